@@ -2,6 +2,7 @@
 #include "ctl/verbs.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -9,6 +10,7 @@
 #include "base/text.h"
 #include "ctl/call/call.h"
 #include "ctl/call/call_failure.h"
+#include "ctl/call/call_when.h"
 #include "ctl/top/top_live.h"
 #include "ctl/top/top_request.h"
 #include "format/format.h"
@@ -19,11 +21,26 @@
 #define TREND_CELLS   60
 #define TREND_SECONDS 3600
 
+#define DEFAULT_SECONDS 10 /* of a moment of the past */
+
+static enum ctl_exit get_status(const struct ctl_options *options, struct client *client, json_object **ret)
+{
+	json_object *parameters = json_object_new_object();
+
+	if (!call_add_when(parameters, options, DEFAULT_SECONDS)) {
+		json_object_put(parameters);
+		return failure_of_memory();
+	}
+	return call(options, client, "io.pebsd.GetStatus", parameters, ret);
+}
+
 static enum ctl_exit get_top(const struct ctl_options *options, struct client *client, double seconds,
 			     bool has_limit, u64 limit, json_object **ret)
 {
 	json_object *parameters = top_request_parameters(&(struct top_request){
 		.window_seconds = seconds,
+		.past = call_is_past(options),
+		.range = call_range(options, options->window == WINDOW_SECONDS ? seconds : DEFAULT_SECONDS),
 		.sort = options->sort,
 		.has_limit = has_limit,
 		.limit = limit,
@@ -51,7 +68,7 @@ enum ctl_exit verb_status(const struct ctl_options *options, char *const *argume
 	(void)arguments;
 	result = call_open(options, &client);
 	if (result == CTL_DONE)
-		result = call(options, client, "io.pebsd.GetStatus", NULL, &status);
+		result = get_status(options, client, &status);
 	if (result != CTL_DONE)
 		return result;
 	if (options->json)
@@ -78,7 +95,7 @@ static enum ctl_exit top_page(const struct ctl_options *options, struct client *
 	enum ctl_exit result;
 	FILE *stream;
 
-	result = call(options, client, "io.pebsd.GetStatus", NULL, &status);
+	result = get_status(options, client, &status);
 	if (result == CTL_DONE)
 		result = get_top(options, client, top_text_window(options, status), options->has_limit,
 				 options->limit, &top);
@@ -139,9 +156,14 @@ enum ctl_exit verb_top(const struct ctl_options *options, char *const *arguments
 static enum ctl_exit get_cgroup(const struct ctl_options *options, struct client *client, const char *path,
 				double seconds, size_t trend, json_object **ret)
 {
-	json_object *parameters = top_window_parameters(seconds);
+	const bool past = call_is_past(options);
+	const struct call_range range =
+		call_range(options, options->window == WINDOW_SECONDS ? seconds : DEFAULT_SECONDS);
+	const double reach = past ? fmin((double)(range.until - range.since), TREND_SECONDS) : TREND_SECONDS;
+	json_object *parameters = top_window_parameters(past ? 0 : seconds);
 
-	if (!call_add_name(parameters, "cgroup", path) || !top_add_trend(parameters, trend, TREND_SECONDS)) {
+	if (!call_add_name(parameters, "cgroup", path) || (past && !call_add_range(parameters, &range)) ||
+	    !top_add_trend(parameters, trend, fmax(reach, 1))) {
 		json_object_put(parameters);
 		return failure_of_memory();
 	}
@@ -169,13 +191,13 @@ enum ctl_exit verb_show(const struct ctl_options *options, char *const *argument
 		result = get_cgroup(options, client, arguments[0], top_json_window(options), 0, &cgroup);
 		return result == CTL_DONE ? call_print_json(cgroup) : result;
 	}
-	result = call(options, client, "io.pebsd.GetStatus", NULL, &status);
+	result = get_status(options, client, &status);
 	seconds = top_text_window(options, status);
 	if (result == CTL_DONE)
 		result = get_cgroup(options, client, arguments[0], seconds, TREND_CELLS, &cgroup);
-	if (result == CTL_DONE && seconds > 0)
+	if (result == CTL_DONE && seconds > 0 && !call_is_past(options))
 		result = get_cgroup(options, client, arguments[0], 0, 0, &whole);
-	if (result == CTL_DONE)
+	if (result == CTL_DONE && !call_is_past(options))
 		result = call_if_possible(options, client, "io.pebsd.GetZooms", NULL, &zooms);
 	if (result != CTL_DONE)
 		return result;
@@ -183,7 +205,8 @@ enum ctl_exit verb_show(const struct ctl_options *options, char *const *argument
 	if (!stream)
 		return failure_of_memory();
 	format_cgroup(stream, status, cgroup, whole, &style);
-	format_zoomed(stream, zooms, cgroup, time(NULL), &style);
+	if (zooms)
+		format_zoomed(stream, zooms, cgroup, time(NULL), &style);
 	return call_print_text(stream, &text, &length);
 }
 

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "ctl/call/call.h"
 #include "ctl/call/call_failure.h"
+#include "ctl/call/call_when.h"
 #include "ctl/top/top_request.h"
 #include "ctl/verbs.h"
 #include "format/format.h"
@@ -17,6 +18,10 @@
 #include "format/style.h"
 
 #define METHOD(name) "io.pebsd." name
+
+/* How long before --at the alerts and neighbours are of. Neighbours need many bins. */
+#define ALERTS_SECONDS     10
+#define NEIGHBOURS_SECONDS 1200
 
 static enum ctl_exit get_rules(const struct ctl_options *options, struct client *client, json_object **ret)
 {
@@ -48,6 +53,17 @@ enum ctl_exit verb_rules(const struct ctl_options *options, char *const *argumen
 	return call_print_text(stream, &text, &length);
 }
 
+static enum ctl_exit get_alerts(const struct ctl_options *options, struct client *client, json_object **ret)
+{
+	json_object *parameters = json_object_new_object();
+
+	if (!call_add_when(parameters, options, ALERTS_SECONDS)) {
+		json_object_put(parameters);
+		return failure_of_memory();
+	}
+	return call_pages(options, client, METHOD("GetAlerts"), parameters, "alerts", ret);
+}
+
 enum ctl_exit verb_alerts(const struct ctl_options *options, char *const *arguments)
 {
 	const struct format_style style = style_of_output(options->colour);
@@ -62,7 +78,7 @@ enum ctl_exit verb_alerts(const struct ctl_options *options, char *const *argume
 	(void)arguments;
 	result = call_open(options, &client);
 	if (result == CTL_DONE)
-		result = call_pages(options, client, METHOD("GetAlerts"), NULL, "alerts", &alerts);
+		result = get_alerts(options, client, &alerts);
 	if (result == CTL_DONE && options->json)
 		return call_print_json(alerts);
 	if (result == CTL_DONE)
@@ -262,7 +278,8 @@ enum ctl_exit verb_neighbours(const struct ctl_options *options, char *const *ar
 	if (result != CTL_DONE)
 		return result;
 	parameters = json_object_new_object();
-	if (!call_add_name(parameters, "cgroup", arguments[0])) {
+	if (!call_add_name(parameters, "cgroup", arguments[0]) ||
+	    !call_add_when(parameters, options, NEIGHBOURS_SECONDS)) {
 		json_object_put(parameters);
 		return failure_of_memory();
 	}

@@ -65,8 +65,15 @@ void compare_sides(const struct compare_side *a, const struct compare_side *b, e
 	ret->verdict = ret->bounds.low > 0 || ret->bounds.high < 0 ? COMPARE_PROVEN : COMPARE_NOT_PROVEN;
 }
 
+/* With fewer parts nothing is known about bursts. */
+static bool has_parts(const struct window_samples *samples)
+{
+	return samples->n_parts >= BURSTS_COLLECTIONS_MIN;
+}
+
 /* A figure that is not interpolated. */
-static void take_estimate(const struct estimate *estimate, struct compare_side *ret)
+static void take_estimate(const struct window_samples *samples, const struct estimate *estimate,
+			  struct compare_side *ret)
 {
 	*ret = (struct compare_side){
 		.known = estimate->known,
@@ -74,8 +81,7 @@ static void take_estimate(const struct estimate *estimate, struct compare_side *
 		.value_low = estimate->value,
 		.value_high = estimate->value,
 		.bounds = estimate->bounds,
-		.samples = estimate->samples,
-		.bounded = estimate->known && estimate->worth > 0,
+		.bounded = estimate->known && estimate->worth > 0 && has_parts(samples),
 	};
 }
 
@@ -88,7 +94,7 @@ void compare_quantile(const struct window_samples *samples, unsigned event, doub
 	struct quantile quantile;
 
 	window_samples_quantile(samples, event, q, confidence, &estimate);
-	take_estimate(&estimate, ret);
+	take_estimate(samples, &estimate, ret);
 	for (u32 i = 0; i < FINE_BUCKETS; i++)
 		histogram[i] = tally->latency[i];
 	if (!ret->known || quantile_of(histogram, q, &quantile) < 0)
@@ -104,7 +110,7 @@ void compare_share(const struct window_samples *samples, unsigned event, const s
 	struct estimate estimate;
 
 	window_samples_metric(samples, event, share, confidence, &estimate);
-	take_estimate(&estimate, ret);
+	take_estimate(samples, &estimate, ret);
 }
 
 struct moments {
@@ -162,15 +168,13 @@ void compare_mean(const struct window_samples *samples, unsigned event, double c
 	double effect, worth, error, z, skew;
 	struct moments moments;
 
-	*ret = (struct compare_side){.known = tally->latency_samples > 0,
-				     .samples = tally->latency_samples,
-				     .bounds = {0, INFINITY}};
+	*ret = (struct compare_side){.known = tally->latency_samples > 0, .bounds = {0, INFINITY}};
 	if (!ret->known)
 		return;
 	moments = moments_of(tally);
 	ret->value = ret->value_low = ret->value_high = moments.mean;
 	effect = mean_effect(samples, event, &moments, confidence);
-	worth = isinf(effect) ? 0 : moments.n / effect;
+	worth = isinf(effect) || !has_parts(samples) ? 0 : moments.n / effect;
 	if (worth < COMPARE_MEAN_WORTH)
 		return;
 	ret->bounded = true;
@@ -185,8 +189,8 @@ enum compare_scale compare_wait_scale(enum wait_figure figure)
 	return figure == WAIT_SHARE ? COMPARE_POINTS : COMPARE_RATIO;
 }
 
-void compare_wait(enum wait_figure figure, const struct wait_value *value, u64 samples,
-		  struct compare_side *ret)
+void compare_wait(const struct window_samples *samples, enum wait_figure figure,
+		  const struct wait_value *value, struct compare_side *ret)
 {
 	const double most = figure == WAIT_SHARE ? 1 : INFINITY;
 
@@ -196,7 +200,7 @@ void compare_wait(enum wait_figure figure, const struct wait_value *value, u64 s
 		.value_low = value->value,
 		.value_high = value->value,
 		.bounds = value->bounds,
-		.samples = samples,
-		.bounded = value->known && (value->bounds.low > 0 || value->bounds.high < most),
+		.bounded = value->known && (value->bounds.low > 0 || value->bounds.high < most) &&
+			   has_parts(samples),
 	};
 }

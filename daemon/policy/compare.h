@@ -31,8 +31,7 @@ struct compare_side {
 	double value_low; /* `value` is interpolated between these edges of a bucket; else they equal it */
 	double value_high;
 	struct interval bounds; /* each at compare_confidence() */
-	u64 samples;
-	bool bounded; /* false: the samples came in too few bursts for bounds, or they are too few */
+	bool bounded; /* false: the samples came in too few bursts or collections for bounds, or are too few */
 };
 
 enum compare_verdict {
@@ -60,7 +59,7 @@ void compare_sides(const struct compare_side *a, const struct compare_side *b, e
 		   struct comparison *ret);
 
 /*
- * The figures of one side. A mean has bounds from at least COMPARE_MEAN_WORTH independent samples on: its bounds are
+ * The figures of one side. `value` is that of `samples` (window_waits.h). A mean has bounds from at least COMPARE_MEAN_WORTH independent samples on: its bounds are
  * those of a normal distribution, the upper one with a correction for skewed latencies (Johnson, Journal of the
  * American Statistical Association 73, 1978, p. 536).
  */
@@ -71,8 +70,8 @@ void compare_mean(const struct window_samples *samples, unsigned event, double c
 		  struct compare_side *ret);
 void compare_share(const struct window_samples *samples, unsigned event, const struct metric *share,
 		   double confidence, struct compare_side *ret);
-void compare_wait(enum wait_figure figure, const struct wait_value *value, u64 samples,
-		  struct compare_side *ret);
+void compare_wait(const struct window_samples *samples, enum wait_figure figure,
+		  const struct wait_value *value, struct compare_side *ret);
 
 /* Returns the scale of the figure. */
 enum compare_scale compare_wait_scale(enum wait_figure figure);

@@ -5,7 +5,8 @@
 
 #include <json-c/json.h>
 
-#define CLIENT_PATIENCE_SECONDS 10
+/* Longer than a call may wait in the daemon (VARLINK_WAIT_SECONDS). */
+#define CLIENT_PATIENCE_SECONDS 15
 
 struct client;
 

@@ -19,7 +19,6 @@ static struct compare_side exact(double value, double low, double high)
 				     .value_low = value,
 				     .value_high = value,
 				     .bounds = {low, high},
-				     .samples = 1000,
 				     .bounded = true};
 }
 
@@ -319,6 +318,21 @@ Test(compare, width_of_a_bucket_is_added)
 	cr_expect_float_eq(comparison.bounds.high, 104.0 / 96 - 1, 1e-9, "%g", comparison.bounds.high);
 }
 
+/* As of a whole recording, or of a daemon's whole time. */
+Test(compare, samples_without_parts_have_no_bounds)
+{
+	static struct window_samples samples;
+	struct compare_side side;
+
+	memcpy(seed, (unsigned short[3]){8, 2, 1}, sizeof(seed));
+	for (size_t i = 0; i < 3000; i++)
+		put_sample(&samples, 0, i % 10 == 0, 400);
+	for (enum figure figure = 0; figure < FIGURES; figure++) {
+		read_figure(&samples, figure, 0.975, &side);
+		cr_expect(side.known && !side.bounded, "%s", names[figure]);
+	}
+}
+
 Test(compare, mean_of_few_samples_has_no_bounds)
 {
 	static struct window_samples samples;
@@ -343,16 +357,21 @@ Test(compare, mean_of_few_samples_has_no_bounds)
 Test(compare, waits_are_compared_by_their_own_scale)
 {
 	struct wait_value value = {.known = true, .value = 0.4, .bounds = {0, 1}};
+	static struct window_samples samples = {.n_parts = BURSTS_COLLECTIONS_MIN};
 	struct compare_side side;
 
-	compare_wait(WAIT_SHARE, &value, 7, &side);
+	compare_wait(&samples, WAIT_SHARE, &value, &side);
 	cr_expect(side.known && !side.bounded);
 	value.bounds = (struct interval){0.3, 0.5};
-	compare_wait(WAIT_SHARE, &value, 7, &side);
-	cr_expect(side.bounded && side.samples == 7);
+	compare_wait(&samples, WAIT_SHARE, &value, &side);
+	cr_expect(side.bounded);
 	cr_expect_eq(compare_wait_scale(WAIT_SHARE), COMPARE_POINTS);
 	cr_expect_eq(compare_wait_scale(WAIT_CPI), COMPARE_RATIO);
 	value = (struct wait_value){.known = true, .value = 3, .bounds = {0, INFINITY}};
-	compare_wait(WAIT_CPI, &value, 7, &side);
+	compare_wait(&samples, WAIT_CPI, &value, &side);
+	cr_expect_not(side.bounded);
+	value.bounds = (struct interval){2, 4};
+	samples.n_parts = BURSTS_COLLECTIONS_MIN - 1;
+	compare_wait(&samples, WAIT_CPI, &value, &side);
 	cr_expect_not(side.bounded);
 }

@@ -278,8 +278,12 @@ static void put_first_line(FILE *out, const struct top_state *state, const struc
 
 	(void)snprintf(text, sizeof(text), "pebsd: %.90s", table->origin ? table->origin : "-");
 	put_part(&line, BOLD, text);
-	(void)snprintf(text, sizeof(text), "%s%s", state->frozen ? "FROZEN at " : "", clock);
-	put_part(&line, state->frozen ? REVERSE : "", text);
+	(void)snprintf(text, sizeof(text), "%s%s",
+		       state->at       ? "PAST "
+		       : state->frozen ? "FROZEN at "
+				       : "",
+		       clock);
+	put_part(&line, state->frozen || state->at ? REVERSE : "", text);
 	if (table->paused)
 		put_part(&line, REVERSE, "PAUSED");
 	if (table->lost) {
@@ -372,18 +376,31 @@ static void put_third_line(FILE *out, const struct top_state *state, const struc
 
 static void put_keys(FILE *out, const struct top_state *state, size_t width)
 {
-	static const char *const of_table[] = {"q quit", "h help",   "Enter open",   "s sort",  "/ filter",
-					       "d sums", "w window", "space freeze", "t trend", "e event"};
+	static const char *const of_table[] = {"q quit",   "h help",  "Enter open", "s sort",
+					       "/ filter", "d sums",  "w window",   "space freeze",
+					       "t trend",  "e event", ", . time",   "j jump"};
 	static const char *const of_page[] = {"q quit",   "Esc back", "Up Down PgUp PgDn scroll",
-					      "w window", "t trend",  "space freeze"};
+					      "w window", "t trend",  "space freeze",
+					      ", . time", "j jump"};
+	static const char *const of_past[] = {"q quit",   "h help",     ", . one window back, forward",
+					      "< > ten",  "j jump",     "n now",
+					      "w window", "Enter open", "Esc back",
+					      "s sort",   "/ filter"};
 	struct line line = {.out = out, .left = width};
 
 	if (state->typing) {
 		char *visible = text_visible(state->typed);
 
-		(void)fprintf(out, BOLD "filter: %s_" NORMAL "  Enter: apply  Esc: cancel",
-			      visible ? visible : "?");
+		(void)fprintf(out, BOLD "%s: %s_" NORMAL "  Enter: %s  Esc: cancel",
+			      state->typing_time ? "time" : "filter", visible ? visible : "?",
+			      state->typing_time ? "go there (03:12, yesterday 22:00, -2h)" : "apply");
 		free(visible);
+		return;
+	}
+	if (state->at && state->page != TOP_HELP) {
+		for (size_t i = 0; i < sizeof(of_past) / sizeof(*of_past); i++)
+			if (strcmp(of_past[i], state->page == TOP_TABLE ? "Esc back" : "Enter open") != 0)
+				put_part(&line, "", of_past[i]);
 		return;
 	}
 	for (size_t i = 0; state->page == TOP_TABLE && i < sizeof(of_table) / sizeof(*of_table); i++)
@@ -423,7 +440,9 @@ size_t top_draw_page(FILE *out, const struct top_state *state, const char *title
 	struct line line = {.out = out, .left = style->width};
 
 	put_part(&line, BOLD, title);
-	if (state->frozen)
+	if (state->at && state->page != TOP_HELP)
+		put_part(&line, REVERSE, "PAST");
+	else if (state->frozen)
 		put_part(&line, REVERSE, "FROZEN");
 	if (trouble)
 		put_part(&line, BOLD, trouble);
@@ -456,6 +475,10 @@ const char *top_help(void)
 	       "  w                            next window: 10s, 1min, 10min, all\n"
 	       "  t                            next trend: the last hour, 10 minutes, minute\n"
 	       "  space, f                     freeze, continue\n"
+	       "  , .                          back, forward in time by one window\n"
+	       "  < >                          back, forward by ten windows\n"
+	       "  j                            jump to a time: 03:12, yesterday 22:00, -2h\n"
+	       "  n                            now: back to the present\n"
 	       "  h, ?                         this help; any other key: back\n"
 	       "  q                            quit\n"
 	       "\n"

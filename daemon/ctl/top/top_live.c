@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/json_get.h"
+#include "base/moment.h"
 #include "base/text.h"
 #include "ctl/call/call.h"
 #include "ctl/call/call_failure.h"
@@ -30,7 +31,7 @@ struct live {
 	struct client *client; /* NULL: not connected */
 	struct top_state state;
 	struct top_table table; /* from the last reply */
-	char clock[CLOCK_LENGTH + 8];
+	char clock[MOMENT_TEXT_MAX];
 	char *page; /* text of the cgroup that is open; NULL: not fetched yet */
 	size_t page_lines;
 	char trouble[TROUBLE_MAX]; /* the reason why the display is old; "": it is not */
@@ -191,6 +192,8 @@ static struct top_request top_request_of(const struct live *live, json_object *s
 	const struct top_state *state = &live->state;
 	size_t room = top_room(TOP_TABLE, rows_of(live));
 	struct top_request request = {
+		.past = state->at != 0,
+		.range = top_state_range(state, is_replay(status)),
 		.window_seconds = top_state_window(state, is_replay(status)),
 		.sort = top_state_sort(state),
 		.has_limit = true,
@@ -200,7 +203,8 @@ static struct top_request top_request_of(const struct live *live, json_object *s
 		.sums = state->sums,
 		.depth = state->depth,
 		.event = top_event_key(status, state->event),
-		.trend = top_trend_cells(style_of(live).width),
+		/* The past that is asked for is too short for a trend. */
+		.trend = state->at ? 0 : top_trend_cells(style_of(live).width),
 		.trend_seconds = top_state_span(state),
 	};
 
@@ -222,6 +226,10 @@ static void take_clock(struct live *live, json_object *status)
 	const char *taken = json_get_text(status, "taken");
 	time_t seconds;
 
+	if (live->state.at) {
+		moment_show(live->state.at, localtime_r, live->clock);
+		return;
+	}
 	/* Only in an RFC 3339 time is the time of day at a fixed position. */
 	if (taken && text_parse_time(taken, &seconds) == 0)
 		(void)snprintf(live->clock, sizeof(live->clock), "%.*s UTC", CLOCK_LENGTH, taken + CLOCK_AT);
@@ -249,14 +257,17 @@ static int fetch_table(struct live *live, json_object *status)
 
 static json_object *cgroup_parameters(const struct live *live, double seconds)
 {
-	_cleanup_json_ json_object *parameters = top_window_parameters(seconds);
+	const struct call_range range = top_state_range(&live->state, false);
+	const bool past = live->state.at != 0;
+	_cleanup_json_ json_object *parameters = top_window_parameters(past ? 0 : seconds);
 	size_t width = style_of(live).width;
 	size_t cells = width >= LABEL_COLUMNS + 120 ? 120 : width >= LABEL_COLUMNS + 60 ? 60 : 20;
 
 	if (!parameters || !call_add_name(parameters, "cgroup", live->state.selected) ||
 	    (live->state.selected_sum &&
 	     json_object_object_add(parameters, "subtree", json_object_new_boolean(1)) < 0) ||
-	    !top_add_trend(parameters, cells, top_state_span(&live->state)))
+	    (past && !call_add_range(parameters, &range)) ||
+	    (!past && !top_add_trend(parameters, cells, top_state_span(&live->state))))
 		return NULL;
 	return TAKE_PTR(parameters);
 }
@@ -309,7 +320,8 @@ static int fetch_page(struct live *live, json_object *status)
 	if (!out)
 		return -ENOMEM;
 	format_cgroup(out, status, cgroup, NULL, &style);
-	r = put_hottest(live, out, status, &style);
+	/* Hot tables are of the present. */
+	r = live->state.at ? 0 : put_hottest(live, out, status, &style);
 	if (fclose(TAKE_PTR(out)) != 0)
 		return -ENOMEM;
 	if (r < 0)
@@ -320,6 +332,16 @@ static int fetch_page(struct live *live, json_object *status)
 	return 0;
 }
 
+static json_object *status_parameters(const struct live *live)
+{
+	_cleanup_json_ json_object *parameters = json_object_new_object();
+	struct call_range range = top_state_range(&live->state, false);
+
+	if (!parameters || (live->state.at && !call_add_range(parameters, &range)))
+		return NULL;
+	return TAKE_PTR(parameters);
+}
+
 /* Fetches the data of the current page again. Failures are shown on the screen. */
 static void fetch(struct live *live)
 {
@@ -328,7 +350,7 @@ static void fetch(struct live *live)
 	int r = reconnect(live);
 
 	if (r == 0)
-		r = ask(live, "io.pebsd.GetStatus", json_object_new_object(), &status, live->trouble);
+		r = ask(live, "io.pebsd.GetStatus", status_parameters(live), &status, live->trouble);
 	if (r == 0)
 		r = live->state.page == TOP_CGROUP ? fetch_page(live, status) : fetch_table(live, status);
 	if (r == 0) {
@@ -390,9 +412,12 @@ static bool handle_key(struct live *live, u32 key)
 {
 	struct top_shown shown = shown_of(live);
 	enum top_page page = live->state.page;
-	enum top_action action = top_state_key(&live->state, key, &shown);
+	enum top_action action;
+	time_t at = live->state.at;
 
-	if (live->state.page != page) {
+	live->state.now = time(NULL);
+	action = top_state_key(&live->state, key, &shown);
+	if (live->state.page != page || live->state.at != at) {
 		free(live->page);
 		live->page = NULL;
 		live->page_lines = 0;
@@ -438,7 +463,8 @@ static void run(struct live *live)
 		case SCREEN_READY:
 		case SCREEN_TIME:
 			/* The help page does not change. */
-			if (!live->state.frozen && live->state.page != TOP_HELP) {
+			if (!live->state.frozen && live->state.page != TOP_HELP &&
+			    (live->state.at == 0 || *live->trouble)) {
 				fetch(live);
 				draw(live);
 			}
@@ -449,7 +475,15 @@ static void run(struct live *live)
 
 static void begin_state(const struct ctl_options *options, struct top_state *state)
 {
-	*state = (struct top_state){.own_window = -1, .sums = options->has_depth, .depth = options->depth};
+	*state = (struct top_state){.own_window = -1,
+				    .sums = options->has_depth,
+				    .depth = options->depth,
+				    .now = options->now,
+				    .zone = localtime_r};
+	if (call_is_past(options))
+		state->at = call_range(options, 0).until;
+	if (options->has_since)
+		state->own_window = (double)(state->at - options->since);
 	if (options->window == WINDOW_ALL)
 		state->own_window = 0;
 	else if (options->window == WINDOW_SECONDS)

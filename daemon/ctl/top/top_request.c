@@ -54,10 +54,11 @@ bool top_add_trend(json_object *parameters, size_t bins, double seconds)
 
 json_object *top_request_parameters(const struct top_request *request)
 {
-	_cleanup_json_ json_object *parameters = top_window_parameters(request->window_seconds);
+	_cleanup_json_ json_object *parameters =
+		top_window_parameters(request->past ? 0 : request->window_seconds);
 
-	if (!parameters || !add_text(parameters, "sort", request->sort) ||
-	    !add_text(parameters, "event", request->event) ||
+	if (!parameters || (request->past && !call_add_range(parameters, &request->range)) ||
+	    !add_text(parameters, "sort", request->sort) || !add_text(parameters, "event", request->event) ||
 	    (request->has_limit && !add_u64(parameters, "limit", request->limit)) ||
 	    (request->offset && !add_u64(parameters, "offset", request->offset)) ||
 	    (request->sums && !add_u64(parameters, "depth", request->depth)) ||

@@ -7,11 +7,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "ctl/call/call_when.h"
 #include "ctl/call/ctl_options.h"
 
 struct top_request {
 	double window_seconds; /* 0: the whole time */
-	const char *sort;      /* NULL: the daemon's default */
+	bool past;             /* not the last `window_seconds`, but `range` */
+	struct call_range range;
+	const char *sort; /* NULL: the daemon's default */
 	bool has_limit;
 	u64 limit, offset;
 	const char *filter; /* NULL or "": none */

@@ -2,6 +2,7 @@
 #include "ctl/top/top_state.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
@@ -11,6 +12,8 @@
 #include "ctl/top/screen.h"
 
 #define DEFAULT_DEPTH 2
+#define ALL_OF_PAST   3600 /* seconds that are shown of the past instead of the whole time */
+#define STEPS         10   /* windows that < and > go */
 
 /* The sorts from SORT_WAIT on need figures of waiting. */
 enum { SORT_WAIT = 8 };
@@ -60,6 +63,13 @@ double top_state_window(const struct top_state *state, bool replay)
 	if (replay && state->window == 0)
 		return 0;
 	return usual < ARRAY_SIZE(windows) ? windows[usual] : 0;
+}
+
+struct call_range top_state_range(const struct top_state *state, bool replay)
+{
+	double seconds = top_state_window(state, replay);
+
+	return (struct call_range){state->at - (time_t)ceil(seconds > 0 ? seconds : ALL_OF_PAST), state->at};
 }
 
 static size_t n_windows(const struct top_state *state)
@@ -224,10 +234,45 @@ static void type(struct top_state *state, u32 key)
 	state->typed[used + length] = '\0';
 }
 
+/* Goes to another moment. One that is later than now is the present. */
+static enum top_action go_to(struct top_state *state, time_t at)
+{
+	state->at = at >= state->now ? 0 : at > 0 ? at : 1;
+	state->frozen = false;
+	return TOP_FETCH;
+}
+
+static enum top_action step(struct top_state *state, long steps)
+{
+	struct top_state present = *state;
+	struct call_range range;
+
+	if (state->at == 0 && steps > 0)
+		return TOP_NOTHING;
+	if (present.at == 0)
+		present.at = state->now;
+	range = top_state_range(&present, false);
+	return go_to(state, present.at + steps * (range.until - range.since));
+}
+
+static enum top_action jump(struct top_state *state)
+{
+	time_t at;
+
+	if (moment_parse(state->typed, state->now, state->zone ? state->zone : gmtime_r, &at) < 0) {
+		state->message = "not a past time: type 03:12, yesterday 22:00, -2h or now";
+		return TOP_DRAW;
+	}
+	state->typing = false;
+	return go_to(state, at);
+}
+
 static enum top_action type_filter(struct top_state *state, u32 key)
 {
 	switch (key) {
 	case SCREEN_ENTER:
+		if (state->typing_time)
+			return jump(state);
 		memcpy(state->filter, state->typed, sizeof(state->filter));
 		state->typing = false;
 		state->first = 0;
@@ -325,6 +370,7 @@ static enum top_action key_of_table(struct top_state *state, u32 key, const stru
 		return TOP_FETCH;
 	case '/':
 		state->typing = true;
+		state->typing_time = false;
 		memcpy(state->typed, state->filter, sizeof(state->typed));
 		return TOP_DRAW;
 	default:
@@ -332,8 +378,39 @@ static enum top_action key_of_table(struct top_state *state, u32 key, const stru
 	}
 }
 
+/* The keys that step through time, on the table and on the page of a cgroup. Returns false for another key. */
+static bool key_of_time(struct top_state *state, u32 key, enum top_action *ret)
+{
+	switch (key) {
+	case ',':
+		*ret = step(state, -1);
+		return true;
+	case '.':
+		*ret = step(state, 1);
+		return true;
+	case '<':
+		*ret = step(state, -STEPS);
+		return true;
+	case '>':
+		*ret = step(state, STEPS);
+		return true;
+	case 'n':
+		*ret = state->at ? go_to(state, state->now) : TOP_NOTHING;
+		return true;
+	case 'j':
+		state->typing = state->typing_time = true;
+		state->typed[0] = '\0';
+		*ret = TOP_DRAW;
+		return true;
+	default:
+		return false;
+	}
+}
+
 enum top_action top_state_key(struct top_state *state, u32 key, const struct top_shown *shown)
 {
+	enum top_action action;
+
 	state->message = NULL;
 	if (state->typing)
 		return type_filter(state, key);
@@ -344,6 +421,12 @@ enum top_action top_state_key(struct top_state *state, u32 key, const struct top
 	if (key == 'h' || key == '?') {
 		state->page = TOP_HELP;
 		state->scroll = 0;
+		return TOP_DRAW;
+	}
+	if (key_of_time(state, key, &action))
+		return action;
+	if (state->at && (key == ' ' || key == 'f')) {
+		state->message = "this is the past: press n for now";
 		return TOP_DRAW;
 	}
 	if (key == ' ' || key == 'f') {

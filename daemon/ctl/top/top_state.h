@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/moment.h"
+#include "ctl/call/call_when.h"
 #include "ctl/call/ctl_options.h"
 #include "pebsd/types.h"
 
@@ -30,6 +32,10 @@ struct top_state {
 	u64 depth;
 	char filter[TOP_FILTER_MAX];
 	bool typing;
+	bool typing_time; /* a moment is typed, not a filter */
+	time_t now;       /* set it before each key */
+	time_t at;        /* end of the time that is shown; 0: the present */
+	moment_zone zone; /* of typed times; NULL: UTC */
 	char typed[TOP_FILTER_MAX];
 	bool frozen;
 	char *selected;      /* name of the marked row; NULL: row number `row` is marked, whatever its name */
@@ -37,7 +43,7 @@ struct top_state {
 	size_t first;        /* first row that is drawn */
 	size_t scroll;       /* lines of the page above the screen */
 	bool selected_sum;   /* the marked row is the sum of a subtree */
-	const char *message; /* tells why the last key had no effect; NULL: nothing to tell */
+	const char *message; /* says why the last key had no effect; NULL: nothing to say */
 };
 
 /* The contents of the screen. */
@@ -77,6 +83,9 @@ void top_state_set_sort(struct top_state *state, const char *sort);
 
 /* The window in seconds; 0: the whole time. A replay begins with the whole time, unless --window is given. */
 double top_state_window(const struct top_state *state, bool replay);
+
+/* The range that is shown. Call it only if `at` is set. The whole time has no range: then it is an hour. */
+struct call_range top_state_range(const struct top_state *state, bool replay);
 
 /* Seconds that the trend covers. */
 double top_state_span(const struct top_state *state);

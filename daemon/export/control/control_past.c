@@ -161,6 +161,7 @@ bool control_past_alerts(struct varlink_call *call, const struct control *contro
 		r = json_parse(text, strlen(text), ALERTS_DEPTH, ret);
 	if (r >= 0 && !json_object_is_type(*ret, json_type_array)) {
 		json_object_put(*ret);
+		*ret = NULL;
 		r = -EBADMSG;
 	}
 	if (r < 0)

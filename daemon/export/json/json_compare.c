@@ -341,16 +341,6 @@ static void put_events(struct comparing *comparing, json_object *object, json_ob
 		json_put(writer, object, "events", events);
 }
 
-static u64 wait_samples(const struct compared_side *side)
-{
-	u64 samples = 0;
-
-	for (unsigned event = 0; event < side->n_events; event++)
-		if (!is_listed(&side->events[event]))
-			samples += side->samples.sums[event].samples;
-	return samples;
-}
-
 /* A rate needs a known time, and counts of other things on the sides cannot be compared. */
 static bool is_comparable(const struct comparing *comparing, enum wait_figure figure)
 {
@@ -383,8 +373,8 @@ static void put_waits(struct comparing *comparing, json_object *object)
 			continue;
 		if (comparing->writer && !waits)
 			waits = json_checked(comparing->writer, json_object_new_object());
-		compare_wait(figure, &values[0][figure], wait_samples(sides[0]), &a);
-		compare_wait(figure, &values[1][figure], wait_samples(sides[1]), &b);
+		compare_wait(&sides[0]->samples, figure, &values[0][figure], &a);
+		compare_wait(&sides[1]->samples, figure, &values[1][figure], &b);
 		put_figure(comparing, waits, wait_figure_name(figure), &a, &b, compare_wait_scale(figure));
 	}
 	if (waits)

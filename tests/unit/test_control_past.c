@@ -1,0 +1,614 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The methods of the control socket about the past, with a history that is made up, and comparisons. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/json_get.h"
+#include "base/text.h"
+#include "example_policy.h"
+#include "example_snapshot.h"
+#include "export/control/control.h"
+#include "export/control/control_past.h"
+#include "some_panes.h"
+#include "varlink_peer.h"
+
+#define PANES 40
+
+static struct event loads = {.role = EVENT_LOADS,
+			     .ldlat = 30,
+			     .period = 1009,
+			     .latency_kind = LATENCY_USE,
+			     .nominal_hz = 2e9,
+			     .settings = {.has_latency = 1, .has_source = 1},
+			     .pmu = "cpu"};
+static struct event cycles = {.role = EVENT_CYCLES, .period = 1000003, .nominal_hz = 2e9, .pmu = "cpu"};
+static struct event stalls = {.role = EVENT_STALLS,
+			      .count_kind = COUNT_STALLS_LOAD,
+			      .period = 500009,
+			      .nominal_hz = 2e9,
+			      .pmu = "cpu"};
+
+/* The question of the last call, and what answers it. */
+static struct {
+	int error; /* of past() and past_alerts() */
+	u64 since_us, until_us;
+	u32 bins;
+	char path[64];
+	bool subtree;
+	int asked;
+	const char *alerts;
+	int neighbours_error;
+} books;
+
+static sd_event *event;
+static struct control *control;
+static struct some_panes panes;
+static struct past *pasts[2];
+static char directory[] = "/tmp/pebsd-control-past-XXXXXX";
+static char socket_path[128];
+
+static struct figures some_loads(u64 fast, u64 slow)
+{
+	struct figures figures = {0};
+
+	figures.samples[SOURCE_L1] = fast;
+	figures.samples[SOURCE_LOCAL_DRAM] = slow;
+	figures.weight[SOURCE_L1] = fast * 1009;
+	figures.weight[SOURCE_LOCAL_DRAM] = slow * 1009;
+	figures.latency_sum[SOURCE_L1] = 40 * fast;
+	figures.latency_sum[SOURCE_LOCAL_DRAM] = 400 * slow;
+	figures.latency[histogram_fine_index(40)] = fast;
+	figures.latency[histogram_fine_index(400)] = slow;
+	figures.source_latency[SOURCE_L1][histogram_octave_index(40)] = fast;
+	figures.source_latency[SOURCE_LOCAL_DRAM][histogram_octave_index(400)] = slow;
+	return figures;
+}
+
+static struct figures some_counts(u64 samples, u64 period)
+{
+	struct figures figures = {0};
+
+	figures.samples[0] = samples;
+	figures.weight[0] = samples * period;
+	return figures;
+}
+
+/* From the middle on /shop/b is slower, and has more stalls. /shop/a never changes. */
+static void make_panes(void)
+{
+	for (size_t i = 0; i < PANES; i++) {
+		bool late = i >= PANES / 2;
+		/* After ten panes nothing is stored for a minute. */
+		struct history_pane *pane = some_panes_add(&panes, i == 10 ? 60 : 0, 10);
+		struct figures a = some_loads(90 + i % 3, 10),
+			       b = some_loads(90, late ? 40 + i % 3 : 10 + i % 3);
+		struct figures running = some_counts(200 + i % 5, 1000003);
+		struct figures stalled = some_counts(late ? 200 + i % 4 : 100 + i % 4, 500009);
+		u32 of_loads = some_panes_event(pane, "loads", &loads, 4);
+		u32 of_cycles = some_panes_event(pane, "cycles", &cycles, 4);
+		u32 of_stalls = some_panes_event(pane, "stalls", &stalls, 4);
+
+		some_panes_row(pane, "/shop/a", of_loads, &a);
+		some_panes_row(pane, "/shop/b", of_loads, &b);
+		some_panes_row(pane, "/shop/b", of_cycles, &running);
+		some_panes_row(pane, "/shop/b", of_stalls, &stalled);
+	}
+}
+
+/* The panes that end in the range, as the daemon gets them from the keeper. Every second question is about another past. */
+static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const char *path, bool subtree,
+		    const struct past **ret)
+{
+	const struct past_settings settings = {.range = {since_us, until_us}};
+	struct past **past = &pasts[books.asked % 2];
+	size_t first = 0, n = 0;
+	int r;
+
+	(void)userdata;
+	books.since_us = since_us;
+	books.until_us = until_us;
+	books.bins = bins;
+	books.subtree = subtree;
+	books.asked++;
+	(void)snprintf(books.path, sizeof(books.path), "%s", path ? path : "");
+	if (books.error)
+		return books.error;
+	while (first < panes.n && panes.list[first].end_us <= since_us)
+		first++;
+	while (first + n < panes.n && panes.list[first + n].end_us <= until_us)
+		n++;
+	*past = past_free(*past);
+	r = past_new(&settings, panes.list + first, n, past);
+	*ret = *past;
+	return r;
+}
+
+static int get_alerts(void *userdata, u64 since_us, u64 until_us, const char **ret_json)
+{
+	(void)userdata;
+	books.since_us = since_us;
+	books.until_us = until_us;
+	books.asked++;
+	*ret_json = books.alerts;
+	return books.error;
+}
+
+static int get_neighbours(void *userdata, const struct past *past, const char *path,
+			  struct neighbours_report **ret)
+{
+	(void)userdata;
+	(void)past;
+	(void)snprintf(books.path, sizeof(books.path), "%s", path);
+	if (books.neighbours_error)
+		return books.neighbours_error;
+	*ret = example_neighbours();
+	return 0;
+}
+
+static void get_history(void *userdata, struct history_state *ret)
+{
+	(void)userdata;
+	*ret = (struct history_state){.on = true,
+				      .directory = "/var/lib/pebsd",
+				      .bytes_max = 256 << 20,
+				      .age_max_s = 14 * 86400,
+				      .panes_stored = 3,
+				      .kept = {.bytes = 8192,
+					       .oldest_us = SOME_PANES_START_US,
+					       .newest_us = SOME_PANES_START_US + 30000000}};
+}
+
+static int snapshot(void *userdata, const struct maybe_double *window_seconds, const struct snapshot **ret)
+{
+	struct snapshot *example = example_perf();
+
+	(void)userdata;
+	example->window_seconds = *window_seconds;
+	*ret = example;
+	return 0;
+}
+
+static void start(void)
+{
+	const struct control_backend backend = {.snapshot = snapshot,
+						.past = get_past,
+						.past_alerts = get_alerts,
+						.past_neighbours = get_neighbours,
+						.history = get_history};
+	_cleanup_free_ char *message = NULL;
+
+	cr_assert_not_null(mkdtemp(directory));
+	(void)snprintf(socket_path, sizeof(socket_path), "%s/run/control.sock", directory);
+	cr_assert_geq(sd_event_new(&event), 0);
+	cr_assert_eq(control_new(event, socket_path, NULL, &backend, &control, &message), 0, "%s", message);
+	make_panes();
+}
+
+static void stop(void)
+{
+	char parent[64];
+
+	control = control_free(control);
+	event = sd_event_unref(event);
+	for (size_t i = 0; i < 2; i++)
+		pasts[i] = past_free(pasts[i]);
+	some_panes_done(&panes);
+	(void)unlink(socket_path);
+	(void)snprintf(parent, sizeof(parent), "%s/run", directory);
+	(void)rmdir(parent);
+	(void)rmdir(directory);
+}
+
+TestSuite(control_past, .init = start, .fini = stop);
+
+/* Returns the parameters of a reply, or the whole reply if it is an error. The caller puts it. */
+static json_object *call(const char *method, const char *parameters)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *message = NULL;
+	_cleanup_free_ char *reply = NULL, *text = NULL;
+
+	cr_assert_gt(asprintf(&text, "{\"method\":\"io.pebsd.%s\",\"parameters\":{%s}}", method, parameters),
+		     0);
+	peer_call(event, fd, text);
+	reply = peer_receive(event, fd, NULL);
+	cr_assert_not_null(reply, "%s", text);
+	cr_assert_eq(json_parse(reply, strlen(reply), 32, &message), 0);
+	return json_object_get(json_get(message, "error") ? message : json_get(message, "parameters"));
+}
+
+static void expect_invalid(const char *method, const char *parameters, const char *invalid)
+{
+	_cleanup_json_ json_object *reply = call(method, parameters);
+	const char *named = json_get_text(json_get(reply, "parameters"), "parameter");
+
+	cr_expect_str_eq(named ? named : "(none)", invalid, "%s %s: %s", method, parameters,
+			 json_object_to_json_string(reply));
+}
+
+static void expect_reason(const char *method, const char *parameters, const char *reason)
+{
+	_cleanup_json_ json_object *reply = call(method, parameters);
+	const char *got = json_get_text(json_get(reply, "parameters"), "reason");
+
+	cr_expect_str_eq(got ? got : "(none)", reason, "%s", json_object_to_json_string(reply));
+}
+
+/* SOME_PANES_START_US is 2026-11-21T06:00:00Z. */
+#define RANGE "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:03:00Z\""
+
+static double number(json_object *object, const char *key)
+{
+	double value = NAN;
+
+	(void)json_get_double(object, key, &value);
+	return value;
+}
+
+static json_object *at(json_object *list, size_t index)
+{
+	return json_object_array_get_idx(list, index);
+}
+
+Test(control_past, top_is_that_of_the_range)
+{
+	_cleanup_json_ json_object *top = call("GetTop", RANGE ",\"sort\":\"samples\",\"limit\":1");
+	json_object *gaps = json_get_array(top, "gaps");
+
+	cr_expect_eq(books.since_us, SOME_PANES_START_US);
+	cr_expect_eq(books.until_us, SOME_PANES_START_US + 180000000);
+	cr_expect_eq(books.bins, 0U);
+	cr_expect_str_eq(json_get_text(top, "since"), "2026-11-21T06:00:00Z");
+	cr_expect_str_eq(json_get_text(top, "taken"), "2026-11-21T06:03:00Z");
+	cr_expect_eq(number(top, "window_s"), 120);
+	cr_assert_eq(json_object_array_length(gaps), 1U);
+	cr_expect_str_eq(json_get_text(at(gaps, 0), "since"), "2026-11-21T06:01:40Z");
+	cr_expect_str_eq(json_get_text(at(gaps, 0), "until"), "2026-11-21T06:02:40Z");
+	cr_assert_eq(json_object_array_length(json_get_array(top, "cgroups")), 1U);
+	cr_expect_str_eq(json_get_text(at(json_get_array(top, "cgroups"), 0), "cgroup"), "/shop/b");
+}
+
+Test(control_past, pages_of_top_have_one_taken)
+{
+	_cleanup_json_ json_object *top = call("GetTop", RANGE ",\"offset\":1");
+	const char *text = json_object_to_json_string(top);
+	const char *first = strstr(text, "\"taken\"");
+
+	cr_assert_not_null(first);
+	cr_expect_null(strstr(first + 1, "\"taken\""), "%s", text);
+	cr_expect_eq(json_object_array_length(json_get_array(top, "cgroups")), 1U);
+}
+
+Test(control_past, cgroup_and_its_subtree)
+{
+	_cleanup_json_ json_object *one = call("GetCgroup", RANGE ",\"cgroup\":\"/shop/b\"");
+	_cleanup_json_ json_object *sum = NULL, *quiet = NULL, *none = NULL;
+	json_object *event_of;
+
+	cr_expect_str_eq(books.path, "/shop/b");
+	cr_expect_not(books.subtree);
+	event_of = json_get_object(json_get_object(one, "events"), "loads");
+	cr_expect_eq(number(event_of, "confidence"), 0.95);
+	cr_expect_not_null(json_get_array(one, "gaps"));
+	cr_expect_gt(number(json_get_object(json_get_object(one, "waits"), "wait"), "value"), 0.2);
+	sum = call("GetCgroup", RANGE ",\"cgroup\":\"/shop\",\"subtree\":true");
+	cr_expect(books.subtree);
+	cr_expect_eq(number(sum, "subtree"), 2);
+	/* A cgroup of the present without samples then, and one that nobody knows. */
+	quiet = call("GetCgroup", RANGE ",\"cgroup\":\"/system.slice/db.service\"");
+	cr_expect_eq(json_object_object_length(json_get_object(quiet, "events")), 0);
+	none = call("GetCgroup", RANGE ",\"cgroup\":\"/nothing\"");
+	cr_expect_str_eq(json_get_text(none, "error"), "io.pebsd.NoSuchCgroup");
+}
+
+Test(control_past, status_has_what_was_sampled_and_nothing_of_the_daemon)
+{
+	_cleanup_json_ json_object *then = call("GetStatus", RANGE);
+	_cleanup_json_ json_object *today = call("GetStatus", "");
+
+	cr_expect_eq(number(json_get_object(json_get_object(then, "events"), "loads"), "ldlat"), 30);
+	cr_expect_null(json_get(then, "slots"));
+	cr_expect_null(json_get(then, "history"));
+	cr_expect_not_null(json_get_array(then, "notes"));
+	cr_expect_eq(number(json_get_object(today, "history"), "bytes"), 8192);
+	cr_expect_str_eq(json_get_text(json_get_object(today, "history"), "oldest"), "2026-11-21T06:00:00Z");
+}
+
+Test(control_past, alerts_and_neighbours)
+{
+	_cleanup_json_ json_object *alerts = NULL, *page = NULL, *neighbours = NULL, *bad = NULL;
+
+	books.alerts = "[{\"rule\":\"one\"},{\"rule\":\"two\"}]";
+	alerts = call("GetAlerts", RANGE);
+	cr_expect_eq(json_object_array_length(json_get_array(alerts, "alerts")), 2U);
+	cr_expect_str_eq(json_get_text(alerts, "since"), "2026-11-21T06:00:00Z");
+	cr_expect_str_eq(json_get_text(alerts, "taken"), "2026-11-21T06:03:00Z");
+	page = call("GetAlerts", RANGE ",\"offset\":1");
+	cr_assert_eq(json_object_array_length(json_get_array(page, "alerts")), 1U);
+	cr_expect_str_eq(json_get_text(at(json_get_array(page, "alerts"), 0), "rule"), "two");
+	books.alerts = "{}";
+	bad = call("GetAlerts", RANGE);
+	cr_expect_str_eq(json_get_text(bad, "error"), "io.pebsd.NotMeasured");
+
+	neighbours = call("GetNeighbours", RANGE ",\"cgroup\":\"/shop/b\"");
+	cr_expect_str_eq(books.path, "/shop/b");
+	cr_expect_gt(json_object_array_length(json_get_array(neighbours, "neighbours")), 0U);
+	cr_expect_not_null(json_get_array(neighbours, "gaps"));
+	books.neighbours_error = -ENODATA;
+	expect_reason(
+		"GetNeighbours", RANGE ",\"cgroup\":\"/shop/b\"",
+		"neighbours need an event of loads with a latency and a data source, and no such event is sampled");
+}
+
+Test(control_past, call_waits_for_the_history)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_free_ char *reply = NULL;
+	char byte;
+
+	books.error = -EAGAIN;
+	peer_call(event, fd,
+		  "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"since\":\"2026-11-21T06:00:00Z\"}}");
+	peer_settle(event);
+	cr_expect_lt(recv(fd, &byte, 1, MSG_PEEK), 0);
+	cr_expect_eq(books.asked, 1);
+	books.error = 0;
+	control_retry(control);
+	reply = peer_receive(event, fd, NULL);
+	cr_assert_not_null(reply);
+	cr_expect_not_null(strstr(reply, "\"gaps\""));
+	cr_expect_eq(books.asked, 2);
+	cr_expect_eq(books.until_us % 10000000, 0U, "a retry asks the same question");
+}
+
+Test(control_past, failures_say_why)
+{
+	static const struct {
+		int error;
+		const char *reason;
+	} failures[] = {
+		{-ENODATA,
+		 "nothing is stored of this time; the history reaches from 2026-11-21T06:00:00Z to 2026-11-21T06:00:30Z"},
+		{-EOPNOTSUPP, "no history is stored"},
+		{-E2BIG, "the answer would be too large; ask for a shorter time or for one cgroup"},
+		{-ETIMEDOUT, "the history did not answer within 10 seconds; try again later"},
+		{-EBUSY, "too many questions about the history are waiting; try again"},
+		{-EIO, "Input/output error"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(failures); i++) {
+		books.error = failures[i].error;
+		expect_reason("GetTop", RANGE, failures[i].reason);
+		expect_reason("GetAlerts", RANGE, failures[i].reason);
+		expect_reason("GetHistory", RANGE, failures[i].reason);
+		expect_reason("Compare", "\"a\":{" RANGE "},\"b\":{}", failures[i].reason);
+	}
+}
+
+Test(control_past, wrong_times_are_refused)
+{
+	expect_invalid("GetTop", "\"since\":1", "since");
+	expect_invalid("GetTop", "\"since\":\"yesterday\"", "since");
+	expect_invalid("GetTop", "\"until\":\"-2h\"", "until");
+	expect_invalid("GetTop", RANGE ",\"window_s\":10", "window_s");
+	expect_invalid("GetTop", "\"since\":\"2026-11-21T06:03:00Z\",\"until\":\"2026-11-21T06:03:00Z\"",
+		       "since");
+	expect_invalid("GetTop", "\"until\":\"1970-01-01T00:00:00Z\"", "until");
+	expect_invalid("GetStatus", RANGE ",\"window_s\":10", "window_s");
+	expect_invalid("GetHistory", "", "since");
+	expect_invalid("GetHistory", RANGE ",\"bins\":0", "bins");
+	expect_invalid("GetHistory", RANGE ",\"bins\":3601", "bins");
+	expect_invalid("GetHistory", RANGE ",\"subtree\":true", "subtree");
+	expect_invalid("GetHistory", RANGE ",\"cgroup\":1", "cgroup");
+	expect_invalid("Compare", "\"a\":{}", "b");
+	expect_invalid("Compare", "\"a\":1,\"b\":{}", "a");
+	expect_invalid("Compare", "\"a\":{},\"b\":{\"since\":1}", "b.since");
+	expect_invalid("Compare", "\"a\":{\"windows\":1},\"b\":{}", "a.windows");
+	expect_invalid("Compare", "\"a\":{\"subtree\":true},\"b\":{}", "a.subtree");
+}
+
+Test(control_past, times_without_an_end_or_a_start)
+{
+	const time_t now = 1795240805; /* 2026-11-21T06:00:05Z */
+	_cleanup_json_ json_object *since = json_tokener_parse("{\"since\":\"2026-11-21T05:00:00Z\"}");
+	_cleanup_json_ json_object *until = json_tokener_parse("{\"until\":\"2026-11-21T05:00:00Z\"}");
+	struct control_when when;
+
+	cr_assert_null(control_get_when(since, true, now, &when));
+	cr_expect(when.past && when.open);
+	cr_expect_eq(when.until_us, 1795240810 * 1000000ULL);
+	cr_assert_null(control_get_when(until, true, now, &when));
+	cr_expect(when.past && !when.open);
+	cr_expect_eq(when.until_us - when.since_us, 10000000U);
+	cr_assert_null(control_get_when(NULL, true, now, &when));
+	cr_expect(!when.past && !when.window.known);
+}
+
+/* The last seconds are not stored yet. */
+Test(control_past, end_that_is_not_stored_yet_is_no_gap)
+{
+	time_t now = time(NULL);
+	char text[128], start_text[TEXT_TIME_MAX];
+	_cleanup_json_ json_object *top = NULL;
+	u64 shift_us = (u64)now * 1000000 - panes.list[PANES - 1].end_us - 8000000;
+
+	for (size_t i = 0; i < PANES; i++) {
+		panes.list[i].start_us += shift_us;
+		panes.list[i].end_us += shift_us;
+	}
+	text_time(&(struct timespec){.tv_sec = now - 100}, start_text);
+	(void)snprintf(text, sizeof(text), "\"since\":\"%s\"", start_text);
+	top = call("GetTop", text);
+	cr_expect_eq(json_object_array_length(json_get_array(top, "gaps")), 0U, "%s",
+		     json_object_to_json_string(json_get_array(top, "gaps")));
+}
+
+Test(control_past, history_in_bins)
+{
+	_cleanup_json_ json_object *history =
+		call("GetHistory", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:07:40Z\","
+				   "\"bins\":2,\"cgroup\":\"/shop/b\",\"histograms\":true");
+	json_object *bins = json_get_array(history, "bins"), *first, *last, *event_of;
+
+	/* 460 s in two bins: of 23 panes of 10 s at most, so each has 23 parts. */
+	cr_expect_eq(books.bins, 46U);
+	cr_expect_str_eq(books.path, "/shop/b");
+	cr_expect_eq(number(history, "bin_s"), 230);
+	cr_assert_eq(json_object_array_length(bins), 2U);
+	first = at(bins, 0);
+	last = at(bins, 1);
+	cr_expect_str_eq(json_get_text(first, "since"), "2026-11-21T06:00:00Z");
+	cr_expect_str_eq(json_get_text(first, "until"), "2026-11-21T06:03:50Z");
+	cr_expect_eq(number(first, "covered_s"), 170);
+	event_of = json_get_object(json_get_object(first, "events"), "loads");
+	cr_expect_eq(number(event_of, "samples"), 17 * 100 + 16);
+	cr_expect_eq(number(event_of, "confidence"), 0.95);
+	cr_expect_not_null(
+		json_get_object(json_get_object(json_get_object(event_of, "latency"), "p99"), "bounds"));
+	cr_expect_not_null(json_get_array(json_get_object(json_get_object(event_of, "sources"), "local_dram"),
+					  "histogram"));
+	cr_expect_float_eq(number(json_get_object(json_get_object(first, "waits"), "wait"), "value"), 0.25,
+			   0.01);
+	cr_expect_float_eq(number(json_get_object(json_get_object(last, "waits"), "wait"), "value"), 0.49,
+			   0.03);
+	cr_expect_gt(number(json_get_object(json_get_object(first, "waits"), "wait"), "high"), 0.25);
+	cr_expect_lt(number(json_get_object(json_get_object(first, "waits"), "wait"), "low"), 0.25);
+	cr_expect_eq(json_object_array_length(json_get_array(history, "gaps")), 1U);
+}
+
+/* Without a cgroup: all of them. A bin without a pane is left out, and a bin of one pane has no bounds. */
+Test(control_past, history_of_all_cgroups_leaves_out_empty_bins)
+{
+	_cleanup_json_ json_object *history =
+		call("GetHistory",
+		     "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:03:00Z\",\"bins\":18");
+	json_object *bins = json_get_array(history, "bins"), *event_of;
+
+	cr_expect_eq(books.bins, 18U);
+	cr_assert_eq(json_object_array_length(bins), 12U);
+	cr_expect_str_eq(json_get_text(at(bins, 10), "since"), "2026-11-21T06:02:40Z");
+	event_of = json_get_object(json_get_object(at(bins, 0), "events"), "loads");
+	cr_expect_eq(number(event_of, "samples"), 200);
+	cr_expect_null(json_get(event_of, "confidence"));
+	cr_expect_null(json_get(history, "next"));
+}
+
+Test(control_past, history_comes_in_pages)
+{
+	size_t n = 0, pages = 0;
+	u64 next = 0;
+	bool more;
+
+	for (size_t i = 0; i < PANES; i++)
+		for (size_t j = 0; j < 600; j++) {
+			struct figures figures = some_loads(1, 0);
+			char path[32];
+
+			(void)snprintf(path, sizeof(path), "/x/%zu", j);
+			some_panes_row(&panes.list[i], path, 0, &figures);
+		}
+	do {
+		_cleanup_json_ json_object *page = NULL;
+		char text[160];
+
+		(void)snprintf(text, sizeof(text),
+			       "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:07:40Z\","
+			       "\"bins\":46,\"offset\":%llu",
+			       (unsigned long long)next);
+		page = call("GetHistory", text);
+		n += json_object_array_length(json_get_array(page, "bins"));
+		more = json_get_u64(page, "next", &next);
+		pages++;
+	} while (more && pages < 10);
+	cr_expect_eq(n, PANES);
+	cr_expect_eq(pages, 2U);
+}
+
+static const char *verdict(json_object *figure)
+{
+	const char *text = json_get_text(figure, "verdict");
+
+	return text ? text : "(none)";
+}
+
+Test(control_past, compare_two_times)
+{
+	_cleanup_json_ json_object *reply =
+		call("Compare", "\"a\":{\"cgroup\":\"/shop/b\",\"since\":\"2026-11-21T06:00:00Z\","
+				"\"until\":\"2026-11-21T06:04:20Z\"},\"b\":{\"cgroup\":\"/shop/b\","
+				"\"since\":\"2026-11-21T06:04:20Z\",\"until\":\"2026-11-21T06:07:40Z\"}");
+	json_object *event_of = json_get_object(json_get_object(reply, "events"), "loads"), *dram, *wait;
+
+	cr_assert_not_null(event_of, "%s", json_object_to_json_string(reply));
+	cr_expect_str_eq(json_get_text(json_get_object(reply, "a"), "cgroup"), "/shop/b");
+	cr_expect_eq(number(json_get_object(reply, "a"), "window_s"), 200);
+	cr_expect_eq(json_object_array_length(json_get_array(json_get_object(reply, "a"), "gaps")), 1U);
+	dram = json_get_object(json_get_object(event_of, "sources"), "local_dram");
+	cr_expect_str_eq(verdict(dram), "proven");
+	cr_expect_float_eq(number(dram, "difference"), 41.0 / 131 - 11.0 / 101, 0.002);
+	cr_expect(number(dram, "low") > 0.1 && number(dram, "high") < 0.3);
+	cr_expect_str_eq(verdict(json_get_object(json_get_object(event_of, "latency"), "mean")), "proven");
+	cr_expect_str_eq(verdict(json_get_object(json_get_object(event_of, "latency"), "p50")), "not_proven");
+	wait = json_get_object(json_get_object(reply, "waits"), "wait");
+	cr_expect_str_eq(verdict(wait), "proven");
+	cr_expect_float_eq(number(wait, "difference"), 0.25, 0.01);
+	/* p50, p90, p99, mean, two sources; wait, cores used and lost. */
+	cr_expect_eq(number(reply, "comparisons"), 9);
+	cr_expect_eq(number(json_object_array_get_idx(json_get_array(event_of, "histogram"), 0), "le"), 64);
+}
+
+Test(control_past, compare_two_cgroups_that_do_not_differ)
+{
+	_cleanup_json_ json_object *reply = call("Compare", "\"a\":{\"cgroup\":\"/shop/a\"," RANGE
+							    "},\"b\":{\"cgroup\":\"/shop/b\"," RANGE "}");
+	json_object *event_of = json_get_object(json_get_object(reply, "events"), "loads");
+
+	cr_expect_str_eq(verdict(json_get_object(json_get_object(event_of, "latency"), "mean")),
+			 "not_proven");
+	cr_expect_str_eq(verdict(json_get_object(json_get_object(event_of, "sources"), "local_dram")),
+			 "not_proven");
+	/* /shop/a has no counts. */
+	cr_expect_str_eq(verdict(json_get_object(json_get_object(reply, "waits"), "wait")), "no_value");
+}
+
+Test(control_past, compare_says_which_events_it_cannot_compare)
+{
+	_cleanup_json_ json_object *reply = NULL;
+	json_object *notes;
+
+	loads.ldlat = 60;
+	for (size_t i = PANES / 2; i < PANES; i++)
+		some_panes_settings(&panes.list[i], 0,
+				    "{\"origin\":\"perf\",\"role\":\"loads\",\"pmu\":\"cpu\",\"ldlat\":60,"
+				    "\"latency_kind\":\"use\",\"latency\":true,\"source\":true}");
+	reply = call("Compare", "\"a\":{\"cgroup\":\"/shop/b\",\"since\":\"2026-11-21T06:00:00Z\","
+				"\"until\":\"2026-11-21T06:04:20Z\"},\"b\":{\"cgroup\":\"/shop/b\","
+				"\"since\":\"2026-11-21T06:04:20Z\",\"until\":\"2026-11-21T06:07:40Z\"}");
+	loads.ldlat = 30;
+	notes = json_get_array(reply, "notes");
+	cr_expect_null(json_get_object(json_get_object(reply, "events"), "loads"), "%s",
+		       json_object_to_json_string(reply));
+	cr_assert_gt(json_object_array_length(notes), 0U);
+	cr_expect_str_eq(json_object_get_string(at(notes, 0)),
+			 "loads is not compared: one side has another latency threshold (ldlat)");
+}
+
+/* The present needs no history. Without a window nothing is known about bursts. */
+Test(control_past, compare_two_cgroups_of_the_present)
+{
+	_cleanup_json_ json_object *reply =
+		call("Compare", "\"a\":{\"cgroup\":\"/\"},\"b\":{\"cgroup\":\"/system.slice/db.service\"}");
+	_cleanup_json_ json_object *none = call("Compare", "\"a\":{\"cgroup\":\"/nothing\"},\"b\":{}");
+	json_object *event_of = json_get_object(json_get_object(reply, "events"), "loads:cpu_core");
+
+	cr_expect_eq(books.asked, 0);
+	cr_expect_str_eq(verdict(json_get_object(json_get_object(event_of, "latency"), "p50")), "no_bounds",
+			 "%s", json_object_to_json_string(reply));
+	cr_expect_str_eq(json_get_text(none, "error"), "io.pebsd.NoSuchCgroup");
+	cr_expect_str_eq(json_get_text(json_get_object(none, "parameters"), "cgroup"), "/nothing");
+}
