@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "base/cleanup.h"
 #include "base/json_get.h"
@@ -22,6 +23,7 @@
 #define TREND_SECONDS 3600
 
 #define DEFAULT_SECONDS 10 /* of a moment of the past */
+#define TREND_LEAST     60
 
 static enum ctl_exit get_status(const struct ctl_options *options, struct client *client, json_object **ret)
 {
@@ -160,10 +162,14 @@ static enum ctl_exit get_cgroup(const struct ctl_options *options, struct client
 	const struct call_range range =
 		call_range(options, options->window == WINDOW_SECONDS ? seconds : DEFAULT_SECONDS);
 	const double reach = past ? fmin((double)(range.until - range.since), TREND_SECONDS) : TREND_SECONDS;
+	/* A short time of the past has few panes. */
+	const size_t cells = past && reach < TREND_LEAST ? 0
+			     : past                      ? MIN(trend, (size_t)(reach / DEFAULT_SECONDS))
+							 : trend;
 	json_object *parameters = top_window_parameters(past ? 0 : seconds);
 
 	if (!call_add_name(parameters, "cgroup", path) || (past && !call_add_range(parameters, &range)) ||
-	    !top_add_trend(parameters, trend, fmax(reach, 1))) {
+	    !top_add_trend(parameters, cells, reach)) {
 		json_object_put(parameters);
 		return failure_of_memory();
 	}

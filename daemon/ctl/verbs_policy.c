@@ -81,7 +81,8 @@ enum ctl_exit verb_alerts(const struct ctl_options *options, char *const *argume
 		result = get_alerts(options, client, &alerts);
 	if (result == CTL_DONE && options->json)
 		return call_print_json(alerts);
-	if (result == CTL_DONE)
+	/* What the rules cannot judge now says nothing about the past. */
+	if (result == CTL_DONE && !call_is_past(options))
 		result = get_rules(options, client, &rules);
 	if (result != CTL_DONE)
 		return result;

@@ -59,7 +59,7 @@ static void value_text(const json_object *figure, const char *key, enum scale sc
 	}
 }
 
-/* Writes "+18 %", or "+3.2 points" for a share. Bounds are rounded outwards: `direction` is -1 or 1. */
+/* Writes "+18" for per cent, or "+3.2" for the points of a share. Bounds are rounded outwards: `direction` is -1 or 1. */
 static void change_text(double value, bool points, int direction, char ret[static TEXT_NUMBER_MAX])
 {
 	double scaled = 100 * value;
@@ -79,7 +79,7 @@ static void change_text(double value, bool points, int direction, char ret[stati
 static void put_bounds(FILE *out, const json_object *figure, bool points)
 {
 	char low[TEXT_NUMBER_MAX] = "", high[TEXT_NUMBER_MAX] = "";
-	const char *unit = points ? "points" : "%";
+	const char *unit = points ? " points" : "%";
 	double value;
 
 	if (json_get_double(figure, "low", &value))
@@ -87,11 +87,11 @@ static void put_bounds(FILE *out, const json_object *figure, bool points)
 	if (json_get_double(figure, "high", &value))
 		change_text(value, points, 1, high);
 	if (*low && *high)
-		(void)fprintf(out, "%s to %s %s", low, high, unit);
+		(void)fprintf(out, "%s to %s%s", low, high, unit);
 	else if (*low)
-		(void)fprintf(out, "%s %s or more", low, unit);
+		(void)fprintf(out, "%s%s or more", low, unit);
 	else if (*high)
-		(void)fprintf(out, "%s %s or less", high, unit);
+		(void)fprintf(out, "%s%s or less", high, unit);
 }
 
 static const char *verdict_of(const json_object *figure)
@@ -115,7 +115,7 @@ static void put_row(FILE *out, const char *label, const json_object *figure, enu
 	value_text(figure, "b", scale, b);
 	if (json_get_double(figure, "difference", &value)) {
 		change_text(value, points, 0, change);
-		(void)strncat(change, points ? " pts" : " %", TEXT_NUMBER_MAX - strlen(change) - 1);
+		(void)strncat(change, points ? " pts" : "%", TEXT_NUMBER_MAX - strlen(change) - 1);
 	}
 	(void)fprintf(out, "%-*s %*s %*s %11s  ", LABEL_WIDTH, label, VALUE_WIDTH, a, VALUE_WIDTH, b, change);
 	if (strcmp(verdict, "proven") == 0)
@@ -131,7 +131,7 @@ static void put_row(FILE *out, const char *label, const json_object *figure, enu
 
 static void put_head(FILE *out, const struct format_style *style, const char *title, unsigned percent)
 {
-	(void)fprintf(out, "\n%s%-*s %*s %*s %11s  BOUNDS (%u %%)%s\n", style->bold ? "\033[1m" : "",
+	(void)fprintf(out, "\n%s%-*s %*s %*s %11s  BOUNDS (%u%%)%s\n", style->bold ? "\033[1m" : "",
 		      LABEL_WIDTH, title, VALUE_WIDTH, "A", VALUE_WIDTH, "B", "DIFFERENCE", percent,
 		      style->bold ? "\033[0m" : "");
 }
@@ -278,7 +278,7 @@ static void put_summary(FILE *out, const struct format_style *style, json_object
 	u64 n = 0;
 
 	(void)json_get_u64(reply, "comparisons", &n);
-	line_put(out, style, "Verdict", "%zu of %llu figure%s differ%s, proven with %u %% confidence%s",
+	line_put(out, style, "Verdict", "%zu of %llu figure%s differ%s, proven with %u%% confidence%s",
 		 proven, (unsigned long long)n, n == 1 ? "" : "s", proven == 1 ? "s" : "", percent,
 		 unknown ? "; some have no bounds" : "");
 }
@@ -319,6 +319,6 @@ void format_compare(FILE *out, json_object *reply, const struct format_style *st
 	}
 	line_put(
 		out, style, NULL,
-		"DIFFERENCE is that of B to A. All bounds hold together with %u %% confidence: of two sides that do not differ, at most %u in 100 screens show a difference as proven.",
+		"DIFFERENCE is that of B to A. All bounds hold together with %u%% confidence: of two sides that do not differ, at most %u in 100 screens show a difference as proven.",
 		percent, 100 - percent);
 }

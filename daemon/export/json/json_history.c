@@ -43,13 +43,14 @@ u32 json_history_parts(u64 range_us, u32 bins)
 	return parts >= BURSTS_COLLECTIONS_MIN ? (u32)parts : 1;
 }
 
-/* The bin in which a pane ends. */
+/* The bin that has the middle of the pane: the keeper divides the range in the same way. */
 static u32 bin_of(const struct json_history *history, const struct past_bin *pane)
 {
 	struct past_span range = past_range(history->past);
-	u64 ended = pane->span.until_us > range.since_us ? pane->span.until_us - range.since_us - 1 : 0;
+	u64 middle = pane->span.since_us + (pane->span.until_us - pane->span.since_us) / 2;
+	u64 from = middle > range.since_us ? middle - range.since_us : 0;
 
-	return (u32)MIN((u64)((double)ended / (double)(range.until_us - range.since_us) * history->bins),
+	return (u32)MIN((u64)((double)from / (double)(range.until_us - range.since_us) * history->bins),
 			history->bins - 1);
 }
 

@@ -14,26 +14,38 @@ void json_put_moment(struct json_writer *writer, json_object *object, const char
 					 .tv_nsec = (long)(us % USEC_PER_SEC * 1000)});
 }
 
+/* A pane belongs to a range that has its middle. So half a pane may be missing at each end of the range, which is not a gap. */
+static bool is_part_of_pane(const struct past *past, const struct past_span *gap, size_t pane)
+{
+	struct past_span span = past_bin(past, pane).span;
+
+	return gap->until_us - gap->since_us <= (span.until_us - span.since_us) / 2 + USEC_PER_SEC;
+}
+
 static void put_gaps(struct json_writer *writer, json_object *object, const struct past *past, bool open)
 {
 	json_object *list = json_checked(writer, json_object_new_array());
 	struct past_span range = past_range(past);
-	size_t n, listed = 0;
+	size_t n, first = 0, listed = 0, panes = past_bins(past);
 	const struct past_span *gaps = past_gaps(past, &n);
 
-	if (open && n > 0 && gaps[n - 1].until_us >= range.until_us &&
-	    gaps[n - 1].until_us - gaps[n - 1].since_us <= 3 * HISTORY_PANE_SECONDS * USEC_PER_SEC)
+	if (n > 0 && panes > 0 && gaps[n - 1].until_us >= range.until_us &&
+	    (is_part_of_pane(past, &gaps[n - 1], panes - 1) ||
+	     (open &&
+	      gaps[n - 1].until_us - gaps[n - 1].since_us <= 3 * HISTORY_PANE_SECONDS * USEC_PER_SEC)))
 		n--;
-	for (; listed < n && listed < JSON_GAPS_MAX; listed++) {
+	if (n > 0 && panes > 0 && gaps[0].since_us <= range.since_us && is_part_of_pane(past, &gaps[0], 0))
+		first = 1;
+	for (; first + listed < n && listed < JSON_GAPS_MAX; listed++) {
 		json_object *gap = json_checked(writer, json_object_new_object());
 
-		json_put_moment(writer, gap, "since", gaps[listed].since_us);
-		json_put_moment(writer, gap, "until", gaps[listed].until_us);
+		json_put_moment(writer, gap, "since", gaps[first + listed].since_us);
+		json_put_moment(writer, gap, "until", gaps[first + listed].until_us);
 		json_append(writer, list, gap);
 	}
 	json_put(writer, object, "gaps", list);
-	if (n > listed)
-		json_put_u64(writer, object, "more_gaps", n - listed);
+	if (n > first + listed)
+		json_put_u64(writer, object, "more_gaps", n - first - listed);
 }
 
 void json_put_past(struct json_writer *writer, json_object *object, const struct past *past, bool open)
