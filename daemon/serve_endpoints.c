@@ -106,13 +106,24 @@ static const struct resctrl *read_resctrl(struct server *server)
 	return &server->resctrl;
 }
 
+static struct prometheus_history describe_history(const struct history_state *history)
+{
+	return (struct prometheus_history){
+		.bytes = {history->kept.bytes != 0, history->kept.bytes},
+		.oldest_seconds = {history->kept.oldest_us != 0, (double)history->kept.oldest_us / 1e6},
+		.panes_lost = {history->on, history->panes_lost},
+		.restarts = {history->on, history->restarts},
+	};
+}
+
 static int get_metrics(void *userdata, bool openmetrics, char **ret_text, size_t *ret_length)
 {
 	struct server *server = userdata;
 	struct engine *engine = sampling_engine(server->sampling);
 	_cleanup_free_ struct alert *list = NULL;
 	struct prometheus_alerts alerts = {0};
-	const struct prometheus_options options = {
+	struct history_state history;
+	struct prometheus_options options = {
 		.openmetrics = openmetrics,
 		.detail = server->config->detail_metrics,
 		.labels = server->config->container_labels,
@@ -129,6 +140,8 @@ static int get_metrics(void *userdata, bool openmetrics, char **ret_text, size_t
 	if (r < 0)
 		return r;
 	alerts.list = list;
+	serve_history_state(server, &history);
+	options.history = describe_history(&history);
 	(void)policy_rules(alerts_policy(server->alerts), &n);
 	alerts.n_rules = n;
 	for (int kind = 0; kind < ACT_KINDS; kind++)

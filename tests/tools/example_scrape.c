@@ -84,7 +84,13 @@ static void add_counts(struct snapshot *snapshot, u64 seconds, struct series ser
 int main(int argc, char **argv)
 {
 	const u64 seconds = argc > 1 ? strtoul(argv[1], NULL, 10) : 60;
-	const struct prometheus_options options = {.http_restarts = {.known = true}};
+	const struct prometheus_options options = {
+		.http_restarts = {.known = true},
+		.history = {.bytes = {true, 4096},
+			    .oldest_seconds = {true, 1795240800},
+			    .panes_lost = {true, 0},
+			    .restarts = {true, 0}},
+	};
 	struct snapshot *snapshot = example_several();
 	_cleanup_free_ struct series *series = calloc(snapshot->n_cgroups, sizeof(*series));
 	u64 estimates[3][EVENTS_MAX] = {0};

@@ -793,6 +793,23 @@ static void write_http(struct exposition *out, struct maybe_u64 restarts)
 	exposition_maybe_u64(out, &family, "_total", NULL, NULL, restarts);
 }
 
+static void write_history(struct exposition *out, const struct prometheus_history *history)
+{
+	static const struct family bytes = {"pebsd_history_bytes", FAMILY_GAUGE,
+					    "Size of the history on disk."};
+	static const struct family oldest = {"pebsd_history_oldest_timestamp_seconds", FAMILY_GAUGE,
+					     "Start of the oldest part of the history."};
+	static const struct family lost = {"pebsd_history_panes_lost", FAMILY_COUNTER,
+					   "Panes of 10 s that are missing in the history."};
+	static const struct family restarts = {"pebsd_history_restarts", FAMILY_COUNTER,
+					       "Ends of the process that keeps the history."};
+
+	exposition_maybe_u64(out, &bytes, "", NULL, NULL, history->bytes);
+	exposition_maybe_double(out, &oldest, "", NULL, NULL, history->oldest_seconds);
+	exposition_maybe_u64(out, &lost, "_total", NULL, NULL, history->panes_lost);
+	exposition_maybe_u64(out, &restarts, "_total", NULL, NULL, history->restarts);
+}
+
 static int write_infos(struct rendering *rendering)
 {
 	static const struct family build = {"pebsd_build", FAMILY_INFO, "Version of the daemon."};
@@ -853,6 +870,7 @@ int prometheus_render(const struct snapshot *snapshot, const struct series *cons
 			r = prometheus_alerts(&out, options->alerts, &rendering.wish);
 		prometheus_detail(&out, snapshot->detail);
 		write_http(&out, options->http_restarts);
+		write_history(&out, &options->history);
 		write_daemon(&rendering, process);
 		if (r >= 0)
 			r = write_guests(&rendering, series, n_series);

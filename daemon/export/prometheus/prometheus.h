@@ -19,6 +19,14 @@
 #define PROMETHEUS_TEXT_TYPE        "text/plain; version=0.0.4; charset=utf-8"
 #define PROMETHEUS_OPENMETRICS_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
+/* The history on disk; not known: none is kept, or nothing has been stored yet. */
+struct prometheus_history {
+	struct maybe_u64 bytes;
+	struct maybe_double oldest_seconds; /* CLOCK_REALTIME */
+	struct maybe_u64 panes_lost;
+	struct maybe_u64 restarts; /* of the process that keeps it */
+};
+
 struct prometheus_options {
 	bool openmetrics;    /* otherwise text format */
 	bool detail;         /* all snoop and TLB results, besides the counters that are always there */
@@ -26,6 +34,7 @@ struct prometheus_options {
 	const struct prometheus_alerts *alerts; /* NULL: there is no policy */
 	struct maybe_u64 http_restarts;         /* of the process that serves HTTP */
 	const struct resctrl *resctrl;          /* NULL: not read */
+	struct prometheus_history history;
 };
 
 /*
