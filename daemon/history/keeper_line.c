@@ -21,6 +21,7 @@ struct item {
 	enum history_message_type type;
 	u32 number;
 	int fd;         /* a pane or an alert; -1: a question */
+	size_t size;    /* of its block */
 	bool sent;      /* to the present process */
 	unsigned tries; /* processes that got it and ended */
 	u64 asked_ns;
@@ -38,6 +39,7 @@ struct keeper_line {
 	sd_event_source *timer; /* to start again, or the end of the oldest question */
 	struct items items;     /* in the order in which they are sent */
 	size_t panes, alerts, questions;
+	size_t waiting; /* bytes of the blocks */
 	u32 number;
 	bool limits_sent;
 	bool gone;       /* the socket is closed; the process has not ended yet */
@@ -71,6 +73,7 @@ static void item_free(struct keeper_line *line, struct item *item)
 {
 	TAILQ_REMOVE(&line->items, item, list);
 	(*count_of(line, item->type))--;
+	line->waiting -= item->size;
 	if (item->fd >= 0)
 		(void)close(item->fd);
 	free(item);
@@ -441,7 +444,7 @@ static void take_block(struct keeper_line *line, enum history_message_type type,
 	struct item *item;
 	int fd, r;
 
-	if (*count_of(line, type) >= most) {
+	if (*count_of(line, type) >= most || line->waiting + size > KEEPER_WAITING_BYTES_MAX) {
 		tell_failure(
 			line, 0,
 			"the process that keeps it does not store fast enough, perhaps because the disk hangs");
@@ -459,6 +462,8 @@ static void take_block(struct keeper_line *line, enum history_message_type type,
 		return;
 	}
 	item->fd = fd;
+	item->size = size;
+	line->waiting += size;
 	pump(line);
 }
 

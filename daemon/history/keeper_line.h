@@ -4,8 +4,9 @@
  * starts it again after KEEPER_REST_SECONDS if it ends. Nothing here waits for the keeper, except the end.
  *
  * Panes and alerts wait until the keeper has acknowledged them. If it ends before that, a new one gets them again. If
- * it ends KEEPER_TRIES times with the same one, this one is lost, because it may be the reason. More than
- * KEEPER_PANES_MAX waiting panes or KEEPER_ALERTS_MAX alerts are lost.
+ * it ends KEEPER_TRIES times with the same one, this one is lost, because it may be the reason. If more than
+ * KEEPER_PANES_MAX panes or KEEPER_ALERTS_MAX alerts would wait, or more than KEEPER_WAITING_BYTES_MAX of them, the
+ * new one is lost.
  */
 #ifndef PEBSD_KEEPER_LINE_H
 #define PEBSD_KEEPER_LINE_H
@@ -15,13 +16,14 @@
 #include "base/cleanup.h"
 #include "history/shared/history_wire.h"
 
-#define KEEPER_PANES_MAX      6
-#define KEEPER_ALERTS_MAX     64
-#define KEEPER_QUESTIONS_MAX  16
-#define KEEPER_REST_SECONDS   5
-#define KEEPER_ANSWER_SECONDS 9 /* a question without an answer fails */
-#define KEEPER_STOP_SECONDS   2 /* the end waits this long for the last acknowledgement */
-#define KEEPER_TRIES          3
+#define KEEPER_PANES_MAX         6
+#define KEEPER_ALERTS_MAX        64
+#define KEEPER_WAITING_BYTES_MAX HISTORY_PANE_BYTES_MAX
+#define KEEPER_QUESTIONS_MAX     16
+#define KEEPER_REST_SECONDS      5
+#define KEEPER_ANSWER_SECONDS    9 /* a question without an answer fails */
+#define KEEPER_STOP_SECONDS      2 /* the end waits this long for the last acknowledgement */
+#define KEEPER_TRIES             3
 
 /* The environment variable with the directory, for the process. */
 #define KEEPER_LINE_DIRECTORY "PEBSD_HISTORY_DIRECTORY"

@@ -22,8 +22,8 @@ struct panes_sum {
 /* A chain: the position after its last difference; 0: empty. */
 typedef u32 panes_chain;
 
-/* The differences of all chains together may take this much. */
-#define PANES_SUM_BYTES_MAX HISTORY_PANE_BYTES_MAX
+/* The differences of all chains together may take this much. While they are added up there are two sums. */
+#define PANES_SUM_BYTES_MAX (32UL << 20)
 
 /* Appends a difference, above 0 bytes. Returns 0, -ENOMEM or -E2BIG. */
 int panes_sum_add(struct panes_sum *sum, panes_chain *chain, const u8 *pairs, u32 size);

@@ -16,8 +16,8 @@
 /* Shorter gaps are those between the end of a pane and the end of the range. */
 #define GAP_MIN_US USEC_PER_SEC
 
-/* Memory of the trend: at most this, as for the present. */
-#define PAST_TREND_BYTES TREND_BYTES
+/* Memory of the trend: at most this. */
+#define PAST_TREND_BYTES (TREND_BYTES / 2)
 
 /* Twice this time does not overflow. */
 #define TREND_SPAN_MAX_NS (UINT64_MAX / 4)
@@ -256,6 +256,19 @@ static int enter_pane(struct past *past, size_t index)
 	return 0;
 }
 
+/* Returns true if sampling was paused all the time: a pane begins and ends with a pause (panes.h). */
+static bool was_paused(const struct history_pane *pane)
+{
+	bool paused = false;
+
+	for (size_t i = 0; i < pane->n_events; i++) {
+		if (pane->events[i].seen || pane->events[i].running_ns)
+			return false;
+		paused = paused || pane->events[i].paused_ns;
+	}
+	return paused;
+}
+
 static int find_gaps(struct past *past)
 {
 	u64 at = past->range.since_us;
@@ -266,6 +279,8 @@ static int find_gaps(struct past *past)
 	for (size_t i = 0; i <= past->n; i++) {
 		u64 next = i < past->n ? past->panes[i].start_us : past->range.until_us;
 
+		if (i < past->n && was_paused(&past->panes[i]))
+			continue;
 		if (next > at && next - at >= GAP_MIN_US)
 			past->gaps[past->n_gaps++] = (struct past_span){at, next};
 		if (i < past->n && past->panes[i].end_us > at)

@@ -49,8 +49,8 @@ const struct snapshot *past_snapshot(const struct past *past);
 struct past_span past_range(const struct past *past);
 
 /*
- * The parts of the range that no pane covers, ascending; owned by the past. Shorter ones than a second are left
- * out, because panes do not end exactly at the ends of a range.
+ * The parts of the range that no pane covers, or in which sampling was paused, ascending; owned by the past. Shorter
+ * ones than a second are left out, because panes do not end exactly at the ends of a range.
  */
 const struct past_span *past_gaps(const struct past *past, size_t *ret_n);
 

@@ -395,6 +395,26 @@ Test(past, gaps_are_parts_of_the_range_without_a_pane)
 	cr_expect_eq(samples(past_snapshot(past), "/a", 0), 7);
 }
 
+Test(past, a_pause_is_a_gap)
+{
+	const struct past_span *gaps;
+	struct history_pane *pane;
+	size_t n;
+
+	add_loads(0, 10, 1);
+	pane = some_panes_add(&panes, 0, 20);
+	(void)some_panes_event(pane, "loads", &loads, 4);
+	pane->events[0].enabled_ns = pane->events[0].running_ns = 0;
+	pane->events[0].paused_ns = 80 * SECOND;
+	add_loads(0, 10, 1);
+	make_all();
+	gaps = past_gaps(past, &n);
+	cr_assert_eq(n, 1);
+	cr_expect_eq(gaps[0].since_us, SOME_PANES_START_US + 10 * SEC_US);
+	cr_expect_eq(gaps[0].until_us, SOME_PANES_START_US + 30 * SEC_US);
+	cr_expect_float_eq(past_snapshot(past)->events[0].paused_seconds.value, 80, 1e-9);
+}
+
 Test(past, a_trend_keeps_the_length_of_gaps)
 {
 	struct trend_bins bins = {.bin_ns = 10 * SECOND, .n = 6};
