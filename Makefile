@@ -578,6 +578,8 @@ bench-neighbours: RUNS = neighbours_rates
 bench-neighbours: ## how often the right neighbour is named, and a wrong one
 bench-offcore: RUNS = offcore_read
 bench-offcore: ## what reading off-core counts of 5,000 cgroups on 256 CPUs costs; fails if it is too much (needs root)
+bench-panes: RUNS = history_panes
+bench-panes: ## what the daemon's side of the history costs with 1,000 cgroups; fails if it is too much
 bench-policy: RUNS = policy_tick
 bench-policy: ## what a collection of 10,000 cgroups costs with 50 rules
 bench-scrape: RUNS = scrape_cost
@@ -597,7 +599,7 @@ bench-window: ## how far back the window reaches in its memory, and what that co
 bench-zoom: RUNS = zoom_cost
 bench-zoom: ## what a zoom of 1,000 samples per second costs (needs root, a minute)
 
-$(addprefix bench-,alarms alarms-short churn coverage drain hot memory neighbours offcore policy scrape scrape-crowd sparse start symbols tick window zoom):
+$(addprefix bench-,alarms alarms-short churn coverage drain hot memory neighbours offcore panes policy scrape scrape-crowd sparse start symbols tick window zoom):
 	+@$(PARALLEL) $(sort $(foreach run,$(RUNS),$(OUT)/tests/bench/$(call file_of,$(run))))
 	@$(foreach run,$(RUNS),$(OUT)/tests/bench/$(subst :, ,$(run)) &&) true
 
