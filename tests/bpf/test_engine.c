@@ -83,6 +83,44 @@ static u64 samples_in(struct engine *engine, double seconds, const char *path)
 }
 
 /* A cgroup that lived less than an interval keeps its name as long as any other removed cgroup. */
+struct seen_collections {
+	const struct engine *engine;
+	unsigned n;
+	u64 samples;
+};
+
+static void on_collected(void *userdata)
+{
+	struct seen_collections *seen = userdata;
+	const struct difference *list;
+	size_t n;
+
+	list = engine_differences(seen->engine, &n);
+	for (size_t i = 0; i < n; i++)
+		seen->samples += pairs_samples(list[i].pairs, list[i].size);
+	seen->n++;
+}
+
+Test(engine, all_collections_are_seen_also_the_last_ones)
+{
+	struct engine *engine = open_engine(64);
+	struct seen_collections seen = {.engine = engine};
+	const u64 collected_ns = engine_collected_ns(engine);
+	const struct engine_moment began = engine_began(engine);
+
+	cr_expect_eq(began.monotonic_ns, collected_ns);
+	cr_expect_eq(began.realtime_us / 1000000, (u64)engine_head(engine)->since.tv_sec);
+	engine_on_collected(engine, on_collected, &seen);
+	sample(engine, 1);
+	cr_assert_eq(engine_collect(engine), 0);
+	sample(engine, 1);
+	cr_assert_eq(engine_collect_last(engine), 0);
+	/* Without a state, the end is two collections. */
+	cr_expect_eq(seen.n, 3);
+	cr_expect_eq(seen.samples, 2);
+	engine_free(engine);
+}
+
 Test(engine, a_short_life_is_kept_as_long_as_a_long_one)
 {
 	_cleanup_(engine_freep) struct engine *engine = open_engine(512);

@@ -264,6 +264,9 @@ static void live(struct kernel *kernel, int state_fd, const struct plan *plan, s
 		_exit(12);
 	if (engine_head(engine)->sequence == 0)
 		_exit(13); /* the process did not continue the saved state */
+	/* The first collection covers the time since the last one of the process before. */
+	if (engine_began(engine).monotonic_ns >= engine_collected_ns(engine))
+		_exit(16);
 	learn_names(engine, plan);
 	if (fate->rests)
 		(void)usleep((COLLECT_REST_NS + COLLECT_REST_NS / 10) / NSEC_PER_USEC);

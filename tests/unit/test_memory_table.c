@@ -21,6 +21,8 @@
 #include "engine/growth.h"
 #include "export/json/json_writer.h"
 #include "export/profile/profile_pieces.h"
+#include "history/answers.h"
+#include "history/shared/history_pane.h"
 #include "http/http_sockets.h"
 #include "http/server/http_cache.h"
 #include "http/server/http_confine.h"
@@ -98,6 +100,10 @@ static const struct row {
 	/* test_containers.c */
 	{"The process that reads containers' names", 1, CONTAINER_CONFINE_DATA, false},
 	{"Containers' names", 1, CONTAINERS_BYTES_MAX, false},
+	/* test_panes.c, test_history.c: one that is added up, one that is sent, and those that wait */
+	{"Panes of the history", 3, HISTORY_PANE_BYTES_MAX, false},
+	/* test_answers.c */
+	{"Answers about the past", 1, ANSWERS_BYTES_MAX, false},
 	/* test_policy.c */
 	{"Rules' windows", 1, POLICY_BYTES, false},
 	/* test_alerts_kept.c */

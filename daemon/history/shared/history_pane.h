@@ -50,7 +50,7 @@ enum { HISTORY_COUNTS_N = 0 HISTORY_COUNTS(HISTORY_COUNT_PLUS_) };
 /* An event in the span. A pane has one entry for each pair of key and settings that was in force. */
 struct history_event {
 	const char *key;      /* as event_key() writes it */
-	const char *settings; /* history_settings.h; opaque for the keeper */
+	const char *settings; /* event_json.h; opaque for the keeper */
 	u64 period;           /* at the end of the span; 0: not known */
 	u64 frequency_hz;     /* running frequency of cycles; 0: not known */
 	bool counted;         /* the counts from `expected` on are known */
