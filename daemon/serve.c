@@ -11,7 +11,7 @@
 
 #include "base/heap.h"
 #include "base/log.h"
-#include "reload.h"
+#include "config/reload.h"
 #include "sampling/pause_kept.h"
 #include "serve_endpoints.h"
 #include "serve_history.h"

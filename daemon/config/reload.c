@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "reload.h"
+#include "config/reload.h"
 
 #include <errno.h>
 #include <stdio.h>
