@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 20
 FUZZ_LONG_SECONDS ?= 600
 
 BUILD_PACKAGES = bpftool clang gcc libbpf-dev libc6-dev libdw-dev libelf-dev libiberty-dev libinih-dev \
-	libjson-c-dev libmicrohttpd-dev libncurses-dev libprotobuf-c-dev libsystemd-dev libzstd-dev make pkg-config \
+	libjson-c-dev libmicrohttpd-dev libncurses-dev libprotobuf-c-dev libsqlite3-dev libsystemd-dev libzstd-dev make pkg-config \
 	protobuf-c-compiler r-mathlib zlib1g-dev
 RUN_PACKAGES = curl
 TEST_PACKAGES = binutils dbus-daemon fish jq libdebuginfod1 libcriterion-dev libvterm-dev mount netcat-openbsd procps prometheus \
@@ -36,7 +36,7 @@ hand-over:
 	@trap : INT; HANDED_OVER=yes $(MAKE) --no-print-directory $(MAKECMDGOALS); status=$$?; $(HAND_OVER); exit $$status
 else
 
-LIBRARIES = libbpf libsystemd libmicrohttpd json-c inih libprotobuf-c libzstd zlib libRmath libdw libelf ncursesw
+LIBRARIES = libbpf libsystemd libmicrohttpd sqlite3 json-c inih libprotobuf-c libzstd zlib libRmath libdw libelf ncursesw
 # date-time: programs must not contain the time of the build.
 WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wformat-security -Wdate-time \
 	$(WERROR)
@@ -570,6 +570,8 @@ bench-coverage: RUNS = coverage bursts:coverage
 bench-coverage: ## how often the bounds of each metric hold, also with bursts (some minutes)
 bench-drain: RUNS = drain_cost
 bench-drain: ## what reading new counts costs, compared with a memcpy of the records (needs root)
+bench-history: RUNS = history_cost
+bench-history: ## what the history on disk costs with 1,000 cgroups, and the time of questions; fails if it is too much
 bench-hot: RUNS = hot_sample
 bench-hot: ## what hot tables cost per sample (needs root)
 bench-memory: RUNS = memory
@@ -599,7 +601,7 @@ bench-window: ## how far back the window reaches in its memory, and what that co
 bench-zoom: RUNS = zoom_cost
 bench-zoom: ## what a zoom of 1,000 samples per second costs (needs root, a minute)
 
-$(addprefix bench-,alarms alarms-short churn coverage drain hot memory neighbours offcore panes policy scrape scrape-crowd sparse start symbols tick window zoom):
+$(addprefix bench-,alarms alarms-short churn coverage drain history hot memory neighbours offcore panes policy scrape scrape-crowd sparse start symbols tick window zoom):
 	+@$(PARALLEL) $(sort $(foreach run,$(RUNS),$(OUT)/tests/bench/$(call file_of,$(run))))
 	@$(foreach run,$(RUNS),$(OUT)/tests/bench/$(subst :, ,$(run)) &&) true
 

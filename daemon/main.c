@@ -14,6 +14,7 @@
 #include "config/config_check.h"
 #include "config/options.h"
 #include "containers/container_worker.h"
+#include "history/keeper/keeper.h"
 #include "http/server/http_worker.h"
 #include "kernel/digests.h"
 #include "once.h"
@@ -230,6 +231,8 @@ int main(int argc, char *argv[])
 		return http_worker(STDIN_FILENO);
 	if (options.action == OPTIONS_CONTAINER_NAMES)
 		return container_worker(STDIN_FILENO);
+	if (options.action == OPTIONS_KEEPER)
+		return keeper_worker(STDIN_FILENO);
 	if (options.action == OPTIONS_CHECK_CONFIG)
 		return reported(check_config(&options));
 	if (options.action == OPTIONS_PROBE)

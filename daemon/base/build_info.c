@@ -47,6 +47,7 @@ static const struct library {
 	{"libzstd", "libzstd.so.", "ZSTD_versionString", false},
 	{"ncursesw", "libncursesw.so.", "curses_version", false},
 	{"ncursesw", "libtinfo.so.", NULL, false}, /* part of ncurses, in a separate file */
+	{"sqlite3", "libsqlite3.so.", "sqlite3_libversion", false},
 	{"zlib", "libz.so.", "zlibVersion", false},
 	{"", "libc.so.", "gnu_get_libc_version", false},
 };

@@ -32,6 +32,7 @@ enum option_id {
 	OPTION_SYMBOLIZER,
 	OPTION_HTTP,
 	OPTION_CONTAINER_NAMES,
+	OPTION_KEEPER,
 	OPTION_VERSION,
 	OPTION_HELP,
 	OPTIONS_COUNT,
@@ -87,6 +88,7 @@ static const struct {
 	[OPTION_SYMBOLIZER] = {"symbolizer", NULL, BIT(OPTIONS_SYMBOLIZER), NULL},
 	[OPTION_HTTP] = {"http", NULL, BIT(OPTIONS_HTTP), NULL},
 	[OPTION_CONTAINER_NAMES] = {"container-names", NULL, BIT(OPTIONS_CONTAINER_NAMES), NULL},
+	[OPTION_KEEPER] = {"keeper", NULL, BIT(OPTIONS_KEEPER), NULL},
 	[OPTION_VERSION] =
 		{"version", NULL, BIT(OPTIONS_VERSION),
 		 "print the version; with --json also the libraries\nand BPF objects, with their versions"},
@@ -211,6 +213,9 @@ static int take_option(struct options *options, enum option_id id, const char *v
 	case OPTION_CONTAINER_NAMES:
 		options->action = OPTIONS_CONTAINER_NAMES;
 		return 0;
+	case OPTION_KEEPER:
+		options->action = OPTIONS_KEEPER;
+		return 0;
 	case OPTION_VERSION:
 		options->action = OPTIONS_VERSION;
 		return 0;
@@ -234,6 +239,7 @@ static int refuse_with(enum option_id id, enum options_action action, char **ret
 		[OPTIONS_VERSION] = OPTION_VERSION,
 		[OPTIONS_HTTP] = OPTION_HTTP,
 		[OPTIONS_CONTAINER_NAMES] = OPTION_CONTAINER_NAMES,
+		[OPTIONS_KEEPER] = OPTION_KEEPER,
 	};
 
 	if (action == OPTIONS_RUN)
@@ -249,7 +255,7 @@ static int check_together(const struct options *options, unsigned int given, cha
 {
 	static const enum option_id actions[] = {
 		OPTION_PROBE, OPTION_CHECK_CONFIG,    OPTION_TEST_RULES, OPTION_SYMBOLIZER,
-		OPTION_HTTP,  OPTION_CONTAINER_NAMES, OPTION_VERSION};
+		OPTION_HTTP,  OPTION_CONTAINER_NAMES, OPTION_KEEPER,     OPTION_VERSION};
 
 	for (size_t i = 0; i < ARRAY_SIZE(actions); i++)
 		for (size_t j = i + 1; j < ARRAY_SIZE(actions); j++)

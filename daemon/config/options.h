@@ -26,6 +26,7 @@ enum options_action {
 	OPTIONS_SYMBOLIZER, /* symbols/resolver: started by pebsd (symbols_worker.h) or systemd (symbols_unit.h) */
 	OPTIONS_HTTP,       /* started by pebsd itself: http/server/http_worker.h */
 	OPTIONS_CONTAINER_NAMES, /* started by pebsd itself: containers/container_worker.h */
+	OPTIONS_KEEPER,          /* started by pebsd itself: history/keeper/keeper.h */
 	OPTIONS_VERSION,
 	OPTIONS_HELP,
 };

@@ -251,7 +251,7 @@ def names():
         program = re.match(r"(?:sudo )?(?:build/)?(pebsd|pebsctl)\b.* --", quote)
         for option in re.findall(r" (--[a-z-]+)", quote) if program else []:
             counted["options"] += 1
-            if option not in helps[program[1]] and option not in ("--http", "--container-names"):
+            if option not in helps[program[1]] and option not in ("--http", "--container-names", "--keeper"):
                 wrong.append(f"{name}: {program[1]} has no {option}: \"{quote}\"")
     files = {file for folder in ("bpf", "daemon", "include", "tests") for _, _, files in os.walk(f"{top}/{folder}") for file in files}
     contributing = [(".github/CONTRIBUTING.md", quote)

@@ -35,7 +35,7 @@ done
 # library and the compiler.
 called=$(readelf --dynamic "$PEBSD" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v -E '^(libc|libm|ld-linux.*|libasan|libubsan)\.so' | sort)
 expect 'compiled with' "$called" "$(jq -r '.libraries[] | select(.compiled_with) | .name' "$work/bill" | sort)"
-for library in bpf dw microhttpd protobuf-c z zstd; do
+for library in bpf dw microhttpd protobuf-c sqlite3 z zstd; do
 	jq -ne --arg name "lib$library.so." 'input | .libraries[] | select(.name | startswith($name)) | .loaded | test("[0-9]")' \
 		"$work/bill" >/dev/null || fail "lib$library does not tell its version"
 done

@@ -16,7 +16,7 @@ case $release in
 bookworm) packages+=,libdw1,libelf1,libmicrohttpd12 ;;
 *) packages+=,libdw1t64,libelf1t64,libmicrohttpd12t64 ;;
 esac
-packages+=,libbpf1,libinih1,libjson-c5,libprotobuf-c1,libsystemd0,libzstd1,r-mathlib,zlib1g
+packages+=,libbpf1,libinih1,libjson-c5,libprotobuf-c1,libsqlite3-0,libsystemd0,libzstd1,r-mathlib,zlib1g
 # For tests in which perf samples at the same time as pebsd.
 packages+=,linux-perf
 

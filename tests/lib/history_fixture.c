@@ -34,17 +34,33 @@ static u64 next(u64 *state)
 	return x ^ x >> 31;
 }
 
-/* Counters spread over the figures, most with small values, as one sees them in ten seconds. */
-static u32 make_pairs(u64 *state, unsigned counters, u8 *to)
+/*
+ * Counters spread over the figures. Of five, four are the same ones in every pane of the cgroup, as sources and the
+ * usual latencies of a program are, and the fifth varies. Every fourth value is large, as sums of periods are.
+ */
+static u32 make_pairs(u64 *state, u64 cgroup, unsigned counters, u8 *to)
 {
 	struct pairs_writer writer = {.to = to};
 	unsigned stride = FIGURES_COUNTERS / counters;
 
 	for (unsigned i = 0; i < counters; i++) {
-		unsigned counter = i * stride + (stride > 1 ? (unsigned)(next(state) % stride) : 0);
+		u64 usual = cgroup * 131 + i;
+		u64 where = i % 5 == 4 ? next(state) : next(&usual);
+		u64 bits = 1 + next(state) % (i % 4 == 0 ? 30 : 8);
 
-		pairs_put(&writer, counter, 1 + next(state) % (1ULL << (1 + next(state) % 12)));
+		pairs_put(&writer, i * stride + (unsigned)(where % stride), 1 + next(state) % (1ULL << bits));
 	}
+	return (u32)(writer.to - to);
+}
+
+/* A count has samples and their weight, of no source. */
+static u32 make_count(u64 *state, u8 *to)
+{
+	struct pairs_writer writer = {.to = to};
+	u64 samples = 1 + next(state) % 200;
+
+	pairs_put(&writer, offsetof(struct figures, samples) / sizeof(u64), samples);
+	pairs_put(&writer, offsetof(struct figures, weight) / sizeof(u64), samples * 1000003);
 	return (u32)(writer.to - to);
 }
 
@@ -54,7 +70,11 @@ static void make_events(struct history_pane *pane, const struct history_fixture 
 	for (u32 i = 0; i < pane->n_events; i++) {
 		struct history_event *event = &pane->events[i];
 
-		(void)snprintf(texts + (size_t)i * TEXT_ROOM, TEXT_ROOM, "event%u", i);
+		(void)snprintf(texts + (size_t)i * TEXT_ROOM, TEXT_ROOM, "%s:%u",
+			       i < fixture->loads ? "loads"
+			       : i % 2            ? "cycles"
+						  : "stalls",
+			       i);
 		*event = (struct history_event){.key = texts + (size_t)i * TEXT_ROOM,
 						.settings = fixture->settings ? fixture->settings : "{}",
 						.period = 1000 + i,
@@ -85,7 +105,7 @@ struct history_pane *history_fixture_new(const struct history_fixture *fixture)
 	pane->rows = demand(calloc((size_t)fixture->cgroups * events + 1, sizeof(*pane->rows)));
 	made->texts = demand(calloc(events + fixture->cgroups + 1, TEXT_ROOM));
 	made->pairs = demand(malloc((size_t)fixture->cgroups *
-					    (fixture->loads * fixture->counters + fixture->counts * 2) * 4 +
+					    (fixture->loads * fixture->counters + fixture->counts * 2) * 8 +
 				    1));
 	make_events(pane, fixture, &state, made->texts);
 	at = made->pairs;
@@ -95,7 +115,9 @@ struct history_pane *history_fixture_new(const struct history_fixture *fixture)
 		(void)snprintf(path, TEXT_ROOM, "/fixture/%u", fixture->first + i);
 		pane->cgroups[i] = (struct history_cgroup){path, "{\"a\":\"b\"}", 100 + fixture->first + i};
 		for (u32 event = 0; event < events; event++) {
-			u32 size = make_pairs(&state, event < fixture->loads ? fixture->counters : 2, at);
+			u32 size = event < fixture->loads
+					   ? make_pairs(&state, fixture->first + i, fixture->counters, at)
+					   : make_count(&state, at);
 
 			pane->rows[pane->n_rows++] = (struct history_row){i, event, size, at};
 			at += size;

@@ -13,6 +13,7 @@ struct history_fixture {
 	u64 run;
 	unsigned cgroups; /* named /fixture/first, /fixture/first+1, ... */
 	unsigned first;
+	/* Keys are loads:0, loads:1, and then cycles:N for odd and stalls:N for even numbers. */
 	unsigned loads;       /* events with `counters` nonzero counters a cgroup */
 	unsigned counts;      /* events with two nonzero counters a cgroup */
 	unsigned counters;    /* at most 500 */

@@ -23,6 +23,7 @@
 #include "export/profile/profile_pieces.h"
 #include "history/answers.h"
 #include "history/shared/history_pane.h"
+#include "history/keeper/keeper_confine.h"
 #include "http/http_sockets.h"
 #include "http/server/http_cache.h"
 #include "http/server/http_confine.h"
@@ -104,6 +105,8 @@ static const struct row {
 	{"Panes of the history", 3, HISTORY_PANE_BYTES_MAX, false},
 	/* test_answers.c */
 	{"Answers about the past", 1, ANSWERS_BYTES_MAX, false},
+	/* test_history_keeper.c */
+	{"The process that keeps the history", 1, KEEPER_CONFINE_DATA, false},
 	/* test_policy.c */
 	{"Rules' windows", 1, POLICY_BYTES, false},
 	/* test_alerts_kept.c */

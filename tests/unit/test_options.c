@@ -74,6 +74,9 @@ Test(options, what_pebsd_runs_itself_is_not_offered)
 	cr_expect_eq(options.action, OPTIONS_CONTAINER_NAMES);
 	expect_problem("--container-names --json",
 		       "--json cannot be used with --container-names; remove one of the two");
+	cr_assert_eq(parse("--keeper"), 0);
+	cr_expect_eq(options.action, OPTIONS_KEEPER);
+	expect_problem("--keeper --json", "--json cannot be used with --keeper; remove one of the two");
 	/* language: quoted (tests/tools/language.py): the wrong spelling is the input */
 	expect_problem("--symboliser", "unknown option --symboliser; see pebsd --help");
 }

@@ -40,14 +40,16 @@ struct history_query {
 	u64 until_us;
 	/*
 	 * The range is divided into this many equal bins, 1 to HISTORY_PANES_MAX; the panes in a bin are added up to
-	 * one. A pane belongs to the bin in which it ends. Bins without a pane are left out: gaps.
+	 * one. A pane of 10 s belongs to the bin in which its middle lies, a longer one, of which nothing shorter is stored, to
+	 * the bin 5 s before its end. If the whole range lies inside a longer one, that one is the answer. Bins without a
+	 * pane are left out: gaps. If an event had several settings, the last one of a key in the pane is the newest.
 	 */
 	u32 bins;
 	/* 0: the shortest panes that are still stored; else only panes of at least this many seconds (neighbours). */
 	u32 least_seconds;
 	bool subtree; /* `path` and everything below it, each cgroup by itself */
-	char path
-		[HISTORY_TEXT_MAX]; /* only this cgroup; "": all. The events of a pane are always all of them */
+	/* Only this cgroup; "": all. The events of a pane are always all of them. */
+	char path[HISTORY_TEXT_MAX];
 };
 
 #define HISTORY_ALERT_MAX (64UL << 10) /* bytes of an alert's JSON, with the NUL */

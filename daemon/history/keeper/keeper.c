@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "history/keeper/keeper.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/failure.h"
+#include "base/log.h"
+#include "child/child.h"
+#include "history/keeper/archive.h"
+#include "history/keeper/keeper_confine.h"
+
+DEFINE_CLEANUP(struct archive *, archive_free)
+
+/* Waits until the socket can be read or written. The other side may have ended: the next call notices. */
+static void wait_for(int line, short what)
+{
+	struct pollfd waited = {.fd = line, .events = what};
+
+	(void)poll(&waited, 1, -1);
+}
+
+/* Answers that nobody reads any more are not an error: messages that came before are still stored. */
+static int answer(int line, const struct history_message *message, int passed)
+{
+	int r;
+
+	while ((r = history_send(line, message, passed)) == -EAGAIN)
+		wait_for(line, POLLOUT);
+	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
+}
+
+static int send_status(int line, struct archive *archive)
+{
+	struct history_message message = {.type = HISTORY_STATUS};
+
+	archive_status(archive, &message.status);
+	return answer(line, &message, -1);
+}
+
+/* Returns the result of storing in `ret_stored`, or -EBADMSG if the block is not a pane. */
+static int archive_block(struct archive *archive, const struct history_block *block, int *ret_stored)
+{
+	struct history_pane pane;
+	size_t used;
+	int r = history_pane_read(block->bytes, block->size, &pane, &used);
+
+	if (r == -ENOMEM) {
+		*ret_stored = r;
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	if (used == block->size)
+		*ret_stored = archive_pane(archive, &pane);
+	history_pane_done(&pane);
+	return used == block->size ? 0 : -EBADMSG;
+}
+
+static int archive_alert_block(struct archive *archive, const struct history_block *block, int *ret_stored)
+{
+	struct history_alert alert;
+	int r = history_alert_read(block->bytes, block->size, &alert);
+
+	if (r == 0)
+		*ret_stored = archive_alert(archive, &alert);
+	return r;
+}
+
+static int handle_store(int line, struct archive *archive, const struct history_message *message, int passed)
+{
+	struct history_message reply = {.type = HISTORY_STORED, .number = message->number};
+	struct history_block block;
+	int r = history_block_map(passed, HISTORY_PANE_BYTES_MAX, &block);
+	int stored = 0;
+
+	if (r < 0)
+		return r;
+	r = message->type == HISTORY_ALERT ? archive_alert_block(archive, &block, &stored)
+					   : archive_block(archive, &block, &stored);
+	history_block_unmap(&block);
+	if (r < 0)
+		return r;
+	reply.error = -stored;
+	r = answer(line, &reply, -1);
+	return r < 0 ? r : send_status(line, archive);
+}
+
+static int handle_question(int line, struct archive *archive, const struct history_message *message)
+{
+	struct history_message reply = {.type = HISTORY_ANSWER, .number = message->number};
+	_cleanup_free_ u8 *bytes = NULL;
+	_cleanup_close_ int block = -1;
+	size_t size;
+	int r = archive_ask(archive, &message->query, &bytes, &size);
+
+	if (r == 0)
+		r = history_block_new(bytes, size, &block);
+	reply.error = -r;
+	return answer(line, &reply, block);
+}
+
+/* Returns 1 if the process is to end, 0, or -errno. */
+static int handle(int line, struct archive *archive, const struct history_message *message, int passed)
+{
+	switch (message->type) {
+	case HISTORY_SETTINGS:
+		archive_limit(archive, message->bytes_max, message->age_max_s);
+		return 0;
+	case HISTORY_STORE:
+	case HISTORY_ALERT:
+		return handle_store(line, archive, message, passed);
+	case HISTORY_ASK:
+		return handle_question(line, archive, message);
+	case HISTORY_STOP:
+		return 1;
+	case HISTORY_STORED:
+	case HISTORY_ANSWER:
+	case HISTORY_STATUS:
+	case HISTORY_MESSAGE_TYPES:
+		break;
+	}
+	return -EBADMSG;
+}
+
+int keeper_serve(int line, struct archive *archive)
+{
+	struct history_message message;
+	int r = send_status(line, archive);
+
+	while (r == 0) {
+		_cleanup_close_ int passed = -1;
+
+		r = history_receive(line, &message, &passed);
+		if (r == 0)
+			return 0;
+		if (r == -EAGAIN) {
+			wait_for(line, POLLIN);
+			r = 0;
+		} else if (r == 1) {
+			r = handle(line, archive, &message, passed);
+		}
+	}
+	return r < 0 ? r : 0;
+}
+
+static int run(int line, const char *directory)
+{
+	_cleanup_(archive_freep) struct archive *archive = NULL;
+	int r = keeper_confine(directory);
+
+	if (r < 0) {
+		(void)log_error(
+			0,
+			"the process that keeps the history cannot drop its privileges, so it exits: %s; `keep = no` in [history] disables it",
+			strerror(-r));
+		return EXIT_FAILED;
+	}
+	r = archive_new(&(struct archive_settings){.directory = directory}, &archive);
+	/* A file that cannot be opened is tried again with each pane, and the status says why. */
+	if (r == 0)
+		(void)archive_begin(archive);
+	if (r == 0)
+		r = keeper_serve(line, archive);
+	if (r < 0)
+		(void)log_error(r, "the process that keeps the history cannot communicate with pebsd");
+	return r < 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+int keeper_worker(int line)
+{
+	const char *directory = getenv(KEEPER_DIRECTORY);
+
+	if (!child_is_ours(line) || !directory || directory[0] != '/') {
+		(void)log_error(
+			0,
+			"--keeper: standard input is not a socket from pebsd; pebsd starts this process itself if it keeps a history, see pebsd-history(7)");
+		return EXIT_INPUT;
+	}
+	return run(line, directory);
+}

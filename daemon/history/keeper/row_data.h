@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The counters of all events of one cgroup in one span, as the column `data` of the table `figures` has them
+ * (pebsd-history(7)). For each event by ascending id: the id and the number of bytes, both as varints
+ * (base/varint.h), then as many bytes of pairs (collect/pairs.h). Pure functions.
+ */
+#ifndef PEBSD_HISTORY_ROW_DATA_H
+#define PEBSD_HISTORY_ROW_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "history/shared/history_pane.h"
+
+/* State of a reader; begins as {.from = data, .end = data + size}. */
+struct row_reader {
+	const u8 *from;
+	const u8 *end;
+};
+
+struct row_part {
+	u64 event; /* id */
+	const u8 *pairs;
+	u32 size;
+};
+
+/* Reads the next event of sound data. Returns false at the end. */
+bool row_data_get(struct row_reader *reader, struct row_part *ret);
+
+/* Most bytes that an event takes besides its pairs. */
+#define ROW_PART_HEAD 20
+
+/* Writes an event behind `to`. Returns the end. */
+u8 *row_data_put(u8 *to, const struct row_part *part);
+
+/* Returns true if row_data_put() could have written these bytes, with ascending ids. Use it for untrusted data. */
+bool row_data_sound(const u8 *data, size_t size);
+
+/*
+ * Adds up two rows; `to` has `n_a + n_b` bytes. Counters saturate at 2^64 - 1. Returns the number of bytes
+ * written.
+ */
+size_t row_data_merge(const u8 *a, size_t n_a, const u8 *b, size_t n_b, u8 *to);
+
+#endif
