@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any messages to the keeper of the history, over a real socket, with a database in memory. The input is a list of steps:
- * a letter, a length of two bytes, and as many bytes. `p`: a packet as it is. `s`: a pane to store. `a`: an alert. `q`: a
- * question. The keeper stores, answers or ends with an error. Everything that it stored must be readable afterwards.
+ * Any messages to the keeper of the history, over a real socket, with a database in memory. The input is a
+ * list of steps: a letter, a length of two bytes, and as many bytes. `p`: a packet as it is. `s`: a pane to
+ * store. `a`: an alert. `q`: a question. The keeper stores, answers or ends with an error. Everything that it
+ * stored must be readable afterwards.
  */
 #include <errno.h>
 #include <stdint.h>

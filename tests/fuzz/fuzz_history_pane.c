@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any bytes as the block of a pane, and of an alert. A pane that is accepted must have rows in order with sound
- * pairs, and must be the same after it is written and read again.
+ * Any bytes as the block of a pane, and of an alert. A pane that is accepted must have rows in order with
+ * sound pairs, and must be the same after it is written and read again.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A disk for SQLite that records everything that is written to it, and can fail. From the record, the files are made as
- * they are after the process was killed, or the power failed, at any write. It is a layer above SQLite's default VFS.
+ * A disk for SQLite that records everything that is written to it, and can fail. From the record, the files
+ * are made as they are after the process was killed, or the power failed, at any write. It is a layer above
+ * SQLite's default VFS.
  */
 #ifndef PEBSD_TEST_HISTORY_DISK_H
 #define PEBSD_TEST_HISTORY_DISK_H
@@ -16,7 +17,10 @@
 /* Registers the VFS and empties the record. One process has one disk. */
 void history_disk_begin(void);
 
-/* From now on, writes fail with this result code of SQLite, and waiting for the disk with the other; 0: they work. */
+/*
+ * From now on, writes fail with this result code of SQLite, and waiting for the disk with the other; 0: they
+ * work.
+ */
 void history_disk_fail(int writes, int syncs);
 
 /* Puts a mark into the record, between the writes. */
@@ -29,8 +33,8 @@ size_t history_disk_steps(void);
 size_t history_disk_marks(size_t steps);
 
 /*
- * Makes the files in a directory as they are after the first steps. With `power`, each write that the disk was not
- * waited for afterwards is there or not, as the random number says. Ends the program on an error.
+ * Makes the files in a directory as they are after the first steps. With `power`, each write that the disk
+ * was not waited for afterwards is there or not, as the random number says. Ends the program on an error.
  */
 void history_disk_restore(const char *directory, size_t steps, bool power, u64 random);
 

@@ -35,8 +35,9 @@ static u64 next(u64 *state)
 }
 
 /*
- * Counters spread over the figures. Of five, four are the same ones in every pane of the cgroup, as sources and the
- * usual latencies of a program are, and the fifth varies. Every fourth value is large, as sums of periods are.
+ * Counters spread over the figures. Of five, four are the same ones in every pane of the cgroup, as sources
+ * and the usual latencies of a program are, and the fifth varies. Every fourth value is large, as sums of
+ * periods are.
  */
 static u32 make_pairs(u64 *state, u64 cgroup, unsigned counters, u8 *to)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The history on disk: what was stored is answered, within its limits, whatever happens to the file and the disk. */
+/*
+ * The history on disk: what was stored is answered, within its limits, whatever happens to the file and the
+ * disk.
+ */
 #include <criterion/criterion.h>
 
 #include <errno.h>

@@ -225,7 +225,9 @@ Test(history_keeper, what_was_received_is_stored_when_pebsd_has_ended)
 	history_folder_free(folder);
 }
 
-/* Waits until `n` panes are acknowledged, then for a part of the time that one takes, and kills the keeper. */
+/*
+ * Waits until `n` panes are acknowledged, then for a part of the time that one takes, and kills the keeper.
+ */
 static unsigned kill_after(unsigned n, unsigned microseconds)
 {
 	struct history_message message;
@@ -370,7 +372,10 @@ Test(history_keeper, it_has_no_privileges)
 	history_folder_free(folder);
 }
 
-/* What a process could do that runs in the keeper's place. Returns the number of the first thing that it should not. */
+/*
+ * What a process could do that runs in the keeper's place. Returns the number of the first thing that it
+ * should not.
+ */
 static int misbehave(const char *directory)
 {
 	const bool landlock = syscall(SYS_landlock_create_ruleset, NULL, 0, 1 /* its version */) > 0;

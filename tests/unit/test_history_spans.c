@@ -237,7 +237,9 @@ Test(history_spans, the_number_of_spans_is_bounded)
 	spans_done(&spans);
 }
 
-/* Two hours, of which the last 20 minutes are also there as two spans, and the last 10 of these as minutes. */
+/*
+ * Two hours, of which the last 20 minutes are also there as two spans, and the last 10 of these as minutes.
+ */
 static struct spans two_hours(void)
 {
 	struct spans spans = {0};

@@ -14,8 +14,8 @@
 #define PROGRESS_STEP 10000 /* instructions of SQLite between two looks at the clock */
 
 /*
- * The log is written into the database after this many pages of 4 KiB. A smaller number means more waiting for the
- * disk, a larger one a larger file.
+ * The log is written into the database after this many pages of 4 KiB. A smaller number means more waiting
+ * for the disk, a larger one a larger file.
  */
 #define LOG_PAGES 512
 
@@ -272,8 +272,8 @@ static int check_or_create(struct archive *archive)
 }
 
 /*
- * FULL: waits for the disk at each commit. The cache is the largest part of the memory that the keeper needs. Triggers
- * and views of the file cannot have side effects.
+ * FULL: waits for the disk at each commit. The cache is the largest part of the memory that the keeper needs.
+ * Triggers and views of the file cannot have side effects.
  */
 static int configure(struct archive *archive)
 {
@@ -310,7 +310,9 @@ static void drop_damaged_copies(const char *directory)
 		(void)closedir(dir);
 }
 
-/* SQLite removes a log that stays beside a new, empty file, so that a crash between these steps is harmless. */
+/*
+ * SQLite removes a log that stays beside a new, empty file, so that a crash between these steps is harmless.
+ */
 static int move_damaged(struct archive *archive)
 {
 	_cleanup_free_ char *from = NULL;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The history on disk: an SQLite database in one directory. pebsd-history(7) describes its tables, which are an
- * interface for other programs. spans.h plans what is stored. One thread uses an archive.
+ * The history on disk: an SQLite database in one directory. pebsd-history(7) describes its tables, which are
+ * an interface for other programs. spans.h plans what is stored. One thread uses an archive.
  *
- * The database has a write-ahead log and waits for the disk at the end of each transaction (synchronous=FULL): a
- * pane or alert that was stored survives a crash of the process and of the machine.
+ * The database has a write-ahead log and waits for the disk at the end of each transaction
+ * (synchronous=FULL): a pane or alert that was stored survives a crash of the process and of the machine.
  *
- * A file that is damaged is renamed, and a new one begins. A file that another program or a newer pebsd wrote is left
- * alone: then nothing is stored.
+ * A file that is damaged is renamed, and a new one begins. A file that another program or a newer pebsd wrote
+ * is left alone: then nothing is stored.
  */
 #ifndef PEBSD_HISTORY_ARCHIVE_H
 #define PEBSD_HISTORY_ARCHIVE_H
@@ -24,8 +24,8 @@
 #define ARCHIVE_BYTES_MIN (8ULL << 20)
 
 /*
- * Nothing is stored while the write-ahead log is above this size. It grows while another program reads the database,
- * because the log cannot begin again.
+ * Nothing is stored while the write-ahead log is above this size. It grows while another program reads the
+ * database, because the log cannot begin again.
  */
 #define ARCHIVE_LOG_MAX (16ULL << 20)
 
@@ -49,8 +49,9 @@ int archive_begin(struct archive *archive);
 void archive_limit(struct archive *archive, u64 bytes_max, u64 age_max_s);
 
 /*
- * Stores a pane, adds up spans that are due, and drops those that are beyond the limits, in one transaction. A
- * pane with the run and end of one that is stored is not stored again. Returns 0, or -errno, then nothing has changed, and archive_status() says why.
+ * Stores a pane, adds up spans that are due, and drops those that are beyond the limits, in one transaction.
+ * A pane with the run and end of one that is stored is not stored again. Returns 0, or -errno, then nothing
+ * has changed, and archive_status() says why.
  */
 int archive_pane(struct archive *archive, const struct history_pane *pane);
 int archive_alert(struct archive *archive, const struct history_alert *alert);

@@ -33,7 +33,10 @@ static int append(struct answer *answer, const void *bytes, size_t size)
 	return 0;
 }
 
-/* The texts that a pane points to: cgroups' and events'. They are one block, which grows: first offsets are kept. */
+/*
+ * The texts that a pane points to: cgroups' and events'. They are one block, which grows: first offsets are
+ * kept.
+ */
 struct texts {
 	char *bytes;
 	size_t size;
@@ -101,7 +104,10 @@ static int keep_unknown(struct texts *texts, s64 id, struct text_pair *ret)
 	return r < 0 ? r : keep_text(texts, text, (size_t)length, &ret->second);
 }
 
-/* Gets two texts of the row with an id, and the number in `column` if it is not 0. Returns 1, 0: no such row, or -errno. */
+/*
+ * Gets two texts of the row with an id, and the number in `column` if it is not 0. Returns 1, 0: no such row,
+ * or -errno.
+ */
 static int get_texts(struct archive *archive, enum archive_statement name, s64 id, const int columns[3],
 		     struct texts *texts, struct text_pair *ret, u64 *ret_number)
 {

@@ -50,7 +50,10 @@
 #define ARCHIVE_STATEMENT_(name, text) ARCHIVE_##name,
 enum archive_statement { ARCHIVE_STATEMENTS(ARCHIVE_STATEMENT_) ARCHIVE_STATEMENTS_N };
 
-/* The rows of one span, or of a sum of spans: for each cgroup by ascending id a head, then its data (row_data.h). */
+/*
+ * The rows of one span, or of a sum of spans: for each cgroup by ascending id a head, then its data
+ * (row_data.h).
+ */
 struct archive_rows {
 	u8 *bytes;
 	size_t size;
@@ -109,15 +112,15 @@ int archive_open(struct archive *archive);
 void archive_close(struct archive *archive);
 
 /*
- * Reads the list of spans again if it is not what the file contains: after a transaction failed, or if another program
- * or another keeper, which may still run when this one starts, has written. Call it in each transaction. Returns 0 or
- * -errno.
+ * Reads the list of spans again if it is not what the file contains: after a transaction failed, or if
+ * another program or another keeper, which may still run when this one starts, has written. Call it in each
+ * transaction. Returns 0 or -errno.
  */
 int archive_refresh(struct archive *archive);
 
 /*
- * Remembers why something failed, for archive_status(). `what` is what was tried. Returns -errno for the result of the
- * last call of SQLite.
+ * Remembers why something failed, for archive_status(). `what` is what was tried. Returns -errno for the
+ * result of the last call of SQLite.
  */
 int archive_failed(struct archive *archive, const char *what);
 
@@ -126,8 +129,8 @@ int archive_refused(struct archive *archive, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Runs a statement that returns no rows, with its parameters bound. Returns 0 or -EIO: call archive_failed(). The statement
- * is reset.
+ * Runs a statement that returns no rows, with its parameters bound. Returns 0 or -EIO: call archive_failed().
+ * The statement is reset.
  */
 int archive_run(struct archive *archive, enum archive_statement name);
 
@@ -149,7 +152,10 @@ int archive_rows_add(struct archive_rows *rows, s64 cgroup, const u8 *data, size
 /* Begins with *at = 0. Returns false at the end. */
 bool archive_rows_get(const struct archive_rows *rows, size_t *at, struct archive_row *ret);
 
-/* Reads the rows of a span and adds them to the sum. `cgroups`: only these, by ascending id; NULL: all. Returns 0 or -errno. */
+/*
+ * Reads the rows of a span and adds them to the sum. `cgroups`: only these, by ascending id; NULL: all.
+ * Returns 0 or -errno.
+ */
 int archive_rows_read(struct archive *archive, u64 span, const s64 *cgroups, size_t n_cgroups,
 		      struct archive_rows *sum);
 
@@ -157,15 +163,15 @@ int archive_rows_read(struct archive *archive, u64 span, const s64 *cgroups, siz
 int archive_totals_read(struct archive *archive, u64 span, struct archive_totals *sum);
 
 /*
- * archive_insert.c: inserts a span with all that belongs to it, and adds it to `spans`. Sets its id and bytes. Returns 0
- * or -errno.
+ * archive_insert.c: inserts a span with all that belongs to it, and adds it to `spans`. Sets its id and
+ * bytes. Returns 0 or -errno.
  */
 int archive_insert(struct archive *archive, struct span *span, const struct archive_totals *totals,
 		   const struct archive_rows *rows);
 
 /*
- * archive_pane_rows.c: turns a pane into rows and totals, and adds the events and cgroups that are new. Returns 0 or
- * -errno.
+ * archive_pane_rows.c: turns a pane into rows and totals, and adds the events and cgroups that are new.
+ * Returns 0 or -errno.
  */
 int archive_pane_rows(struct archive *archive, const struct history_pane *pane,
 		      struct archive_totals *ret_totals, struct archive_rows *ret_rows);

@@ -197,7 +197,10 @@ int archive_rows_read(struct archive *archive, u64 span, const s64 *cgroups, siz
 	return 0;
 }
 
-/* Returns the event's numbers in the sum. They move to the end, so that the newest settings of an event are the last. */
+/*
+ * Returns the event's numbers in the sum. They move to the end, so that the newest settings of an event are
+ * the last.
+ */
 static struct archive_total *total_of(struct archive_totals *totals, s64 event)
 {
 	struct archive_total total = {.event = event, .counted = true, .throttle_known = true};
@@ -216,7 +219,9 @@ static struct archive_total *total_of(struct archive_totals *totals, s64 event)
 	return &totals->list[totals->n - 1];
 }
 
-/* The sum has the period and frequency of the last span that was added, and knows only what each span knows. */
+/*
+ * The sum has the period and frequency of the last span that was added, and knows only what each span knows.
+ */
 static void add_total(struct archive_total *total, sqlite3_stmt *statement)
 {
 	s64 frequency_hz = sqlite3_column_int64(statement, 2);

@@ -13,8 +13,9 @@
 #define DROPS_MAX 64
 
 /*
- * Unused cgroups are removed after this many spans without them that are older than all that are stored. It is above the
- * number of spans that can be between a cgroup's row and the longer span that the row is added to.
+ * Unused cgroups are removed after this many spans without them that are older than all that are stored. It
+ * is above the number of spans that can be between a cgroup's row and the longer span that the row is added
+ * to.
  */
 #define KEPT_SPANS 20000
 
@@ -141,7 +142,10 @@ static int tidy_cgroups(struct archive *archive)
 	return run_with_id(archive, ARCHIVE_CGROUP_DROP, archive->spans.list[0].id - KEPT_SPANS);
 }
 
-/* Alerts may take an eighth of the space. If they take more, the older ones go, so that about half of it is left. */
+/*
+ * Alerts may take an eighth of the space. If they take more, the older ones go, so that about half of it is
+ * left.
+ */
 static int tidy_alerts(struct archive *archive)
 {
 	const struct span *newest = archive->spans.n > 0 ? &archive->spans.list[archive->spans.n - 1] : NULL;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The keeper: the process that has the history on disk, `pebsd --keeper`. pebsd starts it with a socket as standard
- * input (history_wire.h), and with the directory in the environment. It stores panes and alerts and answers questions,
- * one message after the other. It ends after HISTORY_STOP, or when pebsd has closed the socket or has ended, after it
- * has stored everything that it received. It ends with an error if a message has a wrong form.
+ * The keeper: the process that has the history on disk, `pebsd --keeper`. pebsd starts it with a socket as
+ * standard input (history_wire.h), and with the directory in the environment. It stores panes and alerts and
+ * answers questions, one message after the other. It ends after HISTORY_STOP, or when pebsd has closed the
+ * socket or has ended, after it has stored everything that it received. It ends with an error if a message
+ * has a wrong form.
  */
 #ifndef PEBSD_HISTORY_KEEPER_H
 #define PEBSD_HISTORY_KEEPER_H
@@ -15,8 +16,8 @@
 int keeper_worker(int line);
 
 /*
- * Serves the socket with an archive, without giving up privileges. Returns 0 at the end of messages, or -errno. -EBADMSG:
- * a message has a wrong form.
+ * Serves the socket with an archive, without giving up privileges. Returns 0 at the end of messages, or
+ * -errno. -EBADMSG: a message has a wrong form.
  */
 struct archive;
 int keeper_serve(int line, struct archive *archive);

@@ -7,9 +7,9 @@
 #define KEEPER_CONFINE_FILES 32
 
 /*
- * Confines the calling process permanently. It keeps no capabilities. Kernels with Landlock (Linux 5.13 and later)
- * also restrict it to files below the directory; on others, its user's rights do. It does not end with its parent: it
- * first stores what it has received. Returns 0, or -errno if it could not give up its rights.
+ * Confines the calling process permanently. It keeps no capabilities. Kernels with Landlock (Linux 5.13 and
+ * later) also restrict it to files below the directory; on others, its user's rights do. It does not end with
+ * its parent: it first stores what it has received. Returns 0, or -errno if it could not give up its rights.
  */
 int keeper_confine(const char *directory);
 

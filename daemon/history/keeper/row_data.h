@@ -33,7 +33,10 @@ bool row_data_get(struct row_reader *reader, struct row_part *ret);
 /* Writes an event behind `to`. Returns the end. */
 u8 *row_data_put(u8 *to, const struct row_part *part);
 
-/* Returns true if row_data_put() could have written these bytes, with ascending ids. Use it for untrusted data. */
+/*
+ * Returns true if row_data_put() could have written these bytes, with ascending ids. Use it for untrusted
+ * data.
+ */
 bool row_data_sound(const u8 *data, size_t size);
 
 /*

@@ -13,8 +13,9 @@
 #define TRUST_NS (3600 * NSEC_PER_SEC)
 
 /*
- * A clock that is set forward looks like a host that was off. A gap above a day is taken for a step, so that the age
- * limit waits an hour after it. Panes may begin this much before the end of the previous one without a step.
+ * A clock that is set forward looks like a host that was off. A gap above a day is taken for a step, so that
+ * the age limit waits an hour after it. Panes may begin this much before the end of the previous one without
+ * a step.
  */
 #define STEP_FORWARD_US (86400 * USEC_PER_SEC)
 #define STEP_BACK_US    (1 * USEC_PER_SEC)
@@ -76,8 +77,9 @@ static u64 width_us(u32 tier)
 }
 
 /*
- * A pane ends at the first collection after a multiple of 10 s of the clock, so that some of it belongs to the next
- * window or bin. Its middle says where it counts, and of longer spans the middles of the first and last pane in it.
+ * A pane ends at the first collection after a multiple of 10 s of the clock, so that some of it belongs to
+ * the next window or bin. Its middle says where it counts, and of longer spans the middles of the first and
+ * last pane in it.
  */
 static u64 half_pane_us(const struct span *span)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Plans what the keeper stores: which spans it adds up to a longer one, which it drops, and which it reads for a
- * question. Pure functions over a list of all stored spans.
+ * Plans what the keeper stores: which spans it adds up to a longer one, which it drops, and which it reads
+ * for a question. Pure functions over a list of all stored spans.
  *
- * Spans have four lengths ("tiers"). A span of one tier is made from spans of the tier below (its children) that
- * follow each other without a gap in the same run, and whose middle is in the same window of the clock. Children stay until
- * they are dropped, so that a moment may be stored in several tiers.
+ * Spans have four lengths ("tiers"). A span of one tier is made from spans of the tier below (its children)
+ * that follow each other without a gap in the same run, and whose middle is in the same window of the clock.
+ * Children stay until they are dropped, so that a moment may be stored in several tiers.
  */
 #ifndef PEBSD_HISTORY_SPANS_H
 #define PEBSD_HISTORY_SPANS_H
@@ -19,8 +19,8 @@
 #define SPAN_TIERS 4
 
 /*
- * Maximum number of spans, with 64 bytes of memory each. Full tiers have about 4,000 in 14 days. More exist if pebsd
- * was restarted or its clock was set thousands of times.
+ * Maximum number of spans, with 64 bytes of memory each. Full tiers have about 4,000 in 14 days. More exist
+ * if pebsd was restarted or its clock was set thousands of times.
  */
 #define SPANS_MAX 16384
 
@@ -62,8 +62,9 @@ void spans_done(struct spans *spans);
 ssize_t spans_find(const struct spans *spans, u64 id);
 
 /*
- * Finds spans that are due to be added up to one of the next tier: the first ones that no later span can join.
- * Returns their number, and their indexes by ascending start in `ret`; 0: none are due. One alone may be due.
+ * Finds spans that are due to be added up to one of the next tier: the first ones that no later span can
+ * join. Returns their number, and their indexes by ascending start in `ret`; 0: none are due. One alone may
+ * be due.
  */
 size_t spans_to_merge(const struct spans *spans, size_t ret[static SPAN_CHILDREN_MAX]);
 
@@ -78,9 +79,10 @@ enum spans_drop { SPANS_KEEP, SPANS_DROP_TIER, SPANS_DROP_AGE, SPANS_DROP_COUNT,
 /*
  * Finds a span that is to be dropped, and says why.
  *
- * What a tier keeps is counted in recorded time, not by the clock: a clock that is wrong drops nothing. `age_max_s` is
- * by the clock, but only after it has run for an hour of recorded time without a step (spans_clock_is_trusted()).
- * If space is short, the oldest span of the tier that is the most above its share of the space goes first.
+ * What a tier keeps is counted in recorded time, not by the clock: a clock that is wrong drops nothing.
+ * `age_max_s` is by the clock, but only after it has run for an hour of recorded time without a step
+ * (spans_clock_is_trusted()). If space is short, the oldest span of the tier that is the most above its share
+ * of the space goes first.
  */
 enum spans_drop spans_to_drop(const struct spans *spans, const struct spans_limits *limits, size_t *ret);
 
@@ -100,10 +102,11 @@ struct span_question {
 };
 
 /*
- * Selects the spans that together are the range (since, until], each moment once, by ascending bin, then start. A long
- * span is selected instead of its children if it lies inside one bin. If only a long one is left of a moment, it counts
- * whole in the bin in which it ends, or more precisely, the middle of its last pane. If the whole range lies inside it, it counts, too, so that a short range of long
- * ago has an answer. Spans of tiers shorter than `least_seconds` are not selected. The caller frees `*ret`. Returns 0 or
+ * Selects the spans that together are the range (since, until], each moment once, by ascending bin, then
+ * start. A long span is selected instead of its children if it lies inside one bin. If only a long one is
+ * left of a moment, it counts whole in the bin in which it ends, or more precisely, the middle of its last
+ * pane. If the whole range lies inside it, it counts, too, so that a short range of long ago has an answer.
+ * Spans of tiers shorter than `least_seconds` are not selected. The caller frees `*ret`. Returns 0 or
  * -ENOMEM.
  */
 int spans_cover(const struct spans *spans, const struct span_question *question, struct span_use **ret,

@@ -13,7 +13,10 @@ static inline void history_put_text(struct state_writer *writer, const char *tex
 	state_put_bytes(writer, text, size);
 }
 
-/* Returns a text of at most `most` bytes, with the NUL, that points into the block. On an error, "" and `bad`. */
+/*
+ * Returns a text of at most `most` bytes, with the NUL, that points into the block. On an error, "" and
+ * `bad`.
+ */
 static inline const char *history_get_text(struct state_reader *reader, u64 most)
 {
 	u64 size = state_get_number(reader);

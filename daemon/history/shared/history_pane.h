@@ -94,15 +94,15 @@ struct history_pane {
 
 /*
  * Writes the pane to a new block, which the caller frees. Returns 0; -E2BIG: it might be more than
- * HISTORY_PANE_BYTES_MAX (each number counts as VARINT_MAX bytes for this), or a text, number of cgroups or events
- * (EVENTS_MAX times 4) is above its limit; or -ENOMEM.
+ * HISTORY_PANE_BYTES_MAX (each number counts as VARINT_MAX bytes for this), or a text, number of cgroups or
+ * events (EVENTS_MAX times 4) is above its limit; or -ENOMEM.
  */
 int history_pane_write(const struct history_pane *pane, u8 **ret, size_t *ret_size);
 
 /*
- * Reads one pane from the start of the block, which may have been written by anybody. Texts and pairs point into
- * the block, which must outlive the pane; free the pane with history_pane_done(). `ret_used` gets the bytes that
- * were read: several panes may follow each other. Returns 0, -EBADMSG or -ENOMEM.
+ * Reads one pane from the start of the block, which may have been written by anybody. Texts and pairs point
+ * into the block, which must outlive the pane; free the pane with history_pane_done(). `ret_used` gets the
+ * bytes that were read: several panes may follow each other. Returns 0, -EBADMSG or -ENOMEM.
  */
 int history_pane_read(const u8 *block, size_t size, struct history_pane *ret, size_t *ret_used);
 void history_pane_done(struct history_pane *pane);

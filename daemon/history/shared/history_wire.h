@@ -39,13 +39,17 @@ struct history_query {
 	u64 since_us; /* the range (since, until], CLOCK_REALTIME; since < until */
 	u64 until_us;
 	/*
-	 * The range is divided into this many equal bins, 1 to HISTORY_PANES_MAX; the panes in a bin are added up to
-	 * one. A pane of 10 s belongs to the bin in which its middle lies, a longer one, of which nothing shorter is stored, to
-	 * the bin 5 s before its end. If the whole range lies inside a longer one, that one is the answer. Bins without a
-	 * pane are left out: gaps. If an event had several settings, the last one of a key in the pane is the newest.
+	 * The range is divided into this many equal bins, 1 to HISTORY_PANES_MAX; the panes in a bin are
+	 * added up to one. A pane of 10 s belongs to the bin in which its middle lies, a longer one, of which
+	 * nothing shorter is stored, to the bin 5 s before its end. If the whole range lies inside a longer
+	 * one, that one is the answer. Bins without a pane are left out: gaps. If an event had several
+	 * settings, the last one of a key in the pane is the newest.
 	 */
 	u32 bins;
-	/* 0: the shortest panes that are still stored; else only panes of at least this many seconds (neighbours). */
+	/*
+	 * 0: the shortest panes that are still stored; else only panes of at least this many seconds
+	 * (neighbours).
+	 */
 	u32 least_seconds;
 	bool subtree; /* `path` and everything below it, each cgroup by itself */
 	/* Only this cgroup; "": all. The events of a pane are always all of them. */
@@ -90,21 +94,22 @@ struct history_message {
 int history_send(int fd, const struct history_message *message, int passed);
 
 /*
- * Receives the next message. Returns 1, and the caller closes `*ret_passed` (-1: none); 0: the other side is gone;
- * -EAGAIN; -EBADMSG; or another -errno.
+ * Receives the next message. Returns 1, and the caller closes `*ret_passed` (-1: none); 0: the other side is
+ * gone; -EAGAIN; -EBADMSG; or another -errno.
  */
 int history_receive(int fd, struct history_message *ret, int *ret_passed);
 
 /*
- * An alert as a block, as history_pane_write() and history_pane_read() do it for panes. Not more than one alert is in
- * a block. An alert cannot end before it began: -EBADMSG.
+ * An alert as a block, as history_pane_write() and history_pane_read() do it for panes. Not more than one
+ * alert is in a block. An alert cannot end before it began: -EBADMSG.
  */
 int history_alert_write(const struct history_alert *alert, u8 **ret, size_t *ret_size);
 int history_alert_read(const u8 *block, size_t size, struct history_alert *ret);
 
 /*
- * history_block_new() puts a block into a new sealed memfd. history_block_map() maps one that was received: it must
- * be sealed against every change and at most `most` bytes, otherwise -EBADMSG. Unmap it with history_block_unmap().
+ * history_block_new() puts a block into a new sealed memfd. history_block_map() maps one that was received:
+ * it must be sealed against every change and at most `most` bytes, otherwise -EBADMSG. Unmap it with
+ * history_block_unmap().
  */
 struct history_block {
 	const u8 *bytes;
