@@ -828,6 +828,46 @@ Test(history_archive, other_programs_can_read_rates_with_sql)
 	end();
 }
 
+Test(history_archive, the_manual_has_every_table_and_column)
+{
+	static const char text[] =
+		"SELECT name, name FROM sqlite_schema WHERE type IN ('table', 'view') UNION ALL SELECT made.name, info.name FROM sqlite_schema AS made, pragma_table_info(made.name) AS info WHERE made.type IN ('table', 'view')";
+	FILE *file = fopen("daemon/man/pebsd-history.7", "re");
+	char *manual = calloc(1, 1 << 20), *tables, path[512];
+	sqlite3_stmt *statement;
+	unsigned n = 0;
+	sqlite3 *db;
+
+	if (!file)
+		cr_skip_test("run it where the source is");
+	(void)!fread(manual, 1, (1 << 20) - 1, file);
+	(void)fclose(file);
+	tables = strstr(manual, "\n.SH TABLES\n");
+	cr_assert(tables);
+	begin();
+	cr_assert_eq(store_at(&small, 10), 0);
+	(void)snprintf(path, sizeof(path), "%s/" ARCHIVE_FILE, folder);
+	cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
+	cr_assert_eq(sqlite3_prepare_v2(db, text, -1, &statement, NULL), SQLITE_OK, "%s", sqlite3_errmsg(db));
+	for (; sqlite3_step(statement) == SQLITE_ROW; n++) {
+		const char *table = (const char *)sqlite3_column_text(statement, 0);
+		const char *column = (const char *)sqlite3_column_text(statement, 1);
+		char entry[64], *from, *to, *found;
+
+		(void)snprintf(entry, sizeof(entry), "\n.TP\n.B %s\n", table);
+		from = strstr(tables, entry);
+		cr_assert(from, "no table %s", table);
+		to = strstr(from + strlen(entry), "\n.TP\n");
+		found = strstr(from, column);
+		cr_expect(found && (!to || found < to), "table %s has no column %s", table, column);
+	}
+	cr_expect_gt(n, 50);
+	(void)sqlite3_finalize(statement);
+	(void)sqlite3_close(db);
+	free(manual);
+	end();
+}
+
 Test(history_archive, cgroups_that_are_in_no_span_any_more_are_removed)
 {
 	struct history_fixture other = small;
