@@ -59,6 +59,7 @@ __pebsctl_values() {
 			share:uncached share:unknown share:hitm'
 		;;
 	--window) values='1s 10s 30s 1m 5m all' ;;
+	--at | --since | --until | --with) values='now 03:12 -10min -1h -2h -1d' ;;
 	--for) values='10s 30s 1m 10m 1h' ;;
 	--depth) values='1 2 3 4' ;;
 	--color) values='auto always never' ;;
@@ -71,7 +72,7 @@ __pebsctl_values() {
 
 _pebsctl() {
 	local words current previous option='' verb='' socket='' arguments=0 i
-	local verbs='status top show zoom hot profile rules alerts explain neighbours watch pause resume reload'
+	local verbs='status top show compare zoom hot profile rules alerts explain neighbours watch pause resume reload'
 	COMPREPLY=()
 	__pebsctl_words
 	current=${words[${#words[@]} - 1]}
@@ -81,14 +82,14 @@ _pebsctl() {
 		case ${words[i]} in
 		--socket) socket=${words[++i]} ;;
 		--socket=*) socket=${words[i]#*=} ;;
-		--limit | --sort | --filter | --depth | --window | --for | --rate | --color | --output | -n | -o) i=$((i + 1)) ;;
+		--limit | --sort | --filter | --depth | --window | --at | --since | --until | --with | --for | --rate | --color | --output | -n | -o) i=$((i + 1)) ;;
 		-*) ;;
 		*) if [[ -z $verb ]]; then verb=${words[i]}; else arguments=$((arguments + 1)); fi ;;
 		esac
 	done
 
 	case $previous in
-	--socket | --limit | --sort | --filter | --depth | --window | --for | --rate | --color | --output | -n | -o)
+	--socket | --limit | --sort | --filter | --depth | --window | --at | --since | --until | --with | --for | --rate | --color | --output | -n | -o)
 		__pebsctl_values "$previous"
 		return
 		;;
@@ -102,8 +103,10 @@ _pebsctl() {
 	if [[ $current == -* ]]; then
 		local options='--socket --json --color --help --version'
 		case $verb in
-		top) options+=' --limit --sort --filter --depth --window' ;;
-		show) options+=' --window' ;;
+		status | alerts | neighbours) options+=' --at --since --until' ;;
+		top) options+=' --limit --sort --filter --depth --window --at --since --until' ;;
+		show) options+=' --window --at --since --until' ;;
+		compare) options+=' --window --at --since --until --with' ;;
 		zoom) options+=' --limit --for --rate --no-wait --last --stop' ;;
 		hot) options+=' --limit --for' ;;
 		profile) options+=' --for --rate --last --output --folded --latency --perf-data' ;;
@@ -114,7 +117,7 @@ _pebsctl() {
 	fi
 	case $verb:$arguments in
 	:*) mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$current") ;;
-	show:0 | zoom:0 | hot:0 | profile:0 | neighbours:0 | explain:1) __pebsctl_offer < <(__pebsctl_cgroups) ;;
+	show:0 | compare:0 | compare:1 | zoom:0 | hot:0 | profile:0 | neighbours:0 | explain:1) __pebsctl_offer < <(__pebsctl_cgroups) ;;
 	explain:0) __pebsctl_offer < <(__pebsctl_rules) ;;
 	esac
 }

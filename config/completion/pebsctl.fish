@@ -27,7 +27,7 @@ function __pebsctl_arguments
             continue
         end
         switch $word
-            case --socket --limit --sort --filter --depth --window --for --rate --color --output -n -o
+            case --socket --limit --sort --filter --depth --window --at --since --until --with --for --rate --color --output -n -o
                 set value yes
             case '-*'
             case '*'
@@ -41,6 +41,7 @@ complete -c pebsctl -f
 complete -c pebsctl -n '__pebsctl_arguments -1' -a status -d 'Origin, events, periods, cost, losses, memory'
 complete -c pebsctl -n '__pebsctl_arguments -1' -a top -d 'Cgroups by the latency of their sampled accesses'
 complete -c pebsctl -n '__pebsctl_arguments -1' -a show -d 'One cgroup: latency, sources, snoop, TLB, histogram'
+complete -c pebsctl -n '__pebsctl_arguments -1' -a compare -d 'Two times or two cgroups: what differs, and whether it is proven'
 complete -c pebsctl -n '__pebsctl_arguments -1' -a zoom -d 'Look closer now: functions, data, contended cache lines'
 complete -c pebsctl -n '__pebsctl_arguments -1' -a hot -d 'The code and cache lines that cost most'
 complete -c pebsctl -n '__pebsctl_arguments -1' -a profile -d 'Write a zoom as a file for other tools'
@@ -52,7 +53,8 @@ complete -c pebsctl -n '__pebsctl_arguments -1' -a watch -d 'Print a line for ea
 complete -c pebsctl -n '__pebsctl_arguments -1' -a pause -d 'Free all counters for other tools'
 complete -c pebsctl -n '__pebsctl_arguments -1' -a resume -d 'Sample again'
 complete -c pebsctl -n '__pebsctl_arguments -1' -a reload -d 'Read the configuration again (needs root)'
-complete -c pebsctl -n '__pebsctl_verb show zoom hot profile neighbours; and __pebsctl_arguments 0' -a '(__pebsctl_ask top cgroup)' -d Cgroup
+complete -c pebsctl -n '__pebsctl_verb show compare zoom hot profile neighbours; and __pebsctl_arguments 0' -a '(__pebsctl_ask top cgroup)' -d Cgroup
+complete -c pebsctl -n '__pebsctl_verb compare; and __pebsctl_arguments 1' -a '(__pebsctl_ask top cgroup)' -d Cgroup
 complete -c pebsctl -n '__pebsctl_verb explain; and __pebsctl_arguments 0' -a '(__pebsctl_ask rules rule)' -d Rule
 complete -c pebsctl -n '__pebsctl_verb explain; and __pebsctl_arguments 1' -a '(__pebsctl_ask top cgroup)' -d Cgroup
 
@@ -66,7 +68,11 @@ complete -c pebsctl -n '__pebsctl_verb top' -l sort -x -d Order \
     -a 'latency samples mean p99 wait cores-lost cpi misses traffic share:{l1,lfb,l2,l2_mhb,l3,l4,msc,local_cache,remote_cache,local_dram,remote_dram,pmem,cxl,io,uncached,unknown,hitm}'
 complete -c pebsctl -n '__pebsctl_verb top' -l filter -x -d 'Only cgroups whose name contains this'
 complete -c pebsctl -n '__pebsctl_verb top' -l depth -x -a '1 2 3 4' -d 'Sums of subtrees, down to this depth'
-complete -c pebsctl -n '__pebsctl_verb top show' -l window -x -a '1s 10s 30s 1m 5m all' -d 'Only samples of the last DURATION'
+complete -c pebsctl -n '__pebsctl_verb top show compare' -l window -x -a '1s 10s 30s 1m 5m all' -d 'Only samples of the last DURATION'
+complete -c pebsctl -n '__pebsctl_verb status top show compare alerts neighbours' -l at -x -a 'now 03:12 -10min -1h -2h' -d 'As it was at TIME'
+complete -c pebsctl -n '__pebsctl_verb status top show compare alerts neighbours' -l since -x -a '-10min -1h -2h' -d 'As it was from TIME on'
+complete -c pebsctl -n '__pebsctl_verb status top show compare alerts neighbours' -l until -x -a 'now -10min -1h' -d 'As it was until TIME'
+complete -c pebsctl -n '__pebsctl_verb compare' -l with -x -a '-1d -1w' -d 'Compare with the time from TIME on'
 complete -c pebsctl -n '__pebsctl_verb zoom hot profile pause' -l for -x -a '10s 30s 1m 10m 1h' -d Duration
 complete -c pebsctl -n '__pebsctl_verb zoom profile' -l rate -x -d 'Maximum number of samples a second'
 complete -c pebsctl -n '__pebsctl_verb zoom' -l no-wait -d 'Do not wait for the end'

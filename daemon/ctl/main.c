@@ -313,7 +313,7 @@ static const struct verb verbs[] = {
 	 verb_top},
 	{"show", "CGROUP", "one cgroup: latency, sources, snoop, TLB, histogram",
 	 USES_ALWAYS | USES(OPTION_WINDOW) | USES_TIME, verb_show},
-	{"compare", "CGROUP [CGROUP]", "two times or two cgroups: what differs, and whether it is proven",
+	{"compare", "CGROUP [CGROUP]", "two times or cgroups: what differs, with proof",
 	 USES_ALWAYS | USES(OPTION_WINDOW) | USES_TIME | USES(OPTION_WITH), verb_compare},
 	{"zoom", "CGROUP", "look closer now: functions, data, contended lines, nodes",
 	 USES_ALWAYS | USES(OPTION_LIMIT) | USES(OPTION_FOR) | USES(OPTION_RATE) | USES(OPTION_NO_WAIT) |

@@ -6,7 +6,7 @@
  *
  * The bounds of a difference follow from those of both sides (the method of variance estimates recovery: Zou and
  * Donner, Statistics in Medicine 27, 2008, p. 1693; with logarithms for a ratio). They assume that the errors of both
- * sides are independent. The width of a histogram's buckets is no such error, so it is added as a whole.
+ * sides are independent. The width of a histogram's buckets is not such an error: it is added as a whole.
  */
 #ifndef PEBSD_COMPARE_H
 #define PEBSD_COMPARE_H

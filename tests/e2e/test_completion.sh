@@ -100,6 +100,7 @@ for verb in "${verbs[@]}"; do
 		value=()
 		[[ ! $help =~ $option\ ([A-Z]+)\  ]] || case ${BASH_REMATCH[1]} in
 		DUR) value=(10s) ;;
+		TIME) value=(-1h) ;;
 		N) value=(1) ;;
 		*) value=("$work/nowhere") ;;
 		esac
