@@ -47,10 +47,8 @@ static void value_text(const json_object *figure, const char *key, enum scale sc
 		line_percent(value, 1, ret);
 		break;
 	case BYTES:
-		if (value >= 0 && value < 1e18) {
-			text_bytes((u64)value, ret);
-			(void)strncat(ret, "/s", TEXT_NUMBER_MAX - strlen(ret) - 1);
-		}
+		text_short_count(value, ret);
+		(void)strncat(ret, "B/s", TEXT_NUMBER_MAX - strlen(ret) - 1);
 		break;
 	case CORES:
 	case PLAIN:
@@ -163,7 +161,7 @@ static double largest_share(json_object *buckets, const char *key, double *ret_s
 }
 
 static void put_bar(FILE *out, const struct format_style *style, const json_object *bucket, const char *key,
-		    double sum, double most, size_t cells)
+		    double sum, double most, size_t cells, size_t pad)
 {
 	char bar[TEXT_BAR_MAX], percent[TEXT_NUMBER_MAX];
 	double value = 0;
@@ -173,7 +171,7 @@ static void put_bar(FILE *out, const struct format_style *style, const json_obje
 	line_percent(value, sum, percent);
 	text_bar(most > 0 && sum > 0 ? value / sum / most : 0, cells, style->utf8, bar);
 	columns = text_width(bar);
-	(void)fprintf(out, " %6s %s%*s", percent, bar, (int)(columns < cells ? cells - columns : 0), "");
+	(void)fprintf(out, " %6s %s%*s", percent, bar, (int)(columns < pad ? pad - columns : 0), "");
 }
 
 /* The histograms side by side, with one scale. */
@@ -197,8 +195,8 @@ static void put_histogram(FILE *out, const struct format_style *style, json_obje
 		if (json_get_u64(bucket, "le", &le))
 			text_short_count((double)le, edge);
 		(void)fprintf(out, le == 0xffffffff ? "%11s" : "up to %5s", le == 0xffffffff ? "more" : edge);
-		put_bar(out, style, bucket, "a", sum_a, most, cells);
-		put_bar(out, style, bucket, "b", sum_b, most, cells);
+		put_bar(out, style, bucket, "a", sum_a, most, cells, cells);
+		put_bar(out, style, bucket, "b", sum_b, most, cells, 0);
 		(void)fputc('\n', out);
 	}
 }

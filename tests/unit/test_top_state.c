@@ -212,3 +212,63 @@ Test(top_state, orders_by_waiting_are_left_out_without_its_figures)
 	cr_expect_str_eq(top_state_sort(&state), "cores-lost");
 	top_state_done(&state);
 }
+
+#define NOW 1795240800 /* 2026-11-21T06:00:00Z */
+
+Test(top_state, keys_step_through_time)
+{
+	struct top_state state = {.own_window = -1, .now = NOW};
+	struct call_range range;
+
+	cr_expect_eq(key(&state, '.'), TOP_NOTHING, "nothing is later than the present");
+	cr_expect_eq(key(&state, 'n'), TOP_NOTHING);
+	cr_expect_eq(key(&state, ','), TOP_FETCH);
+	cr_expect_eq(state.at, NOW - 10);
+	range = top_state_range(&state, false);
+	cr_expect(range.since == NOW - 20 && range.until == NOW - 10);
+	cr_expect_eq(key(&state, '<'), TOP_FETCH);
+	cr_expect_eq(state.at, NOW - 110);
+	cr_expect_eq(key(&state, '.'), TOP_FETCH);
+	cr_expect_eq(state.at, NOW - 100);
+	cr_expect_eq(key(&state, '>'), TOP_FETCH);
+	cr_expect_eq(state.at, 0, "the present");
+	/* A window of the past is not the whole time, but an hour. */
+	state.own_window = 0;
+	cr_expect_eq(key(&state, ','), TOP_FETCH);
+	cr_expect_eq(state.at, NOW - 3600);
+	cr_expect_eq(key(&state, ' '), TOP_DRAW);
+	cr_expect(!state.frozen && state.message);
+	cr_expect_eq(key(&state, 'n'), TOP_FETCH);
+	cr_expect_eq(state.at, 0);
+	/* A frozen screen goes on when it goes to another time. */
+	cr_expect_eq(key(&state, ' '), TOP_DRAW);
+	cr_expect(state.frozen);
+	cr_expect_eq(key(&state, ','), TOP_FETCH);
+	cr_expect_not(state.frozen);
+	top_state_done(&state);
+}
+
+Test(top_state, a_time_is_typed)
+{
+	struct top_state state = {.own_window = -1, .now = NOW, .filter = "web"};
+
+	cr_expect_eq(key(&state, 'j'), TOP_DRAW);
+	cr_expect(state.typing && state.typing_time && !*state.typed);
+	for (const char *at = "03:1x"; *at; at++)
+		key(&state, (u32)*at);
+	cr_expect_eq(key(&state, SCREEN_ENTER), TOP_DRAW);
+	cr_expect(state.typing && state.message, "it can be corrected");
+	key(&state, SCREEN_BACKSPACE);
+	key(&state, '2');
+	cr_expect_eq(key(&state, SCREEN_ENTER), TOP_FETCH);
+	cr_expect_not(state.typing);
+	cr_expect_eq(state.at, 1795230720); /* 2026-11-21T03:12:00Z */
+	cr_expect_str_eq(state.filter, "web");
+	key(&state, 'j');
+	cr_expect_eq(key(&state, SCREEN_ESCAPE), TOP_DRAW);
+	cr_expect_eq(state.at, 1795230720);
+	/* The filter is typed as before. */
+	key(&state, '/');
+	cr_expect(state.typing && !state.typing_time);
+	top_state_done(&state);
+}

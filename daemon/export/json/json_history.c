@@ -43,11 +43,12 @@ u32 json_history_parts(u64 range_us, u32 bins)
 	return parts >= BURSTS_COLLECTIONS_MIN ? (u32)parts : 1;
 }
 
-/* The bin that has the middle of the pane: the keeper divides the range in the same way. */
+/* The bin of the middle of the last 10 s of the pane: the keeper divides the range in the same way. */
 static u32 bin_of(const struct json_history *history, const struct past_bin *pane)
 {
 	struct past_span range = past_range(history->past);
-	u64 middle = pane->span.since_us + (pane->span.until_us - pane->span.since_us) / 2;
+	u64 half = MIN(pane->span.until_us - pane->span.since_us, HISTORY_PANE_SECONDS * 1000000ULL) / 2;
+	u64 middle = pane->span.until_us - half;
 	u64 from = middle > range.since_us ? middle - range.since_us : 0;
 
 	return (u32)MIN((u64)((double)from / (double)(range.until_us - range.since_us) * history->bins),

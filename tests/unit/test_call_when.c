@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "ctl/call/call_when.h"
+
+#include <criterion/criterion.h>
+
+#include "base/cleanup.h"
+#include "base/json_get.h"
+
+#define NOW 1795240800 /* 2026-11-21T06:00:00Z */
+
+static void expect(const struct ctl_options *options, double seconds, const char *json)
+{
+	_cleanup_json_ json_object *parameters = json_object_new_object();
+
+	cr_assert(call_add_when(parameters, options, seconds));
+	cr_expect_str_eq(json_object_to_json_string_ext(parameters, JSON_C_TO_STRING_PLAIN), json);
+}
+
+Test(call_when, options_name_a_range)
+{
+	expect(&(struct ctl_options){.now = NOW}, 10, "{}");
+	expect(&(struct ctl_options){.now = NOW, .has_at = true, .at = NOW - 60}, 10,
+	       "{\"since\":\"2026-11-21T05:58:50Z\",\"until\":\"2026-11-21T05:59:00Z\"}");
+	expect(&(struct ctl_options){.now = NOW, .has_until = true, .until = NOW - 60}, 0.5,
+	       "{\"since\":\"2026-11-21T05:58:59Z\",\"until\":\"2026-11-21T05:59:00Z\"}");
+	expect(&(struct ctl_options){.now = NOW, .has_since = true, .since = NOW - 3600}, 10,
+	       "{\"since\":\"2026-11-21T05:00:00Z\",\"until\":\"2026-11-21T06:00:00Z\"}");
+	expect(&(struct ctl_options){.now = NOW,
+				     .has_since = true,
+				     .since = NOW - 3600,
+				     .has_until = true,
+				     .until = NOW - 1800},
+	       10, "{\"since\":\"2026-11-21T05:00:00Z\",\"until\":\"2026-11-21T05:30:00Z\"}");
+	cr_expect_not(call_add_when(NULL, &(struct ctl_options){.now = NOW}, 10));
+}
