@@ -23,6 +23,7 @@
 #include "serve.h"
 #include "symbols/resolver/symbols_unit.h"
 #include "symbols/resolver/symbols_worker.h"
+#include "trial/compare_recordings.h"
 #include "trial/trial_command.h"
 
 static int check_config(const struct options *options)
@@ -115,6 +116,8 @@ static int start(const struct options *options, struct config *config, struct fa
 {
 	if (options->action == OPTIONS_TEST_RULES)
 		return trial_command(options, config, failure);
+	if (options->action == OPTIONS_COMPARE)
+		return compare_command(options, failure);
 	return options->once ? once(options, config, failure) : serve(options, config, failure);
 }
 

@@ -24,7 +24,7 @@ _pebsd() {
 	--for) values='10s 30s 1m 3m' ;;
 	*)
 		values='--config --origin --replay --once --for --json --socket --listen --probe --sysfs-root --check-config
-			--test-rules --version --help'
+			--test-rules --compare --version --help'
 		;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$values" -- "$current")

@@ -29,6 +29,7 @@ enum option_id {
 	OPTION_SYSFS_ROOT,
 	OPTION_CHECK_CONFIG,
 	OPTION_TEST_RULES,
+	OPTION_COMPARE,
 	OPTION_SYMBOLIZER,
 	OPTION_HTTP,
 	OPTION_CONTAINER_NAMES,
@@ -53,22 +54,23 @@ static const struct {
 } table[OPTIONS_COUNT] = {
 	[OPTION_CONFIG] = {"config", "FILE",
 			   BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE) | BIT(OPTIONS_CHECK_CONFIG) |
-				   BIT(OPTIONS_TEST_RULES),
+				   BIT(OPTIONS_TEST_RULES) | BIT(OPTIONS_COMPARE),
 			   "read FILE instead of /etc/pebsd/pebsd.conf\nand /etc/pebsd/pebsd.conf.d/*.conf"},
 	[OPTION_ORIGIN] =
 		{"origin", "auto|perf|replay|model", BIT(OPTIONS_RUN) | BIT(OPTIONS_TEST_RULES),
 		 "where samples come from; auto: perf if this machine\nsupports it, else exit with 3; model: a PEBS unit\nin software, whose figures are not measurements"},
 	[OPTION_REPLAY] =
-		{"replay", "FILE", BIT(OPTIONS_RUN) | BIT(OPTIONS_TEST_RULES),
+		{"replay", "FILE", BIT(OPTIONS_RUN) | BIT(OPTIONS_TEST_RULES) | BIT(OPTIONS_COMPARE),
 		 "read a recording (perf.data; - for a pipe);\nmay be repeated; implies --origin replay"},
 	[OPTION_ONCE] = {"once", NULL, BIT(OPTIONS_RUN), "print the result and exit"},
 	[OPTION_FOR] = {"for", "DUR", BIT(OPTIONS_RUN) | BIT(OPTIONS_TEST_RULES),
 			"with --once: how long to sample (default 10s);\nwith --test-rules: how much of the "
 			"model's time to\ncompute (default 3m)"},
-	[OPTION_JSON] = {"json", NULL,
-			 BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE) | BIT(OPTIONS_CHECK_CONFIG) |
-				 BIT(OPTIONS_TEST_RULES) | BIT(OPTIONS_VERSION),
-			 "with --once, --probe, --check-config, --test-rules\nor --version: print JSON"},
+	[OPTION_JSON] =
+		{"json", NULL,
+		 BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE) | BIT(OPTIONS_CHECK_CONFIG) | BIT(OPTIONS_TEST_RULES) |
+			 BIT(OPTIONS_COMPARE) | BIT(OPTIONS_VERSION),
+		 "with --once, --probe, --check-config, --test-rules,\n--compare or --version: print JSON"},
 	[OPTION_SOCKET] = {"socket", "PATH", BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE),
 			   "control socket (default " OPTIONS_SOCKET_DEFAULT
 			   ");\nwith --probe: the socket of the running pebsd"},
@@ -85,6 +87,9 @@ static const struct {
 	[OPTION_TEST_RULES] =
 		{"test-rules", NULL, BIT(OPTIONS_TEST_RULES),
 		 "with --replay FILE or --origin model: print which\nof the configured rules would have fired, and when;\nneeds no privileges, and loads no BPF program"},
+	[OPTION_COMPARE] =
+		{"compare", NULL, BIT(OPTIONS_COMPARE),
+		 "with --replay A --replay B: print what differs in\nthe second recording, and whether that is proven"},
 	[OPTION_SYMBOLIZER] = {"symbolizer", NULL, BIT(OPTIONS_SYMBOLIZER), NULL},
 	[OPTION_HTTP] = {"http", NULL, BIT(OPTIONS_HTTP), NULL},
 	[OPTION_CONTAINER_NAMES] = {"container-names", NULL, BIT(OPTIONS_CONTAINER_NAMES), NULL},
@@ -204,6 +209,9 @@ static int take_option(struct options *options, enum option_id id, const char *v
 	case OPTION_TEST_RULES:
 		options->action = OPTIONS_TEST_RULES;
 		return 0;
+	case OPTION_COMPARE:
+		options->action = OPTIONS_COMPARE;
+		return 0;
 	case OPTION_SYMBOLIZER:
 		options->action = OPTIONS_SYMBOLIZER;
 		return 0;
@@ -235,6 +243,7 @@ static int refuse_with(enum option_id id, enum options_action action, char **ret
 		[OPTIONS_PROBE] = OPTION_PROBE,
 		[OPTIONS_CHECK_CONFIG] = OPTION_CHECK_CONFIG,
 		[OPTIONS_TEST_RULES] = OPTION_TEST_RULES,
+		[OPTIONS_COMPARE] = OPTION_COMPARE,
 		[OPTIONS_SYMBOLIZER] = OPTION_SYMBOLIZER,
 		[OPTIONS_VERSION] = OPTION_VERSION,
 		[OPTIONS_HTTP] = OPTION_HTTP,
@@ -254,8 +263,9 @@ static int refuse_with(enum option_id id, enum options_action action, char **ret
 static int check_together(const struct options *options, unsigned int given, char **ret_problem)
 {
 	static const enum option_id actions[] = {
-		OPTION_PROBE, OPTION_CHECK_CONFIG,    OPTION_TEST_RULES, OPTION_SYMBOLIZER,
-		OPTION_HTTP,  OPTION_CONTAINER_NAMES, OPTION_KEEPER,     OPTION_VERSION};
+		OPTION_PROBE,      OPTION_CHECK_CONFIG, OPTION_TEST_RULES,
+		OPTION_SYMBOLIZER, OPTION_HTTP,         OPTION_CONTAINER_NAMES,
+		OPTION_KEEPER,     OPTION_VERSION,      OPTION_COMPARE};
 
 	for (size_t i = 0; i < ARRAY_SIZE(actions); i++)
 		for (size_t j = i + 1; j < ARRAY_SIZE(actions); j++)
@@ -281,7 +291,7 @@ static int check_together(const struct options *options, unsigned int given, cha
 	if (options->json && !options->once && options->action == OPTIONS_RUN)
 		return config_refuse(
 			ret_problem,
-			"--json cannot be used without --once, --probe, --check-config, --test-rules or --version; add one of them");
+			"--json cannot be used without --once, --probe, --check-config, --test-rules, --compare or --version; add one of them");
 	return 0;
 }
 
@@ -365,6 +375,10 @@ int options_override(const struct options *options, struct config *config, char 
 		return config_refuse(
 			ret_problem,
 			"--test-rules needs a recording or the model; add --replay FILE or --origin model");
+	if (options->action == OPTIONS_COMPARE && options->n_recordings != 2)
+		return config_refuse(
+			ret_problem,
+			"--compare needs two recordings; give --replay FILE twice: the one before and the one after");
 	if (options->action == OPTIONS_RUN && origin == CONFIG_ORIGIN_REPLAY && options->n_recordings == 0)
 		return config_refuse(ret_problem, "the origin replay needs a recording; add --replay FILE");
 	config->origin = origin;

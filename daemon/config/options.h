@@ -23,6 +23,7 @@ enum options_action {
 	OPTIONS_PROBE,
 	OPTIONS_CHECK_CONFIG,
 	OPTIONS_TEST_RULES,
+	OPTIONS_COMPARE, /* of two recordings */
 	OPTIONS_SYMBOLIZER, /* symbols/resolver: started by pebsd (symbols_worker.h) or systemd (symbols_unit.h) */
 	OPTIONS_HTTP,       /* started by pebsd itself: http/server/http_worker.h */
 	OPTIONS_CONTAINER_NAMES, /* started by pebsd itself: containers/container_worker.h */
@@ -59,8 +60,8 @@ void options_clear(struct options *options);
 
 /*
  * Overrides values of the configuration with those of the command line. Returns 0 or -ENOMEM. Returns -EINVAL
- * with `*ret_problem` if a recording is missing: the origin replay needs one, and --test-rules needs one or
- * the model. The exit code is then 2.
+ * with `*ret_problem` if a recording is missing: the origin replay needs one, --test-rules needs one or
+ * the model, and --compare needs two. The exit code is then 2.
  */
 int options_override(const struct options *options, struct config *config, char **ret_problem);
 

@@ -11,6 +11,7 @@
 #define LABEL_WIDTH 18
 #define VALUE_WIDTH 10
 #define BAR_MAX     24
+#define DEPTH_MAX   6 /* of a reply */
 
 enum scale { CYCLES, SHARE, CORES, PLAIN, BYTES };
 
@@ -68,7 +69,9 @@ static void change_text(double value, bool points, int direction, char ret[stati
 		scaled = floor(scaled * unit + 1e-6) / unit;
 	else if (direction > 0)
 		scaled = ceil(scaled * unit - 1e-6) / unit;
-	if (fabs(scaled) > 99999)
+	if (direction == 0 && fabs(scaled) * unit < 0.5)
+		(void)snprintf(ret, TEXT_NUMBER_MAX, "%.*f", decimals, 0.0);
+	else if (fabs(scaled) > 99999)
 		(void)snprintf(ret, TEXT_NUMBER_MAX, "x%.3g", 1 + value);
 	else
 		(void)snprintf(ret, TEXT_NUMBER_MAX, "%+.*f", decimals, scaled);
@@ -121,7 +124,7 @@ static void put_row(FILE *out, const char *label, const json_object *figure, enu
 	else if (strcmp(verdict, "not_proven") == 0)
 		(void)fprintf(out, "no difference proven");
 	else if (strcmp(verdict, "no_bounds") == 0)
-		(void)fprintf(out, "too few bursts or samples");
+		(void)fprintf(out, "no bounds");
 	else
 		(void)fprintf(out, "not measured on both");
 	(void)fputc('\n', out);
@@ -234,22 +237,20 @@ static void put_side(FILE *out, const struct format_style *style, const char *la
 {
 	const char *name = json_get_text(side, "cgroup"), *file = json_get_text(side, "file");
 	_cleanup_free_ char *kept = NULL;
-	char range[PAST_RANGE_MAX], covered[TEXT_NUMBER_MAX];
+	char range[PAST_RANGE_MAX], covered[TEXT_NUMBER_MAX] = "";
 	json_object *gaps = json_get_array(side, "gaps"), *subtree = json_get(side, "subtree");
 	double seconds;
 
-	line_put(out, style, label, "%s%s%s", file ? "recording " : "",
+	if (json_get_double(side, "window_s", &seconds))
+		text_span(seconds, covered);
+	line_put(out, style, label, "%s%s%s%s%s%s", file ? "recording " : "",
 		 file || name ? line_visible(file ? file : name, &kept) : "all cgroups",
-		 subtree ? " and everything below it" : "");
+		 subtree ? " and everything below it" : "", file && *covered ? " (" : "",
+		 file && *covered ? covered : "", file && *covered ? ")" : "");
 	if (file)
 		return;
 	format_range(json_get_text(side, "since"), json_get_text(side, "taken"), style, range);
-	if (json_get_double(side, "window_s", &seconds)) {
-		text_span(seconds, covered);
-		line_put(out, style, "", "%s (%s)", range, covered);
-	} else {
-		line_put(out, style, "", "%s", range);
-	}
+	line_put(out, style, "", "%s%s%s%s", range, *covered ? " (" : "", covered, *covered ? ")" : "");
 	if (gaps && json_object_array_length(gaps) > 0)
 		line_put(out, style, "", "%zu gap%s in this time, of which nothing is stored",
 			 json_object_array_length(gaps), json_object_array_length(gaps) == 1 ? "" : "s");
@@ -272,7 +273,8 @@ static size_t count_verdicts(json_object *object, const char *verdict, int depth
 
 static void put_summary(FILE *out, const struct format_style *style, json_object *reply, unsigned percent)
 {
-	size_t proven = count_verdicts(reply, "proven", 6), unknown = count_verdicts(reply, "no_bounds", 6);
+	size_t proven = count_verdicts(reply, "proven", DEPTH_MAX),
+	       unknown = count_verdicts(reply, "no_bounds", DEPTH_MAX);
 	u64 n = 0;
 
 	(void)json_get_u64(reply, "comparisons", &n);
@@ -319,4 +321,8 @@ void format_compare(FILE *out, json_object *reply, const struct format_style *st
 		out, style, NULL,
 		"DIFFERENCE is that of B to A. All bounds hold together with %u%% confidence: of two sides that do not differ, at most %u in 100 screens show a difference as proven.",
 		percent, 100 - percent);
+	if (count_verdicts(reply, "no_bounds", DEPTH_MAX) > 0)
+		line_put(
+			out, style, NULL,
+			"no bounds: a side has too few samples or collections, or its samples came in too few bursts, or in phases longer than a tenth of the time. A longer time has more.");
 }

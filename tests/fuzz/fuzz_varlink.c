@@ -9,10 +9,13 @@
 #include <string.h>
 
 #include "base/json_get.h"
+#include "collect/pairs.h"
 #include "example_policy.h"
 #include "example_snapshot.h"
 #include "export/control/control_call.h"
 #include "export/control/control_methods.h"
+#include "history/event_json.h"
+#include "history/shared/history_wire.h"
 #include "varlink/varlink_call.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
@@ -226,6 +229,83 @@ static int neighbours(void *userdata, const char *path, struct neighbours_report
 	return *ret ? 0 : -ENOMEM;
 }
 
+/*
+ * Stands in for the history: ten panes with a cgroup, of which a question gets some. The answers to some questions are
+ * not there yet, or are errors.
+ */
+static struct past *past;
+
+static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const char *path, bool subtree,
+		    const struct past **ret)
+{
+	static const struct event loads = {.role = EVENT_LOADS,
+					   .ldlat = 30,
+					   .period = 1009,
+					   .latency_kind = LATENCY_USE,
+					   .settings = {.has_latency = 1, .has_source = 1},
+					   .pmu = "cpu"};
+	static struct history_cgroup cgroup = {.path = "/batch", .labels = ""};
+	static struct figures figures = {.samples = {9, 1}, .weight = {9, 1}, .latency = {[30] = 10}};
+	static struct history_pane panes[10];
+	static struct history_event events[10];
+	static struct history_row rows[10];
+	static char settings[EVENT_JSON_MAX];
+	static u8 pairs[PAIRS_MAX];
+	static const int errors[] = {0, 0, 0, -EAGAIN, -ENODATA, -EOPNOTSUPP, -E2BIG, -EIO};
+	const struct past_settings range = {.range = {since_us, until_us}};
+	int r = errors[since_us / 1000000 % ARRAY_SIZE(errors)];
+
+	(void)userdata;
+	(void)path;
+	(void)subtree;
+	if (since_us >= until_us || bins > HISTORY_PANES_MAX)
+		abort();
+	if (event_json_write(&loads, "perf", settings) < 0)
+		return -ENOMEM;
+	for (u64 i = 0; i < ARRAY_SIZE(panes); i++) {
+		events[i] = (struct history_event){
+			.key = "loads", .settings = settings, .period = 1009, .seen = 10, .counted = true};
+		rows[i] = (struct history_row){.size = (u32)pairs_of(&figures, pairs), .pairs = pairs};
+		panes[i] = (struct history_pane){.start_us = since_us + i * 10000000,
+						 .end_us = since_us + (i + 1) * 10000000,
+						 .covered_ns = 10 * NSEC_PER_SEC,
+						 .n_events = 1,
+						 .events = &events[i],
+						 .n_cgroups = 1,
+						 .cgroups = &cgroup,
+						 .n_rows = 1,
+						 .rows = &rows[i]};
+	}
+	past = past_free(past);
+	r = r < 0 ? r : past_new(&range, panes, 1 + until_us / 1000000 % ARRAY_SIZE(panes), &past);
+	*ret = past;
+	return r;
+}
+
+static int get_past_alerts(void *userdata, u64 since_us, u64 until_us, const char **ret_json)
+{
+	static const char *const texts[] = {"[]", "[{\"rule\":\"a\"},7,null]", "{}", "["};
+
+	(void)userdata;
+	if (since_us >= until_us)
+		abort();
+	*ret_json = texts[since_us / 1000000 % ARRAY_SIZE(texts)];
+	return until_us / 1000000 % 5 == 4 ? -EAGAIN : 0;
+}
+
+static int get_past_neighbours(void *userdata, const struct past *of, const char *path,
+			       struct neighbours_report **ret)
+{
+	(void)of;
+	return neighbours(userdata, path, ret);
+}
+
+static void get_history(void *userdata, struct history_state *ret)
+{
+	(void)userdata;
+	*ret = (struct history_state){.on = true, .kept = {.oldest_us = 1, .newest_us = ~0ULL}};
+}
+
 /* Made once and kept until the process ends. */
 static const struct varlink_service *control_service(void)
 {
@@ -244,6 +324,10 @@ static const struct varlink_service *control_service(void)
 			.resume = resume,
 			.policy = policy_of,
 			.neighbours = neighbours,
+			.past = get_past,
+			.past_alerts = get_past_alerts,
+			.past_neighbours = get_past_neighbours,
+			.history = get_history,
 			.userdata = example_policy(),
 		};
 		if (!make_zoom())
@@ -272,7 +356,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 		called = control_service();
 	if (!called || varlink_call_dispatch(&call, called) < 0 || !call.answered)
 		abort();
-	if ((message.oneway || call.subscribed) != (out.length == 0))
+	if ((message.oneway || call.subscribed || call.waiting) != (out.length == 0))
 		abort();
 	if (out.length > 0 && (varlink_buffer_data(&out)[out.length - 1] != '\0' ||
 			       json_parse(varlink_buffer_data(&out), out.length - 1, 32, &answer) < 0))

@@ -321,7 +321,8 @@ Test(control_past, status_has_what_was_sampled_and_nothing_of_the_daemon)
 
 Test(control_past, alerts_and_neighbours)
 {
-	_cleanup_json_ json_object *alerts = NULL, *page = NULL, *neighbours = NULL, *bad = NULL;
+	_cleanup_json_ json_object *alerts = NULL, *page = NULL, *neighbours = NULL, *bad = NULL,
+				   *changed = NULL;
 
 	books.alerts = "[{\"rule\":\"one\"},{\"rule\":\"two\"}]";
 	alerts = call("GetAlerts", RANGE);
@@ -331,6 +332,9 @@ Test(control_past, alerts_and_neighbours)
 	page = call("GetAlerts", RANGE ",\"offset\":1");
 	cr_assert_eq(json_object_array_length(json_get_array(page, "alerts")), 1U);
 	cr_expect_str_eq(json_get_text(at(json_get_array(page, "alerts"), 0), "rule"), "two");
+	books.alerts = "[7,null,{\"rule\":\"one\"}]";
+	changed = call("GetAlerts", RANGE);
+	cr_expect_eq(json_object_array_length(json_get_array(changed, "alerts")), 1U);
 	books.alerts = "{}";
 	bad = call("GetAlerts", RANGE);
 	cr_expect_str_eq(json_get_text(bad, "error"), "io.pebsd.NotMeasured");

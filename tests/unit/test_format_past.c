@@ -163,7 +163,7 @@ Test(format_past, comparison_on_80_columns)
 			 "LATENCY                     A          B  DIFFERENCE  BOUNDS (95%)\n"
 			 "p50                        80         81       +0.5%  no difference proven\n"
 			 "p99                       600        708        +18%  +11 to +26%\n"
-			 "mean                       90         99        +10%  too few bursts or samples\n"
+			 "mean                       90         99        +10%  no bounds\n"
 			 "local_dram              10.0%      15.2%    +5.2 pts  +3.1 to +7.4 points\n"
 			 "HITM                     0.0%       1.0%    +1.0 pts  +0.4 points or more\n"
 			 "\n"
@@ -178,7 +178,10 @@ Test(format_past, comparison_on_80_columns)
 			 "\n"
 			 "DIFFERENCE is that of B to A. All bounds hold together with 95% confidence: of\n"
 			 "two sides that do not differ, at most 5 in 100 screens show a difference as\n"
-			 "proven.\n");
+			 "proven.\n"
+			 "no bounds: a side has too few samples or collections, or its samples came in too\n"
+			 "few bursts, or in phases longer than a tenth of the time. A longer time has\n"
+			 "more.\n");
 	formatted_expect_fit(text, 80);
 }
 

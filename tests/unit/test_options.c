@@ -212,6 +212,9 @@ Test(options, what_makes_no_sense_together)
 {
 	expect_problem("--probe --check-config",
 		       "--probe cannot be used with --check-config; run one after the other");
+	expect_problem("--compare --once", "--once cannot be used with --compare; remove one of the two");
+	expect_problem("--compare --test-rules",
+		       "--test-rules cannot be used with --compare; run one after the other");
 	expect_problem("--test-rules --probe",
 		       "--probe cannot be used with --test-rules; run one after the other");
 	expect_problem("--test-rules --once",
@@ -238,7 +241,7 @@ Test(options, what_makes_no_sense_together)
 		"--for cannot be used with --replay: a recording is always read to its end; remove --for");
 	expect_problem(
 		"--json",
-		"--json cannot be used without --once, --probe, --check-config, --test-rules or --version; add one of them");
+		"--json cannot be used without --once, --probe, --check-config, --test-rules, --compare or --version; add one of them");
 	expect_problem("--probe --version", "--probe cannot be used with --version; run one after the other");
 }
 
@@ -299,4 +302,25 @@ Test(options, version)
 	options_print_version(out);
 	(void)fclose(out);
 	cr_expect_str_eq(text, "pebsd " PEBSD_VERSION "\n");
+}
+
+Test(options, compare_needs_two_recordings)
+{
+	static const char *const lines[] = {"--compare", "--compare --replay a",
+					    "--compare --replay a --replay b --replay c"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		_cleanup_(config_freep) struct config *config = NULL;
+		_cleanup_free_ char *message = NULL;
+
+		cr_assert_eq(config_new(&config), 0);
+		cr_assert_eq(parse(lines[i]), 0);
+		cr_expect_eq(options_override(&options, config, &message), -EINVAL);
+		cr_expect_str_eq(
+			message,
+			"--compare needs two recordings; give --replay FILE twice: the one before and the one after");
+	}
+	cr_assert_eq(parse("--compare --replay a --replay b --json"), 0);
+	cr_expect_eq(options.action, OPTIONS_COMPARE);
+	cr_expect(options.json && options.n_recordings == 2);
 }

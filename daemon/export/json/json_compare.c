@@ -31,8 +31,7 @@ static const struct {
 	{"locked", {.kind = METRIC_SHARE, .share = METRIC_SHARE_LOCKED}},
 };
 
-/* The figures without the order of time: then nothing is known about bursts. */
-static void take_sums(struct compared_side *side)
+void compared_side_take_sums(struct compared_side *side)
 {
 	side->samples.n_parts = 0;
 	for (unsigned event = 0; event < EVENTS_MAX; event++) {
@@ -101,7 +100,7 @@ int compared_side_new(const struct snapshot *snapshot, const struct snapshot_cgr
 	snapshot_wait_parts(snapshot, figures->of, &side->waits);
 	r = json_window_samples(snapshot, cgroup ? cgroup : &all, &side->samples);
 	if (r == -ENODATA)
-		take_sums(side);
+		compared_side_take_sums(side);
 	else if (r < 0)
 		return r;
 	*ret = TAKE_PTR(side);

@@ -6,6 +6,7 @@
 #include <json-c/json.h>
 
 #include "base/cleanup.h"
+#include "export/json/json_writer.h"
 #include "policy/window_samples.h"
 #include "snapshot/snapshot.h"
 #include "snapshot/snapshot_waits.h"
@@ -37,6 +38,9 @@ struct compared_side {
  */
 int compared_side_new(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
 		      struct compared_side **ret);
+/* Takes the samples of a side from its figures, which have no order of time: then nothing is known about bursts. */
+void compared_side_take_sums(struct compared_side *side);
+
 struct compared_side *compared_side_free(struct compared_side *side);
 DEFINE_CLEANUP(struct compared_side *, compared_side_free)
 

@@ -380,10 +380,14 @@ json_object *json_alerts_of_past(const char *origin, json_object *alerts, const 
 	json_object *list = json_checked(&writer, json_object_new_array());
 	size_t n = json_object_array_length(alerts);
 
-	for (size_t i = json_page_first(page, n); i < n; i++)
-		if (!json_append_to_page(&writer, list, json_object_get(json_object_array_get_idx(alerts, i)),
-					 page, i))
+	for (size_t i = json_page_first(page, n); i < n; i++) {
+		json_object *alert = json_object_array_get_idx(alerts, i);
+
+		/* Other programs can change the file of the history. */
+		if (json_object_is_type(alert, json_type_object) &&
+		    !json_append_to_page(&writer, list, json_object_get(alert), page, i))
 			break;
+	}
 	json_put_time(&writer, object, "since", since);
 	json_put_time(&writer, object, "taken", &page->taken);
 	json_put(&writer, object, "gaps", json_checked(&writer, json_object_new_array()));

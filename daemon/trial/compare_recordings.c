@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "trial/compare_recordings.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_get.h"
+#include "base/log.h"
+#include "collect/pairs.h"
+#include "export/json/json_compare.h"
+#include "format/format.h"
+#include "format/style.h"
+#include "origin/replay/replay.h"
+#include "trial/account_books.h"
+#include "window/window.h"
+
+#define RECORDS_A_STEP 20000
+
+/* Short, because a recording may be short, too. The window merges them when memory runs short. */
+#define INTERVAL_NS (10 * NSEC_PER_MSEC)
+
+#define WINDOW_BYTES ((size_t)64 << 20)
+
+#define CGROUPS_MAX 65536
+
+struct reading {
+	struct replay *replay;
+	struct account_books *books;
+	struct window *window; /* NULL: no sample had a time so far */
+	size_t n_events;
+	struct figures sums[EVENTS_MAX]; /* of the present collection */
+	struct figures totals[EVENTS_MAX];
+	u64 start_ns, now_ns; /* of the first and the last collection, on the recording's clock */
+	u64 last_ns;          /* time of the latest sample */
+	bool timed;           /* every sample so far had a time */
+};
+
+static void reading_done(struct reading *reading)
+{
+	window_free(reading->window);
+	account_books_free(reading->books);
+	replay_free(reading->replay);
+}
+
+static void add_cgroup(void *userdata, u32 entry, const char *path,
+		       const struct figures *const differences[EVENTS_MAX])
+{
+	struct reading *reading = userdata;
+
+	(void)entry;
+	(void)path;
+	for (size_t i = 0; i < reading->n_events; i++)
+		if (differences[i])
+			figures_add(&reading->sums[i], differences[i]);
+}
+
+/* Puts the samples since the last collection into the window, all cgroups as one. */
+static int collect(struct reading *reading, u64 at_ns)
+{
+	memset(reading->sums, 0, sizeof(reading->sums));
+	account_books_collect(reading->books, add_cgroup, reading);
+	reading->now_ns = at_ns;
+	if (reading->window)
+		window_begin(reading->window, at_ns, &(struct timespec){0});
+	for (unsigned i = 0; i < reading->n_events; i++) {
+		u8 pairs[PAIRS_MAX];
+		size_t size = pairs_of(&reading->sums[i], pairs);
+
+		figures_add(&reading->totals[i], &reading->sums[i]);
+		if (size > 0 && reading->window)
+			window_put(reading->window, 0, i, pairs, size);
+	}
+	return reading->window ? window_end(reading->window) : 0;
+}
+
+/* Makes the collections that end before `ns`. All of a silence but its first interval is one collection. */
+static int advance(struct reading *reading, u64 ns)
+{
+	u64 silent;
+	int r;
+
+	if (ns - reading->now_ns <= INTERVAL_NS)
+		return 0;
+	r = collect(reading, reading->now_ns + INTERVAL_NS);
+	silent = (ns - reading->now_ns) / INTERVAL_NS;
+	return r == 0 && silent > 0 ? collect(reading, reading->now_ns + silent * INTERVAL_NS) : r;
+}
+
+static int begin(struct reading *reading, u64 ns)
+{
+	reading->start_ns = reading->now_ns = reading->last_ns = ns;
+	return window_new(WINDOW_BYTES, UINT64_MAX, ns, &(struct timespec){0}, &reading->window);
+}
+
+static int take_samples(void *userdata, const struct sample *samples, const struct replay_moment *moments,
+			size_t n)
+{
+	struct reading *reading = userdata;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct replay_moment *moment = &moments[i];
+		int r = 0;
+
+		reading->timed = reading->timed && moment->known;
+		if (moment->known && !reading->window)
+			r = begin(reading, moment->time);
+		/* perf could not sort a sample that is earlier than the one before: it counts now. */
+		if (r == 0 && moment->known && moment->time > reading->last_ns) {
+			reading->last_ns = moment->time;
+			r = advance(reading, moment->time);
+		}
+		if (r == 0)
+			r = account_books_add(reading->books, &samples[i], 1);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int take_name(void *userdata, u64 cgroup_id, const char *name)
+{
+	const struct reading *reading = userdata;
+
+	return account_books_name(reading->books, cgroup_id, name);
+}
+
+static int play(struct reading *reading, char **ret_message)
+{
+	const struct replay_target target = {
+		.name = take_name, .timed_samples = take_samples, .userdata = reading};
+	struct replay_report report;
+	int r;
+
+	while ((r = replay_step(reading->replay, &target, RECORDS_A_STEP)) > 0 || r == -EAGAIN) {
+		struct pollfd input = {.fd = replay_fd(reading->replay), .events = POLLIN};
+
+		if (r == -EAGAIN)
+			(void)poll(&input, 1, -1);
+	}
+	replay_report(reading->replay, &report);
+	if (r < 0 && replay_message(reading->replay))
+		*ret_message = strdup(replay_message(reading->replay));
+	else if (r == 0 && report.cut)
+		*ret_message = strdup(report.cut);
+	if (r == 0 && report.cut)
+		r = -EBADMSG;
+	for (size_t i = 0; r == 0 && report.notes[i]; i++)
+		log_notice("%s", report.notes[i]);
+	return r;
+}
+
+static void take_events(const struct reading *reading, struct compared_side *side)
+{
+	size_t n;
+	const struct event *events = replay_events(reading->replay, &n);
+
+	side->n_events = n;
+	for (size_t i = 0; i < n; i++) {
+		event_key(events, n, i, side->events[i].key);
+		side->events[i].event = events[i];
+		side->events[i].figures = reading->totals[i];
+		side->events[i].sampled = figures_samples(&reading->totals[i]) > 0;
+	}
+}
+
+static int read_samples(const struct reading *reading, const char *path, struct compared_side *side)
+{
+	u32 all = 0;
+	int r = -ENODATA;
+
+	if (reading->timed && reading->window)
+		r = window_samples_of(reading->window, UINT64_MAX, &all, 1, &side->samples);
+	else
+		log_notice(
+			"the samples of %s have no times, so its figures have no bounds; record with perf mem record --timestamp",
+			path);
+	if (r == -ENODATA)
+		compared_side_take_sums(side);
+	return r == -ENODATA ? 0 : r;
+}
+
+static int read_recording(const char *path, struct compared_side **ret, char **ret_message)
+{
+	_cleanup_(compared_side_freep) struct compared_side *side = calloc(1, sizeof(*side));
+	_cleanup_(reading_done) struct reading reading = {.timed = true};
+	struct event_settings settings[EVENTS_MAX];
+	const struct event *events;
+	int r;
+
+	if (!side)
+		return -ENOMEM;
+	r = replay_open(&path, 1, &reading.replay, ret_message);
+	if (r < 0)
+		return r;
+	events = replay_events(reading.replay, &reading.n_events);
+	for (size_t i = 0; i < reading.n_events; i++)
+		settings[i] = events[i].settings;
+	r = account_books_new(settings, reading.n_events, CGROUPS_MAX, &reading.books);
+	if (r == 0)
+		r = play(&reading, ret_message);
+	if (r == 0)
+		r = collect(&reading,
+			    reading.last_ns > reading.now_ns ? reading.last_ns : reading.now_ns + 1);
+	if (r < 0)
+		return r;
+	side->origin = "replay";
+	side->seconds = (struct maybe_double){.known = reading.timed && reading.window,
+					      .value = (double)(reading.now_ns - reading.start_ns) /
+						       (double)NSEC_PER_SEC};
+	take_events(&reading, side);
+	r = read_samples(&reading, path, side);
+	if (r == 0)
+		*ret = TAKE_PTR(side);
+	return r;
+}
+
+static json_object *file_member(const char *path)
+{
+	struct json_writer writer = {0};
+	json_object *object = json_checked(&writer, json_object_new_object());
+
+	json_put(&writer, object, "file", json_name(path));
+	return json_finish(&writer, object);
+}
+
+int compare_recordings(const char *const paths[2], json_object **ret, char **ret_message)
+{
+	_cleanup_(compared_side_freep) struct compared_side *a = NULL, *b = NULL;
+	int r;
+
+	*ret_message = NULL;
+	r = read_recording(paths[0], &a, ret_message);
+	if (r == 0)
+		r = read_recording(paths[1], &b, ret_message);
+	if (r < 0)
+		return r;
+	*ret = json_compare(a, b, file_member(paths[0]), file_member(paths[1]));
+	return *ret ? 0 : -ENOMEM;
+}
+
+static int print(json_object *reply, bool json)
+{
+	if (json) {
+		(void)puts(json_object_to_json_string_ext(reply, JSON_C_TO_STRING_PLAIN |
+									 JSON_C_TO_STRING_NOSLASHESCAPE));
+	} else {
+		struct format_style style;
+
+		(void)setlocale(LC_CTYPE, "");
+		style = style_of_output();
+		format_compare(stdout, reply, &style);
+	}
+	return fflush(stdout) == 0 ? 0 : -errno;
+}
+
+int compare_command(const struct options *options, struct failure *ret_failure)
+{
+	_cleanup_json_ json_object *reply = NULL;
+	int r;
+
+	*ret_failure = (struct failure){.code = EXIT_FAILED};
+	r = compare_recordings(options->recordings, &reply, &ret_failure->message);
+	if (r < 0) {
+		if (r != -ENOMEM)
+			ret_failure->code = EXIT_INPUT;
+		return r;
+	}
+	r = print(reply, options->json);
+	return r < 0 ? r : EXIT_DONE;
+}
