@@ -296,7 +296,8 @@ void format_compare(FILE *out, json_object *reply, const struct format_style *st
 	percent = (unsigned)lround(100 * fmin(fmax(confidence, 0), 1));
 	put_side(out, style, "A", json_get_object(reply, "a"));
 	put_side(out, style, "B", json_get_object(reply, "b"));
-	put_summary(out, style, reply, percent);
+	if (n > 0)
+		put_summary(out, style, reply, percent);
 	for (size_t i = 0; notes && i < json_object_array_length(notes); i++) {
 		_cleanup_free_ char *kept = NULL;
 
