@@ -251,7 +251,7 @@ static int print(json_object *reply, bool json)
 		struct format_style style;
 
 		(void)setlocale(LC_CTYPE, "");
-		style = style_of_output();
+		style = style_of_output(STYLE_COLOUR_AUTO);
 		format_compare(stdout, reply, &style);
 	}
 	return fflush(stdout) == 0 ? 0 : -errno;
