@@ -589,8 +589,8 @@ struct keeper_line *keeper_line_free(struct keeper_line *line)
 	line->on_end = sd_event_source_disable_unref(line->on_end);
 	line->timer = sd_event_source_disable_unref(line->timer);
 	/*
-	 * Close the socket without killing the process: it stores what it has received, then it ends. The next
-	 * process of pebsd is told by SQLite when this one still holds the file.
+	 * Close the socket without killing the process: it stores what it has received, then it ends. SQLite
+	 * makes the keeper of the next pebsd wait until this one has ended.
 	 */
 	if (line->child.socket >= 0)
 		(void)close(line->child.socket);

@@ -347,7 +347,7 @@ static int complete(struct panes *panes)
 	return 0;
 }
 
-/* A run is told from all others by the time at which it begins. */
+/* The number of a run is the time at which it begins, so no two runs have the same. */
 static void begin_run(struct panes *panes)
 {
 	panes->run = panes->start_us > panes->run ? panes->start_us : panes->run + 1;

@@ -75,7 +75,7 @@ struct control_backend {
 
 	/*
 	 * The alerts that were pending or firing in that time: a JSON array of objects as GetAlerts shows them.
-	 * Errors and validity of `ret_json` are as above; an empty array is no error.
+	 * Errors and validity of `ret_json` are as above. An empty array is not an error.
 	 */
 	int (*past_alerts)(void *userdata, u64 since_us, u64 until_us, const char **ret_json);
 
