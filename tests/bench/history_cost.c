@@ -96,8 +96,7 @@ static unsigned argument(int argc, char **argv, int i, unsigned by_default)
 int main(int argc, char **argv)
 {
 	unsigned cgroups = argument(argc, argv, 1, 1000), hours = argument(argc, argv, 2, 30);
-	u64 mib = argument(argc, argv, 3, 256), memory = 0, peak = 0, before = 0, cpu_ns = 0,
-	    end_us = BEGIN_US;
+	u64 mib = argument(argc, argv, 3, 256), peak = 0, before = 0, cpu_ns = 0, end_us = BEGIN_US;
 	const char *temporary = getenv("TMPDIR");
 	struct history_status status;
 	struct archive *archive;
@@ -125,9 +124,8 @@ int main(int argc, char **argv)
 	for (; n < (u64)hours * 360; n++) {
 		end_us += HISTORY_PANE_SECONDS * USEC_PER_SEC;
 		cpu_ns += store(archive, made.panes[n % PANES], end_us);
-		if (own_memory_read(fd, &memory) == 0 && memory > peak)
-			peak = memory;
 	}
+	demand(own_memory_peak(&peak) == 0, "cannot read the memory");
 	archive_status(archive, &status);
 	bench_line(group, "cgroups", "", cgroups);
 	percent = (double)cpu_ns / (double)n / (HISTORY_PANE_SECONDS * 1e9) * 100;

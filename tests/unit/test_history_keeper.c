@@ -94,14 +94,16 @@ static void send_block(enum history_message_type type, u32 number, const u8 *byt
 	(void)close(fd);
 }
 
+static unsigned cgroups = 200;
+
 static struct history_pane *pane_of(unsigned i)
 {
 	return history_fixture_new(&(struct history_fixture){.seed = i,
 							     .end_us = FULL_US + (i + 1) * 10 * SECOND_US,
 							     .run = 1,
-							     .cgroups = 200,
+							     .cgroups = cgroups,
 							     .loads = 1,
-							     .counts = 2,
+							     .counts = 4,
 							     .counters = 30});
 }
 
@@ -211,6 +213,8 @@ Test(history_keeper, panes_and_alerts_are_acknowledged_and_answered)
 
 Test(history_keeper, what_was_received_is_stored_when_pebsd_has_ended)
 {
+	struct history_message message;
+
 	begin();
 	for (unsigned i = 0; i < 5; i++)
 		send_pane(i);
@@ -218,7 +222,8 @@ Test(history_keeper, what_was_received_is_stored_when_pebsd_has_ended)
 	keeper.socket = -1;
 	cr_expect_str_eq(ended(), "ended with exit code 0");
 	start_in(folder);
-	(void)expect_message(HISTORY_STATUS);
+	message = expect_message(HISTORY_STATUS);
+	cr_expect(message.status.bytes > 4096 && message.status.newest_us == FULL_US + 50 * SECOND_US);
 	cr_expect_eq(expect_panes(5), 5);
 	send_plain(HISTORY_STOP);
 	cr_expect_str_eq(ended(), "ended with exit code 0");
@@ -343,7 +348,7 @@ Test(history_keeper, a_damaged_file_is_replaced_while_confined)
 }
 
 /* Returns a number of a line in /proc/PID/status. */
-static long status_number(const char *name)
+static long status_number(const char *name, int base)
 {
 	char path[64], line[256];
 	long value = -1;
@@ -354,7 +359,7 @@ static long status_number(const char *name)
 	cr_assert(file);
 	while (fgets(line, sizeof(line), file))
 		if (strncmp(line, name, strlen(name)) == 0)
-			value = strtol(line + strlen(name), NULL, 16);
+			value = strtol(line + strlen(name), NULL, base);
 	(void)fclose(file);
 	return value;
 }
@@ -363,14 +368,36 @@ Test(history_keeper, it_has_no_privileges)
 {
 	begin();
 	(void)expect_message(HISTORY_STATUS);
-	cr_expect_eq(status_number("CapEff:"), 0);
-	cr_expect_eq(status_number("CapPrm:"), 0);
-	cr_expect_eq(status_number("NoNewPrivs:"), 1);
-	cr_expect_eq(status_number("Seccomp:"), 2);
+	cr_expect_eq(status_number("CapEff:", 16), 0);
+	cr_expect_eq(status_number("CapPrm:", 16), 0);
+	cr_expect_eq(status_number("NoNewPrivs:", 10), 1);
+	cr_expect_eq(status_number("Seccomp:", 10), 2);
 	send_plain(HISTORY_STOP);
 	cr_expect_str_eq(ended(), "ended with exit code 0");
 	history_folder_free(folder);
 }
+
+#ifndef __SANITIZE_ADDRESS__
+/* More than an hour, so that spans of all lengths but the longest are made, and short ones are dropped. */
+Test(history_keeper, storing_a_thousand_cgroups_needs_little_memory)
+{
+	long most = 0;
+
+	cgroups = 1000;
+	begin();
+	(void)expect_message(HISTORY_STATUS);
+	for (unsigned i = 0; i < 500; i++) {
+		send_pane(i);
+		cr_assert_eq(expect_message(HISTORY_STORED).error, 0);
+		(void)expect_message(HISTORY_STATUS);
+		most = status_number("RssAnon:", 10) > most ? status_number("RssAnon:", 10) : most;
+	}
+	cr_expect_leq(most, 4096, "%ld KiB", most);
+	send_plain(HISTORY_STOP);
+	cr_expect_str_eq(ended(), "ended with exit code 0");
+	history_folder_free(folder);
+}
+#endif
 
 /*
  * What a process could do that runs in the keeper's place. Returns the number of the first thing that it

@@ -175,7 +175,7 @@ static int on_log(void *userdata, sqlite3 *db, const char *name, int pages)
 {
 	struct archive *archive = userdata;
 
-	archive->log_bytes = (u64)pages * 4096;
+	archive->log_bytes = (u64)pages * ARCHIVE_PAGE_BYTES;
 	/* Replaces what SQLite does at each commit by default. */
 	if (pages >= LOG_PAGES)
 		(void)sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
@@ -390,8 +390,12 @@ int archive_open(struct archive *archive)
 int archive_begin(struct archive *archive)
 {
 	int r = archive_open(archive);
+	s64 pages = 0;
 
+	if (r == 0 && archive_number(archive, "PRAGMA page_count", &pages) < 0)
+		r = archive_failed(archive, "read");
 	if (r == 0) {
+		archive->status.bytes = (u64)pages * ARCHIVE_PAGE_BYTES;
 		archive->status.error = 0;
 		archive->status.what[0] = '\0';
 	}

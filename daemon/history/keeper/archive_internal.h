@@ -105,7 +105,7 @@ struct archive {
 };
 
 /* archive.c */
-#define ARCHIVE_CACHE_KIB 1024
+#define ARCHIVE_PAGE_BYTES 4096 /* SQLite's default */
 
 /* Opens the file if it is not open. Returns 0 or -errno. */
 int archive_open(struct archive *archive);

@@ -4,8 +4,6 @@
 
 #include "history/keeper/archive_internal.h"
 
-#define PAGE_BYTES 4096
-
 /* Space for the log. */
 #define RESERVE_MAX (4ULL << 20)
 
@@ -33,8 +31,8 @@ static int measure(struct archive *archive, u64 *ret_used, u64 *ret_file)
 	if (archive_number(archive, "PRAGMA page_count", &pages) < 0 ||
 	    archive_number(archive, "PRAGMA freelist_count", &unused) < 0)
 		return archive_failed(archive, "read");
-	*ret_used = (u64)(pages - unused) * PAGE_BYTES;
-	*ret_file = (u64)pages * PAGE_BYTES;
+	*ret_used = (u64)(pages - unused) * ARCHIVE_PAGE_BYTES;
+	*ret_file = (u64)pages * ARCHIVE_PAGE_BYTES;
 	return 0;
 }
 
