@@ -76,7 +76,7 @@ struct archive_total {
 	u64 counts[HISTORY_COUNTS_N];
 };
 
-#define ARCHIVE_EVENTS_MAX (4 * EVENTS_MAX)
+#define ARCHIVE_EVENTS_MAX (4UL * EVENTS_MAX)
 
 struct archive_totals {
 	size_t n;

@@ -195,20 +195,23 @@ static int write_members(const struct history_pane *pane, const struct archive_t
 
 	for (size_t i = 0, next; r == 0 && i < n; i = next) {
 		_cleanup_free_ u8 *sum = NULL;
-		size_t size = 0;
+		size_t n_sum = 0;
 
 		for (next = i; next < n && members[next].id == members[i].id; next++) {
-			_cleanup_free_ u8 *data = malloc(room_of(pane, &members[next]));
-			size_t n_data = data ? write_member(pane, totals, &members[next], data) : 0;
-			u8 *merged = data ? malloc(size + n_data) : NULL;
+			size_t room = room_of(pane, &members[next]) + 1;
+			_cleanup_free_ u8 *data = malloc(room);
+			u8 *merged = malloc(n_sum + room);
 
-			if (!merged)
+			if (!data || !merged) {
+				free(merged);
 				return -ENOMEM;
-			size = row_data_merge(sum, size, data, n_data, merged);
+			}
+			n_sum = row_data_merge(sum, n_sum, data,
+					       write_member(pane, totals, &members[next], data), merged);
 			free(sum);
 			sum = merged;
 		}
-		r = archive_rows_add(rows, members[i].id, sum, size);
+		r = archive_rows_add(rows, members[i].id, sum, n_sum);
 	}
 	return r;
 }

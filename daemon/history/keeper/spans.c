@@ -248,6 +248,8 @@ enum spans_drop spans_to_drop(const struct spans *spans, const struct spans_limi
 struct family {
 	const struct spans *spans;
 	size_t *order;
+	size_t *todo; /* spans that are still to be looked at: each at most once, because it has one parent */
+	size_t n_todo;
 	struct span_use *uses;
 	size_t n_uses;
 	const struct span_question *question;
@@ -325,7 +327,7 @@ static void use(struct family *family, size_t index)
 	family->uses[family->n_uses++] = (struct span_use){.index = index, .bin = bin};
 }
 
-/* Recursion ends after SPAN_TIERS levels. A file in which ids go in circles is refused when it is read. */
+/* Uses the span, or puts its children on the list of spans to look at. */
 static void visit(struct family *family, size_t index)
 {
 	const struct span *span = &family->spans->list[index];
@@ -345,7 +347,7 @@ static void visit(struct family *family, size_t index)
 	if (n == 0)
 		use(family, index);
 	for (size_t i = 0; i < n; i++)
-		visit(family, family->order[first + i]);
+		family->todo[family->n_todo++] = family->order[first + i];
 }
 
 static int by_bin(const void *a, const void *b, void *userdata)
@@ -365,10 +367,11 @@ int spans_cover(const struct spans *spans, const struct span_question *question,
 		size_t *ret_n)
 {
 	_cleanup_free_ size_t *order = calloc(spans->n + 1, sizeof(*order));
-	struct family family = {.spans = spans, .order = order, .question = question};
+	_cleanup_free_ size_t *todo = calloc(spans->n + 1, sizeof(*todo));
+	struct family family = {.spans = spans, .order = order, .todo = todo, .question = question};
 
 	family.uses = calloc(spans->n + 1, sizeof(*family.uses));
-	if (!order || !family.uses) {
+	if (!order || !todo || !family.uses) {
 		free(family.uses);
 		return -ENOMEM;
 	}
@@ -381,7 +384,9 @@ int spans_cover(const struct spans *spans, const struct span_question *question,
 	/* Begins with the spans that are in no other one that is still stored. */
 	for (size_t i = 0; i < spans->n; i++)
 		if (spans->list[i].parent == 0 || spans_find(spans, spans->list[i].parent) < 0)
-			visit(&family, i);
+			family.todo[family.n_todo++] = i;
+	while (family.n_todo > 0)
+		visit(&family, family.todo[--family.n_todo]);
 	qsort_r(family.uses, family.n_uses, sizeof(*family.uses), by_bin, (void *)spans);
 	*ret = family.uses;
 	*ret_n = family.n_uses;

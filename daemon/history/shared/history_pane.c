@@ -8,7 +8,7 @@
 #include "collect/pairs.h"
 #include "history/shared/history_bytes.h"
 
-#define EVENTS_OF_PANE_MAX (4 * EVENTS_MAX)
+#define EVENTS_OF_PANE_MAX (4UL * EVENTS_MAX)
 
 enum {
 	FLAG_COUNTED = 1 << 0,
@@ -17,10 +17,10 @@ enum {
 };
 
 /* Numbers beside the texts and pairs: of the pane, an event, a cgroup and a row. */
-#define NUMBERS_OF_PANE   8
-#define NUMBERS_OF_EVENT  (5 + HISTORY_COUNTS_N)
-#define NUMBERS_OF_CGROUP 3
-#define NUMBERS_OF_ROW    3
+#define NUMBERS_OF_PANE   8UL
+#define NUMBERS_OF_EVENT  (5UL + HISTORY_COUNTS_N)
+#define NUMBERS_OF_CGROUP 3UL
+#define NUMBERS_OF_ROW    3UL
 
 /* The fewest bytes of each: every number takes one, a text its NUL, and a pair is two numbers. */
 #define EVENT_BYTES_MIN  (NUMBERS_OF_EVENT + 2)

@@ -207,7 +207,7 @@ int history_alert_write(const struct history_alert *alert, u8 **ret, size_t *ret
 
 	if (key == HISTORY_TEXT_MAX || json == HISTORY_ALERT_MAX)
 		return -E2BIG;
-	block = malloc(4 * VARINT_MAX + key + json + 2);
+	block = malloc(4UL * VARINT_MAX + key + json + 2);
 	if (!block)
 		return -ENOMEM;
 	writer.to = block;
