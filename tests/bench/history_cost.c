@@ -120,7 +120,7 @@ int main(int argc, char **argv)
 									      .counters = 30});
 	demand(own_memory_read(fd, &before) == 0, "cannot read the memory");
 	demand(archive_new(&(struct archive_settings){.directory = directory}, &archive) == 0, "no memory");
-	archive_limit(archive, mib << 20, 14 * 86400);
+	archive_limit(archive, mib << 20, 14UL * 86400);
 	for (; n < (u64)hours * 360; n++) {
 		end_us += HISTORY_PANE_SECONDS * USEC_PER_SEC;
 		cpu_ns += store(archive, made.panes[n % PANES], end_us);

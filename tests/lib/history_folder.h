@@ -17,7 +17,7 @@
 #define SECOND_US 1000000ULL
 
 /* A full minute, ten minutes, and two hours of the clock. */
-#define FULL_US (7200 * 247920 * SECOND_US)
+#define FULL_US (7200ULL * 247920 * SECOND_US)
 
 static inline char *history_folder_new(void)
 {

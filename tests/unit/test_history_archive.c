@@ -162,24 +162,24 @@ Test(history_archive, a_day_is_stored_in_tiers_without_a_loss)
 
 	begin();
 	for (unsigned i = 1; i <= n; i++)
-		cr_assert_eq(store_at(&small, i * 10), 0);
+		cr_assert_eq(store_at(&small, i * 10UL), 0);
 	/* The pane that makes one too many is dropped with the next pane. */
 	cr_expect_leq(query("SELECT count(*) FROM span WHERE seconds = 10"), 361);
 	cr_expect_geq(query("SELECT count(*) FROM span WHERE seconds = 10"), 360);
 	cr_expect_leq(query("SELECT count(*) FROM span WHERE seconds = 60"), 1441);
 	cr_expect_geq(query("SELECT count(*) FROM span WHERE seconds = 60"), 1440);
-	cr_expect_eq(query("SELECT count(*) FROM span WHERE seconds = 600"), 26 * 6);
+	cr_expect_eq(query("SELECT count(*) FROM span WHERE seconds = 600"), 26 * 6L);
 	cr_expect_eq(query("SELECT count(*) FROM span WHERE seconds = 7200"), 13);
 	cr_expect_eq(query("SELECT count(DISTINCT span) FROM figures"), query("SELECT count(*) FROM span"));
 	cr_expect_eq(query("SELECT count(DISTINCT span) FROM event_total"),
 		     query("SELECT count(*) FROM span"));
-	panes = history_ask_panes(archive, FULL_US, FULL_US + n * 10 * SECOND_US, 1, "", false);
+	panes = history_ask_panes(archive, FULL_US, FULL_US + n * (10 * SECOND_US), 1, "", false);
 	cr_assert_eq(panes->n, 1);
 	cr_expect_eq(history_fixture_total(&panes->list[0], NULL, NULL), n * total_of(&small));
-	cr_expect_eq(panes->list[0].covered_ns, n * 10 * NSEC_PER_SEC);
+	cr_expect_eq(panes->list[0].covered_ns, n * (10 * NSEC_PER_SEC));
 	cr_expect_eq(panes->list[0].events[0].counts[0] % n, 0);
 	history_panes_done(panes);
-	panes = history_ask_panes(archive, FULL_US, FULL_US + n * 10 * SECOND_US, 26, "/fixture/1", false);
+	panes = history_ask_panes(archive, FULL_US, FULL_US + n * (10 * SECOND_US), 26, "/fixture/1", false);
 	cr_assert_eq(panes->n, 26);
 	for (size_t i = 0; i < 26; i++) {
 		cr_expect_eq(panes->list[i].covered_ns, 3600 * NSEC_PER_SEC);
@@ -274,7 +274,7 @@ Test(history_archive, the_newest_known_labels_and_id_are_answered)
 
 	begin();
 	for (unsigned i = 0; i < 3; i++) {
-		fixture.end_us = FULL_US + (i + 1) * 10 * SECOND_US;
+		fixture.end_us = FULL_US + (i + 1) * (10 * SECOND_US);
 		pane = history_fixture_new(&fixture);
 		pane->cgroups[0].labels = i == 1 ? "{\"pod\":\"new\"}" : i == 2 ? "" : "{}";
 		pane->cgroups[0].id = i == 2 ? 0 : 7 + i;
@@ -295,7 +295,7 @@ Test(history_archive, a_pane_that_is_sent_again_is_stored_once)
 
 	begin();
 	for (unsigned i = 1; i <= 7; i++)
-		cr_assert_eq(store_at(&small, i * 10), 0);
+		cr_assert_eq(store_at(&small, i * 10UL), 0);
 	again();
 	cr_expect_eq(store_at(&small, 70), 0);
 	cr_expect_eq(store_at(&small, 10), 0);
@@ -345,7 +345,7 @@ Test(history_archive, the_newest_settings_of_an_event_are_the_last_ones)
 
 		fixture.counts = 0;
 		fixture.settings = order[i];
-		cr_assert_eq(store_at(&fixture, i * 10 + 10), 0);
+		cr_assert_eq(store_at(&fixture, i * 10UL + 10), 0);
 	}
 	/* Also from the minute that these are added up to. */
 	for (unsigned seconds = 0; seconds <= 60; seconds += 60) {
@@ -415,9 +415,9 @@ Test(history_archive, the_files_stay_below_the_limit_and_the_newest_panes_stay)
 	struct history_panes *panes;
 
 	begin();
-	archive_limit(archive, limit, 14 * 86400);
+	archive_limit(archive, limit, 14UL * 86400);
 	for (unsigned i = 1; i <= 1500; i++) {
-		cr_assert_eq(store_at(&large, i * 10), 0);
+		cr_assert_eq(store_at(&large, i * 10UL), 0);
 		cr_assert_leq(bytes_on_disk(), limit, "%llu bytes after pane %u", bytes_on_disk(), i);
 	}
 	cr_expect(status_of().limited);
@@ -428,9 +428,9 @@ Test(history_archive, the_files_stay_below_the_limit_and_the_newest_panes_stay)
 	cr_expect_eq(panes->n, 10);
 	history_panes_done(panes);
 	/* A smaller limit is in force after a while. */
-	archive_limit(archive, ARCHIVE_BYTES_MIN, 14 * 86400);
+	archive_limit(archive, ARCHIVE_BYTES_MIN, 14UL * 86400);
 	for (unsigned i = 1501; i <= 1540; i++)
-		cr_assert_eq(store_at(&large, i * 10), 0);
+		cr_assert_eq(store_at(&large, i * 10UL), 0);
 	again();
 	cr_assert_eq(archive_begin(archive), 0);
 	cr_expect_leq(bytes_on_disk(), ARCHIVE_BYTES_MIN);
@@ -445,7 +445,7 @@ Test(history_archive, spans_and_alerts_above_the_age_are_dropped)
 	archive_limit(archive, 64 << 20, 3600);
 	cr_assert_eq(archive_alert(archive, &alert), 0);
 	for (unsigned i = 1; i <= 3 * 360; i++)
-		cr_assert_eq(store_at(&small, i * 10), 0);
+		cr_assert_eq(store_at(&small, i * 10UL), 0);
 	/* A span is dropped as a whole. */
 	cr_expect_geq(status_of().oldest_us, FULL_US + (2 * 3600 - 7200) * SECOND_US);
 	cr_expect_eq(
@@ -458,7 +458,7 @@ Test(history_archive, spans_and_alerts_above_the_age_are_dropped)
 
 Test(history_archive, a_clock_that_is_set_forth_and_back_erases_nothing)
 {
-	const u64 year = 365 * 86400;
+	const u64 year = 365UL * 86400;
 	struct history_fixture wrong = small, right = small;
 	struct history_panes *panes;
 
@@ -466,11 +466,11 @@ Test(history_archive, a_clock_that_is_set_forth_and_back_erases_nothing)
 	right.run = 3;
 	begin();
 	for (unsigned i = 1; i <= 100; i++)
-		cr_assert_eq(store_at(&small, i * 10), 0);
+		cr_assert_eq(store_at(&small, i * 10UL), 0);
 	for (unsigned i = 1; i <= 60; i++)
-		cr_assert_eq(store_at(&wrong, year + i * 10), 0);
+		cr_assert_eq(store_at(&wrong, year + i * 10UL), 0);
 	for (unsigned i = 111; i <= 150; i++)
-		cr_assert_eq(store_at(&right, i * 10), 0);
+		cr_assert_eq(store_at(&right, i * 10UL), 0);
 	panes = history_ask_panes(archive, FULL_US, FULL_US + 1500 * SECOND_US, 150, "", false);
 	cr_expect_eq(panes->n, 140);
 	history_panes_done(panes);
@@ -488,9 +488,9 @@ Test(history_archive, a_moment_that_the_clock_had_twice_counts_twice)
 	second.run = 2;
 	begin();
 	for (unsigned i = 1; i <= 12; i++)
-		cr_assert_eq(store_at(&small, i * 10), 0);
+		cr_assert_eq(store_at(&small, i * 10UL), 0);
 	for (unsigned i = 1; i <= 12; i++)
-		cr_assert_eq(store_at(&second, i * 10), 0);
+		cr_assert_eq(store_at(&second, i * 10UL), 0);
 	panes = history_ask_panes(archive, FULL_US, FULL_US + 120 * SECOND_US, 12, "", false);
 	cr_expect_eq(panes->n, 12);
 	for (size_t i = 0; i < panes->n; i++)
@@ -536,7 +536,7 @@ Test(history_archive, alerts_take_a_bounded_part_of_the_space)
 	char key[32];
 
 	begin();
-	archive_limit(archive, ARCHIVE_BYTES_MIN, 14 * 86400);
+	archive_limit(archive, ARCHIVE_BYTES_MIN, 14UL * 86400);
 	memset(json, ' ', sizeof(json) - 1);
 	for (unsigned i = 0; i < 300; i++) {
 		(void)snprintf(key, sizeof(key), "alert %u", i);
@@ -544,7 +544,7 @@ Test(history_archive, alerts_take_a_bounded_part_of_the_space)
 	}
 	/* They are looked through at each 64th. */
 	cr_expect_leq(query("SELECT sum(length(json)) FROM alert"),
-		      (s64)(ARCHIVE_BYTES_MIN / 8 + 64 * 60000));
+		      (s64)(ARCHIVE_BYTES_MIN / 8 + 64UL * 60000));
 	cr_expect_eq(query("SELECT count(*) FROM alert WHERE key = 'alert 299'"), 1);
 	end();
 }
@@ -629,7 +629,7 @@ Test(history_archive, a_damaged_file_is_replaced_and_no_pane_is_lost)
 
 	begin();
 	for (unsigned i = 1; i <= 20; i++)
-		cr_assert_eq(store_at(&small, i * 10), 0);
+		cr_assert_eq(store_at(&small, i * 10UL), 0);
 	archive = archive_free(archive);
 	damage();
 	cr_assert_eq(archive_new(&(struct archive_settings){.directory = folder}, &archive), 0);
@@ -649,7 +649,7 @@ Test(history_archive, damage_that_a_question_finds_is_an_error_and_then_a_new_fi
 
 	begin();
 	for (unsigned i = 1; i <= 20; i++)
-		cr_assert_eq(store_at(&small, i * 10), 0);
+		cr_assert_eq(store_at(&small, i * 10UL), 0);
 	again();
 	cr_assert_eq(archive_begin(archive), 0);
 	(void)query("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -746,7 +746,7 @@ Test(history_archive, file_systems_that_are_full_or_read_only_are_named)
 	begin();
 	cr_assert_eq(mount("tmpfs", folder, "tmpfs", 0, "size=1m"), 0);
 	while (r == 0 && stored < 1000) {
-		r = store_at(&large, (stored + 1) * 10);
+		r = store_at(&large, (stored + 1) * 10UL);
 		stored += r == 0;
 	}
 	cr_expect(r == -ENOSPC && stored > 5, "%d after %u panes", r, stored);
@@ -792,7 +792,7 @@ Test(history_archive, a_reader_of_the_file_cannot_make_its_log_grow_without_end)
 	cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
 	cr_assert_eq(sqlite3_exec(db, "BEGIN; SELECT count(*) FROM span", NULL, NULL, NULL), SQLITE_OK);
 	for (unsigned i = 2; i <= 1500 && r == 0; i++) {
-		r = store_at(&large, i * 10);
+		r = store_at(&large, i * 10UL);
 		most = bytes_on_disk() > most ? bytes_on_disk() : most;
 	}
 	cr_expect_eq(r, -EBUSY);

@@ -19,7 +19,7 @@ TestSuite(history_crash, .timeout = 300);
 static struct history_pane *pane_of(unsigned i)
 {
 	return history_fixture_new(&(struct history_fixture){.seed = i,
-							     .end_us = FULL_US + (i + 1) * 10 * SECOND_US,
+							     .end_us = FULL_US + (i + 1) * (10 * SECOND_US),
 							     .run = 1,
 							     .cgroups = 12,
 							     .first = i,
@@ -81,7 +81,7 @@ static void expect_sound(const char *directory, size_t step)
 static void expect_panes(struct archive *archive, size_t acknowledged, size_t step)
 {
 	struct history_panes *panes =
-		history_ask_panes(archive, FULL_US, FULL_US + PANES * 10 * SECOND_US, PANES, "", false);
+		history_ask_panes(archive, FULL_US, FULL_US + PANES * (10 * SECOND_US), PANES, "", false);
 	u64 total = 0, sum;
 	size_t n = panes->n;
 
@@ -99,7 +99,7 @@ static void expect_panes(struct archive *archive, size_t acknowledged, size_t st
 	}
 	history_panes_done(panes);
 	/* The same range, but from minutes where they are complete. */
-	panes = history_ask_panes(archive, FULL_US, FULL_US + PANES * 10 * SECOND_US, 1, "", false);
+	panes = history_ask_panes(archive, FULL_US, FULL_US + PANES * (10 * SECOND_US), 1, "", false);
 	cr_expect_eq(panes->n, n > 0);
 	if (panes->n > 0)
 		cr_expect_eq(history_fixture_total(&panes->list[0], NULL, NULL), total, "after step %zu",
@@ -132,7 +132,7 @@ Test(history_crash, acknowledged_panes_survive_a_kill_at_every_write)
 	history_disk_begin();
 	record(recorded);
 	cr_assert_eq(history_disk_marks(history_disk_steps()), PANES);
-	cr_assert_gt(history_disk_steps(), 10 * PANES);
+	cr_assert_gt(history_disk_steps(), 10UL * PANES);
 	for (size_t step = 0; step <= history_disk_steps(); step++)
 		expect_after(restored, step, false, 0);
 	history_disk_end();

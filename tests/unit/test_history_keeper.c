@@ -99,7 +99,7 @@ static unsigned cgroups = 200;
 static struct history_pane *pane_of(unsigned i)
 {
 	return history_fixture_new(&(struct history_fixture){.seed = i,
-							     .end_us = FULL_US + (i + 1) * 10 * SECOND_US,
+							     .end_us = FULL_US + (i + 1) * (10 * SECOND_US),
 							     .run = 1,
 							     .cgroups = cgroups,
 							     .loads = 1,
@@ -140,7 +140,7 @@ static size_t expect_panes(unsigned n)
 	question = (struct history_message){
 		.type = HISTORY_ASK,
 		.number = 77,
-		.query = {.since_us = FULL_US, .until_us = FULL_US + n * 10 * SECOND_US, .bins = n}};
+		.query = {.since_us = FULL_US, .until_us = FULL_US + n * (10 * SECOND_US), .bins = n}};
 	cr_assert_eq(history_send(keeper.socket, &question, -1), 0);
 	cr_assert_eq(receive(&answer, &passed), 1);
 	cr_assert(answer.type == HISTORY_ANSWER && answer.number == 77 && answer.error == 0, "%d",

@@ -119,7 +119,7 @@ Test(history_spans, longer_spans_are_due_too_and_many_short_ones_in_parts)
 	cr_expect_eq(spans_to_merge(&spans, due), 12);
 	spans_done(&spans);
 	/* The longest tier has no longer one. */
-	add_many(&spans, 3, FULL, FULL + 100 * 7200, 0);
+	add_many(&spans, 3, FULL, FULL + 100UL * 7200, 0);
 	cr_expect_eq(spans_to_merge(&spans, due), 0);
 	spans_done(&spans);
 	for (unsigned i = 0; i < SPAN_CHILDREN_MAX + 1; i++)
@@ -132,7 +132,7 @@ Test(history_spans, longer_spans_are_due_too_and_many_short_ones_in_parts)
 	spans_done(&spans);
 }
 
-static const struct spans_limits roomy = {.age_max_s = 14 * 86400, .used_max = 1};
+static const struct spans_limits roomy = {.age_max_s = 14UL * 86400, .used_max = 1};
 
 Test(history_spans, an_hour_of_the_shortest_tier_is_kept)
 {
@@ -201,12 +201,12 @@ Test(history_spans, a_step_back_within_the_hour_is_noticed)
 
 Test(history_spans, the_tier_that_is_the_most_above_its_share_shrinks)
 {
-	const struct spans_limits tight = {.age_max_s = 14 * 86400, .used = 2, .used_max = 1};
+	const struct spans_limits tight = {.age_max_s = 14UL * 86400, .used = 2, .used_max = 1};
 	struct spans spans = {0};
 	size_t index;
 
-	add_many(&spans, 3, FULL, FULL + 6 * 7200, 0);
-	add_many(&spans, 1, FULL, FULL + 7 * 60, 99999);
+	add_many(&spans, 3, FULL, FULL + 6UL * 7200, 0);
+	add_many(&spans, 1, FULL, FULL + 7UL * 60, 99999);
 	add_many(&spans, 0, FULL, FULL + 20, 99999);
 	/* 6 spans of 5/20, 7 of 7/20, 2 of 3/20. */
 	cr_expect_eq(spans_to_drop(&spans, &tight, &index), SPANS_DROP_SIZE);
