@@ -47,7 +47,7 @@ printf '[sampling]\ninterval = 250ms\n[model]\nworkloads = streaming pointer-cha
 start --origin model --config "$work/pebsd.conf"
 compared() {
 	ctl --json compare "$1" "$2" --window 20s >"$work/json" 2>/dev/null &&
-		jq -e '.events.loads.latency.mean.verdict == "proven"' "$work/json" >/dev/null
+		[ "$(jq -r .events.loads.latency.mean.verdict "$work/json")" = proven ]
 }
 until_true 'pointer-chase is slower than streaming' compared streaming pointer-chase
 expect 'the full paths' '["model:streaming","model:pointer-chase"]' "$(jq -c '[.a.cgroup, .b.cgroup]' "$work/json")"

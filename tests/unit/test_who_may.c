@@ -40,11 +40,11 @@ static const struct {
 	const char *name;
 	char who;
 } expected[] = {
-	{"GetStatus", 'A'}, {"GetTop", 'A'},      {"GetCgroup", 'A'}, {"GetRules", 'A'},
-	{"GetAlerts", 'A'}, {"Explain", 'A'},     {"Watch", 'A'},     {"GetNeighbours", 'A'},
-	{"Zoom", 'D'},      {"EndZoom", 'D'},     {"GetZoom", 'D'},   {"GetZooms", 'D'},
-	{"GetHot", 'D'},    {"GetProfile", 'D'},  {"Pause", 'D'},     {"Resume", 'D'},
-	{"Reload", 'R'},    {"FindCgroups", 'A'},
+	{"GetStatus", 'A'}, {"GetTop", 'A'},      {"GetCgroup", 'A'},  {"GetRules", 'A'},
+	{"GetAlerts", 'A'}, {"Explain", 'A'},     {"Watch", 'A'},      {"GetNeighbours", 'A'},
+	{"Zoom", 'D'},      {"EndZoom", 'D'},     {"GetZoom", 'D'},    {"GetZooms", 'D'},
+	{"GetHot", 'D'},    {"GetProfile", 'D'},  {"Pause", 'D'},      {"Resume", 'D'},
+	{"Reload", 'R'},    {"FindCgroups", 'A'}, {"GetHistory", 'A'}, {"Compare", 'A'},
 };
 
 static sd_event *event;
