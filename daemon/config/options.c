@@ -70,7 +70,7 @@ static const struct {
 		{"json", NULL,
 		 BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE) | BIT(OPTIONS_CHECK_CONFIG) | BIT(OPTIONS_TEST_RULES) |
 			 BIT(OPTIONS_COMPARE) | BIT(OPTIONS_VERSION),
-		 "with --once, --probe, --check-config, --test-rules,\n--compare or --version: print JSON"},
+		 "with --once, --probe, --check-config, --compare,\nor with --test-rules or --version: print JSON"},
 	[OPTION_SOCKET] = {"socket", "PATH", BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE),
 			   "control socket (default " OPTIONS_SOCKET_DEFAULT
 			   ");\nwith --probe: the socket of the running pebsd"},
