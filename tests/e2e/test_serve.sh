@@ -40,7 +40,7 @@ grep -q "unknown verb 'satus'; did you mean status?" "$work/said" || fail "a mis
 expect 'no verb is top' "$(ctl top --json)" "$(PEBSD_SOCKET=$socket "$PEBSCTL" --json)"
 exits '--socket wins over PEBSD_SOCKET' 3 env PEBSD_SOCKET="$socket" "$PEBSCTL" --socket "$work/nowhere"
 exits 'the help of a verb' 0 ctl show --help
-expect 'options of a verb' '--socket --json --window --color --help' \
+expect 'options of a verb' '--socket --json --window --at --since --until --color --help' \
 	"$(sed -n 's/^  \(-., \)\?\(--[a-z]*\).*/\2/p' "$work/said" | tr '\n' ' ' | sed 's/ $//')"
 head -n 1 "$work/said" | grep -q 'show CGROUP' || fail "the help of a verb: $(cat "$work/said")"
 

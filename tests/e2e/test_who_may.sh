@@ -8,9 +8,9 @@
 need jq setpriv
 
 # Who may use each verb besides root (detail: users that the configuration names; ask: everybody who may connect).
-declare -A may=([status]=ask [top]=ask [show]=ask [rules]=ask [alerts]=ask [explain]=ask [neighbours]=ask [watch]=ask
+declare -A may=([status]=ask [top]=ask [show]=ask [rules]=ask [alerts]=ask [explain]=ask [neighbours]=ask [compare]=ask [watch]=ask
 	[zoom]=detail [hot]=detail [profile]=detail [pause]=detail [resume]=detail [reload]=root)
-declare -A arguments=([show]=CGROUP [explain]='slow CGROUP' [neighbours]=CGROUP [zoom]=CGROUP [hot]=CGROUP
+declare -A arguments=([show]=CGROUP [explain]='slow CGROUP' [neighbours]=CGROUP [compare]='CGROUP CGROUP' [zoom]=CGROUP [hot]=CGROUP
 	[profile]='--last -o - CGROUP' [pause]='--for 1ms')
 
 # `daemon` and `adm` are groups on every Debian system.
@@ -92,7 +92,7 @@ for verb in $verbs; do
 done
 
 # No reply to a reader contains an address. Root's reply does, so there is one to find.
-for verb in status top show rules alerts explain neighbours; do
+for verb in status top show compare rules alerts explain neighbours; do
 	words=${arguments[$verb]:-}
 	# shellcheck disable=SC2086
 	asked reader 60 --json "$verb" ${words//CGROUP/$cgroup}
