@@ -245,9 +245,8 @@ static int set_with(struct ctl_options *options, const char *value)
 }
 
 static const struct option_spec option_specs[] = {
-	[OPTION_SOCKET] = {"socket", 0, "PATH",
-			   "control socket (default $PEBSD_SOCKET, else that of the service)", set_socket,
-			   NULL},
+	[OPTION_SOCKET] = {"socket", 0, "PATH", "control socket (default $PEBSD_SOCKET, or the service's)",
+			   set_socket, NULL},
 	[OPTION_JSON] = {"json", 0, NULL, "print JSON: complete and stable, for programs", set_json, NULL},
 	[OPTION_LIMIT] = {"limit", 'n', "N", "print at most N cgroups or rows (zoom: at most 10000)",
 			  set_limit, "1 to 1000000"},
@@ -505,6 +504,7 @@ static enum ctl_exit run_verb(const struct verb *verb, struct ctl_options *optio
 
 	for (size_t i = 0; wanted && arguments[i] && result == CTL_DONE; i++) {
 		if (strncmp(wanted + (*wanted == '['), "CGROUP", strlen("CGROUP")) == 0) {
+			free(TAKE_PTR(nearest));
 			result = call_cgroup(options, arguments[i], &found[i], &nearest);
 			arguments[i] = found[i];
 		}
