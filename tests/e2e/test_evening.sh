@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# An evening on the model: a deploy brings false sharing, an alert fires, and the deploy is rolled back. Afterwards
+# four commands find what happened: alerts --since, top --at, compare, explain.
+# shellcheck source=tests/e2e/daemon.sh
+. "$(dirname "$0")/daemon.sh"
+need jq
+
+mkdir "$work/state"
+export STATE_DIRECTORY=$work/state
+
+# serve WORKLOADS: starts pebsd with these workloads, as a deploy changes the services of a host.
+serve() {
+	cat >"$work/pebsd.conf" <<-C
+		[sampling]
+		origin = model
+		interval = 250ms
+		[model]
+		workloads = $1
+		[history]
+		keep = yes
+		[rule shared-lines]
+		cgroup = model:*
+		metric = share:hitm
+		above = 50%
+		window = 5s
+		for = 1s
+	C
+	start --config "$work/pebsd.conf"
+}
+
+stop() {
+	kill "$daemon"
+	wait "$daemon" || fail 'pebsd did not end well'
+	daemon=''
+}
+
+panes_stored() {
+	[ "$(ctl --json status | jq .history.panes_stored)" -ge "$1" ]
+}
+
+fires() {
+	ctl --json alerts | jq -ne 'input | [.alerts[] | select(.state == "firing")] | length == 1' >/dev/null
+}
+
+now() {
+	date -u +%Y-%m-%dT%H:%M:%SZ
+}
+
+quiet=$(now)
+serve 'streaming mix'
+until_true 'a quiet pane is stored' panes_stored 2
+stop
+deployed=$(now)
+serve 'streaming mix false-sharing'
+until_true 'the alert fires' fires
+until_true 'two panes of the deploy are stored' panes_stored 2
+stop
+rolled_back=$(now)
+serve 'streaming mix'
+until_true 'a pane after the deploy is stored' panes_stored 1
+
+# 1. What was wrong this evening? `since` of the alert is the time to look at.
+ctl --json alerts --since "$quiet" >"$work/alerts"
+expect 'alerts of the evening' '["shared-lines model:false-sharing"]' \
+	"$(jq -c '[.alerts[] | "\(.rule) \(.cgroup)"] | unique' "$work/alerts")"
+since=$(jq -r '.alerts[0].since | sub("\\.[0-9]+"; "")' "$work/alerts")
+if [[ $since < $deployed || ! $since < $rolled_back ]]; then
+	fail "the alert began at $since, and the deploy lasted from $deployed to $rolled_back"
+fi
+
+# 2. The screen of that moment has the service, and those before and after do not.
+cgroups_at() {
+	ctl --json top --at "$1" | jq -c '[.cgroups[].cgroup] | sort'
+}
+expect 'top at the alert' '["model:false-sharing","model:mix","model:streaming"]' "$(cgroups_at "$since")"
+expect 'top before the deploy' '["model:mix","model:streaming"]' \
+	"$(ctl --json top --since "$quiet" --until "$deployed" | jq -c '[.cgroups[].cgroup] | sort')"
+exits 'top as text' 0 ctl top --at "$since"
+grep -q '^model:false-sharing ' "$work/said" || fail "top --at: $(cat "$work/said")"
+
+# 3. What did the deploy change? It is proven that its loads differ from those of another service at that time.
+ctl --json compare model:streaming model:false-sharing --since "$deployed" --until "$rolled_back" >"$work/compared" ||
+	fail 'the services of that time cannot be compared'
+proven=$(jq '[.events.loads | .. | objects | select(.verdict? == "proven")] | length' "$work/compared")
+[ "$proven" -gt 0 ] || fail "nothing is proven: $(jq -c .events.loads "$work/compared")"
+
+# 4. Why did the rule fire, and why does it not now?
+exits 'explain' 0 ctl explain shared-lines model:false-sharing
+grep -qi 'resolved\|no samples\|removed' "$work/said" || fail "explain after the deploy: $(cat "$work/said")"
+echo "found: alert since $since, $proven differences proven"
