@@ -64,6 +64,15 @@ static const struct recorded_count {
 	 COUNT_STALLS_L1_MISS},
 	{PERF_TYPE_RAW, 0xa2d6, "cpu/ex_no_retire.load_not_complete/", "cpu", NULL, EVENT_STALLS,
 	 COUNT_STALLS_RETIRE},
+	/* Terms after the name may change what is counted. */
+	{PERF_TYPE_RAW, 0xc0, "cpu/inst_retired.any_p,period=1009/", "cpu", NULL, EVENT_INSTRUCTIONS,
+	 COUNT_NONE},
+	{PERF_TYPE_RAW, 0x4003c, "cpu/cpu_clk_unhalted.thread_p,edge=1/", "cpu", SKYLAKE, NOT_COUNTED,
+	 COUNT_NONE},
+	{PERF_TYPE_RAW, 0x18000c0, "cpu/inst_retired.any_p,cmask=1,inv=1/", "cpu", SKYLAKE, NOT_COUNTED,
+	 COUNT_NONE},
+	{PERF_TYPE_RAW, 0x10000c0, "cpu/inst_retired.any_p,cmask=1/", "cpu", SKYLAKE, NOT_COUNTED,
+	 COUNT_NONE},
 	{PERF_TYPE_RAW, 0x5000ea3, "cycle_activity.stalls_l2_miss", "cpu", SKYLAKE, NOT_COUNTED, COUNT_NONE},
 	{PERF_TYPE_RAW, 0x1, "cycle_activity.stalls_mem_any_not", "cpu", SKYLAKE, NOT_COUNTED, COUNT_NONE},
 	{PERF_TYPE_RAW, 0x1, "/", "cpu", SKYLAKE, NOT_COUNTED, COUNT_NONE},
@@ -89,6 +98,15 @@ Test(replay_count, which_events_count)
 		cr_expect_str_eq(event.pmu, recorded->pmu ? recorded->pmu : "cpu", "case %zu", i);
 		cr_expect(event_is_count(&event));
 	}
+}
+
+/* As perf records the members of a group with the modifier S: a stall without samples is not a wait of 0 %. */
+Test(replay_count, event_without_a_period_does_not_count)
+{
+	const struct perf_event_attr attr = {.type = PERF_TYPE_RAW, .config = 0x140014a3};
+	struct event event;
+
+	cr_expect_not(replay_count_describe(&attr, "cycle_activity.stalls_mem_any", "cpu", SKYLAKE, &event));
 }
 
 /* The generations of the PMUs' table, by the model numbers in asm/intel-family.h. */

@@ -111,6 +111,7 @@ static bool describe(u64 config, const char *name, const char *cpuid, struct eve
 		.attr = {.type = PERF_TYPE_RAW,
 			 .config = config,
 			 .config1 = 0x1e,
+			 .sample_period = 1009,
 			 .sample_type = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC}};
 	struct perf_data_events events = {.list = &recorded, .n = 1};
 

@@ -48,6 +48,10 @@ static const struct {
 	{"ls_any_fills_from_sys.dram_io_all", EVENT_MISSES, COUNT_MISSES_FILLS},
 };
 
+/* Terms that make an event of a table a different one: the edge, any and inv bits, and cmask. */
+#define CONFIG_CHANGES ((1ULL << 18) | (1ULL << 21) | (1ULL << 23))
+#define CONFIG_CMASK   (0xffULL << 24)
+
 /* The CPU of a recording. */
 struct cpu {
 	const struct pmu_quirk *intel; /* NULL: not a CPU of Intel that is known */
@@ -106,13 +110,16 @@ static bool recognize_code(u64 config, const struct cpu *cpu, struct event *ret)
 	return false;
 }
 
-/* perf's name may have the PMU before it and modifiers behind it: "cpu_core/inst_retired.any/u". */
-static bool recognize_name(const char *name, struct event *ret)
+/*
+ * perf's name may have the PMU before it, and terms and modifiers behind it: "cpu_core/inst_retired.any,period=1009/u". Of
+ * the events in the table, only stalls have a cmask.
+ */
+static bool recognize_name(const char *name, u64 config, struct event *ret)
 {
 	const char *slash = name ? strchr(name, '/') : NULL;
 	size_t length;
 
-	if (!name)
+	if (!name || config & CONFIG_CHANGES)
 		return false;
 	if (slash && slash[1])
 		name = slash + 1;
@@ -120,6 +127,8 @@ static bool recognize_name(const char *name, struct event *ret)
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (strlen(names[i].name) != length || strncasecmp(names[i].name, name, length) != 0)
 			continue;
+		if (names[i].role != EVENT_STALLS && config & CONFIG_CMASK)
+			return false;
 		ret->role = names[i].role;
 		ret->count_kind = names[i].kind;
 		return true;
@@ -159,6 +168,12 @@ bool replay_count_describe(const struct perf_event_attr *attr, const char *name,
 	struct cpu cpu;
 
 	*ret = (struct event){.period = attr->freq ? 0 : attr->sample_period};
+	/*
+	 * Of a group with the modifier S, only the leader has samples (evsel__config_leader_sampling(),
+	 * tools/perf/util/record.c). The others have no period. They would look as if they never happened.
+	 */
+	if (attr->sample_period == 0)
+		return false;
 	if (!pmu)
 		pmu = generic || attr->type == PERF_TYPE_RAW ? "cpu" : "";
 	if (!is_core(pmu))
@@ -167,7 +182,7 @@ bool replay_count_describe(const struct perf_event_attr *attr, const char *name,
 	cpu = parse_cpuid(cpuid, pmu);
 	if (generic)
 		return recognize_generic(attr->config, &cpu, ret);
-	return recognize_code(attr->config, &cpu, ret) || recognize_name(name, ret);
+	return recognize_code(attr->config, &cpu, ret) || recognize_name(name, attr->config, ret);
 }
 
 u8 replay_count_modes(const struct perf_event_attr *attr)

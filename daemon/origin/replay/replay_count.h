@@ -16,7 +16,7 @@
 /*
  * Describes a recorded event: `role`, `count_kind`, `period` and `pmu`. `cpuid` has perf's format ("GenuineIntel,6,85,4"),
  * `name` is that of the event, and `pmu` that of its PMU. Each may be NULL: not recorded. Returns false if it is not an
- * event that pebsd counts.
+ * event that pebsd counts, or if the recording has no samples of it because its period is 0.
  */
 bool replay_count_describe(const struct perf_event_attr *attr, const char *name, const char *pmu,
 			   const char *cpuid, struct event *ret);
