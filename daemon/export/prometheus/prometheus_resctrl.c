@@ -9,7 +9,7 @@ int prometheus_resctrl(struct exposition *out, const struct resctrl *resctrl)
 {
 	static const struct family bytes = {
 		"pebsd_resctrl_bytes", FAMILY_COUNTER,
-		"Memory traffic of a resctrl group that existed already, as the hardware counted it. Of local, the memory is on the node of the cache."};
+		"Bytes between the L3 cache and memory that the hardware counted for a resctrl group. A control group includes its monitoring groups. local: only memory of the node of the cache."};
 
 	for (size_t i = 0; i < resctrl->n; i++) {
 		const struct resctrl_domain *domain = &resctrl->list[i];
