@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "base/resctrl.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <string.h>
 
+#include "base/directory.h"
 #include "base/number.h"
 #include "base/text_file.h"
 
@@ -14,12 +14,6 @@ static const char *const kind_names[RESCTRL_KINDS] = {[RESCTRL_TOTAL] = "total",
 
 /* Folders of the root that are not control groups. */
 static const char *const not_groups[] = {"info", "mon_groups", "mon_data"};
-
-static void cleanup_closedir(DIR *const *directory)
-{
-	if (*directory)
-		(void)closedir(*directory);
-}
 
 const char *resctrl_kind_name(enum resctrl_kind kind)
 {
@@ -70,7 +64,7 @@ static int add(struct resctrl *resctrl, const char *group, u32 domain, struct re
 
 static int read_group(const char *root, const char *group, struct resctrl *ret)
 {
-	_cleanup_(cleanup_closedir) DIR *directory = NULL;
+	_cleanup_closedir_ DIR *directory = NULL;
 	_cleanup_free_ char *data = NULL;
 	const struct dirent *entry;
 	int r = 0;
@@ -144,7 +138,7 @@ static int open_folder(const char *root, const char *group, const char *folder, 
 /* Reads a control group and the monitoring groups in it. */
 static int read_control_group(const char *root, const char *control, struct resctrl *ret)
 {
-	_cleanup_(cleanup_closedir) DIR *directory = NULL;
+	_cleanup_closedir_ DIR *directory = NULL;
 	int r = read_group(root, control, ret);
 
 	if (r == 0)
@@ -171,7 +165,7 @@ static int by_group(const void *a, const void *b)
 int resctrl_read(const char *root, struct resctrl *ret)
 {
 	struct resctrl resctrl = {0};
-	_cleanup_(cleanup_closedir) DIR *directory = NULL;
+	_cleanup_closedir_ DIR *directory = NULL;
 	int r = read_control_group(root, "", &resctrl);
 
 	if (r == 0)
