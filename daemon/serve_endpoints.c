@@ -7,6 +7,7 @@
 
 #include "export/json/json_public.h"
 #include "export/prometheus/prometheus.h"
+#include "origin/pmu/perf_selection.h"
 #include "serve_history.h"
 
 #define SYSFS_ROOT "/sys"
@@ -94,8 +95,14 @@ static u64 get_sequence(void *userdata)
 static const struct resctrl *read_resctrl(struct server *server)
 {
 	u64 now = engine_collected_ns(sampling_engine(server->sampling));
+	struct cpu_list isolated = {0};
 	struct resctrl read;
 
+	/* The kernel may read a counter on an isolated CPU. */
+	if (!server->config->isolated)
+		isolated = perf_selection_isolated(SYSFS_ROOT);
+	if (cpu_list_count(&isolated) > 0)
+		return NULL;
 	if (server->resctrl_ns && now - server->resctrl_ns < RESCTRL_INTERVAL_NS)
 		return &server->resctrl;
 	server->resctrl_ns = now;

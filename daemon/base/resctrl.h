@@ -14,8 +14,11 @@
 
 #define RESCTRL_ROOT "/sys/fs/resctrl"
 
-/* Counters that are read at most; groups beyond are left out. A CPU has some hundred RMIDs, which groups need. */
-#define RESCTRL_MAX 4096
+/*
+ * Counters that are read at most, which bounds the time of a scrape; groups beyond are left out. A CPU has some hundred
+ * RMIDs, which groups need.
+ */
+#define RESCTRL_MAX 512
 
 /* Bytes that the caches of a domain moved for the group: to and from all memory, and the memory of its node. */
 enum resctrl_kind { RESCTRL_TOTAL, RESCTRL_LOCAL, RESCTRL_KINDS };

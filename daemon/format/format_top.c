@@ -353,7 +353,7 @@ static void format_marks(FILE *out, const struct format_style *style, json_objec
 	if (rough)
 		line_put(out, style, NULL, "%s",
 			 FIGURE_FEW_MARK
-			 " in WAIT% and after it: `pebsctl show` prints the bounds, which are wide");
+			 " in WAIT% and after it: wide bounds; `pebsctl show` prints them");
 	if (sums)
 		line_put(out, style, NULL, "%s",
 			 SUM_MARK

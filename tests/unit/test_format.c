@@ -889,7 +889,7 @@ Test(format, top_marks_figures_of_waiting_with_wide_bounds)
 	cr_expect_not_null(strstr(marked, "  62?  2.00     -"), "%s", marked);
 	cr_expect_not_null(
 		strstr(marked,
-		       "\n? in WAIT% and after it: `pebsctl show` prints the bounds, which are wide\n"),
+		       "\n? in WAIT% and after it: wide bounds; `pebsctl show` prints them\n"),
 		"%s", marked);
 }
 
