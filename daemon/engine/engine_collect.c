@@ -303,9 +303,10 @@ static int collect(struct engine *engine, int (*read)(struct collect *collect, u
 	head->slots_free = collect_slots_free(engine->collect);
 	head->births_without_slot = kernel_slot_counters(engine->kernel).births_without_slot;
 	head->slots_missing = engine_slots_missing(engine);
+	/* If this process is killed in between, the next one does not count this collection again. */
+	engine_save(engine);
 	if (engine->on_collected)
 		engine->on_collected(engine->on_collected_userdata);
-	engine_save(engine);
 	head->collection_seconds = (double)(engine_clock_ns() - engine->collected_ns) / (double)NSEC_PER_SEC;
 	if (r < 0)
 		(void)log_error(0,

@@ -40,6 +40,7 @@ struct keeper_line {
 	struct items items;     /* in the order in which they are sent */
 	size_t panes, alerts, questions;
 	size_t waiting; /* bytes of the blocks */
+	bool asking;    /* the present process has a question, which may have been given up */
 	u32 number;
 	bool limits_sent;
 	bool gone;       /* the socket is closed; the process has not ended yet */
@@ -109,7 +110,7 @@ static void tell_failure(struct keeper_line *line, int error, const char *what)
 	if (!line->failed)
 		(void)log_warning(
 			0,
-			"history: %s; sampling continues, and the time until this works again will be missing in the history",
+			"history: %s; sampling continues, and the history will lack what is not stored before this works again",
 			what && *what ? what : strerror(error < 0 ? -error : error));
 	line->failed = true;
 }
@@ -214,6 +215,7 @@ static void ended(struct keeper_line *line, const char *how)
 	line->on_message = sd_event_source_disable_unref(line->on_message);
 	line->gone = false;
 	line->limits_sent = false;
+	line->asking = false;
 	line->state.running = false;
 	line->state.restarts++;
 	line->rests_ns = now_ns() + KEEPER_REST_SECONDS * NSEC_PER_SEC;
@@ -260,6 +262,7 @@ static bool take_message(struct keeper_line *line, const struct history_message 
 		stored(line, type, -message->error);
 		return true;
 	case HISTORY_ANSWER:
+		line->asking = false;
 		item = find(line, true, message->number);
 		/* A question may have been given up. */
 		if (item)
@@ -379,13 +382,15 @@ static int send_all(struct keeper_line *line)
 		int r;
 
 		next = TAILQ_NEXT(item, list);
-		if (item->sent)
+		/* A pane is never behind more than one question, which may take seconds. */
+		if (item->sent || (item->type == HISTORY_ASK && line->asking))
 			continue;
 		r = send_item(line, item, message);
 		if (r == -EAGAIN || r == -EPIPE || r == -ECONNRESET)
 			return r;
 		if (r == 0) {
 			item->sent = true;
+			line->asking = line->asking || item->type == HISTORY_ASK;
 		} else if (item->type == HISTORY_ASK) {
 			answer(line, item, r, -1);
 		} else {

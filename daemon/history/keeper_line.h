@@ -7,6 +7,8 @@
  * it ends KEEPER_TRIES times with the same one, this one is lost, because it may be the reason. If more than
  * KEEPER_PANES_MAX panes or KEEPER_ALERTS_MAX alerts would wait, or more than KEEPER_WAITING_BYTES_MAX of them, the
  * new one is lost.
+ *
+ * The keeper gets one question at a time, and panes before the next one.
  */
 #ifndef PEBSD_KEEPER_LINE_H
 #define PEBSD_KEEPER_LINE_H

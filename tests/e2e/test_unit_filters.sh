@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Checks the system calls that the units' filters allow. None of them may extend a privilege that a unit keeps,
-# such as mounting with CAP_SYS_ADMIN, or opening files by handle with CAP_DAC_READ_SEARCH.
+# such as mounting with CAP_SYS_ADMIN, or opening files by handle with CAP_DAC_READ_SEARCH. Calls with which a process
+# restricts itself must be allowed: the process does not notice a refused one.
 set -eu
 
 command -v systemd-analyze >/dev/null || {
@@ -20,6 +21,11 @@ declare -A more=(
 	[pebsd-symbols.service]='bpf io_uring_setup keyctl link linkat mkdir perf_event_open process_vm_readv
 		process_vm_writev rename setfsuid setgroups setns setuid shmget symlink syslog truncate unlink unlinkat unshare'
 	[pebsd-alert@.service]='bpf perf_event_open setfsuid setgroups setuid'
+)
+
+# The system calls that a unit must allow.
+declare -A needed=(
+	[pebsd.service]='capset landlock_add_rule landlock_create_ruleset landlock_restrict_self prlimit64 prctl'
 )
 
 declare -A sets=()
@@ -67,6 +73,12 @@ for path in units/*.service; do
 	for call in $never ${more[$unit]-}; do
 		! grep -qx "$call" <<<"$calls" || {
 			echo "$unit: $call is allowed"
+			wrong=1
+		}
+	done
+	for call in ${needed[$unit]-}; do
+		grep -qx "$call" <<<"$calls" || {
+			echo "$unit: $call is not allowed"
 			wrong=1
 		}
 	done

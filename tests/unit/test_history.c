@@ -122,6 +122,8 @@ static void keep(void)
 		}
 		if (told_to("die"))
 			_exit(3);
+		if (message.type == HISTORY_ASK && told_to("slow"))
+			(void)sleep(1);
 		if (message.type == HISTORY_ASK)
 			reply_all(&message);
 		else
@@ -438,6 +440,29 @@ Test(history, too_many_questions_are_refused)
 	}
 	cr_expect_eq(ask("/one-more", &past), -EBUSY);
 	forget("hang");
+}
+
+Test(history, panes_do_not_wait_for_many_questions)
+{
+	const struct past *past;
+	struct timespec from, to;
+
+	add_pane(1);
+	RUN_UNTIL(state().panes_stored == 1);
+	tree_write(tree, "slow", "");
+	for (unsigned i = 0; i < KEEPER_QUESTIONS_MAX; i++) {
+		char path[16];
+
+		(void)snprintf(path, sizeof(path), "/%u", i);
+		cr_expect_eq(ask(path, &past), -EAGAIN);
+	}
+	cr_assert_geq(sd_event_run(event, 20000), 0);
+	(void)clock_gettime(CLOCK_MONOTONIC, &from);
+	add_pane(2);
+	RUN_UNTIL(state().panes_stored == 2);
+	(void)clock_gettime(CLOCK_MONOTONIC, &to);
+	cr_expect_leq(to.tv_sec - from.tv_sec, 4);
+	forget("slow");
 }
 
 Test(history, alerts_are_asked_for_by_time)
