@@ -262,16 +262,17 @@ static struct answer *numbered(struct answers *answers, u32 number)
 	return NULL;
 }
 
-/* Makes room for what has come. Answers that are in use stay. */
-static void limit(struct answers *answers, u64 now_ns)
+/* Makes room for an answer. Returns false if those that are in use take it. */
+static bool make_room(struct answers *answers, size_t size, u64 now_ns)
 {
-	while (answers_bytes(answers) > ANSWERS_BYTES_MAX) {
+	while (answers_bytes(answers) + size > ANSWERS_BYTES_MAX) {
 		struct answer *answer = oldest(answers, now_ns);
 
 		if (!answer)
-			return;
+			return false;
 		drop(answer);
 	}
+	return true;
 }
 
 bool answers_take(struct answers *answers, u32 number, int error, struct history_block *block, u64 now_ns)
@@ -280,6 +281,8 @@ bool answers_take(struct answers *answers, u32 number, int error, struct history
 
 	if (error == 0 && block->size > ANSWER_BYTES_MAX)
 		error = -E2BIG;
+	if (answer && error == 0 && !make_room(answers, block->size, now_ns))
+		error = -EBUSY;
 	if (!answer || error) {
 		if (block->bytes)
 			history_block_unmap(block);
@@ -298,6 +301,5 @@ bool answers_take(struct answers *answers, u32 number, int error, struct history
 	answer->block = *block;
 	*block = (struct history_block){0};
 	answer->error = error ? error : read_answer(answer);
-	limit(answers, now_ns);
 	return true;
 }

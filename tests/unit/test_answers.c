@@ -273,6 +273,24 @@ Test(answers, memory_is_bounded)
 	}
 }
 
+Test(answers, an_answer_without_room_is_refused_while_others_are_in_use)
+{
+	struct history_query query;
+
+	for (unsigned i = 0; i < 4; i++) {
+		query = range(0, 10 + i);
+		(void)get(&query);
+		(void)answer_large(ANSWER_BYTES_MAX);
+		cr_expect_leq(answers_bytes(answers), ANSWERS_BYTES_MAX);
+	}
+	cr_expect_eq(get(&query), -EBUSY);
+	now_ns += ANSWERS_FAIL_KEEP_NS;
+	answers_tick(answers, now_ns);
+	cr_expect_eq(get(&query), -EAGAIN);
+	(void)answer_panes(1);
+	cr_expect_eq(get(&query), 0);
+}
+
 Test(answers, nonsense_is_an_error)
 {
 	const struct history_query query = range(0, 10), none = range(0, 20);
