@@ -333,7 +333,7 @@ static const struct config_key keys[] = {
 	{"history", "keep", CONFIG_KEY_HISTORY, .needs_restart = true, FIELD(history), .default_text = "auto",
 	 .meaning = "whether a history is kept on disk"},
 	{"history", "size", CONFIG_KEY_SIZE, .needs_restart = false, FIELD(history_bytes),
-	 .default_text = "256M", .min = 1ULL << 20, .max = 1ULL << 40,
+	 .default_text = "256M", .min = 8ULL << 20, .max = 1ULL << 40,
 	 .meaning = "maximum size of the history on disk"},
 	{"history", "age", CONFIG_KEY_DURATION, .needs_restart = false, FIELD(history_age_ns),
 	 .default_text = "14d", .min = 3600 * NSEC_PER_SEC, .max = 3650 * 86400 * NSEC_PER_SEC,

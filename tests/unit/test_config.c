@@ -239,7 +239,7 @@ Test(config, the_history)
 	expect_mistakes(
 		"[history]\nkeep = on\nsize = 100\nage = 5m\n",
 		"x.conf:2: keep = on: expected auto, yes or no (whether a history is kept on disk)\n"
-		"x.conf:3: size = 100: expected a size from 1M to 1T, a whole number with K, M, G or T (maximum size of the history on disk)\n"
+		"x.conf:3: size = 100: expected a size from 8M to 1T, a whole number with K, M, G or T (maximum size of the history on disk)\n"
 		"x.conf:4: age = 5m: expected a time from 1h to 3650d, a whole number with ms, s, m, h or d (maximum age of the history)\n");
 	expect_mistakes("[history]\nkeep =\n", "");
 	cr_expect_eq(config->history, CONFIG_HISTORY_AUTO);
