@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "export/json/json_rules.h"
+#include "history/keeper_line.h"
 
 #define SYSFS_ROOT "/sys"
 
@@ -71,65 +72,6 @@ static void on_answered(void *userdata)
 		control_retry(server->control);
 }
 
-static int open_history(struct server *server, const char *directory)
-{
-	struct engine *engine = sampling_engine(server->sampling);
-	const struct snapshot *head = engine_head(engine);
-	const struct engine_moment began = engine_began(engine);
-	struct reading readings[EVENTS_MAX] = {0};
-	const struct history_settings settings = {
-		.event = server->event,
-		.directory = directory,
-		.bytes_max = server->config->history_bytes,
-		.age_max_s = server->config->history_age_ns / NSEC_PER_SEC,
-		.began = {began.realtime_us, began.monotonic_ns},
-		.readings = readings,
-		.containers = head->containers,
-		.ids = strcmp(head->origin, "perf") == 0,
-		.answered = on_answered,
-		.userdata = server,
-	};
-
-	for (unsigned event = 0; event < head->n_events; event++)
-		readings[event] = engine_reading(engine, event);
-	return history_new(&settings, &server->history);
-}
-
-void serve_history_open(struct server *server)
-{
-	_cleanup_free_ char *directory = NULL;
-	int r;
-
-	server->history_off = choose(server, &directory);
-	if (server->history_off) {
-		if (server->config->history == CONFIG_HISTORY_YES)
-			(void)log_warning(0, "no history is kept: %s", server->history_off);
-		return;
-	}
-	r = open_history(server, directory);
-	if (r < 0) {
-		server->history_off = "it could not be started";
-		(void)log_warning(0, "no history is kept in %s: %s; sampling continues", directory,
-				  strerror(-r));
-		return;
-	}
-	engine_on_collected(sampling_engine(server->sampling), on_collected, server);
-}
-
-void serve_history_close(struct server *server)
-{
-	if (server->sampling)
-		engine_on_collected(sampling_engine(server->sampling), NULL, NULL);
-	server->history = history_free(server->history);
-}
-
-void serve_history_reload(struct server *server)
-{
-	if (server->history)
-		history_limit(server->history, server->config->history_bytes,
-			      server->config->history_age_ns / NSEC_PER_SEC);
-}
-
 /* ---- alerts ---- */
 
 /* The alert as an object of GetAlerts, as a text. */
@@ -145,16 +87,12 @@ static char *alert_text(const struct server *server, const struct alert *alert)
 	return text;
 }
 
-void serve_history_alert(struct server *server, const struct transition *transition)
+static void store_alert(struct server *server, const struct alert *alert, enum alert_state state)
 {
-	const struct alert *alert = &transition->alert;
 	const u64 began_us = real_us(&alert->breached), since_us = real_us(&alert->since);
 	_cleanup_free_ char *key = NULL, *text = NULL;
 	struct history_alert stored = {.from_us = began_us ? began_us : since_us};
 
-	/* A resolved alert that is forgotten ended when it was resolved. */
-	if (!server->history || transition->from == ALERT_RESOLVED)
-		return;
 	text = alert_text(server, alert);
 	if (asprintf(&key, "%s\n%s\n%s\n%llu", alert->rule->name, alert->cgroup, alert->event_key,
 		     (unsigned long long)stored.from_us) < 0)
@@ -166,9 +104,101 @@ void serve_history_alert(struct server *server, const struct transition *transit
 	}
 	stored.key = key;
 	stored.json = text;
-	if (transition->to == ALERT_RESOLVED || transition->to == ALERT_INACTIVE)
+	if (state == ALERT_RESOLVED || state == ALERT_INACTIVE)
 		stored.to_us = since_us > stored.from_us ? since_us : stored.from_us + 1;
 	history_alert(server->history, &stored);
+}
+
+void serve_history_alert(struct server *server, const struct transition *transition)
+{
+	/* Its end was stored when it was resolved. */
+	if (server->history && !transition_forgets(transition))
+		store_alert(server, &transition->alert, transition->to);
+}
+
+static bool is_open(const struct alert *alert)
+{
+	return alert->decision.state == ALERT_PENDING || alert->decision.state == ALERT_FIRING;
+}
+
+static size_t count_open(const struct alert *alerts, size_t n)
+{
+	size_t open = 0;
+
+	for (size_t i = 0; i < n; i++)
+		open += is_open(&alerts[i]);
+	return open;
+}
+
+/* ---- begin and end ---- */
+
+static int open_history(struct server *server, const char *directory, bool alerts_ended)
+{
+	struct engine *engine = sampling_engine(server->sampling);
+	const struct snapshot *head = engine_head(engine);
+	const struct engine_moment began = engine_began(engine);
+	struct reading readings[EVENTS_MAX] = {0};
+	const struct history_settings settings = {
+		.event = server->event,
+		.directory = directory,
+		.bytes_max = server->config->history_bytes,
+		.age_max_s = server->config->history_age_ns / NSEC_PER_SEC,
+		.began = {began.realtime_us, began.monotonic_ns},
+		.readings = readings,
+		.containers = head->containers,
+		.ids = strcmp(head->origin, "perf") == 0,
+		.alerts_ended = alerts_ended,
+		.answered = on_answered,
+		.userdata = server,
+	};
+
+	for (unsigned event = 0; event < head->n_events; event++)
+		readings[event] = engine_reading(engine, event);
+	return history_new(&settings, &server->history);
+}
+
+void serve_history_open(struct server *server)
+{
+	_cleanup_free_ char *directory = NULL;
+	_cleanup_free_ struct alert *alerts = NULL;
+	size_t n = 0;
+	bool goes_on;
+	int r;
+
+	server->history_off = choose(server, &directory);
+	if (server->history_off) {
+		if (server->config->history == CONFIG_HISTORY_YES)
+			(void)log_warning(0, "no history is kept: %s", server->history_off);
+		return;
+	}
+	r = policy_alerts(alerts_policy(server->alerts), &alerts, &n);
+	/* So many wait for the keeper. If more go on, none is ended. */
+	goes_on = r < 0 || count_open(alerts, n) > KEEPER_ALERTS_MAX;
+	r = open_history(server, directory, !goes_on);
+	if (r < 0) {
+		server->history_off = "it could not be started";
+		(void)log_warning(0, "no history is kept in %s: %s; sampling continues", directory,
+				  strerror(-r));
+		return;
+	}
+	engine_on_collected(sampling_engine(server->sampling), on_collected, server);
+	for (size_t i = 0; i < n && !goes_on; i++)
+		if (is_open(&alerts[i]))
+			store_alert(server, &alerts[i], alerts[i].decision.state);
+}
+
+void serve_history_close(struct server *server)
+{
+	if (server->sampling)
+		engine_on_collected(sampling_engine(server->sampling), NULL, NULL);
+	server->history = history_free(server->history);
+}
+
+void serve_history_reload(struct server *server)
+{
+	if (server->history)
+		history_limit(server->history, server->config->history_bytes,
+			      server->config->history_age_ns / NSEC_PER_SEC);
 }
 
 /* ---- questions ---- */

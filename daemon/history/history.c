@@ -142,6 +142,7 @@ static int open_parts(struct history *history, const struct history_settings *se
 		.directory = history->directory,
 		.bytes_max = settings->bytes_max,
 		.age_max_s = settings->age_max_s,
+		.alerts_ended = settings->alerts_ended,
 		.answered = on_answered,
 		.stored = on_stored,
 		.userdata = history,

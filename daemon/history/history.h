@@ -22,6 +22,7 @@ struct history_settings {
 	const struct reading *readings;            /* of EVENTS_MAX events; see panes_new() */
 	const struct container_lookup *containers; /* outlives the history; see panes_settings */
 	bool ids;
+	bool alerts_ended; /* stored alerts without an end have ended, except those of the next history_alert() calls */
 	void (*answered)(void *userdata); /* called after answers came: ask again */
 	void *userdata;
 };

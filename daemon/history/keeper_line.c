@@ -373,9 +373,11 @@ static int send_all(struct keeper_line *line)
 		message->type = HISTORY_SETTINGS;
 		message->bytes_max = line->settings.bytes_max;
 		message->age_max_s = line->settings.age_max_s;
+		message->alerts_ended = line->settings.alerts_ended;
 		r = history_send(line->child.socket, message, -1);
 		if (r < 0)
 			return r;
+		line->settings.alerts_ended = false;
 		line->limits_sent = true;
 	}
 	for (item = TAILQ_FIRST(&line->items); item; item = next) {

@@ -45,4 +45,13 @@ struct transition {
 	struct alert alert; /* after the change; its strings are valid until the next policy_* call */
 };
 
+/*
+ * Returns true if the transition only forgets a resolved alert. One that fires again has a transition from
+ * ALERT_RESOLVED, too.
+ */
+static inline bool transition_forgets(const struct transition *transition)
+{
+	return transition->from == ALERT_RESOLVED && transition->to == ALERT_INACTIVE;
+}
+
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "policy/alert.h"
 #include "policy/decide.h"
 
 #define S NSEC_PER_SEC
@@ -131,6 +132,14 @@ static const struct step steps[] = {
 	 {UNKNOWN_SAMPLES, VERDICT_BETWEEN, 3605 * S, S},
 	 {ALERT_INACTIVE, UNKNOWN_SAMPLES, 9 * S, 3605 * S, 0}},
 };
+
+Test(decide, an_alert_that_fires_again_is_not_forgotten)
+{
+	cr_expect(transition_forgets(&(struct transition){.from = ALERT_RESOLVED, .to = ALERT_INACTIVE}));
+	cr_expect_not(transition_forgets(&(struct transition){.from = ALERT_RESOLVED, .to = ALERT_FIRING}));
+	cr_expect_not(transition_forgets(&(struct transition){.from = ALERT_RESOLVED, .to = ALERT_PENDING}));
+	cr_expect_not(transition_forgets(&(struct transition){.from = ALERT_PENDING, .to = ALERT_INACTIVE}));
+}
 
 Test(decide, each_transition)
 {

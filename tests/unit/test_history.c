@@ -118,6 +118,14 @@ static void keep(void)
 			(void)fprintf(file, "%llu %llu", (unsigned long long)message.bytes_max,
 				      (unsigned long long)message.age_max_s);
 			(void)fclose(file);
+			if (message.alerts_ended) {
+				_cleanup_free_ char *ended = NULL;
+
+				if (asprintf(&ended, "%s/ended-alerts", getenv("PEBSD_HISTORY_DIRECTORY")) <
+				    0)
+					_exit(8);
+				(void)close(open(ended, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+			}
 			continue;
 		}
 		if (told_to("die"))
@@ -164,6 +172,7 @@ static void begin(void)
 		.age_max_s = 3600,
 		.began = now,
 		.readings = readings,
+		.alerts_ended = true,
 		.answered = on_answered,
 	};
 
@@ -474,6 +483,27 @@ Test(history, alerts_are_asked_for_by_time)
 	RUN_UNTIL((r = history_alerts(history, 17, 20, &json)) != -EAGAIN);
 	cr_assert_eq(r, 0);
 	cr_expect_str_eq(json, "[\"17\"]");
+}
+
+static bool alerts_ended(void)
+{
+	_cleanup_free_ char *path = NULL;
+
+	cr_assert_geq(asprintf(&path, "%s/ended-alerts", tree), 0);
+	return access(path, F_OK) == 0;
+}
+
+Test(history, only_the_first_process_ends_alerts)
+{
+	RUN_UNTIL(alerts_ended());
+	forget("ended-alerts");
+	history_limit(history, 99, 7);
+	RUN_UNTIL(strcmp(read_file("limits"), "99 7") == 0);
+	cr_expect_not(alerts_ended());
+	forget("limits");
+	cr_assert_eq(kill(history_pid(history), SIGKILL), 0);
+	RUN_UNTIL(strcmp(read_file("limits"), "99 7") == 0);
+	cr_expect_not(alerts_ended());
 }
 
 Test(history, limits_are_sent_again)

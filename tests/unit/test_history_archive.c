@@ -190,6 +190,29 @@ Test(history_archive, a_day_is_stored_in_tiers_without_a_loss)
 	end();
 }
 
+Test(history_archive, spans_that_are_too_large_together_become_several)
+{
+	struct history_fixture large = {.run = 1, .cgroups = 14000, .loads = 2, .counters = 400};
+
+	begin();
+	archive_limit(archive, 1ULL << 30, ARCHIVE_AGE_DEFAULT);
+	/* Each pane has other cgroups. */
+	for (unsigned i = 1; i <= 7; i++) {
+		large.seed = i;
+		large.first += large.cgroups;
+		cr_assert_eq(store_at(&large, 10 * i), 0, "%s", status_of().what);
+	}
+	cr_expect_gt(
+		query("SELECT sum(length(data)) FROM figures JOIN span ON span.id = span WHERE seconds = 10"),
+		HISTORY_PANE_BYTES_MAX);
+	cr_expect_geq(query("SELECT count(*) FROM span WHERE seconds = 60"), 2);
+	cr_expect_eq(query("SELECT count(*) FROM span WHERE seconds = 10 AND parent IS NULL"), 1);
+	cr_expect_eq(
+		query("SELECT sum(loads) FROM figures JOIN span ON span.id = span WHERE seconds = 60"),
+		query("SELECT sum(loads) FROM figures JOIN span ON span.id = span WHERE seconds = 10 AND parent IS NOT NULL"));
+	end();
+}
+
 Test(history_archive, gaps_stay_gaps)
 {
 	struct history_fixture later = small;
@@ -527,6 +550,28 @@ Test(history_archive, alerts_are_answered_if_they_overlap_the_range)
 	cr_assert_eq(archive_alert(archive, &(struct history_alert){"a", "{\"a\":2}", 100, 155}), 0);
 	expect_alerts(140, 150, "[{\"a\":2},{\"b\":1}]");
 	expect_alerts(160, 170, "[]");
+	end();
+}
+
+Test(history_archive, alerts_that_nobody_continues_end_with_the_last_pane)
+{
+	begin();
+	cr_assert_eq(archive_alert(archive, &(struct history_alert){"a", "{\"a\":1}", FULL_US, 0}), 0);
+	cr_assert_eq(archive_alert(archive, &(struct history_alert){"b", "{\"b\":1}", 150, 160}), 0);
+	cr_assert_eq(store_at(&small, 10), 0);
+	cr_assert_eq(store_at(&small, 20), 0);
+	cr_assert_eq(archive_alert(archive,
+				   &(struct history_alert){"c", "{\"c\":1}", FULL_US + 25 * SECOND_US, 0}),
+		     0);
+	again();
+	cr_assert_eq(archive_end_alerts(archive), 0);
+	cr_expect_eq(query("SELECT to_us FROM alert WHERE key = 'a'"), FULL_US + 20 * SECOND_US);
+	cr_expect_eq(query("SELECT to_us FROM alert WHERE key = 'b'"), 160);
+	cr_expect_eq(query("SELECT to_us - from_us FROM alert WHERE key = 'c'"), 1);
+	expect_alerts(FULL_US + 30 * SECOND_US, FULL_US + 40 * SECOND_US, "[]");
+	/* One that goes on is stored again, and is open. */
+	cr_assert_eq(archive_alert(archive, &(struct history_alert){"a", "{\"a\":2}", FULL_US, 0}), 0);
+	expect_alerts(FULL_US + 30 * SECOND_US, FULL_US + 40 * SECOND_US, "[{\"a\":2}]");
 	end();
 }
 

@@ -36,6 +36,7 @@ static const struct history_message whole = {
 	.error = 4095,
 	.bytes_max = 1ULL << 40,
 	.age_max_s = 7,
+	.alerts_ended = true,
 	.query = {.question = HISTORY_ASK_ALERTS,
 		  .since_us = 1,
 		  .until_us = ~0ULL,
@@ -73,6 +74,7 @@ Test(history_wire, every_message_arrives_unchanged)
 		cr_expect_eq(passed >= 0, takes_descriptor(sent.type));
 		cr_expect(read.type == sent.type && read.number == sent.number && read.error == sent.error);
 		cr_expect(read.bytes_max == sent.bytes_max && read.age_max_s == sent.age_max_s);
+		cr_expect(read.alerts_ended);
 		cr_expect(read.query.question == sent.query.question && read.query.bins == sent.query.bins);
 		cr_expect(read.query.since_us == 1 && read.query.until_us == ~0ULL && read.query.subtree);
 		cr_expect_eq(read.query.least_seconds, 60);

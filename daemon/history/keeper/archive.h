@@ -56,6 +56,9 @@ void archive_limit(struct archive *archive, u64 bytes_max, u64 age_max_s);
 int archive_pane(struct archive *archive, const struct history_pane *pane);
 int archive_alert(struct archive *archive, const struct history_alert *alert);
 
+/* Ends all alerts without an end, at the end of the last pane. Returns 0 or -errno, as above. */
+int archive_end_alerts(struct archive *archive);
+
 /*
  * Answers a question with a block, which the caller frees. Returns 0; -E2BIG: the answer has more than
  * HISTORY_PANE_BYTES_MAX; -ETIME: it takes longer than 5 seconds; or another -errno.

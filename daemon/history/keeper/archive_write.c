@@ -94,24 +94,44 @@ static int set_parent(struct archive *archive, struct span *child, u64 parent)
 	return archive_run(archive, ARCHIVE_SPAN_PARENT);
 }
 
+/*
+ * Adds up as many of the first ones as fit in memory. Returns their number; the others are due again. Or returns
+ * -errno, also if even one does not fit.
+ */
+static int sum_spans(struct archive *archive, const size_t *indexes, size_t n, struct span *sum,
+		     struct archive_totals *totals, struct archive_rows *rows)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct span *child = &archive->spans.list[indexes[i]];
+		/* The rows stay as they are after an error. */
+		int r = archive_rows_read(archive, child->id, NULL, 0, rows);
+
+		/* SQLite may end the transaction if it has no memory. */
+		if (i > 0 && (r == -E2BIG || r == -ENOMEM) && !sqlite3_get_autocommit(archive->db))
+			return (int)i;
+		if (r == 0)
+			r = archive_totals_read(archive, child->id, totals);
+		if (r < 0)
+			return r;
+		sum->end_us = child->end_us;
+		sum->covered_ns += child->covered_ns;
+	}
+	return (int)n;
+}
+
 static int merge_spans(struct archive *archive, const size_t *indexes, size_t n)
 {
 	const struct span first = archive->spans.list[indexes[0]];
 	struct span sum = {.start_us = first.start_us, .run = first.run, .tier = first.tier + 1};
 	struct archive_totals totals = {0};
 	struct archive_rows rows = {0};
-	int r = 0;
+	int r = sum_spans(archive, indexes, n, &sum, &totals, &rows);
 
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		const struct span *child = &archive->spans.list[indexes[i]];
-
-		sum.end_us = child->end_us;
-		sum.covered_ns += child->covered_ns;
-		r = archive_rows_read(archive, child->id, NULL, 0, &rows);
-		if (r == 0)
-			r = archive_totals_read(archive, child->id, &totals);
+	if (r > 0) {
+		n = (size_t)r;
+		r = 0;
 	}
-	if (r == -ENOMEM)
+	if (r == -ENOMEM || r == -E2BIG)
 		r = archive_refused(archive, r, "cannot store in %s: no memory", archive->path);
 	if (r == 0)
 		r = archive_insert(archive, &sum, &totals, &rows);
@@ -238,6 +258,20 @@ static int write_alert(struct archive *archive, const struct history_alert *aler
 	return 0;
 }
 
+static int write_ends(struct archive *archive)
+{
+	sqlite3_stmt *statement = archive_statement(archive, ARCHIVE_ALERT_END);
+	u64 newest_us = 0;
+
+	for (size_t i = 0; i < archive->spans.n; i++)
+		if (archive->spans.list[i].tier == 0)
+			newest_us = archive->spans.list[i].end_us;
+	if (statement)
+		(void)sqlite3_bind_int64(statement, 1, archive_capped(newest_us));
+	return !statement || archive_run(archive, ARCHIVE_ALERT_END) < 0 ? archive_failed(archive, "store in")
+									 : 0;
+}
+
 /* The log cannot begin again while a reader needs an old state of the database. */
 static int check_log(struct archive *archive)
 {
@@ -266,7 +300,7 @@ static void shrink(struct archive *archive)
 	archive->status.bytes = file + archive->log_bytes;
 }
 
-/* One of both is given. */
+/* At most one of both is given; none: alerts are ended. */
 static int write_once(struct archive *archive, const struct history_pane *pane,
 		      const struct history_alert *alert)
 {
@@ -280,7 +314,9 @@ static int write_once(struct archive *archive, const struct history_pane *pane,
 		return archive_failed(archive, "store in");
 	r = archive_refresh(archive);
 	if (r == 0)
-		r = pane ? write_pane(archive, pane) : write_alert(archive, alert);
+		r = pane    ? write_pane(archive, pane)
+		    : alert ? write_alert(archive, alert)
+			    : write_ends(archive);
 	if (r == 0)
 		r = tidy(archive);
 	if (r == 0 && archive_run(archive, ARCHIVE_COMMIT) < 0)
@@ -320,4 +356,12 @@ int archive_pane(struct archive *archive, const struct history_pane *pane)
 int archive_alert(struct archive *archive, const struct history_alert *alert)
 {
 	return write_any(archive, NULL, alert);
+}
+
+int archive_end_alerts(struct archive *archive)
+{
+	int r = write_once(archive, NULL, NULL);
+
+	/* A new file has no alerts. */
+	return r == -EUCLEAN ? 0 : r;
 }

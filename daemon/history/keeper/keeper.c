@@ -108,6 +108,9 @@ static int handle(int line, struct archive *archive, const struct history_messag
 	switch (message->type) {
 	case HISTORY_SETTINGS:
 		archive_limit(archive, message->bytes_max, message->age_max_s);
+		/* If this fails, they stay open. The next pane fails for the same reason, and the status says why. */
+		if (message->alerts_ended)
+			(void)archive_end_alerts(archive);
 		return 0;
 	case HISTORY_STORE:
 	case HISTORY_ALERT:

@@ -35,11 +35,12 @@ struct packet {
 	u64 panes;
 	u64 lost;
 	u64 limited;
+	u64 alerts_ended;
 	char path[HISTORY_TEXT_MAX];
 	char what[sizeof(((struct history_status *)0)->what)];
 };
 
-_Static_assert(sizeof(struct packet) == 8 * 4 + 10 * 8 + HISTORY_TEXT_MAX + 256, "a packet has no holes");
+_Static_assert(sizeof(struct packet) == 8 * 4 + 11 * 8 + HISTORY_TEXT_MAX + 256, "a packet has no holes");
 
 union control {
 	struct cmsghdr head;
@@ -56,7 +57,7 @@ static bool is_message(const struct packet *packet)
 {
 	if (packet->type >= HISTORY_MESSAGE_TYPES || packet->error > ERROR_MAX ||
 	    packet->status_error > ERROR_MAX || packet->subtree > 1 || packet->limited > 1 ||
-	    !memchr(packet->path, '\0', sizeof(packet->path)) ||
+	    packet->alerts_ended > 1 || !memchr(packet->path, '\0', sizeof(packet->path)) ||
 	    !memchr(packet->what, '\0', sizeof(packet->what)))
 		return false;
 	return packet->type != HISTORY_ASK || is_question(packet);
@@ -92,6 +93,7 @@ static void to_packet(const struct history_message *message, struct packet *ret)
 		.panes = status->panes,
 		.lost = status->lost,
 		.limited = status->limited,
+		.alerts_ended = message->alerts_ended,
 	};
 	memcpy(ret->path, query->path, sizeof(ret->path));
 	memcpy(ret->what, status->what, sizeof(ret->what));
@@ -105,6 +107,7 @@ static void of_packet(const struct packet *packet, struct history_message *ret)
 		.error = (int)packet->error,
 		.bytes_max = packet->bytes_max,
 		.age_max_s = packet->age_max_s,
+		.alerts_ended = packet->alerts_ended,
 		.query = {.question = (enum history_question)packet->question,
 			  .since_us = packet->since_us,
 			  .until_us = packet->until_us,

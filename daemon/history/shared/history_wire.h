@@ -14,7 +14,7 @@
 
 enum history_message_type {
 	/* To the keeper. */
-	HISTORY_SETTINGS, /* `bytes_max`, `age_max_s`; also at a reload */
+	HISTORY_SETTINGS, /* `bytes_max`, `age_max_s`, `alerts_ended`; also at a reload */
 	HISTORY_STORE,    /* `number`; a descriptor with one pane */
 	HISTORY_ALERT,    /* `number`; a descriptor with one alert (struct history_alert) */
 	HISTORY_ASK,      /* `number`, `query` */
@@ -83,6 +83,7 @@ struct history_message {
 	int error; /* 0 or an errno */
 	u64 bytes_max;
 	u64 age_max_s;
+	bool alerts_ended; /* stored alerts without an end have ended; those that go on follow as HISTORY_ALERT */
 	struct history_query query;
 	struct history_status status;
 };
