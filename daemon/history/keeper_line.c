@@ -119,8 +119,11 @@ static void tell_failure(struct keeper_line *line, int error, const char *what)
 static void stored(struct keeper_line *line, enum history_message_type type, int error)
 {
 	if (error == 0 && line->failed) {
-		log_notice("history: works again; %llu s are missing in it",
-			   (unsigned long long)line->failed_lost * HISTORY_PANE_SECONDS);
+		if (line->failed_lost)
+			log_notice("history: works again; %llu s are missing in it",
+				   (unsigned long long)line->failed_lost * HISTORY_PANE_SECONDS);
+		else
+			log_notice("history: works again; nothing is missing in it");
 		line->failed = false;
 		line->failed_lost = 0;
 	}

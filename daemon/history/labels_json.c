@@ -6,6 +6,7 @@
 
 #include "base/json_get.h"
 #include "base/utf8.h"
+#include "history/shared/history_pane.h"
 
 /* FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/), with the NUL of each label. */
 static u64 hash_of(const struct container *container)
@@ -39,7 +40,8 @@ static char *make(const struct container *container)
 	if (!object || json_object_object_length(object) == 0)
 		return NULL;
 	text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
-	return text ? strdup(text) : NULL;
+	/* A pane with a longer text is not stored. Control characters take six bytes each. */
+	return text && strlen(text) < HISTORY_TEXT_MAX ? strdup(text) : NULL;
 }
 
 const char *labels_json_of(struct labels_json *labels, const struct container *container)

@@ -9,6 +9,7 @@
 
 #include "collect/ledger.h"
 #include "history/event_json.h"
+#include "history/labels_json.h"
 #include "history/panes.h"
 
 #define SEC_US 1000000ULL
@@ -244,6 +245,21 @@ Test(panes, a_cgroup_without_samples_is_not_in_the_pane)
 	cr_expect_eq(seen[1].sums[0][1].samples[SOURCE_L2], 4);
 	cr_expect_eq(seen[2].n_cgroups, 0);
 	cr_expect_eq(seen[2].n_rows, 0);
+}
+
+Test(panes, labels_that_are_too_long_for_a_pane_are_left_out)
+{
+	struct labels_json labels = {0};
+	struct container container = {0};
+	char text[CONTAINER_TEXT_MAX] = "";
+
+	container.text[CONTAINER_LABEL_POD] = "shop";
+	cr_expect_str_eq(labels_json_of(&labels, &container), "{\"pod\":\"shop\"}");
+	memset(text, 1, sizeof(text) - 1);
+	for (enum container_label label = 0; label < CONTAINER_LABELS; label++)
+		container.text[label] = text;
+	cr_expect_str_eq(labels_json_of(&labels, &container), "");
+	labels_json_done(&labels);
 }
 
 Test(panes, ids_that_are_made_up_are_not_stored)
