@@ -735,7 +735,7 @@ pictures: ## draw the pictures of the README again, from the model (needs root a
 # Parts of other goals.
 unit-tests: $(UNIT_TESTS)
 bpf-tests: $(BPF_TESTS)
-e2e-tests: all $(E2E_PROGRAMS) $(TOOLS) $(SEED_PROGRAMS) $(addprefix $(OUT)/tests/bench/,bench_report events_cost yardstick)
+e2e-tests: all $(E2E_PROGRAMS) $(TOOLS) $(PICTURE_TOOL) $(SEED_PROGRAMS) $(addprefix $(OUT)/tests/bench/,bench_report events_cost yardstick)
 outside-tests: all $(TOOLS)
 corpus-tests: all $(CORPUS_PROGRAMS) $(TOOLS)
 guest-programs: all $(GUEST_PROGRAMS) $(HARDWARE_PROGRAMS) $(PMU_PLUGIN)

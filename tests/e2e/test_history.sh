@@ -9,7 +9,7 @@ need jq curl pgrep
 
 mkdir "$work/state"
 export STATE_DIRECTORY=$work/state
-printf '[sampling]\norigin = model\ninterval = 250ms\n[history]\nkeep = yes\nsize = 20M\nage = 2h\n' >"$work/pebsd.conf"
+printf '[sampling]\norigin = model\nevents = loads\ninterval = 250ms\n[history]\nkeep = yes\nsize = 20M\nage = 2h\n' >"$work/pebsd.conf"
 
 begin() {
 	start --config "$work/pebsd.conf"

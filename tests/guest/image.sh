@@ -56,7 +56,7 @@ whole=$(mktemp -d "$output/whole.XXXXXX")
 trap 'rm -rf "$tree" "$whole"' EXIT
 zstd -q -d -c "$(cached root "$release")" | (cd "$whole" && cpio --extract --make-directories --preserve-modification-time --quiet)
 cp -a "$tree/." "$whole/"
-NAMES='perf|perf-core|gconv|python3[^/]*|libpython3[^/]*|perl[^/]*|libperl[^/]*|libslang[^/]*|libsqlite3[^/]*|libdb-[^/]*'
+NAMES='perf|perf-core|gconv|python3[^/]*|libpython3[^/]*|perl[^/]*|libperl[^/]*|libslang[^/]*|libdb-[^/]*'
 NAMES+='|libopencsd[^/]*|libbabeltrace[^/]*|apt|apt-[^/]*|libapt-[^/]*|libstdc\+\+[^/]*|gpgv|ldconfig|systemd-networkd'
 NAMES+='|libRmath.a|libmvec[^/]*|dpkg'
 # archive GREP_ARGUMENT...: prints an archive of the files whose paths grep selects.
