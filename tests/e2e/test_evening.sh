@@ -36,7 +36,9 @@ stop() {
 }
 
 panes_stored() {
-	[ "$(ctl --json status | jq .history.panes_stored)" -ge "$1" ]
+	local stored
+	stored=$(ctl --json status | jq .history.panes_stored)
+	[ "$stored" -ge "$1" ]
 }
 
 fires() {
