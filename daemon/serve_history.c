@@ -172,7 +172,7 @@ void serve_history_open(struct server *server)
 		return;
 	}
 	r = policy_alerts(alerts_policy(server->alerts), &alerts, &n);
-	/* So many wait for the keeper. If more go on, none is ended. */
+	/* At most KEEPER_ALERTS_MAX alerts wait for the keeper. If more go on, none is ended. */
 	goes_on = r < 0 || count_open(alerts, n) > KEEPER_ALERTS_MAX;
 	r = open_history(server, directory, !goes_on);
 	if (r < 0) {
