@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The packaged service keeps a history with the rights that its unit leaves, and no setting for it. What was stored
 # is there after a restart, and adds up to all samples that pebsd saw. An incident that is over is found by its time.
-# kernels: 6.12
+# kernels: 6.12 6.1 7
 # takes: 60 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
@@ -34,8 +34,8 @@ has_past() {
 play
 rm -rf /var/lib/pebsd
 begun=$(date +%s)
-start_pebsd
 first=$(now)
+start_pebsd
 expect 'the directory' 'pebsd:pebsd 700' "$(stat --format '%U:%G %a' /var/lib/pebsd/)"
 
 # The incident: a service that waits for memory for two panes.
