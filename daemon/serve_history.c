@@ -23,7 +23,7 @@ static u64 real_us(const struct timespec *time)
 	return (u64)time->tv_sec * (NSEC_PER_SEC / NSEC_PER_USEC) + (u64)time->tv_nsec / NSEC_PER_USEC;
 }
 
-/* Returns why there is no history, or NULL, and then the directory. */
+/* Returns why no history is kept; or NULL, and `ret_directory` gets the directory. */
 static const char *choose(const struct server *server, char **ret_directory)
 {
 	const enum config_history wanted = server->config->history;

@@ -31,7 +31,7 @@ struct past;
 
 /*
  * Makes the past of `n` panes, in ascending order. The panes must outlive it. Returns 0;
- * -ENODATA: there is no pane, or none has an event whose settings can be read; or -ENOMEM. Free it with past_free().
+ * -ENODATA: no pane was given, or none has an event whose settings can be read; or -ENOMEM. Free it with past_free().
  */
 int past_new(const struct past_settings *settings, const struct history_pane *panes, size_t n,
 	     struct past **ret);

@@ -46,7 +46,7 @@ static bool name_event(const struct past_events *events, const char *key, struct
 	return !has_key(events, event->key);
 }
 
-/* Returns the event's number, which may be a new one; EVENTS_MAX: there is no room for it. */
+/* Returns the event's number, which may be a new one; EVENTS_MAX: the past has no room for it. */
 static unsigned enter(struct past_events *events, const struct history_pane *pane,
 		      const struct history_event *from, const struct event *event, const char *origin)
 {

@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "base/cleanup.h"
+#include "base/sealed.h"
 
 /*
  * Level 1 compresses the text of the metrics to a tenth. The default level compresses it to a twelfth, in three
@@ -19,8 +20,6 @@
 /* windowBits of deflateInit2(): the largest window, in a gzip wrapper. */
 #define GZIP_WINDOW_BITS (15 + 16)
 #define MEMORY_LEVEL     8
-
-#define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 void http_bodies_init(struct http_bodies *bodies, const struct http_source *source)
 {
@@ -40,27 +39,6 @@ void http_bodies_done(struct http_bodies *bodies)
 {
 	for (u32 form = 0; form < HTTP_FORMS; form++)
 		drop(&bodies->made[form]);
-}
-
-int http_bodies_seal(const void *data, size_t size, int *ret_fd)
-{
-	_cleanup_close_ int fd = memfd_create("pebsd-http", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-	if (fd < 0)
-		return -errno;
-	for (size_t at = 0; at < size;) {
-		ssize_t n = write(fd, (const u8 *)data + at, size - at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		at += (size_t)n;
-	}
-	if (fcntl(fd, F_ADD_SEALS, SEALS) < 0)
-		return -errno;
-	*ret_fd = TAKE_FD(fd);
-	return 0;
 }
 
 int http_bodies_compress(const void *plain, size_t length, void **ret, size_t *ret_length)
@@ -101,7 +79,7 @@ int http_bodies_compress(const void *plain, size_t length, void **ret, size_t *r
 static int keep(struct http_bodies *bodies, u32 form, const void *data, size_t size)
 {
 	struct http_body_made *made = &bodies->made[form];
-	int r = http_bodies_seal(data, size, &made->fd);
+	int r = sealed_new("pebsd-http", data, size, &made->fd);
 
 	if (r < 0)
 		return r;

@@ -33,12 +33,6 @@ void http_bodies_done(struct http_bodies *bodies);
  */
 int http_bodies_get(struct http_bodies *bodies, u32 form, struct http_body_made *ret);
 
-/*
- * Copies `size` bytes to sealed memory, which nobody can change. Returns 0, and the caller closes *ret_fd; or
- * -errno.
- */
-int http_bodies_seal(const void *data, size_t size, int *ret_fd);
-
 /* Compresses `length` bytes to the gzip format (RFC 1952). Returns 0 or -errno; the caller frees *ret. */
 int http_bodies_compress(const void *plain, size_t length, void **ret, size_t *ret_length);
 

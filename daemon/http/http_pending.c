@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/ratelimit.h"
+#include "base/sealed.h"
 #include "http/http_bodies.h"
 
 /* Time between checks whether a profile is ready. */
@@ -91,7 +92,7 @@ static void hand_out(struct http_pending *pending, struct wait *wait)
 	int r = pending->profiles->write(pending->profiles->userdata, wait->id, &data, &size);
 
 	if (r == 0)
-		r = size <= HTTP_PROFILE_BYTES_MAX ? http_bodies_seal(data, size, &fd) : -EFBIG;
+		r = size <= HTTP_PROFILE_BYTES_MAX ? sealed_new("pebsd-http", data, size, &fd) : -EFBIG;
 	if (r < 0) {
 		(void)log_warning(r, "cannot write a profile for an HTTP client");
 		refuse(pending, wait->number, -EIO,

@@ -51,7 +51,7 @@ expect 'explain as JSON' slow-loads "$(ctl --json explain slow-loads $cgroup | j
 exits 'a rule that there is not' 4 ctl explain slow-laods $cgroup
 grep -q 'did you mean slow-loads?' "$work/said" || fail "the nearest rule: $(cat "$work/said")"
 exits 'a cgroup that was never sampled' 4 ctl explain slow-loads /no/such.service
-grep -q 'there is no cgroup .*, or no sample of it' "$work/said" || fail "a cgroup: $(cat "$work/said")"
+grep -q 'no cgroup .* is known, or it has no sample' "$work/said" || fail "a cgroup: $(cat "$work/said")"
 exits 'a rule that is not for the cgroup' 4 ctl explain elsewhere $cgroup
 grep -q 'cgroup. is /nowhere/' "$work/said" || fail "what the rule is for: $(cat "$work/said")"
 exits 'the neighbours of a cgroup that was never sampled' 4 ctl neighbours /no/such.service

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "base/cleanup.h"
+#include "base/sealed.h"
 #include "endpoint.h"
 #include "http/http_bodies.h"
 #include "http/server/http_cache.h"
@@ -162,7 +163,7 @@ static struct http_cache_body *put(u64 generation)
 {
 	int fd;
 
-	cr_assert_eq(http_bodies_seal("text", 4, &fd), 0);
+	cr_assert_eq(sealed_new("pebsd-http", "text", 4, &fd), 0);
 	cr_assert_eq(http_cache_put(&cache, 0, generation, fd, 4), 0);
 	cr_assert_eq(http_cache_current(&cache, 0)->generation, generation);
 	return http_cache_current(&cache, 0);
@@ -173,7 +174,7 @@ static int put_large(u32 form, u64 generation, u64 size)
 {
 	int fd;
 
-	cr_assert_eq(http_bodies_seal("text", 4, &fd), 0);
+	cr_assert_eq(sealed_new("pebsd-http", "text", 4, &fd), 0);
 	return http_cache_put(&cache, form, generation, fd, size);
 }
 
@@ -226,7 +227,7 @@ Test(http_cache, as_many_bodies_as_there_may_be)
 	cr_expect_eq(http_cache_live(&cache), HTTP_CACHE_BODIES_MAX);
 	cr_expect(http_cache_full(&cache, 0));
 	cr_expect_not(http_cache_full(&cache, HTTP_FORM_GZIP), "each form for itself");
-	cr_assert_eq(http_bodies_seal("text", 4, &fd), 0);
+	cr_assert_eq(sealed_new("pebsd-http", "text", 4, &fd), 0);
 	cr_expect_eq(http_cache_put(&cache, 0, 99, fd, 4), -ENOSPC);
 	cr_expect_lt(fcntl(fd, F_GETFD), 0, "closed");
 	cr_expect_eq(http_cache_current(&cache, 0)->generation, 9 + HTTP_CACHE_BODIES_MAX);

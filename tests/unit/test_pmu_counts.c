@@ -492,7 +492,7 @@ Test(pmu_counts, auto_spares_loads_before_skylake)
 	}
 }
 
-/* Without PEBS, as in most virtual machines, there is no record to lose. */
+/* Without PEBS, as in most virtual machines, no record can be lost. */
 Test(pmu_counts, auto_without_loads_counts)
 {
 	static const struct {

@@ -308,7 +308,7 @@ Test(verbs_policy, a_cgroup_that_was_never_sampled)
 	cr_expect_eq(run(verb_explain, false, "slow-database", "/x", text), CTL_NO_SUCH);
 	cr_expect_str_eq(
 		text,
-		"pebsctl: there is no cgroup '/x', or no sample of it; `pebsctl top --window all` lists all sampled cgroups\n");
+		"pebsctl: no cgroup '/x' is known, or it has no sample; `pebsctl top --window all` lists all sampled cgroups\n");
 }
 
 Test(verbs_policy, neighbours_of_a_cgroup_that_was_never_sampled)
@@ -318,7 +318,7 @@ Test(verbs_policy, neighbours_of_a_cgroup_that_was_never_sampled)
 
 	serve(answers);
 	cr_expect_eq(run(verb_neighbours, false, "/x", NULL, text), CTL_NO_SUCH);
-	formatted_expect(text, "pebsctl: there is no cgroup '/x', or no sample of it; ");
+	formatted_expect(text, "pebsctl: no cgroup '/x' is known, or it has no sample; ");
 }
 
 Test(verbs_policy, a_daemon_before_rules_is_told_as_such)

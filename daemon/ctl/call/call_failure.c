@@ -137,7 +137,7 @@ static enum ctl_exit no_such_cgroup(const struct ctl_options *options, const cha
 {
 	_cleanup_free_ char *nearest = options->nearest ? text_visible(options->nearest) : NULL;
 
-	(void)fprintf(stderr, "pebsctl: there is no cgroup '%s', or no sample of it; ", visible);
+	(void)fprintf(stderr, "pebsctl: no cgroup '%s' is known, or it has no sample; ", visible);
 	if (nearest)
 		(void)fprintf(stderr, "did you mean %s? ", nearest);
 	(void)fprintf(stderr, "`pebsctl top --window all` lists all sampled cgroups\n");

@@ -66,7 +66,7 @@ struct control_backend {
 	 * the caller returns to the event loop.
 	 *
 	 * Returns 0; -EAGAIN: asked for, call it again with the same arguments after control_retry() was called;
-	 * -ENODATA: nothing is stored of this time; -EOPNOTSUPP: there is no history; -EBUSY: too many questions
+	 * -ENODATA: nothing is stored of this time; -EOPNOTSUPP: no history is kept; -EBUSY: too many questions
 	 * wait; -E2BIG: the answer is too large, ask for a shorter time, fewer bins or one cgroup; -ETIMEDOUT;
 	 * or another -errno.
 	 */

@@ -2,18 +2,17 @@
 #include "history/shared/history_wire.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "base/passed.h"
+#include "base/sealed.h"
 #include "history/shared/history_bytes.h"
 
 /* The largest error number of the kernel (include/linux/err.h, MAX_ERRNO). */
 #define ERROR_MAX 4095
-
-#define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 /* A message as it is sent: every value of it has a defined meaning, other than with enum and bool. */
 struct packet {
@@ -41,11 +40,6 @@ struct packet {
 };
 
 _Static_assert(sizeof(struct packet) == 8 * 4 + 11 * 8 + HISTORY_TEXT_MAX + 256, "a packet has no holes");
-
-union control {
-	struct cmsghdr head;
-	u8 room[CMSG_SPACE(sizeof(int))];
-};
 
 static bool is_question(const struct packet *packet)
 {
@@ -128,53 +122,24 @@ static void of_packet(const struct packet *packet, struct history_message *ret)
 
 int history_send(int fd, const struct history_message *message, int passed)
 {
-	union control control = {0};
 	struct packet packet;
-	struct iovec data = {.iov_base = &packet, .iov_len = sizeof(packet)};
-	struct msghdr all = {.msg_iov = &data, .msg_iovlen = 1};
-	ssize_t n;
+	int r;
 
 	to_packet(message, &packet);
 	if (!is_message(&packet) || needs_descriptor(&packet) != (passed >= 0))
 		return -EINVAL;
-	if (passed >= 0) {
-		all.msg_control = &control;
-		all.msg_controllen = sizeof(control);
-		control.head.cmsg_level = SOL_SOCKET;
-		control.head.cmsg_type = SCM_RIGHTS;
-		control.head.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&control.head), &passed, sizeof(passed));
-	}
 	do {
-		n = sendmsg(fd, &all, MSG_NOSIGNAL | MSG_DONTWAIT);
-	} while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : 0;
-}
-
-/*
- * Returns the descriptor that came with the message, or -1. If several came, returns the last and closes the
- * others.
- */
-static int passed_of(struct msghdr *all)
-{
-	int passed = -1;
-
-	for (struct cmsghdr *head = CMSG_FIRSTHDR(all); head; head = CMSG_NXTHDR(all, head)) {
-		if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)
-			continue;
-		/* The alignment of the buffer leaves room for a second descriptor in the same header. */
-		for (size_t at = CMSG_LEN(0); at + sizeof(passed) <= head->cmsg_len; at += sizeof(passed)) {
-			if (passed >= 0)
-				(void)close(passed);
-			memcpy(&passed, (const u8 *)head + at, sizeof(passed));
-		}
-	}
-	return passed;
+		if (passed >= 0)
+			r = passed_send(fd, &packet, sizeof(packet), passed);
+		else
+			r = send(fd, &packet, sizeof(packet), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+	} while (r == -EINTR);
+	return r;
 }
 
 int history_receive(int fd, struct history_message *ret, int *ret_passed)
 {
-	union control control = {0};
+	union passed_control control = {0};
 	struct packet packet;
 	struct iovec data = {.iov_base = &packet, .iov_len = sizeof(packet)};
 	struct msghdr all = {.msg_iov = &data,
@@ -189,7 +154,7 @@ int history_receive(int fd, struct history_message *ret, int *ret_passed)
 	} while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return errno == ECONNRESET ? 0 : -errno;
-	passed = passed_of(&all);
+	passed = passed_take(&all);
 	/* Neither side sends empty messages, so this is the end. */
 	if (n == 0)
 		return 0;
@@ -240,32 +205,15 @@ int history_alert_read(const u8 *block, size_t size, struct history_alert *ret)
 
 int history_block_new(const u8 *bytes, size_t size, int *ret_fd)
 {
-	_cleanup_close_ int fd = memfd_create("pebsd-history", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-	if (fd < 0)
-		return -errno;
-	for (size_t at = 0; at < size;) {
-		ssize_t n = write(fd, bytes + at, size - at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		at += (size_t)n;
-	}
-	if (fcntl(fd, F_ADD_SEALS, SEALS) < 0)
-		return -errno;
-	*ret_fd = TAKE_FD(fd);
-	return 0;
+	return sealed_new("pebsd-history", bytes, size, ret_fd);
 }
 
 int history_block_map(int fd, size_t most, struct history_block *ret)
 {
-	int seals = fcntl(fd, F_GET_SEALS);
 	struct stat status;
 	void *bytes;
 
-	if (seals < 0 || (seals & SEALS) != SEALS || fstat(fd, &status) < 0 || (u64)status.st_size > most)
+	if (!sealed_is(fd) || fstat(fd, &status) < 0 || (u64)status.st_size > most)
 		return -EBADMSG;
 	/* The kernel maps no empty file. */
 	if (status.st_size == 0) {
