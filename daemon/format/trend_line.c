@@ -19,18 +19,25 @@ bool trend_line_read(const json_object *event, bool latency, struct trend_line *
 	    !(ret->bin_seconds > 0))
 		return false;
 	ret->n = n;
+	size_t first = n;
+
 	for (size_t i = 0; i < n; i++) {
 		json_object *value = json_object_array_get_idx(list, i);
 		bool known = json_object_is_type(value, json_type_double) ||
 			     json_object_is_type(value, json_type_int);
 
 		ret->values[i] = known ? json_object_get_double(value) : NAN;
+		if (known && first == n)
+			first = i;
 		if (known && !latency)
 			ret->values[i] /= ret->bin_seconds;
 	}
-	/* The last bin has not ended yet, so its samples are incomplete. */
-	if (!latency)
+	/* The last bin has not ended yet, and sampling began within the first one: their samples are incomplete. */
+	if (!latency) {
 		ret->values[n - 1] = NAN;
+		if (first > 0 && first < n)
+			ret->values[first] = NAN;
+	}
 	return true;
 }
 

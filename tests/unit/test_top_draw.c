@@ -241,17 +241,22 @@ Test(trend_line, noise_is_no_trend)
 
 Test(trend_line, of_a_reply)
 {
-	json_object *event = formatted_from("{\"trend\":{\"bin_s\":2,\"samples\":[null,4,0,2],"
-					    "\"mean\":[null,30.5,null,31]}}");
+	json_object *event = formatted_from("{\"trend\":{\"bin_s\":2,\"samples\":[null,3,4,0,2],"
+					    "\"mean\":[null,30.5,30.7,null,31]}}");
 	struct trend_line line;
 	double low, high;
 
 	cr_assert(trend_line_read(event, true, &line));
-	cr_expect(isnan(line.values[0]) && line.values[1] == 30.5 && isnan(line.values[2]));
+	cr_expect(isnan(line.values[0]) && line.values[1] == 30.5 && isnan(line.values[3]));
 	cr_expect(trend_line_bounds(&line, &low, &high) && low == 30.5 && high == 31);
 	cr_assert(trend_line_read(event, false, &line));
-	cr_expect(line.values[1] == 2 && line.values[2] == 0, "samples a second");
-	cr_expect(isnan(line.values[3]), "not yet all there");
+	cr_expect(isnan(line.values[1]), "sampling began in it");
+	cr_expect(line.values[2] == 2 && line.values[3] == 0, "samples a second");
+	cr_expect(isnan(line.values[4]), "not yet all there");
+	json_object_put(event);
+	event = formatted_from("{\"trend\":{\"bin_s\":2,\"samples\":[4,0,2],\"mean\":[1,1,1]}}");
+	cr_assert(trend_line_read(event, false, &line));
+	cr_expect(line.values[0] == 2, "the trend is older than its first cell");
 	json_object_put(event);
 	event = formatted_from("{\"trend\":{\"bin_s\":0,\"samples\":[],\"mean\":[1]}}");
 	cr_expect_not(trend_line_read(event, true, &line));
