@@ -170,23 +170,22 @@ static int config_sampling_events(const struct config_key *key, const char *text
 	if (!words)
 		return -ENOMEM;
 	while ((word = strsep(&rest, BLANKS))) {
-		int role;
+		bool is_auto = strcmp(word, AUTO) == 0;
+		int role = is_auto ? -ENOENT : find_role(word);
 
 		if (!*word)
 			continue;
-		if (strcmp(word, AUTO) == 0) {
-			automatic = true;
-			continue;
-		}
-		role = find_role(word);
-		if (role < 0)
+		if (!is_auto && role < 0)
 			return refuse_event(key, word, ret_problem);
-		if (events & 1U << role)
+		if (is_auto ? automatic : (events & 1U << role) != 0)
 			return asprintf(ret_problem, "%s: %s is given twice; remove one (%s)", key->name,
 					word, key->meaning) < 0
 				       ? -ENOMEM
 				       : -EINVAL;
-		events |= 1U << role;
+		if (is_auto)
+			automatic = true;
+		else
+			events |= 1U << role;
 	}
 	if (automatic && events)
 		return asprintf(

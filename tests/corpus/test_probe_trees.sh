@@ -24,7 +24,7 @@ for tree in "$CORPUS"/sysfs/*/; do
 	status=0
 	"${probe[@]}" >"$work/text" 2>"$work/said" || status=$?
 	case $status in
-	0) verdict='can sample memory accesses here' usable=true ;;
+	0) verdict='can sample memory accesses on the machine of this tree' usable=true ;;
 	3) verdict='cannot \(sample\|use\)' usable=false ;;
 	*) fail "$name: exit code $status: $(cat "$work/said")" ;;
 	esac

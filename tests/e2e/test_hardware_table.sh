@@ -34,7 +34,7 @@ printf '[sampling]\nevents = loads\n' >"$work/pebsd.conf"
 program=$(realpath "$PEBSD")
 status=0
 printed=$(cd "$work" && "$program" --probe --sysfs-root tree --config pebsd.conf) || status=$?
-printed=$(sed '/^Notes:$/,$d; s/ tree\// \/sys\//' <<<"$printed")
+printed=$(sed '/^Notes:$/,$d; s/ on the machine of this tree\.$/ here./; s/ tree\// \/sys\//' <<<"$printed")
 quoted=$(sed -n '/^pebsd cannot sample memory accesses here/,/^\.EE$/{/^\.EE$/!p}' "$page" | plain)
 [ -n "$quoted" ] || { echo "$page quotes no refusal"; exit 1; }
 diff <(echo "$printed") <(echo "$quoted") || { echo "$page (>) does not quote what the program prints (<)"; exit 1; }

@@ -37,7 +37,7 @@ exits 'a probe of a tree' 0 configured loads
 cp "$work/said" "$work/text"
 ! grep -n '.\{101\}' "$work/text" || fail 'lines of more than 100 columns'
 # Joins the lines, because line breaks do not matter here.
-for words in '^pebsd can sample memory accesses here' ' loads on PMU cpu opened as' \
+for words in '^pebsd can sample memory accesses on the machine of this tree' ' loads on PMU cpu opened as' \
 	'config 0x1cd, config1 0x1f, config2 0, precise_ip 2' 'more than 31 cycles of use latency' 'CPUs 0-111 (112)' \
 	'nothing was opened' ' here: 112 configured 112 ' ' 200 loads 200 ' 'were not measured'; do
 	tr -s ' \n' ' ' <"$work/text" | grep -q -- "$words" || fail "no \"$words\" in: $(cat "$work/text")"
@@ -59,7 +59,7 @@ rm -r "$tree/bus"
 # No usable PMU: the output is one refusal, in lines that fit.
 put /bus/event_source/devices/arm_spe_0/type 9
 exits 'a probe of a machine that cannot' 3 configured loads
-grep -q '^pebsd cannot sample memory accesses here.$' "$work/said" || fail "$(cat "$work/said")"
+grep -q '^pebsd cannot sample memory accesses on the machine of this tree.$' "$work/said" || fail "$(cat "$work/said")"
 ! grep -n '.\{101\}' "$work/said" || fail 'lines of more than 100 columns'
 exits 'the same as JSON' 3 configured loads --json
 jq -ne 'input | (.usable | not) and .events == [] and .cost == null and (.refused | length) > 0' "$work/said" >/dev/null ||

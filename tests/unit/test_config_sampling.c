@@ -101,6 +101,8 @@ Test(config_sampling, events_that_there_are_not_or_twice)
 		"events = branches: unknown value; expected one of auto, loads, stores, instructions, offcore, cycles, stalls, misses (events to sample)");
 	cr_expect_str_eq(mistake_of("events = stores loads stores"),
 			 "events: stores is given twice; remove one (events to sample)");
+	cr_expect_str_eq(mistake_of("events = auto auto"),
+			 "events: auto is given twice; remove one (events to sample)");
 	cr_expect_str_eq(
 		mistake_of("events = auto stores"),
 		"events = auto stores: auto cannot be combined with other events; remove it, or the others (events to sample)");

@@ -141,14 +141,14 @@ Test(probe, text_for_people)
 
 	tree_skylake(root);
 	good = probe(false, PROBE_USABLE);
-	cr_expect_not_null(strstr(good, "can sample memory accesses here"), "%s", good);
+	cr_expect_not_null(strstr(good, "can sample memory accesses on the machine of this tree"), "%s", good);
 	cr_expect_not_null(strstr(good, "config 0x1cd, config1 0x1e"), "%s", good);
 	cr_expect_not_null(strstr(good, "nothing was opened"), "%s", good);
 	tree_remove(root);
 	root = tree_new();
 	tree_pmu(root, "arm_spe_0", "type", "10\n");
 	bad = probe(false, PROBE_UNUSABLE);
-	cr_expect_not_null(strstr(bad, "cannot sample memory accesses here"), "%s", bad);
+	cr_expect_not_null(strstr(bad, "cannot sample memory accesses on the machine of this tree"), "%s", bad);
 	cr_expect_not_null(strstr(bad, " on PMU arm_spe_0: "), "%s", bad);
 }
 
@@ -397,7 +397,7 @@ Test(probe, a_machine_that_only_counts_is_usable_for_that)
 	all = print(&report, false);
 	cr_expect_not_null(
 		strstr(all,
-		       "pebsd can sample instructions, cycles and misses here, but no memory accesses (see Refused). "
+		       "pebsd can sample instructions, cycles and misses on the machine of this tree, but no memory accesses (see Refused). "
 		       "Configured events: loads, instructions, cycles, stalls, misses. Available according to "
 		       "this tree: instructions, cycles, misses."),
 		"%s", all);
@@ -428,7 +428,7 @@ Test(probe, a_machine_that_only_counts_is_usable_for_that)
 	loads_alone = print(&report, false);
 	cr_expect_not_null(
 		strstr(loads_alone,
-		       "pebsd cannot use the configured events here: loads. Available according to this tree: "
+		       "pebsd cannot use the configured events on the machine of this tree: loads. Available according to this tree: "
 		       "instructions, cycles, misses; set `events` in [sampling] to some of these."),
 		"%s", loads_alone);
 	probe_report_done(&report);
@@ -508,7 +508,7 @@ Test(probe, usable_is_what_the_configuration_asks_for)
 	_cleanup_free_ char *text = print(&report, false);
 
 	cr_expect_not(probe_usable(&report));
-	cr_expect_not_null(strstr(text, "cannot use the configured events here: loads. Available "
+	cr_expect_not_null(strstr(text, "cannot use the configured events on the machine of this tree: loads. Available "
 					"according to this tree: stores;"),
 			   "%s", text);
 	report.asked = 1U << EVENT_STORES;
@@ -527,7 +527,7 @@ Test(probe, off_core_counting_is_something_alone)
 		.pmu = "cpu", .kind = OFFCORE_L3, .config = 0x1b7, .cpus_known = true, .cpus = {{0xf}}};
 	cr_expect(probe_usable(&report));
 	beside = print(&report, false);
-	cr_expect_not_null(strstr(beside, "can count off-core responses here. Configured events: offcore. "
+	cr_expect_not_null(strstr(beside, "can count off-core responses on the machine of this tree. Configured events: offcore. "
 					  "Available according to this tree: stores, offcore."),
 			   "%s", beside);
 	report.plan.n_openings = 0;

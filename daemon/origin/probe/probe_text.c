@@ -241,6 +241,12 @@ static int print_refusal(const struct pmu_plan *plan, size_t index, FILE *out)
 
 #define MEMORY_ROLES (1U << EVENT_LOADS | 1U << EVENT_STORES)
 
+/* The machine that the verdict is about: a tree may be a copy from another one. */
+static const char *machine_of(const struct probe_report *report)
+{
+	return report->live ? "here" : "on the machine of this tree";
+}
+
 /*
  * Returns what the requested roles that are available are good for, as a sentence: memory accesses, else the events
  * that are sampled, else off-core responses. The caller frees it. NULL: no memory.
@@ -254,13 +260,11 @@ static char *verdict(const struct probe_report *report)
 	for (size_t i = 0; i < report->plan.n_openings; i++)
 		planned |= 1U << report->plan.openings[i].event.role;
 	roles = planned & report->asked;
-	if (roles & MEMORY_ROLES)
-		return strdup("pebsd can sample memory accesses here");
-	if (!roles)
-		return strdup("pebsd can count off-core responses here");
-	names = event_role_names(roles);
-	if (!names || asprintf(&text, "pebsd can sample %s here%s", names,
-			       planned & MEMORY_ROLES ? "" : ", but no memory accesses (see Refused)") < 0)
+	names = roles & MEMORY_ROLES ? strdup("memory accesses") : event_role_names(roles);
+	if (!names ||
+	    asprintf(&text, "pebsd can %s %s %s%s", roles ? "sample" : "count",
+		     roles ? names : "off-core responses", machine_of(report),
+		     !roles || planned & MEMORY_ROLES ? "" : ", but no memory accesses (see Refused)") < 0)
 		return NULL;
 	return text;
 }
@@ -284,10 +288,10 @@ static int print_verdict(const struct probe_report *report, FILE *out)
 	else if (planned)
 		r = asprintf(
 			&text,
-			"pebsd cannot use the configured events here: %s. Available %s: %s; set `events` in [sampling] to some of these.",
-			asked, where, possible);
+			"pebsd cannot use the configured events %s: %s. Available %s: %s; set `events` in [sampling] to some of these.",
+			machine_of(report), asked, where, possible);
 	else
-		r = asprintf(&text, "pebsd cannot sample memory accesses here.");
+		r = asprintf(&text, "pebsd cannot sample memory accesses %s.", machine_of(report));
 	if (r < 0) {
 		text = NULL;
 		return -ENOMEM;
