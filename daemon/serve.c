@@ -38,6 +38,7 @@ static void server_close(struct server *server)
 	sd_event_source_unref(server->step);
 	sd_event_unref(server->event);
 	store_free(server->store);
+	resctrl_rates_done(&server->bandwidth);
 	resctrl_done(&server->resctrl);
 	free(server->status);
 }

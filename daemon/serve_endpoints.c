@@ -105,12 +105,22 @@ static const struct resctrl *read_resctrl(struct server *server)
 		return NULL;
 	if (server->resctrl_ns && now - server->resctrl_ns < RESCTRL_INTERVAL_NS)
 		return &server->resctrl;
-	server->resctrl_ns = now;
 	if (resctrl_read(RESCTRL_ROOT, &read) == 0) {
+		if (server->resctrl_ns)
+			(void)resctrl_rates_update(&server->bandwidth, &server->resctrl, &read,
+						   (double)(now - server->resctrl_ns) / (double)NSEC_PER_SEC);
 		resctrl_done(&server->resctrl);
 		server->resctrl = read;
 	}
+	server->resctrl_ns = now;
 	return &server->resctrl;
+}
+
+static const struct resctrl_rates *get_bandwidth(void *userdata)
+{
+	struct server *server = userdata;
+
+	return read_resctrl(server) ? &server->bandwidth : NULL;
 }
 
 static struct prometheus_history describe_history(const struct history_state *history)
@@ -251,6 +261,7 @@ int serve_endpoints_open(struct server *server, struct control_backend backend, 
 	backend.snapshot = get_snapshot;
 	backend.release = release_snapshot;
 	backend.policy = get_policy;
+	backend.bandwidth = get_bandwidth;
 	backend.neighbours = get_neighbours;
 	backend.hot_choose = choose_hot;
 	backend.hot_choice = get_hot_choice;

@@ -48,11 +48,12 @@ struct server {
 	struct process_figures process; /* kept between scrapes, as process_read() needs */
 	struct resctrl resctrl;         /* as of the collection at `resctrl_ns`; 0: never read */
 	u64 resctrl_ns;
-	bool stopping;                 /* a signal requested the end */
-	u64 reloads;                   /* number of reloads of the configuration, successful or not */
-	int collection_error;          /* result of the last tick */
-	char overdue[HEALTH_TEXT_MAX]; /* the last reason that /healthz gave for an overdue collection */
-	char *status;                  /* the status last sent to the service manager; NULL: none yet */
+	struct resctrl_rates bandwidth; /* between that reading and the one before; no `seconds`: none */
+	bool stopping;                  /* a signal requested the end */
+	u64 reloads;                    /* number of reloads of the configuration, successful or not */
+	int collection_error;           /* result of the last tick */
+	char overdue[HEALTH_TEXT_MAX];  /* the last reason that /healthz gave for an overdue collection */
+	char *status;                   /* the status last sent to the service manager; NULL: none yet */
 };
 
 #endif

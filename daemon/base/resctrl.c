@@ -195,3 +195,48 @@ void resctrl_done(struct resctrl *resctrl)
 	free(resctrl->list);
 	*resctrl = (struct resctrl){0};
 }
+
+/* The domain of a group in another reading; NULL: it has none. Both lists have the same order, but groups may differ. */
+static const struct resctrl_domain *find(const struct resctrl *resctrl, const struct resctrl_domain *wanted)
+{
+	for (size_t i = 0; i < resctrl->n; i++)
+		if (resctrl->list[i].domain == wanted->domain &&
+		    strcmp(resctrl->list[i].group, wanted->group) == 0)
+			return &resctrl->list[i];
+	return NULL;
+}
+
+static void add_rates(struct resctrl_rate *rate, const struct resctrl_domain *before,
+		      const struct resctrl_domain *now, double seconds)
+{
+	for (int kind = 0; kind < RESCTRL_KINDS; kind++) {
+		rate->known[kind] = rate->known[kind] && before && before->known[kind] && now->known[kind] &&
+				    now->bytes[kind] >= before->bytes[kind];
+		if (rate->known[kind])
+			rate->rates[kind] += (double)(now->bytes[kind] - before->bytes[kind]) / seconds;
+	}
+}
+
+int resctrl_rates_update(struct resctrl_rates *rates, const struct resctrl *before, const struct resctrl *now,
+			 double seconds)
+{
+	struct resctrl_rate *list = calloc(now->n ? now->n : 1, sizeof(*list));
+	size_t n = 0;
+
+	resctrl_rates_done(rates);
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < now->n; i++) {
+		if (n == 0 || strcmp(list[n - 1].group, now->list[i].group) != 0)
+			list[n++] = (struct resctrl_rate){.group = now->list[i].group, .known = {true, true}};
+		add_rates(&list[n - 1], find(before, &now->list[i]), &now->list[i], seconds);
+	}
+	*rates = (struct resctrl_rates){.seconds = seconds, .n = n, .list = list};
+	return 0;
+}
+
+void resctrl_rates_done(struct resctrl_rates *rates)
+{
+	free(rates->list);
+	*rates = (struct resctrl_rates){0};
+}

@@ -57,4 +57,27 @@ int resctrl_read(const char *root, struct resctrl *ret);
 
 void resctrl_done(struct resctrl *resctrl);
 
+/* Bytes a second of a group, in all domains together. */
+struct resctrl_rate {
+	const char *group; /* of the later reading */
+	bool known[RESCTRL_KINDS];
+	double rates[RESCTRL_KINDS];
+};
+
+struct resctrl_rates {
+	double seconds; /* between the two readings; 0: there were no two readings yet */
+	size_t n;
+	struct resctrl_rate *list; /* by group */
+};
+
+/*
+ * Replaces `rates` by those between two readings, `seconds` (above 0) apart. A rate is known if both readings have the
+ * counters of all domains of the group, and none went back. Returns 0, or -ENOMEM, which leaves no rates. The names
+ * belong to `now`. Free with resctrl_rates_done(), and begin with a zeroed one.
+ */
+int resctrl_rates_update(struct resctrl_rates *rates, const struct resctrl *before, const struct resctrl *now,
+			 double seconds);
+
+void resctrl_rates_done(struct resctrl_rates *rates);
+
 #endif

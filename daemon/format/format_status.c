@@ -10,6 +10,7 @@
 #include "format/format_offcore.h"
 #include "format/format_past.h"
 #include "format/format_waits.h"
+#include "policy/quantity.h"
 
 /* Maximum number of cgroups without a slot that are named. */
 #define NO_SLOT_SHOWN 10UL
@@ -230,6 +231,44 @@ static void put_waits(FILE *out, const struct format_style *style, json_object *
 	} else {
 		format_waits_total(out, style, status, status, 0);
 	}
+}
+
+/* More groups are only counted. The largest ones would need sorting, and groups are few. */
+#define GROUPS_SHOWN 8
+
+static void put_byte_rate(const json_object *group, const char *key, char ret[static TEXT_NUMBER_MAX])
+{
+	const char *unit;
+	double rate;
+
+	(void)snprintf(ret, TEXT_NUMBER_MAX, "-");
+	if (!json_get_double(group, key, &rate))
+		return;
+	unit = quantity_byte_rate(rate, &rate);
+	(void)snprintf(ret, TEXT_NUMBER_MAX, rate < 999.5 ? "%.3g %s" : "%.0f %s", rate, unit);
+}
+
+static void put_bandwidth(FILE *out, const struct format_style *style, json_object *groups)
+{
+	size_t n = groups ? json_object_array_length(groups) : 0;
+
+	for (size_t i = 0; i < MIN(n, GROUPS_SHOWN); i++) {
+		json_object *group = json_object_array_get_idx(groups, i);
+		const char *name = json_get_text(group, "group");
+		char total[TEXT_NUMBER_MAX], local[TEXT_NUMBER_MAX], over[TEXT_NUMBER_MAX];
+		_cleanup_free_ char *kept = NULL;
+		double seconds = 0;
+
+		(void)json_get_double(group, "over_s", &seconds);
+		text_span(seconds, over);
+		put_byte_rate(group, "total", total);
+		put_byte_rate(group, "local", local);
+		line_put(out, style, i == 0 ? "Bandwidth" : "",
+			 "resctrl /%s: %s with all memory, %s with memory of the same node (last %s)",
+			 line_visible(name ? name : "", &kept), total, local, over);
+	}
+	if (n > GROUPS_SHOWN)
+		line_put(out, style, "", "and %zu more groups", n - GROUPS_SHOWN);
 }
 
 bool format_no_slot(FILE *out, const struct format_style *style, json_object *object)
@@ -521,6 +560,7 @@ void format_status(FILE *out, json_object *status, json_object *recent, const st
 	format_samples(out, style, json_get_object(status, "samples"), 0);
 	put_recent(out, style, recent);
 	put_waits(out, style, status, recent);
+	put_bandwidth(out, style, json_get_array(status, "bandwidth"));
 	format_offcore_status(out, style, status);
 	put_counter_users(out, style, json_get_object(status, "counter_users"));
 	put_slots(out, style, status);

@@ -146,6 +146,30 @@ Test(format, top_cuts_names_at_their_start)
 	cr_expect_not_null(strstr(whole, path), "what is not a terminal gets whole names");
 }
 
+Test(format, bandwidth_of_resctrl_groups)
+{
+	struct resctrl_rate list[10] = {
+		{.group = "", .known = {true, true}, .rates = {12345678901.0, 4e9}},
+		{.group = "mon_groups/web", .known = {true, false}, .rates = {5e8}},
+	};
+	const struct resctrl_rates rates = {.seconds = 10, .n = ARRAY_SIZE(list), .list = list};
+	_cleanup_json_ json_object *status = json_status(example_perf());
+	_cleanup_free_ char *text = NULL;
+
+	for (size_t i = 2; i < ARRAY_SIZE(list); i++)
+		list[i].group = "other";
+	status = json_add_bandwidth(status, &rates);
+	text = TEXT_OF(format_status(out, status, NULL, &wide));
+	cr_expect_not_null(
+		strstr(text,
+		       "  Bandwidth: resctrl /: 12.3 GB/s with all memory, 4 GB/s with memory of the same node (last 10s)\n"),
+		"%s", text);
+	cr_expect_not_null(strstr(
+		text,
+		"resctrl /mon_groups/web: 500 MB/s with all memory, - with memory of the same node (last 10s)\n"));
+	cr_expect_not_null(strstr(text, "and 2 more groups\n"));
+}
+
 Test(format, what_is_absent_is_a_dash)
 {
 	static const char reply[] =

@@ -32,6 +32,40 @@ static void expect(const struct resctrl_domain *domain, const char *group, u32 n
 	cr_expect_eq(domain->bytes[RESCTRL_LOCAL], local, "%s", group);
 }
 
+#define DOMAIN(name, number, total, local)                                                        \
+	{                                                                                         \
+		.group = (char[]){name}, .domain = (number), .known = {(total) > 0, (local) > 0}, \
+		.bytes = {(total), (local)},                                                      \
+	}
+
+Test(resctrl, rates_are_of_all_domains_of_a_group)
+{
+	struct resctrl_domain first[] = {DOMAIN("", 0, 1000, 500), DOMAIN("", 1, 2000, 100),
+					 DOMAIN("gone", 0, 7, 7), DOMAIN("web", 0, 300, 300),
+					 DOMAIN("web", 1, 400, 0)};
+	struct resctrl_domain later[] = {DOMAIN("", 0, 3000, 600), DOMAIN("", 1, 6000, 300),
+					 DOMAIN("new", 0, 9, 9), DOMAIN("web", 0, 200, 500),
+					 DOMAIN("web", 1, 500, 10)};
+	const struct resctrl before = {.list = first, .n = ARRAY_SIZE(first)};
+	const struct resctrl now = {.list = later, .n = ARRAY_SIZE(later)};
+	struct resctrl_rates rates = {0};
+
+	cr_assert_eq(resctrl_rates_update(&rates, &before, &now, 2), 0);
+	cr_assert_eq(rates.n, 3);
+	cr_expect_eq(rates.seconds, 2);
+	cr_expect_str_eq(rates.list[0].group, "");
+	cr_expect(rates.list[0].known[RESCTRL_TOTAL] && rates.list[0].rates[RESCTRL_TOTAL] == 3000);
+	cr_expect(rates.list[0].known[RESCTRL_LOCAL] && rates.list[0].rates[RESCTRL_LOCAL] == 150);
+	cr_expect_str_eq(rates.list[1].group, "new");
+	cr_expect_not(rates.list[1].known[RESCTRL_TOTAL], "it has one reading");
+	cr_expect_str_eq(rates.list[2].group, "web");
+	cr_expect_not(rates.list[2].known[RESCTRL_TOTAL], "a counter went back: another group has its name");
+	cr_expect_not(rates.list[2].known[RESCTRL_LOCAL], "a domain was not known before");
+	cr_assert_eq(resctrl_rates_update(&rates, &now, &(struct resctrl){0}, 1), 0);
+	cr_expect_eq(rates.n, 0);
+	resctrl_rates_done(&rates);
+}
+
 Test(resctrl, groups_of_all_kinds_are_read_in_order)
 {
 	char *root = tree_new();

@@ -10,6 +10,7 @@
 #include <json-c/json.h>
 #include <systemd/sd-event.h>
 
+#include "base/resctrl.h"
 #include "collect/hot_places.h"
 #include "detail/zooms.h"
 #include "history/history_state.h"
@@ -85,6 +86,12 @@ struct control_backend {
 
 	/* The state of the history. */
 	void (*history)(void *userdata, struct history_state *ret);
+
+	/*
+	 * The bandwidth of resctrl's groups. NULL, or without groups: not known. Reads the counters at most once in ten
+	 * seconds, and not beside isolated CPUs. Owned by the backend.
+	 */
+	const struct resctrl_rates *(*bandwidth)(void *userdata);
 
 	/*
 	 * Hot tables (code and data): engine_hot_choose() for this many seconds from now, engine_hot_choice()

@@ -29,6 +29,14 @@ static time_t now(void)
 	return time(NULL);
 }
 
+static json_object *add_bandwidth(const struct control *control, json_object *status)
+{
+	const struct resctrl_rates *rates =
+		control->backend.bandwidth ? control->backend.bandwidth(control->backend.userdata) : NULL;
+
+	return status && rates && rates->n > 0 ? json_add_bandwidth(status, rates) : status;
+}
+
 static int reply_status(struct varlink_call *call, const struct control *control)
 {
 	const struct snapshot *snapshot;
@@ -37,7 +45,9 @@ static int reply_status(struct varlink_call *call, const struct control *control
 	if (r < 0)
 		return control_not_measured(call, r);
 	return control_reply(
-		call, control_add_history(control, control_add_alerts(control, json_status(snapshot))));
+		call,
+		control_add_history(
+			control, control_add_alerts(control, add_bandwidth(control, json_status(snapshot)))));
 }
 
 int control_get_status(struct varlink_call *call, json_object *parameters, void *userdata)

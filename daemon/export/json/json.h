@@ -10,6 +10,7 @@
 
 #include <json-c/json.h>
 
+#include "base/resctrl.h"
 #include "export/json/json_trend.h"
 #include "export/json/json_writer.h"
 #include "snapshot/snapshot.h"
@@ -61,6 +62,9 @@ json_object *json_subtree_without_samples(const struct snapshot *snapshot, const
 
 /* The events and how they are sampled, the lost samples, and the state of the daemon itself. */
 json_object *json_status(const struct snapshot *snapshot);
+
+/* Adds "bandwidth" to the reply of GetStatus, which it takes and returns. NULL: no memory. */
+json_object *json_add_bandwidth(json_object *status, const struct resctrl_rates *rates);
 
 /* The part of json_status() about the configuration in force. */
 json_object *json_config(const struct snapshot *snapshot);

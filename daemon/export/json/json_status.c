@@ -328,3 +328,24 @@ json_object *json_status(const struct snapshot *snapshot)
 	json_put(&writer, object, "notes", json_notes(&writer, snapshot));
 	return json_finish(&writer, object);
 }
+
+json_object *json_add_bandwidth(json_object *status, const struct resctrl_rates *rates)
+{
+	struct json_writer writer = {.failed = !status};
+	json_object *list = json_checked(&writer, json_object_new_array());
+
+	for (size_t i = 0; i < rates->n; i++) {
+		const struct resctrl_rate *rate = &rates->list[i];
+		json_object *object = json_checked(&writer, json_object_new_object());
+
+		json_put_text(&writer, object, "group", rate->group);
+		json_put_seconds(&writer, object, "over_s", rates->seconds);
+		for (enum resctrl_kind kind = 0; kind < RESCTRL_KINDS; kind++)
+			if (rate->known[kind])
+				json_put_number(&writer, object, resctrl_kind_name(kind), rate->rates[kind],
+						6);
+		json_append(&writer, list, object);
+	}
+	json_put(&writer, status, "bandwidth", list);
+	return json_finish(&writer, status);
+}
