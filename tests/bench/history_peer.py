@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""history_peer.py HISTORY_COST [CGROUPS]: the questions of history_cost about a day, and the same ones of a Prometheus
+that scraped /metrics once a minute in that day. Prometheus gets its series from promtool, which writes them as blocks
+(tsdb create-blocks-from openmetrics). Each cgroup has as many series of the load event as /metrics has for a cgroup
+with four data sources. Prints JSON: the least time of five, because the first answer may find cold caches. Fails if
+a claim of pebsd-history(7) does not hold."""
+import json, os, random, socket, subprocess, sys, tempfile, time, urllib.parse, urllib.request
+
+END = 1785024000
+DAY = 86400
+MINUTE = 60
+ASKED = 5
+CLAIM_ANSWER_MS = 100
+# Upper edges of the buckets of /metrics.
+EDGES = [str(float(1 << power)) for power in range(4, 14)] + ["+Inf"]
+SOURCES = ("l1", "lfb", "l3", "local_dram")
+
+
+def line(name, unit, value):
+    print(json.dumps({"group": "history beside prometheus", "name": name, "unit": unit, "value": value}))
+
+
+def families():
+    """The counters of a cgroup: family, further label, what a minute adds."""
+    for place, edge in enumerate(EDGES):
+        yield "pebsd_latency_cycles_bucket", f',le="{edge}"', 60 * (place + 1)
+    for source in SOURCES:
+        yield "pebsd_source_samples", f',source="{source}"', 200
+    for source in SOURCES:
+        yield "pebsd_source_latency_cycles", f',source="{source}"', 40000
+    for family in ("weighted_samples", "weighted_latency_cycles", "hitm_samples"):
+        yield f"pebsd_{family}", "", 10000
+
+
+def write_series(path, cgroups):
+    """OpenMetrics wants the samples of a family together."""
+    random.seed(1)
+    kinds = {}
+    for family, label, step in families():
+        kinds.setdefault(family, []).append((label, step))
+    with open(path, "w", encoding="utf-8") as file:
+        for family, parts in kinds.items():
+            name = family.removesuffix("_bucket")
+            is_histogram = name != family
+            file.write(f"# TYPE {name} {'histogram' if is_histogram else 'counter'}\n")
+            for cgroup in range(cgroups):
+                for label, step in parts:
+                    value = 0
+                    key = f'{family}{"" if is_histogram else "_total"}{{cgroup="/fixture/{cgroup}",event="loads"{label}}}'
+                    for moment in range(END - DAY, END + 1, MINUTE):
+                        file.write(f"{key} {value} {moment}\n")
+                        value += step + random.randrange(step)
+        file.write("# EOF\n")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def ask(port, path, parameters):
+    """The time of the answer in ms, and its number of series."""
+    url = f"http://127.0.0.1:{port}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
+    before = time.monotonic()
+    with urllib.request.urlopen(url, timeout=120) as answer:
+        text = answer.read()
+    took = 1000 * (time.monotonic() - before)
+    result = json.loads(text)["data"]["result"]
+    if not result:
+        sys.exit(f"history_peer: no answer to {parameters}")
+    return took, result
+
+
+def least(port, path, parameters):
+    return min(ask(port, path, parameters)[0] for _ in range(ASKED))
+
+
+def serve(work, port):
+    with open(f"{work}/prometheus.yml", "w", encoding="utf-8") as file:
+        file.write("global: {}\n")
+    server = subprocess.Popen(["prometheus", f"--config.file={work}/prometheus.yml", f"--storage.tsdb.path={work}/tsdb",
+                               "--storage.tsdb.retention.time=100y", f"--web.listen-address=127.0.0.1:{port}"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in range(600):
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/-/ready", timeout=5).close()
+            return server
+        except OSError:
+            time.sleep(0.1)
+    server.kill()
+    sys.exit("history_peer: Prometheus does not answer")
+
+
+def size_of(folder):
+    return sum(os.path.getsize(os.path.join(at, name)) for at, _, names in os.walk(folder) for name in names)
+
+
+def main():
+    cgroups = int(sys.argv[2]) if len(sys.argv) > 2 else 200
+    own = {}
+    for _ in range(ASKED):
+        for text in subprocess.run([sys.argv[1], str(cgroups), "24"], check=True, capture_output=True,
+                                   text=True).stdout.splitlines():
+            figure = json.loads(text)
+            own[figure["name"]] = min(figure["value"], own.get(figure["name"], figure["value"]))
+    with tempfile.TemporaryDirectory() as work:
+        write_series(f"{work}/series", cgroups)
+        subprocess.run(["promtool", "tsdb", "create-blocks-from", "openmetrics", "--quiet", f"{work}/series", f"{work}/tsdb"],
+                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        os.remove(f"{work}/series")
+        port = free_port()
+        server = serve(work, port)
+        try:
+            day = sum(least(port, "query", {"time": END, "query": query}) for query in (
+                "histogram_quantile(0.99, sum by (cgroup, le) (increase(pebsd_latency_cycles_bucket[1d])))",
+                "sum by (cgroup, source) (increase(pebsd_source_latency_cycles_total[1d]))",
+                "sum by (cgroup, source) (increase(pebsd_source_samples_total[1d]))"))
+            single = least(port, "query_range", {
+                "start": END - DAY, "end": END, "step": MINUTE,
+                "query": 'histogram_quantile(0.99, rate(pebsd_latency_cycles_bucket{cgroup="/fixture/7"}[2m]))'})
+            size = size_of(f"{work}/tsdb")
+        finally:
+            server.terminate()
+            server.wait()
+    line("cgroups", "", cgroups)
+    line("pebsd: a day of all cgroups", "ms", own["day"])
+    line("prometheus: a day of all cgroups, p99 and sources", "ms", day)
+    line("pebsd: a day of one cgroup by the minute", "ms", own["day of one cgroup, 1440 bins"])
+    line("prometheus: a day of one cgroup by the minute, p99", "ms", single)
+    line("pebsd: size of a day", "MiB", own["size"])
+    line("prometheus: size of a day, a scrape a minute", "MiB", size / 2**20)
+    if max(own["day"], own["day of one cgroup, 1440 bins"]) > CLAIM_ANSWER_MS:
+        sys.exit("history_peer: a question about a day takes longer than claimed")
+
+
+main()
