@@ -33,9 +33,14 @@ struct alert {
 	struct timespec breached; /* time at which the breach was first proven */
 	struct timespec fired;
 	struct timespec resolved;
-	enum alert_end end; /* of a resolved alert */
-	u8 counts;          /* enum count_kind of the event */
-	bool samples_loads; /* loads are also sampled, so sources and latencies are known */
+	/*
+	 * The value that was farthest past the limit while the alert was pending or firing, as far as this process has
+	 * seen it; NAN: it has seen none.
+	 */
+	float worst;
+	enum alert_end end : 8; /* of a resolved alert */
+	u8 counts;              /* enum count_kind of the event */
+	bool samples_loads;     /* loads are also sampled, so sources and latencies are known */
 };
 
 /* A change of an alert's state. */

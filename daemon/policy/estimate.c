@@ -487,6 +487,16 @@ static void describe_second(const struct rule *rule, const struct side *now, con
 		ret->cores_used = (float)(rate_of(&now->second) * now->unit);
 }
 
+double estimate_value(const struct rule *rule, const struct measured *measured)
+{
+	struct side now = now_of(rule, measured);
+	struct side base = base_of(rule, measured);
+
+	if (!rule->metric.ratio)
+		return value_of(rule, &now);
+	return is_zero(rule, base.event.tally) ? INFINITY : value_of(rule, &now) / value_of(rule, &base);
+}
+
 void estimate_of(const struct rule *rule, const struct limits *limits, const struct measured *measured,
 		 struct estimate *ret)
 {
@@ -509,13 +519,11 @@ void estimate_of(const struct rule *rule, const struct limits *limits, const str
 	ret->bounds = estimate_bounds(rule, limits, measured);
 	ret->effect = effect_of(measured);
 	ret->worth = estimate_worth(ret->samples, ret->effect);
-	ret->value = value_of(rule, &now);
+	ret->value = estimate_value(rule, measured);
 	if (rule->metric.kind == METRIC_QUANTILE && !rule->metric.ratio && limits) {
 		ret->past_threshold = count_past(rule, now.event.tally, limits->threshold_bucket);
 		ret->past_clear = count_past(rule, now.event.tally, limits->clear_bucket);
 	}
-	if (rule->metric.ratio)
-		ret->value = is_zero(rule, base.event.tally) ? INFINITY : ret->value / value_of(rule, &base);
 }
 
 bool estimate_has_samples(const struct estimate *estimate, const struct metric *metric)

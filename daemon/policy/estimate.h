@@ -114,6 +114,9 @@ u64 estimate_worth_count(u64 count, u64 n, u64 worth);
 /* Returns whether there is a value. */
 bool estimate_known(const struct rule *rule, const struct measured *measured);
 
+/* Computes only the value; INFINITY for a ratio to 0. Call it only if estimate_known() holds. */
+double estimate_value(const struct rule *rule, const struct measured *measured);
+
 /* Computes only the bounds. Call it only if estimate_known() holds. */
 struct interval estimate_bounds(const struct rule *rule, const struct limits *limits,
 				const struct measured *measured);

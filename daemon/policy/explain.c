@@ -517,6 +517,17 @@ static void say_unknown(struct speech *speech)
 }
 
 /* Says since when the state holds, and how long a breach must still be proven. */
+/* An alert that is over now had a value past its limit. */
+static void say_worst(struct speech *speech)
+{
+	char worst[LATENCY_MAX];
+
+	if (!isfinite(speech->alert->worst))
+		return;
+	latency(speech->alert, (double)speech->alert->worst, NEAREST, worst);
+	say(speech, "at its worst, %s was %s", speech->metric, worst);
+}
+
 static void say_time(struct speech *speech)
 {
 	const struct alert *alert = speech->alert;
@@ -546,6 +557,7 @@ static void say_time(struct speech *speech)
 	case ALERT_RESOLVED:
 		break;
 	}
+	say_worst(speech);
 	if (!alert->since.tv_sec)
 		return;
 	switch (alert->end) {

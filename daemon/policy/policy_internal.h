@@ -46,6 +46,7 @@ struct extra {
 	u64 number;
 	struct timespec since, breached, fired, resolved;
 	enum alert_end end;
+	float worst;              /* as in struct alert */
 	struct estimate estimate; /* as of the state's last change, or its cgroup's removal */
 	struct limits limits;     /* valid if the preference has a threshold */
 	struct preference_effect preference;

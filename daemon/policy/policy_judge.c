@@ -382,6 +382,16 @@ static int enter(struct policy *policy, struct subject *subject, size_t member, 
 	return 0;
 }
 
+/* An alert began, or goes on: remembers its worst value. */
+static void note_worst(struct extra *extra, const struct rule *rule, const struct measured *measured,
+		       bool began)
+{
+	float value = (float)estimate_value(rule, measured);
+
+	if (began || isnan(extra->worst) || (rule->below ? value < extra->worst : value > extra->worst))
+		extra->worst = value;
+}
+
 /*
  * Returns whether a verdict needs an upper bound that may be too low. A rate counts samples, so those of cgroups
  * without a slot can only add to it: its lower bound holds for the whole subtree, its upper bound does not. The
@@ -427,6 +437,8 @@ static int judge_member(struct policy *policy, struct subject *subject, size_t m
 	struct measured measured = *window;
 	struct finding finding = {.now_ns = policy->now_ns, .elapsed_ns = policy->elapsed_ns};
 	bool ignored = state->extra && state->extra->preference.ignored;
+	enum alert_state from;
+	int r;
 
 	finding.unknown = reason_of(policy, subject, member, &measured);
 	if (finding.unknown == UNKNOWN_NOT && !ignored)
@@ -439,7 +451,12 @@ static int judge_member(struct policy *policy, struct subject *subject, size_t m
 			state->extra->at_ns = policy->now_ns;
 		return 0;
 	}
-	return enter(policy, subject, member, &finding);
+	from = (enum alert_state)state->state;
+	r = enter(policy, subject, member, &finding);
+	if (r == 0 && is_frozen(state) && finding.unknown == UNKNOWN_NOT)
+		note_worst(state->extra, subject_rule(policy, subject, member), &measured,
+			   from != ALERT_PENDING && from != ALERT_FIRING);
+	return r;
 }
 
 /*

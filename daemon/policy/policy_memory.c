@@ -111,6 +111,7 @@ static int recall_ended(struct policy *policy, const struct policy_memory *memor
 		.fired = memory->fired,
 		.resolved = memory->resolved,
 		.end = ALERT_END_RULE,
+		.worst = NAN,
 	};
 	int event = event_of(policy, memory->event_key);
 	struct ended *ended;

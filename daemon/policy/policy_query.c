@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "policy/policy_internal.h"
@@ -24,6 +25,7 @@ void alert_with(const struct policy *policy, const struct subject *subject, size
 		.subtree_without_slot = (u32)subtree_without_slot(policy, subject),
 		.counts = (u8)policy->events[view->event].count_kind,
 		.samples_loads = policy->samples_loads,
+		.worst = NAN,
 	};
 	ret->since = ret->decision.since_ns == subject->born_ns ? subject->born : policy->starts[rule].time;
 	ret->estimate = *estimate;
@@ -35,6 +37,7 @@ void alert_with(const struct policy *policy, const struct subject *subject, size
 	ret->breached = extra->breached;
 	ret->fired = extra->fired;
 	ret->resolved = extra->resolved;
+	ret->worst = extra->worst;
 	ret->end = extra->end;
 }
 
@@ -231,6 +234,7 @@ static size_t explain_no_slot(const struct policy *policy, const struct rule *ru
 			.counts = (u8)policy->events[view->event].count_kind,
 			.samples_loads = policy->samples_loads,
 			.since = policy->starts[rule - policy->rules].time,
+			.worst = NAN,
 		};
 	}
 	return n;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "policy/policy_internal.h"
@@ -104,6 +105,7 @@ int subject_extra(struct policy *policy, struct subject *subject, size_t member,
 		if (!state->extra)
 			return -ENOMEM;
 		policy->bytes += sizeof(*state->extra);
+		state->extra->worst = NAN;
 		state->extra->at_ns = decision.at_ns;
 		state->extra->since_ns = decision.since_ns;
 		state->extra->since = decision.since_ns == subject->born_ns

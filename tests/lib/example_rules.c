@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "example_rules.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static char *databases[] = {"/system.slice/db*.service", "/kubepods.slice/*"};
@@ -77,6 +78,7 @@ struct alert example_alert(size_t rule, const char *cgroup)
 		.event_key = "loads",
 		.limits = rule_limits(&rules[rule], rules[rule].threshold),
 		.estimate.bounds = {.high = __builtin_inf()},
+		.worst = NAN,
 	};
 }
 

@@ -1159,6 +1159,36 @@ Test(policy, alerts_of_what_is_left_out_end_as_ignored)
 	fixture_free(&fixture);
 }
 
+/* Runs until the alert of the only rule on /a fires or resolves. */
+static void run_until(struct policy_fixture *fixture, enum alert_state state, u64 slow, u64 fast)
+{
+	for (unsigned i = 0; i < 100; i++) {
+		(void)fixture_run(fixture, 1, "/a", slow, fast);
+		if (the_alert(fixture, "remote", "/a").decision.state == state)
+			return;
+	}
+	cr_assert_fail("it does not become %s", alert_state_word(state));
+}
+
+Test(policy, the_worst_value_of_an_alert_is_remembered)
+{
+	struct rule rule = fixture_rule("remote", everything);
+	struct policy_fixture fixture;
+	struct alert alert;
+
+	fixture_new(&fixture, &rule, 1);
+	run_until(&fixture, ALERT_FIRING, 700, 300);
+	cr_expect_float_eq(the_alert(&fixture, "remote", "/a").worst, 0.7, 1e-6);
+	(void)fixture_run(&fixture, 60, "/a", 900, 100);
+	run_until(&fixture, ALERT_RESOLVED, 0, 1000);
+	alert = the_alert(&fixture, "remote", "/a");
+	cr_expect_lt(alert.estimate.value, 0.5);
+	cr_expect_float_eq(alert.worst, 0.9, 1e-6);
+	run_until(&fixture, ALERT_FIRING, 800, 200);
+	cr_expect_lt(the_alert(&fixture, "remote", "/a").worst, 0.85F, "another alert");
+	fixture_free(&fixture);
+}
+
 Test(policy, pending_ones_that_end_displace_no_resolved_alert)
 {
 	struct rule rules[] = {fixture_rule("stays", slice), fixture_rule("goes", everything)};

@@ -272,6 +272,8 @@ static void put_estimate(struct json_writer *writer, json_object *object, const 
 		if (!(estimate->bounds.high < estimate->value))
 			json_put_metric(writer, object, "high", metric, estimate->bounds.high);
 	}
+	if (alert->decision.state != ALERT_INACTIVE)
+		json_put_metric(writer, object, "worst", metric, (double)alert->worst);
 	if (!recalled(alert)) {
 		json_put_u64(writer, object, "samples", estimate->samples);
 		put_second(writer, object, alert);
