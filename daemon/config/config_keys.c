@@ -57,7 +57,11 @@ static int config_container_labels(const struct config_key *key, const char *tex
 
 /* The values of [model] that name parts of the model: its CPUs and its workloads. */
 
-#define ALL "all"
+#define ALL      "all"
+#define SCENARIO "scenario"
+
+#define ALL_WORKLOADS ((1U << WORKLOAD_COUNT) - 1)
+#define ALL_PROGRAMS  ((1U << WORKLOAD_KINDS) - 1 - ALL_WORKLOADS)
 
 static int refuse_unable(const struct config_key *key, const struct machine *machine,
 			 const char *const *words, size_t n, char **ret_problem)
@@ -96,13 +100,13 @@ static int config_model_cpu(const struct config_key *key, const char *text, cons
 }
 
 /*
- * Parses names of workloads, separated by blanks, or "all". Sets `*ret` to the bits 1 << enum workload_kind.
+ * Parses names of workloads, separated by blanks, "scenario" or "all". Sets `*ret` to the bits 1 << enum workload_kind.
  * Returns as config_model_cpu().
  */
 static int config_model_workloads(const struct config_key *key, const char *text, unsigned int *ret,
 				  char **ret_problem)
 {
-	const char *words[WORKLOAD_COUNT + 1] = {ALL};
+	const char *words[WORKLOAD_KINDS + 2] = {SCENARIO, ALL};
 	_cleanup_free_ char *copy = strdup(text);
 	unsigned int workloads = 0;
 	char *rest = copy;
@@ -110,14 +114,16 @@ static int config_model_workloads(const struct config_key *key, const char *text
 
 	if (!copy)
 		return -ENOMEM;
-	memcpy(&words[1], workload_names, sizeof(workload_names));
+	memcpy(&words[2], workload_names, sizeof(workload_names));
 	while ((word = strsep(&rest, BLANKS))) {
 		int kind = workload_find(word);
 
 		if (!*word)
 			continue;
 		if (strcmp(word, ALL) == 0)
-			workloads |= (1U << WORKLOAD_COUNT) - 1;
+			workloads |= ALL_WORKLOADS;
+		else if (strcmp(word, SCENARIO) == 0)
+			workloads |= ALL_PROGRAMS;
 		else if (kind >= 0)
 			workloads |= 1U << kind;
 		else
@@ -309,7 +315,7 @@ static const struct config_key keys[] = {
 	{"model", "seed", CONFIG_KEY_NUMBER, .needs_restart = true, FIELD(seed), .default_text = "1",
 	 .min = 0, .max = UINT64_MAX, .meaning = "seed of the model's random numbers"},
 	{"model", "workloads", CONFIG_KEY_WORKLOADS, .needs_restart = true, FIELD(workloads),
-	 .default_text = "all", .meaning = "workloads of the model, each in its own cgroup"},
+	 .default_text = "scenario", .meaning = "workloads of the model, each in its own cgroup"},
 	{"cgroups", "max", CONFIG_KEY_NUMBER, .needs_restart = true, FIELD(cgroups_max),
 	 .default_text = "auto", .min = 16, .max = 65536, .has_auto = true,
 	 .auto_value = CONFIG_CGROUPS_MAX_AUTO, .meaning = "number of slots, one for each accounted cgroup"},

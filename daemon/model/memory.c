@@ -36,6 +36,8 @@ struct memory {
 	struct random random;
 	struct tables tables;
 	struct flights flights;
+	struct memory_traffic traffic;
+	u32 local_wait, remote_wait; /* mean cycles that a line from DRAM waits because of other cores */
 };
 
 /* The result of an access, except for its translation. */
@@ -208,13 +210,23 @@ static struct outcome in_remote_cache(const struct memory *memory, enum asked as
 	return (struct outcome){PLACE_REMOTE_CACHE, asked, cycles, cycles / 8, 6};
 }
 
-static struct outcome in_dram(const struct memory *memory, bool remote)
+#define DRAM_DOUBLES 6U
+
+static struct outcome in_dram(struct memory *memory, bool remote)
 {
 	u32 cycles = remote ? memory->shape.remote_dram_cycles : memory->shape.local_dram_cycles;
+	u32 wait = remote ? memory->remote_wait : memory->local_wait;
 
-	/* ASKED_MISS: only a snoop of the other cores shows that no cache has the line. */
-	return (struct outcome){remote ? PLACE_REMOTE_DRAM : PLACE_LOCAL_DRAM, ASKED_MISS, cycles, cycles / 6,
-				6};
+	if (remote)
+		memory->traffic.remote++;
+	else
+		memory->traffic.local++;
+	/*
+	 * ASKED_MISS: only a snoop of the other cores shows that no cache has the line. The wait for other cores
+	 * has the mean of a queueing delay of that scale.
+	 */
+	return (struct outcome){remote ? PLACE_REMOTE_DRAM : PLACE_LOCAL_DRAM, ASKED_MISS, cycles,
+				cycles / 6 + wait * 4 / (DRAM_DOUBLES + 2), DRAM_DOUBLES};
 }
 
 static struct outcome in_another_cache(const struct memory *memory, u64 entry, enum asked asked)
@@ -401,4 +413,15 @@ void memory_other_writes(struct memory *memory, u64 address, bool other_socket)
 void memory_other_reads(struct memory *memory, u64 address, bool other_socket)
 {
 	note_other(memory, line_of(address), other_socket ? OTHERS_SOCKET : 0);
+}
+
+struct memory_traffic memory_traffic(const struct memory *memory)
+{
+	return memory->traffic;
+}
+
+void memory_contend(struct memory *memory, u32 local_wait, u32 remote_wait)
+{
+	memory->local_wait = local_wait < MEMORY_WAIT_MAX ? local_wait : MEMORY_WAIT_MAX;
+	memory->remote_wait = remote_wait < MEMORY_WAIT_MAX ? remote_wait : MEMORY_WAIT_MAX;
 }

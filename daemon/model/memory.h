@@ -52,4 +52,22 @@ void memory_other_writes(struct memory *memory, u64 address, bool other_socket);
 /* Another core loads the line, and has it clean in its cache. */
 void memory_other_reads(struct memory *memory, u64 address, bool other_socket);
 
+/* Lines that came from DRAM, also for prefetches. */
+struct memory_traffic {
+	u64 local;
+	u64 remote; /* from memory of the other socket */
+};
+
+/* Returns the traffic since the start. */
+struct memory_traffic memory_traffic(const struct memory *memory);
+
+/* The longest mean wait that memory_contend() takes, so that each latency fits 16 bits. */
+#define MEMORY_WAIT_MAX 400U
+
+/*
+ * Other cores use the same DRAM: from now on a line from DRAM waits for this many cycles on average. A wait
+ * above MEMORY_WAIT_MAX acts as that. Without this call, no line waits for others.
+ */
+void memory_contend(struct memory *memory, u32 local_wait, u32 remote_wait);
+
 #endif

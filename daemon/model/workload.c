@@ -61,9 +61,9 @@ struct slot {
 	}
 
 #define SLOT_BYTES 4 /* size of an instruction */
-#define SLOTS_MAX  16
+#define SLOTS_MAX  24
 
-#define FUNCTIONS_MAX 3
+#define FUNCTIONS_MAX 5
 
 /* A function starts at slot `first` and ends before the next one. All functions of a body run in sequence. */
 struct function {
@@ -78,7 +78,7 @@ struct body {
 		functions[FUNCTIONS_MAX]; /* from slot 0 on; if there are fewer, a NULL name ends them */
 };
 
-static const struct body bodies[WORKLOAD_COUNT] = {
+static const struct body bodies[WORKLOAD_KINDS] = {
 	[WORKLOAD_STREAMING] = {14,
 				{LOAD(ARRAY), ALU, ALU, LOAD(ARRAY), ALU, ALU, ALU, LOAD(ARRAY), ALU, ALU,
 				 LOAD(ARRAY), ALU, ALU, ALU},
@@ -106,18 +106,44 @@ static const struct body bodies[WORKLOAD_COUNT] = {
 			  {LOAD(HOT), ALU, ALU, LOAD(ANY), ALU, ALU, STORE(HOT), ALU, RELOAD(HOT), ALU, ALU,
 			   ALU, ALU},
 			  {{"main", 0}, {"look_up", 3}, {"update", 6}}},
+	[WORKLOAD_DATABASE] = {22,
+			       {LOAD(STACK), ALU, ALU, FOLLOW(INDEX), ALU, ALU, LOAD(HOT), ALU, ALU,
+				FOLLOW(RECORD), ALU, ALU, LOAD(FIELD), ALU, ALU, LOAD(HOT), ALU, ALU,
+				STORE(LOG), ALU, ALU, ALU},
+			       {{"execute_query", 0}, {"search_index", 3}, {"read_page", 9}, {"filter_row", 15},
+				{"append_log", 18}}},
+	[WORKLOAD_BACKUP] = {17,
+			     {LOAD(FILE), ALU, ALU, LOAD(FILE), ALU, ALU, LOAD(FILE), ALU, ALU, ALU,
+			      LOAD(HOT), ALU, ALU, STORE(HOT), ALU, ALU, ALU},
+			     {{"read_file", 0}, {"compress", 10}}},
+	[WORKLOAD_SHOP] = {20,
+			   {LOAD(STACK), ALU, ALU, FOLLOW(SESSION), ALU, ALU, LOAD(HOT), ALU, ALU, STORE(HOT),
+			    ALU, ALU, ALU, FOLLOW(TALLY), ALU, ALU, STORE(TALLY_AGAIN), ALU, ALU, ALU},
+			   {{"handle_request", 0}, {"find_session", 3}, {"render_page", 6}, {"count_order", 13}}},
+	[WORKLOAD_BATCH] = {17,
+			    {LOAD(ROWS), ALU, ALU, LOAD(ROWS), ALU, ALU, LOAD(ROWS), ALU, ALU, ALU, LOAD(HOT),
+			     ALU, ALU, STORE(HOT), ALU, ALU, ALU},
+			    {{"read_rows", 0}, {"add_to_group", 10}}},
+	[WORKLOAD_CACHE] = {16,
+			    {LOAD(STACK), ALU, ALU, ALU, FOLLOW(PAGE), ALU, ALU, ALU, ADD_TO(OWN_COUNTER), ALU,
+			     ALU, ALU, LOAD(HOT_AWAY), ALU, ALU, ALU},
+			    {{"serve_key", 0}, {"look_up_key", 4}, {"lock_entry", 8}, {"copy_value", 12}}},
+	[WORKLOAD_MONITOR] = {13,
+			      {LOAD(STACK), ALU, ALU, LOAD(INDEX), ALU, ALU, LOAD(INDEX), ALU, ALU, LOAD(STACK),
+			       ALU, ALU, ALU},
+			      {{"main", 0}, {"read_counters", 3}}},
 };
 
 #define WORKLOAD_WORD_(name, word, text) word,
-const char *const workload_names[WORKLOAD_COUNT] = {WORKLOADS(WORKLOAD_WORD_)};
+const char *const workload_names[WORKLOAD_KINDS] = {WORKLOADS(WORKLOAD_WORD_) PROGRAMS(WORKLOAD_WORD_)};
 #undef WORKLOAD_WORD_
 #define WORKLOAD_TEXT_(name, word, text) text,
-const char *const workload_texts[WORKLOAD_COUNT] = {WORKLOADS(WORKLOAD_TEXT_)};
+const char *const workload_texts[WORKLOAD_KINDS] = {WORKLOADS(WORKLOAD_TEXT_) PROGRAMS(WORKLOAD_TEXT_)};
 #undef WORKLOAD_TEXT_
 
 int workload_find(const char *name)
 {
-	for (int kind = 0; kind < WORKLOAD_COUNT; kind++)
+	for (int kind = 0; kind < WORKLOAD_KINDS; kind++)
 		if (same_text(workload_names[kind], name))
 			return kind;
 	return -EINVAL;
@@ -145,9 +171,9 @@ static bool name_code(u64 address, struct workload_name *ret)
 
 bool workload_name_of(u64 address, struct workload_name *ret)
 {
-	if (address >= WORKLOAD_TEXT && address < WORKLOAD_TEXT + WORKLOAD_COUNT * WORKLOAD_TEXT_SIZE)
+	if (address >= WORKLOAD_TEXT && address < WORKLOAD_TEXT + WORKLOAD_KINDS * WORKLOAD_TEXT_SIZE)
 		return name_code(address, ret);
-	if (address >= WORKLOAD_DATA && address < WORKLOAD_DATA + WORKLOAD_COUNT * WORKLOAD_DATA_SIZE)
+	if (address >= WORKLOAD_DATA && address < WORKLOAD_DATA + WORKLOAD_KINDS * WORKLOAD_DATA_SIZE)
 		return workload_data_name(address, ret);
 	return false;
 }

@@ -2,7 +2,10 @@
 /*
  * Programs that the model runs: streams of retired instructions, each with a characteristic memory behaviour.
  *
- * The order by mean latency of the loads above 30 cycles, highest first, is the same on every machine with
+ * WORKLOADS show one behaviour each, always the same. PROGRAMS are those of the scenario (scenario.h), in which
+ * they sleep, disturb each other and change.
+ *
+ * Of the workloads, the order by mean latency of the loads above 30 cycles, highest first, is the same on every machine with
  * load latency: remote-numa; pointer-chase; false-sharing, locked-counters and mix, in any order; streaming;
  * tlb-thrash. Typical of each except mix:
  * - streaming: fill buffers
@@ -26,12 +29,31 @@
 	X(LOCKED_COUNTERS, "locked-counters", "counts with locked instructions, some of them shared")      \
 	X(MIX, "mix", "a mix of all of these, mostly in the first level cache")
 
+#define PROGRAMS(X)                                                                                      \
+	X(DATABASE, "database", "searches an index and reads pages, some of them on the other node")     \
+	X(BACKUP, "backup", "wakes up and reads the files of the other node")                            \
+	X(SHOP, "shop", "serves pages and counts orders; a deploy brings false sharing")                 \
+	X(BATCH, "batch", "wakes up and reads a table from its start to its end")                        \
+	X(CACHE, "cache", "looks up keys in a table of more pages than the TLBs hold, and locks entries") \
+	X(MONITOR, "monitor", "wakes up every ten seconds and reads counters")
+
 #define WORKLOAD_ENUM_(name, word, text) WORKLOAD_##name,
-enum workload_kind { WORKLOADS(WORKLOAD_ENUM_) WORKLOAD_COUNT };
+enum workload_kind {
+	WORKLOADS(WORKLOAD_ENUM_)
+	WORKLOAD_COUNT, /* the workloads without the programs */
+	WORKLOAD_BEFORE_PROGRAMS_ = WORKLOAD_COUNT - 1,
+	PROGRAMS(WORKLOAD_ENUM_)
+	WORKLOAD_KINDS, /* all kinds: workloads and programs */
+};
 #undef WORKLOAD_ENUM_
 
-extern const char *const workload_names[WORKLOAD_COUNT];
-extern const char *const workload_texts[WORKLOAD_COUNT];
+extern const char *const workload_names[WORKLOAD_KINDS];
+extern const char *const workload_texts[WORKLOAD_KINDS];
+
+static inline bool workload_is_program(enum workload_kind kind)
+{
+	return (int)kind >= (int)WORKLOAD_COUNT;
+}
 
 /* Returns the workload with this name, or -EINVAL. */
 int workload_find(const char *name);
@@ -68,6 +90,7 @@ struct workload {
 	u64 retired;     /* time at which the last instruction retired */
 	u64 position[4]; /* for use by the kind */
 	u32 phase;       /* position in the loop's body */
+	bool shared_tallies; /* other cores write the shop's tallies */
 };
 
 /*

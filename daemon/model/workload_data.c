@@ -54,6 +54,23 @@
 #define ANY_COLD   3U
 #define ANY_REMOTE 1U
 
+/*
+ * The scenario, chances in sixty:
+ * - RECORD_REMOTE: a record of the database is in memory of the other socket.
+ * - SESSION_OLD: a session of the shop is not in L2.
+ * - TALLY_WRITTEN: the shop's other worker has written the shared tallies since the last access. Both workers run
+ *   on one socket.
+ */
+#define RECORD_REMOTE 8U
+#define SESSION_OLD   4U
+#define TALLY_WRITTEN 50U
+#define TALLY_LINES   4UL
+
+#define LOG_LINES 64UL
+
+/* The bytes that the backup and the batch job read at once. */
+#define VECTOR (2 * WORD)
+
 /* The data ranges of each workload. */
 enum range {
 	RANGE_MAIN,
@@ -69,7 +86,7 @@ enum range {
 #define RANGE_BYTES (WORKLOAD_DATA_SIZE / RANGE_COUNT / PAGE * PAGE)
 
 /* Names that the variables of such programs might have. The stack and unused ranges have no name. */
-static const char *const range_names[WORKLOAD_COUNT][RANGE_COUNT] = {
+static const char *const range_names[WORKLOAD_KINDS][RANGE_COUNT] = {
 	[WORKLOAD_STREAMING] = {[RANGE_MAIN] = "array"},
 	[WORKLOAD_POINTER_CHASE] = {[RANGE_MAIN] = "nodes"},
 	[WORKLOAD_REMOTE_NUMA] = {[RANGE_MAIN] = "nodes"},
@@ -82,6 +99,19 @@ static const char *const range_names[WORKLOAD_COUNT][RANGE_COUNT] = {
 			  [RANGE_THIRD] = "cool",
 			  [RANGE_COLD] = "cold",
 			  [RANGE_REMOTE] = "remote"},
+	[WORKLOAD_DATABASE] = {[RANGE_MAIN] = "cursors",
+			       [RANGE_SHARED] = "log_buffer",
+			       [RANGE_THIRD] = "index",
+			       [RANGE_COLD] = "buffer_pool",
+			       [RANGE_REMOTE] = "buffer_pool_other_node"},
+	[WORKLOAD_BACKUP] = {[RANGE_MAIN] = "dictionary", [RANGE_REMOTE] = "page_cache"},
+	[WORKLOAD_SHOP] = {[RANGE_MAIN] = "templates",
+			   [RANGE_SHARED] = "order_tallies",
+			   [RANGE_SECOND] = "sessions",
+			   [RANGE_THIRD] = "old_sessions"},
+	[WORKLOAD_BATCH] = {[RANGE_MAIN] = "groups", [RANGE_COLD] = "rows"},
+	[WORKLOAD_CACHE] = {[RANGE_MAIN] = "table", [RANGE_SHARED] = "entry_locks", [RANGE_SECOND] = "values"},
+	[WORKLOAD_MONITOR] = {[RANGE_THIRD] = "counters"},
 };
 
 static u64 range_base(const struct workload *workload, enum range range)
@@ -130,12 +160,12 @@ static u64 thrash_address(const struct workload *workload, u32 page)
 	return range_base(workload, RANGE_MAIN) + page * PAGE + page % (PAGE / LINE) * LINE;
 }
 
-static void prefetch_ahead(struct workload *workload, u64 address)
+static void prefetch_ahead(struct workload *workload, u64 address, bool remote)
 {
 	u64 *next = &workload->position[1];
 	u64 line = address / LINE * LINE;
 	u64 end = address / PAGE * PAGE + PAGE;
-	struct access access = {.tsc = workload->tsc, .kind = ACCESS_PREFETCH};
+	struct access access = {.tsc = workload->tsc, .kind = ACCESS_PREFETCH, .remote = remote};
 	struct retired nobody;
 
 	if (end > line + (PREFETCH_LINES + 1) * LINE)
@@ -148,13 +178,13 @@ static void prefetch_ahead(struct workload *workload, u64 address)
 	}
 }
 
-static u64 next_of_array(struct workload *workload)
+static u64 next_of_array(struct workload *workload, enum range range, u64 bytes)
 {
-	u64 address = range_base(workload, RANGE_MAIN) + workload->position[0];
+	u64 address = range_base(workload, range) + workload->position[0];
 
 	if (address % LINE == 0)
-		prefetch_ahead(workload, address);
-	workload->position[0] += WORD;
+		prefetch_ahead(workload, address, range == RANGE_REMOTE);
+	workload->position[0] += bytes;
 	if (workload->position[0] >= (u64)largest_cache(workload->shape) * ARRAY_CACHES)
 		workload->position[0] = 0;
 	return address;
@@ -214,6 +244,72 @@ static void locate_any(struct workload *workload, struct access *access)
 	}
 }
 
+static void locate_record(struct workload *workload, struct access *access)
+{
+	u32 lines = largest_cache(workload->shape) / LINE * COLD_CACHES;
+
+	access->remote = random_chance(&workload->random, RECORD_REMOTE, CHANCES);
+	access->address = line_in(workload, access->remote ? RANGE_REMOTE : RANGE_COLD, lines);
+	access->large_page = true;
+	workload->position[0] = access->address;
+	workload->position[1] = access->remote;
+}
+
+static u64 next_session(struct workload *workload)
+{
+	if (random_chance(&workload->random, SESSION_OLD, CHANCES))
+		return word_in(workload, RANGE_THIRD, largest_cache(workload->shape) / 2);
+	return word_in(workload, RANGE_SECOND, workload->shape->l2_bytes / 2);
+}
+
+static u64 next_log_line(struct workload *workload)
+{
+	workload->position[2] = (workload->position[2] + WORD) % (LOG_LINES * LINE);
+	return range_base(workload, RANGE_SHARED) + workload->position[2];
+}
+
+static void locate_of_program(struct workload *workload, enum data data, struct access *access)
+{
+	switch (data) {
+	case DATA_INDEX:
+		access->address = word_in(workload, RANGE_THIRD, largest_cache(workload->shape) / 2);
+		access->large_page = true;
+		break;
+	case DATA_RECORD:
+		locate_record(workload, access);
+		break;
+	case DATA_FIELD:
+		access->address = workload->position[0] + WORD;
+		access->remote = workload->position[1];
+		access->large_page = true;
+		break;
+	case DATA_LOG:
+		access->address = next_log_line(workload);
+		break;
+	case DATA_FILE:
+		access->address = next_of_array(workload, RANGE_REMOTE, VECTOR);
+		access->remote = true;
+		break;
+	case DATA_ROWS:
+		access->address = next_of_array(workload, RANGE_COLD, VECTOR);
+		break;
+	case DATA_SESSION:
+		access->address = next_session(workload);
+		access->large_page = true;
+		break;
+	case DATA_TALLY:
+		access->address = next_shared(workload, TALLY_LINES,
+					      workload->shared_tallies ? TALLY_WRITTEN : 0, 0);
+		break;
+	case DATA_TALLY_AGAIN:
+		access->address = workload->position[0];
+		break;
+	default:
+		access->address = word_in(workload, RANGE_SECOND, HOT_BYTES);
+		break;
+	}
+}
+
 void workload_data_locate(struct workload *workload, enum data data, struct access *access)
 {
 	switch (data) {
@@ -223,7 +319,7 @@ void workload_data_locate(struct workload *workload, enum data data, struct acce
 		access->address = word_in(workload, RANGE_STACK, STACK_BYTES);
 		break;
 	case DATA_ARRAY:
-		access->address = next_of_array(workload);
+		access->address = next_of_array(workload, RANGE_MAIN, WORD);
 		break;
 	case DATA_NODE:
 		access->address = next_node(workload, CHASE_CACHES);
@@ -249,7 +345,8 @@ void workload_data_locate(struct workload *workload, enum data data, struct acce
 			workload, random_below(&workload->random, thrash_pages(workload->shape)));
 		break;
 	case DATA_OWN_COUNTER:
-		access->address = line_in(workload, RANGE_MAIN, OWN_COUNTERS);
+		access->address = line_in(
+			workload, workload->kind == WORKLOAD_CACHE ? RANGE_SHARED : RANGE_MAIN, OWN_COUNTERS);
 		break;
 	case DATA_SHARED_COUNTER:
 		access->address = next_shared(workload, SHARED_COUNTERS, COUNTER_WRITTEN, COUNTER_REMOTE);
@@ -259,6 +356,9 @@ void workload_data_locate(struct workload *workload, enum data data, struct acce
 		break;
 	case DATA_ANY:
 		locate_any(workload, access);
+		break;
+	default:
+		locate_of_program(workload, data, access);
 		break;
 	}
 }
@@ -291,8 +391,34 @@ void workload_data_warm(struct workload *workload)
 			    workload->shape->l2_bytes / 2);
 		memory_warm(workload->memory, main, HOT_BYTES);
 		break;
+	case WORKLOAD_DATABASE:
+		memory_warm(workload->memory, range_base(workload, RANGE_COLD), largest);
+		memory_warm(workload->memory, range_base(workload, RANGE_SHARED), LOG_LINES * LINE);
+		memory_warm(workload->memory, range_base(workload, RANGE_THIRD), largest / 2);
+		memory_warm(workload->memory, main, HOT_BYTES);
+		break;
+	case WORKLOAD_SHOP:
+		memory_warm(workload->memory, range_base(workload, RANGE_THIRD), largest / 2);
+		memory_warm(workload->memory, range_base(workload, RANGE_SECOND),
+			    workload->shape->l2_bytes / 2);
+		memory_warm(workload->memory, main, HOT_BYTES);
+		memory_warm(workload->memory, range_base(workload, RANGE_SHARED), TALLY_LINES * LINE);
+		break;
+	case WORKLOAD_CACHE:
+		for (u32 page = 0; page < thrash_pages(workload->shape); page++)
+			memory_warm(workload->memory, thrash_address(workload, page), LINE);
+		memory_warm(workload->memory, range_base(workload, RANGE_SECOND), HOT_BYTES);
+		memory_warm(workload->memory, range_base(workload, RANGE_SHARED), OWN_COUNTERS * LINE);
+		break;
+	case WORKLOAD_MONITOR:
+		memory_warm(workload->memory, range_base(workload, RANGE_THIRD), largest / 2);
+		break;
+	case WORKLOAD_BACKUP:
+	case WORKLOAD_BATCH:
+		memory_warm(workload->memory, main, HOT_BYTES);
+		break;
 	case WORKLOAD_STREAMING: /* each word was last read long ago, so no cache has it */
-	case WORKLOAD_COUNT:
+	default:
 		break;
 	}
 }

@@ -19,6 +19,17 @@ enum data {
 	DATA_SHARED_COUNTER,
 	DATA_HOT, /* fits into the first-level cache */
 	DATA_ANY, /* a mix of these */
+	/* Of the programs of the scenario. */
+	DATA_INDEX,   /* half of L3 */
+	DATA_RECORD,  /* a random place in more memory than the caches hold, some of it of the other socket */
+	DATA_FIELD,   /* in the current record */
+	DATA_LOG,     /* one line after the other, of few */
+	DATA_FILE,    /* as DATA_ARRAY, in memory of the other socket and two words at a time */
+	DATA_ROWS,    /* as DATA_ARRAY, two words at a time */
+	DATA_SESSION, /* half of L2 mostly, and half of L3 */
+	DATA_TALLY,   /* in a line of its own, or in one that another core writes */
+	DATA_TALLY_AGAIN,
+	DATA_HOT_AWAY, /* as DATA_HOT, but not in the range of DATA_PAGE */
 };
 
 /* Fills the caches with the data as after a long run. */

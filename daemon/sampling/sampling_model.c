@@ -14,8 +14,9 @@
 #include "origin/model/pace.h"
 #include "sampling/model_setup.h"
 
-/* `max = auto`: more than twice the number of workloads. */
+/* `max = auto`: a slot for each workload, and one for unattributed samples. */
 #define SLOTS_AUTO 16
+_Static_assert((int)WORKLOAD_KINDS < SLOTS_AUTO, "a workload without a slot");
 
 /* The roles that the model can sample. Loads are sampled in any case. */
 #define MODEL_ROLES                                                                               \
@@ -207,7 +208,7 @@ static int note(struct origin_state *state, const struct config *config)
 
 static int name_cgroups(struct origin_state *state)
 {
-	for (size_t i = 0; i < computer_cores(state->computer); i++) {
+	for (size_t i = 0; i < computer_cgroups(state->computer); i++) {
 		char name[COMPUTER_NAME_MAX];
 		u64 id = computer_cgroup(state->computer, i, name);
 		int r = engine_adopt(state->engine, id, name);

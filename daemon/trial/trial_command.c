@@ -74,7 +74,7 @@ static int name_cgroups(const struct run *run)
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < computer_cores(run->computer); i++) {
+	for (size_t i = 0; r == 0 && i < computer_cgroups(run->computer); i++) {
 		char name[COMPUTER_NAME_MAX];
 		u64 id = computer_cgroup(run->computer, i, name);
 

@@ -606,7 +606,7 @@ Test(hot, the_models_workloads_hide_nothing)
 	struct hot_recall lines = {0}, code = {0};
 
 	cr_assert_eq(computer_new(&settings, &computer), 0);
-	streams.n = computer_cores(computer);
+	streams.n = computer_cgroups(computer);
 	cr_assert_leq(streams.n, ARRAY_SIZE(streams.lines));
 	for (size_t i = 0; i < streams.n; i++) {
 		char name[COMPUTER_NAME_MAX];

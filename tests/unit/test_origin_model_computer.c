@@ -175,6 +175,7 @@ Test(computer, names_its_cgroups)
 	settings.period = 10;
 	cr_assert_eq(computer_new(&settings, &computer), 0);
 	cr_assert_eq(computer_cores(computer), 2);
+	cr_assert_eq(computer_cgroups(computer), 2);
 	cr_expect_eq(computer_cgroup(computer, 0, name), 1 + WORKLOAD_STREAMING);
 	cr_expect_str_eq(name, "model:streaming");
 	cr_expect_eq(computer_cgroup(computer, 1, name), 1 + WORKLOAD_MIX);

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The model's computer. It has a core for each workload, and all cores are sampled in the same way. */
+/*
+ * The model's computer. It has a core for each thread of each workload, and all cores are sampled in the same way.
+ *
+ * Programs of the scenario follow it (model/scenario.h), and compete for the memory of two nodes
+ * (model/contention.h). The other workloads disturb nobody, as if each had a computer of its own.
+ */
 #ifndef PEBSD_MODEL_COMPUTER_H
 #define PEBSD_MODEL_COMPUTER_H
 
@@ -30,12 +35,14 @@ DEFINE_CLEANUP(struct computer *, computer_free)
 /* Returns the period in force: driver_period() of the requested one. */
 u64 computer_period(const struct computer *computer);
 
-/*
- * computer_cores() returns the number of cores. computer_cgroup() returns the cgroup id of a core's samples,
- * and the cgroup's name "model:WORKLOAD". Cores are numbered from 0.
- */
 size_t computer_cores(const struct computer *computer);
-u64 computer_cgroup(const struct computer *computer, size_t core, char ret_name[static COMPUTER_NAME_MAX]);
+
+/*
+ * computer_cgroups() returns the number of cgroups, one for each workload. computer_cgroup() returns the id of the
+ * i-th one and its name "model:WORKLOAD". They are numbered from 0.
+ */
+size_t computer_cgroups(const struct computer *computer);
+u64 computer_cgroup(const struct computer *computer, size_t i, char ret_name[static COMPUTER_NAME_MAX]);
 
 /*
  * computer_run() lets `ns` pass, at most 60 s, and delivers samples to `take` at each interrupt.

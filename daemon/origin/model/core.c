@@ -11,7 +11,12 @@
 #define STREAM_SEEDS 0x636f7265
 #define STREAM_SCALE 0x7363616c
 
+/* Apart from the numbers of workloads. */
+#define STREAM_THREADS 0x100ULL
+
 #define STORAGE_ALIGNMENT 64
+
+#define THOUSAND 1000U
 
 struct counter {
 	enum event_role role;
@@ -26,11 +31,14 @@ struct core {
 	struct driver driver;
 	struct workload workload;
 	struct random random;
-	void *memory; /* storage of the memory system */
-	void *area;   /* storage of the DS area and its buffer */
-	u64 hertz;    /* speed of the workload's clock */
-	u64 until;    /* value of that clock up to which the workload may run */
-	u64 rest;     /* remaining part of a cycle, in 1 / NSEC_PER_SEC */
+	struct memory *memory; /* its storage */
+	void *area;            /* storage of the DS area and its buffer */
+	u64 hertz;             /* speed of the workload's clock */
+	u32 scale;             /* loads that a counted load stands for, on average */
+	u32 busy;              /* struct core_state */
+	u64 busy_rest;         /* remaining part of a nanosecond, in thousandths */
+	u64 until;             /* value of that clock up to which the workload may run */
+	u64 rest;              /* remaining part of a cycle, in 1 / NSEC_PER_SEC */
 	u64 owed;     /* events still to be skipped, which did not fit before an overflow */
 	u64 cgroup_id;
 	size_t n_counters;
@@ -49,17 +57,20 @@ static int build(struct core *core, const struct core_settings *settings)
 {
 	const struct memory_shape *shape = &settings->machine->memory;
 	u64 size = driver_memory_size(settings->machine);
-	struct memory *memory;
+	void *memory;
 	u64 seed;
 
 	/* Workloads have independent random numbers, which do not depend on which other workloads run. */
-	random_seed(&core->random, settings->seed, STREAM_SEEDS + (u64)settings->workload);
+	random_seed(&core->random, settings->seed,
+		    STREAM_SEEDS + (u64)settings->workload + settings->thread * STREAM_THREADS);
 	seed = random_next(&core->random);
 	random_seed(&core->random, seed, STREAM_SCALE);
-	if (allocate(memory_size(shape), &core->memory) < 0 || allocate(size, &core->area) < 0)
+	if (allocate(memory_size(shape), &memory) < 0)
 		return -ENOMEM;
-	memory = memory_open(core->memory, shape, seed);
-	workload_open(&core->workload, settings->workload, shape, memory, seed);
+	core->memory = memory_open(memory, shape, seed);
+	if (allocate(size, &core->area) < 0)
+		return -ENOMEM;
+	workload_open(&core->workload, settings->workload, shape, core->memory, seed);
 	pebs_open(&core->unit, settings->machine,
 		  (struct linear_memory){.base = AREA_ADDRESS, .size = size, .bytes = core->area}, seed);
 	/*
@@ -92,6 +103,12 @@ static void warm_up(struct core *core)
 	}
 	core->until = core->workload.tsc;
 	core->hertz = (core->until - since) * CORE_LOADS / (counted ? counted : 1);
+	core->scale = CORE_SCALE;
+	core->busy = THOUSAND;
+	if (workload_is_program(core->workload.kind)) {
+		core->hertz = MODEL_HERTZ / CORE_SLOWNESS;
+		core->scale = CORE_SLOWNESS;
+	}
 }
 
 static void begin_counting(struct core *core, const struct core_settings *settings)
@@ -147,7 +164,7 @@ struct core *core_free(struct core *core)
  */
 static void pass(struct core *core)
 {
-	core->owed += random_below(&core->random, 2 * CORE_SCALE + 1);
+	core->owed += random_below(&core->random, 2 * core->scale + 1);
 	if (core->owed > core->driver.period)
 		core->owed = core->driver.period;
 	core->owed -= pebs_pass(&core->unit, core->driver.counter, core->owed);
@@ -192,12 +209,31 @@ static void next_load(struct core *core, struct retired *ret, model_take take, v
 	} while (ret->operation != OPERATION_LOAD);
 }
 
+void core_set(struct core *core, const struct core_state *state)
+{
+	core->busy = state->busy;
+	core->workload.shared_tallies = state->shared_tallies;
+	memory_contend(core->memory, state->local_wait, state->remote_wait);
+}
+
+struct memory_traffic core_traffic(const struct core *core)
+{
+	return memory_traffic(core->memory);
+}
+
+u64 core_hertz(const struct core *core)
+{
+	return core->hertz;
+}
+
 int core_run(struct core *core, u64 ns, model_take take, void *userdata)
 {
 	const struct pebs_counter *counter = &core->unit.general[core->driver.counter];
 	struct retired retired;
 
-	core->rest += ns * core->hertz;
+	core->busy_rest += ns * core->busy;
+	core->rest += core->busy_rest / THOUSAND * core->hertz;
+	core->busy_rest %= THOUSAND;
 	core->until += core->rest / NSEC_PER_SEC;
 	core->rest %= NSEC_PER_SEC;
 	while (core->workload.tsc < core->until) {

@@ -31,10 +31,17 @@
  */
 #define CORE_WARM_UP 200000
 
+/*
+ * The clock of a core that runs a program of the scenario is a real core's, slowed down by this number, because
+ * the program's loads are rare in one phase and frequent in another. Each of its loads stands for as many.
+ */
+#define CORE_SLOWNESS 5000
+
 struct core_settings {
 	const struct machine *machine; /* machine_refusal() must return NULL for it; owned by the caller */
 	enum workload_kind workload;
-	u64 seed; /* each workload derives independent random numbers from it */
+	u32 thread; /* of the workload; each has random numbers of its own */
+	u64 seed;   /* each workload derives independent random numbers from it */
 	u32 ldlat;
 	u64 period;
 	u64 cgroup_id;   /* of the core's samples */
@@ -51,6 +58,20 @@ struct core;
 int core_new(const struct core_settings *settings, struct core **ret);
 struct core *core_free(struct core *core);
 DEFINE_CLEANUP(struct core *, core_free)
+
+/*
+ * What the scenario has a core do from now on. Without this call it runs all the time, alone.
+ */
+struct core_state {
+	u32 busy; /* thousandths of the time in which it runs; it halts in the rest, and counts no cycles */
+	bool shared_tallies;          /* struct workload */
+	u32 local_wait, remote_wait; /* memory_contend() */
+};
+void core_set(struct core *core, const struct core_state *state);
+
+/* Returns the lines that came from DRAM since the start, and the core clock cycles of a second. */
+struct memory_traffic core_traffic(const struct core *core);
+u64 core_hertz(const struct core *core);
 
 /*
  * Runs for `ns`, at most 60 s. Delivers samples to `take` at each interrupt of the unit. Returns like
