@@ -13,11 +13,12 @@
 #include "freestanding.h"
 
 /*
- * Core clock cycles in which a node's channel, or the link, transfers a line of 64 bytes. At 2.6 GHz this is
- * 8.3 GB/s and 10.4 GB/s: one channel of DDR3-1066, and a half of a QPI link.
+ * Core clock cycles in which a node's memory, or the link, transfers a line of 64 bytes to the programs of the
+ * scenario: at 2.6 GHz 1.7 GB/s and 2.8 GB/s. As with L3, this is the share that these few threads have for
+ * themselves. The rest serves all that a host runs besides them.
  */
-#define CONTENTION_CHANNEL_CYCLES 20U
-#define CONTENTION_LINK_CYCLES    16U
+#define CONTENTION_CHANNEL_CYCLES 120U
+#define CONTENTION_LINK_CYCLES    60U
 
 /* Highest utilization that a wait is computed for, in thousandths. Programs that wait ask for less. */
 #define CONTENTION_UTILIZATION_MAX 950U

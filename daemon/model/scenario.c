@@ -30,7 +30,7 @@ enum scenario_phase scenario_phase_at(u64 ns, u64 *ret_ns)
 
 u32 scenario_threads(enum workload_kind kind)
 {
-	return kind == WORKLOAD_DATABASE || kind == WORKLOAD_BACKUP || kind == WORKLOAD_SHOP ? 2 : 1;
+	return workload_is_program(kind) && kind != WORKLOAD_CACHE && kind != WORKLOAD_MONITOR ? 2 : 1;
 }
 
 u32 scenario_node(enum workload_kind kind)
@@ -42,8 +42,8 @@ u32 scenario_node(enum workload_kind kind)
  * The backup reads one file after the other, and waits in between for its archive to be written: a large file
  * takes seconds, and the waits are what tells its effect from anything else that changed at the same time.
  */
-#define FILE_SECONDS 4U
-static const u16 files[] = {980, 980, 150, 980, 980, 100, 980, 980, 980, 120, 980, 980, 150, 980, 980};
+#define FILE_SECONDS 5U
+static const u16 files[] = {980, 980, 60, 980, 60, 980, 980, 60, 980, 60, 980, 980};
 
 /* A daemon that sleeps wakes only to look at its clock. */
 #define ASLEEP 2U
@@ -59,7 +59,7 @@ static u32 usual_busy(enum workload_kind kind, u64 ns)
 
 	switch (kind) {
 	case WORKLOAD_DATABASE:
-		return 600;
+		return 450;
 	case WORKLOAD_SHOP:
 		return 450;
 	case WORKLOAD_CACHE:

@@ -56,20 +56,29 @@
 
 /*
  * The scenario, chances in sixty:
- * - RECORD_REMOTE: a record of the database is in memory of the other socket.
+ * - INDEX_LEAF: the search of an index reaches a leaf. The levels above the leaves are in L2.
+ * - RECORD_RECENT: a record of the database was read recently, so it is in L2.
+ * - RECORD_REMOTE: any other record is in memory of the other socket.
  * - SESSION_OLD: a session of the shop is not in L2.
  * - TALLY_WRITTEN: the shop's other worker has written the shared tallies since the last access. Both workers run
  *   on one socket.
  */
-#define RECORD_REMOTE 8U
+#define INDEX_LEAF    12U
+#define RECORD_RECENT 36U
+#define RECORD_REMOTE 2U
 #define SESSION_OLD   4U
 #define TALLY_WRITTEN 50U
 #define TALLY_LINES   4UL
 
 #define LOG_LINES 64UL
 
-/* The bytes that the backup and the batch job read at once. */
-#define VECTOR (2 * WORD)
+/*
+ * The bytes that the batch job and the backup read at once. The blocks of the backup's files are scattered, so
+ * that a prefetcher does not help.
+ */
+#define ROW_BYTES   WORD
+#define VECTOR      (4 * WORD)
+#define BLOCK_BYTES (2 * LINE)
 
 /* The data ranges of each workload. */
 enum range {
@@ -101,6 +110,7 @@ static const char *const range_names[WORKLOAD_KINDS][RANGE_COUNT] = {
 			  [RANGE_REMOTE] = "remote"},
 	[WORKLOAD_DATABASE] = {[RANGE_MAIN] = "cursors",
 			       [RANGE_SHARED] = "log_buffer",
+			       [RANGE_SECOND] = "recent_pages",
 			       [RANGE_THIRD] = "index",
 			       [RANGE_COLD] = "buffer_pool",
 			       [RANGE_REMOTE] = "buffer_pool_other_node"},
@@ -160,12 +170,12 @@ static u64 thrash_address(const struct workload *workload, u32 page)
 	return range_base(workload, RANGE_MAIN) + page * PAGE + page % (PAGE / LINE) * LINE;
 }
 
-static void prefetch_ahead(struct workload *workload, u64 address, bool remote)
+static void prefetch_ahead(struct workload *workload, u64 address)
 {
 	u64 *next = &workload->position[1];
 	u64 line = address / LINE * LINE;
 	u64 end = address / PAGE * PAGE + PAGE;
-	struct access access = {.tsc = workload->tsc, .kind = ACCESS_PREFETCH, .remote = remote};
+	struct access access = {.tsc = workload->tsc, .kind = ACCESS_PREFETCH};
 	struct retired nobody;
 
 	if (end > line + (PREFETCH_LINES + 1) * LINE)
@@ -183,7 +193,7 @@ static u64 next_of_array(struct workload *workload, enum range range, u64 bytes)
 	u64 address = range_base(workload, range) + workload->position[0];
 
 	if (address % LINE == 0)
-		prefetch_ahead(workload, address, range == RANGE_REMOTE);
+		prefetch_ahead(workload, address);
 	workload->position[0] += bytes;
 	if (workload->position[0] >= (u64)largest_cache(workload->shape) * ARRAY_CACHES)
 		workload->position[0] = 0;
@@ -248,11 +258,30 @@ static void locate_record(struct workload *workload, struct access *access)
 {
 	u32 lines = largest_cache(workload->shape) / LINE * COLD_CACHES;
 
+	access->large_page = true;
+	if (random_chance(&workload->random, RECORD_RECENT, CHANCES)) {
+		access->address = word_in(workload, RANGE_SECOND, workload->shape->l2_bytes / 2);
+		workload->position[0] = access->address / LINE * LINE;
+		workload->position[1] = false;
+		return;
+	}
 	access->remote = random_chance(&workload->random, RECORD_REMOTE, CHANCES);
 	access->address = line_in(workload, access->remote ? RANGE_REMOTE : RANGE_COLD, lines);
-	access->large_page = true;
 	workload->position[0] = access->address;
 	workload->position[1] = access->remote;
+}
+
+static u64 next_of_file(struct workload *workload)
+{
+	const u64 blocks = (u64)largest_cache(workload->shape) * COLD_CACHES / BLOCK_BYTES;
+	u64 address;
+
+	if (workload->position[1] == 0)
+		workload->position[0] = range_base(workload, RANGE_REMOTE) +
+					random_below(&workload->random, (u32)blocks) * BLOCK_BYTES;
+	address = workload->position[0] + workload->position[1];
+	workload->position[1] = (workload->position[1] + VECTOR) % BLOCK_BYTES;
+	return address;
 }
 
 static u64 next_session(struct workload *workload)
@@ -272,7 +301,10 @@ static void locate_of_program(struct workload *workload, enum data data, struct 
 {
 	switch (data) {
 	case DATA_INDEX:
-		access->address = word_in(workload, RANGE_THIRD, largest_cache(workload->shape) / 2);
+		access->address = word_in(workload, RANGE_THIRD,
+					  random_chance(&workload->random, INDEX_LEAF, CHANCES)
+						  ? largest_cache(workload->shape) / 4
+						  : workload->shape->l2_bytes / 4);
 		access->large_page = true;
 		break;
 	case DATA_RECORD:
@@ -287,11 +319,11 @@ static void locate_of_program(struct workload *workload, enum data data, struct 
 		access->address = next_log_line(workload);
 		break;
 	case DATA_FILE:
-		access->address = next_of_array(workload, RANGE_REMOTE, VECTOR);
+		access->address = next_of_file(workload);
 		access->remote = true;
 		break;
 	case DATA_ROWS:
-		access->address = next_of_array(workload, RANGE_COLD, VECTOR);
+		access->address = next_of_array(workload, RANGE_COLD, ROW_BYTES);
 		break;
 	case DATA_SESSION:
 		access->address = next_session(workload);
@@ -393,6 +425,8 @@ void workload_data_warm(struct workload *workload)
 		break;
 	case WORKLOAD_DATABASE:
 		memory_warm(workload->memory, range_base(workload, RANGE_COLD), largest);
+		memory_warm(workload->memory, range_base(workload, RANGE_SECOND),
+			    workload->shape->l2_bytes / 2);
 		memory_warm(workload->memory, range_base(workload, RANGE_SHARED), LOG_LINES * LINE);
 		memory_warm(workload->memory, range_base(workload, RANGE_THIRD), largest / 2);
 		memory_warm(workload->memory, main, HOT_BYTES);
