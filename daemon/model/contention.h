@@ -17,7 +17,7 @@
  * scenario: at 2.6 GHz 1.7 GB/s and 2.8 GB/s. As with L3, this is the share that these few threads have for
  * themselves. The rest serves all that a host runs besides them.
  */
-#define CONTENTION_CHANNEL_CYCLES 120U
+#define CONTENTION_CHANNEL_CYCLES 160U
 #define CONTENTION_LINK_CYCLES    60U
 
 /* Highest utilization that a wait is computed for, in thousandths. Programs that wait ask for less. */

@@ -62,7 +62,7 @@ struct memory_traffic {
 struct memory_traffic memory_traffic(const struct memory *memory);
 
 /* The longest mean wait that memory_contend() takes, so that each latency fits 16 bits. */
-#define MEMORY_WAIT_MAX 320U
+#define MEMORY_WAIT_MAX 400U
 
 /*
  * Other cores use the same DRAM: from now on a line from DRAM waits for this many cycles on average. A wait
