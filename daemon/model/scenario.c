@@ -43,7 +43,7 @@ u32 scenario_node(enum workload_kind kind)
  * takes seconds, and the waits are what tells its effect from anything else that changed at the same time.
  */
 #define FILE_SECONDS 5U
-static const u16 files[] = {980, 980, 60, 980, 60, 980, 980, 60, 980, 60, 980, 980};
+static const u16 files[] = {980, 980, 980, 980, 60, 980, 60, 980, 980, 60, 980, 980};
 
 /* A daemon that sleeps wakes only to look at its clock. */
 #define ASLEEP 2U

@@ -64,7 +64,7 @@
  *   on one socket.
  */
 #define INDEX_LEAF    12U
-#define RECORD_RECENT 36U
+#define RECORD_RECENT 44U
 #define RECORD_REMOTE 2U
 #define SESSION_OLD   4U
 #define TALLY_WRITTEN 50U

@@ -86,7 +86,7 @@ agrees() {
 	[ -z "$found" ] || fail "$1: $found"
 }
 
-cp config/pebsd.conf "$work/default.conf"
+sed 's/^workloads = .*/workloads = all/' config/pebsd.conf >"$work/default.conf"
 agrees default 10 skylake 31 3000 15
 expect 'the PMU is named for what it is' '"model-skylake"' "$(jq '.total.events.loads.pmu' "$work/default.json")"
 # By default the model counts, too, so each cgroup has lost time.
@@ -96,7 +96,7 @@ expect 'wait of each workload' true "$(jq 'all(.cgroups[].waits.wait.value; . >=
 expect 'cores lost on the whole' true "$(jq '.waits.cores_lost.value > 1' "$work/default.json")"
 
 # Another CPU: adaptive records, two latencies, the threshold on the second one, another encoding.
-printf '[model]\ncpu = sapphirerapids\nseed = 7\n' >"$work/split.conf"
+printf '[model]\ncpu = sapphirerapids\nseed = 7\nworkloads = all\n' >"$work/split.conf"
 agrees split 4 sapphirerapids 31 1000 15
 expect 'which latency it is' '"cache"' "$(jq .total.events.loads.latency_kind "$work/split.json")"
 
@@ -114,6 +114,7 @@ expect 'weights are periods' 5003 "$(jq '.total.events.loads | .weighted.samples
 # A running daemon.
 printf '%s\n' '[sampling]' 'origin = model' 'interval = 200ms' '[rule sharing]' 'cgroup = model:false-sharing' \
 	'metric = mean' 'above = 60' 'window = 2s' 'for = 1s' 'min-samples = 200' 'action = log zoom:30s hot:10m' \
+	'[model]' 'workloads = all' \
 	>"$work/live.conf"
 exits 'a configuration of the model' 0 "$PEBSD" --check-config --config "$work/live.conf"
 start --config "$work/live.conf"

@@ -51,7 +51,7 @@ more_seen() {
 	[ "$(seen)" -gt "$before" ]
 }
 
-printf '[sampling]\norigin = model\nevents = loads\ninterval = 200ms\n' >"$work/pebsd.conf"
+printf '[sampling]\norigin = model\nevents = loads\ninterval = 200ms\n[model]\nworkloads = all\n' >"$work/pebsd.conf"
 start --config "$work/pebsd.conf"
 before=0
 until_true 'samples come' more_seen

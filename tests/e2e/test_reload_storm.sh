@@ -24,7 +24,7 @@ storm() {
 	[ "$(taken)" != "$before" ] || fail "no collection during $name"
 }
 
-printf '[sampling]\norigin = model\ninterval = 1s\n' >"$work/pebsd.conf"
+printf '[sampling]\norigin = model\ninterval = 1s\n[model]\nworkloads = all\n' >"$work/pebsd.conf"
 start --config "$work/pebsd.conf"
 storm reloads ctl reload
 storm 'signals to reload' kill -HUP "$daemon"

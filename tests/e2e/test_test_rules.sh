@@ -138,6 +138,7 @@ grep -q 'matches none of 2 cgroups: comm:db, comm:web' "$work/said" || fail "no 
 
 # On the model, only the loads of the remote workload are remote.
 rule remote 'cgroup = **' 'metric = share:remote_dram' 'above = 30%'
+printf '[model]\nworkloads = all\n' >>"$work/remote.conf"
 told 'the model' --origin model --for 110s --config "$work/remote.conf"
 expect 'remote-numa alone fires' '["model:remote-numa"]' \
 	"$(jq -c '[.transitions[] | select(.state == "firing").cgroup]' "$work/json")"
@@ -146,7 +147,7 @@ expect 'in simulated time' '[110,"model"]' "$(jq -c '[.stretches[0].covered_s, .
 expect 'it says that it is none' true "$(jq '.notes[0] | contains("no measurement")' "$work/json")"
 
 # The same seed gives the same result. Only configured workloads run.
-printf '[model]\nworkloads = mix streaming\n' >>"$work/remote.conf"
+sed -i 's/^workloads = .*/workloads = mix streaming/' "$work/remote.conf"
 told 'two workloads' --origin model --for 45s --config "$work/remote.conf"
 expect 'two workloads' 2 "$(jq .cgroups "$work/json")"
 cp "$work/json" "$work/before"
