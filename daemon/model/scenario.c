@@ -12,7 +12,7 @@ static const struct {
 	u32 from; /* seconds since the cycle began */
 	enum scenario_phase phase;
 } phases[] = {
-	{0, SCENARIO_QUIET},  {45, SCENARIO_BACKUP}, {105, SCENARIO_QUIET}, {135, SCENARIO_DEPLOY},
+	{0, SCENARIO_QUIET},   {45, SCENARIO_BACKUP}, {105, SCENARIO_QUIET}, {135, SCENARIO_DEPLOY},
 	{180, SCENARIO_QUIET}, {200, SCENARIO_BATCH}, {230, SCENARIO_QUIET},
 };
 

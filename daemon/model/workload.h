@@ -29,21 +29,19 @@
 	X(LOCKED_COUNTERS, "locked-counters", "counts with locked instructions, some of them shared")      \
 	X(MIX, "mix", "a mix of all of these, mostly in the first level cache")
 
-#define PROGRAMS(X)                                                                                      \
-	X(DATABASE, "database", "searches an index and reads pages, some of them on the other node")     \
-	X(BACKUP, "backup", "wakes up and reads the files of the other node")                            \
-	X(SHOP, "shop", "serves pages and counts orders; a deploy brings false sharing")                 \
-	X(BATCH, "batch", "wakes up and reads a table from its start to its end")                        \
+#define PROGRAMS(X)                                                                                       \
+	X(DATABASE, "database", "searches an index and reads pages, some of them on the other node")      \
+	X(BACKUP, "backup", "wakes up and reads the files of the other node")                             \
+	X(SHOP, "shop", "serves pages and counts orders; a deploy brings false sharing")                  \
+	X(BATCH, "batch", "wakes up and reads a table from its start to its end")                         \
 	X(CACHE, "cache", "looks up keys in a table of more pages than the TLBs hold, and locks entries") \
 	X(MONITOR, "monitor", "wakes up every ten seconds and reads counters")
 
 #define WORKLOAD_ENUM_(name, word, text) WORKLOAD_##name,
 enum workload_kind {
-	WORKLOADS(WORKLOAD_ENUM_)
-	WORKLOAD_COUNT, /* the workloads without the programs */
+	WORKLOADS(WORKLOAD_ENUM_) WORKLOAD_COUNT, /* the workloads without the programs */
 	WORKLOAD_BEFORE_PROGRAMS_ = WORKLOAD_COUNT - 1,
-	PROGRAMS(WORKLOAD_ENUM_)
-	WORKLOAD_KINDS, /* all kinds: workloads and programs */
+	PROGRAMS(WORKLOAD_ENUM_) WORKLOAD_KINDS, /* all kinds: workloads and programs */
 };
 #undef WORKLOAD_ENUM_
 
@@ -86,10 +84,10 @@ struct workload {
 	const struct memory_shape *shape;
 	struct memory *memory;
 	struct random random;
-	u64 tsc;         /* time at which the next instruction is dispatched, core clock cycles */
-	u64 retired;     /* time at which the last instruction retired */
-	u64 position[4]; /* for use by the kind */
-	u32 phase;       /* position in the loop's body */
+	u64 tsc;             /* time at which the next instruction is dispatched, core clock cycles */
+	u64 retired;         /* time at which the last instruction retired */
+	u64 position[4];     /* for use by the kind */
+	u32 phase;           /* position in the loop's body */
 	bool shared_tallies; /* other cores write the shop's tallies */
 };
 

@@ -120,7 +120,8 @@ static const char *const range_names[WORKLOAD_KINDS][RANGE_COUNT] = {
 			   [RANGE_SECOND] = "sessions",
 			   [RANGE_THIRD] = "old_sessions"},
 	[WORKLOAD_BATCH] = {[RANGE_MAIN] = "groups", [RANGE_COLD] = "rows"},
-	[WORKLOAD_CACHE] = {[RANGE_MAIN] = "table", [RANGE_SHARED] = "entry_locks", [RANGE_SECOND] = "values"},
+	[WORKLOAD_CACHE] =
+		{[RANGE_MAIN] = "table", [RANGE_SHARED] = "entry_locks", [RANGE_SECOND] = "values"},
 	[WORKLOAD_MONITOR] = {[RANGE_THIRD] = "counters"},
 };
 
@@ -330,8 +331,8 @@ static void locate_of_program(struct workload *workload, enum data data, struct 
 		access->large_page = true;
 		break;
 	case DATA_TALLY:
-		access->address = next_shared(workload, TALLY_LINES,
-					      workload->shared_tallies ? TALLY_WRITTEN : 0, 0);
+		access->address =
+			next_shared(workload, TALLY_LINES, workload->shared_tallies ? TALLY_WRITTEN : 0, 0);
 		break;
 	case DATA_TALLY_AGAIN:
 		access->address = workload->position[0];

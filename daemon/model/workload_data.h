@@ -20,12 +20,12 @@ enum data {
 	DATA_HOT, /* fits into the first-level cache */
 	DATA_ANY, /* a mix of these */
 	/* Of the programs of the scenario. */
-	DATA_INDEX,   /* a quarter of L2 mostly, and a quarter of L3 */
-	DATA_RECORD,  /* in L2, or in more memory than the caches hold, some of it of the other socket */
-	DATA_FIELD,   /* in the current record */
-	DATA_LOG,     /* one line after the other, of few */
-	DATA_FILE,    /* the next vector of a block, in memory of the other socket; the blocks are scattered */
-	DATA_ROWS,    /* as DATA_ARRAY, two words at a time */
+	DATA_INDEX,  /* a quarter of L2 mostly, and a quarter of L3 */
+	DATA_RECORD, /* in L2, or in more memory than the caches hold, some of it of the other socket */
+	DATA_FIELD,  /* in the current record */
+	DATA_LOG,    /* one line after the other, of few */
+	DATA_FILE,   /* the next vector of a block, in memory of the other socket; the blocks are scattered */
+	DATA_ROWS,   /* as DATA_ARRAY, two words at a time */
 	DATA_SESSION, /* half of L2 mostly, and half of L3 */
 	DATA_TALLY,   /* in a line of its own, or in one that another core writes */
 	DATA_TALLY_AGAIN,

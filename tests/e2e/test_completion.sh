@@ -114,6 +114,8 @@ cat >"$work/pebsd.conf" <<'C'
 cgroup = model:*
 metric = p99
 above = 900
+[model]
+workloads = all
 C
 start --config "$work/pebsd.conf" --origin model
 for _ in $(seq 600); do

@@ -27,6 +27,8 @@ above = 40
 window = 5s
 for = 0s
 min-samples = 101
+[model]
+workloads = all
 C
 start --config "$work/pebsd.conf" --origin model
 mkdir "$work/example"

@@ -141,8 +141,11 @@ window = 10s
 for = 1h
 min-samples = 50
 severity = page
+[model]
+workloads = all
 EOF
-start --origin model
+printf '[model]\nworkloads = all\n' >"$work/quiet.conf"
+start --origin model --config "$work/quiet.conf"
 open_page
 becomes 'no alert' true '!document.getElementById("no-alerts").hidden && document.getElementById("alert-list").children.length === 0'
 expect 'it says that it is no measurement' true "$(evaluate 'document.getElementById("about").textContent.includes("not a measurement")')"

@@ -17,6 +17,7 @@
 #include "origin/event.h"
 
 #define ALL_WORKLOADS ((1U << WORKLOAD_COUNT) - 1)
+#define SCENARIO      ((1U << WORKLOAD_KINDS) - 1 - ALL_WORKLOADS)
 
 static struct config *config;
 static struct config_mistakes mistakes;
@@ -80,7 +81,7 @@ Test(config, defaults)
 	cr_expect_eq(config->interval_ns, NSEC_PER_SEC);
 	cr_expect_str_eq(config->cpu->name, "skylake");
 	cr_expect_eq(config->seed, 1);
-	cr_expect_eq(config->workloads, ALL_WORKLOADS);
+	cr_expect_eq(config->workloads, SCENARIO);
 	cr_expect_eq(config->cgroups_max, CONFIG_CGROUPS_MAX_AUTO);
 	cr_assert_eq(config->include.n, 1);
 	cr_expect_str_eq(config->include.list[0], "/**");
@@ -256,9 +257,12 @@ Test(config, the_model)
 	cr_expect_eq(config->workloads, 1U << WORKLOAD_MIX | 1U << WORKLOAD_FALSE_SHARING);
 	expect_mistakes("[model]\nworkloads = mix all\n", "");
 	cr_expect_eq(config->workloads, ALL_WORKLOADS);
-	expect_mistakes("[model]\nworkloads = mix\n", "");
+	expect_mistakes("[model]\nworkloads = scenario mix\n", "");
+	cr_expect_eq(config->workloads, SCENARIO | 1U << WORKLOAD_MIX);
+	expect_mistakes("[model]\nworkloads = database backup\n", "");
+	cr_expect_eq(config->workloads, 1U << WORKLOAD_DATABASE | 1U << WORKLOAD_BACKUP);
 	expect_mistakes("[model]\nworkloads =\ncpu =\nseed =\n", "");
-	cr_expect_eq(config->workloads, ALL_WORKLOADS);
+	cr_expect_eq(config->workloads, SCENARIO);
 	cr_expect_str_eq(config->cpu->name, "skylake");
 	cr_expect_eq(config->seed, 1);
 }
@@ -269,11 +273,11 @@ Test(config, names_of_the_model_that_are_not_known)
 
 	expect_mistakes(
 		"[model]\nworkloads = streaming pointer-chaes\n",
-		"x.conf:2: workloads = pointer-chaes: unknown value; did you mean pointer-chase? Expected one of all, streaming, pointer-chase, remote-numa, false-sharing, tlb-thrash, locked-counters, mix (workloads of the model, each in its own cgroup)\n");
-	cr_expect_eq(config->workloads, ALL_WORKLOADS, "a mistake changes nothing");
+		"x.conf:2: workloads = pointer-chaes: unknown value; did you mean pointer-chase? Expected one of scenario, all, streaming, pointer-chase, remote-numa, false-sharing, tlb-thrash, locked-counters, mix, database, backup, shop, batch, cache, monitor (workloads of the model, each in its own cgroup)\n");
+	cr_expect_eq(config->workloads, SCENARIO, "a mistake changes nothing");
 	expect_mistakes(
-		"[model]\nworkloads = database\n",
-		"x.conf:2: workloads = database: unknown value; expected one of all, streaming, pointer-chase, remote-numa, false-sharing, tlb-thrash, locked-counters, mix (workloads of the model, each in its own cgroup)\n");
+		"[model]\nworkloads = nothing\n",
+		"x.conf:2: workloads = nothing: unknown value; expected one of scenario, all, streaming, pointer-chase, remote-numa, false-sharing, tlb-thrash, locked-counters, mix, database, backup, shop, batch, cache, monitor (workloads of the model, each in its own cgroup)\n");
 	text = printed("[model]\ncpu = skylaek\n");
 	cr_expect(
 		strstr(text,
@@ -338,6 +342,7 @@ Test(config, values_out_of_range)
 		{"model", "seed = 0", "seed = -1"},
 		{"model", "workloads = streaming mix", "workloads = streaming, mix"},
 		{"model", "workloads = all", "workloads = none"},
+		{"model", "workloads = scenario", "workloads = scene"},
 		{"export", "listen = none", "listen = localhost:9754"},
 		{"export", "listen = 0.0.0.0:1", "listen = 0.0.0.0:0"},
 		{"export", "listen = 0.0.0.0:65535", "listen = 0.0.0.0:65536"},

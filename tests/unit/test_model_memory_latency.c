@@ -73,7 +73,7 @@ Test(model_memory_latency, latencies_are_within_the_bounds_of_their_place)
 						[PLACE_LOCAL_DRAM] = shape->local_dram_cycles,
 						[PLACE_REMOTE_DRAM] = shape->remote_dram_cycles};
 
-		for (unsigned kind = 0; kind < WORKLOAD_COUNT; kind++) {
+		for (unsigned kind = 0; kind < WORKLOAD_KINDS; kind++) {
 			_cleanup_(world_close) struct world world;
 
 			cr_assert_eq(world_open(machine, kind, 3, &world), 0);
@@ -87,5 +87,56 @@ Test(model_memory_latency, latencies_are_within_the_bounds_of_their_place)
 				cr_assert_lt(load.instruction_latency, 65536);
 			}
 		}
+	}
+}
+
+/* Returns the mean latency of loads from DRAM, each of another line. */
+static double mean_of_dram(struct memory_fixture *bench, bool remote, u64 first)
+{
+	enum { LOADS = 20000 };
+	u64 sum = 0;
+
+	for (u64 i = 0; i < LOADS; i++) {
+		struct access access = {.address = (first + i) * LINE,
+					.large_page = true,
+					.remote = remote,
+					.kind = ACCESS_LOAD};
+
+		bench->now += LONG;
+		sum += memory_fixture_access(bench, access).latency;
+	}
+	return (double)sum / LOADS;
+}
+
+Test(model_memory_latency, lines_from_dram_wait_as_long_as_others_have_them_wait)
+{
+	_cleanup_(memory_fixture_close) struct memory_fixture bench;
+	struct memory_traffic traffic;
+	double local, remote;
+
+	memory_fixture_open(&bench, "skylake");
+	local = mean_of_dram(&bench, false, 0);
+	remote = mean_of_dram(&bench, true, 1 << 20);
+	memory_contend(bench.memory, 100, 300);
+	cr_expect_float_eq(mean_of_dram(&bench, false, 2 << 20) - local, 100, 10);
+	cr_expect_float_eq(mean_of_dram(&bench, true, 3 << 20) - remote, 300, 30);
+	memory_contend(bench.memory, 0, ~0U);
+	cr_expect_float_eq(mean_of_dram(&bench, false, 4 << 20) - local, 0, 10);
+	cr_expect_float_eq(mean_of_dram(&bench, true, 5 << 20) - remote, MEMORY_WAIT_MAX, 40);
+	traffic = memory_traffic(bench.memory);
+	cr_expect_eq(traffic.local, 60000);
+	cr_expect_eq(traffic.remote, 60000);
+}
+
+/* The longest wait of the longest latency fits the 16 bits of a record's field. */
+Test(model_memory_latency, a_latency_with_a_wait_fits_a_record)
+{
+	for (const struct machine *machine = machines; machine < machines + machines_count; machine++) {
+		const struct memory_shape *shape = &machine->memory;
+		const u32 remote = shape->remote_dram_cycles, walk = shape->walk_cycles;
+
+		cr_expect_lt(remote + ((remote / 6 + MEMORY_WAIT_MAX / 2) << 6) + walk + (walk / 4 << 4) +
+				     shape->locked_cycles + 2 + (4 << 6),
+			     65536, "%s", machine->name);
 	}
 }

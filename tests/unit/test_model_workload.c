@@ -37,7 +37,7 @@ static void expect_share(const struct machine *machine, const char *what, u64 hi
 
 Test(model_workload, each_is_found_by_its_name)
 {
-	for (int kind = 0; kind < WORKLOAD_COUNT; kind++) {
+	for (int kind = 0; kind < WORKLOAD_KINDS; kind++) {
 		cr_expect_eq(workload_find(workload_names[kind]), kind);
 		cr_expect_gt(strlen(workload_texts[kind]), 0);
 	}
@@ -61,7 +61,7 @@ Test(model_workload, the_same_seed_gives_the_same_run_and_another_one_another)
 {
 	const struct machine *machine = machine_find("skylake-server");
 
-	for (unsigned kind = 0; kind < WORKLOAD_COUNT; kind++) {
+	for (unsigned kind = 0; kind < WORKLOAD_KINDS; kind++) {
 		_cleanup_(world_close) struct world one, again, other;
 		unsigned differ = 0;
 
@@ -85,7 +85,7 @@ Test(model_workload, loads_alone_are_the_loads_of_the_whole)
 {
 	const struct machine *machine = machine_find("skylake");
 
-	for (unsigned kind = 0; kind < WORKLOAD_COUNT; kind++) {
+	for (unsigned kind = 0; kind < WORKLOAD_KINDS; kind++) {
 		_cleanup_(world_close) struct world steps, loads;
 
 		cr_assert_eq(world_open(machine, kind, 7, &steps), 0);
@@ -110,7 +110,7 @@ Test(model_workload, instructions_are_believable)
 {
 	const struct machine *machine = machine_find("skylake");
 
-	for (u64 kind = 0; kind < WORKLOAD_COUNT; kind++) {
+	for (u64 kind = 0; kind < WORKLOAD_KINDS; kind++) {
 		_cleanup_(world_close) struct world world;
 		struct retired last = {0}, next;
 		unsigned accesses = 0;
@@ -120,7 +120,7 @@ Test(model_workload, instructions_are_believable)
 		cr_assert_eq(world_open(machine, (enum workload_kind)kind, 7, &world), 0);
 		for (unsigned i = 0; i < 20000; i++) {
 			workload_step(&world.workload, &next);
-			cr_assert(next.ip >= text && next.ip < text + 64, "%s: %lx", workload_names[kind],
+			cr_assert(next.ip >= text && next.ip < text + 96, "%s: %lx", workload_names[kind],
 				  next.ip);
 			cr_assert(i == 0 || next.ip == last.next_ip);
 			cr_assert(next.tsc >= last.tsc);
@@ -151,7 +151,7 @@ Test(model_workload, code_and_data_have_names)
 {
 	const struct machine *machine = machine_find("skylake");
 
-	for (int kind = 0; kind < WORKLOAD_COUNT; kind++) {
+	for (int kind = 0; kind < WORKLOAD_KINDS; kind++) {
 		_cleanup_(world_close) struct world world;
 		const char *last = NULL;
 
@@ -204,10 +204,10 @@ Test(model_workload, what_nobody_has_has_no_name)
 	static const u64 nobodys[] = {0,
 				      WORKLOAD_TEXT - 1,
 				      WORKLOAD_TEXT + 56, /* just past the loop of the first workload */
-				      WORKLOAD_TEXT + WORKLOAD_COUNT * WORKLOAD_TEXT_SIZE,
+				      WORKLOAD_TEXT + WORKLOAD_KINDS * WORKLOAD_TEXT_SIZE,
 				      WORKLOAD_DATA - 1,
 				      WORKLOAD_DATA + WORKLOAD_DATA_SIZE - 1,
-				      WORKLOAD_DATA + WORKLOAD_COUNT * WORKLOAD_DATA_SIZE,
+				      WORKLOAD_DATA + WORKLOAD_KINDS * WORKLOAD_DATA_SIZE,
 				      ~0ULL};
 
 	for (size_t i = 0; i < sizeof(nobodys) / sizeof(*nobodys); i++) {
@@ -481,7 +481,7 @@ Test(model_workload, what_shows_each)
 				expect_share(machine, "l3", truth.sources[SOURCE_L3], truth.above, 0.2, 0.75);
 				expect_share(machine, "l1", truth.sources[SOURCE_L1], truth.above, 0.08, 0.6);
 				break;
-			case WORKLOAD_COUNT:
+			default:
 				break;
 			}
 		}

@@ -158,9 +158,11 @@ static void begin_step(struct computer *computer)
 			core_set(one->core,
 				 &(struct core_state){
 					 .busy = scenario_busy(one->workload, computer->seed, computer->ns),
-					 .shared_tallies = scenario_shared_tallies(one->workload, computer->ns),
+					 .shared_tallies =
+						 scenario_shared_tallies(one->workload, computer->ns),
 					 .local_wait = computer->channel_wait[node],
-					 .remote_wait = computer->channel_wait[!node] + computer->link_wait[node],
+					 .remote_wait =
+						 computer->channel_wait[!node] + computer->link_wait[node],
 				 });
 	}
 }

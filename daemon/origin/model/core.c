@@ -39,7 +39,7 @@ struct core {
 	u64 busy_rest;         /* remaining part of a nanosecond, in thousandths */
 	u64 until;             /* value of that clock up to which the workload may run */
 	u64 rest;              /* remaining part of a cycle, in 1 / NSEC_PER_SEC */
-	u64 owed;     /* events still to be skipped, which did not fit before an overflow */
+	u64 owed;              /* events still to be skipped, which did not fit before an overflow */
 	u64 cgroup_id;
 	size_t n_counters;
 	struct counter counters[MODEL_COUNTS_MAX];

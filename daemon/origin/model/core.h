@@ -64,7 +64,7 @@ DEFINE_CLEANUP(struct core *, core_free)
  */
 struct core_state {
 	u32 busy; /* thousandths of the time in which it runs; it halts in the rest, and counts no cycles */
-	bool shared_tallies;          /* struct workload */
+	bool shared_tallies;         /* struct workload */
 	u32 local_wait, remote_wait; /* memory_contend() */
 };
 void core_set(struct core *core, const struct core_state *state);
