@@ -1,31 +1,109 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The demo: the model with config/demo.conf, as `make run` starts it. Its rules fire, and pebsctl explains an alert on
-# cores-lost on one screen.
+# The demo: the model with config/demo.conf, as `make run` starts it, for one cycle of its scenario of four minutes. Each
+# alert fires and resolves in its phase, pebsctl neighbours names the culprit, and pebsctl compare proves what the deploy
+# changed.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq
 
-start --origin model --config config/demo.conf
-firing() {
-	ctl --json alerts | jq -r '[.alerts[] | select(.state == "firing").rule] | unique | join(" ")'
-}
-for _ in $(seq 60); do
-	[ "$(firing)" != 'cores-lost shared-lines' ] || break
-	sleep 1
-done
-expect 'the rules that fire' 'cores-lost shared-lines' "$(firing)"
+# The same in the model's own time, which is exact: two cycles of 240 s.
+"$PEBSD" --test-rules --origin model --for 8m --config config/demo.conf --json >"$work/trial" 2>/dev/null || fail 'the trial'
+cat >"$work/phases.jq" <<'J'
+# The alerts that fire, with the times that they may fire and resolve at, in seconds since the cycle began. A window is
+# 10 s long, and a rule waits for 5 s.
+def phases: {"database-latency model:database": [[55, 75], [107, 125]], "cores-lost model:backup": [[55, 75], [107, 125]],
+	"shared-lines model:shop": [[142, 160], [182, 200]], "cores-lost model:batch": [[207, 225], [232, 250]]};
+J
+# shellcheck disable=SC2016 # jq's variables
+expect 'alerts of two cycles' '[]' "$(jq -c "$(cat "$work/phases.jq")"'
+	[.transitions[] | select(.state == "firing" or .state == "resolved") | {name: "\(.rule) \(.cgroup)", state, at: .at_s}] as $seen |
+	[(phases | keys[]) as $name | ($seen | map(select(.name == $name))) as $own |
+		if ($own | map(.state)) != ["firing", "resolved", "firing", "resolved"] then {$name, $own} else
+			($own | to_entries[] | .key as $i | .value | (.at - 240 * ($i / 2 | floor)) as $at |
+			phases[$name][$i % 2] as [$from, $to] | select($at < $from or $at > $to)) end] +
+	($seen | map(select(.name as $name | phases | has($name) | not)))' "$work/trial")"
 
-# screen VERB...: what a terminal of 80x24 shows
+mkdir "$work/state"
+STATE_DIRECTORY=$work/state start --origin model --config config/demo.conf
+begin=$(date +%s)
+
+# at SECONDS: the time so long after the start of the scenario
+at() {
+	date -u -d "@$((begin + $1))" +%Y-%m-%dT%H:%M:%SZ
+}
+
+# go_to SECONDS: waits for this time of the scenario
+go_to() {
+	local left=$((begin + $1 - $(date +%s)))
+	[ "$left" -le 0 ] || sleep "$left"
+}
+
+firing() {
+	ctl --json alerts | jq -e --arg rule "$1" --arg cgroup "$2" \
+		'any(.alerts[]; .state == "firing" and .rule == $rule and .cgroup == $cgroup)' >/dev/null
+}
+
+# screen TEXT VERB...: what a terminal of 80x24 shows
 screen() {
 	"$TOOLS/draw_top" --size 80x24 --wait "$1" --for 500 -- "$PEBSCTL" --socket "$socket" "${@:2}" >"$work/screen" ||
 		fail "no screen of ${*:2}"
 }
-screen model:pointer-chase alerts
-grep -q 'Alerts: [0-9]* firing' "$work/screen" || fail "the alerts do not fit on a screen: $(cat "$work/screen")"
-screen 'By source' explain cores-lost model:locked-counters
-for line in 'Rule: cores-lost' 'State: firing since 20' 'loses 0[.0-9]* of its [.0-9]* cores* to memory: at' \
-	'memory costs at most that much' 'the rule fires when the lower bound is at least 0.75' 'pebsctl hot model' \
-	'By source: .*L3 [1-9]' 'of its sampled loads'; do
+
+# Quiet: two programs sleep, and nothing fires.
+go_to 30
+ctl --json top --window 20s >"$work/quiet" || fail 'top'
+expect 'the programs' '["backup","batch","cache","database","monitor","shop"]' \
+	"$(jq -c '[.cgroups[].cgroup | ltrimstr("model:")] | sort' "$work/quiet")"
+expect 'programs that use less than a hundredth of a core' '["backup","batch"]' \
+	"$(jq -c '[.cgroups[] | select((.waits.cores_used.value // 0) < 0.01).cgroup | ltrimstr("model:")] | sort' "$work/quiet")"
+expect 'alerts that fire' 0 "$(ctl --json alerts | jq '[.alerts[] | select(.state == "firing")] | length')"
+
+# The backup slows the database.
+go_to 50
+until_true 'the database is slow' firing database-latency model:database
+until_true 'the backup waits' firing cores-lost model:backup
+screen 'Alerts: [0-9]* firing' alerts
+screen 'By source' explain cores-lost model:backup
+for line in 'Rule: cores-lost' 'State: firing since 20' 'loses [.0-9]* of its [.0-9]* cores* to memory: at' \
+	'memory costs at most that much' 'the rule fires when the lower bound is at least 1' 'pebsctl hot model' \
+	'By source: .*remote_dram [1-9]' 'of its sampled loads'; do
 	grep -q "$line" "$work/screen" || fail "the screen lacks \"$line\": $(cat "$work/screen")"
 done
+# Bins of 5 s, and 24 of them are needed.
+go_to 125
+named() {
+	ctl --json neighbours database >"$work/neighbours" &&
+		[ "$(jq -c '[.neighbours[] | select(.named).cgroup]' "$work/neighbours")" = '["model:backup"]' ]
+}
+until_true 'the backup is named' named
+
+# The deploy.
+until_true 'the shop shares lines' firing shared-lines model:shop
+go_to 191
+compared() {
+	ctl --json compare shop --since "$(at 138)" --until "$(at 178)" --with "$(at 0)" >"$work/compared" &&
+		[ "$(jq -r .events.loads.snoop.hitm.verdict "$work/compared")" = proven ]
+}
+until_true 'the deploy is proven' compared
+jq -e '.events.loads.snoop.hitm | .low > 0.3 and .low < .difference and .difference < .high' "$work/compared" >/dev/null ||
+	fail "bounds of the deploy: $(jq -c .events.loads.snoop.hitm "$work/compared")"
+hitm_at() {
+	ctl --json top --at "$(at "$1")" | jq '.cgroups[] | select(.cgroup == "model:shop").events.loads | .snoop.hitm / .samples > 0.5'
+}
+expect 'HITM during the deploy' true "$(hitm_at 170)"
+expect 'HITM before the deploy' false "$(hitm_at 40)"
+
+# The batch job, and the alerts of the cycle.
+go_to 205
+until_true 'the batch job waits' firing cores-lost model:batch
+go_to 245
+ctl --json alerts --since "$(at 0)" --until "$(at 244)" >"$work/alerts" || fail 'alerts of the past'
+expect 'alerts of the cycle' '["cores-lost model:backup","cores-lost model:batch","database-latency model:database","shared-lines model:shop"]' \
+	"$(jq -c '[.alerts[] | select(.fired) | "\(.rule) \(.cgroup)"] | unique' "$work/alerts")"
+# A busy machine delays collections.
+# shellcheck disable=SC2016 # jq's variables
+expect 'alerts out of their phases' '[]' "$(jq -c --arg begin "$(at 0)" "$(cat "$work/phases.jq")"'
+	[.alerts[] | select(.fired) | phases["\(.rule) \(.cgroup)"][0] as [$from, $to] |
+		((.fired | fromdate) - ($begin | fromdate)) as $at | select($at < $from - 2 or $at > $to + 30)]' "$work/alerts")"
+jq -r '.alerts[] | select(.fired) | "\(.fired) \(.state) \(.since): \(.rule) \(.cgroup)"' "$work/alerts"

@@ -43,11 +43,14 @@ done
 say_time "make run serves"
 grep -q 'NO MEASUREMENT' "$work/run.log" || [ -e /sys/bus/event_source/devices/cpu/events/mem-loads ] ||
 	fail "\"$command\" does not say that it shows a model: $(cat "$work/run.log")"
-sed -n 's/^ *\(.*\(pebsctl --socket\|curl http\).*\)/\1/p' "$work/run.log" >"$work/printed"
+environment=$(sed -n 's/^ *\(export PEBSD_SOCKET=.*\)/\1/p' "$work/run.log")
+[ -n "$environment" ] || fail "no socket is printed: $(cat "$work/run.log")"
+# The commands of the scenario, which stand farther to the right, have times that are yet to come.
+sed -n 's/^    \(\(pebsctl\|curl http\).*\)/\1/p' "$work/run.log" >"$work/printed"
 while read -r line; do
 	# Only the last printed line shows samples, and they arrive after a while: repeat that line.
 	for _ in $(seq 60); do
-		inside debian "cd /pebsd && $line" >"$work/output" 2>&1 || fail "\"$line\", as printed, failed: $(cat "$work/output")"
+		inside debian "cd /pebsd && $environment && $line" >"$work/output" 2>&1 || fail "\"$line\", as printed, failed: $(cat "$work/output")"
 		if [[ $line != *curl* ]] || grep -q '^pebsd_samples_seen_total{.*} [1-9]' "$work/output"; then
 			break
 		fi

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Serves the built pebsd in the foreground until Ctrl-C. Samples this machine if it can, otherwise the model.
 #   run.sh [BUILD_DIRECTORY]
-# When it ends, removes everything that it made.
+# When it ends, removes everything that it made but the history, which it keeps below the build directory.
 set -eu
 
 say() {
@@ -38,11 +38,13 @@ end() {
 		wait "$daemon" 2>/dev/null || :
 	fi
 	[ -z "$directory" ] || rm -rf "$directory"
+	# The history is of the user who called sudo, as everything else that was built.
+	[ -z "${SUDO_UID:-}" ] || chown -R "$SUDO_UID:${SUDO_GID:-$SUDO_UID}" "$build/run"
 }
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "${1:-$top/build}" && pwd)
-daemon='' directory='' example=''
+daemon='' directory='' scenario=no
 
 [ "$(id -u)" = 0 ] || fail "loading BPF programs needs root: run \"sudo make run\", or the same as root"
 for program in pebsd pebsctl; do
@@ -55,6 +57,9 @@ trap 'exit 143' TERM HUP
 directory=$(mktemp -d /tmp/pebsd-run.XXXXXX)
 chmod 711 "$directory"
 socket=$directory/control.sock
+# For the timeline, --at, --since and compare.
+mkdir -p "$build/run"
+export STATE_DIRECTORY="$build/run"
 port=$(free_port 9754)
 [ "$port" = 9754 ] || say "Port 9754 is taken; using $port."
 set -- --socket "$socket" --listen "127.0.0.1:$port"
@@ -74,12 +79,13 @@ elif [ "$status" != 3 ]; then
 else
 	say "This machine cannot sample memory accesses. pebsd --probe says:"
 	say "$reason" | sed 's/^/    /'
-	say "So the whole path is shown live on a model: a CPU in software that runs a few workloads under a PEBS unit of"
+	say "So the whole path is shown live on a model: a CPU in software that runs a few programs under a PEBS unit of"
 	say "its own. ITS FIGURES ARE NO MEASUREMENT, of this machine or of any other; every output says \"model\"."
 	set -- --origin model "$@"
-	example=model:pointer-chase
+	scenario=yes
 fi
 
+begin=$(date +%s)
 # pebsd ends with this script, even if no trap can run.
 setpriv --pdeathsig TERM "$build/pebsd" "$@" &
 daemon=$!
@@ -96,18 +102,34 @@ until "$build/pebsctl" --socket "$socket" status >"$directory/status" 2>&1; do
 	sleep 0.1
 done
 
-# The socket belongs to root: users who came by sudo must also use sudo for pebsctl.
-as_root=${SUDO_UID:+sudo }
+# at SECONDS: the time of day, so long after the start
+at() {
+	date -d "@$((begin + $1))" +%H:%M:%S
+}
+
 say
-sed 's/^/    /' "$directory/status"
+sed -n '1,2s/^/    /p' "$directory/status"
 say
-say "pebsd is serving until Ctrl-C. In a second terminal:"
-say "    $as_root$build/pebsctl --socket $socket top"
-say "    $as_root$build/pebsctl --socket $socket status"
-say "    $as_root$build/pebsctl --socket $socket alerts"
-[ -z "$example" ] || say "    $as_root$build/pebsctl --socket $socket explain cores-lost $example"
+say "pebsd is serving until Ctrl-C. Its page: http://127.0.0.1:$port/"
+say "In a second terminal:"
+# The socket belongs to root.
+[ -z "${SUDO_UID:-}" ] || say "    sudo -s"
+say "    export PEBSD_SOCKET=$socket PATH=$build:\$PATH"
+say "    pebsctl top"
+say "    pebsctl alerts"
+say "    pebsctl status"
 say "    curl http://127.0.0.1:$port/metrics"
-say "and in a browser http://127.0.0.1:$port/"
+if [ "$scenario" = yes ]; then
+	say
+	say "The model plays a scenario that repeats after 4 minutes. Alerts fire and resolve in it:"
+	say "  $(at 45) to $(at 105)  a backup wakes up on the other node, and the database becomes slow. From $(at 125) on:"
+	say "      pebsctl neighbours database"
+	say "  $(at 135) to $(at 180)  a deploy of the shop brings false sharing, and is rolled back. After it:"
+	say "      pebsctl compare shop --since $(at 135) --until $(at 180) --with $(at 0)"
+	say "      pebsctl top --at $(at 175)"
+	say "  $(at 200) to $(at 230)  a batch job streams through memory. After it:"
+	say "      pebsctl alerts --since $(at 0)"
+fi
 status=0
 wait "$daemon" || status=$?
 daemon=''
