@@ -90,7 +90,7 @@ until_true 'the deploy is proven' compared
 jq -e '.events.loads.hitm | .low > 0.3 and .low < .difference and .difference < .high' "$work/compared" >/dev/null ||
 	fail "bounds of the deploy: $(jq -c .events.loads.hitm "$work/compared")"
 hitm_at() {
-	ctl --json top --at "$(at "$1")" | jq '.cgroups[] | select(.cgroup == "model:shop").events.loads | .snoop.hitm / .samples > 0.5'
+	ctl --json top --at "$(at "$1")" | jq '.cgroups[] | select(.cgroup == "model:shop").events.loads | (.snoop.hitm // 0) / .samples > 0.5'
 }
 expect 'HITM during the deploy' true "$(hitm_at 170)"
 expect 'HITM before the deploy' false "$(hitm_at 40)"
