@@ -18,7 +18,7 @@ struct detail {
 	const char *hot[HOT_MAX + 1];
 };
 
-static int open_zoom(void *userdata, const char *path, u32 rate, struct zoom_events **ret, char **ret_note,
+static int open_zoom(void *userdata, const char *path, u32 rate, struct zoom_source **ret, char **ret_note,
 		     char **ret_message)
 {
 	struct detail *detail = userdata;
@@ -26,11 +26,18 @@ static int open_zoom(void *userdata, const char *path, u32 rate, struct zoom_eve
 	return sampling_zoom_open(detail->settings.sampling, path, rate, ret, ret_note, ret_message);
 }
 
-static void close_zoom(void *userdata, struct zoom_events *events)
+static void close_zoom(void *userdata, struct zoom_source *source)
 {
 	struct detail *detail = userdata;
 
-	sampling_zoom_close(detail->settings.sampling, events);
+	sampling_zoom_close(detail->settings.sampling, source);
+}
+
+static const struct symbol *name_address(void *userdata, const struct symbol_query *query)
+{
+	struct detail *detail = userdata;
+
+	return sampling_name(detail->settings.sampling, query);
 }
 
 int detail_new(const struct detail_settings *settings, struct detail **ret)
@@ -52,11 +59,13 @@ int detail_new(const struct detail_settings *settings, struct detail **ret)
 	zooms.symbols = detail->symbols;
 	zooms.socket = SYMBOLS_SOCKET;
 	zooms.origin.name = engine_head(sampling_engine(settings->sampling))->origin;
-	if (strcmp(zooms.origin.name, "perf") == 0) {
+	zooms.origin.userdata = detail;
+	if (sampling_zooms(settings->sampling)) {
 		zooms.origin.open = open_zoom;
 		zooms.origin.close = close_zoom;
-		zooms.origin.userdata = detail;
 	}
+	if (sampling_names(settings->sampling))
+		zooms.origin.name_address = name_address;
 	r = zooms_new(&zooms, &detail->zooms);
 	if (r < 0)
 		return r;

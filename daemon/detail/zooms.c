@@ -34,7 +34,7 @@
 
 struct held_zoom {
 	struct zoom zoom;            /* must be first: callers get a pointer to it */
-	struct zoom_events *events;  /* NULL after the end */
+	struct zoom_source *source;  /* NULL after the end */
 	struct number_map processes; /* pids that were announced to the symbolizer */
 	size_t n_asked, n_read;      /* processes requested from the reader, and processes returned */
 	u64 until_ns; /* RUNNING: end of the zoom; NAMING: end of the wait for names; DONE: when it is dropped */
@@ -56,6 +56,12 @@ static u64 clock_ns(clockid_t clock)
 
 	(void)clock_gettime(clock, &now);
 	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+/* Returns whether the sampled processes are those of this machine. */
+static bool is_of_machine(const struct zooms *zooms)
+{
+	return !zooms->settings.origin.name_address;
 }
 
 static struct zoom_about *about_of(const struct held_zoom *held)
@@ -149,26 +155,29 @@ static int take(void *userdata, const struct zoom_record *record)
 	const struct drain *drain = userdata;
 	struct held_zoom *held = drain->held;
 	struct symbols *symbols = drain->zooms->settings.symbols;
+	bool of_machine = is_of_machine(drain->zooms);
 	int r = 0;
 
 	switch (record->kind) {
 	case ZOOM_RECORD_SAMPLE:
-		r = meet_process(drain->zooms, held, record->pid);
+		r = of_machine ? meet_process(drain->zooms, held, record->pid) : 0;
 		if (r == 0)
 			r = profile_add(held->zoom.profile, &record->sample);
 		break;
 	case ZOOM_RECORD_MAPPED:
-		tell_mapped(drain->zooms, record);
+		if (of_machine)
+			tell_mapped(drain->zooms, record);
 		break;
 	case ZOOM_RECORD_NAMED:
 		if (record->named.executed) {
-			(void)symbols_executed(symbols, record->pid);
+			if (of_machine)
+				(void)symbols_executed(symbols, record->pid);
 			profile_executed(held->zoom.profile, record->pid);
 		}
 		r = profile_name(held->zoom.profile, record->pid, record->tid, record->named.name);
 		break;
 	case ZOOM_RECORD_FORKED:
-		if (record->pid != record->forked.parent_pid)
+		if (of_machine && record->pid != record->forked.parent_pid)
 			(void)symbols_forked(symbols, record->pid, record->forked.parent_pid);
 		break;
 	default:
@@ -182,7 +191,8 @@ static size_t resolve(struct zooms *zooms, struct held_zoom *held)
 {
 	size_t unnamed = profile_resolve(held->zoom.profile, &held->zoom.names);
 
-	held->zoom.kernel_start = symbols_kernel_start(zooms->settings.symbols);
+	if (is_of_machine(zooms))
+		held->zoom.kernel_start = symbols_kernel_start(zooms->settings.symbols);
 	return unnamed;
 }
 
@@ -190,12 +200,12 @@ static size_t resolve(struct zooms *zooms, struct held_zoom *held)
 static size_t drain(struct zooms *zooms, struct held_zoom *held)
 {
 	struct drain drain = {.zooms = zooms, .held = held};
-	int r = zoom_events_drain(held->events, take, &drain);
+	int r = held->source->methods->drain(held->source, take, &drain);
 
 	if (r < 0)
 		(void)log_error(r, "the zoom on %s lacks some samples: pebsd could not read or store them",
 				about_of(held)->cgroup);
-	zoom_events_counts(held->events, &about_of(held)->counts);
+	held->source->methods->counts(held->source, &about_of(held)->counts);
 	return resolve(zooms, held);
 }
 
@@ -208,9 +218,9 @@ static void tell(struct zooms *zooms, const struct held_zoom *held, bool over)
 /* Stops the events, takes the last samples, and starts to wait for names. */
 static void end(struct zooms *zooms, struct held_zoom *held, u64 now_ns)
 {
-	zoom_events_stop(held->events);
+	held->source->methods->stop(held->source);
 	(void)drain(zooms, held);
-	zooms->settings.origin.close(zooms->settings.origin.userdata, TAKE_PTR(held->events));
+	zooms->settings.origin.close(zooms->settings.origin.userdata, TAKE_PTR(held->source));
 	about_of(held)->ended_ns = now_ns;
 	held->zoom.state = ZOOM_NAMING;
 	held->until_ns = now_ns + NAMING_NS;
@@ -244,8 +254,8 @@ static struct held_zoom *held_free(struct zooms *zooms, struct held_zoom *held)
 {
 	if (!held)
 		return NULL;
-	if (held->events)
-		zooms->settings.origin.close(zooms->settings.origin.userdata, held->events);
+	if (held->source)
+		zooms->settings.origin.close(zooms->settings.origin.userdata, held->source);
 	if (held->zoom.recording)
 		add_figures(&zooms->figures, held->zoom.recording);
 	zoom_recording_free(held->zoom.recording);
@@ -277,7 +287,7 @@ static u64 turn(struct zooms *zooms, u64 now_ns)
 		if (held->zoom.state == ZOOM_RUNNING) {
 			if (now_ns >= held->until_ns)
 				end(zooms, held, now_ns);
-			else if (zoom_events_gone(held->events))
+			else if (zoom_source_gone(held->source))
 				end_gone(zooms, held, now_ns);
 			else
 				(void)drain(zooms, held);
@@ -380,11 +390,19 @@ _Static_assert(ZOOMS_RUNNING_MAX < ZOOMS_KEPT_MAX, "one can always give way");
 
 static const struct symbol *find_name(void *userdata, const struct symbol_query *query)
 {
-	return symbols_find(userdata, query);
+	static const struct symbol unknown;
+	const struct zooms *zooms = userdata;
+	const struct zooms_origin *origin = &zooms->settings.origin;
+	const struct symbol *symbol;
+
+	if (is_of_machine(zooms))
+		return symbols_find(zooms->settings.symbols, query);
+	symbol = origin->name_address(origin->userdata, query);
+	return symbol ? symbol : &unknown;
 }
 
-/* Takes ownership of `events` and `note`. */
-static int hold(struct zooms *zooms, const struct zoom_wish *wish, struct zoom_events *events, char *note,
+/* Takes ownership of `source` and `note`. */
+static int hold(struct zooms *zooms, const struct zoom_wish *wish, struct zoom_source *source, char *note,
 		struct held_zoom **ret)
 {
 	struct held_zoom *held = calloc(1, sizeof(*held));
@@ -393,31 +411,26 @@ static int hold(struct zooms *zooms, const struct zoom_wish *wish, struct zoom_e
 		.began_ns = clock_ns(CLOCK_MONOTONIC),
 		.began_real_ns = clock_ns(CLOCK_REALTIME),
 		.rate = wish->rate,
-		.cgroup_id = zoom_events_cgroup_id(events),
-		.n_events = zoom_events_n(events),
-		.lbr = zoom_events_has_lbr(events),
-		.physical = zoom_events_has_physical(events),
 		.origin = zooms->settings.origin.name,
 	};
 	bool latency = false;
 	int r = -ENOMEM;
 
 	if (!held) {
-		zooms->settings.origin.close(zooms->settings.origin.userdata, events);
+		zooms->settings.origin.close(zooms->settings.origin.userdata, source);
 		free(note);
 		return -ENOMEM;
 	}
-	held->events = events;
+	held->source = source;
+	source->methods->describe(source, &about);
 	held->zoom.note = note;
-	for (size_t i = 0; i < about.n_events; i++) {
-		about.events[i] = *zoom_events_event(events, i);
-		about.attrs[i] = *zoom_events_attr(events, i);
+	for (size_t i = 0; i < about.n_events; i++)
 		latency = latency || about.events[i].settings.has_latency;
-	}
+	held->zoom.nodes = source->methods->nodes ? source->methods->nodes(source) : NULL;
 	held->zoom.period = about.n_events ? about.events[0].period : 0;
 	held->zoom.seconds = wish->seconds;
 	held->zoom.state = ZOOM_RUNNING;
-	held->zoom.names = (struct profile_names){.find = find_name, .userdata = zooms->settings.symbols};
+	held->zoom.names = (struct profile_names){.find = find_name, .userdata = zooms};
 	held->until_ns = about.began_ns + (u64)(wish->seconds * (double)NSEC_PER_SEC);
 	held->zoom.reason = strdup(wish->reason);
 	if (held->zoom.reason)
@@ -435,16 +448,18 @@ static int hold(struct zooms *zooms, const struct zoom_wish *wish, struct zoom_e
 static int begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, char **ret_message)
 {
 	const struct zooms_origin *origin = &zooms->settings.origin;
-	struct zoom_events *events = NULL;
+	struct zoom_source *source = NULL;
 	struct held_zoom *held;
 	char *note = NULL;
-	int r = zooms->reader ? 0 : zoom_reader_new(zooms->settings.socket, &zooms->reader);
+	int r = zooms->reader || !is_of_machine(zooms)
+			? 0
+			: zoom_reader_new(zooms->settings.socket, &zooms->reader);
 
 	if (r == 0)
-		r = origin->open(origin->userdata, wish->path, wish->rate, &events, &note, ret_message);
+		r = origin->open(origin->userdata, wish->path, wish->rate, &source, &note, ret_message);
 	if (r < 0)
 		return r;
-	r = hold(zooms, wish, events, note, &held);
+	r = hold(zooms, wish, source, note, &held);
 	if (r < 0)
 		return r;
 	make_room(zooms);
@@ -485,7 +500,7 @@ int zooms_begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, 
 	if (!zooms->settings.origin.open)
 		return refuse(
 			-EOPNOTSUPP, ret_message,
-			"the origin is %s, which has no running tasks; zooms need a pebsd that samples its own machine (origin perf)",
+			"the origin is %s, which has no running tasks; zooms need a pebsd that samples its own machine (origin perf), or the model (origin model)",
 			zooms->settings.origin.name);
 	for (size_t i = 0; i < zooms->n; i++) {
 		struct held_zoom *held = zooms->held[i];
@@ -494,7 +509,7 @@ int zooms_begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, 
 		if (held->zoom.state != ZOOM_RUNNING || strcmp(about_of(held)->cgroup, wish->path) != 0)
 			continue;
 		/* A cgroup that has this path now is a different one. */
-		if (zoom_events_gone(held->events)) {
+		if (zoom_source_gone(held->source)) {
 			end_gone(zooms, held, now_ns);
 			continue;
 		}
@@ -571,6 +586,6 @@ void zooms_figures(const struct zooms *zooms, struct zoom_figures *ret)
 
 		add_figures(ret, held->zoom.recording);
 		ret->bytes += zoom_recording_bytes(held->zoom.recording) + profile_bytes(held->zoom.profile) +
-			      (held->events ? zoom_events_bytes(held->events) : 0);
+			      (held->source ? held->source->methods->bytes(held->source) : 0);
 	}
 }

@@ -14,6 +14,7 @@
 #include "profile/profile_report.h"
 #include "symbols/symbols.h"
 #include "zoom/zoom_recording.h"
+#include "zoom/zoom_source.h"
 
 #define ZOOM_SECONDS_DEFAULT 30.0
 #define ZOOM_SECONDS_MAX     3600.0
@@ -40,8 +41,9 @@ struct zoom {
 	struct zoom_recording *recording;
 	struct profile *profile;
 	struct profile_names names;
-	u64 period;       /* of the first event when the zoom began; 0: not known */
-	u64 kernel_start; /* address of _text; 0: not known */
+	u64 period;                     /* of the first event when the zoom began; 0: not known */
+	u64 kernel_start;               /* address of _text; 0: not known */
+	const struct zoom_nodes *nodes; /* of the samples; NULL: those of this machine */
 };
 
 struct zooms;
@@ -50,15 +52,20 @@ struct zooms;
 struct zooms_origin {
 	const char *name; /* "perf": a constant */
 	/*
-	 * Opens the events of a zoom for the cgroup at `path`. Returns 0 and the events, which the caller
+	 * Opens the source of a zoom of the cgroup at `path`. Returns 0 and the source, which the caller
 	 * owns. `ret_note` is then a note to display, or NULL, and the caller frees it. Returns -ENOENT,
 	 * -EOPNOTSUPP or another -errno with `ret_message` set. If `open` and `close` are NULL, this origin
 	 * has no tasks, and no zoom can begin.
 	 */
-	int (*open)(void *userdata, const char *path, u32 rate, struct zoom_events **ret, char **ret_note,
+	int (*open)(void *userdata, const char *path, u32 rate, struct zoom_source **ret, char **ret_note,
 		    char **ret_message);
-	/* Frees the events, and resumes the always-on events that were paused for them. */
-	void (*close)(void *userdata, struct zoom_events *events);
+	/* Frees the source, and resumes the always-on events that were paused for it. */
+	void (*close)(void *userdata, struct zoom_source *source);
+	/*
+	 * Names an address, or returns NULL if it has no name. Set if the sampled processes are not those of this
+	 * machine: then nothing is read of them, and the symbolizer is not asked.
+	 */
+	const struct symbol *(*name_address)(void *userdata, const struct symbol_query *query);
 	void *userdata;
 };
 

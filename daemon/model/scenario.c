@@ -30,7 +30,9 @@ enum scenario_phase scenario_phase_at(u64 ns, u64 *ret_ns)
 
 u32 scenario_threads(enum workload_kind kind)
 {
-	return workload_is_program(kind) && kind != WORKLOAD_CACHE && kind != WORKLOAD_MONITOR ? 2 : 1;
+	if (workload_is_program(kind))
+		return kind != WORKLOAD_CACHE && kind != WORKLOAD_MONITOR ? 2 : 1;
+	return kind == WORKLOAD_FALSE_SHARING ? 2 : 1;
 }
 
 u32 scenario_node(enum workload_kind kind)

@@ -29,7 +29,10 @@ enum scenario_phase { SCENARIO_QUIET, SCENARIO_BACKUP, SCENARIO_DEPLOY, SCENARIO
 /* Returns the phase at this time, and sets `*ret_ns` (may be NULL) to the time since the phase began. */
 enum scenario_phase scenario_phase_at(u64 ns, u64 *ret_ns);
 
-/* The number of threads that a program has, and the node that they run on. 1 and 0 for other workloads. */
+/*
+ * The number of threads that a workload has, and the node that they run on. Other workloads than programs run on node
+ * 0, and only false sharing needs two threads.
+ */
 u32 scenario_threads(enum workload_kind kind);
 u32 scenario_node(enum workload_kind kind);
 

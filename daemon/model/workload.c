@@ -8,6 +8,7 @@
  */
 #include "workload.h"
 
+#include "workload_code.h"
 #include "workload_data.h"
 
 /* Maximum cycles by which dispatch is ahead of retirement. */
@@ -163,6 +164,8 @@ static bool name_code(u64 address, struct workload_name *ret)
 	u64 slot = offset / SLOT_BYTES;
 	u32 found = 0;
 
+	if (offset >= WORKLOAD_CALLS)
+		return workload_code_call((enum workload_kind)kind, offset, ret);
 	if (slot >= body->count)
 		return false;
 	while (found + 1 < FUNCTIONS_MAX && body->functions[found + 1].name &&
@@ -172,6 +175,7 @@ static bool name_code(u64 address, struct workload_name *ret)
 				      .code = true,
 				      .name = body->functions[found].name,
 				      .offset = offset - (u64)body->functions[found].first * SLOT_BYTES};
+	workload_code_line((u32)slot, ret);
 	return true;
 }
 

@@ -74,6 +74,9 @@ struct workload_name {
 	bool code;
 	const char *name; /* a constant; NULL: the stack */
 	u64 offset;       /* bytes from the start of the function or variable, or of the stack */
+	const char *file; /* of code: the source file, a constant; it exists only in the model */
+	u32 line;         /* of code */
+	bool remote;      /* data in memory of the other node */
 };
 
 /* Returns false and does not change `ret` if no workload uses the address. */
@@ -89,6 +92,7 @@ struct workload {
 	u64 position[4];     /* for use by the kind */
 	u32 phase;           /* position in the loop's body */
 	bool shared_tallies; /* other cores write the shop's tallies */
+	u32 thread;          /* number of the thread: each has a word of its own in the shared lines */
 };
 
 /*

@@ -140,7 +140,9 @@ bool workload_data_name(u64 address, struct workload_name *ret)
 		return false;
 	*ret = (struct workload_name){.kind = (enum workload_kind)kind,
 				      .name = range_names[kind][range],
-				      .offset = offset % RANGE_BYTES};
+				      .offset = offset % RANGE_BYTES,
+				      .remote = range == RANGE_REMOTE ||
+						(kind == WORKLOAD_REMOTE_NUMA && range == RANGE_MAIN)};
 	return true;
 }
 
@@ -225,12 +227,23 @@ static u64 next_remote_node(struct workload *workload)
  */
 static u64 next_shared(struct workload *workload, u64 lines, u32 written, u32 remote)
 {
-	u64 address = line_in(workload, RANGE_SHARED, lines);
+	u64 address = line_in(workload, RANGE_SHARED, lines) + workload->thread * WORD;
 
 	workload->position[0] = address;
 	if (random_chance(&workload->random, written, CHANCES))
 		memory_other_writes(workload->memory, address,
 				    random_chance(&workload->random, remote, CHANCES));
+	return address;
+}
+
+/* Returns a word in a line of the thread's own or, after the deploy, in a line that the other thread writes. */
+static u64 next_tally(struct workload *workload)
+{
+	u64 address = next_shared(workload, TALLY_LINES, workload->shared_tallies ? TALLY_WRITTEN : 0, 0);
+
+	if (!workload->shared_tallies)
+		address += workload->thread * TALLY_LINES * LINE;
+	workload->position[0] = address;
 	return address;
 }
 
@@ -331,8 +344,7 @@ static void locate_of_program(struct workload *workload, enum data data, struct 
 		access->large_page = true;
 		break;
 	case DATA_TALLY:
-		access->address =
-			next_shared(workload, TALLY_LINES, workload->shared_tallies ? TALLY_WRITTEN : 0, 0);
+		access->address = next_tally(workload);
 		break;
 	case DATA_TALLY_AGAIN:
 		access->address = workload->position[0];
@@ -437,7 +449,7 @@ void workload_data_warm(struct workload *workload)
 		memory_warm(workload->memory, range_base(workload, RANGE_SECOND),
 			    workload->shape->l2_bytes / 2);
 		memory_warm(workload->memory, main, HOT_BYTES);
-		memory_warm(workload->memory, range_base(workload, RANGE_SHARED), TALLY_LINES * LINE);
+		memory_warm(workload->memory, range_base(workload, RANGE_SHARED), 2 * TALLY_LINES * LINE);
 		break;
 	case WORKLOAD_CACHE:
 		for (u32 page = 0; page < thrash_pages(workload->shape); page++)

@@ -274,7 +274,7 @@ int sampling_resume(struct sampling *sampling)
 	return sampling->origin->resume ? sampling->origin->resume(sampling->state) : 0;
 }
 
-int sampling_zoom_open(struct sampling *sampling, const char *path, u32 rate, struct zoom_events **ret,
+int sampling_zoom_open(struct sampling *sampling, const char *path, u32 rate, struct zoom_source **ret,
 		       char **ret_note, char **ret_message)
 {
 	*ret_note = *ret_message = NULL;
@@ -282,16 +282,26 @@ int sampling_zoom_open(struct sampling *sampling, const char *path, u32 rate, st
 		return sampling->origin->zoom_open(sampling->state, path, rate, ret, ret_note, ret_message);
 	if (asprintf(
 		    ret_message,
-		    "the origin is %s, which has no running tasks; zooms need a pebsd that samples its own machine (origin perf)",
+		    "the origin is %s, which has no running tasks; zooms need a pebsd that samples its own machine (origin perf), or the model (origin model)",
 		    sampling->origin->name) < 0)
 		*ret_message = NULL;
 	return -EOPNOTSUPP;
 }
 
-void sampling_zoom_close(struct sampling *sampling, struct zoom_events *events)
+void sampling_zoom_close(struct sampling *sampling, struct zoom_source *source)
 {
-	if (events && sampling->origin->zoom_close)
-		sampling->origin->zoom_close(sampling->state, events);
+	if (source && sampling->origin->zoom_close)
+		sampling->origin->zoom_close(sampling->state, source);
+}
+
+bool sampling_zooms(const struct sampling *sampling)
+{
+	return sampling->origin->zoom_open;
+}
+
+bool sampling_names(const struct sampling *sampling)
+{
+	return sampling->origin->name_of;
 }
 
 const struct symbol *sampling_name(struct sampling *sampling, const struct symbol_query *query)

@@ -10,7 +10,7 @@
 #include "config/config.h"
 #include "engine/engine.h"
 #include "symbols/shared/symbol.h"
-#include "zoom/zoom_events.h"
+#include "zoom/zoom_source.h"
 
 struct sampling_settings {
 	const struct config *config;   /* outlives the sampling; its `include` and `exclude` may change */
@@ -110,18 +110,23 @@ int sampling_pause(struct sampling *sampling);
 int sampling_resume(struct sampling *sampling);
 
 /*
- * Opens the events of a zoom (zoom/zoom_events.h) for the cgroup at `path`: on each PMU the event of loads,
+ * Opens the source of a zoom of the cgroup at `path`. With origin `model` it delivers the samples of that cgroup's
+ * cores. With origin `perf` it is events (zoom/zoom_events.h): on each PMU the event of loads,
  * else that of stores, else that of instructions. They are opened like the always-on events. If only one
  * counter can hold an event, the always-on event is paused meanwhile, which its statistics show as paused
  * time, and `*ret_note` says so.
  *
- * Returns 0; -EBUSY if another zoom is open or sampling is paused; -ENOENT if there is no such cgroup;
+ * Returns 0; -EBUSY if sampling is paused, or another zoom is open and the origin can have only one; -ENOENT if there is no such cgroup;
  * -EOPNOTSUPP if the origin has no tasks or no sampled event can record stacks; or another -errno. On failure
- * `*ret_message` says why. sampling_zoom_close() frees the events and resumes the paused ones.
+ * `*ret_message` says why. sampling_zoom_close() frees the source and resumes the paused ones.
  */
-int sampling_zoom_open(struct sampling *sampling, const char *path, u32 rate, struct zoom_events **ret,
+int sampling_zoom_open(struct sampling *sampling, const char *path, u32 rate, struct zoom_source **ret,
 		       char **ret_note, char **ret_message);
-void sampling_zoom_close(struct sampling *sampling, struct zoom_events *events);
+void sampling_zoom_close(struct sampling *sampling, struct zoom_source *source);
+
+/* Return whether the origin can zoom, and whether it names its addresses itself (sampling_name()). */
+bool sampling_zooms(const struct sampling *sampling);
+bool sampling_names(const struct sampling *sampling);
 
 /*
  * Returns the name of an address that does not belong to a process of this machine, such as those of the

@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "model/scenario.h"
 #include "origin/model/model_symbol.h"
 #include "origin/model/pace.h"
 #include "sampling/model_setup.h"
+#include "sampling/sampling_model_zoom.h"
 
 /* `max = auto`: a slot for each workload, and one for unattributed samples. */
 #define SLOTS_AUTO 16
@@ -22,6 +24,9 @@ _Static_assert((int)WORKLOAD_KINDS < SLOTS_AUTO, "a workload without a slot");
 #define MODEL_ROLES                                                                               \
 	(1U << EVENT_LOADS | 1U << EVENT_INSTRUCTIONS | 1U << EVENT_CYCLES | 1U << EVENT_STALLS | \
 	 1U << EVENT_MISSES)
+
+/* Maximum zooms at a time. */
+#define MODEL_ZOOMS_MAX 8
 
 struct origin_state {
 	struct engine *engine; /* not owned */
@@ -40,6 +45,11 @@ struct origin_state {
 	char *note;
 	const char *notes[2];
 	struct model_symbol symbol; /* result of the last query */
+	u64 config; /* the event of the loads, as the registers of the model's CPU select it */
+	struct node_range node_ranges[SCENARIO_NODES];
+	int node_of_cpu[COMPUTER_CORES_MAX];
+	struct zoom_nodes nodes;
+	struct model_zoom *zooms[MODEL_ZOOMS_MAX]; /* owned by the caller of open_zoom(); NULL: none */
 };
 
 static void free_state(struct origin_state *state)
@@ -81,11 +91,22 @@ static void flush(struct origin_state *state)
 		fail(state, r, "the BPF programs refuse the samples of the model, which are lost");
 }
 
+static void pass_to_zooms(struct origin_state *state, const struct sample *sample)
+{
+	const size_t core = computer_current(state->computer);
+	const struct computer_thread thread = computer_thread(state->computer, core);
+
+	for (size_t i = 0; i < MODEL_ZOOMS_MAX; i++)
+		if (state->zooms[i])
+			model_zoom_take(state->zooms[i], sample, (u32)core, &thread);
+}
+
 static void take(void *userdata, const struct sample *sample)
 {
 	struct origin_state *state = userdata;
 
 	state->batch[state->n_batch++] = *sample;
+	pass_to_zooms(state, sample);
 	if (state->n_batch == INJECT_MAX)
 		flush(state);
 }
@@ -260,9 +281,109 @@ static int resume_model(struct origin_state *state)
 	return set_timer(state, true);
 }
 
+/* Delivers the samples that wait in the DS areas. */
+static void flush_areas(void *userdata)
+{
+	struct origin_state *state = userdata;
+
+	if (!state->paused)
+		(void)tick(state);
+}
+
+static int find_cgroup(const struct origin_state *state, const char *path, u64 *ret_id,
+		       enum workload_kind *ret_kind)
+{
+	for (size_t i = 0; i < computer_cgroups(state->computer); i++) {
+		char name[COMPUTER_NAME_MAX];
+		int kind;
+
+		*ret_id = computer_cgroup(state->computer, i, name);
+		if (strcmp(name, path) != 0)
+			continue;
+		kind = workload_find(name + strlen("model:"));
+		*ret_kind = (enum workload_kind)kind;
+		return kind < 0 ? kind : 0;
+	}
+	return -ENOENT;
+}
+
+static int add_zoom(struct origin_state *state, const struct model_zoom_settings *settings,
+		    struct zoom_source **ret, char **ret_message)
+{
+	for (size_t i = 0; i < MODEL_ZOOMS_MAX; i++) {
+		int r;
+
+		if (state->zooms[i])
+			continue;
+		r = model_zoom_new(settings, &state->zooms[i]);
+		if (r == 0)
+			*ret = model_zoom_source(state->zooms[i]);
+		return r;
+	}
+	*ret_message = strdup("too many zooms are running; wait until one ends");
+	return -EBUSY;
+}
+
+static int open_zoom(struct origin_state *state, const char *path, u32 rate, struct zoom_source **ret,
+		     char **ret_note, char **ret_message)
+{
+	struct model_zoom_settings settings = {
+		.rate = rate,
+		.event = engine_head(state->engine)->events[0].event,
+		.config = state->config,
+		.nodes = &state->nodes,
+		.flush = flush_areas,
+		.userdata = state,
+	};
+	int r;
+
+	*ret_note = *ret_message = NULL;
+	if (state->paused) {
+		*ret_message = strdup(
+			"pebsd is paused, so the model stands still; run `pebsctl resume` to end the pause");
+		return -EBUSY;
+	}
+	r = find_cgroup(state, path, &settings.cgroup_id, &settings.workload);
+	if (r < 0) {
+		if (asprintf(ret_message, "the model runs no program in the cgroup %s", path) < 0)
+			*ret_message = NULL;
+		return r;
+	}
+	/* Samples from before the zoom do not belong to it. */
+	flush_areas(state);
+	settings.now_ns = monotonic_ns();
+	r = add_zoom(state, &settings, ret, ret_message);
+	if (r == 0)
+		*ret_note = strdup(
+			"the program exists only in the model, and so do its functions, source files and lines");
+	return r;
+}
+
+static void close_zoom(struct origin_state *state, struct zoom_source *source)
+{
+	for (size_t i = 0; i < MODEL_ZOOMS_MAX; i++)
+		if (state->zooms[i] && state->zooms[i] == model_zoom_of(source))
+			state->zooms[i] = model_zoom_free(state->zooms[i]);
+}
+
 static const struct symbol *name_of(struct origin_state *state, const struct symbol_query *query)
 {
 	return model_symbol(query->address, &state->symbol);
+}
+
+/* Each node's memory, and the node of each core. */
+static void describe_nodes(struct origin_state *state)
+{
+	for (size_t node = 0; node < SCENARIO_NODES; node++)
+		state->node_ranges[node] = (struct node_range){.start = (node + 1) * MODEL_ZOOM_NODE_BYTES,
+							       .end = (node + 2) * MODEL_ZOOM_NODE_BYTES,
+							       .node = (int)node};
+	for (size_t core = 0; core < computer_cores(state->computer); core++)
+		state->node_of_cpu[core] = (int)computer_thread(state->computer, core).node;
+	state->nodes = (struct zoom_nodes){.ranges = state->node_ranges,
+					   .n_ranges = SCENARIO_NODES,
+					   .of_cpu = state->node_of_cpu,
+					   .n_cpus = computer_cores(state->computer)};
 }
 
 static void describe(struct origin_state *state)
@@ -319,6 +440,8 @@ static int open_model(const struct sampling_settings *settings, struct engine_se
 	if (r < 0)
 		return model_fail(ret_failure, r, "its timer");
 	describe(state);
+	describe_nodes(state);
+	state->config = config->cpu->load_latency_event;
 	state->pace.now_ns = monotonic_ns();
 	*ret = TAKE_PTR(state);
 	return 0;
@@ -335,5 +458,7 @@ const struct origin origin_model = {
 	.set_periods = set_periods,
 	.pause = pause_model,
 	.resume = resume_model,
+	.zoom_open = open_zoom,
+	.zoom_close = close_zoom,
 	.name_of = name_of,
 };

@@ -41,9 +41,9 @@ struct origin {
 	int (*resume)(struct origin_state *state);
 
 	/* As sampling_zoom_open() and sampling_zoom_close(). Both NULL: the origin has no tasks. */
-	int (*zoom_open)(struct origin_state *state, const char *path, u32 rate, struct zoom_events **ret,
+	int (*zoom_open)(struct origin_state *state, const char *path, u32 rate, struct zoom_source **ret,
 			 char **ret_note, char **ret_message);
-	void (*zoom_close)(struct origin_state *state, struct zoom_events *events);
+	void (*zoom_close)(struct origin_state *state, struct zoom_source *source);
 
 	/*
 	 * As sampling_name(). NULL: the sampled addresses belong to processes of this machine or have no

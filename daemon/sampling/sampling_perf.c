@@ -451,9 +451,10 @@ static int resume_perf(struct origin_state *state)
 	return result;
 }
 
-static int open_zoom(struct origin_state *state, const char *path, u32 rate, struct zoom_events **ret,
+static int open_zoom(struct origin_state *state, const char *path, u32 rate, struct zoom_source **ret,
 		     char **ret_note, char **ret_message)
 {
+	struct zoom_events *events;
 	int r;
 
 	*ret_note = *ret_message = NULL;
@@ -462,19 +463,21 @@ static int open_zoom(struct origin_state *state, const char *path, u32 rate, str
 				      "for other tools; run `pebsctl resume` to end the pause");
 		return -EBUSY;
 	}
-	r = sampling_zoom_begin(&state->zoom, state->tree.root, state->sets, state->n_sets, path, rate, ret,
-				ret_note, ret_message);
+	r = sampling_zoom_begin(&state->zoom, state->tree.root, state->sets, state->n_sets, path, rate,
+				&events, ret_note, ret_message);
+	if (r == 0)
+		*ret = zoom_events_source(events);
 	if (r == 0 && *ret_note)
 		log_kind(LOG_NOTICE, "zoom note", "zoom on %s: %s", path, *ret_note);
 	return r;
 }
 
-static void close_zoom(struct origin_state *state, struct zoom_events *events)
+static void close_zoom(struct origin_state *state, struct zoom_source *source)
 {
 	_cleanup_free_ char *message = NULL;
 	int r;
 
-	if (events != state->zoom.open)
+	if (zoom_events_of(source) != state->zoom.open)
 		return;
 	r = sampling_zoom_end(&state->zoom, state->sets, state->n_sets, state->paused, &message);
 	if (r < 0)

@@ -16,6 +16,7 @@
 #include "zoom/zoom_limit.h"
 #include "zoom/zoom_parse.h"
 #include "zoom/zoom_ring.h"
+#include "zoom/zoom_source.h"
 
 /*
  * At the default rate, a CPU cannot fill this between two drains, even with the deepest stacks. At the
@@ -50,6 +51,7 @@ struct opened {
 };
 
 struct zoom_events {
+	struct zoom_source source; /* must be first */
 	int cgroup_fd;
 	u64 cgroup_id;
 	struct zoom_limit *limit;
@@ -316,6 +318,70 @@ static int take_settings(struct zoom_events *events, const struct zoom_events_se
 	return zoom_limit_open(&limit, &events->limit, ret_message);
 }
 
+struct zoom_source *zoom_events_source(struct zoom_events *events)
+{
+	return events ? &events->source : NULL;
+}
+
+struct zoom_events *zoom_events_of(struct zoom_source *source)
+{
+	return (struct zoom_events *)source;
+}
+
+static const struct zoom_events *const_events_of(const struct zoom_source *source)
+{
+	return (const struct zoom_events *)source;
+}
+
+static int drain_source(struct zoom_source *source,
+			int (*callback)(void *userdata, const struct zoom_record *record), void *userdata)
+{
+	return zoom_events_drain(zoom_events_of(source), callback, userdata);
+}
+
+static void stop_source(struct zoom_source *source)
+{
+	zoom_events_stop(zoom_events_of(source));
+}
+
+static void count_source(struct zoom_source *source, struct zoom_counts *ret)
+{
+	zoom_events_counts(zoom_events_of(source), ret);
+}
+
+static void describe_source(const struct zoom_source *source, struct zoom_about *ret)
+{
+	const struct zoom_events *events = const_events_of(source);
+
+	ret->cgroup_id = zoom_events_cgroup_id(events);
+	ret->n_events = zoom_events_n(events);
+	ret->lbr = zoom_events_has_lbr(events);
+	ret->physical = zoom_events_has_physical(events);
+	for (size_t i = 0; i < ret->n_events; i++) {
+		ret->events[i] = *zoom_events_event(events, i);
+		ret->attrs[i] = *zoom_events_attr(events, i);
+	}
+}
+
+static bool source_is_gone(const struct zoom_source *source)
+{
+	return zoom_events_gone(const_events_of(source));
+}
+
+static u64 source_bytes(const struct zoom_source *source)
+{
+	return zoom_events_bytes(const_events_of(source));
+}
+
+static const struct zoom_source_methods methods = {
+	.drain = drain_source,
+	.stop = stop_source,
+	.counts = count_source,
+	.describe = describe_source,
+	.gone = source_is_gone,
+	.bytes = source_bytes,
+};
+
 int zoom_events_open(const struct zoom_events_settings *settings, struct zoom_events **ret,
 		     char **ret_message)
 {
@@ -325,6 +391,7 @@ int zoom_events_open(const struct zoom_events_settings *settings, struct zoom_ev
 	*ret_message = NULL;
 	if (!events)
 		return -ENOMEM;
+	events->source.methods = &methods;
 	events->cgroup_fd = -1;
 	r = take_settings(events, settings, ret_message);
 	if (r == 0)

@@ -47,6 +47,7 @@ struct zoom_counts {
 };
 
 struct zoom_events;
+struct zoom_source;
 
 /*
  * Opens and starts the events. Returns 0 or -errno. On an error, `*ret_message`, which the caller frees, says
@@ -58,6 +59,10 @@ int zoom_events_open(const struct zoom_events_settings *settings, struct zoom_ev
 		     char **ret_message);
 struct zoom_events *zoom_events_free(struct zoom_events *events);
 DEFINE_CLEANUP(struct zoom_events *, zoom_events_free)
+
+/* Returns the events as a source (zoom_source.h), and the events of such a source. The same memory. */
+struct zoom_source *zoom_events_source(struct zoom_events *events);
+struct zoom_events *zoom_events_of(struct zoom_source *source);
 
 /*
  * Calls `callback` for each record that is available, oldest first within a CPU. Makes no system call. Stops

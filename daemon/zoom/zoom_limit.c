@@ -24,6 +24,14 @@ u64 zoom_limit_spacing(u32 rate)
 	return (NSEC_PER_SEC + ZOOM_BURST_NS) / rate + 1;
 }
 
+bool zoom_limit_within(u64 *due_ns, u64 spacing_ns, u64 now_ns)
+{
+	if (*due_ns > now_ns + ZOOM_BURST_NS)
+		return false;
+	*due_ns = (*due_ns > now_ns ? *due_ns : now_ns) + spacing_ns;
+	return true;
+}
+
 static size_t tallies_bytes(const struct zoom_limit *limit)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);

@@ -3,6 +3,8 @@
 #ifndef PEBSD_ZOOM_LIMIT_H
 #define PEBSD_ZOOM_LIMIT_H
 
+#include <stdbool.h>
+
 #include "base/cleanup.h"
 #include "pebsd/types.h"
 
@@ -18,6 +20,13 @@ struct zoom_limit_settings {
  * may run ZOOM_BURST_NS ahead: n samples take at least (n - 1) spacings minus that burst. Pure.
  */
 u64 zoom_limit_spacing(u32 rate);
+
+/*
+ * The decision of the program for one sample at `now_ns`: returns whether it is within the limit, and advances
+ * `due_ns`, the time at which the next sample is due at the full rate. For sources whose samples do not come from
+ * the kernel. Pure.
+ */
+bool zoom_limit_within(u64 *due_ns, u64 spacing_ns, u64 now_ns);
 
 /*
  * Loads the program. Returns 0 or -errno. On an error, `*ret_message`, which the caller frees, says what

@@ -18,7 +18,11 @@ Test(model_symbol, a_function_of_the_workloads_program)
 	cr_assert_eq(symbol->n_frames, 1);
 	cr_expect_str_eq(symbol->frames[0].name, "read_payload");
 	cr_expect_eq(symbol->frames[0].offset, 4);
-	cr_expect_null(symbol->frames[0].file);
+	cr_expect_str_eq(symbol->frames[0].file, "pointer_chase.c");
+	cr_expect_eq(symbol->frames[0].line, 25);
+	cr_expect_eq(symbol->address, text + 16);
+	cr_expect_eq(symbol->start, text);
+	cr_expect_eq(symbol->end, text + WORKLOAD_TEXT_SIZE);
 	shown = symbol_text(symbol);
 	cr_expect_str_eq(shown, "read_payload");
 }
@@ -42,5 +46,8 @@ Test(model_symbol, one_after_the_other)
 	cr_assert_not_null(model_symbol(WORKLOAD_TEXT, &room));
 	cr_expect_str_eq(room.symbol.frames[0].name, "sum_array");
 	cr_expect_str_eq(room.symbol.module, "model:streaming");
+	cr_expect_eq(room.symbol.frames[0].line, 14);
+	cr_assert_not_null(model_symbol(WORKLOAD_DATA, &room));
+	cr_expect_null(room.symbol.frames[0].file, "data has no line");
 	cr_expect_null(model_symbol(1, &room));
 }

@@ -7,8 +7,9 @@
 #include "base/cleanup.h"
 #include "detail/zooms.h"
 
-/* Stands in for the events of a zoom. A drain returns `n` samples and leaves `n` at 0. */
-struct zoom_events {
+/* A source of samples. A drain returns `n` samples and leaves `n` at 0. */
+struct fake_source {
+	struct zoom_source source; /* must be first */
 	struct perf_event_attr attr;
 	struct event event;
 	size_t n; /* samples that the next drain returns */
@@ -22,7 +23,7 @@ static struct {
 	u32 rate;
 	char path[64];
 	int refuses;
-	struct zoom_events *last;
+	struct fake_source *last;
 } origin;
 
 static struct {
@@ -36,13 +37,19 @@ static struct {
 	u64 id;
 } told;
 
-int zoom_events_drain(struct zoom_events *events,
-		      int (*callback)(void *userdata, const struct zoom_record *record), void *userdata)
+static struct fake_source *fake_of(const struct zoom_source *source)
 {
+	return (struct fake_source *)source;
+}
+
+static int drain(struct zoom_source *source,
+		 int (*callback)(void *userdata, const struct zoom_record *record), void *userdata)
+{
+	struct fake_source *fake = fake_of(source);
 	u64 callers[] = {0x2000, 0x3000};
 	int r = 0;
 
-	for (; events->n > 0 && r == 0; events->n--) {
+	for (; fake->n > 0 && r == 0; fake->n--) {
 		struct zoom_record record = {
 			.kind = ZOOM_RECORD_SAMPLE,
 			.time_ns = 5,
@@ -60,67 +67,43 @@ int zoom_events_drain(struct zoom_events *events,
 		};
 
 		r = callback(userdata, &record);
-		events->counts.seen++;
+		fake->counts.seen++;
 	}
 	return r;
 }
 
-void zoom_events_stop(struct zoom_events *events)
+static void stop(struct zoom_source *source)
 {
-	events->stopped = true;
+	fake_of(source)->stopped = true;
 }
 
-void zoom_events_counts(struct zoom_events *events, struct zoom_counts *ret)
+static void counts(struct zoom_source *source, struct zoom_counts *ret)
 {
-	*ret = events->counts;
+	*ret = fake_of(source)->counts;
 }
 
-size_t zoom_events_n(const struct zoom_events *events)
+static void describe(const struct zoom_source *source, struct zoom_about *ret)
 {
-	(void)events;
-	return 1;
+	ret->cgroup_id = 4711;
+	ret->physical = true;
+	ret->n_events = 1;
+	ret->events[0] = fake_of(source)->event;
+	ret->attrs[0] = fake_of(source)->attr;
 }
 
-const struct perf_event_attr *zoom_events_attr(const struct zoom_events *events, size_t index)
+static bool gone(const struct zoom_source *source)
 {
-	(void)index;
-	return &events->attr;
+	return fake_of(source)->gone;
 }
 
-const struct event *zoom_events_event(const struct zoom_events *events, size_t index)
+static u64 bytes(const struct zoom_source *source)
 {
-	(void)index;
-	return &events->event;
-}
-
-bool zoom_events_has_lbr(const struct zoom_events *events)
-{
-	(void)events;
-	return false;
-}
-
-bool zoom_events_has_physical(const struct zoom_events *events)
-{
-	(void)events;
-	return true;
-}
-
-u64 zoom_events_cgroup_id(const struct zoom_events *events)
-{
-	(void)events;
-	return 4711;
-}
-
-bool zoom_events_gone(const struct zoom_events *events)
-{
-	return events->gone;
-}
-
-u64 zoom_events_bytes(const struct zoom_events *events)
-{
-	(void)events;
+	(void)source;
 	return 4096;
 }
+
+static const struct zoom_source_methods methods = {
+	.drain = drain, .stop = stop, .counts = counts, .describe = describe, .gone = gone, .bytes = bytes};
 
 int symbols_process(struct symbols *symbols, u32 pid)
 {
@@ -169,7 +152,7 @@ const struct symbol *symbols_find(struct symbols *symbols, const struct symbol_q
 	return names.silent ? NULL : &names.symbol;
 }
 
-static int open_events(void *userdata, const char *path, u32 rate, struct zoom_events **ret, char **ret_note,
+static int open_events(void *userdata, const char *path, u32 rate, struct zoom_source **ret, char **ret_note,
 		       char **ret_message)
 {
 	(void)userdata;
@@ -179,11 +162,13 @@ static int open_events(void *userdata, const char *path, u32 rate, struct zoom_e
 		*ret_message = strdup("no counter");
 		return origin.refuses;
 	}
-	*ret = origin.last = calloc(1, sizeof(**ret));
-	cr_assert_not_null(*ret);
-	(*ret)->event.settings.has_latency = 1;
-	(*ret)->event.period = 1000;
-	(*ret)->n = 10;
+	origin.last = calloc(1, sizeof(*origin.last));
+	cr_assert_not_null(origin.last);
+	origin.last->source.methods = &methods;
+	origin.last->event.settings.has_latency = 1;
+	origin.last->event.period = 1000;
+	origin.last->n = 10;
+	*ret = &origin.last->source;
 	origin.opened++;
 	origin.rate = rate;
 	(void)snprintf(origin.path, sizeof(origin.path), "%s", path);
@@ -191,11 +176,11 @@ static int open_events(void *userdata, const char *path, u32 rate, struct zoom_e
 	return 0;
 }
 
-static void close_events(void *userdata, struct zoom_events *events)
+static void close_events(void *userdata, struct zoom_source *source)
 {
 	(void)userdata;
 	origin.closed++;
-	free(events);
+	free(fake_of(source));
 }
 
 static void changed(void *userdata, const struct zoom *zoom, bool over)
@@ -215,7 +200,7 @@ static struct zooms *open_zooms(bool tasks)
 	struct zooms_settings settings = {.event = event, .changed = changed, .userdata = &told};
 	struct zooms *ret;
 
-	settings.origin.name = tasks ? "perf" : "model";
+	settings.origin.name = tasks ? "perf" : "replay";
 	if (tasks) {
 		settings.origin.open = open_events;
 		settings.origin.close = close_events;
@@ -403,12 +388,52 @@ Test(zooms, it_waits_for_names)
 	run_until(id, ZOOM_DONE);
 }
 
+static const struct symbol *name_address(void *userdata, const struct symbol_query *query)
+{
+	static struct symbol_frame frame = {.name = (char *)"modelled"};
+	static const struct symbol symbol = {.region = SYMBOL_FILE, .n_frames = 1, .frames = &frame};
+
+	(void)userdata;
+	return query->address == 0x1000 ? &symbol : NULL;
+}
+
+/* Its addresses have names at once or never, and nothing of it is a process of this machine. */
+Test(zooms, an_origin_that_names_its_addresses_asks_no_symbolizer)
+{
+	struct zooms_settings settings = {.event = event,
+					  .origin = {.name = "model",
+						     .open = open_events,
+						     .close = close_events,
+						     .name_address = name_address}};
+	const struct zoom *zoom;
+	struct profile_report report;
+	u64 id;
+
+	zooms_free(zooms);
+	cr_assert_eq(zooms_new(&settings, &zooms), 0);
+	names.silent = true;
+	id = begin("model:shop", 60, 0);
+	cr_assert(zooms_end(zooms, id));
+	zoom = zooms_get(zooms, id);
+	cr_expect_eq(zoom->state, ZOOM_DONE);
+	cr_expect_eq(names.asked, 0);
+	cr_expect_eq(names.processes, 0);
+	cr_assert_eq(profile_report(zoom->profile, &zoom->names, &(struct report_settings){.functions = 1},
+				    &report),
+		     0);
+	cr_assert_eq(report.n_functions, 1);
+	cr_expect_str_eq(report.functions[0].name, "modelled");
+	cr_expect_eq(report.functions[0].samples, 10);
+	profile_report_done(&report);
+}
+
 Test(zooms, an_origin_without_tasks_is_named)
 {
 	zooms_free(zooms);
 	zooms = open_zooms(false);
 	begin("/a", 1, -EOPNOTSUPP);
-	cr_expect_not_null(strstr(message, "the origin is model, which has no running tasks"), "%s", message);
+	cr_expect_not_null(strstr(message, "the origin is replay, which has no running tasks"), "%s",
+			   message);
 }
 
 Test(zooms, what_the_origin_refuses_is_handed_on)

@@ -222,7 +222,9 @@ static int reply_zoom(struct varlink_call *call, struct control *control, const 
 {
 	bool kernel_addresses = varlink_peer(call)->uid == 0;
 	struct json_zoom state = state_of(zoom, kernel_addresses);
-	const struct control_nodes *nodes = control_read_nodes(control);
+	const struct control_nodes *own = control_read_nodes(control);
+	const struct zoom_nodes of_machine = {own->ranges, own->n_ranges, own->of_cpu, own->n_cpus};
+	const struct zoom_nodes *nodes = zoom->nodes ? zoom->nodes : &of_machine;
 	const struct report_settings settings = {
 		.functions = limit,
 		.objects = limit,

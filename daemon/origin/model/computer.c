@@ -10,11 +10,10 @@
 #include "model/scenario.h"
 #include "origin/model/core.h"
 
-#define CORES_MAX (2 * WORKLOAD_KINDS)
-
 struct one_core {
 	struct core *core;
 	enum workload_kind workload;
+	u32 thread;
 	struct memory_traffic traffic; /* at the last step */
 };
 
@@ -22,12 +21,13 @@ struct computer {
 	u64 period;
 	u64 seed;
 	size_t n;
-	struct one_core cores[CORES_MAX];
+	struct one_core cores[COMPUTER_CORES_MAX];
 	size_t n_workloads;
 	enum workload_kind workloads[WORKLOAD_KINDS];
 	bool scenario; /* at least one workload is a program of it */
 	u32 channel_wait[SCENARIO_NODES], link_wait[SCENARIO_NODES]; /* in the present step */
 	u64 ns;
+	size_t current; /* the core whose samples are being delivered */
 };
 
 /* Starts at 1, because 0 means no cgroup. */
@@ -57,6 +57,7 @@ static int add_workload(struct computer *computer, const struct computer_setting
 		if (r < 0)
 			return r;
 		one->workload = workload;
+		one->thread = core.thread;
 		one->traffic = core_traffic(one->core);
 		computer->n++;
 	}
@@ -171,8 +172,10 @@ static int run_cores(struct computer *computer, u64 ns, model_take take, void *u
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < computer->n; i++)
+	for (size_t i = 0; r == 0 && i < computer->n; i++) {
+		computer->current = i;
 		r = core_run(computer->cores[i].core, ns, take, userdata);
+	}
 	computer->ns += ns;
 	return r;
 }
@@ -199,9 +202,23 @@ int computer_drain(struct computer *computer, model_take take, void *userdata)
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < computer->n; i++)
+	for (size_t i = 0; r == 0 && i < computer->n; i++) {
+		computer->current = i;
 		r = core_drain(computer->cores[i].core, take, userdata);
+	}
 	return r;
+}
+
+struct computer_thread computer_thread(const struct computer *computer, size_t core)
+{
+	const struct one_core *one = &computer->cores[core];
+
+	return (struct computer_thread){one->workload, one->thread, scenario_node(one->workload)};
+}
+
+size_t computer_current(const struct computer *computer)
+{
+	return computer->current;
 }
 
 u64 computer_expected(const struct computer *computer)

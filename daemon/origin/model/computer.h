@@ -13,7 +13,8 @@
 #include "origin/model/count.h"
 #include "origin/model/take.h"
 
-#define COMPUTER_NAME_MAX 64
+#define COMPUTER_NAME_MAX  64
+#define COMPUTER_CORES_MAX (2 * (size_t)WORKLOAD_KINDS)
 
 struct computer_settings {
 	const struct machine *machine; /* as in core.h */
@@ -50,6 +51,17 @@ u64 computer_cgroup(const struct computer *computer, size_t i, char ret_name[sta
  */
 int computer_run(struct computer *computer, u64 ns, model_take take, void *userdata);
 int computer_drain(struct computer *computer, model_take take, void *userdata);
+
+/* The thread that runs on a core, and the NUMA node of that core. */
+struct computer_thread {
+	enum workload_kind workload;
+	u32 number; /* among the threads of the workload */
+	u32 node;
+};
+struct computer_thread computer_thread(const struct computer *computer, size_t core);
+
+/* Returns the core that a sample comes from, while `take` is called with it. */
+size_t computer_current(const struct computer *computer);
 
 /* Returns the sum of core_expected() over all cores. */
 u64 computer_expected(const struct computer *computer);

@@ -71,6 +71,7 @@ static int build(struct core *core, const struct core_settings *settings)
 	if (allocate(size, &core->area) < 0)
 		return -ENOMEM;
 	workload_open(&core->workload, settings->workload, shape, core->memory, seed);
+	core->workload.thread = settings->thread;
 	pebs_open(&core->unit, settings->machine,
 		  (struct linear_memory){.base = AREA_ADDRESS, .size = size, .bytes = core->area}, seed);
 	/*

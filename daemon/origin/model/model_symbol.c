@@ -19,6 +19,16 @@ const struct symbol *model_symbol(u64 address, struct model_symbol *room)
 	}
 	(void)snprintf(room->name, sizeof(room->name), "%s", name.name);
 	room->frame = (struct symbol_frame){.name = room->name, .offset = name.offset};
+	if (name.file) {
+		(void)snprintf(room->file, sizeof(room->file), "%s", name.file);
+		room->frame.file = room->file;
+		room->frame.line = name.line;
+	}
+	if (name.code) {
+		room->symbol.address = address;
+		room->symbol.start = address - address % WORKLOAD_TEXT_SIZE;
+		room->symbol.end = room->symbol.start + WORKLOAD_TEXT_SIZE;
+	}
 	room->symbol.n_frames = 1;
 	room->symbol.frames = &room->frame;
 	return &room->symbol;
