@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "base/monotonic.h"
+#include "model/random.h"
 #include "model/workload_code.h"
 #include "zoom/zoom_limit.h"
 
@@ -30,6 +31,7 @@ struct model_zoom {
 	struct model_zoom_settings settings;
 	struct zoom_counts counts;
 	u64 began_ns, drained_ns;
+	struct random random;
 	u64 due_ns;  /* zoom_limit_within() */
 	u32 threads; /* threads that are announced: one more than their highest number */
 	bool stopped;
@@ -116,6 +118,7 @@ int model_zoom_new(const struct model_zoom_settings *settings, struct model_zoom
 		return -ENOMEM;
 	zoom->source.methods = &methods;
 	zoom->settings = *settings;
+	random_seed(&zoom->random, settings->cgroup_id, settings->now_ns);
 	zoom->began_ns = zoom->drained_ns = settings->now_ns;
 	*ret = zoom;
 	return 0;
@@ -163,16 +166,21 @@ static int by_time(const void *a, const void *b)
 	return (one->number > other->number) - (one->number < other->number);
 }
 
-/* Gives each sample a time, in the order in which its CPU delivered it, and sorts by these times. */
+/*
+ * Gives each sample a time, in the order in which its CPU delivered it, and sorts by these times. Where in its part of
+ * the span a sample lies is random: otherwise CPUs with the same number of samples would be in step, and the limit
+ * would mostly leave out those of one CPU.
+ */
 static void spread(struct model_zoom *zoom, u64 now_ns)
 {
 	const u64 span_ns = now_ns - zoom->drained_ns;
 
 	for (size_t i = 0; i < zoom->n; i++) {
 		struct kept *kept = &zoom->kept[i];
+		const u64 part_ns = span_ns / zoom->on_cpu[kept->cpu];
 
-		kept->time_ns =
-			zoom->drained_ns + span_ns / (zoom->on_cpu[kept->cpu] + 1) * (kept->number + 1);
+		kept->time_ns = zoom->drained_ns + part_ns * kept->number +
+				(part_ns ? random_next(&zoom->random) % part_ns : 0);
 	}
 	qsort(zoom->kept, zoom->n, sizeof(*zoom->kept), by_time);
 	memset(zoom->on_cpu, 0, sizeof(zoom->on_cpu));

@@ -52,7 +52,7 @@ void model_zoom_take(struct model_zoom *zoom, const struct sample *sample, u32 c
 
 /*
  * As drain in struct zoom_source_methods. A modelled CPU delivers its samples in batches, without times. Those of
- * each CPU are therefore spread evenly over the time since the last drain.
+ * each CPU are therefore spread over the time since the last drain.
  */
 int model_zoom_drain(struct model_zoom *zoom, u64 now_ns,
 		     int (*callback)(void *userdata, const struct zoom_record *record), void *userdata);
