@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "containers/containers.h"
 #include "export/json/json.h"
+#include "export/json/json_names.h"
 #include "format/format.h"
 #include "format/style.h"
 #include "sampling/sampling.h"
@@ -71,9 +72,10 @@ static int put_text(const char *text, size_t length, void *userdata)
 	return 0;
 }
 
-static int print_json(const struct snapshot *snapshot)
+static int print_json(const struct snapshot *snapshot, struct short_names *names)
 {
-	int r = json_write_top(snapshot, NULL, snapshot->n_cgroups, NULL, JSON_C_TO_STRING_PLAIN, put_text,
+	const struct json_more more = {.names = names};
+	int r = json_write_top(snapshot, NULL, snapshot->n_cgroups, &more, JSON_C_TO_STRING_PLAIN, put_text,
 			       stdout);
 
 	if (r == 0)
@@ -81,9 +83,9 @@ static int print_json(const struct snapshot *snapshot)
 	return r;
 }
 
-static int print_text(const struct snapshot *snapshot)
+static int print_text(const struct snapshot *snapshot, struct short_names *names)
 {
-	json_object *top = json_top(snapshot);
+	json_object *top = json_add_names(json_top(snapshot), names);
 	json_object *status = json_status(snapshot);
 	struct format_style style;
 	int r = top && status ? 0 : -ENOMEM;
@@ -99,8 +101,11 @@ static int print_text(const struct snapshot *snapshot)
 
 static int print(const struct snapshot *snapshot, bool json, struct failure *failure)
 {
-	int r = json ? print_json(snapshot) : print_text(snapshot);
+	_cleanup_(short_names_freep) struct short_names *names = NULL;
+	int r = json_names_new(snapshot, &names);
 
+	if (r == 0)
+		r = json ? print_json(snapshot, names) : print_text(snapshot, names);
 	if (r < 0)
 		return r;
 	if (fflush(stdout) != 0)

@@ -170,6 +170,14 @@ static int get_metrics(void *userdata, bool openmetrics, char **ret_text, size_t
 	return prometheus_render(snapshot, series, n, &options, &server->process, ret_text, ret_length);
 }
 
+/* The labels that /metrics shows, and no others. */
+static struct json_public_labels public_labels(const struct server *server)
+{
+	return (struct json_public_labels){.lookup =
+						   engine_head(sampling_engine(server->sampling))->containers,
+					   .labels = server->config->container_labels};
+}
+
 /* Returns the data for the table of the page at /, as of the last collection, like all answers. */
 static int get_public_top(void *userdata, char **ret_text, size_t *ret_length)
 {
@@ -177,6 +185,7 @@ static int get_public_top(void *userdata, char **ret_text, size_t *ret_length)
 	struct engine *engine = sampling_engine(server->sampling);
 	const struct maybe_double window = {.known = strcmp(engine_head(engine)->origin, "replay") != 0,
 					    .value = JSON_PUBLIC_WINDOW_SECONDS};
+	const struct json_public_labels labels = public_labels(server);
 	const struct series *const *series;
 	const struct snapshot *snapshot;
 	size_t n;
@@ -185,7 +194,7 @@ static int get_public_top(void *userdata, char **ret_text, size_t *ret_length)
 	if (r < 0)
 		return r;
 	series = engine_series(engine, &n);
-	r = json_public_top(snapshot, series, n, ret_text, ret_length);
+	r = json_public_top(snapshot, series, n, &labels, ret_text, ret_length);
 	release_snapshot(server);
 	return r;
 }
@@ -193,13 +202,14 @@ static int get_public_top(void *userdata, char **ret_text, size_t *ret_length)
 static int get_public_alerts(void *userdata, char **ret_text, size_t *ret_length)
 {
 	struct server *server = userdata;
+	const struct json_public_labels labels = public_labels(server);
 	_cleanup_free_ struct alert *alerts = NULL;
 	size_t n = 0;
 	int r = policy_alerts(alerts_policy(server->alerts), &alerts, &n);
 
 	return r < 0 ? r
 		     : json_public_alerts(engine_head(sampling_engine(server->sampling))->origin, alerts, n,
-					  ret_text, ret_length);
+					  &labels, ret_text, ret_length);
 }
 
 static int get_health(void *userdata, const char **ret_reason)

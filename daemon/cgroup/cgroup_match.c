@@ -13,6 +13,9 @@ static const char *const suffixes[] = {"", ".service", ".scope", ".slice"};
 /* PATH_MAX: the kernel's limit of a path. */
 #define NAME_MAX_BYTES 4096
 
+/* Fewer digits may also be a name. */
+#define ID_DIGITS_MIN 12
+
 static size_t count_slashes(const char *text)
 {
 	size_t n = 0;
@@ -81,6 +84,15 @@ static bool match_container(const struct container *labels, const char *name)
 	return false;
 }
 
+/* Returns true if `name` is the start of the container's id, as `docker ps` shows it, or all of it. */
+static bool match_id(const struct container *labels, const char *name)
+{
+	const char *id = labels->text[CONTAINER_LABEL_ID];
+	size_t length = strlen(name);
+
+	return id && length >= ID_DIGITS_MIN && strncmp(id, name, length) == 0;
+}
+
 bool cgroup_match(const char *path, const struct container *labels, const char *name)
 {
 	char longer[NAME_MAX_BYTES + sizeof(".service")];
@@ -92,5 +104,5 @@ bool cgroup_match(const char *path, const struct container *labels, const char *
 		if (match_end(path, longer))
 			return true;
 	}
-	return labels && match_container(labels, name);
+	return labels && (match_container(labels, name) || match_id(labels, name));
 }

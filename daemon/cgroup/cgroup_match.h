@@ -12,6 +12,7 @@
  * - the path, or the end of it after a `/`; for names that are not paths ("model:NAME"), the end after the `:`
  * - the same without `.service`, `.scope` or `.slice` at its end
  * - of `labels`: CONTAINER, POD, POD/CONTAINER, NAMESPACE/POD or NAMESPACE/POD/CONTAINER
+ * - at least the first 12 digits of the container's id
  * A name that begins with `/` is a whole path. `labels` may be NULL. An empty name matches nothing.
  */
 bool cgroup_match(const char *path, const struct container *labels, const char *name);

@@ -19,7 +19,10 @@ struct span {
 /* The effect of the components so far on the meaning of the next one. */
 struct walk {
 	struct container_labels *labels;
-	struct span before; /* the previous component; empty: the root */
+	struct span before;    /* the previous component; empty: the root */
+	struct span at;        /* this component */
+	struct span container; /* the component of the innermost container or pod; empty: none */
+	struct span unit;      /* the component of the label `unit`; empty: none */
 	bool in_kubepods;
 	bool in_ecs;
 	bool in_machine;
@@ -143,6 +146,9 @@ static void enter(struct walk *walk, bool keep_unit)
 	for (enum container_label label = 0; label < CONTAINER_LABELS; label++)
 		if (label != CONTAINER_LABEL_USER && !(keep_unit && label == CONTAINER_LABEL_UNIT))
 			walk->labels->text[label][0] = '\0';
+	walk->container = walk->at;
+	if (!keep_unit)
+		walk->unit.length = 0;
 }
 
 static void enter_pod(struct walk *walk, struct span uid)
@@ -351,8 +357,10 @@ static void take_unit(struct walk *walk, struct span name)
 	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
 		struct span stem = name;
 
-		if (skip_suffix(&stem, suffixes[i]))
+		if (skip_suffix(&stem, suffixes[i])) {
 			put(walk, CONTAINER_LABEL_UNIT, name);
+			walk->unit = name;
+		}
 	}
 	if (skip_prefix(&user, "user-") && skip_suffix(&user, ".slice") &&
 	    user.length <= strlen("4294967295") && strspn(user.at, "0123456789") == user.length)
@@ -364,6 +372,7 @@ static void take(struct walk *walk, struct span name)
 	bool was_machine = walk->in_machine;
 
 	walk->in_machine = false;
+	walk->at = name;
 	if (is_word(name, "kubepods"))
 		walk->in_kubepods = true;
 	else if (is_word(name, "ecs"))
@@ -376,11 +385,25 @@ static void take(struct walk *walk, struct span name)
 	walk->before = name;
 }
 
+static struct container_place place_of(const char *path, const struct span *span)
+{
+	return span->length ? (struct container_place){(size_t)(span->at - path), span->length}
+			    : (struct container_place){0};
+}
+
 bool container_path_parse(const char *path, struct container_labels *ret)
+{
+	struct container_places places;
+
+	return container_path_find(path, ret, &places);
+}
+
+bool container_path_find(const char *path, struct container_labels *ret, struct container_places *ret_places)
 {
 	struct walk walk = {.labels = ret, .before = {.at = path}};
 
 	memset(ret, 0, sizeof(*ret));
+	*ret_places = (struct container_places){0};
 	/* A name that is not a path (comm:NAME, model:WORKLOAD) has no labels. */
 	if (*path != '/')
 		return false;
@@ -393,6 +416,8 @@ bool container_path_parse(const char *path, struct container_labels *ret)
 			take(&walk, name);
 		at += name.length;
 	}
+	ret_places->container = place_of(path, &walk.container);
+	ret_places->unit = place_of(path, &walk.unit);
 	for (enum container_label label = 0; label < CONTAINER_LABELS; label++)
 		if (*ret->text[label])
 			return true;

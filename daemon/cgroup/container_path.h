@@ -12,6 +12,8 @@
 #ifndef PEBSD_CONTAINER_PATH_H
 #define PEBSD_CONTAINER_PATH_H
 
+#include <stddef.h>
+
 #include "cgroup/container_label.h"
 
 /* Hexadecimal digits of a container id, for every runtime that has ids. */
@@ -19,5 +21,19 @@
 
 /* Writes the labels to `*ret`, which is always written. Returns false if the path contains no label. */
 bool container_path_parse(const char *path, struct container_labels *ret);
+
+/* A component of a path, in bytes from the path's start. Length 0: none. */
+struct container_place {
+	size_t at, length;
+};
+
+/* The components that labels come from. */
+struct container_places {
+	struct container_place container; /* the innermost container, pod or virtual machine */
+	struct container_place unit;      /* the label `unit` */
+};
+
+/* Same as container_path_parse(), and also writes the places. */
+bool container_path_find(const char *path, struct container_labels *ret, struct container_places *ret_places);
 
 #endif

@@ -66,6 +66,17 @@ Test(cgroup_match, labels_match_alone_and_joined)
 	cr_expect_not(cgroup_match("/x", &pod, "checkout-6d4f/app"));
 }
 
+Test(cgroup_match, the_start_of_a_containers_id_matches)
+{
+	const struct container labels = {.text = {[CONTAINER_LABEL_ID] = "3f4a1b9c0d2e5f60718293a4b5c6d7e8"}};
+
+	cr_expect(cgroup_match("/x", &labels, "3f4a1b9c0d2e"));
+	cr_expect(cgroup_match("/x", &labels, "3f4a1b9c0d2e5f60718293a4b5c6d7e8"));
+	cr_expect_not(cgroup_match("/x", &labels, "3f4a1b9c0d2"), "too short");
+	cr_expect_not(cgroup_match("/x", &labels, "4a1b9c0d2e5f60"), "not the start");
+	cr_expect_not(cgroup_match("/x", &labels, "3f4a1b9c0d2f"));
+}
+
 Test(cgroup_match, the_shown_form_of_any_bytes_matches)
 {
 	cr_expect(cgroup_match("/a/\xff", NULL,

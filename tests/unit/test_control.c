@@ -198,7 +198,7 @@ Test(control, top_with_window_order_and_limit)
 	window = call(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window_s\":10}}");
 	cr_expect(backend.window.known && backend.window.value == 10);
 	cr_expect(json_get_double(window, "window_s", &seconds) && seconds == 10);
-	cr_expect_eq(backend.snapshots, 4);
+	cr_expect_eq(backend.snapshots, 8, "each answer also reads the names of all cgroups");
 	cr_expect_eq(backend.releases, 4, "no answer holds a snapshot's memory");
 }
 
@@ -341,7 +341,11 @@ Test(control, a_cgroup_is_found_by_a_unique_end_of_its_path)
 		{"inner", "/b/web.service/inner", NULL, 1},
 		{"web.service", "/b/web.service", "/c/web.service", 2},
 		{"web", "web", NULL, 1}, /* exactly the path: others do not count */
-		{"a", NULL, NULL, 0},
+		{"a", "/a", NULL, 1},    /* no cgroup with samples, but the name of one above */
+		{"web.service/inner", "/b/web.service/inner", NULL, 1},
+		{"web/inner", "/b/web.service/inner", NULL, 1}, /* the name that replies show */
+		{"c/web.service", "/c/web.service", NULL, 1},
+		{"e", NULL, NULL, 0},
 	};
 	_cleanup_close_ int fd = peer_connect(socket_path);
 
@@ -361,6 +365,50 @@ Test(control, a_cgroup_is_found_by_a_unique_end_of_its_path)
 	expect_invalid(fd, "{\"method\":\"io.pebsd.FindCgroups\",\"parameters\":{\"name\":\"\"}}", "name");
 	expect_invalid(fd, "{\"method\":\"io.pebsd.FindCgroups\",\"parameters\":{\"cgroup\":\"a\"}}",
 		       "cgroup");
+}
+
+static const char *name_of(const json_object *reply, const char *list, size_t i)
+{
+	json_object *item = json_object_array_get_idx(json_get_array(reply, list), i);
+
+	return json_object_is_type(item, json_type_string) ? json_object_get_string(item)
+							   : json_get_text(item, "name");
+}
+
+/* Every name in a reply finds its cgroup. */
+Test(control, replies_have_short_names_that_find_the_cgroup)
+{
+	static struct snapshot_cgroup many[] = {
+		{.path = "/a/db.service"},
+		{.path = "/b/worker"},
+		{.path = "/c/worker"},
+		{.path = "/c/\xff"},
+	};
+	static const char *const names[] = {"db", "b/worker", "c/worker",
+					    "\xef\xbf\xbd"
+					    "ff"};
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *top = NULL, *window = NULL, *several = NULL, *cgroup = NULL;
+
+	backend.many = many;
+	backend.n_many = ARRAY_SIZE(many);
+	top = call(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"sort\":\"samples\"}}");
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_json_ json_object *reply = find(fd, names[i]);
+
+		cr_expect_str_eq(name_of(top, "cgroups", i), names[i]);
+		cr_assert_eq(json_object_array_length(json_get_array(reply, "cgroups")), 1, "%s", names[i]);
+		cr_expect_str_eq(found(reply, 0), cgroup_of(top, i));
+		cr_expect_str_eq(name_of(reply, "names", 0), names[i]);
+	}
+	several = find(fd, "worker");
+	cr_assert_eq(json_object_array_length(json_get_array(several, "names")), 2);
+	cr_expect_str_eq(name_of(several, "names", 1), "c/worker");
+	/* Names are those among all cgroups, also in a window in which one of them has samples. */
+	window = call(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window_s\":10}}");
+	cr_expect_str_eq(name_of(window, "cgroups", 0), "db");
+	cgroup = call(fd, "{\"method\":\"io.pebsd.GetCgroup\",\"parameters\":{\"cgroup\":\"/b/worker\"}}");
+	cr_expect_str_eq(json_get_text(cgroup, "name"), "b/worker");
 }
 
 Test(control, a_cgroup_stands_for_those_below_it_that_have_the_same_name)
@@ -385,6 +433,7 @@ Test(control, a_misspelt_cgroup_gets_the_nearest_one)
 
 	cr_expect_eq(json_object_array_length(json_get_array(reply, "cgroups")), 0);
 	cr_expect_str_eq(json_get_text(reply, "nearest"), "/system.slice/db.service");
+	cr_expect_str_eq(json_get_text(reply, "nearest_name"), "db");
 	json_object_put(reply);
 	reply = find(fd, "nothing-like-it");
 	cr_expect_null(json_get(reply, "nearest"));

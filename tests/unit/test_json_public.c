@@ -41,7 +41,7 @@ static json_object *top(const struct snapshot *snapshot, const char *first, cons
 			list[n] = &series[n];
 			n++;
 		}
-	cr_assert_eq(json_public_top(snapshot, list, n, &text, &length), 0);
+	cr_assert_eq(json_public_top(snapshot, list, n, &(struct json_public_labels){0}, &text, &length), 0);
 	return parse(text, length);
 }
 
@@ -50,7 +50,7 @@ static json_object *alerts(const struct alert *list, size_t n)
 	char *text = NULL;
 	size_t length = 0;
 
-	cr_assert_eq(json_public_alerts("perf", list, n, &text, &length), 0);
+	cr_assert_eq(json_public_alerts("perf", list, n, &(struct json_public_labels){0}, &text, &length), 0);
 	return parse(text, length);
 }
 
@@ -71,6 +71,48 @@ Test(json_public, cgroups_that_have_a_series_and_no_others)
 }
 
 /* The order is that of the snapshot, the costliest first. The order of the series does not matter. */
+static const struct container *find_pod(void *userdata, const char *path)
+{
+	static const struct container labels = {
+		.text = {[CONTAINER_LABEL_NAMESPACE] = "shop", [CONTAINER_LABEL_POD] = "cart-0"}};
+
+	(void)userdata;
+	return strstr(path, "docker") ? &labels : NULL;
+}
+
+Test(json_public, names_are_made_of_the_labels_of_metrics_and_no_others)
+{
+	static const struct container_lookup lookup = {.find = find_pod};
+	static char path[] = "/docker/3f4a1b9c0d2e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8";
+	struct snapshot *snapshot = example_perf();
+	struct series series = {.path = path};
+	const struct series *list[] = {&series};
+	static const struct {
+		unsigned int labels;
+		const char *name;
+	} cases[] = {
+		{0, "docker-3f4a1b9c0d2e"},
+		{1U << CONTAINER_LABEL_POD, "cart-0/container-3f4a1b9c0d2e"},
+		{1U << CONTAINER_LABEL_POD | 1U << CONTAINER_LABEL_NAMESPACE,
+		 "shop/cart-0/container-3f4a1b9c0d2e"},
+	};
+
+	snapshot->cgroups[0].path = path;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct json_public_labels labels = {&lookup, cases[i].labels};
+		_cleanup_json_ json_object *object = NULL;
+		size_t length = 0;
+		char *text = NULL;
+
+		cr_assert_eq(json_public_top(snapshot, list, 1, &labels, &text, &length), 0);
+		object = parse(text, length);
+		cr_expect_str_eq(
+			json_get_text(json_object_array_get_idx(json_get_array(object, "cgroups"), 0),
+				      "name"),
+			cases[i].name);
+	}
+}
+
 Test(json_public, in_the_order_of_the_snapshot)
 {
 	_cleanup_json_ json_object *object = top(example_several(), "/batch", "/system.slice/db.service");
@@ -150,7 +192,7 @@ Test(json_public, alerts_that_have_a_series)
 		json_object_to_json_string_ext(json_object_array_get_idx(told, 0),
 					       JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE),
 		"{\"rule\":\"slow-db\",\"cgroup\":\"/system.slice/db1.service\",\"severity\":\"critical\","
-		"\"state\":\"firing\",\"since\":\"2026-11-21T05:46:40Z\"}");
+		"\"state\":\"firing\",\"since\":\"2026-11-21T05:46:40Z\",\"name\":\"db1\"}");
 	cr_expect_str_eq(json_get_text(json_object_array_get_idx(told, 1), "state"), "pending");
 	json_object_put(object);
 	/* While nothing is known, a firing alert has the same state as in GetAlerts. */

@@ -117,6 +117,7 @@ struct control *control_free(struct control *control)
 	varlink_server_free(control->server);
 	profile_pieces_clear(&control->pieces);
 	control_forget_nodes(control);
+	short_names_free(control->names.names);
 	local_socket_remove(&control->socket);
 	free(control);
 	return NULL;

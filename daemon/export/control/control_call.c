@@ -6,12 +6,45 @@
 
 #include "base/json_get.h"
 #include "base/utf8.h"
+#include "export/json/json_names.h"
 #include "snapshot/snapshot_view.h"
 #include "snapshot/view_tree.h"
 
 int control_reply(struct varlink_call *call, json_object *parameters)
 {
 	return parameters ? varlink_reply(call, parameters) : -ENOMEM;
+}
+
+int control_names(struct control *control, struct short_names **ret)
+{
+	struct control_names *names = &control->names;
+	struct short_names *made = NULL;
+	const struct snapshot *snapshot;
+	int r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
+
+	if (r < 0)
+		return r;
+	if (!names->names || names->sequence != snapshot->sequence) {
+		r = json_names_new(snapshot, &made);
+		if (r < 0)
+			return r;
+		short_names_free(names->names);
+		*names = (struct control_names){made, snapshot->sequence};
+	}
+	*ret = names->names;
+	return 0;
+}
+
+int control_reply_named(struct varlink_call *call, struct control *control, json_object *parameters)
+{
+	struct short_names *names = NULL;
+	int r = parameters ? control_names(control, &names) : -ENOMEM;
+
+	if (r < 0 && r != -ENODATA) {
+		json_object_put(parameters);
+		return r;
+	}
+	return control_reply(call, json_add_names(parameters, names));
 }
 
 static int not_measured(struct varlink_call *call, const char *what, const char *reason, bool no_slot)

@@ -4,6 +4,7 @@
 #define PEBSD_CONTROL_CALL_H
 
 #include "base/local_socket.h"
+#include "cgroup/short_names.h"
 #include "export/control/control.h"
 #include "export/control/control_interface.h"
 #include "export/control/permission.h"
@@ -21,6 +22,12 @@ struct control_nodes {
 	size_t n_cpus;
 };
 
+/* The short names of all cgroups, as of one collection. */
+struct control_names {
+	struct short_names *names; /* NULL: not made yet */
+	u64 sequence;              /* of the snapshot */
+};
+
 struct control {
 	sd_event *event; /* not owned */
 	struct control_backend backend;
@@ -30,10 +37,20 @@ struct control {
 	struct permission permission;
 	struct profile_pieces pieces;
 	struct control_nodes nodes;
+	struct control_names names;
 };
 
 /* Replies with `parameters` and takes them. NULL: no memory for them, returns -ENOMEM. */
 int control_reply(struct varlink_call *call, json_object *parameters);
+
+/*
+ * Finds the short names of all cgroups of the last collection, owned by `control`. It takes a snapshot of the whole
+ * time, so a snapshot of a window may end here. Returns 0, -ENODATA if nothing has been collected yet, or -ENOMEM.
+ */
+int control_names(struct control *control, struct short_names **ret);
+
+/* Same as control_reply(), but adds the names of cgroups (json_add_names()). */
+int control_reply_named(struct varlink_call *call, struct control *control, json_object *parameters);
 
 /*
  * control_not_measured_why() and control_not_measured() answer with NotMeasured and the reason. The second

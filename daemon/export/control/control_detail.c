@@ -114,7 +114,7 @@ static int get_wish(const json_object *parameters, struct zoom_wish *ret, const 
 	return 0;
 }
 
-static int reply_begun(struct varlink_call *call, const struct control *control, u64 id)
+static int reply_begun(struct varlink_call *call, struct control *control, u64 id)
 {
 	const struct zoom *zoom = zooms_get(zooms_of(control), id);
 	const struct zoom_about *about;
@@ -134,10 +134,10 @@ static int reply_begun(struct varlink_call *call, const struct control *control,
 	json_put_time(&writer, object, "until", &until);
 	if (zoom->note)
 		json_put_text(&writer, object, "note", zoom->note);
-	return control_reply(call, json_finish(&writer, object));
+	return control_reply_named(call, control, json_finish(&writer, object));
 }
 
-static int begin_zoom(struct varlink_call *call, const struct control *control, const char *shown,
+static int begin_zoom(struct varlink_call *call, struct control *control, const char *shown,
 		      const struct zoom_wish *asked)
 {
 	struct zoom_wish wish = *asked;
@@ -248,7 +248,7 @@ static int reply_zoom(struct varlink_call *call, struct control *control, const 
 		return r;
 	object = json_zoom_report(&state, &report);
 	profile_report_done(&report);
-	return control_reply(call, object);
+	return control_reply_named(call, control, object);
 }
 
 int control_get_zoom(struct varlink_call *call, json_object *parameters, void *userdata)
@@ -289,5 +289,5 @@ int control_get_zooms(struct varlink_call *call, json_object *parameters, void *
 		json_append(&writer, list, json_zoom(&state));
 	}
 	json_put(&writer, object, "zooms", list);
-	return control_reply(call, json_finish(&writer, object));
+	return control_reply_named(call, userdata, json_finish(&writer, object));
 }

@@ -232,6 +232,9 @@ int control_get_top(struct varlink_call *call, json_object *parameters, void *us
 
 	if (mistake)
 		return varlink_invalid_parameter(call, mistake);
+	r = control_names(userdata, &request.more.names);
+	if (r < 0 && !(r == -ENODATA && request.when.past))
+		return control_not_measured(call, r);
 	if (request.when.past) {
 		if (!control_past(call, userdata, &request.when, 0, NULL, false, &request.more.past, &r))
 			return r;
@@ -295,7 +298,7 @@ static int subtree_path(const struct snapshot *sum, const char *shown, char **re
 	return *ret ? 0 : -ENOMEM;
 }
 
-static int reply_subtree(struct varlink_call *call, const struct control *control,
+static int reply_subtree(struct varlink_call *call, struct control *control,
 			 const struct cgroup_request *request)
 {
 	_cleanup_(snapshot_view_freep) struct snapshot_view *all = NULL, *windowed = NULL;
@@ -331,10 +334,10 @@ static int reply_subtree(struct varlink_call *call, const struct control *contro
 			: json_subtree_without_samples(
 				  snapshot, path, snapshot_view_without_slot(snapshot, path, strlen(path)));
 	control_release(control);
-	return control_reply(call, reply);
+	return control_reply_named(call, control, reply);
 }
 
-static int reply_cgroup(struct varlink_call *call, const struct control *control,
+static int reply_cgroup(struct varlink_call *call, struct control *control,
 			const struct cgroup_request *request)
 {
 	const struct snapshot_cgroup *cgroup;
@@ -356,7 +359,8 @@ static int reply_cgroup(struct varlink_call *call, const struct control *control
 	if (!cgroup) {
 		const char *without = no_slot_shown_as(snapshot->no_slot, request->shown);
 
-		return without ? control_reply(call, json_cgroup_without_samples(snapshot, without, 0, true))
+		return without ? control_reply_named(call, control,
+						     json_cgroup_without_samples(snapshot, without, 0, true))
 			       : control_no_such_cgroup(call, request->shown);
 	}
 	if (request->when.window.known) {
@@ -374,11 +378,11 @@ static int reply_cgroup(struct varlink_call *call, const struct control *control
 						&request->trend)
 		       : json_cgroup_without_samples(snapshot, path, id, alive);
 	control_release(control);
-	return control_reply(call, reply);
+	return control_reply_named(call, control, reply);
 }
 
 /* The cgroup as it was. Of one that had no samples then, the present must know something. */
-static int reply_past_cgroup(struct varlink_call *call, const struct control *control,
+static int reply_past_cgroup(struct varlink_call *call, struct control *control,
 			     const struct cgroup_request *request)
 {
 	_cleanup_(snapshot_view_freep) struct snapshot_view *view = NULL;
@@ -408,7 +412,7 @@ static int reply_past_cgroup(struct varlink_call *call, const struct control *co
 			return control_no_such_cgroup(call, request->shown);
 		reply = json_cgroup_without_samples(snapshot, cgroup->path, cgroup->id, cgroup->alive);
 	}
-	return control_reply(call, json_add_past(reply, past, request->when.open));
+	return control_reply_named(call, control, json_add_past(reply, past, request->when.open));
 }
 
 int control_get_cgroup(struct varlink_call *call, json_object *parameters, void *userdata)

@@ -21,6 +21,9 @@ struct found {
 	size_t n;
 	bool more;
 	bool exact; /* a path is displayed exactly as the name, and no other counts */
+	const char
+		*named; /* the shown form of the path that has this name, and no other counts; NULL: none */
+	struct short_names *names;
 };
 
 /* Returns true if `path` is `above` or lies below it. */
@@ -98,11 +101,14 @@ static const char *copy_stem(struct arena *arena, const char *part)
 	return stem;
 }
 
-/* Returns the path whose end, with or without its suffix, is most similar; NULL: none is, or no memory. */
-static const char *find_nearest(const struct snapshot *snapshot, const char *name)
+/*
+ * Returns the path whose name, or end with or without its suffix, is most similar; NULL: none is, or no memory.
+ * The names are in their shown form.
+ */
+static const char *find_nearest(const struct snapshot *snapshot, struct short_names *names, const char *name)
 {
 	size_t n = snapshot->n_cgroups;
-	_cleanup_free_ const char **parts = calloc(2 * n + 1, sizeof(*parts));
+	_cleanup_free_ const char **parts = calloc(3 * n + 1, sizeof(*parts));
 	_cleanup_(arena_done) struct arena arena = {0};
 	const char *nearest;
 
@@ -111,47 +117,71 @@ static const char *find_nearest(const struct snapshot *snapshot, const char *nam
 	for (size_t i = 0; i < n; i++) {
 		parts[i] = last_part(snapshot->cgroups[i].path);
 		parts[n + i] = copy_stem(&arena, parts[i]);
-		if (!parts[n + i])
+		parts[2 * n + i] = short_names_find(names, snapshot->cgroups[i].path);
+		if (!parts[n + i] || !parts[2 * n + i])
 			return NULL;
 	}
-	nearest = suggest_nearest(last_part(name), parts, 2 * n);
-	for (size_t i = 0; nearest && i < 2 * n; i++)
+	nearest = suggest_nearest(name, parts, 3 * n);
+	if (!nearest)
+		nearest = suggest_nearest(last_part(name), parts, 3 * n);
+	for (size_t i = 0; nearest && i < 3 * n; i++)
 		if (parts[i] == nearest)
 			return snapshot->cgroups[i % n].path;
 	return NULL;
 }
 
-static int add_shown(json_object *list, const char *path)
+/* Puts the shown form of a path to `paths`, and its name to `list`. */
+static void append(struct json_writer *writer, struct short_names *names, const char *path,
+		   json_object *paths, json_object *list)
 {
 	_cleanup_free_ char *shown = NULL;
-	int r = utf8_show(path, &shown);
+	const char *name = utf8_show(path, &shown) < 0 ? NULL : short_names_find(names, shown);
 
-	if (r < 0)
-		return r;
-	return json_object_array_add(list, json_object_new_string(shown)) < 0 ? -ENOMEM : 0;
+	json_append(writer, paths, shown ? json_object_new_string(shown) : NULL);
+	json_append(writer, list, name ? json_object_new_string(name) : NULL);
 }
 
 static json_object *make_reply(const struct snapshot *snapshot, const struct found *found)
 {
-	_cleanup_json_ json_object *reply = json_object_new_object();
-	const char *nearest = found->n == 0 ? find_nearest(snapshot, found->name) : NULL;
-	_cleanup_free_ char *shown = NULL;
-	json_object *list;
+	const char *nearest =
+		found->n == 0 && !found->named ? find_nearest(snapshot, found->names, found->name) : NULL;
+	struct json_writer writer = {0};
+	json_object *reply = json_checked(&writer, json_object_new_object());
+	json_object *paths = json_checked(&writer, json_object_new_array());
+	json_object *list = json_checked(&writer, json_object_new_array());
 
-	if (!reply || json_object_object_add(reply, "version", json_object_new_int(JSON_VERSION)) < 0)
-		return NULL;
-	list = json_object_new_array();
-	if (!list || json_object_object_add(reply, "cgroups", list) < 0)
-		return NULL;
-	for (size_t i = 0; i < found->n; i++)
-		if (add_shown(list, found->paths[i]) < 0)
-			return NULL;
-	if (found->more && json_object_object_add(reply, "more", json_object_new_boolean(true)) < 0)
-		return NULL;
-	if (nearest && (utf8_show(nearest, &shown) < 0 ||
-			json_object_object_add(reply, "nearest", json_object_new_string(shown)) < 0))
-		return NULL;
-	return TAKE_PTR(reply);
+	json_put_u64(&writer, reply, "version", JSON_VERSION);
+	if (found->named) {
+		json_append(&writer, paths, json_object_new_string(found->named));
+		json_append(&writer, list, json_object_new_string(found->name));
+	}
+	for (size_t i = 0; i < found->n && !found->named; i++)
+		append(&writer, found->names, found->paths[i], paths, list);
+	json_put(&writer, reply, "cgroups", paths);
+	json_put(&writer, reply, "names", list);
+	if (found->more && !found->named)
+		json_put(&writer, reply, "more", json_object_new_boolean(true));
+	if (nearest) {
+		const char *name;
+
+		json_put_text(&writer, reply, "nearest", nearest);
+		name = short_names_find(found->names, json_get_text(reply, "nearest"));
+		json_put(&writer, reply, "nearest_name", name ? json_object_new_string(name) : NULL);
+	}
+	return json_finish(&writer, reply);
+}
+
+/*
+ * A name that replies show belongs to one cgroup alone. If that cgroup has no samples of its own, others that the
+ * name may mean come first.
+ */
+static void try_name(struct found *found)
+{
+	bool sampled = false;
+	const char *path = short_names_path(found->names, found->name, &sampled);
+
+	if (!found->exact && (sampled || found->n == 0))
+		found->named = path;
 }
 
 int control_find_cgroups(struct varlink_call *call, json_object *parameters, void *userdata)
@@ -168,6 +198,10 @@ int control_find_cgroups(struct varlink_call *call, json_object *parameters, voi
 	r = control_snapshot(userdata, &(struct maybe_double){0}, &snapshot);
 	if (r < 0)
 		return control_not_measured(call, r);
+	r = control_names(userdata, &found.names);
+	if (r < 0)
+		return control_not_measured(call, r);
 	try_all(&found, snapshot);
+	try_name(&found);
 	return control_reply(call, make_reply(snapshot, &found));
 }

@@ -78,7 +78,7 @@ int control_get_history(struct varlink_call *call, json_object *parameters, void
 	if (!control_past(call, userdata, &when, history.bins * history.parts, history.shown, history.subtree,
 			  &history.past, &r))
 		return r;
-	return control_reply(call, json_history(&history, &page));
+	return control_reply_named(call, userdata, json_history(&history, &page));
 }
 
 /* A side of Compare, as it was asked for. */
@@ -224,5 +224,5 @@ int control_compare(struct varlink_call *call, json_object *parameters, void *us
 		json_object_put(of_b);
 		return -ENOMEM;
 	}
-	return control_reply(call, json_compare(a, b, of_a, of_b));
+	return control_reply_named(call, userdata, json_compare(a, b, of_a, of_b));
 }

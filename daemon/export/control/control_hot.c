@@ -113,7 +113,7 @@ static int take_places(const struct control *control, size_t n_events, const cha
 	return 0;
 }
 
-static int reply_hot(struct varlink_call *call, const struct control *control, const struct asked *asked,
+static int reply_hot(struct varlink_call *call, struct control *control, const struct asked *asked,
 		     const char *path, const struct hot_choice *choice)
 {
 	struct hot_places places[EVENTS_MAX][HOT_KINDS] = {0};
@@ -142,7 +142,7 @@ static int reply_hot(struct varlink_call *call, const struct control *control, c
 		(void)clock_gettime(CLOCK_MONOTONIC, &now);
 		hot.now_ns = (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 		(void)clock_gettime(CLOCK_REALTIME, &hot.now);
-		r = control_reply(call, json_hot(snapshot, &hot));
+		r = control_reply_named(call, control, json_hot(snapshot, &hot));
 	} else {
 		r = reply_failure(call, control, asked, r);
 	}
@@ -160,8 +160,7 @@ static bool is_read(const struct control *control)
 	return control_snapshot(control, &(struct maybe_double){0}, &snapshot) >= 0 && snapshot->replay_done;
 }
 
-static int choose_and_reply(struct varlink_call *call, const struct control *control,
-			    const struct asked *asked)
+static int choose_and_reply(struct varlink_call *call, struct control *control, const struct asked *asked)
 {
 	const struct control_backend *backend = &control->backend;
 	_cleanup_free_ char *path = NULL;

@@ -77,7 +77,7 @@ int control_get_rules(struct varlink_call *call, json_object *parameters, void *
 	return control_reply(call, json_rules(snapshot->origin, rules, counts, n, &page));
 }
 
-static int reply_past_alerts(struct varlink_call *call, const struct control *control,
+static int reply_past_alerts(struct varlink_call *call, struct control *control,
 			     const struct control_when *when, struct json_page *page)
 {
 	_cleanup_json_ json_object *alerts = NULL;
@@ -90,8 +90,8 @@ static int reply_past_alerts(struct varlink_call *call, const struct control *co
 	if (r < 0)
 		return control_not_measured(call, r);
 	page->taken = (struct timespec){.tv_sec = MIN((time_t)(when->until_us / 1000000), time(NULL))};
-	return control_reply(
-		call,
+	return control_reply_named(
+		call, control,
 		json_alerts_of_past(snapshot->origin, alerts,
 				    &(struct timespec){.tv_sec = (time_t)(when->since_us / 1000000)}, page));
 }
@@ -122,7 +122,8 @@ int control_get_alerts(struct varlink_call *call, json_object *parameters, void 
 		return control_not_measured(call, r);
 	page.taken = snapshot->taken;
 	r = policy_alerts(take_policy(userdata), &alerts, &n);
-	return r < 0 ? r : control_reply(call, json_alerts(snapshot->origin, alerts, n, &page));
+	return r < 0 ? r
+		     : control_reply_named(call, userdata, json_alerts(snapshot->origin, alerts, n, &page));
 }
 
 static int no_such_rule(struct varlink_call *call, const char *name)
@@ -155,7 +156,7 @@ static int find_path(const struct snapshot *snapshot, const struct policy *polic
 	return *ret ? 0 : -ENOMEM;
 }
 
-static int reply_explain(struct varlink_call *call, const struct snapshot *snapshot,
+static int reply_explain(struct varlink_call *call, struct control *control, const struct snapshot *snapshot,
 			 const struct policy *policy, const struct rule *rule, const char *shown)
 {
 	_cleanup_free_ struct alert *alerts = NULL;
@@ -167,7 +168,8 @@ static int reply_explain(struct varlink_call *call, const struct snapshot *snaps
 		r = policy_explain(policy, rule->name, path, &alerts, &n);
 	if (r == -ENXIO)
 		return control_no_such_cgroup(call, shown);
-	return r < 0 ? r : control_reply(call, json_explain(snapshot->origin, rule, alerts, n));
+	return r < 0 ? r
+		     : control_reply_named(call, control, json_explain(snapshot->origin, rule, alerts, n));
 }
 
 int control_explain(struct varlink_call *call, json_object *parameters, void *userdata)
@@ -192,13 +194,13 @@ int control_explain(struct varlink_call *call, json_object *parameters, void *us
 		return control_not_measured(call, r);
 	policy = take_policy(userdata);
 	rule = policy_rule(policy, name);
-	return rule ? reply_explain(call, snapshot, policy, rule, shown) : no_such_rule(call, name);
+	return rule ? reply_explain(call, userdata, snapshot, policy, rule, shown) : no_such_rule(call, name);
 }
 
 static const char no_latency[] =
 	"neighbours need an event of loads with a latency and a data source, and no such event is sampled";
 
-static int reply_past_neighbours(struct varlink_call *call, const struct control *control,
+static int reply_past_neighbours(struct varlink_call *call, struct control *control,
 				 const struct control_when *when, const char *shown, struct json_page *page)
 {
 	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
@@ -220,9 +222,10 @@ static int reply_past_neighbours(struct varlink_call *call, const struct control
 	if (r == -ENODATA)
 		return control_not_measured_why(call, "neighbours", no_latency);
 	return r < 0 ? r
-		     : control_reply(call, json_add_past(json_neighbours(snapshot->origin, cgroup->path,
-									 report, page),
-							 past, when->open));
+		     : control_reply_named(
+			       call, control,
+			       json_add_past(json_neighbours(snapshot->origin, cgroup->path, report, page),
+					     past, when->open));
 }
 
 int control_get_neighbours(struct varlink_call *call, json_object *parameters, void *userdata)
@@ -234,7 +237,7 @@ int control_get_neighbours(struct varlink_call *call, json_object *parameters, v
 	struct json_page page;
 	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
 	const char *shown = json_get_text(parameters, "cgroup");
-	const struct control *control = userdata;
+	struct control *control = userdata;
 	const struct snapshot_cgroup *cgroup;
 	_cleanup_free_ char *path = NULL;
 	const struct snapshot *snapshot;
@@ -268,5 +271,5 @@ int control_get_neighbours(struct varlink_call *call, json_object *parameters, v
 		return control_no_samples(call, control, "neighbours", shown);
 	if (r == -ENODATA)
 		return control_not_measured_why(call, "neighbours", no_latency);
-	return r < 0 ? r : control_reply(call, json_neighbours(origin, path, report, &page));
+	return r < 0 ? r : control_reply_named(call, control, json_neighbours(origin, path, report, &page));
 }

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "export/json/json_bounds.h"
 #include "export/json/json_event.h"
+#include "export/json/json_names.h"
 #include "export/json/json_offcore.h"
 #include "export/json/json_past.h"
 #include "export/json/json_waits.h"
@@ -178,7 +179,7 @@ static json_object *cgroup_with(struct json_writer *writer, const struct snapsho
 
 	if (more)
 		json_put_trends(writer, object, snapshot, cgroup, &more->trend);
-	return object;
+	return more ? json_checked(writer, json_add_names(object, more->names)) : object;
 }
 
 /* Adds the time of the snapshot and the interval of collections, for clients that poll. */

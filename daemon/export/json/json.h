@@ -11,6 +11,7 @@
 #include <json-c/json.h>
 
 #include "base/resctrl.h"
+#include "cgroup/short_names.h"
 #include "export/json/json_trend.h"
 #include "export/json/json_writer.h"
 #include "snapshot/snapshot.h"
@@ -32,7 +33,8 @@ struct json_more {
 	bool matching;   /* adds the number of all cgroups, even if not all are in the reply */
 	bool histograms; /* each cgroup has the histograms of json_cgroup() */
 	bool public;     /* for everybody (json_public.h): adds times; no ids, labels, recordings and notes */
-	struct json_page *page; /* the argument `cgroups` begins at its `first`; NULL: no paging */
+	struct short_names *names; /* each cgroup has the member "name"; NULL: none has it */
+	struct json_page *page;    /* the argument `cgroups` begins at its `first`; NULL: no paging */
 	const struct past
 		*past; /* the snapshot is of this past: adds json_put_past(); NULL: of the present */
 	bool past_open;

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "cgroup/short_names.h"
 #include "export/json/json.h"
+#include "export/json/json_names.h"
 #include "export/json/json_rules.h"
 #include "export/json/json_writer.h"
 #include "export/prometheus/alerts_shown.h"
@@ -40,9 +42,10 @@ static int put_text(const char *text, size_t length, void *userdata)
 }
 
 int json_public_top(const struct snapshot *snapshot, const struct series *const *series, size_t n_series,
-		    char **ret_text, size_t *ret_length)
+		    const struct json_public_labels *labels, char **ret_text, size_t *ret_length)
 {
-	const struct json_more more = {
+	_cleanup_(short_names_freep) struct short_names *names = NULL;
+	struct json_more more = {
 		.trend = {.bins = JSON_PUBLIC_TREND_BINS, .bin_ns = TREND_SPAN_NS / JSON_PUBLIC_TREND_BINS},
 		.histograms = true,
 		.public = true,
@@ -60,6 +63,12 @@ int json_public_top(const struct snapshot *snapshot, const struct series *const 
 		paths[i] = series[i]->path;
 	qsort(paths, n_series, sizeof(*paths), compare_paths);
 	n = choose(snapshot, paths, n_series, chosen);
+	r = short_names_new(labels->lookup, labels->labels, &names);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = short_names_add(names, snapshot->cgroups[chosen[i]].path, true);
+	if (r < 0)
+		return r;
+	more.names = names;
 	out = open_memstream(&text, &length);
 	if (!out)
 		return -ENOMEM;
@@ -101,17 +110,22 @@ static json_object *alerts_object(const char *origin, const struct alerts_shown 
 	return json_finish(&writer, object);
 }
 
-int json_public_alerts(const char *origin, const struct alert *alerts, size_t n, char **ret_text,
-		       size_t *ret_length)
+int json_public_alerts(const char *origin, const struct alert *alerts, size_t n,
+		       const struct json_public_labels *labels, char **ret_text, size_t *ret_length)
 {
+	_cleanup_(short_names_freep) struct short_names *names = NULL;
 	_cleanup_(alerts_shown_done) struct alerts_shown shown = {0};
 	json_object *object;
 	const char *text;
 	int r = alerts_shown(alerts, n, PROMETHEUS_ALERTS_MAX, &shown);
 
+	if (r == 0)
+		r = short_names_new(labels->lookup, labels->labels, &names);
+	for (size_t i = 0; r == 0 && i < shown.n; i++)
+		r = short_names_add(names, shown.list[i]->cgroup, true);
 	if (r < 0)
 		return r;
-	object = alerts_object(origin, &shown);
+	object = json_add_names(alerts_object(origin, &shown), names);
 	text = object ? json_object_to_json_string_length(object, PLAIN, ret_length) : NULL;
 	*ret_text = text ? strdup(text) : NULL;
 	json_object_put(object);

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The short names of cgroups in replies. */
+#ifndef PEBSD_EXPORT_JSON_NAMES_H
+#define PEBSD_EXPORT_JSON_NAMES_H
+
+#include <json-c/json.h>
+
+#include "cgroup/short_names.h"
+#include "snapshot/snapshot.h"
+
+/*
+ * Adds the member "name" to every object in `value`, and to `value`, that has the path of a cgroup as its member
+ * "cgroup". Returns `value`, or NULL if memory runs out: `value` is then freed. `names` NULL: adds nothing.
+ */
+json_object *json_add_names(json_object *value, struct short_names *names);
+
+/* Makes the names of all cgroups of a snapshot, with or without slot. Returns 0 or -ENOMEM. */
+int json_names_new(const struct snapshot *snapshot, struct short_names **ret);
+
+#endif
