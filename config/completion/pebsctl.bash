@@ -24,9 +24,12 @@ __pebsctl_ask() {
 	command pebsctl ${socket:+--socket "$socket"} --json "$@" 2>/dev/null
 }
 
-# Prints the names in the daemon's JSON, one per line. It leaves out names that JSON escapes: users do not type them.
+# Prints the names in the daemon's JSON, one per line; the paths if the current word is the start of one. It leaves out
+# names that JSON escapes: users do not type them.
 __pebsctl_cgroups() {
-	__pebsctl_ask top | grep -o '"cgroup": *"[^"\\]*"' | sed 's/.*: *"//; s/"$//'
+	local key=name
+	[[ $current != /* && $current != *:* ]] || key=cgroup
+	__pebsctl_ask top | grep -o "\"$key\": *\"[^\"\\\\]*\"" | sed 's/.*: *"//; s/"$//'
 }
 
 __pebsctl_rules() {
@@ -101,7 +104,7 @@ _pebsctl() {
 		return
 	fi
 	if [[ $current == -* ]]; then
-		local options='--socket --json --color --help --version'
+		local options='--socket --json --full --utc --color --help --version'
 		case $verb in
 		status | alerts | neighbours) options+=' --at --since --until' ;;
 		top) options+=' --limit --sort --filter --depth --window --at --since --until' ;;

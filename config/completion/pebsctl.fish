@@ -11,6 +11,15 @@ function __pebsctl_ask
     command pebsctl $socket --json $argv[1] 2>/dev/null | string match --all --regex --groups-only "\"$argv[2]\": *\"([^\"\\\\]*)\""
 end
 
+# Prints the names of the cgroups; the paths if the current word is the start of one.
+function __pebsctl_cgroups
+    if string match --quiet --regex '^/|:' -- (commandline --current-token)
+        __pebsctl_ask top cgroup
+    else
+        __pebsctl_ask top name
+    end
+end
+
 # True if the verb is one of the arguments.
 function __pebsctl_verb
     __fish_seen_subcommand_from $argv
@@ -53,13 +62,15 @@ complete -c pebsctl -n '__pebsctl_arguments -1' -a watch -d 'Print a line for ea
 complete -c pebsctl -n '__pebsctl_arguments -1' -a pause -d 'Free all counters for other tools'
 complete -c pebsctl -n '__pebsctl_arguments -1' -a resume -d 'Sample again'
 complete -c pebsctl -n '__pebsctl_arguments -1' -a reload -d 'Read the configuration again (needs root)'
-complete -c pebsctl -n '__pebsctl_verb show compare zoom hot profile neighbours; and __pebsctl_arguments 0' -a '(__pebsctl_ask top cgroup)' -d Cgroup
-complete -c pebsctl -n '__pebsctl_verb compare; and __pebsctl_arguments 1' -a '(__pebsctl_ask top cgroup)' -d Cgroup
+complete -c pebsctl -n '__pebsctl_verb show compare zoom hot profile neighbours; and __pebsctl_arguments 0' -a '(__pebsctl_cgroups)' -d Cgroup
+complete -c pebsctl -n '__pebsctl_verb compare; and __pebsctl_arguments 1' -a '(__pebsctl_cgroups)' -d Cgroup
 complete -c pebsctl -n '__pebsctl_verb explain; and __pebsctl_arguments 0' -a '(__pebsctl_ask rules rule)' -d Rule
-complete -c pebsctl -n '__pebsctl_verb explain; and __pebsctl_arguments 1' -a '(__pebsctl_ask top cgroup)' -d Cgroup
+complete -c pebsctl -n '__pebsctl_verb explain; and __pebsctl_arguments 1' -a '(__pebsctl_cgroups)' -d Cgroup
 
 complete -c pebsctl -l socket -r -F -d 'Control socket of the daemon'
 complete -c pebsctl -l json -d 'Print JSON, complete and stable'
+complete -c pebsctl -s l -l full -d 'Print paths of cgroups instead of names'
+complete -c pebsctl -l utc -d 'Print times in UTC'
 complete -c pebsctl -l color -x -a 'auto always never' -d 'Use colours'
 complete -c pebsctl -s h -l help -d 'Print a summary'
 complete -c pebsctl -l version -d 'Print the version of pebsctl'

@@ -262,6 +262,29 @@ static bool read_offset(struct reader *reader, long *ret)
 	return hours < 24 && minutes < 60;
 }
 
+/*
+ * Reads the name of the zone after a local time, as moment_show() writes it, and finds the moment: UTC, or the zone of
+ * the caller. A local time that occurred twice has both of the zone's names.
+ */
+static int find_in_zone(struct reader *reader, const struct tm *date, struct day_time day_time, time_t now,
+			moment_zone zone, time_t *ret)
+{
+	const bool utc = strcasecmp(reader->at, "UTC") == 0;
+	int r = find_local(date, day_time, now, utc ? gmtime_r : zone, ret);
+	struct tm there;
+
+	for (int hours = 0; r == 0 && !utc && hours <= 1; hours++) {
+		const time_t moment = *ret - hours * 3600L;
+
+		if (zone(&moment, &there) && there.tm_hour == day_time.hour && there.tm_zone &&
+		    strcmp(there.tm_zone, reader->at) == 0) {
+			*ret = moment;
+			return 0;
+		}
+	}
+	return r < 0 || utc ? r : -EINVAL;
+}
+
 static int parse_date(const char *text, time_t now, moment_zone zone, time_t *ret)
 {
 	struct reader reader = {text};
@@ -283,6 +306,8 @@ static int parse_date(const char *text, time_t now, moment_zone zone, time_t *re
 		return -EINVAL;
 	if (is_end(&reader))
 		return find_local(&date, day_time, now, zone, ret);
+	if (skip(&reader, ' '))
+		return find_in_zone(&reader, &date, day_time, now, zone, ret);
 	if (!read_offset(&reader, &offset) || !is_end(&reader))
 		return -EINVAL;
 	date.tm_hour = day_time.hour;
@@ -332,6 +357,14 @@ static int parse_before(const char *text, time_t now, time_t *ret)
 	return 0;
 }
 
+static bool is_weekday_of_date(const char *text)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(weekdays); i++)
+		if (strncasecmp(text, weekdays[i], 3) == 0 && text[3] == ' ')
+			return strchr(text, '-') != NULL;
+	return false;
+}
+
 static int parse_any(const char *text, time_t now, moment_zone zone, time_t *ret)
 {
 	struct reader reader = {text};
@@ -350,6 +383,9 @@ static int parse_any(const char *text, time_t now, moment_zone zone, time_t *ret
 	}
 	if (read_day_time(&reader, &day_time) && is_end(&reader))
 		return find_last(now, zone, day_time, ret);
+	/* "Fri 2026-11-27": the date says enough. */
+	if (is_weekday_of_date(text))
+		return parse_date(text + 4, now, zone, ret);
 	if (isalpha((unsigned char)*text))
 		return parse_day(text, now, zone, ret);
 	return strchr(text, '-') && *text != '-' ? parse_date(text, now, zone, ret)
@@ -378,10 +414,18 @@ const char *moment_why(int error)
 	return "expected " MOMENT_FORMS;
 }
 
+struct tm *moment_utc(const time_t *time, struct tm *ret)
+{
+	if (!gmtime_r(time, ret))
+		return NULL;
+	ret->tm_zone = "UTC";
+	return ret;
+}
+
 void moment_show(time_t time, moment_zone zone, char ret[static MOMENT_TEXT_MAX])
 {
 	struct tm local;
 
-	if (!zone(&time, &local) || strftime(ret, MOMENT_TEXT_MAX, "%Y-%m-%d %H:%M:%S %Z", &local) == 0)
+	if (!zone(&time, &local) || strftime(ret, MOMENT_TEXT_MAX, "%a %Y-%m-%d %H:%M:%S %Z", &local) == 0)
 		ret[0] = '\0';
 }

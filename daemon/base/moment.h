@@ -14,6 +14,9 @@
  */
 typedef struct tm *(*moment_zone)(const time_t *time, struct tm *ret);
 
+/* UTC as a zone, which is named "UTC". gmtime_r(3) names it GMT. */
+struct tm *moment_utc(const time_t *time, struct tm *ret);
+
 /* The forms that moment_parse() reads, for messages. */
 #define MOMENT_FORMS \
 	"a time such as 03:12, yesterday 22:00, monday 14:00, -2h, 2026-11-21 03:12, an RFC 3339 time or now"
@@ -26,6 +29,7 @@ typedef struct tm *(*moment_zone)(const time_t *time, struct tm *ret);
  *                                  of day: 00:00
  *   "2026-11-21", "2026-11-21 03:12", "2026-11-21T03:12:30"
  *                                  in local time
+ *   "Sat 2026-11-21 03:12:30 CET"  as moment_show() writes it, in local time or in UTC
  *   "2026-11-21T03:12:30Z", "2026-11-21T03:12:30.5+01:00"
  *                                  RFC 3339; a fraction of a second is dropped
  *   "-2h", "2h ago", "1h30m ago"   before `now`; the units are s, min, h, d and w, or their names
@@ -38,7 +42,10 @@ typedef struct tm *(*moment_zone)(const time_t *time, struct tm *ret);
 int moment_parse(const char *text, time_t now, moment_zone zone, time_t *ret);
 const char *moment_why(int error);
 
-/* Writes "2026-11-21 03:12:30 CET": the local time with its zone. Writes "" if the zone has no such time. */
+/*
+ * Writes "Sat 2026-11-21 03:12:30 CET", as systemctl(1) and journalctl(1) do: the local time with its zone. Every time
+ * for people is written by this function. Writes "" if the zone has no such time.
+ */
 #define MOMENT_TEXT_MAX 64
 void moment_show(time_t time, moment_zone zone, char ret[static MOMENT_TEXT_MAX]);
 

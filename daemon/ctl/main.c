@@ -47,6 +47,8 @@ enum option_id {
 	OPTION_FOLDED,
 	OPTION_LATENCY,
 	OPTION_PERF_DATA,
+	OPTION_FULL,
+	OPTION_UTC,
 	OPTION_COLOUR,
 	OPTION_HELP,
 	OPTION_VERSION
@@ -172,6 +174,20 @@ static int set_colour(struct ctl_options *options, const char *value)
 	return -EINVAL;
 }
 
+static int set_full(struct ctl_options *options, const char *value)
+{
+	(void)value;
+	options->full = true;
+	return 0;
+}
+
+static int set_utc(struct ctl_options *options, const char *value)
+{
+	(void)value;
+	options->utc = true;
+	return 0;
+}
+
 static int set_sort(struct ctl_options *options, const char *value)
 {
 	options->sort = value;
@@ -281,6 +297,9 @@ static const struct option_spec option_specs[] = {
 			    set_latency, NULL},
 	[OPTION_PERF_DATA] = {"perf-data", 0, NULL, "profile: write perf.data, for perf (needs root)",
 			      set_perf_data, NULL},
+	[OPTION_FULL] = {"full", 'l', NULL, "print the paths of cgroups instead of their names", set_full,
+			 NULL},
+	[OPTION_UTC] = {"utc", 0, NULL, "print times in UTC instead of local time", set_utc, NULL},
 	[OPTION_COLOUR] = {"color", 0, "WHEN", "use colours: auto (default), always or never", set_colour,
 			   "auto, always or never"},
 	[OPTION_HELP] = {"help", 'h', NULL, "print this help, or with a verb the help of the verb",
@@ -290,8 +309,9 @@ static const struct option_spec option_specs[] = {
 };
 
 #define USES(option) (1U << (option))
-#define USES_ALWAYS  (USES(OPTION_SOCKET) | USES(OPTION_JSON) | USES(OPTION_COLOUR))
-#define USES_TIME    (USES(OPTION_AT) | USES(OPTION_SINCE) | USES(OPTION_UNTIL))
+#define USES_ALWAYS \
+	(USES(OPTION_SOCKET) | USES(OPTION_JSON) | USES(OPTION_FULL) | USES(OPTION_UTC) | USES(OPTION_COLOUR))
+#define USES_TIME (USES(OPTION_AT) | USES(OPTION_SINCE) | USES(OPTION_UNTIL))
 
 struct verb {
 	const char *name;
@@ -369,7 +389,8 @@ static void print_help(void)
 		printf("  %-19s %s\n", name, verbs[i].help);
 	}
 	print_options(~0U);
-	printf("\nA CGROUP is a path, the end of one, or the name of a unit, pod or container.\n"
+	printf("\nA CGROUP is a name that pebsctl shows, a path, the end of one, or the name of a unit,\n"
+	       "pod or container. Times are local; TIME also takes them as pebsctl shows them.\n"
 	       "Without --window, text covers the last 10s (all of a replay), JSON everything.\n"
 	       "Without --for, a zoom lasts 30s, and hot collects for 10s before it prints.\n"
 	       "Exit codes: 0 done, 1 failed, 2 usage, 3 no daemon answers, 4 no such cgroup\n"
@@ -405,6 +426,19 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
+static enum ctl_exit refuse_long_option(const char *word)
+{
+	_cleanup_free_ char *name = strndup(word + 2, strcspn(word + 2, "="));
+	const char *names[ARRAY_SIZE(option_specs)];
+	const char *nearest;
+
+	for (size_t i = 0; i < ARRAY_SIZE(option_specs); i++)
+		names[i] = option_specs[i].name;
+	nearest = name ? suggest_nearest(name, names, ARRAY_SIZE(option_specs)) : NULL;
+	return nearest ? usage("unknown option %s; did you mean --%s?", word, nearest)
+		       : usage("unknown option %s", word);
+}
+
 /* Reports an option that getopt_long() refused. `optopt` is 0 if it is an unknown long option (`word`). */
 static enum ctl_exit refuse_option(bool lacks_value, const char *word)
 {
@@ -417,7 +451,9 @@ static enum ctl_exit refuse_option(bool lacks_value, const char *word)
 					   spec->argument)
 				   : usage("--%s takes no value; remove it", spec->name);
 	}
-	return optopt ? usage("unknown option -%c", optopt) : usage("unknown option %s", word);
+	if (optopt)
+		return usage("unknown option -%c", optopt);
+	return refuse_long_option(word);
 }
 
 /*

@@ -15,6 +15,7 @@
 #include "ctl/top/top_live.h"
 #include "ctl/top/top_request.h"
 #include "format/format.h"
+#include "format/line.h"
 #include "format/output.h"
 #include "format/style.h"
 
@@ -57,7 +58,7 @@ static enum ctl_exit get_top(const struct ctl_options *options, struct client *c
 
 enum ctl_exit verb_status(const struct ctl_options *options, char *const *arguments)
 {
-	const struct format_style style = style_of_output(options->colour);
+	const struct format_style style = call_style(options);
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_json_ json_object *status = NULL;
 	_cleanup_json_ json_object *recent = NULL;
@@ -91,7 +92,7 @@ enum ctl_exit verb_status(const struct ctl_options *options, char *const *argume
 static enum ctl_exit top_page(const struct ctl_options *options, struct client *client, char **ret_text,
 			      size_t *ret_length)
 {
-	const struct format_style style = style_of_output(options->colour);
+	const struct format_style style = call_style(options);
 	_cleanup_json_ json_object *status = NULL;
 	_cleanup_json_ json_object *top = NULL;
 	enum ctl_exit result;
@@ -178,7 +179,7 @@ static enum ctl_exit get_cgroup(const struct ctl_options *options, struct client
 
 enum ctl_exit verb_show(const struct ctl_options *options, char *const *arguments)
 {
-	const struct format_style style = style_of_output(options->colour);
+	const struct format_style style = call_style(options);
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_json_ json_object *status = NULL;
 	_cleanup_json_ json_object *cgroup = NULL;
@@ -218,6 +219,7 @@ enum ctl_exit verb_show(const struct ctl_options *options, char *const *argument
 
 static enum ctl_exit print_item(const struct ctl_options *options, json_object *item)
 {
+	const struct format_style style = call_style(options);
 	_cleanup_free_ char *text = NULL;
 	size_t length;
 	FILE *stream = open_memstream(&text, &length);
@@ -229,7 +231,7 @@ static enum ctl_exit print_item(const struct ctl_options *options, json_object *
 			      json_object_to_json_string_ext(item, JSON_C_TO_STRING_PLAIN |
 									   JSON_C_TO_STRING_NOSLASHESCAPE));
 	else
-		format_item(stream, item);
+		format_item(stream, item, &style);
 	if (fclose(stream) != 0)
 		return failure_of_memory();
 	return failure_of_output(output_write(text, length));
@@ -271,10 +273,11 @@ static enum ctl_exit print_line(const char *line)
 
 enum ctl_exit verb_pause(const struct ctl_options *options, char *const *arguments)
 {
+	const struct format_style style = call_style(options);
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_json_ json_object *parameters = json_object_new_object();
 	_cleanup_json_ json_object *reply = NULL;
-	_cleanup_free_ char *visible = NULL;
+	char time[LINE_TIME_MAX];
 	_cleanup_free_ char *line = NULL;
 	enum ctl_exit result;
 	const char *until;
@@ -294,10 +297,8 @@ enum ctl_exit verb_pause(const struct ctl_options *options, char *const *argumen
 	until = json_get_text(reply, "paused_until");
 	if (!until)
 		return print_line("Paused until `pebsctl resume`: all counters are free for other tools.\n");
-	visible = text_visible(until);
-	if (!visible ||
-	    asprintf(&line, "Paused until %s, or `pebsctl resume`: all counters are free for other tools.\n",
-		     visible) < 0) {
+	if (asprintf(&line, "Paused until %s, or `pebsctl resume`: all counters are free for other tools.\n",
+		     line_time(&style, until, time)) < 0) {
 		line = NULL;
 		return failure_of_memory();
 	}

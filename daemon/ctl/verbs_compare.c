@@ -96,7 +96,7 @@ static json_object *compare_parameters(const struct side sides[static 2])
 
 enum ctl_exit verb_compare(const struct ctl_options *options, char *const *arguments)
 {
-	const struct format_style style = style_of_output(options->colour);
+	const struct format_style style = call_style(options);
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_json_ json_object *reply = NULL;
 	_cleanup_free_ char *text = NULL;

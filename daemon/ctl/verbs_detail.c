@@ -26,7 +26,7 @@
 static enum ctl_exit print_report(const struct ctl_options *options, struct client *client, u64 id,
 				  const char *cgroup)
 {
-	const struct format_style style = style_of_output(options->colour);
+	const struct format_style style = call_style(options);
 	u64 limit = options->has_limit ? options->limit : options->json ? 0 : DEFAULT_ROWS;
 	_cleanup_json_ json_object *report = NULL;
 	_cleanup_free_ char *text = NULL;
@@ -48,9 +48,9 @@ static enum ctl_exit print_report(const struct ctl_options *options, struct clie
 
 static enum ctl_exit print_begun(const struct ctl_options *options, json_object *begun, const char *cgroup)
 {
-	const struct format_style style = style_of_output(options->colour);
+	const struct format_style style = call_style(options);
 	_cleanup_free_ char *text = NULL, *name = NULL, *note = NULL;
-	char until[TEXT_TIME_MAX + 8];
+	char until[LINE_TIME_MAX];
 	size_t length;
 	FILE *stream;
 
@@ -60,7 +60,7 @@ static enum ctl_exit print_begun(const struct ctl_options *options, json_object 
 	if (!stream)
 		return failure_of_memory();
 	line_put(stream, &style, NULL, "The zoom runs until %s; `pebsctl zoom --last %s` prints its result.",
-		 line_time(json_get_text(begun, "until"), until), line_visible(cgroup, &name));
+		 line_time(&style, json_get_text(begun, "until"), until), line_visible(cgroup, &name));
 	if (json_get_text(begun, "note"))
 		line_put(stream, &style, NULL, "%s", line_visible(json_get_text(begun, "note"), &note));
 	return call_print_text(stream, &text, &length);
@@ -220,7 +220,7 @@ static enum ctl_exit wait_for_hot(const struct ctl_options *options, struct clie
 
 enum ctl_exit verb_hot(const struct ctl_options *options, char *const *arguments)
 {
-	const struct format_style style = style_of_output(options->colour);
+	const struct format_style style = call_style(options);
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_json_ json_object *status = NULL;
 	_cleanup_json_ json_object *hot = NULL;

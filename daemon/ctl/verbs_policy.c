@@ -30,7 +30,7 @@ static enum ctl_exit get_rules(const struct ctl_options *options, struct client 
 
 enum ctl_exit verb_rules(const struct ctl_options *options, char *const *arguments)
 {
-	const struct format_style style = style_of_output(options->colour);
+	const struct format_style style = call_style(options);
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_json_ json_object *rules = NULL;
 	_cleanup_free_ char *text = NULL;
@@ -66,7 +66,7 @@ static enum ctl_exit get_alerts(const struct ctl_options *options, struct client
 
 enum ctl_exit verb_alerts(const struct ctl_options *options, char *const *arguments)
 {
-	const struct format_style style = style_of_output(options->colour);
+	const struct format_style style = call_style(options);
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_json_ json_object *alerts = NULL;
 	_cleanup_json_ json_object *rules = NULL;
@@ -237,7 +237,7 @@ static enum ctl_exit get_waits(const struct ctl_options *options, struct client 
 
 enum ctl_exit verb_explain(const struct ctl_options *options, char *const *arguments)
 {
-	const struct format_style style = style_of_output(options->colour);
+	const struct format_style style = call_style(options);
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_json_ json_object *explained = NULL;
 	_cleanup_json_ json_object *status = NULL;
@@ -266,7 +266,7 @@ enum ctl_exit verb_explain(const struct ctl_options *options, char *const *argum
 
 enum ctl_exit verb_neighbours(const struct ctl_options *options, char *const *arguments)
 {
-	const struct format_style style = style_of_output(options->colour);
+	const struct format_style style = call_style(options);
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_json_ json_object *neighbours = NULL;
 	_cleanup_free_ char *text = NULL;

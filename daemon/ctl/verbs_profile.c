@@ -156,7 +156,7 @@ static const char *advice(const struct ctl_options *options)
 static enum ctl_exit print_written(const struct ctl_options *options, const struct transfer *transfer,
 				   json_object *zoom)
 {
-	const struct format_style style = style_of_output(options->colour);
+	const struct format_style style = call_style(options);
 	bool aside = strcmp(options->output, "-") == 0;
 	_cleanup_free_ char *text = NULL, *kept = NULL;
 	char size[TEXT_NUMBER_MAX];

@@ -87,11 +87,12 @@ static void show(struct progress *progress, json_object *zoom, const char *cgrou
 	progress_show(progress, text);
 }
 
-static enum ctl_exit interrupted(json_object *zoom, const char *cgroup)
+static enum ctl_exit interrupted(const struct ctl_options *options, json_object *zoom, const char *cgroup)
 {
 	const char *until = json_get_text(zoom, "until");
 	_cleanup_free_ char *kept = NULL;
-	char time[TEXT_TIME_MAX + 8];
+	char time[LINE_TIME_MAX];
+	const struct format_style style = call_style(options);
 
 	(void)line_visible(cgroup, &kept);
 	/* A zoom has no `until` after its end, while names are looked up. */
@@ -104,7 +105,7 @@ static enum ctl_exit interrupted(json_object *zoom, const char *cgroup)
 		(void)fprintf(
 			stderr,
 			"pebsctl: interrupted: the zoom continues until %s; `pebsctl zoom --last %s` prints its result, and `pebsctl zoom --stop %s` ends it\n",
-			line_time(until, time), kept ? kept : "CGROUP", kept ? kept : "CGROUP");
+			line_time(&style, until, time), kept ? kept : "CGROUP", kept ? kept : "CGROUP");
 	return CTL_FAILED;
 }
 
@@ -146,7 +147,7 @@ enum ctl_exit zoom_wait(const struct ctl_options *options, struct client *client
 		show(progress, zoom, cgroup);
 		if (progress_wait(progress, POLL_MS)) {
 			progress_close(TAKE_PTR(progress));
-			return interrupted(zoom, cgroup);
+			return interrupted(options, zoom, cgroup);
 		}
 	}
 }

@@ -18,7 +18,8 @@ struct format_style {
 	bool utf8;
 	bool bold;   /* show table heads in bold; the text must be clear without bold */
 	bool colour; /* use colours; the text must be clear without them */
-	/* The time zone of times of the past, as localtime_r(3); NULL: UTC. */
+	bool full;   /* show the paths of cgroups instead of their names */
+	/* The time zone of all times, as localtime_r(3); NULL: UTC. */
 	struct tm *(*zone)(const time_t *time, struct tm *ret);
 };
 
@@ -84,6 +85,6 @@ void format_neighbours(FILE *out, json_object *neighbours, const struct format_s
 void format_compare(FILE *out, json_object *reply, const struct format_style *style);
 
 /* Prints one item of Watch in one line. */
-void format_item(FILE *out, json_object *item);
+void format_item(FILE *out, json_object *item, const struct format_style *style);
 
 #endif

@@ -99,8 +99,9 @@ static char *limit_of(const json_object *alert)
 	return asprintf(&text, "%s %s", line_visible(word, &metric), limit) < 0 ? NULL : text;
 }
 
-static void fill_row(struct row *row, const json_object *alert, time_t now)
+static void fill_row(const struct format_style *style, struct row *row, const json_object *alert, time_t now)
 {
+	_cleanup_free_ char *cgroup = NULL;
 	char text[VERDICT_TEXT_MAX] = "-", age[TEXT_NUMBER_MAX];
 	double value;
 	u64 number;
@@ -122,7 +123,7 @@ static void fill_row(struct row *row, const json_object *alert, time_t now)
 	if (json_get_u64(alert, "alert", &number))
 		(void)snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
 	row->cell[NUMBER] = strdup(text);
-	row->cell[CGROUP] = visible_member(alert, "cgroup");
+	row->cell[CGROUP] = line_cgroup(style, alert, &cgroup) == cgroup ? TAKE_PTR(cgroup) : NULL;
 }
 
 static const char *cell_of(const struct row *row, enum cell cell)
@@ -131,7 +132,7 @@ static const char *cell_of(const struct row *row, enum cell cell)
 }
 
 /* Sorts by rank. Within a rank, the daemon's order stays, which is by `since`. */
-static bool fill_table(struct table *table, json_object *list, time_t now)
+static bool fill_table(const struct format_style *style, struct table *table, json_object *list, time_t now)
 {
 	size_t n = json_object_array_length(list);
 
@@ -143,7 +144,7 @@ static bool fill_table(struct table *table, json_object *list, time_t now)
 			const json_object *alert = json_object_array_get_idx(list, i);
 
 			if (rank_of(alert) == rank)
-				fill_row(&table->rows[table->n++], alert, now);
+				fill_row(style, &table->rows[table->n++], alert, now);
 		}
 	}
 	return true;
@@ -411,7 +412,7 @@ void format_alerts(FILE *out, json_object *rules, json_object *alerts, time_t no
 	line_put(out, style, "Origin", "%s%s", format_origin_name(alerts, &origin),
 		 format_is_past(alerts) ? ", from the history" : "");
 	format_past(out, style, alerts);
-	if (!list || !fill_table(table, list, now)) {
+	if (!list || !fill_table(style, table, list, now)) {
 		line_put(out, style, "Alerts", "not known");
 		return;
 	}

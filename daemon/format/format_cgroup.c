@@ -457,16 +457,16 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 	json_object *described = json_get_object(status, "events");
 	json_object *events = json_get_object(cgroup, "events");
 	json_object *whole_events = json_get_object(whole, "events");
-	_cleanup_free_ char *name = NULL;
-	char number[TEXT_NUMBER_MAX + 8] = "";
+	char number[TEXT_NUMBER_MAX + 24] = "";
 	bool alive = true, guest, no_slot = false;
 	u64 id = 0, members, missing = 0;
 
 	if (json_get_u64(cgroup, "id", &id) && id > 0)
 		(void)snprintf(number, sizeof(number), " (id %llu)", (unsigned long long)id);
 	(void)json_get_bool(cgroup, "alive", &alive);
-	line_put(out, style, "Cgroup", "%s%s%s", line_visible(json_get_text(cgroup, "cgroup"), &name), number,
-		 alive ? "" : ", removed");
+	(void)snprintf(number + strlen(number), sizeof(number) - strlen(number), "%s",
+		       alive ? "" : ", removed");
+	line_put_cgroup(out, style, cgroup, number);
 	format_labels(out, style, cgroup);
 	if (json_get_bool(cgroup, "no_slot", &no_slot) && no_slot)
 		line_put(

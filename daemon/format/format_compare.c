@@ -235,7 +235,7 @@ static void put_event(FILE *out, const struct format_style *style, const char *k
 
 static void put_side(FILE *out, const struct format_style *style, const char *label, json_object *side)
 {
-	const char *name = json_get_text(side, "cgroup"), *file = json_get_text(side, "file");
+	const char *name = line_cgroup_text(style, side), *file = json_get_text(side, "file");
 	_cleanup_free_ char *kept = NULL;
 	char range[PAST_RANGE_MAX], covered[TEXT_NUMBER_MAX] = "";
 	json_object *gaps = json_get_array(side, "gaps"), *subtree = json_get(side, "subtree");
@@ -302,7 +302,8 @@ void format_compare(FILE *out, json_object *reply, const struct format_style *st
 		_cleanup_free_ char *kept = NULL;
 
 		line_put(out, style, "Note", "%s",
-			 line_visible(json_object_get_string(json_object_array_get_idx(notes, i)), &kept));
+			 line_sentence(style, json_object_get_string(json_object_array_get_idx(notes, i)),
+				       &kept));
 	}
 	if (events) {
 		json_object_object_foreach (events, key, event)

@@ -26,10 +26,10 @@ static void put_known(FILE *out, json_object *recording, const char *key, const 
 		(void)fprintf(out, ", %s%s", before, line_visible(text, &kept));
 }
 
-static char *describe_recording(json_object *recording)
+static char *describe_recording(const struct format_style *style, json_object *recording)
 {
 	const char *own = json_get_text(recording, "time"), *file = json_get_text(recording, "file_time");
-	char time[TEXT_TIME_MAX + 8];
+	char time[LINE_TIME_MAX];
 	_cleanup_free_ char *kept = NULL;
 	char *text = NULL;
 	size_t length;
@@ -42,9 +42,9 @@ static char *describe_recording(json_object *recording)
 	put_known(out, recording, "cpu", "");
 	put_known(out, recording, "kernel", "Linux ");
 	if (own)
-		(void)fprintf(out, ", recorded %s", line_time(own, time));
+		(void)fprintf(out, ", recorded %s", line_time(style, own, time));
 	else if (file)
-		(void)fprintf(out, ", recorded before %s (time of the file)", line_time(file, time));
+		(void)fprintf(out, ", recorded before %s (time of the file)", line_time(style, file, time));
 	(void)fclose(out);
 	return text;
 }
@@ -54,7 +54,8 @@ void format_recordings(FILE *out, const struct format_style *style, json_object 
 	json_object *recordings = json_get_array(reply, "recordings");
 
 	for (size_t i = 0; recordings && i < json_object_array_length(recordings); i++) {
-		_cleanup_free_ char *text = describe_recording(json_object_array_get_idx(recordings, i));
+		_cleanup_free_ char *text =
+			describe_recording(style, json_object_array_get_idx(recordings, i));
 
 		line_put(out, style, "Recording", "%s", text ? text : "");
 	}
@@ -62,7 +63,7 @@ void format_recordings(FILE *out, const struct format_style *style, json_object 
 
 void format_origin(FILE *out, const struct format_style *style, const char *label, json_object *reply)
 {
-	char since[TEXT_TIME_MAX + 8];
+	char since[LINE_TIME_MAX];
 	char window[TEXT_NUMBER_MAX];
 	_cleanup_free_ char *kept = NULL;
 	double seconds;
@@ -77,7 +78,7 @@ void format_origin(FILE *out, const struct format_style *style, const char *labe
 	else
 		(void)snprintf(window, sizeof(window), "all");
 	line_put(out, style, label, "%s since %s, window %s", format_origin_name(reply, &kept),
-		 line_time(json_get_text(reply, "since"), since), window);
+		 line_time(style, json_get_text(reply, "since"), since), window);
 }
 
 static const char *kind_in_words(const char *kind)
@@ -239,14 +240,14 @@ void format_samples(FILE *out, const struct format_style *style, json_object *sa
 
 void format_pause(FILE *out, const struct format_style *style, json_object *status)
 {
-	char until[TEXT_TIME_MAX + 8];
+	char until[LINE_TIME_MAX];
 	bool paused;
 
 	if (!json_get_bool(status, "paused", &paused) || !paused)
 		return;
 	if (json_get_text(status, "paused_until"))
 		line_put(out, style, "Paused", "until %s; all counters are free for other tools",
-			 line_time(json_get_text(status, "paused_until"), until));
+			 line_time(style, json_get_text(status, "paused_until"), until));
 	else
 		line_put(out, style, "Paused",
 			 "until `pebsctl resume`; all counters are free for other tools");

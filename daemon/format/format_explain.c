@@ -147,19 +147,18 @@ static void put_scale(FILE *out, const struct format_style *style, const json_ob
 static void put_state(FILE *out, const struct format_style *style, const json_object *alert, time_t now)
 {
 	_cleanup_free_ char *state = verdict_state(alert);
-	char age[TEXT_NUMBER_MAX], since[TEXT_TIME_MAX + 8], number[TEXT_NUMBER_MAX + 16] = "";
+	char since[LINE_TIME_MAX], number[TEXT_NUMBER_MAX + 16] = "";
 	bool dry_run = false;
 	enum line_mood mood = verdict_mood(alert);
 	u64 alert_number;
 
-	verdict_age(alert, "since", now, age);
 	if (json_get_u64(alert, "alert", &alert_number))
 		(void)snprintf(number, sizeof(number), "; alert %llu", (unsigned long long)alert_number);
 	(void)json_get_bool(alert, "dry_run", &dry_run);
 	if (json_get_text(alert, "since"))
-		line_put(out, style, "State", "%s%s%s since %s (%s)%s%s", line_colour(style, mood),
+		line_put(out, style, "State", "%s%s%s since %s%s%s", line_colour(style, mood),
 			 state ? state : "?", line_colour_end(style, mood),
-			 line_time(json_get_text(alert, "since"), since), age, number,
+			 line_since(style, json_get_text(alert, "since"), now, since), number,
 			 dry_run ? "; dry run: changes are only logged" : "");
 	else
 		line_put(out, style, "State", "%s%s%s%s%s", line_colour(style, mood), state ? state : "?",
@@ -192,12 +191,12 @@ static void put_history(FILE *out, const struct format_style *style, const json_
 	static const struct {
 		const char *key, *label;
 	} times[] = {{"breached", "Breached"}, {"fired", "Fired"}, {"resolved", "Resolved"}};
-	char time[TEXT_TIME_MAX + 8];
+	char time[LINE_TIME_MAX];
 
 	for (size_t i = 0; i < ARRAY_SIZE(times); i++)
 		if (json_get_text(alert, times[i].key))
 			line_put(out, style, times[i].label, "%s",
-				 line_time(json_get_text(alert, times[i].key), time));
+				 line_time(style, json_get_text(alert, times[i].key), time));
 }
 
 /* The sentences also say how sure each bound is. */
@@ -285,7 +284,7 @@ static bool put_sentences(FILE *out, const struct format_style *style, json_obje
 
 		if (json_object_is_type(sentence, json_type_string))
 			line_put(out, style, printed++ ? "" : "Verdict", "%s",
-				 line_visible(json_object_get_string(sentence), &kept));
+				 line_sentence(style, json_object_get_string(sentence), &kept));
 	}
 	return printed > 0;
 }
@@ -326,13 +325,11 @@ void format_explain(FILE *out, json_object *explained, json_object *status, json
 	json_object *rule = json_get_object(explained, "rule");
 	json_object *judged = json_get_array(explained, "judged");
 	size_t n = judged ? json_object_array_length(judged) : 0;
-	_cleanup_free_ char *name = NULL, *cgroup = NULL, *origin = NULL;
+	_cleanup_free_ char *name = NULL, *origin = NULL;
 
 	line_put(out, style, "Rule", "%s", line_visible(json_get_text(rule, "rule"), &name));
 	if (n)
-		line_put(
-			out, style, "Cgroup", "%s",
-			line_visible(json_get_text(json_object_array_get_idx(judged, 0), "cgroup"), &cgroup));
+		line_put_cgroup(out, style, json_object_array_get_idx(judged, 0), "");
 	line_put(out, style, "Origin", "%s", format_origin_name(explained, &origin));
 	if (n && json_get_array(json_object_array_get_idx(judged, 0), "sentences"))
 		rule_text_put_rest(out, style, rule);

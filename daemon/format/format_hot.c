@@ -137,27 +137,26 @@ static void put_choice(FILE *out, const struct format_style *style, json_object 
 {
 	json_object *chosen = json_get_object(hot, "chosen");
 	const char *by = json_get_text(chosen, "by"), *until = json_get_text(chosen, "until");
-	char since[TEXT_TIME_MAX + 8], end[TEXT_TIME_MAX + 8], lasting[TEXT_NUMBER_MAX] = "-";
+	char since[LINE_TIME_MAX], end[LINE_TIME_MAX], lasting[TEXT_NUMBER_MAX] = "-";
 	double seconds;
 
 	if (!chosen)
 		return;
 	if (json_get_double(chosen, "for_s", &seconds))
 		text_span(seconds, lasting);
-	(void)line_time(json_get_text(chosen, "since"), since);
+	(void)line_time(style, json_get_text(chosen, "since"), since);
 	line_put(out, style, "Collected", "for %s, since %s, %s%s", lasting, since,
 		 by && strcmp(by, "configuration") == 0 ? "by the configuration" : "on request, until ",
 		 by && strcmp(by, "configuration") == 0 ? ""
-		 : until                                ? line_time(until, end)
+		 : until                                ? line_time(style, until, end)
 							: "an unknown time");
 }
 
 void format_hot(FILE *out, json_object *status, json_object *hot, const struct format_style *style)
 {
-	_cleanup_free_ char *name = NULL;
 	_cleanup_free_ char *origin = NULL;
 
-	line_put(out, style, "Cgroup", "%s", line_visible(json_get_text(hot, "cgroup"), &name));
+	line_put_cgroup(out, style, hot, "");
 	line_put(out, style, "Origin", "%s", format_origin_name(hot, &origin));
 	format_hot_places(out, status, hot, style);
 }

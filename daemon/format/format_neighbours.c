@@ -151,7 +151,7 @@ static void put_basis(FILE *out, const struct format_style *style, json_object *
 static void put_row(FILE *out, const struct format_style *style, const json_object *neighbour, size_t width)
 {
 	const json_object *traffic = json_get_object(neighbour, "traffic");
-	const char *name = json_get_text(neighbour, "cgroup");
+	const char *name = line_cgroup_text(style, neighbour);
 	_cleanup_free_ char *visible = text_visible(name ? name : "-");
 	_cleanup_free_ char *fitting = visible ? text_tail(visible, width, style->utf8) : NULL;
 	const char *text = fitting ? fitting : "?";
@@ -189,7 +189,7 @@ static size_t choose_width(const struct format_style *style, json_object *list)
 	size_t width = WIDTH_OF_NAMES;
 
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		const char *name = json_get_text(json_object_array_get_idx(list, i), "cgroup");
+		const char *name = line_cgroup_text(style, json_object_array_get_idx(list, i));
 		_cleanup_free_ char *visible = text_visible(name ? name : "-");
 		size_t columns = visible ? text_width(visible) : 0;
 
@@ -239,9 +239,9 @@ static void put_traffic(FILE *out, const struct format_style *style, const char 
 void format_neighbours(FILE *out, json_object *neighbours, const struct format_style *style)
 {
 	json_object *list = json_get_array(neighbours, "neighbours");
-	_cleanup_free_ char *cgroup = NULL, *origin = NULL;
+	_cleanup_free_ char *origin = NULL;
 
-	line_put(out, style, "Cgroup", "%s", line_visible(json_get_text(neighbours, "cgroup"), &cgroup));
+	line_put_cgroup(out, style, neighbours, "");
 	line_put(out, style, "Origin", "%s", format_origin_name(neighbours, &origin));
 	put_basis(out, style, neighbours);
 	put_latency(out, style, neighbours);

@@ -17,13 +17,13 @@ bool format_is_past(const json_object *reply)
 
 static moment_zone zone_of(const struct format_style *style)
 {
-	return style->zone ? style->zone : gmtime_r;
+	return style->zone ? style->zone : moment_utc;
 }
 
 void format_range(const char *since, const char *until, const struct format_style *style,
 		  char ret[static PAST_RANGE_MAX])
 {
-	const size_t date = strlen("2026-11-27 "), clock = strlen("03:12:00");
+	const size_t date = strlen("Fri 2026-11-27 "), clock = strlen("03:12:00");
 	char from[MOMENT_TEXT_MAX], to[MOMENT_TEXT_MAX];
 	time_t start, end;
 
@@ -78,6 +78,7 @@ void format_past(FILE *out, const struct format_style *style, json_object *reply
 		_cleanup_free_ char *kept = NULL;
 
 		line_put(out, style, "Note", "%s",
-			 line_visible(json_object_get_string(json_object_array_get_idx(notes, i)), &kept));
+			 line_sentence(style, json_object_get_string(json_object_array_get_idx(notes, i)),
+				       &kept));
 	}
 }

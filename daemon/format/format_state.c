@@ -119,18 +119,19 @@ static void put_lost(FILE *out, json_object *samples)
 }
 
 /* Prints the first words, and returns what they mean. `ret_sampling`: figures of the sampling follow. */
-static enum line_mood put_what(FILE *out, json_object *status, bool *ret_sampling)
+static enum line_mood put_what(FILE *out, const struct format_style *style, json_object *status,
+			       bool *ret_sampling)
 {
 	json_object *events = json_get_object(status, "events");
 	const char *origin = json_get_text(status, "origin");
-	char until[TEXT_TIME_MAX + 8];
+	char until[LINE_TIME_MAX];
 	bool paused, done;
 
 	*ret_sampling = false;
 	if (json_get_bool(status, "paused", &paused) && paused) {
 		(void)fprintf(out, "paused until %s",
 			      json_get_text(status, "paused_until")
-				      ? line_time(json_get_text(status, "paused_until"), until)
+				      ? line_time(style, json_get_text(status, "paused_until"), until)
 				      : "`pebsctl resume`");
 		return LINE_WARNING;
 	}
@@ -163,7 +164,7 @@ static void put_state(FILE *out, const struct format_style *style, json_object *
 
 	if (!first)
 		return;
-	mood = put_what(first, status, &sampling);
+	mood = put_what(first, style, status, &sampling);
 	if (fclose(first) != 0)
 		return;
 	(void)fprintf(out, "%s%s%s", line_colour(style, mood), what, line_colour_end(style, mood));

@@ -482,13 +482,13 @@ static void put_files(FILE *out, const struct format_style *style, json_object *
 
 static void put_config(FILE *out, const struct format_style *style, json_object *config)
 {
-	char time[TEXT_TIME_MAX + 8];
+	char time[LINE_TIME_MAX];
 	bool reloaded;
 
 	if (!json_get_bool(config, "reloaded", &reloaded))
 		return;
 	line_put(
-		out, style, "Config", "read at %s%s", line_time(json_get_text(config, "time"), time),
+		out, style, "Config", "read at %s%s", line_time(style, json_get_text(config, "time"), time),
 		reloaded
 			? ""
 			: "; the last reload failed, so this one stays in force; see the journal, or run `pebsd --check-config`");
@@ -501,14 +501,14 @@ static void put_history(FILE *out, const struct format_style *style, json_object
 	const char *off = json_get_text(history, "off_reason"), *oldest = json_get_text(history, "oldest");
 	const char *trouble = json_get_text(history, "trouble");
 	_cleanup_free_ char *kept = NULL;
-	char used[TEXT_NUMBER_MAX] = "-", most[TEXT_NUMBER_MAX] = "-", since[TEXT_TIME_MAX + 8];
+	char used[TEXT_NUMBER_MAX] = "-", most[TEXT_NUMBER_MAX] = "-", since[LINE_TIME_MAX];
 	bool on;
 	u64 value;
 
 	if (!json_get_bool(history, "on", &on))
 		return;
 	if (!on) {
-		line_put(out, style, "History", "none: %s", line_visible(off, &kept));
+		line_put(out, style, "History", "none: %s", line_sentence(style, off, &kept));
 		return;
 	}
 	if (json_get_u64(history, "bytes", &value))
@@ -516,21 +516,21 @@ static void put_history(FILE *out, const struct format_style *style, json_object
 	if (json_get_u64(history, "bytes_max", &value))
 		text_bytes(value, most);
 	if (oldest)
-		line_put(out, style, "History", "since %s, %s of at most %s", line_time(oldest, since), used,
-			 most);
+		line_put(out, style, "History", "since %s, %s of at most %s", line_time(style, oldest, since),
+			 used, most);
 	else
 		line_put(out, style, "History", "nothing stored yet");
 	if (json_get_u64(history, "panes_lost", &value) && value > 0)
 		line_put(out, style, "", "%llu times of 10 s were not stored", (unsigned long long)value);
 	if (trouble)
-		line_put(out, style, "", "%s", line_visible(trouble, &kept));
+		line_put(out, style, "", "%s", line_sentence(style, trouble, &kept));
 }
 
 void format_status(FILE *out, json_object *status, json_object *recent, const struct format_style *style)
 {
 	json_object *events = json_get_object(status, "events");
 	json_object *notes = json_get_array(status, "notes");
-	char since[TEXT_TIME_MAX + 8], interval[TEXT_NUMBER_MAX], collection[TEXT_NUMBER_MAX];
+	char since[LINE_TIME_MAX], interval[TEXT_NUMBER_MAX], collection[TEXT_NUMBER_MAX];
 	_cleanup_free_ char *origin = NULL;
 	double interval_s, collection_s;
 	u64 firing;
@@ -543,7 +543,7 @@ void format_status(FILE *out, json_object *status, json_object *recent, const st
 		format_origin(out, style, "Origin", status);
 	else
 		line_put(out, style, "Origin", "%s since %s%s", format_origin_name(status, &origin),
-			 line_time(json_get_text(status, "since"), since),
+			 line_time(style, json_get_text(status, "since"), since),
 			 !json_get_bool(status, "replay_done", &done) ? ""
 			 : done                                       ? "; reading has ended"
 								      : "; still reading");
@@ -581,6 +581,7 @@ void format_status(FILE *out, json_object *status, json_object *recent, const st
 		_cleanup_free_ char *kept = NULL;
 
 		line_put(out, style, "Note", "%s",
-			 line_visible(json_object_get_string(json_object_array_get_idx(notes, i)), &kept));
+			 line_sentence(style, json_object_get_string(json_object_array_get_idx(notes, i)),
+				       &kept));
 	}
 }

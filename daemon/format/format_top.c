@@ -70,7 +70,7 @@ static const char *marks_of(const json_object *cgroup)
 static void put_name(FILE *out, const struct format_style *style, const json_object *cgroup, size_t width)
 {
 	const char *mark = marks_of(cgroup);
-	_cleanup_free_ char *visible = text_visible(json_get_text(cgroup, "cgroup"));
+	_cleanup_free_ char *visible = text_visible(line_cgroup_text(style, cgroup));
 	_cleanup_free_ char *fitting = visible ? text_tail(visible, width - strlen(mark), style->utf8) : NULL;
 	const char *text = fitting ? fitting : "?";
 	size_t columns = text_width(text) + strlen(mark);
@@ -205,13 +205,13 @@ static bool has_waits(const json_object *cgroup)
 }
 
 /* `key` NULL: of the cgroups with figures of waiting. */
-static size_t widest_name(json_object *cgroups, const char *key)
+static size_t widest_name(const struct format_style *style, json_object *cgroups, const char *key)
 {
 	size_t widest = WIDTH_OF_NAMES;
 
 	for (size_t i = 0; i < json_object_array_length(cgroups); i++) {
 		const json_object *cgroup = json_object_array_get_idx(cgroups, i);
-		const char *name = json_get_text(cgroup, "cgroup");
+		const char *name = line_cgroup_text(style, cgroup);
 		bool listed = key ? event_of(cgroup, key) != NULL : has_waits(cgroup);
 		_cleanup_free_ char *visible = name && listed ? text_visible(name) : NULL;
 		size_t width = visible ? text_width(visible) + strlen(marks_of(cgroup)) : 0;
@@ -290,7 +290,7 @@ static void format_table(FILE *out, const struct format_style *style, json_objec
 {
 	char head[HEAD_MAX];
 
-	columns->name_width = cgroups ? widest_name(cgroups, key) : WIDTH_OF_NAMES;
+	columns->name_width = cgroups ? widest_name(style, cgroups, key) : WIDTH_OF_NAMES;
 	columns->waits = any_is(cgroups, has_wait);
 	choose_head(columns, head);
 	if (columns->waits && style->width &&
@@ -397,7 +397,7 @@ static void format_waits_table(FILE *out, const struct format_style *style, json
 
 	if (!any_is(cgroups, has_waits))
 		return;
-	width = widest_name(cgroups, NULL);
+	width = widest_name(style, cgroups, NULL);
 	if (style->width && width + columns > style->width)
 		width = MAX(style->width > columns ? style->width - columns : 0, WIDTH_OF_NAMES);
 	(void)fputc('\n', out);
@@ -450,14 +450,13 @@ void format_top(FILE *out, json_object *status, json_object *top, const struct f
 	format_marks(out, style, cgroups);
 }
 
-void format_item(FILE *out, json_object *item)
+void format_item(FILE *out, json_object *item, const struct format_style *style)
 {
-	_cleanup_free_ char *time = NULL;
-	_cleanup_free_ char *event = NULL;
-	_cleanup_free_ char *alert = verdict_transition(item);
-	_cleanup_free_ char *text = NULL;
+	const char *at = json_get_text(item, "time");
+	_cleanup_free_ char *time = NULL, *event = NULL, *text = NULL;
+	_cleanup_free_ char *alert = verdict_transition(style, item);
 
-	(void)fprintf(out, "%s %-7s %s\n", line_visible(json_get_text(item, "time"), &time),
+	(void)fprintf(out, "%s %-7s %s\n", line_sentence(style, at, &time),
 		      line_visible(json_get_text(item, "event"), &event),
-		      alert ? alert : line_visible(json_get_text(item, "text"), &text));
+		      alert ? alert : line_sentence(style, json_get_text(item, "text"), &text));
 }

@@ -250,8 +250,7 @@ void format_zoom_samples(FILE *out, json_object *zoom, const struct format_style
 
 static void put_state(FILE *out, const struct format_style *style, json_object *zoom, time_t now)
 {
-	char began[TEXT_TIME_MAX + 8], ago[TEXT_NUMBER_MAX], ran[TEXT_NUMBER_MAX] = "-",
-							     asked[TEXT_NUMBER_MAX] = "-";
+	char began[LINE_TIME_MAX], ran[TEXT_NUMBER_MAX] = "-", asked[TEXT_NUMBER_MAX] = "-";
 	_cleanup_free_ char *reason = NULL, *note = NULL;
 	double ran_s = 0, seconds = 0;
 	u64 id = 0;
@@ -261,17 +260,15 @@ static void put_state(FILE *out, const struct format_style *style, json_object *
 		text_span(ran_s, ran);
 	if (json_get_double(zoom, "seconds", &seconds))
 		text_span(seconds, asked);
-	verdict_age(zoom, "began", now, ago);
-	(void)line_time(json_get_text(zoom, "began"), began);
+	(void)line_since(style, json_get_text(zoom, "began"), is_state(zoom, "running") ? 0 : now, began);
 	if (is_state(zoom, "running"))
 		line_put(out, style, "Zoom", "%llu, still running: %s of %s, since %s",
 			 (unsigned long long)id, ran, asked, began);
 	else if (ran_s < 0.95 * seconds)
-		line_put(out, style, "Zoom", "%llu, for %s of the requested %s, from %s (%s ago)",
-			 (unsigned long long)id, ran, asked, began, ago);
+		line_put(out, style, "Zoom", "%llu, for %s of the requested %s, from %s",
+			 (unsigned long long)id, ran, asked, began);
 	else
-		line_put(out, style, "Zoom", "%llu, for %s from %s (%s ago)", (unsigned long long)id, ran,
-			 began, ago);
+		line_put(out, style, "Zoom", "%llu, for %s from %s", (unsigned long long)id, ran, began);
 	if (json_get_text(zoom, "reason"))
 		line_put(out, style, "Reason", "%s", line_visible(json_get_text(zoom, "reason"), &reason));
 	if (json_get_text(zoom, "note"))
@@ -391,7 +388,7 @@ void format_zoom(FILE *out, json_object *reply, time_t now, const struct format_
 {
 	json_object *zoom = json_get_object(reply, "zoom");
 	struct zoom_weight weight = {.key = "samples"};
-	_cleanup_free_ char *cgroup = NULL, *origin = NULL;
+	_cleanup_free_ char *origin = NULL;
 	char number[TEXT_NUMBER_MAX];
 	u64 unnamed, taken = 0, seen = 0;
 
@@ -404,7 +401,7 @@ void format_zoom(FILE *out, json_object *reply, time_t now, const struct format_
 		weight.all = 0;
 		(void)json_get_double(zoom, "latency_sum", &weight.all);
 	}
-	line_put(out, style, "Cgroup", "%s", line_visible(json_get_text(zoom, "cgroup"), &cgroup));
+	line_put_cgroup(out, style, zoom, "");
 	line_put(out, style, "Origin", "%s", format_origin_name(reply, &origin));
 	put_state(out, style, zoom, now);
 	put_events(out, style, zoom);
@@ -456,12 +453,12 @@ void format_zoomed(FILE *out, json_object *zooms, json_object *cgroup, time_t no
 			line_put(
 				out, style, "Detail",
 				"a zoom has been running for %s: %s samples so far; see `pebsctl zoom --last %s`",
-				ran, samples, line_visible(name, &kept));
+				ran, samples, line_cgroup(style, cgroup, &kept));
 		else
 			line_put(
 				out, style, "Detail",
 				"the last zoom began %s ago and ran for %s: %s samples; see `pebsctl zoom --last %s`",
-				ago, ran, samples, line_visible(name, &kept));
+				ago, ran, samples, line_cgroup(style, cgroup, &kept));
 		return;
 	}
 }

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/json_get.h"
+#include "base/moment.h"
 
 /* Returns the bytes of `text` that fit in `width` columns: whole words, at least one. */
 static size_t words_that_fit(const char *text, size_t width)
@@ -92,13 +94,95 @@ const char *line_visible(const char *text, char **ret)
 	return *ret ? *ret : "?";
 }
 
-const char *line_time(const char *time, char ret[TEXT_TIME_MAX + 8])
+const char *line_cgroup_text(const struct format_style *style, const json_object *object)
 {
-	time_t seconds;
-	struct tm tm;
+	const char *name = style->full ? NULL : json_get_text(object, "name");
 
-	if (!time || text_parse_time(time, &seconds) < 0 || !gmtime_r(&seconds, &tm) ||
-	    !strftime(ret, TEXT_TIME_MAX, "%Y-%m-%d %H:%M:%S UTC", &tm))
-		(void)snprintf(ret, TEXT_TIME_MAX, "an unknown time");
+	return name ? name : json_get_text(object, "cgroup");
+}
+
+const char *line_cgroup(const struct format_style *style, const json_object *object, char **ret)
+{
+	return line_visible(line_cgroup_text(style, object), ret);
+}
+
+void line_put_cgroup(FILE *out, const struct format_style *style, const json_object *object, const char *rest)
+{
+	const char *name = json_get_text(object, "name"), *path = json_get_text(object, "cgroup");
+	_cleanup_free_ char *shown = NULL, *whole = NULL;
+
+	line_put(out, style, "Cgroup", "%s%s", line_visible(name ? name : path, &shown), rest);
+	if (name && path && strcmp(name, path) != 0)
+		line_put(out, style, "Path", "%s", line_visible(path, &whole));
+}
+
+static const char *show_time(const struct format_style *style, time_t time, char ret[LINE_TIME_MAX])
+{
+	char text[MOMENT_TEXT_MAX];
+
+	moment_show(time, style->zone ? style->zone : moment_utc, text);
+	(void)snprintf(ret, LINE_TIME_MAX, "%s", *text ? text : "an unknown time");
 	return ret;
+}
+
+const char *line_time(const struct format_style *style, const char *time, char ret[LINE_TIME_MAX])
+{
+	return line_since(style, time, 0, ret);
+}
+
+const char *line_since(const struct format_style *style, const char *time, time_t now,
+		       char ret[LINE_TIME_MAX])
+{
+	char age[TEXT_NUMBER_MAX];
+	size_t length;
+	time_t since;
+
+	if (!time || text_parse_time(time, &since) < 0) {
+		(void)snprintf(ret, LINE_TIME_MAX, "an unknown time");
+		return ret;
+	}
+	(void)show_time(style, since, ret);
+	length = strlen(ret);
+	if (now) {
+		text_span((double)(now - since), age);
+		(void)snprintf(ret + length, LINE_TIME_MAX - length, "; %s ago", age);
+	}
+	return ret;
+}
+
+/* Writes the time at the start of `text`, if one is there. Returns its length in `text`; 0: none is there. */
+static size_t sentence_time(const struct format_style *style, const char *text, char ret[LINE_TIME_MAX])
+{
+	static const char form[] = "0000-00-00T00:00:00Z";
+	const size_t length = sizeof(form) - 1;
+	char time[sizeof(form)];
+	time_t moment;
+
+	for (size_t i = 0; i < length; i++)
+		if (form[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != form[i])
+			return 0;
+	(void)snprintf(time, sizeof(time), "%.*s", (int)length, text);
+	if (text_parse_time(time, &moment) < 0)
+		return 0;
+	(void)show_time(style, moment, ret);
+	return length;
+}
+
+const char *line_sentence(const struct format_style *style, const char *text, char **ret)
+{
+	_cleanup_free_ char *written = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&written, &bytes);
+
+	for (const char *at = text ? text : ""; out && *at;) {
+		char time[LINE_TIME_MAX];
+		size_t length = sentence_time(style, at, time);
+
+		if (length > 0)
+			(void)fputs(time, out);
+		else
+			(void)fputc(*at, out);
+		at += length ? length : 1;
+	}
+	return line_visible(out && fclose(out) == 0 && text ? written : text, ret);
 }

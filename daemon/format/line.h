@@ -38,7 +38,32 @@ void line_rate(double rate, char ret[TEXT_NUMBER_MAX]);
  */
 const char *line_visible(const char *text, char **ret);
 
-/* Returns "2026-11-21 06:00:00 UTC" for an RFC 3339 time, and "an unknown time" for any other text. */
-const char *line_time(const char *time, char ret[TEXT_TIME_MAX + 8]);
+/*
+ * Returns the name of the cgroup that `object` is about, or its path if it has no name or the style wants paths. The
+ * caller frees `*ret`, as with line_visible().
+ */
+const char *line_cgroup(const struct format_style *style, const json_object *object, char **ret);
+
+/* Returns the same text as line_cgroup(), as it is in `object`; NULL: none. */
+const char *line_cgroup_text(const struct format_style *style, const json_object *object);
+
+/* Prints the line "Cgroup" with the name and the path, and with `rest` after them. */
+void line_put_cgroup(FILE *out, const struct format_style *style, const json_object *object,
+		     const char *rest);
+
+/*
+ * Returns a time in the style's zone, as moment_show() writes it, for an RFC 3339 time, and "an unknown time" for any
+ * other text. With `now` other than 0 the age follows, as systemctl(1) writes it: "...; 5min ago".
+ */
+#define LINE_TIME_MAX 96
+const char *line_time(const struct format_style *style, const char *time, char ret[LINE_TIME_MAX]);
+const char *line_since(const struct format_style *style, const char *time, time_t now,
+		       char ret[LINE_TIME_MAX]);
+
+/*
+ * Same as line_visible(), for a sentence of the daemon: the times in it ("2026-11-21T06:00:00Z") are written as
+ * line_time() does.
+ */
+const char *line_sentence(const struct format_style *style, const char *text, char **ret);
 
 #endif

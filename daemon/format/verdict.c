@@ -277,7 +277,7 @@ static void put_value(FILE *out, const json_object *alert)
 		      text, time, bounds);
 }
 
-char *verdict_transition(json_object *item)
+char *verdict_transition(const struct format_style *style, json_object *item)
 {
 	_cleanup_free_ char *rule = NULL, *cgroup = NULL, *from = NULL, *severity = NULL;
 	_cleanup_free_ char *state = verdict_state(item), *end = NULL;
@@ -300,7 +300,7 @@ char *verdict_transition(json_object *item)
 	(void)fprintf(out, "%s %s", line_visible(json_get_text(item, "rule"), &rule), state ? state : "?");
 	if (json_get_text(item, "from"))
 		(void)fprintf(out, " (was %s)", line_visible(json_get_text(item, "from"), &from));
-	(void)fprintf(out, " %s", line_visible(json_get_text(item, "cgroup"), &cgroup));
+	(void)fprintf(out, " %s", line_cgroup(style, item, &cgroup));
 	put_value(out, item);
 	verdict_limit(item, VERDICT_FULL, limit);
 	if (strcmp(limit, "-") != 0)

@@ -79,6 +79,6 @@ enum line_mood verdict_mood(const json_object *alert);
  * Returns an item of Watch in words if it is the transition of an alert. NULL: it is not, or no memory. The
  * caller frees it.
  */
-char *verdict_transition(json_object *item);
+char *verdict_transition(const struct format_style *style, json_object *item);
 
 #endif

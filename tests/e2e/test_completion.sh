@@ -119,7 +119,7 @@ workloads = all
 C
 start --config "$work/pebsd.conf" --origin model
 for _ in $(seq 600); do
-	mapfile -t cgroups < <(ctl --json top | jq -r '.cgroups[].cgroup')
+	mapfile -t cgroups < <(ctl --json top | jq -r '.cgroups[].name')
 	[ ${#cgroups[@]} -lt 7 ] || break
 	sleep 0.1
 done
@@ -175,6 +175,7 @@ completes() {
 	done
 	expect "$1" "$2" "$found"
 }
-completes 'a name with a colon' model:pointer-chase "pebsctl --socket $socket show model:point"
+completes 'a name' pointer-chase "pebsctl --socket $socket show point"
+completes 'a path with a colon' model:pointer-chase "pebsctl --socket $socket show model:point"
 completes 'an order with a colon' share:remote_dram 'pebsctl top --sort share:remote_d'
 completes 'a value after =' --sort=share:remote_dram 'pebsctl top --sort=share:remote_d'

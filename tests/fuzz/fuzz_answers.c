@@ -57,7 +57,7 @@ static void show(FILE *out, unsigned screen, json_object *one, json_object *othe
 		format_neighbours(out, one, style);
 		break;
 	default:
-		format_item(out, one);
+		format_item(out, one, &(struct format_style){0});
 		break;
 	}
 }

@@ -435,6 +435,9 @@ Test(control, a_misspelt_cgroup_gets_the_nearest_one)
 	cr_expect_str_eq(json_get_text(reply, "nearest"), "/system.slice/db.service");
 	cr_expect_str_eq(json_get_text(reply, "nearest_name"), "db");
 	json_object_put(reply);
+	reply = find(fd, "serv");
+	cr_expect_str_eq(json_get_text(reply, "nearest_name"), "db", "the start of a name, or a part of one");
+	json_object_put(reply);
 	reply = find(fd, "nothing-like-it");
 	cr_expect_null(json_get(reply, "nearest"));
 }

@@ -258,7 +258,7 @@ Test(control_detail, a_zoom_begins_and_is_prolonged)
 		cr_skip("needs root");
 	peer_expect(event, fd, "{\"method\":\"io.pebsd.Zoom\",\"parameters\":{\"cgroup\":\"/batch\"}}",
 		    "{\"parameters\":{\"version\":1,\"origin\":\"perf\",\"zoom\":1,\"cgroup\":\"/batch\","
-		    "\"until\":\"2026-11-21T06:00:30Z\"}}");
+		    "\"until\":\"2026-11-21T06:00:30Z\",\"name\":\"batch\"}}");
 	cr_expect_str_eq(fake_zooms.path, "/batch");
 	cr_expect_eq(fake_zooms.wish.seconds, 30);
 	cr_expect_eq(fake_zooms.wish.rate, 0);
@@ -266,7 +266,7 @@ Test(control_detail, a_zoom_begins_and_is_prolonged)
 		    "{\"method\":\"io.pebsd.Zoom\",\"parameters\":{\"cgroup\":\"/batch\",\"seconds\":90.5,"
 		    "\"rate\":20000}}",
 		    "{\"parameters\":{\"version\":1,\"origin\":\"perf\",\"zoom\":1,\"cgroup\":\"/batch\","
-		    "\"until\":\"2026-11-21T06:01:30Z\"}}");
+		    "\"until\":\"2026-11-21T06:01:30Z\",\"name\":\"batch\"}}");
 	cr_expect_eq(fake_zooms.wish.rate, 20000);
 	peer_expect(event, fd, "{\"method\":\"io.pebsd.EndZoom\",\"parameters\":{\"zoom\":1}}",
 		    "{\"parameters\":{\"ended\":true}}");

@@ -255,7 +255,7 @@ Test(cost_shown, the_verdict_of_a_pause_and_of_a_replay)
 	expect_state("{\"origin\":\"perf\",\"paused\":true,\"events\":{\"loads\":{}}}",
 		     "paused until `pebsctl resume`");
 	expect_state("{\"paused\":true,\"paused_until\":\"2026-11-21T06:00:00Z\",\"alerts_firing\":1}",
-		     "paused until 2026-11-21 06:00:00 UTC, 1 alert firing");
+		     "paused until Sat 2026-11-21 06:00:00 UTC, 1 alert firing");
 	expect_state("{\"origin\":\"replay\",\"replay_done\":false,\"events\":{\"loads\":{}}}",
 		     "reading the replay");
 	expect_state("{\"origin\":\"replay\",\"replay_done\":true}", "all records of the replay were read");

@@ -45,7 +45,7 @@ Test(format, top_of_a_replay)
 
 	cr_expect_str_eq(
 		text,
-		"     Origin: replay since 2026-11-21 06:00:00 UTC, window all\n"
+		"     Origin: replay since Sat 2026-11-21 06:00:00 UTC, window all\n"
 		"    Samples: 14 seen, 0 unattributed; lost: not known\n"
 		"      Event: loads: period not known or not constant; use latency, in core cycles, of sampled "
 		"loads above 64 cycles; not a count of all loads\n"
@@ -61,6 +61,57 @@ Test(format, top_of_a_replay)
 		"? too few samples for this quantile\n");
 }
 
+/* The names of cgroups come first, and with --full their paths. */
+Test(format, names_or_paths_of_cgroups)
+{
+	static const struct format_style full = {.full = true};
+	_cleanup_json_ json_object *top = json_top(example_replay());
+	_cleanup_json_ json_object *status = json_status(example_replay());
+	_cleanup_json_ json_object *cgroup = json_cgroup(example_replay(), 0);
+	_cleanup_free_ char *names = NULL, *paths = NULL, *head = NULL, *head_full = NULL;
+	json_object *first = json_object_array_get_idx(json_get_array(top, "cgroups"), 0);
+
+	json_object_object_add(first, "name", json_object_new_string("short\tname"));
+	json_object_object_add(cgroup, "name", json_object_new_string("kstaled"));
+	names = TEXT_OF(format_top(out, status, top, &wide));
+	paths = TEXT_OF(format_top(out, status, top, &full));
+	head = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &wide));
+	head_full = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &full));
+	cr_expect_not_null(strstr(names, "\nshort\\x09name "));
+	cr_expect_null(strstr(names, "comm:kstaled"));
+	cr_expect_not_null(strstr(paths, "\ncomm:kstaled "));
+	cr_expect_not_null(strstr(head, "     Cgroup: kstaled\n       Path: comm:kstaled\n"));
+	cr_expect_str_eq(head, head_full);
+}
+
+static struct tm *two_hours_east(const time_t *time, struct tm *ret)
+{
+	const time_t local = *time + 7200;
+
+	if (!gmtime_r(&local, ret))
+		return NULL;
+	ret->tm_zone = "EET";
+	return ret;
+}
+
+Test(format, times_have_one_form_in_the_zone_of_the_style)
+{
+	const struct format_style east = {.zone = two_hours_east};
+	_cleanup_free_ char *kept = NULL, *other = NULL;
+	char text[LINE_TIME_MAX];
+
+	cr_expect_str_eq(line_time(&wide, "2026-11-21T23:00:00Z", text), "Sat 2026-11-21 23:00:00 UTC");
+	cr_expect_str_eq(line_time(&east, "2026-11-21T23:00:00Z", text), "Sun 2026-11-22 01:00:00 EET");
+	cr_expect_str_eq(line_time(&east, "yesterday", text), "an unknown time");
+	cr_expect_str_eq(line_time(&east, NULL, text), "an unknown time");
+	cr_expect_str_eq(line_since(&east, "2026-11-21T23:00:00Z", 1795302000 + 125, text),
+			 "Sun 2026-11-22 01:00:00 EET; 2min 5s ago");
+	cr_expect_str_eq(line_since(&east, "", 1, text), "an unknown time");
+	cr_expect_str_eq(line_sentence(&east, "from 2026-11-21T23:00:00Z\tto 2026-11-21T23:00:0", &kept),
+			 "from Sun 2026-11-22 01:00:00 EET\\x09to 2026-11-21T23:00:0");
+	cr_expect_str_eq(line_sentence(&east, NULL, &other), "-");
+}
+
 Test(format, each_recording_of_a_replay_is_described)
 {
 	static const struct recording recordings[] = {
@@ -74,9 +125,9 @@ Test(format, each_recording_of_a_replay_is_described)
 	};
 	static const char expected[] =
 		"  Recording: /tmp/a\\x1b[2J.data, host db-7, Intel(R) Xeon(R) Platinum 8173M, Linux 5.10.0-28-amd64, "
-		"recorded 2023-11-14 22:13:20 UTC\n"
+		"recorded Tue 2023-11-14 22:13:20 UTC\n"
 		"  Recording: standard input\n"
-		"  Recording: b.data, recorded before 2023-11-14 22:13:20 UTC (time of the file)\n";
+		"  Recording: b.data, recorded before Tue 2023-11-14 22:13:20 UTC (time of the file)\n";
 	struct snapshot *snapshot = example_replay();
 	_cleanup_json_ json_object *status = NULL, *top = NULL;
 	_cleanup_free_ char *top_text = NULL, *status_text = NULL;
@@ -103,7 +154,7 @@ Test(format, top_of_a_live_machine_on_80_columns)
 	top = json_top(snapshot);
 	text = TEXT_OF(format_top(out, status, top, &narrow));
 	cr_expect_str_eq(text,
-			 "     Origin: perf since 2026-11-21 06:00:00 UTC, window 10s\n"
+			 "     Origin: perf since Sat 2026-11-21 06:00:00 UTC, window 10s\n"
 			 "    Samples: 103 seen (10.3 a second), 2 unattributed (1.9%); lost: 1 malformed\n"
 			 "  Unsampled: 1.5s multiplexed (added up over all CPUs)\n"
 			 "      Event: loads:cpu_core: period 1,009; cache latency, in core cycles, of\n"
@@ -221,7 +272,7 @@ Test(format, cgroup_of_a_replay)
 
 	cr_expect_str_eq(text,
 			 "     Cgroup: comm:kstaled\n"
-			 "     Origin: replay since 2026-11-21 06:00:00 UTC, window all\n"
+			 "     Origin: replay since Sat 2026-11-21 06:00:00 UTC, window all\n"
 			 "\n"
 			 "      Event: loads: period not known or not constant; use latency, in core\n"
 			 "             cycles, of sampled loads above 64 cycles; not a count of all loads\n"
@@ -383,7 +434,7 @@ Test(format, a_model_is_no_measurement)
 	_cleanup_json_ json_object *status = NULL;
 	_cleanup_json_ json_object *top = NULL;
 	_cleanup_json_ json_object *cgroup = NULL;
-	const char *begin = "     Origin: model (no measurement) since 2026-11-21 06:00:00 UTC";
+	const char *begin = "     Origin: model (no measurement) since Sat 2026-11-21 06:00:00 UTC";
 	char *texts[3];
 
 	snapshot->origin = "model";
@@ -412,7 +463,7 @@ Test(format, status_of_a_live_machine)
 	cr_expect_str_eq(
 		text,
 		"      State: sampling loads on 8 CPUs, 1.0% of the samples lost, 1.9% without a slot\n"
-		"     Origin: perf since 2026-11-21 06:00:00 UTC\n"
+		"     Origin: perf since Sat 2026-11-21 06:00:00 UTC\n"
 		"      Event: loads:cpu_core: period 1,009; cache latency, in core cycles, of sampled loads above 30 cycles of instruction latency; not a count of all loads\n"
 		"             102 seen; lost: 0 malformed, 3 unexplained\n"
 		"             on cpu_core, CPUs 0-3, counting 97.5% of the time\n"
@@ -429,7 +480,7 @@ Test(format, status_of_a_live_machine)
 		"     Memory: 10.0 MiB of BPF maps; 4 stripes per slot\n"
 		"             3.4 MiB in the daemon itself, at most 11.2 MiB while it started\n"
 		" Collection: every 1s; the last took 0.412ms\n"
-		"     Config: read at 2026-11-21 05:59:59 UTC; the last reload failed, so this one stays in force; see the journal, or run `pebsd --check-config`\n"
+		"     Config: read at Sat 2026-11-21 05:59:59 UTC; the last reload failed, so this one stays in force; see the journal, or run `pebsd --check-config`\n"
 		"             /etc/pebsd/pebsd.conf, 1 more and /etc/pebsd/pebsd.conf.d/b.conf\n"
 		"       Note: cpu_atom: no counter was free on CPU 4\n");
 }
@@ -536,8 +587,8 @@ Test(format, watched_items_are_one_line)
 	_cleanup_free_ char *text = NULL;
 
 	cr_assert_eq(json_parse(item, strlen(item), 4, &object), 0);
-	text = TEXT_OF(format_item(out, object));
-	cr_expect_str_eq(text, "2026-11-21T06:00:00Z born    /a\\x0ab\n");
+	text = TEXT_OF(format_item(out, object, &(struct format_style){0}));
+	cr_expect_str_eq(text, "Sat 2026-11-21 06:00:00 UTC born    /a\\x0ab\n");
 }
 
 /* A reply of any shape is formatted without an error, even if the daemon is broken. */
@@ -566,7 +617,7 @@ Test(format, replies_of_any_shape)
 			format_top(out, reply, reply, &narrow);
 			format_status(out, reply, reply, &narrow);
 			format_cgroup(out, reply, reply, reply, &narrow);
-			format_item(out, reply);
+			format_item(out, reply, &(struct format_style){0});
 		});
 		cr_expect_not_null(text);
 		cr_expect_null(strchr(text, '\033'));
@@ -691,7 +742,7 @@ Test(format, status_names_turns_pauses_and_what_was_filtered)
 	text = TEXT_OF(format_status(out, status, NULL, &wide));
 	cr_expect_not_null(strstr(
 		text,
-		"\n     Paused: until 2026-11-21 06:10:00 UTC; all counters are free for other tools\n"));
+		"\n     Paused: until Sat 2026-11-21 06:10:00 UTC; all counters are free for other tools\n"));
 	cr_expect_not_null(strstr(text, "CPUs 0-3, taking turns with stores, counting 62.5% of the time\n"));
 	cr_expect_not_null(
 		strstr(text, "CPUs 0-3, taking turns with loads:cpu_core, counting 37.5% of the time\n"));

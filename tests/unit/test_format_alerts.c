@@ -7,7 +7,7 @@
 #include "format/format.h"
 #include "formatted.h"
 
-#define NOW 1795244400 /* 2026-11-21 07:00:00 UTC */
+#define NOW 1795244400 /* Sat 2026-11-21 07:00:00 UTC */
 
 static const struct format_style wide = {0};
 static const struct format_style narrow = {.width = 80};
@@ -261,12 +261,12 @@ Test(format_alerts, a_watched_alert_is_one_line)
 	_cleanup_json_ json_object *words = formatted_from(
 		"{\"time\":\"2026-11-21T06:00:00Z\",\"event\":\"alert\",\"text\":\"in words\"}");
 	_cleanup_free_ char *text = FORMATTED({
-		format_item(out, item);
-		format_item(out, words);
+		format_item(out, item, &(struct format_style){0});
+		format_item(out, words, &(struct format_style){0});
 	});
 
-	cr_expect_str_eq(text, "2026-11-21T06:00:00Z alert   slow firing (was pending) /a; page\n"
-			       "2026-11-21T06:00:00Z alert   in words\n");
+	cr_expect_str_eq(text, "Sat 2026-11-21 06:00:00 UTC alert   slow firing (was pending) /a; page\n"
+			       "Sat 2026-11-21 06:00:00 UTC alert   in words\n");
 }
 
 Test(format_alerts, states_are_coloured_if_the_terminal_has_colours)

@@ -7,7 +7,7 @@
 #include "format/format.h"
 #include "formatted.h"
 
-#define NOW 1795244400 /* 2026-11-21 07:00:00 UTC */
+#define NOW 1795244400 /* Sat 2026-11-21 07:00:00 UTC */
 
 static const struct format_style wide = {0};
 static const struct format_style narrow = {.width = 80};
@@ -52,7 +52,7 @@ Test(format_explain, each_event_on_80_columns)
 			 "       Does: log; severity page\n"
 			 "\n"
 			 "      Event: loads:cpu_core\n"
-			 "      State: firing since 2026-11-21 06:47:55 UTC (12min 5s); alert 17\n"
+			 "      State: firing since Sat 2026-11-21 06:47:55 UTC; 12min 5s ago; alert 17\n"
 			 "      Value: p99 is 912.5 cycles; bounds: 898 - 960\n"
 			 "     Limits: .....-------------------------------------!!!!!!!!!!!!!!!!!!\n"
 			 "   Measured:                                            [=o=========]\n"
@@ -113,15 +113,15 @@ Test(format_explain, without_sentences_the_numbers_are_told)
 			 "             instead of the rule's\n"
 			 "\n"
 			 "      Event: loads:cpu_core\n"
-			 "      State: firing since 2026-11-21 06:47:55 UTC (12min 5s); alert 17\n"
+			 "      State: firing since Sat 2026-11-21 06:47:55 UTC; 12min 5s ago; alert 17\n"
 			 "      Value: p99 is 912.5 cycles; bounds: 898 - 960, each at 95% confidence\n"
 			 "     Limits: .....-------------------------------------!!!!!!!!!!!!!!!!!!\n"
 			 "   Measured:                                            [=o=========]\n"
 			 "             ! is above 896 cycles, . is 704 cycles or less; fires when all of\n"
 			 "             [=o=] is in the ! zone, clears when all is in the . zone\n"
 			 "    Samples: 20,412 in 30s; at least 500 are needed\n"
-			 "   Breached: 2026-11-21 06:46:55 UTC\n"
-			 "      Fired: 2026-11-21 06:47:55 UTC\n");
+			 "   Breached: Sat 2026-11-21 06:46:55 UTC\n"
+			 "      Fired: Sat 2026-11-21 06:47:55 UTC\n");
 	formatted_expect_fit(text, 80);
 }
 
@@ -153,8 +153,9 @@ Test(format_explain, cores_lost_fit_on_one_screen)
 	size_t lines = 0;
 
 	cr_expect(format_explain_waits(explained));
-	formatted_expect(text, "      State: firing since 2026-11-21 06:47:55 UTC (12min 5s); alert 2\n"
-			       "      Value: cores-lost is 0.8961 cores; bounds: 0.8658 - 0.9272\n");
+	formatted_expect(text,
+			 "      State: firing since Sat 2026-11-21 06:47:55 UTC; 12min 5s ago; alert 2\n"
+			 "      Value: cores-lost is 0.8961 cores; bounds: 0.8658 - 0.9272\n");
 	formatted_expect(text,
 			 "  By source: L1 4.0%, L3 56.0%, remote 40.0%; an estimate, from the weighted\n"
 			 "             latency of its sampled loads\n");

@@ -34,14 +34,14 @@ Test(format_past, ranges_are_in_local_time_with_the_zone)
 	char text[PAST_RANGE_MAX];
 
 	format_range("2026-11-27T02:11:50Z", "2026-11-27T02:12:00Z", &narrow, text);
-	cr_expect_str_eq(text, "2026-11-27 03:11:50 - 03:12:00 CET");
+	cr_expect_str_eq(text, "Fri 2026-11-27 03:11:50 - 03:12:00 CET");
 	format_range("2026-11-26T22:55:00Z", "2026-11-26T23:05:00Z", &narrow, text);
-	cr_expect_str_eq(text, "2026-11-26 23:55:00 - 2026-11-27 00:05:00 CET");
+	cr_expect_str_eq(text, "Thu 2026-11-26 23:55:00 - Fri 2026-11-27 00:05:00 CET");
 	/* Clocks go back at 01:00 UTC. */
 	format_range("2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z", &narrow, text);
-	cr_expect_str_eq(text, "2026-10-25 02:30:00 CEST - 02:30:00 CET");
+	cr_expect_str_eq(text, "Sun 2026-10-25 02:30:00 CEST - 02:30:00 CET");
 	format_range("2026-11-27T02:11:50Z", "2026-11-27T02:12:00Z", &utc, text);
-	cr_expect_str_eq(text, "2026-11-27 02:11:50 - 02:12:00 GMT");
+	cr_expect_str_eq(text, "Fri 2026-11-27 02:11:50 - 02:12:00 UTC");
 	format_range("tomorrow", NULL, &utc, text);
 	cr_expect_str_eq(text, "an unknown time");
 }
@@ -60,9 +60,10 @@ Test(format_past, gaps_and_notes_are_shown)
 	_cleanup_free_ char *text = FORMATTED(format_past(out, &narrow, reply));
 	_cleanup_free_ char *nothing = FORMATTED(format_past(out, &narrow, present));
 
-	formatted_expect(text, "       Time: 2026-11-27 03:10:00 - 03:20:00 CET (9min 10s)\n");
+	formatted_expect(text, "       Time: Fri 2026-11-27 03:10:00 - 03:20:00 CET (9min 10s)\n");
 	formatted_expect(text,
-			 "        Gap: 2026-11-27 03:11:00 - 03:11:50 CET: nothing is stored of this time\n");
+			 "        Gap: Fri 2026-11-27 03:11:00 - 03:11:50 CET: nothing is stored of this\n"
+			 "             time\n");
 	formatted_expect(text, "        Gap: 8 more\n");
 	formatted_expect(text, "       Note: stores were not sampled before 03:15\n");
 	formatted_expect_fit(text, 80);
@@ -88,7 +89,7 @@ Test(format_past, verbs_say_that_figures_are_of_the_past)
 	_cleanup_free_ char *of_alerts = FORMATTED(format_alerts(out, NULL, alerts, 0, &narrow));
 	_cleanup_free_ char *of_top = FORMATTED(format_top(out, status, top, &narrow));
 
-	formatted_expect(of_status, "from the history\n       Time: 2026-11-27 03:10:00 - 03:20:00 CET");
+	formatted_expect(of_status, "from the history\n       Time: Fri 2026-11-27 03:10:00 - 03:20:00 CET");
 	cr_expect_eq(count(of_status, "Note: one"), 1U);
 	formatted_expect(of_alerts, "from the history");
 	formatted_expect(of_alerts, "Alerts: none was firing or pending in this time");
@@ -108,9 +109,10 @@ Test(format_past, status_says_how_far_the_history_reaches)
 	_cleanup_free_ char *of_off = FORMATTED(format_status(out, off, NULL, &narrow));
 	_cleanup_free_ char *of_fresh = FORMATTED(format_status(out, fresh, NULL, &narrow));
 
-	formatted_expect(text, "    History: since 2026-11-21 06:00:00 UTC, 1.0 MiB of at most 256.0 MiB\n"
-			       "             3 times of 10 s were not stored\n"
-			       "             cannot write /var/lib/pebsd: no space\n");
+	formatted_expect(text,
+			 "    History: since Sat 2026-11-21 07:00:00 CET, 1.0 MiB of at most 256.0 MiB\n"
+			 "             3 times of 10 s were not stored\n"
+			 "             cannot write /var/lib/pebsd: no space\n");
 	formatted_expect(of_off, "    History: none: no directory\n");
 	formatted_expect(of_fresh, "    History: nothing stored yet\n");
 }
@@ -148,10 +150,10 @@ Test(format_past, comparison_on_80_columns)
 
 	cr_expect_str_eq(text,
 			 "          A: /shop/checkout\n"
-			 "             2026-11-27 02:00:00 - 02:10:00 CET (9min 50s)\n"
+			 "             Fri 2026-11-27 02:00:00 - 02:10:00 CET (9min 50s)\n"
 			 "             1 gap in this time, of which nothing is stored\n"
 			 "          B: /shop/checkout\n"
-			 "             2026-11-27 03:00:00 - 03:10:00 CET (10min 0s)\n"
+			 "             Fri 2026-11-27 03:00:00 - 03:10:00 CET (10min 0s)\n"
 			 "    Verdict: 4 of 7 figures differ, proven with 95% confidence; some have no\n"
 			 "             bounds\n"
 			 "       Note: stores is not compared: one side has another latency threshold\n"

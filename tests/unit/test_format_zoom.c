@@ -45,7 +45,7 @@ Test(format_zoom, on_80_columns)
 
 	formatted_expect_fit(text, 80);
 	formatted_expect(text, "     Cgroup: " EXAMPLE_ZOOM_CGROUP "\n");
-	formatted_expect(text, "       Zoom: 17, for 30s from 2026-11-21 06:00:00 UTC (3min 30s ago)\n");
+	formatted_expect(text, "       Zoom: 17, for 30s from Sat 2026-11-21 06:00:00 UTC; 3min 30s ago\n");
 	formatted_expect(text, "    Samples: 29,412 of 41,230 seen, 11,806 over the limit, 12 lost");
 	formatted_expect(text, "  Throttled: 2 times");
 	formatted_expect(text, "   Counting: 98.2% of the time");
@@ -183,7 +183,7 @@ Test(format_zoom, hot_places_with_their_bounds)
 	_cleanup_free_ char *text = FORMATTED(format_hot(out, NULL, hot, &narrow));
 
 	formatted_expect_fit(text, 80);
-	formatted_expect(text, "Collected: for 12s, since 2026-11-21 06:00:00 UTC, on request");
+	formatted_expect(text, "Collected: for 12s, since Sat 2026-11-21 06:00:00 UTC, on request");
 	formatted_expect(text,
 			 "        SHARE       SAMPLES CODE\n"
 			 " 30.8 - 31.2%   4600 - 4712 heap_hot_search_buffer+0x138  heapam.c:1812 postgres\n"
@@ -212,8 +212,8 @@ Test(format_zoom, hot_places_of_an_event_without_latency)
 	_cleanup_free_ char *text = FORMATTED(format_hot(out, status, hot, &narrow));
 
 	formatted_expect_fit(text, 80);
-	formatted_expect(text,
-			 "Collected: for 3min 20s, since 2026-11-21 06:00:00 UTC, by the configuration\n");
+	formatted_expect(text, "Collected: for 3min 20s, since Sat 2026-11-21 06:00:00 UTC, by the\n"
+			       "             configuration\n");
 	formatted_expect(text, "Samples: 1,000; shares are of these samples, because they have no latency\n");
 	formatted_expect(text, "        60.0%           600 [unknown] x+0x10  0x401136\n"
 			       "  0.1 - 20.0%       1 - 200 \\x1b[2J\n"

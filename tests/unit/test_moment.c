@@ -137,6 +137,31 @@ Test(moment, dates_and_rfc_3339)
 	check(samples, ARRAY_SIZE(samples), now, berlin);
 }
 
+/* Every time that is shown can be given back. */
+Test(moment, the_shown_form_is_read)
+{
+	const time_t now = utc(11, 27, 7, 15, 0);
+	const struct sample samples[] = {
+		{"Sat 2026-11-21 03:12:30 CET", utc(11, 21, 2, 12, 30)},
+		{"Sat 2026-11-21 03:12:30", utc(11, 21, 2, 12, 30)},
+		{"2026-11-21 03:12 CET", utc(11, 21, 2, 12, 0)},
+		{"Wed 2026-07-01 04:12:00 CEST", utc(7, 1, 2, 12, 0)},
+		{"Sat 2026-11-21 03:12:30 UTC", utc(11, 21, 3, 12, 30)},
+		/* The hour that occurred twice. */
+		{"Sun 2026-10-25 02:30:00 CEST", utc(10, 25, 0, 30, 0)},
+		{"Sun 2026-10-25 02:30:00 CET", utc(10, 25, 1, 30, 0)},
+	};
+	static const char *const wrong[] = {"Sat 2026-11-21 03:12:30 CEST", "Sat 2026-11-21 03:12:30 PST",
+					    "Sat 2026-11-21 03:12:30 ", "Foo 2026-11-21 03:12:30"};
+
+	check(samples, ARRAY_SIZE(samples), now, berlin);
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		time_t got;
+
+		cr_expect_eq(moment_parse(wrong[i], now, berlin, &got), -EINVAL, "%s", wrong[i]);
+	}
+}
+
 /* Clocks went back at 03:00 on 2026-10-25: 02:30 was at 00:30 and at 01:30 UTC. */
 Test(moment, repeated_hour_is_the_later_one_of_the_past)
 {
@@ -254,9 +279,9 @@ Test(moment, local_time_is_shown_with_its_zone)
 	char text[MOMENT_TEXT_MAX];
 
 	moment_show(utc(11, 27, 2, 12, 0), berlin, text);
-	cr_expect_str_eq(text, "2026-11-27 03:12:00 CET");
+	cr_expect_str_eq(text, "Fri 2026-11-27 03:12:00 CET");
 	moment_show(utc(7, 1, 2, 12, 0), berlin, text);
-	cr_expect_str_eq(text, "2026-07-01 04:12:00 CEST");
-	moment_show(utc(7, 1, 2, 12, 0), gmtime_r, text);
-	cr_expect_str_eq(text, "2026-07-01 02:12:00 GMT");
+	cr_expect_str_eq(text, "Wed 2026-07-01 04:12:00 CEST");
+	moment_show(utc(7, 1, 2, 12, 0), moment_utc, text);
+	cr_expect_str_eq(text, "Wed 2026-07-01 02:12:00 UTC");
 }

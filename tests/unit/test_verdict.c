@@ -192,8 +192,8 @@ Test(verdict, transitions)
 	_cleanup_json_ json_object *other =
 		formatted_from("{\"event\":\"born\",\"rule\":\"slow\",\"state\":\"firing\"}");
 	_cleanup_json_ json_object *bare = formatted_from("{\"event\":\"alert\",\"text\":\"words alone\"}");
-	_cleanup_free_ char *text = verdict_transition(item);
-	_cleanup_free_ char *dry = verdict_transition(resolved);
+	_cleanup_free_ char *text = verdict_transition(&(struct format_style){0}, item);
+	_cleanup_free_ char *dry = verdict_transition(&(struct format_style){0}, resolved);
 
 	cr_expect_str_eq(
 		text, "slow firing (was pending) /a\\x0ab: p99 is 912.5 cycles (898 - 960); limit: above 896 "
@@ -201,6 +201,6 @@ Test(verdict, transitions)
 	cr_expect_str_eq(
 		dry,
 		"dry run: slow resolved (was firing) /a; ended: its cgroup was removed; recovery was not proven");
-	cr_expect_null(verdict_transition(other));
-	cr_expect_null(verdict_transition(bare), "the daemon's own text is shown");
+	cr_expect_null(verdict_transition(&(struct format_style){0}, other));
+	cr_expect_null(verdict_transition(&(struct format_style){0}, bare), "the daemon's own text is shown");
 }

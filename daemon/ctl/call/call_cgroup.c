@@ -15,17 +15,28 @@ static enum ctl_exit copy(const char *text, char **ret)
 	return *ret ? CTL_DONE : failure_of_memory();
 }
 
-static enum ctl_exit report_several(const char *name, json_object *paths, bool more)
+/* Returns item `i` of a list of texts, or NULL. The caller frees it. */
+static char *visible_item(json_object *list, size_t i)
+{
+	json_object *item = list ? json_object_array_get_idx(list, i) : NULL;
+
+	return json_object_is_type(item, json_type_string) ? text_visible(json_object_get_string(item))
+							   : NULL;
+}
+
+static enum ctl_exit report_several(const char *name, json_object *paths, json_object *names, bool more)
 {
 	_cleanup_free_ char *visible = text_visible(name);
 
-	(void)fprintf(stderr, "pebsctl: several cgroups are named '%s'; give more of the path:\n",
-		      visible ? visible : "?");
+	(void)fprintf(
+		stderr,
+		"pebsctl: several cgroups are named '%s'; give one of these names, or more of the path:\n",
+		visible ? visible : "?");
 	for (size_t i = 0; i < json_object_array_length(paths); i++) {
-		const char *path = json_object_get_string(json_object_array_get_idx(paths, i));
-		_cleanup_free_ char *shown = path ? text_visible(path) : NULL;
+		_cleanup_free_ char *path = visible_item(paths, i), *own = visible_item(names, i);
 
-		(void)fprintf(stderr, "  %s\n", shown ? shown : "?");
+		(void)fprintf(stderr, "  %s%s%s%s\n", own ? own : "", own ? " (" : "", path ? path : "?",
+			      own ? ")" : "");
 	}
 	if (more)
 		(void)fprintf(stderr, "  and others\n");
@@ -36,13 +47,16 @@ static enum ctl_exit choose(const json_object *reply, const char *name, char **r
 {
 	json_object *paths = json_get_array(reply, "cgroups");
 	size_t n = paths ? json_object_array_length(paths) : 0;
-	const char *nearest = json_get_text(reply, "nearest");
+	const char *nearest = json_get_text(reply, "nearest_name");
 	const char *only;
 	bool more = false;
 
+	if (!nearest)
+		nearest = json_get_text(reply, "nearest"); /* an older daemon */
+
 	(void)json_get_bool(reply, "more", &more);
 	if (n > 1)
-		return report_several(name, paths, more);
+		return report_several(name, paths, json_get_array(reply, "names"), more);
 	only = n == 1 ? json_object_get_string(json_object_array_get_idx(paths, 0)) : NULL;
 	if (nearest && !only && copy(nearest, ret_nearest) != CTL_DONE)
 		return CTL_FAILED;

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "base/text.h"
+#include "ctl/call/call.h"
 #include "format/line.h"
 
 #define VARLINK(name) "org.varlink.service." name
@@ -117,16 +118,17 @@ static const char *refused(const struct ctl_options *options, const char *what)
 }
 
 /* A reason with a semicolon says itself what to do. */
-static enum ctl_exit busy(json_object *parameters, const char *reason)
+static enum ctl_exit busy(const struct ctl_options *options, json_object *parameters, const char *reason)
 {
+	const struct format_style style = call_style(options);
 	const char *until = json_get_text(parameters, "until");
-	char time[TEXT_TIME_MAX + 8];
+	char time[LINE_TIME_MAX];
 
 	if (strcmp(reason, "?") == 0)
 		reason = "another zoom is running";
 	if (until)
 		(void)fprintf(stderr, "pebsctl: cannot do this now: %s until %s; try again then\n", reason,
-			      line_time(until, time));
+			      line_time(&style, until, time));
 	else
 		(void)fprintf(stderr, "pebsctl: cannot do this now: %s%s\n", reason,
 			      strchr(reason, ';') ? "" : "; try again later");
@@ -146,13 +148,14 @@ static enum ctl_exit no_such_cgroup(const struct ctl_options *options, const cha
 
 enum ctl_exit failure_of_call(const struct ctl_options *options, const struct client_reply *reply)
 {
+	const struct format_style style = call_style(options);
 	const char *texts[] = {"parameter", "cgroup", "reason"};
 	_cleanup_free_ char *visible = NULL;
 	const char *text = NULL;
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts) && !text; i++)
 		text = json_get_text(reply->parameters, texts[i]);
-	visible = text_visible(text ? text : "?");
+	(void)line_sentence(&style, text ? text : "?", &visible);
 	if (!visible)
 		return failure_of_memory();
 
@@ -165,7 +168,7 @@ enum ctl_exit failure_of_call(const struct ctl_options *options, const struct cl
 		return CTL_FAILED;
 	}
 	if (strcmp(reply->error, PEBSD("Busy")) == 0)
-		return busy(reply->parameters, visible);
+		return busy(options, reply->parameters, visible);
 	if (strcmp(reply->error, PEBSD("ConfigInvalid")) == 0)
 		return invalid_config(json_get_array(reply->parameters, "mistakes"));
 	if (strcmp(reply->error, PEBSD("ReplyTooLarge")) == 0) {

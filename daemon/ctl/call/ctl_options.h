@@ -34,6 +34,8 @@ struct ctl_options {
 	time_t since, until, at, with;
 	bool has_since, has_until, has_at, has_with;
 	bool json;
+	bool full; /* paths of cgroups instead of names */
+	bool utc;
 	bool has_limit, has_rate, has_for, has_depth;
 	bool no_wait, last, stop;
 	bool folded, latency, perf_data;

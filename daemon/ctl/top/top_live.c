@@ -134,7 +134,7 @@ static bool is_replay(json_object *status)
 
 static struct format_style style_of(const struct live *live)
 {
-	struct format_style style = style_of_output(live->options->colour);
+	struct format_style style = call_style(live->options);
 	size_t rows;
 
 	screen_room(live->screen, &style.width, &rows);

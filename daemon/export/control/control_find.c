@@ -15,6 +15,9 @@
 /* Paths in a reply. A user who gets this many has to type a longer name in any case. */
 #define FOUND_MAX 16
 
+/* Fewer letters are part of too many names to suggest one. */
+#define CONTAINED_MIN 3
+
 struct found {
 	const char *name;
 	const char *paths[FOUND_MAX];
@@ -101,6 +104,22 @@ static const char *copy_stem(struct arena *arena, const char *part)
 	return stem;
 }
 
+/* Returns the first text that begins with `name`, or else one that contains it; NULL: none does. */
+static const char *find_containing(const char *const *texts, size_t n, const char *name)
+{
+	const char *containing = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *at = strlen(name) >= CONTAINED_MIN ? strstr(texts[i], name) : NULL;
+
+		if (at == texts[i])
+			return texts[i];
+		if (at && !containing)
+			containing = texts[i];
+	}
+	return containing;
+}
+
 /*
  * Returns the path whose name, or end with or without its suffix, is most similar; NULL: none is, or no memory.
  * The names are in their shown form.
@@ -124,6 +143,8 @@ static const char *find_nearest(const struct snapshot *snapshot, struct short_na
 	nearest = suggest_nearest(name, parts, 3 * n);
 	if (!nearest)
 		nearest = suggest_nearest(last_part(name), parts, 3 * n);
+	if (!nearest)
+		nearest = find_containing(parts, 3 * n, name);
 	for (size_t i = 0; nearest && i < 3 * n; i++)
 		if (parts[i] == nearest)
 			return snapshot->cgroups[i % n].path;
