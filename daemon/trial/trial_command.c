@@ -8,6 +8,7 @@
 
 #include "base/failure.h"
 #include "base/log.h"
+#include "format/style.h"
 #include "sampling/model_setup.h"
 #include "trial/json_trial.h"
 #include "trial/trial.h"
@@ -145,6 +146,7 @@ static int fail_without_rules(const struct options *options, struct failure *fai
 
 static int print(const struct trial_report *report, bool json)
 {
+	struct format_style style;
 	json_object *object;
 
 	for (size_t i = 0; i < report->n_notes; i++)
@@ -157,7 +159,8 @@ static int print(const struct trial_report *report, bool json)
 		json_object_put(object);
 	} else {
 		(void)setlocale(LC_CTYPE, "");
-		trial_text(stdout, report);
+		style = style_of_output(STYLE_COLOUR_AUTO);
+		trial_text(stdout, report, &style);
 	}
 	return fflush(stdout) == 0 ? 0 : -errno;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/moment.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "format/line.h"
@@ -74,7 +75,12 @@ static void put_threshold(FILE *out, const struct rule *rule, double threshold)
 	(void)fprintf(out, "%s %s", rule->below ? "below" : "above", text);
 }
 
-static void put_transition(FILE *out, const struct trial_report *report,
+static moment_zone zone_of(const struct format_style *style)
+{
+	return style->zone ? style->zone : moment_utc;
+}
+
+static void put_transition(FILE *out, const struct format_style *style, const struct trial_report *report,
 			   const struct trial_transition *entered)
 {
 	const struct trial_stretch *stretch = &report->stretches[entered->stretch];
@@ -86,9 +92,9 @@ static void put_transition(FILE *out, const struct trial_report *report,
 	if (stretch->real_time) {
 		const u64 ns = (u64)stretch->start.tv_nsec + entered->at_ns;
 		const struct timespec time = {.tv_sec = stretch->start.tv_sec + (time_t)(ns / NSEC_PER_SEC)};
-		char when[TEXT_TIME_MAX];
+		char when[MOMENT_TEXT_MAX];
 
-		text_time(&time, when);
+		moment_show(time.tv_sec, zone_of(style), when);
 		(void)fprintf(out, "  %s", when);
 	}
 	(void)fprintf(out, "  %s  ", alert->rule->name);
@@ -108,7 +114,8 @@ static void put_transition(FILE *out, const struct trial_report *report,
 	(void)fputc('\n', out);
 }
 
-static void put_stretch(FILE *out, const struct trial_report *report, size_t index)
+static void put_stretch(FILE *out, const struct format_style *style, const struct trial_report *report,
+			size_t index)
 {
 	const struct trial_stretch *stretch = &report->stretches[index];
 	_cleanup_free_ char *name = NULL;
@@ -117,22 +124,22 @@ static void put_stretch(FILE *out, const struct trial_report *report, size_t ind
 	(void)fprintf(out, "%s: %s", stretch->name ? line_visible(stretch->name, &name) : "the model",
 		      duration_format(stretch->elapsed_ns, span));
 	if (stretch->real_time) {
-		char when[TEXT_TIME_MAX];
+		char when[MOMENT_TEXT_MAX];
 
-		text_time(&stretch->start, when);
+		moment_show(stretch->start.tv_sec, zone_of(style), when);
 		(void)fprintf(out, " from %s", when);
 	}
 	(void)fputc('\n', out);
 }
 
-static void put_transitions(FILE *out, const struct trial_report *report)
+static void put_transitions(FILE *out, const struct format_style *style, const struct trial_report *report)
 {
 	size_t at = 0;
 
 	for (size_t stretch = 0; stretch < report->n_stretches; stretch++) {
-		put_stretch(out, report, stretch);
+		put_stretch(out, style, report, stretch);
 		for (; at < report->n_transitions && report->transitions[at].stretch == stretch; at++)
-			put_transition(out, report, &report->transitions[at]);
+			put_transition(out, style, report, &report->transitions[at]);
 	}
 	if (!report->n_transitions)
 		(void)fputs("no rule changed state\n", out);
@@ -339,9 +346,9 @@ static void put_rule(FILE *out, const struct trial_report *report, size_t index)
 	put_closest(out, rule, &of_rule->closest, report->n_stretches > 1);
 }
 
-void trial_text(FILE *out, const struct trial_report *report)
+void trial_text(FILE *out, const struct trial_report *report, const struct format_style *style)
 {
-	put_transitions(out, report);
+	put_transitions(out, style, report);
 	for (size_t i = 0; i < report->n_rules; i++) {
 		(void)fputc('\n', out);
 		put_rule(out, report, i);

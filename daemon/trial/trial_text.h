@@ -8,9 +8,10 @@
 
 #include <stdio.h>
 
+#include "format/format.h"
 #include "trial/trial_report.h"
 
-/* Names are made visible for the current locale. */
-void trial_text(FILE *out, const struct trial_report *report);
+/* Names are made visible for the current locale. Times are in the zone of the style. */
+void trial_text(FILE *out, const struct trial_report *report, const struct format_style *style);
 
 #endif

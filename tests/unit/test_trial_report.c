@@ -92,7 +92,7 @@ static char *text(void)
 	FILE *out = open_memstream(&bytes, &size);
 
 	cr_assert(out);
-	trial_text(out, report);
+	trial_text(out, report, &(struct format_style){0});
 	(void)fclose(out);
 	return bytes;
 }
@@ -177,7 +177,7 @@ Test(trial_report, the_time_of_day_is_told_where_it_is_known)
 	report->stretches[0].real_time = true;
 	report->stretches[0].start = (struct timespec){.tv_sec = 1795240800, .tv_nsec = 900000000};
 	fire(315 * NSEC_PER_SEC + 200 * NSEC_PER_MSEC);
-	expect_text("+00:05:15.200  2026-11-21T06:05:16Z  db-p99");
+	expect_text("+00:05:15.200  Sat 2026-11-21 06:05:16 UTC  db-p99");
 }
 
 Test(trial_report, each_rule_in_short)
