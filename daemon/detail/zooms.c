@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/log.h"
-#include "origin/replay/number_map.h"
+#include "base/number_map.h"
 #include "zoom/zoom_reader.h"
 
 /*

@@ -116,6 +116,7 @@ static int open_anew(struct engine *engine, const struct kernel_settings *kernel
 void engine_kernel_settings(const struct engine_settings *settings, struct kernel_settings *ret)
 {
 	*ret = (struct kernel_settings){
+		.account = settings->account,
 		.slots = settings->slots,
 		.memory_max = settings->memory_max,
 		.memory_auto = settings->memory_auto,

@@ -30,6 +30,7 @@ struct engine_settings {
 	bool memory_auto; /* see kernel_settings */
 	u32 offcore_cpus; /* this and `hot_max`: see kernel_settings */
 	u32 hot_max;
+	enum kernel_account account;
 	bool births;      /* follow the running kernel's cgroups */
 	bool hardware;    /* load the perf_event programs */
 	bool counts_kept; /* `count` and `count_cpus` continue the counts of the previous process */

@@ -12,7 +12,13 @@
 #include "base/descriptor_limit.h"
 #include "kernel/kernel_internal.h"
 #include "kernel/kernel_keep.h"
+#include "kernel/kernel_own.h"
 #include "kernel/skeleton.h"
+
+bool kernel_is_own(const struct kernel *kernel)
+{
+	return kernel->own;
+}
 
 enum kept kernel_kept(const struct kernel *kernel)
 {
@@ -67,10 +73,12 @@ void kernel_outer_maps(const struct kernel *kernel, int ret[BLOCK_KINDS])
 int kernel_enter_blocks(struct kernel *kernel, u32 first)
 {
 	int outer[BLOCK_KINDS];
-	int r;
+	int r = 0;
 
-	kernel_outer_maps(kernel, outer);
-	r = kernel_blocks_enter(&kernel->blocks, outer, first, kernel->blocks.n);
+	if (!kernel->own) {
+		kernel_outer_maps(kernel, outer);
+		r = kernel_blocks_enter(&kernel->blocks, outer, first, kernel->blocks.n);
+	}
 	if (r == 0)
 		__atomic_store_n((u32 *)&kernel->skeleton->bss->slots_now, kernel_slots(kernel),
 				 __ATOMIC_SEQ_CST);
@@ -84,7 +92,7 @@ int kernel_enter_blocks(struct kernel *kernel, u32 first)
 static int make_blocks(struct kernel_blocks *blocks, u32 end)
 {
 	u32 made = 0;
-	int r = descriptor_limit_reserve((size_t)BLOCK_KINDS * (end - blocks->n));
+	int r = blocks->own ? 0 : descriptor_limit_reserve((size_t)BLOCK_KINDS * (end - blocks->n));
 
 	for (u32 i = blocks->n; i < end && r == 0; i++) {
 		r = kernel_block_make(blocks, &blocks->list[i]);
@@ -158,6 +166,10 @@ static int run(const struct bpf_program *program, void *context, u32 bytes)
 
 int kernel_inject(struct kernel *kernel, const struct sample *samples, size_t n)
 {
+	if (kernel->own) {
+		kernel_own_inject(kernel, samples, n);
+		return 0;
+	}
 	while (n > 0) {
 		size_t batch = n < INJECT_MAX ? n : INJECT_MAX;
 		struct inject_request request = {.count = (u32)batch};
@@ -177,7 +189,11 @@ int kernel_inject(struct kernel *kernel, const struct sample *samples, size_t n)
 
 static int ask(struct kernel *kernel, struct slot_request *request)
 {
-	int r = run(kernel->skeleton->progs.slot_table, request, sizeof(*request));
+	int r;
+
+	if (kernel->own)
+		return kernel_own_ask(kernel, request);
+	r = run(kernel->skeleton->progs.slot_table, request, sizeof(*request));
 
 	return r < 0 ? r : request->result;
 }
@@ -218,37 +234,16 @@ const struct slot_owner *kernel_owner(const struct kernel *kernel, u32 slot)
 	return owners + kernel_blocks_place(&kernel->blocks, slot);
 }
 
-static size_t record_index(const struct kernel *kernel, unsigned event, u32 stripe, u32 slot)
-{
-	return (size_t)kernel->settings.events[event].first_record + (size_t)stripe * kernel->blocks.slots +
-	       kernel_blocks_place(&kernel->blocks, slot);
-}
-
-static struct latency_record *latency_record(const struct kernel *kernel, unsigned event, u32 stripe,
-					     u32 slot)
-{
-	struct latency_record *records = kernel_blocks_memory(&kernel->blocks, BLOCK_LATENCY, slot);
-
-	return records + record_index(kernel, event, stripe, slot);
-}
-
-static struct plain_record *plain_record(const struct kernel *kernel, unsigned event, u32 stripe, u32 slot)
-{
-	struct plain_record *records = kernel_blocks_memory(&kernel->blocks, BLOCK_PLAIN, slot);
-
-	return records + record_index(kernel, event, stripe, slot);
-}
-
 const struct latency_record *kernel_latency_record(const struct kernel *kernel, unsigned event, u32 stripe,
 						   u32 slot)
 {
-	return latency_record(kernel, event, stripe, slot);
+	return kernel_latency_place(kernel, event, stripe, slot);
 }
 
 const struct plain_record *kernel_plain_record(const struct kernel *kernel, unsigned event, u32 stripe,
 					       u32 slot)
 {
-	return plain_record(kernel, event, stripe, slot);
+	return kernel_plain_place(kernel, event, stripe, slot);
 }
 
 struct loss_record kernel_losses(const struct kernel *kernel, unsigned event, u32 stripe)
@@ -287,24 +282,19 @@ struct kernel_body_time kernel_body_time(const struct kernel *kernel, u32 cpu)
 	};
 }
 
-static u8 *marks_of_row(const struct kernel *kernel, size_t row)
-{
-	return (u8 *)kernel->marks.memory + row * marks_row(kernel->slots_max);
-}
-
 u8 *kernel_marks(const struct kernel *kernel, unsigned event, u32 stripe)
 {
-	return marks_of_row(kernel, (size_t)event * kernel->stripes + stripe);
+	return kernel_marks_row(kernel, (size_t)event * kernel->stripes + stripe);
 }
 
 u8 *kernel_owner_marks(const struct kernel *kernel)
 {
-	return marks_of_row(kernel, kernel->settings.n_events * kernel->stripes);
+	return kernel_marks_row(kernel, kernel->settings.n_events * kernel->stripes);
 }
 
 u8 *kernel_offcore_marks(const struct kernel *kernel, u32 cpu)
 {
-	return marks_of_row(kernel, kernel->settings.n_events * kernel->stripes + 1 + cpu);
+	return kernel_marks_row(kernel, kernel->settings.n_events * kernel->stripes + 1 + cpu);
 }
 
 void kernel_clear_records(struct kernel *kernel, u32 slot, unsigned event, u32 stripes)
@@ -313,9 +303,11 @@ void kernel_clear_records(struct kernel *kernel, u32 slot, unsigned event, u32 s
 		if (!(stripes & 1U << stripe))
 			continue;
 		if (kernel->settings.events[event].has_latency)
-			memset(latency_record(kernel, event, stripe, slot), 0, sizeof(struct latency_record));
+			memset(kernel_latency_place(kernel, event, stripe, slot), 0,
+			       sizeof(struct latency_record));
 		else
-			memset(plain_record(kernel, event, stripe, slot), 0, sizeof(struct plain_record));
+			memset(kernel_plain_place(kernel, event, stripe, slot), 0,
+			       sizeof(struct plain_record));
 	}
 }
 
@@ -370,14 +362,17 @@ int kernel_make_hot(const struct kernel *kernel)
  */
 static int make_tables(struct kernel *kernel, u32 choice)
 {
-	_cleanup_close_ int fd = kernel_make_hot(kernel);
+	const size_t bytes = tables_of_choice(kernel) * sizeof(struct hot_table);
+	_cleanup_close_ int fd = -1;
 	struct mapping mapping;
 	int r;
 
+	if (kernel->own)
+		return kernel_own_memory(bytes, &kernel->hot_tables[choice]);
+	fd = kernel_make_hot(kernel);
 	if (fd < 0)
 		return fd;
-	r = kernel_map_memory(fd, tables_of_choice(kernel) * sizeof(struct hot_table), PROT_READ | PROT_WRITE,
-			      &mapping);
+	r = kernel_map_memory(fd, bytes, PROT_READ | PROT_WRITE, &mapping);
 	if (r < 0)
 		return r;
 	(void)__atomic_or_fetch(&kernel->skeleton->bss->hot_made, 1ULL << choice, __ATOMIC_SEQ_CST);

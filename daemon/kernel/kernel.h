@@ -21,7 +21,19 @@
 #include "kernel/stripes.h"
 #include "pebsd/records.h"
 
+/*
+ * Where samples are accounted: by the BPF programs, or in this process, by the same functions (bpf/account.h) in
+ * memory of the same layout. The process can account only samples that come through kernel_inject(), so it needs
+ * neither `births`, `hardware` nor `offcore_cpus`.
+ */
+enum kernel_account {
+	KERNEL_ACCOUNT_BPF,
+	KERNEL_ACCOUNT_EITHER, /* in this process if the kernel refuses BPF to it or lacks what pebsd needs */
+	KERNEL_ACCOUNT_OWN,    /* without a call of bpf(2) */
+};
+
 struct kernel_settings {
+	enum kernel_account account;
 	u32 slots; /* slots at the start, including `unattributed`; 2 to KERNEL_SLOTS_MAX */
 	/*
 	 * Limit for the memory of the maps, in bytes; the slots at the start have to fit as well.
@@ -62,6 +74,9 @@ struct handover;
 int kernel_open(const struct kernel_settings *settings, struct kernel **ret, char **ret_message);
 struct kernel *kernel_free(struct kernel *kernel);
 DEFINE_CLEANUP(struct kernel *, kernel_free)
+
+/* Tells whether samples are accounted in this process. */
+bool kernel_is_own(const struct kernel *kernel);
 
 /* Tells whether the maps and programs of the previous process were taken over. */
 enum kept kernel_kept(const struct kernel *kernel);

@@ -43,6 +43,7 @@ int kernel_blocks_plan(const struct kernel_blocks_case *wanted, struct kernel_bl
 		.slots = slots,
 		.log2 = log2_up(slots),
 		.max = wanted->slots_max / slots,
+		.own = wanted->own,
 		.entries =
 			{
 				[BLOCK_LATENCY] = (u64)slots * wanted->stripes * wanted->with_latency,
@@ -90,17 +91,27 @@ static bool is_the_map(const struct kernel_blocks *blocks, enum slot_block_kind 
 	       info.max_entries == blocks->entries[kind] && info.map_flags == BPF_F_MMAPABLE;
 }
 
-int kernel_map_memory(int map_fd, size_t bytes, int protection, struct mapping *ret)
+static int map_pages(int fd, size_t bytes, int protection, int flags, struct mapping *ret)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *memory;
 
 	bytes = (bytes + page - 1) / page * page;
-	memory = mmap(NULL, bytes, protection, MAP_SHARED, map_fd, 0);
+	memory = mmap(NULL, bytes, protection, MAP_SHARED | flags, fd, 0);
 	if (memory == MAP_FAILED)
 		return -errno;
 	*ret = (struct mapping){.memory = memory, .bytes = bytes};
 	return 0;
+}
+
+int kernel_map_memory(int map_fd, size_t bytes, int protection, struct mapping *ret)
+{
+	return map_pages(map_fd, bytes, protection, 0, ret);
+}
+
+int kernel_own_memory(size_t bytes, struct mapping *ret)
+{
+	return map_pages(-1, bytes, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | MAP_NORESERVE, ret);
 }
 
 static int map_block(const struct kernel_blocks *blocks, enum slot_block_kind kind, int fd,
@@ -151,11 +162,31 @@ int kernel_block_take(const struct kernel_blocks *blocks, const int fds[BLOCK_KI
 	return 0;
 }
 
+static int make_own(const struct kernel_blocks *blocks, struct kernel_block *ret)
+{
+	struct kernel_block block = {0};
+	int r = 0;
+
+	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++) {
+		block.fds[kind] = -1;
+		if (r == 0 && blocks->entries[kind])
+			r = kernel_own_memory((size_t)kinds[kind].bytes * blocks->entries[kind],
+					      &block.maps[kind]);
+	}
+	if (r < 0)
+		unmap(&block);
+	else
+		*ret = block;
+	return r;
+}
+
 int kernel_block_make(const struct kernel_blocks *blocks, struct kernel_block *ret)
 {
 	int fds[BLOCK_KINDS];
 	int r = 0;
 
+	if (blocks->own)
+		return make_own(blocks, ret);
 	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++) {
 		fds[kind] = -1;
 		if (r < 0 || !blocks->entries[kind])

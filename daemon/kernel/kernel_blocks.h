@@ -20,6 +20,12 @@ struct mapping {
 /* Maps `bytes` of a BPF map into memory, in whole pages. `protection`: PROT_*. Returns 0 or -errno. */
 int kernel_map_memory(int map_fd, size_t bytes, int protection, struct mapping *ret);
 
+/*
+ * Makes zeroed memory that no map has, for accounting in this process. It is shared memory, so that it counts as
+ * maps do: not as the process's own (own_memory.h). Returns 0 or -errno.
+ */
+int kernel_own_memory(size_t bytes, struct mapping *ret);
+
 struct kernel_block {
 	int fds[BLOCK_KINDS]; /* -1: no map of that kind */
 	struct mapping maps[BLOCK_KINDS];
@@ -31,6 +37,7 @@ struct kernel_blocks {
 	u32 log2;                  /* slot >> log2 is the index of the slot's block */
 	u32 max;                   /* maximum number of blocks */
 	u32 n;                     /* blocks that exist */
+	bool own;                  /* blocks are memory of this process, without maps */
 	u64 entries[BLOCK_KINDS];  /* of each map in a block; 0: blocks have no map of that kind */
 	struct kernel_block *list; /* `max` entries, `n` of them valid */
 };
@@ -39,6 +46,7 @@ struct kernel_blocks {
 struct kernel_blocks_case {
 	u32 slots_max; /* maximum number of slots */
 	bool grows;    /* true: blocks of SLOT_BLOCK slots; false: one block holds all slots */
+	bool own;      /* as in struct kernel_blocks */
 	u32 stripes;
 	u32 with_latency, without; /* number of events */
 	u32 offcore_cpus;
@@ -55,7 +63,7 @@ void kernel_blocks_done(struct kernel_blocks *blocks);
 const char *kernel_block_label(enum slot_block_kind kind);
 
 /*
- * Makes the maps of a block, zeroed, and maps them into memory. Programs do not find the block yet. Returns
+ * Makes the maps of a block, zeroed, and maps them into memory; or only the memory, if `own` is set. Programs do not find the block yet. Returns
  * 0, or -errno with nothing made.
  */
 int kernel_block_make(const struct kernel_blocks *blocks, struct kernel_block *ret);

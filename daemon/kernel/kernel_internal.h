@@ -6,6 +6,7 @@
 #ifndef PEBSD_KERNEL_INTERNAL_H
 #define PEBSD_KERNEL_INTERNAL_H
 
+#include "base/number_map.h"
 #include "kernel/kernel.h"
 #include "kernel/kernel_blocks.h"
 #include "kernel/map_size.h"
@@ -24,7 +25,10 @@ struct kernel_link {
 
 struct kernel {
 	struct kernel_settings settings;
+	/* Opened, and loaded only if BPF accounts: otherwise its variables are plain memory. */
 	struct pebsd_bpf *skeleton;
+	bool own;                /* account in this process (kernel_own.h) */
+	struct number_map index; /* the slot of each cgroup, if `own` */
 	struct kernel_blocks blocks;
 	u32 slots_max;             /* maximum number of slots */
 	int examples[BLOCK_KINDS]; /* examples of inner maps, to create the outer maps; -1: none */
@@ -46,6 +50,34 @@ struct kernel {
 	size_t n_links;
 	struct kernel_link links[KERNEL_LINKS_MAX];
 };
+
+static inline size_t kernel_record_index(const struct kernel *kernel, unsigned event, u32 stripe, u32 slot)
+{
+	return (size_t)kernel->settings.events[event].first_record + (size_t)stripe * kernel->blocks.slots +
+	       kernel_blocks_place(&kernel->blocks, slot);
+}
+
+static inline struct latency_record *kernel_latency_place(const struct kernel *kernel, unsigned event,
+							  u32 stripe, u32 slot)
+{
+	struct latency_record *records = kernel_blocks_memory(&kernel->blocks, BLOCK_LATENCY, slot);
+
+	return records + kernel_record_index(kernel, event, stripe, slot);
+}
+
+static inline struct plain_record *kernel_plain_place(const struct kernel *kernel, unsigned event, u32 stripe,
+						      u32 slot)
+{
+	struct plain_record *records = kernel_blocks_memory(&kernel->blocks, BLOCK_PLAIN, slot);
+
+	return records + kernel_record_index(kernel, event, stripe, slot);
+}
+
+/* Row `row` of the marks (records.h). */
+static inline u8 *kernel_marks_row(const struct kernel *kernel, size_t row)
+{
+	return (u8 *)kernel->marks.memory + row * marks_row(kernel->slots_max);
+}
 
 /* Makes the map with the hot tables of one choice, cleared. Returns a descriptor or -errno. */
 int kernel_make_hot(const struct kernel *kernel);

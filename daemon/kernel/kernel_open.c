@@ -79,7 +79,7 @@ static int configure_hot(struct kernel *kernel)
 	if (sets > UINT32_MAX)
 		return -E2BIG;
 	r = size_map(skeleton->maps.hot_tables, kernel->hot_max);
-	return r < 0 || kernel->hot_max == 0 ? r : show_hot_tables(kernel);
+	return r < 0 || kernel->hot_max == 0 || kernel->own ? r : show_hot_tables(kernel);
 }
 
 /* A CPU that `stripes` does not cover writes to the first stripe, which then has more than one writer. */
@@ -159,6 +159,7 @@ static int plan_blocks(struct kernel *kernel)
 	const struct kernel_settings *settings = &kernel->settings;
 	struct kernel_blocks_case wanted = {
 		.grows = settings->memory_max != 0,
+		.own = kernel->own,
 		.stripes = kernel->stripes,
 		.offcore_cpus = settings->offcore_cpus,
 	};
@@ -229,25 +230,24 @@ static int configure(struct kernel *kernel)
 	return kernel_offcore_prepare(skeleton, &kernel->blocks, settings->offcore_cpus, &kernel->offcore);
 }
 
-static int map_records(const struct bpf_map *map, int protection, struct mapping *ret)
+static int map_records(const struct kernel *kernel, const struct bpf_map *map, struct mapping *ret)
 {
-	return kernel_map_memory(bpf_map__fd(map),
-				 (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map), protection,
-				 ret);
+	const size_t bytes = (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map);
+
+	return kernel->own ? kernel_own_memory(bytes, ret)
+			   : kernel_map_memory(bpf_map__fd(map), bytes, PROT_READ | PROT_WRITE, ret);
 }
 
 /* The marks are mapped writable because the reader clears them. */
 static int map_all(struct kernel *kernel)
 {
 	struct pebsd_bpf *skeleton = kernel->skeleton;
-	const int both = PROT_READ | PROT_WRITE;
 	int r;
 
-	if ((r = map_records(skeleton->maps.marks, both, &kernel->marks)) < 0 ||
-	    (r = map_records(skeleton->maps.cpu_states, both, &kernel->cpu_states)) < 0 ||
-	    (r = map_records(skeleton->maps.injected, both, &kernel->injected)) < 0)
+	if ((r = map_records(kernel, skeleton->maps.marks, &kernel->marks)) < 0 ||
+	    (r = map_records(kernel, skeleton->maps.cpu_states, &kernel->cpu_states)) < 0)
 		return r;
-	return 0;
+	return kernel->own ? 0 : map_records(kernel, skeleton->maps.injected, &kernel->injected);
 }
 
 /* Makes the blocks that a start needs, in addition to inherited ones. */
@@ -265,7 +265,7 @@ static int make_blocks(struct kernel *kernel)
 		end = limit;
 	/* DESCRIPTORS_SPARE already covers the maps of the first block and all maps outside of blocks. */
 	known = blocks->n ? blocks->n : 1;
-	r = end > known ? descriptor_limit_reserve((size_t)BLOCK_KINDS * (end - known)) : 0;
+	r = end > known && !kernel->own ? descriptor_limit_reserve((size_t)BLOCK_KINDS * (end - known)) : 0;
 	while (r == 0 && blocks->n < end) {
 		r = kernel_block_make(blocks, &blocks->list[blocks->n]);
 		if (r == 0)
@@ -382,7 +382,19 @@ static int refuse_to_keep(int error, char **ret_message)
 	return error;
 }
 
-static int open_once(const struct kernel_settings *settings, struct kernel **ret, char **ret_message)
+static int load(struct kernel *kernel)
+{
+	int r = show_blocks(kernel);
+
+	if (r == 0)
+		r = pebsd_bpf__load(kernel->skeleton);
+	end_examples(kernel);
+	return r;
+}
+
+/* *ret_refused: the process cannot use BPF, for a reason that is not a mistake of pebsd. */
+static int open_once(const struct kernel_settings *settings, bool own, struct kernel **ret, bool *ret_refused,
+		     char **ret_message)
 {
 	_cleanup_(kernel_freep) struct kernel *kernel = NULL;
 	_cleanup_(load_log_freep) struct load_log *load_log = NULL;
@@ -390,6 +402,9 @@ static int open_once(const struct kernel_settings *settings, struct kernel **ret
 	int r;
 
 	*ret_message = NULL;
+	*ret_refused = false;
+	if (own && (settings->births || settings->hardware || settings->offcore_cpus))
+		return -EINVAL;
 	if (settings->slots < 2 || settings->slots > KERNEL_SLOTS_MAX || settings->n_events > EVENTS_MAX ||
 	    settings->hot_max > HOT_MAX || !settings->stripes || settings->stripes->n == 0 ||
 	    settings->stripes->n > STRIPES_MAX || settings->timed_log2 > KERNEL_TIMED_LOG2_MAX)
@@ -398,11 +413,12 @@ static int open_once(const struct kernel_settings *settings, struct kernel **ret
 	kernel = calloc(1, sizeof(*kernel));
 	if (!kernel)
 		return -ENOMEM;
+	kernel->own = own;
 	kernel->hot_example = -1;
 	kernel->settings = *settings;
 	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++)
 		kernel->examples[kind] = -1;
-	kernel->handover = settings->handover;
+	kernel->handover = own ? NULL : settings->handover;
 	kernel->book = calloc(1, sizeof(*kernel->book));
 	if (!kernel->book)
 		return -ENOMEM;
@@ -436,13 +452,10 @@ static int open_once(const struct kernel_settings *settings, struct kernel **ret
 		goto fail;
 	step = "create the BPF maps of the slots";
 	r = make_blocks(kernel);
-	if (r == 0)
-		r = show_blocks(kernel);
 	if (r < 0)
 		goto fail;
 	step = "load the BPF programs";
-	r = pebsd_bpf__load(kernel->skeleton);
-	end_examples(kernel);
+	r = own ? 0 : load(kernel);
 	if (r < 0)
 		goto fail;
 	cleanup_close(&kernel->hot_example);
@@ -485,25 +498,48 @@ static int open_once(const struct kernel_settings *settings, struct kernel **ret
 	return 0;
 
 fail:
+	*ret_refused = load_failure_refused(r, load_log);
 	*ret_message = load_failure(step, r, load_log);
 	return r;
 }
 
-int kernel_open(const struct kernel_settings *settings, struct kernel **ret, char **ret_message)
+/* An inherited state that cannot be used must not prevent a start without it. */
+static int open_bpf(const struct kernel_settings *settings, struct kernel **ret, bool *ret_refused,
+		    char **ret_message)
 {
 	struct kernel_settings alone = *settings;
-	int r = open_once(settings, ret, ret_message);
+	int r = open_once(settings, false, ret, ret_refused, ret_message);
 
 	if (!settings->handover || !settings->adopt || r >= 0 || r == -ENOMEM)
 		return r;
-	/* An inherited state that cannot be used must not prevent a start without it. */
 	if (r != -ESTALE)
 		log_notice(
 			"cannot use the BPF maps of the previous process: %s; the counts of that process are kept, but samples since its last collection are lost",
 			*ret_message ? *ret_message : strerror(-r));
 	free(*ret_message);
 	alone.adopt = false;
-	return open_once(&alone, ret, ret_message);
+	return open_once(&alone, false, ret, ret_refused, ret_message);
+}
+
+int kernel_open(const struct kernel_settings *settings, struct kernel **ret, char **ret_message)
+{
+	bool refused = false;
+	int r = 0;
+
+	*ret_message = NULL;
+	if (settings->account != KERNEL_ACCOUNT_OWN)
+		r = open_bpf(settings, ret, &refused, ret_message);
+	if (settings->account == KERNEL_ACCOUNT_BPF ||
+	    (settings->account == KERNEL_ACCOUNT_EITHER && !refused))
+		return r;
+	if (*ret_message)
+		log_debug("%s", *ret_message);
+	free(*ret_message);
+	if (r < 0)
+		log_notice(
+			"accounts samples in its own process, because it cannot use BPF (%s); the figures are the same",
+			strerror(-r));
+	return open_once(settings, true, ret, &refused, ret_message);
 }
 
 static void unmap(struct mapping *mapping)
@@ -531,6 +567,7 @@ struct kernel *kernel_free(struct kernel *kernel)
 	end_examples(kernel);
 	kernel_blocks_done(&kernel->blocks);
 	pebsd_bpf__destroy(kernel->skeleton);
+	number_map_clear(&kernel->index);
 	free(kernel->book);
 	free(kernel);
 	return NULL;

@@ -171,3 +171,11 @@ char *load_failure(const char *step, int error, const struct load_log *log)
 	facts.kernel = names.release;
 	return load_failure_message(step, error, &facts, log ? log->last_words : NULL);
 }
+
+bool load_failure_refused(int error, const struct load_log *log)
+{
+	if (error == -EACCES)
+		return !log || !log->has_verdict;
+	return error == -EPERM || error == -ENOSYS || error == -ENOENT || error == -ESRCH ||
+	       error == -EOPNOTSUPP;
+}

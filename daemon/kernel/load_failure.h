@@ -48,4 +48,10 @@ char *load_failure_message(const char *step, int error, const struct load_facts 
 /* Composes the message with the facts of this system. The caller frees; NULL if memory ran out. */
 char *load_failure(const char *step, int error, const struct load_log *log);
 
+/*
+ * True if the error means that the kernel refuses BPF to this process or lacks a feature, and not that the verifier
+ * rejects a program, or that memory or descriptors are short. `log` may be NULL.
+ */
+bool load_failure_refused(int error, const struct load_log *log);
+
 #endif

@@ -427,6 +427,7 @@ static int open_model(const struct sampling_settings *settings, struct engine_se
 	engine_settings->synthetic = synthetic;
 	engine_settings->count = count;
 	engine_settings->count_userdata = state;
+	engine_settings->account = KERNEL_ACCOUNT_EITHER;
 	r = engine_open(engine_settings, ret_engine, &ret_failure->message);
 	if (r < 0) {
 		ret_failure->code = r == -ENOMEM ? EXIT_FAILED : EXIT_CANNOT;

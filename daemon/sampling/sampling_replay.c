@@ -163,6 +163,7 @@ static int open_replay(const struct sampling_settings *settings, struct engine_s
 	engine_settings->slots =
 		settings->config->cgroups_max ? (u32)settings->config->cgroups_max : SLOTS_AUTO;
 	engine_settings->synthetic = replay_synthetic_id;
+	engine_settings->account = KERNEL_ACCOUNT_EITHER;
 	r = engine_open(engine_settings, ret_engine, &ret_failure->message);
 	if (r < 0) {
 		ret_failure->code = r == -ENOMEM ? EXIT_FAILED : EXIT_CANNOT;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "account.h"
-#include "origin/replay/number_map.h"
+#include "base/number_map.h"
 #include "origin/replay/replay_sum.h"
 
 /*

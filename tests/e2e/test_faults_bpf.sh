@@ -32,6 +32,17 @@ refused() {
 }
 
 configure model </dev/null
+refused 1 'map hot_of_choice 12' 'Cannot allocate memory'
+# The maps of a block are made before the programs are loaded.
+for map in latency_block owners_block; do
+	refused 1 "map $map 12" 'cannot create the BPF maps of the slots' 'Cannot allocate memory' \
+		'lower max-memory in [cgroups], or max if it is a number'
+done
+refused 3 'program inject 22' "prog 'inject'" 'Invalid argument' 'Linux 6.1'
+refused 3 'program inject' "prog 'inject'" 'R9 !read_ok' "the kernel's verifier rejects the program"
+
+# Other tests make cgroups. With a fixed number of slots, pebsd does not add slots for them, which it would log.
+configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = 4096\n')
 for map in slot_index marks injected; do
 	refused 3 "map $map 1" "($map)" 'Operation not permitted' 'CAP_BPF'
 done
@@ -39,19 +50,10 @@ done
 for map in latency_blocks owners_blocks hot_tables; do
 	refused 3 "map $map 1" "'$map'" 'Operation not permitted' 'CAP_BPF'
 done
-refused 1 'map hot_of_choice 12' 'Cannot allocate memory'
-# The maps of a block are made before the programs are loaded.
 for map in latency_block owners_block; do
 	refused 3 "map $map 1" 'cannot create the BPF maps of the slots' 'Operation not permitted' 'CAP_BPF'
-	refused 1 "map $map 12" 'cannot create the BPF maps of the slots' 'Cannot allocate memory' \
-		'lower max-memory in [cgroups], or max if it is a number'
 done
 refused 3 'program inject 1' "prog 'inject'" 'Operation not permitted' CAP_BPF
-refused 3 'program inject 22' "prog 'inject'" 'Invalid argument' 'Linux 6.1'
-refused 3 'program inject' "prog 'inject'" 'R9 !read_ok' "the kernel's verifier rejects the program"
-
-# Other tests make cgroups. With a fixed number of slots, pebsd does not add slots for them, which it would log.
-configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = 4096\n')
 for program in event_0 cgroup_born cgroup_died; do
 	refused 3 "program $program" "prog '$program'" 'R9 !read_ok' "the kernel's verifier rejects the program"
 done

@@ -138,11 +138,3 @@ if [ "$(jq .usable "$work/probe.json")" = false ]; then
 else
 	exits '--probe where something can be sampled' 0 "$PEBSD" --probe
 fi
-
-# Too few privileges: BPF cannot be loaded.
-need setpriv
-file=$(recording)
-status=0
-setpriv --reuid=65534 --regid=65534 --clear-groups "$PEBSD" --replay - --once <"$file" >"$work/said" 2>&1 || status=$?
-expect 'exit code without rights' 3 "$status"
-grep -q CAP_BPF "$work/said" || fail "the missing capability is not named: $(cat "$work/said")"

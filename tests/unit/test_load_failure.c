@@ -43,6 +43,17 @@ Test(load_failure, each_cause_has_its_remedy)
 	expect_words(-ENFILE, &as_root, "fs.file-max");
 }
 
+Test(load_failure, a_refusal_is_not_a_mistake_or_a_shortage)
+{
+	static const int refusals[] = {-EPERM, -EACCES, -ENOSYS, -ENOENT, -ESRCH, -EOPNOTSUPP};
+	static const int others[] = {0, -EINVAL, -E2BIG, -ENOMEM, -EMFILE, -ENFILE};
+
+	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++)
+		cr_expect(load_failure_refused(refusals[i], NULL), "%d", refusals[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		cr_expect_not(load_failure_refused(others[i], NULL), "%d", others[i]);
+}
+
 Test(load_failure, the_verifiers_reason_is_the_line_before_its_figures)
 {
 	_cleanup_free_ char *verdict =

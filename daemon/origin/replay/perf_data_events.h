@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "origin/replay/number_map.h"
+#include "base/number_map.h"
 
 /* The numbers of the feature sections that are read (enum in tools/perf/util/header.h). */
 enum {

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "origin/replay/number_map.h"
+#include "base/number_map.h"
 
 struct replay_name {
 	char *text;

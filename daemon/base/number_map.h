@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A map from number to number, for sample ids, tasks and cgroups that recordings number themselves. It is a
- * balanced tree (tsearch(3)), so that no choice of keys in a hostile file makes it slow.
+ * A map from number to number, for sample ids, tasks and cgroups. Recordings number these themselves: the map is
+ * a balanced tree (tsearch(3)), so that no choice of keys in a hostile file makes it slow.
  */
 #ifndef PEBSD_NUMBER_MAP_H
 #define PEBSD_NUMBER_MAP_H
@@ -22,6 +22,9 @@ int number_map_set(struct number_map *map, u64 key, u64 value);
 
 /* Returns true if `key` is in the map. If not, leaves `ret` unchanged. */
 bool number_map_get(const struct number_map *map, u64 key, u64 *ret);
+
+/* Removes `key`, if it is in the map. */
+void number_map_remove(struct number_map *map, u64 key);
 
 /* Removes all entries and frees their memory. */
 void number_map_clear(struct number_map *map);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "origin/replay/number_map.h"
+#include "base/number_map.h"
 
 #include <errno.h>
 #include <search.h>
@@ -50,6 +50,19 @@ bool number_map_get(const struct number_map *map, u64 key, u64 *ret)
 		return false;
 	*ret = (*place)->value;
 	return true;
+}
+
+void number_map_remove(struct number_map *map, u64 key)
+{
+	const struct pair wanted = {.key = key};
+	struct pair *const *place = tfind(&wanted, &map->root, compare);
+	struct pair *pair = place ? *place : NULL;
+
+	if (!pair)
+		return;
+	(void)tdelete(pair, &map->root, compare);
+	free(pair);
+	map->n--;
 }
 
 void number_map_clear(struct number_map *map)
