@@ -368,7 +368,7 @@ with = @$(DEPS) --if-debian $(BUILD_PACKAGES) $(1)
 
 all: $(OUT)/pebsd $(OUT)/pebsctl $(OUT)/pebsd-opener ## build pebsd, pebsctl and pebsd-opener (the default)
 
-run: ## build, then profile this machine, or show a model if it cannot be profiled (needs root)
+run: ## build, then profile this machine, or show a model if it cannot be profiled or you are not root
 	$(call with,$(RUN_PACKAGES))
 	+@$(PARALLEL) all
 	@$(HAND_OVER)

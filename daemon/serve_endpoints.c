@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "export/json/json_public.h"
 #include "export/prometheus/prometheus.h"
@@ -239,12 +240,25 @@ static int get_neighbours(void *userdata, const char *path, struct neighbours_re
 				 SYSFS_ROOT, path, ret);
 }
 
+/*
+ * The group that may connect to sockets; NULL: none. An ordinary user who shows the model or a recording cannot give
+ * sockets to the service's group, and need not.
+ */
+static const char *group_of(const struct server *server)
+{
+	const char *group = server->config->group;
+
+	if (!*group || (geteuid() != 0 && engine_is_own(sampling_engine(server->sampling)) &&
+			strcmp(group, CONFIG_GROUP) == 0))
+		return NULL;
+	return group;
+}
+
 static int open_http(struct server *server, const struct http_source *source, struct failure *failure)
 {
 	const struct http_settings settings = {.event = server->event, .hosts = server->config->hosts};
 	struct http_sockets sockets;
-	const char *group = server->config->group[0] ? server->config->group : NULL;
-	int r = http_sockets_choose(server->store, &server->config->listen, group, &sockets,
+	int r = http_sockets_choose(server->store, &server->config->listen, group_of(server), &sockets,
 				    &failure->message);
 
 	if (r < 0 || sockets.n == 0)
@@ -265,7 +279,6 @@ int serve_endpoints_open(struct server *server, struct control_backend backend, 
 		.health = get_health,
 		.profiles = http_zooms_profiles(&server->http_zooms),
 	};
-	const char *group = server->config->group[0] ? server->config->group : NULL;
 	int r;
 
 	backend.snapshot = get_snapshot;
@@ -281,10 +294,12 @@ int serve_endpoints_open(struct server *server, struct control_backend backend, 
 	backend.name = get_name;
 	serve_history_fill(&backend);
 	backend.userdata = server;
-	r = control_new(server->event, server->options->socket, group, &backend, &server->control,
+	r = control_new(server->event, server->options->socket, group_of(server), &backend, &server->control,
 			&failure->message);
 	if (r < 0)
 		return r;
+	if (engine_is_own(sampling_engine(server->sampling)))
+		control_permit_own(server->control);
 	control_permit(server->control, server->config->detail);
 	return open_http(server, &source, failure);
 }

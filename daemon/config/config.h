@@ -34,7 +34,8 @@ enum config_history { CONFIG_HISTORY_AUTO, CONFIG_HISTORY_YES, CONFIG_HISTORY_NO
 #define CONFIG_MAX_MEMORY_AUTO  0
 #define CONFIG_EVENTS_AUTO      0
 #define CONFIG_GROUP_MAX        256
-#define CONFIG_LINE_MAX         200 /* inih's INI_MAX_LINE: the value of a key is shorter */
+#define CONFIG_GROUP            "pebsd" /* the default of `group` */
+#define CONFIG_LINE_MAX         200     /* inih's INI_MAX_LINE: the value of a key is shorter */
 
 #define CONFIG_KEYS_MAX 40
 

@@ -355,7 +355,7 @@ static const struct config_key keys[] = {
 	{"export", "profiles", CONFIG_KEY_YES_NO, .needs_restart = false, FIELD(profiles),
 	 .default_text = "no",
 	 .meaning = "whether profiles are served over HTTP, to every client that can connect"},
-	{"control", "group", CONFIG_KEY_GROUP, .needs_restart = true, FIELD(group), .default_text = "pebsd",
+	{"control", "group", CONFIG_KEY_GROUP, .needs_restart = true, FIELD(group), .default_text = CONFIG_GROUP,
 	 .meaning = "group whose members may query pebsd over the control socket"},
 	{"control", "detail", CONFIG_KEY_ACCOUNT, .needs_restart = false, FIELD(detail),
 	 .default_text = "root",

@@ -72,7 +72,7 @@ static const struct {
 			 BIT(OPTIONS_COMPARE) | BIT(OPTIONS_VERSION),
 		 "with --once, --probe, --check-config, --compare,\nor with --test-rules or --version: print JSON"},
 	[OPTION_SOCKET] = {"socket", "PATH", BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE),
-			   "control socket (default " OPTIONS_SOCKET_DEFAULT
+			   "control socket (default " DEFAULT_SOCKET
 			   ");\nwith --probe: the socket of the running pebsd"},
 	[OPTION_LISTEN] = {"listen", "ADDR:PORT|unix:PATH|none", BIT(OPTIONS_RUN),
 			   "serve /metrics at this address\n(default: as configured, else 127.0.0.1:9754)"},
@@ -344,7 +344,6 @@ int options_parse(int argc, char *argv[], struct options *ret, char **ret_proble
 	_cleanup_(options_clear) struct options options = {
 		.once_ns = OPTIONS_ONCE_NS_DEFAULT,
 		.test_ns = OPTIONS_TEST_NS_DEFAULT,
-		.socket = OPTIONS_SOCKET_DEFAULT,
 	};
 	int r;
 
@@ -356,6 +355,9 @@ int options_parse(int argc, char *argv[], struct options *ret, char **ret_proble
 		options.origin = CONFIG_ORIGIN_REPLAY;
 	}
 	*ret = options;
+	if (!ret->socket)
+		ret->socket = options.action == OPTIONS_PROBE ? default_socket_to_ask(ret->own_socket)
+							      : default_socket_to_serve(ret->own_socket);
 	options.recordings = NULL;
 	return 0;
 }

@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/default_socket.h"
 #include "base/listen_address.h"
 #include "base/version.h"
 #include "config/config.h"
 #include "pebsd/types.h"
 
-#define OPTIONS_SOCKET_DEFAULT  "/run/pebsd/control.sock"
 #define OPTIONS_ONCE_NS_DEFAULT (10 * NSEC_PER_SEC)
 
 /* Default run time of a test with the model, in model time. The model computes it within a few seconds. */
@@ -32,7 +32,7 @@ enum options_action {
 	OPTIONS_HELP,
 };
 
-/* The strings belong to the command line; the struct owns the list of recordings. */
+/* The strings belong to the command line or are in the struct, which owns the list of recordings. */
 struct options {
 	enum options_action action;
 	const char *config; /* NULL: the files at their default paths */
@@ -44,8 +44,9 @@ struct options {
 	u64 once_ns; /* sampling time of a live origin with `once` */
 	u64 test_ns; /* run time of the model for a test of rules, in model time */
 	bool json;
-	const char *socket; /* fits into struct sockaddr_un */
-	bool has_listen;    /* `listen` overrides the configuration's */
+	const char *socket; /* fits into struct sockaddr_un; to serve on, or with --probe to ask */
+	char own_socket[DEFAULT_SOCKET_MAX];
+	bool has_listen; /* `listen` overrides the configuration's */
 	struct listen_address listen;
 	const char *sysfs_root; /* NULL: /sys */
 };

@@ -11,6 +11,7 @@
 
 #include "base/build_info.h"
 #include "base/cleanup.h"
+#include "base/default_socket.h"
 #include "base/moment.h"
 #include "base/number.h"
 #include "base/suggest.h"
@@ -554,8 +555,9 @@ static enum ctl_exit run_verb(const struct verb *verb, struct ctl_options *optio
 int main(int argc, char **argv)
 {
 	const char *socket = getenv("PEBSD_SOCKET");
-	struct ctl_options options = {.socket = socket && *socket ? socket : OPTIONS_SOCKET,
-				      .now = time(NULL)};
+	char own_socket[DEFAULT_SOCKET_MAX];
+	struct ctl_options options = {
+		.socket = socket && *socket ? socket : default_socket_to_ask(own_socket), .now = time(NULL)};
 	char *found[ARGUMENTS_MAX] = {0};
 	enum ctl_exit result = CTL_USAGE;
 	const struct verb *verb;

@@ -157,6 +157,7 @@ int engine_open(const struct engine_settings *settings, struct engine **ret, cha
 	if (r < 0)
 		return r;
 	engine->head.origin = settings->origin;
+	engine->head.in_process = kernel_is_own(engine->kernel);
 	engine->head.stripes = kernel_stripes(engine->kernel);
 	engine_describe_slots(engine);
 	engine->head.interval_seconds = (double)settings->interval_ns / (double)NSEC_PER_SEC;
@@ -186,6 +187,11 @@ struct engine *engine_free(struct engine *engine)
 	free(engine->totals);
 	free(engine);
 	return NULL;
+}
+
+bool engine_is_own(const struct engine *engine)
+{
+	return kernel_is_own(engine->kernel);
 }
 
 struct kernel *engine_kernel(const struct engine *engine)

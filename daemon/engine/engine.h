@@ -108,6 +108,9 @@ struct engine *engine_free(struct engine *engine);
 DEFINE_CLEANUP(struct engine *, engine_free)
 
 /* The kernel side and the names, for the origin. Owned by the engine. */
+/* Returns whether samples are accounted in this process, without BPF. */
+bool engine_is_own(const struct engine *engine);
+
 struct kernel *engine_kernel(const struct engine *engine);
 struct names *engine_names(const struct engine *engine);
 

@@ -330,14 +330,17 @@ static void put_memory(FILE *out, const struct format_style *style, json_object 
 	char maps[TEXT_NUMBER_MAX], own_text[TEXT_NUMBER_MAX], peak_text[TEXT_NUMBER_MAX], of[64] = "";
 	json_object *memory = json_get_object(status, "memory");
 	u64 bytes, own, peak, stripes, caches;
+	bool in_process = false;
 
 	if (!json_get_u64(status, "map_bytes", &bytes) || !json_get_u64(status, "stripes", &stripes))
 		return;
 	text_bytes(bytes, maps);
+	(void)json_get_bool(status, "in_process", &in_process);
 	if (json_get_u64(status, "stripe_caches", &caches))
 		(void)snprintf(of, sizeof(of), ", divided among %llu last-level cache%s",
 			       (unsigned long long)caches, caches == 1 ? "" : "s");
-	line_put(out, style, "Memory", "%s of BPF maps; %llu stripe%s per slot%s", maps,
+	line_put(out, style, "Memory", "%s of %s; %llu stripe%s per slot%s", maps,
+		 in_process ? "records in pebsd's process, without BPF" : "BPF maps",
 		 (unsigned long long)stripes, stripes == 1 ? "" : "s", of);
 	if (!json_get_u64(memory, "anonymous", &own))
 		return;

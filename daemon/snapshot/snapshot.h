@@ -185,6 +185,7 @@ struct snapshot {
 	u64 slots_free;
 	u64 stripes;       /* of a slot */
 	u64 stripe_caches; /* number of caches whose CPUs share stripes; 0: stripes are not shared */
+	bool in_process;   /* samples are accounted in this process, without BPF maps */
 	u64 map_bytes;     /* memory of the existing BPF maps */
 	u64 map_bytes_max; /* limit for adding slots; 0: none are added */
 	struct maybe_u64 anonymous_bytes;      /* the daemon's own memory (RssAnon) at the collection */

@@ -92,8 +92,9 @@ fi
 
 missing=$(missing_of "$@")
 [ -n "$missing" ] || exit 0
+[ "$(id -u)" = 0 ] ||
+	fail "these packages are missing, and only root can install them: ${missing% }; run \"sudo apt-get install --no-install-recommends ${missing% }\" first"
 say "installs: $missing(and what these depend on; nothing recommended, no service started)"
-[ "$(id -u)" = 0 ] || fail "installing packages needs root: do this as root, or before it \"sudo apt-get install --no-install-recommends ${missing% }\""
 
 trap clean_up EXIT
 trap 'exit 130' INT

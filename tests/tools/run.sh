@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Serves the built pebsd in the foreground until Ctrl-C. Samples this machine if it can, otherwise the model.
+# Serves the built pebsd in the foreground until Ctrl-C. Samples this machine if it can and may, otherwise the model.
 #   run.sh [BUILD_DIRECTORY]
 # When it ends, removes everything that it made but the history, which it keeps below the build directory.
 set -eu
@@ -46,7 +46,6 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "${1:-$top/build}" && pwd)
 daemon='' directory='' scenario=no
 
-[ "$(id -u)" = 0 ] || fail "loading BPF programs needs root: run \"sudo make run\", or the same as root"
 for program in pebsd pebsctl; do
 	[ -x "$build/$program" ] || fail "$build/$program is not built: run \"make run\" in $top"
 done
@@ -67,8 +66,13 @@ set -- --socket "$socket" --listen "127.0.0.1:$port"
 config=$top/config/demo.conf
 set -- --config "$config" "$@"
 
-status=0
-reason=$("$build/pebsd" --probe --config "$config" 2>&1) || status=$?
+user=$(id -u) status=0
+if [ "$user" != 0 ]; then
+	status=3
+	reason='Only root may profile this machine: "sudo make run" does so, if the machine can be profiled.'
+else
+	reason=$("$build/pebsd" --probe --config "$config" 2>&1) || status=$?
+fi
 if [ "$status" = 0 ]; then
 	case $reason in
 	'pebsd can sample memory accesses'*) say "This machine can sample memory accesses; pebsd profiles it." ;;
@@ -77,8 +81,8 @@ if [ "$status" = 0 ]; then
 elif [ "$status" != 3 ]; then
 	fail "pebsd --probe failed with status $status: $reason"
 else
-	say "This machine cannot sample memory accesses. pebsd --probe says:"
-	say "$reason" | sed 's/^/    /'
+	[ "$user" != 0 ] || say "This machine cannot sample memory accesses. pebsd --probe says:"
+	say "$reason" | if [ "$user" = 0 ]; then sed 's/^/    /'; else cat; fi
 	say "So the whole path is shown live on a model: a CPU in software that runs a few programs under a PEBS unit of"
 	say "its own. ITS FIGURES ARE NO MEASUREMENT, of this machine or of any other; every output says \"model\"."
 	set -- --origin model "$@"

@@ -48,6 +48,22 @@ Test(permission, no_level_is_the_strictest)
 	cr_expect(grants(&anna, PERMISSION_ASK, 1001, 5, 6));
 }
 
+Test(permission, the_user_who_runs_the_daemon_has_every_level)
+{
+	struct permission own = {.has_own = true, .own = 1000};
+
+	cr_expect(grants(&own, PERMISSION_DETAIL, 1000, 5, 6));
+	cr_expect(grants(&own, PERMISSION_ROOT, 1000, 5, 6));
+	cr_expect_not(grants(&own, PERMISSION_DETAIL, 1001, 5, 6));
+	expect_text(&own, PERMISSION_ROOT, "root and the user who runs pebsd");
+	permission_resolve("root", &own);
+	cr_expect(grants(&own, PERMISSION_ROOT, 1000, 5, 6));
+	(void)snprintf(own.name, sizeof(own.name), "anna");
+	own.has_user = true;
+	own.user = 1002;
+	expect_text(&own, PERMISSION_DETAIL, "root, the user who runs pebsd and the user anna");
+}
+
 Test(permission, a_user)
 {
 	const struct permission anna = {.name = "anna", .has_user = true, .user = 1000};

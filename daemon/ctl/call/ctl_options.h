@@ -9,8 +9,6 @@
 #include "format/style.h"
 #include "pebsd/types.h"
 
-#define OPTIONS_SOCKET "/run/pebsd/control.sock"
-
 enum window_kind {
 	WINDOW_DEFAULT, /* text: 10 s, in a replay everything; JSON: everything */
 	WINDOW_ALL,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json_get.h"
 #include "base/log.h"
@@ -108,6 +109,12 @@ int control_new(sd_event *event, const char *socket_path, const char *group,
 void control_permit(struct control *control, const char *name)
 {
 	permission_resolve(name, &control->permission);
+}
+
+void control_permit_own(struct control *control)
+{
+	control->permission.has_own = true;
+	control->permission.own = geteuid();
 }
 
 struct control *control_free(struct control *control)

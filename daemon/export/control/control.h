@@ -139,6 +139,9 @@ int control_new(sd_event *event, const char *socket_path, const char *group,
  */
 void control_permit(struct control *control, const char *name);
 
+/* Permits every method to the user who runs this process, which then needs no privileges that the user lacks. */
+void control_permit_own(struct control *control);
+
 /* Closes all connections, and removes the socket if it still is the one that this process made. */
 struct control *control_free(struct control *control);
 

@@ -13,7 +13,7 @@ void permission_resolve(const char *name, struct permission *ret)
 	const struct passwd *user;
 	const struct group *group;
 
-	*ret = (struct permission){0};
+	*ret = (struct permission){.has_own = ret->has_own, .own = ret->own};
 	/* The user root has every permission already, and a group of this name gets none. */
 	if (strcmp(name, "root") == 0)
 		return;
@@ -38,7 +38,7 @@ void permission_resolve(const char *name, struct permission *ret)
 bool permission_grants(const struct permission *permission, enum permission_level level,
 		       const struct permission_peer *peer)
 {
-	if (peer->credentials->uid == 0)
+	if (peer->credentials->uid == 0 || (permission->has_own && peer->credentials->uid == permission->own))
 		return true;
 	if (level != PERMISSION_DETAIL)
 		return level == PERMISSION_ASK;
@@ -59,13 +59,16 @@ char *permission_text(const struct permission *permission, enum permission_level
 	bool detail = level == PERMISSION_DETAIL;
 	bool user = detail && permission->has_user, group = detail && permission->has_group;
 	const char *name = permission->name;
+	const char *own = permission->has_own ? ", the user who runs pebsd" : "";
 	char *text;
 	int length;
 
 	if (user && group)
-		length = asprintf(&text, "root, the user %s and the group %s", name, name);
+		length = asprintf(&text, "root%s, the user %s and the group %s", own, name, name);
 	else if (user || group)
-		length = asprintf(&text, "root and the %s %s", user ? "user" : "group", name);
+		length = asprintf(&text, "root%s and the %s %s", own, user ? "user" : "group", name);
+	else if (permission->has_own)
+		length = asprintf(&text, "root and the user who runs pebsd");
 	else
 		length = asprintf(&text, "root alone%s",
 				  detail ? " (`detail` in [control] can permit a user or group)" : "");

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 
 enum permission_level {
-	PERMISSION_ROOT, /* only root: Reload, perf.data; also the level of a method that sets none */
+	PERMISSION_ROOT, /* only root and `own`: Reload, perf.data; also the level of a method that sets none */
 	/*
 	 * root, and the user or group that `detail` in [control] names: pause, resume, zooms, profiles and hot
 	 * tables
@@ -20,13 +20,18 @@ enum permission_level {
 	PERMISSION_ASK, /* every client that could connect: counters, rules and alerts */
 };
 
-/* The user and the group that `detail` names. All zero: neither. */
+/*
+ * The user and the group that `detail` names, and the user who runs the daemon, if the daemon has no privileges that
+ * this user lacks. All zero: nobody.
+ */
 struct permission {
 	bool has_user; /* there is a user of this name */
 	bool has_group;
 	uid_t user;
 	gid_t group;
 	char name[256];
+	bool has_own;
+	uid_t own; /* has every level */
 };
 
 /* The caller's credentials, recorded by the kernel at connect(2). */
@@ -39,7 +44,7 @@ struct permission_peer {
 /*
  * Looks up the user and the group of this name; if both exist, both are permitted. Logs a warning if neither
  * exists. `ret` then names nobody. The same holds for "root": the user root is always permitted, and a group
- * of that name gets nothing.
+ * of that name gets nothing. Keeps `own`.
  */
 void permission_resolve(const char *name, struct permission *ret);
 

@@ -316,6 +316,8 @@ json_object *json_status(const struct snapshot *snapshot)
 	json_put_u64(&writer, object, "births_without_slot", snapshot->births_without_slot);
 	json_put(&writer, object, "slots_missing", json_object_new_boolean(snapshot->slots_missing));
 	put_no_slot(&writer, object, snapshot, &names);
+	if (snapshot->in_process)
+		json_put(&writer, object, "in_process", json_object_new_boolean(true));
 	json_put_u64(&writer, object, "map_bytes", snapshot->map_bytes);
 	if (snapshot->map_bytes_max > 0)
 		json_put_u64(&writer, object, "map_bytes_max", snapshot->map_bytes_max);
