@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Samples are accounted by the BPF programs and in the process, side by side: both have the same bytes in their
- * records, owners, marks and losses.
+ * records, owners, marks and losses. So it is with any samples, and with those of the model.
  */
 #include <criterion/criterion.h>
 
 #include <string.h>
 
 #include "books.h"
+#include "sampling/model_setup.h"
 #include "some_stripes.h"
 
 #define SLOTS   8
 #define CGROUPS 10
 #define SAMPLES 20000
+#define EVENTS  5 /* as many as the model has */
 
 static struct kernel *opened(enum kernel_account account)
 {
@@ -23,12 +25,13 @@ static struct kernel *opened(enum kernel_account account)
 	settings.account = account;
 	settings.stripes = one_stripe();
 	settings.slots = SLOTS;
-	settings.n_events = 3;
+	settings.n_events = EVENTS;
 	settings.hot_max = 1;
 	settings.events[0].has_address = settings.events[0].has_code_address = 1;
 	settings.events[0].operations = 2;
 	settings.events[1] = (struct event_settings){.has_source = 1};
-	settings.events[2] = (struct event_settings){};
+	for (unsigned event = 2; event < EVENTS; event++)
+		settings.events[event] = (struct event_settings){};
 	cr_assert_eq(kernel_open(&settings, &kernel, &message), 0, "%s", message ? message : "");
 	return kernel;
 }
@@ -50,7 +53,7 @@ static void inject(struct kernel *kernel, u64 state)
 			.address = state >> 40,
 			.code_address = state >> 58,
 			.period = state >> 50,
-			.event = (u16)(i % 3),
+			.event = (u16)(i % EVENTS),
 			.fields = (u16)(state >> 59),
 		};
 	}
@@ -95,6 +98,17 @@ static u64 hot_sum(const struct kernel *kernel, unsigned event, enum hot_kind ki
 	return sum;
 }
 
+static void expect_same_records(const struct kernel *bpf, const struct kernel *own, u32 slot)
+{
+	cr_expect_eq(memcmp(kernel_latency_record(bpf, 0, 0, slot), kernel_latency_record(own, 0, 0, slot),
+			    sizeof(struct latency_record)),
+		     0, "loads of slot %u", slot);
+	for (unsigned event = 1; event < EVENTS; event++)
+		cr_expect_eq(memcmp(kernel_plain_record(bpf, event, 0, slot),
+				    kernel_plain_record(own, event, 0, slot), sizeof(struct plain_record)),
+			     0, "event %u of slot %u", event, slot);
+}
+
 Test(kernel_own_and_bpf, have_the_same_bytes)
 {
 	struct kernel *bpf = opened(KERNEL_ACCOUNT_EITHER), *own = opened(KERNEL_ACCOUNT_OWN);
@@ -105,16 +119,9 @@ Test(kernel_own_and_bpf, have_the_same_bytes)
 	run(own);
 	for (u32 slot = 0; slot < SLOTS; slot++) {
 		expect_same_owner(bpf, own, slot);
-		cr_expect_eq(memcmp(kernel_latency_record(bpf, 0, 0, slot),
-				    kernel_latency_record(own, 0, 0, slot), sizeof(struct latency_record)),
-			     0, "loads of slot %u", slot);
-		for (unsigned event = 1; event < 3; event++)
-			cr_expect_eq(memcmp(kernel_plain_record(bpf, event, 0, slot),
-					    kernel_plain_record(own, event, 0, slot),
-					    sizeof(struct plain_record)),
-				     0, "event %u of slot %u", event, slot);
+		expect_same_records(bpf, own, slot);
 	}
-	for (unsigned event = 0; event < 3; event++) {
+	for (unsigned event = 0; event < EVENTS; event++) {
 		struct loss_record a = kernel_losses(bpf, event, 0), b = kernel_losses(own, event, 0);
 
 		cr_expect_eq(memcmp(kernel_marks(bpf, event, 0), kernel_marks(own, event, 0), SLOTS), 0);
@@ -130,4 +137,45 @@ Test(kernel_own_and_bpf, have_the_same_bytes)
 	cr_expect_eq(kernel_slots_free(bpf), kernel_slots_free(own));
 	kernel_free(bpf);
 	kernel_free(own);
+}
+
+/* Takes a sample of the model for both. */
+struct pair {
+	struct kernel *bpf, *own;
+	u64 samples;
+};
+
+static void take(void *userdata, const struct sample *sample)
+{
+	struct pair *pair = userdata;
+
+	cr_assert_eq(kernel_inject(pair->bpf, sample, 1), 0);
+	cr_assert_eq(kernel_inject(pair->own, sample, 1), 0);
+	pair->samples++;
+}
+
+Test(kernel_own_and_bpf, have_the_same_bytes_of_the_model)
+{
+	struct pair pair = {opened(KERNEL_ACCOUNT_EITHER), opened(KERNEL_ACCOUNT_OWN), 0};
+	struct config *config = NULL;
+	struct computer *computer = NULL;
+	struct failure failure = {0};
+
+	cr_assert_eq(config_new(&config), 0);
+	cr_assert_eq(model_computer(config, &computer, &failure), 0);
+	for (size_t core = 0; core < computer_cores(computer) && core < SLOTS - 1; core++) {
+		char name[COMPUTER_NAME_MAX];
+		u64 id = computer_cgroup(computer, core, name);
+
+		cr_assert_eq(kernel_adopt(pair.bpf, id, 0, name), kernel_adopt(pair.own, id, 0, name));
+	}
+	cr_assert_eq(computer_run(computer, NSEC_PER_SEC / 2, take, &pair), 0);
+	cr_assert_eq(computer_drain(computer, take, &pair), 0);
+	cr_expect_gt(pair.samples, 100);
+	for (u32 slot = 0; slot < SLOTS; slot++)
+		expect_same_records(pair.bpf, pair.own, slot);
+	computer_free(computer);
+	config_free(config);
+	kernel_free(pair.bpf);
+	kernel_free(pair.own);
 }
