@@ -119,7 +119,7 @@ bool figure_is_count(const json_object *described)
 	return false;
 }
 
-static enum figure_group group_of(const char *source)
+enum figure_group figure_group_of(const char *source)
 {
 	static const struct {
 		const char *source;
@@ -151,7 +151,7 @@ bool figure_source_groups(const json_object *event, u64 ret[FIGURE_GROUPS])
 	memset(ret, 0, FIGURE_GROUPS * sizeof(*ret));
 	json_object_object_foreach (sources, name, source)
 		if (json_get_u64(source, "samples", &samples))
-			ret[group_of(name)] += samples;
+			ret[figure_group_of(name)] += samples;
 	return true;
 }
 
@@ -166,7 +166,7 @@ bool figure_latency_groups(const json_object *event, double ret[FIGURE_GROUPS])
 		return false;
 	json_object_object_foreach (sources, name, source)
 		if (json_get_double(source, "latency_sum", &sum)) {
-			ret[group_of(name)] += sum;
+			ret[figure_group_of(name)] += sum;
 			any = true;
 		}
 	return any;
@@ -182,7 +182,7 @@ bool figure_count_groups(json_object *sources, u64 ret[FIGURE_GROUPS])
 	json_object_object_foreach (sources, name, count) {
 		(void)count;
 		if (json_get_u64(sources, name, &samples))
-			ret[group_of(name)] += samples;
+			ret[figure_group_of(name)] += samples;
 	}
 	return true;
 }

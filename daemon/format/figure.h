@@ -85,6 +85,7 @@ enum figure_group {
 	FIGURE_GROUPS,
 };
 
+enum figure_group figure_group_of(const char *source);
 bool figure_source_groups(const json_object *event, u64 ret[FIGURE_GROUPS]);
 
 /* The latency sum of each group, in cycles. Returns false if no source has latency. */

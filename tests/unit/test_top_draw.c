@@ -10,6 +10,17 @@
 
 static const struct format_style plain = {.width = 80};
 
+/* Draws the table with what the tests give. */
+static char *drawn(const struct top_state *state, const struct top_table *table,
+		   const struct top_alerts *alerts, const char *trouble, size_t rows,
+		   const struct format_style *style)
+{
+	const struct top_view view = {
+		.table = table, .alerts = alerts, .clock = "20:15:03 UTC", .trouble = trouble, .rows = rows};
+
+	return FORMATTED(top_draw_table(out, state, &view, style));
+}
+
 static struct top_number number(double value)
 {
 	return (struct top_number){.known = true, .value = value};
@@ -59,18 +70,19 @@ Test(top_draw, a_table_in_80_columns_without_colour)
 		"\033[1mpebsd: perf\033[0m  20:15:03 UTC  6969 samples/s",
 		"\033[1mloads\033[0m  window 10s  by latency  2 cgroups  sampled loads above 30 cycles",
 		"SOURCES: 1 L1  F LFB  2 L2  3 L3  D local DRAM  R remote  o other",
-		"\033[1m CGROUP           SMP/S >LAT%  MEAN   P50    P99 SOURCES         HITM% TREND "
-		"1h \033[0m",
-		"\033[7m>/a                1006  32.6   402   381  >1906 33RRRRRRRRRRRRR   3.1  "
+		"\033[1m  CGROUP           SMP/S >LAT%  MEAN   P50    P99 SOURCES        HITM% TREND "
+		"10m\033[0m",
+		"\033[7m> /a                1006  32.6   402   381  >1906 3RRRRRRRRRRRRR   3.1  "
 		" _____#_\033[0m",
-		" /b+*                 -     -     -     -      -                     -          ",
-		"q quit  h help  Enter open  s sort  / filter  d sums  w window  space freeze",
+		"  /b+*                 -     -     -     -      -                    -          ",
+		"\033[1mq\033[0m quit  \033[1m?\033[0m help  \033[1mEnter\033[0m open  \033[1ma\033[0m alerts  "
+		"\033[1mx\033[0m why  \033[1mz\033[0m zoom  \033[1ms\033[0m sort  \033[1m/\033[0m filter  "
+		"\033[1m, .\033[0m time",
 	};
 	struct top_row rows[] = {some_row("/a"), {.visible = (char *)"/b", .members = 2, .guest = true}};
 	struct top_table table = some_table(rows, 2);
 	struct top_state state = {.own_window = -1};
-	_cleanup_free_ char *text =
-		FORMATTED(top_draw_table(out, &state, &table, "20:15:03 UTC", NULL, 7, &plain));
+	_cleanup_free_ char *text = drawn(&state, &table, NULL, NULL, 7, &plain);
 	const char *at = text;
 
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
@@ -90,30 +102,30 @@ Test(top_draw, what_is_most_telling_stays_where_it_is_narrow)
 	struct top_layout layout;
 
 	for (size_t width = 1; width < 300; width++) {
-		size_t columns = 1;
+		size_t columns = 2;
 
-		layout = top_layout_of(&table, width);
+		layout = top_layout_of(&table, width, false);
 		columns +=
 			layout.name +
 			6 * (size_t)(layout.samples + layout.share + layout.mean + layout.p50 + layout.hitm) +
 			7 * (size_t)layout.p99 + layout.bar + (layout.bar > 0) + layout.trend +
 			(layout.trend > 0);
-		cr_expect(columns <= width || width < 17, "%zu columns of %zu", columns, width);
+		cr_expect(columns <= width || width < 18, "%zu columns of %zu", columns, width);
 		cr_expect(!layout.share || layout.p99, "at %zu", width);
 		cr_expect(!layout.trend || layout.bar, "at %zu", width);
 	}
-	layout = top_layout_of(&table, 80);
+	layout = top_layout_of(&table, 80, false);
 	cr_expect(layout.samples && layout.share && layout.mean && layout.p50 && layout.p99 && layout.hitm &&
 		  layout.bar && layout.trend);
-	layout = top_layout_of(&table, 200);
+	layout = top_layout_of(&table, 200, false);
 	cr_expect_eq(layout.name, strlen(row.visible));
 	cr_expect_gt(layout.trend, 30);
 
 	table.latency = false;
-	layout = top_layout_of(&table, 200);
+	layout = top_layout_of(&table, 200, false);
 	cr_expect(!layout.mean && !layout.p50 && !layout.p99 && !layout.hitm, "of what has no latency");
 	table.sources = false;
-	cr_expect_eq(top_layout_of(&table, 200).bar, 0);
+	cr_expect_eq(top_layout_of(&table, 200, false).bar, 0);
 }
 
 static const char *find_line(const char *text, const char *part)
@@ -142,13 +154,13 @@ Test(top_draw, waiting_has_columns_and_a_part_of_the_first_line)
 	row.waits[SHOWN_TRAFFIC] = number(1.92e9);
 	(void)strcpy(table.cores_lost, "2.2 of 8 cores lost to memory");
 	top_state_set_sort(&state, "cores-lost");
-	loads = FORMATTED(top_draw_table(out, &state, &table, "20:15:03 UTC", NULL, 7, &plain));
+	loads = drawn(&state, &table, NULL, NULL, 7, &plain);
 	(void)find_line(loads, "  \033[1m2.2 of 8 cores lost to memory\033[0m  6969 samples/s\n");
 	(void)find_line(loads, "  P99 WAIT%>CORES SOURCES ");
 	(void)find_line(loads, " >1906  62.5  2.00 3RRR");
 
 	table.latency = table.sources = false;
-	stalls = FORMATTED(top_draw_table(out, &state, &table, "20:15:03 UTC", NULL, 7, &plain));
+	stalls = drawn(&state, &table, NULL, NULL, 7, &plain);
 	(void)find_line(stalls, " WAIT%>CORES  USED   CPI  MISS   B/S");
 	(void)find_line(stalls, "  62.5  2.00     -  0.25     - 1.92G");
 }
@@ -160,13 +172,13 @@ Test(top_draw, waiting_stays_on_the_screen)
 
 	for (enum shown_wait which = 0; which < SHOWN_WAITS; which++)
 		table.waits[which] = true;
-	for (size_t width = 17; width < 300; width++)
+	for (size_t width = 18; width < 300; width++)
 		for (int latency = 0; latency < 2; latency++) {
 			struct top_layout layout;
-			size_t columns = 1;
+			size_t columns = 2;
 
 			table.latency = latency;
-			layout = top_layout_of(&table, width);
+			layout = top_layout_of(&table, width, false);
 			columns += layout.name +
 				   6 * (size_t)(layout.samples + layout.share + layout.mean + layout.p50 +
 						layout.hitm) +
@@ -184,12 +196,12 @@ Test(top_draw, colours_are_of_bars_and_nothing_else)
 	struct top_row rows[] = {some_row("/a"), some_row("/b")};
 	struct top_table table = some_table(rows, 2);
 	struct top_state state = {.own_window = -1};
-	_cleanup_free_ char *text =
-		FORMATTED(top_draw_table(out, &state, &table, "20:15:03 UTC", NULL, 9, &coloured));
+	_cleanup_free_ char *text = drawn(&state, &table, NULL, NULL, 9, &coloured);
 
-	formatted_expect(text, "\033[7m>/a ");
-	formatted_expect(text, "  >1906 33RRRRRRRRRRRRR "); /* the marked row, in reverse video */
-	formatted_expect(text, "  >1906 \033[44m33\033[0m\033[41mRRRRRRRRRRRRR\033[0m ");
+	formatted_expect(text, "\033[7m> /a ");
+	/* The marked row is in reverse video, but its bar keeps its colours. */
+	formatted_expect(text, "  >1906\033[0m \033[44m3\033[0m\033[41mRRRRRRRRRRRRR\033[0m\033[7m   3.1");
+	formatted_expect(text, "  >1906 \033[44m3\033[0m\033[41mRRRRRRRRRRRRR\033[0m   3.1");
 }
 
 Test(top_draw, trouble_a_filter_and_a_freeze_are_told)
@@ -197,15 +209,14 @@ Test(top_draw, trouble_a_filter_and_a_freeze_are_told)
 	struct top_table table = some_table(NULL, 0);
 	struct top_state state = {
 		.own_window = -1, .frozen = true, .sums = true, .depth = 3, .filter = "x\033[2J"};
-	_cleanup_free_ char *text =
-		FORMATTED(top_draw_table(out, &state, &table, "20:15:03 UTC", "nobody answers", 24, &plain));
+	_cleanup_free_ char *text = drawn(&state, &table, NULL, "nobody answers", 24, &plain);
 
 	formatted_expect(text, "FROZEN at 20:15:03 UTC");
 	formatted_expect(text, "nobody answers");
 	formatted_expect(text, "+ sums to depth 3");
 	formatted_expect(text, "filter x\\x1b[2J");
 	formatted_expect(text, "no matching cgroup");
-	cr_expect_null(strstr(text, "alert"));
+	cr_expect_null(strstr(text, "firing"));
 }
 
 Test(top_draw, alerts_that_fire_are_told)
@@ -215,8 +226,252 @@ Test(top_draw, alerts_that_fire_are_told)
 	_cleanup_free_ char *text = NULL;
 
 	table.firing = 2;
-	text = FORMATTED(top_draw_table(out, &state, &table, "20:15:03 UTC", NULL, 24, &plain));
-	formatted_expect(text, "2 alerts");
+	text = drawn(&state, &table, NULL, NULL, 24, &plain);
+	formatted_expect(text, "2 alerts firing (a)");
+}
+
+static struct top_alert some_alert(enum top_alert_state state, const char *cgroup)
+{
+	return (struct top_alert){.state = state,
+				  .mood = state == TOP_ALERT_FIRING ? LINE_BAD : LINE_WARNING,
+				  .rule = (char *)"slow",
+				  .cgroup = (char *)cgroup,
+				  .visible_rule = (char *)"slow",
+				  .visible = (char *)cgroup,
+				  .path = (char *)cgroup,
+				  .words = (char *)"firing",
+				  .age = "12s",
+				  .value = "p99 912 cycles",
+				  .limit = "above 896"};
+}
+
+Test(top_draw, rows_with_alerts_are_marked_without_colour_too)
+{
+	static const struct format_style coloured = {.width = 80, .colour = true}, wide = {.width = 120};
+	struct top_row rows[] = {some_row("/a"), some_row("/b"), some_row("/c"), some_row("/d")};
+	struct top_alert list[] = {some_alert(TOP_ALERT_OTHER, "/a"), some_alert(TOP_ALERT_PENDING, "/b"),
+				   some_alert(TOP_ALERT_FIRING, "/b"), some_alert(TOP_ALERT_UNKNOWN, "/c"),
+				   some_alert(TOP_ALERT_PENDING, "/d")};
+	const struct top_alerts alerts = {.list = list, .n = ARRAY_SIZE(list)};
+	struct top_table table = some_table(rows, ARRAY_SIZE(rows));
+	struct top_state state = {.own_window = -1};
+	_cleanup_free_ char *text = drawn(&state, &table, &alerts, NULL, 14, &wide), *colours = NULL;
+
+	formatted_expect(text, "Alerts: ! firing  ~ pending  ? unknown");
+	formatted_expect(text, "\033[7m> /a ");
+	formatted_expect(text, "\n !\033[0m/b ");
+	formatted_expect(text, "\n ?\033[0m/c ");
+	formatted_expect(text, "\n ~\033[0m/d ");
+	formatted_expect_not(text, "explain the alert");
+	/* The next useful key is told for the marked row. */
+	state.row = 1;
+	colours = drawn(&state, &table, &alerts, NULL, 14, &coloured);
+	formatted_expect(colours, "\033[7m>\033[1m\033[31m!\033[0m\033[7m/b ");
+	formatted_expect(colours, "\033[33m?\033[0m\033[33m/c ");
+	formatted_expect(colours, "\033[1mx\033[0m explain the alert");
+}
+
+Test(top_draw, the_pane_is_where_the_screen_has_room)
+{
+	struct top_frame frame = top_frame_of(TOP_TABLE, 80, 24, 100);
+
+	cr_expect(frame.room == 19 && frame.width == 80 && frame.pane_lines == 0);
+	frame = top_frame_of(TOP_TABLE, 80, 24, 6);
+	cr_expect(frame.room == 8 && frame.pane_lines == 10, "few cgroups leave room for it");
+	frame = top_frame_of(TOP_TABLE, 120, 30, 100);
+	cr_expect(frame.room == 12 && !frame.beside && frame.pane_lines == 12 && frame.pane_width == 120);
+	frame = top_frame_of(TOP_TABLE, 200, 50, 100);
+	cr_expect(frame.room == 45 && frame.beside && frame.width == 117 && frame.pane_width == 80);
+	for (size_t rows = 1; rows < 80; rows++)
+		for (size_t columns = 1; columns < 260; columns++)
+			for (enum top_page page = 0; page < TOP_PAGES; page++) {
+				frame = top_frame_of(page, columns, rows, rows / 3);
+				cr_assert(frame.room >= 1 && frame.width >= 1 && frame.width <= columns);
+				cr_assert(rows < 12 || frame.first + frame.room + 1 +
+								       (frame.pane_lines && !frame.beside
+										? frame.pane_lines + 1
+										: 0) ==
+							       rows,
+					  "%zu rows", rows);
+			}
+}
+
+static struct top_pane some_pane(void)
+{
+	struct top_pane pane = {
+		.cgroup = (char *)"/a",
+		.visible = (char *)"a",
+		.path = (char *)"/a",
+		.figures = "samples 1006  mean 402",
+		.latency = true,
+		.has_histogram = true,
+		.has_trend = true,
+		.trend = {.n = 4, .latency = true, .bin_seconds = 15, .values = {NAN, 100, 50, 200}}};
+
+	pane.fine[histogram_fine_index(40)][FIGURE_L1] = 30;
+	pane.fine[histogram_fine_index(60)][FIGURE_L2] = 30;
+	pane.fine[histogram_fine_index(500)][FIGURE_REMOTE] = 40;
+	return pane;
+}
+
+Test(top_pane, it_has_a_histogram_by_source_and_a_timeline)
+{
+	const struct top_pane pane = some_pane();
+	const struct top_alert alert = some_alert(TOP_ALERT_FIRING, "/a");
+	_cleanup_free_ char *text = FORMATTED(top_pane_draw(out, &pane, &alert, 60, 20, false, &plain));
+	_cleanup_free_ char *path = FORMATTED(top_pane_draw(out, &pane, NULL, 60, 20, true, &plain));
+	size_t lines = 0;
+
+	formatted_expect(text, "\033[1ma\033[0m\n");
+	formatted_expect(text, "! firing for 12s: slow, p99 912 cycles above 896 (x explain");
+	formatted_expect(text, "samples 1006  mean 402\n");
+	formatted_expect(text, "        33 - 64  60.0% 1111111111111111111222222222222222222\n");
+	formatted_expect(text, "      129 - 256   0.0% \n");
+	formatted_expect(text, "      257 - 512  40.0% RRRRRRRRRRRRRRRRRRRRRRRRR\n");
+	/* Two cells for each bin: nothing is known of the first one. */
+	formatted_expect(text, "    200       ##\n");
+	formatted_expect(text, "        -1min 0s");
+	formatted_expect(path, "\033[1m/a\033[0m\n");
+	for (const char *at = text; *at; at++)
+		lines += *at == '\n';
+	cr_expect_leq(lines, 20, "%s", text);
+}
+
+Test(top_pane, of_replies)
+{
+	json_object *status =
+		formatted_from("{\"events\":{\"loads\":{\"measures\":[\"latency\",\"source\"]}}}");
+	json_object *cgroup = formatted_from(
+		"{\"cgroup\":\"/shop\\u001b.service\",\"name\":\"shop\",\"events\":{\"loads\":{\"samples\":7,\"sources\":"
+		"{\"l1\":{\"samples\":5,\"histogram\":[{\"le\":32,\"samples\":5}]},"
+		"\"remote_cache\":{\"samples\":2,\"histogram\":[{\"le\":512,\"samples\":2}]}}}}}");
+	json_object *history = formatted_from(
+		"{\"bins\":[{\"since\":\"2026-11-21T06:00:10Z\",\"until\":\"2026-11-21T06:00:20Z\",\"covered_s\":10,"
+		"\"events\":{\"loads\":{\"latency\":{\"mean\":120.5}}}}]}");
+	struct top_pane pane;
+
+	cr_assert_eq(top_pane_read(status, cgroup, "loads", &pane), 0);
+	cr_expect_str_eq(pane.visible, "shop");
+	cr_expect_str_eq(pane.path, "/shop\\x1b.service");
+	cr_expect_eq(pane.fine[histogram_fine_index(32)][FIGURE_L1], 5);
+	cr_expect_eq(pane.fine[histogram_fine_index(512)][FIGURE_REMOTE], 2);
+	cr_expect(pane.latency && !pane.has_trend);
+	/* The minute until 06:00:30: the stored time lies in the fifth bin. */
+	top_pane_read_history(&pane, history, "loads", 6, 60, 1795240830);
+	cr_expect(pane.has_trend && pane.past);
+	cr_expect(isnan(pane.trend.values[3]) && isnan(pane.trend.values[5]));
+	cr_expect_float_eq(pane.trend.values[4], 120.5, 1e-9);
+	top_pane_done(&pane);
+	cr_assert_eq(top_pane_read(status, cgroup, NULL, &pane), 0);
+	cr_expect(!pane.has_histogram && !*pane.figures, "no event is sampled");
+	top_pane_done(&pane);
+	json_object_put(status);
+	json_object_put(cgroup);
+	json_object_put(history);
+}
+
+Test(top_alerts, of_a_reply)
+{
+	json_object *reply = formatted_from(
+		"{\"next\":3,\"alerts\":["
+		"{\"rule\":\"slow\",\"cgroup\":\"/a\",\"name\":\"a\",\"state\":\"resolved\"},"
+		"{\"rule\":\"slow\",\"cgroup\":\"/b\",\"state\":\"unknown\",\"held\":\"firing\"},"
+		"{\"rule\":\"fast\",\"cgroup\":\"/b\",\"state\":\"firing\",\"metric\":\"p99\",\"unit\":\"cycles\","
+		"\"value\":912.5,\"above\":896,\"since\":\"2026-11-21T06:00:00Z\"},"
+		"{\"state\":\"firing\"}]}");
+	struct top_alerts alerts;
+	const struct top_alert *alert;
+
+	cr_assert_eq(top_alerts_read(reply, 1795240805, &alerts), 0);
+	cr_expect(alerts.n == 3 && alerts.more);
+	cr_expect_str_eq(alerts.list[0].visible, "a");
+	cr_expect_null(top_alerts_of(&alerts, "/a"), "it is resolved");
+	cr_expect_str_eq(alerts.list[1].words, "unknown (firing)");
+	cr_expect_eq(top_alert_mark(&alerts.list[1]), '?');
+	alert = top_alerts_of(&alerts, "/b");
+	cr_assert_not_null(alert);
+	cr_expect_str_eq(alert->rule, "fast", "the most urgent one");
+	cr_expect_str_eq(alert->value, "p99 912.5 cycles");
+	cr_expect_str_eq(alert->age, "5s");
+	cr_expect_str_eq(alert->limit, "above 896 cycles");
+	top_alerts_done(&alerts);
+	json_object_put(reply);
+	cr_assert_eq(top_alerts_read(NULL, 0, &alerts), 0);
+	cr_expect(alerts.n == 0 && !alerts.more);
+	top_alerts_done(&alerts);
+}
+
+Test(top_alerts, a_long_list_is_bounded)
+{
+	json_object *reply = json_object_new_object(), *list = json_object_new_array();
+	struct top_alerts alerts;
+
+	for (int i = 0; i < TOP_ALERTS_MAX + 5; i++)
+		json_object_array_add(
+			list, formatted_from("{\"rule\":\"r\",\"cgroup\":\"/a\",\"state\":\"firing\"}"));
+	json_object_object_add(reply, "alerts", list);
+	cr_assert_eq(top_alerts_read(reply, 0, &alerts), 0);
+	cr_expect(alerts.n == TOP_ALERTS_MAX && alerts.more);
+	top_alerts_done(&alerts);
+	json_object_put(reply);
+}
+
+Test(top_draw, alerts_are_a_list_with_a_mark)
+{
+	struct top_alert list[] = {some_alert(TOP_ALERT_FIRING, "/a"), some_alert(TOP_ALERT_PENDING, "/b")};
+	const struct top_alerts alerts = {.list = list, .n = ARRAY_SIZE(list)};
+	const struct top_view view = {.alerts = &alerts, .clock = "20:15:03 UTC", .rows = 10};
+	struct top_state state = {.page = TOP_ALERTS, .alert = 1};
+	_cleanup_free_ char *text = FORMATTED(top_draw_alerts(out, &state, &view, &plain));
+
+	formatted_expect(text, "1 firing, 1 pending, 0 unknown, 0 resolved in the last hour\n");
+	formatted_expect(text, " !\033[0mfiring  12s  slow  p99 912 cycles  above 896  /a ");
+	formatted_expect(text, "\033[7m>~\033[0m\033[7mfiring  12s  slow");
+	formatted_expect(text, "\033[1mEnter\033[0m explain");
+}
+
+Test(top_draw, the_head_of_a_page_stays_when_it_scrolls)
+{
+	const struct top_pane pane = some_pane();
+	const struct top_view view = {.pane = &pane, .clock = "20:15:03 UTC", .rows = 16};
+	struct top_state state = {.page = TOP_CGROUP, .scroll = 3, .target = (char *)"/a"};
+	const char *body = "b1\nb2\nb3\nb4\nb5\nb6\nb7\nb8\nb9\nb10\nb11\nb12\nb13\nb14\nb15\n";
+	_cleanup_free_ char *text = FORMATTED(top_draw_page(out, &state, &view, body, &plain));
+
+	formatted_expect(text, "lines 4-14 of 15");
+	formatted_expect(text, "\033[1ma\033[0m\nsamples 1006  mean 402\nno alert\nb4\nb5\n");
+	formatted_expect(text, "b14\n\033[1mq\033[0m quit");
+}
+
+Test(top_draw, heads_say_by_what_a_click_sorts)
+{
+	struct top_row row = some_row("/a");
+	struct top_table table = some_table(&row, 1);
+	const struct top_layout layout = top_layout_of(&table, 80, false);
+
+	cr_expect_null(top_draw_sort_at(&layout, 5));
+	cr_expect_str_eq(top_draw_sort_at(&layout, 2 + layout.name), "samples");
+	cr_expect_str_eq(top_draw_sort_at(&layout, 2 + layout.name + 11), "latency");
+	cr_expect_str_eq(top_draw_sort_at(&layout, 2 + layout.name + 12), "mean");
+	cr_expect_null(top_draw_sort_at(&layout, 2 + layout.name + 18), "P50 is no order");
+	cr_expect_str_eq(top_draw_sort_at(&layout, 2 + layout.name + 30), "p99");
+	cr_expect_str_eq(top_draw_sort_at(&layout, 2 + layout.name + 35), "share:remote_dram");
+	cr_expect_null(top_draw_sort_at(&layout, 79));
+}
+
+Test(top_draw, full_names_are_paths)
+{
+	struct top_row row = some_row("shop");
+	struct top_table table = some_table(&row, 1);
+	struct top_state state = {.own_window = -1};
+	_cleanup_free_ char *names = NULL, *paths = NULL;
+
+	row.path = (char *)"/kubepods/shop";
+	names = drawn(&state, &table, NULL, NULL, 7, &plain);
+	state.full_names = true;
+	paths = drawn(&state, &table, NULL, NULL, 7, &plain);
+	formatted_expect(names, "> shop ");
+	formatted_expect(paths, "> /kubepods/shop ");
 }
 
 static char *line_of(const double *values, size_t n, size_t cells, bool utf8)

@@ -133,9 +133,9 @@ Test(top_state, orders_windows_spans_events_and_depths_go_round)
 		(void)key(&state, 'w');
 	cr_expect_eq(top_state_window(&state, false), 5);
 
-	cr_expect_eq(top_state_span(&state), 3600);
-	(void)key(&state, 't');
 	cr_expect_eq(top_state_span(&state), 600);
+	(void)key(&state, 't');
+	cr_expect_eq(top_state_span(&state), 60);
 	(void)key(&state, 'e');
 	(void)key(&state, 'e');
 	cr_expect_eq(state.event, 0);
@@ -271,4 +271,167 @@ Test(top_state, a_time_is_typed)
 	key(&state, '/');
 	cr_expect(state.typing && !state.typing_time);
 	top_state_done(&state);
+}
+
+static struct top_alert list[] = {
+	{.state = TOP_ALERT_FIRING, .rule = (char *)"slow", .cgroup = (char *)"r1"},
+	{.state = TOP_ALERT_OTHER, .rule = (char *)"slow", .cgroup = (char *)"r2"},
+	{.state = TOP_ALERT_PENDING, .rule = (char *)"remote", .cgroup = (char *)"r3"}};
+static const struct top_alerts alerts = {.list = list, .n = 3};
+
+static struct top_shown with_alerts(void)
+{
+	struct top_shown rows = shown(&in_place);
+
+	rows.alerts = &alerts;
+	return rows;
+}
+
+Test(top_state, alerts_are_listed_and_explained)
+{
+	struct top_shown rows = with_alerts();
+	struct top_state state = {.own_window = -1};
+
+	cr_expect_eq(top_state_key(&state, 'a', &rows), TOP_FETCH);
+	cr_expect_eq(state.page, TOP_ALERTS);
+	cr_expect_eq(top_state_key(&state, SCREEN_LAST, &rows), TOP_DRAW);
+	cr_expect_eq(state.alert, 2);
+	cr_expect_eq(top_state_key(&state, SCREEN_ENTER, &rows), TOP_FETCH);
+	cr_expect_eq(state.page, TOP_EXPLAIN);
+	cr_expect_str_eq(state.target, "r3");
+	cr_expect_str_eq(state.rule, "remote");
+	cr_expect_eq(top_state_key(&state, SCREEN_ENTER, &rows), TOP_FETCH, "the cgroup itself");
+	cr_expect(state.page == TOP_CGROUP && strcmp(state.target, "r3") == 0);
+	/* Each Escape goes back to the page from which this one was opened. */
+	cr_expect_eq(top_state_key(&state, SCREEN_ESCAPE, &rows), TOP_FETCH);
+	cr_expect_eq(state.page, TOP_EXPLAIN);
+	(void)top_state_key(&state, 'a', &rows);
+	cr_expect_eq(state.page, TOP_ALERTS, "the list that is open already");
+	(void)top_state_key(&state, SCREEN_ESCAPE, &rows);
+	cr_expect_eq(state.page, TOP_TABLE);
+	cr_expect_eq(top_state_key(&state, SCREEN_ESCAPE, &rows), TOP_NOTHING);
+	top_state_done(&state);
+}
+
+Test(top_state, the_marked_alert_is_found_again)
+{
+	struct top_alert moved[] = {list[2], list[0]};
+	const struct top_alerts fewer = {.list = moved, .n = 2};
+	struct top_shown rows = with_alerts();
+	struct top_state state = {.own_window = -1, .page = TOP_ALERTS};
+
+	(void)top_state_key(&state, SCREEN_LAST, &rows);
+	top_state_settle_alerts(&state, &fewer, 10);
+	cr_expect_eq(state.alert, 0);
+	top_state_settle_alerts(&state, &alerts, 1);
+	cr_expect(state.alert == 2 && state.first_alert == 2);
+	top_state_settle_alerts(&state, &(struct top_alerts){0}, 10);
+	cr_expect_eq(state.alert, 0);
+	rows.alerts = &(struct top_alerts){0};
+	cr_expect_eq(top_state_key(&state, SCREEN_ENTER, &rows), TOP_NOTHING, "nothing to explain");
+	top_state_done(&state);
+}
+
+Test(top_state, a_row_is_explained)
+{
+	struct top_shown rows = with_alerts();
+	struct top_state state = {.own_window = -1};
+
+	(void)top_state_key(&state, SCREEN_DOWN, &rows);
+	cr_expect_eq(top_state_key(&state, 'x', &rows), TOP_FETCH);
+	cr_expect(state.page == TOP_EXPLAIN && strcmp(state.target, "r1") == 0 &&
+		  strcmp(state.rule, "slow") == 0);
+	(void)top_state_key(&state, SCREEN_ESCAPE, &rows);
+	(void)top_state_key(&state, SCREEN_DOWN, &rows);
+	cr_expect_eq(top_state_key(&state, 'x', &rows), TOP_FETCH, "its neighbours");
+	cr_expect(strcmp(state.target, "r2") == 0 && !state.rule, "its alert is resolved");
+	top_state_done(&state);
+}
+
+Test(top_state, a_zoom_begins_after_a_confirmation)
+{
+	struct top_state state = {.own_window = -1, .now = NOW};
+
+	cr_expect_eq(key(&state, 'z'), TOP_DRAW);
+	cr_expect(state.confirming && strcmp(state.target, "r0") == 0);
+	cr_expect_eq(key(&state, 'x'), TOP_NOTHING, "neither Enter nor Escape");
+	cr_expect_eq(key(&state, SCREEN_ESCAPE), TOP_DRAW);
+	cr_expect(!state.confirming && state.page == TOP_TABLE);
+	(void)key(&state, 'z');
+	cr_expect_eq(key(&state, SCREEN_ENTER), TOP_ZOOM_BEGIN);
+	cr_expect_eq(state.page, TOP_ZOOM);
+	state.zoom_runs = true;
+	cr_expect_eq(key(&state, ','), TOP_NOTHING, "a zoom is of the present");
+	cr_expect_eq(key(&state, SCREEN_ESCAPE), TOP_ZOOM_END);
+	cr_expect_eq(state.page, TOP_ZOOM, "its report stays");
+	state.zoom_runs = false;
+	cr_expect_eq(key(&state, SCREEN_ESCAPE), TOP_FETCH);
+	cr_expect_eq(state.page, TOP_TABLE);
+	(void)key(&state, ',');
+	cr_expect_eq(key(&state, 'z'), TOP_DRAW);
+	cr_expect(!state.confirming && state.message, "the past cannot be zoomed into");
+	top_state_done(&state);
+}
+
+static enum top_action click(struct top_state *state, size_t line, const char *sort)
+{
+	struct top_shown rows = with_alerts();
+
+	return top_state_mouse(state, SCREEN_CLICK, line, sort, &rows);
+}
+
+Test(top_state, a_mouse_marks_opens_sorts_and_scrolls)
+{
+	struct top_shown rows = with_alerts();
+	struct top_state state = {.own_window = -1};
+
+	cr_expect_eq(click(&state, 0, NULL), TOP_DRAW);
+	cr_expect_eq(state.page, TOP_TABLE, "a first click marks, even a row that is marked already");
+	cr_expect_eq(click(&state, 4, NULL), TOP_DRAW);
+	cr_expect(state.row == 4 && strcmp(state.selected, "r4") == 0);
+	cr_expect_eq(click(&state, 4, NULL), TOP_FETCH);
+	cr_expect(state.page == TOP_CGROUP && strcmp(state.target, "r4") == 0);
+	cr_expect_eq(click(&state, 2, NULL), TOP_NOTHING);
+	cr_expect_eq(top_state_mouse(&state, SCREEN_WHEEL_DOWN, TOP_NO_LINE, NULL, &rows), TOP_DRAW);
+	cr_expect_eq(state.scroll, 3);
+	cr_expect_eq(top_state_mouse(&state, SCREEN_WHEEL_UP, TOP_NO_LINE, NULL, &rows), TOP_DRAW);
+	cr_expect_eq(state.scroll, 0);
+	(void)key(&state, SCREEN_ESCAPE);
+	cr_expect_eq(click(&state, TOP_NO_LINE, "p99"), TOP_FETCH);
+	cr_expect_str_eq(top_state_sort(&state), "p99");
+	cr_expect_eq(click(&state, TOP_NO_LINE, NULL), TOP_NOTHING);
+	cr_expect_eq(click(&state, 1000, NULL), TOP_NOTHING);
+	/* While something is typed or asked, the mouse does nothing. */
+	(void)key(&state, 'z');
+	cr_expect_eq(click(&state, 2, NULL), TOP_NOTHING);
+	(void)key(&state, SCREEN_ESCAPE);
+	state.page = TOP_ALERTS;
+	rows.rows = alerts.n;
+	cr_expect_eq(top_state_mouse(&state, SCREEN_CLICK, 2, NULL, &rows), TOP_DRAW);
+	cr_expect_eq(state.alert, 2);
+	cr_expect_eq(top_state_mouse(&state, SCREEN_CLICK, 2, NULL, &rows), TOP_FETCH);
+	cr_expect(state.page == TOP_EXPLAIN && strcmp(state.rule, "remote") == 0);
+	cr_expect_eq(key(&state, 'm'), TOP_MOUSE);
+	cr_expect(state.no_mouse);
+	cr_expect_eq(key(&state, 'p'), TOP_DRAW);
+	cr_expect(state.full_names);
+	top_state_done(&state);
+}
+
+Test(top_state, unknown_keys_do_nothing)
+{
+	static const char unknown[] =
+		"bcgikloruvyABCDEFGHIJKLMNOPRTUVWXYZ0123456789!@#$%^&*()_=[]{}|;:'\"`~\t\001\004";
+
+	for (enum top_page page = 0; page < TOP_PAGES; page++) {
+		struct top_state state = {.own_window = -1, .page = page, .target = strdup("r1")};
+
+		if (page == TOP_HELP)
+			continue; /* any key leaves it */
+		for (const char *at = unknown; *at; at++) {
+			cr_expect_eq(key(&state, (u32)*at), TOP_NOTHING, "'%c' on page %d", *at, (int)page);
+			cr_expect_eq(state.page, page);
+		}
+		top_state_done(&state);
+	}
 }

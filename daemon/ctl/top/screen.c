@@ -30,7 +30,7 @@ struct screen {
 	bool colour;
 	bool ended;
 	bool resized;
-	u32 keys[KEYS_MAX]; /* pressed, but not yet returned by screen_wait() */
+	struct screen_input keys[KEYS_MAX]; /* pressed, but not yet returned by screen_wait() */
 	size_t n_keys;
 };
 
@@ -166,6 +166,15 @@ void screen_room(const struct screen *screen, size_t *ret_columns, size_t *ret_r
 	*ret_rows = rows > 0 ? (size_t)rows : 1;
 }
 
+bool screen_set_mouse(struct screen *screen, bool on)
+{
+	(void)screen;
+	/* Clicks are reported at once: a double click is two of them. */
+	(void)mouseinterval(0);
+	return mousemask(on && terminal_has_mouse() ? BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED : 0,
+			 NULL) != 0;
+}
+
 bool screen_has_colour(const struct screen *screen)
 {
 	return screen->colour;
@@ -281,6 +290,20 @@ static u32 key_of(int kind, wint_t key)
 	return SCREEN_OTHER_KEY;
 }
 
+/* Returns false if the event is none that this program uses. */
+static bool take_mouse(struct screen_input *ret)
+{
+	MEVENT event;
+
+	if (getmouse(&event) != OK || event.x < 0 || event.y < 0)
+		return false;
+	*ret = (struct screen_input){.row = (size_t)event.y, .column = (size_t)event.x};
+	ret->key = event.bstate & BUTTON1_PRESSED   ? SCREEN_CLICK
+		   : event.bstate & BUTTON4_PRESSED ? SCREEN_WHEEL_UP
+						    : SCREEN_WHEEL_DOWN;
+	return event.bstate & (BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED);
+}
+
 static void take_keys(struct screen *screen, short events)
 {
 	bool any = false;
@@ -289,8 +312,10 @@ static void take_keys(struct screen *screen, short events)
 
 	while (screen->n_keys < KEYS_MAX && (kind = get_wch(&key)) != ERR) {
 		any = true;
-		if (kind != KEY_CODE_YES || key != KEY_RESIZE)
-			screen->keys[screen->n_keys++] = key_of(kind, key);
+		if (kind == KEY_CODE_YES && key == KEY_MOUSE)
+			screen->n_keys += take_mouse(&screen->keys[screen->n_keys]);
+		else if (kind != KEY_CODE_YES || key != KEY_RESIZE)
+			screen->keys[screen->n_keys++] = (struct screen_input){.key = key_of(kind, key)};
 	}
 	/*
 	 * poll(2) reported standard input, but there was no key. If the terminal hung up, end the program.
@@ -327,7 +352,7 @@ static bool poll_once(struct screen *screen, int fd, long long milliseconds)
 	return fds[2].revents;
 }
 
-enum screen_event screen_wait(struct screen *screen, int fd, int milliseconds, u32 *ret_key)
+enum screen_event screen_wait(struct screen *screen, int fd, int milliseconds, struct screen_input *ret)
 {
 	long long end = now_ms() + milliseconds;
 
@@ -344,7 +369,7 @@ enum screen_event screen_wait(struct screen *screen, int fd, int milliseconds, u
 			return SCREEN_RESIZED;
 		}
 		if (screen->n_keys > 0) {
-			*ret_key = screen->keys[0];
+			*ret = screen->keys[0];
 			screen->n_keys--;
 			memmove(screen->keys, screen->keys + 1, screen->n_keys * sizeof(*screen->keys));
 			return SCREEN_KEY;

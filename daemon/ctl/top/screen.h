@@ -2,7 +2,7 @@
 /*
  * A full terminal screen that is redrawn repeatedly, and its keys, by ncurses. SIGINT, SIGTERM and SIGHUP are
  * blocked and reported as SCREEN_END. The terminal is restored when the screen is closed and while the
- * program is stopped (Ctrl-Z). Output to standard error is held back until the screen is closed.
+ * program is stopped (Ctrl-Z). This includes its mouse. Output to standard error is held back until the screen is closed.
  */
 #ifndef PEBSD_CTL_SCREEN_H
 #define PEBSD_CTL_SCREEN_H
@@ -17,7 +17,7 @@ struct screen;
 enum screen_event {
 	SCREEN_TIME,    /* the time is up */
 	SCREEN_READY,   /* the descriptor is readable */
-	SCREEN_KEY,     /* a key was pressed */
+	SCREEN_KEY,     /* a key was pressed, or the mouse was used */
 	SCREEN_RESIZED, /* draw the screen again */
 	SCREEN_END,     /* SIGINT, SIGTERM or SIGHUP came, or the terminal is gone */
 };
@@ -35,7 +35,16 @@ enum screen_key {
 	SCREEN_FIRST,
 	SCREEN_LAST,
 	SCREEN_BACKSPACE,
+	SCREEN_CLICK, /* the left button of the mouse */
+	SCREEN_WHEEL_UP,
+	SCREEN_WHEEL_DOWN,
 	SCREEN_OTHER_KEY,
+};
+
+/* `row` and `column`, from 0, are where the mouse is. They are 0 for a key. */
+struct screen_input {
+	u32 key;
+	size_t row, column;
 };
 
 /*
@@ -44,6 +53,12 @@ enum screen_key {
  */
 int screen_open(struct screen **ret);
 struct screen *screen_close(struct screen *screen);
+
+/*
+ * Asks the terminal to report the mouse, or leaves the mouse to the terminal, which can then select text.
+ * Returns whether the mouse is reported from now on: never if terminfo knows no mouse of the terminal.
+ */
+bool screen_set_mouse(struct screen *screen, bool on);
 
 /* The size of the screen in columns and rows, never 0. */
 void screen_room(const struct screen *screen, size_t *ret_columns, size_t *ret_rows);
@@ -57,7 +72,7 @@ bool screen_has_colour(const struct screen *screen);
 void screen_draw(struct screen *screen, const char *text);
 
 /* Waits for an event for at most `milliseconds`. `fd` -1: no descriptor. */
-enum screen_event screen_wait(struct screen *screen, int fd, int milliseconds, u32 *ret_key);
+enum screen_event screen_wait(struct screen *screen, int fd, int milliseconds, struct screen_input *ret);
 
 /*
  * Waits only for `fd`, and keeps keys for screen_wait(). Returns 0 if it is readable; -ECANCELED if the

@@ -17,3 +17,10 @@ bool terminal_known(void)
 	(void)del_curterm(cur_term);
 	return true;
 }
+
+bool terminal_has_mouse(void)
+{
+	const char *mouse = tigetstr((char *)"kmous");
+
+	return mouse && mouse != (const char *)-1;
+}

@@ -7,4 +7,7 @@
 /* Returns true if terminfo knows the terminal of standard output, by its name in TERM. */
 bool terminal_known(void);
 
+/* Returns true if terminfo says how the terminal reports its mouse. Call it while ncurses has the terminal. */
+bool terminal_has_mouse(void);
+
 #endif

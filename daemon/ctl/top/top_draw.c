@@ -3,30 +3,33 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
 
 #define LINES_OVER_ROWS 4 /* lines above the rows of the table: three, and the column heads */
 #define LINES_OVER_PAGE 1
 #define LINES_UNDER     1
+#define LOW_ROWS        16
 #define NAME_MIN        16
 #define NUMBER          6 /* a blank and five columns */
 #define BAR_MIN         10
 #define BAR_MAX         64
 #define TREND_MIN       9
 #define TREND_MAX       60
-#define MARKS           1 /* left of the name: the mark of the row */
+#define ALERT_RULE_MAX  32
+#define MARKS           2   /* left of the name: the marks of the row and of its alert */
+#define BESIDE_COLUMNS  170 /* from this width on the pane is beside the table */
+#define BESIDE_ROWS     20
+#define BELOW_ROWS      28 /* from this height on the pane is below the table */
+#define PANE_MIN        10
+#define BELOW_COLUMNS   60
+#define BETWEEN         3 /* columns between the table and the pane */
 
 #define BOLD    "\033[1m"
 #define DIM     "\033[2m"
+#define RED     "\033[31m"
 #define REVERSE "\033[7m"
 #define NORMAL  "\033[0m"
-
-/* Backgrounds: caches green (L1, L2), cyan (LFB) and blue (L3), local memory yellow, other nodes red. */
-static const char *const group_colours[FIGURE_GROUPS] = {
-	[FIGURE_L1] = "\033[42m",    [FIGURE_LFB] = "\033[46m",   [FIGURE_L2] = "\033[42m",
-	[FIGURE_L3] = "\033[44m",    [FIGURE_LOCAL] = "\033[43m", [FIGURE_REMOTE] = "\033[41m",
-	[FIGURE_OTHER] = "\033[47m",
-};
 
 size_t top_trend_cells(size_t width)
 {
@@ -35,20 +38,61 @@ size_t top_trend_cells(size_t width)
 	return TREND_MIN + (width - 80) / 4 < TREND_MAX ? TREND_MIN + (width - 80) / 4 : TREND_MAX;
 }
 
-size_t top_room(enum top_page page, size_t rows)
+static size_t lines_over(enum top_page page)
 {
-	size_t other = LINES_UNDER + (page == TOP_TABLE ? LINES_OVER_ROWS : LINES_OVER_PAGE);
-
-	return rows > other ? rows - other : 1;
+	switch (page) {
+	case TOP_TABLE:
+	case TOP_ALERTS:
+		return LINES_OVER_ROWS;
+	case TOP_CGROUP:
+	case TOP_EXPLAIN:
+	case TOP_ZOOM:
+		return LINES_OVER_PAGE + TOP_PANE_HEAD;
+	default:
+		return LINES_OVER_PAGE;
+	}
 }
 
-static size_t widest_name(const struct top_table *table)
+struct top_frame top_frame_of(enum top_page page, size_t columns, size_t rows, u64 matching)
+{
+	struct top_frame frame = {.width = columns, .first = lines_over(page)};
+	size_t other = frame.first + LINES_UNDER;
+
+	/* A low screen has no fixed head of a cgroup. */
+	if (page != TOP_TABLE && page != TOP_ALERTS && rows < LOW_ROWS) {
+		frame.first = LINES_OVER_PAGE;
+		other = LINES_OVER_PAGE + LINES_UNDER;
+	}
+	frame.room = rows > other ? rows - other : 1;
+	if (page != TOP_TABLE)
+		return frame;
+	if (columns >= BESIDE_COLUMNS && rows >= BESIDE_ROWS) {
+		frame.beside = true;
+		frame.pane_width = columns * 2 / 5;
+		frame.width = columns - frame.pane_width - BETWEEN;
+		frame.pane_lines = frame.room + 1;
+	} else if (columns >= BELOW_COLUMNS &&
+		   (rows >= BELOW_ROWS || matching + 1 + PANE_MIN <= frame.room)) {
+		frame.pane_width = columns;
+		frame.pane_lines = rows >= BELOW_ROWS ? rows * 2 / 5 : PANE_MIN;
+		/* A line divides them. */
+		frame.room -= frame.pane_lines + 1;
+	}
+	return frame;
+}
+
+static const char *name_of(const struct top_row *row, bool full_names)
+{
+	return full_names && row->path ? row->path : row->visible;
+}
+
+static size_t widest_name(const struct top_table *table, bool full_names)
 {
 	size_t widest = NAME_MIN;
 
 	for (size_t i = 0; i < table->n; i++) {
 		const struct top_row *row = &table->rows[i];
-		size_t width = text_width(row->visible) + (row->members > 0) + row->guest;
+		size_t width = text_width(name_of(row, full_names)) + (row->members > 0) + row->guest;
 
 		widest = width > widest ? width : widest;
 	}
@@ -72,7 +116,7 @@ static bool take(size_t *left, size_t columns)
 	return true;
 }
 
-struct top_layout top_layout_of(const struct top_table *table, size_t width)
+struct top_layout top_layout_of(const struct top_table *table, size_t width, bool full_names)
 {
 	size_t left = width > MARKS + NAME_MIN ? width - MARKS - NAME_MIN : 0;
 	struct top_layout layout = {.name = NAME_MIN};
@@ -92,7 +136,7 @@ struct top_layout top_layout_of(const struct top_table *table, size_t width)
 	/* The other figures of waiting are for tables that have no latency. */
 	for (enum shown_wait which = SHOWN_LOST + 1; which < SHOWN_WAITS; which++)
 		layout.waits[which] = !table->latency && table->waits[which] && take(&left, 1 + WAITS_WIDTH);
-	more = widest_name(table) - NAME_MIN;
+	more = widest_name(table, full_names) - NAME_MIN;
 	if (!take(&left, more)) {
 		more = left;
 		left = 0;
@@ -154,7 +198,7 @@ static void put_bar(FILE *out, const struct top_row *row, size_t width, bool col
 	text_divide(row->groups, FIGURE_GROUPS, (u32)width, cells);
 	for (size_t i = 0; row->has_sources && i < FIGURE_GROUPS; i++) {
 		if (cells[i] > 0 && colour)
-			(void)fputs(group_colours[i], out);
+			(void)fputs(top_group_colours[i], out);
 		for (u32 cell = 0; cell < cells[i]; cell++, put++)
 			(void)fputc(figure_letters[i], out);
 		if (cells[i] > 0 && colour)
@@ -163,11 +207,12 @@ static void put_bar(FILE *out, const struct top_row *row, size_t width, bool col
 	(void)fprintf(out, "%*s", (int)(width - put), "");
 }
 
-static void put_name(FILE *out, const struct top_row *row, size_t width, const struct format_style *style)
+static void put_name(FILE *out, const struct top_row *row, size_t width, bool full_names,
+		     const struct format_style *style)
 {
 	const char *sum = row->members > 0 ? "+" : "", *guest = row->guest ? "*" : "";
 	size_t marks = strlen(sum) + strlen(guest);
-	char *fitting = text_tail(row->visible, width - marks, style->utf8);
+	char *fitting = text_tail(name_of(row, full_names), width - marks, style->utf8);
 	size_t columns = (fitting ? text_width(fitting) : 1) + marks;
 
 	(void)fprintf(out, "%s%s%s%*s", fitting ? fitting : "?", sum, guest,
@@ -175,12 +220,33 @@ static void put_name(FILE *out, const struct top_row *row, size_t width, const s
 	free(fitting);
 }
 
-static void put_row(FILE *out, const struct top_table *table, const struct top_row *row,
-		    const struct top_layout *layout, bool marked, const struct format_style *style)
+/* Begins the text of a row: reverse video if it is marked. */
+static void begin_text(FILE *out, bool marked)
 {
-	/* The end of a colour also ends reverse video, so the bar of a marked row has no colours. */
-	(void)fprintf(out, "%s%c", marked ? REVERSE : "", marked ? '>' : ' ');
-	put_name(out, row, layout->name, style);
+	(void)fputs(marked ? REVERSE : "", out);
+}
+
+static void put_mark(FILE *out, const struct top_alert *alert, bool marked, const struct format_style *style)
+{
+	begin_text(out, marked);
+	(void)fputc(marked ? '>' : ' ', out);
+	if (alert)
+		(void)fprintf(out, "%s%s%c" NORMAL, style->bold || style->colour ? BOLD : "",
+			      line_colour(style, alert->mood), top_alert_mark(alert));
+	else
+		(void)fputc(' ', out);
+	if (alert)
+		begin_text(out, marked);
+}
+
+static void put_row(FILE *out, const struct top_table *table, const struct top_row *row,
+		    const struct top_layout *layout, const struct top_alert *alert, bool marked,
+		    bool full_names, const struct format_style *style)
+{
+	put_mark(out, alert, marked, style);
+	(void)fputs(alert && !marked ? line_colour(style, alert->mood) : "", out);
+	put_name(out, row, layout->name, full_names, style);
+	(void)fputs(alert && !marked ? line_colour_end(style, alert->mood) : "", out);
 	if (layout->samples)
 		put_rate(out, table, &row->samples);
 	if (layout->share)
@@ -194,8 +260,14 @@ static void put_row(FILE *out, const struct top_table *table, const struct top_r
 	for (enum shown_wait which = 0; which < SHOWN_WAITS; which++)
 		if (layout->waits[which])
 			put_wait(out, row, which);
-	if (layout->bar)
-		put_bar(out, row, layout->bar, style->colour && !marked);
+	if (layout->bar) {
+		/* The bar keeps its colours: reverse video would swap them. */
+		if (marked && style->colour)
+			(void)fputs(NORMAL, out);
+		put_bar(out, row, layout->bar, style->colour);
+		if (style->colour)
+			begin_text(out, marked);
+	}
 	if (layout->hitm)
 		put_number(out, NUMBER, &row->hitm, "%.1f");
 	if (layout->trend) {
@@ -222,7 +294,7 @@ static void put_heads(FILE *out, const struct top_state *state, const struct top
 	const char *sort = top_state_sort(state);
 	bool by_source = strncmp(sort, "share:", 6) == 0 && strcmp(sort, "share:hitm") != 0;
 
-	(void)fprintf(out, BOLD " %-*s", (int)layout->name, state->sums ? "SUBTREE" : "CGROUP");
+	(void)fprintf(out, BOLD "%*s%-*s", MARKS, "", (int)layout->name, state->sums ? "SUBTREE" : "CGROUP");
 	if (layout->samples)
 		put_head_of(out, NUMBER, table->per_second ? "SMP/S" : "SMPLS", sort, "samples");
 	if (layout->share)
@@ -270,11 +342,13 @@ static void put_part(struct line *line, const char *mark, const char *text)
 	line->any = true;
 }
 
-static void put_first_line(FILE *out, const struct top_state *state, const struct top_table *table,
-			   const char *clock, size_t width)
+static void put_first_line(FILE *out, const struct top_state *state, const struct top_view *view,
+			   const struct format_style *style)
 {
+	const struct top_table *table = view->table;
+	const char *clock = view->clock;
 	char text[128], number[TEXT_NUMBER_MAX];
-	struct line line = {.out = out, .left = width};
+	struct line line = {.out = out, .left = style->width};
 
 	(void)snprintf(text, sizeof(text), "pebsd: %.90s", table->origin ? table->origin : "-");
 	put_part(&line, BOLD, text);
@@ -291,9 +365,9 @@ static void put_first_line(FILE *out, const struct top_state *state, const struc
 		put_part(&line, BOLD, text);
 	}
 	if (table->firing > 0) {
-		(void)snprintf(text, sizeof(text), "%llu alert%s", (unsigned long long)table->firing,
-			       table->firing == 1 ? "" : "s");
-		put_part(&line, BOLD, text);
+		(void)snprintf(text, sizeof(text), "%llu alert%s firing (a)",
+			       (unsigned long long)table->firing, table->firing == 1 ? "" : "s");
+		put_part(&line, style->colour ? BOLD RED : BOLD, text);
 	}
 	if (table->without_slot > 0) {
 		(void)snprintf(text, sizeof(text), "%llu cgroup%s without a slot",
@@ -361,67 +435,119 @@ static void put_second_line(FILE *out, const struct top_state *state, const stru
 }
 
 static void put_third_line(FILE *out, const struct top_state *state, const struct top_layout *layout,
-			   const char *trouble, size_t width)
+			   const struct top_view *view, size_t width)
 {
 	struct line line = {.out = out, .left = width};
 
-	if (trouble)
-		put_part(&line, BOLD, trouble);
+	if (view->trouble)
+		put_part(&line, BOLD, view->trouble);
 	else if (state->message)
 		put_part(&line, BOLD, state->message);
 	else if (layout->bar)
 		put_part(&line, "", figure_legend);
+	if (!view->trouble && !state->message && view->alerts && view->alerts->n > 0)
+		put_part(&line, "", top_alert_legend);
 	(void)fputc('\n', out);
 }
 
-static void put_keys(FILE *out, const struct top_state *state, size_t width)
+/* A key and what it does: "q\tquit". The key is bold. */
+static void put_key(struct line *line, const char *text)
 {
-	static const char *const of_table[] = {"q quit",   "h help",  "Enter open", "s sort",
-					       "/ filter", "d sums",  "w window",   "space freeze",
-					       "t trend",  "e event", ", . time",   "j jump"};
-	static const char *const of_page[] = {"q quit",   "Esc back", "Up Down PgUp PgDn scroll",
-					      "w window", "t trend",  "space freeze",
-					      ", . time", "j jump"};
-	static const char *const of_past[] = {"q quit",   "h help",     ", . one window back, forward",
-					      "< > ten",  "j jump",     "n now",
-					      "w window", "Enter open", "Esc back",
-					      "s sort",   "/ filter"};
-	struct line line = {.out = out, .left = width};
+	size_t key = strcspn(text, "\t"),
+	       columns = text_width(text + key + 1) + key + 1 + (line->any ? 2 : 0);
 
-	if (state->typing) {
-		char *visible = text_visible(state->typed);
-
-		(void)fprintf(out, BOLD "%s: %s_" NORMAL "  Enter: %s  Esc: cancel",
-			      state->typing_time ? "time" : "filter", visible ? visible : "?",
-			      state->typing_time ? "go there (03:12, yesterday 22:00, -2h)" : "apply");
-		free(visible);
+	if (line->any && columns > line->left)
 		return;
-	}
-	if (state->at && state->page != TOP_HELP) {
-		for (size_t i = 0; i < sizeof(of_past) / sizeof(*of_past); i++)
-			if (strcmp(of_past[i], state->page == TOP_TABLE ? "Esc back" : "Enter open") != 0)
-				put_part(&line, "", of_past[i]);
-		return;
-	}
-	for (size_t i = 0; state->page == TOP_TABLE && i < sizeof(of_table) / sizeof(*of_table); i++)
-		put_part(&line, "", of_table[i]);
-	for (size_t i = 0; state->page != TOP_TABLE && i < sizeof(of_page) / sizeof(*of_page); i++)
-		put_part(&line, "", of_page[i]);
+	(void)fprintf(line->out, "%s" BOLD "%.*s" NORMAL " %s", line->any ? "  " : "", (int)key, text,
+		      text + key + 1);
+	line->left -= columns < line->left ? columns : line->left;
+	line->any = true;
 }
 
-void top_draw_table(FILE *out, const struct top_state *state, const struct top_table *table,
-		    const char *clock, const char *trouble, size_t rows, const struct format_style *style)
+static void put_question(FILE *out, const struct top_state *state, const char *text, size_t width)
 {
-	const struct top_layout layout = top_layout_of(table, style->width);
-	size_t room = top_room(TOP_TABLE, rows), drawn = 0;
+	_cleanup_free_ char *target = state->target ? text_visible(state->target) : NULL;
+	size_t others = strlen("zoom into  for 10s?  Enter: start  Esc: cancel");
+	_cleanup_free_ char *fitting = NULL;
 
-	put_first_line(out, state, table, clock, style->width);
-	put_second_line(out, state, table, style->width);
-	put_third_line(out, state, &layout, trouble, style->width);
-	put_heads(out, state, table, &layout);
+	if (text) {
+		(void)fprintf(out, BOLD "%s: %s_" NORMAL "  Enter: %s  Esc: cancel",
+			      state->typing_time ? "time" : "filter", text,
+			      state->typing_time ? "go there (03:12, yesterday 22:00, -2h)" : "apply");
+		return;
+	}
+	fitting = target ? text_tail(target, width > others + 8 ? width - others : 8, false) : NULL;
+	(void)fprintf(out, BOLD "zoom into %s for 10s?" NORMAL "  Enter: start  Esc: cancel",
+		      fitting ? fitting : "?");
+}
+
+static void put_keys(FILE *out, const struct top_state *state, const struct top_alert *alert, size_t width)
+{
+	static const char *const of_pages[TOP_PAGES][14] = {
+		[TOP_TABLE] = {"Enter\topen", "a\talerts", "x\twhy", "z\tzoom", "s\tsort", "/\tfilter",
+			       ", .\ttime", "w\twindow", "space\tfreeze", "d\tsums", "p\tpaths", "e\tevent",
+			       "t\ttrend", NULL},
+		[TOP_CGROUP] = {"Esc\tback", "x\twhy", "z\tzoom", "Up Down PgUp PgDn\tscroll", "w\twindow",
+				"t\ttrend", "space\tfreeze", ", .\ttime", "j\tjump", NULL},
+		[TOP_ALERTS] = {"Enter\texplain", "Esc\tback", "z\tzoom", "p\tpaths", ", .\ttime", "j\tjump",
+				NULL},
+		[TOP_EXPLAIN] = {"Esc\tback", "Enter\topen the cgroup", "z\tzoom",
+				 "Up Down PgUp PgDn\tscroll", ", .\ttime", NULL},
+		[TOP_ZOOM] = {"Esc\tback", "z\tzoom again", "Up Down PgUp PgDn\tscroll", "x\twhy", NULL},
+		[TOP_HELP] = {"Esc\tback", "Up Down PgUp PgDn\tscroll", NULL},
+	};
+	static const char *const of_past[] = {", .\tone window back, forward",
+					      "< >\tten",
+					      "j\tjump",
+					      "n\tnow",
+					      "w\twindow",
+					      "Enter\topen",
+					      "Esc\tback",
+					      "x\twhy",
+					      "a\talerts",
+					      "s\tsort",
+					      "/\tfilter"};
+	_cleanup_free_ char *visible = state->typing ? text_visible(state->typed) : NULL;
+	struct line line = {.out = out, .left = width};
+
+	if (state->typing || state->confirming) {
+		put_question(out, state, state->typing ? (visible ? visible : "?") : NULL, width);
+		return;
+	}
+	put_key(&line, "q\tquit");
+	if (state->page != TOP_HELP)
+		put_key(&line, "?\thelp");
+	if (alert && (state->page == TOP_TABLE || state->page == TOP_CGROUP))
+		put_key(&line, "x\texplain the alert");
+	if (state->page == TOP_ZOOM && state->zoom_runs)
+		put_key(&line, "Esc\tend the zoom");
+	if (state->at && state->page != TOP_HELP && state->page != TOP_ZOOM) {
+		for (size_t i = 0; i < sizeof(of_past) / sizeof(*of_past); i++)
+			if (strcmp(of_past[i], state->page == TOP_TABLE ? "Esc\tback" : "Enter\topen") != 0)
+				put_key(&line, of_past[i]);
+		return;
+	}
+	for (const char *const *key = of_pages[state->page]; *key; key++)
+		if (!(alert && strcmp(*key, "x\twhy") == 0) &&
+		    !(state->page == TOP_ZOOM && state->zoom_runs &&
+		      (strcmp(*key, "Esc\tback") == 0 || strcmp(*key, "z\tzoom again") == 0)))
+			put_key(&line, *key);
+}
+
+static void put_rows(FILE *out, const struct top_state *state, const struct top_view *view,
+		     const struct top_layout *layout, size_t room, const struct format_style *style)
+{
+	const struct top_table *table = view->table;
+	size_t drawn = 0;
+
+	put_heads(out, state, table, layout);
 	for (size_t i = state->first; i >= table->first && i - table->first < table->n && drawn < room;
-	     i++, drawn++)
-		put_row(out, table, &table->rows[i - table->first], &layout, i == state->row, style);
+	     i++, drawn++) {
+		const struct top_row *row = &table->rows[i - table->first];
+
+		put_row(out, table, row, layout, view->alerts ? top_alerts_of(view->alerts, row->name) : NULL,
+			i == state->row, state->full_names, style);
+	}
 	if (table->origin && table->matching == 0 && room > 0) {
 		(void)fprintf(out, " %s\n",
 			      *state->filter ? "no matching cgroup has a sample in this window"
@@ -430,50 +556,309 @@ void top_draw_table(FILE *out, const struct top_state *state, const struct top_t
 	}
 	for (; drawn < room; drawn++)
 		(void)fputc('\n', out);
-	put_keys(out, state, style->width);
 }
 
-size_t top_draw_page(FILE *out, const struct top_state *state, const char *title, const char *text,
-		     const char *trouble, size_t rows, const struct format_style *style)
+/* The alert of the marked row, or of the cgroup of the page; NULL: none. */
+static const struct top_alert *alert_of(const struct top_state *state, const struct top_view *view)
 {
-	size_t room = top_room(state->page, rows), n = 0, drawn = 0;
-	struct line line = {.out = out, .left = style->width};
+	const struct top_table *table = view->table;
+	const char *cgroup = state->target;
+
+	if (!view->alerts)
+		return NULL;
+	if (state->page == TOP_TABLE)
+		cgroup = state->row >= table->first && state->row - table->first < table->n
+				 ? table->rows[state->row - table->first].name
+				 : NULL;
+	return top_alerts_of(view->alerts, cgroup);
+}
+
+/* Writes the pane as text, which the caller frees. */
+static char *pane_text(const struct top_state *state, const struct top_view *view,
+		       const struct top_frame *frame, const struct format_style *style)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	if (!out)
+		return NULL;
+	if (!view->pane && state->frozen)
+		(void)fputs("frozen: press space to continue\n", out);
+	else if (view->pane)
+		top_pane_draw(out, view->pane, alert_of(state, view), frame->pane_width, frame->pane_lines,
+			      state->full_names, style);
+	if (fclose(out) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+void top_draw_table(FILE *out, const struct top_state *state, const struct top_view *view,
+		    const struct format_style *style)
+{
+	const struct top_frame frame =
+		top_frame_of(TOP_TABLE, style->width, view->rows, view->table->matching);
+	const struct top_layout layout = top_layout_of(view->table, frame.width, state->full_names);
+	_cleanup_free_ char *pane = frame.pane_lines ? pane_text(state, view, &frame, style) : NULL;
+	_cleanup_free_ char *rows = NULL;
+	size_t length;
+	FILE *stream;
+
+	put_first_line(out, state, view, style);
+	put_second_line(out, state, view->table, style->width);
+	put_third_line(out, state, &layout, view, style->width);
+	if (frame.beside && (stream = open_memstream(&rows, &length))) {
+		put_rows(stream, state, view, &layout, frame.room, style);
+		if (fclose(stream) == 0)
+			top_beside(out, rows, frame.width, style->utf8 ? " │ " : " | ", pane ? pane : "",
+				   frame.room + 1);
+	} else {
+		put_rows(out, state, view, &layout, frame.room, style);
+	}
+	if (!frame.beside && frame.pane_lines) {
+		for (size_t i = 0; i < style->width; i++)
+			(void)fputs(style->utf8 ? "─" : "-", out);
+		(void)fputc('\n', out);
+		top_beside(out, pane ? pane : "", 0, "", "", frame.pane_lines);
+	}
+	put_keys(out, state, alert_of(state, view), style->width);
+}
+
+const char *top_draw_sort_at(const struct top_layout *layout, size_t column)
+{
+	struct {
+		size_t columns;
+		const char *sort;
+	} heads[8 + SHOWN_WAITS];
+	size_t n = 0, end = MARKS + layout->name;
+
+#define HEAD(shown, wide, by)              \
+	if (shown) {                       \
+		heads[n].columns = (wide); \
+		heads[n++].sort = (by);    \
+	}
+	HEAD(layout->samples, NUMBER, "samples")
+	HEAD(layout->share, NUMBER, "latency")
+	HEAD(layout->mean, NUMBER, "mean")
+	HEAD(layout->p50, NUMBER, NULL)
+	HEAD(layout->p99, NUMBER + 1, "p99")
+	for (enum shown_wait which = 0; which < SHOWN_WAITS; which++)
+		HEAD(layout->waits[which], 1 + WAITS_WIDTH, waits_sort(which))
+	HEAD(layout->bar, 1 + layout->bar, "share:remote_dram")
+	HEAD(layout->hitm, NUMBER, "share:hitm")
+#undef HEAD
+	if (column < end)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		end += heads[i].columns;
+		if (column < end)
+			return heads[i].sort;
+	}
+	return NULL;
+}
+
+static void put_title(FILE *out, const struct top_state *state, const struct top_view *view,
+		      const char *title, const char *rest, size_t width)
+{
+	struct line line = {.out = out, .left = width};
 
 	put_part(&line, BOLD, title);
-	if (state->at && state->page != TOP_HELP)
+	if (state->page != TOP_HELP)
+		put_part(&line, "", view->clock);
+	if (state->at && state->page != TOP_HELP && state->page != TOP_ZOOM)
 		put_part(&line, REVERSE, "PAST");
 	else if (state->frozen)
 		put_part(&line, REVERSE, "FROZEN");
-	if (trouble)
-		put_part(&line, BOLD, trouble);
+	if (view->trouble)
+		put_part(&line, BOLD, view->trouble);
+	else if (state->message)
+		put_part(&line, BOLD, state->message);
+	if (*rest)
+		put_part(&line, "", rest);
 	(void)fputc('\n', out);
-	for (; *text; n++) {
+}
+
+/* The widths of the columns of the alerts; 0: left out. */
+struct alert_columns {
+	size_t words, age, value, limit, rule, name;
+};
+
+static void widen(size_t *width, const char *text)
+{
+	size_t columns = text_width(text);
+
+	*width = columns > *width ? columns : *width;
+}
+
+static struct alert_columns alert_columns_of(const struct top_state *state, const struct top_alerts *alerts,
+					     size_t width)
+{
+	struct alert_columns columns = {
+		.words = strlen("STATE"), .age = strlen("AGE"), .rule = strlen("RULE"), .name = NAME_MIN};
+	size_t value = strlen("VALUE"), limit = strlen("LIMIT"), left;
+
+	for (size_t i = 0; i < alerts->n; i++) {
+		const struct top_alert *alert = &alerts->list[i];
+
+		widen(&columns.words, alert->words);
+		widen(&columns.age, alert->age);
+		widen(&columns.rule, alert->visible_rule);
+		widen(&columns.name, state->full_names ? alert->path : alert->visible);
+		widen(&value, alert->value);
+		widen(&limit, alert->limit);
+	}
+	columns.rule = columns.rule < ALERT_RULE_MAX ? columns.rule : ALERT_RULE_MAX;
+	left = MARKS + columns.words + 2 + columns.age + 2 + columns.rule + 2;
+	left = width > left ? width - left : 0;
+	if (left >= NAME_MIN + value + 2)
+		columns.value = value;
+	left -= columns.value ? columns.value + 2 : 0;
+	if (left >= NAME_MIN + limit + 2)
+		columns.limit = limit;
+	left -= columns.limit ? columns.limit + 2 : 0;
+	columns.name = columns.name < left ? columns.name : left;
+	return columns;
+}
+
+static void put_cell(FILE *out, const char *text, size_t width, bool utf8)
+{
+	_cleanup_free_ char *fitting = text_tail(text, width, utf8);
+	size_t columns = fitting ? text_width(fitting) : 0;
+
+	if (width > 0)
+		(void)fprintf(out, "%s%*s  ", fitting ? fitting : "",
+			      (int)(columns < width ? width - columns : 0), "");
+}
+
+static void put_alert_row(FILE *out, const struct top_state *state, const struct top_alert *alert,
+			  bool marked, const struct alert_columns *columns, const struct format_style *style)
+{
+	bool utf8 = style->utf8;
+
+	put_mark(out, alert, marked, style);
+	(void)fputs(line_colour(style, alert->mood), out);
+	put_cell(out, alert->words, columns->words, utf8);
+	(void)fputs(line_colour_end(style, alert->mood), out);
+	begin_text(out, marked && *line_colour_end(style, alert->mood));
+	put_cell(out, alert->age, columns->age, utf8);
+	put_cell(out, alert->visible_rule, columns->rule, utf8);
+	put_cell(out, alert->value, columns->value, utf8);
+	put_cell(out, alert->limit, columns->limit, utf8);
+	put_cell(out, state->full_names ? alert->path : alert->visible, columns->name, utf8);
+	(void)fprintf(out, "%s\n", marked ? NORMAL : "");
+}
+
+void top_draw_alerts(FILE *out, const struct top_state *state, const struct top_view *view,
+		     const struct format_style *style)
+{
+	static const struct top_alerts none = {0};
+	const struct top_alerts *alerts = view->alerts ? view->alerts : &none;
+	const struct alert_columns columns = alert_columns_of(state, alerts, style->width);
+	size_t room = top_frame_of(TOP_ALERTS, style->width, view->rows, 0).room, drawn = 0;
+	size_t by_state[TOP_ALERT_OTHER + 1] = {0};
+	char rest[64] = "";
+
+	for (size_t i = 0; i < alerts->n; i++)
+		by_state[alerts->list[i].state]++;
+	if (alerts->n > room)
+		(void)snprintf(rest, sizeof(rest), "%zu-%zu of %zu%s", state->first_alert + 1,
+			       state->first_alert + room < alerts->n ? state->first_alert + room : alerts->n,
+			       alerts->n, alerts->more ? " and more" : "");
+	put_title(out, state, view, "Alerts", rest, style->width);
+	if (state->at)
+		(void)fprintf(out, "%zu in this time\n\n", alerts->n);
+	else
+		(void)fprintf(out, "%zu firing, %zu pending, %zu unknown, %zu resolved in the last hour\n\n",
+			      by_state[TOP_ALERT_FIRING], by_state[TOP_ALERT_PENDING],
+			      by_state[TOP_ALERT_UNKNOWN], by_state[TOP_ALERT_OTHER]);
+	(void)fprintf(out, BOLD "%*s", MARKS, "");
+	put_cell(out, "STATE", columns.words, false);
+	put_cell(out, "AGE", columns.age, false);
+	put_cell(out, "RULE", columns.rule, false);
+	put_cell(out, "VALUE", columns.value, false);
+	put_cell(out, "LIMIT", columns.limit, false);
+	put_cell(out, "CGROUP", columns.name, false);
+	(void)fputs(NORMAL "\n", out);
+	for (size_t i = state->first_alert; i < alerts->n && drawn < room; i++, drawn++)
+		put_alert_row(out, state, &alerts->list[i], i == state->alert, &columns, style);
+	for (; drawn < room; drawn++)
+		(void)fputc('\n', out);
+	put_keys(out, state, NULL, style->width);
+}
+
+static size_t lines_in(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += *text == '\n';
+	return n;
+}
+
+/* Writes the name alone, as long as no figures of the cgroup are known. */
+static void put_no_head(FILE *out, const struct top_state *state, const struct top_frame *frame,
+			const struct format_style *style)
+{
+	_cleanup_free_ char *target = state->target ? text_visible(state->target) : NULL;
+	_cleanup_free_ char *fitting = target ? text_tail(target, style->width, style->utf8) : NULL;
+
+	for (size_t i = LINES_OVER_PAGE; i < frame->first; i++)
+		(void)fprintf(out, BOLD "%s" NORMAL "\n", i == LINES_OVER_PAGE && fitting ? fitting : "");
+}
+
+void top_draw_page(FILE *out, const struct top_state *state, const struct top_view *view, const char *text,
+		   const struct format_style *style)
+{
+	static const char *const titles[TOP_PAGES] = {[TOP_CGROUP] = "Cgroup",
+						      [TOP_EXPLAIN] = "Why",
+						      [TOP_ZOOM] = "Zoom",
+						      [TOP_HELP] = "pebsctl top: keys and columns"};
+	const struct top_frame frame = top_frame_of(state->page, style->width, view->rows, 0);
+	size_t n = lines_in(text), drawn = 0;
+	char rest[64] = "";
+
+	if (n > frame.room)
+		(void)snprintf(rest, sizeof(rest), "lines %zu-%zu of %zu", state->scroll + 1,
+			       state->scroll + frame.room < n ? state->scroll + frame.room : n, n);
+	put_title(out, state, view, titles[state->page], rest, style->width);
+	if (frame.first > LINES_OVER_PAGE && view->pane)
+		top_pane_draw_head(out, view->pane, alert_of(state, view), state->full_names, style);
+	else
+		put_no_head(out, state, &frame, style);
+	for (size_t line = 0; *text; line++) {
 		size_t length = strcspn(text, "\n");
 
-		if (n >= state->scroll && drawn < room) {
+		if (line >= state->scroll && drawn < frame.room) {
 			(void)fprintf(out, "%.*s\n", (int)length, text);
 			drawn++;
 		}
 		text += length + (text[length] == '\n');
 	}
-	for (; drawn < room; drawn++)
+	for (; drawn < frame.room; drawn++)
 		(void)fputc('\n', out);
-	put_keys(out, state, style->width);
-	return n;
+	put_keys(out, state, alert_of(state, view), style->width);
 }
 
 const char *top_help(void)
 {
-	return "  Up Down PgUp PgDn Home End   select a cgroup\n"
+	return "  Up Down PgUp PgDn Home End   select a row; scroll a page\n"
 	       "  Enter, Right                 open it: quantiles, sources, histogram, hot code\n"
-	       "  Esc, Left                    back to the table; Esc there clears the filter\n"
+	       "  Esc, Left                    back; on the table Esc clears the filter\n"
+	       "  a                            alerts; Enter explains the marked one\n"
+	       "  x                            why: the alert of the cgroup, and which neighbours\n"
+	       "                               could be the cause\n"
+	       "  z                            zoom: code, data and cache lines of the cgroup,\n"
+	       "                               after Enter confirms it; Esc ends the zoom\n"
 	       "  s, S                         sort by the next figure, by the previous figure\n"
 	       "  /                            filter: part of a name, or a pattern with * ** ?\n"
+	       "  p                            full paths, or short names\n"
 	       "  d                            sums of subtrees, or each cgroup by itself\n"
 	       "  + -                          sums one level deeper, one level less deep\n"
 	       "  e                            next event\n"
 	       "  w                            next window: 10s, 1min, 10min, all\n"
-	       "  t                            next trend: the last hour, 10 minutes, minute\n"
+	       "  t                            next trend: the last 10 minutes, minute, hour\n"
 	       "  space, f                     freeze, continue\n"
 	       "  , .                          back, forward in time by one window\n"
 	       "  < >                          back, forward by ten windows\n"
@@ -481,7 +866,12 @@ const char *top_help(void)
 	       "  n                            now: back to the present\n"
 	       "  h, ?                         this help; any other key: back\n"
 	       "  q                            quit\n"
+	       "  mouse                        click: mark a row, click again: open it; click on a\n"
+	       "                               head: sort by it; wheel: scroll\n"
+	       "  m                            leave the mouse to the terminal, to copy text\n"
+	       "                               (most terminals also select with Shift), take it back\n"
 	       "\n"
+	       "  ! ~ ?   left of a name: an alert fires, is pending, or is unknown\n"
 	       "  SMP/S   samples a second that the hardware took; not a count of accesses\n"
 	       "  LAT%    share of the weighted latency of all sampled accesses\n"
 	       "  MEAN P50 P99   latency in cycles, of samples that passed the threshold\n"

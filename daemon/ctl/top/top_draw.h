@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "ctl/top/top_pane.h"
 #include "ctl/top/top_state.h"
 #include "ctl/top/top_table.h"
 #include "format/format.h"
@@ -18,21 +19,46 @@ struct top_layout {
 	size_t trend; /* cells; 0: none */
 };
 
-struct top_layout top_layout_of(const struct top_table *table, size_t width);
+struct top_layout top_layout_of(const struct top_table *table, size_t width, bool full_names);
+
+/* Where the parts of a screen of this size are. */
+struct top_frame {
+	size_t width;                  /* columns of the table */
+	size_t room;                   /* rows of the table, alerts, or lines of the page, that fit */
+	size_t first;                  /* line of the screen, from 0, of the first of these */
+	bool beside;                   /* the pane of the marked row is beside the table, not below it */
+	size_t pane_width, pane_lines; /* 0: the screen is too small for a pane */
+};
+
+/* `matching`: the rows of the whole table. If they leave much of a low screen free, it has a pane, too. */
+struct top_frame top_frame_of(enum top_page page, size_t columns, size_t rows, u64 matching);
 
 /* The maximum number of cells of a trend at this width, which is the number of bins to request. */
 size_t top_trend_cells(size_t width);
 
-/* Rows of the table, or lines of a page, that fit on a screen of `rows` rows. */
-size_t top_room(enum top_page page, size_t rows);
+/* What the pages show besides the state. */
+struct top_view {
+	const struct top_table *table;
+	const struct top_alerts *alerts;
+	const struct top_pane
+		*pane;       /* of the marked row, or of the cgroup of the page; NULL: not known yet */
+	const char *clock;   /* "20:15:03 UTC" */
+	const char *trouble; /* the reason why the display is old; NULL: it is not */
+	size_t rows;         /* of the screen */
+};
 
-/* `clock`: "20:15:03 UTC"; `trouble`: why the table is old, or NULL if it is not. */
-void top_draw_table(FILE *out, const struct top_state *state, const struct top_table *table,
-		    const char *clock, const char *trouble, size_t rows, const struct format_style *style);
+void top_draw_table(FILE *out, const struct top_state *state, const struct top_view *view,
+		    const struct format_style *style);
 
-/* Draws the visible part of `text` with `title` above it. Returns the number of lines of the whole text. */
-size_t top_draw_page(FILE *out, const struct top_state *state, const char *title, const char *text,
-		     const char *trouble, size_t rows, const struct format_style *style);
+/* Returns the order that a click on this column of the heads chooses; NULL: none. */
+const char *top_draw_sort_at(const struct top_layout *layout, size_t column);
+
+void top_draw_alerts(FILE *out, const struct top_state *state, const struct top_view *view,
+		     const struct format_style *style);
+
+/* Draws the visible part of `text` below a title and the fixed head of the page. */
+void top_draw_page(FILE *out, const struct top_state *state, const struct top_view *view, const char *text,
+		   const struct format_style *style);
 
 /* The text of the help page. */
 const char *top_help(void);

@@ -5,385 +5,32 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/json_get.h"
-#include "base/moment.h"
-#include "base/text.h"
 #include "ctl/call/call.h"
 #include "ctl/call/call_failure.h"
-#include "ctl/top/screen.h"
-#include "ctl/top/top_draw.h"
-#include "ctl/top/top_request.h"
-#include "format/style.h"
+#include "ctl/top/top_fetch.h"
 
-#define REFRESH_MS    1000
-#define HOT_ROWS      8
-#define HOT_SECONDS   60.0 /* lifetime of the open cgroup's hot tables; each refresh prolongs it */
-#define TROUBLE_MAX   160
-#define CLOCK_LENGTH  8 /* of "20:15:03" in an RFC 3339 time */
-#define CLOCK_AT      11
-#define LABEL_COLUMNS 13 /* to the left of a page's trend */
+#define REFRESH_MS 1000
+#define PANE_MS    30 /* after the last key, until the pane of the marked row is fetched */
 
 DEFINE_CLEANUP(struct screen *, screen_close)
 
-struct live {
-	const struct ctl_options *options;
-	struct screen *screen;
-	struct client *client; /* NULL: not connected */
-	struct top_state state;
-	struct top_table table; /* from the last reply */
-	char clock[MOMENT_TEXT_MAX];
-	char *page; /* text of the cgroup that is open; NULL: not fetched yet */
-	size_t page_lines;
-	char trouble[TROUBLE_MAX]; /* the reason why the display is old; "": it is not */
-	time_t gone;               /* time since which no daemon answers; 0: a daemon answers */
-};
-
-static int wait_for_answer(int fd, void *userdata)
+static const char *text_of_page(const struct live *live)
 {
-	struct live *live = userdata;
-
-	return screen_wait_for(live->screen, fd, CLIENT_PATIENCE_SECONDS * 1000);
-}
-
-static void disconnect(struct live *live)
-{
-	live->client = client_close(live->client);
-}
-
-/* Sets `trouble` to the time of the lost connection, and the reason. */
-static void note_lost_connection(struct live *live, int error)
-{
-	char since[TEXT_TIME_MAX];
-
-	if (!live->gone)
-		live->gone = time(NULL);
-	text_time(&(struct timespec){.tv_sec = live->gone}, since);
-	(void)snprintf(live->trouble, sizeof(live->trouble),
-		       "lost connection to pebsd at %.*s UTC (%s): retrying", CLOCK_LENGTH, since + CLOCK_AT,
-		       strerror(-error));
-}
-
-static int reconnect(struct live *live)
-{
-	int r;
-
-	if (live->client)
-		return 0;
-	r = client_connect(live->options->socket, &live->client);
-	if (r < 0) {
-		live->client = NULL;
-		note_lost_connection(live, r);
-		return r;
-	}
-	client_set_wait(live->client, wait_for_answer, live);
-	return 0;
-}
-
-/* Writes the reason why the daemon refused a call, otherwise the name of its error. */
-static void write_refusal(const struct client_reply *reply, char *ret, size_t size)
-{
-	const char *permitted = json_get_text(reply->parameters, "permitted");
-	const char *reason = json_get_text(reply->parameters, "reason");
-	const char *name = strrchr(reply->error, '.');
-	_cleanup_free_ char *visible = NULL;
-
-	if (strcmp(reply->error, "io.pebsd.NoSuchCgroup") == 0)
-		reason = "the cgroup no longer exists, or has no sample";
-	visible = text_visible(permitted ? permitted : reason ? reason : name ? name + 1 : reply->error);
-	(void)snprintf(ret, size, "%s%s",
-		       permitted ? "the daemon permits this to "
-		       : reason  ? ""
-				 : "the daemon answered ",
-		       visible ? visible : "?");
-}
-
-/*
- * Returns 0 with `ret`, which the caller puts. Returns -EREMOTEIO if the daemon refused the call, with the
- * reason in `refused`. Returns -ENOMEM if `parameters` is NULL. After any other error the connection is closed.
- */
-static int ask(struct live *live, const char *method, json_object *parameters, json_object **ret,
-	       char refused[TROUBLE_MAX])
-{
-	struct client_reply reply = {0};
-	int r;
-
-	if (!parameters)
-		return -ENOMEM;
-	r = client_call(live->client, method, parameters, &reply);
-	if (r == 0 && reply.error) {
-		write_refusal(&reply, refused, TROUBLE_MAX);
-		r = -EREMOTEIO;
-	} else if (r == 0) {
-		*ret = json_object_get(reply.parameters);
-	} else {
-		disconnect(live);
-		/* A key or a signal cancelled the wait: the daemon is not at fault. */
-		if (r != -ECANCELED)
-			note_lost_connection(live, r);
-	}
-	json_object_put(reply.root);
-	return r;
-}
-
-static bool is_replay(json_object *status)
-{
-	const char *origin = json_get_text(status, "origin");
-
-	return origin && strcmp(origin, "replay") == 0;
-}
-
-static struct format_style style_of(const struct live *live)
-{
-	struct format_style style = call_style(live->options);
-	size_t rows;
-
-	screen_room(live->screen, &style.width, &rows);
-	style.colour = style.colour && screen_has_colour(live->screen);
-	return style;
-}
-
-static size_t rows_of(const struct live *live)
-{
-	size_t columns, rows;
-
-	screen_room(live->screen, &columns, &rows);
-	return rows;
-}
-
-static const char *name_of_row(const void *table, size_t row, bool *ret_sum)
-{
-	const struct top_table *rows = table;
-
-	*ret_sum = rows->rows[row - rows->first].members > 0;
-	return rows->rows[row - rows->first].name;
-}
-
-static size_t lines_in(const char *text)
-{
-	size_t n = 0;
-
-	for (; text && *text; text++)
-		n += *text == '\n';
-	return n;
-}
-
-static struct top_shown shown_of(const struct live *live)
-{
-	const struct top_table *table = &live->table;
-	struct top_shown shown = {.rows = table->matching,
-				  .room = top_room(live->state.page, rows_of(live)),
-				  .n_events = table->n_events,
-				  .waits = table->has_waits,
-				  .first = table->first,
-				  .n = table->n,
-				  .name = name_of_row,
-				  .table = table};
-
-	if (live->state.page == TOP_CGROUP)
-		shown.rows = live->page_lines;
-	else if (live->state.page == TOP_HELP)
-		shown.rows = lines_in(top_help());
-	return shown;
-}
-
-/* Requests the visible rows, and a screenful before and after them. */
-static struct top_request top_request_of(const struct live *live, json_object *status)
-{
-	const struct top_state *state = &live->state;
-	size_t room = top_room(TOP_TABLE, rows_of(live));
-	struct top_request request = {
-		.past = state->at != 0,
-		.range = top_state_range(state, is_replay(status)),
-		.window_seconds = top_state_window(state, is_replay(status)),
-		.sort = top_state_sort(state),
-		.has_limit = true,
-		.limit = 3 * room,
-		.offset = state->first > room ? state->first - room : 0,
-		.filter = state->filter,
-		.sums = state->sums,
-		.depth = state->depth,
-		.event = top_event_key(status, state->event),
-		/* The past that is asked for is too short for a trend. */
-		.trend = state->at ? 0 : top_trend_cells(style_of(live).width),
-		.trend_seconds = top_state_span(state),
-	};
-
-	if (live->options->has_limit && request.offset + request.limit > live->options->limit)
-		request.limit =
-			live->options->limit > request.offset ? live->options->limit - request.offset : 0;
-	return request;
-}
-
-static int ask_top(void *userdata, json_object *parameters, json_object **ret)
-{
-	struct live *live = userdata;
-
-	return ask(live, "io.pebsd.GetTop", parameters, ret, live->trouble);
-}
-
-static void take_clock(struct live *live, json_object *status)
-{
-	const char *taken = json_get_text(status, "taken");
-	time_t seconds;
-
-	if (live->state.at) {
-		moment_show(live->state.at, localtime_r, live->clock);
-		return;
-	}
-	/* Only in an RFC 3339 time is the time of day at a fixed position. */
-	if (taken && text_parse_time(taken, &seconds) == 0)
-		(void)snprintf(live->clock, sizeof(live->clock), "%.*s UTC", CLOCK_LENGTH, taken + CLOCK_AT);
-}
-
-static int fetch_table(struct live *live, json_object *status)
-{
-	size_t room = top_room(TOP_TABLE, rows_of(live));
-	const struct top_request request = top_request_of(live, status);
-	_cleanup_json_ json_object *top = NULL;
-	struct top_table table;
-	int r = top_request_rows(&request, ask_top, live, &top);
-
-	if (r == 0)
-		r = top_table_read(status, top, live->state.event, &table);
-	if (r < 0)
-		return r;
-	top_table_done(&live->table);
-	live->table = table;
-	live->table.first = live->state.first > room ? live->state.first - room : 0;
-	if (live->options->has_limit && live->table.matching > live->options->limit)
-		live->table.matching = live->options->limit;
-	return 0;
-}
-
-static json_object *cgroup_parameters(const struct live *live, double seconds)
-{
-	const struct call_range range = top_state_range(&live->state, false);
-	const bool past = live->state.at != 0;
-	_cleanup_json_ json_object *parameters = top_window_parameters(past ? 0 : seconds);
-	size_t width = style_of(live).width;
-	size_t cells = width >= LABEL_COLUMNS + 120 ? 120 : width >= LABEL_COLUMNS + 60 ? 60 : 20;
-
-	if (!parameters || !call_add_name(parameters, "cgroup", live->state.selected) ||
-	    (live->state.selected_sum &&
-	     json_object_object_add(parameters, "subtree", json_object_new_boolean(1)) < 0) ||
-	    (past && !call_add_range(parameters, &range)) ||
-	    (!past && !top_add_trend(parameters, cells, top_state_span(&live->state))))
-		return NULL;
-	return TAKE_PTR(parameters);
-}
-
-static json_object *hot_parameters(const struct live *live)
-{
-	_cleanup_json_ json_object *parameters = json_object_new_object();
-
-	if (!parameters || !call_add_name(parameters, "cgroup", live->state.selected) ||
-	    json_object_object_add(parameters, "limit", json_object_new_uint64(HOT_ROWS)) < 0 ||
-	    json_object_object_add(parameters, "seconds", json_object_new_double(HOT_SECONDS)) < 0)
-		return NULL;
-	return TAKE_PTR(parameters);
-}
-
-/*
- * Appends the hottest code and cache lines, or the reason why there are none: a sum of cgroups has no hot
- * tables, and not every user may read hot tables.
- */
-static int put_hottest(struct live *live, FILE *out, json_object *status, const struct format_style *style)
-{
-	_cleanup_json_ json_object *hot = NULL;
-	char refused[TROUBLE_MAX] = "a sum of cgroups has no hot table; open one of its cgroups";
-	int r = -EREMOTEIO;
-
-	if (!live->state.selected_sum)
-		r = ask(live, "io.pebsd.GetHot", hot_parameters(live), &hot, refused);
-	(void)fputc('\n', out);
-	line_head(out, style, "HOTTEST CODE AND CACHE LINES");
-	if (r == 0)
-		format_hot_places(out, status, hot, style);
-	else
-		line_put(out, style, NULL, "not available: %s", refused);
-	return r == -EREMOTEIO ? 0 : r;
-}
-
-static int fetch_page(struct live *live, json_object *status)
-{
-	const struct format_style style = style_of(live);
-	double seconds = top_state_window(&live->state, is_replay(status));
-	_cleanup_json_ json_object *cgroup = NULL;
-	_cleanup_fclose_ FILE *out = NULL;
-	_cleanup_free_ char *text = NULL;
-	size_t length;
-	int r = ask(live, "io.pebsd.GetCgroup", cgroup_parameters(live, seconds), &cgroup, live->trouble);
-
-	if (r < 0)
-		return r;
-	out = open_memstream(&text, &length);
-	if (!out)
-		return -ENOMEM;
-	format_cgroup(out, status, cgroup, NULL, &style);
-	/* Hot tables are of the present. */
-	r = live->state.at ? 0 : put_hottest(live, out, status, &style);
-	if (fclose(TAKE_PTR(out)) != 0)
-		return -ENOMEM;
-	if (r < 0)
-		return r;
-	free(live->page);
-	live->page = TAKE_PTR(text);
-	live->page_lines = lines_in(live->page);
-	return 0;
-}
-
-static json_object *status_parameters(const struct live *live)
-{
-	_cleanup_json_ json_object *parameters = json_object_new_object();
-	struct call_range range = top_state_range(&live->state, false);
-
-	if (!parameters || (live->state.at && !call_add_range(parameters, &range)))
-		return NULL;
-	return TAKE_PTR(parameters);
-}
-
-/* Fetches the data of the current page again. Failures are shown on the screen. */
-static void fetch(struct live *live)
-{
-	_cleanup_json_ json_object *status = NULL;
-	struct top_shown shown;
-	int r = reconnect(live);
-
-	if (r == 0)
-		r = ask(live, "io.pebsd.GetStatus", status_parameters(live), &status, live->trouble);
-	if (r == 0)
-		r = live->state.page == TOP_CGROUP ? fetch_page(live, status) : fetch_table(live, status);
-	if (r == 0) {
-		live->trouble[0] = '\0';
-		live->gone = 0;
-		take_clock(live, status);
-	} else if (r == -ENOMEM) {
-		(void)snprintf(live->trouble, sizeof(live->trouble), "out of memory");
-	}
-	shown = shown_of(live);
-	if (live->state.page == TOP_TABLE)
-		top_state_settle(&live->state, &shown);
-}
-
-static void draw_page(struct live *live, FILE *out, const struct format_style *style)
-{
-	const char *trouble = *live->trouble ? live->trouble : NULL;
-
-	if (live->state.page == TOP_HELP) {
-		(void)top_draw_page(out, &live->state, "pebsctl top: keys and columns", top_help(), NULL,
-				    rows_of(live), style);
-		return;
-	}
-	(void)top_draw_page(out, &live->state, live->clock,
-			    live->page ? live->page
-			    : trouble  ? ""
-				       : "waiting for the daemon\n",
-			    trouble, rows_of(live), style);
+	if (live->state.page == TOP_HELP)
+		return top_help();
+	return live->page ? live->page : *live->trouble ? "" : "waiting for the daemon\n";
 }
 
 static void draw(struct live *live)
 {
-	const struct format_style style = style_of(live);
+	const struct format_style style = live_style(live);
+	const struct top_view view = {.table = &live->table,
+				      .alerts = &live->alerts,
+				      .pane = live->pane.cgroup && !live_pane_is_old(live) ? &live->pane
+											   : NULL,
+				      .clock = live->clock,
+				      .trouble = *live->trouble ? live->trouble : NULL,
+				      .rows = live_rows(live)};
 	_cleanup_free_ char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
@@ -391,10 +38,11 @@ static void draw(struct live *live)
 	if (!out)
 		return;
 	if (live->state.page == TOP_TABLE)
-		top_draw_table(out, &live->state, &live->table, live->clock,
-			       *live->trouble ? live->trouble : NULL, rows_of(live), &style);
+		top_draw_table(out, &live->state, &view, &style);
+	else if (live->state.page == TOP_ALERTS)
+		top_draw_alerts(out, &live->state, &view, &style);
 	else
-		draw_page(live, out, &style);
+		top_draw_page(out, &live->state, &view, text_of_page(live), &style);
 	if (fclose(out) == 0)
 		screen_draw(live->screen, text);
 }
@@ -407,24 +55,55 @@ static long long now_ms(void)
 	return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Returns false if the user quits. */
-static bool handle_key(struct live *live, u32 key)
+static enum top_action handle_mouse(struct live *live, const struct screen_input *input,
+				    const struct top_shown *shown)
 {
-	struct top_shown shown = shown_of(live);
+	const struct top_frame frame = live_frame(live, live->state.page);
+	const struct top_layout layout = top_layout_of(&live->table, frame.width, live->state.full_names);
+	bool alerts = live->state.page == TOP_ALERTS;
+	size_t line = TOP_NO_LINE;
+	const char *sort = NULL;
+
+	if (input->row >= frame.first && input->row - frame.first < frame.room && input->column < frame.width)
+		line = input->row - frame.first + (alerts ? live->state.first_alert : live->state.first);
+	else if (input->row + 1 == frame.first && live->state.page == TOP_TABLE)
+		sort = top_draw_sort_at(&layout, input->column);
+	return top_state_mouse(&live->state, input->key, line, sort, shown);
+}
+
+static void set_mouse(struct live *live)
+{
+	bool on = screen_set_mouse(live->screen, !live->state.no_mouse);
+
+	live->state.message = live->state.no_mouse ? "the mouse selects text in the terminal: m takes it back"
+			      : on ? "click marks a row, and opens it again; m leaves the mouse"
+				   : "this terminal reports no mouse";
+}
+
+/* Returns false if the user quits. */
+static bool handle_input(struct live *live, const struct screen_input *input)
+{
+	bool mouse = input->key == SCREEN_CLICK || input->key == SCREEN_WHEEL_UP ||
+		     input->key == SCREEN_WHEEL_DOWN;
+	struct top_shown shown = live_shown(live);
 	enum top_page page = live->state.page;
 	enum top_action action;
 	time_t at = live->state.at;
 
 	live->state.now = time(NULL);
-	action = top_state_key(&live->state, key, &shown);
-	if (live->state.page != page || live->state.at != at) {
-		free(live->page);
-		live->page = NULL;
-		live->page_lines = 0;
-	}
+	action = mouse ? handle_mouse(live, input, &shown) : top_state_key(&live->state, input->key, &shown);
+	if (live->state.page != page || live->state.at != at)
+		live_forget_page(live);
+	if (action == TOP_MOUSE)
+		set_mouse(live);
+	if (action == TOP_ZOOM_BEGIN)
+		live_begin_zoom(live);
+	if (action == TOP_ZOOM_END)
+		live_end_zoom(live);
 	/* While frozen, the table on the screen is kept. */
-	if (action == TOP_FETCH && !(live->state.frozen && live->state.page != TOP_CGROUP))
-		fetch(live);
+	if ((action == TOP_FETCH || action == TOP_ZOOM_BEGIN || action == TOP_ZOOM_END) &&
+	    !(live->state.frozen && live->state.page == TOP_TABLE))
+		live_fetch(live);
 	if (action != TOP_NOTHING)
 		draw(live);
 	return action != TOP_QUIT;
@@ -432,11 +111,21 @@ static bool handle_key(struct live *live, u32 key)
 
 static void resized(struct live *live)
 {
-	struct top_shown shown = shown_of(live);
+	struct top_shown shown = live_shown(live);
 
-	top_state_settle(&live->state, &shown);
+	if (live->state.page == TOP_TABLE)
+		top_state_settle(&live->state, &shown);
 	if (!live->state.frozen)
-		fetch(live);
+		live_fetch(live);
+	draw(live);
+}
+
+/* Fetches what changes each second: neither the help nor the past does. */
+static void refresh(struct live *live)
+{
+	if (live->state.frozen || live->state.page == TOP_HELP || (live->state.at && !*live->trouble))
+		return;
+	live_fetch(live);
 	draw(live);
 }
 
@@ -444,30 +133,32 @@ static void run(struct live *live)
 {
 	long long next = now_ms() + REFRESH_MS;
 
-	fetch(live);
+	live_fetch(live);
 	draw(live);
 	for (;;) {
+		bool old = live_pane_is_old(live) && !live->state.frozen;
 		long long left = next - now_ms();
-		u32 key;
+		struct screen_input input;
 
-		switch (screen_wait(live->screen, -1, left > 0 ? (int)left : 0, &key)) {
+		left = left < 0 ? 0 : old && left > PANE_MS ? PANE_MS : left;
+		switch (screen_wait(live->screen, -1, (int)left, &input)) {
 		case SCREEN_END:
 			return;
 		case SCREEN_RESIZED:
 			resized(live);
 			break;
 		case SCREEN_KEY:
-			if (!handle_key(live, key))
+			if (!handle_input(live, &input))
 				return;
 			break;
 		case SCREEN_READY:
 		case SCREEN_TIME:
-			/* The help page does not change. */
-			if (!live->state.frozen && live->state.page != TOP_HELP &&
-			    (live->state.at == 0 || *live->trouble)) {
-				fetch(live);
+			if (now_ms() < next) {
+				live_fetch_pane(live);
 				draw(live);
+				break;
 			}
+			refresh(live);
 			next = now_ms() + REFRESH_MS;
 		}
 	}
@@ -506,13 +197,10 @@ int top_live(const struct ctl_options *options, struct client **client, enum ctl
 	if (r < 0)
 		return 0;
 	live.screen = screen;
-	live.client = TAKE_PTR(*client);
-	client_set_wait(live.client, wait_for_answer, &live);
+	live_set_client(&live, TAKE_PTR(*client));
 	begin_state(options, &live.state);
+	(void)screen_set_mouse(screen, true);
 	run(&live);
-	disconnect(&live);
-	top_state_done(&live.state);
-	top_table_done(&live.table);
-	free(live.page);
+	live_done(&live);
 	return 0;
 }

@@ -14,6 +14,7 @@
 #define DEFAULT_DEPTH 2
 #define ALL_OF_PAST   3600 /* seconds that are shown of the past instead of the whole time */
 #define STEPS         10   /* windows that < and > go */
+#define WHEEL         3    /* lines that a step of the mouse's wheel goes */
 
 /* The sorts from SORT_WAIT on need figures of waiting. */
 enum { SORT_WAIT = 8 };
@@ -31,7 +32,7 @@ static const char *const sorts[] = {"latency",
 				    "misses",
 				    "traffic"};
 static const double windows[] = {10, 60, 600, 0};
-static const double spans[] = {3600, 600, 60};
+static const double spans[] = {600, 60, 3600};
 
 const char *top_state_sort(const struct top_state *state)
 {
@@ -142,30 +143,29 @@ static enum top_action draw_or_fetch(const struct top_state *state, const struct
 	return known ? TOP_DRAW : TOP_FETCH;
 }
 
-static enum top_action move_row(struct top_state *state, u32 key, const struct top_shown *shown)
+/* Returns the row to which a key moves. */
+static size_t moved(size_t row, u32 key, size_t rows, size_t room)
 {
-	size_t last = shown->rows ? shown->rows - 1 : 0, page = shown->room ? shown->room : 1;
-	size_t row = state->row;
+	size_t last = rows ? rows - 1 : 0, page = room ? room : 1;
 
 	switch (key) {
 	case SCREEN_UP:
-		row -= row > 0;
-		break;
+		return row - (row > 0);
 	case SCREEN_DOWN:
-		row += row < last;
-		break;
+		return row + (row < last);
 	case SCREEN_PAGE_UP:
-		row -= row < page ? row : page;
-		break;
+		return row - (row < page ? row : page);
 	case SCREEN_PAGE_DOWN:
-		row = row + page < last ? row + page : last;
-		break;
+		return row + page < last ? row + page : last;
 	case SCREEN_FIRST:
-		row = 0;
-		break;
+		return 0;
 	default:
-		row = last;
+		return last;
 	}
+}
+
+static enum top_action go_to_row(struct top_state *state, size_t row, const struct top_shown *shown)
+{
 	if (row > 0)
 		mark(state, row, shown);
 	else
@@ -293,11 +293,139 @@ static enum top_action type_filter(struct top_state *state, u32 key)
 	}
 }
 
+/* Opens a page. One that is open below the present page is returned to. */
+static void open_page(struct top_state *state, enum top_page page)
+{
+	enum top_page below = state->page;
+
+	state->scroll = 0;
+	while (below != TOP_TABLE && below != page)
+		below = state->from[below];
+	if (below != page)
+		state->from[page] = state->page;
+	state->page = page;
+}
+
 static enum top_action leave_page(struct top_state *state)
 {
-	state->page = TOP_TABLE;
+	state->page = state->from[state->page];
 	state->scroll = 0;
 	return TOP_FETCH;
+}
+
+/* Sets the cgroup of the pages for one. Returns false if the page shows none, or no memory is left. */
+static bool take_target(struct top_state *state, const struct top_shown *shown)
+{
+	const char *cgroup = NULL;
+	bool sum = false;
+
+	if (state->page == TOP_TABLE && is_known(shown, state->row))
+		cgroup = shown->name(shown->table, state->row, &sum);
+	else if (state->page == TOP_ALERTS && shown->alerts && state->alert < shown->alerts->n)
+		cgroup = shown->alerts->list[state->alert].cgroup;
+	else if (state->page != TOP_TABLE && state->page != TOP_ALERTS)
+		return state->target;
+	if (!cgroup)
+		return false;
+	/* A page of another cgroup is not returned to. */
+	if (state->page == TOP_ALERTS && state->target && strcmp(state->target, cgroup) != 0)
+		state->from[TOP_ALERTS] = TOP_TABLE;
+	free(state->target);
+	state->target = strdup(cgroup);
+	state->target_sum = sum;
+	return state->target;
+}
+
+/* Chooses the rule to explain: that of the marked alert, or of the most urgent alert of the cgroup. */
+static void take_rule(struct top_state *state, const struct top_shown *shown)
+{
+	const struct top_alert *alert = NULL;
+
+	if (shown->alerts && state->page == TOP_ALERTS)
+		alert = &shown->alerts->list[state->alert];
+	else if (shown->alerts)
+		alert = top_alerts_of(shown->alerts, state->target);
+	free(state->rule);
+	state->rule = alert ? strdup(alert->rule) : NULL;
+}
+
+static enum top_action open_cgroup(struct top_state *state, const struct top_shown *shown)
+{
+	if (!take_target(state, shown))
+		return TOP_NOTHING;
+	if (state->page == TOP_TABLE)
+		mark(state, state->row, shown);
+	open_page(state, TOP_CGROUP);
+	return TOP_FETCH;
+}
+
+static enum top_action open_explanation(struct top_state *state, const struct top_shown *shown)
+{
+	if (!take_target(state, shown))
+		return TOP_NOTHING;
+	if (state->page == TOP_TABLE)
+		mark(state, state->row, shown);
+	take_rule(state, shown);
+	open_page(state, TOP_EXPLAIN);
+	return TOP_FETCH;
+}
+
+static enum top_action ask_to_zoom(struct top_state *state, const struct top_shown *shown)
+{
+	if (state->at) {
+		state->message = "a zoom is of the present: press n for now";
+		return TOP_DRAW;
+	}
+	state->confirming = take_target(state, shown);
+	return state->confirming ? TOP_DRAW : TOP_NOTHING;
+}
+
+static enum top_action confirm(struct top_state *state, u32 key)
+{
+	if (key == SCREEN_ENTER) {
+		state->confirming = state->frozen = false;
+		open_page(state, TOP_ZOOM);
+		return TOP_ZOOM_BEGIN;
+	}
+	if (key != SCREEN_ESCAPE && key != 'q' && key != 'z')
+		return TOP_NOTHING;
+	state->confirming = false;
+	return TOP_DRAW;
+}
+
+static bool is_marked_alert(const struct top_state *state, const struct top_alerts *alerts, size_t i)
+{
+	return i < alerts->n && state->alert_rule && state->alert_cgroup &&
+	       strcmp(alerts->list[i].rule, state->alert_rule) == 0 &&
+	       strcmp(alerts->list[i].cgroup, state->alert_cgroup) == 0;
+}
+
+void top_state_settle_alerts(struct top_state *state, const struct top_alerts *alerts, size_t room)
+{
+	if (!is_marked_alert(state, alerts, state->alert))
+		for (size_t i = 0; i < alerts->n; i++)
+			if (is_marked_alert(state, alerts, i))
+				state->alert = i;
+	if (state->alert >= alerts->n)
+		state->alert = alerts->n ? alerts->n - 1 : 0;
+	if (state->alert < state->first_alert)
+		state->first_alert = state->alert;
+	if (room > 0 && state->alert >= state->first_alert + room)
+		state->first_alert = state->alert - room + 1;
+}
+
+static void mark_alert(struct top_state *state, size_t row, const struct top_shown *shown)
+{
+	state->alert = row;
+	free(state->alert_rule);
+	free(state->alert_cgroup);
+	state->alert_rule = state->alert_cgroup = NULL;
+	/* The first row has the mark, whichever alert it is. */
+	if (row > 0 && row < shown->alerts->n) {
+		state->alert_rule = strdup(shown->alerts->list[row].rule);
+		state->alert_cgroup = strdup(shown->alerts->list[row].cgroup);
+	}
+	top_state_settle_alerts(state, shown->alerts, shown->room);
 }
 
 /* Takes the next order, `step` further. Leaves out those by figures that the table does not have. */
@@ -354,7 +482,7 @@ static enum top_action change(struct top_state *state, u32 key, const struct top
 static enum top_action key_of_table(struct top_state *state, u32 key, const struct top_shown *shown)
 {
 	if (is_movement(key))
-		return move_row(state, key, shown);
+		return go_to_row(state, moved(state->row, key, shown->rows, shown->room), shown);
 	if (state->frozen && key < 128 && strchr("/sSwted+-", (int)key) && key) {
 		state->message = "frozen: press space to continue";
 		return TOP_DRAW;
@@ -362,12 +490,7 @@ static enum top_action key_of_table(struct top_state *state, u32 key, const stru
 	switch (key) {
 	case SCREEN_ENTER:
 	case SCREEN_RIGHT:
-		if (!is_known(shown, state->row))
-			return TOP_NOTHING;
-		mark(state, state->row, shown);
-		state->page = TOP_CGROUP;
-		state->scroll = 0;
-		return TOP_FETCH;
+		return open_cgroup(state, shown);
 	case '/':
 		state->typing = true;
 		state->typing_time = false;
@@ -407,45 +530,151 @@ static bool key_of_time(struct top_state *state, u32 key, enum top_action *ret)
 	}
 }
 
+static enum top_action key_of_alerts(struct top_state *state, u32 key, const struct top_shown *shown)
+{
+	if (is_movement(key) && shown->alerts) {
+		mark_alert(state, moved(state->alert, key, shown->alerts->n, shown->room), shown);
+		return TOP_DRAW;
+	}
+	if (key == SCREEN_ENTER || key == SCREEN_RIGHT)
+		return open_explanation(state, shown);
+	return TOP_NOTHING;
+}
+
+/* The keys that are the same on all pages but the help. Returns false for another key. */
+static bool key_of_all(struct top_state *state, u32 key, const struct top_shown *shown, enum top_action *ret)
+{
+	switch (key) {
+	case 'h':
+	case '?':
+		open_page(state, TOP_HELP);
+		*ret = TOP_DRAW;
+		return true;
+	case 'a':
+		open_page(state, TOP_ALERTS);
+		*ret = TOP_FETCH;
+		return true;
+	case 'x':
+		*ret = open_explanation(state, shown);
+		return true;
+	case 'z':
+		*ret = ask_to_zoom(state, shown);
+		return true;
+	case 'p':
+		state->full_names = !state->full_names;
+		*ret = TOP_DRAW;
+		return true;
+	case 'm':
+		state->no_mouse = !state->no_mouse;
+		*ret = TOP_MOUSE;
+		return true;
+	case ' ':
+	case 'f':
+		*ret = TOP_DRAW;
+		if (state->at) {
+			state->message = "this is the past: press n for now";
+			return true;
+		}
+		state->frozen = !state->frozen;
+		if (!state->frozen)
+			*ret = TOP_FETCH;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static enum top_action key_of_page(struct top_state *state, u32 key, const struct top_shown *shown)
+{
+	if (key == SCREEN_ESCAPE && state->page == TOP_ZOOM && state->zoom_runs)
+		return TOP_ZOOM_END;
+	if (key == SCREEN_ESCAPE || key == SCREEN_LEFT || key == SCREEN_BACKSPACE)
+		return leave_page(state);
+	if (state->page == TOP_ALERTS)
+		return key_of_alerts(state, key, shown);
+	if (is_movement(key))
+		return move_page(state, key, shown);
+	if (key == SCREEN_ENTER && state->page == TOP_EXPLAIN)
+		return open_cgroup(state, shown);
+	if (state->page == TOP_CGROUP && (key == 'w' || key == 't'))
+		return state->frozen ? TOP_NOTHING : change(state, key, shown);
+	return TOP_NOTHING;
+}
+
 enum top_action top_state_key(struct top_state *state, u32 key, const struct top_shown *shown)
 {
 	enum top_action action;
 
 	state->message = NULL;
+	state->clicked = false;
+	if (state->confirming)
+		return confirm(state, key);
 	if (state->typing)
 		return type_filter(state, key);
 	if (key == 'q' || key == 'Q')
 		return TOP_QUIT;
 	if (state->page == TOP_HELP)
 		return is_movement(key) ? move_page(state, key, shown) : leave_page(state);
-	if (key == 'h' || key == '?') {
-		state->page = TOP_HELP;
-		state->scroll = 0;
-		return TOP_DRAW;
-	}
-	if (key_of_time(state, key, &action))
+	/* A zoom is of the present. */
+	if (state->page != TOP_ZOOM && key_of_time(state, key, &action))
 		return action;
-	if (state->at && (key == ' ' || key == 'f')) {
-		state->message = "this is the past: press n for now";
+	if (key_of_all(state, key, shown, &action))
+		return action;
+	return state->page == TOP_TABLE ? key_of_table(state, key, shown) : key_of_page(state, key, shown);
+}
+
+static enum top_action turn_wheel(struct top_state *state, bool up, const struct top_shown *shown)
+{
+	enum top_action most = TOP_NOTHING;
+
+	for (int i = 0; i < WHEEL; i++) {
+		enum top_action action = top_state_key(state, up ? SCREEN_UP : SCREEN_DOWN, shown);
+
+		most = action > most ? action : most;
+	}
+	return most;
+}
+
+static enum top_action sort_by(struct top_state *state, const char *sort)
+{
+	if (state->frozen) {
+		state->message = "frozen: press space to continue";
 		return TOP_DRAW;
 	}
-	if (key == ' ' || key == 'f') {
-		state->frozen = !state->frozen;
-		return state->frozen ? TOP_DRAW : TOP_FETCH;
-	}
-	if (state->page == TOP_TABLE)
-		return key_of_table(state, key, shown);
-	if (is_movement(key))
-		return move_page(state, key, shown);
-	if (key == SCREEN_ESCAPE || key == SCREEN_LEFT || key == SCREEN_BACKSPACE)
-		return leave_page(state);
-	if (key == 'w' || key == 't')
-		return state->frozen ? TOP_NOTHING : change(state, key, shown);
-	return TOP_NOTHING;
+	top_state_set_sort(state, sort);
+	return TOP_FETCH;
+}
+
+enum top_action top_state_mouse(struct top_state *state, u32 key, size_t line, const char *sort,
+				const struct top_shown *shown)
+{
+	bool again = state->clicked, alerts = state->page == TOP_ALERTS;
+
+	if (state->typing || state->confirming)
+		return TOP_NOTHING;
+	if (key != SCREEN_CLICK)
+		return turn_wheel(state, key == SCREEN_WHEEL_UP, shown);
+	state->message = NULL;
+	state->clicked = false;
+	if (sort && state->page == TOP_TABLE)
+		return sort_by(state, sort);
+	if (line >= shown->rows || !(alerts ? shown->alerts != NULL : state->page == TOP_TABLE))
+		return TOP_NOTHING;
+	if (again && line == (alerts ? state->alert : state->row))
+		return alerts ? open_explanation(state, shown) : open_cgroup(state, shown);
+	state->clicked = true;
+	if (!alerts)
+		return go_to_row(state, line, shown);
+	mark_alert(state, line, shown);
+	return TOP_DRAW;
 }
 
 void top_state_done(struct top_state *state)
 {
 	free(state->selected);
-	state->selected = NULL;
+	free(state->target);
+	free(state->rule);
+	free(state->alert_rule);
+	free(state->alert_cgroup);
+	state->selected = state->target = state->rule = state->alert_rule = state->alert_cgroup = NULL;
 }

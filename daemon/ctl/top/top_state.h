@@ -9,6 +9,7 @@
 #include "base/moment.h"
 #include "ctl/call/call_when.h"
 #include "ctl/call/ctl_options.h"
+#include "ctl/top/top_alerts.h"
 #include "pebsd/types.h"
 
 #define TOP_FILTER_MAX 248 /* bytes: OPTIONS_FILTER_MAX and a NUL */
@@ -18,6 +19,10 @@ enum top_page {
 	TOP_TABLE,
 	TOP_CGROUP, /* one cgroup */
 	TOP_HELP,
+	TOP_ALERTS,  /* the list of alerts */
+	TOP_EXPLAIN, /* the alert of a cgroup, and its neighbours */
+	TOP_ZOOM,    /* the code and data of a cgroup */
+	TOP_PAGES,
 };
 
 struct top_state {
@@ -38,17 +43,28 @@ struct top_state {
 	moment_zone zone; /* of typed times; NULL: UTC */
 	char typed[TOP_FILTER_MAX];
 	bool frozen;
-	char *selected;      /* name of the marked row; NULL: row number `row` is marked, whatever its name */
-	size_t row;          /* position of the marked row */
-	size_t first;        /* first row that is drawn */
-	size_t scroll;       /* lines of the page above the screen */
-	bool selected_sum;   /* the marked row is the sum of a subtree */
+	char *selected;    /* name of the marked row; NULL: row number `row` is marked, whatever its name */
+	size_t row;        /* position of the marked row */
+	size_t first;      /* first row that is drawn */
+	size_t scroll;     /* lines of the page above the screen */
+	bool selected_sum; /* the marked row is the sum of a subtree */
+	enum top_page from[TOP_PAGES];   /* page from which each was opened */
+	char *target;                    /* cgroup of the pages for one; NULL: none was opened */
+	bool target_sum;                 /* it is the sum of a subtree */
+	char *rule;                      /* rule of the alert that TOP_EXPLAIN explains; NULL: none */
+	size_t alert, first_alert;       /* marked alert, and the first one that is drawn */
+	char *alert_rule, *alert_cgroup; /* of the marked alert, which keeps the mark when it moves */
+	bool full_names;
+	bool no_mouse;       /* the mouse is left to the terminal */
+	bool clicked;        /* the mouse marked the row: another click opens it */
+	bool confirming;     /* asks whether to zoom into `target` */
+	bool zoom_runs;      /* set by the caller: Escape ends the zoom */
 	const char *message; /* says why the last key had no effect; NULL: nothing to say */
 };
 
 /* The contents of the screen. */
 struct top_shown {
-	size_t rows; /* rows of the whole table, fetched or not; or lines of the page */
+	size_t rows; /* rows of the whole table, fetched or not; alerts; or lines of the page */
 	size_t room; /* number of rows that fit on the screen */
 	size_t n_events;
 	bool waits;      /* rows can be sorted by what waiting costs */
@@ -59,17 +75,32 @@ struct top_shown {
 	 */
 	const char *(*name)(const void *table, size_t row, bool *ret_sum);
 	const void *table;
+	const struct top_alerts *alerts; /* NULL: none */
 };
 
 enum top_action {
 	TOP_NOTHING,
 	TOP_DRAW,
-	TOP_FETCH, /* other data is needed */
+	TOP_FETCH,      /* other data is needed */
+	TOP_ZOOM_BEGIN, /* zoom into `target` */
+	TOP_ZOOM_END,
+	TOP_MOUSE, /* `no_mouse` changed */
 	TOP_QUIT,
 };
 
 /* Handles a key (ctl/top/screen.h). `shown` describes the page that is on the screen. */
 enum top_action top_state_key(struct top_state *state, u32 key, const struct top_shown *shown);
+
+/*
+ * Handles the mouse: a click or the wheel. `line` is the row of the table, or the alert, on which the mouse is;
+ * TOP_NO_LINE: none. `sort` is the order of the head of a column that it is on; NULL: none.
+ */
+#define TOP_NO_LINE ((size_t)-1)
+enum top_action top_state_mouse(struct top_state *state, u32 key, size_t line, const char *sort,
+				const struct top_shown *shown);
+
+/* Finds the marked alert in a new list. */
+void top_state_settle_alerts(struct top_state *state, const struct top_alerts *alerts, size_t room);
 
 /* Finds the marked row in a new table, and scrolls so that it stays on the screen. */
 void top_state_settle(struct top_state *state, const struct top_shown *shown);

@@ -173,13 +173,15 @@ static int read_head(json_object *status, json_object *top, struct top_table *ta
 static int read_row(struct top_table *table, json_object *cgroup, const json_object *event, double seconds,
 		    double all, struct top_row *row)
 {
+	const char *path = json_get_text(cgroup, "cgroup"), *name = json_get_text(cgroup, "name");
 	u64 samples = 0, hitm = 0;
 	double value;
 	bool known;
 
-	*row = (struct top_row){.name = strdup(json_get_text(cgroup, "cgroup")),
-				.visible = text_visible(json_get_text(cgroup, "cgroup"))};
-	if (!row->name || !row->visible)
+	*row = (struct top_row){.name = strdup(path),
+				.visible = text_visible(name ? name : path),
+				.path = text_visible(path)};
+	if (!row->name || !row->visible || !row->path)
 		return -ENOMEM;
 	(void)json_get_u64(cgroup, "subtree", &row->members);
 	(void)json_get_bool(cgroup, "guest_not_sampled", &row->guest);
@@ -269,6 +271,7 @@ void top_table_done(struct top_table *table)
 	for (size_t i = 0; i < table->n; i++) {
 		free(table->rows[i].name);
 		free(table->rows[i].visible);
+		free(table->rows[i].path);
 	}
 	free(table->rows);
 	free(table->event);

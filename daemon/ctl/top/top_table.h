@@ -21,7 +21,8 @@ struct top_number {
 
 struct top_row {
 	char *name;                /* from the daemon: may contain bytes that are unsafe on a terminal */
-	char *visible;             /* `name` in a form that is safe to print */
+	char *visible;             /* the short name, or else `name`, in a form that is safe to print */
+	char *path;                /* `name` in a form that is safe to print */
 	u64 members;               /* number of cgroups in this sum; 0: a single cgroup */
 	bool guest;                /* a virtual machine: only the host's side is sampled */
 	struct top_number samples; /* per second, or the total (top_table.per_second) */

@@ -1,0 +1,763 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "ctl/top/top_fetch.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/json_get.h"
+#include "base/text.h"
+#include "ctl/call/call.h"
+#include "ctl/call/call_failure.h"
+#include "ctl/top/top_request.h"
+#include "format/style.h"
+
+#define HOT_ROWS           8
+#define HOT_SECONDS        60.0 /* lifetime of the open cgroup's hot tables; each refresh prolongs it */
+#define CLOCK_LENGTH       8    /* of "20:15:03" in an RFC 3339 time */
+#define CLOCK_AT           11
+#define LABEL_COLUMNS      13 /* to the left of a page's trend */
+#define PANE_BINS          60
+#define NEIGHBOURS_SECONDS 10   /* between two requests, which are costlier than others */
+#define NEIGHBOURS_RANGE   1200 /* seconds of the past that are compared, as with --at */
+#define SUSPECTS_MAX       8
+#define ZOOM_SECONDS       10
+#define ZOOM_ROWS          20
+
+static int wait_for_answer(int fd, void *userdata)
+{
+	struct live *live = userdata;
+
+	return screen_wait_for(live->screen, fd, CLIENT_PATIENCE_SECONDS * 1000);
+}
+
+void live_set_client(struct live *live, struct client *client)
+{
+	live->client = client;
+	client_set_wait(client, wait_for_answer, live);
+}
+
+static void disconnect(struct live *live)
+{
+	live->client = client_close(live->client);
+}
+
+/* Sets `trouble` to the time of the lost connection, and the reason. */
+static void note_lost_connection(struct live *live, int error)
+{
+	char since[TEXT_TIME_MAX];
+
+	if (!live->gone)
+		live->gone = time(NULL);
+	text_time(&(struct timespec){.tv_sec = live->gone}, since);
+	(void)snprintf(live->trouble, sizeof(live->trouble),
+		       "lost connection to pebsd at %.*s UTC (%s): retrying", CLOCK_LENGTH, since + CLOCK_AT,
+		       strerror(-error));
+}
+
+static int reconnect(struct live *live)
+{
+	int r;
+
+	if (live->client)
+		return 0;
+	r = client_connect(live->options->socket, &live->client);
+	if (r < 0) {
+		live->client = NULL;
+		note_lost_connection(live, r);
+		return r;
+	}
+	live_set_client(live, live->client);
+	return 0;
+}
+
+/* Writes the reason why the daemon refused a call, otherwise the name of its error. */
+static void write_refusal(const struct client_reply *reply, char *ret, size_t size)
+{
+	const char *permitted = json_get_text(reply->parameters, "permitted");
+	const char *reason = json_get_text(reply->parameters, "reason");
+	const char *name = strrchr(reply->error, '.');
+	_cleanup_free_ char *visible = NULL;
+
+	if (strcmp(reply->error, "io.pebsd.NoSuchCgroup") == 0)
+		reason = "the cgroup no longer exists, or has no sample";
+	visible = text_visible(permitted ? permitted : reason ? reason : name ? name + 1 : reply->error);
+	(void)snprintf(ret, size, "%s%s",
+		       permitted ? "the daemon permits this to "
+		       : reason  ? ""
+				 : "the daemon answered ",
+		       visible ? visible : "?");
+}
+
+/*
+ * Returns 0 with `ret`, which the caller puts. Returns -EREMOTEIO if the daemon refused the call, with the
+ * reason in `refused`. Returns -ENOMEM if `parameters` is NULL. After any other error the connection is closed.
+ */
+static int ask(struct live *live, const char *method, json_object *parameters, json_object **ret,
+	       char refused[TROUBLE_MAX])
+{
+	struct client_reply reply = {0};
+	int r;
+
+	if (!parameters)
+		return -ENOMEM;
+	r = client_call(live->client, method, parameters, &reply);
+	if (r == 0 && reply.error) {
+		write_refusal(&reply, refused, TROUBLE_MAX);
+		r = -EREMOTEIO;
+	} else if (r == 0) {
+		*ret = json_object_get(reply.parameters);
+	} else {
+		disconnect(live);
+		/* A key or a signal cancelled the wait: the daemon is not at fault. */
+		if (r != -ECANCELED)
+			note_lost_connection(live, r);
+	}
+	json_object_put(reply.root);
+	return r;
+}
+
+static bool is_replay(json_object *status)
+{
+	const char *origin = json_get_text(status, "origin");
+
+	return origin && strcmp(origin, "replay") == 0;
+}
+
+struct format_style live_style(const struct live *live)
+{
+	struct format_style style = call_style(live->options);
+	size_t rows;
+
+	screen_room(live->screen, &style.width, &rows);
+	style.colour = style.colour && screen_has_colour(live->screen);
+	return style;
+}
+
+size_t live_rows(const struct live *live)
+{
+	size_t columns, rows;
+
+	screen_room(live->screen, &columns, &rows);
+	return rows;
+}
+
+static const char *name_of_row(const void *table, size_t row, bool *ret_sum)
+{
+	const struct top_table *rows = table;
+
+	*ret_sum = rows->rows[row - rows->first].members > 0;
+	return rows->rows[row - rows->first].name;
+}
+
+static size_t lines_in(const char *text)
+{
+	size_t n = 0;
+
+	for (; text && *text; text++)
+		n += *text == '\n';
+	return n;
+}
+
+struct top_frame live_frame(const struct live *live, enum top_page page)
+{
+	return top_frame_of(page, live_style(live).width, live_rows(live), live->table.matching);
+}
+
+struct top_shown live_shown(const struct live *live)
+{
+	const struct top_table *table = &live->table;
+	struct top_shown shown = {.rows = table->matching,
+				  .room = live_frame(live, live->state.page).room,
+				  .n_events = table->n_events,
+				  .waits = table->has_waits,
+				  .first = table->first,
+				  .n = table->n,
+				  .name = name_of_row,
+				  .table = table,
+				  .alerts = &live->alerts};
+
+	if (live->state.page == TOP_ALERTS)
+		shown.rows = live->alerts.n;
+	else if (live->state.page == TOP_HELP)
+		shown.rows = lines_in(top_help());
+	else if (live->state.page != TOP_TABLE)
+		shown.rows = live->page_lines;
+	return shown;
+}
+
+/* Requests the visible rows, and a screenful before and after them. */
+static struct top_request top_request_of(const struct live *live, json_object *status)
+{
+	const struct top_state *state = &live->state;
+	size_t room = live_frame(live, TOP_TABLE).room;
+	struct top_request request = {
+		.past = state->at != 0,
+		.range = top_state_range(state, is_replay(status)),
+		.window_seconds = top_state_window(state, is_replay(status)),
+		.sort = top_state_sort(state),
+		.has_limit = true,
+		.limit = 3 * room,
+		.offset = state->first > room ? state->first - room : 0,
+		.filter = state->filter,
+		.sums = state->sums,
+		.depth = state->depth,
+		.event = top_event_key(status, state->event),
+		/* The past that is asked for is too short for a trend. */
+		.trend = state->at ? 0 : top_trend_cells(live_style(live).width),
+		.trend_seconds = top_state_span(state),
+	};
+
+	if (live->options->has_limit && request.offset + request.limit > live->options->limit)
+		request.limit =
+			live->options->limit > request.offset ? live->options->limit - request.offset : 0;
+	return request;
+}
+
+static int ask_top(void *userdata, json_object *parameters, json_object **ret)
+{
+	struct live *live = userdata;
+
+	return ask(live, "io.pebsd.GetTop", parameters, ret, live->trouble);
+}
+
+static void take_clock(struct live *live, json_object *status)
+{
+	const char *taken = json_get_text(status, "taken");
+	time_t seconds;
+
+	if (live->state.at) {
+		moment_show(live->state.at, localtime_r, live->clock);
+		return;
+	}
+	/* Only in an RFC 3339 time is the time of day at a fixed position. */
+	if (taken && text_parse_time(taken, &seconds) == 0)
+		(void)snprintf(live->clock, sizeof(live->clock), "%.*s UTC", CLOCK_LENGTH, taken + CLOCK_AT);
+}
+
+static int fetch_table(struct live *live, json_object *status)
+{
+	size_t room = live_frame(live, TOP_TABLE).room;
+	const struct top_request request = top_request_of(live, status);
+	_cleanup_json_ json_object *top = NULL;
+	struct top_table table;
+	int r = top_request_rows(&request, ask_top, live, &top);
+
+	if (r == 0)
+		r = top_table_read(status, top, live->state.event, &table);
+	if (r < 0)
+		return r;
+	top_table_done(&live->table);
+	live->table = table;
+	live->table.first = live->state.first > room ? live->state.first - room : 0;
+	if (live->options->has_limit && live->table.matching > live->options->limit)
+		live->table.matching = live->options->limit;
+	return 0;
+}
+
+static json_object *cgroup_parameters(const struct live *live, double seconds)
+{
+	const struct call_range range = top_state_range(&live->state, false);
+	const bool past = live->state.at != 0;
+	_cleanup_json_ json_object *parameters = top_window_parameters(past ? 0 : seconds);
+	size_t width = live_style(live).width;
+	size_t cells = width >= LABEL_COLUMNS + 120 ? 120 : width >= LABEL_COLUMNS + 60 ? 60 : 20;
+
+	if (!parameters || !call_add_name(parameters, "cgroup", live->state.target) ||
+	    (live->state.target_sum &&
+	     json_object_object_add(parameters, "subtree", json_object_new_boolean(1)) < 0) ||
+	    (past && !call_add_range(parameters, &range)) ||
+	    (!past && !top_add_trend(parameters, cells, top_state_span(&live->state))))
+		return NULL;
+	return TAKE_PTR(parameters);
+}
+
+static json_object *hot_parameters(const struct live *live)
+{
+	_cleanup_json_ json_object *parameters = json_object_new_object();
+
+	if (!parameters || !call_add_name(parameters, "cgroup", live->state.target) ||
+	    json_object_object_add(parameters, "limit", json_object_new_uint64(HOT_ROWS)) < 0 ||
+	    json_object_object_add(parameters, "seconds", json_object_new_double(HOT_SECONDS)) < 0)
+		return NULL;
+	return TAKE_PTR(parameters);
+}
+
+/*
+ * Appends the hottest code and cache lines, or the reason why there are none: a sum of cgroups has no hot
+ * tables, and not every user may read hot tables.
+ */
+static int put_hottest(struct live *live, FILE *out, json_object *status, const struct format_style *style)
+{
+	_cleanup_json_ json_object *hot = NULL;
+	char refused[TROUBLE_MAX] = "a sum of cgroups has no hot table; open one of its cgroups";
+	int r = -EREMOTEIO;
+
+	if (!live->state.target_sum)
+		r = ask(live, "io.pebsd.GetHot", hot_parameters(live), &hot, refused);
+	(void)fputc('\n', out);
+	line_head(out, style, "HOTTEST CODE AND CACHE LINES");
+	if (r == 0)
+		format_hot_places(out, status, hot, style);
+	else
+		line_put(out, style, NULL, "not available: %s", refused);
+	return r == -EREMOTEIO ? 0 : r;
+}
+
+/* The range of the past that is shown, as a reply has it. */
+static bool add_past(const struct live *live, json_object *parameters, time_t seconds)
+{
+	struct call_range range = top_state_range(&live->state, false);
+
+	if (seconds > 0)
+		range.since = range.until - seconds;
+	return live->state.at == 0 || call_add_range(parameters, &range);
+}
+
+/* A refusal leaves no alert: not every user may read alerts. */
+static int fetch_alerts(struct live *live)
+{
+	_cleanup_json_ json_object *parameters = json_object_new_object(), *reply = NULL;
+	char refused[TROUBLE_MAX];
+	struct top_alerts alerts;
+	int r;
+
+	if (!parameters || !add_past(live, parameters, 0))
+		return -ENOMEM;
+	r = ask(live, "io.pebsd.GetAlerts", TAKE_PTR(parameters), &reply, refused);
+	if (r < 0 && r != -EREMOTEIO)
+		return r;
+	r = top_alerts_read(reply, live->state.at ? live->state.at : time(NULL), &alerts);
+	if (r < 0)
+		return r;
+	top_alerts_done(&live->alerts);
+	live->alerts = alerts;
+	top_state_settle_alerts(&live->state, &live->alerts, live_frame(live, TOP_ALERTS).room);
+	return 0;
+}
+
+static int read_pane(struct live *live, json_object *cgroup)
+{
+	const char *key = top_event_key(live->status, live->state.event);
+	struct top_pane pane;
+	int r = top_pane_read(live->status, cgroup, key, &pane);
+
+	if (r < 0)
+		return r;
+	top_pane_done(&live->pane);
+	live->pane = pane;
+	return 0;
+}
+
+/* The timeline of a pane of the past. Without one the pane has its other figures. */
+static int add_history(struct live *live, const char *cgroup, bool sum)
+{
+	const double seconds = top_state_span(&live->state);
+	_cleanup_json_ json_object *parameters = json_object_new_object(), *reply = NULL;
+	const char *key = top_event_key(live->status, live->state.event);
+	char refused[TROUBLE_MAX];
+	int r;
+
+	if (!live->state.at || !key)
+		return 0;
+	if (!call_add_name(parameters, "cgroup", cgroup) ||
+	    (sum && json_object_object_add(parameters, "subtree", json_object_new_boolean(1)) < 0) ||
+	    !add_past(live, parameters, (time_t)seconds) ||
+	    json_object_object_add(parameters, "bins", json_object_new_int(PANE_BINS)) < 0)
+		return -ENOMEM;
+	r = ask(live, "io.pebsd.GetHistory", TAKE_PTR(parameters), &reply, refused);
+	if (r == 0)
+		top_pane_read_history(&live->pane, reply, key, PANE_BINS, seconds, live->state.at);
+	return r == -EREMOTEIO ? 0 : r;
+}
+
+static int fetch_pane_of(struct live *live, const char *name, bool sum)
+{
+	double seconds = top_state_window(&live->state, is_replay(live->status));
+	_cleanup_json_ json_object *parameters = top_window_parameters(live->state.at ? 0 : seconds),
+				   *cgroup = NULL;
+	char refused[TROUBLE_MAX];
+	int r;
+
+	if (!call_add_name(parameters, "cgroup", name) ||
+	    (sum && json_object_object_add(parameters, "subtree", json_object_new_boolean(1)) < 0) ||
+	    !add_past(live, parameters, 0) ||
+	    (!live->state.at && !top_add_trend(parameters, PANE_BINS, top_state_span(&live->state))))
+		return -ENOMEM;
+	r = ask(live, "io.pebsd.GetCgroup", TAKE_PTR(parameters), &cgroup, refused);
+	/* Then the pane has the name alone. */
+	if (r == -EREMOTEIO && (cgroup = json_object_new_object()))
+		r = json_object_object_add(cgroup, "cgroup", json_object_new_string(name)) < 0 ? -ENOMEM : 0;
+	if (r == 0)
+		r = read_pane(live, cgroup);
+	if (r == 0)
+		r = add_history(live, name, sum);
+	return r == -EREMOTEIO ? 0 : r;
+}
+
+static const struct top_row *marked_row(const struct live *live)
+{
+	const struct top_table *table = &live->table;
+	size_t row = live->state.row;
+
+	return row >= table->first && row - table->first < table->n ? &table->rows[row - table->first] : NULL;
+}
+
+bool live_pane_is_old(const struct live *live)
+{
+	const struct top_row *row = marked_row(live);
+
+	return live->state.page == TOP_TABLE && row && live->status && live->client &&
+	       live_frame(live, TOP_TABLE).pane_lines > 0 &&
+	       (!live->pane.cgroup || strcmp(live->pane.cgroup, row->name) != 0);
+}
+
+void live_fetch_pane(struct live *live)
+{
+	const struct top_row *row = marked_row(live);
+
+	if (row && live->client)
+		(void)fetch_pane_of(live, row->name, row->members > 0);
+}
+
+/* Takes the text of a stream as that of the page. */
+static int take_page(struct live *live, char *text)
+{
+	if (!text)
+		return -ENOMEM;
+	free(live->page);
+	live->page = text;
+	live->page_lines = lines_in(text);
+	return 0;
+}
+
+static int fetch_page(struct live *live)
+{
+	const struct format_style style = live_style(live);
+	double seconds = top_state_window(&live->state, is_replay(live->status));
+	_cleanup_json_ json_object *cgroup = NULL;
+	_cleanup_fclose_ FILE *out = NULL;
+	_cleanup_free_ char *text = NULL;
+	size_t length;
+	int r = ask(live, "io.pebsd.GetCgroup", cgroup_parameters(live, seconds), &cgroup, live->trouble);
+
+	if (r == 0)
+		r = read_pane(live, cgroup);
+	if (r < 0)
+		return r;
+	out = open_memstream(&text, &length);
+	if (!out)
+		return -ENOMEM;
+	format_cgroup(out, live->status, cgroup, NULL, &style);
+	/* Hot tables are of the present. */
+	r = live->state.at ? 0 : put_hottest(live, out, live->status, &style);
+	if (fclose(TAKE_PTR(out)) != 0)
+		return -ENOMEM;
+	return r < 0 ? r : take_page(live, TAKE_PTR(text));
+}
+
+/* Keeps the alerts of the cgroup of the page. */
+static int keep_own_alerts(const struct live *live, json_object *reply)
+{
+	json_object *list = json_get_array(reply, "alerts"), *own = json_object_new_array();
+
+	if (!own)
+		return -ENOMEM;
+	for (size_t i = 0; list && i < json_object_array_length(list); i++) {
+		json_object *alert = json_object_array_get_idx(list, i);
+		const char *cgroup = json_get_text(alert, "cgroup");
+
+		if (cgroup && strcmp(cgroup, live->state.target) == 0)
+			(void)json_object_array_add(own, json_object_get(alert));
+	}
+	return json_object_object_add(reply, "alerts", own) < 0 ? -ENOMEM : 0;
+}
+
+/* An explanation is of the present. Of the past the alert is shown as it was. */
+static int put_past_alert(struct live *live, FILE *out, const struct format_style *style)
+{
+	_cleanup_json_ json_object *parameters = json_object_new_object(), *reply = NULL;
+	char refused[TROUBLE_MAX];
+	int r;
+
+	if (!parameters || !add_past(live, parameters, 0))
+		return -ENOMEM;
+	r = ask(live, "io.pebsd.GetAlerts", TAKE_PTR(parameters), &reply, refused);
+	if (r == 0)
+		r = keep_own_alerts(live, reply);
+	if (r == 0)
+		format_alerts(out, NULL, reply, live->state.at, style);
+	else if (r == -EREMOTEIO)
+		line_put(out, style, NULL, "not available: %s", refused);
+	return r == -EREMOTEIO ? 0 : r;
+}
+
+static int put_explanation(struct live *live, FILE *out, const struct format_style *style)
+{
+	_cleanup_json_ json_object *parameters = json_object_new_object(), *reply = NULL;
+	char refused[TROUBLE_MAX];
+	int r;
+
+	if (!live->state.rule) {
+		line_put(out, style, NULL, "No alert of this cgroup is firing, pending or unknown.");
+		return 0;
+	}
+	if (!call_add_name(parameters, "rule", live->state.rule) ||
+	    !call_add_name(parameters, "cgroup", live->state.target))
+		return -ENOMEM;
+	r = ask(live, "io.pebsd.Explain", TAKE_PTR(parameters), &reply, refused);
+	if (r == 0)
+		format_explain(out, reply, NULL, NULL, time(NULL), style);
+	else if (r == -EREMOTEIO)
+		line_put(out, style, NULL, "not available: %s", refused);
+	return r == -EREMOTEIO ? 0 : r;
+}
+
+/* Names the neighbours that could be the cause, before the details. */
+static void put_suspects(FILE *out, json_object *reply, const struct format_style *style)
+{
+	json_object *list = json_get_array(reply, "neighbours");
+	_cleanup_free_ char *text = strdup("");
+	size_t n = 0;
+
+	for (size_t i = 0; text && list && i < json_object_array_length(list) && n < SUSPECTS_MAX; i++) {
+		json_object *neighbour = json_object_array_get_idx(list, i);
+		const char *name = json_get_text(neighbour, "name"),
+			   *path = json_get_text(neighbour, "cgroup");
+		_cleanup_free_ char *before = text, *visible = text_visible(name ? name : path ? path : "?");
+		bool named = false;
+
+		text = NULL;
+		(void)json_get_bool(neighbour, "named", &named);
+		if (asprintf(&text, "%s%s%s", before, named && n ? ", " : "",
+			     named && visible ? visible : "") < 0)
+			text = NULL;
+		n += named;
+	}
+	line_put(out, style, "Suspected", "%s", text && n ? text : "no neighbour");
+}
+
+static int fetch_neighbours(struct live *live, const struct format_style *style)
+{
+	_cleanup_json_ json_object *parameters = json_object_new_object(), *reply = NULL;
+	char refused[TROUBLE_MAX];
+	char *text = NULL;
+	size_t length;
+	FILE *out;
+	int r;
+
+	if (live->neighbours && time(NULL) - live->neighbours_at < NEIGHBOURS_SECONDS)
+		return 0;
+	if (!call_add_name(parameters, "cgroup", live->state.target) ||
+	    !add_past(live, parameters, NEIGHBOURS_RANGE))
+		return -ENOMEM;
+	r = ask(live, "io.pebsd.GetNeighbours", TAKE_PTR(parameters), &reply, refused);
+	if (r < 0 && r != -EREMOTEIO)
+		return r;
+	out = open_memstream(&text, &length);
+	if (!out)
+		return -ENOMEM;
+	if (r == 0) {
+		put_suspects(out, reply, style);
+		format_neighbours(out, reply, style);
+	} else {
+		line_put(out, style, NULL, "not available: %s", refused);
+	}
+	if (fclose(out) != 0)
+		return -ENOMEM;
+	free(live->neighbours);
+	live->neighbours = text;
+	live->neighbours_at = time(NULL);
+	return 0;
+}
+
+static int fetch_explanation(struct live *live)
+{
+	const struct format_style style = live_style(live);
+	_cleanup_fclose_ FILE *out = NULL;
+	_cleanup_free_ char *text = NULL;
+	size_t length;
+	int r = fetch_pane_of(live, live->state.target, live->state.target_sum);
+
+	if (r == 0)
+		r = fetch_neighbours(live, &style);
+	if (r < 0)
+		return r;
+	out = open_memstream(&text, &length);
+	if (!out)
+		return -ENOMEM;
+	r = live->state.at ? put_past_alert(live, out, &style) : put_explanation(live, out, &style);
+	(void)fputc('\n', out);
+	line_head(out, &style, "NEIGHBOURS");
+	(void)fputs(live->neighbours ? live->neighbours : "", out);
+	if (fclose(TAKE_PTR(out)) != 0)
+		return -ENOMEM;
+	return r < 0 ? r : take_page(live, TAKE_PTR(text));
+}
+
+static bool zoom_is_over(json_object *reply)
+{
+	const char *state = json_get_text(json_get_object(reply, "zoom"), "state");
+	u64 unnamed = 0;
+
+	(void)json_get_u64(reply, "unnamed", &unnamed);
+	return state && strcmp(state, "done") == 0 && unnamed == 0;
+}
+
+static int fetch_zoom(struct live *live)
+{
+	const struct format_style style = live_style(live);
+	_cleanup_json_ json_object *parameters = json_object_new_object(), *reply = NULL;
+	const char *state;
+	char *text = NULL;
+	size_t length;
+	FILE *out;
+	int r;
+
+	if (live->zoom_result || !live->zoom)
+		return take_page(live, strdup(live->zoom_result ? live->zoom_result : ""));
+	if (!parameters ||
+	    json_object_object_add(parameters, "zoom", json_object_new_uint64(live->zoom)) < 0 ||
+	    json_object_object_add(parameters, "limit", json_object_new_int(ZOOM_ROWS)) < 0)
+		return -ENOMEM;
+	r = ask(live, "io.pebsd.GetZoom", TAKE_PTR(parameters), &reply, live->trouble);
+	if (r < 0)
+		return r;
+	state = json_get_text(json_get_object(reply, "zoom"), "state");
+	live->state.zoom_runs = state && strcmp(state, "running") == 0;
+	out = open_memstream(&text, &length);
+	if (!out)
+		return -ENOMEM;
+	format_zoom(out, reply, time(NULL), &style);
+	if (fclose(out) != 0)
+		return -ENOMEM;
+	if (zoom_is_over(reply))
+		live->zoom_result = strdup(text);
+	return take_page(live, text);
+}
+
+void live_begin_zoom(struct live *live)
+{
+	_cleanup_json_ json_object *parameters = json_object_new_object(), *reply = NULL;
+	char refused[TROUBLE_MAX] = "the daemon does not answer";
+	int r = -ENOTCONN;
+
+	free(live->zoom_result);
+	live->zoom_result = NULL;
+	live->zoom = 0;
+	live->state.zoom_runs = false;
+	if (live->client && call_add_name(parameters, "cgroup", live->state.target) &&
+	    json_object_object_add(parameters, "seconds", json_object_new_int(ZOOM_SECONDS)) == 0)
+		r = ask(live, "io.pebsd.Zoom", TAKE_PTR(parameters), &reply, refused);
+	if (r == 0 && json_get_u64(reply, "zoom", &live->zoom))
+		live->state.zoom_runs = true;
+	else if (asprintf(&live->zoom_result, "No zoom is possible: %s\n", refused) < 0)
+		live->zoom_result = NULL;
+}
+
+void live_end_zoom(struct live *live)
+{
+	_cleanup_json_ json_object *parameters = json_object_new_object(), *reply = NULL;
+	char refused[TROUBLE_MAX];
+
+	if (live->client && live->zoom && parameters &&
+	    json_object_object_add(parameters, "zoom", json_object_new_uint64(live->zoom)) == 0)
+		(void)ask(live, "io.pebsd.EndZoom", TAKE_PTR(parameters), &reply, refused);
+	live->state.zoom_runs = false;
+}
+
+/* Fetches what the head of the zoom's page shows. */
+static int fetch_zoom_page(struct live *live)
+{
+	int r = fetch_zoom(live);
+
+	return r < 0 ? r : fetch_pane_of(live, live->state.target, live->state.target_sum);
+}
+
+static json_object *status_parameters(const struct live *live)
+{
+	_cleanup_json_ json_object *parameters = json_object_new_object();
+	struct call_range range = top_state_range(&live->state, false);
+
+	if (!parameters || (live->state.at && !call_add_range(parameters, &range)))
+		return NULL;
+	return TAKE_PTR(parameters);
+}
+
+static int fetch_rows(struct live *live)
+{
+	const struct top_row *row;
+	struct top_shown shown;
+	int r = fetch_table(live, live->status);
+
+	if (r < 0)
+		return r;
+	shown = live_shown(live);
+	top_state_settle(&live->state, &shown);
+	row = marked_row(live);
+	if (row && live_frame(live, TOP_TABLE).pane_lines > 0)
+		r = fetch_pane_of(live, row->name, row->members > 0);
+	return r;
+}
+
+static int fetch_open_page(struct live *live)
+{
+	switch (live->state.page) {
+	case TOP_TABLE:
+		return fetch_rows(live);
+	case TOP_CGROUP:
+		return fetch_page(live);
+	case TOP_EXPLAIN:
+		return fetch_explanation(live);
+	case TOP_ZOOM:
+		return fetch_zoom_page(live);
+	default:
+		return 0;
+	}
+}
+
+void live_fetch(struct live *live)
+{
+	json_object *status = NULL;
+	struct top_shown shown;
+	int r = reconnect(live);
+
+	if (r == 0)
+		r = ask(live, "io.pebsd.GetStatus", status_parameters(live), &status, live->trouble);
+	if (r == 0) {
+		json_object_put(live->status);
+		live->status = status;
+		r = fetch_alerts(live);
+	}
+	if (r == 0)
+		r = fetch_open_page(live);
+	if (r == 0) {
+		live->trouble[0] = '\0';
+		live->gone = 0;
+		take_clock(live, live->status);
+	} else if (r == -ENOMEM) {
+		(void)snprintf(live->trouble, sizeof(live->trouble), "out of memory");
+	}
+	shown = live_shown(live);
+	if (live->state.page == TOP_TABLE)
+		top_state_settle(&live->state, &shown);
+}
+
+void live_forget_page(struct live *live)
+{
+	free(live->page);
+	free(live->neighbours);
+	live->page = live->neighbours = NULL;
+	live->page_lines = 0;
+}
+
+void live_done(struct live *live)
+{
+	disconnect(live);
+	live_forget_page(live);
+	free(live->zoom_result);
+	json_object_put(live->status);
+	top_pane_done(&live->pane);
+	top_alerts_done(&live->alerts);
+	top_table_done(&live->table);
+	top_state_done(&live->state);
+}

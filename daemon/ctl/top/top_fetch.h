@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the live top knows of the daemon, and the requests that update it. */
+#ifndef PEBSD_CTL_TOP_FETCH_H
+#define PEBSD_CTL_TOP_FETCH_H
+
+#include <time.h>
+
+#include "base/moment.h"
+#include "ctl/call/ctl_options.h"
+#include "ctl/top/screen.h"
+#include "ctl/top/top_draw.h"
+#include "ctl/top/top_state.h"
+#include "varlink/client.h"
+
+#define TROUBLE_MAX 160
+
+struct live {
+	const struct ctl_options *options;
+	struct screen *screen;
+	struct client *client; /* NULL: not connected */
+	struct top_state state;
+	json_object *status;    /* the last reply of GetStatus; NULL: none */
+	struct top_table table; /* from the last reply */
+	struct top_alerts alerts;
+	struct top_pane pane; /* of the cgroup in it; `cgroup` NULL: none */
+	char clock[MOMENT_TEXT_MAX];
+	char *page; /* text of the page that is open; NULL: not fetched yet */
+	size_t page_lines;
+	char *neighbours; /* part of the page that is rarely fetched; NULL: not fetched yet */
+	time_t neighbours_at;
+	u64 zoom;          /* number of the zoom of the page; 0: none runs */
+	char *zoom_result; /* text: the report that no longer changes, or why no zoom is possible; NULL: neither */
+	char trouble[TROUBLE_MAX]; /* the reason why the display is old; "": it is not */
+	time_t gone;               /* time since which no daemon answers; 0: a daemon answers */
+};
+
+/* The style and the number of rows of the screen. */
+struct format_style live_style(const struct live *live);
+size_t live_rows(const struct live *live);
+
+struct top_frame live_frame(const struct live *live, enum top_page page);
+struct top_shown live_shown(const struct live *live);
+
+/* Lets keys and signals interrupt the wait for a reply of `client`. */
+void live_set_client(struct live *live, struct client *client);
+
+/* Fetches the data of the current page again. Failures are shown on the screen. */
+void live_fetch(struct live *live);
+
+/* Returns whether the pane is that of another row. The second function fetches that of the marked row. */
+bool live_pane_is_old(const struct live *live);
+void live_fetch_pane(struct live *live);
+
+/* Forgets the text of the page. */
+void live_forget_page(struct live *live);
+
+/* Begins and ends a zoom into the cgroup of the page. */
+void live_begin_zoom(struct live *live);
+void live_end_zoom(struct live *live);
+
+void live_done(struct live *live);
+
+#endif
