@@ -13,7 +13,7 @@ static const struct {
 	enum scenario_phase phase;
 } phases[] = {
 	{0, SCENARIO_QUIET},   {45, SCENARIO_BACKUP}, {105, SCENARIO_QUIET}, {135, SCENARIO_DEPLOY},
-	{180, SCENARIO_QUIET}, {200, SCENARIO_BATCH}, {230, SCENARIO_QUIET},
+	{180, SCENARIO_QUIET}, {195, SCENARIO_BATCH}, {235, SCENARIO_QUIET},
 };
 
 enum scenario_phase scenario_phase_at(u64 ns, u64 *ret_ns)

@@ -7,9 +7,9 @@
  *   45 to 105 s   the backup reads files in the memory of the database's node: the database's memory is slower
  *   105 to 135 s  quiet
  *   135 to 180 s  a deploy of the shop has its workers count in the same cache lines, until it is rolled back
- *   180 to 200 s  quiet
- *   200 to 230 s  the batch job streams through its own node's memory
- *   230 to 240 s  quiet
+ *   180 to 195 s  quiet
+ *   195 to 235 s  the batch job streams through its own node's memory
+ *   235 to 240 s  quiet
  *
  * Pure functions of the time since the start.
  */

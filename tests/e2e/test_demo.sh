@@ -13,7 +13,7 @@ cat >"$work/phases.jq" <<'J'
 # The alerts that fire, with the times that they may fire and resolve at, in seconds since the cycle began. A window is
 # 10 s long, and a rule waits for 5 s.
 def phases: {"database-latency model:database": [[55, 75], [107, 125]], "cores-lost model:backup": [[55, 75], [107, 125]],
-	"shared-lines model:shop": [[142, 160], [182, 200]], "cores-lost model:batch": [[207, 225], [232, 250]]};
+	"shared-lines model:shop": [[142, 160], [182, 200]], "cores-lost model:batch": [[202, 220], [237, 255]]};
 J
 # shellcheck disable=SC2016 # jq's variables
 expect 'alerts of two cycles' '[]' "$(jq -c "$(cat "$work/phases.jq")"'
@@ -96,15 +96,15 @@ expect 'HITM during the deploy' true "$(hitm_at 170)"
 expect 'HITM before the deploy' false "$(hitm_at 40)"
 
 # The batch job, and the alerts of the cycle.
-go_to 205
+go_to 200
 until_true 'the batch job waits' firing cores-lost model:batch
-go_to 245
-ctl --json alerts --since "$(at 0)" --until "$(at 244)" >"$work/alerts" || fail 'alerts of the past'
+go_to 250
+ctl --json alerts --since "$(at 0)" --until "$(at 249)" >"$work/past" || fail 'alerts of the past'
 expect 'alerts of the cycle' '["cores-lost model:backup","cores-lost model:batch","database-latency model:database","shared-lines model:shop"]' \
-	"$(jq -c '[.alerts[] | select(.fired) | "\(.rule) \(.cgroup)"] | unique' "$work/alerts")"
+	"$(jq -c '[.alerts[] | select(.fired) | "\(.rule) \(.cgroup)"] | unique' "$work/past")"
 # A busy machine delays collections.
 # shellcheck disable=SC2016 # jq's variables
 expect 'alerts out of their phases' '[]' "$(jq -c --arg begin "$(at 0)" "$(cat "$work/phases.jq")"'
 	[.alerts[] | select(.fired) | phases["\(.rule) \(.cgroup)"][0] as [$from, $to] |
-		((.fired | fromdate) - ($begin | fromdate)) as $at | select($at < $from - 2 or $at > $to + 30)]' "$work/alerts")"
-jq -r '.alerts[] | select(.fired) | "\(.fired) \(.state) \(.since): \(.rule) \(.cgroup)"' "$work/alerts"
+		((.fired | fromdate) - ($begin | fromdate)) as $at | select($at < $from - 2 or $at > $to + 30)]' "$work/past")"
+jq -r '.alerts[] | select(.fired) | "\(.fired) \(.state) \(.since): \(.rule) \(.cgroup)"' "$work/past"

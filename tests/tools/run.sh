@@ -131,7 +131,7 @@ if [ "$scenario" = yes ]; then
 	say "  $(at 135) to $(at 180)  a deploy of the shop brings false sharing, and is rolled back. After it:"
 	say "      pebsctl compare shop --since $(at 135) --until $(at 180) --with $(at 0)"
 	say "      pebsctl top --at $(at 175)"
-	say "  $(at 200) to $(at 230)  a batch job streams through memory. After it:"
+	say "  $(at 195) to $(at 235)  a batch job streams through memory. After it:"
 	say "      pebsctl alerts --since $(at 0)"
 fi
 status=0
