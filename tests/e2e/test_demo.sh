@@ -7,8 +7,8 @@
 . "$(dirname "$0")/daemon.sh"
 need jq
 
-# The same in the model's own time, which is exact: two cycles of 240 s.
-"$PEBSD" --test-rules --origin model --for 8m --config config/demo.conf --json >"$work/trial" 2>/dev/null || fail 'the trial'
+# The same in the model's own time, which is exact: two cycles of 240 s, and the end of the last alert.
+"$PEBSD" --test-rules --origin model --for 500s --config config/demo.conf --json >"$work/trial" 2>/dev/null || fail 'the trial'
 cat >"$work/phases.jq" <<'J'
 # The alerts that fire, with the times that they may fire and resolve at, in seconds since the cycle began. A window is
 # 10 s long, and a rule waits for 5 s.
@@ -40,8 +40,8 @@ go_to() {
 }
 
 firing() {
-	ctl --json alerts | jq -e --arg rule "$1" --arg cgroup "$2" \
-		'any(.alerts[]; .state == "firing" and .rule == $rule and .cgroup == $cgroup)' >/dev/null
+	ctl --json alerts | jq -ne --arg rule "$1" --arg cgroup "$2" \
+		'input | any(.alerts[]; .state == "firing" and .rule == $rule and .cgroup == $cgroup)' >/dev/null
 }
 
 # screen TEXT VERB...: what a terminal of 80x24 shows
@@ -87,7 +87,7 @@ compared() {
 		[ "$(jq -r .events.loads.hitm.verdict "$work/compared")" = proven ]
 }
 until_true 'the deploy is proven' compared
-jq -e '.events.loads.hitm | .low > 0.3 and .low < .difference and .difference < .high' "$work/compared" >/dev/null ||
+jq -ne 'input.events.loads.hitm | .low > 0.3 and .low < .difference and .difference < .high' "$work/compared" >/dev/null ||
 	fail "bounds of the deploy: $(jq -c .events.loads.hitm "$work/compared")"
 hitm_at() {
 	ctl --json top --at "$(at "$1")" | jq '.cgroups[] | select(.cgroup == "model:shop").events.loads | (.snoop.hitm // 0) / .samples > 0.5'

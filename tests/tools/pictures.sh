@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Draws the README's pictures again, from the model on this machine with the README's rule: pictures.sh BUILD TO. Only
-# way.svg is drawn by hand.
+# Draws the README's pictures again, from the model on this machine: pictures.sh BUILD TO. show.svg has the README's
+# rule and workloads, the others show the demo (config/demo.conf) while its scenario has the deploy. Only way.svg is
+# drawn by hand.
 set -eu
 
 export PEBSD=$1/pebsd PEBSCTL=$1/pebsctl TOOLS=$1/tests/tools
@@ -39,18 +40,24 @@ draw() {
 
 sed -n '/^\[rule /,/^EOF$/{/^EOF$/!p}' README.md >"$work/example.conf"
 [ -s "$work/example.conf" ] || fail 'the README has no rule'
+mkdir -p "$pictures" "$work/state"
 start --origin model --config "$work/example.conf"
-printf 'a minute goes by, for the trend\n'
+printf 'a minute goes by, for the windows\n'
 sleep 65
-mkdir -p "$pictures"
-# The trend of the last minute. Then sort by HITM, open the first cgroup, and go to its code and data.
+draw show --size 140x66 --wait misses: -- show model:false-sharing
+kill "$daemon"
+wait "$daemon" || :
+
+STATE_DIRECTORY=$work/state start --origin model --config config/demo.conf
+printf 'two and a half minutes go by, until the deploy\n'
+sleep 150
+# The trend of the last minutes. Then sort by HITM, open the first cgroup, and go to its code and data.
 draw top --size 100x16 --wait TREND --for 1000 --keys tt --frames 4 --keys s --frames 1 --keys s --frames 1 --keys s --frames 1 \
 	--keys s --frames 3 --keys '\r' --frames 4 --keys '\e[F' --frames 4 -- top
-draw show --size 140x66 --wait misses: -- show model:false-sharing
 
 browser_start
 screen 1100 660 dark
 ask Page.navigate "{\"url\":\"http://127.0.0.1:$port/\"}"
-becomes 'the page' true 'document.querySelectorAll("#table tbody tr").length >= 7 && document.querySelectorAll("#alert-list li").length > 0'
+becomes 'the page' true 'document.querySelectorAll("#table tbody tr").length >= 6 && document.querySelectorAll("#alert-list li").length > 0'
 picture "$work/page.png"
 taken page.png
