@@ -21,7 +21,7 @@ static struct workload_name name_of(u64 address)
 	return name;
 }
 
-Test(workload_code, each_instruction_has_the_line_of_its_statement)
+Test(model_workload_code, each_instruction_has_the_line_of_its_statement)
 {
 	static const struct {
 		enum workload_kind kind;
@@ -48,7 +48,7 @@ Test(workload_code, each_instruction_has_the_line_of_its_statement)
 	}
 }
 
-Test(workload_code, a_stack_leads_to_main)
+Test(model_workload_code, a_stack_leads_to_main)
 {
 	static const struct {
 		const char *function;
@@ -68,7 +68,7 @@ Test(workload_code, a_stack_leads_to_main)
 }
 
 /* A row that a program lacks, or a call of a function that does not exist, shows here. */
-Test(workload_code, every_instruction_of_every_program_has_a_line_and_a_stack)
+Test(model_workload_code, every_instruction_of_every_program_has_a_line_and_a_stack)
 {
 	for (int kind = 0; kind < WORKLOAD_KINDS; kind++) {
 		const u64 text = text_of((enum workload_kind)kind);
@@ -90,7 +90,7 @@ Test(workload_code, every_instruction_of_every_program_has_a_line_and_a_stack)
 	}
 }
 
-Test(workload_code, nothing_is_between_instructions_and_calls_or_after_the_calls)
+Test(model_workload_code, nothing_is_between_instructions_and_calls_or_after_the_calls)
 {
 	struct workload_name name;
 
@@ -100,7 +100,7 @@ Test(workload_code, nothing_is_between_instructions_and_calls_or_after_the_calls
 	cr_expect(!workload_name_of(text_of(WORKLOAD_KINDS), &name));
 }
 
-Test(workload_code, data_has_no_line_and_says_which_node_has_it)
+Test(model_workload_code, data_has_no_line_and_says_which_node_has_it)
 {
 	const u64 range = WORKLOAD_DATA_SIZE / 7 / 4096 * 4096;
 	struct workload_name name = name_of(WORKLOAD_DATA + WORKLOAD_DATABASE * WORKLOAD_DATA_SIZE);
