@@ -53,7 +53,7 @@ until_true 'pointer-chase is slower than streaming' compared streaming pointer-c
 expect 'the full paths' '["model:streaming","model:pointer-chase"]' "$(jq -c '[.a.cgroup, .b.cgroup]' "$work/json")"
 expect 'it is slower by its bounds' true "$(jq '.events.loads.latency.mean | .low > 0 and .low <= .difference' "$work/json")"
 exits 'as text' 0 ctl compare streaming pointer-chase --window 20s
-grep -q '^          B: model:pointer-chase$' "$work/said" || fail "the text lacks the second side: $(cat "$work/said")"
+grep -q '^          B: pointer-chase$' "$work/said" || fail "the text lacks the second side: $(cat "$work/said")"
 ctl --json compare streaming streaming --window 20s >"$work/json" || fail 'a cgroup cannot be compared with itself'
 expect 'a cgroup does not differ from itself' 0 "$(jq '[.. | .verdict? | select(. == "proven")] | length' "$work/json")"
 exits 'an unknown cgroup' 4 ctl compare streaming nothing

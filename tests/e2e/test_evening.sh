@@ -80,7 +80,7 @@ expect 'top at the alert' '["model:false-sharing","model:mix","model:streaming"]
 expect 'top before the deploy' '["model:mix","model:streaming"]' \
 	"$(ctl --json top --since "$quiet" --until "$deployed" | jq -c '[.cgroups[].cgroup] | sort')"
 exits 'top as text' 0 ctl top --at "$since"
-grep -q '^model:false-sharing ' "$work/said" || fail "top --at: $(cat "$work/said")"
+grep -q '^false-sharing ' "$work/said" || fail "top --at: $(cat "$work/said")"
 
 # 3. What did the deploy change? It is proven that its loads differ from those of another service at that time.
 ctl --json compare model:streaming model:false-sharing --since "$deployed" --until "$rolled_back" >"$work/compared" ||

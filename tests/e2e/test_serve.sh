@@ -27,7 +27,8 @@ expect 'healthz' ok "$(get /healthz)"
 expect 'gzip is the same text' "$(get /metrics | grep -v '^process_\|^pebsd_collection_' | cksum)" \
 	"$(get /metrics --compressed | grep -v '^process_\|^pebsd_collection_' | cksum)"
 
-ctl top | grep -q /system.slice/postgresql.service || fail 'top lacks a cgroup'
+ctl top | grep -q '^postgresql ' || fail 'top lacks a cgroup'
+ctl top --full | grep -q '^/system.slice/postgresql.service ' || fail 'top --full lacks the path'
 ctl show /system.slice/postgresql.service | grep -q 'local_dram' || fail 'show lacks a source'
 ctl status | grep -q replay || fail 'status does not name the origin'
 ctl --json show /system.slice/postgresql.service | jq -ne 'input | .cgroup' >/dev/null || fail 'show --json'
@@ -40,7 +41,7 @@ grep -q "unknown verb 'satus'; did you mean status?" "$work/said" || fail "a mis
 expect 'no verb is top' "$(ctl top --json)" "$(PEBSD_SOCKET=$socket "$PEBSCTL" --json)"
 exits '--socket wins over PEBSD_SOCKET' 3 env PEBSD_SOCKET="$socket" "$PEBSCTL" --socket "$work/nowhere"
 exits 'the help of a verb' 0 ctl show --help
-expect 'options of a verb' '--socket --json --window --at --since --until --color --help' \
+expect 'options of a verb' '--socket --json --window --at --since --until --full --utc --color --help' \
 	"$(sed -n 's/^  \(-., \)\?\(--[a-z]*\).*/\2/p' "$work/said" | tr '\n' ' ' | sed 's/ $//')"
 head -n 1 "$work/said" | grep -q 'show CGROUP' || fail "the help of a verb: $(cat "$work/said")"
 
@@ -55,7 +56,7 @@ for name in postgresql.service postgresql system.slice/postgresql.service; do
 	expect "a cgroup named $name" /system.slice/postgresql.service "$(ctl --json show $name | jq -r .cgroup)"
 done
 exits 'a misspelt cgroup' 4 ctl show postgresq
-grep -q 'did you mean /system.slice/postgresql.service?' "$work/said" || fail "a misspelt cgroup: $(cat "$work/said")"
+grep -q 'did you mean postgresql?' "$work/said" || fail "a misspelt cgroup: $(cat "$work/said")"
 exits 'a window as durations are written elsewhere' 0 ctl top --window 500ms
 exits 'a window that is no duration' 2 ctl top --window 5x
 ctl top | head -n 1 >/dev/null || fail 'a closed pipe'

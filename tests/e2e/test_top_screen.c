@@ -250,7 +250,7 @@ Test(top_screen, keys_sort_filter_open_and_freeze)
 	expect(terminal, CGROUP);
 	expect_gone(terminal, "journald");
 	press(terminal, "\r", "CYCLES");
-	expect(terminal, "Cgroup: /system.slice/nginx.service");
+	expect(terminal, "Path: /system.slice/nginx.service");
 	expect(terminal, "Trend: the last 1h 0min, 1min 0s per cell");
 	press(terminal, "\033OF", "Every line not shown"); /* End: below the histogram is the hottest code */
 	press(terminal, "\033", "filter n*x.s");
@@ -421,7 +421,7 @@ Test(top_screen, ten_thousand_cgroups)
 	expect(terminal, "10000 cgroups");
 	press(terminal, "\033[F", ">/many.slice/many-99.slice/c09999.service");
 	press(terminal, "\033[5~", ">/many.slice/many-99.slice/c09980.service");
-	press(terminal, "\r", "Cgroup: /many.slice/many-99.slice/c09980.service");
+	press(terminal, "\r", "Path: /many.slice/many-99.slice/c09980.service");
 	press(terminal, "\033", ">/many.slice/many-99.slice/c09980.service");
 	press(terminal, "/42.*/c042?9\r", "10 cgroups");
 	quit(terminal);

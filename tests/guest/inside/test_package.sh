@@ -70,7 +70,7 @@ more 'of the installed service'
 await_collections 2
 # The workload gets the CPU time that others leave of the only CPU.
 has_workload() {
-	exits 'pebsctl top' 0 pebsctl top
+	exits 'pebsctl top' 0 pebsctl top --full
 	[[ $(<"$work/said") == *chase.service* ]]
 }
 wait_until 'pebsctl top has the workload' 60 has_workload
