@@ -183,7 +183,7 @@ Test(top_screen, it_follows_the_terminal)
 	terminal = run_plain(80, 24);
 	expect(terminal, CGROUP);
 	terminal_resize(terminal, 120, 40);
-	expect(terminal, "e event");
+	expect(terminal, "p paths");
 	expect_keys_in_last_line(terminal, 40);
 	terminal_resize(terminal, 60, 12);
 	expect_gone(terminal, "TREND");
@@ -251,8 +251,10 @@ Test(top_screen, keys_sort_filter_open_and_freeze)
 	expect_gone(terminal, "journald");
 	press(terminal, "\r", "CYCLES");
 	expect(terminal, "Path: /system.slice/nginx.service");
-	expect(terminal, "Trend: the last 1h 0min, 1min 0s per cell");
+	expect(terminal, "Trend: the last 10min 0s, 10s per cell");
+	expect(terminal, "lines 1-");
 	press(terminal, "\033OF", "Every line not shown"); /* End: below the histogram is the hottest code */
+	free(line_with(terminal, 1, "/system.slice/nginx.service")); /* the head stays */
 	press(terminal, "\033", "filter n*x.s");
 	press(terminal, "\033", "9 cgroups");
 	press(terminal, "d", "SUBTREE");
@@ -260,7 +262,7 @@ Test(top_screen, keys_sort_filter_open_and_freeze)
 	press(terminal, "-", "sums to depth 1");
 	press(terminal, "d", "9 cgroups");
 	press(terminal, "w", "window 1min");
-	press(terminal, "t", "TREND 10m");
+	press(terminal, "t", "TREND 1m");
 	press(terminal, "h", "keys and columns");
 	press(terminal, "x", "LAT%");
 	press(terminal, " ", "FROZEN at");
@@ -291,14 +293,14 @@ Test(top_screen, what_is_frozen_stays)
 }
 
 /*
- * Waits until another name than `before` is marked. Returns ">" and the marked name, which the caller frees.
+ * Waits until another name than `before` is marked. Returns "> " and the marked name, which the caller frees.
  */
 static char *marked_after(struct terminal *terminal, const char *before)
 {
 	for (int i = 0; i < WAIT_MS / 20; i++) {
 		_cleanup_free_ char *screen = terminal_text(terminal);
 		const char *at = strstr(screen, "\n>");
-		size_t length = at ? strcspn(at + 1, " ") : 0;
+		size_t length = at ? 2 + strcspn(at + 3, " ") : 0;
 
 		if (length > 2 && (strlen(before) != length || strncmp(at + 1, before, length) != 0))
 			return strndup(at + 1, length);
@@ -312,7 +314,7 @@ static char *marked_after(struct terminal *terminal, const char *before)
 /* The marked cgroup stays marked when it moves to another line. */
 Test(top_screen, the_mark_follows_its_cgroup)
 {
-	static const char first[] = ">/system.slice/postgresql@15-main.service";
+	static const char first[] = "> /system.slice/postgresql@15-main.service";
 	_cleanup_free_ char *second = NULL, *marked = NULL;
 	struct terminal *terminal;
 
@@ -327,7 +329,7 @@ Test(top_screen, the_mark_follows_its_cgroup)
 	cr_expect_null(strstr(marked, "postgresql"), "the third is marked, not %s", marked);
 	press(terminal, "sss", ">P99");
 	expect(terminal, marked);
-	press(terminal, "\033[H\033OA", ">/");
+	press(terminal, "\033[H\033OA", "> /");
 	quit(terminal);
 }
 
@@ -419,10 +421,10 @@ Test(top_screen, ten_thousand_cgroups)
 	start_daemon("many");
 	terminal = run_plain(100, 24);
 	expect(terminal, "10000 cgroups");
-	press(terminal, "\033[F", ">/many.slice/many-99.slice/c09999.service");
-	press(terminal, "\033[5~", ">/many.slice/many-99.slice/c09980.service");
+	press(terminal, "\033[F", "> c09999");
+	press(terminal, "\033[5~", "> c09980");
 	press(terminal, "\r", "Path: /many.slice/many-99.slice/c09980.service");
-	press(terminal, "\033", ">/many.slice/many-99.slice/c09980.service");
+	press(terminal, "\033", "> c09980");
 	press(terminal, "/42.*/c042?9\r", "10 cgroups");
 	quit(terminal);
 }
@@ -436,10 +438,10 @@ Test(top_screen, as_many_as_were_asked_for)
 	start_daemon("many");
 	terminal = run(&settings, "-n", "3");
 	expect(terminal, "3 cgroups");
-	press(terminal, "\033[F", ">/many.slice/many-0.slice/c00002.service");
+	press(terminal, "\033[F", "> /many.slice/many-0.slice/c00002.service");
 	quit(terminal);
 	terminal = run(&settings, "--depth", "1");
-	expect(terminal, ">/+");
+	expect(terminal, ">!/+");
 	expect(terminal, "/many.slice+");
 	quit(terminal);
 }
@@ -518,4 +520,107 @@ Test(top_screen, failures_leave_the_terminal_alone)
 	cr_expect_eq(WEXITSTATUS(status), 2);
 	cr_expect_null(strchr(terminal_written(terminal), '\033'));
 	terminal_free(terminal);
+}
+
+Test(top_screen, keys_list_alerts_explain_and_zoom)
+{
+	struct terminal *terminal;
+
+	start_daemon("live");
+	terminal = run_plain(100, 24);
+	expect(terminal, "3 alerts firing (a)");
+	expect(terminal, CGROUP);
+	press(terminal, "a", ">!firing");
+	expect(terminal, "3 firing, 0 pending, 0 unknown, 0 resolved in the last hour");
+	press(terminal, "\033[F\r", "Rule: slow-db");
+	press(terminal, "\033", "3 firing,");
+	press(terminal, "\033", "SOURCES:");
+	press(terminal, "x", "No alert of this cgroup is firing, pending or unknown.");
+	expect(terminal, "Suspected: /batch");
+	press(terminal, "z", "for 10s?  Enter: start  Esc: cancel");
+	press(terminal, "\033", "q quit");
+	press(terminal, "z", "for 10s?");
+	press(terminal, "\r", "No zoom is possible: the origin is fake");
+	press(terminal, "\033", "Suspected:");
+	press(terminal, "\033", "SOURCES:");
+	quit(terminal);
+}
+
+static int n_found(const char *text, const char *part)
+{
+	int n = 0;
+
+	for (; (text = strstr(text, part)); text++)
+		n++;
+	return n;
+}
+
+Test(top_screen, the_mouse_marks_opens_and_sorts)
+{
+	_cleanup_free_ char *line = NULL;
+	struct terminal *terminal;
+
+	start_daemon("live");
+	terminal = run_plain(100, 24);
+	expect(terminal, CGROUP);
+	/* Row 7 of the screen is the third of the table. */
+	terminal_type(terminal, "\033[<0;5;7M\033[<0;5;7m");
+	line = line_with(terminal, 6, ">");
+	press(terminal, "\033[<0;70;4M", ">P99");
+	press(terminal, "m", "the mouse selects text in the terminal");
+	cr_expect_not_null(strstr(terminal_written(terminal), "\033[?1006;1000l"));
+	press(terminal, "m", "click marks a row");
+	press(terminal, "\033[H", "> /");
+	press(terminal, "\033[<0;5;5M\033[<0;5;5m\033[<0;5;5M\033[<0;5;5m", "Cgroup: /");
+	press(terminal, "\033[<65;5;9M", "lines 4-");
+	press(terminal, "\033[<64;5;9M", "lines 1-");
+	quit(terminal);
+}
+
+Test(top_screen, the_mouse_is_given_back)
+{
+	struct terminal *terminal;
+	int status;
+
+	start_daemon("live");
+	terminal = run_plain(80, 24);
+	expect(terminal, CGROUP);
+	cr_expect_eq(n_found(terminal_written(terminal), "\033[?1006;1000h"), 1);
+	/* While the program is stopped. */
+	cr_assert_eq(kill(terminal_pid(terminal), SIGTSTP), 0);
+	cr_assert_eq(waitpid(terminal_pid(terminal), &status, WUNTRACED), terminal_pid(terminal));
+	terminal_watch(terminal, 200);
+	cr_expect_eq(n_found(terminal_written(terminal), "\033[?1006;1000l"), 1);
+	cr_assert_eq(kill(terminal_pid(terminal), SIGCONT), 0);
+	expect(terminal, CGROUP);
+	for (int i = 0; i < WAIT_MS / 20 && n_found(terminal_written(terminal), "\033[?1006;1000h") < 2; i++)
+		terminal_watch(terminal, 20);
+	cr_expect_eq(n_found(terminal_written(terminal), "\033[?1006;1000h"), 2);
+	/* And at the end, by a signal, too. */
+	cr_assert_eq(kill(terminal_pid(terminal), SIGTERM), 0);
+	status = terminal_wait_end(terminal, WAIT_MS);
+	cr_expect(WIFEXITED(status), "status %x", (unsigned int)status);
+	cr_expect_eq(n_found(terminal_written(terminal), "\033[?1006;1000l"), 2);
+	terminal_free(terminal);
+}
+
+Test(top_screen, a_large_screen_shows_the_marked_row)
+{
+	static const struct {
+		int columns, rows;
+	} sizes[] = {{120, 30}, {200, 50}};
+
+	start_daemon("live");
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		struct terminal *terminal = run_plain(sizes[i].columns, sizes[i].rows);
+
+		expect(terminal, "CYCLES  SHARE SAMPLES BY SOURCE");
+		expect(terminal, "MEAN LATENCY IN CYCLES");
+		expect(terminal, "samples ");
+		expect_keys_in_last_line(terminal, sizes[i].rows);
+		/* It follows the mark. */
+		press(terminal, "/nginx\r", "1 cgroup");
+		press(terminal, "p", "CYCLES  SHARE");
+		quit(terminal);
+	}
 }

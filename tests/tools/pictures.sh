@@ -52,7 +52,7 @@ STATE_DIRECTORY=$work/state start --origin model --config config/demo.conf
 printf 'two and a half minutes go by, until the deploy\n'
 sleep 150
 # The trend of the last minutes. Then sort by HITM, open the first cgroup, and go to its code and data.
-draw top --size 100x16 --wait TREND --for 1000 --keys tt --frames 4 --keys s --frames 1 --keys s --frames 1 --keys s --frames 1 \
+draw top --size 100x16 --wait TREND --for 1000 --frames 4 --keys s --frames 1 --keys s --frames 1 --keys s --frames 1 \
 	--keys s --frames 3 --keys '\r' --frames 4 --keys '\e[F' --frames 4 -- top
 
 browser_start

@@ -278,6 +278,8 @@ Test(top_draw, the_pane_is_where_the_screen_has_room)
 	cr_expect(frame.room == 19 && frame.width == 80 && frame.pane_lines == 0);
 	frame = top_frame_of(TOP_TABLE, 80, 24, 6);
 	cr_expect(frame.room == 8 && frame.pane_lines == 10, "few cgroups leave room for it");
+	cr_expect_eq(top_frame_of(TOP_TABLE, 80, 16, 0).pane_lines, 0, "rows need the room");
+	cr_expect_eq(top_frame_of(TOP_TABLE, 80, 24, (u64)-1).pane_lines, 0);
 	frame = top_frame_of(TOP_TABLE, 120, 30, 100);
 	cr_expect(frame.room == 12 && !frame.beside && frame.pane_lines == 12 && frame.pane_width == 120);
 	frame = top_frame_of(TOP_TABLE, 200, 50, 100);
@@ -286,7 +288,8 @@ Test(top_draw, the_pane_is_where_the_screen_has_room)
 		for (size_t columns = 1; columns < 260; columns++)
 			for (enum top_page page = 0; page < TOP_PAGES; page++) {
 				frame = top_frame_of(page, columns, rows, rows / 3);
-				cr_assert(frame.room >= 1 && frame.width >= 1 && frame.width <= columns);
+				cr_assert(frame.room >= (rows < 12 ? 1 : 5) && frame.width >= 1 &&
+					  frame.width <= columns);
 				cr_assert(rows < 12 || frame.first + frame.room + 1 +
 								       (frame.pane_lines && !frame.beside
 										? frame.pane_lines + 1

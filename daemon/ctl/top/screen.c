@@ -290,18 +290,30 @@ static u32 key_of(int kind, wint_t key)
 	return SCREEN_OTHER_KEY;
 }
 
-/* Returns false if the event is none that this program uses. */
-static bool take_mouse(struct screen_input *ret)
+/* ncurses reports several events with one key, and returns the last one first. */
+static void take_mouse(struct screen *screen)
 {
+	struct screen_input *first = screen->keys + screen->n_keys, *end = first;
 	MEVENT event;
 
-	if (getmouse(&event) != OK || event.x < 0 || event.y < 0)
-		return false;
-	*ret = (struct screen_input){.row = (size_t)event.y, .column = (size_t)event.x};
-	ret->key = event.bstate & BUTTON1_PRESSED   ? SCREEN_CLICK
-		   : event.bstate & BUTTON4_PRESSED ? SCREEN_WHEEL_UP
-						    : SCREEN_WHEEL_DOWN;
-	return event.bstate & (BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED);
+	while (screen->n_keys < KEYS_MAX && getmouse(&event) == OK) {
+		if (event.x < 0 || event.y < 0)
+			continue;
+		*end = (struct screen_input){.row = (size_t)event.y, .column = (size_t)event.x};
+		end->key = event.bstate & BUTTON1_PRESSED   ? SCREEN_CLICK
+			   : event.bstate & BUTTON4_PRESSED ? SCREEN_WHEEL_UP
+							    : SCREEN_WHEEL_DOWN;
+		if (event.bstate & (BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED)) {
+			screen->n_keys++;
+			end++;
+		}
+	}
+	for (; first + 1 < end; first++, end--) {
+		struct screen_input other = *first;
+
+		*first = end[-1];
+		end[-1] = other;
+	}
 }
 
 static void take_keys(struct screen *screen, short events)
@@ -313,7 +325,7 @@ static void take_keys(struct screen *screen, short events)
 	while (screen->n_keys < KEYS_MAX && (kind = get_wch(&key)) != ERR) {
 		any = true;
 		if (kind == KEY_CODE_YES && key == KEY_MOUSE)
-			screen->n_keys += take_mouse(&screen->keys[screen->n_keys]);
+			take_mouse(screen);
 		else if (kind != KEY_CODE_YES || key != KEY_RESIZE)
 			screen->keys[screen->n_keys++] = (struct screen_input){.key = key_of(kind, key)};
 	}

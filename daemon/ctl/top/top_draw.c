@@ -22,6 +22,7 @@
 #define BESIDE_ROWS     20
 #define BELOW_ROWS      28 /* from this height on the pane is below the table */
 #define PANE_MIN        10
+#define ROOM_MIN        5 /* rows of the table that a low screen keeps */
 #define BELOW_COLUMNS   60
 #define BETWEEN         3 /* columns between the table and the pane */
 
@@ -71,8 +72,8 @@ struct top_frame top_frame_of(enum top_page page, size_t columns, size_t rows, u
 		frame.pane_width = columns * 2 / 5;
 		frame.width = columns - frame.pane_width - BETWEEN;
 		frame.pane_lines = frame.room + 1;
-	} else if (columns >= BELOW_COLUMNS &&
-		   (rows >= BELOW_ROWS || matching + 1 + PANE_MIN <= frame.room)) {
+	} else if (columns >= BELOW_COLUMNS && (rows >= BELOW_ROWS || (frame.room > PANE_MIN + ROOM_MIN &&
+								       matching < frame.room - PANE_MIN))) {
 		frame.pane_width = columns;
 		frame.pane_lines = rows >= BELOW_ROWS ? rows * 2 / 5 : PANE_MIN;
 		/* A line divides them. */
@@ -599,7 +600,7 @@ void top_draw_table(FILE *out, const struct top_state *state, const struct top_v
 		    const struct format_style *style)
 {
 	const struct top_frame frame =
-		top_frame_of(TOP_TABLE, style->width, view->rows, view->table->matching);
+		top_frame_of(TOP_TABLE, style->width, view->rows, top_table_rows(view->table));
 	const struct top_layout layout = top_layout_of(view->table, frame.width, state->full_names);
 	_cleanup_free_ char *pane = frame.pane_lines ? pane_text(state, view, &frame, style) : NULL;
 	_cleanup_free_ char *rows = NULL;

@@ -160,7 +160,7 @@ static size_t lines_in(const char *text)
 
 struct top_frame live_frame(const struct live *live, enum top_page page)
 {
-	return top_frame_of(page, live_style(live).width, live_rows(live), live->table.matching);
+	return top_frame_of(page, live_style(live).width, live_rows(live), top_table_rows(&live->table));
 }
 
 struct top_shown live_shown(const struct live *live)
@@ -513,7 +513,7 @@ static int put_explanation(struct live *live, FILE *out, const struct format_sty
 }
 
 /* Names the neighbours that could be the cause, before the details. */
-static void put_suspects(FILE *out, json_object *reply, const struct format_style *style)
+static char *suspects_of(json_object *reply)
 {
 	json_object *list = json_get_array(reply, "neighbours");
 	_cleanup_free_ char *text = strdup("");
@@ -533,7 +533,9 @@ static void put_suspects(FILE *out, json_object *reply, const struct format_styl
 			text = NULL;
 		n += named;
 	}
-	line_put(out, style, "Suspected", "%s", text && n ? text : "no neighbour");
+	if (n > 0)
+		return TAKE_PTR(text);
+	return strdup("no neighbour");
 }
 
 static int fetch_neighbours(struct live *live, const struct format_style *style)
@@ -557,7 +559,8 @@ static int fetch_neighbours(struct live *live, const struct format_style *style)
 	if (!out)
 		return -ENOMEM;
 	if (r == 0) {
-		put_suspects(out, reply, style);
+		free(live->suspects);
+		live->suspects = suspects_of(reply);
 		format_neighbours(out, reply, style);
 	} else {
 		line_put(out, style, NULL, "not available: %s", refused);
@@ -585,6 +588,8 @@ static int fetch_explanation(struct live *live)
 	out = open_memstream(&text, &length);
 	if (!out)
 		return -ENOMEM;
+	if (live->suspects)
+		line_put(out, &style, "Suspected", "%s", live->suspects);
 	r = live->state.at ? put_past_alert(live, out, &style) : put_explanation(live, out, &style);
 	(void)fputc('\n', out);
 	line_head(out, &style, "NEIGHBOURS");
@@ -746,7 +751,8 @@ void live_forget_page(struct live *live)
 {
 	free(live->page);
 	free(live->neighbours);
-	live->page = live->neighbours = NULL;
+	free(live->suspects);
+	live->page = live->neighbours = live->suspects = NULL;
 	live->page_lines = 0;
 }
 

@@ -26,7 +26,8 @@ struct live {
 	char clock[MOMENT_TEXT_MAX];
 	char *page; /* text of the page that is open; NULL: not fetched yet */
 	size_t page_lines;
-	char *neighbours; /* part of the page that is rarely fetched; NULL: not fetched yet */
+	/* Parts of the page that are rarely fetched; NULL: not fetched yet. */
+	char *suspects, *neighbours;
 	time_t neighbours_at;
 	u64 zoom;          /* number of the zoom of the page; 0: none runs */
 	char *zoom_result; /* text: the report that no longer changes, or why no zoom is possible; NULL: neither */

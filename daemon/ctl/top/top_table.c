@@ -266,6 +266,11 @@ int top_table_read(json_object *status, json_object *top, size_t event_index, st
 	return 0;
 }
 
+u64 top_table_rows(const struct top_table *table)
+{
+	return table->origin ? table->matching : (u64)-1;
+}
+
 void top_table_done(struct top_table *table)
 {
 	for (size_t i = 0; i < table->n; i++) {
