@@ -326,8 +326,11 @@ static int open_detail(struct server *server)
 	int r = detail_new(&settings, &server->detail);
 
 	if (r == 0)
-		server->http_zooms = (struct http_zooms){.zooms = detail_zooms(server->detail),
-							 .enabled = &server->config->profiles};
+		server->http_zooms = (struct http_zooms){
+			.zooms = detail_zooms(server->detail),
+			.enabled = &server->config->profiles,
+			.modelled =
+				strcmp(engine_head(sampling_engine(server->sampling))->origin, "model") == 0};
 	return r < 0 ? log_error(r, "cannot prepare zooms and the symbolizer") : 0;
 }
 

@@ -10,6 +10,7 @@
 #include "export/prometheus/prometheus.h"
 #include "origin/pmu/perf_selection.h"
 #include "serve_history.h"
+#include "serve_views.h"
 
 #define SYSFS_ROOT "/sys"
 
@@ -277,6 +278,7 @@ int serve_endpoints_open(struct server *server, struct control_backend backend, 
 		.top = get_public_top,
 		.alerts = get_public_alerts,
 		.health = get_health,
+		.view = serve_view,
 		.profiles = http_zooms_profiles(&server->http_zooms),
 	};
 	int r;

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/ratelimit.h"
 #include "http/http_pending.h"
+#include "http/http_pending_views.h"
 #include "http/shared/http_channel.h"
 
 #define TIMER_ACCURACY_US 1000
@@ -28,6 +29,7 @@
 struct http_broker {
 	struct http_broker_settings settings;
 	struct http_pending *pending;
+	struct http_pending_views *views;
 	struct ratelimit limit;
 	sd_event_source *io;
 	sd_event_source *timer;
@@ -118,8 +120,13 @@ static void answer(struct http_broker *broker, const struct http_message *questi
 	case HTTP_ASK_PROFILE:
 		http_pending_ask(broker->pending, question);
 		break;
-	case HTTP_LEAVE_PROFILE:
+	case HTTP_ASK_VIEW:
+		if (http_pending_views_ask(broker->views, question) < 0)
+			fail(broker, "is ended, because it sent an invalid request");
+		break;
+	case HTTP_LEAVE:
 		http_pending_leave(broker->pending, question->number);
+		http_pending_views_leave(broker->views, question->number);
 		break;
 	default:
 		fail(broker, "is ended, because it sent an invalid request");
@@ -190,6 +197,8 @@ static int start(struct http_broker *broker)
 	(void)setsockopt(settings->socket, SOL_SOCKET, SO_SNDBUF, &unread, sizeof(unread));
 	r = http_pending_new(settings->event, &settings->source->profiles, tell, broker, &broker->pending);
 	if (r < 0 ||
+	    (r = http_pending_views_new(settings->event, settings->source, tell, broker, &broker->views)) <
+		    0 ||
 	    (r = sd_event_add_io(settings->event, &broker->io, settings->socket, EPOLLIN, on_io, broker)) <
 		    0 ||
 	    (r = sd_event_add_time_relative(settings->event, &broker->timer, CLOCK_MONOTONIC, 0,
@@ -228,6 +237,7 @@ struct http_broker *http_broker_free(struct http_broker *broker)
 	sd_event_source_disable_unref(broker->io);
 	sd_event_source_disable_unref(broker->timer);
 	http_pending_free(broker->pending);
+	http_pending_views_free(broker->views);
 	free(broker);
 	return NULL;
 }
@@ -235,9 +245,13 @@ struct http_broker *http_broker_free(struct http_broker *broker)
 void http_broker_configure(struct http_broker *broker, const char *hosts)
 {
 	const struct http_profiles *profiles = &broker->settings.source->profiles;
-	bool served = profiles->enabled && profiles->enabled(profiles->userdata);
+	u64 served = 0;
 	_cleanup_free_ char *text = NULL;
 
+	if (profiles->enabled && profiles->enabled(profiles->userdata, HTTP_PROFILE_PPROF))
+		served |= HTTP_SETTING_PROFILES;
+	if (profiles->enabled && profiles->enabled(profiles->userdata, HTTP_PROFILE_FLAME))
+		served |= HTTP_SETTING_ZOOMS;
 	if (asprintf(&text, "%s\n%s", broker->settings.source->origin, hosts) < 0) {
 		text = NULL;
 		(void)log_error(
@@ -246,10 +260,7 @@ void http_broker_configure(struct http_broker *broker, const char *hosts)
 			strerror(ENOMEM));
 		return;
 	}
-	tell(broker,
-	     &(struct http_message){
-		     .type = HTTP_TELL_SETTINGS, .value = served ? HTTP_SETTING_PROFILES : 0, .text = text},
-	     -1);
+	tell(broker, &(struct http_message){.type = HTTP_TELL_SETTINGS, .value = served, .text = text}, -1);
 }
 
 void http_broker_close(struct http_broker *broker)

@@ -25,7 +25,8 @@
 struct wait {
 	bool used;
 	u32 number; /* chosen by the requester */
-	u64 id;     /* chosen by the source */
+	enum http_profile_form form;
+	u64 id; /* chosen by the source */
 	u64 deadline_ns;
 };
 
@@ -85,11 +86,11 @@ static void refuse(struct http_pending *pending, u32 number, int error, const ch
 
 static void hand_out(struct http_pending *pending, struct wait *wait)
 {
-	struct http_message answer = {.type = HTTP_TELL_PROFILE, .number = wait->number};
+	struct http_message answer = {.type = HTTP_TELL_READY, .number = wait->number};
 	_cleanup_free_ u8 *data = NULL;
 	_cleanup_close_ int fd = -1;
 	size_t size;
-	int r = pending->profiles->write(pending->profiles->userdata, wait->id, &data, &size);
+	int r = pending->profiles->write(pending->profiles->userdata, wait->id, wait->form, &data, &size);
 
 	if (r == 0)
 		r = size <= HTTP_PROFILE_BYTES_MAX ? sealed_new("pebsd-http", data, size, &fd) : -EFBIG;
@@ -180,9 +181,9 @@ struct http_pending *http_pending_free(struct http_pending *pending)
 	return NULL;
 }
 
-static bool enabled(const struct http_pending *pending)
+static bool enabled(const struct http_pending *pending, enum http_profile_form form)
 {
-	return pending->profiles->enabled && pending->profiles->enabled(pending->profiles->userdata);
+	return pending->profiles->enabled && pending->profiles->enabled(pending->profiles->userdata, form);
 }
 
 void http_pending_ask(struct http_pending *pending, const struct http_message *question)
@@ -191,8 +192,11 @@ void http_pending_ask(struct http_pending *pending, const struct http_message *q
 	_cleanup_free_ char *message = NULL;
 	int r;
 
-	if (!enabled(pending)) {
-		refuse(pending, question->number, -ENOENT, HTTP_PROFILES_NOT_SERVED);
+	if (!enabled(pending, (enum http_profile_form)question->form)) {
+		if (question->form == HTTP_PROFILE_PPROF)
+			refuse(pending, question->number, -ENOENT, HTTP_PROFILES_NOT_SERVED);
+		else
+			refuse(pending, question->number, -EACCES, HTTP_ZOOMS_NOT_SERVED);
 		return;
 	}
 	if (!wait || find(pending, question->number)) {
@@ -213,6 +217,7 @@ void http_pending_ask(struct http_pending *pending, const struct http_message *q
 	}
 	wait->used = true;
 	wait->number = question->number;
+	wait->form = (enum http_profile_form)question->form;
 	wait->deadline_ns = now_ns() + (question->value + WAIT_SLACK_SECONDS) * NSEC_PER_SEC;
 	r = arm(pending);
 	if (r < 0) {

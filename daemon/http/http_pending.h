@@ -32,7 +32,7 @@ struct http_pending *http_pending_free(struct http_pending *pending);
  */
 void http_pending_ask(struct http_pending *pending, const struct http_message *question);
 
-/* Handles HTTP_LEAVE_PROFILE; ignores a number that is not pending. */
+/* Handles HTTP_LEAVE; ignores a number that is not pending. */
 void http_pending_leave(struct http_pending *pending, u32 number);
 
 #endif

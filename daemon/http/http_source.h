@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "http/shared/http_wire.h"
 #include "pebsd/types.h"
 
 enum http_profile_state {
@@ -17,8 +18,8 @@ enum http_profile_state {
 struct http_profiles {
 	void *userdata;
 
-	/* Returns true if profiles are served at all. NULL: they are not. */
-	bool (*enabled)(void *userdata);
+	/* Returns true if profiles of that form are served at all. NULL: they are not. */
+	bool (*enabled)(void *userdata, enum http_profile_form form);
 
 	/*
 	 * Begins a profile of the cgroup of a path, or joins one that was begun over HTTP. Returns 0 and its
@@ -28,8 +29,8 @@ struct http_profiles {
 	int (*begin)(void *userdata, const char *path, double seconds, u64 *ret_id, char **ret_message);
 	enum http_profile_state (*state)(void *userdata, u64 id);
 
-	/* Returns a finished profile, gzipped; the caller frees it. Returns 0 or -errno. */
-	int (*write)(void *userdata, u64 id, u8 **ret, size_t *ret_size);
+	/* Returns a finished profile; the caller frees it. Returns 0 or -errno. */
+	int (*write)(void *userdata, u64 id, enum http_profile_form form, u8 **ret, size_t *ret_size);
 
 	/* Reports that no HTTP client waits for the profile now: it was sent, or the clients left. */
 	void (*leave)(void *userdata, u64 id);
@@ -51,6 +52,14 @@ struct http_source {
 	/* Same as metrics(), for cgroups and alerts as JSON (export/json/json_public.h). NULL: not served. */
 	int (*top)(void *userdata, char **ret_text, size_t *ret_length);
 	int (*alerts)(void *userdata, char **ret_text, size_t *ret_length);
+
+	/*
+	 * Makes a view. Returns 0 and a malloc'ed text, which the endpoint frees; -EAGAIN: ask the same question again
+	 * soon; or an error: -ENOENT, -EACCES, -EINVAL, -EBUSY or another -errno. `ret_message` may then say why, and
+	 * the endpoint frees it. NULL: not served.
+	 */
+	int (*view)(void *userdata, const struct http_view *view, char **ret_text, size_t *ret_length,
+		    char **ret_message);
 
 	/*
 	 * Returns 0 while pebsd samples or serves a replay. Otherwise returns a negative value, and

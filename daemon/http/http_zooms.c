@@ -7,15 +7,16 @@
 #include <string.h>
 
 #include "cgroup/plain_path.h"
+#include "export/profile/zoom_flame.h"
 #include "export/profile/zoom_output.h"
 
 static const char reason[] = "asked for over HTTP";
 
-static bool is_enabled(void *userdata)
+static bool is_enabled(void *userdata, enum http_profile_form form)
 {
 	const struct http_zooms *requests = userdata;
 
-	return *requests->enabled;
+	return *requests->enabled || (form == HTTP_PROFILE_FLAME && requests->modelled);
 }
 
 /* A zoom of somebody else cannot be shared: it would end later or earlier than this request needs. */
@@ -53,7 +54,7 @@ static int begin(void *userdata, const char *path, double seconds, u64 *ret_id, 
 
 	*ret_message = NULL;
 	/* No cgroup has such a path: refuse it for good, not with -EBUSY. */
-	if (!plain_path(path) || strlen(path) >= PATH_MAX) {
+	if ((!plain_path(path) && !requests->modelled) || strlen(path) >= PATH_MAX) {
 		*ret_message = strdup("There is no cgroup with this path.");
 		return -ENOENT;
 	}
@@ -78,12 +79,15 @@ static enum http_profile_state state(void *userdata, u64 id)
 	return zoom->state == ZOOM_DONE ? HTTP_PROFILE_READY : HTTP_PROFILE_UNDER_WAY;
 }
 
-static int write_profile(void *userdata, u64 id, u8 **ret, size_t *ret_size)
+static int write_profile(void *userdata, u64 id, enum http_profile_form form, u8 **ret, size_t *ret_size)
 {
 	const struct http_zooms *requests = userdata;
 	const struct zoom *zoom = zooms_get(requests->zooms, id);
 
-	return zoom ? zoom_output(zoom, ZOOM_PPROF, false, ret, ret_size) : -ENODATA;
+	if (!zoom)
+		return -ENODATA;
+	return form == HTTP_PROFILE_FLAME ? zoom_flame(zoom, requests->modelled, ret, ret_size)
+					  : zoom_output(zoom, ZOOM_PPROF, false, ret, ret_size);
 }
 
 /* Ends the zoom if it is still running, unless somebody else has prolonged it in the meantime. */

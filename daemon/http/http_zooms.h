@@ -9,6 +9,7 @@
 
 struct http_zooms {
 	struct zooms *zooms; /* not owned */
+	bool modelled;       /* the origin is the model: everybody may see its zooms */
 	const bool *enabled; /* `profiles` of [export], which can change; the caller owns it */
 	struct {
 		u64 id;         /* 0: unused entry */

@@ -30,13 +30,14 @@ struct report_object {
 	u64 sources[SOURCE_SLOTS];
 };
 
-/* Accesses to one line: from which code, at which offset. */
+/* Accesses to one line: from which code, at which offset, and with `by_cpu` of the settings from which CPU. */
 struct report_access {
 	u32 offset; /* in the line */
 	char *function, *file;
 	u32 line;
 	u64 samples, hitm, latency, stores;
 	u32 cpus; /* number of CPUs */
+	u32 cpu;  /* one of them */
 };
 
 struct report_line {
@@ -59,6 +60,7 @@ struct report_node {
 
 struct report_settings {
 	size_t functions, objects, lines, accesses; /* maximum rows */
+	bool by_cpu;                                /* accesses of different CPUs are different rows */
 	const struct node_range *ranges;            /* memory of the nodes; none: nodes are not known */
 	size_t n_ranges;
 	const int *node_of_cpu; /* by CPU number; -1: not known */

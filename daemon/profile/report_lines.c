@@ -312,7 +312,9 @@ static int by_access_importance(const void *a, const void *b)
 		c = compare_texts(one->function, other->function);
 	if (c == 0)
 		c = compare_texts(one->file, other->file);
-	return c ? c : compare_numbers(one->line, other->line);
+	if (c == 0)
+		c = compare_numbers(one->line, other->line);
+	return c ? c : compare_numbers(one->cpu, other->cpu);
 }
 
 static int begin_access(const struct profile *profile, const struct access *access, struct report_access *ret)
@@ -320,16 +322,16 @@ static int begin_access(const struct profile *profile, const struct access *acce
 	const struct book *book = profile->book;
 	const struct frame *frame = frame_of(book, frame_of_code(profile, access));
 
-	*ret = (struct report_access){.offset = offset_of(access), .line = frame->line};
+	*ret = (struct report_access){.offset = offset_of(access), .line = frame->line, .cpu = access->cpu};
 	ret->function = strdup(string_of(book, frame->name));
 	if (frame->file != NONE)
 		ret->file = strdup(string_of(book, frame->file));
 	return !ret->function || (frame->file != NONE && !ret->file) ? -ENOMEM : 0;
 }
 
-/* Makes one access for each offset and code. The items are sorted by offset, code and CPU. */
+/* Makes one access for each offset and code, and if `by_cpu` for each CPU. The items are sorted by offset, code and CPU. */
 static int write_accesses(const struct profile *profile, const struct line_item *items, size_t n,
-			  size_t limit, struct report_line *ret)
+			  const struct report_settings *settings, struct report_line *ret)
 {
 	ret->accesses = calloc(n, sizeof(*ret->accesses));
 	if (!ret->accesses)
@@ -338,7 +340,8 @@ static int write_accesses(const struct profile *profile, const struct line_item 
 		const struct access *access = access_of(profile, items[i].access);
 		const struct access *before = i ? access_of(profile, items[i - 1].access) : NULL;
 		bool new = !before || offset_of(before) != offset_of(access) ||
-			   frame_of_code(profile, before) != frame_of_code(profile, access);
+			   frame_of_code(profile, before) != frame_of_code(profile, access) ||
+			   (settings->by_cpu && before->cpu != access->cpu);
 		struct report_access *to;
 
 		if (new &&begin_access(profile, access, &ret->accesses[ret->n_accesses++]) < 0)
@@ -351,7 +354,7 @@ static int write_accesses(const struct profile *profile, const struct line_item 
 		to->cpus += new || before->cpu != access->cpu;
 	}
 	qsort(ret->accesses, ret->n_accesses, sizeof(*ret->accesses), by_access_importance);
-	for (; ret->n_accesses > limit; ret->n_accesses--) {
+	for (; ret->n_accesses > settings->accesses; ret->n_accesses--) {
 		free(ret->accesses[ret->n_accesses - 1].function);
 		free(ret->accesses[ret->n_accesses - 1].file);
 	}
@@ -359,7 +362,7 @@ static int write_accesses(const struct profile *profile, const struct line_item 
 }
 
 static int write_line(const struct profile *profile, const struct line_item *items, const struct sums *sums,
-		      size_t limit, struct report_line *ret)
+		      const struct report_settings *settings, struct report_line *ret)
 {
 	const struct access *hottest = access_of(profile, sums->hottest);
 	u64 at = hottest->data_place == NONE ? 0 : place_of(profile->book, hottest->data_place)->at;
@@ -377,7 +380,7 @@ static int write_line(const struct profile *profile, const struct line_item *ite
 	ret->object = object_name(profile, hottest->data_place, at >= offset_of(hottest) ? &begin : NULL);
 	if (!ret->object)
 		return -ENOMEM;
-	return write_accesses(profile, &items[sums->first], sums->n, limit, ret);
+	return write_accesses(profile, &items[sums->first], sums->n, settings, ret);
 }
 
 /* Sums each line. The items of a line are adjacent. */
@@ -423,8 +426,7 @@ int report_lines(const struct profile *profile, const struct report_settings *se
 	if (!ret->lines)
 		return -ENOMEM;
 	while (ret->n_lines < n_lines && r == 0) {
-		r = write_line(profile, items, &lines[ret->n_lines], settings->accesses,
-			       &ret->lines[ret->n_lines]);
+		r = write_line(profile, items, &lines[ret->n_lines], settings, &ret->lines[ret->n_lines]);
 		ret->n_lines++;
 	}
 	return r;

@@ -58,6 +58,14 @@ static int json(void *userdata, char **ret_text, size_t *ret_length)
 	return *ret_text ? 0 : -ENOMEM;
 }
 
+static int view(void *userdata, const struct http_view *of, char **ret_text, size_t *ret_length,
+		char **ret_message)
+{
+	DEMAND(http_view_is_valid(of));
+	*ret_message = NULL;
+	return json(userdata, ret_text, ret_length);
+}
+
 static int health(void *userdata, const char **ret_reason)
 {
 	(void)userdata;
@@ -70,7 +78,8 @@ static const struct http_source source = {.origin = "replay",
 					  .metrics = metrics,
 					  .top = json,
 					  .alerts = json,
-					  .health = health};
+					  .health = health,
+					  .view = view};
 
 static void on_failed(void *userdata, const char *why)
 {

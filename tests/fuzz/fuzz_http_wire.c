@@ -55,6 +55,21 @@ static int json(void *userdata, char **ret_text, size_t *ret_length)
 	return *ret_text ? 0 : -ENOMEM;
 }
 
+/* Half of the views wait. */
+static int view(void *userdata, const struct http_view *of, char **ret_text, size_t *ret_length,
+		char **ret_message)
+{
+	static unsigned int n;
+
+	DEMAND(http_view_is_valid(of));
+	DEMAND(strlen(of->rule) < sizeof(of->rule) && strlen(of->cgroup) < sizeof(of->cgroup));
+	*ret_message = NULL;
+	(void)userdata;
+	*ret_text = n % 2 ? NULL : strdup("{}");
+	*ret_length = 2;
+	return n++ % 2 ? -EAGAIN : *ret_text ? 0 : -ENOMEM;
+}
+
 static int health(void *userdata, const char **ret_reason)
 {
 	(void)userdata;
@@ -62,9 +77,10 @@ static int health(void *userdata, const char **ret_reason)
 	return -ECANCELED;
 }
 
-static bool enabled(void *userdata)
+static bool enabled(void *userdata, enum http_profile_form form)
 {
 	(void)userdata;
+	DEMAND(form < HTTP_PROFILE_FORMS);
 	return true;
 }
 
@@ -86,9 +102,10 @@ static enum http_profile_state state(void *userdata, u64 id)
 	return id % 2 ? HTTP_PROFILE_READY : HTTP_PROFILE_UNDER_WAY;
 }
 
-static int write_profile(void *userdata, u64 id, u8 **ret, size_t *ret_size)
+static int write_profile(void *userdata, u64 id, enum http_profile_form form, u8 **ret, size_t *ret_size)
 {
 	(void)userdata;
+	(void)form;
 	(void)id;
 	*ret = calloc(1, 4);
 	*ret_size = 4;
@@ -164,6 +181,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 					   .top = json,
 					   .alerts = json,
 					   .health = health,
+					   .view = view,
 					   .profiles = {&world, enabled, begin, state, write_profile, leave}};
 	struct http_broker_settings settings = {.source = &source, .failed = on_failed, .userdata = &world};
 	struct http_bodies bodies;

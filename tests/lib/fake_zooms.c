@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory_nodes.h"
+#include "export/profile/zoom_flame.h"
 #include "profile/pprof.h"
 
 #define BEGAN_REAL_S 1795240800ULL /* 2026-11-21T06:00:00Z */
@@ -172,6 +173,13 @@ static int make_output(u8 **ret, size_t *ret_size)
 	if (fake_zooms.on_output)
 		fake_zooms.on_output();
 	return 0;
+}
+
+int zoom_flame(const struct zoom *zoom, bool addresses, u8 **ret, size_t *ret_size)
+{
+	(void)zoom;
+	fake_zooms.addresses = addresses;
+	return make_output(ret, ret_size);
 }
 
 int pprof_write(const struct profile *profile, const struct profile_names *names,

@@ -30,6 +30,7 @@ struct fake_zooms {
 	const char *kernel_name;         /* name of the kernel's address in the last report */
 	bool kernel_names;               /* of the last pprof or folded */
 	size_t output_size;              /* of pprof and folded: bytes 0, 1, 2, ... */
+	bool addresses;                  /* of the last flame */
 	unsigned int outputs;            /* number of outputs so far */
 	void (*on_output)(void);         /* called when an output is made; NULL: nothing */
 	int output_error;

@@ -116,7 +116,7 @@ Test(http_broker, what_it_answers)
 	cr_assert_eq(receive(&answer, &fd), 1);
 	cr_expect_eq(answer.type, HTTP_TELL_REFUSED);
 	cr_expect_eq(answer.number, 7);
-	ask(&(struct http_message){.type = HTTP_LEAVE_PROFILE, .number = 12345});
+	ask(&(struct http_message){.type = HTTP_LEAVE, .number = 12345});
 	turn(3);
 	cr_expect_null(failed);
 }

@@ -18,7 +18,7 @@
 
 /* The source of the profiles. */
 struct world {
-	bool enabled;
+	bool enabled, modelled;
 	int begin_error;
 	const char *message;
 	int write_error;
@@ -27,6 +27,7 @@ struct world {
 	size_t size; /* of the profiles */
 	char path[256];
 	double seconds;
+	enum http_profile_form form;
 	unsigned int begun, written, left;
 	u64 left_id;
 };
@@ -34,11 +35,11 @@ struct world {
 static struct world world;
 static struct endpoint server;
 
-static bool is_enabled(void *userdata)
+static bool is_enabled(void *userdata, enum http_profile_form form)
 {
 	const struct world *of = userdata;
 
-	return of->enabled;
+	return of->enabled || (form == HTTP_PROFILE_FLAME && of->modelled);
 }
 
 static int begin(void *userdata, const char *path, double seconds, u64 *ret_id, char **ret_message)
@@ -63,10 +64,11 @@ static enum http_profile_state state(void *userdata, u64 id)
 	return of->state;
 }
 
-static int write_profile(void *userdata, u64 id, u8 **ret, size_t *ret_size)
+static int write_profile(void *userdata, u64 id, enum http_profile_form form, u8 **ret, size_t *ret_size)
 {
 	struct world *of = userdata;
 
+	of->form = form;
 	if (of->write_error)
 		return of->write_error;
 	*ret = malloc(of->size);

@@ -14,13 +14,14 @@ Test(http_wire, there_and_back)
 	u8 packet[HTTP_WIRE_MAX];
 
 	for (int type = 0; type < HTTP_MESSAGE_TYPES; type++) {
-		const struct http_message message = {.type = (enum http_message_type)type,
-						     .form = 3,
-						     .number = 0xfffffffe,
-						     .error = 4095,
-						     .value = HTTP_PROFILE_SECONDS_MAX,
-						     .size = 1ULL << 40,
-						     .text = type % 2 ? "/a\nb" : NULL};
+		const struct http_message message = {
+			.type = (enum http_message_type)type,
+			.form = type == HTTP_ASK_PROFILE ? HTTP_PROFILE_FLAME : 3,
+			.number = 0xfffffffe,
+			.error = 4095,
+			.value = type == HTTP_ASK_VIEW ? HTTP_VIEWS - 1 : HTTP_PROFILE_SECONDS_MAX,
+			.size = 1ULL << 40,
+			.text = type % 2 ? "/a\nb" : NULL};
 		struct http_message read;
 		size_t size = http_wire_write(&message, packet);
 
@@ -33,7 +34,7 @@ Test(http_wire, there_and_back)
 		cr_expect_eq(read.value, message.value);
 		cr_expect_eq(read.size, message.size);
 		cr_expect_str_eq(read.text, message.text ? message.text : "");
-		cr_expect_eq(http_wire_asks(&read), type <= HTTP_LEAVE_PROFILE);
+		cr_expect_eq(http_wire_asks(&read), type <= HTTP_LEAVE);
 		/* A message that is cut short is refused, and so is one that is too long. */
 		for (size_t part = 0; part < size; part++)
 			cr_expect_eq(http_wire_read(packet, part, &read), -EBADMSG);
@@ -72,6 +73,8 @@ Test(http_wire, what_is_out_of_range)
 		{.type = HTTP_TELL_FAILED, .error = 4096},
 		{.type = HTTP_ASK_PROFILE, .value = 0},
 		{.type = HTTP_ASK_PROFILE, .value = HTTP_PROFILE_SECONDS_MAX + 1},
+		{.type = HTTP_ASK_PROFILE, .value = 1, .form = HTTP_PROFILE_FORMS},
+		{.type = HTTP_ASK_VIEW, .value = HTTP_VIEWS},
 	};
 	struct http_message read;
 	u8 packet[HTTP_WIRE_MAX];

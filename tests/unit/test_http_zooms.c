@@ -29,9 +29,34 @@ static int begin(const char *path, double seconds, u64 *ret_id)
 
 Test(http_zooms, as_the_configuration_says_now)
 {
-	cr_expect_not(profiles.enabled(profiles.userdata));
+	cr_expect_not(profiles.enabled(profiles.userdata, HTTP_PROFILE_PPROF));
 	enabled = true;
-	cr_expect(profiles.enabled(profiles.userdata));
+	cr_expect(profiles.enabled(profiles.userdata, HTTP_PROFILE_PPROF));
+}
+
+Test(http_zooms, the_flame_of_a_model_is_for_everybody)
+{
+	_cleanup_free_ u8 *data = NULL;
+	size_t size;
+	u64 id;
+
+	enabled = false;
+	cr_expect_not(profiles.enabled(profiles.userdata, HTTP_PROFILE_FLAME));
+	cr_expect_eq(begin("model:shop", 12, &id), -ENOENT, "not the path of a cgroup");
+	requests.modelled = true;
+	cr_expect(profiles.enabled(profiles.userdata, HTTP_PROFILE_FLAME));
+	cr_expect_not(profiles.enabled(profiles.userdata, HTTP_PROFILE_PPROF));
+	fake_zooms.output_size = 3;
+	cr_assert_eq(begin("model:shop", 12, &id), 0);
+	fake_zooms.zooms[0].state = ZOOM_DONE;
+	cr_assert_eq(profiles.write(profiles.userdata, id, HTTP_PROFILE_FLAME, &data, &size), 0);
+	cr_expect_eq(size, 3);
+	cr_expect(fake_zooms.addresses);
+	requests.modelled = false;
+	free(data);
+	cr_assert_eq(profiles.write(profiles.userdata, id, HTTP_PROFILE_FLAME, &data, &size), 0);
+	cr_expect_not(fake_zooms.addresses, "data addresses of real processes are secret");
+	profiles.leave(profiles.userdata, id);
 }
 
 Test(http_zooms, from_the_beginning_to_the_profile)
@@ -49,13 +74,13 @@ Test(http_zooms, from_the_beginning_to_the_profile)
 	cr_expect_eq(profiles.state(profiles.userdata, id), HTTP_PROFILE_UNDER_WAY);
 	fake_zooms.zooms[0].state = ZOOM_DONE;
 	cr_expect_eq(profiles.state(profiles.userdata, id), HTTP_PROFILE_READY);
-	cr_assert_eq(profiles.write(profiles.userdata, id, &data, &size), 0);
+	cr_assert_eq(profiles.write(profiles.userdata, id, HTTP_PROFILE_PPROF, &data, &size), 0);
 	cr_expect_eq(size, 3);
 	cr_expect_not(fake_zooms.kernel_names, "never an address of the kernel over HTTP");
 	profiles.leave(profiles.userdata, id);
 	cr_expect_eq(fake_zooms.ended, 0, "it was over");
 	cr_expect_eq(profiles.state(profiles.userdata, 99), HTTP_PROFILE_GONE);
-	cr_expect_eq(profiles.write(profiles.userdata, 99, &data, &size), -ENODATA);
+	cr_expect_eq(profiles.write(profiles.userdata, 99, HTTP_PROFILE_PPROF, &data, &size), -ENODATA);
 }
 
 Test(http_zooms, who_leaves_ends_what_nobody_else_asked_for)

@@ -13,6 +13,8 @@
 #include "export/json/json.h"
 #include "export/json/json_public.h"
 #include "export/prometheus/prometheus_alerts.h"
+#include "history/past.h"
+#include "some_panes.h"
 
 enum { SLOW_DB, REMOTE, WORSE, STARVED };
 
@@ -191,8 +193,7 @@ Test(json_public, alerts_that_have_a_series)
 	cr_expect_str_eq(
 		json_object_to_json_string_ext(json_object_array_get_idx(told, 0),
 					       JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE),
-		"{\"rule\":\"slow-db\",\"cgroup\":\"/system.slice/db1.service\",\"severity\":\"critical\","
-		"\"state\":\"firing\",\"since\":\"2026-11-21T05:46:40Z\",\"name\":\"db1\"}");
+		"{\"rule\":\"slow-db\",\"cgroup\":\"/system.slice/db1.service\",\"event\":\"loads\",\"severity\":\"critical\",\"state\":\"firing\",\"metric\":\"p99\",\"unit\":\"cycles\",\"value\":912.0,\"low\":900.0,\"high\":1024.0,\"above\":896,\"clear\":704,\"samples\":2000,\"window_s\":30,\"for_s\":60,\"since\":\"2026-11-21T05:46:40Z\",\"name\":\"db1\"}");
 	cr_expect_str_eq(json_get_text(json_object_array_get_idx(told, 1), "state"), "pending");
 	json_object_put(object);
 	/* While nothing is known, a firing alert has the same state as in GetAlerts. */
@@ -223,4 +224,133 @@ Test(json_public, alerts_are_bounded)
 	cr_expect_eq(json_object_array_length(json_get_array(object, "alerts")), PROMETHEUS_ALERTS_MAX);
 	cr_expect(json_get_u64(object, "unlisted", &unlisted) && unlisted == 3);
 	cr_expect(strstr(json_object_to_json_string(object), "firing"), "before those that are pending");
+}
+
+/* ---- the past ---- */
+
+static const struct json_public_labels no_labels;
+
+static bool is_exported(const char *path, void *userdata)
+{
+	(void)userdata;
+	return strcmp(path, "/secret") != 0;
+}
+
+/* 100 samples of /a, 90 of /secret, 80 of /b, and so on. */
+static struct past *make_past(struct some_panes *panes)
+{
+	static const struct event loads = {.role = EVENT_LOADS,
+					   .period = 1000,
+					   .latency_kind = LATENCY_USE,
+					   .nominal_hz = 2e9,
+					   .settings = {.has_latency = 1, .has_source = 1},
+					   .pmu = "cpu"};
+	static const char *const paths[] = {"/a", "/b", "/c", "/d", "/secret"};
+	static const u64 samples[] = {100, 80, 70, 60, 90};
+	struct past_settings settings = {.range.since_us = SOME_PANES_START_US};
+	struct past *past;
+
+	for (size_t i = 0; i < 6; i++) {
+		struct history_pane *pane = some_panes_add(panes, 0, 10);
+		u32 event = some_panes_event(pane, "loads", &loads, 4);
+
+		for (size_t j = 0; j < ARRAY_SIZE(paths); j++) {
+			struct figures figures = {0};
+
+			example_add(&figures, samples[j], SOURCE_L3, 50, 1000, SNOOP_NONE, TLB_L1_HIT);
+			some_panes_row(pane, paths[j], event, &figures);
+		}
+		settings.range.until_us = pane->end_us;
+	}
+	cr_assert_eq(past_new(&settings, panes->list, panes->n, &past), 0);
+	return past;
+}
+
+Test(json_public, the_past_names_what_metrics_name_or_would_have_named)
+{
+	struct series series = {.path = (char *)"/d"};
+	const struct series *list[] = {&series};
+	const struct json_public_names names = {
+		.series = list, .n_series = 1, .top = 2, .exported = is_exported};
+	static const char *const expected[] = {"/a", "/b", "/d"};
+	struct some_panes panes = {0};
+	struct past *past = make_past(&panes);
+	_cleanup_json_ json_object *object = NULL;
+	json_object *cgroups;
+	char *text = NULL;
+	size_t length;
+
+	cr_assert_eq(json_public_range(past, false, &names, &text, &length), 0);
+	object = parse(text, length);
+	cgroups = json_get_array(object, "cgroups");
+	cr_assert_eq(json_object_array_length(cgroups), ARRAY_SIZE(expected));
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
+		cr_expect_str_eq(json_get_text(json_object_array_get_idx(cgroups, i), "cgroup"), expected[i]);
+	cr_expect(json_get_array(object, "gaps"));
+	cr_expect_not(json_get(json_object_array_get_idx(cgroups, 0), "id"));
+
+	cr_expect_str_eq(json_public_path(&names, past, "/b"), "/b");
+	cr_expect_str_eq(json_public_path(&names, NULL, "/d"), "/d");
+	cr_expect_null(json_public_path(&names, NULL, "/b"), "without a series now");
+	cr_expect_null(json_public_path(&names, past, "/secret"));
+	cr_expect_null(json_public_path(&names, past, "/c"), "not among the costliest");
+	past_free(past);
+	some_panes_done(&panes);
+}
+
+Test(json_public, a_history_has_bins)
+{
+	struct some_panes panes = {0};
+	struct past *past = make_past(&panes);
+	const struct json_history history = {.past = past, .bins = 3, .parts = 1};
+	struct json_page page = {0};
+	_cleanup_json_ json_object *object = NULL;
+	char *text = NULL;
+	size_t length;
+
+	cr_assert_eq(json_public_history(&history, &page, &no_labels, &text, &length), 0);
+	object = parse(text, length);
+	cr_expect_eq(json_object_array_length(json_get_array(object, "bins")), 3);
+	past_free(past);
+	some_panes_done(&panes);
+}
+
+/* The file of the history can have been changed by others: only texts and numbers with known names are passed on. */
+Test(json_public, alerts_of_the_past)
+{
+	_cleanup_json_ json_object *stored = json_tokener_parse(
+		"[{\"rule\":\"r\",\"cgroup\":\"/a\",\"state\":\"resolved\",\"value\":7.5,\"above\":5,\"alert\":9,\"preference\":{\"ignored\":true},\"metric\":{\"x\":1}},{\"rule\":\"dry\",\"cgroup\":\"/a\",\"dry_run\":true},{\"rule\":\"no-cgroup\"},{\"rule\":\"odd\",\"cgroup\":\"/a\",\"dry_run\":1},7]");
+	const struct timespec since = {1795240000, 0}, until = {1795240060, 0};
+	_cleanup_json_ json_object *object = NULL;
+	json_object *list;
+	char *text = NULL;
+	size_t length;
+
+	cr_assert_not_null(stored);
+	cr_assert_eq(json_public_past_alerts("perf", stored, &since, &until, &no_labels, &text, &length), 0);
+	object = parse(text, length);
+	list = json_get_array(object, "alerts");
+	cr_assert_eq(json_object_array_length(list), 1);
+	cr_expect_str_eq(
+		json_object_to_json_string_ext(json_object_array_get_idx(list, 0),
+					       JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE),
+		"{\"rule\":\"r\",\"cgroup\":\"/a\",\"state\":\"resolved\",\"value\":7.5,\"above\":5,\"name\":\"a\"}");
+	cr_expect_str_eq(json_get_text(object, "until"), "2026-11-21T05:47:40Z");
+}
+
+Test(json_public, alerts_of_the_past_are_bounded)
+{
+	_cleanup_json_ json_object *stored = json_object_new_array();
+	const struct timespec time = {1795240000, 0};
+	_cleanup_json_ json_object *object = NULL;
+	char *text = NULL;
+	size_t length;
+	u64 unlisted;
+
+	for (size_t i = 0; i < PROMETHEUS_ALERTS_MAX + 3; i++)
+		json_object_array_add(stored, json_tokener_parse("{\"rule\":\"r\",\"cgroup\":\"/a\"}"));
+	cr_assert_eq(json_public_past_alerts("perf", stored, &time, &time, &no_labels, &text, &length), 0);
+	object = parse(text, length);
+	cr_expect_eq(json_object_array_length(json_get_array(object, "alerts")), PROMETHEUS_ALERTS_MAX);
+	cr_expect(json_get_u64(object, "unlisted", &unlisted) && unlisted == 3);
 }

@@ -6,13 +6,17 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/json_get.h"
+#include "base/utf8.h"
 #include "cgroup/short_names.h"
 #include "export/json/json.h"
 #include "export/json/json_names.h"
+#include "export/json/json_past.h"
 #include "export/json/json_rules.h"
 #include "export/json/json_writer.h"
 #include "export/prometheus/alerts_shown.h"
 #include "export/prometheus/prometheus_alerts.h"
+#include "policy/explain.h"
 #include "window/trend.h"
 
 #define PLAIN (JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)
@@ -41,70 +45,311 @@ static int put_text(const char *text, size_t length, void *userdata)
 	return fwrite(text, 1, length, userdata) == length ? 0 : -ENOMEM;
 }
 
-int json_public_top(const struct snapshot *snapshot, const struct series *const *series, size_t n_series,
-		    const struct json_public_labels *labels, char **ret_text, size_t *ret_length)
+/* Writes the table of the chosen cgroups, with their names. */
+static int write_top(const struct snapshot *snapshot, const size_t *chosen, size_t n,
+		     const struct json_public_labels *labels, struct json_more *more, char **ret_text,
+		     size_t *ret_length)
 {
 	_cleanup_(short_names_freep) struct short_names *names = NULL;
-	struct json_more more = {
-		.trend = {.bins = JSON_PUBLIC_TREND_BINS, .bin_ns = TREND_SPAN_NS / JSON_PUBLIC_TREND_BINS},
-		.histograms = true,
-		.public = true,
-	};
-	_cleanup_free_ const char **paths = calloc(n_series + 1, sizeof(*paths));
-	_cleanup_free_ size_t *chosen = calloc(snapshot->n_cgroups + 1, sizeof(*chosen));
 	_cleanup_free_ char *text = NULL;
-	size_t length, n;
 	FILE *out;
-	int r;
+	int r = short_names_new(labels->lookup, labels->labels, &names);
 
-	if (!paths || !chosen)
-		return -ENOMEM;
-	for (size_t i = 0; i < n_series; i++)
-		paths[i] = series[i]->path;
-	qsort(paths, n_series, sizeof(*paths), compare_paths);
-	n = choose(snapshot, paths, n_series, chosen);
-	r = short_names_new(labels->lookup, labels->labels, &names);
 	for (size_t i = 0; r == 0 && i < n; i++)
 		r = short_names_add(names, snapshot->cgroups[chosen[i]].path, true);
 	if (r < 0)
 		return r;
-	more.names = names;
-	out = open_memstream(&text, &length);
+	more->names = names;
+	out = open_memstream(&text, ret_length);
 	if (!out)
 		return -ENOMEM;
-	r = json_write_top(snapshot, chosen, n, &more, PLAIN, put_text, out);
+	r = json_write_top(snapshot, chosen, n, more, PLAIN, put_text, out);
 	if (fclose(out) != 0)
 		r = -ENOMEM;
 	if (r < 0)
 		return r;
 	*ret_text = TAKE_PTR(text);
-	*ret_length = length;
 	return 0;
 }
 
-static json_object *alert_object(struct json_writer *writer, const struct alert *alert)
+/* Returns the sorted paths of the series, or NULL if memory is short. */
+static const char **sort_paths(const struct series *const *series, size_t n)
+{
+	const char **paths = calloc(n + 1, sizeof(*paths));
+
+	for (size_t i = 0; paths && i < n; i++)
+		paths[i] = series[i]->path;
+	if (paths)
+		qsort(paths, n, sizeof(*paths), compare_paths);
+	return paths;
+}
+
+int json_public_top(const struct snapshot *snapshot, const struct series *const *series, size_t n_series,
+		    const struct json_public_labels *labels, char **ret_text, size_t *ret_length)
+{
+	struct json_more more = {
+		.trend = {.bins = JSON_PUBLIC_TREND_BINS, .bin_ns = TREND_SPAN_NS / JSON_PUBLIC_TREND_BINS},
+		.histograms = true,
+		.public = true,
+	};
+	_cleanup_free_ const char **paths = sort_paths(series, n_series);
+	_cleanup_free_ size_t *chosen = calloc(snapshot->n_cgroups + 1, sizeof(*chosen));
+
+	if (!paths || !chosen)
+		return -ENOMEM;
+	return write_top(snapshot, chosen, choose(snapshot, paths, n_series, chosen), labels, &more, ret_text,
+			 ret_length);
+}
+
+/* ---- the past ---- */
+
+static bool has_series(const struct json_public_names *names, const char *path)
+{
+	for (size_t i = 0; i < names->n_series; i++)
+		if (strcmp(names->series[i]->path, path) == 0)
+			return true;
+	return false;
+}
+
+const char *json_public_path(const struct json_public_names *names, const struct past *past,
+			     const char *shown)
+{
+	const struct snapshot *snapshot = past ? past_snapshot(past) : NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < names->n_series; i++)
+		if (utf8_is_shown_as(names->series[i]->path, shown))
+			return names->series[i]->path;
+	for (size_t i = 0; snapshot && i < snapshot->n_cgroups && n < names->top; i++) {
+		const char *path = snapshot->cgroups[i].path;
+
+		if (!names->exported(path, names->userdata))
+			continue;
+		if (utf8_is_shown_as(path, shown))
+			return path;
+		n++;
+	}
+	return NULL;
+}
+
+int json_public_range(const struct past *past, bool open, const struct json_public_names *names,
+		      char **ret_text, size_t *ret_length)
+{
+	const struct past_span range = past_range(past);
+	const struct snapshot *snapshot = past_snapshot(past);
+	const struct json_public_labels labels = {.lookup = snapshot->containers,
+						  .labels = names->labels.labels};
+	struct json_more more = {
+		.trend = {.bins = JSON_PUBLIC_TREND_BINS,
+			  .bin_ns = (range.until_us - range.since_us) * 1000 / JSON_PUBLIC_TREND_BINS},
+		.histograms = true,
+		.public = true,
+		.past = past,
+		.past_open = open,
+	};
+	_cleanup_free_ size_t *chosen = calloc(snapshot->n_cgroups + 1, sizeof(*chosen));
+	size_t n = 0, of_top = 0;
+
+	if (!chosen)
+		return -ENOMEM;
+	for (size_t i = 0; i < snapshot->n_cgroups; i++) {
+		const char *path = snapshot->cgroups[i].path;
+		bool top = of_top < names->top && names->exported(path, names->userdata);
+
+		of_top += top;
+		if (top || has_series(names, path))
+			chosen[n++] = i;
+	}
+	/* The past has the labels of its time. */
+	return write_top(snapshot, chosen, n, &labels, &more, ret_text, ret_length);
+}
+
+/* Adds the names of all cgroups. Takes `object`; NULL: memory ran out. */
+static int to_text(json_object *object, const struct json_public_labels *labels, char **ret_text,
+		   size_t *ret_length)
+{
+	_cleanup_(short_names_freep) struct short_names *names = NULL;
+	const char *text;
+
+	if (short_names_new(labels->lookup, labels->labels, &names) < 0) {
+		json_object_put(object);
+		return -ENOMEM;
+	}
+	/* A name becomes longer if another cgroup needs it, so the second time all are final. */
+	object = json_add_names(json_add_names(object, names), names);
+	text = object ? json_object_to_json_string_length(object, PLAIN, ret_length) : NULL;
+
+	*ret_text = text ? strdup(text) : NULL;
+	json_object_put(object);
+	return *ret_text ? 0 : -ENOMEM;
+}
+
+int json_public_history(const struct json_history *history, struct json_page *page,
+			const struct json_public_labels *labels, char **ret_text, size_t *ret_length)
+{
+	return to_text(json_history(history, page), labels, ret_text, ret_length);
+}
+
+/* ---- alerts ---- */
+
+/* The members of an alert that everybody may read. */
+static const char *const alert_members[] = {
+	"rule",     "cgroup", "event",  "severity", "state",    "held",  "unknown",  "metric",
+	"unit",     "value",  "low",    "high",     "above",    "below", "clear",    "samples",
+	"window_s", "for_s",  "held_s", "since",    "breached", "fired", "resolved", "end",
+};
+
+/* Returns a copy with the public members. Other programs can change the file of the history, so types are checked. */
+static json_object *public_alert(struct json_writer *writer, json_object *alert)
 {
 	json_object *object = json_checked(writer, json_object_new_object());
 
-	json_put_text(writer, object, "rule", alert->rule->name);
-	json_put_text(writer, object, "cgroup", alert->cgroup);
-	if (*alert->rule->severity)
-		json_put_text(writer, object, "severity", alert->rule->severity);
-	json_put_alert_state(writer, object, alert);
-	json_put_time(writer, object, "since", &alert->since);
+	for (size_t i = 0; i < ARRAY_SIZE(alert_members); i++) {
+		json_object *member = json_object_object_get(alert, alert_members[i]);
+
+		if (member && !json_object_is_type(member, json_type_object) &&
+		    !json_object_is_type(member, json_type_array))
+			json_put(writer, object, alert_members[i], json_object_get(member));
+	}
 	return object;
+}
+
+static bool is_public(json_object *alert)
+{
+	bool dry_run = false;
+
+	return json_object_is_type(alert, json_type_object) && json_get_text(alert, "rule") &&
+	       json_get_text(alert, "cgroup") &&
+	       (!json_get(alert, "dry_run") || json_get_bool(alert, "dry_run", &dry_run)) && !dry_run;
+}
+
+static json_object *start(struct json_writer *writer, const char *origin)
+{
+	json_object *object = json_checked(writer, json_object_new_object());
+
+	json_put_u64(writer, object, "version", JSON_VERSION);
+	json_put_text(writer, object, "origin", origin);
+	return object;
+}
+
+int json_public_past_alerts(const char *origin, const json_object *alerts, const struct timespec *since,
+			    const struct timespec *until, const struct json_public_labels *labels,
+			    char **ret_text, size_t *ret_length)
+{
+	struct json_writer writer = {0};
+	json_object *object = start(&writer, origin);
+	json_object *list = json_checked(&writer, json_object_new_array());
+	u64 n = 0;
+
+	for (size_t i = 0; i < json_object_array_length(alerts); i++) {
+		json_object *alert = json_object_array_get_idx(alerts, i);
+
+		if (!is_public(alert))
+			continue;
+		if (n++ < PROMETHEUS_ALERTS_MAX)
+			json_append(&writer, list, public_alert(&writer, alert));
+	}
+	json_put_time(&writer, object, "since", since);
+	json_put_time(&writer, object, "until", until);
+	json_put(&writer, object, "alerts", list);
+	json_put_u64(&writer, object, "unlisted", n > PROMETHEUS_ALERTS_MAX ? n - PROMETHEUS_ALERTS_MAX : 0);
+	return to_text(json_finish(&writer, object), labels, ret_text, ret_length);
+}
+
+/* Returns a copy of the public alerts that json_alerts() or json_explain() listed under `key`. */
+static json_object *public_alerts(struct json_writer *writer, json_object *reply, const char *key,
+				  bool sentences)
+{
+	json_object *from = reply ? json_object_object_get(reply, key) : NULL;
+	json_object *list = json_checked(writer, json_object_new_array());
+
+	for (size_t i = 0; from && i < json_object_array_length(from); i++) {
+		json_object *alert = json_object_array_get_idx(from, i);
+		json_object *copy = public_alert(writer, alert);
+
+		if (sentences)
+			json_put(writer, copy, "sentences",
+				 json_object_get(json_object_object_get(alert, "sentences")));
+		json_append(writer, list, copy);
+	}
+	writer->failed = writer->failed || !from;
+	return list;
+}
+
+/* Finds the public alert of a rule on a cgroup. Returns its path, or NULL. */
+static const char *find_alert(const struct alert *alerts, size_t n, const struct alerts_shown *shown,
+			      const char *rule, const char *cgroup)
+{
+	for (size_t i = 0; i < shown->n; i++)
+		if (strcmp(shown->list[i]->rule->name, rule) == 0 &&
+		    utf8_is_shown_as(shown->list[i]->cgroup, cgroup))
+			return shown->list[i]->cgroup;
+	for (size_t i = 0; i < n; i++)
+		if (alerts[i].decision.state == ALERT_RESOLVED && !alerts[i].rule->dry_run &&
+		    strcmp(alerts[i].rule->name, rule) == 0 && utf8_is_shown_as(alerts[i].cgroup, cgroup))
+			return alerts[i].cgroup;
+	return NULL;
+}
+
+static json_object *explanation(const char *origin, const struct rule *rule, const struct alert *judged,
+				size_t n)
+{
+	static const char *const members[] = {"rule",       "event",    "second_event", "metric",
+					      "unit",       "above",    "below",        "clear",
+					      "window_s",   "for_s",    "baseline_s",   "min_samples",
+					      "confidence", "severity", "subtree"};
+	_cleanup_json_ json_object *reply = json_explain(origin, rule, judged, n);
+	struct json_writer writer = {.failed = !reply};
+	json_object *object = start(&writer, origin);
+	json_object *of_rule = json_checked(&writer, json_object_new_object());
+	json_object *from = reply ? json_object_object_get(reply, "rule") : NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
+		json_object *member = from ? json_object_object_get(from, members[i]) : NULL;
+
+		if (member)
+			json_put(&writer, of_rule, members[i], json_object_get(member));
+	}
+	json_put(&writer, object, "rule", of_rule);
+	json_put(&writer, object, "judged", public_alerts(&writer, reply, "judged", true));
+	return json_finish(&writer, object);
+}
+
+int json_public_explain(const char *origin, const struct policy *policy, const char *rule, const char *shown,
+			const struct json_public_labels *labels, char **ret_text, size_t *ret_length)
+{
+	_cleanup_(alerts_shown_done) struct alerts_shown listed = {0};
+	_cleanup_free_ struct alert *alerts = NULL, *judged = NULL;
+	const struct rule *of = policy_rule(policy, rule);
+	size_t n = 0, n_judged = 0;
+	const char *path = NULL;
+	int r = of ? policy_alerts(policy, &alerts, &n) : -ENOENT;
+
+	if (r == 0)
+		r = alerts_shown(alerts, n, PROMETHEUS_ALERTS_MAX, &listed);
+	if (r == 0)
+		path = find_alert(alerts, n, &listed, rule, shown);
+	if (r == 0)
+		r = path ? policy_explain(policy, rule, path, &judged, &n_judged) : -ENOENT;
+	if (r < 0)
+		return r == -ENXIO ? -ENOENT : r;
+	return to_text(explanation(origin, of, judged, n_judged), labels, ret_text, ret_length);
 }
 
 static json_object *alerts_object(const char *origin, const struct alerts_shown *shown)
 {
 	struct json_writer writer = {0};
-	json_object *object = json_checked(&writer, json_object_new_object());
+	json_object *object = start(&writer, origin);
 	json_object *list = json_checked(&writer, json_object_new_array());
 
-	json_put_u64(&writer, object, "version", JSON_VERSION);
-	json_put_text(&writer, object, "origin", origin);
-	for (size_t i = 0; i < shown->n; i++)
-		json_append(&writer, list, alert_object(&writer, shown->list[i]));
+	for (size_t i = 0; i < shown->n; i++) {
+		json_object *reply = json_alerts(origin, shown->list[i], 1, NULL);
+		json_object *alerts = public_alerts(&writer, reply, "alerts", false);
+
+		json_append(&writer, list, json_object_get(json_object_array_get_idx(alerts, 0)));
+		json_object_put(alerts);
+		json_object_put(reply);
+	}
 	json_put(&writer, object, "alerts", list);
 	json_put_u64(&writer, object, "unlisted", shown->unlisted);
 	return json_finish(&writer, object);
@@ -113,21 +358,8 @@ static json_object *alerts_object(const char *origin, const struct alerts_shown 
 int json_public_alerts(const char *origin, const struct alert *alerts, size_t n,
 		       const struct json_public_labels *labels, char **ret_text, size_t *ret_length)
 {
-	_cleanup_(short_names_freep) struct short_names *names = NULL;
 	_cleanup_(alerts_shown_done) struct alerts_shown shown = {0};
-	json_object *object;
-	const char *text;
 	int r = alerts_shown(alerts, n, PROMETHEUS_ALERTS_MAX, &shown);
 
-	if (r == 0)
-		r = short_names_new(labels->lookup, labels->labels, &names);
-	for (size_t i = 0; r == 0 && i < shown.n; i++)
-		r = short_names_add(names, shown.list[i]->cgroup, true);
-	if (r < 0)
-		return r;
-	object = json_add_names(alerts_object(origin, &shown), names);
-	text = object ? json_object_to_json_string_length(object, PLAIN, ret_length) : NULL;
-	*ret_text = text ? strdup(text) : NULL;
-	json_object_put(object);
-	return *ret_text ? 0 : -ENOMEM;
+	return r < 0 ? r : to_text(alerts_object(origin, &shown), labels, ret_text, ret_length);
 }

@@ -2,8 +2,9 @@
 /*
  * The data of the page at /, as JSON for everybody who can connect to HTTP. It names only cgroups and alerts
  * that /metrics names. The format is that of json.h and json_rules.h, without anything that /metrics does not
- * show: ids of cgroups, notes on the machine, limits of rules and the values judged by them. Pure functions.
- * Both functions return 0 or -ENOMEM; the caller frees *ret_text, which has *ret_length bytes and a NUL after
+ * show: ids of cgroups, notes on the machine, patterns and actions of rules. An alert that has a pebsd_alert series also
+ * has its value, its bounds and its limits, and is explained. For the past the same limits and filters hold. Pure functions.
+ * Functions with `ret_text` return 0 or -ENOMEM; the caller frees *ret_text, which has *ret_length bytes and a NUL after
  * them.
  */
 #ifndef PEBSD_EXPORT_JSON_PUBLIC_H
@@ -11,7 +12,8 @@
 
 #include "cgroup/container_label.h"
 #include "collect/series.h"
-#include "policy/alert.h"
+#include "export/json/json_history.h"
+#include "policy/policy.h"
 #include "snapshot/snapshot.h"
 
 /* Seconds that the counters cover, except in a replay, where they cover everything. */
@@ -32,6 +34,46 @@ struct json_public_labels {
  */
 int json_public_top(const struct snapshot *snapshot, const struct series *const *series, size_t n_series,
 		    const struct json_public_labels *labels, char **ret_text, size_t *ret_length);
+
+/* The cgroups that /metrics names, and those that it would name. */
+struct json_public_names {
+	const struct series *const *series;
+	size_t n_series;
+	size_t top; /* of the past: the costliest cgroups of the range, at most this many */
+	bool (*exported)(const char *path, void *userdata);
+	void *userdata; /* for `exported` */
+	struct json_public_labels labels;
+};
+
+/*
+ * Returns the path of the cgroup that is shown as `shown` if it may be named, else NULL. `past` has all cgroups of a range;
+ * NULL: only cgroups with a series now are found.
+ */
+const char *json_public_path(const struct json_public_names *names, const struct past *past,
+			     const char *shown);
+
+/* The table of a range of the past, with the cgroups that may be named, as json_public_top(). */
+int json_public_range(const struct past *past, bool open, const struct json_public_names *names,
+		      char **ret_text, size_t *ret_length);
+
+/* The reply of GetHistory. `history` is about all cgroups, or about one that may be named. */
+int json_public_history(const struct json_history *history, struct json_page *page,
+			const struct json_public_labels *labels, char **ret_text, size_t *ret_length);
+
+/*
+ * The alerts of a range that had a pebsd_alert series. `alerts` is a JSON array of the history. Of more than
+ * PROMETHEUS_ALERTS_MAX the first ones are listed.
+ */
+int json_public_past_alerts(const char *origin, const json_object *alerts, const struct timespec *since,
+			    const struct timespec *until, const struct json_public_labels *labels,
+			    char **ret_text, size_t *ret_length);
+
+/*
+ * The explanation of a rule on the cgroup that is shown as `shown`. Returns -ENOENT unless the alert has a pebsd_alert series, or
+ * had one and is resolved.
+ */
+int json_public_explain(const char *origin, const struct policy *policy, const char *rule, const char *shown,
+			const struct json_public_labels *labels, char **ret_text, size_t *ret_length);
 
 /* The alerts that have a pebsd_alert series, by rule and cgroup; `unlisted` is the number of further ones. */
 int json_public_alerts(const char *origin, const struct alert *alerts, size_t n,

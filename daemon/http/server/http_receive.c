@@ -68,7 +68,8 @@ static int receive_settings(struct http_server *server, const struct http_messag
 	free(server->hosts);
 	server->origin = origin;
 	server->hosts = hosts;
-	http_profile_enable(server->profile, message->value & HTTP_SETTING_PROFILES);
+	server->profiles = message->value & HTTP_SETTING_PROFILES;
+	server->zooms = message->value & HTTP_SETTING_ZOOMS;
 	if (!server->configured)
 		http_server_let_in(server, true);
 	server->configured = true;
@@ -86,9 +87,9 @@ int http_receive(struct http_server *server, const struct http_message *message,
 		return receive_metrics(server, message, TAKE_FD(passed));
 	case HTTP_TELL_HEALTH:
 		return receive_health(server, message);
-	case HTTP_TELL_PROFILE:
+	case HTTP_TELL_READY:
 	case HTTP_TELL_REFUSED:
-		http_profile_receive(server->profile, message, TAKE_FD(passed));
+		http_waits_receive(server->waits, message, TAKE_FD(passed));
 		return 0;
 	case HTTP_TELL_SETTINGS:
 		return receive_settings(server, message);

@@ -9,8 +9,11 @@
 #include "base/http_host.h"
 #include "http/server/http_answer.h"
 #include "http/server/http_page.h"
+#include "http/server/http_profile.h"
 #include "http/server/http_server_internal.h"
 #include "http/server/http_target.h"
+#include "http/server/http_view_request.h"
+#include "http/server/http_views.h"
 #include "http/server/negotiate.h"
 
 static struct http_connection *connection_of(struct MHD_Connection *library)
@@ -116,11 +119,26 @@ static enum MHD_Result send_health(struct http_server *server, struct http_conne
 	return http_send_text(connection->library, MHD_HTTP_SERVICE_UNAVAILABLE, text);
 }
 
-/* When the request no longer waits for a profile, its deadline starts again, for sending the answer. */
-static enum MHD_Result send_profile(struct http_server *server, struct http_connection *connection)
+/* Begins the wait for a profile or a view. */
+static enum MHD_Result begin_wait(struct http_server *server, struct http_connection *connection,
+				  const enum http_view_kind *view)
 {
-	enum MHD_Result result = http_profile_answer(server->profile, connection->library, connection->fd,
-						     connection->owner, &connection->waiting);
+	if (view)
+		return http_views_begin(server->waits, *view, server->zooms, connection->library,
+					connection->fd, connection->owner, &connection->waiting);
+	return http_profile_begin(server->waits, server->profiles, connection->library, connection->fd,
+				  connection->owner, &connection->waiting);
+}
+
+/*
+ * `view` NULL: a profile. When the request no longer waits, its deadline starts again, for sending the answer.
+ */
+static enum MHD_Result send_waited(struct http_server *server, struct http_connection *connection,
+				   const enum http_view_kind *view)
+{
+	enum MHD_Result result = connection->waiting
+					 ? http_waits_answer(connection->library, &connection->waiting)
+					 : begin_wait(server, connection, view);
 
 	if (!connection->waiting) {
 		http_server_begin(connection);
@@ -171,6 +189,14 @@ static enum http_host check_host(const struct http_server *server, const struct 
 	return http_host_check(&asked);
 }
 
+static bool has_range(struct MHD_Connection *library)
+{
+	return MHD_lookup_connection_value_n(library, MHD_GET_ARGUMENT_KIND, "since", strlen("since"), NULL,
+					     NULL) == MHD_YES ||
+	       MHD_lookup_connection_value_n(library, MHD_GET_ARGUMENT_KIND, "until", strlen("until"), NULL,
+					     NULL) == MHD_YES;
+}
+
 /* An MHD_AccessHandlerCallback. NOLINTBEGIN(readability-non-const-parameter) */
 enum MHD_Result http_requests_answer(void *userdata, struct MHD_Connection *library, const char *target,
 				     const char *method, const char *version, const char *upload,
@@ -180,6 +206,7 @@ enum MHD_Result http_requests_answer(void *userdata, struct MHD_Connection *libr
 	struct http_connection *connection = connection_of(library);
 	struct http_server *server = userdata;
 	char authority[HTTP_AUTHORITY_MAX];
+	enum http_view_kind view;
 	const char *path;
 
 	(void)upload;
@@ -209,18 +236,21 @@ enum MHD_Result http_requests_answer(void *userdata, struct MHD_Connection *libr
 	if (strcmp(path, "/healthz") == 0)
 		return send_health(server, connection);
 	if (strcmp(path, HTTP_PROFILE_PATH) == 0)
-		return strcmp(method, MHD_HTTP_METHOD_GET) == 0 ? send_profile(server, connection)
+		return strcmp(method, MHD_HTTP_METHOD_GET) == 0 ? send_waited(server, connection, NULL)
+								: http_send_not_allowed(library, "GET");
+	if (http_view_of_path(path, &view) && (view != HTTP_VIEW_ALERTS || has_range(library)))
+		return strcmp(method, MHD_HTTP_METHOD_GET) == 0 ? send_waited(server, connection, &view)
 								: http_send_not_allowed(library, "GET");
 	if (strcmp(path, "/top.json") == 0)
 		return send_body(server, connection, HTTP_DOCUMENT_TOP, state);
 	if (strcmp(path, "/alerts.json") == 0)
 		return send_body(server, connection, HTTP_DOCUMENT_ALERTS, state);
 	if (strcmp(path, "/") == 0)
-		return http_page_send(library, server->origin, http_profile_enabled(server->profile));
+		return http_page_send(library, server->origin, server->profiles);
 	return http_send_text(
 		library, MHD_HTTP_NOT_FOUND,
-		http_profile_enabled(server->profile)
-			? "There is no such page. The pages are /, /metrics, /top.json, /alerts.json, /healthz and " HTTP_PROFILE_PATH
+		server->profiles
+			? "There is no such page. The pages are /, /metrics, /top.json, /alerts.json, /timeline.json, /range.json, /explain.json, /zoom.json, /healthz and " HTTP_PROFILE_PATH
 			  ".\n"
-			: "There is no such page. The pages are /, /metrics, /top.json, /alerts.json and /healthz.\n");
+			: "There is no such page. The pages are /, /metrics, /top.json, /alerts.json, /timeline.json, /range.json, /explain.json, /zoom.json and /healthz.\n");
 }

@@ -112,7 +112,7 @@ static void on_connection(void *userdata, struct MHD_Connection *library, void *
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
 		*place = NULL;
 		if (connection) {
-			http_profile_closed(&connection->waiting);
+			http_waits_closed(&connection->waiting);
 			if (connection->asks)
 				http_questions_drop(&server->questions, &connection->requester);
 			connection->asks = false;
@@ -357,7 +357,7 @@ static int arm_timer(struct http_server *server)
 	return sd_event_source_set_enabled(server->timer, SD_EVENT_ONESHOT);
 }
 
-/* Does not count clients that wait for a profile: that may take longer than the daemon may take to end. */
+/* Does not count clients that wait for a profile or a view: that may take longer than the daemon may take to end. */
 static bool somebody_waits(const struct http_server *server)
 {
 	const struct http_connection *connection;
@@ -526,7 +526,7 @@ int http_server_new(const struct http_server_settings *settings, struct http_ser
 	server->settings = *settings;
 	TAILQ_INIT(&server->connections);
 	http_questions_init(&server->questions, settings->line);
-	r = http_profile_new(settings->event, settings->line, &server->profile);
+	r = http_waits_new(settings->event, settings->line, &server->waits);
 	if (r == 0)
 		r = start_library(server);
 	if (r == 0)
@@ -555,7 +555,7 @@ struct http_server *http_server_free(struct http_server *server)
 	sd_event_source_disable_unref(server->again);
 	server->settings.n_listeners = 0;
 	/* The library cannot stop while it has suspended connections. */
-	http_profile_resume_all(server->profile);
+	http_waits_resume_all(server->waits);
 	while ((requester = TAILQ_FIRST(&server->questions.requesters))) {
 		http_questions_drop(&server->questions, requester);
 		http_server_resume(requester, ESHUTDOWN);
@@ -565,7 +565,7 @@ struct http_server *http_server_free(struct http_server *server)
 	/* Only lingering connections are left. The kernel continues to send the rest of their answers. */
 	while ((connection = TAILQ_FIRST(&server->connections)))
 		forget(server, connection);
-	http_profile_free(server->profile);
+	http_waits_free(server->waits);
 	http_cache_done(&server->cache);
 	free(server->origin);
 	free(server->hosts);

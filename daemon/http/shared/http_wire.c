@@ -43,8 +43,10 @@ static bool in_range(const struct head *head)
 {
 	if (head->type >= HTTP_MESSAGE_TYPES || head->form >= HTTP_FORMS || head->error > ERROR_MAX)
 		return false;
-	return head->type != HTTP_ASK_PROFILE ||
-	       (head->value >= 1 && head->value <= HTTP_PROFILE_SECONDS_MAX);
+	if (head->type == HTTP_ASK_VIEW)
+		return head->value < HTTP_VIEWS;
+	return head->type != HTTP_ASK_PROFILE || (head->form < HTTP_PROFILE_FORMS && head->value >= 1 &&
+						  head->value <= HTTP_PROFILE_SECONDS_MAX);
 }
 
 int http_wire_read(const void *packet, size_t size, struct http_message *ret)
@@ -72,5 +74,5 @@ int http_wire_read(const void *packet, size_t size, struct http_message *ret)
 
 bool http_wire_asks(const struct http_message *message)
 {
-	return message->type <= HTTP_LEAVE_PROFILE;
+	return message->type <= HTTP_LEAVE;
 }

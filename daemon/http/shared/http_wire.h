@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "http/shared/http_view.h"
 #include "pebsd/types.h"
 
 #define HTTP_PROFILES_MAX 4 /* maximum number of clients that wait for a profile */
@@ -34,9 +35,25 @@
  */
 #define HTTP_PROFILE_BYTES_MAX (48UL << 20)
 
+/*
+ * Maximum number of clients that wait for a view (http_view.h) or are being sent one, of all owners and of one. pebsd
+ * makes few at a time, and one for each owner. The other requests wait in the process that speaks HTTP.
+ */
+#define HTTP_VIEWS_HELD_MAX        16
+#define HTTP_VIEWS_OWNER_MAX       8
+#define HTTP_VIEWS_ASKED_MAX       4
+#define HTTP_VIEWS_OWNER_ASKED_MAX 1
+
+/* Size limit of a view. */
+#define HTTP_VIEW_BYTES_MAX (4UL << 20)
+
 /* The answer to a request for a profile if profiles are not served. */
 #define HTTP_PROFILES_NOT_SERVED \
 	"Profiles are not served. `profiles = yes` in [export] serves them to every client that can connect. pebsctl profile also makes them."
+
+/* The same for /zoom.json, which is also served if the samples are modelled. */
+#define HTTP_ZOOMS_NOT_SERVED \
+	"Zooms are not served. `profiles = yes` in [export] serves them to every client that can connect. pebsctl zoom also shows them."
 
 /*
  * The kernel's buffers of a connection, for bytes that the client has not acknowledged and bytes that are not
@@ -54,23 +71,32 @@ enum http_message_type {
 	/* Questions. */
 	HTTP_ASK_BODY, /* `form`; `value`: the generation that the requester has already, 0: none */
 	HTTP_ASK_HEALTH,
-	HTTP_ASK_PROFILE, /* `number`: chosen by the requester, `value`: seconds, `text`: the cgroup's path */
-	HTTP_LEAVE_PROFILE, /* `number`: the profile that is no longer wanted; has no answer */
-	/* Answers, in the order of the questions, except those on profiles. */
+	/* `number`: chosen by the requester, `form`: enum http_profile_form, `value`: seconds, `text`: the cgroup's path */
+	HTTP_ASK_PROFILE,
+	HTTP_ASK_VIEW, /* `number` as above, `value`: enum http_view_kind, `text`: its parameters (http_view.h) */
+	HTTP_LEAVE, /* `number`: the profile or view that is no longer wanted; has no answer */
+	/* Answers, in the order of the questions, except those on profiles and views. */
 	/* Answers no question. `value`: HTTP_SETTING_*; `text`: the origin, a newline, hosts. */
 	HTTP_TELL_SETTINGS,
 	HTTP_TELL_SAME,    /* `form`: the body that the requester has is current */
 	HTTP_TELL_BODY,    /* `form`; `value`: its generation; `size` bytes in a descriptor */
 	HTTP_TELL_FAILED,  /* `form`, `error` */
 	HTTP_TELL_HEALTH,  /* `error` 0: healthy; otherwise `text` says why not */
-	HTTP_TELL_PROFILE, /* `number`; `size` bytes in a descriptor */
-	HTTP_TELL_REFUSED, /* `number` of the profile, `error`, `text` */
+	HTTP_TELL_READY,   /* `number` of a profile or view; `size` bytes in a descriptor */
+	HTTP_TELL_REFUSED, /* `number` of a profile or view, `error`, `text` */
 	/* Answers no question: accept no more connections, answer the current ones, then end. */
 	HTTP_TELL_LAST,
 	HTTP_MESSAGE_TYPES,
 };
 
 #define HTTP_SETTING_PROFILES 1U /* profiles are served */
+#define HTTP_SETTING_ZOOMS    2U /* /zoom.json is served */
+
+enum http_profile_form {
+	HTTP_PROFILE_PPROF,
+	HTTP_PROFILE_FLAME, /* JSON for the page */
+	HTTP_PROFILE_FORMS,
+};
 
 /* The documents that the daemon makes once per collection. */
 enum http_document {
@@ -114,7 +140,7 @@ size_t http_wire_write(const struct http_message *message, u8 buffer[static HTTP
 
 /*
  * Parses a whole packet. Returns 0 or -EBADMSG. The form and the error are in range in every message, and the
- * seconds of HTTP_ASK_PROFILE are 1 to HTTP_PROFILE_SECONDS_MAX.
+ * form and the seconds of HTTP_ASK_PROFILE and the kind of HTTP_ASK_VIEW are valid.
  */
 int http_wire_read(const void *packet, size_t size, struct http_message *ret);
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The views for which the process that speaks HTTP waits, on pebsd's side: only few at a time, and only few a second,
+ * even if that process requests more.
+ */
+#ifndef PEBSD_HTTP_PENDING_VIEWS_H
+#define PEBSD_HTTP_PENDING_VIEWS_H
+
+#include "http/http_pending.h"
+
+/* Limits of the views that may be begun. A page asks for about five when its range changes. */
+#define HTTP_PENDING_VIEWS_A_SECOND 10
+#define HTTP_PENDING_VIEWS_AT_ONCE  20
+
+/* A view that is not ready after this time is refused. */
+#define HTTP_PENDING_VIEWS_SECONDS 10
+
+struct http_pending_views;
+
+/* `source` must outlive the requests. Returns 0 or -errno. */
+int http_pending_views_new(sd_event *event, const struct http_source *source, http_pending_tell tell,
+			   void *userdata, struct http_pending_views **ret);
+struct http_pending_views *http_pending_views_free(struct http_pending_views *pending);
+
+/*
+ * Handles HTTP_ASK_VIEW: answers when the view is made or refused. Returns 0, or -EBADMSG if the parameters are not
+ * valid.
+ */
+int http_pending_views_ask(struct http_pending_views *pending, const struct http_message *question);
+
+/* Handles HTTP_LEAVE; ignores a number that is not pending. */
+void http_pending_views_leave(struct http_pending_views *pending, u32 number);
+
+#endif

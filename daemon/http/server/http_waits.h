@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests for answers that take pebsd a while: profiles and views. Meanwhile the connection is suspended and needs
+ * nothing but its memory. If the client hangs up, pebsd learns that the answer is no longer wanted. Each kind of
+ * request has limits of its own.
+ */
+#ifndef PEBSD_HTTP_WAITS_H
+#define PEBSD_HTTP_WAITS_H
+
+#include <microhttpd.h>
+#include <stdbool.h>
+#include <systemd/sd-event.h>
+
+#include "http/shared/http_places.h"
+#include "http/shared/http_wire.h"
+
+struct http_waiting;
+struct http_waits;
+
+enum http_wait_kind { HTTP_WAIT_PROFILE, HTTP_WAIT_VIEW, HTTP_WAIT_KINDS };
+
+/* How an answer is sent. Constants. */
+struct http_wait_type {
+	enum http_wait_kind kind;
+	const char *content_type;
+	const char *disposition; /* Content-Disposition; NULL: none */
+};
+
+/* `line` is the socket to pebsd. Returns 0 or -errno. */
+int http_waits_new(sd_event *event, int line, struct http_waits **ret);
+
+/*
+ * Resumes all suspended connections, so that the library can be stopped; they are then closed. `waits` may
+ * be NULL.
+ */
+void http_waits_resume_all(struct http_waits *waits);
+struct http_waits *http_waits_free(struct http_waits *waits);
+
+/* Handles HTTP_TELL_READY or HTTP_TELL_REFUSED, and takes the descriptor, which may be -1. */
+void http_waits_receive(struct http_waits *waits, const struct http_message *message, int fd);
+
+/*
+ * Asks pebsd `question`, whose number is chosen here, for a request of `owner` on the socket `fd`, and suspends the
+ * connection until there is an answer; the library then calls again. If a limit of the type's kind is reached, the
+ * request is refused. `ret` is set if the request waits: while it is not NULL, the connection needs no deadline.
+ * Returns the result of the library's callback.
+ */
+enum MHD_Result http_waits_begin(struct http_waits *waits, const struct http_wait_type *type,
+				 struct MHD_Connection *connection, int fd, struct http_owner owner,
+				 const struct http_message *question, struct http_waiting **ret);
+
+/* Sends the answer of a request that waited, and ends its wait. */
+enum MHD_Result http_waits_answer(struct MHD_Connection *connection, struct http_waiting **waiting);
+
+/* Ends a request's wait. Call this when the connection is closed. */
+void http_waits_closed(struct http_waiting **waiting);
+
+#endif

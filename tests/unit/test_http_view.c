@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The query strings of views, and the messages that are made of them. */
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "http/server/http_view_request.h"
+
+#define NOW 1795780357ULL
+
+/* Reads pairs of keys and values, which end with NULL. */
+static struct http_view_request read_request(enum http_view_kind kind, const char *const *pairs)
+{
+	struct http_view_request request;
+
+	http_view_begin(&request, kind);
+	for (; *pairs; pairs += 2)
+		http_view_parameter(&request, pairs[0], pairs[1]);
+	(void)http_view_complete(&request, NOW);
+	return request;
+}
+
+#define READ(kind, ...) read_request(kind, (const char *const[]){__VA_ARGS__, NULL, NULL})
+
+Test(http_view, paths)
+{
+	enum http_view_kind kind;
+
+	cr_assert(http_view_of_path("/timeline.json", &kind));
+	cr_expect_eq(kind, HTTP_VIEW_TIMELINE);
+	cr_assert(http_view_of_path("/zoom.json", &kind));
+	cr_expect_eq(kind, HTTP_VIEW_ZOOM);
+	cr_expect_not(http_view_of_path("/timeline.json/", &kind));
+	cr_expect_not(http_view_of_path("/top.json", &kind));
+}
+
+Test(http_view, a_timeline_with_everything)
+{
+	struct http_view_request request =
+		READ(HTTP_VIEW_TIMELINE, "since", "2026-11-27T11:00:00Z", "until", "1795780000", "bins",
+		     "360", "offset", "7", "cgroup", "/system.slice/a.service", "histograms", "1");
+
+	cr_expect_str_eq(request.mistake, "");
+	cr_expect_eq(request.view.since, 1795777200);
+	cr_expect_eq(request.view.until, 1795780000);
+	cr_expect_eq(request.view.bins, 360);
+	cr_expect_eq(request.view.offset, 7);
+	cr_expect(request.view.histograms);
+	cr_expect_str_eq(request.view.cgroup, "/system.slice/a.service");
+}
+
+Test(http_view, defaults)
+{
+	struct http_view_request request = READ(HTTP_VIEW_TIMELINE, "since", "1795780000");
+
+	cr_expect_str_eq(request.mistake, "");
+	cr_expect_eq(request.view.until, 1795780360, "now, rounded up to 10 s");
+	cr_expect_eq(request.view.bins, HTTP_VIEW_BINS_DEFAULT);
+	cr_expect_not(request.view.histograms);
+	request = READ(HTTP_VIEW_ZOOM, "cgroup", "model:shop");
+	cr_expect_str_eq(request.mistake, "");
+	cr_expect_eq(request.view.until, 0);
+	cr_expect_eq(request.seconds, 0);
+	request = READ(HTTP_VIEW_ZOOM, "cgroup", "model:shop", "seconds", "300");
+	cr_expect_eq(request.seconds, 300);
+}
+
+Test(http_view, mistakes)
+{
+	static const struct {
+		enum http_view_kind kind;
+		const char *pairs[5];
+		const char *mistake;
+	} cases[] = {
+		{HTTP_VIEW_TIMELINE, {NULL}, "expected the parameter since"},
+		{HTTP_VIEW_RANGE, {"until", "1795780000"}, "expected the parameter since"},
+		{HTTP_VIEW_EXPLAIN, {"rule", "a"}, "expected the parameter cgroup"},
+		{HTTP_VIEW_EXPLAIN, {"cgroup", "/a"}, "expected the parameter rule"},
+		{HTTP_VIEW_RANGE, {"since", "yesterday"}, "since: expected a time"},
+		{HTTP_VIEW_RANGE, {"since", "-1"}, "since: expected a time"},
+		{HTTP_VIEW_RANGE, {"since", ""}, "since: expected a time"},
+		{HTTP_VIEW_RANGE, {"since", "253402300800"}, "since: expected a time"},
+		{HTTP_VIEW_RANGE, {"since", "5", "until", "5"}, "a time of `since` before"},
+		{HTTP_VIEW_RANGE, {"since", "1795790000"}, "a time of `since` before"},
+		{HTTP_VIEW_RANGE, {"since", "5", "since", "6"}, "since and until, each once"},
+		{HTTP_VIEW_RANGE, {"since", "5", "bins", "6"}, "only the parameters since and until"},
+		{HTTP_VIEW_ALERTS, {"since", NULL}, "with a value"},
+		{HTTP_VIEW_TIMELINE,
+		 {"since", "5", "bins", "0"},
+		 "bins: expected a whole number from 1 to 360"},
+		{HTTP_VIEW_TIMELINE, {"since", "5", "bins", "361"}, "bins: expected"},
+		{HTTP_VIEW_TIMELINE, {"since", "5", "bins", "+1"}, "bins: expected"},
+		{HTTP_VIEW_TIMELINE, {"since", "5", "histograms", "yes"}, "histograms: expected"},
+		{HTTP_VIEW_TIMELINE, {"since", "5", "cgroup", ""}, "cgroup: expected the name"},
+		{HTTP_VIEW_TIMELINE, {"since", "5", "cgroup", "/\n"}, "cgroup: expected the name"},
+		{HTTP_VIEW_TIMELINE, {"since", "5", "cgroup", "/\xff"}, "cgroup: expected the name"},
+		{HTTP_VIEW_TIMELINE, {"since", "5", "cgroup", "/%00"}, "only the parameters"},
+		{HTTP_VIEW_ZOOM, {"cgroup", "/a", "seconds", "0"}, "seconds: expected"},
+		{HTTP_VIEW_ZOOM, {"cgroup", "/a", "seconds", "301"}, "seconds: expected"},
+		{HTTP_VIEW_ZOOM, {"cgroup", "/a", "Seconds", "3"}, "only the parameters cgroup and seconds"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct http_view_request request = read_request(cases[i].kind, cases[i].pairs);
+
+		cr_expect(strstr(request.mistake, cases[i].mistake), "case %zu: %s", i, request.mistake);
+	}
+}
+
+Test(http_view, names_that_are_too_long)
+{
+	char cgroup[HTTP_VIEW_CGROUP_MAX + 1], rule[HTTP_VIEW_RULE_MAX + 1];
+	struct http_view_request request;
+
+	memset(cgroup, 'a', sizeof(cgroup));
+	memset(rule, 'a', sizeof(rule));
+	cgroup[sizeof(cgroup) - 1] = rule[sizeof(rule) - 1] = '\0';
+	request = READ(HTTP_VIEW_EXPLAIN, "rule", "a", "cgroup", cgroup);
+	cr_expect(*request.mistake);
+	request = READ(HTTP_VIEW_EXPLAIN, "rule", rule, "cgroup", "/a");
+	cr_expect(*request.mistake);
+	request = READ(HTTP_VIEW_EXPLAIN, "rule", rule + 1, "cgroup", cgroup + 1);
+	cr_expect_str_eq(request.mistake, "");
+}
+
+Test(http_view, there_and_back)
+{
+	struct http_view views[] = {
+		READ(HTTP_VIEW_TIMELINE, "since", "5", "bins", "3", "offset", "2", "histograms", "1",
+		     "cgroup", "/a b")
+			.view,
+		READ(HTTP_VIEW_RANGE, "since", "0", "until", "253402300799").view,
+		READ(HTTP_VIEW_ALERTS, "since", "0").view,
+		READ(HTTP_VIEW_EXPLAIN, "rule", "slow db", "cgroup", "/a").view,
+		READ(HTTP_VIEW_ZOOM, "cgroup", "model:shop").view,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(views); i++) {
+		char text[HTTP_VIEW_TEXT_MAX];
+		struct http_view read;
+
+		http_view_write(&views[i], text);
+		cr_assert_eq(http_view_read(views[i].kind, text, &read), 0, "%s", text);
+		cr_expect(read.since == views[i].since && read.until == views[i].until &&
+			  read.bins == views[i].bins && read.offset == views[i].offset &&
+			  read.histograms == views[i].histograms);
+		cr_expect_str_eq(read.rule, views[i].rule);
+		cr_expect_str_eq(read.cgroup, views[i].cgroup);
+	}
+}
+
+/* An attacker may control the process that sends them. */
+Test(http_view, messages_that_are_not_valid)
+{
+	static const struct {
+		enum http_view_kind kind;
+		const char *text;
+	} cases[] = {
+		{HTTP_VIEW_RANGE, ""},
+		{HTTP_VIEW_RANGE, "5 6 0 0 0"},
+		{HTTP_VIEW_RANGE, "5 6 0 0 0\n"},
+		{HTTP_VIEW_RANGE, "6 5 0 0 0\n\n"},
+		{HTTP_VIEW_RANGE, "5 6 1 0 0\n\n"},
+		{HTTP_VIEW_RANGE, "5 6 0 0 1\n\n"},
+		{HTTP_VIEW_RANGE, "5 6 0 0 0\nrule\n"},
+		{HTTP_VIEW_RANGE, "5 6 0 0 0\n\n/a"},
+		{HTTP_VIEW_RANGE, "5  6 0 0 0\n\n"},
+		{HTTP_VIEW_RANGE, "-5 6 0 0 0\n\n"},
+		{HTTP_VIEW_RANGE, "5 253402300800 0 0 0\n\n"},
+		{HTTP_VIEW_RANGE, "5 99999999999999999999999999 0 0 0\n\n"},
+		{HTTP_VIEW_TIMELINE, "5 6 0 0 0\n\n"},
+		{HTTP_VIEW_TIMELINE, "5 6 361 0 0\n\n"},
+		{HTTP_VIEW_TIMELINE, "5 6 1 361 0\n\n"},
+		{HTTP_VIEW_TIMELINE, "5 6 1 0 2\n\n"},
+		{HTTP_VIEW_EXPLAIN, "0 0 0 0 0\nrule\n"},
+		{HTTP_VIEW_EXPLAIN, "0 0 0 0 0\n\n/a"},
+		{HTTP_VIEW_EXPLAIN, "5 6 0 0 0\nrule\n/a"},
+		{HTTP_VIEW_ZOOM, "0 0 0 0 0\n\n"},
+	};
+	struct http_view view;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		cr_expect_eq(http_view_read(cases[i].kind, cases[i].text, &view), -EBADMSG, "case %zu", i);
+	cr_expect_eq(http_view_read(HTTP_VIEW_RANGE, "5 6 0 0 0\n\n", &view), 0);
+}
