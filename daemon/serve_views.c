@@ -19,8 +19,7 @@
 /* A timeline whose answer would be too large gets fewer bins, but not less than these. */
 #define FEWEST_BINS 6
 
-/* Text of the bins of one answer, and cgroups that are read for them. The next answer goes on. */
-#define TIMELINE_BYTES (2U << 20)
+/* Cgroups that are read for one answer. The next answer goes on. */
 #define TIMELINE_READS 20000
 
 /* Depth of the alerts that the history stores. */
@@ -36,12 +35,11 @@ struct made {
 	size_t length; /* of it */
 };
 
-static int get_past(const struct made *made, u32 bins, const char *path, const struct past **ret)
+static int get_past(const struct made *made, enum history_question question, u32 bins, const char *path,
+		    const struct past **ret)
 {
-	struct history_query query = {.question = HISTORY_ASK_PANES,
-				      .since_us = made->since_us,
-				      .until_us = made->until_us,
-				      .bins = bins};
+	struct history_query query = {
+		.question = question, .since_us = made->since_us, .until_us = made->until_us, .bins = bins};
 
 	if (!made->server->history)
 		return -EOPNOTSUPP;
@@ -84,7 +82,7 @@ static int find_path(const struct made *made, const char **ret)
 	*ret = json_public_path(&names, NULL, made->view->cgroup);
 	if (*ret)
 		return 0;
-	r = get_past(made, 0, NULL, &past);
+	r = get_past(made, HISTORY_ASK_PANES, 0, NULL, &past);
 	if (r < 0)
 		return r;
 	*ret = json_public_path(&names, past, made->view->cgroup);
@@ -94,6 +92,8 @@ static int find_path(const struct made *made, const char **ret)
 /* Gets the past in so many bins, or in fewer if the answer would be too large. */
 static int get_bins(const struct made *made, const char *path, struct json_history *history)
 {
+	/* The host needs no cgroups, which may be many. */
+	const enum history_question question = path ? HISTORY_ASK_PANES : HISTORY_ASK_TOTALS;
 	const u64 range_us = made->until_us - made->since_us;
 	int r = -E2BIG;
 
@@ -101,11 +101,11 @@ static int get_bins(const struct made *made, const char *path, struct json_histo
 	     bins /= 2) {
 		history->bins = bins;
 		history->parts = json_history_parts(range_us, bins);
-		r = get_past(made, bins * history->parts, path, &history->past);
+		r = get_past(made, question, bins * history->parts, path, &history->past);
 		if (r != -E2BIG || history->parts == 1)
 			continue;
 		history->parts = 1;
-		r = get_past(made, bins, path, &history->past);
+		r = get_past(made, question, bins, path, &history->past);
 	}
 	return r;
 }
@@ -113,8 +113,7 @@ static int get_bins(const struct made *made, const char *path, struct json_histo
 static int make_timeline(struct made *made)
 {
 	const struct json_public_labels labels = public_labels(made->server);
-	struct json_page page = {
-		.first = made->view->offset, .most = TIMELINE_BYTES, .sums_most = TIMELINE_READS};
+	struct json_page page = {.first = made->view->offset, .sums_most = TIMELINE_READS};
 	struct json_history history = {.shown = made->view->cgroup[0] ? made->view->cgroup : NULL,
 				       .histograms = made->view->histograms,
 				       .open = made->open};
@@ -136,7 +135,7 @@ static int make_range(struct made *made)
 {
 	const struct json_public_names names = public_names(made->server);
 	const struct past *past;
-	int r = get_past(made, 0, NULL, &past);
+	int r = get_past(made, HISTORY_ASK_PANES, 0, NULL, &past);
 
 	return r < 0 ? r : json_public_range(past, made->open, &names, &made->text, &made->length);
 }

@@ -246,7 +246,7 @@ static int read_panes(struct answer *answer)
 
 static int read_answer(struct answer *answer)
 {
-	if (answer->query.question == HISTORY_ASK_PANES)
+	if (answer->query.question != HISTORY_ASK_ALERTS)
 		return read_panes(answer);
 	if (memchr(answer->block.bytes, 0, answer->block.size))
 		return -EBADMSG;

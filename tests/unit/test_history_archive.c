@@ -395,6 +395,40 @@ Test(history_archive, the_newest_settings_of_an_event_are_the_last_ones)
 	end();
 }
 
+/* The host's timeline needs no cgroups, which may be thousands in each pane. */
+Test(history_archive, totals_have_all_samples_in_one_cgroup)
+{
+	static struct history_query asked = {.question = HISTORY_ASK_TOTALS,
+					     .since_us = FULL_US,
+					     .until_us = FULL_US + 20 * SECOND_US,
+					     .bins = 2};
+	static struct history_panes read;
+	struct history_panes *panes;
+	size_t size;
+
+	begin();
+	cr_assert_eq(store_at(&small, 10), 0);
+	cr_assert_eq(store_at(&small, 20), 0);
+	panes = history_ask_panes(archive, FULL_US, FULL_US + 20 * SECOND_US, 2, "", false);
+	cr_assert_eq(archive_ask(archive, &asked, &read.block, &size), 0);
+	history_panes_read(&read, size);
+	cr_assert_eq(read.n, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct history_pane *pane = &read.list[i];
+
+		cr_assert_eq(pane->n_cgroups, 1);
+		cr_expect_str_eq(pane->cgroups[0].path, HISTORY_TOTAL);
+		cr_expect_eq(pane->n_events, panes->list[i].n_events);
+		cr_expect_leq(pane->n_rows, pane->n_events);
+		cr_expect_eq(history_fixture_total(pane, NULL, NULL),
+			     history_fixture_total(&panes->list[i], NULL, NULL));
+		cr_expect_eq(pane->covered_ns, panes->list[i].covered_ns);
+	}
+	history_panes_done(&read);
+	history_panes_done(panes);
+	end();
+}
+
 Test(history_archive, events_with_other_settings_are_apart)
 {
 	struct history_fixture other = small;

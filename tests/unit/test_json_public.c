@@ -2,12 +2,14 @@
 /* The JSON that every HTTP client may read: only cgroups, alerts and facts that /metrics also names. */
 #include <criterion/criterion.h>
 
+#include <errno.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/json_get.h"
+#include "example_policy.h"
 #include "example_rules.h"
 #include "example_snapshot.h"
 #include "export/json/json.h"
@@ -353,4 +355,30 @@ Test(json_public, alerts_of_the_past_are_bounded)
 	object = parse(text, length);
 	cr_expect_eq(json_object_array_length(json_get_array(object, "alerts")), PROMETHEUS_ALERTS_MAX);
 	cr_expect(json_get_u64(object, "unlisted", &unlisted) && unlisted == 3);
+}
+
+Test(json_public, only_a_public_alert_is_explained)
+{
+	struct policy *policy = example_policy();
+	_cleanup_json_ json_object *object = NULL;
+	json_object *judged;
+	char *text = NULL;
+	size_t length;
+
+	cr_assert_not_null(policy);
+	cr_assert_eq(json_public_explain("perf", policy, "slow-db", "/system.slice/db.service", &no_labels,
+					 &text, &length),
+		     0);
+	object = parse(text, length);
+	cr_expect_str_eq(json_get_text(json_get_object(object, "rule"), "rule"), "slow-db");
+	cr_expect_not(json_get(json_get_object(object, "rule"), "cgroup"), "patterns are not public");
+	cr_expect_not(json_get(json_get_object(object, "rule"), "action"));
+	judged = json_object_array_get_idx(json_get_array(object, "judged"), 0);
+	cr_expect_str_eq(json_get_text(judged, "state"), "firing");
+	cr_expect_gt(json_object_array_length(json_get_array(judged, "sentences")), 0);
+	cr_expect_not(json_get(judged, "alert"), "its number is not public");
+	/* The rule does not hold there, is a dry run, or does not exist. */
+	cr_expect_eq(json_public_explain("perf", policy, "slow-db", "/", &no_labels, &text, &length), -ENOENT);
+	cr_expect_eq(json_public_explain("perf", policy, "none", "/", &no_labels, &text, &length), -ENOENT);
+	policy_free(policy);
 }

@@ -83,6 +83,8 @@ static const struct row {
 	{"Metrics that slow clients are sent", 1, HTTP_CACHE_BYTES_MAX, false},
 	/* test_http_profile.c */
 	{"Profiles that HTTP clients are sent", HTTP_PROFILES_HELD_MAX, HTTP_PROFILE_BYTES_MAX, false},
+	/* test_http_views.c */
+	{"Views that HTTP clients are sent", HTTP_VIEWS_HELD_MAX, HTTP_VIEW_BYTES_MAX, false},
 	/* test_zoom_recording.c and test_profile.c; number of zooms: test_zooms.c */
 	{"Samples of zooms", ZOOMS_KEPT_MAX, ZOOM_RECORDING_BYTES, false},
 	{"Profiles of zooms", ZOOMS_KEPT_MAX, PROFILE_BYTES_MAX, false},

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "collect/pairs.h"
 #include "history/keeper/archive_internal.h"
 #include "history/keeper/row_data.h"
 
@@ -77,6 +78,7 @@ struct making {
 		size_t first;
 		size_t second;
 	} * offsets; /* of the events, then of the cgroups */
+	u8 *pairs;   /* of totals */
 };
 
 static void making_done(struct making *making)
@@ -85,6 +87,7 @@ static void making_done(struct making *making)
 	archive_rows_done(&making->rows);
 	free(making->texts.bytes);
 	free(making->offsets);
+	free(making->pairs);
 }
 
 static int keep_column(struct texts *texts, sqlite3_stmt *statement, int column, size_t *ret)
@@ -213,6 +216,46 @@ static int make_cgroups(struct archive *archive, struct making *making)
 	return 0;
 }
 
+/* Adds the rows of all cgroups up to one row for each event. */
+static int make_total(struct archive *archive, struct making *making)
+{
+	const size_t n = making->totals.n;
+	_cleanup_free_ struct figures *sums = calloc(n + 1, sizeof(*sums));
+	struct history_pane *pane = &making->pane;
+	struct archive_row row;
+	struct row_part part;
+	size_t at = 0;
+	int r;
+
+	making->pairs = malloc(n * PAIRS_MAX + 1);
+	if (!sums || !making->pairs)
+		return -ENOMEM;
+	while (archive_rows_get(&making->rows, &at, &row)) {
+		struct row_reader reader = {.from = row.data, .end = row.data + row.size};
+
+		while (row_data_get(&reader, &part)) {
+			ssize_t event = event_of(&making->totals, part.event);
+
+			if (event < 0)
+				archive->unreadable++;
+			else
+				pairs_add(part.pairs, part.size, &sums[event]);
+		}
+	}
+	r = keep_text(&making->texts, HISTORY_TOTAL, strlen(HISTORY_TOTAL), &making->offsets[n].first);
+	if (r == 0)
+		r = keep_text(&making->texts, "", 0, &making->offsets[n].second);
+	for (size_t event = 0; event < n && r == 0; event++) {
+		u8 *pairs = making->pairs + event * PAIRS_MAX;
+		size_t size = pairs_of(&sums[event], pairs);
+
+		if (size)
+			pane->rows[pane->n_rows++] = (struct history_row){0, (u32)event, (u32)size, pairs};
+	}
+	pane->n_cgroups = pane->n_rows > 0;
+	return r;
+}
+
 static void point_to_texts(struct making *making)
 {
 	const char *texts = making->texts.bytes;
@@ -244,13 +287,17 @@ static size_t count_rows(const struct archive_rows *rows, size_t *ret_parts)
 	return n;
 }
 
-static int make_pane(struct archive *archive, struct making *making, struct answer *answer)
+static int make_pane(struct archive *archive, struct making *making, bool total, struct answer *answer)
 {
 	struct history_pane *pane = &making->pane;
 	size_t parts, cgroups = count_rows(&making->rows, &parts), size;
 	_cleanup_free_ u8 *block = NULL;
 	int r;
 
+	if (total) {
+		cgroups = 1;
+		parts = making->totals.n;
+	}
 	pane->events = calloc(making->totals.n + 1, sizeof(*pane->events));
 	pane->cgroups = calloc(cgroups + 1, sizeof(*pane->cgroups));
 	pane->rows = calloc(parts + 1, sizeof(*pane->rows));
@@ -259,7 +306,7 @@ static int make_pane(struct archive *archive, struct making *making, struct answ
 		return -ENOMEM;
 	r = make_events(archive, making);
 	if (r == 0)
-		r = make_cgroups(archive, making);
+		r = total ? make_total(archive, making) : make_cgroups(archive, making);
 	if (r < 0)
 		return r;
 	point_to_texts(making);
@@ -301,7 +348,7 @@ static int make_panes(struct archive *archive, const struct history_query *query
 		for (; r == 0 && i < n_uses && uses[i].bin == bin; i++)
 			r = add_span(archive, &archive->spans.list[uses[i].index], cgroups, n, &making);
 		if (r == 0)
-			r = make_pane(archive, &making, answer);
+			r = make_pane(archive, &making, query->question == HISTORY_ASK_TOTALS, answer);
 		making_done(&making);
 	}
 	return r;

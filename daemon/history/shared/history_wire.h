@@ -29,10 +29,13 @@ enum history_message_type {
 enum history_question {
 	HISTORY_ASK_PANES, /* panes of the range, as bytes one after another, by ascending start */
 	HISTORY_ASK_ALERTS, /* alerts that were pending or firing in the range: one JSON array of objects, a text */
+	HISTORY_ASK_TOTALS, /* as HISTORY_ASK_PANES, with all cgroups added up to one, HISTORY_TOTAL; `path` is "" */
 	HISTORY_QUESTIONS,
 };
 
 #define HISTORY_PANES_MAX 3600 /* of one answer */
+
+#define HISTORY_TOTAL "/" /* path of the cgroup that stands for all */
 
 struct history_query {
 	enum history_question question;

@@ -55,7 +55,7 @@ static void read_request(struct MHD_Connection *connection, struct request *ret)
 {
 	*ret = (struct request){0};
 	(void)MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, read_parameter, ret);
-	if (!*ret->mistake && (!ret->path || *ret->path != '/'))
+	if (!*ret->mistake && (!ret->path || (*ret->path != '/' && strncmp(ret->path, "model:", 6) != 0)))
 		(void)snprintf(
 			ret->mistake, sizeof(ret->mistake),
 			"cgroup: expected the path of a cgroup, which begins with /, such as /system.slice");

@@ -39,8 +39,8 @@
  * Maximum number of clients that wait for a view (http_view.h) or are being sent one, of all owners and of one. pebsd
  * makes few at a time, and one for each owner. The other requests wait in the process that speaks HTTP.
  */
-#define HTTP_VIEWS_HELD_MAX        16
-#define HTTP_VIEWS_OWNER_MAX       8
+#define HTTP_VIEWS_HELD_MAX        8
+#define HTTP_VIEWS_OWNER_MAX       6 /* as many connections as a browser opens */
 #define HTTP_VIEWS_ASKED_MAX       4
 #define HTTP_VIEWS_OWNER_ASKED_MAX 1
 

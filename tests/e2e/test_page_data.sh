@@ -1,0 +1,132 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The data of the page over HTTP on the model: timelines, ranges and alerts of the past, explanations, and refusals.
+# shellcheck source=tests/e2e/daemon.sh
+. "$(dirname "$0")/daemon.sh"
+need jq curl
+
+mkdir "$work/state"
+export STATE_DIRECTORY=$work/state
+
+# configure KEEP [LINE]: writes a configuration whose rule fires on the model's false sharing.
+configure() {
+	cat >"$work/pebsd.conf" <<-C
+		[sampling]
+		origin = model
+		interval = 250ms
+		[model]
+		workloads = streaming false-sharing
+		[history]
+		keep = $1
+		[export]
+		exclude = model:streaming
+		[rule shared-lines]
+		cgroup = model:*
+		metric = share:hitm
+		above = 50%
+		window = 5s
+		for = 1s
+	C
+}
+
+# ask PATH: the body goes to $work/body. Prints the status.
+ask() {
+	curl -s -o "$work/body" -w '%{http_code}' "http://127.0.0.1:$port$1"
+}
+
+# answers PATH FILTER: expects 200 and a JSON body for which the filter is true.
+answers() {
+	expect "status of $1" 200 "$(ask "$1")"
+	jq -e "$2" "$work/body" >/dev/null || fail "$1: $2 does not hold for $(head -c 2000 "$work/body")"
+}
+
+# refuses STATUS PATH TEXT: expects that status and a text that is not JSON.
+refuses() {
+	expect "status of $2" "$1" "$(ask "$2")"
+	grep -qF -- "$3" "$work/body" || fail "$2: expected '$3', got $(head -c 500 "$work/body")"
+	! jq -e . "$work/body" >/dev/null 2>&1 || fail "$2: the refusal is JSON"
+}
+
+panes_stored() {
+	local stored
+	stored=$(ctl --json status | jq .history.panes_stored)
+	[ "$stored" -ge "$1" ]
+}
+
+fires() {
+	ctl --json alerts | jq -ne 'input | [.alerts[] | select(.state == "firing")] | length > 0' >/dev/null
+}
+
+stop() {
+	kill "$daemon"
+	wait "$daemon" || fail 'pebsd did not end well'
+	daemon=''
+}
+
+# ---- with a history ----
+
+configure yes
+since=$(date +%s)
+start --config "$work/pebsd.conf"
+refuses 404 "/range.json?since=$since" 'Nothing is stored'
+until_true 'the alert fires' fires
+until_true 'three panes are stored' panes_stored 3
+sharing=cgroup=model:false-sharing
+
+answers "/timeline.json?since=$since&bins=360" \
+	'.origin == "model" and (.bins | length >= 3) and (.cgroup | not) and all(.bins[]; .events.loads.samples > 0 and .events.loads.sources.l1.samples > 0)'
+answers "/timeline.json?since=$since&bins=2&$sharing&histograms=1" \
+	'.cgroup == "model:false-sharing" and .name == "false-sharing" and (.bins | length <= 2) and all(.bins[]; .events.loads.histogram | length > 0)'
+iso=$(date -ud "@$since" +%Y-%m-%dT%H:%M:%SZ)
+answers "/timeline.json?since=${iso//:/%3A}&bins=1" '.bins | length == 1'
+answers "/range.json?since=$since" \
+	'[.cgroups[].cgroup] == ["model:false-sharing"] and (.gaps | type == "array") and (.cgroups[0].events.loads.trend | type == "object" or type == "array") and (.cgroups[0].id | not)'
+answers "/alerts.json?since=$since" \
+	'[.alerts[] | "\(.rule) \(.cgroup) \(.state) \(.above)"] == ["shared-lines model:false-sharing firing 0.5"] and .alerts[0].value > 0.5'
+answers /alerts.json '.alerts[0] | .state == "firing" and .value > 0.5 and .above == 0.5'
+answers "/explain.json?rule=shared-lines&$sharing" \
+	'.rule.rule == "shared-lines" and (.judged[0].sentences | length > 0) and (.rule | has("action") or has("cgroup") | not)'
+
+# Nobody learns of a cgroup that /metrics does not name.
+refuses 404 "/timeline.json?since=$since&cgroup=model:streaming" 'not among the cgroups'
+refuses 404 "/timeline.json?since=$since&cgroup=/none" 'not among the cgroups'
+refuses 404 '/explain.json?rule=shared-lines&cgroup=model:streaming' 'No such alert'
+refuses 404 '/explain.json?rule=none&cgroup=model:false-sharing' 'No such alert'
+
+refuses 400 /timeline.json 'expected the parameter since'
+refuses 400 "/timeline.json?since=$since&bins=361" 'bins: expected a whole number from 1 to 360'
+refuses 400 "/timeline.json?since=$since&bins=1&bins=2" 'each once'
+refuses 400 "/range.json?since=$since&x=1" 'only the parameters since and until'
+refuses 400 '/range.json?since=yesterday' 'since: expected a time'
+refuses 400 '/range.json?since=5&until=5' 'before'
+refuses 400 "/alerts.json?since=$since&cgroup=/a" 'only the parameters'
+refuses 400 "/timeline.json?since=$since&cgroup=/a%00b" 'only the parameters'
+refuses 404 '/range.json?since=5&until=50' 'The history reaches from'
+refuses 404 "/zoom.json?$sharing" 'No zoom of this cgroup'
+expect 'HEAD' 405 "$(curl -s -I -o /dev/null -w '%{http_code}' "http://127.0.0.1:$port/range.json?since=$since")"
+expect 'another Host' 421 "$(curl -s -o /dev/null -w '%{http_code}' -H 'Host: evil' "http://127.0.0.1:$port/range.json?since=$since")"
+
+# Too many at a time: each has a result, and afterwards all is well.
+for i in $(seq 60); do
+	curl -s -o /dev/null -w '%{http_code}\n' "http://127.0.0.1:$port/range.json?since=$((since - i))" >"$work/status.$i" &
+	clients[i]=$!
+done
+wait "${clients[@]}"
+sort "$work"/status.* | uniq -c >"$work/statuses"
+grep -q ' 200$' "$work/statuses" || fail "nobody was answered: $(cat "$work/statuses")"
+grep -q ' 503$' "$work/statuses" || fail "nobody was refused: $(cat "$work/statuses")"
+! grep -vq ' \(200\|503\)$' "$work/statuses" || fail "other results: $(cat "$work/statuses")"
+ctl --json top --at "$(date -ud "@$((since + 15))" +%Y-%m-%dT%H:%M:%SZ)" >/dev/null || fail 'the control socket got no answer of the history'
+sleep 2
+answers "/range.json?since=$since" '.cgroups | length == 1'
+stop
+
+# ---- without ----
+
+configure no
+start --config "$work/pebsd.conf"
+for page in timeline range alerts; do
+	refuses 404 "/$page.json?since=$since" 'No history is stored: keep = no in [history]'
+done
+grep -qF 'keep = yes' "$work/body" || fail "the refusal does not say what to do: $(cat "$work/body")"
+answers /top.json '.cgroups | length >= 0'
