@@ -90,8 +90,8 @@ window.fixture = {mode: '', asked: []};
 			all[source] = (all[source] || 0) + n;
 		return all;
 	}, {});
-	const waitsOf = event => {
-		const lost = event.weighted.latency_sum / 10 / 4e8;
+	const waitsOf = (event, length) => {
+		const lost = event.weighted.latency_sum / length / 4e8;
 		return {wait: {value: 0.4, low: 0.35, high: 0.45}, cores_used: {value: 2.5 * lost}, cores_lost: {value: lost, low: 0.9 * lost, high: 1.1 * lost}};
 	};
 	const trendOf = service => ({bin_s: 60, samples: Array(60).fill(1000), mean: Array.from({length: 60}, (_, i) =>
@@ -103,10 +103,10 @@ window.fixture = {mode: '', asked: []};
 			const loads = eventOf(samplesOf(s, since, until), true);
 			if (live)
 				loads.trend = trendOf(s);
-			return {cgroup: s.cgroup, ...s.name ? {name: s.name} : {}, ...s.labels ? {labels: s.labels} : {}, events: {loads}, waits: waitsOf(loads)};
+			return {cgroup: s.cgroup, ...s.name ? {name: s.name} : {}, ...s.labels ? {labels: s.labels} : {}, events: {loads}, waits: waitsOf(loads, until - since)};
 		});
 		return {version: 1, origin: 'kernel', since: text(since), window_s: until - since, samples: {seen: host.samples, lost: {}, unsampled_seconds: {}},
-			total: {events: {loads: host}}, waits: waitsOf(host), taken: text(END), cgroups};
+			total: {events: {loads: host}}, waits: waitsOf(host, until - since), taken: text(END), cgroups};
 	}
 
 	let thousands = null;
@@ -136,7 +136,7 @@ window.fixture = {mode: '', asked: []};
 			if (from >= at('11:51:00') && to <= at('11:51:40') || to > END)
 				continue;
 			const loads = eventOf(together(of.map(s => samplesOf(s, from, to))), query.has('histograms'));
-			bins.push({since: text(from), until: text(to), covered_s: step, events: {loads}, waits: waitsOf(loads)});
+			bins.push({since: text(from), until: text(to), covered_s: step, events: {loads}, waits: waitsOf(loads, step)});
 		}
 		return {version: 1, origin: 'kernel', since: text(since), until: text(until), bin_s: step, bins, taken: text(END),
 			gaps: [{since: '2026-01-15T11:51:00Z', until: '2026-01-15T11:51:40Z'}], notes: []};

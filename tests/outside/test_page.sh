@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # The page at /, opened in Chromium. It must show the same values as pebsctl, on a wide and on a narrow screen, and
 # work with the keyboard. A name must never become markup. The page must request only from pebsd, once per
-# collection, and must not violate its policy. It must say when pebsd does not answer. Leaves pictures of it in
-# build/page/.
+# collection, and must not violate its policy. It must say when pebsd does not answer. With the fixed replies of
+# page_data.js: ranges of time and their addresses, charts, alerts, code, 10,000 cgroups, and what it says if
+# pebsd is paused or has no history. Leaves pictures of it in build/page/.
 set -u
 # shellcheck source=tests/e2e/daemon.sh
 . tests/e2e/daemon.sh
@@ -15,9 +16,9 @@ need jq curl base64
 pictures=$(dirname "$PEBSD")/page
 mkdir -p "$pictures"
 
-# The cells of each row by column. A name is the text that the page shows.
+# The cells of each row by column. For the name, the path that its link shows on hover.
 table='[...document.querySelectorAll("#table tbody tr")].map(tr => Object.fromEntries([...tr.cells].map((cell, i) =>
-	[document.querySelectorAll("#table thead th")[i].dataset.key, (cell.querySelector("bdi") || cell).textContent])))'
+	[document.querySelectorAll("#table thead th")[i].dataset.key, (cell.querySelector("a") || {}).title || cell.textContent])))'
 
 # The expected contents of the table, from pebsctl's JSON.
 cat >"$work/expected.jq" <<'EOF'
@@ -50,7 +51,7 @@ agrees() {
 		evaluate 'document.dispatchEvent(new Event("visibilitychange"))' >/dev/null
 		sleep 0.3
 		expected=$(ctl --json top "$@" | jq -c -f "$work/expected.jq")
-		found=$(evaluate "$table" | jq -c 'map(del(.sources, .trend))')
+		found=$(evaluate "$table" | jq -c 'map(del(.sources, .trend, .lost, .wait))')
 		[ "$expected" != "$found" ] || return 0
 	done
 	fail "$what: pebsctl has $expected, the page $found"
@@ -61,27 +62,31 @@ size_of() {
 	od -An -j16 -N8 -tu1 "$1" | awk '{print $3 * 256 + $4 " " $7 * 256 + $8}'
 }
 
-# look NAME: takes a picture at each width, for `alerts` also a dark one. Nothing may be wider than the screen.
+# look NAME: takes a picture at each width, for some also a dark one. Nothing may be wider than the screen.
 look() {
 	local width scheme file
-	for width in 1280 400; do
+	for width in 600 701 824; do
+		screen "$width" 900
+		expect "$1 at $width is no wider" true "$(evaluate 'document.scrollingElement.scrollWidth <= innerWidth')"
+	done
+	for width in 1400 760 390; do
 		for scheme in light dark; do
 			screen "$width" 900 "$scheme"
-			expect "$1 at $width is no wider" true "$(evaluate 'document.documentElement.scrollWidth <= innerWidth')"
-			[ "$scheme" = light ] || [ "$1" = alerts ] || continue
+			expect "$1 at $width is no wider" true "$(evaluate 'document.scrollingElement.scrollWidth <= innerWidth')"
+			[ "$scheme" = light ] || [[ " alerts live range code " == *" $1 "* ]] || continue
 			file=$pictures/$1-$width-$scheme.png
 			picture "$file"
 			expect "the width of $file" "$width" "$(size_of "$file" | cut -d' ' -f1)"
 		done
 	done
-	screen 1280 900
+	screen 1400 900
 }
 
 # All requests went to pebsd, nothing failed in the page, and no policy was violated.
 innocent() {
 	local others mistakes
 	others=$(jq -r 'select(.method == "Network.requestWillBeSent") | .params.request.url' "$work/events" |
-		grep -v -e "^http://127.0.0.1:$port/" -e '^data:,$' || :)
+		grep -v -e "^http://127.0.0.1:$port/" -e "^blob:http://127.0.0.1:$port/" -e '^data:' || :)
 	[ -z "$others" ] || fail "requests to others: $others"
 	mistakes=$(jq -c 'select(.method == "Runtime.exceptionThrown" or .method == "Page.javascriptDialogOpening" or
 		(.method == "Log.entryAdded" and .params.entry.source != "network"))' "$work/events")
@@ -110,8 +115,9 @@ replayed
 open_page
 agrees 'a recording'
 expect 'elements made of names' '[1,0]' "$(evaluate '[document.scripts.length, document.images.length]')"
-evaluate 'document.querySelectorAll("#table tbody a").forEach(a => { if (a.textContent.includes("script")) a.click(); })' >/dev/null
-becomes 'the cgroup of that name' "\"/<script>alert(1)</script>\\\"\"" 'document.querySelector("#one-head bdi").textContent'
+evaluate 'document.querySelectorAll("#table tbody a").forEach(a => { if (a.title.includes("script")) a.click(); })' >/dev/null
+becomes 'the cgroup of that name' "\"/<script>alert(1)</script>\\\"\"" \
+	'document.getElementById("one-path").textContent || document.querySelector("#one-head bdi").textContent'
 expect 'its samples, by bucket' \
 	"$(ctl --json show "/<script>alert(1)</script>\"" | jq -c '[.events.loads.histogram[].samples]')" \
 	"$(evaluate '[...document.querySelectorAll("#buckets tr")].map(tr => Number(tr.cells[1].textContent.replace(/,/g, "")))')"
@@ -125,6 +131,7 @@ leave_page
 # The running model, at first without rules, then with a rule that fires and one that does not fire yet.
 cat >"$work/pebsd.conf" <<'EOF'
 [sampling]
+events = loads
 interval = 2s
 [rule slow]
 cgroup = model:pointer-chase
@@ -156,14 +163,15 @@ start --origin model --config "$work/pebsd.conf"
 open_page
 agrees 'the model' --window 10
 becomes 'alerts' '["firing slow model:pointer-chase","pending soon model:remote-numa"]' \
-	'[...document.querySelectorAll("#alert-list li")].map(li => [...li.children].slice(0, 3).map(e => e.textContent).join(" "))'
+	'[...document.querySelectorAll("#alert-list .lane")].map(lane => [lane.children[0].textContent, lane.children[2].textContent,
+		lane.children[1].title].join(" "))'
 expect 'pebsctl has the same alerts' '["firing slow model:pointer-chase","pending soon model:remote-numa"]' \
 	"$(ctl --json alerts | jq -c '[.alerts[] | "\(.held // .state) \(.rule) \(.cgroup)"] | sort')"
 look alerts
 
 # What waiting costs has columns only if it is known. A figure that is not known in one cgroup is a dash.
 expect 'columns of waits' false "$(evaluate 'Boolean(document.querySelector("#table th[data-key=lost]"))')"
-evaluate 'state.frozen = true; top_.waits = {wait: {value: 0.284}, cores_used: {value: 40.16}, cores_lost: {value: 11.4}};
+evaluate 'state.frozen = true; made = {}; top_.waits = {wait: {value: 0.284}, cores_used: {value: 40.16}, cores_lost: {value: 11.4}};
 	for (const cgroup of top_.cgroups)
 		if (cgroup.cgroup === "model:pointer-chase")
 			cgroup.waits = {wait: {value: 0.412, low: 0.38, high: 0.44}, cores_lost: {value: 3.24, low: 3, high: 3.6},
@@ -173,7 +181,7 @@ expect 'waits of cgroups' '[["3.2","41"],["–","–"]]' "$(evaluate "$table.fil
 	['model:pointer-chase', 'model:streaming'].includes(row.name)).map(row => [row.lost, row.wait])" | jq -c 'sort')"
 expect 'waits of the host' true "$(evaluate 'document.getElementById("about").textContent.endsWith(
 	"; all cgroups: cores lost 11.4, cores used 40.2, wait 28 %")')"
-evaluate '[...document.querySelectorAll("#table tbody a")].find(a => a.textContent === "model:pointer-chase").click()' >/dev/null
+evaluate '[...document.querySelectorAll("#table tbody a")].find(a => a.title === "model:pointer-chase").click()' >/dev/null
 becomes 'waits of one cgroup' '["3.23.0 to 3.6","41 %38 % to 44 %","5.13 GB/sat least 4.00 GB/s"]' \
 	'[...document.querySelectorAll("#numbers div")].filter(div => ["cores lost", "wait", "traffic"].includes(
 		div.querySelector("dt").textContent)).map(div => div.querySelector("dd").textContent)'
@@ -205,10 +213,10 @@ ask Input.insertText '{"text":"Chase"}'
 becomes 'one row' '["model:pointer-chase"]' "$table.map(row => row.name)"
 key Escape
 key ArrowDown
-expect 'the first row' '"model:pointer-chase"' "$(evaluate 'document.activeElement.textContent')"
+expect 'the first row' '"model:pointer-chase"' "$(evaluate 'document.activeElement.title')"
 key Enter $'\\r'
-becomes 'its figures' '["model:pointer-chase",true]' \
-	'[document.activeElement.textContent, document.querySelectorAll("#histogram rect").length > 3]'
+becomes 'its figures' '[true,true]' \
+	'[document.activeElement.textContent.endsWith("pointer-chase"), document.querySelectorAll("#histogram rect").length > 3]'
 look cgroup
 key Escape
 becomes 'the table again' true 'document.getElementById("one").hidden'
@@ -220,6 +228,181 @@ key f f
 expect 'frozen' '"true"' "$(evaluate 'document.getElementById("freeze").getAttribute("aria-pressed")')"
 key f f
 innocent
+
+# Fixed data from here on: page_data.js replies in place of the server.
+script=''
+# data_page MODE HASH: opens the page with these replies
+data_page() {
+	[ -z "$script" ] || ask Page.removeScriptToEvaluateOnNewDocument "{\"identifier\":\"$script\"}"
+	ask Page.addScriptToEvaluateOnNewDocument "$(jq -cn --rawfile source tests/outside/page_data.js --arg mode "$1" \
+		'{source: ($source + "fixture.mode = \"" + $mode + "\";")}')"
+	script=$(jq -r .result.identifier <<<"$answer")
+	ask Page.navigate '{"url":"about:blank"}'
+	ask Page.navigate "{\"url\":\"http://127.0.0.1:$port/#$2\"}"
+	becomes "the page with $1 and $2" true 'document.readyState === "complete" && document.querySelectorAll("#table tbody tr").length > 0 &&
+		Boolean(past.timeline) && past.timeline.url !== "" && !following'
+}
+
+text_of() {
+	evaluate "document.getElementById('$1').textContent"
+}
+
+# has WHAT TEXT ID: the element contains the text
+has() {
+	becomes "$1" true "document.getElementById('$3').textContent.includes('$2')"
+}
+
+# drag TIME TIME: drags across the timeline from one time to the other (of 2026-01-15, UTC)
+drag() {
+	local begin end y type
+	read -r begin end y < <(evaluate "(() => {
+		const box = document.getElementById('timeline').getBoundingClientRect(), x = xOf(viewOf(), box.width);
+		return [x(seconds('2026-01-15T$1Z')) + box.left, x(seconds('2026-01-15T$2Z')) + box.left, box.top + 60].join(' ');
+	})()" | tr -d '"')
+	for type in "mousePressed $begin" "mouseMoved $end" "mouseReleased $end"; do
+		ask Input.dispatchMouseEvent "{\"type\":\"${type% *}\",\"x\":${type#* },\"y\":$y,\"button\":\"left\",\"buttons\":1,\"clickCount\":1}"
+	done
+}
+
+ask Emulation.setTimezoneOverride '{"timezoneId":"UTC"}'
+postgresql=/system.slice/postgresql@15-main.service
+shop=/kubepods.slice/pod7/cri-6d4f.scope
+incident='since=2026-01-15T11%3A53%3A00Z&until=2026-01-15T11%3A56%3A00Z&end=2026-01-15T12%3A00%3A00Z'
+address() {
+	jq -rn --arg text "$1" '$text | @uri'
+}
+
+data_page '' ''
+expect 'names first, and the path on hover' "[\"postgresql@15-main\",\"$postgresql\"]" \
+	"$(evaluate '(a => [a.textContent, a.title])(document.querySelector("#table tbody a"))')"
+expect 'a name stays text' '[true,1,0]' "$(evaluate '[[...document.querySelectorAll("#table bdi")].some(e => e.textContent === "<script>alert(1)</script>\\u202e"),
+	document.scripts.length, document.images.length]')"
+expect 'rows with alerts' '["firing","pending"]' "$(evaluate '[...document.querySelectorAll("#table .mark")].map(e => e.className.slice(5)).sort()')"
+becomes 'the timeline by source' true 'document.querySelectorAll("#timeline path[class^=s]").length >= 6'
+expect 'a band for each alert that fired' 2 "$(evaluate 'document.querySelectorAll("#timeline .band").length')"
+expect 'cores lost are drawn' 1 "$(evaluate 'document.querySelectorAll("#timeline .lost").length')"
+expect 'time that is not stored is a gap' 1 "$(evaluate 'document.querySelectorAll("#timeline .gap").length')"
+becomes 'the heatmap of all cgroups' true '(canvas => new Set(canvas.getContext("2d").getImageData(0, 0, canvas.width, 180).data).size > 50)(
+	document.querySelector("#heat canvas"))'
+look live
+
+# One drag and two clicks find the incident.
+drag 11:53:00 11:56:00
+becomes 'the address has the range' "\"#$incident\"" 'location.hash'
+has 'the range' 'Chosen: 11:53:00 to 11:56:00 (3 min)' chosen-range
+has 'the table is about it' '11:53:00 to 11:56:00' range-text
+expect 'the database is the costliest' "\"$postgresql\"" "$(evaluate 'document.querySelector("#table tbody a").title')"
+expect 'its alert fired in this range' '"an alert fired in this range"' "$(evaluate 'document.querySelector("#table tbody .mark").title')"
+evaluate 'document.querySelector("#table tbody tr td").click()' >/dev/null
+has 'its figures' postgresql@15-main one-head
+becomes 'its histogram by source' true 'document.querySelectorAll("#histogram rect.s5").length > 5 && document.querySelectorAll("#histogram .before").length === 1'
+has 'the range before is the outline' '3 min before' histogram-unit
+becomes 'the quantiles of its heatmap' '[true,true]' '["p50", "p99"].map(name => document.querySelectorAll("#heat polyline.of-" + name).length > 0)'
+evaluate '[...document.querySelectorAll("#alert-list .lane")].find(lane => lane.textContent.includes("remote-loads")).click()' >/dev/null
+has 'the explanation' 'the rule fires when the share is proven to be above its limit' explanation
+has 'the limit' 'limit: above 30 %' explanation
+expect 'the address has the alert' true "$(evaluate 'location.hash.includes("rule=remote-loads")')"
+look range
+
+# The address brings all of it back, in a new page.
+data_page '' "cgroup=$(address "$postgresql")&rule=remote-loads&$incident"
+has 'the range of the address' 'Chosen: 11:53:00 to 11:56:00 (3 min)' chosen-range
+has 'its cgroup' postgresql@15-main one-head
+has 'its alert' 'proven to be above' explanation
+becomes 'the request for its range' true 'fixture.asked.includes("/range.json?since=2026-01-15T11%3A53%3A00Z&until=2026-01-15T11%3A56%3A00Z")'
+
+# Escape goes back step by step. All else that the mouse does has keys.
+key Escape
+becomes 'no explanation' true 'document.getElementById("explanation").hidden'
+key Escape
+has 'all cgroups' 'All cgroups' one-head
+key Escape
+has 'now' 'Live: the last 10 s' chosen-range
+key t t
+key ArrowLeft
+has 'a range by keys' 'Chosen: 11:59:00 to 12:00:00' chosen-range
+key ArrowLeft
+has 'it moves' 'Chosen: 11:58:50 to 11:59:50' chosen-range
+evaluate 'document.getElementById("timeline").dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowLeft", shiftKey: true, bubbles: true}))' >/dev/null
+has 'its end moves' 'Chosen: 11:58:50 to 11:59:40' chosen-range
+key Escape
+key 3 3
+becomes 'an hour' '["#span=3600","true"]' '[location.hash, document.querySelector("#spans [data-span=\"3600\"]").getAttribute("aria-pressed")]'
+key '[' '['
+becomes 'earlier' true 'location.hash.includes("end=2026-01-15T11%3A30%3A00Z")'
+key Escape
+key 1 1
+key a a
+expect 'alerts have a key' true "$(evaluate 'document.activeElement.className === "lane"')"
+key / /
+ask Input.insertText '{"text":"team=pay"}'
+becomes 'a search over the labels' "[\"$shop\"]" "$table.map(row => row.name)"
+key Escape
+
+# Code: a zoom is begun where it is permitted.
+data_page no-zoom-yet "cgroup=$(address "$shop")"
+has 'no zoom yet' 'No zoom into this service yet' code-said
+key z z
+becomes 'the flame graph' '[8,true]' '[document.querySelectorAll("#flame button").length, document.querySelector("#flame .s5").textContent.startsWith("count_order stats.c:118")]'
+expect 'a function stays text' true "$(evaluate '[...document.querySelectorAll("#flame button")].some(e => e.textContent.startsWith("<b>parse</b>"))')"
+expect 'bytes of contended lines, by CPU' '["4 CPUs, first at 0%","2 CPUs, first at 0%"]' "$(evaluate '[...document.querySelectorAll(".line64")].map(line =>
+	line.querySelectorAll(".track").length + " CPUs, first at " + line.querySelector(".track i").style.left)')"
+evaluate '[...document.querySelectorAll("#flame button")].find(e => e.textContent.startsWith("handle_order")).click()' >/dev/null
+becomes 'a part of the graph' '"100%"' '(e => e.style.width.replace(/calc\((.*?) .*/, "$1"))([...document.querySelectorAll("#flame button")].find(e => e.textContent.startsWith("handle_order")))'
+evaluate 'document.getElementById("widen").click()' >/dev/null
+look code
+data_page no-zoom "cgroup=$(address "$shop")"
+has 'the refusal of a zoom' 'Zooms are not served. Set "profiles = yes" in [export].' code-said
+expect 'no button for it' true "$(evaluate 'document.getElementById("zoom").hidden')"
+
+# What the page exports.
+data_page '' "cgroup=$(address "$postgresql")&$incident"
+becomes 'all replies' true 'Boolean(bodyOf("before") && bodyOf("range")) && !following'
+evaluate '(was => URL.createObjectURL = blob => { window.saved = blob; return was.call(URL, blob); })(URL.createObjectURL);
+	HTMLAnchorElement.prototype.click = () => 0; document.getElementById("export-json").click()' >/dev/null
+expect 'exported figures' "[6,\"$postgresql\",60]" "$(evaluate 'saved.text().then(text => (all => [all.figures.cgroups.length, all.cgroup, all.cgroup_timeline.bins.length + 4])(JSON.parse(text)))')"
+evaluate 'document.getElementById("export-svg").click()' >/dev/null
+expect 'an exported picture' '["image/svg+xml",true,true]' "$(evaluate 'saved.text().then(text => [saved.type, text.startsWith("<svg"), text.includes("data:image/png") && text.includes("postgresql@15-main")])')"
+
+# What it says.
+data_page paused ''
+has 'a pause' 'pebsd is not sampling: paused until 2026-01-15T12:10:00Z' trouble
+look paused
+data_page '' ''
+evaluate 'fixture.mode = "stopped"' >/dev/null
+has 'a stop' 'Lost connection to pebsd at 127.0.0.1:' trouble
+look stopped
+data_page replay ''
+has 'a replay' 'Replay: these figures are of a recording (night.perf.data, of db-17.example, begun 2026-01-14T02:00:00Z) and not of now.' notice
+look replay
+data_page no-history "cgroup=$(address "$postgresql")"
+has 'why nothing older is there' 'No timeline: No history is kept. Set "keep = yes" in [history] and restart pebsd.' no-history
+expect 'the live figures and the trend remain' '[6,true,true]' "$(evaluate '[document.querySelectorAll("#table tbody tr").length, document.querySelectorAll(".trend polyline").length >= 6,
+	document.querySelectorAll("#histogram rect").length > 10]')"
+look no-history
+data_page unknown "cgroup=$(address /system.slice/nginx.service)&rule=slow-pages"
+has 'an alert that cannot be judged' 'unknown (pending)' alert-list
+expect 'its bar' 1 "$(evaluate 'document.querySelectorAll("#alert-list .is-unknown").length')"
+has 'its explanation' 'The state is unknown now (samples).' explanation
+expect 'its mark in the table' 1 "$(evaluate 'document.querySelectorAll("#table .mark.unknown").length')"
+look unknown
+
+# 10,000 cgroups: a bounded number of rows is drawn, and the search finds each of them.
+data_page many ''
+expect 'rows' '[100,"Show more: 100 of 10,000 are listed"]' "$(evaluate '[document.querySelectorAll("#table tbody tr").length, document.getElementById("more").textContent]')"
+echo "10,000 cgroups: drawn in $(evaluate '(began => { made = {}; render(); return Math.round(performance.now() - began); })(performance.now())') ms, again in" \
+	"$(evaluate '(began => { render(); return Math.round(performance.now() - began); })(performance.now())') ms"
+key / /
+ask Input.insertText '{"text":"api-09999"}'
+becomes 'the last one' '["shop-39/api-09999 · app"]' '[...document.querySelectorAll("#table tbody a")].map(a => a.textContent)'
+key Escape
+look many
+innocent
+ask Page.removeScriptToEvaluateOnNewDocument "{\"identifier\":\"$script\"}"
+size=$(get / | wc -c)
+[ "$size" -lt 100000 ] || fail "the page has $size bytes"
+ask Page.navigate '{"url":"about:blank"}'
+open_page
 
 # The page must tell when pebsd pauses, does not answer, answers again, and has ended.
 ctl pause --for 10m >/dev/null
