@@ -8,9 +8,9 @@
 
 #include "export/json/json_public.h"
 #include "export/prometheus/prometheus.h"
+#include "http/http_view_make.h"
 #include "origin/pmu/perf_selection.h"
 #include "serve_history.h"
-#include "serve_views.h"
 
 #define SYSFS_ROOT "/sys"
 
@@ -214,6 +214,35 @@ static int get_public_alerts(void *userdata, char **ret_text, size_t *ret_length
 					  &labels, ret_text, ret_length);
 }
 
+static bool is_exported(const char *path, void *userdata)
+{
+	return config_exports(userdata, path);
+}
+
+static int get_view(void *userdata, const struct http_view *view, char **ret_text, size_t *ret_length,
+		    char **ret_message)
+{
+	struct server *server = userdata;
+	struct engine *engine = sampling_engine(server->sampling);
+	const u64 top = server->config->top;
+	struct http_view_sources sources = {
+		.origin = engine_head(engine)->origin,
+		.history = server->history,
+		.history_off = server->history_off,
+		.policy = alerts_policy(server->alerts),
+		.names = {.top = top == CONFIG_TOP_AUTO ? SERIES_TOP_DEFAULT : top,
+			  .exported = is_exported,
+			  .userdata = server->config,
+			  .labels = public_labels(server)},
+		.modelled = server->http_zooms.modelled,
+	};
+
+	sources.names.series = engine_series(engine, &sources.names.n_series);
+	if (*server->http_zooms.enabled || server->http_zooms.modelled)
+		sources.zooms = server->http_zooms.zooms;
+	return http_view_make(&sources, view, ret_text, ret_length, ret_message);
+}
+
 static int get_health(void *userdata, const char **ret_reason)
 {
 	struct server *server = userdata;
@@ -278,7 +307,7 @@ int serve_endpoints_open(struct server *server, struct control_backend backend, 
 		.top = get_public_top,
 		.alerts = get_public_alerts,
 		.health = get_health,
-		.view = serve_view,
+		.view = get_view,
 		.profiles = http_zooms_profiles(&server->http_zooms),
 	};
 	int r;

@@ -89,7 +89,9 @@ members error | compare Varlink_errors 'members of errors'
 	{
 		keys daemon/export/json/json_public.c 'json_put\w*'
 		keys "$work/state.c" 'json_put\w*'
-	} | sed 's,^,/alerts.json ,'
+		sed -n '/ alert_members\[\]/,/};/p' daemon/export/json/json_public.c | grep -oE '"[a-z_]+"' | tr -d '"'
+	} | sed 's,^,/alerts.json_and_/explain.json ,'
+	keys daemon/export/json/json_flame.c 'json_put\w*' | sed 's,^,/zoom.json ,'
 } | compare JSON_of_pebsd 'keys of JSON'
 
 # The names of all metrics are in the sources (test_manual_metrics.sh), and their labels in the served text. The example

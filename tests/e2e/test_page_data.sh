@@ -18,7 +18,7 @@ configure() {
 		workloads = streaming false-sharing
 		[history]
 		keep = $1
-		[export]
+		[cgroups]
 		exclude = model:streaming
 		[rule shared-lines]
 		cgroup = model:*
@@ -105,6 +105,13 @@ refuses 404 '/range.json?since=5&until=50' 'The history reaches from'
 refuses 404 "/zoom.json?$sharing" 'No zoom of this cgroup'
 expect 'HEAD' 405 "$(curl -s -I -o /dev/null -w '%{http_code}' "http://127.0.0.1:$port/range.json?since=$since")"
 expect 'another Host' 421 "$(curl -s -o /dev/null -w '%{http_code}' -H 'Host: evil' "http://127.0.0.1:$port/range.json?since=$since")"
+
+# A zoom of the model is for everybody: the two threads write to different offsets of one line.
+answers "/zoom.json?$sharing&seconds=2" \
+	'.cgroup == "model:false-sharing" and .samples > 100 and .flame.samples > 100 and (.flame.children | length > 0) and ([.flame | .. | .name? // empty] | length > 3) and ([.lines[0].accesses[].cpu] | unique | length >= 2) and ([.lines[0].accesses[].offset] | unique | length >= 2) and .lines[0].false_sharing and (.lines[0].line | startswith("0x"))'
+answers "/zoom.json?$sharing" '.samples > 100 and ([.. | objects | select(has("sources"))] | length <= 2000)'
+refuses 400 "/zoom.json?$sharing&seconds=301" 'seconds: expected a whole number from 1 to 300'
+refuses 404 "/zoom.json?cgroup=/none&seconds=1" ''
 
 # Too many at a time: each has a result, and afterwards all is well.
 for i in $(seq 60); do

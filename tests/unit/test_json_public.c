@@ -102,7 +102,9 @@ Test(json_public, names_are_made_of_the_labels_of_metrics_and_no_others)
 	};
 
 	snapshot->cgroups[0].path = path;
+	snapshot->containers = &lookup;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		json_object *cgroup, *shown;
 		const struct json_public_labels labels = {&lookup, cases[i].labels};
 		_cleanup_json_ json_object *object = NULL;
 		size_t length = 0;
@@ -110,10 +112,13 @@ Test(json_public, names_are_made_of_the_labels_of_metrics_and_no_others)
 
 		cr_assert_eq(json_public_top(snapshot, list, 1, &labels, &text, &length), 0);
 		object = parse(text, length);
-		cr_expect_str_eq(
-			json_get_text(json_object_array_get_idx(json_get_array(object, "cgroups"), 0),
-				      "name"),
-			cases[i].name);
+		cgroup = json_object_array_get_idx(json_get_array(object, "cgroups"), 0);
+		cr_expect_str_eq(json_get_text(cgroup, "name"), cases[i].name);
+		shown = json_get_object(cgroup, "labels");
+		cr_expect_eq(shown != NULL, cases[i].labels != 0);
+		if (shown)
+			cr_expect_eq(json_object_object_length(shown), i, "%s",
+				     json_object_to_json_string(shown));
 	}
 }
 
@@ -378,7 +383,8 @@ Test(json_public, only_a_public_alert_is_explained)
 	cr_expect_gt(json_object_array_length(json_get_array(judged, "sentences")), 0);
 	cr_expect_not(json_get(judged, "alert"), "its number is not public");
 	/* The rule does not hold there, is a dry run, or does not exist. */
-	cr_expect_eq(json_public_explain("perf", policy, "slow-db", "/", &no_labels, &text, &length), -ENOENT);
+	cr_expect_eq(json_public_explain("perf", policy, "slow-db", "/", &no_labels, &text, &length),
+		     -ENOENT);
 	cr_expect_eq(json_public_explain("perf", policy, "none", "/", &no_labels, &text, &length), -ENOENT);
 	policy_free(policy);
 }

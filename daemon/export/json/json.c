@@ -40,21 +40,22 @@ static void put_guest(struct json_writer *writer, json_object *object, const str
 		json_put(writer, object, "guest_not_sampled", json_object_new_boolean(1));
 }
 
-/* Adds the labels of the container; nothing if the path is not that of a known container. */
+/* Adds the labels of `wanted` (bits) that the container has; nothing if it has none of them, or if the path is not that of a known container. */
 static void put_labels(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
-		       const char *path)
+		       const char *path, unsigned int wanted)
 {
 	const struct container_lookup *lookup = snapshot->containers;
 	const struct container *container = lookup ? lookup->find(lookup->userdata, path) : NULL;
-	json_object *labels;
+	json_object *labels = NULL;
 
-	if (!container)
-		return;
-	labels = json_checked(writer, json_object_new_object());
-	for (enum container_label label = 0; label < CONTAINER_LABELS; label++)
-		if (container->text[label])
-			json_put_text(writer, labels, container_label_name(label), container->text[label]);
-	json_put(writer, object, "labels", labels);
+	for (enum container_label label = 0; container && label < CONTAINER_LABELS; label++) {
+		if (!container->text[label] || !(wanted & 1U << label))
+			continue;
+		labels = labels ? labels : json_checked(writer, json_object_new_object());
+		json_put_text(writer, labels, container_label_name(label), container->text[label]);
+	}
+	if (labels)
+		json_put(writer, object, "labels", labels);
 }
 
 /* Adds nothing unless the counters are the sum of a subtree. */
@@ -79,7 +80,9 @@ static json_object *cgroup_object(struct json_writer *writer, const struct snaps
 	/* Public data has nothing beyond the metrics of the default configuration. */
 	if (!more || !more->public) {
 		json_put_u64(writer, object, "id", cgroup->id);
-		put_labels(writer, object, snapshot, cgroup->path);
+		put_labels(writer, object, snapshot, cgroup->path, ~0U);
+	} else if (more->labels) {
+		put_labels(writer, object, snapshot, cgroup->path, more->labels);
 	}
 	put_guest(writer, object, cgroup);
 	put_subtree(writer, object, cgroup);
@@ -303,7 +306,7 @@ static json_object *detail_object(const struct snapshot *snapshot, const struct 
 	json_put_u64(&writer, object, "id", cgroup->id);
 	json_put(&writer, object, "alive", json_object_new_boolean(cgroup->alive));
 	put_no_slot(&writer, object, snapshot, cgroup->path);
-	put_labels(&writer, object, snapshot, cgroup->path);
+	put_labels(&writer, object, snapshot, cgroup->path, ~0U);
 	put_guest(&writer, object, cgroup);
 	put_subtree(&writer, object, cgroup);
 	json_put_events(&writer, object, snapshot, figures->of, true);

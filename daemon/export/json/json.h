@@ -32,7 +32,8 @@ struct json_more {
 	struct json_trend trend;
 	bool matching;   /* adds the number of all cgroups, even if not all are in the reply */
 	bool histograms; /* each cgroup has the histograms of json_cgroup() */
-	bool public;     /* for everybody (json_public.h): adds times; no ids, labels, recordings and notes */
+	bool public; /* for everybody (json_public.h): adds times; no ids, recordings and notes, and only `labels` */
+	unsigned int labels;       /* bits 1 << enum container_label: labels that are public */
 	struct short_names *names; /* each cgroup has the member "name"; NULL: none has it */
 	struct json_page *page;    /* the argument `cgroups` begins at its `first`; NULL: no paging */
 	const struct past

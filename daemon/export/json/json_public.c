@@ -60,6 +60,7 @@ static int write_top(const struct snapshot *snapshot, const size_t *chosen, size
 	if (r < 0)
 		return r;
 	more->names = names;
+	more->labels = labels->labels;
 	out = open_memstream(&text, ret_length);
 	if (!out)
 		return -ENOMEM;

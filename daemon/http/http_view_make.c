@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "serve_views.h"
+#include "http/http_view_make.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,8 +11,7 @@
 #include "export/json/json_past.h"
 #include "export/json/json_public.h"
 #include "export/profile/zoom_flame.h"
-#include "serve_history.h"
-#include "serve_internal.h"
+#include "http/shared/http_wire.h"
 
 #define USEC_PER_SEC 1000000ULL
 
@@ -27,7 +26,7 @@
 
 /* A view that is being made. */
 struct made {
-	struct server *server;
+	const struct http_view_sources *sources;
 	const struct http_view *view;
 	u64 since_us, until_us;
 	bool open;     /* the range ends now */
@@ -41,51 +40,28 @@ static int get_past(const struct made *made, enum history_question question, u32
 	struct history_query query = {
 		.question = question, .since_us = made->since_us, .until_us = made->until_us, .bins = bins};
 
-	if (!made->server->history)
+	if (!made->sources->history)
 		return -EOPNOTSUPP;
 	if (path && strlen(path) >= sizeof(query.path))
 		return -ENOENT;
 	(void)stpcpy(query.path, path ? path : "");
-	return history_past(made->server->history, &query, ret);
-}
-
-static bool is_exported(const char *path, void *userdata)
-{
-	return config_exports(userdata, path);
-}
-
-/* The labels that /metrics shows, and no others. */
-static struct json_public_labels public_labels(const struct server *server)
-{
-	return (struct json_public_labels){.lookup =
-						   engine_head(sampling_engine(server->sampling))->containers,
-					   .labels = server->config->container_labels};
-}
-
-static struct json_public_names public_names(const struct server *server)
-{
-	struct json_public_names names = {
-		.exported = is_exported, .userdata = server->config, .labels = public_labels(server)};
-
-	names.series = engine_series(sampling_engine(server->sampling), &names.n_series);
-	names.top = server->config->top == CONFIG_TOP_AUTO ? SERIES_TOP_DEFAULT : server->config->top;
-	return names;
+	return history_past(made->sources->history, &query, ret);
 }
 
 /* Finds the cgroup of the view. One without a series now must be among the costliest of the range. */
 static int find_path(const struct made *made, const char **ret)
 {
-	const struct json_public_names names = public_names(made->server);
+	const struct json_public_names *names = &made->sources->names;
 	const struct past *past;
 	int r;
 
-	*ret = json_public_path(&names, NULL, made->view->cgroup);
+	*ret = json_public_path(names, NULL, made->view->cgroup);
 	if (*ret)
 		return 0;
 	r = get_past(made, HISTORY_ASK_PANES, 0, NULL, &past);
 	if (r < 0)
 		return r;
-	*ret = json_public_path(&names, past, made->view->cgroup);
+	*ret = json_public_path(names, past, made->view->cgroup);
 	return *ret ? 0 : -ENXIO;
 }
 
@@ -112,7 +88,7 @@ static int get_bins(const struct made *made, const char *path, struct json_histo
 
 static int make_timeline(struct made *made)
 {
-	const struct json_public_labels labels = public_labels(made->server);
+	const struct json_public_labels *labels = &made->sources->names.labels;
 	struct json_page page = {.first = made->view->offset, .sums_most = TIMELINE_READS};
 	struct json_history history = {.shown = made->view->cgroup[0] ? made->view->cgroup : NULL,
 				       .histograms = made->view->histograms,
@@ -128,49 +104,42 @@ static int make_timeline(struct made *made)
 	}
 	if (r == 0)
 		r = get_bins(made, path, &history);
-	return r < 0 ? r : json_public_history(&history, &page, &labels, &made->text, &made->length);
+	return r < 0 ? r : json_public_history(&history, &page, labels, &made->text, &made->length);
 }
 
 static int make_range(struct made *made)
 {
-	const struct json_public_names names = public_names(made->server);
 	const struct past *past;
 	int r = get_past(made, HISTORY_ASK_PANES, 0, NULL, &past);
 
-	return r < 0 ? r : json_public_range(past, made->open, &names, &made->text, &made->length);
-}
-
-static const char *origin_of(const struct server *server)
-{
-	return engine_head(sampling_engine(server->sampling))->origin;
+	return r < 0 ? r
+		     : json_public_range(past, made->open, &made->sources->names, &made->text, &made->length);
 }
 
 static int make_alerts(struct made *made)
 {
-	struct server *server = made->server;
-	const struct json_public_labels labels = public_labels(server);
+	const struct http_view_sources *sources = made->sources;
 	const struct timespec since = {.tv_sec = (time_t)made->view->since};
 	const struct timespec until = {.tv_sec = (time_t)made->view->until};
 	_cleanup_json_ json_object *alerts = NULL;
 	const char *text;
-	int r = server->history ? history_alerts(server->history, made->since_us, made->until_us, &text)
-				: -EOPNOTSUPP;
+	int r = sources->history ? history_alerts(sources->history, made->since_us, made->until_us, &text)
+				 : -EOPNOTSUPP;
 
 	if (r == 0)
 		r = json_parse(text, strlen(text), ALERTS_DEPTH, &alerts);
 	if (r == 0 && !json_object_is_type(alerts, json_type_array))
 		r = -EBADMSG;
 	return r < 0 ? r
-		     : json_public_past_alerts(origin_of(server), alerts, &since, &until, &labels,
-					       &made->text, &made->length);
+		     : json_public_past_alerts(sources->origin, alerts, &since, &until,
+					       &sources->names.labels, &made->text, &made->length);
 }
 
 static int make_explanation(struct made *made)
 {
-	const struct json_public_labels labels = public_labels(made->server);
-	int r = json_public_explain(origin_of(made->server), alerts_policy(made->server->alerts),
-				    made->view->rule, made->view->cgroup, &labels, &made->text,
-				    &made->length);
+	const struct json_public_labels *labels = &made->sources->names.labels;
+	int r = json_public_explain(made->sources->origin, made->sources->policy, made->view->rule,
+				    made->view->cgroup, labels, &made->text, &made->length);
 
 	/* The cgroup is not the reason: it may exist. */
 	return r == -ENOENT ? -ESRCH : r;
@@ -178,17 +147,17 @@ static int make_explanation(struct made *made)
 
 static int make_zoom(struct made *made)
 {
-	const struct http_zooms *zooms = &made->server->http_zooms;
+	const struct http_view_sources *sources = made->sources;
 	const struct zoom *zoom;
 	u8 *text = NULL;
 	int r;
 
-	if (!*zooms->enabled && !zooms->modelled)
+	if (!sources->zooms)
 		return -EACCES;
-	zoom = zooms_find(zooms->zooms, made->view->cgroup);
+	zoom = zooms_find(sources->zooms, made->view->cgroup);
 	if (!zoom || zoom->state == ZOOM_RUNNING)
 		return -ECHILD;
-	r = zoom_flame(zoom, zooms->modelled, &text, &made->length);
+	r = zoom_flame(zoom, sources->modelled, &text, &made->length);
 	made->text = (char *)text;
 	return r;
 }
@@ -200,13 +169,14 @@ static int (*const makers[HTTP_VIEWS])(struct made *made) = {
 };
 
 /* Says what is stored, for a time of which nothing is. */
-static char *describe_no_data(const struct server *server)
+static char *describe_no_data(const struct http_view_sources *sources)
 {
 	char oldest[TEXT_TIME_MAX], newest[TEXT_TIME_MAX];
 	struct history_state state = {0};
 	char *text;
 
-	serve_history_state((void *)server, &state);
+	if (sources->history)
+		history_describe(sources->history, &state);
 	if (!state.kept.oldest_us || !state.kept.newest_us)
 		return strdup("Nothing is stored yet. The first figures are stored after 10 seconds.");
 	text_time(&(struct timespec){.tv_sec = (time_t)(state.kept.oldest_us / USEC_PER_SEC)}, oldest);
@@ -217,26 +187,26 @@ static char *describe_no_data(const struct server *server)
 		       : text;
 }
 
-static char *describe_no_history(const struct server *server)
+static char *describe_no_history(const struct http_view_sources *sources)
 {
 	char *text;
 
 	return asprintf(&text,
 			"No history is stored: %s. `keep = yes` in [history] stores one, see pebsd.conf(5).",
-			server->history_off ? server->history_off : "it was not started") < 0
+			sources->history_off ? sources->history_off : "it was not started") < 0
 		       ? NULL
 		       : text;
 }
 
 /* Returns the error for the client, with a sentence that says why. */
-static int explain_error(const struct server *server, int error, char **ret_message)
+static int explain_error(const struct http_view_sources *sources, int error, char **ret_message)
 {
 	switch (error) {
 	case -EOPNOTSUPP:
-		*ret_message = describe_no_history(server);
+		*ret_message = describe_no_history(sources);
 		return -ENOENT;
 	case -ENODATA:
-		*ret_message = describe_no_data(server);
+		*ret_message = describe_no_data(sources);
 		return -ENOENT;
 	case -ENXIO:
 	case -ENOENT:
@@ -266,10 +236,10 @@ static int explain_error(const struct server *server, int error, char **ret_mess
 	}
 }
 
-int serve_view(void *userdata, const struct http_view *view, char **ret_text, size_t *ret_length,
-	       char **ret_message)
+int http_view_make(const struct http_view_sources *sources, const struct http_view *view, char **ret_text,
+		   size_t *ret_length, char **ret_message)
 {
-	struct made made = {.server = userdata,
+	struct made made = {.sources = sources,
 			    .view = view,
 			    .since_us = view->since * USEC_PER_SEC,
 			    .until_us = view->until * USEC_PER_SEC};
@@ -279,7 +249,7 @@ int serve_view(void *userdata, const struct http_view *view, char **ret_text, si
 	made.open = view->until + 2 * HISTORY_PANE_SECONDS > (u64)time(NULL);
 	r = makers[view->kind](&made);
 	if (r < 0)
-		return r == -EAGAIN || r == -ENOMEM ? r : explain_error(userdata, r, ret_message);
+		return r == -EAGAIN || r == -ENOMEM ? r : explain_error(sources, r, ret_message);
 	*ret_text = made.text;
 	*ret_length = made.length;
 	return 0;
