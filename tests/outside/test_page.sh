@@ -343,12 +343,14 @@ key Escape
 data_page no-zoom-yet "cgroup=$(address "$shop")"
 has 'no zoom yet' 'No zoom into this service yet' code-said
 key z z
-becomes 'the flame graph' '[8,true]' '[document.querySelectorAll("#flame button").length, document.querySelector("#flame .s5").textContent.startsWith("count_order stats.c:118")]'
+becomes 'the flame graph' '[7,true]' '(all => [all.length, all.some(e => e.className === "s5" && e.textContent.startsWith("count_order stats.c:118"))])(
+	[...document.querySelectorAll("#flame button")])'
 expect 'a function stays text' true "$(evaluate '[...document.querySelectorAll("#flame button")].some(e => e.textContent.startsWith("<b>parse</b>"))')"
 expect 'bytes of contended lines, by CPU' '["4 CPUs, first at 0%","2 CPUs, first at 0%"]' "$(evaluate '[...document.querySelectorAll(".line64")].map(line =>
 	line.querySelectorAll(".track").length + " CPUs, first at " + line.querySelector(".track i").style.left)')"
 evaluate '[...document.querySelectorAll("#flame button")].find(e => e.textContent.startsWith("handle_order")).click()' >/dev/null
-becomes 'a part of the graph' '"100%"' '(e => e.style.width.replace(/calc\((.*?) .*/, "$1"))([...document.querySelectorAll("#flame button")].find(e => e.textContent.startsWith("handle_order")))'
+becomes 'a part of the graph' '"calc(100% - 1px)"' \
+	'[...document.querySelectorAll("#flame button")].find(e => e.textContent.startsWith("handle_order")).style.width'
 evaluate 'document.getElementById("widen").click()' >/dev/null
 look code
 data_page no-zoom "cgroup=$(address "$shop")"
