@@ -150,7 +150,7 @@ window.fixture = {mode: '', asked: []};
 	];
 	const old = () => [
 		{rule: 'remote-loads', cgroup: database.cgroup, name: database.name, severity: 'critical', state: 'inactive', metric: 'share:remote', unit: 'share',
-			value: 0.021, above: 0.3, since: '2026-01-15T11:53:10Z', breached: '2026-01-15T11:53:10Z', fired: '2026-01-15T11:53:20Z',
+			value: 0.021, worst: 0.43, above: 0.3, since: '2026-01-15T11:53:10Z', breached: '2026-01-15T11:53:10Z', fired: '2026-01-15T11:53:20Z',
 			resolved: '2026-01-15T11:56:10Z', end: 'clear'},
 		{...current()[0], metric: 'share:hitm', unit: 'share', value: 0.43, above: 0.2, breached: '2026-01-15T11:57:10Z', fired: '2026-01-15T11:57:20Z'},
 		{...current()[1], metric: 'p99', unit: 'cycles', value: 540, above: 512, breached: '2026-01-15T11:59:00Z',

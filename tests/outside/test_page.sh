@@ -57,6 +57,11 @@ agrees() {
 	fail "$what: pebsctl has $expected, the page $found"
 }
 
+# has WHAT TEXT ID: the element contains the text
+has() {
+	becomes "$1" true "document.getElementById('$3').textContent.includes('$2')"
+}
+
 # size_of FILE: prints width and height of a picture
 size_of() {
 	od -An -j16 -N8 -tu1 "$1" | awk '{print $3 * 256 + $4 " " $7 * 256 + $8}'
@@ -229,6 +234,29 @@ expect 'frozen' '"true"' "$(evaluate 'document.getElementById("freeze").getAttri
 key f f
 innocent
 
+leave_page
+
+# A history: the page has the figures that pebsctl has of the same range.
+export STATE_DIRECTORY=$work/state
+mkdir "$STATE_DIRECTORY"
+sed 's/^interval = .*/interval = 250ms/' "$work/pebsd.conf" >"$work/history.conf"
+printf '[history]\nkeep = yes\n' >>"$work/history.conf"
+start --origin model --config "$work/history.conf"
+open_page
+becomes 'a timeline' true 'Boolean(bodyOf("timeline")) && bodyOf("timeline").bins.length >= 3 && document.querySelectorAll("#timeline path[class^=s]").length >= 4'
+evaluate 'choose(viewOf().until - 20, viewOf().until)' >/dev/null
+becomes 'figures of the range' true 'Boolean(bodyOf("range")) && !following'
+read -r since until_ < <(evaluate '[rfc3339(state.since), rfc3339(state.until)].join(" ")' | tr -d '"')
+expect 'samples of each cgroup' "$(ctl --json top --since "$since" --until "$until_" | jq -c '[.cgroups[] | [.cgroup, .events.loads.samples]] | sort')" \
+	"$(evaluate 'bodyOf("range").cgroups.map(c => [c.cgroup, c.events.loads.samples])' | jq -c sort)"
+evaluate '[...document.querySelectorAll("#table tbody a")].find(a => a.title === "model:pointer-chase").click()' >/dev/null
+becomes 'its heatmap and histogram' true 'Boolean(bodyOf("heat")) && bodyOf("heat").cgroup === "model:pointer-chase" && !document.getElementById("one-heat").hidden &&
+	document.querySelectorAll("#histogram rect").length > 10'
+evaluate '[...document.querySelectorAll("#alert-list .lane")].find(lane => lane.textContent.includes("slow")).click()' >/dev/null
+has 'an explanation' 'the rule fires when p50 is proven to be above 96 cycles' explanation
+expect 'refusals' '[]' "$(evaluate 'Object.values(past).map(of => of.error).filter(Boolean)')"
+innocent
+
 # Fixed data from here on: page_data.js replies in place of the server.
 script=''
 # data_page MODE HASH: opens the page with these replies
@@ -241,15 +269,6 @@ data_page() {
 	ask Page.navigate "{\"url\":\"http://127.0.0.1:$port/#$2\"}"
 	becomes "the page with $1 and $2" true 'document.readyState === "complete" && document.querySelectorAll("#table tbody tr").length > 0 &&
 		Boolean(past.timeline) && past.timeline.url !== "" && !following'
-}
-
-text_of() {
-	evaluate "document.getElementById('$1').textContent"
-}
-
-# has WHAT TEXT ID: the element contains the text
-has() {
-	becomes "$1" true "document.getElementById('$3').textContent.includes('$2')"
 }
 
 # drag TIME TIME: drags across the timeline from one time to the other (of 2026-01-15, UTC)
@@ -300,7 +319,7 @@ has 'the range before is the outline' '3 min before' histogram-unit
 becomes 'the quantiles of its heatmap' '[true,true]' '["p50", "p99"].map(name => document.querySelectorAll("#heat polyline.of-" + name).length > 0)'
 evaluate '[...document.querySelectorAll("#alert-list .lane")].find(lane => lane.textContent.includes("remote-loads")).click()' >/dev/null
 has 'the explanation' 'the rule fires when the share is proven to be above its limit' explanation
-has 'the limit' 'limit: above 30 %' explanation
+has 'value and limit' 'share:remote 43 % at worst, limit: above 30 %' explanation
 expect 'the address has the alert' true "$(evaluate 'location.hash.includes("rule=remote-loads")')"
 look range
 
