@@ -24,7 +24,7 @@ const char *default_socket_to_serve(char own[DEFAULT_SOCKET_MAX])
 	return default_socket_below(getenv("XDG_RUNTIME_DIR"), own);
 }
 
-/* Whoever may write to a socket may connect to it (unix(7)). */
+/* To connect, a process must be allowed to write to the socket (unix(7)). */
 const char *default_socket_to_ask(char own[DEFAULT_SOCKET_MAX])
 {
 	const char *user = default_socket_below(getenv("XDG_RUNTIME_DIR"), own);

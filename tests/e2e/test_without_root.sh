@@ -100,7 +100,7 @@ cgroup=$(user_ctl top --json | jq -r '.cgroups[0].cgroup')
 user_ctl show "$cgroup" >"$work/text" || fail "show $cgroup"
 user_ctl alerts >"$work/text" || fail 'alerts'
 hot() {
-	user_ctl hot "$cgroup" --json | jq -e '.events.loads.code | length > 0' >/dev/null
+	user_ctl hot "$cgroup" --json | jq -ne 'input | .events.loads.code | length > 0' >/dev/null
 }
 until_true 'hot tables' hot
 user_ctl reload >"$work/text" 2>&1 || fail "the user may not reload the user's own pebsd: $(cat "$work/text")"
