@@ -263,7 +263,7 @@ Test(top_draw, rows_with_alerts_are_marked_without_colour_too)
 	formatted_expect(text, "\n ?\033[0m/c ");
 	formatted_expect(text, "\n ~\033[0m/d ");
 	formatted_expect_not(text, "explain the alert");
-	/* The next useful key is told for the marked row. */
+	/* The last line shows the next useful key for the marked row. */
 	state.row = 1;
 	colours = drawn(&state, &table, &alerts, NULL, 14, &coloured);
 	formatted_expect(colours, "\033[7m>\033[1m\033[31m!\033[0m\033[7m/b ");
@@ -456,7 +456,7 @@ Test(top_draw, heads_say_by_what_a_click_sorts)
 	cr_expect_str_eq(top_draw_sort_at(&layout, 2 + layout.name), "samples");
 	cr_expect_str_eq(top_draw_sort_at(&layout, 2 + layout.name + 11), "latency");
 	cr_expect_str_eq(top_draw_sort_at(&layout, 2 + layout.name + 12), "mean");
-	cr_expect_null(top_draw_sort_at(&layout, 2 + layout.name + 18), "P50 is no order");
+	cr_expect_null(top_draw_sort_at(&layout, 2 + layout.name + 18), "P50 is not an order");
 	cr_expect_str_eq(top_draw_sort_at(&layout, 2 + layout.name + 30), "p99");
 	cr_expect_str_eq(top_draw_sort_at(&layout, 2 + layout.name + 35), "share:remote_dram");
 	cr_expect_null(top_draw_sort_at(&layout, 79));

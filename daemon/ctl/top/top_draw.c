@@ -435,6 +435,14 @@ static void put_second_line(FILE *out, const struct top_state *state, const stru
 	free(visible);
 }
 
+static bool any_alert(const struct top_alerts *alerts)
+{
+	for (size_t i = 0; i < alerts->n; i++)
+		if (alerts->list[i].state != TOP_ALERT_OTHER)
+			return true;
+	return false;
+}
+
 static void put_third_line(FILE *out, const struct top_state *state, const struct top_layout *layout,
 			   const struct top_view *view, size_t width)
 {
@@ -446,7 +454,7 @@ static void put_third_line(FILE *out, const struct top_state *state, const struc
 		put_part(&line, BOLD, state->message);
 	else if (layout->bar)
 		put_part(&line, "", figure_legend);
-	if (!view->trouble && !state->message && view->alerts && view->alerts->n > 0)
+	if (!view->trouble && !state->message && view->alerts && any_alert(view->alerts))
 		put_part(&line, "", top_alert_legend);
 	(void)fputc('\n', out);
 }

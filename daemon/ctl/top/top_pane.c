@@ -354,7 +354,8 @@ static void put_graph_line(FILE *out, const struct top_pane *pane, size_t line, 
 static size_t put_timeline(FILE *out, const struct top_pane *pane, size_t width, size_t lines,
 			   const struct format_style *style)
 {
-	size_t cells = width > AXIS + 1 ? width - AXIS - 1 : 1, graph;
+	/* The last column stays free: not every terminal repeats a character up to it correctly. */
+	size_t cells = width > AXIS + 2 ? width - AXIS - 2 : 1, graph;
 	double low = 0, high = 0;
 	char text[TEXT_NUMBER_MAX];
 
