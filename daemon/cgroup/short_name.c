@@ -242,7 +242,7 @@ static void unescape(char *name)
 	*to = '\0';
 }
 
-/* "model:NAME" and "comm:NAME" without the part before the colon. What is no name stays. */
+/* Returns NAME of "model:NAME" and "comm:NAME", or the whole text. */
 static const char *after_colon(const char *path)
 {
 	static const char *const kinds[] = {"model:", "comm:"};

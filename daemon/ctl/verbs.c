@@ -11,13 +11,13 @@
 #include "base/text.h"
 #include "ctl/call/call.h"
 #include "ctl/call/call_failure.h"
+#include "ctl/call/call_style.h"
 #include "ctl/call/call_when.h"
 #include "ctl/top/top_live.h"
 #include "ctl/top/top_request.h"
 #include "format/format.h"
 #include "format/line.h"
 #include "format/output.h"
-#include "format/style.h"
 
 /* The trend of `show`: one cell per minute. */
 #define TREND_CELLS   60

@@ -7,10 +7,10 @@
 #include "base/json_get.h"
 #include "ctl/call/call.h"
 #include "ctl/call/call_failure.h"
+#include "ctl/call/call_style.h"
 #include "ctl/call/call_when.h"
 #include "ctl/verbs.h"
 #include "format/format.h"
-#include "format/style.h"
 
 /* Long enough for bounds of rare latencies, and short enough for a moment such as a deploy. */
 #define DEFAULT_SECONDS 600

@@ -6,13 +6,13 @@
 
 #include "base/json_get.h"
 #include "ctl/call/call_failure.h"
+#include "ctl/call/call_style.h"
 #include "ctl/progress.h"
 #include "ctl/verbs.h"
 #include "ctl/zoom_wait.h"
 #include "format/format.h"
 #include "format/line.h"
 #include "format/output.h"
-#include "format/style.h"
 
 #define DEFAULT_ROWS        20
 #define DEFAULT_HOT_SECONDS 10

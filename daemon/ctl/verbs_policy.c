@@ -10,12 +10,12 @@
 #include "base/text.h"
 #include "ctl/call/call.h"
 #include "ctl/call/call_failure.h"
+#include "ctl/call/call_style.h"
 #include "ctl/call/call_when.h"
 #include "ctl/top/top_request.h"
 #include "ctl/verbs.h"
 #include "format/format.h"
 #include "format/rule_text.h"
-#include "format/style.h"
 
 #define METHOD(name) "io.pebsd." name
 

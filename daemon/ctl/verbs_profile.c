@@ -7,12 +7,12 @@
 #include "base/base64.h"
 #include "base/json_get.h"
 #include "ctl/call/call_failure.h"
+#include "ctl/call/call_style.h"
 #include "ctl/new_file.h"
 #include "ctl/verbs.h"
 #include "ctl/zoom_wait.h"
 #include "format/format.h"
 #include "format/line.h"
-#include "format/style.h"
 
 static const char *format_of(const struct ctl_options *options)
 {

@@ -6,6 +6,7 @@
 
 #include "base/json_get.h"
 #include "ctl/call/call_failure.h"
+#include "ctl/call/call_style.h"
 #include "ctl/progress.h"
 #include "format/line.h"
 

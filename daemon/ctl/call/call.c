@@ -5,20 +5,9 @@
 #include <string.h>
 
 #include "base/json_get.h"
-#include "base/moment.h"
 #include "base/utf8.h"
 #include "ctl/call/call_failure.h"
 #include "format/output.h"
-
-struct format_style call_style(const struct ctl_options *options)
-{
-	struct format_style style = style_of_output(options->colour);
-
-	style.full = options->full;
-	if (options->utc)
-		style.zone = moment_utc;
-	return style;
-}
 
 enum ctl_exit call_open(const struct ctl_options *options, struct client **ret)
 {

@@ -16,9 +16,6 @@
 
 DEFINE_CLEANUP(struct client *, client_close)
 
-/* Returns the style of the output that the options ask for. */
-struct format_style call_style(const struct ctl_options *options);
-
 enum ctl_exit call_open(const struct ctl_options *options, struct client **ret);
 
 /*

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "base/text.h"
-#include "ctl/call/call.h"
+#include "ctl/call/call_style.h"
 #include "format/line.h"
 
 #define VARLINK(name) "org.varlink.service." name

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "ctl/call/call.h"
 #include "ctl/call/call_failure.h"
+#include "ctl/call/call_style.h"
 #include "ctl/top/top_request.h"
 #include "format/style.h"
 
