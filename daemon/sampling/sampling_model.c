@@ -25,6 +25,9 @@ _Static_assert((int)WORKLOAD_KINDS < SLOTS_AUTO, "a workload without a slot");
 	(1U << EVENT_LOADS | 1U << EVENT_INSTRUCTIONS | 1U << EVENT_CYCLES | 1U << EVENT_STALLS | \
 	 1U << EVENT_MISSES)
 
+/* Maximum time that a collection runs the model. A second of its time takes some tens of milliseconds of a CPU. */
+#define CATCH_UP_NS (250 * NSEC_PER_MSEC)
+
 /* Maximum zooms at a time. */
 #define MODEL_ZOOMS_MAX 8
 
@@ -144,13 +147,18 @@ static int input(const struct origin_state *state)
 	return state->timer;
 }
 
-/* Runs the model up to now, so that this collection includes all its samples. */
+/*
+ * Runs the model up to now, so that this collection includes all its samples. If the model is far behind, because
+ * pebsd gets little CPU time, later steps and collections run the rest, and requests are answered in between.
+ */
 static int tick(struct origin_state *state)
 {
-	u64 due;
+	const u64 end_ns = monotonic_ns() + CATCH_UP_NS;
+	u64 due, now_ns;
 	int r;
 
-	while (!state->paused && (due = pace_next(&state->pace, monotonic_ns())) > 0) {
+	while (!state->paused && (now_ns = monotonic_ns()) < end_ns &&
+	       (due = pace_next(&state->pace, now_ns)) > 0) {
 		run(state, due);
 		/*
 		 * Less than a slice was due, so the model has caught up, except for the time that this run
