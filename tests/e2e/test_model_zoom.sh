@@ -35,7 +35,8 @@ zoom_is 'nothing is lost' '[0,0,0,0]' '.zoom.samples | [.lost, .dropped, .malfor
 zoom_is 'the limit' 'true' '.zoom.samples | .taken > 1500 and .taken <= 2100 and .limited > 1000'
 zoom_is 'each stack begins in main()' '[0,true]' '[.zoom.stacks.early, .zoom.stacks.user == .zoom.samples.taken]'
 zoom_is 'the function' '["count_request","model:false-sharing","false_sharing.c",21]' '.functions[0] | [.name, .module, .file, .line]'
-zoom_is 'main() has every sample' 'true' '.zoom.samples.taken as $n | any(.functions[]; .name == "main" and .total_samples == $n)'
+zoom_is 'main() has every sample' 'true' \
+	'[.functions[] | select(.name == "main") | .total_samples] == [.zoom.samples.taken]'
 zoom_is 'the lines' '[true,[0,8],true,true]' \
 	'[.lines[] | select(.sharing)] | [(length == 8 and all(.sharing == "false" and .cpus == 2 and .hitm_cpus == 2)),
 	([.[].accesses[].offset] | unique), all(.accesses | all(.cpus == 1 and .line == 21)),
@@ -78,7 +79,7 @@ exits 'a zoom of a cgroup of this machine' 4 ctl zoom --for 1s /
 exits 'a pause' 0 ctl pause
 expect 'a pause ends zooms' 0 "$(ctl --json status | jq .detail.zooms_running)"
 exits 'a zoom in a pause' 1 ctl zoom --for 1s model:mix
-grep -q 'pebsd is paused, so the model stands still; run `pebsctl resume`' "$work/said" || fail "in a pause: $(cat "$work/said")"
+grep -q 'pebsd is paused, so the model stands still; run .pebsctl resume. to end the pause' "$work/said" || fail "in a pause: $(cat "$work/said")"
 exits 'the end of the pause' 0 ctl resume
 exits 'a zoom after the pause' 0 ctl zoom --for 1s model:mix
 grep -q ' look_up  mix.c:24 model:mix$' "$work/said" || fail "after the pause: $(cat "$work/said")"
