@@ -408,6 +408,12 @@ has 'its explanation' 'The state is unknown now (samples).' explanation
 expect 'its mark in the table' 1 "$(evaluate 'document.querySelectorAll("#table .mark.unknown").length')"
 look unknown
 
+# An alert that began to fire after the past was asked for is one alert. One that is not among those of now has no known end.
+expect 'alerts of the past and of now' '[["c","firing",false],["d","firing",true]]' "$(evaluate 'allAlerts(
+	[{rule: "r", cgroup: "c", state: "firing", since: "2026-01-15T11:00:05Z", breached: "2026-01-15T11:00:00Z"}],
+	[{rule: "r", cgroup: "c", state: "pending", since: "2026-01-15T11:00:00Z", breached: "2026-01-15T11:00:00Z"},
+		{rule: "r", cgroup: "d", state: "firing", since: "2026-01-15T10:00:00Z"}], true).map(a => [a.cgroup, a.state, a.lost])')"
+
 # 10,000 cgroups: a bounded number of rows is drawn, and the search finds each of them.
 data_page many ''
 expect 'rows' '[100,"Show more: 100 of 10,000 are listed"]' "$(evaluate '[document.querySelectorAll("#table tbody tr").length, document.getElementById("more").textContent]')"
