@@ -65,7 +65,7 @@ static int find_path(const struct made *made, const char **ret)
 	return *ret ? 0 : -ENXIO;
 }
 
-/* Gets the past in so many bins, or in fewer if the answer would be too large. */
+/* Gets the past in the bins of the view, or in fewer if the answer would be too large. */
 static int get_bins(const struct made *made, const char *path, struct json_history *history)
 {
 	/* The host needs no cgroups, which may be many. */

@@ -89,6 +89,7 @@ members error | compare Varlink_errors 'members of errors'
 	{
 		keys daemon/export/json/json_public.c 'json_put\w*'
 		keys "$work/state.c" 'json_put\w*'
+		keys daemon/export/json/json_names.c json_object_object_add
 		sed -n '/ alert_members\[\]/,/};/p' daemon/export/json/json_public.c | grep -oE '"[a-z_]+"' | tr -d '"'
 	} | sed 's,^,/alerts.json_and_/explain.json ,'
 	keys daemon/export/json/json_flame.c 'json_put\w*' | sed 's,^,/zoom.json ,'

@@ -380,6 +380,7 @@ Test(json_public, only_a_public_alert_is_explained)
 	cr_expect_not(json_get(json_get_object(object, "rule"), "action"));
 	judged = json_object_array_get_idx(json_get_array(object, "judged"), 0);
 	cr_expect_str_eq(json_get_text(judged, "state"), "firing");
+	cr_expect(json_get(judged, "worst"));
 	cr_expect_gt(json_object_array_length(json_get_array(judged, "sentences")), 0);
 	cr_expect_not(json_get(judged, "alert"), "its number is not public");
 	/* The rule does not hold there, is a dry run, or does not exist. */

@@ -195,9 +195,9 @@ int json_public_history(const struct json_history *history, struct json_page *pa
 
 /* The members of an alert that everybody may read. */
 static const char *const alert_members[] = {
-	"rule",     "cgroup", "event",  "severity", "state",    "held",  "unknown",  "metric",
-	"unit",     "value",  "low",    "high",     "above",    "below", "clear",    "samples",
-	"window_s", "for_s",  "held_s", "since",    "breached", "fired", "resolved", "end",
+	"rule",  "cgroup", "event", "severity", "state", "held",     "unknown", "metric",  "unit",
+	"value", "worst",  "low",   "high",     "above", "below",    "clear",   "samples", "window_s",
+	"for_s", "held_s", "since", "breached", "fired", "resolved", "end",
 };
 
 /* Returns a copy with the public members. Other programs can change the file of the history, so types are checked. */
