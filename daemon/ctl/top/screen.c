@@ -393,6 +393,11 @@ enum screen_event screen_wait(struct screen *screen, int fd, int milliseconds, s
 	}
 }
 
+u32 screen_next_key(const struct screen *screen)
+{
+	return screen->n_keys > 0 ? screen->keys[0].key : 0;
+}
+
 int screen_wait_for(struct screen *screen, int fd, int milliseconds)
 {
 	long long begin = now_ms();

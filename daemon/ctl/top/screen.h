@@ -74,6 +74,9 @@ void screen_draw(struct screen *screen, const char *text);
 /* Waits for an event for at most `milliseconds`. `fd` -1: no descriptor. */
 enum screen_event screen_wait(struct screen *screen, int fd, int milliseconds, struct screen_input *ret);
 
+/* Returns the key that the next screen_wait() will return without waiting; 0: none was pressed. */
+u32 screen_next_key(const struct screen *screen);
+
 /*
  * Waits only for `fd`, and keeps keys for screen_wait(). Returns 0 if it is readable; -ECANCELED if the
  * program is to end, or if a key came and the descriptor has been silent for half a second; -ETIMEDOUT.

@@ -80,6 +80,16 @@ static void set_mouse(struct live *live)
 				   : "this terminal reports no mouse";
 }
 
+/*
+ * Returns true if the same step through time comes again: then what lies between is not fetched, because the daemon
+ * answers few questions about its history at a time.
+ */
+static bool steps_on(const struct live *live, u32 key)
+{
+	return key < 128 && key && strchr(",.<>", (int)key) && !live->state.typing &&
+	       screen_next_key(live->screen) == key;
+}
+
 /* Returns false if the user quits. */
 static bool handle_input(struct live *live, const struct screen_input *input)
 {
@@ -102,7 +112,7 @@ static bool handle_input(struct live *live, const struct screen_input *input)
 		live_end_zoom(live);
 	/* While frozen, the table on the screen is kept. */
 	if ((action == TOP_FETCH || action == TOP_ZOOM_BEGIN || action == TOP_ZOOM_END) &&
-	    !(live->state.frozen && live->state.page == TOP_TABLE))
+	    !(live->state.frozen && live->state.page == TOP_TABLE) && !steps_on(live, input->key))
 		live_fetch(live);
 	if (action != TOP_NOTHING)
 		draw(live);
