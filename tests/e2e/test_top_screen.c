@@ -614,7 +614,7 @@ Test(top_screen, a_large_screen_shows_the_marked_row)
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		struct terminal *terminal = run_plain(sizes[i].columns, sizes[i].rows);
 
-		expect(terminal, "CYCLES  SHARE SAMPLES BY SOURCE");
+		expect(terminal, "CYCLES  SHARE BY SOURCE");
 		expect(terminal, "MEAN LATENCY IN CYCLES");
 		expect(terminal, "samples ");
 		expect_keys_in_last_line(terminal, sizes[i].rows);

@@ -15,7 +15,8 @@
 #define AXIS         7  /* columns left of the timeline */
 #define RANGE        15 /* columns of "1,024 - 2,048" */
 #define COUNT        7  /* a blank and a share */
-#define HALF_MIN     50 /* columns for a histogram beside a timeline */
+#define HALF_MIN     38 /* columns for a histogram beside a timeline */
+#define TALL         20 /* lines from which on the timeline is below the histogram */
 #define TIMELINE_MAX 8  /* lines of its graph */
 #define TIMELINE_MIN 2
 
@@ -307,7 +308,7 @@ static size_t put_histogram(FILE *out, const struct top_pane *pane, size_t width
 	if (!pane->has_histogram)
 		return put_line(out, "", "no histogram: no sample has a latency", width);
 	choose_rows(pane, lines - 1, &rows);
-	drawn += put_line(out, BOLD, "         CYCLES  SHARE SAMPLES BY SOURCE", width);
+	drawn += put_line(out, BOLD, "         CYCLES  SHARE BY SOURCE", width);
 	for (size_t row = rows.first; row < rows.end && drawn < lines; row++, drawn++)
 		put_row(out, &rows, row, width, style);
 	return drawn;
@@ -426,7 +427,7 @@ void top_pane_draw(FILE *out, const struct top_pane *pane, const struct top_aler
 		drawn += put_line(out, "", pane->figures, width);
 	if (drawn >= lines)
 		return;
-	if (width >= 2 * HALF_MIN) {
+	if (width >= 2 * HALF_MIN && lines - drawn < TALL) {
 		put_both(out, pane, width, lines - drawn, style);
 		return;
 	}
