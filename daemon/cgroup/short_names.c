@@ -184,6 +184,13 @@ static int add_all(struct short_names *names, const char *path, bool sampled, bo
 
 int short_names_add(struct short_names *names, const char *path, bool sampled)
 {
+	struct named *known = find(&names->paths, path);
+
+	/* The usual case needs no memory. */
+	if (known && strcmp(known->raw, path) == 0) {
+		known->sampled = known->sampled || sampled;
+		return 0;
+	}
 	return add_all(names, path, sampled, false);
 }
 

@@ -10,6 +10,12 @@
 #include "snapshot/snapshot_view.h"
 #include "snapshot/view_tree.h"
 
+/*
+ * After this time all names are made again: cgroups that are gone leave their names, and containers whose names were
+ * found in the meantime get them. Until then only new cgroups are added, which takes a fraction of the time.
+ */
+#define NAMES_SECONDS 20
+
 int control_reply(struct varlink_call *call, json_object *parameters)
 {
 	return parameters ? varlink_reply(call, parameters) : -ENOMEM;
@@ -24,15 +30,19 @@ int control_names(struct control *control, struct short_names **ret)
 
 	if (r < 0)
 		return r;
-	if (!names->names || names->sequence != snapshot->sequence) {
+	if (!names->names || snapshot->taken.tv_sec < names->made ||
+	    snapshot->taken.tv_sec >= names->made + NAMES_SECONDS) {
 		r = json_names_new(snapshot, &made);
 		if (r < 0)
 			return r;
 		short_names_free(names->names);
-		*names = (struct control_names){made, snapshot->sequence};
+		*names = (struct control_names){made, snapshot->sequence, snapshot->taken.tv_sec};
+	} else if (names->sequence != snapshot->sequence) {
+		r = json_names_add(snapshot, names->names);
+		names->sequence = snapshot->sequence;
 	}
 	*ret = names->names;
-	return 0;
+	return r;
 }
 
 int control_reply_named(struct varlink_call *call, struct control *control, json_object *parameters)

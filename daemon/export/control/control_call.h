@@ -25,7 +25,8 @@ struct control_nodes {
 /* The short names of all cgroups, as of one collection. */
 struct control_names {
 	struct short_names *names; /* NULL: not made yet */
-	u64 sequence;              /* of the snapshot */
+	u64 sequence;              /* of the last snapshot whose cgroups were added */
+	time_t made;               /* CLOCK_REALTIME of the first one */
 };
 
 struct control {

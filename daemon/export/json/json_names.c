@@ -43,16 +43,25 @@ json_object *json_add_names(json_object *value, struct short_names *names)
 	return NULL;
 }
 
-int json_names_new(const struct snapshot *snapshot, struct short_names **ret)
+int json_names_add(const struct snapshot *snapshot, struct short_names *names)
 {
-	_cleanup_(short_names_freep) struct short_names *names = NULL;
 	const struct no_slot *list = snapshot->no_slot;
-	int r = short_names_new(snapshot->containers, ~0U, &names);
+	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < snapshot->n_cgroups; i++)
 		r = short_names_add(names, snapshot->cgroups[i].path, true);
 	for (size_t i = 0; r == 0 && list && i < list->n; i++)
 		r = short_names_add(names, list->paths[i], true);
+	return r;
+}
+
+int json_names_new(const struct snapshot *snapshot, struct short_names **ret)
+{
+	_cleanup_(short_names_freep) struct short_names *names = NULL;
+	int r = short_names_new(snapshot->containers, ~0U, &names);
+
+	if (r == 0)
+		r = json_names_add(snapshot, names);
 	if (r == 0)
 		*ret = TAKE_PTR(names);
 	return r;

@@ -17,4 +17,7 @@ json_object *json_add_names(json_object *value, struct short_names *names);
 /* Makes the names of all cgroups of a snapshot, with or without slot. Returns 0 or -ENOMEM. */
 int json_names_new(const struct snapshot *snapshot, struct short_names **ret);
 
+/* Adds the cgroups of a later snapshot. Names of removed cgroups stay. Returns 0 or -ENOMEM. */
+int json_names_add(const struct snapshot *snapshot, struct short_names *names);
+
 #endif
