@@ -141,14 +141,16 @@ Test(probe, text_for_people)
 
 	tree_skylake(root);
 	good = probe(false, PROBE_USABLE);
-	cr_expect_not_null(strstr(good, "can sample memory accesses on the machine of this tree"), "%s", good);
+	cr_expect_not_null(strstr(good, "can sample memory accesses on the machine of this tree"), "%s",
+			   good);
 	cr_expect_not_null(strstr(good, "config 0x1cd, config1 0x1e"), "%s", good);
 	cr_expect_not_null(strstr(good, "nothing was opened"), "%s", good);
 	tree_remove(root);
 	root = tree_new();
 	tree_pmu(root, "arm_spe_0", "type", "10\n");
 	bad = probe(false, PROBE_UNUSABLE);
-	cr_expect_not_null(strstr(bad, "cannot sample memory accesses on the machine of this tree"), "%s", bad);
+	cr_expect_not_null(strstr(bad, "cannot sample memory accesses on the machine of this tree"), "%s",
+			   bad);
 	cr_expect_not_null(strstr(bad, " on PMU arm_spe_0: "), "%s", bad);
 }
 
@@ -508,9 +510,10 @@ Test(probe, usable_is_what_the_configuration_asks_for)
 	_cleanup_free_ char *text = print(&report, false);
 
 	cr_expect_not(probe_usable(&report));
-	cr_expect_not_null(strstr(text, "cannot use the configured events on the machine of this tree: loads. Available "
-					"according to this tree: stores;"),
-			   "%s", text);
+	cr_expect_not_null(
+		strstr(text, "cannot use the configured events on the machine of this tree: loads. Available "
+			     "according to this tree: stores;"),
+		"%s", text);
 	report.asked = 1U << EVENT_STORES;
 	cr_expect(probe_usable(&report));
 }
@@ -527,9 +530,11 @@ Test(probe, off_core_counting_is_something_alone)
 		.pmu = "cpu", .kind = OFFCORE_L3, .config = 0x1b7, .cpus_known = true, .cpus = {{0xf}}};
 	cr_expect(probe_usable(&report));
 	beside = print(&report, false);
-	cr_expect_not_null(strstr(beside, "can count off-core responses on the machine of this tree. Configured events: offcore. "
-					  "Available according to this tree: stores, offcore."),
-			   "%s", beside);
+	cr_expect_not_null(
+		strstr(beside,
+		       "can count off-core responses on the machine of this tree. Configured events: offcore. "
+		       "Available according to this tree: stores, offcore."),
+		"%s", beside);
 	report.plan.n_openings = 0;
 	cr_expect(probe_usable(&report));
 	alone = print(&report, false);
