@@ -123,6 +123,7 @@ Test(json_rules, cores_lost_in_full)
 		.event_key = "stalls",
 		.limits = rule_limits(&rule, 2),
 		.decision.state = ALERT_FIRING,
+		.worst = 4.5F,
 		.covered_ns = 30 * NSEC_PER_SEC,
 		.estimate = {.known = true,
 			     .value = 3.2,
@@ -147,7 +148,7 @@ Test(json_rules, cores_lost_in_full)
 		json_alerts("perf", &alert, 1, NULL),
 		"{\"version\":1,\"origin\":\"perf\",\"alerts\":[{\"alert\":4,\"rule\":\"lost\","
 		"\"cgroup\":\"/shop\",\"event\":\"stalls\",\"severity\":\"warning\",\"state\":\"firing\","
-		"\"dry_run\":false,\"metric\":\"cores-lost\",\"unit\":\"cores\",\"value\":3.2,\"low\":3.04,"
+		"\"dry_run\":false,\"metric\":\"cores-lost\",\"unit\":\"cores\",\"value\":3.2,\"worst\":4.5,\"low\":3.04,"
 		"\"high\":3.37,\"samples\":1200,\"second_samples\":3000,\"cores_used\":9.5,"
 		"\"frequency\":2500000000,\"worth\":1100,\"window_s\":30,\"above\":2,\"clear\":1.5,"
 		"\"for_s\":300}]}");
