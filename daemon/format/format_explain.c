@@ -319,6 +319,19 @@ bool format_explain_waits(json_object *explained)
 	return metric && (strcmp(metric, "wait") == 0 || strcmp(metric, "cores-lost") == 0);
 }
 
+/* In one line, so that the explanation of cores lost fits on a terminal of 24 lines. */
+static void put_cgroup(FILE *out, const struct format_style *style, const json_object *judged)
+{
+	const char *name = json_get_text(judged, "name"), *path = json_get_text(judged, "cgroup");
+	_cleanup_free_ char *shown = NULL, *whole = NULL;
+
+	if (name && path && strcmp(name, path) != 0)
+		line_put(out, style, "Cgroup", "%s (%s)", line_visible(name, &shown),
+			 line_visible(path, &whole));
+	else
+		line_put(out, style, "Cgroup", "%s", line_visible(path, &whole));
+}
+
 void format_explain(FILE *out, json_object *explained, json_object *status, json_object *figures, time_t now,
 		    const struct format_style *style)
 {
@@ -329,7 +342,7 @@ void format_explain(FILE *out, json_object *explained, json_object *status, json
 
 	line_put(out, style, "Rule", "%s", line_visible(json_get_text(rule, "rule"), &name));
 	if (n)
-		line_put_cgroup(out, style, json_object_array_get_idx(judged, 0), "");
+		put_cgroup(out, style, json_object_array_get_idx(judged, 0));
 	line_put(out, style, "Origin", "%s", format_origin_name(explained, &origin));
 	if (n && json_get_array(json_object_array_get_idx(judged, 0), "sentences"))
 		rule_text_put_rest(out, style, rule);

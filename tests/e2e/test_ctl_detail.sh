@@ -38,7 +38,7 @@ grep -q 'The zoom runs until .*pebsctl zoom --last' "$work/said" || fail "what t
 exits 'the last one, running' 0 ctl zoom --last $cgroup
 grep -q 'still running' "$work/said" || fail "it runs: $(cat "$work/said")"
 exits 'a profile of what runs' 1 ctl profile --last -o "$work/profile" $cgroup
-grep -q 'cannot do this now: the zoom runs until 2026-' "$work/said" || fail "it is busy: $(cat "$work/said")"
+grep -q 'cannot do this now: the zoom runs until ... 2026-' "$work/said" || fail "it is busy: $(cat "$work/said")"
 [ ! -e "$work/profile" ] || fail 'a profile that was refused left a file'
 exits 'the end of a zoom' 0 ctl zoom --stop $cgroup
 grep -q 'of the requested .*, from' "$work/said" || fail "it ended early: $(cat "$work/said")"

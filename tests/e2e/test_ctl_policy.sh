@@ -46,7 +46,7 @@ exits 'top of what is not there' 0 ctl top --filter no-such-name
 grep -q 'no matching cgroup has a sample in this window' "$work/said" || fail "top: $(cat "$work/said")"
 expect 'alerts as JSON' array "$(ctl --json alerts | jq -r '.alerts | type')"
 exits 'explain' 0 ctl explain slow-loads $cgroup
-grep -q "Path: $cgroup" "$work/said" || fail "explain: $(cat "$work/said")"
+grep -q "Cgroup: .*($cgroup)$" "$work/said" || fail "explain: $(cat "$work/said")"
 expect 'explain as JSON' slow-loads "$(ctl --json explain slow-loads $cgroup | jq -r .rule.rule)"
 exits 'a rule that there is not' 4 ctl explain slow-laods $cgroup
 grep -q 'did you mean slow-loads?' "$work/said" || fail "the nearest rule: $(cat "$work/said")"

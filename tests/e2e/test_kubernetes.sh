@@ -123,7 +123,7 @@ expect("max-memory of the manual", written, maps)
 if maps + own + clients > limit:
     complain(f"{maps} MiB of maps, {own} MiB of the daemon and {clients} MiB for clients do not fit into {limit} MiB")
 # What the clients of the endpoint can make grow, from the table of peers.
-rows = re.findall(r"^(?:The process that speaks HTTP|The kernel's buffers of HTTP|Metrics that slow clients are sent)"
+rows = re.findall(r"^(?:The process that speaks HTTP|The kernel's buffers of HTTP|Metrics that slow clients are sent|Views that HTTP clients are sent)"
                   r"\t(?:(\d+) x )?(\d+) ([KM])iB$", manual, re.M)
 kib = sum(int(times or 1) * int(size) * (1024 if unit == "M" else 1) for times, size, unit in rows)
 expect("memory for clients of the endpoint", clients, kib // 1024)

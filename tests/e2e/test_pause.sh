@@ -121,7 +121,8 @@ accounted 'after a pause that ended by itself'
 # A pause ends at its time even if the client that asked for it is gone.
 "$PEBSCTL" --socket "$socket" pause --for 1s | true
 until_is 'paused when nobody is left' false is_paused
-for line in 'pause .*paused until resumed' "pause .*paused until $(cat "$work/until")" 'resume .*sampling again'; do
+shown=$(LC_ALL=C date -d "$(cat "$work/until")" '+%a %F %T %Z')
+for line in 'pause .*paused until resumed' "pause .*paused until $shown" 'resume .*sampling again'; do
 	until_true "watch has a line $line" grep -q "$line" "$work/watched"
 done
 logged 'paused until'

@@ -166,7 +166,7 @@ Test(service, the_model_says_what_it_is)
 	pid = start(arguments, -1);
 	cr_expect(receive(fd, "READY=1", message, sizeof(message)));
 	cr_expect(receive(fd, "STATUS=Origin model: loads", message, sizeof(message)));
-	cr_expect_not_null(strstr(message, " of 7 cgroups"), "%s", message);
+	cr_expect_not_null(strstr(message, " of 6 cgroups"), "%s", message);
 	cr_expect_not_null(strstr(message, "no measurement"), "%s", message);
 	for (int i = 0; i < 3; i++)
 		cr_expect(receive(fd, "WATCHDOG=1", message, sizeof(message)));

@@ -18,7 +18,7 @@ expect 'the tables' 4 "$(grep -c '^CGROUP ' "$work/top")"
 expect 'those without latency' 2 "$(grep -c 'SAMPLES SHARE%' "$work/top")"
 # A value that was not measured must not be shown as a number.
 ! grep -Eiq 'nan|inf\b' "$work/top" || fail "top: $(cat "$work/top")"
-expect 'the virtual machine' 2 "$(grep -c '^/machine.slice/vm.scope[*] ' "$work/top")"
+expect 'the virtual machine' 2 "$(grep -c '^vm[*] ' "$work/top")"
 ctl status | grep -q 'taking turns with stores, counting 62.5% of the time' || fail "status: $(ctl status)"
 ctl show /machine.slice/vm.scope | grep -q 'Guest: not sampled' || fail 'show does not mark the virtual machine'
 expect 'instructions in JSON' '["pmu","samples","weighted"]' \

@@ -48,6 +48,8 @@ draw show --size 140x66 --wait misses: -- show model:false-sharing
 kill "$daemon"
 wait "$daemon" || :
 
+# Alerts of the pebsd before are kept beside its socket.
+socket=$work/demo/control.sock
 STATE_DIRECTORY=$work/state start --origin model --config config/demo.conf
 printf 'two and a half minutes go by, until the deploy\n'
 sleep 150
