@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
 #include "export/json/json_public.h"
 #include "export/prometheus/prometheus.h"
 #include "http/http_view_make.h"
@@ -99,6 +100,7 @@ static const struct resctrl *read_resctrl(struct server *server)
 	u64 now = engine_collected_ns(sampling_engine(server->sampling));
 	struct cpu_list isolated = {0};
 	struct resctrl read;
+	u64 read_ns;
 
 	/* The kernel may read a counter on an isolated CPU. */
 	if (!server->config->isolated)
@@ -107,14 +109,19 @@ static const struct resctrl *read_resctrl(struct server *server)
 		return NULL;
 	if (server->resctrl_ns && now - server->resctrl_ns < RESCTRL_INTERVAL_NS)
 		return &server->resctrl;
-	if (resctrl_read(RESCTRL_ROOT, &read) == 0) {
-		if (server->resctrl_ns)
-			(void)resctrl_rates_update(&server->bandwidth, &server->resctrl, &read,
-						   (double)(now - server->resctrl_ns) / (double)NSEC_PER_SEC);
-		resctrl_done(&server->resctrl);
-		server->resctrl = read;
-	}
 	server->resctrl_ns = now;
+	if (resctrl_read(RESCTRL_ROOT, &read) < 0) {
+		resctrl_rates_done(&server->bandwidth);
+		return &server->resctrl;
+	}
+	read_ns = monotonic_ns();
+	if (server->resctrl_read_ns)
+		(void)resctrl_rates_update(&server->bandwidth, &server->resctrl, &read,
+					   (double)(read_ns - server->resctrl_read_ns) /
+						   (double)NSEC_PER_SEC);
+	resctrl_done(&server->resctrl);
+	server->resctrl = read;
+	server->resctrl_read_ns = read_ns;
 	return &server->resctrl;
 }
 

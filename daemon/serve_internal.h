@@ -46,8 +46,10 @@ struct server {
 	struct watch watch;
 	struct slot_reclaim reclaim;
 	struct process_figures process; /* kept between scrapes, as process_read() needs */
-	struct resctrl resctrl;         /* as of the collection at `resctrl_ns`; 0: never read */
+	struct resctrl
+		resctrl; /* the counters were last asked for at the collection at `resctrl_ns`; 0: never */
 	u64 resctrl_ns;
+	u64 resctrl_read_ns;            /* when `resctrl` was read (CLOCK_MONOTONIC); 0: never */
 	struct resctrl_rates bandwidth; /* between that reading and the one before; no `seconds`: none */
 	bool stopping;                  /* a signal requested the end */
 	u64 reloads;                    /* number of reloads of the configuration, successful or not */

@@ -571,6 +571,15 @@ const struct zoom *zooms_get(struct zooms *zooms, u64 id)
 	return NULL;
 }
 
+const struct zoom *zooms_find_done(struct zooms *zooms, const char *path)
+{
+	for (size_t i = 0; i < zooms->n; i++)
+		if (zooms->held[i]->zoom.state == ZOOM_DONE &&
+		    strcmp(about_of(zooms->held[i])->cgroup, path) == 0)
+			return &zooms->held[i]->zoom;
+	return NULL;
+}
+
 const struct zoom *zooms_nth(struct zooms *zooms, size_t i)
 {
 	return i < zooms->n ? &zooms->held[i]->zoom : NULL;

@@ -106,6 +106,8 @@ bool zooms_end(struct zooms *zooms, u64 id);
 
 /* Finds the newest zoom of a cgroup, or a zoom by its id. Returns NULL if there is none. */
 const struct zoom *zooms_find(struct zooms *zooms, const char *path);
+/* Finds the newest zoom of a cgroup that is done. Returns NULL if there is none. */
+const struct zoom *zooms_find_done(struct zooms *zooms, const char *path);
 const struct zoom *zooms_get(struct zooms *zooms, u64 id);
 
 /* Iterates over all zooms, newest first: `i` counts from 0. Returns NULL at the end. */

@@ -12,15 +12,13 @@ bool trend_line_read(const json_object *event, bool latency, struct trend_line *
 {
 	const json_object *trend = json_get_object(event, "trend");
 	json_object *list = json_get_array(trend, latency ? "mean" : "samples");
-	size_t n = list ? json_object_array_length(list) : 0;
+	size_t n = list ? json_object_array_length(list) : 0, first = n;
 
 	*ret = (struct trend_line){.latency = latency};
 	if (n == 0 || n > TREND_LINE_MAX || !json_get_double(trend, "bin_s", &ret->bin_seconds) ||
 	    !(ret->bin_seconds > 0))
 		return false;
 	ret->n = n;
-	size_t first = n;
-
 	for (size_t i = 0; i < n; i++) {
 		json_object *value = json_object_array_get_idx(list, i);
 		bool known = json_object_is_type(value, json_type_double) ||

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/monotonic.h"
 #include "base/ratelimit.h"
 #include "base/sealed.h"
 
@@ -15,8 +15,13 @@
 #define LOOK_EVERY_US    20000
 #define LOOK_ACCURACY_US 5000
 
+/* After a view that took longer than REST_LEAST_NS, views rest for REST_TIMES as long: collections come first. */
+#define REST_TIMES    4
+#define REST_LEAST_NS (5 * NSEC_PER_MSEC)
+
 struct wait {
 	bool used;
+	bool left;  /* nobody waits for it any more, but its question takes a place of the history */
 	u32 number; /* chosen by the requester */
 	u64 deadline_ns;
 	struct http_view view;
@@ -28,21 +33,14 @@ struct http_pending_views {
 	void *userdata;
 	sd_event_source *timer;
 	struct ratelimit limit;
+	u64 rest_ns; /* no view is made before */
 	struct wait list[HTTP_VIEWS_ASKED_MAX];
 };
-
-static u64 now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
 
 static struct wait *find(struct http_pending_views *pending, u32 number)
 {
 	for (size_t i = 0; i < HTTP_VIEWS_ASKED_MAX; i++)
-		if (pending->list[i].used && pending->list[i].number == number)
+		if (pending->list[i].used && !pending->list[i].left && pending->list[i].number == number)
 			return &pending->list[i];
 	return NULL;
 }
@@ -75,7 +73,7 @@ static void hand_out(struct http_pending_views *pending, u32 number, const char 
 
 	if (length > HTTP_VIEW_BYTES_MAX) {
 		refuse(pending, number, -EINVAL,
-		       "The answer is too large. Ask for a shorter time, fewer bins, or one cgroup.");
+		       "The answer is too large. Ask for a shorter time, fewer bins, or one cgroup; for a table, lower `top` in [export].");
 		return;
 	}
 	r = sealed_new("pebsd-http", text, length, &fd);
@@ -93,13 +91,20 @@ static bool answer(struct http_pending_views *pending, struct wait *wait)
 {
 	const struct http_source *source = pending->source;
 	_cleanup_free_ char *text = NULL, *message = NULL;
+	const u64 begin_ns = monotonic_ns();
 	size_t length = 0;
-	int r = source->view ? source->view(source->userdata, &wait->view, &text, &length, &message)
-			     : -ENOENT;
+	int r;
 
-	if (r == -EAGAIN && now_ns() < wait->deadline_ns)
+	if (begin_ns < pending->rest_ns)
+		return false;
+	r = source->view ? source->view(source->userdata, &wait->view, &text, &length, &message) : -ENOENT;
+	if (monotonic_ns() - begin_ns > REST_LEAST_NS)
+		pending->rest_ns = monotonic_ns() + REST_TIMES * (monotonic_ns() - begin_ns);
+	if (r == -EAGAIN && monotonic_ns() < wait->deadline_ns)
 		return false;
 	wait->used = false;
+	if (wait->left)
+		return true;
 	if (r == 0)
 		hand_out(pending, wait->number, text, length);
 	else if (r == -EAGAIN)
@@ -177,14 +182,14 @@ int http_pending_views_ask(struct http_pending_views *pending, const struct http
 		       "The maximum number of clients is waiting for views. Try again later.");
 		return 0;
 	}
-	if (ratelimit_take(&pending->limit, now_ns()) > 0) {
+	if (ratelimit_take(&pending->limit, monotonic_ns()) > 0) {
 		refuse(pending, question->number, -EBUSY,
 		       "Too many views were requested within a few seconds. Try again later.");
 		return 0;
 	}
 	*wait = (struct wait){.used = true,
 			      .number = question->number,
-			      .deadline_ns = now_ns() + HTTP_PENDING_VIEWS_SECONDS * NSEC_PER_SEC,
+			      .deadline_ns = monotonic_ns() + HTTP_PENDING_VIEWS_SECONDS * NSEC_PER_SEC,
 			      .view = view};
 	if (answer(pending, wait))
 		return 0;
@@ -201,5 +206,5 @@ void http_pending_views_leave(struct http_pending_views *pending, u32 number)
 	struct wait *wait = find(pending, number);
 
 	if (wait)
-		wait->used = false;
+		wait->left = true;
 }

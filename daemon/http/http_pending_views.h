@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The views for which the process that speaks HTTP waits, on pebsd's side: only few at a time, and only few a second,
- * even if that process requests more.
+ * The views for which the process that speaks HTTP waits, on pebsd's side: only few at a time, only few a second, and
+ * for at most a fifth of the time, even if that process requests more.
  */
 #ifndef PEBSD_HTTP_PENDING_VIEWS_H
 #define PEBSD_HTTP_PENDING_VIEWS_H
@@ -28,7 +28,10 @@ struct http_pending_views *http_pending_views_free(struct http_pending_views *pe
  */
 int http_pending_views_ask(struct http_pending_views *pending, const struct http_message *question);
 
-/* Handles HTTP_LEAVE; ignores a number that is not pending. */
+/*
+ * Handles HTTP_LEAVE; ignores a number that is not pending. The view keeps its place until the history has answered:
+ * otherwise clients that ask and leave could fill the history with questions.
+ */
 void http_pending_views_leave(struct http_pending_views *pending, u32 number);
 
 #endif

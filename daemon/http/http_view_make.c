@@ -154,8 +154,8 @@ static int make_zoom(struct made *made)
 
 	if (!sources->zooms)
 		return -EACCES;
-	zoom = zooms_find(sources->zooms, made->view->cgroup);
-	if (!zoom || zoom->state == ZOOM_RUNNING)
+	zoom = zooms_find_done(sources->zooms, made->view->cgroup);
+	if (!zoom)
 		return -ECHILD;
 	r = zoom_flame(zoom, sources->modelled, &text, &made->length);
 	made->text = (char *)text;

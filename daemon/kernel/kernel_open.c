@@ -431,7 +431,7 @@ static int open_once(const struct kernel_settings *settings, bool own, struct ke
 	 * the feature.
 	 */
 	step = "reserve file descriptors for BPF";
-	r = descriptor_limit_reserve(0);
+	r = own ? 0 : descriptor_limit_reserve(0);
 	if (r < 0)
 		goto fail;
 	step = "open the BPF object";

@@ -260,8 +260,10 @@ int model_zoom_drain(struct model_zoom *zoom, u64 now_ns,
 	int r = 0;
 
 	spread(zoom, now_ns);
-	for (size_t i = 0; i < zoom->n && r == 0; i++) {
-		if (zoom_limit_within(&zoom->due_ns, spacing_ns, zoom->kept[i].time_ns))
+	for (size_t i = 0; i < zoom->n; i++) {
+		if (r != 0)
+			zoom->counts.lost++;
+		else if (zoom_limit_within(&zoom->due_ns, spacing_ns, zoom->kept[i].time_ns))
 			r = deliver(zoom, &zoom->kept[i], callback, userdata);
 		else
 			zoom->counts.limited++;

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/openat2.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -468,6 +469,29 @@ Test(symbols_worker, it_ends_with_pebsd)
 		_exit(symbols_worker(pair[1], false));
 	}
 	(void)close(pair[1]);
+	(void)close(pair[0]);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_expect(WIFEXITED(status));
+	cr_expect_eq(WEXITSTATUS(status), EXIT_DONE);
+}
+
+/* pebsd ends after the worker said that it is ready, and before that is read. */
+Test(symbols_worker, it_ends_with_a_pebsd_that_has_not_read)
+{
+	struct pollfd ready = {.events = POLLIN};
+	int pair[2], status;
+	pid_t pid;
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	pid = fork();
+	cr_assert_geq(pid, 0);
+	if (pid == 0) {
+		(void)close(pair[0]);
+		_exit(symbols_worker(pair[1], false));
+	}
+	(void)close(pair[1]);
+	ready.fd = pair[0];
+	cr_assert_eq(poll(&ready, 1, -1), 1);
 	(void)close(pair[0]);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_expect(WIFEXITED(status));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A full terminal screen that is redrawn repeatedly, and its keys, by ncurses. SIGINT, SIGTERM and SIGHUP are
- * blocked and reported as SCREEN_END. The terminal is restored when the screen is closed and while the
- * program is stopped (Ctrl-Z). This includes its mouse. Output to standard error is held back until the screen is closed.
+ * blocked and reported as SCREEN_END. The terminal, its mouse included, is restored when the screen is closed and
+ * while the program is stopped (Ctrl-Z). Output to standard error is held back until the screen is closed.
  */
 #ifndef PEBSD_CTL_SCREEN_H
 #define PEBSD_CTL_SCREEN_H

@@ -112,6 +112,8 @@ static int ask(struct live *live, const char *method, json_object *parameters, j
 		/* A key or a signal cancelled the wait: the daemon is not at fault. */
 		if (r != -ECANCELED)
 			note_lost_connection(live, r);
+		else
+			live->unfinished = true;
 	}
 	json_object_put(reply.root);
 	return r;
@@ -227,7 +229,7 @@ static void take_clock(struct live *live, json_object *status)
 	time_t seconds;
 
 	if (live->state.at) {
-		moment_show(live->state.at, localtime_r, live->clock);
+		moment_show(live->state.at, live->state.zone, live->clock);
 		return;
 	}
 	/* Only in an RFC 3339 time is the time of day at a fixed position. */
@@ -727,6 +729,7 @@ void live_fetch(struct live *live)
 	struct top_shown shown;
 	int r = reconnect(live);
 
+	live->unfinished = false;
 	if (r == 0)
 		r = ask(live, "io.pebsd.GetStatus", status_parameters(live), &status, live->trouble);
 	if (r == 0) {

@@ -31,6 +31,7 @@ struct live {
 	time_t neighbours_at;
 	u64 zoom;          /* number of the zoom of the page; 0: none runs */
 	char *zoom_result; /* text: the report that no longer changes, or why no zoom is possible; NULL: neither */
+	bool unfinished;           /* a key cancelled the last fetch, or put it off */
 	char trouble[TROUBLE_MAX]; /* the reason why the display is old; "": it is not */
 	time_t gone;               /* time since which no daemon answers; 0: a daemon answers */
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/moment.h"
 #include "ctl/call/call.h"
 #include "ctl/call/call_failure.h"
 #include "ctl/top/top_fetch.h"
@@ -112,8 +113,12 @@ static bool handle_input(struct live *live, const struct screen_input *input)
 		live_end_zoom(live);
 	/* While frozen, the table on the screen is kept. */
 	if ((action == TOP_FETCH || action == TOP_ZOOM_BEGIN || action == TOP_ZOOM_END) &&
-	    !(live->state.frozen && live->state.page == TOP_TABLE) && !steps_on(live, input->key))
-		live_fetch(live);
+	    !(live->state.frozen && live->state.page == TOP_TABLE)) {
+		if (steps_on(live, input->key))
+			live->unfinished = true;
+		else
+			live_fetch(live);
+	}
 	if (action != TOP_NOTHING)
 		draw(live);
 	return action != TOP_QUIT;
@@ -133,7 +138,8 @@ static void resized(struct live *live)
 /* Fetches what changes each second: neither the help nor the past does. */
 static void refresh(struct live *live)
 {
-	if (live->state.frozen || live->state.page == TOP_HELP || (live->state.at && !*live->trouble))
+	if (live->state.frozen || live->state.page == TOP_HELP ||
+	    (live->state.at && !*live->trouble && !live->unfinished))
 		return;
 	live_fetch(live);
 	draw(live);
@@ -180,7 +186,8 @@ static void begin_state(const struct ctl_options *options, struct top_state *sta
 				    .sums = options->has_depth,
 				    .depth = options->depth,
 				    .now = options->now,
-				    .zone = localtime_r};
+				    .zone = options->utc ? moment_utc : localtime_r,
+				    .full_names = options->full};
 	if (call_is_past(options))
 		state->at = call_range(options, 0).until;
 	if (options->has_since)

@@ -120,6 +120,14 @@ static const char *find_containing(const char *const *texts, size_t n, const cha
 	return containing;
 }
 
+/* The name of a path, which need not be UTF-8. NULL: no memory. */
+static const char *find_name(struct short_names *names, const char *path)
+{
+	_cleanup_free_ char *shown = NULL;
+
+	return utf8_show(path, &shown) < 0 ? NULL : short_names_find(names, shown);
+}
+
 /*
  * Returns the path whose name, or end with or without its suffix, is most similar; NULL: none is, or no memory.
  * The names are in their shown form.
@@ -136,7 +144,7 @@ static const char *find_nearest(const struct snapshot *snapshot, struct short_na
 	for (size_t i = 0; i < n; i++) {
 		parts[i] = last_part(snapshot->cgroups[i].path);
 		parts[n + i] = copy_stem(&arena, parts[i]);
-		parts[2 * n + i] = short_names_find(names, snapshot->cgroups[i].path);
+		parts[2 * n + i] = find_name(names, snapshot->cgroups[i].path);
 		if (!parts[n + i] || !parts[2 * n + i])
 			return NULL;
 	}

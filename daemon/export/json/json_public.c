@@ -142,7 +142,7 @@ int json_public_range(const struct past *past, bool open, const struct json_publ
 						  .labels = names->labels.labels};
 	struct json_more more = {
 		.trend = {.bins = JSON_PUBLIC_TREND_BINS,
-			  .bin_ns = (range.until_us - range.since_us) * 1000 / JSON_PUBLIC_TREND_BINS},
+			  .bin_ns = (range.until_us - range.since_us) / JSON_PUBLIC_TREND_BINS * 1000},
 		.histograms = true,
 		.public = true,
 		.past = past,

@@ -2,8 +2,9 @@
 /*
  * The data of the page at /, as JSON for everybody who can connect to HTTP. It names only cgroups and alerts
  * that /metrics names. The format is that of json.h and json_rules.h, without anything that /metrics does not
- * show: ids of cgroups, notes on the machine, patterns and actions of rules. An alert that has a pebsd_alert series also
- * has its value, its bounds and its limits, and is explained. For the past the same limits and filters hold. Pure functions.
+ * show: ids of cgroups, notes on the machine, patterns and actions of rules. A reply about the past has notes on how events
+ * were sampled. An alert that has a pebsd_alert series also has its value, its bounds and its limits, and is explained. For
+ * the past the same limits and filters hold. Pure functions.
  * Functions with `ret_text` return 0 or -ENOMEM; the caller frees *ret_text, which has *ret_length bytes and a NUL after
  * them.
  */

@@ -102,7 +102,8 @@ static int serve(struct worker *worker)
 	while (r == 0) {
 		ssize_t n = recv(worker->fd, worker->packet, sizeof(worker->packet), MSG_TRUNC);
 
-		if (n == 0)
+		/* The other side may close before it has read an answer (unix_release_sock() in Linux 6.12). */
+		if (n == 0 || (n < 0 && errno == ECONNRESET))
 			return 0;
 		if (n < 0 && errno == EINTR)
 			continue;
