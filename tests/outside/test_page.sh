@@ -70,10 +70,10 @@ size_of() {
 # look NAME: takes a picture at each width, for some also a dark one. Nothing may be wider than the screen.
 look() {
 	local width scheme file
-	for width in 600 701 824 1100 1200; do
+	for width in 600 701 824 1100 1319 1320; do
 		screen "$width" 900
 		expect "$1 at $width is no wider" true "$(evaluate 'document.scrollingElement.scrollWidth <= innerWidth')"
-		expect "the table of $1 at $width is no wider" true "$(evaluate '$("rows").scrollWidth <= $("rows").clientWidth')"
+		expect "the table of $1 at $width is no wider" true "$(evaluate 'document.getElementById("rows").scrollWidth <= document.getElementById("rows").clientWidth')"
 	done
 	for width in 1400 760 390; do
 		for scheme in light dark; do
