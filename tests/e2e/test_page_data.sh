@@ -37,14 +37,14 @@ ask() {
 # answers PATH FILTER: expects 200 and a JSON body for which the filter is true.
 answers() {
 	expect "status of $1" 200 "$(ask "$1")"
-	jq -e "$2" "$work/body" >/dev/null || fail "$1: $2 does not hold for $(head -c 2000 "$work/body")"
+	jq -ne "input | $2" "$work/body" >/dev/null || fail "$1: $2 does not hold for $(head -c 2000 "$work/body")"
 }
 
 # refuses STATUS PATH TEXT: expects that status and a text that is not JSON.
 refuses() {
 	expect "status of $2" "$1" "$(ask "$2")"
 	grep -qF -- "$3" "$work/body" || fail "$2: expected '$3', got $(head -c 500 "$work/body")"
-	! jq -e . "$work/body" >/dev/null 2>&1 || fail "$2: the refusal is JSON"
+	! jq -ne 'input' "$work/body" >/dev/null 2>&1 || fail "$2: the refusal is JSON"
 }
 
 panes_stored() {

@@ -219,7 +219,7 @@ static int make_cgroups(struct archive *archive, struct making *making)
 /* Adds the rows of all cgroups up to one row for each event. */
 static int make_total(struct archive *archive, struct making *making)
 {
-	const size_t n = making->totals.n;
+	const size_t n = making->totals.n, room = PAIRS_MAX;
 	_cleanup_free_ struct figures *sums = calloc(n + 1, sizeof(*sums));
 	struct history_pane *pane = &making->pane;
 	struct archive_row row;
@@ -227,7 +227,7 @@ static int make_total(struct archive *archive, struct making *making)
 	size_t at = 0;
 	int r;
 
-	making->pairs = malloc(n * PAIRS_MAX + 1);
+	making->pairs = calloc(n + 1, room);
 	if (!sums || !making->pairs)
 		return -ENOMEM;
 	while (archive_rows_get(&making->rows, &at, &row)) {
