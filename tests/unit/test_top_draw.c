@@ -340,6 +340,18 @@ Test(top_pane, it_has_a_histogram_by_source_and_a_timeline)
 	cr_expect_leq(lines, 20, "%s", text);
 }
 
+Test(top_pane, a_low_one_has_the_highest_latencies)
+{
+	_cleanup_free_ char *text = NULL;
+	struct top_pane pane = some_pane();
+
+	for (u32 upper = 64; upper <= 65536; upper *= 2)
+		pane.fine[histogram_fine_index(upper)][FIGURE_LOCAL] += 10;
+	text = FORMATTED(top_pane_draw(out, &pane, NULL, 60, 14, false, &plain));
+	formatted_expect(text, " - 65536");
+	formatted_expect(text, " 33 - ");
+}
+
 Test(top_pane, of_replies)
 {
 	json_object *status =

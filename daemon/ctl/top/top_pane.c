@@ -241,7 +241,20 @@ struct histogram_rows {
 	u64 most, all;
 };
 
-/* Takes fine buckets if all that have samples fit in `lines`, otherwise octaves. */
+/* Adds the lowest row to the next one. */
+static void join_lowest(struct histogram_rows *rows)
+{
+	size_t from = rows->first++;
+
+	for (size_t group = 0; group < FIGURE_GROUPS; group++)
+		rows->groups[rows->first][group] += rows->groups[from][group];
+	rows->lower[rows->first] = rows->lower[from];
+}
+
+/*
+ * Takes fine buckets if all that have samples fit in `lines` (above 0), otherwise octaves. If these do not fit either, the
+ * lowest ones share a row: the highest latencies explain p99.
+ */
 static void choose_rows(const struct top_pane *pane, size_t lines, struct histogram_rows *ret)
 {
 	u32 first = 0, last = FINE_OVERFLOW;
@@ -266,6 +279,8 @@ static void choose_rows(const struct top_pane *pane, size_t lines, struct histog
 	}
 	ret->first = octaves ? histogram_octave_index(histogram_fine_upper(first)) : first;
 	ret->end = 1 + (octaves ? histogram_octave_index(histogram_fine_upper(last)) : last);
+	while (ret->end - ret->first > lines)
+		join_lowest(ret);
 	for (size_t row = ret->first; row < ret->end; row++)
 		ret->most = sum_of(ret->groups[row]) > ret->most ? sum_of(ret->groups[row]) : ret->most;
 }
