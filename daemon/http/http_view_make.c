@@ -218,7 +218,7 @@ static int explain_error(const struct http_view_sources *sources, int error, cha
 		return -ENOENT;
 	case -ECHILD:
 		*ret_message = strdup(
-			"No zoom of this cgroup has ended, or it is no longer kept. With `seconds` a zoom begins.");
+			"No zoom of this cgroup has ended, or pebsd has dropped it. With `seconds` a zoom begins.");
 		return -ENOENT;
 	case -EACCES:
 		*ret_message = strdup(HTTP_ZOOMS_NOT_SERVED);

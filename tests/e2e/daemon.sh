@@ -179,3 +179,10 @@ recording() {
 	"$TOOLS/make_recording" "$work/recording.perf.data"
 	echo "$work/recording.perf.data"
 }
+
+# panes_stored N: true if the history of pebsd has stored at least N spans of time
+panes_stored() {
+	local stored
+	stored=$(ctl --json status | jq .history.panes_stored)
+	[ "$stored" -ge "$1" ]
+}

@@ -35,12 +35,6 @@ stop() {
 	daemon=''
 }
 
-panes_stored() {
-	local stored
-	stored=$(ctl --json status | jq .history.panes_stored)
-	[ "$stored" -ge "$1" ]
-}
-
 fires() {
 	ctl --json alerts | jq -ne 'input | [.alerts[] | select(.state == "firing")] | length == 1' >/dev/null
 }

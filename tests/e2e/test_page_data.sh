@@ -47,12 +47,6 @@ refuses() {
 	! jq -ne 'input' "$work/body" >/dev/null 2>&1 || fail "$2: the refusal is JSON"
 }
 
-panes_stored() {
-	local stored
-	stored=$(ctl --json status | jq .history.panes_stored)
-	[ "$stored" -ge "$1" ]
-}
-
 fires() {
 	ctl --json alerts | jq -ne 'input | [.alerts[] | select(.state == "firing")] | length > 0' >/dev/null
 }

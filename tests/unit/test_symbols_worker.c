@@ -456,8 +456,10 @@ Test(symbols_worker, without_privileges_it_gives_up_the_rest)
 }
 #endif
 
-Test(symbols_worker, it_ends_with_pebsd)
+/* Starts a worker, and closes its socket; with `ready` only after it said that it is ready. Returns how it ended. */
+static int status_without_pebsd(bool ready)
 {
+	struct pollfd said = {.events = POLLIN};
 	int pair[2], status;
 	pid_t pid;
 
@@ -469,33 +471,24 @@ Test(symbols_worker, it_ends_with_pebsd)
 		_exit(symbols_worker(pair[1], false));
 	}
 	(void)close(pair[1]);
+	said.fd = pair[0];
+	if (ready)
+		cr_assert_eq(poll(&said, 1, -1), 1);
 	(void)close(pair[0]);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_expect(WIFEXITED(status));
-	cr_expect_eq(WEXITSTATUS(status), EXIT_DONE);
+	return WEXITSTATUS(status);
+}
+
+Test(symbols_worker, it_ends_with_pebsd)
+{
+	cr_expect_eq(status_without_pebsd(false), EXIT_DONE);
 }
 
 /* pebsd ends after the worker said that it is ready, and before that is read. */
 Test(symbols_worker, it_ends_with_a_pebsd_that_has_not_read)
 {
-	struct pollfd ready = {.events = POLLIN};
-	int pair[2], status;
-	pid_t pid;
-
-	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
-	pid = fork();
-	cr_assert_geq(pid, 0);
-	if (pid == 0) {
-		(void)close(pair[0]);
-		_exit(symbols_worker(pair[1], false));
-	}
-	(void)close(pair[1]);
-	ready.fd = pair[0];
-	cr_assert_eq(poll(&ready, 1, -1), 1);
-	(void)close(pair[0]);
-	cr_assert_eq(waitpid(pid, &status, 0), pid);
-	cr_expect(WIFEXITED(status));
-	cr_expect_eq(WEXITSTATUS(status), EXIT_DONE);
+	cr_expect_eq(status_without_pebsd(true), EXIT_DONE);
 }
 
 Test(symbols_worker, it_refuses_what_is_no_request)

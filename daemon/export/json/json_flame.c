@@ -7,14 +7,7 @@
 
 #include "base/cleanup.h"
 #include "export/json/data_source_names.h"
-
-static void put_source_line(struct json_writer *writer, json_object *object, const char *file, u32 line)
-{
-	if (file)
-		json_put_text(writer, object, "file", file);
-	if (file && line)
-		json_put_u64(writer, object, "line", line);
-}
+#include "export/json/json_zoom.h"
 
 static json_object *node_object(struct json_writer *writer, const struct flame_node *node, const char *name,
 				bool latency)
@@ -22,7 +15,7 @@ static json_object *node_object(struct json_writer *writer, const struct flame_n
 	json_object *object = json_checked(writer, json_object_new_object());
 
 	json_put_text(writer, object, "name", name);
-	put_source_line(writer, object, node->file, node->line);
+	json_put_source_line(writer, object, node->file, node->line);
 	json_put_u64(writer, object, "samples", node->samples);
 	if (latency)
 		json_put_u64(writer, object, "latency", node->latency);
@@ -69,12 +62,7 @@ static json_object *access_object(struct json_writer *writer, const struct repor
 	json_object *object = json_checked(writer, json_object_new_object());
 
 	json_put_u64(writer, object, "cpu", access->cpu);
-	json_put_u64(writer, object, "offset", access->offset);
-	json_put_text(writer, object, "function", access->function);
-	put_source_line(writer, object, access->file, access->line);
-	json_put_u64(writer, object, "samples", access->samples);
-	json_put_u64(writer, object, "stores", access->stores);
-	json_put_u64(writer, object, "hitm", access->hitm);
+	json_put_access(writer, object, access);
 	return object;
 }
 

@@ -131,11 +131,11 @@ json_object *json_zoom(const struct json_zoom *zoom)
 	return json_finish(&writer, object);
 }
 
-static void put_source_line(struct json_writer *writer, json_object *object, const char *file, u32 line)
+void json_put_source_line(struct json_writer *writer, json_object *object, const char *file, u32 line)
 {
 	if (file)
 		json_put_text(writer, object, "file", file);
-	if (line)
+	if (file && line)
 		json_put_u64(writer, object, "line", line);
 }
 
@@ -147,7 +147,7 @@ static json_object *function_object(struct json_writer *writer, const struct rep
 	json_put_text(writer, object, "name", function->name);
 	if (function->module)
 		json_put_text(writer, object, "module", function->module);
-	put_source_line(writer, object, function->file, function->line);
+	json_put_source_line(writer, object, function->file, function->line);
 	json_put_u64(writer, object, "samples", function->samples);
 	if (latency)
 		json_put_u64(writer, object, "latency", function->latency);
@@ -172,17 +172,22 @@ static json_object *object_object(struct json_writer *writer, const struct repor
 	return object;
 }
 
+void json_put_access(struct json_writer *writer, json_object *object, const struct report_access *access)
+{
+	json_put_u64(writer, object, "offset", access->offset);
+	json_put_text(writer, object, "function", access->function);
+	json_put_source_line(writer, object, access->file, access->line);
+	json_put_u64(writer, object, "samples", access->samples);
+	json_put_u64(writer, object, "stores", access->stores);
+	json_put_u64(writer, object, "hitm", access->hitm);
+}
+
 static json_object *access_object(struct json_writer *writer, const struct report_access *access,
 				  bool latency)
 {
 	json_object *object = json_checked(writer, json_object_new_object());
 
-	json_put_u64(writer, object, "offset", access->offset);
-	json_put_text(writer, object, "function", access->function);
-	put_source_line(writer, object, access->file, access->line);
-	json_put_u64(writer, object, "samples", access->samples);
-	json_put_u64(writer, object, "stores", access->stores);
-	json_put_u64(writer, object, "hitm", access->hitm);
+	json_put_access(writer, object, access);
 	if (latency)
 		json_put_u64(writer, object, "latency", access->latency);
 	json_put_u64(writer, object, "cpus", access->cpus);

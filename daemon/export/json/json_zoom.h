@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "detail/zooms.h"
+#include "export/json/json_writer.h"
 #include "profile/profile_report.h"
 
 /* A zoom, with the metadata of its recording and the totals of its profile. */
@@ -35,5 +36,12 @@ bool json_zoom_has_latency(const struct zoom_about *about);
  */
 json_object *json_zoom(const struct json_zoom *zoom);
 json_object *json_zoom_report(const struct json_zoom *zoom, const struct profile_report *report);
+
+/*
+ * Members of several objects of a report: the file and line, as far as they are known, and what accesses to a place in a
+ * cache line have in common.
+ */
+void json_put_source_line(struct json_writer *writer, json_object *object, const char *file, u32 line);
+void json_put_access(struct json_writer *writer, json_object *object, const struct report_access *access);
 
 #endif

@@ -250,7 +250,7 @@ enum MHD_Result http_requests_answer(void *userdata, struct MHD_Connection *libr
 	return http_send_text(
 		library, MHD_HTTP_NOT_FOUND,
 		server->profiles
-			? "There is no such page. The pages are /, /metrics, /top.json, /alerts.json, /timeline.json, /range.json, /explain.json, /zoom.json, /healthz and " HTTP_PROFILE_PATH
+			? "No page has this name. The pages are /, /metrics, /top.json, /alerts.json, /timeline.json, /range.json, /explain.json, /zoom.json, /healthz and " HTTP_PROFILE_PATH
 			  ".\n"
-			: "There is no such page. The pages are /, /metrics, /top.json, /alerts.json, /timeline.json, /range.json, /explain.json, /zoom.json and /healthz.\n");
+			: "No page has this name. The pages are /, /metrics, /top.json, /alerts.json, /timeline.json, /range.json, /explain.json, /zoom.json and /healthz.\n");
 }

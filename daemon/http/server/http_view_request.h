@@ -25,7 +25,7 @@ void http_view_parameter(struct http_view_request *request, const char *key, con
 
 /*
  * Checks that the request is complete, and fills in the defaults: `until` is `now`, rounded up to 10 s so that requests
- * of the same moment are one question to the history. Returns true if there is no mistake.
+ * of the same moment are one question to the history. Returns false on a mistake.
  */
 bool http_view_complete(struct http_view_request *request, u64 now);
 

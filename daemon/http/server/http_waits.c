@@ -45,7 +45,7 @@ struct http_waiting {
 	bool left;  /* HTTP_LEAVE was sent, or is not needed: the client no longer waits */
 	int fd;     /* the answer; -1: not received */
 	u64 size;   /* size of the answer, in bytes */
-	u32 error;  /* an errno if there is no answer; EALREADY: it is being sent; 0: else */
+	u32 error;  /* an errno: why the answer failed; EALREADY: it is being sent; 0: neither */
 	char *text; /* the reason as a text */
 };
 
@@ -144,7 +144,7 @@ static void ask_next(struct http_waits *waits)
 	}
 }
 
-/* If there is no answer yet, tells pebsd that the client no longer waits for it. */
+/* Tells pebsd that the client has left, unless the answer has come. */
 static void leave(struct http_waiting *waiting)
 {
 	bool pending = is_pending(waiting);

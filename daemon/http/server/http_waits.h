@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Requests for answers that take pebsd a while: profiles and views. Meanwhile the connection is suspended and needs
- * nothing but its memory. If the client hangs up, pebsd learns that the answer is no longer wanted. Each kind of
+ * nothing but its memory. If the client hangs up, this process tells pebsd. Each kind of
  * request has limits of its own.
  */
 #ifndef PEBSD_HTTP_WAITS_H

@@ -74,7 +74,7 @@ enum http_message_type {
 	/* `number`: chosen by the requester, `form`: enum http_profile_form, `value`: seconds, `text`: the cgroup's path */
 	HTTP_ASK_PROFILE,
 	HTTP_ASK_VIEW, /* `number` as above, `value`: enum http_view_kind, `text`: its parameters (http_view.h) */
-	HTTP_LEAVE, /* `number`: the profile or view that is no longer wanted; has no answer */
+	HTTP_LEAVE, /* `number`: nobody waits for this profile or view any more; not answered */
 	/* Answers, in the order of the questions, except those on profiles and views. */
 	/* Answers no question. `value`: HTTP_SETTING_*; `text`: the origin, a newline, hosts. */
 	HTTP_TELL_SETTINGS,
