@@ -86,13 +86,17 @@ members error | compare Varlink_errors 'members of errors'
 	keys daemon/base/build_info.c 'put(_array)?' | sed 's/^/pebsd_--version_--json /'
 	keys daemon/config/config_check.c json_object_object_add | sed 's/^/pebsd_--check-config_--json /'
 	sed -n '/^void json_put_alert_state/,/^}/p' daemon/export/json/json_rules.c >"$work/state.c"
+	sed -n '/^void json_put_source_line/,/^}/p; /^void json_put_access/,/^}/p' daemon/export/json/json_zoom.c >"$work/access.c"
 	{
 		keys daemon/export/json/json_public.c 'json_put\w*'
 		keys "$work/state.c" 'json_put\w*'
 		keys daemon/export/json/json_names.c json_object_object_add
 		sed -n '/ alert_members\[\]/,/};/p' daemon/export/json/json_public.c | grep -oE '"[a-z_]+"' | tr -d '"'
 	} | sed 's,^,/alerts.json_and_/explain.json ,'
-	keys daemon/export/json/json_flame.c 'json_put\w*' | sed 's,^,/zoom.json ,'
+	{
+		keys daemon/export/json/json_flame.c 'json_put\w*'
+		keys "$work/access.c" 'json_put\w*'
+	} | sed 's,^,/zoom.json ,'
 } | compare JSON_of_pebsd 'keys of JSON'
 
 # The names of all metrics are in the sources (test_manual_metrics.sh), and their labels in the served text. The example
