@@ -87,9 +87,9 @@ expect 'pebsd --version' "pebsd $version" "$(cat "$work/said")"
 does 'pebsd --check-config'
 does "pebsd --origin model --socket /tmp/control.sock --listen 127.0.0.1:$port 2>/tmp/pebsd.log & daemon=\$!
 	for _ in \$(seq 100); do pebsctl --socket /tmp/control.sock status >/dev/null 2>&1 && break; sleep 0.2; done; sleep 3
-	pebsctl --socket /tmp/control.sock top -n 5 >/tmp/top || cat /tmp/pebsd.log
+	pebsctl --socket /tmp/control.sock top --full -n 5 >/tmp/top || cat /tmp/pebsd.log
 	curl --silent --fail http://127.0.0.1:$port/metrics >/tmp/metrics; kill \$daemon; wait \$daemon; rm -f /tmp/control.sock"
-expect 'cgroups of pebsctl top -n 5' 5 "$(grep -c '^model:' "$root/tmp/top")"
+expect 'cgroups of pebsctl top -n 5' 5 "$(grep -o '^model:[a-z]*' "$root/tmp/top" | sort -u | wc -l)"
 grep -q '^pebsd_samples_seen_total{.*} [1-9]' "$root/tmp/metrics" ||
 	fail "no sample is in the metrics: $(head -n 40 "$root/tmp/metrics")"
 say_time "it is installed, and runs"
