@@ -116,11 +116,11 @@ size_t utf8_shown_length(const char *name)
 	return length;
 }
 
-bool utf8_is_shown_as(const char *name, const char *shown)
+bool utf8_is_shown_as(const char *text, const char *shown)
 {
-	while (*name) {
+	while (*text) {
 		char next[SHOWN_MAX + 1];
-		size_t length = show_next(&name, next);
+		size_t length = show_next(&text, next);
 
 		if (strncmp(next, shown, length) != 0)
 			return false;

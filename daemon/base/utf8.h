@@ -17,8 +17,8 @@ int utf8_show(const char *name, char **ret);
 /* Returns the length of the shown form of `name` in bytes, without its NUL. */
 size_t utf8_shown_length(const char *name);
 
-/* Returns whether `shown` is the shown form of `name`. */
-bool utf8_is_shown_as(const char *name, const char *shown);
+/* Returns whether `shown` is the shown form of `text`. */
+bool utf8_is_shown_as(const char *text, const char *shown);
 
 /*
  * Makes `text` safe for one line of output, in place. These bytes become '?': control characters, bytes that

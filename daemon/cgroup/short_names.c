@@ -17,6 +17,7 @@ struct named {
 	const char *name;
 	unsigned int level;
 	bool sampled;
+	struct named *next; /* the next one to name, in place() */
 };
 
 struct used_name {
@@ -102,9 +103,12 @@ static const char *name_of(struct short_names *names, const struct named *entry,
 }
 
 /* Gives the cgroup the first name from its level on that no other cgroup would have. */
-static int place(struct short_names *names, struct named *entry)
+static int place(struct short_names *names, struct named *added)
 {
-	for (;; entry->level++) {
+	struct named *entry = added;
+
+	added->next = NULL;
+	while (entry) {
 		const char *name = name_of(names, entry, entry->level);
 		struct used_name *used = name ? find(&names->names, name) : NULL;
 		struct named *other;
@@ -117,19 +121,26 @@ static int place(struct short_names *names, struct named *entry)
 			if (!used)
 				return -ENOMEM;
 			*used = (struct used_name){name, entry};
-			return tsearch(used, &names->names, compare) ? 0 : -ENOMEM;
+			if (!tsearch(used, &names->names, compare))
+				return -ENOMEM;
+			entry = entry->next;
+			continue;
 		}
-		if (used->owner == entry || entry->level >= SHORT_NAME_PATH)
-			return 0;
+		if (used->owner == entry || entry->level >= SHORT_NAME_PATH) {
+			entry = entry->next;
+			continue;
+		}
 		other = used->owner;
+		entry->level++;
 		if (!other || other->level >= SHORT_NAME_PATH)
 			continue;
+		/* The owner loses this name and gets a longer one first. */
 		used->owner = NULL;
-		/* The recursion is not deep: the names become longer, and no path is longer than PATH_MAX. */
 		other->level++;
-		if (place(names, other) < 0)
-			return -ENOMEM;
+		other->next = entry;
+		entry = other;
 	}
+	return 0;
 }
 
 /* `length`: of the path, which may be longer. `is_shown`: the path itself is not known, but its shown form. */

@@ -341,7 +341,7 @@ static const struct config_key keys[] = {
 	 .default_text = "256M", .min = 8ULL << 20, .max = 1ULL << 40,
 	 .meaning = "maximum size of the history on disk"},
 	{"history", "age", CONFIG_KEY_DURATION, .needs_restart = false, FIELD(history_age_ns),
-	 .default_text = "14d", .min = 3600 * NSEC_PER_SEC, .max = 3650 * 86400 * NSEC_PER_SEC,
+	 .default_text = "14d", .min = 3600 * NSEC_PER_SEC, .max = 3650ULL * 86400 * NSEC_PER_SEC,
 	 .meaning = "maximum age of the history"},
 	{"export", "listen", CONFIG_KEY_LISTEN, .needs_restart = true, FIELD(listen),
 	 .default_text = LISTEN_ADDRESS_DEFAULT, .meaning = "where /metrics is served"},

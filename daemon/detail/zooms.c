@@ -455,8 +455,9 @@ static int begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id,
 			? 0
 			: zoom_reader_new(zooms->settings.socket, &zooms->reader);
 
-	if (r == 0)
-		r = origin->open(origin->userdata, wish->path, wish->rate, &source, &note, ret_message);
+	if (r < 0)
+		return r;
+	r = origin->open(origin->userdata, wish->path, wish->rate, &source, &note, ret_message);
 	if (r < 0)
 		return r;
 	r = hold(zooms, wish, source, note, &held);

@@ -3,6 +3,8 @@
 #include <string.h>
 #include <sys/param.h>
 
+#include <json-c/json_visit.h>
+
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "format/format_event.h"
@@ -11,7 +13,6 @@
 #define LABEL_WIDTH 18
 #define VALUE_WIDTH 10
 #define BAR_MAX     24
-#define DEPTH_MAX   6 /* of a reply */
 
 enum scale { CYCLES, SHARE, CORES, PLAIN, BYTES };
 
@@ -256,25 +257,37 @@ static void put_side(FILE *out, const struct format_style *style, const char *la
 			 json_object_array_length(gaps), json_object_array_length(gaps) == 1 ? "" : "s");
 }
 
-static size_t count_verdicts(json_object *object, const char *verdict, int depth)
-{
-	size_t n = 0;
+struct verdicts {
+	const char *verdict; /* the one that is counted */
+	size_t n;
+};
 
-	if (!object || !json_object_is_type(object, json_type_object) || depth == 0)
-		return 0;
-	json_object_object_foreach (object, key, value) {
-		if (strcmp(key, "verdict") == 0)
-			n += strcmp(verdict_of(object), verdict) == 0;
-		else
-			n += count_verdicts(value, verdict, depth - 1);
-	}
-	return n;
+/* A json_c_visit_userfunc. NOLINTBEGIN(readability-non-const-parameter) */
+static int count_verdict(json_object *value, int flags, json_object *parent, const char *key, size_t *index,
+			 void *userdata)
+{
+	struct verdicts *verdicts = userdata;
+
+	(void)value;
+	(void)flags;
+	(void)index;
+	if (key && strcmp(key, "verdict") == 0)
+		verdicts->n += strcmp(verdict_of(parent), verdicts->verdict) == 0;
+	return JSON_C_VISIT_RETURN_CONTINUE;
+}
+/* NOLINTEND(readability-non-const-parameter) */
+
+static size_t count_verdicts(json_object *reply, const char *verdict)
+{
+	struct verdicts verdicts = {.verdict = verdict};
+
+	(void)json_c_visit(reply, 0, count_verdict, &verdicts);
+	return verdicts.n;
 }
 
 static void put_summary(FILE *out, const struct format_style *style, json_object *reply, unsigned percent)
 {
-	size_t proven = count_verdicts(reply, "proven", DEPTH_MAX),
-	       unknown = count_verdicts(reply, "no_bounds", DEPTH_MAX);
+	size_t proven = count_verdicts(reply, "proven"), unknown = count_verdicts(reply, "no_bounds");
 	u64 n = 0;
 
 	(void)json_get_u64(reply, "comparisons", &n);
@@ -323,7 +336,7 @@ void format_compare(FILE *out, json_object *reply, const struct format_style *st
 		out, style, NULL,
 		"DIFFERENCE is that of B to A. All bounds hold together with %u%% confidence: of two sides that do not differ, at most %u in 100 screens show a difference as proven.",
 		percent, 100 - percent);
-	if (count_verdicts(reply, "no_bounds", DEPTH_MAX) > 0)
+	if (count_verdicts(reply, "no_bounds") > 0)
 		line_put(
 			out, style, NULL,
 			"no bounds: a side has too few samples or collections, or its samples came in too few bursts, or in phases longer than a tenth of the time. A longer time has more.");

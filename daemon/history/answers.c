@@ -180,7 +180,7 @@ static int get(struct answers *answers, const struct history_query *query, u64 n
 /* A range that reaches up to now ends with the last pane: the next one is not complete yet. */
 static u64 end_of(const struct history_query *query, u64 newest_us)
 {
-	const u64 late_us = 2 * HISTORY_PANE_SECONDS * 1000000ULL;
+	const u64 late_us = 2ULL * HISTORY_PANE_SECONDS * 1000000;
 
 	return newest_us > query->since_us && query->until_us > newest_us &&
 			       query->until_us - newest_us <= late_us

@@ -246,7 +246,7 @@ int http_view_make(const struct http_view_sources *sources, const struct http_vi
 	int r;
 
 	/* The last pane of a range that ends now is not complete. */
-	made.open = view->until + 2 * HISTORY_PANE_SECONDS > (u64)time(NULL);
+	made.open = view->until + 2ULL * HISTORY_PANE_SECONDS > (u64)time(NULL);
 	r = makers[view->kind](&made);
 	if (r < 0)
 		return r == -EAGAIN || r == -ENOMEM ? r : explain_error(sources, r, ret_message);

@@ -61,7 +61,6 @@ static u32 usual_busy(enum workload_kind kind, u64 ns)
 
 	switch (kind) {
 	case WORKLOAD_DATABASE:
-		return 450;
 	case WORKLOAD_SHOP:
 		return 450;
 	case WORKLOAD_CACHE:

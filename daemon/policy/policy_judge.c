@@ -453,7 +453,7 @@ static int judge_member(struct policy *policy, struct subject *subject, size_t m
 	}
 	from = (enum alert_state)state->state;
 	r = enter(policy, subject, member, &finding);
-	if (r == 0 && is_frozen(state) && finding.unknown == UNKNOWN_NOT)
+	if (r == 0 && state->extra && is_frozen(state) && finding.unknown == UNKNOWN_NOT)
 		note_worst(state->extra, subject_rule(policy, subject, member), &measured,
 			   from != ALERT_PENDING && from != ALERT_FIRING);
 	return r;

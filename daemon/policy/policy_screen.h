@@ -72,7 +72,7 @@ static inline bool screen_needs_more(const struct screen *screen, const struct s
 	const struct tally *tally = screened->tally;
 
 	if (screen->of_second)
-		return screened->second->samples < screen->min_samples ||
+		return !screened->second || screened->second->samples < screen->min_samples ||
 		       (screen->of_event && tally->samples < screen->min_samples);
 	return (screen->of_latencies ? tally->latency_samples : tally->samples) < screen->min_samples;
 }

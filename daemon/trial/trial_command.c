@@ -46,7 +46,7 @@ static u64 expected_of(const struct run *run, size_t event)
 static int run_for(struct run *run, u64 ns)
 {
 	struct sliding_time times[EVENTS_MAX] = {0};
-	u64 before[EVENTS_MAX];
+	u64 before[EVENTS_MAX] = {0};
 	int r;
 
 	for (size_t i = 0; i < run->n_events; i++) {

@@ -557,7 +557,7 @@ static int n_found(const char *text, const char *part)
 
 Test(top_screen, the_mouse_marks_opens_and_sorts)
 {
-	_cleanup_free_ char *line = NULL, *heads = NULL;
+	_cleanup_free_ char *heads = NULL;
 	struct terminal *terminal;
 	char click[32];
 
@@ -566,7 +566,7 @@ Test(top_screen, the_mouse_marks_opens_and_sorts)
 	expect(terminal, CGROUP);
 	/* Row 7 of the screen is the third of the table. */
 	terminal_type(terminal, "\033[<0;5;7M\033[<0;5;7m");
-	line = line_with(terminal, 6, ">");
+	free(line_with(terminal, 6, ">"));
 	heads = line_with(terminal, 3, "P99");
 	(void)snprintf(click, sizeof(click), "\033[<0;%td;4M", strstr(heads, "P99") - heads + 1);
 	press(terminal, click, ">P99");

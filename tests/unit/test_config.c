@@ -230,11 +230,11 @@ Test(config, the_history)
 {
 	cr_expect_eq(config->history, CONFIG_HISTORY_AUTO);
 	cr_expect_eq(config->history_bytes, 256 << 20);
-	cr_expect_eq(config->history_age_ns, 14 * 86400 * NSEC_PER_SEC);
+	cr_expect_eq(config->history_age_ns, 14ULL * 86400 * NSEC_PER_SEC);
 	expect_mistakes("[history]\nkeep = yes\nsize = 2G\nage = 30d\n", "");
 	cr_expect_eq(config->history, CONFIG_HISTORY_YES);
 	cr_expect_eq(config->history_bytes, 2ULL << 30);
-	cr_expect_eq(config->history_age_ns, 30 * 86400 * NSEC_PER_SEC);
+	cr_expect_eq(config->history_age_ns, 30ULL * 86400 * NSEC_PER_SEC);
 	expect_mistakes("[history]\nkeep = no\n", "");
 	cr_expect_eq(config->history, CONFIG_HISTORY_NO);
 	expect_mistakes(

@@ -505,7 +505,7 @@ Test(control, nested_sums_come_in_replies_of_bounded_work)
 		 * All cgroups once for the order, and then sums up to the limit, of which the last may
 		 * exceed it.
 		 */
-		cr_expect_leq(backend.reads, 20000UL + 2 * MANY, "%zu", backend.reads);
+		cr_expect_leq(backend.reads, 20000 + 2UL * MANY, "%zu", backend.reads);
 		replies++;
 		if (!json_get_u64(page, "next", &next))
 			next = 0;

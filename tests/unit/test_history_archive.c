@@ -200,7 +200,7 @@ Test(history_archive, spans_that_are_too_large_together_become_several)
 	for (unsigned i = 1; i <= 7; i++) {
 		large.seed = i;
 		large.first += large.cgroups;
-		cr_assert_eq(store_at(&large, 10 * i), 0, "%s", status_of().what);
+		cr_assert_eq(store_at(&large, 10ULL * i), 0, "%s", status_of().what);
 	}
 	cr_expect_gt(
 		query("SELECT sum(length(data)) FROM figures JOIN span ON span.id = span WHERE seconds = 10"),

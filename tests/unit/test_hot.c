@@ -26,6 +26,7 @@ static int compare_with(const void *a, const void *b, void *userdata)
  * C does not promise that qsort() keeps the order of equal elements. This one reverses it: the C library's own
  * function, which keeps it here, gets the elements in reverse order.
  */
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): those of the header are reserved */
 void qsort(void *elements, size_t n, size_t size, int (*compare)(const void *, const void *))
 {
 	char *low = elements, *high = low + n * size;

@@ -49,7 +49,7 @@ static u64 mean_busy(enum workload_kind kind, u64 seed, u64 from, u64 to)
 
 Test(model_scenario, backup_and_batch_sleep_but_in_their_phases)
 {
-	for (u64 cycle = 0; cycle < 2 * 240; cycle += 240) {
+	for (u64 cycle = 0; cycle < 480; cycle += 240) {
 		cr_expect_leq(mean_busy(WORKLOAD_BACKUP, 1, cycle, cycle + 45), 2);
 		cr_expect_gt(mean_busy(WORKLOAD_BACKUP, 1, cycle + 45, cycle + 65), 900,
 			     "at first without a pause, for the windows of rules");

@@ -96,7 +96,7 @@ Test(model_workload_code, nothing_is_between_instructions_and_calls_or_after_the
 
 	cr_expect(!workload_name_of(text_of(WORKLOAD_SHOP) + WORKLOAD_CALLS - 4, &name));
 	cr_expect(workload_name_of(text_of(WORKLOAD_SHOP) + WORKLOAD_CALLS, &name));
-	cr_expect(!workload_name_of(text_of(WORKLOAD_SHOP) + WORKLOAD_CALLS + 5 * 8, &name));
+	cr_expect(!workload_name_of(text_of(WORKLOAD_SHOP) + WORKLOAD_CALLS + 40, &name));
 	cr_expect(!workload_name_of(text_of(WORKLOAD_KINDS), &name));
 }
 

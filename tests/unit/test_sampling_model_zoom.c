@@ -79,7 +79,7 @@ static struct sample hitm(u64 address)
 			       .data_source = PERF_MEM_S(OP, LOAD) | PERF_MEM_S(LVL, HIT) |
 					      PERF_MEM_S(LVL, L3) | PERF_MEM_S(SNOOP, HITM),
 			       .address = address,
-			       .code_address = TEXT + 13 * 4,
+			       .code_address = TEXT + 13ULL * 4,
 			       .period = 10007,
 			       .fields = SAMPLE_ADDRESS | SAMPLE_CODE_ADDRESS | SAMPLE_LATENCY |
 					 SAMPLE_DATA_SOURCE};
@@ -124,9 +124,9 @@ Test(sampling_model_zoom, a_sample_has_its_thread_its_node_and_its_callers)
 	cr_assert_eq(sample->n_user, 3);
 	cr_expect_eq(sample->n_kernel, 0);
 	/* The calls are in the order of the shop's table: count_order's is the fourth. */
-	cr_expect_eq(sample->user[0], TEXT + WORKLOAD_CALLS + 4 * 8);
-	cr_expect_eq(sample->user[1], TEXT + WORKLOAD_CALLS + 1 * 8);
-	cr_expect_eq(sample->user[2], TEXT + WORKLOAD_CALLS + 5 * 8);
+	cr_expect_eq(sample->user[0], TEXT + WORKLOAD_CALLS + 4ULL * 8);
+	cr_expect_eq(sample->user[1], TEXT + WORKLOAD_CALLS + 8);
+	cr_expect_eq(sample->user[2], TEXT + WORKLOAD_CALLS + 5ULL * 8);
 	take(5, TALLIES);
 	drain(BEGAN + 2 * NSEC_PER_SEC);
 	cr_expect_eq(got.n, 1, "the program is announced once");
@@ -174,7 +174,7 @@ Test(sampling_model_zoom, the_limit_of_the_rate_and_times_in_order)
 	cr_expect_eq(counts.seen, 2000);
 	cr_expect_eq(counts.limited, 2000 - got.samples);
 	cr_expect_eq(counts.lost, 0);
-	cr_expect_eq(counts.count, 2000 * 10007);
+	cr_expect_eq(counts.count, 2000UL * 10007);
 	cr_expect_eq(counts.enabled_ns, NSEC_PER_SEC);
 	cr_expect_eq(counts.running_ns, NSEC_PER_SEC);
 }
@@ -256,7 +256,7 @@ Test(sampling_model_zoom, the_report_names_the_line_of_the_false_sharing_and_bot
 	open_zoom(20000);
 	cr_assert_eq(profile_new(true, &profile), 0);
 	for (u32 i = 0; i < 20; i++)
-		take(4 + i % 2, TALLIES + 8 * (i % 2));
+		take(4 + i % 2, TALLIES + 8ULL * (i % 2));
 	drain(BEGAN + NSEC_PER_SEC);
 	for (size_t i = 0; i < got.n; i++)
 		if (got.records[i].kind == ZOOM_RECORD_SAMPLE)

@@ -116,5 +116,7 @@ char top_alert_mark(const struct top_alert *alert)
 				     [TOP_ALERT_PENDING] = '~',
 				     [TOP_ALERT_OTHER] = ' '};
 
-	return alert ? marks[alert->state] : ' ';
+	if (!alert)
+		return ' ';
+	return marks[alert->state];
 }

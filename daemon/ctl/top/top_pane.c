@@ -442,11 +442,11 @@ void top_pane_draw(FILE *out, const struct top_pane *pane, const struct top_aler
 		drawn += put_line(out, "", pane->figures, width);
 	if (drawn >= lines)
 		return;
-	if (width >= 2 * HALF_MIN && lines - drawn < TALL) {
+	if (width >= 2UL * HALF_MIN && lines - drawn < TALL) {
 		put_both(out, pane, width, lines - drawn, style);
 		return;
 	}
-	timeline = lines - drawn > 4 * TIMELINE_MAX ? TIMELINE_MAX + 3 : (lines - drawn) / 2;
+	timeline = lines - drawn > 4UL * TIMELINE_MAX ? TIMELINE_MAX + 3 : (lines - drawn) / 2;
 	if (lines - drawn > timeline + 1)
 		(void)put_line(out, "", "", width);
 	drawn += 1 + put_histogram(out, pane, width, lines - drawn - timeline - 1, style);

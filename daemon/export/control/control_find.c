@@ -100,7 +100,7 @@ static const char *copy_stem(struct arena *arena, const char *part)
 	char *stem = arena_take(arena, length + 1);
 
 	if (stem)
-		memcpy(stem, part, length);
+		(void)snprintf(stem, length + 1, "%s", part);
 	return stem;
 }
 

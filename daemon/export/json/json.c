@@ -242,12 +242,15 @@ int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_
 	const struct text_sink text = {.flags = flags, .put = sink, .userdata = userdata};
 	_cleanup_(json_rows_clear) struct json_rows rows = {.snapshot = snapshot, .cgroups = cgroups, .n = n};
 	struct json_rows *bounds = more && more->public ? NULL : &rows;
-	struct json_writer writer = {.failed = !figures};
-	json_object *head = head_object(&writer, snapshot, bounds);
+	struct json_writer writer = {0};
+	json_object *head;
 	struct json_page *page = more ? more->page : NULL;
 	u64 first = page ? page->first : 0;
 	int r;
 
+	if (!figures)
+		return -ENOMEM;
+	head = head_object(&writer, snapshot, bounds);
 	if (more && more->matching)
 		json_put_u64(&writer, head, "matching", snapshot->n_cgroups);
 	/* The names of a recording's file and of its host are not public. */

@@ -1,43 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "export/json/json_names.h"
 
+#include <json-c/json_visit.h>
+
 #include "base/json_get.h"
 
-static int add(json_object *value, struct short_names *names)
+static int add_name(json_object *object, struct short_names *names)
 {
-	const char *path = json_get_text(value, "cgroup");
+	const char *path = json_get_text(object, "cgroup");
 	const char *name = path ? short_names_find(names, path) : NULL;
 	json_object *text = name ? json_object_new_string(name) : NULL;
 
 	if (path && !text)
 		return -1;
-	if (text && json_object_object_add(value, "name", text) < 0) {
+	if (text && json_object_object_add(object, "name", text) < 0) {
 		json_object_put(text);
 		return -1;
 	}
 	return 0;
 }
 
-static int add_all(json_object *value, struct short_names *names)
+/* A json_c_visit_userfunc. NOLINTBEGIN(readability-non-const-parameter) */
+static int visit(json_object *value, int flags, json_object *parent, const char *key, size_t *index,
+		 void *userdata)
 {
-	int r = 0;
-
-	if (json_object_is_type(value, json_type_object)) {
-		json_object_object_foreach (value, key, member) {
-			(void)key;
-			r = r < 0 ? r : add_all(member, names);
-		}
-		r = r < 0 ? r : add(value, names);
-	} else if (json_object_is_type(value, json_type_array)) {
-		for (size_t i = 0; r == 0 && i < json_object_array_length(value); i++)
-			r = add_all(json_object_array_get_idx(value, i), names);
-	}
-	return r;
+	(void)parent;
+	(void)key;
+	(void)index;
+	if (flags != JSON_C_VISIT_SECOND || !json_object_is_type(value, json_type_object))
+		return JSON_C_VISIT_RETURN_CONTINUE;
+	return add_name(value, userdata) < 0 ? JSON_C_VISIT_RETURN_ERROR : JSON_C_VISIT_RETURN_CONTINUE;
 }
+/* NOLINTEND(readability-non-const-parameter) */
 
 json_object *json_add_names(json_object *value, struct short_names *names)
 {
-	if (!value || !names || add_all(value, names) == 0)
+	if (!value || !names || json_c_visit(value, 0, visit, names) == 0)
 		return value;
 	json_object_put(value);
 	return NULL;
