@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // For test_page.sh: replies to the requests of the page, always the same ones, in place of a server's. The browser
 // evaluates this before the page. `fixture.mode` chooses what is special: paused, stopped, replay, no-history,
-// no-zoom, no-zoom-yet, unknown, many (10,000 cgroups).
+// no-zoom, no-zoom-yet, unknown, many (10,000 cgroups), counts (an event without a latency).
 // The story, on 2026-01-15: from 11:53 to 11:56 a backup runs on the other node, and the loads of a database become
 // remote. At 11:57 a deploy of the shop brings a contended line, which is still there at 12:00, the time of the page.
 'use strict';
@@ -79,6 +79,9 @@ window.fixture = {mode: '', asked: []};
 			const low = edges[edges.indexOf(b.le) - 1] || 32;
 			return {value: (low + b.le) / 2, low, high: b.le, ...count < 100 && q > 0.9 ? {few: true} : {}};
 		};
+		if (fixture.mode === 'counts')
+			return {pmu: 'cpu', samples: count, weighted: {samples: 10000 * count},
+				sources: Object.fromEntries(Object.entries(sources).map(([source, {samples: n}]) => [source, {samples: n}]))};
 		return {pmu: 'cpu', ldlat: 30, latency_kind: 'use', samples: count, weighted: {samples: 10000 * count, latency_sum: 10000 * sum},
 			latency: {sum, mean: sum / Math.max(1, count), p50: quantile(0.5), p90: quantile(0.9), p95: quantile(0.95), p99: quantile(0.99), p999: quantile(0.999)},
 			...histograms ? {histogram} : {}, sources, snoop: {none: count - (sources.remote_cache ? sources.remote_cache.samples : 0),
@@ -91,11 +94,11 @@ window.fixture = {mode: '', asked: []};
 		return all;
 	}, {});
 	const waitsOf = (event, length) => {
-		const lost = event.weighted.latency_sum / length / 4e8;
+		const lost = (event.weighted.latency_sum || event.weighted.samples) / length / 4e8;
 		return {wait: {value: 0.4, low: 0.35, high: 0.45}, cores_used: {value: 2.5 * lost}, cores_lost: {value: lost, low: 0.9 * lost, high: 1.1 * lost}};
 	};
 	const trendOf = service => ({bin_s: 60, samples: Array(60).fill(1000), mean: Array.from({length: 60}, (_, i) =>
-		i === 10 ? null : eventOf(samplesOf(service, END - 3600 + 60 * i, END - 3540 + 60 * i)).latency.mean)});
+		i === 10 || fixture.mode === 'counts' ? null : eventOf(samplesOf(service, END - 3600 + 60 * i, END - 3540 + 60 * i)).latency.mean)});
 
 	function figures(since, until, live) {
 		const host = eventOf(together(services.map(s => samplesOf(s, since, until))));
@@ -159,7 +162,7 @@ window.fixture = {mode: '', asked: []};
 	const explain = query => ({version: 1, rule: {rule: query.get('rule')}, judged: old().filter(a => a.rule === query.get('rule') && a.cgroup === query.get('cgroup'))
 		.map(a => ({...a, sentences: ['the rule fires when the share is proven to be above its limit for 10 s', 'pebsctl neighbours shows who may disturb it']}))});
 
-	const node = (name, latency, sources, children, more) => ({name, samples: Math.round(latency / 100), latency,
+	const node = (name, latency, sources, children, more) => ({name, samples: Math.round(latency / 100), ...fixture.mode === 'counts' ? {} : {latency},
 		sources: Object.fromEntries(Object.entries(sources).map(([source, n]) => [source, Math.round(n * latency / 1000)])), children: children || [], ...more});
 	function zoom(query) {
 		const accesses = [0, 1, 2, 3].map(cpu => ({cpu, offset: 16 * cpu, size: 8, samples: 120 - 9 * cpu, stores: cpu % 2 ? 0 : 40, 'function': cpu % 2 ? 'read_stats' : 'count_order'}));

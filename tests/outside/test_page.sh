@@ -409,6 +409,17 @@ has 'its explanation' 'The state is unknown now (samples).' explanation
 expect 'its mark in the table' 1 "$(evaluate 'document.querySelectorAll("#table .mark.unknown").length')"
 look unknown
 
+# An event without a latency: its figures are counts of samples, and nothing is in cycles.
+data_page counts "cgroup=$(address "$postgresql")"
+evaluate 'document.querySelectorAll("details").forEach(e => { e.open = true; })' >/dev/null
+becomes 'its zoom and its timeline as a table' true 'document.querySelectorAll("#functions tr").length > 3 && document.querySelectorAll("#bins tr").length > 9'
+drag 11:53:00 11:53:00
+has 'its bins are samples' 'weighted samples/s' hover
+expect 'elements that say cycles or latency' '[]' "$(evaluate '[...document.querySelectorAll("main *")].filter(e => e.getClientRects().length &&
+	/cycles|latency/i.test(e.title + " " + e.getAttribute("aria-label") + [...e.childNodes].map(n => n.nodeType === 3 ? n.data : "").join("")) &&
+	!/stalled/.test(e.title + e.textContent) && !e.closest("#alert-list")).map(e => e.outerHTML.slice(0, 200))')"
+look counts
+
 # An alert that began to fire after the past was asked for is one alert. One that is not among those of now has no known end.
 expect 'alerts of the past and of now' '[["c","firing",false],["d","firing",true]]' "$(evaluate 'allAlerts(
 	[{rule: "r", cgroup: "c", state: "firing", since: "2026-01-15T11:00:05Z", breached: "2026-01-15T11:00:00Z"}],
