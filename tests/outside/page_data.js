@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // For test_page.sh: replies to the requests of the page, always the same ones, in place of a server's. The browser
 // evaluates this before the page. `fixture.mode` chooses what is special: paused, stopped, replay, no-history,
-// no-zoom, no-zoom-yet, unknown, many (10,000 cgroups), counts (an event without a latency).
+// no-zoom, no-zoom-yet, unknown, many (10,000 cgroups), counts (an event without a latency), parts (answers of five bins; refuses the third part once).
 // The story, on 2026-01-15: from 11:53 to 11:56 a backup runs on the other node, and the loads of a database become
 // remote. At 11:57 a deploy of the shop brings a contended line, which is still there at 12:00, the time of the page.
 'use strict';
@@ -141,7 +141,9 @@ window.fixture = {mode: '', asked: []};
 			const loads = eventOf(together(of.map(s => samplesOf(s, from, to))), query.has('histograms'));
 			bins.push({since: text(from), until: text(to), covered_s: step, events: {loads}, waits: waitsOf(loads, step)});
 		}
-		return {version: 1, origin: 'kernel', since: text(since), until: text(until), bin_s: step, bins, taken: text(END),
+		const first = Number(query.get('offset')), next = first + 5;
+		return {version: 1, origin: 'kernel', since: text(since), until: text(until), bin_s: step, taken: text(END),
+			...fixture.mode === 'parts' ? {bins: bins.slice(first, next), ...next < bins.length ? {next} : {}} : {bins},
 			gaps: [{since: '2026-01-15T11:51:00Z', until: '2026-01-15T11:51:40Z'}], notes: []};
 	}
 
@@ -173,10 +175,12 @@ window.fixture = {mode: '', asked: []};
 						node('count_order', 48000, {remote_cache: 9, l3: 1}, [], {file: 'src/stats.c', line: 118}),
 						node('<b>parse</b>', 22000, {l1: 4, l3: 6})]),
 					node('reload_prices', 30000, {local_dram: 8, l3: 2}, [node('hash_lookup', 26000, {local_dram: 1}, [], {file: 'src/prices.c', line: 40})])])]),
-			lines: [{line: '0x7f12a4c0', object: 'stats+64', samples: 426, hitm: 410, share: 0.34, accesses},
+			lines: [...fixture.mode === 'parts' ? Array(20).fill({object: 'queue', samples: 900, hitm: 800, share: 0.01, accesses}) : [],
+				{line: '0x7f12a4c0', object: 'stats+64', samples: 426, hitm: 410, share: 0.34, accesses},
 				{line: '0x7f12b000', samples: 31, hitm: 20, share: 0.02, accesses: accesses.slice(0, 2)}]};
 	}
 
+	let refused = false;
 	const off = {'no-history': 'No history is kept. Set "keep = yes" in [history] and restart pebsd.\n',
 		replay: 'No history is kept: a recording that is replayed has times of its own.\n'};
 	// The status and the reply to a request.
@@ -190,6 +194,8 @@ window.fixture = {mode: '', asked: []};
 		if (path === '/zoom.json')
 			return fixture.mode === 'no-zoom' ? [403, 'Zooms are not served. Set "profiles = yes" in [export].\n'] :
 				fixture.mode === 'no-zoom-yet' && !query.has('seconds') ? [404, 'No zoom.\n'] : [200, zoom(query)];
+		if (fixture.mode === 'parts' && !refused && query.get('offset') === '10')
+			return refused = true, [503, 'Too many requests.\n'];
 		if (off[fixture.mode] && path !== '/explain.json')
 			return [404, off[fixture.mode]];
 		return [200, {'/timeline.json': timeline, '/explain.json': explain, '/alerts.json': () => ({version: 1, alerts: old(), taken: text(END)}),

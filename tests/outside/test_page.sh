@@ -421,6 +421,14 @@ has 'its explanation' 'The state is unknown now (samples).' explanation
 expect 'its mark in the table' 1 "$(evaluate 'document.querySelectorAll("#table .mark.unknown").length')"
 look unknown
 
+# Nothing vanishes: an answer in twelve parts is shown until its end, a source that the page does not know is another one, and what is
+# not listed is counted.
+data_page parts "cgroup=$(address "$postgresql")"
+becomes 'all bins' '["11:50:00 to 11:50:10","11:59:50 to 12:00:00",56]' '(bins => [rangeText(...Object.values(timesOf(bins[0]))),
+	rangeText(...Object.values(timesOf(bins.at(-1)))), bins.length])(bodyOf("timeline").bins)'
+expect 'an unknown source' '[0,0,0,0,0,0,7]' "$(evaluate 'groupsOf({cxl: {samples: 3}, l5: {samples: 4}}, s => s.samples)')"
+has 'more lines' 'and 6 more: pebsctl zoom lists them' line-list
+
 # An event without a latency: its figures are counts of samples, and nothing is in cycles.
 data_page counts "cgroup=$(address "$postgresql")"
 evaluate 'document.querySelectorAll("details").forEach(e => { e.open = true; })' >/dev/null
