@@ -74,12 +74,15 @@ static void on_answered(void *userdata)
 
 /* ---- alerts ---- */
 
-/* The alert as an object of GetAlerts, as a text. */
+/* The alert as an object, as a text. One that fired is explained, for those who ask later why. */
 static char *alert_text(const struct server *server, const struct alert *alert)
 {
 	const char *origin = engine_head(sampling_engine(server->sampling))->origin;
-	json_object *reply = json_alerts(origin, alert, 1, NULL);
-	json_object *list = reply ? json_object_object_get(reply, "alerts") : NULL;
+	/* Of a rule without a window only the name is known. */
+	const bool explained = (alert->fired.tv_sec || alert->fired.tv_nsec) && alert->rule->window_ns > 0;
+	json_object *reply =
+		explained ? json_explain(origin, alert->rule, alert, 1) : json_alerts(origin, alert, 1, NULL);
+	json_object *list = reply ? json_object_object_get(reply, explained ? "judged" : "alerts") : NULL;
 	json_object *one = list ? json_object_array_get_idx(list, 0) : NULL;
 	char *text = one ? strdup(json_object_to_json_string_ext(one, JSON_C_TO_STRING_PLAIN)) : NULL;
 
@@ -221,13 +224,15 @@ static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const 
 	return history_past(server->history, &query, ret);
 }
 
-static int get_past_alerts(void *userdata, u64 since_us, u64 until_us, const char **ret_json)
+static int get_past_alerts(void *userdata, u64 since_us, u64 until_us, const char *cgroup,
+			   const char **ret_json)
 {
 	struct server *server = userdata;
 
 	if (!server->history)
 		return -EOPNOTSUPP;
-	return since_us < until_us ? history_alerts(server->history, since_us, until_us, ret_json) : -EINVAL;
+	return since_us < until_us ? history_alerts(server->history, since_us, until_us, cgroup, ret_json)
+				   : -EINVAL;
 }
 
 static int get_past_neighbours(void *userdata, const struct past *past, const char *path,

@@ -106,7 +106,7 @@ _pebsctl() {
 	if [[ $current == -* ]]; then
 		local options='--socket --json --full --utc --color --help --version'
 		case $verb in
-		status | alerts | neighbours) options+=' --at --since --until' ;;
+		status | alerts | explain | neighbours) options+=' --at --since --until' ;;
 		top) options+=' --limit --sort --filter --depth --window --at --since --until' ;;
 		show) options+=' --window --at --since --until' ;;
 		compare) options+=' --window --at --since --until --with' ;;

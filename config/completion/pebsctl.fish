@@ -80,9 +80,9 @@ complete -c pebsctl -n '__pebsctl_verb top' -l sort -x -d Order \
 complete -c pebsctl -n '__pebsctl_verb top' -l filter -x -d 'Only cgroups whose name contains this'
 complete -c pebsctl -n '__pebsctl_verb top' -l depth -x -a '1 2 3 4' -d 'Sums of subtrees, down to this depth'
 complete -c pebsctl -n '__pebsctl_verb top show compare' -l window -x -a '1s 10s 30s 1m 5m all' -d 'Only samples of the last DURATION'
-complete -c pebsctl -n '__pebsctl_verb status top show compare alerts neighbours' -l at -x -a 'now 03:12 -10min -1h -2h' -d 'As it was at TIME'
-complete -c pebsctl -n '__pebsctl_verb status top show compare alerts neighbours' -l since -x -a '-10min -1h -2h' -d 'As it was from TIME on'
-complete -c pebsctl -n '__pebsctl_verb status top show compare alerts neighbours' -l until -x -a 'now -10min -1h' -d 'As it was until TIME'
+complete -c pebsctl -n '__pebsctl_verb status top show compare alerts explain neighbours' -l at -x -a 'now 03:12 -10min -1h -2h' -d 'As it was at TIME'
+complete -c pebsctl -n '__pebsctl_verb status top show compare alerts explain neighbours' -l since -x -a '-10min -1h -2h' -d 'As it was from TIME on'
+complete -c pebsctl -n '__pebsctl_verb status top show compare alerts explain neighbours' -l until -x -a 'now -10min -1h' -d 'As it was until TIME'
 complete -c pebsctl -n '__pebsctl_verb compare' -l with -x -a '-1d -1w' -d 'Compare with the time from TIME on'
 complete -c pebsctl -n '__pebsctl_verb zoom hot profile pause' -l for -x -a '10s 30s 1m 10m 1h' -d Duration
 complete -c pebsctl -n '__pebsctl_verb zoom profile' -l rate -x -d 'Maximum number of samples a second'

@@ -19,7 +19,7 @@
 
 #define METHOD(name) "io.pebsd." name
 
-/* How long before --at the alerts and neighbours are of. Neighbours need many bins. */
+/* How long before --at the alerts, explanations and neighbours are of. Neighbours need many bins. */
 #define ALERTS_SECONDS     10
 #define NEIGHBOURS_SECONDS 1200
 
@@ -185,7 +185,8 @@ static enum ctl_exit get_explained(const struct ctl_options *options, struct cli
 	int r;
 
 	if (!call_add_name(parameters, "rule", arguments[0]) ||
-	    !call_add_name(parameters, "cgroup", arguments[1])) {
+	    !call_add_name(parameters, "cgroup", arguments[1]) ||
+	    !call_add_when(parameters, options, ALERTS_SECONDS)) {
 		json_object_put(parameters);
 		return failure_of_memory();
 	}
@@ -254,7 +255,9 @@ enum ctl_exit verb_explain(const struct ctl_options *options, char *const *argum
 		return result;
 	if (options->json)
 		return call_print_json(explained);
-	result = get_waits(options, client, explained, arguments[1], &status, &cgroup);
+	/* The split by source is of the present. */
+	if (!call_is_past(options))
+		result = get_waits(options, client, explained, arguments[1], &status, &cgroup);
 	if (result != CTL_DONE)
 		return result;
 	stream = open_memstream(&text, &length);

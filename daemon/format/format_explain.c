@@ -332,6 +332,36 @@ static void put_cgroup(FILE *out, const struct format_style *style, const json_o
 		line_put(out, style, "Cgroup", "%s", line_visible(path, &whole));
 }
 
+/* A reply about the past has alerts, but not the rule, which may have been another one. */
+static void put_past(FILE *out, const struct format_style *style, json_object *explained, json_object *judged)
+{
+	size_t n = judged ? json_object_array_length(judged) : 0;
+	const char *until = json_get_text(explained, "taken");
+	_cleanup_free_ char *name = NULL, *origin = NULL;
+	char time[LINE_TIME_MAX], older[TEXT_NUMBER_MAX];
+	time_t taken = 0;
+	u64 unlisted = 0;
+
+	if (until)
+		(void)text_parse_time(until, &taken);
+	if (n) {
+		line_put(out, style, "Rule", "%s",
+			 line_visible(json_get_text(json_object_array_get_idx(judged, 0), "rule"), &name));
+		put_cgroup(out, style, json_object_array_get_idx(judged, 0));
+	}
+	line_put(out, style, "Origin", "%s", format_origin_name(explained, &origin));
+	line_put(out, style, "Time", "%s; the figures of an alert are of when its state began",
+		 until ? line_time(style, until, time) : "?");
+	if (n == 0)
+		line_put(out, style, "State", "the rule had no pending or firing alert on this cgroup then");
+	for (size_t i = 0; i < n; i++)
+		put_judged(out, style, NULL, json_object_array_get_idx(judged, i), n, taken);
+	if (json_get_u64(explained, "unlisted", &unlisted) && unlisted) {
+		text_count(unlisted, older);
+		line_put(out, style, "Older", "%s more alert%s, not listed", older, unlisted == 1 ? "" : "s");
+	}
+}
+
 void format_explain(FILE *out, json_object *explained, json_object *status, json_object *figures, time_t now,
 		    const struct format_style *style)
 {
@@ -339,6 +369,11 @@ void format_explain(FILE *out, json_object *explained, json_object *status, json
 	json_object *judged = json_get_array(explained, "judged");
 	size_t n = judged ? json_object_array_length(judged) : 0;
 	_cleanup_free_ char *name = NULL, *origin = NULL;
+
+	if (!rule) {
+		put_past(out, style, explained, judged);
+		return;
+	}
 
 	line_put(out, style, "Rule", "%s", line_visible(json_get_text(rule, "rule"), &name));
 	if (n)

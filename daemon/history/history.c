@@ -219,11 +219,15 @@ int history_past(struct history *history, const struct history_query *query, con
 	return answers_past(history->answers, query, history->newest_us, now_ns(), ret);
 }
 
-int history_alerts(struct history *history, u64 since_us, u64 until_us, const char **ret_json)
+int history_alerts(struct history *history, u64 since_us, u64 until_us, const char *cgroup,
+		   const char **ret_json)
 {
-	const struct history_query query = {
+	struct history_query query = {
 		.question = HISTORY_ASK_ALERTS, .since_us = since_us, .until_us = until_us, .bins = 1};
 
+	if (cgroup && strlen(cgroup) >= sizeof(query.path))
+		return -EINVAL;
+	(void)stpcpy(query.path, cgroup ? cgroup : "");
 	return answers_alerts(history->answers, &query, now_ns(), ret_json);
 }
 

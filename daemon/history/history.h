@@ -47,7 +47,8 @@ void history_alert(struct history *history, const struct history_alert *alert);
  * the arguments and results.
  */
 int history_past(struct history *history, const struct history_query *query, const struct past **ret);
-int history_alerts(struct history *history, u64 since_us, u64 until_us, const char **ret_json);
+int history_alerts(struct history *history, u64 since_us, u64 until_us, const char *cgroup,
+		   const char **ret_json);
 
 /* Sets other limits, for a reload. */
 void history_limit(struct history *history, u64 bytes_max, u64 age_max_s);

@@ -116,30 +116,58 @@ static int make_range(struct made *made)
 		     : json_public_range(past, made->open, &made->sources->names, &made->text, &made->length);
 }
 
+/* Gets the alerts of the range. `cgroup`, in its shown form: only its alerts, with what explains them; NULL: all. */
+static int get_alerts(const struct made *made, const char *cgroup, json_object **ret)
+{
+	struct history *history = made->sources->history;
+	_cleanup_json_ json_object *alerts = NULL;
+	const char *text;
+	int r = history ? history_alerts(history, made->since_us, made->until_us, cgroup, &text)
+			: -EOPNOTSUPP;
+
+	if (r == 0)
+		r = json_parse(text, strlen(text), ALERTS_DEPTH, &alerts);
+	if (r == 0 && !json_object_is_type(alerts, json_type_array))
+		r = -EBADMSG;
+	if (r == 0)
+		*ret = TAKE_PTR(alerts);
+	return r;
+}
+
 static int make_alerts(struct made *made)
 {
 	const struct http_view_sources *sources = made->sources;
 	const struct timespec since = {.tv_sec = (time_t)made->view->since};
 	const struct timespec until = {.tv_sec = (time_t)made->view->until};
 	_cleanup_json_ json_object *alerts = NULL;
-	const char *text;
-	int r = sources->history ? history_alerts(sources->history, made->since_us, made->until_us, &text)
-				 : -EOPNOTSUPP;
+	int r = get_alerts(made, NULL, &alerts);
 
-	if (r == 0)
-		r = json_parse(text, strlen(text), ALERTS_DEPTH, &alerts);
-	if (r == 0 && !json_object_is_type(alerts, json_type_array))
-		r = -EBADMSG;
 	return r < 0 ? r
 		     : json_public_past_alerts(sources->origin, alerts, &since, &until,
 					       &sources->names.labels, &made->text, &made->length);
 }
 
+static int make_past_explanation(struct made *made)
+{
+	const struct http_view *view = made->view;
+	_cleanup_json_ json_object *alerts = NULL;
+	int r = get_alerts(made, view->cgroup, &alerts);
+
+	return r < 0 ? r
+		     : json_public_explain_past(made->sources->origin, view->rule, alerts,
+						(time_t)view->since, (time_t)view->until,
+						&made->sources->names.labels, &made->text, &made->length);
+}
+
 static int make_explanation(struct made *made)
 {
 	const struct json_public_labels *labels = &made->sources->names.labels;
-	int r = json_public_explain(made->sources->origin, made->sources->policy, made->view->rule,
-				    made->view->cgroup, labels, &made->text, &made->length);
+	int r;
+
+	if (made->view->until)
+		return make_past_explanation(made);
+	r = json_public_explain(made->sources->origin, made->sources->policy, made->view->rule,
+				made->view->cgroup, labels, &made->text, &made->length);
 
 	/* The cgroup is not the reason: it may exist. */
 	return r == -ENOENT ? -ESRCH : r;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # An evening on the model: a deploy brings false sharing, an alert fires, and the deploy is rolled back. Afterwards
-# four commands find what happened: alerts --since, top --at, compare, explain.
+# five commands find what happened: alerts --since, top --at, compare, explain --at, explain.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq
@@ -82,7 +82,16 @@ ctl --json compare model:streaming model:false-sharing --since "$deployed" --unt
 proven=$(jq '[.events.loads | .. | objects | select(.verdict? == "proven")] | length' "$work/compared")
 [ "$proven" -gt 0 ] || fail "nothing is proven: $(jq -c .events.loads "$work/compared")"
 
-# 4. What does the rule say now?
+# 4. Why did it fire? The last second of the deploy has the alert and its sentences, although it ended with its cgroup.
+fired=$(jq -r '.alerts[0].fired' "$work/alerts.json")
+exits 'explain of the past' 0 ctl explain shared-lines model:false-sharing --at "$fired"
+for line in 'State: .*firing since' 'Verdict: '; do
+	grep -q "^ *$line" "$work/said" || fail "explain --at has no '$line': $(cat "$work/said")"
+done
+exits 'explain before the alert' 0 ctl explain shared-lines model:false-sharing --since "$quiet" --until "$deployed"
+grep -q 'the rule had no pending or firing alert' "$work/said" || fail "explain before: $(cat "$work/said")"
+
+# 5. What does the rule say now?
 exits 'explain' 0 ctl explain shared-lines model:false-sharing
 grep -q '^ *State: ' "$work/said" || fail "explain after the deploy: $(cat "$work/said")"
 ! grep -q '^ *State: firing' "$work/said" || fail "the alert still fires: $(cat "$work/said")"

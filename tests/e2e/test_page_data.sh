@@ -81,6 +81,12 @@ answers /alerts.json '.alerts[0] | .state == "firing" and .value > 0.5 and .abov
 answers "/explain.json?rule=shared-lines&$sharing" \
 	'.rule.rule == "shared-lines" and (.judged[0].sentences | length > 0) and (.rule | has("action") or has("cgroup") | not)'
 
+fired=$(ctl --json alerts | jq -r '[.alerts[] | select(.state == "firing")][0].fired')
+answers "/explain.json?rule=shared-lines&$sharing&since=$since&until=$fired" \
+	'(.rule | not) and .judged[0].state == "firing" and (.judged[0].sentences | length > 0) and (.judged[0] | has("alert") | not)'
+answers "/explain.json?rule=none&$sharing&since=$since" '.judged == []'
+refuses 400 "/explain.json?rule=shared-lines&$sharing&until=$fired" 'expected the parameter since'
+
 # Nobody learns of a cgroup that /metrics does not name.
 refuses 404 "/timeline.json?since=$since&cgroup=model:streaming" 'not among the cgroups'
 refuses 404 "/timeline.json?since=$since&cgroup=/none" 'not among the cgroups'

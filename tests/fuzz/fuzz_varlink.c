@@ -282,11 +282,15 @@ static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const 
 	return r;
 }
 
-static int get_past_alerts(void *userdata, u64 since_us, u64 until_us, const char **ret_json)
+static int get_past_alerts(void *userdata, u64 since_us, u64 until_us, const char *cgroup,
+			   const char **ret_json)
 {
-	static const char *const texts[] = {"[]", "[{\"rule\":\"a\"},7,null]", "{}", "["};
+	static const char *const texts[] = {
+		"[]", "[{\"rule\":\"a\",\"fired\":\"2026-11-21T06:00:00Z\",\"firing\":{}},7,null]", "{}",
+		"["};
 
 	(void)userdata;
+	(void)cgroup;
 	if (since_us >= until_us)
 		abort();
 	*ret_json = texts[since_us / 1000000 % ARRAY_SIZE(texts)];

@@ -128,12 +128,13 @@ static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const 
 	return r;
 }
 
-static int get_alerts(void *userdata, u64 since_us, u64 until_us, const char **ret_json)
+static int get_alerts(void *userdata, u64 since_us, u64 until_us, const char *cgroup, const char **ret_json)
 {
 	(void)userdata;
 	books.since_us = since_us;
 	books.until_us = until_us;
 	books.asked++;
+	(void)snprintf(books.path, sizeof(books.path), "%s", cgroup ? cgroup : "");
 	*ret_json = books.alerts;
 	return books.error;
 }
@@ -347,6 +348,71 @@ Test(control_past, alerts_and_neighbours)
 	expect_reason(
 		"GetNeighbours", RANGE ",\"cgroup\":\"/shop/b\"",
 		"neighbours need an event of loads with a latency and a data source, and no such event is sampled");
+}
+
+/* What an alert was at a time, of what is stored of it. */
+Test(control_past, an_alert_is_explained_as_it_was)
+{
+	static const char stored[] =
+		"[7,{\"rule\":\"other\"},{\"rule\":\"slow\",\"cgroup\":\"/a\",\"state\":\"resolved\",\"since\":\"2026-11-21T06:02:00Z\",\"breached\":\"2026-11-21T06:00:30Z\",\"fired\":\"2026-11-21T06:01:00Z\",\"resolved\":\"2026-11-21T06:02:00Z\",\"end\":\"clear\",\"alert\":4,\"value\":3,\"sentences\":[\"now\"],\"firing\":{\"rule\":\"slow\",\"state\":\"firing\",\"value\":9,\"sentences\":[\"then\"]}}]";
+	static const struct {
+		const char *until, *state, *sentence, *since;
+		double value;
+	} moments[] = {
+		{"06:02:00", "resolved", "now", "2026-11-21T06:02:00Z", 3},
+		{"06:01:59", "firing", "then", NULL, 9},
+		{"06:01:00", "firing", "then", NULL, 9},
+		{"06:00:59", "pending", NULL, "2026-11-21T06:00:30Z", NAN},
+	};
+
+	books.alerts = stored;
+	for (size_t i = 0; i < ARRAY_SIZE(moments); i++) {
+		_cleanup_json_ json_object *reply = NULL;
+		_cleanup_free_ char *parameters = NULL;
+		json_object *judged, *sentences;
+
+		cr_assert_gt(
+			asprintf(
+				&parameters,
+				"\"rule\":\"slow\",\"cgroup\":\"/a\",\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T%sZ\"",
+				moments[i].until),
+			0);
+		reply = call("Explain", parameters);
+		cr_expect_str_eq(books.path, "/a");
+		cr_expect_not(json_get(reply, "rule"), "it may have been another one");
+		judged = json_get_array(reply, "judged");
+		cr_assert_eq(judged ? json_object_array_length(judged) : 0, 1U, "%s", moments[i].until);
+		judged = at(judged, 0);
+		cr_expect_str_eq(json_get_text(judged, "state"), moments[i].state, "%s", moments[i].until);
+		cr_expect_not(json_get(judged, "firing"));
+		cr_expect(isnan(moments[i].value) ? !json_get(judged, "value")
+						  : number(judged, "value") == moments[i].value);
+		sentences = json_get_array(judged, "sentences");
+		cr_expect_str_eq(sentences ? json_object_get_string(at(sentences, 0)) : "",
+				 moments[i].sentence ? moments[i].sentence : "");
+		if (moments[i].since)
+			cr_expect_str_eq(json_get_text(judged, "since"), moments[i].since);
+	}
+}
+
+Test(control_past, many_alerts_are_not_all_explained)
+{
+	_cleanup_json_ json_object *list = json_object_new_array(), *reply = NULL;
+	u64 unlisted = 0;
+
+	for (int i = 0; i < 20; i++) {
+		json_object *alert = json_object_new_object();
+
+		json_object_object_add(alert, "rule", json_object_new_string("slow"));
+		json_object_object_add(alert, "alert", json_object_new_int(i));
+		json_object_array_add(list, alert);
+	}
+	books.alerts = json_object_to_json_string(list);
+	reply = call("Explain", RANGE ",\"rule\":\"slow\",\"cgroup\":\"/a\"");
+	cr_assert_eq(json_object_array_length(json_get_array(reply, "judged")), 16U);
+	cr_expect_eq(number(at(json_get_array(reply, "judged"), 0), "alert"), 19, "the newest first");
+	cr_expect(json_get_u64(reply, "unlisted", &unlisted) && unlisted == 4);
+	expect_invalid("Explain", "\"rule\":\"slow\",\"cgroup\":\"/a\",\"since\":1", "since");
 }
 
 Test(control_past, call_waits_for_the_history)

@@ -315,3 +315,28 @@ Test(format_explain, samples_that_came_in_bursts_are_worth_fewer)
 	formatted_expect(bursts, "Samples: 5,025 in 30s, worth 610 independent ones\n");
 	formatted_expect(even, "Samples: 5,025 in 30");
 }
+
+/* Of the past the rule is not known, and ages are those at that time. */
+Test(format_explain, the_past)
+{
+	char *past = text_of(
+		"{\"origin\":\"perf\",\"taken\":\"2026-11-21T06:48:05Z\",\"unlisted\":2,\"judged\":[" FIRING
+		"]}",
+		&wide);
+	char *none = text_of(
+		"{\"origin\":\"perf\",\"taken\":\"2026-11-21T06:48:05Z\",\"unlisted\":0,\"judged\":[]}",
+		&wide);
+
+	cr_expect_not_null(strstr(past, "Rule: slow\n"), "%s", past);
+	cr_expect_not_null(strstr(past, "the figures of an alert are of when its state began"), "%s", past);
+	cr_expect_not_null(strstr(past, "State: firing since "), "%s", past);
+	cr_expect_not_null(strstr(past, "10s"), "its age then: %s", past);
+	cr_expect_not_null(strstr(past, "Verdict: it fires: 251 are above\n"), "%s", past);
+	cr_expect_not_null(strstr(past, "Older: 2 more alerts, not listed\n"), "%s", past);
+	cr_expect_null(strstr(past, "Fires:"), "%s", past);
+	cr_expect_not_null(
+		strstr(none, "State: the rule had no pending or firing alert on this cgroup then\n"), "%s",
+		none);
+	free(past);
+	free(none);
+}

@@ -556,7 +556,7 @@ Test(history_archive, a_moment_that_the_clock_had_twice_counts_twice)
 	end();
 }
 
-static void expect_alerts(u64 since, u64 until, const char *expected)
+static void expect_alerts_of(const char *cgroup, u64 since, u64 until, const char *expected)
 {
 	static struct history_query asked;
 	_cleanup_free_ char *text = NULL;
@@ -565,10 +565,16 @@ static void expect_alerts(u64 since, u64 until, const char *expected)
 
 	asked = (struct history_query){
 		.question = HISTORY_ASK_ALERTS, .since_us = since, .until_us = until, .bins = 1};
+	(void)stpcpy(asked.path, cgroup);
 	cr_assert_eq(archive_ask(archive, &asked, &answer, &size), 0);
 	text = strndup((const char *)answer, size);
 	free(answer);
 	cr_expect_str_eq(text, expected);
+}
+
+static void expect_alerts(u64 since, u64 until, const char *expected)
+{
+	expect_alerts_of("", since, until, expected);
 }
 
 Test(history_archive, alerts_are_answered_if_they_overlap_the_range)
@@ -584,6 +590,38 @@ Test(history_archive, alerts_are_answered_if_they_overlap_the_range)
 	cr_assert_eq(archive_alert(archive, &(struct history_alert){"a", "{\"a\":2}", 100, 155}), 0);
 	expect_alerts(140, 150, "[{\"a\":2},{\"b\":1}]");
 	expect_alerts(160, 170, "[]");
+	end();
+}
+
+/* Why an alert fired is asked for after it has resolved. */
+Test(history_archive, what_an_alert_was_when_it_fired_is_kept)
+{
+	static const char firing[] =
+		"{\"cgroup\":\"/a\",\"fired\":\"2026\",\"sentences\":[\"50%\"],\"value\":0.50}";
+
+	begin();
+	cr_assert_eq(
+		archive_alert(archive, &(struct history_alert){"a", "{\"cgroup\":\"/a\",\"v\":1}", 100, 0}),
+		0);
+	cr_assert_eq(archive_alert(archive, &(struct history_alert){"a", firing, 100, 0}), 0);
+	cr_assert_eq(archive_alert(archive, &(struct history_alert){"b", "not JSON", 100, 0}), 0);
+	cr_assert_eq(archive_alert(archive, &(struct history_alert){"b", "{\"cgroup\":\"/b\"}", 100, 0}), 0);
+	/* The daemon was restarted, then the alert resolved. */
+	for (int i = 0; i < 2; i++)
+		cr_assert_eq(
+			archive_alert(
+				archive,
+				&(struct history_alert){
+					"a",
+					"{\"cgroup\":\"/a\",\"fired\":\"2026\",\"resolved\":\"2027\",\"sentences\":[]}",
+					100, 150}),
+			0);
+	expect_alerts(1, 200,
+		      "[{\"cgroup\":\"/a\",\"fired\":\"2026\",\"resolved\":\"2027\"},{\"cgroup\":\"/b\"}]");
+	expect_alerts_of(
+		"/a", 1, 200,
+		"[{\"cgroup\":\"/a\",\"fired\":\"2026\",\"resolved\":\"2027\",\"sentences\":[],\"firing\":{\"cgroup\":\"/a\",\"fired\":\"2026\",\"sentences\":[\"50%\"],\"value\":0.50}}]");
+	expect_alerts_of("/c", 1, 200, "[]");
 	end();
 }
 

@@ -176,7 +176,7 @@ Test(http_view, messages_that_are_not_valid)
 		{HTTP_VIEW_TIMELINE, "5 6 1 0 2\n\n"},
 		{HTTP_VIEW_EXPLAIN, "0 0 0 0 0\nrule\n"},
 		{HTTP_VIEW_EXPLAIN, "0 0 0 0 0\n\n/a"},
-		{HTTP_VIEW_EXPLAIN, "5 6 0 0 0\nrule\n/a"},
+		{HTTP_VIEW_EXPLAIN, "6 5 0 0 0\nrule\n/a"},
 		{HTTP_VIEW_ZOOM, "0 0 0 0 0\n\n"},
 	};
 	struct http_view view;
@@ -184,4 +184,24 @@ Test(http_view, messages_that_are_not_valid)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		cr_expect_eq(http_view_read(cases[i].kind, cases[i].text, &view), -EBADMSG, "case %zu", i);
 	cr_expect_eq(http_view_read(HTTP_VIEW_RANGE, "5 6 0 0 0\n\n", &view), 0);
+}
+
+Test(http_view, an_explanation_may_have_a_range)
+{
+	struct http_view_request present = READ(HTTP_VIEW_EXPLAIN, "rule", "r", "cgroup", "/a");
+	struct http_view_request past =
+		READ(HTTP_VIEW_EXPLAIN, "rule", "r", "cgroup", "/a", "since", "5", "until", "9");
+	struct http_view_request half = READ(HTTP_VIEW_EXPLAIN, "rule", "r", "cgroup", "/a", "until", "9");
+	char text[HTTP_VIEW_TEXT_MAX];
+	struct http_view view;
+
+	cr_expect_str_eq(present.mistake, "");
+	cr_expect(http_view_is_valid(&present.view) && present.view.until == 0);
+	cr_expect_str_eq(past.mistake, "");
+	http_view_write(&past.view, text);
+	cr_assert_eq(http_view_read(HTTP_VIEW_EXPLAIN, text, &view), 0);
+	cr_expect(view.since == 5 && view.until == 9);
+	cr_expect_str_eq(half.mistake, "expected the parameter since");
+	past.view.since = 9;
+	cr_expect_not(http_view_is_valid(&past.view));
 }

@@ -416,6 +416,35 @@ Test(top_alerts, of_a_reply)
 	top_alerts_done(&alerts);
 }
 
+Test(top_alerts, of_the_past_are_as_they_were)
+{
+	static const char text[] =
+		"{\"alerts\":[{\"rule\":\"slow\",\"cgroup\":\"/a\",\"state\":\"resolved\",\"metric\":\"p99\",\"unit\":\"cycles\",\"value\":5,\"above\":896,\"since\":\"2026-11-21T06:01:00Z\",\"breached\":\"2026-11-21T05:59:00Z\",\"fired\":\"2026-11-21T06:00:00Z\",\"resolved\":\"2026-11-21T06:01:00Z\"}]}";
+	static const struct {
+		time_t at;
+		char mark;
+		const char *words, *age, *value;
+	} moments[] = {
+		/* 1795240800 is 06:00:00. */
+		{1795240790, '~', "pending", "50s", "p99 -"},
+		{1795240810, '!', "firing", "10s", "p99 -"},
+		{1795240865, ' ', "resolved", "5s", "p99 5 cycles"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(moments); i++) {
+		json_object *reply = formatted_from(text);
+		struct top_alerts alerts;
+
+		cr_assert_eq(top_alerts_read(reply, moments[i].at, &alerts), 0);
+		cr_expect_eq(top_alert_mark(top_alerts_of(&alerts, "/a")), moments[i].mark, "%zu", i);
+		cr_expect_str_eq(alerts.list[0].words, moments[i].words);
+		cr_expect_str_eq(alerts.list[0].age, moments[i].age);
+		cr_expect_str_eq(alerts.list[0].value, moments[i].value, "a later value is not shown");
+		top_alerts_done(&alerts);
+		json_object_put(reply);
+	}
+}
+
 Test(top_alerts, a_long_list_is_bounded)
 {
 	json_object *reply = json_object_new_object(), *list = json_object_new_array();

@@ -348,6 +348,34 @@ Test(top_state, a_row_is_explained)
 	top_state_done(&state);
 }
 
+/* A more urgent alert of the cgroup does not take the place of the one that is explained. */
+Test(top_state, another_x_explains_the_same_rule)
+{
+	const struct top_alert more[] = {
+		{.state = TOP_ALERT_PENDING, .rule = (char *)"mild", .cgroup = (char *)"r1"},
+		{.state = TOP_ALERT_FIRING, .rule = (char *)"urgent", .cgroup = (char *)"r1"},
+	};
+	struct top_alerts some = {.list = (struct top_alert *)more, .n = 1};
+	struct top_shown rows = with_alerts();
+	struct top_state state = {.own_window = -1};
+
+	rows.alerts = &some;
+	(void)top_state_key(&state, SCREEN_DOWN, &rows);
+	(void)top_state_key(&state, 'x', &rows);
+	cr_expect_str_eq(state.rule, "mild");
+	some.n = 2;
+	cr_expect_eq(top_state_key(&state, 'x', &rows), TOP_FETCH);
+	cr_expect_str_eq(state.rule, "mild");
+	(void)top_state_key(&state, SCREEN_ENTER, &rows);
+	cr_expect_eq(state.page, TOP_CGROUP);
+	(void)top_state_key(&state, 'x', &rows);
+	cr_expect(state.page == TOP_EXPLAIN && strcmp(state.rule, "mild") == 0);
+	(void)top_state_key(&state, SCREEN_ESCAPE, &rows);
+	(void)top_state_key(&state, 'x', &rows);
+	cr_expect_str_eq(state.rule, "urgent", "the table chooses again");
+	top_state_done(&state);
+}
+
 Test(top_state, a_zoom_begins_after_a_confirmation)
 {
 	struct top_state state = {.own_window = -1, .now = NOW};

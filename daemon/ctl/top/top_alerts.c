@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json_get.h"
+#include "format/alert_then.h"
 
 const char top_alert_legend[] = "Alerts: ! firing  ~ pending  ? unknown";
 
@@ -36,11 +37,14 @@ static void read_value(const json_object *alert, struct top_alert *ret)
 	(void)snprintf(ret->value, sizeof(ret->value), "%.40s %.80s", metric ? metric : "-", quantity);
 }
 
-static int read_alert(json_object *alert, time_t now, struct top_alert *ret)
+static int read_alert(json_object *stored, time_t now, struct top_alert *ret)
 {
+	_cleanup_json_ json_object *alert = alert_then(stored, now);
 	const char *cgroup = json_get_text(alert, "cgroup"), *rule = json_get_text(alert, "rule");
 	const char *name = json_get_text(alert, "name");
 
+	if (!alert)
+		return -ENOMEM;
 	*ret = (struct top_alert){.state = state_of(alert),
 				  .mood = verdict_mood(alert),
 				  .rule = strdup(rule),

@@ -33,7 +33,9 @@ struct top_alerts {
 	struct top_alert *list;
 };
 
-/* Returns 0 or -ENOMEM; free with top_alerts_done(). A reply without a list has no alerts. */
+/*
+ * Alerts of the past are as they were at `now` (format/alert_then.h, which changes the reply). Returns 0 or -ENOMEM; free with top_alerts_done(). A reply without a list has no alerts.
+ */
 int top_alerts_read(json_object *reply, time_t now, struct top_alerts *ret);
 void top_alerts_done(struct top_alerts *alerts);
 

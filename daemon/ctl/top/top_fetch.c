@@ -458,42 +458,6 @@ static int fetch_page(struct live *live)
 	return r < 0 ? r : take_page(live, TAKE_PTR(text));
 }
 
-/* Keeps the alerts of the cgroup of the page. */
-static int keep_own_alerts(const struct live *live, json_object *reply)
-{
-	json_object *list = json_get_array(reply, "alerts"), *own = json_object_new_array();
-
-	if (!own)
-		return -ENOMEM;
-	for (size_t i = 0; list && i < json_object_array_length(list); i++) {
-		json_object *alert = json_object_array_get_idx(list, i);
-		const char *cgroup = json_get_text(alert, "cgroup");
-
-		if (cgroup && strcmp(cgroup, live->state.target) == 0)
-			(void)json_object_array_add(own, json_object_get(alert));
-	}
-	return json_object_object_add(reply, "alerts", own) < 0 ? -ENOMEM : 0;
-}
-
-/* An explanation is of the present. Of the past the alert is shown as it was. */
-static int put_past_alert(struct live *live, FILE *out, const struct format_style *style)
-{
-	_cleanup_json_ json_object *parameters = json_object_new_object(), *reply = NULL;
-	char refused[TROUBLE_MAX];
-	int r;
-
-	if (!parameters || !add_past(live, parameters, 0))
-		return -ENOMEM;
-	r = ask(live, "io.pebsd.GetAlerts", TAKE_PTR(parameters), &reply, refused);
-	if (r == 0)
-		r = keep_own_alerts(live, reply);
-	if (r == 0)
-		format_alerts(out, NULL, reply, live->state.at, style);
-	else if (r == -EREMOTEIO)
-		line_put(out, style, NULL, "not available: %s", refused);
-	return r == -EREMOTEIO ? 0 : r;
-}
-
 static int put_explanation(struct live *live, FILE *out, const struct format_style *style)
 {
 	_cleanup_json_ json_object *parameters = json_object_new_object(), *reply = NULL;
@@ -501,11 +465,12 @@ static int put_explanation(struct live *live, FILE *out, const struct format_sty
 	int r;
 
 	if (!live->state.rule) {
-		line_put(out, style, NULL, "No alert of this cgroup is firing, pending or unknown.");
+		line_put(out, style, NULL, "No alert of this cgroup %s firing, pending or unknown%s.",
+			 live->state.at ? "was" : "is", live->state.at ? " then" : "");
 		return 0;
 	}
 	if (!call_add_name(parameters, "rule", live->state.rule) ||
-	    !call_add_name(parameters, "cgroup", live->state.target))
+	    !call_add_name(parameters, "cgroup", live->state.target) || !add_past(live, parameters, 0))
 		return -ENOMEM;
 	r = ask(live, "io.pebsd.Explain", TAKE_PTR(parameters), &reply, refused);
 	if (r == 0)
@@ -593,7 +558,7 @@ static int fetch_explanation(struct live *live)
 		return -ENOMEM;
 	if (live->suspects)
 		line_put(out, &style, "Suspected", "%s", live->suspects);
-	r = live->state.at ? put_past_alert(live, out, &style) : put_explanation(live, out, &style);
+	r = put_explanation(live, out, &style);
 	(void)fputc('\n', out);
 	line_head(out, &style, "NEIGHBOURS");
 	(void)fputs(live->neighbours ? live->neighbours : "", out);

@@ -293,15 +293,21 @@ static enum top_action type_filter(struct top_state *state, u32 key)
 	}
 }
 
-/* Opens a page. One that is open below the present page is returned to. */
-static void open_page(struct top_state *state, enum top_page page)
+/* Returns true if the page is open, or below the one that is. */
+static bool is_open(const struct top_state *state, enum top_page page)
 {
 	enum top_page below = state->page;
 
-	state->scroll = 0;
 	while (below != TOP_TABLE && below != page)
 		below = state->from[below];
-	if (below != page)
+	return below == page;
+}
+
+/* Opens a page. One that is open below the present page is returned to. */
+static void open_page(struct top_state *state, enum top_page page)
+{
+	state->scroll = 0;
+	if (!is_open(state, page))
 		state->from[page] = state->page;
 	state->page = page;
 }
@@ -361,11 +367,16 @@ static enum top_action open_cgroup(struct top_state *state, const struct top_sho
 
 static enum top_action open_explanation(struct top_state *state, const struct top_shown *shown)
 {
+	/* The list of alerts chooses another alert; all other pages above an explanation are of the same cgroup. */
+	const bool again = state->page != TOP_ALERTS && is_open(state, TOP_EXPLAIN);
+
 	if (!take_target(state, shown))
 		return TOP_NOTHING;
 	if (state->page == TOP_TABLE)
 		mark(state, state->row, shown);
-	take_rule(state, shown);
+	/* Another alert of the cgroup may be the most urgent one by now. */
+	if (!again || !state->rule)
+		take_rule(state, shown);
 	open_page(state, TOP_EXPLAIN);
 	return TOP_FETCH;
 }

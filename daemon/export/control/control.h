@@ -76,9 +76,11 @@ struct control_backend {
 
 	/*
 	 * The alerts that were pending or firing in that time: a JSON array of objects as GetAlerts shows them.
-	 * Errors and validity of `ret_json` are as above. An empty array is not an error.
+	 * Errors and validity of `ret_json` are as above. An empty array is not an error. `cgroup`, in its shown form:
+	 * only its alerts, as json_explain_past() takes them; NULL: those of all cgroups.
 	 */
-	int (*past_alerts)(void *userdata, u64 since_us, u64 until_us, const char **ret_json);
+	int (*past_alerts)(void *userdata, u64 since_us, u64 until_us, const char *cgroup,
+			   const char **ret_json);
 
 	/* past_neighbours(). The past must be from past(). */
 	int (*past_neighbours)(void *userdata, const struct past *past, const char *path,

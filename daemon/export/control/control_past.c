@@ -149,13 +149,14 @@ bool control_past(struct varlink_call *call, const struct control *control, cons
 }
 
 bool control_past_alerts(struct varlink_call *call, const struct control *control,
-			 const struct control_when *when, json_object **ret, int *ret_result)
+			 const struct control_when *when, const char *shown, json_object **ret,
+			 int *ret_result)
 {
 	const struct control_backend *backend = &control->backend;
 	const char *text;
-	int r = backend->past_alerts
-			? backend->past_alerts(backend->userdata, when->since_us, when->until_us, &text)
-			: -EOPNOTSUPP;
+	int r = backend->past_alerts ? backend->past_alerts(backend->userdata, when->since_us, when->until_us,
+							    shown, &text)
+				     : -EOPNOTSUPP;
 
 	if (r >= 0)
 		r = json_parse(text, strlen(text), ALERTS_DEPTH, ret);

@@ -26,8 +26,9 @@ const char *control_get_when(const json_object *parameters, bool with_window, ti
 bool control_past(struct varlink_call *call, const struct control *control, const struct control_when *when,
 		  u32 bins, const char *shown, bool subtree, const struct past **ret, int *ret_result);
 
-/* The same for the alerts of that time: a JSON array, which the caller puts. */
+/* The same for the alerts of that time: a JSON array, which the caller puts. `shown` as `cgroup` in struct control_backend. */
 bool control_past_alerts(struct varlink_call *call, const struct control *control,
-			 const struct control_when *when, json_object **ret, int *ret_result);
+			 const struct control_when *when, const char *shown, json_object **ret,
+			 int *ret_result);
 
 #endif

@@ -84,7 +84,7 @@ static int reply_past_alerts(struct varlink_call *call, struct control *control,
 	const struct snapshot *snapshot;
 	int r;
 
-	if (!control_past_alerts(call, control, when, &alerts, &r))
+	if (!control_past_alerts(call, control, when, NULL, &alerts, &r))
 		return r;
 	r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
 	if (r < 0)
@@ -172,12 +172,32 @@ static int reply_explain(struct varlink_call *call, struct control *control, con
 		     : control_reply_named(call, control, json_explain(snapshot->origin, rule, alerts, n));
 }
 
+static int reply_past_explain(struct varlink_call *call, struct control *control,
+			      const struct control_when *when, const char *name, const char *shown)
+{
+	_cleanup_json_ json_object *alerts = NULL;
+	const struct snapshot *snapshot;
+	int r;
+
+	if (!control_past_alerts(call, control, when, shown, &alerts, &r))
+		return r;
+	r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
+	if (r < 0)
+		return control_not_measured(call, r);
+	return control_reply_named(call, control,
+				   json_explain_past(snapshot->origin, name, alerts,
+						     (time_t)(when->since_us / 1000000),
+						     (time_t)(when->until_us / 1000000)));
+}
+
 int control_explain(struct varlink_call *call, json_object *parameters, void *userdata)
 {
-	const char *surplus =
-		varlink_surplus_parameter(parameters, (const char *const[]){"rule", "cgroup", NULL});
+	const char *surplus = varlink_surplus_parameter(
+		parameters, (const char *const[]){"rule", "cgroup", "since", "until", NULL});
 	const char *name = json_get_text(parameters, "rule");
 	const char *shown = json_get_text(parameters, "cgroup");
+	const char *mistake;
+	struct control_when when;
 	const struct snapshot *snapshot;
 	const struct policy *policy;
 	const struct rule *rule;
@@ -187,8 +207,14 @@ int control_explain(struct varlink_call *call, json_object *parameters, void *us
 		return varlink_invalid_parameter(call, surplus);
 	if (!name)
 		return varlink_invalid_parameter(call, "rule");
-	if (!shown)
+	if (!shown || strlen(shown) >= HISTORY_TEXT_MAX)
 		return varlink_invalid_parameter(call, "cgroup");
+	mistake = control_get_when(parameters, false, time(NULL), &when);
+	if (mistake)
+		return varlink_invalid_parameter(call, mistake);
+	/* The rule may have changed since, or may be gone. */
+	if (when.past)
+		return reply_past_explain(call, userdata, &when, name, shown);
 	r = control_snapshot(userdata, &(struct maybe_double){0}, &snapshot);
 	if (r < 0)
 		return control_not_measured(call, r);

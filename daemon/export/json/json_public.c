@@ -257,6 +257,20 @@ int json_public_past_alerts(const char *origin, const json_object *alerts, const
 	return to_text(json_finish(&writer, object), labels, ret_text, ret_length);
 }
 
+static json_object *copy_texts(struct json_writer *writer, json_object *from)
+{
+	json_object *texts = json_checked(writer, json_object_new_array());
+	size_t n = json_object_is_type(from, json_type_array) ? json_object_array_length(from) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		json_object *text = json_object_array_get_idx(from, i);
+
+		if (json_object_is_type(text, json_type_string))
+			json_append(writer, texts, json_object_get(text));
+	}
+	return texts;
+}
+
 /* Returns a copy of the public alerts that json_alerts() or json_explain() listed under `key`. */
 static json_object *public_alerts(struct json_writer *writer, json_object *reply, const char *key,
 				  bool sentences)
@@ -270,7 +284,7 @@ static json_object *public_alerts(struct json_writer *writer, json_object *reply
 
 		if (sentences)
 			json_put(writer, copy, "sentences",
-				 json_object_get(json_object_object_get(alert, "sentences")));
+				 copy_texts(writer, json_object_object_get(alert, "sentences")));
 		json_append(writer, list, copy);
 	}
 	writer->failed = writer->failed || !from;
@@ -335,6 +349,28 @@ int json_public_explain(const char *origin, const struct policy *policy, const c
 	if (r < 0)
 		return r == -ENXIO ? -ENOENT : r;
 	return to_text(explanation(origin, of, judged, n_judged), labels, ret_text, ret_length);
+}
+
+int json_public_explain_past(const char *origin, const char *rule, json_object *alerts, time_t since,
+			     time_t until, const struct json_public_labels *labels, char **ret_text,
+			     size_t *ret_length)
+{
+	struct json_writer writer = {0};
+	_cleanup_json_ json_object *list = json_checked(&writer, json_object_new_array()), *reply = NULL;
+	json_object *object;
+
+	for (size_t i = 0; i < json_object_array_length(alerts); i++) {
+		json_object *alert = json_object_array_get_idx(alerts, i);
+
+		if (is_public(alert))
+			json_append(&writer, list, json_object_get(alert));
+	}
+	if (!writer.failed)
+		reply = json_explain_past(origin, rule, list, since, until);
+	object = json_checked(&writer, json_object_get(reply));
+	if (object)
+		json_put(&writer, object, "judged", public_alerts(&writer, reply, "judged", true));
+	return to_text(json_finish(&writer, object), labels, ret_text, ret_length);
 }
 
 static json_object *alerts_object(const char *origin, const struct alerts_shown *shown)

@@ -76,6 +76,14 @@ int json_public_past_alerts(const char *origin, const json_object *alerts, const
 int json_public_explain(const char *origin, const struct policy *policy, const char *rule, const char *shown,
 			const struct json_public_labels *labels, char **ret_text, size_t *ret_length);
 
+/*
+ * The same for the past: as json_explain_past(). Alerts that had no pebsd_alert series are left out. `alerts` must not be
+ * used otherwise afterwards.
+ */
+int json_public_explain_past(const char *origin, const char *rule, json_object *alerts, time_t since,
+			     time_t until, const struct json_public_labels *labels, char **ret_text,
+			     size_t *ret_length);
+
 /* The alerts that have a pebsd_alert series, by rule and cgroup; `unlisted` is the number of further ones. */
 int json_public_alerts(const char *origin, const struct alert *alerts, size_t n,
 		       const struct json_public_labels *labels, char **ret_text, size_t *ret_length);

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/json_get.h"
 #include "base/number.h"
 #include "export/json/json.h"
 #include "export/json/json_writer.h"
+#include "format/alert_then.h"
 #include "policy/explain.h"
 #include "policy/nanoseconds.h"
 
@@ -426,6 +428,35 @@ json_object *json_explain(const char *origin, const struct rule *rule, const str
 		json_append(&writer, judged, alert);
 	}
 	json_put(&writer, object, "judged", judged);
+	return json_finish(&writer, object);
+}
+
+/* Other programs can change the file of the history. */
+static bool is_of_rule(const json_object *alert, const char *rule)
+{
+	const char *name = json_object_is_type(alert, json_type_object) ? json_get_text(alert, "rule") : NULL;
+
+	return name && strcmp(name, rule) == 0;
+}
+
+json_object *json_explain_past(const char *origin, const char *rule, json_object *alerts, time_t since,
+			       time_t until)
+{
+	struct json_writer writer = {0};
+	json_object *object = start(&writer, origin);
+	json_object *judged = json_checked(&writer, json_object_new_array());
+	u64 n = 0;
+
+	for (size_t i = json_object_array_length(alerts); i-- > 0;) {
+		json_object *alert = json_object_array_get_idx(alerts, i);
+
+		if (is_of_rule(alert, rule) && n++ < JSON_EXPLAINED_MAX)
+			json_append(&writer, judged, alert_then(alert, until));
+	}
+	json_put_time(&writer, object, "since", &(struct timespec){.tv_sec = since});
+	json_put_time(&writer, object, "taken", &(struct timespec){.tv_sec = until});
+	json_put(&writer, object, "judged", judged);
+	json_put_u64(&writer, object, "unlisted", n > JSON_EXPLAINED_MAX ? n - JSON_EXPLAINED_MAX : 0);
 	return json_finish(&writer, object);
 }
 

@@ -29,6 +29,17 @@ json_object *json_alerts_of_past(const char *origin, json_object *alerts, const 
 /* One rule on one cgroup. `alerts` are from policy_explain(), one for each event. */
 json_object *json_explain(const char *origin, const struct rule *rule, const struct alert *alerts, size_t n);
 
+/* Alerts that json_explain_past() lists. */
+#define JSON_EXPLAINED_MAX 16
+
+/*
+ * A rule on one cgroup in the past, as far as the history has it: the alerts of the rule as they were at `until`, the
+ * newest first. `alerts` is an array of the cgroup's alerts between `since` and `until`, as HISTORY_ASK_ALERTS with a path
+ * returns it; they must not be used otherwise afterwards. What the rule was then is not stored.
+ */
+json_object *json_explain_past(const char *origin, const char *rule, json_object *alerts, time_t since,
+			       time_t until);
+
 /*
  * The `fields` of control_publish() for an alert whose state changed: all of the alert, and "from". The event
  * that was sampled is "source", as in other published items, because "event" there says what happened. Names

@@ -406,13 +406,16 @@ static int ask_panes(struct archive *archive, const struct history_query *query,
 
 static int ask_alerts(struct archive *archive, const struct history_query *query, struct answer *answer)
 {
-	sqlite3_stmt *statement = archive_statement(archive, ARCHIVE_ALERT_GET);
+	const bool one = query->path[0];
+	sqlite3_stmt *statement = archive_statement(archive, one ? ARCHIVE_ALERT_ONE : ARCHIVE_ALERT_GET);
 	int r, stepped;
 
 	if (!statement)
 		return -EIO;
 	(void)sqlite3_bind_int64(statement, 1, archive_capped(query->since_us));
 	(void)sqlite3_bind_int64(statement, 2, archive_capped(query->until_us));
+	if (one)
+		(void)sqlite3_bind_text(statement, 3, query->path, -1, SQLITE_STATIC);
 	r = append(answer, "[", 1);
 	while (r == 0 && (stepped = archive_step(statement)) != 0) {
 		const char *json = stepped == 1 ? (const char *)sqlite3_column_text(statement, 0) : NULL;

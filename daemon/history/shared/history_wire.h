@@ -28,7 +28,11 @@ enum history_message_type {
 
 enum history_question {
 	HISTORY_ASK_PANES, /* panes of the range, as bytes one after another, by ascending start */
-	HISTORY_ASK_ALERTS, /* alerts that were pending or firing in the range: one JSON array of objects, a text */
+	/*
+	 * Alerts that were pending or firing in the range: one JSON array of objects, a text. With `path`, which is a
+	 * cgroup in its shown form, only its alerts, with their sentences and `firing`: what is stored of each alert.
+	 */
+	HISTORY_ASK_ALERTS,
 	HISTORY_ASK_TOTALS, /* as HISTORY_ASK_PANES, with all cgroups added up to one, HISTORY_TOTAL; `path` is "" */
 	HISTORY_QUESTIONS,
 };
@@ -61,10 +65,13 @@ struct history_query {
 
 #define HISTORY_ALERT_MAX (64UL << 10) /* bytes of an alert's JSON, with the NUL */
 
-/* What `HISTORY_ALERT` stores. A later one with the same `key` replaces it. */
+/*
+ * What `HISTORY_ALERT` stores. A later one with the same `key` replaces it. It keeps the first one that has the member
+ * `fired` as its member `firing`.
+ */
 struct history_alert {
 	const char *key;  /* identity: the same for all transitions of one alert */
-	const char *json; /* the alert as an object, as GetAlerts shows it */
+	const char *json; /* the alert as an object, as Explain shows it; without sentences unless it fired */
 	u64 from_us;      /* CLOCK_REALTIME: since when it has been pending or firing */
 	u64 to_us;        /* when it ended; 0: it has not ended */
 };

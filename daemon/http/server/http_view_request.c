@@ -35,8 +35,8 @@ static const struct {
 				"since, until, bins, offset, cgroup and histograms"},
 	[HTTP_VIEW_RANGE] = {"/range.json", RANGE, BIT(SINCE), "since and until"},
 	[HTTP_VIEW_ALERTS] = {"/alerts.json", RANGE, BIT(SINCE), "since and until"},
-	[HTTP_VIEW_EXPLAIN] = {"/explain.json", BIT(RULE) | BIT(CGROUP), BIT(RULE) | BIT(CGROUP),
-			       "rule and cgroup"},
+	[HTTP_VIEW_EXPLAIN] = {"/explain.json", RANGE | BIT(RULE) | BIT(CGROUP), BIT(RULE) | BIT(CGROUP),
+			       "rule, cgroup, since and until"},
 	[HTTP_VIEW_ZOOM] = {"/zoom.json", BIT(CGROUP) | BIT(SECONDS), BIT(CGROUP), "cgroup and seconds"},
 };
 
@@ -165,7 +165,10 @@ bool http_view_complete(struct http_view_request *request, u64 now)
 		return false;
 	if (views[view->kind].allowed & BIT(BINS) && view->bins == 0)
 		view->bins = HTTP_VIEW_BINS_DEFAULT;
-	if (views[view->kind].allowed & BIT(UNTIL)) {
+	if (view->kind == HTTP_VIEW_EXPLAIN && request->given & BIT(UNTIL) && !(request->given & BIT(SINCE)))
+		MISTAKE(request, "expected the parameter %s", names[SINCE]);
+	/* An explanation without a range is of the present. */
+	if (request->given & RANGE || views[view->kind].needed & BIT(SINCE)) {
 		if (!(request->given & BIT(UNTIL)))
 			view->until = (now + ROUND_SECONDS) / ROUND_SECONDS * ROUND_SECONDS;
 		if (view->since >= view->until)

@@ -10,21 +10,25 @@
 /* What a view of a kind has. */
 static const struct {
 	bool range, bins, cgroup, rule;
+	bool range_or_none;
 	bool needs_cgroup;
 } kinds[HTTP_VIEWS] = {
 	[HTTP_VIEW_TIMELINE] = {.range = true, .bins = true, .cgroup = true},
 	[HTTP_VIEW_RANGE] = {.range = true},
 	[HTTP_VIEW_ALERTS] = {.range = true},
-	[HTTP_VIEW_EXPLAIN] = {.cgroup = true, .rule = true, .needs_cgroup = true},
+	[HTTP_VIEW_EXPLAIN] = {.range_or_none = true, .cgroup = true, .rule = true, .needs_cgroup = true},
 	[HTTP_VIEW_ZOOM] = {.cgroup = true, .needs_cgroup = true},
 };
 
 bool http_view_is_valid(const struct http_view *view)
 {
+	const bool given = view->since || view->until;
+
 	if (view->kind >= HTTP_VIEWS)
 		return false;
-	if (kinds[view->kind].range ? view->since >= view->until || view->until > HTTP_VIEW_TIME_MAX
-				    : view->since || view->until)
+	if (kinds[view->kind].range || (kinds[view->kind].range_or_none && given)
+		    ? view->since >= view->until || view->until > HTTP_VIEW_TIME_MAX
+		    : given)
 		return false;
 	if (kinds[view->kind].bins ? view->bins == 0 || view->bins > HTTP_VIEW_BINS_MAX
 				   : view->bins || view->offset || view->histograms)

@@ -32,9 +32,10 @@ enum http_view_kind {
 
 struct http_view {
 	enum http_view_kind kind;
-	u64 since, until; /* CLOCK_REALTIME in seconds; views of a range: since < until; others: 0 */
-	u32 bins;         /* of a timeline, 1 to HTTP_VIEW_BINS_MAX; others: 0 */
-	u32 offset;       /* the first bin of the answer */
+	u64 since,
+		until; /* CLOCK_REALTIME in seconds; views of a range: since < until; others, and an explanation of the present: 0 */
+	u32 bins;   /* of a timeline, 1 to HTTP_VIEW_BINS_MAX; others: 0 */
+	u32 offset; /* the first bin of the answer */
 	bool histograms;
 	char rule[HTTP_VIEW_RULE_MAX];     /* "": none */
 	char cgroup[HTTP_VIEW_CGROUP_MAX]; /* begins with '/' or names an origin's cgroup; "": none */
