@@ -475,7 +475,7 @@ static void make_nested(size_t n, size_t names, size_t same)
 
 		cr_assert_not_null(path);
 		for (size_t name = 0; name < names; name++)
-			(void)snprintf(path + 8 * name, 9, "/%07zu", name < same ? 0 : i);
+			(void)snprintf(path + 8 * name, 9, "/%07zu", name < same ? 0 : i % 10000000);
 		backend.many[i] = (struct snapshot_cgroup){.path = path, .id = 1 + i, .alive = true};
 	}
 }
