@@ -38,8 +38,8 @@ state_is() {
 
 play
 rm -rf /var/lib/pebsd
-settings '[rule slow-loads]' 'cgroup = /*.service' 'metric = mean' 'above = 100' 'clear = 80' 'window = 10s' 'for = 5s' \
-	'min-samples = 100'
+settings '[rule slow-loads]' 'cgroup = /*.service' 'metric = share:local_dram' 'above = 30%' 'clear = 10%' \
+	'window = 10s' 'for = 5s' 'min-samples = 100'
 echo 'pointer-chase --touch 1' >"$work/does"
 systemd-run --quiet --collect --unit=turning.service --slice=-.slice --property=CPUSchedulingPolicy=idle \
 	/bin/sh -c "while :; do $here/workload \$(cat $work/does) --rest $rest --for 1000; done"

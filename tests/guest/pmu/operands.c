@@ -159,8 +159,8 @@ static bool flow_of_two(const struct instruction *of, u8 reg, u8 rm, struct core
 		/* XOR and SUB of a register with itself make it 0. */
 		bool clears = same && of->map == 0 && ((opcode & 0x38) == 0x30 || (opcode & 0x38) == 0x28);
 
-		*ret = (struct core_flow){from_reg && of->map == 0 ? ONE(rm) : ONE(reg),
-					  clears ? 0 : (u16)(ONE(reg) | ONE(rm))};
+		*ret = (struct core_flow){(u16)(from_reg && of->map == 0 ? ONE(rm) : ONE(reg)),
+					  (u16)(clears ? 0 : ONE(reg) | ONE(rm))};
 	} else if (of->map == 0 && opcode == 0x89) {
 		*ret = (struct core_flow){ONE(rm), ONE(reg)};
 	} else if (of->map == 0 && opcode == 0xc7) {
