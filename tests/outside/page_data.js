@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 // For test_page.sh: replies to the requests of the page, always the same ones, in place of a server's. The browser
 // evaluates this before the page. `fixture.mode` chooses what is special: paused, stopped, replay, no-history,
-// no-zoom, no-zoom-yet, unknown, many (10,000 cgroups), counts (an event without a latency), parts (answers of five bins; refuses the third part once).
+// no-zoom, no-zoom-yet, unknown, many (10,000 cgroups), counts (an event without a latency), parts (answers of five bins; refuses the third part once),
+// empty (histograms without samples), names (short names differ between the replies). While `fixture.hold` is a promise, no reply comes.
 // The story, on 2026-01-15: from 11:53 to 11:56 a backup runs on the other node, and the loads of a database become
 // remote. At 11:57 a deploy of the shop brings a contended line, which is still there at 12:00, the time of the page.
 'use strict';
-window.fixture = {mode: '', asked: []};
+window.fixture = {mode: '', asked: [], hold: null};
 (() => {
 	const END = Date.parse('2026-01-15T12:00:00Z') / 1000;
 	const at = time => Date.parse('2026-01-15T' + time + 'Z') / 1000;
@@ -100,13 +101,16 @@ window.fixture = {mode: '', asked: []};
 	const trendOf = service => ({bin_s: 60, samples: Array(60).fill(1000), mean: Array.from({length: 60}, (_, i) =>
 		i === 10 || fixture.mode === 'counts' ? null : eventOf(samplesOf(service, END - 3600 + 60 * i, END - 3540 + 60 * i)).latency.mean)});
 
+	// Names are the shortest ones in a reply, as if one more cgroup of this name were in a range.
+	const nameOf = (s, live) => fixture.mode !== 'names' ? s.name : s === services[0] ? live ? 'worker' : 'a/worker' :
+		s === services[3] ? live ? 'nginx' : 'worker' : s.name;
 	function figures(since, until, live) {
 		const host = eventOf(together(services.map(s => samplesOf(s, since, until))));
 		const cgroups = services.map(s => {
 			const loads = eventOf(samplesOf(s, since, until), true);
 			if (live)
 				loads.trend = trendOf(s);
-			return {cgroup: s.cgroup, ...s.name ? {name: s.name} : {}, ...s.labels ? {labels: s.labels} : {}, events: {loads}, waits: waitsOf(loads, until - since)};
+			return {cgroup: s.cgroup, ...s.name ? {name: nameOf(s, live)} : {}, ...s.labels ? {labels: s.labels} : {}, events: {loads}, waits: waitsOf(loads, until - since)};
 		});
 		return {version: 1, origin: 'kernel', since: text(since), window_s: until - since, samples: {seen: host.samples, lost: {}, unsampled_seconds: {}},
 			total: {events: {loads: host}}, waits: waitsOf(host, until - since), taken: text(END), cgroups};
@@ -139,6 +143,8 @@ window.fixture = {mode: '', asked: []};
 			if (from >= at('11:51:00') && to <= at('11:51:40') || to > END)
 				continue;
 			const loads = eventOf(together(of.map(s => samplesOf(s, from, to))), query.has('histograms'));
+			if (fixture.mode === 'empty' && query.has('histograms') && (query.has('cgroup') || i % 2))
+				loads.histogram = query.has('cgroup') ? [{le: 64, samples: 0}] : [];
 			bins.push({since: text(from), until: text(to), covered_s: step, events: {loads}, waits: waitsOf(loads, step)});
 		}
 		const first = Number(query.get('offset')), next = first + 5;
@@ -152,6 +158,7 @@ window.fixture = {mode: '', asked: []};
 		{rule: 'shared-lines', cgroup: shop.cgroup, name: shop.name, severity: 'warning', state: 'firing', since: '2026-01-15T11:57:20Z'},
 		{rule: 'slow-pages', cgroup: services[3].cgroup, name: 'nginx', severity: 'page', state: 'pending', since: '2026-01-15T11:59:00Z',
 			...fixture.mode === 'unknown' ? {held: 'pending', state: 'unknown'} : {}},
+		...fixture.mode === 'names' ? [{rule: 'slow-pages', cgroup: '/c.slice/worker.service', name: 'worker', state: 'firing', since: '2026-01-15T11:59:20Z'}] : [],
 	];
 	const old = () => [
 		{rule: 'remote-loads', cgroup: database.cgroup, name: database.name, severity: 'critical', state: 'inactive', metric: 'share:remote', unit: 'share',
@@ -207,6 +214,7 @@ window.fixture = {mode: '', asked: []};
 		fixture.asked.push(url.pathname + url.search);
 		if (fixture.mode === 'stopped')
 			throw new TypeError('Failed to fetch');
+		await fixture.hold;
 		const [status, body] = reply(url.pathname, url.searchParams);
 		return new Response(typeof body === 'string' ? body : JSON.stringify(body), {status, headers: {Date: new Date(1000 * END).toUTCString()}});
 	};

@@ -429,6 +429,19 @@ becomes 'all bins' '["11:50:00 to 11:50:10","11:59:50 to 12:00:00",56]' '(bins =
 expect 'an unknown source' '[0,0,0,0,0,0,7]' "$(evaluate 'groupsOf({cxl: {samples: 3}, l5: {samples: 4}}, s => s.samples)')"
 has 'more lines' 'and 6 more: pebsctl zoom lists them' line-list
 
+# Bins without samples are blank in the heatmap, and a heatmap without any says so.
+data_page empty ''
+becomes 'its reply' true 'Boolean(bodyOf("heat")) && !following'
+expect 'columns of two bins' '[255,0]' "$(evaluate '((canvas, x) => (row => bodyOf("heat").bins.slice(-2).map(bin => row[4 * Math.round(x(seconds(bin.since) + 5)) + 3]))(
+	canvas.getContext("2d").getImageData(0, 90, canvas.width, 1).data))(document.querySelector("#heat canvas"),
+	xOf(viewOf(), document.getElementById("heat").clientWidth))')"
+data_page empty "cgroup=$(address "$postgresql")&$incident"
+becomes 'no heatmap' '["No samples with a latency in this time.",true,false]' '(e => [e.textContent, e.getClientRects().length > 0,
+	document.getElementById("heat").getClientRects().length > 0])(document.getElementById("no-heat"))'
+becomes 'the range before' true 'Boolean(bodyOf("before"))'
+expect 'what is drawn is a number' true "$(evaluate '!/NaN|Infinity/.test(document.querySelector("main").outerHTML)')"
+look empty
+
 # An event without a latency: its figures are counts of samples, and nothing is in cycles.
 data_page counts "cgroup=$(address "$postgresql")"
 evaluate 'document.querySelectorAll("details").forEach(e => { e.open = true; })' >/dev/null
