@@ -442,6 +442,15 @@ becomes 'the range before' true 'Boolean(bodyOf("before"))'
 expect 'what is drawn is a number' true "$(evaluate '!/NaN|Infinity/.test(document.querySelector("main").outerHTML)')"
 look empty
 
+# A cgroup has the name of the table, also in the alerts. No other cgroup has it, though it has it in another reply.
+data_page names "$incident"
+becomes 'names of the range' true 'Boolean(bodyOf("range") && bodyOf("alerts")) && !following'
+names_of='[...document.querySelectorAll("#table tbody a, #alert-list .lane span[title^=\"/\"]")].map(e => [e.title, e.textContent])'
+expect 'cgroups with two names, names of two cgroups' '[0,0]' "$(evaluate "(all => [0, 1].map(i => all.size - new Set([...all].map(pair => JSON.parse(pair)[i])).size))(
+	new Set($names_of.map(pair => JSON.stringify(pair))))")"
+expect 'the database in table and alerts' '["a/worker","a/worker"]' "$(evaluate "$names_of.filter(pair => pair[0] === '$postgresql').map(pair => pair[1])")"
+expect 'a cgroup that is not in the table' '["/c.slice/worker.service"]' "$(evaluate "$names_of.filter(pair => pair[0].startsWith('/c.')).map(pair => pair[1])")"
+
 # An event without a latency: its figures are counts of samples, and nothing is in cycles.
 data_page counts "cgroup=$(address "$postgresql")"
 evaluate 'document.querySelectorAll("details").forEach(e => { e.open = true; })' >/dev/null
