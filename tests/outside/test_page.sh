@@ -451,6 +451,26 @@ expect 'cgroups with two names, names of two cgroups' '[0,0]' "$(evaluate "(all 
 expect 'the database in table and alerts' '["a/worker","a/worker"]' "$(evaluate "$names_of.filter(pair => pair[0] === '$postgresql').map(pair => pair[1])")"
 expect 'a cgroup that is not in the table' '["/c.slice/worker.service"]' "$(evaluate "$names_of.filter(pair => pair[0].startsWith('/c.')).map(pair => pair[1])")"
 
+# A frozen page keeps what it shows: it neither follows the time nor shows replies that were on their way. The user's choices still work.
+data_page '' ''
+becomes 'all replies' true 'Boolean(bodyOf("heat") && bodyOf("alerts")) && !following && asking === false'
+evaluate 'fixture.hold = new Promise(go => { fixture.go = go; }); 0' >/dev/null
+becomes 'a request on its way' true 'asking'
+key f f
+shown='[...document.querySelectorAll("header, main, #trouble")].map(e => e.outerHTML).join("")'
+has 'the time of the figures' 'frozen at 2026-01-15 12:00:00 UTC' age
+evaluate "window.before = $shown; fixture.mode = 'many'; fixture.go(); (was => performance.now = () => was.call(performance) + 65000)(performance.now); 0" >/dev/null
+sleep 3
+evaluate 'dispatchEvent(new Event("resize"))' >/dev/null
+expect 'the page after 65 seconds and replies' true "$(evaluate "before === $shown")"
+evaluate '[...document.querySelectorAll("#table tbody a")].find(a => a.textContent === "nginx").click()' >/dev/null
+has 'a choice' nginx one-head
+becomes 'its heatmap, until the same time' '["2026-01-15T12:00:00Z","/system.slice/nginx.service"]' \
+	'bodyOf("heat") && [bodyOf("heat").until, new URLSearchParams(past.heat.url.split("?")[1]).get("cgroup")]'
+expect 'the timeline and the table stay' '["2026-01-15T12:00:00Z",6]' "$(evaluate '[bodyOf("timeline").until, document.querySelectorAll("#table tbody tr").length]')"
+key f f
+becomes 'new figures' 100 'document.querySelectorAll("#table tbody tr").length'
+
 # An event without a latency: its figures are counts of samples, and nothing is in cycles.
 data_page counts "cgroup=$(address "$postgresql")"
 evaluate 'document.querySelectorAll("details").forEach(e => { e.open = true; })' >/dev/null
