@@ -83,7 +83,7 @@ static int print_json(const struct snapshot *snapshot, struct short_names *names
 	return r;
 }
 
-static int print_text(const struct snapshot *snapshot, struct short_names *names)
+static int print_text(const struct snapshot *snapshot, struct short_names *names, bool full)
 {
 	json_object *top = json_add_names(json_top(snapshot), names);
 	json_object *status = json_status(snapshot);
@@ -92,6 +92,7 @@ static int print_text(const struct snapshot *snapshot, struct short_names *names
 
 	(void)setlocale(LC_CTYPE, "");
 	style = style_of_output(STYLE_COLOUR_AUTO);
+	style.full = full;
 	if (r == 0)
 		format_top(stdout, status, top, &style);
 	json_object_put(top);
@@ -99,13 +100,13 @@ static int print_text(const struct snapshot *snapshot, struct short_names *names
 	return r;
 }
 
-static int print(const struct snapshot *snapshot, bool json, struct failure *failure)
+static int print(const struct snapshot *snapshot, const struct options *options, struct failure *failure)
 {
 	_cleanup_(short_names_freep) struct short_names *names = NULL;
 	int r = json_names_new(snapshot, &names);
 
 	if (r == 0)
-		r = json ? print_json(snapshot, names) : print_text(snapshot, names);
+		r = options->json ? print_json(snapshot, names) : print_text(snapshot, names, options->full);
 	if (r < 0)
 		return r;
 	if (fflush(stdout) != 0)
@@ -149,7 +150,7 @@ int once(const struct options *options, const struct config *config, struct fail
 	if (r == 0)
 		r = engine_snapshot(sampling_engine(sampling), &all, &snapshot);
 	if (r == 0)
-		r = print(snapshot, options->json, ret_failure);
+		r = print(snapshot, options, ret_failure);
 	if (r < 0)
 		return r;
 	complete = sampling_complete(sampling, &message);

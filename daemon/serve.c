@@ -90,6 +90,8 @@ static void tick_once(struct server *server)
 	}
 	alerts_collected(server->alerts);
 	tick_containers(server);
+	if (server->control)
+		control_collected(server->control);
 }
 
 static void on_tick(void *userdata)

@@ -23,7 +23,7 @@ _pebsd() {
 	--listen) values='127.0.0.1:9754 unix: none' ;;
 	--for) values='10s 30s 1m 3m' ;;
 	*)
-		values='--config --origin --replay --once --for --json --socket --listen --probe --sysfs-root --check-config
+		values='--config --origin --replay --once --for --json --full --socket --listen --probe --sysfs-root --check-config
 			--test-rules --compare --version --help'
 		;;
 	esac

@@ -242,18 +242,28 @@ static void unescape(char *name)
 	*to = '\0';
 }
 
-/* Returns NAME of "model:NAME" and "comm:NAME", or the whole text. */
+static const char *const kinds[] = {"model:", "comm:", "cgroup:"};
+
+static bool has_kind(const char *text)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (strncmp(text, kinds[i], strlen(kinds[i])) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Returns NAME of "model:NAME" and "comm:NAME", or the whole text. A process may have any name: one that looks like a path
+ * itself, such as "model:x", is not cut, or it would be taken for that of another cgroup.
+ */
 static const char *after_colon(const char *path)
 {
-	static const char *const kinds[] = {"model:", "comm:"};
+	const char *name = strchr(path, ':');
 
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		const char *name = path + strlen(kinds[i]);
-
-		if (strncmp(path, kinds[i], strlen(kinds[i])) == 0 && *name && *name != '/' && *name != '-')
-			return name;
-	}
-	return path;
+	if (!name || !has_kind(path) || strncmp(path, "cgroup:", strlen("cgroup:")) == 0)
+		return path;
+	name++;
+	return *name && *name != '/' && *name != '-' && !has_kind(name) ? name : path;
 }
 
 static char *make(const char *path, const struct container *labels, unsigned int level)

@@ -14,7 +14,7 @@
  *	COMPONENT                         another cgroup: the last component of the path
  *
  * A unit in a container, and further components below the container or unit, follow it. A name that is not a path
- * ("model:NAME", "comm:NAME") is short without the part before the colon.
+ * ("model:NAME", "comm:NAME") is short without the part before the colon, unless NAME has such a part, too.
  */
 #ifndef PEBSD_SHORT_NAME_H
 #define PEBSD_SHORT_NAME_H

@@ -17,12 +17,14 @@ struct named {
 	const char *name;
 	unsigned int level;
 	bool sampled;
+	bool removed;
 	struct named *next; /* the next one to name, in place() */
 };
 
 struct used_name {
 	const char *name;
 	struct named *owner; /* NULL: several cgroups would have this name, so none has it */
+	bool free;           /* all of these are removed ones, so a present one can have it */
 };
 
 struct short_names {
@@ -120,7 +122,7 @@ static int place(struct short_names *names, struct named *added)
 			used = arena_take(&names->arena, sizeof(*used));
 			if (!used)
 				return -ENOMEM;
-			*used = (struct used_name){name, entry};
+			*used = (struct used_name){name, entry, false};
 			if (!tsearch(used, &names->names, compare))
 				return -ENOMEM;
 			entry = entry->next;
@@ -131,21 +133,37 @@ static int place(struct short_names *names, struct named *added)
 			continue;
 		}
 		other = used->owner;
-		entry->level++;
-		if (!other || other->level >= SHORT_NAME_PATH)
+		if (!other && used->free && !entry->removed) {
+			used->owner = entry;
+			entry = entry->next;
 			continue;
-		/* The owner loses this name and gets a longer one first. */
-		used->owner = NULL;
+		}
+		if (!other || other->level >= SHORT_NAME_PATH || (entry->removed && !other->removed)) {
+			entry->level++;
+			continue;
+		}
+		/* The owner gets a longer name first. */
 		other->level++;
-		other->next = entry;
+		if (other->removed && !entry->removed) {
+			used->owner = entry;
+			other->next = entry->next;
+		} else {
+			used->owner = NULL;
+			used->free = entry->removed;
+			entry->level++;
+			other->next = entry;
+		}
 		entry = other;
 	}
 	return 0;
 }
 
-/* `length`: of the path, which may be longer. `is_shown`: the path itself is not known, but its shown form. */
-static int add_one(struct short_names *names, const char *path, size_t length, bool sampled, bool is_shown,
-		   bool *ret_new)
+/*
+ * `length`: of the path, which may be longer. `is_shown`: the path itself is not known, but its shown form. Sets `*ret_new`
+ * if the cgroup was not known as a present one.
+ */
+static int add_one(struct short_names *names, const char *path, size_t length, struct named about,
+		   bool is_shown, bool *ret_new)
 {
 	_cleanup_free_ char *raw = strndup(path, length), *shown = NULL;
 	struct named *entry;
@@ -157,16 +175,18 @@ static int add_one(struct short_names *names, const char *path, size_t length, b
 		return -ENOMEM;
 	entry = find(&names->paths, shown ? shown : raw);
 	if (entry) {
-		entry->sampled = entry->sampled || sampled;
+		*ret_new = entry->removed && !about.removed;
+		entry->sampled = entry->sampled || about.sampled;
+		entry->removed = entry->removed && about.removed;
 		return 0;
 	}
 	entry = arena_take(&names->arena, sizeof(*entry));
 	if (!entry)
 		return -ENOMEM;
+	*entry = about;
 	entry->raw = entry->path = copy(names, raw, length);
 	if (shown)
 		entry->path = copy(names, shown, strlen(shown));
-	entry->sampled = sampled;
 	if (!entry->raw || !entry->path || !tsearch(entry, &names->paths, compare))
 		return -ENOMEM;
 	*ret_new = true;
@@ -181,15 +201,16 @@ static bool go_up(const char *path, size_t *length)
 	return --*length > 0;
 }
 
-static int add_all(struct short_names *names, const char *path, bool sampled, bool is_shown)
+static int add_all(struct short_names *names, const char *path, struct named about, bool is_shown)
 {
 	size_t length = strlen(path);
 	bool added = false;
-	int r = *path ? add_one(names, path, length, sampled, is_shown, &added) : 0;
+	int r = *path ? add_one(names, path, length, about, is_shown, &added) : 0;
 
-	/* The cgroups above a known one are known. */
+	about.sampled = false;
+	/* The cgroups above a known one are known, and those above a present one are present. */
 	while (r == 0 && added && path[0] == '/' && go_up(path, &length))
-		r = add_one(names, path, length, false, is_shown, &added);
+		r = add_one(names, path, length, about, is_shown, &added);
 	return r;
 }
 
@@ -198,18 +219,34 @@ int short_names_add(struct short_names *names, const char *path, bool sampled)
 	struct named *known = find(&names->paths, path);
 
 	/* The usual case needs no memory. */
-	if (known && strcmp(known->raw, path) == 0) {
+	if (known && strcmp(known->raw, path) == 0 && !known->removed) {
 		known->sampled = known->sampled || sampled;
 		return 0;
 	}
-	return add_all(names, path, sampled, false);
+	return add_all(names, path, (struct named){.sampled = sampled}, false);
+}
+
+int short_names_add_removed(struct short_names *names, const char *path, bool *ret_longer)
+{
+	_cleanup_free_ char *shown = NULL;
+	struct named *known;
+
+	if (!utf8_is_shown_as(path, path) && utf8_show(path, &shown) < 0)
+		return -ENOMEM;
+	known = find(&names->paths, shown ? shown : path);
+	if (!known)
+		return add_all(names, path, (struct named){.sampled = true, .removed = true}, false);
+	if (!known->removed && known->level > 0)
+		*ret_longer = true;
+	known->removed = true;
+	return 0;
 }
 
 const char *short_names_find(struct short_names *names, const char *shown)
 {
 	const struct named *entry = find(&names->paths, shown);
 
-	if (!entry && add_all(names, shown, false, true) < 0)
+	if (!entry && add_all(names, shown, (struct named){.removed = true}, true) < 0)
 		return NULL;
 	entry = find(&names->paths, shown);
 	return entry ? entry->name : shown;

@@ -23,6 +23,7 @@ enum option_id {
 	OPTION_ONCE,
 	OPTION_FOR,
 	OPTION_JSON,
+	OPTION_FULL,
 	OPTION_SOCKET,
 	OPTION_LISTEN,
 	OPTION_PROBE,
@@ -71,6 +72,8 @@ static const struct {
 		 BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE) | BIT(OPTIONS_CHECK_CONFIG) | BIT(OPTIONS_TEST_RULES) |
 			 BIT(OPTIONS_COMPARE) | BIT(OPTIONS_VERSION),
 		 "with --once, --probe, --check-config, --compare,\nor with --test-rules or --version: print JSON"},
+	[OPTION_FULL] = {"full", NULL, BIT(OPTIONS_RUN) | BIT(OPTIONS_TEST_RULES),
+			 "with --once or --test-rules: print the paths of\ncgroups instead of their names"},
 	[OPTION_SOCKET] = {"socket", "PATH", BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE),
 			   "control socket (default " DEFAULT_SOCKET
 			   ");\nwith --probe: the socket of the running pebsd"},
@@ -180,6 +183,9 @@ static int take_option(struct options *options, enum option_id id, const char *v
 				value);
 		options->once_ns = options->test_ns;
 		return 0;
+	case OPTION_FULL:
+		options->full = true;
+		return 0;
 	case OPTION_JSON:
 		options->json = true;
 		return 0;
@@ -288,6 +294,10 @@ static int check_together(const struct options *options, unsigned int given, cha
 		return config_refuse(
 			ret_problem,
 			"--for cannot be used with --replay: a recording is always read to its end; remove --for");
+	if (options->full && !options->once && options->action == OPTIONS_RUN)
+		return config_refuse(
+			ret_problem,
+			"--full cannot be used without --once or --test-rules; add one of them, or remove --full");
 	if (options->json && !options->once && options->action == OPTIONS_RUN)
 		return config_refuse(
 			ret_problem,

@@ -43,6 +43,7 @@ struct options {
 	bool once;
 	u64 once_ns; /* sampling time of a live origin with `once` */
 	u64 test_ns; /* run time of the model for a test of rules, in model time */
+	bool full;   /* paths of cgroups instead of their names */
 	bool json;
 	const char *socket; /* fits into struct sockaddr_un; to serve on, or with --probe to ask */
 	char own_socket[DEFAULT_SOCKET_MAX];

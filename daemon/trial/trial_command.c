@@ -144,14 +144,14 @@ static int fail_without_rules(const struct options *options, struct failure *fai
 	return -EINVAL;
 }
 
-static int print(const struct trial_report *report, bool json)
+static int print(const struct trial_report *report, const struct options *options)
 {
 	struct format_style style;
 	json_object *object;
 
 	for (size_t i = 0; i < report->n_notes; i++)
 		log_notice("%s", report->notes[i]);
-	if (json) {
+	if (options->json) {
 		object = json_trial(report);
 		if (!object)
 			return -ENOMEM;
@@ -160,6 +160,7 @@ static int print(const struct trial_report *report, bool json)
 	} else {
 		(void)setlocale(LC_CTYPE, "");
 		style = style_of_output(STYLE_COLOUR_AUTO);
+		style.full = options->full;
 		trial_text(stdout, report, &style);
 	}
 	return fflush(stdout) == 0 ? 0 : -errno;
@@ -179,12 +180,12 @@ static int note_left_out(struct trial *trial, const struct trial_report *report)
 	return trial_note(trial, note);
 }
 
-static int finish(struct trial *trial, bool json)
+static int finish(struct trial *trial, const struct options *options)
 {
 	const struct trial_report *report = trial_finish(trial);
 	int r = note_left_out(trial, report);
 
-	return r < 0 ? r : print(report, json);
+	return r < 0 ? r : print(report, options);
 }
 
 static int test_recordings(const struct options *options, const struct config *config,
@@ -193,7 +194,7 @@ static int test_recordings(const struct options *options, const struct config *c
 	_cleanup_(trial_freep) struct trial *trial = NULL;
 	_cleanup_free_ char *message = NULL;
 	int judged = trial_recordings(config, options->recordings, options->n_recordings, &trial, &message);
-	int r = trial ? finish(trial, options->json) : 0;
+	int r = trial ? finish(trial, options) : 0;
 
 	if (r < 0 || judged == 0)
 		return r < 0 ? r : EXIT_DONE;
@@ -208,7 +209,7 @@ static int test_model(const struct options *options, const struct config *config
 	int r = trial_model(config, options->test_ns, &trial, failure);
 
 	if (r == 0)
-		r = finish(trial, options->json);
+		r = finish(trial, options);
 	return r < 0 ? r : EXIT_DONE;
 }
 

@@ -7,6 +7,8 @@
 #include "base/moment.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "base/utf8.h"
+#include "cgroup/short_names.h"
 #include "format/line.h"
 #include "policy/nanoseconds.h"
 #include "policy/quantity.h"
@@ -34,13 +36,38 @@ static void put_count(FILE *out, u64 count, const char *one, const char *many)
 	(void)fprintf(out, "%s %s", text, count == 1 ? one : many);
 }
 
-/* Writes the name of the cgroup, and the event if its role has several events. */
-static void put_cgroup(FILE *out, const char *cgroup, const char *event_key)
+/* What is written, and how. */
+struct trial_page {
+	FILE *out;
+	const struct trial_report *report;
+	const struct format_style *style;
+	struct short_names *names; /* NULL: paths are written */
+};
+
+static void put_path(FILE *out, const char *path)
 {
-	_cleanup_free_ char *name = NULL;
+	_cleanup_free_ char *visible = NULL;
+
+	(void)fputs(line_visible(path, &visible), out);
+}
+
+static void put_name(const struct trial_page *page, const char *path)
+{
+	_cleanup_free_ char *shown = NULL, *visible = NULL;
+	const char *name = NULL;
+
+	if (page->names && utf8_show(path, &shown) == 0)
+		name = short_names_find(page->names, shown);
+	(void)fputs(line_visible(name ? name : path, &visible), page->out);
+}
+
+/* Writes the name of the cgroup, and the event if its role has several events. */
+static void put_cgroup(const struct trial_page *page, const char *cgroup, const char *event_key)
+{
+	FILE *out = page->out;
 	_cleanup_free_ char *key = NULL;
 
-	(void)fputs(line_visible(cgroup, &name), out);
+	put_name(page, cgroup);
 	if (strchr(event_key, ':'))
 		(void)fprintf(out, " (%s)", line_visible(event_key, &key));
 }
@@ -80,10 +107,10 @@ static moment_zone zone_of(const struct format_style *style)
 	return style->zone ? style->zone : moment_utc;
 }
 
-static void put_transition(FILE *out, const struct format_style *style, const struct trial_report *report,
-			   const struct trial_transition *entered)
+static void put_transition(const struct trial_page *page, const struct trial_transition *entered)
 {
-	const struct trial_stretch *stretch = &report->stretches[entered->stretch];
+	const struct trial_stretch *stretch = &page->report->stretches[entered->stretch];
+	FILE *out = page->out;
 	const struct alert *alert = &entered->transition.alert;
 	const bool clears = entered->transition.to == ALERT_RESOLVED;
 	char text[OFFSET_MAX];
@@ -94,11 +121,11 @@ static void put_transition(FILE *out, const struct format_style *style, const st
 		const struct timespec time = {.tv_sec = stretch->start.tv_sec + (time_t)(ns / NSEC_PER_SEC)};
 		char when[MOMENT_TEXT_MAX];
 
-		moment_show(time.tv_sec, zone_of(style), when);
+		moment_show(time.tv_sec, zone_of(page->style), when);
 		(void)fprintf(out, "  %s", when);
 	}
 	(void)fprintf(out, "  %s  ", alert->rule->name);
-	put_cgroup(out, alert->cgroup, alert->event_key);
+	put_cgroup(page, alert->cgroup, alert->event_key);
 	(void)fprintf(out, "  %s -> %s  ", alert_state_word(entered->transition.from),
 		      alert_state_word(entered->transition.to));
 	put_estimate(out, alert->rule, &alert->limits, &alert->estimate);
@@ -132,14 +159,16 @@ static void put_stretch(FILE *out, const struct format_style *style, const struc
 	(void)fputc('\n', out);
 }
 
-static void put_transitions(FILE *out, const struct format_style *style, const struct trial_report *report)
+static void put_transitions(const struct trial_page *page)
 {
+	const struct trial_report *report = page->report;
+	FILE *out = page->out;
 	size_t at = 0;
 
 	for (size_t stretch = 0; stretch < report->n_stretches; stretch++) {
-		put_stretch(out, style, report, stretch);
+		put_stretch(out, page->style, report, stretch);
 		for (; at < report->n_transitions && report->transitions[at].stretch == stretch; at++)
-			put_transition(out, style, report, &report->transitions[at]);
+			put_transition(page, &report->transitions[at]);
 	}
 	if (!report->n_transitions)
 		(void)fputs("no rule changed state\n", out);
@@ -213,14 +242,17 @@ static void put_unknown(FILE *out, const struct rule *rule, const struct trial_r
 }
 
 /* Says why there was nothing to judge, and what to do about it. */
-static void put_no_match(FILE *out, const struct trial_report *report)
+static void put_no_match(const struct trial_page *page)
 {
+	const struct trial_report *report = page->report;
+	FILE *out = page->out;
+
 	(void)fputs("  matches none of ", out);
 	put_count(out, report->cgroups, "cgroup", "cgroups");
 	for (size_t i = 0; i < TRIAL_SOME_CGROUPS && report->some_cgroups[i]; i++) {
-		_cleanup_free_ char *name = NULL;
-
-		(void)fprintf(out, "%s%s", i ? ", " : ": ", line_visible(report->some_cgroups[i], &name));
+		(void)fputs(i ? ", " : ": ", out);
+		/* A pattern matches paths. */
+		put_path(out, report->some_cgroups[i]);
 	}
 	if (report->cgroups > TRIAL_SOME_CGROUPS)
 		(void)fputs(", ...", out);
@@ -248,20 +280,21 @@ static void put_times(FILE *out, double times)
 			      times);
 }
 
-static void put_closest(FILE *out, const struct rule *rule, const struct trial_closest *closest,
-			bool has_stretches)
+static void put_closest(const struct trial_page *page, const struct rule *rule,
+			const struct trial_closest *closest)
 {
+	FILE *out = page->out;
 	const struct limits limits = rule_limits(rule, closest->threshold);
 	char time[OFFSET_MAX];
 
 	if (!closest->known)
 		return;
 	(void)fputs("  closest: ", out);
-	put_cgroup(out, closest->cgroup, closest->event_key);
+	put_cgroup(page, closest->cgroup, closest->event_key);
 	(void)fputs(", ", out);
 	put_estimate(out, rule, &limits, &closest->estimate);
 	(void)fprintf(out, " at %s", offset_text(closest->at_ns, time));
-	if (has_stretches)
+	if (page->report->n_stretches > 1)
 		(void)fprintf(out, " of part %zu", closest->stretch + 1);
 	(void)fputs(": ", out);
 	put_times(out, closest->estimate.value / closest->threshold);
@@ -322,8 +355,10 @@ static bool put_missing(FILE *out, const struct trial_report *report, const stru
 	return true;
 }
 
-static void put_rule(FILE *out, const struct trial_report *report, size_t index)
+static void put_rule(const struct trial_page *page, size_t index)
 {
+	const struct trial_report *report = page->report;
+	FILE *out = page->out;
 	const struct rule *rule = &report->rules[index];
 	const struct trial_rule *of_rule = &report->of_rules[index];
 
@@ -331,7 +366,7 @@ static void put_rule(FILE *out, const struct trial_report *report, size_t index)
 	if (put_missing(out, report, rule))
 		return;
 	if (!of_rule->cgroups) {
-		put_no_match(out, report);
+		put_no_match(page);
 		return;
 	}
 	put_fired(out, of_rule);
@@ -343,14 +378,33 @@ static void put_rule(FILE *out, const struct trial_report *report, size_t index)
 	put_count(out, of_rule->cgroups, "that matches", "that match");
 	put_unknown(out, rule, of_rule);
 	(void)fputc('\n', out);
-	put_closest(out, rule, &of_rule->closest, report->n_stretches > 1);
+	put_closest(page, rule, &of_rule->closest);
+}
+
+/* Names are unique among the cgroups of the text. Without memory NULL: then paths are written. */
+static struct short_names *names_of(const struct trial_report *report)
+{
+	struct short_names *names;
+	int r = short_names_new(NULL, ~0U, &names);
+
+	if (r < 0)
+		return NULL;
+	for (size_t i = 0; r == 0 && i < report->n_transitions; i++)
+		r = short_names_add(names, report->transitions[i].transition.alert.cgroup, true);
+	for (size_t i = 0; r == 0 && i < report->n_rules; i++)
+		if (report->of_rules[i].closest.known)
+			r = short_names_add(names, report->of_rules[i].closest.cgroup, true);
+	return r == 0 ? names : short_names_free(names);
 }
 
 void trial_text(FILE *out, const struct trial_report *report, const struct format_style *style)
 {
-	put_transitions(out, style, report);
+	_cleanup_(short_names_freep) struct short_names *names = style->full ? NULL : names_of(report);
+	const struct trial_page page = {out, report, style, names};
+
+	put_transitions(&page);
 	for (size_t i = 0; i < report->n_rules; i++) {
 		(void)fputc('\n', out);
-		put_rule(out, report, i);
+		put_rule(&page, i);
 	}
 }

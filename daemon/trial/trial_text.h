@@ -11,7 +11,9 @@
 #include "format/format.h"
 #include "trial/trial_report.h"
 
-/* Names are made visible for the current locale. Times are in the zone of the style. */
+/*
+ * Cgroups have their short names, or with `full` of the style their paths. Names are made visible for the current locale. Times are in the zone of the style.
+ */
 void trial_text(FILE *out, const struct trial_report *report, const struct format_style *style);
 
 #endif

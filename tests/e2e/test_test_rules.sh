@@ -79,9 +79,13 @@ test_rules --json --replay - --config "$work/db-p99.conf" < <(cat "$step") >"$wo
 expect 'the same through a pipe' "$alone" "$(jq -c "$changes" "$work/json")"
 
 TZ=CET-1 test_rules --replay "$step" --config "$work/db-p99.conf" >"$work/text" 2>"$work/log" || fail 'the same as text'
-grep -Eq '^\+00:05:[0-9]{2}  Sat 2026-11-21 07:2[12]:[0-9]{2} CET  db-p99  comm:db  pending -> firing  ' "$work/text" ||
+grep -Eq '^\+00:05:[0-9]{2}  Sat 2026-11-21 07:2[12]:[0-9]{2} CET  db-p99  db  pending -> firing  ' "$work/text" ||
 	fail "no line of the firing: $(cat "$work/text")"
 grep -q '^  fired 1 time on 1 cgroup, firing for ' "$work/text" || fail "no summary: $(cat "$work/text")"
+test_rules --full --replay "$step" --config "$work/db-p99.conf" >"$work/text" 2>"$work/log" || fail 'with --full'
+grep -q '  db-p99  comm:db  pending -> firing  ' "$work/text" || fail "no path with --full: $(cat "$work/text")"
+"$PEBSD" --replay "$step" --once --full >"$work/text" 2>"$work/log" || fail '--once --full'
+grep -q '^comm:db ' "$work/text" || fail "--once has no path with --full: $(cat "$work/text")"
 
 # A rule tuned so that nothing fires: the output says how close it came.
 rule high 'cgroup = comm:*' 'metric = p99' 'above = 3000'

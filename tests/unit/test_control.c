@@ -818,9 +818,44 @@ Test(control, watchers_get_each_item)
 			cr_expect_str_eq(json_get_text(item, "event"), j ? "loss" : "born");
 			cr_expect_str_eq(json_get_text(item, "text"), j ? "3 samples" : "cgroup /a");
 			cr_expect_eq(strlen(json_get_text(item, "time")), strlen("2026-11-21T06:00:00Z"));
-			if (!j)
+			if (!j) {
 				cr_expect_str_eq(json_get_text(item, "cgroup"), "/a");
+				cr_expect_str_eq(json_get_text(item, "name"), "a");
+			}
 		}
+	}
+}
+
+/* A watcher learns the short name that other replies have. */
+Test(control, watchers_get_names_that_are_not_those_of_removed_cgroups)
+{
+	static const struct {
+		const char *kind, *path, *name;
+	} items[] = {
+		{"born", "/x/worker", "x/worker"},
+		{"gone", "/old/db.service", "db"},
+		{"born", "/new/db.service", "db"},
+	};
+	static struct snapshot_cgroup many[] = {{.path = "/b/worker", .alive = true},
+						{.path = "/old/db.service", .alive = true}};
+	_cleanup_close_ int fd = peer_connect(socket_path);
+
+	backend.many = many;
+	backend.n_many = ARRAY_SIZE(many);
+	peer_call(event, fd, "{\"method\":\"io.pebsd.Watch\",\"more\":true}");
+	peer_settle(event);
+	for (size_t i = 0; i < ARRAY_SIZE(items); i++) {
+		json_object *fields = json_object_new_object();
+		_cleanup_json_ json_object *message = NULL;
+		_cleanup_free_ char *got = NULL;
+
+		json_object_object_add(fields, "cgroup", json_object_new_string(items[i].path));
+		control_publish(control, items[i].kind, "text", fields);
+		got = peer_receive(event, fd, NULL);
+		cr_assert_not_null(got);
+		cr_assert_eq(json_parse(got, strlen(got), 8, &message), 0);
+		cr_expect_str_eq(json_get_text(json_get(message, "parameters"), "name"), items[i].name, "%zu",
+				 i);
 	}
 }
 

@@ -9,6 +9,7 @@
 #include "export/json/json.h"
 #include "format/format.h"
 #include "format/line.h"
+#include "formatted.h"
 
 static const struct format_style wide = {0};
 static const struct format_style narrow = {.width = 80};
@@ -589,6 +590,19 @@ Test(format, watched_items_are_one_line)
 	cr_assert_eq(json_parse(item, strlen(item), 4, &object), 0);
 	text = TEXT_OF(format_item(out, object, &(struct format_style){0}));
 	cr_expect_str_eq(text, "Sat 2026-11-21 06:00:00 UTC born    /a\\x0ab\n");
+}
+
+Test(format, watched_items_have_names)
+{
+	static const struct format_style full = {.full = true}, usual = {0};
+	_cleanup_json_ json_object *item = formatted_from(
+		"{\"time\":\"2026-11-21T06:00:00Z\",\"event\":\"zoom\",\"text\":\"zoom 1 on /a/b.service begins, for 10s\",\"cgroup\":\"/a/b.service\",\"name\":\"b\"}");
+	_cleanup_free_ char *names = FORMATTED(format_item(out, item, &usual));
+	_cleanup_free_ char *paths = FORMATTED(format_item(out, item, &full));
+
+	cr_expect_str_eq(names, "Sat 2026-11-21 06:00:00 UTC zoom    zoom 1 on b begins, for 10s\n");
+	cr_expect_str_eq(paths,
+			 "Sat 2026-11-21 06:00:00 UTC zoom    zoom 1 on /a/b.service begins, for 10s\n");
 }
 
 /* A reply of any shape is formatted without an error, even if the daemon is broken. */

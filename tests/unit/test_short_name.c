@@ -133,6 +133,10 @@ Test(short_name, other_cgroups_have_the_last_component)
 	expect("model:database", NULL, "database");
 	expect("comm:nginx: worker", NULL, "nginx: worker");
 	expect("comm:", NULL, "comm:");
+	/* The name of a process that looks like the name of another cgroup. */
+	expect("comm:model:x", NULL, "comm:model:x");
+	expect("comm:comm:x", NULL, "comm:comm:x");
+	expect("model:a:b", NULL, "a:b");
 	expect("comm:/bin/sh", NULL, "comm:/bin/sh");
 	expect("comm:-x", NULL, "comm:-x");
 	expect("cgroup:7", NULL, "cgroup:7");
@@ -321,4 +325,50 @@ Test(short_names, many_cgroups_of_one_name, .timeout = 10)
 		(void)snprintf(name, sizeof(name), i % 2 ? "%d/worker" : "y%d", i);
 		cr_assert_str_eq(short_names_find(names, path), name);
 	}
+}
+
+/* A container that was removed and is started again has the same name, in whatever order both are added. */
+Test(short_names, removed_cgroups_do_not_make_names_longer)
+{
+	static const char old[] = "/system.slice/docker-" ID ".scope",
+			  new[] = "/system.slice/docker-" ID2 ".scope";
+
+	for (int order = 0; order < 3; order++) {
+		_cleanup_(short_names_freep) struct short_names *names = names_of(NULL, 0, ~0U);
+		bool longer = false;
+
+		if (order == 0)
+			cr_assert_eq(short_names_add(names, old, true), 0);
+		if (order == 1)
+			cr_assert_eq(short_names_add_removed(names, "/other/web", &longer), 0);
+		if (order != 2)
+			cr_assert_eq(short_names_add_removed(names, old, &longer), 0);
+		cr_assert_eq(short_names_add(names, new, true), 0);
+		if (order == 2)
+			cr_assert_eq(short_names_add_removed(names, old, &longer), 0);
+		cr_expect_str_eq(short_names_find(names, new), "web", "%d", order);
+		cr_expect_str_eq(short_names_find(names, old), "web@3f4a1b9c0d2e", "%d", order);
+		cr_expect_str_eq(short_names_path(names, "web", NULL), new);
+		cr_expect_not(longer);
+		/* One that nobody added is not known to be present. */
+		cr_expect_str_eq(short_names_find(names, "/third/web.service"), "third/web");
+		cr_expect_str_eq(short_names_find(names, new), "web");
+	}
+}
+
+Test(short_names, present_cgroups_beside_each_other_have_longer_names)
+{
+	static const char *const paths[] = {"/a/web", "/b/web"};
+	_cleanup_(short_names_freep) struct short_names *names = names_of(paths, 2, ~0U);
+	bool longer = false;
+
+	cr_assert_eq(short_names_add_removed(names, "/a/web", &longer), 0);
+	cr_expect(longer, "b/web could have a shorter name now");
+	longer = false;
+	cr_assert_eq(short_names_add_removed(names, "/a/web", &longer), 0);
+	cr_expect_not(longer, "known");
+	/* It is there again. */
+	cr_assert_eq(short_names_add(names, "/a/web", true), 0);
+	cr_expect_str_eq(short_names_find(names, "/a/web"), "a/web");
+	cr_expect_str_eq(short_names_find(names, "/b/web"), "b/web");
 }

@@ -13,6 +13,7 @@
 #include "export/control/control_call.h"
 #include "export/control/control_detail.h"
 #include "export/control/control_methods.h"
+#include "export/json/json_names.h"
 
 /* Watchers keep their connection. The other connections stay free for clients that make single calls. */
 #define CONTROL_WATCHERS_MAX (VARLINK_CONNECTIONS_MAX * 3 / 4)
@@ -20,12 +21,18 @@
 static int watch(struct varlink_call *call, json_object *parameters, void *userdata)
 {
 	const char *surplus = varlink_surplus_parameter(parameters, (const char *const[]){NULL});
-	const struct control *control = userdata;
+	struct control *control = userdata;
+	struct short_names *names;
+	int r;
 
 	if (surplus)
 		return varlink_invalid_parameter(call, surplus);
 	if (varlink_server_subscribers(control->server) >= CONTROL_WATCHERS_MAX)
 		return control_busy(call, "the maximum number of clients is watching", NULL);
+	/* Items have names. Before the first collection no name is known. */
+	r = control_names(control, &names);
+	if (r < 0 && r != -ENODATA)
+		return r;
 	return varlink_subscribe(call);
 }
 
@@ -130,6 +137,16 @@ struct control *control_free(struct control *control)
 	return NULL;
 }
 
+void control_collected(struct control *control)
+{
+	struct short_names *names;
+
+	/* Without this the names of all cgroups that ever appeared would stay. */
+	if (varlink_server_subscribers(control->server) > 0 &&
+	    time(NULL) >= control->names.made + CONTROL_NAMES_SECONDS)
+		(void)control_names(control, &names);
+}
+
 void control_retry(struct control *control)
 {
 	varlink_server_retry(control->server);
@@ -151,6 +168,22 @@ static int show_names(json_object *item)
 	return 0;
 }
 
+/* Lets the names know that a cgroup appeared, or was removed. */
+static int add_cgroup(struct control *control, const char *kind, const json_object *item)
+{
+	struct short_names *names = control->names.names;
+	const char *path = json_get_text(item, "cgroup");
+	int r = 0;
+
+	if (!path || !names)
+		return 0;
+	if (strcmp(kind, "born") == 0)
+		r = short_names_add(names, path, false);
+	else if (strcmp(kind, "gone") == 0)
+		r = short_names_add_removed(names, path, &control->names.longer);
+	return r;
+}
+
 void control_publish(struct control *control, const char *kind, const char *text, json_object *fields)
 {
 	_cleanup_json_ json_object *item = fields ? fields : json_object_new_object();
@@ -163,7 +196,9 @@ void control_publish(struct control *control, const char *kind, const char *text
 	text_time(&now, time);
 	if (!item || json_object_object_add(item, "time", json_object_new_string(time)) < 0 ||
 	    json_object_object_add(item, "event", json_object_new_string(kind)) < 0 ||
-	    json_object_object_add(item, "text", json_object_new_string(text)) < 0 || show_names(item) < 0) {
+	    json_object_object_add(item, "text", json_object_new_string(text)) < 0 ||
+	    add_cgroup(control, kind, item) < 0 || show_names(item) < 0 ||
+	    !(item = json_add_names(item, control->names.names))) {
 		(void)log_warning(-ENOMEM, "control socket: cannot send '%s' to watching clients", text);
 		return;
 	}

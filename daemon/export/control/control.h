@@ -149,9 +149,12 @@ struct control *control_free(struct control *control);
 
 /*
  * Sends {"time": now, "event": kind, "text": text, ...fields} to every watcher, with the texts in their shown
- * form (base/utf8.h). Takes ownership of `fields`, which may be NULL.
+ * form (base/utf8.h), and the "name" of the "cgroup" if `fields` has one. Takes ownership of `fields`, which may be NULL.
  */
 void control_publish(struct control *control, const char *kind, const char *text, json_object *fields);
+
+/* Makes the names of cgroups again if somebody is watching and they are old. Call it after each collection. */
+void control_collected(struct control *control);
 
 /* Runs the calls again that wait for an answer about the past: `past` and `past_alerts` may have it now. */
 void control_retry(struct control *control);

@@ -10,11 +10,8 @@
 #include "snapshot/snapshot_view.h"
 #include "snapshot/view_tree.h"
 
-/*
- * After this time all names are made again: cgroups that are gone leave their names, and containers whose names were
- * found in the meantime get them. Until then only new cgroups are added, which takes a fraction of the time.
- */
-#define NAMES_SECONDS 20
+/* The same if a cgroup was removed that made names of others longer. */
+#define NAMES_LONGER_SECONDS 2
 
 int control_reply(struct varlink_call *call, json_object *parameters)
 {
@@ -31,14 +28,15 @@ int control_names(struct control *control, struct short_names **ret)
 	if (r < 0)
 		return r;
 	if (!names->names || snapshot->taken.tv_sec < names->made ||
-	    snapshot->taken.tv_sec >= names->made + NAMES_SECONDS) {
+	    snapshot->taken.tv_sec >=
+		    names->made + (names->longer ? NAMES_LONGER_SECONDS : CONTROL_NAMES_SECONDS)) {
 		r = json_names_new(snapshot, &made);
 		if (r < 0)
 			return r;
 		short_names_free(names->names);
-		*names = (struct control_names){made, snapshot->sequence, snapshot->taken.tv_sec};
+		*names = (struct control_names){made, snapshot->sequence, snapshot->taken.tv_sec, false};
 	} else if (names->sequence != snapshot->sequence) {
-		r = json_names_add(snapshot, names->names);
+		r = json_names_add(snapshot, names->names, &names->longer);
 		names->sequence = snapshot->sequence;
 	}
 	*ret = names->names;

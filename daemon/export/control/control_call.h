@@ -22,11 +22,18 @@ struct control_nodes {
 	size_t n_cpus;
 };
 
+/*
+ * After this time all names are made again: cgroups that are gone leave their names, and containers whose names were
+ * found in the meantime get them. Until then only new cgroups are added, which takes a fraction of the time.
+ */
+#define CONTROL_NAMES_SECONDS 20
+
 /* The short names of all cgroups, as of one collection. */
 struct control_names {
 	struct short_names *names; /* NULL: not made yet */
 	u64 sequence;              /* of the last snapshot whose cgroups were added */
 	time_t made;               /* CLOCK_REALTIME of the first one */
+	bool longer;               /* names may be longer than they need to be, since a cgroup was removed */
 };
 
 struct control {

@@ -41,13 +41,18 @@ json_object *json_add_names(json_object *value, struct short_names *names)
 	return NULL;
 }
 
-int json_names_add(const struct snapshot *snapshot, struct short_names *names)
+int json_names_add(const struct snapshot *snapshot, struct short_names *names, bool *ret_longer)
 {
 	const struct no_slot *list = snapshot->no_slot;
 	int r = 0;
 
+	/* A cgroup that lost its slot is in the list, but not alive: the last loop adds it again. */
 	for (size_t i = 0; r == 0 && i < snapshot->n_cgroups; i++)
-		r = short_names_add(names, snapshot->cgroups[i].path, true);
+		if (!snapshot->cgroups[i].alive)
+			r = short_names_add_removed(names, snapshot->cgroups[i].path, ret_longer);
+	for (size_t i = 0; r == 0 && i < snapshot->n_cgroups; i++)
+		if (snapshot->cgroups[i].alive)
+			r = short_names_add(names, snapshot->cgroups[i].path, true);
 	for (size_t i = 0; r == 0 && list && i < list->n; i++)
 		r = short_names_add(names, list->paths[i], true);
 	return r;
@@ -57,9 +62,10 @@ int json_names_new(const struct snapshot *snapshot, struct short_names **ret)
 {
 	_cleanup_(short_names_freep) struct short_names *names = NULL;
 	int r = short_names_new(snapshot->containers, ~0U, &names);
+	bool longer = false;
 
 	if (r == 0)
-		r = json_names_add(snapshot, names);
+		r = json_names_add(snapshot, names, &longer);
 	if (r == 0)
 		*ret = TAKE_PTR(names);
 	return r;
