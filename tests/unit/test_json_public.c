@@ -305,6 +305,104 @@ Test(json_public, the_past_names_what_metrics_name_or_would_have_named)
 	some_panes_done(&panes);
 }
 
+#define MANY 3000
+
+static struct past *make_many(struct some_panes *panes, char (*paths)[40])
+{
+	static const struct event loads = {.role = EVENT_LOADS,
+					   .period = 1000,
+					   .latency_kind = LATENCY_USE,
+					   .nominal_hz = 2e9,
+					   .settings = {.has_latency = 1, .has_source = 1},
+					   .pmu = "cpu"};
+	struct history_pane *pane = some_panes_add(panes, 0, 10);
+	struct past_settings settings = {.range = {SOME_PANES_START_US, pane->end_us}};
+	u32 event = some_panes_event(pane, "loads", &loads, 4);
+	struct past *past;
+
+	for (size_t i = 0; i < MANY; i++) {
+		struct figures figures = {0};
+
+		for (unsigned latency = 40; latency < 4000; latency += latency / 8)
+			example_add(&figures, 2 * MANY - i, SOURCE_L3, latency, 1000, SNOOP_NONE, TLB_L1_HIT);
+		(void)snprintf(paths[i], sizeof(paths[i]), "/some.slice/cgroup-%zu", i);
+		some_panes_row(pane, paths[i], event, &figures);
+	}
+	cr_assert_eq(past_new(&settings, panes->list, panes->n, &past), 0);
+	return past;
+}
+
+static void expect_bounded(char *text, size_t length)
+{
+	_cleanup_json_ json_object *object = parse(text, length);
+	json_object *cgroups = json_get_array(object, "cgroups");
+	size_t n = json_object_array_length(cgroups);
+	u64 unlisted = 0;
+
+	cr_expect_leq(length, JSON_PUBLIC_BYTES_MAX);
+	cr_expect_gt(length, JSON_PUBLIC_BYTES_MAX - 20000, "as many as fit: %zu", length);
+	cr_expect(json_get_u64(object, "unlisted", &unlisted) && unlisted == MANY - n, "%zu of %d", n, MANY);
+	cr_expect_str_eq(json_get_text(json_object_array_get_idx(cgroups, 0), "cgroup"),
+			 "/some.slice/cgroup-0");
+	for (size_t i = 1; i < n; i++) {
+		char path[40];
+
+		(void)snprintf(path, sizeof(path), "/some.slice/cgroup-%zu", i);
+		cr_assert_str_eq(json_get_text(json_object_array_get_idx(cgroups, i), "cgroup"), path,
+				 "the costliest ones");
+	}
+}
+
+Test(json_public, a_table_is_bounded_and_says_how_many_it_leaves_out)
+{
+	static char paths[MANY][40];
+	static struct series all[MANY];
+	static const struct series *list[MANY];
+	const struct json_public_names names = {.top = MANY, .exported = is_exported};
+	struct some_panes panes = {0};
+	struct past *past = make_many(&panes, paths);
+	char *text = NULL;
+	size_t length;
+
+	cr_assert_eq(json_public_range(past, false, &names, &text, &length), 0);
+	expect_bounded(text, length);
+	for (size_t i = 0; i < MANY; i++) {
+		all[i].path = paths[i];
+		list[i] = &all[i];
+	}
+	cr_assert_eq(json_public_top(past_snapshot(past), list, MANY, &no_labels, &text, &length), 0);
+	expect_bounded(text, length);
+	past_free(past);
+	some_panes_done(&panes);
+}
+
+/* Compared with each series, 3,000 cgroups would take half a minute. */
+Test(json_public, a_range_does_not_compare_each_cgroup_with_each_series, .timeout = 10)
+{
+	enum { SERIES = 1000000 };
+	static char paths[MANY][40];
+	struct series series = {.path = (char *)"/some.slice/cgroup"};
+	_cleanup_free_ const struct series **list = calloc(SERIES, sizeof(*list));
+	struct json_public_names names = {.n_series = SERIES, .exported = is_exported};
+	struct some_panes panes = {0};
+	struct past *past = make_many(&panes, paths);
+	_cleanup_json_ json_object *object = NULL;
+	char *text = NULL;
+	size_t length;
+	u64 unlisted = 1;
+
+	cr_assert_not_null(list);
+	for (size_t i = 0; i < SERIES; i++)
+		list[i] = &series;
+	names.series = list;
+	cr_assert_eq(json_public_range(past, false, &names, &text, &length), 0);
+	object = parse(text, length);
+	cr_expect_eq(json_object_array_length(json_get_array(object, "cgroups")), 0);
+	cr_expect(json_get_u64(object, "unlisted", &unlisted) && unlisted == 0);
+	past_free(past);
+	some_panes_done(&panes);
+}
+
 Test(json_public, a_history_has_bins)
 {
 	struct some_panes panes = {0};

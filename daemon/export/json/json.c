@@ -151,11 +151,19 @@ struct text_sink {
 	int flags;
 	json_sink put;
 	void *userdata;
+	size_t bytes;     /* written so far */
+	size_t bytes_max; /* of all cgroups and what precedes them; 0: no limit */
+	bool full;        /* a cgroup did not fit */
 };
 
+static int put_bytes(struct text_sink *sink, const char *text, size_t length)
+{
+	sink->bytes += length;
+	return sink->put(text, length, sink->userdata);
+}
+
 /* Writes the text of `object` without the last `cut` bytes. Takes `object`. */
-static int put_object(const struct text_sink *sink, struct json_writer *writer, json_object *object,
-		      size_t cut)
+static int put_object(struct text_sink *sink, struct json_writer *writer, json_object *object, size_t cut)
 {
 	json_object *whole = json_finish(writer, object);
 	size_t length;
@@ -164,14 +172,14 @@ static int put_object(const struct text_sink *sink, struct json_writer *writer, 
 
 	text = whole ? json_object_to_json_string_length(whole, sink->flags, &length) : NULL;
 	if (text)
-		r = sink->put(text, length - cut, sink->userdata);
+		r = put_bytes(sink, text, length - cut);
 	json_object_put(whole);
 	return r;
 }
 
-static int put_literal(const struct text_sink *sink, const char *text)
+static int put_literal(struct text_sink *sink, const char *text)
 {
-	return sink->put(text, strlen(text), sink->userdata);
+	return put_bytes(sink, text, strlen(text));
 }
 
 static json_object *cgroup_with(struct json_writer *writer, const struct snapshot *snapshot,
@@ -192,25 +200,27 @@ static void put_time(struct json_writer *writer, json_object *head, const struct
 	json_put_seconds(writer, head, "interval_s", snapshot->interval_seconds);
 }
 
-/* Writes `object` if it fits on the page. Takes `object`; NULL: no memory for it, returns -ENOMEM. */
-static int put_cgroup(const struct text_sink *sink, struct json_page *page, u64 index, bool follows,
+/* Writes `object` if it fits. Takes `object`; NULL: no memory for it, returns -ENOMEM. */
+static int put_cgroup(struct text_sink *sink, struct json_page *page, u64 index, bool follows,
 		      json_object *object)
 {
 	size_t length;
 	const char *text = object ? json_object_to_json_string_length(object, sink->flags, &length) : NULL;
 	int r = text ? 0 : -ENOMEM;
 
-	if (r == 0 && json_page_fits(page, index, length)) {
+	if (r == 0 && sink->bytes_max && sink->bytes + 1 + length > sink->bytes_max) {
+		sink->full = true;
+	} else if (r == 0 && json_page_fits(page, index, length)) {
 		r = follows ? put_literal(sink, ",") : 0;
 		if (r == 0)
-			r = sink->put(text, length, sink->userdata);
+			r = put_bytes(sink, text, length);
 	}
 	json_object_put(object);
 	return r;
 }
 
 /* Writes a comma and the members that json_put_page() adds. `taken` may be written already. */
-static int put_page(const struct text_sink *sink, struct json_writer *writer, const struct json_page *page,
+static int put_page(struct text_sink *sink, struct json_writer *writer, const struct json_page *page,
 		    bool has_taken)
 {
 	json_object *members = json_checked(writer, json_object_new_object());
@@ -230,7 +240,7 @@ static int put_page(const struct text_sink *sink, struct json_writer *writer, co
 	text = whole ? json_object_to_json_string_length(whole, sink->flags, &length) : NULL;
 	r = text ? put_literal(sink, ",") : -ENOMEM;
 	if (r == 0)
-		r = sink->put(text + 1, length - 2, sink->userdata);
+		r = put_bytes(sink, text + 1, length - 2);
 	json_object_put(whole);
 	return r;
 }
@@ -239,13 +249,15 @@ int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_
 		   const struct json_more *more, int flags, json_sink sink, void *userdata)
 {
 	_cleanup_free_ struct cgroup_figures *figures = malloc(sizeof(*figures));
-	const struct text_sink text = {.flags = flags, .put = sink, .userdata = userdata};
+	struct text_sink text = {
+		.flags = flags, .put = sink, .userdata = userdata, .bytes_max = more ? more->bytes_max : 0};
 	_cleanup_(json_rows_clear) struct json_rows rows = {.snapshot = snapshot, .cgroups = cgroups, .n = n};
 	struct json_rows *bounds = more && more->public ? NULL : &rows;
 	struct json_writer writer = {0};
 	json_object *head;
 	struct json_page *page = more ? more->page : NULL;
 	u64 first = page ? page->first : 0;
+	size_t listed = 0;
 	int r;
 
 	if (!figures)
@@ -263,16 +275,23 @@ int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_
 	r = put_object(&text, &writer, head, strlen("}"));
 	if (r == 0)
 		r = put_literal(&text, ",\"cgroups\":[");
-	for (size_t i = 0; r == 0 && i < n && !(page && page->cut); i++) {
+	for (size_t i = 0; r == 0 && i < n && !(page && page->cut) && !text.full; i++) {
 		const struct snapshot_cgroup *cgroup = &snapshot->cgroups[cgroups ? cgroups[i] : i];
 
 		if (json_page_reads(page, first + i, MAX(cgroup->n_members, 1)))
 			r = put_cgroup(&text, page, first + i, i > 0,
 				       json_finish(&writer, cgroup_with(&writer, snapshot, cgroup, more,
 									bounds, i, figures)));
+		listed += !text.full;
 	}
 	if (r == 0)
 		r = put_literal(&text, "]");
+	if (r == 0 && text.bytes_max) {
+		char unlisted[sizeof(",\"unlisted\":") + 20];
+
+		(void)snprintf(unlisted, sizeof(unlisted), ",\"unlisted\":%zu", n - listed);
+		r = put_literal(&text, unlisted);
+	}
 	if (r == 0 && page && (page->cut || first > 0))
 		r = put_page(&text, &writer, page, more->past != NULL);
 	if (r == 0 && !(more && (more->public || more->past)) && snapshot->notes && *snapshot->notes) {

@@ -21,9 +21,17 @@
 
 #define PLAIN (JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)
 
+/* The end of a table: `],"unlisted":N}`. */
+#define TAIL_BYTES 64
+
 static int compare_paths(const void *first, const void *second)
 {
 	return strcmp(*(const char *const *)first, *(const char *const *)second);
+}
+
+static bool has_path(const char *const *paths, size_t n, const char *path)
+{
+	return bsearch(&path, paths, n, sizeof(*paths), compare_paths);
 }
 
 /*
@@ -35,7 +43,7 @@ static size_t choose(const struct snapshot *snapshot, const char *const *paths, 
 	size_t n = 0;
 
 	for (size_t i = 0; i < snapshot->n_cgroups; i++)
-		if (bsearch(&snapshot->cgroups[i].path, paths, n_paths, sizeof(*paths), compare_paths))
+		if (has_path(paths, n_paths, snapshot->cgroups[i].path))
 			ret[n++] = i;
 	return n;
 }
@@ -52,11 +60,16 @@ static int write_top(const struct snapshot *snapshot, const size_t *chosen, size
 {
 	_cleanup_(short_names_freep) struct short_names *names = NULL;
 	_cleanup_free_ char *text = NULL;
+	bool longer = false;
 	FILE *out;
 	int r = short_names_new(labels->lookup, labels->labels, &names);
 
 	for (size_t i = 0; r == 0 && i < n; i++)
-		r = short_names_add(names, snapshot->cgroups[chosen[i]].path, true);
+		if (!snapshot->cgroups[chosen[i]].alive)
+			r = short_names_add_removed(names, snapshot->cgroups[chosen[i]].path, &longer);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		if (snapshot->cgroups[chosen[i]].alive)
+			r = short_names_add(names, snapshot->cgroups[chosen[i]].path, true);
 	if (r < 0)
 		return r;
 	more->names = names;
@@ -92,6 +105,7 @@ int json_public_top(const struct snapshot *snapshot, const struct series *const 
 		.trend = {.bins = JSON_PUBLIC_TREND_BINS, .bin_ns = TREND_SPAN_NS / JSON_PUBLIC_TREND_BINS},
 		.histograms = true,
 		.public = true,
+		.bytes_max = JSON_PUBLIC_BYTES_MAX - TAIL_BYTES,
 	};
 	_cleanup_free_ const char **paths = sort_paths(series, n_series);
 	_cleanup_free_ size_t *chosen = calloc(snapshot->n_cgroups + 1, sizeof(*chosen));
@@ -103,14 +117,6 @@ int json_public_top(const struct snapshot *snapshot, const struct series *const 
 }
 
 /* ---- the past ---- */
-
-static bool has_series(const struct json_public_names *names, const char *path)
-{
-	for (size_t i = 0; i < names->n_series; i++)
-		if (strcmp(names->series[i]->path, path) == 0)
-			return true;
-	return false;
-}
 
 const char *json_public_path(const struct json_public_names *names, const struct past *past,
 			     const char *shown)
@@ -145,20 +151,22 @@ int json_public_range(const struct past *past, bool open, const struct json_publ
 			  .bin_ns = (range.until_us - range.since_us) / JSON_PUBLIC_TREND_BINS * 1000},
 		.histograms = true,
 		.public = true,
+		.bytes_max = JSON_PUBLIC_BYTES_MAX - TAIL_BYTES,
 		.past = past,
 		.past_open = open,
 	};
+	_cleanup_free_ const char **paths = sort_paths(names->series, names->n_series);
 	_cleanup_free_ size_t *chosen = calloc(snapshot->n_cgroups + 1, sizeof(*chosen));
 	size_t n = 0, of_top = 0;
 
-	if (!chosen)
+	if (!paths || !chosen)
 		return -ENOMEM;
 	for (size_t i = 0; i < snapshot->n_cgroups; i++) {
 		const char *path = snapshot->cgroups[i].path;
 		bool top = of_top < names->top && names->exported(path, names->userdata);
 
 		of_top += top;
-		if (top || has_series(names, path))
+		if (top || has_path(paths, names->n_series, path))
 			chosen[n++] = i;
 	}
 	/* The past has the labels of its time. */

@@ -23,6 +23,12 @@
 /* Points of the trend over the last hour. */
 #define JSON_PUBLIC_TREND_BINS 60
 
+/*
+ * Bytes of a table. Of more cgroups the first ones are listed, which are the costliest, and the member `unlisted` has the number
+ * of the others.
+ */
+#define JSON_PUBLIC_BYTES_MAX (4UL << 20)
+
 /* The labels that names of cgroups may be made of: those of /metrics. Zeroed: only the path. */
 struct json_public_labels {
 	const struct container_lookup *lookup; /* NULL: no container is known */
