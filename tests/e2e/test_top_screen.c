@@ -580,6 +580,43 @@ Test(top_screen, the_mouse_marks_opens_and_sorts)
 	quit(terminal);
 }
 
+/* Whatever the mouse reports, the screen changes each second. */
+Test(top_screen, mouse_events_without_an_effect_do_not_stop_the_screen)
+{
+	static const struct {
+		const char *type, *press, *release;
+	} clicks[] = {
+		{"xterm-256color", "\033[<0;5;7M", "\033[<0;5;7m"},   /* left */
+		{"xterm-256color", "\033[<2;5;7M", "\033[<2;5;7m"},   /* right */
+		{"xterm-256color", "\033[<35;5;7M", "\033[<66;5;7M"}, /* moved, and a wheel turned sideways */
+		{"screen", "\033[M %'", "\033[M#%'"},                 /* left */
+	};
+
+	start_daemon("live");
+	for (size_t i = 0; i < ARRAY_SIZE(clicks); i++) {
+		struct terminal *terminal = run(
+			&(struct terminal_settings){
+				.type = clicks[i].type, .locale = "C.UTF-8", .columns = 100, .rows = 24},
+			NULL, NULL);
+		bool changed = false;
+
+		expect(terminal, CGROUP);
+		terminal_type(terminal, clicks[i].press);
+		terminal_watch(terminal, 100);
+		terminal_type(terminal, clicks[i].release);
+		terminal_watch(terminal, 100);
+		for (int j = 0; j < 100 && !changed; j++) {
+			_cleanup_free_ char *before = terminal_text(terminal), *after = NULL;
+
+			terminal_watch(terminal, 100);
+			after = terminal_text(terminal);
+			changed = strcmp(before, after) != 0;
+		}
+		cr_expect(changed, "click %zu stops the screen", i);
+		quit(terminal);
+	}
+}
+
 Test(top_screen, the_mouse_is_given_back)
 {
 	struct terminal *terminal;
