@@ -370,7 +370,7 @@ Test(top_pane, of_replies)
 	cr_expect_str_eq(pane.path, "/shop\\x1b.service");
 	cr_expect_eq(pane.fine[histogram_fine_index(32)][FIGURE_L1], 5);
 	cr_expect_eq(pane.fine[histogram_fine_index(512)][FIGURE_REMOTE], 2);
-	cr_expect(pane.latency && !pane.has_trend);
+	cr_expect(pane.latency && !pane.has_trend && pane.octaves);
 	/* The minute until 06:00:30: the stored time lies in the fifth bin. */
 	top_pane_read_history(&pane, history, "loads", 6, 60, 1795240830);
 	cr_expect(pane.has_trend && pane.past);
@@ -383,6 +383,40 @@ Test(top_pane, of_replies)
 	json_object_put(status);
 	json_object_put(cgroup);
 	json_object_put(history);
+}
+
+/* The histograms of sources are octaves; only that of the whole event has fine buckets. */
+Test(top_pane, ranges_are_as_fine_as_the_counts)
+{
+	static const struct {
+		const char *sources, *row;
+	} cases[] = {
+		{"\"sources\":{\"l1\":{\"samples\":5,\"histogram\":[{\"le\":64,\"samples\":5}]}},",
+		 "33 - 64 100.0% 1"},
+		{"", "41 - 44 100.0% o"},
+	};
+	json_object *status =
+		formatted_from("{\"events\":{\"loads\":{\"measures\":[\"latency\",\"source\"]}}}");
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_free_ char *text = NULL, *drawn_text = NULL;
+		json_object *cgroup;
+		struct top_pane pane;
+
+		cr_assert_geq(
+			asprintf(
+				&text,
+				"{\"cgroup\":\"/a\",\"events\":{\"loads\":{\"samples\":5,%s\"histogram\":[{\"le\":44,\"samples\":5}]}}}",
+				cases[i].sources),
+			0);
+		cgroup = formatted_from(text);
+		cr_assert_eq(top_pane_read(status, cgroup, "loads", &pane), 0);
+		drawn_text = FORMATTED(top_pane_draw(out, &pane, NULL, 60, 50, false, &plain));
+		formatted_expect(drawn_text, cases[i].row);
+		top_pane_done(&pane);
+		json_object_put(cgroup);
+	}
+	json_object_put(status);
 }
 
 Test(top_alerts, of_a_reply)

@@ -53,6 +53,7 @@ static void read_histogram(struct top_pane *pane, json_object *event)
 		json_object_object_foreach (sources, name, source)
 			read_buckets(pane, json_get_array(source, "histogram"), figure_group_of(name));
 	}
+	pane->octaves = pane->has_histogram;
 	if (!pane->has_histogram)
 		read_buckets(pane, json_get_array(event, "histogram"), FIGURE_OTHER);
 }
@@ -252,8 +253,8 @@ static void join_lowest(struct histogram_rows *rows)
 }
 
 /*
- * Takes fine buckets if all that have samples fit in `lines` (above 0), otherwise octaves. If these do not fit either, the
- * lowest ones share a row: the highest latencies explain p99.
+ * Takes fine buckets if they are known and all that have samples fit in `lines` (above 0), otherwise octaves. If these do
+ * not fit either, the lowest ones share a row: the highest latencies explain p99.
  */
 static void choose_rows(const struct top_pane *pane, size_t lines, struct histogram_rows *ret)
 {
@@ -265,7 +266,7 @@ static void choose_rows(const struct top_pane *pane, size_t lines, struct histog
 		first++;
 	while (last > first && sum_of(pane->fine[last]) == 0)
 		last--;
-	octaves = last - first >= lines;
+	octaves = pane->octaves || last - first >= lines;
 	for (u32 i = first; i <= last; i++) {
 		u32 row = octaves ? histogram_octave_index(histogram_fine_upper(i)) : i;
 

@@ -19,6 +19,7 @@ struct top_pane {
 	char figures[256]; /* a line of text */
 	bool has_histogram;
 	u64 fine[FINE_BUCKETS][FIGURE_GROUPS]; /* samples by latency and source */
+	bool octaves;                          /* `fine` has whole octaves: a source has no finer histogram */
 	bool has_trend, latency;               /* whether the event measures latencies */
 	bool past;                             /* the timeline ends at the time that is shown */
 	struct trend_line trend;
