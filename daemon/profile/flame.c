@@ -79,6 +79,7 @@ static void count_cell(struct growth *growth, u32 i, const struct frame *frame, 
 	node->samples += cell->samples;
 	node->latency += cell->latency;
 	node->sources[cell->source] += cell->samples;
+	node->source_latencies[cell->source] += cell->latency;
 	if (frame && cost > key->cost) {
 		key->cost = cost;
 		node->file = string_of(book, frame->file);
@@ -163,8 +164,10 @@ static void add_to(struct flame_node *sum, const struct flame_node *node)
 {
 	sum->samples += node->samples;
 	sum->latency += node->latency;
-	for (size_t i = 0; i < SOURCE_SLOTS; i++)
+	for (size_t i = 0; i < SOURCE_SLOTS; i++) {
 		sum->sources[i] += node->sources[i];
+		sum->source_latencies[i] += node->source_latencies[i];
+	}
 }
 
 /*

@@ -15,7 +15,8 @@ struct flame_node {
 	const char *file; /* of the code in the function that has most of the cost; NULL: not known */
 	u32 line;
 	u64 samples, latency;
-	u64 sources[SOURCE_SLOTS]; /* samples */
+	u64 sources[SOURCE_SLOTS];          /* samples */
+	u64 source_latencies[SOURCE_SLOTS]; /* the parts of `latency` */
 };
 
 /*

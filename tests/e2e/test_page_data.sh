@@ -109,7 +109,7 @@ expect 'another Host' 421 "$(curl -s -o /dev/null -w '%{http_code}' -H 'Host: ev
 # A zoom of the model is for everybody: the two threads write to different offsets of one line.
 answers "/zoom.json?$sharing&seconds=2" \
 	'.cgroup == "model:false-sharing" and .samples > 100 and .flame.samples > 100 and (.flame.children | length > 0) and ([.flame | .. | .name? // empty] | length > 3) and ([.lines[0].accesses[].cpu] | unique | length >= 2) and ([.lines[0].accesses[].offset] | unique | length >= 2) and .lines[0].false_sharing and (.lines[0].line | startswith("0x"))'
-answers "/zoom.json?$sharing" '.samples > 100 and ([.. | objects | select(has("sources"))] | length <= 2000)'
+answers "/zoom.json?$sharing" '.samples > 100 and ([.. | objects | select(has("sources"))] | length <= 2000) and ([.flame | recurse(.children[]?) | .latency == ([.source_latencies[]] | add // 0)] | all)'
 refuses 400 "/zoom.json?$sharing&seconds=301" 'seconds: expected a whole number from 1 to 300'
 refuses 404 "/zoom.json?cgroup=/none&seconds=1" ''
 

@@ -171,8 +171,11 @@ window.fixture = {mode: '', asked: [], hold: null};
 	const explain = query => ({version: 1, rule: {rule: query.get('rule')}, judged: old().filter(a => a.rule === query.get('rule') && a.cgroup === query.get('cgroup'))
 		.map(a => ({...a, sentences: ['the rule fires when the share is proven to be above its limit for 10 s', 'pebsctl neighbours shows who may disturb it']}))});
 
-	const node = (name, latency, sources, children, more) => ({name, samples: Math.round(latency / 100), ...fixture.mode === 'counts' ? {} : {latency},
-		sources: Object.fromEntries(Object.entries(sources).map(([source, n]) => [source, Math.round(n * latency / 1000)])), children: children || [], ...more});
+	// The parts are those of the latency. Most samples are of L1.
+	const parts = (sources, whole) => Object.fromEntries(Object.entries(sources).map(([source, n]) => [source, Math.round(n * whole / 10)]));
+	const node = (name, latency, sources, children, more) => ({name, samples: Math.round(latency / 100), children: children || [], ...more,
+		...fixture.mode === 'counts' ? {sources: parts(sources, latency / 100)} :
+			{latency, source_latencies: parts(sources, latency), sources: {l1: Math.round(latency / 100)}}});
 	function zoom(query) {
 		const accesses = [0, 1, 2, 3].map(cpu => ({cpu, offset: 16 * cpu, size: 8, samples: 120 - 9 * cpu, stores: cpu % 2 ? 0 : 40, 'function': cpu % 2 ? 'read_stats' : 'count_order'}));
 		return {version: 1, origin: 'kernel', cgroup: query.get('cgroup'), until: text(END), seconds: 10, samples: 1000, latency: 100000,

@@ -39,8 +39,18 @@ static const struct flame_node some[] = {
 	{.parent = 0, .name = "cheap", .samples = 60, .latency = 100, .sources = {60}},
 	{.parent = 0, .name = "dear", .samples = 30, .latency = 800, .sources = {30}},
 	{.parent = 1, .name = "below", .samples = 50, .latency = 90, .sources = {50}},
-	{.parent = 0, .name = "small", .samples = 10, .latency = 100, .sources = {10}},
-	{.parent = 2, .name = "leaf", .samples = 30, .latency = 700, .sources = {10, 20}},
+	{.parent = 0,
+	 .name = "small",
+	 .samples = 10,
+	 .latency = 100,
+	 .sources = {10},
+	 .source_latencies = {100}},
+	{.parent = 2,
+	 .name = "leaf",
+	 .samples = 30,
+	 .latency = 700,
+	 .sources = {10, 20},
+	 .source_latencies = {650, 50}},
 };
 
 Test(flame, sorted_by_cost_with_parents_first)
@@ -74,6 +84,8 @@ Test(flame, what_is_left_out_is_one_node_below_each_parent)
 	expect(&flame, 1, "dear", 0, 30, 800);
 	expect(&flame, 2, NULL, 1, 30, 700);
 	cr_expect_eq(flame.nodes[2].sources[1], 20);
+	cr_expect_eq(flame.nodes[2].source_latencies[0], 650);
+	cr_expect_eq(flame.nodes[2].source_latencies[1], 50);
 	/* `below` is part of `cheap`, which is counted once. */
 	expect(&flame, 3, NULL, 0, 70, 200);
 	cr_expect_eq(flame.nodes[3].sources[0], 70);
@@ -140,6 +152,33 @@ Test(flame, of_a_profile)
 	expect(&flame, 4, "load;row", 3, 2, 400);
 	cr_expect_str_eq(flame.nodes[4].file, "work.c");
 	cr_expect_eq(flame.nodes[4].line, 33);
+	flame_done(&flame);
+	profile_free(profile);
+}
+
+/* Many samples of a near cache can have less latency than a few of a far one. */
+Test(flame, a_source_has_its_own_latency)
+{
+	struct zoom_sample near = world_sample(AT_WORK + 1, AT_HEAP, 10);
+	struct zoom_sample far = world_sample(AT_WORK + 1, AT_HEAP, 900);
+	struct world_names world;
+	struct profile *profile;
+	struct flame flame;
+
+	world_names_init(&world);
+	far.of.data_source = world_hitm();
+	cr_assert_eq(profile_new(true, &profile), 0);
+	for (int i = 0; i < 5; i++)
+		cr_assert_eq(profile_add(profile, &near), 0);
+	cr_assert_eq(profile_add(profile, &far), 0);
+	cr_assert_eq(flame_make(profile, &world.names, 100, &flame), 0);
+	cr_assert_eq(flame.n, 2);
+	for (size_t i = 0; i < flame.n; i++) {
+		cr_expect_eq(flame.nodes[i].sources[SOURCE_L1], 5);
+		cr_expect_eq(flame.nodes[i].source_latencies[SOURCE_L1], 50);
+		cr_expect_eq(flame.nodes[i].sources[SOURCE_L3], 1);
+		cr_expect_eq(flame.nodes[i].source_latencies[SOURCE_L3], 900);
+	}
 	flame_done(&flame);
 	profile_free(profile);
 }

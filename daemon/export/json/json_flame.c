@@ -20,6 +20,9 @@ static json_object *node_object(struct json_writer *writer, const struct flame_n
 	if (latency)
 		json_put_u64(writer, object, "latency", node->latency);
 	json_put_counts(writer, object, "sources", node->sources, source_names, SOURCE_SLOTS);
+	if (latency)
+		json_put_counts(writer, object, "source_latencies", node->source_latencies, source_names,
+				SOURCE_SLOTS);
 	return object;
 }
 
