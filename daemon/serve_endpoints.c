@@ -226,6 +226,14 @@ static bool is_exported(const char *path, void *userdata)
 	return config_exports(userdata, path);
 }
 
+static int get_neighbours(void *userdata, const char *path, struct neighbours_report **ret)
+{
+	struct server *server = userdata;
+
+	return neighbours_report(sampling_engine(server->sampling), alerts_cgroup_root(server->alerts),
+				 SYSFS_ROOT, path, ret);
+}
+
 static int get_view(void *userdata, const struct http_view *view, char **ret_text, size_t *ret_length,
 		    char **ret_message)
 {
@@ -241,6 +249,7 @@ static int get_view(void *userdata, const struct http_view *view, char **ret_tex
 			  .exported = is_exported,
 			  .userdata = server->config,
 			  .labels = public_labels(server)},
+		.suspects = {.find = get_neighbours, .userdata = server},
 		.modelled = server->http_zooms.modelled,
 	};
 
@@ -267,14 +276,6 @@ static const struct policy *get_policy(void *userdata)
 	struct server *server = userdata;
 
 	return alerts_policy(server->alerts);
-}
-
-static int get_neighbours(void *userdata, const char *path, struct neighbours_report **ret)
-{
-	struct server *server = userdata;
-
-	return neighbours_report(sampling_engine(server->sampling), alerts_cgroup_root(server->alerts),
-				 SYSFS_ROOT, path, ret);
 }
 
 /*

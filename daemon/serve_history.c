@@ -80,8 +80,8 @@ static char *alert_text(const struct server *server, const struct alert *alert)
 	const char *origin = engine_head(sampling_engine(server->sampling))->origin;
 	/* Of a rule without a window only the name is known. */
 	const bool explained = (alert->fired.tv_sec || alert->fired.tv_nsec) && alert->rule->window_ns > 0;
-	json_object *reply =
-		explained ? json_explain(origin, alert->rule, alert, 1) : json_alerts(origin, alert, 1, NULL);
+	json_object *reply = explained ? json_explain(origin, alert->rule, alert, 1, NULL)
+				       : json_alerts(origin, alert, 1, NULL);
 	json_object *list = reply ? json_object_object_get(reply, explained ? "judged" : "alerts") : NULL;
 	json_object *one = list ? json_object_array_get_idx(list, 0) : NULL;
 	char *text = one ? strdup(json_object_to_json_string_ext(one, JSON_C_TO_STRING_PLAIN)) : NULL;

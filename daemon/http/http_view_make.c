@@ -163,13 +163,13 @@ static int make_past_explanation(struct made *made)
 
 static int make_explanation(struct made *made)
 {
-	const struct json_public_labels *labels = &made->sources->names.labels;
+	const struct http_view_sources *sources = made->sources;
 	int r;
 
 	if (made->view->until)
 		return make_past_explanation(made);
-	r = json_public_explain(made->sources->origin, made->sources->policy, made->view->rule,
-				made->view->cgroup, labels, &made->text, &made->length);
+	r = json_public_explain(sources->origin, sources->policy, made->view->rule, made->view->cgroup,
+				&sources->names, sources->suspects, &made->text, &made->length);
 
 	/* The cgroup is not the reason: it may exist. */
 	return r == -ENOENT ? -ESRCH : r;

@@ -15,8 +15,9 @@ struct http_view_sources {
 	const char *history_off; /* why none is kept */
 	const struct policy *policy;
 	struct json_public_names names;
-	struct zooms *zooms; /* NULL: zooms are not served */
-	bool modelled;       /* the zooms are of modelled programs */
+	struct json_suspects suspects; /* for explanations */
+	struct zooms *zooms;           /* NULL: zooms are not served */
+	bool modelled;                 /* the zooms are of modelled programs */
 };
 
 /* Returns as http_source.view. */

@@ -637,6 +637,26 @@ int explain(const struct alert *alert, char ***ret)
 	return 0;
 }
 
+bool explain_asks_neighbours(const struct alert *alert)
+{
+	if (alert->preference.ignored || has_ended(alert))
+		return false;
+	switch (alert->rule->metric.kind) {
+	case METRIC_QUANTILE:
+	case METRIC_MEAN:
+		return alert->rule->event == EVENT_LOADS;
+	case METRIC_WAIT:
+	case METRIC_CORES_LOST:
+		return alert->samples_loads;
+	case METRIC_RATE:
+	case METRIC_SHARE:
+	case METRIC_CPI:
+	case METRIC_TRAFFIC:
+		break;
+	}
+	return false;
+}
+
 char **explain_free(char **sentences)
 {
 	for (char **sentence = sentences; sentence && *sentence; sentence++)

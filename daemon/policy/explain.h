@@ -13,4 +13,10 @@
 int explain(const struct alert *alert, char ***ret);
 char **explain_free(char **sentences);
 
+/*
+ * Returns whether another cgroup may be the cause: the alert judges a latency of loads, or waiting for memory, and its
+ * cgroup is still judged.
+ */
+bool explain_asks_neighbours(const struct alert *alert);
+
 #endif

@@ -78,9 +78,13 @@ named() {
 		[ "$(jq -c '[.neighbours[] | select(.named).cgroup]' "$work/neighbours")" = '["model:backup"]' ]
 }
 until_true 'the backup is named' named
+ctl explain database-latency database >"$work/explained" || fail 'explain'
+grep -q 'model:backup may disturb it: in the last .* (strength 0\.[5-9]' "$work/explained" || fail "not named: $(cat "$work/explained")"
 
 # The deploy.
 until_true 'the shop shares lines' firing shared-lines model:shop
+ctl explain shared-lines shop >"$work/explained" || fail 'explain'
+! grep 'may disturb it' "$work/explained" || fail 'false sharing inside a cgroup is no work of a neighbour'
 go_to 191
 compared() {
 	ctl --json compare shop --since "$(at 138)" --until "$(at 178)" --with "$(at 0)" >"$work/compared" &&

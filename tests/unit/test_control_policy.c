@@ -178,6 +178,33 @@ Test(control_policy, explained)
 	cr_expect_gt(json_object_array_length(json_get_array(judged, "sentences")), 3);
 }
 
+/* Returns the last sentence of a reply to Explain, or "". Valid as long as the reply. */
+static const char *last_sentence(json_object *reply)
+{
+	json_object *judged = json_object_array_get_idx(json_get_array(reply, "judged"), 0);
+	json_object *list = json_get_array(judged, "sentences");
+	size_t n = list ? json_object_array_length(list) : 0;
+
+	return n ? json_object_get_string(json_object_array_get_idx(list, n - 1)) : "";
+}
+
+Test(control_policy, an_explanation_names_the_neighbours_that_may_be_the_cause)
+{
+	static const char suspect[] =
+		"/batch may disturb it: in the last 5min 0s its traffic rose when this cgroup's latency rose, by more than chance and this cgroup's own traffic explain (strength 0.80, needed 0.50)";
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *reply = call(fd, EXPLAIN("slow-db", "/system.slice/db.service"));
+	_cleanup_json_ json_object *without = NULL;
+
+	cr_expect_str_eq(last_sentence(reply), suspect);
+	cr_expect_str_eq(backend.asked, "/system.slice/db.service");
+	/* It is explained all the same if the neighbours are not known. */
+	backend.neighbours_error = -ENODATA;
+	without = call(fd, EXPLAIN("slow-db", "/system.slice/db.service"));
+	cr_expect_str_neq(last_sentence(without), "");
+	cr_expect_null(strstr(last_sentence(without), "may disturb it"));
+}
+
 Test(control_policy, what_cannot_be_explained)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);

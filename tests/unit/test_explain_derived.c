@@ -117,6 +117,32 @@ Test(explain_derived, cores_lost_of_a_service)
 		true);
 }
 
+Test(explain_derived, neighbours_may_be_the_cause_of_latency_and_of_waiting)
+{
+	static const struct {
+		const char *metric;
+		bool asks;
+	} cases[] = {{"p99", true},      {"mean", true},        {"ratio:p99", true},
+		     {"wait", true},     {"cores-lost", true},  {"cpi", false},
+		     {"traffic", false}, {"share:hitm", false}, {"rate", false}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct alert alert = alert_of(cases[i].metric, 2, 1.5, 3.0412, 3.2, 3.3678);
+
+		rule.event = EVENT_LOADS;
+		alert.samples_loads = true;
+		cr_expect_eq(explain_asks_neighbours(&alert), cases[i].asks, "%s", cases[i].metric);
+		rule.event = EVENT_STORES;
+		alert.samples_loads = false;
+		cr_expect_not(explain_asks_neighbours(&alert), "%s without loads", cases[i].metric);
+		rule.event = EVENT_LOADS;
+		alert.samples_loads = true;
+		alert.decision.state = ALERT_RESOLVED;
+		alert.end = ALERT_END_GONE;
+		cr_expect_not(explain_asks_neighbours(&alert), "%s of a removed cgroup", cases[i].metric);
+	}
+}
+
 Test(explain_derived, wait_without_loads)
 {
 	struct alert alert = alert_of("wait", 0.4, 0.3, 0.38123, 0.41, 0.44567);

@@ -479,17 +479,35 @@ Test(json_public, alerts_of_the_past_are_bounded)
 	cr_expect(json_get_u64(object, "unlisted", &unlisted) && unlisted == 3);
 }
 
+static int find_neighbours(void *userdata, const char *path, struct neighbours_report **ret)
+{
+	(void)userdata;
+	cr_expect_str_eq(path, "/system.slice/db.service");
+	*ret = example_neighbours();
+	return *ret ? 0 : -ENOMEM;
+}
+
+static bool names_a_suspect(json_object *judged)
+{
+	return strstr(json_object_to_json_string(json_get_array(judged, "sentences")),
+		      "batch may disturb it");
+}
+
 Test(json_public, only_a_public_alert_is_explained)
 {
+	struct series batch = {.path = (char *)"/batch"}, other = {.path = (char *)"/other"};
+	const struct series *list[] = {&batch};
+	const struct json_public_names names = {.series = list, .n_series = 1};
+	const struct json_suspects suspects = {.find = find_neighbours};
 	struct policy *policy = example_policy();
-	_cleanup_json_ json_object *object = NULL;
+	_cleanup_json_ json_object *object = NULL, *other_reply = NULL;
 	json_object *judged;
 	char *text = NULL;
 	size_t length;
 
 	cr_assert_not_null(policy);
-	cr_assert_eq(json_public_explain("perf", policy, "slow-db", "/system.slice/db.service", &no_labels,
-					 &text, &length),
+	cr_assert_eq(json_public_explain("perf", policy, "slow-db", "/system.slice/db.service", &names,
+					 suspects, &text, &length),
 		     0);
 	object = parse(text, length);
 	cr_expect_str_eq(json_get_text(json_get_object(object, "rule"), "rule"), "slow-db");
@@ -500,9 +518,20 @@ Test(json_public, only_a_public_alert_is_explained)
 	cr_expect(json_get(judged, "worst"));
 	cr_expect_gt(json_object_array_length(json_get_array(judged, "sentences")), 0);
 	cr_expect_not(json_get(judged, "alert"), "its number is not public");
+	cr_expect(names_a_suspect(judged));
+	/* A neighbour that has no series is not public. */
+	list[0] = &other;
+	cr_assert_eq(json_public_explain("perf", policy, "slow-db", "/system.slice/db.service", &names,
+					 suspects, &text, &length),
+		     0);
+	other_reply = parse(text, length);
+	judged = json_object_array_get_idx(json_get_array(other_reply, "judged"), 0);
+	cr_expect_gt(json_object_array_length(json_get_array(judged, "sentences")), 0);
+	cr_expect_not(names_a_suspect(judged));
 	/* The rule does not hold there, is a dry run, or does not exist. */
-	cr_expect_eq(json_public_explain("perf", policy, "slow-db", "/", &no_labels, &text, &length),
+	cr_expect_eq(json_public_explain("perf", policy, "slow-db", "/", &names, suspects, &text, &length),
 		     -ENOENT);
-	cr_expect_eq(json_public_explain("perf", policy, "none", "/", &no_labels, &text, &length), -ENOENT);
+	cr_expect_eq(json_public_explain("perf", policy, "none", "/", &names, suspects, &text, &length),
+		     -ENOENT);
 	policy_free(policy);
 }

@@ -415,7 +415,7 @@ Test(json_rules, explained)
 	u64 min_samples = 0;
 	size_t n;
 
-	reply = json_explain("perf", &example_rules(&n)[0], &alert, 1);
+	reply = json_explain("perf", &example_rules(&n)[0], &alert, 1, NULL);
 	cr_assert_not_null(reply);
 	judged = json_object_array_get_idx(json_get_array(reply, "judged"), 0);
 	sentences = json_get_array(judged, "sentences");
@@ -436,7 +436,7 @@ Test(json_rules, explained)
 				    "\"value\":912.5,\"low\":832.0,\"high\":1024.0,\"samples\":2000,\"worth\":1500,"
 				    "\"above\":896,\"clear\":704,\"window_s\":30,\"for_s\":60,"
 				    "\"min_samples\":500}]}");
-	expect_json(json_explain("perf", &example_rules(&n)[0], NULL, 0),
+	expect_json(json_explain("perf", &example_rules(&n)[0], NULL, 0, NULL),
 		    "{\"version\":1,\"origin\":\"perf\",\"rule\":{" SLOW_DB "},\"judged\":[]}");
 }
 

@@ -159,17 +159,24 @@ static int find_path(const struct snapshot *snapshot, const struct policy *polic
 static int reply_explain(struct varlink_call *call, struct control *control, const struct snapshot *snapshot,
 			 const struct policy *policy, const struct rule *rule, const char *shown)
 {
+	const struct json_suspects wanted = {.find = control->backend.neighbours,
+					     .userdata = control->backend.userdata};
+	const char *origin =
+		snapshot->origin; /* a constant; the next call may free the rest of the snapshot */
 	_cleanup_free_ struct alert *alerts = NULL;
+	_cleanup_json_ json_object *suspects = NULL;
 	_cleanup_free_ char *path = NULL;
 	size_t n = 0;
 	int r = find_path(snapshot, policy, rule, shown, &path);
 
 	if (r == 0)
 		r = policy_explain(policy, rule->name, path, &alerts, &n);
+	if (r == 0)
+		r = json_suspects(&wanted, alerts, n, &suspects);
 	if (r == -ENXIO)
 		return control_no_such_cgroup(call, shown);
 	return r < 0 ? r
-		     : control_reply_named(call, control, json_explain(snapshot->origin, rule, alerts, n));
+		     : control_reply_named(call, control, json_explain(origin, rule, alerts, n, suspects));
 }
 
 static int reply_past_explain(struct varlink_call *call, struct control *control,

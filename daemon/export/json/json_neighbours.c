@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "export/json/json_neighbours.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 
+#include "base/cleanup.h"
+#include "base/text.h"
 #include "export/json/json.h"
 #include "export/json/json_writer.h"
+#include "policy/explain.h"
 
 const char *json_neighbours_verdict(enum neighbours_verdict verdict)
 {
@@ -94,4 +99,63 @@ json_object *json_neighbours(const char *origin, const char *path, const struct 
 	json_put(&writer, object, "neighbours", list);
 	json_put_page(&writer, object, page);
 	return json_finish(&writer, object);
+}
+
+/* In the words of `pebsctl neighbours`. */
+static json_object *suspect_sentence(const struct neighbours_report *report,
+				     const struct neighbour *neighbour)
+{
+	_cleanup_free_ char *text = NULL;
+	char span[TEXT_NUMBER_MAX];
+
+	text_span(report->covered_seconds, span);
+	if (asprintf(
+		    &text,
+		    "%s may disturb it: in the last %s its traffic rose when this cgroup's latency rose, by more than chance and this cgroup's own traffic explain (strength %.2f, needed %.2f)",
+		    report->cgroups[neighbour->index], span, neighbour->strength, neighbour->needed) < 0)
+		text = NULL;
+	return text ? json_name(text) : NULL;
+}
+
+static json_object *suspect_sentences(const struct json_suspects *suspects,
+				      const struct neighbours_report *report)
+{
+	struct json_writer writer = {0};
+	json_object *list = json_checked(&writer, json_object_new_array());
+	size_t named = 0;
+
+	/* The strongest is first. */
+	for (size_t i = 0; i < report->ranking.n && named < JSON_SUSPECTS_MAX; i++) {
+		const struct neighbour *neighbour = &report->ranking.list[i];
+
+		if (!neighbour->named ||
+		    (suspects->may_name &&
+		     !suspects->may_name(report->cgroups[neighbour->index], suspects->names)))
+			continue;
+		json_append(&writer, list, suspect_sentence(report, neighbour));
+		named++;
+	}
+	return json_finish(&writer, list);
+}
+
+int json_suspects(const struct json_suspects *suspects, const struct alert *alerts, size_t n,
+		  json_object **ret)
+{
+	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
+	size_t asks = 0;
+	int r;
+
+	*ret = NULL;
+	while (asks < n && !explain_asks_neighbours(&alerts[asks]))
+		asks++;
+	if (asks == n || !suspects->find)
+		return 0;
+	r = suspects->find(suspects->userdata, alerts[asks].cgroup, &report);
+	if (r < 0)
+		/* Loads are not sampled with a latency, or the cgroup never was. */
+		return r == -ENOMEM ? r : 0;
+	if (report->ranking.verdict != NEIGHBOURS_NAMED)
+		return 0;
+	*ret = suspect_sentences(suspects, report);
+	return *ret ? 0 : -ENOMEM;
 }

@@ -314,14 +314,25 @@ static const char *find_alert(const struct alert *alerts, size_t n, const struct
 	return NULL;
 }
 
+/* Asked of a few paths only. */
+static bool has_series(const char *path, const void *userdata)
+{
+	const struct json_public_names *names = userdata;
+
+	for (size_t i = 0; i < names->n_series; i++)
+		if (strcmp(names->series[i]->path, path) == 0)
+			return true;
+	return false;
+}
+
 static json_object *explanation(const char *origin, const struct rule *rule, const struct alert *judged,
-				size_t n)
+				size_t n, json_object *suspects)
 {
 	static const char *const members[] = {"rule",       "event",    "second_event", "metric",
 					      "unit",       "above",    "below",        "clear",
 					      "window_s",   "for_s",    "baseline_s",   "min_samples",
 					      "confidence", "severity", "subtree"};
-	_cleanup_json_ json_object *reply = json_explain(origin, rule, judged, n);
+	_cleanup_json_ json_object *reply = json_explain(origin, rule, judged, n, suspects);
 	struct json_writer writer = {.failed = !reply};
 	json_object *object = start(&writer, origin);
 	json_object *of_rule = json_checked(&writer, json_object_new_object());
@@ -339,10 +350,12 @@ static json_object *explanation(const char *origin, const struct rule *rule, con
 }
 
 int json_public_explain(const char *origin, const struct policy *policy, const char *rule, const char *shown,
-			const struct json_public_labels *labels, char **ret_text, size_t *ret_length)
+			const struct json_public_names *names, struct json_suspects suspects, char **ret_text,
+			size_t *ret_length)
 {
 	_cleanup_(alerts_shown_done) struct alerts_shown listed = {0};
 	_cleanup_free_ struct alert *alerts = NULL, *judged = NULL;
+	_cleanup_json_ json_object *sentences = NULL;
 	const struct rule *of = policy_rule(policy, rule);
 	size_t n = 0, n_judged = 0;
 	const char *path = NULL;
@@ -354,9 +367,14 @@ int json_public_explain(const char *origin, const struct policy *policy, const c
 		path = find_alert(alerts, n, &listed, rule, shown);
 	if (r == 0)
 		r = path ? policy_explain(policy, rule, path, &judged, &n_judged) : -ENOENT;
+	suspects.may_name = has_series;
+	suspects.names = names;
+	if (r == 0)
+		r = json_suspects(&suspects, judged, n_judged, &sentences);
 	if (r < 0)
 		return r == -ENXIO ? -ENOENT : r;
-	return to_text(explanation(origin, of, judged, n_judged), labels, ret_text, ret_length);
+	return to_text(explanation(origin, of, judged, n_judged, sentences), &names->labels, ret_text,
+		       ret_length);
 }
 
 int json_public_explain_past(const char *origin, const char *rule, json_object *alerts, time_t since,

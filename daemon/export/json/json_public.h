@@ -14,6 +14,7 @@
 #include "cgroup/container_label.h"
 #include "collect/series.h"
 #include "export/json/json_history.h"
+#include "export/json/json_neighbours.h"
 #include "policy/policy.h"
 #include "snapshot/snapshot.h"
 
@@ -76,11 +77,12 @@ int json_public_past_alerts(const char *origin, const json_object *alerts, const
 			    char **ret_text, size_t *ret_length);
 
 /*
- * The explanation of a rule on the cgroup that is shown as `shown`. Returns -ENOENT unless the alert has a pebsd_alert series, or
- * had one and is resolved.
+ * The explanation of a rule on the cgroup that is shown as `shown`. Of its neighbours only cgroups with a series are named.
+ * Returns -ENOENT unless the alert has a pebsd_alert series, or had one and is resolved.
  */
 int json_public_explain(const char *origin, const struct policy *policy, const char *rule, const char *shown,
-			const struct json_public_labels *labels, char **ret_text, size_t *ret_length);
+			const struct json_public_names *names, struct json_suspects suspects, char **ret_text,
+			size_t *ret_length);
 
 /*
  * The same for the past: as json_explain_past(). Alerts that had no pebsd_alert series are left out. `alerts` must not be

@@ -400,8 +400,10 @@ json_object *json_alerts_of_past(const char *origin, json_object *alerts, const 
 	return json_finish(&writer, object);
 }
 
-static void put_sentences(struct json_writer *writer, json_object *object, const struct alert *alert)
+static void put_sentences(struct json_writer *writer, json_object *object, const struct alert *alert,
+			  json_object *suspects)
 {
+	size_t n = suspects && explain_asks_neighbours(alert) ? json_object_array_length(suspects) : 0;
 	json_object *list = json_checked(writer, json_object_new_array());
 	char **sentences = NULL;
 
@@ -410,10 +412,13 @@ static void put_sentences(struct json_writer *writer, json_object *object, const
 	for (char **sentence = sentences; sentence && *sentence; sentence++)
 		json_append(writer, list, json_name(*sentence));
 	explain_free(sentences);
+	for (size_t i = 0; i < n; i++)
+		json_append(writer, list, json_object_get(json_object_array_get_idx(suspects, i)));
 	json_put(writer, object, "sentences", list);
 }
 
-json_object *json_explain(const char *origin, const struct rule *rule, const struct alert *alerts, size_t n)
+json_object *json_explain(const char *origin, const struct rule *rule, const struct alert *alerts, size_t n,
+			  json_object *suspects)
 {
 	struct json_writer writer = {0};
 	json_object *object = start(&writer, origin);
@@ -424,7 +429,7 @@ json_object *json_explain(const char *origin, const struct rule *rule, const str
 		json_object *alert = alert_object(&writer, &alerts[i]);
 
 		json_put_u64(&writer, alert, "min_samples", rule->min_samples);
-		put_sentences(&writer, alert, &alerts[i]);
+		put_sentences(&writer, alert, &alerts[i], suspects);
 		json_append(&writer, judged, alert);
 	}
 	json_put(&writer, object, "judged", judged);

@@ -26,8 +26,12 @@ json_object *json_alerts(const char *origin, const struct alert *alerts, size_t 
 json_object *json_alerts_of_past(const char *origin, json_object *alerts, const struct timespec *since,
 				 struct json_page *page);
 
-/* One rule on one cgroup. `alerts` are from policy_explain(), one for each event. */
-json_object *json_explain(const char *origin, const struct rule *rule, const struct alert *alerts, size_t n);
+/*
+ * One rule on one cgroup. `alerts` are from policy_explain(), one for each event. `suspects`: sentences of
+ * json_suspects(), which follow those of explain(); NULL: none.
+ */
+json_object *json_explain(const char *origin, const struct rule *rule, const struct alert *alerts, size_t n,
+			  json_object *suspects);
 
 /* Alerts that json_explain_past() lists. */
 #define JSON_EXPLAINED_MAX 16
