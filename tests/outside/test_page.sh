@@ -500,8 +500,10 @@ key Escape
 look many
 innocent
 ask Page.removeScriptToEvaluateOnNewDocument "{\"identifier\":\"$script\"}"
-size=$(get / | wc -c)
+get / >"$work/served.html"
+size=$(wc -c <"$work/served.html")
 [ "$size" -lt 100000 ] || fail "the page has $size bytes"
+! grep -nE $'^(\t|[ \t]*//)' "$work/served.html" || fail 'the page as served has comments or leading tabs'
 ask Page.navigate '{"url":"about:blank"}'
 open_page
 
