@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 // For test_page.sh: replies to the requests of the page, always the same ones, in place of a server's. The browser
 // evaluates this before the page. `fixture.mode` chooses what is special: paused, stopped, replay, no-history,
-// no-zoom, no-zoom-yet, unknown, many (10,000 cgroups), counts (an event without a latency), parts (answers of five bins; refuses the third part once),
-// empty (histograms without samples), names (short names differ between the replies). While `fixture.hold` is a promise, no reply comes.
+// no-zoom, no-zoom-yet, unknown, twice (an alert that fired before; `fixture.ended`: both are over), many (10,000 cgroups),
+// counts (an event without a latency), parts (answers of five bins; refuses the third part once),
+// empty (histograms without samples), names (short names differ between the replies). While `fixture.hold` is a promise, no reply
+// comes; while `fixture.holdExplain` is one, no explanation.
 // The story, on 2026-01-15: from 11:53 to 11:56 a backup runs on the other node, and the loads of a database become
 // remote. At 11:57 a deploy of the shop brings a contended line, which is still there at 12:00, the time of the page.
 'use strict';
@@ -154,8 +156,10 @@ window.fixture = {mode: '', asked: [], hold: null};
 	}
 
 	const shop = services[1], database = services[0];
+	const shared = () => ({rule: 'shared-lines', cgroup: shop.cgroup, name: shop.name, severity: 'warning', state: 'firing', since: '2026-01-15T11:57:20Z'});
+	const ended = (resolved, worst) => fixture.mode === 'twice' && (fixture.ended || resolved < '2026-01-15T11:59') ? {state: 'inactive', resolved, worst, end: 'clear'} : {};
 	const current = () => [
-		{rule: 'shared-lines', cgroup: shop.cgroup, name: shop.name, severity: 'warning', state: 'firing', since: '2026-01-15T11:57:20Z'},
+		...fixture.ended ? [] : [shared()],
 		{rule: 'slow-pages', cgroup: services[3].cgroup, name: 'nginx', severity: 'page', state: 'pending', since: '2026-01-15T11:59:00Z',
 			...fixture.mode === 'unknown' ? {held: 'pending', state: 'unknown'} : {}},
 		...fixture.mode === 'names' ? [{rule: 'slow-pages', cgroup: '/c.slice/worker.service', name: 'worker', state: 'firing', since: '2026-01-15T11:59:20Z'}] : [],
@@ -164,12 +168,16 @@ window.fixture = {mode: '', asked: [], hold: null};
 		{rule: 'remote-loads', cgroup: database.cgroup, name: database.name, severity: 'critical', state: 'inactive', metric: 'share:remote', unit: 'share',
 			value: 0.021, worst: 0.43, above: 0.3, since: '2026-01-15T11:53:10Z', breached: '2026-01-15T11:53:10Z', fired: '2026-01-15T11:53:20Z',
 			resolved: '2026-01-15T11:56:10Z', end: 'clear'},
-		{...current()[0], metric: 'share:hitm', unit: 'share', value: 0.43, above: 0.2, breached: '2026-01-15T11:57:10Z', fired: '2026-01-15T11:57:20Z'},
-		{...current()[1], metric: 'p99', unit: 'cycles', value: 540, above: 512, breached: '2026-01-15T11:59:00Z',
+		{...shared(), metric: 'share:hitm', unit: 'share', value: 0.43, above: 0.2, breached: '2026-01-15T11:57:10Z', fired: '2026-01-15T11:57:20Z',
+			...ended('2026-01-15T11:59:50Z', 0.44)},
+		...fixture.mode === 'twice' ? [{...shared(), metric: 'share:hitm', unit: 'share', value: 0.1, above: 0.2, since: '2026-01-15T11:50:30Z',
+			breached: '2026-01-15T11:50:30Z', fired: '2026-01-15T11:50:40Z', ...ended('2026-01-15T11:52:10Z', 0.21)}] : [],
+		{...current().at(-1), metric: 'p99', unit: 'cycles', value: 540, above: 512, breached: '2026-01-15T11:59:00Z',
 			...fixture.mode === 'unknown' ? {unknown: 'samples'} : {}},
 	];
 	const explain = query => ({version: 1, rule: {rule: query.get('rule')}, judged: old().filter(a => a.rule === query.get('rule') && a.cgroup === query.get('cgroup'))
-		.map(a => ({...a, sentences: ['the rule fires when the share is proven to be above its limit for 10 s', 'pebsctl neighbours shows who may disturb it']}))});
+		.map(a => ({...a, ...query.has('since') ? {state: 'firing', resolved: undefined} : {}}))
+		.map(a => ({...a, sentences: ['the share is ' + Math.round(100 * (query.has('since') && a.worst || a.value)) + ' %', 'the rule fires when the share is proven to be above its limit for 10 s', 'pebsctl neighbours shows who may disturb it']}))});
 
 	// The parts are those of the latency. Most samples are of L1.
 	const parts = (sources, whole) => Object.fromEntries(Object.entries(sources).map(([source, n]) => [source, Math.round(n * whole / 10)]));
@@ -218,6 +226,8 @@ window.fixture = {mode: '', asked: [], hold: null};
 		if (fixture.mode === 'stopped')
 			throw new TypeError('Failed to fetch');
 		await fixture.hold;
+		if (url.pathname === '/explain.json')
+			await fixture.holdExplain;
 		const [status, body] = reply(url.pathname, url.searchParams);
 		return new Response(typeof body === 'string' ? body : JSON.stringify(body), {status, headers: {Date: new Date(1000 * END).toUTCString()}});
 	};

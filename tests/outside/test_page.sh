@@ -269,7 +269,7 @@ data_page() {
 	ask Page.navigate '{"url":"about:blank"}'
 	ask Page.navigate "{\"url\":\"http://127.0.0.1:$port/#$2\"}"
 	becomes "the page with $1 and $2" true 'document.readyState === "complete" && document.querySelectorAll("#table tbody tr").length > 0 &&
-		Boolean(past.timeline) && past.timeline.url !== "" && !following'
+		Boolean(past.timeline) && past.timeline.key !== "" && !following'
 }
 
 # drag TIME TIME: drags across the timeline from one time to the other (of 2026-01-15, UTC)
@@ -420,6 +420,25 @@ expect 'its bar' 1 "$(evaluate 'document.querySelectorAll("#alert-list .is-unkno
 has 'its explanation' 'The state is unknown now (samples).' explanation
 expect 'its mark in the table' 1 "$(evaluate 'document.querySelectorAll("#table .mark.unknown").length')"
 look unknown
+
+# What is said of an alert is of this alert and of the state that is shown, also if the answer is slow.
+data_page twice "cgroup=$(address "$shop")"
+evaluate 'window.lane = text => [...document.querySelectorAll("#alert-list .lane")].find(e => e.textContent.includes(text)); lane("for 3 min").click()' >/dev/null
+has 'why it fires now' 'the share is 43 %' explanation
+evaluate 'fixture.holdExplain = new Promise(done => { fixture.release = done; }); fixture.ended = true; poll()' >/dev/null
+has 'its end' 'resolved 2026-01-15 11:59:50' explanation
+expect 'nothing of the time before' false "$(evaluate '/43 %|as of/.test($("explanation").textContent)')"
+evaluate 'fixture.release()' >/dev/null
+has 'why it fired' 'when it fired:the share is 44 %' explanation
+evaluate 'lane("11:50:30").click()' >/dev/null
+has 'an alert before on the same cgroup' 'when it fired:the share is 21 %' explanation
+expect 'and only that one' false "$(evaluate '/4[34] %/.test($("explanation").textContent)')"
+evaluate 'lane("nginx").click()' >/dev/null
+has 'a time of what is said' 'as of 12:00:00:the share' explanation
+evaluate 'go({rule: ""})' >/dev/null
+becomes 'no explanation' true '$("explanation").hidden'
+evaluate 'fixture.holdExplain = new Promise(() => 0); lane("nginx").click()' >/dev/null
+has 'an old answer is not shown again' 'loading...' explanation
 
 # Nothing vanishes: an answer in twelve parts is shown until its end, a source that the page does not know is another one, and what is
 # not listed is counted.
