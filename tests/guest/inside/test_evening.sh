@@ -79,7 +79,7 @@ usual=$(mean_at "$slowed")
 # 3. What changed? The difference is proven.
 pebsctl --json compare turning --since "$slowed" --until "$recovered" --with "$before" >"$work/compared" ||
 	fail 'the two times cannot be compared'
-expect 'the mean latency differs' proven "$(jq -r .events.loads.latency.mean.verdict "$work/compared")"
+expect 'its loads come from elsewhere' proven "$(jq -r .events.loads.sources.local_dram.verdict "$work/compared")"
 
 # 4. Why did it fire?
 exits 'explain of that time' 0 pebsctl explain slow-loads turning --at "$fired"
