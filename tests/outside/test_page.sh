@@ -485,7 +485,7 @@ expect 'the page after 65 seconds and replies' true "$(evaluate "before === $sho
 evaluate '[...document.querySelectorAll("#table tbody a")].find(a => a.textContent === "nginx").click()' >/dev/null
 has 'a choice' nginx one-head
 becomes 'its heatmap, until the same time' '["2026-01-15T12:00:00Z","/system.slice/nginx.service"]' \
-	'bodyOf("heat") && [bodyOf("heat").until, new URLSearchParams(past.heat.url.split("?")[1]).get("cgroup")]'
+	'bodyOf("heat") && [bodyOf("heat").until, new URLSearchParams(past.heat.key.trim().split("?")[1]).get("cgroup")]'
 expect 'the timeline and the table stay' '["2026-01-15T12:00:00Z",6]' "$(evaluate '[bodyOf("timeline").until, document.querySelectorAll("#table tbody tr").length]')"
 key f f
 becomes 'new figures' 100 'document.querySelectorAll("#table tbody tr").length'
