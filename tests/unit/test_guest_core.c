@@ -233,7 +233,7 @@ static double stalled_share(u32 chains, u64 instructions)
 	core_set_exact(core, true);
 	cr_expect(core_wants_accesses(core) && core_wants_misses(core));
 	for (u64 i = 0; i < 20000; i++) {
-		u8 target = chains ? (u8)(i % chains) : 0;
+		u8 target = (u8)(chains ? i % chains : 0);
 		struct core_operands operands = {(u8)(chains ? target : 15), CORE_NO_REGISTER, target, false};
 
 		touch(&fixture, 0x10000000 + i * 40013 % 65536 * 64, false, operands);
