@@ -5,7 +5,7 @@
 # verb works for that user. To profile the machine still needs the privileges.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
-need jq setpriv
+need curl jq setpriv
 own='accounts samples in its own process, because it cannot use BPF (Operation not permitted); the figures are the same'
 
 # The programs where any user may read them, and a directory of that user.
@@ -122,3 +122,19 @@ daemon=$!
 until_true 'the demo is served' grep -q 'Ctrl-C' "$work/said"
 grep -q 'sudo make run' "$work/said" || fail "it is not told how to profile: $(cat "$work/said")"
 grep -q 'Origin: model' "$work/said" || fail "not the model: $(cat "$work/said")"
+
+# Another one says how to reach the first, and leaves its history alone. After the first has ended it runs.
+run=$work/tree/build/run
+until_true 'what another one says' test -s "$run/running"
+page=$(grep -o 'http://127.0.0.1:[0-9]*/' "$run/running" | head -n 1)
+exits 'another make run' 1 as_user sh "$work/tree/tests/tools/run.sh" "$work/tree/build"
+for text in "$page" 'PEBSD_SOCKET=/tmp/pebsd-run' 'make run: it runs already'; do
+	grep -qF "$text" "$work/said" || fail "another one does not say '$text': $(cat "$work/said")"
+done
+curl -sf "$page" >/dev/null || fail 'the first one was disturbed'
+kill "$daemon"
+wait "$daemon" || :
+[ ! -e "$run/running" ] || fail 'what ended still seems to run'
+"${as_user[@]}" sh "$work/tree/tests/tools/run.sh" "$work/tree/build" >"$work/again" 2>&1 &
+daemon=$!
+until_true 'it is served again' grep -q 'Ctrl-C' "$work/again"

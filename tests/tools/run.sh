@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Serves the built pebsd in the foreground until Ctrl-C. Samples this machine if it can and may, otherwise the model.
 #   run.sh [BUILD_DIRECTORY]
-# When it ends, removes everything that it made but the history, which it keeps below the build directory.
+# When it ends, removes everything that it made but the history, which it keeps below the build directory. Only one runs
+# for each build directory, because the history has one writer: another one says how to reach it.
 set -eu
 
 say() {
@@ -38,6 +39,7 @@ end() {
 		wait "$daemon" 2>/dev/null || :
 	fi
 	[ -z "$directory" ] || rm -rf "$directory"
+	rm -f "$running"
 	# The history is of the user who called sudo, as everything else that was built.
 	[ -z "${SUDO_UID:-}" ] || chown -R "$SUDO_UID:${SUDO_GID:-$SUDO_UID}" "$build/run"
 }
@@ -50,15 +52,23 @@ for program in pebsd pebsctl; do
 	[ -x "$build/$program" ] || fail "$build/$program is not built: run \"make run\" in $top"
 done
 
+# The history, for the timeline, --at, --since and compare. The lock ends with this script.
+mkdir -p "$build/run"
+export STATE_DIRECTORY="$build/run"
+running=$build/run/running
+exec 9<"$build/run"
+if ! flock -n 9; then
+	[ -s "$running" ] || fail "another \"make run\" of $build is starting or ending"
+	cat "$running"
+	fail "it runs already, as above; \"make run BUILD=DIRECTORY\" builds and runs another one"
+fi
+
 trap end EXIT
 trap 'say; say "Stopping."; exit 0' INT
 trap 'exit 143' TERM HUP
 directory=$(mktemp -d /tmp/pebsd-run.XXXXXX)
 chmod 711 "$directory"
 socket=$directory/control.sock
-# For the timeline, --at, --since and compare.
-mkdir -p "$build/run"
-export STATE_DIRECTORY="$build/run"
 port=$(free_port 9754)
 [ "$port" = 9754 ] || say "Port 9754 is taken; using $port."
 set -- --socket "$socket" --listen "127.0.0.1:$port"
@@ -91,7 +101,7 @@ fi
 
 begin=$(date +%s)
 # pebsd ends with this script, even if no trap can run.
-setpriv --pdeathsig TERM "$build/pebsd" "$@" &
+setpriv --pdeathsig TERM "$build/pebsd" "$@" 9<&- &
 daemon=$!
 tries=0
 until "$build/pebsctl" --socket "$socket" status >"$directory/status" 2>&1; do
@@ -114,15 +124,18 @@ at() {
 say
 sed -n '1,2s/^/    /p' "$directory/status"
 say
-say "pebsd is serving until Ctrl-C. Its page: http://127.0.0.1:$port/"
-say "In a second terminal:"
-# The socket belongs to root.
-[ -z "${SUDO_UID:-}" ] || say "    sudo -s"
-say "    export PEBSD_SOCKET=$socket PATH=$build:\$PATH"
-say "    pebsctl top"
-say "    pebsctl alerts"
-say "    pebsctl status"
-say "    curl http://127.0.0.1:$port/metrics"
+{
+	say "pebsd is serving until Ctrl-C (process $daemon). Its page: http://127.0.0.1:$port/"
+	say "In a second terminal:"
+	# The socket belongs to root.
+	[ -z "${SUDO_UID:-}" ] || say "    sudo -s"
+	say "    export PEBSD_SOCKET=$socket PATH=$build:\$PATH"
+	say "    pebsctl top"
+	say "    pebsctl alerts"
+	say "    pebsctl status"
+	say "    curl http://127.0.0.1:$port/metrics"
+} >"$running"
+cat "$running"
 if [ "$scenario" = yes ]; then
 	say
 	say "The model plays a scenario that repeats after 4 minutes. Alerts fire and resolve in it:"
