@@ -546,6 +546,25 @@ Test(top_screen, keys_list_alerts_explain_and_zoom)
 	quit(terminal);
 }
 
+/* Also while the screen is frozen, when nothing is fetched. */
+Test(top_screen, a_marked_alert_stays_on_a_screen_that_becomes_smaller)
+{
+	struct terminal *terminal;
+
+	start_daemon("live");
+	terminal = run_plain(100, 24);
+	expect(terminal, CGROUP);
+	press(terminal, "a", ">!firing");
+	press(terminal, " ", "FROZEN");
+	press(terminal, "\033[F", "FROZEN");
+	terminal_resize(terminal, 100, 7);
+	expect(terminal, "2-3 of 3");
+	expect(terminal, ">!firing");
+	terminal_resize(terminal, 100, 24);
+	expect(terminal, "3 firing, 0 pending");
+	quit(terminal);
+}
+
 static int n_found(const char *text, const char *part)
 {
 	int n = 0;

@@ -325,6 +325,8 @@ Test(top_state, the_marked_alert_is_found_again)
 	cr_expect_eq(state.alert, 0);
 	top_state_settle_alerts(&state, &alerts, 1);
 	cr_expect(state.alert == 2 && state.first_alert == 2);
+	top_state_settle_alerts(&state, &alerts, 2);
+	cr_expect(state.alert == 2 && state.first_alert == 1, "no line stays empty");
 	top_state_settle_alerts(&state, &(struct top_alerts){0}, 10);
 	cr_expect_eq(state.alert, 0);
 	rows.alerts = &(struct top_alerts){0};

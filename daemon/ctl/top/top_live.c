@@ -91,6 +91,17 @@ static bool steps_on(const struct live *live, u32 key)
 	       screen_next_key(live->screen) == key;
 }
 
+/* Keeps the mark on the screen, whose size may be another one than when the page was shown last. */
+static void settle(struct live *live)
+{
+	struct top_shown shown = live_shown(live);
+
+	if (live->state.page == TOP_TABLE)
+		top_state_settle(&live->state, &shown);
+	else if (live->state.page == TOP_ALERTS)
+		top_state_settle_alerts(&live->state, &live->alerts, shown.room);
+}
+
 /* Returns false if the user quits. */
 static bool handle_input(struct live *live, const struct screen_input *input)
 {
@@ -105,6 +116,8 @@ static bool handle_input(struct live *live, const struct screen_input *input)
 	action = mouse ? handle_mouse(live, input, &shown) : top_state_key(&live->state, input->key, &shown);
 	if (live->state.page != page || live->state.at != at)
 		live_forget_page(live);
+	if (live->state.page != page)
+		settle(live);
 	if (action == TOP_MOUSE)
 		set_mouse(live);
 	if (action == TOP_ZOOM_BEGIN)
@@ -126,10 +139,7 @@ static bool handle_input(struct live *live, const struct screen_input *input)
 
 static void resized(struct live *live)
 {
-	struct top_shown shown = live_shown(live);
-
-	if (live->state.page == TOP_TABLE)
-		top_state_settle(&live->state, &shown);
+	settle(live);
 	if (!live->state.frozen)
 		live_fetch(live);
 	draw(live);

@@ -423,6 +423,11 @@ void top_state_settle_alerts(struct top_state *state, const struct top_alerts *a
 		state->first_alert = state->alert;
 	if (room > 0 && state->alert >= state->first_alert + room)
 		state->first_alert = state->alert - room + 1;
+	/* More fit after a resize, or the list became shorter. */
+	if (room >= alerts->n)
+		state->first_alert = 0;
+	else if (state->first_alert > alerts->n - room)
+		state->first_alert = alerts->n - room;
 }
 
 static void mark_alert(struct top_state *state, size_t row, const struct top_shown *shown)
