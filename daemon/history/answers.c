@@ -275,11 +275,17 @@ static bool make_room(struct answers *answers, size_t size, u64 now_ns)
 	return true;
 }
 
+static size_t most_bytes(const struct answer *answer)
+{
+	return answer && answer->query.question == HISTORY_ASK_ALERTS ? ANSWER_ALERTS_BYTES_MAX
+								      : ANSWER_BYTES_MAX;
+}
+
 bool answers_take(struct answers *answers, u32 number, int error, struct history_block *block, u64 now_ns)
 {
 	struct answer *answer = numbered(answers, number);
 
-	if (error == 0 && block->size > ANSWER_BYTES_MAX)
+	if (error == 0 && block->size > most_bytes(answer))
 		error = -E2BIG;
 	if (answer && error == 0 && !make_room(answers, block->size, now_ns))
 		error = -EBUSY;

@@ -332,6 +332,26 @@ Test(answers, alerts_are_a_text)
 	cr_expect_str_eq(json, "[{\"rule\":\"x\"}]");
 }
 
+/* They are parsed, which takes much more memory than the text. */
+Test(answers, alerts_are_bounded_before_they_are_parsed)
+{
+	static char text[ANSWER_ALERTS_BYTES_MAX + 1];
+	struct history_query query = range(0, 10), more = range(0, 20);
+	struct history_block block, larger;
+
+	memset(text, ' ', sizeof(text));
+	block = block_of(text, ANSWER_ALERTS_BYTES_MAX);
+	larger = block_of(text, ANSWER_ALERTS_BYTES_MAX + 1);
+	query.question = more.question = HISTORY_ASK_ALERTS;
+	cr_expect_eq(answers_alerts(answers, &query, now_ns, &json), -EAGAIN);
+	cr_expect(answers_take(answers, 101, 0, &block, now_ns));
+	cr_expect_eq(answers_alerts(answers, &query, now_ns, &json), 0);
+	query.bins = more.bins = 1;
+	cr_expect_eq(answers_alerts(answers, &more, now_ns, &json), -EAGAIN);
+	cr_expect(answers_take(answers, 102, 0, &larger, now_ns));
+	cr_expect_eq(answers_alerts(answers, &more, now_ns, &json), -E2BIG);
+}
+
 Test(answers, the_pane_that_is_not_complete_yet_is_no_gap)
 {
 	const struct history_query now = range(0, 41), earlier = range(0, 100);
