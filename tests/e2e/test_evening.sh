@@ -88,6 +88,12 @@ exits 'explain of the past' 0 ctl explain shared-lines model:false-sharing --at 
 for line in 'State: .*firing since' 'Verdict: '; do
 	grep -q "^ *$line" "$work/said" || fail "explain --at has no '$line': $(cat "$work/said")"
 done
+# The key x of top explains the time that is shown.
+"$TOOLS/draw_top" --size 120x40 --wait false-sharing --for 1000 --keys x -- "$PEBSCTL" --socket "$socket" top --at "$fired" \
+	--filter false-sharing >"$work/screen" || fail 'no screen of top --at'
+for text in 'Rule: shared-lines' 'State: firing since' 'Verdict: '; do
+	grep -q "$text" "$work/screen" || fail "the key x of top --at does not show '$text': $(cat "$work/screen")"
+done
 exits 'explain before the alert' 0 ctl explain shared-lines model:false-sharing --since "$quiet" --until "$deployed"
 grep -q 'the rule had no pending or firing alert' "$work/said" || fail "explain before: $(cat "$work/said")"
 

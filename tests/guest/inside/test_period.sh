@@ -55,7 +55,7 @@ tells_of_a_birth() {
 	# As long as an interval, so that a collection finds it.
 	sleep 1
 	rmdir /sys/fs/cgroup/watched
-	grep -q ' /watched' "$work/watched"
+	grep -q 'born watched' "$work/watched"
 }
 wait_until 'pebsctl watch tells of a birth' 60 tells_of_a_birth
 change 251 1000
