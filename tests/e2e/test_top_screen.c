@@ -565,6 +565,23 @@ Test(top_screen, a_marked_alert_stays_on_a_screen_that_becomes_smaller)
 	quit(terminal);
 }
 
+/* This daemon has no history. */
+Test(top_screen, a_time_that_is_not_stored_is_not_shown)
+{
+	struct terminal *terminal;
+
+	start_daemon("live");
+	terminal = run_plain(100, 24);
+	expect(terminal, CGROUP);
+	press(terminal, "j-2h\r", "cannot show ");
+	expect(terminal, "time: -2h_");
+	expect_gone(terminal, "PAST");
+	press(terminal, "\033", "q quit");
+	press(terminal, ",", "cannot show ");
+	expect_gone(terminal, "PAST");
+	quit(terminal);
+}
+
 static int n_found(const char *text, const char *part)
 {
 	int n = 0;

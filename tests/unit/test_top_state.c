@@ -273,6 +273,27 @@ Test(top_state, a_time_is_typed)
 	top_state_done(&state);
 }
 
+Test(top_state, a_time_without_figures_is_left)
+{
+	static const char why[] = "nothing is stored of this time";
+	struct top_state state = {.own_window = -1, .now = NOW};
+
+	key(&state, 'j');
+	for (const char *at = "-2h"; *at; at++)
+		key(&state, (u32)*at);
+	cr_expect_eq(key(&state, SCREEN_ENTER), TOP_FETCH);
+	top_state_refuse_time(&state, 0, why);
+	cr_expect(state.at == 0 && state.typing && state.typing_time, "it can be corrected");
+	cr_expect_str_eq(state.typed, "-2h");
+	cr_expect_str_eq(state.message, why);
+	(void)key(&state, SCREEN_ESCAPE);
+	/* A step is not typed. */
+	cr_expect_eq(key(&state, ','), TOP_FETCH);
+	top_state_refuse_time(&state, NOW - 30, why);
+	cr_expect(state.at == NOW - 30 && !state.typing && state.message == why);
+	top_state_done(&state);
+}
+
 static struct top_alert list[] = {
 	{.state = TOP_ALERT_FIRING, .rule = (char *)"slow", .cgroup = (char *)"r1"},
 	{.state = TOP_ALERT_OTHER, .rule = (char *)"slow", .cgroup = (char *)"r2"},

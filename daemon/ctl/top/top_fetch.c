@@ -688,7 +688,7 @@ static int fetch_open_page(struct live *live)
 	}
 }
 
-void live_fetch(struct live *live)
+static int fetch(struct live *live)
 {
 	json_object *status = NULL;
 	struct top_shown shown;
@@ -700,6 +700,8 @@ void live_fetch(struct live *live)
 	if (r == 0) {
 		json_object_put(live->status);
 		live->status = status;
+		live->shown_at = live->state.at;
+		take_clock(live, status);
 		r = fetch_alerts(live);
 	}
 	if (r == 0)
@@ -707,13 +709,29 @@ void live_fetch(struct live *live)
 	if (r == 0) {
 		live->trouble[0] = '\0';
 		live->gone = 0;
-		take_clock(live, live->status);
 	} else if (r == -ENOMEM) {
 		(void)snprintf(live->trouble, sizeof(live->trouble), "out of memory");
 	}
 	shown = live_shown(live);
 	if (live->state.page == TOP_TABLE)
 		top_state_settle(&live->state, &shown);
+	return r;
+}
+
+void live_fetch(struct live *live)
+{
+	char time[MOMENT_TEXT_MAX];
+
+	/* A cgroup that had no sample then has no figures on its page, instead of those of another time. */
+	if (live->state.at != live->shown_at && live->state.page != TOP_TABLE)
+		top_pane_done(&live->pane);
+	if (fetch(live) != -EREMOTEIO || live->state.at == live->shown_at)
+		return;
+	moment_show(live->state.at, live->state.zone, time);
+	(void)snprintf(live->refused, sizeof(live->refused), "cannot show %.32s: %.110s", time,
+		       live->trouble);
+	top_state_refuse_time(&live->state, live->shown_at, live->refused);
+	(void)fetch(live);
 }
 
 void live_forget_page(struct live *live)

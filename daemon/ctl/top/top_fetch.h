@@ -19,6 +19,7 @@ struct live {
 	struct screen *screen;
 	struct client *client; /* NULL: not connected */
 	struct top_state state;
+	time_t shown_at;        /* `at` of the state when the daemon last had figures of it */
 	json_object *status;    /* the last reply of GetStatus; NULL: none */
 	struct top_table table; /* from the last reply */
 	struct top_alerts alerts;
@@ -33,6 +34,7 @@ struct live {
 	char *zoom_result; /* text: the report that no longer changes, or why no zoom is possible; NULL: neither */
 	bool unfinished;           /* a key cancelled the last fetch, or put it off */
 	char trouble[TROUBLE_MAX]; /* the reason why the display is old; "": it is not */
+	char refused[TROUBLE_MAX]; /* why the last time could not be shown */
 	time_t gone;               /* time since which no daemon answers; 0: a daemon answers */
 };
 
@@ -46,7 +48,10 @@ struct top_shown live_shown(const struct live *live);
 /* Lets keys and signals interrupt the wait for a reply of `client`. */
 void live_set_client(struct live *live, struct client *client);
 
-/* Fetches the data of the current page again. Failures are shown on the screen. */
+/*
+ * Fetches the data of the current page again. Failures are shown on the screen. If the daemon has no figures of the
+ * time that the state has, the time that was shown before is shown again.
+ */
 void live_fetch(struct live *live);
 
 /* Returns whether the pane is that of another row. The second function fetches that of the marked row. */

@@ -226,6 +226,7 @@ int top_live(const struct ctl_options *options, struct client **client, enum ctl
 	live.screen = screen;
 	live_set_client(&live, TAKE_PTR(*client));
 	begin_state(options, &live.state);
+	live.shown_at = live.state.at;
 	(void)screen_set_mouse(screen, true);
 	run(&live);
 	live_done(&live);

@@ -255,6 +255,13 @@ static enum top_action step(struct top_state *state, long steps)
 	return go_to(state, present.at + steps * (range.until - range.since));
 }
 
+void top_state_refuse_time(struct top_state *state, time_t at, const char *why)
+{
+	state->at = at;
+	state->message = why;
+	state->typing = state->jumped;
+}
+
 static enum top_action jump(struct top_state *state)
 {
 	time_t at;
@@ -264,6 +271,7 @@ static enum top_action jump(struct top_state *state)
 		return TOP_DRAW;
 	}
 	state->typing = false;
+	state->jumped = true;
 	return go_to(state, at);
 }
 
@@ -622,7 +630,7 @@ enum top_action top_state_key(struct top_state *state, u32 key, const struct top
 	enum top_action action;
 
 	state->message = NULL;
-	state->clicked = false;
+	state->clicked = state->jumped = false;
 	if (state->confirming)
 		return confirm(state, key);
 	if (state->typing)

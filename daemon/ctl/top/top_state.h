@@ -39,6 +39,7 @@ struct top_state {
 	char filter[TOP_FILTER_MAX];
 	bool typing;
 	bool typing_time; /* a moment is typed, not a filter */
+	bool jumped;      /* the last key went to the typed moment */
 	time_t now;       /* set it before each key */
 	time_t at;        /* end of the time that is shown; 0: the present */
 	moment_zone zone; /* of typed times; NULL: UTC */
@@ -118,6 +119,12 @@ double top_state_window(const struct top_state *state, bool replay);
 
 /* The range that is shown. Call it only if `at` is set. The whole time has no range: then it is an hour. */
 struct call_range top_state_range(const struct top_state *state, bool replay);
+
+/*
+ * Goes back to the time `at`, because no figures are known of `state->at`. A typed time can then be corrected. `why` is
+ * shown, and must outlive the state.
+ */
+void top_state_refuse_time(struct top_state *state, time_t at, const char *why);
 
 /* Seconds that the trend covers. */
 double top_state_span(const struct top_state *state);
