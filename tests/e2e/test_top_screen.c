@@ -30,20 +30,37 @@ static const char *program(const char *variable, const char *otherwise)
 	return path ? path : otherwise;
 }
 
-static void start_daemon(const char *kind)
+static void start_program(const char *path, char *const *arguments)
 {
-	_cleanup_free_ char *path = NULL;
-
-	cr_assert_geq(asprintf(&path, "%s/fake_daemon", program("TOOLS", "build/tests/tools")), 0);
 	daemon_pid = fork();
 	cr_assert_geq(daemon_pid, 0);
 	if (daemon_pid == 0) {
-		(void)execl(path, "fake_daemon", socket_path, kind, NULL);
+		(void)execv(path, arguments);
 		_exit(127);
 	}
 	for (int i = 0; i < WAIT_MS / 20 && access(socket_path, F_OK) < 0; i++)
 		(void)usleep(20000);
 	cr_assert_eq(access(socket_path, F_OK), 0, "the daemon does not listen");
+}
+
+static void start_daemon(const char *kind)
+{
+	char *const arguments[] = {(char *)"fake_daemon", socket_path, (char *)kind, NULL};
+	_cleanup_free_ char *path = NULL;
+
+	cr_assert_geq(asprintf(&path, "%s/fake_daemon", program("TOOLS", "build/tests/tools")), 0);
+	start_program(path, arguments);
+}
+
+static void start_model(void)
+{
+	char *const arguments[] = {(char *)"pebsd",     (char *)"--config",
+				   (char *)"/dev/null", (char *)"--origin",
+				   (char *)"model",     (char *)"--listen",
+				   (char *)"none",      (char *)"--socket",
+				   socket_path,         NULL};
+
+	start_program(program("PEBSD", "build/pebsd"), arguments);
 }
 
 static void stop_daemon(void)
@@ -562,6 +579,34 @@ Test(top_screen, a_marked_alert_stays_on_a_screen_that_becomes_smaller)
 	expect(terminal, ">!firing");
 	terminal_resize(terminal, 100, 24);
 	expect(terminal, "3 firing, 0 pending");
+	quit(terminal);
+}
+
+Test(top_screen, the_age_of_a_zoom_grows)
+{
+	_cleanup_free_ char *before = NULL;
+	struct terminal *terminal;
+	bool grown = false;
+
+	if (geteuid() != 0)
+		cr_skip_test("needs root: it loads BPF programs");
+	start_model();
+	terminal = run_plain(100, 24);
+	expect(terminal, ">LAT%");
+	expect(terminal, "\n>");
+	press(terminal, "z", "for 10s?");
+	press(terminal, "\r", "still running");
+	press(terminal, "\033", " ago");
+	/* The names are looked up before the report no longer changes. */
+	terminal_watch(terminal, 2500);
+	before = line_with(terminal, 7, " ago");
+	for (int i = 0; i < WAIT_MS / 100 && !grown; i++) {
+		_cleanup_free_ char *after = line_of(terminal, 7);
+
+		grown = strcmp(before, after) != 0;
+		terminal_watch(terminal, 100);
+	}
+	cr_expect(grown, "%s", before);
 	quit(terminal);
 }
 

@@ -576,36 +576,56 @@ static bool zoom_is_over(json_object *reply)
 	return state && strcmp(state, "done") == 0 && unnamed == 0;
 }
 
+static int ask_zoom(struct live *live, json_object **ret)
+{
+	_cleanup_json_ json_object *parameters = json_object_new_object();
+	const char *state;
+	int r;
+
+	if (!parameters ||
+	    json_object_object_add(parameters, "zoom", json_object_new_uint64(live->zoom)) < 0 ||
+	    json_object_object_add(parameters, "limit", json_object_new_int(ZOOM_ROWS)) < 0)
+		return -ENOMEM;
+	r = ask(live, "io.pebsd.GetZoom", TAKE_PTR(parameters), ret, live->trouble);
+	if (r < 0)
+		return r;
+	state = json_get_text(json_get_object(*ret, "zoom"), "state");
+	live->state.zoom_runs = state && strcmp(state, "running") == 0;
+	if (zoom_is_over(*ret))
+		live->zoom_report = json_object_get(*ret);
+	return 0;
+}
+
+/* The text of a report that no longer changes is made again, too: it says how long ago the zoom was. */
 static int fetch_zoom(struct live *live)
 {
 	const struct format_style style = live_style(live);
-	_cleanup_json_ json_object *parameters = json_object_new_object(), *reply = NULL;
-	const char *state;
+	_cleanup_json_ json_object *reply = json_object_get(live->zoom_report);
 	char *text = NULL;
 	size_t length;
 	FILE *out;
 	int r;
 
-	if (live->zoom_result || !live->zoom)
-		return take_page(live, strdup(live->zoom_result ? live->zoom_result : ""));
-	if (!parameters ||
-	    json_object_object_add(parameters, "zoom", json_object_new_uint64(live->zoom)) < 0 ||
-	    json_object_object_add(parameters, "limit", json_object_new_int(ZOOM_ROWS)) < 0)
-		return -ENOMEM;
-	r = ask(live, "io.pebsd.GetZoom", TAKE_PTR(parameters), &reply, live->trouble);
+	if (live->zoom_refused || !live->zoom)
+		return take_page(live, strdup(live->zoom_refused ? live->zoom_refused : ""));
+	r = reply ? 0 : ask_zoom(live, &reply);
 	if (r < 0)
 		return r;
-	state = json_get_text(json_get_object(reply, "zoom"), "state");
-	live->state.zoom_runs = state && strcmp(state, "running") == 0;
 	out = open_memstream(&text, &length);
 	if (!out)
 		return -ENOMEM;
 	format_zoom(out, reply, time(NULL), &style);
 	if (fclose(out) != 0)
 		return -ENOMEM;
-	if (zoom_is_over(reply))
-		live->zoom_result = strdup(text);
 	return take_page(live, text);
+}
+
+static void forget_zoom(struct live *live)
+{
+	free(live->zoom_refused);
+	json_object_put(live->zoom_report);
+	live->zoom_refused = NULL;
+	live->zoom_report = NULL;
 }
 
 void live_begin_zoom(struct live *live)
@@ -614,8 +634,7 @@ void live_begin_zoom(struct live *live)
 	char refused[TROUBLE_MAX] = "the daemon does not answer";
 	int r = -ENOTCONN;
 
-	free(live->zoom_result);
-	live->zoom_result = NULL;
+	forget_zoom(live);
 	live->zoom = 0;
 	live->state.zoom_runs = false;
 	if (live->client && call_add_name(parameters, "cgroup", live->state.target) &&
@@ -623,8 +642,8 @@ void live_begin_zoom(struct live *live)
 		r = ask(live, "io.pebsd.Zoom", TAKE_PTR(parameters), &reply, refused);
 	if (r == 0 && json_get_u64(reply, "zoom", &live->zoom))
 		live->state.zoom_runs = true;
-	else if (asprintf(&live->zoom_result, "No zoom is possible: %s\n", refused) < 0)
-		live->zoom_result = NULL;
+	else if (asprintf(&live->zoom_refused, "No zoom is possible: %s\n", refused) < 0)
+		live->zoom_refused = NULL;
 }
 
 void live_end_zoom(struct live *live)
@@ -747,7 +766,7 @@ void live_done(struct live *live)
 {
 	disconnect(live);
 	live_forget_page(live);
-	free(live->zoom_result);
+	forget_zoom(live);
 	json_object_put(live->status);
 	top_pane_done(&live->pane);
 	top_alerts_done(&live->alerts);

@@ -30,8 +30,9 @@ struct live {
 	/* Parts of the page that are rarely fetched; NULL: not fetched yet. */
 	char *suspects, *neighbours;
 	time_t neighbours_at;
-	u64 zoom;          /* number of the zoom of the page; 0: none runs */
-	char *zoom_result; /* text: the report that no longer changes, or why no zoom is possible; NULL: neither */
+	u64 zoom;                  /* number of the zoom of the page; 0: none runs */
+	char *zoom_refused;        /* text: why no zoom is possible; NULL: one is */
+	json_object *zoom_report;  /* the reply that no longer changes; NULL: none yet */
 	bool unfinished;           /* a key cancelled the last fetch, or put it off */
 	char trouble[TROUBLE_MAX]; /* the reason why the display is old; "": it is not */
 	char refused[TROUBLE_MAX]; /* why the last time could not be shown */
