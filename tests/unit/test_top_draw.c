@@ -165,6 +165,23 @@ Test(top_draw, waiting_has_columns_and_a_part_of_the_first_line)
 	(void)find_line(stalls, "  62.5  2.00     -  0.25     - 1.92G");
 }
 
+Test(top_draw, the_order_and_its_mark_are_those_of_the_event)
+{
+	struct top_row row = some_row("/a");
+	struct top_table table = some_table(&row, 1);
+	struct top_state state = {.own_window = -1};
+
+	for (int i = 0; i < 2; i++) {
+		_cleanup_free_ char *text = NULL;
+
+		top_state_set_sort(&state, i ? "share:remote_dram" : "latency");
+		table.latency = table.sources = false;
+		text = drawn(&state, &table, NULL, NULL, 7, &plain);
+		formatted_expect(text, "  by samples  ");
+		formatted_expect(text, ">SMP/S SMPL%");
+	}
+}
+
 Test(top_draw, waiting_stays_on_the_screen)
 {
 	struct top_row row = some_row("/system.slice/a-name-of-some-length.service");

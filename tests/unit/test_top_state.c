@@ -17,12 +17,14 @@ static const char *name_of(const void *table, size_t row, bool *ret_sum)
 }
 
 static const size_t in_place, one_down = 1;
+static const struct top_figures all = {.latency = true, .sources = true, .waits = true};
 
 static struct top_shown shown(const size_t *moved)
 {
 	return (struct top_shown){.rows = 100,
 				  .room = 10,
 				  .n_events = 2,
+				  .figures = {.latency = true, .sources = true},
 				  .first = *moved,
 				  .n = 30,
 				  .name = name_of,
@@ -109,17 +111,17 @@ Test(top_state, orders_windows_spans_events_and_depths_go_round)
 {
 	struct top_state state = {.own_window = -1};
 
-	cr_expect_str_eq(top_state_sort(&state), "latency");
+	cr_expect_str_eq(top_state_sort(&state, &all), "latency");
 	(void)key(&state, 'S');
-	cr_expect_str_eq(top_state_sort(&state), "share:remote_dram");
+	cr_expect_str_eq(top_state_sort(&state, &all), "share:remote_dram");
 	(void)key(&state, 's');
-	cr_expect_str_eq(top_state_sort(&state), "latency");
+	cr_expect_str_eq(top_state_sort(&state, &all), "latency");
 	top_state_set_sort(&state, "share:cxl");
-	cr_expect_str_eq(top_state_sort(&state), "share:cxl");
+	cr_expect_str_eq(top_state_sort(&state, &all), "share:cxl");
 	(void)key(&state, 's');
-	cr_expect_str_eq(top_state_sort(&state), "latency");
+	cr_expect_str_eq(top_state_sort(&state, &all), "latency");
 	top_state_set_sort(&state, "p99");
-	cr_expect_str_eq(top_state_sort(&state), "p99");
+	cr_expect_str_eq(top_state_sort(&state, &all), "p99");
 
 	cr_expect_eq(top_state_window(&state, false), 10);
 	cr_expect_eq(top_state_window(&state, true), 0, "all of a replay");
@@ -198,18 +200,46 @@ Test(top_state, orders_by_waiting_are_left_out_without_its_figures)
 
 	for (int i = 0; i < 8; i++) {
 		(void)top_state_key(&state, 's', &rows);
-		any = any || strcmp(top_state_sort(&state), "wait") == 0;
+		any = any || strcmp(top_state_sort(&state, &all), "wait") == 0;
 	}
 	cr_expect_not(any);
-	cr_expect_str_eq(top_state_sort(&state), "latency", "the first order again");
+	cr_expect_str_eq(top_state_sort(&state, &all), "latency", "the first order again");
 	(void)top_state_key(&state, 'S', &rows);
-	cr_expect_str_eq(top_state_sort(&state), "share:remote_dram");
+	cr_expect_str_eq(top_state_sort(&state, &all), "share:remote_dram");
 
-	rows.waits = true;
+	rows.figures = all;
 	(void)top_state_key(&state, 's', &rows);
-	cr_expect_str_eq(top_state_sort(&state), "wait");
+	cr_expect_str_eq(top_state_sort(&state, &all), "wait");
 	(void)top_state_key(&state, 's', &rows);
-	cr_expect_str_eq(top_state_sort(&state), "cores-lost");
+	cr_expect_str_eq(top_state_sort(&state, &all), "cores-lost");
+	top_state_done(&state);
+}
+
+Test(top_state, an_event_without_the_figure_of_the_order_is_sorted_by_samples)
+{
+	static const struct top_figures counts = {.waits = true}, stores = {.sources = true};
+	static const struct {
+		const char *sort, *of_counts, *of_stores;
+	} cases[] = {
+		{"latency", "samples", "samples"},    {"p99", "samples", "samples"},
+		{"share:hitm", "samples", "samples"}, {"share:remote_dram", "samples", "share:remote_dram"},
+		{"wait", "wait", "samples"},          {"samples", "samples", "samples"}};
+	struct top_shown rows = shown(&in_place);
+	struct top_state state = {.own_window = -1};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		top_state_set_sort(&state, cases[i].sort);
+		cr_expect_str_eq(top_state_sort(&state, &counts), cases[i].of_counts);
+		cr_expect_str_eq(top_state_sort(&state, &stores), cases[i].of_stores);
+		cr_expect_str_eq(top_state_sort(&state, &all), cases[i].sort, "the event before, again");
+	}
+	/* The next order is one that the event has, after the one that is shown. */
+	top_state_set_sort(&state, "latency");
+	rows.figures = counts;
+	(void)top_state_key(&state, 's', &rows);
+	cr_expect_str_eq(top_state_sort(&state, &all), "wait");
+	(void)top_state_key(&state, 'S', &rows);
+	cr_expect_str_eq(top_state_sort(&state, &all), "samples");
 	top_state_done(&state);
 }
 
@@ -449,7 +479,7 @@ Test(top_state, a_mouse_marks_opens_sorts_and_scrolls)
 	cr_expect_eq(state.scroll, 0);
 	(void)key(&state, SCREEN_ESCAPE);
 	cr_expect_eq(click(&state, TOP_NO_LINE, "p99"), TOP_FETCH);
-	cr_expect_str_eq(top_state_sort(&state), "p99");
+	cr_expect_str_eq(top_state_sort(&state, &all), "p99");
 	cr_expect_eq(click(&state, TOP_NO_LINE, NULL), TOP_NOTHING);
 	cr_expect_eq(click(&state, 1000, NULL), TOP_NOTHING);
 	/* While something is typed or asked, the mouse does nothing. */

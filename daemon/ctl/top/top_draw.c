@@ -289,10 +289,16 @@ static void put_head_of(FILE *out, size_t width, const char *head, const char *s
 	(void)fprintf(out, "%*s%s%s", (int)(width - strlen(head) - 1), "", sorted ? ">" : " ", head);
 }
 
+/* The order of the rows. A table that was requested by what waiting costs is sorted by it, known or not. */
+static const char *sort_of(const struct top_state *state, const struct top_table *table)
+{
+	return top_state_sort(state, &(struct top_figures){table->latency, table->sources, true});
+}
+
 static void put_heads(FILE *out, const struct top_state *state, const struct top_table *table,
 		      const struct top_layout *layout)
 {
-	const char *sort = top_state_sort(state);
+	const char *sort = sort_of(state, table);
 	bool by_source = strncmp(sort, "share:", 6) == 0 && strcmp(sort, "share:hitm") != 0;
 
 	(void)fprintf(out, BOLD "%*s%-*s", MARKS, "", (int)layout->name, state->sums ? "SUBTREE" : "CGROUP");
@@ -417,7 +423,7 @@ static void put_second_line(FILE *out, const struct top_state *state, const stru
 		text_span(table->window.value, span);
 	(void)snprintf(text, sizeof(text), "window %s", span);
 	put_part(&line, "", text);
-	(void)snprintf(text, sizeof(text), "by %s", top_state_sort(state));
+	(void)snprintf(text, sizeof(text), "by %s", sort_of(state, table));
 	put_part(&line, "", text);
 	if (visible) {
 		(void)snprintf(text, sizeof(text), "filter %.240s", visible);

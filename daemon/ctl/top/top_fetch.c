@@ -172,7 +172,7 @@ struct top_shown live_shown(const struct live *live)
 	struct top_shown shown = {.rows = table->matching,
 				  .room = live_frame(live, live->state.page).room,
 				  .n_events = table->n_events,
-				  .waits = table->has_waits,
+				  .figures = {table->latency, table->sources, table->has_waits},
 				  .first = table->first,
 				  .n = table->n,
 				  .name = name_of_row,
@@ -188,23 +188,35 @@ struct top_shown live_shown(const struct live *live)
 	return shown;
 }
 
+/* Only the reply says whether figures of waiting are there. */
+static struct top_figures figures_of(json_object *status, const char *event)
+{
+	json_object *described = event ? json_get_object(json_get_object(status, "events"), event) : NULL;
+
+	return (struct top_figures){.latency = figure_measures(described, "latency"),
+				    .sources = figure_measures(described, "source"),
+				    .waits = true};
+}
+
 /* Requests the visible rows, and a screenful before and after them. */
 static struct top_request top_request_of(const struct live *live, json_object *status)
 {
 	const struct top_state *state = &live->state;
 	size_t room = live_frame(live, TOP_TABLE).room;
+	const char *event = top_event_key(status, state->event);
+	const struct top_figures figures = figures_of(status, event);
 	struct top_request request = {
 		.past = state->at != 0,
 		.range = top_state_range(state, is_replay(status)),
 		.window_seconds = top_state_window(state, is_replay(status)),
-		.sort = top_state_sort(state),
+		.sort = top_state_sort(state, &figures),
 		.has_limit = true,
 		.limit = 3 * room,
 		.offset = state->first > room ? state->first - room : 0,
 		.filter = state->filter,
 		.sums = state->sums,
 		.depth = state->depth,
-		.event = top_event_key(status, state->event),
+		.event = event,
 		/* The past that is asked for is too short for a trend. */
 		.trend = state->at ? 0 : top_trend_cells(live_style(live).width),
 		.trend_seconds = top_state_span(state),

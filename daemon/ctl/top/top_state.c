@@ -16,29 +16,38 @@
 #define STEPS         10   /* windows that < and > go */
 #define WHEEL         3    /* lines that a step of the mouse's wheel goes */
 
-/* The sorts from SORT_WAIT on need figures of waiting. */
-enum { SORT_WAIT = 8 };
-static const char *const sorts[] = {"latency",
-				    "samples",
-				    "mean",
-				    "p99",
-				    "share:hitm",
-				    "share:l3",
-				    "share:local_dram",
-				    "share:remote_dram",
-				    [SORT_WAIT] = "wait",
-				    "cores-lost",
-				    "cpi",
-				    "misses",
-				    "traffic"};
+/* Every event has samples. */
+enum { SORT_SAMPLES = 1 };
+static const char *const sorts[] = {
+	"latency",          [SORT_SAMPLES] = "samples", "mean", "p99",        "share:hitm", "share:l3",
+	"share:local_dram", "share:remote_dram",        "wait", "cores-lost", "cpi",        "misses",
+	"traffic"};
 static const double windows[] = {10, 60, 600, 0};
 static const double spans[] = {600, 60, 3600};
 
-const char *top_state_sort(const struct top_state *state)
+static const char *chosen_sort(const struct top_state *state)
 {
 	if (state->sort < ARRAY_SIZE(sorts))
 		return sorts[state->sort];
 	return state->own_sort ? state->own_sort : sorts[0];
+}
+
+static bool has_figure(const char *sort, const struct top_figures *figures)
+{
+	if (strcmp(sort, "latency") == 0 || strcmp(sort, "mean") == 0 || strcmp(sort, "p99") == 0)
+		return figures->latency;
+	if (strcmp(sort, "share:hitm") == 0)
+		return figures->latency && figures->sources;
+	if (strncmp(sort, "share:", 6) == 0)
+		return figures->sources;
+	return figures->waits || strcmp(sort, sorts[SORT_SAMPLES]) == 0;
+}
+
+const char *top_state_sort(const struct top_state *state, const struct top_figures *figures)
+{
+	const char *sort = chosen_sort(state);
+
+	return has_figure(sort, figures) ? sort : sorts[SORT_SAMPLES];
 }
 
 void top_state_set_sort(struct top_state *state, const char *sort)
@@ -452,12 +461,14 @@ static void mark_alert(struct top_state *state, size_t row, const struct top_sho
 	top_state_settle_alerts(state, shown->alerts, shown->room);
 }
 
-/* Takes the next order, `step` further. Leaves out those by figures that the table does not have. */
+/* Takes the next order, `step` further. Leaves out those by figures that the event does not have. */
 static void change_sort(struct top_state *state, size_t step, const struct top_shown *shown)
 {
+	if (!has_figure(chosen_sort(state), &shown->figures))
+		state->sort = SORT_SAMPLES;
 	do
 		state->sort = (state->sort + step) % n_sorts(state);
-	while (!shown->waits && state->sort >= SORT_WAIT && state->sort < ARRAY_SIZE(sorts));
+	while (!has_figure(chosen_sort(state), &shown->figures));
 }
 
 /* Handles the keys that need a new table from the daemon. */

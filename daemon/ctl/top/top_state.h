@@ -64,12 +64,18 @@ struct top_state {
 	const char *message; /* says why the last key had no effect; NULL: nothing to say */
 };
 
+/* The figures by which the rows of an event can be sorted, besides samples. */
+struct top_figures {
+	bool latency, sources;
+	bool waits; /* what waiting costs */
+};
+
 /* The contents of the screen. */
 struct top_shown {
 	size_t rows; /* rows of the whole table, fetched or not; alerts; or lines of the page */
 	size_t room; /* number of rows that fit on the screen */
 	size_t n_events;
-	bool waits;      /* rows can be sorted by what waiting costs */
+	struct top_figures figures;
 	size_t first, n; /* rows that have been fetched */
 	/*
 	 * Returns the name of a fetched row, counted from the start of the table. Sets *ret_sum to whether the
@@ -108,10 +114,10 @@ void top_state_settle_alerts(struct top_state *state, const struct top_alerts *a
 void top_state_settle(struct top_state *state, const struct top_shown *shown);
 
 /*
- * The order, as in --sort. An order that is not one of the usual ones is added to them; its text must outlive
- * the state.
+ * The order, as in --sort: the chosen one, or "samples" if the event does not have its figure. An order that is not one
+ * of the usual ones is added to them; its text must outlive the state.
  */
-const char *top_state_sort(const struct top_state *state);
+const char *top_state_sort(const struct top_state *state, const struct top_figures *figures);
 void top_state_set_sort(struct top_state *state, const char *sort);
 
 /* The window in seconds; 0: the whole time. A replay begins with the whole time, unless --window is given. */
