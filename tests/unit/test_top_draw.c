@@ -343,7 +343,7 @@ Test(top_pane, it_has_a_histogram_by_source_and_a_timeline)
 	size_t lines = 0;
 
 	formatted_expect(text, "\033[1ma\033[0m\n");
-	formatted_expect(text, "! firing for 12s: slow, p99 912 cycles above 896 (x explain");
+	formatted_expect(text, "! firing for 12s: slow, p99 912 cycles; limit: above 896 (x");
 	formatted_expect(text, "samples 1006  mean 402\n");
 	formatted_expect(text, "        33 - 64  60.0% 1111111111111111111222222222222222222\n");
 	formatted_expect(text, "      129 - 256   0.0% \n");
