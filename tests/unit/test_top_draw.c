@@ -182,6 +182,48 @@ Test(top_draw, the_order_and_its_mark_are_those_of_the_event)
 	}
 }
 
+static char *first_line(const struct top_state *state, const struct top_table *table, const char *clock,
+			size_t width)
+{
+	const struct format_style style = {.width = width};
+	const struct top_view view = {.table = table, .clock = clock, .rows = 24};
+	_cleanup_free_ char *text = FORMATTED(top_draw_table(out, state, &view, &style));
+
+	return strndup(text, strcspn(text, "\n"));
+}
+
+Test(top_draw, alerts_and_lost_cores_stay_where_it_is_narrow)
+{
+	static const struct {
+		size_t width;
+		const char *line;
+	} cases[] = {
+		{120,
+		 "\033[1mpebsd: model (no measurement)\033[0m  20:15:03 UTC  \033[1m2 alerts firing (a)\033[0m  "
+		 "\033[1m3.28 of 10 cores lost to memory\033[0m  6969 samples/s"},
+		{80, "\033[1mpebsd: model (no measurement)\033[0m  20:15:03 UTC  \033[1m2 firing (a)\033[0m  "
+		     "\033[1m3.28 cores lost\033[0m"},
+		{60, "\033[1mpebsd: model\033[0m  20:15:03 UTC  \033[1m2 firing (a)\033[0m  "
+		     "\033[1m3.28 cores lost\033[0m"},
+		{40, "\033[1mpebsd: model\033[0m  20:15:03 UTC  \033[1m2 firing (a)\033[0m"},
+	};
+	struct top_table table = some_table(NULL, 0);
+	struct top_state state = {.own_window = -1};
+	_cleanup_free_ char *past = NULL;
+
+	table.origin = (char *)"model (no measurement)";
+	table.firing = 2;
+	(void)strcpy(table.cores_lost, "3.28 of 10 cores lost to memory");
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_free_ char *line = first_line(&state, &table, "20:15:03 UTC", cases[i].width);
+
+		cr_expect_str_eq(line, cases[i].line, "%s", line);
+	}
+	state.at = 1;
+	past = first_line(&state, &table, "Sat 2026-11-21 20:15:03 UTC", 50);
+	formatted_expect(past, "  \033[7mPAST 20:15:03 UTC\033[0m  \033[1m2 firing (a)\033[0m");
+}
+
 Test(top_draw, waiting_stays_on_the_screen)
 {
 	struct top_row row = some_row("/system.slice/a-name-of-some-length.service");
@@ -299,6 +341,8 @@ Test(top_draw, the_pane_is_where_the_screen_has_room)
 	cr_expect_eq(top_frame_of(TOP_TABLE, 80, 24, (u64)-1).pane_lines, 0);
 	frame = top_frame_of(TOP_TABLE, 120, 30, 100);
 	cr_expect(frame.room == 12 && !frame.beside && frame.pane_lines == 12 && frame.pane_width == 120);
+	frame = top_frame_of(TOP_TABLE, 300, 4, 100);
+	cr_expect(frame.first == 2 && frame.room == 1, "a row is shown, and the keys");
 	frame = top_frame_of(TOP_TABLE, 200, 50, 100);
 	cr_expect(frame.room == 45 && frame.beside && frame.width == 117 && frame.pane_width == 80);
 	for (size_t rows = 1; rows < 80; rows++)
@@ -307,11 +351,11 @@ Test(top_draw, the_pane_is_where_the_screen_has_room)
 				frame = top_frame_of(page, columns, rows, rows / 3);
 				cr_assert(frame.room >= (rows < 12 ? 1 : 5) && frame.width >= 1 &&
 					  frame.width <= columns);
-				cr_assert(rows < 12 || frame.first + frame.room + 1 +
-								       (frame.pane_lines && !frame.beside
-										? frame.pane_lines + 1
-										: 0) ==
-							       rows,
+				cr_assert(rows < 4 || frame.first + frame.room + 1 +
+								      (frame.pane_lines && !frame.beside
+									       ? frame.pane_lines + 1
+									       : 0) ==
+							      rows,
 					  "%zu rows", rows);
 			}
 }
@@ -523,6 +567,71 @@ Test(top_draw, alerts_are_a_list_with_a_mark)
 	formatted_expect(text, " !\033[0mfiring  12s  slow  p99 912 cycles  above 896  /a ");
 	formatted_expect(text, "\033[7m>~\033[0m\033[7mfiring  12s  slow");
 	formatted_expect(text, "\033[1mEnter\033[0m explain");
+}
+
+Test(top_draw, a_narrow_list_of_alerts_keeps_the_values)
+{
+	struct top_alert list[] = {some_alert(TOP_ALERT_UNKNOWN, "database")};
+	const struct top_alerts alerts = {.list = list, .n = ARRAY_SIZE(list)};
+	const struct top_view view = {.alerts = &alerts, .clock = "20:15:03 UTC", .rows = 10};
+	const struct top_state state = {.page = TOP_ALERTS};
+
+	list[0].words = (char *)"unknown (firing)";
+	list[0].visible_rule = (char *)"database-latency";
+	(void)strcpy(list[0].value, "cores-lost 0.5252 cores");
+	(void)strcpy(list[0].limit, "above 1 cores");
+	for (size_t width = 20; width < 120; width++) {
+		const struct format_style style = {.width = width};
+		_cleanup_free_ char *text = FORMATTED(top_draw_alerts(out, &state, &view, &style));
+
+		cr_expect_eq(strstr(text, " cores-lost 0.5252 cores ") != NULL, width >= 72, "%zu", width);
+		cr_expect_eq(strstr(text, " above 1 cores ") != NULL, width >= 91, "%zu", width);
+	}
+}
+
+Test(top_draw, the_last_line_has_the_keys_of_its_page)
+{
+	static const struct {
+		enum top_page page;
+		bool past;
+		const char *keys;
+	} cases[] = {
+		{TOP_CGROUP, false, " q quit  ? help  Esc back  Up Down scroll  x why  z zoom  "},
+		{TOP_EXPLAIN, false, " q quit  ? help  Esc back  Up Down scroll  Enter open the cgroup"},
+		{TOP_CGROUP, true,
+		 " q quit  ? help  n now  Esc back  Up Down scroll  x why  , . back, forward  "},
+		{TOP_ALERTS, true, " q quit  ? help  n now  Enter explain  Esc back  , . back, forward  "},
+		{TOP_EXPLAIN, true,
+		 " q quit  ? help  n now  Esc back  Up Down scroll  Enter open the cgroup  "},
+		{TOP_TABLE, true, " q quit  ? help  n now  Enter open  a alerts  x why  , . back, forward  "},
+	};
+	const struct top_table table = some_table(NULL, 0);
+	const struct top_view view = {.table = &table, .clock = "20:15:03 UTC", .rows = 24};
+	const struct top_alerts none = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct top_state state = {
+			.page = cases[i].page, .at = cases[i].past, .target = (char *)"/a", .own_window = -1};
+		struct top_view shown = view;
+		_cleanup_free_ char *text = NULL, *last = NULL;
+		size_t n = 1;
+
+		shown.alerts = &none;
+		text = cases[i].page == TOP_TABLE ? FORMATTED(top_draw_table(out, &state, &shown, &plain))
+		       : cases[i].page == TOP_ALERTS
+			       ? FORMATTED(top_draw_alerts(out, &state, &shown, &plain))
+			       : FORMATTED(top_draw_page(out, &state, &shown, "text\n", &plain));
+		/* Without the marks. */
+		last = calloc(1, strlen(text) + 2);
+		last[0] = ' ';
+		for (const char *at = strrchr(text, '\n') + 1; *at; at++)
+			if (*at == '\033')
+				at = strchr(at, 'm');
+			else
+				last[n++] = *at;
+		(void)strcat(last, "  ");
+		formatted_expect(last, cases[i].keys);
+	}
 }
 
 Test(top_draw, the_head_of_a_page_stays_when_it_scrolls)

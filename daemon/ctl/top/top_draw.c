@@ -7,6 +7,8 @@
 #include "base/text.h"
 
 #define LINES_OVER_ROWS 4 /* lines above the rows of the table: three, and the column heads */
+#define LINES_OVER_FEW  2 /* of these on a screen of less than FEW_ROWS lines: the first one, and the heads */
+#define FEW_ROWS        6
 #define LINES_OVER_PAGE 1
 #define LINES_UNDER     1
 #define LOW_ROWS        16
@@ -17,6 +19,7 @@
 #define TREND_MIN       9
 #define TREND_MAX       60
 #define ALERT_RULE_MAX  32
+#define ALERT_RULE_MIN  12
 #define MARKS           2   /* left of the name: the marks of the row and of its alert */
 #define BESIDE_COLUMNS  170 /* from this width on the pane is beside the table */
 #define BESIDE_ROWS     20
@@ -24,7 +27,8 @@
 #define PANE_MIN        10
 #define ROOM_MIN        5 /* rows of the table that a low screen keeps */
 #define BELOW_COLUMNS   60
-#define BETWEEN         3 /* columns between the table and the pane */
+#define DATE_COLUMNS    15 /* of "Sat 2026-11-21 " in a time of the past */
+#define BETWEEN         3  /* columns between the table and the pane */
 
 #define BOLD    "\033[1m"
 #define DIM     "\033[2m"
@@ -63,6 +67,10 @@ struct top_frame top_frame_of(enum top_page page, size_t columns, size_t rows, u
 	if (page != TOP_TABLE && page != TOP_ALERTS && rows < LOW_ROWS) {
 		frame.first = LINES_OVER_PAGE;
 		other = LINES_OVER_PAGE + LINES_UNDER;
+	}
+	if ((page == TOP_TABLE || page == TOP_ALERTS) && rows < FEW_ROWS) {
+		frame.first = LINES_OVER_FEW;
+		other = LINES_OVER_FEW + LINES_UNDER;
 	}
 	frame.room = rows > other ? rows - other : 1;
 	if (page != TOP_TABLE)
@@ -349,40 +357,88 @@ static void put_part(struct line *line, const char *mark, const char *text)
 	line->any = true;
 }
 
+/* The parts of the first line that are never left out for others. */
+#define PART_MAX 128
+struct heading {
+	struct {
+		const char *mark;
+		char text[PART_MAX], brief[PART_MAX]; /* `brief`: for a narrow screen; "": as it is */
+	} parts[8];
+	size_t n;
+};
+
+/* Returns the text of a new part. */
+static char *new_part(struct heading *heading, const char *mark)
+{
+	heading->parts[heading->n].mark = mark;
+	return heading->parts[heading->n++].text;
+}
+
+/* Returns the brief text of the last part. */
+static char *brief_part(struct heading *heading)
+{
+	return heading->parts[heading->n - 1].brief;
+}
+
+/* Puts all parts, the last ones in brief if not all fit. If some do not fit even then, no place is left for others. */
+static void put_heading(struct line *line, struct heading *heading)
+{
+	const size_t fitting = line->left;
+	size_t columns = 0;
+
+	for (size_t i = 0; i < heading->n; i++)
+		columns += text_width(heading->parts[i].text) + (i ? 2 : 0);
+	for (size_t i = heading->n; i-- > 0 && columns > fitting;) {
+		if (!*heading->parts[i].brief)
+			continue;
+		columns -= text_width(heading->parts[i].text) - text_width(heading->parts[i].brief);
+		memcpy(heading->parts[i].text, heading->parts[i].brief, PART_MAX);
+	}
+	for (size_t i = 0; i < heading->n; i++)
+		put_part(line, heading->parts[i].mark, heading->parts[i].text);
+	if (fitting < columns)
+		line->left = 0;
+}
+
 static void put_first_line(FILE *out, const struct top_state *state, const struct top_view *view,
 			   const struct format_style *style)
 {
 	const struct top_table *table = view->table;
-	const char *clock = view->clock;
+	const char *origin = table->origin ? table->origin : "-";
 	char text[128], number[TEXT_NUMBER_MAX];
 	struct line line = {.out = out, .left = style->width};
+	struct heading heading = {.n = 0};
 
-	(void)snprintf(text, sizeof(text), "pebsd: %.90s", table->origin ? table->origin : "-");
-	put_part(&line, BOLD, text);
-	(void)snprintf(text, sizeof(text), "%s%s",
+	(void)snprintf(new_part(&heading, BOLD), PART_MAX, "pebsd: %.90s", origin);
+	(void)snprintf(brief_part(&heading), PART_MAX, "pebsd: %.*s", (int)strcspn(origin, " "), origin);
+	(void)snprintf(new_part(&heading, state->frozen || state->at ? REVERSE : ""), PART_MAX, "%s%s",
 		       state->at       ? "PAST "
 		       : state->frozen ? "FROZEN at "
 				       : "",
-		       clock);
-	put_part(&line, state->frozen || state->at ? REVERSE : "", text);
+		       view->clock);
+	/* "Sat 2026-11-21 03:12:30 CET": without the date. */
+	if (state->at && strlen(view->clock) > DATE_COLUMNS)
+		(void)snprintf(brief_part(&heading), PART_MAX, "PAST %.60s", view->clock + DATE_COLUMNS);
 	if (table->paused)
-		put_part(&line, REVERSE, "PAUSED");
-	if (table->lost) {
-		(void)snprintf(text, sizeof(text), "LOST %.100s", table->lost);
-		put_part(&line, BOLD, text);
-	}
+		(void)snprintf(new_part(&heading, REVERSE), PART_MAX, "PAUSED");
+	if (table->lost)
+		(void)snprintf(new_part(&heading, BOLD), PART_MAX, "LOST %.100s", table->lost);
 	if (table->firing > 0) {
-		(void)snprintf(text, sizeof(text), "%llu alert%s firing (a)",
-			       (unsigned long long)table->firing, table->firing == 1 ? "" : "s");
-		put_part(&line, style->colour ? BOLD RED : BOLD, text);
+		(void)snprintf(new_part(&heading, style->colour ? BOLD RED : BOLD), PART_MAX,
+			       "%llu alert%s firing (a)", (unsigned long long)table->firing,
+			       table->firing == 1 ? "" : "s");
+		(void)snprintf(brief_part(&heading), PART_MAX, "%llu firing (a)",
+			       (unsigned long long)table->firing);
 	}
-	if (table->without_slot > 0) {
-		(void)snprintf(text, sizeof(text), "%llu cgroup%s without a slot",
+	if (table->without_slot > 0)
+		(void)snprintf(new_part(&heading, BOLD), PART_MAX, "%llu cgroup%s without a slot",
 			       (unsigned long long)table->without_slot, table->without_slot == 1 ? "" : "s");
-		put_part(&line, BOLD, text);
+	if (*table->cores_lost) {
+		(void)snprintf(new_part(&heading, BOLD), PART_MAX, "%.60s", table->cores_lost);
+		(void)snprintf(brief_part(&heading), PART_MAX, "%.*s cores lost",
+			       (int)strcspn(table->cores_lost, " "), table->cores_lost);
 	}
-	if (*table->cores_lost)
-		put_part(&line, BOLD, table->cores_lost);
+	put_heading(&line, &heading);
 	if (table->rate.known) {
 		text_short_count(table->rate.value, number);
 		(void)snprintf(text, sizeof(text), "%s samples/s", number);
@@ -496,32 +552,31 @@ static void put_question(FILE *out, const struct top_state *state, const char *t
 		      fitting ? fitting : "?");
 }
 
+#define SCROLL "Up Down\tscroll"
+
 static void put_keys(FILE *out, const struct top_state *state, const struct top_alert *alert, size_t width)
 {
 	static const char *const of_pages[TOP_PAGES][14] = {
 		[TOP_TABLE] = {"Enter\topen", "a\talerts", "x\twhy", "z\tzoom", "s\tsort", "/\tfilter",
 			       ", .\ttime", "w\twindow", "space\tfreeze", "d\tsums", "p\tpaths", "e\tevent",
 			       "t\ttrend", NULL},
-		[TOP_CGROUP] = {"Esc\tback", "x\twhy", "z\tzoom", "Up Down PgUp PgDn\tscroll", "w\twindow",
-				"t\ttrend", "space\tfreeze", ", .\ttime", "j\tjump", NULL},
+		[TOP_CGROUP] = {"Esc\tback", SCROLL, "x\twhy", "z\tzoom", "w\twindow", "t\ttrend",
+				"space\tfreeze", ", .\ttime", "j\tjump", NULL},
 		[TOP_ALERTS] = {"Enter\texplain", "Esc\tback", "z\tzoom", "p\tpaths", ", .\ttime", "j\tjump",
 				NULL},
-		[TOP_EXPLAIN] = {"Esc\tback", "Enter\topen the cgroup", "z\tzoom",
-				 "Up Down PgUp PgDn\tscroll", ", .\ttime", NULL},
-		[TOP_ZOOM] = {"Esc\tback", "z\tzoom again", "Up Down PgUp PgDn\tscroll", "x\twhy", NULL},
-		[TOP_HELP] = {"Esc\tback", "Up Down PgUp PgDn\tscroll", NULL},
+		[TOP_EXPLAIN] = {"Esc\tback", SCROLL, "Enter\topen the cgroup", "z\tzoom", ", .\ttime", NULL},
+		[TOP_ZOOM] = {"Esc\tback", SCROLL, "z\tzoom again", "x\twhy", NULL},
+		[TOP_HELP] = {"Esc\tback", SCROLL, NULL},
 	};
-	static const char *const of_past[] = {", .\tone window back, forward",
-					      "< >\tten",
-					      "j\tjump",
-					      "n\tnow",
-					      "w\twindow",
-					      "Enter\topen",
-					      "Esc\tback",
-					      "x\twhy",
-					      "a\talerts",
-					      "s\tsort",
-					      "/\tfilter"};
+	/* The first keys while the past is shown; those of `of_past` follow. A zoom is of the present. */
+	static const char *const of_past_pages[TOP_PAGES][4] = {
+		[TOP_TABLE] = {"Enter\topen", "a\talerts", "x\twhy"},
+		[TOP_CGROUP] = {"Esc\tback", SCROLL, "x\twhy"},
+		[TOP_ALERTS] = {"Enter\texplain", "Esc\tback"},
+		[TOP_EXPLAIN] = {"Esc\tback", SCROLL, "Enter\topen the cgroup"},
+	};
+	static const char *const of_past[] = {", .\tback, forward", "< >\tten windows", "j\tjump",
+					      "w\twindow",          "s\tsort",          "/\tfilter"};
 	_cleanup_free_ char *visible = state->typing ? text_visible(state->typed) : NULL;
 	struct line line = {.out = out, .left = width};
 
@@ -533,13 +588,17 @@ static void put_keys(FILE *out, const struct top_state *state, const struct top_
 	if (state->page != TOP_HELP)
 		put_key(&line, "?\thelp");
 	if (alert && (state->page == TOP_TABLE || state->page == TOP_CGROUP))
-		put_key(&line, "x\texplain the alert");
+		put_key(&line, state->at ? "x\texplain" : "x\texplain the alert");
 	if (state->page == TOP_ZOOM && state->zoom_runs)
 		put_key(&line, "Esc\tend the zoom");
 	if (state->at && state->page != TOP_HELP && state->page != TOP_ZOOM) {
-		for (size_t i = 0; i < sizeof(of_past) / sizeof(*of_past); i++)
-			if (strcmp(of_past[i], state->page == TOP_TABLE ? "Esc\tback" : "Enter\topen") != 0)
-				put_key(&line, of_past[i]);
+		put_key(&line, "n\tnow");
+		for (const char *const *key = of_past_pages[state->page]; *key; key++)
+			if (!alert || strcmp(*key, "x\twhy") != 0)
+				put_key(&line, *key);
+		/* The table is sorted and filtered. */
+		for (size_t i = 0; i < ARRAY_SIZE(of_past) - (state->page == TOP_TABLE ? 0 : 2); i++)
+			put_key(&line, of_past[i]);
 		return;
 	}
 	for (const char *const *key = of_pages[state->page]; *key; key++)
@@ -621,9 +680,15 @@ void top_draw_table(FILE *out, const struct top_state *state, const struct top_v
 	size_t length;
 	FILE *stream;
 
-	put_first_line(out, state, view, style);
-	put_second_line(out, state, view->table, style->width);
-	put_third_line(out, state, &layout, view, style->width);
+	if (frame.first == LINES_OVER_FEW && (view->trouble || state->message)) {
+		put_third_line(out, state, &layout, view, style->width);
+	} else {
+		put_first_line(out, state, view, style);
+	}
+	if (frame.first > LINES_OVER_FEW) {
+		put_second_line(out, state, view->table, style->width);
+		put_third_line(out, state, &layout, view, style->width);
+	}
 	if (frame.beside && (stream = open_memstream(&rows, &length))) {
 		put_rows(stream, state, view, &layout, frame.room, style);
 		if (fclose(stream) == 0)
@@ -710,9 +775,11 @@ static void widen(size_t *width, const char *text)
 static struct alert_columns alert_columns_of(const struct top_state *state, const struct top_alerts *alerts,
 					     size_t width)
 {
-	struct alert_columns columns = {
-		.words = strlen("STATE"), .age = strlen("AGE"), .rule = strlen("RULE"), .name = NAME_MIN};
-	size_t value = strlen("VALUE"), limit = strlen("LIMIT"), left;
+	struct alert_columns columns = {.words = strlen("STATE"),
+					.age = strlen("AGE"),
+					.rule = strlen("RULE"),
+					.name = strlen("CGROUP")};
+	size_t value = strlen("VALUE"), limit = strlen("LIMIT"), used, least, more, left;
 
 	for (size_t i = 0; i < alerts->n; i++) {
 		const struct top_alert *alert = &alerts->list[i];
@@ -725,13 +792,18 @@ static struct alert_columns alert_columns_of(const struct top_state *state, cons
 		widen(&limit, alert->limit);
 	}
 	columns.rule = columns.rule < ALERT_RULE_MAX ? columns.rule : ALERT_RULE_MAX;
-	left = MARKS + columns.words + 2 + columns.age + 2 + columns.rule + 2;
-	left = width > left ? width - left : 0;
-	if (left >= NAME_MIN + value + 2)
-		columns.value = value;
+	least = columns.name < NAME_MIN ? columns.name : NAME_MIN;
+	used = MARKS + columns.words + 2 + columns.age + 2 + columns.rule + 2;
+	/* The value says more than the limit, and than the whole name of the rule. */
+	more = used + least + value + 2 > width ? used + least + value + 2 - width : 0;
+	if (columns.rule >= ALERT_RULE_MIN + more) {
+		columns.rule -= more;
+		used -= more;
+	}
+	left = width > used ? width - used : 0;
+	columns.value = left >= least + value + 2 ? value : 0;
 	left -= columns.value ? columns.value + 2 : 0;
-	if (left >= NAME_MIN + limit + 2)
-		columns.limit = limit;
+	columns.limit = columns.value && left >= least + limit + 2 ? limit : 0;
 	left -= columns.limit ? columns.limit + 2 : 0;
 	columns.name = columns.name < left ? columns.name : left;
 	return columns;
@@ -771,7 +843,8 @@ void top_draw_alerts(FILE *out, const struct top_state *state, const struct top_
 	static const struct top_alerts none = {0};
 	const struct top_alerts *alerts = view->alerts ? view->alerts : &none;
 	const struct alert_columns columns = alert_columns_of(state, alerts, style->width);
-	size_t room = top_frame_of(TOP_ALERTS, style->width, view->rows, 0).room, drawn = 0;
+	const struct top_frame frame = top_frame_of(TOP_ALERTS, style->width, view->rows, 0);
+	size_t room = frame.room, drawn = 0;
 	size_t by_state[TOP_ALERT_OTHER + 1] = {0};
 	char rest[64] = "";
 
@@ -782,9 +855,9 @@ void top_draw_alerts(FILE *out, const struct top_state *state, const struct top_
 			       state->first_alert + room < alerts->n ? state->first_alert + room : alerts->n,
 			       alerts->n, alerts->more ? " and more" : "");
 	put_title(out, state, view, "Alerts", rest, style->width);
-	if (state->at)
+	if (frame.first > LINES_OVER_FEW && state->at)
 		(void)fprintf(out, "%zu in this time\n\n", alerts->n);
-	else
+	else if (frame.first > LINES_OVER_FEW)
 		(void)fprintf(out, "%zu firing, %zu pending, %zu unknown, %zu resolved in the last hour\n\n",
 			      by_state[TOP_ALERT_FIRING], by_state[TOP_ALERT_PENDING],
 			      by_state[TOP_ALERT_UNKNOWN], by_state[TOP_ALERT_OTHER]);
