@@ -742,6 +742,9 @@ Test(top_screen, a_large_screen_shows_the_marked_row)
 		/* It follows the mark. */
 		press(terminal, "/nginx\r", "1 cgroup");
 		press(terminal, "p", "CYCLES  SHARE");
+		press(terminal, "/nothing-has-this-name\r", "no matching cgroup");
+		expect_gone(terminal, "CYCLES  SHARE");
+		press(terminal, "x", "no cgroup is marked");
 		quit(terminal);
 	}
 }

@@ -678,6 +678,18 @@ Test(top_draw, full_names_are_paths)
 	formatted_expect(paths, "> /kubepods/shop ");
 }
 
+Test(top_draw, a_text_that_the_next_character_replaces_is_reversed)
+{
+	const struct top_table table = some_table(NULL, 0);
+	struct top_state state = {.own_window = -1, .typing = true, .typed_before = true, .typed = "web"};
+	_cleanup_free_ char *before = drawn(&state, &table, NULL, NULL, 7, &plain), *typed = NULL;
+
+	formatted_expect(before, "\033[1mfilter: \033[7mweb\033[0m  Enter: apply");
+	state.typed_before = false;
+	typed = drawn(&state, &table, NULL, NULL, 7, &plain);
+	formatted_expect(typed, "\033[1mfilter: web_\033[0m  Enter: apply");
+}
+
 static char *line_of(const double *values, size_t n, size_t cells, bool utf8)
 {
 	struct trend_line line = {.n = n, .latency = true};

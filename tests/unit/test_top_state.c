@@ -75,7 +75,11 @@ Test(top_state, a_marked_cgroup_is_found_again)
 	moved.rows = moved.n = 0;
 	top_state_settle(&state, &moved);
 	cr_expect_eq(state.row, 0);
-	cr_expect_eq(top_state_key(&state, SCREEN_ENTER, &moved), TOP_NOTHING, "there is nothing to open");
+	for (const char *at = "\nxz"; *at; at++) {
+		cr_expect_eq(top_state_key(&state, (u32)*at, &moved), TOP_DRAW, "there is nothing to open");
+		cr_expect_str_eq(state.message, "no cgroup is marked");
+	}
+	cr_expect_eq(state.page, TOP_TABLE);
 	top_state_done(&state);
 }
 
@@ -97,6 +101,21 @@ Test(top_state, a_filter_is_typed)
 	(void)key(&state, 'z');
 	cr_expect_eq(key(&state, SCREEN_ESCAPE), TOP_DRAW);
 	cr_expect_str_eq(state.filter, "q ", "not taken");
+	/* The filter from before stays until something else is typed. */
+	(void)key(&state, '/');
+	cr_expect(state.typed_before && strcmp(state.typed, "q ") == 0);
+	(void)key(&state, SCREEN_UP);
+	cr_expect_eq(key(&state, SCREEN_ENTER), TOP_FETCH);
+	cr_expect_str_eq(state.filter, "q ");
+	(void)key(&state, '/');
+	(void)key(&state, 'a');
+	(void)key(&state, 'b');
+	cr_expect_str_eq(state.typed, "ab");
+	(void)key(&state, SCREEN_ESCAPE);
+	(void)key(&state, '/');
+	(void)key(&state, SCREEN_BACKSPACE);
+	cr_expect_str_eq(state.typed, "");
+	(void)key(&state, SCREEN_ESCAPE);
 	for (int i = 0; i < 2 * TOP_FILTER_MAX; i++)
 		(void)key(&state, i ? 'a' : '/');
 	cr_expect_eq(strlen(state.typed), TOP_FILTER_MAX - 1);
@@ -297,6 +316,10 @@ Test(top_state, a_time_is_typed)
 	key(&state, 'j');
 	cr_expect_eq(key(&state, SCREEN_ESCAPE), TOP_DRAW);
 	cr_expect_eq(state.at, 1795230720);
+	/* Nothing is typed: cancelled. */
+	key(&state, 'j');
+	cr_expect_eq(key(&state, SCREEN_ENTER), TOP_DRAW);
+	cr_expect(!state.typing && !state.message && state.at == 1795230720);
 	/* The filter is typed as before. */
 	key(&state, '/');
 	cr_expect(state.typing && !state.typing_time);
@@ -381,7 +404,8 @@ Test(top_state, the_marked_alert_is_found_again)
 	top_state_settle_alerts(&state, &(struct top_alerts){0}, 10);
 	cr_expect_eq(state.alert, 0);
 	rows.alerts = &(struct top_alerts){0};
-	cr_expect_eq(top_state_key(&state, SCREEN_ENTER, &rows), TOP_NOTHING, "nothing to explain");
+	cr_expect_eq(top_state_key(&state, SCREEN_ENTER, &rows), TOP_DRAW, "nothing to explain");
+	cr_expect_str_eq(state.message, "no alert is marked");
 	top_state_done(&state);
 }
 

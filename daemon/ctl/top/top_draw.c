@@ -542,8 +542,10 @@ static void put_question(FILE *out, const struct top_state *state, const char *t
 	_cleanup_free_ char *fitting = NULL;
 
 	if (text) {
-		(void)fprintf(out, BOLD "%s: %s_" NORMAL "  Enter: %s  Esc: cancel",
-			      state->typing_time ? "time" : "filter", text,
+		(void)fprintf(out, BOLD "%s: %s%s%s" NORMAL "  Enter: %s  Esc: cancel",
+			      state->typing_time ? "time" : "filter",
+			      state->typed_before && *text ? REVERSE : "", text,
+			      state->typed_before && *text ? "" : "_",
 			      state->typing_time ? "go there (03:12, yesterday 22:00, -2h)" : "apply");
 		return;
 	}

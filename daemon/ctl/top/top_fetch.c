@@ -426,6 +426,13 @@ bool live_pane_is_old(const struct live *live)
 	       (!live->pane.cgroup || strcmp(live->pane.cgroup, row->name) != 0);
 }
 
+const struct top_pane *live_shown_pane(const struct live *live)
+{
+	const bool of_row = live->state.page != TOP_TABLE || marked_row(live);
+
+	return of_row && live->pane.cgroup && !live_pane_is_old(live) ? &live->pane : NULL;
+}
+
 void live_fetch_pane(struct live *live)
 {
 	const struct top_row *row = marked_row(live);

@@ -27,8 +27,7 @@ static void draw(struct live *live)
 	const struct format_style style = live_style(live);
 	const struct top_view view = {.table = &live->table,
 				      .alerts = &live->alerts,
-				      .pane = live->pane.cgroup && !live_pane_is_old(live) ? &live->pane
-											   : NULL,
+				      .pane = live_shown_pane(live),
 				      .clock = live->clock,
 				      .trouble = *live->trouble ? live->trouble : NULL,
 				      .rows = live_rows(live)};

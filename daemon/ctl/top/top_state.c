@@ -228,13 +228,18 @@ static void shorten(char *text)
 	text[length] = '\0';
 }
 
+static bool is_typed(u32 key)
+{
+	return key < SCREEN_UP && iswprint((wint_t)key);
+}
+
 static void type(struct top_state *state, u32 key)
 {
 	char bytes[MB_LEN_MAX + 1] = "";
 	mbstate_t conversion = {0};
 	size_t length, used = strlen(state->typed);
 
-	if (key >= SCREEN_UP || !iswprint((wint_t)key))
+	if (!is_typed(key))
 		return;
 	length = wcrtomb(bytes, (wchar_t)key, &conversion);
 	if (length == (size_t)-1 || used + length >= sizeof(state->typed))
@@ -286,10 +291,17 @@ static enum top_action jump(struct top_state *state)
 
 static enum top_action type_filter(struct top_state *state, u32 key)
 {
+	const bool before = state->typed_before;
+
+	state->typed_before = false;
 	switch (key) {
 	case SCREEN_ENTER:
-		if (state->typing_time)
+		if (state->typing_time && *state->typed)
 			return jump(state);
+		if (state->typing_time) {
+			state->typing = false;
+			return TOP_DRAW;
+		}
 		memcpy(state->filter, state->typed, sizeof(state->filter));
 		state->typing = false;
 		state->first = 0;
@@ -299,12 +311,16 @@ static enum top_action type_filter(struct top_state *state, u32 key)
 		state->typing = false;
 		return TOP_DRAW;
 	case SCREEN_BACKSPACE:
+		if (before)
+			state->typed[0] = '\0';
 		shorten(state->typed);
 		return TOP_DRAW;
 	case 'U' - '@': /* Ctrl-U: delete the line, as in a shell */
 		state->typed[0] = '\0';
 		return TOP_DRAW;
 	default:
+		if (before && is_typed(key))
+			state->typed[0] = '\0';
 		type(state, key);
 		return TOP_DRAW;
 	}
@@ -372,10 +388,16 @@ static void take_rule(struct top_state *state, const struct top_shown *shown)
 	state->rule = alert ? strdup(alert->rule) : NULL;
 }
 
+static enum top_action say_nothing_is_marked(struct top_state *state)
+{
+	state->message = state->page == TOP_ALERTS ? "no alert is marked" : "no cgroup is marked";
+	return TOP_DRAW;
+}
+
 static enum top_action open_cgroup(struct top_state *state, const struct top_shown *shown)
 {
 	if (!take_target(state, shown))
-		return TOP_NOTHING;
+		return say_nothing_is_marked(state);
 	if (state->page == TOP_TABLE)
 		mark(state, state->row, shown);
 	open_page(state, TOP_CGROUP);
@@ -388,7 +410,7 @@ static enum top_action open_explanation(struct top_state *state, const struct to
 	const bool again = state->page != TOP_ALERTS && is_open(state, TOP_EXPLAIN);
 
 	if (!take_target(state, shown))
-		return TOP_NOTHING;
+		return say_nothing_is_marked(state);
 	if (state->page == TOP_TABLE)
 		mark(state, state->row, shown);
 	/* Another alert of the cgroup may be the most urgent one by now. */
@@ -405,7 +427,7 @@ static enum top_action ask_to_zoom(struct top_state *state, const struct top_sho
 		return TOP_DRAW;
 	}
 	state->confirming = take_target(state, shown);
-	return state->confirming ? TOP_DRAW : TOP_NOTHING;
+	return state->confirming ? TOP_DRAW : say_nothing_is_marked(state);
 }
 
 static enum top_action confirm(struct top_state *state, u32 key)
@@ -530,6 +552,7 @@ static enum top_action key_of_table(struct top_state *state, u32 key, const stru
 		state->typing = true;
 		state->typing_time = false;
 		memcpy(state->typed, state->filter, sizeof(state->typed));
+		state->typed_before = true;
 		return TOP_DRAW;
 	default:
 		return change(state, key, shown);
@@ -557,6 +580,7 @@ static bool key_of_time(struct top_state *state, u32 key, enum top_action *ret)
 		return true;
 	case 'j':
 		state->typing = state->typing_time = true;
+		state->typed_before = false;
 		state->typed[0] = '\0';
 		*ret = TOP_DRAW;
 		return true;

@@ -44,6 +44,7 @@ struct top_state {
 	time_t at;        /* end of the time that is shown; 0: the present */
 	moment_zone zone; /* of typed times; NULL: UTC */
 	char typed[TOP_FILTER_MAX];
+	bool typed_before; /* `typed` is the text from before: the next character replaces it */
 	bool frozen;
 	char *selected;    /* name of the marked row; NULL: row number `row` is marked, whatever its name */
 	size_t row;        /* position of the marked row */
