@@ -409,6 +409,35 @@ Test(top_state, the_marked_alert_is_found_again)
 	top_state_done(&state);
 }
 
+/* What Enter explains is what was read, although the list has changed meanwhile. */
+Test(top_state, the_first_alert_stays_marked_when_another_one_comes)
+{
+	struct top_alert with_new[] = {{.rule = (char *)"new", .cgroup = (char *)"r9"}, list[0], list[2]};
+	const struct top_alerts later = {.list = with_new, .n = 3}, without = {.list = list + 1, .n = 2};
+	struct top_shown rows = with_alerts();
+	struct top_state state = {.own_window = -1};
+
+	(void)top_state_key(&state, 'a', &rows);
+	top_state_settle_alerts(&state, &alerts, 10);
+	cr_expect_eq(state.alert, 0);
+	top_state_settle_alerts(&state, &later, 10);
+	cr_expect_eq(state.alert, 1);
+	rows.alerts = &later;
+	(void)top_state_key(&state, SCREEN_ENTER, &rows);
+	cr_expect(strcmp(state.target, "r1") == 0 && strcmp(state.rule, "slow") == 0);
+	(void)top_state_key(&state, SCREEN_ESCAPE, &rows);
+	/* It is gone: then another one has the mark, and keeps it. */
+	top_state_settle_alerts(&state, &without, 10);
+	cr_expect_eq(state.alert, 1);
+	cr_expect_str_eq(state.alert_cgroup, "r3");
+	/* The list that is opened again begins at its top. */
+	(void)top_state_key(&state, SCREEN_ESCAPE, &rows);
+	(void)top_state_key(&state, 'a', &rows);
+	top_state_settle_alerts(&state, &later, 10);
+	cr_expect(state.alert == 0 && strcmp(state.alert_rule, "new") == 0);
+	top_state_done(&state);
+}
+
 Test(top_state, a_row_is_explained)
 {
 	struct top_shown rows = with_alerts();

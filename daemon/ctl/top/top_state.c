@@ -450,6 +450,15 @@ static bool is_marked_alert(const struct top_state *state, const struct top_aler
 	       strcmp(alerts->list[i].cgroup, state->alert_cgroup) == 0;
 }
 
+static void mark_alert(struct top_state *state, size_t row, const struct top_alerts *alerts)
+{
+	state->alert = row;
+	free(state->alert_rule);
+	free(state->alert_cgroup);
+	state->alert_rule = row < alerts->n ? strdup(alerts->list[row].rule) : NULL;
+	state->alert_cgroup = row < alerts->n ? strdup(alerts->list[row].cgroup) : NULL;
+}
+
 void top_state_settle_alerts(struct top_state *state, const struct top_alerts *alerts, size_t room)
 {
 	if (!is_marked_alert(state, alerts, state->alert))
@@ -458,6 +467,9 @@ void top_state_settle_alerts(struct top_state *state, const struct top_alerts *a
 				state->alert = i;
 	if (state->alert >= alerts->n)
 		state->alert = alerts->n ? alerts->n - 1 : 0;
+	/* The mark is on an alert from the first list on. If that alert is gone, it is on the next one. */
+	if (is_open(state, TOP_ALERTS) && !is_marked_alert(state, alerts, state->alert))
+		mark_alert(state, state->alert, alerts);
 	if (state->alert < state->first_alert)
 		state->first_alert = state->alert;
 	if (room > 0 && state->alert >= state->first_alert + room)
@@ -467,20 +479,6 @@ void top_state_settle_alerts(struct top_state *state, const struct top_alerts *a
 		state->first_alert = 0;
 	else if (state->first_alert > alerts->n - room)
 		state->first_alert = alerts->n - room;
-}
-
-static void mark_alert(struct top_state *state, size_t row, const struct top_shown *shown)
-{
-	state->alert = row;
-	free(state->alert_rule);
-	free(state->alert_cgroup);
-	state->alert_rule = state->alert_cgroup = NULL;
-	/* The first row has the mark, whichever alert it is. */
-	if (row > 0 && row < shown->alerts->n) {
-		state->alert_rule = strdup(shown->alerts->list[row].rule);
-		state->alert_cgroup = strdup(shown->alerts->list[row].cgroup);
-	}
-	top_state_settle_alerts(state, shown->alerts, shown->room);
 }
 
 /* Takes the next order, `step` further. Leaves out those by figures that the event does not have. */
@@ -592,7 +590,8 @@ static bool key_of_time(struct top_state *state, u32 key, enum top_action *ret)
 static enum top_action key_of_alerts(struct top_state *state, u32 key, const struct top_shown *shown)
 {
 	if (is_movement(key) && shown->alerts) {
-		mark_alert(state, moved(state->alert, key, shown->alerts->n, shown->room), shown);
+		mark_alert(state, moved(state->alert, key, shown->alerts->n, shown->room), shown->alerts);
+		top_state_settle_alerts(state, shown->alerts, shown->room);
 		return TOP_DRAW;
 	}
 	if (key == SCREEN_ENTER || key == SCREEN_RIGHT)
@@ -610,6 +609,8 @@ static bool key_of_all(struct top_state *state, u32 key, const struct top_shown 
 		*ret = TOP_DRAW;
 		return true;
 	case 'a':
+		if (!is_open(state, TOP_ALERTS))
+			mark_alert(state, 0, &(struct top_alerts){0});
 		open_page(state, TOP_ALERTS);
 		*ret = TOP_FETCH;
 		return true;
@@ -724,7 +725,8 @@ enum top_action top_state_mouse(struct top_state *state, u32 key, size_t line, c
 	state->clicked = true;
 	if (!alerts)
 		return go_to_row(state, line, shown);
-	mark_alert(state, line, shown);
+	mark_alert(state, line, shown->alerts);
+	top_state_settle_alerts(state, shown->alerts, shown->room);
 	return TOP_DRAW;
 }
 
