@@ -690,6 +690,16 @@ Test(top_draw, a_text_that_the_next_character_replaces_is_reversed)
 	formatted_expect(typed, "\033[1mfilter: web_\033[0m  Enter: apply");
 }
 
+Test(top_draw, the_help_explains_each_use_of_a_question_mark)
+{
+	formatted_expect(top_help(), "\n  h, ?  ");
+	formatted_expect(top_help(),
+			 "\n  ! ~ ?   left of a name: an alert fires, is pending, or cannot be judged now\n");
+	formatted_expect(top_help(),
+			 "\n  ?       right of a figure: few samples for a quantile, or bounds of");
+	formatted_expect_fit(top_help(), 80);
+}
+
 static char *line_of(const double *values, size_t n, size_t cells, bool utf8)
 {
 	struct trend_line line = {.n = n, .latency = true};
