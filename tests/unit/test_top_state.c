@@ -344,6 +344,19 @@ Test(top_state, a_time_without_figures_is_left)
 	cr_expect_eq(key(&state, ','), TOP_FETCH);
 	top_state_refuse_time(&state, NOW - 30, why);
 	cr_expect(state.at == NOW - 30 && !state.typing && state.message == why);
+	/* The next step goes on from the time that was refused, so that steps pass a gap. */
+	state.at = NOW - 40;
+	top_state_refuse_time(&state, NOW - 30, why);
+	cr_expect_eq(key(&state, ','), TOP_FETCH);
+	cr_expect_eq(state.at, NOW - 50);
+	top_state_refuse_time(&state, NOW - 30, why);
+	(void)key(&state, SCREEN_DOWN);
+	cr_expect_eq(key(&state, ','), TOP_FETCH);
+	cr_expect_eq(state.at, NOW - 40, "another key begins again");
+	state.at = NOW - 20;
+	top_state_refuse_time(&state, 0, why);
+	cr_expect_eq(key(&state, '.'), TOP_FETCH);
+	cr_expect_eq(state.at, NOW - 10);
 	top_state_done(&state);
 }
 

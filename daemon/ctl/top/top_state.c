@@ -261,16 +261,20 @@ static enum top_action step(struct top_state *state, long steps)
 	struct top_state present = *state;
 	struct call_range range;
 
-	if (state->at == 0 && steps > 0)
+	if (state->at == 0 && state->tried == 0 && steps > 0)
 		return TOP_NOTHING;
-	if (present.at == 0)
+	if (state->tried)
+		present.at = state->tried;
+	else if (present.at == 0)
 		present.at = state->now;
+	state->tried = 0;
 	range = top_state_range(&present, false);
 	return go_to(state, present.at + steps * (range.until - range.since));
 }
 
 void top_state_refuse_time(struct top_state *state, time_t at, const char *why)
 {
+	state->tried = state->at;
 	state->at = at;
 	state->message = why;
 	state->typing = state->jumped;
@@ -667,6 +671,8 @@ enum top_action top_state_key(struct top_state *state, u32 key, const struct top
 
 	state->message = NULL;
 	state->clicked = state->jumped = false;
+	if (key >= 128 || !key || !strchr(",.<>", (int)key))
+		state->tried = 0;
 	if (state->confirming)
 		return confirm(state, key);
 	if (state->typing)

@@ -42,6 +42,7 @@ struct top_state {
 	bool jumped;      /* the last key went to the typed moment */
 	time_t now;       /* set it before each key */
 	time_t at;        /* end of the time that is shown; 0: the present */
+	time_t tried;     /* time that the last step could not show: the next one starts there; 0: none */
 	moment_zone zone; /* of typed times; NULL: UTC */
 	char typed[TOP_FILTER_MAX];
 	bool typed_before; /* `typed` is the text from before: the next character replaces it */
@@ -128,8 +129,8 @@ double top_state_window(const struct top_state *state, bool replay);
 struct call_range top_state_range(const struct top_state *state, bool replay);
 
 /*
- * Goes back to the time `at`, because no figures are known of `state->at`. A typed time can then be corrected. `why` is
- * shown, and must outlive the state.
+ * Goes back to the time `at`, because no figures are known of `state->at`. A typed time can then be corrected, and the
+ * next step goes on from there, over the gap. `why` is shown, and must outlive the state.
  */
 void top_state_refuse_time(struct top_state *state, time_t at, const char *why);
 
