@@ -19,8 +19,11 @@
 
 #define METHOD(name) "io.pebsd." name
 
-/* How long before --at the alerts, explanations and neighbours are of. Neighbours need many bins. */
-#define ALERTS_SECONDS     10
+/*
+ * How long before --at the alerts, explanations and neighbours are of. Resolved alerts are listed for an hour, as in the present.
+ * Neighbours need many bins.
+ */
+#define ALERTS_SECONDS     3600
 #define NEIGHBOURS_SECONDS 1200
 
 static enum ctl_exit get_rules(const struct ctl_options *options, struct client *client, json_object **ret)

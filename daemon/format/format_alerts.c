@@ -258,6 +258,23 @@ static void put_names(FILE *out, const struct format_style *style, const struct 
 	(void)fprintf(out, "\n%*s%s\n", CGROUP_INDENT, "", cut ? cut : "?");
 }
 
+/* When the alert fired, for how long, and the value that was farthest past its limit. */
+static void put_firing(FILE *out, const struct format_style *style, const json_object *alert)
+{
+	const char *fired = json_get_text(alert, "fired"), *resolved = json_get_text(alert, "resolved");
+	char began[LINE_TIME_MAX], lasted[TEXT_NUMBER_MAX], worst[VERDICT_TEXT_MAX] = "not known";
+	time_t from, to;
+	double value;
+
+	if (!fired || !resolved || text_parse_time(fired, &from) < 0 || text_parse_time(resolved, &to) < 0)
+		return;
+	text_span((double)(to - from), lasted);
+	if (verdict_member(alert, "worst", &value))
+		verdict_quantity(value, json_get_text(alert, "unit"), VERDICT_SHORT, worst);
+	line_put(out, style, "", "fired %s for %s, worst value %s", line_time(style, fired, began), lasted,
+		 worst);
+}
+
 static void put_notes(FILE *out, const struct format_style *style, const json_object *alert)
 {
 	_cleanup_free_ char *preference = verdict_preference(alert);
@@ -282,6 +299,7 @@ static void put_notes(FILE *out, const struct format_style *style, const json_ob
 			 without == 1 ? "" : "s", without == 1 ? "has" : "have",
 			 without == 1 ? "its" : "their");
 	}
+	put_firing(out, style, alert);
 	if (json_get_text(alert, "end"))
 		line_put(out, style, "", "ended: %s", verdict_end(json_get_text(alert, "end"), &end));
 	if (is_dry(alert))
@@ -324,10 +342,10 @@ static void put_table(FILE *out, const struct format_style *style, const struct 
 }
 
 /* "1 firing, 2 pending, 1 resolved in the last hour; 1 of these unknown now". */
-static void put_summary(FILE *out, const struct format_style *style, const struct table *table)
+static void put_summary(FILE *out, const struct format_style *style, const struct table *table, bool past)
 {
-	static const char *const words[] = {"firing", "pending", "resolved in the last hour",
-					    "in another state"};
+	const char *const words[] = {"firing", "pending", past ? "resolved" : "resolved in the last hour",
+				     past ? "ended without firing" : "in another state"};
 	size_t by_rank[ARRAY_SIZE(words)] = {0}, unknown = 0, dry = 0;
 	char text[256] = "", number[TEXT_NUMBER_MAX];
 	size_t length = 0;
@@ -346,8 +364,8 @@ static void put_summary(FILE *out, const struct format_style *style, const struc
 	}
 	if (unknown) {
 		text_count(unknown, number);
-		length += (size_t)snprintf(text + length, sizeof(text) - length, "; %s of these unknown now",
-					   number);
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "; %s of these unknown %s",
+					   number, past ? "then" : "now");
 	}
 	if (dry) {
 		text_count(dry, number);
@@ -407,10 +425,16 @@ void format_alerts(FILE *out, json_object *rules, json_object *alerts, time_t no
 {
 	json_object *list = json_get_array(alerts, "alerts");
 	_cleanup_(table_donep) struct table *table = &(struct table){0};
+	const char *taken = json_get_text(alerts, "taken");
+	const bool past = format_is_past(alerts);
 	_cleanup_free_ char *origin = NULL;
+	time_t until;
 
+	/* Ages of the past are those at its end. */
+	if (past && taken && text_parse_time(taken, &until) == 0)
+		now = until;
 	line_put(out, style, "Origin", "%s%s", format_origin_name(alerts, &origin),
-		 format_is_past(alerts) ? ", from the history" : "");
+		 past ? ", from the history" : "");
 	format_past(out, style, alerts);
 	if (!list || !fill_table(style, table, list, now)) {
 		line_put(out, style, "Alerts", "not known");
@@ -418,11 +442,13 @@ void format_alerts(FILE *out, json_object *rules, json_object *alerts, time_t no
 	}
 	if (table->n == 0)
 		line_put(out, style, "Alerts", "%s",
-			 format_is_past(alerts)
-				 ? "none was firing or pending in this time"
-				 : "none firing or pending, and none resolved in the last hour");
+			 past ? "none was firing or pending in this time, as far as it is stored"
+			      : "none firing or pending, and none resolved in the last hour");
 	else
-		put_summary(out, style, table);
+		put_summary(out, style, table, past);
+	if (past && table->n > 0)
+		line_put(out, style, "",
+			 "as they were at the end of this time, with the values of when each state began");
 	put_silence(out, style, rules);
 	if (table->n == 0)
 		return;

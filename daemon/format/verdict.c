@@ -148,6 +148,8 @@ static const char *in_words(const struct word *words, size_t n, const char *word
 const char *verdict_reason(const char *word, char **kept)
 {
 	*kept = NULL;
+	if (word && strcmp(word, "gap") == 0)
+		return "nothing is stored of this time: pebsd did not run, or sampling was paused";
 	for (enum unknown_reason reason = UNKNOWN_NOT + 1; word && reason <= UNKNOWN_NOT_MEASURED; reason++)
 		if (strcmp(unknown_reason_word(reason), word) == 0)
 			return unknown_reason_text(reason);

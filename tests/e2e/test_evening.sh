@@ -66,6 +66,15 @@ if [[ $since < $deployed || ! $since < $rolled_back ]]; then
 	fail "the alert began at $since, and the deploy lasted from $deployed to $rolled_back"
 fi
 
+# At that time it fired.
+fired=$(jq -r '.alerts[0].fired' "$work/alerts.json")
+ctl --json alerts --at "$fired" >"$work/fired.json"
+expect 'alerts when it fired' '["firing"]' "$(jq -c '[.alerts[].state]' "$work/fired.json")"
+jq -e '.alerts[0] | .value > 0.5 and .since == .fired and (has("firing") or has("to_us") | not)' "$work/fired.json" >/dev/null ||
+	fail "alerts --at: $(cat "$work/fired.json")"
+exits 'alerts of the past as text' 0 ctl alerts --at "$fired"
+grep -q '^ *Alerts: 1 firing' "$work/said" || fail "alerts --at: $(cat "$work/said")"
+
 # 2. The screen of that moment has the service, and those before and after do not.
 cgroups_at() {
 	ctl --json top --at "$1" | jq -c '[.cgroups[].cgroup] | sort'
@@ -83,7 +92,6 @@ proven=$(jq '[.events.loads | .. | objects | select(.verdict? == "proven")] | le
 [ "$proven" -gt 0 ] || fail "nothing is proven: $(jq -c .events.loads "$work/compared")"
 
 # 4. Why did it fire? The last second of the deploy has the alert and its sentences, although it ended with its cgroup.
-fired=$(jq -r '.alerts[0].fired' "$work/alerts.json")
 exits 'explain of the past' 0 ctl explain shared-lines model:false-sharing --at "$fired"
 for line in 'State: .*firing since' 'Verdict: '; do
 	grep -q "^ *$line" "$work/said" || fail "explain --at has no '$line': $(cat "$work/said")"

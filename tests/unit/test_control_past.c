@@ -395,6 +395,84 @@ Test(control_past, an_alert_is_explained_as_it_was)
 	}
 }
 
+#define ALERT_OF_PAST                                                                                        \
+	"{\"rule\":\"slow\",\"cgroup\":\"/a\",\"state\":\"resolved\",\"since\":\"2026-11-21T06:02:00Z\","    \
+	"\"breached\":\"2026-11-21T06:00:30Z\",\"fired\":\"2026-11-21T06:01:00Z\",\"resolved\":"             \
+	"\"2026-11-21T06:02:00Z\",\"value\":3,\"worst\":12,\"to_us\":1795240920000000,\"firing\":{\"rule\":" \
+	"\"slow\",\"cgroup\":\"/a\",\"state\":\"firing\",\"since\":\"2026-11-21T06:01:00Z\",\"fired\":"      \
+	"\"2026-11-21T06:01:00Z\",\"value\":9,\"worst\":9}}"
+
+/* The alerts at the end of a time, not those of today. */
+Test(control_past, alerts_are_as_they_were)
+{
+	static const struct {
+		const char *until, *state;
+		double value, worst;
+	} moments[] = {
+		{"06:02:00", "resolved", 3, 12},
+		{"06:01:27", "firing", 9, 9},
+		{"06:00:59", "pending", NAN, NAN},
+	};
+
+	books.alerts = "[{\"rule\":\"done\",\"state\":\"resolved\"},7," ALERT_OF_PAST "]";
+	for (size_t i = 0; i < ARRAY_SIZE(moments); i++) {
+		_cleanup_json_ json_object *reply = NULL;
+		_cleanup_free_ char *parameters = NULL;
+		json_object *list, *alert;
+
+		cr_assert_gt(asprintf(&parameters,
+				      "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T%sZ\"",
+				      moments[i].until),
+			     0);
+		reply = call("GetAlerts", parameters);
+		list = json_get_array(reply, "alerts");
+		cr_assert_eq(json_object_array_length(list), 2U);
+		alert = at(list, strcmp(moments[i].state, "resolved") == 0);
+		cr_expect_str_eq(json_get_text(alert, "rule"), "slow", "%s: firing and pending ones first",
+				 moments[i].until);
+		cr_expect_str_eq(json_get_text(alert, "state"), moments[i].state, "%s", moments[i].until);
+		cr_expect_not(json_get(alert, "firing") || json_get(alert, "to_us"));
+		cr_expect(isnan(moments[i].value) ? !json_get(alert, "value")
+						  : number(alert, "value") == moments[i].value);
+		cr_expect(isnan(moments[i].worst) ? !json_get(alert, "worst")
+						  : number(alert, "worst") == moments[i].worst);
+	}
+}
+
+/* Of a time in which pebsd did not run, nobody knows what fired. */
+Test(control_past, alerts_in_a_gap_are_unknown)
+{
+	static const char asked[] = "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:02:20Z\"";
+	_cleanup_json_ json_object *in_a_gap = NULL, *before = NULL, *left = NULL, *nothing = NULL;
+	json_object *alert;
+
+	books.alerts =
+		"[{\"rule\":\"slow\",\"state\":\"firing\",\"since\":\"2026-11-21T06:01:00Z\",\"fired\":\"2026-11-21T06:01:00Z\"}]";
+	/* From 06:01:40 to 06:02:40. */
+	in_a_gap = call("GetAlerts", asked);
+	alert = at(json_get_array(in_a_gap, "alerts"), 0);
+	cr_expect_str_eq(json_get_text(alert, "state"), "unknown");
+	cr_expect_str_eq(json_get_text(alert, "held"), "firing");
+	cr_expect_str_eq(json_get_text(alert, "unknown"), "gap");
+	cr_assert_eq(json_object_array_length(json_get_array(in_a_gap, "gaps")), 1U);
+	cr_expect_str_eq(json_get_text(at(json_get_array(in_a_gap, "gaps"), 0), "since"),
+			 "2026-11-21T06:01:40Z");
+	cr_expect_str_eq(json_get_text(at(json_get_array(in_a_gap, "gaps"), 0), "until"),
+			 "2026-11-21T06:02:20Z");
+	before = call("GetAlerts", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:01:30Z\"");
+	cr_expect_str_eq(json_get_text(at(json_get_array(before, "alerts"), 0), "state"), "firing");
+	cr_expect_eq(json_object_array_length(json_get_array(before, "gaps")), 0U);
+	/* pebsd was started again without the alert. */
+	books.alerts =
+		"[{\"rule\":\"slow\",\"state\":\"firing\",\"fired\":\"2026-11-21T06:01:00Z\",\"to_us\":1795240870000000}]";
+	left = call("GetAlerts", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:01:30Z\"");
+	cr_expect_str_eq(json_get_text(at(json_get_array(left, "alerts"), 0), "unknown"), "gap");
+	/* Nothing at all is stored of that time. */
+	books.alerts = "[]";
+	nothing = call("GetAlerts", "\"since\":\"2026-11-20T06:00:00Z\",\"until\":\"2026-11-20T06:01:30Z\"");
+	cr_expect_eq(json_object_array_length(json_get_array(nothing, "gaps")), 1U);
+}
+
 Test(control_past, many_alerts_are_not_all_explained)
 {
 	_cleanup_json_ json_object *list = json_object_new_array(), *reply = NULL;

@@ -80,6 +80,38 @@ Test(format_alerts, what_fires_comes_first_on_80_columns)
 	formatted_expect_fit(text, 80);
 }
 
+#define LASTED                                                                                        \
+	"{\"alert\":9,\"rule\":\"slow-database\",\"cgroup\":\"/c\",\"event\":\"loads\",\"severity\":" \
+	"\"page\",\"state\":\"resolved\",\"metric\":\"p99\",\"unit\":\"cycles\",\"value\":600,"       \
+	"\"worst\":1453,\"above\":896,\"since\":\"2026-11-21T06:30:00Z\",\"fired\":"                  \
+	"\"2026-11-21T06:28:20Z\",\"resolved\":\"2026-11-21T06:30:00Z\",\"end\":\"clear\"}"
+
+Test(format_alerts, a_resolved_one_has_its_start_length_and_worst_value)
+{
+	_cleanup_free_ char *text = text_of(NULL, REPLY(LASTED), &narrow);
+
+	formatted_expect(text,
+			 "  slow-database  (page, alert 9)  /c\n"
+			 "             fired Sat 2026-11-21 06:28:20 UTC for 1min 40s, worst value 1,453\n"
+			 "             cycles\n"
+			 "             ended: proven clear\n");
+	formatted_expect_fit(text, 80);
+}
+
+/* Not the age of today. */
+Test(format_alerts, ages_of_the_past_are_those_at_its_end)
+{
+	_cleanup_free_ char *text = text_of(
+		NULL,
+		"{\"origin\":\"perf\",\"since\":\"2026-11-21T06:00:00Z\",\"taken\":\"2026-11-21T06:48:22Z\",\"gaps\":[],\"alerts\":[" FIRING
+		"]}",
+		&narrow);
+
+	formatted_expect(text, "\nfiring 27s ");
+	formatted_expect(text, "as they were at the end of this time");
+	formatted_expect_fit(text, 80);
+}
+
 Test(format_alerts, one_row_each_where_there_is_room)
 {
 	static const struct format_style screen = {.width = 170};

@@ -584,11 +584,11 @@ Test(history_archive, alerts_are_answered_if_they_overlap_the_range)
 	cr_assert_eq(archive_alert(archive, &(struct history_alert){"b", "{\"b\":1}", 150, 160}), 0);
 	expect_alerts(1, 99, "[]");
 	expect_alerts(1, 100, "[{\"a\":1}]");
-	expect_alerts(140, 155, "[{\"a\":1},{\"b\":1}]");
+	expect_alerts(140, 155, "[{\"a\":1},{\"b\":1,\"to_us\":160}]");
 	expect_alerts(160, 170, "[{\"a\":1}]");
 	/* The end of the alert replaces what was known of it. */
 	cr_assert_eq(archive_alert(archive, &(struct history_alert){"a", "{\"a\":2}", 100, 155}), 0);
-	expect_alerts(140, 150, "[{\"a\":2},{\"b\":1}]");
+	expect_alerts(140, 150, "[{\"a\":2,\"to_us\":155},{\"b\":1,\"to_us\":160}]");
 	expect_alerts(160, 170, "[]");
 	end();
 }
@@ -616,11 +616,12 @@ Test(history_archive, what_an_alert_was_when_it_fired_is_kept)
 					"{\"cgroup\":\"/a\",\"fired\":\"2026\",\"resolved\":\"2027\",\"sentences\":[]}",
 					100, 150}),
 			0);
-	expect_alerts(1, 200,
-		      "[{\"cgroup\":\"/a\",\"fired\":\"2026\",\"resolved\":\"2027\"},{\"cgroup\":\"/b\"}]");
+	expect_alerts(
+		1, 200,
+		"[{\"cgroup\":\"/a\",\"fired\":\"2026\",\"resolved\":\"2027\",\"firing\":{\"cgroup\":\"/a\",\"fired\":\"2026\",\"value\":0.50},\"to_us\":150},{\"cgroup\":\"/b\"}]");
 	expect_alerts_of(
 		"/a", 1, 200,
-		"[{\"cgroup\":\"/a\",\"fired\":\"2026\",\"resolved\":\"2027\",\"sentences\":[],\"firing\":{\"cgroup\":\"/a\",\"fired\":\"2026\",\"sentences\":[\"50%\"],\"value\":0.50}}]");
+		"[{\"cgroup\":\"/a\",\"fired\":\"2026\",\"resolved\":\"2027\",\"sentences\":[],\"firing\":{\"cgroup\":\"/a\",\"fired\":\"2026\",\"sentences\":[\"50%\"],\"value\":0.50},\"to_us\":150}]");
 	expect_alerts_of("/c", 1, 200, "[]");
 	end();
 }

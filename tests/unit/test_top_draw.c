@@ -511,33 +511,48 @@ Test(top_alerts, of_a_reply)
 	top_alerts_done(&alerts);
 }
 
-Test(top_alerts, of_the_past_are_as_they_were)
+/* The reply has their states of then, and the figures of when those began. */
+Test(top_alerts, of_the_past_have_their_values_named)
 {
-	static const char text[] =
-		"{\"alerts\":[{\"rule\":\"slow\",\"cgroup\":\"/a\",\"state\":\"resolved\",\"metric\":\"p99\",\"unit\":\"cycles\",\"value\":5,\"above\":896,\"since\":\"2026-11-21T06:01:00Z\",\"breached\":\"2026-11-21T05:59:00Z\",\"fired\":\"2026-11-21T06:00:00Z\",\"resolved\":\"2026-11-21T06:01:00Z\"}]}";
-	static const struct {
-		time_t at;
-		char mark;
-		const char *words, *age, *value;
-	} moments[] = {
-		/* 1795240800 is 06:00:00. */
-		{1795240790, '~', "pending", "50s", "p99 -"},
-		{1795240810, '!', "firing", "10s", "p99 -"},
-		{1795240865, ' ', "resolved", "5s", "p99 5 cycles"},
-	};
+	json_object *reply = formatted_from(
+		"{\"gaps\":[],\"alerts\":["
+		"{\"rule\":\"slow\",\"cgroup\":\"/a\",\"state\":\"firing\",\"metric\":\"p99\",\"unit\":\"cycles\",\"value\":912,\"worst\":920,\"above\":896,\"since\":\"2026-11-21T06:00:00Z\",\"breached\":\"2026-11-21T05:59:00Z\",\"fired\":\"2026-11-21T06:00:00Z\"},"
+		"{\"rule\":\"slow\",\"cgroup\":\"/b\",\"state\":\"unknown\",\"held\":\"firing\",\"unknown\":\"gap\",\"since\":\"2026-11-21T06:00:00Z\"},"
+		"{\"rule\":\"slow\",\"cgroup\":\"/c\",\"state\":\"pending\",\"metric\":\"p99\",\"since\":\"2026-11-21T06:00:05Z\"}]}");
+	struct top_alerts alerts;
 
-	for (size_t i = 0; i < ARRAY_SIZE(moments); i++) {
-		json_object *reply = formatted_from(text);
-		struct top_alerts alerts;
+	cr_assert_eq(top_alerts_read(reply, 1795240827, &alerts), 0);
+	cr_expect_eq(alerts.firing, 2);
+	cr_expect_eq(top_alert_mark(&alerts.list[0]), '!');
+	cr_expect_eq(top_alert_mark(&alerts.list[1]), '?');
+	cr_expect_eq(alerts.list[0].began, 1795240800);
+	cr_expect_str_eq(alerts.list[0].age, "27s");
+	cr_expect_str_eq(alerts.list[0].value, "p99 first 912 cycles");
+	cr_expect_str_eq(alerts.list[2].value, "p99 -");
+	top_alerts_done(&alerts);
+	json_object_put(reply);
+}
 
-		cr_assert_eq(top_alerts_read(reply, moments[i].at, &alerts), 0);
-		cr_expect_eq(top_alert_mark(top_alerts_of(&alerts, "/a")), moments[i].mark, "%zu", i);
-		cr_expect_str_eq(alerts.list[0].words, moments[i].words);
-		cr_expect_str_eq(alerts.list[0].age, moments[i].age);
-		cr_expect_str_eq(alerts.list[0].value, moments[i].value, "a later value is not shown");
-		top_alerts_done(&alerts);
-		json_object_put(reply);
-	}
+Test(top_alerts, resolved_ones_have_their_start_length_and_worst_value)
+{
+	json_object *reply = formatted_from(
+		"{\"alerts\":["
+		"{\"rule\":\"old\",\"cgroup\":\"/a\",\"state\":\"resolved\",\"metric\":\"p99\",\"unit\":\"cycles\",\"value\":600,\"worst\":1453,\"since\":\"2026-11-21T06:01:40Z\",\"fired\":\"2026-11-21T06:00:00Z\",\"resolved\":\"2026-11-21T06:01:40Z\"},"
+		"{\"rule\":\"new\",\"cgroup\":\"/a\",\"state\":\"resolved\",\"metric\":\"p99\",\"value\":600,\"fired\":\"2026-11-21T06:05:00Z\",\"resolved\":\"2026-11-21T06:06:00Z\"},"
+		"{\"rule\":\"other\",\"cgroup\":\"/b\",\"state\":\"pending\",\"since\":\"2026-11-21T06:00:00Z\"}]}");
+	struct top_alerts alerts;
+
+	cr_assert_eq(top_alerts_read(reply, 1795244400, &alerts), 0);
+	cr_expect_eq(alerts.list[0].began, 1795240800);
+	cr_expect_str_eq(alerts.list[0].age, "1min 40s", "not since its end");
+	cr_expect_str_eq(alerts.list[0].value, "p99 worst 1,453 cycles");
+	cr_expect_str_eq(alerts.list[1].value, "p99 -", "the last value is not the worst one");
+	cr_expect_null(top_alerts_of(&alerts, "/a"));
+	cr_expect_str_eq(top_alerts_last_of(&alerts, "/a")->rule, "new");
+	cr_expect_str_eq(top_alerts_last_of(&alerts, "/b")->rule, "other");
+	cr_expect_null(top_alerts_last_of(&alerts, "/c"));
+	top_alerts_done(&alerts);
+	json_object_put(reply);
 }
 
 Test(top_alerts, a_long_list_is_bounded)
@@ -564,8 +579,8 @@ Test(top_draw, alerts_are_a_list_with_a_mark)
 	_cleanup_free_ char *text = FORMATTED(top_draw_alerts(out, &state, &view, &plain));
 
 	formatted_expect(text, "1 firing, 1 pending, 0 unknown, 0 resolved in the last hour\n");
-	formatted_expect(text, " !\033[0mfiring  12s  slow  p99 912 cycles  above 896  /a ");
-	formatted_expect(text, "\033[7m>~\033[0m\033[7mfiring  12s  slow");
+	formatted_expect(text, " !\033[0mfiring  12s     slow  p99 912 cycles  above 896  /a ");
+	formatted_expect(text, "\033[7m>~\033[0m\033[7mfiring  12s     slow");
 	formatted_expect(text, "\033[1mEnter\033[0m explain");
 }
 
@@ -632,6 +647,25 @@ Test(top_draw, the_last_line_has_the_keys_of_its_page)
 		(void)strcat(last, "  ");
 		formatted_expect(last, cases[i].keys);
 	}
+}
+
+Test(top_draw, the_marked_alert_has_its_start_on_80_columns)
+{
+	struct top_alert list[] = {some_alert(TOP_ALERT_FIRING, "/a"), some_alert(TOP_ALERT_OTHER, "/b")};
+	const struct top_alerts alerts = {.list = list, .n = ARRAY_SIZE(list)};
+	const struct top_view view = {.alerts = &alerts, .clock = "20:15:03 UTC", .rows = 10};
+	const struct format_style narrow = {.width = 80};
+	struct top_state state = {.page = TOP_ALERTS, .alert = 1, .at = 1795244400};
+	_cleanup_free_ char *text = NULL;
+
+	list[1].began = 1795240800;
+	(void)snprintf(list[1].value, sizeof(list[1].value), "p99 worst 1,453 cycles");
+	text = FORMATTED(top_draw_alerts(out, &state, &view, &narrow));
+	formatted_expect(text,
+			 "1 firing, 0 pending, 0 unknown, 1 ended in the hour before\n"
+			 "began Sat 2026-11-21 06:00:00 UTC for 12s: p99 worst 1,453 cycles above 896\n");
+	formatted_expect(text, "STATE   LASTED");
+	formatted_expect(text, "p99 worst 1,453 cycles");
 }
 
 Test(top_draw, the_head_of_a_page_stays_when_it_scrolls)

@@ -462,8 +462,14 @@ Test(top_state, a_row_is_explained)
 		  strcmp(state.rule, "slow") == 0);
 	(void)top_state_key(&state, SCREEN_ESCAPE, &rows);
 	(void)top_state_key(&state, SCREEN_DOWN, &rows);
+	cr_expect_eq(top_state_key(&state, 'x', &rows), TOP_FETCH);
+	cr_assert(strcmp(state.target, "r2") == 0 && state.rule,
+		  "as from the list, also after it is resolved");
+	cr_expect_str_eq(state.rule, "slow");
+	(void)top_state_key(&state, SCREEN_ESCAPE, &rows);
+	rows.alerts = &(struct top_alerts){0};
 	cr_expect_eq(top_state_key(&state, 'x', &rows), TOP_FETCH, "its neighbours");
-	cr_expect(strcmp(state.target, "r2") == 0 && !state.rule, "its alert is resolved");
+	cr_expect(strcmp(state.target, "r2") == 0 && !state.rule, "it has no alert");
 	top_state_done(&state);
 }
 

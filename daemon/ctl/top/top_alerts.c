@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/json_get.h"
-#include "format/alert_then.h"
+#include "format/format_past.h"
 
 const char top_alert_legend[] = "Alerts: ! firing  ~ pending  ? unknown";
 
@@ -21,8 +21,9 @@ static enum top_alert_state state_of(const json_object *alert)
 					      : TOP_ALERT_OTHER;
 }
 
-static void read_value(const json_object *alert, struct top_alert *ret)
+static void read_value(const json_object *alert, bool past, struct top_alert *ret)
 {
+	const bool resolved = strcmp(verdict_state_held(alert), "resolved") == 0;
 	const char *unit = json_get_text(alert, "unit");
 	_cleanup_free_ char *metric = NULL;
 	char quantity[VERDICT_TEXT_MAX];
@@ -30,21 +31,44 @@ static void read_value(const json_object *alert, struct top_alert *ret)
 
 	verdict_limit(alert, VERDICT_SHORT, ret->limit);
 	(void)line_visible(json_get_text(alert, "metric"), &metric);
-	if (verdict_member(alert, "value", &value))
-		verdict_quantity(value, unit, VERDICT_SHORT, quantity);
-	else
-		(void)snprintf(quantity, sizeof(quantity), "-");
-	(void)snprintf(ret->value, sizeof(ret->value), "%.40s %.80s", metric ? metric : "-", quantity);
+	if (!verdict_member(alert, resolved ? "worst" : "value", &value)) {
+		(void)snprintf(ret->value, sizeof(ret->value), "%.40s -", metric ? metric : "-");
+		return;
+	}
+	verdict_quantity(value, unit, VERDICT_SHORT, quantity);
+	(void)snprintf(ret->value, sizeof(ret->value), "%.40s %s%.80s", metric ? metric : "-",
+		       resolved ? "worst "
+		       : past   ? "first "
+				: "",
+		       quantity);
 }
 
-static int read_alert(json_object *stored, time_t now, struct top_alert *ret)
+static time_t time_of(const json_object *alert, const char *key)
 {
-	_cleanup_json_ json_object *alert = alert_then(stored, now);
+	const char *text = json_get_text(alert, key);
+	time_t at;
+
+	return text && text_parse_time(text, &at) == 0 ? at : 0;
+}
+
+static void read_times(const json_object *alert, time_t now, struct top_alert *ret)
+{
+	const time_t fired = time_of(alert, "fired"), resolved = time_of(alert, "resolved");
+
+	ret->began = fired ? fired : time_of(alert, "breached");
+	if (!ret->began)
+		ret->began = time_of(alert, "since");
+	if (fired && resolved)
+		text_span((double)(resolved - fired), ret->age);
+	else
+		verdict_age(alert, "since", now, ret->age);
+}
+
+static int read_alert(const json_object *alert, time_t now, bool past, struct top_alert *ret)
+{
 	const char *cgroup = json_get_text(alert, "cgroup"), *rule = json_get_text(alert, "rule");
 	const char *name = json_get_text(alert, "name");
 
-	if (!alert)
-		return -ENOMEM;
 	*ret = (struct top_alert){.state = state_of(alert),
 				  .mood = verdict_mood(alert),
 				  .rule = strdup(rule),
@@ -53,8 +77,8 @@ static int read_alert(json_object *stored, time_t now, struct top_alert *ret)
 				  .visible = text_visible(name ? name : cgroup),
 				  .path = text_visible(cgroup),
 				  .words = verdict_state(alert)};
-	verdict_age(alert, "since", now, ret->age);
-	read_value(alert, ret);
+	read_times(alert, now, ret);
+	read_value(alert, past, ret);
 	return ret->rule && ret->cgroup && ret->visible_rule && ret->visible && ret->path && ret->words
 		       ? 0
 		       : -ENOMEM;
@@ -65,6 +89,7 @@ int top_alerts_read(json_object *reply, time_t now, struct top_alerts *ret)
 	json_object *list = json_get_array(reply, "alerts");
 	size_t n = list ? json_object_array_length(list) : 0;
 	struct top_alerts alerts = {.more = json_get(reply, "next") != NULL || n > TOP_ALERTS_MAX};
+	const bool past = format_is_past(reply);
 	int r = 0;
 
 	n = n < TOP_ALERTS_MAX ? n : TOP_ALERTS_MAX;
@@ -74,8 +99,10 @@ int top_alerts_read(json_object *reply, time_t now, struct top_alerts *ret)
 	for (size_t i = 0; i < n && r == 0; i++) {
 		json_object *alert = json_object_array_get_idx(list, i);
 
-		if (json_get_text(alert, "cgroup") && json_get_text(alert, "rule"))
-			r = read_alert(alert, now, &alerts.list[alerts.n++]);
+		if (!json_get_text(alert, "cgroup") || !json_get_text(alert, "rule"))
+			continue;
+		r = read_alert(alert, now, past, &alerts.list[alerts.n++]);
+		alerts.firing += strcmp(verdict_state_held(alert), "firing") == 0;
 	}
 	if (r < 0) {
 		top_alerts_done(&alerts);
@@ -108,6 +135,21 @@ const struct top_alert *top_alerts_of(const struct top_alerts *alerts, const cha
 
 		if (alert->state != TOP_ALERT_OTHER && (!found || alert->state < found->state) &&
 		    strcmp(alert->cgroup, cgroup) == 0)
+			found = alert;
+	}
+	return found;
+}
+
+const struct top_alert *top_alerts_last_of(const struct top_alerts *alerts, const char *cgroup)
+{
+	const struct top_alert *found = top_alerts_of(alerts, cgroup);
+
+	for (size_t i = 0; cgroup && i < alerts->n; i++) {
+		const struct top_alert *alert = &alerts->list[i];
+
+		if (strcmp(alert->cgroup, cgroup) != 0)
+			continue;
+		if (!found || (found->state == TOP_ALERT_OTHER && alert->began > found->began))
 			found = alert;
 	}
 	return found;

@@ -23,24 +23,31 @@ struct top_alert {
 	char *rule, *cgroup; /* from the daemon: may contain bytes that are unsafe on a terminal */
 	char *visible_rule, *visible, *path; /* safe to print: the rule, the cgroup's name, and its path */
 	char *words;                         /* the state: "unknown (firing)" */
-	char age[TEXT_NUMBER_MAX];
-	char value[VERDICT_TEXT_MAX], limit[VERDICT_TEXT_MAX]; /* "p99 912", "above 896" */
+	time_t began;                        /* when it began to fire, or to be pending; 0: not known */
+	char age[TEXT_NUMBER_MAX]; /* how long the state has lasted; of a resolved alert, how long it fired */
+	/*
+	 * "p99 912", "above 896". The value of a resolved alert is its worst one, "p99 worst 912"; of the past it is that of the
+	 * time at which the alert fired, "p99 first 912". Either is "p99 -" if it is not known.
+	 */
+	char value[VERDICT_TEXT_MAX], limit[VERDICT_TEXT_MAX];
 };
 
 struct top_alerts {
 	size_t n;
-	bool more; /* the daemon has more than these */
+	size_t firing; /* also those that are unknown and firing until that is known */
+	bool more;     /* the daemon has more than these */
 	struct top_alert *list;
 };
 
-/*
- * Alerts of the past are as they were at `now` (format/alert_then.h, which changes the reply). Returns 0 or -ENOMEM; free with top_alerts_done(). A reply without a list has no alerts.
- */
+/* `now` is the time of the reply. Returns 0 or -ENOMEM; free with top_alerts_done(). A reply without a list has no alerts. */
 int top_alerts_read(json_object *reply, time_t now, struct top_alerts *ret);
 void top_alerts_done(struct top_alerts *alerts);
 
 /* Returns the most urgent alert of the cgroup that is not resolved, or NULL. */
 const struct top_alert *top_alerts_of(const struct top_alerts *alerts, const char *cgroup);
+
+/* The same, or else the alert of the cgroup that began last. */
+const struct top_alert *top_alerts_last_of(const struct top_alerts *alerts, const char *cgroup);
 
 /* The character that marks a row: '!' firing, '~' pending, '?' unknown. ' ': no such alert. */
 char top_alert_mark(const struct top_alert *alert);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/moment.h"
 #include "base/text.h"
 
 #define LINES_OVER_ROWS 4 /* lines above the rows of the table: three, and the column heads */
@@ -778,7 +779,7 @@ static struct alert_columns alert_columns_of(const struct top_state *state, cons
 					     size_t width)
 {
 	struct alert_columns columns = {.words = strlen("STATE"),
-					.age = strlen("AGE"),
+					.age = strlen("LASTED"),
 					.rule = strlen("RULE"),
 					.name = strlen("CGROUP")};
 	size_t value = strlen("VALUE"), limit = strlen("LIMIT"), used, least, more, left;
@@ -839,6 +840,22 @@ static void put_alert_row(FILE *out, const struct top_state *state, const struct
 	(void)fprintf(out, "%s\n", marked ? NORMAL : "");
 }
 
+/* When the marked alert began, and all that its row may have no room for. */
+static void put_marked_alert(FILE *out, const struct top_state *state, const struct top_alerts *alerts,
+			     size_t width)
+{
+	const struct top_alert *alert = state->alert < alerts->n ? &alerts->list[state->alert] : NULL;
+	char began[MOMENT_TEXT_MAX] = "an unknown time", text[512] = "";
+
+	if (alert && alert->began)
+		moment_show(alert->began, state->zone ? state->zone : moment_utc, began);
+	if (alert)
+		(void)snprintf(text, sizeof(text), "%.20s %s for %.24s: %.80s %.80s",
+			       alert->state == TOP_ALERT_OTHER ? "began" : "since", began, alert->age,
+			       alert->value, alert->limit);
+	(void)fprintf(out, "%.*s\n", (int)text_cut(text, width), text);
+}
+
 void top_draw_alerts(FILE *out, const struct top_state *state, const struct top_view *view,
 		     const struct format_style *style)
 {
@@ -857,15 +874,16 @@ void top_draw_alerts(FILE *out, const struct top_state *state, const struct top_
 			       state->first_alert + room < alerts->n ? state->first_alert + room : alerts->n,
 			       alerts->n, alerts->more ? " and more" : "");
 	put_title(out, state, view, "Alerts", rest, style->width);
-	if (frame.first > LINES_OVER_FEW && state->at)
-		(void)fprintf(out, "%zu in this time\n\n", alerts->n);
-	else if (frame.first > LINES_OVER_FEW)
-		(void)fprintf(out, "%zu firing, %zu pending, %zu unknown, %zu resolved in the last hour\n\n",
+	if (frame.first > LINES_OVER_FEW) {
+		(void)fprintf(out, "%zu firing, %zu pending, %zu unknown, %zu %s\n",
 			      by_state[TOP_ALERT_FIRING], by_state[TOP_ALERT_PENDING],
-			      by_state[TOP_ALERT_UNKNOWN], by_state[TOP_ALERT_OTHER]);
+			      by_state[TOP_ALERT_UNKNOWN], by_state[TOP_ALERT_OTHER],
+			      state->at ? "ended in the hour before" : "resolved in the last hour");
+		put_marked_alert(out, state, alerts, style->width);
+	}
 	(void)fprintf(out, BOLD "%*s", MARKS, "");
 	put_cell(out, "STATE", columns.words, false);
-	put_cell(out, "AGE", columns.age, false);
+	put_cell(out, "LASTED", columns.age, false);
 	put_cell(out, "RULE", columns.rule, false);
 	put_cell(out, "VALUE", columns.value, false);
 	put_cell(out, "LIMIT", columns.limit, false);

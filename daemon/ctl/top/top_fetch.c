@@ -20,6 +20,7 @@
 #define PANE_BINS          60
 #define NEIGHBOURS_SECONDS 10   /* between two requests, which are costlier than others */
 #define NEIGHBOURS_RANGE   1200 /* seconds of the past that are compared, as with --at */
+#define ALERTS_RANGE       3600 /* seconds before a past time, as in the present */
 #define SUSPECTS_MAX       8
 #define ZOOM_SECONDS       10
 #define ZOOM_ROWS          20
@@ -264,6 +265,9 @@ static int fetch_table(struct live *live, json_object *status)
 	top_table_done(&live->table);
 	live->table = table;
 	live->table.first = live->state.first > room ? live->state.first - room : 0;
+	/* The status of the past has no alerts. */
+	if (live->state.at)
+		live->table.firing = live->alerts.firing;
 	if (live->options->has_limit && live->table.matching > live->options->limit)
 		live->table.matching = live->options->limit;
 	return 0;
@@ -336,7 +340,7 @@ static int fetch_alerts(struct live *live)
 	struct top_alerts alerts;
 	int r;
 
-	if (!parameters || !add_past(live, parameters, 0))
+	if (!parameters || !add_past(live, parameters, ALERTS_RANGE))
 		return -ENOMEM;
 	r = ask(live, "io.pebsd.GetAlerts", TAKE_PTR(parameters), &reply, refused);
 	if (r < 0 && r != -EREMOTEIO)
@@ -484,12 +488,15 @@ static int put_explanation(struct live *live, FILE *out, const struct format_sty
 	int r;
 
 	if (!live->state.rule) {
-		line_put(out, style, NULL, "No alert of this cgroup %s firing, pending or unknown%s.",
-			 live->state.at ? "was" : "is", live->state.at ? " then" : "");
+		line_put(
+			out, style, NULL,
+			"No alert of this cgroup %s firing, pending or unknown%s, and none resolved in the hour before.",
+			live->state.at ? "was" : "is", live->state.at ? " then" : "");
 		return 0;
 	}
 	if (!call_add_name(parameters, "rule", live->state.rule) ||
-	    !call_add_name(parameters, "cgroup", live->state.target) || !add_past(live, parameters, 0))
+	    !call_add_name(parameters, "cgroup", live->state.target) ||
+	    !add_past(live, parameters, ALERTS_RANGE))
 		return -ENOMEM;
 	r = ask(live, "io.pebsd.Explain", TAKE_PTR(parameters), &reply, refused);
 	if (r == 0)

@@ -379,7 +379,7 @@ static bool take_target(struct top_state *state, const struct top_shown *shown)
 	return state->target;
 }
 
-/* Chooses the rule to explain: that of the marked alert, or of the most urgent alert of the cgroup. */
+/* Chooses the rule to explain: that of the marked alert, or of the most urgent or last alert of the cgroup. */
 static void take_rule(struct top_state *state, const struct top_shown *shown)
 {
 	const struct top_alert *alert = NULL;
@@ -387,7 +387,7 @@ static void take_rule(struct top_state *state, const struct top_shown *shown)
 	if (shown->alerts && state->page == TOP_ALERTS)
 		alert = &shown->alerts->list[state->alert];
 	else if (shown->alerts)
-		alert = top_alerts_of(shown->alerts, state->target);
+		alert = top_alerts_last_of(shown->alerts, state->target);
 	free(state->rule);
 	state->rule = alert ? strdup(alert->rule) : NULL;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
 
@@ -15,6 +16,9 @@
 
 /* Depth of the alerts that the history stores. */
 #define ALERTS_DEPTH 16
+
+/* The longest pane of the history. */
+#define PANE_MAX_US (600 * USEC_PER_SEC)
 
 /* Reads an RFC 3339 time. Returns 0, also if it is absent; or -EINVAL. */
 static int get_moment(const json_object *parameters, const char *key, bool *ret_given, u64 *ret_us)
@@ -40,10 +44,15 @@ static const char *get_window(const json_object *parameters, struct maybe_double
 	return NULL;
 }
 
+/* A call that waits asks the same question again. */
+static u64 rounded_up(time_t now)
+{
+	return ((u64)now + HISTORY_PANE_SECONDS) / HISTORY_PANE_SECONDS * HISTORY_PANE_SECONDS;
+}
+
 const char *control_get_when(const json_object *parameters, bool with_window, time_t now,
 			     struct control_when *ret)
 {
-	u64 end = ((u64)now + HISTORY_PANE_SECONDS) / HISTORY_PANE_SECONDS * HISTORY_PANE_SECONDS;
 	bool since, until;
 	const char *mistake;
 
@@ -61,7 +70,7 @@ const char *control_get_when(const json_object *parameters, bool with_window, ti
 	if (ret->window.known)
 		return "window_s";
 	if (!until)
-		ret->until_us = end * USEC_PER_SEC;
+		ret->until_us = rounded_up(now) * USEC_PER_SEC;
 	ret->open = ret->until_us + 2 * HISTORY_PANE_SECONDS * USEC_PER_SEC > (u64)now * USEC_PER_SEC;
 	if (!since)
 		ret->since_us = ret->until_us - MIN(ret->until_us, HISTORY_PANE_SECONDS * USEC_PER_SEC);
@@ -168,4 +177,35 @@ bool control_past_alerts(struct varlink_call *call, const struct control *contro
 	if (r < 0)
 		*ret_result = answer_error(call, control, r);
 	return r >= 0;
+}
+
+bool control_past_gaps(struct varlink_call *call, const struct control *control,
+		       const struct control_when *when, time_t now, struct past_span **ret, size_t *ret_n,
+		       int *ret_result)
+{
+	const struct control_backend *backend = &control->backend;
+	const u64 now_us = rounded_up(now) * USEC_PER_SEC;
+	const u64 until_us = MAX(when->until_us, MIN(when->until_us + PANE_MAX_US, now_us));
+	const u64 panes = (until_us - when->since_us) / (HISTORY_PANE_SECONDS * USEC_PER_SEC) + 1;
+	const struct past_span whole = {when->since_us, until_us}, *gaps = &whole;
+	const struct past *past = NULL;
+	/* One cgroup is enough to know which panes are stored. */
+	int r = backend->past ? backend->past(backend->userdata, when->since_us, until_us,
+					      (u32)MIN(panes, HISTORY_PANES_MAX), "/", false, &past)
+			      : -EOPNOTSUPP;
+
+	*ret_n = r == -ENODATA && !when->open;
+	if (r == -EAGAIN) {
+		*ret_result = answer_error(call, control, r);
+		return false;
+	}
+	if (r >= 0)
+		gaps = past_gaps(past, ret_n);
+	*ret = calloc(*ret_n + 1, sizeof(**ret));
+	if (!*ret) {
+		*ret_result = -ENOMEM;
+		return false;
+	}
+	memcpy(*ret, gaps, *ret_n * sizeof(**ret));
+	return true;
 }

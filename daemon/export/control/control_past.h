@@ -31,4 +31,12 @@ bool control_past_alerts(struct varlink_call *call, const struct control *contro
 			 const struct control_when *when, const char *shown, json_object **ret,
 			 int *ret_result);
 
+/*
+ * The parts of that time in which nothing is stored, and of the time after it until the pane that has its end. The caller frees
+ * `*ret`. Without a history that answers none are known. The rest as control_past().
+ */
+bool control_past_gaps(struct varlink_call *call, const struct control *control,
+		       const struct control_when *when, time_t now, struct past_span **ret, size_t *ret_n,
+		       int *ret_result);
+
 #endif

@@ -80,20 +80,23 @@ int control_get_rules(struct varlink_call *call, json_object *parameters, void *
 static int reply_past_alerts(struct varlink_call *call, struct control *control,
 			     const struct control_when *when, struct json_page *page)
 {
+	struct json_alerts_range range = {.since_us = when->since_us};
 	_cleanup_json_ json_object *alerts = NULL;
+	_cleanup_free_ struct past_span *gaps = NULL;
 	const struct snapshot *snapshot;
+	const time_t now = time(NULL);
 	int r;
 
-	if (!control_past_alerts(call, control, when, NULL, &alerts, &r))
+	if (!control_past_alerts(call, control, when, NULL, &alerts, &r) ||
+	    !control_past_gaps(call, control, when, now, &gaps, &range.n_gaps, &r))
 		return r;
+	range.gaps = gaps;
 	r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
 	if (r < 0)
 		return control_not_measured(call, r);
-	page->taken = (struct timespec){.tv_sec = MIN((time_t)(when->until_us / 1000000), time(NULL))};
-	return control_reply_named(
-		call, control,
-		json_alerts_of_past(snapshot->origin, alerts,
-				    &(struct timespec){.tv_sec = (time_t)(when->since_us / 1000000)}, page));
+	page->taken = (struct timespec){.tv_sec = MIN((time_t)(when->until_us / 1000000), now)};
+	return control_reply_named(call, control,
+				   json_alerts_of_past(snapshot->origin, alerts, &range, page));
 }
 
 int control_get_alerts(struct varlink_call *call, json_object *parameters, void *userdata)

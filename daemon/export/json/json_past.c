@@ -14,6 +14,15 @@ void json_put_moment(struct json_writer *writer, json_object *object, const char
 					 .tv_nsec = (long)(us % USEC_PER_SEC * 1000)});
 }
 
+json_object *json_gap(struct json_writer *writer, const struct past_span *gap)
+{
+	json_object *object = json_checked(writer, json_object_new_object());
+
+	json_put_moment(writer, object, "since", gap->since_us);
+	json_put_moment(writer, object, "until", gap->until_us);
+	return object;
+}
+
 /* A pane belongs to a range that has its middle. So half a pane may be missing at each end of the range, which is not a gap. */
 static bool is_part_of_pane(const struct past *past, const struct past_span *gap, size_t pane)
 {
@@ -36,13 +45,8 @@ static void put_gaps(struct json_writer *writer, json_object *object, const stru
 		n--;
 	if (n > 0 && panes > 0 && gaps[0].since_us <= range.since_us && is_part_of_pane(past, &gaps[0], 0))
 		first = 1;
-	for (; first + listed < n && listed < JSON_GAPS_MAX; listed++) {
-		json_object *gap = json_checked(writer, json_object_new_object());
-
-		json_put_moment(writer, gap, "since", gaps[first + listed].since_us);
-		json_put_moment(writer, gap, "until", gaps[first + listed].until_us);
-		json_append(writer, list, gap);
-	}
+	for (; first + listed < n && listed < JSON_GAPS_MAX; listed++)
+		json_append(writer, list, json_gap(writer, &gaps[first + listed]));
 	json_put(writer, object, "gaps", list);
 	if (n > first + listed)
 		json_put_u64(writer, object, "more_gaps", n - first - listed);

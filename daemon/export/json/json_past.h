@@ -25,6 +25,9 @@ json_object *json_status_of_past(const struct past *past);
 /* The state of the history: type HistoryStatus of the interface. */
 json_object *json_history_status(struct json_writer *writer, const struct history_state *state);
 
+/* A gap of a reply. */
+json_object *json_gap(struct json_writer *writer, const struct past_span *gap);
+
 /* Writes a moment in microseconds since 1970 as json_put_time() does. */
 void json_put_moment(struct json_writer *writer, json_object *object, const char *key, u64 us);
 

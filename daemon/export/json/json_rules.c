@@ -4,15 +4,22 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "base/number.h"
 #include "export/json/json.h"
+#include "export/json/json_alert_then.h"
+#include "export/json/json_past.h"
 #include "export/json/json_writer.h"
-#include "format/alert_then.h"
 #include "policy/explain.h"
 #include "policy/nanoseconds.h"
+
+#define USEC_PER_SEC 1000000ULL
+
+/* Shorter gaps are those of panes that are not complete yet, or that lie across an end of the range. */
+#define GAP_MIN_US (3 * HISTORY_PANE_SECONDS * USEC_PER_SEC)
 
 /* Adds a configured value, as the shortest text that is read back exactly. */
 static void put_exact(struct json_writer *writer, json_object *object, const char *key, double value)
@@ -376,25 +383,77 @@ json_object *json_alerts(const char *origin, const struct alert *alerts, size_t 
 	return json_finish(&writer, object);
 }
 
-json_object *json_alerts_of_past(const char *origin, json_object *alerts, const struct timespec *since,
-				 struct json_page *page)
+static const char *const ranks[] = {"firing", "pending", "resolved"};
+
+/* The order of GetAlerts. If an alert is unknown, the state that it holds counts. */
+static size_t rank_of(const json_object *alert)
 {
+	const char *held = json_get_text(alert, "held");
+	const char *state = held ? held : json_get_text(alert, "state");
+	size_t rank = 0;
+
+	while (rank < ARRAY_SIZE(ranks) && !(state && strcmp(state, ranks[rank]) == 0))
+		rank++;
+	return rank;
+}
+
+/* Returns the alerts as they were at `until`, in the order of GetAlerts. Other programs can change the file of the history. */
+static json_object *alerts_then(struct json_writer *writer, json_object *alerts, time_t until, bool measured)
+{
+	_cleanup_json_ json_object *then = json_object_new_array();
+	json_object *sorted = json_checked(writer, json_object_new_array());
+
+	for (size_t i = 0; i < json_object_array_length(alerts); i++) {
+		json_object *alert = json_object_array_get_idx(alerts, i);
+
+		if (json_object_is_type(alert, json_type_object))
+			json_append(writer, then, json_alert_then(alert, until, measured));
+	}
+	for (size_t rank = 0; then && rank <= ARRAY_SIZE(ranks); rank++) {
+		for (size_t i = 0; i < json_object_array_length(then); i++) {
+			json_object *alert = json_object_array_get_idx(then, i);
+
+			if (rank_of(alert) == rank)
+				json_append(writer, sorted, json_object_get(alert));
+		}
+	}
+	return sorted;
+}
+
+json_object *json_alerts_of_past(const char *origin, json_object *alerts,
+				 const struct json_alerts_range *range, struct json_page *page)
+{
+	const u64 taken_us = (u64)page->taken.tv_sec * USEC_PER_SEC;
 	struct json_writer writer = {0};
 	json_object *object = start(&writer, origin);
 	json_object *list = json_checked(&writer, json_object_new_array());
-	size_t n = json_object_array_length(alerts);
+	json_object *gaps = json_checked(&writer, json_object_new_array());
+	_cleanup_json_ json_object *then = NULL;
+	bool measured = true;
+	u64 n_gaps = 0;
 
-	for (size_t i = json_page_first(page, n); i < n; i++) {
-		json_object *alert = json_object_array_get_idx(alerts, i);
+	for (size_t i = 0; i < range->n_gaps; i++) {
+		const struct past_span *gap = &range->gaps[i];
 
-		/* Other programs can change the file of the history. */
-		if (json_object_is_type(alert, json_type_object) &&
-		    !json_append_to_page(&writer, list, json_object_get(alert), page, i))
-			break;
+		if (gap->since_us >= taken_us || gap->until_us - gap->since_us <= GAP_MIN_US)
+			continue;
+		measured = measured && gap->until_us < taken_us;
+		if (n_gaps++ < JSON_GAPS_MAX)
+			json_append(&writer, gaps,
+				    json_gap(&writer, &(struct past_span){gap->since_us,
+									  MIN(gap->until_us, taken_us)}));
 	}
-	json_put_time(&writer, object, "since", since);
+	then = alerts_then(&writer, alerts, page->taken.tv_sec, measured);
+	for (size_t i = json_page_first(page, json_object_array_length(then));
+	     then && i < json_object_array_length(then); i++)
+		if (!json_append_to_page(&writer, list, json_object_get(json_object_array_get_idx(then, i)),
+					 page, i))
+			break;
+	json_put_moment(&writer, object, "since", range->since_us);
 	json_put_time(&writer, object, "taken", &page->taken);
-	json_put(&writer, object, "gaps", json_checked(&writer, json_object_new_array()));
+	json_put(&writer, object, "gaps", gaps);
+	if (n_gaps > JSON_GAPS_MAX)
+		json_put_u64(&writer, object, "more_gaps", n_gaps - JSON_GAPS_MAX);
 	json_put(&writer, object, "alerts", list);
 	json_put_page(&writer, object, page);
 	return json_finish(&writer, object);
@@ -456,7 +515,7 @@ json_object *json_explain_past(const char *origin, const char *rule, json_object
 		json_object *alert = json_object_array_get_idx(alerts, i);
 
 		if (is_of_rule(alert, rule) && n++ < JSON_EXPLAINED_MAX)
-			json_append(&writer, judged, alert_then(alert, until));
+			json_append(&writer, judged, json_alert_then(alert, until, true));
 	}
 	json_put_time(&writer, object, "since", &(struct timespec){.tv_sec = since});
 	json_put_time(&writer, object, "taken", &(struct timespec){.tv_sec = until});

@@ -10,6 +10,7 @@
 #include <json-c/json.h>
 
 #include "export/json/json_writer.h"
+#include "history/past.h"
 #include "policy/policy.h"
 
 /*
@@ -22,9 +23,19 @@ json_object *json_rules(const char *origin, const struct rule *rules, const stru
 /* The alerts in the given order. `page` NULL: all. */
 json_object *json_alerts(const char *origin, const struct alert *alerts, size_t n, struct json_page *page);
 
-/* The alerts of the history from `since` to the page's `taken`: an array of objects as json_alerts() makes them. */
-json_object *json_alerts_of_past(const char *origin, json_object *alerts, const struct timespec *since,
-				 struct json_page *page);
+/* A time of the past, and its parts in which nothing is stored: ascending, they may reach beyond its end. */
+struct json_alerts_range {
+	u64 since_us;
+	const struct past_span *gaps;
+	size_t n_gaps;
+};
+
+/*
+ * The alerts of the history from the start of the range to the page's `taken`, as they were at `taken` (json_alert_then.h), in
+ * the order of GetAlerts. `alerts` is an array as HISTORY_ASK_ALERTS returns it; they must not be used otherwise afterwards.
+ */
+json_object *json_alerts_of_past(const char *origin, json_object *alerts,
+				 const struct json_alerts_range *range, struct json_page *page);
 
 /*
  * One rule on one cgroup. `alerts` are from policy_explain(), one for each event. `suspects`: sentences of

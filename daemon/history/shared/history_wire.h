@@ -29,8 +29,9 @@ enum history_message_type {
 enum history_question {
 	HISTORY_ASK_PANES, /* panes of the range, as bytes one after another, by ascending start */
 	/*
-	 * Alerts that were pending or firing in the range: one JSON array of objects, a text. With `path`, which is a
-	 * cgroup in its shown form, only its alerts, with their sentences and `firing`: what is stored of each alert.
+	 * Alerts that were pending or firing in the range: one JSON array of objects, a text. Each is what was stored last,
+	 * with `firing` (struct history_alert) and, if it has ended, `to_us`. With `path`, which is a cgroup in its shown
+	 * form, only its alerts, with their sentences.
 	 */
 	HISTORY_ASK_ALERTS,
 	HISTORY_ASK_TOTALS, /* as HISTORY_ASK_PANES, with all cgroups added up to one, HISTORY_TOTAL; `path` is "" */

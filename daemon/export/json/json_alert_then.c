@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "format/alert_then.h"
+#include "export/json/json_alert_then.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/json_get.h"
@@ -51,7 +50,35 @@ static json_object *change(json_object *alert, const char *state, const char *si
 	return json_object_get(alert);
 }
 
-json_object *alert_then(json_object *alert, time_t until)
+/* Returns true if the alert ended before `until`, with the time that is stored, and not because it resolved. */
+static bool was_left(const json_object *alert, time_t until)
+{
+	u64 to_us;
+
+	return json_get_u64(alert, "to_us", &to_us) && !json_get(alert, "resolved") &&
+	       (time_t)(to_us / 1000000) <= until;
+}
+
+/* An alert that was open when nothing was measured any more may have ended since. */
+static json_object *make_unknown(json_object *alert)
+{
+	const char *state = json_get_text(alert, "state");
+	json_object *held;
+
+	if (!state || (strcmp(state, "firing") != 0 && strcmp(state, "pending") != 0))
+		return alert;
+	held = json_object_new_string(state);
+	if (json_object_object_add(alert, "held", held) < 0 ||
+	    json_object_object_add(alert, "state", json_object_new_string("unknown")) < 0 ||
+	    json_object_object_add(alert, "unknown", json_object_new_string("gap")) < 0) {
+		json_object_put(alert);
+		return NULL;
+	}
+	return alert;
+}
+
+/* As json_alert_then(), if all is measured. */
+static json_object *earlier(json_object *alert, time_t until)
 {
 	const char *state = json_get_text(alert, "state");
 	json_object *firing = json_get_object(alert, "firing");
@@ -71,4 +98,14 @@ json_object *alert_then(json_object *alert, time_t until)
 	}
 	json_object_object_del(alert, "firing");
 	return json_object_get(alert);
+}
+
+json_object *json_alert_then(json_object *alert, time_t until, bool measured)
+{
+	const bool known = measured && !was_left(alert, until);
+	json_object *then;
+
+	json_object_object_del(alert, "to_us");
+	then = earlier(alert, until);
+	return then && !known ? make_unknown(then) : then;
 }
