@@ -19,12 +19,8 @@
 
 #define METHOD(name) "io.pebsd." name
 
-/*
- * How long before --at the alerts, explanations and neighbours are of. Resolved alerts are listed for an hour, as in the present.
- * Neighbours need many bins.
- */
-#define ALERTS_SECONDS     3600
-#define NEIGHBOURS_SECONDS 1200
+/* How long before --at the alerts and explanations are of. Resolved alerts are listed for an hour, as in the present. */
+#define ALERTS_SECONDS 3600
 
 static enum ctl_exit get_rules(const struct ctl_options *options, struct client *client, json_object **ret)
 {
@@ -286,7 +282,8 @@ enum ctl_exit verb_neighbours(const struct ctl_options *options, char *const *ar
 		return result;
 	parameters = json_object_new_object();
 	if (!call_add_name(parameters, "cgroup", arguments[0]) ||
-	    !call_add_when(parameters, options, NEIGHBOURS_SECONDS)) {
+	    !call_add_when(parameters, options,
+			   (double)call_neighbours_seconds(call_range(options, 0).until, options->now))) {
 		json_object_put(parameters);
 		return failure_of_memory();
 	}

@@ -87,6 +87,10 @@ static void put_verdict(FILE *out, const struct format_style *style, json_object
 			out, style, "Verdict",
 			"none named: the evidence is thin, because %s %s enough samples for a latency; try again after some minutes of load, or sample more (lower `period`, or raise `budget`, in pebsd.conf)",
 			bins, n <= 1 ? "bin has" : "bins have");
+	else if (strcmp(verdict, "episode") == 0)
+		line_put(
+			out, style, "Verdict",
+			"none named: the latency changed in too few episodes for any correlation to be evidence, so NEEDED is -; ask for a longer time, in which the latency rose and fell several times");
 	else if (strcmp(verdict, "steady") == 0)
 		line_put(
 			out, style, "Verdict",

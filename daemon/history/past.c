@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "base/json_get.h"
 #include "collect/ledger.h"
@@ -22,7 +24,7 @@
 /* Twice this time does not overflow. */
 #define TREND_SPAN_MAX_NS (UINT64_MAX / 4)
 
-/* Neighbours are found in this many of the last panes. They are compared in bins of at least one pane. */
+/* Neighbours are compared in bins of at least one pane, and about this many if there are more panes. */
 #define NEIGHBOURS_BINS 120
 
 /* A longer time of one pane is not believed: nobody keeps panes that long. */
@@ -497,20 +499,49 @@ int past_bin_snapshot(const struct past *past, size_t index, struct snapshot **r
 	return build(past, window, &head, readings, ret);
 }
 
+static int compare_lengths(const void *a, const void *b)
+{
+	const u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The length that half of the panes do not exceed: a single longer one must not make all bins longer. */
+static int usual_length(const struct past *past, u64 *ret_ns)
+{
+	_cleanup_free_ u64 *lengths = calloc(past->n, sizeof(*lengths));
+
+	if (!lengths)
+		return -ENOMEM;
+	for (size_t i = 0; i < past->n; i++)
+		lengths[i] = covered_ns(&past->panes[i]);
+	qsort(lengths, past->n, sizeof(*lengths), compare_lengths);
+	*ret_ns = lengths[past->n / 2];
+	return 0;
+}
+
 int past_neighbours(const struct past *past, const char *path, int cgroup_root_fd, const char *sysfs_root,
 		    struct neighbours_report **ret)
 {
+	struct snapshot head = past->head;
 	struct neighbours_sources sources = {
 		.window = past->window,
 		.readings = past->readings,
 		.now_ns = past->now_ns,
-		.span_ns = NEIGHBOURS_BINS * past->longest_ns,
+		.span_ns = past->now_ns,
 		.victim = ledger_find(past->ledger, path),
-		.head = &past->head,
+		.head = &head,
 	};
+	u64 bin_ns;
+	int r;
 
 	if (!sources.victim)
 		return -ENOENT;
+	r = usual_length(past, &bin_ns);
+	if (r < 0)
+		return r;
+	bin_ns = MAX(bin_ns, past->now_ns / NEIGHBOURS_BINS);
+	head.interval_seconds = (double)bin_ns / (double)NSEC_PER_SEC;
 	sources.entries = ledger_entries(past->ledger, &sources.n_entries);
 	return neighbours_report_make(&sources, cgroup_root_fd, sysfs_root, ret);
 }

@@ -68,7 +68,10 @@ struct past_bin past_bin(const struct past *past, size_t index);
  */
 int past_bin_snapshot(const struct past *past, size_t index, struct snapshot **ret);
 
-/* As neighbours_report(), for the last 120 panes of the past. The past must have all cgroups. */
+/*
+ * As neighbours_report(), for all of the past, in bins of a usual pane, or of a 120th of the past if that is longer. The past
+ * must have all cgroups.
+ */
 int past_neighbours(const struct past *past, const char *path, int cgroup_root_fd, const char *sysfs_root,
 		    struct neighbours_report **ret);
 

@@ -344,7 +344,8 @@ static void conclude(const struct series_set *set, double turned, struct neighbo
 	double needed;
 	size_t n;
 
-	result->verdict = NEIGHBOURS_NOBODY;
+	result->verdict =
+		result->n > 0 && result->list[0].needed >= 1 ? NEIGHBOURS_EPISODE : NEIGHBOURS_NOBODY;
 	for (size_t i = 0; i < result->n; i++)
 		if (result->list[i].named)
 			result->verdict = NEIGHBOURS_NAMED;

@@ -41,6 +41,11 @@ enum neighbours_verdict {
 	NEIGHBOURS_NOBODY, /* there is enough evidence, and no candidate stands out */
 	NEIGHBOURS_THIN,   /* too few bins with a latency */
 	NEIGHBOURS_STEADY, /* the latency did not change enough to be explained */
+	/*
+	 * The strongest candidate and the latency changed in so few long episodes that no strength is evidence: its `needed`
+	 * is 1.
+	 */
+	NEIGHBOURS_EPISODE,
 };
 
 struct neighbour {
@@ -48,7 +53,7 @@ struct neighbour {
 	double strength;     /* at the lag with the highest strength; -1 to 1 */
 	int lag;             /* bins by which the traffic precedes the latency; 0 or more */
 	size_t n;            /* number of bins that the strength is computed from */
-	double needed;       /* the strength that a neighbour must exceed to be named; at most 1 */
+	double needed;       /* the strength that a neighbour must exceed to be named; 1: none is enough */
 	double traffic_slow; /* mean traffic, `lag` bins before each bin of the slowest quarter */
 	double traffic_fast; /* the same for the fastest half */
 	bool named;

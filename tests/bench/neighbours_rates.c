@@ -19,7 +19,7 @@ struct rates {
 	unsigned first;    /* the culprit is first in the list */
 	unsigned named;    /* the culprit is named */
 	unsigned innocent; /* another cgroup is named */
-	unsigned verdicts[NEIGHBOURS_STEADY + 1];
+	unsigned verdicts[NEIGHBOURS_EPISODE + 1];
 	unsigned listed; /* worlds whose list has the culprit, or any entry; the sums below are over these */
 	double strength; /* of the culprit, or of the first entry */
 	double needed;
@@ -78,10 +78,11 @@ static int tell(const struct neighbour_loads *loads, enum neighbour_story story,
 		       100.0 * rates.named / seeds);
 	else
 		printf("  ");
-	printf("an innocent named %.1f %%; verdicts: named %u, self %u, nobody %u, thin %u, steady %u\n",
+	printf("an innocent named %.1f %%; verdicts: named %u, self %u, nobody %u, thin %u, steady %u, episode %u\n",
 	       100.0 * rates.innocent / seeds, rates.verdicts[NEIGHBOURS_NAMED],
 	       rates.verdicts[NEIGHBOURS_SELF], rates.verdicts[NEIGHBOURS_NOBODY],
-	       rates.verdicts[NEIGHBOURS_THIN], rates.verdicts[NEIGHBOURS_STEADY]);
+	       rates.verdicts[NEIGHBOURS_THIN], rates.verdicts[NEIGHBOURS_STEADY],
+	       rates.verdicts[NEIGHBOURS_EPISODE]);
 	printf("  mean strength of %s %.2f, needed %.2f; %.1f ms a ranking\n",
 	       neighbour_story_has_culprit(story) ? "the culprit" : "the first",
 	       rates.strength / fmax(1, rates.listed), rates.needed / fmax(1, rates.listed),

@@ -31,5 +31,9 @@ Test(call_when, options_name_a_range)
 				     .has_until = true,
 				     .until = NOW - 1800},
 	       10, "{\"since\":\"2026-11-21T05:00:00Z\",\"until\":\"2026-11-21T05:30:00Z\"}");
+	cr_expect_eq(call_neighbours_seconds(NOW - 60, NOW), 1200);
+	cr_expect_eq(call_neighbours_seconds(NOW - 3000, NOW), 1200, "half of it has panes of 10 s");
+	cr_expect_eq(call_neighbours_seconds(NOW - 3060, NOW), 7200, "20 panes of a minute are too few");
+	cr_expect_eq(call_neighbours_seconds(NOW - 2 * 86400, NOW), 72000);
 	cr_expect_not(call_add_when(NULL, &(struct ctl_options){.now = NOW}, 10));
 }

@@ -342,6 +342,7 @@ Test(control_past, alerts_and_neighbours)
 
 	neighbours = call("GetNeighbours", RANGE ",\"cgroup\":\"/shop/b\"");
 	cr_expect_str_eq(books.path, "/shop/b");
+	cr_expect_eq(books.bins, 37U, "180 s in half panes");
 	cr_expect_gt(json_object_array_length(json_get_array(neighbours, "neighbours")), 0U);
 	cr_expect_not_null(json_get_array(neighbours, "gaps"));
 	books.neighbours_error = -ENODATA;

@@ -488,6 +488,19 @@ Test(json_rules, neighbours_in_full)
 		"{\"cgroup\":\"/batch\xef\xbf\xbd"
 		"ff\",\"named\":false,\"strength\":0.1,\"needed\":0.4,\"lag_s\":0.0,\"bins\":60}]}");
 
+	/* No strength is enough if 1 is needed. */
+	report.ranking.verdict = NEIGHBOURS_EPISODE;
+	report.ranking.n = 1;
+	report.ranking.list[0].needed = 1;
+	report.ranking.list[0].named = false;
+	expect_json(
+		json_neighbours("perf", "/db", &report, NULL),
+		"{\"version\":1,\"origin\":\"perf\",\"cgroup\":\"/db\",\"event\":\"loads\",\"traffic_from\":\"loads\",\"bin_s\":5.0,"
+		"\"window_s\":300.5,\"bins\":60,\"verdict\":\"episode\",\"self_strength\":-0.25,\"latency\":{\"slow\":400.0,\"fast\":200.0},"
+		"\"nodes_known\":true,\"apart\":4,\"beyond\":7,\"neighbours\":["
+		"{\"cgroup\":\"/web\",\"named\":false,\"strength\":0.812,\"lag_s\":10.0,"
+		"\"bins\":58,\"traffic\":{\"slow\":12345.7,\"fast\":100.0}}]}");
+
 	report.misses = true;
 	report.ranking = (struct neighbours){.verdict = NEIGHBOURS_THIN, .bins = 3};
 	report.nodes_known = false;
@@ -501,8 +514,8 @@ Test(json_rules, neighbours_in_full)
 
 Test(json_rules, each_verdict_has_a_word)
 {
-	static const char *const words[] = {"named", "self", "nobody", "thin", "steady"};
+	static const char *const words[] = {"named", "self", "nobody", "thin", "steady", "episode"};
 
-	for (enum neighbours_verdict verdict = NEIGHBOURS_NAMED; verdict <= NEIGHBOURS_STEADY; verdict++)
+	for (enum neighbours_verdict verdict = NEIGHBOURS_NAMED; verdict <= NEIGHBOURS_EPISODE; verdict++)
 		cr_expect_str_eq(json_neighbours_verdict(verdict), words[verdict]);
 }

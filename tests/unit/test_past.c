@@ -345,6 +345,32 @@ Test(past, long_panes_have_neighbours_too)
 	neighbours_report_free(found);
 }
 
+/* As when two panes of 10 s lie in one bin of the question. */
+Test(past, a_long_pane_leaves_the_bins_of_the_others_short)
+{
+	struct neighbours_report *found;
+
+	fill_panes();
+	panes.list[PANES / 2].covered_ns *= 2;
+	make_all();
+	cr_assert_eq(past_neighbours(past, "/victim", -1, "/sys", &found), 0);
+	cr_expect_geq(found->ranking.bins, PANES - 1);
+	neighbours_report_free(found);
+}
+
+Test(past, neighbours_are_compared_in_all_of_a_long_time)
+{
+	struct neighbours_report *found;
+
+	fill_panes();
+	for (size_t i = 0; i < PANES; i++)
+		panes.list[i].covered_ns = (i < PANES / 2 ? 60 : 10) * SECOND;
+	make_all();
+	cr_assert_eq(past_neighbours(past, "/victim", -1, "/sys", &found), 0);
+	cr_expect_float_eq(found->covered_seconds, PANES / 2 * 70, 60);
+	neighbours_report_free(found);
+}
+
 Test(past, a_bin_is_a_snapshot_of_its_pane)
 {
 	struct snapshot *bin;

@@ -18,6 +18,12 @@ bool call_is_past(const struct ctl_options *options);
 /* The range that the options ask about. One that has only an end, as with --at, begins `seconds` before it. */
 struct call_range call_range(const struct ctl_options *options, double seconds);
 
+/*
+ * How long before a time the neighbours are compared: 120 of the shortest panes that the history has of it (10 s for an hour,
+ * a minute for a day, else ten minutes).
+ */
+time_t call_neighbours_seconds(time_t at, time_t now);
+
 /* Adds "since" and "until". Returns false if memory runs out. */
 bool call_add_range(json_object *parameters, const struct call_range *range);
 

@@ -19,7 +19,6 @@
 #define LABEL_COLUMNS      13 /* to the left of a page's trend */
 #define PANE_BINS          60
 #define NEIGHBOURS_SECONDS 10   /* between two requests, which are costlier than others */
-#define NEIGHBOURS_RANGE   1200 /* seconds of the past that are compared, as with --at */
 #define ALERTS_RANGE       3600 /* seconds before a past time, as in the present */
 #define SUSPECTS_MAX       8
 #define ZOOM_SECONDS       10
@@ -506,6 +505,27 @@ static int put_explanation(struct live *live, FILE *out, const struct format_sty
 	return r == -EREMOTEIO ? 0 : r;
 }
 
+/* Nobody is named. Of few episodes the strongest one may still be the cause. */
+static char *suspect_of_episode(json_object *reply)
+{
+	json_object *list = json_get_array(reply, "neighbours");
+	json_object *strongest = list ? json_object_array_get_idx(list, 0) : NULL;
+	const char *verdict = json_get_text(reply, "verdict"), *name = json_get_text(strongest, "name");
+	_cleanup_free_ char *visible = NULL;
+	double strength;
+	char *text;
+
+	name = name ? name : json_get_text(strongest, "cgroup");
+	if (!verdict || strcmp(verdict, "episode") != 0 || !name ||
+	    !json_get_double(strongest, "strength", &strength))
+		return strdup("no neighbour");
+	visible = text_visible(name);
+	if (!visible)
+		return NULL;
+	return asprintf(&text, "not proven, too few rises: %s (strength %.2f)", visible, strength) < 0 ? NULL
+												       : text;
+}
+
 /* Names the neighbours that could be the cause, before the details. */
 static char *suspects_of(json_object *reply)
 {
@@ -529,7 +549,7 @@ static char *suspects_of(json_object *reply)
 	}
 	if (n > 0)
 		return TAKE_PTR(text);
-	return strdup("no neighbour");
+	return suspect_of_episode(reply);
 }
 
 static int fetch_neighbours(struct live *live, const struct format_style *style)
@@ -544,7 +564,7 @@ static int fetch_neighbours(struct live *live, const struct format_style *style)
 	if (live->neighbours && time(NULL) - live->neighbours_at < NEIGHBOURS_SECONDS)
 		return 0;
 	if (!call_add_name(parameters, "cgroup", live->state.target) ||
-	    !add_past(live, parameters, NEIGHBOURS_RANGE))
+	    !add_past(live, parameters, call_neighbours_seconds(live->state.at, time(NULL))))
 		return -ENOMEM;
 	r = ask(live, "io.pebsd.GetNeighbours", TAKE_PTR(parameters), &reply, refused);
 	if (r < 0 && r != -EREMOTEIO)

@@ -26,6 +26,10 @@ const char *control_get_when(const json_object *parameters, bool with_window, ti
 bool control_past(struct varlink_call *call, const struct control *control, const struct control_when *when,
 		  u32 bins, const char *shown, bool subtree, const struct past **ret, int *ret_result);
 
+/* The same, with each pane by itself as far as the answer does not become too large. */
+bool control_past_panes(struct varlink_call *call, const struct control *control,
+			const struct control_when *when, const struct past **ret, int *ret_result);
+
 /* The same for the alerts of that time: a JSON array, which the caller puts. `shown` as `cgroup` in struct control_backend. */
 bool control_past_alerts(struct varlink_call *call, const struct control *control,
 			 const struct control_when *when, const char *shown, json_object **ret,

@@ -245,7 +245,7 @@ static int reply_past_neighbours(struct varlink_call *call, struct control *cont
 	const struct past *past;
 	int r;
 
-	if (!control_past(call, control, when, 0, NULL, false, &past, &r))
+	if (!control_past_panes(call, control, when, &past, &r))
 		return r;
 	snapshot = past_snapshot(past);
 	page->taken = snapshot->taken;

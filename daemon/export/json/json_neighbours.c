@@ -22,6 +22,8 @@ const char *json_neighbours_verdict(enum neighbours_verdict verdict)
 		return "nobody";
 	case NEIGHBOURS_THIN:
 		return "thin";
+	case NEIGHBOURS_EPISODE:
+		return "episode";
 	case NEIGHBOURS_STEADY:
 		break;
 	}
@@ -58,7 +60,9 @@ static json_object *neighbour_object(struct json_writer *writer, const struct ne
 	json_put_text(writer, object, "cgroup", report->cgroups[neighbour->index]);
 	json_put(writer, object, "named", json_object_new_boolean(neighbour->named));
 	put_known(writer, object, "strength", neighbour->strength, 3);
-	put_known(writer, object, "needed", neighbour->needed, 3);
+	/* No correlation exceeds 1. */
+	if (neighbour->needed < 1)
+		put_known(writer, object, "needed", neighbour->needed, 3);
 	json_put_number(writer, object, "lag_s", neighbour->lag * report->bin_seconds, 3);
 	json_put_u64(writer, object, "bins", neighbour->n);
 	put_slow_fast(writer, object, "traffic", neighbour->traffic_slow, neighbour->traffic_fast, 1);

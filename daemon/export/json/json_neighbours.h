@@ -35,7 +35,7 @@ struct json_suspects {
 int json_suspects(const struct json_suspects *suspects, const struct alert *alerts, size_t n,
 		  json_object **ret);
 
-/* "named", "self", "nobody", "thin", "steady": a constant. */
+/* "named", "self", "nobody", "thin", "steady", "episode": a constant. */
 const char *json_neighbours_verdict(enum neighbours_verdict verdict);
 
 #endif
