@@ -538,7 +538,7 @@ Test(top_alerts, resolved_ones_have_their_start_length_and_worst_value)
 	json_object *reply = formatted_from(
 		"{\"alerts\":["
 		"{\"rule\":\"old\",\"cgroup\":\"/a\",\"state\":\"resolved\",\"metric\":\"p99\",\"unit\":\"cycles\",\"value\":600,\"worst\":1453,\"since\":\"2026-11-21T06:01:40Z\",\"fired\":\"2026-11-21T06:00:00Z\",\"resolved\":\"2026-11-21T06:01:40Z\"},"
-		"{\"rule\":\"new\",\"cgroup\":\"/a\",\"state\":\"resolved\",\"metric\":\"p99\",\"value\":600,\"fired\":\"2026-11-21T06:05:00Z\",\"resolved\":\"2026-11-21T06:06:00Z\"},"
+		"{\"rule\":\"new\",\"cgroup\":\"/a\",\"state\":\"resolved\",\"metric\":\"p99\",\"value\":600,\"since\":\"2026-11-21T06:06:00Z\",\"fired\":\"2026-11-21T06:05:00Z\",\"resolved\":\"2026-11-21T06:06:00Z\"},"
 		"{\"rule\":\"other\",\"cgroup\":\"/b\",\"state\":\"pending\",\"since\":\"2026-11-21T06:00:00Z\"}]}");
 	struct top_alerts alerts;
 
@@ -548,9 +548,10 @@ Test(top_alerts, resolved_ones_have_their_start_length_and_worst_value)
 	cr_expect_str_eq(alerts.list[0].value, "p99 worst 1,453 cycles");
 	cr_expect_str_eq(alerts.list[1].value, "p99 -", "the last value is not the worst one");
 	cr_expect_null(top_alerts_of(&alerts, "/a"));
-	cr_expect_str_eq(top_alerts_last_of(&alerts, "/a")->rule, "new");
-	cr_expect_str_eq(top_alerts_last_of(&alerts, "/b")->rule, "other");
-	cr_expect_null(top_alerts_last_of(&alerts, "/c"));
+	cr_expect_str_eq(top_alerts_last_of(&alerts, "/a", NULL)->rule, "new");
+	cr_expect_str_eq(top_alerts_last_of(&alerts, "/b", NULL)->rule, "other");
+	cr_expect_str_eq(top_alerts_last_of(&alerts, "/a", "old")->rule, "old");
+	cr_expect_null(top_alerts_last_of(&alerts, "/c", NULL));
 	top_alerts_done(&alerts);
 	json_object_put(reply);
 }
@@ -679,6 +680,24 @@ Test(top_draw, the_head_of_a_page_stays_when_it_scrolls)
 	formatted_expect(text, "lines 4-14 of 15");
 	formatted_expect(text, "\033[1ma\033[0m\nsamples 1006  mean 402\nno alert\nb4\nb5\n");
 	formatted_expect(text, "b14\n\033[1mq\033[0m quit");
+}
+
+/* The page of a resolved alert does not say that its cgroup has none. */
+Test(top_draw, the_head_of_an_explanation_has_the_explained_alert)
+{
+	const struct top_pane pane = some_pane();
+	struct top_alert list[] = {some_alert(TOP_ALERT_OTHER, "/a")};
+	const struct top_alerts alerts = {.list = list, .n = ARRAY_SIZE(list)};
+	const struct top_view view = {.pane = &pane, .alerts = &alerts, .clock = "20:15:03 UTC", .rows = 16};
+	struct top_state state = {.page = TOP_EXPLAIN, .target = (char *)"/a", .rule = (char *)"slow"};
+	_cleanup_free_ char *text = NULL, *cgroup = NULL;
+
+	list[0].words = (char *)"resolved";
+	text = FORMATTED(top_draw_page(out, &state, &view, "body\n", &plain));
+	formatted_expect(text, "resolved after 12s: slow, p99 912 cycles above 896");
+	state.page = TOP_CGROUP;
+	cgroup = FORMATTED(top_draw_page(out, &state, &view, "body\n", &plain));
+	formatted_expect(cgroup, "\nno alert\n");
 }
 
 Test(top_draw, heads_say_by_what_a_click_sorts)

@@ -53,13 +53,13 @@ static time_t time_of(const json_object *alert, const char *key)
 
 static void read_times(const json_object *alert, time_t now, struct top_alert *ret)
 {
-	const time_t fired = time_of(alert, "fired"), resolved = time_of(alert, "resolved");
+	const time_t fired = time_of(alert, "fired"), since = time_of(alert, "since");
 
 	ret->began = fired ? fired : time_of(alert, "breached");
 	if (!ret->began)
-		ret->began = time_of(alert, "since");
-	if (fired && resolved)
-		text_span((double)(resolved - fired), ret->age);
+		ret->began = since;
+	if (ret->state == TOP_ALERT_OTHER && ret->began && since)
+		text_span((double)(since - ret->began), ret->age);
 	else
 		verdict_age(alert, "since", now, ret->age);
 }
@@ -126,33 +126,29 @@ void top_alerts_done(struct top_alerts *alerts)
 	*alerts = (struct top_alerts){0};
 }
 
-const struct top_alert *top_alerts_of(const struct top_alerts *alerts, const char *cgroup)
+const struct top_alert *top_alerts_last_of(const struct top_alerts *alerts, const char *cgroup,
+					   const char *rule)
 {
 	const struct top_alert *found = NULL;
 
 	for (size_t i = 0; cgroup && i < alerts->n; i++) {
 		const struct top_alert *alert = &alerts->list[i];
 
-		if (alert->state != TOP_ALERT_OTHER && (!found || alert->state < found->state) &&
-		    strcmp(alert->cgroup, cgroup) == 0)
+		if (strcmp(alert->cgroup, cgroup) != 0 || (rule && strcmp(alert->rule, rule) != 0))
+			continue;
+		if (!found || alert->state < found->state ||
+		    (alert->state == TOP_ALERT_OTHER && found->state == TOP_ALERT_OTHER &&
+		     alert->began > found->began))
 			found = alert;
 	}
 	return found;
 }
 
-const struct top_alert *top_alerts_last_of(const struct top_alerts *alerts, const char *cgroup)
+const struct top_alert *top_alerts_of(const struct top_alerts *alerts, const char *cgroup)
 {
-	const struct top_alert *found = top_alerts_of(alerts, cgroup);
+	const struct top_alert *found = top_alerts_last_of(alerts, cgroup, NULL);
 
-	for (size_t i = 0; cgroup && i < alerts->n; i++) {
-		const struct top_alert *alert = &alerts->list[i];
-
-		if (strcmp(alert->cgroup, cgroup) != 0)
-			continue;
-		if (!found || (found->state == TOP_ALERT_OTHER && alert->began > found->began))
-			found = alert;
-	}
-	return found;
+	return found && found->state != TOP_ALERT_OTHER ? found : NULL;
 }
 
 char top_alert_mark(const struct top_alert *alert)

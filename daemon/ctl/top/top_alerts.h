@@ -24,7 +24,7 @@ struct top_alert {
 	char *visible_rule, *visible, *path; /* safe to print: the rule, the cgroup's name, and its path */
 	char *words;                         /* the state: "unknown (firing)" */
 	time_t began;                        /* when it began to fire, or to be pending; 0: not known */
-	char age[TEXT_NUMBER_MAX]; /* how long the state has lasted; of a resolved alert, how long it fired */
+	char age[TEXT_NUMBER_MAX]; /* how long the state has lasted; of one that has ended, how long it fired or was pending */
 	/*
 	 * "p99 912", "above 896". The value of a resolved alert is its worst one, "p99 worst 912"; of the past it is that of the
 	 * time at which the alert fired, "p99 first 912". Either is "p99 -" if it is not known.
@@ -46,8 +46,9 @@ void top_alerts_done(struct top_alerts *alerts);
 /* Returns the most urgent alert of the cgroup that is not resolved, or NULL. */
 const struct top_alert *top_alerts_of(const struct top_alerts *alerts, const char *cgroup);
 
-/* The same, or else the alert of the cgroup that began last. */
-const struct top_alert *top_alerts_last_of(const struct top_alerts *alerts, const char *cgroup);
+/* The same, or else the alert of the cgroup that began last. `rule`: only alerts of this rule; NULL: of all. */
+const struct top_alert *top_alerts_last_of(const struct top_alerts *alerts, const char *cgroup,
+					   const char *rule);
 
 /* The character that marks a row: '!' firing, '~' pending, '?' unknown. ' ': no such alert. */
 char top_alert_mark(const struct top_alert *alert);

@@ -635,7 +635,7 @@ static void put_rows(FILE *out, const struct top_state *state, const struct top_
 		(void)fputc('\n', out);
 }
 
-/* The alert of the marked row, or of the cgroup of the page; NULL: none. */
+/* The alert of the marked row, of the cgroup of the page, or that which the page explains; NULL: none. */
 static const struct top_alert *alert_of(const struct top_state *state, const struct top_view *view)
 {
 	const struct top_table *table = view->table;
@@ -647,6 +647,8 @@ static const struct top_alert *alert_of(const struct top_state *state, const str
 		cgroup = state->row >= table->first && state->row - table->first < table->n
 				 ? table->rows[state->row - table->first].name
 				 : NULL;
+	if (state->page == TOP_EXPLAIN && state->rule)
+		return top_alerts_last_of(view->alerts, cgroup, state->rule);
 	return top_alerts_of(view->alerts, cgroup);
 }
 

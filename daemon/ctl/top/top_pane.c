@@ -220,9 +220,9 @@ static size_t put_alert(FILE *out, const struct top_alert *alert, size_t width,
 {
 	char text[512];
 
-	(void)snprintf(text, sizeof(text), "%c %.40s for %.24s: %.64s, %.80s; limit: %.80s (x explains)",
-		       top_alert_mark(alert), alert->words, alert->age, alert->visible_rule, alert->value,
-		       alert->limit);
+	(void)snprintf(text, sizeof(text), "%c %.40s %s %.24s: %.64s, %.80s; limit: %.80s (x explains)",
+		       top_alert_mark(alert), alert->words, alert->state == TOP_ALERT_OTHER ? "after" : "for",
+		       alert->age, alert->visible_rule, alert->value, alert->limit);
 	return put_line(out, style->colour ? line_colour(style, alert->mood) : BOLD, text, width);
 }
 

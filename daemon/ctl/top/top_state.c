@@ -387,7 +387,7 @@ static void take_rule(struct top_state *state, const struct top_shown *shown)
 	if (shown->alerts && state->page == TOP_ALERTS)
 		alert = &shown->alerts->list[state->alert];
 	else if (shown->alerts)
-		alert = top_alerts_last_of(shown->alerts, state->target);
+		alert = top_alerts_last_of(shown->alerts, state->target, NULL);
 	free(state->rule);
 	state->rule = alert ? strdup(alert->rule) : NULL;
 }
