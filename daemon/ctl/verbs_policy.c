@@ -266,6 +266,15 @@ enum ctl_exit verb_explain(const struct ctl_options *options, char *const *argum
 	return call_print_text(stream, &text, &length);
 }
 
+/* --at names the time around it; --until without a start the same length before it. */
+static bool add_neighbours_range(json_object *parameters, const struct ctl_options *options)
+{
+	const struct call_range range = call_neighbours_range(call_range(options, 0).until, options->now);
+
+	return options->has_at ? parameters && call_add_range(parameters, &range)
+			       : call_add_when(parameters, options, (double)(range.until - range.since));
+}
+
 enum ctl_exit verb_neighbours(const struct ctl_options *options, char *const *arguments)
 {
 	const struct format_style style = call_style(options);
@@ -282,8 +291,7 @@ enum ctl_exit verb_neighbours(const struct ctl_options *options, char *const *ar
 		return result;
 	parameters = json_object_new_object();
 	if (!call_add_name(parameters, "cgroup", arguments[0]) ||
-	    !call_add_when(parameters, options,
-			   (double)call_neighbours_seconds(call_range(options, 0).until, options->now))) {
+	    !add_neighbours_range(parameters, options)) {
 		json_object_put(parameters);
 		return failure_of_memory();
 	}

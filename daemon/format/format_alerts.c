@@ -440,7 +440,9 @@ void format_alerts(FILE *out, json_object *rules, json_object *alerts, time_t no
 		line_put(out, style, "Alerts", "not known");
 		return;
 	}
-	if (table->n == 0)
+	if (table->n == 0 && format_ends_in_gap(alerts))
+		line_put(out, style, "Alerts", "not known at the end of this time: nothing is stored of it");
+	else if (table->n == 0)
 		line_put(out, style, "Alerts", "%s",
 			 past ? "none was firing or pending in this time, as far as it is stored"
 			      : "none firing or pending, and none resolved in the last hour");

@@ -15,6 +15,18 @@ bool format_is_past(const json_object *reply)
 	return json_get_array(reply, "gaps") != NULL;
 }
 
+bool format_ends_in_gap(const json_object *reply)
+{
+	json_object *gaps = json_get_array(reply, "gaps");
+	const size_t n = gaps ? json_object_array_length(gaps) : 0;
+	const char *taken = json_get_text(reply, "taken");
+	const char *end = n ? json_get_text(json_object_array_get_idx(gaps, n - 1), "until") : NULL;
+	time_t until, at;
+
+	return taken && end && text_parse_time(taken, &until) == 0 && text_parse_time(end, &at) == 0 &&
+	       at >= until;
+}
+
 static moment_zone zone_of(const struct format_style *style)
 {
 	return style->zone ? style->zone : moment_utc;

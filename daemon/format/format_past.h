@@ -8,6 +8,9 @@
 /* Returns true if the reply is about the past. */
 bool format_is_past(const json_object *reply);
 
+/* Returns true if nothing is stored of the end of the time: its last gap reaches until there. */
+bool format_ends_in_gap(const json_object *reply);
+
 /*
  * Writes a range of time in the style's zone: "Fri 2026-11-27 03:11:50 - 03:12:00 CET", with both dates if they differ. The
  * texts are RFC 3339 times; of other texts the result is "an unknown time".

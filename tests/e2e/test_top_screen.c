@@ -552,7 +552,7 @@ Test(top_screen, keys_list_alerts_explain_and_zoom)
 	press(terminal, "\033[F\r", "Rule: slow-db");
 	press(terminal, "\033", "3 firing,");
 	press(terminal, "\033", "SOURCES:");
-	press(terminal, "x", "No alert of this cgroup is firing, pending or unknown.");
+	press(terminal, "x", "No alert of this cgroup is firing, pending or unknown, and none");
 	expect(terminal, "Suspected: batch");
 	press(terminal, "z", "for 10s?  Enter: start  Esc: cancel");
 	press(terminal, "\033", "q quit");

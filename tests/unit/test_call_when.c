@@ -31,9 +31,25 @@ Test(call_when, options_name_a_range)
 				     .has_until = true,
 				     .until = NOW - 1800},
 	       10, "{\"since\":\"2026-11-21T05:00:00Z\",\"until\":\"2026-11-21T05:30:00Z\"}");
-	cr_expect_eq(call_neighbours_seconds(NOW - 60, NOW), 1200);
-	cr_expect_eq(call_neighbours_seconds(NOW - 3000, NOW), 1200, "half of it has panes of 10 s");
-	cr_expect_eq(call_neighbours_seconds(NOW - 3060, NOW), 7200, "20 panes of a minute are too few");
-	cr_expect_eq(call_neighbours_seconds(NOW - 2 * 86400, NOW), 72000);
 	cr_expect_not(call_add_when(NULL, &(struct ctl_options){.now = NOW}, 10));
+}
+
+Test(call_when, neighbours_are_compared_around_a_moment)
+{
+	static const struct {
+		time_t ago, length, after;
+	} moments[] = {
+		{60, 1200, 60},
+		{900, 1200, 600},
+		{3000, 1200, 600},  /* most of it has panes of 10 s */
+		{3060, 7200, 3060}, /* 20 panes of a minute would be too few */
+		{2 * 86400, 72000, 36000},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(moments); i++) {
+		const struct call_range range = call_neighbours_range(NOW - moments[i].ago, NOW);
+
+		cr_expect_eq(range.until - range.since, moments[i].length, "%zu", i);
+		cr_expect_eq(range.until, NOW - moments[i].ago + moments[i].after, "%zu", i);
+	}
 }

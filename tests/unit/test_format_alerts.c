@@ -98,6 +98,19 @@ Test(format_alerts, a_resolved_one_has_its_start_length_and_worst_value)
 	formatted_expect_fit(text, 80);
 }
 
+/* An empty list of a time in which pebsd did not run does not say that nothing fired. */
+Test(format_alerts, no_alert_in_a_gap_is_not_known)
+{
+#define IN_GAP(taken)                                                                \
+	"{\"origin\":\"perf\",\"since\":\"2026-11-21T06:00:00Z\",\"taken\":\"" taken \
+	"\",\"gaps\":[{\"since\":\"2026-11-21T06:10:00Z\",\"until\":\"2026-11-21T06:20:00Z\"}],\"alerts\":[]}"
+	_cleanup_free_ char *in = text_of(NULL, IN_GAP("2026-11-21T06:20:00Z"), &narrow);
+	_cleanup_free_ char *after = text_of(NULL, IN_GAP("2026-11-21T06:21:00Z"), &narrow);
+
+	formatted_expect(in, "Alerts: not known at the end of this time: nothing is stored of it\n");
+	formatted_expect(after, "Alerts: none was firing or pending in this time, as far as it is stored\n");
+}
+
 /* Not the age of today. */
 Test(format_alerts, ages_of_the_past_are_those_at_its_end)
 {

@@ -20,12 +20,14 @@ struct call_range call_range(const struct ctl_options *options, double seconds)
 	return range;
 }
 
-time_t call_neighbours_seconds(time_t at, time_t now)
+struct call_range call_neighbours_range(time_t at, time_t now)
 {
 	const time_t age = now - at;
-
 	/* Most of the panes must be of one length. */
-	return age <= 3600 - 600 ? 120 * 10 : age <= 86400 - 3600 ? 120 * 60 : 120 * 600;
+	const time_t length = age <= 3600 - 600 ? 120 * 10 : age <= 86400 - 3600 ? 120 * 60 : 120 * 600;
+	const time_t until = at + length / 2 < now ? at + length / 2 : now;
+
+	return (struct call_range){.since = until - length, .until = until};
 }
 
 static bool add_time(json_object *parameters, const char *key, time_t seconds)

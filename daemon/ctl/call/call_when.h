@@ -19,10 +19,10 @@ bool call_is_past(const struct ctl_options *options);
 struct call_range call_range(const struct ctl_options *options, double seconds);
 
 /*
- * How long before a time the neighbours are compared: 120 of the shortest panes that the history has of it (10 s for an hour,
- * a minute for a day, else ten minutes).
+ * The time around a moment in which neighbours are compared, half of it after the moment, unless that is still to come: 120 of the
+ * shortest panes that the history has of it (10 s for an hour, a minute for a day, else ten minutes).
  */
-time_t call_neighbours_seconds(time_t at, time_t now);
+struct call_range call_neighbours_range(time_t at, time_t now);
 
 /* Adds "since" and "until". Returns false if memory runs out. */
 bool call_add_range(json_object *parameters, const struct call_range *range);

@@ -554,6 +554,7 @@ static char *suspects_of(json_object *reply)
 
 static int fetch_neighbours(struct live *live, const struct format_style *style)
 {
+	const struct call_range range = call_neighbours_range(live->state.at, time(NULL));
 	_cleanup_json_ json_object *parameters = json_object_new_object(), *reply = NULL;
 	char refused[TROUBLE_MAX];
 	char *text = NULL;
@@ -564,7 +565,7 @@ static int fetch_neighbours(struct live *live, const struct format_style *style)
 	if (live->neighbours && time(NULL) - live->neighbours_at < NEIGHBOURS_SECONDS)
 		return 0;
 	if (!call_add_name(parameters, "cgroup", live->state.target) ||
-	    !add_past(live, parameters, call_neighbours_seconds(live->state.at, time(NULL))))
+	    (live->state.at && !call_add_range(parameters, &range)))
 		return -ENOMEM;
 	r = ask(live, "io.pebsd.GetNeighbours", TAKE_PTR(parameters), &reply, refused);
 	if (r < 0 && r != -EREMOTEIO)
