@@ -117,6 +117,29 @@ static void put_latency(FILE *out, const struct format_style *style, json_object
 	}
 }
 
+/* Says how many cgroups could be the cause, and why some of them are not in the list. */
+static void put_candidates(FILE *out, const struct format_style *style, json_object *reply)
+{
+	json_object *list = json_get_array(reply, "neighbours");
+	const size_t listed = list ? json_object_array_length(list) : 0;
+	char number[TEXT_NUMBER_MAX], unlisted[TEXT_NUMBER_MAX];
+	u64 n;
+
+	if (!json_get_u64(reply, "candidates", &n))
+		return;
+	text_count(n, number);
+	/* The list may be the first of several pages. */
+	if (listed == 0 || n <= listed || json_get(reply, "next")) {
+		line_put(out, style, "Candidates", "%s cgroup%s with traffic", number, n == 1 ? "" : "s");
+		return;
+	}
+	text_count(n - listed, unlisted);
+	line_put(
+		out, style, "Candidates",
+		"%s cgroups with traffic; %s of them %s not listed, because steady traffic, or traffic in few bins, explains no change of the latency",
+		number, unlisted, n - listed == 1 ? "is" : "are");
+}
+
 static void put_basis(FILE *out, const struct format_style *style, json_object *reply)
 {
 	_cleanup_free_ char *event = NULL;
@@ -137,7 +160,9 @@ static void put_basis(FILE *out, const struct format_style *style, json_object *
 		 format_is_past(reply) ? "" : "the last ", window);
 	format_past(out, style, reply);
 	if (json_get_bool(reply, "nodes_known", &known) && !known)
-		line_put(out, style, "Nodes", "not known here, so every other cgroup is a candidate");
+		line_put(out, style, "Nodes",
+			 "not known here, so every other cgroup with traffic is a candidate");
+	put_candidates(out, style, reply);
 	if (json_get_u64(reply, "apart", &n) && n > 0) {
 		text_count(n, number);
 		line_put(out, style, "Left out",

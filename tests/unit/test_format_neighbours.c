@@ -94,12 +94,29 @@ Test(format_neighbours, a_list_comes_with_the_warning_that_it_is_a_hint)
 	_cleanup_free_ char *none = text_of(REPLY("thin", "", ""), &wide);
 
 	formatted_expect(text, "       Hint: a correlation does not prove a cause");
-	formatted_expect(text, "      Nodes: not known here, so every other cgroup is a candidate\n");
+	formatted_expect(text,
+			 "      Nodes: not known here, so every other cgroup with traffic is a candidate\n");
 	formatted_expect(text,
 			 "   Left out: 7 cgroups, with less traffic than the cgroups that were compared\n");
 	formatted_expect_not(text, "share no NUMA node");
 	formatted_expect_not(none, "Hint");
 	formatted_expect_not(none, "CGROUP ");
+}
+
+Test(format_neighbours, candidates_that_are_not_listed_are_counted)
+{
+	_cleanup_free_ char *all = text_of(REPLY("nobody", "\"candidates\":1,", BYSTANDER), &wide);
+	_cleanup_free_ char *one = text_of(REPLY("nobody", "\"candidates\":2,", BYSTANDER), &wide);
+	_cleanup_free_ char *many =
+		text_of(REPLY("named", "\"candidates\":1002,", BYSTANDER "," CULPRIT), &wide);
+	_cleanup_free_ char *thin = text_of(REPLY("thin", "\"candidates\":5,", ""), &wide);
+
+	formatted_expect(all, " Candidates: 1 cgroup with traffic\n");
+	formatted_expect(
+		one, " Candidates: 2 cgroups with traffic; 1 of them is not listed, because steady traffic");
+	formatted_expect(many,
+			 " Candidates: 1,002 cgroups with traffic; 1,000 of them are not listed, because");
+	formatted_expect(thin, " Candidates: 5 cgroups with traffic\n");
 }
 
 Test(format_neighbours, one_of_a_kind_is_singular)

@@ -482,7 +482,7 @@ Test(json_rules, neighbours_in_full)
 		"{\"version\":1,\"origin\":\"perf\",\"cgroup\":\"/db\xef\xbf\xbd"
 		"ff\",\"event\":\"loads\",\"traffic_from\":\"loads\",\"bin_s\":5.0,\"window_s\":300.5,\"bins\":60,"
 		"\"verdict\":\"named\",\"self_strength\":-0.25,\"latency\":{\"slow\":400.0,\"fast\":200.0},"
-		"\"nodes_known\":true,\"apart\":4,\"beyond\":7,\"neighbours\":["
+		"\"nodes_known\":true,\"candidates\":3,\"apart\":4,\"beyond\":7,\"neighbours\":["
 		"{\"cgroup\":\"/web\",\"named\":true,\"strength\":0.812,\"needed\":0.4,\"lag_s\":10.0,"
 		"\"bins\":58,\"traffic\":{\"slow\":12345.7,\"fast\":100.0}},"
 		"{\"cgroup\":\"/batch\xef\xbf\xbd"
@@ -508,7 +508,7 @@ Test(json_rules, neighbours_in_full)
 	expect_json(
 		json_neighbours("replay", "/db", &report, NULL),
 		"{\"version\":1,\"origin\":\"replay\",\"cgroup\":\"/db\",\"event\":\"loads\",\"traffic_from\":\"misses\",\"bin_s\":5.0,"
-		"\"window_s\":300.5,\"bins\":3,\"verdict\":\"thin\",\"nodes_known\":false,\"apart\":0,"
+		"\"window_s\":300.5,\"bins\":3,\"verdict\":\"thin\",\"nodes_known\":false,\"candidates\":3,\"apart\":0,"
 		"\"neighbours\":[]}");
 }
 

@@ -93,6 +93,7 @@ json_object *json_neighbours(const char *origin, const char *path, const struct 
 		put_slow_fast(&writer, object, "latency", ranking->latency_slow, ranking->latency_fast, 1);
 	}
 	json_put(&writer, object, "nodes_known", json_object_new_boolean(report->nodes_known));
+	json_put_u64(&writer, object, "candidates", report->n_cgroups);
 	json_put_u64(&writer, object, "apart", report->apart);
 	if (report->beyond)
 		json_put_u64(&writer, object, "beyond", report->beyond);
