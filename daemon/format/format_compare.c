@@ -59,9 +59,23 @@ static void value_text(const json_object *figure, const char *key, enum scale sc
 	}
 }
 
-/* Writes "+18" for per cent, or "+3.2" for the points of a share. Bounds are rounded outwards: `direction` is -1 or 1. */
-static void change_text(double value, bool points, int direction, char ret[static TEXT_NUMBER_MAX])
+/* Rounds to three digits: up if `direction` is 1, down if it is -1. */
+static double three_digits(double value, int direction)
 {
+	const double digit = pow(10, floor(log10(value)) - 2);
+
+	return digit * (direction < 0   ? floor(value / digit + 1e-6)
+			: direction > 0 ? ceil(value / digit - 1e-6)
+					: round(value / digit));
+}
+
+/*
+ * Writes "+18" for per cent, "+3.2" for the points of a share, or "x1350", how many times B is larger, if that is more than
+ * 1,000 times. Bounds are rounded outwards: `direction` is -1 or 1. Returns the unit.
+ */
+static const char *change_text(double value, bool points, int direction, char ret[static TEXT_NUMBER_MAX])
+{
+	char times[TEXT_NUMBER_MAX];
 	double scaled = 100 * value;
 	int decimals = points || fabs(scaled) < 10 ? 1 : 0;
 	double unit = decimals ? 10 : 1;
@@ -70,30 +84,36 @@ static void change_text(double value, bool points, int direction, char ret[stati
 		scaled = floor(scaled * unit + 1e-6) / unit;
 	else if (direction > 0)
 		scaled = ceil(scaled * unit - 1e-6) / unit;
+	if (fabs(scaled) > 99999) {
+		text_short_count(three_digits(1 + value, direction), times);
+		(void)snprintf(ret, TEXT_NUMBER_MAX, "x%.*s", TEXT_NUMBER_MAX - 2, times);
+		return "";
+	}
 	if (direction == 0 && fabs(scaled) * unit < 0.5)
 		(void)snprintf(ret, TEXT_NUMBER_MAX, "%.*f", decimals, 0.0);
-	else if (fabs(scaled) > 99999)
-		(void)snprintf(ret, TEXT_NUMBER_MAX, "x%.3g", 1 + value);
 	else
 		(void)snprintf(ret, TEXT_NUMBER_MAX, "%+.*f", decimals, scaled);
+	return points ? " points" : "%";
 }
 
 static void put_bounds(FILE *out, const json_object *figure, bool points)
 {
 	char low[TEXT_NUMBER_MAX] = "", high[TEXT_NUMBER_MAX] = "";
-	const char *unit = points ? " points" : "%";
+	const char *unit_low = "", *unit_high = "";
 	double value;
 
 	if (json_get_double(figure, "low", &value))
-		change_text(value, points, -1, low);
+		unit_low = change_text(value, points, -1, low);
 	if (json_get_double(figure, "high", &value))
-		change_text(value, points, 1, high);
+		unit_high = change_text(value, points, 1, high);
+	/* A unit that both have is written once. */
 	if (*low && *high)
-		(void)fprintf(out, "%s to %s%s", low, high, unit);
+		(void)fprintf(out, "%s%s to %s%s", low, strcmp(unit_low, unit_high) == 0 ? "" : unit_low,
+			      high, unit_high);
 	else if (*low)
-		(void)fprintf(out, "%s%s or more", low, unit);
+		(void)fprintf(out, "%s%s or more", low, unit_low);
 	else if (*high)
-		(void)fprintf(out, "%s%s or less", high, unit);
+		(void)fprintf(out, "%s%s or less", high, unit_high);
 }
 
 static const char *verdict_of(const json_object *figure)
@@ -116,8 +136,9 @@ static void put_row(FILE *out, const char *label, const json_object *figure, enu
 	value_text(figure, "a", scale, a);
 	value_text(figure, "b", scale, b);
 	if (json_get_double(figure, "difference", &value)) {
-		change_text(value, points, 0, change);
-		(void)strncat(change, points ? " pts" : "%", TEXT_NUMBER_MAX - strlen(change) - 1);
+		const char *unit = change_text(value, points, 0, change);
+
+		(void)strncat(change, points && *unit ? " pts" : unit, TEXT_NUMBER_MAX - strlen(change) - 1);
 	}
 	(void)fprintf(out, "%-*s %*s %*s %11s  ", LABEL_WIDTH, label, VALUE_WIDTH, a, VALUE_WIDTH, b, change);
 	if (strcmp(verdict, "proven") == 0)
@@ -127,7 +148,8 @@ static void put_row(FILE *out, const char *label, const json_object *figure, enu
 	else if (strcmp(verdict, "no_bounds") == 0)
 		(void)fprintf(out, "no bounds");
 	else
-		(void)fprintf(out, "not measured on both");
+		(void)fprintf(out, json_get(figure, "a") && json_get(figure, "b") ? "0 on both sides"
+										  : "not measured on both");
 	(void)fputc('\n', out);
 }
 
@@ -251,7 +273,8 @@ static void put_side(FILE *out, const struct format_style *style, const char *la
 	if (file)
 		return;
 	format_range(json_get_text(side, "since"), json_get_text(side, "taken"), style, range);
-	line_put(out, style, "", "%s%s%s%s", range, *covered ? " (" : "", covered, *covered ? ")" : "");
+	line_put(out, style, "", "%s%s%s%s%s", range, *covered ? " (" : "", covered, *covered ? ")" : "",
+		 gaps ? ", in whole panes of the history" : "");
 	if (gaps && json_object_array_length(gaps) > 0)
 		line_put(out, style, "", "%zu gap%s in this time, of which nothing is stored",
 			 json_object_array_length(gaps), json_object_array_length(gaps) == 1 ? "" : "s");

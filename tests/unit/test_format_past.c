@@ -150,7 +150,8 @@ Test(format_past, comparison_on_80_columns)
 
 	cr_expect_str_eq(text,
 			 "          A: /shop/checkout\n"
-			 "             Fri 2026-11-27 02:00:00 - 02:10:00 CET (9min 50s)\n"
+			 "             Fri 2026-11-27 02:00:00 - 02:10:00 CET (9min 50s), in whole panes\n"
+			 "             of the history\n"
 			 "             1 gap in this time, of which nothing is stored\n"
 			 "          B: /shop/checkout\n"
 			 "             Fri 2026-11-27 03:00:00 - 03:10:00 CET (10min 0s)\n"
@@ -185,6 +186,38 @@ Test(format_past, comparison_on_80_columns)
 			 "few bursts, or in phases longer than a tenth of the time. A longer time has\n"
 			 "more.\n");
 	formatted_expect_fit(text, 80);
+}
+
+static void expect_row(const char *figure, const char *expected)
+{
+	_cleanup_json_ json_object *reply = formatted_from("{\"comparisons\":1}");
+	json_object *of = json_object_new_object();
+	_cleanup_free_ char *text = NULL;
+
+	(void)json_object_object_add(of, "misses_per_thousand", formatted_from(figure));
+	(void)json_object_object_add(reply, "waits", of);
+	text = FORMATTED(format_compare(out, reply, &narrow));
+	formatted_expect(text, expected);
+}
+
+/* Bounds of multiples are rounded outwards, too: 1,354 to 20,011 times. */
+Test(format_past, large_differences_are_multiples_without_a_unit)
+{
+	expect_row(FIGURE("0", "12.1", ",\"low\":4839,\"verdict\":\"proven\""),
+		   "misses/1000 instr.          0       12.1           -  x4840 or more\n");
+	expect_row(FIGURE("0.01", "25",
+			  ",\"difference\":2499,\"low\":1353.4,\"high\":20010,\"verdict\":\"proven\""),
+		   "       x2500  x1350 to x20100\n");
+	expect_row(FIGURE("0.01", "5",
+			  ",\"difference\":499,\"low\":350,\"high\":20010000,\"verdict\":\"proven\""),
+		   "     +49900%  +35000% to x20.1M\n");
+}
+
+Test(format_past, what_is_0_on_both_sides_was_measured)
+{
+	expect_row(FIGURE("0", "0", ",\"verdict\":\"no_value\""), "           -  0 on both sides\n");
+	expect_row("{\"a\":0,\"verdict\":\"no_value\"}", "           -  not measured on both\n");
+	expect_row("{\"b\":0,\"verdict\":\"no_value\"}", "           -  not measured on both\n");
 }
 
 Test(format_past, hostile_comparisons_are_printed_safely)
