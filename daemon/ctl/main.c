@@ -25,7 +25,6 @@
 #define WINDOW_NS_MAX (365ULL * 86400 * NSEC_PER_SEC)
 
 /* The daemon's maximum (export/control/control.h). */
-#define PAUSE_NS_MAX (365ULL * 86400 * NSEC_PER_SEC)
 
 enum option_id {
 	OPTION_SOCKET,
@@ -226,14 +225,11 @@ static int set_window(struct ctl_options *options, const char *value)
 	return 0;
 }
 
+/* Its limits depend on the verb: parse_for(). */
 static int set_for(struct ctl_options *options, const char *value)
 {
-	u64 ns;
-
-	if (duration_parse(value, NSEC_PER_MSEC, PAUSE_NS_MAX, &ns) < 0)
-		return -EINVAL;
 	options->has_for = true;
-	options->for_seconds = (double)ns / (double)NSEC_PER_SEC;
+	options->for_text = value;
 	return 0;
 }
 
@@ -283,7 +279,7 @@ static const struct option_spec option_specs[] = {
 	[OPTION_WITH] = {"with", 0, "TIME", "compare: with the time from TIME on, of the same length",
 			 set_with, NULL},
 	[OPTION_FOR] = {"for", 0, "DUR", "how long, such as 30s or 10m (zoom: at most 1h, hot: 1d)", set_for,
-			"a time such as 30s, 10m or 2h, at most 365d"},
+			NULL},
 	[OPTION_RATE] = {"rate", 0, "N", "zoom: at most N samples/s, 1 to 20000 (default 1000)", set_rate,
 			 "1 to 20000"},
 	[OPTION_NO_WAIT] = {"no-wait", 0, NULL, "zoom: start it, and do not wait for its end", set_no_wait,
@@ -415,7 +411,8 @@ __attribute__((format(printf, 1, 2))) static enum ctl_exit usage(const char *for
 	if (vasprintf(&text, format, arguments) < 0)
 		text = NULL;
 	va_end(arguments);
-	(void)fprintf(stderr, "pebsctl: %s; see `pebsctl --help`\n", text ? text : "wrong usage");
+	(void)fprintf(stderr, "pebsctl: %s%s `pebsctl --help`\n", text ? text : "wrong usage",
+		      text && strchr(text, '\0')[-1] == '?' ? " See" : "; see");
 	return CTL_USAGE;
 }
 
@@ -515,6 +512,23 @@ static enum ctl_exit refuse_verb(const char *word)
 		       : usage("unknown verb '%s'", word);
 }
 
+/* Parses --for within the limits of the verb, which the message names. Returns false, and prints it, if it is outside. */
+static bool parse_for(const struct verb *verb, struct ctl_options *options)
+{
+	/* Those of the daemon (detail/zooms.h, control_detail.c, control_sampling.c). */
+	const char *most = verb->run == verb_pause ? "365d" : verb->run == verb_hot ? "1d" : "1h";
+	u64 most_ns = 0, ns;
+
+	(void)duration_parse(most, 0, UINT64_MAX, &most_ns);
+	if (duration_parse(options->for_text, NSEC_PER_MSEC, most_ns, &ns) < 0) {
+		(void)usage("invalid --for '%s': expected a time from 1ms to %s for %s, such as 30s or 10m",
+			    options->for_text, most, verb->name);
+		return false;
+	}
+	options->for_seconds = (double)ns / (double)NSEC_PER_SEC;
+	return true;
+}
+
 static enum ctl_exit print_version(const struct ctl_options *options)
 {
 	int r = 0;
@@ -594,6 +608,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < ARRAY_SIZE(option_specs); i++)
 		if (used & ~verb->options & USES(i))
 			return usage("--%s cannot be used with %s", option_specs[i].name, verb->name);
+	if (options.has_for && !parse_for(verb, &options))
+		return CTL_USAGE;
 	if (options.has_at && (options.has_since || options.has_until))
 		return usage("--at cannot be used with --since or --until");
 	if (options.window != WINDOW_DEFAULT && (options.has_since || options.has_until))

@@ -112,8 +112,6 @@ enum ctl_exit verb_zoom(const struct ctl_options *options, char *const *argument
 	if ((options->last || options->stop) && (options->has_for || options->has_rate))
 		return wrong_usage(
 			"--for and --rate are for a new zoom: they cannot be used with --last or --stop");
-	if (options->has_for && options->for_seconds > OPTIONS_ZOOM_SECONDS_MAX)
-		return wrong_usage("invalid --for: a zoom lasts at most 1h");
 	if (options->has_limit && options->limit > OPTIONS_ZOOM_LIMIT_MAX)
 		return wrong_usage("invalid --limit: a table of a zoom has at most 10000 rows");
 	result = call_open(options, &client);
@@ -229,8 +227,6 @@ enum ctl_exit verb_hot(const struct ctl_options *options, char *const *arguments
 	size_t length;
 	FILE *stream;
 
-	if (options->has_for && options->for_seconds > HOT_SECONDS_MAX)
-		return wrong_usage("invalid --for: hot tables are kept for at most 1d");
 	result = call_open(options, &client);
 	if (result == CTL_DONE)
 		result = wait_for_hot(options, client, arguments[0], &hot);

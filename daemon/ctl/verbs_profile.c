@@ -35,8 +35,6 @@ static enum ctl_exit check_usage(const struct ctl_options *options)
 		wrong = "--latency can only be used with --folded: pprof and perf.data always contain the latency";
 	else if (options->last && (options->has_for || options->has_rate))
 		wrong = "--for and --rate are for a new zoom: they cannot be used with --last";
-	else if (options->has_for && options->for_seconds > OPTIONS_ZOOM_SECONDS_MAX)
-		wrong = "invalid --for: a zoom lasts at most 1h";
 	else if (options->json && strcmp(options->output, "-") == 0)
 		wrong = "-o - cannot be used with --json: both write to standard output";
 	else if (!options->folded && strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO))

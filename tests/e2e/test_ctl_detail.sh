@@ -18,7 +18,12 @@ exits 'the last of none' 1 ctl zoom --last $cgroup
 grep -q 'cannot find the zoom: there is no zoom of this cgroup' "$work/said" || fail "none is held: $(cat "$work/said")"
 exits 'a cgroup that there is not' 4 ctl zoom --for 1s /no/such.service
 exits 'a zoom without a cgroup' 2 ctl zoom
-exits 'a zoom of more than an hour' 2 ctl zoom --for 2h $cgroup
+for duration in 0 2h ever; do
+	exits "a zoom of $duration" 2 ctl zoom --for $duration $cgroup
+	grep -q "invalid --for '$duration': expected a time from 1ms to 1h for zoom, such as" "$work/said" || fail "--for $duration: $(cat "$work/said")"
+done
+exits 'hot tables of two days' 2 ctl hot --for 2d $cgroup
+grep -q "expected a time from 1ms to 1d for hot" "$work/said" || fail "hot --for 2d: $(cat "$work/said")"
 exits 'a rate that is none' 2 ctl zoom --rate 0 $cgroup
 exits 'a rate beyond the most' 2 ctl zoom --rate 20001 $cgroup
 exits 'two ways at once' 2 ctl zoom --last --stop $cgroup

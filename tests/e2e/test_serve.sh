@@ -37,7 +37,7 @@ exits "the code of a cgroup that was not chosen before the replay" 1 ctl hot /sy
 grep -q 'no hot table: the recording was read to its end, and hot tables hold only samples' "$work/said" || fail "hot: $(cat "$work/said")"
 exits 'an unknown verb' 2 ctl frobnicate
 exits 'a misspelt verb' 2 ctl satus
-grep -q "unknown verb 'satus'; did you mean status?" "$work/said" || fail "a misspelt verb: $(cat "$work/said")"
+grep -q "unknown verb 'satus'; did you mean status? See \`pebsctl --help\`$" "$work/said" || fail "a misspelt verb: $(cat "$work/said")"
 expect 'no verb is top' "$(ctl top --json)" "$(PEBSD_SOCKET=$socket "$PEBSCTL" --json)"
 exits '--socket wins over PEBSD_SOCKET' 3 env PEBSD_SOCKET="$socket" "$PEBSCTL" --socket "$work/nowhere"
 exits 'the help of a verb' 0 ctl show --help

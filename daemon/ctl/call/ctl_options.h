@@ -25,6 +25,7 @@ struct ctl_options {
 	u64 limit;
 	u64 rate; /* samples per second */
 	double window_seconds;
+	const char *for_text; /* of --for */
 	double for_seconds;
 	enum window_kind window;
 	enum style_colour colour;
@@ -40,10 +41,9 @@ struct ctl_options {
 };
 
 /* Not more than the daemon's maxima (detail/zooms.h, snapshot/snapshot_view.h, control_detail.c). */
-#define OPTIONS_DEPTH_MAX        99
-#define OPTIONS_FILTER_MAX       247
-#define OPTIONS_RATE_MAX         20000
-#define OPTIONS_ZOOM_SECONDS_MAX 3600
-#define OPTIONS_ZOOM_LIMIT_MAX   10000
+#define OPTIONS_DEPTH_MAX      99
+#define OPTIONS_FILTER_MAX     247
+#define OPTIONS_RATE_MAX       20000
+#define OPTIONS_ZOOM_LIMIT_MAX 10000
 
 #endif
