@@ -16,6 +16,7 @@ struct zoom_weight {
 	bool latency;
 	const char *key; /* key of an item: "latency" or "samples" */
 	double all;
+	bool stores; /* stores were sampled, so their number is known */
 };
 
 #define ACCESS_LEFT (6 + 6 + 8 + 7 + 5 + 1)
@@ -38,7 +39,8 @@ static const char *sharing_of(const json_object *line)
 					      : NULL;
 }
 
-static void put_access(FILE *out, const struct format_style *style, json_object *access)
+static void put_access(FILE *out, const struct format_style *style, const struct zoom_weight *weight,
+		       json_object *access)
 {
 	char offset[TEXT_NUMBER_MAX] = "-";
 	u64 value;
@@ -48,7 +50,10 @@ static void put_access(FILE *out, const struct format_style *style, json_object 
 	(void)fprintf(out, "%*s%6s", INDENT, "", offset);
 	location_put_count(out, 5, access, "hitm");
 	location_put_count(out, 7, access, "samples");
-	location_put_count(out, 6, access, "stores");
+	if (weight->stores)
+		location_put_count(out, 6, access, "stores");
+	else
+		(void)fprintf(out, " %6s", "-");
 	location_put_count(out, 4, access, "cpus");
 	(void)fputc(' ', out);
 	location_put_function(out, style, access, "function", false,
@@ -96,7 +101,7 @@ static void put_line(FILE *out, const struct format_style *style, const struct z
 	for (size_t i = 0; accesses && i < json_object_array_length(accesses); i++) {
 		if (i == 0)
 			(void)fprintf(out, "%*sOFFSET  HITM SAMPLES STORES CPUS CODE\n", INDENT, "");
-		put_access(out, style, json_object_array_get_idx(accesses, i));
+		put_access(out, style, weight, json_object_array_get_idx(accesses, i));
 	}
 }
 
@@ -130,6 +135,36 @@ static void format_zoom_lines(FILE *out, const struct format_style *style, json_
 
 /* If a larger share of the stacks ends early, the text blames missing frame pointers. */
 #define EARLY_MUCH 0.1
+
+/* An event is called after what it samples, and also after its PMU if several PMUs sample the same. */
+static bool samples_stores(json_object *zoom)
+{
+	json_object *events = json_get_array(zoom, "events");
+
+	for (size_t i = 0; events && i < json_object_array_length(events); i++) {
+		const char *event = json_object_get_string(json_object_array_get_idx(events, i));
+
+		if (event && strncmp(event, "stores", strlen("stores")) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Explains the columns of contended lines that are not known from perf. */
+static void put_legend_of_lines(FILE *out, const struct format_style *style, json_object *lines,
+				const struct zoom_weight *weight)
+{
+	bool shared = false;
+
+	for (size_t i = 0; lines && i < json_object_array_length(lines); i++)
+		shared = shared || is_shared(json_object_array_get_idx(lines, i));
+	if (!shared)
+		return;
+	line_put(out, style, "",
+		 "ON CPUS: CPUs that found the line modified by another CPU (HITM) / CPUs that accessed it");
+	if (!weight->stores)
+		line_put(out, style, "", "STORES: not known, because the zoom sampled no stores");
+}
 
 static bool is_state(const json_object *zoom, const char *state)
 {
@@ -421,7 +456,9 @@ void format_zoom(FILE *out, json_object *reply, time_t now, const struct format_
 				: "no sample: the cgroup's tasks did not run long enough, or made no access that the event samples");
 		return;
 	}
+	weight.stores = samples_stores(zoom);
 	line_put(out, style, "", "%s", figure_legend);
+	put_legend_of_lines(out, style, json_get_array(reply, "lines"), &weight);
 	put_left_out(out, style, reply);
 	put_tables(out, style, reply, &weight);
 }

@@ -40,7 +40,7 @@ static json_object *report_with(const char *key, const char *value)
 
 Test(format_zoom, on_80_columns)
 {
-	_cleanup_json_ json_object *report = report_with(NULL, NULL);
+	_cleanup_json_ json_object *report = report_with("events", "[\"loads\",\"stores\"]");
 	_cleanup_free_ char *text = FORMATTED(format_zoom(out, report, NOW, &narrow));
 
 	formatted_expect_fit(text, 80);
@@ -68,6 +68,29 @@ Test(format_zoom, on_80_columns)
 	/* A line that CPUs do not contend for is not listed. */
 	formatted_expect_not(text, "0x7f31c8fff000");
 	formatted_expect(text, "3 addresses are not named yet");
+}
+
+/* A count of 0 would say that the CPUs only read. */
+Test(format_zoom, stores_that_were_not_sampled_are_not_0)
+{
+	_cleanup_json_ json_object *loads = report_with(NULL, NULL);
+	_cleanup_json_ json_object *both = report_with("events", "[\"loads\",\"stores:cpu_core\"]");
+	_cleanup_json_ json_object *private = report_with(NULL, NULL);
+	_cleanup_free_ char *of_loads = FORMATTED(format_zoom(out, loads, NOW, &wide));
+	_cleanup_free_ char *of_both = FORMATTED(format_zoom(out, both, NOW, &wide));
+	_cleanup_free_ char *of_private = NULL;
+
+	formatted_expect(of_loads, "         0x08   790     800      -    4 count_hit");
+	formatted_expect(of_loads, " STORES: not known, because the zoom sampled no stores\n");
+	formatted_expect(
+		of_loads,
+		" ON CPUS: CPUs that found the line modified by another CPU (HITM) / CPUs that accessed it\n");
+	formatted_expect(of_both, "         0x08   790     800    400    4 count_hit");
+	formatted_expect_not(of_both, "STORES:");
+	/* Without contended lines no column needs to be explained. */
+	(void)json_object_object_add(private, "lines", json_object_new_array());
+	of_private = FORMATTED(format_zoom(out, private, NOW, &wide));
+	formatted_expect_not(of_private, "ON CPUS");
 }
 
 Test(format_zoom, on_any_width)
