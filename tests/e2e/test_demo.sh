@@ -112,3 +112,13 @@ expect 'alerts out of their phases' '[]' "$(jq -c --arg begin "$(at 0)" "$(cat "
 	[.alerts[] | select(.fired) | phases["\(.rule) \(.cgroup)"][0] as [$from, $to] |
 		((.fired | fromdate) - ($begin | fromdate)) as $at | select($at < $from - 2 or $at > $to + 30)]' "$work/past")"
 jq -r '.alerts[] | select(.fired) | "\(.fired) \(.state) \(.since): \(.rule) \(.cgroup)"' "$work/past"
+
+# The past has what was seen live: the backup and the database in their phase, whose alerts have resolved since.
+screen '2 firing (a)' top --at "$(at 90)"
+for line in '[> ]!backup ' '[> ]!database ' '! firing for [0-9a-z ]*: [a-z-]*, [a-z0-9-]* first [.,0-9]* '; do
+	grep -q "$line" "$work/screen" || fail "top --at lacks \"$line\": $(cat "$work/screen")"
+done
+expect 'alerts of that time' '["cores-lost firing","database-latency firing"]' \
+	"$(ctl --json alerts --at "$(at 90)" | jq -c '[.alerts[] | "\(.rule) \(.state)"] | sort')"
+screen 'worst value' alerts
+grep -q 'fired .* for .*, worst value ' "$work/screen" || fail "alerts that have resolved: $(cat "$work/screen")"
