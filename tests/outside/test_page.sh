@@ -459,7 +459,7 @@ becomes 'no heatmap' '["No samples with a latency in this time.",true,false]' '(
 	document.getElementById("heat").getClientRects().length > 0])(document.getElementById("no-heat"))'
 becomes 'the range before' true 'Boolean(bodyOf("before"))'
 expect 'what is drawn is a number' true "$(evaluate '!/NaN|Infinity/.test(document.querySelector("main").outerHTML)')"
-look empty
+picture "$pictures/empty.png"
 
 # A cgroup has the name of the table, also in the alerts. No other cgroup has it, though it has it in another reply.
 data_page names "$incident"
@@ -499,7 +499,7 @@ has 'its bins are samples' 'weighted samples/s' hover
 expect 'elements that say cycles or latency' '[]' "$(evaluate '[...document.querySelectorAll("main *")].filter(e => e.getClientRects().length &&
 	/cycles|latency/i.test(e.title + " " + e.getAttribute("aria-label") + [...e.childNodes].map(n => n.nodeType === 3 ? n.data : "").join("")) &&
 	!/stalled/.test(e.title + e.textContent) && !e.closest("#alert-list")).map(e => e.outerHTML.slice(0, 200))')"
-look counts
+picture "$pictures/counts.png"
 
 # An alert that began to fire after the past was asked for is one alert. One that is not among those of now has no known end.
 expect 'alerts of the past and of now' '[["c","firing",false],["d","firing",true]]' "$(evaluate 'allAlerts(
