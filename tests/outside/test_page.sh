@@ -427,16 +427,16 @@ evaluate 'window.lane = text => [...document.querySelectorAll("#alert-list .lane
 has 'why it fires now' 'the share is 43 %' explanation
 evaluate 'fixture.holdExplain = new Promise(done => { fixture.release = done; }); fixture.ended = true; poll()' >/dev/null
 has 'its end' 'resolved 2026-01-15 11:59:50' explanation
-expect 'nothing of the time before' false "$(evaluate '/43 %|as of/.test($("explanation").textContent)')"
+expect 'nothing of the time before' false "$(evaluate '/43 %|as of/.test(document.getElementById("explanation").textContent)')"
 evaluate 'fixture.release()' >/dev/null
 has 'why it fired' 'when it fired:the share is 44 %' explanation
 evaluate 'lane("11:50:30").click()' >/dev/null
 has 'an alert before on the same cgroup' 'when it fired:the share is 21 %' explanation
-expect 'and only that one' false "$(evaluate '/4[34] %/.test($("explanation").textContent)')"
+expect 'and only that one' false "$(evaluate '/4[34] %/.test(document.getElementById("explanation").textContent)')"
 evaluate 'lane("nginx").click()' >/dev/null
 has 'a time of what is said' 'as of 12:00:00:the share' explanation
 evaluate 'go({rule: ""})' >/dev/null
-becomes 'no explanation' true '$("explanation").hidden'
+becomes 'no explanation' true 'document.getElementById("explanation").hidden'
 evaluate 'fixture.holdExplain = new Promise(() => 0); lane("nginx").click()' >/dev/null
 has 'an old answer is not shown again' 'loading...' explanation
 
