@@ -440,6 +440,31 @@ becomes 'no explanation' true 'document.getElementById("explanation").hidden'
 evaluate 'fixture.holdExplain = new Promise(() => 0); lane("nginx").click()' >/dev/null
 has 'an old answer is not shown again' 'loading...' explanation
 
+# No row of the list of alerts moves under the pointer, so that a slow click opens the alert that it began on.
+# press TYPE EXPRESSION: the mouse on the middle of an element
+press() {
+	evaluate "($2).scrollIntoView({block: 'nearest'})" >/dev/null
+	ask Input.dispatchMouseEvent "$(evaluate "(box => ({type: '$1', x: box.left + box.width / 2, y: box.top + 8, button: 'left', buttons: 1, clickCount: 1}))(
+		($2).getBoundingClientRect())" | if [ "$1" = mouseMoved ]; then jq -c '.button = "none" | .buttons = 0'; else cat; fi)"
+}
+rules='[...document.querySelectorAll("#alert-list strong")].map(e => e.textContent).join(" ")'
+data_page several ''
+becomes 'some of the alerts' '["shared-lines slow-pages brief-7 brief-6 brief-5 brief-4","Show more: 6 of 11 alerts are listed"]' "[$rules, \$('all-alerts').textContent]"
+press mouseMoved '$("alert-list").children[1]'
+press mousePressed '$("alert-list").children[1]'
+evaluate 'window.row = $("alert-list").children[1]; fixture.fresh = true; poll()' >/dev/null
+has 'it waits for the pointer' '1 more when the list is not in use' unlisted
+sleep 1.5
+press mouseReleased '$("alert-list").children[1]'
+becomes 'the alert of the click' true 'location.hash.includes("rule=slow-pages")'
+expect 'rows in their place' '["shared-lines slow-pages brief-7 brief-6 brief-5 brief-4",true]' "$(evaluate "[$rules, row === \$('alert-list').children[1]]")"
+press mouseMoved '$("timeline")'
+becomes 'the list without the pointer' '["fresh shared-lines slow-pages brief-7 brief-6 brief-5",true]' "[$rules, row === \$('alert-list').children[2]]"
+evaluate '$("all-alerts").click()' >/dev/null
+becomes 'all alerts' '[12,true]' '[$("alert-list").children.length, $("all-alerts").hidden]'
+expect 'their bars are below their times, and the list does not scroll' '[48,8,0]' "$(evaluate '((bar, chart, box) => [bar.left - chart.left, chart.right - bar.right,
+	box.scrollHeight - box.clientHeight])(document.querySelector(".lane .track").getBoundingClientRect(), $("timeline").getBoundingClientRect(), $("alert-list"))')"
+
 # Nothing vanishes: an answer in twelve parts is shown until its end, a source that the page does not know is another one, and what is
 # not listed is counted.
 data_page parts "cgroup=$(address "$postgresql")"
