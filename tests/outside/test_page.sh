@@ -459,6 +459,8 @@ press mouseReleased '$("alert-list").children[1]'
 becomes 'the alert of the click' true 'location.hash.includes("rule=slow-pages")'
 expect 'rows in their place' '["shared-lines slow-pages brief-7 brief-6 brief-5 brief-4",true]' "$(evaluate "[$rules, row === \$('alert-list').children[1]]")"
 press mouseMoved '$("timeline")'
+becomes 'a lasting mark of the open alert' '[["slow-pages"],true]' '(all => [all.map(e => e.children[2].textContent), all.every(e => getComputedStyle(e).boxShadow !== "none" &&
+	getComputedStyle(e).backgroundColor !== "rgba(0, 0, 0, 0)")])([...document.querySelectorAll(".lane[aria-current=true]")])'
 becomes 'the list without the pointer' '["fresh shared-lines slow-pages brief-7 brief-6 brief-5",true]' "[$rules, row === \$('alert-list').children[2]]"
 evaluate '$("all-alerts").click()' >/dev/null
 becomes 'all alerts' '[12,true]' '[$("alert-list").children.length, $("all-alerts").hidden]'
