@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // For test_page.sh: replies to the requests of the page, always the same ones, in place of a server's. The browser
 // evaluates this before the page. `fixture.mode` chooses what is special: paused, stopped, replay, no-history,
-// no-zoom, no-zoom-yet, unknown, twice (an alert that fired before; `fixture.ended`: both are over), several (alerts), many (10,000 cgroups),
+// no-zoom, no-zoom-yet, unknown, twice (an alert that fired before; `fixture.ended`: both are over), lost (an alert without an end), several (alerts), many (10,000 cgroups),
 // counts (an event without a latency), parts (answers of five bins; refuses the third part once),
 // empty (histograms without samples), names (short names differ between the replies). While `fixture.hold` is a promise, no reply
 // comes; while `fixture.holdExplain` is one, no explanation.
@@ -164,7 +164,7 @@ window.fixture = {mode: '', asked: [], hold: null};
 		resolved: '2026-01-15T11:5' + i + ':50Z', end: 'clear'})) : [];
 	const current = () => [
 		...fixture.fresh ? [{rule: 'fresh', cgroup: database.cgroup, severity: 'page', state: 'firing', since: '2026-01-15T11:59:50Z', breached: '2026-01-15T11:59:50Z'}] : [],
-		...fixture.ended ? [] : [shared()],
+		...fixture.ended || fixture.mode === 'lost' ? [] : [shared()],
 		{rule: 'slow-pages', cgroup: services[3].cgroup, name: 'nginx', severity: 'page', state: 'pending', since: '2026-01-15T11:59:00Z',
 			...fixture.mode === 'unknown' ? {held: 'pending', state: 'unknown'} : {}},
 		...fixture.mode === 'names' ? [{rule: 'slow-pages', cgroup: '/c.slice/worker.service', name: 'worker', state: 'firing', since: '2026-01-15T11:59:20Z'}] : [],

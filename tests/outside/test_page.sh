@@ -467,6 +467,14 @@ becomes 'all alerts' '[12,true]' '[$("alert-list").children.length, $("all-alert
 expect 'their bars are below their times, and the list does not scroll' '[48,8,0]' "$(evaluate '((bar, chart, box) => [bar.left - chart.left, chart.right - bar.right,
 	box.scrollHeight - box.clientHeight])(document.querySelector(".lane .track").getBoundingClientRect(), $("timeline").getBoundingClientRect(), $("alert-list"))')"
 
+# The number of alerts is that of the list.
+data_page unknown ''
+becomes 'states of now' '"Alerts: 1 firing, 1 unknown, 1 resolved"' '$("alerts-head").textContent'
+data_page lost ''
+becomes 'an end that is not known' '["Alerts: 1 pending, 1 of unknown end, 1 resolved",3]' '[$("alerts-head").textContent, $("alert-list").children.length]'
+data_page '' 'span=60&end=2026-01-15T11%3A40%3A00Z'
+becomes 'another time' '["Alerts: 1 firing now, but not in this time",0]' '[$("alerts-head").textContent, $("alert-list").children.length]'
+
 # Nothing vanishes: an answer in twelve parts is shown until its end, a source that the page does not know is another one, and what is
 # not listed is counted.
 data_page parts "cgroup=$(address "$postgresql")"
