@@ -152,7 +152,8 @@ window.fixture = {mode: '', asked: [], hold: null};
 		const first = Number(query.get('offset')), next = first + 5;
 		return {version: 1, origin: 'kernel', since: text(since), until: text(until), bin_s: step, taken: text(END),
 			...fixture.mode === 'parts' ? {bins: bins.slice(first, next), ...next < bins.length ? {next} : {}} : {bins},
-			gaps: [{since: '2026-01-15T11:51:00Z', until: '2026-01-15T11:51:40Z'}], notes: []};
+			gaps: [{since: '2026-01-15T11:51:00Z', until: '2026-01-15T11:51:40Z'},
+				...fixture.mode === 'lost' ? [{since: '2026-01-15T11:58:20Z', until: '2026-01-15T11:58:50Z'}] : []], notes: []};
 	}
 
 	const shop = services[1], database = services[0];

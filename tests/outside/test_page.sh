@@ -471,7 +471,11 @@ expect 'their bars are below their times, and the list does not scroll' '[48,8,0
 data_page unknown ''
 becomes 'states of now' '"Alerts: 1 firing, 1 unknown, 1 resolved"' '$("alerts-head").textContent'
 data_page lost ''
+evaluate 'window.lane = text => [...document.querySelectorAll("#alert-list .lane")].find(e => e.textContent.includes(text))' >/dev/null
 becomes 'an end that is not known' '["Alerts: 1 pending, 1 of unknown end, 1 resolved",3]' '[$("alerts-head").textContent, $("alert-list").children.length]'
+becomes 'only the part that is not known is hatched' '["is-pending 11:57:10","is-firing 11:57:20","is-unknown 11:58:20"]' '(view => [...lane("shared-lines").querySelectorAll("i")].map(
+	e => e.className + " " + clockOf(Math.round(view.since + parseFloat(e.style.left) / 100 * (view.until - view.since)))))(viewOf())'
+expect 'and what is known is a band' 2 "$(evaluate 'document.querySelectorAll("#timeline .band").length')"
 data_page '' 'span=60&end=2026-01-15T11%3A40%3A00Z'
 becomes 'another time' '["Alerts: 1 firing now, but not in this time",0]' '[$("alerts-head").textContent, $("alert-list").children.length]'
 
