@@ -479,6 +479,18 @@ expect 'and what is known is a band' 2 "$(evaluate 'document.querySelectorAll("#
 data_page '' 'span=60&end=2026-01-15T11%3A40%3A00Z'
 becomes 'another time' '["Alerts: 1 firing now, but not in this time",0]' '[$("alerts-head").textContent, $("alert-list").children.length]'
 
+# What a time is of: the chart has ten minutes while the figures are those of now. The quantiles in a histogram are its own.
+data_page '' ''
+becomes 'buttons' '["now (10 s)","10 min","1 h","1 day"]' '[...$("spans").children].map(e => e.textContent)'
+expect 'the times of chart and figures' '["the last 10 min in the chart","Figures of","the last 10 s"]' "$(evaluate '["chart-range", "spans-head", "numbers-range"].map(id => $(id).textContent)')"
+becomes 'the histogram of ten minutes' true '$("histogram-unit").textContent.endsWith("the last 10 min") && $("buckets").children.length > 9'
+expect 'its own quantiles' '[]' "$(evaluate '(rows => { const all = sum(rows.map(r => r[2])); return [["p50", 0.5], ["p99", 0.99]].filter(([name, part]) => { let n = 0;
+	const [low, high] = rows.find(r => (n += r[2]) >= part * all), text = [...document.querySelectorAll("#histogram text")].find(e => e.textContent.startsWith(name)).textContent;
+	const q = Number(text.slice(4).replace(/,/g, "")); return q < low || q > high; }); })(
+	[...$("buckets").rows].map(tr => [...tr.cells[0].textContent.replace(/,/g, "").split(" to "), tr.cells[1].textContent.replace(/,/g, "")].map(Number)))')"
+drag 11:53:00 11:56:00
+becomes 'the times of a range' '["the last 10 min in the chart","11:53:00 to 11:56:00"]' '["chart-range", "numbers-range"].map(id => $(id).textContent)'
+
 # Nothing vanishes: an answer in twelve parts is shown until its end, a source that the page does not know is another one, and what is
 # not listed is counted.
 data_page parts "cgroup=$(address "$postgresql")"
