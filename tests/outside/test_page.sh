@@ -491,6 +491,26 @@ expect 'its own quantiles' '[]' "$(evaluate '(rows => { const all = sum(rows.map
 drag 11:53:00 11:56:00
 becomes 'the times of a range' '["the last 10 min in the chart","11:53:00 to 11:56:00"]' '["chart-range", "numbers-range"].map(id => $(id).textContent)'
 
+# Columns that explain an alert stay on narrow screens; a column of zeros does not.
+data_page '' ''
+heads='[...document.querySelectorAll("#table thead th")].filter(th => th.getClientRects().length).map(th => th.dataset.key).join(" ")'
+while read -r width heads_of; do
+	screen "$width" 900
+	becomes "columns at $width" "\"$heads_of\"" "$heads"
+	expect "the table at $width is no wider" true "$(evaluate 'document.getElementById("rows").scrollWidth <= document.getElementById("rows").clientWidth')"
+done <<'EOF'
+1280 name rate share lost wait p50 p99 mean sources hitm trend
+1400 name share lost wait p50 p99 mean sources hitm
+1320 name share lost wait p50 p99 mean sources hitm
+1000 name share lost wait p50 p99 mean sources hitm
+760 name share lost wait p50 p99 sources hitm
+641 name share lost wait p50 p99 sources hitm
+390 name share lost wait p50 p99 sources hitm trend
+EOF
+evaluate 'for (const c of top_.cgroups) c.events.loads.snoop.hitm = 0; state.frozen = true; made = {}; render()' >/dev/null
+expect 'no HITM' '"name share lost wait p50 p99 sources trend"' "$(evaluate "$heads")"
+screen 1400 900
+
 # Nothing vanishes: an answer in twelve parts is shown until its end, a source that the page does not know is another one, and what is
 # not listed is counted.
 data_page parts "cgroup=$(address "$postgresql")"
