@@ -385,6 +385,12 @@ becomes 'a part of the graph' '"calc(100% - 1px)"' \
 	'[...document.querySelectorAll("#flame button")].find(e => e.textContent.startsWith("handle_order")).style.width'
 evaluate 'document.getElementById("widen").click()' >/dev/null
 look code
+has 'a zoom is of now' 'Zoom now' zoom
+expect 'and no other time is chosen' true "$(evaluate '$("code-outside").hidden')"
+drag 11:53:00 11:56:00
+has 'the zoom is of another time' 'This zoom is not of the time that is chosen (11:53:00 to 11:56:00): it is of 11:59:50 to 12:00:00, after it.' code-outside
+drag 11:58:00 12:00:00
+becomes 'a range with the zoom' '[true,true]' '[$("chosen-range").textContent.includes("11:58:00"), $("code-outside").hidden]'
 data_page no-zoom "cgroup=$(address "$shop")"
 has 'the refusal of a zoom' 'Zooms are not served. Set "profiles = yes" in [export].' code-said
 expect 'no button for it' true "$(evaluate 'document.getElementById("zoom").hidden')"
