@@ -2,7 +2,7 @@
 // For test_page.sh: replies to the requests of the page, always the same ones, in place of a server's. The browser
 // evaluates this before the page. `fixture.mode` chooses what is special: paused, stopped, replay, no-history,
 // no-zoom, no-zoom-yet, unknown, twice (an alert that fired before; `fixture.ended`: both are over), lost (an alert without an end), several (alerts), many (10,000 cgroups),
-// counts (an event without a latency), parts (answers of five bins; refuses the third part once),
+// counts (an event without a latency), stalls (nor sources), no-stores (to contended lines), parts (answers of five bins; refuses the third part once),
 // empty (histograms without samples), names (short names differ between the replies). While `fixture.hold` is a promise, no reply
 // comes; while `fixture.holdExplain` is one, no explanation.
 // The story, on 2026-01-15: from 11:53 to 11:56 a backup runs on the other node, and the loads of a database become
@@ -82,6 +82,8 @@ window.fixture = {mode: '', asked: [], hold: null};
 			const low = edges[edges.indexOf(b.le) - 1] || 32;
 			return {value: (low + b.le) / 2, low, high: b.le, ...count < 100 && q > 0.9 ? {few: true} : {}};
 		};
+		if (fixture.mode === 'stalls')
+			return {pmu: 'cpu', samples: count, weighted: {samples: 10000 * count}};
 		if (fixture.mode === 'counts')
 			return {pmu: 'cpu', samples: count, weighted: {samples: 10000 * count},
 				sources: Object.fromEntries(Object.entries(sources).map(([source, {samples: n}]) => [source, {samples: n}]))};
@@ -101,7 +103,7 @@ window.fixture = {mode: '', asked: [], hold: null};
 		return {wait: {value: 0.4, low: 0.35, high: 0.45}, cores_used: {value: 2.5 * lost}, cores_lost: {value: lost, low: 0.9 * lost, high: 1.1 * lost}};
 	};
 	const trendOf = service => ({bin_s: 60, samples: Array(60).fill(1000), mean: Array.from({length: 60}, (_, i) =>
-		i === 10 || fixture.mode === 'counts' ? null : eventOf(samplesOf(service, END - 3600 + 60 * i, END - 3540 + 60 * i)).latency.mean)});
+		i === 10 || ['counts', 'stalls'].includes(fixture.mode) ? null : eventOf(samplesOf(service, END - 3600 + 60 * i, END - 3540 + 60 * i)).latency.mean)});
 
 	// Names are the shortest ones in a reply, as if one more cgroup of this name were in a range.
 	const nameOf = (s, live) => fixture.mode !== 'names' ? s.name : s === services[0] ? live ? 'worker' : 'a/worker' :
@@ -192,7 +194,7 @@ window.fixture = {mode: '', asked: [], hold: null};
 		...fixture.mode === 'counts' ? {sources: parts(sources, latency / 100)} :
 			{latency, source_latencies: parts(sources, latency), sources: {l1: Math.round(latency / 100)}}});
 	function zoom(query) {
-		const accesses = [0, 1, 2, 3].map(cpu => ({cpu, offset: 16 * cpu, size: 8, samples: 120 - 9 * cpu, stores: cpu % 2 ? 0 : 40, 'function': cpu % 2 ? 'read_stats' : 'count_order'}));
+		const accesses = [0, 1, 2, 3].map(cpu => ({cpu, offset: 16 * cpu, size: 8, samples: 120 - 9 * cpu, stores: cpu % 2 || fixture.mode === 'no-stores' ? 0 : 40, 'function': cpu % 2 ? 'read_stats' : 'count_order'}));
 		return {version: 1, origin: 'kernel', cgroup: query.get('cgroup'), until: text(END), seconds: 10, samples: 1000, latency: 100000,
 			flame: node('checkout', 100000, {l3: 6, remote_cache: 4}, [
 				node('main', 100000, {l3: 6, remote_cache: 4}, [

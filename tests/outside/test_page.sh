@@ -517,6 +517,19 @@ evaluate 'for (const c of top_.cgroups) c.events.loads.snoop.hitm = 0; state.fro
 expect 'no HITM' '"name share lost wait p50 p99 sources trend"' "$(evaluate "$heads")"
 screen 1400 900
 
+# An event without a latency and sources, such as stalls, leaves no legend of sources and no empty panel. A range has its whole length.
+data_page stalls ''
+becomes 'no word about sources' '["Samples of all cgroups",true,[]]' '[$("time-head").textContent, $("legend").hidden, [...document.querySelectorAll("main .panel")].filter(panel =>
+	panel.getClientRects().length && ![...panel.children].some(e => e.getClientRects().length && e.textContent.trim())).map(panel => panel.id)]'
+expect 'no panel of results' true "$(evaluate '$("results-of").hidden')"
+drag 11:53:00 11:56:30
+has 'the length of the range' 'Chosen: 11:53:00 to 11:56:30 (3 min 30 s)' chosen-range
+expect 'lengths' '["1 h","2 d 5 s","0 s"]' "$(evaluate '[3600, 172805, 0].map(exactDuration)')"
+data_page no-stores "cgroup=$(address "$shop")"
+becomes 'no colour that is not there' '[true,true]' '[document.querySelectorAll(".bytes i").length > 3, $("stores").hidden]'
+data_page '' "cgroup=$(address "$shop")"
+becomes 'a colour that is there' '[true,false]' '[document.querySelectorAll(".bytes i.stores").length > 0, $("stores").hidden]'
+
 # Nothing vanishes: an answer in twelve parts is shown until its end, a source that the page does not know is another one, and what is
 # not listed is counted.
 data_page parts "cgroup=$(address "$postgresql")"
