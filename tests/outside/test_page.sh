@@ -217,7 +217,6 @@ key /
 expect 'the filter is typed into' '"filter"' "$(evaluate 'document.activeElement.id')"
 ask Input.insertText '{"text":"Chase"}'
 becomes 'one row' '["model:pointer-chase"]' "$table.map(row => row.name)"
-key Escape
 key ArrowDown
 expect 'the first row' '"model:pointer-chase"' "$(evaluate 'document.activeElement.title')"
 key Enter $'\\r'
@@ -276,6 +275,7 @@ data_page() {
 drag() {
 	local begin end y type
 	read -r begin end y < <(evaluate "(() => {
+		scrollTo(0, 0);
 		const box = document.getElementById('timeline').getBoundingClientRect(), x = xOf(viewOf(), box.width);
 		return [x(seconds('2026-01-15T$1Z')) + box.left, x(seconds('2026-01-15T$2Z')) + box.left, box.top + 60].join(' ');
 	})()" | tr -d '"')
@@ -358,6 +358,7 @@ key / /
 ask Input.insertText '{"text":"team=pay"}'
 becomes 'a search over the labels' "[\"$shop\"]" "$table.map(row => row.name)"
 key Escape
+becomes 'no search' '["",6]' '[$("filter").value, document.querySelectorAll("#table tbody tr").length]'
 
 # When summer time ends or begins, each mark stays at a full hour or day of its own time, and names the offset once it is another.
 ask Emulation.setTimezoneOverride '{"timezoneId":"Europe/Berlin"}'
@@ -529,6 +530,31 @@ data_page no-stores "cgroup=$(address "$shop")"
 becomes 'no colour that is not there' '[true,true]' '[document.querySelectorAll(".bytes i").length > 3, $("stores").hidden]'
 data_page '' "cgroup=$(address "$shop")"
 becomes 'a colour that is there' '[true,false]' '[document.querySelectorAll(".bytes i.stores").length > 0, $("stores").hidden]'
+
+# Keys: Enter opens the first row that a search finds, arrows move in the list of alerts, z shows its result, and Escape leaves a part of
+# the flame graph first.
+data_page '' ''
+key / /
+ask Input.insertText '{"text":"checkout"}'
+key Enter $'\\r'
+has 'the first row that is found' shop/checkout-6d4f one-head
+screen 700 500
+evaluate 'scrollTo(0, 0)' >/dev/null
+key z z
+becomes 'the zoom on the screen' true '(box => box.top >= 0 && box.top < 500)($("code").getBoundingClientRect())'
+becomes 'its flame graph' 7 'zoom.busy ? 0 : document.querySelectorAll("#flame button").length'
+evaluate '(button => { button.focus(); button.click(); })([...document.querySelectorAll("#flame button")].find(e => e.textContent.startsWith("handle_order")))' >/dev/null
+scrolled=$(evaluate scrollY)
+key Escape
+becomes 'the whole graph in its place' "[1,true,$scrolled]" '[zoom.chain.length, location.hash.includes("cgroup="), scrollY]'
+key Escape
+becomes 'all cgroups' true '$("code").hidden'
+screen 1400 900
+key a a
+key ArrowDown
+expect 'the second alert' true "$(evaluate 'document.activeElement === document.querySelectorAll("#alert-list .lane")[1]')"
+key ArrowUp
+expect 'the first alert' true "$(evaluate 'document.activeElement === document.querySelector("#alert-list .lane")')"
 
 # Nothing vanishes: an answer in twelve parts is shown until its end, a source that the page does not know is another one, and what is
 # not listed is counted.
