@@ -144,7 +144,7 @@ window.fixture = {mode: '', asked: [], hold: null};
 		const bins = [];
 		for (let i = 0; i < n; i++) {
 			const from = since + i * step, to = from + step;
-			if (from >= at('11:51:00') && to <= at('11:51:40') || to > END)
+			if (from >= at('11:51:00') && to <= at('11:51:40') || to > END || !of.length)
 				continue;
 			const loads = eventOf(together(of.map(s => samplesOf(s, from, to))), query.has('histograms'));
 			if (fixture.mode === 'empty' && query.has('histograms') && (query.has('cgroup') || i % 2))

@@ -556,6 +556,20 @@ expect 'the second alert' true "$(evaluate 'document.activeElement === document.
 key ArrowUp
 expect 'the first alert' true "$(evaluate 'document.activeElement === document.querySelector("#alert-list .lane")')"
 
+# An address with mistakes: what is not valid or does not exist is said.
+data_page no-zoom-yet 'cgroup=model:nosuch'
+has 'no such service' 'No samples in this range, or not among the exported cgroups.' one-gone
+has 'no zoom of it' 'No zoom: this service has no samples now, or is not among the exported cgroups.' code-said
+expect 'no button for it' '[true,false]' "$(evaluate '["zoom", "one-gone"].map(id => $(id).hidden)')"
+data_page '' 'since=yesterday&until=2026-01-15T11%3A56%3A00Z'
+has 'times that are not valid' 'The address has a time that is not valid (since=yesterday, until=2026-01-15T11:56:00Z), and the page shows another one.' notice
+data_page '' 'since=2026-01-15T11%3A56%3A00Z&until=2026-01-15T11%3A53%3A00Z&span=12'
+has 'a range whose end is before its begin' '(since=2026-01-15T11:56:00Z, until=2026-01-15T11:53:00Z, span=12)' notice
+drag 11:53:00 11:56:00
+becomes 'no mistake' true '$("notice").hidden'
+data_page '' "$incident"
+expect 'no mistake in a valid one' true "$(evaluate '$("notice").hidden')"
+
 # Nothing vanishes: an answer in twelve parts is shown until its end, a source that the page does not know is another one, and what is
 # not listed is counted.
 data_page parts "cgroup=$(address "$postgresql")"
