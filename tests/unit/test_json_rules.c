@@ -497,7 +497,7 @@ Test(json_rules, neighbours_in_full)
 		json_neighbours("perf", "/db", &report, NULL),
 		"{\"version\":1,\"origin\":\"perf\",\"cgroup\":\"/db\",\"event\":\"loads\",\"traffic_from\":\"loads\",\"bin_s\":5.0,"
 		"\"window_s\":300.5,\"bins\":60,\"verdict\":\"episode\",\"self_strength\":-0.25,\"latency\":{\"slow\":400.0,\"fast\":200.0},"
-		"\"nodes_known\":true,\"apart\":4,\"beyond\":7,\"neighbours\":["
+		"\"nodes_known\":true,\"candidates\":3,\"apart\":4,\"beyond\":7,\"neighbours\":["
 		"{\"cgroup\":\"/web\",\"named\":false,\"strength\":0.812,\"lag_s\":10.0,"
 		"\"bins\":58,\"traffic\":{\"slow\":12345.7,\"fast\":100.0}}]}");
 

@@ -852,7 +852,7 @@ static void put_marked_alert(FILE *out, const struct top_state *state, const str
 	if (alert && alert->began)
 		moment_show(alert->began, state->zone ? state->zone : moment_utc, began);
 	if (alert)
-		(void)snprintf(text, sizeof(text), "%.20s %s for %.24s: %.80s %.80s",
+		(void)snprintf(text, sizeof(text), "%.20s %s for %.24s: %.80s; limit: %.80s",
 			       alert->state == TOP_ALERT_OTHER ? "began" : "since", began, alert->age,
 			       alert->value, alert->limit);
 	(void)fprintf(out, "%.*s\n", (int)text_cut(text, width), text);

@@ -17,7 +17,7 @@ now() {
 }
 
 panes_stored() {
-	[ "$(status | jq .history.panes_stored)" -ge "$1" ]
+	status | jq -ne "input | .history.panes_stored >= $1" >/dev/null
 }
 
 # another_time SECONDS: waits until this many more seconds of the guest's time are stored.
