@@ -358,7 +358,7 @@ key / /
 ask Input.insertText '{"text":"team=pay"}'
 becomes 'a search over the labels' "[\"$shop\"]" "$table.map(row => row.name)"
 key Escape
-becomes 'no search' '["",6]' '[$("filter").value, document.querySelectorAll("#table tbody tr").length]'
+becomes 'no search' '["",6]' '[document.getElementById("filter").value, document.querySelectorAll("#table tbody tr").length]'
 
 # When summer time ends or begins, each mark stays at a full hour or day of its own time, and names the offset once it is another.
 ask Emulation.setTimezoneOverride '{"timezoneId":"Europe/Berlin"}'
@@ -387,11 +387,11 @@ becomes 'a part of the graph' '"calc(100% - 1px)"' \
 evaluate 'document.getElementById("widen").click()' >/dev/null
 look code
 has 'a zoom is of now' 'Zoom now' zoom
-expect 'and no other time is chosen' true "$(evaluate '$("code-outside").hidden')"
+expect 'and no other time is chosen' true "$(evaluate 'document.getElementById("code-outside").hidden')"
 drag 11:53:00 11:56:00
 has 'the zoom is of another time' 'This zoom is not of the time that is chosen (11:53:00 to 11:56:00): it is of 11:59:50 to 12:00:00, after it.' code-outside
 drag 11:58:00 12:00:00
-becomes 'a range with the zoom' '[true,true]' '[$("chosen-range").textContent.includes("11:58:00"), $("code-outside").hidden]'
+becomes 'a range with the zoom' '[true,true]' '[document.getElementById("chosen-range").textContent.includes("11:58:00"), document.getElementById("code-outside").hidden]'
 data_page no-zoom "cgroup=$(address "$shop")"
 has 'the refusal of a zoom' 'Zooms are not served. Set "profiles = yes" in [export].' code-said
 expect 'no button for it' true "$(evaluate 'document.getElementById("zoom").hidden')"
@@ -441,7 +441,7 @@ evaluate 'lane("11:50:30").click()' >/dev/null
 has 'an alert before on the same cgroup' 'when it fired:the share is 21 %' explanation
 expect 'and only that one' false "$(evaluate '/4[34] %/.test(document.getElementById("explanation").textContent)')"
 evaluate 'lane("nginx").click()' >/dev/null
-becomes 'a time of what is said' true '/as of 12:00:[0-5][0-9]:the share/.test($("explanation").textContent)'
+becomes 'a time of what is said' true '/as of 12:00:[0-5][0-9]:the share/.test(document.getElementById("explanation").textContent)'
 evaluate 'go({rule: ""})' >/dev/null
 becomes 'no explanation' true 'document.getElementById("explanation").hidden'
 evaluate 'fixture.holdExplain = new Promise(() => 0); lane("nginx").click()' >/dev/null
@@ -457,46 +457,46 @@ press() {
 rules='[...document.querySelectorAll("#alert-list strong")].map(e => e.textContent).join(" ")'
 data_page several ''
 becomes 'some of the alerts' '["shared-lines slow-pages brief-7 brief-6 brief-5 brief-4","Show more: 6 of 11 alerts are listed"]' "[$rules, \$('all-alerts').textContent]"
-press mouseMoved '$("alert-list").children[1]'
-press mousePressed '$("alert-list").children[1]'
-evaluate 'window.row = $("alert-list").children[1]; fixture.fresh = true; poll()' >/dev/null
+press mouseMoved 'document.getElementById("alert-list").children[1]'
+press mousePressed 'document.getElementById("alert-list").children[1]'
+evaluate 'window.row = document.getElementById("alert-list").children[1]; fixture.fresh = true; poll()' >/dev/null
 has 'it waits for the pointer' '1 more when the list is not in use' unlisted
 sleep 1.5
-press mouseReleased '$("alert-list").children[1]'
+press mouseReleased 'document.getElementById("alert-list").children[1]'
 becomes 'the alert of the click' true 'location.hash.includes("rule=slow-pages")'
 expect 'rows in their place' '["shared-lines slow-pages brief-7 brief-6 brief-5 brief-4",true]' "$(evaluate "[$rules, row === \$('alert-list').children[1]]")"
-press mouseMoved '$("timeline")'
+press mouseMoved 'document.getElementById("timeline")'
 becomes 'a lasting mark of the open alert' '[["slow-pages"],true]' '(all => [all.map(e => e.children[2].textContent), all.every(e => getComputedStyle(e).boxShadow !== "none" &&
 	getComputedStyle(e).backgroundColor !== "rgba(0, 0, 0, 0)")])([...document.querySelectorAll(".lane[aria-current=true]")])'
 becomes 'the list without the pointer' '["fresh shared-lines slow-pages brief-7 brief-6 brief-5",true]' "[$rules, row === \$('alert-list').children[2]]"
-evaluate '$("all-alerts").click()' >/dev/null
-becomes 'all alerts' '[12,true]' '[$("alert-list").children.length, $("all-alerts").hidden]'
+evaluate 'document.getElementById("all-alerts").click()' >/dev/null
+becomes 'all alerts' '[12,true]' '[document.getElementById("alert-list").children.length, document.getElementById("all-alerts").hidden]'
 expect 'their bars are below their times, and the list does not scroll' '[48,8,0]' "$(evaluate '((bar, chart, box) => [bar.left - chart.left, chart.right - bar.right,
-	box.scrollHeight - box.clientHeight])(document.querySelector(".lane .track").getBoundingClientRect(), $("timeline").getBoundingClientRect(), $("alert-list"))')"
+	box.scrollHeight - box.clientHeight])(document.querySelector(".lane .track").getBoundingClientRect(), document.getElementById("timeline").getBoundingClientRect(), document.getElementById("alert-list"))')"
 
 # The number of alerts is that of the list.
 data_page unknown ''
-becomes 'states of now' '"Alerts: 1 firing, 1 unknown, 1 resolved"' '$("alerts-head").textContent'
+becomes 'states of now' '"Alerts: 1 firing, 1 unknown, 1 resolved"' 'document.getElementById("alerts-head").textContent'
 data_page lost ''
 evaluate 'window.lane = text => [...document.querySelectorAll("#alert-list .lane")].find(e => e.textContent.includes(text))' >/dev/null
-becomes 'an end that is not known' '["Alerts: 1 pending, 1 of unknown end, 1 resolved",3]' '[$("alerts-head").textContent, $("alert-list").children.length]'
+becomes 'an end that is not known' '["Alerts: 1 pending, 1 of unknown end, 1 resolved",3]' '[document.getElementById("alerts-head").textContent, document.getElementById("alert-list").children.length]'
 becomes 'only the part that is not known is hatched' '["is-pending 11:57:10","is-firing 11:57:20","is-unknown 11:58:20"]' '(view => [...lane("shared-lines").querySelectorAll("i")].map(
 	e => e.className + " " + clockOf(Math.round(view.since + parseFloat(e.style.left) / 100 * (view.until - view.since)))))(viewOf())'
 expect 'and what is known is a band' 2 "$(evaluate 'document.querySelectorAll("#timeline .band").length')"
 data_page '' 'span=60&end=2026-01-15T11%3A40%3A00Z'
-becomes 'another time' '["Alerts: 1 firing now, but not in this time",0]' '[$("alerts-head").textContent, $("alert-list").children.length]'
+becomes 'another time' '["Alerts: 1 firing now, but not in this time",0]' '[document.getElementById("alerts-head").textContent, document.getElementById("alert-list").children.length]'
 
 # What a time is of: the chart has ten minutes while the figures are those of now. The quantiles in a histogram are its own.
 data_page '' ''
-becomes 'buttons' '["now (10 s)","10 min","1 h","1 day"]' '[...$("spans").children].map(e => e.textContent)'
-expect 'the times of chart and figures' '["the last 10 min in the chart","Figures of","the last 10 s"]' "$(evaluate '["chart-range", "spans-head", "numbers-range"].map(id => $(id).textContent)')"
-becomes 'the histogram of ten minutes' true '$("histogram-unit").textContent.endsWith("the last 10 min") && $("buckets").children.length > 9'
+becomes 'buttons' '["now (10 s)","10 min","1 h","1 day"]' '[...document.getElementById("spans").children].map(e => e.textContent)'
+expect 'the times of chart and figures' '["the last 10 min in the chart","Figures of","the last 10 s"]' "$(evaluate '["chart-range", "spans-head", "numbers-range"].map(id => document.getElementById(id).textContent)')"
+becomes 'the histogram of ten minutes' true 'document.getElementById("histogram-unit").textContent.endsWith("the last 10 min") && document.getElementById("buckets").children.length > 9'
 expect 'its own quantiles' '[]' "$(evaluate '(rows => { const all = sum(rows.map(r => r[2])); return [["p50", 0.5], ["p99", 0.99]].filter(([name, part]) => { let n = 0;
 	const [low, high] = rows.find(r => (n += r[2]) >= part * all), text = [...document.querySelectorAll("#histogram text")].find(e => e.textContent.startsWith(name)).textContent;
 	const q = Number(text.slice(4).replace(/,/g, "")); return q < low || q > high; }); })(
-	[...$("buckets").rows].map(tr => [...tr.cells[0].textContent.replace(/,/g, "").split(" to "), tr.cells[1].textContent.replace(/,/g, "")].map(Number)))')"
+	[...document.getElementById("buckets").rows].map(tr => [...tr.cells[0].textContent.replace(/,/g, "").split(" to "), tr.cells[1].textContent.replace(/,/g, "")].map(Number)))')"
 drag 11:53:00 11:56:00
-becomes 'the times of a range' '["the last 10 min in the chart","11:53:00 to 11:56:00"]' '["chart-range", "numbers-range"].map(id => $(id).textContent)'
+becomes 'the times of a range' '["the last 10 min in the chart","11:53:00 to 11:56:00"]' '["chart-range", "numbers-range"].map(id => document.getElementById(id).textContent)'
 
 # Columns that explain an alert stay on narrow screens; a column of zeros does not.
 data_page '' ''
@@ -520,16 +520,16 @@ screen 1400 900
 
 # An event without a latency and sources, such as stalls, leaves no legend of sources and no empty panel. A range has its whole length.
 data_page stalls ''
-becomes 'no word about sources' '["Samples of all cgroups",true,[]]' '[$("time-head").textContent, $("legend").hidden, [...document.querySelectorAll("main .panel")].filter(panel =>
+becomes 'no word about sources' '["Samples of all cgroups",true,[]]' '[document.getElementById("time-head").textContent, document.getElementById("legend").hidden, [...document.querySelectorAll("main .panel")].filter(panel =>
 	panel.getClientRects().length && ![...panel.children].some(e => e.getClientRects().length && e.textContent.trim())).map(panel => panel.id)]'
-expect 'no panel of results' true "$(evaluate '$("results-of").hidden')"
+expect 'no panel of results' true "$(evaluate 'document.getElementById("results-of").hidden')"
 drag 11:53:00 11:56:30
 has 'the length of the range' 'Chosen: 11:53:00 to 11:56:30 (3 min 30 s)' chosen-range
 expect 'lengths' '["1 h","2 d 5 s","0 s"]' "$(evaluate '[3600, 172805, 0].map(exactDuration)')"
 data_page no-stores "cgroup=$(address "$shop")"
-becomes 'no colour that is not there' '[true,true]' '[document.querySelectorAll(".bytes i").length > 3, $("stores").hidden]'
+becomes 'no colour that is not there' '[true,true]' '[document.querySelectorAll(".bytes i").length > 3, document.getElementById("stores").hidden]'
 data_page '' "cgroup=$(address "$shop")"
-becomes 'a colour that is there' '[true,false]' '[document.querySelectorAll(".bytes i.stores").length > 0, $("stores").hidden]'
+becomes 'a colour that is there' '[true,false]' '[document.querySelectorAll(".bytes i.stores").length > 0, document.getElementById("stores").hidden]'
 
 # Keys: Enter opens the first row that a search finds, arrows move in the list of alerts, z shows its result, and Escape leaves a part of
 # the flame graph first.
@@ -541,14 +541,14 @@ has 'the first row that is found' shop/checkout-6d4f one-head
 screen 700 500
 evaluate 'scrollTo(0, 0)' >/dev/null
 key z z
-becomes 'the zoom on the screen' true '(box => box.top >= 0 && box.top < 500)($("code").getBoundingClientRect())'
+becomes 'the zoom on the screen' true '(box => box.top >= 0 && box.top < 500)(document.getElementById("code").getBoundingClientRect())'
 becomes 'its flame graph' 7 'zoom.busy ? 0 : document.querySelectorAll("#flame button").length'
 evaluate '(button => { button.focus(); button.click(); })([...document.querySelectorAll("#flame button")].find(e => e.textContent.startsWith("handle_order")))' >/dev/null
 scrolled=$(evaluate scrollY)
 key Escape
 becomes 'the whole graph in its place' "[1,true,$scrolled]" '[zoom.chain.length, location.hash.includes("cgroup="), scrollY]'
 key Escape
-becomes 'all cgroups' true '$("code").hidden'
+becomes 'all cgroups' true 'document.getElementById("code").hidden'
 screen 1400 900
 key a a
 key ArrowDown
@@ -560,15 +560,15 @@ expect 'the first alert' true "$(evaluate 'document.activeElement === document.q
 data_page no-zoom-yet 'cgroup=model:nosuch'
 has 'no such service' 'No samples in this range, or not among the exported cgroups.' one-gone
 has 'no zoom of it' 'No zoom: this service has no samples now, or is not among the exported cgroups.' code-said
-expect 'no button for it' '[true,false]' "$(evaluate '["zoom", "one-gone"].map(id => $(id).hidden)')"
+expect 'no button for it' '[true,false]' "$(evaluate '["zoom", "one-gone"].map(id => document.getElementById(id).hidden)')"
 data_page '' 'since=yesterday&until=2026-01-15T11%3A56%3A00Z'
 has 'times that are not valid' 'The address has a time that is not valid (since=yesterday, until=2026-01-15T11:56:00Z), and the page shows another one.' notice
 data_page '' 'since=2026-01-15T11%3A56%3A00Z&until=2026-01-15T11%3A53%3A00Z&span=12'
 has 'a range whose end is before its begin' '(since=2026-01-15T11:56:00Z, until=2026-01-15T11:53:00Z, span=12)' notice
 drag 11:53:00 11:56:00
-becomes 'no mistake' true '$("notice").hidden'
+becomes 'no mistake' true 'document.getElementById("notice").hidden'
 data_page '' "$incident"
-expect 'no mistake in a valid one' true "$(evaluate '$("notice").hidden')"
+expect 'no mistake in a valid one' true "$(evaluate 'document.getElementById("notice").hidden')"
 
 # Nothing vanishes: an answer in twelve parts is shown until its end, a source that the page does not know is another one, and what is
 # not listed is counted.
