@@ -70,7 +70,7 @@ fi
 fired=$(jq -r '.alerts[0].fired' "$work/alerts.json")
 ctl --json alerts --at "$fired" >"$work/fired.json"
 expect 'alerts when it fired' '["firing"]' "$(jq -c '[.alerts[].state]' "$work/fired.json")"
-jq -e '.alerts[0] | .value > 0.5 and .since == .fired and (has("firing") or has("to_us") | not)' "$work/fired.json" >/dev/null ||
+jq -ne 'input | .alerts[0] | .value > 0.5 and .since == .fired and (has("firing") or has("to_us") | not)' "$work/fired.json" >/dev/null ||
 	fail "alerts --at: $(cat "$work/fired.json")"
 exits 'alerts of the past as text' 0 ctl alerts --at "$fired"
 grep -q '^ *Alerts: 1 firing' "$work/said" || fail "alerts --at: $(cat "$work/said")"
