@@ -175,8 +175,8 @@ own_cgroup() {
 	trap end_with_cgroup EXIT
 }
 
-# For tests that need a certain number of cgroups. pebsd follows all cgroups of the machine, so only one of these tests
-# runs at a time. The daemon holds the lock, too, and ends with the test.
+# For tests that need a certain number of cgroups, or make many and measure memory. pebsd follows all cgroups of the
+# machine, so only one of these tests runs at a time. The daemon holds the lock, too, and ends with the test.
 alone_with_cgroups() {
 	exec 8<"${cgroup%/*}"
 	flock 8

@@ -9,7 +9,8 @@ need curl findmnt
 usual_sample_rate
 stand_in_pmu
 own_cgroup
-# Other tests make cgroups. With a fixed number of slots, pebsd does not add slots for them, which it would log.
+# Cgroups of other tests would take memory here, and pebsd would log that it adds slots for them.
+alone_with_cgroups
 configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = 4096\n')
 tree=${cgroup%/*} name=/${cgroup##*/}
 
