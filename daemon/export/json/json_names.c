@@ -4,6 +4,7 @@
 #include <json-c/json_visit.h>
 
 #include "base/json_get.h"
+#include "collect/no_slot.h"
 
 static int add_name(json_object *object, struct short_names *names)
 {
@@ -46,9 +47,10 @@ int json_names_add(const struct snapshot *snapshot, struct short_names *names, b
 	const struct no_slot *list = snapshot->no_slot;
 	int r = 0;
 
-	/* A cgroup that lost its slot is in the list, but not alive: the last loop adds it again. */
+	/* A cgroup that lost its slot is not alive, but in the list: it is present. */
 	for (size_t i = 0; r == 0 && i < snapshot->n_cgroups; i++)
-		if (!snapshot->cgroups[i].alive)
+		if (!snapshot->cgroups[i].alive &&
+		    !(list && no_slot_has_name(list, snapshot->cgroups[i].path)))
 			r = short_names_add_removed(names, snapshot->cgroups[i].path, ret_longer);
 	for (size_t i = 0; r == 0 && i < snapshot->n_cgroups; i++)
 		if (snapshot->cgroups[i].alive)
