@@ -12,6 +12,7 @@
 #include "base/json_get.h"
 #include "example_snapshot.h"
 #include "export/control/control.h"
+#include "export/control/control_call.h"
 #include "export/control/control_interface.h"
 #include "varlink/varlink.h"
 #include "varlink_peer.h"
@@ -28,6 +29,7 @@ struct backend {
 	size_t n_many;
 	size_t reads; /* of figures of a cgroup in `many` */
 	const struct no_slot *no_slot;
+	time_t taken; /* 0: unchanged */
 };
 
 static sd_event *event;
@@ -68,6 +70,8 @@ static int snapshot(void *userdata, const struct maybe_double *window_seconds, c
 		example->make_figures = read_one;
 	}
 	example->no_slot = books->no_slot;
+	if (books->taken)
+		example->taken.tv_sec = books->taken;
 	example->window_seconds = *window_seconds;
 	if (window_seconds->known)
 		example->n_cgroups = 1;
@@ -857,6 +861,48 @@ Test(control, watchers_get_names_that_are_not_those_of_removed_cgroups)
 		cr_expect_str_eq(json_get_text(json_get(message, "parameters"), "name"), items[i].name, "%zu",
 				 i);
 	}
+}
+
+Test(control, names_are_made_again_after_20_s_or_2_s_if_they_may_be_too_long)
+{
+	static const struct {
+		time_t now;
+		bool longer, for_reply, old;
+	} rows[] = {
+		{1000, false, true, false},  {1019, false, true, false}, {1020, false, true, true},
+		{1001, true, true, false},   {1002, true, true, true},   {1019, true, false, false},
+		{1020, true, false, true},   {999, false, true, true},   {999, false, false, true},
+		{1019, false, false, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct control_names names = {.made = 1000, .longer = rows[i].longer};
+
+		cr_expect_eq(control_names_old(&names, rows[i].now, rows[i].for_reply), rows[i].old, "%zu",
+			     i);
+	}
+}
+
+/* Expects that the names are made again, or not, after a collection at that time. */
+static void expect_made_again(time_t taken, int expected, const char *what)
+{
+	backend.taken = taken;
+	backend.snapshots = 0;
+	control_collected(control);
+	cr_expect_eq(backend.snapshots, expected, "%s", what);
+}
+
+Test(control, names_for_watchers_are_made_again_if_they_are_old_or_the_clock_was_set_back)
+{
+	const time_t now = time(NULL);
+	_cleanup_close_ int fd = peer_connect(socket_path);
+
+	expect_made_again(now - 60, 0, "nobody watches");
+	peer_call(event, fd, "{\"method\":\"io.pebsd.Watch\",\"more\":true}");
+	peer_settle(event);
+	expect_made_again(now + 3600, 1, "60 s old");
+	expect_made_again(now, 1, "made an hour from now");
+	expect_made_again(now, 0, "just made");
 }
 
 Test(control, watchers_get_names_of_any_bytes)

@@ -143,7 +143,7 @@ void control_collected(struct control *control)
 
 	/* Without this the names of all cgroups that ever appeared would stay. */
 	if (varlink_server_subscribers(control->server) > 0 &&
-	    time(NULL) >= control->names.made + CONTROL_NAMES_SECONDS)
+	    control_names_old(&control->names, time(NULL), false))
 		(void)control_names(control, &names);
 }
 

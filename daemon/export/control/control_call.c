@@ -10,12 +10,25 @@
 #include "snapshot/snapshot_view.h"
 #include "snapshot/view_tree.h"
 
+/*
+ * After this time all names are made again: cgroups that are gone leave their names, and containers whose names were
+ * found in the meantime get them. Until then only new cgroups are added, which takes a fraction of the time.
+ */
+#define NAMES_SECONDS 20
+
 /* The same if a cgroup was removed that made names of others longer. */
 #define NAMES_LONGER_SECONDS 2
 
 int control_reply(struct varlink_call *call, json_object *parameters)
 {
 	return parameters ? varlink_reply(call, parameters) : -ENOMEM;
+}
+
+bool control_names_old(const struct control_names *names, time_t now, bool for_reply)
+{
+	const time_t seconds = for_reply && names->longer ? NAMES_LONGER_SECONDS : NAMES_SECONDS;
+
+	return now < names->made || now >= names->made + seconds;
 }
 
 int control_names(struct control *control, struct short_names **ret)
@@ -27,9 +40,7 @@ int control_names(struct control *control, struct short_names **ret)
 
 	if (r < 0)
 		return r;
-	if (!names->names || snapshot->taken.tv_sec < names->made ||
-	    snapshot->taken.tv_sec >=
-		    names->made + (names->longer ? NAMES_LONGER_SECONDS : CONTROL_NAMES_SECONDS)) {
+	if (!names->names || control_names_old(names, snapshot->taken.tv_sec, true)) {
 		r = json_names_new(snapshot, &made);
 		if (r < 0)
 			return r;

@@ -22,12 +22,6 @@ struct control_nodes {
 	size_t n_cpus;
 };
 
-/*
- * After this time all names are made again: cgroups that are gone leave their names, and containers whose names were
- * found in the meantime get them. Until then only new cgroups are added, which takes a fraction of the time.
- */
-#define CONTROL_NAMES_SECONDS 20
-
 /* The short names of all cgroups, as of one collection. */
 struct control_names {
 	struct short_names *names; /* NULL: not made yet */
@@ -56,6 +50,12 @@ int control_reply(struct varlink_call *call, json_object *parameters);
  * time, so a snapshot of a window may end here. Returns 0, -ENODATA if nothing has been collected yet, or -ENOMEM.
  */
 int control_names(struct control *control, struct short_names **ret);
+
+/*
+ * Returns whether all names are to be made again at `now` (CLOCK_REALTIME), which may be before they were made if the
+ * clock was set. `for_reply`: if they may be longer than they need to be, they are old earlier. Pure.
+ */
+bool control_names_old(const struct control_names *names, time_t now, bool for_reply);
 
 /* Same as control_reply(), but adds the names of cgroups (json_add_names()). */
 int control_reply_named(struct varlink_call *call, struct control *control, json_object *parameters);
