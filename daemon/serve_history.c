@@ -206,6 +206,8 @@ void serve_history_reload(struct server *server)
 
 /* ---- questions ---- */
 
+_Static_assert(RULE_NAME_MAX <= HISTORY_RULE_MAX, "a question has room for the name of a rule");
+
 static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const char *path, bool subtree,
 		    const struct past **ret)
 {
@@ -224,15 +226,16 @@ static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const 
 	return history_past(server->history, &query, ret);
 }
 
-static int get_past_alerts(void *userdata, u64 since_us, u64 until_us, const char *cgroup,
+static int get_past_alerts(void *userdata, u64 since_us, u64 until_us, const char *cgroup, const char *rule,
 			   const char **ret_json)
 {
 	struct server *server = userdata;
 
 	if (!server->history)
 		return -EOPNOTSUPP;
-	return since_us < until_us ? history_alerts(server->history, since_us, until_us, cgroup, ret_json)
-				   : -EINVAL;
+	return since_us < until_us
+		       ? history_alerts(server->history, since_us, until_us, cgroup, rule, ret_json)
+		       : -EINVAL;
 }
 
 static int get_past_neighbours(void *userdata, const struct past *past, const char *path,

@@ -87,7 +87,7 @@ static bool same_query(const struct history_query *a, const struct history_query
 {
 	return a->question == b->question && a->since_us == b->since_us && a->until_us == b->until_us &&
 	       a->bins == b->bins && a->least_seconds == b->least_seconds && a->subtree == b->subtree &&
-	       strcmp(a->path, b->path) == 0;
+	       strcmp(a->path, b->path) == 0 && strcmp(a->rule, b->rule) == 0;
 }
 
 /* The answer that was used least recently, and is not in use; NULL: none. */

@@ -219,15 +219,16 @@ int history_past(struct history *history, const struct history_query *query, con
 	return answers_past(history->answers, query, history->newest_us, now_ns(), ret);
 }
 
-int history_alerts(struct history *history, u64 since_us, u64 until_us, const char *cgroup,
+int history_alerts(struct history *history, u64 since_us, u64 until_us, const char *cgroup, const char *rule,
 		   const char **ret_json)
 {
 	struct history_query query = {
 		.question = HISTORY_ASK_ALERTS, .since_us = since_us, .until_us = until_us, .bins = 1};
 
-	if (cgroup && strlen(cgroup) >= sizeof(query.path))
+	if (cgroup && (strlen(cgroup) >= sizeof(query.path) || strlen(rule) >= sizeof(query.rule)))
 		return -EINVAL;
 	(void)stpcpy(query.path, cgroup ? cgroup : "");
+	(void)stpcpy(query.rule, cgroup ? rule : "");
 	return answers_alerts(history->answers, &query, now_ns(), ret_json);
 }
 

@@ -47,7 +47,7 @@ void history_alert(struct history *history, const struct history_alert *alert);
  * the arguments and results.
  */
 int history_past(struct history *history, const struct history_query *query, const struct past **ret);
-int history_alerts(struct history *history, u64 since_us, u64 until_us, const char *cgroup,
+int history_alerts(struct history *history, u64 since_us, u64 until_us, const char *cgroup, const char *rule,
 		   const char **ret_json);
 
 /* Sets other limits, for a reload. */

@@ -118,13 +118,16 @@ static int make_range(struct made *made)
 		     : json_public_range(past, made->open, &made->sources->names, &made->text, &made->length);
 }
 
-/* Gets the alerts of the range. `cgroup`, in its shown form: only its alerts, with what explains them; NULL: all. */
-static int get_alerts(const struct made *made, const char *cgroup, json_object **ret)
+/*
+ * Gets the alerts of the range. `cgroup`, in its shown form: only those of the rule on it, with what explains them; NULL:
+ * all.
+ */
+static int get_alerts(const struct made *made, const char *cgroup, const char *rule, json_object **ret)
 {
 	struct history *history = made->sources->history;
 	_cleanup_json_ json_object *alerts = NULL;
 	const char *text;
-	int r = history ? history_alerts(history, made->since_us, made->until_us, cgroup, &text)
+	int r = history ? history_alerts(history, made->since_us, made->until_us, cgroup, rule, &text)
 			: -EOPNOTSUPP;
 
 	if (r == 0)
@@ -142,7 +145,7 @@ static int make_alerts(struct made *made)
 	const struct timespec since = {.tv_sec = (time_t)made->view->since};
 	const struct timespec until = {.tv_sec = (time_t)made->view->until};
 	_cleanup_json_ json_object *alerts = NULL;
-	int r = get_alerts(made, NULL, &alerts);
+	int r = get_alerts(made, NULL, NULL, &alerts);
 
 	return r < 0 ? r
 		     : json_public_past_alerts(sources->origin, alerts, &since, &until,
@@ -153,7 +156,7 @@ static int make_past_explanation(struct made *made)
 {
 	const struct http_view *view = made->view;
 	_cleanup_json_ json_object *alerts = NULL;
-	int r = get_alerts(made, view->cgroup, &alerts);
+	int r = get_alerts(made, view->cgroup, view->rule, &alerts);
 
 	return r < 0 ? r
 		     : json_public_explain_past(made->sources->origin, view->rule, alerts,

@@ -282,7 +282,7 @@ static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const 
 	return r;
 }
 
-static int get_past_alerts(void *userdata, u64 since_us, u64 until_us, const char *cgroup,
+static int get_past_alerts(void *userdata, u64 since_us, u64 until_us, const char *cgroup, const char *rule,
 			   const char **ret_json)
 {
 	static const char *const texts[] = {
@@ -291,6 +291,7 @@ static int get_past_alerts(void *userdata, u64 since_us, u64 until_us, const cha
 
 	(void)userdata;
 	(void)cgroup;
+	(void)rule;
 	if (since_us >= until_us)
 		abort();
 	*ret_json = texts[since_us / 1000000 % ARRAY_SIZE(texts)];

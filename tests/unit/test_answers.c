@@ -128,20 +128,21 @@ Test(answers, a_question_is_asked_once_until_its_answer_is_there)
 
 Test(answers, other_arguments_are_another_question)
 {
-	struct history_query query = range(0, 30), others[5];
+	struct history_query query = range(0, 30), others[6];
 
-	for (size_t i = 0; i < 5; i++)
+	for (size_t i = 0; i < 6; i++)
 		others[i] = query;
 	others[0].bins = 7;
 	others[1].subtree = true;
 	(void)strcpy(others[2].path, "/a");
 	others[3].until_us++;
 	others[4].question = HISTORY_ASK_ALERTS;
+	(void)strcpy(others[5].rule, "slow");
 	(void)get(&query);
 	cr_expect(answer_panes(1));
-	for (size_t i = 0; i < 5; i++)
+	for (size_t i = 0; i < 6; i++)
 		cr_expect_eq(get(&others[i]), -EAGAIN, "%zu", i);
-	cr_expect_eq(n_asked, 6);
+	cr_expect_eq(n_asked, 7);
 }
 
 Test(answers, bins_are_chosen_if_nobody_says_how_many)

@@ -39,6 +39,7 @@ static struct {
 	u64 since_us, until_us;
 	u32 bins;
 	char path[64];
+	char rule[64];
 	bool subtree;
 	int asked;
 	const char *alerts;
@@ -128,13 +129,15 @@ static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const 
 	return r;
 }
 
-static int get_alerts(void *userdata, u64 since_us, u64 until_us, const char *cgroup, const char **ret_json)
+static int get_alerts(void *userdata, u64 since_us, u64 until_us, const char *cgroup, const char *rule,
+		      const char **ret_json)
 {
 	(void)userdata;
 	books.since_us = since_us;
 	books.until_us = until_us;
 	books.asked++;
 	(void)snprintf(books.path, sizeof(books.path), "%s", cgroup ? cgroup : "");
+	(void)snprintf(books.rule, sizeof(books.rule), "%s", rule ? rule : "");
 	*ret_json = books.alerts;
 	return books.error;
 }
@@ -380,6 +383,7 @@ Test(control_past, an_alert_is_explained_as_it_was)
 			0);
 		reply = call("Explain", parameters);
 		cr_expect_str_eq(books.path, "/a");
+		cr_expect_str_eq(books.rule, "slow");
 		cr_expect_not(json_get(reply, "rule"), "it may have been another one");
 		judged = json_get_array(reply, "judged");
 		cr_assert_eq(judged ? json_object_array_length(judged) : 0, 1U, "%s", moments[i].until);
@@ -484,7 +488,9 @@ Test(control_past, many_alerts_are_not_all_explained)
 
 		json_object_object_add(alert, "rule", json_object_new_string("slow"));
 		json_object_object_add(alert, "alert", json_object_new_int(i));
-		json_object_array_add(list, alert);
+		/* The history only counts the older ones. */
+		json_object_array_add(list, i < 4 ? NULL : json_object_get(alert));
+		json_object_put(alert);
 	}
 	books.alerts = json_object_to_json_string(list);
 	reply = call("Explain", RANGE ",\"rule\":\"slow\",\"cgroup\":\"/a\"");
@@ -492,6 +498,11 @@ Test(control_past, many_alerts_are_not_all_explained)
 	cr_expect_eq(number(at(json_get_array(reply, "judged"), 0), "alert"), 19, "the newest first");
 	cr_expect(json_get_u64(reply, "unlisted", &unlisted) && unlisted == 4);
 	expect_invalid("Explain", "\"rule\":\"slow\",\"cgroup\":\"/a\",\"since\":1", "since");
+	expect_invalid(
+		"Explain",
+		RANGE
+		",\"cgroup\":\"/a\",\"rule\":\"0123456789012345678901234567890123456789012345678901234567890123\"",
+		"rule");
 }
 
 Test(control_past, call_waits_for_the_history)
@@ -531,9 +542,15 @@ Test(control_past, failures_say_why)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(failures); i++) {
+		/* A call about all alerts, or about one cgroup, cannot ask for fewer. */
+		const char *of_alerts = failures[i].error == -E2BIG
+						? "the answer would be too large; ask for a shorter time"
+						: failures[i].reason;
+
 		books.error = failures[i].error;
 		expect_reason("GetTop", RANGE, failures[i].reason);
-		expect_reason("GetAlerts", RANGE, failures[i].reason);
+		expect_reason("GetAlerts", RANGE, of_alerts);
+		expect_reason("Explain", RANGE ",\"rule\":\"slow\",\"cgroup\":\"/a\"", of_alerts);
 		expect_reason("GetHistory", RANGE, failures[i].reason);
 		expect_reason("Compare", "\"a\":{" RANGE "},\"b\":{}", failures[i].reason);
 	}

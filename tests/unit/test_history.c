@@ -480,7 +480,7 @@ Test(history, alerts_are_asked_for_by_time)
 	int r;
 
 	history_alert(history, &(struct history_alert){.key = "k", .json = "{}", .from_us = 1});
-	RUN_UNTIL((r = history_alerts(history, 17, 20, NULL, &json)) != -EAGAIN);
+	RUN_UNTIL((r = history_alerts(history, 17, 20, NULL, NULL, &json)) != -EAGAIN);
 	cr_assert_eq(r, 0);
 	cr_expect_str_eq(json, "[\"17\"]");
 }

@@ -566,6 +566,7 @@ static void expect_alerts_of(const char *cgroup, u64 since, u64 until, const cha
 	asked = (struct history_query){
 		.question = HISTORY_ASK_ALERTS, .since_us = since, .until_us = until, .bins = 1};
 	(void)stpcpy(asked.path, cgroup);
+	(void)stpcpy(asked.rule, cgroup[0] ? "slow" : "");
 	cr_assert_eq(archive_ask(archive, &asked, &answer, &size), 0);
 	text = strndup((const char *)answer, size);
 	free(answer);
@@ -597,7 +598,7 @@ Test(history_archive, alerts_are_answered_if_they_overlap_the_range)
 Test(history_archive, what_an_alert_was_when_it_fired_is_kept)
 {
 	static const char firing[] =
-		"{\"cgroup\":\"/a\",\"fired\":\"2026\",\"sentences\":[\"50%\"],\"value\":0.50}";
+		"{\"rule\":\"slow\",\"cgroup\":\"/a\",\"fired\":\"2026\",\"sentences\":[\"50%\"],\"value\":0.50}";
 
 	begin();
 	cr_assert_eq(
@@ -613,16 +614,37 @@ Test(history_archive, what_an_alert_was_when_it_fired_is_kept)
 				archive,
 				&(struct history_alert){
 					"a",
-					"{\"cgroup\":\"/a\",\"fired\":\"2026\",\"resolved\":\"2027\",\"sentences\":[]}",
+					"{\"rule\":\"slow\",\"cgroup\":\"/a\",\"fired\":\"2026\",\"resolved\":\"2027\",\"sentences\":[]}",
 					100, 150}),
 			0);
 	expect_alerts(
 		1, 200,
-		"[{\"cgroup\":\"/a\",\"fired\":\"2026\",\"resolved\":\"2027\",\"firing\":{\"cgroup\":\"/a\",\"fired\":\"2026\",\"value\":0.50},\"to_us\":150},{\"cgroup\":\"/b\"}]");
+		"[{\"rule\":\"slow\",\"cgroup\":\"/a\",\"fired\":\"2026\",\"resolved\":\"2027\",\"firing\":{\"rule\":\"slow\",\"cgroup\":\"/a\",\"fired\":\"2026\",\"value\":0.50},\"to_us\":150},{\"cgroup\":\"/b\"}]");
 	expect_alerts_of(
 		"/a", 1, 200,
-		"[{\"cgroup\":\"/a\",\"fired\":\"2026\",\"resolved\":\"2027\",\"sentences\":[],\"firing\":{\"cgroup\":\"/a\",\"fired\":\"2026\",\"sentences\":[\"50%\"],\"value\":0.50},\"to_us\":150}]");
+		"[{\"rule\":\"slow\",\"cgroup\":\"/a\",\"fired\":\"2026\",\"resolved\":\"2027\",\"sentences\":[],\"firing\":{\"rule\":\"slow\",\"cgroup\":\"/a\",\"fired\":\"2026\",\"sentences\":[\"50%\"],\"value\":0.50},\"to_us\":150}]");
 	expect_alerts_of("/c", 1, 200, "[]");
+	end();
+}
+
+/* A cgroup may have hundreds of alerts of several KB. */
+Test(history_archive, the_newest_alerts_of_the_rule_are_explained_and_older_ones_only_counted)
+{
+	char key[32], json[128], expected[8192] = "[";
+	const unsigned n = 40;
+
+	begin();
+	for (unsigned i = 0; i < n; i++) {
+		(void)snprintf(json, sizeof(json), "{\"rule\":\"slow\",\"cgroup\":\"/a\",\"n\":%u}", i);
+		(void)snprintf(key, sizeof(key), "%u", i);
+		cr_assert_eq(archive_alert(archive, &(struct history_alert){key, json, 100 + i, 0}), 0);
+		(void)strcat(strcat(expected, i ? "," : ""), i + HISTORY_EXPLAINED_MAX < n ? "null" : json);
+		(void)snprintf(json, sizeof(json), "{\"rule\":\"other\",\"cgroup\":\"/a\"}");
+		(void)snprintf(key, sizeof(key), "other %u", i);
+		cr_assert_eq(archive_alert(archive, &(struct history_alert){key, json, 100 + i, 0}), 0);
+	}
+	(void)strcat(expected, "]");
+	expect_alerts_of("/a", 1, 200, expected);
 	end();
 }
 

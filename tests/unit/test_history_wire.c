@@ -43,7 +43,8 @@ static const struct history_message whole = {
 		  .bins = HISTORY_PANES_MAX,
 		  .least_seconds = 60,
 		  .subtree = true,
-		  .path = "/a"},
+		  .path = "/a",
+		  .rule = "slow"},
 	.status = {.error = ENOSPC,
 		   .what = "cannot store",
 		   .bytes = 1,
@@ -79,6 +80,7 @@ Test(history_wire, every_message_arrives_unchanged)
 		cr_expect(read.query.since_us == 1 && read.query.until_us == ~0ULL && read.query.subtree);
 		cr_expect_eq(read.query.least_seconds, 60);
 		cr_expect_str_eq(read.query.path, "/a");
+		cr_expect_str_eq(read.query.rule, "slow");
 		cr_expect_str_eq(read.status.what, "cannot store");
 		cr_expect(read.status.error == ENOSPC && read.status.bytes == 1 && read.status.limited);
 		cr_expect(read.status.oldest_us == 2 && read.status.newest_us == 3);

@@ -75,11 +75,12 @@ struct control_backend {
 		    const struct past **ret);
 
 	/*
-	 * The alerts that were pending or firing in that time: a JSON array of objects as GetAlerts shows them.
-	 * Errors and validity of `ret_json` are as above. An empty array is not an error. `cgroup`, in its shown form:
-	 * only its alerts, as json_explain_past() takes them; NULL: those of all cgroups.
+	 * The alerts that were pending or firing in that time: a JSON array of objects as HISTORY_ASK_ALERTS
+	 * returns them. Errors and validity of `ret_json` are as above. An empty array is not an error. `cgroup`, in its
+	 * shown form: only the alerts of the rule on it, as json_explain_past() takes them; NULL: those of all cgroups
+	 * and rules.
 	 */
-	int (*past_alerts)(void *userdata, u64 since_us, u64 until_us, const char *cgroup,
+	int (*past_alerts)(void *userdata, u64 since_us, u64 until_us, const char *cgroup, const char *rule,
 			   const char **ret_json);
 
 	/* past_neighbours(). The past must be from past(). */

@@ -109,8 +109,8 @@ static int no_history(struct varlink_call *call, const struct history_state *sta
 	return control_not_measured_why(call, "history", text);
 }
 
-/* Waits, or answers with the error. */
-static int answer_error(struct varlink_call *call, const struct control *control, int error)
+/* Waits, or answers with the error. `of_all`: the call may ask for one cgroup instead of all. */
+static int answer_error(struct varlink_call *call, const struct control *control, int error, bool of_all)
 {
 	struct history_state state = {0};
 	int r;
@@ -136,7 +136,8 @@ static int answer_error(struct varlink_call *call, const struct control *control
 	case -E2BIG:
 		return control_not_measured_why(
 			call, "history",
-			"the answer would be too large; ask for a shorter time or for one cgroup");
+			of_all ? "the answer would be too large; ask for a shorter time or for one cgroup"
+			       : "the answer would be too large; ask for a shorter time");
 	case -EBUSY:
 		return control_busy(call, "too many questions about the history are waiting; try again",
 				    NULL);
@@ -156,7 +157,7 @@ bool control_past(struct varlink_call *call, const struct control *control, cons
 			      : -EOPNOTSUPP;
 
 	if (r < 0)
-		*ret_result = answer_error(call, control, r);
+		*ret_result = answer_error(call, control, r, !shown);
 	return r >= 0;
 }
 
@@ -172,18 +173,18 @@ bool control_past_panes(struct varlink_call *call, const struct control *control
 	for (; r == -E2BIG && bins > 0; bins /= 2)
 		r = backend->past(backend->userdata, when->since_us, when->until_us, bins, NULL, false, ret);
 	if (r < 0)
-		*ret_result = answer_error(call, control, r);
+		*ret_result = answer_error(call, control, r, false);
 	return r >= 0;
 }
 
 bool control_past_alerts(struct varlink_call *call, const struct control *control,
-			 const struct control_when *when, const char *shown, json_object **ret,
-			 int *ret_result)
+			 const struct control_when *when, const char *shown, const char *rule,
+			 json_object **ret, int *ret_result)
 {
 	const struct control_backend *backend = &control->backend;
 	const char *text;
 	int r = backend->past_alerts ? backend->past_alerts(backend->userdata, when->since_us, when->until_us,
-							    shown, &text)
+							    shown, rule, &text)
 				     : -EOPNOTSUPP;
 
 	if (r >= 0)
@@ -194,7 +195,7 @@ bool control_past_alerts(struct varlink_call *call, const struct control *contro
 		r = -EBADMSG;
 	}
 	if (r < 0)
-		*ret_result = answer_error(call, control, r);
+		*ret_result = answer_error(call, control, r, false);
 	return r >= 0;
 }
 
@@ -215,7 +216,7 @@ bool control_past_gaps(struct varlink_call *call, const struct control *control,
 
 	*ret_n = r == -ENODATA && !when->open;
 	if (r == -EAGAIN) {
-		*ret_result = answer_error(call, control, r);
+		*ret_result = answer_error(call, control, r, false);
 		return false;
 	}
 	if (r >= 0)

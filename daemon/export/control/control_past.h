@@ -30,10 +30,13 @@ bool control_past(struct varlink_call *call, const struct control *control, cons
 bool control_past_panes(struct varlink_call *call, const struct control *control,
 			const struct control_when *when, const struct past **ret, int *ret_result);
 
-/* The same for the alerts of that time: a JSON array, which the caller puts. `shown` as `cgroup` in struct control_backend. */
+/*
+ * The same for the alerts of that time: a JSON array, which the caller puts. `shown` and `rule` as `cgroup` and `rule` in
+ * struct control_backend.
+ */
 bool control_past_alerts(struct varlink_call *call, const struct control *control,
-			 const struct control_when *when, const char *shown, json_object **ret,
-			 int *ret_result);
+			 const struct control_when *when, const char *shown, const char *rule,
+			 json_object **ret, int *ret_result);
 
 /*
  * The parts of that time in which nothing is stored, and of the time after it until the pane that has its end. The caller frees

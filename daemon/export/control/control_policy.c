@@ -87,7 +87,7 @@ static int reply_past_alerts(struct varlink_call *call, struct control *control,
 	const time_t now = time(NULL);
 	int r;
 
-	if (!control_past_alerts(call, control, when, NULL, &alerts, &r) ||
+	if (!control_past_alerts(call, control, when, NULL, NULL, &alerts, &r) ||
 	    !control_past_gaps(call, control, when, now, &gaps, &range.n_gaps, &r))
 		return r;
 	range.gaps = gaps;
@@ -189,7 +189,7 @@ static int reply_past_explain(struct varlink_call *call, struct control *control
 	const struct snapshot *snapshot;
 	int r;
 
-	if (!control_past_alerts(call, control, when, shown, &alerts, &r))
+	if (!control_past_alerts(call, control, when, shown, name, &alerts, &r))
 		return r;
 	r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
 	if (r < 0)
@@ -222,6 +222,8 @@ int control_explain(struct varlink_call *call, json_object *parameters, void *us
 	mistake = control_get_when(parameters, false, time(NULL), &when);
 	if (mistake)
 		return varlink_invalid_parameter(call, mistake);
+	if (when.past && strlen(name) >= HISTORY_RULE_MAX)
+		return varlink_invalid_parameter(call, "rule");
 	/* The rule may have changed since, or may be gone. */
 	if (when.past)
 		return reply_past_explain(call, userdata, &when, name, shown);

@@ -514,13 +514,13 @@ json_object *json_explain_past(const char *origin, const char *rule, json_object
 	for (size_t i = json_object_array_length(alerts); i-- > 0;) {
 		json_object *alert = json_object_array_get_idx(alerts, i);
 
-		if (is_of_rule(alert, rule) && n++ < JSON_EXPLAINED_MAX)
+		if (n++ < HISTORY_EXPLAINED_MAX && is_of_rule(alert, rule))
 			json_append(&writer, judged, json_alert_then(alert, until, true));
 	}
 	json_put_time(&writer, object, "since", &(struct timespec){.tv_sec = since});
 	json_put_time(&writer, object, "taken", &(struct timespec){.tv_sec = until});
 	json_put(&writer, object, "judged", judged);
-	json_put_u64(&writer, object, "unlisted", n > JSON_EXPLAINED_MAX ? n - JSON_EXPLAINED_MAX : 0);
+	json_put_u64(&writer, object, "unlisted", n > HISTORY_EXPLAINED_MAX ? n - HISTORY_EXPLAINED_MAX : 0);
 	return json_finish(&writer, object);
 }
 

@@ -44,13 +44,10 @@ json_object *json_alerts_of_past(const char *origin, json_object *alerts,
 json_object *json_explain(const char *origin, const struct rule *rule, const struct alert *alerts, size_t n,
 			  json_object *suspects);
 
-/* Alerts that json_explain_past() lists. */
-#define JSON_EXPLAINED_MAX 16
-
 /*
  * A rule on one cgroup in the past, as far as the history has it: the alerts of the rule as they were at `until`, the
- * newest first. `alerts` is an array of the cgroup's alerts between `since` and `until`, as HISTORY_ASK_ALERTS with a path
- * returns it; they must not be used otherwise afterwards. What the rule was then is not stored.
+ * newest first, at most HISTORY_EXPLAINED_MAX. `alerts` is an array of the alerts between `since` and `until`, as
+ * HISTORY_ASK_ALERTS with a path returns it; they must not be used otherwise afterwards. What the rule was then is not stored.
  */
 json_object *json_explain_past(const char *origin, const char *rule, json_object *alerts, time_t since,
 			       time_t until);

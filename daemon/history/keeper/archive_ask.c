@@ -414,8 +414,11 @@ static int ask_alerts(struct archive *archive, const struct history_query *query
 		return -EIO;
 	(void)sqlite3_bind_int64(statement, 1, archive_capped(query->since_us));
 	(void)sqlite3_bind_int64(statement, 2, archive_capped(query->until_us));
-	if (one)
+	if (one) {
 		(void)sqlite3_bind_text(statement, 3, query->path, -1, SQLITE_STATIC);
+		(void)sqlite3_bind_text(statement, 4, query->rule, -1, SQLITE_STATIC);
+		(void)sqlite3_bind_int(statement, 5, HISTORY_EXPLAINED_MAX);
+	}
 	r = append(answer, "[", 1);
 	while (r == 0 && (stepped = archive_step(statement)) != 0) {
 		const char *json = stepped == 1 ? (const char *)sqlite3_column_text(statement, 0) : NULL;
@@ -427,6 +430,7 @@ static int ask_alerts(struct archive *archive, const struct history_query *query
 			r = append(answer, json, strlen(json));
 	}
 	(void)sqlite3_reset(statement);
+	(void)sqlite3_clear_bindings(statement);
 	return r < 0 ? r : append(answer, "]", 1);
 }
 

@@ -36,10 +36,12 @@ struct packet {
 	u64 limited;
 	u64 alerts_ended;
 	char path[HISTORY_TEXT_MAX];
+	char rule[HISTORY_RULE_MAX];
 	char what[sizeof(((struct history_status *)0)->what)];
 };
 
-_Static_assert(sizeof(struct packet) == 8 * 4 + 11 * 8 + HISTORY_TEXT_MAX + 256, "a packet has no holes");
+_Static_assert(sizeof(struct packet) == 8 * 4 + 11 * 8 + HISTORY_TEXT_MAX + HISTORY_RULE_MAX + 256,
+	       "a packet has no holes");
 
 static bool is_question(const struct packet *packet)
 {
@@ -52,6 +54,7 @@ static bool is_message(const struct packet *packet)
 	if (packet->type >= HISTORY_MESSAGE_TYPES || packet->error > ERROR_MAX ||
 	    packet->status_error > ERROR_MAX || packet->subtree > 1 || packet->limited > 1 ||
 	    packet->alerts_ended > 1 || !memchr(packet->path, '\0', sizeof(packet->path)) ||
+	    !memchr(packet->rule, '\0', sizeof(packet->rule)) ||
 	    !memchr(packet->what, '\0', sizeof(packet->what)))
 		return false;
 	return packet->type != HISTORY_ASK || is_question(packet);
@@ -90,6 +93,7 @@ static void to_packet(const struct history_message *message, struct packet *ret)
 		.alerts_ended = message->alerts_ended,
 	};
 	memcpy(ret->path, query->path, sizeof(ret->path));
+	memcpy(ret->rule, query->rule, sizeof(ret->rule));
 	memcpy(ret->what, status->what, sizeof(ret->what));
 }
 
@@ -117,6 +121,7 @@ static void of_packet(const struct packet *packet, struct history_message *ret)
 			   .limited = packet->limited},
 	};
 	memcpy(ret->query.path, packet->path, sizeof(ret->query.path));
+	memcpy(ret->query.rule, packet->rule, sizeof(ret->query.rule));
 	memcpy(ret->status.what, packet->what, sizeof(ret->status.what));
 }
 

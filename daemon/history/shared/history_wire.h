@@ -31,14 +31,17 @@ enum history_question {
 	/*
 	 * Alerts that were pending or firing in the range: one JSON array of objects, a text. Each is what was stored last,
 	 * with `firing` (struct history_alert) and, if it has ended, `to_us`. With `path`, which is a cgroup in its shown
-	 * form, only its alerts, with their sentences.
+	 * form, only the alerts of `rule` on it. The newest HISTORY_EXPLAINED_MAX of these have their sentences, and each
+	 * older one is null.
 	 */
 	HISTORY_ASK_ALERTS,
 	HISTORY_ASK_TOTALS, /* as HISTORY_ASK_PANES, with all cgroups added up to one, HISTORY_TOTAL; `path` is "" */
 	HISTORY_QUESTIONS,
 };
 
-#define HISTORY_PANES_MAX 3600 /* of one answer */
+#define HISTORY_PANES_MAX     3600 /* of one answer */
+#define HISTORY_RULE_MAX      64   /* bytes of the name of a rule, with the NUL */
+#define HISTORY_EXPLAINED_MAX 16   /* alerts; each may have twice HISTORY_ALERT_MAX */
 
 #define HISTORY_TOTAL "/" /* path of the cgroup that stands for all */
 
@@ -62,6 +65,7 @@ struct history_query {
 	bool subtree; /* `path` and everything below it, each cgroup by itself */
 	/* Only this cgroup; "": all. The events of a pane are always all of them. */
 	char path[HISTORY_TEXT_MAX];
+	char rule[HISTORY_RULE_MAX]; /* of HISTORY_ASK_ALERTS with `path` */
 };
 
 #define HISTORY_ALERT_MAX (64UL << 10) /* bytes of an alert's JSON, with the NUL */
