@@ -156,7 +156,9 @@ static int make_past_explanation(struct made *made)
 {
 	const struct http_view *view = made->view;
 	_cleanup_json_ json_object *alerts = NULL;
-	int r = get_alerts(made, view->cgroup, view->rule, &alerts);
+	/* No rule has a longer name. */
+	int r = strlen(view->rule) < HISTORY_RULE_MAX ? get_alerts(made, view->cgroup, view->rule, &alerts)
+						      : -ESRCH;
 
 	return r < 0 ? r
 		     : json_public_explain_past(made->sources->origin, view->rule, alerts,

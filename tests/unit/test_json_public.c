@@ -446,10 +446,11 @@ Test(json_public, alerts_of_the_past)
 Test(json_public, an_explanation_of_the_past_has_what_is_public)
 {
 	_cleanup_json_ json_object *stored = json_tokener_parse(
-		"[{\"rule\":\"r\",\"cgroup\":\"/a\",\"dry_run\":true},7,{\"rule\":\"r\",\"cgroup\":\"/a\",\"state\":\"resolved\",\"fired\":\"2026-11-21T05:40:00Z\",\"resolved\":\"2026-11-21T06:00:00Z\",\"firing\":{\"rule\":\"r\",\"cgroup\":\"/a\",\"state\":\"firing\",\"alert\":3,\"sentences\":[\"why\",{}]}}]");
+		"[null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,{\"rule\":\"r\",\"cgroup\":\"/a\",\"dry_run\":true},7,{\"rule\":\"r\",\"cgroup\":\"/a\",\"state\":\"resolved\",\"fired\":\"2026-11-21T05:40:00Z\",\"resolved\":\"2026-11-21T06:00:00Z\",\"firing\":{\"rule\":\"r\",\"cgroup\":\"/a\",\"state\":\"firing\",\"alert\":3,\"sentences\":[\"why\",{}]}}]");
 	_cleanup_json_ json_object *object = NULL;
 	char *text = NULL;
 	size_t length;
+	u64 unlisted = 0;
 
 	cr_assert_not_null(stored);
 	cr_assert_eq(json_public_explain_past("perf", "r", stored, 1795239000, 1795240000, &no_labels, &text,
@@ -460,6 +461,8 @@ Test(json_public, an_explanation_of_the_past_has_what_is_public)
 		json_object_to_json_string_ext(json_get_array(object, "judged"),
 					       JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE),
 		"[{\"rule\":\"r\",\"cgroup\":\"/a\",\"state\":\"firing\",\"sentences\":[\"why\"],\"name\":\"a\"}]");
+	cr_expect(json_get_u64(object, "unlisted", &unlisted) && unlisted == 3,
+		  "of 19, the newest 16 are not counted");
 }
 
 Test(json_public, alerts_of_the_past_are_bounded)

@@ -385,10 +385,13 @@ int json_public_explain_past(const char *origin, const char *rule, json_object *
 	_cleanup_json_ json_object *list = json_checked(&writer, json_object_new_array()), *reply = NULL;
 	json_object *object;
 
-	for (size_t i = 0; i < json_object_array_length(alerts); i++) {
+	for (size_t i = 0; list && i < json_object_array_length(alerts); i++) {
 		json_object *alert = json_object_array_get_idx(alerts, i);
 
-		if (is_public(alert))
+		/* An older one is null: it is only counted. */
+		if (!alert && json_object_array_add(list, NULL) < 0)
+			writer.failed = true;
+		else if (is_public(alert))
 			json_append(&writer, list, json_object_get(alert));
 	}
 	if (!writer.failed)
