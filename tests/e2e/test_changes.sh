@@ -85,7 +85,7 @@ members error | compare Varlink_errors 'members of errors'
 	keys daemon/trial/json_trial.c '(json_)?put\w*' | sed 's/^/pebsd_--test-rules_--json /'
 	keys daemon/base/build_info.c 'put(_array)?' | sed 's/^/pebsd_--version_--json /'
 	keys daemon/config/config_check.c json_object_object_add | sed 's/^/pebsd_--check-config_--json /'
-	sed -n '/^void json_put_alert_state/,/^}/p' daemon/export/json/json_rules.c >"$work/state.c"
+	sed -n '/^void json_put_alert_state/,/^}/p; /^json_object \*json_explain_past/,/^}/p' daemon/export/json/json_rules.c >"$work/state.c"
 	sed -n '/^void json_put_source_line/,/^}/p; /^void json_put_access/,/^}/p' daemon/export/json/json_zoom.c >"$work/access.c"
 	{
 		keys daemon/export/json/json_public.c 'json_put\w*'
