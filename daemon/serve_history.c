@@ -74,7 +74,7 @@ static void on_answered(void *userdata)
 
 /* ---- alerts ---- */
 
-/* The alert as an object, as a text. One that fired is explained, for those who ask later why. */
+/* Returns the alert as JSON text. An alert that fired has its sentences, so that Explain can show them later. */
 static char *alert_text(const struct server *server, const struct alert *alert)
 {
 	const char *origin = engine_head(sampling_engine(server->sampling))->origin;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Short names (short_name.h) of many cgroups, no two of which have the same name. If several cgroups would have one
- * name, each of them gets a longer one. A removed cgroup never makes the name of a present one longer. The cost is O(log n) for a cgroup.
+ * name, each of them gets a longer one. A removed cgroup never makes the name of a present one longer. The cost is
+ * O(log n) for a cgroup.
  */
 #ifndef PEBSD_SHORT_NAMES_H
 #define PEBSD_SHORT_NAMES_H
@@ -27,16 +28,16 @@ DEFINE_CLEANUP(struct short_names *, short_names_free)
 int short_names_add(struct short_names *names, const char *path, bool sampled);
 
 /*
- * Adds a removed cgroup, or marks a known one as removed, until short_names_add() adds its path again. Sets `*ret_longer`
- * to true, or else leaves it, if a known one was present and has a longer name than it needs alone: then a present one may
- * have one, too, until the names are made again. Returns 0 or -ENOMEM.
+ * Adds a removed cgroup, or marks a known one as removed, until short_names_add() adds its path again. Sets
+ * `*ret_longer` if the cgroup was present and has a longer name: another cgroup may then have a longer name than it
+ * needs until the names are made again. Returns 0 or -ENOMEM.
  */
 int short_names_add_removed(struct short_names *names, const char *path, bool *ret_longer);
 
 /*
  * Returns the name of the cgroup whose path has the shown form `shown` (base/utf8.h), also in its shown form, and
- * adds the cgroup, as a removed one, if it is not known. The name may become longer when another cgroup is added, and stays readable
- * until short_names_free(). NULL: no memory.
+ * adds the cgroup, as a removed one, if it is not known. The name may become longer when another cgroup is added, and
+ * stays readable until short_names_free(). NULL: no memory.
  */
 const char *short_names_find(struct short_names *names, const char *shown);
 

@@ -36,7 +36,7 @@ static void put_count(FILE *out, u64 count, const char *one, const char *many)
 	(void)fprintf(out, "%s %s", text, count == 1 ? one : many);
 }
 
-/* What is written, and how. */
+/* The report, its output and its style. */
 struct trial_page {
 	FILE *out;
 	const struct trial_report *report;

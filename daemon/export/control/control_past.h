@@ -13,15 +13,17 @@ struct control_when {
 };
 
 /*
- * Reads `since`, `until` and, if `with_window`, `window_s`. Without `until` the time ends at `now`, rounded up to 10 s, so that a call that
- * waits asks the same question again; without `since` it begins 10 s before its end. Returns the name of the invalid parameter, or NULL.
+ * Reads `since`, `until` and, if `with_window`, `window_s`. Without `until` the time ends at `now`, rounded up to 10 s,
+ * so that a call that waits asks the same question again. Without `since` it begins 10 s before its end. Returns the
+ * name of the invalid parameter, or NULL.
  */
 const char *control_get_when(const json_object *parameters, bool with_window, time_t now,
 			     struct control_when *ret);
 
 /*
- * Gets the past of that time (struct control_backend). `shown` is the only cgroup that is needed, in its shown form; NULL: all. Returns
- * true if `*ret` is there. Otherwise the call waits or was answered with an error, and the handler returns `*ret_result`.
+ * Gets the past of that time (struct control_backend). `shown` is the only cgroup that is needed, in its shown form;
+ * NULL: all. Returns true if `*ret` is there. Otherwise the call waits or was answered with an error, and the handler
+ * returns `*ret_result`.
  */
 bool control_past(struct varlink_call *call, const struct control *control, const struct control_when *when,
 		  u32 bins, const char *shown, bool subtree, const struct past **ret, int *ret_result);
@@ -39,8 +41,8 @@ bool control_past_alerts(struct varlink_call *call, const struct control *contro
 			 json_object **ret, int *ret_result);
 
 /*
- * The parts of that time in which nothing is stored, and of the time after it until the pane that has its end. The caller frees
- * `*ret`. Without a history that answers none are known. The rest as control_past().
+ * Finds the gaps in the range. Also looks at up to 10 minutes after it, because a long pane that contains the end of the
+ * range ends later. No gap is known without a history. The caller frees `*ret`. The rest is as for control_past().
  */
 bool control_past_gaps(struct varlink_call *call, const struct control *control,
 		       const struct control_when *when, time_t now, struct past_span **ret, size_t *ret_n,

@@ -35,7 +35,10 @@ struct json_more {
 	bool public; /* for everybody (json_public.h): adds times; no ids, recordings and notes, and only `labels` */
 	unsigned int labels;       /* bits 1 << enum container_label: labels that are public */
 	struct short_names *names; /* each cgroup has the member "name"; NULL: none has it */
-	/* With `public`: the first cgroups of which the text fits into this are written, and `unlisted` counts the others; 0: all. */
+	/*
+	 * With `public`: the first cgroups of which the text fits into this are written, and `unlisted` counts the
+	 * others; 0: all.
+	 */
 	size_t bytes_max;
 	struct json_page *page; /* the argument `cgroups` begins at its `first`; NULL: no paging */
 	const struct past

@@ -18,8 +18,8 @@ json_object *json_add_names(json_object *value, struct short_names *names);
 int json_names_new(const struct snapshot *snapshot, struct short_names **ret);
 
 /*
- * Adds the cgroups of a later snapshot. Names of removed cgroups stay. Sets `*ret_longer` if one was removed for which others
- * may have longer names (short_names_add_removed()). Returns 0 or -ENOMEM.
+ * Adds the cgroups of a later snapshot. Names of removed cgroups stay. Sets `*ret_longer` if one was removed for which
+ * others may have longer names (short_names_add_removed()). Returns 0 or -ENOMEM.
  */
 int json_names_add(const struct snapshot *snapshot, struct short_names *names, bool *ret_longer);
 

@@ -16,7 +16,7 @@
 json_object *json_neighbours(const char *origin, const char *path, const struct neighbours_report *report,
 			     struct json_page *page);
 
-/* What finds the neighbours of a cgroup, as neighbours_report(), and which of them may be named. */
+/* The function that finds the neighbours of a cgroup, as neighbours_report(), and those of them that may be named. */
 struct json_suspects {
 	int (*find)(void *userdata, const char *path,
 		    struct neighbours_report **ret); /* NULL: none are named */

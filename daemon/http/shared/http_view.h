@@ -32,8 +32,8 @@ enum http_view_kind {
 
 struct http_view {
 	enum http_view_kind kind;
-	u64 since,
-		until; /* CLOCK_REALTIME in seconds; views of a range: since < until; others, and an explanation of the present: 0 */
+	/* CLOCK_REALTIME in seconds. Views of a range: since < until; others, and an explanation of the present: 0. */
+	u64 since, until;
 	u32 bins;   /* of a timeline, 1 to HTTP_VIEW_BINS_MAX; others: 0 */
 	u32 offset; /* the first bin of the answer */
 	bool histograms;
