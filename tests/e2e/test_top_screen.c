@@ -636,6 +636,29 @@ static int n_found(const char *text, const char *part)
 	return n;
 }
 
+/* What is refused is not asked for again each second: nothing in the past changes. */
+Test(top_screen, a_cgroup_without_a_sample_then_has_a_page_that_says_so)
+{
+	_cleanup_free_ char *screen = NULL;
+	struct terminal *terminal;
+
+	start_daemon("past");
+	terminal = run_plain(100, 24);
+	expect(terminal, CGROUP);
+	press(terminal, "/gone\r", "no matching cgroup");
+	press(terminal, ",", "PAST");
+	/* It had samples in every second step. */
+	if (!terminal_wait(terminal, "1 cgroup", true, 3000))
+		press(terminal, ",", "1 cgroup");
+	press(terminal, "\r", "Path: /system.slice/gone.service");
+	press(terminal, ",", "not available: the cgroup no longer exists, or has no sample");
+	expect_gone(terminal, "Path: /system.slice/gone.service");
+	screen = terminal_text(terminal);
+	cr_expect_eq(n_found(screen, "or has no sample"), 1, "it is trouble, too: %s", screen);
+	press(terminal, ".", "Path: /system.slice/gone.service");
+	quit(terminal);
+}
+
 Test(top_screen, the_mouse_marks_opens_and_sorts)
 {
 	_cleanup_free_ char *heads = NULL;

@@ -2,10 +2,10 @@
 /*
  * Serves invented data on a control socket, for looking at pebsctl's screens by hand:
  *
- *     fake_daemon SOCKET [replay|live|many|perf|several]
+ *     fake_daemon SOCKET [replay|live|past|many|perf|several]
  *
- * `replay`, `perf` and `several` are the example snapshots of the tests. `live` changes over time, and `many`
- * has 10,000 cgroups. Ends with SIGTERM or SIGINT.
+ * `replay`, `perf` and `several` are the example snapshots of the tests. `live` changes over time, `past` does so and has
+ * a history of the first cgroup and of one that is gone, and `many` has 10,000 cgroups. Ends with SIGTERM or SIGINT.
  */
 #include <errno.h>
 #include <math.h>
@@ -19,6 +19,7 @@
 #include "example_policy.h"
 #include "example_snapshot.h"
 #include "export/control/control.h"
+#include "history/event_json.h"
 #include "window/trend.h"
 
 #define MANY 10000
@@ -46,6 +47,7 @@ struct fake {
 	struct control *control;
 	struct zooms *zooms; /* has no origin, so every zoom is refused */
 	struct symbols *symbols;
+	struct past *past; /* the last one that was asked for */
 	u64 began_ns;
 	u64 ticks;
 };
@@ -250,10 +252,53 @@ static int invent_neighbours(void *userdata, const char *path, struct neighbours
 	return *ret ? 0 : -ENOMEM;
 }
 
+/*
+ * One pane, as long as the range. The first cgroup has the samples that it has now. A cgroup that is gone now has them in
+ * every second range of ten seconds.
+ */
+static int invent_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const char *path, bool subtree,
+		       const struct past **ret)
+{
+	static struct history_cgroup cgroups[] = {{.path = paths[0], .labels = ""},
+						  {.path = "/system.slice/gone.service", .labels = ""}};
+	static char settings[EVENT_JSON_MAX];
+	static u8 pairs[PAIRS_MAX];
+	static struct history_event event;
+	static struct history_row rows[ARRAY_SIZE(cgroups)];
+	static struct history_pane pane;
+	const struct past_settings range = {.range = {since_us, until_us}};
+	const size_t n = until_us / 10000000 % 2 ? 1 : 2;
+	struct fake *fake = userdata;
+	const u32 size = (u32)pairs_of(&fake->figures[0], pairs);
+	int r = event_json_write(&fake->snapshot.events[0].event, "perf", settings);
+
+	(void)bins;
+	(void)path;
+	(void)subtree;
+	if (r < 0)
+		return r;
+	event = (struct history_event){.key = "loads", .settings = settings, .period = 10007};
+	for (u32 i = 0; i < ARRAY_SIZE(cgroups); i++)
+		rows[i] = (struct history_row){.cgroup = i, .size = size, .pairs = pairs};
+	pane = (struct history_pane){.start_us = since_us,
+				     .end_us = until_us,
+				     .covered_ns = (until_us - since_us) * NSEC_PER_USEC,
+				     .n_events = 1,
+				     .events = &event,
+				     .n_cgroups = n,
+				     .cgroups = cgroups,
+				     .n_rows = n,
+				     .rows = rows};
+	fake->past = past_free(fake->past);
+	r = past_new(&range, &pane, 1, &fake->past);
+	*ret = fake->past;
+	return r;
+}
+
 int main(int argc, char **argv)
 {
 	static struct fake fake;
-	const struct control_backend backend = {
+	struct control_backend backend = {
 		.snapshot = take_snapshot,
 		.hot_choose = choose_hot,
 		.hot_choice = hot_choice,
@@ -274,6 +319,8 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return 2;
 	fake.kind = argc > 2 ? argv[2] : "live";
+	if (strcmp(fake.kind, "past") == 0)
+		backend.past = invent_past;
 	fake.snapshot = *example_perf();
 	fake.snapshot.n_events = 1;
 	(void)strcpy(fake.snapshot.events[0].key, "loads");
@@ -310,6 +357,7 @@ int main(int argc, char **argv)
 		return 1;
 	(void)sd_event_loop(event);
 	control_free(fake.control);
+	past_free(fake.past);
 	zooms_free(fake.zooms);
 	symbols_free(fake.symbols);
 	policy_free(fake.policy);

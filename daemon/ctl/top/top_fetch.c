@@ -104,6 +104,7 @@ static int ask(struct live *live, const char *method, json_object *parameters, j
 	r = client_call(live->client, method, parameters, &reply);
 	if (r == 0 && reply.error) {
 		write_refusal(&reply, refused, TROUBLE_MAX);
+		live->unfinished |= strcmp(reply.error, "io.pebsd.Busy") == 0;
 		r = -EREMOTEIO;
 	} else if (r == 0) {
 		*ret = json_object_get(reply.parameters);
@@ -388,6 +389,14 @@ static int add_history(struct live *live, const char *cgroup, bool sum)
 	return r == -EREMOTEIO ? 0 : r;
 }
 
+/* The pane of a cgroup that has no figures has the name alone. */
+static int name_alone(const char *name, json_object **ret)
+{
+	*ret = json_object_new_object();
+	return *ret && json_object_object_add(*ret, "cgroup", json_object_new_string(name)) == 0 ? 0
+												 : -ENOMEM;
+}
+
 static int fetch_pane_of(struct live *live, const char *name, bool sum)
 {
 	double seconds = top_state_window(&live->state, is_replay(live->status));
@@ -402,9 +411,8 @@ static int fetch_pane_of(struct live *live, const char *name, bool sum)
 	    (!live->state.at && !top_add_trend(parameters, PANE_BINS, top_state_span(&live->state))))
 		return -ENOMEM;
 	r = ask(live, "io.pebsd.GetCgroup", TAKE_PTR(parameters), &cgroup, refused);
-	/* Then the pane has the name alone. */
-	if (r == -EREMOTEIO && (cgroup = json_object_new_object()))
-		r = json_object_object_add(cgroup, "cgroup", json_object_new_string(name)) < 0 ? -ENOMEM : 0;
+	if (r == -EREMOTEIO)
+		r = name_alone(name, &cgroup);
 	if (r == 0)
 		r = read_pane(live, cgroup);
 	if (r == 0)
@@ -464,7 +472,11 @@ static int fetch_page(struct live *live)
 	_cleanup_free_ char *text = NULL;
 	size_t length;
 	int r = ask(live, "io.pebsd.GetCgroup", cgroup_parameters(live, seconds), &cgroup, live->trouble);
+	const bool none_then = r == -EREMOTEIO && live->state.at;
 
+	/* A later answer about the past is the same. As `trouble` it would be requested again each second. */
+	if (none_then)
+		r = name_alone(live->state.target, &cgroup);
 	if (r == 0)
 		r = read_pane(live, cgroup);
 	if (r < 0)
@@ -472,7 +484,10 @@ static int fetch_page(struct live *live)
 	out = open_memstream(&text, &length);
 	if (!out)
 		return -ENOMEM;
-	format_cgroup(out, live->status, cgroup, NULL, &style);
+	if (none_then)
+		line_put(out, &style, NULL, "not available: %s", live->trouble);
+	else
+		format_cgroup(out, live->status, cgroup, NULL, &style);
 	/* Hot tables are of the present. */
 	r = live->state.at ? 0 : put_hottest(live, out, live->status, &style);
 	if (fclose(TAKE_PTR(out)) != 0)

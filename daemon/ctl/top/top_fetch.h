@@ -33,7 +33,7 @@ struct live {
 	u64 zoom;                  /* number of the zoom of the page; 0: none runs */
 	char *zoom_refused;        /* text: why no zoom is possible; NULL: one is */
 	json_object *zoom_report;  /* the reply that no longer changes; NULL: none yet */
-	bool unfinished;           /* a key cancelled the last fetch, or put it off */
+	bool unfinished;           /* a key cancelled the last fetch, or put it off; or the daemon was busy */
 	char trouble[TROUBLE_MAX]; /* the reason why the display is old; "": it is not */
 	char refused[TROUBLE_MAX]; /* why the last time could not be shown */
 	time_t gone;               /* time since which no daemon answers; 0: a daemon answers */
