@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -656,6 +657,25 @@ Test(top_screen, a_cgroup_without_a_sample_then_has_a_page_that_says_so)
 	screen = terminal_text(terminal);
 	cr_expect_eq(n_found(screen, "or has no sample"), 1, "it is trouble, too: %s", screen);
 	press(terminal, ".", "Path: /system.slice/gone.service");
+	quit(terminal);
+}
+
+/* The status of that time is known, and its table is refused. */
+Test(top_screen, the_time_on_the_screen_is_that_of_the_table)
+{
+	_cleanup_free_ char *title = NULL;
+	struct terminal *terminal;
+	time_t now = time(NULL);
+	char year[8];
+
+	start_daemon("busy");
+	terminal = run_plain(160, 24);
+	expect(terminal, CGROUP);
+	press(terminal, ",", "too many questions about the history are waiting");
+	title = line_of(terminal, 0);
+	/* A time of the past has its date. */
+	cr_assert_neq(strftime(year, sizeof(year), "%Y-", gmtime(&now)), 0);
+	cr_expect_null(strstr(title, year), "%s", title);
 	quit(terminal);
 }
 

@@ -2,10 +2,11 @@
 /*
  * Serves invented data on a control socket, for looking at pebsctl's screens by hand:
  *
- *     fake_daemon SOCKET [replay|live|past|many|perf|several]
+ *     fake_daemon SOCKET [replay|live|past|busy|many|perf|several]
  *
  * `replay`, `perf` and `several` are the example snapshots of the tests. `live` changes over time, `past` does so and has
- * a history of the first cgroup and of one that is gone, and `many` has 10,000 cgroups. Ends with SIGTERM or SIGINT.
+ * a history of the first cgroup and of one that is gone, `busy` refuses every second question about all cgroups of it,
+ * and `many` has 10,000 cgroups. Ends with SIGTERM or SIGINT.
  */
 #include <errno.h>
 #include <math.h>
@@ -48,6 +49,7 @@ struct fake {
 	struct zooms *zooms; /* has no origin, so every zoom is refused */
 	struct symbols *symbols;
 	struct past *past; /* the last one that was asked for */
+	u64 asked;         /* questions about all cgroups of the past */
 	u64 began_ns;
 	u64 ticks;
 };
@@ -273,10 +275,11 @@ static int invent_past(void *userdata, u64 since_us, u64 until_us, u32 bins, con
 	int r = event_json_write(&fake->snapshot.events[0].event, "perf", settings);
 
 	(void)bins;
-	(void)path;
 	(void)subtree;
 	if (r < 0)
 		return r;
+	if (strcmp(fake->kind, "busy") == 0 && !path && ++fake->asked % 2 == 0)
+		return -EBUSY;
 	event = (struct history_event){.key = "loads", .settings = settings, .period = 10007};
 	for (u32 i = 0; i < ARRAY_SIZE(cgroups); i++)
 		rows[i] = (struct history_row){.cgroup = i, .size = size, .pairs = pairs};
@@ -319,7 +322,7 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return 2;
 	fake.kind = argc > 2 ? argv[2] : "live";
-	if (strcmp(fake.kind, "past") == 0)
+	if (strcmp(fake.kind, "past") == 0 || strcmp(fake.kind, "busy") == 0)
 		backend.past = invent_past;
 	fake.snapshot = *example_perf();
 	fake.snapshot.n_events = 1;

@@ -236,6 +236,7 @@ static int ask_top(void *userdata, json_object *parameters, json_object **ret)
 	return ask(live, "io.pebsd.GetTop", parameters, ret, live->trouble);
 }
 
+/* Call it when what is shown below the time is that of the time. */
 static void take_clock(struct live *live, json_object *status)
 {
 	const char *taken = json_get_text(status, "taken");
@@ -745,6 +746,7 @@ static int fetch_rows(struct live *live)
 
 	if (r < 0)
 		return r;
+	take_clock(live, live->status);
 	shown = live_shown(live);
 	top_state_settle(&live->state, &shown);
 	row = marked_row(live);
@@ -782,12 +784,12 @@ static int fetch(struct live *live)
 		json_object_put(live->status);
 		live->status = status;
 		live->shown_at = live->state.at;
-		take_clock(live, status);
 		r = fetch_alerts(live);
 	}
 	if (r == 0)
 		r = fetch_open_page(live);
 	if (r == 0) {
+		take_clock(live, live->status);
 		live->trouble[0] = '\0';
 		live->gone = 0;
 	} else if (r == -ENOMEM) {
