@@ -583,6 +583,20 @@ Test(top_screen, a_marked_alert_stays_on_a_screen_that_becomes_smaller)
 	quit(terminal);
 }
 
+Test(top_screen, the_end_of_a_page_stays_at_the_end_of_a_larger_screen)
+{
+	struct terminal *terminal;
+
+	start_daemon("live");
+	terminal = run_plain(100, 12);
+	expect(terminal, CGROUP);
+	press(terminal, "\r", "lines 1-");
+	press(terminal, "\033[F", "Every line not shown");
+	terminal_resize(terminal, 100, 100);
+	expect(terminal, "Path: /");
+	quit(terminal);
+}
+
 Test(top_screen, the_age_of_a_zoom_grows)
 {
 	_cleanup_free_ char *before = NULL;

@@ -188,6 +188,20 @@ Test(top_state, what_is_frozen_is_not_changed)
 	top_state_done(&state);
 }
 
+Test(top_state, a_page_fills_the_screen_that_it_can_fill)
+{
+	struct top_state state = {.page = TOP_CGROUP, .scroll = 20};
+
+	top_state_settle_page(&state, 30, 10);
+	cr_expect_eq(state.scroll, 20);
+	top_state_settle_page(&state, 30, 25);
+	cr_expect_eq(state.scroll, 5, "the screen is larger");
+	top_state_settle_page(&state, 27, 25);
+	cr_expect_eq(state.scroll, 2, "the text is shorter");
+	top_state_settle_page(&state, 0, 25);
+	cr_expect_eq(state.scroll, 0);
+}
+
 Test(top_state, pages_open_scroll_and_close)
 {
 	struct top_state state = {.own_window = -1};

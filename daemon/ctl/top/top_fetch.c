@@ -453,7 +453,7 @@ void live_fetch_pane(struct live *live)
 		(void)fetch_pane_of(live, row->name, row->members > 0);
 }
 
-/* Takes the text of a stream as that of the page. */
+/* Takes the text of a stream as that of the page, which may be shorter than before. */
 static int take_page(struct live *live, char *text)
 {
 	if (!text)
@@ -461,6 +461,7 @@ static int take_page(struct live *live, char *text)
 	free(live->page);
 	live->page = text;
 	live->page_lines = lines_in(text);
+	top_state_settle_page(&live->state, live->page_lines, live_frame(live, live->state.page).room);
 	return 0;
 }
 

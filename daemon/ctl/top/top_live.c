@@ -90,7 +90,7 @@ static bool steps_on(const struct live *live, u32 key)
 	       screen_next_key(live->screen) == key;
 }
 
-/* Keeps the mark on the screen, whose size may be another one than when the page was shown last. */
+/* Keeps the mark or the text on the screen, whose size may be another one than when the page was shown last. */
 static void settle(struct live *live)
 {
 	struct top_shown shown = live_shown(live);
@@ -99,6 +99,8 @@ static void settle(struct live *live)
 		top_state_settle(&live->state, &shown);
 	else if (live->state.page == TOP_ALERTS)
 		top_state_settle_alerts(&live->state, &live->alerts, shown.room);
+	else
+		top_state_settle_page(&live->state, shown.rows, shown.room);
 }
 
 /* Returns false if the user quits. */

@@ -183,9 +183,15 @@ static enum top_action go_to_row(struct top_state *state, size_t row, const stru
 	return draw_or_fetch(state, shown);
 }
 
+void top_state_settle_page(struct top_state *state, size_t rows, size_t room)
+{
+	const size_t last = rows > room ? rows - room : 0;
+
+	state->scroll = state->scroll < last ? state->scroll : last;
+}
+
 static enum top_action move_page(struct top_state *state, u32 key, const struct top_shown *shown)
 {
-	size_t last = shown->rows > shown->room ? shown->rows - shown->room : 0;
 	size_t page = shown->room > 1 ? shown->room - 1 : 1, to = state->scroll;
 
 	switch (key) {
@@ -206,9 +212,10 @@ static enum top_action move_page(struct top_state *state, u32 key, const struct 
 		to = 0;
 		break;
 	default:
-		to = last;
+		to = shown->rows;
 	}
-	state->scroll = to < last ? to : last;
+	state->scroll = to;
+	top_state_settle_page(state, shown->rows, shown->room);
 	return TOP_DRAW;
 }
 

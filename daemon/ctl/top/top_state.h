@@ -115,6 +115,9 @@ void top_state_settle_alerts(struct top_state *state, const struct top_alerts *a
 /* Finds the marked row in a new table, and scrolls so that it stays on the screen. */
 void top_state_settle(struct top_state *state, const struct top_shown *shown);
 
+/* Scrolls a page of `rows` lines so that no line below its end is on the screen, which has `room` lines for it. */
+void top_state_settle_page(struct top_state *state, size_t rows, size_t room);
+
 /*
  * The order, as in --sort: the chosen one, or "samples" if the event does not have its figure. An order that is not one
  * of the usual ones is added to them; its text must outlive the state.
