@@ -135,6 +135,10 @@ curl -sf "$page" >/dev/null || fail 'the first one was disturbed'
 kill "$daemon"
 wait "$daemon" || :
 [ ! -e "$run/running" ] || fail 'what ended still seems to run'
+# One that was killed could not remove its words.
+printf 'killed\n' >"$run/running"
 "${as_user[@]}" sh "$work/tree/tests/tools/run.sh" "$work/tree/build" >"$work/again" 2>&1 &
 daemon=$!
+until_true 'it starts again' test -s "$work/again"
+! grep -q killed "$run/running" 2>/dev/null || fail 'what was killed still seems to run'
 until_true 'it is served again' grep -q 'Ctrl-C' "$work/again"

@@ -62,6 +62,8 @@ if ! flock -n 9; then
 	cat "$running"
 	fail "it runs already, as above; \"make run BUILD=DIRECTORY\" builds and runs another one"
 fi
+# One that was killed left it.
+rm -f "$running"
 
 trap end EXIT
 trap 'say; say "Stopping."; exit 0' INT
