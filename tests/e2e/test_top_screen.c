@@ -564,6 +564,20 @@ Test(top_screen, keys_list_alerts_explain_and_zoom)
 	quit(terminal);
 }
 
+/* Neighbours are asked for again after ten seconds. */
+Test(top_screen, a_suspect_goes_with_the_neighbours)
+{
+	struct terminal *terminal;
+
+	start_daemon("busy");
+	terminal = run_plain(100, 24);
+	expect(terminal, CGROUP);
+	press(terminal, "x", "Suspected: batch");
+	expect_gone(terminal, "Suspected:");
+	expect(terminal, "not available: ");
+	quit(terminal);
+}
+
 /* Also while the screen is frozen, when nothing is fetched. */
 Test(top_screen, a_marked_alert_stays_on_a_screen_that_becomes_smaller)
 {

@@ -5,8 +5,8 @@
  *     fake_daemon SOCKET [replay|live|past|busy|many|perf|several]
  *
  * `replay`, `perf` and `several` are the example snapshots of the tests. `live` changes over time, `past` does so and has
- * a history of the first cgroup and of one that is gone, `busy` refuses every second question about all cgroups of it,
- * and `many` has 10,000 cgroups. Ends with SIGTERM or SIGINT.
+ * a history of the first cgroup and of one that is gone, `busy` refuses every second question about all cgroups of it and
+ * all about neighbours but the first, and `many` has 10,000 cgroups. Ends with SIGTERM or SIGINT.
  */
 #include <errno.h>
 #include <math.h>
@@ -248,8 +248,13 @@ static const struct policy *policy_of(void *userdata)
 
 static int invent_neighbours(void *userdata, const char *path, struct neighbours_report **ret)
 {
-	(void)userdata;
+	static bool answered;
+	const struct fake *fake = userdata;
+
 	(void)path;
+	if (strcmp(fake->kind, "busy") == 0 && answered)
+		return -ENODATA;
+	answered = true;
 	*ret = example_neighbours();
 	return *ret ? 0 : -ENOMEM;
 }

@@ -590,9 +590,9 @@ static int fetch_neighbours(struct live *live, const struct format_style *style)
 	out = open_memstream(&text, &length);
 	if (!out)
 		return -ENOMEM;
+	free(live->suspects);
+	live->suspects = r == 0 ? suspects_of(reply) : NULL;
 	if (r == 0) {
-		free(live->suspects);
-		live->suspects = suspects_of(reply);
 		format_neighbours(out, reply, style);
 	} else {
 		line_put(out, style, NULL, "not available: %s", refused);
