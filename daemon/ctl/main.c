@@ -24,8 +24,6 @@
 /* A year: a longer window is a typing mistake. */
 #define WINDOW_NS_MAX (365ULL * 86400 * NSEC_PER_SEC)
 
-/* The daemon's maximum (export/control/control.h). */
-
 enum option_id {
 	OPTION_SOCKET,
 	OPTION_JSON,

@@ -449,8 +449,9 @@ void format_alerts(FILE *out, json_object *rules, json_object *alerts, time_t no
 	else
 		put_summary(out, style, table, past);
 	if (past && table->n > 0)
-		line_put(out, style, "",
-			 "as they were at the end of this time, with the values of when each state began");
+		line_put(
+			out, style, "",
+			"States are those at the end of this time; each value is from the start of its state");
 	put_silence(out, style, rules);
 	if (table->n == 0)
 		return;

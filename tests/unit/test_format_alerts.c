@@ -121,7 +121,7 @@ Test(format_alerts, ages_of_the_past_are_those_at_its_end)
 		&narrow);
 
 	formatted_expect(text, "\nfiring 27s ");
-	formatted_expect(text, "as they were at the end of this time");
+	formatted_expect(text, "States are those at the end of this time; each value is from the\n");
 	formatted_expect_fit(text, 80);
 }
 
