@@ -162,7 +162,7 @@ static int make_past_explanation(struct made *made)
 
 	return r < 0 ? r
 		     : json_public_explain_past(made->sources->origin, view->rule, alerts,
-						(time_t)view->since, (time_t)view->until,
+						(time_t)view->since, MIN((time_t)view->until, time(NULL)),
 						&made->sources->names.labels, &made->text, &made->length);
 }
 

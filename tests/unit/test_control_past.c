@@ -595,18 +595,86 @@ Test(control_past, times_without_an_end_or_a_start)
 	cr_expect(!when.past && !when.window.known);
 }
 
+/* Moves the panes, so that the last one ends this long before `now`. */
+static void move_panes(time_t now, u64 age_us)
+{
+	const u64 shift_us = (u64)now * 1000000 - panes.list[PANES - 1].end_us - age_us;
+
+	for (size_t i = 0; i < PANES; i++) {
+		panes.list[i].start_us += shift_us;
+		panes.list[i].end_us += shift_us;
+	}
+}
+
+/* Returns an alert that is firing since `fired`. The caller frees it. */
+static char *firing_since(time_t fired)
+{
+	char time_text[TEXT_TIME_MAX], *text;
+
+	text_time(&(struct timespec){.tv_sec = fired}, time_text);
+	cr_assert_gt(
+		asprintf(
+			&text,
+			"[{\"rule\":\"slow\",\"cgroup\":\"/a\",\"state\":\"firing\",\"since\":\"%s\",\"fired\":\"%s\"}]",
+			time_text, time_text),
+		0);
+	return text;
+}
+
+/* Returns `since` and, unless it is 0, `until` as parameters. The caller frees them. */
+static char *range_of(time_t since, time_t until)
+{
+	char since_text[TEXT_TIME_MAX], until_text[TEXT_TIME_MAX], *text;
+
+	text_time(&(struct timespec){.tv_sec = since}, since_text);
+	text_time(&(struct timespec){.tv_sec = until}, until_text);
+	cr_assert_gt(asprintf(&text, "\"since\":\"%s\"%s%s%s", since_text, until ? ",\"until\":\"" : "",
+			      until ? until_text : "", until ? "\"" : ""),
+		     0);
+	return text;
+}
+
+static time_t time_of(json_object *reply, const char *key)
+{
+	time_t found = 0;
+
+	cr_assert_eq(text_parse_time(json_get_text(reply, key), &found), 0);
+	return found;
+}
+
+/* Of the future nothing can be stored. */
+Test(control_past, the_future_is_not_a_gap)
+{
+	const time_t now = time(NULL);
+	_cleanup_free_ char *alerts = firing_since(now - 60), *range = range_of(now - 120, now + 3600);
+	_cleanup_free_ char *later = range_of(now + 600, now + 3600), *explained = NULL;
+	_cleanup_json_ json_object *reply = NULL, *explanation = NULL, *nothing = NULL;
+
+	move_panes(now, 8000000);
+	books.alerts = alerts;
+	reply = call("GetAlerts", range);
+	cr_expect_str_eq(json_get_text(at(json_get_array(reply, "alerts"), 0), "state"), "firing");
+	cr_expect_eq(json_object_array_length(json_get_array(reply, "gaps")), 0U, "%s",
+		     json_object_to_json_string(reply));
+	cr_expect_leq(time_of(reply, "taken"), now + 60);
+	cr_assert_gt(asprintf(&explained, "%s,\"rule\":\"slow\",\"cgroup\":\"/a\"", range), 0);
+	explanation = call("Explain", explained);
+	cr_expect_str_eq(json_get_text(at(json_get_array(explanation, "judged"), 0), "state"), "firing");
+	cr_expect_leq(time_of(explanation, "taken"), now + 60);
+	books.asked = 0;
+	nothing = call("GetAlerts", later);
+	cr_expect_eq(json_object_array_length(json_get_array(nothing, "gaps")), 0U);
+	cr_expect_eq(books.asked, 1, "only the alerts");
+}
+
 /* The last seconds are not stored yet. */
 Test(control_past, end_that_is_not_stored_yet_is_no_gap)
 {
 	time_t now = time(NULL);
 	char text[128], start_text[TEXT_TIME_MAX];
 	_cleanup_json_ json_object *top = NULL;
-	u64 shift_us = (u64)now * 1000000 - panes.list[PANES - 1].end_us - 8000000;
 
-	for (size_t i = 0; i < PANES; i++) {
-		panes.list[i].start_us += shift_us;
-		panes.list[i].end_us += shift_us;
-	}
+	move_panes(now, 8000000);
 	text_time(&(struct timespec){.tv_sec = now - 100}, start_text);
 	(void)snprintf(text, sizeof(text), "\"since\":\"%s\"", start_text);
 	top = call("GetTop", text);

@@ -205,15 +205,18 @@ bool control_past_gaps(struct varlink_call *call, const struct control *control,
 {
 	const struct control_backend *backend = &control->backend;
 	const u64 now_us = rounded_up(now) * USEC_PER_SEC;
-	const u64 until_us = MAX(when->until_us, MIN(when->until_us + PANE_MAX_US, now_us));
-	const u64 panes = (until_us - when->since_us) / (HISTORY_PANE_SECONDS * USEC_PER_SEC) + 1;
+	/* Nothing is stored of the future, which is not a gap. */
+	const u64 until_us = MIN(when->until_us + PANE_MAX_US, now_us);
+	const u64 panes =
+		(until_us - MIN(when->since_us, until_us)) / (HISTORY_PANE_SECONDS * USEC_PER_SEC) + 1;
 	const struct past_span whole = {when->since_us, until_us}, *gaps = &whole;
 	const struct past *past = NULL;
-	/* One cgroup is enough to know which panes are stored. */
-	int r = backend->past ? backend->past(backend->userdata, when->since_us, until_us,
-					      (u32)MIN(panes, HISTORY_PANES_MAX), "/", false, &past)
-			      : -EOPNOTSUPP;
+	int r = backend->past ? -ENODATA : -EOPNOTSUPP;
 
+	/* One cgroup is enough to know which panes are stored. */
+	if (backend->past && when->since_us < until_us)
+		r = backend->past(backend->userdata, when->since_us, until_us,
+				  (u32)MIN(panes, HISTORY_PANES_MAX), "/", false, &past);
 	*ret_n = r == -ENODATA && !when->open;
 	if (r == -EAGAIN) {
 		*ret_result = answer_error(call, control, r, false);

@@ -77,6 +77,12 @@ int control_get_rules(struct varlink_call *call, json_object *parameters, void *
 	return control_reply(call, json_rules(snapshot->origin, rules, counts, n, &page));
 }
 
+/* The end of a time, but not in the future. */
+static time_t end_of(const struct control_when *when, time_t now)
+{
+	return MIN((time_t)(when->until_us / 1000000), now);
+}
+
 static int reply_past_alerts(struct varlink_call *call, struct control *control,
 			     const struct control_when *when, struct json_page *page)
 {
@@ -94,7 +100,7 @@ static int reply_past_alerts(struct varlink_call *call, struct control *control,
 	r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
 	if (r < 0)
 		return control_not_measured(call, r);
-	page->taken = (struct timespec){.tv_sec = MIN((time_t)(when->until_us / 1000000), now)};
+	page->taken = (struct timespec){.tv_sec = end_of(when, now)};
 	return control_reply_named(call, control,
 				   json_alerts_of_past(snapshot->origin, alerts, &range, page));
 }
@@ -197,7 +203,7 @@ static int reply_past_explain(struct varlink_call *call, struct control *control
 	return control_reply_named(call, control,
 				   json_explain_past(snapshot->origin, name, alerts,
 						     (time_t)(when->since_us / 1000000),
-						     (time_t)(when->until_us / 1000000)));
+						     end_of(when, time(NULL))));
 }
 
 int control_explain(struct varlink_call *call, json_object *parameters, void *userdata)
