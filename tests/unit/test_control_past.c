@@ -44,6 +44,7 @@ static struct {
 	int asked;
 	const char *alerts;
 	int neighbours_error;
+	double interval_seconds;
 } books;
 
 static sd_event *event;
@@ -173,6 +174,7 @@ static int snapshot(void *userdata, const struct maybe_double *window_seconds, c
 
 	(void)userdata;
 	example->window_seconds = *window_seconds;
+	example->interval_seconds = books.interval_seconds;
 	*ret = example;
 	return 0;
 }
@@ -665,6 +667,34 @@ Test(control_past, the_future_is_not_a_gap)
 	nothing = call("GetAlerts", later);
 	cr_expect_eq(json_object_array_length(json_get_array(nothing, "gaps")), 0U);
 	cr_expect_eq(books.asked, 1, "only the alerts");
+}
+
+/* With a collection interval of 60 s the newest pane is often a minute old. */
+Test(control_past, alerts_are_known_between_two_collections)
+{
+	static const struct {
+		time_t until; /* seconds before now; 0: open */
+		u64 age_us;   /* of the newest pane */
+		double interval_seconds;
+		const char *state;
+	} times[] = {
+		{0, 50000000, 60, "firing"},   {0, 100000000, 60, "firing"}, {20, 50000000, 60, "firing"},
+		{0, 140000000, 60, "unknown"}, {0, 50000000, 10, "unknown"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
+		const time_t now = time(NULL);
+		_cleanup_free_ char *alerts = firing_since(now - 200);
+		_cleanup_free_ char *range = range_of(now - 190, times[i].until ? now - times[i].until : 0);
+		_cleanup_json_ json_object *reply = NULL;
+
+		move_panes(now, times[i].age_us);
+		books.alerts = alerts;
+		books.interval_seconds = times[i].interval_seconds;
+		reply = call("GetAlerts", range);
+		cr_expect_str_eq(json_get_text(at(json_get_array(reply, "alerts"), 0), "state"),
+				 times[i].state, "%zu: %s", i, json_object_to_json_string(reply));
+	}
 }
 
 /* The last seconds are not stored yet. */

@@ -199,6 +199,16 @@ bool control_past_alerts(struct varlink_call *call, const struct control *contro
 	return r >= 0;
 }
 
+/* The newest pane may be as old as two collections: one that is under way, and one whose pane is not stored yet. */
+static bool is_not_stored_yet(const struct control *control, const struct past_span *gap, u64 now_us)
+{
+	const struct snapshot *snapshot;
+
+	return gap->until_us >= now_us &&
+	       control_snapshot(control, &(struct maybe_double){0}, &snapshot) == 0 &&
+	       (double)(gap->until_us - gap->since_us) <= 2e6 * snapshot->interval_seconds;
+}
+
 bool control_past_gaps(struct varlink_call *call, const struct control *control,
 		       const struct control_when *when, time_t now, struct past_span **ret, size_t *ret_n,
 		       int *ret_result)
@@ -224,6 +234,8 @@ bool control_past_gaps(struct varlink_call *call, const struct control *control,
 	}
 	if (r >= 0)
 		gaps = past_gaps(past, ret_n);
+	if (*ret_n > 0 && is_not_stored_yet(control, &gaps[*ret_n - 1], now_us))
+		(*ret_n)--;
 	*ret = calloc(*ret_n + 1, sizeof(**ret));
 	if (!*ret) {
 		*ret_result = -ENOMEM;

@@ -41,9 +41,9 @@ bool control_past_alerts(struct varlink_call *call, const struct control *contro
 			 json_object **ret, int *ret_result);
 
 /*
- * Finds the gaps in the range, but none in the future. Also looks at up to 10 minutes after the range, because a long pane
- * that contains its end ends later. No gap is known without a history. The caller frees `*ret`. The rest is as for
- * control_past().
+ * Finds the gaps in the range, but none in the future or in the last two collection intervals. Also looks at up to 10
+ * minutes after the range, because a long pane that contains its end ends later. Without a history, no gap is known; other
+ * failures are the call's. The caller frees `*ret`. The rest is as for control_past().
  */
 bool control_past_gaps(struct varlink_call *call, const struct control *control,
 		       const struct control_when *when, time_t now, struct past_span **ret, size_t *ret_n,
