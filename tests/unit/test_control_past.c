@@ -35,7 +35,8 @@ static struct event stalls = {.role = EVENT_STALLS,
 
 /* The question of the last call, and what answers it. */
 static struct {
-	int error; /* of past() and past_alerts() */
+	int error;      /* of past() and past_alerts() */
+	int past_error; /* of past() */
 	u64 since_us, until_us;
 	u32 bins;
 	char path[64];
@@ -118,8 +119,8 @@ static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const 
 	books.subtree = subtree;
 	books.asked++;
 	(void)snprintf(books.path, sizeof(books.path), "%s", path ? path : "");
-	if (books.error)
-		return books.error;
+	if (books.error || books.past_error)
+		return books.error ? books.error : books.past_error;
 	while (first < panes.n && panes.list[first].end_us <= since_us)
 		first++;
 	while (first + n < panes.n && panes.list[first + n].end_us <= until_us)
@@ -556,6 +557,21 @@ Test(control_past, failures_say_why)
 		expect_reason("GetHistory", RANGE, failures[i].reason);
 		expect_reason("Compare", "\"a\":{" RANGE "},\"b\":{}", failures[i].reason);
 	}
+}
+
+/* It may have been a gap. */
+Test(control_past, alerts_need_to_know_the_gaps)
+{
+	_cleanup_json_ json_object *without = NULL;
+
+	books.alerts = "[]";
+	books.past_error = -EIO;
+	expect_reason("GetAlerts", RANGE, "Input/output error");
+	books.past_error = -EBUSY;
+	expect_reason("GetAlerts", RANGE, "too many questions about the history are waiting; try again");
+	books.past_error = -EOPNOTSUPP;
+	without = call("GetAlerts", RANGE);
+	cr_expect_not_null(json_get_array(without, "alerts"), "no gap is known");
 }
 
 Test(control_past, wrong_times_are_refused)
