@@ -262,6 +262,7 @@ enum ctl_exit verb_explain(const struct ctl_options *options, char *const *argum
 	stream = open_memstream(&text, &length);
 	if (!stream)
 		return failure_of_memory();
+	format_explain_asked(stream, explained, arguments[0], arguments[1], &style);
 	format_explain(stream, explained, status, cgroup, time(NULL), &style);
 	return call_print_text(stream, &text, &length);
 }

@@ -75,6 +75,10 @@ void format_alerts(FILE *out, json_object *rules, json_object *alerts, time_t no
 void format_explain(FILE *out, json_object *explained, json_object *status, json_object *figures, time_t now,
 		    const struct format_style *style);
 
+/* Prints the rule and the cgroup that were asked for, if a reply of Explain has neither. Call it before format_explain(). */
+void format_explain_asked(FILE *out, json_object *explained, const char *rule, const char *cgroup,
+			  const struct format_style *style);
+
 /* Returns true if the rule of a reply of Explain judges waiting, so that format_explain() has a use for `figures`. */
 bool format_explain_waits(json_object *explained);
 

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "format/format_event.h"
+#include "format/format_past.h"
 #include "format/format_waits.h"
 #include "format/rule_text.h"
 #include "format/verdict.h"
@@ -352,14 +353,30 @@ static void put_past(FILE *out, const struct format_style *style, json_object *e
 	line_put(out, style, "Origin", "%s", format_origin_name(explained, &origin));
 	line_put(out, style, "Time", "%s; the figures of an alert are of when its state began",
 		 until ? line_time(style, until, time) : "?");
+	format_gaps(out, style, explained);
 	if (n == 0)
-		line_put(out, style, "State", "the rule had no pending or firing alert on this cgroup then");
+		line_put(out, style, "State", "%s",
+			 format_ends_in_gap(explained)
+				 ? "not known: nothing is stored of this time"
+				 : "the rule had no pending or firing alert on this cgroup then");
 	for (size_t i = 0; i < n; i++)
 		put_judged(out, style, NULL, json_object_array_get_idx(judged, i), n, taken);
 	if (json_get_u64(explained, "unlisted", &unlisted) && unlisted) {
 		text_count(unlisted, older);
 		line_put(out, style, "Older", "%s more alert%s, not listed", older, unlisted == 1 ? "" : "s");
 	}
+}
+
+void format_explain_asked(FILE *out, json_object *explained, const char *rule, const char *cgroup,
+			  const struct format_style *style)
+{
+	json_object *judged = json_get_array(explained, "judged");
+	_cleanup_free_ char *name = NULL, *path = NULL;
+
+	if (json_get_object(explained, "rule") || (judged && json_object_array_length(judged) > 0))
+		return;
+	line_put(out, style, "Rule", "%s", line_visible(rule, &name));
+	line_put(out, style, "Cgroup", "%s", line_visible(cgroup, &path));
 }
 
 void format_explain(FILE *out, json_object *explained, json_object *status, json_object *figures, time_t now,

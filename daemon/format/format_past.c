@@ -52,10 +52,10 @@ void format_range(const char *since, const char *until, const struct format_styl
 	(void)snprintf(ret, PAST_RANGE_MAX, "%s - %s", from, strncmp(from, to, date) == 0 ? to + date : to);
 }
 
-static void put_gaps(FILE *out, const struct format_style *style, json_object *reply)
+void format_gaps(FILE *out, const struct format_style *style, json_object *reply)
 {
 	json_object *gaps = json_get_array(reply, "gaps");
-	size_t n = json_object_array_length(gaps);
+	size_t n = gaps ? json_object_array_length(gaps) : 0;
 	u64 more = 0;
 
 	(void)json_get_u64(reply, "more_gaps", &more);
@@ -85,7 +85,7 @@ void format_past(FILE *out, const struct format_style *style, json_object *reply
 	if (json_get_double(reply, "window_s", &seconds))
 		text_span(seconds, covered);
 	line_put(out, style, "Time", "%s%s%s%s", range, *covered ? " (" : "", covered, *covered ? ")" : "");
-	put_gaps(out, style, reply);
+	format_gaps(out, style, reply);
 	for (size_t i = 0; notes && i < json_object_array_length(notes); i++) {
 		_cleanup_free_ char *kept = NULL;
 

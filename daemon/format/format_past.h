@@ -19,6 +19,9 @@ bool format_ends_in_gap(const json_object *reply);
 void format_range(const char *since, const char *until, const struct format_style *style,
 		  char ret[static PAST_RANGE_MAX]);
 
+/* Prints the gaps of a reply about the past. */
+void format_gaps(FILE *out, const struct format_style *style, json_object *reply);
+
 /* Prints the time, the gaps and the notes of a reply about the past; nothing for another reply. */
 void format_past(FILE *out, const struct format_style *style, json_object *reply);
 

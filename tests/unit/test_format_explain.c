@@ -340,3 +340,25 @@ Test(format_explain, the_past)
 	free(past);
 	free(none);
 }
+
+/* Nobody knows whether the rule had an alert. */
+Test(format_explain, a_gap_of_the_past)
+{
+	_cleanup_json_ json_object *reply = json_tokener_parse(
+		"{\"origin\":\"perf\",\"taken\":\"2026-11-21T06:48:05Z\",\"unlisted\":0,\"judged\":[],\"gaps\":[{\"since\":\"2026-11-21T06:40:00Z\",\"until\":\"2026-11-21T06:48:05Z\"}]}");
+	_cleanup_json_ json_object *present = json_tokener_parse(REPLY("{}"));
+	_cleanup_free_ char *text = NULL, *named = NULL;
+
+	cr_assert(reply && present);
+	text = FORMATTED(({
+		format_explain_asked(out, reply, "slow", "/shop/\033db", &wide);
+		format_explain(out, reply, NULL, NULL, NOW, &wide);
+	}));
+	formatted_expect(text, "Rule: slow\n");
+	formatted_expect(text, "State: not known: nothing is stored of this time\n");
+	formatted_expect(text, "Gap: ");
+	cr_expect_not_null(strstr(text, "Cgroup: /shop/"), "%s", text);
+	cr_expect_null(strchr(text, '\033'));
+	named = FORMATTED(format_explain_asked(out, present, "slow", "/shop/db", &wide));
+	cr_expect_str_empty(named, "the reply names them");
+}

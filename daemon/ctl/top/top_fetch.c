@@ -515,9 +515,10 @@ static int put_explanation(struct live *live, FILE *out, const struct format_sty
 	    !add_past(live, parameters, ALERTS_RANGE))
 		return -ENOMEM;
 	r = ask(live, "io.pebsd.Explain", TAKE_PTR(parameters), &reply, refused);
-	if (r == 0)
+	if (r == 0) {
+		format_explain_asked(out, reply, live->state.rule, live->state.target, style);
 		format_explain(out, reply, NULL, NULL, time(NULL), style);
-	else if (r == -EREMOTEIO)
+	} else if (r == -EREMOTEIO)
 		line_put(out, style, NULL, "not available: %s", refused);
 	return r == -EREMOTEIO ? 0 : r;
 }

@@ -191,19 +191,26 @@ static int reply_explain(struct varlink_call *call, struct control *control, con
 static int reply_past_explain(struct varlink_call *call, struct control *control,
 			      const struct control_when *when, const char *name, const char *shown)
 {
+	struct json_alerts_range range = {.since_us = when->since_us};
 	_cleanup_json_ json_object *alerts = NULL;
+	_cleanup_free_ struct past_span *gaps = NULL;
 	const struct snapshot *snapshot;
+	const time_t now = time(NULL);
 	int r;
 
+<<<<<<< HEAD
 	if (!control_past_alerts(call, control, when, shown, name, &alerts, &r))
+=======
+	if (!control_past_alerts(call, control, when, shown, &alerts, &r) ||
+	    !control_past_gaps(call, control, when, now, &gaps, &range.n_gaps, &r))
+>>>>>>> 70b73c90 (explain: say of a time of which nothing is stored that it is not known)
 		return r;
+	range.gaps = gaps;
 	r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
 	if (r < 0)
 		return control_not_measured(call, r);
-	return control_reply_named(call, control,
-				   json_explain_past(snapshot->origin, name, alerts,
-						     (time_t)(when->since_us / 1000000),
-						     end_of(when, time(NULL))));
+	return control_reply_named(
+		call, control, json_explain_past(snapshot->origin, name, alerts, &range, end_of(when, now)));
 }
 
 int control_explain(struct varlink_call *call, json_object *parameters, void *userdata)

@@ -395,7 +395,9 @@ int json_public_explain_past(const char *origin, const char *rule, json_object *
 			json_append(&writer, list, json_object_get(alert));
 	}
 	if (!writer.failed)
-		reply = json_explain_past(origin, rule, list, since, until);
+		reply = json_explain_past(origin, rule, list,
+					  &(struct json_alerts_range){.since_us = (u64)since * 1000000},
+					  until);
 	object = json_checked(&writer, json_object_get(reply));
 	if (object)
 		json_put(&writer, object, "judged", public_alerts(&writer, reply, "judged", true));

@@ -420,15 +420,12 @@ static json_object *alerts_then(struct json_writer *writer, json_object *alerts,
 	return sorted;
 }
 
-json_object *json_alerts_of_past(const char *origin, json_object *alerts,
-				 const struct json_alerts_range *range, struct json_page *page)
+/* Adds the range up to `taken`, with its gaps. Returns true if figures of `taken` are stored. */
+static bool put_range(struct json_writer *writer, json_object *object, const struct json_alerts_range *range,
+		      time_t taken)
 {
-	const u64 taken_us = (u64)page->taken.tv_sec * USEC_PER_SEC;
-	struct json_writer writer = {0};
-	json_object *object = start(&writer, origin);
-	json_object *list = json_checked(&writer, json_object_new_array());
-	json_object *gaps = json_checked(&writer, json_object_new_array());
-	_cleanup_json_ json_object *then = NULL;
+	const u64 taken_us = (u64)taken * USEC_PER_SEC;
+	json_object *gaps = range->gaps ? json_checked(writer, json_object_new_array()) : NULL;
 	bool measured = true;
 	u64 n_gaps = 0;
 
@@ -439,21 +436,33 @@ json_object *json_alerts_of_past(const char *origin, json_object *alerts,
 			continue;
 		measured = measured && gap->until_us < taken_us;
 		if (n_gaps++ < JSON_GAPS_MAX)
-			json_append(&writer, gaps,
-				    json_gap(&writer, &(struct past_span){gap->since_us,
-									  MIN(gap->until_us, taken_us)}));
+			json_append(writer, gaps,
+				    json_gap(writer, &(struct past_span){gap->since_us,
+									 MIN(gap->until_us, taken_us)}));
 	}
-	then = alerts_then(&writer, alerts, page->taken.tv_sec, measured);
+	json_put_moment(writer, object, "since", range->since_us);
+	json_put_time(writer, object, "taken", &(struct timespec){.tv_sec = taken});
+	if (gaps)
+		json_put(writer, object, "gaps", gaps);
+	if (n_gaps > JSON_GAPS_MAX)
+		json_put_u64(writer, object, "more_gaps", n_gaps - JSON_GAPS_MAX);
+	return measured;
+}
+
+json_object *json_alerts_of_past(const char *origin, json_object *alerts,
+				 const struct json_alerts_range *range, struct json_page *page)
+{
+	struct json_writer writer = {0};
+	json_object *object = start(&writer, origin);
+	json_object *list = json_checked(&writer, json_object_new_array());
+	const bool measured = put_range(&writer, object, range, page->taken.tv_sec);
+	_cleanup_json_ json_object *then = alerts_then(&writer, alerts, page->taken.tv_sec, measured);
+
 	for (size_t i = json_page_first(page, json_object_array_length(then));
 	     then && i < json_object_array_length(then); i++)
 		if (!json_append_to_page(&writer, list, json_object_get(json_object_array_get_idx(then, i)),
 					 page, i))
 			break;
-	json_put_moment(&writer, object, "since", range->since_us);
-	json_put_time(&writer, object, "taken", &page->taken);
-	json_put(&writer, object, "gaps", gaps);
-	if (n_gaps > JSON_GAPS_MAX)
-		json_put_u64(&writer, object, "more_gaps", n_gaps - JSON_GAPS_MAX);
 	json_put(&writer, object, "alerts", list);
 	json_put_page(&writer, object, page);
 	return json_finish(&writer, object);
@@ -503,22 +512,26 @@ static bool is_of_rule(const json_object *alert, const char *rule)
 	return name && strcmp(name, rule) == 0;
 }
 
-json_object *json_explain_past(const char *origin, const char *rule, json_object *alerts, time_t since,
-			       time_t until)
+json_object *json_explain_past(const char *origin, const char *rule, json_object *alerts,
+			       const struct json_alerts_range *range, time_t until)
 {
 	struct json_writer writer = {0};
 	json_object *object = start(&writer, origin);
+	const bool measured = put_range(&writer, object, range, until);
 	json_object *judged = json_checked(&writer, json_object_new_array());
 	u64 n = 0;
 
 	for (size_t i = json_object_array_length(alerts); i-- > 0;) {
 		json_object *alert = json_object_array_get_idx(alerts, i);
 
+<<<<<<< HEAD
 		if (n++ < HISTORY_EXPLAINED_MAX && is_of_rule(alert, rule))
 			json_append(&writer, judged, json_alert_then(alert, until, true));
+=======
+		if (is_of_rule(alert, rule) && n++ < JSON_EXPLAINED_MAX)
+			json_append(&writer, judged, json_alert_then(alert, until, measured));
+>>>>>>> 70b73c90 (explain: say of a time of which nothing is stored that it is not known)
 	}
-	json_put_time(&writer, object, "since", &(struct timespec){.tv_sec = since});
-	json_put_time(&writer, object, "taken", &(struct timespec){.tv_sec = until});
 	json_put(&writer, object, "judged", judged);
 	json_put_u64(&writer, object, "unlisted", n > HISTORY_EXPLAINED_MAX ? n - HISTORY_EXPLAINED_MAX : 0);
 	return json_finish(&writer, object);

@@ -23,7 +23,7 @@ json_object *json_rules(const char *origin, const struct rule *rules, const stru
 /* The alerts in the given order. `page` NULL: all. */
 json_object *json_alerts(const char *origin, const struct alert *alerts, size_t n, struct json_page *page);
 
-/* A time of the past, and its parts in which nothing is stored: ascending, they may reach beyond its end. */
+/* A time of the past, and its parts in which nothing is stored: ascending, they may reach beyond its end. NULL: not known. */
 struct json_alerts_range {
 	u64 since_us;
 	const struct past_span *gaps;
@@ -46,11 +46,16 @@ json_object *json_explain(const char *origin, const struct rule *rule, const str
 
 /*
  * A rule on one cgroup in the past, as far as the history has it: the alerts of the rule as they were at `until`, the
+<<<<<<< HEAD
  * newest first, at most HISTORY_EXPLAINED_MAX. `alerts` is an array of the alerts between `since` and `until`, as
  * HISTORY_ASK_ALERTS with a path returns it; they must not be used otherwise afterwards. What the rule was then is not stored.
+=======
+ * newest first. `alerts` is an array of the cgroup's alerts from the start of the range to `until`, as HISTORY_ASK_ALERTS with a path
+ * returns it; they must not be used otherwise afterwards. What the rule was then is not stored.
+>>>>>>> 70b73c90 (explain: say of a time of which nothing is stored that it is not known)
  */
-json_object *json_explain_past(const char *origin, const char *rule, json_object *alerts, time_t since,
-			       time_t until);
+json_object *json_explain_past(const char *origin, const char *rule, json_object *alerts,
+			       const struct json_alerts_range *range, time_t until);
 
 /*
  * The `fields` of control_publish() for an alert whose state changed: all of the alert, and "from". The event
