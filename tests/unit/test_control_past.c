@@ -459,6 +459,27 @@ Test(control_past, alerts_are_as_they_were)
 	}
 }
 
+/* An alert that began to be pending early may have fired late. */
+Test(control_past, alerts_are_in_the_order_of_since)
+{
+	static const char *const order[] = {"early", "late", "unknown", "waits", "a", "b", "done"};
+	_cleanup_json_ json_object *reply = NULL;
+
+	books.alerts =
+		"[{\"rule\":\"done\",\"state\":\"resolved\",\"since\":\"2026-11-21T06:01:10Z\"},"
+		"{\"rule\":\"unknown\",\"state\":\"unknown\",\"held\":\"firing\",\"since\":\"2026-11-21T06:01:25Z\"},"
+		"{\"rule\":\"late\",\"state\":\"firing\",\"breached\":\"2026-11-21T06:00:10Z\",\"since\":\"2026-11-21T06:01:20Z\"},"
+		"{\"rule\":\"early\",\"state\":\"firing\",\"breached\":\"2026-11-21T06:00:20Z\",\"since\":\"2026-11-21T06:01:00Z\"},"
+		"{\"rule\":\"waits\",\"state\":\"pending\",\"since\":\"2026-11-21T06:00:05Z\"},"
+		"{\"rule\":\"b\",\"state\":\"resolved\",\"since\":\"2026-11-21T06:01:05Z\"},"
+		"{\"rule\":\"a\",\"state\":\"resolved\",\"since\":\"2026-11-21T06:01:05Z\"}]";
+	reply = call("GetAlerts", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:01:30Z\"");
+	cr_assert_eq(json_object_array_length(json_get_array(reply, "alerts")), ARRAY_SIZE(order));
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++)
+		cr_expect_str_eq(json_get_text(at(json_get_array(reply, "alerts"), i), "rule"), order[i],
+				 "%zu", i);
+}
+
 /* Of a time in which pebsd did not run, nobody knows what fired. */
 Test(control_past, alerts_in_a_gap_are_unknown)
 {

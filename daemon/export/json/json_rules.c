@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "export/json/json.h"
 #include "export/json/json_alert_then.h"
 #include "export/json/json_past.h"
@@ -397,11 +398,39 @@ static size_t rank_of(const json_object *alert)
 	return rank;
 }
 
+static time_t since_of(const json_object *alert)
+{
+	const char *text = json_get_text(alert, "since");
+	time_t since = 0;
+
+	if (text)
+		(void)text_parse_time(text, &since);
+	return since;
+}
+
+/* For json_object_array_sort(). Equal times: by names and events, so that the pages are parts of one order. */
+static int compare_alerts(const void *a, const void *b)
+{
+	static const char *const names[] = {"rule", "cgroup", "event"};
+	const json_object *left = *(json_object *const *)a, *right = *(json_object *const *)b;
+	const size_t ranked[] = {rank_of(left), rank_of(right)};
+	const time_t since[] = {since_of(left), since_of(right)};
+	int order = (ranked[0] > ranked[1]) - (ranked[0] < ranked[1]);
+
+	if (!order)
+		order = (since[0] > since[1]) - (since[0] < since[1]);
+	for (size_t i = 0; !order && i < ARRAY_SIZE(names); i++) {
+		const char *one = json_get_text(left, names[i]), *other = json_get_text(right, names[i]);
+
+		order = strcmp(one ? one : "", other ? other : "");
+	}
+	return order;
+}
+
 /* Returns the alerts as they were at `until`, in the order of GetAlerts. Other programs can change the file of the history. */
 static json_object *alerts_then(struct json_writer *writer, json_object *alerts, time_t until, bool measured)
 {
-	_cleanup_json_ json_object *then = json_object_new_array();
-	json_object *sorted = json_checked(writer, json_object_new_array());
+	json_object *then = json_checked(writer, json_object_new_array());
 
 	for (size_t i = 0; i < json_object_array_length(alerts); i++) {
 		json_object *alert = json_object_array_get_idx(alerts, i);
@@ -409,15 +438,9 @@ static json_object *alerts_then(struct json_writer *writer, json_object *alerts,
 		if (json_object_is_type(alert, json_type_object))
 			json_append(writer, then, json_alert_then(alert, until, measured));
 	}
-	for (size_t rank = 0; then && rank <= ARRAY_SIZE(ranks); rank++) {
-		for (size_t i = 0; i < json_object_array_length(then); i++) {
-			json_object *alert = json_object_array_get_idx(then, i);
-
-			if (rank_of(alert) == rank)
-				json_append(writer, sorted, json_object_get(alert));
-		}
-	}
-	return sorted;
+	if (then && !writer->failed)
+		json_object_array_sort(then, compare_alerts);
+	return then;
 }
 
 /* Adds the range up to `taken`, with its gaps. Returns true if figures of `taken` are stored. */
