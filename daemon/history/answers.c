@@ -105,13 +105,18 @@ static struct answer *oldest(struct answers *answers, u64 now_ns)
 	return found;
 }
 
+/* An answer that was too large stays so, and who asks for fewer bins next asks for as many again after that. */
+static u64 keep_ns(const struct answer *answer)
+{
+	return answer->error && answer->error != -E2BIG ? ANSWERS_FAIL_KEEP_NS : ANSWERS_KEEP_NS;
+}
+
 void answers_tick(struct answers *answers, u64 now_ns)
 {
 	for (size_t i = 0; i < ANSWERS_MAX; i++) {
 		struct answer *answer = &answers->list[i];
 
-		if (answer->used && !answer->pending &&
-		    now_ns - answer->used_ns >= (answer->error ? ANSWERS_FAIL_KEEP_NS : ANSWERS_KEEP_NS))
+		if (answer->used && !answer->pending && now_ns - answer->used_ns >= keep_ns(answer))
 			drop(answer);
 	}
 }

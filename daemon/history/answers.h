@@ -15,7 +15,7 @@
 #define ANSWER_ALERTS_BYTES_MAX (3UL << 20)
 #define ANSWERS_BYTES_MAX       (48UL << 20)        /* of all of them */
 #define ANSWERS_KEEP_NS         (15 * NSEC_PER_SEC) /* after the last use */
-#define ANSWERS_FAIL_KEEP_NS    (2 * NSEC_PER_SEC)  /* the same for an error */
+#define ANSWERS_FAIL_KEEP_NS    (2 * NSEC_PER_SEC)  /* the same for an error but -E2BIG */
 
 /* Bins of a question that leaves their number to pebsd: enough for a trend and for bounds (policy/bursts.h). */
 #define ANSWERS_BINS 60

@@ -195,6 +195,25 @@ Test(answers, an_error_is_kept_for_a_moment)
 	cr_expect_eq(get(&query), -EAGAIN);
 }
 
+/* The keeper may be slow. */
+Test(answers, what_was_too_large_is_not_asked_again_for_fewer_bins)
+{
+	struct history_query many = range(0, 600), fewer = range(0, 600);
+
+	many.bins = 60;
+	fewer.bins = 30;
+	(void)get(&many);
+	cr_expect(answer_error(-E2BIG));
+	cr_expect_eq(get(&many), -E2BIG);
+	cr_expect_eq(get(&fewer), -EAGAIN);
+	now_ns += ANSWERS_KEEP_NS - 1;
+	answers_tick(answers, now_ns);
+	(void)answer_panes(1);
+	cr_expect_eq(get(&many), -E2BIG);
+	cr_expect_eq(get(&fewer), 0);
+	cr_expect_eq(n_asked, 2);
+}
+
 Test(answers, an_answer_is_kept_while_it_is_used)
 {
 	const struct history_query query = range(0, 600);

@@ -37,6 +37,7 @@ static struct event stalls = {.role = EVENT_STALLS,
 static struct {
 	int error;      /* of past() and past_alerts() */
 	int past_error; /* of past() */
+	u32 bins_max;   /* more are too large; 0: none are */
 	u64 since_us, until_us;
 	u32 bins;
 	char path[64];
@@ -125,6 +126,8 @@ static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const 
 	(void)snprintf(books.path, sizeof(books.path), "%s", path ? path : "");
 	if (books.error || books.past_error)
 		return books.error ? books.error : books.past_error;
+	if (books.bins_max && bins > books.bins_max)
+		return -E2BIG;
 	while (first < panes.n && panes.list[first].end_us <= since_us)
 		first++;
 	while (first + n < panes.n && panes.list[first + n].end_us <= until_us)
@@ -363,6 +366,18 @@ Test(control_past, alerts_and_neighbours)
 	expect_reason(
 		"GetNeighbours", RANGE ",\"cgroup\":\"/shop/b\"",
 		"neighbours need an event of loads with a latency and a data source, and no such event is sampled");
+}
+
+/* The bins of neighbours are halved until the answer is small enough. */
+Test(control_past, neighbours_of_fewer_bins)
+{
+	_cleanup_json_ json_object *neighbours = NULL;
+
+	books.bins_max = 10;
+	neighbours = call("GetNeighbours", RANGE ",\"cgroup\":\"/shop/b\"");
+	cr_expect_gt(json_object_array_length(json_get_array(neighbours, "neighbours")), 0U);
+	cr_expect_eq(books.bins, 9U, "37, 18, 9");
+	cr_expect_eq(books.asked, 3);
 }
 
 /* What an alert was at a time, of what is stored of it. */

@@ -170,6 +170,7 @@ bool control_past_panes(struct varlink_call *call, const struct control *control
 	u32 bins = (u32)MIN(halves, PANES_BINS);
 	int r = backend->past ? -E2BIG : -EOPNOTSUPP;
 
+	/* A call that waits begins again. The numbers of bins that were too large are still known then (answers.h). */
 	for (; r == -E2BIG && bins > 0; bins /= 2)
 		r = backend->past(backend->userdata, when->since_us, when->until_us, bins, NULL, false, ret);
 	if (r < 0)
