@@ -173,7 +173,7 @@ static void put_why(FILE *out, const struct format_style *style, const json_obje
 	char held[TEXT_NUMBER_MAX], lasting[TEXT_NUMBER_MAX];
 	double held_s, for_s;
 
-	if (verdict_is_unknown(alert))
+	if (verdict_is_unknown(alert) && !verdict_is_lost(alert))
 		line_put(out, style, "Unknown", "%s; meanwhile the alert neither fires nor resolves",
 			 verdict_reason(json_get_text(alert, "unknown"), &reason));
 	if (strcmp(verdict_state_held(alert), "pending") == 0 && verdict_member(alert, "held_s", &held_s) &&
@@ -294,13 +294,17 @@ static void put_judged(FILE *out, const struct format_style *style, const json_o
 		       json_object *alert, size_t n, time_t now)
 {
 	_cleanup_free_ char *preference = verdict_preference(alert);
-	_cleanup_free_ char *event = NULL;
+	_cleanup_free_ char *event = NULL, *reason = NULL;
 
 	(void)fputc('\n', out);
 	/* A metric with two events implies them. */
 	if (!json_get(rule, "second_event") || n > 1)
 		line_put(out, style, "Event", "%s", line_visible(json_get_text(alert, "event"), &event));
 	put_state(out, style, alert, now);
+	/* The sentences are older than that. */
+	if (verdict_is_lost(alert))
+		line_put(out, style, "Unknown", "%s",
+			 verdict_reason(json_get_text(alert, "unknown"), &reason));
 	put_value(out, style, rule, alert);
 	put_scale(out, style, alert);
 	/* The sentences say everything that the lines below would say, in better words. */

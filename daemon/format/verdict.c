@@ -150,6 +150,8 @@ const char *verdict_reason(const char *word, char **kept)
 	*kept = NULL;
 	if (word && strcmp(word, "gap") == 0)
 		return "nothing is stored of this time: pebsd did not run, or sampling was paused";
+	if (word && strcmp(word, "restart") == 0)
+		return "its end is not stored: pebsd was started again without it";
 	for (enum unknown_reason reason = UNKNOWN_NOT + 1; word && reason <= UNKNOWN_NOT_MEASURED; reason++)
 		if (strcmp(unknown_reason_word(reason), word) == 0)
 			return unknown_reason_text(reason);
@@ -221,6 +223,13 @@ void verdict_age(const json_object *object, const char *key, time_t now, char re
 		(void)snprintf(ret, TEXT_NUMBER_MAX, "-");
 	else
 		text_span((double)(now - since), ret);
+}
+
+bool verdict_is_lost(const json_object *alert)
+{
+	const char *reason = json_get_text(alert, "unknown");
+
+	return reason && (strcmp(reason, "gap") == 0 || strcmp(reason, "restart") == 0);
 }
 
 bool verdict_is_unknown(const json_object *alert)

@@ -72,6 +72,9 @@ char *verdict_state(const json_object *alert);
 const char *verdict_state_held(const json_object *alert);
 bool verdict_is_unknown(const json_object *alert);
 
+/* Returns true if the state is unknown because figures of the past are not stored. */
+bool verdict_is_lost(const json_object *alert);
+
 /* Returns the colour of the state. An alert that is unknown now is marked less strongly than one that fires. */
 enum line_mood verdict_mood(const json_object *alert);
 

@@ -437,6 +437,18 @@ Test(control_past, an_alert_is_explained_as_it_was)
 	"\"slow\",\"cgroup\":\"/a\",\"state\":\"firing\",\"since\":\"2026-11-21T06:01:00Z\",\"fired\":"      \
 	"\"2026-11-21T06:01:00Z\",\"value\":9,\"worst\":9}}"
 
+/* Only of an alert that changed later the figures are not those of the time. */
+Test(control_past, a_pending_alert_keeps_its_figures)
+{
+	_cleanup_json_ json_object *reply = NULL;
+
+	books.alerts =
+		"[{\"rule\":\"slow\",\"cgroup\":\"/a\",\"state\":\"pending\",\"since\":\"2026-11-21T06:00:30Z\",\"breached\":\"2026-11-21T06:00:30Z\",\"value\":7}]";
+	reply = call("GetAlerts", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:01:30Z\"");
+	cr_expect_str_eq(json_get_text(at(json_get_array(reply, "alerts"), 0), "state"), "pending");
+	cr_expect_eq(number(at(json_get_array(reply, "alerts"), 0), "value"), 7);
+}
+
 /* The alerts at the end of a time, not those of today. */
 Test(control_past, alerts_are_as_they_were)
 {
@@ -530,7 +542,7 @@ Test(control_past, alerts_in_a_gap_are_unknown)
 	books.alerts =
 		"[{\"rule\":\"slow\",\"state\":\"firing\",\"fired\":\"2026-11-21T06:01:00Z\",\"to_us\":1795240870000000}]";
 	left = call("GetAlerts", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:01:30Z\"");
-	cr_expect_str_eq(json_get_text(at(json_get_array(left, "alerts"), 0), "unknown"), "gap");
+	cr_expect_str_eq(json_get_text(at(json_get_array(left, "alerts"), 0), "unknown"), "restart");
 	/* Nothing at all is stored of that time. */
 	books.alerts = "[]";
 	nothing = call("GetAlerts", "\"since\":\"2026-11-20T06:00:00Z\",\"until\":\"2026-11-20T06:01:30Z\"");

@@ -341,6 +341,22 @@ Test(format_explain, the_past)
 	free(none);
 }
 
+/* Sentences of a verdict that is older do not say it. */
+Test(format_explain, an_alert_of_which_nothing_is_stored_any_more)
+{
+	_cleanup_free_ char *gap = text_of(
+		REPLY("{\"state\":\"unknown\",\"held\":\"firing\",\"unknown\":\"gap\",\"sentences\":[\"it fires\"]}"),
+		&wide);
+	_cleanup_free_ char *restart =
+		text_of(REPLY("{\"state\":\"unknown\",\"held\":\"firing\",\"unknown\":\"restart\"}"), &wide);
+
+	formatted_expect(
+		gap, "Unknown: nothing is stored of this time: pebsd did not run, or sampling was paused\n");
+	formatted_expect(gap, "Verdict: it fires\n");
+	formatted_expect(restart, "Unknown: its end is not stored: pebsd was started again without it\n");
+	cr_expect_null(strstr(restart, "meanwhile"), "%s", restart);
+}
+
 /* Nobody knows whether the rule had an alert. */
 Test(format_explain, a_gap_of_the_past)
 {

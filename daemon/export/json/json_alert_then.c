@@ -59,8 +59,8 @@ static bool was_left(const json_object *alert, time_t until)
 	       (time_t)(to_us / 1000000) <= until;
 }
 
-/* An alert that was open when nothing was measured any more may have ended since. */
-static json_object *make_unknown(json_object *alert)
+/* An alert that was open when the figures end may have ended since. */
+static json_object *make_unknown(json_object *alert, const char *reason)
 {
 	const char *state = json_get_text(alert, "state");
 	json_object *held;
@@ -70,7 +70,7 @@ static json_object *make_unknown(json_object *alert)
 	held = json_object_new_string(state);
 	if (json_object_object_add(alert, "held", held) < 0 ||
 	    json_object_object_add(alert, "state", json_object_new_string("unknown")) < 0 ||
-	    json_object_object_add(alert, "unknown", json_object_new_string("gap")) < 0) {
+	    json_object_object_add(alert, "unknown", json_object_new_string(reason)) < 0) {
 		json_object_put(alert);
 		return NULL;
 	}
@@ -102,10 +102,10 @@ static json_object *earlier(json_object *alert, time_t until)
 
 json_object *json_alert_then(json_object *alert, time_t until, bool measured)
 {
-	const bool known = measured && !was_left(alert, until);
+	const char *reason = !measured ? "gap" : was_left(alert, until) ? "restart" : NULL;
 	json_object *then;
 
 	json_object_object_del(alert, "to_us");
 	then = earlier(alert, until);
-	return then && !known ? make_unknown(then) : then;
+	return then && reason ? make_unknown(then, reason) : then;
 }
