@@ -16,6 +16,7 @@
 #include "export/control/control.h"
 #include "export/control/control_interface.h"
 #include "export/json/json_rules.h"
+#include "history/shared/history_pane.h"
 #include "varlink_peer.h"
 
 struct backend {
@@ -186,6 +187,34 @@ static const char *last_sentence(json_object *reply)
 	size_t n = list ? json_object_array_length(list) : 0;
 
 	return n ? json_object_get_string(json_object_array_get_idx(list, n - 1)) : "";
+}
+
+/* Only a question about the past has room for so many bytes. */
+Test(control_policy, a_long_name_is_too_long_for_the_past_alone)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_free_ char *present = NULL, *past = NULL, *text = NULL;
+	static char name[HISTORY_TEXT_MAX + 1];
+
+	memset(name, 'x', HISTORY_TEXT_MAX);
+	name[0] = '/';
+	cr_assert_gt(
+		asprintf(
+			&present,
+			"{\"method\":\"io.pebsd.Explain\",\"parameters\":{\"rule\":\"slow-db\",\"cgroup\":\"%s\"}}",
+			name),
+		0);
+	cr_assert_gt(
+		asprintf(
+			&past,
+			"{\"method\":\"io.pebsd.Explain\",\"parameters\":{\"rule\":\"slow-db\",\"cgroup\":\"%s\",\"since\":\"2026-11-21T06:00:00Z\"}}",
+			name),
+		0);
+	peer_call(event, fd, present);
+	text = peer_receive(event, fd, NULL);
+	cr_assert_not_null(text);
+	cr_expect_not_null(strstr(text, "NoSuchCgroup"), "%.80s", text);
+	expect_invalid(fd, past, "cgroup");
 }
 
 Test(control_policy, an_explanation_names_the_neighbours_that_may_be_the_cause)

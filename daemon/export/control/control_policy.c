@@ -230,13 +230,18 @@ int control_explain(struct varlink_call *call, json_object *parameters, void *us
 		return varlink_invalid_parameter(call, surplus);
 	if (!name)
 		return varlink_invalid_parameter(call, "rule");
-	if (!shown || strlen(shown) >= HISTORY_TEXT_MAX)
+	if (!shown)
 		return varlink_invalid_parameter(call, "cgroup");
 	mistake = control_get_when(parameters, false, time(NULL), &when);
 	if (mistake)
 		return varlink_invalid_parameter(call, mistake);
+<<<<<<< HEAD
 	if (when.past && strlen(name) >= HISTORY_RULE_MAX)
 		return varlink_invalid_parameter(call, "rule");
+=======
+	if (when.past && strlen(shown) >= HISTORY_TEXT_MAX)
+		return varlink_invalid_parameter(call, "cgroup");
+>>>>>>> da9ae783 (explain: permit a long name in a question about the present)
 	/* The rule may have changed since, or may be gone. */
 	if (when.past)
 		return reply_past_explain(call, userdata, &when, name, shown);
