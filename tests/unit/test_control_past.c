@@ -41,11 +41,7 @@ static struct {
 	u64 since_us, until_us;
 	u32 bins;
 	char path[64];
-<<<<<<< HEAD
-	char rule[64];
-=======
-	char alerts_path[64];
->>>>>>> 70b73c90 (explain: say of a time of which nothing is stored that it is not known)
+	char alerts_path[64], rule[64];
 	bool subtree;
 	int asked;
 	const char *alerts;
@@ -145,12 +141,8 @@ static int get_alerts(void *userdata, u64 since_us, u64 until_us, const char *cg
 	books.since_us = since_us;
 	books.until_us = until_us;
 	books.asked++;
-<<<<<<< HEAD
-	(void)snprintf(books.path, sizeof(books.path), "%s", cgroup ? cgroup : "");
-	(void)snprintf(books.rule, sizeof(books.rule), "%s", rule ? rule : "");
-=======
 	(void)snprintf(books.alerts_path, sizeof(books.alerts_path), "%s", cgroup ? cgroup : "");
->>>>>>> 70b73c90 (explain: say of a time of which nothing is stored that it is not known)
+	(void)snprintf(books.rule, sizeof(books.rule), "%s", rule ? rule : "");
 	*ret_json = books.alerts;
 	return books.error;
 }
@@ -408,12 +400,8 @@ Test(control_past, an_alert_is_explained_as_it_was)
 				moments[i].until),
 			0);
 		reply = call("Explain", parameters);
-<<<<<<< HEAD
-		cr_expect_str_eq(books.path, "/a");
-		cr_expect_str_eq(books.rule, "slow");
-=======
 		cr_expect_str_eq(books.alerts_path, "/a");
->>>>>>> 70b73c90 (explain: say of a time of which nothing is stored that it is not known)
+		cr_expect_str_eq(books.rule, "slow");
 		cr_expect_not(json_get(reply, "rule"), "it may have been another one");
 		judged = json_get_array(reply, "judged");
 		cr_assert_eq(judged ? json_object_array_length(judged) : 0, 1U, "%s", moments[i].until);

@@ -229,13 +229,8 @@ bool control_past_gaps(struct varlink_call *call, const struct control *control,
 		r = backend->past(backend->userdata, when->since_us, until_us,
 				  (u32)MIN(panes, HISTORY_PANES_MAX), "/", false, &past);
 	*ret_n = r == -ENODATA && !when->open;
-<<<<<<< HEAD
-	if (r == -EAGAIN) {
-		*ret_result = answer_error(call, control, r, false);
-=======
 	if (r < 0 && r != -ENODATA && r != -EOPNOTSUPP) {
-		*ret_result = answer_error(call, control, r);
->>>>>>> 7a6b2c9a (alerts: answer with an error if the gaps are not known)
+		*ret_result = answer_error(call, control, r, false);
 		return false;
 	}
 	if (r >= 0)

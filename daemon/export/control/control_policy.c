@@ -198,12 +198,8 @@ static int reply_past_explain(struct varlink_call *call, struct control *control
 	const time_t now = time(NULL);
 	int r;
 
-<<<<<<< HEAD
-	if (!control_past_alerts(call, control, when, shown, name, &alerts, &r))
-=======
-	if (!control_past_alerts(call, control, when, shown, &alerts, &r) ||
+	if (!control_past_alerts(call, control, when, shown, name, &alerts, &r) ||
 	    !control_past_gaps(call, control, when, now, &gaps, &range.n_gaps, &r))
->>>>>>> 70b73c90 (explain: say of a time of which nothing is stored that it is not known)
 		return r;
 	range.gaps = gaps;
 	r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
@@ -235,13 +231,10 @@ int control_explain(struct varlink_call *call, json_object *parameters, void *us
 	mistake = control_get_when(parameters, false, time(NULL), &when);
 	if (mistake)
 		return varlink_invalid_parameter(call, mistake);
-<<<<<<< HEAD
-	if (when.past && strlen(name) >= HISTORY_RULE_MAX)
-		return varlink_invalid_parameter(call, "rule");
-=======
 	if (when.past && strlen(shown) >= HISTORY_TEXT_MAX)
 		return varlink_invalid_parameter(call, "cgroup");
->>>>>>> da9ae783 (explain: permit a long name in a question about the present)
+	if (when.past && strlen(name) >= HISTORY_RULE_MAX)
+		return varlink_invalid_parameter(call, "rule");
 	/* The rule may have changed since, or may be gone. */
 	if (when.past)
 		return reply_past_explain(call, userdata, &when, name, shown);

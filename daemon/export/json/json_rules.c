@@ -547,13 +547,8 @@ json_object *json_explain_past(const char *origin, const char *rule, json_object
 	for (size_t i = json_object_array_length(alerts); i-- > 0;) {
 		json_object *alert = json_object_array_get_idx(alerts, i);
 
-<<<<<<< HEAD
 		if (n++ < HISTORY_EXPLAINED_MAX && is_of_rule(alert, rule))
-			json_append(&writer, judged, json_alert_then(alert, until, true));
-=======
-		if (is_of_rule(alert, rule) && n++ < JSON_EXPLAINED_MAX)
 			json_append(&writer, judged, json_alert_then(alert, until, measured));
->>>>>>> 70b73c90 (explain: say of a time of which nothing is stored that it is not known)
 	}
 	json_put(&writer, object, "judged", judged);
 	json_put_u64(&writer, object, "unlisted", n > HISTORY_EXPLAINED_MAX ? n - HISTORY_EXPLAINED_MAX : 0);

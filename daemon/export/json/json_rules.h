@@ -46,13 +46,8 @@ json_object *json_explain(const char *origin, const struct rule *rule, const str
 
 /*
  * A rule on one cgroup in the past, as far as the history has it: the alerts of the rule as they were at `until`, the
-<<<<<<< HEAD
- * newest first, at most HISTORY_EXPLAINED_MAX. `alerts` is an array of the alerts between `since` and `until`, as
+ * newest first, at most HISTORY_EXPLAINED_MAX. `alerts` is an array of the alerts from the start of the range to `until`, as
  * HISTORY_ASK_ALERTS with a path returns it; they must not be used otherwise afterwards. What the rule was then is not stored.
-=======
- * newest first. `alerts` is an array of the cgroup's alerts from the start of the range to `until`, as HISTORY_ASK_ALERTS with a path
- * returns it; they must not be used otherwise afterwards. What the rule was then is not stored.
->>>>>>> 70b73c90 (explain: say of a time of which nothing is stored that it is not known)
  */
 json_object *json_explain_past(const char *origin, const char *rule, json_object *alerts,
 			       const struct json_alerts_range *range, time_t until);
