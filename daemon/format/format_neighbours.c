@@ -90,7 +90,7 @@ static void put_verdict(FILE *out, const struct format_style *style, json_object
 	else if (strcmp(verdict, "episode") == 0)
 		line_put(
 			out, style, "Verdict",
-			"none named: the latency changed in too few episodes for any correlation to be evidence, so NEEDED is -; ask for a longer time, in which the latency rose and fell several times");
+			"none named: the latency and the traffic of the strongest cgroup changed in too few episodes for their correlation to be evidence, so its NEEDED is -; ask for a longer time, in which the latency rose and fell several times");
 	else if (strcmp(verdict, "steady") == 0)
 		line_put(
 			out, style, "Verdict",

@@ -81,8 +81,9 @@ Test(format_neighbours, each_verdict_says_why_nobody_is_named)
 	expect_verdict(REPLY("thin", "", ""),
 		       "Verdict: none named: the evidence is thin, because only 58 bins");
 	expect_verdict(REPLY("steady", "", ""), "Verdict: none named: the latency hardly changed");
-	expect_verdict(REPLY("episode", "", ""),
-		       "Verdict: none named: the latency changed in too few episodes");
+	expect_verdict(
+		REPLY("episode", "", ""),
+		"Verdict: none named: the latency and the traffic of the strongest cgroup changed in too few episodes");
 	expect_verdict(REPLY("\\u001bnew", "", ""), "Verdict: \\x1bnew\n");
 	expect_verdict("{}", "Verdict: not known\n");
 }

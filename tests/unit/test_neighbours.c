@@ -330,6 +330,9 @@ Test(neighbours, one_episode_is_no_evidence)
 	cr_expect_eq(found.list[0].index, 2);
 	cr_expect_gt(found.list[0].strength, 0.9);
 	cr_expect_eq(found.list[0].needed, 1);
+	/* Noise is not an episode: what it would need says nothing about the strongest. */
+	cr_assert_gt(found.n, 1U);
+	cr_expect_lt(found.list[1].needed, 1);
 }
 
 Test(neighbours, a_latency_that_hardly_moves_is_steady)
