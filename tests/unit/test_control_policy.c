@@ -189,7 +189,7 @@ static const char *last_sentence(json_object *reply)
 	return n ? json_object_get_string(json_object_array_get_idx(list, n - 1)) : "";
 }
 
-/* Only a question about the past has room for so many bytes. */
+/* Only a question about the past limits the length of the name. */
 Test(control_policy, a_long_name_is_too_long_for_the_past_alone)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
