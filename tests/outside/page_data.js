@@ -2,9 +2,9 @@
 // For test_page.sh: replies to the requests of the page, always the same ones, in place of a server's. The browser
 // evaluates this before the page. `fixture.mode` chooses what is special: paused, stopped, replay, no-history,
 // no-zoom, no-zoom-yet, unknown, twice (an alert that fired before; `fixture.ended`: both are over), lost (an alert without an end), several (alerts), many (10,000 cgroups),
-// counts (an event without a latency), stalls (nor sources), no-stores (to contended lines), parts (answers of five bins; refuses the third part once),
+// counts (an event without a latency), stalls (nor sources), no-stores (to contended lines), parts (answers of five bins; refuses the third part twice),
 // empty (histograms without samples), names (short names differ between the replies). While `fixture.hold` is a promise, no reply
-// comes; while `fixture.holdExplain` is one, no explanation.
+// comes; while `fixture.holdExplain` is one, no explanation. While `fixture.busy` is true, no figures of a range.
 // The story, on 2026-01-15: from 11:53 to 11:56 a backup runs on the other node, and the loads of a database become
 // remote. At 11:57 a deploy of the shop brings a contended line, which is still there at 12:00, the time of the page.
 'use strict';
@@ -207,7 +207,7 @@ window.fixture = {mode: '', asked: [], hold: null};
 				{line: '0x7f12b000', samples: 31, hitm: 20, share: 0.02, accesses: accesses.slice(0, 2)}]};
 	}
 
-	let refused = false;
+	let refused = 0;
 	const off = {'no-history': 'No history is kept. Set "keep = yes" in [history] and restart pebsd.\n',
 		replay: 'No history is kept: a recording that is replayed has times of its own.\n'};
 	// The status and the reply to a request.
@@ -221,8 +221,8 @@ window.fixture = {mode: '', asked: [], hold: null};
 		if (path === '/zoom.json')
 			return fixture.mode === 'no-zoom' ? [403, 'Zooms are not served. Set "profiles = yes" in [export].\n'] :
 				fixture.mode === 'no-zoom-yet' && !query.has('seconds') ? [404, 'No zoom.\n'] : [200, zoom(query)];
-		if (fixture.mode === 'parts' && !refused && query.get('offset') === '10')
-			return refused = true, [503, 'Too many requests.\n'];
+		if (fixture.mode === 'parts' && refused < 2 && query.get('offset') === '10' || fixture.busy && path === '/range.json')
+			return refused++, [503, 'Too many requests.\n'];
 		if (off[fixture.mode] && path !== '/explain.json')
 			return [404, off[fixture.mode]];
 		return [200, {'/timeline.json': timeline, '/explain.json': explain, '/alerts.json': () => ({version: 1, alerts: old(), taken: text(END)}),

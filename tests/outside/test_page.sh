@@ -575,6 +575,7 @@ expect 'no mistake in a valid one' true "$(evaluate 'document.getElementById("no
 data_page parts "cgroup=$(address "$postgresql")"
 becomes 'all bins' '["11:50:00 to 11:50:10","11:59:50 to 12:00:00",56]' '(bins => [rangeText(...Object.values(timesOf(bins[0]))),
 	rangeText(...Object.values(timesOf(bins.at(-1)))), bins.length])(bodyOf("timeline").bins)'
+expect 'a part that is refused is asked for again, and not the whole' 1 "$(evaluate 'fixture.asked.filter(url => url.startsWith("/timeline.json") && !/offset|histograms/.test(url)).length')"
 expect 'an unknown source' '[0,0,0,0,0,0,7]' "$(evaluate 'groupsOf({cxl: {samples: 3}, l5: {samples: 4}}, s => s.samples)')"
 has 'more lines' 'and 6 more: pebsctl zoom lists them' line-list
 
@@ -617,6 +618,12 @@ has 'a choice' nginx one-head
 becomes 'its heatmap, until the same time' '["2026-01-15T12:00:00Z","/system.slice/nginx.service"]' \
 	'bodyOf("heat") && [bodyOf("heat").until, new URLSearchParams(past.heat.key.trim().split("?")[1]).get("cgroup")]'
 expect 'the timeline and the table stay' '["2026-01-15T12:00:00Z",6]' "$(evaluate '[bodyOf("timeline").until, document.querySelectorAll("#table tbody tr").length]')"
+evaluate 'fixture.busy = true; choose(seconds("2026-01-15T11:53:00Z"), seconds("2026-01-15T11:56:00Z"))' >/dev/null
+has 'a range that a busy server does not have' 'loading...' range-text
+becomes 'no answer' false following
+evaluate 'fixture.busy = false' >/dev/null
+has 'a later answer' '11:53:00 to 11:56:00' range-text
+evaluate 'follow_now()' >/dev/null
 key f f
 becomes 'new figures' 100 'document.querySelectorAll("#table tbody tr").length'
 
