@@ -381,6 +381,9 @@ becomes 'the flame graph' '[7,true]' '(all => [all.length, all.some(e => e.class
 expect 'a function stays text' true "$(evaluate '[...document.querySelectorAll("#flame button")].some(e => e.textContent.startsWith("<b>parse</b>"))')"
 expect 'bytes of contended lines, by CPU' '["4 CPUs, first at 0%","2 CPUs, first at 0%"]' "$(evaluate '[...document.querySelectorAll(".line64")].map(line =>
 	line.querySelectorAll(".track").length + " CPUs, first at " + line.querySelector(".track i").style.left)')"
+evaluate 'window.box = document.querySelector("#flame button"); box.focus(); fixture.asked = []; poll()' >/dev/null
+becomes 'new figures below it' true 'fixture.asked.some(url => url.startsWith("/top.json")) && !asking'
+expect 'the same graph' true "$(evaluate 'render(); box.isConnected && document.activeElement === box')"
 evaluate '[...document.querySelectorAll("#flame button")].find(e => e.textContent.startsWith("handle_order")).click()' >/dev/null
 becomes 'a part of the graph' '"calc(100% - 1px)"' \
 	'[...document.querySelectorAll("#flame button")].find(e => e.textContent.startsWith("handle_order")).style.width'
