@@ -311,6 +311,7 @@ drag 11:53:00 11:56:00
 becomes 'the address has the range' "\"#$incident\"" 'location.hash'
 has 'the range' 'Chosen: 11:53:00 to 11:56:00 (3 min)' chosen-range
 has 'the table is about it' '11:53:00 to 11:56:00' range-text
+expect 'no trend of another time' 0 "$(evaluate 'document.querySelectorAll("#table .trend svg").length')"
 expect 'the database is the costliest' "\"$postgresql\"" "$(evaluate 'document.querySelector("#table tbody a").title')"
 expect 'its alert fired in this range' '"an alert fired in this range"' "$(evaluate 'document.querySelector("#table tbody .mark").title')"
 evaluate 'document.querySelector("#table tbody tr td").click()' >/dev/null
@@ -345,6 +346,12 @@ key ArrowLeft
 has 'it moves' 'Chosen: 11:58:50 to 11:59:50' chosen-range
 evaluate 'document.getElementById("timeline").dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowLeft", shiftKey: true, bubbles: true}))' >/dev/null
 has 'its end moves' 'Chosen: 11:58:50 to 11:59:40' chosen-range
+for _ in 1 2 3; do
+	key ArrowRight
+done
+has 'it keeps its length at the end of the chart' 'Chosen: 11:59:10 to 12:00:00' chosen-range
+evaluate 'nudge(1, true); choose(viewOf().since + 10, viewOf().since + 40); nudge(-1); nudge(-1)' >/dev/null
+has 'and at its begin' 'Chosen: 11:50:00 to 11:50:30' chosen-range
 key Escape
 key 3 3
 becomes 'an hour' '["#span=3600","true"]' '[location.hash, document.querySelector("#spans [data-span=\"3600\"]").getAttribute("aria-pressed")]'
