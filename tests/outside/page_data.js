@@ -208,8 +208,8 @@ window.fixture = {mode: '', asked: [], hold: null};
 	}
 
 	let refused = 0;
-	const off = {'no-history': 'No history is kept. Set "keep = yes" in [history] and restart pebsd.\n',
-		replay: 'No history is kept: a recording that is replayed has times of its own.\n'};
+	const off = {'no-history': 'No history is stored: keep = no in [history]. `keep = yes` in [history] stores one, see pebsd.conf(5).\n',
+		replay: 'No history is stored: a recording that is replayed has times of its own. `keep = yes` in [history] stores one, see pebsd.conf(5).\n'};
 	// The status and the reply to a request.
 	function reply(path, query) {
 		if (path === '/healthz')

@@ -352,6 +352,12 @@ done
 has 'it keeps its length at the end of the chart' 'Chosen: 11:59:10 to 12:00:00' chosen-range
 evaluate 'nudge(1, true); choose(viewOf().since + 10, viewOf().since + 40); nudge(-1); nudge(-1)' >/dev/null
 has 'and at its begin' 'Chosen: 11:50:00 to 11:50:30' chosen-range
+evaluate 'document.getElementById("time-details").open = true; document.getElementById("choose").focus(); document.getElementById("from").value = "2026-01-15T11:55:00";
+	document.getElementById("until").value = "2026-01-15T11:54:00"; render(); document.getElementById("choose").click()' >/dev/null
+has 'a range without a length' 'From must be a time before Until.' choose-said
+evaluate 'document.getElementById("until").value = "2026-01-15T11:56:00"; render(); document.getElementById("choose").click()' >/dev/null
+becomes 'a range that is typed' '["","Chosen: 11:55:00 to 11:56:00 (1 min)"]' '["choose-said", "chosen-range"].map(id => document.getElementById(id).textContent)'
+evaluate 'document.getElementById("timeline").focus(); document.getElementById("time-details").open = false' >/dev/null
 key Escape
 key 3 3
 becomes 'an hour' '["#span=3600","true"]' '[location.hash, document.querySelector("#spans [data-span=\"3600\"]").getAttribute("aria-pressed")]'
@@ -427,7 +433,7 @@ data_page replay ''
 has 'a replay' 'Replay: these figures are of a recording (night.perf.data, of db-17.example, begun 2026-01-14T02:00:00Z) and not of now.' notice
 look replay
 data_page no-history "cgroup=$(address "$postgresql")"
-has 'why nothing older is there' 'No timeline: No history is kept. Set "keep = yes" in [history] and restart pebsd.' no-history
+has 'why nothing older is there' 'No timeline: No history is stored: keep = no in [history].' no-history
 expect 'the live figures and the trend remain' '[6,true,true]' "$(evaluate '[document.querySelectorAll("#table tbody tr").length, document.querySelectorAll(".trend polyline").length >= 6,
 	document.querySelectorAll("#histogram rect").length > 10]')"
 look no-history
@@ -470,7 +476,7 @@ becomes 'some of the alerts' '["shared-lines slow-pages brief-7 brief-6 brief-5 
 press mouseMoved 'document.getElementById("alert-list").children[1]'
 press mousePressed 'document.getElementById("alert-list").children[1]'
 evaluate 'window.row = document.getElementById("alert-list").children[1]; fixture.fresh = true; poll()' >/dev/null
-has 'it waits for the pointer' '1 more when the list is not in use' unlisted
+has 'it waits for the pointer' '1 more alert: leave the list to show it' unlisted
 sleep 1.5
 press mouseReleased 'document.getElementById("alert-list").children[1]'
 becomes 'the alert of the click' true 'location.hash.includes("rule=slow-pages")'
@@ -483,6 +489,10 @@ evaluate 'document.getElementById("all-alerts").click()' >/dev/null
 becomes 'all alerts' '[12,true]' '[document.getElementById("alert-list").children.length, document.getElementById("all-alerts").hidden]'
 expect 'their bars are below their times, and the list does not scroll' '[48,8,0]' "$(evaluate '((bar, chart, box) => [bar.left - chart.left, chart.right - bar.right,
 	box.scrollHeight - box.clientHeight])(document.querySelector(".lane .track").getBoundingClientRect(), document.getElementById("timeline").getBoundingClientRect(), document.getElementById("alert-list"))')"
+press mouseMoved 'document.getElementById("alert-list").children[1]'
+becomes 'the pointer on the list' true pointing
+evaluate 'change({span: 60, end: seconds("2026-01-15T11:40:00Z")})' >/dev/null
+becomes 'only alerts of the time that is chosen' 0 'document.getElementById("alert-list").children.length'
 
 # The number of alerts is that of the list.
 data_page unknown ''
