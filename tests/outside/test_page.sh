@@ -376,11 +376,12 @@ becomes 'no search' '["",6]' '[document.getElementById("filter").value, document
 # When summer time ends or begins, each mark stays at a full hour or day of its own time, and names the offset once it is another.
 ask Emulation.setTimezoneOverride '{"timezoneId":"Europe/Berlin"}'
 data_page '' 'span=172800&end=2025-10-27T00%3A00%3A00Z'
-becomes 'marks of two days' '"04:00 08:00 12:00 16:00 20:00 00:00 04:00 UTC+1 08:00 12:00 16:00 20:00 00:00"' \
-	'[...document.querySelectorAll("#timeline text")].map(e => e.textContent).filter(t => t.includes(":")).join(" ")'
+becomes 'marks of two days' '"04:00 08:00 12:00 16:00 20:00 10-26 04:00 UTC+1 08:00 12:00 16:00 20:00 10-27"' \
+	'[...document.querySelectorAll("#timeline text")].map(e => e.textContent).filter(t => /[:-]/.test(t)).join(" ")'
+expect 'a time of two days and of one' '["2025-10-26 02:30:00","02:30:00"]' "$(evaluate '[viewOf(), {since: 1761438600, until: 1761440000}].map(view => timeIn(view, 1761438600))')"
 has 'the offsets' 'times in UTC+2, then UTC+1' time-unit
 marks='text => (([since, until, width]) => timeMarks(seconds(since), seconds(until), width).map(mark => mark.text).join(" "))(text.split(" "))'
-expect 'days and hours in autumn and spring' '["10-24 10-25 10-26 10-27 UTC+1 10-28","00:00 01:00 02:00 02:00 UTC+1 03:00","22:00 00:00 04:00 UTC+2 06:00 08:00"]' "$(evaluate "[
+expect 'days and hours in autumn and spring' '["10-24 10-25 10-26 10-27 UTC+1 10-28","10-26 01:00 02:00 02:00 UTC+1 03:00","22:00 03-29 04:00 UTC+2 06:00 08:00"]' "$(evaluate "[
 	'2025-10-23T22:00:00Z 2025-10-28T00:00:00Z 500', '2025-10-25T22:00:00Z 2025-10-26T02:00:00Z 400', '2026-03-28T20:00:00Z 2026-03-29T06:00:00Z 500'].map($marks)")"
 expect 'a range' '"2025-10-26 02:30:00 UTC+2 to 02:30:00 UTC+1"' "$(evaluate 'rangeText(seconds("2025-10-26T00:30:00Z"), seconds("2025-10-26T01:30:00Z"))')"
 ask Emulation.setTimezoneOverride '{"timezoneId":"UTC"}'
@@ -403,6 +404,7 @@ becomes 'a part of the graph' '"calc(100% - 1px)"' \
 evaluate 'document.getElementById("widen").click()' >/dev/null
 look code
 has 'a zoom is of now' 'Zoom now' zoom
+has 'the time of a zoom' 'zoom of 11:59:50 to 12:00:00; width' code-text
 expect 'and no other time is chosen' true "$(evaluate 'document.getElementById("code-outside").hidden')"
 drag 11:53:00 11:56:00
 has 'the zoom is of another time' 'This zoom is not of the time that is chosen (11:53:00 to 11:56:00): it is of 11:59:50 to 12:00:00, after it.' code-outside
