@@ -3,7 +3,7 @@
 // evaluates this before the page. `fixture.mode` chooses what is special: paused, stopped, replay, no-history,
 // no-zoom, no-zoom-yet, unknown, twice (an alert that fired before; `fixture.ended`: both are over), lost (an alert without an end), several (alerts), many (10,000 cgroups),
 // counts (an event without a latency), stalls (nor sources), no-stores (to contended lines), parts (answers of five bins; refuses the third part twice),
-// empty (histograms without samples), names (short names differ between the replies). While `fixture.hold` is a promise, no reply
+// empty (histograms without samples, all of them if `fixture.blank`), names (short names differ between the replies). While `fixture.hold` is a promise, no reply
 // comes; while `fixture.holdExplain` is one, no explanation. While `fixture.busy` is true, no figures of a range.
 // The story, on 2026-01-15: from 11:53 to 11:56 a backup runs on the other node, and the loads of a database become
 // remote. At 11:57 a deploy of the shop brings a contended line, which is still there at 12:00, the time of the page.
@@ -147,7 +147,7 @@ window.fixture = {mode: '', asked: [], hold: null};
 			if (from >= at('11:51:00') && to <= at('11:51:40') || to > END || !of.length)
 				continue;
 			const loads = eventOf(together(of.map(s => samplesOf(s, from, to))), query.has('histograms'));
-			if (fixture.mode === 'empty' && query.has('histograms') && (query.has('cgroup') || i % 2))
+			if (fixture.mode === 'empty' && query.has('histograms') && (query.has('cgroup') || fixture.blank || i % 2))
 				loads.histogram = query.has('cgroup') ? [{le: 64, samples: 0}] : [];
 			bins.push({since: text(from), until: text(to), covered_s: step, events: {loads}, waits: waitsOf(loads, step)});
 		}

@@ -364,7 +364,12 @@ becomes 'an hour' '["#span=3600","true"]' '[location.hash, document.querySelecto
 key '[' '['
 becomes 'earlier' true 'location.hash.includes("end=2026-01-15T11%3A30%3A00Z")'
 key Escape
-key 1 1
+becomes 'all of it is left' '["#",true]' '["#" + location.hash.slice(1), document.getElementById("now").hidden]'
+key '[' '['
+key ']' ']'
+becomes 'ten minutes' '["#span=600",false]' '[location.hash, document.getElementById("now").hidden]'
+evaluate 'document.getElementById("now").click()' >/dev/null
+has 'now again' 'Live: the last 10 s' chosen-range
 key a a
 expect 'alerts have a key' true "$(evaluate 'document.activeElement.className === "lane"')"
 key / /
@@ -414,6 +419,12 @@ data_page no-zoom "cgroup=$(address "$shop")"
 has 'the refusal of a zoom' 'Zooms are not served. Set "profiles = yes" in [export].' code-said
 expect 'no button for it' true "$(evaluate 'document.getElementById("zoom").hidden')"
 
+evaluate 'fixture.mode = ""; askZoom(false)' >/dev/null
+becomes 'a zoom that is permitted again' false 'zoom.busy || !zoom.body || document.getElementById("zoom").hidden'
+data_page '' ''
+evaluate 'past.range = {key: "", about: "", body: null, error: "old"}; fixture.hold = new Promise(() => 0); choose(seconds("2026-01-15T11:53:00Z"), seconds("2026-01-15T11:56:00Z"))' >/dev/null
+has 'no error of another range' 'loading...' range-text
+
 # What the page exports.
 data_page '' "cgroup=$(address "$postgresql")&$incident"
 becomes 'all replies' true 'Boolean(bodyOf("before") && bodyOf("range")) && !following'
@@ -425,7 +436,7 @@ expect 'an exported picture' '["image/svg+xml",true,true]' "$(evaluate 'saved.te
 
 # What it says.
 data_page paused ''
-has 'a pause' 'pebsd is not sampling: paused until 2026-01-15T12:10:00Z' trouble
+has 'a pause' 'pebsd is not sampling: paused until 2026-01-15T12:10:00Z. The figures shown are' trouble
 look paused
 data_page '' ''
 evaluate 'fixture.mode = "stopped"' >/dev/null
@@ -607,6 +618,9 @@ becomes 'its reply' true 'Boolean(bodyOf("heat")) && !following'
 expect 'columns of two bins' '[255,0]' "$(evaluate '((canvas, x) => (row => bodyOf("heat").bins.slice(-2).map(bin => row[4 * Math.round(x(seconds(bin.since) + 5)) + 3]))(
 	canvas.getContext("2d").getImageData(0, 90, canvas.width, 1).data))(document.querySelector("#heat canvas"),
 	xOf(viewOf(), document.getElementById("heat").clientWidth))')"
+evaluate 'fixture.blank = true; delete past.heat; follow()' >/dev/null
+becomes 'no histogram without samples' true 'Boolean(bodyOf("heat")) && document.getElementById("one-latency").hidden'
+expect 'numbers' '["0","999","1 k","1 M","1.5 k"]' "$(evaluate '[0, 999.4, 999.7, 999960, 1500].map(metricPrefix)')"
 data_page empty "cgroup=$(address "$postgresql")&$incident"
 becomes 'no heatmap' '["No samples with a latency in this time.",true,false]' '(e => [e.textContent, e.getClientRects().length > 0,
 	document.getElementById("heat").getClientRects().length > 0])(document.getElementById("no-heat"))'
