@@ -622,7 +622,7 @@ Test(neighbours, worlds)
 	cr_assert_eq(neighbour_loads_new(&loads), 0);
 	for (unsigned story = 0; story < STORY_COUNT; story++) {
 		const char *text = neighbour_story_texts[story];
-		unsigned verdicts[NEIGHBOURS_STEADY + 1] = {0};
+		unsigned verdicts[NEIGHBOURS_EPISODE + 1] = {0};
 		unsigned first, named, innocent;
 
 		tell(loads, story, &first, &named, &innocent, verdicts);

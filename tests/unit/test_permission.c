@@ -99,7 +99,7 @@ Test(permission, a_name_of_both)
 
 Test(permission, names_are_looked_up)
 {
-	struct permission permission;
+	struct permission permission = {0};
 
 	permission_resolve("nobody", &permission);
 	cr_expect(permission.has_user);
