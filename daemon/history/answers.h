@@ -11,7 +11,10 @@
 
 #define ANSWERS_MAX      16
 #define ANSWER_BYTES_MAX (16UL << 20) /* of one answer, as the keeper sent it */
-/* The same for alerts, some 5,000: parsed they take 9.4 times as much, and a reply may take 32 MiB while it is made. */
+/*
+ * The same for alerts, some 1,700 that fired and resolved. Parsed they take 9.4 times as much, and a reply may take
+ * 32 MiB while it is made.
+ */
 #define ANSWER_ALERTS_BYTES_MAX (3UL << 20)
 #define ANSWERS_BYTES_MAX       (48UL << 20)        /* of all of them */
 #define ANSWERS_KEEP_NS         (15 * NSEC_PER_SEC) /* after the last use */
