@@ -443,7 +443,7 @@ static json_object *alerts_then(struct json_writer *writer, json_object *alerts,
 	return then;
 }
 
-/* Adds the range up to `taken`, with its gaps. Returns true if figures of `taken` are stored. */
+/* Adds the start of the range, and its gaps up to `taken`. Returns true if figures of `taken` are stored. */
 static bool put_range(struct json_writer *writer, json_object *object, const struct json_alerts_range *range,
 		      time_t taken)
 {
@@ -464,7 +464,6 @@ static bool put_range(struct json_writer *writer, json_object *object, const str
 									 MIN(gap->until_us, taken_us)}));
 	}
 	json_put_moment(writer, object, "since", range->since_us);
-	json_put_time(writer, object, "taken", &(struct timespec){.tv_sec = taken});
 	if (gaps)
 		json_put(writer, object, "gaps", gaps);
 	if (n_gaps > JSON_GAPS_MAX)
@@ -486,6 +485,7 @@ json_object *json_alerts_of_past(const char *origin, json_object *alerts,
 		if (!json_append_to_page(&writer, list, json_object_get(json_object_array_get_idx(then, i)),
 					 page, i))
 			break;
+	json_put_time(&writer, object, "taken", &(struct timespec){.tv_sec = page->taken.tv_sec});
 	json_put(&writer, object, "alerts", list);
 	json_put_page(&writer, object, page);
 	return json_finish(&writer, object);
@@ -550,6 +550,7 @@ json_object *json_explain_past(const char *origin, const char *rule, json_object
 		if (n++ < HISTORY_EXPLAINED_MAX && is_of_rule(alert, rule))
 			json_append(&writer, judged, json_alert_then(alert, until, measured));
 	}
+	json_put_time(&writer, object, "taken", &(struct timespec){.tv_sec = until});
 	json_put(&writer, object, "judged", judged);
 	json_put_u64(&writer, object, "unlisted", n > HISTORY_EXPLAINED_MAX ? n - HISTORY_EXPLAINED_MAX : 0);
 	return json_finish(&writer, object);
