@@ -84,7 +84,7 @@ grep -q 'model:backup may disturb it: in the last .* (strength 0\.[5-9]' "$work/
 # The deploy.
 until_true 'the shop shares lines' firing shared-lines model:shop
 ctl explain shared-lines shop >"$work/explained" || fail 'explain'
-! grep 'may disturb it' "$work/explained" || fail 'false sharing inside a cgroup is no work of a neighbour'
+! grep 'may disturb it' "$work/explained" || fail 'explain names a neighbour for false sharing inside the cgroup'
 go_to 191
 compared() {
 	ctl --json compare shop --since "$(at 138)" --until "$(at 178)" --with "$(at 0)" >"$work/compared" &&

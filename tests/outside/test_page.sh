@@ -72,13 +72,13 @@ look() {
 	local width scheme file
 	for width in 600 701 824 1100 1319 1320; do
 		screen "$width" 900
-		expect "$1 at $width is no wider" true "$(evaluate 'document.scrollingElement.scrollWidth <= innerWidth')"
-		expect "the table of $1 at $width is no wider" true "$(evaluate 'document.getElementById("rows").scrollWidth <= document.getElementById("rows").clientWidth')"
+		expect "$1 fits into $width pixels" true "$(evaluate 'document.scrollingElement.scrollWidth <= innerWidth')"
+		expect "the table of $1 fits into $width pixels" true "$(evaluate 'document.getElementById("rows").scrollWidth <= document.getElementById("rows").clientWidth')"
 	done
 	for width in 1400 760 390; do
 		for scheme in light dark; do
 			screen "$width" 900 "$scheme"
-			expect "$1 at $width is no wider" true "$(evaluate 'document.scrollingElement.scrollWidth <= innerWidth')"
+			expect "$1 fits into $width pixels" true "$(evaluate 'document.scrollingElement.scrollWidth <= innerWidth')"
 			[ "$scheme" = light ] || [[ " alerts live range code " == *" $1 "* ]] || continue
 			file=$pictures/$1-$width-$scheme.png
 			picture "$file"
@@ -537,7 +537,7 @@ heads='[...document.querySelectorAll("#table thead th")].filter(th => th.getClie
 while read -r width heads_of; do
 	screen "$width" 900
 	becomes "columns at $width" "\"$heads_of\"" "$heads"
-	expect "the table at $width is no wider" true "$(evaluate 'document.getElementById("rows").scrollWidth <= document.getElementById("rows").clientWidth')"
+	expect "the table fits into $width pixels" true "$(evaluate 'document.getElementById("rows").scrollWidth <= document.getElementById("rows").clientWidth')"
 done <<'EOF'
 1280 name rate share lost wait p50 p99 mean sources hitm trend
 1400 name share lost wait p50 p99 mean sources hitm
