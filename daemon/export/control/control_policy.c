@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
 #include <time.h>
@@ -83,26 +84,56 @@ static time_t end_of(const struct control_when *when, time_t now)
 	return MIN((time_t)(when->until_us / 1000000), now);
 }
 
+/* Alerts of the past, and what an answer says of their time. */
+struct past_alerts {
+	json_object *list;
+	struct past_span *gaps;
+	struct json_alerts_range range;
+	const char *origin;
+	time_t until;
+};
+
+static void past_alerts_done(struct past_alerts *past)
+{
+	json_object_put(past->list);
+	free(past->gaps);
+}
+
+/* `shown` and `rule` as in control_past_alerts(). Returns false if the handler returns `*ret_result`. */
+static bool take_past_alerts(struct varlink_call *call, struct control *control,
+			     const struct control_when *when, const char *shown, const char *rule,
+			     struct past_alerts *ret, int *ret_result)
+{
+	const time_t now = time(NULL);
+	const struct snapshot *snapshot;
+	int r;
+
+	if (!control_past_alerts(call, control, when, shown, rule, &ret->list, ret_result) ||
+	    !control_past_gaps(call, control, when, now, &ret->gaps, &ret->range.n_gaps, ret_result))
+		return false;
+	r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
+	if (r < 0) {
+		*ret_result = control_not_measured(call, r);
+		return false;
+	}
+	ret->range.since_us = when->since_us;
+	ret->range.gaps = ret->gaps;
+	ret->origin = snapshot->origin;
+	ret->until = end_of(when, now);
+	return true;
+}
+
 static int reply_past_alerts(struct varlink_call *call, struct control *control,
 			     const struct control_when *when, struct json_page *page)
 {
-	struct json_alerts_range range = {.since_us = when->since_us};
-	_cleanup_json_ json_object *alerts = NULL;
-	_cleanup_free_ struct past_span *gaps = NULL;
-	const struct snapshot *snapshot;
-	const time_t now = time(NULL);
+	_cleanup_(past_alerts_done) struct past_alerts past = {0};
 	int r;
 
-	if (!control_past_alerts(call, control, when, NULL, NULL, &alerts, &r) ||
-	    !control_past_gaps(call, control, when, now, &gaps, &range.n_gaps, &r))
+	if (!take_past_alerts(call, control, when, NULL, NULL, &past, &r))
 		return r;
-	range.gaps = gaps;
-	r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
-	if (r < 0)
-		return control_not_measured(call, r);
-	page->taken = (struct timespec){.tv_sec = end_of(when, now)};
+	page->taken = (struct timespec){.tv_sec = past.until};
 	return control_reply_named(call, control,
-				   json_alerts_of_past(snapshot->origin, alerts, &range, page));
+				   json_alerts_of_past(past.origin, past.list, &past.range, page));
 }
 
 int control_get_alerts(struct varlink_call *call, json_object *parameters, void *userdata)
@@ -191,22 +222,13 @@ static int reply_explain(struct varlink_call *call, struct control *control, con
 static int reply_past_explain(struct varlink_call *call, struct control *control,
 			      const struct control_when *when, const char *name, const char *shown)
 {
-	struct json_alerts_range range = {.since_us = when->since_us};
-	_cleanup_json_ json_object *alerts = NULL;
-	_cleanup_free_ struct past_span *gaps = NULL;
-	const struct snapshot *snapshot;
-	const time_t now = time(NULL);
+	_cleanup_(past_alerts_done) struct past_alerts past = {0};
 	int r;
 
-	if (!control_past_alerts(call, control, when, shown, name, &alerts, &r) ||
-	    !control_past_gaps(call, control, when, now, &gaps, &range.n_gaps, &r))
+	if (!take_past_alerts(call, control, when, shown, name, &past, &r))
 		return r;
-	range.gaps = gaps;
-	r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
-	if (r < 0)
-		return control_not_measured(call, r);
-	return control_reply_named(
-		call, control, json_explain_past(snapshot->origin, name, alerts, &range, end_of(when, now)));
+	return control_reply_named(call, control,
+				   json_explain_past(past.origin, name, past.list, &past.range, past.until));
 }
 
 int control_explain(struct varlink_call *call, json_object *parameters, void *userdata)
