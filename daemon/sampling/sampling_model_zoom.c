@@ -205,7 +205,8 @@ static int announce(struct model_zoom *zoom, u32 threads,
 	record.mapped.offset = record.mapped.start;
 	record.mapped.protection = PROT_READ | PROT_EXEC;
 	record.mapped.path = path;
-	(void)snprintf(path, sizeof(path), "model:%s", name);
+	/* perf asks addr2line for lines of every path without brackets (srcline_dso_name(), 6.1), and dies if it ends. */
+	(void)snprintf(path, sizeof(path), "[model:%s]", name);
 	if (zoom->threads == 0)
 		r = callback(userdata, &record);
 	for (; r == 0 && zoom->threads < threads; zoom->threads++) {

@@ -43,11 +43,11 @@ run() {
 }
 run script -i "$work/perf.data" -G -F comm,event,addr,weight,data_src,ip,sym,dso
 expect 'samples in perf script' "$samples" "$(wc -l <"$work/said")"
-expect 'their program' "$samples" "$(grep -c '^ *false-sharing .*mem-loads.* (model:false-sharing)' "$work/said")"
+expect 'their program' "$samples" "$(grep -c '^ *false-sharing .*mem-loads.* (\[model:false-sharing\])' "$work/said")"
 expect 'HITM in perf script' "$hitm" "$(grep -c 'SNP HitM' "$work/said")"
 run report --mem-mode --stdio -g none -n -i "$work/perf.data" --sort mem,dso
 expect 'latency in perf report' "$latency" "$(awk '/^# Total weight/ { print $NF; exit }' "$work/said")"
-grep -q 'model:false-sharing' "$work/said" || fail "perf report does not say model: $(cat "$work/said")"
+grep -Fq '[model:false-sharing]' "$work/said" || fail "perf report does not say model: $(cat "$work/said")"
 if [ -e /sys/devices/system/node/node0 ]; then
 	run c2c report --stdio -i "$work/perf.data"
 	expect 'shared lines in perf c2c' 8 \

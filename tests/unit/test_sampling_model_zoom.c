@@ -108,7 +108,7 @@ Test(sampling_model_zoom, a_sample_has_its_thread_its_node_and_its_callers)
 	drain(BEGAN + NSEC_PER_SEC);
 	cr_assert_eq(got.n, 4);
 	cr_expect_eq(got.records[0].kind, ZOOM_RECORD_MAPPED);
-	cr_expect_str_eq(got.paths, "model:shop");
+	cr_expect_str_eq(got.paths, "[model:shop]");
 	cr_expect_eq(got.records[0].mapped.start, TEXT);
 	cr_expect_eq(got.records[1].kind, ZOOM_RECORD_NAMED);
 	cr_expect_eq(got.records[1].tid, PID);
