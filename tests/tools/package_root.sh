@@ -112,7 +112,7 @@ does 'apt-get remove -y pebsd'
 [ ! -e "$root/usr/sbin/pebsd" ] || fail 'removed, the program is still there'
 expect 'what was configured, when it is removed' '# mine' "$(tail -n 1 "$root/etc/pebsd/pebsd.conf")"
 # Files that the package's services would have left.
-mkdir -p "$root"/var/cache/pebsd/debuginfod "$root"/run/pebsd/alerts
+mkdir -p "$root"/var/cache/pebsd/debuginfod "$root"/run/pebsd/alerts "$root"/var/lib/pebsd
 does 'apt-get purge -y pebsd'
 files >"$work/after"
 expect 'what a purge leaves' './etc/pebsd ./etc/pebsd/pebsd.conf.d ./etc/pebsd/pebsd.conf.d/mine.conf' \
