@@ -5,7 +5,7 @@
  *     fake_daemon SOCKET [replay|live|past|busy|many|perf|several]
  *
  * `replay`, `perf` and `several` are the example snapshots of the tests. `live` changes over time, `past` does so and has
- * a history of the first cgroup and of one that is gone, `busy` refuses every second question about all cgroups of it and
+ * a history since 2020 of the first cgroup and of one that is gone, `busy` refuses every second question about all cgroups of it and
  * all about neighbours but the first, and `many` has 10,000 cgroups. Ends with SIGTERM or SIGINT.
  */
 #include <errno.h>
@@ -23,7 +23,8 @@
 #include "history/event_json.h"
 #include "window/trend.h"
 
-#define MANY 10000
+#define MANY         10000
+#define HISTORY_FROM 1577858400000000 /* microseconds: 2020-01-01T06:00:00Z */
 
 static const char *const paths[] = {
 	"/system.slice/postgresql@15-main.service",
@@ -259,6 +260,16 @@ static int invent_neighbours(void *userdata, const char *path, struct neighbours
 	return *ret ? 0 : -ENOMEM;
 }
 
+static void describe_history(void *userdata, struct history_state *ret)
+{
+	struct timespec now;
+
+	(void)userdata;
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	*ret = (struct history_state){
+		.on = true, .kept = {.oldest_us = HISTORY_FROM, .newest_us = (u64)now.tv_sec * 1000000}};
+}
+
 /*
  * One pane, as long as the range. The first cgroup has the samples that it has now. A cgroup that is gone now has them in
  * every second range of ten seconds.
@@ -285,6 +296,8 @@ static int invent_past(void *userdata, u64 since_us, u64 until_us, u32 bins, con
 		return r;
 	if (strcmp(fake->kind, "busy") == 0 && !path && ++fake->asked % 2 == 0)
 		return -EBUSY;
+	if (until_us <= HISTORY_FROM)
+		return -ENODATA;
 	event = (struct history_event){.key = "loads", .settings = settings, .period = 10007};
 	for (u32 i = 0; i < ARRAY_SIZE(cgroups); i++)
 		rows[i] = (struct history_row){.cgroup = i, .size = size, .pairs = pairs};
@@ -329,6 +342,8 @@ int main(int argc, char **argv)
 	fake.kind = argc > 2 ? argv[2] : "live";
 	if (strcmp(fake.kind, "past") == 0 || strcmp(fake.kind, "busy") == 0)
 		backend.past = invent_past;
+	if (backend.past)
+		backend.history = describe_history;
 	fake.snapshot = *example_perf();
 	fake.snapshot.n_events = 1;
 	(void)strcpy(fake.snapshot.events[0].key, "loads");

@@ -591,8 +591,7 @@ Test(control_past, failures_say_why)
 		int error;
 		const char *reason;
 	} failures[] = {
-		{-ENODATA,
-		 "nothing is stored of this time; the history reaches from 2026-11-21T06:00:00Z to 2026-11-21T06:00:30Z"},
+		{-ENODATA, "nothing is stored of this time"},
 		{-EOPNOTSUPP, "no history is stored"},
 		{-E2BIG, "the answer would be too large; ask for a shorter time or for one cgroup"},
 		{-ETIMEDOUT, "the history did not answer within 10 seconds; try again later"},
@@ -613,6 +612,22 @@ Test(control_past, failures_say_why)
 		expect_reason("GetHistory", RANGE, failures[i].reason);
 		expect_reason("Compare", "\"a\":{" RANGE "},\"b\":{}", failures[i].reason);
 	}
+}
+
+Test(control_past, times_before_and_after_the_history_are_named)
+{
+	static const char *const times[][2] = {
+		{"\"since\":\"2026-11-21T05:00:00Z\",\"until\":\"2026-11-21T06:00:00Z\"",
+		 "the history begins at 2026-11-21T06:00:00Z"},
+		{"\"since\":\"2026-11-21T06:00:30Z\",\"until\":\"2026-11-21T06:03:00Z\"",
+		 "the history ends at 2026-11-21T06:00:30Z"},
+		{"\"since\":\"2026-11-21T06:00:10Z\",\"until\":\"2026-11-21T06:00:20Z\"",
+		 "nothing is stored of this time"},
+	};
+
+	books.error = -ENODATA;
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++)
+		expect_reason("GetTop", times[i][0], times[i][1]);
 }
 
 /* It may have been a gap. */

@@ -71,8 +71,9 @@ static int reconnect(struct live *live)
 	return 0;
 }
 
-/* Writes the reason why the daemon refused a call, otherwise the name of its error. */
-static void write_refusal(const struct client_reply *reply, char *ret, size_t size)
+/* Writes the reason why the daemon refused a call, with times in the style's zone, otherwise the name of its error. */
+static void write_refusal(const struct client_reply *reply, const struct format_style *style,
+			  char ret[TROUBLE_MAX])
 {
 	const char *permitted = json_get_text(reply->parameters, "permitted");
 	const char *reason = json_get_text(reply->parameters, "reason");
@@ -81,12 +82,16 @@ static void write_refusal(const struct client_reply *reply, char *ret, size_t si
 
 	if (strcmp(reply->error, "io.pebsd.NoSuchCgroup") == 0)
 		reason = "the cgroup no longer exists, or has no sample";
-	visible = text_visible(permitted ? permitted : reason ? reason : name ? name + 1 : reply->error);
-	(void)snprintf(ret, size, "%s%s",
+	(void)snprintf(ret, TROUBLE_MAX, "%s%s",
 		       permitted ? "the daemon permits this to "
 		       : reason  ? ""
 				 : "the daemon answered ",
-		       visible ? visible : "?");
+		       line_sentence(style,
+				     permitted ? permitted
+				     : reason  ? reason
+				     : name    ? name + 1
+					       : reply->error,
+				     &visible));
 }
 
 /*
@@ -103,7 +108,9 @@ static int ask(struct live *live, const char *method, json_object *parameters, j
 		return -ENOMEM;
 	r = client_call(live->client, method, parameters, &reply);
 	if (r == 0 && reply.error) {
-		write_refusal(&reply, refused, TROUBLE_MAX);
+		const struct format_style style = live_style(live);
+
+		write_refusal(&reply, &style, refused);
 		live->unfinished |= strcmp(reply.error, "io.pebsd.Busy") == 0;
 		r = -EREMOTEIO;
 	} else if (r == 0) {
@@ -813,8 +820,7 @@ void live_fetch(struct live *live)
 	if (fetch(live) != -EREMOTEIO || live->state.at == live->shown_at)
 		return;
 	moment_show(live->state.at, live->state.zone, time);
-	(void)snprintf(live->refused, sizeof(live->refused), "cannot show %.32s: %.110s", time,
-		       live->trouble);
+	(void)snprintf(live->refused, sizeof(live->refused), "cannot show %s: %s", time, live->trouble);
 	top_state_refuse_time(&live->state, live->shown_at, live->refused);
 	(void)fetch(live);
 }

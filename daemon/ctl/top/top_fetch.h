@@ -12,7 +12,7 @@
 #include "ctl/top/top_state.h"
 #include "varlink/client.h"
 
-#define TROUBLE_MAX 160
+#define TROUBLE_MAX 256
 
 struct live {
 	const struct ctl_options *options;
@@ -35,8 +35,8 @@ struct live {
 	json_object *zoom_report;  /* the reply that no longer changes; NULL: none yet */
 	bool unfinished;           /* a key cancelled the last fetch, or put it off; or the daemon was busy */
 	char trouble[TROUBLE_MAX]; /* the reason why the display is old; "": it is not */
-	char refused[TROUBLE_MAX]; /* why the last time could not be shown */
-	time_t gone;               /* time since which no daemon answers; 0: a daemon answers */
+	char refused[MOMENT_TEXT_MAX + TROUBLE_MAX + 16]; /* why the last time could not be shown */
+	time_t gone; /* time since which no daemon answers; 0: a daemon answers */
 };
 
 /* The style and the number of rows of the screen. */

@@ -80,23 +80,22 @@ const char *control_get_when(const json_object *parameters, bool with_window, ti
 	return ret->since_us < ret->until_us ? NULL : since ? "since" : "until";
 }
 
-/* Says what is stored, for a time of which nothing is. */
-static int no_data(struct varlink_call *call, const struct history_state *state)
+/* Says why nothing is stored of a time. `pebsctl top` shows this text and the time in one line of a terminal. */
+static int no_data(struct varlink_call *call, const struct history_state *state,
+		   const struct control_when *when)
 {
-	char oldest[TEXT_TIME_MAX], newest[TEXT_TIME_MAX], text[160] = "nothing is stored of this time";
+	const u64 oldest = state->kept.oldest_us, newest = state->kept.newest_us;
+	const bool early = when->until_us <= oldest;
+	char time[TEXT_TIME_MAX], text[96];
 
-	if (state->kept.oldest_us && state->kept.newest_us) {
-		text_time(&(struct timespec){.tv_sec = (time_t)(state->kept.oldest_us / USEC_PER_SEC)},
-			  oldest);
-		text_time(&(struct timespec){.tv_sec = (time_t)(state->kept.newest_us / USEC_PER_SEC)},
-			  newest);
-		(void)snprintf(text, sizeof(text),
-			       "nothing is stored of this time; the history reaches from %s to %s", oldest,
-			       newest);
-	} else {
-		(void)snprintf(text, sizeof(text),
-			       "nothing is stored yet; the first figures are stored after 10 seconds");
-	}
+	if (!oldest || !newest)
+		return control_not_measured_why(
+			call, "history",
+			"nothing is stored yet; the first figures are stored after 10 seconds");
+	if (!early && when->since_us < newest)
+		return control_not_measured_why(call, "history", "nothing is stored of this time");
+	text_time(&(struct timespec){.tv_sec = (time_t)((early ? oldest : newest) / USEC_PER_SEC)}, time);
+	(void)snprintf(text, sizeof(text), "the history %s at %s", early ? "begins" : "ends", time);
 	return control_not_measured_why(call, "history", text);
 }
 
@@ -110,7 +109,8 @@ static int no_history(struct varlink_call *call, const struct history_state *sta
 }
 
 /* Waits, or answers with the error. `of_all`: the call may ask for one cgroup instead of all. */
-static int answer_error(struct varlink_call *call, const struct control *control, int error, bool of_all)
+static int answer_error(struct varlink_call *call, const struct control *control,
+			const struct control_when *when, int error, bool of_all)
 {
 	struct history_state state = {0};
 	int r;
@@ -127,7 +127,7 @@ static int answer_error(struct varlink_call *call, const struct control *control
 	case -ENOMEM:
 		return error;
 	case -ENODATA:
-		return no_data(call, &state);
+		return no_data(call, &state, when);
 	case -EOPNOTSUPP:
 		return no_history(call, &state);
 	case -ETIMEDOUT:
@@ -157,7 +157,7 @@ bool control_past(struct varlink_call *call, const struct control *control, cons
 			      : -EOPNOTSUPP;
 
 	if (r < 0)
-		*ret_result = answer_error(call, control, r, !shown);
+		*ret_result = answer_error(call, control, when, r, !shown);
 	return r >= 0;
 }
 
@@ -174,7 +174,7 @@ bool control_past_panes(struct varlink_call *call, const struct control *control
 	for (; r == -E2BIG && bins > 0; bins /= 2)
 		r = backend->past(backend->userdata, when->since_us, when->until_us, bins, NULL, false, ret);
 	if (r < 0)
-		*ret_result = answer_error(call, control, r, false);
+		*ret_result = answer_error(call, control, when, r, false);
 	return r >= 0;
 }
 
@@ -196,7 +196,7 @@ bool control_past_alerts(struct varlink_call *call, const struct control *contro
 		r = -EBADMSG;
 	}
 	if (r < 0)
-		*ret_result = answer_error(call, control, r, false);
+		*ret_result = answer_error(call, control, when, r, false);
 	return r >= 0;
 }
 
@@ -230,7 +230,7 @@ bool control_past_gaps(struct varlink_call *call, const struct control *control,
 				  (u32)MIN(panes, HISTORY_PANES_MAX), "/", false, &past);
 	*ret_n = r == -ENODATA && !when->open;
 	if (r < 0 && r != -ENODATA && r != -EOPNOTSUPP) {
-		*ret_result = answer_error(call, control, r, false);
+		*ret_result = answer_error(call, control, when, r, false);
 		return false;
 	}
 	if (r >= 0)
