@@ -49,6 +49,19 @@ exits 'colours that are asked for' 0 ctl status --color always
 grep -q "$(printf '\033')\[" "$work/said" || fail 'no colours'
 exits 'no colours in a pipe' 0 ctl status
 grep -q "$(printf '\033')" "$work/said" && fail 'colours in a pipe'
+# on_screen ASSIGNMENT OPTION...: "coloured" or "plain", as the status is on a terminal
+on_screen() {
+	env -u NO_COLOR TERM=xterm "$1" script -qec "'$PEBSCTL' --socket '$socket' status ${*:2}" /dev/null </dev/null >"$work/screen"
+	grep -q 'Samples: ' "$work/screen" || fail "no status on a terminal: $(cat "$work/screen")"
+	if grep -q "$(printf '\033')\[3[0-9]m" "$work/screen"; then echo coloured; else echo plain; fi
+}
+expect 'colours on a terminal' coloured "$(on_screen OTHER=1)"
+expect 'no colours on a terminal that has none' plain "$(on_screen TERM=dumb)"
+expect 'NO_COLOR' plain "$(on_screen NO_COLOR=1)"
+expect 'an empty NO_COLOR' coloured "$(on_screen NO_COLOR=)"
+expect '--color wins over NO_COLOR' coloured "$(on_screen NO_COLOR=1 --color always)"
+expect '--color never' plain "$(on_screen OTHER=1 --color never)"
+expect '--color auto' plain "$(on_screen NO_COLOR=1 --color auto)"
 exits 'a colour that is none' 2 ctl status --color blue
 
 # A cgroup may be given by the end of its path, or the name of its unit.

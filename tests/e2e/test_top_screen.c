@@ -387,6 +387,37 @@ Test(top_screen, without_colour)
 	quit(terminal);
 }
 
+/* Waits until the whole screen is drawn. Returns whether any cell has a colour. */
+static bool screen_has_colour(const char *option, const char *value)
+{
+	const struct terminal_settings settings = {
+		.type = "xterm-256color", .locale = "C.UTF-8", .columns = 80, .rows = 24};
+	struct terminal *terminal = run(&settings, option, value);
+	bool coloured = false;
+
+	expect(terminal, "1111");
+	expect(terminal, "q quit");
+	for (int row = 0; row < settings.rows; row++)
+		for (int column = 0; column < settings.columns; column++) {
+			struct terminal_cell cell = terminal_cell(terminal, row, column);
+
+			coloured |= cell.colour >= 0 || cell.behind >= 0;
+		}
+	quit(terminal);
+	return coloured;
+}
+
+Test(top_screen, no_color_and_the_option_decide_on_colours)
+{
+	start_daemon("live");
+	cr_assert_eq(setenv("NO_COLOR", "1", 1), 0);
+	cr_expect_not(screen_has_colour(NULL, NULL));
+	cr_expect(screen_has_colour("--color", "always"));
+	cr_assert_eq(setenv("NO_COLOR", "", 1), 0);
+	cr_expect(screen_has_colour(NULL, NULL));
+	cr_expect_not(screen_has_colour("--color", "never"));
+}
+
 Test(top_screen, names_cannot_reach_the_terminal)
 {
 	static const char *const locales[] = {"C.UTF-8", "C"};
