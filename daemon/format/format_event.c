@@ -182,7 +182,7 @@ char *format_counts(json_object *counts, const char *none)
 	return text;
 }
 
-/* Prints "1.5s multiplexed, 0s throttled (added up over all CPUs)". */
+/* Prints "1.5s multiplexed, 0s throttled (added up over all events and CPUs)". */
 static void format_unsampled(FILE *out, const struct format_style *style, json_object *unsampled)
 {
 	_cleanup_free_ char *text = NULL;
@@ -204,7 +204,7 @@ static void format_unsampled(FILE *out, const struct format_style *style, json_o
 		separator = ", ";
 	}
 	if (fclose(line) == 0)
-		line_put(out, style, "Unsampled", "%s (added up over all CPUs)", text);
+		line_put(out, style, "Unsampled", "%s (added up over all events and CPUs)", text);
 }
 
 void format_samples(FILE *out, const struct format_style *style, json_object *samples, double seconds)

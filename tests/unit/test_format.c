@@ -157,7 +157,7 @@ Test(format, top_of_a_live_machine_on_80_columns)
 	cr_expect_str_eq(text,
 			 "     Origin: perf since Sat 2026-11-21 06:00:00 UTC, window 10s\n"
 			 "    Samples: 103 seen (10.3 a second), 2 unattributed (1.9%); lost: 1 malformed\n"
-			 "  Unsampled: 1.5s multiplexed (added up over all CPUs)\n"
+			 "  Unsampled: 1.5s multiplexed (added up over all events and CPUs)\n"
 			 "      Event: loads:cpu_core: period 1,009; cache latency, in core cycles, of\n"
 			 "             sampled loads above 30 cycles of instruction latency; not a count\n"
 			 "             of all loads\n"
@@ -474,7 +474,7 @@ Test(format, status_of_a_live_machine)
 		"             1 seen; lost: 1 malformed\n"
 		"             on cpu_atom, CPUs 4-7\n"
 		"    Samples: 103 seen, 2 unattributed (1.9%); lost: 1 malformed\n"
-		"  Unsampled: 1.5s multiplexed (added up over all CPUs)\n"
+		"  Unsampled: 1.5s multiplexed (added up over all events and CPUs)\n"
 		"       Rate: 10.3 samples a second in the last 10s\n"
 		"    Cgroups: 57 with a slot; 454 of 512 slots are free; the maximum is 4096 slots\n"
 		"             cgroups that found no slot: 3; their samples are unattributed; raise `max-memory` in [cgroups], or `max` if it is a number, and restart pebsd\n"
@@ -765,7 +765,7 @@ Test(format, status_names_turns_pauses_and_what_was_filtered)
 		strstr(text,
 		       "    Samples: 725 seen, 0 unattributed; 3,500 filtered (other "
 		       "operations); lost: 0 malformed, 0 unexplained\n"
-		       "  Unsampled: 0s throttled, 0s multiplexed, 48s paused (added up over all CPUs)\n"),
+		       "  Unsampled: 0s throttled, 0s multiplexed, 48s paused (added up over all events and CPUs)\n"),
 		"%s", text);
 	json_object_put(status);
 	snapshot->paused_until.tv_sec = 0;

@@ -47,7 +47,7 @@ if [ "$said_us" -lt $((said * 100)) ] || [ "$said_us" -gt $((throttles * 4400)) 
 fi
 
 pebsctl status >"$work/text"
-grep -q '[0-9]s throttled.*added up over all CPUs' "$work/text" || fail "status does not tell the time: $(cat "$work/text")"
+grep -q '[0-9]s throttled.*added up over all events and CPUs' "$work/text" || fail "status does not tell the time: $(cat "$work/text")"
 tr -s '[:space:]' ' ' <"$work/text" >"$work/line"
 grep -q 'loads was throttled on CPUs 0-1' "$work/line" || fail "no note names the CPUs: $(cat "$work/text")"
 grep -q "kernel.perf_event_max_sample_rate ($sample_rate); set a longer .period. in .sampling., or raise that sysctl" "$work/line" ||
