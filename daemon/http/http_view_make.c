@@ -224,11 +224,12 @@ static char *describe_no_data(const struct http_view_sources *sources)
 
 static char *describe_no_history(const struct http_view_sources *sources)
 {
+	const char *why = sources->history_off ? sources->history_off : "it was not started";
 	char *text;
 
-	return asprintf(&text,
-			"No history is stored: %s. `keep = yes` in [history] stores one, see pebsd.conf(5).",
-			sources->history_off ? sources->history_off : "it was not started") < 0
+	return asprintf(&text, "No history is stored: %s.%s", why,
+			strstr(why, "[history]") ? " `keep = yes` in [history] stores one, see pebsd.conf(5)."
+						 : "") < 0
 		       ? NULL
 		       : text;
 }

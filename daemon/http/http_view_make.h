@@ -12,7 +12,7 @@
 struct http_view_sources {
 	const char *origin;
 	struct history *history; /* NULL: none is kept */
-	const char *history_off; /* why none is kept */
+	const char *history_off; /* why none is kept; names [history] if a key of it is the reason */
 	const struct policy *policy;
 	struct json_public_names names;
 	struct json_suspects suspects; /* for explanations */

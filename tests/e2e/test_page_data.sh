@@ -137,3 +137,11 @@ for page in timeline range alerts; do
 done
 grep -qF 'keep = yes' "$work/body" || fail "the refusal does not say what to do: $(cat "$work/body")"
 answers /top.json '.cgroups | length >= 0'
+stop
+
+# A replay never has a history, so no key is advised that would not help.
+configure yes
+sed -i '/origin = model/d' "$work/pebsd.conf"
+start --config "$work/pebsd.conf" --replay "$(recording)"
+refuses 404 "/timeline.json?since=$since&bins=10" 'No history is stored: a recording that is replayed has times of its own.'
+! grep -qF 'keep = ' "$work/body" || fail "the refusal advises what does not help: $(cat "$work/body")"
