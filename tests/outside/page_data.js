@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // For test_page.sh: replies to the requests of the page, always the same ones, in place of a server's. The browser
-// evaluates this before the page. `fixture.mode` chooses what is special: paused, stopped, replay, no-history,
+// evaluates this before the page. `fixture.mode` chooses what is special: paused, stopped, no-history,
 // no-zoom, no-zoom-yet, unknown, twice (an alert that fired before; `fixture.ended`: both are over), lost (an alert without an end), several (alerts), many (10,000 cgroups),
 // counts (an event without a latency), stalls (nor sources), no-stores (to contended lines), parts (answers of five bins; refuses the third part twice),
 // empty (histograms without samples, all of them if `fixture.blank`), names (short names differ between the replies). While `fixture.hold` is a promise, no reply
@@ -131,10 +131,6 @@ window.fixture = {mode: '', asked: [], hold: null};
 	function top() {
 		const reply = fixture.mode === 'many' ? many() : figures(END - 10, END, true);
 		reply.interval_s = 1;
-		if (fixture.mode === 'replay') {
-			delete reply.window_s;
-			reply.recordings = [{file: 'night.perf.data', host: 'db-17.example', time: '2026-01-14T02:00:00Z'}];
-		}
 		return reply;
 	}
 
@@ -208,8 +204,7 @@ window.fixture = {mode: '', asked: [], hold: null};
 	}
 
 	let refused = 0;
-	const off = {'no-history': 'No history is stored: keep = no in [history]. `keep = yes` in [history] stores one, see pebsd.conf(5).\n',
-		replay: 'No history is stored: a recording that is replayed has times of its own. `keep = yes` in [history] stores one, see pebsd.conf(5).\n'};
+	const off = 'No history is stored: keep = no in [history]. `keep = yes` in [history] stores one, see pebsd.conf(5).\n';
 	// The status and the reply to a request.
 	function reply(path, query) {
 		if (path === '/healthz')
@@ -223,8 +218,8 @@ window.fixture = {mode: '', asked: [], hold: null};
 				fixture.mode === 'no-zoom-yet' && !query.has('seconds') ? [404, 'No zoom.\n'] : [200, zoom(query)];
 		if (fixture.mode === 'parts' && refused < 2 && query.get('offset') === '10' || fixture.busy && path === '/range.json')
 			return refused++, [503, 'Too many requests.\n'];
-		if (off[fixture.mode] && path !== '/explain.json')
-			return [404, off[fixture.mode]];
+		if (fixture.mode === 'no-history' && path !== '/explain.json')
+			return [404, off];
 		return [200, {'/timeline.json': timeline, '/explain.json': explain, '/alerts.json': () => ({version: 1, alerts: old(), taken: text(END)}),
 			'/range.json': () => figures(Date.parse(query.get('since')) / 1000, Date.parse(query.get('until')) / 1000)}[path](query)];
 	}

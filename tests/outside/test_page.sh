@@ -120,6 +120,10 @@ replayed
 [ "$(ctl --json top | jq '[.cgroups[] | select(.cgroup | test("<script>|<img"))] | length')" = 2 ] || fail 'no hostile names'
 open_page
 agrees 'a recording'
+has 'a replay' 'Replay: these figures are of a recording and not of now.' notice
+has 'no advice that does not help' 'No timeline: No history is stored: a recording that is replayed has times of its own.' no-history
+expect 'nothing after it' true "$(evaluate 'document.getElementById("no-history").textContent.endsWith("of its own.")')"
+look replay
 expect 'elements made of names' '[1,0]' "$(evaluate '[document.scripts.length, document.images.length]')"
 evaluate 'document.querySelectorAll("#table tbody a").forEach(a => { if (a.title.includes("script")) a.click(); })' >/dev/null
 becomes 'the cgroup of that name' "\"/<script>alert(1)</script>\\\"\"" \
@@ -442,9 +446,6 @@ data_page '' ''
 evaluate 'fixture.mode = "stopped"' >/dev/null
 has 'a stop' 'Lost connection to pebsd at 127.0.0.1:' trouble
 look stopped
-data_page replay ''
-has 'a replay' 'Replay: these figures are of a recording (night.perf.data, of db-17.example, begun 2026-01-14T02:00:00Z) and not of now.' notice
-look replay
 data_page no-history "cgroup=$(address "$postgresql")"
 has 'why nothing older is there' 'No timeline: No history is stored: keep = no in [history].' no-history
 expect 'the live figures and the trend remain' '[6,true,true]' "$(evaluate '[document.querySelectorAll("#table tbody tr").length, document.querySelectorAll(".trend polyline").length >= 6,
