@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // For test_page.sh: replies to the requests of the page, always the same ones, in place of a server's. The browser
-// evaluates this before the page. `fixture.mode` chooses what is special: paused, stopped, no-history,
+// evaluates this before the page. `fixture.mode` chooses what is special: paused (without figures of a range), stopped, no-history,
 // no-zoom, no-zoom-yet, unknown, twice (an alert that fired before; `fixture.ended`: both are over), lost (an alert without an end), several (alerts), many (10,000 cgroups),
 // counts (an event without a latency), stalls (nor sources), no-stores (to contended lines), parts (answers of five bins; refuses the third part twice),
 // empty (histograms without samples, all of them if `fixture.blank`), names (short names differ between the replies). While `fixture.hold` is a promise, no reply
@@ -182,7 +182,7 @@ window.fixture = {mode: '', asked: [], hold: null};
 	];
 	const explain = query => ({version: 1, rule: {rule: query.get('rule')}, judged: old().filter(a => a.rule === query.get('rule') && a.cgroup === query.get('cgroup'))
 		.map(a => ({...a, ...query.has('since') ? {state: 'firing', resolved: undefined} : {}}))
-		.map(a => ({...a, sentences: ['the share is ' + Math.round(100 * (query.has('since') && a.worst || a.value)) + ' %', 'the rule fires when the share is proven to be above its limit for 10 s', 'pebsctl neighbours shows who may disturb it']}))});
+		.map(a => ({...a, sentences: ['the share is ' + Math.round(100 * (query.has('since') && a.worst || a.value)) + ' %', 'the rule fires when the share is proven to be above its limit for 10 s', 'the alert has been firing since 2026-01-15T11:57:20Z', 'pebsctl neighbours shows who may disturb it']}))});
 
 	// The parts are those of the latency. Most samples are of L1.
 	const parts = (sources, whole) => Object.fromEntries(Object.entries(sources).map(([source, n]) => [source, Math.round(n * whole / 10)]));
@@ -220,6 +220,8 @@ window.fixture = {mode: '', asked: [], hold: null};
 			return refused++, [503, 'Too many requests.\n'];
 		if (fixture.mode === 'no-history' && path !== '/explain.json')
 			return [404, off];
+		if (fixture.mode === 'paused' && path === '/range.json')
+			return [404, 'Nothing is stored of this time. The history reaches from 2026-01-15T11:58:00Z to 2026-01-15T12:00:00Z.\n'];
 		return [200, {'/timeline.json': timeline, '/explain.json': explain, '/alerts.json': () => ({version: 1, alerts: old(), taken: text(END)}),
 			'/range.json': () => figures(Date.parse(query.get('since')) / 1000, Date.parse(query.get('until')) / 1000)}[path](query)];
 	}

@@ -393,6 +393,15 @@ marks='text => (([since, until, width]) => timeMarks(seconds(since), seconds(unt
 expect 'days and hours in autumn and spring' '["10-24 10-25 10-26 10-27 UTC+1 10-28","10-26 01:00 02:00 02:00 UTC+1 03:00","22:00 03-29 04:00 UTC+2 06:00 08:00"]' "$(evaluate "[
 	'2025-10-23T22:00:00Z 2025-10-28T00:00:00Z 500', '2025-10-25T22:00:00Z 2025-10-26T02:00:00Z 400', '2026-03-28T20:00:00Z 2026-03-29T06:00:00Z 500'].map($marks)")"
 expect 'a range' '"2025-10-26 02:30:00 UTC+2 to 02:30:00 UTC+1"' "$(evaluate 'rangeText(seconds("2025-10-26T00:30:00Z"), seconds("2025-10-26T01:30:00Z"))')"
+
+# Sentences of the server have their times in the zone of the page, too.
+ask Emulation.setTimezoneOverride '{"timezoneId":"Asia/Kolkata"}'
+data_page paused "cgroup=$(address "$shop")&rule=shared-lines"
+has 'the time of a pause' 'paused until 2026-01-15 17:40:00. The figures' trouble
+has 'the time of an alert' 'the alert has been firing since 2026-01-15 17:27:20' explanation
+evaluate 'choose(seconds("2026-01-15T11:53:00Z"), seconds("2026-01-15T11:56:00Z"))' >/dev/null
+has 'the times of a history' 'The history reaches from 2026-01-15 17:28:00 to 2026-01-15 17:30:00.' range-text
+expect 'no time of another zone' false "$(evaluate '/\dT\d\d:.*Z/.test(document.querySelector("main").textContent)')"
 ask Emulation.setTimezoneOverride '{"timezoneId":"UTC"}'
 
 # Code: a zoom is begun where it is permitted.
@@ -440,7 +449,7 @@ expect 'an exported picture' '["image/svg+xml",true,true]' "$(evaluate 'saved.te
 
 # What it says.
 data_page paused ''
-has 'a pause' 'pebsd is not sampling: paused until 2026-01-15T12:10:00Z. The figures shown are' trouble
+has 'a pause' 'pebsd is not sampling: paused until 2026-01-15 12:10:00. The figures shown are' trouble
 look paused
 data_page '' ''
 evaluate 'fixture.mode = "stopped"' >/dev/null
