@@ -187,23 +187,38 @@ static struct json_public_labels public_labels(const struct server *server)
 					   .labels = server->config->container_labels};
 }
 
+static bool is_exported(const char *path, void *userdata)
+{
+	return config_exports(userdata, path);
+}
+
+/* The cgroups that the page at / may name. */
+static struct json_public_names public_names(struct server *server)
+{
+	const u64 top = server->config->top;
+	struct json_public_names names = {.top = top == CONFIG_TOP_AUTO ? SERIES_TOP_DEFAULT : top,
+					  .exported = is_exported,
+					  .userdata = server->config,
+					  .labels = public_labels(server)};
+
+	names.series = engine_series(sampling_engine(server->sampling), &names.n_series);
+	return names;
+}
+
 /* Returns the data for the table of the page at /, as of the last collection, like all answers. */
 static int get_public_top(void *userdata, char **ret_text, size_t *ret_length)
 {
 	struct server *server = userdata;
-	struct engine *engine = sampling_engine(server->sampling);
-	const struct maybe_double window = {.known = strcmp(engine_head(engine)->origin, "replay") != 0,
+	const char *origin = engine_head(sampling_engine(server->sampling))->origin;
+	const struct maybe_double window = {.known = strcmp(origin, "replay") != 0,
 					    .value = JSON_PUBLIC_WINDOW_SECONDS};
-	const struct json_public_labels labels = public_labels(server);
-	const struct series *const *series;
+	const struct json_public_names names = public_names(server);
 	const struct snapshot *snapshot;
-	size_t n;
 	int r = get_snapshot(server, &window, &snapshot);
 
 	if (r < 0)
 		return r;
-	series = engine_series(engine, &n);
-	r = json_public_top(snapshot, series, n, &labels, ret_text, ret_length);
+	r = json_public_top(snapshot, &names, ret_text, ret_length);
 	release_snapshot(server);
 	return r;
 }
@@ -221,11 +236,6 @@ static int get_public_alerts(void *userdata, char **ret_text, size_t *ret_length
 					  &labels, ret_text, ret_length);
 }
 
-static bool is_exported(const char *path, void *userdata)
-{
-	return config_exports(userdata, path);
-}
-
 static int get_neighbours(void *userdata, const char *path, struct neighbours_report **ret)
 {
 	struct server *server = userdata;
@@ -239,21 +249,16 @@ static int get_view(void *userdata, const struct http_view *view, char **ret_tex
 {
 	struct server *server = userdata;
 	struct engine *engine = sampling_engine(server->sampling);
-	const u64 top = server->config->top;
 	struct http_view_sources sources = {
 		.origin = engine_head(engine)->origin,
 		.history = server->history,
 		.history_off = server->history_off,
 		.policy = alerts_policy(server->alerts),
-		.names = {.top = top == CONFIG_TOP_AUTO ? SERIES_TOP_DEFAULT : top,
-			  .exported = is_exported,
-			  .userdata = server->config,
-			  .labels = public_labels(server)},
+		.names = public_names(server),
 		.suspects = {.find = get_neighbours, .userdata = server},
 		.modelled = server->http_zooms.modelled,
 	};
 
-	sources.names.series = engine_series(engine, &sources.names.n_series);
 	if (*server->http_zooms.enabled || server->http_zooms.modelled)
 		sources.zooms = server->http_zooms.zooms;
 	return http_view_make(&sources, view, ret_text, ret_length, ret_message);

@@ -30,6 +30,12 @@ static json_object *parse(char *text, size_t length)
 	return object;
 }
 
+static bool is_exported(const char *path, void *userdata)
+{
+	(void)userdata;
+	return strcmp(path, "/secret") != 0;
+}
+
 /* Returns the JSON when these two paths have series of their own. */
 static json_object *top(const struct snapshot *snapshot, const char *first, const char *second)
 {
@@ -45,7 +51,11 @@ static json_object *top(const struct snapshot *snapshot, const char *first, cons
 			list[n] = &series[n];
 			n++;
 		}
-	cr_assert_eq(json_public_top(snapshot, list, n, &(struct json_public_labels){0}, &text, &length), 0);
+	cr_assert_eq(json_public_top(snapshot,
+				     &(struct json_public_names){
+					     .series = list, .n_series = n, .exported = is_exported},
+				     &text, &length),
+		     0);
 	return parse(text, length);
 }
 
@@ -105,12 +115,15 @@ Test(json_public, names_are_made_of_the_labels_of_metrics_and_no_others)
 	snapshot->containers = &lookup;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		json_object *cgroup, *shown;
-		const struct json_public_labels labels = {&lookup, cases[i].labels};
+		const struct json_public_names names = {.series = list,
+							.n_series = 1,
+							.exported = is_exported,
+							.labels = {&lookup, cases[i].labels}};
 		_cleanup_json_ json_object *object = NULL;
 		size_t length = 0;
 		char *text = NULL;
 
-		cr_assert_eq(json_public_top(snapshot, list, 1, &labels, &text, &length), 0);
+		cr_assert_eq(json_public_top(snapshot, &names, &text, &length), 0);
 		object = parse(text, length);
 		cgroup = json_object_array_get_idx(json_get_array(object, "cgroups"), 0);
 		cr_expect_str_eq(json_get_text(cgroup, "name"), cases[i].name);
@@ -152,6 +165,32 @@ Test(json_public, figures_with_histograms_and_without_what_metrics_do_not_have)
 	cr_expect(json_get_double(object, "interval_s", &interval) && interval == 1);
 	cr_expect_not(json_get(cgroup, "id"));
 	cr_expect_not(json_get(object, "notes"));
+}
+
+static u64 unlisted_of(json_object *object)
+{
+	u64 unlisted = ~0ULL;
+
+	cr_expect(json_get_u64(object, "unlisted", &unlisted));
+	return unlisted;
+}
+
+Test(json_public, exported_cgroups_without_a_series_are_counted)
+{
+	struct snapshot *snapshot = example_several();
+	const size_t n = snapshot->n_cgroups;
+	json_object *object = top(snapshot, NULL, NULL);
+
+	cr_assert_gt(n, 2);
+	cr_expect_eq(unlisted_of(object), n);
+	json_object_put(object);
+	object = top(snapshot, snapshot->cgroups[1].path, NULL);
+	cr_expect_eq(unlisted_of(object), n - 1);
+	json_object_put(object);
+	snapshot->cgroups[0].path = "/secret";
+	object = top(snapshot, snapshot->cgroups[1].path, NULL);
+	cr_expect_eq(unlisted_of(object), n - 2, "one that is not exported is not even counted");
+	json_object_put(object);
 }
 
 Test(json_public, names_of_any_bytes_are_strings)
@@ -237,12 +276,6 @@ Test(json_public, alerts_are_bounded)
 
 static const struct json_public_labels no_labels;
 
-static bool is_exported(const char *path, void *userdata)
-{
-	(void)userdata;
-	return strcmp(path, "/secret") != 0;
-}
-
 /* 100 samples of /a, 90 of /secret, 80 of /b, and so on. */
 static struct past *make_past(struct some_panes *panes)
 {
@@ -293,6 +326,7 @@ Test(json_public, the_past_names_what_metrics_name_or_would_have_named)
 	cr_assert_eq(json_object_array_length(cgroups), ARRAY_SIZE(expected));
 	for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
 		cr_expect_str_eq(json_get_text(json_object_array_get_idx(cgroups, i), "cgroup"), expected[i]);
+	cr_expect_eq(unlisted_of(object), 1, "/c");
 	cr_expect(json_get_array(object, "gaps"));
 	cr_expect_not(json_get(json_object_array_get_idx(cgroups, 0), "id"));
 
@@ -358,7 +392,7 @@ Test(json_public, a_table_is_bounded_and_says_how_many_it_leaves_out)
 	static char paths[MANY][40];
 	static struct series all[MANY];
 	static const struct series *list[MANY];
-	const struct json_public_names names = {.top = MANY, .exported = is_exported};
+	struct json_public_names names = {.top = MANY, .exported = is_exported};
 	struct some_panes panes = {0};
 	struct past *past = make_many(&panes, paths);
 	char *text = NULL;
@@ -370,7 +404,9 @@ Test(json_public, a_table_is_bounded_and_says_how_many_it_leaves_out)
 		all[i].path = paths[i];
 		list[i] = &all[i];
 	}
-	cr_assert_eq(json_public_top(past_snapshot(past), list, MANY, &no_labels, &text, &length), 0);
+	names.series = list;
+	names.n_series = MANY;
+	cr_assert_eq(json_public_top(past_snapshot(past), &names, &text, &length), 0);
 	expect_bounded(text, length);
 	past_free(past);
 	some_panes_done(&panes);
@@ -398,7 +434,7 @@ Test(json_public, a_range_does_not_compare_each_cgroup_with_each_series, .timeou
 	cr_assert_eq(json_public_range(past, false, &names, &text, &length), 0);
 	object = parse(text, length);
 	cr_expect_eq(json_object_array_length(json_get_array(object, "cgroups")), 0);
-	cr_expect(json_get_u64(object, "unlisted", &unlisted) && unlisted == 0);
+	cr_expect(json_get_u64(object, "unlisted", &unlisted) && unlisted == MANY);
 	past_free(past);
 	some_panes_done(&panes);
 }

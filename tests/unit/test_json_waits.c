@@ -223,19 +223,26 @@ Test(json_waits, sums_and_the_host_have_the_bounds_of_all_their_cgroups)
 	window_free(window);
 }
 
+static bool is_exported(const char *path, void *userdata)
+{
+	(void)path;
+	(void)userdata;
+	return true;
+}
+
 Test(json_waits, public_rows_have_no_bounds)
 {
 	struct snapshot *snapshot = example_counts();
 	struct window *window = window_of_two(snapshot);
 	const struct series checkout = {.path = "/checkout"};
 	const struct series *const series[] = {&checkout};
+	const struct json_public_names names = {.series = series, .n_series = 1, .exported = is_exported};
 	_cleanup_free_ char *text = NULL;
 	size_t length;
 
 	snapshot->cgroups[0].entry = 3;
 	snapshot->window = window;
-	cr_assert_eq(json_public_top(snapshot, series, 1, &(struct json_public_labels){0}, &text, &length),
-		     0);
+	cr_assert_eq(json_public_top(snapshot, &names, &text, &length), 0);
 	cr_expect_not_null(strstr(text, "\"cores_lost\":{\"value\":2.000000}"), "%s", text);
 	window_free(window);
 }

@@ -289,7 +289,7 @@ int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_
 	if (r == 0 && text.bytes_max) {
 		char unlisted[sizeof(",\"unlisted\":") + 20];
 
-		(void)snprintf(unlisted, sizeof(unlisted), ",\"unlisted\":%zu", n - listed);
+		(void)snprintf(unlisted, sizeof(unlisted), ",\"unlisted\":%zu", n - listed + more->others);
 		r = put_literal(&text, unlisted);
 	}
 	if (r == 0 && page && (page->cut || first > 0))

@@ -37,9 +37,10 @@ struct json_more {
 	struct short_names *names; /* each cgroup has the member "name"; NULL: none has it */
 	/*
 	 * With `public`: the first cgroups of which the text fits into this are written, and `unlisted` counts the
-	 * others; 0: all.
+	 * others, and `others` more; 0: all.
 	 */
 	size_t bytes_max;
+	size_t others;          /* cgroups that are not among the arguments */
 	struct json_page *page; /* the argument `cgroups` begins at its `first`; NULL: no paging */
 	const struct past
 		*past; /* the snapshot is of this past: adds json_put_past(); NULL: of the present */

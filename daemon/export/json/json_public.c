@@ -34,20 +34,6 @@ static bool has_path(const char *const *paths, size_t n, const char *path)
 	return bsearch(&path, paths, n, sizeof(*paths), compare_paths);
 }
 
-/*
- * Finds the snapshot's cgroups whose path is one of the sorted `paths`. Returns the number of indexes in
- * `ret`.
- */
-static size_t choose(const struct snapshot *snapshot, const char *const *paths, size_t n_paths, size_t *ret)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < snapshot->n_cgroups; i++)
-		if (has_path(paths, n_paths, snapshot->cgroups[i].path))
-			ret[n++] = i;
-	return n;
-}
-
 static int put_text(const char *text, size_t length, void *userdata)
 {
 	return fwrite(text, 1, length, userdata) == length ? 0 : -ENOMEM;
@@ -98,8 +84,34 @@ static const char **sort_paths(const struct series *const *series, size_t n)
 	return paths;
 }
 
-int json_public_top(const struct snapshot *snapshot, const struct series *const *series, size_t n_series,
-		    const struct json_public_labels *labels, char **ret_text, size_t *ret_length)
+/*
+ * Finds the snapshot's cgroups with a series, and the first `top` that are exported. `*ret_others` gets the number of other
+ * exported ones.
+ */
+static int choose(const struct snapshot *snapshot, const struct json_public_names *names, size_t top,
+		  size_t *ret, size_t *ret_n, size_t *ret_others)
+{
+	_cleanup_free_ const char **paths = sort_paths(names->series, names->n_series);
+	size_t exported = 0;
+
+	if (!paths)
+		return -ENOMEM;
+	*ret_n = *ret_others = 0;
+	for (size_t i = 0; i < snapshot->n_cgroups; i++) {
+		const char *path = snapshot->cgroups[i].path;
+		const bool is_exported = names->exported(path, names->userdata);
+
+		if (has_path(paths, names->n_series, path) || (is_exported && exported < top))
+			ret[(*ret_n)++] = i;
+		else
+			*ret_others += is_exported;
+		exported += is_exported;
+	}
+	return 0;
+}
+
+int json_public_top(const struct snapshot *snapshot, const struct json_public_names *names, char **ret_text,
+		    size_t *ret_length)
 {
 	struct json_more more = {
 		.trend = {.bins = JSON_PUBLIC_TREND_BINS, .bin_ns = TREND_SPAN_NS / JSON_PUBLIC_TREND_BINS},
@@ -107,13 +119,11 @@ int json_public_top(const struct snapshot *snapshot, const struct series *const 
 		.public = true,
 		.bytes_max = JSON_PUBLIC_BYTES_MAX - TAIL_BYTES,
 	};
-	_cleanup_free_ const char **paths = sort_paths(series, n_series);
 	_cleanup_free_ size_t *chosen = calloc(snapshot->n_cgroups + 1, sizeof(*chosen));
+	size_t n = 0;
+	int r = chosen ? choose(snapshot, names, 0, chosen, &n, &more.others) : -ENOMEM;
 
-	if (!paths || !chosen)
-		return -ENOMEM;
-	return write_top(snapshot, chosen, choose(snapshot, paths, n_series, chosen), labels, &more, ret_text,
-			 ret_length);
+	return r < 0 ? r : write_top(snapshot, chosen, n, &names->labels, &more, ret_text, ret_length);
 }
 
 /* ---- the past ---- */
@@ -155,22 +165,12 @@ int json_public_range(const struct past *past, bool open, const struct json_publ
 		.past = past,
 		.past_open = open,
 	};
-	_cleanup_free_ const char **paths = sort_paths(names->series, names->n_series);
 	_cleanup_free_ size_t *chosen = calloc(snapshot->n_cgroups + 1, sizeof(*chosen));
-	size_t n = 0, of_top = 0;
+	size_t n = 0;
+	int r = chosen ? choose(snapshot, names, names->top, chosen, &n, &more.others) : -ENOMEM;
 
-	if (!paths || !chosen)
-		return -ENOMEM;
-	for (size_t i = 0; i < snapshot->n_cgroups; i++) {
-		const char *path = snapshot->cgroups[i].path;
-		bool top = of_top < names->top && names->exported(path, names->userdata);
-
-		of_top += top;
-		if (top || has_path(paths, names->n_series, path))
-			chosen[n++] = i;
-	}
 	/* The past has the labels of its time. */
-	return write_top(snapshot, chosen, n, &labels, &more, ret_text, ret_length);
+	return r < 0 ? r : write_top(snapshot, chosen, n, &labels, &more, ret_text, ret_length);
 }
 
 /* Adds the names of all cgroups. Takes `object`; NULL: memory ran out. */

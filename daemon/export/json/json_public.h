@@ -25,8 +25,8 @@
 #define JSON_PUBLIC_TREND_BINS 60
 
 /*
- * Bytes of a table. Of more cgroups the first ones are listed, which are the costliest, and the member `unlisted` has the number
- * of the others.
+ * Bytes of a table. Of more cgroups the first ones are listed, which are the costliest. The member `unlisted` has the number
+ * of exported cgroups with samples that are not listed.
  */
 #define JSON_PUBLIC_BYTES_MAX (4UL << 20)
 
@@ -36,22 +36,22 @@ struct json_public_labels {
 	unsigned int labels;                   /* as in struct cgroup_label_wish */
 };
 
-/*
- * The table, with the histograms and the trend of each cgroup. It has the cgroups with a series of their own,
- * in the order of the snapshot.
- */
-int json_public_top(const struct snapshot *snapshot, const struct series *const *series, size_t n_series,
-		    const struct json_public_labels *labels, char **ret_text, size_t *ret_length);
-
 /* The cgroups that /metrics names, and those that it would name. */
 struct json_public_names {
 	const struct series *const *series;
 	size_t n_series;
-	size_t top; /* of the past: the costliest cgroups of the range, at most this many */
+	size_t top; /* of a range of the past: the costliest cgroups of the range, at most this many */
 	bool (*exported)(const char *path, void *userdata);
 	void *userdata; /* for `exported` */
 	struct json_public_labels labels;
 };
+
+/*
+ * The table, with the histograms and the trend of each cgroup. It has the cgroups with a series of their own,
+ * in the order of the snapshot.
+ */
+int json_public_top(const struct snapshot *snapshot, const struct json_public_names *names, char **ret_text,
+		    size_t *ret_length);
 
 /*
  * Returns the path of the cgroup that is shown as `shown` if it may be named, else NULL. `past` has all cgroups of a range;
