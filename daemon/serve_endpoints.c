@@ -205,20 +205,27 @@ static struct json_public_names public_names(struct server *server)
 	return names;
 }
 
-/* Returns the data for the table of the page at /, as of the last collection, like all answers. */
-static int get_public_top(void *userdata, char **ret_text, size_t *ret_length)
+/* Gets the snapshot of the table of the page at /, as of the last collection, like all answers. */
+static int get_public_snapshot(void *userdata, const struct snapshot **ret)
 {
 	struct server *server = userdata;
 	const char *origin = engine_head(sampling_engine(server->sampling))->origin;
 	const struct maybe_double window = {.known = strcmp(origin, "replay") != 0,
 					    .value = JSON_PUBLIC_WINDOW_SECONDS};
+
+	return get_snapshot(server, &window, ret);
+}
+
+static int get_public_top(void *userdata, char **ret_text, size_t *ret_length)
+{
+	struct server *server = userdata;
 	const struct json_public_names names = public_names(server);
 	const struct snapshot *snapshot;
-	int r = get_snapshot(server, &window, &snapshot);
+	int r = get_public_snapshot(server, &snapshot);
 
 	if (r < 0)
 		return r;
-	r = json_public_top(snapshot, &names, ret_text, ret_length);
+	r = json_public_top(snapshot, &names, NULL, ret_text, ret_length);
 	release_snapshot(server);
 	return r;
 }
@@ -255,13 +262,18 @@ static int get_view(void *userdata, const struct http_view *view, char **ret_tex
 		.history_off = server->history_off,
 		.policy = alerts_policy(server->alerts),
 		.names = public_names(server),
+		.snapshot = get_public_snapshot,
+		.userdata = server,
 		.suspects = {.find = get_neighbours, .userdata = server},
 		.modelled = server->http_zooms.modelled,
 	};
+	int r;
 
 	if (*server->http_zooms.enabled || server->http_zooms.modelled)
 		sources.zooms = server->http_zooms.zooms;
-	return http_view_make(&sources, view, ret_text, ret_length, ret_message);
+	r = http_view_make(&sources, view, ret_text, ret_length, ret_message);
+	release_snapshot(server);
+	return r;
 }
 
 static int get_health(void *userdata, const char **ret_reason)

@@ -115,7 +115,19 @@ static int make_range(struct made *made)
 	int r = get_past(made, HISTORY_ASK_PANES, 0, NULL, &past);
 
 	return r < 0 ? r
-		     : json_public_range(past, made->open, &made->sources->names, &made->text, &made->length);
+		     : json_public_range(past, made->open, &made->sources->names,
+					 made->view->cgroup[0] ? made->view->cgroup : NULL, &made->text,
+					 &made->length);
+}
+
+static int make_top(struct made *made)
+{
+	const struct snapshot *snapshot;
+	int r = made->sources->snapshot(made->sources->userdata, &snapshot);
+
+	return r < 0 ? r
+		     : json_public_top(snapshot, &made->sources->names, made->view->cgroup, &made->text,
+				       &made->length);
 }
 
 /*
@@ -198,8 +210,11 @@ static int make_zoom(struct made *made)
 }
 
 static int (*const makers[HTTP_VIEWS])(struct made *made) = {
-	[HTTP_VIEW_TIMELINE] = make_timeline, [HTTP_VIEW_RANGE] = make_range,
-	[HTTP_VIEW_ALERTS] = make_alerts,     [HTTP_VIEW_EXPLAIN] = make_explanation,
+	[HTTP_VIEW_TIMELINE] = make_timeline,
+	[HTTP_VIEW_RANGE] = make_range,
+	[HTTP_VIEW_TOP] = make_top,
+	[HTTP_VIEW_ALERTS] = make_alerts,
+	[HTTP_VIEW_EXPLAIN] = make_explanation,
 	[HTTP_VIEW_ZOOM] = make_zoom,
 };
 

@@ -15,6 +15,9 @@ struct http_view_sources {
 	const char *history_off; /* why none is kept; names [history] if a key of it is the reason */
 	const struct policy *policy;
 	struct json_public_names names;
+	/* Gets the snapshot of /top.json, which is valid until the next call. Returns 0 or -errno. */
+	int (*snapshot)(void *userdata, const struct snapshot **ret);
+	void *userdata;
 	struct json_suspects suspects; /* for explanations */
 	struct zooms *zooms;           /* NULL: zooms are not served */
 	bool modelled;                 /* the zooms are of modelled programs */

@@ -91,12 +91,21 @@ refuses 400 "/explain.json?rule=shared-lines&$sharing&until=$fired" 'expected th
 refuses 404 "/timeline.json?since=$since&cgroup=model:streaming" 'not among the cgroups'
 refuses 404 "/timeline.json?since=$since&cgroup=/none" 'not among the cgroups'
 refuses 404 '/explain.json?rule=shared-lines&cgroup=model:streaming' 'No such alert'
+answers '/top.json?match=streaming' '.cgroups == [] and .unlisted == 0'
+answers "/range.json?since=$since&match=streaming" '.cgroups == [] and .unlisted == 0'
+
+# A search also finds cgroups without a series.
+answers '/top.json?match=SHAR' '[.cgroups[].cgroup] == ["model:false-sharing"] and (.cgroups[0].events.loads.histogram | length > 0)'
+answers "/range.json?since=$since&match=Shar" '[.cgroups[].cgroup] == ["model:false-sharing"]'
+answers '/top.json?match=s*g' '.cgroups == []'
+refuses 400 '/top.json?match=' 'match: expected a text of 1 to 255 bytes'
+refuses 400 '/top.json?match=a&window=5' 'only the parameters match'
 refuses 404 '/explain.json?rule=none&cgroup=model:false-sharing' 'No such alert'
 
 refuses 400 /timeline.json 'expected the parameter since'
 refuses 400 "/timeline.json?since=$since&bins=361" 'bins: expected a whole number from 1 to 360'
 refuses 400 "/timeline.json?since=$since&bins=1&bins=2" 'each once'
-refuses 400 "/range.json?since=$since&x=1" 'only the parameters since and until'
+refuses 400 "/range.json?since=$since&x=1" 'only the parameters since, until and match'
 refuses 400 '/range.json?since=yesterday' 'since: expected a time'
 refuses 400 '/range.json?since=5&until=5' 'before'
 refuses 400 "/alerts.json?since=$since&cgroup=/a" 'only the parameters'

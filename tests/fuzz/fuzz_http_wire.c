@@ -63,6 +63,7 @@ static int view(void *userdata, const struct http_view *of, char **ret_text, siz
 
 	DEMAND(http_view_is_valid(of));
 	DEMAND(strlen(of->rule) < sizeof(of->rule) && strlen(of->cgroup) < sizeof(of->cgroup));
+	DEMAND(of->kind != HTTP_VIEW_TOP || (*of->cgroup && strlen(of->cgroup) < HTTP_VIEW_MATCH_MAX));
 	*ret_message = NULL;
 	(void)userdata;
 	*ret_text = n % 2 ? NULL : strdup("{}");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // For test_page.sh: replies to the requests of the page, always the same ones, in place of a server's. The browser
 // evaluates this before the page. `fixture.mode` chooses what is special: paused (without figures of a range), stopped, no-history,
-// no-zoom, no-zoom-yet, unknown, twice (an alert that fired before; `fixture.ended`: both are over), lost (an alert without an end), several (alerts), many (10,000 cgroups),
+// no-zoom, no-zoom-yet, unknown, twice (an alert that fired before; `fixture.ended`: both are over), lost (an alert without an end), several (alerts), many (200 cgroups),
 // counts (an event without a latency), stalls (nor sources), no-stores (to contended lines), parts (answers of five bins; refuses the third part twice),
 // empty (histograms without samples, all of them if `fixture.blank`), names (short names differ between the replies). While `fixture.hold` is a promise, no reply
 // comes; while `fixture.holdExplain` is one, no explanation. While `fixture.busy` is true, no figures of a range.
@@ -120,12 +120,12 @@ window.fixture = {mode: '', asked: [], hold: null};
 			total: {events: {loads: host}}, waits: waitsOf(host, until - since), taken: text(END), cgroups};
 	}
 
-	let thousands = null;
+	let hundreds = null;
 	function many() {
 		const one = figures(END - 10, END, true);
-		thousands = thousands || Array.from({length: 10000}, (_, i) => ({...one.cgroups[i % services.length], cgroup: '/kubepods.slice/pod' + i + '/cri-' + i + '.scope',
+		hundreds = hundreds || Array.from({length: 200}, (_, i) => ({...one.cgroups[i % services.length], cgroup: '/kubepods.slice/pod' + i + '/cri-' + i + '.scope',
 			name: 'shop-' + i % 40 + '/api-' + String(i).padStart(5, '0') + ' \u00b7 app', labels: {namespace: 'shop-' + i % 40}}));
-		return {...one, cgroups: thousands};
+		return {...one, cgroups: hundreds};
 	}
 
 	function top() {

@@ -3,8 +3,8 @@
 # The page at /, opened in Chromium. It must show the same values as pebsctl, on a wide and on a narrow screen, and
 # work with the keyboard. A name must never become markup. The page must request only from pebsd, once per
 # collection, and must not violate its policy. It must say when pebsd does not answer. With the fixed replies of
-# page_data.js: ranges of time and their addresses, charts, alerts, code, 10,000 cgroups, and what it says if
-# pebsd is paused or has no history. Leaves pictures of it in build/page/.
+# page_data.js: ranges of time and their addresses, charts, alerts, code, and what it says if pebsd is paused or has no
+# history. Leaves pictures of it in build/page/.
 set -u
 # shellcheck source=tests/e2e/daemon.sh
 . tests/e2e/daemon.sh
@@ -136,6 +136,48 @@ expect 'its sources' \
 	"$(evaluate '[...document.querySelectorAll("#sources tr th")].map(th => th.textContent).sort()')"
 look names
 innocent
+leave_page
+
+# 10,000 cgroups, of which the server lists the 50 costliest. The page says how many are not listed. The search finds them in the server.
+"$TOOLS/make_hostile" "$work/many.perf.data" 10000
+start --replay "$work/many.perf.data"
+replayed
+ask Page.navigate '{"url":"about:blank"}'
+open_page
+has 'the cgroups that are not listed' '99.5 % of them belong to cgroups that are not listed. Not listed: 9,950 cgroups.' rest
+names_in_table='[...document.querySelectorAll("#table tbody a")].map(a => a.title)'
+key / /
+ask Input.insertText '{"text":"M5555"}'
+becomes 'one that is not listed' '["\\u001b[31m5555"]' "$names_in_table.map(name => name.replace('comm:', ''))"
+has 'the number' '1 found' found
+key Enter $'\\r'
+has 'its figures' '31m5555' one-head
+becomes 'its sample' '"1"' 'document.querySelector("#buckets td").textContent'
+key Escape
+evaluate 'change({filter: "no such"})' >/dev/null
+has 'no such cgroup' 'No cgroup has “no such” in its name, path or labels.' none
+evaluate 'change({filter: "m77"})' >/dev/null
+becomes 'many' '[100,"111 found, the costliest are listed"]' '[document.querySelectorAll("#table tbody tr").length, document.getElementById("found").textContent]'
+evaluate 'change({filter: ""})' >/dev/null
+becomes 'no search' '[50,""]' '[document.querySelectorAll("#table tbody tr").length, document.getElementById("found").textContent]'
+evaluate 'go({cgroup: "comm:\u001b[31m4444"})' >/dev/null
+becomes 'the address of one that is not listed' '"1"' 'document.getElementById("one-gone").hidden && document.querySelector("#buckets td").textContent'
+look many
+innocent
+leave_page
+
+# As many of them as fit into an answer are listed if `top` asks for it.
+printf '[export]\ntop = 10000\n' >"$work/top.conf"
+start --config "$work/top.conf" --replay "$work/many.perf.data"
+replayed
+open_page
+becomes 'a bounded number of rows' 100 'document.querySelectorAll("#table tbody tr").length'
+expect 'listed and not listed' 10000 "$(evaluate 'top_.cgroups.length + top_.unlisted')"
+[ "$(evaluate 'top_.cgroups.length')" -gt 1000 ] || fail "few are listed: $(evaluate 'top_.cgroups.length')"
+echo "$(evaluate 'top_.cgroups.length') of 10,000 cgroups: drawn in $(evaluate '(began => { made = {}; render(); return Math.round(performance.now() - began); })(performance.now())') ms, again in" \
+	"$(evaluate '(began => { render(); return Math.round(performance.now() - began); })(performance.now())') ms"
+echo "search in the page: $(evaluate '(began => { state.filter = "m5555"; render(); const took = performance.now() - began; state.filter = ""; return Math.round(took); })(performance.now())') ms, in the" \
+	"server: $(evaluate '(began => fetch("top.json?match=m9999").then(r => r.json()).then(r => Math.round(performance.now() - began) + " ms, " + r.cgroups.length))(performance.now())') found"
 leave_page
 
 # The running model, at first without rules, then with a rule that fires and one that does not fire yet.
@@ -690,16 +732,13 @@ expect 'alerts of the past and of now' '[["c","firing",false],["d","firing",true
 	[{rule: "r", cgroup: "c", state: "pending", since: "2026-01-15T11:00:00Z", breached: "2026-01-15T11:00:00Z"},
 		{rule: "r", cgroup: "d", state: "firing", since: "2026-01-15T10:00:00Z"}], true).map(a => [a.cgroup, a.state, a.lost])')"
 
-# 10,000 cgroups: a bounded number of rows is drawn, and the search finds each of them.
+# A bounded number of rows is drawn, and more on request.
 data_page many ''
-expect 'rows' '[100,"Show more: 100 of 10,000 are listed"]' "$(evaluate '[document.querySelectorAll("#table tbody tr").length, document.getElementById("more").textContent]')"
-echo "10,000 cgroups: drawn in $(evaluate '(began => { made = {}; render(); return Math.round(performance.now() - began); })(performance.now())') ms, again in" \
-	"$(evaluate '(began => { render(); return Math.round(performance.now() - began); })(performance.now())') ms"
+expect 'rows' '[100,"Show more: 100 of 200 are listed"]' "$(evaluate '[document.querySelectorAll("#table tbody tr").length, document.getElementById("more").textContent]')"
 key / /
-ask Input.insertText '{"text":"api-09999"}'
-becomes 'the last one' '["shop-39/api-09999 · app"]' '[...document.querySelectorAll("#table tbody a")].map(a => a.textContent)'
+ask Input.insertText '{"text":"api-00199"}'
+becomes 'the last one' '["shop-39/api-00199 · app"]' '[...document.querySelectorAll("#table tbody a")].map(a => a.textContent)'
 key Escape
-look many
 innocent
 ask Page.removeScriptToEvaluateOnNewDocument "{\"identifier\":\"$script\"}"
 get / >"$work/served.html"

@@ -33,7 +33,9 @@ Test(http_view, paths)
 	cr_assert(http_view_of_path("/zoom.json", &kind));
 	cr_expect_eq(kind, HTTP_VIEW_ZOOM);
 	cr_expect_not(http_view_of_path("/timeline.json/", &kind));
-	cr_expect_not(http_view_of_path("/top.json", &kind));
+	cr_assert(http_view_of_path("/top.json", &kind));
+	cr_expect_eq(kind, HTTP_VIEW_TOP);
+	cr_expect_not(http_view_of_path("/metrics", &kind));
 }
 
 Test(http_view, a_timeline_with_everything)
@@ -63,6 +65,13 @@ Test(http_view, defaults)
 	cr_expect_str_eq(request.mistake, "");
 	cr_expect_eq(request.view.until, 0);
 	cr_expect_eq(request.seconds, 0);
+	request = READ(HTTP_VIEW_TOP, "match", "a*b");
+	cr_expect_str_eq(request.mistake, "");
+	cr_expect_str_eq(request.view.cgroup, "a*b");
+	cr_expect_eq(request.view.until, 0);
+	request = READ(HTTP_VIEW_RANGE, "since", "5", "match", "team=pay");
+	cr_expect_str_eq(request.mistake, "");
+	cr_expect_str_eq(request.view.cgroup, "team=pay");
 	request = READ(HTTP_VIEW_ZOOM, "cgroup", "model:shop", "seconds", "300");
 	cr_expect_eq(request.seconds, 300);
 }
@@ -84,8 +93,18 @@ Test(http_view, mistakes)
 		{HTTP_VIEW_RANGE, {"since", "253402300800"}, "since: expected a time"},
 		{HTTP_VIEW_RANGE, {"since", "5", "until", "5"}, "a time of `since` before"},
 		{HTTP_VIEW_RANGE, {"since", "1795790000"}, "a time of `since` before"},
-		{HTTP_VIEW_RANGE, {"since", "5", "since", "6"}, "since and until, each once"},
-		{HTTP_VIEW_RANGE, {"since", "5", "bins", "6"}, "only the parameters since and until"},
+		{HTTP_VIEW_RANGE, {"since", "5", "since", "6"}, "since, until and match, each once"},
+		{HTTP_VIEW_RANGE, {"since", "5", "bins", "6"}, "only the parameters since, until and match"},
+		{HTTP_VIEW_RANGE, {"since", "5", "match", ""}, "match: expected a text of 1 to 255 bytes"},
+		{HTTP_VIEW_RANGE, {"match", "a"}, "expected the parameter since"},
+		{HTTP_VIEW_TOP, {NULL}, "expected the parameter match"},
+		{HTTP_VIEW_TOP, {"match", ""}, "match: expected a text of 1 to 255 bytes"},
+		{HTTP_VIEW_TOP, {"match", "a\n"}, "match: expected"},
+		{HTTP_VIEW_TOP, {"match", "\xff"}, "match: expected"},
+		{HTTP_VIEW_TOP, {"match", "a%00"}, "only the parameters match"},
+		{HTTP_VIEW_TOP, {"match", "a", "match", "b"}, "only the parameters match"},
+		{HTTP_VIEW_TOP, {"match", "a", "since", "5"}, "only the parameters match"},
+		{HTTP_VIEW_TIMELINE, {"since", "5", "match", "a"}, "only the parameters"},
 		{HTTP_VIEW_ALERTS, {"since", NULL}, "with a value"},
 		{HTTP_VIEW_TIMELINE,
 		 {"since", "5", "bins", "0"},
@@ -111,7 +130,7 @@ Test(http_view, mistakes)
 
 Test(http_view, names_that_are_too_long)
 {
-	char cgroup[HTTP_VIEW_CGROUP_MAX + 1], rule[HTTP_VIEW_RULE_MAX + 1];
+	char cgroup[HTTP_VIEW_CGROUP_MAX + 1], rule[HTTP_VIEW_RULE_MAX + 1], match[HTTP_VIEW_MATCH_MAX + 1];
 	struct http_view_request request;
 
 	memset(cgroup, 'a', sizeof(cgroup));
@@ -123,6 +142,13 @@ Test(http_view, names_that_are_too_long)
 	cr_expect(*request.mistake);
 	request = READ(HTTP_VIEW_EXPLAIN, "rule", rule + 1, "cgroup", cgroup + 1);
 	cr_expect_str_eq(request.mistake, "");
+	memset(match, 'a', sizeof(match));
+	match[sizeof(match) - 1] = '\0';
+	request = READ(HTTP_VIEW_TOP, "match", match);
+	cr_expect(*request.mistake);
+	cr_expect_str_eq(request.view.cgroup, "");
+	request = READ(HTTP_VIEW_TOP, "match", match + 1);
+	cr_expect_str_eq(request.mistake, "");
 }
 
 Test(http_view, there_and_back)
@@ -132,6 +158,8 @@ Test(http_view, there_and_back)
 		     "cgroup", "/a b")
 			.view,
 		READ(HTTP_VIEW_RANGE, "since", "0", "until", "253402300799").view,
+		READ(HTTP_VIEW_RANGE, "since", "5", "match", "a b").view,
+		READ(HTTP_VIEW_TOP, "match", "5555").view,
 		READ(HTTP_VIEW_ALERTS, "since", "0").view,
 		READ(HTTP_VIEW_EXPLAIN, "rule", "slow db", "cgroup", "/a").view,
 		READ(HTTP_VIEW_ZOOM, "cgroup", "model:shop").view,
@@ -165,7 +193,10 @@ Test(http_view, messages_that_are_not_valid)
 		{HTTP_VIEW_RANGE, "5 6 1 0 0\n\n"},
 		{HTTP_VIEW_RANGE, "5 6 0 0 1\n\n"},
 		{HTTP_VIEW_RANGE, "5 6 0 0 0\nrule\n"},
-		{HTTP_VIEW_RANGE, "5 6 0 0 0\n\n/a"},
+		{HTTP_VIEW_ALERTS, "5 6 0 0 0\n\n/a"},
+		{HTTP_VIEW_TOP, "0 0 0 0 0\n\n"},
+		{HTTP_VIEW_TOP, "5 6 0 0 0\n\na"},
+		{HTTP_VIEW_TOP, "0 0 0 0 0\nrule\na"},
 		{HTTP_VIEW_RANGE, "5  6 0 0 0\n\n"},
 		{HTTP_VIEW_RANGE, "-5 6 0 0 0\n\n"},
 		{HTTP_VIEW_RANGE, "5 253402300800 0 0 0\n\n"},
@@ -179,11 +210,19 @@ Test(http_view, messages_that_are_not_valid)
 		{HTTP_VIEW_EXPLAIN, "6 5 0 0 0\nrule\n/a"},
 		{HTTP_VIEW_ZOOM, "0 0 0 0 0\n\n"},
 	};
+	char text[HTTP_VIEW_TEXT_MAX];
 	struct http_view view;
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		cr_expect_eq(http_view_read(cases[i].kind, cases[i].text, &view), -EBADMSG, "case %zu", i);
 	cr_expect_eq(http_view_read(HTTP_VIEW_RANGE, "5 6 0 0 0\n\n", &view), 0);
+	/* A search is shorter than a cgroup may be. */
+	memset(text, 'a', sizeof(text));
+	memcpy(text, "0 0 0 0 0\n\n", 11);
+	text[11 + HTTP_VIEW_MATCH_MAX] = '\0';
+	cr_expect_eq(http_view_read(HTTP_VIEW_TOP, text, &view), -EBADMSG);
+	text[11 + HTTP_VIEW_MATCH_MAX - 1] = '\0';
+	cr_expect_eq(http_view_read(HTTP_VIEW_TOP, text, &view), 0);
 }
 
 Test(http_view, an_explanation_may_have_a_range)

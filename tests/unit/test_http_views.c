@@ -118,6 +118,11 @@ Test(http_views, are_json_with_the_parameters_of_the_request)
 	cr_expect_eq(fixture.last.kind, HTTP_VIEW_ALERTS);
 	expect("/alerts.json", 200, "alerts");
 	cr_expect_eq(fixture.made, 4, "without a range it is the document of the present");
+	expect("/top.json?match=5%2A", 200, "{}");
+	cr_expect_eq(fixture.last.kind, HTTP_VIEW_TOP);
+	cr_expect_str_eq(fixture.last.cgroup, "5*");
+	expect("/top.json", 200, "cgroups");
+	cr_expect_eq(fixture.made, 5, "without a search it is the document of the present");
 }
 
 Test(http_views, wrong_requests)
@@ -128,6 +133,8 @@ Test(http_views, wrong_requests)
 	expect("/timeline.json?since=5&until=6&x=1", 400, "only the parameters");
 	expect("/timeline.json?since=5&until=6&cgroup=/%00", 400, "only the parameters");
 	expect("/alerts.json?since", 400, "only the parameters");
+	expect("/top.json?match", 400, "only the parameters match");
+	expect("/top.json?match=", 400, "match: expected");
 	expect("/zoom.json?cgroup=/a", 403, "Zooms are not served");
 	client = http_client_exchange(&server, "HEAD /range.json?since=5 HTTP/1.1\r\nHost: test\r\n\r\n");
 	cr_expect_eq(http_client_status(&client), 405);

@@ -54,7 +54,7 @@ static json_object *top(const struct snapshot *snapshot, const char *first, cons
 	cr_assert_eq(json_public_top(snapshot,
 				     &(struct json_public_names){
 					     .series = list, .n_series = n, .exported = is_exported},
-				     &text, &length),
+				     NULL, &text, &length),
 		     0);
 	return parse(text, length);
 }
@@ -123,7 +123,7 @@ Test(json_public, names_are_made_of_the_labels_of_metrics_and_no_others)
 		size_t length = 0;
 		char *text = NULL;
 
-		cr_assert_eq(json_public_top(snapshot, &names, &text, &length), 0);
+		cr_assert_eq(json_public_top(snapshot, &names, NULL, &text, &length), 0);
 		object = parse(text, length);
 		cgroup = json_object_array_get_idx(json_get_array(object, "cgroups"), 0);
 		cr_expect_str_eq(json_get_text(cgroup, "name"), cases[i].name);
@@ -191,6 +191,48 @@ Test(json_public, exported_cgroups_without_a_series_are_counted)
 	object = top(snapshot, snapshot->cgroups[1].path, NULL);
 	cr_expect_eq(unlisted_of(object), n - 2, "one that is not exported is not even counted");
 	json_object_put(object);
+}
+
+/* Returns the paths that a search finds, with a blank before each. */
+static const char *found(const struct snapshot *snapshot, unsigned int labels, const char *match)
+{
+	static char all[1024];
+	const struct json_public_names names = {.exported = is_exported,
+						.labels = {snapshot->containers, labels}};
+	_cleanup_json_ json_object *object = NULL;
+	json_object *cgroups;
+	char *text = NULL;
+	size_t length;
+
+	cr_assert_eq(json_public_top(snapshot, &names, match, &text, &length), 0);
+	object = parse(text, length);
+	cgroups = json_get_array(object, "cgroups");
+	all[0] = '\0';
+	for (size_t i = 0; i < json_object_array_length(cgroups); i++)
+		(void)snprintf(all + strlen(all), sizeof(all) - strlen(all), " %s",
+			       json_get_text(json_object_array_get_idx(cgroups, i), "cgroup"));
+	cr_expect_eq(unlisted_of(object), 0);
+	return all;
+}
+
+Test(json_public, a_search_finds_cgroups_without_a_series_by_path_name_and_label)
+{
+	static const struct container_lookup lookup = {.find = find_pod};
+	struct snapshot *snapshot = example_several();
+
+	cr_assert_eq(snapshot->n_cgroups, 3);
+	snapshot->containers = &lookup;
+	snapshot->cgroups[0].path =
+		"/docker/3f4a1b9c0d2e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8";
+	snapshot->cgroups[1].path = "/system.slice/db.service";
+	snapshot->cgroups[2].path = "/secret";
+	cr_expect_str_eq(found(snapshot, 0, "SLICE/db"), " /system.slice/db.service", "in either case");
+	cr_expect_str_eq(found(snapshot, 0, "secret"), "", "not exported");
+	cr_expect_str_eq(found(snapshot, 0, "d*b"), "", "no pattern");
+	cr_expect_str_eq(found(snapshot, 0, "docker-3f"), found(snapshot, 0, "/docker/"), "a name");
+	cr_expect(*found(snapshot, 0, "docker-3f"));
+	cr_expect_str_eq(found(snapshot, 0, "pod=cart"), "", "a label that is not public");
+	cr_expect(*found(snapshot, 1U << CONTAINER_LABEL_POD, "pod=cart"));
 }
 
 Test(json_public, names_of_any_bytes_are_strings)
@@ -320,7 +362,7 @@ Test(json_public, the_past_names_what_metrics_name_or_would_have_named)
 	char *text = NULL;
 	size_t length;
 
-	cr_assert_eq(json_public_range(past, false, &names, &text, &length), 0);
+	cr_assert_eq(json_public_range(past, false, &names, NULL, &text, &length), 0);
 	object = parse(text, length);
 	cgroups = json_get_array(object, "cgroups");
 	cr_assert_eq(json_object_array_length(cgroups), ARRAY_SIZE(expected));
@@ -387,6 +429,18 @@ static void expect_bounded(char *text, size_t length)
 	}
 }
 
+/* "-1" is in cgroup-1, -10 to -19, -100 to -199 and -1000 to -1999. */
+static void expect_found(char *text, size_t length)
+{
+	_cleanup_json_ json_object *object = parse(text, length);
+	json_object *cgroups = json_get_array(object, "cgroups");
+
+	cr_assert_eq(json_object_array_length(cgroups), JSON_PUBLIC_MATCHES_MAX);
+	cr_expect_eq(unlisted_of(object), 1111 - JSON_PUBLIC_MATCHES_MAX);
+	cr_expect_str_eq(json_get_text(json_object_array_get_idx(cgroups, 1), "cgroup"),
+			 "/some.slice/cgroup-10");
+}
+
 Test(json_public, a_table_is_bounded_and_says_how_many_it_leaves_out)
 {
 	static char paths[MANY][40];
@@ -398,7 +452,7 @@ Test(json_public, a_table_is_bounded_and_says_how_many_it_leaves_out)
 	char *text = NULL;
 	size_t length;
 
-	cr_assert_eq(json_public_range(past, false, &names, &text, &length), 0);
+	cr_assert_eq(json_public_range(past, false, &names, NULL, &text, &length), 0);
 	expect_bounded(text, length);
 	for (size_t i = 0; i < MANY; i++) {
 		all[i].path = paths[i];
@@ -406,8 +460,13 @@ Test(json_public, a_table_is_bounded_and_says_how_many_it_leaves_out)
 	}
 	names.series = list;
 	names.n_series = MANY;
-	cr_assert_eq(json_public_top(past_snapshot(past), &names, &text, &length), 0);
+	cr_assert_eq(json_public_top(past_snapshot(past), &names, NULL, &text, &length), 0);
 	expect_bounded(text, length);
+	/* A search lists fewer, and says how many more it found. */
+	cr_assert_eq(json_public_top(past_snapshot(past), &names, "-1", &text, &length), 0);
+	expect_found(text, length);
+	cr_assert_eq(json_public_range(past, false, &names, "-1", &text, &length), 0);
+	expect_found(text, length);
 	past_free(past);
 	some_panes_done(&panes);
 }
@@ -431,7 +490,7 @@ Test(json_public, a_range_does_not_compare_each_cgroup_with_each_series, .timeou
 	for (size_t i = 0; i < SERIES; i++)
 		list[i] = &series;
 	names.series = list;
-	cr_assert_eq(json_public_range(past, false, &names, &text, &length), 0);
+	cr_assert_eq(json_public_range(past, false, &names, NULL, &text, &length), 0);
 	object = parse(text, length);
 	cr_expect_eq(json_object_array_length(json_get_array(object, "cgroups")), 0);
 	cr_expect(json_get_u64(object, "unlisted", &unlisted) && unlisted == MANY);

@@ -242,7 +242,7 @@ Test(json_waits, public_rows_have_no_bounds)
 
 	snapshot->cgroups[0].entry = 3;
 	snapshot->window = window;
-	cr_assert_eq(json_public_top(snapshot, &names, &text, &length), 0);
+	cr_assert_eq(json_public_top(snapshot, &names, NULL, &text, &length), 0);
 	cr_expect_not_null(strstr(text, "\"cores_lost\":{\"value\":2.000000}"), "%s", text);
 	window_free(window);
 }

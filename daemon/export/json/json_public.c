@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "base/utf8.h"
+#include "cgroup/container_label.h"
 #include "cgroup/short_names.h"
 #include "export/json/json.h"
 #include "export/json/json_names.h"
@@ -39,39 +40,6 @@ static int put_text(const char *text, size_t length, void *userdata)
 	return fwrite(text, 1, length, userdata) == length ? 0 : -ENOMEM;
 }
 
-/* Writes the table of the chosen cgroups, with their names. */
-static int write_top(const struct snapshot *snapshot, const size_t *chosen, size_t n,
-		     const struct json_public_labels *labels, struct json_more *more, char **ret_text,
-		     size_t *ret_length)
-{
-	_cleanup_(short_names_freep) struct short_names *names = NULL;
-	_cleanup_free_ char *text = NULL;
-	bool longer = false;
-	FILE *out;
-	int r = short_names_new(labels->lookup, labels->labels, &names);
-
-	for (size_t i = 0; r == 0 && i < n; i++)
-		if (!snapshot->cgroups[chosen[i]].alive)
-			r = short_names_add_removed(names, snapshot->cgroups[chosen[i]].path, &longer);
-	for (size_t i = 0; r == 0 && i < n; i++)
-		if (snapshot->cgroups[chosen[i]].alive)
-			r = short_names_add(names, snapshot->cgroups[chosen[i]].path, true);
-	if (r < 0)
-		return r;
-	more->names = names;
-	more->labels = labels->labels;
-	out = open_memstream(&text, ret_length);
-	if (!out)
-		return -ENOMEM;
-	r = json_write_top(snapshot, chosen, n, more, PLAIN, put_text, out);
-	if (fclose(out) != 0)
-		r = -ENOMEM;
-	if (r < 0)
-		return r;
-	*ret_text = TAKE_PTR(text);
-	return 0;
-}
-
 /* Returns the sorted paths of the series, or NULL if memory is short. */
 static const char **sort_paths(const struct series *const *series, size_t n)
 {
@@ -84,46 +52,162 @@ static const char **sort_paths(const struct series *const *series, size_t n)
 	return paths;
 }
 
-/*
- * Finds the snapshot's cgroups with a series, and the first `top` that are exported. `*ret_others` gets the number of other
- * exported ones.
- */
+/* Some cgroups of a snapshot. */
+struct chosen {
+	size_t *list; /* their indexes */
+	size_t n;
+	size_t others; /* exported cgroups that were not chosen */
+	struct short_names *names;
+};
+
+static void chosen_done(struct chosen *chosen)
+{
+	free(chosen->list);
+	short_names_free(chosen->names);
+}
+
+/* Chooses the cgroups with a series, and the first `top` that are exported. With `only_exported` no others. */
 static int choose(const struct snapshot *snapshot, const struct json_public_names *names, size_t top,
-		  size_t *ret, size_t *ret_n, size_t *ret_others)
+		  bool only_exported, struct chosen *chosen)
 {
 	_cleanup_free_ const char **paths = sort_paths(names->series, names->n_series);
 	size_t exported = 0;
 
-	if (!paths)
+	chosen->list = calloc(snapshot->n_cgroups + 1, sizeof(*chosen->list));
+	if (!paths || !chosen->list)
 		return -ENOMEM;
-	*ret_n = *ret_others = 0;
 	for (size_t i = 0; i < snapshot->n_cgroups; i++) {
 		const char *path = snapshot->cgroups[i].path;
 		const bool is_exported = names->exported(path, names->userdata);
 
-		if (has_path(paths, names->n_series, path) || (is_exported && exported < top))
-			ret[(*ret_n)++] = i;
+		if ((is_exported && exported < top) ||
+		    (!only_exported && has_path(paths, names->n_series, path)))
+			chosen->list[chosen->n++] = i;
 		else
-			*ret_others += is_exported;
+			chosen->others += is_exported;
 		exported += is_exported;
 	}
 	return 0;
 }
 
-int json_public_top(const struct snapshot *snapshot, const struct json_public_names *names, char **ret_text,
-		    size_t *ret_length)
+static int name_chosen(const struct snapshot *snapshot, const struct json_public_labels *labels,
+		       struct chosen *chosen)
+{
+	bool longer = false;
+	int r = short_names_new(labels->lookup, labels->labels, &chosen->names);
+
+	for (size_t i = 0; r == 0 && i < chosen->n; i++)
+		if (!snapshot->cgroups[chosen->list[i]].alive)
+			r = short_names_add_removed(chosen->names, snapshot->cgroups[chosen->list[i]].path,
+						    &longer);
+	for (size_t i = 0; r == 0 && i < chosen->n; i++)
+		if (snapshot->cgroups[chosen->list[i]].alive)
+			r = short_names_add(chosen->names, snapshot->cgroups[chosen->list[i]].path, true);
+	return r;
+}
+
+/* Sets `*ret` if a public label of the cgroup, as LABEL=VALUE, contains the text. */
+static int match_labels(const struct snapshot *snapshot, const char *path, unsigned int labels,
+			const char *match, bool *ret)
+{
+	const struct container_lookup *lookup = snapshot->containers;
+	const struct container *container = lookup && labels ? lookup->find(lookup->userdata, path) : NULL;
+
+	for (enum container_label label = 0; container && !*ret && label < CONTAINER_LABELS; label++) {
+		_cleanup_free_ char *shown = NULL, *text = NULL;
+
+		if (!container->text[label] || !(labels & 1U << label))
+			continue;
+		if (utf8_show(container->text[label], &shown) < 0)
+			return -ENOMEM;
+		if (asprintf(&text, "%s=%s", container_label_name(label), shown) < 0) {
+			text = NULL;
+			return -ENOMEM;
+		}
+		*ret = strcasestr(text, match);
+	}
+	return 0;
+}
+
+static int match_cgroup(const struct snapshot *snapshot, const char *path, unsigned int labels,
+			struct short_names *names, const char *match, bool *ret)
+{
+	_cleanup_free_ char *shown = NULL;
+	const char *name;
+
+	*ret = false;
+	if (utf8_show(path, &shown) < 0)
+		return -ENOMEM;
+	name = short_names_find(names, shown);
+	if (!name)
+		return -ENOMEM;
+	*ret = strcasestr(shown, match) || strcasestr(name, match);
+	return *ret ? 0 : match_labels(snapshot, path, labels, match, ret);
+}
+
+/* Keeps only the first JSON_PUBLIC_MATCHES_MAX of the chosen cgroups that a search finds. */
+static int keep_matching(const struct snapshot *snapshot, unsigned int labels, const char *match,
+			 struct chosen *chosen)
+{
+	size_t n = 0, others = 0;
+
+	for (size_t i = 0; i < chosen->n; i++) {
+		bool found;
+		int r = match_cgroup(snapshot, snapshot->cgroups[chosen->list[i]].path, labels, chosen->names,
+				     match, &found);
+
+		if (r < 0)
+			return r;
+		if (found && n < JSON_PUBLIC_MATCHES_MAX)
+			chosen->list[n++] = chosen->list[i];
+		else
+			others += found;
+	}
+	chosen->n = n;
+	chosen->others = others;
+	return 0;
+}
+
+/* Writes the table of the cgroups that are chosen, with their names. `top`, `match`: see json_public.h. */
+static int write_table(const struct snapshot *snapshot, const struct json_public_names *names, size_t top,
+		       const char *match, struct json_more *more, char **ret_text, size_t *ret_length)
+{
+	_cleanup_(chosen_done) struct chosen chosen = {0};
+	_cleanup_free_ char *text = NULL;
+	FILE *out;
+	int r = choose(snapshot, names, match ? SIZE_MAX : top, match, &chosen);
+
+	if (r == 0)
+		r = name_chosen(snapshot, &names->labels, &chosen);
+	if (r == 0 && match)
+		r = keep_matching(snapshot, names->labels.labels, match, &chosen);
+	if (r < 0)
+		return r;
+	more->histograms = more->public = true;
+	more->bytes_max = JSON_PUBLIC_BYTES_MAX - TAIL_BYTES;
+	more->names = chosen.names;
+	more->labels = names->labels.labels;
+	more->others = chosen.others;
+	out = open_memstream(&text, ret_length);
+	if (!out)
+		return -ENOMEM;
+	r = json_write_top(snapshot, chosen.list, chosen.n, more, PLAIN, put_text, out);
+	if (fclose(out) != 0)
+		r = -ENOMEM;
+	if (r < 0)
+		return r;
+	*ret_text = TAKE_PTR(text);
+	return 0;
+}
+
+int json_public_top(const struct snapshot *snapshot, const struct json_public_names *names, const char *match,
+		    char **ret_text, size_t *ret_length)
 {
 	struct json_more more = {
 		.trend = {.bins = JSON_PUBLIC_TREND_BINS, .bin_ns = TREND_SPAN_NS / JSON_PUBLIC_TREND_BINS},
-		.histograms = true,
-		.public = true,
-		.bytes_max = JSON_PUBLIC_BYTES_MAX - TAIL_BYTES,
 	};
-	_cleanup_free_ size_t *chosen = calloc(snapshot->n_cgroups + 1, sizeof(*chosen));
-	size_t n = 0;
-	int r = chosen ? choose(snapshot, names, 0, chosen, &n, &more.others) : -ENOMEM;
 
-	return r < 0 ? r : write_top(snapshot, chosen, n, &names->labels, &more, ret_text, ret_length);
+	return write_table(snapshot, names, 0, match, &more, ret_text, ret_length);
 }
 
 /* ---- the past ---- */
@@ -150,27 +234,21 @@ const char *json_public_path(const struct json_public_names *names, const struct
 }
 
 int json_public_range(const struct past *past, bool open, const struct json_public_names *names,
-		      char **ret_text, size_t *ret_length)
+		      const char *match, char **ret_text, size_t *ret_length)
 {
 	const struct past_span range = past_range(past);
 	const struct snapshot *snapshot = past_snapshot(past);
-	const struct json_public_labels labels = {.lookup = snapshot->containers,
-						  .labels = names->labels.labels};
+	struct json_public_names named = *names;
 	struct json_more more = {
 		.trend = {.bins = JSON_PUBLIC_TREND_BINS,
 			  .bin_ns = (range.until_us - range.since_us) / JSON_PUBLIC_TREND_BINS * 1000},
-		.histograms = true,
-		.public = true,
-		.bytes_max = JSON_PUBLIC_BYTES_MAX - TAIL_BYTES,
 		.past = past,
 		.past_open = open,
 	};
-	_cleanup_free_ size_t *chosen = calloc(snapshot->n_cgroups + 1, sizeof(*chosen));
-	size_t n = 0;
-	int r = chosen ? choose(snapshot, names, names->top, chosen, &n, &more.others) : -ENOMEM;
 
 	/* The past has the labels of its time. */
-	return r < 0 ? r : write_top(snapshot, chosen, n, &labels, &more, ret_text, ret_length);
+	named.labels.lookup = snapshot->containers;
+	return write_table(snapshot, &named, names->top, match, &more, ret_text, ret_length);
 }
 
 /* Adds the names of all cgroups. Takes `object`; NULL: memory ran out. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The data of the page at /, as JSON for everybody who can connect to HTTP. It names only cgroups and alerts
- * that /metrics names. The format is that of json.h and json_rules.h, without anything that /metrics does not
+ * that /metrics names. A search also finds cgroups that /metrics may name. The format is that of json.h and json_rules.h, without anything that /metrics does not
  * show: ids of cgroups, notes on the machine, patterns and actions of rules. A reply about the past has notes on how events
  * were sampled. An alert that has a pebsd_alert series also has its value, its bounds and its limits, and is explained. For
  * the past the same limits and filters hold. Pure functions.
@@ -30,6 +30,9 @@
  */
 #define JSON_PUBLIC_BYTES_MAX (4UL << 20)
 
+/* Cgroups that a search finds: as many as the page draws. */
+#define JSON_PUBLIC_MATCHES_MAX 100
+
 /* The labels that names of cgroups may be made of: those of /metrics. Zeroed: only the path. */
 struct json_public_labels {
 	const struct container_lookup *lookup; /* NULL: no container is known */
@@ -48,10 +51,12 @@ struct json_public_names {
 
 /*
  * The table, with the histograms and the trend of each cgroup. It has the cgroups with a series of their own,
- * in the order of the snapshot.
+ * in the order of the snapshot. `match` not NULL: it has instead the first JSON_PUBLIC_MATCHES_MAX exported cgroups whose
+ * name, path or label, as LABEL=VALUE, contains this text in its shown form, in letters of either case. `unlisted` is then
+ * the number of the other ones that do. A search takes O(n log n) for n cgroups.
  */
-int json_public_top(const struct snapshot *snapshot, const struct json_public_names *names, char **ret_text,
-		    size_t *ret_length);
+int json_public_top(const struct snapshot *snapshot, const struct json_public_names *names, const char *match,
+		    char **ret_text, size_t *ret_length);
 
 /*
  * Returns the path of the cgroup that is shown as `shown` if it may be named, else NULL. `past` has all cgroups of a range;
@@ -62,7 +67,7 @@ const char *json_public_path(const struct json_public_names *names, const struct
 
 /* The table of a range of the past, with the cgroups that may be named, as json_public_top(). */
 int json_public_range(const struct past *past, bool open, const struct json_public_names *names,
-		      char **ret_text, size_t *ret_length);
+		      const char *match, char **ret_text, size_t *ret_length);
 
 /* The reply of GetHistory. `history` is about all cgroups, or about one that may be named. */
 int json_public_history(const struct json_history *history, struct json_page *page,

@@ -189,12 +189,20 @@ static enum http_host check_host(const struct http_server *server, const struct 
 	return http_host_check(&asked);
 }
 
-static bool has_range(struct MHD_Connection *library)
+static bool has_parameter(struct MHD_Connection *library, const char *key)
 {
-	return MHD_lookup_connection_value_n(library, MHD_GET_ARGUMENT_KIND, "since", strlen("since"), NULL,
-					     NULL) == MHD_YES ||
-	       MHD_lookup_connection_value_n(library, MHD_GET_ARGUMENT_KIND, "until", strlen("until"), NULL,
-					     NULL) == MHD_YES;
+	return MHD_lookup_connection_value_n(library, MHD_GET_ARGUMENT_KIND, key, strlen(key), NULL, NULL) ==
+	       MHD_YES;
+}
+
+/* Two paths are documents of the present without such a parameter, and views with it. */
+static bool is_view(struct MHD_Connection *library, const char *path, enum http_view_kind *ret)
+{
+	if (!http_view_of_path(path, ret))
+		return false;
+	if (*ret == HTTP_VIEW_TOP)
+		return has_parameter(library, "match");
+	return *ret != HTTP_VIEW_ALERTS || has_parameter(library, "since") || has_parameter(library, "until");
 }
 
 /* An MHD_AccessHandlerCallback. NOLINTBEGIN(readability-non-const-parameter) */
@@ -238,7 +246,7 @@ enum MHD_Result http_requests_answer(void *userdata, struct MHD_Connection *libr
 	if (strcmp(path, HTTP_PROFILE_PATH) == 0)
 		return strcmp(method, MHD_HTTP_METHOD_GET) == 0 ? send_waited(server, connection, NULL)
 								: http_send_not_allowed(library, "GET");
-	if (http_view_of_path(path, &view) && (view != HTTP_VIEW_ALERTS || has_range(library)))
+	if (is_view(library, path, &view))
 		return strcmp(method, MHD_HTTP_METHOD_GET) == 0 ? send_waited(server, connection, &view)
 								: http_send_not_allowed(library, "GET");
 	if (strcmp(path, "/top.json") == 0)

@@ -15,11 +15,12 @@
 /* Panes of the history have this length (HISTORY_PANE_SECONDS), which the history's server does not include here. */
 #define ROUND_SECONDS 10
 
-enum parameter { SINCE, UNTIL, BINS, OFFSET, HISTOGRAMS, CGROUP, RULE, SECONDS, PARAMETERS };
+enum parameter { SINCE, UNTIL, BINS, OFFSET, HISTOGRAMS, CGROUP, RULE, SECONDS, MATCH, PARAMETERS };
 
 static const char *const names[PARAMETERS] = {
-	[SINCE] = "since",           [UNTIL] = "until",   [BINS] = "bins", [OFFSET] = "offset",
-	[HISTOGRAMS] = "histograms", [CGROUP] = "cgroup", [RULE] = "rule", [SECONDS] = "seconds",
+	[SINCE] = "since",   [UNTIL] = "until",           [BINS] = "bins",
+	[OFFSET] = "offset", [HISTOGRAMS] = "histograms", [CGROUP] = "cgroup",
+	[RULE] = "rule",     [SECONDS] = "seconds",       [MATCH] = "match",
 };
 
 #define BIT(parameter) (1U << (parameter))
@@ -33,7 +34,8 @@ static const struct {
 	[HTTP_VIEW_TIMELINE] = {"/timeline.json",
 				RANGE | BIT(BINS) | BIT(OFFSET) | BIT(CGROUP) | BIT(HISTOGRAMS), BIT(SINCE),
 				"since, until, bins, offset, cgroup and histograms"},
-	[HTTP_VIEW_RANGE] = {"/range.json", RANGE, BIT(SINCE), "since and until"},
+	[HTTP_VIEW_RANGE] = {"/range.json", RANGE | BIT(MATCH), BIT(SINCE), "since, until and match"},
+	[HTTP_VIEW_TOP] = {"/top.json", BIT(MATCH), BIT(MATCH), "match"},
 	[HTTP_VIEW_ALERTS] = {"/alerts.json", RANGE, BIT(SINCE), "since and until"},
 	[HTTP_VIEW_EXPLAIN] = {"/explain.json", RANGE | BIT(RULE) | BIT(CGROUP), BIT(RULE) | BIT(CGROUP),
 			       "rule, cgroup, since and until"},
@@ -127,6 +129,13 @@ static void read_value(struct http_view_request *request, enum parameter paramet
 		break;
 	case SECONDS:
 		read_number(request, parameter, value, 1, HTTP_PROFILE_SECONDS_MAX, &request->seconds);
+		break;
+	case MATCH:
+		if (!value[0] || strlen(value) >= HTTP_VIEW_MATCH_MAX || !utf8_is_valid(value) ||
+		    strpbrk(value, "\n"))
+			MISTAKE(request, "match: expected a text of 1 to %d bytes", HTTP_VIEW_MATCH_MAX - 1);
+		else
+			(void)stpcpy(view->cgroup, value);
 		break;
 	case PARAMETERS:
 		break;

@@ -12,9 +12,11 @@ static const struct {
 	bool range, bins, cgroup, rule;
 	bool range_or_none;
 	bool needs_cgroup;
+	bool match;
 } kinds[HTTP_VIEWS] = {
 	[HTTP_VIEW_TIMELINE] = {.range = true, .bins = true, .cgroup = true},
-	[HTTP_VIEW_RANGE] = {.range = true},
+	[HTTP_VIEW_RANGE] = {.range = true, .cgroup = true, .match = true},
+	[HTTP_VIEW_TOP] = {.cgroup = true, .needs_cgroup = true, .match = true},
 	[HTTP_VIEW_ALERTS] = {.range = true},
 	[HTTP_VIEW_EXPLAIN] = {.range_or_none = true, .cgroup = true, .rule = true, .needs_cgroup = true},
 	[HTTP_VIEW_ZOOM] = {.cgroup = true, .needs_cgroup = true},
@@ -36,6 +38,8 @@ bool http_view_is_valid(const struct http_view *view)
 	if (view->offset > HTTP_VIEW_BINS_MAX || (view->cgroup[0] && !kinds[view->kind].cgroup))
 		return false;
 	if (kinds[view->kind].needs_cgroup && !view->cgroup[0])
+		return false;
+	if (kinds[view->kind].match && strlen(view->cgroup) >= HTTP_VIEW_MATCH_MAX)
 		return false;
 	return kinds[view->kind].rule == (view->rule[0] != '\0') && !strpbrk(view->rule, "\n");
 }

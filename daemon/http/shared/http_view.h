@@ -12,10 +12,11 @@
 
 enum http_view_kind {
 	HTTP_VIEW_TIMELINE, /* /timeline.json: bins of the host or of a cgroup */
-	HTTP_VIEW_RANGE,    /* /range.json: the table of a range */
+	HTTP_VIEW_RANGE,    /* /range.json: the table of a range, or the cgroups in it that a search finds */
 	HTTP_VIEW_ALERTS,   /* /alerts.json with a range */
 	HTTP_VIEW_EXPLAIN,  /* /explain.json */
 	HTTP_VIEW_ZOOM,     /* /zoom.json without `seconds`: the newest zoom of a cgroup */
+	HTTP_VIEW_TOP,      /* /top.json with a search */
 	HTTP_VIEWS,
 };
 
@@ -27,6 +28,9 @@ enum http_view_kind {
 #define HTTP_VIEW_CGROUP_MAX 4096
 #define HTTP_VIEW_RULE_MAX   256
 
+/* Longest text of a search, with the NUL. */
+#define HTTP_VIEW_MATCH_MAX 256
+
 /* The largest time: the end of the year 9999, in seconds. */
 #define HTTP_VIEW_TIME_MAX 253402300799ULL
 
@@ -37,8 +41,12 @@ struct http_view {
 	u32 bins;   /* of a timeline, 1 to HTTP_VIEW_BINS_MAX; others: 0 */
 	u32 offset; /* the first bin of the answer */
 	bool histograms;
-	char rule[HTTP_VIEW_RULE_MAX];     /* "": none */
-	char cgroup[HTTP_VIEW_CGROUP_MAX]; /* begins with '/' or names an origin's cgroup; "": none */
+	char rule[HTTP_VIEW_RULE_MAX]; /* "": none */
+	/*
+	 * Begins with '/' or names an origin's cgroup; "": none. Of HTTP_VIEW_TOP and HTTP_VIEW_RANGE: the text of the
+	 * search, a part of a name, path or label, shorter than HTTP_VIEW_MATCH_MAX.
+	 */
+	char cgroup[HTTP_VIEW_CGROUP_MAX];
 };
 
 #define HTTP_VIEW_TEXT_MAX (HTTP_VIEW_CGROUP_MAX + HTTP_VIEW_RULE_MAX + 128)
