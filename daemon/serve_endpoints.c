@@ -264,11 +264,12 @@ static int get_view(void *userdata, const struct http_view *view, char **ret_tex
 		.names = public_names(server),
 		.snapshot = get_public_snapshot,
 		.userdata = server,
-		.suspects = {.find = get_neighbours, .userdata = server},
+		.suspects = {.find = get_neighbours, .userdata = server, .now = time(NULL)},
 		.modelled = server->http_zooms.modelled,
 	};
 	int r;
 
+	serve_history_suspects(&sources.suspects);
 	if (*server->http_zooms.enabled || server->http_zooms.modelled)
 		sources.zooms = server->http_zooms.zooms;
 	r = http_view_make(&sources, view, ret_text, ret_length, ret_message);

@@ -256,6 +256,12 @@ void serve_history_state(void *userdata, struct history_state *ret)
 		*ret = (struct history_state){.off_reason = server->history_off};
 }
 
+void serve_history_suspects(struct json_suspects *suspects)
+{
+	suspects->past = get_past;
+	suspects->past_neighbours = get_past_neighbours;
+}
+
 void serve_history_fill(struct control_backend *backend)
 {
 	backend->past = get_past;

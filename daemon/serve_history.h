@@ -3,6 +3,7 @@
 #ifndef PEBSD_SERVE_HISTORY_H
 #define PEBSD_SERVE_HISTORY_H
 
+#include "export/json/json_neighbours.h"
 #include "policy/alert.h"
 #include "serve_internal.h"
 
@@ -23,6 +24,9 @@ void serve_history_alert(struct server *server, const struct transition *transit
 
 /* Fills in the members of the backend that answer questions about the past. */
 void serve_history_fill(struct control_backend *backend);
+
+/* The same for what names neighbours. */
+void serve_history_suspects(struct json_suspects *suspects);
 
 /* The state of the history, also if there is none. */
 void serve_history_state(void *userdata, struct history_state *ret);

@@ -27,6 +27,9 @@
 /* Neighbours are compared in bins of at least one pane, and about this many if there are more panes. */
 #define NEIGHBOURS_BINS 120
 
+/* Half panes of 20 minutes. */
+#define PANES_BINS 240
+
 /* A longer time of one pane is not believed: nobody keeps panes that long. */
 #define COVERED_MAX_NS (3660ULL * 86400 * NSEC_PER_SEC)
 
@@ -497,6 +500,19 @@ int past_bin_snapshot(const struct past *past, size_t index, struct snapshot **r
 			      : after[event];
 	head.taken = end;
 	return build(past, window, &head, readings, ret);
+}
+
+int past_panes(past_get get, void *userdata, u64 since_us, u64 until_us, const struct past **ret)
+{
+	/* Two panes that follow each other never lie in one bin of half a pane. */
+	const u64 halves = 2 * (until_us - since_us) / (HISTORY_PANE_SECONDS * USEC_PER_SEC) + 1;
+	u32 bins = (u32)MIN(halves, PANES_BINS);
+	int r = get ? -E2BIG : -EOPNOTSUPP;
+
+	/* Who waits begins again. The numbers of bins that were too large are still known then (answers.h). */
+	for (; r == -E2BIG && bins > 0; bins /= 2)
+		r = get(userdata, since_us, until_us, bins, NULL, false, ret);
+	return r;
 }
 
 static int compare_lengths(const void *a, const void *b)

@@ -68,6 +68,16 @@ struct past_bin past_bin(const struct past *past, size_t index);
  */
 int past_bin_snapshot(const struct past *past, size_t index, struct snapshot **ret);
 
+/* Gets the past: `past` of struct control_backend. */
+typedef int (*past_get)(void *userdata, u64 since_us, u64 until_us, u32 bins, const char *path, bool subtree,
+			const struct past **ret);
+
+/*
+ * Gets the past of all cgroups, with each pane by itself as far as the answer does not become too large: for
+ * past_neighbours(). `get` may be NULL. Returns as `get`.
+ */
+int past_panes(past_get get, void *userdata, u64 since_us, u64 until_us, const struct past **ret);
+
 /*
  * As neighbours_report(), for all of the past, in bins of a usual pane, or of a 120th of the past if that is longer. The past
  * must have all cgroups.

@@ -175,7 +175,8 @@ static int make_past_explanation(struct made *made)
 	return r < 0 ? r
 		     : json_public_explain_past(made->sources->origin, view->rule, alerts,
 						(time_t)view->since, MIN((time_t)view->until, time(NULL)),
-						&made->sources->names.labels, &made->text, &made->length);
+						&made->sources->names, made->sources->suspects, &made->text,
+						&made->length);
 }
 
 static int make_explanation(struct made *made)

@@ -8,7 +8,6 @@
 #include "cgroup/cpuset.h"
 #include "window/traffic.h"
 
-#define SPAN_NS     (600 * NSEC_PER_SEC)
 #define BIN_NS      (5 * NSEC_PER_SEC)
 #define SAMPLES_MIN 8
 
@@ -93,7 +92,7 @@ static void find_events(const struct snapshot *head, u32 *ret_traffic, u32 *ret_
 
 static u64 span_of(const struct neighbours_sources *sources)
 {
-	return sources->span_ns ? sources->span_ns : SPAN_NS;
+	return sources->span_ns ? sources->span_ns : NEIGHBOURS_REPORT_SPAN_NS;
 }
 
 /* Returns false if the event ran for too short a time in the span of the report to say how much it missed. */

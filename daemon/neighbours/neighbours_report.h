@@ -20,7 +20,8 @@
 #include "engine/engine.h"
 #include "neighbours/neighbours.h"
 
-#define NEIGHBOURS_REPORT_MAX 256
+#define NEIGHBOURS_REPORT_MAX     256
+#define NEIGHBOURS_REPORT_SPAN_NS (600 * NSEC_PER_SEC) /* covered by the bins, at most */
 
 struct neighbours_report {
 	struct neighbours ranking;

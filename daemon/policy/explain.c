@@ -637,17 +637,14 @@ int explain(const struct alert *alert, char ***ret)
 	return 0;
 }
 
-bool explain_asks_neighbours(const struct alert *alert)
+bool explain_metric_asks_neighbours(const struct metric *metric, bool loads)
 {
-	if (alert->preference.ignored || has_ended(alert))
-		return false;
-	switch (alert->rule->metric.kind) {
+	switch (metric->kind) {
 	case METRIC_QUANTILE:
 	case METRIC_MEAN:
-		return alert->rule->event == EVENT_LOADS;
 	case METRIC_WAIT:
 	case METRIC_CORES_LOST:
-		return alert->samples_loads;
+		return loads;
 	case METRIC_RATE:
 	case METRIC_SHARE:
 	case METRIC_CPI:
@@ -655,6 +652,17 @@ bool explain_asks_neighbours(const struct alert *alert)
 		break;
 	}
 	return false;
+}
+
+bool explain_asks_neighbours(const struct alert *alert)
+{
+	enum event_role implied[METRIC_EVENTS_MAX];
+
+	return !alert->preference.ignored && !has_ended(alert) &&
+	       explain_metric_asks_neighbours(&alert->rule->metric,
+					      metric_events(&alert->rule->metric, implied)
+						      ? alert->samples_loads
+						      : alert->rule->event == EVENT_LOADS);
 }
 
 char **explain_free(char **sentences)

@@ -19,4 +19,7 @@ char **explain_free(char **sentences);
  */
 bool explain_asks_neighbours(const struct alert *alert);
 
+/* The same for a metric alone. `loads`: it is computed from loads, or implies its events (metric_events()). */
+bool explain_metric_asks_neighbours(const struct metric *metric, bool loads);
+
 #endif

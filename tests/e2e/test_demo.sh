@@ -113,6 +113,12 @@ expect 'alerts out of their phases' '[]' "$(jq -c --arg begin "$(at 0)" "$(cat "
 		((.fired | fromdate) - ($begin | fromdate)) as $at | select($at < $from - 2 or $at > $to + 30)]' "$work/past")"
 jq -r '.alerts[] | select(.fired) | "\(.fired) \(.state) \(.since): \(.rule) \(.cgroup)"' "$work/past"
 
+# An alert that has resolved names the neighbour as well, in pebsctl and for a click on the page.
+ctl explain database-latency database --at "$(at 90)" >"$work/explained" || fail 'explain of the past'
+grep -q 'model:backup may disturb it: in the last .* (strength 0\.[5-9]' "$work/explained" || fail "not named: $(cat "$work/explained")"
+get "/explain.json?rule=database-latency&cgroup=model:database&since=$(at 56)&until=$(at 90)" >"$work/explained.json"
+expect 'neighbours on the page' true "$(jq '.judged[0].sentences[-1] | startswith("model:backup may disturb it: in the last ")' "$work/explained.json")"
+
 # The past has what was seen live: the backup and the database in their phase, whose alerts have resolved since.
 screen '2 firing (a)' top --at "$(at 90)"
 for line in '[> ]!backup ' '[> ]!database ' '! firing for [0-9a-z ]*: [a-z-]*, [a-z0-9-]* first [.,0-9]* '; do

@@ -37,6 +37,7 @@ static struct event stalls = {.role = EVENT_STALLS,
 static struct {
 	int error;      /* of past() and past_alerts() */
 	int past_error; /* of past() */
+	int all_error;  /* of past() of all cgroups */
 	u32 bins_max;   /* more are too large; 0: none are */
 	u64 since_us, until_us;
 	u32 bins;
@@ -122,6 +123,8 @@ static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const 
 	(void)snprintf(books.path, sizeof(books.path), "%s", path ? path : "");
 	if (books.error || books.past_error)
 		return books.error ? books.error : books.past_error;
+	if (books.all_error && !path)
+		return books.all_error;
 	if (books.bins_max && bins > books.bins_max)
 		return -E2BIG;
 	while (first < panes.n && panes.list[first].end_us <= since_us)
@@ -416,6 +419,47 @@ Test(control_past, an_alert_is_explained_as_it_was)
 		if (moments[i].since)
 			cr_expect_str_eq(json_get_text(judged, "since"), moments[i].since);
 	}
+}
+
+/* The panes lie in the ten minutes around the alert. The last sentence is about the past, and the history may be slow. */
+Test(control_past, an_explanation_of_a_resolved_alert_names_the_neighbours_of_its_time)
+{
+	static const char stored[] =
+		"[{\"rule\":\"slow\",\"cgroup\":\"/shop/b\",\"event\":\"loads\",\"metric\":\"p99\",\"state\":\"resolved\",\"since\":\"2026-11-21T06:02:00Z\",\"breached\":\"2026-11-21T06:00:30Z\",\"fired\":\"2026-11-21T06:01:00Z\",\"resolved\":\"2026-11-21T06:02:00Z\",\"sentences\":[\"why\"]}]";
+	static const char suspect[] =
+		"/batch may disturb it: from 2026-11-21T06:00:00Z to 2026-11-21T06:07:40Z its traffic rose when this cgroup's latency rose, by more than chance and this cgroup's own traffic explain (strength 0.80, needed 0.50)";
+	static const char asked[] = RANGE ",\"rule\":\"slow\",\"cgroup\":\"/shop/b\"";
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *named = NULL, *without = NULL;
+	_cleanup_free_ char *text = NULL, *reply = NULL;
+	json_object *sentences;
+	char byte;
+
+	books.alerts = stored;
+	named = call("Explain", asked);
+	sentences = json_get_array(at(json_get_array(named, "judged"), 0), "sentences");
+	cr_assert_eq(sentences ? json_object_array_length(sentences) : 0, 2U);
+	cr_expect_str_eq(json_object_get_string(at(sentences, 1)), suspect);
+	cr_expect_str_eq(books.path, "/shop/b");
+	cr_expect_eq(books.since_us, 1795240830000000 - 600000000);
+	cr_expect_eq(books.until_us, 1795240920000000 + 600000000);
+	/* It is explained all the same if the neighbours are not known. */
+	books.neighbours_error = -ENODATA;
+	without = call("Explain", asked);
+	sentences = json_get_array(at(json_get_array(without, "judged"), 0), "sentences");
+	cr_expect_eq(sentences ? json_object_array_length(sentences) : 0, 1U);
+	/* A slow history. */
+	books.neighbours_error = 0;
+	books.all_error = -EAGAIN;
+	cr_assert_gt(asprintf(&text, "{\"method\":\"io.pebsd.Explain\",\"parameters\":{%s}}", asked), 0);
+	peer_call(event, fd, text);
+	peer_settle(event);
+	cr_expect_lt(recv(fd, &byte, 1, MSG_PEEK), 0, "it waits");
+	books.all_error = 0;
+	control_retry(control);
+	reply = peer_receive(event, fd, NULL);
+	cr_assert_not_null(reply);
+	cr_expect_not_null(strstr(reply, "may disturb it"));
 }
 
 #define ALERT_OF_PAST                                                                                        \

@@ -317,6 +317,7 @@ Test(json_public, alerts_are_bounded)
 /* ---- the past ---- */
 
 static const struct json_public_labels no_labels;
+static const struct json_public_names no_names;
 
 /* 100 samples of /a, 90 of /secret, 80 of /b, and so on. */
 static struct past *make_past(struct some_panes *panes)
@@ -548,8 +549,8 @@ Test(json_public, an_explanation_of_the_past_has_what_is_public)
 	u64 unlisted = 0;
 
 	cr_assert_not_null(stored);
-	cr_assert_eq(json_public_explain_past("perf", "r", stored, 1795239000, 1795240000, &no_labels, &text,
-					      &length),
+	cr_assert_eq(json_public_explain_past("perf", "r", stored, 1795239000, 1795240000, &no_names,
+					      (struct json_suspects){0}, &text, &length),
 		     0);
 	object = parse(text, length);
 	cr_expect_str_eq(
@@ -589,6 +590,78 @@ static bool names_a_suspect(json_object *judged)
 {
 	return strstr(json_object_to_json_string(json_get_array(judged, "sentences")),
 		      "batch may disturb it");
+}
+
+struct past_of_suspects {
+	struct some_panes panes;
+	struct past *past;
+};
+
+/* One pane in which /big has more loads than /batch. */
+static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const char *path, bool subtree,
+		    const struct past **ret)
+{
+	static const struct event loads = {.role = EVENT_LOADS, .period = 1009, .pmu = "cpu"};
+	const struct past_settings settings = {.range = {since_us, until_us}};
+	struct past_of_suspects *of = userdata;
+	struct history_pane *pane = some_panes_add(&of->panes, 0, 10);
+	u32 event = some_panes_event(pane, "loads", &loads, 1);
+	int r;
+
+	(void)bins;
+	(void)path;
+	(void)subtree;
+	some_panes_row(pane, "/batch", event,
+		       &(struct figures){.samples[SOURCE_L1] = 9, .weight[SOURCE_L1] = 9});
+	some_panes_row(pane, "/big", event,
+		       &(struct figures){.samples[SOURCE_L1] = 99, .weight[SOURCE_L1] = 99});
+	r = past_new(&settings, of->panes.list, of->panes.n, &of->past);
+	*ret = of->past;
+	return r;
+}
+
+static int find_past_neighbours(void *userdata, const struct past *past, const char *path,
+				struct neighbours_report **ret)
+{
+	(void)past;
+	return find_neighbours(userdata, path, ret);
+}
+
+/* A neighbour of then must have a series now, or must be one of the costliest of that time. */
+Test(json_public, a_neighbour_of_the_past_is_public)
+{
+	static const struct {
+		size_t top;
+		bool has_series, named;
+	} cases[] = {{0, true, true}, {1, false, false}, {2, false, true}};
+	struct series batch = {.path = (char *)"/batch"};
+	const struct series *list[] = {&batch};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct past_of_suspects of = {0};
+		const struct json_suspects suspects = {.past = get_past,
+						       .past_neighbours = find_past_neighbours,
+						       .userdata = &of,
+						       .now = 1795250000};
+		const struct json_public_names names = {.series = list,
+							.n_series = cases[i].has_series,
+							.top = cases[i].top,
+							.exported = is_exported};
+		_cleanup_json_ json_object *stored = json_tokener_parse(
+			"[{\"rule\":\"r\",\"cgroup\":\"/system.slice/db.service\",\"event\":\"loads\",\"metric\":\"p99\",\"state\":\"resolved\",\"breached\":\"2026-11-21T05:39:00Z\",\"fired\":\"2026-11-21T05:40:00Z\",\"resolved\":\"2026-11-21T05:44:00Z\",\"sentences\":[\"why\"]}]");
+		_cleanup_json_ json_object *object = NULL;
+		char *text = NULL;
+		size_t length;
+
+		cr_assert_eq(json_public_explain_past("perf", "r", stored, 1795239000, 1795240000, &names,
+						      suspects, &text, &length),
+			     0);
+		object = parse(text, length);
+		cr_expect_eq(names_a_suspect(json_object_array_get_idx(json_get_array(object, "judged"), 0)),
+			     cases[i].named, "%zu", i);
+		past_free(of.past);
+		some_panes_done(&of.panes);
+	}
 }
 
 Test(json_public, only_a_public_alert_is_explained)

@@ -17,9 +17,6 @@
 /* Depth of the alerts that the history stores. */
 #define ALERTS_DEPTH 16
 
-/* For neighbours, which need many bins: half panes of 20 minutes. */
-#define PANES_BINS 240
-
 /* The longest pane of the history. */
 #define PANE_MAX_US (600 * USEC_PER_SEC)
 
@@ -164,15 +161,9 @@ bool control_past(struct varlink_call *call, const struct control *control, cons
 bool control_past_panes(struct varlink_call *call, const struct control *control,
 			const struct control_when *when, const struct past **ret, int *ret_result)
 {
-	const struct control_backend *backend = &control->backend;
-	/* Two panes that follow each other never lie in one bin of half a pane. */
-	const u64 halves = 2 * (when->until_us - when->since_us) / (HISTORY_PANE_SECONDS * USEC_PER_SEC) + 1;
-	u32 bins = (u32)MIN(halves, PANES_BINS);
-	int r = backend->past ? -E2BIG : -EOPNOTSUPP;
+	int r = past_panes(control->backend.past, control->backend.userdata, when->since_us, when->until_us,
+			   ret);
 
-	/* A call that waits begins again. The numbers of bins that were too large are still known then (answers.h). */
-	for (; r == -E2BIG && bins > 0; bins /= 2)
-		r = backend->past(backend->userdata, when->since_us, when->until_us, bins, NULL, false, ret);
 	if (r < 0)
 		*ret_result = answer_error(call, control, when, r, false);
 	return r >= 0;

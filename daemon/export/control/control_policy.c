@@ -196,11 +196,34 @@ static int find_path(const struct snapshot *snapshot, const struct policy *polic
 	return *ret ? 0 : -ENOMEM;
 }
 
+static struct json_suspects suspects_of(const struct control *control)
+{
+	const struct control_backend *backend = &control->backend;
+
+	return (struct json_suspects){.find = backend->neighbours,
+				      .past = backend->past,
+				      .past_neighbours = backend->past_neighbours,
+				      .userdata = backend->userdata,
+				      .now = time(NULL)};
+}
+
+/*
+ * Waits for neighbours of the past. Returns true with 0 in `*ret` if the call has waited for too long, and is answered
+ * without neighbours; else the handler returns `*ret`.
+ */
+static bool gave_up(struct varlink_call *call, int *ret)
+{
+	*ret = varlink_wait(call);
+	if (*ret != -ETIME)
+		return false;
+	*ret = 0;
+	return true;
+}
+
 static int reply_explain(struct varlink_call *call, struct control *control, const struct snapshot *snapshot,
 			 const struct policy *policy, const struct rule *rule, const char *shown)
 {
-	const struct json_suspects wanted = {.find = control->backend.neighbours,
-					     .userdata = control->backend.userdata};
+	const struct json_suspects wanted = suspects_of(control);
 	const char *origin =
 		snapshot->origin; /* a constant; the next call may free the rest of the snapshot */
 	_cleanup_free_ struct alert *alerts = NULL;
@@ -215,6 +238,8 @@ static int reply_explain(struct varlink_call *call, struct control *control, con
 		r = json_suspects(&wanted, alerts, n, &suspects);
 	if (r == -ENXIO)
 		return control_no_such_cgroup(call, shown);
+	if (r == -EAGAIN && !gave_up(call, &r))
+		return r;
 	return r < 0 ? r
 		     : control_reply_named(call, control, json_explain(origin, rule, alerts, n, suspects));
 }
@@ -222,13 +247,18 @@ static int reply_explain(struct varlink_call *call, struct control *control, con
 static int reply_past_explain(struct varlink_call *call, struct control *control,
 			      const struct control_when *when, const char *name, const char *shown)
 {
+	const struct json_suspects wanted = suspects_of(control);
 	_cleanup_(past_alerts_done) struct past_alerts past = {0};
+	_cleanup_json_ json_object *reply = NULL;
 	int r;
 
 	if (!take_past_alerts(call, control, when, shown, name, &past, &r))
 		return r;
-	return control_reply_named(call, control,
-				   json_explain_past(past.origin, name, past.list, &past.range, past.until));
+	reply = json_explain_past(past.origin, name, past.list, &past.range, past.until);
+	r = reply ? json_past_suspects(&wanted, reply) : -ENOMEM;
+	if (r == -EAGAIN && !gave_up(call, &r))
+		return r;
+	return r < 0 ? r : control_reply_named(call, control, TAKE_PTR(reply));
 }
 
 int control_explain(struct varlink_call *call, json_object *parameters, void *userdata)

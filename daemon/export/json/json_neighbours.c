@@ -4,12 +4,17 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/param.h>
 
 #include "base/cleanup.h"
+#include "base/json_get.h"
 #include "base/text.h"
 #include "export/json/json.h"
 #include "export/json/json_writer.h"
 #include "policy/explain.h"
+
+#define USEC_PER_SEC 1000000ULL
 
 const char *json_neighbours_verdict(enum neighbours_verdict verdict)
 {
@@ -106,27 +111,37 @@ json_object *json_neighbours(const char *origin, const char *path, const struct 
 	return json_finish(&writer, object);
 }
 
+/* A report, and the time that it is about, as a part of a sentence. */
+struct evidence {
+	struct neighbours_report *report;
+	const struct past *past; /* NULL: the report is about the last minutes */
+	char time[2 * TEXT_TIME_MAX + 16];
+};
+
+static void evidence_done(struct evidence *evidence)
+{
+	neighbours_report_free(evidence->report);
+}
+
 /* In the words of `pebsctl neighbours`. */
-static json_object *suspect_sentence(const struct neighbours_report *report,
-				     const struct neighbour *neighbour)
+static json_object *suspect_sentence(const struct evidence *evidence, const struct neighbour *neighbour)
 {
 	_cleanup_free_ char *text = NULL;
-	char span[TEXT_NUMBER_MAX];
 
-	text_span(report->covered_seconds, span);
 	if (asprintf(
 		    &text,
-		    "%s may disturb it: in the last %s its traffic rose when this cgroup's latency rose, by more than chance and this cgroup's own traffic explain (strength %.2f, needed %.2f)",
-		    report->cgroups[neighbour->index], span, neighbour->strength, neighbour->needed) < 0)
+		    "%s may disturb it: %s its traffic rose when this cgroup's latency rose, by more than chance and this cgroup's own traffic explain (strength %.2f, needed %.2f)",
+		    evidence->report->cgroups[neighbour->index], evidence->time, neighbour->strength,
+		    neighbour->needed) < 0)
 		text = NULL;
 	return text ? json_name(text) : NULL;
 }
 
-static json_object *suspect_sentences(const struct json_suspects *suspects,
-				      const struct neighbours_report *report)
+/* Adds the sentences to `list`. */
+static void put_suspects(struct json_writer *writer, json_object *list, const struct json_suspects *suspects,
+			 const struct evidence *evidence)
 {
-	struct json_writer writer = {0};
-	json_object *list = json_checked(&writer, json_object_new_array());
+	const struct neighbours_report *report = evidence->report;
 	size_t named = 0;
 
 	/* The strongest is first. */
@@ -135,32 +150,157 @@ static json_object *suspect_sentences(const struct json_suspects *suspects,
 
 		if (!neighbour->named ||
 		    (suspects->may_name &&
-		     !suspects->may_name(report->cgroups[neighbour->index], suspects->names)))
+		     !suspects->may_name(report->cgroups[neighbour->index], evidence->past, suspects->names)))
 			continue;
-		json_append(&writer, list, suspect_sentence(report, neighbour));
+		json_append(writer, list, suspect_sentence(evidence, neighbour));
 		named++;
 	}
-	return json_finish(&writer, list);
+}
+
+static int find_now(const struct json_suspects *suspects, const char *path, struct evidence *ret)
+{
+	char span[TEXT_NUMBER_MAX];
+	int r = suspects->find ? suspects->find(suspects->userdata, path, &ret->report) : -ENODATA;
+
+	if (r < 0)
+		return r;
+	text_span(ret->report->covered_seconds, span);
+	(void)snprintf(ret->time, sizeof(ret->time), "in the last %s", span);
+	return 0;
+}
+
+static int find_then(const struct json_suspects *suspects, const char *path, const struct past_span *alert,
+		     struct evidence *ret)
+{
+	const u64 around_us =
+		MAX(NEIGHBOURS_REPORT_SPAN_NS / NSEC_PER_USEC, alert->until_us - alert->since_us);
+	char since[TEXT_TIME_MAX], until[TEXT_TIME_MAX];
+	int r = past_panes(suspects->past, suspects->userdata,
+			   alert->since_us - MIN(around_us, alert->since_us), alert->until_us + around_us,
+			   &ret->past);
+
+	if (r == 0)
+		r = suspects->past_neighbours(suspects->userdata, ret->past, path, &ret->report);
+	if (r < 0)
+		return r;
+	text_time(&past_snapshot(ret->past)->since, since);
+	text_time(&past_snapshot(ret->past)->taken, until);
+	(void)snprintf(ret->time, sizeof(ret->time), "from %s to %s", since, until);
+	return 0;
+}
+
+/*
+ * Finds neighbours in the time of an alert, and leaves `ret->report` NULL if none is named. `alert` NULL: it has not
+ * ended. Returns 0, -ENOMEM or -EAGAIN.
+ */
+static int find_evidence(const struct json_suspects *suspects, const char *path,
+			 const struct past_span *alert, struct evidence *ret)
+{
+	const double age = alert ? (double)suspects->now - (double)(alert->since_us / USEC_PER_SEC) : 0;
+	int r = -ENODATA;
+
+	if (age <= (double)(NEIGHBOURS_REPORT_SPAN_NS / NSEC_PER_SEC))
+		r = find_now(suspects, path, ret);
+	if (alert && r != -ENOMEM && (r < 0 || ret->report->covered_seconds < age)) {
+		ret->report = neighbours_report_free(ret->report);
+		r = find_then(suspects, path, alert, ret);
+	}
+	if (r == 0 && ret->report->ranking.verdict != NEIGHBOURS_NAMED)
+		ret->report = neighbours_report_free(ret->report);
+	/* Loads are not sampled with a latency, the cgroup never was, or the time is not stored. */
+	return r == -ENOMEM || r == -EAGAIN ? r : 0;
+}
+
+static u64 microseconds(const struct timespec *time)
+{
+	return (u64)time->tv_sec * USEC_PER_SEC + (u64)time->tv_nsec / NSEC_PER_USEC;
 }
 
 int json_suspects(const struct json_suspects *suspects, const struct alert *alerts, size_t n,
 		  json_object **ret)
 {
-	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
+	_cleanup_(evidence_done) struct evidence evidence = {0};
+	struct json_writer writer = {0};
+	struct past_span span;
+	bool ended;
 	size_t asks = 0;
 	int r;
 
 	*ret = NULL;
 	while (asks < n && !explain_asks_neighbours(&alerts[asks]))
 		asks++;
-	if (asks == n || !suspects->find)
+	if (asks == n)
 		return 0;
-	r = suspects->find(suspects->userdata, alerts[asks].cgroup, &report);
-	if (r < 0)
-		/* Loads are not sampled with a latency, or the cgroup never was. */
-		return r == -ENOMEM ? r : 0;
-	if (report->ranking.verdict != NEIGHBOURS_NAMED)
-		return 0;
-	*ret = suspect_sentences(suspects, report);
+	span = (struct past_span){microseconds(&alerts[asks].breached), microseconds(&alerts[asks].resolved)};
+	ended = alerts[asks].decision.state == ALERT_RESOLVED && span.since_us &&
+		span.since_us < span.until_us;
+	r = find_evidence(suspects, alerts[asks].cgroup, ended ? &span : NULL, &evidence);
+	if (r < 0 || !evidence.report)
+		return r;
+	*ret = json_checked(&writer, json_object_new_array());
+	put_suspects(&writer, *ret, suspects, &evidence);
+	*ret = json_finish(&writer, *ret);
 	return *ret ? 0 : -ENOMEM;
+}
+
+/* As explain_asks_neighbours(), for an alert of the history, which other programs can change. */
+static bool past_asks_neighbours(const json_object *alert)
+{
+	const char *metric_text = json_get_text(alert, "metric"), *event = json_get_text(alert, "event");
+	const char *loads = event_role_name(EVENT_LOADS);
+	enum event_role implied[METRIC_EVENTS_MAX];
+	struct metric metric;
+
+	return json_get(alert, "fired") && metric_text && event && metric_parse(metric_text, &metric) == 0 &&
+	       explain_metric_asks_neighbours(&metric, metric_events(&metric, implied) ||
+							       strncmp(event, loads, strlen(loads)) == 0);
+}
+
+/* Returns false if there is no such time. */
+static bool get_microseconds(const json_object *object, const char *key, u64 *ret)
+{
+	const char *text = json_get_text(object, key);
+	time_t seconds;
+
+	if (!text || text_parse_time(text, &seconds) < 0 || seconds <= 0)
+		return false;
+	*ret = (u64)seconds * USEC_PER_SEC;
+	return true;
+}
+
+static json_object *first_that_asks(const json_object *judged)
+{
+	const size_t n = judged ? json_object_array_length(judged) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		json_object *alert = json_object_array_get_idx(judged, i);
+
+		if (past_asks_neighbours(alert))
+			return alert;
+	}
+	return NULL;
+}
+
+int json_past_suspects(const struct json_suspects *suspects, json_object *explained)
+{
+	json_object *judged = json_get_array(explained, "judged"), *alert, *sentences;
+	_cleanup_(evidence_done) struct evidence evidence = {0};
+	struct json_writer writer = {0};
+	const char *path;
+	struct past_span span;
+	int r;
+
+	alert = first_that_asks(judged);
+	path = json_get_text(alert, "cgroup");
+	sentences = json_get_array(alert, "sentences");
+	/* A name that is not UTF-8 is not found in this form, and has no neighbours then. */
+	if (!path || !sentences || !get_microseconds(alert, "breached", &span.since_us) ||
+	    !(get_microseconds(alert, "resolved", &span.until_us) ||
+	      get_microseconds(explained, "taken", &span.until_us)) ||
+	    span.since_us >= span.until_us)
+		return 0;
+	r = find_evidence(suspects, path, &span, &evidence);
+	if (r == 0 && evidence.report)
+		put_suspects(&writer, sentences, suspects, &evidence);
+	return writer.failed ? -ENOMEM : r;
 }

@@ -6,6 +6,7 @@
 #include <json-c/json.h>
 
 #include "export/json/json_writer.h"
+#include "history/past.h"
 #include "neighbours/neighbours_report.h"
 #include "policy/alert.h"
 
@@ -16,12 +17,17 @@
 json_object *json_neighbours(const char *origin, const char *path, const struct neighbours_report *report,
 			     struct json_page *page);
 
-/* The function that finds the neighbours of a cgroup, as neighbours_report(), and those of them that may be named. */
+/* The functions that find the neighbours of a cgroup, and those of them that may be named. */
 struct json_suspects {
 	int (*find)(void *userdata, const char *path,
-		    struct neighbours_report **ret); /* NULL: none are named */
+		    struct neighbours_report **ret); /* neighbours_report(); NULL: none are named */
+	past_get past;                               /* NULL: there is no history */
+	int (*past_neighbours)(void *userdata, const struct past *past, const char *path,
+			       struct neighbours_report **ret); /* past_neighbours() */
 	void *userdata;
-	bool (*may_name)(const char *path, const void *names); /* NULL: all */
+	time_t now;
+	bool (*may_name)(const char *path, const struct past *past,
+			 const void *names); /* `past` NULL: it is not of the past; NULL: all */
 	const void *names;
 };
 
@@ -30,10 +36,22 @@ struct json_suspects {
 /*
  * Finds the neighbours that may be the cause of alerts on one cgroup. Sets *ret to a new array of sentences about the
  * strongest JSON_SUSPECTS_MAX that are named, or to NULL if none is, or if the alerts have another cause
- * (explain_asks_neighbours()). Returns 0 or -ENOMEM.
+ * (explain_asks_neighbours()).
+ *
+ * Of an alert that has resolved the evidence must cover its whole time. The report of the last minutes is used if it
+ * reaches back to the breach. Otherwise it is a report of the past, from NEIGHBOURS_REPORT_SPAN_NS before the breach to as long
+ * after the end, or from as long before and after as the alert lasted, if that is longer.
+ *
+ * Returns 0, -ENOMEM, or -EAGAIN: the history was asked, ask again as for `past`.
  */
 int json_suspects(const struct json_suspects *suspects, const struct alert *alerts, size_t n,
 		  json_object **ret);
+
+/*
+ * Does the same for the first alert in `explained`, a reply of json_explain_past(), that had fired. An alert that had
+ * not resolved then ends at `taken`. Adds the sentences to those of the alert.
+ */
+int json_past_suspects(const struct json_suspects *suspects, json_object *explained);
 
 /* "named", "self", "nobody", "thin", "steady", "episode": a constant. */
 const char *json_neighbours_verdict(enum neighbours_verdict verdict);

@@ -393,14 +393,14 @@ static const char *find_alert(const struct alert *alerts, size_t n, const struct
 }
 
 /* Asked of a few paths only. */
-static bool has_series(const char *path, const void *userdata)
+static bool may_name(const char *path, const struct past *past, const void *userdata)
 {
 	const struct json_public_names *names = userdata;
 
 	for (size_t i = 0; i < names->n_series; i++)
 		if (strcmp(names->series[i]->path, path) == 0)
 			return true;
-	return false;
+	return past && json_public_path(names, past, path);
 }
 
 static json_object *explanation(const char *origin, const struct rule *rule, const struct alert *judged,
@@ -445,7 +445,7 @@ int json_public_explain(const char *origin, const struct policy *policy, const c
 		path = find_alert(alerts, n, &listed, rule, shown);
 	if (r == 0)
 		r = path ? policy_explain(policy, rule, path, &judged, &n_judged) : -ENOENT;
-	suspects.may_name = has_series;
+	suspects.may_name = may_name;
 	suspects.names = names;
 	if (r == 0)
 		r = json_suspects(&suspects, judged, n_judged, &sentences);
@@ -456,12 +456,13 @@ int json_public_explain(const char *origin, const struct policy *policy, const c
 }
 
 int json_public_explain_past(const char *origin, const char *rule, json_object *alerts, time_t since,
-			     time_t until, const struct json_public_labels *labels, char **ret_text,
-			     size_t *ret_length)
+			     time_t until, const struct json_public_names *names,
+			     struct json_suspects suspects, char **ret_text, size_t *ret_length)
 {
 	struct json_writer writer = {0};
 	_cleanup_json_ json_object *list = json_checked(&writer, json_object_new_array()), *reply = NULL;
 	json_object *object;
+	int r;
 
 	for (size_t i = 0; list && i < json_object_array_length(alerts); i++) {
 		json_object *alert = json_object_array_get_idx(alerts, i);
@@ -476,10 +477,15 @@ int json_public_explain_past(const char *origin, const char *rule, json_object *
 		reply = json_explain_past(origin, rule, list,
 					  &(struct json_alerts_range){.since_us = (u64)since * 1000000},
 					  until);
+	suspects.may_name = may_name;
+	suspects.names = names;
+	r = json_past_suspects(&suspects, reply);
+	if (r < 0)
+		return r;
 	object = json_checked(&writer, json_object_get(reply));
 	if (object)
 		json_put(&writer, object, "judged", public_alerts(&writer, reply, "judged", true));
-	return to_text(json_finish(&writer, object), labels, ret_text, ret_length);
+	return to_text(json_finish(&writer, object), &names->labels, ret_text, ret_length);
 }
 
 static json_object *alerts_object(const char *origin, const struct alerts_shown *shown)

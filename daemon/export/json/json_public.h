@@ -94,8 +94,8 @@ int json_public_explain(const char *origin, const struct policy *policy, const c
  * used otherwise afterwards.
  */
 int json_public_explain_past(const char *origin, const char *rule, json_object *alerts, time_t since,
-			     time_t until, const struct json_public_labels *labels, char **ret_text,
-			     size_t *ret_length);
+			     time_t until, const struct json_public_names *names,
+			     struct json_suspects suspects, char **ret_text, size_t *ret_length);
 
 /* The alerts that have a pebsd_alert series, by rule and cgroup; `unlisted` is the number of further ones. */
 int json_public_alerts(const char *origin, const struct alert *alerts, size_t n,
