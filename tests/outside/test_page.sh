@@ -144,7 +144,7 @@ start --replay "$work/many.perf.data"
 replayed
 ask Page.navigate '{"url":"about:blank"}'
 open_page
-has 'the cgroups that are not listed' '99.5 % of them belong to cgroups that are not listed. Not listed: 9,950 cgroups.' rest
+has 'the cgroups that are not listed' '99.5 % of them belong to cgroups that are not listed, of which Search finds 9,950: like /metrics,' rest
 names_in_table='[...document.querySelectorAll("#table tbody a")].map(a => a.title)'
 key / /
 ask Input.insertText '{"text":"M5555"}'
@@ -725,6 +725,8 @@ expect 'elements that say cycles or latency' '[]' "$(evaluate '[...document.quer
 	/cycles|latency/i.test(e.title + " " + e.getAttribute("aria-label") + [...e.childNodes].map(n => n.nodeType === 3 ? n.data : "").join("")) &&
 	!/stalled/.test(e.title + e.textContent) && !e.closest("#alert-list")).map(e => e.outerHTML.slice(0, 200))')"
 picture "$pictures/counts.png"
+expect 'tables with a name for a screen reader' '["The timeline as a table, and a range by date","Services","Latency over time as numbers","The histogram as numbers","Data sources","Snoop and TLB results","The flame graph as a table"]' \
+	"$(evaluate '[...document.querySelectorAll("table")].map(e => e.getAttribute("aria-label"))')"
 
 # An alert that began to fire after the past was asked for is one alert. One that is not among those of now has no known end.
 expect 'alerts of the past and of now' '[["c","firing",false],["d","firing",true]]' "$(evaluate 'allAlerts(
