@@ -297,9 +297,27 @@ Test(history_spans, what_is_left_of_long_ago_counts_whole_where_it_ends)
 {
 	expect_cover(-3600ULL, 0, 1, 0, (const u64[][2]){{1, 0}}, 1);
 	expect_cover(-7200ULL, 0, 4, 0, (const u64[][2]){{1, 3}}, 1);
-	/* A range inside it has an answer, and one that it leaves has none. */
+	/* A range inside it has an answer. */
 	expect_cover(-3600ULL, -3590ULL, 1, 0, (const u64[][2]){{1, 0}}, 1);
-	expect_cover(-9000ULL, -7000ULL, 1, 0, NULL, 0);
+}
+
+Test(history_spans, a_short_range_across_an_edge_has_the_span_that_contains_its_end)
+{
+	/* Minutes: the middle of the last 10 s of the earlier one is at 6655. */
+	expect_cover(6654, 6664, 1, 0, (const u64[][2]){{13, 0}}, 1);
+	for (u64 until = 6665; until < 6670; until++)
+		expect_cover(until - 10, until, 1, 0, (const u64[][2]){{14, 0}}, 1);
+	expect_cover(6655, 6665, 3, 0, (const u64[][2]){{14, 2}}, 1);
+	/* Ten minutes. */
+	expect_cover(595, 605, 1, 0, (const u64[][2]){{3, 0}}, 1);
+	expect_cover(6597, 6607, 1, 0, (const u64[][2]){{13, 0}}, 1);
+	/* The shortest one that is long enough. */
+	expect_cover(6597, 6607, 1, 600, (const u64[][2]){{50, 0}}, 1);
+	/* Two hours, and nothing before them. */
+	expect_cover(-9000ULL, -7000ULL, 1, 0, (const u64[][2]){{1, 0}}, 1);
+	expect_cover(-9000ULL, -7200ULL, 1, 0, NULL, 0);
+	/* Nothing is stored of the end. */
+	expect_cover(7206, 7216, 1, 0, NULL, 0);
 }
 
 Test(history_spans, spans_below_the_least_length_are_not_read)

@@ -350,6 +350,26 @@ static void visit(struct family *family, size_t index)
 		family->todo[family->n_todo++] = family->order[first + i];
 }
 
+/* The shortest span that contains the end of the range: a short range may have the middle of no span. */
+static void use_end(struct family *family)
+{
+	const struct spans *spans = family->spans;
+	const struct span_question *question = family->question;
+	const struct span *shortest = NULL;
+
+	for (size_t i = 0; i < spans->n; i++) {
+		const struct span *span = &spans->list[i];
+
+		if (span->start_us < question->until_us && span->end_us >= question->until_us &&
+		    span_tiers[span->tier].seconds >= question->least_seconds &&
+		    (!shortest || span->tier < shortest->tier))
+			shortest = span;
+	}
+	if (shortest)
+		family->uses[family->n_uses++] = (struct span_use){.index = (size_t)(shortest - spans->list),
+								   .bin = question->bins - 1};
+}
+
 static int by_bin(const void *a, const void *b, void *userdata)
 {
 	const struct spans *spans = userdata;
@@ -387,6 +407,8 @@ int spans_cover(const struct spans *spans, const struct span_question *question,
 			family.todo[family.n_todo++] = i;
 	while (family.n_todo > 0)
 		visit(&family, family.todo[--family.n_todo]);
+	if (family.n_uses == 0)
+		use_end(&family);
 	qsort_r(family.uses, family.n_uses, sizeof(*family.uses), by_bin, (void *)spans);
 	*ret = family.uses;
 	*ret_n = family.n_uses;

@@ -53,7 +53,8 @@ struct history_query {
 	 * The range is divided into this many equal bins, 1 to HISTORY_PANES_MAX; the panes in a bin are
 	 * added up to one. A pane of 10 s belongs to the bin in which its middle lies, a longer one, of which
 	 * nothing shorter is stored, to the bin 5 s before its end. If the whole range lies inside a longer
-	 * one, that one is the answer. Bins without a pane are left out: gaps. If an event had several
+	 * one, that one is the answer; if a short range has an edge of two longer ones, the one that contains `until_us`
+	 * is. Bins without a pane are left out: gaps. If an event had several
 	 * settings, the last one of a key in the pane is the newest.
 	 */
 	u32 bins;
