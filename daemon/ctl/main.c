@@ -19,6 +19,7 @@
 #include "base/version.h"
 #include "ctl/call/call_cgroup.h"
 #include "ctl/call/call_failure.h"
+#include "ctl/call/call_when.h"
 #include "ctl/verbs.h"
 
 /* A year: a longer window is a typing mistake. */
@@ -314,43 +315,47 @@ struct verb {
 	const char *help;
 	unsigned int options; /* options that it accepts; others are refused */
 	verb_function run;
+	verb_time time; /* NULL: its cgroups are always those of the present */
 };
 
 #define ARGUMENTS_MAX 2 /* of a verb */
 
 static const struct verb verbs[] = {
 	{"status", NULL, "origin, events, periods, cost, losses, memory", USES_ALWAYS | USES_TIME,
-	 verb_status},
+	 verb_status, NULL},
 	{"top", NULL, "cgroups by latency of sampled accesses; live on a terminal",
 	 USES_ALWAYS | USES(OPTION_LIMIT) | USES(OPTION_SORT) | USES(OPTION_FILTER) | USES(OPTION_DEPTH) |
 		 USES(OPTION_WINDOW) | USES_TIME,
-	 verb_top},
+	 verb_top, NULL},
 	{"show", "CGROUP", "one cgroup: latency, sources, snoop, TLB, histogram",
-	 USES_ALWAYS | USES(OPTION_WINDOW) | USES_TIME, verb_show},
+	 USES_ALWAYS | USES(OPTION_WINDOW) | USES_TIME, verb_show, verb_show_time},
 	{"compare", "CGROUP [CGROUP]", "two times or cgroups: what differs, with proof",
-	 USES_ALWAYS | USES(OPTION_WINDOW) | USES_TIME | USES(OPTION_WITH), verb_compare},
+	 USES_ALWAYS | USES(OPTION_WINDOW) | USES_TIME | USES(OPTION_WITH), verb_compare, verb_compare_time},
 	{"zoom", "CGROUP", "look closer now: functions, data, contended lines, nodes",
 	 USES_ALWAYS | USES(OPTION_LIMIT) | USES(OPTION_FOR) | USES(OPTION_RATE) | USES(OPTION_NO_WAIT) |
 		 USES(OPTION_LAST) | USES(OPTION_STOP),
-	 verb_zoom},
+	 verb_zoom, NULL},
 	{"hot", "CGROUP", "the code and cache lines that cost most, with bounds",
-	 USES_ALWAYS | USES(OPTION_LIMIT) | USES(OPTION_FOR), verb_hot},
+	 USES_ALWAYS | USES(OPTION_LIMIT) | USES(OPTION_FOR), verb_hot, NULL},
 	{"profile", "CGROUP", "write a zoom to -o FILE: pprof, --folded or --perf-data",
 	 USES_ALWAYS | USES(OPTION_FOR) | USES(OPTION_RATE) | USES(OPTION_LAST) | USES(OPTION_OUTPUT) |
 		 USES(OPTION_FOLDED) | USES(OPTION_LATENCY) | USES(OPTION_PERF_DATA),
-	 verb_profile},
-	{"rules", NULL, "the rules in force, and on how many cgroups each fires", USES_ALWAYS, verb_rules},
+	 verb_profile, NULL},
+	{"rules", NULL, "the rules in force, and on how many cgroups each fires", USES_ALWAYS, verb_rules,
+	 NULL},
 	{"alerts", NULL, "firing and pending alerts, and those of the last hour", USES_ALWAYS | USES_TIME,
-	 verb_alerts},
+	 verb_alerts, NULL},
 	{"explain", "RULE CGROUP", "why a rule fires or does not, and what would change that",
-	 USES_ALWAYS | USES_TIME, verb_explain},
+	 USES_ALWAYS | USES_TIME, verb_explain, verb_explain_time},
 	{"neighbours", "CGROUP", "the cgroups whose traffic rose when this one's latency did",
-	 USES_ALWAYS | USES_TIME, verb_neighbours},
-	{"watch", NULL, "print alerts, cgroups born or gone, losses and more, live", USES_ALWAYS, verb_watch},
+	 USES_ALWAYS | USES_TIME, verb_neighbours, verb_neighbours_time},
+	{"watch", NULL, "print alerts, cgroups born or gone, losses and more, live", USES_ALWAYS, verb_watch,
+	 NULL},
 	{"pause", NULL, "free all counters for other tools, until resume or --for",
-	 USES_ALWAYS | USES(OPTION_FOR), verb_pause},
-	{"resume", NULL, "sample again", USES_ALWAYS, verb_resume},
-	{"reload", NULL, "make pebsd read its configuration again (needs root)", USES_ALWAYS, verb_reload},
+	 USES_ALWAYS | USES(OPTION_FOR), verb_pause, NULL},
+	{"resume", NULL, "sample again", USES_ALWAYS, verb_resume, NULL},
+	{"reload", NULL, "make pebsd read its configuration again (needs root)", USES_ALWAYS, verb_reload,
+	 NULL},
 };
 
 static void print_options(unsigned int options)
@@ -550,11 +555,16 @@ static enum ctl_exit run_verb(const struct verb *verb, struct ctl_options *optio
 	const char *wanted = verb->arguments;
 	_cleanup_free_ char *nearest = NULL;
 	enum ctl_exit result = CTL_DONE;
+	struct call_range range = {0};
+	bool past = call_is_past(options) && verb->time;
 
+	if (past)
+		range = verb->time(options, arguments);
 	for (size_t i = 0; wanted && arguments[i] && result == CTL_DONE; i++) {
 		if (strncmp(wanted + (*wanted == '['), "CGROUP", strlen("CGROUP")) == 0) {
 			free(TAKE_PTR(nearest));
-			result = call_cgroup(options, arguments[i], &found[i], &nearest);
+			result =
+				call_cgroup(options, arguments[i], past ? &range : NULL, &found[i], &nearest);
 			arguments[i] = found[i];
 		}
 		wanted = strchr(wanted, ' ');

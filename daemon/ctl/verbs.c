@@ -156,12 +156,18 @@ enum ctl_exit verb_top(const struct ctl_options *options, char *const *arguments
 	return result == CTL_DONE ? failure_of_output(output_write(text, length)) : result;
 }
 
+struct call_range verb_show_time(const struct ctl_options *options, char *const *arguments)
+{
+	(void)arguments;
+	return call_range(options,
+			  options->window == WINDOW_SECONDS ? options->window_seconds : DEFAULT_SECONDS);
+}
+
 static enum ctl_exit get_cgroup(const struct ctl_options *options, struct client *client, const char *path,
 				double seconds, size_t trend, json_object **ret)
 {
 	const bool past = call_is_past(options);
-	const struct call_range range =
-		call_range(options, options->window == WINDOW_SECONDS ? seconds : DEFAULT_SECONDS);
+	const struct call_range range = verb_show_time(options, NULL);
 	const double reach = past ? fmin((double)(range.until - range.since), TREND_SECONDS) : TREND_SECONDS;
 	/* A short time of the past has few panes. */
 	const size_t cells = past && reach < TREND_LEAST ? 0

@@ -3,6 +3,7 @@
 #ifndef PEBSD_CTL_VERBS_H
 #define PEBSD_CTL_VERBS_H
 
+#include "ctl/call/call_when.h"
 #include "ctl/call/ctl_options.h"
 #include "ctl/call/exit.h"
 
@@ -11,6 +12,14 @@
  * own failures.
  */
 typedef enum ctl_exit (*verb_function)(const struct ctl_options *options, char *const *arguments);
+
+/* The time of the past in which a verb looks for the cgroups that its arguments name. */
+typedef struct call_range (*verb_time)(const struct ctl_options *options, char *const *arguments);
+
+struct call_range verb_show_time(const struct ctl_options *options, char *const *arguments);
+struct call_range verb_compare_time(const struct ctl_options *options, char *const *arguments);
+struct call_range verb_explain_time(const struct ctl_options *options, char *const *arguments);
+struct call_range verb_neighbours_time(const struct ctl_options *options, char *const *arguments);
 
 enum ctl_exit verb_status(const struct ctl_options *options, char *const *arguments);
 enum ctl_exit verb_top(const struct ctl_options *options, char *const *arguments);

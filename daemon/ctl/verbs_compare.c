@@ -64,6 +64,20 @@ static bool choose_sides(const struct ctl_options *options, char *const *argumen
 	return length > 0;
 }
 
+/* Both times, unless --with names one that may be far away. */
+struct call_range verb_compare_time(const struct ctl_options *options, char *const *arguments)
+{
+	struct side sides[2];
+	struct call_range range;
+
+	if (!choose_sides(options, arguments, sides))
+		return call_range(options, length_of(options));
+	range = sides[1].range;
+	if (!options->has_with && sides[0].range.since < range.since)
+		range.since = sides[0].range.since;
+	return range;
+}
+
 static json_object *side_parameters(const struct side *side)
 {
 	_cleanup_json_ json_object *parameters = json_object_new_object();

@@ -175,6 +175,12 @@ static bool is_error(const struct client_reply *reply, const char *name)
 	return reply->error && strcmp(reply->error, name) == 0;
 }
 
+struct call_range verb_explain_time(const struct ctl_options *options, char *const *arguments)
+{
+	(void)arguments;
+	return call_range(options, ALERTS_SECONDS);
+}
+
 static enum ctl_exit get_explained(const struct ctl_options *options, struct client *client,
 				   char *const *arguments, json_object **ret)
 {
@@ -194,7 +200,7 @@ static enum ctl_exit get_explained(const struct ctl_options *options, struct cli
 		result = failure_of_connection(options, r);
 	else if (is_error(&reply, METHOD("NoSuchRule")))
 		result = no_such_rule(options, client, arguments[0]);
-	else if (is_error(&reply, METHOD("NoSuchCgroup")))
+	else if (is_error(&reply, METHOD("NoSuchCgroup")) && !call_is_past(options))
 		result = not_judged(options, client, &reply, arguments);
 	else if (reply.error)
 		result = failure_of_call(options, &reply);
@@ -268,12 +274,19 @@ enum ctl_exit verb_explain(const struct ctl_options *options, char *const *argum
 }
 
 /* --at names the time around it; --until without a start the same length before it. */
-static bool add_neighbours_range(json_object *parameters, const struct ctl_options *options)
+struct call_range verb_neighbours_time(const struct ctl_options *options, char *const *arguments)
 {
 	const struct call_range range = call_neighbours_range(call_range(options, 0).until, options->now);
 
-	return options->has_at ? parameters && call_add_range(parameters, &range)
-			       : call_add_when(parameters, options, (double)(range.until - range.since));
+	(void)arguments;
+	return options->has_at ? range : call_range(options, (double)(range.until - range.since));
+}
+
+static bool add_neighbours_range(json_object *parameters, const struct ctl_options *options)
+{
+	const struct call_range range = verb_neighbours_time(options, NULL);
+
+	return parameters && (!call_is_past(options) || call_add_range(parameters, &range));
 }
 
 enum ctl_exit verb_neighbours(const struct ctl_options *options, char *const *arguments)

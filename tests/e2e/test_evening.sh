@@ -102,6 +102,18 @@ done
 for text in 'Rule: shared-lines' 'State: firing since' 'Verdict: '; do
 	grep -q "$text" "$work/screen" || fail "the key x of top --at does not show '$text': $(cat "$work/screen")"
 done
+# The names of that time mean its cgroups, which the present does not know.
+for verb in 'show' 'explain shared-lines' 'compare streaming'; do
+	# shellcheck disable=SC2086 # verb: words
+	exits "$verb by a name of the past" 0 ctl $verb false-sharing --at "$fired"
+done
+grep -q 'false-sharing' "$work/said" || fail "compare --at: $(cat "$work/said")"
+exits 'explain by a name of the past' 0 ctl explain shared-lines false-sharing --at "$fired"
+grep -q '^ *State: .*firing since' "$work/said" || fail "explain --at by a name: $(cat "$work/said")"
+exits 'explain with a misspelt cgroup' 4 ctl explain shared-lines false-sharin --at "$fired"
+grep -q 'did you mean false-sharing?' "$work/said" || fail "a misspelt cgroup: $(cat "$work/said")"
+exits 'explain with a misspelt rule' 4 ctl explain shared-line false-sharing --at "$fired"
+grep -q 'did you mean shared-lines?' "$work/said" || fail "a misspelt rule: $(cat "$work/said")"
 exits 'explain before the alert' 0 ctl explain shared-lines model:false-sharing --since "$quiet" --until "$deployed"
 grep -q 'the rule had no pending or firing alert' "$work/said" || fail "explain before: $(cat "$work/said")"
 

@@ -46,12 +46,14 @@ static struct {
 	bool subtree;
 	int asked;
 	const char *alerts;
+	const char *ever; /* alerts of the whole history; NULL: `alerts` */
 	int neighbours_error;
 	double interval_seconds;
 } books;
 
 static sd_event *event;
 static struct control *control;
+static struct policy *policy; /* NULL: no rules */
 static struct some_panes panes;
 static struct past *pasts[2];
 static char directory[] = "/tmp/pebsd-control-past-XXXXXX";
@@ -146,7 +148,7 @@ static int get_alerts(void *userdata, u64 since_us, u64 until_us, const char *cg
 	books.asked++;
 	(void)snprintf(books.alerts_path, sizeof(books.alerts_path), "%s", cgroup ? cgroup : "");
 	(void)snprintf(books.rule, sizeof(books.rule), "%s", rule ? rule : "");
-	*ret_json = books.alerts;
+	*ret_json = books.ever && since_us == 0 ? books.ever : books.alerts;
 	return books.error;
 }
 
@@ -160,6 +162,12 @@ static int get_neighbours(void *userdata, const struct past *past, const char *p
 		return books.neighbours_error;
 	*ret = example_neighbours();
 	return 0;
+}
+
+static const struct policy *get_policy(void *userdata)
+{
+	(void)userdata;
+	return policy;
 }
 
 static void get_history(void *userdata, struct history_state *ret)
@@ -192,6 +200,7 @@ static void start(void)
 						.past = get_past,
 						.past_alerts = get_alerts,
 						.past_neighbours = get_neighbours,
+						.policy = get_policy,
 						.history = get_history};
 	_cleanup_free_ char *message = NULL;
 
@@ -208,6 +217,7 @@ static void stop(void)
 
 	control = control_free(control);
 	event = sd_event_unref(event);
+	policy = policy_free(policy);
 	for (size_t i = 0; i < 2; i++)
 		pasts[i] = past_free(pasts[i]);
 	some_panes_done(&panes);
@@ -579,6 +589,75 @@ Test(control_past, alerts_in_a_gap_are_unknown)
 	books.alerts = "[]";
 	nothing = call("GetAlerts", "\"since\":\"2026-11-20T06:00:00Z\",\"until\":\"2026-11-20T06:01:30Z\"");
 	cr_expect_eq(json_object_array_length(json_get_array(nothing, "gaps")), 1U);
+}
+
+static void expect_found(const char *parameters, const char *expected)
+{
+	_cleanup_json_ json_object *reply = call("FindCgroups", parameters);
+	json_object *cgroups = json_get_array(reply, "cgroups");
+
+	cr_expect_str_eq(cgroups ? json_object_to_json_string_ext(cgroups, JSON_C_TO_STRING_NOSLASHESCAPE)
+				 : "(none)",
+			 expected, "%s: %s", parameters, json_object_to_json_string(reply));
+}
+
+Test(control_past, names_are_those_of_the_cgroups_of_that_time)
+{
+	struct figures figures = some_loads(9, 1);
+	_cleanup_json_ json_object *nearest = NULL;
+
+	/* Early, /mall/b existed, too. */
+	some_panes_row(&panes.list[0], "/mall/b", 0, &figures);
+	expect_found("\"name\":\"shop/b\"", "[]");
+	expect_found("\"name\":\"shop/b\"," RANGE, "[\"/shop/b\"]");
+	expect_found("\"name\":\"b\"," RANGE, "[\"/shop/b\",\"/mall/b\"]");
+	expect_found("\"name\":\"b\",\"since\":\"2026-11-21T06:01:00Z\",\"until\":\"2026-11-21T06:03:00Z\"",
+		     "[\"/shop/b\"]");
+	expect_found("\"name\":\"shop\"," RANGE, "[\"/shop\"]");
+	nearest = call("FindCgroups", "\"name\":\"mal/b\"," RANGE);
+	cr_expect_str_eq(json_get_text(nearest, "nearest"), "/mall/b", "%s",
+			 json_object_to_json_string(nearest));
+	/* A cgroup of the present that had no samples then, or nobody can know. */
+	expect_found("\"name\":\"db\"," RANGE, "[\"/system.slice/db.service\"]");
+	books.error = -E2BIG;
+	expect_found("\"name\":\"db\"," RANGE, "[\"/system.slice/db.service\"]");
+	books.error = -EOPNOTSUPP;
+	expect_reason("FindCgroups", "\"name\":\"db\"," RANGE, "no history is stored");
+	expect_invalid("FindCgroups", "\"name\":\"db\",\"since\":1", "since");
+}
+
+static void expect_explained(const char *rule, const char *cgroup, const char *error)
+{
+	_cleanup_free_ char *parameters = NULL;
+	_cleanup_json_ json_object *reply = NULL;
+	const char *got;
+
+	cr_assert_gt(asprintf(&parameters, RANGE ",\"rule\":\"%s\",\"cgroup\":\"%s\"", rule, cgroup), 0);
+	reply = call("Explain", parameters);
+	got = json_get_text(reply, "error");
+	cr_expect_str_eq(got ? got : "", error, "%s %s", rule, cgroup);
+	cr_expect_eq(!got, json_get_array(reply, "judged") != NULL);
+}
+
+Test(control_past, without_an_alert_the_rule_and_the_cgroup_must_be_known)
+{
+	policy = example_policy();
+	cr_assert_not_null(policy);
+	books.alerts = "[]";
+	expect_explained("slow-db", "/shop/b", "");
+	expect_explained("slow-db", "/shop", "");
+	expect_explained("slow-db", "/system.slice/db.service", "");
+	expect_explained("slow-db", "/shop/c", "io.pebsd.NoSuchCgroup");
+	cr_expect_eq(books.since_us, 0U, "all of the history was asked for an alert");
+	expect_explained("slow-dc", "/shop/b", "io.pebsd.NoSuchRule");
+	books.ever = "[null]";
+	expect_explained("slow-dc", "/shop/b", "");
+	expect_explained("slow-db", "/shop/c", "");
+	books.ever = NULL;
+	/* Of a time in which nothing is stored, nobody can know. */
+	books.past_error = -ENODATA;
+	expect_explained("slow-db", "/shop/c", "");
+	expect_explained("slow-dc", "/shop/b", "io.pebsd.NoSuchRule");
 }
 
 Test(control_past, many_alerts_are_not_all_explained)

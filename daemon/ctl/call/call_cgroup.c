@@ -63,8 +63,8 @@ static enum ctl_exit choose(const json_object *reply, const char *name, char **r
 	return copy(only ? only : name, ret_path);
 }
 
-enum ctl_exit call_cgroup(const struct ctl_options *options, const char *name, char **ret_path,
-			  char **ret_nearest)
+enum ctl_exit call_cgroup(const struct ctl_options *options, const char *name, const struct call_range *range,
+			  char **ret_path, char **ret_nearest)
 {
 	_cleanup_(client_closep) struct client *client = NULL;
 	json_object *parameters = json_object_new_object();
@@ -73,7 +73,7 @@ enum ctl_exit call_cgroup(const struct ctl_options *options, const char *name, c
 	int r;
 
 	*ret_path = *ret_nearest = NULL;
-	if (!call_add_name(parameters, "name", name)) {
+	if (!call_add_name(parameters, "name", name) || (range && !call_add_range(parameters, range))) {
 		json_object_put(parameters);
 		return failure_of_memory();
 	}
@@ -86,7 +86,7 @@ enum ctl_exit call_cgroup(const struct ctl_options *options, const char *name, c
 	if (r < 0)
 		result = failure_of_connection(options, r);
 	else if (
-		reply.error) /* an older daemon, or one without a collection yet: the verb's method says so */
+		reply.error) /* an older daemon, or one without a collection or history: the verb's method says so */
 		result = copy(name, ret_path);
 	else
 		result = choose(reply.parameters, name, ret_path, ret_nearest);

@@ -2,6 +2,7 @@
 /* FindCgroups: the cgroups that a user means by a name. */
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/arena.h"
 #include "base/json_get.h"
@@ -10,6 +11,7 @@
 #include "cgroup/cgroup_match.h"
 #include "export/control/control_call.h"
 #include "export/control/control_methods.h"
+#include "export/control/control_past.h"
 #include "export/json/json_writer.h"
 
 /* Paths in a reply. A user who gets this many has to type a longer name in any case. */
@@ -200,37 +202,62 @@ static json_object *make_reply(const struct snapshot *snapshot, const struct fou
 	return json_finish(&writer, reply);
 }
 
+/* Gives names to cgroups of the past, as replies about the past do. */
+static int add_names(struct short_names *names, const struct snapshot *past)
+{
+	for (size_t i = 0; i < past->n_cgroups; i++)
+		if (!find_name(names, past->cgroups[i].path))
+			return -ENOMEM;
+	return 0;
+}
+
 /*
- * A name that replies show belongs to one cgroup alone. If that cgroup has no samples of its own, others that the
- * name may mean come first.
+ * A name that replies show belongs to one cgroup alone. If that cgroup has no samples of its own, or had none in the
+ * past, others that the name may mean come first. `past` NULL: the present.
  */
-static void try_name(struct found *found)
+static void try_name(struct found *found, const struct snapshot *past)
 {
 	bool sampled = false;
 	const char *path = short_names_path(found->names, found->name, &sampled);
 
+	if (path && past)
+		sampled = control_find_cgroup(past, path);
 	if (!found->exact && (sampled || found->n == 0))
 		found->named = path;
 }
 
 int control_find_cgroups(struct varlink_call *call, json_object *parameters, void *userdata)
 {
-	const char *surplus = varlink_surplus_parameter(parameters, (const char *const[]){"name", NULL});
+	const char *surplus =
+		varlink_surplus_parameter(parameters, (const char *const[]){"name", "since", "until", NULL});
 	struct found found = {.name = json_get_text(parameters, "name")};
-	const struct snapshot *snapshot;
+	const struct snapshot *snapshot, *then;
+	const struct past *past = NULL;
+	struct control_when when;
+	const char *mistake;
 	int r;
 
 	if (surplus)
 		return varlink_invalid_parameter(call, surplus);
 	if (!found.name || !*found.name)
 		return varlink_invalid_parameter(call, "name");
+	mistake = control_get_when(parameters, false, time(NULL), &when);
+	if (mistake)
+		return varlink_invalid_parameter(call, mistake);
+	if (when.past && !control_past_cgroups(call, userdata, &when, NULL, &past, &r))
+		return r;
+	then = past ? past_snapshot(past) : NULL;
 	r = control_snapshot(userdata, &(struct maybe_double){0}, &snapshot);
+	if (r == 0)
+		r = control_names(userdata, &found.names);
+	if (r == 0 && then)
+		r = add_names(found.names, then);
 	if (r < 0)
 		return control_not_measured(call, r);
-	r = control_names(userdata, &found.names);
-	if (r < 0)
-		return control_not_measured(call, r);
-	try_all(&found, snapshot);
-	try_name(&found);
-	return control_reply(call, make_reply(snapshot, &found));
+	if (then)
+		try_all(&found, then);
+	if (found.n == 0)
+		try_all(&found, snapshot);
+	try_name(&found, then);
+	return control_reply(call, make_reply(then ? then : snapshot, &found));
 }

@@ -143,16 +143,38 @@ static int answer_error(struct varlink_call *call, const struct control *control
 	}
 }
 
-bool control_past(struct varlink_call *call, const struct control *control, const struct control_when *when,
-		  u32 bins, const char *shown, bool subtree, const struct past **ret, int *ret_result)
+static int get_past(const struct control *control, const struct control_when *when, u32 bins,
+		    const char *shown, bool subtree, const struct past **ret)
 {
 	const struct control_backend *backend = &control->backend;
 	/* A shown form with an escape is not the path itself: look among all cgroups. */
 	const char *path = shown && !strchr(shown, '\\') ? shown : NULL;
-	int r = backend->past ? backend->past(backend->userdata, when->since_us, when->until_us, bins, path,
-					      path && subtree, ret)
-			      : -EOPNOTSUPP;
 
+	return backend->past ? backend->past(backend->userdata, when->since_us, when->until_us, bins, path,
+					     path && subtree, ret)
+			     : -EOPNOTSUPP;
+}
+
+bool control_past(struct varlink_call *call, const struct control *control, const struct control_when *when,
+		  u32 bins, const char *shown, bool subtree, const struct past **ret, int *ret_result)
+{
+	int r = get_past(control, when, bins, shown, subtree, ret);
+
+	if (r < 0)
+		*ret_result = answer_error(call, control, when, r, !shown);
+	return r >= 0;
+}
+
+bool control_past_cgroups(struct varlink_call *call, const struct control *control,
+			  const struct control_when *when, const char *shown, const struct past **ret,
+			  int *ret_result)
+{
+	int r = get_past(control, when, 1, shown, true, ret);
+
+	if (r == -ENODATA || r == -E2BIG) {
+		*ret = NULL;
+		r = 0;
+	}
 	if (r < 0)
 		*ret_result = answer_error(call, control, when, r, !shown);
 	return r >= 0;

@@ -28,7 +28,15 @@ const char *control_get_when(const json_object *parameters, bool with_window, ti
 bool control_past(struct varlink_call *call, const struct control *control, const struct control_when *when,
 		  u32 bins, const char *shown, bool subtree, const struct past **ret, int *ret_result);
 
-/* The same, with each pane by itself as far as the answer does not become too large. */
+/*
+ * The same, to know which cgroups had samples. `shown`: this cgroup and those below it; NULL: all. `*ret` is NULL if nothing
+ * is stored of that time, or if the answer would be too large.
+ */
+bool control_past_cgroups(struct varlink_call *call, const struct control *control,
+			  const struct control_when *when, const char *shown, const struct past **ret,
+			  int *ret_result);
+
+/* The same as control_past(), with each pane by itself as far as the answer does not become too large. */
 bool control_past_panes(struct varlink_call *call, const struct control *control,
 			const struct control_when *when, const struct past **ret, int *ret_result);
 

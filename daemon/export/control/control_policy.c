@@ -13,6 +13,7 @@
 #include "export/json/json_neighbours.h"
 #include "export/json/json_past.h"
 #include "export/json/json_rules.h"
+#include "snapshot/view_tree.h"
 
 static const struct policy *take_policy(const struct control *control)
 {
@@ -244,6 +245,48 @@ static int reply_explain(struct varlink_call *call, struct control *control, con
 		     : control_reply_named(call, control, json_explain(origin, rule, alerts, n, suspects));
 }
 
+/* Whether the cgroup, or one below it, had samples then. True also if nobody can know. */
+static bool was_sampled(const struct past *past, const char *shown)
+{
+	const struct snapshot *snapshot = past ? past_snapshot(past) : NULL;
+	size_t length;
+
+	for (size_t i = 0; snapshot && i < snapshot->n_cgroups; i++)
+		if (view_tree_holds(snapshot->cgroups[i].path, shown, &length))
+			return true;
+	return !snapshot;
+}
+
+/*
+ * Finds whether the rule and the cgroup are known: now, or then, or because the history has an alert of the rule on the cgroup at
+ * another time. Returns false if the handler returns `*ret_result`: it waits, or one of them is not known.
+ */
+static bool is_known(struct varlink_call *call, const struct control *control,
+		     const struct control_when *when, const char *name, const char *shown, int *ret_result)
+{
+	const struct control_when ever = {.past = true, .until_us = INT64_MAX};
+	const struct policy *policy = control->backend.policy ? take_policy(control) : NULL;
+	const struct rule *rule = policy ? policy_rule(policy, name) : NULL;
+	_cleanup_json_ json_object *list = NULL;
+	_cleanup_free_ char *path = NULL;
+	const struct snapshot *snapshot;
+	const struct past *past;
+
+	if (rule && control_snapshot(control, &(struct maybe_double){0}, &snapshot) == 0 &&
+	    find_path(snapshot, policy, rule, shown, &path) == 0)
+		return true;
+	if (rule && !control_past_cgroups(call, control, when, shown, &past, ret_result))
+		return false;
+	if (rule && was_sampled(past, shown))
+		return true;
+	if (!control_past_alerts(call, control, &ever, shown, name, &list, ret_result))
+		return false;
+	if (json_object_array_length(list) > 0)
+		return true;
+	*ret_result = rule ? control_no_such_cgroup(call, shown) : no_such_rule(call, name);
+	return false;
+}
+
 static int reply_past_explain(struct varlink_call *call, struct control *control,
 			      const struct control_when *when, const char *name, const char *shown)
 {
@@ -253,6 +296,8 @@ static int reply_past_explain(struct varlink_call *call, struct control *control
 	int r;
 
 	if (!take_past_alerts(call, control, when, shown, name, &past, &r))
+		return r;
+	if (json_object_array_length(past.list) == 0 && !is_known(call, control, when, name, shown, &r))
 		return r;
 	reply = json_explain_past(past.origin, name, past.list, &past.range, past.until);
 	r = reply ? json_past_suspects(&wanted, reply) : -ENOMEM;
