@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An answer that is used in the same turn of the loop must stay. Turns are far shorter. */
-#define IN_USE_NS NSEC_PER_SEC
-
 /* The most that is left out for the next question with fewer bins. */
 #define FEWER_BINS 8
 
@@ -90,7 +87,7 @@ static bool same_query(const struct history_query *a, const struct history_query
 	       strcmp(a->path, b->path) == 0 && strcmp(a->rule, b->rule) == 0;
 }
 
-/* The answer that was used least recently, and is not in use; NULL: none. */
+/* The answer that was used least recently, and not in this turn of the loop; NULL: none. */
 static struct answer *oldest(struct answers *answers, u64 now_ns)
 {
 	struct answer *found = NULL;
@@ -98,7 +95,7 @@ static struct answer *oldest(struct answers *answers, u64 now_ns)
 	for (size_t i = 0; i < ANSWERS_MAX; i++) {
 		struct answer *answer = &answers->list[i];
 
-		if (answer->used && !answer->pending && answer->used_ns + IN_USE_NS <= now_ns &&
+		if (answer->used && !answer->pending && answer->used_ns < now_ns &&
 		    (!found || answer->used_ns < found->used_ns))
 			found = answer;
 	}
@@ -173,7 +170,7 @@ static int get(struct answers *answers, const struct history_query *query, u64 n
 	}
 	answer = room_for(answers, now_ns);
 	if (!answer)
-		return -EBUSY;
+		return -EUSERS;
 	*answer = (struct answer){
 		.query = *query, .used = true, .pending = true, .bins = bins_of(query), .used_ns = now_ns};
 	r = ask(answers, answer);
@@ -293,7 +290,7 @@ bool answers_take(struct answers *answers, u32 number, int error, struct history
 	if (error == 0 && block->size > most_bytes(answer))
 		error = -E2BIG;
 	if (answer && error == 0 && !make_room(answers, block->size, now_ns))
-		error = -EBUSY;
+		error = -EUSERS;
 	if (!answer || error) {
 		if (block->bytes)
 			history_block_unmap(block);

@@ -36,9 +36,10 @@ DEFINE_CLEANUP(struct answers *, answers_free)
 /*
  * Finds the answer, or asks. `bins` of the query 0: ANSWERS_BINS or one for each pane, or fewer if the answer would be
  * too large. `newest_us` is the end of the last pane that was sent: a range that reaches up to now ends there.
- * `now_ns`: CLOCK_MONOTONIC.
+ * `now_ns`: CLOCK_MONOTONIC at which this turn of the event loop began, the same in all calls of a turn. An answer that was
+ * used in this turn stays.
  *
- * Returns 0; -EAGAIN: asked, ask again after answers_take(); -ENODATA, -EBUSY, -E2BIG, -ETIMEDOUT or another -errno.
+ * Returns 0; -EAGAIN: asked, ask again after answers_take(); -EUSERS: too many questions wait; -ENODATA, -EBUSY, -E2BIG, -ETIMEDOUT or another -errno.
  * The answer belongs to `answers`, and is valid until the next call of answers_tick() or answers_take().
  */
 int answers_past(struct answers *answers, const struct history_query *query, u64 newest_us, u64 now_ns,

@@ -25,12 +25,13 @@ struct history {
 	bool told;             /* that panes cannot be made */
 };
 
-static u64 now_ns(void)
+/* When this turn of the loop began. */
+static u64 turn_ns(const struct history *history)
 {
-	struct timespec now;
+	uint64_t usec = 0;
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+	(void)sd_event_now(history->settings.event, CLOCK_MONOTONIC, &usec);
+	return usec * NSEC_PER_USEC;
 }
 
 static void on_lost(void *userdata, int error)
@@ -95,7 +96,7 @@ static void on_answered(void *userdata, u32 number, int error, int passed)
 			history_block_unmap(&block);
 		return;
 	}
-	if (answers_take(history->answers, number, error, &block, now_ns()))
+	if (answers_take(history->answers, number, error, &block, turn_ns(history)))
 		history->settings.answered(history->settings.userdata);
 	keep_ticking(history);
 }
@@ -106,7 +107,7 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
 
 	(void)source;
 	(void)usec;
-	answers_tick(history->answers, now_ns());
+	answers_tick(history->answers, turn_ns(history));
 	if (answers_any(history->answers))
 		keep_ticking(history);
 	return 0;
@@ -216,7 +217,7 @@ void history_alert(struct history *history, const struct history_alert *alert)
 
 int history_past(struct history *history, const struct history_query *query, const struct past **ret)
 {
-	return answers_past(history->answers, query, history->newest_us, now_ns(), ret);
+	return answers_past(history->answers, query, history->newest_us, turn_ns(history), ret);
 }
 
 int history_alerts(struct history *history, u64 since_us, u64 until_us, const char *cgroup, const char *rule,
@@ -229,7 +230,7 @@ int history_alerts(struct history *history, u64 since_us, u64 until_us, const ch
 		return -EINVAL;
 	(void)stpcpy(query.path, cgroup ? cgroup : "");
 	(void)stpcpy(query.rule, cgroup ? rule : "");
-	return answers_alerts(history->answers, &query, now_ns(), ret_json);
+	return answers_alerts(history->answers, &query, turn_ns(history), ret_json);
 }
 
 void history_limit(struct history *history, u64 bytes_max, u64 age_max_s)

@@ -492,7 +492,7 @@ int keeper_line_ask(struct keeper_line *line, const struct history_query *query,
 	struct item *item;
 
 	if (line->questions >= KEEPER_QUESTIONS_MAX)
-		return -EBUSY;
+		return -EUSERS;
 	item = item_new(line, HISTORY_ASK, sizeof(*query));
 	if (!item)
 		return -ENOMEM;

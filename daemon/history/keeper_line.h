@@ -71,7 +71,7 @@ struct keeper_line *keeper_line_free(struct keeper_line *line);
 void keeper_line_store(struct keeper_line *line, const u8 *block, size_t size);
 void keeper_line_alert(struct keeper_line *line, const u8 *block, size_t size);
 
-/* Asks. Returns 0 and the number of the question, -EBUSY if too many wait, or -ENOMEM. */
+/* Asks. Returns 0 and the number of the question, -EUSERS if too many wait, or -ENOMEM. */
 int keeper_line_ask(struct keeper_line *line, const struct history_query *query, u32 *ret_number);
 
 /* Sets other limits, for a reload. */

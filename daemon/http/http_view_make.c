@@ -279,6 +279,9 @@ static int explain_error(const struct http_view_sources *sources, int error, cha
 		*ret_message = strdup("The answer is too large. Ask for a shorter time or for one cgroup.");
 		return -EINVAL;
 	case -EBUSY:
+		*ret_message = strdup("Another program has locked the history. End it, or try again.");
+		return -EBUSY;
+	case -EUSERS:
 	case -ETIMEDOUT:
 		*ret_message = strdup("Too many questions about the history are waiting. Try again later.");
 		return -EBUSY;

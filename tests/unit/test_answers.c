@@ -15,7 +15,7 @@
 #define START  SOME_PANES_START_US
 
 static struct answers *answers;
-static struct history_query asked[64];
+static struct history_query asked[128];
 static size_t n_asked;
 static int ask_result;
 static u64 now_ns;
@@ -252,6 +252,38 @@ Test(answers, more_questions_push_out_the_oldest_answer)
 	}
 }
 
+/* As a shell loop does that asks one question after the other. */
+Test(answers, answers_of_earlier_turns_make_room)
+{
+	const struct history_query held = range(0, 1000);
+
+	for (unsigned i = 0; i < 40; i++) {
+		const struct history_query query = range(0, 10 + i);
+
+		now_ns++;
+		cr_expect_eq(get(&query), -EAGAIN, "question %u", i);
+		(void)answer_panes(1);
+		now_ns++;
+		cr_expect_eq(get(&query), 0, "answer %u", i);
+	}
+	/* One that is used in this turn stays. */
+	now_ns++;
+	cr_expect_eq(get(&held), -EAGAIN);
+	(void)answer_panes(1);
+	cr_expect_eq(get(&held), 0);
+	for (unsigned i = 0; i < ANSWERS_MAX - 1; i++) {
+		const struct history_query query = range(1, 10 + i);
+
+		cr_expect_eq(get(&query), -EAGAIN);
+	}
+	{
+		const struct history_query query = range(2, 10);
+
+		cr_expect_eq(get(&query), -EUSERS);
+	}
+	cr_expect_eq(get(&held), 0);
+}
+
 Test(answers, questions_that_wait_are_never_pushed_out)
 {
 	const struct history_query query = range(0, 1000);
@@ -262,7 +294,7 @@ Test(answers, questions_that_wait_are_never_pushed_out)
 		cr_expect_eq(get(&other), -EAGAIN);
 	}
 	now_ns += 5 * SECOND;
-	cr_expect_eq(get(&query), -EBUSY);
+	cr_expect_eq(get(&query), -EUSERS);
 }
 
 Test(answers, a_comparison_holds_both_answers)
@@ -303,7 +335,7 @@ Test(answers, an_answer_without_room_is_refused_while_others_are_in_use)
 		(void)answer_large(ANSWER_BYTES_MAX);
 		cr_expect_leq(answers_bytes(answers), ANSWERS_BYTES_MAX);
 	}
-	cr_expect_eq(get(&query), -EBUSY);
+	cr_expect_eq(get(&query), -EUSERS);
 	now_ns += ANSWERS_FAIL_KEEP_NS;
 	answers_tick(answers, now_ns);
 	cr_expect_eq(get(&query), -EAGAIN);
@@ -333,8 +365,8 @@ Test(answers, a_question_that_cannot_be_asked_is_forgotten)
 {
 	const struct history_query query = range(0, 10);
 
-	ask_result = -EBUSY;
-	cr_expect_eq(get(&query), -EBUSY);
+	ask_result = -EUSERS;
+	cr_expect_eq(get(&query), -EUSERS);
 	cr_expect_not(answers_any(answers));
 	ask_result = 0;
 	cr_expect_eq(get(&query), -EAGAIN);

@@ -718,7 +718,8 @@ Test(control_past, failures_say_why)
 		{-EOPNOTSUPP, "no history is stored"},
 		{-E2BIG, "the answer would be too large; ask for a shorter time or for one cgroup"},
 		{-ETIMEDOUT, "the history did not answer within 10 seconds; try again later"},
-		{-EBUSY, "too many questions about the history are waiting; try again"},
+		{-EUSERS, "too many questions about the history are waiting; try again"},
+		{-EBUSY, "another program has locked the history; end it, or try again"},
 		{-EIO, "Input/output error"},
 	};
 
@@ -761,7 +762,7 @@ Test(control_past, alerts_need_to_know_the_gaps)
 	books.alerts = "[]";
 	books.past_error = -EIO;
 	expect_reason("GetAlerts", RANGE, "Input/output error");
-	books.past_error = -EBUSY;
+	books.past_error = -EUSERS;
 	expect_reason("GetAlerts", RANGE, "too many questions about the history are waiting; try again");
 	books.past_error = -EOPNOTSUPP;
 	without = call("GetAlerts", RANGE);

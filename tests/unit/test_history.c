@@ -447,7 +447,7 @@ Test(history, too_many_questions_are_refused)
 		now.realtime_us += SEC_US;
 		cr_expect_eq(ask(path, &past), -EAGAIN);
 	}
-	cr_expect_eq(ask("/one-more", &past), -EBUSY);
+	cr_expect_eq(ask("/one-more", &past), -EUSERS);
 	forget("hang");
 }
 

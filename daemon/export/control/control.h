@@ -67,8 +67,8 @@ struct control_backend {
 	 * the caller returns to the event loop.
 	 *
 	 * Returns 0; -EAGAIN: asked for, call it again with the same arguments after control_retry() was called;
-	 * -ENODATA: nothing is stored of this time; -EOPNOTSUPP: no history is kept; -EBUSY: too many questions
-	 * wait; -E2BIG: the answer is too large, ask for a shorter time, fewer bins or one cgroup; -ETIMEDOUT;
+	 * -ENODATA: nothing is stored of this time; -EOPNOTSUPP: no history is kept; -EUSERS: too many
+	 * questions wait; -EBUSY: another program has locked the database; -E2BIG: the answer is too large, ask for a shorter time, fewer bins or one cgroup; -ETIMEDOUT;
 	 * or another -errno.
 	 */
 	int (*past)(void *userdata, u64 since_us, u64 until_us, u32 bins, const char *path, bool subtree,

@@ -135,9 +135,12 @@ static int answer_error(struct varlink_call *call, const struct control *control
 			call, "history",
 			of_all ? "the answer would be too large; ask for a shorter time or for one cgroup"
 			       : "the answer would be too large; ask for a shorter time");
-	case -EBUSY:
+	case -EUSERS:
 		return control_busy(call, "too many questions about the history are waiting; try again",
 				    NULL);
+	case -EBUSY:
+		return control_not_measured_why(
+			call, "history", "another program has locked the history; end it, or try again");
 	default:
 		return control_not_measured_why(call, "history", strerror(-error));
 	}
