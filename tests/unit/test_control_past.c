@@ -38,6 +38,7 @@ static struct {
 	int error;      /* of past() and past_alerts() */
 	int past_error; /* of past() */
 	int all_error;  /* of past() of all cgroups */
+	int kept_error; /* of the last attempt to store */
 	u32 bins_max;   /* more are too large; 0: none are */
 	u64 since_us, until_us;
 	u32 bins;
@@ -181,6 +182,10 @@ static void get_history(void *userdata, struct history_state *ret)
 				      .kept = {.bytes = 8192,
 					       .oldest_us = SOME_PANES_START_US,
 					       .newest_us = SOME_PANES_START_US + 30000000}};
+	if (books.kept_error) {
+		ret->kept.error = books.kept_error;
+		(void)stpcpy(ret->kept.what, "cannot use /x: a newer pebsd wrote it; move the file away");
+	}
 }
 
 static int snapshot(void *userdata, const struct maybe_double *window_seconds, const struct snapshot **ret)
@@ -720,7 +725,7 @@ Test(control_past, failures_say_why)
 		{-ETIMEDOUT, "the history did not answer within 10 seconds; try again later"},
 		{-EUSERS, "too many questions about the history are waiting; try again"},
 		{-EBUSY, "another program has locked the history; end it, or try again"},
-		{-EIO, "Input/output error"},
+		{-EIO, "the history cannot be read: Input/output error"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(failures); i++) {
@@ -754,6 +759,18 @@ Test(control_past, times_before_and_after_the_history_are_named)
 		expect_reason("GetTop", times[i][0], times[i][1]);
 }
 
+/* As after a downgrade. */
+Test(control_past, a_history_that_cannot_be_used_says_why)
+{
+	books.kept_error = EPROTONOSUPPORT;
+	books.error = -EPROTONOSUPPORT;
+	expect_reason("GetTop", RANGE, "cannot use /x: a newer pebsd wrote it; move the file away");
+	books.error = -EIO;
+	expect_reason(
+		"GetAlerts", RANGE,
+		"the history cannot be read: Input/output error; cannot use /x: a newer pebsd wrote it; move the file away");
+}
+
 /* It may have been a gap. */
 Test(control_past, alerts_need_to_know_the_gaps)
 {
@@ -761,7 +778,7 @@ Test(control_past, alerts_need_to_know_the_gaps)
 
 	books.alerts = "[]";
 	books.past_error = -EIO;
-	expect_reason("GetAlerts", RANGE, "Input/output error");
+	expect_reason("GetAlerts", RANGE, "the history cannot be read: Input/output error");
 	books.past_error = -EUSERS;
 	expect_reason("GetAlerts", RANGE, "too many questions about the history are waiting; try again");
 	books.past_error = -EOPNOTSUPP;

@@ -105,6 +105,19 @@ static int no_history(struct varlink_call *call, const struct history_state *sta
 	return control_not_measured_why(call, "history", text);
 }
 
+/* Says why nothing can be read, in the history's own sentence, which names the file and what to do, if it has one. */
+static int unreadable(struct varlink_call *call, const struct history_state *state, int error)
+{
+	char text[sizeof(state->kept.what) + 128];
+
+	if (state->kept.error == -error)
+		(void)snprintf(text, sizeof(text), "%s", state->kept.what);
+	else
+		(void)snprintf(text, sizeof(text), "the history cannot be read: %s%s%s", strerror(-error),
+			       state->kept.error ? "; " : "", state->kept.error ? state->kept.what : "");
+	return control_not_measured_why(call, "history", text);
+}
+
 /* Waits, or answers with the error. `of_all`: the call may ask for one cgroup instead of all. */
 static int answer_error(struct varlink_call *call, const struct control *control,
 			const struct control_when *when, int error, bool of_all)
@@ -142,7 +155,7 @@ static int answer_error(struct varlink_call *call, const struct control *control
 		return control_not_measured_why(
 			call, "history", "another program has locked the history; end it, or try again");
 	default:
-		return control_not_measured_why(call, "history", strerror(-error));
+		return unreadable(call, &state, error);
 	}
 }
 
