@@ -262,6 +262,21 @@ static bool read_offset(struct reader *reader, long *ret)
 	return hours < 24 && minutes < 60;
 }
 
+/* Whether the zone has this name on the day of the date: clocks may change on that day. */
+static bool is_zone_near(moment_zone zone, const struct tm *date, const char *name)
+{
+	struct tm day = *date, there;
+	const time_t begin = timegm(&day);
+
+	for (int days = -1; days <= 1; days++) {
+		const time_t moment = begin + (time_t)days * DAY_SECONDS;
+
+		if (zone(&moment, &there) && there.tm_zone && strcmp(there.tm_zone, name) == 0)
+			return true;
+	}
+	return false;
+}
+
 /*
  * Reads the name of the zone after a local time, as moment_show() writes it, and finds the moment: UTC, or the zone of
  * the caller. A local time that occurred twice has both of the zone's names.
@@ -270,9 +285,12 @@ static int find_in_zone(struct reader *reader, const struct tm *date, struct day
 			moment_zone zone, time_t *ret)
 {
 	const bool utc = strcasecmp(reader->at, "UTC") == 0;
-	int r = find_local(date, day_time, now, utc ? gmtime_r : zone, ret);
 	struct tm there;
+	int r;
 
+	if (!utc && isalpha((unsigned char)*reader->at) && !is_zone_near(zone, date, reader->at))
+		return -ESRCH;
+	r = find_local(date, day_time, now, utc ? gmtime_r : zone, ret);
 	for (int hours = 0; r == 0 && !utc && hours <= 1; hours++) {
 		const time_t moment = *ret - hours * 3600L;
 
@@ -411,6 +429,8 @@ const char *moment_why(int error)
 		return "expected a time in the past";
 	if (error == -ENOENT)
 		return "clocks went forward, so this local time did not exist; give another time, or one with an offset from UTC";
+	if (error == -ESRCH)
+		return "this time zone is not the local one of that day, nor UTC; give an offset from UTC, such as 2026-11-21T03:12+01:00";
 	return "expected " MOMENT_FORMS;
 }
 

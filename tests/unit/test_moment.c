@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 
@@ -151,8 +152,10 @@ Test(moment, the_shown_form_is_read)
 		{"Sun 2026-10-25 02:30:00 CEST", utc(10, 25, 0, 30, 0)},
 		{"Sun 2026-10-25 02:30:00 CET", utc(10, 25, 1, 30, 0)},
 	};
-	static const char *const wrong[] = {"Sat 2026-11-21 03:12:30 CEST", "Sat 2026-11-21 03:12:30 PST",
-					    "Sat 2026-11-21 03:12:30 ", "Foo 2026-11-21 03:12:30"};
+	static const char *const wrong[] = {"Sat 2026-11-21 03:12:30 ", "Foo 2026-11-21 03:12:30",
+					    "2026-11-21 03:12 1"};
+	static const char *const foreign[] = {"Sat 2026-11-21 03:12:30 CEST", "Sat 2026-11-21 03:12:30 PST",
+					      "2026-11-27 08:35 EST"};
 
 	check(samples, ARRAY_SIZE(samples), now, berlin);
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
@@ -160,6 +163,13 @@ Test(moment, the_shown_form_is_read)
 
 		cr_expect_eq(moment_parse(wrong[i], now, berlin, &got), -EINVAL, "%s", wrong[i]);
 	}
+	/* Also if it would be in the future here. */
+	for (size_t i = 0; i < ARRAY_SIZE(foreign); i++) {
+		time_t got;
+
+		cr_expect_eq(moment_parse(foreign[i], now, berlin, &got), -ESRCH, "%s", foreign[i]);
+	}
+	cr_expect_not_null(strstr(moment_why(-ESRCH), "time zone"));
 }
 
 /* Clocks went back at 03:00 on 2026-10-25: 02:30 was at 00:30 and at 01:30 UTC. */
