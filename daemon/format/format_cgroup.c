@@ -487,7 +487,8 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 	format_pause(out, style, status);
 	if (!events || json_object_object_length(events) == 0) {
 		line_put(out, style, "Samples", "%s",
-			 no_slot || missing > 0 ? "none counted for this cgroup"
+			 no_slot || missing > 0     ? "none counted for this cgroup"
+			 : json_get(cgroup, "gaps") ? "none in this time"
 			 : json_get(cgroup, "window_s")
 				 ? "none in this window; --window all shows earlier ones"
 				 : "none so far");

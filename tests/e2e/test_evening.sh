@@ -112,6 +112,7 @@ exits 'explain by a name of the past' 0 ctl explain shared-lines false-sharing -
 grep -q '^ *State: .*firing since' "$work/said" || fail "explain --at by a name: $(cat "$work/said")"
 exits 'explain with a misspelt cgroup' 4 ctl explain shared-lines false-sharin --at "$fired"
 grep -q 'did you mean false-sharing?' "$work/said" || fail "a misspelt cgroup: $(cat "$work/said")"
+grep -q 'top --at TIME' "$work/said" || fail "a misspelt cgroup: $(cat "$work/said")"
 exits 'explain with a misspelt rule' 4 ctl explain shared-line false-sharing --at "$fired"
 grep -q 'did you mean shared-lines?' "$work/said" || fail "a misspelt rule: $(cat "$work/said")"
 exits 'explain before the alert' 0 ctl explain shared-lines model:false-sharing --since "$quiet" --until "$deployed"

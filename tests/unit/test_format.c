@@ -426,6 +426,11 @@ Test(format, trend_and_quiet_windows)
 	json_object_object_add(quiet, "window_s", json_object_new_int(10));
 	nothing = TEXT_OF(format_cgroup(out, NULL, quiet, NULL, &wide));
 	cr_expect_not_null(strstr(nothing, "none in this window; --window all shows earlier ones"));
+	free(nothing);
+	/* Of the past. */
+	json_object_object_add(quiet, "gaps", json_object_new_array());
+	nothing = TEXT_OF(format_cgroup(out, NULL, quiet, NULL, &wide));
+	cr_expect_not_null(strstr(nothing, "Samples: none in this time\n"));
 }
 
 /* Everything that is printed about a model says that it is one. */

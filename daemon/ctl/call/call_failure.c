@@ -9,6 +9,7 @@
 #include "base/json_get.h"
 #include "base/text.h"
 #include "ctl/call/call_style.h"
+#include "ctl/call/call_when.h"
 #include "format/line.h"
 
 #define VARLINK(name) "org.varlink.service." name
@@ -139,10 +140,14 @@ static enum ctl_exit no_such_cgroup(const struct ctl_options *options, const cha
 {
 	_cleanup_free_ char *nearest = options->nearest ? text_visible(options->nearest) : NULL;
 
-	(void)fprintf(stderr, "pebsctl: no cgroup '%s' is known, or it has no sample; ", visible);
+	(void)fprintf(stderr, "pebsctl: no cgroup '%s' is known, or it has no sample%s; ", visible,
+		      call_is_past(options) ? " then" : "");
 	if (nearest)
 		(void)fprintf(stderr, "did you mean %s? ", nearest);
-	(void)fprintf(stderr, "`pebsctl top --window all` lists all sampled cgroups\n");
+	if (call_is_past(options))
+		(void)fprintf(stderr, "`pebsctl top --at TIME` lists the cgroups of that time\n");
+	else
+		(void)fprintf(stderr, "`pebsctl top --window all` lists all sampled cgroups\n");
 	return CTL_NO_SUCH;
 }
 
