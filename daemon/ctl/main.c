@@ -626,6 +626,9 @@ int main(int argc, char **argv)
 		return usage("--window all cannot be used with --at");
 	if (options.has_since && options.since >= (options.has_until ? options.until : options.now))
 		return usage("--since must be before --until");
+	if (verb->run == verb_compare && verb_compare_is_of_files(argv + optind + 1))
+		return usage(
+			"compare takes cgroups; run `pebsd --compare --replay A --replay B` to compare recordings");
 	result = run_verb(verb, &options, argv + (optind < argc ? optind + 1 : optind), found);
 	for (size_t i = 0; i < ARGUMENTS_MAX; i++)
 		free(found[i]);

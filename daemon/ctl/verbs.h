@@ -24,6 +24,8 @@ struct call_range verb_neighbours_time(const struct ctl_options *options, char *
 enum ctl_exit verb_status(const struct ctl_options *options, char *const *arguments);
 enum ctl_exit verb_top(const struct ctl_options *options, char *const *arguments);
 enum ctl_exit verb_show(const struct ctl_options *options, char *const *arguments);
+/* Returns true if both arguments are files, as recordings are. */
+bool verb_compare_is_of_files(char *const *arguments);
 enum ctl_exit verb_compare(const struct ctl_options *options, char *const *arguments);
 enum ctl_exit verb_hot(const struct ctl_options *options, char *const *arguments);
 enum ctl_exit verb_zoom(const struct ctl_options *options, char *const *arguments);

@@ -2,6 +2,7 @@
 /* The verb that compares two times or two cgroups. */
 #include <math.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/json_get.h"
@@ -106,6 +107,16 @@ static json_object *compare_parameters(const struct side sides[static 2])
 		}
 	}
 	return TAKE_PTR(parameters);
+}
+
+bool verb_compare_is_of_files(char *const *arguments)
+{
+	struct stat file;
+
+	for (size_t i = 0; i < 2; i++)
+		if (!arguments[i] || stat(arguments[i], &file) < 0 || !S_ISREG(file.st_mode))
+			return false;
+	return true;
 }
 
 enum ctl_exit verb_compare(const struct ctl_options *options, char *const *arguments)
