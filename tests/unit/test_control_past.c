@@ -292,6 +292,7 @@ Test(control_past, top_is_that_of_the_range)
 	cr_expect_eq(books.until_us, SOME_PANES_START_US + 180000000);
 	cr_expect_eq(books.bins, 0U);
 	cr_expect_str_eq(json_get_text(top, "since"), "2026-11-21T06:00:00Z");
+	cr_expect_str_eq(json_get_text(top, "until"), "2026-11-21T06:03:00Z");
 	cr_expect_str_eq(json_get_text(top, "taken"), "2026-11-21T06:03:00Z");
 	cr_expect_eq(number(top, "window_s"), 120);
 	cr_assert_eq(json_object_array_length(gaps), 1U);
@@ -575,6 +576,8 @@ Test(control_past, alerts_in_a_gap_are_unknown)
 			 "2026-11-21T06:01:40Z");
 	cr_expect_str_eq(json_get_text(at(json_get_array(in_a_gap, "gaps"), 0), "until"),
 			 "2026-11-21T06:02:20Z");
+	cr_expect_str_eq(json_get_text(in_a_gap, "since"), "2026-11-21T06:00:00Z");
+	cr_expect_str_eq(json_get_text(in_a_gap, "until"), "2026-11-21T06:02:20Z");
 	before = call("GetAlerts", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:01:30Z\"");
 	cr_expect_str_eq(json_get_text(at(json_get_array(before, "alerts"), 0), "state"), "firing");
 	cr_expect_eq(json_object_array_length(json_get_array(before, "gaps")), 0U);

@@ -58,6 +58,8 @@ void json_put_past(struct json_writer *writer, json_object *object, const struct
 
 	if (!json_object_object_get(object, "since"))
 		json_put_time(writer, object, "since", &snapshot->since);
+	if (!json_object_object_get(object, "until"))
+		json_put_time(writer, object, "until", &snapshot->taken);
 	json_put_time(writer, object, "taken", &snapshot->taken);
 	put_gaps(writer, object, past, open);
 	if (!json_object_object_get(object, "notes"))

@@ -464,6 +464,7 @@ static bool put_range(struct json_writer *writer, json_object *object, const str
 									 MIN(gap->until_us, taken_us)}));
 	}
 	json_put_moment(writer, object, "since", range->since_us);
+	json_put_moment(writer, object, "until", taken_us);
 	if (gaps)
 		json_put(writer, object, "gaps", gaps);
 	if (n_gaps > JSON_GAPS_MAX)
