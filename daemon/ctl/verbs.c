@@ -168,7 +168,7 @@ static enum ctl_exit get_cgroup(const struct ctl_options *options, struct client
 {
 	const bool past = call_is_past(options);
 	const struct call_range range = verb_show_time(options, NULL);
-	const double reach = past ? fmin((double)(range.until - range.since), TREND_SECONDS) : TREND_SECONDS;
+	const double reach = past ? (double)(range.until - range.since) : TREND_SECONDS;
 	/* A short time of the past has few panes. */
 	const size_t cells = past && reach < TREND_LEAST ? 0
 			     : past                      ? MIN(trend, (size_t)(reach / DEFAULT_SECONDS))

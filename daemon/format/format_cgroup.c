@@ -400,7 +400,8 @@ static void put_trend_line(FILE *out, const struct format_style *style, const js
 	text_span(line.bin_seconds, cell);
 	text_short_count(low, from);
 	text_short_count(high, to);
-	line_put(out, style, "Trend", "the last %s, %s per cell: %s from %s to %s", span, cell,
+	line_put(out, style, "Trend", "%s%s, %s per cell: %s from %s to %s",
+		 line.past && cells == line.n ? "" : "the last ", span, cell,
 		 has_latency ? "means" : "samples a second", from, to);
 	(void)fprintf(out, "%*s", LINE_LABEL + 2, "");
 	trend_line_put(out, &line, cells, style->utf8);

@@ -12,9 +12,11 @@ bool trend_line_read(const json_object *event, bool latency, struct trend_line *
 {
 	const json_object *trend = json_get_object(event, "trend");
 	json_object *list = json_get_array(trend, latency ? "mean" : "samples");
+	/* Only a trend of the past has it. */
+	json_object *covered = json_get_array(trend, "covered_s");
 	size_t n = list ? json_object_array_length(list) : 0, first = n;
 
-	*ret = (struct trend_line){.latency = latency};
+	*ret = (struct trend_line){.latency = latency, .past = covered != NULL};
 	if (n == 0 || n > TREND_LINE_MAX || !json_get_double(trend, "bin_s", &ret->bin_seconds) ||
 	    !(ret->bin_seconds > 0))
 		return false;
@@ -28,10 +30,12 @@ bool trend_line_read(const json_object *event, bool latency, struct trend_line *
 		if (known && first == n)
 			first = i;
 		if (known && !latency)
-			ret->values[i] /= ret->bin_seconds;
+			ret->values[i] /=
+				covered ? json_object_get_double(json_object_array_get_idx(covered, i))
+					: ret->bin_seconds;
 	}
 	/* The last bin has not ended yet, and sampling began within the first one: their samples are incomplete. */
-	if (!latency) {
+	if (!latency && !covered) {
 		ret->values[n - 1] = NAN;
 		if (first > 0 && first < n)
 			ret->values[first] = NAN;

@@ -13,6 +13,7 @@ struct trend_line {
 	size_t n;                      /* at most TREND_LINE_MAX, oldest first */
 	double values[TREND_LINE_MAX]; /* NAN: not known */
 	bool latency;                  /* true: mean cycles; false: samples per second */
+	bool past;                     /* of a range that is over */
 	double bin_seconds;
 };
 

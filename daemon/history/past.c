@@ -204,14 +204,41 @@ static void put_both(void *userdata, u32 entry, unsigned event, const struct his
 	(void)trend_put(past->trend, entry, event, row->pairs, row->size);
 }
 
+/* Returns true if sampling was paused all the time: a pane begins and ends with a pause (panes.h). */
+static bool was_paused(const struct history_pane *pane)
+{
+	bool paused = false;
+
+	for (size_t i = 0; i < pane->n_events; i++) {
+		if (pane->events[i].seen || pane->events[i].running_ns)
+			return false;
+		paused = paused || pane->events[i].paused_ns;
+	}
+	return paused;
+}
+
+/* The time from the start of the range, which is before it if negative. */
+static s64 trend_time(const struct past *past, u64 us)
+{
+	const u64 since_us = past->range.since_us;
+	const s64 distance_us =
+		(s64)MIN(us > since_us ? us - since_us : since_us - us, TREND_SPAN_MAX_NS / 1000);
+
+	return us > since_us ? distance_us * 1000 : -distance_us * 1000;
+}
+
 /* The trend's clock may not go back, as the clock of the panes may. */
 static int begin_trend(struct past *past, const struct history_pane *pane)
 {
-	u64 end_us = pane->end_us > past->range.since_us ? pane->end_us - past->range.since_us : 0;
-	u64 end_ns = end_us < TREND_SPAN_MAX_NS / 1000 ? end_us * 1000 : TREND_SPAN_MAX_NS;
+	const s64 end_ns = trend_time(past, pane->end_us);
+	const s64 start_ns = MIN(trend_time(past, pane->start_us), end_ns - 1);
+	const u64 clock_ns = (u64)MAX(end_ns, 0);
+	int r;
 
-	past->trend_ns = end_ns > past->trend_ns ? end_ns : past->trend_ns + 1;
-	return trend_begin(past->trend, past->trend_ns);
+	past->trend_ns = clock_ns > past->trend_ns ? clock_ns : past->trend_ns + 1;
+	r = trend_begin(past->trend, past->trend_ns);
+	return r < 0 ? r
+		     : trend_stretch(past->trend, start_ns, end_ns, was_paused(pane) ? 0 : covered_ns(pane));
 }
 
 static int enter_cgroups(struct past *past, const struct history_pane *pane, const struct ledger_entry ***ret)
@@ -259,19 +286,6 @@ static int enter_pane(struct past *past, size_t index)
 	past_events_read(&past->events, pane, after);
 	readings_push(past->readings, past->now_ns, after);
 	return 0;
-}
-
-/* Returns true if sampling was paused all the time: a pane begins and ends with a pause (panes.h). */
-static bool was_paused(const struct history_pane *pane)
-{
-	bool paused = false;
-
-	for (size_t i = 0; i < pane->n_events; i++) {
-		if (pane->events[i].seen || pane->events[i].running_ns)
-			return false;
-		paused = paused || pane->events[i].paused_ns;
-	}
-	return paused;
 }
 
 static int find_gaps(struct past *past)
@@ -442,6 +456,11 @@ const struct snapshot *past_snapshot(const struct past *past)
 struct past_span past_range(const struct past *past)
 {
 	return past->range;
+}
+
+u64 past_trend_end_ns(const struct past *past)
+{
+	return (u64)trend_time(past, past->range.until_us);
 }
 
 const struct past_span *past_gaps(const struct past *past, size_t *ret_n)

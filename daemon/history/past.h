@@ -8,7 +8,8 @@
  * event was enabled and did not run, and a note says so.
  *
  * A pane counts as one collection. The clock of the window and the readings begins at 0 and has only the time that
- * the panes cover: gaps have no length in it. The trend has the time since the start of the range, with gaps.
+ * the panes cover: gaps have no length in it. The trend has the time since the start of the range, with gaps, and divides a
+ * pane among the bins that it reaches into.
  */
 #ifndef PEBSD_PAST_H
 #define PEBSD_PAST_H
@@ -47,6 +48,9 @@ const struct snapshot *past_snapshot(const struct past *past);
 
 /* The range as it was asked for. */
 struct past_span past_range(const struct past *past);
+
+/* The end of the range in the trend's time, in which the range begins at 0. */
+u64 past_trend_end_ns(const struct past *past);
 
 /*
  * The parts of the range that no pane covers, or in which sampling was paused, ascending; owned by the past. Shorter

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "collect/ledger.h"
 #include "collect/pairs.h"
@@ -27,8 +28,15 @@ struct column {
 	struct point points[TREND_PAGE];
 };
 
+/* The time of a collection. */
+struct stretch {
+	s64 start_ns, end_ns;
+	double covered_ns;
+};
+
 struct page {
 	struct page *newer;
+	struct stretch *stretches; /* of TREND_PAGE collections; NULL: not known */
 	u64 begin_ns;
 	u64 end_ns[TREND_PAGE]; /* end of each collection */
 	unsigned int n;         /* number of collections */
@@ -89,7 +97,8 @@ int trend_new(size_t max_bytes, u64 span_ns, u64 start_ns, struct trend **ret)
 
 static size_t page_bytes(const struct page *page)
 {
-	return sizeof(*page) + page->room * sizeof(*page->columns) + page->slots * sizeof(*page->index);
+	return sizeof(*page) + page->room * sizeof(*page->columns) + page->slots * sizeof(*page->index) +
+	       (page->stretches ? TREND_PAGE * sizeof(*page->stretches) : 0);
 }
 
 static void drop_oldest(struct trend *trend)
@@ -100,6 +109,7 @@ static void drop_oldest(struct trend *trend)
 	if (!trend->oldest)
 		trend->newest = NULL;
 	trend->bytes -= page_bytes(page);
+	free(page->stretches);
 	free(page->columns);
 	free(page->index);
 	free(page);
@@ -234,6 +244,22 @@ int trend_begin(struct trend *trend, u64 now_ns)
 	return 0;
 }
 
+int trend_stretch(struct trend *trend, s64 start_ns, s64 end_ns, u64 covered_ns)
+{
+	struct page *page = trend->newest;
+
+	if (!page || !page->n || start_ns >= end_ns)
+		return -EINVAL;
+	if (!page->stretches) {
+		page->stretches = calloc(TREND_PAGE, sizeof(*page->stretches));
+		if (!page->stretches)
+			return -ENOMEM;
+		trend->bytes += TREND_PAGE * sizeof(*page->stretches);
+	}
+	page->stretches[page->n - 1] = (struct stretch){start_ns, end_ns, (double)covered_ns};
+	return 0;
+}
+
 static int get_column(struct trend *trend, u32 entry, unsigned event, struct column **ret)
 {
 	struct page *page = trend->newest;
@@ -340,15 +366,67 @@ static size_t bin_of(const struct trend *trend, const struct trend_bins *bins, u
 	return bin > last || last - bin >= bins->n ? bins->n : bins->n - 1 - (size_t)(last - bin);
 }
 
+/* Adds to each bin the part of the addend that a collection of this time has in it. */
+static void divide(const struct stretch *stretch, const struct trend_bin *addend, struct trend_bins *bins)
+{
+	const s64 length = (s64)bins->bin_ns, begin = (s64)bins->end_ns - (s64)bins->n * length;
+	size_t i = stretch->start_ns > begin ? (size_t)((stretch->start_ns - begin) / length) : 0;
+
+	for (; i < bins->n; i++) {
+		const s64 from = begin + (s64)i * length;
+		const s64 within = MIN(stretch->end_ns, from + length) - MAX(stretch->start_ns, from);
+		struct trend_bin *bin = &bins->bins[i];
+		double part;
+
+		if (within <= 0)
+			return;
+		part = (double)within / (double)(stretch->end_ns - stretch->start_ns);
+		bin->covered_ns += part * addend->covered_ns;
+		bin->covered = bin->covered_ns > 0;
+		bin->samples += part * addend->samples;
+		bin->latency += part * addend->latency;
+		bin->latency_samples += part * addend->latency_samples;
+	}
+}
+
 void trend_cover(const struct trend *trend, struct trend_bins *bins)
 {
 	for (const struct page *page = trend->oldest; page; page = page->newer)
 		for (unsigned int i = 0; i < page->n; i++) {
-			size_t bin = bin_of(trend, bins, page->end_ns[i]);
+			size_t bin;
 
+			if (bins->end_ns) {
+				if (page->stretches)
+					divide(&page->stretches[i],
+					       &(struct trend_bin){.covered_ns =
+									   page->stretches[i].covered_ns},
+					       bins);
+				continue;
+			}
+			bin = bin_of(trend, bins, page->end_ns[i]);
 			if (bin < bins->n)
 				bins->bins[bin].covered = true;
 		}
+}
+
+static struct trend_bin bin_of_point(const struct point *point)
+{
+	double samples = (double)trend_unpack(point->samples);
+
+	if (!point->mean)
+		return (struct trend_bin){.samples = samples};
+	return (struct trend_bin){
+		.samples = samples, .latency = mean_of(point->mean) * samples, .latency_samples = samples};
+}
+
+static void divide_column(const struct page *page, const struct column *column, struct trend_bins *bins)
+{
+	for (unsigned int i = 0; page->stretches && i < page->n; i++) {
+		const struct trend_bin addend = bin_of_point(&column->points[i]);
+
+		if (addend.samples > 0)
+			divide(&page->stretches[i], &addend, bins);
+	}
 }
 
 static void add_column(const struct page *page, const struct column *column,
@@ -356,17 +434,14 @@ static void add_column(const struct page *page, const struct column *column,
 {
 	for (unsigned int i = 0; i < page->n; i++) {
 		const struct point *point = &column->points[i];
-		struct trend_bin *bin = &bins->bins[bin_of_end[i]];
-		double samples;
+		struct trend_bin *bin = &bins->bins[bin_of_end[i]], addend;
 
 		if (!point->samples || bin_of_end[i] == bins->n)
 			continue;
-		samples = (double)trend_unpack(point->samples);
-		bin->samples += samples;
-		if (point->mean) {
-			bin->latency += mean_of(point->mean) * samples;
-			bin->latency_samples += samples;
-		}
+		addend = bin_of_point(point);
+		bin->samples += addend.samples;
+		bin->latency += addend.latency;
+		bin->latency_samples += addend.latency_samples;
 	}
 }
 
@@ -382,6 +457,10 @@ void trend_add(const struct trend *trend, const u32 *entries, size_t n, unsigned
 
 			if (!column)
 				continue;
+			if (bins->end_ns) {
+				divide_column(page, column, bins);
+				continue;
+			}
 			/* The divisions take longer than all that is done with the points. */
 			for (unsigned int end = 0; !known && end < page->n; end++)
 				bin_of_end[end] = bin_of(trend, bins, page->end_ns[end]);

@@ -59,17 +59,30 @@ int trend_put(struct trend *trend, u32 entry, unsigned event, const u8 *pairs, s
  */
 int trend_collect(struct trend *trend, u64 now_ns, const struct difference *list, size_t n);
 
+/*
+ * After trend_begin(): the collection is of the time after `start_ns` up to and including `end_ns` (within
+ * INT64_MAX / 2 of 0, start < end), of which `covered_ns` was collected. Only bins with an `end_ns` use this. Returns 0,
+ * -ENOMEM, or -EINVAL before the first collection.
+ */
+int trend_stretch(struct trend *trend, s64 start_ns, s64 end_ns, u64 covered_ns);
+
 /* A part of the requested time. */
 struct trend_bin {
-	bool covered;   /* a collection ended in the bin */
-	double samples; /* of all entries that were added */
+	bool covered;      /* a collection ended in the bin; with `end_ns`: `covered_ns` is above 0 */
+	double covered_ns; /* only with `end_ns`: collected time in the bin */
+	double samples;    /* of all entries that were added */
 	double latency; /* cycles: sum over the samples with a latency, with the precision of the stored mean */
 	double latency_samples;
 };
 
-/* Bins without gaps. The last bin contains the last collection, and is not complete yet. */
+/*
+ * Bins without gaps. Without `end_ns`, a collection is in the bin in which it ended, and the last bin contains the last
+ * collection, and is not complete yet. With `end_ns`, the last bin ends then, and a collection that reaches into several bins
+ * is divided among them by its time in each.
+ */
 struct trend_bins {
 	u64 bin_ns;             /* above 0 */
+	u64 end_ns;             /* at most INT64_MAX / 2; 0: none */
 	size_t n;               /* 1 to TREND_BINS_MAX */
 	struct trend_bin *bins; /* array of n, all zero before trend_cover() */
 };

@@ -976,6 +976,40 @@ Test(control_past, history_in_bins)
 	cr_expect_eq(json_object_array_length(json_get_array(history, "gaps")), 1U);
 }
 
+/* 460 s, of which 60 s are missing: each of the 11 bins is longer than four panes. */
+Test(control_past, trend_divides_the_whole_range_by_the_collected_time)
+{
+	_cleanup_json_ json_object *cgroup =
+		call("GetCgroup", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:07:40Z\","
+				  "\"trend\":11,\"cgroup\":\"/shop/a\"");
+	json_object *trend =
+		json_get_object(json_get_object(json_get_object(cgroup, "events"), "loads"), "trend");
+	json_object *samples = json_get_array(trend, "samples"),
+		    *covered = json_get_array(trend, "covered_s");
+	double all = 0;
+
+	cr_expect_float_eq(number(trend, "bin_s"), 460.0 / 11, 0.001);
+	cr_assert(samples && covered && json_object_array_length(covered) == 11, "%s",
+		  json_object_to_json_string(trend));
+	for (size_t i = 0; i < 11; i++) {
+		double seconds = json_object_get_double(at(covered, i));
+
+		all += seconds;
+		cr_expect_float_eq(json_object_get_double(at(samples, i)) / seconds, 10.1, 0.11, "bin %zu",
+				   i);
+	}
+	cr_expect_float_eq(all, 400, 0.1);
+}
+
+Test(control_past, trend_may_not_be_longer_than_the_range)
+{
+	_cleanup_json_ json_object *reply =
+		call("GetCgroup", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:07:40Z\","
+				  "\"trend\":11,\"trend_s\":461,\"cgroup\":\"/shop/a\"");
+
+	cr_expect_str_eq(json_get_text(json_get_object(reply, "parameters"), "parameter"), "trend");
+}
+
 /* Without a cgroup: all of them. A bin without a pane is left out, and a bin of one pane has no bounds. */
 Test(control_past, history_of_all_cgroups_leaves_out_empty_bins)
 {

@@ -433,6 +433,26 @@ Test(format, trend_and_quiet_windows)
 	cr_expect_not_null(strstr(nothing, "Samples: none in this time\n"));
 }
 
+Test(format, trend_of_the_past_is_not_of_the_last_seconds)
+{
+	struct snapshot *snapshot = example_perf();
+	_cleanup_json_ json_object *cgroup = json_cgroup(snapshot, 1);
+	static const char trend[] = "{\"bin_s\":36,\"samples\":[9,9],\"mean\":[30,31],\"covered_s\":[36,36]}";
+	_cleanup_free_ char *text = NULL, *narrow_text = NULL;
+
+	json_object_object_foreach (json_get_object(cgroup, "events"), key, event) {
+		(void)key;
+		json_object_object_add(event, "trend", json_tokener_parse(trend));
+	}
+	text = TEXT_OF(format_cgroup(out, NULL, cgroup, NULL, &wide));
+	cr_expect_not_null(strstr(text, "      Trend: 1min 12s, 36s per cell: means from 30 to 31\n"), "%s",
+			   text);
+	narrow_text = TEXT_OF(format_cgroup(out, NULL, cgroup, NULL, &(struct format_style){.width = 14}));
+	/* In a narrow terminal, the first cell has no room. */
+	cr_expect_not_null(strstr(narrow_text, "      Trend: the\n             last\n             36s,\n"),
+			   "%s", narrow_text);
+}
+
 /* Everything that is printed about a model says that it is one. */
 Test(format, a_model_is_no_measurement)
 {

@@ -460,6 +460,50 @@ Test(past, a_trend_keeps_the_length_of_gaps)
 	free(bins.bins);
 }
 
+/* The cells are 72 s / 7, and the panes begin 3 s before them: none ends with a cell. */
+Test(past, a_constant_load_has_a_constant_trend)
+{
+	const u64 since_us = SOME_PANES_START_US + 3 * SEC_US;
+	const struct past_settings settings = {.range = {since_us, since_us + 72 * SEC_US}};
+	struct trend_bins bins = {.n = 7};
+	u32 entry;
+
+	for (unsigned i = 0; i < 8; i++)
+		add_loads(0, 10, 2600);
+	cr_assert_eq(past_new(&settings, panes.list, panes.n, &past), 0);
+	bins.end_ns = past_trend_end_ns(past);
+	bins.bin_ns = bins.end_ns / bins.n;
+	cr_assert_eq(bins.end_ns, 72 * SECOND);
+	bins.bins = calloc(bins.n, sizeof(*bins.bins));
+	entry = find(past_snapshot(past), "/a")->entry;
+	trend_cover(past_snapshot(past)->trend, &bins);
+	trend_add(past_snapshot(past)->trend, &entry, 1, 0, &bins);
+	for (size_t i = 0; i < bins.n; i++) {
+		cr_expect(bins.bins[i].covered, "bin %zu", i);
+		cr_expect_float_eq(bins.bins[i].samples / bins.bins[i].covered_ns * SECOND, 260, 0.01,
+				   "bin %zu", i);
+	}
+	free(bins.bins);
+}
+
+Test(past, a_pause_is_no_part_of_the_trend)
+{
+	struct trend_bins bins = {.bin_ns = 10 * SECOND, .end_ns = 30 * SECOND, .n = 3};
+	struct trend_bin of[3] = {0};
+	struct history_pane *pane;
+
+	add_loads(0, 10, 1);
+	pane = some_panes_add(&panes, 0, 10);
+	(void)some_panes_event(pane, "loads", &loads, 4);
+	pane->events[0].enabled_ns = pane->events[0].running_ns = 0;
+	pane->events[0].paused_ns = 40 * SECOND;
+	add_loads(0, 10, 1);
+	make_all();
+	bins.bins = of;
+	trend_cover(past_snapshot(past)->trend, &bins);
+	cr_expect(of[0].covered && !of[1].covered && of[2].covered);
+}
+
 Test(past, a_clock_that_was_set_back_loses_nothing)
 {
 	add_loads(0, 10, 1);

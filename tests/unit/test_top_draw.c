@@ -792,6 +792,13 @@ Test(trend_line, of_a_reply)
 	cr_assert(trend_line_read(event, false, &line));
 	cr_expect(line.values[0] == 2, "the trend is older than its first cell");
 	json_object_put(event);
+	event = formatted_from("{\"trend\":{\"bin_s\":4,\"samples\":[20,40.0,null,8.5],\"mean\":[1,1,null,1],"
+			       "\"covered_s\":[2,4,0,0.85]}}");
+	cr_assert(trend_line_read(event, false, &line));
+	cr_expect(line.past && line.values[0] == 10 && line.values[1] == 10 && isnan(line.values[2]));
+	cr_expect_float_eq(line.values[3], 10, 1e-9,
+			   "a past is complete, and only a part of it was collected");
+	json_object_put(event);
 	event = formatted_from("{\"trend\":{\"bin_s\":0,\"samples\":[],\"mean\":[1]}}");
 	cr_expect_not(trend_line_read(event, true, &line));
 	json_object_put(event);

@@ -47,6 +47,39 @@ static struct trend_bins bins_of(const struct trend *trend, u32 entry, unsigned 
 	return bins;
 }
 
+/* 8 seconds at 10 samples a second, of which 6 were collected, then 4 at 20 a second after a gap of 4. */
+Test(trend, a_collection_is_divided_among_the_bins_that_it_reaches_into)
+{
+	const double covered_s[] = {1.5, 3, 1.5, 0, 4};
+	const double samples[] = {20, 40, 20, 0, 80};
+	struct trend_bins bins = {.bin_ns = 4 * NSEC_PER_SEC, .end_ns = 18 * NSEC_PER_SEC, .n = 5};
+	struct trend *trend = new_trend(TREND_BYTES);
+
+	cr_assert_eq(trend_stretch(trend, 0, 1, 1), -EINVAL);
+	second(trend, 8);
+	cr_assert_eq(trend_stretch(trend, 0, 8 * (s64)NSEC_PER_SEC, 6 * NSEC_PER_SEC), 0);
+	cr_assert_eq(trend_stretch(trend, 9, 9, 1), -EINVAL);
+	cr_assert_eq(put(trend, 7, 1, 80, 40), 0);
+	second(trend, 18);
+	cr_assert_eq(trend_stretch(trend, 14 * (s64)NSEC_PER_SEC, 18 * (s64)NSEC_PER_SEC, 4 * NSEC_PER_SEC),
+		     0);
+	cr_assert_eq(put(trend, 7, 1, 80, 50), 0);
+	bins.bins = calloc(bins.n, sizeof(*bins.bins));
+	cr_assert_not_null(bins.bins);
+	trend_cover(trend, &bins);
+	trend_add(trend, &(u32){7}, 1, 1, &bins);
+	for (size_t i = 0; i < bins.n; i++) {
+		const struct trend_bin *bin = &bins.bins[i];
+
+		cr_expect_eq(bin->covered, covered_s[i] > 0, "bin %zu", i);
+		cr_expect_float_eq(bin->covered_ns / NSEC_PER_SEC, covered_s[i], 1e-9, "bin %zu", i);
+		cr_expect_float_eq(bin->samples, samples[i], 1e-9, "bin %zu", i);
+		cr_expect_float_eq(bin->latency, samples[i] * (i == 4 ? 50 : 40), 1e-6, "bin %zu", i);
+	}
+	free(bins.bins);
+	trend_free(trend);
+}
+
 Test(trend, a_count_in_16_bits)
 {
 	cr_expect_eq(trend_unpack(trend_pack(0)), 0);

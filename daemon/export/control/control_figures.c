@@ -24,6 +24,9 @@
 #define SUMS_MOST  4
 #define SUMS_LEAST 20000ULL
 
+/* Longer trends are not believed. */
+#define TREND_MOST_S 1e9
+
 static time_t now(void)
 {
 	return time(NULL);
@@ -87,22 +90,30 @@ struct top_request {
  * Reads the number of bins, and the time that all bins together cover. `ret` is unchanged if these parameters
  * are absent. Returns false if a parameter is invalid.
  */
-static bool get_trend(const json_object *parameters, struct json_trend *ret)
+static bool get_trend(const json_object *parameters, const struct control_when *when, struct json_trend *ret)
 {
-	double seconds = (double)TREND_SPAN_NS / (double)NSEC_PER_SEC;
+	const double most = when->past ? MIN((double)(when->until_us - when->since_us) / 1e6, TREND_MOST_S)
+				       : (double)TREND_SPAN_NS / (double)NSEC_PER_SEC;
+	double seconds = most;
 	u64 bins = 0;
 
 	if (json_get(parameters, "trend") &&
 	    (!json_get_u64(parameters, "trend", &bins) || bins == 0 || bins > TREND_BINS_MAX))
 		return false;
-	if (json_get(parameters, "trend_s") &&
-	    (!json_get_double(parameters, "trend_s", &seconds) || !(seconds >= 1) ||
-	     seconds > (double)TREND_SPAN_NS / (double)NSEC_PER_SEC || bins == 0))
+	if (json_get(parameters, "trend_s") && (!json_get_double(parameters, "trend_s", &seconds) ||
+						!(seconds >= 1) || seconds > most || bins == 0))
 		return false;
 	if (bins > 0)
 		*ret = (struct json_trend){.bins = bins,
 					   .bin_ns = (u64)(seconds * (double)NSEC_PER_SEC) / bins};
 	return true;
+}
+
+/* The bins of the past end with its range. */
+static void end_trend(const struct past *past, struct json_trend *trend)
+{
+	trend->end_ns = past_trend_end_ns(past);
+	trend->bin_ns = MIN(trend->bin_ns, trend->end_ns / MAX(trend->bins, 1));
 }
 
 /* Returns the name of the invalid parameter, or NULL. */
@@ -125,7 +136,7 @@ static const char *get_view(const json_object *parameters, struct top_request *r
 		if (!request->event)
 			return "event";
 	}
-	return get_trend(parameters, &request->more.trend) ? NULL : "trend";
+	return get_trend(parameters, &request->when, &request->more.trend) ? NULL : "trend";
 }
 
 static const char *get_top_request(json_object *parameters, struct top_request *request)
@@ -240,6 +251,7 @@ int control_get_top(struct varlink_call *call, json_object *parameters, void *us
 			return r;
 		request.more.past_open = request.when.open;
 		snapshot = past_snapshot(request.more.past);
+		end_trend(request.more.past, &request.more.trend);
 	} else {
 		r = control_snapshot(userdata, &request.when.window, &snapshot);
 		if (r < 0)
@@ -277,7 +289,7 @@ static const char *get_cgroup_request(json_object *parameters, struct cgroup_req
 		return mistake;
 	if (json_get(parameters, "subtree") && !json_get_bool(parameters, "subtree", &request->subtree))
 		return "subtree";
-	return get_trend(parameters, &request->trend) ? NULL : "trend";
+	return get_trend(parameters, &request->when, &request->trend) ? NULL : "trend";
 }
 
 /* Returns a snapshot whose only cgroup is the sum of `shown` and the cgroups below it. */
@@ -383,7 +395,7 @@ static int reply_cgroup(struct varlink_call *call, struct control *control,
 
 /* The cgroup as it was. Of one that had no samples then, the present must know something. */
 static int reply_past_cgroup(struct varlink_call *call, struct control *control,
-			     const struct cgroup_request *request)
+			     struct cgroup_request *request)
 {
 	_cleanup_(snapshot_view_freep) struct snapshot_view *view = NULL;
 	const struct snapshot *snapshot, *present;
@@ -394,6 +406,7 @@ static int reply_past_cgroup(struct varlink_call *call, struct control *control,
 
 	if (!control_past(call, control, &request->when, 0, request->shown, request->subtree, &past, &r))
 		return r;
+	end_trend(past, &request->trend);
 	snapshot = past_snapshot(past);
 	r = request->subtree ? view_subtree(snapshot, request->shown, &view) : 0;
 	if (r < 0)

@@ -236,12 +236,12 @@ const char *json_public_path(const struct json_public_names *names, const struct
 int json_public_range(const struct past *past, bool open, const struct json_public_names *names,
 		      const char *match, char **ret_text, size_t *ret_length)
 {
-	const struct past_span range = past_range(past);
 	const struct snapshot *snapshot = past_snapshot(past);
 	struct json_public_names named = *names;
 	struct json_more more = {
 		.trend = {.bins = JSON_PUBLIC_TREND_BINS,
-			  .bin_ns = (range.until_us - range.since_us) / JSON_PUBLIC_TREND_BINS * 1000},
+			  .bin_ns = past_trend_end_ns(past) / JSON_PUBLIC_TREND_BINS,
+			  .end_ns = past_trend_end_ns(past)},
 		.past = past,
 		.past_open = open,
 	};

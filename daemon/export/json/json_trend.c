@@ -2,6 +2,7 @@
 #include "export/json/json_trend.h"
 
 #include <stdlib.h>
+#include <sys/param.h>
 
 #include "base/cleanup.h"
 #include "window/trend.h"
@@ -25,6 +26,36 @@ static void add_members(const struct snapshot *snapshot, const struct snapshot_c
 	}
 }
 
+/* The samples of a bin. Those of the past are parts of collections. */
+static json_object *samples_number(struct json_writer *writer, const struct trend_bins *bins, size_t index)
+{
+	const struct trend_bin *bin = &bins->bins[index];
+	char text[48];
+
+	if (!bin->covered)
+		return NULL;
+	if (!bins->end_ns)
+		return json_checked(writer, json_object_new_uint64((u64)bin->samples));
+	(void)snprintf(text, sizeof(text), "%.6g", bin->samples);
+	return json_checked(writer, json_object_new_double_s(bin->samples, text));
+}
+
+static void put_covered(struct json_writer *writer, json_object *object, const struct trend_bins *bins)
+{
+	json_object *covered = json_checked(writer, json_object_new_array());
+	char text[48];
+
+	for (size_t i = 0; i < bins->n; i++) {
+		double seconds = bins->bins[i].covered_ns / (double)NSEC_PER_SEC;
+
+		(void)snprintf(text, sizeof(text), "%.6g", seconds);
+		if (json_object_array_add(covered,
+					  json_checked(writer, json_object_new_double_s(seconds, text))) < 0)
+			writer->failed = true;
+	}
+	json_put(writer, object, "covered_s", covered);
+}
+
 /* A bin is null if nothing is known: no collection for `samples`, no sample with a latency for `mean`. */
 static json_object *trend_object(struct json_writer *writer, const struct trend_bins *bins)
 {
@@ -38,8 +69,7 @@ static json_object *trend_object(struct json_writer *writer, const struct trend_
 	for (size_t i = 0; i < bins->n; i++) {
 		const struct trend_bin *bin = &bins->bins[i];
 
-		if (json_object_array_add(samples, bin->covered ? json_object_new_uint64((u64)bin->samples)
-								: NULL) < 0)
+		if (json_object_array_add(samples, samples_number(writer, bins, i)) < 0)
 			writer->failed = true;
 		number = NULL;
 		if (bin->latency_samples > 0) {
@@ -53,6 +83,8 @@ static json_object *trend_object(struct json_writer *writer, const struct trend_
 	}
 	json_put(writer, object, "samples", samples);
 	json_put(writer, object, "mean", mean);
+	if (bins->end_ns)
+		put_covered(writer, object, bins);
 	return object;
 }
 
@@ -65,7 +97,8 @@ void json_put_trends(struct json_writer *writer, json_object *cgroup_object, con
 		return;
 	for (unsigned event = 0; event < snapshot->n_events; event++) {
 		json_object *object = json_object_object_get(events, snapshot->events[event].key);
-		struct trend_bins bins = {.bin_ns = wanted->bin_ns, .n = wanted->bins};
+		struct trend_bins bins = {
+			.bin_ns = MAX(wanted->bin_ns, 1), .end_ns = wanted->end_ns, .n = wanted->bins};
 
 		if (!object)
 			continue;

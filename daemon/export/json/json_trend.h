@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The trend of a cgroup's events over the last hour, as JSON. */
+/* The trend of a cgroup's events over the last hour or a range of the past, as JSON. */
 #ifndef PEBSD_EXPORT_JSON_TREND_H
 #define PEBSD_EXPORT_JSON_TREND_H
 
@@ -8,6 +8,7 @@
 struct json_trend {
 	size_t bins; /* 1 to TREND_BINS_MAX; 0: no trend */
 	u64 bin_ns;
+	u64 end_ns; /* see struct trend_bins */
 };
 
 /*
