@@ -212,7 +212,7 @@ static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const 
 		    const struct past **ret)
 {
 	struct server *server = userdata;
-	struct history_query query = {.question = HISTORY_ASK_PANES,
+	struct history_query query = {.question = path && !path[0] ? HISTORY_ASK_TOTALS : HISTORY_ASK_PANES,
 				      .since_us = since_us,
 				      .until_us = until_us,
 				      .bins = bins,

@@ -4,6 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
+
+/* After this many panes, two thirds of the cgroups that no pane has any more are no longer expected. */
+#define FADE 64
 
 /* The most that is left out for the next question with fewer bins. */
 #define FEWER_BINS 8
@@ -26,6 +30,7 @@ struct answer {
 struct answers {
 	answers_ask ask;
 	void *userdata;
+	size_t cgroups; /* of a pane */
 	struct answer list[ANSWERS_MAX];
 };
 
@@ -37,6 +42,7 @@ int answers_new(answers_ask ask, void *userdata, struct answers **ret)
 		return -ENOMEM;
 	answers->ask = ask;
 	answers->userdata = userdata;
+	answers->cgroups = ANSWERS_CGROUPS_ASSUMED;
 	*ret = answers;
 	return 0;
 }
@@ -139,14 +145,25 @@ static struct answer *room_for(struct answers *answers, u64 now_ns)
 	return found;
 }
 
-static u32 bins_of(const struct history_query *query)
+void answers_cgroups(struct answers *answers, size_t n)
+{
+	const size_t fewer = answers->cgroups > n ? answers->cgroups - n : 0;
+
+	answers->cgroups = fewer ? answers->cgroups - (fewer + FADE - 1) / FADE : n;
+}
+
+static u32 bins_of(const struct answers *answers, const struct history_query *query)
 {
 	const u64 pane_us = HISTORY_PANE_SECONDS * 1000000ULL;
-	const u64 panes = (query->until_us - query->since_us + pane_us - 1) / pane_us;
+	const u64 range_us = query->until_us - query->since_us;
+	u64 most = ANSWERS_BINS;
 
 	if (query->bins)
 		return query->bins;
-	return panes < ANSWERS_BINS ? (u32)panes : ANSWERS_BINS;
+	if (query->question == HISTORY_ASK_PANES && !query->path[0] &&
+	    range_us > ANSWERS_SHORT_S * 1000000ULL)
+		most = MIN(most, MAX(ANSWERS_CGROUPS / MAX(answers->cgroups, 1U), 1U));
+	return (u32)MIN(most, (range_us + pane_us - 1) / pane_us);
 }
 
 static int ask(struct answers *answers, struct answer *answer)
@@ -171,8 +188,11 @@ static int get(struct answers *answers, const struct history_query *query, u64 n
 	answer = room_for(answers, now_ns);
 	if (!answer)
 		return -EUSERS;
-	*answer = (struct answer){
-		.query = *query, .used = true, .pending = true, .bins = bins_of(query), .used_ns = now_ns};
+	*answer = (struct answer){.query = *query,
+				  .used = true,
+				  .pending = true,
+				  .bins = bins_of(answers, query),
+				  .used_ns = now_ns};
 	r = ask(answers, answer);
 	if (r < 0)
 		drop(answer);

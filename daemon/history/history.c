@@ -63,6 +63,8 @@ static void on_complete(void *userdata, const struct history_pane *pane)
 	}
 	history->told = false;
 	history->newest_us = pane->end_us;
+	if (history->answers)
+		answers_cgroups(history->answers, pane->n_cgroups);
 	keeper_line_store(history->line, block, size);
 }
 

@@ -78,7 +78,7 @@ static int get_bins(const struct made *made, const char *path, struct json_histo
 	for (u32 bins = made->view->bins; r == -E2BIG && bins >= MIN(FEWEST_BINS, made->view->bins);
 	     bins /= 2) {
 		history->bins = bins;
-		history->parts = json_history_parts(range_us, bins);
+		history->parts = json_history_parts(range_us, bins, !path);
 		r = get_past(made, question, bins * history->parts, path, &history->past);
 		if (r != -E2BIG || history->parts == 1)
 			continue;

@@ -151,10 +151,39 @@ Test(answers, bins_are_chosen_if_nobody_says_how_many)
 	const u32 bins[] = {1, 1, 2, 30, 60, 60};
 
 	for (size_t i = 0; i < 6; i++) {
-		const struct history_query query = range(0, lengths_s[i]);
+		struct history_query query = range(0, lengths_s[i]);
 
+		(void)strcpy(query.path, "/shop");
 		(void)get(&query);
 		cr_expect_eq(asked[i].bins, bins[i]);
+	}
+}
+
+/* The first answer must neither be too large nor take long. */
+Test(answers, a_long_time_of_many_cgroups_has_few_bins)
+{
+	static const struct {
+		size_t cgroups;
+		u32 seconds, bins;
+	} cases[] = {
+		{0, 86400, 60},   {10, 86400, 60},   {100, 86400, 10},  {300, 86400, 3},
+		{1000, 86400, 1}, {10000, 86400, 1}, {10000, 3600, 60}, {10000, 3601, 1},
+	};
+	struct history_query query = range(0, 86400);
+
+	(void)get(&query);
+	cr_expect_eq(asked[0].bins, 4, "the number of cgroups is not known yet");
+	query.question = HISTORY_ASK_TOTALS;
+	(void)get(&query);
+	cr_expect_eq(asked[1].bins, 60, "a sum is one cgroup");
+	for (u32 i = 0; i < ARRAY_SIZE(cases); i++) {
+		query = range(i + 1, i + 1 + cases[i].seconds);
+		/* The most that a pane had fades. */
+		for (unsigned pane = 0; pane < 1000; pane++)
+			answers_cgroups(answers, cases[i].cgroups);
+		(void)get(&query);
+		cr_expect_eq(asked[2 + i].bins, cases[i].bins, "%zu cgroups: %u bins", cases[i].cgroups,
+			     asked[2 + i].bins);
 	}
 }
 

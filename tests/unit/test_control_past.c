@@ -45,6 +45,7 @@ static struct {
 	char path[64];
 	char alerts_path[64], rule[64];
 	bool subtree;
+	bool sum; /* of all cgroups */
 	int asked;
 	const char *alerts;
 	const char *ever; /* alerts of the whole history; NULL: `alerts` */
@@ -122,6 +123,7 @@ static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const 
 	books.until_us = until_us;
 	books.bins = bins;
 	books.subtree = subtree;
+	books.sum = path && !path[0];
 	books.asked++;
 	(void)snprintf(books.path, sizeof(books.path), "%s", path ? path : "");
 	if (books.error || books.past_error)
@@ -732,17 +734,18 @@ Test(control_past, failures_say_why)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(failures); i++) {
-		/* A call about all alerts, or about one cgroup, cannot ask for fewer. */
-		const char *of_alerts = failures[i].error == -E2BIG
-						? "the answer would be too large; ask for a shorter time"
-						: failures[i].reason;
+		/* A call about all alerts, about one cgroup or about the sum of all cannot ask for fewer. */
+		const char *of_one = failures[i].error == -E2BIG
+					     ? "the answer would be too large; ask for a shorter time"
+					     : failures[i].reason;
 
 		books.error = failures[i].error;
 		expect_reason("GetTop", RANGE, failures[i].reason);
-		expect_reason("GetAlerts", RANGE, of_alerts);
-		expect_reason("Explain", RANGE ",\"rule\":\"slow\",\"cgroup\":\"/a\"", of_alerts);
-		expect_reason("GetHistory", RANGE, failures[i].reason);
-		expect_reason("Compare", "\"a\":{" RANGE "},\"b\":{}", failures[i].reason);
+		expect_reason("GetAlerts", RANGE, of_one);
+		expect_reason("Explain", RANGE ",\"rule\":\"slow\",\"cgroup\":\"/a\"", of_one);
+		expect_reason("GetHistory", RANGE, of_one);
+		expect_reason("Compare", "\"a\":{" RANGE "},\"b\":{}", of_one);
+		cr_expect(books.sum);
 	}
 }
 
@@ -976,6 +979,21 @@ Test(control_past, history_in_bins)
 	cr_expect_eq(json_object_array_length(json_get_array(history, "gaps")), 1U);
 }
 
+/* A day in hours: of all cgroups, each hour has six parts of 10 minutes, which are stored. */
+Test(control_past, long_history_of_all_cgroups_has_parts_of_long_spans)
+{
+	const char *day = "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-22T06:00:00Z\",\"bins\":24";
+	_cleanup_json_ json_object *all = call("GetHistory", day), *one = NULL;
+	char text[160];
+
+	cr_expect(books.sum);
+	cr_expect_eq(books.bins, 24 * 6U, "%u", books.bins);
+	(void)snprintf(text, sizeof(text), "%s,\"cgroup\":\"/shop/a\"", day);
+	one = call("GetHistory", text);
+	cr_expect_not(books.sum);
+	cr_expect_eq(books.bins, 24 * 30U, "%u", books.bins);
+}
+
 /* 460 s, of which 60 s are missing: each of the 11 bins is longer than four panes. */
 Test(control_past, trend_divides_the_whole_range_by_the_collected_time)
 {
@@ -1019,6 +1037,7 @@ Test(control_past, history_of_all_cgroups_leaves_out_empty_bins)
 	json_object *bins = json_get_array(history, "bins"), *event_of;
 
 	cr_expect_eq(books.bins, 18U);
+	cr_expect(books.sum, "the keeper adds up the cgroups");
 	cr_assert_eq(json_object_array_length(bins), 12U);
 	cr_expect_str_eq(json_get_text(at(bins, 10), "since"), "2026-11-21T06:02:40Z");
 	event_of = json_get_object(json_get_object(at(bins, 0), "events"), "loads");

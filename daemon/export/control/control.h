@@ -62,8 +62,8 @@ struct control_backend {
 
 	/*
 	 * The past from `since_us` to `until_us` (CLOCK_REALTIME, since < until), in at most `bins` panes, 1 to
-	 * HISTORY_PANES_MAX; 0: as many as a snapshot and its trend need. `path` NULL or "": all cgroups; else
-	 * only this one, or with `subtree` also all cgroups below it. The backend owns `ret`, which is valid until
+	 * HISTORY_PANES_MAX; 0: as many as a snapshot and its trend need. `path` NULL: all cgroups; "": one
+	 * cgroup that is the sum of all; else only this one, or with `subtree` also all cgroups below it. The backend owns `ret`, which is valid until
 	 * the caller returns to the event loop.
 	 *
 	 * Returns 0; -EAGAIN: asked for, call it again with the same arguments after control_retry() was called;

@@ -74,9 +74,9 @@ int control_get_history(struct varlink_call *call, json_object *parameters, void
 	if (mistake)
 		return varlink_invalid_parameter(call, mistake);
 	history.open = when.open;
-	history.parts = json_history_parts(when.until_us - when.since_us, history.bins);
-	if (!control_past(call, userdata, &when, history.bins * history.parts, history.shown, history.subtree,
-			  &history.past, &r))
+	history.parts = json_history_parts(when.until_us - when.since_us, history.bins, !history.shown);
+	if (!control_past(call, userdata, &when, history.bins * history.parts,
+			  history.shown ? history.shown : "", history.subtree, &history.past, &r))
 		return r;
 	return control_reply_named(call, userdata, json_history(&history, &page));
 }
@@ -203,9 +203,9 @@ int control_compare(struct varlink_call *call, json_object *parameters, void *us
 	}
 	/* Both are asked for before the first answer is waited for. */
 	for (size_t i = 0; i < ARRAY_SIZE(requests); i++)
-		if (requests[i].when.past &&
-		    !control_past(call, userdata, &requests[i].when, 0, requests[i].shown,
-				  requests[i].subtree, &requests[i].past, &r))
+		if (requests[i].when.past && !control_past(call, userdata, &requests[i].when, 0,
+							   requests[i].shown ? requests[i].shown : "",
+							   requests[i].subtree, &requests[i].past, &r))
 			return r;
 	for (size_t i = 0; i < ARRAY_SIZE(requests); i++) {
 		r = read_side(userdata, &requests[i], sides[i]);

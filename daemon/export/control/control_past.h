@@ -22,7 +22,7 @@ const char *control_get_when(const json_object *parameters, bool with_window, ti
 
 /*
  * Gets the past of that time (struct control_backend). `shown` is the only cgroup that is needed, in its shown form;
- * NULL: all. Returns true if `*ret` is there. Otherwise the call waits or was answered with an error, and the handler
+ * NULL: all, "": their sum. Returns true if `*ret` is there. Otherwise the call waits or was answered with an error, and the handler
  * returns `*ret_result`.
  */
 bool control_past(struct varlink_call *call, const struct control *control, const struct control_when *when,

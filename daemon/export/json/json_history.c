@@ -22,6 +22,13 @@
 /* As many as the windows of rules have. */
 #define PARTS_MAX 30U
 
+/* From this length on, a range of all cgroups is read from spans of ten minutes or more as far as possible. */
+#define LONG_US (6 * 3600 * 1000000ULL)
+#define SPAN_US (600 * 1000000ULL)
+
+/* Parts of a long range of all cgroups: at the border of two parts, up to 25 shorter spans are read. */
+#define LONG_PARTS 8U
+
 _Static_assert(PARTS_MAX <= BURSTS_PARTS_MAX, "all parts fit");
 
 /* A bin while its parts are added up. */
@@ -35,11 +42,24 @@ struct bin {
 	struct cgroup_figures of_part;
 };
 
-u32 json_history_parts(u64 range_us, u32 bins)
+/* Prefers parts that are a multiple of a long span, so that no shorter one is read at their borders. */
+static u32 long_parts(u64 range_us, u32 bins)
+{
+	const u32 fewest = MAX(LONG_PARTS / bins, BURSTS_COLLECTIONS_MIN);
+
+	for (u32 parts = fewest; parts < 2 * fewest; parts++)
+		if (range_us % (parts * bins * SPAN_US) == 0)
+			return parts;
+	return fewest;
+}
+
+u32 json_history_parts(u64 range_us, u32 bins, bool of_all)
 {
 	u64 parts = range_us / bins / (HISTORY_PANE_SECONDS * 1000000ULL);
 
 	parts = MIN(MIN(parts, HISTORY_PANES_MAX / bins), PARTS_MAX);
+	if (of_all && range_us >= LONG_US && range_us / bins >= BURSTS_COLLECTIONS_MIN * SPAN_US)
+		parts = MIN(parts, long_parts(range_us, bins));
 	return parts >= BURSTS_COLLECTIONS_MIN ? (u32)parts : 1;
 }
 

@@ -20,9 +20,10 @@ struct json_history {
 
 /*
  * The number of parts into which each of `bins` bins of a range is divided, so that its figures have bounds; 1 if the bins are too
- * many or too short for that.
+ * many or too short for that. `of_all`: the bins are sums of all cgroups, so a part of a long range should be a long span, of
+ * which fewer are read.
  */
-u32 json_history_parts(u64 range_us, u32 bins);
+u32 json_history_parts(u64 range_us, u32 bins, bool of_all);
 
 /*
  * The bins that have figures, from the page's first one on. A bin without a pane is left out. Returns a new object that the caller owns,
