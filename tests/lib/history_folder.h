@@ -57,6 +57,44 @@ static inline unsigned history_folder_count(const char *path, const char *prefix
 	return n;
 }
 
+/* Alerts that change between panes: every alert has two changes, it fires and it ends. */
+struct history_change {
+	char key[16];
+	char json[32];
+	struct history_alert alert;
+};
+
+static inline void history_change_make(unsigned i, struct history_change *ret)
+{
+	(void)snprintf(ret->key, sizeof(ret->key), "alert %03u", i / 2);
+	(void)snprintf(ret->json, sizeof(ret->json), "{\"change\":%u}", i);
+	ret->alert = (struct history_alert){.key = ret->key,
+					    .json = ret->json,
+					    .from_us = FULL_US + i / 2,
+					    .to_us = i % 2 ? FULL_US + SECOND_US + i : 0};
+}
+
+/* The answer to a question about all alerts after the first `n` changes, which the caller frees. */
+static inline char *history_changes_text(unsigned n)
+{
+	char *text;
+	size_t length;
+	FILE *stream = open_memstream(&text, &length);
+
+	cr_assert(stream);
+	(void)fputc('[', stream);
+	for (unsigned i = 0; i < n; i += 2) {
+		(void)fprintf(stream, "%s{\"change\":%u", i ? "," : "", i + 1 < n ? i + 1 : i);
+		if (i + 1 < n)
+			(void)fprintf(stream, ",\"to_us\":%llu",
+				      (unsigned long long)(FULL_US + SECOND_US + i + 1));
+		(void)fputc('}', stream);
+	}
+	(void)fputc(']', stream);
+	cr_assert_eq(fclose(stream), 0);
+	return text;
+}
+
 /* The panes of an answer. */
 struct history_panes {
 	u8 *block;
