@@ -574,9 +574,9 @@ bench-drain: RUNS = drain_cost
 bench-drain: ## what reading new counts costs, compared with a memcpy of the records (needs root)
 bench-history: RUNS = history_cost
 bench-history: ## what the history on disk costs with 1,000 cgroups, and the time of questions; fails if it is too much
-bench-history-peer: ## the history's answers about a day beside those of a Prometheus (Debian: prometheus; 3 minutes)
-	+@$(PARALLEL) $(OUT)/tests/bench/history_cost
-	@tests/bench/history_peer.py $(OUT)/tests/bench/history_cost
+bench-history-peer: ## the history's answers about a day beside those of a Prometheus (Debian: prometheus; needs root; 3 minutes)
+	+@$(PARALLEL) all $(OUT)/tests/bench/history_cost
+	@tests/bench/history_peer.py $(OUT)/tests/bench/history_cost $(OUT)/pebsd
 bench-hot: RUNS = hot_sample
 bench-hot: ## what hot tables cost per sample (needs root)
 bench-memory: RUNS = memory

@@ -199,7 +199,7 @@ static int add_up(struct panes *panes)
 				r = panes_sum_move(&panes->sum, &panes->cgroups[i].chains[event], &sum);
 	panes_sum_done(&panes->sum);
 	panes->sum = sum;
-	panes->limit = PANES_BYTES + 2 * sum.used;
+	panes->limit = PANES_BYTES + sum.used;
 	return r;
 }
 

@@ -18,8 +18,8 @@
 #include "snapshot/snapshot.h"
 #include "window/readings.h"
 
-/* Memory of differences that are not added up yet, besides twice the memory of those that are. */
-#define PANES_BYTES ((size_t)1 << 20)
+/* Memory of differences that are not added up yet, besides the memory of those that are. */
+#define PANES_BYTES ((size_t)1 << 19)
 
 /* Both clocks may differ by this much between two collections without a step: they are not read at once. */
 #define PANES_STEP_US 250000

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * history_cost [CGROUPS [HOURS [MIB]]]: stores panes of 10 seconds as the keeper of the history does, in a new directory
- * below TMPDIR, as fast as possible. Each cgroup has an event of loads with 30 counters and four events with two
+ * history_cost [CGROUPS [HOURS [MIB [DIRECTORY]]]]: stores panes of 10 seconds as the keeper of the history does, in a new
+ * directory below TMPDIR, or in DIRECTORY, where they stay, as fast as possible. Each cgroup has an event of loads with 30 counters and four events with two
  * counters. Prints, as JSON, the processor time of a pane with all that follows from it, the memory, how far the history
  * reaches, and the time of questions about its last day. Fails if a claim of pebsd-history(7) does not hold.
  */
@@ -20,12 +20,22 @@
 #define USEC_PER_SEC 1000000ULL
 #define BEGIN_US     (1785024000 * USEC_PER_SEC)
 
-/* Claims for 1,000 cgroups. With more of them, it may be more in proportion. */
-#define CLAIM_CPU_PERCENT 0.1
-#define CLAIM_MEMORY_KIB  4096
+/*
+ * Claims for 1,000 cgroups. With more of them, it may be more in proportion. Together with those of history_panes.c they
+ * are those of pebsd-history(7).
+ */
+#define CLAIM_CPU_PERCENT 0.06
+#define CLAIM_MEMORY_KIB  3072
 #define CLAIM_ANSWER_MS   100
 
+/* As GetHistory asks for 24 bins: each has six parts, from which its bounds are computed (json_history_parts()). */
+#define HOURLY_BINS (24 * 6)
+
 static const char group[] = "history";
+
+/* As the daemon writes them, so that it can read what is stored here. */
+static const char settings[] =
+	"{\"role\":\"loads\",\"origin\":\"model\",\"ldlat\":30,\"latency\":true,\"source\":true}";
 
 static u64 now_ns(clockid_t clock)
 {
@@ -75,10 +85,14 @@ static u64 store(struct archive *archive, struct history_pane *pane, u64 end_us)
 	return now_ns(CLOCK_PROCESS_CPUTIME_ID) - before;
 }
 
-static double ask_ms(struct archive *archive, u64 until_us, const char *path, u32 bins, size_t *ret_size)
+/* The last day, which consists of whole long spans. */
+static double ask_ms(struct archive *archive, enum history_question question, u64 end_us, const char *path,
+		     u32 bins, size_t *ret_size)
 {
-	struct history_query query = {
-		.since_us = until_us - 86400 * USEC_PER_SEC, .until_us = until_us, .bins = bins};
+	struct history_query query = {.question = question,
+				      .since_us = end_us - 86400 * USEC_PER_SEC,
+				      .until_us = end_us,
+				      .bins = bins};
 	u64 before = now_ns(CLOCK_MONOTONIC);
 	u8 *answer;
 
@@ -97,7 +111,7 @@ int main(int argc, char **argv)
 {
 	unsigned cgroups = argument(argc, argv, 1, 1000), hours = argument(argc, argv, 2, 30);
 	u64 mib = argument(argc, argv, 3, 256), peak = 0, before = 0, cpu_ns = 0, end_us = BEGIN_US;
-	const char *temporary = getenv("TMPDIR");
+	const char *temporary = getenv("TMPDIR"), *kept = argc > 4 ? argv[4] : NULL;
 	struct history_status status;
 	struct archive *archive;
 	char directory[256];
@@ -109,7 +123,7 @@ int main(int argc, char **argv)
 
 	(void)snprintf(directory, sizeof(directory), "%s/pebsd-history.XXXXXX",
 		       temporary ? temporary : "/tmp");
-	demand(fd >= 0 && mkdtemp(directory), "cannot make a directory");
+	demand(fd >= 0 && (kept || mkdtemp(directory)), "cannot make a directory");
 	for (unsigned i = 0; i < PANES; i++)
 		made.panes[i] = history_fixture_new(&(struct history_fixture){.seed = i,
 									      .end_us = BEGIN_US,
@@ -117,9 +131,11 @@ int main(int argc, char **argv)
 									      .cgroups = cgroups,
 									      .loads = 1,
 									      .counts = 4,
+									      .settings = settings,
 									      .counters = 30});
 	demand(own_memory_read(fd, &before) == 0, "cannot read the memory");
-	demand(archive_new(&(struct archive_settings){.directory = directory}, &archive) == 0, "no memory");
+	demand(archive_new(&(struct archive_settings){.directory = kept ? kept : directory}, &archive) == 0,
+	       "no memory");
 	archive_limit(archive, mib << 20, 14UL * 86400);
 	for (; n < (u64)hours * 360; n++) {
 		end_us += HISTORY_PANE_SECONDS * USEC_PER_SEC;
@@ -133,15 +149,16 @@ int main(int argc, char **argv)
 	bench_line(group, "memory", "KiB", (double)(peak - before) / 1024);
 	bench_line(group, "size", "MiB", (double)status.bytes / (1 << 20));
 	bench_line(group, "reach", "hours", (double)(status.newest_us - status.oldest_us) / 3600e6);
-	whole = ask_ms(archive, end_us, "", 1, &size);
+	whole = ask_ms(archive, HISTORY_ASK_PANES, end_us, "", 1, &size);
 	bench_line(group, "day", "ms", whole);
 	bench_line(group, "day size", "KiB", (double)size / 1024);
-	single = ask_ms(archive, end_us, "/fixture/7", 1440, &size);
+	single = ask_ms(archive, HISTORY_ASK_PANES, end_us, "/fixture/7", 1440, &size);
 	bench_line(group, "day of one cgroup, 1440 bins", "ms", single);
-	hourly = ask_ms(archive, end_us, "", 24, &size);
-	bench_line(group, "day, 24 bins", "ms", hourly);
+	hourly = ask_ms(archive, HISTORY_ASK_TOTALS, end_us, "", HOURLY_BINS, &size);
+	bench_line(group, "sum of all in hours of a day", "ms", hourly);
 	archive_free(archive);
-	remove_directory(directory);
+	if (!kept)
+		remove_directory(directory);
 	for (unsigned i = 0; i < PANES; i++)
 		history_fixture_free(made.panes[i]);
 	demand(percent <= CLAIM_CPU_PERCENT * cgroups / 1000,

@@ -22,9 +22,9 @@
 #define EVENTS  5
 #define SECONDS 60
 
-/* Claims for 1,000 cgroups, in percent of one CPU and in KiB. */
-#define CLAIM_CPU_PERCENT 0.08
-#define CLAIM_MEMORY_KIB  3072
+/* Claims for 1,000 cgroups, in percent of one CPU and in KiB. The keeper's are in history_cost.c. */
+#define CLAIM_CPU_PERCENT 0.06
+#define CLAIM_MEMORY_KIB  1536
 
 static const char group[] = "history";
 

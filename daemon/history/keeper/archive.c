@@ -279,7 +279,7 @@ static int configure(struct archive *archive)
 {
 	static const char text[] =
 		"PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-		"PRAGMA cache_size = -1024; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;"
+		"PRAGMA cache_size = -512; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;"
 		"PRAGMA journal_size_limit = 4194304; PRAGMA trusted_schema = OFF";
 
 	(void)sqlite3_db_config(archive->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
