@@ -44,7 +44,7 @@ grep -q cut.perf.data "$work/said" || fail "the message does not name the record
 
 # pebsctl says who compares recordings, also if no daemon answers.
 exits 'pebsctl with recordings' 2 "$PEBSCTL" --socket "$work/none" compare "$work/before.perf.data" "$work/step.perf.data"
-grep -qF 'run `pebsd --compare --replay A --replay B`' "$work/said" || fail "the message does not say what to do: $(cat "$work/said")"
+grep -qF 'pebsd --compare --replay A --replay B' "$work/said" || fail "the message does not say what to do: $(cat "$work/said")"
 
 # Cgroups of the present.
 printf '[sampling]\ninterval = 250ms\n[model]\nworkloads = streaming pointer-chase\n' >"$work/pebsd.conf"
