@@ -2,7 +2,7 @@
 /*
  * pmu COMMAND [ARGUMENT]: sends a command to the emulated PMU of this guest (tests/guest/pmu/), and prints
  * the answer.
- *   books, totals, touched, counted, spent, price, machine   print these data of the PMU (plugin.c)
+ *   books, records, totals, touched, counted, spent, price, machine   print these data of the PMU (plugin.c)
  *   reset            clears the books
  *   pause, resume    nothing is counted in between; `pause` waits until no sample is due without a record
  *   watch CGROUP_ID  records what the cgroup's samples access

@@ -247,6 +247,20 @@ has_hitm() {
 	pmu books | grep -q '"hitm":[1-9]'
 }
 
+# same_records: the emulator's last samples, one by one, must add up to the books, and each with a source has its address.
+same_records() {
+	pmu records >"$work/records"
+	jq -ne --slurpfile books "$work/books" '
+		def sums: group_by([.cpu, .event, .cgroup, .pid, .comm]) | map({
+			cpu: .[0].cpu, event: .[0].event, cgroup: .[0].cgroup, pid: .[0].pid, comm: .[0].comm,
+			samples: (map(.samples // 1) | add), latency: (map(.latency) | add), period: (map(.period) | add)
+		});
+		[inputs] as $records
+		| ($books | map(select(.samples > 0)) | sums) == ($records | sums)
+		and ($records | map(select(.source) | .address != "0x0" and .ip != "0x0") | all)' \
+		"$work/records" >/dev/null || fail "the records do not add up to the books: $(head -n 3 "$work/records")"
+}
+
 # sample: samples the events in `sampled` and compares with the books.
 sample() {
 	local shares=no hitm
@@ -262,6 +276,7 @@ sample() {
 	[ "$shares" = no ] || wait_until 'HITM' 200 has_hitm
 	settle
 	agree "$emulated"
+	same_records
 	if [ "$shares" = yes ]; then
 		hitm=$(jq '[.total.events | to_entries[] | select(.key | startswith("loads")) | .value.snoop.hitm // 0] | add' "$work/top")
 		say "measured: HITM: $hitm"

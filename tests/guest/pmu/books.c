@@ -14,6 +14,7 @@
 #define PENDING_MAX 512U
 #define COUNTED_MAX 1024U
 #define SPENT_MAX   16384U
+#define RECENT_MAX  8192U
 
 /* The highest code of an operation of IBS, which is below that of any event. */
 #define IBS_HIGHEST IBS_OPERATION_STORE
@@ -97,6 +98,14 @@ struct pending {
 	u64 period, ip, address;
 };
 
+/* A sample that the kernel has, or that its guard kept from the program. */
+struct recent {
+	unsigned int cpu;
+	u64 clock; /* of its CPU, in cycles, when the interrupt took the sample */
+	bool guarded;
+	struct pending of;
+};
+
 /* What a CPU did for a task. */
 struct spent {
 	bool used;
@@ -126,6 +135,8 @@ struct books {
 	u64 touched_full;
 	struct counted counted[COUNTED_MAX];
 	struct spent *spent;
+	struct recent *recent; /* a ring */
+	u64 recent_count;      /* of all since the last reset */
 	struct book_cpu cpus[CACHES_CPUS];
 };
 
@@ -138,7 +149,8 @@ struct books *books_open(FILE *log)
 	books->books = calloc(BOOKS_MAX, sizeof(*books->books));
 	books->touched = calloc(TOUCHED_MAX, sizeof(*books->touched));
 	books->spent = calloc(SPENT_MAX, sizeof(*books->spent));
-	if (!books->books || !books->touched || !books->spent)
+	books->recent = calloc(RECENT_MAX, sizeof(*books->recent));
+	if (!books->books || !books->touched || !books->spent || !books->recent)
 		return NULL;
 	books->log = log;
 	return books;
@@ -315,6 +327,16 @@ static void add(struct book *book, const struct figures *figures, u64 period)
 	book->blocked += figures->source.blocked;
 }
 
+static void keep_recent(struct books *books, const struct core *core, const struct pending *pending,
+			const struct guest_task *of, bool guarded)
+{
+	struct recent *recent = &books->recent[books->recent_count++ % RECENT_MAX];
+
+	*recent =
+		(struct recent){.cpu = core->cpu, .clock = core->cycles, .guarded = guarded, .of = *pending};
+	recent->of.task = *of;
+}
+
 /* Pending entries that enter_some() counts. */
 enum entered {
 	ENTER_RECORDS = 1 << 0,
@@ -350,6 +372,7 @@ static void enter_some(struct books *books, const struct core *core, const struc
 		if (book) {
 			add(book, &pending->figures, pending->period);
 			book->guarded += guarded;
+			keep_recent(books, core, pending, of, guarded);
 		}
 		/*
 		 * The kernel enables an event of one cgroup while it is still switching to a task of that
@@ -390,11 +413,11 @@ static void put_log(FILE *log, const struct core *core, const struct core_record
 }
 
 static void hold(struct books *books, const struct core *core, const struct core_record *record, u32 code,
-		 const struct guest_task *task, const struct guest_event *event,
+		 unsigned int counter, const struct guest_task *task, const struct guest_event *event,
 		 const struct guest_kernel *kernel)
 {
 	struct book_cpu *cpu = &books->cpus[core->cpu];
-	struct pending pending = {.code = code, .task = *task, .period = event->period};
+	struct pending pending = {.code = code, .counter = counter, .task = *task, .period = event->period};
 
 	if (core->amd) {
 		pending.figures = amd_figures(core, record, kernel);
@@ -596,7 +619,7 @@ void books_record(struct books *books, const struct core *core, const struct cor
 		else if (of)
 			of->records++;
 		if (!record->collision)
-			hold(books, core, record, code, &task, &event, kernel);
+			hold(books, core, record, code, counter, &task, &event, kernel);
 	}
 }
 
@@ -639,6 +662,7 @@ void books_reset(struct books *books)
 	}
 	memset(books->spent, 0, SPENT_MAX * sizeof(*books->spent));
 	memset(books->counted, 0, sizeof(books->counted));
+	books->recent_count = 0;
 	books->touched_full = 0;
 }
 
@@ -700,6 +724,33 @@ static void put_book(FILE *file, const struct book *book)
 	put_counts(file, "snoops", snoop_words, book->snoops, SNOOP_COUNT);
 	put_counts(file, "tlbs", tlb_words, book->tlbs, TLB_COUNT);
 	fputs("}\n", file);
+}
+
+static void put_recent(FILE *file, const struct recent *recent)
+{
+	const struct pending *of = &recent->of;
+
+	fprintf(file, "{\"cpu\":%u,\"clock\":%lu,\"event\":", recent->cpu, recent->clock);
+	put_code(file, of->code);
+	fprintf(file, ",\"counter\":%u,\"cgroup\":%lu,\"pid\":%u,\"comm\":", of->counter, of->task.cgroup,
+		of->task.pid);
+	put_text(file, of->task.comm);
+	fprintf(file, ",\"ip\":\"0x%lx\",\"address\":\"0x%lx\"", of->ip, of->address);
+	PUT(file, of, period);
+	PUT(file, &of->figures, latency);
+	if (of->figures.has_source)
+		fprintf(file, ",\"source\":\"%s\",\"snoop\":\"%s\"",
+			source_words[of->figures.source.source % SOURCE_SLOTS],
+			snoop_words[of->figures.source.snoop % SNOOP_SLOTS]);
+	fprintf(file, ",\"guarded\":%s}\n", recent->guarded ? "true" : "false");
+}
+
+void books_print_records(const struct books *books, FILE *file)
+{
+	u64 first = books->recent_count > RECENT_MAX ? books->recent_count - RECENT_MAX : 0;
+
+	for (u64 i = first; i < books->recent_count; i++)
+		put_recent(file, &books->recent[i % RECENT_MAX]);
 }
 
 void books_print(const struct books *books, FILE *file)

@@ -91,6 +91,11 @@ void books_reset(struct books *books);
  * overflow, or the driver dropped a record of several events. `collisions` counts only the dropped records.
  */
 void books_print(const struct books *books, FILE *file);
+/*
+ * Prints the last 8,192 samples one by one, oldest first: a record, or the interrupt of a counter without PEBS. The
+ * counter of IBS is 0. `guarded`: the kernel's guard kept it from the program.
+ */
+void books_print_records(const struct books *books, FILE *file);
 void books_print_totals(const struct books *books, const struct core *cores, unsigned int cpus, FILE *file);
 void books_print_touched(const struct books *books, FILE *file);
 /*

@@ -621,6 +621,8 @@ static u64 command(char *text, FILE *file)
 		*argument++ = '\0';
 	if (strcmp(text, "books") == 0)
 		books_print(plugin.books, file);
+	else if (strcmp(text, "records") == 0)
+		books_print_records(plugin.books, file);
 	else if (strcmp(text, "totals") == 0)
 		books_print_totals(plugin.books, plugin.cores, plugin.cpu_count, file);
 	else if (strcmp(text, "touched") == 0)
