@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # For tests with the service whose behaviour is known (tests/guest/sharing.c), after lib.sh and books.sh.
-# shellcheck disable=SC2154 # theirs: here, machine, work, workloads
+# shellcheck disable=SC2154 # theirs: here, work, workloads
 
 failed=''
 
 # wrong TEXT...: notes a difference and continues, so that the test shows all differences.
 wrong() {
 	failed=yes
-	say "${machine:+$machine: }$*"
+	say "$*"
 }
 
 # judge FILTER JQ_OPTION...: applies the filter to the service's books in $work/touched. Prints what the filter
@@ -27,8 +27,8 @@ judge() {
 
 # tell TEXT...: prints the text, also to the kernel's log, which is kept.
 tell() {
-	say "measured: ${machine:+$machine: }$*"
-	printf 'guest-tests: %s: %.900s\n' "${0##*/}" "${machine:+$machine: }$*" >/dev/kmsg
+	say "measured: $*"
+	printf 'guest-tests: %s: %.900s\n' "${0##*/}" "$*" >/dev/kmsg
 }
 
 # finish: the last command of a test. Fails if there was a difference.
