@@ -295,7 +295,7 @@ static int invent_past(void *userdata, u64 since_us, u64 until_us, u32 bins, con
 	if (r < 0)
 		return r;
 	if (strcmp(fake->kind, "busy") == 0 && !path && ++fake->asked % 2 == 0)
-		return -EBUSY;
+		return -EUSERS;
 	if (until_us <= HISTORY_FROM)
 		return -ENODATA;
 	event = (struct history_event){.key = "loads", .settings = settings, .period = 10007};
