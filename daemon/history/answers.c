@@ -154,7 +154,6 @@ void answers_cgroups(struct answers *answers, size_t n)
 
 static u32 bins_of(const struct answers *answers, const struct history_query *query)
 {
-	const u64 pane_us = HISTORY_PANE_SECONDS * 1000000ULL;
 	const u64 range_us = query->until_us - query->since_us;
 	u64 most = ANSWERS_BINS;
 
@@ -163,7 +162,7 @@ static u32 bins_of(const struct answers *answers, const struct history_query *qu
 	if (query->question == HISTORY_ASK_PANES && !query->path[0] &&
 	    range_us > ANSWERS_SHORT_S * 1000000ULL)
 		most = MIN(most, MAX(ANSWERS_CGROUPS / MAX(answers->cgroups, 1U), 1U));
-	return (u32)MIN(most, (range_us + pane_us - 1) / pane_us);
+	return (u32)MIN(most, (range_us + HISTORY_PANE_US - 1) / HISTORY_PANE_US);
 }
 
 static int ask(struct answers *answers, struct answer *answer)
@@ -202,7 +201,7 @@ static int get(struct answers *answers, const struct history_query *query, u64 n
 /* A range that reaches up to now ends with the last pane: the next one is not complete yet. */
 static u64 end_of(const struct history_query *query, u64 newest_us)
 {
-	const u64 late_us = 2ULL * HISTORY_PANE_SECONDS * 1000000;
+	const u64 late_us = 2 * HISTORY_PANE_US;
 
 	return newest_us > query->since_us && query->until_us > newest_us &&
 			       query->until_us - newest_us <= late_us

@@ -247,6 +247,7 @@ static int on_end(sd_event_source *source, int fd, uint32_t events, void *userda
 }
 
 /* Returns false if the message is not one that this process may send now. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): it is written */
 static bool take_message(struct keeper_line *line, const struct history_message *message, int *passed)
 {
 	struct item *item;

@@ -10,8 +10,6 @@
 #include "history/labels_json.h"
 #include "history/panes_sum.h"
 
-#define PANE_US (HISTORY_PANE_SECONDS * 1000000ULL)
-
 /* A cgroup with a difference in this pane or the last one. */
 struct pane_cgroup {
 	u32 number; /* of the ledger's entry */
@@ -418,7 +416,7 @@ void panes_add(struct panes *panes, const struct panes_collection *collection)
 		for (size_t i = 0; i < panes->n; i++)
 			memset(panes->cgroups[i].chains, 0, sizeof(panes->cgroups[i].chains));
 	}
-	if (collection->at.realtime_us / PANE_US != panes->start_us / PANE_US ||
+	if (collection->at.realtime_us / HISTORY_PANE_US != panes->start_us / HISTORY_PANE_US ||
 	    collection->head->paused != panes->paused)
 		panes_end(panes);
 	panes->paused = collection->head->paused;

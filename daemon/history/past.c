@@ -524,7 +524,7 @@ int past_bin_snapshot(const struct past *past, size_t index, struct snapshot **r
 int past_panes(past_get get, void *userdata, u64 since_us, u64 until_us, const struct past **ret)
 {
 	/* Two panes that follow each other never lie in one bin of half a pane. */
-	const u64 halves = 2 * (until_us - since_us) / (HISTORY_PANE_SECONDS * USEC_PER_SEC) + 1;
+	const u64 halves = 2 * (until_us - since_us) / HISTORY_PANE_US + 1;
 	u32 bins = (u32)MIN(halves, PANES_BINS);
 	int r = get ? -E2BIG : -EOPNOTSUPP;
 

@@ -15,6 +15,7 @@
 
 #define USEC_PER_SEC 1000000ULL
 
+/* NOLINTNEXTLINE(misc-redundant-expression): they happen to be equal */
 _Static_assert(JSON_PUBLIC_BYTES_MAX <= HTTP_VIEW_BYTES_MAX, "a table is a view");
 
 /* A timeline whose answer would be too large gets fewer bins, but not less than these. */

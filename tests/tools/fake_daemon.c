@@ -26,8 +26,10 @@
 #define MANY         10000
 #define HISTORY_FROM 1577858400000000 /* microseconds: 2020-01-01T06:00:00Z */
 
+#define FIRST "/system.slice/postgresql@15-main.service"
+
 static const char *const paths[] = {
-	"/system.slice/postgresql@15-main.service",
+	FIRST,
 	"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod2f1c.slice/cri-containerd-77ab.scope",
 	"/system.slice/nginx.service",
 	"/user.slice/user-1000.slice/session-2.scope",
@@ -277,7 +279,7 @@ static void describe_history(void *userdata, struct history_state *ret)
 static int invent_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const char *path, bool subtree,
 		       const struct past **ret)
 {
-	static struct history_cgroup cgroups[] = {{.path = paths[0], .labels = ""},
+	static struct history_cgroup cgroups[] = {{.path = FIRST, .labels = ""},
 						  {.path = "/system.slice/gone.service", .labels = ""}};
 	static char settings[EVENT_JSON_MAX];
 	static u8 pairs[PAIRS_MAX];

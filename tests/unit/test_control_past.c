@@ -179,7 +179,7 @@ static void get_history(void *userdata, struct history_state *ret)
 	*ret = (struct history_state){.on = true,
 				      .directory = "/var/lib/pebsd",
 				      .bytes_max = 256 << 20,
-				      .age_max_s = 14 * 86400,
+				      .age_max_s = 14ULL * 86400,
 				      .panes_stored = 3,
 				      .kept = {.bytes = 8192,
 					       .oldest_us = SOME_PANES_START_US,
@@ -983,13 +983,13 @@ Test(control_past, history_in_bins)
 Test(control_past, long_history_of_all_cgroups_has_parts_of_long_spans)
 {
 	const char *day = "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-22T06:00:00Z\",\"bins\":24";
-	_cleanup_json_ json_object *all = call("GetHistory", day), *one = NULL;
 	char text[160];
 
+	json_object_put(call("GetHistory", day));
 	cr_expect(books.sum);
 	cr_expect_eq(books.bins, 24 * 6U, "%u", books.bins);
 	(void)snprintf(text, sizeof(text), "%s,\"cgroup\":\"/shop/a\"", day);
-	one = call("GetHistory", text);
+	json_object_put(call("GetHistory", text));
 	cr_expect_not(books.sum);
 	cr_expect_eq(books.bins, 24 * 30U, "%u", books.bins);
 }

@@ -164,7 +164,7 @@ Test(history_crash, acknowledged_panes_and_alerts_survive_a_kill_at_every_write)
 
 	history_disk_begin();
 	record(recorded);
-	cr_assert_eq(history_disk_marks(history_disk_steps()), 2 * PANES);
+	cr_assert_eq(history_disk_marks(history_disk_steps()), 2UL * PANES);
 	cr_assert_gt(history_disk_steps(), 10UL * PANES);
 	for (size_t step = 0; step <= history_disk_steps(); step++)
 		expect_after(restored, step, false, 0);

@@ -401,7 +401,8 @@ static struct past *make_many(struct some_panes *panes, char (*paths)[40])
 		struct figures figures = {0};
 
 		for (unsigned latency = 40; latency < 4000; latency += latency / 8)
-			example_add(&figures, 2 * MANY - i, SOURCE_L3, latency, 1000, SNOOP_NONE, TLB_L1_HIT);
+			example_add(&figures, 2UL * MANY - i, SOURCE_L3, latency, 1000, SNOOP_NONE,
+				    TLB_L1_HIT);
 		(void)snprintf(paths[i], sizeof(paths[i]), "/some.slice/cgroup-%zu", i);
 		some_panes_row(pane, paths[i], event, &figures);
 	}

@@ -170,8 +170,8 @@ static void collect(const struct present *present, size_t bin, struct reading re
 	cr_assert_eq(window_end(present->window), 0);
 	for (unsigned event = 0; event < 3; event++) {
 		readings[event].counted = readings[event].throttle_known = true;
-		readings[event].enabled_ns += 4 * PANE_S * SECOND;
-		readings[event].running_ns += (event == 2 ? 2U : 4U) * PANE_S * SECOND;
+		readings[event].enabled_ns += 4ULL * PANE_S * SECOND;
+		readings[event].running_ns += (event == 2 ? 2ULL : 4ULL) * PANE_S * SECOND;
 		readings[event].unexplained += 3;
 		readings[event].throttled_ns += 5000;
 	}
@@ -196,7 +196,7 @@ static void present_open(struct present *present)
 		.n_events = 3,
 		.nominal_hz = {true, 2e9},
 		.interval_seconds = PANE_S,
-		.taken = {.tv_sec = start.tv_sec + PANES * PANE_S},
+		.taken = {.tv_sec = start.tv_sec + (time_t)PANES * PANE_S},
 		.events = {{.event = loads, .key = "loads"},
 			   {.event = cycles, .key = "cycles"},
 			   {.event = stalls, .key = "stalls"}},
@@ -205,7 +205,7 @@ static void present_open(struct present *present)
 		present->head.events[event].frequency_hz = (struct maybe_double){true, 2.5e9};
 	sources = (struct snapshot_sources){
 		.head = &present->head, .ledger = present->ledger, .readings = readings};
-	cr_assert_eq(window_sum(present->window, PANES * PANE_S * SECOND, &sources.sums), 0);
+	cr_assert_eq(window_sum(present->window, (u64)PANES * PANE_S * SECOND, &sources.sums), 0);
 	cr_assert_eq(snapshot_build(&sources, &present->snapshot), 0);
 	present->snapshot->window = present->window;
 	present->snapshot->trend = present->trend;
@@ -300,8 +300,8 @@ Test(past, neighbours_are_those_of_the_collections)
 			     &(struct neighbours_sources){
 				     .window = present.window,
 				     .readings = present.readings,
-				     .now_ns = PANES * PANE_S * SECOND,
-				     .span_ns = PANES * PANE_S * SECOND,
+				     .now_ns = (u64)PANES * PANE_S * SECOND,
+				     .span_ns = (u64)PANES * PANE_S * SECOND,
 				     .entries = ledger_entries(present.ledger, &(size_t){0}),
 				     .n_entries = CGROUPS - 2,
 				     .victim = entry_of(&present, 2),
@@ -367,7 +367,7 @@ Test(past, neighbours_are_compared_in_all_of_a_long_time)
 		panes.list[i].covered_ns = (i < PANES / 2 ? 60 : 10) * SECOND;
 	make_all();
 	cr_assert_eq(past_neighbours(past, "/victim", -1, "/sys", &found), 0);
-	cr_expect_float_eq(found->covered_seconds, PANES / 2 * 70, 60);
+	cr_expect_float_eq(found->covered_seconds, (double)PANES * 70 / 2, 60);
 	neighbours_report_free(found);
 }
 
@@ -561,8 +561,8 @@ Test(past, both_settings_in_one_pane_are_told_apart)
 
 	loads.ldlat = 3;
 	some_panes_row(pane, "/a", some_panes_event(pane, "loads", &loads, 4), &figures);
-	pane->events[0].enabled_ns = pane->events[0].running_ns = 4 * 30 * SECOND;
-	pane->events[1].enabled_ns = pane->events[1].running_ns = 4 * 10 * SECOND;
+	pane->events[0].enabled_ns = pane->events[0].running_ns = 120 * SECOND;
+	pane->events[1].enabled_ns = pane->events[1].running_ns = 40 * SECOND;
 	make_all();
 	cr_expect_eq(samples(past_snapshot(past), "/a", 0), 7);
 	cr_expect_float_eq(past_snapshot(past)->events[0].running_ratio.value, 0.25, 1e-9);

@@ -71,9 +71,9 @@ const char *control_get_when(const json_object *parameters, bool with_window, ti
 		return "window_s";
 	if (!until)
 		ret->until_us = rounded_up(now) * USEC_PER_SEC;
-	ret->open = ret->until_us + 2 * HISTORY_PANE_SECONDS * USEC_PER_SEC > (u64)now * USEC_PER_SEC;
+	ret->open = ret->until_us + 2 * HISTORY_PANE_US > (u64)now * USEC_PER_SEC;
 	if (!since)
-		ret->since_us = ret->until_us - MIN(ret->until_us, HISTORY_PANE_SECONDS * USEC_PER_SEC);
+		ret->since_us = ret->until_us - MIN(ret->until_us, HISTORY_PANE_US);
 	return ret->since_us < ret->until_us ? NULL : since ? "since" : "until";
 }
 
@@ -247,8 +247,7 @@ bool control_past_gaps(struct varlink_call *call, const struct control *control,
 	const u64 now_us = rounded_up(now) * USEC_PER_SEC;
 	/* Nothing is stored of the future, which is not a gap. */
 	const u64 until_us = MIN(when->until_us + PANE_MAX_US, now_us);
-	const u64 panes =
-		(until_us - MIN(when->since_us, until_us)) / (HISTORY_PANE_SECONDS * USEC_PER_SEC) + 1;
+	const u64 panes = (until_us - MIN(when->since_us, until_us)) / HISTORY_PANE_US + 1;
 	const struct past_span whole = {when->since_us, until_us}, *gaps = &whole;
 	const struct past *past = NULL;
 	int r = backend->past ? -ENODATA : -EOPNOTSUPP;

@@ -23,7 +23,7 @@
 #define PARTS_MAX 30U
 
 /* From this length on, a range of all cgroups is read from spans of ten minutes or more as far as possible. */
-#define LONG_US (6 * 3600 * 1000000ULL)
+#define LONG_US (21600 * 1000000ULL)
 #define SPAN_US (600 * 1000000ULL)
 
 /* Parts of a long range of all cgroups: at the border of two parts, up to 25 shorter spans are read. */
@@ -48,14 +48,14 @@ static u32 long_parts(u64 range_us, u32 bins)
 	const u32 fewest = MAX(LONG_PARTS / bins, BURSTS_COLLECTIONS_MIN);
 
 	for (u32 parts = fewest; parts < 2 * fewest; parts++)
-		if (range_us % (parts * bins * SPAN_US) == 0)
+		if (range_us % ((u64)parts * bins * SPAN_US) == 0)
 			return parts;
 	return fewest;
 }
 
 u32 json_history_parts(u64 range_us, u32 bins, bool of_all)
 {
-	u64 parts = range_us / bins / (HISTORY_PANE_SECONDS * 1000000ULL);
+	u64 parts = range_us / bins / HISTORY_PANE_US;
 
 	parts = MIN(MIN(parts, HISTORY_PANES_MAX / bins), PARTS_MAX);
 	if (of_all && range_us >= LONG_US && range_us / bins >= BURSTS_COLLECTIONS_MIN * SPAN_US)
@@ -67,7 +67,7 @@ u32 json_history_parts(u64 range_us, u32 bins, bool of_all)
 static u32 bin_of(const struct json_history *history, const struct past_bin *pane)
 {
 	struct past_span range = past_range(history->past);
-	u64 half = MIN(pane->span.until_us - pane->span.since_us, HISTORY_PANE_SECONDS * 1000000ULL) / 2;
+	u64 half = MIN(pane->span.until_us - pane->span.since_us, HISTORY_PANE_US) / 2;
 	u64 middle = pane->span.until_us - half;
 	u64 from = middle > range.since_us ? middle - range.since_us : 0;
 

@@ -196,10 +196,10 @@ static int find_then(const struct json_suspects *suspects, const char *path, con
 static int find_evidence(const struct json_suspects *suspects, const char *path,
 			 const struct past_span *alert, struct evidence *ret)
 {
-	const double age = alert ? (double)suspects->now - (double)(alert->since_us / USEC_PER_SEC) : 0;
+	const double age = alert ? (double)suspects->now - (double)alert->since_us / USEC_PER_SEC : 0;
 	int r = -ENODATA;
 
-	if (age <= (double)(NEIGHBOURS_REPORT_SPAN_NS / NSEC_PER_SEC))
+	if (age <= (double)NEIGHBOURS_REPORT_SPAN_NS / NSEC_PER_SEC)
 		r = find_now(suspects, path, ret);
 	if (alert && r != -ENOMEM && (r < 0 || ret->report->covered_seconds < age)) {
 		ret->report = neighbours_report_free(ret->report);

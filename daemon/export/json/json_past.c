@@ -40,8 +40,7 @@ static void put_gaps(struct json_writer *writer, json_object *object, const stru
 
 	if (n > 0 && panes > 0 && gaps[n - 1].until_us >= range.until_us &&
 	    (is_part_of_pane(past, &gaps[n - 1], panes - 1) ||
-	     (open &&
-	      gaps[n - 1].until_us - gaps[n - 1].since_us <= 3 * HISTORY_PANE_SECONDS * USEC_PER_SEC)))
+	     (open && gaps[n - 1].until_us - gaps[n - 1].since_us <= 3 * HISTORY_PANE_US)))
 		n--;
 	if (n > 0 && panes > 0 && gaps[0].since_us <= range.since_us && is_part_of_pane(past, &gaps[0], 0))
 		first = 1;

@@ -20,7 +20,7 @@
 #define USEC_PER_SEC 1000000ULL
 
 /* Shorter gaps are those of panes that are not complete yet, or that lie across an end of the range. */
-#define GAP_MIN_US (3 * HISTORY_PANE_SECONDS * USEC_PER_SEC)
+#define GAP_MIN_US (3 * HISTORY_PANE_US)
 
 /* Adds a configured value, as the shortest text that is read back exactly. */
 static void put_exact(struct json_writer *writer, json_object *object, const char *key, double value)
@@ -452,7 +452,7 @@ static bool put_range(struct json_writer *writer, json_object *object, const str
 	bool measured = true;
 	u64 n_gaps = 0;
 
-	for (size_t i = 0; i < range->n_gaps; i++) {
+	for (size_t i = 0; range->gaps && i < range->n_gaps; i++) {
 		const struct past_span *gap = &range->gaps[i];
 
 		if (gap->since_us >= taken_us || gap->until_us - gap->since_us <= GAP_MIN_US)

@@ -18,6 +18,7 @@
 #include "pebsd/sample.h"
 
 #define HISTORY_PANE_SECONDS 10
+#define HISTORY_PANE_US      (HISTORY_PANE_SECONDS * 1000000ULL)
 
 /* Limits of a block that is accepted. Longer ones are not sent: the span is a gap. */
 #define HISTORY_PANE_BYTES_MAX (64UL << 20)
