@@ -105,6 +105,7 @@ static void drop_oldest(struct trend *trend)
 {
 	struct page *page = trend->oldest;
 
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): without a page, oldest and newest are NULL */
 	trend->oldest = page->newer;
 	if (!trend->oldest)
 		trend->newest = NULL;
@@ -149,7 +150,7 @@ static const struct column *find_column(const struct page *page, u32 entry, unsi
 /* Drops the oldest pages until `more` bytes fit. The newest page stays. */
 static int make_room(struct trend *trend, size_t more)
 {
-	while (trend->bytes + more > trend->max_bytes && trend->oldest && trend->oldest != trend->newest)
+	while (trend->bytes + more > trend->max_bytes && trend->oldest != trend->newest)
 		drop_oldest(trend);
 	return trend->bytes + more > trend->max_bytes ? -ENOSPC : 0;
 }
