@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The emulator's last samples, one by one, must add up to its books, and each with a source must have its addresses.
+# long
+# kernels: 6.12
+# machines: skylake-server zen5
+# init: small
+# takes: 30 s
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+
+settings '[sampling]' 'events = loads' 'period = 1009' 'budget = off'
+[[ $emulated != zen5 ]] || settings '[sampling]' 'events = loads' 'period = 20011' 'budget = off'
+play_paused
+start_pebsd
+load mix mixed
+count_again
+await_samples 200
+settle
+take_books
+pmu records >"$work/records"
+say "measured: $(wc -l <"$work/records") samples"
+[ -s "$work/records" ] || fail 'the emulator has kept no sample'
+wrong=$(jq -nc --slurpfile books "$work/books" '
+	def sums: group_by([.cpu, .event, .cgroup, .pid, .comm]) | map({
+		cpu: .[0].cpu, event: .[0].event, cgroup: .[0].cgroup, pid: .[0].pid, comm: .[0].comm,
+		samples: (map(.samples // 1) | add), latency: (map(.latency) | add), period: (map(.period) | add)
+	});
+	[inputs] as $records | ($books | sums) as $in_books | ($records | sums) as $one_by_one
+	| ($in_books - $one_by_one, $one_by_one - $in_books)[:3][],
+		($records[] | select(.source and (.address == "0x0" or .ip == "0x0")))' "$work/records")
+[ -z "$wrong" ] || fail "the records, one by one, are not the books: $(head -n 8 <<<"$wrong")"
