@@ -27,6 +27,10 @@ zooms_running() {
 	[ "$(status | jq .detail.zooms_running)" = "$1" ]
 }
 
+zooms_held() {
+	[ "$(status | jq .detail.zooms_held)" = "$1" ]
+}
+
 # zoom RATE SECONDS: writes a zoom to $work/zoom, and the accesses by the books to $work/touched.
 zoom() {
 	pebsctl --json zoom --for "$2" --rate "$1" "$path" >"$work/zoom" 2>"$work/said" ||
@@ -122,7 +126,8 @@ settings '[rule slow]' "cgroup = $path" 'metric = share:hitm' "${rule[@]}" 'acti
 start_pebsd
 before=$(open_events)
 resume
-wait_until 'a zoom' 120 zooms_running 1
+# It takes 5 s, and a look at the status takes seconds in a guest, so that none may come while it runs.
+wait_until 'a zoom' 120 zooms_held 1
 wait_until 'its end' 60 zooms_running 0
 exits 'what it took' 0 pebsctl --json zoom --last "$path"
 jq -ne 'input | .zoom.reason | contains("slow")' "$work/said" >"$work/reason" || wrong "not for the rule: $(cat "$work/said")"
