@@ -256,7 +256,7 @@ static bool past_asks_neighbours(const json_object *alert)
 							       strncmp(event, loads, strlen(loads)) == 0);
 }
 
-/* Returns false if there is no such time. */
+/* Returns false if the object lacks this time, or if it cannot be read. */
 static bool get_microseconds(const json_object *object, const char *key, u64 *ret)
 {
 	const char *text = json_get_text(object, key);

@@ -21,7 +21,7 @@ json_object *json_neighbours(const char *origin, const char *path, const struct 
 struct json_suspects {
 	int (*find)(void *userdata, const char *path,
 		    struct neighbours_report **ret); /* neighbours_report(); NULL: none are named */
-	past_get past;                               /* NULL: there is no history */
+	past_get past;                               /* NULL: no history is kept */
 	int (*past_neighbours)(void *userdata, const struct past *past, const char *path,
 			       struct neighbours_report **ret); /* past_neighbours() */
 	void *userdata;

@@ -107,8 +107,8 @@ struct span_question {
  * left of a moment, it counts whole in the bin in which it ends, or more precisely, the middle of its last
  * pane. If the whole range lies inside it, it counts, too, so that a short range of long ago has an answer. If
  * nothing counts so, because the range has the edge of two long spans but the middle of neither last pane, the
- * shortest span that contains `until_us` counts in the last bin. Spans of tiers shorter than `least_seconds` are not selected. The caller frees `*ret`. Returns 0 or
- * -ENOMEM.
+ * shortest span that contains `until_us` counts in the last bin. Spans of tiers shorter than `least_seconds`
+ * are not selected. The caller frees `*ret`. Returns 0 or -ENOMEM.
  */
 int spans_cover(const struct spans *spans, const struct span_question *question, struct span_use **ret,
 		size_t *ret_n);
