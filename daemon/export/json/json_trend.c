@@ -26,33 +26,33 @@ static void add_members(const struct snapshot *snapshot, const struct snapshot_c
 	}
 }
 
+static json_object *short_number(struct json_writer *writer, double value)
+{
+	char text[48];
+
+	(void)snprintf(text, sizeof(text), "%.6g", value);
+	return json_checked(writer, json_object_new_double_s(value, text));
+}
+
 /* The samples of a bin. Those of the past are parts of collections. */
 static json_object *samples_number(struct json_writer *writer, const struct trend_bins *bins, size_t index)
 {
 	const struct trend_bin *bin = &bins->bins[index];
-	char text[48];
 
 	if (!bin->covered)
 		return NULL;
 	if (!bins->end_ns)
 		return json_checked(writer, json_object_new_uint64((u64)bin->samples));
-	(void)snprintf(text, sizeof(text), "%.6g", bin->samples);
-	return json_checked(writer, json_object_new_double_s(bin->samples, text));
+	return short_number(writer, bin->samples);
 }
 
 static void put_covered(struct json_writer *writer, json_object *object, const struct trend_bins *bins)
 {
 	json_object *covered = json_checked(writer, json_object_new_array());
-	char text[48];
 
-	for (size_t i = 0; i < bins->n; i++) {
-		double seconds = bins->bins[i].covered_ns / (double)NSEC_PER_SEC;
-
-		(void)snprintf(text, sizeof(text), "%.6g", seconds);
-		if (json_object_array_add(covered,
-					  json_checked(writer, json_object_new_double_s(seconds, text))) < 0)
-			writer->failed = true;
-	}
+	for (size_t i = 0; i < bins->n; i++)
+		json_append(writer, covered,
+			    short_number(writer, bins->bins[i].covered_ns / (double)NSEC_PER_SEC));
 	json_put(writer, object, "covered_s", covered);
 }
 
