@@ -732,7 +732,7 @@ folders: ## draw the picture of the folders in .github/CONTRIBUTING.md again
 interface: ## write the descriptions in io.pebsd(7) into the comments of the Varlink interface again
 	@tests/tools/interface_comments.py --write
 
-pictures: ## draw the pictures of the README again, from the model (needs root and chromium, a minute)
+pictures: ## draw the pictures of the README again, from the model (needs root and chromium, three minutes)
 	$(call with,$(TEST_PACKAGES) $(PICTURE_PACKAGES))
 	+@$(PARALLEL) all $(PICTURE_TOOL)
 	@tests/tools/pictures.sh $(abspath $(BUILD)) .github

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Reads README.md, pebsd-tour(7) and pebsd-figures(7) as a new user would. Each block of commands (```sh, or a line
 # with a prompt) runs in a checkout that has only the programs in build/. The blocks of a section, or of a manual
-# page, run in one shell. The output must be what is shown after the commands (in the same block, or as a picture
-# of a terminal), except for numbers, times and the width of columns. Blocks that another test runs are listed here
-# with that test. The verbs, options, targets, manual pages and files named in README.md, in these two manual
-# pages, in pebsd-hardware(7) and in the other documents (DOCUMENTS) must exist. So must the files named in
-# CONTRIBUTING.md.
+# page, run in one shell. The output must be what is shown after the commands in the same block, except for numbers,
+# times and the width of columns. Blocks that another test runs are listed here with that test. The verbs, options,
+# targets, manual pages and files named in README.md, in these two manual pages, in pebsd-hardware(7) and in the other
+# documents (DOCUMENTS) must exist. So must the files named in CONTRIBUTING.md.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need python3
@@ -30,7 +29,6 @@ EOT
 
 cat >"$work/readme.py" <<'EOP'
 import itertools, os, re, sys
-import xml.etree.ElementTree as xml
 
 work, top = sys.argv[2:4]
 lines = open(f"{top}/README.md").read().split("\n")
@@ -79,8 +77,6 @@ def of_readme():
             kind = line[3:]
         elif line.startswith("## "):
             section = line[3:]
-        elif (picture := re.match(r"!\[pebsctl show.*\]\((.*\.svg)\)", line)):
-            found[-1]["picture"] = picture[1]
     return found
 
 
@@ -98,7 +94,7 @@ def of_page(page):
 
 
 def blocks():
-    """Each block of commands: its section, its place, its text, what is shown of its output, and the picture of it."""
+    """Each block of commands: its section, its place, its text, and what is shown of its output."""
     return of_readme() + [block for page in PAGES for block in of_page(page)]
 
 
@@ -179,18 +175,6 @@ def follows(expected, found):
     return at + len(parts[-1]) <= len(found) and found[len(found) - len(parts[-1]):] == parts[-1]
 
 
-def words(text):
-    return re.sub(r"(N - N N N% ?)+", "N - N N N% ", " ".join(" ".join(normals(text)).split())).strip()
-
-
-def drawn(file):
-    """The text of a terminal's picture, from its top to its bottom."""
-    rows = {}
-    for element in xml.parse(file).iter("{http://www.w3.org/2000/svg}text"):
-        rows.setdefault(float(element.get("y")), []).append((float(element.get("x")), element.text))
-    return [" ".join(text for _, text in sorted(rows[y])) for y in sorted(rows)]
-
-
 def compare_block(number, block):
     what = f"{block['document']}:{block['line']}: {block['text'].splitlines()[0]}"
     found = open(f"{work}/block{number}.out").read().rstrip("\n").split("\n")
@@ -199,9 +183,6 @@ def compare_block(number, block):
         wrong.append(f"{what}: exit code {status}: {open(f'{work}/block{number}.err').read()}")
     elif "shown" in block and not follows(block["shown"], found):
         wrong.append("\n".join([f"{what}: it is shown with", *normals(block["shown"]), "and it prints", *normals(found)]))
-    elif "picture" in block and words(drawn(f"{top}/{block['picture']}")) != words(found):
-        wrong.append("\n".join([f"{what}: {block['picture']} shows", words(drawn(f"{top}/{block['picture']}")),
-                                "and it prints", words(found), "(make pictures)"]))
 
 
 def compare():
@@ -214,7 +195,7 @@ def again():
     """Fails if the output of a block, sys.argv[4], is shown and differs from what is shown."""
     number = int(sys.argv[4])
     block = blocks()[number]
-    if "shown" in block or "picture" in block:
+    if "shown" in block:
         compare_block(number, block)
 
 
@@ -304,7 +285,7 @@ readme() {
 readme names
 readme prepare
 
-# Bars need the same locale as the README's pictures.
+# The outputs were made in this locale.
 export LC_ALL=C.UTF-8
 
 mkdir -p "$work/checkout/build"

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Draws the README's pictures again, from the model on this machine: pictures.sh BUILD TO. show.svg has the README's
-# rule and workloads, the others show the demo (config/demo.conf) while its scenario has the deploy. Only way.svg is
-# drawn by hand.
+# Draws the README's pictures again, from the model on this machine: pictures.sh BUILD TO. All show the demo
+# (config/demo.conf) while its scenario has the deploy. Only way.svg is drawn by hand.
 set -eu
 
 export PEBSD=$1/pebsd PEBSCTL=$1/pebsctl TOOLS=$1/tests/tools
@@ -38,21 +37,12 @@ draw() {
 	taken "$name.svg"
 }
 
-sed -n '/^\[rule /,/^EOF$/{/^EOF$/!p}' README.md >"$work/example.conf"
-[ -s "$work/example.conf" ] || fail 'the README has no rule'
 mkdir -p "$pictures" "$work/state"
-start --origin model --config "$work/example.conf"
-printf 'a minute goes by, for the windows\n'
-sleep 65
-draw show --size 140x66 --wait misses: -- show model:false-sharing
-kill "$daemon"
-wait "$daemon" || :
-
-# Alerts of the pebsd before are kept beside its socket.
-socket=$work/demo/control.sock
 STATE_DIRECTORY=$work/state start --origin model --config config/demo.conf
 printf 'two and a half minutes go by, until the deploy\n'
 sleep 150
+# tests/e2e/test_demo.sh compares this picture.
+draw show --size 140x57 --wait 'stalls: period' -- show shop
 # The trend of the last minutes. Then sort by HITM, open the first cgroup, and go to its code and data.
 draw top --size 100x16 --wait TREND --for 1000 --frames 4 --keys s --frames 1 --keys s --frames 1 --keys s --frames 1 \
 	--keys s --frames 3 --keys '\r' --frames 4 --keys '\e[F' --frames 4 -- top
