@@ -67,7 +67,17 @@ size_of() {
 	od -An -j16 -N8 -tu1 "$1" | awk '{print $3 * 256 + $4 " " $7 * 256 + $8}'
 }
 
-# look NAME: takes a picture at each width, for some also a dark one. Nothing may be wider than the screen.
+# What a screen reader would call the controls that can be seen, as `role=name`: the part of the rules for accessible
+# names that the page uses. A control with a symbol only, such as an arrow, has no name by it.
+controls='[...document.querySelectorAll("a, button, input, select, textarea, summary, [tabindex=\"0\"]")]
+	.filter(e => e.checkVisibility({visibilityProperty: true}))
+	.map(e => [e, (e.getAttribute("aria-label") || (e.getAttribute("aria-labelledby") || "").split(" ")
+		.map(id => (document.getElementById(id) || {textContent: ""}).textContent).join(" ").trim() ||
+		[...e.labels || []].map(label => label.textContent).join(" ").trim() || (e.type ? e.value : "") || e.textContent).trim()])
+	.map(([e, name]) => [e, /[\p{L}\p{N}]/u.test(name) ? name : (e.title || "").trim()])'
+
+# look NAME: takes a picture at each width, for some also a dark one. Nothing may be wider than the screen, and every
+# control has a name.
 look() {
 	local width scheme file
 	for width in 600 701 824 1100 1319 1320; do
@@ -86,6 +96,8 @@ look() {
 		done
 	done
 	screen 1400 900
+	expect "controls of $1 without a name" '[]' "$(evaluate "$controls"'.filter(([, name]) => !name).map(([e]) => e.outerHTML.slice(0, 100))')"
+	expect "$1 has controls" true "$(evaluate "$controls"'.length > 10')"
 }
 
 # All requests went to pebsd, nothing failed in the page, and no policy was violated.
