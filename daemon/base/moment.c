@@ -449,3 +449,11 @@ void moment_show(time_t time, moment_zone zone, char ret[static MOMENT_TEXT_MAX]
 	if (!zone(&time, &local) || strftime(ret, MOMENT_TEXT_MAX, "%a %Y-%m-%d %H:%M:%S %Z", &local) == 0)
 		ret[0] = '\0';
 }
+
+void moment_show_clock(time_t time, moment_zone zone, char ret[static MOMENT_TEXT_MAX])
+{
+	struct tm local;
+
+	if (!zone(&time, &local) || strftime(ret, MOMENT_TEXT_MAX, "%H:%M:%S %Z", &local) == 0)
+		ret[0] = '\0';
+}

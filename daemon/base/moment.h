@@ -50,4 +50,7 @@ const char *moment_why(int error);
 #define MOMENT_TEXT_MAX 64
 void moment_show(time_t time, moment_zone zone, char ret[static MOMENT_TEXT_MAX]);
 
+/* As moment_show(), without the day: "03:12:30 CET". */
+void moment_show_clock(time_t time, moment_zone zone, char ret[static MOMENT_TEXT_MAX]);
+
 #endif

@@ -440,6 +440,21 @@ Test(top_screen, names_cannot_reach_the_terminal)
 	}
 }
 
+Test(top_screen, times_are_local)
+{
+	struct terminal *terminal;
+
+	cr_assert_eq(setenv("TZ", "XYZ-5:30", 1), 0);
+	start_daemon("live");
+	terminal = run_plain(80, 24);
+	expect(terminal, " XYZ");
+	expect_gone(terminal, "UTC");
+	stop_daemon();
+	expect(terminal, "lost connection to pebsd at");
+	expect(terminal, " XYZ (");
+	terminal_free(terminal);
+}
+
 Test(top_screen, a_daemon_that_goes_and_comes_back)
 {
 	struct terminal *terminal;

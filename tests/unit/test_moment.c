@@ -294,4 +294,6 @@ Test(moment, local_time_is_shown_with_its_zone)
 	cr_expect_str_eq(text, "Wed 2026-07-01 04:12:00 CEST");
 	moment_show(utc(7, 1, 2, 12, 0), moment_utc, text);
 	cr_expect_str_eq(text, "Wed 2026-07-01 02:12:00 UTC");
+	moment_show_clock(utc(7, 1, 2, 12, 0), berlin, text);
+	cr_expect_str_eq(text, "04:12:00 CEST");
 }

@@ -42,7 +42,7 @@ struct top_view {
 	const struct top_alerts *alerts;
 	const struct top_pane
 		*pane;       /* of the marked row, or of the cgroup of the page; NULL: not known yet */
-	const char *clock;   /* "20:15:03 UTC" */
+	const char *clock;   /* "20:15:03 CET", of the past "Sat 2026-11-21 20:15:03 CET" */
 	const char *trouble; /* the reason why the display is old; NULL: it is not */
 	size_t rows;         /* of the screen */
 };

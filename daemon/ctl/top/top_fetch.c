@@ -14,9 +14,7 @@
 
 #define HOT_ROWS           8
 #define HOT_SECONDS        60.0 /* lifetime of the open cgroup's hot tables; each refresh prolongs it */
-#define CLOCK_LENGTH       8    /* of "20:15:03" in an RFC 3339 time */
-#define CLOCK_AT           11
-#define LABEL_COLUMNS      13 /* to the left of a page's trend */
+#define LABEL_COLUMNS      13   /* to the left of a page's trend */
 #define PANE_BINS          60
 #define NEIGHBOURS_SECONDS 10   /* between two requests, which are costlier than others */
 #define ALERTS_RANGE       3600 /* seconds before a past time, as in the present */
@@ -45,14 +43,13 @@ static void disconnect(struct live *live)
 /* Sets `trouble` to the time of the lost connection, and the reason. */
 static void note_lost_connection(struct live *live, int error)
 {
-	char since[TEXT_TIME_MAX];
+	char since[MOMENT_TEXT_MAX];
 
 	if (!live->gone)
 		live->gone = time(NULL);
-	text_time(&(struct timespec){.tv_sec = live->gone}, since);
-	(void)snprintf(live->trouble, sizeof(live->trouble),
-		       "lost connection to pebsd at %.*s UTC (%s): retrying", CLOCK_LENGTH, since + CLOCK_AT,
-		       strerror(-error));
+	moment_show_clock(live->gone, live->state.zone, since);
+	(void)snprintf(live->trouble, sizeof(live->trouble), "lost connection to pebsd at %s (%s): retrying",
+		       since, strerror(-error));
 }
 
 static int reconnect(struct live *live)
@@ -253,9 +250,8 @@ static void take_clock(struct live *live, json_object *status)
 		moment_show(live->state.at, live->state.zone, live->clock);
 		return;
 	}
-	/* Only in an RFC 3339 time is the time of day at a fixed position. */
 	if (taken && text_parse_time(taken, &seconds) == 0)
-		(void)snprintf(live->clock, sizeof(live->clock), "%.*s UTC", CLOCK_LENGTH, taken + CLOCK_AT);
+		moment_show_clock(seconds, live->state.zone, live->clock);
 }
 
 static int fetch_table(struct live *live, json_object *status)
