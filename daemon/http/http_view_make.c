@@ -51,7 +51,7 @@ static int get_past(const struct made *made, enum history_question question, u32
 	return history_past(made->sources->history, &query, ret);
 }
 
-/* Finds the cgroup of the view. One without a series now must be among the costliest of the range. */
+/* Finds the cgroup of the view. One without a series now must have samples in the range. */
 static int find_path(const struct made *made, const char **ret)
 {
 	const struct json_public_names *names = &made->sources->names;
@@ -263,7 +263,8 @@ static int explain_error(const struct http_view_sources *sources, int error, cha
 		return -ENOENT;
 	case -ENXIO:
 	case -ENOENT:
-		*ret_message = strdup("No such cgroup, or it is not among the cgroups that /metrics names.");
+		*ret_message = strdup(
+			"No such cgroup, or it has no samples in this range, or include and exclude in [cgroups] leave it out.");
 		return -ENOENT;
 	case -ESRCH:
 		*ret_message = strdup(

@@ -88,8 +88,8 @@ answers "/explain.json?rule=none&$sharing&since=$since" '.judged == []'
 refuses 400 "/explain.json?rule=shared-lines&$sharing&until=$fired" 'expected the parameter since'
 
 # Nobody learns of a cgroup that /metrics does not name.
-refuses 404 "/timeline.json?since=$since&cgroup=model:streaming" 'not among the cgroups'
-refuses 404 "/timeline.json?since=$since&cgroup=/none" 'not among the cgroups'
+refuses 404 "/timeline.json?since=$since&cgroup=model:streaming" 'in [cgroups] leave it out'
+refuses 404 "/timeline.json?since=$since&cgroup=/none" 'in [cgroups] leave it out'
 refuses 404 '/explain.json?rule=shared-lines&cgroup=model:streaming' 'No such alert'
 answers '/top.json?match=streaming' '.cgroups == [] and .unlisted == 0'
 answers "/range.json?since=$since&match=streaming" '.cgroups == [] and .unlisted == 0'
@@ -135,6 +135,21 @@ grep -q ' 503$' "$work/statuses" || fail "nobody was refused: $(cat "$work/statu
 ctl --json top --at "$(date -ud "@$((since + 15))" +%Y-%m-%dT%H:%M:%SZ)" >/dev/null || fail 'the control socket got no answer of the history'
 sleep 2
 answers "/range.json?since=$since" '.cgroups | length == 1'
+stop
+
+# What a search finds beyond `top` has a timeline, too.
+configure yes
+printf '[export]\ntop = 1\n' >>"$work/pebsd.conf"
+sed -i 's/streaming false-sharing/streaming false-sharing pointer-chase/' "$work/pebsd.conf"
+since=$(date +%s)
+start --config "$work/pebsd.conf"
+until_true 'three panes are stored' panes_stored 3
+answers "/range.json?since=$since" '(.cgroups | length) == 1 and .unlisted == 1'
+for name in false-sharing pointer-chase; do
+	answers "/range.json?since=$since&match=$name" "[.cgroups[].name] == [\"$name\"]"
+	answers "/timeline.json?since=$since&cgroup=model:$name&histograms=1" ".name == \"$name\" and all(.bins[]; .events.loads.samples > 0)"
+done
+refuses 404 "/timeline.json?since=$since&cgroup=model:streaming" 'in [cgroups] leave it out'
 stop
 
 # ---- without ----

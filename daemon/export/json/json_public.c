@@ -216,19 +216,15 @@ const char *json_public_path(const struct json_public_names *names, const struct
 			     const char *shown)
 {
 	const struct snapshot *snapshot = past ? past_snapshot(past) : NULL;
-	size_t n = 0;
 
 	for (size_t i = 0; i < names->n_series; i++)
 		if (utf8_is_shown_as(names->series[i]->path, shown))
 			return names->series[i]->path;
-	for (size_t i = 0; snapshot && i < snapshot->n_cgroups && n < names->top; i++) {
+	for (size_t i = 0; snapshot && i < snapshot->n_cgroups; i++) {
 		const char *path = snapshot->cgroups[i].path;
 
-		if (!names->exported(path, names->userdata))
-			continue;
-		if (utf8_is_shown_as(path, shown))
+		if (utf8_is_shown_as(path, shown) && names->exported(path, names->userdata))
 			return path;
-		n++;
 	}
 	return NULL;
 }

@@ -59,8 +59,8 @@ int json_public_top(const struct snapshot *snapshot, const struct json_public_na
 		    char **ret_text, size_t *ret_length);
 
 /*
- * Returns the path of the cgroup that is shown as `shown` if it may be named, else NULL. `past` has all cgroups of a range;
- * NULL: only cgroups with a series now are found.
+ * Returns the path of the cgroup that is shown as `shown` if it may be named, else NULL: one with a series now, or one that
+ * a search finds in `past`, which has all cgroups of a range (NULL: none).
  */
 const char *json_public_path(const struct json_public_names *names, const struct past *past,
 			     const char *shown);
