@@ -78,7 +78,7 @@ static void on_answered(void *userdata)
 static char *alert_text(const struct server *server, const struct alert *alert)
 {
 	const char *origin = engine_head(sampling_engine(server->sampling))->origin;
-	/* Of a rule without a window only the name is known. */
+	/* If a rule has no window, only its name is known. */
 	const bool explained = (alert->fired.tv_sec || alert->fired.tv_nsec) && alert->rule->window_ns > 0;
 	json_object *reply = explained ? json_explain(origin, alert->rule, alert, 1, NULL)
 				       : json_alerts(origin, alert, 1, NULL);
@@ -114,7 +114,7 @@ static void store_alert(struct server *server, const struct alert *alert, enum a
 
 void serve_history_alert(struct server *server, const struct transition *transition)
 {
-	/* Its end was stored when it was resolved. */
+	/* An alert that is forgotten resolved earlier, and its end was stored then. */
 	if (server->history && !transition_forgets(transition))
 		store_alert(server, &transition->alert, transition->to);
 }
@@ -175,7 +175,7 @@ void serve_history_open(struct server *server)
 		return;
 	}
 	r = policy_alerts(alerts_policy(server->alerts), &alerts, &n);
-	/* At most KEEPER_ALERTS_MAX alerts wait for the keeper. If more go on, none is ended. */
+	/* At most KEEPER_ALERTS_MAX alerts can wait for the keeper. If more continue, end none of the stored ones. */
 	goes_on = r < 0 || count_open(alerts, n) > KEEPER_ALERTS_MAX;
 	r = open_history(server, directory, !goes_on);
 	if (r < 0) {

@@ -13,7 +13,7 @@
  */
 void serve_history_open(struct server *server);
 
-/* Stores what is not stored yet, and ends the history. */
+/* Stores the panes and alerts that are not stored yet, and ends the history. */
 void serve_history_close(struct server *server);
 
 /* Applies the limits of a reloaded configuration. */

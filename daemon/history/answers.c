@@ -225,7 +225,7 @@ int answers_past(struct answers *answers, const struct history_query *query, u64
 
 	if (r == 0 && !answer->past) {
 		r = make_past(answer, newest_us);
-		/* It would fail in the same way the next time. */
+		/* Keep the error: another attempt would fail in the same way. */
 		answer->error = r;
 	}
 	if (r == 0)

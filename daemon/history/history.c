@@ -22,7 +22,7 @@ struct history {
 	sd_event_source *tick; /* on while answers are kept */
 	u64 newest_us;         /* end of the last pane that was sent */
 	u64 lost;              /* panes that could not even be sent */
-	bool told;             /* that panes cannot be made */
+	bool told;             /* logged that panes cannot be made */
 };
 
 /* When this turn of the loop began. */

@@ -181,7 +181,7 @@ static void set_timer(struct keeper_line *line)
 	(void)sd_event_source_set_enabled(line->timer, SD_EVENT_ONESHOT);
 }
 
-/* What was sent to a process that has ended is sent again, unless this process was not the first. */
+/* Sends messages again that the ended process had received, but each one at most KEEPER_TRIES times. */
 static void send_again(struct keeper_line *line)
 {
 	struct item *item, *next;
@@ -191,7 +191,7 @@ static void send_again(struct keeper_line *line)
 		if (!item->sent)
 			continue;
 		item->sent = false;
-		/* Only the first of them can be what ended the process, which takes one after the other. */
+		/* The process takes one message after the other, so only the first one can have ended it. */
 		if (++item->tries >= KEEPER_TRIES) {
 			enum history_message_type type = item->type;
 
@@ -500,7 +500,7 @@ int keeper_line_ask(struct keeper_line *line, const struct history_query *query,
 	*item->query = *query;
 	item->asked_ns = now_ns();
 	*ret_number = item->number;
-	/* From the loop, so that `answered` is never called before the caller knows the number. */
+	/* Send from the event loop, so that `answered` is never called before the caller knows the number. */
 	(void)sd_event_source_set_time(line->timer, 0);
 	(void)sd_event_source_set_enabled(line->timer, SD_EVENT_ONESHOT);
 	return 0;
@@ -547,7 +547,7 @@ int keeper_line_new(const struct keeper_line_settings *settings, struct keeper_l
 	return 0;
 }
 
-/* Waits for what the process still sends or can take. Returns false when the time is over. */
+/* Waits until the process sends a message or can take one. Returns false when the time is over. */
 static bool wait_more(const struct keeper_line *line, u64 until_ns, short what)
 {
 	struct pollfd polled[2] = {{.fd = line->child.socket, .events = what},
@@ -575,7 +575,7 @@ static void finish(struct keeper_line *line)
 		if (r == -EAGAIN)
 			more = wait_more(line, until_ns, POLLIN | POLLOUT) && read_messages(line);
 	}
-	/* It may have stored the last ones and ended by now. */
+	/* The process may have stored the last messages and ended already. */
 	while (r == 0 && wait_more(line, until_ns, POLLIN) && read_messages(line))
 		;
 	(void)read_messages(line);

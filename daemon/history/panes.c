@@ -240,7 +240,7 @@ static void take_events(struct panes *panes, const struct snapshot *head)
 	}
 }
 
-/* What is in force at the end of the pane. */
+/* Takes the settings that are in force at the end of the pane. */
 static void take_present(struct panes *panes, const struct panes_collection *collection)
 {
 	for (size_t i = 0; i < panes->n_events; i++) {

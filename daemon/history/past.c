@@ -30,7 +30,7 @@
 /* Half panes of 20 minutes. */
 #define PANES_BINS 240
 
-/* A longer time of one pane is not believed: nobody keeps panes that long. */
+/* A pane that claims to cover more is not believed: no history keeps panes that long. */
 #define COVERED_MAX_NS (3660ULL * 86400 * NSEC_PER_SEC)
 
 /* Notes: two for each event, one for what cannot be read, one of the caller, and NULL. */
@@ -151,7 +151,7 @@ static int enter_cgroup(struct past *past, const struct history_cgroup *cgroup, 
 		return r;
 	if (cgroup->id)
 		(*ret)->id = cgroup->id;
-	/* It existed then. `other` is not a cgroup. */
+	/* The cgroup existed then. `other` is not a cgroup. */
 	(*ret)->living = *ret != ledger_other(past->ledger);
 	if (!cgroup->labels[0])
 		return 0;
@@ -528,7 +528,7 @@ int past_panes(past_get get, void *userdata, u64 since_us, u64 until_us, const s
 	u32 bins = (u32)MIN(halves, PANES_BINS);
 	int r = get ? -E2BIG : -EOPNOTSUPP;
 
-	/* Who waits begins again. The numbers of bins that were too large are still known then (answers.h). */
+	/* A caller that waits calls this again from the start. answers.h remembers which numbers of bins were too large. */
 	for (; r == -E2BIG && bins > 0; bins /= 2)
 		r = get(userdata, since_us, until_us, bins, NULL, false, ret);
 	return r;

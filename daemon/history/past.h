@@ -58,7 +58,7 @@ u64 past_trend_end_ns(const struct past *past);
  */
 const struct past_span *past_gaps(const struct past *past, size_t *ret_n);
 
-/* One pane, which is one bin of the range if bins were asked for. */
+/* One pane, or one bin of the range if bins were requested. */
 struct past_bin {
 	struct past_span span;
 	u64 covered_ns;
@@ -77,14 +77,14 @@ typedef int (*past_get)(void *userdata, u64 since_us, u64 until_us, u32 bins, co
 			const struct past **ret);
 
 /*
- * Gets the past of all cgroups, with each pane by itself as far as the answer does not become too large: for
- * past_neighbours(). `get` may be NULL. Returns as `get`.
+ * Gets the past of all cgroups for past_neighbours(), with one bin for each pane, unless the answer would become
+ * too large. `get` may be NULL. Returns the same as `get`.
  */
 int past_panes(past_get get, void *userdata, u64 since_us, u64 until_us, const struct past **ret);
 
 /*
- * As neighbours_report(), for all of the past, in bins of a usual pane, or of a 120th of the past if that is longer. The past
- * must have all cgroups.
+ * Like neighbours_report(), but over the whole past. A bin is as long as a usual pane, or a 120th of the past if that is
+ * longer. The past must have all cgroups.
  */
 int past_neighbours(const struct past *past, const char *path, int cgroup_root_fd, const char *sysfs_root,
 		    struct neighbours_report **ret);

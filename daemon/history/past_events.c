@@ -140,7 +140,7 @@ static void add_counts(struct reading *reading, const struct history_event *coun
 	reading->throttle_known = reading->throttle_known && counts->throttle_known;
 }
 
-/* What a pane has of one event. */
+/* The times that a pane has for one event. */
 struct share {
 	bool own, other;      /* with the event's settings; with other ones */
 	u64 own_ns, other_ns; /* enabled times */

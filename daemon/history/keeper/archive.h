@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The history on disk: an SQLite database in one directory. pebsd-history(7) describes its tables, which are
- * an interface for other programs. spans.h plans what is stored. One thread uses an archive.
+ * an interface for other programs. spans.h plans what is stored. Use an archive from one thread only.
  *
  * The database has a write-ahead log and waits for the disk at the end of each transaction
  * (synchronous=FULL): a pane or alert that was stored survives a crash of the process and of the machine.
@@ -24,8 +24,8 @@
 #define ARCHIVE_BYTES_MIN (8ULL << 20)
 
 /*
- * Nothing is stored while the write-ahead log is above this size. It grows while another program reads the
- * database, because the log cannot begin again.
+ * Nothing is stored while the write-ahead log is above this size. The log grows while another program reads
+ * the database, because SQLite cannot start the log from its beginning then.
  */
 #define ARCHIVE_LOG_MAX (16ULL << 20)
 

@@ -442,7 +442,7 @@ static u64 deadline(void)
 	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec + ANSWER_NS;
 }
 
-/* A question must not change what is said about storing. */
+/* A query must not change the status, which is about storing. */
 int archive_ask(struct archive *archive, const struct history_query *query, u8 **ret, size_t *ret_size)
 {
 	const struct history_status before = archive->status;

@@ -5,7 +5,7 @@
 #include "history/keeper/archive_internal.h"
 #include "history/keeper/row_data.h"
 
-/* What stands before the data of each row. */
+/* The header of each row, before its data. */
 struct head {
 	s64 cgroup;
 	u32 size;

@@ -338,7 +338,7 @@ static int write_any(struct archive *archive, const struct history_pane *pane,
 {
 	int r = write_once(archive, pane, alert);
 
-	/* What was to be stored is the first in the new file. */
+	/* After corruption a new file was begun: store the pane or alert in it. */
 	if (r == -EUCLEAN)
 		r = write_once(archive, pane, alert);
 	if (r < 0)

@@ -22,7 +22,7 @@ static void wait_for(int line, short what)
 	(void)poll(&waited, 1, -1);
 }
 
-/* Answers that nobody reads any more are not an error: messages that came before are still stored. */
+/* If pebsd has closed its end, the answer is dropped without an error: messages that came before are still stored. */
 static int answer(int line, const struct history_message *message, int passed)
 {
 	int r;

@@ -296,7 +296,7 @@ static size_t children_of(const struct family *family, const struct span *span, 
 	return covered_ns == span->covered_ns ? n : 0;
 }
 
-/* The bin of a moment in the range. The last bin takes what the division leaves. */
+/* Returns the bin of a moment in the range. The last bin also has the remainder of the division. */
 static u32 bin_of(const struct family *family, u64 moment_us)
 {
 	u64 bin = (moment_us - family->question->since_us - 1) / family->bin_us;

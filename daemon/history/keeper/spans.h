@@ -27,7 +27,7 @@
 /* Maximum number of children of a span. A span of 600 s has 10 of 60 s. Shorter panes can be more. */
 #define SPAN_CHILDREN_MAX 64
 
-/* Seconds of a tier, and how many seconds of recorded time are kept of it; 0: until `age_max_s`. */
+/* The length of a span in a tier, and how much recorded time the tier keeps (0: until `age_max_s`), in seconds. */
 struct span_tier {
 	u32 seconds;
 	u32 kept_s;

@@ -29,7 +29,7 @@ enum history_message_type {
 enum history_question {
 	HISTORY_ASK_PANES, /* panes of the range, as bytes one after another, by ascending start */
 	/*
-	 * Alerts that were pending or firing in the range: one JSON array of objects, a text. Each is what was stored last,
+	 * Alerts that were pending or firing in the range: one JSON array of objects, a text. Each object is the record that was stored last,
 	 * with `firing` (struct history_alert) and, if it has ended, `to_us`. With `path`, which is a cgroup in its shown
 	 * form, only the alerts of `rule` on it. The newest HISTORY_EXPLAINED_MAX of these have their sentences, and each
 	 * older one is null.
@@ -64,16 +64,16 @@ struct history_query {
 	 */
 	u32 least_seconds;
 	bool subtree; /* `path` and everything below it, each cgroup by itself */
-	/* Only this cgroup; "": all. The events of a pane are always all of them. */
+	/* Only this cgroup; "": all cgroups. A pane always has all of its events. */
 	char path[HISTORY_TEXT_MAX];
-	char rule[HISTORY_RULE_MAX]; /* of HISTORY_ASK_ALERTS with `path` */
+	char rule[HISTORY_RULE_MAX]; /* for HISTORY_ASK_ALERTS with `path` */
 };
 
 #define HISTORY_ALERT_MAX (64UL << 10) /* bytes of an alert's JSON, with the NUL */
 
 /*
- * What `HISTORY_ALERT` stores. A later one with the same `key` replaces it. It keeps the first one that has the member
- * `fired` as its member `firing`.
+ * The record that `HISTORY_ALERT` stores. A later record with the same `key` replaces it. The first record with the member
+ * `fired` is kept inside the later ones, as their member `firing`.
  */
 struct history_alert {
 	const char *key;  /* identity: the same for all transitions of one alert */
@@ -99,7 +99,7 @@ struct history_message {
 	int error; /* 0 or an errno */
 	u64 bytes_max;
 	u64 age_max_s;
-	bool alerts_ended; /* stored alerts without an end have ended; those that go on follow as HISTORY_ALERT */
+	bool alerts_ended; /* stored alerts without an end have ended; alerts that continue follow as HISTORY_ALERT */
 	struct history_query query;
 	struct history_status status;
 };
