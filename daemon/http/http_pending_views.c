@@ -21,7 +21,7 @@
 
 struct wait {
 	bool used;
-	bool left;  /* nobody waits for it any more, but its question takes a place of the history */
+	bool left; /* no client waits for it any more, but its query still takes one of the places of the history */
 	u32 number; /* chosen by the requester */
 	u64 deadline_ns;
 	struct http_view view;

@@ -21,7 +21,7 @@ _Static_assert(JSON_PUBLIC_BYTES_MAX <= HTTP_VIEW_BYTES_MAX, "a table is a view"
 /* A timeline whose answer would be too large gets fewer bins, but not less than these. */
 #define FEWEST_BINS 6
 
-/* Cgroups that are read for one answer. The next answer goes on. */
+/* Maximum number of cgroups that are read for one answer. The next answer continues. */
 #define TIMELINE_READS 20000
 
 /* Depth of the alerts that the history stores. */
@@ -220,7 +220,7 @@ static int (*const makers[HTTP_VIEWS])(struct made *made) = {
 	[HTTP_VIEW_ZOOM] = make_zoom,
 };
 
-/* Says what is stored, for a time of which nothing is. */
+/* For a time without stored data, says which times the history has. */
 static char *describe_no_data(const struct http_view_sources *sources)
 {
 	char oldest[TEXT_TIME_MAX], newest[TEXT_TIME_MAX];

@@ -8,7 +8,7 @@
 #include "history/history.h"
 #include "http/shared/http_view.h"
 
-/* What views are made from. Nothing is owned. */
+/* The sources of views. Nothing is owned. */
 struct http_view_sources {
 	const char *origin;
 	struct history *history; /* NULL: none is kept */
