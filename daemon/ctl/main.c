@@ -224,7 +224,7 @@ static int set_window(struct ctl_options *options, const char *value)
 	return 0;
 }
 
-/* Its limits depend on the verb: parse_for(). */
+/* parse_for() checks the limits, which depend on the verb. */
 static int set_for(struct ctl_options *options, const char *value)
 {
 	options->has_for = true;
@@ -518,7 +518,7 @@ static enum ctl_exit refuse_verb(const char *word)
 /* Parses --for within the limits of the verb, which the message names. Returns false, and prints it, if it is outside. */
 static bool parse_for(const struct verb *verb, struct ctl_options *options)
 {
-	/* Those of the daemon (detail/zooms.h, control_detail.c, control_sampling.c). */
+	/* The limits of the daemon (detail/zooms.h, control_detail.c, control_sampling.c). */
 	const char *most = verb->run == verb_pause ? "365d" : verb->run == verb_hot ? "1d" : "1h";
 	u64 most_ns = 0, ns;
 

@@ -80,7 +80,7 @@ enum ctl_exit verb_alerts(const struct ctl_options *options, char *const *argume
 		result = get_alerts(options, client, &alerts);
 	if (result == CTL_DONE && options->json)
 		return call_print_json(alerts);
-	/* What the rules cannot judge now says nothing about the past. */
+	/* The list of cgroups that rules cannot judge now says nothing about the past. */
 	if (result == CTL_DONE && !call_is_past(options))
 		result = get_rules(options, client, &rules);
 	if (result != CTL_DONE)
@@ -260,7 +260,7 @@ enum ctl_exit verb_explain(const struct ctl_options *options, char *const *argum
 		return result;
 	if (options->json)
 		return call_print_json(explained);
-	/* The split by source is of the present. */
+	/* The split by source exists only for the present. */
 	if (!call_is_past(options))
 		result = get_waits(options, client, explained, arguments[1], &status, &cgroup);
 	if (result != CTL_DONE)

@@ -410,7 +410,7 @@ static void put_silence(FILE *out, const struct format_style *style, json_object
 		return;
 	text_count(unknown, all_text);
 	text_count(few, few_text);
-	/* "2 of them" is left out if it is all of them: "1 of them" would be odd after "1 cgroup". */
+	/* Omit "2 of them" if the number is that of all cgroups: "1 of them" would be odd after "1 cgroup". */
 	line_put(
 		out, style, "Unknown",
 		"%s cgroup%s (counted once for each rule) cannot be judged now%s%s%s; `pebsctl rules` says why",

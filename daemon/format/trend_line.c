@@ -12,7 +12,7 @@ bool trend_line_read(const json_object *event, bool latency, struct trend_line *
 {
 	const json_object *trend = json_get_object(event, "trend");
 	json_object *list = json_get_array(trend, latency ? "mean" : "samples");
-	/* Only a trend of the past has it. */
+	/* Only trends of the past have this member. */
 	json_object *covered = json_get_array(trend, "covered_s");
 	size_t n = list ? json_object_array_length(list) : 0, first = n;
 

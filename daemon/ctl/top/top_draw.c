@@ -571,7 +571,7 @@ static void put_keys(FILE *out, const struct top_state *state, const struct top_
 		[TOP_ZOOM] = {"Esc\tback", SCROLL, "z\tzoom again", "x\twhy", NULL},
 		[TOP_HELP] = {"Esc\tback", SCROLL, NULL},
 	};
-	/* The first keys while the past is shown; those of `of_past` follow. A zoom is of the present. */
+	/* The first keys while the past is shown; those of `of_past` follow. Zooms exist only in the present. */
 	static const char *const of_past_pages[TOP_PAGES][4] = {
 		[TOP_TABLE] = {"Enter\topen", "a\talerts", "x\twhy"},
 		[TOP_CGROUP] = {"Esc\tback", SCROLL, "x\twhy"},

@@ -36,7 +36,7 @@ struct top_frame top_frame_of(enum top_page page, size_t columns, size_t rows, u
 /* The maximum number of cells of a trend at this width, which is the number of bins to request. */
 size_t top_trend_cells(size_t width);
 
-/* What the pages show besides the state. */
+/* The data that the pages show, besides the state. */
 struct top_view {
 	const struct top_table *table;
 	const struct top_alerts *alerts;

@@ -240,7 +240,7 @@ static int ask_top(void *userdata, json_object *parameters, json_object **ret)
 	return ask(live, "io.pebsd.GetTop", parameters, ret, live->trouble);
 }
 
-/* Call it when what is shown below the time is that of the time. */
+/* Takes the time that the screen shows. Call it when the figures below are those of that time. */
 static void take_clock(struct live *live, json_object *status)
 {
 	const char *taken = json_get_text(status, "taken");
@@ -371,7 +371,7 @@ static int read_pane(struct live *live, json_object *cgroup)
 	return 0;
 }
 
-/* The timeline of a pane of the past. Without one the pane has its other figures. */
+/* Adds the timeline to the pane of a past cgroup. On failure the pane still has its other figures. */
 static int add_history(struct live *live, const char *cgroup, bool sum)
 {
 	const double seconds = top_state_span(&live->state);
@@ -493,7 +493,7 @@ static int fetch_page(struct live *live)
 		line_put(out, &style, NULL, "not available: %s", live->trouble);
 	else
 		format_cgroup(out, live->status, cgroup, NULL, &style);
-	/* Hot tables are of the present. */
+	/* Hot tables exist only in the present. */
 	r = live->state.at ? 0 : put_hottest(live, out, live->status, &style);
 	if (fclose(TAKE_PTR(out)) != 0)
 		return -ENOMEM;
@@ -526,7 +526,7 @@ static int put_explanation(struct live *live, FILE *out, const struct format_sty
 	return r == -EREMOTEIO ? 0 : r;
 }
 
-/* Nobody is named. Of few episodes the strongest one may still be the cause. */
+/* No neighbour is named. If there were few episodes, the strongest neighbour may still be the cause. */
 static char *suspect_of_episode(json_object *reply)
 {
 	json_object *list = json_get_array(reply, "neighbours");

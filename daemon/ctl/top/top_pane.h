@@ -32,7 +32,7 @@ struct top_pane {
 int top_pane_read(json_object *status, json_object *cgroup, const char *key, struct top_pane *ret);
 
 /*
- * Sets the timeline from a reply of GetHistory, which is of this cgroup and of the `seconds` before `until`, in `bins`
+ * Sets the timeline from a reply of GetHistory, which covers this cgroup and the `seconds` before `until`, in `bins`
  * bins (at most TREND_LINE_MAX).
  */
 void top_pane_read_history(struct top_pane *pane, json_object *history, const char *key, size_t bins,

@@ -417,14 +417,14 @@ static enum top_action open_cgroup(struct top_state *state, const struct top_sho
 
 static enum top_action open_explanation(struct top_state *state, const struct top_shown *shown)
 {
-	/* The list of alerts chooses another alert; all other pages above an explanation are of the same cgroup. */
+	/* The list of alerts chooses another alert. All other pages above an explanation show the same cgroup. */
 	const bool again = state->page != TOP_ALERTS && is_open(state, TOP_EXPLAIN);
 
 	if (!take_target(state, shown))
 		return say_nothing_is_marked(state);
 	if (state->page == TOP_TABLE)
 		mark(state, state->row, shown);
-	/* Another alert of the cgroup may be the most urgent one by now. */
+	/* Another alert of the cgroup may have become the most urgent one. */
 	if (!again || !state->rule)
 		take_rule(state, shown);
 	open_page(state, TOP_EXPLAIN);
@@ -688,7 +688,7 @@ enum top_action top_state_key(struct top_state *state, u32 key, const struct top
 		return TOP_QUIT;
 	if (state->page == TOP_HELP)
 		return is_movement(key) ? move_page(state, key, shown) : leave_page(state);
-	/* A zoom is of the present. */
+	/* Zooms exist only in the present, so keys of time have no effect there. */
 	if (state->page != TOP_ZOOM && key_of_time(state, key, &action))
 		return action;
 	if (key_of_all(state, key, shown, &action))
