@@ -876,7 +876,7 @@ static int restore_event(struct series_table *table, struct series *series, unsi
 	return 0;
 }
 
-/* A state of a version without estimates has no record of them. They begin at 0 then. */
+/* A version without estimates saved no record of them. Then the estimates begin at 0. */
 static int restore_estimates(struct series_table *table, struct series *series)
 {
 	const struct state_record *record = state_find(table->state, STATE_ESTIMATES, series->kept.id);

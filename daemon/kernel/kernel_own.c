@@ -44,7 +44,7 @@ static void account_item(struct hot_sets *sets, u64 seed, u64 item, struct hot_s
 		hot_add(sets, seed, sample);
 }
 
-/* As account_place() of bpf/sample_path.h. */
+/* Like account_place() in bpf/sample_path.h. */
 static void account_hot(struct kernel *kernel, const struct sample *sample, u32 slot)
 {
 	const struct event_settings *event = &kernel->settings.events[sample->event];

@@ -89,7 +89,7 @@ struct workload {
 	struct random random;
 	u64 tsc;             /* time at which the next instruction is dispatched, core clock cycles */
 	u64 retired;         /* time at which the last instruction retired */
-	u64 position[4];     /* for use by the kind */
+	u64 position[4];     /* the meaning depends on the kind */
 	u32 phase;           /* position in the loop's body */
 	bool shared_tallies; /* other cores write the shop's tallies */
 	u32 thread;          /* number of the thread: each has a word of its own in the shared lines */

@@ -18,7 +18,7 @@
 void workload_code_line(u32 slot, struct workload_name *ret);
 
 /*
- * As workload_name_of(), for an address at `offset` (from WORKLOAD_CALLS on) in the text of `kind`: a call.
+ * Like workload_name_of(), for an address at `offset` (from WORKLOAD_CALLS on) in the text of `kind`: a call.
  */
 bool workload_code_call(enum workload_kind kind, u64 offset, struct workload_name *ret);
 

@@ -68,18 +68,18 @@ struct estimate {
 	u64 base_samples;       /* of a ratio: effective number of samples in the baseline */
 	union {
 		/*
-		 * Of a quantile that is not a ratio: the latencies past its limits. Past means above, or for a
+		 * For a quantile that is not a ratio: the latencies past its limits. Past means above, or for a
 		 * rule with `below`, not above.
 		 */
 		struct {
 			u64 past_threshold;
 			u64 past_clear;
 		};
-		/* Of a metric with a second event. */
+		/* For a metric with a second event. */
 		struct {
 			u64 second_samples; /* number of samples of the second event in the window */
 			/*
-			 * Of cores-lost that is not a ratio: the cores that the cgroup used (0: not known), and
+			 * For cores-lost that is not a ratio: the cores that the cgroup used (0: not known), and
 			 * the frequency that both were converted at. A float has room for seven digits.
 			 */
 			float cores_used;

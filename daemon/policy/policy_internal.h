@@ -135,8 +135,8 @@ struct view {
 	bool subtree;
 	bool has_second; /* its metrics have a second event (metric_has_second()) */
 	/*
-	 * The second one is that of the same PMU. It is missing if this PMU does not sample it. All panes begin
-	 * and end at the same times.
+	 * The second event is one of the same PMU. It is missing if this PMU does not sample it. The panes of
+	 * all events begin and end at the same times.
 	 */
 	size_t n_events;
 	struct view_event events[METRIC_EVENTS_MAX];

@@ -193,7 +193,7 @@ static size_t copy_nodes(const struct flame *flame, const struct ranked *order, 
 		const struct flame_node *node = &flame->nodes[order[i].node];
 		u32 parent = places[node->parent];
 
-		/* It is part of a node that is left out. */
+		/* The node lies below one that is left out. */
 		if (parent == FLAME_NONE)
 			continue;
 		if (others[parent] == FLAME_NONE) {

@@ -29,24 +29,24 @@ struct origin {
 	bool (*complete)(const struct origin_state *state, const char **ret_message);
 	int (*health)(const struct origin_state *state, const char **ret_reason);
 
-	/* As sampling_set_periods(). NULL: the origin has no periods. */
+	/* Like sampling_set_periods(). NULL: the origin has no periods. */
 	int (*set_periods)(struct origin_state *state, const struct event_periods *periods,
 			   char **ret_message);
 
-	/* As sampling_set_budget(). NULL: the origin has no budget. */
+	/* Like sampling_set_budget(). NULL: the origin has no budget. */
 	void (*set_budget)(struct origin_state *state, double budget);
 
-	/* As sampling_pause() and sampling_resume(). Both NULL: the origin holds no counters. */
+	/* Like sampling_pause() and sampling_resume(). Both NULL: the origin holds no counters. */
 	int (*pause)(struct origin_state *state);
 	int (*resume)(struct origin_state *state);
 
-	/* As sampling_zoom_open() and sampling_zoom_close(). Both NULL: the origin has no tasks. */
+	/* Like sampling_zoom_open() and sampling_zoom_close(). Both NULL: the origin has no tasks. */
 	int (*zoom_open)(struct origin_state *state, const char *path, u32 rate, struct zoom_source **ret,
 			 char **ret_note, char **ret_message);
 	void (*zoom_close)(struct origin_state *state, struct zoom_source *source);
 
 	/*
-	 * As sampling_name(). NULL: the sampled addresses belong to processes of this machine or have no
+	 * Like sampling_name(). NULL: the sampled addresses belong to processes of this machine or have no
 	 * names.
 	 */
 	const struct symbol *(*name_of)(struct origin_state *state, const struct symbol_query *query);

@@ -21,7 +21,7 @@ int sampling_perf_open(const struct config *config, bool whole, struct perf_note
 		       struct sampling_offcore **ret_offcore, struct failure *failure);
 
 /*
- * As sampling_set_periods(). `config` is the configuration that the sets were opened with, except for the
+ * Like sampling_set_periods(). `config` is the configuration that the sets were opened with, except for the
  * periods. The `kept` sets keep their periods.
  */
 int sampling_perf_set_periods(const struct config *config, const struct event_periods *periods,

@@ -35,7 +35,7 @@ bool sampling_zoom_displaces(const struct pmu_opening *const *openings, size_t n
  */
 int sampling_zoom_directory(int tree, const char *path);
 
-/* As sampling_zoom_open(). `tree` is a descriptor of the root of the cgroup2 hierarchy. */
+/* Like sampling_zoom_open(). `tree` is a descriptor of the root of the cgroup2 hierarchy. */
 int sampling_zoom_begin(struct sampling_zoom *zoom, int tree, struct perf_event_set *const *sets,
 			size_t n_sets, const char *path, u32 rate, struct zoom_events **ret, char **ret_note,
 			char **ret_message);

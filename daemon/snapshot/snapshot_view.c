@@ -21,7 +21,7 @@ struct row {
 	bool own; /* it is not a sum: it contains only the cgroup of this path */
 	bool alive, guest;
 	u64 id, without_slot;
-	/* Of a cgroup, or in the view's `offcore`. NULL: nothing counted. */
+	/* Figures of a cgroup, or of the view's `offcore`. NULL: nothing was counted. */
 	const struct offcore_figures *offcore;
 	struct snapshot_rank rank;
 	double value;

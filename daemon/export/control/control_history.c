@@ -15,7 +15,7 @@
 
 #define DEFAULT_BINS 60
 
-/* The panes of one reply have at most about this many cgroups together: then the next reply goes on. */
+/* The panes of one reply have about this many cgroups together at most. The next reply continues. */
 #define READS_MOST 20000
 
 json_object *control_add_history(const struct control *control, json_object *status)
@@ -201,7 +201,7 @@ int control_compare(struct varlink_call *call, json_object *parameters, void *us
 		if (mistake)
 			return invalid_side(call, &requests[i], mistake);
 	}
-	/* Both are asked for before the first answer is waited for. */
+	/* Send both requests before waiting for the first answer. */
 	for (size_t i = 0; i < ARRAY_SIZE(requests); i++)
 		if (requests[i].when.past && !control_past(call, userdata, &requests[i].when, 0,
 							   requests[i].shown ? requests[i].shown : "",

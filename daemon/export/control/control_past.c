@@ -245,7 +245,7 @@ bool control_past_gaps(struct varlink_call *call, const struct control *control,
 {
 	const struct control_backend *backend = &control->backend;
 	const u64 now_us = rounded_up(now) * USEC_PER_SEC;
-	/* Nothing is stored of the future, which is not a gap. */
+	/* The future is not a gap, although nothing is stored for it. */
 	const u64 until_us = MIN(when->until_us + PANE_MAX_US, now_us);
 	const u64 panes = (until_us - MIN(when->since_us, until_us)) / HISTORY_PANE_US + 1;
 	const struct past_span whole = {when->since_us, until_us}, *gaps = &whole;

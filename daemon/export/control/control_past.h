@@ -36,7 +36,7 @@ bool control_past_cgroups(struct varlink_call *call, const struct control *contr
 			  const struct control_when *when, const char *shown, const struct past **ret,
 			  int *ret_result);
 
-/* The same as control_past(), with each pane by itself as far as the answer does not become too large. */
+/* Like control_past(), but with one bin for each pane, unless the answer would become too large. */
 bool control_past_panes(struct varlink_call *call, const struct control *control,
 			const struct control_when *when, const struct past **ret, int *ret_result);
 

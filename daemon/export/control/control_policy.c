@@ -245,7 +245,7 @@ static int reply_explain(struct varlink_call *call, struct control *control, con
 		     : control_reply_named(call, control, json_explain(origin, rule, alerts, n, suspects));
 }
 
-/* Whether the cgroup, or one below it, had samples then. True also if nobody can know. */
+/* Returns whether the cgroup, or one below it, had samples then. Also true if that cannot be known. */
 static bool was_sampled(const struct past *past, const char *shown)
 {
 	const struct snapshot *snapshot = past ? past_snapshot(past) : NULL;

@@ -43,7 +43,7 @@ struct json_more {
 	size_t others;          /* cgroups that are not among the arguments */
 	struct json_page *page; /* the argument `cgroups` begins at its `first`; NULL: no paging */
 	const struct past
-		*past; /* the snapshot is of this past: adds json_put_past(); NULL: of the present */
+		*past; /* the snapshot is of this past: adds json_put_past(); NULL: it shows the present */
 	bool past_open;
 };
 

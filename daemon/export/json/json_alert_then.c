@@ -77,7 +77,7 @@ static json_object *make_unknown(json_object *alert, const char *reason)
 	return alert;
 }
 
-/* As json_alert_then(), if all is measured. */
+/* Like json_alert_then() with `measured`. */
 static json_object *earlier(json_object *alert, time_t until)
 {
 	const char *state = json_get_text(alert, "state");

@@ -198,7 +198,7 @@ static void put_share(struct comparing *comparing, json_object *object, const ch
 	const struct tally *of_b = &comparing->b->samples.sums[in_b];
 	struct compare_side a, b;
 
-	/* What neither side has is not listed. */
+	/* Omit a class that neither side has. */
 	if (estimate_share_count(metric, of_a) == 0 && estimate_share_count(metric, of_b) == 0)
 		return;
 	compare_share(&comparing->a->samples, in_a, metric, comparing->confidence, &a);

@@ -19,7 +19,7 @@
 #include "snapshot/snapshot_view.h"
 #include "snapshot/snapshot_waits.h"
 
-/* As many as the windows of rules have. */
+/* The same number of parts as the windows of rules have. */
 #define PARTS_MAX 30U
 
 /* From this length on, a range of all cgroups is read from spans of ten minutes or more as far as possible. */

@@ -243,7 +243,7 @@ int json_suspects(const struct json_suspects *suspects, const struct alert *aler
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* As explain_asks_neighbours(), for an alert of the history, which other programs can change. */
+/* Like explain_asks_neighbours(), for an alert of the history, which other programs can change. */
 static bool past_asks_neighbours(const json_object *alert)
 {
 	const char *metric_text = json_get_text(alert, "metric"), *event = json_get_text(alert, "event");

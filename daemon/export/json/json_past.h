@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What replies about the past have in addition, with the conventions of json.h. Pure. */
+/* The members that only replies about the past have, with the conventions of json.h. Pure. */
 #ifndef PEBSD_EXPORT_JSON_PAST_H
 #define PEBSD_EXPORT_JSON_PAST_H
 

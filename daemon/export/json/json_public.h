@@ -30,7 +30,7 @@
  */
 #define JSON_PUBLIC_BYTES_MAX (4UL << 20)
 
-/* Cgroups that a search finds: as many as the page draws. */
+/* Maximum number of cgroups that a search returns. The page draws no more. */
 #define JSON_PUBLIC_MATCHES_MAX 100
 
 /* The labels that names of cgroups may be made of: those of /metrics. Zeroed: only the path. */

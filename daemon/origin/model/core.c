@@ -196,7 +196,7 @@ static void count(struct core *core, size_t i, u64 occurrences, model_take take,
 	}
 }
 
-/* As workload_next_load(), but counts each instruction. */
+/* Like workload_next_load(), but counts each instruction. */
 static void next_load(struct core *core, struct retired *ret, model_take take, void *userdata)
 {
 	do {

@@ -33,7 +33,7 @@
 
 /*
  * The clock of a core that runs a program of the scenario is a real core's, slowed down by this number, because
- * the program's loads are rare in one phase and frequent in another. Each of its loads stands for as many.
+ * the program's loads are rare in one phase and frequent in another. Each of its loads stands for this number of loads.
  */
 #define CORE_SLOWNESS 5000
 
@@ -60,7 +60,7 @@ struct core *core_free(struct core *core);
 DEFINE_CLEANUP(struct core *, core_free)
 
 /*
- * What the scenario has a core do from now on. Without this call it runs all the time, alone.
+ * The work that the scenario gives a core from now on. Without this call the core runs all the time, alone.
  */
 struct core_state {
 	u32 busy; /* thousandths of the time in which it runs; it halts in the rest, and counts no cycles */

@@ -30,7 +30,7 @@ bool pmu_tree_has(const struct pmu_tree *tree, const char *pmu, const char *file
 	return pmu_path(tree, pmu, file, path) == 0 && access(path, F_OK) == 0;
 }
 
-/* As pmu_path(), for a file below the root of the tree. */
+/* Like pmu_path(), for a file below the root of the tree. */
 static int root_path(const struct pmu_tree *tree, const char *file, char ret[PATH_MAX])
 {
 	int n = snprintf(ret, PATH_MAX, "%s/%s", tree->root, file);
