@@ -163,7 +163,7 @@ grep -qF 'keep = yes' "$work/body" || fail "the refusal does not say what to do:
 answers /top.json '.cgroups | length >= 0'
 stop
 
-# A replay never has a history, so no key is advised that would not help.
+# A replay never has a history, so the page does not advise to set a key.
 configure yes
 sed -i '/origin = model/d' "$work/pebsd.conf"
 start --config "$work/pebsd.conf" --replay "$(recording)"

@@ -28,7 +28,7 @@ without_bpf() {
 	"$TOOLS/without_bpf" --refuse "$@"
 }
 
-# said_once FILE: the log is this one line, besides what the model says of itself.
+# said_once FILE: expects this one line in the log, besides the line that says that the model is not a measurement.
 said_once() {
 	grep -v 'no measurement' "$1" >"$work/lines" || :
 	expect 'the log' "pebsd: $own" "$(cat "$work/lines")"
@@ -135,7 +135,7 @@ curl -sf "$page" >/dev/null || fail 'the first one was disturbed'
 kill "$daemon"
 wait "$daemon" || :
 [ ! -e "$run/running" ] || fail 'what ended still seems to run'
-# One that was killed could not remove its words.
+# A run that was killed could not remove the file.
 printf 'killed\n' >"$run/running"
 "${as_user[@]}" sh "$work/tree/tests/tools/run.sh" "$work/tree/build" >"$work/again" 2>&1 &
 daemon=$!

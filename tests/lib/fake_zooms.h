@@ -28,11 +28,11 @@ struct fake_zooms {
 	struct profile_report report;    /* the test owns its arrays */
 	struct report_settings settings; /* of the last report */
 	const char *kernel_name;         /* name of the kernel's address in the last report */
-	bool kernel_names;               /* of the last pprof or folded */
-	size_t output_size;              /* of pprof and folded: bytes 0, 1, 2, ... */
-	bool addresses;                  /* of the last flame */
-	unsigned int outputs;            /* number of outputs so far */
-	void (*on_output)(void);         /* called when an output is made; NULL: nothing */
+	bool kernel_names;       /* whether the last call of pprof or folded was to name kernel functions */
+	size_t output_size;      /* of pprof and folded: bytes 0, 1, 2, ... */
+	bool addresses;          /* of the last flame */
+	unsigned int outputs;    /* number of outputs so far */
+	void (*on_output)(void); /* called when an output is made; NULL: nothing */
 	int output_error;
 	const struct symbol *(*symbol)(const struct symbol_query *query); /* NULL: no address has a name */
 };

@@ -143,7 +143,7 @@ static int on_sector(sqlite3_file *file)
 	return REAL(file)->xSectorSize(real_of(file));
 }
 
-/* A write of a sector may destroy its neighbours, for all that SQLite knows. */
+/* Tells SQLite that a write of a sector may destroy neighbouring sectors. */
 static int on_characteristics(sqlite3_file *file)
 {
 	(void)file;
@@ -246,7 +246,7 @@ size_t history_disk_marks(size_t steps)
 	return marks;
 }
 
-/* Whether the disk was waited for after this write, within the first steps. */
+/* Returns whether a sync follows this write within the first steps. */
 static bool is_safe(size_t step, size_t steps)
 {
 	for (size_t i = step + 1; i < steps; i++)

@@ -33,8 +33,8 @@ size_t history_disk_steps(void);
 size_t history_disk_marks(size_t steps);
 
 /*
- * Makes the files in a directory as they are after the first steps. With `power`, each write that the disk
- * was not waited for afterwards is there or not, as the random number says. Ends the program on an error.
+ * Writes the files as they are after the first steps into a directory. With `power`, a write without a later
+ * sync is kept or lost, as the random number decides. Ends the program on an error.
  */
 void history_disk_restore(const char *directory, size_t steps, bool power, u64 random);
 

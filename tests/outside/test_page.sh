@@ -178,7 +178,7 @@ look many
 innocent
 leave_page
 
-# As many of them as fit into an answer are listed if `top` asks for it.
+# With a large `top`, the page lists all cgroups that fit into one answer.
 printf '[export]\ntop = 10000\n' >"$work/top.conf"
 start --config "$work/top.conf" --replay "$work/many.perf.data"
 replayed
@@ -233,7 +233,7 @@ expect 'pebsctl has the same alerts' '["firing slow model:pointer-chase","pendin
 	"$(ctl --json alerts | jq -c '[.alerts[] | "\(.held // .state) \(.rule) \(.cgroup)"] | sort')"
 look alerts
 
-# What waiting costs has columns only if it is known. A figure that is not known in one cgroup is a dash.
+# The columns of the cost of waiting are shown only if it is known. A figure that is unknown in one cgroup is a dash.
 expect 'columns of waits' false "$(evaluate 'Boolean(document.querySelector("#table th[data-key=lost]"))')"
 evaluate 'state.frozen = true; made = {}; top_.waits = {wait: {value: 0.284}, cores_used: {value: 40.16}, cores_lost: {value: 11.4}};
 	for (const cgroup of top_.cgroups)
@@ -492,7 +492,7 @@ data_page '' ''
 evaluate 'past.range = {key: "", about: "", body: null, error: "old"}; fixture.hold = new Promise(() => 0); choose(seconds("2026-01-15T11:53:00Z"), seconds("2026-01-15T11:56:00Z"))' >/dev/null
 has 'no error of another range' 'loading...' range-text
 
-# What the page exports.
+# The files that the page exports.
 data_page '' "cgroup=$(address "$postgresql")&$incident"
 becomes 'all replies' true 'Boolean(bodyOf("before") && bodyOf("range")) && !following'
 evaluate '(was => URL.createObjectURL = blob => { window.saved = blob; return was.call(URL, blob); })(URL.createObjectURL);
@@ -501,7 +501,7 @@ expect 'exported figures' "[6,\"$postgresql\",60]" "$(evaluate 'saved.text().the
 evaluate 'document.getElementById("export-svg").click()' >/dev/null
 expect 'an exported picture' '["image/svg+xml",true,true]' "$(evaluate 'saved.text().then(text => [saved.type, text.startsWith("<svg"), text.includes("data:image/png") && text.includes("postgresql@15-main")])')"
 
-# What it says.
+# The sentences about a pause, a missing history and other states.
 data_page paused ''
 has 'a pause' 'pebsd is not sampling: paused until 2026-01-15 12:10:00. The figures shown are' trouble
 look paused
@@ -521,7 +521,7 @@ has 'its explanation' 'The state is unknown now (samples).' explanation
 expect 'its mark in the table' 1 "$(evaluate 'document.querySelectorAll("#table .mark.unknown").length')"
 look unknown
 
-# What is said of an alert is of this alert and of the state that is shown, also if the answer is slow.
+# The explanation always belongs to the chosen alert and to the state that is shown, even if the answer is slow.
 data_page twice "cgroup=$(address "$shop")"
 evaluate 'window.lane = text => [...document.querySelectorAll("#alert-list .lane")].find(e => e.textContent.includes(text)); lane("for 3 min").click()' >/dev/null
 has 'why it fires now' 'the share is 43 %' explanation
@@ -583,7 +583,7 @@ expect 'and what is known is a band' 2 "$(evaluate 'document.querySelectorAll("#
 data_page '' 'span=60&end=2026-01-15T11%3A40%3A00Z'
 becomes 'another time' '["Alerts: 1 firing now, but not in this time",0]' '[document.getElementById("alerts-head").textContent, document.getElementById("alert-list").children.length]'
 
-# What a time is of: the chart has ten minutes while the figures are those of now. The quantiles in a histogram are its own.
+# The chart covers ten minutes while the figures cover the last 10 s. The quantiles in a histogram are those of the histogram.
 data_page '' ''
 becomes 'buttons' '["now (10 s)","10 min","1 h","1 day"]' '[...document.getElementById("spans").children].map(e => e.textContent)'
 expect 'the times of chart and figures' '["the last 10 min in the chart","Figures of","the last 10 s"]' "$(evaluate '["chart-range", "spans-head", "numbers-range"].map(id => document.getElementById(id).textContent)')"
@@ -653,7 +653,7 @@ expect 'the second alert' true "$(evaluate 'document.activeElement === document.
 key ArrowUp
 expect 'the first alert' true "$(evaluate 'document.activeElement === document.querySelector("#alert-list .lane")')"
 
-# An address with mistakes: what is not valid or does not exist is said.
+# An address with mistakes: the page says what is invalid or does not exist.
 data_page no-zoom-yet 'cgroup=model:nosuch'
 has 'no such service' 'No samples in this range, or not among the exported cgroups.' one-gone
 has 'no zoom of it' 'No zoom: this service has no samples now, or is not among the exported cgroups.' code-said
@@ -667,8 +667,8 @@ becomes 'no mistake' true 'document.getElementById("notice").hidden'
 data_page '' "$incident"
 expect 'no mistake in a valid one' true "$(evaluate 'document.getElementById("notice").hidden')"
 
-# Nothing vanishes: an answer in twelve parts is shown until its end, a source that the page does not know is another one, and what is
-# not listed is counted.
+# Nothing vanishes: all twelve parts of an answer are shown, a source that the page does not know is shown as "other", and cgroups
+# that are not listed are counted.
 data_page parts "cgroup=$(address "$postgresql")"
 becomes 'all bins' '["11:50:00 to 11:50:10","11:59:50 to 12:00:00",56]' '(bins => [rangeText(...Object.values(timesOf(bins[0]))),
 	rangeText(...Object.values(timesOf(bins.at(-1)))), bins.length])(bodyOf("timeline").bins)'

@@ -40,7 +40,7 @@ end() {
 	fi
 	[ -z "$directory" ] || rm -rf "$directory"
 	rm -f "$running"
-	# The history is of the user who called sudo, as everything else that was built.
+	# The history belongs to the user who called sudo, like everything else that was built.
 	[ -z "${SUDO_UID:-}" ] || chown -R "$SUDO_UID:${SUDO_GID:-$SUDO_UID}" "$build/run"
 }
 
@@ -62,7 +62,7 @@ if ! flock -n 9; then
 	cat "$running"
 	fail "it runs already, as above; \"make run BUILD=DIRECTORY\" builds and runs another one"
 fi
-# One that was killed left it.
+# A run that was killed left this file.
 rm -f "$running"
 
 trap end EXIT

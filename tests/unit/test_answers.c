@@ -281,7 +281,7 @@ Test(answers, more_questions_push_out_the_oldest_answer)
 	}
 }
 
-/* As a shell loop does that asks one question after the other. */
+/* A shell loop asks one question after the other. */
 Test(answers, answers_of_earlier_turns_make_room)
 {
 	const struct history_query held = range(0, 1000);
@@ -295,7 +295,7 @@ Test(answers, answers_of_earlier_turns_make_room)
 		now_ns++;
 		cr_expect_eq(get(&query), 0, "answer %u", i);
 	}
-	/* One that is used in this turn stays. */
+	/* An answer that is used in this turn stays. */
 	now_ns++;
 	cr_expect_eq(get(&held), -EAGAIN);
 	(void)answer_panes(1);
@@ -331,7 +331,7 @@ Test(answers, a_comparison_holds_both_answers)
 	const struct history_query a = range(0, 600), b = range(600, 1200);
 	const struct past *both[2];
 
-	/* As a call does that asks for both each time. */
+	/* A call that needs two answers asks for both each time. */
 	cr_expect_eq(get(&a), -EAGAIN);
 	(void)answer_panes(40);
 	cr_expect_eq(get(&a), 0);
@@ -381,7 +381,7 @@ Test(answers, nonsense_is_an_error)
 	block = block_of("nonsense", 8);
 	cr_expect(answers_take(answers, 101, 0, &block, now_ns));
 	cr_expect_eq(get(&query), -EBADMSG);
-	/* Nobody asked this. */
+	/* This question was never asked. */
 	block = block_of("nonsense", 8);
 	cr_expect_not(answers_take(answers, 7, 0, &block, now_ns));
 	cr_expect_null(block.bytes);
@@ -413,7 +413,7 @@ Test(answers, alerts_are_a_text)
 	cr_expect_str_eq(json, "[{\"rule\":\"x\"}]");
 }
 
-/* They are parsed, which takes much more memory than the text. */
+/* A parsed alert takes much more memory than its text. */
 Test(answers, alerts_are_bounded_before_they_are_parsed)
 {
 	static char text[ANSWER_ALERTS_BYTES_MAX + 1];

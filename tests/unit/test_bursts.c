@@ -72,7 +72,7 @@ Test(bursts, a_burst_in_a_part_is_one_sample_more_or_less)
 	cr_expect_float_eq(effect, squares * 30 / 29 / series.variance * pow(1.699127 / 1.644854, 2),
 			   1e-3 * effect);
 	cr_expect_gt(bursts_effect(&series, 0.99), effect, "further out it is less sure");
-	/* Of two events, Student's t is that of 97.5 %. */
+	/* For two events, the quantile of Student's t is that for 97.5 %. */
 	series.of_two_events = true;
 	cr_expect_float_eq(bursts_effect(&series, 0.95), effect * pow(2.045230 / 1.699127, 2), 1e-3 * effect);
 }

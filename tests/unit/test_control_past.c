@@ -330,7 +330,7 @@ Test(control_past, cgroup_and_its_subtree)
 	sum = call("GetCgroup", RANGE ",\"cgroup\":\"/shop\",\"subtree\":true");
 	cr_expect(books.subtree);
 	cr_expect_eq(number(sum, "subtree"), 2);
-	/* A cgroup of the present without samples then, and one that nobody knows. */
+	/* A cgroup that exists now but had no samples then, and a cgroup that never existed. */
 	quiet = call("GetCgroup", RANGE ",\"cgroup\":\"/system.slice/db.service\"");
 	cr_expect_eq(json_object_object_length(json_get_object(quiet, "events")), 0);
 	none = call("GetCgroup", RANGE ",\"cgroup\":\"/nothing\"");
@@ -393,7 +393,7 @@ Test(control_past, neighbours_of_fewer_bins)
 	cr_expect_eq(books.asked, 3);
 }
 
-/* What an alert was at a time, of what is stored of it. */
+/* The state of an alert at a time of the past follows from its stored states. */
 Test(control_past, an_alert_is_explained_as_it_was)
 {
 	static const char stored[] =
@@ -461,7 +461,7 @@ Test(control_past, an_explanation_of_a_resolved_alert_names_the_neighbours_of_it
 	cr_expect_str_eq(books.path, "/shop/b");
 	cr_expect_eq(books.since_us, 1795240830000000 - 600000000);
 	cr_expect_eq(books.until_us, 1795240920000000 + 600000000);
-	/* It is explained all the same if the neighbours are not known. */
+	/* The alert is explained even if its neighbours are unknown. */
 	books.neighbours_error = -ENODATA;
 	without = call("Explain", asked);
 	sentences = json_get_array(at(json_get_array(without, "judged"), 0), "sentences");
@@ -487,7 +487,7 @@ Test(control_past, an_explanation_of_a_resolved_alert_names_the_neighbours_of_it
 	"\"slow\",\"cgroup\":\"/a\",\"state\":\"firing\",\"since\":\"2026-11-21T06:01:00Z\",\"fired\":"      \
 	"\"2026-11-21T06:01:00Z\",\"value\":9,\"worst\":9}}"
 
-/* Only of an alert that changed later the figures are not those of the time. */
+/* The stored figures are those of the requested time, unless the alert changed later. */
 Test(control_past, a_pending_alert_keeps_its_figures)
 {
 	_cleanup_json_ json_object *reply = NULL;
@@ -557,7 +557,7 @@ Test(control_past, alerts_are_in_the_order_of_since)
 				 "%zu", i);
 }
 
-/* Of a time in which pebsd did not run, nobody knows what fired. */
+/* If pebsd did not run at the time, it is unknown which alerts would have fired. */
 Test(control_past, alerts_in_a_gap_are_unknown)
 {
 	static const char asked[] = "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:02:20Z\"";
@@ -595,7 +595,7 @@ Test(control_past, alerts_in_a_gap_are_unknown)
 		"[{\"rule\":\"slow\",\"state\":\"firing\",\"fired\":\"2026-11-21T06:01:00Z\",\"to_us\":1795240870000000}]";
 	left = call("GetAlerts", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:01:30Z\"");
 	cr_expect_str_eq(json_get_text(at(json_get_array(left, "alerts"), 0), "unknown"), "restart");
-	/* Nothing at all is stored of that time. */
+	/* Nothing is stored from that time. */
 	books.alerts = "[]";
 	nothing = call("GetAlerts", "\"since\":\"2026-11-20T06:00:00Z\",\"until\":\"2026-11-20T06:01:30Z\"");
 	cr_expect_eq(json_object_array_length(json_get_array(nothing, "gaps")), 1U);
@@ -627,7 +627,7 @@ Test(control_past, names_are_those_of_the_cgroups_of_that_time)
 	nearest = call("FindCgroups", "\"name\":\"mal/b\"," RANGE);
 	cr_expect_str_eq(json_get_text(nearest, "nearest"), "/mall/b", "%s",
 			 json_object_to_json_string(nearest));
-	/* A cgroup of the present that had no samples then, or nobody can know. */
+	/* A cgroup that exists now, and had no samples then or cannot be looked up in the history. */
 	expect_found("\"name\":\"db\"," RANGE, "[\"/system.slice/db.service\"]");
 	books.error = -E2BIG;
 	expect_found("\"name\":\"db\"," RANGE, "[\"/system.slice/db.service\"]");
@@ -664,7 +664,7 @@ Test(control_past, without_an_alert_the_rule_and_the_cgroup_must_be_known)
 	expect_explained("slow-dc", "/shop/b", "");
 	expect_explained("slow-db", "/shop/c", "");
 	books.ever = NULL;
-	/* Of a time in which nothing is stored, nobody can know. */
+	/* If nothing is stored from that time, it is unknown whether the cgroup existed. */
 	books.past_error = -ENODATA;
 	expect_explained("slow-db", "/shop/c", "");
 	expect_explained("slow-dc", "/shop/b", "io.pebsd.NoSuchRule");
@@ -765,7 +765,7 @@ Test(control_past, times_before_and_after_the_history_are_named)
 		expect_reason("GetTop", times[i][0], times[i][1]);
 }
 
-/* As after a downgrade. */
+/* After a downgrade, a newer version has written the history. */
 Test(control_past, a_history_that_cannot_be_used_says_why)
 {
 	books.kept_error = EPROTONOSUPPORT;
@@ -777,7 +777,7 @@ Test(control_past, a_history_that_cannot_be_used_says_why)
 		"the history cannot be read: Input/output error; cannot use /x: a newer pebsd wrote it; move the file away");
 }
 
-/* It may have been a gap. */
+/* Without the panes, the whole time may have been a gap. */
 Test(control_past, alerts_need_to_know_the_gaps)
 {
 	_cleanup_json_ json_object *without = NULL;
@@ -878,7 +878,7 @@ static time_t time_of(json_object *reply, const char *key)
 	return found;
 }
 
-/* Of the future nothing can be stored. */
+/* The history cannot contain the future. */
 Test(control_past, the_future_is_not_a_gap)
 {
 	const time_t now = time(NULL);

@@ -278,7 +278,7 @@ Test(explain, cgroups_of_the_subtree_without_a_slot)
 			"a breach is proven when at least 124 of 2,000 samples are remote_dram; 140 are",
 			"the rule is a dry run: its state is kept and shown, but no action is taken", NULL});
 
-	/* Nothing of the subtree is seen. */
+	/* No cgroup of the subtree has a slot. */
 	alert.subtree_without_slot = 1;
 	alert.estimate = (struct estimate){.bounds.high = INFINITY};
 	alert.decision = (struct decision){.state = ALERT_FIRING, .unknown = UNKNOWN_SUBTREE_NO_SLOT};

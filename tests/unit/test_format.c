@@ -427,7 +427,7 @@ Test(format, trend_and_quiet_windows)
 	nothing = TEXT_OF(format_cgroup(out, NULL, quiet, NULL, &wide));
 	cr_expect_not_null(strstr(nothing, "none in this window; --window all shows earlier ones"));
 	free(nothing);
-	/* Of the past. */
+	/* A reply about the past has "gaps". */
 	json_object_object_add(quiet, "gaps", json_object_new_array());
 	nothing = TEXT_OF(format_cgroup(out, NULL, quiet, NULL, &wide));
 	cr_expect_not_null(strstr(nothing, "Samples: none in this time\n"));

@@ -111,7 +111,7 @@ Test(format_alerts, no_alert_in_a_gap_is_not_known)
 	formatted_expect(after, "Alerts: none was firing or pending in this time, as far as it is stored\n");
 }
 
-/* Not the age of today. */
+/* Ages are counted up to the end of the range, not up to now. */
 Test(format_alerts, ages_of_the_past_are_those_at_its_end)
 {
 	_cleanup_free_ char *text = text_of(

@@ -316,7 +316,7 @@ Test(format_explain, samples_that_came_in_bursts_are_worth_fewer)
 	formatted_expect(even, "Samples: 5,025 in 30");
 }
 
-/* Of the past the rule is not known, and ages are those at that time. */
+/* The rule of a past alert is unknown, and ages are counted up to that time. */
 Test(format_explain, the_past)
 {
 	char *past = text_of(

@@ -370,7 +370,7 @@ Test(history_archive, the_newest_settings_of_an_event_are_the_last_ones)
 		fixture.settings = order[i];
 		cr_assert_eq(store_at(&fixture, i * 10UL + 10), 0);
 	}
-	/* Also from the minute that these are added up to. */
+	/* Also read from the span of a minute into which these panes are added up. */
 	for (unsigned seconds = 0; seconds <= 60; seconds += 60) {
 		static struct history_query asked;
 		static struct history_panes read;
@@ -587,7 +587,7 @@ Test(history_archive, alerts_are_answered_if_they_overlap_the_range)
 	expect_alerts(1, 100, "[{\"a\":1}]");
 	expect_alerts(140, 155, "[{\"a\":1},{\"b\":1,\"to_us\":160}]");
 	expect_alerts(160, 170, "[{\"a\":1}]");
-	/* The end of the alert replaces what was known of it. */
+	/* The record with the end of the alert replaces the earlier record. */
 	cr_assert_eq(archive_alert(archive, &(struct history_alert){"a", "{\"a\":2}", 100, 155}), 0);
 	expect_alerts(140, 150, "[{\"a\":2,\"to_us\":155},{\"b\":1,\"to_us\":160}]");
 	expect_alerts(160, 170, "[]");
@@ -664,7 +664,7 @@ Test(history_archive, alerts_that_nobody_continues_end_with_the_last_pane)
 	cr_expect_eq(query("SELECT to_us FROM alert WHERE key = 'b'"), 160);
 	cr_expect_eq(query("SELECT to_us - from_us FROM alert WHERE key = 'c'"), 1);
 	expect_alerts(FULL_US + 30 * SECOND_US, FULL_US + 40 * SECOND_US, "[]");
-	/* One that goes on is stored again, and is open. */
+	/* An alert that still fires is stored again, and has no end. */
 	cr_assert_eq(archive_alert(archive, &(struct history_alert){"a", "{\"a\":2}", FULL_US, 0}), 0);
 	expect_alerts(FULL_US + 30 * SECOND_US, FULL_US + 40 * SECOND_US, "[{\"a\":2}]");
 	end();
@@ -682,7 +682,7 @@ Test(history_archive, alerts_take_a_bounded_part_of_the_space)
 		(void)snprintf(key, sizeof(key), "alert %u", i);
 		cr_assert_eq(archive_alert(archive, &(struct history_alert){key, json, 1000 + i, 0}), 0);
 	}
-	/* They are looked through at each 64th. */
+	/* The limit is enforced after every 64 alerts. */
 	cr_expect_leq(query("SELECT sum(length(json)) FROM alert"),
 		      (s64)(ARCHIVE_BYTES_MIN / 8 + 64UL * 60000));
 	cr_expect_eq(query("SELECT count(*) FROM alert WHERE key = 'alert 299'"), 1);

@@ -316,7 +316,7 @@ Test(history_spans, a_short_range_across_an_edge_has_the_span_that_contains_its_
 	/* Two hours, and nothing before them. */
 	expect_cover(-9000ULL, -7000ULL, 1, 0, (const u64[][2]){{1, 0}}, 1);
 	expect_cover(-9000ULL, -7200ULL, 1, 0, NULL, 0);
-	/* Nothing is stored of the end. */
+	/* No span covers the end of the range. */
 	expect_cover(7206, 7216, 1, 0, NULL, 0);
 }
 

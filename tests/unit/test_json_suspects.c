@@ -15,7 +15,7 @@
 static const struct event loads = {
 	.role = EVENT_LOADS, .period = 1009, .settings = {.has_latency = 1, .has_source = 1}, .pmu = "cpu"};
 
-/* What was asked, and what answers it. */
+/* The requests so far, and the replies to them. */
 static struct {
 	double covered_seconds; /* of the report of the last minutes */
 	int error;              /* of get_past() */
@@ -37,7 +37,7 @@ static int find(void *userdata, const char *path, struct neighbours_report **ret
 	return 0;
 }
 
-/* One pane of ten seconds, whatever the range is. */
+/* Returns one pane of ten seconds for every range. */
 static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const char *path, bool subtree,
 		    const struct past **ret)
 {
@@ -231,7 +231,7 @@ Test(json_suspects, a_stored_alert_has_those_of_its_time)
 		     2U);
 	cr_expect_eq(books.since_us, (START - 600) * 1000000);
 	cr_expect_eq(books.until_us, (START + 650) * 1000000);
-	/* It was firing then. */
+	/* The alert was firing then. */
 	cr_expect_eq(sentences_of("\"metric\":\"cores-lost\",\"event\":\"stalls\"," BREACHED, START + 9000),
 		     2U);
 	cr_expect_eq(books.until_us, (START + 660) * 1000000);

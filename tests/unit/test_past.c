@@ -331,7 +331,7 @@ Test(past, long_panes_have_neighbours_too)
 	struct neighbours_report *found;
 
 	fill_panes();
-	/* As a day later: panes of a minute. */
+	/* A day later, each pane covers a minute. */
 	for (size_t i = 0; i < panes.n; i++) {
 		panes.list[i].start_us = SOME_PANES_START_US + i * 60 * SEC_US;
 		panes.list[i].end_us = panes.list[i].start_us + 60 * SEC_US;
@@ -345,7 +345,7 @@ Test(past, long_panes_have_neighbours_too)
 	neighbours_report_free(found);
 }
 
-/* As when two panes of 10 s lie in one bin of the question. */
+/* Two panes of 10 s may lie in one bin of the query. */
 Test(past, a_long_pane_leaves_the_bins_of_the_others_short)
 {
 	struct neighbours_report *found;

@@ -202,7 +202,7 @@ Test(policy, cgroups_without_a_slot_are_matched_once_for_each_list)
 	fixture_free(&fixture);
 }
 
-/* A path counts if it is that of the subtree or goes on after it with a slash. */
+/* A path counts if it is the path of the subtree, or continues it after a slash. */
 Test(policy, a_subtree_is_judged_by_the_cgroups_that_have_slots_and_counts_the_others)
 {
 	struct rule rules[] = {fixture_rule("remote", slice), fixture_rule("alone", slice)};
@@ -277,7 +277,7 @@ Test(policy, a_subtree_without_a_sample_is_unknown_while_cgroups_of_it_have_no_s
 	cr_expect_eq(alert.decision.unknown, UNKNOWN_SUBTREE_NO_SLOT);
 	cr_expect_eq(alert.subtree_without_slot, 2);
 	cr_expect_eq(the_alert(&fixture, "remote", "/").subtree_without_slot, 4);
-	/* Nothing was ever put for it, or for a cgroup below it. */
+	/* No cgroup of this subtree ever had samples. */
 	alert = the_alert(&fixture, "remote", "/never");
 	cr_expect_eq(alert.decision.unknown, UNKNOWN_SUBTREE_NO_SLOT);
 	cr_expect_eq(alert.subtree_without_slot, 2);

@@ -350,7 +350,7 @@ Test(short_names, removed_cgroups_do_not_make_names_longer)
 		cr_expect_str_eq(short_names_find(names, old), "web@3f4a1b9c0d2e", "%d", order);
 		cr_expect_str_eq(short_names_path(names, "web", NULL), new);
 		cr_expect_not(longer);
-		/* One that nobody added is not known to be present. */
+		/* A cgroup that was never added is not known to exist. */
 		cr_expect_str_eq(short_names_find(names, "/third/web.service"), "third/web");
 		cr_expect_str_eq(short_names_find(names, new), "web");
 	}
@@ -367,7 +367,7 @@ Test(short_names, present_cgroups_beside_each_other_have_longer_names)
 	longer = false;
 	cr_assert_eq(short_names_add_removed(names, "/a/web", &longer), 0);
 	cr_expect_not(longer, "known");
-	/* It is there again. */
+	/* The cgroup exists again. */
 	cr_assert_eq(short_names_add(names, "/a/web", true), 0);
 	cr_expect_str_eq(short_names_find(names, "/a/web"), "a/web");
 	cr_expect_str_eq(short_names_find(names, "/b/web"), "b/web");

@@ -436,7 +436,7 @@ Test(top_state, the_marked_alert_is_found_again)
 	top_state_done(&state);
 }
 
-/* What Enter explains is what was read, although the list has changed meanwhile. */
+/* Enter explains the alert that the user saw marked, although the list has changed meanwhile. */
 Test(top_state, the_first_alert_stays_marked_when_another_one_comes)
 {
 	struct top_alert with_new[] = {{.rule = (char *)"new", .cgroup = (char *)"r9"}, list[0], list[2]};
@@ -453,7 +453,7 @@ Test(top_state, the_first_alert_stays_marked_when_another_one_comes)
 	(void)top_state_key(&state, SCREEN_ENTER, &rows);
 	cr_expect(strcmp(state.target, "r1") == 0 && strcmp(state.rule, "slow") == 0);
 	(void)top_state_key(&state, SCREEN_ESCAPE, &rows);
-	/* It is gone: then another one has the mark, and keeps it. */
+	/* When the marked alert is gone, another one gets the mark and keeps it. */
 	top_state_settle_alerts(&state, &without, 10);
 	cr_expect_eq(state.alert, 1);
 	cr_expect_str_eq(state.alert_cgroup, "r3");

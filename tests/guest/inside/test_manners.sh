@@ -146,7 +146,7 @@ spent_sum() {
 		awk -v name="$1" '{ for (i = 1; i < NF; i += 2) if ($i == name) sum += $(i + 1) } END { printf "%.0f\n", sum }'
 }
 
-# near EVENT METRIC: the estimate, which pebsd scales for the time without a counter, must be near what the CPU did.
+# near EVENT METRIC: the estimate, which pebsd scales for the time without a counter, must be near the count in the books.
 near() {
 	local found truth
 	found=$(grew "$2" '') truth=$(($(spent_sum "$1" "$work/spent") - $(spent_sum "$1" "$work/spent.before")))

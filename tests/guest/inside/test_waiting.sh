@@ -47,7 +47,7 @@ has_memory() {
 }
 
 # try WORKLOAD LEAST MOST: counts while the workload runs, and compares with the books. The share of stalled cycles, in
-# percent, must be in these bounds. Leaves it in `waits`.
+# percent, must be in these bounds. Sets $waits to that share.
 try() {
 	local i id found truth
 	play_paused
