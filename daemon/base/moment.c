@@ -131,8 +131,8 @@ static bool is_same(const struct tm *one, const struct tm *other)
 }
 
 /*
- * Finds the last moment at or before `now` that has this local time. An offset from UTC that holds a day before or
- * after it is the one of the moment, unless two changes are less than two days apart.
+ * Finds the last moment at or before `now` that has this local time. The offset from UTC at this
+ * moment is the offset of the day before or of the day after, unless two changes are less than two days apart.
  */
 static int find_local(const struct tm *date, struct day_time day_time, time_t now, moment_zone zone,
 		      time_t *ret)

@@ -278,7 +278,7 @@ void machine_event_find_misses(const struct machine *machine, struct machine_eve
 	ret->places = machine->memory.l3_bytes ? MISSED_L3 : MISSED_L2;
 }
 
-/* Finds an event that counts what waiting costs. */
+/* Finds an event that counts the cost of waiting. */
 static bool find_waiting(const struct machine *machine, u16 code, struct machine_event *ret)
 {
 	machine_event_find_stalls(machine, ret);

@@ -339,7 +339,7 @@ static void list_rows(struct snapshot_view *view)
 	snapshot->n_cgroups = view->n_rows;
 }
 
-/* The events, as bits, that a view of one event has only for what waiting costs. */
+/* The events, as bits, that a view of one event has only for the cost of waiting. */
 static u32 unlisted_of(const struct snapshot *snapshot, const struct view_request *request)
 {
 	u32 unlisted = 0;

@@ -35,9 +35,8 @@ static u64 next(u64 *state)
 }
 
 /*
- * Counters spread over the figures. Of five, four are the same ones in every pane of the cgroup, as sources
- * and the usual latencies of a program are, and the fifth varies. Every fourth value is large, as sums of
- * periods are.
+ * Counters spread over the figures. Four of five are the same in every pane of the cgroup, like the sources
+ * and the usual latencies of a program. The fifth varies. Every fourth value is large, like a sum of periods.
  */
 static u32 make_pairs(u64 *state, u64 cgroup, unsigned counters, u8 *to)
 {

@@ -314,7 +314,7 @@ Test(ledger, removed_cgroups_take_no_more_than_is_said)
 	cr_expect_eq(sum[0], (u64)EACH * COLLECTIONS);
 	cr_expect_eq(sum[1], 10ULL * EACH * COLLECTIONS);
 	cr_expect_geq(n, 1000);
-	/* What was added for an entry is subtracted when it is folded. */
+	/* Folding an entry subtracts all bytes that were added for it. */
 	for (int i = 0; i < 3; i++)
 		ledger_begin(ledger);
 	cr_assert_eq(ledger_fold(ledger, UINT64_MAX, 0), 0);

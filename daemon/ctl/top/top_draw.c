@@ -298,7 +298,7 @@ static void put_head_of(FILE *out, size_t width, const char *head, const char *s
 	(void)fprintf(out, "%*s%s%s", (int)(width - strlen(head) - 1), "", sorted ? ">" : " ", head);
 }
 
-/* The order of the rows. A table that was requested by what waiting costs is sorted by it, known or not. */
+/* The order of the rows. A table that was requested by a cost of waiting is sorted by it, known or not. */
 static const char *sort_of(const struct top_state *state, const struct top_table *table)
 {
 	return top_state_sort(state, &(struct top_figures){table->latency, table->sources, true});

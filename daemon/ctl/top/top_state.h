@@ -69,7 +69,7 @@ struct top_state {
 /* The figures by which the rows of an event can be sorted, besides samples. */
 struct top_figures {
 	bool latency, sources;
-	bool waits; /* what waiting costs */
+	bool waits; /* the cost of waiting */
 };
 
 /* The contents of the screen. */

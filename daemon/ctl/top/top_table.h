@@ -41,7 +41,7 @@ struct top_table {
 	size_t event_index, n_events;
 	char *about;             /* description of the event's samples */
 	bool latency, sources;   /* whether the event measures latencies, and whether data sources */
-	bool has_waits;          /* the reply says what waiting costs the host */
+	bool has_waits;          /* the reply has the cost of waiting for the host */
 	bool waits[SHOWN_WAITS]; /* whether any row has the figure */
 	char cores_lost[64];     /* of the whole host, in words; "": not known */
 	bool per_second;

@@ -15,7 +15,7 @@ enum order_by {
 	ORDER_P99,
 	ORDER_SHARE_SOURCE,
 	ORDER_SHARE_HITM,
-	ORDER_WAIT, /* a figure of what waiting costs */
+	ORDER_WAIT, /* a figure of the cost of waiting */
 };
 
 struct order {

@@ -83,7 +83,7 @@ static json_object *line_object(struct json_writer *writer, const struct report_
 		(void)snprintf(address, sizeof(address), "0x%llx", (unsigned long long)line->address);
 		json_put_text(writer, object, "line", address);
 	}
-	/* The offset in a mapping of the kernel says where it lies. */
+	/* Leave out the offset in a mapping of the kernel: it would reveal the address. */
 	if (kernel && plus && strncmp(plus, "+0x", 3) == 0)
 		*plus = '\0';
 	writer->failed = writer->failed || !name;

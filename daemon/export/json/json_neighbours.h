@@ -17,7 +17,7 @@
 json_object *json_neighbours(const char *origin, const char *path, const struct neighbours_report *report,
 			     struct json_page *page);
 
-/* The functions that find the neighbours of a cgroup, and those of them that may be named. */
+/* Functions that find the neighbours of a cgroup, and one that says which of them may be named. */
 struct json_suspects {
 	int (*find)(void *userdata, const char *path,
 		    struct neighbours_report **ret); /* neighbours_report(); NULL: none are named */

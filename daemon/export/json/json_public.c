@@ -388,7 +388,7 @@ static const char *find_alert(const struct alert *alerts, size_t n, const struct
 	return NULL;
 }
 
-/* Asked of a few paths only. */
+/* Searches linearly, because only a few paths are looked up. */
 static bool may_name(const char *path, const struct past *past, const void *userdata)
 {
 	const struct json_public_names *names = userdata;

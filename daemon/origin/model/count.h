@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The counts that the model samples besides loads. They are those of a real core at MODEL_HERTZ that never
- * halts. Each cycle that a core of the model executes stands for as many as the slowness of its clock requires.
+ * halts. A core of the model has a slower clock, so each of its cycles
+ * stands for several real ones.
  */
 #ifndef PEBSD_MODEL_COUNT_H
 #define PEBSD_MODEL_COUNT_H
