@@ -34,7 +34,7 @@ static const char *choose(const struct server *server, char **ret_directory)
 	if (wanted == CONFIG_HISTORY_NO)
 		return "keep = no in [history]";
 	if (strcmp(origin, "replay") == 0)
-		return "a recording that is replayed has times of its own";
+		return "a replay has the times of its recording";
 	if (wanted == CONFIG_HISTORY_AUTO && strcmp(origin, "perf") != 0)
 		return "samples do not come from perf (keep = auto in [history])";
 	if (!provided || provided[0] != '/') {

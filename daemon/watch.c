@@ -216,7 +216,7 @@ void watch_zoom(struct watch *watch, const struct zoom *zoom, bool over)
 	text_count(n, samples);
 	text_span(over ? (double)(about->ended_ns - about->began_ns) / (double)NSEC_PER_SEC : zoom->seconds,
 		  span);
-	r = over ? asprintf(&text, "zoom %llu on %s is over: %s sample%s in %s, %s over the limit, %s lost",
+	r = over ? asprintf(&text, "zoom %llu on %s has ended: %s sample%s in %s, %s over the limit, %s lost",
 			    (unsigned long long)zoom->id, about->cgroup, samples, n == 1 ? "" : "s", span,
 			    limited, lost)
 		 : asprintf(&text, "zoom %llu on %s begins, for %s (%s)", (unsigned long long)zoom->id,

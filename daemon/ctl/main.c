@@ -390,7 +390,7 @@ static void print_help(void)
 	}
 	print_options(~0U);
 	printf("\nA CGROUP is a name that pebsctl shows, a path, the end of one, or the name of a unit,\n"
-	       "pod or container. Times are local; TIME also takes them as pebsctl shows them.\n"
+	       "pod or container. Times are local; TIME can also be in the form that is shown.\n"
 	       "Without --window, text covers the last 10s (all of a replay), JSON everything.\n"
 	       "Without --for, a zoom lasts 30s, and hot collects for 10s before it prints.\n"
 	       "Exit codes: 0 done, 1 failed, 2 usage, 3 no daemon answers, 4 no such cgroup\n"

@@ -441,10 +441,11 @@ void format_alerts(FILE *out, json_object *rules, json_object *alerts, time_t no
 		return;
 	}
 	if (table->n == 0 && format_ends_in_gap(alerts))
-		line_put(out, style, "Alerts", "not known at the end of this time: nothing is stored of it");
+		line_put(out, style, "Alerts",
+			 "unknown at the end of this time, for which nothing is stored");
 	else if (table->n == 0)
 		line_put(out, style, "Alerts", "%s",
-			 past ? "none was firing or pending in this time, as far as it is stored"
+			 past ? "none was firing or pending in this time, as far as is known"
 			      : "none firing or pending, and none resolved in the last hour");
 	else
 		put_summary(out, style, table, past);

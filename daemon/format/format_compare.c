@@ -276,7 +276,7 @@ static void put_side(FILE *out, const struct format_style *style, const char *la
 	line_put(out, style, "", "%s%s%s%s%s", range, *covered ? " (" : "", covered, *covered ? ")" : "",
 		 gaps ? ", in whole panes of the history" : "");
 	if (gaps && json_object_array_length(gaps) > 0)
-		line_put(out, style, "", "%zu gap%s in this time, of which nothing is stored",
+		line_put(out, style, "", "%zu gap%s in this time, for which nothing is stored",
 			 json_object_array_length(gaps), json_object_array_length(gaps) == 1 ? "" : "s");
 }
 
@@ -357,10 +357,10 @@ void format_compare(FILE *out, json_object *reply, const struct format_style *st
 	}
 	line_put(
 		out, style, NULL,
-		"DIFFERENCE is that of B to A. All bounds hold together with %u%% confidence: of two sides that do not differ, at most %u in 100 screens show a difference as proven.",
+		"DIFFERENCE is B compared with A. All bounds hold together with %u%% confidence: of two sides that do not differ, at most %u in 100 screens show a difference as proven.",
 		percent, 100 - percent);
 	if (count_verdicts(reply, "no_bounds") > 0)
 		line_put(
 			out, style, NULL,
-			"no bounds: a side has too few samples or collections, or its samples came in too few bursts, or in phases longer than a tenth of the time. A longer time has more.");
+			"no bounds: a side has too few samples or collections, or its samples came in too few bursts, or in phases longer than a tenth of the time. Compare a longer time.");
 }

@@ -355,13 +355,13 @@ static void put_past(FILE *out, const struct format_style *style, json_object *e
 		put_cgroup(out, style, json_object_array_get_idx(judged, 0));
 	}
 	line_put(out, style, "Origin", "%s", format_origin_name(explained, &origin));
-	line_put(out, style, "Time", "%s; the figures of an alert are of when its state began",
+	line_put(out, style, "Time", "%s; the figures of an alert are from the start of its state",
 		 until ? line_time(style, until, time) : "?");
 	format_gaps(out, style, explained);
 	if (n == 0)
 		line_put(out, style, "State", "%s",
 			 format_ends_in_gap(explained)
-				 ? "not known: nothing is stored of this time"
+				 ? "not known: nothing is stored for this time"
 				 : "the rule had no pending or firing alert on this cgroup then");
 	for (size_t i = 0; i < n; i++)
 		put_judged(out, style, NULL, json_object_array_get_idx(judged, i), n, taken);

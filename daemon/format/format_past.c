@@ -64,7 +64,7 @@ void format_gaps(FILE *out, const struct format_style *style, json_object *reply
 		char range[PAST_RANGE_MAX];
 
 		format_range(json_get_text(gap, "since"), json_get_text(gap, "until"), style, range);
-		line_put(out, style, "Gap", "%s: nothing is stored of this time", range);
+		line_put(out, style, "Gap", "%s: nothing is stored for this time", range);
 	}
 	if (n > GAPS_SHOWN)
 		more += n - GAPS_SHOWN;

@@ -8,7 +8,7 @@
 /* Returns true if the reply is about the past. */
 bool format_is_past(const json_object *reply);
 
-/* Returns true if nothing is stored of the end of the time: its last gap reaches until there. */
+/* Returns true if nothing is stored for the end of the time: its last gap reaches until there. */
 bool format_ends_in_gap(const json_object *reply);
 
 /*

@@ -220,7 +220,7 @@ static void put_recent(FILE *out, const struct format_style *style, json_object 
 	line_put(out, style, "Rate", "%s samples a second in the last %s", rate, span);
 }
 
-/* Prints what waiting costs in the last seconds, or if that is not known, since the start. */
+/* Prints the cost of waiting in the last seconds, or if that is not known, since the start. */
 static void put_waits(FILE *out, const struct format_style *style, json_object *status, json_object *recent)
 {
 	double seconds = 0;
@@ -524,7 +524,7 @@ static void put_history(FILE *out, const struct format_style *style, json_object
 	else
 		line_put(out, style, "History", "nothing stored yet");
 	if (json_get_u64(history, "panes_lost", &value) && value > 0)
-		line_put(out, style, "", "%llu times of 10 s were not stored", (unsigned long long)value);
+		line_put(out, style, "", "%llu panes of 10 s were not stored", (unsigned long long)value);
 	if (trouble)
 		line_put(out, style, "", "%s", line_sentence(style, trouble, &kept));
 }

@@ -352,7 +352,8 @@ static void format_marks(FILE *out, const struct format_style *style, json_objec
 		line_put(out, style, NULL, "%s", FIGURE_FEW_MARK " too few samples for this quantile");
 	if (rough)
 		line_put(out, style, NULL, "%s",
-			 FIGURE_FEW_MARK " in WAIT% and after it: wide bounds; `pebsctl show` prints them");
+			 FIGURE_FEW_MARK
+			 " at WAIT% and the figures after it: wide bounds; `pebsctl show` prints them");
 	if (sums)
 		line_put(out, style, NULL, "%s",
 			 SUM_MARK

@@ -149,9 +149,9 @@ const char *verdict_reason(const char *word, char **kept)
 {
 	*kept = NULL;
 	if (word && strcmp(word, "gap") == 0)
-		return "nothing is stored of this time: pebsd did not run, or sampling was paused";
+		return "nothing is stored for this time: pebsd did not run, or sampling was paused";
 	if (word && strcmp(word, "restart") == 0)
-		return "its end is not stored: pebsd was started again without it";
+		return "its end is not stored: pebsd restarted and did not restore the alert";
 	for (enum unknown_reason reason = UNKNOWN_NOT + 1; word && reason <= UNKNOWN_NOT_MEASURED; reason++)
 		if (strcmp(unknown_reason_word(reason), word) == 0)
 			return unknown_reason_text(reason);

@@ -109,8 +109,7 @@ static void tell_failure(struct keeper_line *line, int error, const char *what)
 {
 	if (!line->failed)
 		(void)log_warning(
-			0,
-			"history: %s; sampling continues, and the history will lack what is not stored before this works again",
+			0, "history: %s; sampling continues, but nothing is stored until this works again",
 			what && *what ? what : strerror(error < 0 ? -error : error));
 	line->failed = true;
 }
@@ -120,10 +119,10 @@ static void stored(struct keeper_line *line, enum history_message_type type, int
 {
 	if (error == 0 && line->failed) {
 		if (line->failed_lost)
-			log_notice("history: works again; %llu s are missing in it",
+			log_notice("history: storing works again; %llu s are missing",
 				   (unsigned long long)line->failed_lost * HISTORY_PANE_SECONDS);
 		else
-			log_notice("history: works again; nothing is missing in it");
+			log_notice("history: storing works again; nothing is missing");
 		line->failed = false;
 		line->failed_lost = 0;
 	}
@@ -594,7 +593,7 @@ struct keeper_line *keeper_line_free(struct keeper_line *line)
 	if (lost && line->environment)
 		(void)log_warning(
 			0,
-			"history: the process that keeps it did not acknowledge its end in time; the last %zu s may be missing",
+			"history: the process that keeps it did not confirm in time that it stored everything; the last %zu s may be missing",
 			lost * HISTORY_PANE_SECONDS);
 	line->on_message = sd_event_source_disable_unref(line->on_message);
 	line->on_end = sd_event_source_disable_unref(line->on_end);

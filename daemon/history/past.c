@@ -337,12 +337,13 @@ static int note_event(struct past *past, const struct past_event *event)
 				  sizeof(settings));
 		r = asprintf(
 			&note,
-			"%s: had other settings%s for %.0f s of this time, which its figures lack; ask for a shorter time to see them",
+			"%s had other settings%s for %.0f s of this time, which its figures do not include; ask for a shorter time to see them",
 			event->key, settings, (double)event->other_ns / (double)NSEC_PER_SEC);
 		r = add_note(past, r < 0 ? NULL : note);
 	}
 	if (r == 0 && event->absent_ns) {
-		r = asprintf(&note, "%s: was not sampled for %.0f s of this time, which its figures lack",
+		r = asprintf(&note,
+			     "%s was not sampled for %.0f s of this time, which its figures do not include",
 			     event->key, (double)event->absent_ns / (double)NSEC_PER_SEC);
 		r = add_note(past, r < 0 ? NULL : note);
 	}

@@ -233,7 +233,7 @@ static char *describe_no_data(const struct http_view_sources *sources)
 		return strdup("Nothing is stored yet. The first figures are stored after 10 seconds.");
 	text_time(&(struct timespec){.tv_sec = (time_t)(state.kept.oldest_us / USEC_PER_SEC)}, oldest);
 	text_time(&(struct timespec){.tv_sec = (time_t)(state.kept.newest_us / USEC_PER_SEC)}, newest);
-	return asprintf(&text, "Nothing is stored of this time. The history reaches from %s to %s.", oldest,
+	return asprintf(&text, "Nothing is stored for this time. The history reaches from %s to %s.", oldest,
 			newest) < 0
 		       ? NULL
 		       : text;
@@ -272,7 +272,7 @@ static int explain_error(const struct http_view_sources *sources, int error, cha
 		return -ENOENT;
 	case -ECHILD:
 		*ret_message = strdup(
-			"No zoom of this cgroup has ended, or pebsd has dropped it. With `seconds` a zoom begins.");
+			"This cgroup has no finished zoom, or pebsd no longer keeps it. Add `seconds` to start a zoom.");
 		return -ENOENT;
 	case -EACCES:
 		*ret_message = strdup(HTTP_ZOOMS_NOT_SERVED);
@@ -285,7 +285,7 @@ static int explain_error(const struct http_view_sources *sources, int error, cha
 		return -EBUSY;
 	case -EUSERS:
 	case -ETIMEDOUT:
-		*ret_message = strdup("Too many questions about the history are waiting. Try again later.");
+		*ret_message = strdup("Too many requests for the history are waiting. Try again later.");
 		return -EBUSY;
 	default:
 		*ret_message = NULL;

@@ -282,7 +282,7 @@ static void say_next(struct speech *speech)
 		return;
 	}
 	say(speech, "pebsctl hot %s shows its code and data", speech->alert->cgroup);
-	say(speech, "pebsctl neighbours %s shows who may disturb it", speech->alert->cgroup);
+	say(speech, "pebsctl neighbours %s shows possible causes", speech->alert->cgroup);
 }
 
 /* Says which samples are missing in the value, and what that means for the verdict. */
@@ -447,7 +447,7 @@ static void say_end_of_unknown(struct speech *speech)
 	case UNKNOWN_NOT:
 		return;
 	case UNKNOWN_WINDOW:
-		say(speech, "the window covers %s of %s so far: it is judged in %s", covered, window,
+		say(speech, "the window covers %s of %s so far: it is first judged in %s", covered, window,
 		    missing);
 		return;
 	case UNKNOWN_SAMPLES:
@@ -476,7 +476,7 @@ static void say_end_of_unknown(struct speech *speech)
 		} else {
 			span((u64)(alert->estimate.base_covered * NSEC_PER_SEC), covered);
 			say(speech,
-			    "the baseline covers %s so far: it is judged when it covers as much time as the window of %s",
+			    "the baseline covers %s so far: the rule is judged when the baseline covers as much time as the window of %s",
 			    covered, window);
 		}
 		return;
@@ -487,7 +487,7 @@ static void say_end_of_unknown(struct speech *speech)
 		return;
 	case UNKNOWN_FREQUENCY:
 		say(speech,
-		    "a core is as many cycles a second as the CPUs run at, which pebsd measures with the event cycles: it is judged when that frequency is known; a recording does not contain it");
+		    "cores are cycles divided by the running frequency of the CPUs, which pebsd measures with the event cycles: the rule is judged when that frequency is known; a recording does not contain it");
 		return;
 	case UNKNOWN_NO_SLOT:
 		say(speech,

@@ -262,9 +262,8 @@ static void put_no_match(const struct trial_page *page)
 			    "record with --all-cgroups\n",
 			    out);
 	if (report->cgroups_excluded)
-		(void)fputs(
-			"  (not counted: cgroups that the keys include and exclude in [cgroups] leave out)\n",
-			out);
+		(void)fputs("  (not counted: cgroups that `include` and `exclude` in [cgroups] leave out)\n",
+			    out);
 }
 
 /*

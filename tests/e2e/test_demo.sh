@@ -79,12 +79,12 @@ named() {
 }
 until_true 'the backup is named' named
 ctl explain database-latency database >"$work/explained" || fail 'explain'
-grep -q 'model:backup may disturb it: in the last .* (strength 0\.[5-9]' "$work/explained" || fail "not named: $(cat "$work/explained")"
+grep -q 'model:backup may disturb this cgroup: in the last .* (strength 0\.[5-9]' "$work/explained" || fail "not named: $(cat "$work/explained")"
 
 # The deploy.
 until_true 'the shop shares lines' firing shared-lines model:shop
 ctl explain shared-lines shop >"$work/explained" || fail 'explain'
-! grep 'may disturb it' "$work/explained" || fail 'explain names a neighbour for false sharing inside the cgroup'
+! grep 'may disturb this cgroup' "$work/explained" || fail 'explain names a neighbour for false sharing inside the cgroup'
 # The README's picture of it has the same lines. Times, figures and the histogram's buckets differ.
 ctl show shop >"$work/show" || fail 'show'
 expect 'lines of .github/show.svg (make pictures)' "$(sed -nE 's/^ *([A-Z][A-Za-z]*:) .*/\1/p; s/^([a-z][a-z0-9_]*) +[0-9]+ .*/\1/p' "$work/show")" \
@@ -119,9 +119,9 @@ jq -r '.alerts[] | select(.fired) | "\(.fired) \(.state) \(.since): \(.rule) \(.
 
 # An alert that has resolved names the neighbour as well, in pebsctl and for a click on the page.
 ctl explain database-latency database --at "$(at 90)" >"$work/explained" || fail 'explain of the past'
-grep -q 'model:backup may disturb it: in the last .* (strength 0\.[5-9]' "$work/explained" || fail "not named: $(cat "$work/explained")"
+grep -q 'model:backup may disturb this cgroup: in the last .* (strength 0\.[5-9]' "$work/explained" || fail "not named: $(cat "$work/explained")"
 get "/explain.json?rule=database-latency&cgroup=model:database&since=$(at 56)&until=$(at 90)" >"$work/explained.json"
-expect 'neighbours on the page' true "$(jq '.judged[0].sentences[-1] | startswith("model:backup may disturb it: in the last ")' "$work/explained.json")"
+expect 'neighbours on the page' true "$(jq '.judged[0].sentences[-1] | startswith("model:backup may disturb this cgroup: in the last ")' "$work/explained.json")"
 
 # The past has what was seen live: the backup and the database in their phase, whose alerts have resolved since.
 screen '2 firing (a)' top --at "$(at 90)"
@@ -141,7 +141,7 @@ found_by() {
 	while [ "$back" -ge 10 ]; do keys+=',' back=$((back - 10)); done
 	"$TOOLS/draw_top" --size 200x60 --wait TREND --for 3000 --keys "$keys" --keys a --keys "$1" -- \
 		"$PEBSCTL" --socket "$socket" top >"$work/screen" || fail 'no screen of top'
-	for line in 'Rule: database-latency' 'State: firing since ' 'backup may disturb it: in the last '; do
+	for line in 'Rule: database-latency' 'State: firing since ' 'backup may disturb this cgroup: in the last '; do
 		grep -q "$line" "$work/screen" || return 1
 	done
 }

@@ -70,7 +70,7 @@ until_pending() {
 
 # Counts the log messages: a zoom that has ended is shown only after its samples were processed.
 zooms_over() {
-	grep -c 'zoom .* is over' "$work/log" || :
+	grep -c 'zoom .* has ended' "$work/log" || :
 }
 
 suspended() {

@@ -98,6 +98,6 @@ expect 'status without a history' '"it could not be started"' "$(state off_reaso
 stop
 
 start --config "$work/pebsd.conf" --replay "$(recording)"
-grep -q 'no history is kept: a recording that is replayed has times of its own' "$work/log" ||
+grep -q 'no history is kept: a replay has the times of its recording' "$work/log" ||
 	fail 'a history of a recording was not refused'
 stop

@@ -107,7 +107,7 @@ refuses 400 "/timeline.json?since=$since&bins=361" 'bins: expected a whole numbe
 refuses 400 "/timeline.json?since=$since&bins=1&bins=2" 'each once'
 refuses 400 "/range.json?since=$since&x=1" 'only the parameters since, until and match'
 refuses 400 '/range.json?since=yesterday' 'since: expected a time'
-refuses 400 '/range.json?since=5&until=5' 'before'
+refuses 400 '/range.json?since=5&until=5' 'earlier'
 refuses 400 "/alerts.json?since=$since&cgroup=/a" 'only the parameters'
 refuses 400 "/timeline.json?since=$since&cgroup=/a%00b" 'only the parameters'
 refuses 404 '/range.json?since=5&until=50' 'The history reaches from'
@@ -167,5 +167,5 @@ stop
 configure yes
 sed -i '/origin = model/d' "$work/pebsd.conf"
 start --config "$work/pebsd.conf" --replay "$(recording)"
-refuses 404 "/timeline.json?since=$since&bins=10" 'No history is stored: a recording that is replayed has times of its own.'
+refuses 404 "/timeline.json?since=$since&bins=10" 'No history is stored: a replay has the times of its recording.'
 ! grep -qF 'keep = ' "$work/body" || fail "the refusal advises what does not help: $(cat "$work/body")"

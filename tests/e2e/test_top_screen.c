@@ -761,7 +761,7 @@ Test(top_screen, the_time_on_the_screen_is_that_of_the_table)
 	start_daemon("busy");
 	terminal = run_plain(160, 24);
 	expect(terminal, CGROUP);
-	press(terminal, ",", "too many questions about the history are waiting");
+	press(terminal, ",", "too many requests for the history are waiting");
 	title = line_of(terminal, 0);
 	/* A time of the past has its date. */
 	cr_assert_neq(strftime(year, sizeof(year), "%Y-", gmtime(&now)), 0);

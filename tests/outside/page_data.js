@@ -182,7 +182,7 @@ window.fixture = {mode: '', asked: [], hold: null};
 	];
 	const explain = query => ({version: 1, rule: {rule: query.get('rule')}, judged: old().filter(a => a.rule === query.get('rule') && a.cgroup === query.get('cgroup'))
 		.map(a => ({...a, ...query.has('since') ? {state: 'firing', resolved: undefined} : {}}))
-		.map(a => ({...a, sentences: ['the share is ' + Math.round(100 * (query.has('since') && a.worst || a.value)) + ' %', 'the rule fires when the share is proven to be above its limit for 10 s', 'the alert has been firing since 2026-01-15T11:57:20Z', 'pebsctl neighbours shows who may disturb it']}))});
+		.map(a => ({...a, sentences: ['the share is ' + Math.round(100 * (query.has('since') && a.worst || a.value)) + ' %', 'the rule fires when the share is proven to be above its limit for 10 s', 'the alert has been firing since 2026-01-15T11:57:20Z', 'pebsctl neighbours shows possible causes']}))});
 
 	// The parts are those of the latency. Most samples are of L1.
 	const parts = (sources, whole) => Object.fromEntries(Object.entries(sources).map(([source, n]) => [source, Math.round(n * whole / 10)]));
@@ -221,7 +221,7 @@ window.fixture = {mode: '', asked: [], hold: null};
 		if (fixture.mode === 'no-history' && path !== '/explain.json')
 			return [404, off];
 		if (fixture.mode === 'paused' && path === '/range.json')
-			return [404, 'Nothing is stored of this time. The history reaches from 2026-01-15T11:58:00Z to 2026-01-15T12:00:00Z.\n'];
+			return [404, 'Nothing is stored for this time. The history reaches from 2026-01-15T11:58:00Z to 2026-01-15T12:00:00Z.\n'];
 		return [200, {'/timeline.json': timeline, '/explain.json': explain, '/alerts.json': () => ({version: 1, alerts: old(), taken: text(END)}),
 			'/range.json': () => figures(Date.parse(query.get('since')) / 1000, Date.parse(query.get('until')) / 1000)}[path](query)];
 	}

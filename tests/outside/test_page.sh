@@ -132,8 +132,8 @@ replayed
 [ "$(ctl --json top | jq '[.cgroups[] | select(.cgroup | test("<script>|<img"))] | length')" = 2 ] || fail 'no hostile names'
 open_page
 agrees 'a recording'
-has 'a replay' 'Replay: these figures are of a recording and not of now.' notice
-has 'no advice that does not help' 'No timeline: No history is stored: a recording that is replayed has times of its own.' no-history
+has 'a replay' 'Replay: these figures come from a recording, not from now.' notice
+has 'no advice that does not help' 'No timeline: No history is stored: a replay has the times of its recording.' no-history
 expect 'nothing after it' true "$(evaluate 'document.getElementById("no-history").textContent.endsWith("of its own.")')"
 look replay
 expect 'elements made of names' '[1,0]' "$(evaluate '[document.scripts.length, document.images.length]')"
@@ -479,7 +479,7 @@ has 'a zoom is of now' 'Zoom now' zoom
 has 'the time of a zoom' 'zoom of 11:59:50 to 12:00:00; width' code-text
 expect 'and no other time is chosen' true "$(evaluate 'document.getElementById("code-outside").hidden')"
 drag 11:53:00 11:56:00
-has 'the zoom is of another time' 'This zoom is not of the time that is chosen (11:53:00 to 11:56:00): it is of 11:59:50 to 12:00:00, after it.' code-outside
+has 'the zoom is of another time' 'This zoom is not from the chosen time (11:53:00 to 11:56:00): it covers 11:59:50 to 12:00:00, after it.' code-outside
 drag 11:58:00 12:00:00
 becomes 'a range with the zoom' '[true,true]' '[document.getElementById("chosen-range").textContent.includes("11:58:00"), document.getElementById("code-outside").hidden]'
 data_page no-zoom "cgroup=$(address "$shop")"
@@ -576,7 +576,7 @@ data_page unknown ''
 becomes 'states of now' '"Alerts: 1 firing, 1 unknown, 1 resolved"' 'document.getElementById("alerts-head").textContent'
 data_page lost ''
 evaluate 'window.lane = text => [...document.querySelectorAll("#alert-list .lane")].find(e => e.textContent.includes(text))' >/dev/null
-becomes 'an end that is not known' '["Alerts: 1 pending, 1 of unknown end, 1 resolved",3]' '[document.getElementById("alerts-head").textContent, document.getElementById("alert-list").children.length]'
+becomes 'an end that is not known' '["Alerts: 1 pending, 1 with unknown end, 1 resolved",3]' '[document.getElementById("alerts-head").textContent, document.getElementById("alert-list").children.length]'
 becomes 'only the part that is not known is hatched' '["is-pending 11:57:10","is-firing 11:57:20","is-unknown 11:58:20"]' '(view => [...lane("shared-lines").querySelectorAll("i")].map(
 	e => e.className + " " + clockOf(Math.round(view.since + parseFloat(e.style.left) / 100 * (view.until - view.since)))))(viewOf())'
 expect 'and what is known is a band' 2 "$(evaluate 'document.querySelectorAll("#timeline .band").length')"
@@ -659,7 +659,7 @@ has 'no such service' 'No samples in this range, or not among the exported cgrou
 has 'no zoom of it' 'No zoom: this service has no samples now, or is not among the exported cgroups.' code-said
 expect 'no button for it' '[true,false]' "$(evaluate '["zoom", "one-gone"].map(id => document.getElementById(id).hidden)')"
 data_page '' 'since=yesterday&until=2026-01-15T11%3A56%3A00Z'
-has 'times that are not valid' 'The address has a time that is not valid (since=yesterday, until=2026-01-15T11:56:00Z), and the page shows another one.' notice
+has 'times that are not valid' 'The address has an invalid time (since=yesterday, until=2026-01-15T11:56:00Z), so the page shows another time.' notice
 data_page '' 'since=2026-01-15T11%3A56%3A00Z&until=2026-01-15T11%3A53%3A00Z&span=12'
 has 'a range whose end is before its begin' '(since=2026-01-15T11:56:00Z, until=2026-01-15T11:53:00Z, span=12)' notice
 drag 11:53:00 11:56:00

@@ -62,7 +62,7 @@ expect 'the range has the alert' true "$(evaluate "(alert => state.since <= seco
 press '#table tbody a' database
 becomes 'the database' true 'document.getElementById("one-head").textContent.includes("database") && Boolean(bodyOf("heat"))'
 press '#alert-list .lane' database-latency
-becomes 'the explanation' true '["database-latency", "p99", "resolved", "backup may disturb it: "].every(text =>
+becomes 'the explanation' true '["database-latency", "p99", "resolved", "backup may disturb this cgroup: "].every(text =>
 	document.getElementById("explanation").textContent.includes(text))'
 expect 'violations of the policy' '[]' "$(evaluate violations)"
 expect 'exceptions' '' "$(jq -c 'select(.method == "Runtime.exceptionThrown")' "$work/events")"

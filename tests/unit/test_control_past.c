@@ -33,7 +33,7 @@ static struct event stalls = {.role = EVENT_STALLS,
 			      .nominal_hz = 2e9,
 			      .pmu = "cpu"};
 
-/* The question of the last call, and what answers it. */
+/* The query of the last call, and the replies to it. */
 static struct {
 	int error;      /* of past() and past_alerts() */
 	int past_error; /* of past() */
@@ -445,7 +445,7 @@ Test(control_past, an_explanation_of_a_resolved_alert_names_the_neighbours_of_it
 	static const char stored[] =
 		"[{\"rule\":\"slow\",\"cgroup\":\"/shop/b\",\"event\":\"loads\",\"metric\":\"p99\",\"state\":\"resolved\",\"since\":\"2026-11-21T06:02:00Z\",\"breached\":\"2026-11-21T06:00:30Z\",\"fired\":\"2026-11-21T06:01:00Z\",\"resolved\":\"2026-11-21T06:02:00Z\",\"sentences\":[\"why\"]}]";
 	static const char suspect[] =
-		"/batch may disturb it: from 2026-11-21T06:00:00Z to 2026-11-21T06:07:40Z its traffic rose when this cgroup's latency rose, by more than chance and this cgroup's own traffic explain (strength 0.80, needed 0.50)";
+		"/batch may disturb this cgroup: from 2026-11-21T06:00:00Z to 2026-11-21T06:07:40Z its traffic rose when this cgroup's latency rose, by more than chance and this cgroup's own traffic explain (strength 0.80, needed 0.50)";
 	static const char asked[] = RANGE ",\"rule\":\"slow\",\"cgroup\":\"/shop/b\"";
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *named = NULL, *without = NULL;
@@ -477,7 +477,7 @@ Test(control_past, an_explanation_of_a_resolved_alert_names_the_neighbours_of_it
 	control_retry(control);
 	reply = peer_receive(event, fd, NULL);
 	cr_assert_not_null(reply);
-	cr_expect_not_null(strstr(reply, "may disturb it"));
+	cr_expect_not_null(strstr(reply, "may disturb this cgroup"));
 }
 
 #define ALERT_OF_PAST                                                                                        \
@@ -724,11 +724,11 @@ Test(control_past, failures_say_why)
 		int error;
 		const char *reason;
 	} failures[] = {
-		{-ENODATA, "nothing is stored of this time"},
+		{-ENODATA, "nothing is stored for this time"},
 		{-EOPNOTSUPP, "no history is stored"},
 		{-E2BIG, "the answer would be too large; ask for a shorter time or for one cgroup"},
 		{-ETIMEDOUT, "the history did not answer within 10 seconds; try again later"},
-		{-EUSERS, "too many questions about the history are waiting; try again"},
+		{-EUSERS, "too many requests for the history are waiting; try again"},
 		{-EBUSY, "another program has locked the history; end it, or try again"},
 		{-EIO, "the history cannot be read: Input/output error"},
 	};
@@ -757,7 +757,7 @@ Test(control_past, times_before_and_after_the_history_are_named)
 		{"\"since\":\"2026-11-21T06:00:30Z\",\"until\":\"2026-11-21T06:03:00Z\"",
 		 "the history ends at 2026-11-21T06:00:30Z"},
 		{"\"since\":\"2026-11-21T06:00:10Z\",\"until\":\"2026-11-21T06:00:20Z\"",
-		 "nothing is stored of this time"},
+		 "nothing is stored for this time"},
 	};
 
 	books.error = -ENODATA;
@@ -786,7 +786,7 @@ Test(control_past, alerts_need_to_know_the_gaps)
 	books.past_error = -EIO;
 	expect_reason("GetAlerts", RANGE, "the history cannot be read: Input/output error");
 	books.past_error = -EUSERS;
-	expect_reason("GetAlerts", RANGE, "too many questions about the history are waiting; try again");
+	expect_reason("GetAlerts", RANGE, "too many requests for the history are waiting; try again");
 	books.past_error = -EOPNOTSUPP;
 	without = call("GetAlerts", RANGE);
 	cr_expect_not_null(json_get_array(without, "alerts"), "no gap is known");

@@ -220,7 +220,7 @@ Test(control_policy, a_long_name_is_too_long_for_the_past_alone)
 Test(control_policy, an_explanation_names_the_neighbours_that_may_be_the_cause)
 {
 	static const char suspect[] =
-		"/batch may disturb it: in the last 5min 0s its traffic rose when this cgroup's latency rose, by more than chance and this cgroup's own traffic explain (strength 0.80, needed 0.50)";
+		"/batch may disturb this cgroup: in the last 5min 0s its traffic rose when this cgroup's latency rose, by more than chance and this cgroup's own traffic explain (strength 0.80, needed 0.50)";
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = call(fd, EXPLAIN("slow-db", "/system.slice/db.service"));
 	_cleanup_json_ json_object *without = NULL;
@@ -231,7 +231,7 @@ Test(control_policy, an_explanation_names_the_neighbours_that_may_be_the_cause)
 	backend.neighbours_error = -ENODATA;
 	without = call(fd, EXPLAIN("slow-db", "/system.slice/db.service"));
 	cr_expect_str_neq(last_sentence(without), "");
-	cr_expect_null(strstr(last_sentence(without), "may disturb it"));
+	cr_expect_null(strstr(last_sentence(without), "may disturb this cgroup"));
 }
 
 Test(control_policy, what_cannot_be_explained)

@@ -219,7 +219,7 @@ Test(explain, why_it_is_unknown_and_what_ends_that)
 		const char *second;
 	} cases[] = {
 		{UNKNOWN_WINDOW, "the window is not covered yet",
-		 "the window covers 12s of 30s so far: it is judged in 18s"},
+		 "the window covers 12s of 30s so far: it is first judged in 18s"},
 		{UNKNOWN_SAMPLES, "too few samples",
 		 "the window has 320 of the 500 latencies that `min-samples` requires: 180 more are needed"},
 		{UNKNOWN_SOURCE, "not sampled for a tenth of the window or more",
@@ -369,7 +369,7 @@ Test(explain, a_baseline_that_is_too_young)
 	alert.estimate.base_covered = 12;
 	expect_sentence(
 		&alert, "the baseline covers",
-		"the baseline covers 12s so far: it is judged when it covers as much time as the window of 1min 0s");
+		"the baseline covers 12s so far: the rule is judged when the baseline covers as much time as the window of 1min 0s");
 }
 
 /* The minimum may be 0, as it is for a rate by default. */

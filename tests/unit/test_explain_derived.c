@@ -93,7 +93,7 @@ Test(explain_derived, cores_lost_of_a_service)
 			"memory costs the cgroup itself at most that, whatever the cause: in a stalled cycle nothing executes and a load is outstanding",
 			"the rule fires when the lower bound is at least 2 cores for 5min 0s, and clears when the upper bound is at most 1.5 cores",
 			"pebsctl hot /shop/checkout shows its code and data",
-			"pebsctl neighbours /shop/checkout shows who may disturb it", NULL});
+			"pebsctl neighbours /shop/checkout shows possible causes", NULL});
 	alert.estimate.frequency_hz = 0;
 	alert.estimate.cores_used = 0;
 	alert.estimate.bounds.high = INFINITY;
@@ -217,7 +217,7 @@ Test(explain_derived, why_it_is_unknown)
 		true);
 	expect_sentence(
 		&alert,
-		"a core is as many cycles a second as the CPUs run at, which pebsd measures with the event cycles: it is judged when that frequency is known; a recording does not contain it",
+		"cores are cycles divided by the running frequency of the CPUs, which pebsd measures with the event cycles: the rule is judged when that frequency is known; a recording does not contain it",
 		true);
 	alert.decision.unknown = UNKNOWN_NOT_MEASURED;
 	expect_sentence(

@@ -1002,8 +1002,9 @@ Test(format, top_marks_figures_of_waiting_with_wide_bounds)
 	marked = TEXT_OF(format_top(out, status, top, &wide));
 	cr_expect_not_null(strstr(marked, "  62?  2.00     -"), "%s", marked);
 	cr_expect_not_null(
-		strstr(marked, "\n? in WAIT% and after it: wide bounds; `pebsctl show` prints them\n"), "%s",
-		marked);
+		strstr(marked,
+		       "\n? at WAIT% and the figures after it: wide bounds; `pebsctl show` prints them\n"),
+		"%s", marked);
 }
 
 Test(format, show_says_what_waiting_costs_and_what_it_leaves_out)

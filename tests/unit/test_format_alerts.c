@@ -107,8 +107,8 @@ Test(format_alerts, no_alert_in_a_gap_is_not_known)
 	_cleanup_free_ char *in = text_of(NULL, IN_GAP("2026-11-21T06:20:00Z"), &narrow);
 	_cleanup_free_ char *after = text_of(NULL, IN_GAP("2026-11-21T06:21:00Z"), &narrow);
 
-	formatted_expect(in, "Alerts: not known at the end of this time: nothing is stored of it\n");
-	formatted_expect(after, "Alerts: none was firing or pending in this time, as far as it is stored\n");
+	formatted_expect(in, "Alerts: unknown at the end of this time, for which nothing is stored\n");
+	formatted_expect(after, "Alerts: none was firing or pending in this time, as far as is known\n");
 }
 
 /* Ages are counted up to the end of the range, not up to now. */

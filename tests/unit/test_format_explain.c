@@ -139,7 +139,7 @@ Test(format_explain, without_sentences_the_numbers_are_told)
 	"outstanding\",\"the rule fires when the lower bound is at least 0.75 "                                                       \
 	"cores for 5s, and clears when the upper bound is at most 0.75 cores\",\"pebsctl hot "                                        \
 	"model:locked-counters shows its code and data\",\"pebsctl neighbours model:locked-counters shows "                           \
-	"who may disturb it\"]}]}"
+	"possible causes\"]}]}"
 
 /* The prompt needs the last of the 24 lines. */
 Test(format_explain, cores_lost_fit_on_one_screen)
@@ -328,7 +328,8 @@ Test(format_explain, the_past)
 		&wide);
 
 	cr_expect_not_null(strstr(past, "Rule: slow\n"), "%s", past);
-	cr_expect_not_null(strstr(past, "the figures of an alert are of when its state began"), "%s", past);
+	cr_expect_not_null(strstr(past, "the figures of an alert are from the start of its state"), "%s",
+			   past);
 	cr_expect_not_null(strstr(past, "State: firing since "), "%s", past);
 	cr_expect_not_null(strstr(past, "10s"), "its age then: %s", past);
 	cr_expect_not_null(strstr(past, "Verdict: it fires: 251 are above\n"), "%s", past);
@@ -351,9 +352,10 @@ Test(format_explain, an_alert_of_which_nothing_is_stored_any_more)
 		text_of(REPLY("{\"state\":\"unknown\",\"held\":\"firing\",\"unknown\":\"restart\"}"), &wide);
 
 	formatted_expect(
-		gap, "Unknown: nothing is stored of this time: pebsd did not run, or sampling was paused\n");
+		gap, "Unknown: nothing is stored for this time: pebsd did not run, or sampling was paused\n");
 	formatted_expect(gap, "Verdict: it fires\n");
-	formatted_expect(restart, "Unknown: its end is not stored: pebsd was started again without it\n");
+	formatted_expect(restart,
+			 "Unknown: its end is not stored: pebsd restarted and did not restore the alert\n");
 	cr_expect_null(strstr(restart, "meanwhile"), "%s", restart);
 }
 
@@ -371,7 +373,7 @@ Test(format_explain, a_gap_of_the_past)
 		format_explain(out, reply, NULL, NULL, NOW, &wide);
 	}));
 	formatted_expect(text, "Rule: slow\n");
-	formatted_expect(text, "State: not known: nothing is stored of this time\n");
+	formatted_expect(text, "State: not known: nothing is stored for this time\n");
 	formatted_expect(text, "Gap: ");
 	cr_expect_not_null(strstr(text, "Cgroup: /shop/"), "%s", text);
 	cr_expect_null(strchr(text, '\033'));

@@ -62,7 +62,7 @@ Test(format_past, gaps_and_notes_are_shown)
 
 	formatted_expect(text, "       Time: Fri 2026-11-27 03:10:00 - 03:20:00 CET (9min 10s)\n");
 	formatted_expect(text,
-			 "        Gap: Fri 2026-11-27 03:11:00 - 03:11:50 CET: nothing is stored of this\n"
+			 "        Gap: Fri 2026-11-27 03:11:00 - 03:11:50 CET: nothing is stored for this\n"
 			 "             time\n");
 	formatted_expect(text, "        Gap: 8 more\n");
 	formatted_expect(text, "       Note: stores were not sampled before 03:15\n");
@@ -111,7 +111,7 @@ Test(format_past, status_says_how_far_the_history_reaches)
 
 	formatted_expect(text,
 			 "    History: since Sat 2026-11-21 07:00:00 CET, 1.0 MiB of at most 256.0 MiB\n"
-			 "             3 times of 10 s were not stored\n"
+			 "             3 panes of 10 s were not stored\n"
 			 "             cannot write /var/lib/pebsd: no space\n");
 	formatted_expect(of_off, "    History: none: no directory\n");
 	formatted_expect(of_fresh, "    History: nothing stored yet\n");
@@ -148,43 +148,42 @@ Test(format_past, comparison_on_80_columns)
 	_cleanup_json_ json_object *reply = formatted_from(COMPARED);
 	_cleanup_free_ char *text = FORMATTED(format_compare(out, reply, &narrow));
 
-	cr_expect_str_eq(text,
-			 "          A: /shop/checkout\n"
-			 "             Fri 2026-11-27 02:00:00 - 02:10:00 CET (9min 50s), in whole panes\n"
-			 "             of the history\n"
-			 "             1 gap in this time, of which nothing is stored\n"
-			 "          B: /shop/checkout\n"
-			 "             Fri 2026-11-27 03:00:00 - 03:10:00 CET (10min 0s)\n"
-			 "    Verdict: 4 of 7 figures differ, proven with 95% confidence; some have no\n"
-			 "             bounds\n"
-			 "       Note: stores is not compared: one side has another latency threshold\n"
-			 "             (ldlat)\n"
-			 "\n"
-			 "      Event: loads above 30 cycles: 12,345 samples in A, 13,000 in B; latencies\n"
-			 "             in core cycles\n"
-			 "\n"
-			 "LATENCY                     A          B  DIFFERENCE  BOUNDS (95%)\n"
-			 "p50                        80         81       +0.5%  no difference proven\n"
-			 "p99                       600        708        +18%  +11 to +26%\n"
-			 "mean                       90         99        +10%  no bounds\n"
-			 "local_dram              10.0%      15.2%    +5.2 pts  +3.1 to +7.4 points\n"
-			 "HITM                     0.0%       1.0%    +1.0 pts  +0.4 points or more\n"
-			 "\n"
-			 "     CYCLES  A                                B\n"
-			 "up to   128  89.1% ████████████████████████  76.9% ████████████████████▊\n"
-			 "up to  1024  10.9% ██▉                       23.0% ██████▎\n"
-			 "       more   0.0%                            0.1% ▏\n"
-			 "\n"
-			 "WAITING                     A          B  DIFFERENCE  BOUNDS (95%)\n"
-			 "wait                    40.0%      30.0%   -10.0 pts  -13.1 to -7.1 points\n"
-			 "traffic              1.00MB/s          -           -  not measured on both\n"
-			 "\n"
-			 "DIFFERENCE is that of B to A. All bounds hold together with 95% confidence: of\n"
-			 "two sides that do not differ, at most 5 in 100 screens show a difference as\n"
-			 "proven.\n"
-			 "no bounds: a side has too few samples or collections, or its samples came in too\n"
-			 "few bursts, or in phases longer than a tenth of the time. A longer time has\n"
-			 "more.\n");
+	cr_expect_str_eq(
+		text, "          A: /shop/checkout\n"
+		      "             Fri 2026-11-27 02:00:00 - 02:10:00 CET (9min 50s), in whole panes\n"
+		      "             of the history\n"
+		      "             1 gap in this time, for which nothing is stored\n"
+		      "          B: /shop/checkout\n"
+		      "             Fri 2026-11-27 03:00:00 - 03:10:00 CET (10min 0s)\n"
+		      "    Verdict: 4 of 7 figures differ, proven with 95% confidence; some have no\n"
+		      "             bounds\n"
+		      "       Note: stores is not compared: one side has another latency threshold\n"
+		      "             (ldlat)\n"
+		      "\n"
+		      "      Event: loads above 30 cycles: 12,345 samples in A, 13,000 in B; latencies\n"
+		      "             in core cycles\n"
+		      "\n"
+		      "LATENCY                     A          B  DIFFERENCE  BOUNDS (95%)\n"
+		      "p50                        80         81       +0.5%  no difference proven\n"
+		      "p99                       600        708        +18%  +11 to +26%\n"
+		      "mean                       90         99        +10%  no bounds\n"
+		      "local_dram              10.0%      15.2%    +5.2 pts  +3.1 to +7.4 points\n"
+		      "HITM                     0.0%       1.0%    +1.0 pts  +0.4 points or more\n"
+		      "\n"
+		      "     CYCLES  A                                B\n"
+		      "up to   128  89.1% ████████████████████████  76.9% ████████████████████▊\n"
+		      "up to  1024  10.9% ██▉                       23.0% ██████▎\n"
+		      "       more   0.0%                            0.1% ▏\n"
+		      "\n"
+		      "WAITING                     A          B  DIFFERENCE  BOUNDS (95%)\n"
+		      "wait                    40.0%      30.0%   -10.0 pts  -13.1 to -7.1 points\n"
+		      "traffic              1.00MB/s          -           -  not measured on both\n"
+		      "\n"
+		      "DIFFERENCE is B compared with A. All bounds hold together with 95% confidence:\n"
+		      "of two sides that do not differ, at most 5 in 100 screens show a difference as\n"
+		      "proven.\n"
+		      "no bounds: a side has too few samples or collections, or its samples came in too\n"
+		      "few bursts, or in phases longer than a tenth of the time. Compare a longer time.\n");
 	formatted_expect_fit(text, 80);
 }
 

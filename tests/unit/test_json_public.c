@@ -590,7 +590,7 @@ static int find_neighbours(void *userdata, const char *path, struct neighbours_r
 static bool names_a_suspect(json_object *judged)
 {
 	return strstr(json_object_to_json_string(json_get_array(judged, "sentences")),
-		      "batch may disturb it");
+		      "batch may disturb this cgroup");
 }
 
 struct past_of_suspects {

@@ -119,7 +119,7 @@ static void expect_named(const struct json_suspects *suspects, const struct aler
 	}
 	cr_assert_not_null(list);
 	cr_assert_eq(json_object_array_length(list), 1U);
-	(void)snprintf(expected, sizeof(expected), "/batch may disturb it: %s " REST, when);
+	(void)snprintf(expected, sizeof(expected), "/batch may disturb this cgroup: %s " REST, when);
 	cr_expect_str_eq(json_object_get_string(json_object_array_get_idx(list, 0)), expected);
 }
 
@@ -217,7 +217,7 @@ static size_t sentences_of(const char *members, time_t now)
 	n = json_object_array_length(list);
 	if (n > 1)
 		cr_expect_not_null(strstr(json_object_get_string(json_object_array_get_idx(list, n - 1)),
-					  "/batch may disturb it: "));
+					  "/batch may disturb this cgroup: "));
 	return n;
 }
 

@@ -342,7 +342,7 @@ Test(top_state, a_time_is_typed)
 
 Test(top_state, a_time_without_figures_is_left)
 {
-	static const char why[] = "nothing is stored of this time";
+	static const char why[] = "nothing is stored for this time";
 	struct top_state state = {.own_window = -1, .now = NOW};
 
 	key(&state, 'j');
@@ -528,7 +528,7 @@ Test(top_state, a_zoom_begins_after_a_confirmation)
 	cr_expect_eq(key(&state, SCREEN_ENTER), TOP_ZOOM_BEGIN);
 	cr_expect_eq(state.page, TOP_ZOOM);
 	state.zoom_runs = true;
-	cr_expect_eq(key(&state, ','), TOP_NOTHING, "a zoom is of the present");
+	cr_expect_eq(key(&state, ','), TOP_NOTHING, "zooms exist only in the present");
 	cr_expect_eq(key(&state, SCREEN_ESCAPE), TOP_ZOOM_END);
 	cr_expect_eq(state.page, TOP_ZOOM, "its report stays");
 	state.zoom_runs = false;

@@ -75,9 +75,10 @@ static void set_mouse(struct live *live)
 {
 	bool on = screen_set_mouse(live->screen, !live->state.no_mouse);
 
-	live->state.message = live->state.no_mouse ? "the mouse selects text in the terminal: m takes it back"
-			      : on ? "click marks a row, and opens it again; m leaves the mouse"
-				   : "this terminal reports no mouse";
+	live->state.message =
+		live->state.no_mouse ? "the mouse selects text in the terminal; m: use it here again"
+		: on ? "a click marks a row, a second click opens it; m: leave the mouse to the terminal"
+		     : "this terminal reports no mouse";
 }
 
 /*

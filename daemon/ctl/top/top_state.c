@@ -434,7 +434,7 @@ static enum top_action open_explanation(struct top_state *state, const struct to
 static enum top_action ask_to_zoom(struct top_state *state, const struct top_shown *shown)
 {
 	if (state->at) {
-		state->message = "a zoom is of the present: press n for now";
+		state->message = "zooms exist only in the present: press n to go there";
 		return TOP_DRAW;
 	}
 	state->confirming = take_target(state, shown);

@@ -67,7 +67,7 @@ struct control_backend {
 	 * the caller returns to the event loop.
 	 *
 	 * Returns 0; -EAGAIN: asked for, call it again with the same arguments after control_retry() was called;
-	 * -ENODATA: nothing is stored of this time; -EOPNOTSUPP: no history is kept; -EUSERS: too many
+	 * -ENODATA: nothing is stored for this time; -EOPNOTSUPP: no history is kept; -EUSERS: too many
 	 * questions wait; -EBUSY: another program has locked the database; -E2BIG: the answer is too large, ask for a shorter time, fewer bins or one cgroup; -ETIMEDOUT;
 	 * or another -errno.
 	 */

@@ -77,7 +77,7 @@ const char *control_get_when(const json_object *parameters, bool with_window, ti
 	return ret->since_us < ret->until_us ? NULL : since ? "since" : "until";
 }
 
-/* Says why nothing is stored of a time. `pebsctl top` shows this text and the time in one line of a terminal. */
+/* Says why nothing is stored for a time. `pebsctl top` shows this text and the time in one line of a terminal. */
 static int no_data(struct varlink_call *call, const struct history_state *state,
 		   const struct control_when *when)
 {
@@ -90,7 +90,7 @@ static int no_data(struct varlink_call *call, const struct history_state *state,
 			call, "history",
 			"nothing is stored yet; the first figures are stored after 10 seconds");
 	if (!early && when->since_us < newest)
-		return control_not_measured_why(call, "history", "nothing is stored of this time");
+		return control_not_measured_why(call, "history", "nothing is stored for this time");
 	text_time(&(struct timespec){.tv_sec = (time_t)((early ? oldest : newest) / USEC_PER_SEC)}, time);
 	(void)snprintf(text, sizeof(text), "the history %s at %s", early ? "begins" : "ends", time);
 	return control_not_measured_why(call, "history", text);
@@ -149,8 +149,7 @@ static int answer_error(struct varlink_call *call, const struct control *control
 			of_all ? "the answer would be too large; ask for a shorter time or for one cgroup"
 			       : "the answer would be too large; ask for a shorter time");
 	case -EUSERS:
-		return control_busy(call, "too many questions about the history are waiting; try again",
-				    NULL);
+		return control_busy(call, "too many requests for the history are waiting; try again", NULL);
 	case -EBUSY:
 		return control_not_measured_why(
 			call, "history", "another program has locked the history; end it, or try again");

@@ -30,7 +30,7 @@ bool control_past(struct varlink_call *call, const struct control *control, cons
 
 /*
  * The same, to know which cgroups had samples. `shown`: this cgroup and those below it; NULL: all. `*ret` is NULL if nothing
- * is stored of that time, or if the answer would be too large.
+ * is stored for that time, or if the answer would be too large.
  */
 bool control_past_cgroups(struct varlink_call *call, const struct control *control,
 			  const struct control_when *when, const char *shown, const struct past **ret,

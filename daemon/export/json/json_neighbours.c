@@ -130,7 +130,7 @@ static json_object *suspect_sentence(const struct evidence *evidence, const stru
 
 	if (asprintf(
 		    &text,
-		    "%s may disturb it: %s its traffic rose when this cgroup's latency rose, by more than chance and this cgroup's own traffic explain (strength %.2f, needed %.2f)",
+		    "%s may disturb this cgroup: %s its traffic rose when this cgroup's latency rose, by more than chance and this cgroup's own traffic explain (strength %.2f, needed %.2f)",
 		    evidence->report->cgroups[neighbour->index], evidence->time, neighbour->strength,
 		    neighbour->needed) < 0)
 		text = NULL;

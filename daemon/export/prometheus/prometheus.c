@@ -541,7 +541,7 @@ static void write_events(struct rendering *rendering)
 		"Time for which the event was enabled, summed over its CPUs."};
 	static const struct family running_seconds = {
 		"pebsd_event_running_seconds", FAMILY_COUNTER,
-		"Time for which the event was counting, summed over its CPUs. The rest of its enabled time it had no counter."};
+		"Time for which the event was counting, summed over its CPUs. For the rest of its enabled time it had no counter."};
 	const struct snapshot *snapshot = rendering->snapshot;
 	struct exposition *out = rendering->out;
 	char *const *labels = rendering->event_labels;
@@ -618,7 +618,7 @@ static int write_frequencies(struct rendering *rendering)
 		"Mean frequency at which the cores of the PMU ran while they were busy."};
 	static const struct family nominal = {
 		"pebsd_core_nominal_frequency_hertz", FAMILY_GAUGE,
-		"Nominal frequency of the cores of the PMU. A latency in cycles divided by it is one in seconds."};
+		"Nominal frequency of the cores of the PMU. Divide a latency in cycles by it to get seconds."};
 	const struct snapshot *snapshot = rendering->snapshot;
 	int r = 0;
 
@@ -788,7 +788,7 @@ static void write_http(struct exposition *out, struct maybe_u64 restarts)
 {
 	static const struct family family = {
 		"pebsd_http_restarts", FAMILY_COUNTER,
-		"Attempts to start the process that serves HTTP again after it ended."};
+		"How often pebsd tried to restart the process that serves HTTP."};
 
 	exposition_maybe_u64(out, &family, "_total", NULL, NULL, restarts);
 }
@@ -800,9 +800,9 @@ static void write_history(struct exposition *out, const struct prometheus_histor
 	static const struct family oldest = {"pebsd_history_oldest_timestamp_seconds", FAMILY_GAUGE,
 					     "Start of the oldest part of the history."};
 	static const struct family lost = {"pebsd_history_panes_lost", FAMILY_COUNTER,
-					   "Panes of 10 s that are missing in the history."};
+					   "Panes of 10 s that are missing from the history."};
 	static const struct family restarts = {"pebsd_history_restarts", FAMILY_COUNTER,
-					       "Ends of the process that keeps the history."};
+					       "How often the process that keeps the history has ended."};
 
 	exposition_maybe_u64(out, &bytes, "", NULL, NULL, history->bytes);
 	exposition_maybe_double(out, &oldest, "", NULL, NULL, history->oldest_seconds);

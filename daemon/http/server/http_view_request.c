@@ -176,12 +176,12 @@ bool http_view_complete(struct http_view_request *request, u64 now)
 		view->bins = HTTP_VIEW_BINS_DEFAULT;
 	if (view->kind == HTTP_VIEW_EXPLAIN && request->given & BIT(UNTIL) && !(request->given & BIT(SINCE)))
 		MISTAKE(request, "expected the parameter %s", names[SINCE]);
-	/* An explanation without a range is of the present. */
+	/* An explanation without a range is about the present. */
 	if (request->given & RANGE || views[view->kind].needed & BIT(SINCE)) {
 		if (!(request->given & BIT(UNTIL)))
 			view->until = (now + ROUND_SECONDS) / ROUND_SECONDS * ROUND_SECONDS;
 		if (view->since >= view->until)
-			MISTAKE(request, "expected a time of `since` before that of `until`");
+			MISTAKE(request, "expected `since` to be earlier than `until`");
 	}
 	return !*request->mistake;
 }

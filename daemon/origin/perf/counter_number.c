@@ -155,8 +155,7 @@ static int find_one(const char *pmu, u32 type, struct pmu_general *ret,
 		return 0;
 	(void)snprintf(
 		reason, COUNTER_NUMBER_REASON_MAX, "the counters of PMU %s cannot be counted: %s%s", pmu,
-		r < 0 ? strerror(-r)
-		      : "the kernel did not refuse any number of events, or for another reason",
+		r < 0 ? strerror(-r) : "the kernel never refused a group of events for lack of counters",
 		hybrid && (r == -EACCES || r == -EPERM) ? " (kernel.perf_event_paranoid is too high for that)"
 							: "");
 	return -EINVAL;

@@ -106,9 +106,9 @@ static const char *fault_of_core(const struct planner *planner, const struct pmu
 				 "PEBS: neither address nor latency nor source is available";
 	if (is_zhaoxin(planner, core))
 		return is_count(role)
-			       ? "this is a Zhaoxin CPU by its formats (format/pc is missing), and this version of "
+			       ? "this is a Zhaoxin CPU, judging by its formats (format/pc is missing), and this version of "
 				 "pebsd does not know its events"
-			       : "this is a Zhaoxin CPU by its formats (format/pc is missing), and its counters "
+			       : "this is a Zhaoxin CPU, judging by its formats (format/pc is missing), and its counters "
 				 "cannot sample precisely: neither address nor latency nor source is available";
 	if (!memory || !core->name || !pmu_quirk_known(core->name))
 		return NULL;
@@ -177,7 +177,7 @@ int pmu_refuse_colliding(const struct planner *planner, const struct pmu_core *c
 {
 	return pmu_refuse_roles(
 		planner, core->pmu, EVENT_ROLES_AUTO & ~(1U << EVENT_LOADS),
-		"events = auto samples only loads on this CPU (before Skylake): the kernel drops the record of a load if the interrupt of another event comes just before it, so counts cost samples of loads; to count all the same, name the events in `events` of [sampling], after `loads`");
+		"events = auto samples only loads on this CPU (before Skylake): the kernel drops the record of a load if the interrupt of another event comes just before it, so counts cost samples of loads; to count anyway, name the events in `events` of [sampling], after `loads`");
 }
 
 int pmu_refuse_core(const struct planner *planner, const struct pmu_core *core, enum event_role role)
