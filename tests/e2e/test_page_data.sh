@@ -111,7 +111,7 @@ refuses 400 '/range.json?since=5&until=5' 'earlier'
 refuses 400 "/alerts.json?since=$since&cgroup=/a" 'only the parameters'
 refuses 400 "/timeline.json?since=$since&cgroup=/a%00b" 'only the parameters'
 refuses 404 '/range.json?since=5&until=50' 'The history reaches from'
-refuses 404 "/zoom.json?$sharing" 'No zoom of this cgroup'
+refuses 404 "/zoom.json?$sharing" 'This cgroup has no finished zoom'
 expect 'HEAD' 405 "$(curl -s -I -o /dev/null -w '%{http_code}' "http://127.0.0.1:$port/range.json?since=$since")"
 expect 'another Host' 421 "$(curl -s -o /dev/null -w '%{http_code}' -H 'Host: evil' "http://127.0.0.1:$port/range.json?since=$since")"
 
