@@ -50,7 +50,7 @@ void archive_limit(struct archive *archive, u64 bytes_max, u64 age_max_s);
 
 /*
  * Stores a pane, adds up spans that are due, and drops those that are beyond the limits, in one transaction.
- * A pane with the run and end of one that is stored is not stored again. Returns 0, or -errno, then nothing
+ * A pane whose run and end are stored already is not stored again. Returns 0, or -errno, then nothing
  * has changed, and archive_status() says why.
  */
 int archive_pane(struct archive *archive, const struct history_pane *pane);
