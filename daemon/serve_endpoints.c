@@ -277,14 +277,14 @@ static int get_view(void *userdata, const struct http_view *view, char **ret_tex
 	return r;
 }
 
-static int get_health(void *userdata, const char **ret_reason)
+static int get_health(void *userdata, bool *ret_works, const char **ret_reason)
 {
 	struct server *server = userdata;
 	const struct health health = {.paused = pause_reason(&server->pause),
 				      .age_us = tick_age_us(&server->tick),
 				      .interval_us = server->tick.interval_us,
 				      .collection_error = server->collection_error};
-	int r = health_judge(&health, server->overdue, ret_reason);
+	int r = health_judge(&health, server->overdue, ret_works, ret_reason);
 
 	return r < 0 ? r : sampling_health(server->sampling, ret_reason);
 }

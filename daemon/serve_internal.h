@@ -54,7 +54,7 @@ struct server {
 	bool stopping;                  /* a signal requested the end */
 	u64 reloads;                    /* number of reloads of the configuration, successful or not */
 	int collection_error;           /* result of the last tick */
-	char overdue[HEALTH_TEXT_MAX];  /* the last reason that /healthz gave for an overdue collection */
+	char overdue[HEALTH_TEXT_MAX];  /* the last reason that HTTP gave for an overdue collection */
 	char *status;                   /* the status last sent to the service manager; NULL: none yet */
 };
 

@@ -7,14 +7,12 @@
 #include "base/text.h"
 #include "engine/tick.h"
 
-int health_judge(const struct health *health, char text[HEALTH_TEXT_MAX], const char **ret_reason)
+int health_judge(const struct health *health, char text[HEALTH_TEXT_MAX], bool *ret_works,
+		 const char **ret_reason)
 {
 	char age[TEXT_NUMBER_MAX];
 
-	if (health->paused) {
-		*ret_reason = health->paused;
-		return -ECANCELED;
-	}
+	*ret_works = false;
 	if (tick_is_overdue(health->age_us, health->interval_us)) {
 		text_span((double)health->age_us / 1e6, age);
 		(void)snprintf(text, HEALTH_TEXT_MAX, "no collection for %s; see the log", age);
@@ -24,6 +22,11 @@ int health_judge(const struct health *health, char text[HEALTH_TEXT_MAX], const 
 	if (health->collection_error < 0) {
 		*ret_reason = "the last collection failed; see the log";
 		return health->collection_error;
+	}
+	*ret_works = true;
+	if (health->paused) {
+		*ret_reason = health->paused;
+		return -ECANCELED;
 	}
 	return 0;
 }

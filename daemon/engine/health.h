@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Judges for /healthz whether collections run as they should. Pure function. */
+/* Judges for /healthz and /readyz whether collections run as they should, and whether they have samples. Pure function. */
 #ifndef PEBSD_HEALTH_H
 #define PEBSD_HEALTH_H
+
+#include <stdbool.h>
 
 #include "pebsd/types.h"
 
@@ -15,9 +17,10 @@ struct health {
 #define HEALTH_TEXT_MAX 80
 
 /*
- * Returns 0 if collections run as they should. Otherwise -errno, and `*ret_reason` says why: it is `paused`, a
- * constant, or in `text`.
+ * `*ret_works`: collections run as they should, also during a pause. Returns 0 if they do and sampling is not paused.
+ * Otherwise -errno, and `*ret_reason` says why: it is `paused`, a constant, or in `text`.
  */
-int health_judge(const struct health *health, char text[HEALTH_TEXT_MAX], const char **ret_reason);
+int health_judge(const struct health *health, char text[HEALTH_TEXT_MAX], bool *ret_works,
+		 const char **ret_reason);
 
 #endif

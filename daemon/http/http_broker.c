@@ -100,12 +100,15 @@ static void answer_health(struct http_broker *broker)
 {
 	const struct http_source *source = broker->settings.source;
 	const char *reason = NULL;
-	int r = source->health(source->userdata, &reason);
+	bool works = false;
+	int r = source->health(source->userdata, &works, &reason);
 	_cleanup_free_ char *cut =
 		r < 0 ? strndup(reason ? reason : strerror(-r), HTTP_WIRE_TEXT_MAX - 1) : NULL;
 
 	tell(broker,
-	     &(struct http_message){.type = HTTP_TELL_HEALTH, .error = r < 0 ? (u32)-r : 0, .text = cut}, -1);
+	     &(struct http_message){
+		     .type = HTTP_TELL_HEALTH, .error = r < 0 ? (u32)-r : 0, .value = works, .text = cut},
+	     -1);
 }
 
 static void answer(struct http_broker *broker, const struct http_message *question)

@@ -63,9 +63,10 @@ struct http_source {
 
 	/*
 	 * Returns 0 while pebsd samples or serves a replay. Otherwise returns a negative value, and
-	 * *ret_reason says why; the source owns it.
+	 * *ret_reason says why; the source owns it. `*ret_works`: pebsd itself works, so a restart would not help: sampling
+	 * is paused, or others have the counters.
 	 */
-	int (*health)(void *userdata, const char **ret_reason);
+	int (*health)(void *userdata, bool *ret_works, const char **ret_reason);
 
 	/* Zeroed: profiles are not served. */
 	struct http_profiles profiles;

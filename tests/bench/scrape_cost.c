@@ -395,9 +395,10 @@ static u64 sequence_of(void *userdata)
 	return host->each_anew ? ++host->sequence : host->sequence;
 }
 
-static int health(void *userdata, const char **ret_reason)
+static int health(void *userdata, bool *ret_works, const char **ret_reason)
 {
 	(void)userdata;
+	*ret_works = true;
 	*ret_reason = NULL;
 	return 0;
 }

@@ -64,9 +64,10 @@ static int render(void *userdata, bool openmetrics, char **ret_text, size_t *ret
 	return 0;
 }
 
-static int health(void *userdata, const char **ret_reason)
+static int health(void *userdata, bool *ret_works, const char **ret_reason)
 {
 	(void)userdata;
+	*ret_works = true;
 	*ret_reason = NULL;
 	return 0;
 }

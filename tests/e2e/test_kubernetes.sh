@@ -92,8 +92,14 @@ for name in "pod-logs", "container-logs":
 (port,) = container["ports"]
 annotations = template["metadata"]["annotations"]
 expect("annotated port", annotations["prometheus.io/port"], str(port["containerPort"]))
-expect("probes", {container[probe][kind]["port"] for probe, kind in
-                  (("readinessProbe", "httpGet"), ("livenessProbe", "tcpSocket"))}, {port["name"]})
+# A pause must make the pod not ready, and must not end it: test_pause.sh.
+for probe, path in ("readinessProbe", "/readyz"), ("livenessProbe", "/healthz"):
+    expect(probe, container[probe]["httpGet"], {"path": path, "port": port["name"]})
+    if f"| {probe.removesuffix('Probe')} | `{path}` |" not in readme:
+        complain(f"README.md does not say what the {probe} asks")
+with open("daemon/http/server/http_server.h") as file:
+    seconds = int(re.search(r"^#define HTTP_ANSWER_SECONDS +(\d+)", file.read(), re.M).group(1))
+expect("timeouts", [container[probe]["timeoutSeconds"] > seconds for probe in ("readinessProbe", "livenessProbe")], [True, True])
 (endpoint,) = monitor["spec"]["podMetricsEndpoints"]
 expect("scraped port", endpoint["port"], port["name"])
 expect("scraped path", endpoint["path"], annotations["prometheus.io/path"])

@@ -14,9 +14,10 @@ seen() {
 	status | jq .samples.seen
 }
 
-# healthz CODE: leaves the text in $work/said
-healthz() {
-	expect 'healthz' "$1" "$(fetch "$work/said" --write-out '%{http_code}' "http://127.0.0.1:$port/healthz")"
+# readyz CODE: leaves the text in $work/said. A pause leaves /healthz as it is, so that nothing restarts pebsd for it.
+readyz() {
+	expect 'healthz' '200 ok' "$(fetch "$work/said" --write-out '%{http_code} ' "http://127.0.0.1:$port/healthz")$(cat "$work/said")"
+	expect 'readyz' "$1" "$(fetch "$work/said" --write-out '%{http_code}' "http://127.0.0.1:$port/readyz")"
 }
 
 # metric NAME [LABEL]: prints the sum of the series of this metric, or `absent`
@@ -58,7 +59,7 @@ until_true 'samples come' more_seen
 expect 'paused before' false "$(status | jq .paused)"
 expect 'time paused before' 0 "$(paused_seconds)"
 expect 'the metric before' 0 "$(metric pebsd_paused)"
-healthz 200
+readyz 200
 ctl watch >"$work/watched" &
 others=$!
 # pebsctl is watching as soon as it has shown something.
@@ -74,8 +75,8 @@ grep -q '^Paused until .pebsctl resume.: ' "$work/said" || fail "pause does not 
 before=$(seen)
 expect 'status while paused' '[true,null]' "$(status | jq -c '[.paused, .paused_until]')"
 expect 'the metric while paused' 1 "$(metric pebsd_paused)"
-healthz 503
-grep -q '^paused until .pebsctl resume.$' "$work/said" || fail "healthz does not say why: $(cat "$work/said")"
+readyz 503
+grep -q '^paused until .pebsctl resume.$' "$work/said" || fail "readyz does not say why: $(cat "$work/said")"
 ctl status | grep -qi 'paused' || fail "status does not say it: $(ctl status)"
 sleep 1
 expect 'samples while paused' "$before" "$(seen)"
@@ -86,7 +87,7 @@ exits 'resume' 0 ctl resume
 # shellcheck disable=SC2016 # the backticks are part of the output
 expect 'what resume says' 'The pause has ended; `pebsctl status` shows what is sampled.' "$(cat "$work/said")"
 expect 'paused after' false "$(status | jq .paused)"
-healthz 200
+readyz 200
 until_true 'it samples after the pause' more_seen
 accounted 'after a pause'
 exits 'resume again' 0 ctl resume
@@ -99,8 +100,8 @@ first=$(uptime_ms)
 exits 'a long pause' 0 ctl pause --for 1h
 ctl --json pause --for 2m | jq -r .paused_until >"$work/until"
 expect 'until when' "$(cat "$work/until")" "$(status | jq -r .paused_until)"
-healthz 503
-grep -q "^paused until $(cat "$work/until")" "$work/said" || fail "healthz does not say until when: $(cat "$work/said")"
+readyz 503
+grep -q "^paused until $(cat "$work/until")" "$work/said" || fail "readyz does not say until when: $(cat "$work/said")"
 begin=$(uptime_ms)
 ctl --json pause --for 2s | jq -r .paused_until >"$work/until"
 until_is 'paused when its time is over' false is_paused

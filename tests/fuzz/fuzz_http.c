@@ -66,9 +66,10 @@ static int view(void *userdata, const struct http_view *of, char **ret_text, siz
 	return json(userdata, ret_text, ret_length);
 }
 
-static int health(void *userdata, const char **ret_reason)
+static int health(void *userdata, bool *ret_works, const char **ret_reason)
 {
 	(void)userdata;
+	*ret_works = true;
 	(void)ret_reason;
 	return 0;
 }

@@ -71,9 +71,10 @@ static int view(void *userdata, const struct http_view *of, char **ret_text, siz
 	return n++ % 2 ? -EAGAIN : *ret_text ? 0 : -ENOMEM;
 }
 
-static int health(void *userdata, const char **ret_reason)
+static int health(void *userdata, bool *ret_works, const char **ret_reason)
 {
 	(void)userdata;
+	*ret_works = true;
 	*ret_reason = "paused";
 	return -ECANCELED;
 }

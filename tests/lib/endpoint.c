@@ -59,10 +59,11 @@ static int render_alerts(void *userdata, char **ret_text, size_t *ret_length)
 	return render_json(userdata, "alerts", ret_text, ret_length);
 }
 
-static int health(void *userdata, const char **ret_reason)
+static int health(void *userdata, bool *ret_works, const char **ret_reason)
 {
 	const struct endpoint_figures *source = userdata;
 
+	*ret_works = source->works;
 	*ret_reason = "every event was refused";
 	return source->health_error;
 }

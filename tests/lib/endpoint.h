@@ -28,6 +28,7 @@ struct endpoint_figures {
 	int metrics_error;
 	int json_error;
 	int health_error;
+	bool works;
 };
 
 struct endpoint {

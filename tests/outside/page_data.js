@@ -207,7 +207,7 @@ window.fixture = {mode: '', asked: [], hold: null};
 	const off = 'No history is stored: keep = no in [history]. `keep = yes` in [history] stores one, see pebsd.conf(5).\n';
 	// The status and the reply to a request.
 	function reply(path, query) {
-		if (path === '/healthz')
+		if (path === '/readyz')
 			return fixture.mode === 'paused' ? [503, 'paused until 2026-01-15T12:10:00Z\n'] : [200, 'ok\n'];
 		if (path === '/top.json')
 			return [200, top()];

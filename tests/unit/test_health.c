@@ -6,12 +6,14 @@
 
 #define SECOND_US 1000000ULL
 
-static void expect(const struct health *health, int error, const char *reason)
+static void expect(const struct health *health, int error, bool works, const char *reason)
 {
 	char text[HEALTH_TEXT_MAX];
 	const char *found = "";
+	bool found_works = !works;
 
-	cr_expect_eq(health_judge(health, text, &found), error);
+	cr_expect_eq(health_judge(health, text, &found_works, &found), error);
+	cr_expect_eq(found_works, works);
 	cr_expect_str_eq(found, reason);
 }
 
@@ -19,13 +21,23 @@ Test(health, the_first_reason_is_given)
 {
 	struct health health = {.age_us = SECOND_US, .interval_us = SECOND_US};
 
-	expect(&health, 0, "");
+	expect(&health, 0, true, "");
 	health.collection_error = -ENOMEM;
-	expect(&health, -ENOMEM, "the last collection failed; see the log");
+	expect(&health, -ENOMEM, false, "the last collection failed; see the log");
 	health.age_us = 12 * SECOND_US;
-	expect(&health, -ETIME, "no collection for 12s; see the log");
+	expect(&health, -ETIME, false, "no collection for 12s; see the log");
 	health.collection_error = 0;
-	expect(&health, -ETIME, "no collection for 12s; see the log");
-	health.paused = "paused until `pebsctl resume`";
-	expect(&health, -ECANCELED, "paused until `pebsctl resume`");
+	expect(&health, -ETIME, false, "no collection for 12s; see the log");
+}
+
+Test(health, a_paused_pebsd_works_while_collections_run)
+{
+	struct health health = {
+		.age_us = SECOND_US, .interval_us = SECOND_US, .paused = "paused until `pebsctl resume`"};
+
+	expect(&health, -ECANCELED, true, "paused until `pebsctl resume`");
+	health.collection_error = -ENOMEM;
+	expect(&health, -ENOMEM, false, "the last collection failed; see the log");
+	health.age_us = 12 * SECOND_US;
+	expect(&health, -ETIME, false, "no collection for 12s; see the log");
 }

@@ -136,21 +136,31 @@ Test(http, metrics_that_cannot_be_made)
 	endpoint_stop(&server);
 }
 
-Test(http, health_and_its_reason)
+Test(http, health_and_readiness_and_the_reason)
 {
+	static const struct {
+		int error;
+		bool works;
+		const char *path;
+		unsigned status;
+	} cases[] = {
+		{0, true, "/healthz", 200},        {0, true, "/readyz", 200},
+		{-ENODEV, true, "/healthz", 200},  {-ENODEV, true, "/readyz", 503},
+		{-ENODEV, false, "/healthz", 503}, {-ENODEV, false, "/readyz", 503},
+	};
 	struct endpoint server;
-	struct http_client client;
 
 	endpoint_start(&server);
-	client = http_client_get(&server, "/healthz", "");
-	cr_expect_eq(http_client_status(&client), 200);
-	expect_body(&client, "ok\n");
-	http_client_done(&client);
-	server.source.health_error = -ENODEV;
-	client = http_client_get(&server, "/healthz", "");
-	cr_expect_eq(http_client_status(&client), 503);
-	expect_body(&client, "every event was refused\n");
-	http_client_done(&client);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct http_client client;
+
+		server.source.health_error = cases[i].error;
+		server.source.works = cases[i].works;
+		client = http_client_get(&server, cases[i].path, "");
+		cr_expect_eq(http_client_status(&client), cases[i].status, "%zu: %s", i, client.data);
+		expect_body(&client, cases[i].status == 200 ? "ok\n" : "every event was refused\n");
+		http_client_done(&client);
+	}
 	endpoint_stop(&server);
 }
 
@@ -214,7 +224,8 @@ Test(http, figures_and_alerts_as_json)
 
 Test(http, no_answer_is_kept_guessed_at_or_framed)
 {
-	static const char *const paths[] = {"/metrics", "/healthz", "/none", "/debug/pprof/memory?cgroup=/a"};
+	static const char *const paths[] = {"/metrics", "/healthz", "/readyz", "/none",
+					    "/debug/pprof/memory?cgroup=/a"};
 	struct endpoint server;
 
 	endpoint_start(&server);
@@ -241,7 +252,8 @@ Test(http, a_page_that_loads_nothing_but_figures)
 		  strstr(client.data, "frame-ancestors 'none'"));
 	cr_expect_not(strstr(client.data, "unsafe-"));
 	cr_expect(strstr(client.data, "<h1>pebsd <small>" PEBSD_VERSION "</small></h1>"));
-	cr_expect(strstr(client.data, "href=\"metrics\"") && strstr(client.data, "href=\"healthz\""));
+	cr_expect(strstr(client.data, "href=\"metrics\"") && strstr(client.data, "href=\"healthz\"") &&
+		  strstr(client.data, "href=\"readyz\""));
 	cr_expect(strstr(client.data, "'top.json'") && strstr(client.data, "'alerts.json'"));
 	cr_expect(strstr(client.data, "Origin of the samples: replay."));
 	/*
@@ -262,7 +274,7 @@ Test(http, a_page_that_loads_nothing_but_figures)
 Test(http, head_is_get_without_the_body)
 {
 	static const char *const paths[] = {"/",        "/metrics", "/top.json", "/alerts.json",
-					    "/healthz", "/none"};
+					    "/healthz", "/readyz",  "/none"};
 	struct endpoint server;
 
 	endpoint_start(&server);
@@ -301,7 +313,8 @@ Test(http, unknown_paths_and_methods)
 		http_client_done(&client);
 	}
 	client = http_client_get(&server, "/none", "");
-	cr_expect(strstr(client.data, "/metrics") && strstr(client.data, "/healthz"));
+	cr_expect(strstr(client.data, "/metrics") && strstr(client.data, "/healthz") &&
+		  strstr(client.data, "/readyz"));
 	http_client_done(&client);
 	for (size_t i = 0; i < ARRAY_SIZE(methods); i++) {
 		client = http_client_exchange(

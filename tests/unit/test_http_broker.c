@@ -110,7 +110,13 @@ Test(http_broker, what_it_answers)
 	cr_assert_eq(receive(&answer, &fd), 1);
 	cr_expect_eq(answer.type, HTTP_TELL_HEALTH);
 	cr_expect_eq(answer.error, EIO);
+	cr_expect_eq(answer.value, 0);
 	cr_expect_str_eq(answer.text, "every event was refused");
+	endpoint.source.works = true;
+	ask(&(struct http_message){.type = HTTP_ASK_HEALTH});
+	cr_assert_eq(receive(&answer, &fd), 1);
+	cr_expect_eq(answer.error, EIO);
+	cr_expect_eq(answer.value, 1);
 	/* The source of this endpoint offers no profiles. */
 	ask(&(struct http_message){.type = HTTP_ASK_PROFILE, .number = 7, .value = 1, .text = "/a"});
 	cr_assert_eq(receive(&answer, &fd), 1);

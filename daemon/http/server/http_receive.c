@@ -46,9 +46,10 @@ static int receive_health(struct http_server *server, const struct http_message 
 	struct http_requesters requesters;
 	int r = http_questions_answered(&server->questions, HTTP_QUESTION_HEALTH, 0, &requesters);
 
-	free(server->health);
-	server->health = strdup(message->text);
-	server->unhealthy = (int)message->error;
+	free(server->reason);
+	server->reason = strdup(message->text);
+	server->unready = (int)message->error;
+	server->works = message->error == 0 || message->value != 0;
 	answer_all(&requesters, 0);
 	return r;
 }

@@ -102,7 +102,9 @@ static enum MHD_Result send_metrics(struct http_server *server, struct http_conn
 			 state);
 }
 
-static enum MHD_Result send_health(struct http_server *server, struct http_connection *connection)
+/* `samples`: whether pebsd also samples, and not only works. */
+static enum MHD_Result send_health(struct http_server *server, struct http_connection *connection,
+				   bool samples)
 {
 	_cleanup_free_ char *text = NULL;
 
@@ -110,9 +112,9 @@ static enum MHD_Result send_health(struct http_server *server, struct http_conne
 		return ask(server, connection, HTTP_QUESTION_HEALTH, 0);
 	if (connection->error)
 		return send_too_late(connection->library);
-	if (!server->unhealthy)
+	if (samples ? !server->unready : server->works)
 		return http_send_text(connection->library, MHD_HTTP_OK, "ok\n");
-	if (asprintf(&text, "%s\n", server->health ? server->health : strerror(server->unhealthy)) < 0) {
+	if (asprintf(&text, "%s\n", server->reason ? server->reason : strerror(server->unready)) < 0) {
 		text = NULL;
 		return MHD_NO;
 	}
@@ -242,7 +244,9 @@ enum MHD_Result http_requests_answer(void *userdata, struct MHD_Connection *libr
 	if (strcmp(path, "/metrics") == 0)
 		return send_metrics(server, connection, state);
 	if (strcmp(path, "/healthz") == 0)
-		return send_health(server, connection);
+		return send_health(server, connection, false);
+	if (strcmp(path, "/readyz") == 0)
+		return send_health(server, connection, true);
 	if (strcmp(path, HTTP_PROFILE_PATH) == 0)
 		return strcmp(method, MHD_HTTP_METHOD_GET) == 0 ? send_waited(server, connection, NULL)
 								: http_send_not_allowed(library, "GET");
@@ -258,7 +262,7 @@ enum MHD_Result http_requests_answer(void *userdata, struct MHD_Connection *libr
 	return http_send_text(
 		library, MHD_HTTP_NOT_FOUND,
 		server->profiles
-			? "No page has this name. The pages are /, /metrics, /top.json, /alerts.json, /timeline.json, /range.json, /explain.json, /zoom.json, /healthz and " HTTP_PROFILE_PATH
+			? "No page has this name. The pages are /, /metrics, /top.json, /alerts.json, /timeline.json, /range.json, /explain.json, /zoom.json, /healthz, /readyz and " HTTP_PROFILE_PATH
 			  ".\n"
-			: "No page has this name. The pages are /, /metrics, /top.json, /alerts.json, /timeline.json, /range.json, /explain.json, /zoom.json and /healthz.\n");
+			: "No page has this name. The pages are /, /metrics, /top.json, /alerts.json, /timeline.json, /range.json, /explain.json, /zoom.json, /healthz and /readyz.\n");
 }

@@ -569,7 +569,7 @@ struct http_server *http_server_free(struct http_server *server)
 	http_cache_done(&server->cache);
 	free(server->origin);
 	free(server->hosts);
-	free(server->health);
+	free(server->reason);
 	free(server);
 	return NULL;
 }

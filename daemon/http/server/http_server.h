@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The HTTP server, in the process that speaks HTTP: /metrics, /healthz, profiles if they are enabled, and a
- * page at / that shows /top.json and /alerts.json. It requests the contents from pebsd, each only once even
+ * The HTTP server, in the process that speaks HTTP: /metrics, /healthz, /readyz, profiles if they are enabled,
+ * and a page at / that shows /top.json and /alerts.json. It requests the contents from pebsd, each only once even
  * if many clients wait for it.
  *
  * No client can block it. Each connection serves one request and lasts at most HTTP_TIMEOUT_SECONDS, even if

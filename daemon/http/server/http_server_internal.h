@@ -51,8 +51,10 @@ struct http_server {
 	bool ended;
 	char *origin;
 	char *hosts;
-	int unhealthy; /* last state from pebsd: an errno; 0: healthy */
-	char *health;
+	/* The last state from pebsd. */
+	int unready; /* an errno; 0: it samples */
+	bool works;  /* pebsd itself works, whether it samples or not */
+	char *reason;
 	sd_event_source *accepting[HTTP_LISTENERS_MAX];
 	sd_event_source *io;
 	sd_event_source *line;

@@ -78,10 +78,11 @@ enum http_message_type {
 	/* Answers, in the order of the questions, except those on profiles and views. */
 	/* Answers no question. `value`: HTTP_SETTING_*; `text`: the origin, a newline, hosts. */
 	HTTP_TELL_SETTINGS,
-	HTTP_TELL_SAME,    /* `form`: the body that the requester has is current */
-	HTTP_TELL_BODY,    /* `form`; `value`: its generation; `size` bytes in a descriptor */
-	HTTP_TELL_FAILED,  /* `form`, `error` */
-	HTTP_TELL_HEALTH,  /* `error` 0: healthy; otherwise `text` says why not */
+	HTTP_TELL_SAME,   /* `form`: the body that the requester has is current */
+	HTTP_TELL_BODY,   /* `form`; `value`: its generation; `size` bytes in a descriptor */
+	HTTP_TELL_FAILED, /* `form`, `error` */
+	/* `error` 0: pebsd samples; otherwise `text` says why not, and `value` is 1 if pebsd itself works, or 0. */
+	HTTP_TELL_HEALTH,
 	HTTP_TELL_READY,   /* `number` of a profile or view; `size` bytes in a descriptor */
 	HTTP_TELL_REFUSED, /* `number` of a profile or view, `error`, `text` */
 	/* Answers no question: accept no more connections, answer the current ones, then end. */

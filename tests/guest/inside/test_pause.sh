@@ -48,9 +48,10 @@ begin_us=$(now_us)
 exits 'pause' 0 pebsctl pause
 after_us=$(now_us)
 expect 'events of pebsd while paused' 0 "$(pebsd_events)"
-expect 'healthz while paused' 503 \
-	"$(curl --silent --output "$work/health" --write-out '%{http_code}' http://127.0.0.1:9754/healthz)"
-grep -q '^paused until' "$work/health" || fail "healthz does not say why: $(cat "$work/health")"
+expect 'healthz while paused' ok "$(curl --silent --max-time 10 http://127.0.0.1:9754/healthz)"
+expect 'readyz while paused' 503 \
+	"$(curl --silent --output "$work/ready" --write-out '%{http_code}' http://127.0.0.1:9754/readyz)"
+grep -q '^paused until' "$work/ready" || fail "readyz does not say why: $(cat "$work/ready")"
 systemctl show --property=StatusText pebsd.service >"$work/text"
 grep -q 'paused until' "$work/text" || fail "the unit's status does not say it: $(cat "$work/text")"
 before=$(delivered)
