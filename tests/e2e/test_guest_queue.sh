@@ -141,6 +141,11 @@ test_of alone 'echo passed alone 9' '# kernels: 7' '# cpus: 2' '# cpu 1: isolate
 runs '7' alone short
 [ "$(cut -d ' ' -f 2,3 ran | sort | paste -s -d ';')" = '7 short;7,skylake-server,2,isolated alone' ] || fail "$(cat ran)"
 rm plays/alone tests/guest/inside/test_alone.sh
+# A test may ask for a root with container runtimes.
+test_of contained 'echo passed contained 9' '# kernels: 7' '# root: podman'
+runs '7' contained
+[ "$(cut -d ' ' -f 2,3 ran)" = '7,initrd-podman contained' ] || fail "$(cat ran)"
+rm plays/contained tests/guest/inside/test_contained.sh
 # The short run may use fewer machines than the long one.
 test_of some 'echo passed some 9' '# kernels: 7' '# machines: haswell zen3' '# short machines: zen3'
 runs '7'

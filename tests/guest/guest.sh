@@ -8,9 +8,10 @@
 #                                    $DIRECTORY/KIND.NUMBER
 #   guest.sh --shell KIND            a root shell in the guest, on this terminal; `poweroff -ff` or Ctrl-A X ends it
 #   guest.sh --layout SERIES         prints `pmu layout` of that kernel: for image.sh, which has made its initrd
-# KIND is SERIES[,MACHINE[,CPUS[,small][,whole][,isolated]]]: a kernel series, the machine of daemon/model whose PMU the emulator
-# imitates with tests/guest/pmu/ (default skylake-server), and the number of CPUs (1 or 2, default 1). With "small",
-# process 1 is inside/small_init.sh instead of systemd. With "whole", the root is the complete one of image.sh. With
+# KIND is SERIES[,MACHINE[,CPUS[,small][,whole|,RUNTIMES][,isolated]]]: a kernel series, the machine of daemon/model whose
+# PMU the emulator imitates with tests/guest/pmu/ (default skylake-server), and the number of CPUs (1 or 2, default 1).
+# With "small", process 1 is inside/small_init.sh instead of systemd. With "whole", the root is the complete one of
+# image.sh. With podman, docker or machines for RUNTIMES, it has that group of container runtimes (root.sh). With
 # "isolated", the kernel isolates CPU 1. The guest's time is counted in instructions: two runs of the same tests are
 # identical.
 #
@@ -41,9 +42,10 @@ case ${1:-} in
 	shift 2
 	;;
 esac
-[ $# -ge 1 ] || fail "usage: guest.sh [--shell | --layout] SERIES[,MACHINE[,CPUS[,small][,whole][,isolated]]] [TEST...]"
+[ $# -ge 1 ] || fail "usage: guest.sh [--shell | --layout] SERIES[,MACHINE[,CPUS[,small][,whole|,RUNTIMES][,isolated]]] [TEST...]"
 kind=$1
 IFS=, read -r series machine_name cpus words_of_kind <<<"$kind"
+runtimes=$(tr , '\n' <<<"$words_of_kind" | grep -x -E 'podman|docker|machines') || :
 : "${machine_name:=skylake-server}" "${cpus:=1}"
 shift
 if [ -z "$shell$queue$layout" ]; then
@@ -82,6 +84,7 @@ first_process=/sbin/init
 [[ ,$words_of_kind, != *,small,* ]] || first_process=/usr/lib/pebsd-tests/small_init.sh
 root=$output/initrd
 [[ ,$words_of_kind, != *,whole,* ]] || root=$output/initrd-whole
+[ -z "$runtimes" ] || root=$output/initrd-$runtimes
 words+=" rdinit=$first_process"
 [[ ,$words_of_kind, != *,isolated,* ]] || words+=' isolcpus=1'
 case $machine_name in
@@ -93,6 +96,7 @@ pmu=$BUILD/tests/guest/pmu_plugin.so,machine=$machine_name,cpus=$cpus,icount=$IC
 # Megabytes. A root in memory takes its space from the first node, and test_hardware.sh needs another 300.
 memory=1024
 [[ ,$words_of_kind, != *,whole,* ]] || memory=1536
+[ -z "$runtimes" ] || memory=2048
 # Two sockets with one CPU and half of the memory each. Memory of the other socket is remote.
 topology=("$cpus")
 if [ "$cpus" = 2 ]; then
@@ -116,11 +120,11 @@ fi
 
 # make_image: makes the image once per run of run.sh.
 make_image() {
+	local made=0 mark=$queue/$series${runtimes:+-$runtimes}.image
 	[ -z "${GUEST_EMULATOR:-}" ] || return 0
-	[ -z "$queue" ] || [ ! -e "$queue/$series.image" ] || return "$(cat "$queue/$series.image")"
-	local made=0
-	"$here/image.sh" "$series" >"$output/image.log" 2>&1 || made=$?
-	[ -z "$queue" ] || echo "$made" >"$queue/$series.image"
+	[ -z "$queue" ] || [ ! -e "$mark" ] || return "$(cat "$mark")"
+	"$here/image.sh" "$series" ${runtimes:+"$runtimes"} >"$output/image.log" 2>&1 || made=$?
+	[ -z "$queue" ] || echo "$made" >"$mark"
 	return $made
 }
 

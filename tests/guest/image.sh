@@ -3,13 +3,14 @@
 # Makes everything that a guest needs to boot: the emulator, a kernel of a series, its root, and on top of that
 # root pebsd as `make install` leaves it, the tests and their programs. pebsd must be built. The emulator, the
 # kernel and the root are made only if the cache lacks them.
-#   image.sh SERIES
-# Leaves $BUILD/guest/SERIES/initrd, and initrd-whole with everything that Debian installed.
+#   image.sh SERIES             leaves $BUILD/guest/SERIES/initrd, and initrd-whole with everything that Debian installed
+#   image.sh SERIES RUNTIMES    leaves initrd-RUNTIMES, with this group of container runtimes (root.sh) and the modules that
+#                               they load
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 
-[ $# = 1 ] || fail "usage: image.sh SERIES"
-series=$1
+[ $# = 1 ] || [ $# = 2 ] || fail "usage: image.sh SERIES [RUNTIMES]"
+series=$1 runtimes=${2:-}
 set -o pipefail
 here=${0%/*}
 release=$(release_of "$series")
@@ -18,7 +19,7 @@ output=$guest/$series
 mkdir -p "$output"
 "$here/emulator.sh"
 "$here/kernel.sh" "$series"
-"$here/root.sh" "$release"
+"$here/root.sh" "$release" ${runtimes:+"$runtimes"}
 
 tree=$(mktemp -d "$output/overlay.XXXXXX")
 trap 'rm -rf "$tree"' EXIT
@@ -54,8 +55,16 @@ chmod 755 "$tree"
 # perf, apt and their dependencies only if a test needs the complete root: a guest needs a second to copy ten megabytes.
 whole=$(mktemp -d "$output/whole.XXXXXX")
 trap 'rm -rf "$tree" "$whole"' EXIT
-zstd -q -d -c "$(cached root "$release")" | (cd "$whole" && cpio --extract --make-directories --preserve-modification-time --quiet)
+zstd -q -d -c "$(cached root "$release${runtimes:+-$runtimes}")" | (cd "$whole" && cpio --extract --make-directories --preserve-modification-time --quiet)
 cp -a "$tree/." "$whole/"
+if [ -n "$runtimes" ]; then
+	modules=usr/lib/modules/$(cat "$kernel/release")
+	mkdir -p "$whole/$modules"
+	(cd "$kernel/$modules" && cp -a --parents modules.{builtin,builtin.modinfo,order} kernel/fs/{autofs,overlayfs} \
+		kernel/drivers/net/{dummy,macvlan,tun,veth}.ko.xz kernel/net/{802,bridge,llc,netfilter,ipv4/netfilter,ipv6/netfilter} \
+		"$whole/$modules/")
+	chroot "$whole" depmod "$(cat "$kernel/release")"
+fi
 NAMES='perf|perf-core|gconv|python3[^/]*|libpython3[^/]*|perl[^/]*|libperl[^/]*|libslang[^/]*|libdb-[^/]*'
 NAMES+='|libopencsd[^/]*|libbabeltrace[^/]*|apt|apt-[^/]*|libapt-[^/]*|libstdc\+\+[^/]*|gpgv|ldconfig|systemd-networkd'
 NAMES+='|libRmath.a|libmvec[^/]*|dpkg'
@@ -74,6 +83,11 @@ if [ ! -e "$layout" ]; then
 	mv "$layout.new" "$layout"
 fi
 cp "$layout" "$whole/usr/lib/pebsd-tests/layout"
+if [ -n "$runtimes" ]; then
+	archive -v "/($NAMES)(/|\$)" >"$output/initrd-$runtimes.new"
+	mv "$output/initrd-$runtimes.new" "$output/initrd-$runtimes"
+	exit
+fi
 archive -v "/($NAMES)(/|\$)" >"$output/initrd.new"
 (cat "$output/initrd.new" && archive "/($NAMES)(/|\$)") >"$output/initrd-whole.new"
 mv "$output/initrd.new" "$output/initrd"
