@@ -19,6 +19,7 @@ DOC_PACKAGES = cmark-gfm mandoc python3
 DEVELOP_PACKAGES = clang-format clang-tidy cppcheck faketime git libclang-rt-14-dev mmdebstrap shellcheck
 GUEST_PACKAGES = apt cpio debian-archive-keyring lz4 mmdebstrap xz-utils zstd
 PACKAGE_PACKAGES = debhelper dpkg-dev fakeroot lintian
+IMAGE_PACKAGES = curl debian-archive-keyring jq mmdebstrap python3-yaml umoci
 HARDWARE_PACKAGES = jq linux-perf
 PICTURE_PACKAGES = chromium fonts-dejavu-core jq
 OUTSIDE_PACKAGES = chromium curl fonts-dejavu-core golang-go jq linux-perf nginx-light openssl
@@ -616,9 +617,18 @@ deb: ## make a Debian package in build/deb, checked by lintian (needs Debian's p
 	$(call with,$(PACKAGE_PACKAGES))
 	@tests/tools/package.sh $(abspath $(BUILD))/deb $(VERSION)
 
-test-package: deb ## install, upgrade and purge the package in a new, minimal Debian 12 root (needs root, mmdebstrap, some minutes)
-	@$(DEPS) --if-debian mmdebstrap
-	@$(RUN_TESTS) -t 1200 -c 'tests/tools/package_root.sh $(BUILD)/deb/pebsd_$(VERSION)_*.deb'
+# The name of the image without its version, as in config/kubernetes/daemonset.yaml.
+IMAGE_NAME ?= registry.example/pebsd
+PACKAGE_FILE = $(BUILD)/deb/pebsd_$(VERSION)_*.deb
+IMAGE_FILE = $(BUILD)/image/pebsd-$(VERSION).oci.tar
+
+image: deb ## make an OCI image of the package in build/image, with only what pebsd and pebsctl need: IMAGE_NAME= (deps-image)
+	@$(DEPS) --if-debian $(IMAGE_PACKAGES)
+	@tests/tools/image.sh $(PACKAGE_FILE) $(BUILD)/image $(IMAGE_NAME)
+
+test-package: deb image ## install, upgrade and purge the package in a new, minimal Debian 12 root, and test the image (needs root, some minutes)
+	@$(RUN_TESTS) -t 1200 -c 'tests/tools/package_root.sh $(PACKAGE_FILE)' \
+		'tests/tools/image_root.sh $(PACKAGE_FILE) $(IMAGE_FILE) $(IMAGE_NAME)'
 
 reproducible: ## build twice, in different places and environments, and compare the bytes (some minutes)
 	@BUILD=$(BUILD) tests/tools/reproducible.sh
@@ -637,12 +647,14 @@ deps-guest: PACKAGES = $(GUEST_PACKAGES)
 deps-guest: ## install what test-guest needs
 deps-package: PACKAGES = $(PACKAGE_PACKAGES)
 deps-package: ## install what deb needs
+deps-image: PACKAGES = $(PACKAGE_PACKAGES) $(IMAGE_PACKAGES)
+deps-image: ## install what image and test-package need
 deps-bench: PACKAGES = $(BENCH_PACKAGES)
 deps-bench: ## install the tools that bench compares with pebsd
 deps-docs: ## install what docs needs
 	@$(DEPS) $(DOC_PACKAGES)
 
-deps deps-test deps-develop deps-outside deps-guest deps-package deps-bench:
+deps deps-test deps-develop deps-outside deps-guest deps-package deps-image deps-bench:
 	@$(DEPS) $(BUILD_PACKAGES) $(PACKAGES)
 
 # clang builds the fuzzers next to the plain build, and they run there: $(call fuzz,GOAL)

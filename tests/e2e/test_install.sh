@@ -34,7 +34,6 @@ usr/share/doc/pebsd/LICENSE 644
 usr/share/doc/pebsd/grafana/README.md 644
 usr/share/doc/pebsd/grafana/fleet.json 644
 usr/share/doc/pebsd/grafana/host.json 644
-usr/share/doc/pebsd/kubernetes/Containerfile 644
 usr/share/doc/pebsd/kubernetes/README.md 644
 usr/share/doc/pebsd/kubernetes/daemonset.yaml 644
 usr/share/doc/pebsd/kubernetes/podmonitor.yaml 644

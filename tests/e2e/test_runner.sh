@@ -41,6 +41,7 @@ script() {
 }
 
 script good 'exit 0'
+script measuring 'echo some work; echo "measured: 7 MiB"'
 script bad 'echo why it failed; exit 1'
 script lacking 'echo starting; echo needs a PMU; exit 77'
 script crash 'kill -SEGV $$'
@@ -51,6 +52,7 @@ script interrupted 'kill -INT $$; sleep 60'
 script parent 'sleep 61 & echo $! >child; exit 0'
 
 expect 0 '1 passed, 0 failed, 0 skipped' 'passed   good.sh' -- good.sh
+expect 0 '1 passed, 0 failed, 0 skipped' '^ *7 MiB$' -- measuring.sh
 expect 1 '1 passed, 1 failed, 0 skipped' '^why it failed$' 'failed: bad.sh: exit status 1' -- bad.sh good.sh
 expect 0 '1 passed, 0 failed, 1 skipped' '^skipped: lacking.sh: needs a PMU$' -- good.sh lacking.sh
 expect 1 '0 passed, 0 failed, 1 skipped' '^no test ran$' -- lacking.sh
