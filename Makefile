@@ -391,7 +391,7 @@ INSTALLED = $(OUT)/pebsd:sbin/pebsd $(OUT)/pebsctl:bin/pebsctl $(OUT)/pebsd-open
 	$(foreach unit,pebsd pebsd-opener pebsd-symbols,units/$(unit).socket:$(SYSTEM)/$(unit).socket) \
 	units/pebsd.polkit.rules:share/polkit-1/rules.d/pebsd.rules units/pebsd.catalog:lib/systemd/catalog/pebsd.catalog \
 	units/pebsd.sysusers.conf:lib/sysusers.d/pebsd.conf LICENSE:$(SHARE_DOC)/LICENSE \
-	$(foreach file,$(wildcard config/grafana/* config/kubernetes/* config/opentelemetry/* config/prometheus/*),\
+	$(foreach file,$(wildcard config/grafana/* config/kubernetes/*.* config/kubernetes/*/* config/opentelemetry/* config/prometheus/*),\
 		$(file):$(SHARE_DOC)/$(file:config/%=%)) \
 	$(foreach page,$(MANUALS),$(page):share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page))) \
 	$(foreach program,pebsd pebsctl,config/completion/$(program).bash:share/bash-completion/completions/$(program) \

@@ -36,7 +36,9 @@ usr/share/doc/pebsd/grafana/fleet.json 644
 usr/share/doc/pebsd/grafana/host.json 644
 usr/share/doc/pebsd/kubernetes/README.md 644
 usr/share/doc/pebsd/kubernetes/daemonset.yaml 644
-usr/share/doc/pebsd/kubernetes/podmonitor.yaml 644
+usr/share/doc/pebsd/kubernetes/kustomization.yaml 644
+usr/share/doc/pebsd/kubernetes/podmonitor/kustomization.yaml 644
+usr/share/doc/pebsd/kubernetes/podmonitor/podmonitor.yaml 644
 usr/share/doc/pebsd/mixed-fleet.conf 644
 usr/share/doc/pebsd/opentelemetry/README.md 644
 usr/share/doc/pebsd/opentelemetry/collector.yaml 644

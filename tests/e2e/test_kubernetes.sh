@@ -38,13 +38,38 @@ def expect(what, is_there, wanted):
 
 with open("config/kubernetes/daemonset.yaml") as file:
     objects = {one["kind"]: one for one in yaml.safe_load_all(file)}
-with open("config/kubernetes/podmonitor.yaml") as file:
+with open("config/kubernetes/podmonitor/podmonitor.yaml") as file:
     monitor = yaml.safe_load(file)
 
 expect("kinds", sorted(objects), ["ConfigMap", "DaemonSet", "Namespace", "ServiceAccount"])
 namespace = objects["Namespace"]["metadata"]["name"]
 for one in list(objects.values())[1:] + [monitor]:
     expect(one["kind"] + "'s namespace", one["metadata"]["namespace"], namespace)
+
+# kustomize: the base has all objects, and the image in the form in which `kustomize edit set image` changes it. The
+# component adds the PodMonitor and removes what it replaces.
+with open("config/kubernetes/kustomization.yaml") as file:
+    base = yaml.safe_load(file)
+with open("config/kubernetes/podmonitor/kustomization.yaml") as file:
+    component = yaml.safe_load(file)
+expect("kind of the base", (base["apiVersion"], base["kind"]), ("kustomize.config.k8s.io/v1beta1", "Kustomization"))
+expect("resources of the base", base["resources"], ["daemonset.yaml"])
+(image,) = base["images"]
+expect("image of the base", f'{image["newName"]}:{image["newTag"]}',
+       objects["DaemonSet"]["spec"]["template"]["spec"]["containers"][0]["image"])
+expect("name of the image in the base", image["name"], image["newName"])
+expect("kind of the component", (component["apiVersion"], component["kind"]), ("kustomize.config.k8s.io/v1alpha1", "Component"))
+expect("resources of the component", component["resources"], ["podmonitor.yaml"])
+(patch,) = component["patches"]
+expect("target of the patch", patch["target"], {"kind": "DaemonSet", "name": objects["DaemonSet"]["metadata"]["name"]})
+for step in yaml.safe_load(patch["patch"]):
+    expect("step of the patch", step["op"], "remove")
+    place = objects["DaemonSet"]
+    for key in step["path"].strip("/").split("/"):
+        if key not in place:
+            complain(f"the patch removes {step['path']}, which is not there")
+            break
+        place = place[key]
 
 daemon_set = objects["DaemonSet"]["spec"]
 template = daemon_set["template"]
@@ -153,6 +178,30 @@ mapfile -t command <"$directory/command"
 [ "${command[0]}" = /usr/sbin/pebsd ] || complain "the command is ${command[0]}"
 "$PEBSD" --check-config --config "$directory/etc/pebsd/pebsd.conf" "${command[@]:1}" >/dev/null ||
 	complain 'pebsd refuses the arguments'
+
+# The README's overlay, if a tool for it is here.
+build=''
+! command -v kubectl >/dev/null || build='kubectl kustomize'
+! command -v kustomize >/dev/null || build='kustomize build'
+mkdir "$directory/overlay"
+cp -r config/kubernetes "$directory/overlay/pebsd"
+# shellcheck disable=SC2016 # the backticks are Markdown
+sed -n '/^```yaml$/,/^```$/{/^```/!p}' config/kubernetes/README.md >"$directory/overlay/kustomization.yaml"
+if [ -n "$build" ]; then
+	$build config/kubernetes >"$directory/base.yaml" || complain 'kustomize refuses the base'
+	$build "$directory/overlay" >"$directory/built.yaml" || complain "kustomize refuses the README's overlay"
+	grep -q ' image: registry\.mine/pebsd:0' "$directory/built.yaml" || complain 'the overlay has another image'
+	grep -q '^kind: PodMonitor' "$directory/built.yaml" || complain 'the overlay has no PodMonitor'
+	! grep -q 'prometheus\.io/' "$directory/built.yaml" || complain 'the overlay has the annotations'
+	grep -q 'prometheus\.io/scrape' "$directory/base.yaml" || complain 'the base lacks the annotations'
+fi
+python3 - "$directory/overlay" <<'END' || complain "the README's overlay does not fit the files"
+import os, sys, yaml
+with open(sys.argv[1] + "/kustomization.yaml") as file:
+    overlay = yaml.safe_load(file)
+for place in overlay["resources"] + overlay["components"]:
+    assert os.path.exists(f"{sys.argv[1]}/{place}/kustomization.yaml"), place
+END
 
 image=$(cat "$directory/image")
 version=$("$PEBSD" --version | grep -o '[0-9.]*[0-9]' | head -n 1)
