@@ -17,7 +17,7 @@ TEST_PACKAGES = binutils dbus-daemon fish jq libdebuginfod1 libcriterion-dev lib
 	python3-yaml socat systemd zsh $(DOC_PACKAGES) groff-base
 DOC_PACKAGES = cmark-gfm mandoc python3
 DEVELOP_PACKAGES = clang-format clang-tidy cppcheck faketime git libclang-rt-14-dev mmdebstrap shellcheck
-GUEST_PACKAGES = apt cpio debian-archive-keyring lz4 mmdebstrap xz-utils zstd
+GUEST_PACKAGES = apt cpio debian-archive-keyring lz4 mmdebstrap python3-yaml xz-utils zstd
 PACKAGE_PACKAGES = debhelper dpkg-dev fakeroot lintian
 IMAGE_PACKAGES = curl debian-archive-keyring jq mmdebstrap python3-yaml umoci
 HARDWARE_PACKAGES = jq linux-perf

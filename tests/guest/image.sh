@@ -36,6 +36,11 @@ install "$here"/../hardware/{run.sh,perf_script.awk,figures.jq,judge.jq} "$BUILD
 install -m 644 "$here"/inside/*.jq "$here"/../bench/sample_price.txt "$BUILD"/tests/guest/*.so "$place/"
 # Includes the package of `make deb`, if there is one.
 find "$BUILD/deb" -maxdepth 1 -name 'pebsd_*.deb' -exec cp {} "$place/" \; 2>/dev/null || :
+# For test_image.sh: the DaemonSet, and the image of `make image`, if there is one.
+if [ "$runtimes" = podman ]; then
+	"$here/pod.py" config/kubernetes/daemonset.yaml >"$place/daemonset.json"
+	find "$BUILD/image" -maxdepth 1 -name 'pebsd-*.oci.tar' -exec cp {} "$place/" \; 2>/dev/null || :
+fi
 cp "$kernel/release" "$place/release"
 # Modules of KVM, for the virtual machine that test_guests.sh runs inside the guest.
 mkdir "$place/kvm"
