@@ -627,8 +627,10 @@ image: deb ## make an OCI image of the package in build/image, with only what pe
 	@tests/tools/image.sh $(PACKAGE_FILE) $(BUILD)/image $(IMAGE_NAME)
 
 test-package: deb image ## install, upgrade and purge the package in a new, minimal Debian 12 root, and test the image (needs root, some minutes)
+	+@$(PARALLEL) $(OUT)/tests/tools/fault_in_cgroups
 	@$(RUN_TESTS) -t 1200 -c 'tests/tools/package_root.sh $(PACKAGE_FILE)' \
-		'tests/tools/image_root.sh $(PACKAGE_FILE) $(IMAGE_FILE) $(IMAGE_NAME)'
+		'tests/tools/image_root.sh $(PACKAGE_FILE) $(IMAGE_FILE) $(IMAGE_NAME)' \
+		'tests/tools/image_memory.sh $(IMAGE_FILE) $(OUT)/tests/tools/fault_in_cgroups'
 
 reproducible: ## build twice, in different places and environments, and compare the bytes (some minutes)
 	@BUILD=$(BUILD) tests/tools/reproducible.sh

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fault_in_cgroups DIRECTORY N PAGES: makes the cgroups 1 to N in the cgroup DIRECTORY. A process in each of them, one
- * after the other, touches PAGES fresh pages. Each touch is a page fault. The cgroups stay.
+ * fault_in_cgroups DIRECTORY N PAGES: makes the cgroups 1 to N in the cgroup DIRECTORY, except those that exist. A process
+ * in each of them, one after the other, touches PAGES fresh pages. Each touch is a page fault. The cgroups stay.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +60,7 @@ static int fill(int directory_fd, u64 number, size_t pages)
 	char name[24];
 
 	(void)snprintf(name, sizeof(name), "%llu", (unsigned long long)number);
-	if (mkdirat(directory_fd, name, 0755) < 0)
+	if (mkdirat(directory_fd, name, 0755) < 0 && errno != EEXIST)
 		return -errno;
 	cgroup_fd = openat(directory_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return cgroup_fd < 0 ? -errno : work_in(cgroup_fd, pages);
