@@ -40,7 +40,7 @@ def within($what; $true; $found; $left):
 | [$whole.lines[] | select(.address == $said.counters)][0] as $shared
 | [$whole.lines[] | select(.address == $said.both)][0] as $both
 | "measured \($samples | to_entries | map("\(.value) \(.key)") | join(", ")), in \($about.ran_s) s, \($about.throttles) throttles, running \(
-		$about.running_ratio): \([$whole.functions[:5][] | "\(.name) \(.samples)"] | join(", ")); stacks \($about.stacks.early) of \(
+		$about.running_ratio): \([$whole.functions[:5][] | "\(.name) \(.samples) of \(.latency) cycles"] | join(", ")); stacks \($about.stacks.early) of \(
 		$about.stacks.user) early; nodes \([$whole.nodes[]? | "\(.node): \(.remote) of \(
 		.samples) remote"] | join(", ")); line HITM \($shared.hitm), \([$shared.accesses[]? | "\(.function) at \(.offset)"] | join(", "))",
 
