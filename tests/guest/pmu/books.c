@@ -14,7 +14,7 @@
 #define PENDING_MAX 512U
 #define COUNTED_MAX 1024U
 #define SPENT_MAX   16384U
-#define RECENT_MAX  8192U
+#define RECENT_MAX  32768U
 
 /* The highest code of an operation of IBS, which is below that of any event. */
 #define IBS_HIGHEST IBS_OPERATION_STORE
@@ -749,6 +749,8 @@ void books_print_records(const struct books *books, FILE *file)
 {
 	u64 first = books->recent_count > RECENT_MAX ? books->recent_count - RECENT_MAX : 0;
 
+	if (first)
+		fprintf(file, "{\"forgotten\":%lu}\n", first);
 	for (u64 i = first; i < books->recent_count; i++)
 		put_recent(file, &books->recent[i % RECENT_MAX]);
 }

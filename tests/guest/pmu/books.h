@@ -92,8 +92,9 @@ void books_reset(struct books *books);
  */
 void books_print(const struct books *books, FILE *file);
 /*
- * Prints the last 8,192 samples one by one, oldest first: a record, or the interrupt of a counter without PEBS. The
- * counter of IBS is 0. `guarded`: the kernel's guard kept it from the program.
+ * Prints the last 32,768 samples one by one, oldest first: a record, or the interrupt of a counter without PEBS. The
+ * counter of IBS is 0. `guarded`: the kernel's guard kept it from the program. If there were more, the first line
+ * says how many are forgotten.
  */
 void books_print_records(const struct books *books, FILE *file);
 void books_print_totals(const struct books *books, const struct core *cores, unsigned int cpus, FILE *file);
