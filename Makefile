@@ -505,6 +505,12 @@ test-repeat: ## run a virtual machine twice, with its time counted in instructio
 	+@$(PARALLEL) guest-programs
 	@BUILD=$(BUILD) $(RUN_TESTS) -t 2400 -p tests/guest/repeat.sh
 
+machine-table: ## write what each machine measures on KERNELS into the table of tests/guest/README.md (needs root, takes hours)
+	$(call with,$(GUEST_PACKAGES))
+	+@$(PARALLEL) guest-programs
+	@BUILD=$(BUILD) $(RUN_TESTS) -t 21600 -p 'tests/guest/run.sh "$(KERNELS)" machine' | tee $(BUILD)/machine-table.log
+	@tests/tools/machine_table.py tests/guest/README.md $(BUILD)/machine-table.log
+
 soak: ## run an hour of a host's life in a virtual machine: SOAK_SECONDS=3600 KERNEL=6.12 (needs root)
 	$(call with,$(GUEST_PACKAGES))
 	+@$(PARALLEL) guest-programs

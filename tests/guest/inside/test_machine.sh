@@ -187,6 +187,15 @@ jq --raw-output --arg asked "$(rows events)" '
 	(.refused[] | select(.role as $role | $asked | split(" ") | index($role))
 	| "refused \(.pmu) \(.role) \(.reason)")' "$work/said" >"$work/probe" 2>>"$work/errors" || fail "the probe: $(<"$work/errors") $(head -c 300 "$work/said")"
 say "$(<"$work/probe")"
+
+# table_row FILTER: prints a part of a row for tests/tools/machine_table.py. The filter gets the output of pebsctl top and
+# status.
+table_row() {
+	say "measured: table: $(jq -n -c --rawfile driver "$work/driver" --rawfile probe "$work/probe" --slurpfile top "$work/top" \
+		--slurpfile status "$work/status" '
+		{driver: ($driver | rtrimstr("\n")), opened: ($probe | split("\n") | map(select(startswith("open "))))} + '"$1")"
+}
+
 while read -r pmu role words; do
 	grep "^refused $pmu $role " "$work/probe" | grep -q -F -e "$words" || fail "$role are not refused with \"$words\""
 done < <(rows refuses)
@@ -196,6 +205,8 @@ if [ $refused = 3 ]; then
 		grep -q -F -e "$words" "$work/said" || fail "pebsd does not say \"$words\": $(<"$work/said")"
 	done < <(rows refuses)
 	say "measured: refused: $(<"$work/said")"
+	touch "$work/top" "$work/status"
+	table_row '{refused: true}'
 	exit
 fi
 if [ "$known" = goldmont ]; then
@@ -262,6 +273,10 @@ sample() {
 	[ "$shares" = no ] || wait_until 'HITM' 200 has_hitm
 	settle
 	agree "$emulated"
+	# shellcheck disable=SC2016 # jq's variables
+	table_row '{events: ($top[0].total.events | with_entries(.key as $name | .value |= {samples, latency: (.latency.sum // null),
+		sources: (.sources // {} | map_values(.samples) | with_entries(select(.value > 0))), hitm: (.snoop.hitm // 0),
+		filtered: ($status[0].events[$name].samples.filtered // 0)}))}'
 	if [ "$shares" = yes ]; then
 		hitm=$(jq '[.total.events | to_entries[] | select(.key | startswith("loads")) | .value.snoop.hitm // 0] | add' "$work/top")
 		say "measured: HITM: $hitm"
