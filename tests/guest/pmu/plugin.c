@@ -563,8 +563,18 @@ static void reset(void)
 	}
 }
 
+/*
+ * The cores first learn what their CPUs did until now. Otherwise the counters would miss up to ATTEND_CLOSED
+ * instructions before a pause, and count up to ATTEND_PAUSED of the pause. No counter overflows here, because
+ * attend() is called at the instruction at which one does.
+ */
 static void pause_all(bool paused)
 {
+	const struct core_moment moment = moment_at(0, 0);
+
+	for (unsigned int i = 0; i < plugin.cpu_count; i++)
+		if (plugin.cpus[i].core)
+			settle(&plugin.cpus[i], &moment, 0);
 	spend_all();
 	for (unsigned int i = 0; i < plugin.cpu_count; i++)
 		plugin.cores[i].paused = paused;
