@@ -159,7 +159,9 @@ count_again
 sleep 0.5
 stop_counting
 instructions=$(($(spent instructions) - before[0])) cycles=$(($(spent cycles) - before[1]))
-ends stat $stat
+# At SIGINT, perf stat still waits for the end of its command.
+pkill -P "$stat"
+wait "$stat" || fail "perf stat: exit status $?: $(cat "$work/stat.said")"
 count_again
 expect "perf stat's instructions" "$instructions" "$(counted instructions)"
 expect "perf stat's cycles" "$cycles" "$(counted cycles)"
