@@ -22,6 +22,7 @@ struct known {
 	u64 due_ns; /* time of the next search */
 	u64 used_ns;
 	bool wanting; /* is in the list `wanting` */
+	bool again;   /* the path was born again, and the name may be another by now */
 	TAILQ_ENTRY(known) all;
 	TAILQ_ENTRY(known) waiting;
 };
@@ -92,11 +93,32 @@ static void get_labels(const struct known *known, struct container_labels *ret)
 			(void)stpcpy(ret->text[label], known->shown.text[label]);
 }
 
+/* Gets the labels that the search begins with. */
+static void get_labels_to_complete(const struct known *known, struct container_labels *ret)
+{
+	if (known->again)
+		(void)container_path_parse(known->path, ret);
+	else
+		get_labels(known, ret);
+}
+
 static void give_up_looking(struct containers *containers, struct known *known)
 {
 	if (known->wanting)
 		TAILQ_REMOVE(&containers->wanting, known, waiting);
-	known->wanting = false;
+	known->wanting = known->again = false;
+}
+
+/* The known labels stay until the answer. An answer to an earlier request may be too old. */
+static void look_again(struct containers *containers, struct known *known)
+{
+	if (!known->wanting)
+		TAILQ_INSERT_TAIL(&containers->wanting, known, waiting);
+	if (containers->asked == known)
+		containers->asked = NULL;
+	known->wanting = known->again = true;
+	known->tries = 0;
+	known->due_ns = 0;
 }
 
 static void forget(struct containers *containers, struct known *known)
@@ -148,7 +170,7 @@ static void look_again_later(struct containers *containers, struct known *known)
 	known->due_ns = containers->now_ns + wait;
 }
 
-/* Takes the runtime and names from the answer, if they are not known yet. Known labels never change. */
+/* Takes the runtime and names from the answer, if they are not known yet. */
 static void merge(struct container_labels *labels, const struct container_labels *answer)
 {
 	static const enum container_label taken[] = {CONTAINER_LABEL_RUNTIME, CONTAINER_LABEL_NAMESPACE,
@@ -172,7 +194,7 @@ static void ask_next(struct containers *containers)
 			break;
 	if (!known)
 		return;
-	get_labels(known, &labels);
+	get_labels_to_complete(known, &labels);
 	if (container_asker_ask(containers->asker, &labels, containers->now_ns) == 0)
 		containers->asked = known;
 }
@@ -185,15 +207,19 @@ static void on_answered(void *userdata, const struct container_labels *answer)
 
 	containers->asked = NULL;
 	if (known) {
-		get_labels(known, &labels);
+		bool complete;
+
+		get_labels_to_complete(known, &labels);
 		if (answer)
 			merge(&labels, answer);
+		complete = container_files_complete(&labels);
 		/*
 		 * The index finds the entry by its path, which moves to new memory here. The text is the same, so
 		 * the order stays.
 		 */
-		if (set_texts(containers, known, known->path, &labels) == 0 &&
-		    container_files_complete(&labels))
+		if ((complete || !known->again) && set_texts(containers, known, known->path, &labels) < 0)
+			complete = false;
+		if (complete)
 			give_up_looking(containers, known);
 		else
 			look_again_later(containers, known);
@@ -283,9 +309,14 @@ const struct container_lookup *containers_lookup(struct containers *containers)
 
 void containers_born(struct containers *containers, const char *path)
 {
+	struct known *const *place = tfind(&path, &containers->index, compare_paths);
 	struct container_labels labels;
 
-	if (containers->look && container_path_parse(path, &labels) && !container_files_complete(&labels))
+	if (!containers->look || !container_path_parse(path, &labels) || container_files_complete(&labels))
+		return;
+	if (place)
+		look_again(containers, *place);
+	else
 		(void)containers_find(containers, path);
 }
 

@@ -2,8 +2,8 @@
 /*
  * The labels of cgroups besides their paths. Labels that the path contains are known at once (container_path.h).
  * The names of pods and containers are kept on this host, and another process reads them (container_asker.h). A
- * result is kept as long as it is used, and is not searched for again, because an id never belongs to another
- * container.
+ * result is kept as long as it is used. It is searched for again only if the path is born again, because an id never
+ * belongs to another container, but a container can be renamed.
  *
  * Names may be written after the cgroup is made, so the search is repeated: there are at most CONTAINERS_TRIES
  * searches. Each wait is four times as long as the one before.

@@ -267,6 +267,32 @@ Test(containers, a_name_that_comes_late_is_found_and_one_that_never_comes_is_giv
 	cr_expect_str_eq(text_of(IN_POD, CONTAINER_LABEL_CONTAINER), "");
 }
 
+Test(containers, renamed_container_has_its_new_name_after_its_next_birth)
+{
+	tree_write("/var/lib", "docker/containers/" ID "/config.v2.json", "{\"Name\":\"/web\"}");
+	containers_born(containers, DOCKER);
+	tick(SECOND);
+	cr_assert(becomes_known(DOCKER, CONTAINER_LABEL_CONTAINER));
+	tree_write("/var/lib", "docker/containers/" ID "/config.v2.json", "{\"Name\":\"/www\"}");
+	tick(SECOND);
+	settle();
+	cr_expect_str_eq(text_of(DOCKER, CONTAINER_LABEL_CONTAINER), "web");
+	containers_born(containers, DOCKER);
+	cr_expect_str_eq(text_of(DOCKER, CONTAINER_LABEL_CONTAINER), "web");
+	tick(SECOND);
+	for (int i = 0; i < 1000 && strcmp(text_of(DOCKER, CONTAINER_LABEL_CONTAINER), "www") != 0; i++)
+		(void)sd_event_run(event, 10000);
+	cr_expect_str_eq(text_of(DOCKER, CONTAINER_LABEL_CONTAINER), "www");
+	/* Without a new name the last one stays. */
+	cr_assert_eq(unlink("/var/lib/docker/containers/" ID "/config.v2.json"), 0);
+	containers_born(containers, DOCKER);
+	for (int i = 0; i < CONTAINERS_TRIES; i++) {
+		tick(300 * SECOND);
+		settle();
+		cr_expect_str_eq(text_of(DOCKER, CONTAINER_LABEL_CONTAINER), "www");
+	}
+}
+
 Test(containers, one_that_hangs_is_killed_and_holds_nobody)
 {
 	tree_write("/var/log", "hang", "");
