@@ -19,6 +19,7 @@ struct span {
 /* The effect of the components so far on the meaning of the next one. */
 struct walk {
 	struct container_labels *labels;
+	const char *path;
 	struct span before;    /* the previous component; empty: the root */
 	struct span at;        /* this component */
 	struct span container; /* the component of the innermost container or pod; empty: none */
@@ -291,6 +292,18 @@ static bool take_bare_id(struct walk *walk, struct span name)
 	return true;
 }
 
+/*
+ * Parses the cgroup that containerd makes with the cgroupfs driver if its client names none: /NAMESPACE/NAME. Any cgroup
+ * may have two levels, so only the default namespace is known.
+ */
+static bool take_containerd(struct walk *walk, struct span name)
+{
+	if (!is_word(walk->before, "default") || walk->before.at != walk->path + 1)
+		return false;
+	enter_named(walk, "containerd", name);
+	return true;
+}
+
 static bool take_lxc(struct walk *walk, struct span name)
 {
 	if (!skip_prefix(&name, "lxc.payload.") && !is_word(walk->before, "lxc"))
@@ -346,7 +359,8 @@ static bool take_machine(struct walk *walk, struct span name)
 static bool take_container(struct walk *walk, struct span name)
 {
 	return take_pod(walk, name) || take_prefixed(walk, name) || take_colons(walk, name) ||
-	       take_bare_id(walk, name) || take_lxc(walk, name) || take_machine(walk, name);
+	       take_bare_id(walk, name) || take_containerd(walk, name) || take_lxc(walk, name) ||
+	       take_machine(walk, name);
 }
 
 static void take_unit(struct walk *walk, struct span name)
@@ -400,7 +414,7 @@ bool container_path_parse(const char *path, struct container_labels *ret)
 
 bool container_path_find(const char *path, struct container_labels *ret, struct container_places *ret_places)
 {
-	struct walk walk = {.labels = ret, .before = {.at = path}};
+	struct walk walk = {.labels = ret, .path = path, .before = {.at = path}};
 
 	memset(ret, 0, sizeof(*ret));
 	*ret_places = (struct container_places){0};

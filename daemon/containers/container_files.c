@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,6 @@ static const char *const docker = "var/lib/docker/containers";
 static const char *const tasks[] = {"run/containerd/io.containerd.runtime.v2.task",
 				    "run/k3s/containerd/io.containerd.runtime.v2.task",
 				    "var/snap/microk8s/common/run/containerd/io.containerd.runtime.v2.task"};
-static const char *const task_namespaces[] = {"k8s.io", "default"};
 static const char *const bundles = "run/containers/storage/overlay-containers";
 static const char *const storage = "var/lib/containers/storage/overlay-containers";
 static const char *const storage_lists[] = {"containers.json", "volatile-containers.json"};
@@ -31,9 +31,9 @@ static int open_directory(int root, const char *path)
 	return openat(root, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
 }
 
-/* Calls `take` for the entries of a directory until one call returns true. */
+/* Calls `take` for the entries of a directory, which is open as `in`, until one call returns true. */
 static bool scan(int root, const char *path, const char *wanted, struct container_labels *ret,
-		 bool (*take)(const char *entry, const char *wanted, struct container_labels *ret))
+		 bool (*take)(int in, const char *entry, const char *wanted, struct container_labels *ret))
 {
 	int fd = open_directory(root, path);
 	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
@@ -49,10 +49,22 @@ static bool scan(int root, const char *path, const char *wanted, struct containe
 
 		if (!entry)
 			break;
-		found = take(entry->d_name, wanted, ret);
+		found = take(dirfd(directory), entry->d_name, wanted, ret);
 	}
 	(void)closedir(directory);
 	return found;
+}
+
+static bool take_log_link(int in, const char *entry, const char *id, struct container_labels *ret)
+{
+	(void)in;
+	return container_state_log_link(entry, id, ret);
+}
+
+static bool take_pod_directory(int in, const char *entry, const char *uid, struct container_labels *ret)
+{
+	(void)in;
+	return container_state_pod_directory(entry, uid, ret);
 }
 
 static int open_below(int directory, const char *path)
@@ -95,16 +107,22 @@ static bool read_bundle(int root, const char *in, const char *path, struct conta
 	       container_state_bundle(text, length, ret);
 }
 
+/* Reads the container's bundle in this namespace of containerd. */
+static bool take_task(int in, const char *namespace, const char *id, struct container_labels *ret)
+{
+	char path[CONTAINER_TEXT_MAX + NAME_MAX + 32];
+	_cleanup_free_ char *text = NULL;
+	size_t length;
+
+	(void)snprintf(path, sizeof(path), "%s/%s/config.json", namespace, id);
+	return read_file(in, path, &text, &length) == 0 && container_state_bundle(text, length, ret);
+}
+
 static bool read_containerd(int root, const char *id, struct container_labels *ret)
 {
-	char path[CONTAINER_TEXT_MAX + 32];
-
 	for (size_t i = 0; i < ARRAY_SIZE(tasks); i++)
-		for (size_t k = 0; k < ARRAY_SIZE(task_namespaces); k++) {
-			(void)snprintf(path, sizeof(path), "%s/%s/config.json", task_namespaces[k], id);
-			if (read_bundle(root, tasks[i], path, ret))
-				return true;
-		}
+		if (scan(root, tasks[i], id, ret, take_task))
+			return true;
 	return false;
 }
 
@@ -175,9 +193,9 @@ void container_files_find(int root, struct container_labels *labels)
 	 * contain environments.
 	 */
 	if (*id && *uid)
-		(void)scan(root, container_logs, id, labels, container_state_log_link);
+		(void)scan(root, container_logs, id, labels, take_log_link);
 	if (*uid && !container_files_complete(labels))
-		(void)scan(root, pod_logs, uid, labels, container_state_pod_directory);
+		(void)scan(root, pod_logs, uid, labels, take_pod_directory);
 	if (*id && !container_files_complete(labels))
 		ask_runtimes(root, labels);
 }

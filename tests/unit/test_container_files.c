@@ -13,6 +13,7 @@
 #include "tree.h"
 
 #define ID     "3f4a1b9c0d2e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8"
+#define ID2    "c46bafd57b2ef55a23c1319893c8aa5bfca24872bd95258700a51059941fb69e"
 #define UID    "12fdc709-933e-41d0-917f-cd84de9afa94"
 #define IN_POD "/kubepods/burstable/pod" UID
 
@@ -112,6 +113,9 @@ Test(container_files, k3s_and_nerdctl)
 	tree_write(root, "run/containerd/io.containerd.runtime.v2.task/default/" ID "/config.json",
 		   "{\"annotations\":{\"nerdctl/name\":\"web\"}}");
 	expect("/default/" ID, "containerd", "", "", "web");
+	tree_write(root, "run/containerd/io.containerd.runtime.v2.task/shop/" ID2 "/config.json",
+		   "{\"annotations\":{\"nerdctl/name\":\"db\"}}");
+	expect("/system.slice/nerdctl-" ID2 ".scope", "containerd", "", "", "db");
 }
 
 /* An administrator may have moved Docker's data to another disk. */

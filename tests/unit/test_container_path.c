@@ -102,6 +102,7 @@ Test(container_path, table)
 		{"/ecstasks.slice/ecstasks-9b1deb4d3b7d4bad9bdd2b0d7b3dcb6d.slice/docker-ID.scope", "runtime=docker container_id=ID"},
 		{"/system.slice/nerdctl-ID.scope", "runtime=containerd container_id=ID"},
 		{"/default/ID", "runtime=containerd container_id=ID"},
+		{"/default/web", "runtime=containerd container=web"},
 		{"/machine.slice/libpod-ID.scope/container", "runtime=podman container_id=ID"},
 		{"/machine.slice/machine-libpod_pod_ID2.slice/libpod-ID.scope", "runtime=podman container_id=ID"},
 		{"/libpod_parent/libpod-ID", "runtime=podman container_id=ID"},
@@ -159,6 +160,8 @@ Test(container_path, what_only_looks_like_one)
 		"/user.slice/user-99999999999.slice",
 		"/a:b:ID",
 		"/system.slice:docker:",
+		"/default",
+		"/a/default/web", /* a namespace of containerd is at the root */
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(nothing); i++)
