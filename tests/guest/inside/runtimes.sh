@@ -88,13 +88,15 @@ expect_labels() {
 	say "$1: $2 $wanted"
 }
 
-# expect_container WHAT PATH JSON [BIRTHS]: pebsd has these labels, has seen the birth, and has samples by the end of the test.
+# expect_container WHAT PATH JSON [BIRTHS]: pebsd has these labels. It has seen this number of births, and the deaths
+# between them.
 declare -A sampled_paths
 expect_container() {
 	[ -d "/sys/fs/cgroup$2" ] || fail "$1: no cgroup $2"
 	note_cgroups
 	sampled_paths[$2]=$1
 	wait_until "birth of $1, $2" 30 happened born "$2" "${4:-1}"
+	wait_until "earlier deaths of $1, $2" 30 happened gone "$2" $((${4:-1} - 1))
 	expect_labels "$1" "$2" "$3"
 }
 
