@@ -225,8 +225,9 @@ figure() {
 
 # samples_of PATH [EVENT]: prints the number of samples of that cgroup in the books, from the last comparison.
 samples_of() {
-	awk -F '\t' -v path="$1" -v event="${2:-loads}" '
-		$1 == "cgroup" && $2 == event && $3 == path { print $4; found = 1 }
+	# Not with -v, which would take the \x2d of a path for a dash.
+	PATH_IN_BOOKS=$1 awk -F '\t' -v event="${2:-loads}" '
+		$1 == "cgroup" && $2 == event && $3 == ENVIRON["PATH_IN_BOOKS"] { print $4; found = 1 }
 		END { if (!found) print 0 }' "$work/compared"
 }
 
