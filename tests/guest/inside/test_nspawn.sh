@@ -37,7 +37,7 @@ make_tree /var/lib/machines/web
 # systemd-nspawn runs a directory only once at a time.
 make_tree "$work/tree"
 make_tree "$work/other"
-# The program is no init that ends at the signal of systemd-nspawn.
+# The program ends at SIGTERM, and not at the signal that systemd-nspawn sends to an init.
 mkdir -p /etc/systemd/nspawn
 printf '[Exec]\nKillSignal=SIGTERM\n' >/etc/systemd/nspawn/web.nspawn
 begin_runtimes
