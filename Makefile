@@ -22,7 +22,7 @@ PACKAGE_PACKAGES = debhelper dpkg-dev fakeroot lintian
 IMAGE_PACKAGES = curl debian-archive-keyring jq mmdebstrap python3-yaml umoci
 HARDWARE_PACKAGES = jq linux-perf
 PICTURE_PACKAGES = chromium fonts-dejavu-core jq
-OUTSIDE_PACKAGES = chromium curl fonts-dejavu-core golang-go jq linux-perf nginx-light openssl
+OUTSIDE_PACKAGES = chromium curl fonts-dejavu-core golang-go jq linux-perf nginx-light openssl prometheus python3-yaml victoria-metrics
 # The tools that `make bench` compares with pebsd, and those that read pebsd's own results.
 BENCH_PACKAGES = bpftrace curl git jq linux-perf prometheus-node-exporter python3-prometheus-client
 
@@ -479,11 +479,11 @@ test-corpus: ## test with real recordings and tables: CORPUS=DIR
 	+@$(PARALLEL) corpus-tests
 	@CORPUS=$(abspath $(CORPUS)) $(RUN_TESTS) $(AT_ONCE) $(CORPUS_TESTS)
 
-test-outside: ## open pebsd's files in perf and pprof and its page in Chromium, and put a proxy in front of it
+test-outside: ## open pebsd's files in perf and pprof and its page in Chromium, put a proxy in front of it, compare fleet servers
 	$(call with)
 	@$(DEPS) --if-debian $(OUTSIDE_PACKAGES) || echo "what is not here is skipped"
 	+@$(PARALLEL) outside-tests
-	@$(RUN_TESTS) -s -t 300 $(OUTSIDE_TESTS)
+	@$(RUN_TESTS) -s -t 900 $(OUTSIDE_TESTS)
 
 test-fresh: ## run the README's two commands in a new, minimal Debian 12 root (needs root, mmdebstrap, some minutes)
 	@$(RUN_TESTS) -t 1800 tests/tools/fresh_root.sh

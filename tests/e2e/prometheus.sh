@@ -5,14 +5,14 @@
 # shellcheck disable=SC2154 # work is daemon.sh's
 config=$(cd "$(dirname "$0")" && pwd)/../../config/prometheus
 
-# run_prometheus NAME FILE [EDIT]: runs the shipped configuration FILE with short intervals, the test's own files
-# of hosts and a single shard. EDIT is a further command for sed.
+# run_prometheus NAME FILE [EDIT [RULES_EDIT]]: runs the shipped configuration FILE with short intervals, the test's own
+# files of hosts and a single shard. EDIT and RULES_EDIT are further commands for sed.
 run_prometheus() {
 	local address
 	address=127.0.0.1:$(free_port)
 	mkdir "$work/$1"
 	cp "$config"/*.rules.yml "$work/$1/"
-	sed -i 's/interval: 1m/interval: 1s/' "$work/$1/"*.rules.yml
+	sed -i "s/interval: 1m/interval: 1s/; ${4:-}" "$work/$1/"*.rules.yml
 	sed "s,\(_interval\): .*,\1: 1s,; s,/etc/prometheus/pebsd-\(.*\).json,$work/\1.json,; s,modulus: 40,modulus: 1,; \
 		s,length_limit: 4096,length_limit: 2048,; ${3:-}" \
 		"$config/$2" >"$work/$1/prometheus.yml"
