@@ -500,6 +500,14 @@ test-guest: ## test pebsd in virtual machines: KERNELS="6.1 6.12 7" GUEST_TESTS=
 	+@$(PARALLEL) guest-programs
 	@BUILD=$(BUILD) $(RUN_TESTS) -t 21600 -p 'tests/guest/run.sh "$(KERNELS)" $(GUEST_TESTS)'
 
+# Parts of kernels' names. Without them, all run.
+RELEASES ?=
+
+test-kernels: ## load, attach and run each BPF program with each kernel of Debian's archive: RELEASES="6.12 7.3" (needs root, 40 minutes)
+	$(call with,$(GUEST_PACKAGES))
+	+@$(PARALLEL) guest-programs
+	@BUILD=$(BUILD) $(RUN_TESTS) -t 21600 -p 'tests/guest/kernels.sh $(RELEASES)'
+
 test-repeat: ## run a virtual machine twice, with its time counted in instructions, and compare the bytes (needs root)
 	$(call with,$(GUEST_PACKAGES))
 	+@$(PARALLEL) guest-programs

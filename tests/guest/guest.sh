@@ -12,8 +12,8 @@
 # PMU the emulator imitates with tests/guest/pmu/ (default skylake-server), and the number of CPUs (1 or 2, default 1).
 # With "small", process 1 is inside/small_init.sh instead of systemd. With "whole", the root is the complete one of
 # image.sh. With podman, docker or machines for RUNTIMES, it has that group of container runtimes (root.sh). With
-# "isolated", the kernel isolates CPU 1. The guest's time is counted in instructions: two runs of the same tests are
-# identical.
+# "isolated", the kernel isolates CPU 1. SERIES@RELEASE is the root of a series with another kernel, which kernels.sh
+# has fetched. The guest's time is counted in instructions: two runs of the same tests are identical.
 #
 # Leaves $BUILD/guest/SERIES/serial-KIND.log (KIND with - for ,), which has the output of the guest's kernel and
 # systemd, and serial-KIND-2.log and so on for further guests of that kind in one run.
@@ -21,6 +21,8 @@
 . "${0%/*}/common.sh"
 # shellcheck source=tests/guest/report.sh
 . "${0%/*}/report.sh"
+# shellcheck source=tests/guest/unpack.sh
+. "${0%/*}/unpack.sh"
 
 ICOUNT=3
 # GUEST_SECONDS: time limit of a guest, in seconds of the host. SOAK_SECONDS: the time of a soak, if set, which is
@@ -52,6 +54,9 @@ if [ -z "$shell$queue$layout" ]; then
 	export GUESTS=1
 	exec "$here/run.sh" "$kind" "$@"
 fi
+kernel=$(cached kernel "${series%@*}")
+[[ $series != *@* ]] || kernel=$(kernel_place "${series#*@}")
+series=${series%@*}
 output=$guest/$series
 
 # - -icount: time is the count of instructions, so nothing depends on other work of the host. With shift=3 an
@@ -107,7 +112,7 @@ if [ "$cpus" = 2 ]; then
 	pmu+=,node-bytes=$((memory << 19))
 fi
 machine=("${GUEST_EMULATOR:-$(cached emulator)/qemu}" -accel "tcg,thread=single" -cpu "$cpu" -smp "${topology[@]}" -m "$memory"
-	-nodefaults -no-user-config -no-reboot -display none -kernel "$(cached kernel "$series")/vmlinux" -initrd "$root"
+	-nodefaults -no-user-config -no-reboot -display none -kernel "$kernel/vmlinux" -initrd "$root"
 	-icount "shift=$ICOUNT,sleep=off" -seed 1 -rtc "base=2026-01-01,clock=vm")
 # GUEST_LOG: the file where the emulated PMU writes a line for each record.
 machine+=(-plugin "$pmu${GUEST_LOG:+,log=$GUEST_LOG}")

@@ -6,28 +6,14 @@
 # in `release`. Needs root. Exits with 77 if this series cannot be obtained.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
+# shellcheck source=tests/guest/unpack.sh
+. "${0%/*}/unpack.sh"
 
 [ $# = 1 ] || fail "usage: kernel.sh SERIES"
 series=$1
 release=$(release_of "$series")
 suite=$(suite_of "$series")
 root=$(cached kernel "$series")
-
-# decompress FILE: prints the kernel in it. Documentation/arch/x86/boot.rst describes the fields: the setup sectors and
-# payload_offset bytes are followed by payload_length bytes. The last four of these are the kernel's size.
-decompress() {
-	local sectors offset length magic
-	read -r sectors < <(od --address-radix=n --format=u1 --skip-bytes=$((0x1f1)) --read-bytes=1 "$1")
-	read -r offset length < <(od --address-radix=n --format=u4 --skip-bytes=$((0x248)) --read-bytes=8 "$1")
-	offset=$(((sectors + 1) * 512 + offset))
-	magic=$(od --address-radix=n --format=x1 --skip-bytes=$offset --read-bytes=4 "$1")
-	tail --bytes=+$((offset + 1)) "$1" | head --bytes=$((length - 4)) | case $magic in
-	' 28 b5 2f fd') zstd --decompress --stdout ;;
-	' 02 21 4c 18') lz4 --decompress --stdout ;;
-	' fd 37 7a 58') xz --decompress --stdout ;;
-	*) fail "$1: compressed in a way that is not known here:$magic" ;;
-	esac
-}
 
 lock "$root"
 ! in_cache "$root" || exit 0

@@ -19,7 +19,8 @@
 # A guest has one kernel, machine and number of CPUs, its kind (guest.sh), and runs its tests one after the other. With
 # "# machines for 6.12: haswell" that kernel uses only these machines, unless tests are named or `all` is given. With
 # "# short machines: haswell" the short run uses only these.
-# A SERIES may be a complete kind, "6.12,haswell,1": then its tests run on that machine whatever their heads say.
+# A SERIES may be a complete kind, "6.12,haswell,1": then its tests run on that machine whatever their heads say. It may
+# also name a kernel of kernels.sh, "6.12@6.18.15+deb13-cloud-amd64,haswell,1", which boots with the root of 6.12.
 # GUESTS: how many at once. GUEST_EMULATOR: runs instead of QEMU, for tests of this script.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
@@ -62,7 +63,7 @@ trap 'rm -rf "$queue"' EXIT
 planned=0
 kinds=()
 for series in "${kernels[@]}"; do
-	release_of "${series%%,*}" >/dev/null
+	release_of "${series%%[,@]*}" >/dev/null
 	for name in "${tests[@]}"; do
 		if [ $# = 0 ]; then
 			for_these=$(head_of "$name" kernels)

@@ -19,8 +19,14 @@ if grep -q -w guest.layout /proc/cmdline; then
 	exec 3>&-
 	systemctl poweroff --force --force
 fi
-# Tells the emulated PMU where this kernel keeps its tasks, so that its books can name them.
-./pmu kernel layout
+# Tells the emulated PMU where this kernel keeps its tasks, so that its books can name them. The image has the addresses
+# of its own kernel. Others are looked up, which takes two seconds.
+layout=layout
+if [ "$(uname -r)" != "$(<release)" ]; then
+	layout=/run/layout
+	./pmu layout >$layout
+fi
+./pmu kernel $layout
 
 # explain WHAT COMMAND...: sends the last 100 lines of the output of the command, with the heading WHAT.
 explain() {
