@@ -592,6 +592,10 @@ bench-history: ## what the history on disk costs with 1,000 cgroups, and the tim
 bench-history-peer: ## the history's answers about a day beside those of a Prometheus (Debian: prometheus; needs root; 3 minutes)
 	+@$(PARALLEL) all $(OUT)/tests/bench/history_cost
 	@tests/bench/history_peer.py $(OUT)/tests/bench/history_cost $(OUT)/pebsd
+bench-fleet: ## what a series costs in Prometheus and in VictoriaMetrics: memory, CPU time, disk (deps-outside; 8 minutes)
+	+@$(PARALLEL) tools
+	@tests/bench/fleet_cost.py $(OUT)/tests/tools/example_scrape config/prometheus
+	@tests/bench/fleet_cost.py $(OUT)/tests/tools/example_scrape config/prometheus 40 15 10
 bench-hot: RUNS = hot_sample
 bench-hot: ## what hot tables cost per sample (needs root)
 bench-memory: RUNS = memory

@@ -32,10 +32,13 @@ victoria=127.0.0.1:$(free_port)
 victoria-metrics -promscrape.config="$work/shard/prometheus.yml" -promscrape.config.strictParse=false \
 	-storageDataPath="$work/victoria" -httpListenAddr="$victoria" -search.latencyOffset=1s >"$work/victoria.log" 2>&1 &
 others="$others $!"
-vmalert -rule="$work/shard/pebsd.rules.yml" -rule="$work/shard/alerts.rules.yml" -datasource.url="http://$victoria" \
+until_true 'VictoriaMetrics answers' curl --silent --fail --output /dev/null "http://$victoria/health"
+# Without the short interval, series of a second ago are often not there yet.
+vmalert -remoteWrite.flushInterval=200ms -rule="$work/shard/pebsd.rules.yml" -rule="$work/shard/alerts.rules.yml" -datasource.url="http://$victoria" \
 	-remoteWrite.url="http://$victoria" -remoteRead.url="http://$victoria" -notifier.url=http://127.0.0.1:1 \
 	-httpListenAddr="127.0.0.1:$(free_port)" >"$work/vmalert.log" 2>&1 &
 others="$others $!"
 until_there shard 'pebsd_samples_seen_total'
-python3 "$here/fleet.py" "$(cat "$work/shard/address")" "$victoria" "$config" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
+python3 "$here/fleet.py" "$(cat "$work/shard/address")" "$victoria" "$config" >"$work/said" 2>&1 ||
+	fail "$(cat "$work/said")" "vmalert: $(tail -n 3 "$work/vmalert.log")"
 cat "$work/said"
