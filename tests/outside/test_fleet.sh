@@ -33,8 +33,8 @@ victoria-metrics -promscrape.config="$work/shard/prometheus.yml" -promscrape.con
 	-storageDataPath="$work/victoria" -httpListenAddr="$victoria" -search.latencyOffset=1s >"$work/victoria.log" 2>&1 &
 others="$others $!"
 until_true 'VictoriaMetrics answers' curl --silent --fail --output /dev/null "http://$victoria/health"
-# Without the short interval, series of a second ago are often not there yet.
-vmalert -remoteWrite.flushInterval=200ms -rule="$work/shard/pebsd.rules.yml" -rule="$work/shard/alerts.rules.yml" -datasource.url="http://$victoria" \
+# Groups without an interval have that of the command line, a minute by default. Series of a second ago must be there.
+vmalert -evaluationInterval=1s -remoteWrite.flushInterval=200ms -rule="$work/shard/pebsd.rules.yml" -rule="$work/shard/alerts.rules.yml" -datasource.url="http://$victoria" \
 	-remoteWrite.url="http://$victoria" -remoteRead.url="http://$victoria" -notifier.url=http://127.0.0.1:1 \
 	-httpListenAddr="127.0.0.1:$(free_port)" >"$work/vmalert.log" 2>&1 &
 others="$others $!"
