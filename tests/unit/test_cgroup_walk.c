@@ -338,7 +338,8 @@ Test(cgroup_walk_real, ids_are_the_kernels_and_removals_are_survived)
 	_cleanup_free_ char *path = NULL;
 	struct cgroup_walk_counts counts;
 	char parent[64];
-	char child[80];
+	char name[64];
+	char child[160];
 	bool subtree;
 	int mount_fd;
 	u64 id;
@@ -348,7 +349,9 @@ Test(cgroup_walk_real, ids_are_the_kernels_and_removals_are_survived)
 	mount_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cr_assert_geq(mount_fd, 0);
 	(void)snprintf(parent, sizeof(parent), "pebsd-test-walk-%d", (int)getpid());
-	(void)snprintf(child, sizeof(child), "%s/child", parent);
+	/* A run that was killed may have left its own. */
+	(void)snprintf(name, sizeof(name), "child-%d", (int)getpid());
+	(void)snprintf(child, sizeof(child), "%s/%s", parent, name);
 	if (mkdirat(mount_fd, parent, 0755) < 0)
 		cr_skip_test("the cgroup2 mount can't be written");
 	cr_assert_eq(mkdirat(mount_fd, child, 0755), 0);
@@ -356,9 +359,9 @@ Test(cgroup_walk_real, ids_are_the_kernels_and_removals_are_survived)
 
 	cr_expect_eq(cgroup_walk(mount_fd, collect, &list, &counts), 0);
 	cr_expect_eq(list.met[0].id, handle_of(mount_fd, "."));
-	cr_assert_not_null(find("child"));
-	cr_expect_eq(find("child")->id, id);
-	cr_expect_eq(find("child")->parent_id, handle_of(mount_fd, parent));
+	cr_assert_not_null(find(name));
+	cr_expect_eq(find(name)->id, id);
+	cr_expect_eq(find(name)->parent_id, handle_of(mount_fd, parent));
 	cr_expect_eq(cgroup_mount_in_use(path), 1);
 
 	/*
@@ -370,7 +373,7 @@ Test(cgroup_walk_real, ids_are_the_kernels_and_removals_are_survived)
 	list.remove = child;
 	list.remove_at = parent;
 	cr_expect_eq(cgroup_walk(mount_fd, collect, &list, &counts), 0);
-	cr_expect_null(find("child"));
+	cr_expect_null(find(name));
 	list.n = 0;
 	list.remove = parent;
 	cr_expect_eq(cgroup_walk(mount_fd, collect, &list, &counts), 0);
