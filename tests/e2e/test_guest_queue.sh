@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 scripts=$PWD/tests/guest
 runner=$PWD/tests/run.sh
 mkdir -p "$work/tests/guest/inside" "$work/plays"
-cp "$scripts"/{run,guest,common,report,kernel}.sh "$work/tests/guest/"
+cp "$scripts"/{run,guest,common,report,kernel,unpack}.sh "$work/tests/guest/"
 cd "$work"
 export BUILD=$work/build GUEST_EMULATOR=$work/emulator PLAYS=$work/plays
 
