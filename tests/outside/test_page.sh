@@ -134,7 +134,7 @@ open_page
 agrees 'a recording'
 has 'a replay' 'Replay: these figures come from a recording, not from now.' notice
 has 'no advice that does not help' 'No timeline: No history is stored: a replay has the times of its recording.' no-history
-expect 'nothing after it' true "$(evaluate 'document.getElementById("no-history").textContent.endsWith("of its own.")')"
+expect 'nothing after it' true "$(evaluate 'document.getElementById("no-history").textContent.endsWith("of its recording.")')"
 look replay
 expect 'elements made of names' '[1,0]' "$(evaluate '[document.scripts.length, document.images.length]')"
 evaluate 'document.querySelectorAll("#table tbody a").forEach(a => { if (a.title.includes("script")) a.click(); })' >/dev/null
