@@ -23,7 +23,7 @@ for machine in "${machines[@]}"; do
 done
 
 measured() {
-	printf '         table: {"driver":"PEBS fmt3+","opened":["open cpu loads 0x1cd 0x1f 2 0x8203 0-1"],"events":%s}\n' "$1"
+	printf '         table: {"driver":"PEBS  fmt3+","opened":["open cpu loads 0x1cd 0x1f 2 0x8203 0-1"],"events":%s}\n' "$1"
 }
 table() {
 	printf '%s\n' 'Text before.' '<!-- make machine-table: begin -->' '| machine | CPUs | its driver says | opened | 6.1 | 6.12 | 7 |' \

@@ -114,7 +114,7 @@ def update(table, results):
             table.insert(at + 1, [*machine, "", ""] + ["-"] * len(KERNELS))
     for row in table:
         cells = results.get((row[0], row[1]), {})
-        row[2] = driver_says(row[2], {kernel: rows[0]["driver"] for kernel, rows in cells.items()})
+        row[2] = driver_says(row[2], {kernel: " ".join(rows[0]["driver"].split()) for kernel, rows in cells.items()})
         for kernel, rows in cells.items():
             row[len(HEAD) + KERNELS.index(kernel)] = cell(rows, row[1])
             if opened(rows) != "-" or not row[3]:
