@@ -442,18 +442,20 @@ struct tm *moment_utc(const time_t *time, struct tm *ret)
 	return ret;
 }
 
-void moment_show(time_t time, moment_zone zone, char ret[static MOMENT_TEXT_MAX])
+static void show(time_t time, moment_zone zone, const char *format, char ret[static MOMENT_TEXT_MAX])
 {
 	struct tm local;
 
-	if (!zone(&time, &local) || strftime(ret, MOMENT_TEXT_MAX, "%a %Y-%m-%d %H:%M:%S %Z", &local) == 0)
+	if (!zone(&time, &local) || strftime(ret, MOMENT_TEXT_MAX, format, &local) == 0)
 		ret[0] = '\0';
+}
+
+void moment_show(time_t time, moment_zone zone, char ret[static MOMENT_TEXT_MAX])
+{
+	show(time, zone, "%a %Y-%m-%d %H:%M:%S %Z", ret);
 }
 
 void moment_show_clock(time_t time, moment_zone zone, char ret[static MOMENT_TEXT_MAX])
 {
-	struct tm local;
-
-	if (!zone(&time, &local) || strftime(ret, MOMENT_TEXT_MAX, "%H:%M:%S %Z", &local) == 0)
-		ret[0] = '\0';
+	show(time, zone, "%H:%M:%S %Z", ret);
 }
