@@ -85,7 +85,7 @@ expect 'files that give rights' "$root/tmp" "$(find "$root" ! -type l -perm /702
 expect 'programs' 'usr/bin/pebsctl usr/sbin/pebsd' \
 	"$(cd "$root" && find usr/bin usr/sbin -mindepth 1 | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//')"
 for owner in "$root"/var/lib/dpkg/status.d/*; do
-	grep -q '^Version: ' "$owner" || fail "$owner is no record of a package"
+	grep -q '^Version: ' "$owner" || fail "$owner does not describe a package"
 	[ -s "$root/usr/share/doc/${owner##*/}/copyright" ] || fail "the licence of ${owner##*/} is not there"
 done
 for owner in pebsd libc6 libbpf1; do
