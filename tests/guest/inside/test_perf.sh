@@ -44,15 +44,33 @@ ends() {
 	case $ended in 0 | 130 | 143) ;; *) fail "perf's $1: exit status $ended: $(cat "$work/$1.said")" ;; esac
 }
 
-# during NAME CODE N COMMAND...: perf records until the books have N more samples of an event that is not pebsd's.
+# loads_now CGROUP: prints what pebsd has of its loads so far.
+loads_now() {
+	pebsctl --json show "$1" --window all |
+		jq -c '.events.loads | {samples, sources: (.sources | map_values(.samples)), hitm: (.snoop.hitm // 0)}'
+}
+
+# during NAME CODE N COMMAND...: perf records until the books have N more samples of an event that is not pebsd's. If
+# $compared is a cgroup, $work/NAME.before and $work/NAME.after have pebsd's loads of it at the beginning and the end. A
+# longer time would not do: perf takes seconds to start and to end, and a program may move to the other node meanwhile.
+compared=''
 during() {
-	local name=$1 code=$2 more=$3 perf
+	local name=$1 code=$2 more=$3 perf begun
 	shift 3
-	more=$((more + $(of_others "$code")))
+	begun=$(of_others "$code")
 	echo "guest-tests: perf: $name" >/dev/kmsg
 	"$@" >"$work/$name.said" 2>&1 &
 	perf=$!
-	wait_until "samples of perf's $name" 200 has_of_others "$code" $more
+	if [ -n "$compared" ]; then
+		wait_until "the first sample of perf's $name" 200 has_of_others "$code" $((begun + 1))
+		await_collections 1
+		loads_now "$compared" >"$work/$name.before"
+	fi
+	wait_until "samples of perf's $name" 200 has_of_others "$code" $((begun + more))
+	if [ -n "$compared" ]; then
+		await_collections 1
+		loads_now "$compared" >"$work/$name.after"
+	fi
 	ends "$name" $perf
 }
 
@@ -76,14 +94,6 @@ around() {
 			high = q + by < 1 ? int((q + by) * NR) + 1 : NR
 			print all[low], all[high]
 		}'
-}
-
-# chase_now, sharing_now: print what pebsd has of the loads of that program so far.
-chase_now() {
-	pebsctl --json show /chase --window all | jq -c '.events.loads | {samples, sources: (.sources | map_values(.samples))}'
-}
-sharing_now() {
-	pebsctl --json show /sharing --window all | jq -c '.events.loads | {samples, hitm: (.snoop.hitm // 0)}'
 }
 
 # by_perf NAME COMM: prints perf's loads of the program in $work/NAME.data, see perf_script.awk.
@@ -139,16 +149,13 @@ settle
 agree 'beside many records per buffer'
 expect 'samples lost beside many records per buffer' 0 "$(figure lost)"
 resume
-chase_now >"$work/chase.before"
+compared=/chase
 # The more samples, the narrower is the range of a quantile.
 during mem "$(code_of mem-loads)" 800 perf mem record -t load -a -o "$work/mem.data" -- -B -c $PERIOD sleep 1000
-await_collections 2
-chase_now >"$work/chase.after"
-sharing_now >"$work/sharing.before"
+compared=/sharing
 # A shorter period, because few of these loads are of the program with the shared line.
 during c2c "$(code_of mem-loads)" 2500 perf c2c record -a -o "$work/c2c.data" -- -B -c 211 sleep 1000
-await_collections 2
-sharing_now >"$work/sharing.after"
+compared=''
 during cycles 0xc0 100 perf record -B -e cycles:pp -c 1000003 -a -o "$work/cycles.data" -- sleep 1000
 stop_counting
 perf stat -x ' ' -e instructions,cycles -a -o "$work/stat" -- sleep 1000 >"$work/stat.said" 2>&1 &
@@ -211,7 +218,7 @@ done
 
 # The same programs in the same time: where the loads were served from, and HITM on the shared line.
 by_perf mem pointer-chase >"$work/by_perf"
-jq -n -r --slurpfile before "$work/chase.before" --slurpfile after "$work/chase.after" --slurpfile perf "$work/by_perf" '
+jq -n -r --slurpfile before "$work/mem.before" --slurpfile after "$work/mem.after" --slurpfile perf "$work/by_perf" '
 	($after[0].samples - $before[0].samples) as $all
 	| ($perf[0].sources + $after[0].sources | keys[]) as $source
 	| "\($source) \($perf[0].sources[$source] // 0) \($perf[0].samples) \(
@@ -220,7 +227,7 @@ while read -r -a share; do
 	same_share "loads of the chase from ${share[0]}" "${share[@]:1}"
 done <"$work/sources"
 by_perf c2c false-sharing >"$work/by_perf"
-read -r -a share < <(jq -n -r --slurpfile before "$work/sharing.before" --slurpfile after "$work/sharing.after" \
+read -r -a share < <(jq -n -r --slurpfile before "$work/c2c.before" --slurpfile after "$work/c2c.after" \
 	--slurpfile perf "$work/by_perf" '
 	"\($perf[0].hitm) \($perf[0].samples) \($after[0].hitm - $before[0].hitm) \($after[0].samples - $before[0].samples)"')
 [ "${share[0]}" -gt 0 ] || fail "perf c2c has no HITM: $(cat "$work/by_perf")"
