@@ -181,6 +181,32 @@ Test(guest_core, an_overflow_of_a_counter_without_interrupt_is_no_sample)
 	cr_expect_eq(fixture.count, 0);
 }
 
+/* The driver masks its interrupt while it handles one. An interrupt without a cause after that is one too many. */
+Test(guest_core, a_pebs_counter_before_its_record_is_no_cause_for_an_interrupt)
+{
+	_cleanup_(fixture_close) struct fixture fixture;
+	struct core *core = &fixture.core;
+
+	fixture_open(&fixture, "skylake-server");
+	write_msr(&fixture, MSR_IA32_PERFEVTSEL0, 0xc0 | (ON & ~EVTSEL_INT));
+	write_msr(&fixture, MSR_IA32_A_PMC0, PERIOD(3) & 0xffffffffffff);
+	write_msr(&fixture, MSR_IA32_PERFEVTSEL0 + 1, 0xc0 | ON);
+	write_msr(&fixture, MSR_IA32_A_PMC0 + 1, PERIOD(100) & 0xffffffffffff);
+	write_msr(&fixture, MSR_IA32_PEBS_ENABLE, 1);
+	write_msr(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 3);
+	pass(&fixture, USER_IP, 3);
+	cr_expect_eq(read_msr(&fixture, MSR_IA32_PERF_GLOBAL_STATUS), 1 | STATUS_CONDITIONS);
+	cr_expect(!core_take_interrupt(core));
+	cr_expect(!core_interrupt_is_due(core));
+	pass(&fixture, USER_IP, 97);
+	cr_expect(core_take_interrupt(core));
+	cr_expect(core_interrupt_is_due(core), "the counter without PEBS");
+	write_msr(&fixture, MSR_IA32_PERF_GLOBAL_OVF_CTRL, 2);
+	cr_expect(!core_interrupt_is_due(core));
+	core->unit.global_status |= STATUS_DS_BUFFER;
+	cr_expect(core_interrupt_is_due(core), "the buffer of records");
+}
+
 #define AMD_SELECT(i) (MSR_AMD_CORE0 + 2 * (i))
 #define AMD_COUNT(i)  (MSR_AMD_CORE0 + 2 * (i) + 1)
 

@@ -1100,10 +1100,29 @@ bool core_take_interrupt(struct core *core)
 	return any;
 }
 
+/*
+ * Returns the bits of the status that stand for an interrupt. The bit of a PEBS counter, which is set from its overflow
+ * to its record, and that of changed conditions, which any overflow sets, do not. The driver takes neither for a cause.
+ */
+static u64 interrupt_causes(const struct core *core)
+{
+	u64 causes = core->unit.global_status & STATUS_DS_BUFFER;
+	u32 i;
+
+	FOR_EACH_OF(core->unit.global_status & core->unit.counting, i)
+	{
+		const struct counter_program *program = &counter_of(core, i)->program;
+
+		if (!program->pebs && program->interrupts)
+			causes |= 1ULL << i;
+	}
+	return causes;
+}
+
 bool core_interrupt_is_due(const struct core *core)
 {
 	if (!core->amd)
-		return core->unit.global_status != 0;
+		return interrupt_causes(core) != 0;
 	for (u32 i = 0; i < CORE_AMD_COUNTERS; i++)
 		if (core_sample_is_due(core, i))
 			return true;
