@@ -106,8 +106,10 @@ by_perf() {
 # standard errors. Both have at least 50 samples.
 same_share() {
 	say "measured: $1: $2 of $3 by perf, $4 of $5 by pebsd"
+	if [ "$3" -lt 50 ] || [ "$5" -lt 50 ]; then
+		fail "$1: too few samples to compare"
+	fi
 	awk -v a="$2" -v n="$3" -v b="$4" -v m="$5" 'BEGIN {
-		if (n < 50 || m < 50) exit 1
 		p = (a + b) / (n + m)
 		by = a / n - b / m
 		exit (by < 0 ? -by : by) > 5 * sqrt(p * (1 - p) * (1 / n + 1 / m))
@@ -153,8 +155,8 @@ compared=/chase
 # The more samples, the narrower is the range of a quantile.
 during mem "$(code_of mem-loads)" 800 perf mem record -t load -a -o "$work/mem.data" -- -B -c $PERIOD sleep 1000
 compared=/sharing
-# A shorter period, because few of these loads are of the program with the shared line.
-during c2c "$(code_of mem-loads)" 2500 perf c2c record -a -o "$work/c2c.data" -- -B -c 211 sleep 1000
+# A shorter period, because few of these loads are of the program with the shared line. pebsd has a fifth as many.
+during c2c "$(code_of mem-loads)" 7000 perf c2c record -a -o "$work/c2c.data" -- -B -c 211 sleep 1000
 compared=''
 during cycles 0xc0 100 perf record -B -e cycles:pp -c 1000003 -a -o "$work/cycles.data" -- sleep 1000
 stop_counting
