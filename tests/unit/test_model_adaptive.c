@@ -86,7 +86,7 @@ Test(model_adaptive, memory_group_has_address_source_latency_tsx)
 	cr_expect_eq(bytes[0x40], GUARD);
 }
 
-Test(model_adaptive, register_group_has_an_order_of_its_own)
+Test(model_adaptive, the_register_group_has_its_own_order)
 {
 	u8 bytes[RECORD_SIZE_MAX];
 
@@ -106,7 +106,7 @@ Test(model_adaptive, register_group_has_an_order_of_its_own)
 	cr_expect_eq(bytes[0xd0], GUARD);
 }
 
-Test(model_adaptive, vectors_and_branches_take_their_space_with_zeros)
+Test(model_adaptive, vectors_and_branches_are_zeros_of_their_size)
 {
 	u8 bytes[RECORD_SIZE_MAX];
 
@@ -117,7 +117,7 @@ Test(model_adaptive, vectors_and_branches_take_their_space_with_zeros)
 	cr_expect_eq(bytes[208 + 256 + 96], GUARD);
 }
 
-Test(model_adaptive, what_was_written_is_read)
+Test(model_adaptive, a_written_record_is_read_unchanged)
 {
 	for (u64 groups = 0; groups < 16; groups++)
 		for (u64 entries = 0; entries < 32; entries++) {
@@ -146,7 +146,7 @@ Test(model_adaptive, what_was_written_is_read)
 		}
 }
 
-Test(model_adaptive, bytes_that_are_no_record_are_refused)
+Test(model_adaptive, invalid_records_are_refused)
 {
 	static const u64 words[] = {
 		0,                                         /* the size is 0 */
@@ -174,7 +174,7 @@ Test(model_adaptive, bytes_that_are_no_record_are_refused)
 	}
 }
 
-Test(model_adaptive, a_record_longer_than_what_is_there_is_none)
+Test(model_adaptive, a_record_beyond_the_data_is_refused)
 {
 	struct record record;
 	u8 bytes[RECORD_SIZE_MAX];
@@ -186,7 +186,7 @@ Test(model_adaptive, a_record_longer_than_what_is_there_is_none)
 	cr_expect_eq(record_read(RECORD_ADAPTIVE, bytes, 64, &record, &size), 0);
 }
 
-Test(model_adaptive, a_retire_latency_beside_the_size_does_not_matter)
+Test(model_adaptive, a_retire_latency_next_to_the_size_is_ignored)
 {
 	struct record record;
 	u8 bytes[RECORD_SIZE_MAX];

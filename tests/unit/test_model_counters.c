@@ -211,7 +211,7 @@ Test(model_counters, an_armed_counter_stays_armed_while_counting_is_off)
  * Without PEBS, an armed counter is a plain one: it interrupts, and the assist of another counter does not
  * reload it.
  */
-Test(model_counters, an_armed_counter_without_pebs_is_a_plain_one)
+Test(model_counters, an_armed_counter_without_pebs_is_an_ordinary_counter)
 {
 	struct pebs_fixture fixture;
 
@@ -291,7 +291,7 @@ Test(model_counters, an_event_that_is_not_precise_makes_no_record)
 }
 
 /* pebs_pass() stops at the last event before the overflow. */
-Test(model_counters, pass_stops_before_the_overflow)
+Test(model_counters, passing_time_stops_before_the_overflow)
 {
 	struct pebs_fixture fixture;
 

@@ -52,7 +52,7 @@ static void expect_end(struct drain *drain)
 	cr_expect(!drain_next(drain, &delivery));
 }
 
-Test(model_drain, an_empty_buffer_has_nothing)
+Test(model_drain, an_empty_buffer_has_no_record)
 {
 	for (u32 format = 0; format < RECORD_FORMATS; format++) {
 		struct drain drain;
@@ -63,7 +63,7 @@ Test(model_drain, an_empty_buffer_has_nothing)
 	}
 }
 
-Test(model_drain, counters_come_in_ascending_order_and_the_newest_of_each_is_marked)
+Test(model_drain, counters_are_ascending_and_the_newest_record_of_each_is_marked)
 {
 	struct buffer buffer = {0};
 	struct drain drain;
@@ -116,7 +116,7 @@ Test(model_drain, before_0011b_a_record_of_two_counters_is_dropped_as_a_collisio
 	expect_end(&drain);
 }
 
-Test(model_drain, before_0011b_a_record_without_status_is_the_only_counters)
+Test(model_drain, before_0011b_a_record_without_status_belongs_to_the_only_counter)
 {
 	struct buffer buffer = {0};
 	struct drain drain;
@@ -131,7 +131,7 @@ Test(model_drain, before_0011b_a_record_without_status_is_the_only_counters)
 	expect_end(&drain);
 }
 
-Test(model_drain, a_record_without_status_is_nobodys_where_two_bits_are_enabled)
+Test(model_drain, with_two_enable_bits_a_record_without_status_is_unclaimed)
 {
 	struct buffer buffer = {0};
 	struct drain drain;
@@ -173,7 +173,7 @@ Test(model_drain, applicable_counters_of_0011b_give_a_record_to_each)
 	cr_expect_eq(drain.unclaimed, 3);
 }
 
-Test(model_drain, load_latency_bits_are_no_counters_before_the_adaptive_format)
+Test(model_drain, before_the_adaptive_format_load_latency_bits_are_not_counters)
 {
 	struct buffer buffer = {0};
 	struct drain drain;
@@ -230,7 +230,7 @@ Test(model_drain, core_and_netburst_have_one_counter_and_no_status)
 	}
 }
 
-Test(model_drain, half_a_record_at_the_end_is_told_and_left)
+Test(model_drain, a_partial_record_at_the_end_is_reported_and_ignored)
 {
 	struct buffer buffer = {0};
 	struct drain drain;
@@ -244,7 +244,7 @@ Test(model_drain, half_a_record_at_the_end_is_told_and_left)
 	expect_end(&drain);
 }
 
-Test(model_drain, an_adaptive_record_of_no_size_ends_the_walk)
+Test(model_drain, an_adaptive_record_of_size_0_ends_the_walk)
 {
 	struct buffer buffer = {0};
 	struct drain drain;

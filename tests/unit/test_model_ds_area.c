@@ -19,7 +19,7 @@ static u64 field(const u8 *bytes, size_t width)
  * Offsets from the figures of the manual: 32-bit fields and one reset value, 64-bit fields and one reset value,
  * and one reset value for each counter.
  */
-Test(model_ds_area, layouts_32_bit_64_bit_and_a_reset_field_each_counter)
+Test(model_ds_area, layouts_have_32_or_64_bit_fields_and_a_reset_per_counter)
 {
 	static const struct {
 		const char *machine;
@@ -184,7 +184,7 @@ Test(model_ds_area, without_an_area_nothing_is_written)
  * Goldmont, 18.7.1.3: the status bit of the DS buffer is set if the index is below the base or above the
  * maximum. The overflow bits of the applicable counters are cleared, and the counters are not reloaded.
  */
-Test(model_ds_area, goldmont_tells_an_index_out_of_bounds_clears_status_and_does_not_reload)
+Test(model_ds_area, goldmont_reports_an_index_out_of_bounds_and_does_not_reload)
 {
 	static const struct {
 		const char *machine;
@@ -326,7 +326,7 @@ static void open_reached(struct pebs_fixture *fixture, const char *machine, stru
 	pebs_fixture_write(fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
 }
 
-Test(model_ds_area, a_function_reaches_the_memory)
+Test(model_ds_area, memory_is_accessed_through_a_function)
 {
 	static const char *const names[] = {"nehalem", "skylake", "icelake"};
 
@@ -354,7 +354,7 @@ Test(model_ds_area, a_function_reaches_the_memory)
 }
 
 /* The function changes neither the bytes between the fields of the area nor those around it. */
-Test(model_ds_area, an_area_is_read_and_written_by_the_function)
+Test(model_ds_area, an_area_is_read_and_written_through_the_function)
 {
 	const struct machine *machine = machine_find("nehalem");
 	u8 bytes[0x80];
@@ -383,7 +383,7 @@ Test(model_ds_area, an_area_is_read_and_written_by_the_function)
 	cr_expect_eq(ds_area_read(machine, &memory, 0x5010, &read), 0);
 }
 
-Test(model_ds_area, a_record_goes_between_index_and_maximum_alone)
+Test(model_ds_area, a_record_is_written_only_between_index_and_maximum)
 {
 	u8 bytes[0x40] = {0};
 	struct linear_memory memory = {.base = 0x5000, .size = sizeof(bytes), .bytes = bytes};
@@ -407,7 +407,7 @@ Test(model_ds_area, a_record_goes_between_index_and_maximum_alone)
  * If the record cannot be written, the index stays. If the index cannot be moved, software does not see the
  * record.
  */
-Test(model_ds_area, a_buffer_or_index_that_cannot_be_written_is_one_without_room)
+Test(model_ds_area, an_unwritable_buffer_or_index_counts_as_full)
 {
 	static const u64 refused[] = {FIXTURE_BUFFER, FIXTURE_BUFFER + 8, FIXTURE_AREA + 0x28};
 
@@ -434,7 +434,7 @@ Test(model_ds_area, a_buffer_or_index_that_cannot_be_written_is_one_without_room
 	}
 }
 
-Test(model_ds_area, an_area_that_cannot_be_read_is_none)
+Test(model_ds_area, an_unreadable_area_counts_as_absent)
 {
 	struct pebs_fixture fixture;
 	struct reached reached;

@@ -23,7 +23,7 @@ static u64 counts(const char *machine, u16 code, struct retired retired)
 	return machine_event_occurrences(found, &event, &retired, 0);
 }
 
-Test(model_events, loads_and_stores_of_each_generation)
+Test(model_events, loads_and_stores_count_on_each_generation)
 {
 	static const struct {
 		const char *machine;
@@ -45,7 +45,7 @@ Test(model_events, loads_and_stores_of_each_generation)
  * MEM_LOAD_RETIRED and related events: each place, and each answer of another core, with the events that
  * count it.
  */
-Test(model_events, places_snoops_and_translations)
+Test(model_events, events_count_by_place_snoop_and_translation)
 {
 	static const struct {
 		const char *machine;
@@ -94,7 +94,7 @@ Test(model_events, places_snoops_and_translations)
 			     table[i].counts, "row %zu", i);
 }
 
-Test(model_events, locked_uops_and_instructions)
+Test(model_events, locked_uops_and_instructions_are_counted)
 {
 	struct retired locked = LOAD(30);
 
@@ -112,7 +112,7 @@ Test(model_events, locked_uops_and_instructions)
  * Each event is precise or not. The architectural INST_RETIRED is precise before Sandy Bridge, on Goldmont,
  * and again from Ice Lake on.
  */
-Test(model_events, precise_events)
+Test(model_events, precise_events_are_those_of_the_manual)
 {
 	static const struct {
 		const char *machine;
@@ -134,7 +134,7 @@ Test(model_events, precise_events)
 }
 
 /* Fixed counters: instructions, core cycles, reference cycles, slots (18.2.2). */
-Test(model_events, fixed_counters)
+Test(model_events, fixed_counters_count_their_events)
 {
 	struct pebs_fixture fixture;
 	struct retired instruction = INSTRUCTION;
@@ -156,7 +156,7 @@ Test(model_events, fixed_counters)
 }
 
 /* USR is privilege level 3, and OS is level 0. The model derives the level from the address. */
-Test(model_events, usr_and_os_bits)
+Test(model_events, usr_and_os_bits_select_the_privilege_level)
 {
 	static const struct {
 		u64 bits, counted;
@@ -180,7 +180,7 @@ Test(model_events, usr_and_os_bits)
  * With the counter mask N, a counter counts cycles with at least N occurrences, and with INV those with
  * fewer. E counts how often the condition begins (18.2.1.1).
  */
-Test(model_events, cmask_inv_and_edge)
+Test(model_events, cmask_inv_and_edge_filter_counts)
 {
 	/* Number of occurrences, and cycles since the last instruction. */
 	static const struct {
@@ -218,7 +218,7 @@ Test(model_events, cmask_inv_and_edge)
 }
 
 /* Programming a counter clears its condition, so that the next occurrence is an edge again. */
-Test(model_events, a_counter_programmed_anew_sees_the_next_edge)
+Test(model_events, a_reprogrammed_counter_sees_the_next_edge)
 {
 	static const u64 select = 0x81d0 | COUNTING | EVTSEL_EDGE;
 	struct pebs_fixture fixture;
@@ -252,7 +252,7 @@ Test(model_events, instructions_with_cmask_16_and_inv_are_cycles)
 }
 
 /* cycles:p of Linux on Skylake (intel_skl_pebs_event_constraints[] in ds.c, 6.12). */
-Test(model_events, instructions_are_precise_on_skylake_as_cycles_alone)
+Test(model_events, on_skylake_instructions_are_precise_only_as_cycles)
 {
 	static const struct {
 		u64 select;

@@ -102,7 +102,7 @@ Test(model_ibs, counts_up_to_27_bits)
 	cr_expect_eq(ibs_pass(&unit, ~0ULL), (1U << 26) + 0xffff0 - 1);
 }
 
-Test(model_ibs, leaves_a_random_count_of_seven_bits)
+Test(model_ibs, the_next_count_starts_at_a_random_seven_bit_value)
 {
 	struct ibs_unit unit = opened("zen3", 0);
 	bool seen[128] = {false};
@@ -165,7 +165,7 @@ Test(model_ibs, counts_cycles_without_the_bit_for_operations)
 	cr_expect(ibs_retire(&unit, &slow));
 }
 
-Test(model_ibs, tells_of_a_load)
+Test(model_ibs, a_load_is_recorded)
 {
 	struct ibs_unit unit = opened("zen3", ENABLED | PERIOD(160));
 	struct retired load = load_from(PLACE_LOCAL_DRAM, 304);
@@ -188,7 +188,7 @@ Test(model_ibs, tells_of_a_load)
  * The register has 44 bits of the address. If the physical address is unknown, the linear one is used
  * instead.
  */
-Test(model_ibs, tells_the_physical_address)
+Test(model_ibs, the_physical_address_is_recorded)
 {
 	struct ibs_unit unit = opened("zen3", ENABLED | PERIOD(160));
 	struct retired load = load_from(PLACE_L2, 30);
@@ -202,7 +202,7 @@ Test(model_ibs, tells_the_physical_address)
 	cr_expect_eq(reading(&unit, IBS_DC_LINEAR_ADDRESS), load.address);
 }
 
-Test(model_ibs, tells_no_latency_of_a_load_that_hit)
+Test(model_ibs, a_load_that_hits_has_no_latency)
 {
 	struct ibs_unit unit = opened("zen3", ENABLED | PERIOD(160));
 	struct retired load = load_from(PLACE_L1, 5);
@@ -212,7 +212,7 @@ Test(model_ibs, tells_no_latency_of_a_load_that_hit)
 		     IBS_DATA3_LOAD | IBS_DATA3_LINEAR_VALID | IBS_DATA3_PHYSICAL_VALID);
 }
 
-Test(model_ibs, cuts_a_latency_to_its_field)
+Test(model_ibs, a_latency_is_cut_to_its_field)
 {
 	struct ibs_unit unit = opened("zen3", ENABLED | PERIOD(160));
 	struct retired load = load_from(PLACE_IO, 1U << 20);
@@ -222,7 +222,7 @@ Test(model_ibs, cuts_a_latency_to_its_field)
 	cr_expect_eq(reading(&unit, IBS_OP_DATA) >> 16, 0xffff);
 }
 
-Test(model_ibs, tells_of_a_store_neither_latency_nor_source)
+Test(model_ibs, a_store_has_neither_latency_nor_source)
 {
 	struct ibs_unit unit = opened("zen5", ENABLED | PERIOD(160));
 	struct retired store = load_from(PLACE_REMOTE_DRAM, 700);
@@ -234,7 +234,7 @@ Test(model_ibs, tells_of_a_store_neither_latency_nor_source)
 	cr_expect_eq(reading(&unit, IBS_OP_DATA2), 0);
 }
 
-Test(model_ibs, forgets_the_access_at_an_operation_without_one)
+Test(model_ibs, an_operation_without_access_clears_the_access)
 {
 	struct ibs_unit unit = opened("zen5", ENABLED | PERIOD(160));
 	struct retired load = load_from(PLACE_L2, 30);
@@ -246,7 +246,7 @@ Test(model_ibs, forgets_the_access_at_an_operation_without_one)
 	cr_expect_eq(reading(&unit, IBS_DC_LINEAR_ADDRESS), 0);
 }
 
-Test(model_ibs, l3_misses_alone_where_these_are_asked_for)
+Test(model_ibs, only_l3_misses_are_sampled_if_requested)
 {
 	static const struct {
 		enum place place;
@@ -271,7 +271,7 @@ Test(model_ibs, l3_misses_alone_where_these_are_asked_for)
 	}
 }
 
-Test(model_ibs, a_threshold_leaves_loads_that_exceed_it)
+Test(model_ibs, a_threshold_keeps_loads_that_exceed_it)
 {
 	/* The threshold is 128 * (the field's value + 1). */
 	u64 control = ENABLED | IBS_CTL_LATENCY_ENABLE | 2ULL << IBS_CTL_LATENCY_SHIFT | PERIOD(160);

@@ -20,7 +20,7 @@ static const struct ibs_machine *zen(int generation)
  * The values are derived by hand from arch/x86/events/amd/ibs.c. The bits are those of
  * include/uapi/linux/perf_event.h.
  */
-Test(model_ibs_source, is_the_drivers_value)
+Test(model_ibs_source, the_value_equals_that_of_the_driver)
 {
 	static const struct {
 		int generation;
@@ -88,7 +88,7 @@ static void expect_words(const struct ibs_machine *machine, u64 data2, u64 data3
 	cr_assert_eq(value & 0x1f, (u64)ibs_operation(data3));
 }
 
-Test(model_ibs_source, means_the_models_words)
+Test(model_ibs_source, the_value_means_the_words_of_the_model)
 {
 	for (size_t m = 0; m < ibs_machines_count; m++)
 		for (u32 bits = 0; bits < 1U << DATA3_BITS; bits++) {
@@ -103,7 +103,7 @@ Test(model_ibs_source, means_the_models_words)
 }
 
 /* The source and snoop that pebsd reports for each place, starting from the operation. */
-Test(model_ibs_source, names_each_place)
+Test(model_ibs_source, each_place_has_a_value)
 {
 	static const struct {
 		int generation;
@@ -159,7 +159,7 @@ Test(model_ibs_source, names_each_place)
 	}
 }
 
-Test(model_ibs_source, has_a_latency_of_loads_that_missed_alone)
+Test(model_ibs_source, only_loads_that_missed_have_a_latency)
 {
 	u64 cycles = 300ULL << IBS_DATA3_LATENCY_SHIFT;
 	u32 latency = 0;

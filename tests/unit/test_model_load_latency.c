@@ -158,7 +158,7 @@ Test(model_load_latency, sav_is_orthogonal_to_tagging)
 }
 
 /* Tagging is random with a mean interval, and the same seed gives the same result. */
-Test(model_load_latency, tagging_is_random_one_in_so_many)
+Test(model_load_latency, tagging_is_random_with_a_mean_interval)
 {
 	static struct pebs_fixture fixtures[2];
 	u64 shortest = ~0ULL, longest = 0, last = 0, tags = 0;
@@ -319,7 +319,7 @@ Test(model_load_latency, latency_split_threshold_acts_on_instruction_latency)
 }
 
 /* Sapphire Rapids: without the auxiliary event, the record has no data source. */
-Test(model_load_latency, without_its_auxiliary_event_there_is_no_data_source)
+Test(model_load_latency, without_the_auxiliary_event_there_is_no_data_source)
 {
 	for (u32 with = 0; with < 2; with++) {
 		struct pebs_fixture fixture;
@@ -341,7 +341,7 @@ Test(model_load_latency, without_its_auxiliary_event_there_is_no_data_source)
 }
 
 /* Without EVTSEL_ADAPTIVE, an adaptive record has only its basic group. */
-Test(model_load_latency, adaptive_records_have_the_groups_where_the_counter_asks_for_them)
+Test(model_load_latency, adaptive_records_have_the_groups_that_the_counter_requests)
 {
 	struct pebs_fixture fixture;
 

@@ -73,7 +73,7 @@ Test(model_load_source, each_store_of_each_generation_reads_alike_through_the_dr
  * Values from real machines, or values that the driver would give on them: that of Linux 6.1, for Crestmont
  * that of 6.12.
  */
-Test(model_load_source, the_driver_gives_known_values)
+Test(model_load_source, the_driver_returns_known_values)
 {
 	cr_expect_eq(load_source_data_src(&skylake_server, 0x1), 0x10268100142); /* Skylake-SP, recorded */
 	cr_expect_eq(load_source_data_src(&skylake_server, 0x2), 0x11868100242);
@@ -101,7 +101,7 @@ Test(model_load_source, the_driver_gives_known_values)
 }
 
 /* pebs_data_source without any flag, as in the driver of Linux 6.1 and 6.12. */
-Test(model_load_source, the_drivers_tables)
+Test(model_load_source, tables_equal_those_of_the_driver)
 {
 	static const struct {
 		const struct machine *machine;
@@ -139,7 +139,7 @@ Test(model_load_source, the_drivers_tables)
 				     "%zu: %#llx", i, (unsigned long long)code);
 }
 
-Test(model_load_source, every_value_is_that_of_a_load)
+Test(model_load_source, every_value_belongs_to_a_load)
 {
 	for (size_t i = 1; i < COUNT(all); i++)
 		for (u64 encoded = 0; encoded < 256; encoded++)
@@ -166,14 +166,14 @@ Test(model_load_source, near_places_are_encoded_alike_since_nehalem)
 	}
 }
 
-Test(model_load_source, nehalem_l3_snoops)
+Test(model_load_source, nehalem_encodes_l3_snoops)
 {
 	cr_expect_eq(encode(&nehalem, PLACE_L3, ASKED_MISS), 0x4);
 	cr_expect_eq(encode(&nehalem, PLACE_L3, ASKED_HIT), 0x5);
 	cr_expect_eq(encode(&nehalem, PLACE_L3, ASKED_MODIFIED), 0x6);
 }
 
-Test(model_load_source, l3_snoops_since_sandy_bridge)
+Test(model_load_source, sandy_bridge_and_later_encode_l3_snoops)
 {
 	for (size_t i = 2; i < P_CORES; i++) {
 		cr_expect_eq(encode(all[i], PLACE_L3, ASKED_MISS), 0x5);
@@ -186,7 +186,7 @@ Test(model_load_source, l3_snoops_since_sandy_bridge)
  * Linux 6.12: intel_pmu_pebs_data_source_grt(), _cmt(). Gracemont has no code for a snoop that missed, and
  * none for a clean line of another socket: its code 8 stands for a forwarded line of this socket.
  */
-Test(model_load_source, codes_of_e_cores)
+Test(model_load_source, e_cores_have_their_own_codes)
 {
 	cr_expect_eq(encode(&gracemont, PLACE_L3, ASKED_MISS), 0x4);
 	cr_expect_eq(encode(&gracemont, PLACE_L3, ASKED_HIT), 0x5);
@@ -204,7 +204,7 @@ Test(model_load_source, codes_of_e_cores)
 	cr_expect_eq(encode(&crestmont, PLACE_REMOTE_CACHE, ASKED_MODIFIED), 0xd);
 }
 
-Test(model_load_source, flags_of_e_cores_are_elsewhere)
+Test(model_load_source, e_cores_have_flags_at_other_bits)
 {
 	struct retired load = {.operation = OPERATION_LOAD, .place = PLACE_L1, .locked = true};
 
@@ -221,7 +221,7 @@ Test(model_load_source, flags_of_e_cores_are_elsewhere)
 	cr_expect_eq(load_source_encode(&gracemont, &load), 0x01);
 }
 
-Test(model_load_source, beyond_l3_nehalem_to_broadwell)
+Test(model_load_source, nehalem_to_broadwell_encode_sources_beyond_l3)
 {
 	static const struct machine *const machines_here[] = {&nehalem, &sandy_bridge, &haswell};
 
@@ -239,7 +239,7 @@ Test(model_load_source, beyond_l3_nehalem_to_broadwell)
 	cr_expect_eq(encode(&nehalem, PLACE_REMOTE_CACHE, ASKED_MODIFIED), 0x0); /* 9 is reserved */
 }
 
-Test(model_load_source, beyond_l3_since_skylake)
+Test(model_load_source, skylake_and_later_encode_sources_beyond_l3)
 {
 	static const struct machine *const machines_here[] = {&skylake, &skylake_server, &ice_lake,
 							      &sapphire_rapids, &alder_lake};
@@ -321,7 +321,7 @@ Test(model_load_source, block_bits_are_6_for_data_and_7_for_the_address)
 }
 
 /* Table 18-34. */
-Test(model_load_source, precise_store_status_tells_l1d_hit_stlb_miss_locked)
+Test(model_load_source, a_precise_store_has_l1d_hit_stlb_miss_and_locked)
 {
 	struct retired store = {.operation = OPERATION_STORE, .place = PLACE_L1};
 
@@ -340,7 +340,7 @@ Test(model_load_source, precise_store_status_tells_l1d_hit_stlb_miss_locked)
 	cr_expect_eq(store_status_data_src(0x30), 0x52080184);
 }
 
-Test(model_load_source, stores_from_haswell_to_ice_lake_tell_the_l1d_hit_alone)
+Test(model_load_source, stores_from_haswell_to_ice_lake_only_have_l1d_hit)
 {
 	struct retired store = {.operation = OPERATION_STORE,
 				.place = PLACE_L1,

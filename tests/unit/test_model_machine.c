@@ -37,7 +37,7 @@ static u16 parse_event(const char *text, u64 *ret_ldlat)
 	return event;
 }
 
-Test(model_machine, each_is_found_by_its_name)
+Test(model_machine, each_machine_is_found_by_its_name)
 {
 	cr_assert_gt(machines_count, 0);
 	FOREACH_MACHINE(machine)
@@ -52,7 +52,7 @@ Test(model_machine, each_is_found_by_its_name)
  * From Linux 6.1 (6.12 for Sierra Forest and Granite Rapids): constraints of ds.c, texts and names of core.c.
  * From the manual: DisplayFamily_DisplayModel.
  */
-Test(model_machine, facts_of_linux_and_of_the_manual)
+Test(model_machine, machines_match_linux_and_the_manual)
 {
 	static const struct {
 		const char *name;
@@ -121,7 +121,7 @@ Test(model_machine, facts_of_linux_and_of_the_manual)
 	}
 }
 
-Test(model_machine, texts_of_sysfs_say_the_events_of_the_table)
+Test(model_machine, texts_of_sysfs_match_the_event_table)
 {
 	FOREACH_MACHINE(machine)
 	{
@@ -144,7 +144,7 @@ Test(model_machine, texts_of_sysfs_say_the_events_of_the_table)
 	}
 }
 
-Test(model_machine, counters_are_there_and_do_pebs)
+Test(model_machine, each_machine_has_counters_with_pebs)
 {
 	FOREACH_MACHINE(machine)
 	{
@@ -169,7 +169,7 @@ Test(model_machine, counters_are_there_and_do_pebs)
 	}
 }
 
-Test(model_machine, mechanisms_of_each_generation)
+Test(model_machine, each_generation_has_its_mechanisms)
 {
 	FOREACH_MACHINE(machine)
 	{
@@ -239,7 +239,7 @@ Test(model_machine, the_other_cores_of_a_hybrid_are_in_the_table)
 	cr_expect_not(machine_is_efficient(alder_lake));
 }
 
-Test(model_machine, who_can_not_be_the_origin_is_told_why)
+Test(model_machine, a_machine_that_cannot_be_the_origin_has_a_reason)
 {
 	static const struct {
 		const char *name, *part;

@@ -19,7 +19,7 @@ Test(model_memory, the_first_load_of_a_line_is_from_dram_and_the_next_from_l1)
 	expect_found(memory_fixture_later(&bench, 0x200000), PLACE_L1, ASKED_NONE);
 }
 
-Test(model_memory, what_l1_drops_is_in_l2_and_what_l2_drops_in_l3)
+Test(model_memory, lines_evicted_from_l1_are_in_l2_and_from_l2_in_l3)
 {
 	_cleanup_(memory_fixture_close) struct memory_fixture bench;
 	u64 l1_set_stride;
@@ -39,7 +39,7 @@ Test(model_memory, what_l1_drops_is_in_l2_and_what_l2_drops_in_l3)
 	expect_found(memory_fixture_later(&bench, 0), PLACE_LOCAL_DRAM, ASKED_MISS);
 }
 
-Test(model_memory, the_least_recently_used_line_goes)
+Test(model_memory, the_least_recently_used_line_is_evicted)
 {
 	_cleanup_(memory_fixture_close) struct memory_fixture bench;
 	u64 stride;
@@ -54,7 +54,7 @@ Test(model_memory, the_least_recently_used_line_goes)
 	expect_found(memory_fixture_later(&bench, stride), PLACE_L2, ASKED_NONE);
 }
 
-Test(model_memory, a_line_on_its_way_is_a_fill_buffer_hit_with_what_remains)
+Test(model_memory, a_line_in_flight_is_a_fill_buffer_hit_with_the_remaining_latency)
 {
 	_cleanup_(memory_fixture_close) struct memory_fixture bench;
 	struct retired first, second;
@@ -73,7 +73,7 @@ Test(model_memory, a_line_on_its_way_is_a_fill_buffer_hit_with_what_remains)
 	expect_found(memory_fixture_load(&bench, 0x1018), PLACE_L1, ASKED_NONE);
 }
 
-Test(model_memory, one_line_comes_while_the_next_is_on_its_way)
+Test(model_memory, lines_are_fetched_concurrently)
 {
 	_cleanup_(memory_fixture_close) struct memory_fixture bench;
 
@@ -132,7 +132,7 @@ Test(model_memory, a_prefetch_brings_the_line_to_l2)
 	expect_found(memory_fixture_load(&bench, 0x10000 + 16 * LINE), PLACE_LOCAL_DRAM, ASKED_MISS);
 }
 
-Test(model_memory, uncached_memory_and_devices_are_in_no_cache)
+Test(model_memory, uncached_memory_and_devices_are_never_cached)
 {
 	_cleanup_(memory_fixture_close) struct memory_fixture bench;
 
@@ -168,7 +168,7 @@ static enum translated touch(struct memory_fixture *bench, u64 address, bool lar
 		.translated;
 }
 
-Test(model_memory, two_tlbs_and_walks)
+Test(model_memory, misses_of_both_tlbs_cause_walks)
 {
 	_cleanup_(memory_fixture_close) struct memory_fixture bench;
 	struct retired found;
@@ -213,7 +213,7 @@ Test(model_memory, a_hit_in_the_second_tlb_takes_seven_cycles)
 }
 
 /* The earlier content of the storage does not matter, and nothing beyond its end is written. */
-Test(model_memory, storage_is_as_large_as_was_said)
+Test(model_memory, storage_has_the_computed_size)
 {
 	for (const struct machine *machine = machines; machine < machines + machines_count; machine++) {
 		size_t size = memory_size(&machine->memory);
@@ -243,7 +243,7 @@ Test(model_memory, storage_is_as_large_as_was_said)
 	}
 }
 
-Test(model_memory, what_a_cpu_does_not_have_is_not_there)
+Test(model_memory, absent_caches_are_never_hit)
 {
 	const struct memory_shape bare = {
 		.l1_bytes = 4096, .l1_ways = 4, .l1_cycles = 3, .local_dram_cycles = 90};
@@ -273,7 +273,7 @@ Test(model_memory, warm_lines_are_in_l3_and_the_last_ones_in_l2)
 }
 
 /* Even for the highest address, the key must fit next to the flags. */
-Test(model_memory, any_address_will_do)
+Test(model_memory, any_address_is_accepted)
 {
 	_cleanup_(memory_fixture_close) struct memory_fixture bench;
 

@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "memory_fixture.h"
 
-Test(model_memory_cores, what_another_core_wrote_is_modified_there)
+Test(model_memory_cores, a_line_written_by_another_core_is_modified_there)
 {
 	_cleanup_(memory_fixture_close) struct memory_fixture bench;
 
@@ -23,7 +23,7 @@ Test(model_memory_cores, what_another_core_wrote_is_modified_there)
 	expect_found(memory_fixture_load(&bench, 0x4000), PLACE_L3, ASKED_MODIFIED);
 }
 
-Test(model_memory_cores, a_store_asks_for_the_line_and_has_it_alone_then)
+Test(model_memory_cores, a_store_takes_exclusive_ownership)
 {
 	_cleanup_(memory_fixture_close) struct memory_fixture bench;
 
@@ -64,7 +64,7 @@ Test(model_memory_cores, a_line_that_the_other_socket_wrote_is_not_in_this_l3)
 	expect_found(memory_fixture_later(&bench, LINE), PLACE_LOCAL_DRAM, ASKED_MISS);
 }
 
-Test(model_memory_cores, what_asking_another_core_takes)
+Test(model_memory_cores, asking_another_core_has_its_latency)
 {
 	_cleanup_(memory_fixture_close) struct memory_fixture bench;
 	u32 least[ASKED_COUNT] = {~0U, ~0U, ~0U, ~0U};

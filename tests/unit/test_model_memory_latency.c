@@ -108,7 +108,7 @@ static double mean_of_dram(struct memory_fixture *bench, bool remote, u64 first)
 	return (double)sum / LOADS;
 }
 
-Test(model_memory_latency, lines_from_dram_wait_as_long_as_others_have_them_wait)
+Test(model_memory_latency, lines_from_dram_wait_for_other_traffic)
 {
 	_cleanup_(memory_fixture_close) struct memory_fixture bench;
 	struct memory_traffic traffic;

@@ -165,7 +165,7 @@ Test(model_netburst, the_buffer_is_not_circular)
 	cr_expect_eq(bench.bytes[0x100 + 0x05], 0x90);
 }
 
-Test(model_netburst, half_a_record_of_room_is_no_room)
+Test(model_netburst, no_record_is_written_into_too_little_space)
 {
 	struct bench bench;
 	struct ds_area area;
@@ -279,7 +279,7 @@ Test(model_netburst, pebs_takes_execution_front_end_and_replay_events)
 	}
 }
 
-Test(model_netburst, what_was_cancelled_leaves_no_record)
+Test(model_netburst, cancelled_operations_leave_no_record)
 {
 	struct netburst_uop load = {.retired = {.operation = OPERATION_LOAD, .place = PLACE_L2},
 				    .bogus = true};
@@ -292,7 +292,7 @@ Test(model_netburst, what_was_cancelled_leaves_no_record)
 	cr_expect_eq(bench.netburst.not_written, 0);
 }
 
-Test(model_netburst, a_counter_wants_enable_escr_select_5_and_both_thread_bits)
+Test(model_netburst, a_counter_needs_enable_escr_select_5_and_both_thread_bits)
 {
 	static const u64 wrong[] = {0x3a000, 0x3b000 & ~(1ULL << 12), 0x39000, 0x1b000, 0x2b000, 0x0b000};
 
@@ -318,7 +318,7 @@ Test(model_netburst, force_ovf_overflows_on_each_count)
 	cr_expect_eq(bench.netburst.records, 2);
 }
 
-Test(model_netburst, registers_take_what_they_have)
+Test(model_netburst, registers_accept_only_their_bits)
 {
 	struct bench bench;
 	u64 value;

@@ -24,7 +24,7 @@ static struct netburst_tags tags_of(const struct netburst_tagging *tagging, cons
 	return tags;
 }
 
-Test(model_netburst_tags, execution_event_has_four_tag_bits_set_by_upstream_escrs)
+Test(model_netburst_tags, upstream_escrs_set_the_four_tag_bits_of_execution_events)
 {
 	struct netburst_uop packed = {.execution = EXECUTION_PACKED_SP};
 
@@ -35,7 +35,7 @@ Test(model_netburst_tags, execution_event_has_four_tag_bits_set_by_upstream_escr
 	}
 }
 
-Test(model_netburst_tags, execution_tags_want_event_mask_tag_enable_and_privilege)
+Test(model_netburst_tags, execution_tags_need_event_mask_tag_enable_and_privilege)
 {
 	struct netburst_uop packed = {.execution = EXECUTION_PACKED_SP};
 	struct netburst_uop scalar = {.execution = EXECUTION_SCALAR_DP};
@@ -174,7 +174,7 @@ Test(model_netburst_tags, replay_event_tags_by_matrix_and_metric)
 	}
 }
 
-Test(model_netburst_tags, replay_tagging_wants_uop_tag_bit_24)
+Test(model_netburst_tags, replay_tagging_needs_uop_tag_bit_24)
 {
 	struct netburst_uop load = uop(OPERATION_LOAD, PLACE_L2, TRANSLATED_L1);
 	struct netburst_tagging tagging = {.matrix_vert = 1};

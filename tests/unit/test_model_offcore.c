@@ -24,7 +24,7 @@ static struct retired access_to(u8 operation, u8 place, u8 asked)
  * Bits 15:0 are the request type, bits 30:16 the supplier, and bits 37:31 the snoop response. A match needs a
  * bit of the request type, and either ANY (bit 16) or a bit of the supplier and one of the snoop response.
  */
-Test(model_offcore, request_supplier_and_snoop_fields)
+Test(model_offcore, request_supplier_and_snoop_fields_select_responses)
 {
 	static const struct {
 		u64 config;
@@ -106,7 +106,7 @@ Test(model_offcore, nehalem_has_one_register_with_fields_of_8_bits)
  * Table 18-35: B7H/01H with MSR_OFFCORE_RSP_0, BBH/01H with MSR_OFFCORE_RSP_1. Goldmont: B7H with 01H and 02H
  * (18.7.2). Golden Cove: 2AH and 2BH (intel_spr_extra_regs in core.c, Linux 6.1).
  */
-Test(model_offcore, event_codes_and_their_registers)
+Test(model_offcore, event_codes_select_their_registers)
 {
 	static const struct {
 		const char *machine;
@@ -174,7 +174,7 @@ Test(model_offcore, goldmont_l2_hit_is_a_supplier_and_a_miss_has_a_snoop_respons
  * 18.6.3: MSR_OFFCORE_RSP0 with a request type and bit 38 counts weighted cycles. MSR_OFFCORE_RSP1 with the
  * same type and ANY_RESPONSE counts the requests. The quotient is the average latency.
  */
-Test(model_offcore, bit_38_average_latency_with_two_counters)
+Test(model_offcore, bit_38_measures_the_average_latency_with_two_counters)
 {
 	struct pebs_fixture fixture;
 	struct retired load = access_to(LOAD_, PLACE_LOCAL_DRAM, ASKED_MISS);

@@ -95,7 +95,7 @@ Test(model_pipeline, the_window_limits_how_far_loads_run_ahead)
 }
 
 /* Each instruction is a load that waits, which is the most that the pipeline has to remember. */
-Test(model_pipeline, remembers_a_window_full_of_loads)
+Test(model_pipeline, a_window_full_of_loads_is_remembered)
 {
 	struct loop loop = {.latency = 10, .plain = 0, .chains = 1};
 

@@ -8,7 +8,7 @@
 #define BITS_3_AND_63 (1ULL << 3 | 1ULL << 63)
 
 /* 18.9.4.3: only counter 3, the fourth one, supports precise store. */
-Test(model_precise_store, counter_3_only)
+Test(model_precise_store, only_counter_3_records_precise_stores)
 {
 	for (u32 counter = 0; counter < 4; counter++) {
 		struct pebs_fixture fixture;
@@ -45,7 +45,7 @@ Test(model_precise_store, enable_bits_3_and_63_are_both_needed)
  * 98H has the address. A0H has bit 0 for an L1D hit, bit 4 for an STLB miss, and bit 5 for locked. A8H is
  * reserved.
  */
-Test(model_precise_store, l1d_hit_stlb_miss_locked)
+Test(model_precise_store, a_store_has_l1d_hit_stlb_miss_and_locked)
 {
 	static const struct {
 		u8 place, translated;

@@ -89,7 +89,7 @@ Test(model_random, streams_and_seeds_are_independent)
 	}
 }
 
-Test(model_random, below_is_even_and_within_its_bound)
+Test(model_random, random_numbers_are_uniform_and_within_the_bound)
 {
 	u64 counts[60] = {0};
 	u64 thirds[3] = {0};
@@ -118,7 +118,7 @@ Test(model_random, below_is_even_and_within_its_bound)
 	}
 }
 
-Test(model_random, chance_is_what_it_says)
+Test(model_random, a_chance_has_the_given_probability)
 {
 	struct random random;
 	u64 hits = 0;

@@ -123,7 +123,7 @@ Test(model_record, precise_store_information_is_at_98h_and_a0h)
 	cr_expect_eq(word(bytes, 0xa8), 0); /* reserved */
 }
 
-Test(model_record, what_a_record_does_not_have_is_zero)
+Test(model_record, absent_fields_are_zero)
 {
 	struct record record = {.present = (u32)MODEL_BIT(RECORD_IP)};
 	u8 bytes[RECORD_SIZE_MAX];
@@ -135,7 +135,7 @@ Test(model_record, what_a_record_does_not_have_is_zero)
 		cr_expect_eq(word(bytes, i), i == 8 ? ~0ULL : 0);
 }
 
-Test(model_record, what_was_written_is_read)
+Test(model_record, a_written_record_is_read_unchanged)
 {
 	static const struct {
 		enum record_format format;
@@ -175,7 +175,7 @@ Test(model_record, values_of_64_bits_are_kept_at_any_alignment)
 	cr_expect_eq(bytes[1 + 0xaf], 0xfe);
 }
 
-Test(model_record, a_record_longer_than_what_is_there_is_none)
+Test(model_record, a_record_beyond_the_data_is_refused)
 {
 	u8 bytes[RECORD_SIZE_MAX] = {0};
 

@@ -95,7 +95,7 @@ Test(model_registers, counters_are_written_sign_extended_or_in_full_width)
 }
 
 /* After pebs_open() all registers are 0, nothing counts, and no interrupt is pending. */
-Test(model_registers, reset)
+Test(model_registers, reset_restores_the_initial_registers)
 {
 	for (size_t i = 0; i < machines_count; i++) {
 		static u8 bytes[0x1000];

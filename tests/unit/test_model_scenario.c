@@ -47,7 +47,7 @@ static u64 mean_busy(enum workload_kind kind, u64 seed, u64 from, u64 to)
 	return sum * SCENARIO_STEP_NS / ((to - from) * SECOND);
 }
 
-Test(model_scenario, backup_and_batch_sleep_but_in_their_phases)
+Test(model_scenario, backup_and_batch_run_only_in_their_phases)
 {
 	for (u64 cycle = 0; cycle < 480; cycle += 240) {
 		cr_expect_leq(mean_busy(WORKLOAD_BACKUP, 1, cycle, cycle + 45), 2);
@@ -83,7 +83,7 @@ Test(model_scenario, services_are_as_busy_in_each_phase)
 	}
 }
 
-Test(model_scenario, seconds_differ_and_the_seed_decides_how)
+Test(model_scenario, seconds_differ_by_the_seed)
 {
 	unsigned differ = 0, seeds_differ = 0;
 
@@ -108,7 +108,7 @@ Test(model_scenario, the_deploy_shares_the_tallies_until_it_is_rolled_back)
 	cr_expect(!scenario_shared_tallies(WORKLOAD_CACHE, 150 * SECOND), "a deploy of the shop");
 }
 
-Test(model_scenario, the_backup_is_on_the_other_node)
+Test(model_scenario, the_backup_runs_on_the_other_node)
 {
 	cr_expect_eq(scenario_node(WORKLOAD_DATABASE), 0);
 	cr_expect_eq(scenario_node(WORKLOAD_BACKUP), 1);
@@ -118,7 +118,7 @@ Test(model_scenario, the_backup_is_on_the_other_node)
 }
 
 /* The other workloads run all the time. */
-Test(model_scenario, workloads_are_no_part_of_it)
+Test(model_scenario, other_workloads_always_run)
 {
 	for (int kind = 0; kind < WORKLOAD_COUNT; kind++) {
 		cr_expect(!workload_is_program((enum workload_kind)kind));

@@ -102,7 +102,7 @@ Test(model_skid, pdir_on_counter_1_samples_the_instruction_that_overflowed)
 	}
 }
 
-Test(model_skid, pdir_is_inst_retired_all_and_counter_1_alone)
+Test(model_skid, only_inst_retired_all_on_counter_1_has_pdir)
 {
 	struct pebs_fixture fixture;
 
@@ -175,7 +175,7 @@ Test(model_skid, pdir_needs_counter_event_and_enable_bit)
 /*
  * 18.9.4.4: Sandy Bridge (06_2A, 06_2D) requires that no other programmable counter runs while PDIR is used.
  */
-Test(model_skid, pdir_wants_the_other_counters_quiet_on_06_2a_and_06_2d)
+Test(model_skid, on_06_2a_and_06_2d_pdir_needs_quiet_other_counters)
 {
 	static const struct {
 		const char *machine;

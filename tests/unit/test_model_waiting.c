@@ -33,7 +33,7 @@ static u64 counted(const char *machine, u32 counter, u64 select, struct retired 
 #define CMASK(mask) ((u64)(mask) << 24)
 
 /* The stall event of each machine: its code with its counter mask, and the stalls that it counts. */
-Test(model_waiting, stall_events_of_each_generation)
+Test(model_waiting, each_generation_counts_its_stall_events)
 {
 	static const struct {
 		const char *machine;
@@ -91,7 +91,7 @@ Test(model_waiting, a_mask_filters_stalled_cycles_where_the_event_has_none)
 }
 
 /* LONGEST_LAT_CACHE.MISS counts loads and stores. Where there is no L3, the last cache is L2. */
-Test(model_waiting, misses_of_the_last_cache)
+Test(model_waiting, misses_of_the_last_cache_are_counted)
 {
 	static const struct {
 		const char *machine;
@@ -116,7 +116,7 @@ Test(model_waiting, misses_of_the_last_cache)
 }
 
 /* PERF_CTL of AMD's core counters: the event select has twelve bits. */
-Test(model_waiting, events_of_amd_core_counters)
+Test(model_waiting, amd_core_counters_count_their_events)
 {
 	static const struct {
 		const char *machine;

@@ -35,7 +35,7 @@ static void expect_share(const struct machine *machine, const char *what, u64 hi
 		  most, slack);
 }
 
-Test(model_workload, each_is_found_by_its_name)
+Test(model_workload, each_workload_is_found_by_its_name)
 {
 	for (int kind = 0; kind < WORKLOAD_KINDS; kind++) {
 		cr_expect_eq(workload_find(workload_names[kind]), kind);
@@ -81,7 +81,7 @@ Test(model_workload, the_same_seed_gives_the_same_run_and_another_one_another)
 	}
 }
 
-Test(model_workload, loads_alone_are_the_loads_of_the_whole)
+Test(model_workload, loads_alone_equal_the_loads_of_the_full_run)
 {
 	const struct machine *machine = machine_find("skylake");
 
@@ -106,7 +106,7 @@ Test(model_workload, loads_alone_are_the_loads_of_the_whole)
  * Addresses are in the ranges of the workload, each instruction follows the one before it, and time does not
  * go back.
  */
-Test(model_workload, instructions_are_believable)
+Test(model_workload, instruction_mixes_are_plausible)
 {
 	const struct machine *machine = machine_find("skylake");
 
@@ -178,7 +178,7 @@ Test(model_workload, code_and_data_have_names)
 }
 
 /* A few loads of the stack, which is cold at first, also wait. */
-Test(model_workload, the_chase_waits_in_one_function_for_its_nodes)
+Test(model_workload, the_pointer_chase_waits_in_one_function)
 {
 	_cleanup_(world_close) struct world world;
 	u64 slow = 0, there = 0;
@@ -199,7 +199,7 @@ Test(model_workload, the_chase_waits_in_one_function_for_its_nodes)
 	cr_expect(slow > 4000 && slow - there <= 16, "%lu of %lu", there, slow);
 }
 
-Test(model_workload, what_nobody_has_has_no_name)
+Test(model_workload, addresses_outside_of_workloads_have_no_name)
 {
 	static const u64 nobodys[] = {0,
 				      WORKLOAD_TEXT - 1,
@@ -263,7 +263,7 @@ static struct found run(const struct machine *machine, enum workload_kind kind, 
 	return found;
 }
 
-Test(model_workload, streaming_is_in_fill_buffers_and_caches)
+Test(model_workload, streaming_loads_hit_fill_buffers_and_caches)
 {
 	FOREACH_MACHINE(machine)
 	{
@@ -352,7 +352,7 @@ Test(model_workload, three_of_four_pages_need_a_walk)
 	}
 }
 
-Test(model_workload, every_other_shared_counter_was_counted_elsewhere)
+Test(model_workload, half_of_the_shared_counter_accesses_are_modified_elsewhere)
 {
 	FOREACH_MACHINE(machine)
 	{
@@ -368,7 +368,7 @@ Test(model_workload, every_other_shared_counter_was_counted_elsewhere)
 	}
 }
 
-Test(model_workload, the_mix_is_a_bit_of_each)
+Test(model_workload, the_mix_has_a_part_of_each_workload)
 {
 	FOREACH_MACHINE(machine)
 	{
@@ -401,7 +401,7 @@ static double standard_error(const struct truth *truth)
 	return sqrt(((double)truth->latency_squares / count - mean(truth) * mean(truth)) / count);
 }
 
-Test(model_workload, order_of_their_mean_latencies)
+Test(model_workload, mean_latencies_have_the_expected_order)
 {
 	/* The ranks of workload.h, the slowest first. Ranks are equal if the design leaves the order open. */
 	static const int ranks[WORKLOAD_COUNT] = {
@@ -438,7 +438,7 @@ Test(model_workload, order_of_their_mean_latencies)
 }
 
 /* The sign of each workload's problem in a sample: the classes of loads above the threshold. */
-Test(model_workload, what_shows_each)
+Test(model_workload, each_workload_shows_its_problem)
 {
 	FOREACH_MACHINE(machine)
 	{

@@ -79,7 +79,7 @@ Test(model_written, an_adaptive_record_has_the_registers_in_the_group_for_them)
 		cr_expect_eq(record.values[RECORD_AX + n], registers.general[n], "%u", n);
 }
 
-Test(model_written, without_registers_the_flags_are_those_of_an_undisturbed_program)
+Test(model_written, without_registers_the_flags_have_their_default)
 {
 	struct pebs_fixture fixture;
 
@@ -94,7 +94,7 @@ Test(model_written, without_registers_the_flags_are_those_of_an_undisturbed_prog
  * With PDIR, counter 0 makes a record of each load. The retire latency counts core clock cycles and does not
  * depend on the time-stamp counter.
  */
-Test(model_written, a_record_tells_the_time_stamp_and_the_clock_without_one)
+Test(model_written, a_record_has_the_time_stamp_or_else_the_clock)
 {
 	static const u64 time_stamps[] = {0, 0x123456789abcULL};
 	struct retired retired = LOAD(10);
@@ -114,7 +114,7 @@ Test(model_written, a_record_tells_the_time_stamp_and_the_clock_without_one)
 	}
 }
 
-Test(model_written, the_unit_keeps_the_last_record_and_whose_it_is)
+Test(model_written, the_unit_keeps_the_last_record_and_its_counter)
 {
 	struct retired_registers registers = some_registers();
 	struct retired retired = LOAD(10);
