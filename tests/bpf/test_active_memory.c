@@ -35,7 +35,7 @@ static double take(u32 cgroups, u32 active, u32 events, struct active_result *re
 	return (double)ret->anonymous_bytes;
 }
 
-Test(active_memory, is_within_its_budget)
+Test(active_memory, memory_of_active_cgroups_is_within_its_budget)
 {
 	static const u32 sizes[] = {200, 1000, 4000};
 	struct active_result result;

@@ -169,7 +169,7 @@ static void run_until_held(struct life *life, u64 least_ns)
 	cr_assert_geq(the_alert(life).decision.held_ns, least_ns);
 }
 
-Test(alerts_restart, what_is_pending_has_been_so_for_as_long_as_it_was_proven)
+Test(alerts_restart, pending_time_survives_a_restart_as_far_as_it_was_proven)
 {
 	struct life life = {.directory = "/tmp/pebsd-alerts-XXXXXX"};
 	char command[64];

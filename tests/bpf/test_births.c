@@ -97,7 +97,7 @@ static u64 short_life(const char *name, unsigned pages)
 	return software_event_count(fd);
 }
 
-Test(births, a_crowd_of_short_lived_cgroups_is_named_and_kept_apart)
+Test(births, many_short_lived_cgroups_are_named_and_counted_separately)
 {
 	static u64 counts[CROWD];
 	char name[32];
@@ -175,7 +175,7 @@ Test(births, without_a_free_slot_samples_are_unattributed_and_counted)
 	cgroup_fixture_remove(&fixture, "first");
 }
 
-Test(births, a_dead_cgroups_tasks_are_still_its_own_until_the_grace_is_over)
+Test(births, samples_of_a_removed_cgroup_are_its_own_during_the_grace_period)
 {
 	_cleanup_free_ char *path = path_of("leaving");
 	const struct sample late = {.cgroup_id = 0};
@@ -273,7 +273,7 @@ Test(births, equal_ids_of_a_v1_hierarchy_are_not_confused)
 	cr_expect_eq(ledger_find(books.ledger, "/ours")->living, 1, "a removal there buried it here");
 }
 
-Test(births, what_existed_before_is_adopted_once)
+Test(births, existing_cgroups_are_adopted_once)
 {
 	struct adopt_counts counts;
 	u64 alive;

@@ -142,7 +142,7 @@ Test(calibrate_measure, sparse_samples_are_timed_one_by_one)
 	}
 }
 
-Test(calibrate_measure, what_is_known_of_both_is_not_measured_again)
+Test(calibrate_measure, known_timings_are_not_measured_again)
 {
 	const u64 before = *program.runs;
 
@@ -154,7 +154,7 @@ Test(calibrate_measure, what_is_known_of_both_is_not_measured_again)
 	cr_expect_eq(*program.runs, before);
 }
 
-Test(calibrate_measure, an_interrupted_timing_does_not_end_it)
+Test(calibrate_measure, an_interrupted_timing_does_not_end_the_measurement)
 {
 	bool interrupted = false;
 
@@ -163,7 +163,7 @@ Test(calibrate_measure, an_interrupted_timing_does_not_end_it)
 	cr_expect_geq(page_faults_runs(program.fd), CALIBRATE_ROUNDS * 8UL, "%s", result.dense.reason);
 }
 
-Test(calibrate_measure, it_ends_when_it_is_to)
+Test(calibrate_measure, the_stop_flag_ends_the_measurement)
 {
 	stop = true;
 	calibrate_measure(&faults, &program, MAX_RATE, touch, NULL, &stop, &result);
@@ -171,7 +171,7 @@ Test(calibrate_measure, it_ends_when_it_is_to)
 	cr_expect_leq(page_faults_runs(program.fd), 8, "of the work that finds out how fast it is");
 }
 
-Test(calibrate_measure, what_cannot_be_measured_says_why)
+Test(calibrate_measure, a_failed_measurement_has_a_reason)
 {
 	struct pmu_opening opening = faults;
 
@@ -187,7 +187,7 @@ Test(calibrate_measure, what_cannot_be_measured_says_why)
 		       "kernel.perf_event_max_sample_rate is 100, and the measurement needs at least 250");
 }
 
-Test(calibrate_measure, a_thread_of_its_own_does_it_for_each_event)
+Test(calibrate_measure, each_event_is_measured_in_a_separate_thread)
 {
 	const struct timespec moment = {.tv_nsec = 10000000};
 	struct pmu_opening only = faults, unknown = faults;
@@ -212,7 +212,7 @@ Test(calibrate_measure, a_thread_of_its_own_does_it_for_each_event)
 	cr_expect_null(calibration_free(calibration));
 }
 
-Test(calibrate_measure, what_is_known_is_not_measured_again_and_serves_others)
+Test(calibrate_measure, known_timings_are_shared_with_other_events_and_not_measured_again)
 {
 	const struct timespec moment = {.tv_nsec = 10000000};
 	const struct pmu_opening *openings[] = {&faults, &faults};
@@ -238,7 +238,7 @@ Test(calibrate_measure, what_is_known_is_not_measured_again_and_serves_others)
 	cr_expect_null(calibration_free(calibration));
 }
 
-Test(calibrate_measure, who_does_not_wait_for_it_ends_it)
+Test(calibrate_measure, freeing_a_running_calibration_ends_it)
 {
 	const struct pmu_opening *openings[] = {&faults};
 	struct calibration *calibration = NULL;

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "churn.h"
 
-Test(churn, no_sample_is_lost_mixed_or_nameless)
+Test(churn, no_sample_is_lost_misattributed_or_unnamed)
 {
 	const struct churn_settings settings = {
 		.slots = 2048,

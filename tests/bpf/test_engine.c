@@ -101,7 +101,7 @@ static void on_collected(void *userdata)
 	seen->n++;
 }
 
-Test(engine, all_collections_are_seen_also_the_last_ones)
+Test(engine, every_collection_is_seen_including_the_last_ones)
 {
 	struct engine *engine = open_engine(64);
 	struct seen_collections seen = {.engine = engine};
@@ -121,7 +121,7 @@ Test(engine, all_collections_are_seen_also_the_last_ones)
 	engine_free(engine);
 }
 
-Test(engine, a_short_life_is_kept_as_long_as_a_long_one)
+Test(engine, short_lived_cgroups_are_kept_as_long_as_long_lived_ones)
 {
 	_cleanup_(engine_freep) struct engine *engine = open_engine(512);
 	_cleanup_free_ char *path = NULL;
@@ -196,7 +196,7 @@ static void expect_seen(struct engine *engine, u64 on_0, u64 on_1)
 }
 
 /* The samples are of cgroups with and without a slot of their own, in several collections. */
-Test(engine, samples_are_known_by_the_cpu_that_saw_them)
+Test(engine, samples_are_counted_per_cpu)
 {
 	const struct engine_settings settings = {
 		.origin = "perf",
@@ -248,7 +248,7 @@ static void settled(const struct reading readings[EVENTS_MAX], void *userdata)
  * An event goes silent after the last regular collection. Only engine_collect_last() can still account the
  * loss.
  */
-Test(engine, what_is_missing_in_the_last_collection_is_settled)
+Test(engine, missing_samples_are_settled_by_the_last_collection)
 {
 	const struct engine_settings settings = {
 		.origin = "perf",
@@ -296,7 +296,7 @@ static u64 alive_named(const struct engine *engine, const char *name)
 }
 
 /* Cgroups come and go while the tracepoints are being attached: no removed cgroup may keep its slot. */
-Test(engine, no_slot_is_lost_to_the_start)
+Test(engine, the_start_loses_no_slot)
 {
 	_cleanup_free_ char *path = NULL;
 	pid_t pid;
@@ -323,7 +323,7 @@ Test(engine, no_slot_is_lost_to_the_start)
 	cr_assert_eq(waitpid(pid, NULL, 0), pid);
 }
 
-Test(engine, cgroups_that_found_no_slot_are_tried_again)
+Test(engine, cgroups_without_a_slot_are_tried_again)
 {
 	_cleanup_(engine_freep) struct engine *engine = open_engine(8);
 	struct adopt_counts counts;
@@ -360,7 +360,7 @@ static bool hot_path(const char *path, void *userdata)
 }
 
 /* Replay and the model work like this: a configured cgroup has tables before its first sample. */
-Test(engine, hot_tables_from_the_first_sample_on)
+Test(engine, hot_tables_count_from_the_first_sample)
 {
 	const struct engine_settings settings = {
 		.origin = "model",
@@ -458,7 +458,7 @@ static struct engine *open_plain_engine(void)
 	return engine;
 }
 
-Test(engine, who_may_have_a_series_is_asked_once_and_again_after_a_reload)
+Test(engine, export_of_a_series_is_decided_once_and_again_after_a_reload)
 {
 	_cleanup_(engine_freep) struct engine *engine = open_plain_engine();
 

@@ -137,7 +137,7 @@ Test(events_added, events_before_the_added_ones_keep_their_counts)
 }
 
 /* The place of an event in the list is its identity, so all begin at zero. */
-Test(events_added, other_events_begin_at_zero)
+Test(events_added, added_events_start_at_zero)
 {
 	static const struct event *const next[][2] = {
 		{&loads, NULL}, {&stores, &cycles}, {&loads, &stores}, {&cycles, &loads}};

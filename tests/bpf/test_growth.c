@@ -143,7 +143,7 @@ Test(growth, from_512_slots_to_5000_cgroups_with_exact_sums)
 	cr_expect_leq(head->map_bytes, settings.memory_max);
 }
 
-Test(growth, the_limit_on_memory_ends_it)
+Test(growth, the_memory_limit_stops_growth)
 {
 	struct engine_settings settings = engine_settings(8 * MIB);
 	struct engine *engine;
@@ -216,7 +216,7 @@ Test(growth, the_log_counts_the_slots_that_cgroups_can_have)
 	engine_free(engine);
 }
 
-Test(growth, a_table_of_a_given_size_stays_as_it_is)
+Test(growth, a_table_of_a_configured_size_does_not_grow)
 {
 	const struct engine_settings settings = engine_settings(0);
 	_cleanup_(engine_freep) struct engine *engine = open_engine(&settings);
@@ -228,7 +228,7 @@ Test(growth, a_table_of_a_given_size_stays_as_it_is)
 	cr_expect_eq(engine_head(engine)->slots_limit, FIRST_SLOTS);
 }
 
-Test(growth, memory_of_the_table_is_what_is_asked_for, .init = NULL, .fini = NULL)
+Test(growth, the_table_uses_the_computed_memory, .init = NULL, .fini = NULL)
 {
 	cr_expect_eq(growth_memory(1ULL << 30, UINT64_MAX), 64 * MIB);
 	cr_expect_eq(growth_memory(64ULL << 30, UINT64_MAX), 256 * MIB);
@@ -522,7 +522,7 @@ Test(growth, the_pause_between_walks_counts_all_that_a_walk_costs)
 }
 
 /* Sampling continues while slots are added. Each sample is counted. */
-Test(growth, sampling_goes_on_meanwhile)
+Test(growth, sampling_continues_during_growth)
 {
 	_cleanup_free_ char *path = NULL;
 	struct daemon daemon;
@@ -736,8 +736,8 @@ static size_t stored(const char *kind)
 	return n;
 }
 
-Test(growth, who_is_killed_at_any_step_leaves_a_table_that_goes_on, .init = setup_lives,
-     .fini = teardown_lives, .timeout = 600)
+Test(growth, a_kill_at_any_step_leaves_a_usable_table, .init = setup_lives, .fini = teardown_lives,
+     .timeout = 600)
 {
 	const u64 memory_max = 64 * MIB;
 	unsigned stop = 0, kills = 0, grown = 0;
@@ -769,8 +769,7 @@ Test(growth, who_is_killed_at_any_step_leaves_a_table_that_goes_on, .init = setu
 	cr_expect_lt(grown, kills, "no kill was before the growth counted");
 }
 
-Test(growth, a_restart_goes_on_with_the_slots_that_were_added_and_another_limit, .init = setup_lives,
-     .fini = teardown_lives)
+Test(growth, a_restart_keeps_added_slots_under_a_changed_limit, .init = setup_lives, .fini = teardown_lives)
 {
 	u32 slots_max;
 

@@ -79,7 +79,7 @@ static int look(void *userdata)
 	return n == THREADS && found ? 0 : 1;
 }
 
-Test(guests, a_thread_is_found_by_its_cgroup)
+Test(guests, a_guest_thread_marks_its_cgroup)
 {
 	u64 id = cgroup_fixture_make(&fixture, "a");
 	u64 other = cgroup_fixture_make(&fixture, "b");
@@ -94,7 +94,7 @@ Test(guests, a_thread_is_found_by_its_cgroup)
 	cr_expect_not(finds(id), "nobody is in it any more");
 }
 
-Test(guests, who_runs_no_guest_is_not)
+Test(guests, a_cgroup_without_a_guest_is_not_marked)
 {
 	u64 id = cgroup_fixture_make(&fixture, "a");
 	struct cgroup_child child;

@@ -194,7 +194,7 @@ static void count_native(struct hot_table tables[2], const struct sample *sample
 	}
 }
 
-Test(hot, the_tables_are_those_of_plain_c)
+Test(hot, bpf_tables_equal_those_of_plain_c)
 {
 	static struct hot_table native[2];
 	static struct sample samples[INJECT_MAX];
@@ -228,7 +228,7 @@ Test(hot, the_tables_are_those_of_plain_c)
 }
 
 /* On a large machine tables would be most of the memory. They take none before a cgroup is chosen. */
-Test(hot, tables_take_memory_when_a_cgroup_first_has_some)
+Test(hot, a_table_is_allocated_for_the_first_chosen_cgroup)
 {
 	const u64 page = (u64)sysconf(_SC_PAGESIZE);
 	/* One table for each of the 3 events. There are none per CPU, because only the test adds samples. */
@@ -261,7 +261,7 @@ Test(hot, tables_take_memory_when_a_cgroup_first_has_some)
 }
 
 /* Slots grow until the memory limit is reached, and all tables can still be made. */
-Test(hot, slots_leave_the_memory_that_tables_may_take)
+Test(hot, slots_leave_room_for_the_maximum_of_tables)
 {
 	const u64 memory_max = 16ULL << 20;
 	char path[16];
@@ -290,7 +290,7 @@ Test(hot, slots_leave_the_memory_that_tables_may_take)
 	books_close(&books);
 }
 
-Test(hot, slots_that_were_added_have_tables_as_the_first_have)
+Test(hot, added_slots_can_have_tables_like_the_first_slots)
 {
 	u32 slot;
 
@@ -337,7 +337,7 @@ static void lose_maps(void)
 	cr_assert_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
 }
 
-Test(hot, without_memory_for_tables_a_cgroup_has_none_and_is_sampled_on)
+Test(hot, a_cgroup_whose_table_cannot_be_allocated_is_still_sampled)
 {
 	open_books(2, false);
 	(void)name_and_adopt(7, "seven");
@@ -361,7 +361,7 @@ Test(hot, without_memory_for_tables_a_cgroup_has_none_and_is_sampled_on)
 	books_close(&books);
 }
 
-Test(hot, what_is_said_of_a_place)
+Test(hot, a_place_has_its_counts_and_each_failure_its_error)
 {
 	struct hot_choice how;
 	struct hot_places places;
@@ -409,7 +409,7 @@ Test(hot, what_is_said_of_a_place)
 }
 
 /* An invalid event number must not lead to another event's table. */
-Test(hot, numbers_of_no_event_go_nowhere)
+Test(hot, event_numbers_out_of_range_are_ignored)
 {
 	struct sample sample = sample_at(7, 0x401000, 0x1000, 100);
 
@@ -465,7 +465,7 @@ Test(hot, tables_are_chosen_released_and_chosen_again)
 }
 
 /* The slot's next owner gets neither the tables nor their contents. */
-Test(hot, a_slot_that_passes_on_loses_its_choice)
+Test(hot, a_reused_slot_loses_its_hot_table)
 {
 	u32 slot;
 
@@ -499,7 +499,7 @@ Test(hot, a_slot_that_passes_on_loses_its_choice)
  * Configured cgroups are chosen from their first sample until a reload. One of them is also requested before
  * the reload.
  */
-Test(hot, what_is_configured_is_chosen_from_its_first_sample_on)
+Test(hot, configured_cgroups_have_hot_tables_from_their_first_sample)
 {
 	struct hot_choice how;
 	static char first[] = "a", second[] = "b";
@@ -537,7 +537,7 @@ Test(hot, what_is_configured_is_chosen_from_its_first_sample_on)
 	books_close(&books);
 }
 
-Test(hot, without_tables_nothing_is_chosen)
+Test(hot, without_tables_no_cgroup_can_be_chosen)
 {
 	open_books(0, false);
 	collect_set_hot(books.collect, begins_with, (char[]){""});
@@ -720,7 +720,7 @@ static int touch_each(void *userdata)
  * A page fault has a data address and an instruction address. Neither is kept for a cgroup that is not
  * chosen.
  */
-Test(hot_door, page_faults_are_found_where_they_are)
+Test(hot_door, page_faults_are_found_at_their_addresses)
 {
 	for (int chosen = 0; chosen < 2; chosen++) {
 		_cleanup_free_ char *path = NULL;

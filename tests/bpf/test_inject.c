@@ -87,7 +87,7 @@ Test(inject, counts_sums_and_weights_are_exact)
 	cr_expect_eq(books_figures(&books, "eight", 0).samples[SOURCE_UNKNOWN], 1);
 }
 
-Test(inject, what_a_field_bit_does_not_vouch_for_is_not_taken)
+Test(inject, fields_without_their_bit_are_ignored)
 {
 	const struct sample sample = {
 		.cgroup_id = 7,
@@ -111,7 +111,7 @@ Test(inject, what_a_field_bit_does_not_vouch_for_is_not_taken)
 	cr_expect_eq(figures_instruction_latency_samples(&figures), 0);
 }
 
-Test(inject, an_event_without_latency_has_its_small_record)
+Test(inject, an_event_without_latency_uses_the_small_record)
 {
 	const struct sample sample = {.cgroup_id = 7,
 				      .latency = 10,
@@ -134,7 +134,7 @@ Test(inject, an_event_without_latency_has_its_small_record)
 	cr_expect_eq(figures_latency_samples(&figures), 0);
 }
 
-Test(inject, malformed_samples_are_a_loss_by_name)
+Test(inject, malformed_samples_are_counted_as_lost)
 {
 	const struct sample samples[] = {
 		{.cgroup_id = 7, .latency = SAMPLE_LATENCY_MAX + 1, .period = 1, .fields = SAMPLE_LATENCY},
@@ -154,7 +154,7 @@ Test(inject, malformed_samples_are_a_loss_by_name)
  * A program on another CPU may write to the first stripe at the same time, without an atomic operation. So a
  * loss must be counted in the stripe of its own CPU.
  */
-Test(inject, a_loss_is_of_the_stripe_of_its_cpu)
+Test(inject, a_loss_is_counted_in_the_stripe_of_its_cpu)
 {
 	const struct sample nobodys = {.cgroup_id = 7, .period = 1, .event = EVENTS_MAX};
 	const struct kernel_settings settings = books_settings(true);
@@ -179,7 +179,7 @@ Test(inject, a_loss_is_of_the_stripe_of_its_cpu)
 	books_close(&striped);
 }
 
-Test(inject, a_batch_is_as_long_as_it_is)
+Test(inject, only_the_given_number_of_samples_is_taken)
 {
 	static struct sample samples[3 * INJECT_MAX + 17];
 	struct figures figures;
@@ -214,7 +214,7 @@ Test(inject, huge_factors_cannot_wrap_a_weighted_sum_within_a_batch)
 	cr_expect_eq(figures.weight[SOURCE_UNKNOWN], (u64)ARRAY_SIZE(samples) * SAMPLE_WEIGHED_PERIOD_MAX);
 }
 
-Test(inject, the_plain_c_door_counts_the_same)
+Test(inject, plain_c_counts_the_same)
 {
 	static struct latency_record record;
 	static struct sample samples[4096];

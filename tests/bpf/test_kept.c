@@ -397,7 +397,7 @@ static void end_it(struct process *process)
 	perf_pause(process->set);
 }
 
-Test(kept, events_and_records_go_on_where_they_were)
+Test(kept, events_and_records_continue_after_a_restart)
 {
 	struct found before = live((struct variation){0}), now;
 
@@ -468,7 +468,7 @@ static void look_closer(struct process *process)
  * The process that chose the cgroup is gone, and so are its tables. The next process makes new ones, with the
  * same programs or with others.
  */
-Test(kept, hot_tables_begin_anew)
+Test(kept, hot_tables_start_empty_after_a_restart)
 {
 	static const bool other_ways[] = {false, false, true, true};
 	struct found before, now;
@@ -512,7 +512,7 @@ static u64 event_id(void)
 	return id;
 }
 
-Test(kept, the_same_events_and_nothing_piles_up)
+Test(kept, repeated_restarts_keep_the_events_and_leak_nothing)
 {
 	size_t maps, links;
 	u64 id;
@@ -561,7 +561,7 @@ Test(kept, other_programs_take_over_event_by_event)
 	cr_expect_eq(stored_of("event-"), 2);
 }
 
-Test(kept, another_layout_begins_anew_and_leaves_nothing_of_before)
+Test(kept, another_layout_starts_empty_and_removes_the_old_maps)
 {
 	struct found before = live((struct variation){0}), now;
 	const size_t maps = stored_of("map-");
@@ -584,7 +584,7 @@ Test(kept, another_layout_begins_anew_and_leaves_nothing_of_before)
  * The start that fails has the previous settings, or others that would start from zero. The process after it
  * has the previous settings again, as when somebody undoes an edit. That process must find everything.
  */
-Test(kept, a_start_that_cannot_load_its_programs_leaves_all_to_the_next)
+Test(kept, a_start_that_fails_to_load_leaves_the_state_for_the_next)
 {
 	struct found before = live((struct variation){0}), now;
 	const size_t maps = stored_of("map-");
@@ -610,7 +610,7 @@ static void set_period(struct process *process)
 	EXPECT(perf_set_period(process->set, 7, &message) == 0);
 }
 
-Test(kept, a_period_that_others_set_goes_on_where_the_same_was_asked_for)
+Test(kept, a_governed_period_is_kept_if_the_configured_one_is_unchanged)
 {
 	struct found before, now;
 
@@ -686,7 +686,7 @@ Test(kept, a_paused_event_runs_again_or_stays_as_it_is)
 	expect_all(&now);
 }
 
-Test(kept, a_cpu_that_went_while_nobody_was_there_keeps_its_figures)
+Test(kept, a_cpu_that_went_offline_between_processes_keeps_its_counts)
 {
 	struct found before = live((struct variation){0}), now;
 
@@ -709,7 +709,7 @@ Test(kept, a_cpu_that_went_while_nobody_was_there_keeps_its_figures)
  * The kernel stops an event on a CPU that goes offline. A process that is killed while it replaces an event
  * leaves that event stopped, too.
  */
-Test(kept, an_event_that_stands_still_is_replaced_and_its_count_goes_on)
+Test(kept, a_stalled_event_is_replaced_and_its_count_continues)
 {
 	struct found before = live((struct variation){0}), now;
 	const u64 id = event_id();
@@ -726,7 +726,7 @@ Test(kept, an_event_that_stands_still_is_replaced_and_its_count_goes_on)
 	expect_all(&now);
 }
 
-Test(kept, a_cgroup_that_is_born_while_nobody_is_there_has_its_slot)
+Test(kept, a_cgroup_created_between_processes_has_a_slot)
 {
 	struct found before = live((struct variation){0}), now;
 
@@ -776,21 +776,21 @@ static void nothing_else(void)
 	(void)live((struct variation){0});
 }
 
-Test(kept, a_map_of_another_kind_under_the_name)
+Test(kept, if_a_stored_map_has_another_type_counting_starts_empty)
 {
 	nothing_else();
 	put_in_place(stored_as("map-1-slot_index"), fcntl(stored_as("map-1-marks")->fd, F_DUPFD_CLOEXEC, 3));
 	expect_anew();
 }
 
-Test(kept, what_is_no_map_under_the_name_of_one)
+Test(kept, if_a_stored_map_is_not_a_map_counting_starts_empty)
 {
 	nothing_else();
 	put_in_place(stored_as("map-1-marks"), open("/dev/null", O_RDWR | O_CLOEXEC));
 	expect_anew();
 }
 
-Test(kept, half_of_the_maps_is_missing)
+Test(kept, if_maps_are_missing_counting_starts_empty)
 {
 	nothing_else();
 	for (unsigned i = 0; i < 5; i++)
@@ -798,7 +798,7 @@ Test(kept, half_of_the_maps_is_missing)
 	expect_anew();
 }
 
-Test(kept, two_of_one_name)
+Test(kept, if_two_maps_have_one_name_counting_starts_empty)
 {
 	struct notify_stored *longer;
 
@@ -812,14 +812,14 @@ Test(kept, two_of_one_name)
 	expect_anew();
 }
 
-Test(kept, the_books_are_missing)
+Test(kept, if_the_handover_is_missing_counting_starts_empty)
 {
 	nothing_else();
 	forget(stored_as("handover-"));
 	expect_anew();
 }
 
-Test(kept, the_books_are_cut_off)
+Test(kept, if_the_handover_is_truncated_counting_starts_empty)
 {
 	int fd = memfd_create("cut", MFD_CLOEXEC);
 
@@ -871,7 +871,7 @@ Test(kept, maps_of_another_version_are_replaced_and_reported)
 	(void)munmap(page, 4096);
 }
 
-Test(kept, the_books_of_the_events_have_another_size)
+Test(kept, if_totals_have_another_size_counting_starts_empty)
 {
 	u64 *page;
 
@@ -883,7 +883,7 @@ Test(kept, the_books_of_the_events_have_another_size)
 	expect_anew();
 }
 
-Test(kept, a_foreign_event_under_the_name_of_ours)
+Test(kept, a_foreign_event_under_our_name_is_replaced)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_CPU_CLOCK};
@@ -906,7 +906,7 @@ Test(kept, a_foreign_event_under_the_name_of_ours)
 	cr_expect_eq(stored_of("event-"), 0);
 }
 
-Test(kept, an_event_is_missing)
+Test(kept, a_missing_event_is_opened_again)
 {
 	struct found before = live((struct variation){0}), now;
 
@@ -918,7 +918,7 @@ Test(kept, an_event_is_missing)
 	cr_expect_eq(stored_of("event-"), 2);
 }
 
-Test(kept, a_link_is_missing)
+Test(kept, a_missing_link_is_attached_again)
 {
 	struct found now;
 
@@ -929,7 +929,7 @@ Test(kept, a_link_is_missing)
 	cr_expect_eq(stored_of("link-"), 2);
 }
 
-Test(kept, off_core_counters_count_on_while_nobody_is_there)
+Test(kept, off_core_counters_keep_counting_between_processes)
 {
 	struct found before = live((struct variation){.offcore = true}), now;
 
@@ -964,7 +964,7 @@ Test(kept, off_core_counters_count_on_while_nobody_is_there)
 	cr_expect_eq(stored_of("counter-"), 2);
 }
 
-Test(kept, off_core_counters_of_which_one_is_missing_are_placed_anew)
+Test(kept, off_core_counters_are_reopened_if_one_is_missing)
 {
 	struct found before = live((struct variation){.offcore = true}), now;
 
@@ -976,7 +976,7 @@ Test(kept, off_core_counters_of_which_one_is_missing_are_placed_anew)
 	cr_expect_eq(stored_of("counter-"), 2);
 }
 
-Test(kept, off_core_counters_are_not_taken_for_others_after_a_death_between)
+Test(kept, off_core_counts_stay_with_their_cgroup_after_a_removal)
 {
 	_cleanup_free_ char *before = NULL;
 

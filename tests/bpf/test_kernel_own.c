@@ -109,7 +109,7 @@ static void expect_same_records(const struct kernel *bpf, const struct kernel *o
 			     0, "event %u of slot %u", event, slot);
 }
 
-Test(kernel_own_and_bpf, have_the_same_bytes)
+Test(kernel_own_and_bpf, records_of_both_have_the_same_bytes)
 {
 	struct kernel *bpf = opened(KERNEL_ACCOUNT_EITHER), *own = opened(KERNEL_ACCOUNT_OWN);
 
@@ -154,7 +154,7 @@ static void take(void *userdata, const struct sample *sample)
 	pair->samples++;
 }
 
-Test(kernel_own_and_bpf, have_the_same_bytes_of_the_model)
+Test(kernel_own_and_bpf, records_of_the_model_have_the_same_bytes)
 {
 	struct pair pair = {opened(KERNEL_ACCOUNT_EITHER), opened(KERNEL_ACCOUNT_OWN), 0};
 	struct config *config = NULL;

@@ -96,7 +96,7 @@ static struct stripes sixteen_stripes_of_256_cpus(void)
 	return stripes;
 }
 
-Test(map_memory, is_what_the_formula_says)
+Test(map_memory, map_memory_equals_the_formula)
 {
 	struct stripes many = sixteen_stripes_of_256_cpus();
 	const struct stripes *here = machine_stripes();
@@ -124,7 +124,7 @@ Test(map_memory, is_what_the_formula_says)
  * A table for 256 CPUs: the records of all stripes and events can be read, and samples of one event change no
  * records of the others.
  */
-Test(map_memory, sixteen_stripes_of_twelve_events_lie_apart)
+Test(map_memory, sixteen_stripes_of_twelve_events_do_not_overlap)
 {
 	struct stripes many = sixteen_stripes_of_256_cpus();
 	struct kernel_settings settings = {.slots = 257, .stripes = &many, .n_events = EVENTS_MAX};

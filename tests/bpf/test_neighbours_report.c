@@ -75,7 +75,7 @@ static void sample(struct engine *engine, u64 cgroup_id, unsigned n)
  * The collection follows shortly after the start. No bin is full, so the verdict is that there is too little
  * data.
  */
-Test(neighbours_engine, candidates_of_real_cgroups)
+Test(neighbours_engine, real_cgroups_are_candidates)
 {
 	_cleanup_(engine_freep) struct engine *engine = open_engine(true);
 	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
@@ -99,7 +99,7 @@ Test(neighbours_engine, candidates_of_real_cgroups)
 	cr_expect_eq(report->n_cgroups + report->apart, 0, "no bin, no traffic");
 }
 
-Test(neighbours_engine, without_a_latency_there_is_no_data)
+Test(neighbours_engine, an_event_without_latency_yields_no_data)
 {
 	_cleanup_(engine_freep) struct engine *engine = open_engine(false);
 	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;

@@ -340,7 +340,7 @@ static u64 switches_of(pid_t pid)
 }
 
 /* A collection also counts the task that runs on another CPU than the collector. */
-Test(offcore, who_runs_is_counted_at_a_collection_without_a_switch)
+Test(offcore, a_running_cgroup_is_counted_without_a_switch)
 {
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
 	struct player player = {.pages = 500};
@@ -420,17 +420,17 @@ static void check_marks(bool added)
 	cr_expect_eq(marks[worker], 0);
 }
 
-Test(offcore, a_mark_says_who_was_counted)
+Test(offcore, a_mark_names_the_counted_slot)
 {
 	check_marks(false);
 }
 
-Test(offcore, a_mark_says_who_was_counted_in_slots_that_were_added)
+Test(offcore, a_mark_names_a_counted_slot_that_was_added)
 {
 	check_marks(true);
 }
 
-Test(offcore, a_cgroup_that_dies_leaves_its_counts)
+Test(offcore, counts_of_a_removed_cgroup_are_kept)
 {
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
 	unsigned pages = 300;
@@ -464,7 +464,7 @@ Test(offcore, a_cgroup_that_dies_leaves_its_counts)
 }
 
 /* A slot that is reclaimed between two collections is read without taking marks. */
-Test(offcore, a_cgroup_that_dies_between_collections_leaves_its_counts)
+Test(offcore, counts_of_a_cgroup_removed_between_collections_are_kept)
 {
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
 	unsigned pages = 300;
@@ -506,7 +506,7 @@ static void enter(const char *name)
  * The test replaces the CPU's event with an event of this task, which cannot be read while another task runs
  * (-EINVAL).
  */
-Test(offcore, a_failed_reading_is_an_error_of_the_cgroups_it_concerns)
+Test(offcore, a_failed_read_is_an_error_of_the_affected_cgroups)
 {
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS),
 					       counter(OFFCORE_REMOTE_DRAM, PERF_COUNT_SW_CPU_CLOCK)};
@@ -546,7 +546,7 @@ Test(offcore, a_failed_reading_is_an_error_of_the_cgroups_it_concerns)
 }
 
 /* The running cgroup gets its counts without a task switch to another cgroup. */
-Test(offcore, what_was_counted_until_counters_are_replaced_is_the_running_cgroups)
+Test(offcore, counts_before_a_replacement_belong_to_the_running_cgroup)
 {
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
 	int fds[OFFCORE_COUNTERS] = {-1, -1, -1, -1, -1};
@@ -580,7 +580,7 @@ Test(offcore, what_was_counted_until_counters_are_replaced_is_the_running_cgroup
 }
 
 /* The list of online CPUs is a file of the test, so that a CPU goes and comes back only for these counters. */
-Test(offcore, counters_of_a_cpu_that_went_begin_anew_when_it_is_back)
+Test(offcore, counters_of_a_cpu_restart_when_it_is_online_again)
 {
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
 	_cleanup_free_ char *message = NULL;
@@ -670,7 +670,7 @@ static u64 count_in(struct engine *engine, double window_s, const char *path)
 	return 0;
 }
 
-Test(offcore, a_window_has_what_was_counted_in_it)
+Test(offcore, a_window_has_the_counts_of_its_time)
 {
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
 	struct engine_settings settings = {
@@ -716,7 +716,7 @@ Test(offcore, a_window_has_what_was_counted_in_it)
 	set = offcore_free(set);
 }
 
-Test(offcore, where_it_is_off_nothing_of_it_is_loaded)
+Test(offcore, off_core_programs_are_not_loaded_when_disabled)
 {
 	struct kernel_settings settings = books_settings(false);
 	u32 instructions;

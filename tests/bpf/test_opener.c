@@ -235,7 +235,7 @@ static int get_events(void *userdata)
 	return 0;
 }
 
-Test(opener, events_for_who_may_open_none)
+Test(opener, an_unprivileged_pebsd_gets_its_events)
 {
 	as(NOBODY, get_events, NULL);
 }
@@ -256,7 +256,7 @@ static int get_zoom(void *userdata)
 	return 0;
 }
 
-Test(opener, a_zoom)
+Test(opener, the_events_of_a_zoom_are_opened)
 {
 	struct cgroup_fixture fixture;
 	_cleanup_free_ char *directory = NULL;
@@ -300,7 +300,7 @@ static int ask_for_others(void *userdata)
 	return 0;
 }
 
-Test(opener, no_other_events)
+Test(opener, other_events_are_refused)
 {
 	as(NOBODY, ask_for_others, NULL);
 }
@@ -317,7 +317,7 @@ static int be_a_stranger(void *userdata)
 }
 
 /* The mode of the socket file keeps others away. If it were wrong, the opener itself would refuse them. */
-Test(opener, nobody_else_is_served)
+Test(opener, other_users_are_refused)
 {
 	as(1, be_a_stranger, NULL);
 	as(NOBODY, get_events, NULL);
@@ -354,7 +354,7 @@ static int be_garbled(void *userdata)
 	return 0;
 }
 
-Test(opener, whoever_talks_nonsense)
+Test(opener, a_garbled_request_ends_only_its_connection)
 {
 	as(NOBODY, be_garbled, NULL);
 	cr_expect_eq(kill(opener, 0), 0);
@@ -416,7 +416,7 @@ static pid_t start_helper(int orders[2])
 	_exit(0);
 }
 
-Test(opener, one_that_hangs_holds_up_nobody_for_long)
+Test(opener, a_silent_client_delays_others_only_briefly)
 {
 	int orders[2];
 	pid_t helper = start_helper(orders);
@@ -441,7 +441,7 @@ static int ask_twice(void *userdata)
 }
 
 /* An idle opener ends by itself although pebsd is connected. The next request starts another. */
-Test(opener, ended_for_idleness_it_is_started_again)
+Test(opener, an_idle_opener_ends_and_is_started_again)
 {
 	int ends[2], status;
 	pid_t pid;
@@ -478,13 +478,13 @@ static int find_none(void *userdata)
 	return 0;
 }
 
-Test(opener, what_to_do_without_one)
+Test(opener, without_an_opener_the_message_says_what_to_do)
 {
 	as(NOBODY, find_none, NULL);
 }
 
 /* Root needs no opener. */
-Test(opener, who_may_opens_by_itself)
+Test(opener, a_privileged_pebsd_opens_events_itself)
 {
 	stop_opener();
 	_cleanup_close_ int fd = open_here(0, -1);

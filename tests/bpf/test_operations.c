@@ -31,7 +31,7 @@ static void name_and_adopt(u64 id, const char *path)
 }
 
 /* IBS samples every operation. Samples of other operations are counted separately and nowhere else. */
-Test(operations, operations_that_the_event_is_not_about_are_filtered)
+Test(operations, samples_of_other_operations_are_filtered)
 {
 	const struct sample samples[] = {
 		{.cgroup_id = 7,
@@ -86,7 +86,7 @@ static void adopt_fixture(void)
 }
 
 /* A page fault has no data source: an event that counts only loads treats it as another operation. */
-Test(operations_door, filtered_samples_are_all_that_came)
+Test(operations_door, filtered_and_counted_samples_add_up)
 {
 	_cleanup_free_ char *path = NULL;
 	unsigned pages = 2000;

@@ -127,12 +127,12 @@ Test(perf_door, fields_that_the_event_does_not_fill_are_not_invented)
 	every_page_fault_is_counted(MEMORY_FIELDS, false);
 }
 
-Test(perf_door, a_kernel_before_6_2_reads_no_more_than_that)
+Test(perf_door, before_linux_6_2_unrequested_fields_are_not_read)
 {
 	every_page_fault_is_counted(0, true);
 }
 
-Test(perf_door, a_kernel_before_6_2_invents_no_more_than_that)
+Test(perf_door, before_linux_6_2_unfilled_fields_are_not_invented)
 {
 	every_page_fault_is_counted(MEMORY_FIELDS, true);
 }
@@ -150,7 +150,7 @@ static int spin(void *userdata)
 	return 0;
 }
 
-Test(perf_door, timer_samples_land_in_the_cgroup_that_ran)
+Test(perf_door, timer_samples_are_counted_in_the_running_cgroup)
 {
 	struct timespec half_a_second = {.tv_nsec = 500000000};
 	struct cgroup_child child;
@@ -178,7 +178,7 @@ Test(perf_door, timer_samples_land_in_the_cgroup_that_ran)
 	cgroup_fixture_remove(&fixture, "spinner");
 }
 
-Test(perf_door, two_cgroups_at_once_are_not_mixed)
+Test(perf_door, samples_of_two_concurrent_cgroups_are_not_mixed)
 {
 	unsigned few = 300, many = 4000;
 	struct cgroup_child children[2];

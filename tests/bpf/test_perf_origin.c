@@ -122,7 +122,7 @@ Test(perf_origin, every_event_runs_the_program_and_is_counted)
 	cr_expect_eq(perf_event(set)->settings.has_latency, 0);
 }
 
-Test(perf_origin, what_is_counted_after_the_stop_is_final)
+Test(perf_origin, counts_read_after_the_stop_are_final)
 {
 	_cleanup_(perf_set_freep) struct perf_event_set *set = open_set(&page_faults, PERF_ONLINE_PATH);
 	struct perf_counts first, second;
@@ -142,7 +142,7 @@ Test(perf_origin, what_is_counted_after_the_stop_is_final)
 	cr_expect_eq(program_runs(), runs);
 }
 
-Test(perf_origin, a_group_with_a_leader)
+Test(perf_origin, samples_of_a_group_with_a_leader_are_counted)
 {
 	struct pmu_opening opening = page_faults;
 	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
@@ -162,7 +162,7 @@ Test(perf_origin, a_group_with_a_leader)
 	cr_expect_geq(program_runs(), FAULTS * 99 / 100);
 }
 
-Test(perf_origin, cpus_come_and_go)
+Test(perf_origin, events_follow_cpus_that_go_on_and_offline)
 {
 	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
 	struct perf_counts first, second, third;
@@ -226,7 +226,7 @@ Test(perf_origin, a_pmu_with_cpus_of_its_own_stays_on_them)
 	expect_cpus(set, "");
 }
 
-Test(perf_origin, each_cpu_has_its_own_figures_also_when_it_went)
+Test(perf_origin, each_cpu_has_its_own_counts_even_when_offline)
 {
 	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
 	const struct cpu_counts *cpus;
@@ -279,7 +279,7 @@ Test(perf_origin, each_cpu_has_its_own_figures_also_when_it_went)
  * When a CPU goes offline, its event loses its count towards the next sample. This count is neither a sample
  * nor added to the count of a later event.
  */
-Test(perf_origin, parts_of_periods_of_several_openings_are_no_sample)
+Test(perf_origin, partial_periods_of_several_opens_are_not_a_sample)
 {
 	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
 	struct pmu_opening opening = page_faults;
@@ -472,7 +472,7 @@ Test(perf_throttling, time_that_the_kernel_stopped_an_event_is_counted)
 }
 
 /* Since Linux 6.16 only the leader's ring reports throttling. Before, only the event's ring did. */
-Test(perf_throttling, in_a_group_it_is_counted_once)
+Test(perf_throttling, stopped_time_of_a_group_is_counted_once)
 {
 	struct pmu_opening opening = cpu_clock;
 	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
@@ -540,7 +540,7 @@ Test(perf_throttling, no_sample_is_written_to_the_ring)
 }
 
 /* Without rings (kernel.perf_event_mlock_kb, RLIMIT_MEMLOCK) throttling is unknown, which is not 0. */
-Test(perf_throttling, without_a_ring_it_is_not_known)
+Test(perf_throttling, without_a_ring_stopped_time_is_unknown)
 {
 	struct perf_cpu event;
 
@@ -566,7 +566,7 @@ static size_t descriptors_of_events(void)
 	return n;
 }
 
-Test(perf_origin, a_pause_closes_every_event_and_keeps_the_books)
+Test(perf_origin, a_pause_closes_every_event_and_keeps_the_totals)
 {
 	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
 	const struct timespec half = {.tv_nsec = 500 * NSEC_PER_MSEC};
@@ -619,7 +619,7 @@ Test(perf_origin, a_pause_closes_every_event_and_keeps_the_books)
 	cr_expect_eq(perf_resume(set, &message), 0, "not paused: nothing to do");
 }
 
-Test(perf_origin, after_a_pause_what_cannot_be_opened_is_tried_again)
+Test(perf_origin, events_that_cannot_be_opened_after_a_pause_are_tried_again)
 {
 	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
 	char *message = NULL;
@@ -651,7 +651,7 @@ Test(perf_origin, a_broken_list_of_cpus_changes_nothing)
 	expect_cpus(set, "0");
 }
 
-Test(perf_origin, failures_say_why)
+Test(perf_origin, failed_opens_have_a_reason)
 {
 	struct pmu_opening nobody = page_faults;
 	struct perf_event_set *set = NULL;
@@ -682,7 +682,7 @@ Test(perf_origin, a_second_program_is_refused_with_its_reason)
 }
 
 /* When a CPU goes offline and comes back, the kernel leaves its event off, and nothing enables it. */
-Test(perf_origin, an_event_that_stands_still_is_noticed)
+Test(perf_origin, a_stalled_event_is_noticed)
 {
 	const struct timespec moment = {.tv_nsec = 2000000};
 	struct perf_cpu event;
@@ -704,7 +704,7 @@ Test(perf_origin, an_event_that_stands_still_is_noticed)
 	perf_cpu_close(&event);
 }
 
-Test(perf_origin, no_descriptor_is_left_behind)
+Test(perf_origin, every_descriptor_is_closed)
 {
 	struct perf_event_set *set;
 	int before, after;

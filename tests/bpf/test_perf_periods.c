@@ -88,7 +88,7 @@ static u64 expect_exact(void)
 	return counts.expected;
 }
 
-Test(perf_periods, each_period_counts_for_what_was_counted_with_it)
+Test(perf_periods, each_sample_is_weighted_by_its_own_period)
 {
 	static const u64 periods[] = {100, 13, 1, 997, 7};
 	u64 due = 2000 / 7;
@@ -104,7 +104,7 @@ Test(perf_periods, each_period_counts_for_what_was_counted_with_it)
 }
 
 /* Imitates a suspend: a CPU's counters have lost their state, and the kernel did not notice it. */
-Test(perf_periods, an_event_that_stands_still_counts_again_once_armed)
+Test(perf_periods, a_stalled_event_counts_again_once_rearmed)
 {
 	struct perf_counts before, still, after;
 
@@ -123,7 +123,7 @@ Test(perf_periods, an_event_that_stands_still_counts_again_once_armed)
 }
 
 /* A part of a period is not a sample, and it does not count towards a sample of the next period. */
-Test(perf_periods, what_is_left_of_a_period_ends_with_it)
+Test(perf_periods, a_changed_period_discards_the_partial_one)
 {
 	struct perf_counts counts;
 	struct pmu_opening opening = page_faults;
@@ -143,7 +143,7 @@ Test(perf_periods, what_is_left_of_a_period_ends_with_it)
 }
 
 /* Changes the period many times while events come, so that each change falls somewhere within a period. */
-Test(perf_periods, changed_while_events_come)
+Test(perf_periods, a_period_can_change_while_events_occur)
 {
 	const struct timespec moment = {.tv_nsec = 500000};
 	struct perf_counts counts;
@@ -162,7 +162,7 @@ Test(perf_periods, changed_while_events_come)
 	cr_expect_geq(expect_exact(), 300, "hardly a sample: this shows nothing");
 }
 
-Test(perf_periods, in_a_group)
+Test(perf_periods, the_period_of_a_group_can_change)
 {
 	struct pmu_opening opening = page_faults;
 
@@ -175,7 +175,7 @@ Test(perf_periods, in_a_group)
 	cr_expect_geq(expect_exact(), 1000 / 7 + 1000 / 11);
 }
 
-Test(perf_periods, a_cpu_that_comes_later_has_the_new_one)
+Test(perf_periods, a_cpu_that_comes_online_later_has_the_new_period)
 {
 	struct cpu_list cpus;
 
@@ -194,7 +194,7 @@ Test(perf_periods, a_cpu_that_comes_later_has_the_new_one)
 	cr_expect_geq(expect_exact(), 1000 / 7 + 1000 / 500);
 }
 
-Test(perf_periods, before_the_start)
+Test(perf_periods, a_period_set_before_the_start_is_used)
 {
 	cr_assert_eq(perf_open(&page_faults, online, &set, &message), 0, "%s", message);
 	change(20);

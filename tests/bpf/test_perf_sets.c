@@ -125,7 +125,7 @@ static void expect_text(char *text, const char *expected)
 	free(text);
 }
 
-Test(perf_sets, what_another_try_may_open_is_left_out)
+Test(perf_sets, events_that_may_open_later_are_left_out)
 {
 	need_two_cpus();
 	add_on(&faults, 0);
@@ -137,7 +137,7 @@ Test(perf_sets, what_another_try_may_open_is_left_out)
 }
 
 /* Opening fails at the first refusal: with fewer events than were saved, counting would restart from zero. */
-Test(perf_sets, where_all_are_wanted_it_ends_there)
+Test(perf_sets, if_all_events_are_wanted_one_failure_ends_the_open)
 {
 	need_two_cpus();
 	add_on(&faults, 0);
@@ -149,7 +149,7 @@ Test(perf_sets, where_all_are_wanted_it_ends_there)
 	cr_expect_eq(n_sets, 1);
 }
 
-Test(perf_sets, what_no_try_opens_is_left_out_all_the_same)
+Test(perf_sets, events_that_can_never_open_are_left_out)
 {
 	need_two_cpus();
 	add(&nobodys);
@@ -159,7 +159,7 @@ Test(perf_sets, what_no_try_opens_is_left_out_all_the_same)
 	cr_expect_eq(plan.n_refusals, 1);
 }
 
-Test(perf_sets, each_counts_for_itself)
+Test(perf_sets, each_event_has_its_own_counts)
 {
 	struct perf_counts loads, stores;
 	int loads_fd, stores_fd, stats_fd;
@@ -192,7 +192,7 @@ Test(perf_sets, each_counts_for_itself)
 	(void)close(stores_fd);
 }
 
-Test(perf_sets, what_the_kernel_refuses_leaves_the_others)
+Test(perf_sets, a_refused_event_does_not_prevent_the_others)
 {
 	add(&nobodys);
 	add(&faults);
@@ -208,7 +208,7 @@ Test(perf_sets, what_the_kernel_refuses_leaves_the_others)
 		  plan.refusals[0].reason);
 }
 
-Test(perf_sets, where_none_opens_the_first_error_is_told_with_all_the_reasons)
+Test(perf_sets, if_no_event_opens_the_first_error_has_all_reasons)
 {
 	struct pmu_opening other = nobodys;
 
@@ -223,13 +223,13 @@ Test(perf_sets, where_none_opens_the_first_error_is_told_with_all_the_reasons)
 	cr_expect_eq(plan.n_refusals, 2);
 }
 
-Test(perf_sets, a_plan_without_openings_has_no_message_of_the_kernels)
+Test(perf_sets, a_plan_without_events_has_no_kernel_message)
 {
 	cr_expect_eq(open_all(), -ENODEV);
 	cr_expect_null(message);
 }
 
-Test(perf_sets, selected_cpus_alone_also_later)
+Test(perf_sets, only_selected_cpus_are_opened_including_later_ones)
 {
 	need_two_cpus();
 	cpu_list_add(&selection.named, 1);
@@ -288,7 +288,7 @@ Test(perf_sets, a_pmu_without_an_online_cpu_is_noted)
 			 "pebsd when one is online");
 }
 
-Test(perf_sets, a_refusal_of_a_pmu_whose_cpus_another_samples_is_none)
+Test(perf_sets, a_refused_pmu_is_not_reported_if_another_samples_its_cpus)
 {
 	struct pmu_opening core = faults;
 
@@ -303,7 +303,7 @@ Test(perf_sets, a_refusal_of_a_pmu_whose_cpus_another_samples_is_none)
 		    "loads on PMU cpu is not available: the other one is there for that");
 }
 
-Test(perf_sets, auto_has_one_note_on_what_it_leaves_out)
+Test(perf_sets, auto_has_one_note_on_omitted_events)
 {
 	struct pmu_opening cycles = minor_faults, loads = faults;
 
@@ -331,7 +331,7 @@ Test(perf_sets, auto_has_one_note_on_what_it_leaves_out)
 }
 
 /* The messages of an automatic plan are those of different errors. */
-Test(perf_sets, auto_says_once_what_prevents_every_event)
+Test(perf_sets, auto_reports_a_common_obstacle_once)
 {
 	struct pmu_opening other = nobodys;
 
@@ -347,7 +347,7 @@ Test(perf_sets, auto_says_once_what_prevents_every_event)
 }
 
 /* A start that fails is tried again. With counts alone, it would succeed without loads for good. */
-Test(perf_sets, auto_does_not_go_without_loads_that_another_try_may_open)
+Test(perf_sets, auto_waits_for_loads_that_may_open_later)
 {
 	need_two_cpus();
 	add_on(&faults, 1);
@@ -361,7 +361,7 @@ Test(perf_sets, auto_does_not_go_without_loads_that_another_try_may_open)
 	cr_expect_not_null(strstr(message, "cannot open loads"), "%s", message);
 }
 
-Test(perf_sets, auto_goes_with_counts_if_loads_can_never_be_opened)
+Test(perf_sets, auto_uses_counts_if_loads_can_never_be_opened)
 {
 	struct pmu_opening loads = nobodys, cycles = minor_faults;
 
@@ -374,7 +374,7 @@ Test(perf_sets, auto_goes_with_counts_if_loads_can_never_be_opened)
 	cr_expect_eq(n_sets, 1);
 }
 
-Test(perf_sets, periods_go_by_a_new_plan)
+Test(perf_sets, a_new_plan_sets_its_periods)
 {
 	struct pmu_plan later = {0};
 

@@ -102,7 +102,7 @@ static u64 mapped_bytes(void)
 	return bytes;
 }
 
-Test(probe_trial, descriptors_and_rings_are_as_said)
+Test(probe_trial, descriptors_and_rings_equal_the_estimate)
 {
 	const struct pmu_opening loads = with_leader(software(EVENT_LOADS)), stores = software(EVENT_STORES);
 	struct probe_report report = report_of(&loads, &stores);
@@ -129,7 +129,7 @@ Test(probe_trial, descriptors_and_rings_are_as_said)
 }
 
 /* The cases are events with latency, without latency, and both. */
-Test(probe_trial, maps_are_as_large_as_said)
+Test(probe_trial, maps_equal_the_estimated_size)
 {
 	static const struct {
 		size_t latency, plain;
@@ -159,7 +159,7 @@ Test(probe_trial, maps_are_as_large_as_said)
 }
 
 /* Hot tables and records of off-core responses exist once for each possible CPU. */
-Test(probe_trial, maps_by_cpu_are_as_large_as_said)
+Test(probe_trial, per_cpu_maps_equal_the_estimated_size)
 {
 	const u32 cpus = (u32)libbpf_num_possible_cpus();
 	const struct kernel_settings settings = {.slots = 600,
@@ -187,7 +187,7 @@ Test(probe_trial, maps_by_cpu_are_as_large_as_said)
 	kernel_free(kernel);
 }
 
-Test(probe_trial, what_runs_is_measured)
+Test(probe_trial, events_that_open_are_measured)
 {
 	const struct pmu_opening loads = with_leader(software(EVENT_LOADS)), stores = software(EVENT_STORES);
 	struct probe_report report = report_of(&loads, &stores);
@@ -228,7 +228,7 @@ static void limit_descriptors(rlim_t n)
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-Test(probe_trial, too_few_descriptors_are_told_before_anything_is_opened)
+Test(probe_trial, too_few_descriptors_are_reported_before_opening_events)
 {
 	const struct pmu_opening loads = software(EVENT_LOADS), stores = software(EVENT_STORES);
 	struct probe_report report = report_of(&loads, &stores);
@@ -247,7 +247,7 @@ Test(probe_trial, too_few_descriptors_are_told_before_anything_is_opened)
 }
 
 /* There is one more event than fits. The first is opened and the second is refused. */
-Test(probe_trial, what_fits_is_opened)
+Test(probe_trial, events_within_the_descriptor_limit_are_opened)
 {
 	const struct pmu_opening loads = software(EVENT_LOADS), stores = software(EVENT_STORES);
 	struct probe_report report = report_of(&loads, &stores);
@@ -272,7 +272,7 @@ Test(probe_trial, what_fits_is_opened)
 	probe_report_done(&report);
 }
 
-Test(probe_trial, an_event_of_a_cpu_that_is_not_there)
+Test(probe_trial, an_event_on_an_absent_cpu_is_refused)
 {
 	struct pmu_opening loads = software(EVENT_LOADS);
 	struct perf_trial trial;

@@ -31,7 +31,7 @@ static u32 verified(const struct kernel *kernel, const char *program)
 	return instructions;
 }
 
-Test(programs, load_in_this_kernel)
+Test(programs, all_programs_load_in_this_kernel)
 {
 	struct kernel_settings settings = {
 		.slots = 64,
@@ -62,7 +62,7 @@ Test(programs, load_in_this_kernel)
 }
 
 /* Loads the largest number of perf_event programs ("doors") that a machine can have, with different fields. */
-Test(programs, as_many_doors_as_events_load)
+Test(programs, a_program_is_loaded_for_each_event)
 {
 	struct kernel_settings settings = {.slots = 64,
 					   .stripes = machine_stripes(),
@@ -102,7 +102,7 @@ Test(programs, as_many_doors_as_events_load)
  * Each chosen cgroup gets a table per event and CPU if an event has addresses. Before a cgroup is chosen,
  * tables take no memory.
  */
-Test(programs, hot_tables_can_be_had_where_an_event_has_addresses)
+Test(programs, hot_tables_are_available_if_an_event_has_addresses)
 {
 	struct kernel_settings settings = {
 		.slots = 64, .stripes = machine_stripes(), .n_events = 2, .hot_max = 3};

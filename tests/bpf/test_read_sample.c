@@ -63,17 +63,17 @@ static void fields_are_as_the_kernel_filled_them(bool read_by_probe)
 	last_sample_bpf__destroy(skeleton);
 }
 
-Test(read_sample, by_cast)
+Test(read_sample, a_sample_is_read_by_cast)
 {
 	fields_are_as_the_kernel_filled_them(false);
 }
 
-Test(read_sample, by_probe)
+Test(read_sample, a_sample_is_read_by_probe)
 {
 	fields_are_as_the_kernel_filled_them(true);
 }
 
-Test(read_sample, what_the_event_does_not_measure_is_left_out)
+Test(read_sample, unmeasured_fields_are_left_out)
 {
 	static const struct event_settings measures_nothing = {0};
 	struct last_sample_bpf *skeleton;
@@ -85,7 +85,7 @@ Test(read_sample, what_the_event_does_not_measure_is_left_out)
 	last_sample_bpf__destroy(skeleton);
 }
 
-Test(read_sample, what_was_not_asked_for_is_left_out)
+Test(read_sample, unrequested_fields_are_left_out)
 {
 	struct last_sample_bpf *skeleton;
 

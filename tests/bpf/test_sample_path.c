@@ -129,7 +129,7 @@ static void let_go(u64 cgroup_id, u32 slot)
 	cr_assert_eq(kernel_give(kernel, slot, kernel_owner(kernel, slot)->generation), 0);
 }
 
-Test(sample_path, a_sample_marks_its_record_alone)
+Test(sample_path, a_sample_marks_only_its_record)
 {
 	u32 slot, other, stripe;
 
@@ -154,7 +154,7 @@ Test(sample_path, a_sample_marks_its_record_alone)
 	cr_expect_eq(all_marks(), 2);
 }
 
-Test(sample_path, what_becomes_of_a_slot_marks_its_owner)
+Test(sample_path, a_slot_that_changes_state_marks_its_owner)
 {
 	u8 *owners;
 	u32 slot;
@@ -179,7 +179,7 @@ Test(sample_path, what_becomes_of_a_slot_marks_its_owner)
 }
 
 /* Samples of a cgroup cache its slot. The cached slot must not be used once it belongs to another cgroup. */
-Test(sample_path, a_remembered_slot_is_forgotten_when_it_is_led_back)
+Test(sample_path, a_cached_slot_is_forgotten_when_it_is_reclaimed)
 {
 	struct kernel_settings settings = ordinary;
 	u32 slot;
@@ -203,7 +203,7 @@ Test(sample_path, a_remembered_slot_is_forgotten_when_it_is_led_back)
 }
 
 /* An adoption is not announced, so a missing slot must be looked up again for each sample. */
-Test(sample_path, that_there_is_no_slot_is_not_remembered)
+Test(sample_path, a_missing_slot_is_not_cached)
 {
 	u32 slot;
 
@@ -222,7 +222,7 @@ Test(sample_path, that_there_is_no_slot_is_not_remembered)
 	cr_expect_eq(loads_of(slot), 1);
 }
 
-Test(sample_path, a_cleared_slot_begins_at_zero)
+Test(sample_path, a_cleared_slot_starts_at_zero)
 {
 	static const struct latency_record nothing;
 	static const struct plain_record nothing_plain;
@@ -317,7 +317,7 @@ Test(sample_path, a_cpu_writes_to_its_stripe_and_times_some_runs)
 }
 
 /* What a sample of a count costs depends on it: two counters, in two cache lines. */
-Test(sample_path, count_writes_only_its_number_and_weight)
+Test(sample_path, a_count_writes_only_samples_and_weight)
 {
 	struct kernel_settings settings = ordinary;
 	struct plain_record expected = {0};
@@ -335,7 +335,7 @@ Test(sample_path, count_writes_only_its_number_and_weight)
 		     0);
 }
 
-Test(sample_path, the_empty_program_takes_samples_and_leaves_nothing)
+Test(sample_path, the_empty_program_counts_nothing)
 {
 	struct kernel_settings settings = ordinary;
 	int fd;
@@ -434,12 +434,12 @@ static void marks_lose_nothing(const struct stripes *stripes)
 	cr_expect_eq(writer.missed, 0);
 }
 
-Test(sample_path, marks_lose_nothing_where_each_cpu_has_its_stripe)
+Test(sample_path, marks_miss_nothing_with_a_stripe_per_cpu)
 {
 	marks_lose_nothing(machine_stripes());
 }
 
-Test(sample_path, marks_lose_nothing_where_cpus_share_a_stripe)
+Test(sample_path, marks_miss_nothing_with_shared_stripes)
 {
 	marks_lose_nothing(one_stripe());
 }
@@ -536,12 +536,12 @@ static void programs_count_as_plain_c(bool alone)
 	made_up_samples_bpf__destroy(skeleton);
 }
 
-Test(sample_path, where_stripes_are_alone_it_counts_as_plain_c_does)
+Test(sample_path, with_a_stripe_per_cpu_counts_equal_plain_c)
 {
 	programs_count_as_plain_c(true);
 }
 
-Test(sample_path, where_they_are_shared_it_counts_the_same)
+Test(sample_path, with_shared_stripes_counts_equal_plain_c)
 {
 	programs_count_as_plain_c(false);
 }

@@ -131,7 +131,7 @@ static u64 changes(void)
 	return sum;
 }
 
-Test(sampling_govern, over_budget_the_period_grows_and_the_head_knows)
+Test(sampling_govern, over_budget_the_period_grows_and_is_shown)
 {
 	const struct snapshot_cost *cost = &head.events[0].cost;
 	u64 period;
@@ -153,7 +153,7 @@ Test(sampling_govern, over_budget_the_period_grows_and_the_head_knows)
 }
 
 /* The budget is a whole CPU, but the kernel's limit of 1,000 samples a second holds the rate far below it. */
-Test(sampling_govern, samples_that_the_kernels_limit_keeps_few_are_noted)
+Test(sampling_govern, a_note_says_that_the_kernels_limit_reduces_samples)
 {
 	const struct snapshot_cost *cost = &head.events[0].cost;
 	const char *note = NULL;
@@ -174,7 +174,7 @@ Test(sampling_govern, samples_that_the_kernels_limit_keeps_few_are_noted)
 }
 
 /* The calibration's work causes no page faults, so the cost of their interrupts cannot be measured. */
-Test(sampling_govern, what_could_not_be_measured_is_not_shown_and_a_note_says_so)
+Test(sampling_govern, an_unmeasured_cost_is_absent_and_noted)
 {
 	const struct snapshot_cost *cost = &head.events[0].cost;
 
@@ -196,7 +196,7 @@ Test(sampling_govern, what_could_not_be_measured_is_not_shown_and_a_note_says_so
  * A CPU clock samples everything that runs, including the calibration's work. Each sample is a timer
  * interrupt.
  */
-Test(sampling_govern, the_interrupt_shown_lies_between_the_two_that_were_timed)
+Test(sampling_govern, the_shown_interrupt_cost_is_between_both_timings)
 {
 	const struct snapshot_cost *cost = &head.events[0].cost;
 	struct pmu_opening ticks = faults;
@@ -227,7 +227,7 @@ Test(sampling_govern, the_interrupt_shown_lies_between_the_two_that_were_timed)
 	cr_expect(cost->ratio.known);
 }
 
-Test(sampling_govern, a_persons_period_is_left)
+Test(sampling_govern, a_configured_period_is_not_changed)
 {
 	begin(0.0001, USUAL);
 	collect(5);
@@ -237,7 +237,7 @@ Test(sampling_govern, a_persons_period_is_left)
 	cr_expect_not(head.events[0].cost.budget.known, "a missing share is not a budget of 0");
 }
 
-Test(sampling_govern, without_a_budget_nothing_is_steered_and_no_calibration_opens_events)
+Test(sampling_govern, without_a_budget_nothing_is_governed_or_calibrated)
 {
 	const struct snapshot_cost *cost = &head.events[0].cost;
 
@@ -256,7 +256,7 @@ Test(sampling_govern, without_a_budget_nothing_is_steered_and_no_calibration_ope
 	collect_until_grown();
 }
 
-Test(sampling_govern, a_reload_keeps_what_is_governed_and_takes_what_a_person_sets)
+Test(sampling_govern, a_reload_keeps_governed_periods_and_applies_configured_ones)
 {
 	bool kept[EVENTS_MAX] = {0};
 
@@ -283,7 +283,7 @@ Test(sampling_govern, a_reload_keeps_what_is_governed_and_takes_what_a_person_se
 	cr_expect_not(kept[0], "nobody governs it");
 }
 
-Test(sampling_govern, what_comes_too_soon_is_left_to_the_next)
+Test(sampling_govern, a_too_short_interval_is_left_to_the_next)
 {
 	struct perf_counts counts;
 

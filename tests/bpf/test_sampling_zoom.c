@@ -87,7 +87,7 @@ static u64 counted(size_t set)
 	return last[set] - before;
 }
 
-Test(sampling_zoom_events, pauses_what_is_in_its_way_and_resumes_it)
+Test(sampling_zoom_events, a_zoom_pauses_a_conflicting_event_and_resumes_it)
 {
 	cr_assert_eq(begin(fixture.path, 1000), 0, "%s", message);
 	cr_assert_not_null(note);
@@ -112,7 +112,7 @@ Test(sampling_zoom_events, pauses_what_is_in_its_way_and_resumes_it)
 	cr_expect_eq(counts_of(1).paused_ns, 0);
 }
 
-Test(sampling_zoom_events, what_fails_leaves_all_as_it_was)
+Test(sampling_zoom_events, a_failed_zoom_changes_nothing)
 {
 	cr_assert_eq(begin("/pebsd-test-none-of-this-name", 1000), -ENOENT);
 	cr_expect_not_null(strstr(message, "does not exist"), "%s", message);
@@ -124,7 +124,7 @@ Test(sampling_zoom_events, what_fails_leaves_all_as_it_was)
 	cr_assert_eq(begin(fixture.path, 1000), 0, "%s", message);
 }
 
-Test(sampling_zoom_events, stays_paused_where_all_is)
+Test(sampling_zoom_events, an_event_stays_paused_if_sampling_is_paused)
 {
 	cr_assert_eq(begin(fixture.path, 1000), 0, "%s", message);
 	for (size_t i = 0; i < 2; i++)

@@ -71,7 +71,7 @@ static int load_older_zoom(void)
 	return r;
 }
 
-Test(skeleton, loads_without_root)
+Test(skeleton, the_skeleton_opens_without_root)
 {
 	static const struct {
 		const char *name;
@@ -106,7 +106,7 @@ static bool names(const void *object, size_t bytes, const char *name)
 	return memmem(object, bytes, name, strlen(name) + 1) != NULL;
 }
 
-Test(skeleton, the_older_names_no_kernel_function)
+Test(skeleton, the_older_skeleton_names_no_kernel_function)
 {
 	const void *bytes;
 	size_t size;

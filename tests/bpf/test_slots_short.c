@@ -124,7 +124,7 @@ static void one_message_in_a_full_table(void)
  * All checks that need births are in one test, because several tests of one test program would see each other's
  * births.
  */
-Test(slots_short, told_once_until_it_is_taken)
+Test(slots_short, a_shortage_is_reported_once_until_it_is_taken)
 {
 	struct kernel *kernel = open_kernel(SLOTS, true);
 	const u32 spare = slots_spare(SLOTS);
@@ -165,7 +165,7 @@ Test(slots_short, told_once_until_it_is_taken)
 	one_message_in_a_full_table();
 }
 
-Test(slots_short, nothing_to_wait_for_without_births)
+Test(slots_short, without_births_there_is_no_shortage)
 {
 	struct kernel *kernel = open_kernel(SLOTS, false);
 

@@ -454,7 +454,7 @@ static void kill_through(size_t top, unsigned at_stores, unsigned at_random)
 	end(&world);
 }
 
-Test(state_kill, every_path_has_a_series, .timeout = 300)
+Test(state_kill, counts_survive_a_kill_if_every_path_has_a_series, .timeout = 300)
 {
 	kill_through(PATHS, 240, 80);
 }
@@ -463,7 +463,7 @@ Test(state_kill, every_path_has_a_series, .timeout = 300)
  * Each collection decides which paths have a series, and the two engines do not collect at the same moments.
  * Still, each sample is in one series, and the totals are equal.
  */
-Test(state_kill, some_paths_are_in_other, .timeout = 300)
+Test(state_kill, counts_survive_a_kill_if_some_paths_are_in_other, .timeout = 300)
 {
 	kill_through(3, 80, 40);
 }

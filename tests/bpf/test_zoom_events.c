@@ -205,7 +205,7 @@ static struct zoom_counts finish(struct zoom_events *events, struct taken *taken
 	return counts;
 }
 
-Test(zoom_events, only_that_cgroup_and_what_is_below_it)
+Test(zoom_events, only_the_cgroup_and_its_descendants_are_sampled)
 {
 	const struct pmu_opening opening = cpu_clock(1000000);
 	_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
@@ -236,7 +236,7 @@ Test(zoom_events, only_that_cgroup_and_what_is_below_it)
 }
 
 /* A new cgroup with the same name is not the removed one. */
-Test(zoom_events, a_removed_cgroup_is_told)
+Test(zoom_events, a_removed_cgroup_is_recognized)
 {
 	const struct pmu_opening opening = cpu_clock(1000000);
 	_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
@@ -269,7 +269,7 @@ Test(zoom_events, stacks_are_those_of_the_calls)
 		     taken.samples);
 }
 
-Test(zoom_events, no_more_than_the_limit)
+Test(zoom_events, samples_stay_within_the_rate_limit)
 {
 	const struct pmu_opening opening = cpu_clock(100000);
 	const u64 spacing = zoom_limit_spacing(200);
@@ -314,7 +314,7 @@ static int touch(void *userdata)
 	return 0;
 }
 
-Test(zoom_events, what_finds_no_room_is_counted)
+Test(zoom_events, samples_beyond_the_ring_are_counted_as_lost)
 {
 	const struct pmu_opening opening = page_faults();
 	_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
@@ -375,7 +375,7 @@ static int execute(void *userdata)
 	return waitpid(pid, &status, 0) != pid || status != 0;
 }
 
-Test(zoom_events, tasks_are_told_of)
+Test(zoom_events, tasks_are_reported)
 {
 	const struct pmu_opening opening = cpu_clock(1000000);
 	_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
@@ -402,7 +402,7 @@ static int stop_at_once(void *userdata, const struct zoom_record *record)
 	return -ECANCELED;
 }
 
-Test(zoom_events, draining_stops_where_it_is_told_to)
+Test(zoom_events, draining_stops_when_the_callback_fails)
 {
 	const struct pmu_opening opening = page_faults();
 	_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
@@ -436,7 +436,7 @@ static int try_on(int fd, char **ret_message)
 	return r;
 }
 
-Test(zoom_events, no_cgroup_is_told_by_name)
+Test(zoom_events, a_directory_that_is_not_a_live_cgroup_is_refused)
 {
 	_cleanup_close_ int other = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_close_ int gone = -1;
@@ -456,7 +456,7 @@ Test(zoom_events, no_cgroup_is_told_by_name)
 	cr_expect_not_null(strstr(message, "the cgroup is gone"), "%s", message);
 }
 
-Test(zoom_events, nothing_to_open_is_refused)
+Test(zoom_events, a_zoom_without_events_is_refused)
 {
 	_cleanup_free_ char *message = NULL;
 	struct zoom_events *events = NULL;

@@ -112,7 +112,7 @@ static double value(json_object *object, const char *key)
 	return number;
 }
 
-Test(compare_corpus, two_runs_of_lulesh)
+Test(compare_corpus, two_runs_of_lulesh_have_the_expected_quantiles)
 {
 	struct recorded before = record("lulesh-samples.csv"), after = record("lulesh-inorder-samples.csv");
 	_cleanup_json_ json_object *reply = compare(&before, &after);
@@ -131,7 +131,7 @@ Test(compare_corpus, two_runs_of_lulesh)
 }
 
 /* A run does not differ from itself. */
-Test(compare_corpus, one_run_with_itself)
+Test(compare_corpus, a_run_does_not_differ_from_itself)
 {
 	struct recorded run = record("lulesh-samples.csv");
 	_cleanup_json_ json_object *reply = compare(&run, &run);

@@ -290,7 +290,7 @@ static void expect_whole(const char *tree, const struct pmu_plan *plan)
 		cr_expect(has_row(tree, plan->refusals[i].pmu), "%s: %s", tree, plan->refusals[i].pmu);
 }
 
-Test(sysfs_corpus, each_tree_of_the_folder_has_its_word)
+Test(sysfs_corpus, the_table_has_each_tree_of_the_folder)
 {
 	const char *folder = corpus();
 	char path[PATH_MAX];

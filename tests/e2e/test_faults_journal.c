@@ -237,7 +237,7 @@ static void ends_well(void)
 	cr_expect_eq(status, 0);
 }
 
-Test(faults_journal, it_reads_nothing)
+Test(faults_journal, a_journal_that_does_not_read_blocks_nothing)
 {
 	_cleanup_close_ int journal = open_journal();
 	int stream[2];
@@ -259,7 +259,7 @@ Test(faults_journal, it_reads_nothing)
 }
 
 /* The journal's socket is gone, and its stream is full. */
-Test(faults_journal, it_is_gone)
+Test(faults_journal, a_journal_that_is_gone_blocks_nothing)
 {
 	int journal = open_journal();
 	int stream[2];
@@ -274,7 +274,7 @@ Test(faults_journal, it_is_gone)
 }
 
 /* This happens in a container whose manager is stopped. */
-Test(faults_journal, standard_error_is_a_pipe_that_is_full)
+Test(faults_journal, a_full_pipe_as_standard_error_blocks_nothing)
 {
 	int ends[2];
 

@@ -357,7 +357,7 @@ static unsigned fail_each(const char *request, unsigned first)
 
 #define CALL(method, ...) "{\"method\":\"io.pebsd." method "\"" __VA_ARGS__ "}"
 
-Test(faults_memory, each_allocation_of_each_question)
+Test(faults_memory, each_failed_allocation_of_a_request_is_survived)
 {
 	const char *const requests[] = {
 		CALL("GetStatus"),
@@ -399,7 +399,7 @@ static size_t log_lines(void)
 }
 
 /* No allocation succeeds during some collections and scrapes. */
-Test(faults_memory, no_memory_for_a_while)
+Test(faults_memory, a_time_without_memory_is_survived)
 {
 	int64_t before, most;
 	size_t said;
@@ -439,7 +439,7 @@ Test(faults_memory, no_memory_for_a_while)
 }
 
 /* In each run (`--once`), one allocation fails. pebsd must then exit with 1 or 3, or succeed nevertheless. */
-Test(faults_memory, some_allocations_of_the_start)
+Test(faults_memory, failed_allocations_at_the_start_are_survived)
 {
 	const unsigned points = 24;
 	uint64_t all;

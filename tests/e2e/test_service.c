@@ -152,7 +152,7 @@ Test(service, readiness_status_watchdog_and_stopping)
 }
 
 /* pebsd notifies the watchdog while the model runs. The status says that nothing is measured. */
-Test(service, the_model_says_what_it_is)
+Test(service, the_status_of_the_model_says_that_nothing_is_measured)
 {
 	_cleanup_free_ char *path = in_directory("notify");
 	_cleanup_free_ char *socket_path = in_directory("control.sock");
@@ -175,7 +175,7 @@ Test(service, the_model_says_what_it_is)
 }
 
 /* If pebsd cannot start, the reason is the unit's status text, and the exit code stops the restarts. */
-Test(service, the_reason_for_not_starting_is_the_status)
+Test(service, a_failed_start_has_its_reason_as_status)
 {
 	_cleanup_free_ char *path = in_directory("notify");
 	_cleanup_free_ char *socket_path = in_directory("control.sock");

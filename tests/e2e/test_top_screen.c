@@ -171,7 +171,7 @@ static void expect_keys_in_last_line(struct terminal *terminal, int rows)
 	free(line_with(terminal, rows - 1, "q quit"));
 }
 
-Test(top_screen, it_fits_whatever_the_terminal_has)
+Test(top_screen, the_screen_fits_terminals_of_any_size)
 {
 	static const struct {
 		int columns, rows;
@@ -193,7 +193,7 @@ Test(top_screen, it_fits_whatever_the_terminal_has)
 	}
 }
 
-Test(top_screen, it_follows_the_terminal)
+Test(top_screen, the_screen_follows_a_resize)
 {
 	struct terminal *terminal;
 
@@ -223,7 +223,7 @@ static void expect_restored(struct terminal *terminal, const struct termios *bef
 	cr_expect_not_null(strstr(written, "\033[?1049h"));
 }
 
-Test(top_screen, the_terminal_is_as_before)
+Test(top_screen, the_end_restores_the_terminal)
 {
 	static const char *const ends[] = {"q", "Q", "\003"};
 
@@ -290,7 +290,7 @@ Test(top_screen, keys_sort_filter_open_and_freeze)
 	quit(terminal);
 }
 
-Test(top_screen, what_is_frozen_stays)
+Test(top_screen, a_frozen_screen_does_not_change)
 {
 	_cleanup_free_ char *before = NULL, *after = NULL;
 	struct terminal *terminal;
@@ -361,7 +361,7 @@ static void expect_no_colour(const struct terminal *terminal, int columns, int r
 		}
 }
 
-Test(top_screen, without_colour)
+Test(top_screen, the_screen_works_without_colour)
 {
 	struct terminal *terminal;
 	bool coloured = false;
@@ -455,7 +455,7 @@ Test(top_screen, times_are_local)
 	terminal_free(terminal);
 }
 
-Test(top_screen, a_daemon_that_goes_and_comes_back)
+Test(top_screen, top_reconnects_to_a_restarted_daemon)
 {
 	struct terminal *terminal;
 	int status;
@@ -478,7 +478,7 @@ Test(top_screen, a_daemon_that_goes_and_comes_back)
 	terminal_free(terminal);
 }
 
-Test(top_screen, ten_thousand_cgroups)
+Test(top_screen, ten_thousand_cgroups_are_shown)
 {
 	struct terminal *terminal;
 
@@ -493,7 +493,7 @@ Test(top_screen, ten_thousand_cgroups)
 	quit(terminal);
 }
 
-Test(top_screen, as_many_as_were_asked_for)
+Test(top_screen, the_limit_is_applied)
 {
 	const struct terminal_settings settings = {
 		.type = "xterm", .locale = "C.UTF-8", .columns = 100, .rows = 24};
@@ -527,7 +527,7 @@ static char *output_of(const char *environment, const char *arguments, int *ret_
 	return page;
 }
 
-Test(top_screen, one_page_where_there_is_no_terminal)
+Test(top_screen, without_a_terminal_one_page_is_printed)
 {
 	_cleanup_free_ char *page = NULL, *sums = NULL, *wrong = NULL;
 	struct terminal *terminal;
@@ -611,7 +611,7 @@ Test(top_screen, keys_list_alerts_explain_and_zoom)
 }
 
 /* Neighbours are asked for again after ten seconds. */
-Test(top_screen, a_suspect_goes_with_the_neighbours)
+Test(top_screen, a_suspect_is_shown_with_the_neighbours)
 {
 	struct terminal *terminal;
 
@@ -686,7 +686,7 @@ Test(top_screen, the_age_of_a_zoom_grows)
 }
 
 /* This daemon has no history. */
-Test(top_screen, a_time_that_is_not_stored_is_not_shown)
+Test(top_screen, a_time_that_is_not_stored_is_refused)
 {
 	struct terminal *terminal;
 
@@ -728,7 +728,7 @@ static int n_found(const char *text, const char *part)
 }
 
 /* What is refused is not asked for again each second: nothing in the past changes. */
-Test(top_screen, a_cgroup_without_a_sample_then_has_a_page_that_says_so)
+Test(top_screen, the_page_of_a_cgroup_without_samples_says_so)
 {
 	_cleanup_free_ char *screen = NULL;
 	struct terminal *terminal;
@@ -831,7 +831,7 @@ Test(top_screen, mouse_events_without_an_effect_do_not_stop_the_screen)
 	}
 }
 
-Test(top_screen, the_mouse_is_given_back)
+Test(top_screen, the_end_restores_the_mouse)
 {
 	struct terminal *terminal;
 	int status;

@@ -16,7 +16,7 @@ static void buckets_are_the_histograms(u32 cycles)
 	cr_assert_eq(at.octave, histogram_octave_index(cycles), "%u", cycles);
 }
 
-Test(account, buckets_without_a_branch_are_the_histograms)
+Test(account, branchless_buckets_equal_those_of_the_histogram)
 {
 	for (u32 cycles = 0; cycles < (1U << 21) + 2; cycles++)
 		buckets_are_the_histograms(cycles);

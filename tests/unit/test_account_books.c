@@ -81,7 +81,7 @@ static struct taken *collect(void)
 }
 
 /* The expected differences come from account.h, which adds the same samples to the records of two slots. */
-Test(account_books, a_collection_has_what_the_slots_would_have)
+Test(account_books, a_collection_equals_that_of_kernel_slots)
 {
 	const struct sample samples[] = {
 		load(7, 12, L1_HIT, 1000),
@@ -129,7 +129,7 @@ Test(account_books, a_collection_has_what_the_slots_would_have)
 	cr_expect_eq(figures_latency_sum(&taken->figures[1][LOADS]), 130);
 }
 
-Test(account_books, each_collection_begins_anew)
+Test(account_books, each_collection_starts_empty)
 {
 	struct sample sample = load(7, 12, L1_HIT, 1000);
 
@@ -148,7 +148,7 @@ Test(account_books, each_collection_begins_anew)
 	cr_expect_eq(figures_latency_sum(&collect()->figures[0][LOADS]), 700);
 }
 
-Test(account_books, what_is_no_sample_is_a_loss)
+Test(account_books, an_invalid_sample_is_counted_as_lost)
 {
 	struct sample malformed = load(7, 1ULL << 32, L1_HIT, 1);
 	struct sample foreign = load(7, 12, L1_HIT, 1);
@@ -207,7 +207,7 @@ Test(account_books, cgroups_beyond_the_last_are_unattributed)
  * The sum of latency x period in one record has room for 1,024 samples like these. With more, the sum stays
  * at its maximum.
  */
-Test(account_books, the_worst_samples_do_not_wrap_a_sum)
+Test(account_books, the_largest_samples_do_not_wrap_a_sum)
 {
 	struct sample worst = load(7, 0xffffffff, REMOTE, ~0ULL);
 

@@ -197,7 +197,7 @@ static char *copy_place(const char *name)
 	return copy;
 }
 
-Test(act, an_alert_that_fires_is_told_and_starts_its_unit_once)
+Test(act, a_firing_alert_is_logged_and_starts_its_unit_once)
 {
 	_cleanup_free_ char *facts = NULL;
 
@@ -219,7 +219,7 @@ Test(act, an_alert_that_fires_is_told_and_starts_its_unit_once)
 	cr_assert_eq(act_count(act, ACT_UNIT, ACT_FAILED), 0);
 }
 
-Test(act, only_what_the_rule_wants)
+Test(act, only_the_actions_of_the_rule_are_taken)
 {
 	struct transition transition = alert_example_fires(1, &rules[1]);
 
@@ -259,7 +259,7 @@ Test(act, other_changes_are_stored_and_nothing_else)
 	cr_assert_eq(told("slow-database"), 0);
 }
 
-Test(act, a_dry_run_is_told_and_starts_nothing)
+Test(act, a_dry_run_is_logged_and_starts_nothing)
 {
 	struct transition transition = alert_example_fires(1, &rules[1]);
 
@@ -274,7 +274,7 @@ Test(act, a_dry_run_is_told_and_starts_nothing)
 	cr_assert_eq(act_count(act, ACT_LOG, ACT_DONE), 1);
 }
 
-Test(act, a_closer_look_is_taken_once_when_it_fires)
+Test(act, a_zoom_starts_once_when_the_alert_fires)
 {
 	rules[1].zoom_ns = 30 * NSEC_PER_SEC;
 	listen_in();
@@ -301,7 +301,7 @@ Test(act, a_closer_look_is_taken_once_when_it_fires)
 	cr_assert_eq(looks.n, 2, "not in a dry run");
 }
 
-Test(act, a_closer_look_that_fails_is_told_and_stops_no_other)
+Test(act, a_failed_zoom_is_logged_and_prevents_no_other_action)
 {
 	struct transition transition = alert_example_fires(1, &rules[1]);
 
@@ -320,7 +320,7 @@ Test(act, a_closer_look_that_fails_is_told_and_stops_no_other)
 	cr_assert_eq(told("not tried again"), 0);
 }
 
-Test(act, a_unit_that_fails_is_told_and_stops_no_other)
+Test(act, a_failed_unit_is_logged_and_prevents_no_other_action)
 {
 	listen_in();
 	manager.refusal = SD_BUS_ERROR_ACCESS_DENIED;
@@ -336,7 +336,7 @@ Test(act, a_unit_that_fails_is_told_and_stops_no_other)
 	cr_assert_eq(act_count(act, ACT_LOG, ACT_DONE), 2);
 }
 
-Test(act, without_a_service_manager_it_says_so)
+Test(act, a_missing_service_manager_is_reported)
 {
 	no_units = true;
 	act_free(act);
@@ -350,7 +350,7 @@ Test(act, without_a_service_manager_it_says_so)
 	cr_assert_not(is_there("1.env"));
 }
 
-Test(act, twenty_at_once_and_the_rest_is_counted_and_told_once)
+Test(act, after_twenty_actions_the_rest_is_counted_and_logged_once)
 {
 	struct transition transitions[50];
 
@@ -372,7 +372,7 @@ Test(act, twenty_at_once_and_the_rest_is_counted_and_told_once)
 }
 
 /* The daemon was killed before it stored anything, so the alert can fire again under the same number. */
-Test(act, killed_before_the_intent)
+Test(act, a_kill_before_the_intent_is_stored_leaves_no_trace)
 {
 	_cleanup_free_ char *copy = copy_place("copy");
 
@@ -385,7 +385,7 @@ Test(act, killed_before_the_intent)
  * The daemon is killed while it waits for the manager's answer. The restarted daemon cannot know whether the
  * unit ran, so it logs that and does not start the unit again.
  */
-Test(act, killed_while_it_is_started)
+Test(act, a_kill_during_the_start_is_reported_and_not_retried)
 {
 	_cleanup_free_ char *copy = NULL, *again = NULL;
 	const struct policy_memory *memories;
@@ -421,7 +421,7 @@ Test(act, killed_while_it_is_started)
 	cr_assert_eq(manager.n, 1, "it ran twice");
 }
 
-Test(act, killed_when_it_was_done)
+Test(act, a_kill_after_the_start_is_neither_reported_nor_retried)
 {
 	_cleanup_free_ char *copy = NULL;
 
@@ -436,7 +436,7 @@ Test(act, killed_when_it_was_done)
 	cr_assert_eq(manager.n, 1);
 }
 
-Test(act, an_orderly_end_stores_what_has_ended)
+Test(act, a_clean_stop_stores_finished_actions)
 {
 	manager.silent = true;
 	fire(1);
@@ -505,7 +505,7 @@ Test(act, facts_of_the_time_before_a_restart_are_removed_too)
  * The clock is set back by a year after the alert resolved, so the stored time is in the future. The facts
  * are removed an hour after pebsd notices that.
  */
-Test(act, facts_are_removed_though_the_clock_was_set_back)
+Test(act, facts_are_removed_even_if_the_clock_was_set_back)
 {
 	time_t past = time(NULL) - (time_t)365 * 86400;
 
@@ -517,7 +517,7 @@ Test(act, facts_are_removed_though_the_clock_was_set_back)
 	cr_assert_not(is_there("1.env"));
 }
 
-Test(act, a_store_that_is_broken_is_told_once_and_begun_anew)
+Test(act, a_damaged_store_is_logged_once_and_replaced)
 {
 	const u64 begun = (u64)time(NULL);
 	u64 next;
@@ -566,7 +566,7 @@ Test(act, alerts_of_another_boot_have_ended)
 }
 
 /* Nothing can be stored. An action that must not run twice is therefore not run at all. */
-Test(act, without_its_directory_alerts_are_still_told)
+Test(act, without_a_directory_alerts_are_still_logged)
 {
 	_cleanup_free_ char *blocked = NULL;
 	size_t n;
@@ -596,7 +596,7 @@ Test(act, without_its_directory_alerts_are_still_told)
  * The directory exists, but nothing more can be written: a directory named state.json.new blocks each new
  * state.
  */
-Test(act, a_directory_that_takes_nothing_more_is_told_once)
+Test(act, a_directory_that_cannot_be_written_is_logged_once)
 {
 	_cleanup_free_ char *block = NULL, *inside = NULL;
 
@@ -625,7 +625,7 @@ Test(act, a_directory_that_takes_nothing_more_is_told_once)
  * Another program removes the directory, for example to tidy up. pebsd still knows the alerts of the
  * directory.
  */
-Test(act, a_directory_that_is_removed_is_made_again)
+Test(act, a_removed_directory_is_made_again)
 {
 	_cleanup_free_ char *state = NULL;
 
@@ -646,7 +646,7 @@ Test(act, a_directory_that_is_removed_is_made_again)
 }
 
 /* Units read the facts by their path, so pebsd must write to the directory that has this path now. */
-Test(act, a_directory_that_is_replaced_is_left_for_the_new_one)
+Test(act, a_replaced_directory_is_opened_again)
 {
 	_cleanup_free_ char *aside = NULL;
 
@@ -682,7 +682,7 @@ Test(act, a_directory_that_is_replaced_is_left_for_the_new_one)
  * A file with a number near the greatest possible one is ignored. If it raised the next number, the numbers
  * would soon begin at 0 again.
  */
-Test(act, a_file_of_the_last_number_there_is_raises_none)
+Test(act, a_file_with_the_largest_number_does_not_raise_the_next_one)
 {
 	listen_in();
 	tree_write(place, "18446744073709551614.env", "");
@@ -692,7 +692,7 @@ Test(act, a_file_of_the_last_number_there_is_raises_none)
 	cr_expect_eq(act_next_number(act), 42);
 }
 
-Test(act, a_directory_of_others_is_not_trusted)
+Test(act, a_directory_of_another_user_is_not_trusted)
 {
 	_cleanup_free_ char *open_to_all = NULL;
 
@@ -718,7 +718,7 @@ Test(act, two_daemons_do_not_share_a_directory)
 	act_free(other);
 }
 
-Test(act, the_directory_is_for_its_owner_alone)
+Test(act, only_the_owner_can_use_the_directory)
 {
 	struct stat st;
 
@@ -726,7 +726,7 @@ Test(act, the_directory_is_for_its_owner_alone)
 	cr_assert_eq(st.st_mode, S_IFDIR | 0700);
 }
 
-Test(act, names_of_what_is_counted)
+Test(act, kinds_and_results_have_names)
 {
 	cr_assert_str_eq(act_kind_name(ACT_LOG), "log");
 	cr_assert_str_eq(act_kind_name(ACT_UNIT), "unit");

@@ -31,7 +31,7 @@ static void expect(const struct facts *facts, const char *name, const char *valu
 		cr_assert_null(found, "%s: '%s', not absent", name, found);
 }
 
-Test(act_facts, tell_what_fires)
+Test(act_facts, facts_describe_a_firing_alert)
 {
 	struct rule rule;
 	struct transition fires = alert_example_fires(17, &rule);
@@ -64,7 +64,7 @@ Test(act_facts, tell_what_fires)
 	facts_clear(&facts);
 }
 
-Test(act_facts, tell_what_resolved)
+Test(act_facts, facts_describe_a_resolved_alert)
 {
 	struct rule rule;
 	struct transition resolves = alert_example_resolves(17, &rule);
@@ -76,7 +76,7 @@ Test(act_facts, tell_what_resolved)
 	facts_clear(&facts);
 }
 
-Test(act_facts, what_is_not_known_is_not_there)
+Test(act_facts, unknown_facts_are_absent)
 {
 	struct rule rule;
 	struct transition fires = alert_example_fires(17, &rule);
@@ -102,7 +102,7 @@ Test(act_facts, what_is_not_known_is_not_there)
  * The alert fired before a restart and ends after it, because its cgroup is gone. Only the value and its
  * bounds were stored.
  */
-Test(act_facts, of_a_recalled_value_no_samples_are_told)
+Test(act_facts, a_value_from_before_a_restart_has_no_samples)
 {
 	struct rule rule;
 	struct transition resolves = alert_example_resolves(17, &rule);
@@ -132,7 +132,7 @@ Test(act_facts, of_a_recalled_value_no_samples_are_told)
 	facts_clear(&facts);
 }
 
-Test(act_facts, tell_a_ratio_and_a_dry_run)
+Test(act_facts, facts_describe_a_ratio_and_a_dry_run)
 {
 	struct rule rule;
 	struct transition fires = alert_example_fires(0, &rule);
@@ -155,7 +155,7 @@ Test(act_facts, tell_a_ratio_and_a_dry_run)
 }
 
 /* After a restart, the rule is no longer configured. The policy knows only its name. */
-Test(act_facts, of_a_rule_that_went_only_its_name_is_told)
+Test(act_facts, of_a_removed_rule_only_the_name_is_given)
 {
 	struct rule rule;
 	struct transition resolves = alert_example_resolves(17, &rule);
@@ -177,7 +177,7 @@ Test(act_facts, of_a_rule_that_went_only_its_name_is_told)
 	facts_clear(&facts);
 }
 
-Test(act_facts, numbers_are_plain)
+Test(act_facts, numbers_have_no_exponent_or_separator)
 {
 	static const struct {
 		double value;
@@ -226,7 +226,7 @@ static char *read_value(const char **from, const char *name)
 	return value;
 }
 
-Test(act_facts, a_hostile_name_is_only_a_name)
+Test(act_facts, a_hostile_name_cannot_add_a_fact)
 {
 	static const char *const names[] = {
 		"/a\nPEBSD_RULE=evil",

@@ -16,7 +16,7 @@ static void expect_message(const struct transition *transition, const char *expe
 	cr_assert_str_eq(message, expected);
 }
 
-Test(act_journal, says_what_fires)
+Test(act_journal, a_firing_alert_has_a_message)
 {
 	struct rule rule;
 	struct transition fires = alert_example_fires(17, &rule);
@@ -37,7 +37,7 @@ Test(act_journal, says_what_fires)
 		"12.3% of the samples, at most 20% with confidence 99.99%, below 30%");
 }
 
-Test(act_journal, a_latency_has_its_time)
+Test(act_journal, a_latency_is_also_shown_as_time)
 {
 	struct rule rule;
 	struct transition fires = alert_example_fires(17, &rule);
@@ -86,7 +86,7 @@ Test(act_journal, metrics_of_counts_have_their_units)
 	}
 }
 
-Test(act_journal, says_what_resolved_and_why)
+Test(act_journal, a_resolved_alert_has_a_message_with_the_reason)
 {
 	struct rule rule;
 	struct transition resolves = alert_example_resolves(17, &rule);
@@ -105,7 +105,7 @@ Test(act_journal, says_what_resolved_and_why)
 		"alert 17: slow-database resolved on /system.slice/db.service: the rule was changed or removed from the configuration");
 }
 
-Test(act_journal, a_dry_run_only_would)
+Test(act_journal, a_dry_run_says_what_would_be_done)
 {
 	struct rule rule;
 	struct transition fires = alert_example_fires(17, &rule), resolves;
@@ -122,7 +122,7 @@ Test(act_journal, a_dry_run_only_would)
 		"dry run: slow-database would resolve on /system.slice/db.service: the cgroup was removed");
 }
 
-Test(act_journal, claims_no_bound_that_is_not_there)
+Test(act_journal, an_unknown_bound_is_not_claimed)
 {
 	struct rule rule;
 	struct transition fires = alert_example_fires(17, &rule);
@@ -161,7 +161,7 @@ static const char *field(const struct log_field *fields, const char *name)
 	return NULL;
 }
 
-Test(act_journal, has_each_fact_and_an_id_as_a_field)
+Test(act_journal, each_fact_and_the_message_id_are_fields)
 {
 	struct rule rule;
 	struct transition fires = alert_example_fires(17, &rule);
@@ -194,7 +194,7 @@ Test(act_journal, severities_are_priorities)
 }
 
 /* The catalog may use only fields that the entries have. */
-Test(act_journal, the_catalog_explains_both_ids_by_fields_that_there_are)
+Test(act_journal, the_catalog_explains_both_ids_by_existing_fields)
 {
 	_cleanup_free_ char *catalog = NULL;
 	struct rule rule;

@@ -13,14 +13,14 @@ static unsigned take(struct limit *limit, unsigned n, u64 now_ns)
 	return taken;
 }
 
-Test(act_limit, twenty_at_once)
+Test(act_limit, a_burst_of_twenty_is_allowed)
 {
 	struct limit limit = {0};
 
 	cr_assert_eq(take(&limit, 100, 5 * NSEC_PER_SEC), 20);
 }
 
-Test(act_limit, then_one_each_three_seconds)
+Test(act_limit, after_the_burst_one_in_three_seconds_is_allowed)
 {
 	struct limit limit = {0};
 	u64 start = 1000 * NSEC_PER_SEC;
@@ -52,7 +52,7 @@ Test(act_limit, an_hour_of_rest_gives_no_more_than_a_burst)
 	cr_assert_eq(take(&limit, 100, 3600 * NSEC_PER_SEC), 20);
 }
 
-Test(act_limit, a_clock_that_stands_or_goes_back_gives_nothing)
+Test(act_limit, a_clock_that_stops_or_goes_back_allows_nothing)
 {
 	struct limit limit = {0};
 
@@ -61,7 +61,7 @@ Test(act_limit, a_clock_that_stands_or_goes_back_gives_nothing)
 	cr_assert_eq(take(&limit, 1, 10 * NSEC_PER_SEC), 0);
 }
 
-Test(act_limit, is_told_once_for_a_burst)
+Test(act_limit, a_refused_burst_is_reported_once)
 {
 	struct limit limit = {0};
 	u64 refused = 0, now = 100 * NSEC_PER_SEC;

@@ -113,7 +113,7 @@ static void expect_same(const struct alert_store *a, const struct alert_store *b
 			  same_time(&a->files[i].resolved, &b->files[i].resolved));
 }
 
-Test(act_store, is_read_back_to_the_last_bit)
+Test(act_store, a_written_store_is_read_unchanged)
 {
 	_cleanup_(alert_store_clear) struct alert_store written, found;
 	_cleanup_free_ char *text = NULL;
@@ -150,7 +150,7 @@ Test(act_store, every_byte_is_kept_in_names)
 	cr_assert_str_eq(found.memories[0].cgroup, name);
 }
 
-Test(act_store, what_ended_is_not_begun_any_more)
+Test(act_store, an_ended_action_is_no_longer_pending)
 {
 	_cleanup_(alert_store_clear) struct alert_store store;
 
@@ -198,7 +198,7 @@ static void expect_refused(const char *text, const char *from, const char *to, c
 	cr_expect_not_null(strstr(wrong, expected), "'%s' for '%s': %s", to, from, wrong);
 }
 
-Test(act_store, what_is_not_whole_is_refused)
+Test(act_store, a_truncated_store_is_refused)
 {
 	_cleanup_(alert_store_clear) struct alert_store store, found = {0};
 	_cleanup_free_ char *text = NULL;
@@ -256,7 +256,7 @@ Test(act_store, a_text_of_too_many_values_is_refused_before_it_is_read)
 }
 
 /* The owner of a cgroup chooses its name, so commas and brackets in it must not count as values. */
-Test(act_store, commas_and_brackets_in_names_are_no_values)
+Test(act_store, commas_and_brackets_in_names_do_not_count_as_values)
 {
 	static char cgroup[4096];
 	struct policy_memory many[600];
@@ -288,7 +288,7 @@ static int open_folder(const char *root)
 	return fd;
 }
 
-Test(act_store, is_a_file_for_its_owner_alone)
+Test(act_store, only_the_owner_can_read_the_file)
 {
 	char *root = tree_new();
 	_cleanup_close_ int folder = open_folder(root);
@@ -308,7 +308,7 @@ Test(act_store, is_a_file_for_its_owner_alone)
 	tree_remove(root);
 }
 
-Test(act_store, a_new_directory_begins_with_alert_1)
+Test(act_store, a_new_directory_starts_with_alert_1)
 {
 	char *root = tree_new();
 	_cleanup_close_ int folder = open_folder(root);
@@ -322,7 +322,7 @@ Test(act_store, a_new_directory_begins_with_alert_1)
 	tree_remove(root);
 }
 
-Test(act_store, what_cannot_be_read_is_kept_aside)
+Test(act_store, an_unreadable_file_is_kept_under_another_name)
 {
 	static const char *const texts[] = {"", "{", "{\"version\":2}", "[]", "null", "\xff"};
 	char *root = tree_new();

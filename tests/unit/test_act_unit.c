@@ -110,7 +110,7 @@ Test(act_unit, each_refusal_has_its_remedy)
 }
 
 /* A slow manager blocks neither the event loop nor other starts. */
-Test(act_unit, a_slow_answer_is_waited_for_in_the_loop)
+Test(act_unit, a_slow_answer_does_not_block_the_event_loop)
 {
 	manager.silent = true;
 	for (u64 alert = 1; alert <= 3; alert++)
@@ -126,7 +126,7 @@ Test(act_unit, a_slow_answer_is_waited_for_in_the_loop)
 	}
 }
 
-Test(act_unit, no_answer_is_a_failure_once_and_a_late_one_nothing)
+Test(act_unit, a_missing_answer_fails_once_and_a_late_one_is_ignored)
 {
 	unit_free(unit);
 	open_unit(100 * NSEC_PER_MSEC);
@@ -145,7 +145,7 @@ Test(act_unit, no_answer_is_a_failure_once_and_a_late_one_nothing)
 	cr_assert_eq(answers[1].result, 0);
 }
 
-Test(act_unit, a_bus_that_is_lost_fails_what_waits_and_is_opened_again)
+Test(act_unit, a_lost_bus_fails_pending_starts_and_is_opened_again)
 {
 	manager.silent = true;
 	unit_start(unit, 1);
@@ -171,7 +171,7 @@ Test(act_unit, a_bus_that_is_lost_fails_what_waits_and_is_opened_again)
 }
 
 /* pebsd does not notice the loss of the bus before the next start. */
-Test(act_unit, a_bus_that_went_and_came_unseen)
+Test(act_unit, a_bus_that_was_lost_and_regained_unnoticed_is_used_again)
 {
 	unit_start(unit, 1);
 	await(1);
@@ -189,7 +189,7 @@ Test(act_unit, a_bus_that_went_and_came_unseen)
 	cr_assert_eq(answers[2].result, 0);
 }
 
-Test(act_unit, nobody_is_told_after_it_is_freed)
+Test(act_unit, no_callback_runs_after_it_is_freed)
 {
 	manager.silent = true;
 	unit_start(unit, 1);
@@ -204,7 +204,7 @@ Test(act_unit, nobody_is_told_after_it_is_freed)
  * The bus accepts the connection and then does not answer. A request that timed out must not reach the service
  * manager later.
  */
-Test(act_unit, a_bus_that_does_not_greet_is_left_after_the_time)
+Test(act_unit, a_bus_that_does_not_answer_the_hello_is_closed_after_a_timeout)
 {
 	unit_free(unit);
 	open_unit(2 * NSEC_PER_SEC);

@@ -102,7 +102,7 @@ static struct alert the_alert(const struct life *life, const char *path)
 	return alert;
 }
 
-Test(alerts_kept, what_was_pending_for_most_of_its_time_is_not_pending_from_the_beginning)
+Test(alerts_kept, a_restart_keeps_the_time_an_alert_was_pending)
 {
 	struct rule rule = fixture_rule("remote", everything);
 	struct life life;
@@ -127,7 +127,7 @@ Test(alerts_kept, what_was_pending_for_most_of_its_time_is_not_pending_from_the_
 	end(&life);
 }
 
-Test(alerts_kept, a_window_that_shows_no_breach_ends_what_was_pending)
+Test(alerts_kept, after_a_restart_a_window_without_breach_ends_a_pending_alert)
 {
 	struct rule rule = fixture_rule("remote", everything);
 	struct life life;
@@ -144,7 +144,7 @@ Test(alerts_kept, a_window_that_shows_no_breach_ends_what_was_pending)
 	end(&life);
 }
 
-Test(alerts_kept, what_fires_fires_on_without_a_sample_and_is_told_once)
+Test(alerts_kept, after_a_restart_a_firing_alert_stays_and_is_not_reported_again)
 {
 	struct rule rule = fixture_rule("remote", everything);
 	struct alert before;
@@ -167,7 +167,7 @@ Test(alerts_kept, what_fires_fires_on_without_a_sample_and_is_told_once)
 	end(&life);
 }
 
-Test(alerts_kept, of_a_rule_that_is_another_the_end_is_told)
+Test(alerts_kept, after_a_restart_a_changed_rule_ends_the_alert)
 {
 	struct rule rule = fixture_rule("remote", everything), other = rule;
 	struct life life;
@@ -184,7 +184,7 @@ Test(alerts_kept, of_a_rule_that_is_another_the_end_is_told)
 	end(&life);
 }
 
-Test(alerts_kept, of_a_cgroup_that_went_the_end_is_told)
+Test(alerts_kept, after_a_restart_a_removed_cgroup_ends_the_alert)
 {
 	struct rule rule = fixture_rule("remote", everything);
 	struct life life;
@@ -199,7 +199,7 @@ Test(alerts_kept, of_a_cgroup_that_went_the_end_is_told)
 	end(&life);
 }
 
-Test(alerts_kept, whoever_is_as_of_the_later_tick_is_newer)
+Test(alerts_kept, the_state_of_the_later_tick_is_newer)
 {
 	struct rule rule = fixture_rule("remote", everything);
 	struct life life;
@@ -221,7 +221,7 @@ Test(alerts_kept, whoever_is_as_of_the_later_tick_is_newer)
 	end(&life);
 }
 
-Test(alerts_kept, what_stays_as_it_is_is_not_written)
+Test(alerts_kept, an_unchanged_alert_is_not_written_again)
 {
 	struct rule rule = fixture_rule("remote", everything);
 	struct state_ref first, later;
@@ -300,7 +300,7 @@ static void expect_memory_refused(const struct policy_memory *memory)
 	expect_refused(bytes, length, 3);
 }
 
-Test(alerts_kept, a_record_that_makes_no_sense_is_none)
+Test(alerts_kept, an_invalid_record_is_refused)
 {
 	struct policy_memory memory = some_memory();
 	u8 bytes[STATE_RECORD_MAX];
@@ -345,7 +345,7 @@ Test(alerts_kept, a_record_that_makes_no_sense_is_none)
 	expect_memory_refused(&memory);
 }
 
-Test(alerts_kept, a_path_longer_than_a_record_begins_anew)
+Test(alerts_kept, an_alert_with_a_path_longer_than_a_record_is_not_kept)
 {
 	static char path[STATE_RECORD_MAX + 2];
 	struct policy_memory memory = some_memory();
@@ -359,7 +359,7 @@ Test(alerts_kept, a_path_longer_than_a_record_begins_anew)
 	cr_expect_gt(alerts_record_write(&memory, bytes, &named), 8000);
 }
 
-Test(alerts_kept, nothing_is_kept_where_there_is_no_state)
+Test(alerts_kept, without_a_state_no_alert_is_kept)
 {
 	struct rule rule = fixture_rule("remote", everything);
 	struct life life;
@@ -394,7 +394,7 @@ static size_t allocated(void)
  * Alerts fire for more cgroups than resolved alerts are kept, and all of these cgroups are removed. Measured is
  * what malloc() handed out for the policy, for its copy in the state, and for that in the file.
  */
-Test(alerts_kept, alerts_of_removed_cgroups_take_no_more_than_is_said)
+Test(alerts_kept, alerts_of_removed_cgroups_stay_within_the_documented_memory)
 {
 	char pattern[1000];
 	char *patterns[] = {pattern, everything[0]};

@@ -348,7 +348,7 @@ static void look_and_follow(struct state *left, struct disk *disk, struct twin *
 	state_free(state);
 }
 
-Test(alerts_kill, rules_stand_as_in_a_twin_and_each_transition_is_told_once, .timeout = 300)
+Test(alerts_kill, after_a_kill_rules_equal_an_undisturbed_run_and_report_once, .timeout = 300)
 {
 	struct disk *disk =
 		mmap(NULL, sizeof(*disk), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -5,7 +5,7 @@
 
 #define SECOND NSEC_PER_SEC
 
-Test(alerts_time, a_collection_of_two_cpus_in_good_health)
+Test(alerts_time, a_healthy_collection_of_two_cpus_has_no_unsampled_time)
 {
 	const struct reading before = {.counted = true,
 				       .expected = 100,
@@ -28,7 +28,7 @@ Test(alerts_time, a_collection_of_two_cpus_in_good_health)
 }
 
 /* A replay reports no times of its events. That must not look like a lost source. */
-Test(alerts_time, what_is_not_counted_is_not_known)
+Test(alerts_time, uncounted_times_are_unknown)
 {
 	const struct reading nothing = {0};
 	struct sliding_time time = alerts_time(&nothing, &nothing, SECOND, 1);
@@ -39,7 +39,7 @@ Test(alerts_time, what_is_not_counted_is_not_known)
 }
 
 /* Sampling was paused for half of the collection, on both CPUs. */
-Test(alerts_time, a_pause_is_blind)
+Test(alerts_time, a_pause_counts_as_unsampled)
 {
 	const struct reading before = {.counted = true}, now = {.counted = true,
 								.enabled_ns = SECOND,
@@ -54,7 +54,7 @@ Test(alerts_time, a_pause_is_blind)
 	cr_assert_eq(alerts_time(&now, &before, SECOND / 2, 0).blind_ns, SECOND / 2);
 }
 
-Test(alerts_time, an_event_that_is_open_nowhere_is_blind)
+Test(alerts_time, an_event_open_on_no_cpu_counts_as_unsampled)
 {
 	const struct reading same = {
 		.counted = true, .expected = 7, .enabled_ns = SECOND, .running_ns = SECOND};
@@ -62,7 +62,7 @@ Test(alerts_time, an_event_that_is_open_nowhere_is_blind)
 	cr_assert_eq(alerts_time(&same, &same, SECOND, 2).blind_ns, SECOND);
 }
 
-Test(alerts_time, what_seems_to_run_backwards_did_not_run)
+Test(alerts_time, times_that_decrease_count_as_not_running)
 {
 	const struct reading before = {.counted = true,
 				       .expected = 9,

@@ -112,7 +112,7 @@ static bool answer_large(size_t size)
 	return answers_take(answers, (u32)(100 + n_asked), 0, &block, now_ns);
 }
 
-Test(answers, a_question_is_asked_once_until_its_answer_is_there)
+Test(answers, a_request_is_sent_once_until_its_answer_arrives)
 {
 	const struct history_query query = range(0, 30);
 
@@ -126,7 +126,7 @@ Test(answers, a_question_is_asked_once_until_its_answer_is_there)
 	cr_expect_eq(n_asked, 1);
 }
 
-Test(answers, other_arguments_are_another_question)
+Test(answers, other_arguments_are_another_request)
 {
 	struct history_query query = range(0, 30), others[6];
 
@@ -145,7 +145,7 @@ Test(answers, other_arguments_are_another_question)
 	cr_expect_eq(n_asked, 7);
 }
 
-Test(answers, bins_are_chosen_if_nobody_says_how_many)
+Test(answers, without_a_number_of_bins_one_is_chosen)
 {
 	const u64 lengths_s[] = {1, 10, 11, 300, 600, 86400};
 	const u32 bins[] = {1, 1, 2, 30, 60, 60};
@@ -225,7 +225,7 @@ Test(answers, an_error_is_kept_for_a_moment)
 }
 
 /* The keeper may be slow. */
-Test(answers, what_was_too_large_is_not_asked_again_for_fewer_bins)
+Test(answers, a_too_large_answer_is_not_requested_again_with_fewer_bins)
 {
 	struct history_query many = range(0, 600), fewer = range(0, 600);
 
@@ -282,7 +282,7 @@ Test(answers, more_questions_push_out_the_oldest_answer)
 }
 
 /* A shell loop asks one question after the other. */
-Test(answers, answers_of_earlier_turns_make_room)
+Test(answers, answers_of_earlier_turns_are_evicted)
 {
 	const struct history_query held = range(0, 1000);
 
@@ -354,7 +354,7 @@ Test(answers, memory_is_bounded)
 	}
 }
 
-Test(answers, an_answer_without_room_is_refused_while_others_are_in_use)
+Test(answers, a_large_answer_is_refused_while_others_are_in_use)
 {
 	struct history_query query;
 
@@ -372,7 +372,7 @@ Test(answers, an_answer_without_room_is_refused_while_others_are_in_use)
 	cr_expect_eq(get(&query), 0);
 }
 
-Test(answers, nonsense_is_an_error)
+Test(answers, an_invalid_answer_is_an_error)
 {
 	const struct history_query query = range(0, 10), none = range(0, 20);
 	struct history_block block;
@@ -401,7 +401,7 @@ Test(answers, a_question_that_cannot_be_asked_is_forgotten)
 	cr_expect_eq(get(&query), -EAGAIN);
 }
 
-Test(answers, alerts_are_a_text)
+Test(answers, the_answer_about_alerts_is_text)
 {
 	struct history_query query = range(0, 10);
 	struct history_block block = block_of("[{\"rule\":\"x\"}]", 14);
@@ -433,7 +433,7 @@ Test(answers, alerts_are_bounded_before_they_are_parsed)
 	cr_expect_eq(answers_alerts(answers, &more, now_ns, &json), -E2BIG);
 }
 
-Test(answers, the_pane_that_is_not_complete_yet_is_no_gap)
+Test(answers, an_incomplete_pane_is_not_a_gap)
 {
 	const struct history_query now = range(0, 41), earlier = range(0, 100);
 	size_t n;

@@ -20,7 +20,7 @@ static void expect(const char *bytes, size_t size, const char *text)
 }
 
 /* Test vectors of RFC 4648, section 10. */
-Test(base64, the_vectors_of_its_rfc)
+Test(base64, the_vectors_of_rfc_4648_match)
 {
 	expect("", 0, "");
 	expect("f", 1, "Zg==");
@@ -31,14 +31,14 @@ Test(base64, the_vectors_of_its_rfc)
 	expect("foobar", 6, "Zm9vYmFy");
 }
 
-Test(base64, every_byte)
+Test(base64, every_byte_is_decoded)
 {
 	expect("\x00\xff\xfe\x00\xfb\xf0", 6, "AP/+APvw");
 	expect("\xff\xff\xff\xff", 4, "/////w==");
 	expect("\xfb\xef\xff", 3, "++//");
 }
 
-Test(base64, what_is_none)
+Test(base64, invalid_texts_are_refused)
 {
 	static const char *const texts[] = {
 		"Z",    "Zg",   "Zg=",  "=",        "====", "Z===", "Zg==Zg==",

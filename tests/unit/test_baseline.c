@@ -29,7 +29,7 @@ static struct tally tally_of_window(u32 samples, u32 hitm)
 	return tally;
 }
 
-Test(baseline, of_nothing_is_nothing)
+Test(baseline, an_empty_baseline_is_zero)
 {
 	struct baseline baseline = {0};
 	struct tally ret;
@@ -43,7 +43,7 @@ Test(baseline, of_nothing_is_nothing)
 	cr_expect_eq(seconds, 0);
 }
 
-Test(baseline, of_one_window_is_that_window)
+Test(baseline, a_baseline_of_one_window_equals_the_window)
 {
 	struct baseline baseline = {0};
 	struct tally window = tally_of_window(1000, 30);
@@ -56,7 +56,7 @@ Test(baseline, of_one_window_is_that_window)
 	cr_expect_eq(seconds, 30);
 }
 
-Test(baseline, counts_half_as_much_each_half_life)
+Test(baseline, weights_halve_with_each_half_life)
 {
 	struct baseline baseline = {0};
 	struct tally old = tally_of_window(1000, 200);
@@ -107,7 +107,7 @@ Test(baseline, a_time_without_samples_counts)
 	cr_expect_eq(ret.samples, 1000, "its age makes no sample worth less than another of that age");
 }
 
-Test(baseline, settles_where_its_windows_are)
+Test(baseline, constant_windows_settle_at_their_value)
 {
 	struct baseline baseline = {0};
 	struct tally window = tally_of_window(1000, 3);
@@ -167,7 +167,7 @@ Test(baseline, age_alone_does_not_change_the_time_that_it_covers)
 	expect_near(baseline_covered(&baseline), 3600 * 2 / log(2), 1e-3);
 }
 
-Test(baseline, few_in_each_of_many_buckets_are_not_lost)
+Test(baseline, small_counts_in_many_buckets_are_not_lost)
 {
 	struct baseline baseline = {0};
 	struct tally window = {.samples = 100, .latency_samples = 100};
@@ -192,7 +192,7 @@ Test(baseline, few_in_each_of_many_buckets_are_not_lost)
 	cr_expect_eq(ret.latency[3], 2);
 }
 
-Test(baseline, what_is_very_old_is_gone)
+Test(baseline, very_old_windows_are_forgotten)
 {
 	struct baseline baseline = {0};
 	struct tally window = tally_of_window(1000, 3);
@@ -206,7 +206,7 @@ Test(baseline, what_is_very_old_is_gone)
 	expect_near(baseline.seconds, 2, 1e-9);
 }
 
-Test(baseline, a_clock_that_stands_ages_nothing)
+Test(baseline, a_stopped_clock_ages_nothing)
 {
 	struct baseline baseline = {0};
 	struct tally window = tally_of_window(1000, 3);

@@ -63,7 +63,7 @@ Test(bench_spread, a_change_is_beyond_both_spreads)
 	cr_expect_eq(change(base, far, 5, BENCH_NEITHER), BENCH_UNKNOWN);
 }
 
-Test(bench_spread, where_more_is_better_less_is_worse)
+Test(bench_spread, if_higher_is_better_a_lower_value_is_worse)
 {
 	const double base[] = {2.0, 1.9, 1.95, 0.4, 1.92}, worse[] = {1.1, 1.0, 1.2, 0.2, 1.05};
 
@@ -71,7 +71,7 @@ Test(bench_spread, where_more_is_better_less_is_worse)
 	cr_expect_eq(change(worse, base, 5, BENCH_HIGHER), BENCH_IMPROVED);
 }
 
-Test(bench_spread, what_is_too_small_is_no_change)
+Test(bench_spread, a_change_within_the_spread_is_not_a_change)
 {
 	const double base[] = {1000, 1000, 1000, 1000, 1000}, above[] = {1020, 1020, 1020, 1020, 1020};
 
@@ -90,7 +90,7 @@ static int read_text(const char *text, struct bench_results *ret, size_t *line)
 	"{\"group\": \"" group "\", \"name\": \"" name "\", \"unit\": \"ns\", \"value\": " #value "}\n"
 #define ROUND(number) "{\"round\": " #number "}\n"
 
-Test(bench_results, survive_their_json)
+Test(bench_results, results_are_unchanged_by_json)
 {
 	_cleanup_(bench_results_done) struct bench_results read = {0}, parsed = {0};
 	const struct bench_result *result;
@@ -127,7 +127,7 @@ Test(bench_results, survive_their_json)
 	cr_expect_null(bench_results_find(&parsed, "body/d"));
 }
 
-Test(bench_results, name_the_line_that_is_none)
+Test(bench_results, an_invalid_line_is_named)
 {
 	static const char *const wrong[] = {
 		"what is that\n",
@@ -150,7 +150,7 @@ Test(bench_results, name_the_line_that_is_none)
 	}
 }
 
-Test(bench_results, a_value_before_the_first_round_is_none)
+Test(bench_results, a_value_before_the_first_round_is_refused)
 {
 	_cleanup_(bench_results_done) struct bench_results results = {0};
 	size_t line;
@@ -158,7 +158,7 @@ Test(bench_results, a_value_before_the_first_round_is_none)
 	cr_expect_eq(read_text(VALUE("a", "b", 1), &results, &line), -EBADMSG);
 }
 
-Test(bench_claims, are_made_of_the_values_of_one_round)
+Test(bench_claims, claims_use_values_of_one_round)
 {
 	static const struct bench_claim claim = {
 		.name = "r", .over = {"a/x"}, .under = {"a/y", "a/z"}, .at_most = 0.5};
@@ -231,7 +231,7 @@ Test(bench_compare, finds_a_planted_regression_and_none_in_equal_runs)
 	free(text);
 }
 
-Test(bench_compare, a_slower_machine_is_no_regression)
+Test(bench_compare, a_slower_machine_is_not_a_regression)
 {
 	char *text;
 
@@ -244,7 +244,7 @@ Test(bench_compare, a_slower_machine_is_no_regression)
 
 #define FACT(name, value) "{\"fact\": \"" name "\", \"value\": \"" value "\"}\n"
 
-Test(bench_compare, says_what_else_differs)
+Test(bench_compare, other_differences_are_listed)
 {
 	_cleanup_(bench_results_done) struct bench_results a = {0}, b = {0};
 	_cleanup_free_ char *text = NULL;
@@ -272,7 +272,7 @@ static void expect_in(const struct bench_results *results,
 }
 
 /* Limits are described in words, with the unit of the result. */
-Test(bench_text, limits_are_told_with_their_units)
+Test(bench_text, limits_have_units)
 {
 	_cleanup_(bench_results_done) struct bench_results results = {0};
 	size_t line;

@@ -13,7 +13,7 @@ static void expect_version(const char *list, const char *library, const char *ve
 		  library, list, found ? found : "none");
 }
 
-Test(build_info, versions_of_the_build)
+Test(build_info, the_build_has_its_versions)
 {
 	expect_version("libbpf 1.1.2 libelf 0.188", "libbpf", "1.1.2");
 	expect_version("libbpf 1.1.2 libelf 0.188", "libelf", "0.188");
@@ -28,7 +28,7 @@ Test(build_info, versions_of_the_build)
 static const u8 notes[] = {4, 0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 'G', 'N', 'U', 0, 1,    2,    3,    4, /* */
 			   4, 0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 0xab, 0xcd, 0x0e, 0};
 
-Test(build_info, the_build_id_among_notes)
+Test(build_info, the_build_id_is_found_among_other_notes)
 {
 	char id[2 * LOADED_BUILD_ID_MAX + 1] = "?";
 	u8 damaged[sizeof(notes)];
@@ -53,7 +53,7 @@ Test(build_info, the_build_id_among_notes)
 	cr_expect_str_eq(id, "");
 }
 
-Test(build_info, this_program_and_its_libraries)
+Test(build_info, this_program_and_its_libraries_are_listed)
 {
 	_cleanup_(loaded_done) struct loaded_list loaded = {};
 	bool has_libc = false;

@@ -170,7 +170,7 @@ Test(bursts, few_parts_say_nothing_or_little)
  * In 20 busy parts nine tenths are counted, with much noise, and in 10 quiet parts one fifth. The noise of the busy
  * parts hides that the quiet ones are alike, unless each part is measured by its own noise.
  */
-Test(bursts, noise_of_busy_parts_hides_nothing_of_two_events)
+Test(bursts, noise_of_busy_parts_does_not_hide_bursts_of_two_events)
 {
 	struct burst_series series = {.n = PARTS, .of_samples = true};
 	double whole = 0, counted = 0;
@@ -221,7 +221,7 @@ static const struct metric metrics[] = {
 	{.kind = METRIC_RATE},
 };
 
-Test(bursts, what_a_metric_counts_is_what_varies)
+Test(bursts, bursts_are_measured_in_what_the_metric_counts)
 {
 	static const double thresholds[] = {0.1, 100, 50, 90000};
 	struct window window;
@@ -263,7 +263,7 @@ Test(bursts, what_a_metric_counts_is_what_varies)
  * The verdict agrees with the bounds for any effect of bursts. The effect is the factor by which bursts
  * reduce the worth of the samples.
  */
-Test(bursts, verdicts_equal_bounds)
+Test(bursts, quick_verdicts_equal_those_of_the_bounds)
 {
 	static const double effects[] = {1, 1.7, 5, 24, 150, 1e4, INFINITY};
 	static const double thresholds[4][3] = {

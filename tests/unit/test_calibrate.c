@@ -55,7 +55,7 @@ Test(calibrate, one_sample_in_a_short_piece_is_enough)
 	cr_expect_float_eq(result.ns, 3775, 200);
 }
 
-Test(calibrate, a_refusal_leaves_what_is_known)
+Test(calibrate, a_refusal_keeps_known_timings)
 {
 	struct calibrate_result both = {.dense = {.known = true, .ns = 1000}};
 
@@ -68,7 +68,7 @@ Test(calibrate, a_refusal_leaves_what_is_known)
 	cr_expect_str_eq(both.sparse.reason, "another reason");
 }
 
-Test(calibrate, rounds_that_somebody_disturbed_do_not_matter)
+Test(calibrate, disturbed_rounds_do_not_change_the_result)
 {
 	rounds[2].with_ns += 5e6;
 	rounds[5].without_ns += 5e6;
@@ -101,7 +101,7 @@ Test(calibrate, interrupted_rounds_are_thrown_away)
 	cr_expect_float_eq(result.ns, 1280, 1e-6);
 }
 
-Test(calibrate, too_few_undisturbed_rounds_say_nothing_and_what_took_the_rest)
+Test(calibrate, with_too_few_undisturbed_rounds_the_reason_names_the_disturbance)
 {
 	for (size_t i = 0; i < 9; i++)
 		rounds[i].without_ns += 5e6;
@@ -124,7 +124,7 @@ Test(calibrate, more_rounds_can_make_up_for_disturbed_ones)
 	cr_expect(result.known, "%s", result.reason);
 }
 
-Test(calibrate, what_failed_is_tried_again_some_times_and_ever_later)
+Test(calibrate, failures_are_retried_a_few_times_with_growing_delays)
 {
 	double before = 0;
 	unsigned failed = 1;
@@ -148,7 +148,7 @@ Test(calibrate, an_even_number_of_rounds_has_its_median_between_two)
 	cr_expect_float_eq(result.ns, 1250, 1e-6);
 }
 
-Test(calibrate, too_few_rounds_say_nothing)
+Test(calibrate, too_few_rounds_yield_no_timing)
 {
 	calibrate_judge(rounds, CALIBRATE_ROUNDS / 2 - 1, &result);
 	cr_expect_not(result.known);
@@ -161,7 +161,7 @@ Test(calibrate, too_few_rounds_say_nothing)
 	cr_expect(result.known);
 }
 
-Test(calibrate, what_is_not_positive_in_most_rounds_is_not_known)
+Test(calibrate, a_timing_that_is_mostly_not_positive_is_unknown)
 {
 	for (size_t i = 0; i < CALIBRATE_ROUNDS; i++)
 		rounds[i].with_ns = 1e6 + 50 * (i < 11 ? 1200 : -1);
@@ -173,7 +173,7 @@ Test(calibrate, what_is_not_positive_in_most_rounds_is_not_known)
 	cr_expect(result.known);
 }
 
-Test(calibrate, rounds_that_do_not_agree_say_nothing)
+Test(calibrate, rounds_that_disagree_yield_no_timing)
 {
 	for (size_t i = 0; i < CALIBRATE_ROUNDS; i++)
 		rounds[i].with_ns = 1e6 + 50 * (100 + 900 * (double)i);

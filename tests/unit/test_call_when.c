@@ -16,7 +16,7 @@ static void expect(const struct ctl_options *options, double seconds, const char
 	cr_expect_str_eq(json_object_to_json_string_ext(parameters, JSON_C_TO_STRING_PLAIN), json);
 }
 
-Test(call_when, options_name_a_range)
+Test(call_when, options_are_converted_to_a_range)
 {
 	expect(&(struct ctl_options){.now = NOW}, 10, "{}");
 	expect(&(struct ctl_options){.now = NOW, .has_at = true, .at = NOW - 60}, 10,

@@ -35,7 +35,7 @@ static void expect_cpus(const char *path, int result, const char *expected)
 	cr_expect_str_eq(text, expected, "%s: %s", path, text);
 }
 
-Test(cgroup_cpuset, its_own_or_the_nearest_above)
+Test(cgroup_cpuset, the_cpuset_is_the_cgroups_or_that_of_the_nearest_ancestor)
 {
 	tree_write(root, "cpuset.cpus.effective", "0-7\n");
 	tree_write(root, "a/cpuset.cpus.effective", "0-3,6\n");
@@ -52,7 +52,7 @@ Test(cgroup_cpuset, its_own_or_the_nearest_above)
 	expect_cpus("/cpuset.cpus.effective/x", 0, "0-7");
 }
 
-Test(cgroup_cpuset, longer_than_a_path_can_be)
+Test(cgroup_cpuset, a_path_that_is_too_long_is_refused)
 {
 	char path[8192];
 
@@ -63,14 +63,14 @@ Test(cgroup_cpuset, longer_than_a_path_can_be)
 	expect_cpus(path, 0, "0-7");
 }
 
-Test(cgroup_cpuset, none_has_the_file)
+Test(cgroup_cpuset, without_any_cpuset_file_there_is_no_data)
 {
 	tree_write(root, "a/cgroup.procs", "");
 	expect_cpus("/a", -ENODATA, "");
 	expect_cpus("/", -ENODATA, "");
 }
 
-Test(cgroup_cpuset, what_is_no_list_is_refused)
+Test(cgroup_cpuset, an_invalid_list_is_refused)
 {
 	tree_write(root, "a/cpuset.cpus.effective", "all\n");
 	expect_cpus("/a", -EINVAL, "");
@@ -87,7 +87,7 @@ static void expect_nodes(const char *cpus, int result, const char *expected)
 	cr_expect_str_eq(text, expected, "%s: %s", cpus, text);
 }
 
-Test(cgroup_cpuset, nodes)
+Test(cgroup_cpuset, cpus_are_mapped_to_their_memory_nodes)
 {
 	expect_nodes("0", -ENODATA, "");
 	tree_write(root, "devices/system/node/node0/cpulist", "0-3,8-11\n");

@@ -46,7 +46,7 @@ static void expect(const struct container_lookup *containers, unsigned int label
 	cr_expect_str_eq(text, wanted);
 }
 
-Test(cgroup_label, what_is_asked_for_and_known)
+Test(cgroup_label, only_requested_and_known_labels_are_written)
 {
 	expect(NULL, ~0U, POD, "cgroup=\"" POD "\"");
 	expect(&lookup, 0, POD, "cgroup=\"" POD "\"");
@@ -130,7 +130,7 @@ static const char *label_of(json_object *cgroup, const char *name)
 	return text ? text : "";
 }
 
-Test(cgroup_label, json_has_all_that_is_known)
+Test(cgroup_label, json_has_all_known_labels)
 {
 	struct snapshot_cgroup cgroups[] = {{.path = POD, .figures = {&figures}},
 					    {.path = QUOTE, .figures = {&figures}},

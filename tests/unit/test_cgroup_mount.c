@@ -36,7 +36,7 @@ static void expect_none(const char *text, size_t length)
 
 #define EXPECT_NONE(text) expect_none(text, sizeof(text) - 1)
 
-Test(cgroup_mount, pure_v2)
+Test(cgroup_mount, a_pure_v2_mount_is_found)
 {
 	expect("22 28 0:20 / /sys rw,nosuid shared:7 - sysfs sysfs rw\n"
 	       "30 22 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
@@ -44,7 +44,7 @@ Test(cgroup_mount, pure_v2)
 	       "/sys/fs/cgroup", false);
 }
 
-Test(cgroup_mount, hybrid)
+Test(cgroup_mount, a_hybrid_mount_is_found)
 {
 	expect("31 23 0:28 / /sys/fs/cgroup ro shared:4 - tmpfs tmpfs rw,mode=755\n"
 	       "32 31 0:29 / /sys/fs/cgroup/unified rw shared:5 - cgroup2 cgroup2 rw\n"
@@ -52,7 +52,7 @@ Test(cgroup_mount, hybrid)
 	       "/sys/fs/cgroup/unified", false);
 }
 
-Test(cgroup_mount, v1_alone_is_none)
+Test(cgroup_mount, v1_alone_yields_no_mount)
 {
 	EXPECT_NONE("31 23 0:28 / /sys/fs/cgroup ro - tmpfs tmpfs rw\n"
 		    "33 31 0:30 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,name=systemd\n");
@@ -68,7 +68,7 @@ Test(cgroup_mount, any_number_of_optional_fields)
 	EXPECT_NONE("30 22 0:26 / /a rw cgroup2 - tmpfs cgroup2 rw\n");
 }
 
-Test(cgroup_mount, escapes)
+Test(cgroup_mount, escapes_in_paths_are_decoded)
 {
 	expect("30 22 0:26 / /my\\040cgroups\\011x\\134040\\012 rw - cgroup2 c rw\n", "/my cgroups\tx\\040\n",
 	       false);
@@ -76,7 +76,7 @@ Test(cgroup_mount, escapes)
 	EXPECT_NONE("30 22 0:26 / /a\\000b rw - cgroup2 c rw\n");
 }
 
-Test(cgroup_mount, the_first_whole_one_of_several)
+Test(cgroup_mount, the_first_mount_of_the_whole_tree_is_used)
 {
 	expect("30 22 0:26 /system.slice /sub rw - cgroup2 c rw\n"
 	       "31 22 0:26 / /first rw - cgroup2 c rw\n"
@@ -87,7 +87,7 @@ Test(cgroup_mount, the_first_whole_one_of_several)
 	       "/sub", true);
 }
 
-Test(cgroup_mount, in_a_cgroup_namespace_what_lies_above_shows_more)
+Test(cgroup_mount, in_a_cgroup_namespace_the_highest_mount_is_used)
 {
 	expect("30 22 0:26 /../.. /host rw - cgroup2 c rw\n", "/host", false);
 	expect("30 22 0:26 / /sys/fs/cgroup rw - cgroup2 c rw\n"
@@ -98,7 +98,7 @@ Test(cgroup_mount, in_a_cgroup_namespace_what_lies_above_shows_more)
 	expect("30 22 0:26 /..a /dots rw - cgroup2 c rw\n", "/dots", true);
 }
 
-Test(cgroup_mount, a_removed_cgroup_is_no_place)
+Test(cgroup_mount, a_mount_of_a_removed_cgroup_is_ignored)
 {
 	EXPECT_NONE("30 22 0:26 /gone//deleted /a rw - cgroup2 c rw\n");
 }
@@ -143,7 +143,7 @@ Test(cgroup_mount, an_unreadable_file_is_an_error)
 	cr_assert_eq(cgroup_mount_parse(file, &path, &subtree), -EISDIR);
 }
 
-Test(cgroup_mount, what_is_found_here_is_a_cgroup2_mount)
+Test(cgroup_mount, the_mount_of_this_machine_is_cgroup2)
 {
 	_cleanup_free_ char *path = NULL;
 	_cleanup_free_ char *procs = NULL;

@@ -118,7 +118,7 @@ static struct cgroup_walk_counts walk(void)
 	return counts;
 }
 
-Test(cgroup_walk, ids_names_and_parents)
+Test(cgroup_walk, the_walk_reports_ids_names_and_parents)
 {
 	struct cgroup_walk_counts counts;
 
@@ -150,7 +150,7 @@ Test(cgroup_walk, symbolic_links_are_not_followed)
 	cr_expect_eq(walk().cgroups, 2);
 }
 
-Test(cgroup_walk, what_vanishes_meanwhile_is_skipped)
+Test(cgroup_walk, a_cgroup_that_vanishes_during_the_walk_is_skipped)
 {
 	struct cgroup_walk_counts counts;
 
@@ -163,7 +163,7 @@ Test(cgroup_walk, what_vanishes_meanwhile_is_skipped)
 	cr_expect_null(find("child"));
 }
 
-Test(cgroup_walk, removed_while_it_is_entered)
+Test(cgroup_walk, a_cgroup_removed_while_it_is_entered_is_skipped)
 {
 	make("a");
 	make("a/b");
@@ -205,7 +205,7 @@ static void remove_chain(const char *name, size_t depth)
 	}
 }
 
-Test(cgroup_walk, two_hundred_levels_of_two_hundred_bytes)
+Test(cgroup_walk, two_hundred_levels_of_long_names_are_walked)
 {
 	_cleanup_free_ char *path = calloc(1, 200 * 201 + 1);
 	char name[201] = "";
@@ -254,7 +254,7 @@ Test(cgroup_walk, without_descriptors_the_rest_is_still_named)
 	remove_chain("d", 50);
 }
 
-Test(cgroup_walk, one_that_is_not_ours_to_read_is_still_named)
+Test(cgroup_walk, an_unreadable_cgroup_is_still_named)
 {
 	struct cgroup_walk_counts counts;
 
@@ -274,7 +274,7 @@ Test(cgroup_walk, one_that_is_not_ours_to_read_is_still_named)
 	cr_expect_not_null(find("closed"));
 }
 
-Test(cgroup_walk, the_callback_ends_it)
+Test(cgroup_walk, an_error_of_the_callback_ends_the_walk)
 {
 	struct cgroup_walk_counts counts;
 
@@ -287,7 +287,7 @@ Test(cgroup_walk, the_callback_ends_it)
 	cr_expect_eq(counts.cgroups, 3);
 }
 
-Test(cgroup_walk, a_root_that_is_none)
+Test(cgroup_walk, an_invalid_root_is_refused)
 {
 	struct cgroup_walk_counts counts;
 
@@ -295,7 +295,7 @@ Test(cgroup_walk, a_root_that_is_none)
 	cr_expect_eq(counts.cgroups, 0);
 }
 
-Test(cgroup_walk, exists)
+Test(cgroup_walk, a_cgroup_exists_if_path_and_id_match)
 {
 	u64 id;
 

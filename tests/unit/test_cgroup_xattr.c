@@ -67,7 +67,7 @@ static void set_attribute(const char *name, const char *value, size_t length)
 	}
 }
 
-Test(cgroup_xattr, set_and_not_set)
+Test(cgroup_xattr, attributes_are_read_or_reported_as_missing)
 {
 	char *value = (char *)"";
 	bool root = false;
@@ -86,7 +86,7 @@ Test(cgroup_xattr, set_and_not_set)
 	free(value);
 }
 
-Test(cgroup_xattr, the_owner)
+Test(cgroup_xattr, the_owner_of_the_directory_is_read)
 {
 	_cleanup_free_ char *path = path_of("/a/b");
 	char *value = NULL;
@@ -104,7 +104,7 @@ Test(cgroup_xattr, the_owner)
 	cr_expect(root);
 }
 
-Test(cgroup_xattr, as_long_as_may_be)
+Test(cgroup_xattr, the_longest_attribute_is_read)
 {
 	char *value = NULL;
 	bool root;
@@ -119,7 +119,7 @@ Test(cgroup_xattr, as_long_as_may_be)
 	cr_expect_null(value);
 }
 
-Test(cgroup_xattr, what_is_no_cgroup)
+Test(cgroup_xattr, a_path_that_is_not_a_cgroup_is_refused)
 {
 	char *value = NULL;
 	bool root;
@@ -175,7 +175,7 @@ static void set_named(const char *cgroup, const char *name, const char *value, s
 }
 
 /* The other attribute still counts, and an older value of the unreadable one does not. */
-Test(cgroup_xattr, of_a_preference_only_the_unreadable_attribute_is_ignored)
+Test(cgroup_xattr, an_unreadable_attribute_does_not_hide_the_other_one)
 {
 	static const char *const names[] = {PREFERENCE_IGNORE, PREFERENCE_THRESHOLD};
 	static char long_text[PREFERENCE_TEXT_MAX + 1];

@@ -78,7 +78,7 @@ static int call_and_close(struct client_reply *reply)
 	return r;
 }
 
-Test(client, a_reply_in_pieces)
+Test(client, a_reply_in_pieces_is_read)
 {
 	static const char bytes[] = "{\"parameters\":{\"n\":18446744073709551615}}";
 	struct client_reply reply = {0};
@@ -103,7 +103,7 @@ Test(client, an_error_is_a_reply)
 	json_object_put(reply.root);
 }
 
-Test(client, what_is_no_varlink)
+Test(client, a_peer_without_varlink_is_a_protocol_error)
 {
 	static const char bytes[] = "HTTP/1.1 400 Bad Request\r\n";
 	struct client_reply reply = {0};
@@ -112,7 +112,7 @@ Test(client, what_is_no_varlink)
 	cr_expect_eq(call_and_close(&reply), -EPROTO);
 }
 
-Test(client, a_reply_that_is_no_object)
+Test(client, a_reply_that_is_not_an_object_is_refused)
 {
 	static const char bytes[] = "[1]";
 	struct client_reply reply = {0};
@@ -121,7 +121,7 @@ Test(client, a_reply_that_is_no_object)
 	cr_expect_eq(call_and_close(&reply), -EPROTO);
 }
 
-Test(client, who_hangs_up)
+Test(client, a_server_that_hangs_up_is_an_error)
 {
 	static const char bytes[] = "{\"parameters\":";
 	struct client_reply reply = {0};
@@ -130,7 +130,7 @@ Test(client, who_hangs_up)
 	cr_expect_eq(call_and_close(&reply), -ECONNRESET);
 }
 
-Test(client, nobody_there)
+Test(client, a_missing_socket_is_an_error)
 {
 	struct client *client = NULL;
 
@@ -138,7 +138,7 @@ Test(client, nobody_there)
 	cr_expect_eq(client_connect("", &client), -ENAMETOOLONG);
 }
 
-Test(client, a_stream_of_several_in_one_piece)
+Test(client, several_replies_in_one_read_are_separated)
 {
 	static const char bytes[] = "{\"parameters\":{\"n\":1},\"continues\":true}\0"
 				    "{\"parameters\":{\"n\":2},\"continues\":true}";

@@ -145,7 +145,7 @@ static size_t n_differences(void)
 	return n;
 }
 
-Test(collect, the_way_back_of_a_slot)
+Test(collect, a_slot_of_a_removed_cgroup_is_reclaimed)
 {
 	const u64 grace = 1000;
 
@@ -177,7 +177,7 @@ Test(collect, marks_are_bits_of_their_slots)
 	cr_expect_not(marks_take_one(&line[5]));
 }
 
-Test(collect, differences_and_totals_are_what_came)
+Test(collect, differences_and_totals_equal_the_samples)
 {
 	u32 slot = fake_kernel_born(kernel, 2, 1, "a");
 	size_t n;
@@ -238,7 +238,7 @@ static void end_touched(int number)
 	_exit(EXIT_TOUCHED);
 }
 
-Test(collect, who_touches_a_record_that_is_guarded_is_seen, .exit_code = EXIT_TOUCHED)
+Test(collect, an_access_to_a_guarded_record_is_noticed, .exit_code = EXIT_TOUCHED)
 {
 	u32 slot = fake_kernel_born(kernel, 2, 1, "a");
 
@@ -305,7 +305,7 @@ static void expect_free(u32 slot)
 }
 
 /* A late sample still counts for the cgroup that had the slot. The next cgroup begins at zero. */
-Test(collect, a_slot_goes_from_one_cgroup_to_the_next)
+Test(collect, a_slot_can_be_reused_by_another_cgroup)
 {
 	u32 slot = fake_kernel_born(kernel, 2, 1, "old");
 
@@ -338,7 +338,7 @@ Test(collect, a_slot_goes_from_one_cgroup_to_the_next)
 }
 
 /* A service is restarted within one collection: the path has two slots for a time. */
-Test(collect, a_path_with_two_slots_is_one)
+Test(collect, two_slots_of_a_path_are_added)
 {
 	u32 first = fake_kernel_born(kernel, 2, 1, "service"), second;
 
@@ -365,7 +365,7 @@ Test(collect, a_path_with_two_slots_is_one)
 }
 
 /* The first sample of this path is from the later cgroup. A sample from the earlier one follows. */
-Test(collect, a_path_has_the_id_of_the_cgroup_that_lives)
+Test(collect, a_path_has_the_id_of_the_live_cgroup)
 {
 	u32 first = fake_kernel_born(kernel, 2, 1, "service"), second;
 
@@ -389,7 +389,7 @@ static u64 now_by_clock(void)
 }
 
 /* A collection may take long or be delayed. A slot rests from the time when it was retired. */
-Test(collect, a_rest_begins_when_the_slot_is_retired)
+Test(collect, the_grace_period_starts_when_the_slot_is_retired)
 {
 	u32 slot = fake_kernel_born(kernel, 2, 1, "a");
 
@@ -408,7 +408,7 @@ Test(collect, a_rest_begins_when_the_slot_is_retired)
 }
 
 /* If the kernel refuses a step, the next collection takes it, and nothing is counted twice. */
-Test(collect, refused_steps_are_taken_later)
+Test(collect, a_step_that_the_kernel_refuses_is_retried)
 {
 	u32 slot = fake_kernel_born(kernel, 2, 1, "a");
 
@@ -430,7 +430,7 @@ Test(collect, refused_steps_are_taken_later)
 	cr_expect_eq(total("/a", LOADS), 1);
 }
 
-Test(collect, counters_of_32_bits_come_round)
+Test(collect, wrapped_32_bit_counters_are_read_right)
 {
 	u32 slot = fake_kernel_born(kernel, 2, 1, "a");
 	struct latency_record *record = fake_kernel_record(kernel, LOADS, 0, slot);
@@ -471,7 +471,7 @@ Test(collect, the_last_collection_needs_no_mark)
  * Slots are reclaimed between collections. Dead slots then get a shorter grace, even if no collection has
  * seen them yet. The next collection reports their samples.
  */
-Test(collect, room_is_made_between_collections)
+Test(collect, slots_are_reclaimed_between_collections)
 {
 	u32 slot = fake_kernel_born(kernel, 2, 1, "seen"), unseen;
 	u64 again_ns;
@@ -516,7 +516,7 @@ Test(collect, room_is_made_between_collections)
 	cr_expect_eq(n_differences(), 0);
 }
 
-Test(collect, room_that_the_kernel_refuses_is_asked_for_a_little_later)
+Test(collect, a_refused_reclaim_is_retried_shortly_after)
 {
 	u32 slot = fake_kernel_born(kernel, 2, 1, "a");
 	u64 again_ns;
@@ -631,7 +631,7 @@ Test(collect, without_memory_nothing_is_lost)
 /*
  * Random births, samples on any stripe, deaths and reclaims. Each sample must be counted for its own cgroup.
  */
-Test(collect, churn_mixes_nothing_up)
+Test(collect, churn_does_not_mix_cgroups)
 {
 	enum { CGROUPS = 3000 };
 	static u64 expected[CGROUPS];
@@ -711,7 +711,7 @@ static size_t in_use(void)
  * 12,000 cgroups are created, have one sample each, and are removed. Folding their entries frees their
  * memory: the last 10,000 must add at most 2 % to the memory in use after the first 2,000.
  */
-Test(collect, memory_returns_to_where_it_was)
+Test(collect, memory_returns_to_its_first_size)
 {
 	size_t before = 0, after = 0;
 

@@ -72,7 +72,7 @@ Test(compare, sides_without_value_or_bounds_prove_nothing)
 	cr_expect_eq(compared(exact(0, 0, 1), exact(0, 0, 1), COMPARE_RATIO).verdict, COMPARE_NO_VALUE);
 }
 
-Test(compare, zero_has_a_ratio_as_far_as_its_bounds_tell)
+Test(compare, a_ratio_of_or_to_zero_has_bounds_from_both_sides)
 {
 	struct comparison comparison = compared(exact(100, 90, 110), exact(0, 0, 10), COMPARE_RATIO);
 

@@ -77,7 +77,7 @@ Test(compare_recordings, difference_is_proven)
 	cr_expect_eq(value(json_get_object(json_get_object(reply, "events"), "loads"), "samples_a"), 6000);
 }
 
-Test(compare_recordings, same_behaviour_is_no_difference)
+Test(compare_recordings, recordings_of_the_same_behaviour_do_not_differ)
 {
 	struct recorded before = record(100, 3, true), after = record(100, 4, true);
 	_cleanup_json_ json_object *reply = NULL;
@@ -102,7 +102,7 @@ Test(compare_recordings, recording_without_times_has_no_bounds)
 }
 
 /* A recording with a silence of an hour, whose length does not cost memory or time. */
-Test(compare_recordings, silence_is_one_collection, .timeout = 20)
+Test(compare_recordings, a_gap_in_a_recording_is_one_collection, .timeout = 20)
 {
 	struct writer *writer = recorded_writer("GenuineIntel,6,45,7", &recorded_event);
 	struct recorded run, other = record(100, 1, true);

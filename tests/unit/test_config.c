@@ -71,7 +71,7 @@ static bool all_equal(const struct config *a, const struct config *b)
 	return changed == 0 && config_restart_keys(a, b, names) == 0 && config_reload_keys(a, b, names) == 0;
 }
 
-Test(config, defaults)
+Test(config, a_new_configuration_has_the_defaults)
 {
 	cr_expect_eq(config->origin, CONFIG_ORIGIN_AUTO);
 	cr_expect_eq(config->events, CONFIG_EVENTS_AUTO);
@@ -141,7 +141,7 @@ Test(config, every_key_is_read)
 	cr_expect_str_eq(config->detail, "ops");
 }
 
-Test(config, an_empty_value_empties_or_goes_back_to_the_default)
+Test(config, an_empty_value_clears_a_list_or_restores_the_default)
 {
 	parse("[sampling]\nldlat = 64\n[cgroups]\nexclude = /a\n[export]\nlisten = none\n"
 	      "[control]\ndetail = ops\n");
@@ -156,7 +156,7 @@ Test(config, an_empty_value_empties_or_goes_back_to_the_default)
 	cr_expect_str_eq(config->detail, "root", "nobody but root is root");
 }
 
-Test(config, sections_and_keys_that_are_not_known)
+Test(config, unknown_sections_and_keys_are_refused)
 {
 	expect_mistakes("[samplng]\nldlat = 3\n",
 			"x.conf:1: unknown section [samplng]; did you mean [sampling]?\n");
@@ -175,7 +175,7 @@ Test(config, sections_and_keys_that_are_not_known)
 			"x.conf:2: interval belongs in [sampling]; move it there\n");
 }
 
-Test(config, servers_of_debugging_information)
+Test(config, debuginfod_servers_are_read)
 {
 	parse("");
 	cr_expect_str_eq(config->debuginfod, "");
@@ -194,7 +194,7 @@ Test(config, servers_of_debugging_information)
 	cr_expect(strstr(printed("[symbols]\ndebuginfod = http://\xc3\xa4\n"), "is not a valid URL"));
 }
 
-Test(config, hot_cgroups)
+Test(config, hot_cgroups_are_read)
 {
 	expect_mistakes("[cgroups]\nhot = /a/**  /b\nhot-max = 0\n", "");
 	cr_assert_eq(config->hot.n, 2);
@@ -209,7 +209,7 @@ Test(config, hot_cgroups)
 			 "x.conf:2: hot: the pattern a//b cannot match a cgroup"));
 }
 
-Test(config, containers)
+Test(config, the_containers_section_is_read)
 {
 	cr_expect(config->container_names);
 	cr_expect_eq(config->container_labels, 0);
@@ -226,7 +226,7 @@ Test(config, containers)
 	cr_expect_eq(config->container_labels, 0);
 }
 
-Test(config, the_history)
+Test(config, the_history_section_is_read)
 {
 	cr_expect_eq(config->history, CONFIG_HISTORY_AUTO);
 	cr_expect_eq(config->history_bytes, 256 << 20);
@@ -246,7 +246,7 @@ Test(config, the_history)
 	cr_expect_eq(config->history, CONFIG_HISTORY_AUTO);
 }
 
-Test(config, the_model)
+Test(config, the_model_section_is_read)
 {
 	expect_mistakes("[sampling]\norigin = model\n[model]\ncpu = icelake-server\nseed = 42\n"
 			"workloads = mix  false-sharing\n",
@@ -267,7 +267,7 @@ Test(config, the_model)
 	cr_expect_eq(config->seed, 1);
 }
 
-Test(config, names_of_the_model_that_are_not_known)
+Test(config, unknown_machines_and_workloads_of_the_model_are_refused)
 {
 	const char *text;
 
@@ -290,7 +290,7 @@ Test(config, names_of_the_model_that_are_not_known)
 			     "%s in %s", machines[i].name, text);
 }
 
-Test(config, a_cpu_that_cannot_is_refused_with_its_reason)
+Test(config, a_cpu_without_load_latency_is_refused_with_the_reason)
 {
 	size_t refused = 0;
 
@@ -311,7 +311,7 @@ Test(config, a_cpu_that_cannot_is_refused_with_its_reason)
 	cr_expect_eq(refused, 3, "NetBurst, Core and Goldmont");
 }
 
-Test(config, values_out_of_range)
+Test(config, values_out_of_range_are_refused)
 {
 	static const struct {
 		const char *section;
@@ -377,7 +377,7 @@ Test(config, values_out_of_range)
 		"x.conf:3: interval = 5h: expected a time from 100ms to 1m, a whole number with ms, s, m, h or d (time from one collection to the next)\n");
 }
 
-Test(config, lines_that_are_wrong)
+Test(config, malformed_lines_are_refused)
 {
 	expect_mistakes(
 		"ldlat = 30\n[sampling\nldlat = 2\n[export] # x\nlisten\n= 5\ntop: 5\n/a\n  /b\n",
@@ -392,7 +392,7 @@ Test(config, lines_that_are_wrong)
 		"x.conf:9: the line is neither a [section], nor key = value, nor a # comment; a value cannot continue on the next line\n");
 }
 
-Test(config, comments_stand_on_lines_of_their_own)
+Test(config, comments_must_be_on_separate_lines)
 {
 	expect_mistakes("[export]\ntop = 5 ; five\ndetail-metrics = no\t# none\n",
 			"x.conf:2: a comment cannot follow a value; put it on a line of its own\n"
@@ -402,7 +402,7 @@ Test(config, comments_stand_on_lines_of_their_own)
 	cr_expect_str_eq(config->include.list[0], "/a#b;c");
 }
 
-Test(config, repeated_keys_and_empty_sections)
+Test(config, repeated_keys_and_empty_sections_are_mistakes)
 {
 	expect_mistakes("[export]\ntop = 5\n[control]\n# nothing\n[export]\ntop = 6\n[cgroups]\n",
 			"x.conf:3: the section [control] is empty; add a key or remove the section\n"
@@ -412,7 +412,7 @@ Test(config, repeated_keys_and_empty_sections)
 	expect_mistakes("# all is as it was\n", "");
 }
 
-Test(config, memory_is_a_size_with_its_unit)
+Test(config, memory_is_a_size_with_a_unit)
 {
 	expect_mistakes("[cgroups]\nmax-memory = 96M\n", "");
 	cr_expect_eq(config->cgroups_max_memory, 96ULL << 20);
@@ -450,7 +450,7 @@ static void parse_length(size_t length)
 	parse(text);
 }
 
-Test(config, the_longest_line)
+Test(config, the_longest_line_is_read_and_a_longer_one_refused)
 {
 	parse_length(198);
 	cr_expect_eq(mistakes.n, 0);
@@ -476,7 +476,7 @@ Test(config, a_comment_may_be_of_any_length)
 	cr_expect_eq(config->top, 7);
 }
 
-Test(config, bytes_that_are_no_text)
+Test(config, bytes_that_are_not_text_are_refused)
 {
 	static const char nul[] = "[export]\ntop = 7\nlisten = \0none\ntop = -1\n";
 
@@ -499,7 +499,7 @@ Test(config, bytes_that_are_no_text)
 	expect_mistakes("\xef\xbb\xbf[cgroups]\ninclude = /\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\n", "");
 }
 
-Test(config, exports)
+Test(config, include_and_exclude_decide_which_cgroups_are_exported)
 {
 	parse("[cgroups]\ninclude = /system.slice/* /user.slice/**\nexclude = **.mount\n");
 	cr_expect(config_exports(config, "/system.slice/nginx.service"));
@@ -523,7 +523,7 @@ Test(config, names_of_a_recording_are_exported_by_default)
 	cr_expect(config_exports(config, "comm:bash"));
 }
 
-Test(config, what_a_reload_applies_and_what_waits_for_a_restart)
+Test(config, a_reload_lists_the_keys_that_need_a_restart)
 {
 	_cleanup_(config_freep) struct config *running = NULL;
 	struct config *loaded = config; /* parse() writes into `config` */
@@ -622,7 +622,7 @@ static void write_file(const char *name, const char *text)
 
 TestSuite(config_load, .init = make_root, .fini = remove_root);
 
-Test(config_load, without_files_there_are_the_defaults)
+Test(config_load, without_files_the_defaults_apply)
 {
 	_cleanup_(config_freep) struct config *loaded = NULL;
 
@@ -674,7 +674,7 @@ static void expect_files(const struct config *loaded, const char *const *expecte
 	cr_expect_null(loaded->files[n]);
 }
 
-Test(config_load, drop_ins_follow_in_the_order_of_their_names)
+Test(config_load, drop_ins_are_read_in_the_order_of_their_names)
 {
 	_cleanup_(config_freep) struct config *loaded = NULL;
 
@@ -695,7 +695,7 @@ Test(config_load, drop_ins_follow_in_the_order_of_their_names)
 }
 
 /* After a reload, the configuration lists the files that the reload read. */
-Test(config_load, the_files_of_a_reload_are_the_new_ones)
+Test(config_load, a_reload_reads_changed_files)
 {
 	_cleanup_(config_freep) struct config *running = NULL, *loaded = NULL;
 
@@ -732,7 +732,7 @@ Test(config_load, mistakes_of_all_files_are_collected)
 		"cannot be read: No such file or directory; create it, or correct the name or link that leads to it");
 }
 
-Test(config_load, a_named_file_stands_in_the_place_of_all)
+Test(config_load, a_file_named_on_the_command_line_replaces_all_others)
 {
 	_cleanup_(config_freep) struct config *loaded = NULL;
 	char named[256];
@@ -753,7 +753,7 @@ Test(config_load, a_named_file_stands_in_the_place_of_all)
 	cr_expect_eq(mistakes.list[0].line, 0);
 }
 
-Test(config_load, a_file_without_end_is_refused)
+Test(config_load, an_endless_file_is_refused)
 {
 	_cleanup_(config_freep) struct config *loaded = NULL;
 
@@ -763,7 +763,7 @@ Test(config_load, a_file_without_end_is_refused)
 }
 
 /* A reload would find a pipe empty, because it was read before, or would wait forever for a writer. */
-Test(config_load, a_pipe_is_refused_and_not_waited_for)
+Test(config_load, a_pipe_is_refused_without_waiting)
 {
 	_cleanup_(config_freep) struct config *loaded = NULL;
 
@@ -780,7 +780,7 @@ Test(config_load, a_pipe_is_refused_and_not_waited_for)
 }
 
 /* The status lists the names of all drop-ins, and has no room for an unlimited number of them. */
-Test(config_load, more_drop_ins_than_anybody_needs_are_refused)
+Test(config_load, too_many_drop_ins_are_refused)
 {
 	_cleanup_(config_freep) struct config *loaded = NULL;
 	char name[64];
@@ -827,7 +827,7 @@ Test(config_load, mistakes_beyond_the_first_hundred_are_not_listed)
 }
 
 /* The unit tests run in the top directory of the source tree. */
-Test(config_load, the_installed_file_says_the_defaults_and_names_every_key)
+Test(config_load, the_installed_file_has_every_key_with_its_default)
 {
 	_cleanup_(config_freep) struct config *loaded = NULL;
 	_cleanup_fclose_ FILE *file = fopen("config/pebsd.conf", "re");
@@ -872,7 +872,7 @@ Test(config_load, the_manual_has_every_key_with_its_default)
 	}
 }
 
-Test(config, a_mistake_as_text)
+Test(config, a_mistake_is_formatted_with_file_and_line)
 {
 	static const struct {
 		struct config_mistake mistake;

@@ -63,7 +63,7 @@ static const char *mistakes_of(const char *text)
 /* One file with the rule `slow` (p99 above 900), with `more` appended to it. */
 #define SLOW(more) "[rule slow]\ncgroup = /a\nmetric = p99\nabove = 900\n" more
 
-Test(config_rules, defaults)
+Test(config_rules, a_new_rule_has_the_defaults)
 {
 	const struct rule *rule;
 
@@ -126,7 +126,7 @@ Test(config_rules, every_key_is_read)
 	cr_expect_eq(rule->actions, RULE_LOG | RULE_UNIT);
 }
 
-Test(config_rules, a_closer_look_for_a_while)
+Test(config_rules, a_zoom_action_has_a_duration)
 {
 	expect_right(SLOW("action = zoom:30s log hot:90m\n"));
 	cr_expect_eq(config->rules[0].actions, RULE_LOG | RULE_ZOOM | RULE_HOT);
@@ -137,7 +137,7 @@ Test(config_rules, a_closer_look_for_a_while)
 	cr_expect_eq(config->rules[0].hot_ns, 0);
 }
 
-Test(config_rules, a_mistake_in_the_actions_leaves_those_before)
+Test(config_rules, a_mistake_in_the_actions_keeps_the_earlier_ones)
 {
 	static const char *const wrong[] = {"zoom:10s units", "hot:5s zoom", "hot:1d hot:2d", "log:3s",
 					    "unit unit"};
@@ -156,7 +156,7 @@ Test(config_rules, a_mistake_in_the_actions_leaves_those_before)
 	}
 }
 
-Test(config_rules, thresholds_by_metric)
+Test(config_rules, thresholds_have_the_unit_and_range_of_the_metric)
 {
 	static const struct {
 		const char *line;
@@ -245,7 +245,7 @@ Test(config_rules, only_latencies_have_times)
 		"x.conf:4: [rule a]: above = 100ns: expected a multiple of the baseline from 0.01 to 100 for the metric ratio:p99\n");
 }
 
-Test(config_rules, what_must_be_given)
+Test(config_rules, missing_required_keys_are_reported)
 {
 	expect_mistakes(
 		"[rule a]\nsubtree = yes\n",
@@ -272,7 +272,7 @@ Test(config_rules, what_must_be_given)
 		"x.conf:4: above = x: expected a number such as 900 or 0.3, for a share also a percentage such as 30%, for a latency also a time such as 100ns or 1.5us, or for traffic also bytes a second such as 5GB/s (fires when the metric is above this value)\n");
 }
 
-Test(config_rules, names)
+Test(config_rules, names_of_rules_are_checked)
 {
 	char name[RULE_NAME_MAX + 1];
 	char text[256];
@@ -314,7 +314,7 @@ Test(config_rules, names)
 		"x.conf:5: [rule b]: above or below is missing; set one of the two, in the unit of the metric\n");
 }
 
-Test(config_rules, keys_that_are_not_known)
+Test(config_rules, unknown_keys_are_refused)
 {
 	expect_mistakes(SLOW("windw = 3s\n"),
 			"x.conf:5: unknown key windw in [rule]; did you mean window?\n");
@@ -330,7 +330,7 @@ Test(config_rules, keys_that_are_not_known)
 			"x.conf:2: unknown key event in [sampling]; did you mean events?\n");
 }
 
-Test(config_rules, values_that_are_refused)
+Test(config_rules, invalid_values_are_refused)
 {
 	static const struct {
 		const char *line;
@@ -393,7 +393,7 @@ Test(config_rules, values_that_are_refused)
 		"x.conf:5: baseline = 59s: expected a time from 1m to 30d, a whole number with ms, s, m, h or d (half-life of the baseline of a ratio)\n");
 }
 
-Test(config_rules, clear_is_on_the_good_side)
+Test(config_rules, clear_on_the_wrong_side_is_refused)
 {
 	expect_mistakes(
 		SLOW("clear = 901\n"),
@@ -406,7 +406,7 @@ Test(config_rules, clear_is_on_the_good_side)
 	cr_expect_eq(config->rules[0].clear, 700);
 }
 
-Test(config_rules, samples_that_the_confidence_needs)
+Test(config_rules, min_samples_below_what_the_confidence_needs_is_reported)
 {
 	expect_mistakes(
 		"[rule a]\ncgroup = /\nmetric = p999\nabove = 900\n",
@@ -427,7 +427,7 @@ Test(config_rules, samples_that_the_confidence_needs)
 		"x.conf:5: [rule a]: metric = mean: with these limits and a confidence of 95%, more samples are needed to fire and to clear than the maximum of min-samples, 1000000000; use a clear that is nearer to the threshold, or a less extreme threshold\n");
 }
 
-Test(config_rules, events_that_are_not_sampled)
+Test(config_rules, a_rule_on_an_unsampled_event_is_reported)
 {
 	expect_mistakes(
 		SLOW("event = stores\n"),
@@ -445,7 +445,7 @@ Test(config_rules, events_that_are_not_sampled)
 	expect_right(SLOW("event = stores\n[sampling]\nevents = stores\n"));
 }
 
-Test(config_rules, latencies_that_are_not_sampled)
+Test(config_rules, a_latency_below_ldlat_is_reported)
 {
 	expect_mistakes(
 		"[rule a]\ncgroup = /\nmetric = p50\nbelow = 25\n",
@@ -495,7 +495,7 @@ Test(config_rules, a_metric_implies_its_event)
 	}
 }
 
-Test(config_rules, a_metric_that_implies_its_event_takes_no_other)
+Test(config_rules, a_metric_that_implies_its_event_refuses_another)
 {
 	expect_mistakes(
 		LOST("loads stalls cycles", "wait", "0.4\nevent = loads"),
@@ -505,7 +505,7 @@ Test(config_rules, a_metric_that_implies_its_event_takes_no_other)
 		"x.conf:7: [rule lost]: event = instructions: the metric cpi is computed from instructions and cycles; remove the line, or use another metric\n");
 }
 
-Test(config_rules, events_that_a_metric_needs)
+Test(config_rules, a_metric_whose_second_event_is_not_sampled_is_reported)
 {
 	expect_mistakes(
 		LOST("loads cycles", "wait", "0.4"),
@@ -574,14 +574,14 @@ Test(config_rules, thresholds_of_metrics_of_counts)
 		"x.conf:7: [rule lost]: min-samples = 0: wait with these limits needs 1 sample to fire and to clear at a confidence of 95%; use 1 or more, or a lower confidence\n");
 }
 
-Test(config_rules, counts_have_a_rate_alone)
+Test(config_rules, counts_only_have_a_rate)
 {
 	expect_mistakes(
 		LOST("misses", "p99", "900\nevent = misses"),
 		"x.conf:5: [rule lost]: metric = p99: samples of misses have no latency and no data source, so the rule can never fire; use rate or ratio:rate, or another event\n");
 }
 
-Test(config_rules, instructions_have_a_rate_alone)
+Test(config_rules, instructions_only_have_a_rate)
 {
 	expect_mistakes(
 		"[sampling]\nevents = instructions\n[rule a]\ncgroup = /\nevent = instructions\n"
@@ -602,7 +602,7 @@ Test(config_rules, instructions_have_a_rate_alone)
 		     "metric = share:l3\nabove = 20%\n");
 }
 
-Test(config_rules, times)
+Test(config_rules, windows_and_times_out_of_range_are_reported)
 {
 	expect_mistakes(
 		SLOW("window = 5s\n[sampling]\ninterval = 10s\n"),
@@ -642,7 +642,7 @@ Test(config_rules, a_later_file_replaces_single_keys)
 	cr_expect(config->rules[0].subtree);
 }
 
-Test(config_rules, a_later_file_turns_a_rule_round)
+Test(config_rules, a_later_file_can_turn_above_into_below)
 {
 	read_as("a.conf", SLOW("clear = 700\n"));
 	read_as("b.conf", "[rule slow]\nbelow = 50\n");
@@ -667,7 +667,7 @@ Test(config_rules, a_later_file_turns_a_rule_round)
 		"a.conf:5: [rule slow]: clear = 700: on the wrong side of above = 600; use 600 or less\n");
 }
 
-Test(config_rules, a_mistake_of_one_leaves_the_others)
+Test(config_rules, a_mistake_in_one_rule_keeps_the_others)
 {
 	expect_mistakes(
 		"[rule a]\ncgroup = /\nmetric = p50\nabove = 10%\n" SLOW(""),
@@ -676,7 +676,7 @@ Test(config_rules, a_mistake_of_one_leaves_the_others)
 	cr_expect_str_eq(config->rules[0].name, "slow");
 }
 
-Test(config_rules, no_more_than_some)
+Test(config_rules, more_rules_than_the_maximum_are_refused)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t bytes;
@@ -691,7 +691,7 @@ Test(config_rules, no_more_than_some)
 	cr_expect_eq(config->n_rules, CONFIG_RULES_MAX);
 }
 
-Test(config_rules, what_a_reload_changes)
+Test(config_rules, a_reload_lists_added_changed_and_removed_rules)
 {
 	_cleanup_(config_freep) struct config *running = NULL;
 	char **changes;
@@ -725,7 +725,7 @@ Test(config_rules, what_a_reload_changes)
 	cr_expect_str_eq(config->rules[1].name, "gone", "the old ones are freed with what was loaded");
 }
 
-Test(config_rules, a_rule_that_decides_alike_is_changed_too)
+Test(config_rules, a_rule_with_changed_actions_is_listed_as_changed)
 {
 	static const char *const lines[] = {"dry-run = yes\n", "severity = page\n", "action = unit\n",
 					    "trust-owner = yes\n"};

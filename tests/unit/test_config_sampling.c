@@ -50,7 +50,7 @@ static void expect_cpus(const char *expected)
 	cr_expect_str_eq(text, expected);
 }
 
-Test(config_sampling, defaults)
+Test(config_sampling, the_sampling_section_has_its_defaults)
 {
 	cr_expect_eq(config->events, CONFIG_EVENTS_AUTO);
 	cr_expect_eq(config_roles(config), 1U << EVENT_LOADS | 1U << EVENT_INSTRUCTIONS | 1U << EVENT_CYCLES |
@@ -88,7 +88,7 @@ Test(config_sampling, any_set_of_events)
 	}
 }
 
-Test(config_sampling, events_that_there_are_not_or_twice)
+Test(config_sampling, unknown_or_repeated_events_are_refused)
 {
 	cr_expect_str_eq(
 		mistake_of("events = loads stroes"),
@@ -109,7 +109,7 @@ Test(config_sampling, events_that_there_are_not_or_twice)
 	cr_expect_eq(config->events, CONFIG_EVENTS_AUTO, "a mistake changes nothing");
 }
 
-Test(config_sampling, budgets)
+Test(config_sampling, budgets_are_read_and_bare_fractions_refused)
 {
 	static const char wrong[] =
 		"expected off, or a percentage from 0.01% to 100% (share of each CPU's time that sampling may cost)";
@@ -139,7 +139,7 @@ Test(config_sampling, budgets)
 	cr_expect(strstr(mistake_of("budget = 1"), "write 1% if you mean 1 percent, or 100% if"));
 }
 
-Test(config_sampling, periods)
+Test(config_sampling, periods_are_read_and_checked)
 {
 	cr_expect_str_eq(mistake_of("instructions-period = 2000003"), "");
 	cr_expect_eq(config->periods.instructions, 2000003);
@@ -155,7 +155,7 @@ Test(config_sampling, periods)
 	cr_expect(strstr(mistake_of("period = 0"), "expected auto or a whole number"));
 }
 
-Test(config_sampling, each_count_has_a_period_of_its_own)
+Test(config_sampling, each_count_has_its_own_period)
 {
 	cr_expect_str_eq(mistake_of("cycles-period = 1000\nstalls-period = 2147483647\nmisses-period = 100"),
 			 "");
@@ -178,7 +178,7 @@ Test(config_sampling, each_count_has_a_period_of_its_own)
 		"misses-period = 99: expected auto or a whole number from 100 to 2147483647 (cache misses from one sample to the next)");
 }
 
-Test(config_sampling, cpus)
+Test(config_sampling, cpu_lists_are_read)
 {
 	cr_expect_str_eq(mistake_of("cpus = 0-3,8"), "");
 	expect_cpus("0-3,8");
@@ -199,7 +199,7 @@ Test(config_sampling, cpus)
 	cr_expect(strstr(mistake_of("isolated = 2-3"), "expected yes or no"));
 }
 
-Test(config_sampling, lists_of_cpus_that_are_none)
+Test(config_sampling, invalid_cpu_lists_are_refused)
 {
 	static const char *const lines[] = {"cpus = 3-1", "cpus = 0 1", "cpus = 0, 1", "cpus = none",
 					    "cpus = ,",   "cpus = 0-",  "cpus = -1",   "cpus = 0x3",

@@ -78,7 +78,7 @@ Test(container_files, logs_name_pods_and_containers)
 	expect(IN_POD "/crio-" ID, "cri-o", "shop", "cart-0", "app");
 }
 
-Test(container_files, runtimes_name_what_logs_do_not)
+Test(container_files, runtimes_name_containers_that_logs_do_not_name)
 {
 	expect("/docker/" ID, "docker", "", "", "");
 	tree_write(root, DOCKER, "{\"Name\":\"/web\"}");
@@ -94,7 +94,7 @@ Test(container_files, runtimes_name_what_logs_do_not)
 	expect(IN_POD "/crio-" ID, "cri-o", "shop", "cart-0", "app");
 }
 
-Test(container_files, the_runtime_that_has_it_is_told_where_the_path_does_not)
+Test(container_files, the_runtime_is_found_if_the_path_does_not_show_it)
 {
 	tree_write(root, TASK,
 		   "{\"annotations\":{\"io.kubernetes.cri.container-name\":\"app\","
@@ -103,7 +103,7 @@ Test(container_files, the_runtime_that_has_it_is_told_where_the_path_does_not)
 	expect(IN_POD "/" ID, "containerd", "shop", "cart-0", "app");
 }
 
-Test(container_files, k3s_and_nerdctl)
+Test(container_files, directories_of_k3s_and_nerdctl_are_read)
 {
 	tree_write(root, "run/k3s/containerd/io.containerd.runtime.v2.task/k8s.io/" ID "/config.json",
 		   "{\"annotations\":{\"io.kubernetes.cri.container-name\":\"app\","
@@ -127,7 +127,7 @@ Test(container_files, a_well_known_directory_may_be_a_link)
 	expect("/docker/" ID, "docker", "", "", "web");
 }
 
-Test(container_files, links_below_it_are_not_followed)
+Test(container_files, links_below_the_directory_are_not_followed)
 {
 	tree_write(root, "elsewhere/config.v2.json", "{\"Name\":\"/web\"}");
 	tree_write(root, "var/lib/docker/containers/keep", "");
@@ -138,7 +138,7 @@ Test(container_files, links_below_it_are_not_followed)
 	expect("/kubepods/pod" UID "/cri-containerd-" ID, "containerd", "", "", "");
 }
 
-Test(container_files, what_is_no_file_is_not_waited_for)
+Test(container_files, a_fifo_instead_of_a_file_does_not_block)
 {
 	_cleanup_free_ char *fifo = below(DOCKER);
 	_cleanup_free_ char *log = below("var/log/pods");
@@ -169,7 +169,7 @@ Test(container_files, files_that_are_too_large_are_not_read)
 	expect("/docker/" ID, "docker", "", "", "web");
 }
 
-Test(container_files, names_that_are_none_are_not_taken)
+Test(container_files, invalid_names_are_ignored)
 {
 	tree_write(root, "var/log/pods/a b_cart-0_" UID "/keep", "");
 	tree_write(root, "var/log/pods/shop_cart\"0_" UID "/keep", "");
@@ -178,7 +178,7 @@ Test(container_files, names_that_are_none_are_not_taken)
 	expect("/docker/" ID, "docker", "", "", "");
 }
 
-Test(container_files, a_pod_alone_is_complete_with_its_name)
+Test(container_files, a_pod_without_container_needs_only_its_name)
 {
 	_cleanup_close_ int fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct container_labels labels;

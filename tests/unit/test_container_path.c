@@ -75,7 +75,7 @@ static void expect(const char *path, const char *wanted)
 	cr_expect_eq(known, *wanted != '\0', "%s", path);
 }
 
-Test(container_path, table)
+Test(container_path, paths_of_each_runtime_are_recognized)
 {
 	static const char *const rows[][2] = {
 		/* clang-format off */
@@ -131,7 +131,7 @@ Test(container_path, table)
 		expect(rows[i][0], rows[i][1]);
 }
 
-Test(container_path, what_only_looks_like_one)
+Test(container_path, similar_paths_are_not_recognized)
 {
 	static const char *const nothing[] = {
 		"",
@@ -168,7 +168,7 @@ Test(container_path, what_only_looks_like_one)
 		expect(nothing[i], "");
 }
 
-Test(container_path, the_innermost_counts)
+Test(container_path, the_innermost_container_of_a_path_counts)
 {
 	/* The node is itself a container. A unit on it also has the labels of that container. */
 	expect("/docker/ID/system.slice/kubelet.service",
@@ -184,7 +184,7 @@ Test(container_path, the_innermost_counts)
 	expect("/ID", "container_id=ID");
 }
 
-Test(container_path, names_of_any_bytes)
+Test(container_path, names_of_any_bytes_are_accepted)
 {
 	expect("/lxc.payload.a\nb\"\\", "runtime=lxc container=a\nb\"\\");
 	expect("/machine.slice/machine-a\\x20b\\x2.scope", "runtime=machine container=a b\\x2");
@@ -195,7 +195,7 @@ Test(container_path, names_of_any_bytes)
 	expect("/machine.slice/machine-qemu\\x2d1\\x2d.scope", "runtime=machine container=qemu-1-");
 }
 
-Test(container_path, names_that_no_directory_can_have)
+Test(container_path, impossible_names_are_refused)
 {
 	struct container_labels labels;
 	char path[1024] = "/lxc.payload.";

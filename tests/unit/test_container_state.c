@@ -22,7 +22,7 @@ static void expect(const char *namespace, const char *pod, const char *container
 	memset(&labels, 0, sizeof(labels));
 }
 
-Test(container_state, directories_of_pods)
+Test(container_state, names_of_pod_directories_are_parsed)
 {
 	cr_expect(container_state_pod_directory("shop_cart-0_" UID, UID, &labels));
 	expect("shop", "cart-0", "");
@@ -40,7 +40,7 @@ Test(container_state, directories_of_pods)
 	expect("", "", "");
 }
 
-Test(container_state, links_to_logs)
+Test(container_state, names_of_log_links_are_parsed)
 {
 	cr_expect(container_state_log_link("cart-0_shop_app-" ID ".log", ID, &labels));
 	expect("shop", "cart-0", "app");
@@ -59,7 +59,7 @@ Test(container_state, links_to_logs)
 
 #define DOCKER(text) container_state_docker(text, strlen(text), &labels)
 
-Test(container_state, docker)
+Test(container_state, the_state_file_of_docker_is_parsed)
 {
 	cr_expect(DOCKER("{\"StreamConfig\":{},\"ID\":\"" ID "\",\"Name\":\"/web\",\"Config\":{\"Env\":"
 			 "[\"PASSWORD=x\"],\"Labels\":{\"maintainer\":\"somebody\"}}}"));
@@ -84,7 +84,7 @@ Test(container_state, docker)
 
 #define BUNDLE(text) container_state_bundle(text, strlen(text), &labels)
 
-Test(container_state, bundles)
+Test(container_state, annotations_of_bundles_are_parsed)
 {
 	cr_expect(BUNDLE(
 		"{\"ociVersion\":\"1.1.0\",\"annotations\":{\"io.kubernetes.cri.container-name\":\"app\","
@@ -106,7 +106,7 @@ Test(container_state, bundles)
 	expect("", "", "");
 }
 
-Test(container_state, more_levels_than_any_file_has)
+Test(container_state, deeply_nested_files_are_refused)
 {
 	char text[4096] = "";
 
@@ -117,7 +117,7 @@ Test(container_state, more_levels_than_any_file_has)
 
 #define STORAGE(text) container_state_storage(text, strlen(text), ID, &labels)
 
-Test(container_state, lists_of_containers)
+Test(container_state, lists_of_containers_are_parsed)
 {
 	cr_expect(STORAGE("[{\"id\":\"0\",\"names\":[\"other\"]},{\"id\":\"" ID
 			  "\",\"names\":[\"web\"],\"image\":\"i\",\"metadata\":\"{}\"}]"));
@@ -132,7 +132,7 @@ Test(container_state, lists_of_containers)
 	expect("", "", "");
 }
 
-Test(container_state, names)
+Test(container_state, names_of_containers_are_checked)
 {
 	char longest[255];
 

@@ -125,7 +125,7 @@ static bool ends(void)
 	return containers_pid(containers) < 0;
 }
 
-Test(containers_alone, paths_tell_at_once)
+Test(containers_alone, names_in_the_path_are_known_at_once)
 {
 	cr_expect_str_eq(text_of(DOCKER, CONTAINER_LABEL_RUNTIME), "docker");
 	cr_expect_str_eq(text_of(DOCKER, CONTAINER_LABEL_ID), ID);
@@ -139,7 +139,7 @@ Test(containers_alone, paths_tell_at_once)
 	cr_expect_eq(containers_pid(containers), -1);
 }
 
-Test(containers_alone, what_nobody_asks_for_is_forgotten)
+Test(containers_alone, unused_names_are_forgotten)
 {
 	(void)containers_find(containers, DOCKER);
 	(void)containers_find(containers, "/a.service");
@@ -210,7 +210,7 @@ Test(containers_alone, memory_besides_the_texts_is_bounded_too)
 	expect_bound(400);
 }
 
-Test(containers, names_are_looked_for_by_another_process)
+Test(containers, names_are_looked_up_by_another_process)
 {
 	tree_write("/var/log", "pods/shop_cart-0_" UID "/app/0.log", "");
 	tree_write("/var/log", "containers/cart-0_shop_app-" ID ".log", "");
@@ -234,7 +234,7 @@ Test(containers, names_are_looked_for_by_another_process)
 	cr_expect_str_eq(text_of(DOCKER, CONTAINER_LABEL_CONTAINER), "web");
 }
 
-Test(containers, not_where_that_is_switched_off)
+Test(containers, a_disabled_lookup_starts_no_process)
 {
 	containers_look_for_names(containers, false);
 	containers_born(containers, DOCKER);
@@ -293,7 +293,7 @@ Test(containers, renamed_container_has_its_new_name_after_its_next_birth)
 	}
 }
 
-Test(containers, one_that_hangs_is_killed_and_holds_nobody)
+Test(containers, a_hanging_process_is_killed_and_blocks_nothing)
 {
 	tree_write("/var/log", "hang", "");
 	(void)containers_find(containers, DOCKER);
@@ -311,7 +311,7 @@ Test(containers, one_that_hangs_is_killed_and_holds_nobody)
 	cr_expect(becomes_known(DOCKER, CONTAINER_LABEL_CONTAINER));
 }
 
-Test(containers, one_that_dies_or_babbles_harms_nothing)
+Test(containers, a_process_that_dies_or_sends_garbage_harms_nothing)
 {
 	static const char *const deeds[] = {"die", "babble"};
 
@@ -365,7 +365,7 @@ static int misbehave(void)
 	return 0;
 }
 
-Test(containers, one_that_was_taken_over_can_read_and_answer_and_no_more)
+Test(containers, a_compromised_process_can_only_read_and_answer)
 {
 	int status;
 	pid_t pid;
@@ -383,13 +383,13 @@ Test(containers, one_that_was_taken_over_can_read_and_answer_and_no_more)
 }
 
 /* A user started the process by hand, without the socket that pebsd passes. */
-Test(containers, is_told_what_it_is_for)
+Test(containers, started_by_hand_the_process_explains_itself)
 {
 	cr_assert_eq(dup2(STDERR_FILENO, STDIN_FILENO), STDIN_FILENO);
 	cr_expect_eq(container_worker(STDIN_FILENO), 2);
 }
 
-Test(containers_alone, messages)
+Test(containers_alone, messages_of_the_wrong_size_or_form_are_refused)
 {
 	struct container_message message = {.number = 1};
 

@@ -155,7 +155,7 @@ static const char *cgroup_of(json_object *top, size_t index)
 	return json_get_text(json_object_array_get_idx(json_get_array(top, "cgroups"), index), "cgroup");
 }
 
-Test(control, status)
+Test(control, the_status_has_the_figures)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *status = call(fd, "{\"method\":\"io.pebsd.GetStatus\"}");
@@ -166,7 +166,7 @@ Test(control, status)
 	expect_invalid(fd, "{\"method\":\"io.pebsd.GetStatus\",\"parameters\":{\"x\":null}}", "x");
 }
 
-Test(control, before_the_first_collection)
+Test(control, before_the_first_collection_requests_are_not_measured)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 
@@ -415,7 +415,7 @@ Test(control, replies_have_short_names_that_find_the_cgroup)
 	cr_expect_str_eq(json_get_text(cgroup, "name"), "b/worker");
 }
 
-Test(control, a_cgroup_stands_for_those_below_it_that_have_the_same_name)
+Test(control, a_cgroup_represents_its_descendants_of_the_same_name)
 {
 	static struct snapshot_cgroup many[] = {
 		{.path = "/pods/p/x/app"}, {.path = "/pods/p/app/app"}, {.path = "/pods/p/app"}};
@@ -548,7 +548,7 @@ Test(control, a_few_nested_cgroups_come_in_one_reply)
 	free_many();
 }
 
-Test(control, sums_that_take_too_much_memory_are_not_made)
+Test(control, sums_that_need_too_much_memory_are_refused)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *sums = NULL;
@@ -609,7 +609,7 @@ Test(control, parameters_out_of_range_are_named)
 	cr_expect_eq(backend.reloads, 0);
 }
 
-Test(control, cgroup)
+Test(control, a_cgroup_has_its_figures)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *busy = NULL;
@@ -831,7 +831,7 @@ Test(control, watchers_get_each_item)
 }
 
 /* A watcher learns the short name that other replies have. */
-Test(control, watchers_get_names_that_are_not_those_of_removed_cgroups)
+Test(control, watchers_get_names_without_regard_to_removed_cgroups)
 {
 	static const struct {
 		const char *kind, *path, *name;
@@ -863,7 +863,7 @@ Test(control, watchers_get_names_that_are_not_those_of_removed_cgroups)
 	}
 }
 
-Test(control, names_are_made_again_after_20_s_or_2_s_if_they_may_be_too_long)
+Test(control, names_are_rebuilt_after_20_s_or_2_s_if_maybe_too_long)
 {
 	static const struct {
 		time_t now;
@@ -892,7 +892,7 @@ static void expect_made_again(time_t taken, int expected, const char *what)
 	cr_expect_eq(backend.snapshots, expected, "%s", what);
 }
 
-Test(control, names_for_watchers_are_made_again_if_they_are_old_or_the_clock_was_set_back)
+Test(control, names_for_watchers_are_rebuilt_if_old_or_the_clock_was_set_back)
 {
 	const time_t now = time(NULL);
 	_cleanup_close_ int fd = peer_connect(socket_path);
@@ -926,7 +926,7 @@ Test(control, watchers_get_names_of_any_bytes)
 										 "ff");
 }
 
-Test(control, another_daemon_is_not_pushed_aside)
+Test(control, the_socket_of_a_running_daemon_is_not_replaced)
 {
 	_cleanup_free_ char *message = NULL;
 	struct control *mine = control;
@@ -965,7 +965,7 @@ Test(control, a_stale_socket_is_replaced_and_ours_is_removed)
 	cr_expect_eq(access(socket_path, F_OK), 0);
 }
 
-Test(control, a_file_in_its_place_is_kept)
+Test(control, a_file_at_the_socket_path_is_kept)
 {
 	_cleanup_free_ char *message = NULL;
 	FILE *file;
@@ -979,7 +979,7 @@ Test(control, a_file_in_its_place_is_kept)
 	cr_expect_eq(access(socket_path, F_OK), 0);
 }
 
-Test(control, a_path_that_cannot_be_is_explained)
+Test(control, an_impossible_socket_path_is_explained)
 {
 	_cleanup_free_ char *message = NULL;
 
@@ -1001,7 +1001,7 @@ static mode_t mode_with(const char *group, gid_t *ret_gid)
 	return st.st_mode & 07777;
 }
 
-Test(control, the_group_may_use_it)
+Test(control, the_group_can_use_the_socket)
 {
 	const struct group *group = getgrnam("daemon");
 	gid_t gid;

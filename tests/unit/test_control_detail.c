@@ -250,7 +250,7 @@ Test(control_detail, parameters_out_of_range_are_named)
 	cr_expect_eq(backend.chosen, 0);
 }
 
-Test(control_detail, a_zoom_begins_and_is_prolonged)
+Test(control_detail, a_zoom_starts_and_can_be_prolonged)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 
@@ -275,7 +275,7 @@ Test(control_detail, a_zoom_begins_and_is_prolonged)
 }
 
 /* A cgroup can be zoomed even if it had no samples so far, but not if it is outside the tree. */
-Test(control_detail, the_cgroup_of_a_zoom)
+Test(control_detail, the_cgroup_of_a_zoom_is_checked)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = call_with(fd, "Zoom", "\"cgroup\":\"/not/sampled\"");
@@ -288,7 +288,7 @@ Test(control_detail, the_cgroup_of_a_zoom)
 	expect_error(fd, "Zoom", "\"cgroup\":\"/gone\"", "io.pebsd.NoSuchCgroup", "/gone");
 }
 
-Test(control_detail, why_a_zoom_cannot_be)
+Test(control_detail, a_refused_zoom_has_a_reason)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 
@@ -328,7 +328,7 @@ Test(control_detail, a_zoom_is_found_by_number_and_by_cgroup)
 	cr_expect_eq(number_of(json_get(shown, "zoom"), "zoom"), 3);
 }
 
-Test(control_detail, no_zoom_is_held)
+Test(control_detail, without_a_zoom_there_is_an_error)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 
@@ -379,7 +379,7 @@ Test(control_detail, items_of_a_zoom_beyond_the_reply_are_counted)
 	cr_expect_null(json_get(left_out, "objects"));
 }
 
-Test(control_detail, all_zooms_newest_first)
+Test(control_detail, zooms_are_listed_newest_first)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = NULL;
@@ -396,7 +396,7 @@ Test(control_detail, all_zooms_newest_first)
 	cr_expect_null(json_get(json_object_array_get_idx(list, 1), "until"));
 }
 
-Test(control_detail, hot_places_are_chosen_by_who_asks)
+Test(control_detail, a_request_chooses_the_cgroup_for_hot_places)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = call_with(fd, "GetHot", "\"cgroup\":\"/batch\",\"limit\":1");
@@ -468,7 +468,7 @@ Test(control_detail, hot_places_of_no_process_are_named_by_the_origin)
 	cr_expect_eq(backend.named, 3, "a process' are the symbolizer's");
 }
 
-Test(control_detail, hot_places_of_the_configuration_stay_so)
+Test(control_detail, configured_hot_places_stay_configured)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = NULL;
@@ -479,7 +479,7 @@ Test(control_detail, hot_places_of_the_configuration_stay_so)
 	cr_expect_eq(backend.chosen, 0);
 }
 
-Test(control_detail, what_was_not_chosen_before_a_replay_has_no_hot_places)
+Test(control_detail, after_a_replay_an_unchosen_cgroup_has_no_hot_places)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = NULL;
@@ -494,7 +494,7 @@ Test(control_detail, what_was_not_chosen_before_a_replay_has_no_hot_places)
 	cr_expect_str_eq(json_get_text(json_get(reply, "chosen"), "by"), "configuration");
 }
 
-Test(control_detail, why_there_are_no_hot_places)
+Test(control_detail, missing_hot_places_have_a_reason)
 {
 	static const char *const taken[] = {"/a", "/b", NULL};
 	_cleanup_close_ int fd = peer_connect(socket_path);
@@ -548,7 +548,7 @@ Test(control_detail, a_cgroup_without_a_slot_has_no_hot_places_and_can_be_zoomed
 	cr_expect_str_eq(fake_zooms.path, "/new\xff.service");
 }
 
-Test(control_detail, a_profile_in_pieces)
+Test(control_detail, a_profile_is_sent_in_pieces)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *first = NULL;
@@ -613,7 +613,7 @@ Test(control_detail, a_large_file_is_freed_before_another_one_is_made)
  * PROFILE_PIECES_BYTES has room for two files of 30 MiB. The newest file does not count, so at most three are
  * held. The limit covers all zooms and formats together.
  */
-Test(control_detail, files_take_no_more_than_is_said)
+Test(control_detail, profile_files_stay_within_the_documented_memory)
 {
 	static const enum zoom_format formats[] = {ZOOM_PPROF, ZOOM_FOLDED, ZOOM_FOLDED_LATENCY};
 	const size_t size = 30UL << 20;
@@ -638,7 +638,7 @@ Test(control_detail, files_take_no_more_than_is_said)
 	profile_pieces_clear(&pieces);
 }
 
-Test(control_detail, an_empty_profile)
+Test(control_detail, a_zoom_without_samples_has_an_empty_profile)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 
@@ -649,7 +649,7 @@ Test(control_detail, an_empty_profile)
 		    "\"offset\":0,\"data\":\"\"}}");
 }
 
-Test(control_detail, why_there_is_no_profile)
+Test(control_detail, a_missing_profile_has_a_reason)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	struct zoom *zoom = fake_zooms_hold("/batch", ZOOM_RUNNING);
@@ -672,7 +672,7 @@ Test(control_detail, why_there_is_no_profile)
  * The PROFILE_PIECES_KEPT files that were fetched last are kept, so fetching one file does not make another
  * file again.
  */
-Test(control_detail, files_that_are_fetched_at_the_same_time)
+Test(control_detail, several_files_can_be_fetched_at_the_same_time)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	static const char *const formats[] = {"pprof", "folded", "folded-latency"};
@@ -729,7 +729,7 @@ static char *call_as(uid_t uid, const char *method, const char *parameters)
 	return answer;
 }
 
-Test(control_detail, each_method_is_refused_to_others)
+Test(control_detail, each_method_is_refused_without_permission)
 {
 	static const struct {
 		const char *method, *parameters;
@@ -766,7 +766,7 @@ static const struct symbol *kernel_function(const struct symbol_query *query)
  * A user that `detail` names may use zooms and hot tables, but sees no address of the kernel. perf.data has
  * many such addresses, so only root may fetch it.
  */
-Test(control_detail, whom_detail_names_sees_no_address_of_the_kernel)
+Test(control_detail, a_user_named_by_detail_sees_no_kernel_address)
 {
 	const struct passwd *user = getpwnam("daemon");
 
@@ -801,7 +801,7 @@ Test(control_detail, whom_detail_names_sees_no_address_of_the_kernel)
 	}
 }
 
-Test(control_detail, perf_data_for_root)
+Test(control_detail, root_can_fetch_perf_data)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = NULL;

@@ -285,7 +285,7 @@ static json_object *at(json_object *list, size_t index)
 	return json_object_array_get_idx(list, index);
 }
 
-Test(control_past, top_is_that_of_the_range)
+Test(control_past, top_has_the_figures_of_the_range)
 {
 	_cleanup_json_ json_object *top = call("GetTop", RANGE ",\"sort\":\"samples\",\"limit\":1");
 	json_object *gaps = json_get_array(top, "gaps");
@@ -304,7 +304,7 @@ Test(control_past, top_is_that_of_the_range)
 	cr_expect_str_eq(json_get_text(at(json_get_array(top, "cgroups"), 0), "cgroup"), "/shop/b");
 }
 
-Test(control_past, pages_of_top_have_one_taken)
+Test(control_past, pages_of_top_have_one_time)
 {
 	_cleanup_json_ json_object *top = call("GetTop", RANGE ",\"offset\":1");
 	const char *text = json_object_to_json_string(top);
@@ -315,7 +315,7 @@ Test(control_past, pages_of_top_have_one_taken)
 	cr_expect_eq(json_object_array_length(json_get_array(top, "cgroups")), 1U);
 }
 
-Test(control_past, cgroup_and_its_subtree)
+Test(control_past, a_cgroup_of_the_past_can_have_its_subtree)
 {
 	_cleanup_json_ json_object *one = call("GetCgroup", RANGE ",\"cgroup\":\"/shop/b\"");
 	_cleanup_json_ json_object *sum = NULL, *quiet = NULL, *none = NULL;
@@ -337,7 +337,7 @@ Test(control_past, cgroup_and_its_subtree)
 	cr_expect_str_eq(json_get_text(none, "error"), "io.pebsd.NoSuchCgroup");
 }
 
-Test(control_past, status_has_what_was_sampled_and_nothing_of_the_daemon)
+Test(control_past, status_of_the_past_has_samples_but_nothing_of_the_daemon)
 {
 	_cleanup_json_ json_object *then = call("GetStatus", RANGE);
 	_cleanup_json_ json_object *today = call("GetStatus", "");
@@ -350,7 +350,7 @@ Test(control_past, status_has_what_was_sampled_and_nothing_of_the_daemon)
 	cr_expect_str_eq(json_get_text(json_get_object(today, "history"), "oldest"), "2026-11-21T06:00:00Z");
 }
 
-Test(control_past, alerts_and_neighbours)
+Test(control_past, alerts_and_neighbours_of_the_past_are_shown)
 {
 	_cleanup_json_ json_object *alerts = NULL, *page = NULL, *neighbours = NULL, *bad = NULL,
 				   *changed = NULL;
@@ -382,7 +382,7 @@ Test(control_past, alerts_and_neighbours)
 }
 
 /* The bins of neighbours are halved until the answer is small enough. */
-Test(control_past, neighbours_of_fewer_bins)
+Test(control_past, neighbours_can_be_computed_from_fewer_bins)
 {
 	_cleanup_json_ json_object *neighbours = NULL;
 
@@ -500,7 +500,7 @@ Test(control_past, a_pending_alert_keeps_its_figures)
 }
 
 /* The alerts at the end of a time, not those of today. */
-Test(control_past, alerts_are_as_they_were)
+Test(control_past, alerts_have_the_state_of_the_past)
 {
 	static const struct {
 		const char *until, *state;
@@ -537,7 +537,7 @@ Test(control_past, alerts_are_as_they_were)
 }
 
 /* An alert that began to be pending early may have fired late. */
-Test(control_past, alerts_are_in_the_order_of_since)
+Test(control_past, alerts_are_ordered_by_since)
 {
 	static const char *const order[] = {"early", "late", "unknown", "waits", "a", "b", "done"};
 	_cleanup_json_ json_object *reply = NULL;
@@ -670,7 +670,7 @@ Test(control_past, without_an_alert_the_rule_and_the_cgroup_must_be_known)
 	expect_explained("slow-dc", "/shop/b", "io.pebsd.NoSuchRule");
 }
 
-Test(control_past, many_alerts_are_not_all_explained)
+Test(control_past, only_the_newest_alerts_are_explained)
 {
 	_cleanup_json_ json_object *list = json_object_new_array(), *reply = NULL;
 	u64 unlisted = 0;
@@ -718,7 +718,7 @@ Test(control_past, call_waits_for_the_history)
 	cr_expect_eq(books.until_us % 10000000, 0U, "a retry asks the same question");
 }
 
-Test(control_past, failures_say_why)
+Test(control_past, failures_have_a_reason)
 {
 	static const struct {
 		int error;
@@ -932,7 +932,7 @@ Test(control_past, alerts_are_known_between_two_collections)
 }
 
 /* The last seconds are not stored yet. */
-Test(control_past, end_that_is_not_stored_yet_is_no_gap)
+Test(control_past, an_end_that_is_not_stored_yet_is_not_a_gap)
 {
 	time_t now = time(NULL);
 	char text[128], start_text[TEXT_TIME_MAX];
@@ -946,7 +946,7 @@ Test(control_past, end_that_is_not_stored_yet_is_no_gap)
 		     json_object_to_json_string(json_get_array(top, "gaps")));
 }
 
-Test(control_past, history_in_bins)
+Test(control_past, history_is_divided_into_bins)
 {
 	_cleanup_json_ json_object *history =
 		call("GetHistory", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:07:40Z\","
@@ -1084,7 +1084,7 @@ static const char *verdict(json_object *figure)
 	return text ? text : "(none)";
 }
 
-Test(control_past, compare_two_times)
+Test(control_past, two_times_can_be_compared)
 {
 	_cleanup_json_ json_object *reply =
 		call("Compare", "\"a\":{\"cgroup\":\"/shop/b\",\"since\":\"2026-11-21T06:00:00Z\","
@@ -1110,7 +1110,7 @@ Test(control_past, compare_two_times)
 	cr_expect_eq(number(json_object_array_get_idx(json_get_array(event_of, "histogram"), 0), "le"), 64);
 }
 
-Test(control_past, compare_two_cgroups_that_do_not_differ)
+Test(control_past, equal_cgroups_do_not_differ_in_a_comparison)
 {
 	_cleanup_json_ json_object *reply = call("Compare", "\"a\":{\"cgroup\":\"/shop/a\"," RANGE
 							    "},\"b\":{\"cgroup\":\"/shop/b\"," RANGE "}");
@@ -1147,7 +1147,7 @@ Test(control_past, compare_says_which_events_it_cannot_compare)
 }
 
 /* The present needs no history. Without a window nothing is known about bursts. */
-Test(control_past, compare_two_cgroups_of_the_present)
+Test(control_past, two_cgroups_can_be_compared_at_present)
 {
 	_cleanup_json_ json_object *reply =
 		call("Compare", "\"a\":{\"cgroup\":\"/\"},\"b\":{\"cgroup\":\"/system.slice/db.service\"}");

@@ -100,13 +100,13 @@ static void expect_invalid(int fd, const char *text, const char *parameter)
 	peer_expect(event, fd, text, answer);
 }
 
-Test(control_pause, they_are_described)
+Test(control_pause, pause_methods_are_described)
 {
 	cr_expect_not_null(strstr(control_interface_description, "\nmethod Pause("));
 	cr_expect_not_null(strstr(control_interface_description, "\nmethod Resume("));
 }
 
-Test(control_pause, pause_and_resume)
+Test(control_pause, sampling_can_be_paused_and_resumed)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 
@@ -128,7 +128,7 @@ Test(control_pause, pause_and_resume)
 		"{\"error\":\"io.pebsd.NotMeasured\",\"parameters\":{\"what\":\"pause\",\"reason\":\"a replay holds no counters that it could free\"}}");
 }
 
-Test(control_pause, who_asks_for_a_pause_need_not_wait_for_the_answer)
+Test(control_pause, a_client_that_closes_early_still_causes_the_pause)
 {
 	static const char text[] = "{\"method\":\"io.pebsd.Pause\"}";
 	int fd = peer_connect(socket_path);
@@ -145,7 +145,7 @@ Test(control_pause, who_asks_for_a_pause_need_not_wait_for_the_answer)
 	(void)close(fd);
 }
 
-Test(control_pause, a_pause_out_of_range_is_named)
+Test(control_pause, a_pause_out_of_range_is_refused_by_name)
 {
 	static const char *const wrong[] = {"0", "-1", "1e400", "31536001", "\"10m\"", "true"};
 	_cleanup_close_ int fd = peer_connect(socket_path);
@@ -197,7 +197,7 @@ static void ask_as_other(const char *text, gid_t more, char answer[256])
 	(void)close(pair_answer[0]);
 }
 
-Test(control_pause, pause_by_those_that_detail_names)
+Test(control_pause, users_named_by_detail_can_pause)
 {
 	static const char pause[] = "{\"method\":\"io.pebsd.Pause\"}";
 	static const char resume[] = "{\"method\":\"io.pebsd.Resume\"}";

@@ -125,7 +125,7 @@ static json_object *item_of(json_object *array, const char *key, const char *tex
 	return NULL;
 }
 
-Test(control_policy, rules_with_what_they_judge)
+Test(control_policy, rules_have_the_cgroups_that_they_judge)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = call(fd, "{\"method\":\"io.pebsd.GetRules\"}");
@@ -145,7 +145,7 @@ Test(control_policy, rules_with_what_they_judge)
 	expect_invalid(fd, "{\"method\":\"io.pebsd.GetRules\",\"parameters\":{\"x\":1}}", "x");
 }
 
-Test(control_policy, alerts)
+Test(control_policy, alerts_are_listed)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = call(fd, "{\"method\":\"io.pebsd.GetAlerts\"}");
@@ -167,7 +167,7 @@ Test(control_policy, alerts)
 #define EXPLAIN(rule, cgroup) \
 	"{\"method\":\"io.pebsd.Explain\",\"parameters\":{\"rule\":\"" rule "\",\"cgroup\":\"" cgroup "\"}}"
 
-Test(control_policy, explained)
+Test(control_policy, an_alert_is_explained)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = call(fd, EXPLAIN("slow-db", "/system.slice/db.service"));
@@ -190,7 +190,7 @@ static const char *last_sentence(json_object *reply)
 }
 
 /* Only a question about the past limits the length of the name. */
-Test(control_policy, a_long_name_is_too_long_for_the_past_alone)
+Test(control_policy, a_long_name_is_refused_only_for_the_past)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_free_ char *present = NULL, *past = NULL, *text = NULL;
@@ -234,7 +234,7 @@ Test(control_policy, an_explanation_names_the_neighbours_that_may_be_the_cause)
 	cr_expect_null(strstr(last_sentence(without), "may disturb this cgroup"));
 }
 
-Test(control_policy, what_cannot_be_explained)
+Test(control_policy, an_unknown_rule_or_cgroup_is_an_error)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 
@@ -257,7 +257,7 @@ Test(control_policy, what_cannot_be_explained)
 }
 
 /* A subtree is judged even if the cgroup at its top has no samples of its own. */
-Test(control_policy, a_subtree_is_found_by_the_policy)
+Test(control_policy, the_policy_finds_a_cgroup_above_sampled_ones)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = call(fd, EXPLAIN("remote", "/system.slice"));
@@ -314,7 +314,7 @@ Test(control_policy, cgroups_of_a_subtree_without_a_slot_are_explained)
 }
 
 /* The cgroup has samples, but the policy knows of none: the reply has no judged item and is not an error. */
-Test(control_policy, a_cgroup_without_the_event)
+Test(control_policy, a_cgroup_without_samples_of_the_event_is_explained)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = NULL;
@@ -329,7 +329,7 @@ Test(control_policy, a_cgroup_without_the_event)
 #define NEIGHBOURS(cgroup) \
 	"{\"method\":\"io.pebsd.GetNeighbours\",\"parameters\":{\"cgroup\":\"" cgroup "\"}}"
 
-Test(control_policy, neighbours)
+Test(control_policy, neighbours_of_a_cgroup_are_ranked)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = NULL;
@@ -346,7 +346,7 @@ Test(control_policy, neighbours)
 	cr_expect_not_null(item_of(json_get_array(reply, "neighbours"), "cgroup", "/batch"));
 }
 
-Test(control_policy, neighbours_that_cannot_be_told)
+Test(control_policy, unavailable_neighbours_are_an_error_with_the_reason)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 
@@ -386,7 +386,7 @@ Test(control_policy, neighbours_of_a_cgroup_without_a_slot_are_not_measured)
 		    "{\"error\":\"io.pebsd.NoSuchCgroup\",\"parameters\":{\"cgroup\":\"/new.servic\"}}");
 }
 
-Test(control_policy, before_the_first_collection)
+Test(control_policy, before_the_first_collection_requests_are_not_measured)
 {
 	static const char *const calls[] = {"{\"method\":\"io.pebsd.GetRules\"}",
 					    "{\"method\":\"io.pebsd.GetAlerts\"}", EXPLAIN("slow-db", "/"),
@@ -401,7 +401,7 @@ Test(control_policy, before_the_first_collection)
 }
 
 /* Every client that can connect may ask. The mode of the socket decides which clients can connect. */
-Test(control_policy, others_than_root_may_ask)
+Test(control_policy, users_other_than_root_can_ask)
 {
 	static const char text[] =
 		"{\"method\":\"io.pebsd.GetNeighbours\",\"parameters\":{\"cgroup\":\"/\"}}";
@@ -436,7 +436,7 @@ Test(control_policy, others_than_root_may_ask)
 }
 
 /* The watch event of an alert, which control_publish() makes from json_transition(). */
-Test(control_policy, watchers_are_told_of_alerts)
+Test(control_policy, watchers_get_alerts)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_free_ struct alert *alerts = NULL;

@@ -52,7 +52,7 @@ static const char *cost_json(const char *key)
 		JSON_C_TO_STRING_PLAIN);
 }
 
-Test(cost_shown, as_json)
+Test(cost_shown, json_has_the_cost)
 {
 	cr_expect_str_eq(cost_json("loads:cpu_core"),
 			 "{\"ratio\":0.003710,\"budget\":0.005000,\"interrupt_ns\":1234.5,"
@@ -71,7 +71,7 @@ static char *text_of(void)
 	return FORMATTED(format_status(out, status, NULL, &wide));
 }
 
-Test(cost_shown, as_text)
+Test(cost_shown, text_has_the_cost)
 {
 	_cleanup_free_ char *text = text_of();
 
@@ -96,7 +96,7 @@ Test(cost_shown, as_text)
 }
 
 /* The time of an interrupt at a low sampling rate could not be measured. */
-Test(cost_shown, without_sparse_interrupts_the_cost_is_the_least)
+Test(cost_shown, without_sparse_timings_the_cost_is_a_lower_bound)
 {
 	_cleanup_free_ char *text = NULL;
 
@@ -110,7 +110,7 @@ Test(cost_shown, without_sparse_interrupts_the_cost_is_the_least)
 	cr_expect_null(strstr(cost_json("loads:cpu_core"), "sparse_interrupt"));
 }
 
-Test(cost_shown, as_text_where_little_is_known)
+Test(cost_shown, text_has_the_known_part_of_the_cost)
 {
 	_cleanup_free_ char *text = NULL;
 	_cleanup_free_ char *none = NULL;
@@ -155,7 +155,7 @@ static void expect(const struct metrics *metrics, const char *series, const char
 		cr_expect_null(found, "%s is %s", series, found);
 }
 
-Test(cost_shown, as_metrics)
+Test(cost_shown, metrics_have_the_cost)
 {
 	struct metrics metrics = render();
 
@@ -250,7 +250,7 @@ Test(cost_shown, the_verdict_lacks_a_cost_that_is_known_in_part)
 		"sampling loads and cycles on 1 CPU");
 }
 
-Test(cost_shown, the_verdict_of_a_pause_and_of_a_replay)
+Test(cost_shown, pause_and_replay_have_their_own_verdict)
 {
 	expect_state("{\"origin\":\"perf\",\"paused\":true,\"events\":{\"loads\":{}}}",
 		     "paused until `pebsctl resume`");

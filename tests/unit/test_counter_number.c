@@ -73,7 +73,7 @@ Test(counter_number, a_group_holds_as_many_events_as_there_are_counters)
 	cr_expect(!found.fixed_cycles && found.fixed_instructions);
 }
 
-Test(counter_number, what_is_no_number_of_counters_is_not_known)
+Test(counter_number, an_implausible_number_of_counters_is_unknown)
 {
 	struct machine_pmu refused = {.error = -EACCES}, none = {.general = 0}, endless = {.general = 1000};
 	struct pmu_general found = {.counters = 3};
@@ -87,7 +87,7 @@ Test(counter_number, what_is_no_number_of_counters_is_not_known)
 }
 
 /* eax of leaf 0xa: version, then the number of counters; edx: the number of fixed counters. */
-Test(counter_number, cpuid)
+Test(counter_number, cpuid_has_the_number_of_counters)
 {
 	static const struct {
 		const char *name;

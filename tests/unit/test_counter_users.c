@@ -22,7 +22,7 @@ static void expect_watchdog(const char *on, const char *cmdline, const char *con
 	cr_expect_eq(raw, wanted_raw, "%#llx", (unsigned long long)raw);
 }
 
-Test(counter_users, the_watchdog)
+Test(counter_users, the_nmi_watchdog_uses_a_counter)
 {
 	const char *perf = "CONFIG_X=y\nCONFIG_HARDLOCKUP_DETECTOR_PERF=y\n";
 	const char *buddy =
@@ -39,7 +39,7 @@ Test(counter_users, the_watchdog)
 	expect_watchdog("1", "", buddy, COUNTER_WATCHDOG_OFF, 0);
 }
 
-Test(counter_users, a_raw_event_of_the_watchdog_on_the_command_line)
+Test(counter_users, the_command_line_can_name_a_raw_event_of_the_watchdog)
 {
 	const char *perf = "CONFIG_HARDLOCKUP_DETECTOR_PERF=y";
 
@@ -53,7 +53,7 @@ Test(counter_users, a_raw_event_of_the_watchdog_on_the_command_line)
 	expect_watchdog("1", "xnmi_watchdog=r300 nmi_watchdog=,,", perf, COUNTER_WATCHDOG_CYCLES, 0);
 }
 
-Test(counter_users, those_with_most_events_have_names)
+Test(counter_users, processes_with_most_events_are_named)
 {
 	struct counter_users users = {0};
 
@@ -102,7 +102,7 @@ static char *tree_of_processes(void)
 	return root;
 }
 
-Test(counter_users, processes_with_perf_events_except_this_one)
+Test(counter_users, this_process_is_not_counted)
 {
 	char *root = tree_of_processes();
 	struct counter_users users;
@@ -182,7 +182,7 @@ Test(counter_users, the_kernels_configuration_says_which_watchdog)
 	tree_remove(root);
 }
 
-Test(counter_users, virtual_pmus_of_kvm)
+Test(counter_users, virtual_pmus_of_kvm_are_counted)
 {
 	char *root = tree_new();
 	struct counter_users users;

@@ -20,7 +20,7 @@ static void expect_round_trip(const char *text, const char *expected, size_t cou
 	cr_expect_eq(cpu_list_count(&list), count);
 }
 
-Test(cpu_list, the_kernels_lists_come_back)
+Test(cpu_list, lists_of_the_kernel_are_read_and_written_unchanged)
 {
 	expect_round_trip("0", "0", 1);
 	expect_round_trip("0-3,8\n", "0-3,8", 5);
@@ -32,7 +32,7 @@ Test(cpu_list, the_kernels_lists_come_back)
 	expect_round_trip(" \n", "", 0);
 }
 
-Test(cpu_list, what_is_no_list_is_refused_and_changes_nothing)
+Test(cpu_list, an_invalid_list_is_refused_without_a_change)
 {
 	static const struct {
 		const char *text;
@@ -54,7 +54,7 @@ Test(cpu_list, what_is_no_list_is_refused_and_changes_nothing)
 	}
 }
 
-Test(cpu_list, membership_and_order)
+Test(cpu_list, members_are_found_and_iterated_in_order)
 {
 	struct cpu_list list, other;
 
@@ -76,7 +76,7 @@ Test(cpu_list, membership_and_order)
 	cr_expect_eq(cpu_list_count(&list), 7);
 }
 
-Test(cpu_list, files)
+Test(cpu_list, lists_are_read_from_files)
 {
 	char *root = tree_new();
 	char path[128];

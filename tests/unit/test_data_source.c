@@ -4,7 +4,7 @@
 #include "driver_sources.h"
 #include "pebsd/data_source.h"
 
-Test(data_source, nothing_known_has_three_spellings)
+Test(data_source, unknown_has_three_encodings)
 {
 	static const u64 spellings[] = {0, 0x5080021, 0x1e05080021};
 
@@ -17,7 +17,7 @@ Test(data_source, nothing_known_has_three_spellings)
 	}
 }
 
-Test(data_source, level_number_goes_before_level_bits)
+Test(data_source, the_level_number_precedes_the_level_bits)
 {
 	cr_expect_eq(data_source_source(0x10268100142), SOURCE_L1); /* Skylake-SP, Alder Lake */
 	cr_expect_eq(data_source_source(0x11868100242), SOURCE_LFB);
@@ -49,7 +49,7 @@ Test(data_source, values_of_the_driver_have_the_source_of_their_name)
 	}
 }
 
-Test(data_source, level_bits_decide_where_the_number_is_missing)
+Test(data_source, without_a_level_number_the_bits_decide)
 {
 	cr_expect_eq(data_source_source(0x68100142), SOURCE_L1); /* Ivy Bridge-EP, kernel 4.4 */
 	cr_expect_eq(data_source_source(0x49080142), SOURCE_L1); /* AMD before 6.12 */
@@ -65,7 +65,7 @@ Test(data_source, remote_l3_with_a_remote_ram_bit_is_dram)
 	cr_expect_eq(data_source_source(0x2668208042), SOURCE_REMOTE_CACHE);
 }
 
-Test(data_source, any_cache_by_hops_then_remote)
+Test(data_source, any_cache_is_decided_by_hops_then_by_the_remote_bit)
 {
 	const u64 any_cache = 0x42 | (11ULL << 33);
 	const u64 remote = 1ULL << 37;
@@ -95,7 +95,7 @@ Test(data_source, unknown_high_bits_change_nothing)
 	cr_expect_eq(data_source_blocked(value | high), 0);
 }
 
-Test(data_source, every_value_of_every_field_lands_in_a_class)
+Test(data_source, every_value_of_every_field_has_a_class)
 {
 	for (u64 number = 0; number < 16; number++)
 		for (u64 lvl = 0; lvl < 1 << 14; lvl++)
@@ -111,7 +111,7 @@ Test(data_source, every_value_of_every_field_lands_in_a_class)
 	}
 }
 
-Test(data_source, snoops_and_translations)
+Test(data_source, snoops_and_translations_are_decoded)
 {
 	cr_expect_eq(data_source_snoop(0x29800842), SNOOP_HITM);
 	cr_expect_eq(data_source_snoop(0x7668000042), SNOOP_FWD);

@@ -195,7 +195,7 @@ Test(debuginfod, a_stripped_program_has_the_names_that_a_server_has_of_it)
 	cr_expect_eq(atomic_load(&server.asked), 1);
 }
 
-Test(debuginfod, what_no_server_has_is_unknown_and_asked_for_once)
+Test(debuginfod, a_name_that_no_server_has_is_asked_for_once)
 {
 	server.manner = HAS_NOTHING;
 	start_symbols();
@@ -207,7 +207,7 @@ Test(debuginfod, what_no_server_has_is_unknown_and_asked_for_once)
 	cr_expect_eq(symbols_figures(symbols).lost, 0);
 }
 
-Test(debuginfod, another_programs_names_are_not_taken)
+Test(debuginfod, names_of_another_program_are_not_used)
 {
 	_cleanup_free_ char *other = in_directory("other");
 
@@ -219,7 +219,7 @@ Test(debuginfod, another_programs_names_are_not_taken)
 	cr_expect_eq(symbols_figures(symbols).lost, 0);
 }
 
-Test(debuginfod, a_server_that_says_nothing_costs_the_names_and_no_symbolizer)
+Test(debuginfod, a_silent_server_costs_names_but_no_symbolizer)
 {
 	unsigned int asked;
 

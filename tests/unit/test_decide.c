@@ -141,7 +141,7 @@ Test(decide, an_alert_that_fires_again_is_not_forgotten)
 	cr_expect_not(transition_forgets(&(struct transition){.from = ALERT_PENDING, .to = ALERT_INACTIVE}));
 }
 
-Test(decide, each_transition)
+Test(decide, each_transition_is_decided)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
 		const struct step *step = &steps[i];
@@ -161,7 +161,7 @@ Test(decide, each_transition)
 	}
 }
 
-Test(decide, words)
+Test(decide, states_have_words)
 {
 	cr_expect_str_eq(alert_state_word(ALERT_INACTIVE), "inactive");
 	cr_expect_str_eq(alert_state_word(ALERT_RESOLVED), "resolved");

@@ -61,7 +61,7 @@ Test(decode_tables, each_combination_has_an_entry_of_its_own)
 	each_has_its_own(DECODE_RESULT_BITS, decode_result_index);
 }
 
-Test(decode_tables, every_level_of_both_spellings)
+Test(decode_tables, every_level_is_decoded_in_both_encodings)
 {
 	for (u64 lvl = 0; lvl < 1U << 14; lvl++) {
 		same(lvl << 5);
@@ -74,7 +74,7 @@ Test(decode_tables, every_level_of_both_spellings)
 					same(lvl << 5 | number << 33 | remote << 37 | hops << 43);
 }
 
-Test(decode_tables, whatever_the_bits_are)
+Test(decode_tables, random_values_are_decoded_like_the_reference)
 {
 	u64 state = 88172645463325252ULL;
 
@@ -84,7 +84,7 @@ Test(decode_tables, whatever_the_bits_are)
 	same(~0ULL);
 }
 
-Test(decode_tables, nothing_known_is_nothing_known)
+Test(decode_tables, unknown_values_stay_unknown)
 {
 	cr_expect_eq(decode_source(&tables, 0), (u32)SOURCE_UNKNOWN);
 	cr_expect_eq(decode_result(&tables, 0), (u32)SNOOP_NA | (u32)TLB_NA << 4);

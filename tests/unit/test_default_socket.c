@@ -5,14 +5,14 @@
 
 #include "base/default_socket.h"
 
-Test(default_socket, a_users_own_is_in_the_runtime_directory)
+Test(default_socket, the_socket_of_a_user_is_in_the_runtime_directory)
 {
 	char own[DEFAULT_SOCKET_MAX];
 
 	cr_expect_str_eq(default_socket_below("/run/user/1000", own), "/run/user/1000/pebsd/control.sock");
 }
 
-Test(default_socket, without_a_usable_runtime_directory_it_is_the_services)
+Test(default_socket, without_a_runtime_directory_the_socket_is_that_of_the_service)
 {
 	char own[DEFAULT_SOCKET_MAX], runtime[DEFAULT_SOCKET_MAX] = "/";
 

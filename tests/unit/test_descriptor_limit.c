@@ -6,7 +6,7 @@
 
 #include "base/descriptor_limit.h"
 
-Test(descriptor_limit, raised_only_where_needed_and_then_to_the_hard_one)
+Test(descriptor_limit, the_limit_is_raised_only_if_needed_and_then_to_the_hard_limit)
 {
 	const struct rlimit limit = {.rlim_cur = 1024, .rlim_max = 4096};
 	rlim_t soft = 0;
@@ -21,7 +21,7 @@ Test(descriptor_limit, raised_only_where_needed_and_then_to_the_hard_one)
 	cr_expect_eq(descriptor_limit_for(&limit, 10, SIZE_MAX, &soft), -EMFILE);
 }
 
-Test(descriptor_limit, of_this_process)
+Test(descriptor_limit, the_limit_of_this_process_is_raised)
 {
 	struct rlimit limit;
 

@@ -19,7 +19,7 @@ static u64 random_below(u64 n)
 	return state % n;
 }
 
-Test(pairs, hold_what_is_not_zero)
+Test(pairs, pairs_hold_only_nonzero_counters)
 {
 	struct figures figures = {.samples[SOURCE_L2] = 3, .weight[SOURCE_L1] = ~0ULL};
 	struct figures sum = {.samples[SOURCE_L2] = 4};
@@ -37,7 +37,7 @@ Test(pairs, hold_what_is_not_zero)
 	cr_expect_eq(pairs_of(&(struct figures){0}, pairs), 0);
 }
 
-Test(pairs, of_any_figures_fit_and_come_back)
+Test(pairs, pairs_of_any_figures_fit_and_are_read_unchanged)
 {
 	u8 pairs[PAIRS_MAX];
 
@@ -97,7 +97,7 @@ static size_t any_size(size_t i)
 	return i % 97 == 0 ? PAIRS_MAX : i * 7919 % 500 + 1;
 }
 
-Test(differences, stay_where_they_are_as_more_come)
+Test(differences, earlier_differences_do_not_move_as_more_come)
 {
 	_cleanup_(differences_freep) struct differences *differences = NULL;
 
@@ -113,7 +113,7 @@ Test(differences, stay_where_they_are_as_more_come)
 }
 
 /* Memory that a busy collection took is kept while such collections recur, and then freed. */
-Test(differences, memory_goes_with_the_need)
+Test(differences, memory_grows_and_shrinks_with_the_differences)
 {
 	_cleanup_(differences_freep) struct differences *differences = NULL;
 	size_t idle, busy;
@@ -145,7 +145,7 @@ static size_t hundred(size_t i)
 	return 100;
 }
 
-Test(differences, without_memory_there_is_no_room_and_none_is_lost)
+Test(differences, a_failed_allocation_loses_no_difference)
 {
 	bool failed = true;
 

@@ -34,7 +34,7 @@ static const struct tally some = {
 
 static const struct measured of_some = {.tally = &some, .seconds = 10};
 
-Test(estimate, of_a_quantile)
+Test(estimate, a_quantile_has_the_edges_of_its_buckets_as_bounds)
 {
 	struct estimate ret =
 		estimate((struct metric){.kind = METRIC_QUANTILE, .quantile = 0.5}, 96, &of_some);
@@ -51,7 +51,7 @@ Test(estimate, of_a_quantile)
 	cr_expect_eq(ret.bounds.high, INFINITY);
 }
 
-Test(estimate, of_a_mean_counts_up_to_its_cap)
+Test(estimate, a_mean_counts_latencies_up_to_the_cap)
 {
 	struct estimate ret = estimate((struct metric){.kind = METRIC_MEAN}, 60, &of_some);
 	double band = sqrt(990 * log(20) / 2);
@@ -63,7 +63,7 @@ Test(estimate, of_a_mean_counts_up_to_its_cap)
 	expect_near(ret.bounds.high, (28 * (900 - band) + 56 * 90 + 480 * band) / 990, 1e-6);
 }
 
-Test(estimate, of_shares)
+Test(estimate, shares_are_estimated_for_each_class)
 {
 	static const struct {
 		struct metric metric;
@@ -87,7 +87,7 @@ Test(estimate, of_shares)
 	}
 }
 
-Test(estimate, of_a_rate)
+Test(estimate, a_rate_has_poisson_bounds)
 {
 	struct estimate ret = estimate((struct metric){.kind = METRIC_RATE}, 5000, &of_some);
 
@@ -98,7 +98,7 @@ Test(estimate, of_a_rate)
 	expect_near(ret.bounds.high, 10535, 1e-3);
 }
 
-Test(estimate, no_sample_is_a_rate_where_its_weight_is_known)
+Test(estimate, without_samples_a_rate_is_zero_if_the_period_is_known)
 {
 	static const struct tally nothing;
 	const struct measured with_weight = {.tally = &nothing, .seconds = 10, .sample_weight = 100};
@@ -115,7 +115,7 @@ Test(estimate, no_sample_is_a_rate_where_its_weight_is_known)
 	cr_expect_eq(ret.bounds.high, INFINITY);
 }
 
-Test(estimate, what_the_event_lacks_is_not_known)
+Test(estimate, figures_that_the_event_lacks_are_unknown)
 {
 	const struct tally bare = {.samples = 1000, .sources = {[SOURCE_L1] = 1000}};
 	const struct measured measured = {.tally = &bare, .seconds = 10, .sample_weight = 7};
@@ -131,7 +131,7 @@ Test(estimate, what_the_event_lacks_is_not_known)
 	cr_expect_not(estimate((struct metric){.kind = METRIC_RATE}, 96, &timeless).known);
 }
 
-Test(estimate, counts_that_are_ahead_are_no_more_than_all)
+Test(estimate, parts_that_exceed_the_total_are_capped)
 {
 	const struct tally ahead = {.samples = 3, .weight = 3, .weight_squared = 3, .hitm = 4};
 	const struct measured measured = {.tally = &ahead, .seconds = 10};
@@ -142,7 +142,7 @@ Test(estimate, counts_that_are_ahead_are_no_more_than_all)
 	cr_expect_eq(ret.bounds.high, 1);
 }
 
-Test(estimate, of_a_ratio_has_the_rest_of_the_chance_on_each_side)
+Test(estimate, a_ratio_divides_the_error_between_both_windows)
 {
 	const struct tally base = {.samples = 10000, .hitm = 50};
 	const struct measured measured = {.tally = &some, .seconds = 10, .base = &base, .base_seconds = 100};
@@ -160,7 +160,7 @@ Test(estimate, of_a_ratio_has_the_rest_of_the_chance_on_each_side)
 	cr_expect_eq(ret.bounds.high, now.high / before.low);
 }
 
-Test(estimate, of_a_ratio_of_means_caps_both)
+Test(estimate, a_ratio_of_means_caps_both_means)
 {
 	struct tally tail = some;
 	struct measured measured = {.tally = &tail, .seconds = 10, .base = &tail, .base_seconds = 10};
@@ -176,7 +176,7 @@ Test(estimate, of_a_ratio_of_means_caps_both)
 	cr_expect_gt(ret.bounds.high, 1);
 }
 
-Test(estimate, of_a_ratio_to_nothing)
+Test(estimate, a_ratio_without_baseline_is_unknown)
 {
 	const struct metric metric = {.kind = METRIC_SHARE, .ratio = true, .share = METRIC_SHARE_HITM};
 	const struct tally never = {.samples = 10000};

@@ -146,7 +146,7 @@ Test(estimate_derived, a_quotient_needs_something_to_divide_by)
 }
 
 /* No stall among 1,000 cycles is evidence, if the period of stalls is known. */
-Test(estimate_derived, no_stall_is_a_wait_of_zero)
+Test(estimate_derived, without_stalls_wait_is_zero)
 {
 	const struct tally nothing = {0}, cycles = tally_of_samples(1000, 100);
 	struct measured measured = {.tally = &nothing,
@@ -166,7 +166,7 @@ Test(estimate_derived, no_stall_is_a_wait_of_zero)
 	cr_expect_not(estimate("wait", &measured).known);
 }
 
-Test(estimate_derived, which_samples_are_counted)
+Test(estimate_derived, samples_are_those_of_the_event_that_the_metric_counts)
 {
 	const struct tally few = tally_of_samples(10, 100), many = tally_of_samples(1000, 100);
 	static const struct {

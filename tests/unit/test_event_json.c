@@ -32,7 +32,7 @@ static struct event example(void)
 	return event;
 }
 
-Test(event_json, an_event_is_one_text)
+Test(event_json, an_event_is_written_as_expected)
 {
 	const struct event event = example();
 	char text[EVENT_JSON_MAX];
@@ -43,7 +43,7 @@ Test(event_json, an_event_is_one_text)
 		"{\"role\":\"loads\",\"origin\":\"perf\",\"pmu\":\"cpu_core\",\"ldlat\":30,\"latency_kind\":\"cache\",\"nominal_hz\":2100000000,\"operations\":2,\"latency\":true,\"instruction_latency\":true,\"source\":true,\"address\":true,\"code_address\":true,\"weight_struct\":true}");
 }
 
-Test(event_json, all_roles_and_kinds_come_back)
+Test(event_json, all_roles_and_kinds_are_read_unchanged)
 {
 	char text[EVENT_JSON_MAX];
 
@@ -67,7 +67,7 @@ Test(event_json, all_roles_and_kinds_come_back)
 			}
 }
 
-Test(event_json, an_event_without_anything_has_only_its_role)
+Test(event_json, an_empty_event_has_only_its_role)
 {
 	struct event event = {.role = EVENT_STORES}, back;
 	char text[EVENT_JSON_MAX];
@@ -79,7 +79,7 @@ Test(event_json, an_event_without_anything_has_only_its_role)
 	cr_expect_str_eq(origin, "perf");
 }
 
-Test(event_json, what_the_figures_mean_must_be_the_same)
+Test(event_json, events_differ_if_a_setting_that_figures_depend_on_differs)
 {
 	const struct event event = example();
 	struct event other;

@@ -110,7 +110,7 @@ static struct rule random_rule(u64 *state, const struct measured *window)
 	return rule;
 }
 
-Test(evidence, equals_what_the_bounds_say)
+Test(evidence, evidence_equals_the_verdict_of_the_bounds)
 {
 	_cleanup_(evidence_freep) struct evidence *evidence = NULL;
 	unsigned seen[METRIC_KINDS][2][3] = {0}; /* counted by kind, ratio and verdict */
@@ -160,7 +160,7 @@ Test(evidence, equals_what_the_bounds_say)
  * Checks each count of each n twice: once computed, and once after evidence_counts(), which remembers the counts at
  * which the verdict changes.
  */
-Test(evidence, equals_it_at_each_count)
+Test(evidence, evidence_equals_the_bounds_at_each_count)
 {
 	_cleanup_(evidence_freep) struct evidence *evidence = NULL;
 	static const u32 ns[] = {1, 5, 60, 500};
@@ -212,7 +212,7 @@ static void expect_counts(struct evidence *evidence, const struct rule *rule, u6
 	cr_expect_eq(ret_clear, clear, "%lld of %llu", ret_clear, n);
 }
 
-Test(evidence, counts_that_change_the_verdict)
+Test(evidence, the_counts_that_change_the_verdict_are_exact)
 {
 	_cleanup_(evidence_freep) struct evidence *evidence = NULL;
 	struct rule rule = {.metric = {.kind = METRIC_QUANTILE, .quantile = 0.5},
@@ -248,7 +248,7 @@ Test(evidence, counts_that_change_the_verdict)
 	expect_counts(evidence, &rule, 299, 7, 0);
 }
 
-Test(evidence, of_what_is_not_known_is_none)
+Test(evidence, unknown_figures_yield_no_evidence)
 {
 	_cleanup_(evidence_freep) struct evidence *evidence = NULL;
 	const struct tally nothing = {0};
@@ -314,7 +314,7 @@ Test(evidence, a_screen_rules_out_no_breach)
 	}
 }
 
-Test(evidence, of_as_many_as_counters_hold)
+Test(evidence, evidence_holds_for_the_largest_counts)
 {
 	_cleanup_(evidence_freep) struct evidence *evidence = NULL;
 	struct rule rule = {.metric = {.kind = METRIC_SHARE, .share = METRIC_SHARE_HITM},

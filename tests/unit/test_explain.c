@@ -52,7 +52,7 @@ static void expect_sentence(const struct alert *alert, const char *beginning, co
 		cr_expect_null(found, "'%s' is said", found);
 }
 
-Test(explain, an_inactive_quantile)
+Test(explain, an_inactive_quantile_is_explained)
 {
 	struct alert alert = example_measured(SLOW_DB, "/db", 832, 870.04, 1024);
 
@@ -72,7 +72,7 @@ Test(explain, an_inactive_quantile)
 }
 
 /* The threshold was configured as 346 ns. */
-Test(explain, latencies_have_their_time_beside_them)
+Test(explain, latencies_are_also_shown_as_time)
 {
 	struct alert alert = example_measured(SLOW_DB, "/db", 832, 870.04, 1024);
 	struct rule rule = *alert.rule;
@@ -94,7 +94,7 @@ Test(explain, latencies_have_their_time_beside_them)
 			NULL});
 }
 
-Test(explain, a_pending_share)
+Test(explain, a_pending_share_is_explained)
 {
 	struct alert alert = example_measured(REMOTE, "/kubepods.slice", 0.0571, 0.07, 0.0849);
 
@@ -113,7 +113,7 @@ Test(explain, a_pending_share)
 			"the rule is a dry run: its state is kept and shown, but no action is taken", NULL});
 }
 
-Test(explain, a_firing_ratio)
+Test(explain, a_firing_ratio_is_explained)
 {
 	struct alert alert = example_measured(WORSE, "/batch", 1.25001, 1.33333, 1.60001);
 
@@ -139,7 +139,7 @@ Test(explain, a_firing_ratio)
 			NULL});
 }
 
-Test(explain, a_rate_below_at_once)
+Test(explain, a_rate_below_without_delay_is_explained)
 {
 	struct alert alert = example_measured(STARVED, "/idle", 1190.1239, 1234.5, 1279.1231);
 
@@ -160,7 +160,7 @@ Test(explain, a_rate_below_at_once)
 			"at least 1,500 weighted samples a second");
 }
 
-Test(explain, bounds_that_are_not_there)
+Test(explain, missing_bounds_are_explained)
 {
 	struct alert alert = example_measured(SLOW_DB, "/db", 832, 870, INFINITY);
 
@@ -189,7 +189,7 @@ Test(explain, bounds_that_are_not_there)
 	expect_sentence(&alert, "a breach", NULL);
 }
 
-Test(explain, too_few_for_any_verdict)
+Test(explain, too_few_samples_for_any_verdict_are_explained)
 {
 	struct alert alert = example_measured(SLOW_DB, "/db", 0, 870, INFINITY);
 
@@ -211,7 +211,7 @@ Test(explain, too_few_for_any_verdict)
 		"there are too few samples (1) to prove a breach, whatever their values are: at least 2 are needed");
 }
 
-Test(explain, why_it_is_unknown_and_what_ends_that)
+Test(explain, each_unknown_state_has_a_reason_and_a_remedy)
 {
 	static const struct {
 		enum unknown_reason reason;
@@ -262,7 +262,7 @@ Test(explain, why_it_is_unknown_and_what_ends_that)
 	}
 }
 
-Test(explain, cgroups_of_the_subtree_without_a_slot)
+Test(explain, cgroups_of_the_subtree_without_a_slot_are_counted)
 {
 	struct alert alert = example_measured(REMOTE, "/user.slice", 0.0571, 0.07, 0.0849);
 
@@ -321,7 +321,7 @@ Test(explain, a_rate_of_a_subtree_can_only_be_higher_with_the_missing_samples)
 		"a low rate proves nothing while samples are missing; it is judged when the rate is higher, or when every cgroup of the subtree has had a slot for 1min 0s: raise `max-memory` in [cgroups], or `max` if you set it to a number, and restart pebsd");
 }
 
-Test(explain, what_samples_in_bursts_are_worth)
+Test(explain, the_worth_of_bursty_samples_is_explained)
 {
 	struct alert alert = example_measured(SLOW_DB, "/db", 832, 870.04, 1024);
 
@@ -351,7 +351,7 @@ Test(explain, what_samples_in_bursts_are_worth)
 	expect_sentence(&alert, "a breach is proven", NULL);
 }
 
-Test(explain, a_baseline_that_is_too_young)
+Test(explain, a_young_baseline_is_explained)
 {
 	struct alert alert = example_measured(WORSE, "/db", 0, 1.2, INFINITY);
 
@@ -373,7 +373,7 @@ Test(explain, a_baseline_that_is_too_young)
 }
 
 /* The minimum may be 0, as it is for a rate by default. */
-Test(explain, an_empty_baseline)
+Test(explain, an_empty_baseline_is_explained)
 {
 	struct rule rule = *example_measured(WORSE, "/db", 0, 1.2, INFINITY).rule;
 	struct alert alert = example_measured(WORSE, "/db", 0, 1.2, INFINITY);
@@ -386,7 +386,7 @@ Test(explain, an_empty_baseline)
 			"the baseline is empty: it begins with the samples that leave the window");
 }
 
-Test(explain, whose_directory_decided)
+Test(explain, a_threshold_from_an_attribute_names_the_directory)
 {
 	struct alert alert = example_measured(SLOW_DB, "/db", 832, 912.5, 1024);
 
@@ -420,7 +420,7 @@ Test(explain, whose_directory_decided)
 			   NULL});
 }
 
-Test(explain, how_it_ended)
+Test(explain, the_end_of_an_alert_is_explained)
 {
 	static const char *const texts[] = {
 		[ALERT_END_CLEAR] = "the alert resolved at 2026-11-21T06:00:00Z: p99 was proven clear",
@@ -522,7 +522,7 @@ static bool proven(const struct trial *trial, bool breach)
  * The sentence names the count at which the verdict of the interval changes. With one sample less (for clear,
  * one more), this verdict is not proven.
  */
-Test(explain, the_counts_are_those_where_the_interval_changes_its_mind)
+Test(explain, the_stated_counts_are_where_the_verdict_changes)
 {
 	static const u64 sizes[] = {300, 501, 2000, 12345};
 
@@ -564,7 +564,7 @@ Test(explain, the_counts_are_those_where_the_interval_changes_its_mind)
  * With the number of samples that the sentence names and the same share, the breach is proven. With a
  * fiftieth fewer samples, it is not.
  */
-Test(explain, how_many_samples_would_prove_it)
+Test(explain, the_number_of_samples_needed_is_stated)
 {
 	struct trial trial;
 	struct alert alert;
@@ -603,7 +603,7 @@ Test(explain, how_many_samples_would_prove_it)
 }
 
 /* For a share that must not be small, the sentence counts the other samples. */
-Test(explain, a_share_below_counts_what_it_is_not)
+Test(explain, a_share_below_counts_the_other_samples)
 {
 	_cleanup_free_ char *found = NULL;
 	struct trial trial;

@@ -75,7 +75,7 @@ static void expect_sentence(const struct alert *alert, const char *expected, boo
 	explain_free(sentences);
 }
 
-Test(explain_derived, cores_lost_of_a_service)
+Test(explain_derived, cores_lost_of_a_service_are_explained)
 {
 	struct alert alert = alert_of("cores-lost", 2, 1.5, 3.0412, 3.2, 3.3678);
 
@@ -143,7 +143,7 @@ Test(explain_derived, neighbours_may_be_the_cause_of_latency_and_of_waiting)
 	}
 }
 
-Test(explain_derived, wait_without_loads)
+Test(explain_derived, wait_without_loads_is_explained)
 {
 	struct alert alert = alert_of("wait", 0.4, 0.3, 0.38123, 0.41, 0.44567);
 
@@ -160,7 +160,7 @@ Test(explain_derived, wait_without_loads)
 			NULL});
 }
 
-Test(explain_derived, cycles_per_instruction)
+Test(explain_derived, cycles_per_instruction_are_explained)
 {
 	struct alert alert = alert_of("cpi", 2, 1.5, 2.214, 2.314, 2.4139);
 
@@ -174,7 +174,7 @@ Test(explain_derived, cycles_per_instruction)
 			NULL});
 }
 
-Test(explain_derived, traffic_and_what_it_leaves_out)
+Test(explain_derived, traffic_is_explained_with_its_omissions)
 {
 	struct alert alert = alert_of("traffic", 5e9, 4e9, 4.96e9, 5.2e9, 5.44e9);
 
@@ -189,7 +189,7 @@ Test(explain_derived, traffic_and_what_it_leaves_out)
 			"a breach is proven when the lower bound, now 4.96 GB/s, is at least 5 GB/s", NULL});
 }
 
-Test(explain_derived, ratios)
+Test(explain_derived, ratios_of_derived_metrics_are_explained)
 {
 	struct alert alert = alert_of("ratio:wait", 1.5, 1.2, 1.25, 1.4, 1.6);
 
@@ -205,7 +205,7 @@ Test(explain_derived, ratios)
 		true);
 }
 
-Test(explain_derived, why_it_is_unknown)
+Test(explain_derived, unknown_derived_metrics_have_a_reason)
 {
 	struct alert alert = alert_of("cores-lost", 2, 1.5, 0, 0, INFINITY);
 
@@ -241,7 +241,7 @@ Test(explain_derived, why_it_is_unknown)
 }
 
 /* A rate can only be higher with missing samples. A quotient can be lower, too. */
-Test(explain_derived, cgroups_without_slots)
+Test(explain_derived, cgroups_without_slots_are_counted)
 {
 	struct alert alert = alert_of("traffic", 5e9, 4e9, 4.96e9, 5.2e9, 5.44e9);
 
@@ -258,7 +258,7 @@ Test(explain_derived, cgroups_without_slots)
 		true);
 }
 
-Test(explain_derived, quantities)
+Test(explain_derived, quantities_have_units)
 {
 	static const struct {
 		const char *metric;

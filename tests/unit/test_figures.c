@@ -60,7 +60,7 @@ Test(figures, samples_of_a_source_are_those_with_and_without_latency)
 	cr_expect_eq(figures_samples(&figures), 0x100000000ULL + 7);
 }
 
-Test(figures, an_event_without_latency_has_none)
+Test(figures, an_event_without_latency_has_zero_latency_figures)
 {
 	static const struct plain_record record = {.samples[SOURCE_L1] = 2,
 						   .weight[SOURCE_L1] = 20,

@@ -73,7 +73,7 @@ Test(flame, sorted_by_cost_with_parents_first)
 	flame_done(&flame);
 }
 
-Test(flame, what_is_left_out_is_one_node_below_each_parent)
+Test(flame, omitted_nodes_are_one_node_below_each_parent)
 {
 	struct flame flame = tree(some, ARRAY_SIZE(some));
 
@@ -119,7 +119,7 @@ Test(flame, a_large_tree_has_at_most_as_many_nodes_as_wanted)
 	free(nodes);
 }
 
-Test(flame, of_a_profile)
+Test(flame, a_profile_becomes_a_flame_graph)
 {
 	const u64 stack[] = {AT_WORK + 1, AT_MAIN + 1, AT_START + 1};
 	struct zoom_sample sample = world_sample(AT_LOAD_ROW + 0x20, AT_HEAP, 100);
@@ -157,7 +157,7 @@ Test(flame, of_a_profile)
 }
 
 /* Many samples of a near cache can have less latency than a few of a far one. */
-Test(flame, a_source_has_its_own_latency)
+Test(flame, each_source_has_its_own_latency)
 {
 	struct zoom_sample near = world_sample(AT_WORK + 1, AT_HEAP, 10);
 	struct zoom_sample far = world_sample(AT_WORK + 1, AT_HEAP, 900);
@@ -183,7 +183,7 @@ Test(flame, a_source_has_its_own_latency)
 	profile_free(profile);
 }
 
-Test(flame, of_a_profile_without_samples)
+Test(flame, a_profile_without_samples_is_only_the_root)
 {
 	struct world_names world;
 	struct profile *profile;

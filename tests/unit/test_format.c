@@ -38,7 +38,7 @@ static void expect_width(const char *text, size_t width)
 	}
 }
 
-Test(format, top_of_a_replay)
+Test(format, top_of_a_replay_is_formatted)
 {
 	_cleanup_json_ json_object *status = json_status(example_replay());
 	_cleanup_json_ json_object *top = json_top(example_replay());
@@ -63,7 +63,7 @@ Test(format, top_of_a_replay)
 }
 
 /* The names of cgroups come first, and with --full their paths. */
-Test(format, names_or_paths_of_cgroups)
+Test(format, cgroups_are_shown_by_name_or_path)
 {
 	static const struct format_style full = {.full = true};
 	_cleanup_json_ json_object *top = json_top(example_replay());
@@ -143,7 +143,7 @@ Test(format, each_recording_of_a_replay_is_described)
 	cr_expect(strstr(status_text, expected), "%s", status_text);
 }
 
-Test(format, top_of_a_live_machine_on_80_columns)
+Test(format, top_of_a_live_machine_fits_80_columns)
 {
 	struct snapshot *snapshot = example_perf();
 	_cleanup_json_ json_object *status = NULL;
@@ -198,7 +198,7 @@ Test(format, top_cuts_names_at_their_start)
 	cr_expect_not_null(strstr(whole, path), "what is not a terminal gets whole names");
 }
 
-Test(format, bandwidth_of_resctrl_groups)
+Test(format, bandwidth_of_resctrl_groups_is_shown)
 {
 	struct resctrl_rate list[10] = {
 		{.group = "", .known = {true, true}, .rates = {12345678901.0, 4e9}},
@@ -222,7 +222,7 @@ Test(format, bandwidth_of_resctrl_groups)
 	cr_expect_not_null(strstr(text, "and 2 more groups\n"));
 }
 
-Test(format, what_is_absent_is_a_dash)
+Test(format, absent_values_are_a_dash)
 {
 	static const char reply[] =
 		"{\"origin\":\"perf\",\"samples\":{\"seen\":5,\"unattributed\":0,\"lost\":{\"malformed\":0}},"
@@ -243,7 +243,7 @@ Test(format, what_is_absent_is_a_dash)
 		strstr(bar, "/a                 5     -      -      -      - -                -\n"));
 }
 
-Test(format, an_overflow_is_no_number)
+Test(format, an_overflow_is_not_shown_as_a_number)
 {
 	struct snapshot *snapshot = example_perf();
 	struct figures far = {0};
@@ -265,7 +265,7 @@ Test(format, an_overflow_is_no_number)
 	cr_expect_not_null(strstr(shown, "\n    above 1048576        3 100.0%  ###"));
 }
 
-Test(format, cgroup_of_a_replay)
+Test(format, a_cgroup_of_a_replay_is_formatted)
 {
 	_cleanup_json_ json_object *status = json_status(example_replay());
 	_cleanup_json_ json_object *cgroup = json_cgroup(example_replay(), 0);
@@ -319,7 +319,7 @@ static json_object *parsed(const char *text)
 	"},\"p99\":{\"value\":500.1,\"low\":448,\"high\":512" p99                                                      \
 	"}},\"sources\":{\"l3\":{\"samples\":250,\"latency_sum\":50000" l3 "}}}}}"
 
-Test(format, bounds_of_a_window)
+Test(format, a_window_has_bounds)
 {
 	_cleanup_json_ json_object *even =
 		parsed(BOUNDED(",\"bounds\":{\"low\":88,\"high\":112,\"worth\":1000}",
@@ -358,7 +358,7 @@ Test(format, bounds_of_a_window)
 }
 
 /* On AMD, a load that hit L1 has a source and no latency. */
-Test(format, latencies_of_some_samples_alone)
+Test(format, latencies_of_only_some_samples_are_marked)
 {
 	struct snapshot *snapshot = example_replay();
 	struct figures *figures = (struct figures *)snapshot->cgroups[0].figures[0];
@@ -404,7 +404,7 @@ Test(format, a_wide_histogram_is_in_octaves)
 	cr_expect_null(strstr(text, "257"));
 }
 
-Test(format, trend_and_quiet_windows)
+Test(format, trends_show_quiet_windows)
 {
 	struct snapshot *snapshot = example_perf();
 	struct figures slower = {0};
@@ -433,7 +433,7 @@ Test(format, trend_and_quiet_windows)
 	cr_expect_not_null(strstr(nothing, "Samples: none in this time\n"));
 }
 
-Test(format, trend_of_the_past_is_not_of_the_last_seconds)
+Test(format, a_trend_of_the_past_is_not_called_recent)
 {
 	struct snapshot *snapshot = example_perf();
 	_cleanup_json_ json_object *cgroup = json_cgroup(snapshot, 1);
@@ -454,7 +454,7 @@ Test(format, trend_of_the_past_is_not_of_the_last_seconds)
 }
 
 /* Everything that is printed about a model says that it is one. */
-Test(format, a_model_is_no_measurement)
+Test(format, everything_about_a_model_says_that_it_is_one)
 {
 	struct snapshot *snapshot = example_perf();
 	_cleanup_json_ json_object *status = NULL;
@@ -476,7 +476,7 @@ Test(format, a_model_is_no_measurement)
 	}
 }
 
-Test(format, status_of_a_live_machine)
+Test(format, the_status_of_a_live_machine_is_formatted)
 {
 	struct snapshot *snapshot = example_perf();
 	_cleanup_json_ json_object *status = json_status(snapshot);
@@ -511,7 +511,7 @@ Test(format, status_of_a_live_machine)
 		"       Note: cpu_atom: no counter was free on CPU 4\n");
 }
 
-Test(format, cgroups_that_have_a_slot_by_now_are_past)
+Test(format, cgroups_that_got_a_slot_later_are_shown_as_past)
 {
 	struct snapshot *snapshot = example_perf();
 	_cleanup_json_ json_object *status = NULL;
@@ -539,7 +539,7 @@ static struct snapshot *perf_without_slots(void)
 	return snapshot;
 }
 
-Test(format, status_and_top_tell_of_cgroups_without_a_slot)
+Test(format, status_and_top_show_cgroups_without_a_slot)
 {
 	_cleanup_json_ json_object *status = json_status(perf_without_slots());
 	_cleanup_json_ json_object *top = json_top(perf_without_slots());
@@ -605,7 +605,7 @@ Test(format, a_sum_says_how_many_of_its_cgroups_are_missing)
 	cr_expect_null(strstr(itself, "No slot: 1"), "%s", itself);
 }
 
-Test(format, watched_items_are_one_line)
+Test(format, a_watched_item_is_one_line)
 {
 	static const char item[] =
 		"{\"time\":\"2026-11-21T06:00:00Z\",\"event\":\"born\",\"text\":\"/a\\nb\"}";
@@ -631,7 +631,7 @@ Test(format, watched_items_have_names)
 }
 
 /* A reply of any shape is formatted without an error, even if the daemon is broken. */
-Test(format, replies_of_any_shape)
+Test(format, replies_of_any_shape_are_formatted_safely)
 {
 	static const char *const replies[] = {
 		"{}",
@@ -683,7 +683,7 @@ Test(format, words_are_never_split_and_long_ones_stay_whole)
 }
 
 /* The table of each event has columns only for the values that the event measures. */
-Test(format, top_of_several_events)
+Test(format, top_has_a_table_for_each_event)
 {
 	struct snapshot *snapshot = example_several();
 	_cleanup_json_ json_object *status = json_status(snapshot);
@@ -720,7 +720,7 @@ Test(format, top_of_several_events)
 }
 
 /* Translation, locks and snoops are not measured for Haswell's stores: they must not be shown as 0. */
-Test(format, stores_that_tell_only_the_first_level)
+Test(format, stores_that_only_know_the_l1_result_are_formatted)
 {
 	struct snapshot *snapshot = example_several();
 	_cleanup_json_ json_object *status = NULL;
@@ -765,7 +765,7 @@ Test(format, an_event_without_a_sample_is_one_line)
 					"      Event: instructions"));
 }
 
-Test(format, status_names_turns_pauses_and_what_was_filtered)
+Test(format, status_shows_multiplexing_pauses_and_filtered_samples)
 {
 	struct snapshot *snapshot = example_several();
 	_cleanup_json_ json_object *status = NULL;
@@ -799,7 +799,7 @@ Test(format, status_names_turns_pauses_and_what_was_filtered)
 	cr_expect_not_null(strstr(open_end, "\n     Paused: until `pebsctl resume`; all counters are free"));
 }
 
-Test(format, show_marks_guests_and_holds_accesses_against_instructions)
+Test(format, show_marks_guests_and_relates_accesses_to_instructions)
 {
 	struct snapshot *snapshot = example_several();
 	_cleanup_json_ json_object *status = NULL;
@@ -822,7 +822,7 @@ Test(format, show_marks_guests_and_holds_accesses_against_instructions)
 		"%s", text);
 }
 
-Test(format, status_tells_of_the_opener)
+Test(format, status_shows_the_opener)
 {
 	struct snapshot *snapshot = example_perf();
 	_cleanup_json_ json_object *by_opener = NULL;
@@ -877,7 +877,7 @@ Test(format, status_names_the_other_users_of_the_counters)
 	cr_expect_null(strstr(without, "Counters"), "%s", without);
 }
 
-Test(format, status_tells_which_caches_stripes_are_of)
+Test(format, status_shows_the_caches_of_stripes)
 {
 	struct snapshot *snapshot = example_perf();
 	_cleanup_json_ json_object *status = NULL;
@@ -914,7 +914,7 @@ static void expect_start(const char *text, const char *expected)
 	cr_expect_str_eq(start, expected);
 }
 
-Test(format, top_says_what_waiting_costs)
+Test(format, top_shows_the_cost_of_waiting)
 {
 	struct snapshot *snapshot = example_counts();
 	_cleanup_json_ json_object *status = json_status(snapshot);
@@ -949,7 +949,7 @@ Test(format, top_says_what_waiting_costs)
 			 "? too few samples for this quantile\n");
 }
 
-Test(format, narrow_top_has_waiting_only_in_a_table_of_its_own)
+Test(format, narrow_top_has_waiting_in_a_separate_table)
 {
 	struct snapshot *snapshot = example_counts();
 	_cleanup_json_ json_object *status = json_status(snapshot);
@@ -1007,7 +1007,7 @@ Test(format, top_marks_figures_of_waiting_with_wide_bounds)
 		"%s", marked);
 }
 
-Test(format, show_says_what_waiting_costs_and_what_it_leaves_out)
+Test(format, show_has_the_cost_of_waiting_and_its_omissions)
 {
 	struct snapshot *snapshot = example_counts();
 	_cleanup_json_ json_object *status = json_status(snapshot);
@@ -1072,7 +1072,7 @@ Test(format, split_of_waiting_adds_up_weighted_latency)
 	expect_start(from_line(text, "  By source:"), "  By source: L3 75.0%, local DRAM 25.0%; an estimate");
 }
 
-Test(format, status_has_counts_as_other_events_and_one_line_of_totals)
+Test(format, status_lists_counts_as_events_with_one_line_of_totals)
 {
 	struct snapshot *snapshot = example_counts();
 	_cleanup_json_ json_object *status = json_status(snapshot);
@@ -1098,7 +1098,7 @@ Test(format, status_has_counts_as_other_events_and_one_line_of_totals)
 	cr_expect_not_null(strstr(whole, "traffic 1.98 GB/s\n"), "since the start");
 }
 
-Test(format, each_kind_of_count_says_what_it_counts)
+Test(format, each_kind_of_count_is_described)
 {
 	static const struct {
 		const char *role, *counts, *words;

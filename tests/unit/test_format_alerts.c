@@ -50,7 +50,7 @@ static char *text_of(const char *rules, const char *alerts, const struct format_
 	return FORMATTED(format_alerts(out, described, reply, NOW, style));
 }
 
-Test(format_alerts, what_fires_comes_first_on_80_columns)
+Test(format_alerts, firing_alerts_come_first_and_fit_80_columns)
 {
 	_cleanup_free_ char *text = text_of(RULES, REPLY(RESOLVED "," PENDING "," FIRING "," HELD), &narrow);
 
@@ -86,7 +86,7 @@ Test(format_alerts, what_fires_comes_first_on_80_columns)
 	"\"worst\":1453,\"above\":896,\"since\":\"2026-11-21T06:30:00Z\",\"fired\":"                  \
 	"\"2026-11-21T06:28:20Z\",\"resolved\":\"2026-11-21T06:30:00Z\",\"end\":\"clear\"}"
 
-Test(format_alerts, a_resolved_one_has_its_start_length_and_worst_value)
+Test(format_alerts, a_resolved_alert_has_its_start_length_and_worst_value)
 {
 	_cleanup_free_ char *text = text_of(NULL, REPLY(LASTED), &narrow);
 
@@ -99,7 +99,7 @@ Test(format_alerts, a_resolved_one_has_its_start_length_and_worst_value)
 }
 
 /* An empty list of a time in which pebsd did not run does not say that nothing fired. */
-Test(format_alerts, no_alert_in_a_gap_is_not_known)
+Test(format_alerts, in_a_gap_alerts_are_unknown)
 {
 #define IN_GAP(taken)                                                                \
 	"{\"origin\":\"perf\",\"since\":\"2026-11-21T06:00:00Z\",\"taken\":\"" taken \
@@ -125,7 +125,7 @@ Test(format_alerts, ages_of_the_past_are_those_at_its_end)
 	formatted_expect_fit(text, 80);
 }
 
-Test(format_alerts, one_row_each_where_there_is_room)
+Test(format_alerts, on_a_wide_terminal_each_alert_is_one_row)
 {
 	static const struct format_style screen = {.width = 170};
 	_cleanup_free_ char *text = text_of(RULES, REPLY(RESOLVED "," PENDING "," FIRING "," HELD), &wide);
@@ -161,7 +161,7 @@ Test(format_alerts, one_row_each_where_there_is_room)
 	formatted_expect(cut, "cri-containerd-77ab01f2c3d4e5f6.scope\n");
 }
 
-Test(format_alerts, no_alert_is_no_proof_that_all_is_well)
+Test(format_alerts, without_alerts_unknown_cgroups_are_mentioned)
 {
 	_cleanup_free_ char *none = text_of("{\"rules\":[]}", REPLY(""), &narrow);
 	_cleanup_free_ char *unknown = text_of(RULES, REPLY(""), &narrow);
@@ -201,7 +201,7 @@ Test(format_alerts, missing_samples_of_a_subtree_are_noted)
 }
 
 /* A missing number or name is shown as a dash. A missing metric is left out. */
-Test(format_alerts, what_is_absent_is_a_dash)
+Test(format_alerts, absent_values_are_a_dash)
 {
 	_cleanup_free_ char *text =
 		text_of(NULL, REPLY("{\"state\":\"firing\",\"unit\":\"cycles\"}"), &narrow);
@@ -209,7 +209,7 @@ Test(format_alerts, what_is_absent_is_a_dash)
 	formatted_expect(text, "\nfiring   -     -  -       -\n  -  (-)  -\n");
 }
 
-Test(format_alerts, an_hour_of_resolved_ones_does_not_hide_what_fires)
+Test(format_alerts, many_resolved_alerts_do_not_hide_firing_ones)
 {
 	_cleanup_json_ json_object *reply = formatted_from(REPLY(RESOLVED));
 	json_object *list = json_get_array(reply, "alerts");
@@ -232,7 +232,7 @@ Test(format_alerts, an_hour_of_resolved_ones_does_not_hide_what_fires)
 	cr_expect_eq(shown, 1000, "%zu", shown);
 }
 
-Test(format_alerts, a_thousand_that_fire_are_all_shown)
+Test(format_alerts, a_thousand_firing_alerts_are_all_shown)
 {
 	_cleanup_json_ json_object *reply = formatted_from(REPLY(FIRING));
 	json_object *list = json_get_array(reply, "alerts");
@@ -248,7 +248,7 @@ Test(format_alerts, a_thousand_that_fire_are_all_shown)
 }
 
 /* Users pass the rule's name to `explain`, so it must not be cut. */
-Test(format_alerts, names_stay_whole_on_any_width)
+Test(format_alerts, names_are_never_cut)
 {
 	static const char name[] = "a-rule-whose-name-is-as-long-as-names-of-rules-may-be-at-most-63";
 	static const size_t widths[] = {40, 80, 139, 140, 200};
@@ -270,7 +270,7 @@ Test(format_alerts, names_stay_whole_on_any_width)
 	}
 }
 
-Test(format_alerts, replies_of_any_shape)
+Test(format_alerts, replies_of_any_shape_are_formatted_safely)
 {
 	static const char *const replies[] = {
 		"{}",

@@ -40,7 +40,7 @@ static char *text_of(const char *reply, const struct format_style *style)
 	return FORMATTED(format_explain(out, explained, NULL, NULL, NOW, style));
 }
 
-Test(format_explain, each_event_on_80_columns)
+Test(format_explain, each_event_is_explained_on_80_columns)
 {
 	_cleanup_free_ char *text = text_of(REPLY(FIRING "," HELD), &narrow);
 
@@ -68,7 +68,7 @@ Test(format_explain, each_event_on_80_columns)
 	formatted_expect_fit(text, 80);
 }
 
-Test(format_explain, a_latency_has_its_time)
+Test(format_explain, a_latency_is_also_shown_as_time)
 {
 	_cleanup_json_ json_object *explained = formatted_from(REPLY(FIRING));
 	json_object *alert = json_object_array_get_idx(json_get_array(explained, "judged"), 0);
@@ -82,7 +82,7 @@ Test(format_explain, a_latency_has_its_time)
 }
 
 /* The numbers replace the missing sentences. */
-Test(format_explain, without_sentences_the_numbers_are_told)
+Test(format_explain, without_sentences_the_numbers_are_shown)
 {
 	_cleanup_json_ json_object *explained = formatted_from(REPLY(HELD "," FIRING));
 	json_object *judged = json_get_array(explained, "judged");
@@ -182,7 +182,7 @@ Test(format_explain, an_event_is_named_if_there_are_several)
 	cr_expect_not(format_explain_waits(explained));
 }
 
-Test(format_explain, nothing_sampled_yet)
+Test(format_explain, an_explanation_without_samples_says_so)
 {
 	_cleanup_free_ char *text = text_of(REPLY(""), &narrow);
 
@@ -209,7 +209,7 @@ static void expect_scale(const char *numbers, const char *expected)
  * The picture agrees with the decision: [=o=] entirely in the ! zone is a breach, and entirely in the . zone
  * is clear.
  */
-Test(format_explain, the_scale_shows_what_is_proven)
+Test(format_explain, the_scale_agrees_with_the_verdict)
 {
 	expect_scale("\"above\":100,\"clear\":50,\"value\":150,\"low\":110,\"high\":160",
 		     "     Limits: ..-------!!!!!!!!!!!!\n"
@@ -266,7 +266,7 @@ Test(format_explain, an_unknown_value_is_not_0)
 	formatted_expect_not(text, "Samples");
 }
 
-Test(format_explain, replies_of_any_shape)
+Test(format_explain, replies_of_any_shape_are_formatted_safely)
 {
 	static const char *const replies[] = {
 		"{}",
@@ -317,7 +317,7 @@ Test(format_explain, samples_that_came_in_bursts_are_worth_fewer)
 }
 
 /* The rule of a past alert is unknown, and ages are counted up to that time. */
-Test(format_explain, the_past)
+Test(format_explain, an_explanation_of_the_past_says_so)
 {
 	char *past = text_of(
 		"{\"origin\":\"perf\",\"taken\":\"2026-11-21T06:48:05Z\",\"unlisted\":2,\"judged\":[" FIRING
@@ -343,7 +343,7 @@ Test(format_explain, the_past)
 }
 
 /* Sentences of a verdict that is older do not say it. */
-Test(format_explain, an_alert_of_which_nothing_is_stored_any_more)
+Test(format_explain, an_alert_that_is_not_stored_any_more_is_explained_as_such)
 {
 	_cleanup_free_ char *gap = text_of(
 		REPLY("{\"state\":\"unknown\",\"held\":\"firing\",\"unknown\":\"gap\",\"sentences\":[\"it fires\"]}"),
@@ -360,7 +360,7 @@ Test(format_explain, an_alert_of_which_nothing_is_stored_any_more)
 }
 
 /* Nobody knows whether the rule had an alert. */
-Test(format_explain, a_gap_of_the_past)
+Test(format_explain, an_explanation_in_a_gap_says_so)
 {
 	_cleanup_json_ json_object *reply = json_tokener_parse(
 		"{\"origin\":\"perf\",\"taken\":\"2026-11-21T06:48:05Z\",\"unlisted\":0,\"judged\":[],\"gaps\":[{\"since\":\"2026-11-21T06:40:00Z\",\"until\":\"2026-11-21T06:48:05Z\"}]}");

@@ -31,7 +31,7 @@ static char *text_of(const char *reply, const struct format_style *style)
 	return FORMATTED(format_neighbours(out, neighbours, style));
 }
 
-Test(format_neighbours, who_is_named_can_be_found_again_on_80_columns)
+Test(format_neighbours, on_80_columns_a_named_neighbour_has_its_whole_name)
 {
 	_cleanup_free_ char *text =
 		text_of(REPLY("named", "\"nodes_known\":true,\"apart\":12,", CULPRIT "," BYSTANDER), &narrow);
@@ -58,7 +58,7 @@ Test(format_neighbours, who_is_named_can_be_found_again_on_80_columns)
 	formatted_expect_fit(text, 80);
 }
 
-Test(format_neighbours, whole_names_where_there_is_room)
+Test(format_neighbours, on_a_wide_terminal_names_are_whole)
 {
 	_cleanup_free_ char *text = text_of(REPLY("named", "", BYSTANDER "," CULPRIT), &wide);
 
@@ -73,7 +73,7 @@ static void expect_verdict(const char *reply, const char *expected)
 	formatted_expect(text, expected);
 }
 
-Test(format_neighbours, each_verdict_says_why_nobody_is_named)
+Test(format_neighbours, each_verdict_says_why_no_neighbour_is_named)
 {
 	expect_verdict(REPLY("self", "", ""),
 		       "Verdict: none named: the cgroup's own traffic explains its latency (strength 0.12)");
@@ -120,7 +120,7 @@ Test(format_neighbours, candidates_that_are_not_listed_are_counted)
 	formatted_expect(thin, " Candidates: 5 cgroups with traffic\n");
 }
 
-Test(format_neighbours, one_of_a_kind_is_singular)
+Test(format_neighbours, a_count_of_one_is_singular)
 {
 	_cleanup_free_ char *text = text_of("{\"event\":\"loads\",\"bin_s\":5,\"window_s\":300,\"bins\":1,"
 					    "\"verdict\":\"thin\",\"apart\":1,\"beyond\":1}",
@@ -141,7 +141,7 @@ Test(format_neighbours, one_of_a_kind_is_singular)
 	formatted_expect(rest, "\n1 weaker cgroup, not named, is not shown; --json lists all\n");
 }
 
-Test(format_neighbours, the_named_are_shown_however_many_there_are)
+Test(format_neighbours, all_named_neighbours_are_shown)
 {
 	_cleanup_json_ json_object *reply = formatted_from(REPLY("named", "", BYSTANDER));
 	_cleanup_json_ json_object *culprit = formatted_from(CULPRIT);
@@ -157,7 +157,7 @@ Test(format_neighbours, the_named_are_shown_however_many_there_are)
 	formatted_expect(text, "\n10 weaker cgroups, none of them named, are not shown; --json lists all\n");
 }
 
-Test(format_neighbours, replies_of_any_shape)
+Test(format_neighbours, replies_of_any_shape_are_formatted_safely)
 {
 	static const char *const replies[] = {
 		"[]",

@@ -143,7 +143,7 @@ Test(format_past, status_says_how_far_the_history_reaches)
 																																																				  "\"notes\":[\"stores is not compared: one side has another latency threshold (ldlat)\"]}"
 
 /* Bounds are rounded outwards: 11.09 to 25.51 % becomes 11 to 26 %. */
-Test(format_past, comparison_on_80_columns)
+Test(format_past, a_comparison_fits_80_columns)
 {
 	_cleanup_json_ json_object *reply = formatted_from(COMPARED);
 	_cleanup_free_ char *text = FORMATTED(format_compare(out, reply, &narrow));
@@ -212,7 +212,7 @@ Test(format_past, large_differences_are_multiples_without_a_unit)
 		   "     +49900%  +35000% to x20.1M\n");
 }
 
-Test(format_past, what_is_0_on_both_sides_was_measured)
+Test(format_past, zero_on_both_sides_is_shown_as_measured)
 {
 	expect_row(FIGURE("0", "0", ",\"verdict\":\"no_value\""), "           -  0 on both sides\n");
 	expect_row("{\"a\":0,\"verdict\":\"no_value\"}", "           -  not measured on both\n");

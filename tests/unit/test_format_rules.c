@@ -37,7 +37,7 @@ static char *text_of(const char *reply, const struct format_style *style)
 }
 
 /* The rule has `above = 346ns` and `clear = 269ns`. */
-Test(format_rules, a_rule_with_times_has_them_beside_the_cycles)
+Test(format_rules, limits_given_as_times_are_shown_next_to_the_cycles)
 {
 	_cleanup_json_ json_object *rules = formatted_from(REPLY(DATABASE));
 	_cleanup_free_ char *text = NULL;
@@ -52,7 +52,7 @@ Test(format_rules, a_rule_with_times_has_them_beside_the_cycles)
 }
 
 /* A metric with two events implies them, so only its name is printed. */
-Test(format_rules, a_metric_with_two_events)
+Test(format_rules, a_metric_with_two_events_shows_both)
 {
 	_cleanup_free_ char *text = text_of(
 		REPLY("{\"rule\":\"lost\",\"cgroup\":[\"/**\"],\"event\":\"stalls\",\"second_event\":\"cycles\",\"metric\":\"cores-lost\",\"unit\":\"cores\",\"above\":2,\"clear\":1.5,\"window_s\":30,\"for_s\":300}"),
@@ -64,7 +64,7 @@ Test(format_rules, a_metric_with_two_events)
 	cr_expect_not_null(strstr(text, "     Clears: 1.5 cores or less\n"), "%s", text);
 }
 
-Test(format_rules, a_rule_on_events_that_are_not_sampled)
+Test(format_rules, a_rule_on_unsampled_events_says_so)
 {
 	_cleanup_free_ char *text = text_of(
 		REPLY("{\"rule\":\"lost\",\"cgroup\":[\"/**\"],\"event\":\"stalls\",\"second_event\":\"cycles\",\"metric\":\"cores-lost\",\"unit\":\"cores\",\"above\":2,\"clear\":1.5,\"window_s\":30,\"for_s\":300,\"not_sampled\":[\"cycles\",\"stalls\"],\"cgroups\":{\"pending\":0,\"firing\":0}}"),
@@ -78,7 +78,7 @@ Test(format_rules, a_rule_on_events_that_are_not_sampled)
 	cr_expect_null(strstr(text, "Matches"), "%s", text);
 }
 
-Test(format_rules, on_80_columns)
+Test(format_rules, rules_fit_80_columns)
 {
 	_cleanup_free_ char *text = text_of(REPLY(DATABASE "," STORM), &narrow);
 
@@ -111,7 +111,7 @@ Test(format_rules, on_80_columns)
 	formatted_expect_fit(text, 80);
 }
 
-Test(format_rules, a_ratio_names_its_baseline_and_what_is_not_said_is_a_dash)
+Test(format_rules, a_ratio_names_its_baseline_and_absent_values_are_a_dash)
 {
 	_cleanup_free_ char *text = text_of(REPLY(RATIO), &wide);
 
@@ -126,7 +126,7 @@ Test(format_rules, a_ratio_names_its_baseline_and_what_is_not_said_is_a_dash)
 	formatted_expect_not(text, "Matches");
 }
 
-Test(format_rules, without_rules_it_is_told_how_to_have_one)
+Test(format_rules, without_rules_the_text_says_how_to_configure_one)
 {
 	_cleanup_free_ char *text = text_of(REPLY(""), &narrow);
 	_cleanup_free_ char *unknown = text_of("{\"origin\":\"perf\"}", &narrow);
@@ -140,7 +140,7 @@ Test(format_rules, without_rules_it_is_told_how_to_have_one)
 			 "      Rules: none: rules are not applied to recordings that are served; `pebsd\n");
 }
 
-Test(format_rules, subtrees_that_are_judged_in_part)
+Test(format_rules, subtrees_that_are_judged_in_part_are_marked)
 {
 	_cleanup_free_ char *text =
 		text_of(REPLY("{\"rule\":\"a\",\"cgroups\":{\"firing\":12,\"partial\":2,"
@@ -183,7 +183,7 @@ Test(format_rules, long_names_stay_whole)
 		"-63\n                                    12       0        0        0       0       0\n");
 }
 
-Test(format_rules, replies_of_any_shape)
+Test(format_rules, replies_of_any_shape_are_formatted_safely)
 {
 	static const char *const replies[] = {
 		"{}",

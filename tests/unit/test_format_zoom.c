@@ -38,7 +38,7 @@ static json_object *report_with(const char *key, const char *value)
 	return report;
 }
 
-Test(format_zoom, on_80_columns)
+Test(format_zoom, a_zoom_fits_80_columns)
 {
 	_cleanup_json_ json_object *report = report_with("events", "[\"loads\",\"stores\"]");
 	_cleanup_free_ char *text = FORMATTED(format_zoom(out, report, NOW, &narrow));
@@ -93,7 +93,7 @@ Test(format_zoom, stores_that_were_not_sampled_are_not_0)
 	formatted_expect_not(of_private, "ON CPUS");
 }
 
-Test(format_zoom, on_any_width)
+Test(format_zoom, a_zoom_is_formatted_on_any_width)
 {
 	_cleanup_json_ json_object *report = report_with(NULL, NULL);
 	_cleanup_json_ json_object *hot = formatted_from(example_hot);
@@ -108,7 +108,7 @@ Test(format_zoom, on_any_width)
 	}
 }
 
-Test(format_zoom, where_the_terminal_has_no_end_all_is_whole)
+Test(format_zoom, without_a_terminal_nothing_is_cut)
 {
 	_cleanup_json_ json_object *report = report_with(NULL, NULL);
 	_cleanup_free_ char *text = FORMATTED(format_zoom(out, report, NOW, &wide));
@@ -120,7 +120,7 @@ Test(format_zoom, where_the_terminal_has_no_end_all_is_whole)
 }
 
 /* Without latency, shares are of samples, and no latency is shown. */
-Test(format_zoom, an_event_without_latency)
+Test(format_zoom, a_zoom_of_an_event_without_latency_has_no_latencies)
 {
 	_cleanup_json_ json_object *report = report_with("latency", "false");
 	_cleanup_free_ char *text = NULL;
@@ -132,7 +132,7 @@ Test(format_zoom, an_event_without_latency)
 	formatted_expect_not(text, "LAT%");
 }
 
-Test(format_zoom, what_was_not_all_that_was_asked_for)
+Test(format_zoom, an_incomplete_zoom_says_what_is_missing)
 {
 	_cleanup_json_ json_object *running = report_with("state", "\"running\"");
 	_cleanup_json_ json_object *ended = report_with("ran_s", "12.2");
@@ -150,7 +150,7 @@ Test(format_zoom, what_was_not_all_that_was_asked_for)
 	formatted_expect_not(empty_text, "FUNCTION");
 }
 
-Test(format_zoom, items_that_the_reply_has_no_room_for_are_counted)
+Test(format_zoom, items_beyond_the_reply_are_counted)
 {
 	_cleanup_json_ json_object *zoom = formatted_from(example_zoom_report),
 				   *hot = formatted_from(example_hot);
@@ -176,7 +176,7 @@ Test(format_zoom, items_that_the_reply_has_no_room_for_are_counted)
 }
 
 /* Any reply is formatted, and a number that is missing in the reply is not shown. */
-Test(format_zoom, replies_that_are_no_zoom)
+Test(format_zoom, replies_of_any_shape_are_formatted_safely)
 {
 	static const char *const replies[] = {
 		"{}",
@@ -200,7 +200,7 @@ Test(format_zoom, replies_that_are_no_zoom)
 	}
 }
 
-Test(format_zoom, hot_places_with_their_bounds)
+Test(format_zoom, hot_places_have_bounds)
 {
 	_cleanup_json_ json_object *hot = formatted_from(example_hot);
 	_cleanup_free_ char *text = FORMATTED(format_hot(out, NULL, hot, &narrow));
@@ -218,7 +218,7 @@ Test(format_zoom, hot_places_with_their_bounds)
 }
 
 /* Instructions have no latency, so shares are of samples. Control characters in names are made visible. */
-Test(format_zoom, hot_places_of_an_event_without_latency)
+Test(format_zoom, hot_places_of_an_event_without_latency_count_samples)
 {
 	_cleanup_json_ json_object *status = json_status(example_several());
 	_cleanup_json_ json_object *hot = formatted_from(
@@ -244,7 +244,7 @@ Test(format_zoom, hot_places_of_an_event_without_latency)
 	formatted_expect_not(text, "CACHE LINE");
 }
 
-Test(format_zoom, hot_places_that_are_all_there_are)
+Test(format_zoom, a_complete_list_of_hot_places_says_so)
 {
 	_cleanup_json_ json_object *status = json_status(example_several());
 	_cleanup_json_ json_object *hot =
@@ -259,7 +259,7 @@ Test(format_zoom, hot_places_that_are_all_there_are)
 	formatted_expect_not(text, "not shown");
 }
 
-Test(format_zoom, hot_lines_on_cpus_that_are_not_known)
+Test(format_zoom, hot_lines_without_known_cpus_say_so)
 {
 	_cleanup_json_ json_object *hot = formatted_from(
 		"{\"origin\":\"model\",\"cgroup\":\"/batch\",\"chosen\":{\"by\":\"configuration\",\"since\":"
@@ -272,7 +272,7 @@ Test(format_zoom, hot_lines_on_cpus_that_are_not_known)
 	formatted_expect(text, "    12       - 0x7f0000000040\n");
 }
 
-Test(format_zoom, bounds)
+Test(format_zoom, bounds_are_formatted)
 {
 	static const struct {
 		const char *json, *share;
@@ -299,7 +299,7 @@ Test(format_zoom, bounds)
 	}
 }
 
-Test(format_zoom, the_last_line_of_show)
+Test(format_zoom, the_last_line_of_show_names_zooms_and_hot_tables)
 {
 	_cleanup_json_ json_object *zooms = json_object_new_object();
 	_cleanup_json_ json_object *cgroup = formatted_from("{\"cgroup\":\"" EXAMPLE_ZOOM_CGROUP "\"}");
@@ -320,7 +320,7 @@ Test(format_zoom, the_last_line_of_show)
 	cr_expect_str_eq(of_none, "");
 }
 
-Test(format_zoom, the_detail_of_status)
+Test(format_zoom, status_lists_zooms_and_hot_tables)
 {
 	_cleanup_json_ json_object *status = formatted_from(
 		"{\"origin\":\"perf\",\"detail\":{\"zooms_running\":1,\"zooms_held\":3,\"zoom_bytes\":"

@@ -157,7 +157,7 @@ Test(frequency, without_a_common_cpu_or_time_nothing_is_known)
 }
 
 /* From a KVM host. User time includes the guests' time, and nice includes guest_nice. */
-Test(frequency, times_of_cpus_are_read_from_proc_stat)
+Test(frequency, busy_times_of_cpus_are_read_from_proc_stat)
 {
 	static const char text[] = "cpu  1305180 806969 259778 1095957 7890 0 5692 3400 30 3\n"
 				   "cpu0 632845 401734 133656 567769 1966 7 2272 1711 20 2\n"
@@ -176,7 +176,7 @@ Test(frequency, times_of_cpus_are_read_from_proc_stat)
 	cr_expect_eq(times[1].idle, 528188 + 5923 + 1688 + 10 + 1);
 }
 
-Test(frequency, other_texts_are_refused)
+Test(frequency, invalid_texts_are_refused)
 {
 	static const char *const texts[] = {
 		"",

@@ -34,7 +34,7 @@ static void expect_frequency(json_object *object, const char *key, u64 expected)
 	cr_expect_eq(value, expected, "%s is %llu", key, (unsigned long long)value);
 }
 
-Test(frequency_shown, as_json)
+Test(frequency_shown, json_has_the_frequency)
 {
 	_cleanup_json_ json_object *status = json_status(snapshot);
 	json_object *events = json_get_object(status, "events");
@@ -53,7 +53,7 @@ static char *status_text(void)
 	return FORMATTED(format_status(out, status, NULL, &wide));
 }
 
-Test(frequency_shown, in_the_status)
+Test(frequency_shown, the_status_shows_the_frequency)
 {
 	_cleanup_free_ char *text = status_text();
 	_cleanup_free_ char *less = NULL;
@@ -69,7 +69,7 @@ Test(frequency_shown, in_the_status)
 	formatted_expect_not(less, "100 cycles");
 }
 
-Test(frequency_shown, of_a_cgroup)
+Test(frequency_shown, a_cgroup_has_the_frequency)
 {
 	_cleanup_json_ json_object *status = NULL, *cgroup = NULL;
 	_cleanup_free_ char *text = NULL, *less = NULL;

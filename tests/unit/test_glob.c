@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/glob.h"
 
-Test(glob, patterns_of_the_contract)
+Test(glob, patterns_match_as_the_contract_says)
 {
 	cr_expect(glob_match("/**", "/system.slice/nginx.service"));
 	cr_expect(glob_match("/**", "/"));
@@ -22,14 +22,14 @@ Test(glob, patterns_of_the_contract)
 	cr_expect_not(glob_match("/a/**/c", "/a/c"));
 }
 
-Test(glob, one_byte_but_no_slash)
+Test(glob, a_question_mark_matches_one_byte_except_a_slash)
 {
 	cr_expect(glob_match("/a?c", "/abc"));
 	cr_expect_not(glob_match("/a?c", "/a/c"));
 	cr_expect_not(glob_match("/a?c", "/ac"));
 }
 
-Test(glob, nothing_else_is_special)
+Test(glob, other_bytes_are_not_special)
 {
 	cr_expect(glob_match("/system-getty\\x2d1.slice", "/system-getty\\x2d1.slice"));
 	cr_expect_not(glob_match("/[ab]", "/a"));

@@ -51,7 +51,7 @@ Test(govern_inputs, the_busiest_cpu_decides)
 }
 
 /* CPU 1 was stopped for half of the second, so its rate is twice its count. */
-Test(govern_inputs, throttled_time_is_no_time_to_count_in)
+Test(govern_inputs, throttled_time_is_not_counted)
 {
 	now[0].throttled_ns += S / 4;
 	now[0].throttles += 200;
@@ -82,7 +82,7 @@ Test(govern_inputs, throttlings_of_different_cpus_do_not_add_up)
 	cr_expect_eq(input.throttles, 5);
 }
 
-Test(govern_inputs, a_page_without_news_had_no_sample)
+Test(govern_inputs, an_unchanged_page_means_no_sample)
 {
 	now[3] = before[3];
 	take();
@@ -97,7 +97,7 @@ Test(govern_inputs, a_page_without_news_had_no_sample)
 }
 
 /* One sample came in ten seconds, and the page reports it only now. */
-Test(govern_inputs, news_of_many_intervals_are_of_their_time)
+Test(govern_inputs, samples_after_many_intervals_are_divided_by_their_time)
 {
 	for (size_t i = 0; i < 4; i++)
 		now[i] = before[i];
@@ -113,7 +113,7 @@ Test(govern_inputs, news_of_many_intervals_are_of_their_time)
  * The last sample of the previous interval came at its end, and the first sample of this one a moment later.
  * The times of the page alone would give a thousand samples a second.
  */
-Test(govern_inputs, two_samples_that_lie_close_are_no_high_rate)
+Test(govern_inputs, two_close_samples_do_not_make_a_high_rate)
 {
 	for (size_t i = 0; i < 4; i++)
 		now[i] = before[i];
@@ -125,7 +125,7 @@ Test(govern_inputs, two_samples_that_lie_close_are_no_high_rate)
 	cr_expect_float_eq(input.active, 1, 1e-12);
 }
 
-Test(govern_inputs, who_takes_turns_is_taken_for_what_it_counted)
+Test(govern_inputs, a_multiplexed_event_is_scaled_by_its_running_time)
 {
 	now[3].running_ns -= S / 2;
 	take();
@@ -146,7 +146,7 @@ Test(govern_inputs, cpus_that_came_went_or_are_in_error_do_not_count)
 	cr_expect_not(input.known, "paused");
 }
 
-Test(govern_inputs, readings_are_held_together_by_their_cpu)
+Test(govern_inputs, readings_are_matched_by_cpu)
 {
 	const struct cpu_counts came[] = {before[0], before[2]};
 
@@ -162,7 +162,7 @@ Test(govern_inputs, readings_are_held_together_by_their_cpu)
 	cr_expect_not(input.known);
 }
 
-Test(govern_inputs, figures_that_fell_are_none)
+Test(govern_inputs, counts_that_decreased_are_ignored)
 {
 	now[3].count = 1;
 	take();
@@ -170,7 +170,7 @@ Test(govern_inputs, figures_that_fell_are_none)
 	cr_expect_float_eq(input.events_per_second, 3e6, 1e-3);
 }
 
-Test(govern_inputs, bounds_are_the_pmus_and_a_share_of_the_usual)
+Test(govern_inputs, period_bounds_are_the_pmus_and_a_share_of_the_default)
 {
 	struct pmu_opening opening = {.period_min = 1, .period_step = 1};
 
@@ -191,7 +191,7 @@ Test(govern_inputs, bounds_are_the_pmus_and_a_share_of_the_usual)
 	cr_expect_eq(input.period_step, 1);
 }
 
-Test(govern_inputs, where_records_collide_nothing_is_looked_at_closer_than_usual)
+Test(govern_inputs, events_whose_records_collide_keep_at_least_the_default_period)
 {
 	const struct pmu_opening opening = {.period_min = 1, .period_step = 1, .collides = true};
 
@@ -200,7 +200,7 @@ Test(govern_inputs, where_records_collide_nothing_is_looked_at_closer_than_usual
 	cr_expect_eq(input.greatest_period, INT32_MAX);
 }
 
-Test(govern_inputs, a_class_is_what_shares_cpus)
+Test(govern_inputs, events_on_the_same_cpus_are_one_class)
 {
 	struct pmu_opening big = {.has_members = true}, small = {.has_members = true}, all = {0};
 	const struct pmu_opening *hybrid[] = {&small, &big, &small, &big};

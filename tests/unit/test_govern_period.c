@@ -6,7 +6,7 @@
 #include "govern/peak.h"
 #include "govern/period.h"
 
-Test(govern_period, periods_are_the_next_primes)
+Test(govern_period, a_period_is_the_next_prime)
 {
 	static const struct {
 		double wanted;
@@ -34,7 +34,7 @@ Test(govern_period, periods_are_the_next_primes)
 	cr_expect_eq(govern_period(5000, 1000, INT32_MAX, 0), 5003, "a step of 0 is none");
 }
 
-Test(govern_period, or_primes_times_what_the_pmu_steps_by)
+Test(govern_period, with_a_step_a_period_is_a_prime_times_the_step)
 {
 	cr_expect_eq(govern_period(1048320, 144, 134217712, 16), 1048336, "16 times 65521");
 	cr_expect_eq(govern_period(1048336, 144, 134217712, 16), 1048336);
@@ -44,7 +44,7 @@ Test(govern_period, or_primes_times_what_the_pmu_steps_by)
 		     "8388607 is not a prime, and the last");
 }
 
-Test(govern_period, bounds_that_hold_no_prime)
+Test(govern_period, bounds_without_a_prime_are_kept)
 {
 	cr_expect_eq(govern_period(24, 24, 28, 1), 24);
 	cr_expect_eq(govern_period(26, 24, 28, 1), 26);
@@ -54,7 +54,7 @@ Test(govern_period, bounds_that_hold_no_prime)
 	cr_expect_eq(govern_period(7, 50, 10, 1), 50, "the kernel's least before all");
 }
 
-Test(govern_peak, it_is_the_largest_of_the_last_parts)
+Test(govern_peak, the_peak_is_the_largest_of_the_last_parts)
 {
 	struct peak peak = {.part_seconds = 3};
 

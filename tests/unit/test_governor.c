@@ -58,7 +58,7 @@ static void done(struct subject *subject)
 	governor_free(subject->governor);
 }
 
-Test(governor, the_cost_is_the_rate_of_samples_times_what_one_takes)
+Test(governor, the_cost_is_the_rate_times_the_cost_of_a_sample)
 {
 	struct subject subject = subject_new(0, 1);
 
@@ -84,7 +84,7 @@ static void make_sparse_longer(struct subject *subject)
 		.dense_ns = 1000, .dense_per_second = 25600, .sparse_ns = 4000, .sparse_per_second = 100};
 }
 
-Test(governor, the_cost_is_what_a_sample_takes_at_the_present_rate)
+Test(governor, the_cost_of_a_sample_depends_on_the_rate)
 {
 	struct subject subject = subject_new(0, 1);
 
@@ -105,7 +105,7 @@ Test(governor, the_cost_is_what_a_sample_takes_at_the_present_rate)
  * Three quarters of the budget are 3.2 ms a second, enough for 1,600 samples. With the present cost of a
  * sample, the governor would aim at 2,263 samples, and these would take 4.15 ms.
  */
-Test(governor, over_budget_it_backs_off_to_where_fewer_samples_that_take_longer_keep_it)
+Test(governor, over_budget_the_new_period_accounts_for_longer_samples)
 {
 	struct subject subject = subject_new(0.0032 / 0.75, 1);
 
@@ -122,7 +122,7 @@ Test(governor, over_budget_it_backs_off_to_where_fewer_samples_that_take_longer_
 	done(&subject);
 }
 
-Test(governor, under_budget_it_comes_nearer_as_far_as_samples_that_get_shorter_leave_room)
+Test(governor, under_budget_the_new_period_accounts_for_shorter_samples)
 {
 	struct subject subject = subject_new(0.0032 / 0.75, 1);
 
@@ -134,7 +134,7 @@ Test(governor, under_budget_it_comes_nearer_as_far_as_samples_that_get_shorter_l
 	done(&subject);
 }
 
-Test(governor, over_budget_it_backs_off_at_once_to_three_quarters)
+Test(governor, over_budget_the_cost_drops_at_once_to_three_quarters)
 {
 	struct subject subject = subject_new(0.0005, 1);
 
@@ -155,7 +155,7 @@ Test(governor, over_budget_it_backs_off_at_once_to_three_quarters)
  * The busiest of four CPUs had 16 samples. Two thirds over budget may then be chance. If the cost stays that
  * high for five seconds, it is not chance.
  */
-Test(governor, a_little_over_budget_must_be_sure)
+Test(governor, slightly_over_budget_the_mean_of_several_seconds_decides)
 {
 	struct subject subject = subject_new(0.0006, 1);
 
@@ -177,7 +177,7 @@ Test(governor, a_little_over_budget_must_be_sure)
 	done(&subject);
 }
 
-Test(governor, far_below_it_comes_nearer_slowly)
+Test(governor, far_below_budget_the_period_shrinks_slowly)
 {
 	struct subject subject = subject_new(0.005, 1);
 	u64 before = 10007;
@@ -198,7 +198,7 @@ Test(governor, far_below_it_comes_nearer_slowly)
 	done(&subject);
 }
 
-Test(governor, what_is_not_far_below_stays)
+Test(governor, slightly_below_budget_the_period_stays)
 {
 	struct subject subject = subject_new(0.0019, 1); /* 53 % of the budget */
 
@@ -209,7 +209,7 @@ Test(governor, what_is_not_far_below_stays)
 	done(&subject);
 }
 
-Test(governor, an_idle_machine_ends_at_the_least_period)
+Test(governor, an_idle_machine_reaches_the_shortest_period)
 {
 	struct subject subject = subject_new(0.005, 1);
 
@@ -223,7 +223,7 @@ Test(governor, an_idle_machine_ends_at_the_least_period)
 }
 
 /* A large load is remembered for ten minutes, and then forgotten. */
-Test(governor, what_a_load_of_late_would_cost_is_kept_in_bounds_while_the_machine_idles)
+Test(governor, an_idle_machine_keeps_to_the_budget_of_the_recent_load)
 {
 	struct subject subject = subject_new(0.005, 1);
 
@@ -265,7 +265,7 @@ Test(governor, an_event_that_every_sample_stops_keeps_its_period)
 }
 
 /* On older kernels, with that limit, any two samples in one tick stop the event. */
-Test(governor, throttlings_by_chance_leave_the_period_alone)
+Test(governor, occasional_throttling_does_not_change_the_period)
 {
 	struct subject subject = subject_new(0.0015, 1);
 
@@ -282,7 +282,7 @@ Test(governor, throttlings_by_chance_leave_the_period_alone)
  * A single throttling for three fifths of the time may be chance. Fifty are not, and neither is one in each
  * of five seconds.
  */
-Test(governor, few_throttlings_must_be_sure)
+Test(governor, few_throttlings_do_not_change_the_period)
 {
 	struct subject subject = subject_new(0.0015, 1);
 
@@ -313,7 +313,7 @@ Test(governor, few_throttlings_must_be_sure)
  * 1000 samples a second exceed three quarters of the limit, 1250, by a little. Five seconds are needed to be
  * sure.
  */
-Test(governor, a_rate_near_the_limit_is_too_much_however_little_is_throttled)
+Test(governor, a_rate_near_the_limit_doubles_the_period_even_if_rarely_throttled)
 {
 	struct subject subject = subject_new(0.005, 1);
 
@@ -358,7 +358,7 @@ static void expect_note(const struct subject *subject, u64 max_rate, const char 
 	free(note);
 }
 
-Test(governor, what_the_kernel_demanded_is_not_undone_for_ten_minutes_and_then_slowly)
+Test(governor, a_demanded_period_shrinks_slowly_after_ten_minutes)
 {
 	struct subject subject = subject_new(0.005, 1);
 	u64 before;
@@ -390,7 +390,7 @@ Test(governor, what_the_kernel_demanded_is_not_undone_for_ten_minutes_and_then_s
  * The budget allows 500 samples a second, and 250,000 were expected. The demanded period still leaves an
  * eighth of the samples that the governor aims at.
  */
-Test(governor, what_the_kernel_demanded_leaves_an_eighth_of_what_is_allowed)
+Test(governor, a_demanded_period_leaves_an_eighth_of_the_allowed_samples)
 {
 	struct subject subject = subject_new(0.0005, 1);
 
@@ -413,7 +413,7 @@ Test(governor, what_the_kernel_demanded_leaves_an_eighth_of_what_is_allowed)
  * 1000 samples a second, while the budget aims at 1125. The kernel lowers its limit for interrupts that take
  * long, even if they are few. So the governor reacts only if samples are many.
  */
-Test(governor, a_limit_that_falls_takes_the_period_with_it)
+Test(governor, a_falling_limit_lengthens_the_period)
 {
 	struct subject subject = subject_new(0.0015, 1);
 
@@ -434,7 +434,7 @@ Test(governor, a_limit_that_falls_takes_the_period_with_it)
 	done(&subject);
 }
 
-Test(governor, a_limit_that_falls_and_falls_leaves_half_of_what_is_allowed)
+Test(governor, a_repeatedly_falling_limit_leaves_half_of_the_allowed_samples)
 {
 	struct subject subject = subject_new(0.0015, 1);
 	u64 limit = 100000;
@@ -451,7 +451,7 @@ Test(governor, a_limit_that_falls_and_falls_leaves_half_of_what_is_allowed)
 }
 
 /* When the limit doubles, the demanded period is halved. */
-Test(governor, a_limit_that_somebody_raises_takes_the_demand_back)
+Test(governor, a_raised_limit_cancels_the_demand)
 {
 	struct subject subject = subject_new(0.0015, 1);
 
@@ -480,7 +480,7 @@ Test(governor, a_limit_that_somebody_raises_takes_the_demand_back)
 }
 
 /* The state says why samples are few. */
-Test(governor, a_period_that_the_limit_keeps_says_so)
+Test(governor, a_period_due_to_the_limit_has_that_reason)
 {
 	struct subject subject = subject_new(0.005, 1);
 
@@ -500,7 +500,7 @@ Test(governor, a_period_that_the_limit_keeps_says_so)
 	done(&subject);
 }
 
-Test(governor, a_period_that_a_burst_keeps_says_so)
+Test(governor, a_period_due_to_a_burst_has_that_reason)
 {
 	struct subject subject = subject_new(0.005, 1);
 
@@ -518,7 +518,7 @@ Test(governor, a_period_that_a_burst_keeps_says_so)
 	done(&subject);
 }
 
-Test(governor, who_had_no_sample_did_not_make_the_limit_fall)
+Test(governor, an_event_without_samples_is_not_blamed_for_a_falling_limit)
 {
 	struct subject subject = subject_new(0.005, 1);
 
@@ -529,7 +529,7 @@ Test(governor, who_had_no_sample_did_not_make_the_limit_fall)
 	done(&subject);
 }
 
-Test(governor, a_fixed_period_is_told_of_and_left)
+Test(governor, a_fixed_period_is_reported_and_not_changed)
 {
 	struct subject subject = subject_new(0.0001, 1);
 
@@ -545,7 +545,7 @@ Test(governor, a_fixed_period_is_told_of_and_left)
 	done(&subject);
 }
 
-Test(governor, what_a_fixed_period_costs_is_missing_to_the_others)
+Test(governor, the_cost_of_a_fixed_period_reduces_the_budget_of_others)
 {
 	struct subject subject = subject_new(0.005, 2);
 
@@ -559,7 +559,7 @@ Test(governor, what_a_fixed_period_costs_is_missing_to_the_others)
 	done(&subject);
 }
 
-Test(governor, events_of_a_class_share_and_what_one_cannot_use_another_may)
+Test(governor, events_of_a_class_share_the_budget_and_pass_on_the_unused_part)
 {
 	struct subject subject = subject_new(0.006, 3);
 
@@ -580,7 +580,7 @@ Test(governor, events_of_a_class_share_and_what_one_cannot_use_another_may)
 	done(&subject);
 }
 
-Test(governor, classes_share_nothing)
+Test(governor, classes_have_separate_budgets)
 {
 	const struct governor_settings settings = {.budget = 0.005, .n_events = 3, .class_of = {7, 900, 7}};
 	struct subject subject = {0};
@@ -620,7 +620,7 @@ Test(governor, count_events_share_a_fifth_of_the_budget)
 }
 
 /* Each needs 0.004 % at its least period: 0.003 % is three quarters of that. */
-Test(governor, what_count_events_cannot_use_goes_to_the_others_but_not_the_other_way)
+Test(governor, the_unused_share_of_count_events_goes_to_others_but_not_back)
 {
 	struct subject subject = subject_with_counts(0.005);
 
@@ -692,7 +692,7 @@ Test(governor, next_to_a_fixed_period_of_loads_count_events_have_no_more_than_a_
 	done(&subject);
 }
 
-Test(governor, bounds_of_the_period_hold)
+Test(governor, the_period_stays_within_its_bounds)
 {
 	struct subject subject = subject_new(0.0001, 1);
 
@@ -722,7 +722,7 @@ Test(governor, a_pmu_with_a_step_gets_multiples_of_it)
 	done(&subject);
 }
 
-Test(governor, an_event_that_is_away_stays_as_it_is)
+Test(governor, an_absent_event_keeps_its_period)
 {
 	struct subject subject = subject_new(0.0001, 2);
 
@@ -740,7 +740,7 @@ Test(governor, an_event_that_is_away_stays_as_it_is)
 	done(&subject);
 }
 
-Test(governor, a_budget_of_none_leaves_periods_and_another_takes_effect)
+Test(governor, without_a_budget_periods_stay_and_a_new_budget_applies)
 {
 	struct subject subject = subject_new(0, 1);
 
@@ -771,7 +771,7 @@ Test(governor, settings_out_of_range_are_refused)
 	cr_expect_null(governor);
 }
 
-Test(governor, what_is_no_time_and_no_number_changes_nothing)
+Test(governor, invalid_times_and_numbers_change_nothing)
 {
 	const double times[] = {0, -1, NAN, INFINITY, -INFINITY};
 	const double numbers[] = {-1, NAN, INFINITY, -INFINITY};
@@ -804,7 +804,7 @@ Test(governor, what_is_no_time_and_no_number_changes_nothing)
 	done(&subject);
 }
 
-Test(governor, a_long_interval_is_an_interval)
+Test(governor, a_long_interval_counts_as_one)
 {
 	struct subject subject = subject_new(0.0001, 1);
 
@@ -815,7 +815,7 @@ Test(governor, a_long_interval_is_an_interval)
 	done(&subject);
 }
 
-Test(governor, what_is_forgotten_begins_anew)
+Test(governor, a_forgotten_event_starts_again)
 {
 	struct subject subject = subject_new(0.005, 1);
 

@@ -61,7 +61,7 @@ Test(governor_plant, a_load_ten_times_as_large_is_over_budget_for_two_intervals_
 	}
 }
 
-Test(governor_plant, it_comes_to_the_budget_from_either_side)
+Test(governor_plant, the_cost_converges_to_the_budget_from_either_side)
 {
 	static const u64 periods[] = {313, 1009, 10007, 100003, 1000003, 100000007};
 
@@ -83,7 +83,7 @@ Test(governor_plant, it_comes_to_the_budget_from_either_side)
 /*
  * An interval has from about five samples on a CPU to more than a hundred thousand. There are 1 to 256 CPUs.
  */
-Test(governor_plant, a_steady_load_leaves_the_period_alone)
+Test(governor_plant, a_steady_load_does_not_change_the_period)
 {
 	static const struct {
 		const char *name;
@@ -118,7 +118,7 @@ Test(governor_plant, a_steady_load_leaves_the_period_alone)
  * and cause more samples: after the first step, the cost stays at nine tenths of the budget. The governor
  * soon brings the cost down to the part of the budget that it aims at.
  */
-Test(governor_plant, what_takes_more_of_the_cpu_after_a_step_is_answered_soon)
+Test(governor_plant, a_load_that_grows_after_a_step_is_corrected_soon)
 {
 	for (u64 seed = 1; seed <= 20; seed++) {
 		struct plant plant = plant_usual(seed);
@@ -146,7 +146,7 @@ Test(governor_plant, what_takes_more_of_the_cpu_after_a_step_is_answered_soon)
 }
 
 /* The load swings by 30 %, as the load of a service does. */
-Test(governor_plant, a_load_that_swings_leaves_the_period_alone)
+Test(governor_plant, an_oscillating_load_does_not_change_the_period)
 {
 	struct plant plant = plant_usual(3);
 
@@ -162,7 +162,7 @@ Test(governor_plant, a_load_that_swings_leaves_the_period_alone)
 	plant_close(&plant);
 }
 
-Test(governor_plant, after_a_long_rest_a_burst_is_met_in_two_intervals)
+Test(governor_plant, after_a_long_idle_time_a_burst_is_handled_in_two_intervals)
 {
 	struct plant plant = plant_usual(5);
 	unsigned over;
@@ -178,7 +178,7 @@ Test(governor_plant, after_a_long_rest_a_burst_is_met_in_two_intervals)
 	plant_close(&plant);
 }
 
-Test(governor_plant, a_kernel_that_throttles_is_obeyed_in_the_interval)
+Test(governor_plant, throttling_is_followed_within_the_interval)
 {
 	struct plant plant = plant_usual(6);
 	unsigned throttled = 0;
@@ -199,7 +199,7 @@ Test(governor_plant, a_kernel_that_throttles_is_obeyed_in_the_interval)
 }
 
 /* Loads and stores of the big cores, and loads of the small ones. Each class keeps to its own budget. */
-Test(governor_plant, several_events_and_classes_each_keep_to_theirs)
+Test(governor_plant, several_events_and_classes_keep_their_budgets)
 {
 	struct plant plant = plant_usual(7);
 	unsigned over;
@@ -229,7 +229,7 @@ Test(governor_plant, several_events_and_classes_each_keep_to_theirs)
  * A rare sample takes up to nine times as long as a frequent one. The governor finds the same budget from
  * both sides.
  */
-Test(governor_plant, samples_that_take_longer_where_they_are_rare_are_paid_from_the_budget)
+Test(governor_plant, longer_rare_samples_count_against_the_budget)
 {
 	static const u64 periods[] = {313, 10007, 1000003, 100000007};
 	static const double factors[] = {1.5, 4, 9};
@@ -264,7 +264,7 @@ Test(governor_plant, samples_that_take_longer_where_they_are_rare_are_paid_from_
  * While one event is paused, the other has the whole budget. When the paused event comes back, both share it
  * again.
  */
-Test(governor_plant, what_comes_back_from_a_pause_has_its_share_in_two_intervals)
+Test(governor_plant, a_resumed_event_has_its_share_in_two_intervals)
 {
 	struct plant plant = plant_usual(8);
 	unsigned over;
@@ -287,7 +287,7 @@ Test(governor_plant, what_comes_back_from_a_pause_has_its_share_in_two_intervals
  * A random load within the range that can be governed. The cost is over budget for at most two intervals after
  * each change of the load. In the last 40 intervals before the next change, the period changes at most once.
  */
-Test(governor_plant, whatever_the_load_does)
+Test(governor_plant, random_loads_are_over_budget_for_two_intervals_at_most)
 {
 	for (u64 seed = 1; seed <= 40; seed++) {
 		struct plant plant = plant_usual(seed);
@@ -403,7 +403,7 @@ Test(governor_plant, throttlings_at_a_low_limit_leave_a_fair_share_of_the_budget
  * From any period, samples reach an eighth of the number that the governor aims at within five minutes, and a
  * fair share within about an hour.
  */
-Test(governor_plant, from_any_period_samples_are_soon_no_longer_rare)
+Test(governor_plant, from_any_period_samples_are_soon_frequent)
 {
 	static const u64 periods[] = {313, 10007, 1000003, 100000007, INT32_MAX};
 
@@ -432,7 +432,7 @@ Test(governor_plant, from_any_period_samples_are_soon_no_longer_rare)
  * the time. With half of 250, it stands still for a thirtieth of the time, or for a fifth if every sample
  * stops it.
  */
-Test(governor_plant, an_overload_of_the_limit_is_over_in_two_intervals)
+Test(governor_plant, an_overload_of_the_limit_ends_in_two_intervals)
 {
 	for (size_t i = 0; i < N_MACHINES; i++) {
 		struct plant plant = plant_limited(i, &machines[i]);
@@ -459,7 +459,7 @@ Test(governor_plant, an_overload_of_the_limit_is_over_in_two_intervals)
  * last long. Within 16 minutes, the largest reading of any CPU in half a minute is an eighth of the number that
  * the governor aims at. With so few samples, that reading is two to three times the mean.
  */
-Test(governor_plant, after_an_overload_samples_are_soon_no_longer_rare)
+Test(governor_plant, after_an_overload_samples_are_soon_frequent)
 {
 	for (size_t i = 0; i < N_MACHINES; i++) {
 		struct plant plant = plant_limited(i, &machines[i]);
@@ -532,7 +532,7 @@ Test(governor_plant, events_that_share_a_cpu_each_have_a_fair_share_of_a_low_lim
  * The kernel lowers its limit by a fifth again and again, down to HZ, as it does when interrupts take long.
  * Then a user raises it again. The budget allows 1667 samples a second on each CPU.
  */
-Test(governor_plant, a_limit_that_the_kernel_lowers_and_somebody_raises_is_followed)
+Test(governor_plant, a_lowered_and_raised_limit_is_followed)
 {
 	for (size_t i = 0; i < N_MACHINES; i++) {
 		struct plant plant = plant_limited(i, &machines[i]);

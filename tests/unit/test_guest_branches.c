@@ -21,7 +21,7 @@ static u64 top_from(const struct branches *branches)
 	return branches_read(branches, MSR_LBR_FROM + (u32)branches_read(branches, MSR_LASTBRANCH_TOS));
 }
 
-Test(guest_branches, a_return_takes_its_call_away_in_call_stack_mode)
+Test(guest_branches, in_call_stack_mode_a_return_removes_its_call)
 {
 	struct branches branches = enabled(SELECT_CALL_STACK);
 
@@ -34,7 +34,7 @@ Test(guest_branches, a_return_takes_its_call_away_in_call_stack_mode)
 	cr_expect_eq(branches_read(&branches, MSR_LBR_FROM + 2), 0, "what was returned from is cleared");
 }
 
-Test(guest_branches, nothing_is_recorded_in_other_modes)
+Test(guest_branches, other_modes_record_nothing)
 {
 	struct branches branches = enabled(0);
 
@@ -98,7 +98,7 @@ Test(guest_branches, an_interrupt_ends_recording_only_if_software_asked_for_that
 	cr_expect_eq(top_from(&branches), 0);
 }
 
-Test(guest_branches, registers_beyond_the_depth_are_not_there)
+Test(guest_branches, registers_beyond_the_depth_fault)
 {
 	struct branches branches = {.depth = 16};
 

@@ -92,7 +92,7 @@ Test(guest_caches, a_line_written_by_two_cpus_in_turn_is_modified_in_the_other_e
 	}
 }
 
-Test(guest_caches, a_cpu_that_has_a_line_alone_takes_the_short_cut)
+Test(guest_caches, a_line_owned_by_one_cpu_takes_the_fast_path)
 {
 	_cleanup_(fixture_close) struct fixture fixture;
 	struct retired found;
@@ -121,7 +121,7 @@ Test(guest_caches, a_line_that_both_cpus_read_is_not_modified)
 	cr_assert_eq(found.asked, ASKED_MODIFIED);
 }
 
-Test(guest_caches, a_line_used_by_two_addresses_is_taken_away_from_both)
+Test(guest_caches, a_line_with_two_addresses_is_invalidated_for_both)
 {
 	_cleanup_(fixture_close) struct fixture fixture;
 	const u64 other_address = DIRECT_MAP_START + 0x1040;

@@ -168,7 +168,7 @@ Test(guest_core, fixed_counters_sample_cycles_that_stalls_take)
 	cr_expect(core_take_interrupt(&fixture.core));
 }
 
-Test(guest_core, an_overflow_of_a_counter_without_interrupt_is_no_sample)
+Test(guest_core, without_the_interrupt_bit_an_overflow_makes_no_sample)
 {
 	_cleanup_(fixture_close) struct fixture fixture;
 
@@ -210,7 +210,7 @@ Test(guest_core, a_pebs_counter_before_its_record_is_no_cause_for_an_interrupt)
 #define AMD_SELECT(i) (MSR_AMD_CORE0 + 2 * (i))
 #define AMD_COUNT(i)  (MSR_AMD_CORE0 + 2 * (i) + 1)
 
-Test(guest_core, amd_core_counters)
+Test(guest_core, amd_core_counters_count_and_interrupt)
 {
 	static const u32 selects[] = {0x76, 0xc0, 0x4844, 0xa2d6, 0x1234};
 	_cleanup_(fixture_close) struct fixture fixture;
@@ -274,7 +274,7 @@ static double stalled_share(u32 chains, u64 instructions)
 	return (double)core->stalls / (double)core->cycles;
 }
 
-Test(guest_core, loads_overlap_unless_they_need_each_other)
+Test(guest_core, independent_loads_overlap)
 {
 	double one = stalled_share(1, 18), four = stalled_share(4, 18), free = stalled_share(0, 18);
 

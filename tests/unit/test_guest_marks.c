@@ -5,7 +5,7 @@
 
 #define SECOND NSEC_PER_SEC
 
-Test(guest_marks, looks_at_the_start_after_births_and_now_and_then)
+Test(guest_marks, guests_are_looked_for_at_the_start_after_births_and_periodically)
 {
 	struct guest_marks marks = {0};
 
@@ -18,7 +18,7 @@ Test(guest_marks, looks_at_the_start_after_births_and_now_and_then)
 	cr_expect(guest_marks_due(&marks, 103 * SECOND, 8));
 }
 
-Test(guest_marks, what_takes_long_is_done_seldom)
+Test(guest_marks, a_slow_search_is_done_rarely)
 {
 	const struct guest_marks slow = {.looked_ns = SECOND, .took_ns = SECOND / 10};
 
@@ -26,7 +26,7 @@ Test(guest_marks, what_takes_long_is_done_seldom)
 	cr_expect(guest_marks_due(&slow, 101 * SECOND, 1), "a thousandth of the time");
 }
 
-Test(guest_marks, ids_are_sorted_and_stand_once)
+Test(guest_marks, ids_are_sorted_and_unique)
 {
 	u64 ids[] = {9, 3, 9, 1ULL << 40, 3, 3};
 
@@ -36,7 +36,7 @@ Test(guest_marks, ids_are_sorted_and_stand_once)
 	cr_expect_eq(guests_unique(NULL, 0), 0);
 }
 
-Test(guest_marks, are_of_what_leaves_guests_out)
+Test(guest_marks, guests_are_marked_only_if_an_event_excludes_them)
 {
 	const struct event events[] = {{.role = EVENT_LOADS, .settings = {.operations = 2}},
 				       {.role = EVENT_STORES}};

@@ -7,7 +7,7 @@
 
 enum { RBX = 1, RCX, RSI = 4, RDI, RBP, RSP, R8, R9, R12 = 12, R13, R14, R15, NONE = CORE_NO_REGISTER };
 
-Test(guest_operands, registers_of_addresses_and_targets)
+Test(guest_operands, address_and_target_registers_are_decoded)
 {
 	static const struct {
 		u8 bytes[12];
@@ -53,7 +53,7 @@ Test(guest_operands, registers_of_addresses_and_targets)
 	}
 }
 
-Test(guest_operands, registers_that_depend_on_others)
+Test(guest_operands, dependent_registers_are_decoded)
 {
 	static const struct {
 		u8 bytes[12];

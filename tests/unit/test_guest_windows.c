@@ -49,13 +49,13 @@ Test(guest_windows, each_stretch_of_time_has_its_share_of_windows)
 		}
 }
 
-Test(guest_windows, one_in_one_is_always_open)
+Test(guest_windows, a_share_of_one_is_always_open)
 {
 	for (u64 slot = 0; slot < 1000; slot++)
 		cr_assert(window_is_open(slot << SHIFT, SHIFT, 1));
 }
 
-Test(guest_windows, flags_are_found_beside_words_that_look_like_them)
+Test(guest_windows, flags_are_found_among_similar_words)
 {
 	words[PLACE] = FLAGS;
 	words[3] = words[PLACE + 1] = FLAGS | FLAG_PARALLEL;

@@ -126,7 +126,7 @@ static void sees_what_was_done(struct store *store, struct handover *handover)
 	EXPECT(pause && *pause == 5);
 }
 
-Test(handover, memory_goes_from_one_process_to_the_next)
+Test(handover, memory_is_handed_to_the_next_process)
 {
 	live(first);
 	cr_expect_eq(notify_socket_count(&manager, "handover-1-1"), 1);
@@ -156,7 +156,7 @@ static void is_the_first(struct store *store, struct handover *handover)
 	EXPECT(part->copies[part->current].a == 1);
 }
 
-Test(handover, what_was_not_committed_does_not_count)
+Test(handover, uncommitted_memory_is_ignored)
 {
 	live(first);
 	live(begins_anew_and_is_killed);
@@ -180,7 +180,7 @@ static void is_the_second(struct store *store, struct handover *handover)
 	EXPECT(part->copies[part->current].a == 7);
 }
 
-Test(handover, a_memory_that_is_committed_takes_the_place_of_the_one_before)
+Test(handover, a_committed_memory_replaces_the_previous_one)
 {
 	live(first);
 	live(begins_anew);
@@ -206,7 +206,7 @@ static void gives_up(struct store *store, struct handover *handover)
  * HANDOVER_STARTS_MAX limits the starts that may fail. Without the limit, a state that kills each process
  * that adopts it would kill processes until a user stops the unit.
  */
-Test(handover, after_starts_that_did_not_come_through_it_begins_anew)
+Test(handover, after_several_failed_starts_the_state_starts_empty)
 {
 	live(first);
 	for (unsigned i = 0; i < HANDOVER_STARTS_MAX - 1; i++)
@@ -221,7 +221,7 @@ Test(handover, after_starts_that_did_not_come_through_it_begins_anew)
 }
 
 /* Other memory under the stored name is not trusted. */
-Test(handover, what_is_no_memory_of_ours_is_none)
+Test(handover, foreign_memory_is_refused)
 {
 	int cut = memfd_create("cut", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	int zeros = memfd_create("zeros", MFD_CLOEXEC | MFD_ALLOW_SEALING);

@@ -17,7 +17,7 @@ static void expect(const struct health *health, int error, bool works, const cha
 	cr_expect_str_eq(found, reason);
 }
 
-Test(health, the_first_reason_is_given)
+Test(health, the_first_reason_is_reported)
 {
 	struct health health = {.age_us = SECOND_US, .interval_us = SECOND_US};
 

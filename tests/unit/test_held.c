@@ -126,7 +126,7 @@ Test(held, every_counter_of_an_event_without_latency_is_taken)
 	cr_expect_eq(figures_latency_samples(&came), 0);
 }
 
-Test(held, nothing_moved_is_nothing_held)
+Test(held, unchanged_records_hold_nothing)
 {
 	size_t size = 99;
 
@@ -143,7 +143,7 @@ Test(held, nothing_moved_is_nothing_held)
 }
 
 /* Once a stripe was read, later readings include it even if it is not named. */
-Test(held, stripes_come_one_by_one_and_stay)
+Test(held, stripes_are_added_one_by_one_and_kept)
 {
 	struct figures figures;
 
@@ -182,7 +182,7 @@ Test(held, half_of_a_sample_is_completed_by_the_next_reading)
 	cr_expect_eq(by_stripe[0], 1);
 }
 
-Test(held, counters_of_32_bits_come_round)
+Test(held, wrapped_32_bit_counters_are_read_right)
 {
 	struct figures figures;
 
@@ -219,7 +219,7 @@ Test(held, counters_of_32_bits_come_round)
 	cr_expect_eq(figures.instruction_latency_sum, 0);
 }
 
-Test(held, counters_of_an_event_without_latency_come_round)
+Test(held, wrapped_counters_of_an_event_without_latency_are_read_right)
 {
 	struct figures figures;
 
@@ -256,7 +256,7 @@ Test(held, sums_of_64_bits_saturate)
 }
 
 /* Compares many readings of random stripes with the sums of the records. */
-Test(held, many_readings_come_to_what_the_records_hold)
+Test(held, many_readings_add_up_to_the_records)
 {
 	struct figures all = {0}, expected = {0};
 	u64 samples = 0;
@@ -305,7 +305,7 @@ static void expect_nothing_taken(void)
 }
 
 /* If an allocation fails, a reading takes nothing, and the next reading takes everything. */
-Test(held, without_memory_nothing_is_taken)
+Test(held, without_memory_nothing_is_read)
 {
 	struct figures figures;
 
@@ -330,7 +330,7 @@ Test(held, without_memory_nothing_is_taken)
 }
 
 /* 300 samples of six sources, each with one or two modes, as the loads of a busy cgroup have them. */
-Test(held, a_cgroup_costs_what_it_uses)
+Test(held, memory_of_a_cgroup_depends_on_its_used_counters)
 {
 	static const struct {
 		unsigned source;

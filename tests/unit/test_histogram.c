@@ -5,7 +5,7 @@
 
 #define LAST ((1U << HISTOGRAM_MAX_LOG2) + 2)
 
-Test(histogram, bit_length)
+Test(histogram, bit_length_is_exact)
 {
 	cr_expect_eq(histogram_bit_length(0), 0);
 	for (u32 bit = 0; bit < 32; bit++) {
@@ -73,7 +73,7 @@ Test(histogram, powers_of_two_are_edges)
 	}
 }
 
-Test(histogram, ends)
+Test(histogram, the_first_and_last_bucket_have_their_edges)
 {
 	cr_expect_eq(histogram_fine_index(0), 0);
 	cr_expect_eq(histogram_octave_index(0), 0);

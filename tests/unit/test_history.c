@@ -296,7 +296,7 @@ static void forget(const char *name)
 	(void)unlink(path);
 }
 
-Test(history, panes_are_stored_and_found_again)
+Test(history, stored_panes_are_found)
 {
 	add_pane(1);
 	add_pane(2);
@@ -309,7 +309,7 @@ Test(history, panes_are_stored_and_found_again)
 	cr_expect_str_eq(read_file("limits"), "1048576 3600");
 }
 
-Test(history, an_end_stores_the_incomplete_pane)
+Test(history, the_end_stores_the_incomplete_pane)
 {
 	add_pane(1);
 	now.realtime_us += 3 * SEC_US;
@@ -348,7 +348,7 @@ Test(history, a_process_that_was_killed_loses_nothing)
 	cr_expect_eq(stored_samples(), sum);
 }
 
-Test(history, a_process_that_hangs_costs_the_panes_that_do_not_fit)
+Test(history, a_hanging_keeper_loses_only_panes_beyond_the_queue)
 {
 	RUN_UNTIL(state().running);
 	tree_write(tree, "hang", "");
@@ -363,7 +363,7 @@ Test(history, a_process_that_hangs_costs_the_panes_that_do_not_fit)
 	cr_expect_eq(stored_samples(), KEEPER_PANES_MAX + 100);
 }
 
-Test(history, an_end_does_not_wait_for_a_process_that_hangs)
+Test(history, the_end_does_not_wait_for_a_hanging_keeper)
 {
 	struct timespec from, to;
 
@@ -396,7 +396,7 @@ Test(history, a_full_disk_is_a_gap)
 	cr_expect_eq(state().restarts, 0);
 }
 
-Test(history, a_pane_that_kills_the_process_again_and_again_is_lost)
+Test(history, a_pane_that_repeatedly_kills_the_keeper_is_dropped)
 {
 	RUN_UNTIL(state().running);
 	tree_write(tree, "die", "");
@@ -409,7 +409,7 @@ Test(history, a_pane_that_kills_the_process_again_and_again_is_lost)
 	cr_expect_eq(stored_samples(), 2);
 }
 
-Test(history, nonsense_ends_the_process)
+Test(history, an_invalid_message_ends_the_keeper)
 {
 	history = history_free(history);
 	tree_write(tree, "babble", "");
@@ -420,7 +420,7 @@ Test(history, nonsense_ends_the_process)
 	RUN_UNTIL(state().panes_stored == 1);
 }
 
-Test(history, a_question_without_an_answer_fails)
+Test(history, a_request_without_an_answer_fails)
 {
 	const struct past *past;
 	int r;
@@ -435,7 +435,7 @@ Test(history, a_question_without_an_answer_fails)
 	cr_expect_eq(r, -E2BIG);
 }
 
-Test(history, too_many_questions_are_refused)
+Test(history, too_many_requests_are_refused)
 {
 	const struct past *past;
 
@@ -451,7 +451,7 @@ Test(history, too_many_questions_are_refused)
 	forget("hang");
 }
 
-Test(history, panes_do_not_wait_for_many_questions)
+Test(history, panes_do_not_wait_for_many_requests)
 {
 	const struct past *past;
 	struct timespec from, to;
@@ -493,7 +493,7 @@ static bool alerts_ended(void)
 	return access(path, F_OK) == 0;
 }
 
-Test(history, only_the_first_process_ends_alerts)
+Test(history, only_the_first_keeper_ends_alerts)
 {
 	RUN_UNTIL(alerts_ended());
 	forget("ended-alerts");

@@ -111,7 +111,7 @@ static void expect_what(const char *part)
 	cr_expect(strstr(status.what, part), "\"%s\" does not contain \"%s\"", status.what, part);
 }
 
-Test(history_archive, a_pane_is_answered_as_it_was_stored)
+Test(history_archive, a_pane_is_read_as_it_was_stored)
 {
 	struct history_fixture fixture = small;
 	struct history_pane *pane, *read;
@@ -155,7 +155,7 @@ Test(history_archive, a_pane_is_answered_as_it_was_stored)
 	end();
 }
 
-Test(history_archive, a_day_is_stored_in_tiers_without_a_loss)
+Test(history_archive, a_day_is_stored_in_tiers_without_loss)
 {
 	const unsigned n = 26 * 360;
 	struct history_panes *panes;
@@ -190,7 +190,7 @@ Test(history_archive, a_day_is_stored_in_tiers_without_a_loss)
 	end();
 }
 
-Test(history_archive, spans_that_are_too_large_together_become_several)
+Test(history_archive, spans_that_are_too_large_together_are_split)
 {
 	struct history_fixture large = {.run = 1, .cgroups = 14000, .loads = 2, .counters = 400};
 
@@ -213,7 +213,7 @@ Test(history_archive, spans_that_are_too_large_together_become_several)
 	end();
 }
 
-Test(history_archive, gaps_stay_gaps)
+Test(history_archive, gaps_are_preserved)
 {
 	struct history_fixture later = small;
 	struct history_panes *panes;
@@ -332,7 +332,7 @@ Test(history_archive, a_pane_that_is_sent_again_is_stored_once)
 	end();
 }
 
-Test(history_archive, what_another_keeper_stored_is_noticed)
+Test(history_archive, changes_of_another_keeper_are_noticed)
 {
 	struct history_fixture other = small;
 	struct history_pane *pane;
@@ -357,7 +357,7 @@ Test(history_archive, what_another_keeper_stored_is_noticed)
 	end();
 }
 
-Test(history_archive, the_newest_settings_of_an_event_are_the_last_ones)
+Test(history_archive, the_newest_settings_of_an_event_are_used)
 {
 	static const char *const order[] = {"a", "b", "a", "c", "b", "a"};
 	struct history_panes *panes;
@@ -513,7 +513,7 @@ Test(history_archive, spans_and_alerts_above_the_age_are_dropped)
 	end();
 }
 
-Test(history_archive, a_clock_that_is_set_forth_and_back_erases_nothing)
+Test(history_archive, a_clock_set_forward_and_back_erases_nothing)
 {
 	const u64 year = 365UL * 86400;
 	struct history_fixture wrong = small, right = small;
@@ -537,7 +537,7 @@ Test(history_archive, a_clock_that_is_set_forth_and_back_erases_nothing)
 	end();
 }
 
-Test(history_archive, a_moment_that_the_clock_had_twice_counts_twice)
+Test(history_archive, a_time_that_the_clock_had_twice_counts_twice)
 {
 	struct history_fixture second = small;
 	struct history_panes *panes;
@@ -595,7 +595,7 @@ Test(history_archive, alerts_are_answered_if_they_overlap_the_range)
 }
 
 /* Why an alert fired is asked for after it has resolved. */
-Test(history_archive, what_an_alert_was_when_it_fired_is_kept)
+Test(history_archive, the_explanation_at_the_time_of_firing_is_kept)
 {
 	static const char firing[] =
 		"{\"rule\":\"slow\",\"cgroup\":\"/a\",\"fired\":\"2026\",\"sentences\":[\"50%\"],\"value\":0.50}";
@@ -648,7 +648,7 @@ Test(history_archive, the_newest_alerts_of_the_rule_are_explained_and_older_ones
 	end();
 }
 
-Test(history_archive, alerts_that_nobody_continues_end_with_the_last_pane)
+Test(history_archive, alerts_that_are_not_continued_end_with_the_last_pane)
 {
 	begin();
 	cr_assert_eq(archive_alert(archive, &(struct history_alert){"a", "{\"a\":1}", FULL_US, 0}), 0);
@@ -732,7 +732,7 @@ Test(history_archive, a_database_of_another_program_is_left_alone)
 	end();
 }
 
-Test(history_archive, a_file_that_is_no_database_is_kept_under_another_name)
+Test(history_archive, a_file_that_is_not_a_database_is_renamed)
 {
 	static const char text[8192] = "This is not a database, but it is long enough to be one.";
 
@@ -781,7 +781,7 @@ Test(history_archive, a_damaged_file_is_replaced_and_no_pane_is_lost)
 	end();
 }
 
-Test(history_archive, damage_that_a_question_finds_is_an_error_and_then_a_new_file)
+Test(history_archive, damage_found_by_a_request_is_an_error_then_the_file_is_replaced)
 {
 	static struct history_query asked;
 	u8 *answer;
@@ -823,7 +823,7 @@ Test(history_archive, rows_that_cannot_be_read_are_left_out)
 	end();
 }
 
-Test(history_archive, a_full_disk_costs_panes_and_nothing_else)
+Test(history_archive, a_full_disk_loses_only_panes)
 {
 	struct history_panes *panes;
 
@@ -907,7 +907,7 @@ Test(history_archive, file_systems_that_are_full_or_read_only_are_named)
 	end();
 }
 
-Test(history_archive, a_directory_that_is_missing_is_used_when_it_is_there)
+Test(history_archive, a_missing_directory_is_used_once_it_exists)
 {
 	begin();
 	cr_assert_eq(rmdir(folder), 0);
@@ -1008,7 +1008,7 @@ Test(history_archive, the_manual_has_every_table_and_column)
 	end();
 }
 
-Test(history_archive, cgroups_that_are_in_no_span_any_more_are_removed)
+Test(history_archive, cgroups_without_a_span_are_removed)
 {
 	struct history_fixture other = small;
 

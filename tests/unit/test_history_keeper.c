@@ -248,7 +248,7 @@ Test(history_keeper, panes_and_alerts_are_acknowledged_and_answered)
 	history_folder_free(folder);
 }
 
-Test(history_keeper, what_was_received_is_stored_when_pebsd_has_ended)
+Test(history_keeper, received_panes_are_stored_after_pebsd_ended)
 {
 	struct history_message message;
 
@@ -327,7 +327,7 @@ static void expect_end_after(const u8 *bytes, size_t size, enum history_message_
 	history_folder_free(folder);
 }
 
-Test(history_keeper, messages_of_another_form_end_it_with_an_error)
+Test(history_keeper, malformed_messages_end_the_keeper_with_an_error)
 {
 	struct history_pane *pane = pane_of(0);
 	u8 *block;
@@ -352,7 +352,7 @@ Test(history_keeper, messages_of_another_form_end_it_with_an_error)
 	history_fixture_free(pane);
 }
 
-Test(history_keeper, a_directory_that_cannot_be_used_costs_only_panes)
+Test(history_keeper, an_unusable_directory_loses_only_panes)
 {
 	struct history_message message;
 
@@ -409,7 +409,7 @@ static long status_number(const char *name, int base)
 	return value;
 }
 
-Test(history_keeper, it_has_no_privileges)
+Test(history_keeper, the_keeper_has_no_privileges)
 {
 	begin();
 	(void)expect_message(HISTORY_STATUS);
@@ -477,7 +477,7 @@ static int misbehave(const char *directory)
 	return 0;
 }
 
-Test(history_keeper, one_that_was_taken_over_can_use_its_directory_and_no_more)
+Test(history_keeper, a_compromised_keeper_can_only_use_its_directory)
 {
 	int status;
 	pid_t pid;
@@ -493,7 +493,7 @@ Test(history_keeper, one_that_was_taken_over_can_use_its_directory_and_no_more)
 	history_folder_free(folder);
 }
 
-Test(history_keeper, by_hand_it_says_what_it_is)
+Test(history_keeper, started_by_hand_the_keeper_explains_itself)
 {
 	int pair[2], status;
 	pid_t pid;

@@ -59,7 +59,7 @@ static struct history_pane *some_pane(void)
 	return pane;
 }
 
-Test(history_pane, panes_that_follow_each_other_are_read_again)
+Test(history_pane, consecutive_panes_are_read_unchanged)
 {
 	struct history_pane *pane = some_pane(), *empty;
 	struct history_pane read;
@@ -104,7 +104,7 @@ Test(history_pane, a_block_cut_anywhere_is_refused)
 	history_fixture_free(pane);
 }
 
-Test(history_pane, a_changed_byte_is_refused_or_harmless)
+Test(history_pane, a_changed_bit_is_refused_or_safe_to_read)
 {
 	struct history_pane *pane = some_pane(), read;
 	_cleanup_free_ u8 *block = NULL;
@@ -188,7 +188,7 @@ static int read_hand(struct hand *hand)
 	return r;
 }
 
-Test(history_pane, counts_above_what_the_block_can_hold_are_refused)
+Test(history_pane, counts_beyond_the_block_are_refused)
 {
 	static const u64 counts[][3] = {
 		{1, 0, 0},          {0, 1, 0},
@@ -215,7 +215,7 @@ Test(history_pane, a_span_that_does_not_end_after_its_start_is_refused)
 	cr_expect_eq(read_hand(&hand), -EBADMSG);
 }
 
-Test(history_pane, rows_out_of_order_twice_or_of_nothing_are_refused)
+Test(history_pane, unordered_repeated_or_empty_rows_are_refused)
 {
 	static const struct {
 		u64 rows[2][2];
@@ -285,7 +285,7 @@ Test(history_pane, texts_without_one_nul_at_their_end_are_refused)
 	}
 }
 
-Test(history_pane, events_twice_or_with_unknown_flags_are_refused)
+Test(history_pane, repeated_events_and_unknown_flags_are_refused)
 {
 	static struct hand hand;
 

@@ -48,7 +48,7 @@ Test(history_spans, spans_are_due_when_their_window_is_over)
 	spans_done(&spans);
 }
 
-Test(history_spans, spans_are_due_when_a_later_one_cannot_join)
+Test(history_spans, spans_are_due_when_a_later_span_cannot_be_merged)
 {
 	static const struct {
 		u64 start, end, run;
@@ -73,7 +73,7 @@ Test(history_spans, spans_are_due_when_a_later_one_cannot_join)
 }
 
 /* Collections are not exactly at multiples of 10 s. */
-Test(history_spans, panes_that_end_a_little_later_are_in_the_minute_of_their_middle)
+Test(history_spans, a_pane_belongs_to_the_minute_of_its_middle)
 {
 	size_t due[SPAN_CHILDREN_MAX];
 	struct spans spans = {0};
@@ -88,7 +88,7 @@ Test(history_spans, panes_that_end_a_little_later_are_in_the_minute_of_their_mid
 	spans_done(&spans);
 }
 
-Test(history_spans, a_pane_is_in_the_bin_of_its_middle)
+Test(history_spans, a_pane_belongs_to_the_bin_of_its_middle)
 {
 	const struct span_question question = {FULL * US, (FULL + 20) * US, 2, 0};
 	_cleanup_free_ struct span_use *uses = NULL;
@@ -199,7 +199,7 @@ Test(history_spans, a_step_back_within_the_hour_is_noticed)
 	spans_done(&spans);
 }
 
-Test(history_spans, the_tier_that_is_the_most_above_its_share_shrinks)
+Test(history_spans, the_tier_furthest_above_its_share_shrinks)
 {
 	const struct spans_limits tight = {.age_max_s = 14UL * 86400, .used = 2, .used_max = 1};
 	struct spans spans = {0};
@@ -293,7 +293,7 @@ Test(history_spans, bins_get_the_spans_that_end_in_them)
 	expect_cover(6000, 7200, 2, 0, (const u64[][2]){{12, 0}, {50, 1}}, 2);
 }
 
-Test(history_spans, what_is_left_of_long_ago_counts_whole_where_it_ends)
+Test(history_spans, the_oldest_spans_count_whole_in_the_bin_of_their_end)
 {
 	expect_cover(-3600ULL, 0, 1, 0, (const u64[][2]){{1, 0}}, 1);
 	expect_cover(-7200ULL, 0, 4, 0, (const u64[][2]){{1, 3}}, 1);

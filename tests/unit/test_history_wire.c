@@ -171,7 +171,7 @@ static int receive_changed(const struct line *line, size_t at, u32 value, size_t
 	return history_receive(line->its, &read, &passed);
 }
 
-Test(history_wire, packets_of_another_form_are_refused)
+Test(history_wire, malformed_packets_are_refused)
 {
 	struct line line = line_new();
 	struct history_message read;
@@ -219,7 +219,7 @@ Test(history_wire, a_descriptor_with_a_message_that_needs_none_is_refused)
 	line_done(&line);
 }
 
-Test(history_wire, a_side_that_does_not_read_is_no_reason_to_wait)
+Test(history_wire, sending_to_a_side_that_does_not_read_does_not_block)
 {
 	struct line line = line_new();
 	int r;

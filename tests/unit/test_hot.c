@@ -128,7 +128,7 @@ Test(hot, lines_take_their_bytes_together)
 }
 
 /* Two cgroups that had the same path have two tables on each CPU. */
-Test(hot, a_cpu_with_two_tables_is_one)
+Test(hot, two_tables_of_a_cpu_count_as_one_cpu)
 {
 	const struct hot_table *tables[4];
 	struct hot_places places;
@@ -149,7 +149,7 @@ Test(hot, a_cpu_with_two_tables_is_one)
 	hot_places_done(&places);
 }
 
-Test(hot, of_which_cpu_samples_are_may_not_be_known)
+Test(hot, the_cpu_of_samples_can_be_unknown)
 {
 	const struct hot_table *table = exact.tables;
 	struct hot_places places;
@@ -166,7 +166,7 @@ Test(hot, of_which_cpu_samples_are_may_not_be_known)
 }
 
 /* The ways of a set are read in ascending order. */
-Test(hot, of_an_item_that_left_and_came_back_the_later_counter_counts)
+Test(hot, of_an_evicted_and_returned_item_the_later_counter_counts)
 {
 	static struct hot_table table;
 	struct hot_set *set = &table.kinds[HOT_LINES].sets[0];
@@ -187,7 +187,7 @@ Test(hot, of_an_item_that_left_and_came_back_the_later_counter_counts)
 }
 
 /* Latency decides which items stay: many items without latency do not evict a few with a high latency. */
-Test(hot, what_is_without_latency_counts_as_samples_alone)
+Test(hot, without_latency_only_samples_are_counted)
 {
 	struct hot_recall recall = {0};
 
@@ -373,7 +373,7 @@ static struct stream adversary(u64 number)
 }
 
 /* The adversary knows everything but the seed. */
-Test(hot, adversaries_hide_nothing_above_a_32nd)
+Test(hot, adversarial_streams_hide_nothing_above_a_32nd)
 {
 	struct hot_recall recall = {0};
 	u64 samples = 0, spoilt = 0;
@@ -439,7 +439,7 @@ Test(hot, streams_aimed_at_one_set_keep_their_bounds)
 }
 
 /* Items must spread over the sets, whatever the distance between their addresses is. */
-Test(hot, items_spread_over_the_sets)
+Test(hot, items_are_spread_over_the_sets)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(strides); i++) {
 		u64 random = i;
@@ -471,7 +471,7 @@ static u32 way_of(const struct hot_set *set, u64 item)
  * A counter increments its `turn` for each new item, so that a reader notices even the return of an earlier
  * item.
  */
-Test(hot, a_counter_has_a_turn_for_each_item)
+Test(hot, a_counter_counts_the_items_that_it_had)
 {
 	const struct hot_set *set;
 	u32 way;
@@ -493,7 +493,7 @@ Test(hot, a_counter_has_a_turn_for_each_item)
  * Each way is found, even if another way with the same tag comes before it. The way of least weight is found
  * at any place.
  */
-Test(hot, every_way_is_found)
+Test(hot, every_way_of_a_set_is_found)
 {
 	for (u64 round = 0; round < 1000; round++) {
 		u64 random = round;
@@ -544,7 +544,7 @@ static void *write_all(void *userdata)
 }
 
 /* At any moment, an item has its own pid and possible bounds. */
-Test(hot, a_reader_meets_no_torn_item)
+Test(hot, a_reader_sees_no_torn_item)
 {
 	const struct hot_table *tables[] = {&exact.tables[0]};
 	u64 samples = 0, reads = 0, torn = 0, impossible = 0, backward = 0;
@@ -595,7 +595,7 @@ static void take(void *userdata, const struct sample *sample)
 		      sample->latency, 0);
 }
 
-Test(hot, the_models_workloads_hide_nothing)
+Test(hot, workloads_of_the_model_hide_nothing)
 {
 	static struct streams streams;
 	const struct computer_settings settings = {.machine = machine_find("skylake"),

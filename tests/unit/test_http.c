@@ -30,7 +30,7 @@ static void expect_body(const struct http_client *client, const char *text)
 	cr_expect_str_eq(body, text);
 }
 
-Test(http, metrics_in_the_format_asked_for)
+Test(http, metrics_have_the_requested_format)
 {
 	struct endpoint server;
 	struct http_client client;
@@ -118,7 +118,7 @@ Test(http, a_body_is_made_once_for_a_sequence)
 	endpoint_stop(&server);
 }
 
-Test(http, metrics_that_cannot_be_made)
+Test(http, failing_metrics_are_an_error)
 {
 	struct endpoint server;
 	struct http_client client;
@@ -136,7 +136,7 @@ Test(http, metrics_that_cannot_be_made)
 	endpoint_stop(&server);
 }
 
-Test(http, health_and_readiness_and_the_reason)
+Test(http, health_and_readiness_have_a_reason)
 {
 	static const struct {
 		int error;
@@ -179,7 +179,7 @@ static void expect_guarded(const struct http_client *client, const char *policy)
 	cr_expect_not(strcasestr(client->data, "Access-Control-"), "no page of others reads it");
 }
 
-Test(http, figures_and_alerts_as_json)
+Test(http, figures_and_alerts_are_served_as_json)
 {
 	static const struct {
 		const char *path, *body, *next;
@@ -222,7 +222,7 @@ Test(http, figures_and_alerts_as_json)
 	endpoint_stop(&server);
 }
 
-Test(http, no_answer_is_kept_guessed_at_or_framed)
+Test(http, answers_forbid_caching_sniffing_and_framing)
 {
 	static const char *const paths[] = {"/metrics", "/healthz", "/readyz", "/none",
 					    "/debug/pprof/memory?cgroup=/a"};
@@ -238,7 +238,7 @@ Test(http, no_answer_is_kept_guessed_at_or_framed)
 	endpoint_stop(&server);
 }
 
-Test(http, a_page_that_loads_nothing_but_figures)
+Test(http, the_page_loads_only_figures)
 {
 	struct endpoint server;
 	struct http_client client;
@@ -271,7 +271,7 @@ Test(http, a_page_that_loads_nothing_but_figures)
 	endpoint_stop(&server);
 }
 
-Test(http, head_is_get_without_the_body)
+Test(http, head_equals_get_without_the_body)
 {
 	static const char *const paths[] = {"/",        "/metrics", "/top.json", "/alerts.json",
 					    "/healthz", "/readyz",  "/none"};
@@ -297,7 +297,7 @@ Test(http, head_is_get_without_the_body)
 	endpoint_stop(&server);
 }
 
-Test(http, unknown_paths_and_methods)
+Test(http, unknown_paths_and_methods_are_refused)
 {
 	static const char *const paths[] = {"/metrics/", "/metricsx",   "//metrics",  "/..%2fetc/passwd",
 					    "/%00",      "*",           "/page.html", "/top.json/",
@@ -328,7 +328,7 @@ Test(http, unknown_paths_and_methods)
 	endpoint_stop(&server);
 }
 
-Test(http, addresses)
+Test(http, an_address_in_use_is_named_in_the_error)
 {
 	_cleanup_free_ char *message = NULL;
 	struct endpoint server;
@@ -347,7 +347,7 @@ Test(http, addresses)
 }
 
 /* Pages of other sites whose names resolve to this address get nothing (http_host.h). */
-Test(http, hosts)
+Test(http, unknown_hosts_are_refused)
 {
 	struct endpoint server;
 	struct http_client client;

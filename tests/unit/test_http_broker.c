@@ -79,7 +79,7 @@ static int receive(struct http_message *ret, int *ret_fd)
 	return r;
 }
 
-Test(http_broker, what_it_answers)
+Test(http_broker, each_request_has_its_answer)
 {
 	struct http_message question = {.type = HTTP_ASK_BODY}, answer;
 	struct stat st;
@@ -127,7 +127,7 @@ Test(http_broker, what_it_answers)
 	cr_expect_null(failed);
 }
 
-Test(http_broker, what_is_no_question_is_the_end)
+Test(http_broker, an_invalid_request_ends_the_connection)
 {
 	static const char *const wrong[] = {"", "x", "GET / HTTP/1.1\r\n\r\n"};
 	u8 packet[HTTP_WIRE_MAX + 1] = {0};
@@ -161,7 +161,7 @@ static size_t descriptors(void)
 }
 
 /* The broker does not accept descriptors that the other process sends. */
-Test(http_broker, it_is_given_nothing)
+Test(http_broker, descriptors_of_the_other_side_are_not_accepted)
 {
 	struct http_message answer;
 	const size_t before = descriptors();
@@ -178,7 +178,7 @@ Test(http_broker, it_is_given_nothing)
 }
 
 /* Only one descriptor comes with a message, but the room for it is as large as for two. */
-Test(http_broker, of_several_descriptors_in_a_message_one_is_received)
+Test(http_broker, of_several_descriptors_in_a_message_only_one_is_received)
 {
 	union {
 		struct cmsghdr head;
@@ -211,7 +211,7 @@ Test(http_broker, of_several_descriptors_in_a_message_one_is_received)
 	}
 }
 
-Test(http_broker, who_takes_no_answers_is_done_with)
+Test(http_broker, a_side_that_reads_no_answers_is_closed)
 {
 	u64 deadline = endpoint_now_ns() + 5 * NSEC_PER_SEC;
 	int asked = 0;
@@ -230,7 +230,7 @@ Test(http_broker, who_takes_no_answers_is_done_with)
  * The number of answers is limited, however fast the other process asks. All requests together cause one
  * rendering.
  */
-Test(http_broker, it_is_not_asked_without_bound)
+Test(http_broker, the_rate_of_answers_is_bounded)
 {
 	u64 begun = endpoint_now_ns(), passed;
 	unsigned int answered = 0;

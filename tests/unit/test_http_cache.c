@@ -81,7 +81,7 @@ static struct http_body_made get(struct http_bodies *bodies, u32 form)
 	return body;
 }
 
-Test(http_bodies, a_body_is_made_on_its_first_demand_and_once_a_collection)
+Test(http_bodies, a_body_is_rendered_on_demand_once_per_collection)
 {
 	const u32 gzip = HTTP_FORM_GZIP, openmetrics = HTTP_FORM(HTTP_DOCUMENT_OPENMETRICS);
 	struct http_bodies bodies;
@@ -106,7 +106,7 @@ Test(http_bodies, a_body_is_made_on_its_first_demand_and_once_a_collection)
 	http_bodies_done(&bodies);
 }
 
-Test(http_bodies, a_failure_is_no_body)
+Test(http_bodies, a_failure_has_no_body)
 {
 	struct http_bodies bodies;
 	struct http_body_made body;
@@ -120,7 +120,7 @@ Test(http_bodies, a_failure_is_no_body)
 	http_bodies_done(&bodies);
 }
 
-Test(http_bodies, a_source_without_json)
+Test(http_bodies, a_source_without_json_has_no_json_body)
 {
 	const struct http_source metrics_alone = {
 		.userdata = &figures, .origin = "replay", .sequence = sequence_of, .metrics = render};
@@ -137,7 +137,7 @@ Test(http_bodies, a_source_without_json)
 }
 
 /* A body is sealed: its receiver can read it but not change it. */
-Test(http_bodies, nobody_changes_one)
+Test(http_bodies, a_body_cannot_be_changed)
 {
 	struct http_bodies bodies;
 	struct http_body_made body;
@@ -178,7 +178,7 @@ static int put_large(u32 form, u64 generation, u64 size)
 	return http_cache_put(&cache, form, generation, fd, size);
 }
 
-Test(http_cache, bodies_that_slow_clients_are_sent_are_bounded_in_bytes)
+Test(http_cache, bodies_held_for_slow_clients_are_bounded_in_bytes)
 {
 	const u64 size = HTTP_CACHE_BYTES_MAX / 2;
 	struct http_cache_body *slow[3];
@@ -208,7 +208,7 @@ Test(http_cache, bodies_that_slow_clients_are_sent_are_bounded_in_bytes)
 	http_cache_done(&cache);
 }
 
-Test(http_cache, as_many_bodies_as_there_may_be)
+Test(http_cache, the_number_of_held_bodies_is_bounded)
 {
 	struct http_cache_body *slow[HTTP_CACHE_BODIES_MAX];
 	int fd;
@@ -270,7 +270,7 @@ static void expect_body_of(const struct http_client *client, u64 sequence)
 	cr_assert_eq(wrong, 0, "%zu bytes are not of sequence %llu", wrong, (unsigned long long)sequence);
 }
 
-Test(http_cache, slow_clients_are_sent_what_they_began_with)
+Test(http_cache, a_slow_client_gets_the_body_that_it_started_with)
 {
 	struct endpoint server;
 	struct http_client slow[HTTP_CACHE_BODIES_MAX], quick;

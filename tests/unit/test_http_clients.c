@@ -18,7 +18,7 @@
 #include "http/shared/http_places.h"
 #include "http_client.h"
 
-Test(http, garbage_harms_nobody)
+Test(http, garbage_does_not_affect_other_clients)
 {
 	static const char *const garbage[] = {
 		"\r\n\r\nwhat\r\n\r\n",
@@ -63,7 +63,7 @@ Test(http, garbage_harms_nobody)
  * One client sends nothing, one sends byte by byte, and one does not read. Another client is still served at
  * once.
  */
-Test(http, slow_clients_hold_up_nobody)
+Test(http, slow_clients_do_not_delay_others)
 {
 	static const char trickle[] = "GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n";
 	struct endpoint server;
@@ -122,7 +122,7 @@ static double cpu_seconds(void)
  * Clients that never complete a request, whether they send nothing or one byte a second. They cost no CPU
  * time, and the server hangs up on them after the timeout.
  */
-Test(http, endless_clients_are_hung_up_on)
+Test(http, endless_requests_are_disconnected)
 {
 	struct endpoint server;
 	/* up to half of the places, clients keep the full time limit (http_places.h) */
@@ -212,7 +212,7 @@ static void expect_ended(size_t ended, size_t expected, u64 begun_ns)
  * A client never has to wait for a place: each new client gets one, and the oldest silent client loses its
  * place.
  */
-Test(http, every_client_is_taken_in_and_the_slowest_go)
+Test(http, every_client_is_accepted_and_the_slowest_are_disconnected)
 {
 	struct endpoint server;
 	struct http_client crowd[CROWD], quick;
@@ -239,7 +239,7 @@ Test(http, every_client_is_taken_in_and_the_slowest_go)
 /* More than the kernel buffers for a client that does not read. */
 #define LONG_BODY (8UL << 20)
 
-Test(http, a_client_that_reads_is_served_beside_a_crowd_that_does_not)
+Test(http, a_reading_client_is_served_next_to_a_crowd_that_does_not_read)
 {
 	struct endpoint server;
 	struct http_client crowd[CROWD], quick;
@@ -276,7 +276,7 @@ static bool is_connected(int fd)
  * When the kernel has taken a whole answer, the client must still read it. The connection keeps its place
  * until then. Otherwise each such client would leave behind a buffer that no limit includes.
  */
-Test(http, clients_that_are_sent_all_and_do_not_read_take_no_more_than_the_places)
+Test(http, clients_that_do_not_read_hold_only_their_connections)
 {
 	struct endpoint server;
 	struct http_client crowd[CROWD], quick;
@@ -323,7 +323,7 @@ static int connect_from(const struct endpoint *server, const char *address)
 }
 
 /* A client of another address keeps its place, although it is slower than the whole crowd. */
-Test(http, a_crowd_from_one_address_costs_another_nothing)
+Test(http, a_crowd_from_one_address_does_not_affect_another)
 {
 	static const char rest[] = "ET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
 	struct endpoint server;
@@ -348,7 +348,7 @@ Test(http, a_crowd_from_one_address_costs_another_nothing)
 	endpoint_stop(&server);
 }
 
-Test(http, a_hundred_at_once)
+Test(http, a_hundred_concurrent_clients_are_served)
 {
 	struct endpoint server;
 	struct http_client clients[100];
@@ -382,7 +382,7 @@ Test(http, a_hundred_at_once)
 	endpoint_stop(&server);
 }
 
-Test(http, a_client_that_leaves_in_the_middle)
+Test(http, a_client_that_disconnects_early_is_forgotten)
 {
 	struct endpoint server;
 	struct http_client client;

@@ -141,22 +141,22 @@ static void expect_scrapes_beside(enum http_crowd_kind kind)
 	(void)http_crowd_stop(&crowd);
 }
 
-Test(http_crowd, clients_that_say_nothing)
+Test(http_crowd, silent_clients_do_not_block_others)
 {
 	expect_scrapes_beside(HTTP_CROWD_SILENT);
 }
 
-Test(http_crowd, clients_that_send_a_byte_now_and_then)
+Test(http_crowd, slowly_sending_clients_do_not_block_others)
 {
 	expect_scrapes_beside(HTTP_CROWD_DRIP);
 }
 
-Test(http_crowd, clients_that_do_not_read)
+Test(http_crowd, clients_that_do_not_read_do_not_block_others)
 {
 	expect_scrapes_beside(HTTP_CROWD_DEAF);
 }
 
-Test(http_crowd, clients_that_read_a_byte_now_and_then)
+Test(http_crowd, slowly_reading_clients_do_not_block_others)
 {
 	expect_scrapes_beside(HTTP_CROWD_SIP);
 }
@@ -171,7 +171,7 @@ static int option_of(int fd, int level, int name)
 }
 
 /* The memory that the kernel uses for a connection is bounded from the beginning. */
-Test(http_crowd, the_kernel_holds_no_more_of_a_connection_than_is_said, .init = NULL, .fini = NULL)
+Test(http_crowd, kernel_memory_of_a_connection_is_bounded, .init = NULL, .fini = NULL)
 {
 	const struct listen_address any_port = endpoint_loopback(0);
 	_cleanup_free_ char *message = NULL;

@@ -90,7 +90,7 @@ static const struct {
 	{"127.0.0.1", "*", "\xc3\xa4.example", HTTP_HOST_MALFORMED},
 };
 
-Test(http_host, by_address_and_by_name)
+Test(http_host, hosts_match_by_address_and_name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		const union address arrived = at(cases[i].arrived);
@@ -102,7 +102,7 @@ Test(http_host, by_address_and_by_name)
 	}
 }
 
-Test(http_host, none_and_several)
+Test(http_host, missing_and_repeated_hosts_are_refused)
 {
 	const union address arrived = at("127.0.0.1"), local = at("unix");
 	struct http_host_asked asked = {.arrived = &arrived.any, .names = ""};
@@ -117,7 +117,7 @@ Test(http_host, none_and_several)
 	cr_expect_eq(http_host_check(&asked), HTTP_HOST_RIGHT);
 }
 
-Test(http_host, a_name_of_any_length)
+Test(http_host, names_longer_than_253_bytes_are_malformed)
 {
 	const union address arrived = at("127.0.0.1");
 	struct http_host_asked asked = {.n = 1, .arrived = &arrived.any, .names = "*"};
@@ -135,7 +135,7 @@ Test(http_host, a_name_of_any_length)
 	cr_expect_eq(http_host_check(&asked), HTTP_HOST_WRONG);
 }
 
-Test(http_host, what_may_be_configured)
+Test(http_host, configured_hosts_are_checked)
 {
 	static const char *const right[] = {"*", "node1", "node1.example.org", "192.0.2.1", "::1", "a_b-c"};
 	static const char *const wrong[] = {"", "node1:9754", "[::1]", "http://a", "a/b", "*.example", "a,b"};

@@ -129,7 +129,7 @@ Test(http_owner, a_client_of_ipv4_on_a_socket_of_ipv6_is_its_user)
 	(void)close(client);
 }
 
-Test(http_owner, without_the_kernels_word_it_is_the_address)
+Test(http_owner, without_an_answer_of_the_kernel_the_owner_is_the_address)
 {
 	union address address;
 	_cleanup_close_ int users = http_owner_open();
@@ -160,7 +160,7 @@ static struct http_owner owner_of(int family, const char *text)
 	return http_owner_of_address(&address.any);
 }
 
-Test(http_owner, an_address_of_ipv6_is_its_first_half)
+Test(http_owner, an_ipv6_owner_is_the_first_half_of_the_address)
 {
 	struct http_owner owner = owner_of(AF_INET6, "2001:db8:1:2::1");
 
@@ -232,7 +232,7 @@ static int run_in_a_process(int (*run)(void))
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
 }
 
-Test(http_owner, the_service_manager_passes_a_socket_to_know_users_by)
+Test(http_owner, the_service_manager_passes_the_socket_for_looking_up_users)
 {
 	cr_expect_eq(run_in_a_process(take_passed), 0);
 	cr_expect_eq(run_in_a_process(take_two_of_users), 0);

@@ -26,7 +26,7 @@
 #define PLACES(...) \
 	(const struct http_place[]){__VA_ARGS__}, ARRAY_SIZE(((const struct http_place[]){__VA_ARGS__}))
 
-Test(http_places, a_client_that_takes_nothing_is_late_by_its_age)
+Test(http_places, a_client_that_reads_nothing_is_late_by_its_age)
 {
 	struct http_pace pace = {.seen_ns = 5 * SECOND};
 
@@ -36,7 +36,7 @@ Test(http_places, a_client_that_takes_nothing_is_late_by_its_age)
 	cr_expect_eq(http_pace_late(&pace, 9 * SECOND), 4 * SECOND);
 }
 
-Test(http_places, bytes_pay_for_time)
+Test(http_places, read_bytes_extend_the_allowed_time)
 {
 	struct http_pace pace = {.seen_ns = 0};
 
@@ -50,7 +50,7 @@ Test(http_places, bytes_pay_for_time)
 	cr_expect_eq(pace.taken, 2 * RATE, "no client takes bytes back");
 }
 
-Test(http_places, a_byte_now_and_then_pays_for_nothing_worth_mentioning)
+Test(http_places, occasional_bytes_hardly_extend_the_allowed_time)
 {
 	struct http_pace pace = {.seen_ns = 0};
 
@@ -60,7 +60,7 @@ Test(http_places, a_byte_now_and_then_pays_for_nothing_worth_mentioning)
 }
 
 /* Such a client may be without CPU time for a moment, like a scrape next to a crowd of its own user. */
-Test(http_places, bytes_pay_for_a_second_to_come)
+Test(http_places, read_bytes_allow_at_most_a_second_ahead)
 {
 	struct http_pace pace = {.seen_ns = 0};
 
@@ -73,7 +73,7 @@ Test(http_places, bytes_pay_for_a_second_to_come)
 	cr_expect_eq(pace.late_ns, -(s64)SECOND, "however many they are");
 }
 
-Test(http_places, patience_shrinks_from_half_of_the_places_on)
+Test(http_places, from_half_of_the_connections_on_the_patience_shrinks)
 {
 	cr_expect_eq(http_places_patience(0, 11 * SECOND), 11 * SECOND);
 	cr_expect_eq(http_places_patience(HTTP_PLACES_MAX / 2, 11 * SECOND), 11 * SECOND);
@@ -85,7 +85,7 @@ Test(http_places, patience_shrinks_from_half_of_the_places_on)
 
 #define yield(...) http_places_yield(PLACES(__VA_ARGS__))
 
-Test(http_places, the_latest_client_goes)
+Test(http_places, the_most_overdue_client_is_disconnected)
 {
 	cr_expect_eq(yield({ALICE, 2, false}, {ALICE, 9, false}, {ALICE, 5, false}), 1);
 	cr_expect_eq(yield({ALICE, 5, false}, {ALICE, 5, false}), 0, "of equals the first");
@@ -93,7 +93,7 @@ Test(http_places, the_latest_client_goes)
 	cr_expect_eq(http_places_yield(NULL, 0), -1);
 }
 
-Test(http_places, a_client_that_took_nothing_goes_before_one_that_took_much)
+Test(http_places, a_client_that_read_nothing_is_disconnected_first)
 {
 	struct http_pace scrape = {.seen_ns = 0}, deaf = {.seen_ns = 900 * NSEC_PER_MSEC};
 
@@ -103,7 +103,7 @@ Test(http_places, a_client_that_took_nothing_goes_before_one_that_took_much)
 		     1);
 }
 
-Test(http_places, the_owner_with_the_most_places_pays)
+Test(http_places, the_owner_with_the_most_connections_loses_one)
 {
 	cr_expect_eq(yield({BOB, 900, false}, {ALICE, 3, false}, {ALICE, 4, false}, {ALICE, 2, false}), 2);
 	cr_expect_eq(yield({BOB, 900, false}, {ALICE, 3, false}), 0, "of two that have as many the latest");
@@ -114,7 +114,7 @@ Test(http_places, a_user_and_an_address_of_one_number_are_two_owners)
 	cr_expect_eq(yield({HOST, 900, false}, {ALICE, 3, false}, {ALICE, 4, false}), 2);
 }
 
-Test(http_places, a_client_that_waits_for_pebsd_stays)
+Test(http_places, a_client_that_waits_for_pebsd_is_not_disconnected)
 {
 	cr_expect_eq(yield({ALICE, 9, true}, {ALICE, 3, false}), 1);
 	/* The place of a waiting client still counts for its owner, so that no other owner pays for it. */

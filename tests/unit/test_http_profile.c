@@ -160,7 +160,7 @@ static void expect_health(void)
 	http_client_done(&client);
 }
 
-Test(http_profile, the_answer_comes_when_it_is_ready)
+Test(http_profile, the_answer_is_sent_when_it_is_ready)
 {
 	struct http_client client = ask("?cgroup=/system.slice/a%20b%2Fc.service&seconds=12");
 	const char *body;
@@ -187,7 +187,7 @@ Test(http_profile, the_answer_comes_when_it_is_ready)
 	cr_expect_eq(world.left_id, 7);
 }
 
-Test(http_profile, thirty_seconds_where_nothing_is_said)
+Test(http_profile, the_default_is_thirty_seconds)
 {
 	world.state = HTTP_PROFILE_READY;
 	expect("?cgroup=/", 200, "octet-stream");
@@ -195,7 +195,7 @@ Test(http_profile, thirty_seconds_where_nothing_is_said)
 	cr_expect_str_eq(world.path, "/");
 }
 
-Test(http_profile, not_enabled)
+Test(http_profile, profiles_are_refused_when_disabled)
 {
 	struct http_client client;
 
@@ -215,14 +215,14 @@ Test(http_profile, not_enabled)
 	http_client_done(&client);
 }
 
-Test(http_profile, an_endpoint_without_profiles)
+Test(http_profile, an_endpoint_without_profiles_refuses_them)
 {
 	endpoint_stop(&server);
 	endpoint_start(&server);
 	expect("?cgroup=/a", 404, "Profiles are not served");
 }
 
-Test(http_profile, parameters)
+Test(http_profile, parameters_of_a_profile_are_checked)
 {
 	static const char *const bad[] = {
 		"",
@@ -255,7 +255,7 @@ Test(http_profile, parameters)
 	cr_expect_eq(world.seconds, 300);
 }
 
-Test(http_profile, other_methods)
+Test(http_profile, other_methods_are_refused)
 {
 	static const char *const methods[] = {"HEAD", "POST", "PUT"};
 
@@ -271,7 +271,7 @@ Test(http_profile, other_methods)
 	cr_expect_eq(world.begun, 0);
 }
 
-Test(http_profile, why_it_cannot_be)
+Test(http_profile, a_refused_profile_has_a_reason)
 {
 	world.message = "there is no cgroup /a";
 	world.begin_error = -ENOENT;
@@ -293,7 +293,7 @@ Test(http_profile, why_it_cannot_be)
 	expect_health();
 }
 
-Test(http_profile, a_client_that_leaves_ends_it)
+Test(http_profile, a_client_that_disconnects_ends_its_profile)
 {
 	struct http_client first = ask("?cgroup=/a"), second, third;
 
@@ -326,7 +326,7 @@ Test(http_profile, a_client_that_leaves_ends_it)
 }
 
 /* Clients leave with a reset, or at the moment when the profile is ready. */
-Test(http_profile, clients_that_leave_anyhow)
+Test(http_profile, clients_that_disconnect_at_any_time_are_forgotten)
 {
 	const struct linger reset = {.l_onoff = 1, .l_linger = 0};
 
@@ -349,7 +349,7 @@ Test(http_profile, clients_that_leave_anyhow)
 	cr_expect_leq(world.begun, HTTP_PENDING_AT_ONCE + 1);
 }
 
-Test(http_profile, as_many_wait_as_may)
+Test(http_profile, waiting_clients_are_limited)
 {
 	struct http_client clients[HTTP_PROFILES_MAX];
 
@@ -439,7 +439,7 @@ Test(http_profile, a_profile_beyond_its_size_limit_is_refused)
 	expect("?cgroup=/a", 500, "too large");
 }
 
-Test(http_profile, the_endpoint_ends_while_clients_wait)
+Test(http_profile, the_end_of_the_endpoint_ends_the_profiles_of_waiting_clients)
 {
 	struct http_client first = ask("?cgroup=/a"), second = ask("?cgroup=/a");
 
@@ -463,7 +463,7 @@ static double cpu_seconds(void)
  * A client that waits is not slow: the time limit of its connection begins with the answer. The loop does not
  * spin in the meantime.
  */
-Test(http_profile, a_wait_beyond_the_time_of_other_connections)
+Test(http_profile, a_profile_may_take_longer_than_other_requests)
 {
 	struct http_client client = ask("?cgroup=/a&seconds=20");
 	u64 end = endpoint_now_ns() + (HTTP_TIMEOUT_SECONDS + 1) * NSEC_PER_SEC;

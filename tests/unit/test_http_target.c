@@ -30,7 +30,7 @@ Test(http_target, origin_and_absolute_form_have_a_path)
 	}
 }
 
-Test(http_target, other_forms_have_none)
+Test(http_target, other_forms_have_no_path)
 {
 	static const char *const targets[] = {
 		"", "*", "metrics", "host:443", "https://host/", "http:///metrics", "http://", "http:/host/",
@@ -46,7 +46,7 @@ Test(http_target, other_forms_have_none)
 	cr_expect_not(http_target_split(longest, &path, authority));
 }
 
-Test(http_target, percent_encoding_is_decoded_but_for_nul)
+Test(http_target, percent_encoding_is_decoded_except_nul)
 {
 	static const struct {
 		const char *encoded, *decoded;

@@ -24,7 +24,7 @@ static struct http_view_request read_request(enum http_view_kind kind, const cha
 
 #define READ(kind, ...) read_request(kind, (const char *const[]){__VA_ARGS__, NULL, NULL})
 
-Test(http_view, paths)
+Test(http_view, paths_of_views_are_recognized)
 {
 	enum http_view_kind kind;
 
@@ -38,7 +38,7 @@ Test(http_view, paths)
 	cr_expect_not(http_view_of_path("/metrics", &kind));
 }
 
-Test(http_view, a_timeline_with_everything)
+Test(http_view, all_parameters_of_a_timeline_are_read)
 {
 	struct http_view_request request =
 		READ(HTTP_VIEW_TIMELINE, "since", "2026-11-27T11:00:00Z", "until", "1795780000", "bins",
@@ -53,7 +53,7 @@ Test(http_view, a_timeline_with_everything)
 	cr_expect_str_eq(request.view.cgroup, "/system.slice/a.service");
 }
 
-Test(http_view, defaults)
+Test(http_view, missing_parameters_have_defaults)
 {
 	struct http_view_request request = READ(HTTP_VIEW_TIMELINE, "since", "1795780000");
 
@@ -76,7 +76,7 @@ Test(http_view, defaults)
 	cr_expect_eq(request.seconds, 300);
 }
 
-Test(http_view, mistakes)
+Test(http_view, invalid_parameters_are_refused_by_name)
 {
 	static const struct {
 		enum http_view_kind kind;
@@ -128,7 +128,7 @@ Test(http_view, mistakes)
 	}
 }
 
-Test(http_view, names_that_are_too_long)
+Test(http_view, names_that_are_too_long_are_refused)
 {
 	char cgroup[HTTP_VIEW_CGROUP_MAX + 1], rule[HTTP_VIEW_RULE_MAX + 1], match[HTTP_VIEW_MATCH_MAX + 1];
 	struct http_view_request request;
@@ -151,7 +151,7 @@ Test(http_view, names_that_are_too_long)
 	cr_expect_str_eq(request.mistake, "");
 }
 
-Test(http_view, there_and_back)
+Test(http_view, a_view_is_unchanged_by_its_message)
 {
 	struct http_view views[] = {
 		READ(HTTP_VIEW_TIMELINE, "since", "5", "bins", "3", "offset", "2", "histograms", "1",
@@ -180,7 +180,7 @@ Test(http_view, there_and_back)
 }
 
 /* An attacker may control the process that sends them. */
-Test(http_view, messages_that_are_not_valid)
+Test(http_view, invalid_messages_are_refused)
 {
 	static const struct {
 		enum http_view_kind kind;

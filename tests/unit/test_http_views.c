@@ -94,7 +94,7 @@ static void turns(int n)
 		endpoint_turn(&server);
 }
 
-Test(http_views, are_json_with_the_parameters_of_the_request)
+Test(http_views, a_view_is_json_with_the_parameters_of_the_request)
 {
 	struct http_client client = http_client_get(
 		&server, "/timeline.json?since=2026-11-27T11:00:00Z&until=1795780000&bins=7&cgroup=%2Fa%20b",
@@ -125,7 +125,7 @@ Test(http_views, are_json_with_the_parameters_of_the_request)
 	cr_expect_eq(fixture.made, 5, "without a search it is the document of the present");
 }
 
-Test(http_views, wrong_requests)
+Test(http_views, invalid_requests_are_refused)
 {
 	struct http_client client;
 
@@ -145,7 +145,7 @@ Test(http_views, wrong_requests)
 	cr_expect_eq(fixture.asked, 0);
 }
 
-Test(http_views, refusals_say_why)
+Test(http_views, refusals_have_a_reason)
 {
 	static const struct {
 		int error, status;
@@ -162,7 +162,7 @@ Test(http_views, refusals_say_why)
 	expect("/range.json?since=5", 503, "Retry-After: 1\r\n");
 }
 
-Test(http_views, the_answer_comes_when_it_is_ready)
+Test(http_views, the_answer_is_sent_when_it_is_ready)
 {
 	struct http_client client;
 
@@ -186,7 +186,7 @@ Test(http_views, an_answer_beyond_its_size_limit_is_refused)
 }
 
 /* One view of an owner is made at a time, some queue, and the others are refused. A client that leaves frees its place. */
-Test(http_views, few_wait_at_a_time)
+Test(http_views, waiting_requests_are_limited)
 {
 	struct http_client clients[HTTP_VIEWS_OWNER_MAX];
 	char path[64];
@@ -216,7 +216,7 @@ Test(http_views, few_wait_at_a_time)
 	cr_expect_eq(fixture.last.since, 77, "in the order of the requests");
 }
 
-Test(http_views, only_so_many_begin_a_second)
+Test(http_views, requests_per_second_are_limited)
 {
 	unsigned int refused = 0;
 
@@ -232,7 +232,7 @@ Test(http_views, only_so_many_begin_a_second)
 	cr_expect_gt(refused, 0);
 }
 
-Test(http_views, clients_that_wait_when_the_endpoint_ends)
+Test(http_views, the_endpoint_can_end_while_a_client_waits)
 {
 	struct http_client client;
 

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "http/shared/http_wire.h"
 
-Test(http_wire, there_and_back)
+Test(http_wire, messages_arrive_unchanged)
 {
 	u8 packet[HTTP_WIRE_MAX];
 
@@ -43,7 +43,7 @@ Test(http_wire, there_and_back)
 	}
 }
 
-Test(http_wire, texts)
+Test(http_wire, texts_arrive_unchanged)
 {
 	_cleanup_free_ char *text = malloc(HTTP_WIRE_TEXT_MAX + 1);
 	struct http_message message = {.type = HTTP_ASK_PROFILE, .value = 1, .text = text}, read;
@@ -64,7 +64,7 @@ Test(http_wire, texts)
 	cr_expect_eq(http_wire_read(packet, size, &read), -EBADMSG);
 }
 
-Test(http_wire, what_is_out_of_range)
+Test(http_wire, values_out_of_range_are_refused)
 {
 	static const struct http_message wrong[] = {
 		{.type = HTTP_MESSAGE_TYPES},

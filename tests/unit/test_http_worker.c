@@ -157,7 +157,7 @@ static const char *status_of(pid_t pid, const char *key)
 	return "";
 }
 
-Test(http_worker, it_serves_without_a_right)
+Test(http_worker, the_process_serves_without_privileges)
 {
 	char path[64], link[256];
 	const struct dirent *entry;
@@ -195,7 +195,7 @@ Test(http_worker, it_serves_without_a_right)
 /*
  * The process is killed twice. It is started again each time, and the next scrape waits for it.
  */
-Test(http_worker, killed_it_is_started_again)
+Test(http_worker, a_killed_process_is_started_again)
 {
 	for (u64 restarts = 1; restarts <= 2; restarts++) {
 		pid_t before = http_pid(http);
@@ -208,7 +208,7 @@ Test(http_worker, killed_it_is_started_again)
 	}
 }
 
-Test(http_worker, killed_while_it_sends)
+Test(http_worker, a_process_killed_while_sending_is_started_again)
 {
 	char answer[512];
 	int fd = connect_to_port(), small = 4096;
@@ -229,7 +229,7 @@ Test(http_worker, killed_while_it_sends)
  * The process is stopped, as by a debugger. pebsd continues, and requests are served when the process
  * continues.
  */
-Test(http_worker, stopped_it_holds_up_nobody)
+Test(http_worker, a_stopped_process_does_not_block_pebsd)
 {
 	pid_t pid = http_pid(http);
 	char answer[512];
@@ -252,7 +252,7 @@ static void note(void *userdata)
 }
 
 /* A client whose connection was accepted gets its answer. A later client waits for the next process. */
-Test(http_worker, an_end_leaves_nobody_without_an_answer)
+Test(http_worker, at_the_end_accepted_clients_get_their_answer)
 {
 	static const char rest[] = "thz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
 	int early = connect_to_port(), late;
@@ -278,7 +278,7 @@ Test(http_worker, an_end_leaves_nobody_without_an_answer)
 }
 
 /* A client that sends nothing does not keep pebsd from ending. */
-Test(http_worker, an_end_waits_for_no_silent_client)
+Test(http_worker, the_end_does_not_wait_for_silent_clients)
 {
 	int fd = connect_to_port();
 	bool stopped = false;
@@ -291,7 +291,7 @@ Test(http_worker, an_end_waits_for_no_silent_client)
 }
 
 /* The process also ends if its parent is killed. */
-Test(http_worker, it_ends_with_pebsd, .init = NULL, .fini = NULL)
+Test(http_worker, the_process_ends_with_pebsd, .init = NULL, .fini = NULL)
 {
 	int pipe_ends[2];
 	pid_t parent, child = 0;
@@ -311,7 +311,7 @@ Test(http_worker, it_ends_with_pebsd, .init = NULL, .fini = NULL)
 	cr_assert_eq(waitpid(child, NULL, 0), child, "ends, and is this process' to wait for");
 }
 
-Test(http_worker, by_a_unix_socket)
+Test(http_worker, a_unix_socket_is_served)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	struct listen_address listen;
@@ -417,7 +417,7 @@ static int try_in_a_process(bool any_local)
 	return WEXITSTATUS(status);
 }
 
-Test(http_worker, what_it_cannot_do, .init = NULL, .fini = NULL)
+Test(http_worker, the_process_cannot_use_forbidden_calls, .init = NULL, .fini = NULL)
 {
 #ifdef __SANITIZE_ADDRESS__
 	cr_skip_test("the address sanitizer needs calls that are refused else");

@@ -27,14 +27,14 @@ static int begin(const char *path, double seconds, u64 *ret_id)
 	return profiles.begin(profiles.userdata, path, seconds, ret_id, &message);
 }
 
-Test(http_zooms, as_the_configuration_says_now)
+Test(http_zooms, the_current_configuration_applies)
 {
 	cr_expect_not(profiles.enabled(profiles.userdata, HTTP_PROFILE_PPROF));
 	enabled = true;
 	cr_expect(profiles.enabled(profiles.userdata, HTTP_PROFILE_PPROF));
 }
 
-Test(http_zooms, the_flame_of_a_model_is_for_everybody)
+Test(http_zooms, the_flame_graph_of_a_model_is_public)
 {
 	_cleanup_free_ u8 *data = NULL;
 	size_t size;
@@ -59,7 +59,7 @@ Test(http_zooms, the_flame_of_a_model_is_for_everybody)
 	profiles.leave(profiles.userdata, id);
 }
 
-Test(http_zooms, from_the_beginning_to_the_profile)
+Test(http_zooms, a_request_starts_a_zoom_and_gets_its_profile)
 {
 	_cleanup_free_ u8 *data = NULL;
 	size_t size;
@@ -83,7 +83,7 @@ Test(http_zooms, from_the_beginning_to_the_profile)
 	cr_expect_eq(profiles.write(profiles.userdata, 99, HTTP_PROFILE_PPROF, &data, &size), -ENODATA);
 }
 
-Test(http_zooms, who_leaves_ends_what_nobody_else_asked_for)
+Test(http_zooms, a_client_that_leaves_ends_a_zoom_only_it_requested)
 {
 	u64 id;
 
@@ -99,7 +99,7 @@ Test(http_zooms, who_leaves_ends_what_nobody_else_asked_for)
 	cr_expect_eq(fake_zooms.ended, 1);
 }
 
-Test(http_zooms, two_who_ask_over_http_share_one)
+Test(http_zooms, two_http_clients_share_a_zoom)
 {
 	u64 first, second;
 
@@ -110,7 +110,7 @@ Test(http_zooms, two_who_ask_over_http_share_one)
 	cr_expect_eq(fake_zooms.ended, 1, "the zoom ends when the last client left");
 }
 
-Test(http_zooms, another_ones_zoom_is_not_touched)
+Test(http_zooms, a_zoom_of_another_client_is_not_changed)
 {
 	_cleanup_free_ char *message = NULL;
 	u64 id;
@@ -123,7 +123,7 @@ Test(http_zooms, another_ones_zoom_is_not_touched)
 	cr_expect_eq(begin("/a", 5, &id), 0);
 }
 
-Test(http_zooms, paths_that_lead_elsewhere)
+Test(http_zooms, paths_outside_the_cgroup_tree_are_refused)
 {
 	char longest[PATH_MAX + 1];
 	u64 id;

@@ -44,7 +44,7 @@ static double gamma_at_most(double shape, double x)
 	return sum;
 }
 
-Test(interval, ranks_of_textbooks)
+Test(interval, ranks_equal_those_of_textbooks)
 {
 	static const struct {
 		u64 n;
@@ -76,7 +76,7 @@ Test(interval, ranks_of_textbooks)
 	}
 }
 
-Test(interval, ranks_are_the_nearest_that_the_tails_allow)
+Test(interval, ranks_are_the_closest_that_the_tails_allow)
 {
 	static const double qs[] = {0.5, 0.9, 0.95, 0.99, 0.999};
 	static const double confidences[] = {0.6, 0.9, 0.95, 0.99, 0.9999};
@@ -121,7 +121,7 @@ Test(interval, a_single_rank_agrees_with_the_nearest)
 	}
 }
 
-Test(interval, quantile_needs_what_a_power_says)
+Test(interval, a_quantile_needs_the_samples_that_the_formula_gives)
 {
 	cr_expect_eq(interval_quantile_needs(0.5, 0.95), 5);
 	cr_expect_eq(interval_quantile_needs(0.9, 0.95), 29);
@@ -159,7 +159,7 @@ Test(interval, quantile_lies_between_outer_edges)
 	cr_expect_eq(bounds.high, histogram_fine_upper(histogram_fine_index(30)));
 }
 
-Test(interval, quantile_without_bounds)
+Test(interval, too_few_samples_yield_no_quantile_bounds)
 {
 	u32 histogram[FINE_BUCKETS] = {0};
 	struct interval bounds = interval_quantile(histogram, 0, 0.5, 0.95);
@@ -182,7 +182,7 @@ Test(interval, quantile_without_bounds)
 	cr_expect_eq(bounds.high, INFINITY, "the last bucket has no upper edge");
 }
 
-Test(interval, quantile_of_as_many_as_counters_hold)
+Test(interval, a_quantile_of_the_largest_counts_has_bounds)
 {
 	u32 histogram[FINE_BUCKETS] = {[40] = ~0U, [60] = ~0U};
 	u64 n = 2 * (u64)~0U;
@@ -202,7 +202,7 @@ Test(interval, quantile_of_as_many_as_counters_hold)
 	cr_expect_eq(bounds.high, INFINITY);
 }
 
-Test(interval, share_of_textbooks)
+Test(interval, bounds_of_shares_equal_those_of_textbooks)
 {
 	static const struct {
 		double k, n, confidence, low, high;
@@ -220,7 +220,7 @@ Test(interval, share_of_textbooks)
 	}
 }
 
-Test(interval, share_is_where_the_tails_are_as_small_as_promised)
+Test(interval, tails_of_a_share_have_the_promised_probability)
 {
 	static const double confidences[] = {0.5, 0.9, 0.95, 0.9999};
 	static const u64 ns[] = {1, 2, 10, 100, 1000, 3000};
@@ -239,7 +239,7 @@ Test(interval, share_is_where_the_tails_are_as_small_as_promised)
 			}
 }
 
-Test(interval, share_at_its_ends)
+Test(interval, shares_of_0_and_1_have_bounds)
 {
 	struct interval bounds = interval_share(0, 0, 0.95);
 
@@ -262,7 +262,7 @@ Test(interval, share_at_its_ends)
 	cr_expect_lt(interval_share(3.5, 10, 0.95).low, interval_share(4, 10, 0.95).low);
 }
 
-Test(interval, rate_of_textbooks)
+Test(interval, bounds_of_rates_equal_those_of_textbooks)
 {
 	/* From Garwood's table of Poisson limits. */
 	static const struct {
@@ -285,7 +285,7 @@ Test(interval, rate_of_textbooks)
 	}
 }
 
-Test(interval, rate_of_different_weights)
+Test(interval, a_rate_of_different_weights_has_wider_bounds)
 {
 	/*
 	 * 100 samples of weight 1 and 5 of weight 20: y = 200 and v = 2100. With these sums, no weight
@@ -310,7 +310,7 @@ Test(interval, rate_of_different_weights)
 	cr_expect_eq(interval_rate(105, 200, 2100, 1000, 1, 1, 0.95).low, bounds.low);
 }
 
-Test(interval, rate_that_is_not_known)
+Test(interval, an_unknown_rate_has_no_upper_bound)
 {
 	struct interval bounds = interval_rate(0, 0, 0, 0, 10, 1, 0.95);
 
@@ -323,7 +323,7 @@ Test(interval, rate_that_is_not_known)
 	cr_expect_eq(bounds.high, INFINITY, "in no time");
 }
 
-Test(interval, rate_of_rounded_squares_is_that_of_equal_weights)
+Test(interval, rounded_squares_yield_the_rate_of_equal_weights)
 {
 	struct interval exact = interval_rate(1000, 10007000, 10007.0 * 10007 * 1000, 10007, 30, 1, 0.95);
 	struct interval above =
@@ -337,7 +337,7 @@ Test(interval, rate_of_rounded_squares_is_that_of_equal_weights)
 	expect_near(below.high, exact.high, 1e-9);
 }
 
-Test(interval, mean_within_its_band)
+Test(interval, a_mean_has_the_bounds_of_its_band)
 {
 	/* All 200 latencies are in (28, 30]. The 95 % band is sqrt(200 ln 20 / 2) = 17.3 samples wide. */
 	const double band = sqrt(100 * log(20));
@@ -364,7 +364,7 @@ Test(interval, mean_within_its_band)
 	expect_near(bounds.high, (30 * (180 - band) + 512 * (20 + band)) / 200, 1e-6);
 }
 
-Test(interval, mean_without_bounds)
+Test(interval, too_few_samples_yield_no_mean_bounds)
 {
 	u32 histogram[FINE_BUCKETS] = {[20] = 1};
 	struct interval bounds = interval_mean(histogram, 1, 512, 1, 0.95);
@@ -383,7 +383,7 @@ Test(interval, mean_without_bounds)
 	cr_expect_leq(bounds.low, histogram_fine_lower(20));
 }
 
-Test(interval, ratio_of_bounds)
+Test(interval, a_ratio_divides_opposite_bounds)
 {
 	const struct interval now = {200, 300};
 	const struct interval base = {50, 100};
@@ -408,7 +408,7 @@ Test(interval, ratio_of_bounds)
 }
 
 /* R's library reports a loss of precision on stdout, which belongs to the daemon. */
-Test(interval, nothing_is_printed, .init = cr_redirect_stdout)
+Test(interval, no_function_prints, .init = cr_redirect_stdout)
 {
 	static const double confidences[] = {0.5, 0.75, 0.95, 0.9999, 0.99995};
 	double sum = 0;
@@ -493,7 +493,7 @@ Test(interval, bounds_hold_as_often_as_promised)
  * The bounds hold hardly more often than promised, if no bucket edges widen them. A bound that always holds
  * would say nothing.
  */
-Test(interval, bounds_are_not_idle)
+Test(interval, bounds_are_not_wider_than_needed)
 {
 	static const u64 weights[] = {10007};
 	struct coverage_settings settings = {.confidence = 0.95, .draws = 2000, .seed = 7};

@@ -36,7 +36,7 @@ static void expect_json(json_object *got, const char *expected)
 	"176,\"few\":true},"                                                                                             \
 	"\"p999\":{\"value\":175.8,\"low\":160,\"high\":176,\"few\":true}},"
 
-Test(json, top_of_a_replay_in_full)
+Test(json, top_of_a_replay_is_written_in_full)
 {
 	struct snapshot *snapshot = example_replay();
 
@@ -91,7 +91,7 @@ Test(json, a_cgroup_without_samples_has_no_event)
 		"\"cgroup\":\"/idle\",\"id\":7,\"alive\":false,\"events\":{}}");
 }
 
-Test(json, cgroups_without_a_slot)
+Test(json, cgroups_without_a_slot_are_counted)
 {
 	static char first[] = "/new.slice/a.service", second[] = "/new.slice/b.service";
 	static char *paths[] = {first, second};
@@ -143,7 +143,7 @@ Test(json, names_of_cgroups_do_not_make_status_too_large_for_a_reply)
 	cr_expect_lt(length, VARLINK_REPLY_MAX * 3 / 4);
 }
 
-Test(json, status_of_a_live_machine_in_full)
+Test(json, the_status_of_a_live_machine_is_written_in_full)
 {
 	expect_json(
 		json_status(example_perf()),
@@ -180,7 +180,7 @@ Test(json, status_of_a_live_machine_in_full)
 }
 
 /* The sum is known only if all its parts are. */
-Test(json, throttled_time_of_all_events_together)
+Test(json, throttled_time_of_all_events_is_added_up)
 {
 	struct snapshot *snapshot = example_perf();
 	json_object *unsampled;
@@ -203,7 +203,7 @@ Test(json, throttled_time_of_all_events_together)
 	}
 }
 
-Test(json, what_is_not_known_is_absent)
+Test(json, unknown_values_are_absent)
 {
 	struct snapshot *snapshot = example_perf();
 	struct snapshot_event *event = &snapshot->events[0];
@@ -267,7 +267,7 @@ Test(json, integers_are_exact)
 				  "\"id\":9007199254740993"));
 }
 
-Test(json, overflow_has_the_widest_bounds)
+Test(json, the_overflow_bucket_has_no_upper_bound)
 {
 	struct snapshot *snapshot = example_perf();
 	_cleanup_json_ json_object *top = json_top(snapshot);
@@ -281,7 +281,7 @@ Test(json, overflow_has_the_widest_bounds)
 	cr_expect_eq(high, 4294967295);
 }
 
-Test(json, a_latency_says_of_how_many_samples_it_is)
+Test(json, a_latency_has_its_number_of_samples)
 {
 	struct snapshot *snapshot = example_replay();
 	struct figures *figures = (struct figures *)snapshot->cgroups[0].figures[0];
@@ -302,7 +302,7 @@ Test(json, a_latency_says_of_how_many_samples_it_is)
 	cr_expect_float_eq(mean, 124.1, 0.05);
 }
 
-Test(json, instruction_latency_where_reported)
+Test(json, instruction_latency_is_written_if_reported)
 {
 	struct snapshot *snapshot = example_perf();
 	_cleanup_json_ json_object *top = NULL;
@@ -319,7 +319,7 @@ Test(json, instruction_latency_where_reported)
 	cr_expect_null(json_get_object(json_get_object(events, "loads:cpu_atom"), "instruction_latency"));
 }
 
-Test(json, chosen_cgroups_in_the_chosen_order)
+Test(json, chosen_cgroups_keep_their_order)
 {
 	static const size_t chosen[] = {1, 0};
 	_cleanup_json_ json_object *top = json_top_of(example_perf(), chosen, 2);
@@ -368,7 +368,7 @@ Test(json, names_of_any_bytes_are_valid_json)
 		json_object_put(printed[i]);
 }
 
-Test(json, notes_where_there_are_some)
+Test(json, notes_are_written_if_any)
 {
 	_cleanup_json_ json_object *noted = json_top(example_perf());
 	_cleanup_json_ json_object *plain = json_top(example_replay());
@@ -392,7 +392,7 @@ static void expect_text(const json_object *object, const char *expected)
 }
 
 /* A value that the event does not measure is absent, not 0. */
-Test(json, events_without_latency_or_source)
+Test(json, events_without_latency_or_source_omit_them)
 {
 	_cleanup_json_ json_object *top = json_top(example_several());
 	json_object *total = json_get_object(top, "total");
@@ -408,7 +408,7 @@ Test(json, events_without_latency_or_source)
 }
 
 /* Haswell's stores have no translation and no lock flag. No store has a blocked flag. */
-Test(json, what_the_drivers_leave_open_of_a_store_is_absent)
+Test(json, fields_that_drivers_do_not_set_for_stores_are_absent)
 {
 	struct snapshot *snapshot = example_several();
 	struct figures *total = &snapshot->events[2].total;
@@ -425,7 +425,7 @@ Test(json, what_the_drivers_leave_open_of_a_store_is_absent)
 	cr_expect_not_null(json_get(event_of(json_get_object(top, "total"), "loads:cpu_core"), "locked"));
 }
 
-Test(json, what_a_status_says_of_several_events)
+Test(json, the_status_relates_several_events)
 {
 	struct snapshot *snapshot = example_several();
 	_cleanup_json_ json_object *status = json_status(snapshot);
@@ -460,7 +460,7 @@ Test(json, what_a_status_says_of_several_events)
 	cr_expect_null(json_get(samples, "filtered"), "this one does not filter");
 }
 
-Test(json, filtered_samples_by_cpu)
+Test(json, filtered_samples_are_counted_by_cpu)
 {
 	struct snapshot *snapshot = example_perf();
 	_cleanup_json_ json_object *status = NULL;
@@ -485,7 +485,7 @@ Test(json, a_virtual_machine_is_marked)
 }
 
 /* Both events must be of one PMU and counted for the same time. */
-Test(json, counts_are_no_accesses)
+Test(json, counting_events_have_no_accesses_per_instruction)
 {
 	struct snapshot *snapshot = example_counts();
 	const struct figures *const *figures = snapshot->cgroups[0].figures;
@@ -499,7 +499,7 @@ Test(json, counts_are_no_accesses)
 	cr_expect_not(per_thousand_instructions(snapshot, figures, 0, &ratio), "instructions took turns");
 }
 
-Test(json, accesses_per_thousand_instructions)
+Test(json, accesses_per_thousand_instructions_are_computed)
 {
 	struct snapshot *snapshot = example_several();
 	const struct figures *const *figures = snapshot->cgroups[0].figures;
@@ -535,7 +535,7 @@ Test(json, accesses_per_thousand_instructions)
 	}
 }
 
-Test(json, status_tells_who_opens_events)
+Test(json, the_status_has_the_opener)
 {
 	struct snapshot *snapshot = example_perf();
 	_cleanup_json_ json_object *unknown = NULL;

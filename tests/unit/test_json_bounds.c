@@ -83,7 +83,7 @@ Test(json_bounds, a_window_has_bounds)
 	done(snapshot);
 }
 
-Test(json_bounds, a_sum_of_a_subtree_has_those_of_all_its_members)
+Test(json_bounds, the_bounds_of_a_subtree_include_all_its_members)
 {
 	struct snapshot *snapshot = new_snapshot(false);
 	const struct snapshot_cgroup *members[] = {&snapshot->cgroups[1], &snapshot->cgroups[0]};
@@ -123,7 +123,7 @@ Test(json_bounds, too_few_samples_give_no_upper_bound)
 	done(snapshot);
 }
 
-Test(json_bounds, without_a_window_there_is_nothing)
+Test(json_bounds, without_a_window_there_are_no_bounds)
 {
 	struct snapshot *snapshot = new_snapshot(false);
 	_cleanup_json_ json_object *whole = NULL, *brief = NULL;

@@ -152,7 +152,7 @@ Test(json_hot, a_page_takes_no_more_memory_than_its_bound)
 	json_object_put(object);
 }
 
-Test(json_hot, code_by_latency_for_root)
+Test(json_hot, root_sees_code_by_latency)
 {
 	expect_json(hot_of(&latency, NULL, true, ~0ULL), HOT_HEAD
 		    "\"weight\":\"latency\",\"latency\":1000,\"samples\":100,\"code\":[" WORK
@@ -190,7 +190,7 @@ Test(json_hot, the_kernels_addresses_are_hidden_from_others)
  * `absent` is an upper bound for each item that is not listed. These include items that the limit leaves out,
  * which may be heavier than every item that the tables do not have.
  */
-Test(json_hot, as_many_as_asked_for)
+Test(json_hot, the_requested_number_of_places_is_written)
 {
 	expect_json(hot_of(&latency, NULL, false, 1),
 		    HOT_HEAD "\"weight\":\"latency\",\"latency\":1000,\"samples\":100,\"code\":[" WORK
@@ -203,7 +203,7 @@ Test(json_hot, as_many_as_asked_for)
 }
 
 /* Without latency, no latency appears, and shares are of samples. */
-Test(json_hot, lines_by_samples)
+Test(json_hot, lines_are_ordered_by_samples)
 {
 	struct hot_place lines[] = {
 		{.address = 0x404040,
@@ -260,7 +260,7 @@ Test(json_hot, shares_are_rounded_outwards)
 			 "\"share\":{\"low\":0.333333,\"high\":0.666667}"));
 }
 
-Test(json_hot, nothing_came_yet)
+Test(json_hot, without_samples_the_list_is_empty)
 {
 	const struct hot_places places = {.kind = HOT_CODE, .latency = true};
 
@@ -269,7 +269,7 @@ Test(json_hot, nothing_came_yet)
 			     "\"absent\":{\"code\":{\"latency\":0,\"samples\":0}}}},\"unnamed\":0}");
 }
 
-Test(hidden_names, the_kernels_by_name_alone)
+Test(hidden_names, kernel_addresses_are_shown_only_by_name)
 {
 	unsigned int asked = 0;
 	const struct profile_names of = {.find = find, .userdata = &asked};
@@ -336,13 +336,13 @@ static struct json_zoom state = {
 	"\"latency_sum\":20000,\"stacks\":{\"by\":\"frame pointers\",\"user\":90,\"early\":9},"       \
 	"\"memory\":5000}"
 
-Test(json_zoom, the_state_of_one_that_is_done)
+Test(json_zoom, a_finished_zoom_has_its_state)
 {
 	expect_json(json_zoom(&state), DONE);
 }
 
 /* An unknown value is absent. */
-Test(json_zoom, the_state_of_one_that_runs_without_latency)
+Test(json_zoom, a_running_zoom_without_latency_has_its_state)
 {
 	zoom.state = ZOOM_RUNNING;
 	zoom.note = NULL;
@@ -447,7 +447,7 @@ static const struct profile_report report = {.n_functions = ARRAY_SIZE(functions
 					     .nodes = nodes,
 					     .unnamed = 2};
 
-Test(json_zoom, a_report_for_root)
+Test(json_zoom, root_gets_the_whole_report)
 {
 	state.kernel_addresses = true;
 	expect_json(json_zoom_report(&state, &report),
@@ -457,7 +457,7 @@ Test(json_zoom, a_report_for_root)
 		    "\"unnamed\":2}");
 }
 
-Test(json_zoom, a_report_for_others_has_no_address_of_the_kernel)
+Test(json_zoom, others_get_a_report_without_kernel_addresses)
 {
 	state.kernel_addresses = false;
 	expect_json(json_zoom_report(&state, &report),
@@ -466,7 +466,7 @@ Test(json_zoom, a_report_for_others_has_no_address_of_the_kernel)
 		    "\"unnamed\":2}");
 }
 
-Test(json_zoom, without_latency_and_nodes_there_are_none)
+Test(json_zoom, a_report_without_latency_and_nodes_omits_them)
 {
 	const struct profile_report found = {.n_functions = 1,
 					     .functions = functions,
@@ -489,7 +489,7 @@ Test(json_zoom, without_latency_and_nodes_there_are_none)
 	cr_expect_null(strstr(text, "\"latency\":9"));
 }
 
-Test(json_status, detail)
+Test(json_status, the_status_lists_zooms_and_hot_tables)
 {
 	static const char *const hot[] = {"/a", "/b\xff", NULL};
 	const struct detail_figures detail = {.zooms_running = 1,

@@ -68,7 +68,7 @@ static json_object *alerts(const struct alert *list, size_t n)
 	return parse(text, length);
 }
 
-Test(json_public, cgroups_that_have_a_series_and_no_others)
+Test(json_public, only_cgroups_with_a_series_are_public)
 {
 	_cleanup_json_ json_object *both = top(example_perf(), "/system.slice/db.service", "/");
 	_cleanup_json_ json_object *one = top(example_perf(), "/", "/gone.service");
@@ -94,7 +94,7 @@ static const struct container *find_pod(void *userdata, const char *path)
 	return strstr(path, "docker") ? &labels : NULL;
 }
 
-Test(json_public, names_are_made_of_the_labels_of_metrics_and_no_others)
+Test(json_public, names_use_only_the_labels_of_metrics)
 {
 	static const struct container_lookup lookup = {.find = find_pod};
 	static char path[] = "/docker/3f4a1b9c0d2e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8";
@@ -135,7 +135,7 @@ Test(json_public, names_are_made_of_the_labels_of_metrics_and_no_others)
 	}
 }
 
-Test(json_public, in_the_order_of_the_snapshot)
+Test(json_public, cgroups_have_the_order_of_the_snapshot)
 {
 	_cleanup_json_ json_object *object = top(example_several(), "/batch", "/system.slice/db.service");
 	json_object *list = json_get_array(object, "cgroups");
@@ -145,7 +145,7 @@ Test(json_public, in_the_order_of_the_snapshot)
 			 "/system.slice/db.service");
 }
 
-Test(json_public, figures_with_histograms_and_without_what_metrics_do_not_have)
+Test(json_public, figures_have_histograms_but_only_values_of_metrics)
 {
 	static const char *const notes[] = {"another profiler holds a counter", NULL};
 	struct snapshot *snapshot = example_perf();
@@ -257,7 +257,7 @@ Test(json_public, names_of_any_bytes_are_strings)
 	}
 }
 
-Test(json_public, alerts_that_have_a_series)
+Test(json_public, only_alerts_with_a_series_are_public)
 {
 	struct alert list[] = {
 		example_measured(SLOW_DB, "/system.slice/db1.service", 900, 912, 1024),
@@ -349,7 +349,7 @@ static struct past *make_past(struct some_panes *panes)
 	return past;
 }
 
-Test(json_public, the_past_names_what_metrics_name_or_would_have_named)
+Test(json_public, the_past_has_only_cgroups_that_metrics_name_or_would_have_named)
 {
 	struct series series = {.path = (char *)"/d"};
 	const struct series *list[] = {&series};
@@ -443,7 +443,7 @@ static void expect_found(char *text, size_t length)
 			 "/some.slice/cgroup-10");
 }
 
-Test(json_public, a_table_is_bounded_and_says_how_many_it_leaves_out)
+Test(json_public, a_table_is_bounded_and_counts_omitted_cgroups)
 {
 	static char paths[MANY][40];
 	static struct series all[MANY];
@@ -518,7 +518,7 @@ Test(json_public, a_history_has_bins)
 }
 
 /* The file of the history can have been changed by others: only texts and numbers with known names are passed on. */
-Test(json_public, alerts_of_the_past)
+Test(json_public, only_public_alerts_of_the_past_are_shown)
 {
 	_cleanup_json_ json_object *stored = json_tokener_parse(
 		"[{\"rule\":\"r\",\"cgroup\":\"/a\",\"state\":\"resolved\",\"value\":7.5,\"above\":5,\"alert\":9,\"preference\":{\"ignored\":true},\"metric\":{\"x\":1}},{\"rule\":\"dry\",\"cgroup\":\"/a\",\"dry_run\":true},{\"rule\":\"no-cgroup\"},{\"rule\":\"odd\",\"cgroup\":\"/a\",\"dry_run\":1},7]");
@@ -540,7 +540,7 @@ Test(json_public, alerts_of_the_past)
 	cr_expect_str_eq(json_get_text(object, "until"), "2026-11-21T05:47:40Z");
 }
 
-Test(json_public, an_explanation_of_the_past_has_what_is_public)
+Test(json_public, an_explanation_of_the_past_has_only_public_members)
 {
 	_cleanup_json_ json_object *stored = json_tokener_parse(
 		"[null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,{\"rule\":\"r\",\"cgroup\":\"/a\",\"dry_run\":true},7,{\"rule\":\"r\",\"cgroup\":\"/a\",\"state\":\"resolved\",\"fired\":\"2026-11-21T05:40:00Z\",\"resolved\":\"2026-11-21T06:00:00Z\",\"firing\":{\"rule\":\"r\",\"cgroup\":\"/a\",\"state\":\"firing\",\"alert\":3,\"sentences\":[\"why\",{}]}}]");
@@ -636,7 +636,7 @@ static bool exports_none(const char *path, void *userdata)
 }
 
 /* A neighbour of then must have a series now, or must be exported. */
-Test(json_public, a_neighbour_of_the_past_is_public)
+Test(json_public, only_public_neighbours_of_the_past_are_shown)
 {
 	static const struct {
 		bool (*exported)(const char *path, void *userdata);

@@ -41,7 +41,7 @@ static void expect_json(json_object *got, const char *expected)
 	"\"subtree\":false,\"dry_run\":false,\"trust_owner\":true,\"action\":[]"
 
 /* test_rule.c tests the number of samples that `worse` and `starved` need. */
-Test(json_rules, rules_in_full)
+Test(json_rules, rules_are_written_in_full)
 {
 	static const struct policy_counts counts[] = {
 		{.states = {[ALERT_INACTIVE] = 7,
@@ -73,7 +73,7 @@ Test(json_rules, rules_in_full)
 		    "{\"version\":1,\"origin\":\"replay\",\"rules\":[]}");
 }
 
-Test(json_rules, a_rule_below_and_a_ratio)
+Test(json_rules, rules_below_a_threshold_and_on_ratios_are_written)
 {
 	static const struct policy_counts counts[2];
 	size_t n;
@@ -100,7 +100,7 @@ Test(json_rules, a_rule_below_and_a_ratio)
 }
 
 /* The members that only a metric with a second event has. */
-Test(json_rules, cores_lost_in_full)
+Test(json_rules, a_rule_on_lost_cores_is_written_in_full)
 {
 	static char *everything[] = {"/*"};
 	static const struct policy_counts counts[1];
@@ -157,7 +157,7 @@ Test(json_rules, cores_lost_in_full)
 #define HEAD_OF(rule, cgroup, severity) \
 	"\"rule\":\"" rule "\",\"cgroup\":\"" cgroup "\",\"event\":\"loads\",\"severity\":\"" severity "\""
 
-Test(json_rules, alerts_in_each_state)
+Test(json_rules, alerts_are_written_in_each_state)
 {
 	struct alert list[] = {
 		example_measured(0, "/system.slice/db.service", 832, 912.54, 1024),
@@ -246,7 +246,7 @@ Test(json_rules, alerts_in_each_state)
 }
 
 /* After an alert was proven clear, the rule is still judged, so the state can be unknown. */
-Test(json_rules, what_resolved_can_be_unknown)
+Test(json_rules, a_resolved_alert_can_be_unknown)
 {
 	struct alert alert = example_alert(0, "/a");
 	_cleanup_json_ json_object *reply = NULL;
@@ -262,7 +262,7 @@ Test(json_rules, what_resolved_can_be_unknown)
 	cr_expect_str_eq(json_get_text(shown, "end"), "clear");
 }
 
-Test(json_rules, of_a_rule_that_went_nothing_is_told_but_its_name)
+Test(json_rules, of_a_removed_rule_only_the_name_is_written)
 {
 	const struct rule left = {.name = "slow", .actions = RULE_LOG};
 	struct alert alert = {.number = 3,
@@ -278,7 +278,7 @@ Test(json_rules, of_a_rule_that_went_nothing_is_told_but_its_name)
 		    "\"state\":\"resolved\",\"dry_run\":false,\"end\":\"rule\"}");
 }
 
-Test(json_rules, what_a_recalled_value_rested_on_is_absent)
+Test(json_rules, a_value_from_before_a_restart_has_no_samples)
 {
 	struct alert alert = example_measured(0, "/a", 512, 600, 640);
 	_cleanup_json_ json_object *reply = NULL;
@@ -303,7 +303,7 @@ Test(json_rules, what_a_recalled_value_rested_on_is_absent)
 }
 
 /* An alert that ended other than by clearing is no longer judged, so the member is absent. */
-Test(json_rules, cgroups_of_the_subtree_without_a_slot)
+Test(json_rules, cgroups_of_the_subtree_without_a_slot_are_counted)
 {
 	static const struct policy_counts counts = {
 		.states = {[ALERT_FIRING] = 3}, .partial = 2, .unknown = {[UNKNOWN_SUBTREE_NO_SLOT] = 4}};
@@ -333,7 +333,7 @@ Test(json_rules, cgroups_of_the_subtree_without_a_slot)
 }
 
 /* A member that is not a finite number is absent: a baseline of 0 gives an infinite ratio. */
-Test(json_rules, only_numbers_are_numbers)
+Test(json_rules, infinities_are_not_written_as_numbers)
 {
 	struct alert alert = example_measured(2, "/a", 3, INFINITY, INFINITY);
 	_cleanup_json_ json_object *reply = json_alerts("perf", &alert, 1, NULL);
@@ -362,7 +362,7 @@ Test(json_rules, no_upper_bound_is_below_the_value)
 }
 
 /* control_publish() makes names printable. json_transition() must not do that as well. */
-Test(json_rules, a_transition_has_names_as_they_are)
+Test(json_rules, a_transition_has_unescaped_names)
 {
 	struct transition transition = {.from = ALERT_PENDING, .to = ALERT_FIRING};
 
@@ -407,7 +407,7 @@ Test(json_rules, a_transition_is_never_unknown)
 	cr_expect_null(json_get(fields, "held"));
 }
 
-Test(json_rules, explained)
+Test(json_rules, an_explanation_is_written_in_full)
 {
 	struct alert alert = example_measured(0, "/db\xff", 832, 912.5, 1024);
 	_cleanup_json_ json_object *reply = NULL;
@@ -440,7 +440,7 @@ Test(json_rules, explained)
 		    "{\"version\":1,\"origin\":\"perf\",\"rule\":{" SLOW_DB "},\"judged\":[]}");
 }
 
-Test(json_rules, neighbours_in_full)
+Test(json_rules, neighbours_are_written_in_full)
 {
 	static char *cgroups[] = {(char *)"/batch\xff", (char *)"/web", (char *)"/idle"};
 	struct neighbour list[] = {

@@ -132,7 +132,7 @@ Test(json_suspects, a_firing_alert_has_the_neighbours_of_the_last_minutes)
 	cr_expect_eq(books.past_asked, 0U);
 }
 
-Test(json_suspects, a_resolved_alert_has_those_of_the_last_minutes_if_they_cover_it)
+Test(json_suspects, a_recently_resolved_alert_has_the_neighbours_of_the_last_minutes)
 {
 	const struct json_suspects suspects = suspects_at(START + 300);
 	const struct alert alert = alert_of(60);
@@ -142,7 +142,7 @@ Test(json_suspects, a_resolved_alert_has_those_of_the_last_minutes_if_they_cover
 }
 
 /* Ten minutes before and after, or as long as the alert lasted. */
-Test(json_suspects, a_resolved_alert_has_those_of_its_time)
+Test(json_suspects, a_resolved_alert_has_the_neighbours_of_its_time)
 {
 	struct json_suspects suspects = suspects_at(START + 300);
 	struct alert alert = alert_of(60);
@@ -166,7 +166,7 @@ Test(json_suspects, a_resolved_alert_has_those_of_its_time)
 	cr_expect_eq(books.until_us, (START + 14400) * 1000000);
 }
 
-Test(json_suspects, nobody_is_guessed)
+Test(json_suspects, without_a_named_neighbour_there_is_no_suspect)
 {
 	static const enum neighbours_verdict verdicts[] = {
 		NEIGHBOURS_THIN, NEIGHBOURS_EPISODE, NEIGHBOURS_STEADY, NEIGHBOURS_SELF, NEIGHBOURS_NOBODY};
@@ -223,7 +223,7 @@ static size_t sentences_of(const char *members, time_t now)
 
 #define BREACHED "\"breached\":\"2026-11-21T06:00:00Z\",\"fired\":\"2026-11-21T06:00:05Z\""
 
-Test(json_suspects, a_stored_alert_has_those_of_its_time)
+Test(json_suspects, a_stored_alert_has_the_neighbours_of_its_time)
 {
 	cr_expect_eq(sentences_of("\"metric\":\"p99\",\"event\":\"loads:cpu_core\"," BREACHED
 				  ",\"resolved\":\"2026-11-21T06:00:50Z\"",
@@ -241,7 +241,7 @@ Test(json_suspects, a_stored_alert_has_those_of_its_time)
 	cr_expect_eq(books.past_asked, 0U);
 }
 
-Test(json_suspects, a_stored_alert_may_have_none)
+Test(json_suspects, a_stored_alert_can_have_no_neighbours)
 {
 	static const char *const members[] = {
 		"\"metric\":\"share:hitm\",\"event\":\"loads\"," BREACHED,

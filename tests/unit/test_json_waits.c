@@ -23,7 +23,7 @@ static json_object *row(json_object *top, size_t index)
 	return json_object_array_get_idx(json_get_array(top, "cgroups"), index);
 }
 
-Test(json_waits, rows_and_the_head_of_top_have_values)
+Test(json_waits, rows_and_totals_of_top_have_values)
 {
 	_cleanup_json_ json_object *top = json_top(example_counts());
 
@@ -38,7 +38,7 @@ Test(json_waits, rows_and_the_head_of_top_have_values)
 	cr_expect_null(json_get(row(top, 1), "waits"), "/old has no counts");
 }
 
-Test(json_waits, figures_without_a_part_are_absent)
+Test(json_waits, figures_with_an_unknown_part_are_absent)
 {
 	struct snapshot *snapshot = example_counts();
 	_cleanup_json_ json_object *top = NULL, *none = NULL;
@@ -67,7 +67,7 @@ Test(json_waits, view_of_one_event_lists_only_that_event)
 	snapshot_view_free(view);
 }
 
-Test(json_waits, status_says_what_counts_mean_and_the_frequencies)
+Test(json_waits, status_has_the_kinds_of_counts_and_the_frequencies)
 {
 	_cleanup_json_ json_object *status = json_status(example_counts());
 	json_object *events = json_get_object(status, "events");
@@ -81,7 +81,7 @@ Test(json_waits, status_says_what_counts_mean_and_the_frequencies)
 	expect_text(json_get(json_get_object(status, "waits"), "cores_lost"), "{\"value\":2.200000}");
 }
 
-Test(json_waits, event_of_a_cgroup_says_what_it_counts)
+Test(json_waits, an_event_of_a_cgroup_has_its_kind_of_count)
 {
 	_cleanup_json_ json_object *cgroup = json_cgroup(example_counts(), 0);
 	json_object *stalls = json_get_object(json_get_object(cgroup, "events"), "stalls");

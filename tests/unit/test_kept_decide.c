@@ -10,7 +10,7 @@
 	.records = 1, .slots = 512, .stripes = 2, .cpus = 4, .n_events = 2, .with_latency = 1, \
 	.measured = 5, .hot_max = 4, .hot_cpus = 4, .offcore_cpus = 4, .settings = 6, .programs = 7
 
-Test(kept_decide, each_difference_has_its_consequence)
+Test(kept_decide, each_difference_of_saved_state_has_its_decision)
 {
 	static const struct kept_identity before = {IDENTITY};
 	static const struct {
@@ -48,7 +48,7 @@ Test(kept_decide, each_difference_has_its_consequence)
 	}
 }
 
-Test(kept_decide, a_hash_tells_bytes_and_their_order)
+Test(kept_decide, a_hash_depends_on_bytes_and_their_order)
 {
 	const u8 bytes[] = {1, 2, 3}, swapped[] = {1, 3, 2};
 

@@ -51,7 +51,7 @@ static u32 adopt(u64 id, const char *path)
 
 TestSuite(kernel_own, .init = setup, .fini = teardown);
 
-Test(kernel_own, the_records_are_those_of_the_accounting_function)
+Test(kernel_own, records_equal_those_of_the_accounting_function)
 {
 	struct latency_record latency = {0};
 	struct plain_record plain = {0}, count = {0};
@@ -87,7 +87,7 @@ Test(kernel_own, the_records_are_those_of_the_accounting_function)
 	cr_expect_eq(memcmp(&count, kernel_plain_record(books.kernel, 2, 0, slot), sizeof(count)), 0);
 }
 
-Test(kernel_own, the_collector_reads_them_and_every_loss)
+Test(kernel_own, the_collector_reads_records_and_losses)
 {
 	const struct sample samples[] = {
 		{.cgroup_id = 7, .latency = 100, .period = 1, .fields = MEMORY_FIELDS},
@@ -108,7 +108,7 @@ Test(kernel_own, the_collector_reads_them_and_every_loss)
 	cr_expect_eq(books_samples(&books, "seven", 0), 1);
 }
 
-Test(kernel_own, a_slot_changes_hands_as_in_the_kernel)
+Test(kernel_own, a_slot_is_reused_as_in_the_kernel)
 {
 	const u32 slot = adopt(7, "seven");
 	const struct slot_owner *owner = kernel_owner(books.kernel, slot);
@@ -188,7 +188,7 @@ Test(kernel_own, hot_tables_have_the_places_of_a_chosen_cgroup)
 	cr_expect_eq(set->samples, 0);
 }
 
-Test(kernel_own_opening, slots_grow_and_no_record_moves, .fini = teardown)
+Test(kernel_own_opening, growing_slots_moves_no_record, .fini = teardown)
 {
 	const struct sample sample = {.cgroup_id = 7, .latency = 5, .period = 1, .fields = SAMPLE_LATENCY};
 	struct kernel_settings settings = own_settings();
@@ -208,7 +208,7 @@ Test(kernel_own_opening, slots_grow_and_no_record_moves, .fini = teardown)
 	cr_expect_eq(books_samples(&books, "seven", 0), 1);
 }
 
-Test(kernel_own_opening, this_machine_is_not_measured_without_bpf)
+Test(kernel_own_opening, without_bpf_this_machine_is_not_measured)
 {
 	struct kernel_settings settings = own_settings();
 	struct kernel *kernel = NULL;

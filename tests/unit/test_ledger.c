@@ -92,7 +92,7 @@ Test(ledger, a_path_has_one_entry)
  * Slots at the same time and one after another, with several events: the total of the path has all their
  * samples.
  */
-Test(ledger, a_total_is_what_present_and_past_slots_brought)
+Test(ledger, a_total_includes_present_and_past_slots)
 {
 	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
 	struct ledger_sum *first = NULL, *second = NULL, *third = NULL;
@@ -124,7 +124,7 @@ Test(ledger, a_total_is_what_present_and_past_slots_brought)
 }
 
 /* A marked slot without a sample gets a sum, but the entry still has no sample of the event. */
-Test(ledger, an_event_without_a_sample_is_none)
+Test(ledger, an_entry_without_samples_does_not_have_the_event)
 {
 	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
 	struct ledger_sum *of_slot = NULL;
@@ -142,7 +142,7 @@ Test(ledger, an_event_without_a_sample_is_none)
  * If any allocation fails, the slot keeps the counts that were not moved yet, and a second attempt moves
  * them.
  */
-Test(ledger, leaving_without_memory_loses_nothing)
+Test(ledger, a_failed_allocation_when_leaving_loses_nothing)
 {
 	bool failed = true;
 
@@ -208,7 +208,7 @@ Test(ledger, folding_moves_totals_and_loses_nothing)
 	cr_expect_not_null(ledger_find(ledger, "/c500"));
 }
 
-Test(ledger, a_crowd_of_dead_folds_oldest_first)
+Test(ledger, many_removed_cgroups_are_folded_oldest_first)
 {
 	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
 	char path[32];
@@ -275,7 +275,7 @@ static void add_removed(struct ledger *ledger, unsigned i)
 }
 
 /* Measured is what malloc() handed out. Each collection has 500 births and deaths, all within the window. */
-Test(ledger, removed_cgroups_take_no_more_than_is_said)
+Test(ledger, memory_of_removed_cgroups_is_bounded)
 {
 	enum { EACH = 500, COLLECTIONS = 60 };
 	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
@@ -322,7 +322,7 @@ Test(ledger, removed_cgroups_take_no_more_than_is_said)
 }
 
 /* An allocation fails in the middle of an entry. The next fold continues, and `other` has nothing twice. */
-Test(ledger, folding_without_memory_loses_nothing)
+Test(ledger, a_failed_allocation_when_folding_loses_nothing)
 {
 	bool failed = true;
 
@@ -379,7 +379,7 @@ Test(ledger, a_path_that_comes_back_is_not_folded)
 	cr_expect_eq(n, 1);
 }
 
-Test(ledger, numbers_are_never_used_twice)
+Test(ledger, numbers_are_never_reused)
 {
 	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
 	struct ledger_entry *entry;
@@ -394,7 +394,7 @@ Test(ledger, numbers_are_never_used_twice)
 }
 
 /* After 2^32 entries the numbers have wrapped around: older entries have higher or equal numbers. */
-Test(ledger, entries_are_folded_whatever_their_numbers)
+Test(ledger, entries_of_any_number_are_folded)
 {
 	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
 	struct ledger_entry *entries[6];

@@ -8,7 +8,7 @@
 #include "endpoint.h"
 #include "http/listen.h"
 
-Test(listen, numeric_addresses)
+Test(listen, numeric_addresses_are_parsed)
 {
 	const struct sockaddr_in *v4;
 	const struct sockaddr_in6 *v6;

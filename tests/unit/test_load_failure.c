@@ -54,7 +54,7 @@ Test(load_failure, a_refusal_is_not_a_mistake_or_a_shortage)
 		cr_expect_not(load_failure_refused(others[i], NULL), "%d", others[i]);
 }
 
-Test(load_failure, the_verifiers_reason_is_the_line_before_its_figures)
+Test(load_failure, the_verifiers_reason_is_the_line_before_the_statistics)
 {
 	_cleanup_free_ char *verdict =
 		load_failure_verdict("libbpf: prog 'x': -- BEGIN PROG LOAD LOG --\n"
@@ -66,7 +66,7 @@ Test(load_failure, the_verifiers_reason_is_the_line_before_its_figures)
 	cr_expect_str_eq(verdict, "Sleepable programs can only use array, hash, and ringbuf maps");
 }
 
-Test(load_failure, a_log_without_figures_ends_at_its_end)
+Test(load_failure, a_log_without_statistics_is_read_to_its_end)
 {
 	_cleanup_free_ char *verdict = load_failure_verdict("libbpf: prog 'x': -- BEGIN PROG LOAD LOG --\n"
 							    "btf_vmlinux is malformed\n"
@@ -75,7 +75,7 @@ Test(load_failure, a_log_without_figures_ends_at_its_end)
 	cr_expect_str_eq(verdict, "btf_vmlinux is malformed");
 }
 
-Test(load_failure, what_is_no_log_has_no_verdict)
+Test(load_failure, other_text_has_no_verdict)
 {
 	cr_expect_null(load_failure_verdict("libbpf: prog 'x': BPF program load failed: Invalid argument\n"));
 	cr_expect_null(load_failure_verdict("-- BEGIN PROG LOAD LOG --\n-- END PROG LOAD LOG --\n"));

@@ -33,21 +33,21 @@ static const char *hear(void)
 	return said;
 }
 
-Test(log, a_name_is_no_line_of_its_own)
+Test(log, a_name_cannot_start_a_log_line)
 {
 	cr_expect_eq(log_error(-ENOENT, "cannot look at %s", "/a\n<0>pebsd: stopped\r\033[2K"), -ENOENT);
 	cr_expect_str_eq(hear(),
 			 "test: cannot look at /a?<0>pebsd: stopped??[2K: No such file or directory\n");
 }
 
-Test(log, a_name_that_is_no_text_is_told)
+Test(log, a_name_that_is_not_utf8_is_logged_escaped)
 {
 	log_notice("%s and %s", "/\xc3\xa9", "/\xc3\xff");
 	cr_expect_str_eq(hear(), "test: /\xc3\xa9 and /??\n");
 }
 
 /* The name is as long as a path can be. That exceeds the buffer that is used if memory is short. */
-Test(log, a_long_one_is_told_whole)
+Test(log, a_long_message_is_logged_whole)
 {
 	static char name[4096];
 	size_t length;

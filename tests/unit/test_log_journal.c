@@ -20,7 +20,7 @@ static size_t join(const struct log_field *fields, size_t n, char *ret)
 	return length;
 }
 
-Test(log_journal, a_field_is_a_line)
+Test(log_journal, a_field_is_one_line)
 {
 	const struct log_field fields[] = {{"MESSAGE", "a = b"}, {"PRIORITY", "6"}, {"EMPTY", ""}};
 	const char expected[] = "MESSAGE=a = b\nPRIORITY=6\nEMPTY=\n";
@@ -31,7 +31,7 @@ Test(log_journal, a_field_is_a_line)
 }
 
 /* A line break in a value must not begin another field. */
-Test(log_journal, lines_have_their_length_before_them)
+Test(log_journal, multi_line_fields_start_with_their_length)
 {
 	const struct log_field fields[] = {{"PEBSD_CGROUP", "/a\nPRIORITY=0"}, {"MESSAGE", "b"}};
 	const char expected[] = "PEBSD_CGROUP\n\x0d\0\0\0\0\0\0\0/a\nPRIORITY=0\nMESSAGE=b\n";
@@ -41,7 +41,7 @@ Test(log_journal, lines_have_their_length_before_them)
 	cr_expect_eq(memcmp(entry, expected, sizeof(expected) - 1), 0);
 }
 
-Test(log_journal, no_more_fields_than_there_is_room_for)
+Test(log_journal, fields_beyond_the_maximum_are_dropped)
 {
 	struct log_field fields[LOG_JOURNAL_FIELDS + 1];
 	char entry[1024];

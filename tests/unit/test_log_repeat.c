@@ -19,7 +19,7 @@ static bool say(const char *text, u64 now_ns)
 	return log_repeats_say(&repeats, 3, NULL, text, now_ns);
 }
 
-Test(log_repeat, the_first_ones_are_said_and_no_more)
+Test(log_repeat, only_the_first_repeats_are_logged)
 {
 	unsigned said = 0;
 
@@ -29,7 +29,7 @@ Test(log_repeat, the_first_ones_are_said_and_no_more)
 	cr_expect(say("no descriptors", SECOND + 1000), "another message is another");
 }
 
-Test(log_repeat, what_was_left_out_is_told_once_the_time_is_over)
+Test(log_repeat, suppressed_messages_are_counted_after_the_interval)
 {
 	struct log_repeat told;
 
@@ -43,7 +43,7 @@ Test(log_repeat, what_was_left_out_is_told_once_the_time_is_over)
 	cr_expect_not(log_repeats_next(&repeats, SECOND + LOG_REPEAT_NS, false, &told), "told twice");
 }
 
-Test(log_repeat, a_fault_that_goes_on_is_told_once_a_minute)
+Test(log_repeat, a_lasting_fault_is_logged_once_a_minute)
 {
 	unsigned said = 0, told = 0;
 	struct log_repeat repeat;
@@ -64,7 +64,7 @@ Test(log_repeat, a_fault_that_goes_on_is_told_once_a_minute)
 	cr_expect_eq(left_out + said, 3600U, "each is said or counted: %llu", (unsigned long long)left_out);
 }
 
-Test(log_repeat, after_a_quiet_minute_it_is_said_again)
+Test(log_repeat, after_a_quiet_minute_a_message_is_logged_again)
 {
 	for (u64 i = 0; i < LOG_REPEAT_BURST; i++)
 		cr_expect(say("reloaded", SECOND));
@@ -73,7 +73,7 @@ Test(log_repeat, after_a_quiet_minute_it_is_said_again)
 	cr_expect_not(say("reloaded", SECOND + LOG_REPEAT_NS));
 }
 
-Test(log_repeat, more_messages_than_are_remembered_are_said)
+Test(log_repeat, messages_beyond_the_table_are_logged)
 {
 	char text[32];
 
@@ -83,7 +83,7 @@ Test(log_repeat, more_messages_than_are_remembered_are_said)
 	}
 }
 
-Test(log_repeat, what_waits_to_be_counted_is_not_forgotten_for_others)
+Test(log_repeat, pending_counts_are_not_evicted_by_other_messages)
 {
 	struct log_repeat told;
 	char text[32];
@@ -99,7 +99,7 @@ Test(log_repeat, what_waits_to_be_counted_is_not_forgotten_for_others)
 	cr_expect_eq(told.left_out, 1U);
 }
 
-Test(log_repeat, of_a_long_message_the_beginning_is_told)
+Test(log_repeat, a_long_message_is_reported_by_its_start)
 {
 	struct log_repeat told;
 	char text[2 * LOG_REPEAT_TEXT_MAX];
@@ -114,7 +114,7 @@ Test(log_repeat, of_a_long_message_the_beginning_is_told)
 	cr_expect_eq(strlen(told.text), LOG_REPEAT_TEXT_MAX - 1U);
 }
 
-Test(log_repeat, messages_of_one_kind_are_the_same_whatever_they_say)
+Test(log_repeat, messages_of_one_kind_count_as_repeats_whatever_their_text)
 {
 	struct log_repeat told;
 	unsigned said = 0;
@@ -139,7 +139,7 @@ static u64 add(struct log_sum *sum, u64 more, u64 at_ns)
 	return log_sum_add(sum, more, at_ns, false, &since);
 }
 
-Test(log_repeat, a_figure_that_goes_on_is_told_at_once_and_then_as_a_sum_a_minute)
+Test(log_repeat, a_growing_counter_is_logged_at_once_then_as_a_sum_each_minute)
 {
 	struct log_sum sum = {0};
 	unsigned told = 0;
@@ -157,7 +157,7 @@ Test(log_repeat, a_figure_that_goes_on_is_told_at_once_and_then_as_a_sum_a_minut
 	cr_expect_eq(in_all + sum.left, 8400);
 }
 
-Test(log_repeat, the_sum_is_told_when_its_time_is_over_though_nothing_more_comes)
+Test(log_repeat, a_pending_sum_is_logged_after_the_interval)
 {
 	struct log_sum sum = {0};
 	u64 since;
@@ -174,7 +174,7 @@ Test(log_repeat, the_sum_is_told_when_its_time_is_over_though_nothing_more_comes
 	cr_expect_eq(since, 0);
 }
 
-Test(log_repeat, at_the_end_the_rest_of_a_sum_is_told)
+Test(log_repeat, the_rest_of_a_sum_is_logged_at_the_end)
 {
 	struct log_sum sum = {0};
 	u64 since;

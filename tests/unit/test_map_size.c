@@ -12,7 +12,7 @@ static struct map_size_case machine(u32 slots, u32 stripes, u32 cpus)
 	return (struct map_size_case){.slots = slots, .stripes = stripes, .cpus = cpus, .page_size = 4096};
 }
 
-Test(map_size, of_a_server_that_samples_loads)
+Test(map_size, maps_of_a_server_that_samples_loads_have_the_computed_size)
 {
 	struct map_size_case maps = machine(512, 16, 64);
 
@@ -29,7 +29,7 @@ Test(map_size, of_a_server_that_samples_loads)
  * The size grows by a record (2.5 KiB with latency) and its mark for each slot, stripe and event, besides the
  * maps whose size depends on the slots alone.
  */
-Test(map_size, grows_with_what_it_is_said_to)
+Test(map_size, the_size_grows_with_slots_stripes_and_events)
 {
 	static const u32 slots[] = {512, 2048, 16384, 65536};
 
@@ -57,7 +57,7 @@ Test(map_size, grows_with_what_it_is_said_to)
 	}
 }
 
-Test(map_size, of_what_is_by_cpu)
+Test(map_size, the_size_grows_with_cpus)
 {
 	struct map_size_case maps = machine(1000, 2, 2);
 	u64 without;
@@ -75,7 +75,7 @@ Test(map_size, of_what_is_by_cpu)
 }
 
 /* One more block of slots would not fit. Maps that are created at their greatest size are included. */
-Test(map_size, as_many_slots_as_memory_is_for)
+Test(map_size, slots_fit_the_given_memory)
 {
 	static const u64 mebibytes[] = {2, 12, 64, 256, 768};
 
@@ -100,7 +100,7 @@ Test(map_size, as_many_slots_as_memory_is_for)
 	}
 }
 
-Test(map_size, never_more_slots_than_there_can_be)
+Test(map_size, slots_stay_below_the_maximum)
 {
 	struct map_size_case maps = machine(0, 1, 2);
 

@@ -12,7 +12,7 @@ static void expect_range(const struct node_range *range, u64 start, u64 end, int
 		  (unsigned long long)range->end, range->node);
 }
 
-Test(memory_nodes, joins_neighbours_and_leaves_out_what_two_nodes_share)
+Test(memory_nodes, adjacent_blocks_are_joined_and_shared_ones_left_out)
 {
 	char *root = tree_new();
 	_cleanup_free_ struct node_range *ranges = NULL;
@@ -43,7 +43,7 @@ Test(memory_nodes, joins_neighbours_and_leaves_out_what_two_nodes_share)
 	tree_remove(root);
 }
 
-Test(memory_nodes, without_memory_blocks_there_are_none)
+Test(memory_nodes, without_memory_blocks_there_are_no_ranges)
 {
 	char *root = tree_new();
 	struct node_range *ranges = (struct node_range *)root;
@@ -58,7 +58,7 @@ Test(memory_nodes, without_memory_blocks_there_are_none)
 	tree_remove(root);
 }
 
-Test(memory_nodes, a_size_that_is_none_is_an_error)
+Test(memory_nodes, an_invalid_block_size_is_an_error)
 {
 	char *root = tree_new();
 	struct node_range *ranges;

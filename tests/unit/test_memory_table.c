@@ -185,7 +185,7 @@ static u64 sum_of_rows(void)
 	return sum;
 }
 
-Test(memory_table, each_bound_is_the_programs)
+Test(memory_table, each_documented_bound_equals_that_of_the_program)
 {
 	_cleanup_free_ char *manual = read_file("daemon/man/pebsd.8");
 	const char *line = strstr(manual, ".TS\nl r.\n\\fBWhat\\fP");
@@ -205,7 +205,7 @@ Test(memory_table, each_bound_is_the_programs)
 }
 
 /* pebsd(8) gives these sizes: of the state of a rule for a cgroup and event, and of an alert in a list. */
-Test(memory_table, sizes_that_remarks_give)
+Test(memory_table, sizes_in_the_remarks_are_right)
 {
 	cr_expect_leq(sizeof(struct extra), 240, "%zu", sizeof(struct extra));
 	cr_expect_leq(sizeof(struct alert), 288, "%zu", sizeof(struct alert));
@@ -244,7 +244,7 @@ Test(memory_table, the_unit_has_room_for_their_sum)
 	cr_expect_lt((strtoull(most, NULL, 10) - 1) * GIB, all, "and not for more than that");
 }
 
-Test(memory_table, each_size_of_the_maps_is_the_formulas)
+Test(memory_table, each_documented_map_size_equals_the_formula)
 {
 	_cleanup_free_ char *manual = read_file("daemon/man/pebsd.8");
 	char *at = strstr(manual, "\n.TS\nr r r r r r.\n");

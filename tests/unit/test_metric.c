@@ -32,7 +32,7 @@ Test(metric, each_word_is_read_and_written_again)
 	cr_expect_eq(n, 7 + 4 + 3 + SOURCE_COUNT);
 }
 
-Test(metric, what_the_words_mean)
+Test(metric, each_word_means_its_metric)
 {
 	struct metric metric;
 
@@ -52,7 +52,7 @@ Test(metric, what_the_words_mean)
 	cr_expect_eq(metric.share, METRIC_SHARE_TLB_WALK);
 }
 
-Test(metric, events_that_a_metric_implies)
+Test(metric, some_metrics_imply_their_event)
 {
 	static const struct {
 		const char *text;
@@ -87,7 +87,7 @@ Test(metric, events_that_a_metric_implies)
 }
 
 /* Only a number of cores needs the frequency. A ratio of them does not. */
-Test(metric, which_metrics_need_the_frequency)
+Test(metric, only_lost_cores_need_the_frequency)
 {
 	for (size_t i = 0; metric_words[i]; i++) {
 		struct metric metric;
@@ -99,7 +99,7 @@ Test(metric, which_metrics_need_the_frequency)
 	}
 }
 
-Test(metric, what_is_none)
+Test(metric, unknown_words_are_refused)
 {
 	static const char *const bad[] = {
 		"",        "p98",       "P99",        "p99 ",       "ratio:", "ratio:ratio:p99",
@@ -113,7 +113,7 @@ Test(metric, what_is_none)
 	cr_expect_eq(metric.kind, METRIC_RATE, "it is not written");
 }
 
-Test(metric, units)
+Test(metric, metrics_have_units)
 {
 	static const struct {
 		const char *text;
@@ -142,7 +142,7 @@ Test(metric, units)
 	}
 }
 
-Test(metric, thresholds)
+Test(metric, thresholds_are_checked_by_metric)
 {
 	static const struct {
 		const char *metric;

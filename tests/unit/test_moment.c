@@ -68,7 +68,7 @@ static void check(const struct sample *samples, size_t n, time_t now, moment_zon
 }
 
 /* It is Friday, 2026-11-27, 08:15:00 in Berlin. */
-Test(moment, times_of_day_are_the_last_ones)
+Test(moment, a_time_of_day_means_its_last_occurrence)
 {
 	const time_t now = utc(11, 27, 7, 15, 0);
 	const struct sample samples[] = {
@@ -81,7 +81,7 @@ Test(moment, times_of_day_are_the_last_ones)
 	check(samples, ARRAY_SIZE(samples), now, berlin);
 }
 
-Test(moment, days_are_the_last_ones)
+Test(moment, a_weekday_means_its_last_occurrence)
 {
 	const time_t now = utc(11, 27, 7, 15, 0);
 	const struct sample samples[] = {
@@ -96,7 +96,7 @@ Test(moment, days_are_the_last_ones)
 	check(samples, ARRAY_SIZE(samples), now, berlin);
 }
 
-Test(moment, times_before_now)
+Test(moment, relative_times_are_read)
 {
 	const time_t now = utc(11, 27, 7, 15, 0);
 	const struct sample samples[] = {
@@ -118,7 +118,7 @@ Test(moment, times_before_now)
 	check(samples, ARRAY_SIZE(samples), now, berlin);
 }
 
-Test(moment, dates_and_rfc_3339)
+Test(moment, dates_and_rfc_3339_times_are_read)
 {
 	const time_t now = utc(11, 27, 7, 15, 0);
 	const struct sample samples[] = {
@@ -173,7 +173,7 @@ Test(moment, the_shown_form_is_read)
 }
 
 /* Clocks went back at 03:00 on 2026-10-25: 02:30 was at 00:30 and at 01:30 UTC. */
-Test(moment, repeated_hour_is_the_later_one_of_the_past)
+Test(moment, a_repeated_hour_means_the_later_one_in_the_past)
 {
 	const struct sample later[] = {{"02:30", utc(10, 25, 1, 30, 0)},
 				       {"2026-10-25 02:30", utc(10, 25, 1, 30, 0)},
@@ -194,7 +194,7 @@ Test(moment, repeated_hour_is_the_later_one_of_the_past)
 }
 
 /* Clocks went forward at 02:00 on 2026-03-29: 02:30 did not exist. */
-Test(moment, skipped_hour_is_that_of_the_day_before_or_refused)
+Test(moment, a_skipped_hour_means_the_day_before_or_is_refused)
 {
 	const time_t now = utc(3, 29, 9, 0, 0);
 	const struct sample samples[] = {{"02:30", utc(3, 28, 1, 30, 0)},
@@ -222,7 +222,7 @@ Test(moment, days_have_their_own_length)
 	check(autumn, ARRAY_SIZE(autumn), utc(10, 25, 23, 10, 0), berlin);
 }
 
-Test(moment, other_texts_are_refused)
+Test(moment, invalid_texts_are_refused)
 {
 	const time_t now = utc(11, 27, 7, 15, 0);
 	static const struct {

@@ -28,7 +28,7 @@ static struct names *with_root(size_t max)
 	return names;
 }
 
-Test(names, paths)
+Test(names, names_are_joined_to_paths)
 {
 	_cleanup_(names_freep) struct names *names = with_root(16);
 
@@ -89,7 +89,7 @@ Test(names, a_path_that_the_kernel_cannot_name_is_an_id)
 	cr_expect_eq(utf8_shown_length(path), PATH_MAX - 1);
 }
 
-Test(names, children_may_be_told_before_their_parents)
+Test(names, children_can_be_added_before_their_parents)
 {
 	_cleanup_(names_freep) struct names *names;
 
@@ -105,7 +105,7 @@ Test(names, children_may_be_told_before_their_parents)
 	cr_expect_eq(names_count(names), 4);
 }
 
-Test(names, what_is_not_known_is_an_id)
+Test(names, an_unknown_cgroup_is_shown_by_id)
 {
 	_cleanup_(names_freep) struct names *names = with_root(16);
 
@@ -121,7 +121,7 @@ Test(names, what_is_not_known_is_an_id)
 	expect_path(names, 6, "/five/x", 1);
 }
 
-Test(names, told_twice_changes_nothing)
+Test(names, adding_a_cgroup_twice_changes_nothing)
 {
 	_cleanup_(names_freep) struct names *names = with_root(16);
 
@@ -136,7 +136,7 @@ Test(names, told_twice_changes_nothing)
 	cr_expect_eq(names_count(names), 1);
 }
 
-Test(names, a_dead_ancestor_is_kept_for_those_below)
+Test(names, a_removed_ancestor_is_kept_for_its_descendants)
 {
 	_cleanup_(names_freep) struct names *names = with_root(16);
 
@@ -156,7 +156,7 @@ Test(names, a_dead_ancestor_is_kept_for_those_below)
 	cr_expect_eq(names_count(names), 1);
 }
 
-Test(names, an_id_used_again_is_another_cgroup)
+Test(names, a_reused_id_is_another_cgroup)
 {
 	_cleanup_(names_freep) struct names *names = with_root(16);
 
@@ -201,7 +201,7 @@ Test(names, superseding_keeps_the_shared_parent)
 	cr_expect_eq(names_count(names), 3);
 }
 
-Test(names, whole_paths_of_a_recording)
+Test(names, whole_paths_of_a_recording_are_kept)
 {
 	_cleanup_(names_freep) struct names *names;
 
@@ -219,7 +219,7 @@ Test(names, whole_paths_of_a_recording)
 	cr_expect_eq(names_count(names), 4);
 }
 
-Test(names, what_is_no_component_is_refused)
+Test(names, invalid_components_are_refused)
 {
 	_cleanup_(names_freep) struct names *names = with_root(16);
 	char component[257] = "";
@@ -247,7 +247,7 @@ Test(names, no_cgroup_is_below_itself)
 	expect_path(names, 4, "cgroup:2/b/c", 0);
 }
 
-Test(names, bounded)
+Test(names, the_number_of_names_is_bounded)
 {
 	_cleanup_(names_freep) struct names *names = with_root(4);
 
@@ -365,7 +365,7 @@ Test(names, random_births_and_deaths)
 		free(births[i].path);
 }
 
-Test(names, a_name_takes_no_more_than_its_limit)
+Test(names, memory_of_a_name_is_bounded)
 {
 	const size_t before = mallinfo2().uordblks;
 	_cleanup_(names_freep) struct names *names = NULL;

@@ -32,7 +32,7 @@ static void expect_refused(const struct metric *metric, const char *text, double
 	cr_expect_eq(nanoseconds_parse_threshold(metric, text, hz, &value, &time), error, "%s", text);
 }
 
-Test(nanoseconds, a_time_becomes_cycles)
+Test(nanoseconds, a_time_is_converted_to_cycles)
 {
 	expect_cycles(&p99, "100ns", 2.6 * GHZ, 260);
 	expect_cycles(&p99, "1.5us", 2.6 * GHZ, 3900);
@@ -41,7 +41,7 @@ Test(nanoseconds, a_time_becomes_cycles)
 	expect_cycles(&p99, "0.5ns", 3 * GHZ, 1.5);
 }
 
-Test(nanoseconds, a_number_is_cycles_as_before)
+Test(nanoseconds, a_number_without_unit_is_cycles)
 {
 	double value;
 	bool time = true;
@@ -65,7 +65,7 @@ Test(nanoseconds, a_time_has_the_range_of_the_metric)
 	expect_refused(&p99, "999999999999999us", GHZ, -EINVAL);
 }
 
-Test(nanoseconds, other_texts_are_no_times)
+Test(nanoseconds, other_texts_are_not_times)
 {
 	static const char *const texts[] = {"ns",    "100 ns", "100n", "100ms", "-1ns",
 					    "1e2ns", "10%ns",  ".5us", "5.us",  ""};
@@ -98,7 +98,7 @@ Test(nanoseconds, a_preference_may_be_a_time)
 	cr_expect(effect.malformed);
 }
 
-Test(nanoseconds, texts_are_empty_if_there_is_nothing_to_convert)
+Test(nanoseconds, without_a_frequency_converted_texts_are_empty)
 {
 	char text[NANOSECONDS_TEXT_MAX];
 
@@ -121,7 +121,7 @@ Test(nanoseconds, texts_are_empty_if_there_is_nothing_to_convert)
 }
 
 /* A recording has no frequency, so texts use that at which the rule's limits were converted. */
-Test(nanoseconds, the_events_frequency_precedes_the_rules)
+Test(nanoseconds, the_frequency_of_the_event_precedes_that_of_the_rule)
 {
 	struct rule rule = {.metric = p99, .nominal_hz = 2.6 * GHZ, .nanoseconds = true};
 	struct alert alert = {.rule = &rule, .nominal_hz = 2 * GHZ};

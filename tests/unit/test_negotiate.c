@@ -3,7 +3,7 @@
 
 #include "http/server/negotiate.h"
 
-Test(negotiate, what_prometheus_sends_gets_openmetrics)
+Test(negotiate, the_accept_header_of_prometheus_gets_openmetrics)
 {
 	cr_expect(negotiate_openmetrics("application/openmetrics-text;version=1.0.0,"
 					"application/openmetrics-text;version=0.0.1;q=0.75,"
@@ -15,7 +15,7 @@ Test(negotiate, what_prometheus_sends_gets_openmetrics)
 		"escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1")); /* Prometheus 3.x */
 }
 
-Test(negotiate, text_is_the_answer_in_doubt)
+Test(negotiate, in_doubt_the_answer_is_text)
 {
 	static const char *const text[] = {
 		"",
@@ -44,7 +44,7 @@ Test(negotiate, text_is_the_answer_in_doubt)
 		cr_expect_not(negotiate_openmetrics(text[i]), "%s", text[i]);
 }
 
-Test(negotiate, openmetrics_where_it_is_more_welcome)
+Test(negotiate, openmetrics_is_chosen_if_preferred)
 {
 	static const char *const openmetrics[] = {
 		"application/openmetrics-text",
@@ -63,7 +63,7 @@ Test(negotiate, openmetrics_where_it_is_more_welcome)
 		cr_expect(negotiate_openmetrics(openmetrics[i]), "%s", openmetrics[i]);
 }
 
-Test(negotiate, gzip_where_it_is_allowed)
+Test(negotiate, gzip_is_used_if_accepted)
 {
 	cr_expect(negotiate_gzip("gzip"));
 	cr_expect(negotiate_gzip("x-gzip"));

@@ -90,7 +90,7 @@ static void neighbours_close(const struct neighbours *found)
 	free(found->list);
 }
 
-Test(neighbours, the_one_that_bursts_is_named)
+Test(neighbours, the_cgroup_whose_traffic_bursts_is_named)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
 	struct scene scene;
@@ -120,7 +120,7 @@ Test(neighbours, the_one_that_bursts_is_named)
 		cr_expect_leq(found.list[i].strength, found.list[i - 1].strength);
 }
 
-Test(neighbours, traffic_may_go_ahead)
+Test(neighbours, traffic_can_precede_the_latency)
 {
 	for (size_t lag = 1; lag <= NEIGHBOURS_LAG_MAX; lag++) {
 		_cleanup_(neighbours_close) struct neighbours found;
@@ -138,7 +138,7 @@ Test(neighbours, traffic_may_go_ahead)
 }
 
 /* Traffic that follows the latency is not its cause. */
-Test(neighbours, traffic_that_follows_is_none)
+Test(neighbours, traffic_that_follows_the_latency_is_not_a_cause)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
 	struct scene scene;
@@ -168,7 +168,7 @@ Test(neighbours, two_culprits_at_different_times_are_both_named)
 }
 
 /* If all cgroups have more load at once, none of them is the cause. */
-Test(neighbours, what_all_do_names_nobody)
+Test(neighbours, a_load_of_all_cgroups_names_no_neighbour)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
 	struct scene scene;
@@ -181,7 +181,7 @@ Test(neighbours, what_all_do_names_nobody)
 	cr_expect_eq(count_named(&found), 0);
 }
 
-Test(neighbours, its_own_bursts_are_its_own)
+Test(neighbours, bursts_of_the_cgroup_itself_name_no_neighbour)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
 	struct scene scene;
@@ -196,7 +196,7 @@ Test(neighbours, its_own_bursts_are_its_own)
 }
 
 /* Another cgroup bursts in the same bins as the victim, but with random height. It must not be named. */
-Test(neighbours, who_follows_the_victim_is_not_named)
+Test(neighbours, a_cgroup_that_follows_the_victim_is_not_named)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
 	struct scene scene;
@@ -213,7 +213,7 @@ Test(neighbours, who_follows_the_victim_is_not_named)
 }
 
 /* If the victim's own traffic explains most of its latency, no other cgroup is named for the rest. */
-Test(neighbours, nobody_is_named_beside_the_victim_itself)
+Test(neighbours, if_the_victim_explains_its_latency_no_neighbour_is_named)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
 	struct scene scene;
@@ -237,7 +237,7 @@ Test(neighbours, nobody_is_named_beside_the_victim_itself)
  * Another cgroup agrees equally well, but 40 bins earlier. So chance alone can do it, and more strength is
  * needed.
  */
-Test(neighbours, what_agrees_at_another_time_raises_what_is_needed)
+Test(neighbours, agreement_at_another_time_raises_the_required_strength)
 {
 	_cleanup_(neighbours_close) struct neighbours plain = {0}, raised = {0};
 	struct scene scene;
@@ -254,7 +254,7 @@ Test(neighbours, what_agrees_at_another_time_raises_what_is_needed)
 }
 
 /* Many bins make a weak relation certain, but it still explains little. */
-Test(neighbours, a_weak_relation_is_not_named_however_certain)
+Test(neighbours, a_weak_relation_is_not_named_even_if_certain)
 {
 	enum { MANY = 2000 };
 	static double latency[MANY], traffic[2][MANY];
@@ -294,7 +294,7 @@ Test(neighbours, a_victim_whose_traffic_falls_is_not_its_own_cause)
 	cr_expect_lt(found.self_strength, 0);
 }
 
-Test(neighbours, too_few_bins_are_thin)
+Test(neighbours, too_few_bins_yield_the_verdict_thin)
 {
 	struct neighbours found;
 	struct scene scene;
@@ -313,7 +313,7 @@ Test(neighbours, too_few_bins_are_thin)
 }
 
 /* A single episode may be a coincidence, however well it agrees. */
-Test(neighbours, one_episode_is_no_evidence)
+Test(neighbours, one_episode_is_not_evidence)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
 	struct scene scene;
@@ -335,7 +335,7 @@ Test(neighbours, one_episode_is_no_evidence)
 	cr_expect_lt(found.list[1].needed, 1);
 }
 
-Test(neighbours, a_latency_that_hardly_moves_is_steady)
+Test(neighbours, a_nearly_constant_latency_is_steady)
 {
 	struct neighbours found;
 	struct scene scene;
@@ -375,7 +375,7 @@ Test(neighbours, a_latency_within_its_noise_is_steady)
 }
 
 /* A few extreme bins, in latency or traffic, neither hide a culprit nor make one. */
-Test(neighbours, wild_bins_do_not_decide)
+Test(neighbours, extreme_bins_do_not_decide)
 {
 	_cleanup_(neighbours_close) struct neighbours hidden = {0}, made = {0};
 	struct scene scene;
@@ -396,7 +396,7 @@ Test(neighbours, wild_bins_do_not_decide)
 }
 
 /* Compared with everyone's traffic, this rise is too small to slow anybody down. */
-Test(neighbours, a_rise_that_hardly_counts_names_nobody)
+Test(neighbours, a_negligible_rise_names_no_neighbour)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
 	struct scene scene;
@@ -411,7 +411,7 @@ Test(neighbours, a_rise_that_hardly_counts_names_nobody)
 	cr_expect_eq(found.verdict, NEIGHBOURS_NOBODY);
 }
 
-Test(neighbours, who_cannot_be_judged_is_not_in_the_list)
+Test(neighbours, a_cgroup_that_cannot_be_judged_is_not_listed)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
 	struct scene scene;
@@ -449,7 +449,7 @@ Test(neighbours, gaps_in_the_latency_are_left_out)
 }
 
 /* Equal cgroups keep the order in which they were given. That order changes nothing else. */
-Test(neighbours, ties_and_order)
+Test(neighbours, the_order_of_candidates_does_not_change_the_result)
 {
 	_cleanup_(neighbours_close) struct neighbours found = {0}, turned = {0};
 	struct neighbour_series reverse[CGROUPS - 1];
@@ -476,7 +476,7 @@ Test(neighbours, ties_and_order)
 	}
 }
 
-Test(neighbours, without_candidates)
+Test(neighbours, without_candidates_no_neighbour_is_named)
 {
 	_cleanup_(neighbours_close) struct neighbours found = {0};
 	struct scene scene;
@@ -495,7 +495,7 @@ Test(neighbours, without_candidates)
  * Winsorizing and the line over time, checked by hand: of 20 values, the lowest and the highest one are
  * replaced.
  */
-Test(neighbours, prepared_series)
+Test(neighbours, prepared_series_have_mean_0_and_variance_1)
 {
 	double line[20], steps[20], ret[20], sum = 0, squares = 0;
 
@@ -527,7 +527,7 @@ Test(neighbours, prepared_series)
  * Checks partial correlations against the textbook formula. With r(latency, traffic) = 0.6, r(latency, own) =
  * 0.5 and r(own, traffic) = 0.4 the result is (0.6 - 0.5 x 0.4) / sqrt((1 - 0.25) (1 - 0.16)) = 0.50395.
  */
-Test(neighbours, what_is_the_victims_own_is_taken_out)
+Test(neighbours, the_victims_own_traffic_is_partialled_out)
 {
 	/* Mixtures of orthogonal columns, each with mean 0 and variance 1. */
 	static const double base[3][8] = {
@@ -560,7 +560,7 @@ Test(neighbours, what_is_the_victims_own_is_taken_out)
 }
 
 /* For white noise, all bins are independent: tanh(z / sqrt(n - 4)), where z of 0.01 / 3 is 2.713. */
-Test(neighbours, what_chance_reaches)
+Test(neighbours, the_required_strength_exceeds_chance)
 {
 	double latency[400], traffic[400];
 	struct pairing pairing = {.n = 400, .latency = latency, .traffic = traffic};
@@ -615,7 +615,7 @@ static void tell(const struct neighbour_loads *loads, enum neighbour_story story
 }
 
 /* `make bench-neighbours` prints the rates over more worlds. */
-Test(neighbours, worlds)
+Test(neighbours, random_scenes_name_the_right_neighbour)
 {
 	_cleanup_(neighbour_loads_free) struct neighbour_loads *loads = NULL;
 

@@ -245,7 +245,7 @@ Test(neighbours_report, without_a_cpuset_controller_all_are_candidates)
 }
 
 /* A cgroup below the victim belongs to the victim. A cgroup above it is not a neighbour. */
-Test(neighbours_report, above_and_below_are_no_neighbours)
+Test(neighbours_report, ancestors_and_descendants_are_not_neighbours)
 {
 	static const char *const others[] = {"/", "/s", "/s/victim2", "/s/v", NULL};
 	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL, *sibling = NULL;
@@ -265,7 +265,7 @@ Test(neighbours_report, above_and_below_are_no_neighbours)
 	cr_expect_not(is_candidate(sibling, "/s"));
 }
 
-Test(neighbours_report, the_ones_with_most_traffic_are_judged)
+Test(neighbours_report, cgroups_with_most_traffic_are_judged)
 {
 	static const char *const none[] = {NULL};
 	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
@@ -287,7 +287,7 @@ Test(neighbours_report, the_ones_with_most_traffic_are_judged)
 	cr_expect_not(is_candidate(report, "/a"));
 }
 
-Test(neighbours_report, what_it_needs)
+Test(neighbours_report, missing_data_is_an_error_with_the_reason)
 {
 	static const char *const none[] = {NULL};
 	_cleanup_(neighbours_report_freep) struct neighbours_report *thin = NULL, *none_known = NULL;
@@ -307,7 +307,7 @@ Test(neighbours_report, what_it_needs)
 }
 
 /* A cgroup whose prefetches use the memory has few loads from there. Its misses name it. */
-Test(neighbours_report, misses_are_the_traffic_where_they_are_sampled)
+Test(neighbours_report, sampled_misses_are_the_traffic)
 {
 	static const char *const others[] = {"/b", "/c", NULL};
 	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;

@@ -50,7 +50,7 @@ static void expect_alone(const char *name)
 	cr_expect_eq(system(command), 0, "more than %s is there", name);
 }
 
-Test(new_file, is_there_when_it_is_whole)
+Test(new_file, a_file_appears_when_it_is_complete)
 {
 	_cleanup_(new_file_freep) struct new_file *file = NULL;
 	_cleanup_free_ char *path = in_root("profile");
@@ -68,7 +68,7 @@ Test(new_file, is_there_when_it_is_whole)
 	cr_expect_eq(status.st_mode & 07777, 0600);
 }
 
-Test(new_file, what_was_not_finished_is_gone)
+Test(new_file, an_unfinished_file_is_removed)
 {
 	_cleanup_free_ char *path = in_root("profile");
 	struct new_file *file = NULL;
@@ -96,7 +96,7 @@ Test(new_file, links_are_not_followed)
 }
 
 /* A device is written to, not replaced by a file. */
-Test(new_file, devices_are_written_to)
+Test(new_file, devices_are_written_directly)
 {
 	struct new_file *file = NULL;
 	struct stat status;

@@ -8,7 +8,7 @@
 #include "collect/no_slot.h"
 #include "kernel/kernel.h"
 
-Test(no_slot, paths_are_found_whatever_their_order)
+Test(no_slot, paths_are_found_in_any_order)
 {
 	struct no_slot list = {0};
 	char path[16];
@@ -82,7 +82,7 @@ Test(no_slot, names_have_a_limit_beyond_which_paths_are_still_known)
 }
 
 /* The limit includes the overhead of the allocator, which is greatest for the shortest paths. */
-Test(no_slot, the_whole_list_has_a_limit)
+Test(no_slot, memory_of_the_list_is_bounded)
 {
 	for (int length = 1; length < 400; length = length * 3 / 2 + 7) {
 		const size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
@@ -100,7 +100,7 @@ Test(no_slot, the_whole_list_has_a_limit)
 	}
 }
 
-Test(no_slot, a_name_is_found_by_what_is_shown_of_it)
+Test(no_slot, a_path_is_found_by_its_shown_form)
 {
 	struct no_slot list = {0};
 

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/number.h"
 
-Test(size, whole_numbers_with_units_of_1024)
+Test(size, sizes_are_whole_numbers_with_units_of_1024)
 {
 	static const struct {
 		const char *text;
@@ -33,7 +33,7 @@ Test(size, whole_numbers_with_units_of_1024)
 	cr_expect_str_eq(size_format(1025, text), "1025");
 }
 
-Test(number, digits_alone_are_a_number)
+Test(number, only_digits_are_a_number)
 {
 	u64 value = 7;
 
@@ -58,7 +58,7 @@ Test(number, anything_else_is_refused_and_writes_nothing)
 	}
 }
 
-Test(number, range_is_inclusive)
+Test(number, the_range_is_inclusive)
 {
 	u64 value = 7;
 
@@ -71,7 +71,7 @@ Test(number, range_is_inclusive)
 	cr_expect_eq(value, 65535);
 }
 
-Test(number, durations)
+Test(number, durations_are_read)
 {
 	static const struct {
 		const char *text;
@@ -95,7 +95,7 @@ Test(number, durations)
 	}
 }
 
-Test(number, durations_that_are_none)
+Test(number, invalid_durations_are_refused)
 {
 	static const char *const bad[] = {"",    "s",     "ms",   "1 s", "1S",  "1.5s",
 					  "-1s", "1m30s", "1min", "1us", "1msx"};
@@ -110,7 +110,7 @@ Test(number, durations_that_are_none)
 	cr_expect_eq(ns, 7);
 }
 
-Test(number, decimals)
+Test(number, decimal_numbers_are_read)
 {
 	static const struct {
 		const char *text;
@@ -135,7 +135,7 @@ Test(number, decimals)
 	}
 }
 
-Test(number, bytes_a_second)
+Test(number, rates_of_bytes_are_read)
 {
 	static const struct {
 		const char *text;
@@ -172,7 +172,7 @@ Test(number, bytes_a_second)
 		cr_expect_str_eq((call), expected); \
 	} while (0)
 
-Test(number, durations_for_people)
+Test(number, durations_are_written_for_people)
 {
 	expect_text(duration_format(0, _text), "0ns");
 	expect_text(duration_format(999, _text), "999ns");

@@ -63,7 +63,7 @@ static struct ledger_entry *enter(struct ledger *ledger, const char *path)
 	return entry;
 }
 
-Test(offcore_export, a_snapshot_has_the_counts_of_sampled_unsampled_folded_and_unattributed)
+Test(offcore_export, a_snapshot_has_all_counts_even_of_unsampled_and_folded_cgroups)
 {
 	const struct snapshot head = {.origin = "perf", .sequence = 1, .n_events = 1};
 	struct offcore_sums *sums = calloc(1, sizeof(*sums));
@@ -105,7 +105,7 @@ Test(offcore_export, a_snapshot_has_the_counts_of_sampled_unsampled_folded_and_u
 	ledger_free(ledger);
 }
 
-Test(offcore_export, json_has_what_is_known_and_leaves_out_what_is_not)
+Test(offcore_export, json_has_only_known_counts)
 {
 	struct snapshot *snapshot = example_perf();
 	struct offcore_figures figures = reads(100, 50, 0);
@@ -136,7 +136,7 @@ Test(offcore_export, json_has_what_is_known_and_leaves_out_what_is_not)
 	cr_expect_null(json_get(json_object_array_get_idx(json_get_array(top, "cgroups"), 1), "offcore"));
 }
 
-Test(offcore_export, without_it_no_reply_has_a_word_of_it)
+Test(offcore_export, without_off_core_counting_no_reply_mentions_it)
 {
 	struct snapshot *snapshot = example_perf();
 	_cleanup_json_ json_object *top = json_top(snapshot), *status = json_status(snapshot);
@@ -145,7 +145,7 @@ Test(offcore_export, without_it_no_reply_has_a_word_of_it)
 	cr_expect_null(strstr(json_object_to_json_string(status), "offcore"));
 }
 
-Test(offcore_export, status_tells_the_cost_or_the_reason)
+Test(offcore_export, status_has_the_cost_or_the_reason)
 {
 	struct snapshot *snapshot = example_perf();
 	_cleanup_json_ json_object *refused = NULL, *counted = NULL;
@@ -198,7 +198,7 @@ static bool has_row(const char *text, const char *row)
 	return strstr(plain, row);
 }
 
-Test(offcore_export, show_holds_counted_beside_sampled_shares)
+Test(offcore_export, show_has_counted_and_sampled_shares)
 {
 	struct snapshot *snapshot = example_perf();
 	struct offcore_figures figures = reads(100, 200, 100);
@@ -215,7 +215,7 @@ Test(offcore_export, show_holds_counted_beside_sampled_shares)
 	cr_expect(has_row(text, "counter readings: 4,000 of 150 ns each, recently 0.1%"), "%s", text);
 }
 
-Test(offcore_export, show_has_no_share_where_one_kind_is_not_known)
+Test(offcore_export, show_has_no_shares_if_one_kind_is_unknown)
 {
 	struct snapshot *snapshot = example_perf();
 	struct offcore_figures figures = reads(100, 200, 100);
@@ -230,7 +230,7 @@ Test(offcore_export, show_has_no_share_where_one_kind_is_not_known)
 	cr_expect(has_row(text, "failed readings of the local_dram counter: 2"), "%s", text);
 }
 
-Test(offcore_export, what_the_pmu_does_not_count_has_no_row_and_no_part_in_the_shares)
+Test(offcore_export, uncounted_kinds_have_no_row_and_no_share)
 {
 	struct snapshot *snapshot = example_perf();
 	struct offcore_figures figures = reads(100, 300, 0);
@@ -281,7 +281,7 @@ static const struct series *const *table_of(struct series_table **table, size_t 
 	return series_table_list(*table, ret_n);
 }
 
-Test(offcore_export, metrics_are_of_the_series_and_other_and_sum_to_the_total)
+Test(offcore_export, metrics_of_series_and_other_sum_to_the_total)
 {
 	struct snapshot *snapshot = example_perf();
 

@@ -34,7 +34,7 @@ Test(offcore_figures, large_counts_that_need_no_scaling_stay_exact)
 	cr_expect_eq(scaled, (1ULL << 60) + 1);
 }
 
-Test(offcore_figures, what_never_ran_or_was_not_read_is_no_number)
+Test(offcore_figures, counters_that_never_ran_or_failed_are_unknown)
 {
 	struct offcore_figure never = figure(0, 500, 0), failed = figure(900, 500, 500), none = {0};
 	struct offcore_figure zero = figure(0, 500, 500);
@@ -48,7 +48,7 @@ Test(offcore_figures, what_never_ran_or_was_not_read_is_no_number)
 	cr_expect_eq(scaled, 0);
 }
 
-Test(offcore_figures, the_running_ratio_is_that_of_the_least_counter)
+Test(offcore_figures, the_running_ratio_is_the_lowest_of_all_counters)
 {
 	struct offcore_figure figures[OFFCORE_KINDS] = {
 		[OFFCORE_L3] = figure(1, 100, 100),
@@ -81,7 +81,7 @@ Test(offcore_figures, the_mean_latency_needs_both_of_its_counters)
 	cr_expect_not(offcore_latency_mean(figures, &mean));
 }
 
-Test(offcore_figures, a_row_of_a_window_gives_back_what_it_was_given)
+Test(offcore_figures, a_packed_row_is_read_unchanged)
 {
 	struct offcore_figures before, after;
 	struct figures row;
@@ -102,7 +102,7 @@ static struct offcore_figures one(enum offcore_kind kind, struct offcore_figure 
 	return figures;
 }
 
-Test(offcore_figures, counters_grow_by_each_collection_scaled_by_itself)
+Test(offcore_figures, each_collection_is_scaled_by_its_own_ratio)
 {
 	struct offcore_counters counters = {0};
 	struct offcore_figures difference;
@@ -125,7 +125,7 @@ Test(offcore_figures, counters_grow_by_each_collection_scaled_by_itself)
 	cr_expect_not(offcore_counters_get(&counters, 0, OFFCORE_L3, &value), "the other PMU has none");
 }
 
-Test(offcore_figures, time_without_a_turn_waits_for_the_next_that_has_one)
+Test(offcore_figures, counts_of_a_time_without_running_are_scaled_later)
 {
 	struct offcore_counters counters = {0};
 	struct offcore_figures difference = one(OFFCORE_L3, figure(0, 100, 0));
@@ -178,7 +178,7 @@ Test(offcore_figures, folding_an_entry_moves_its_counts_to_other)
 }
 
 /* If a slot is reclaimed between two collections, its counts are added at that time. */
-Test(offcore_figures, what_is_counted_between_two_collections_is_the_next_ones)
+Test(offcore_figures, counts_between_two_collections_belong_to_the_next)
 {
 	struct offcore_figures difference = one(OFFCORE_L3, figure(5, 10, 10));
 	struct ledger_entry *entry;

@@ -147,7 +147,7 @@ static void expect_all(void)
 	}
 }
 
-Test(opener_allowed, all_that_pebsd_opens)
+Test(opener_allowed, all_events_of_pebsd_are_allowed)
 {
 	struct opener_request trial = on_cpu();
 
@@ -167,7 +167,7 @@ Test(opener_allowed, all_that_pebsd_opens)
 	cr_expect(is_allowed(&trial));
 }
 
-Test(opener_allowed, any_threshold_is_planned_anew)
+Test(opener_allowed, any_ldlat_is_checked_with_its_own_plan)
 {
 	struct opener_request request = loads();
 
@@ -193,7 +193,7 @@ Test(opener_allowed, any_threshold_is_planned_anew)
 		cr_expect(!is_allowed(&request), #member " = " #value " of a cgroup"); \
 	} while (0)
 
-Test(opener_allowed, nothing_else)
+Test(opener_allowed, other_events_are_refused)
 {
 	REFUSED(type, PERF_TYPE_TRACEPOINT);
 	REFUSED(type, PERF_TYPE_BREAKPOINT);
@@ -247,7 +247,7 @@ Test(opener_allowed, nothing_else)
 }
 
 /* An event for a whole CPU must not record call chains, and a counter must not be for a cgroup. */
-Test(opener_allowed, what_goes_with_what)
+Test(opener_allowed, events_are_allowed_only_with_their_target)
 {
 	const struct pmu_opening *opening = machine_opening(&plan, "cpu", EVENT_LOADS);
 	struct opener_request request = on_cpu();
@@ -266,7 +266,7 @@ Test(opener_allowed, what_goes_with_what)
 	cr_expect(!is_allowed(&request));
 }
 
-Test(opener_allowed, why)
+Test(opener_allowed, refusals_have_a_reason)
 {
 	struct opener_request request = loads();
 	char reason[OPENER_REASON_MAX];
@@ -320,7 +320,7 @@ Test(opener_allowed, counts_only_as_pebsd_opens_them)
 }
 
 /* Without PEBS, the kernel refuses a precise event, and pebsd opens a plain one. */
-Test(opener_allowed, instructions_without_pebs)
+Test(opener_allowed, instructions_without_pebs_are_allowed)
 {
 	static const struct machine_core goldmont = {.name = "goldmont", .precise = "0"};
 	struct opener_request request = on_cpu();
@@ -338,7 +338,7 @@ Test(opener_allowed, instructions_without_pebs)
 }
 
 /* An event that one configuration excludes may be part of another one. */
-Test(opener_allowed, whatever_pebsd_is_configured_for)
+Test(opener_allowed, events_of_any_configuration_are_allowed)
 {
 	static const struct machine_core cores[] = {
 		{.name = "nehalem", .loads = LOADS_NEHALEM, .precise = "1"},

@@ -30,7 +30,7 @@ static const struct opener_request on_thread = {
 	.attr = {.type = 4, .size = sizeof(struct perf_event_attr)},
 };
 
-Test(opener_wire, requests)
+Test(opener_wire, requests_arrive_unchanged)
 {
 	const struct opener_request *const all[] = {&on_cpu, &on_cgroup, &on_thread};
 	const size_t n_fds[] = {1, 1, 0};
@@ -63,7 +63,7 @@ static int read_changed(const struct opener_request *request, size_t word, u32 v
 }
 
 /* The words of a request: magic, version, target, CPU, thread, group, then the attributes: type, size. */
-Test(opener_wire, what_is_no_request)
+Test(opener_wire, invalid_requests_are_refused)
 {
 	cr_expect_eq(read_changed(&on_cpu, 0, 1), -EBADMSG);
 	cr_expect_eq(read_changed(&on_cpu, 1, 2), -EPROTONOSUPPORT);
@@ -76,7 +76,7 @@ Test(opener_wire, what_is_no_request)
 	cr_expect_eq(read_changed(&on_thread, 4, 0), -EBADMSG, "no thread");
 }
 
-Test(opener_wire, answers)
+Test(opener_wire, answers_arrive_unchanged)
 {
 	const struct opener_answer refused = {.error = -EACCES, .reason = "no such event"};
 	u8 bytes[OPENER_ANSWER_BYTES];

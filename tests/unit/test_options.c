@@ -48,7 +48,7 @@ static int parse(const char *line)
 		cr_expect_str_eq(problem ? problem : "", expected, "%s", problem); \
 	} while (0)
 
-Test(options, nothing_is_the_service)
+Test(options, without_options_pebsd_is_the_service)
 {
 	cr_assert_eq(parse(""), 0);
 	cr_expect_eq(options.action, OPTIONS_RUN);
@@ -60,7 +60,7 @@ Test(options, nothing_is_the_service)
 	cr_expect_str_eq(options.socket, "/run/pebsd/control.sock");
 }
 
-Test(options, what_pebsd_runs_itself_is_not_offered)
+Test(options, internal_modes_are_accepted_but_not_in_the_help)
 {
 	cr_assert_eq(parse("--symbolizer"), 0);
 	cr_expect_eq(options.action, OPTIONS_SYMBOLIZER);
@@ -81,7 +81,7 @@ Test(options, what_pebsd_runs_itself_is_not_offered)
 	expect_problem("--symboliser", "unknown option --symboliser; see pebsd --help");
 }
 
-Test(options, a_service_with_everything)
+Test(options, all_options_of_the_service_are_read)
 {
 	cr_assert_eq(parse("--config /c --origin=perf --socket /s --listen [::1]:80"), 0);
 	cr_expect_str_eq(options.config, "/c");
@@ -92,7 +92,7 @@ Test(options, a_service_with_everything)
 	cr_expect_eq(options.listen.port, 80);
 }
 
-Test(options, the_model_for_a_while)
+Test(options, the_model_can_run_for_a_time)
 {
 	cr_assert_eq(parse("--origin model --once --for 5s"), 0);
 	cr_expect_eq(options.origin, CONFIG_ORIGIN_MODEL);
@@ -115,13 +115,13 @@ Test(options, recordings_imply_the_origin)
 	cr_expect_eq(parse("--origin replay --replay a"), 0);
 }
 
-Test(options, once_for_a_while)
+Test(options, once_can_have_a_duration)
 {
 	cr_assert_eq(parse("--for 250ms --once"), 0);
 	cr_expect_eq(options.once_ns, 250 * NSEC_PER_MSEC);
 }
 
-Test(options, other_actions)
+Test(options, other_actions_are_read)
 {
 	cr_assert_eq(parse("--probe --sysfs-root /x --json --config /c"), 0);
 	cr_expect_eq(options.action, OPTIONS_PROBE);
@@ -172,7 +172,7 @@ Test(options, rules_are_not_tested_on_this_machine)
 	}
 }
 
-Test(options, what_is_wrong_by_itself)
+Test(options, invalid_options_are_refused)
 {
 	expect_problem("--onec", "unknown option --onec; did you mean --once?");
 	expect_problem("--once --nonsense=3", "unknown option --nonsense; see pebsd --help");
@@ -208,7 +208,7 @@ Test(options, a_socket_path_fits_its_address)
 	cr_expect(strstr(problem, "at most 107 bytes"));
 }
 
-Test(options, what_makes_no_sense_together)
+Test(options, conflicting_options_are_refused)
 {
 	expect_problem("--probe --check-config",
 		       "--probe cannot be used with --check-config; run one after the other");
@@ -245,7 +245,7 @@ Test(options, what_makes_no_sense_together)
 	expect_problem("--probe --version", "--probe cannot be used with --version; run one after the other");
 }
 
-Test(options, the_command_line_goes_before_the_configuration)
+Test(options, the_command_line_overrides_the_configuration)
 {
 	_cleanup_(config_freep) struct config *config = NULL;
 
@@ -293,7 +293,7 @@ Test(options, help_names_every_option_and_fits_a_terminal)
 		cr_expect_leq(strlen(line), 80, "%s", line);
 }
 
-Test(options, version)
+Test(options, the_version_is_printed)
 {
 	char text[64] = "";
 	FILE *out = fmemopen(text, sizeof(text), "w");

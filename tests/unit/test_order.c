@@ -18,7 +18,7 @@ static size_t first_by(const char *word)
 }
 
 /* In the example, cgroup 0 is slow and remote, and cgroup 1 is busy and near. */
-Test(order, each_word_has_its_figure)
+Test(order, each_order_has_its_figure)
 {
 	cr_expect_eq(first_by("latency"), 0);
 	cr_expect_eq(first_by("samples"), 1);
@@ -30,7 +30,7 @@ Test(order, each_word_has_its_figure)
 	cr_expect_eq(first_by("share:cxl"), 0, "equal figures stay as they are");
 }
 
-Test(order, other_words_are_refused)
+Test(order, unknown_orders_are_refused)
 {
 	static const char *const words[] = {"",      "Latency",  "latency ", "p50",  "share:",
 					    "share", "share:l9", "share:L1", "hitm", "mean:l1"};
@@ -40,7 +40,7 @@ Test(order, other_words_are_refused)
 		cr_expect_eq(order_parse(words[i], &order), -EINVAL, "'%s'", words[i]);
 }
 
-Test(order, those_without_the_figure_come_last)
+Test(order, cgroups_without_the_figure_come_last)
 {
 	struct snapshot *snapshot = example_perf();
 	static const struct figures stores = {.samples[SOURCE_UNKNOWN] = 1000};
@@ -79,7 +79,7 @@ Test(order, events_are_not_mixed)
 	cr_expect_eq(indexes[0], 1);
 }
 
-Test(order, of_nothing)
+Test(order, an_empty_snapshot_has_an_empty_order)
 {
 	struct snapshot *snapshot = example_perf();
 	const struct order order = {.by = ORDER_P99};

@@ -80,7 +80,7 @@ Test(computer, every_record_becomes_a_sample)
 	}
 }
 
-Test(computer, the_same_from_the_same_seed)
+Test(computer, the_same_seed_gives_the_same_samples)
 {
 	struct computer_settings settings = settings_of("skylake");
 	struct books first = run(&settings, NSEC_PER_SEC), again = run(&settings, NSEC_PER_SEC), other;
@@ -92,7 +92,7 @@ Test(computer, the_same_from_the_same_seed)
 		cr_expect_neq(first.digest[id], other.digest[id], "%s", workload_names[id - 1]);
 }
 
-Test(computer, a_workload_is_the_same_whichever_others_run)
+Test(computer, a_workload_does_not_depend_on_the_others)
 {
 	struct computer_settings settings = settings_of("skylake");
 	struct books all = run(&settings, NSEC_PER_SEC), one;
@@ -103,7 +103,7 @@ Test(computer, a_workload_is_the_same_whichever_others_run)
 	cr_expect_eq(one.digest[1 + WORKLOAD_TLB_THRASH], all.digest[1 + WORKLOAD_TLB_THRASH]);
 }
 
-Test(computer, time_in_small_pieces_is_time)
+Test(computer, many_small_steps_equal_one_large_step)
 {
 	struct computer_settings settings = settings_of("skylake");
 	_cleanup_(computer_freep) struct computer *computer = NULL;
@@ -117,7 +117,7 @@ Test(computer, time_in_small_pieces_is_time)
 	cr_expect_eq(computer_ns(computer), NSEC_PER_SEC / 10);
 }
 
-Test(computer, the_period_says_how_often)
+Test(computer, the_period_determines_the_number_of_samples)
 {
 	struct computer_settings settings = settings_of("skylake");
 	struct books usual = run(&settings, 4 * NSEC_PER_SEC), often, seldom;
@@ -132,7 +132,7 @@ Test(computer, the_period_says_how_often)
 		  (unsigned long long)seldom.sum, (unsigned long long)usual.sum);
 }
 
-Test(computer, no_load_is_long_enough)
+Test(computer, if_no_load_exceeds_ldlat_there_is_no_sample)
 {
 	struct computer_settings settings = settings_of("skylake");
 
@@ -140,7 +140,7 @@ Test(computer, no_load_is_long_enough)
 	cr_expect_eq(run(&settings, NSEC_PER_SEC).sum, 0);
 }
 
-Test(computer, a_higher_ldlat_leaves_the_longer_loads)
+Test(computer, a_higher_ldlat_keeps_only_longer_loads)
 {
 	struct computer_settings settings = settings_of("skylake");
 	struct books usual = run(&settings, NSEC_PER_SEC), longer;
@@ -156,7 +156,7 @@ Test(computer, a_higher_ldlat_leaves_the_longer_loads)
  * With a period shorter than the number of events that a load stands for, there are as many samples as loads,
  * and none is lost.
  */
-Test(computer, the_shortest_period)
+Test(computer, the_shortest_period_works)
 {
 	struct computer_settings settings = settings_of("skylake");
 	struct books usual = run(&settings, NSEC_PER_SEC), most;
@@ -166,7 +166,7 @@ Test(computer, the_shortest_period)
 	cr_expect_gt(most.sum, usual.sum);
 }
 
-Test(computer, names_its_cgroups)
+Test(computer, cgroups_have_the_names_of_workloads)
 {
 	struct computer_settings settings = settings_of("nehalem");
 	_cleanup_(computer_freep) struct computer *computer = NULL;
@@ -201,7 +201,7 @@ static void take_count(void *userdata, const struct sample *sample)
  * Each core has 2,600,000,000 cycles a second, so 260 samples with the usual period. A chain of pointers stands
  * still nearly all the time. A loop over an array has the same loads in flight at once, and stands still less.
  */
-Test(computer, counts_are_those_of_a_real_core)
+Test(computer, counts_are_plausible_for_a_real_core)
 {
 	struct computer_settings settings = settings_of("skylake");
 	_cleanup_(computer_freep) struct computer *computer = NULL;
@@ -238,7 +238,7 @@ Test(computer, counts_are_those_of_a_real_core)
 }
 
 /* Counting does not change which loads are executed or sampled. */
-Test(computer, counts_leave_the_loads_alone)
+Test(computer, counting_does_not_change_the_loads)
 {
 	struct computer_settings settings = settings_of("icelake");
 	struct books without = run(&settings, NSEC_PER_SEC), with;

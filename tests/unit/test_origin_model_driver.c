@@ -95,7 +95,7 @@ static u64 read_register(u32 msr)
 	for (const struct machine *machine = machines; machine < machines + machines_count; machine++) \
 		if (!machine_refusal(machine))
 
-Test(driver, programs_every_cpu_that_can)
+Test(driver, every_capable_machine_can_be_programmed)
 {
 	for_each_able(machine)
 	{
@@ -121,7 +121,7 @@ Test(driver, programs_every_cpu_that_can)
 	}
 }
 
-Test(driver, refuses_what_cannot_be)
+Test(driver, machines_without_load_latency_are_refused)
 {
 	const struct machine *skylake = machine_find("skylake");
 
@@ -135,7 +135,7 @@ Test(driver, refuses_what_cannot_be)
 	cr_expect_eq(driver_start(&driver, &unit, 30, PERIOD), -EFAULT);
 }
 
-Test(driver, takes_the_smallest_period_that_linux_takes)
+Test(driver, the_shortest_period_of_linux_is_accepted)
 {
 	cr_expect_eq(driver_period(machine_find("skylake"), 1), 1);
 	cr_expect_eq(driver_period(machine_find("nehalem"), 1), 32);
@@ -146,7 +146,7 @@ Test(driver, takes_the_smallest_period_that_linux_takes)
  * One record needs the loads of a period and one more: the counter overflows, and the next load is recorded.
  * Counter 0 of an E-core does not have this skid.
  */
-Test(driver, each_record_becomes_a_sample_of_what_was_loaded)
+Test(driver, each_record_becomes_a_sample_of_its_load)
 {
 	for_each_able(machine)
 	{
@@ -181,7 +181,7 @@ Test(driver, each_record_becomes_a_sample_of_what_was_loaded)
 	}
 }
 
-Test(driver, short_loads_are_none)
+Test(driver, short_loads_make_no_sample)
 {
 	start(machine_find("skylake"), PERIOD);
 	cr_expect_eq(loads(10ULL * PERIOD, 30), 0);
@@ -189,7 +189,7 @@ Test(driver, short_loads_are_none)
 	cr_expect_eq(taken.n, 0, "30 cycles are not above 30");
 }
 
-Test(driver, drains_at_the_threshold_and_goes_on)
+Test(driver, sampling_continues_after_a_drain_at_the_threshold)
 {
 	for_each_able(machine)
 	{
@@ -212,7 +212,7 @@ Test(driver, drains_at_the_threshold_and_goes_on)
 }
 
 /* A buffer that is not drained is not overwritten. Further records are lost, and the unit counts them. */
-Test(driver, a_buffer_that_nobody_drains_is_full)
+Test(driver, an_undrained_buffer_fills_up_and_counts_losses)
 {
 	const struct machine *skylake = machine_find("skylake");
 	struct interrupt interrupt;
@@ -229,7 +229,7 @@ Test(driver, a_buffer_that_nobody_drains_is_full)
 	cr_expect_eq(unit.records, taken.n);
 }
 
-Test(driver, a_field_that_the_record_lacks_is_not_marked)
+Test(driver, absent_fields_are_not_marked)
 {
 	struct record record = {.present = MODEL_BIT(RECORD_ADDRESS)};
 	struct sample sample;

@@ -18,7 +18,7 @@ static u64 run_all(struct pace *pace, u64 clock_ns, u64 *ret_slices)
 	return sum;
 }
 
-Test(pace, as_much_as_the_clock_went_on)
+Test(pace, time_advances_with_the_clock)
 {
 	struct pace pace = {START};
 	u64 slices;
@@ -30,7 +30,7 @@ Test(pace, as_much_as_the_clock_went_on)
 	cr_expect_eq(slices, NSEC_PER_SEC / PACE_SLICE_NS);
 }
 
-Test(pace, never_back)
+Test(pace, time_never_goes_back)
 {
 	struct pace pace = {START};
 
@@ -38,7 +38,7 @@ Test(pace, never_back)
 	cr_expect_eq(pace_next(&pace, START + 5), 5);
 }
 
-Test(pace, what_is_too_long_ago_is_not_made_up_for)
+Test(pace, a_long_backlog_is_skipped)
 {
 	struct pace pace = {START};
 	u64 slices;

@@ -167,7 +167,7 @@ Test(model_scenario_play, the_deploy_brings_hitm_to_the_shop_alone)
 				     workload_names[kind]);
 }
 
-Test(model_scenario_play, the_batch_job_streams_and_disturbs_nobody)
+Test(model_scenario_play, the_batch_job_streams_and_slows_no_other_program)
 {
 	struct figures_of_bin batch, quiet, meanwhile;
 
@@ -245,7 +245,7 @@ static struct digest digest_of(const struct computer_settings *settings, u64 ns,
 	return books;
 }
 
-Test(model_scenario_play, the_same_from_the_same_seed_in_whatever_slices)
+Test(model_scenario_play, the_same_seed_gives_the_same_samples_in_any_slices)
 {
 	struct computer_settings settings = settings_of(ALL_PROGRAMS);
 	const u64 ns = 2 * NSEC_PER_SEC + 7;
@@ -264,7 +264,7 @@ Test(model_scenario_play, the_same_from_the_same_seed_in_whatever_slices)
 }
 
 /* The figures of a workload alone and beside all programs, in the phase of the backup. */
-Test(model_scenario_play, workloads_are_not_disturbed)
+Test(model_scenario_play, the_scenario_does_not_change_workloads)
 {
 	struct computer_settings alone = settings_of(1U << WORKLOAD_REMOTE_NUMA);
 	struct computer_settings beside = settings_of(1U << WORKLOAD_REMOTE_NUMA | 1U << WORKLOAD_BACKUP);

@@ -7,7 +7,7 @@
 
 static struct model_symbol room;
 
-Test(model_symbol, a_function_of_the_workloads_program)
+Test(model_symbol, an_address_has_the_function_of_its_workload)
 {
 	const u64 text = WORKLOAD_TEXT + WORKLOAD_POINTER_CHASE * WORKLOAD_TEXT_SIZE;
 	const struct symbol *symbol = model_symbol(text + 16, &room);
@@ -27,7 +27,7 @@ Test(model_symbol, a_function_of_the_workloads_program)
 	cr_expect_str_eq(shown, "read_payload");
 }
 
-Test(model_symbol, the_stack)
+Test(model_symbol, stacks_have_names)
 {
 	const u64 stack = WORKLOAD_DATA + WORKLOAD_DATA_SIZE / 7;
 	const struct symbol *symbol = model_symbol(stack, &room);
@@ -39,7 +39,7 @@ Test(model_symbol, the_stack)
 }
 
 /* An earlier answer does not show in the next one. */
-Test(model_symbol, one_after_the_other)
+Test(model_symbol, queries_are_answered_in_order)
 {
 	cr_assert_not_null(model_symbol(WORKLOAD_DATA, &room));
 	cr_expect_str_eq(room.symbol.frames[0].name, "array");

@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/own_memory.h"
 
-Test(own_memory, of_statm)
+Test(own_memory, statm_is_parsed)
 {
 	u64 bytes = 7;
 
@@ -22,7 +22,7 @@ Test(own_memory, of_statm)
 	cr_expect_eq(bytes, 7);
 }
 
-Test(own_memory, peak_of_status)
+Test(own_memory, the_peak_is_read_from_status)
 {
 	u64 bytes = 7;
 
@@ -44,7 +44,7 @@ Test(own_memory, peak_of_status)
 	cr_expect_eq(bytes, 7);
 }
 
-Test(own_memory, follows_what_is_taken_and_given_back)
+Test(own_memory, the_figure_follows_allocations_and_releases)
 {
 	const size_t bytes = 64UL << 20;
 	_cleanup_close_ int fd = own_memory_open();

@@ -164,7 +164,7 @@ Test(panes, a_pane_ends_after_a_multiple_of_ten_seconds)
 	cr_expect_eq(seen[2].run, seen[0].run);
 }
 
-Test(panes, collections_that_are_longer_are_panes)
+Test(panes, a_collection_longer_than_a_pane_is_a_pane)
 {
 	collect_after(25);
 	collect_after(25);
@@ -262,7 +262,7 @@ Test(panes, labels_that_are_too_long_for_a_pane_are_left_out)
 	labels_json_done(&labels);
 }
 
-Test(panes, ids_that_are_made_up_are_not_stored)
+Test(panes, synthetic_ids_are_not_stored)
 {
 	panes_free(panes);
 	settings.ids = false;
@@ -377,7 +377,7 @@ Test(panes, a_clock_that_was_set_twice_has_three_runs)
 	cr_expect_neq(seen[0].run, seen[2].run);
 }
 
-Test(panes, clocks_that_are_not_read_at_once_are_no_step)
+Test(panes, clocks_read_at_slightly_different_times_are_not_a_step)
 {
 	for (unsigned i = 0; i < 8; i++) {
 		now.realtime_us += i % 2 ? 200000 : -200000ULL;
@@ -403,7 +403,7 @@ Test(panes, other_settings_of_an_event_end_the_pane)
 	cr_expect_eq(seen[1].run, seen[0].run);
 }
 
-Test(panes, an_end_without_a_collection_is_no_pane)
+Test(panes, an_end_without_a_collection_makes_no_pane)
 {
 	panes_end(panes);
 	collect_after(10);
@@ -422,7 +422,7 @@ Test(panes, a_lost_pane_begins_a_new_run)
 	cr_expect_eq(seen[2].run, seen[1].run);
 }
 
-Test(panes, much_that_is_added_up_takes_little_memory)
+Test(panes, many_collections_in_a_pane_take_little_memory)
 {
 	u64 expected = 0;
 
@@ -473,7 +473,7 @@ Test(panes, labels_are_those_at_the_end_of_the_pane)
 	cr_expect_str_eq(seen[0].labels[1], "");
 }
 
-Test(panes, thousands_of_cgroups_come_and_go)
+Test(panes, thousands_of_short_lived_cgroups_are_counted)
 {
 	u64 sum = 0;
 

@@ -21,7 +21,7 @@ static bool accepts(const char *text, bool openmetrics)
 	return accepted;
 }
 
-Test(parse_metrics, takes_what_is_right)
+Test(parse_metrics, valid_metrics_are_accepted)
 {
 	cr_expect(accepts(COUNTER "c_total{a=\"\\\"\\\\\\n\xc3\xa9\"} 5\nc_total 1.5e3\n", false));
 	cr_expect(accepts("# HELP c x\n# TYPE c counter\nc_total 1\n# EOF\n", true));
@@ -29,7 +29,7 @@ Test(parse_metrics, takes_what_is_right)
 			  false));
 }
 
-Test(parse_metrics, refuses_what_is_wrong)
+Test(parse_metrics, invalid_metrics_are_refused)
 {
 	static const char *const text[] = {
 		"c_total 1\n",

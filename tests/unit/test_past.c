@@ -264,7 +264,7 @@ static char *top_text(const struct snapshot *snapshot)
 	return text;
 }
 
-Test(past, a_snapshot_of_panes_is_that_of_the_collections)
+Test(past, a_snapshot_of_panes_equals_that_of_the_collections)
 {
 	struct present present;
 	_cleanup_free_ char *expected = NULL, *found = NULL;
@@ -288,7 +288,7 @@ Test(past, a_snapshot_of_panes_is_that_of_the_collections)
 	present_close(&present);
 }
 
-Test(past, neighbours_are_those_of_the_collections)
+Test(past, neighbours_equal_those_of_the_collections)
 {
 	struct present present;
 	struct neighbours_report *expected, *found;
@@ -486,7 +486,7 @@ Test(past, a_constant_load_has_a_constant_trend)
 	free(bins.bins);
 }
 
-Test(past, a_pause_is_no_part_of_the_trend)
+Test(past, a_pause_is_not_part_of_the_trend)
 {
 	struct trend_bins bins = {.bin_ns = 10 * SECOND, .end_ns = 30 * SECOND, .n = 3};
 	struct trend_bin of[3] = {0};
@@ -543,7 +543,7 @@ Test(past, figures_of_other_settings_are_left_out_with_a_note)
 	cr_expect(has_note("loads had other settings (ldlat 30) for 30 s"));
 }
 
-Test(past, another_period_is_no_other_setting)
+Test(past, another_period_does_not_count_as_another_setting)
 {
 	add_loads(0, 10, 1);
 	loads.period = 2003;
@@ -554,7 +554,7 @@ Test(past, another_period_is_no_other_setting)
 	cr_expect_null(past_snapshot(past)->notes[0]);
 }
 
-Test(past, both_settings_in_one_pane_are_told_apart)
+Test(past, two_settings_in_one_pane_are_distinguished)
 {
 	struct history_pane *pane = add_loads(0, 40, 100);
 	const struct figures figures = some_loads(7, SOURCE_L3, 50);
@@ -569,7 +569,7 @@ Test(past, both_settings_in_one_pane_are_told_apart)
 	cr_expect(has_note("for 30 s"));
 }
 
-Test(past, an_event_that_was_not_there_did_not_run)
+Test(past, an_absent_event_has_no_running_time)
 {
 	struct history_pane *pane;
 	struct figures figures = {0};
@@ -586,7 +586,7 @@ Test(past, an_event_that_was_not_there_did_not_run)
 	cr_expect_not(has_note("loads: "));
 }
 
-Test(past, an_event_that_is_gone_is_there)
+Test(past, an_event_that_ended_is_still_shown)
 {
 	struct history_pane *pane = add_loads(0, 10, 1);
 
@@ -598,7 +598,7 @@ Test(past, an_event_that_is_gone_is_there)
 	cr_expect(has_note("cycles was not sampled for 30 s"));
 }
 
-Test(past, a_name_that_two_events_had_is_told_apart_by_the_pmu)
+Test(past, two_events_of_one_name_are_distinguished_by_the_pmu)
 {
 	add_loads(0, 10, 1);
 	(void)strcpy(loads.pmu, "cpu_core");
@@ -626,7 +626,7 @@ Test(past, settings_that_cannot_be_read_are_left_out_with_a_note)
 	cr_expect(has_note("settings that this version of pebsd does not know"));
 }
 
-Test(past, nothing_that_can_be_read_is_no_data)
+Test(past, without_a_readable_pane_there_is_no_data)
 {
 	const struct past_settings settings = {.range = {1, 2}};
 	struct history_pane *pane = some_panes_add(&panes, 0, 10);
@@ -670,7 +670,7 @@ Test(past, an_event_that_is_not_counted_has_no_running_time)
 
 /* ---- labels ---- */
 
-Test(past, labels_are_those_of_then)
+Test(past, labels_are_those_of_the_past)
 {
 	const struct container_lookup *lookup;
 	const struct container *container;

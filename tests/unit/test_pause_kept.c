@@ -92,7 +92,7 @@ static void resumes(struct handover *handover)
 	pause_keep(handover, false, NULL);
 }
 
-Test(pause_kept, a_pause_goes_on_until_its_end)
+Test(pause_kept, a_pause_continues_after_a_restart_until_its_end)
 {
 	live(true, is_not_paused);
 	live(false, pauses);
@@ -109,7 +109,7 @@ Test(pause_kept, a_pause_goes_on_until_its_end)
 	live(true, is_not_paused);
 }
 
-Test(pause_kept, nothing_is_kept_where_nothing_keeps_it)
+Test(pause_kept, without_a_store_a_pause_is_not_kept)
 {
 	struct maybe_double seconds;
 

@@ -63,7 +63,7 @@ Test(perf_attr, the_ring_holds_bare_records_with_monotonic_times)
 	cr_expect_eq(attr.clockid, CLOCK_MONOTONIC);
 }
 
-Test(perf_attr, the_event_and_how_it_runs)
+Test(perf_attr, attributes_describe_the_planned_event)
 {
 	struct perf_event_attr attr;
 
@@ -107,7 +107,7 @@ Test(perf_attr, only_the_leader_of_a_group_is_pinned)
 	cr_expect_eq(attr.read_format, PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
 }
 
-Test(perf_attr, what_takes_turns_is_not_pinned)
+Test(perf_attr, multiplexed_events_are_not_pinned)
 {
 	struct pmu_opening opening = skylake;
 	struct perf_event_attr attr;
@@ -159,7 +159,7 @@ Test(perf_attr, counters_leave_out_guests_and_sample_nothing)
  * An event with PDist must not record the weight (rwc_get_event_constraints, Linux 6.12). The address is in
  * the registers.
  */
-Test(perf_attr, instructions_ask_for_nothing_and_run_the_program_each_time)
+Test(perf_attr, instructions_request_no_fields_and_run_the_program_each_time)
 {
 	const struct pmu_opening opening = {
 		.event = {.role = EVENT_INSTRUCTIONS, .pmu = "cpu", .settings = {.has_code_address = 1}},
@@ -200,7 +200,7 @@ Test(perf_attr, precise_distribution_falls_step_by_step)
 	cr_expect_not(opening.has_leader);
 }
 
-Test(perf_attr, without_pebs_instructions_are_only_counted_if_they_may)
+Test(perf_attr, without_pebs_instructions_are_counted_only_if_allowed)
 {
 	const struct pmu_opening planned = {
 		.event = {.role = EVENT_INSTRUCTIONS, .pmu = "cpu", .settings = {.has_code_address = 1}},
@@ -227,7 +227,7 @@ Test(perf_attr, without_pebs_instructions_are_only_counted_if_they_may)
 	cr_expect_not(perf_attr_relax(&planned, -EOPNOTSUPP, &opening));
 }
 
-Test(perf_attr, what_is_not_measured_is_not_asked_for)
+Test(perf_attr, unmeasured_fields_are_not_requested)
 {
 	struct pmu_opening opening = skylake;
 	struct perf_event_attr attr;
@@ -240,7 +240,7 @@ Test(perf_attr, what_is_not_measured_is_not_asked_for)
 	cr_expect_eq(attr.sample_type, PERF_SAMPLE_WEIGHT);
 }
 
-Test(perf_attr, a_leader_is_brought_where_the_kernel_demands_it)
+Test(perf_attr, a_leader_is_added_if_the_kernel_requires_it)
 {
 	struct pmu_opening opening = skylake;
 
@@ -284,7 +284,7 @@ Test(perf_attr, precision_never_falls_to_0)
 	cr_expect_not(perf_attr_relax(&skylake, -EOPNOTSUPP, &opening));
 }
 
-Test(perf_attr, other_refusals_stand)
+Test(perf_attr, other_refusals_are_final)
 {
 	static const int errors[] = {-EACCES, -EPERM, -ENOENT, -ENODEV, -EMFILE, -EBUSY, -ENOSYS};
 

@@ -33,7 +33,7 @@ static struct pmu_plan hybrid(void)
 	return plan;
 }
 
-Test(perf_cost, of_200_cpus)
+Test(perf_cost, the_cost_on_200_cpus_is_as_computed)
 {
 	const struct perf_cost_case machine = {
 		.cpus = 200,
@@ -81,7 +81,7 @@ Test(perf_cost, rings_of_counts_stay_small)
 }
 
 /* Hot tables of 8 cgroups take 60 MiB for two events on 256 CPUs. The start needs no memory for them. */
-Test(perf_cost, hot_tables_are_not_among_what_the_start_takes)
+Test(perf_cost, hot_tables_are_not_part_of_the_cost_of_the_start)
 {
 	const struct perf_cost_case machine = {
 		.cpus = 256,
@@ -111,7 +111,7 @@ Test(perf_cost, small_machines_have_fewer_stripes)
 					     56 * 1024ULL + 4096 + 4096 + 514 * 64ULL + 512 * 16ULL);
 }
 
-Test(perf_cost, times_only_where_all_of_them_were_measured)
+Test(perf_cost, times_are_given_only_if_all_were_measured)
 {
 	const struct perf_cost_case machine = {
 		.cpus = 8, .n_events = 1, .events = {{.cpus = 8, .has_leader = true}}, .counters = 3};
@@ -128,7 +128,7 @@ Test(perf_cost, times_only_where_all_of_them_were_measured)
 	cr_expect_eq(cost.event_bytes, (16 + 3) * 1800ULL);
 }
 
-Test(perf_cost, of_a_plan)
+Test(perf_cost, the_cost_of_a_plan_is_computed)
 {
 	const struct pmu_plan plan = hybrid();
 	struct perf_cost_case machine;
@@ -179,7 +179,7 @@ Test(perf_cost, a_table_grows_by_roles)
 	cr_expect_eq(perf_cost_steps(&plan, steps), 0);
 }
 
-Test(perf_cost, where_cpus_are_not_known_all_of_them)
+Test(perf_cost, if_the_cpus_of_an_event_are_unknown_all_are_assumed)
 {
 	struct pmu_plan plan = {.n_openings = 1};
 	struct perf_cost_case machine;
@@ -189,7 +189,7 @@ Test(perf_cost, where_cpus_are_not_known_all_of_them)
 	cr_expect_eq(machine.events[0].cpus, 64);
 }
 
-Test(perf_cost, room_that_is_asked_for)
+Test(perf_cost, each_cpu_reserves_descriptors_for_event_and_leader)
 {
 	const struct pmu_opening loads = opening_on(0x0f, EVENT_LOADS, true);
 	const struct pmu_opening stores = opening_on(0x0f, EVENT_STORES, false);
@@ -198,7 +198,7 @@ Test(perf_cost, room_that_is_asked_for)
 	cr_expect_eq(perf_cost_reserved(&stores), 8, "the kernel may demand a leader");
 }
 
-Test(perf_cost, slots_by_cgroups)
+Test(perf_cost, slots_follow_from_the_number_of_cgroups)
 {
 	cr_expect_eq(perf_cost_slots(0), 512);
 	cr_expect_eq(perf_cost_slots(256), 512);
@@ -207,7 +207,7 @@ Test(perf_cost, slots_by_cgroups)
 }
 
 /* The cost of a plan for eight CPUs, scaled to 256 CPUs. There is one stripe for each CPU, up to 16. */
-Test(perf_cost, of_256_cpus)
+Test(perf_cost, the_cost_is_scaled_to_256_cpus)
 {
 	const struct pmu_plan plan = hybrid();
 	struct perf_cost_case machine;

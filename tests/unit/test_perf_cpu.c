@@ -44,14 +44,14 @@ static u64 count_at(u32 index, s64 offset)
 	return event.last.count;
 }
 
-Test(perf_cpu, on_a_counter_it_is_never_read)
+Test(perf_cpu, an_event_on_a_counter_is_never_read)
 {
 	cr_expect_eq(count_at(2, 4000), 3000);
 	cr_expect_eq(count_at(2, 4000), 3000, "an idle CPU is not woken");
 }
 
 /* An IBS event, or one that left its counter a moment ago. */
-Test(perf_cpu, off_its_counter_it_is_not_read_while_its_page_moves)
+Test(perf_cpu, an_event_off_its_counter_is_not_read_while_its_page_changes)
 {
 	cr_expect_eq(count_at(0, 3000), 3000);
 	cr_expect_eq(count_at(0, 5000), 5000);
@@ -65,7 +65,7 @@ Test(perf_cpu, a_software_event_is_always_read)
 	cr_expect_eq(count_at(0, 3000), BY_READ);
 }
 
-Test(perf_cpu, of_an_event_in_error_the_page_has_the_last_word)
+Test(perf_cpu, of_an_event_in_error_the_last_count_is_that_of_the_page)
 {
 	cr_assert_eq(ftruncate(event.fd, 0), 0);
 	cr_expect_eq(count_at(3, 4000), 3000);
@@ -86,7 +86,7 @@ static void stand_still(u64 count)
 		(struct perf_stall){.page = {.count = 3000, .running = true}, .wait_ns = 4 * NSEC_PER_SEC};
 }
 
-Test(perf_cpu, one_that_counts_on_without_a_sample_is_armed_again_and_what_it_missed_was_due)
+Test(perf_cpu, a_stalled_event_is_rearmed_and_its_missed_samples_are_expected)
 {
 	stand_still(9000);
 	cr_expect(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC, false));
@@ -101,7 +101,7 @@ Test(perf_cpu, one_that_counts_on_without_a_sample_is_armed_again_and_what_it_mi
 }
 
 /* The event may have stopped before the first collection. */
-Test(perf_cpu, one_that_was_never_looked_at_is_looked_at_at_once)
+Test(perf_cpu, an_event_that_was_never_checked_is_checked_at_once)
 {
 	stand_still(9000);
 	event.stall = (struct perf_stall){0};
@@ -109,7 +109,7 @@ Test(perf_cpu, one_that_was_never_looked_at_is_looked_at_at_once)
 }
 
 /* The run may end before the waiting time does. */
-Test(perf_cpu, the_last_look_waits_for_nothing)
+Test(perf_cpu, the_last_check_does_not_wait)
 {
 	stand_still(9000);
 	event.stall.look_ns = 9 * NSEC_PER_SEC;
@@ -117,13 +117,13 @@ Test(perf_cpu, the_last_look_waits_for_nothing)
 	cr_expect(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC, true));
 }
 
-Test(perf_cpu, the_last_look_takes_no_sample_under_way_for_a_lost_one)
+Test(perf_cpu, the_last_check_does_not_count_a_sample_in_progress_as_lost)
 {
 	stand_still(4999);
 	cr_expect_not(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC, true));
 }
 
-Test(perf_cpu, one_that_has_nothing_to_count_is_left_alone)
+Test(perf_cpu, an_idle_event_is_not_rearmed)
 {
 	stand_still(3999);
 	cr_expect_not(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC, false));
@@ -132,7 +132,7 @@ Test(perf_cpu, one_that_has_nothing_to_count_is_left_alone)
 	cr_expect_eq(perf_cpu_counts(&event).rearmed, 0);
 }
 
-Test(perf_cpu, one_whose_page_moves_or_tells_nothing_is_not_even_read)
+Test(perf_cpu, an_event_with_a_changing_or_useless_page_is_not_read)
 {
 	stand_still(9000);
 	page.offset = 5000;

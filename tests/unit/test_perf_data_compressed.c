@@ -11,7 +11,7 @@
 #include "origin/replay/perf_data.h"
 #include "perf_data_writer.h"
 
-Test(perf_data, compressed_records)
+Test(perf_data, compressed_records_are_read)
 {
 	static const struct {
 		u32 type;
@@ -44,7 +44,7 @@ Test(perf_data, compressed_records)
 	}
 }
 
-Test(perf_data, a_record_may_straddle_two_compressed_ones)
+Test(perf_data, a_record_can_span_two_compressed_ones)
 {
 	struct writer *writer = writer_new(WRITER_FILE, 0);
 	size_t event = writer_event(writer, &numbered_event);

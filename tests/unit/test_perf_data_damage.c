@@ -29,7 +29,7 @@ static struct perf_data *try_bytes(const u8 *bytes, size_t size, char **ret_mess
 	return data;
 }
 
-Test(perf_data, cut_at_every_byte)
+Test(perf_data, a_file_cut_at_any_byte_is_read_or_refused)
 {
 	static const enum writer_layout layouts[] = {WRITER_FILE, WRITER_PIPE};
 
@@ -76,7 +76,7 @@ Test(perf_data, cut_at_every_byte)
 	}
 }
 
-Test(perf_data, what_is_no_recording)
+Test(perf_data, other_files_are_refused_with_a_reason)
 {
 	static const struct {
 		const char *bytes;
@@ -101,7 +101,7 @@ Test(perf_data, what_is_no_recording)
 	}
 }
 
-Test(perf_data, the_oldest_header)
+Test(perf_data, the_oldest_header_is_read)
 {
 	struct writer *writer = writer_new(WRITER_FILE_UNFINISHED, 64);
 	size_t event = writer_event(writer, &numbered_event);
@@ -121,7 +121,7 @@ Test(perf_data, the_oldest_header)
 }
 
 /* Sets each word of the recording to extreme lengths and positions. */
-Test(perf_data, hostile_words_are_errors_or_harmless)
+Test(perf_data, hostile_values_are_refused_or_harmless)
 {
 	static const u64 hostile[] = {0,          1,          7,          0xffff,           0x7fffffff,
 				      0xffffffff, 1ULL << 32, 1ULL << 40, (1ULL << 63) - 1, 1ULL << 63,
@@ -174,7 +174,7 @@ Test(perf_data, hostile_words_are_errors_or_harmless)
 /*
  * The ids of the only event lie far after the data: beyond the end of the file, and out of reach in a pipe.
  */
-Test(perf_data, a_head_that_is_out_of_reach)
+Test(perf_data, a_header_that_points_beyond_the_file_is_refused)
 {
 	static const char *const says[] = {"ends within its header", "a pipe cannot reach"};
 	struct writer *writer = writer_new(WRITER_FILE, 0);
@@ -201,7 +201,7 @@ Test(perf_data, a_head_that_is_out_of_reach)
 	}
 }
 
-Test(perf_data, directories_and_closed_descriptors)
+Test(perf_data, directories_and_closed_descriptors_are_refused)
 {
 	_cleanup_free_ char *directory = NULL;
 	_cleanup_free_ char *closed = NULL;

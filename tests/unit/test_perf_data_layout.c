@@ -9,7 +9,7 @@
 
 static const u64 store_ids[] = {21};
 
-Test(perf_data, both_layouts_by_file_and_by_pipe)
+Test(perf_data, both_layouts_are_read_from_file_and_pipe)
 {
 	static const enum writer_layout layouts[] = {WRITER_FILE, WRITER_PIPE, WRITER_FILE_UNFINISHED};
 
@@ -65,7 +65,7 @@ Test(perf_data, names_and_machine_come_from_features)
 	}
 }
 
-Test(perf_data, features_behind_the_data_of_a_pipe_are_done_without)
+Test(perf_data, missing_features_of_a_pipe_are_accepted)
 {
 	struct writer *writer = writer_new(WRITER_FILE, 0);
 	size_t event = writer_event(writer, &numbered_event);
@@ -82,7 +82,7 @@ Test(perf_data, features_behind_the_data_of_a_pipe_are_done_without)
 	perf_data_free(data);
 }
 
-Test(perf_data, attributes_of_other_perfs_are_shorter_or_longer)
+Test(perf_data, shorter_and_longer_attributes_of_other_perfs_are_read)
 {
 	static const size_t sizes[] = {64, 72, 80, 96, 104, 112, 120, 128, 136, 144, 1024};
 	static const enum writer_layout layouts[] = {WRITER_FILE, WRITER_PIPE};

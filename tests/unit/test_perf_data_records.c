@@ -51,13 +51,13 @@ static void expect_told_apart(u64 id_field)
 	perf_data_free(data);
 }
 
-Test(perf_data, ids_tell_events_apart)
+Test(perf_data, ids_distinguish_events)
 {
 	expect_told_apart(PERF_SAMPLE_ID);
 	expect_told_apart(PERF_SAMPLE_IDENTIFIER);
 }
 
-Test(perf_data, events_without_ids_are_not_guessed)
+Test(perf_data, without_ids_the_event_is_not_guessed)
 {
 	struct writer_event event = numbered_event;
 	struct writer *writer = writer_new(WRITER_FILE, 0);
@@ -74,7 +74,7 @@ Test(perf_data, events_without_ids_are_not_guessed)
 	perf_data_free(data);
 }
 
-Test(perf_data, records_of_tasks_and_cgroups)
+Test(perf_data, records_of_tasks_and_cgroups_are_read)
 {
 	struct writer *writer = writer_new(WRITER_FILE, 0);
 	size_t event = writer_event(writer, &numbered_event);
@@ -118,7 +118,7 @@ Test(perf_data, records_of_tasks_and_cgroups)
 	perf_data_free(data);
 }
 
-Test(perf_data, trailers_of_several_events_are_told_apart_by_id)
+Test(perf_data, trailers_of_several_events_are_distinguished_by_id)
 {
 	struct writer_event other = numbered_event;
 	struct writer *writer = writer_new(WRITER_FILE, 0);
@@ -141,7 +141,7 @@ Test(perf_data, trailers_of_several_events_are_told_apart_by_id)
 }
 
 /* The payload after a record is not a record. A reader that does not skip it takes its bytes for samples. */
-Test(perf_data, payloads_behind_records_are_left_out)
+Test(perf_data, payloads_after_records_are_skipped)
 {
 	for (enum offer_way way = OFFER_FILE; way <= OFFER_PIPE; way++) {
 		struct writer *writer = writer_new(WRITER_PIPE, 0);

@@ -15,7 +15,7 @@
  * Each bit is tested with only the fields that identify a sample, and with all others, so that a field in the
  * wrong place or of the wrong length is noticed.
  */
-Test(perf_data, every_field_of_a_sample_has_its_place)
+Test(perf_data, every_field_of_a_sample_is_read)
 {
 	for (unsigned int bit = 0; bit <= 25; bit++) {
 		struct writer_event event = numbered_event;
@@ -43,7 +43,7 @@ Test(perf_data, every_field_of_a_sample_has_its_place)
 	}
 }
 
-Test(perf_data, every_read_format)
+Test(perf_data, every_read_format_is_read)
 {
 	for (u64 format = 0; format < PERF_FORMAT_MAX; format++) {
 		struct writer_event event = numbered_event;
@@ -59,7 +59,7 @@ Test(perf_data, every_read_format)
 	}
 }
 
-Test(perf_data, branch_stacks_with_index_and_counters)
+Test(perf_data, branch_stacks_with_index_and_counters_are_skipped)
 {
 	static const struct {
 		u64 branches;
@@ -88,7 +88,7 @@ Test(perf_data, branch_stacks_with_index_and_counters)
  * An empty branch stack is followed by fields of unknown length. It cannot be known whether the stack has an
  * index.
  */
-Test(perf_data, a_sample_that_can_be_read_in_two_ways_is_refused)
+Test(perf_data, an_ambiguous_sample_is_refused)
 {
 	struct perf_event_attr attr = {.sample_type = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC |
 						      PERF_SAMPLE_BRANCH_STACK,
@@ -113,7 +113,7 @@ Test(perf_data, a_sample_that_can_be_read_in_two_ways_is_refused)
 	cr_expect_eq(sample.weight, 77);
 }
 
-Test(perf_data, lengths_that_leave_a_sample_are_refused)
+Test(perf_data, lengths_beyond_the_sample_are_refused)
 {
 	struct writer_event event = numbered_event;
 	struct writer *writer = writer_new(WRITER_FILE, 0);

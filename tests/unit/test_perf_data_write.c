@@ -100,7 +100,7 @@ static struct perf_data *reopened(struct zoom_recording *recording, u8 **ret_byt
 }
 
 /* Pretends that all but four bytes of the largest file are written. Untouched pages do not use memory. */
-Test(perf_data_write, a_file_is_no_larger_than_is_said)
+Test(perf_data_write, a_file_is_no_larger_than_the_maximum)
 {
 	void *memory = mmap(NULL, PERF_DATA_BYTES_MAX, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -118,7 +118,7 @@ Test(perf_data_write, a_file_is_no_larger_than_is_said)
 	(void)munmap(memory, PERF_DATA_BYTES_MAX);
 }
 
-Test(perf_data_write, is_read_back_with_the_same_samples_in_order_of_time)
+Test(perf_data_write, a_written_file_has_the_samples_in_order_of_time)
 {
 	struct zoom_about about = about_of(2);
 	struct zoom_recording *recording = NULL;
@@ -191,7 +191,7 @@ Test(perf_data_write, a_sample_without_a_source_has_the_kernels_value_for_none)
 }
 
 /* Fields that the event does not measure are absent, and the other fields stay in their order. */
-Test(perf_data_write, every_layout)
+Test(perf_data_write, each_layout_is_written_and_read)
 {
 	for (unsigned int bits = 0; bits < 64; bits++) {
 		struct zoom_record one = sample_at(BEGAN, 0, 321);
@@ -228,7 +228,7 @@ Test(perf_data_write, every_layout)
 	}
 }
 
-Test(perf_data_write, tasks_and_the_cgroup_and_what_was_lost)
+Test(perf_data_write, tasks_the_cgroup_and_losses_are_written)
 {
 	struct zoom_about about = about_of(1);
 	const struct zoom_record records[] = {
@@ -288,7 +288,7 @@ Test(perf_data_write, tasks_and_the_cgroup_and_what_was_lost)
 }
 
 /* Each half of the stack follows its marker. The sampled instruction comes first in its half. */
-Test(perf_data_write, stacks)
+Test(perf_data_write, stacks_are_written)
 {
 	const u64 kernel[] = {0xffffffff81000100}, user[] = {0x401500, 0x401600};
 	const u64 of_kernel[] = {6,
@@ -318,7 +318,7 @@ Test(perf_data_write, stacks)
 	cr_expect_not_null(memmem(bytes, size, of_user, sizeof(of_user)));
 }
 
-Test(perf_data_write, an_empty_recording)
+Test(perf_data_write, an_empty_recording_is_valid)
 {
 	struct zoom_about about = about_of(1);
 	struct zoom_recording *recording = NULL;
@@ -336,7 +336,7 @@ Test(perf_data_write, an_empty_recording)
 	perf_data_free(data);
 }
 
-Test(perf_data_write, the_machine)
+Test(perf_data_write, the_machine_is_described)
 {
 	char *root = tree_new();
 	struct perf_data_machine *machine = NULL;

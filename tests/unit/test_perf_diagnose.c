@@ -49,7 +49,7 @@ static void expect(int error, const struct perf_facts *facts, const char *words,
 		cr_expect_null(strstr(message, never), "%s", message);
 }
 
-Test(perf_diagnose, the_capability_that_this_level_wants)
+Test(perf_diagnose, each_paranoid_level_names_the_needed_capability)
 {
 	struct perf_facts facts = sound();
 
@@ -64,7 +64,7 @@ Test(perf_diagnose, the_capability_that_this_level_wants)
 	expect(-EACCES, &facts, "CAP_PERFMON", "paranoid is");
 }
 
-Test(perf_diagnose, debian_above_2_wants_sys_admin)
+Test(perf_diagnose, debian_above_level_2_needs_sys_admin)
 {
 	struct perf_facts facts = sound();
 
@@ -88,7 +88,7 @@ Test(perf_diagnose, debian_above_2_wants_sys_admin)
 	expect(-EACCES, &facts, "security module", "CAP_SYS_ADMIN");
 }
 
-Test(perf_diagnose, ubuntu_from_4_on_wants_sys_admin)
+Test(perf_diagnose, ubuntu_from_level_4_on_needs_sys_admin)
 {
 	struct perf_facts facts = sound();
 
@@ -107,7 +107,7 @@ Test(perf_diagnose, ubuntu_from_4_on_wants_sys_admin)
 	expect(-EACCES, &facts, "security module", "Ubuntu");
 }
 
-Test(perf_diagnose, who_refuses_in_spite_of_the_privileges)
+Test(perf_diagnose, a_refusal_despite_privileges_names_the_likely_cause)
 {
 	struct perf_facts facts = sound();
 
@@ -123,7 +123,7 @@ Test(perf_diagnose, who_refuses_in_spite_of_the_privileges)
 	expect(-EACCES, &facts, "security module", "give it CAP_PERFMON");
 }
 
-Test(perf_diagnose, what_the_machine_lacks)
+Test(perf_diagnose, a_missing_pmu_or_event_is_explained)
 {
 	struct perf_facts facts = sound();
 
@@ -143,7 +143,7 @@ Test(perf_diagnose, what_the_machine_lacks)
 	expect(-EOPNOTSUPP, &facts, "this is a virtual machine", "is 0");
 }
 
-Test(perf_diagnose, microcode_that_is_too_old)
+Test(perf_diagnose, too_old_microcode_is_explained)
 {
 	struct perf_facts facts = sound();
 
@@ -158,7 +158,7 @@ Test(perf_diagnose, microcode_that_is_too_old)
 	expect(-EOPNOTSUPP, &facts, "max_precise is 0", "below 0x28");
 }
 
-Test(perf_diagnose, the_other_errors_have_words_of_their_own)
+Test(perf_diagnose, other_errors_have_their_own_explanation)
 {
 	struct perf_facts facts = sound();
 
@@ -177,7 +177,7 @@ Test(perf_diagnose, the_other_errors_have_words_of_their_own)
 }
 
 /* An off-core counter has neither ldlat nor PEBS. */
-Test(perf_diagnose, a_counter_is_not_told_of_ldlat_or_pebs)
+Test(perf_diagnose, a_refused_counter_does_not_mention_ldlat_or_pebs)
 {
 	const struct pmu_opening counter = {.event = {.role = EVENT_OFFCORE, .pmu = "cpu"}, .type = 4};
 	struct perf_facts facts = sound();
@@ -190,7 +190,7 @@ Test(perf_diagnose, a_counter_is_not_told_of_ldlat_or_pebs)
 	cr_expect_null(strstr(taken, "PEBS"), "%s", taken);
 }
 
-Test(perf_diagnose, attaching)
+Test(perf_diagnose, a_failed_attach_is_explained)
 {
 	struct perf_facts facts = sound();
 	_cleanup_free_ char *exists = perf_diagnose_attach(-EEXIST, &opening, 0, &facts);
@@ -215,7 +215,7 @@ static void expect_bpf(const struct perf_facts *facts, const char *words)
 	cr_expect_not_null(strstr(message, words), "%s", message);
 }
 
-Test(perf_diagnose, what_keeps_programs_from_loading)
+Test(perf_diagnose, missing_privileges_for_loading_programs_are_named)
 {
 	struct perf_facts facts = sound();
 
@@ -235,7 +235,7 @@ Test(perf_diagnose, what_keeps_programs_from_loading)
 	expect_bpf(&facts, "/sys/kernel/btf/vmlinux");
 }
 
-Test(perf_diagnose, lockdown_is_a_remark)
+Test(perf_diagnose, lockdown_is_mentioned)
 {
 	struct perf_facts facts = sound();
 	_cleanup_free_ char *none = NULL;
@@ -263,7 +263,7 @@ static void expect_permission(int error, const struct perf_facts *facts, const c
 	cr_expect_not_null(strstr(message, strerror(-error)), "%s", message);
 }
 
-Test(perf_diagnose, what_keeps_this_process_from_every_event)
+Test(perf_diagnose, obstacles_to_all_events_are_named)
 {
 	struct perf_facts facts = sound();
 
@@ -298,7 +298,7 @@ static void expect_descriptors(const struct perf_facts *facts, const char *words
 }
 
 /* 300 wanted, 96 before, 4 for the second block, 128 spare and 10 used are 538. */
-Test(perf_diagnose, too_few_descriptors)
+Test(perf_diagnose, too_few_descriptors_are_explained)
 {
 	struct perf_facts facts = sound();
 
@@ -319,7 +319,7 @@ Test(perf_diagnose, too_few_descriptors)
 	expect_descriptors(&facts, NULL);
 }
 
-Test(perf_diagnose, cgroups_that_cannot_be_told_apart)
+Test(perf_diagnose, indistinguishable_cgroups_are_explained)
 {
 	struct perf_facts facts = sound();
 	_cleanup_free_ char *used = NULL;
@@ -345,7 +345,7 @@ Test(perf_diagnose, cgroups_that_cannot_be_told_apart)
 	cr_expect_not_null(strstr(v1, "systemd.unified_cgroup_hierarchy=1"), "%s", v1);
 }
 
-Test(perf_facts, the_kernels_maker_not_the_compilers)
+Test(perf_facts, the_distribution_is_that_of_the_kernel_not_of_the_compiler)
 {
 	cr_expect(perf_facts_debian_kernel("Linux version 6.1.0-21-amd64 (debian-kernel@lists.debian.org) "
 					   "(gcc-12 (Debian 12.2.0-14) 12.2.0, "
@@ -355,7 +355,7 @@ Test(perf_facts, the_kernels_maker_not_the_compilers)
 		"Linux version 6.9.0 (me@here) (gcc (Debian 12.2.0-14) 12.2.0) #1 SMP PREEMPT_DYNAMIC"));
 }
 
-Test(perf_facts, ubuntus_kernel_by_its_build)
+Test(perf_facts, an_ubuntu_kernel_is_recognized_by_its_build)
 {
 	cr_expect(perf_facts_ubuntu_kernel("Linux version 5.15.0-153-generic (buildd@lcy02-amd64-092) (gcc "
 					   "(Ubuntu 11.4.0-1ubuntu1~22.04) "
@@ -367,7 +367,7 @@ Test(perf_facts, ubuntus_kernel_by_its_build)
 	cr_expect_not(perf_facts_ubuntu_kernel("Linux version 6.9.0"));
 }
 
-Test(perf_facts, microcode_that_pebs_wants)
+Test(perf_facts, the_microcode_that_pebs_needs_is_known)
 {
 	cr_expect_eq(perf_facts_microcode_wanted(6, 0x2a, 7), 0x28);
 	cr_expect_eq(perf_facts_microcode_wanted(6, 0x2d, 6), 0x618);
@@ -377,7 +377,7 @@ Test(perf_facts, microcode_that_pebs_wants)
 	cr_expect_eq(perf_facts_microcode_wanted(15, 0x2a, 7), 0);
 }
 
-Test(perf_facts, cpuinfo_lines)
+Test(perf_facts, lines_of_cpuinfo_are_parsed)
 {
 	static const char cpuinfo[] =
 		"processor\t: 0\ncpu family\t: 6\nmodel\t\t: 42\nmodel name\t: Intel(R) "
@@ -393,7 +393,7 @@ Test(perf_facts, cpuinfo_lines)
 	cr_expect_not(perf_facts_status(cpuinfo, "cpu", 10, &value));
 }
 
-Test(perf_facts, status_lines)
+Test(perf_facts, lines_of_status_are_parsed)
 {
 	static const char status[] =
 		"Name:\tpebsd\nCapEff:\t000001ffffffffff\nNoSeccomp:\t7\nSeccomp:\t2\nUid:\tx\n";
@@ -408,7 +408,7 @@ Test(perf_facts, status_lines)
 	cr_expect_not(perf_facts_status("", "Cap", 16, &value));
 }
 
-Test(perf_facts, namespaces)
+Test(perf_facts, namespaces_are_recognized)
 {
 	cr_expect(perf_facts_initial_namespace("         0          0 4294967295"));
 	cr_expect_not(perf_facts_initial_namespace("         0       1000          1"));

@@ -26,7 +26,7 @@ static void expect_note(char *note, const char *expected)
 	free(note);
 }
 
-Test(perf_notes, where_all_is_well_there_is_none)
+Test(perf_notes, healthy_events_have_no_note)
 {
 	cr_expect_null(perf_note_in_error("loads", calm, 2, PERF_WATCHDOG_ON));
 	cr_expect_null(perf_note_throttled("loads", calm, 2, 100000));
@@ -38,7 +38,7 @@ Test(perf_notes, where_all_is_well_there_is_none)
 	cr_expect_null(perf_note_rate(0, 100000));
 }
 
-Test(perf_notes, an_event_in_error_names_its_cpus_and_who_may_hold_the_counter)
+Test(perf_notes, a_note_on_an_event_in_error_names_cpus_and_likely_holders)
 {
 	expect_note(
 		perf_note_in_error("loads:cpu_core", troubled, 5, PERF_WATCHDOG_UNKNOWN),
@@ -61,7 +61,7 @@ Test(perf_notes, an_event_in_error_names_its_cpus_and_who_may_hold_the_counter)
 		"profiler, such as perf; pebsd tries again each interval");
 }
 
-Test(perf_notes, an_event_that_takes_turns_tells_its_share)
+Test(perf_notes, a_note_on_a_multiplexed_event_has_its_share)
 {
 	struct perf_turns turns = {0};
 
@@ -75,7 +75,7 @@ Test(perf_notes, an_event_that_takes_turns_tells_its_share)
 		"the event stores counted 0% of the time in the last minutes, and its counts cover only that part: loads and stores take turns on one counter of this CPU; if both together counted less than 100%, another event used that counter for the rest of the time: usually the NMI watchdog, which is on (sysctl kernel.nmi_watchdog=0 frees its counter), or another profiler, such as perf");
 }
 
-Test(perf_notes, a_count_that_seldom_gets_a_counter_says_so)
+Test(perf_notes, a_note_says_that_a_count_rarely_gets_a_counter)
 {
 	struct perf_turns turns = {0};
 
@@ -87,7 +87,7 @@ Test(perf_notes, a_count_that_seldom_gets_a_counter_says_so)
 }
 
 /* The note is about the present: it ends about two minutes after the other event ended, at the latest. */
-Test(perf_notes, turns_that_are_over_are_no_longer_reported)
+Test(perf_notes, a_note_on_multiplexing_ends_with_it)
 {
 	struct perf_turns turns = {0};
 	u64 enabled = 0, running = 0;
@@ -151,7 +151,7 @@ static const struct cpu_counts silent[] = {
 	{.cpu = 2, .rearmed = 1},
 };
 
-Test(perf_notes, an_event_that_was_armed_again_says_where_and_why)
+Test(perf_notes, a_note_on_a_rearmed_event_has_cpus_and_cause)
 {
 	const struct perf_note_losses nothing = {0}, unsettled = {.expected = 4000},
 				      some = {.expected = 4000, .lost = 1000};
@@ -168,7 +168,7 @@ Test(perf_notes, an_event_that_was_armed_again_says_where_and_why)
 }
 
 /* The numbers were measured on Haswell with three events and a period of 1,009. */
-Test(perf_notes, events_of_pebsd_that_collide_are_named_with_what_longer_periods_would_lose)
+Test(perf_notes, a_note_on_collisions_has_the_loss_with_longer_periods)
 {
 	const struct perf_note_losses stores = {
 		.expected = 731636,
@@ -181,7 +181,7 @@ Test(perf_notes, events_of_pebsd_that_collide_are_named_with_what_longer_periods
 		"lost 692,081 of 731,636 samples (95%), which count as unexplained: on CPUs before Skylake, the record of a PEBS event is dropped if another PEBS event overflows together with it, or often if the interrupt of any other event comes before the record, and the kernel leaves the counter stopped; here loads, stores and instructions collide with each other, or with an event of another program, such as perf record; to lose fewer samples, set longer periods (`period`, `instructions-period` and so on in [sampling]) or fewer `events`: doubled periods have a quarter of the collisions, and with periods about 13 times as long only a tenth of the samples would be lost");
 }
 
-Test(perf_notes, where_little_or_everything_is_lost_no_period_is_named)
+Test(perf_notes, with_little_or_total_loss_no_period_is_suggested)
 {
 	const struct perf_note_losses losses[] = {
 		{.expected = 1000, .lost = 100, .colliding = "loads and stores collide with each other"},
@@ -197,7 +197,7 @@ Test(perf_notes, where_little_or_everything_is_lost_no_period_is_named)
 	}
 }
 
-Test(perf_notes, those_that_collide_are_on_one_pmu)
+Test(perf_notes, only_events_of_one_pmu_collide)
 {
 	const struct pmu_opening loads = {.event.pmu = "cpu", .pinned = true, .collides = true};
 	const struct pmu_opening other = {.event.pmu = "other", .pinned = true, .collides = true};
@@ -215,7 +215,7 @@ Test(perf_notes, those_that_collide_are_on_one_pmu)
 }
 
 /* On Sandy Bridge, loads and stores take turns, so they do not collide with each other. */
-Test(perf_notes, the_interrupts_of_counts_are_named_as_what_records_collide_with)
+Test(perf_notes, records_can_collide_with_interrupts_of_counts)
 {
 	const struct pmu_opening loads = {.event.pmu = "cpu", .collides = true}, stores = loads;
 	const struct pmu_opening precise = {.event.pmu = "cpu", .pinned = true, .collides = true};
@@ -238,7 +238,7 @@ Test(perf_notes, the_interrupts_of_counts_are_named_as_what_records_collide_with
 	cr_expect_null(perf_note_colliding(openings, keys, 5, 3), "a count has no record");
 }
 
-Test(perf_notes, a_sysctl_that_fell_says_from_where)
+Test(perf_notes, a_note_on_a_lowered_sysctl_has_its_former_value)
 {
 	expect_note(
 		perf_note_rate(100000, 63000),
@@ -249,7 +249,7 @@ Test(perf_notes, a_sysctl_that_fell_says_from_where)
 	cr_expect_gt(perf_note_read_rate(), 0);
 }
 
-Test(perf_notes, those_that_stay_come_last_and_are_not_without_end)
+Test(perf_notes, lasting_notes_come_last_and_are_bounded)
 {
 	struct perf_notes notes = {0};
 	size_t n = 0;
@@ -271,7 +271,7 @@ Test(perf_notes, those_that_stay_come_last_and_are_not_without_end)
 	perf_notes_done(&notes);
 }
 
-Test(perf_notes, what_comes_is_told_once_and_stands_until_it_goes)
+Test(perf_notes, a_note_is_reported_once_and_shown_until_it_ends)
 {
 	struct perf_notes notes = {0};
 

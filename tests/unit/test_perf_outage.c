@@ -3,7 +3,7 @@
 
 #include "origin/perf/perf_outage.h"
 
-Test(perf_outage, an_event_that_counts_has_none)
+Test(perf_outage, a_counting_event_has_no_outage)
 {
 	struct perf_outage outage;
 
@@ -13,7 +13,7 @@ Test(perf_outage, an_event_that_counts_has_none)
 	cr_expect_eq(outage.ns, 0);
 }
 
-Test(perf_outage, what_never_counted_is_in_error_since_it_was_enabled)
+Test(perf_outage, an_event_that_never_counted_is_in_error_since_it_was_enabled)
 {
 	struct perf_outage outage;
 
@@ -25,7 +25,7 @@ Test(perf_outage, what_never_counted_is_in_error_since_it_was_enabled)
 }
 
 /* The outage began at an unknown time between two readings. */
-Test(perf_outage, one_that_comes_later_counts_from_the_first_reading_that_found_it)
+Test(perf_outage, an_outage_is_counted_from_the_first_reading_with_it)
 {
 	struct perf_outage outage;
 
@@ -37,7 +37,7 @@ Test(perf_outage, one_that_comes_later_counts_from_the_first_reading_that_found_
 	cr_expect_eq(outage.ns, 1000);
 }
 
-Test(perf_outage, it_ends_and_may_come_again)
+Test(perf_outage, an_outage_can_end_and_recur)
 {
 	struct perf_outage outage;
 
@@ -51,7 +51,7 @@ Test(perf_outage, it_ends_and_may_come_again)
 	cr_expect_eq(outage.ns, 600);
 }
 
-Test(perf_outage, a_clock_that_stands_adds_nothing)
+Test(perf_outage, a_stopped_clock_adds_nothing)
 {
 	struct perf_outage outage;
 

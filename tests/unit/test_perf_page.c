@@ -18,7 +18,7 @@ Test(perf_page, off_its_counter_the_offset_is_the_count)
 	cr_expect_not(reading.running);
 }
 
-Test(perf_page, on_its_counter_the_offset_is_where_the_next_sample_lies)
+Test(perf_page, on_its_counter_the_offset_is_the_count_at_the_next_sample)
 {
 	/*
 	 * Three samples at a period of 1000, and 7 more events: the count is 3007. The counter was loaded
@@ -42,7 +42,7 @@ Test(perf_page, on_its_counter_the_offset_is_where_the_next_sample_lies)
 	cr_expect_eq(reading.count, 0);
 }
 
-Test(perf_page, a_page_that_is_being_written_does_not_hold_the_reader)
+Test(perf_page, a_page_being_written_does_not_block_the_reader)
 {
 	const struct perf_event_mmap_page page = {.lock = 1, .offset = 5};
 	struct perf_reading reading = {.count = 77};

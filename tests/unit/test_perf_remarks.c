@@ -47,7 +47,7 @@ Test(perf_remarks, a_root_without_cgroups_has_all_samples)
 	expect_one(&facts, "all samples count for the root until one is created there");
 }
 
-Test(perf_remarks, a_machine_of_its_own_has_none)
+Test(perf_remarks, an_unshared_machine_has_no_remark)
 {
 	const struct perf_facts facts = {
 		.max_sample_rate = 100000, .cpu_time_max_known = true, .cpu_time_max_percent = 25};
@@ -55,7 +55,7 @@ Test(perf_remarks, a_machine_of_its_own_has_none)
 	expect_one(&facts, NULL);
 }
 
-Test(perf_remarks, each_neighbour_is_told_with_what_to_do)
+Test(perf_remarks, each_other_user_of_counters_has_a_remark_with_a_remedy)
 {
 	struct perf_facts facts = {.users.watchdog = COUNTER_WATCHDOG_MAYBE};
 
@@ -79,7 +79,7 @@ Test(perf_remarks, each_neighbour_is_told_with_what_to_do)
 	expect_one(&facts, "guest not sampled");
 }
 
-Test(perf_remarks, without_an_event_nobody_is_in_the_way)
+Test(perf_remarks, without_an_event_there_is_no_remark)
 {
 	const struct perf_facts facts = {
 		.users.watchdog = COUNTER_WATCHDOG_CYCLES, .kvm_host = true, .isolated = {{1}}};
@@ -90,7 +90,7 @@ Test(perf_remarks, without_an_event_nobody_is_in_the_way)
 }
 
 /* The remark is about the registers of PEBS, which KVM switches. KVM does not switch those of IBS. */
-Test(perf_remarks, guests_are_told_of_where_pebs_is_planned)
+Test(perf_remarks, guests_are_mentioned_only_if_pebs_is_planned)
 {
 	const struct perf_facts facts = {.kvm_host = true};
 	_cleanup_(pmu_plan_done) struct pmu_plan plan = plan_of(0);
@@ -101,7 +101,7 @@ Test(perf_remarks, guests_are_told_of_where_pebs_is_planned)
 	cr_expect_not(told(&plan, "guest not sampled"));
 }
 
-Test(perf_remarks, a_counter_that_somebody_else_has)
+Test(perf_remarks, a_counter_in_use_is_mentioned)
 {
 	const struct event event = {.role = EVENT_LOADS, .pmu = "cpu"};
 	const struct cpu_list none = {0}, some = {{0x5}};
@@ -119,7 +119,7 @@ Test(perf_remarks, a_counter_that_somebody_else_has)
  * Of four CPUs, the running pebsd counts with this PMU on the first and the last, and with another PMU on the
  * others.
  */
-Test(perf_remarks, counters_that_the_running_pebsd_holds_are_not_another_users)
+Test(perf_remarks, counters_of_the_running_pebsd_are_not_counted_as_others)
 {
 	const struct event event = {.role = EVENT_LOADS, .pmu = "cpu"};
 	const struct cpu_list all = {{0xf}};
@@ -148,7 +148,7 @@ Test(perf_remarks, the_counter_of_the_watchdog_is_named)
 	expect_one(&facts, "raw event 0xc2; sysctl");
 }
 
-Test(perf_remarks, processes_with_perf_events_are_named_and_their_names_are_harmless)
+Test(perf_remarks, processes_with_perf_events_are_named_with_escaped_names)
 {
 	const struct perf_facts facts = {
 		.users = {.n = 2,
@@ -161,7 +161,7 @@ Test(perf_remarks, processes_with_perf_events_are_named_and_their_names_are_harm
 		   ": perf\\x1b[2J (pid 4711) 12, systemd (pid 1) 8, and 3 more processes 9. Which of them");
 }
 
-Test(perf_remarks, what_this_process_cannot_see_is_said)
+Test(perf_remarks, unreadable_processes_are_mentioned)
 {
 	struct perf_facts facts = {.users.hidden = true};
 

@@ -59,7 +59,7 @@ Test(perf_selection, isolated_cpus_are_those_of_both_files)
 	expect_list(&cpus, "2-5");
 }
 
-Test(perf_selection, all_leaves_an_opening_as_it_is)
+Test(perf_selection, selecting_all_cpus_changes_nothing)
 {
 	const struct perf_selection all = {0};
 	struct pmu_opening opening = {.cpus = list("0-7"), .cpus_known = true};
@@ -69,7 +69,7 @@ Test(perf_selection, all_leaves_an_opening_as_it_is)
 	expect_list(&opening.cpus, "0-7");
 }
 
-Test(perf_selection, named_and_not_isolated)
+Test(perf_selection, named_cpus_without_isolated_ones_are_selected)
 {
 	const struct perf_selection selection = selected("0-3,9", "1");
 	struct pmu_opening any = {.cpus = list("0-7"), .cpus_known = true};
@@ -129,7 +129,7 @@ static void expect_note(const char *named, const char *isolated, const char *exp
 	cr_expect_str_eq(note, expected);
 }
 
-Test(perf_selection, what_is_not_sampled_is_noted)
+Test(perf_selection, unsampled_cpus_are_noted)
 {
 	const struct perf_selection all = {0};
 

@@ -14,7 +14,7 @@ static bool watch_at(struct perf_stall *stall, u64 seconds)
 	return perf_stall_watch(stall, &still, seconds * S);
 }
 
-Test(perf_stall, a_page_that_stands_still_is_looked_at_ever_more_seldom)
+Test(perf_stall, an_unchanged_page_is_checked_less_and_less_often)
 {
 	const u64 looks[] = {100, 101, 103, 107, 115, 131, 163, 223, 283, 343};
 	struct perf_stall stall = {0};
@@ -40,7 +40,7 @@ static void expect_soon(struct perf_stall stall)
 	cr_expect(perf_stall_watch(&stall, &still, 101 * S + half), "and then ever more seldom");
 }
 
-Test(perf_stall, an_event_that_stalled_before_or_is_likely_to_is_looked_at_sooner)
+Test(perf_stall, an_event_that_stalled_or_is_likely_to_is_checked_sooner)
 {
 	expect_soon((struct perf_stall){.rearmed = 1});
 	expect_soon((struct perf_stall){.likely = true});
@@ -59,7 +59,7 @@ static void expect_begins_anew(const struct perf_reading *other)
 	cr_expect(perf_stall_watch(&stall, other, 301 * S));
 }
 
-Test(perf_stall, a_page_that_moves_is_left_alone)
+Test(perf_stall, a_changing_page_is_not_checked)
 {
 	struct perf_reading page = still;
 
@@ -76,7 +76,7 @@ Test(perf_stall, a_page_that_moves_is_left_alone)
 	expect_begins_anew(&page);
 }
 
-Test(perf_stall, it_is_stalled_when_a_whole_period_passed_after_the_sample_was_due)
+Test(perf_stall, an_event_is_stalled_a_whole_period_after_the_sample_was_due)
 {
 	const struct perf_stall stall = {.page = still};
 
@@ -88,7 +88,7 @@ Test(perf_stall, it_is_stalled_when_a_whole_period_passed_after_the_sample_was_d
 	cr_expect(perf_stall_judge(&stall, 10000, 1ULL << 47));
 }
 
-Test(perf_stall, a_long_period_takes_its_time)
+Test(perf_stall, a_long_period_delays_the_verdict)
 {
 	const struct perf_stall stall = {.page = still};
 
@@ -98,7 +98,7 @@ Test(perf_stall, a_long_period_takes_its_time)
 	cr_expect_not(perf_stall_judge(&stall, ~0ULL, ~0ULL));
 }
 
-Test(perf_stall, of_a_short_period_what_passes_during_an_interrupt_is_not_taken_for_one)
+Test(perf_stall, counts_during_an_interrupt_do_not_look_like_a_stall)
 {
 	const struct perf_stall stall = {.page = still};
 
@@ -107,7 +107,7 @@ Test(perf_stall, of_a_short_period_what_passes_during_an_interrupt_is_not_taken_
 	cr_expect(perf_stall_judge(&stall, 100, 30000 + 100 + 4096));
 }
 
-Test(perf_stall, a_count_behind_the_page_tells_nothing)
+Test(perf_stall, a_count_behind_the_page_is_inconclusive)
 {
 	const struct perf_stall stall = {.page = still};
 

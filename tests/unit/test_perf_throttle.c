@@ -77,7 +77,7 @@ static void expect(const struct ring *ring, u64 ns, u64 throttles)
 		     (unsigned long long)ring->throttle.throttles, (unsigned long long)throttles);
 }
 
-Test(perf_throttle, stops_are_added_up)
+Test(perf_throttle, throttled_times_are_added_up)
 {
 	struct ring ring = {0};
 
@@ -93,7 +93,7 @@ Test(perf_throttle, stops_are_added_up)
 	expect(&ring, 307, 2);
 }
 
-Test(perf_throttle, a_stop_that_goes_on_is_counted_up_to_now_and_never_twice)
+Test(perf_throttle, a_lasting_stop_is_counted_up_to_now_and_not_twice)
 {
 	struct ring ring = {0};
 
@@ -108,7 +108,7 @@ Test(perf_throttle, a_stop_that_goes_on_is_counted_up_to_now_and_never_twice)
 }
 
 /* The event continued just before the reading, but the record of this came only after the reading. */
-Test(perf_throttle, an_end_that_was_counted_past_takes_nothing_back)
+Test(perf_throttle, an_end_before_the_counted_time_subtracts_nothing)
 {
 	struct ring ring = {0};
 
@@ -122,7 +122,7 @@ Test(perf_throttle, an_end_that_was_counted_past_takes_nothing_back)
 }
 
 /* The CPU went offline, or the end was not logged. */
-Test(perf_throttle, a_stop_without_an_end_does_not_go_on_for_ever)
+Test(perf_throttle, a_stop_without_an_end_is_bounded)
 {
 	struct ring ring = {0};
 
@@ -146,7 +146,7 @@ Test(perf_throttle, a_late_end_makes_a_long_stop_whole)
 	expect(&ring, 6 * PERF_THROTTLE_MAX_NS, 1);
 }
 
-Test(perf_throttle, of_a_stop_whose_end_is_missing_nothing_is_said)
+Test(perf_throttle, a_stop_whose_end_is_missing_is_not_counted)
 {
 	struct ring ring = {0};
 
@@ -158,7 +158,7 @@ Test(perf_throttle, of_a_stop_whose_end_is_missing_nothing_is_said)
 	expect(&ring, 10, 2);
 }
 
-Test(perf_throttle, records_lie_across_the_end_of_the_ring)
+Test(perf_throttle, records_across_the_end_of_the_ring_are_read)
 {
 	for (u64 first = SIZE - 64; first < SIZE; first += 8) {
 		struct ring ring = {.head = first, .tail = first};
@@ -171,7 +171,7 @@ Test(perf_throttle, records_lie_across_the_end_of_the_ring)
 }
 
 /* The kernel's positions are 64-bit counters. Here they wrap around to 0 between the two records. */
-Test(perf_throttle, positions_wrap)
+Test(perf_throttle, wrapped_positions_are_read_right)
 {
 	struct ring ring = {.head = UINT64_MAX - 31, .tail = UINT64_MAX - 31};
 
@@ -181,7 +181,7 @@ Test(perf_throttle, positions_wrap)
 	expect(&ring, 300, 1);
 }
 
-Test(perf_throttle, what_found_no_room_is_not_guessed)
+Test(perf_throttle, stops_beyond_the_ring_are_not_guessed)
 {
 	struct ring ring = {0};
 	u64 time = 1000;
@@ -211,7 +211,7 @@ Test(perf_throttle, what_found_no_room_is_not_guessed)
 }
 
 /* Records were lost, although those before and after them had room. The state is then unknown as well. */
-Test(perf_throttle, a_loss_ends_what_was_known)
+Test(perf_throttle, lost_records_make_the_state_unknown)
 {
 	struct ring ring = {0};
 
@@ -223,7 +223,7 @@ Test(perf_throttle, a_loss_ends_what_was_known)
 	cr_expect_eq(ring.throttle.lost, 2);
 }
 
-Test(perf_throttle, other_records_are_passed_over)
+Test(perf_throttle, other_records_are_skipped)
 {
 	struct ring ring = {0};
 
@@ -236,7 +236,7 @@ Test(perf_throttle, other_records_are_passed_over)
 	expect(&ring, 50, 1);
 }
 
-Test(perf_throttle, times_that_cannot_be_add_no_time)
+Test(perf_throttle, impossible_times_are_ignored)
 {
 	struct ring ring = {0};
 
@@ -261,7 +261,7 @@ static void put_header(struct ring *ring, u32 type, u16 size)
 /*
  * The last record has 16 bytes. With any of these sizes, it does not end where the content of the ring ends.
  */
-Test(perf_throttle, sizes_that_cannot_be_end_a_reading)
+Test(perf_throttle, impossible_sizes_end_the_reading)
 {
 	static const u16 sizes[] = {0, 1, 7, 9, 15, 24, 40, 4096, 65535};
 
@@ -283,7 +283,7 @@ Test(perf_throttle, sizes_that_cannot_be_end_a_reading)
 	}
 }
 
-Test(perf_throttle, records_too_short_for_what_they_say_are_passed_over)
+Test(perf_throttle, records_too_short_for_their_type_are_skipped)
 {
 	struct ring ring = {0};
 
@@ -295,7 +295,7 @@ Test(perf_throttle, records_too_short_for_what_they_say_are_passed_over)
 	cr_expect_eq(ring.throttle.lost, 0);
 }
 
-Test(perf_throttle, positions_that_cannot_be_tell_nothing)
+Test(perf_throttle, impossible_positions_are_ignored)
 {
 	static const u64 heads[] = {SIZE + 1, SIZE * 3ULL, UINT64_MAX, UINT64_MAX - SIZE};
 	struct ring ring = {0};
@@ -311,7 +311,7 @@ Test(perf_throttle, positions_that_cannot_be_tell_nothing)
  * Any content: nothing outside of the ring is read, the reading ends, and the throttled time never exceeds
  * the time that has passed.
  */
-Test(perf_throttle, noise)
+Test(perf_throttle, random_bytes_are_harmless)
 {
 	u64 random = 88172645463325252ULL;
 

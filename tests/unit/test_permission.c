@@ -22,7 +22,7 @@ static void expect_text(const struct permission *permission, enum permission_lev
 	cr_expect_str_eq(found, text);
 }
 
-Test(permission, without_a_name_it_is_root)
+Test(permission, without_a_configured_name_only_root_is_permitted)
 {
 	const struct permission nobody = {0};
 
@@ -39,7 +39,7 @@ Test(permission, without_a_name_it_is_root)
 }
 
 /* Only root may call a method without a level. */
-Test(permission, no_level_is_the_strictest)
+Test(permission, without_a_level_only_root_is_permitted)
 {
 	const struct permission anna = {.name = "anna", .has_user = true, .user = 1000};
 
@@ -64,7 +64,7 @@ Test(permission, the_user_who_runs_the_daemon_has_every_level)
 	expect_text(&own, PERMISSION_DETAIL, "root, the user who runs pebsd and the user anna");
 }
 
-Test(permission, a_user)
+Test(permission, a_named_user_is_permitted)
 {
 	const struct permission anna = {.name = "anna", .has_user = true, .user = 1000};
 
@@ -75,7 +75,7 @@ Test(permission, a_user)
 	expect_text(&anna, PERMISSION_ROOT, "root alone");
 }
 
-Test(permission, a_group_may_be_any_of_the_callers)
+Test(permission, any_group_of_the_caller_counts)
 {
 	const struct permission ops = {.name = "ops", .has_group = true, .group = 70};
 
@@ -86,7 +86,7 @@ Test(permission, a_group_may_be_any_of_the_callers)
 	expect_text(&ops, PERMISSION_DETAIL, "root and the group ops");
 }
 
-Test(permission, a_name_of_both)
+Test(permission, a_name_of_user_and_group_permits_both)
 {
 	const struct permission both = {
 		.name = "ops", .has_user = true, .user = 1000, .has_group = true, .group = 70};

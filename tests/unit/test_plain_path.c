@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "cgroup/plain_path.h"
 
-Test(plain_path, what_leads_below_the_root_and_nowhere_else)
+Test(plain_path, only_paths_below_the_root_are_plain)
 {
 	static const char *const plain[] = {"/",    "/a",     "/a/b.service", "/.a",
 					    "/..a", "/a../b", "/...",         "/a b"};

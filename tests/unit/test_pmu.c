@@ -51,7 +51,7 @@ static void expect_refused(const char *pmu, const char *words)
 	cr_expect_not_null(strstr(plan.refusals[0].reason, words), "%s", plan.refusals[0].reason);
 }
 
-Test(pmu, skylake)
+Test(pmu, skylake_is_planned)
 {
 	const struct pmu_opening *opening;
 
@@ -104,7 +104,7 @@ Test(pmu, fields_lie_where_the_format_says)
 	cr_expect_eq(plan.openings[0].config2, 30 << 8);
 }
 
-Test(pmu, the_auxiliary_event_leads_where_its_file_is)
+Test(pmu, the_auxiliary_event_leads_if_sysfs_has_it)
 {
 	tree_skylake(root);
 	tree_pmu(root, "cpu", "caps/pmu_name", "sapphire_rapids\n");
@@ -148,7 +148,7 @@ Test(pmu, latency_and_precision_by_generation)
 	}
 }
 
-Test(pmu, max_precise_0_says_nothing_1_does)
+Test(pmu, max_precise_0_is_ignored_and_1_is_used)
 {
 	tree_skylake(root);
 	tree_pmu(root, "cpu", "caps/max_precise", "0\n");
@@ -159,7 +159,7 @@ Test(pmu, max_precise_0_says_nothing_1_does)
 	cr_expect_eq(plan.openings[0].precise_ip, 1);
 }
 
-Test(pmu, cpus_of_the_pmu_that_are_online)
+Test(pmu, only_online_cpus_of_the_pmu_are_used)
 {
 	_cleanup_free_ char *cpus = NULL;
 	_cleanup_free_ char *members = NULL;
@@ -174,7 +174,7 @@ Test(pmu, cpus_of_the_pmu_that_are_online)
 	cr_expect_str_eq(members, "2-7");
 }
 
-Test(pmu, cpus_of_the_nodes_where_a_copy_has_no_more)
+Test(pmu, a_copy_without_online_file_uses_the_cpus_of_the_nodes)
 {
 	_cleanup_free_ char *cpus = NULL;
 	char path[256];
@@ -192,7 +192,7 @@ Test(pmu, cpus_of_the_nodes_where_a_copy_has_no_more)
 	cr_expect_str_eq(cpus, "0-111");
 }
 
-Test(pmu, a_copy_without_events_does_not_tell)
+Test(pmu, a_copied_tree_without_events_is_inconclusive)
 {
 	tree_pmu(root, "cpu", "type", "4\n");
 	plan_with(30);
@@ -221,7 +221,7 @@ Test(pmu, other_pmus_are_refused_by_name)
 	}
 }
 
-Test(pmu, no_core_pmu_at_all)
+Test(pmu, without_a_core_pmu_there_is_a_refusal)
 {
 	tree_pmu(root, "software", "type", "1\n");
 	tree_pmu(root, "msr", "type", "8\n");
@@ -230,13 +230,13 @@ Test(pmu, no_core_pmu_at_all)
 	cr_expect_not_null(strstr(plan.refusals[0].reason, "--replay"));
 }
 
-Test(pmu, no_sysfs_at_all)
+Test(pmu, without_sysfs_there_is_an_error)
 {
 	plan_with(30);
 	expect_refused("cpu", "cannot read");
 }
 
-Test(pmu, a_broken_tree_is_refused_by_its_broken_word)
+Test(pmu, a_broken_tree_is_refused_with_the_broken_word)
 {
 	static const struct {
 		const char *file, *text, *words;
@@ -264,7 +264,7 @@ Test(pmu, a_broken_tree_is_refused_by_its_broken_word)
 	}
 }
 
-Test(pmu, names_that_no_kernel_gives_are_not_printed)
+Test(pmu, impossible_names_are_not_printed)
 {
 	tree_skylake(root);
 	tree_pmu(root, "cpu_\033[2J", "type", "4\n");
@@ -274,7 +274,7 @@ Test(pmu, names_that_no_kernel_gives_are_not_printed)
 	cr_expect_eq(plan.n_refusals, 0);
 }
 
-Test(pmu, a_copy_says_that_nothing_was_opened)
+Test(pmu, a_plan_of_a_copy_says_that_nothing_was_opened)
 {
 	bool noted = false;
 
@@ -285,7 +285,7 @@ Test(pmu, a_copy_says_that_nothing_was_opened)
 	cr_expect(noted);
 }
 
-Test(pmu, a_wish_out_of_range)
+Test(pmu, a_request_out_of_range_is_refused)
 {
 	static const struct pmu_wish wishes[] = {
 		{.ldlat = 2, .periods.accesses = 1, .roles = 1U << EVENT_LOADS},

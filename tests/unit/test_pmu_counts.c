@@ -148,7 +148,7 @@ Test(pmu_counts, each_kind_of_core_of_a_hybrid_cpu_has_its_own_encodings)
 }
 
 /* A virtual machine without PEBS: the architectural events work, and the model's own if its name is known. */
-Test(pmu_counts, a_virtual_machine_without_pebs_counts)
+Test(pmu_counts, a_virtual_machine_without_pebs_uses_counts)
 {
 	const struct machine_core known = {.name = "skylake", .precise = "0"};
 	const struct machine_core generic = {.name = "generic_arch_v2+", .precise = "0"};
@@ -199,7 +199,7 @@ Test(pmu_counts, misses_that_cpuid_excludes_are_refused)
 	expect_refused("cpu", EVENT_MISSES, "events/cache-misses is missing");
 }
 
-Test(pmu_counts, without_a_third_level_the_second_is_the_last)
+Test(pmu_counts, without_l3_the_last_level_is_l2)
 {
 	const struct machine_core core = {.name = "Tremont"};
 
@@ -328,7 +328,7 @@ Test(pmu_counts, cores_without_known_events_are_refused_by_name)
 }
 
 /* The formats decide where the terms go. */
-Test(pmu_counts, terms_are_placed_as_the_formats_say)
+Test(pmu_counts, terms_are_placed_by_the_formats)
 {
 	const struct machine_core core = {.name = "skylake", .loads = LOADS_CORE};
 
@@ -441,7 +441,7 @@ static void expect_auto(const char *name, const char *pmu, unsigned roles)
 
 #define PLAIN_ROLES (COUNT_ROLES | ROLE(INSTRUCTIONS))
 
-Test(pmu_counts, auto_on_a_core_that_has_pebs)
+Test(pmu_counts, auto_on_a_core_with_pebs_takes_loads_and_counts)
 {
 	static const struct machine_core cores[] = {
 		{.name = "skylake", .loads = LOADS_CORE, .stores = STORES_ALL},
@@ -462,7 +462,7 @@ Test(pmu_counts, auto_on_a_core_that_has_pebs)
 }
 
 /* The same role has another form if it is named: it is precise then. */
-Test(pmu_counts, instructions_that_are_named_stay_precise)
+Test(pmu_counts, requested_instructions_stay_precise)
 {
 	const struct machine_core core = {.name = "skylake", .loads = LOADS_CORE, .stores = STORES_ALL};
 
@@ -475,7 +475,7 @@ Test(pmu_counts, instructions_that_are_named_stay_precise)
 }
 
 /* There the interrupts of counts make the kernel drop records of loads. */
-Test(pmu_counts, auto_spares_loads_before_skylake)
+Test(pmu_counts, before_skylake_auto_omits_events_that_collide_with_loads)
 {
 	static const char *const names[] = {"nehalem",   "westmere", "sandybridge",
 					    "ivybridge", "haswell",  "broadwell"};
@@ -493,7 +493,7 @@ Test(pmu_counts, auto_spares_loads_before_skylake)
 }
 
 /* Without PEBS, as in most virtual machines, no record can be lost. */
-Test(pmu_counts, auto_without_loads_counts)
+Test(pmu_counts, auto_without_loads_uses_counts)
 {
 	static const struct {
 		const char *name;

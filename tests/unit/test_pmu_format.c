@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "origin/pmu/pmu_format.h"
 
-Test(pmu_format, where_bits_lie)
+Test(pmu_format, bits_of_a_format_are_found)
 {
 	static const struct {
 		const char *text;
@@ -27,7 +27,7 @@ Test(pmu_format, where_bits_lie)
 	}
 }
 
-Test(pmu_format, what_is_no_format)
+Test(pmu_format, invalid_formats_are_refused)
 {
 	static const char *const texts[] = {
 		"",           "config",      "config:",     "config4:0", "config1",  "config:64",
@@ -39,7 +39,7 @@ Test(pmu_format, what_is_no_format)
 		cr_expect_eq(pmu_format_parse(texts[i], &format), -EINVAL, "%s", texts[i]);
 }
 
-Test(pmu_format, a_value_replaces_what_stood_there)
+Test(pmu_format, a_value_replaces_the_former_one)
 {
 	const struct pmu_format ldlat = {.config = 1, .mask = 0xffff};
 	const struct pmu_format split = {.config = 0, .mask = 0xf000000ff};
@@ -53,7 +53,7 @@ Test(pmu_format, a_value_replaces_what_stood_there)
 	cr_expect_eq(configs[0], 0xa000000bc);
 }
 
-Test(pmu_format, terms_one_by_one)
+Test(pmu_format, terms_are_read_one_by_one)
 {
 	const char *text = "event=0xcd,umask=1,inv\n";
 	struct pmu_term term;
@@ -70,7 +70,7 @@ Test(pmu_format, terms_one_by_one)
 	cr_expect_eq(pmu_term_next(&text, &term), 0);
 }
 
-Test(pmu_format, what_is_no_term)
+Test(pmu_format, invalid_terms_are_refused)
 {
 	static const char *const texts[] = {
 		"=1",     "event=",      "event=?",  "event=0x1;",

@@ -65,7 +65,7 @@ static void plan_generation(const struct generation *generation, unsigned roles)
 	machine_plan(root, roles, &plan);
 }
 
-Test(pmu_generations, loads)
+Test(pmu_generations, loads_are_planned_for_each_generation)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(generations); i++) {
 		const struct generation *generation = &generations[i];
@@ -94,7 +94,7 @@ Test(pmu_generations, loads)
 	}
 }
 
-Test(pmu_generations, stores_beside_loads)
+Test(pmu_generations, stores_are_planned_next_to_loads)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(generations); i++) {
 		const struct generation *generation = &generations[i];
@@ -154,7 +154,7 @@ static void expect_colliding(const char *name, unsigned roles, unsigned collidin
 	cr_assert_fail("no generation %s", name);
 }
 
-Test(pmu_generations, before_skylake_records_of_events_side_by_side_collide)
+Test(pmu_generations, before_skylake_records_of_concurrent_events_collide)
 {
 	const unsigned all = ROLE(LOADS) | ROLE(STORES) | ROLE(INSTRUCTIONS);
 
@@ -170,7 +170,7 @@ Test(pmu_generations, before_skylake_records_of_events_side_by_side_collide)
 	expect_colliding("sapphire_rapids", all, 0);
 }
 
-Test(pmu_generations, stores_that_collide_are_sampled_more_seldom_unless_a_person_says_how_often)
+Test(pmu_generations, colliding_stores_have_a_longer_default_period)
 {
 	const struct generation *haswell = &generations[4];
 
@@ -184,7 +184,7 @@ Test(pmu_generations, stores_that_collide_are_sampled_more_seldom_unless_a_perso
 	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_STORES)->event.period, 10007);
 }
 
-Test(pmu_generations, stores_alone_take_no_turns)
+Test(pmu_generations, stores_without_loads_are_not_multiplexed)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(generations); i++) {
 		if (!generations[i].stores_config)
@@ -197,7 +197,7 @@ Test(pmu_generations, stores_alone_take_no_turns)
 }
 
 /* Linux before 4.14 does not report a name. None of the CPUs that it knows reports store latency. */
-Test(pmu_generations, a_core_without_a_name_is_an_old_one)
+Test(pmu_generations, a_core_without_a_name_is_treated_as_old)
 {
 	const struct machine_core core = {.loads = LOADS_CORE, .stores = STORES_CD};
 
@@ -284,7 +284,7 @@ Test(pmu_generations, each_core_pmu_of_a_hybrid_cpu_samples_on_its_own_cpus)
 }
 
 /* The sizes of these files on an Alder Lake with Linux 6.1, 6.12 and 7.3. */
-Test(pmu_generations, hybrid_event_files_have_the_sizes_that_the_kernel_gives)
+Test(pmu_generations, hybrid_event_files_have_the_sizes_of_the_kernel)
 {
 	static const struct {
 		const char *file;
@@ -306,7 +306,7 @@ Test(pmu_generations, hybrid_event_files_have_the_sizes_that_the_kernel_gives)
 }
 
 /* Arrow Lake-H has three core PMUs and no auxiliary event. */
-Test(pmu_generations, three_kinds_of_cores)
+Test(pmu_generations, three_kinds_of_cores_are_planned)
 {
 	const struct machine_core tiny = {.pmu = "cpu_lowpower",
 					  .name = "arrowlake_h_hybrid",
@@ -328,7 +328,7 @@ Test(pmu_generations, three_kinds_of_cores)
 }
 
 /* One core PMU of a hybrid CPU may lack an event that another one has. */
-Test(pmu_generations, what_one_pmu_lacks_is_refused_there)
+Test(pmu_generations, an_event_that_one_pmu_lacks_is_refused_there)
 {
 	const struct machine_core cores[] = {
 		{.pmu = "cpu_atom", .name = "alderlake_hybrid", .type = "10", .cpus = "16-23"},
@@ -348,7 +348,7 @@ Test(pmu_generations, what_one_pmu_lacks_is_refused_there)
 }
 
 /* The expected opening.only_counter of loads, stores and instructions. */
-Test(pmu_generations, events_that_one_counter_alone_can_hold)
+Test(pmu_generations, events_of_only_one_counter_are_marked)
 {
 	static const struct {
 		const char *name;

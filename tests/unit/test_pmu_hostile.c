@@ -143,7 +143,7 @@ static void expect_sane(unsigned roles)
 		expect_printable(plan.notes[i]);
 }
 
-Test(pmu_hostile, random_trees)
+Test(pmu_hostile, random_trees_are_planned_or_refused)
 {
 	u64 state = 4;
 
@@ -168,7 +168,7 @@ Test(pmu_hostile, random_trees)
 }
 
 /* More core PMUs than any machine has had. The events that do not fit are refused by name. */
-Test(pmu_hostile, more_pmus_than_there_is_room_for)
+Test(pmu_hostile, pmus_beyond_the_maximum_are_refused)
 {
 	size_t refused = 0;
 
@@ -189,7 +189,7 @@ Test(pmu_hostile, more_pmus_than_there_is_room_for)
 }
 
 /* Directories instead of files, and files instead of directories. */
-Test(pmu_hostile, files_and_folders_changed)
+Test(pmu_hostile, changed_files_and_folders_are_harmless)
 {
 	tree_pmu(root, "cpu", "type/x", "4\n");
 	tree_pmu(root, "cpu", "events/mem-loads/x", "event=1\n");

@@ -37,7 +37,7 @@ static void plan_threshold(u32 ldlat)
 	cr_assert_eq(plan.n_openings, 1);
 }
 
-Test(pmu_ibs, loads)
+Test(pmu_ibs, loads_are_planned_with_ibs)
 {
 	const struct pmu_opening *opening;
 
@@ -71,7 +71,7 @@ Test(pmu_ibs, loads)
 }
 
 /* Linux 6.1 refuses an attr with any exclude bit (PERF_PMU_CAP_NO_EXCLUDE). */
-Test(pmu_ibs, nothing_is_excluded)
+Test(pmu_ibs, no_privilege_level_is_excluded)
 {
 	struct perf_event_attr attr;
 
@@ -90,7 +90,7 @@ Test(pmu_ibs, nothing_is_excluded)
 	cr_expect_eq(attr.sample_type, PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT_STRUCT);
 }
 
-Test(pmu_ibs, stores_when_they_are_asked_for_alone)
+Test(pmu_ibs, stores_are_planned_if_requested_without_loads)
 {
 	const struct pmu_opening *opening;
 	struct perf_event_attr attr;
@@ -112,7 +112,7 @@ Test(pmu_ibs, stores_when_they_are_asked_for_alone)
 	cr_expect_eq(attr.sample_type, PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC);
 }
 
-Test(pmu_ibs, one_unit_takes_one_event)
+Test(pmu_ibs, only_one_event_can_use_the_unit)
 {
 	const char *reason;
 
@@ -150,7 +150,7 @@ Test(pmu_ibs, periods_are_multiples_of_16)
 	}
 }
 
-Test(pmu_ibs, a_threshold_where_the_cpu_takes_it)
+Test(pmu_ibs, a_threshold_is_used_if_the_cpu_supports_it)
 {
 	static const struct {
 		u32 wished, planned;
@@ -173,7 +173,7 @@ Test(pmu_ibs, a_threshold_where_the_cpu_takes_it)
 	}
 }
 
-Test(pmu_ibs, no_threshold_without_the_cap)
+Test(pmu_ibs, without_the_capability_there_is_no_threshold)
 {
 	machine_tree_amd(root, true);
 	tree_pmu(root, "ibs_op", "caps/ldlat", "0\n");
@@ -190,7 +190,7 @@ Test(pmu_ibs, no_threshold_without_the_cap)
 	cr_expect_eq(plan.openings[0].event.ldlat, 0);
 }
 
-Test(pmu_ibs, the_first_units_count_cycles)
+Test(pmu_ibs, early_units_count_cycles)
 {
 	char path[256];
 
@@ -222,7 +222,7 @@ Test(pmu_ibs, a_threshold_that_the_kernel_refuses_is_dropped)
 	cr_expect_eq(opening.precise_ip, 0);
 }
 
-Test(pmu_ibs, without_it_amd_is_refused)
+Test(pmu_ibs, amd_without_ibs_is_refused)
 {
 	const char *reason;
 
@@ -237,7 +237,7 @@ Test(pmu_ibs, without_it_amd_is_refused)
 	cr_expect_not_null(strstr(reason, "there is no PMU ibs_op"), "%s", reason);
 }
 
-Test(pmu_ibs, a_copy_without_formats_does_not_tell)
+Test(pmu_ibs, a_copied_tree_without_formats_is_inconclusive)
 {
 	tree_pmu(root, "ibs_op", "type", "11\n");
 	machine_plan(root, ROLE(LOADS), &plan);
@@ -246,7 +246,7 @@ Test(pmu_ibs, a_copy_without_formats_does_not_tell)
 										      "format/"));
 }
 
-Test(pmu_ibs, a_broken_tree)
+Test(pmu_ibs, a_broken_tree_is_refused)
 {
 	tree_pmu(root, "ibs_op", "type", "eleven\n");
 	tree_pmu(root, "ibs_op", "format/cnt_ctl", "config:19\n");

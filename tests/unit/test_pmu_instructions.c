@@ -48,7 +48,7 @@ static void expect_plain(const char *pmu, u64 config)
 	cr_expect_null(machine_tree_refusal(&plan, pmu, EVENT_INSTRUCTIONS));
 }
 
-Test(pmu_instructions, highest_precision_by_generation)
+Test(pmu_instructions, each_generation_has_its_highest_precision)
 {
 	static const struct {
 		const char *name, *loads;
@@ -108,7 +108,7 @@ Test(pmu_instructions, highest_precision_by_generation)
 	}
 }
 
-Test(pmu_instructions, not_above_what_caps_tell)
+Test(pmu_instructions, precision_does_not_exceed_the_capability)
 {
 	const struct machine_core core = {.name = "icelake", .loads = LOADS_CORE, .precise = "2"};
 	const struct machine_core idle = {.name = "icelake", .loads = LOADS_CORE, .precise = "0"};
@@ -122,7 +122,7 @@ Test(pmu_instructions, not_above_what_caps_tell)
 	cr_expect_eq(plan.openings[0].precise_ip, 3);
 }
 
-Test(pmu_instructions, sandy_bridge_counts_plainly_beside_other_events)
+Test(pmu_instructions, next_to_other_events_sandy_bridge_counts_without_precision)
 {
 	const struct machine_core core = {
 		.name = "sandybridge", .loads = LOADS_CORE, .stores = STORES_CD, .precise = "2"};
@@ -143,7 +143,7 @@ Test(pmu_instructions, sandy_bridge_counts_plainly_beside_other_events)
 	cr_expect_eq(plan.openings[0].precise_ip, 2);
 }
 
-Test(pmu_instructions, ivy_bridge_does_not)
+Test(pmu_instructions, next_to_other_events_ivy_bridge_stays_precise)
 {
 	const struct machine_core core = {.name = "ivybridge", .loads = LOADS_CORE, .stores = STORES_CD};
 
@@ -153,7 +153,7 @@ Test(pmu_instructions, ivy_bridge_does_not)
 	cr_expect_eq(plan.n_refusals, 0);
 }
 
-Test(pmu_instructions, a_period_that_was_asked_for)
+Test(pmu_instructions, a_requested_period_is_used)
 {
 	const struct machine_core core = {.name = "broadwell", .loads = LOADS_CORE};
 	static const struct {
@@ -194,7 +194,7 @@ Test(pmu_instructions, without_pebs_they_are_only_counted)
 	expect_plain("cpu", 0xc0);
 }
 
-Test(pmu_instructions, amd_counts_them_on_its_cores)
+Test(pmu_instructions, amd_counts_instructions_on_the_core)
 {
 	machine_tree_amd(root, false);
 	machine_plan(root, ROLE(INSTRUCTIONS), &plan);

@@ -43,7 +43,7 @@ static unsigned roles_of(const struct pmu_plan *plan, const char *pmu)
 
 static const struct pmu_general intel = {"cpu", 4, true, true};
 
-Test(pmu_leave, misses_go_first_and_loads_last)
+Test(pmu_leave, misses_are_dropped_first_and_loads_last)
 {
 	static const struct {
 		unsigned leave, left;
@@ -67,7 +67,7 @@ Test(pmu_leave, misses_go_first_and_loads_last)
 	}
 }
 
-Test(pmu_leave, the_refusal_says_who_has_the_counters)
+Test(pmu_leave, the_refusal_names_the_users_of_the_counters)
 {
 	_cleanup_(pmu_plan_done) struct pmu_plan plan = plan_of_all();
 
@@ -82,7 +82,7 @@ Test(pmu_leave, the_refusal_says_who_has_the_counters)
 }
 
 /* The watchdog has the fixed counter of cycles; AMD has no fixed counters. */
-Test(pmu_leave, without_a_fixed_counter_cycles_and_instructions_need_general_ones)
+Test(pmu_leave, without_fixed_counters_cycles_and_instructions_need_general_ones)
 {
 	static const struct pmu_general watched = {"cpu", 4, false, true}, amd = {"cpu", 6, false, false};
 	_cleanup_(pmu_plan_done) struct pmu_plan plan = plan_of_all(), other = plan_of_all();
@@ -111,7 +111,7 @@ Test(pmu_leave, a_leader_needs_a_counter_too)
 }
 
 /* Before Skylake, loads and stores run on counter 3 alone; precise instructions run on fixed counter 0 later. */
-Test(pmu_leave, events_that_take_turns_need_one_counter)
+Test(pmu_leave, multiplexed_events_need_one_counter)
 {
 	static const struct pmu_general two = {"cpu", 2, true, true};
 	_cleanup_(pmu_plan_done) struct pmu_plan plan = {0};
@@ -174,7 +174,7 @@ Test(pmu_leave, each_pmu_has_its_own_counters_and_ibs_needs_none)
 	cr_expect_not(pmu_leave_concerns(&plan, ALL, "ibs_op"));
 }
 
-Test(pmu_leave, other_roles_and_unknown_pmus_stay)
+Test(pmu_leave, other_roles_and_unknown_pmus_are_kept)
 {
 	static const struct pmu_general unknown = {"cpu", 0, false, false};
 	_cleanup_(pmu_plan_done) struct pmu_plan plan = plan_of_all();

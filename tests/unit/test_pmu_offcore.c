@@ -89,7 +89,7 @@ static void expect_counter(const struct generation *generation, enum offcore_kin
 	cr_expect_eq(cpu_list_count(&counter->cpus), 4);
 }
 
-Test(pmu_offcore, values_by_generation)
+Test(pmu_offcore, each_generation_has_its_values)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(generations); i++) {
 		const struct generation *generation = &generations[i];
@@ -132,7 +132,7 @@ Test(pmu_offcore, kinds_do_not_overlap)
 	}
 }
 
-Test(pmu_offcore, one_node_has_no_remote_memory)
+Test(pmu_offcore, with_one_node_there_is_no_remote_memory)
 {
 	const struct machine_core core = {.name = "skylake"};
 
@@ -143,7 +143,7 @@ Test(pmu_offcore, one_node_has_no_remote_memory)
 	cr_expect_null(machine_note(&plan, "runs the counts in turns"));
 }
 
-Test(pmu_offcore, more_values_than_registers_take_turns)
+Test(pmu_offcore, more_values_than_registers_are_multiplexed)
 {
 	const struct machine_core skylake = {.name = "skylake"};
 	const struct machine_core nehalem = {.name = "nehalem"};
@@ -161,7 +161,7 @@ Test(pmu_offcore, more_values_than_registers_take_turns)
 	cr_expect_not_null(machine_note(&plan, "the register has one bit for both"));
 }
 
-Test(pmu_offcore, the_register_lies_where_the_format_says)
+Test(pmu_offcore, the_format_places_the_register)
 {
 	const struct machine_core core = {.name = "skylake"};
 
@@ -176,7 +176,7 @@ Test(pmu_offcore, the_register_lies_where_the_format_says)
 	expect_refused("cpu", "more bits than its format");
 }
 
-Test(pmu_offcore, hybrid_cores_have_values_of_their_own)
+Test(pmu_offcore, hybrid_cores_have_their_own_values)
 {
 	const struct machine_core atom = {
 		.pmu = "cpu_atom", .name = "alderlake_hybrid", .type = "10", .cpus = "2-9"};
@@ -220,7 +220,7 @@ Test(pmu_offcore, cores_without_a_row_are_refused_by_name)
 	expect_refused("cpu", "format/offmodule_rsp");
 }
 
-Test(pmu_offcore, amd_has_none)
+Test(pmu_offcore, amd_has_no_off_core_counters)
 {
 	machine_tree_amd(root, false);
 	machine_plan(root, ROLE(OFFCORE), &plan);

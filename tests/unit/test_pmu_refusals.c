@@ -33,7 +33,7 @@ static void expect_refused(const char *pmu, enum event_role role, const char *wo
 	cr_expect_not_null(strstr(reason, words), "%s", reason);
 }
 
-Test(pmu_refusals, cores_without_load_latency)
+Test(pmu_refusals, cores_without_load_latency_are_refused)
 {
 	static const struct {
 		const char *name, *precise, *words;
@@ -104,7 +104,7 @@ Test(pmu_refusals, unknown_cpu_model_without_pebs_may_be_a_virtual_machine)
 }
 
 /* Goldmont's PEBS lacks the data source, but Goldmont can count off-core responses. */
-Test(pmu_refusals, goldmont_still_counts)
+Test(pmu_refusals, goldmont_can_still_count)
 {
 	const struct machine_core core = {.name = "goldmont"};
 
@@ -116,7 +116,7 @@ Test(pmu_refusals, goldmont_still_counts)
 	cr_expect_eq(plan.n_counters, 3);
 }
 
-Test(pmu_refusals, virtual_machines_and_old_microcode)
+Test(pmu_refusals, virtual_machines_and_old_microcode_are_explained)
 {
 	/* A virtual PMU without PEBS: it has the formats of Skylake, but not the events. */
 	const struct machine_core guest = {.name = "skylake", .precise = "0"};
@@ -133,7 +133,7 @@ Test(pmu_refusals, virtual_machines_and_old_microcode)
 	}
 }
 
-Test(pmu_refusals, each_role_has_its_word_where_there_is_no_pmu)
+Test(pmu_refusals, without_a_pmu_each_role_has_its_own_refusal)
 {
 	tree_pmu(root, "software", "type", "1\n");
 	machine_plan(root, ALL_ROLES | COUNT_ROLES, &plan);
@@ -143,7 +143,7 @@ Test(pmu_refusals, each_role_has_its_word_where_there_is_no_pmu)
 		expect_refused("cpu", role, "a virtual machine without a virtual PMU");
 }
 
-Test(pmu_refusals, netburst)
+Test(pmu_refusals, netburst_is_refused)
 {
 	tree_pmu(root, "cpu", "type", "4\n");
 	tree_pmu(root, "cpu", "format/cccr", "config:0-31\n");
@@ -155,7 +155,7 @@ Test(pmu_refusals, netburst)
 		expect_refused("cpu", role, "this is NetBurst");
 }
 
-Test(pmu_refusals, zhaoxin)
+Test(pmu_refusals, zhaoxin_is_refused)
 {
 	tree_pmu(root, "cpu", "type", "4\n");
 	tree_pmu(root, "cpu", "format/event", "config:0-7\n");
@@ -171,7 +171,7 @@ Test(pmu_refusals, zhaoxin)
 	expect_refused("cpu", EVENT_OFFCORE, "format/offcore_rsp is missing");
 }
 
-Test(pmu_refusals, arm)
+Test(pmu_refusals, arm_is_refused)
 {
 	tree_pmu(root, "arm_spe_0", "type", "9\n");
 	tree_pmu(root, "armv8_pmuv3_0", "type", "10\n");
@@ -183,7 +183,7 @@ Test(pmu_refusals, arm)
 	expect_refused("armv8_pmuv3_0", EVENT_INSTRUCTIONS, "do not sample instructions precisely");
 }
 
-Test(pmu_refusals, a_copy_that_holds_no_events)
+Test(pmu_refusals, a_copied_tree_without_events_is_explained)
 {
 	tree_pmu(root, "cpu", "type", "4\n");
 	tree_pmu(root, "cpu", "caps/pmu_name", "skylake\n");
@@ -195,7 +195,7 @@ Test(pmu_refusals, a_copy_that_holds_no_events)
 		expect_refused("cpu", role, "the sysfs tree lacks the directory events/ of this PMU");
 }
 
-Test(pmu_refusals, in_one_text)
+Test(pmu_refusals, refusals_are_joined_into_one_text)
 {
 	_cleanup_free_ char *none = pmu_plan_refusals(&plan, ROLE(LOADS)), *one = NULL, *several = NULL;
 

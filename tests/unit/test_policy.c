@@ -58,7 +58,7 @@ static void fire(struct policy_fixture *fixture, const char *path)
 	cr_assert_eq(fixture->transitions->to, ALERT_FIRING);
 }
 
-Test(policy, an_alert_from_its_breach_to_its_end)
+Test(policy, an_alert_goes_from_breach_to_firing_to_resolved)
 {
 	struct rule rule = fixture_rule("remote", everything);
 	struct policy_fixture fixture;
@@ -101,7 +101,7 @@ Test(policy, an_alert_from_its_breach_to_its_end)
 	fixture_free(&fixture);
 }
 
-Test(policy, a_window_of_two_collections_cannot_tell_bursts)
+Test(policy, a_window_of_two_collections_cannot_detect_bursts)
 {
 	struct rule rule = fixture_rule("remote", everything);
 	struct policy_fixture fixture;
@@ -118,7 +118,7 @@ Test(policy, a_window_of_two_collections_cannot_tell_bursts)
 }
 
 /* The list of cgroups without a slot may change between two calls of the policy. */
-Test(policy, a_cgroup_without_a_slot_is_unknown_and_holds_what_was)
+Test(policy, a_cgroup_without_a_slot_is_unknown_and_keeps_its_alert)
 {
 	struct rule rules[] = {fixture_rule("remote", everything), fixture_rule("of_a", slice)};
 	static char never[] = "/never", fired[] = "/a";
@@ -339,7 +339,7 @@ Test(policy, a_high_rate_of_a_subtree_does_not_clear_while_samples_are_missing)
 	fixture_free(&fixture);
 }
 
-Test(policy, a_low_rate_of_a_subtree_is_no_breach_while_samples_are_missing)
+Test(policy, while_samples_are_missing_a_low_rate_of_a_subtree_is_not_a_breach)
 {
 	struct rule rule = rate_of_subtree("idle", true);
 	static char child[] = "/a/c";
@@ -400,7 +400,7 @@ Test(policy, a_cgroup_without_a_slot_is_unknown_also_if_its_name_is_not_stored)
 	no_slot_clear(&list);
 }
 
-Test(policy, few_samples_are_unknown_and_hold_what_was)
+Test(policy, with_few_samples_a_cgroup_is_unknown_and_keeps_its_alert)
 {
 	struct rule rule = fixture_rule("remote", everything);
 	struct policy_fixture fixture;
@@ -436,7 +436,7 @@ static enum unknown_reason reason_with(struct sliding_time time)
 	return reason;
 }
 
-Test(policy, reasons_in_their_order)
+Test(policy, reasons_for_unknown_have_thresholds_and_an_order)
 {
 	const u64 second = NSEC_PER_SEC;
 
@@ -454,7 +454,7 @@ Test(policy, reasons_in_their_order)
 		     UNKNOWN_SOURCE, "the source goes before all that follows from it");
 }
 
-Test(policy, what_an_event_has_not_is_not_measured)
+Test(policy, a_figure_that_the_event_lacks_is_not_measured)
 {
 	struct rule rules[] = {fixture_rule("remote", everything), fixture_rule("p99", everything)};
 	struct event event = fixture_event(EVENT_LOADS, "cpu");
@@ -472,7 +472,7 @@ Test(policy, what_an_event_has_not_is_not_measured)
 	fixture_free(&fixture);
 }
 
-Test(policy, a_subtree_is_the_sum_of_what_is_below)
+Test(policy, a_subtree_is_the_sum_of_its_cgroups)
 {
 	struct rule rule = fixture_rule("sum", slice);
 	struct policy_fixture fixture;
@@ -492,7 +492,7 @@ Test(policy, a_subtree_is_the_sum_of_what_is_below)
 	fixture_free(&fixture);
 }
 
-Test(policy, the_root_is_above_all)
+Test(policy, the_root_includes_all_cgroups)
 {
 	static char *root[] = {"/"};
 	struct rule rule = fixture_rule("all", root);
@@ -546,7 +546,7 @@ Test(policy, events_of_two_pmus_are_judged_apart)
 	fixture_free(&fixture);
 }
 
-Test(policy, explain_tells_what_it_cannot)
+Test(policy, unknown_rules_and_cgroups_cannot_be_explained)
 {
 	struct rule rule = fixture_rule("remote", slice);
 	struct policy_fixture fixture;
@@ -562,7 +562,7 @@ Test(policy, explain_tells_what_it_cannot)
 	fixture_free(&fixture);
 }
 
-Test(policy, transitions_come_by_rule_then_path)
+Test(policy, transitions_are_ordered_by_rule_then_path)
 {
 	struct rule rules[] = {fixture_rule("z-first", everything), fixture_rule("a-second", everything)};
 	struct policy_fixture fixture;
@@ -587,7 +587,7 @@ Test(policy, transitions_come_by_rule_then_path)
 	fixture_free(&fixture);
 }
 
-Test(policy, a_reload_carries_what_is_unchanged)
+Test(policy, a_reload_keeps_alerts_of_unchanged_rules)
 {
 	struct rule before[] = {fixture_rule("stays", everything), fixture_rule("goes", everything)};
 	struct rule after[] = {fixture_rule("new", everything), fixture_rule("stays", everything)};
@@ -617,7 +617,7 @@ Test(policy, a_reload_carries_what_is_unchanged)
 	fixture_free(&fixture);
 }
 
-Test(policy, a_changed_rule_ends_and_begins_anew)
+Test(policy, a_changed_rule_ends_its_alerts_and_starts_again)
 {
 	struct rule rule = fixture_rule("remote", everything);
 	struct policy_fixture fixture;
@@ -664,7 +664,7 @@ Test(policy, a_removed_cgroup_ends_when_its_window_has_passed)
 	fixture_free(&fixture);
 }
 
-Test(policy, a_path_that_is_there_again_goes_on)
+Test(policy, an_alert_continues_if_its_path_exists_again)
 {
 	struct rule rule = fixture_rule("remote", everything);
 	struct policy_fixture fixture;
@@ -694,7 +694,7 @@ Test(policy, stray_samples_do_not_bring_a_cgroup_back)
 	fixture_free(&fixture);
 }
 
-Test(policy, ignored_ends_a_firing_one_and_a_pending_one)
+Test(policy, ignoring_a_cgroup_ends_its_firing_and_pending_alerts)
 {
 	struct preference ignore = {.owner_is_root = true, .ignore = "remote"};
 	struct preference none = {.owner_is_root = true};
@@ -727,7 +727,7 @@ Test(policy, ignored_ends_a_firing_one_and_a_pending_one)
 	fixture_free(&fixture);
 }
 
-Test(policy, another_threshold_moves_the_limits)
+Test(policy, a_threshold_attribute_moves_both_limits)
 {
 	struct preference higher = {.owner_is_root = true, .threshold = "remote=0.9"};
 	struct preference foreign = {.threshold = "remote=0.9"};
@@ -749,7 +749,7 @@ Test(policy, another_threshold_moves_the_limits)
 	fixture_free(&fixture);
 }
 
-Test(policy, what_is_remembered_goes_on_after_a_restart)
+Test(policy, remembered_alerts_continue_after_a_restart)
 {
 	struct rule rule = fixture_rule("remote", everything);
 	struct policy_fixture fixture;
@@ -797,7 +797,7 @@ Test(policy, what_is_remembered_goes_on_after_a_restart)
 	fixture_free(&next);
 }
 
-Test(policy, a_ratio_is_to_what_was_usual_and_freezes)
+Test(policy, a_ratio_compares_with_the_baseline_which_freezes_while_firing)
 {
 	struct rule rule = fixture_rule("unusual", everything);
 	struct policy_fixture fixture;
@@ -915,7 +915,7 @@ Test(policy, a_clock_that_goes_back_makes_the_window_unknown)
 	fixture_free(&fixture);
 }
 
-Test(policy, churn_gives_everything_back)
+Test(policy, after_churn_all_memory_is_freed)
 {
 	static char *rest[] = {"/**"};
 	struct rule rules[] = {fixture_rule("own", everything), fixture_rule("tree", rest),
@@ -988,7 +988,7 @@ static size_t most_held(size_t max_bytes)
 }
 
 /* With more data than fits, the windows of all rules together stay within the bound. */
-Test(policy, windows_of_all_rules_hold_no_more_than_is_said)
+Test(policy, memory_of_the_windows_of_all_rules_is_bounded)
 {
 	const size_t bound = 512UL << 10, without = most_held(1), with = most_held(bound);
 
@@ -1017,7 +1017,7 @@ Test(policy, an_idle_cgroup_has_an_empty_window_and_is_unknown)
 }
 
 /* Short-lived cgroups: their only samples come together with the report of their end, or after it. */
-Test(policy, what_was_gone_before_its_samples_came_is_forgotten)
+Test(policy, a_cgroup_removed_before_its_samples_arrive_is_forgotten)
 {
 	static char *none[] = {"/none"};
 	char *const *const patterns[] = {everything, none};
@@ -1050,7 +1050,7 @@ Test(policy, what_was_gone_before_its_samples_came_is_forgotten)
 }
 
 /* A cgroup with nothing but a resolved alert is freed, but only after the transition is reported. */
-Test(policy, a_transition_names_what_is_freed_after_it)
+Test(policy, a_transition_still_has_the_name_of_a_freed_cgroup)
 {
 	struct rule rule = fixture_rule("remote", slice);
 	struct policy_fixture fixture;
@@ -1102,7 +1102,7 @@ Test(policy, a_rate_is_judged_on_a_cgroup_that_went_idle)
 }
 
 /* No task lives in the cgroup itself. Samples below it show that it exists again. */
-Test(policy, a_subtree_that_was_made_again_is_judged_as_before)
+Test(policy, a_recreated_subtree_is_judged_as_before)
 {
 	struct rule rule = fixture_rule("remote", slice);
 	struct policy_fixture fixture;
@@ -1122,7 +1122,7 @@ Test(policy, a_subtree_that_was_made_again_is_judged_as_before)
 }
 
 /* The collection with these samples began before the time for stray samples was over. */
-Test(policy, the_last_samples_of_a_long_interval_are_no_sign_of_life)
+Test(policy, late_samples_do_not_revive_a_removed_cgroup)
 {
 	struct rule rule = fixture_rule("remote", slice);
 	struct policy_fixture fixture;
@@ -1140,7 +1140,7 @@ Test(policy, the_last_samples_of_a_long_interval_are_no_sign_of_life)
 	fixture_free(&fixture);
 }
 
-Test(policy, alerts_of_what_is_left_out_end_as_ignored)
+Test(policy, alerts_of_excluded_cgroups_end_as_ignored)
 {
 	struct rule rule = fixture_rule("remote", slice);
 	struct policy_fixture fixture;
@@ -1189,7 +1189,7 @@ Test(policy, the_worst_value_of_an_alert_is_remembered)
 	fixture_free(&fixture);
 }
 
-Test(policy, pending_ones_that_end_displace_no_resolved_alert)
+Test(policy, ended_pending_alerts_evict_no_resolved_alert)
 {
 	struct rule rules[] = {fixture_rule("stays", slice), fixture_rule("goes", everything)};
 	struct policy_fixture fixture;
@@ -1220,7 +1220,7 @@ Test(policy, pending_ones_that_end_displace_no_resolved_alert)
 	fixture_free(&fixture);
 }
 
-Test(policy, what_is_held_for_gone_ones_does_not_depend_on_the_window)
+Test(policy, memory_of_removed_cgroups_does_not_depend_on_the_window)
 {
 	struct rule rules[] = {fixture_rule("hour", everything), fixture_rule("alerts", slice)};
 	struct policy_fixture fixture;
@@ -1259,7 +1259,7 @@ Test(policy, what_is_held_for_gone_ones_does_not_depend_on_the_window)
 	fixture_free(&fixture);
 }
 
-Test(policy, each_of_many_rules_is_on_its_own_patterns)
+Test(policy, each_of_many_rules_uses_its_own_patterns)
 {
 	static char *both[] = {"/a", "/b"};
 	static char *none[] = {"/none"};

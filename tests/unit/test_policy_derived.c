@@ -100,7 +100,7 @@ static struct alert the_alert(const struct policy_fixture *fixture, const char *
 static const u64 waiting[COUNTS] = {[STALLS] = 60, [CYCLES] = 100, [INSTRUCTIONS] = 50, [MISSES] = 20};
 static const u64 working[COUNTS] = {[STALLS] = 10, [CYCLES] = 100, [INSTRUCTIONS] = 200, [MISSES] = 2};
 
-Test(policy_derived, wait_from_its_breach_to_its_end)
+Test(policy_derived, wait_goes_from_breach_to_firing_to_resolved)
 {
 	const struct rule rule = rule_of("waits", "wait", 0.4, 0.3);
 	struct policy_fixture fixture;
@@ -175,7 +175,7 @@ Test(policy_derived, min_samples_counts_cycles_for_wait_and_both_events_for_cpi)
 	fixture_free(&fixture);
 }
 
-Test(policy_derived, cpi_is_of_cycles_and_instructions)
+Test(policy_derived, cpi_is_judged_on_cycles_and_instructions)
 {
 	const struct rule rule = rule_of("slow", "cpi", 1.5, 1.2);
 	struct policy_fixture fixture;
@@ -260,7 +260,7 @@ Test(policy_derived, another_frequency_judges_every_cgroup_again)
 }
 
 /* Bursts of activity move both events. The rate of stalls alone would be unknown. */
-Test(policy_derived, activity_that_moves_both_events_is_no_burst_of_wait)
+Test(policy_derived, bursts_of_activity_are_not_bursts_of_wait)
 {
 	struct rule rules[] = {rule_of("waits", "wait", 0.4, 0.3),
 			       rule_of("lost", "cores-lost", 0.01, 0.001)};
@@ -328,7 +328,7 @@ Test(policy_derived, without_the_second_event_it_is_not_measured)
 }
 
 /* As with `events = auto` on a machine that cannot count stalls. */
-Test(policy_derived, events_that_a_rule_needs_and_nobody_samples_are_reported)
+Test(policy_derived, unsampled_events_that_a_rule_needs_are_reported)
 {
 	const struct rule rules[] = {rule_of("waits", "wait", 0.4, 0.3), rule_of("slow", "cpi", 2, 1.5)};
 	struct event all[COUNTS], events[2];
@@ -423,7 +423,7 @@ Test(policy_derived, a_ratio_has_a_baseline_of_each_event)
 }
 
 /* Three rules have the same event and window. The one without a second event has a window of its own. */
-Test(policy_derived, a_reload_carries_rules_with_and_without_a_second_event)
+Test(policy_derived, a_reload_keeps_rules_with_and_without_a_second_event)
 {
 	struct rule rules[] = {rule_of("waits", "wait", 0.4, 0.3), rule_of("rate", "rate", 1000, 900),
 			       rule_of("lost", "cores-lost", 2, 1.5)};
@@ -496,7 +496,7 @@ Test(policy_derived, a_subtree_is_the_sum_of_both_events)
 	fixture_free(&fixture);
 }
 
-Test(policy_derived, churn_gives_everything_back)
+Test(policy_derived, after_churn_all_memory_is_freed)
 {
 	const struct rule rules[] = {rule_of("waits", "wait", 0.4, 0.3),
 				     rule_of("unusual", "ratio:cpi", 2, 1.5)};

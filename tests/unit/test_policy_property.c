@@ -224,7 +224,7 @@ static void collect(struct policy_fixture *fixture, unsigned second, unsigned st
 	cr_assert_eq(fixture_tick(fixture), 0);
 }
 
-Test(policy_property, evidence_for_all_that_happens_and_nothing_missed)
+Test(policy_property, every_transition_has_evidence_and_none_is_missed)
 {
 	unsigned fired = 0;
 	unsigned resolved = 0;

@@ -106,7 +106,7 @@ static u64 sum(const Pebsd__Pprof__Profile *pprof, size_t value)
 	return total;
 }
 
-Test(pprof, a_stack_with_inlined_and_unnamed_frames)
+Test(pprof, inlined_and_unnamed_frames_are_written)
 {
 	const u64 user[] = {AT_UNNAMED + 1, AT_START + 1};
 	struct zoom_sample sample = world_sample(AT_INNER, AT_HEAP, 77);
@@ -188,7 +188,7 @@ Test(pprof, without_kernel_names_the_kernel_is_one_frame)
 	profile_free(profile);
 }
 
-Test(pprof, without_latency_there_is_none_in_it)
+Test(pprof, without_latency_the_profile_has_only_samples)
 {
 	struct profile *profile = profile_of(false, 0, 50, false);
 	Pebsd__Pprof__Profile *pprof = written(profile, &about);
@@ -231,7 +231,7 @@ static u64 folded_total(const struct profile *profile, bool latency)
 	return sum_folded(folded);
 }
 
-Test(folded, outermost_first_and_names_stay_whole)
+Test(folded, folded_stacks_start_with_the_outermost_frame)
 {
 	_cleanup_free_ char *folded = NULL;
 	const u64 user[] = {AT_INNER + 1, AT_MAIN + 1, AT_START + 1},
@@ -259,7 +259,7 @@ Test(folded, outermost_first_and_names_stay_whole)
 	profile_free(profile);
 }
 
-Test(folded, of_nothing_is_nothing)
+Test(folded, an_empty_profile_is_an_empty_text)
 {
 	_cleanup_free_ char *folded = NULL;
 	struct profile *profile = profile_of(true, 0, 0, false);
@@ -270,7 +270,7 @@ Test(folded, of_nothing_is_nothing)
 	profile_free(profile);
 }
 
-Test(pprof, property_sums_to_the_profile_and_no_order_shows)
+Test(pprof, samples_add_up_to_the_profile_in_any_order)
 {
 	for (u64 seed = 0; seed < 8; seed++) {
 		struct profile *profile = profile_of(true, seed * 1000, seed * 1000 + 1000, false);

@@ -43,7 +43,7 @@ static const char *effect_of(const char *ignore, const char *threshold, bool roo
 	return text;
 }
 
-Test(preference, nothing_is_said)
+Test(preference, without_attributes_there_is_no_preference)
 {
 	cr_expect_str_eq(effect_of(NULL, NULL, true, false), "");
 	cr_expect_str_eq(effect_of(NULL, NULL, false, false), "");
@@ -52,7 +52,7 @@ Test(preference, nothing_is_said)
 			 "it is about others");
 }
 
-Test(preference, ignored)
+Test(preference, a_cgroup_can_be_ignored)
 {
 	static const char *const texts[] = {"slow-db",           "*",  "other slow-db", "slow-db\n",
 					    " \tslow-db  other", "a *"};
@@ -63,14 +63,14 @@ Test(preference, ignored)
 	cr_expect_str_eq(effect_of("SLOW-DB", NULL, true, false), "");
 }
 
-Test(preference, another_threshold)
+Test(preference, another_threshold_is_read)
 {
 	cr_expect_str_eq(effect_of(NULL, "slow-db=1200", true, false), "threshold 1200");
 	cr_expect_str_eq(effect_of(NULL, "other=x slow-db=1200.5\n", true, false), "threshold 1200.5");
 	cr_expect_str_eq(effect_of("slow-db", "slow-db=1200", true, false), "ignored threshold 1200");
 }
 
-Test(preference, what_cannot_be_read_is_not_heeded)
+Test(preference, unreadable_attributes_are_ignored)
 {
 	static const char *const texts[] = {"slow-db=",
 					    "slow-db=x",
@@ -91,7 +91,7 @@ Test(preference, what_cannot_be_read_is_not_heeded)
 	cr_expect_str_eq(effect_of("*", "slow-db", true, false), "ignored malformed");
 }
 
-Test(preference, on_a_directory_that_is_not_roots)
+Test(preference, attributes_of_a_directory_not_owned_by_root_are_ignored)
 {
 	cr_expect_str_eq(effect_of("*", NULL, false, false), "untrusted");
 	cr_expect_str_eq(effect_of(NULL, "slow-db=1200", false, false), "untrusted");

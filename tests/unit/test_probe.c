@@ -60,7 +60,7 @@ static void expect_string(struct json_object *object, const char *key, const cha
 	cr_expect_str_eq(json_object_get_string(get(object, key, json_type_string)), expected);
 }
 
-Test(probe, json_of_an_event)
+Test(probe, an_event_is_written_as_json)
 {
 	_cleanup_free_ char *text = NULL;
 	struct json_object *all, *event;
@@ -85,7 +85,7 @@ Test(probe, json_of_an_event)
 	json_object_put(all);
 }
 
-Test(probe, json_of_a_leader)
+Test(probe, a_leader_is_written_as_json)
 {
 	_cleanup_free_ char *text = NULL;
 	struct json_object *all, *event;
@@ -100,7 +100,7 @@ Test(probe, json_of_a_leader)
 	json_object_put(all);
 }
 
-Test(probe, json_of_a_refusal)
+Test(probe, a_refusal_is_written_as_json)
 {
 	_cleanup_free_ char *text = NULL;
 	struct json_object *all, *refusal;
@@ -134,7 +134,7 @@ Test(probe, cpus_that_are_not_known_are_absent)
 	json_object_put(all);
 }
 
-Test(probe, text_for_people)
+Test(probe, the_report_is_written_as_text)
 {
 	_cleanup_free_ char *good = NULL;
 	_cleanup_free_ char *bad = NULL;
@@ -154,7 +154,7 @@ Test(probe, text_for_people)
 	cr_expect_not_null(strstr(bad, " on PMU arm_spe_0: "), "%s", bad);
 }
 
-Test(probe, a_wish_out_of_range_is_an_error)
+Test(probe, a_request_out_of_range_is_an_error)
 {
 	struct probe_request wish = wish_for(1U << EVENT_LOADS);
 
@@ -166,7 +166,7 @@ Test(probe, a_wish_out_of_range_is_an_error)
  * Asks the real kernel. No machine has this type of PMU. Therefore the kernel refuses the event, and the
  * report lists the event among the refusals.
  */
-Test(probe, what_the_kernel_refuses_is_moved_to_the_refusals)
+Test(probe, an_event_that_the_kernel_refuses_is_listed_as_refused)
 {
 	_cleanup_(probe_report_done) struct probe_report report = {
 		.asked = 1U << EVENT_LOADS,
@@ -326,7 +326,7 @@ Test(probe, descriptors_of_blocks_of_slots_are_named)
 		"%s", grows);
 }
 
-Test(probe, each_role_says_what_is_true_of_it)
+Test(probe, each_role_has_its_remarks)
 {
 	expect_text(&loads, "more than 30 cycles of instruction latency (ldlat)", NULL);
 	expect_text(&loads, "samples x period is not the number of loads", NULL);
@@ -350,7 +350,7 @@ Test(probe, each_role_says_what_is_true_of_it)
 	expect_text(&instructions, "precise_ip 3", "where a store went");
 }
 
-Test(probe, events_that_only_count_say_what_they_count)
+Test(probe, counting_events_describe_what_they_count)
 {
 	struct pmu_opening opening = stalls;
 
@@ -437,7 +437,7 @@ Test(probe, a_machine_that_only_counts_is_usable_for_that)
 }
 
 /* Each other event makes Sandy Bridge count instructions plainly. The note about that is needed once. */
-Test(probe, one_note_for_several_roles_is_told_once)
+Test(probe, a_note_for_several_roles_is_printed_once)
 {
 	const struct machine_core core = {.name = "sandybridge", .loads = LOADS_CORE, .stores = STORES_CD};
 	const struct probe_request request = {
@@ -454,7 +454,7 @@ Test(probe, one_note_for_several_roles_is_told_once)
 }
 
 /* All cores of one kind of a hybrid CPU may be offline. */
-Test(probe, a_pmu_without_an_online_cpu_is_said_to_have_none)
+Test(probe, a_pmu_without_an_online_cpu_is_reported)
 {
 	struct pmu_opening offline = loads;
 
@@ -488,7 +488,7 @@ Test(probe, lines_fit_the_terminal)
 	probe_report_done(&report);
 }
 
-Test(probe, one_reason_of_one_pmu_is_told_once)
+Test(probe, a_reason_of_several_roles_is_printed_once)
 {
 	struct probe_report report = report_of(&loads, NULL);
 	_cleanup_free_ char *text = NULL;
@@ -504,7 +504,7 @@ Test(probe, one_reason_of_one_pmu_is_told_once)
 	probe_report_done(&report);
 }
 
-Test(probe, usable_is_what_the_configuration_asks_for)
+Test(probe, usable_depends_on_the_configured_events)
 {
 	struct probe_report report = report_of(&stores, NULL);
 	_cleanup_free_ char *text = print(&report, false);
@@ -518,7 +518,7 @@ Test(probe, usable_is_what_the_configuration_asks_for)
 	cr_expect(probe_usable(&report));
 }
 
-Test(probe, off_core_counting_is_something_alone)
+Test(probe, off_core_counting_alone_is_usable)
 {
 	struct probe_report report = report_of(&stores, NULL);
 	_cleanup_free_ char *beside = NULL, *alone = NULL;
@@ -544,7 +544,7 @@ Test(probe, off_core_counting_is_something_alone)
 	cr_expect_not(probe_usable(&report));
 }
 
-Test(probe, json_of_what_is_not_asked_for)
+Test(probe, json_has_events_that_are_not_requested)
 {
 	struct probe_report report = report_of(&loads, &stores);
 	_cleanup_free_ char *text = NULL;
@@ -578,7 +578,7 @@ Test(probe, json_of_what_is_not_asked_for)
 	json_object_put(all);
 }
 
-Test(probe, json_of_the_cost)
+Test(probe, the_cost_is_written_as_json)
 {
 	struct probe_report report = report_of(&loads, &stores);
 	_cleanup_free_ char *text = print(&report, true);
@@ -613,7 +613,7 @@ Test(probe, json_of_the_cost)
 	json_object_put(all);
 }
 
-Test(probe, roles_that_are_not_asked_for_are_planned_as_well)
+Test(probe, unrequested_roles_are_planned_too)
 {
 	const struct probe_request wish = wish_for(0);
 	_cleanup_(probe_report_done) struct probe_report report = {0};
@@ -630,7 +630,7 @@ Test(probe, roles_that_are_not_asked_for_are_planned_as_well)
 				      report.plan.notes[i]);
 }
 
-Test(probe, notes_on_what_is_not_asked_for_name_it)
+Test(probe, notes_on_unrequested_roles_name_them)
 {
 	const struct probe_request wish = wish_for(0);
 	_cleanup_(probe_report_done) struct probe_report report = {0};

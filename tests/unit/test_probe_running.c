@@ -24,7 +24,7 @@ static void expect_held(size_t i, const char *pmu, const char *cpus)
 	cr_expect_str_eq(names, cpus);
 }
 
-Test(probe_running, it_holds_counters_where_an_event_of_it_counts)
+Test(probe_running, a_running_pebsd_holds_counters_of_its_counting_events)
 {
 	read_status("{\"paused\": false, \"events\": {"
 		    "\"loads:cpu_core\": {\"role\": \"loads\", \"pmu\": \"cpu_core\", \"per_cpu\": ["
@@ -40,7 +40,7 @@ Test(probe_running, it_holds_counters_where_an_event_of_it_counts)
 	expect_held(1, "cpu_atom", "9");
 }
 
-Test(probe_running, a_pause_and_what_samples_no_pmu_hold_none)
+Test(probe_running, while_paused_or_without_a_pmu_pebsd_holds_no_counter)
 {
 	read_status("{\"paused\": true, \"events\": {\"loads\": {\"pmu\": \"cpu\", \"per_cpu\": ["
 		    "{\"cpu\": 0, \"online\": true, \"in_error\": false}]}}}");
@@ -49,7 +49,7 @@ Test(probe_running, a_pause_and_what_samples_no_pmu_hold_none)
 	cr_expect_eq(running.n, 0);
 }
 
-Test(probe_running, anything_else_holds_none)
+Test(probe_running, other_replies_mean_that_no_counter_is_held)
 {
 	static const char *const others[] = {
 		"[]",

@@ -9,7 +9,7 @@
 
 #include "export/prometheus/process.h"
 
-Test(process, start_stands_behind_any_name)
+Test(process, the_start_time_is_found_after_any_name)
 {
 	u64 ticks = 0;
 
@@ -28,7 +28,7 @@ Test(process, start_stands_behind_any_name)
 		     -EBADMSG);
 }
 
-Test(process, this_one)
+Test(process, the_figures_of_this_process_are_read)
 {
 	const size_t size = 64 << 20;
 	struct process_figures figures = {0};

@@ -32,7 +32,7 @@ static struct profile_totals totals_of(const struct profile *profile)
 	return totals;
 }
 
-Test(profile, totals_are_of_what_was_measured)
+Test(profile, totals_include_only_measured_values)
 {
 	_cleanup_(profile_freep) struct profile *profile = new_profile();
 	struct zoom_sample sample = world_sample(AT_WORK, AT_HEAP, 100);
@@ -54,7 +54,7 @@ Test(profile, totals_are_of_what_was_measured)
 	cr_expect_eq(totals.dropped, 0);
 }
 
-Test(profile, without_latency_none_is_taken)
+Test(profile, without_latency_none_is_added)
 {
 	_cleanup_(profile_freep) struct profile *profile = NULL;
 	struct zoom_sample sample = world_sample(AT_WORK, AT_HEAP, 100);
@@ -65,7 +65,7 @@ Test(profile, without_latency_none_is_taken)
 	cr_expect_eq(totals_of(profile).latency, 0);
 }
 
-Test(profile, asks_once_for_each_address_until_there_is_an_answer)
+Test(profile, each_address_is_requested_once_until_answered)
 {
 	_cleanup_(profile_freep) struct profile *profile = new_profile();
 	const u64 user[] = {AT_MAIN + 1, AT_START + 1};
@@ -92,7 +92,7 @@ Test(profile, asks_once_for_each_address_until_there_is_an_answer)
 }
 
 /* The addresses are the same before and after: a program that is not relocated executes another one. */
-Test(profile, a_process_that_executes_another_program_is_another)
+Test(profile, after_an_exec_a_process_counts_as_another)
 {
 	_cleanup_(profile_freep) struct profile *profile = new_profile();
 	struct world_names world;
@@ -117,7 +117,7 @@ Test(profile, a_process_that_executes_another_program_is_another)
 	cr_expect_eq(totals_of(profile).samples, 3);
 }
 
-Test(profile, a_mapping_without_names_is_asked_for_a_few_times_only)
+Test(profile, a_mapping_without_names_is_requested_a_few_times_only)
 {
 	_cleanup_(profile_freep) struct profile *profile = new_profile();
 	struct world_names world;
@@ -132,7 +132,7 @@ Test(profile, a_mapping_without_names_is_asked_for_a_few_times_only)
 	cr_expect_eq(world.calls, 2);
 }
 
-Test(profile, questions_without_an_answer_grow_in_number)
+Test(profile, the_number_of_unanswered_requests_grows)
 {
 	_cleanup_(profile_freep) struct profile *profile = new_profile();
 	struct world_names world;
@@ -153,7 +153,7 @@ Test(profile, questions_without_an_answer_grow_in_number)
 	cr_expect_eq(world.calls, 257 + 1025 + 2);
 }
 
-Test(profile, kernel_addresses_that_a_process_made_up_are_not_looked_up)
+Test(profile, forged_kernel_addresses_are_not_looked_up)
 {
 	_cleanup_(profile_freep) struct profile *profile = new_profile();
 	const u64 user[] = {AT_FAULT + 1};
@@ -168,7 +168,7 @@ Test(profile, kernel_addresses_that_a_process_made_up_are_not_looked_up)
 	cr_expect_eq(world.calls, 1, "%zu", world.calls);
 }
 
-Test(profile, early_is_what_does_not_end_where_threads_start)
+Test(profile, stacks_that_do_not_reach_the_start_are_incomplete)
 {
 	_cleanup_(profile_freep) struct profile *profile = new_profile();
 	const u64 whole[] = {AT_MAIN + 1, AT_START + 1}, early[] = {AT_WORK + 1},
@@ -196,7 +196,7 @@ Test(profile, early_is_what_does_not_end_where_threads_start)
 	cr_expect_eq(totals_of(profile).early, 4, "%llu", (unsigned long long)totals_of(profile).early);
 }
 
-Test(profile, starts_of_threads_and_programs)
+Test(profile, starts_of_threads_and_programs_are_recognized)
 {
 	static const char *const starts[] = {"_start",
 					     "main",
@@ -216,7 +216,7 @@ Test(profile, starts_of_threads_and_programs)
 		cr_expect_not(profile_is_start(others[i]), "%s", others[i]);
 }
 
-Test(profile, memory_is_bounded_and_what_does_not_fit_is_counted)
+Test(profile, memory_is_bounded_and_omitted_samples_are_counted)
 {
 	_cleanup_(profile_freep) struct profile *profile = new_profile();
 	struct profile_totals totals;

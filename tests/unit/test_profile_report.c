@@ -45,7 +45,7 @@ static const struct report_function *function(const struct made *made, const cha
 	return NULL;
 }
 
-Test(profile_report, functions_have_their_own_and_with_what_they_call_once)
+Test(profile_report, functions_have_their_own_cost_and_that_of_their_callees)
 {
 	const u64 recursive[] = {AT_WORK + 1, AT_WORK + 0x11, AT_MAIN + 1, AT_START + 1};
 	struct zoom_sample sample = world_sample(AT_LOAD_ROW + 0x20, AT_HEAP, 100);
@@ -82,7 +82,7 @@ Test(profile_report, functions_have_their_own_and_with_what_they_call_once)
 	end(&made);
 }
 
-Test(profile_report, code_without_a_name_is_said_where)
+Test(profile_report, code_without_a_name_has_its_place)
 {
 	struct zoom_sample sample = world_sample(AT_UNNAMED, AT_HEAP, 5);
 	struct made made;
@@ -99,7 +99,7 @@ Test(profile_report, code_without_a_name_is_said_where)
 	end(&made);
 }
 
-Test(profile_report, what_has_no_answer_yet_is_counted)
+Test(profile_report, unanswered_addresses_are_counted)
 {
 	struct zoom_sample sample = world_sample(AT_WORK, AT_HEAP, 5);
 	struct made made;
@@ -114,7 +114,7 @@ Test(profile_report, what_has_no_answer_yet_is_counted)
 	end(&made);
 }
 
-Test(profile_report, objects_by_what_was_accessed)
+Test(profile_report, objects_are_grouped_by_the_accessed_data)
 {
 	static const struct {
 		u64 address;
@@ -208,7 +208,7 @@ Test(profile_report, hitm_of_two_cpus_at_two_offsets_is_false_sharing)
 	end(&made);
 }
 
-Test(profile_report, memory_that_processes_share_is_one_line)
+Test(profile_report, shared_memory_of_processes_is_one_line)
 {
 	struct made made;
 
@@ -233,7 +233,7 @@ Test(profile_report, memory_that_processes_share_is_one_line)
 	end(&made);
 }
 
-Test(profile_report, what_is_not_shared_is_several_lines)
+Test(profile_report, unshared_memory_is_several_lines)
 {
 	struct made made;
 
@@ -261,7 +261,7 @@ Test(profile_report, what_is_not_shared_is_several_lines)
 	end(&made);
 }
 
-Test(profile_report, the_kernels_data_are_of_no_process)
+Test(profile_report, data_of_the_kernel_belong_to_no_process)
 {
 	struct zoom_sample sample = world_sample(AT_FAULT, AT_KERNEL_DATA, 10);
 	struct made made;
@@ -277,7 +277,7 @@ Test(profile_report, the_kernels_data_are_of_no_process)
 	end(&made);
 }
 
-Test(profile_report, nodes_of_the_data_and_cpus_of_others)
+Test(profile_report, nodes_of_data_and_accessing_cpus_are_listed)
 {
 	static const struct node_range ranges[] = {
 		{0x20000000, 0x30000000, 0}, {0, 0x10000000, 0}, {0x10000000, 0x20000000, 1}};
@@ -314,7 +314,7 @@ Test(profile_report, nodes_of_the_data_and_cpus_of_others)
 	end(&made);
 }
 
-Test(profile_report, no_more_than_asked_for)
+Test(profile_report, the_requested_number_of_items_is_reported)
 {
 	struct report_settings few = {.functions = 1, .objects = 1, .lines = 1, .accesses = 1};
 	u64 stack[16];
@@ -332,7 +332,7 @@ Test(profile_report, no_more_than_asked_for)
 	end(&made);
 }
 
-Test(profile_report, of_nothing_is_nothing)
+Test(profile_report, an_empty_profile_has_an_empty_report)
 {
 	struct made made;
 
@@ -387,7 +387,7 @@ static void expect_same(const struct profile_report *a, const struct profile_rep
 	}
 }
 
-Test(profile_report, property_everything_sums_to_the_profile_in_any_order)
+Test(profile_report, reports_add_up_to_the_profile_in_any_order)
 {
 	static const struct node_range all = {0, (u64)-1, 0};
 	struct report_settings settings = everything;

@@ -107,7 +107,7 @@ static void expect(const struct metrics *metrics, const char *series, const char
 
 #define LOADS_OF_A "cgroup=\"/system.slice/a.service\",event=\"loads\",pmu=\"cpu\""
 
-Test(prometheus, each_le_is_an_exact_edge)
+Test(prometheus, each_le_is_an_exact_bucket_edge)
 {
 	for (int openmetrics = 0; openmetrics < 2; openmetrics++)
 		for (u32 edge = 16; edge <= 8192; edge *= 2) {
@@ -131,7 +131,7 @@ Test(prometheus, each_le_is_an_exact_edge)
 		}
 }
 
-Test(prometheus, instruction_latency_where_it_is_reported)
+Test(prometheus, instruction_latency_is_exported_if_reported)
 {
 	struct books books;
 	struct metrics metrics;
@@ -156,7 +156,7 @@ Test(prometheus, instruction_latency_where_it_is_reported)
 	metrics_free(&metrics);
 }
 
-Test(prometheus, counters_of_a_cgroup)
+Test(prometheus, counters_of_a_cgroup_are_exported)
 {
 	struct books books;
 	struct metrics metrics;
@@ -196,7 +196,7 @@ Test(prometheus, counters_of_a_cgroup)
 	metrics_free(&metrics);
 }
 
-Test(prometheus, no_latency_where_the_event_has_none)
+Test(prometheus, an_event_without_latency_exports_none)
 {
 	struct books books;
 	struct metrics metrics;
@@ -218,7 +218,7 @@ Test(prometheus, no_latency_where_the_event_has_none)
 	metrics_free(&metrics);
 }
 
-Test(prometheus, what_is_not_known_is_absent)
+Test(prometheus, unknown_values_are_absent)
 {
 	struct books books;
 	struct metrics metrics;
@@ -280,7 +280,7 @@ Test(prometheus, what_is_not_known_is_absent)
 	metrics_free(&metrics);
 }
 
-Test(prometheus, a_recording_that_does_not_name_its_pmu)
+Test(prometheus, a_recording_without_a_pmu_has_no_pmu_label)
 {
 	struct books books;
 	struct metrics metrics;
@@ -363,7 +363,7 @@ Test(prometheus, hostile_names_stay_apart_and_valid)
 	}
 }
 
-Test(prometheus, labels_are_valid_utf8_and_never_one_for_two)
+Test(prometheus, labels_are_valid_utf8_and_unique)
 {
 	static const struct {
 		const char *value;
@@ -403,7 +403,7 @@ Test(prometheus, labels_are_valid_utf8_and_never_one_for_two)
 	}
 }
 
-Test(prometheus, openmetrics_names_families_its_own_way)
+Test(prometheus, openmetrics_has_its_own_family_names)
 {
 	struct books books;
 	_cleanup_free_ char *text = NULL;
@@ -422,7 +422,7 @@ Test(prometheus, openmetrics_names_families_its_own_way)
 }
 
 /* An event without a source has no series by source. */
-Test(prometheus, no_source_where_the_event_has_none)
+Test(prometheus, an_event_without_source_exports_none)
 {
 	struct books books;
 	struct metrics metrics;
@@ -449,7 +449,7 @@ Test(prometheus, no_source_where_the_event_has_none)
 	metrics_free(&metrics);
 }
 
-Test(prometheus, pauses_and_filtered_samples)
+Test(prometheus, pauses_and_filtered_samples_are_exported)
 {
 	struct books books;
 	struct metrics metrics;
@@ -502,7 +502,7 @@ Test(prometheus, resctrl_groups_have_their_bytes)
 	metrics_free(&metrics);
 }
 
-Test(prometheus, frequencies_of_each_pmu)
+Test(prometheus, frequencies_of_each_pmu_are_exported)
 {
 	const char *running = "pebsd_core_frequency_hertz{pmu=\"cpu\"}";
 	const char *nominal = "pebsd_core_nominal_frequency_hertz{pmu=\"cpu\"}";
@@ -545,7 +545,7 @@ Test(prometheus, virtual_machines_that_have_series_are_marked)
 #define OF_A(pmu) "{cgroup=\"/system.slice/a.service\",pmu=\"" pmu "\"}"
 
 /* An event of counts has one series for each cgroup: its estimate, without the label `event`. */
-Test(prometheus, counts_are_estimates_under_names_of_their_own)
+Test(prometheus, counts_are_exported_as_estimates_under_their_own_names)
 {
 	static const struct event events[] = {
 		{.role = EVENT_CYCLES, .pmu = "cpu_core", .period = 1000003},

@@ -111,7 +111,7 @@ Test(prometheus_alerts, events_of_one_cgroup_share_a_series)
 	}
 }
 
-Test(prometheus_alerts, names_of_any_bytes)
+Test(prometheus_alerts, names_of_any_bytes_are_escaped)
 {
 	struct alert list[] = {in_state(SLOW_DB, "/a\"b\\c\nd\xff", ALERT_FIRING)};
 	const struct prometheus_alerts alerts = {.list = list, .n = 1};
@@ -126,7 +126,7 @@ Test(prometheus_alerts, names_of_any_bytes)
 	metrics_free(&metrics);
 }
 
-Test(prometheus_alerts, each_action_and_result_is_there_from_the_start)
+Test(prometheus_alerts, each_action_and_result_has_a_series_from_the_start)
 {
 	struct prometheus_alerts alerts = {0};
 	struct metrics metrics;
@@ -146,7 +146,7 @@ Test(prometheus_alerts, each_action_and_result_is_there_from_the_start)
 	metrics_free(&metrics);
 }
 
-Test(prometheus_alerts, without_policy_there_is_nothing)
+Test(prometheus_alerts, without_policy_there_are_no_alert_metrics)
 {
 	struct metrics metrics = read_all(NULL);
 
@@ -189,7 +189,7 @@ Test(prometheus_alerts, a_scrape_is_bounded)
 }
 
 /* Checks the text with Prometheus's own tool. */
-Test(prometheus_alerts, promtool_has_nothing_to_say)
+Test(prometheus_alerts, promtool_accepts_the_metrics)
 {
 	struct alert list[] = {in_state(SLOW_DB, "/db", ALERT_FIRING), in_state(WORSE, "/db", ALERT_PENDING)};
 	const struct prometheus_alerts alerts = {.list = list, .n = ARRAY_SIZE(list), .n_rules = 2};

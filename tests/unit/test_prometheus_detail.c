@@ -34,7 +34,7 @@ static void expect(const struct metrics *metrics, const char *series, const char
 	cr_expect_str_eq(found ? found : "(nothing)", value, "%s", series);
 }
 
-Test(prometheus_detail, in_both_formats)
+Test(prometheus_detail, zooms_and_hot_tables_are_exported_in_both_formats)
 {
 	for (int openmetrics = 0; openmetrics <= 1; openmetrics++) {
 		_cleanup_free_ char *text = render(openmetrics, &detail);
@@ -53,7 +53,7 @@ Test(prometheus_detail, in_both_formats)
 	}
 }
 
-Test(prometheus_detail, absent_where_there_is_none)
+Test(prometheus_detail, without_zooms_and_hot_tables_there_are_no_metrics)
 {
 	_cleanup_free_ char *text = render(false, NULL);
 
@@ -61,7 +61,7 @@ Test(prometheus_detail, absent_where_there_is_none)
 	cr_expect_null(strstr(text, "pebsd_hot"));
 }
 
-Test(prometheus_detail, promtool_has_nothing_to_say)
+Test(prometheus_detail, promtool_accepts_the_metrics)
 {
 	_cleanup_free_ char *text = render(false, &detail);
 	FILE *promtool;

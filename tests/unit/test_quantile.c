@@ -11,7 +11,7 @@ static void expect_near(double value, double expected)
 	cr_expect(fabs(value - expected) < 1e-6, "%.9f is not %.9f", value, expected);
 }
 
-Test(quantile, of_nothing_is_not_known)
+Test(quantile, without_samples_a_quantile_is_unknown)
 {
 	static const u64 histogram[FINE_BUCKETS];
 	struct quantile quantile = {.value = 42};
@@ -39,7 +39,7 @@ Test(quantile, interpolates_within_the_bucket_as_prometheus_does)
 	expect_near(quantile.value, 20);
 }
 
-Test(quantile, of_one_sample)
+Test(quantile, a_single_sample_has_the_bounds_of_its_bucket)
 {
 	static const u64 histogram[FINE_BUCKETS] = {[0] = 1};
 	struct quantile quantile;
@@ -60,7 +60,7 @@ Test(quantile, rank_is_not_shifted_by_binary_fractions)
 	cr_expect_eq(quantile.high, 3, "the 7th of 100 is the last of the first bucket");
 }
 
-Test(quantile, in_the_overflow_is_its_lower_edge)
+Test(quantile, in_the_overflow_bucket_a_quantile_is_its_lower_edge)
 {
 	static const u64 histogram[FINE_BUCKETS] = {[5] = 1, [FINE_OVERFLOW] = 99};
 	struct quantile quantile;

@@ -4,7 +4,7 @@
 
 #include "base/ratelimit.h"
 
-Test(ratelimit, so_many_at_once_and_so_many_a_second)
+Test(ratelimit, bursts_and_rates_are_limited)
 {
 	struct ratelimit limit = {.every_ns = 10, .burst = 3};
 	unsigned int taken = 0;

@@ -14,7 +14,7 @@ static void push(struct readings *readings, u64 at, u64 seen)
 		      &(struct reading){.seen = seen, .counted = true, .expected = seen + 1});
 }
 
-Test(readings, the_last_collection_not_after_a_moment)
+Test(readings, the_last_reading_before_a_time_is_found)
 {
 	_cleanup_(readings_freep) struct readings *readings = NULL;
 
@@ -28,7 +28,7 @@ Test(readings, the_last_collection_not_after_a_moment)
 	cr_expect_eq(readings_at(readings, 0, 1000 * GAP).seen, 2);
 }
 
-Test(readings, what_is_forgotten_is_not_taken_for_zero)
+Test(readings, forgotten_readings_do_not_count_as_zero)
 {
 	_cleanup_(readings_freep) struct readings *readings = NULL;
 
@@ -47,7 +47,7 @@ Test(readings, a_window_has_the_time_paused_in_it)
 	cr_expect_eq(reading_difference(&now, &before).paused_ns, 60);
 }
 
-Test(readings, what_is_missing_is_unexplained)
+Test(readings, missing_samples_are_unexplained_losses)
 {
 	const struct reading before = {.seen = 80, .counted = true, .expected = 100};
 	struct reading now = {.seen = 90, .malformed = 4, .counted = true, .expected = 100};
@@ -60,7 +60,7 @@ Test(readings, what_is_missing_is_unexplained)
 }
 
 /* IBS samples operations of every kind. Samples of other kinds are filtered: neither seen nor lost. */
-Test(readings, what_is_filtered_is_not_missing)
+Test(readings, filtered_samples_are_not_missing)
 {
 	const struct reading before = {.counted = true, .expected = 100, .filtered = 30};
 	struct reading now = {.seen = 40, .filtered = 50, .malformed = 4, .counted = true, .expected = 100};
@@ -71,7 +71,7 @@ Test(readings, what_is_filtered_is_not_missing)
 }
 
 /* The page of the event reports a sample before the program has accounted it. */
-Test(readings, a_sample_under_way_is_not_lost)
+Test(readings, a_sample_in_progress_is_not_lost)
 {
 	const struct reading first = {.counted = true};
 	struct reading under_way = {.seen = 100, .counted = true, .expected = 101};
@@ -90,7 +90,7 @@ Test(readings, a_sample_under_way_is_not_lost)
 }
 
 /* The loss in `missed` is certain, because it cannot include a sample that is still in progress. */
-Test(readings, a_loss_that_is_certain_is_told_at_once)
+Test(readings, a_certain_loss_is_counted_at_once)
 {
 	const struct reading before = {.counted = true, .seen = 11, .expected = 11};
 	struct reading now = {.counted = true, .seen = 11, .expected = 779, .missed = 760};
@@ -106,7 +106,7 @@ Test(readings, a_loss_that_is_certain_is_told_at_once)
 }
 
 /* However many samples come between two collections, none of them replaces one that was lost. */
-Test(readings, a_loss_among_many_is_told_a_collection_later)
+Test(readings, a_loss_among_many_samples_is_counted_a_collection_later)
 {
 	struct reading before = {.counted = true}, now = {.counted = true};
 
@@ -123,7 +123,7 @@ Test(readings, a_loss_among_many_is_told_a_collection_later)
 	cr_expect_eq(now.unexplained, 500, "none is lost any more");
 }
 
-Test(readings, a_loss_that_was_told_is_not_taken_back)
+Test(readings, a_counted_loss_is_never_subtracted)
 {
 	const struct reading before = {.counted = true, .expected = 100, .unexplained = 5, .waiting_ns = 70};
 	struct reading now = {
@@ -137,7 +137,7 @@ Test(readings, a_loss_that_was_told_is_not_taken_back)
 	cr_expect_eq(now.waiting_ns, 100);
 }
 
-Test(readings, throttling_of_a_window_is_what_came_in_it)
+Test(readings, throttling_of_a_window_is_that_of_its_time)
 {
 	const struct reading before = {.throttled_ns = 100, .throttles = 3, .rearmed = 1};
 	const struct reading now = {
@@ -162,7 +162,7 @@ Test(readings, running_ratio_is_absent_before_any_time_passed)
 	cr_expect_float_eq(ratio, 0.25, 1e-9);
 }
 
-Test(readings, however_often_is_collected_the_span_is_held)
+Test(readings, the_span_is_kept_for_any_collection_rate)
 {
 	_cleanup_(readings_freep) struct readings *readings = NULL;
 
@@ -178,7 +178,7 @@ Test(readings, however_often_is_collected_the_span_is_held)
 	}
 }
 
-Test(readings, more_events_than_there_are_is_refused)
+Test(readings, too_many_events_are_refused)
 {
 	struct readings *readings;
 

@@ -36,7 +36,7 @@ static int read_of(const char *name, size_t most, char **ret, size_t *ret_length
 	return regular_file_read(fd, most, ret, ret_length);
 }
 
-Test(regular_file, all_of_it_with_a_nul_that_does_not_count)
+Test(regular_file, a_file_is_read_whole_with_an_uncounted_nul)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t length = 0;
@@ -47,7 +47,7 @@ Test(regular_file, all_of_it_with_a_nul_that_does_not_count)
 	cr_expect_arr_eq(text, "one\ntwo\n", 9);
 }
 
-Test(regular_file, an_empty_one)
+Test(regular_file, an_empty_file_is_read)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t length = 1;
@@ -58,7 +58,7 @@ Test(regular_file, an_empty_one)
 	cr_expect_str_eq(text, "");
 }
 
-Test(regular_file, from_where_the_descriptor_stands)
+Test(regular_file, reading_starts_at_the_position_of_the_descriptor)
 {
 	_cleanup_free_ char *text = NULL;
 	_cleanup_close_ int fd = -1;
@@ -73,7 +73,7 @@ Test(regular_file, from_where_the_descriptor_stands)
 	cr_expect_str_eq(text, "two\n");
 }
 
-Test(regular_file, the_bound_is_the_last_that_is_read)
+Test(regular_file, a_file_of_exactly_the_bound_is_read)
 {
 	_cleanup_free_ char *text = NULL;
 	char *none = NULL;
@@ -90,7 +90,7 @@ Test(regular_file, the_bound_is_the_last_that_is_read)
 	cr_expect_null(none);
 }
 
-Test(regular_file, what_is_none_is_not_read)
+Test(regular_file, other_kinds_of_files_are_not_read)
 {
 	char *none = NULL;
 	size_t length = 0;
@@ -102,7 +102,7 @@ Test(regular_file, what_is_none_is_not_read)
 	cr_expect_null(none);
 }
 
-Test(regular_file, errors_of_reading)
+Test(regular_file, read_errors_are_returned)
 {
 	char *none = NULL;
 	size_t length = 0;

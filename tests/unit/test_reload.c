@@ -50,7 +50,7 @@ static char *apply(void *userdata, const struct config *before, struct config *l
 	return NULL;
 }
 
-Test(reload, rules_are_told_and_taken_over)
+Test(reload, changed_rules_are_logged_and_applied)
 {
 	size_t rules = 0;
 	const struct reload_applier applier = {.apply = apply, .userdata = &rules};

@@ -79,7 +79,7 @@ static const struct recorded_count {
 	{PERF_TYPE_RAW, 0x1, "", "cpu", "GenuineIntel,6,", NOT_COUNTED, COUNT_NONE},
 };
 
-Test(replay_count, which_events_count)
+Test(replay_count, only_counting_events_are_recognized)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		const struct recorded_count *recorded = &cases[i];
@@ -101,7 +101,7 @@ Test(replay_count, which_events_count)
 }
 
 /* As perf records the members of a group with the modifier S: a stall without samples is not a wait of 0 %. */
-Test(replay_count, event_without_a_period_does_not_count)
+Test(replay_count, an_event_without_a_period_is_not_counted)
 {
 	const struct perf_event_attr attr = {.type = PERF_TYPE_RAW, .config = 0x140014a3};
 	struct event event;
@@ -110,7 +110,7 @@ Test(replay_count, event_without_a_period_does_not_count)
 }
 
 /* The generations of the PMUs' table, by the model numbers in asm/intel-family.h. */
-Test(replay_count, models_of_intel)
+Test(replay_count, models_of_intel_are_recognized)
 {
 	static const struct {
 		u32 family, model;
@@ -208,7 +208,7 @@ Test(replay_count, counts_beside_loads_have_the_periods_of_their_samples)
 }
 
 /* Such a recording has no loads. One event alone needs no note about the shares of time. */
-Test(replay_count, a_recording_of_cycles_alone)
+Test(replay_count, a_recording_of_only_cycles_is_replayed)
 {
 	struct writer *writer = writer_new(WRITER_PIPE, 0);
 	struct replayed replayed = {};
@@ -230,7 +230,7 @@ Test(replay_count, a_recording_of_cycles_alone)
 	replay_free(replay);
 }
 
-Test(replay_count, events_that_would_falsify_the_figures_are_left_out_by_name)
+Test(replay_count, events_that_would_distort_the_figures_are_left_out_by_name)
 {
 	struct writer *writer = writer_new(WRITER_FILE, 0);
 	struct replayed replayed = {};

@@ -12,7 +12,7 @@
 #include "replayed.h"
 
 /* The first note is about another recording. Notes stay where they are until the next step. */
-Test(replay, the_note_of_the_cut_is_told)
+Test(replay, a_note_names_the_truncated_recording)
 {
 	struct writer_event other = recorded_event;
 	const struct writer_event *const events[] = {&recorded_event, &other, &recorded_event};
@@ -53,7 +53,7 @@ Test(replay, the_note_of_the_cut_is_told)
  * For every length of the file, the samples that are counted were in it, in their order, and the cut is
  * reported.
  */
-Test(replay, cut_at_every_byte)
+Test(replay, a_recording_cut_at_any_byte_is_replayed_or_refused)
 {
 	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
 	_cleanup_free_ u8 *bytes = NULL;
@@ -106,7 +106,7 @@ Test(replay, cut_at_every_byte)
 	cr_expect_eq(most, 5);
 }
 
-Test(replay, what_came_before_damage_is_handed_over)
+Test(replay, samples_before_damage_are_delivered)
 {
 	static const u8 garbage[8] = {9}; /* a record of 0 bytes */
 	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
@@ -147,7 +147,7 @@ Test(replay, an_unfinished_file_is_read_and_noted)
 	replay_free(replay);
 }
 
-Test(replay, files_that_can_not_be_replayed)
+Test(replay, other_files_are_refused_with_a_reason)
 {
 	static const struct writer_event branches = {.type = PERF_TYPE_HARDWARE,
 						     .config = PERF_COUNT_HW_BRANCH_MISSES,

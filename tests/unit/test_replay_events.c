@@ -90,7 +90,7 @@ Test(replay, latencies_of_an_unknown_cpu_are_noted)
 	replay_free(replay);
 }
 
-Test(replay_event, latency_kinds)
+Test(replay_event, each_cpu_has_its_kind_of_latency)
 {
 	cr_expect_eq(replay_latency_kind("GenuineIntel,6,85,4"), LATENCY_USE);
 	cr_expect_eq(replay_latency_kind("GenuineIntel,6,106,6"), LATENCY_USE);
@@ -122,7 +122,7 @@ static bool describe(u64 config, const char *name, const char *cpuid, struct eve
 	return replay_event_describe(&events, 0, ret);
 }
 
-Test(replay_event, which_are_ours)
+Test(replay_event, recognized_events_have_a_role)
 {
 	static const struct {
 		u64 config;
@@ -187,7 +187,7 @@ static bool describe_dynamic(u64 config, u64 sample_type, const char *pmu, const
 	return replay_event_describe(&events, 0, ret);
 }
 
-Test(replay_event, which_of_other_pmus_are_ours)
+Test(replay_event, events_of_other_pmus_are_recognized)
 {
 	static const char amd[] = "AuthenticAMD,25,1,1";
 	static const u64 both = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC;

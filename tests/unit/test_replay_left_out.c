@@ -146,7 +146,7 @@ Test(replay, pmus_without_names_are_not_mixed)
 	replay_free(replay);
 }
 
-Test(replay, ibs_samples_that_are_no_loads_are_left_out)
+Test(replay, ibs_samples_other_than_loads_are_left_out)
 {
 	static const struct writer_event ibs = {.type = 10,
 						.period = 100000,
@@ -179,7 +179,7 @@ Test(replay, ibs_samples_that_are_no_loads_are_left_out)
 	replay_free(replay);
 }
 
-Test(replay, an_event_announced_after_the_first_sample)
+Test(replay, an_event_described_after_the_first_sample_is_left_out)
 {
 	struct writer_event attrs = recorded_event;
 	struct writer *writer = writer_new(WRITER_PIPE, 0);
@@ -214,7 +214,7 @@ Test(replay, an_event_announced_after_the_first_sample)
 	replay_free(replay);
 }
 
-Test(replay, a_sample_that_can_be_read_in_two_ways_is_left_out_and_counted)
+Test(replay, an_ambiguous_sample_is_left_out_and_counted)
 {
 	struct writer_event event = recorded_event;
 	struct writer_sample sample = recorded_sample(1, 1);

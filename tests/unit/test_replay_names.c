@@ -12,7 +12,7 @@
 #include "recorded.h"
 #include "replayed.h"
 
-Test(replay, a_task_goes_by_its_comm_of_that_time)
+Test(replay, a_task_has_the_comm_of_its_time)
 {
 	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
 	static const char *const expected[] = {"comm:swapper", "comm:unknown", "comm:bash", "comm:bash",
@@ -47,7 +47,7 @@ Test(replay, a_task_goes_by_its_comm_of_that_time)
 	replay_free(replay);
 }
 
-Test(replay, recorded_cgroups_by_path_or_by_id)
+Test(replay, recorded_cgroups_have_a_path_or_an_id)
 {
 	struct writer_event event = recorded_event;
 	struct replayed replayed = {};
@@ -77,7 +77,7 @@ Test(replay, recorded_cgroups_by_path_or_by_id)
 }
 
 /* Two machines use 41 for two different cgroups. /b is one cgroup with two numbers. */
-Test(replay, ids_of_two_machines_are_kept_apart)
+Test(replay, ids_of_two_machines_are_distinguished)
 {
 	struct writer_event event = recorded_event;
 	struct replayed replayed = {};
@@ -113,7 +113,7 @@ Test(replay, ids_of_two_machines_are_kept_apart)
 }
 
 /* Only 15 bytes make up a comm, however many the file has. */
-Test(replay, a_comm_is_cut_where_the_kernel_cuts_it)
+Test(replay, a_comm_has_the_maximum_length_of_the_kernel)
 {
 	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
 	struct replayed replayed = {};
@@ -131,7 +131,7 @@ Test(replay, a_comm_is_cut_where_the_kernel_cuts_it)
 	replay_free(replay);
 }
 
-Test(replay, a_path_that_no_kernel_gives_is_damage)
+Test(replay, an_impossible_path_counts_as_damage)
 {
 	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
 	struct replayed replayed = {};
@@ -155,7 +155,7 @@ Test(replay, a_path_that_no_kernel_gives_is_damage)
 	replay_free(replay);
 }
 
-Test(replay_names, what_is_remembered_is_bounded)
+Test(replay_names, memory_of_names_is_bounded)
 {
 	struct replay_machine machine = {};
 	struct replay_names names = {};

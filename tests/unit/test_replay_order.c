@@ -12,7 +12,7 @@
  * 500, but the time of this comm is earlier. At each round, the records up to the latest time of the previous
  * round are delivered, without waiting for the end.
  */
-Test(replay, records_are_put_in_the_order_of_time)
+Test(replay, records_are_sorted_by_time)
 {
 	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
 	struct replayed replayed = {};
@@ -42,7 +42,7 @@ Test(replay, records_are_put_in_the_order_of_time)
 	replay_free(replay);
 }
 
-Test(replay, without_time_the_order_is_the_files)
+Test(replay, without_times_the_order_of_the_file_is_kept)
 {
 	struct writer_event event = recorded_event;
 	struct replayed replayed = {};
@@ -65,7 +65,7 @@ Test(replay, without_time_the_order_is_the_files)
 	replay_free(replay);
 }
 
-Test(replay_queue, sorts_and_is_bounded)
+Test(replay_queue, the_queue_sorts_and_is_bounded)
 {
 	struct replay_queue queue = {};
 	struct replay_item item = {.kind = REPLAY_FORK};
@@ -142,7 +142,7 @@ static void replay_timed(struct replay *replay, struct timed *timed)
 	cr_assert_eq(r, 0);
 }
 
-Test(replay, each_sample_has_its_recordings_time)
+Test(replay, each_sample_has_the_time_of_its_recording)
 {
 	struct writer_event untimed = recorded_event;
 	struct recorded files[2];
@@ -182,7 +182,7 @@ Test(replay, each_sample_has_its_recordings_time)
  * perf stores no date. If the clock of a recording is known, the date is the time of its first sample, else
  * that of the file.
  */
-Test(replay, a_recording_says_where_and_when_it_was_made)
+Test(replay, a_recording_has_its_host_and_time)
 {
 	struct recorded files[2];
 	const struct recording *about;

@@ -10,7 +10,7 @@
 #include "recorded.h"
 #include "replayed.h"
 
-Test(replay, standard_input)
+Test(replay, standard_input_is_replayed)
 {
 	struct writer *writer = writer_new(WRITER_PIPE, 0);
 	const char *paths[] = {"-", "-"};
@@ -52,7 +52,7 @@ static struct writer *piped_writer(void)
 }
 
 /* The bytes arrive one by one. No step blocks, and no record is lost or read twice. */
-Test(replay, a_pipe_is_not_waited_for)
+Test(replay, a_silent_pipe_does_not_block)
 {
 	static const u8 payload[24];
 	const u64 announced = sizeof(payload);

@@ -8,7 +8,7 @@
 #include "recorded.h"
 #include "replayed.h"
 
-Test(replay, samples_as_they_were_recorded)
+Test(replay, samples_are_delivered_as_recorded)
 {
 	struct writer_event event = recorded_event;
 	struct writer_sample sample = recorded_sample(5, 100);
@@ -50,7 +50,7 @@ Test(replay, samples_as_they_were_recorded)
 	replay_free(replay);
 }
 
-Test(replay, the_instruction_where_it_was_recorded)
+Test(replay, the_instruction_address_is_delivered_if_recorded)
 {
 	for (int recorded = 0; recorded < 2; recorded++) {
 		struct writer_event event = recorded_event;
@@ -77,7 +77,7 @@ Test(replay, the_instruction_where_it_was_recorded)
 	}
 }
 
-Test(replay, the_period_is_the_samples_or_the_fixed_one_or_not_known)
+Test(replay, the_period_is_that_of_the_sample_or_the_event_or_unknown)
 {
 	struct writer_event events[] = {recorded_event, recorded_event};
 	static const u64 expected[] = {1009, 0};
@@ -100,7 +100,7 @@ Test(replay, the_period_is_the_samples_or_the_fixed_one_or_not_known)
 	}
 }
 
-Test(replay, weight_struct_is_not_one_number)
+Test(replay, weight_struct_is_read_in_parts)
 {
 	struct writer_event event = recorded_event;
 	struct writer_sample sample = recorded_sample(1, 1);

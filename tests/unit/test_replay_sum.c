@@ -3,7 +3,7 @@
 
 #include "origin/replay/replay_sum.h"
 
-Test(replay_sum, is_collected_before_it_can_wrap)
+Test(replay_sum, sums_are_collected_before_they_can_wrap)
 {
 	static struct sample worst[INJECT_MAX];
 	struct sample real = {.latency = 300, .period = 10007};

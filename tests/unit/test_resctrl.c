@@ -38,7 +38,7 @@ static void expect(const struct resctrl_domain *domain, const char *group, u32 n
 		.bytes = {(total), (local)},                                                      \
 	}
 
-Test(resctrl, rates_are_of_all_domains_of_a_group)
+Test(resctrl, rates_include_all_domains_of_a_group)
 {
 	struct resctrl_domain first[] = {DOMAIN("", 0, 1000, 500), DOMAIN("", 1, 2000, 100),
 					 DOMAIN("gone", 0, 7, 7), DOMAIN("web", 0, 300, 300),
@@ -93,7 +93,7 @@ Test(resctrl, groups_of_all_kinds_are_read_in_order)
 	tree_remove(root);
 }
 
-Test(resctrl, other_files_and_senseless_values_are_not_counters)
+Test(resctrl, other_files_and_invalid_values_are_ignored)
 {
 	char *root = tree_new();
 	struct resctrl resctrl;

@@ -106,22 +106,22 @@ static void check_flags(const char *flags)
 	subject_remove(directory);
 }
 
-Test(resolver, position_independent)
+Test(resolver, a_position_independent_program_has_names)
 {
 	check_flags("-pie -fPIE");
 }
 
-Test(resolver, at_its_own_addresses)
+Test(resolver, a_program_at_fixed_addresses_has_names)
 {
 	check_flags("-no-pie -fno-pie");
 }
 
-Test(resolver, static_at_its_own_addresses)
+Test(resolver, a_static_program_at_fixed_addresses_has_names)
 {
 	check_flags("-static");
 }
 
-Test(resolver, segments_that_share_pages)
+Test(resolver, segments_that_share_pages_are_mapped_right)
 {
 	check_flags("-Wl,-z,noseparate-code");
 }
@@ -156,23 +156,23 @@ static void check_inlined(const char *flags)
 	subject_remove(directory);
 }
 
-Test(resolver, inlined_functions_and_lines)
+Test(resolver, inlined_functions_and_lines_are_found)
 {
 	check_inlined("-g");
 }
 
-Test(resolver, inlined_functions_and_lines_of_dwarf_4)
+Test(resolver, inlined_functions_and_lines_of_dwarf_4_are_found)
 {
 	check_inlined("-gdwarf-4");
 }
 
-Test(resolver, inlined_functions_and_lines_of_compressed_sections)
+Test(resolver, inlined_functions_and_lines_of_compressed_sections_are_found)
 {
 	check_inlined("-g -gz");
 }
 
 /* A stripped file has no names, but the result has the virtual address in the file. */
-Test(resolver, stripped)
+Test(resolver, a_stripped_program_has_only_module_and_address)
 {
 	char *directory = subject_directory();
 	_cleanup_free_ char *path = in_directory(directory, "subject");
@@ -224,22 +224,22 @@ static void check_linked_debug_file(const char *id_flags, bool other)
 	subject_remove(directory);
 }
 
-Test(resolver, debug_file_by_link_and_build_id)
+Test(resolver, a_debug_file_is_found_by_link_and_build_id)
 {
 	check_linked_debug_file("-g", false);
 }
 
-Test(resolver, debug_file_by_link_and_checksum)
+Test(resolver, a_debug_file_is_found_by_link_and_checksum)
 {
 	check_linked_debug_file("-g -Wl,--build-id=none", false);
 }
 
-Test(resolver, debug_file_of_another_program)
+Test(resolver, a_debug_file_of_another_program_is_ignored)
 {
 	check_linked_debug_file("-g -Wl,--build-id=none", true);
 }
 
-Test(resolver, deleted_while_it_runs)
+Test(resolver, a_deleted_program_still_has_names)
 {
 	char *directory = subject_directory();
 	_cleanup_free_ char *path = in_directory(directory, "subject");
@@ -261,7 +261,7 @@ Test(resolver, deleted_while_it_runs)
 }
 
 /* The file that now has this name contains other functions at these addresses. */
-Test(resolver, replaced_while_it_runs)
+Test(resolver, a_replaced_program_keeps_its_old_names)
 {
 	char *directory = subject_directory();
 	_cleanup_free_ char *path = in_directory(directory, "subject");
@@ -284,7 +284,7 @@ Test(resolver, replaced_while_it_runs)
 }
 
 /* The process was read and has ended since. Its file is removed as well. */
-Test(resolver, gone_since_it_was_looked_at)
+Test(resolver, a_process_that_ended_later_still_has_names)
 {
 	char *directory = subject_directory();
 	_cleanup_free_ char *path = in_directory(directory, "subject");
@@ -306,7 +306,7 @@ Test(resolver, gone_since_it_was_looked_at)
 	resolver_free(resolver);
 }
 
-Test(resolver, never_seen)
+Test(resolver, a_process_never_seen_is_unknown)
 {
 	struct resolver *resolver = new_resolver();
 	pid_t pid = fork();
@@ -322,7 +322,7 @@ Test(resolver, never_seen)
 	resolver_free(resolver);
 }
 
-Test(resolver, forked_and_executed)
+Test(resolver, a_forked_and_executed_process_has_its_own_names)
 {
 	char *directory = subject_directory();
 	_cleanup_free_ char *path = in_directory(directory, "subject");
@@ -351,7 +351,7 @@ Test(resolver, forked_and_executed)
  * Only an event reports this mapping. The file is opened by its name, and only used if it is still the mapped
  * one.
  */
-Test(resolver, mapped_as_an_event_said)
+Test(resolver, a_mapping_known_from_an_event_has_names)
 {
 	char *directory = subject_directory();
 	_cleanup_free_ char *path = in_directory(directory, "subject");
@@ -395,7 +395,7 @@ static bool enter_container(const char *root)
 }
 
 /* Both the path and the debug file are those of the container. */
-Test(resolver, in_another_mount_namespace)
+Test(resolver, a_program_in_another_mount_namespace_has_names)
 {
 	char *directory = subject_directory();
 	_cleanup_free_ char *path = in_directory(directory, "subject");
@@ -435,7 +435,7 @@ static bool copy_to_memory(const char *path)
 	return false;
 }
 
-Test(resolver, a_program_in_memory)
+Test(resolver, a_program_in_a_memfd_has_names)
 {
 	char *directory = subject_directory();
 	_cleanup_free_ char *path = in_directory(directory, "subject");
@@ -456,7 +456,7 @@ Test(resolver, a_program_in_memory)
 }
 
 /* This process has memory of each kind. */
-Test(resolver, memory_of_no_file)
+Test(resolver, memory_without_a_file_has_its_region)
 {
 	struct resolver *resolver = new_resolver();
 	char *anonymous = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -499,7 +499,7 @@ static u64 vdso_of(pid_t pid)
 }
 
 /* At some multiple of 16 in the first page, there is a known function. */
-Test(resolver, the_vdso)
+Test(resolver, the_vdso_has_names)
 {
 	struct resolver *resolver = new_resolver();
 	u64 start = vdso_of(getppid());
@@ -520,7 +520,7 @@ Test(resolver, the_vdso)
 }
 
 /* A made-up /proc with a process that has more mappings than are read. */
-Test(resolver, a_process_with_a_hundred_thousand_mappings)
+Test(resolver, a_process_with_a_hundred_thousand_mappings_is_read)
 {
 	char *directory = subject_directory();
 	const struct resolver_settings settings = {.proc = directory};
@@ -549,7 +549,7 @@ Test(resolver, a_process_with_a_hundred_thousand_mappings)
 }
 
 /* Older processes are forgotten, and the most recent ones stay known. */
-Test(resolver, more_processes_than_are_held)
+Test(resolver, the_number_of_remembered_processes_is_bounded)
 {
 	struct resolver *resolver = new_resolver();
 	struct symbol_mapping mapping = {.start = 0x1000, .size = 0x1000, .path = "[heap]"};
@@ -586,7 +586,7 @@ static void write_maps_slowly(const char *path, volatile unsigned int *reads)
 	}
 }
 
-Test(resolver, a_process_whose_mappings_take_long_to_read_is_not_read_for_each_question)
+Test(resolver, slowly_read_mappings_are_not_read_for_each_request)
 {
 	const struct timespec a_while = {.tv_nsec = 110000000};
 	char *directory = subject_directory();

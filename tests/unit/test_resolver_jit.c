@@ -27,7 +27,7 @@ static const char *name_at(struct jit_map *map, u64 address)
 	return jit_map_find(map, address, &name) ? name : "";
 }
 
-Test(jit, lines_and_what_is_none)
+Test(jit, lines_are_parsed_and_malformed_ones_skipped)
 {
 	struct jit_map map = {};
 
@@ -50,7 +50,7 @@ Test(jit, lines_and_what_is_none)
 	jit_map_done(&map);
 }
 
-Test(jit, the_later_line_holds)
+Test(jit, a_later_line_replaces_an_earlier_one)
 {
 	struct jit_map map = {};
 
@@ -62,7 +62,7 @@ Test(jit, the_later_line_holds)
 	jit_map_done(&map);
 }
 
-Test(jit, a_line_that_is_not_ended_is_left)
+Test(jit, an_incomplete_line_is_left_for_later)
 {
 	struct jit_map map = {};
 	size_t taken;
@@ -73,7 +73,7 @@ Test(jit, a_line_that_is_not_ended_is_left)
 	jit_map_done(&map);
 }
 
-Test(jit, status_and_what_is_none)
+Test(jit, status_is_parsed_and_malformed_text_refused)
 {
 	static const char text[] =
 		"Name:\tx\\nNSpid:\t9\nUid:\t10\t11\t12\t13\nNSpid:\t4711\t20\t3\nThreads:\t1\n";
@@ -178,7 +178,7 @@ static void expect_not_found(struct jitted *jitted, pid_t pid)
 	symbol_done(&symbol);
 }
 
-Test(jit, a_map_of_the_process)
+Test(jit, the_jit_map_of_a_process_is_read)
 {
 	struct jitted jitted = start(false);
 
@@ -187,7 +187,7 @@ Test(jit, a_map_of_the_process)
 	stop(&jitted);
 }
 
-Test(jit, a_map_of_roots)
+Test(jit, a_jit_map_owned_by_root_is_read)
 {
 	struct jitted jitted = start(false);
 
@@ -196,7 +196,7 @@ Test(jit, a_map_of_roots)
 	stop(&jitted);
 }
 
-Test(jit, a_map_of_another_user)
+Test(jit, a_jit_map_of_another_user_is_refused)
 {
 	struct jitted jitted = start(false);
 
@@ -205,7 +205,7 @@ Test(jit, a_map_of_another_user)
 	stop(&jitted);
 }
 
-Test(jit, a_symbolic_link)
+Test(jit, a_symbolic_link_is_refused)
 {
 	struct jitted jitted = start(false);
 
@@ -217,7 +217,7 @@ Test(jit, a_symbolic_link)
 }
 
 /* Nothing ever writes to this FIFO, so opening it for reading would block. */
-Test(jit, a_fifo)
+Test(jit, a_fifo_is_refused)
 {
 	struct jitted jitted = start(false);
 
@@ -227,7 +227,7 @@ Test(jit, a_fifo)
 	stop(&jitted);
 }
 
-Test(jit, one_that_is_too_large)
+Test(jit, a_too_large_jit_map_is_refused)
 {
 	struct jitted jitted = start(false);
 
@@ -239,7 +239,7 @@ Test(jit, one_that_is_too_large)
 }
 
 /* Lines that are added after the file was read are also read. */
-Test(jit, it_grows)
+Test(jit, lines_added_later_are_read)
 {
 	struct jitted jitted = start(false);
 
@@ -252,7 +252,7 @@ Test(jit, it_grows)
 }
 
 /* The process and its root are gone, but the map was read while they existed. */
-Test(jit, a_process_that_ended)
+Test(jit, a_jit_map_of_an_ended_process_is_not_read)
 {
 	struct jitted jitted = start(false);
 
@@ -265,7 +265,7 @@ Test(jit, a_process_that_ended)
 }
 
 /* The process is pid 1 in its namespace. On this system, pid 1 is another process. */
-Test(jit, a_pid_namespace)
+Test(jit, a_jit_map_in_a_pid_namespace_is_read)
 {
 	struct jitted jitted = start(true);
 	char place[64], line[64] = "";

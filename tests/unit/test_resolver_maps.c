@@ -24,7 +24,7 @@ static struct maps *read_text(const char *text)
 	return maps;
 }
 
-Test(maps, a_line_and_what_it_says)
+Test(maps, a_line_is_parsed)
 {
 	char text[] =
 		"7f0000001000-7f0000003000 r-xs 00002000 fe:1a 247498    /usr/lib/a\\012b c (deleted)\n";
@@ -43,7 +43,7 @@ Test(maps, a_line_and_what_it_says)
 	cr_expect_str_eq(line.path, "/usr/lib/a\nb c");
 }
 
-Test(maps, lines_without_a_path_or_a_file)
+Test(maps, lines_without_a_path_or_a_file_are_parsed)
 {
 	char anonymous[] = "1000-2000 rw-p 00000000 00:00 0 \n";
 	char bare[] = "1000-2000 rw-p 00000000 00:00 0";
@@ -59,7 +59,7 @@ Test(maps, lines_without_a_path_or_a_file)
 	cr_expect_not(line.deleted);
 }
 
-Test(maps, lines_that_are_none)
+Test(maps, malformed_lines_are_refused)
 {
 	static const char *const lines[] = {
 		"",
@@ -91,7 +91,7 @@ Test(maps, lines_that_are_none)
 	}
 }
 
-Test(maps, a_process_that_ended_has_none)
+Test(maps, an_ended_process_has_no_mappings)
 {
 	FILE *file = fopen("/dev/null", "re");
 	struct maps *maps;
@@ -121,7 +121,7 @@ Test(maps, addresses_are_found_and_files_are_shared)
 	maps_unref(maps);
 }
 
-Test(maps, a_hundred_thousand_are_cut_off)
+Test(maps, mappings_beyond_the_maximum_are_dropped)
 {
 	FILE *file = tmpfile();
 	struct maps *maps;
@@ -160,7 +160,7 @@ Test(maps, paths_are_bounded)
 	(void)fclose(file);
 }
 
-Test(maps, what_was_there_stays_where_nothing_is_now)
+Test(maps, old_mappings_are_kept_at_unmapped_addresses)
 {
 	struct maps *older = read_text("1000-2000 r-xp 00000000 fe:00 1 /a\n"
 				       "3000-5000 r-xp 00000000 fe:00 2 /b\n"
@@ -183,7 +183,7 @@ Test(maps, what_was_there_stays_where_nothing_is_now)
 /*
  * The new mapping covers the start, the end or the middle of an old one, a whole one, all of them, or none.
  */
-Test(maps, a_new_mapping_lies_over_the_old_ones)
+Test(maps, a_new_mapping_replaces_the_overlapped_ones)
 {
 	static const struct {
 		u64 start, end;
@@ -221,7 +221,7 @@ Test(maps, a_new_mapping_lies_over_the_old_ones)
 	}
 }
 
-Test(maps, mappings_that_cannot_be)
+Test(maps, impossible_mappings_are_refused)
 {
 	struct maps *maps = read_text("2000-4000 r-xp 00001000 fe:00 1 /a\n");
 	struct symbol_mapping empty = {.start = 0x1000, .path = "/n"};
@@ -242,7 +242,7 @@ static void write_slowly(int fd)
 		(void)nanosleep(&a_while, NULL);
 }
 
-Test(maps, what_takes_too_long_is_read_in_part)
+Test(maps, a_too_slow_file_is_read_in_part)
 {
 	_cleanup_(maps_unrefp) struct maps *maps = NULL;
 	_cleanup_fclose_ FILE *file = NULL;

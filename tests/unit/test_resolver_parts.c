@@ -22,7 +22,7 @@ static void expect_name(const char *symbol, const char *expected)
 	cr_expect_str_eq(name, expected);
 }
 
-Test(resolver_name, demangled_and_as_they_are)
+Test(resolver_name, cpp_names_are_demangled_and_others_kept)
 {
 	expect_name("main", "main");
 	expect_name("i", "i");
@@ -35,7 +35,7 @@ Test(resolver_name, demangled_and_as_they_are)
 	expect_name("_ZN3foo3barEi.cold", "foo::bar(int) [clone .cold]");
 }
 
-Test(resolver_name, what_cannot_be_shown)
+Test(resolver_name, unprintable_bytes_are_replaced)
 {
 	expect_name("a\nb\x1b[31m", "a\xef\xbf\xbd"
 				    "0ab\xef\xbf\xbd"
@@ -65,7 +65,7 @@ static char *doubling(int parameters)
 }
 
 /* With 37 parameters, the demangled name would have 2.3 TB. Three show that the references are right. */
-Test(resolver_name, one_that_stands_for_terabytes)
+Test(resolver_name, a_name_that_expands_to_terabytes_is_not_demangled)
 {
 	_cleanup_free_ char *few = doubling(3);
 	_cleanup_free_ char *many = doubling(37);
@@ -76,7 +76,7 @@ Test(resolver_name, one_that_stands_for_terabytes)
 	expect_name(many, many);
 }
 
-Test(resolver_name, long_ones_are_cut_between_characters)
+Test(resolver_name, long_names_are_cut_between_characters)
 {
 	_cleanup_free_ char *symbol = malloc(5001);
 	_cleanup_free_ char *name = NULL;
@@ -112,7 +112,7 @@ static void expect_kernel(const struct kernel_symbols *symbols, u64 address, enu
 	cr_expect_str_eq(symbols->names + symbol->module, module);
 }
 
-Test(resolver_kernel, symbols_of_the_kernel_and_of_modules)
+Test(resolver_kernel, symbols_of_the_kernel_and_of_modules_are_found)
 {
 	struct kernel_symbols symbols = read_kernel("0000000000000000 A fixed_percpu_data\n"
 						    "ffffffff81000000 T _text\n"
@@ -157,7 +157,7 @@ Test(resolver_kernel, hidden_addresses_name_nothing)
 	kernel_symbols_done(&symbols);
 }
 
-Test(resolver_process, when_it_started)
+Test(resolver_process, the_start_time_of_a_process_is_read)
 {
 	static const char text[] =
 		"12 (a) b) 3 (c) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20 21";
@@ -171,7 +171,7 @@ Test(resolver_process, when_it_started)
 }
 
 /* Only regular files below the root are opened, and opening never blocks. */
-Test(resolver_open, below_a_root)
+Test(resolver_open, files_are_opened_below_the_root_of_the_process)
 {
 	char *directory = subject_directory();
 	struct stat found;

@@ -25,7 +25,7 @@ static void expect(const char *names, const char *last, size_t max, const char *
 			 expected);
 }
 
-Test(round_robin, goes_on_after_the_last)
+Test(round_robin, the_next_turn_starts_after_the_last)
 {
 	expect("", NULL, 2, "");
 	expect("", "b", 2, "");
@@ -36,20 +36,20 @@ Test(round_robin, goes_on_after_the_last)
 	expect("c a b", "b", 9, "c a b ");
 }
 
-Test(round_robin, goes_on_where_the_last_is_gone)
+Test(round_robin, if_the_last_is_gone_its_successor_is_next)
 {
 	expect("c a d", "b", 2, "c d ");
 	expect("c a d", "e", 2, "a c ");
 }
 
 /* Several rules may have an alert pending for the same cgroup. */
-Test(round_robin, asks_for_each_once)
+Test(round_robin, each_is_asked_once_per_round)
 {
 	expect("b a b c a", NULL, 3, "a b c ");
 	expect("b a b c a", "a", 2, "b c ");
 }
 
-Test(round_robin, each_of_many_comes_in_its_turn)
+Test(round_robin, each_of_many_gets_a_turn)
 {
 	char texts[200][8];
 	const char *list[200];

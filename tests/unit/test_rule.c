@@ -45,7 +45,7 @@ Test(rule, a_quantile_is_decided_at_bucket_edges)
 }
 
 /* For any threshold, no bucket edge is closer than the one that is used. */
-Test(rule, the_nearest_edge)
+Test(rule, a_threshold_is_moved_to_the_nearest_bucket_edge)
 {
 	struct rule rule = rule_of("p50", false, 1, 1);
 
@@ -66,7 +66,7 @@ Test(rule, the_nearest_edge)
 	cr_expect_eq(rule_limits(&rule, 928.5).threshold, 960);
 }
 
-Test(rule, what_is_no_quantile_is_decided_where_it_says)
+Test(rule, other_metrics_are_decided_at_the_exact_threshold)
 {
 	static const char *const metrics[] = {"mean", "rate", "share:l3", "ratio:p99", "ratio:mean"};
 
@@ -79,7 +79,7 @@ Test(rule, what_is_no_quantile_is_decided_where_it_says)
 	}
 }
 
-Test(rule, clear_moves_in_proportion)
+Test(rule, clear_moves_in_proportion_to_the_threshold)
 {
 	struct rule rule = rule_of("mean", false, 100, 80);
 
@@ -99,7 +99,7 @@ Test(rule, clear_moves_in_proportion)
 	cr_expect_lt(rule_limits(&rule, 0.99).clear, 1);
 }
 
-Test(rule, matches_as_the_lists_of_the_configuration_do)
+Test(rule, patterns_match_like_lists_of_the_configuration)
 {
 	const struct rule rule = rule_of("p99", false, 900, 700);
 
@@ -129,7 +129,7 @@ static void expect_needs(const struct rule *rule, u64 needs)
 	cr_expect_eq(rule_needs_samples(rule), needs, "%llu", (unsigned long long)rule_needs_samples(rule));
 }
 
-Test(rule, samples_for_quantiles)
+Test(rule, quantiles_need_enough_samples_for_the_confidence)
 {
 	static const struct {
 		const char *metric;
@@ -162,7 +162,7 @@ static bool shares_do(const struct rule *rule, u64 n)
 			   : all >= rule->threshold && none <= rule->clear;
 }
 
-Test(rule, samples_for_shares)
+Test(rule, shares_need_enough_samples_for_the_confidence)
 {
 	static const struct {
 		bool below;
@@ -195,7 +195,7 @@ static bool share_ratios_do(const struct rule *rule, u64 n)
 			   : most >= rule->threshold && least <= rule->clear;
 }
 
-Test(rule, samples_for_ratios_of_shares)
+Test(rule, ratios_of_shares_need_enough_samples_for_the_confidence)
 {
 	static const double limits[][2] = {{1.5, 1.2}, {2, 1}, {10, 5}, {1.01, 0.05}};
 
@@ -221,7 +221,7 @@ static bool means_do(const struct rule *rule, u64 n)
 			   : most >= rule->threshold && least <= rule->clear;
 }
 
-Test(rule, samples_for_means)
+Test(rule, means_need_enough_samples_for_the_confidence)
 {
 	static const struct {
 		bool below;
@@ -257,7 +257,7 @@ static bool mean_ratios_do(const struct rule *rule, u64 n)
 }
 
 /* Latencies of one cycle each are not quite 0. Therefore `needs` may be too low by one. */
-Test(rule, samples_for_ratios_of_means)
+Test(rule, ratios_of_means_need_enough_samples_for_the_confidence)
 {
 	const struct rule rule = rule_of("ratio:mean", false, 1.5, 1.2);
 	u64 needs = rule_needs_samples(&rule);
@@ -266,7 +266,7 @@ Test(rule, samples_for_ratios_of_means)
 	cr_expect(mean_ratios_do(&rule, needs + 1), "%llu", (unsigned long long)needs);
 }
 
-Test(rule, a_rate_needs_none)
+Test(rule, a_rate_needs_no_samples)
 {
 	struct rule rule = rule_of("rate", true, 100, 200);
 
@@ -275,7 +275,7 @@ Test(rule, a_rate_needs_none)
 	expect_needs(&rule, 0);
 }
 
-Test(rule, limits_that_no_number_of_samples_proves)
+Test(rule, unprovable_limits_are_recognized)
 {
 	struct rule rule = rule_of("mean", false, 100, 1);
 
@@ -286,7 +286,7 @@ Test(rule, limits_that_no_number_of_samples_proves)
 	expect_needs(&rule, UINT64_MAX);
 }
 
-Test(rule, what_decides_is_the_same_and_what_does_not)
+Test(rule, rules_are_equal_if_they_decide_alike)
 {
 	const struct rule rule = rule_of("p99", false, 900, 700);
 	char *other_patterns[] = {(char *)"/a/*", (char *)"model:mix"};
@@ -332,7 +332,7 @@ Test(rule, what_decides_is_the_same_and_what_does_not)
 }
 
 /* Files of other versions contain the fingerprint, so it must never change. */
-Test(rule, the_fingerprint_stays_as_it_is)
+Test(rule, the_fingerprint_does_not_change_between_versions)
 {
 	const struct rule rule = rule_of("p99", false, 900, 700);
 
@@ -340,7 +340,7 @@ Test(rule, the_fingerprint_stays_as_it_is)
 		     (unsigned long long)rule_fingerprint(&rule));
 }
 
-Test(rule, copies_are_their_own)
+Test(rule, a_copy_shares_no_memory)
 {
 	const struct rule rules[] = {rule_of("p99", false, 900, 700), rule_of("share:l3", true, 0.3, 0.4)};
 	struct rule *copies;

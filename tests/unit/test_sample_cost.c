@@ -17,33 +17,33 @@ static const struct sample_cost usual = {
 	.sparse_per_second = 100,
 };
 
-Test(sample_cost, an_interrupt_at_a_timed_rate_takes_what_was_timed)
+Test(sample_cost, at_a_timed_rate_an_interrupt_costs_the_timed_value)
 {
 	cr_expect_float_eq(sample_cost_interrupt_ns(&usual, 100), 4000, 1e-6);
 	cr_expect_float_eq(sample_cost_interrupt_ns(&usual, 25600), 1000, 1e-6);
 }
 
-Test(sample_cost, beyond_the_timed_rates_nothing_is_made_up)
+Test(sample_cost, beyond_the_timed_rates_the_cost_is_constant)
 {
 	cr_expect_float_eq(sample_cost_interrupt_ns(&usual, 0), 4000, 1e-6);
 	cr_expect_float_eq(sample_cost_interrupt_ns(&usual, 0.01), 4000, 1e-6);
 	cr_expect_float_eq(sample_cost_interrupt_ns(&usual, 1e6), 1000, 1e-6);
 }
 
-Test(sample_cost, between_them_each_doubling_of_the_rate_takes_the_same_part_off)
+Test(sample_cost, between_timed_rates_each_doubling_reduces_the_cost_by_the_same_factor)
 {
 	cr_expect_float_eq(sample_cost_interrupt_ns(&usual, 200), 4000 * pow(2, -0.25), 1e-6);
 	cr_expect_float_eq(sample_cost_interrupt_ns(&usual, 1600), 2000, 1e-6);
 }
 
-Test(sample_cost, the_share_has_interrupt_and_program)
+Test(sample_cost, the_share_includes_interrupt_and_program)
 {
 	cr_expect_float_eq(sample_cost_share(&usual, 1600), 1600 * 2200e-9, 1e-12);
 	cr_expect_float_eq(sample_cost_share(&usual, 100), 100 * 4200e-9, 1e-12);
 	cr_expect_eq(sample_cost_share(&usual, 0), 0);
 }
 
-Test(sample_cost, the_rate_of_a_share_takes_that_share)
+Test(sample_cost, the_rate_of_a_share_costs_that_share)
 {
 	static const double shares[] = {1e-6, 1e-5, 3e-4, 0.001, 0.0012, 0.005, 0.02, 0.3, 1, 9};
 
@@ -57,7 +57,7 @@ Test(sample_cost, the_rate_of_a_share_takes_that_share)
 }
 
 /* If more samples could cost less, the governor would find two answers, or go in the wrong direction. */
-Test(sample_cost, more_samples_never_cost_less_and_one_of_more_never_costs_more)
+Test(sample_cost, cost_grows_with_samples_and_cost_per_sample_falls)
 {
 	const struct sample_cost costs[] = {
 		usual,
@@ -84,7 +84,7 @@ Test(sample_cost, more_samples_never_cost_less_and_one_of_more_never_costs_more)
 	}
 }
 
-Test(sample_cost, sparse_ones_that_came_out_shorter_count_as_dense)
+Test(sample_cost, sparse_timings_below_dense_ones_count_as_dense)
 {
 	struct sample_cost cost = usual;
 
@@ -92,7 +92,7 @@ Test(sample_cost, sparse_ones_that_came_out_shorter_count_as_dense)
 	cr_expect_float_eq(sample_cost_interrupt_ns(&cost, 10), 1000, 1e-6);
 }
 
-Test(sample_cost, without_sparse_ones_all_cost_what_dense_ones_do)
+Test(sample_cost, without_sparse_timings_all_samples_cost_as_dense_ones)
 {
 	struct sample_cost cost = usual;
 
@@ -103,7 +103,7 @@ Test(sample_cost, without_sparse_ones_all_cost_what_dense_ones_do)
 }
 
 /* The kernel's limit may prevent dense samples, so the dense timing can have the lower rate. */
-Test(sample_cost, of_two_timings_at_rare_samples_the_longer_counts)
+Test(sample_cost, of_two_timings_at_low_rates_the_longer_counts)
 {
 	struct sample_cost cost = usual;
 
@@ -113,7 +113,7 @@ Test(sample_cost, of_two_timings_at_rare_samples_the_longer_counts)
 	cr_expect_float_eq(sample_cost_rate(&cost, 0.0042), 1000, 1e-6);
 }
 
-Test(sample_cost, what_is_no_number_is_of_no_use)
+Test(sample_cost, invalid_numbers_are_unusable)
 {
 	static const double numbers[] = {-1, NAN, INFINITY, -INFINITY};
 	struct sample_cost cost = usual;

@@ -92,14 +92,14 @@ static int go_on_with(struct store *store, size_t number)
 	return scarce ? GOES_ON_ALL_THE_SAME : GOES_ON;
 }
 
-Test(sampling_kept, what_is_counted_goes_from_one_process_to_the_next)
+Test(sampling_kept, counts_are_handed_to_the_next_process)
 {
 	cr_assert_eq(live(count, 0), 0);
 	cr_expect_eq(notify_socket_count(&manager, STATE), 1);
 	cr_expect_eq(live(go_on_with, SIZE_MAX), GOES_ON);
 }
 
-Test(sampling_kept, where_memory_is_short_it_stays_for_the_next_try)
+Test(sampling_kept, without_memory_the_state_is_kept_for_the_next_try)
 {
 	size_t failed = 0, number = 0;
 	int end;
@@ -124,7 +124,7 @@ static int find_nothing(struct store *store, size_t number)
 	return 0;
 }
 
-Test(sampling_kept, what_can_never_be_taken_over_leaves_the_store)
+Test(sampling_kept, an_unusable_state_is_removed_from_the_store)
 {
 	cr_assert_eq(live(count, 0), 0);
 	cr_assert_eq(notify_socket_count(&manager, STATE), 1);

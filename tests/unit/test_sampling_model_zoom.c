@@ -99,7 +99,7 @@ static void drain(u64 now_ns)
 	cr_assert_eq(model_zoom_drain(zoom, now_ns, keep, &got), 0);
 }
 
-Test(sampling_model_zoom, a_sample_has_its_thread_its_node_and_its_callers)
+Test(sampling_model_zoom, a_sample_has_thread_node_and_callers)
 {
 	const struct zoom_sample *sample;
 
@@ -132,7 +132,7 @@ Test(sampling_model_zoom, a_sample_has_its_thread_its_node_and_its_callers)
 	cr_expect_eq(got.n, 1, "the program is announced once");
 }
 
-Test(sampling_model_zoom, samples_of_other_cgroups_and_counts_are_left_out)
+Test(sampling_model_zoom, samples_of_other_cgroups_and_of_counts_are_left_out)
 {
 	const struct computer_thread thread = {WORKLOAD_CACHE, 0, 0};
 	struct sample other = hitm(TALLIES), count = hitm(TALLIES);
@@ -149,7 +149,7 @@ Test(sampling_model_zoom, samples_of_other_cgroups_and_counts_are_left_out)
 	cr_expect_eq(counts.seen, 0);
 }
 
-Test(sampling_model_zoom, the_limit_of_the_rate_and_times_in_order)
+Test(sampling_model_zoom, the_rate_is_limited_and_times_are_ascending)
 {
 	struct zoom_counts counts;
 	size_t of_first = 0;
@@ -200,7 +200,7 @@ static void flush(void *userdata)
 	take(4, TALLIES);
 }
 
-Test(sampling_model_zoom, a_stop_takes_what_waits_and_then_nothing_more)
+Test(sampling_model_zoom, a_stop_delivers_pending_samples_and_then_no_more)
 {
 	const struct model_zoom_settings settings = {.workload = WORKLOAD_SHOP,
 						     .cgroup_id = CGROUP,
@@ -301,7 +301,7 @@ Test(sampling_model_zoom, the_report_names_the_line_of_the_false_sharing_and_bot
 	profile_report_done(&report);
 }
 
-Test(sampling_model_zoom, the_event_as_the_cpu_selects_it)
+Test(sampling_model_zoom, the_event_is_that_of_the_modelled_cpu)
 {
 	struct zoom_about about = {0};
 

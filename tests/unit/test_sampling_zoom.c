@@ -53,7 +53,7 @@ static const char *plan(const struct one *ones, size_t n)
 	plan((const struct one[]){__VA_ARGS__}, \
 	     sizeof((const struct one[]){__VA_ARGS__}) / sizeof(struct one))
 
-Test(sampling_zoom, loads_else_stores_else_instructions)
+Test(sampling_zoom, a_zoom_prefers_loads_then_stores_then_instructions)
 {
 	cr_expect_str_eq(PLAN({EVENT_LOADS, "cpu", 4, 0}, {EVENT_STORES, "cpu", 4, 0},
 			      {EVENT_INSTRUCTIONS, "cpu", 4, 33}),
@@ -75,7 +75,7 @@ Test(sampling_zoom, events_that_only_count_are_never_chosen)
 			 "..");
 }
 
-Test(sampling_zoom, who_needs_its_counter_pauses)
+Test(sampling_zoom, events_that_need_the_counter_are_paused)
 {
 	/* Sandy Bridge: loads and stores need counter 3. */
 	cr_expect_str_eq(PLAN({EVENT_LOADS, "cpu", 4, 4}, {EVENT_STORES, "cpu", 4, 4},
@@ -102,7 +102,7 @@ static int open_path(const char *mount, const char *path)
 	return fd < 0 ? fd : 0;
 }
 
-Test(sampling_zoom, directories_below_the_mount_alone)
+Test(sampling_zoom, only_directories_below_the_mount_are_accepted)
 {
 	char *root = tree_new();
 	char path[256];

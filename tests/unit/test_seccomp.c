@@ -143,28 +143,28 @@ static int use_both(int pair[2])
 	return use_first(pair);
 }
 
-Test(seccomp, what_any_process_needs_is_left_without_a_list)
+Test(seccomp, without_a_list_basic_calls_are_allowed)
 {
 	cr_expect_eq(in_child(NULL, 0, do_what_any_may), 0);
 }
 
-Test(seccomp, and_no_more_than_that)
+Test(seccomp, without_a_list_other_calls_are_refused)
 {
 	cr_expect_eq(in_child(NULL, 0, try_what_none_may), 0);
 }
 
-Test(seccomp, of_a_list_each_check_must_hold)
+Test(seccomp, all_checks_of_a_list_must_hold)
 {
 	cr_expect_eq(in_child(lists, 1, use_first_alone), 0);
 	cr_expect_eq(in_child(lists, 1, do_what_any_may), 0);
 }
 
-Test(seccomp, of_several_lists_one_permission_is_enough)
+Test(seccomp, permission_by_one_of_several_lists_is_enough)
 {
 	cr_expect_eq(in_child(lists, 2, use_both), 0);
 }
 
-Test(seccomp, more_than_a_filter_can_hold_is_refused)
+Test(seccomp, a_too_long_filter_is_refused)
 {
 	static const struct seccomp_list many = {first, 4096};
 

@@ -96,7 +96,7 @@ static void update_one(struct series_table *table, u64 now_ns, const char *path,
 	cr_assert_eq(series_table_update(table, now_ns, &input, 1, NULL, 0), 0);
 }
 
-Test(series, the_costliest_have_their_own_and_the_rest_is_other)
+Test(series, the_costliest_paths_have_series_and_the_rest_is_other)
 {
 	struct series_table *table = new_table(2);
 	struct figures figures[] = {figures_of(5, 1000), figures_of(9, 1000), figures_of(7, 1000)};
@@ -115,7 +115,7 @@ Test(series, the_costliest_have_their_own_and_the_rest_is_other)
 	series_table_free(table);
 }
 
-Test(series, equal_cost_goes_by_path)
+Test(series, equal_costs_are_ordered_by_path)
 {
 	struct series_table *table = new_table(1);
 	struct figures figures = figures_of(5, 1000);
@@ -129,7 +129,7 @@ Test(series, equal_cost_goes_by_path)
 }
 
 /* The result does not depend on how many paths there are, nor on their order. */
-Test(series, exactly_the_costliest_of_many)
+Test(series, exactly_the_costliest_of_many_have_series)
 {
 	enum { N = 1000, TOP_OF_THEM = 37 };
 	struct series_table *table = new_table(TOP_OF_THEM);
@@ -158,7 +158,7 @@ Test(series, exactly_the_costliest_of_many)
 	series_table_free(table);
 }
 
-Test(series, where_no_period_is_known_samples_decide)
+Test(series, without_a_known_period_samples_decide)
 {
 	struct series_table *table = new_table(1);
 	struct figures few = figures_of(5, 0);
@@ -171,7 +171,7 @@ Test(series, where_no_period_is_known_samples_decide)
 	series_table_free(table);
 }
 
-Test(series, what_was_counted_in_other_stays_there)
+Test(series, counts_in_other_stay_in_other)
 {
 	struct series_table *table = new_table(1);
 	struct figures small = figures_of(1, 1000);
@@ -200,7 +200,7 @@ Test(series, cost_has_a_half_life)
 	series_table_free(table);
 }
 
-Test(series, kept_then_frozen_then_ended_then_continued)
+Test(series, a_series_is_kept_then_frozen_then_ended_then_continued)
 {
 	struct series_table *table = new_table(1);
 	const u64 left = SECOND; /* when /a was among the N for the last time */
@@ -225,7 +225,7 @@ Test(series, kept_then_frozen_then_ended_then_continued)
 	series_table_free(table);
 }
 
-Test(series, a_quiet_path_does_not_stay_for_ever)
+Test(series, a_quiet_path_loses_its_series_eventually)
 {
 	struct series_table *table = new_table(50);
 
@@ -239,7 +239,7 @@ Test(series, a_quiet_path_does_not_stay_for_ever)
 	series_table_free(table);
 }
 
-Test(series, a_service_started_again_goes_on_in_its_series)
+Test(series, a_restarted_service_continues_its_series)
 {
 	struct series_table *table = new_table(1);
 	struct figures before = figures_of(4, 1000);
@@ -260,7 +260,7 @@ Test(series, a_service_started_again_goes_on_in_its_series)
  * A sample was in progress when its slot was read. Its weight comes first, and the rest with the next
  * collection.
  */
-Test(series, what_comes_without_a_sample_is_added_and_buys_no_series)
+Test(series, weight_without_a_sample_is_added_but_earns_no_series)
 {
 	struct series_table *table = new_table(1);
 	struct figures half = {.weight[SOURCE_L3] = 1000}, rest = figures_of(1, 0);
@@ -276,7 +276,7 @@ Test(series, what_comes_without_a_sample_is_added_and_buys_no_series)
 }
 
 /* The path has an old and a new slot in the same collection. */
-Test(series, two_differences_of_an_event_and_one_of_another_in_an_input)
+Test(series, two_differences_of_one_event_are_added)
 {
 	struct series_table *table = new_table(1);
 	struct figures first = figures_of(4, 1000), second = figures_of(5, 1000);
@@ -377,7 +377,7 @@ Test(series, estimates_continue_after_a_restart)
 	state_free(state);
 }
 
-Test(series, top_of_zero)
+Test(series, with_top_0_there_are_no_series)
 {
 	struct series_table *table = new_table(0);
 
@@ -405,7 +405,7 @@ Test(series, a_smaller_top_lets_series_run_out)
 	series_table_free(table);
 }
 
-Test(series, the_excluded_are_other)
+Test(series, excluded_cgroups_are_in_other)
 {
 	struct series_table *table = new_table(5);
 	struct figures figures = figures_of(10, 1000);
@@ -545,7 +545,7 @@ static void update_long(struct series_table *table, u64 now_ns, size_t n)
  * Measured is what malloc() handed out: when the paths come a few at a time, and when more have samples in one
  * collection than may wait.
  */
-Test(series, waiting_paths_take_no_more_than_is_said)
+Test(series, memory_of_waiting_paths_is_bounded)
 {
 	struct series_table *table;
 	size_t before = allocated(), most = 0;
@@ -590,7 +590,7 @@ Test(series, the_cheapest_waiting_paths_are_forgotten_first)
  * come back. Up to 20 minutes pass between two steps. No series may ever fall, and the scraper must see all
  * samples.
  */
-Test(series, a_thousand_random_promotions_births_and_deaths)
+Test(series, random_promotions_births_and_deaths_lose_no_sample)
 {
 	struct series_table *table = new_table(TOP);
 	struct seen *seen = calloc(PATHS + 2, sizeof(*seen));
@@ -678,7 +678,7 @@ static double collections_take(const struct series_input *inputs, size_t n, size
  * As many paths as a large machine may have. A collection with 10,000 listed series must take less than four
  * times as long as one with 10.
  */
-Test(series, many_series_take_no_long_time)
+Test(series, many_series_are_updated_quickly)
 {
 	enum { MANY = 40000 };
 	static char paths[MANY][16];

@@ -47,7 +47,7 @@ static size_t width_expected(const struct event *events, unsigned n)
 	return series_width_of(&width);
 }
 
-Test(series_bound, what_events_are_expected_to_make)
+Test(series_bound, the_expected_number_of_series_of_events_is_exact)
 {
 	/*
 	 * Loads: a histogram of 13, two series for each of 9 sources, and 6 counters. Stores: 2 sources and 3
@@ -84,7 +84,7 @@ Test(series_bound, an_event_of_counts_makes_one_series)
 	cr_expect_eq(series_width_of(&width), 37 + 4 + 4);
 }
 
-Test(series_bound, places_follow_from_the_width)
+Test(series_bound, the_number_of_cgroups_follows_from_the_width)
 {
 	static const struct {
 		size_t top, width;
@@ -150,7 +150,7 @@ static struct figures brought(const struct event *event, u64 n)
 	return figures;
 }
 
-Test(series_bound, width_is_what_the_exposition_has)
+Test(series_bound, the_width_equals_the_exposed_series)
 {
 	static const struct {
 		const struct event *events;
@@ -334,7 +334,7 @@ static void render(const struct host *host, size_t *ret_bytes, size_t *ret_serie
 	free(snapshot);
 }
 
-Test(series_bound, hours_of_a_changing_top)
+Test(series_bound, a_changing_top_stays_within_the_bound_for_hours)
 {
 	static const struct {
 		const struct event *events;
@@ -366,7 +366,7 @@ Test(series_bound, hours_of_a_changing_top)
 }
 
 /* Half of the places beyond the N are reserved for the costliest newcomers. */
-Test(series_bound, a_newcomer_that_costs_most_finds_a_place)
+Test(series_bound, a_new_costliest_cgroup_gets_a_series)
 {
 	static struct series_input inputs[200];
 	struct host *host = malloc(sizeof(*host));

@@ -77,7 +77,7 @@ Test(short_name, escapes_are_undone_if_a_shell_needs_no_quotes_for_them)
 	expect("/system.slice/a\\", NULL, "a\\");
 }
 
-Test(short_name, containers_of_pods_have_the_names_that_are_known)
+Test(short_name, containers_of_pods_have_their_known_names)
 {
 	expect(APP, &shop, "shop/checkout-6d4f/app");
 	expect(POD, &pod, "shop/checkout-6d4f");
@@ -162,7 +162,7 @@ Test(short_name, each_level_has_more_detail_and_the_last_is_the_path)
 	expect_level("/", NULL, 1, "/");
 }
 
-Test(short_name, names_of_any_length)
+Test(short_name, names_of_any_length_are_shortened)
 {
 	char path[2 + 4096] = "/", label[CONTAINER_TEXT_MAX];
 	const struct container longest = {.text = {[CONTAINER_LABEL_NAMESPACE] = label,
@@ -222,7 +222,7 @@ static void expect_among(const char *const (*rows)[2], size_t n, unsigned int la
 	}
 }
 
-Test(short_names, cgroups_of_one_name_get_what_tells_them_apart)
+Test(short_names, cgroups_of_one_name_get_distinguishing_parents)
 {
 	static const char *const rows[][2] = {
 		{"/a/worker", "a/worker"},
@@ -265,7 +265,7 @@ Test(short_names, only_the_wanted_labels_are_used)
 	expect_among(some, 1, 1U << CONTAINER_LABEL_POD | 1U << CONTAINER_LABEL_NAMESPACE);
 }
 
-Test(short_names, cgroups_above_have_names_and_no_samples)
+Test(short_names, ancestors_have_names_but_no_samples)
 {
 	static const char *const paths[] = {"/a.slice/b.service/c", "/d/b"};
 	_cleanup_(short_names_freep) struct short_names *names = names_of(paths, ARRAY_SIZE(paths), ~0U);
@@ -311,7 +311,7 @@ Test(short_names, bytes_that_are_not_utf8_are_found_and_named_in_their_shown_for
 }
 
 /* 10,000 cgroups of the same name, and 10,000 whose names differ, take far less than a second. */
-Test(short_names, many_cgroups_of_one_name, .timeout = 10)
+Test(short_names, many_cgroups_of_one_name_get_unique_names, .timeout = 10)
 {
 	_cleanup_(short_names_freep) struct short_names *names = names_of(NULL, 0, ~0U);
 	char path[64], name[64];
@@ -356,7 +356,7 @@ Test(short_names, removed_cgroups_do_not_make_names_longer)
 	}
 }
 
-Test(short_names, present_cgroups_beside_each_other_have_longer_names)
+Test(short_names, present_siblings_have_longer_names)
 {
 	static const char *const paths[] = {"/a/web", "/b/web"};
 	_cleanup_(short_names_freep) struct short_names *names = names_of(paths, 2, ~0U);

@@ -4,7 +4,7 @@
 
 #include "kernel/skeleton.h"
 
-Test(skeleton, whole_names_alone)
+Test(skeleton, only_whole_names_match)
 {
 	static const char table[] = "\0int\0bpf_cast\0bpf_cast_to_kern_ctx\0xbpf_tail";
 

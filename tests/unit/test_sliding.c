@@ -79,7 +79,7 @@ static void expect_empty(const struct sliding *sliding, u32 subject)
 	cr_expect_eq(memcmp(sliding_tally(sliding, subject), &nothing, sizeof(nothing)), 0);
 }
 
-Test(sliding, covers_its_length_and_slides)
+Test(sliding, a_window_covers_its_length_and_slides)
 {
 	struct sliding *sliding = new_window(30 * S, 1 << 20);
 	u32 subject = open_one(sliding);
@@ -99,7 +99,7 @@ Test(sliding, covers_its_length_and_slides)
 	(void)sliding_free(sliding);
 }
 
-Test(sliding, panes_of_several_collections_leave_together)
+Test(sliding, collections_of_one_pane_leave_together)
 {
 	struct sliding *sliding = new_window(300 * S, 1 << 20);
 	u32 subject = open_one(sliding);
@@ -116,7 +116,7 @@ Test(sliding, panes_of_several_collections_leave_together)
 	(void)sliding_free(sliding);
 }
 
-Test(sliding, intervals_that_are_not_exact_are_a_pane_each)
+Test(sliding, inexact_intervals_each_have_a_pane)
 {
 	struct sliding *sliding = new_window(30 * S, 1 << 20);
 	u32 subject = open_one(sliding);
@@ -127,7 +127,7 @@ Test(sliding, intervals_that_are_not_exact_are_a_pane_each)
 	(void)sliding_free(sliding);
 }
 
-Test(sliding, puts_of_one_collection_add_up_and_only_changes_are_told)
+Test(sliding, puts_of_one_collection_add_up_and_only_changes_are_reported)
 {
 	struct sliding *sliding = new_window(10 * S, 1 << 20);
 	u32 one = open_one(sliding);
@@ -154,7 +154,7 @@ Test(sliding, puts_of_one_collection_add_up_and_only_changes_are_told)
 	(void)sliding_free(sliding);
 }
 
-Test(sliding, a_changed_period_leaves_with_its_own_weight)
+Test(sliding, after_a_changed_period_old_samples_keep_their_weight)
 {
 	struct sliding *sliding = new_window(10 * S, 1 << 20);
 	u32 subject = open_one(sliding);
@@ -178,7 +178,7 @@ Test(sliding, a_changed_period_leaves_with_its_own_weight)
 	(void)sliding_free(sliding);
 }
 
-Test(sliding, an_idle_gap_and_a_late_tick)
+Test(sliding, an_idle_gap_and_a_late_collection_are_handled)
 {
 	struct sliding *sliding = new_window(10 * S, 1 << 20);
 	u32 subject = open_one(sliding);
@@ -212,7 +212,7 @@ Test(sliding, a_new_start_is_not_covered)
 	(void)sliding_free(sliding);
 }
 
-Test(sliding, time_that_stands_still_or_goes_back)
+Test(sliding, a_clock_that_stops_or_goes_back_is_handled)
 {
 	struct sliding *sliding = new_window(10 * S, 1 << 20);
 	u32 subject = open_one(sliding);
@@ -234,7 +234,7 @@ Test(sliding, time_that_stands_still_or_goes_back)
 	(void)sliding_free(sliding);
 }
 
-Test(sliding, a_subject_closed_mid_window_takes_all_along)
+Test(sliding, closing_a_subject_removes_all_its_counts)
 {
 	struct sliding *sliding = new_window(10 * S, 1 << 20);
 	u32 gone = open_one(sliding);
@@ -258,7 +258,7 @@ Test(sliding, a_subject_closed_mid_window_takes_all_along)
 	(void)sliding_free(sliding);
 }
 
-Test(sliding, beyond_its_memory_it_is_not_covered)
+Test(sliding, a_window_beyond_its_memory_is_not_covered)
 {
 	struct sliding *sliding = new_window(30 * S, 1000);
 	u32 subject = open_one(sliding);
@@ -275,7 +275,7 @@ Test(sliding, beyond_its_memory_it_is_not_covered)
 	(void)sliding_free(sliding);
 }
 
-Test(sliding, churn_gives_everything_back)
+Test(sliding, after_churn_all_memory_is_freed)
 {
 	struct sliding *sliding = new_window(10 * S, 64 << 20);
 	size_t before = sliding_bytes(sliding);
@@ -302,7 +302,7 @@ Test(sliding, churn_gives_everything_back)
 }
 
 /* A window of an hour, in which each of the subjects lives only for one collection. */
-Test(sliding, what_closed_ones_hold_is_bounded)
+Test(sliding, memory_of_closed_subjects_is_bounded)
 {
 	struct sliding *sliding = new_window(3600 * S, 64 << 20);
 	struct tally tally = samples(3, 1);
@@ -355,7 +355,7 @@ static void note_passing(void *userdata, const struct sliding_time *time)
 	left->panes_ns += time->elapsed_ns;
 }
 
-Test(sliding, what_leaves_is_told)
+Test(sliding, leaving_counts_are_reported)
 {
 	struct left left = {0};
 	struct sliding_settings settings = {.window_ns = 10 * S,
@@ -401,7 +401,7 @@ static struct tally random_tally(void)
 }
 
 /* Compares the window of each subject with the sum of all collections that the window says it covers. */
-Test(sliding, the_same_as_a_sum_from_the_beginning)
+Test(sliding, sums_equal_those_computed_from_scratch)
 {
 	static struct tally all[COLLECTIONS][SUBJECTS];
 	static u64 ends[COLLECTIONS];
@@ -481,7 +481,7 @@ static struct collected parts_of(const struct sliding *sliding, u32 subject)
  * Each pane has enough subjects for a search to use its marks. The order of the subjects differs in each
  * second. A third of them have samples in a second, and most are closed at the end.
  */
-Test(sliding, parts_are_what_each_pane_has_of_a_subject)
+Test(sliding, parts_are_the_counts_of_each_pane)
 {
 	enum { MANY = 150, LAST = 12 };
 	struct sliding *sliding = new_window(10 * S, 1 << 20);

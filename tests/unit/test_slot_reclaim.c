@@ -7,7 +7,7 @@
  * Once slots have not been short for SLOT_RECLAIM_CALM_NS, no further reclaim is scheduled: only collections
  * reclaim the slots of removed cgroups.
  */
-Test(slot_reclaim, goes_on_while_slots_are_short_and_a_little_longer)
+Test(slot_reclaim, reclaiming_continues_shortly_after_the_shortage)
 {
 	const u64 short_ns = 1000 * NSEC_PER_SEC;
 

@@ -74,7 +74,7 @@ static u64 samples_of(const struct snapshot *snapshot, const char *path)
 	return 0;
 }
 
-Test(snapshot, cgroups_come_by_weighted_latency_and_add_up)
+Test(snapshot, cgroups_are_ordered_by_weighted_latency_and_add_up)
 {
 	struct snapshot *snapshot;
 
@@ -97,7 +97,7 @@ Test(snapshot, cgroups_come_by_weighted_latency_and_add_up)
 	snapshot_free(snapshot);
 }
 
-Test(snapshot, a_window_has_what_came_in_it)
+Test(snapshot, a_window_has_the_samples_of_its_time)
 {
 	struct snapshot *snapshot;
 
@@ -157,7 +157,7 @@ Test(snapshot, cgroups_with_virtual_machines_are_marked)
 }
 
 /* The window outlives the entries of removed cgroups. Their samples are in `other` and in the total. */
-Test(snapshot, a_folded_entry_does_not_take_its_samples_out_of_a_window)
+Test(snapshot, a_folded_entry_keeps_its_samples_in_the_window)
 {
 	struct snapshot *snapshot;
 
@@ -181,7 +181,7 @@ Test(snapshot, a_folded_entry_does_not_take_its_samples_out_of_a_window)
 	snapshot_free(snapshot);
 }
 
-Test(snapshot, what_the_origin_does_not_count_is_not_known)
+Test(snapshot, uncounted_values_are_unknown)
 {
 	struct snapshot *snapshot;
 
@@ -224,7 +224,7 @@ Test(snapshot, what_the_origin_does_not_count_is_not_known)
 }
 
 /* Figures by CPU cover the time since the start, so a shorter window does not show them. */
-Test(snapshot, figures_by_cpu_are_of_the_whole_time_alone)
+Test(snapshot, figures_by_cpu_exist_only_for_the_whole_time)
 {
 	const struct snapshot_cpu cpus[] = {{.cpu = 0, .online = true, .expected = 7}};
 	struct snapshot *snapshot;
@@ -255,7 +255,7 @@ static void count_plain(struct ledger_entry *entry, unsigned event, u64 samples)
 }
 
 /* Stores without latency, and instructions. A thousand instructions do not count more than one store. */
-Test(snapshot, without_latency_cgroups_come_by_samples_of_the_first_role)
+Test(snapshot, without_latency_cgroups_are_ordered_by_samples)
 {
 	struct snapshot *snapshot;
 
@@ -278,7 +278,7 @@ Test(snapshot, without_latency_cgroups_come_by_samples_of_the_first_role)
 	snapshot_free(snapshot);
 }
 
-Test(snapshot, what_was_filtered_is_known_where_the_event_filters)
+Test(snapshot, filtered_samples_are_known_if_the_event_filters)
 {
 	struct snapshot *snapshot;
 
@@ -324,7 +324,7 @@ static size_t heap_bytes(void)
 }
 
 /* Plain figures would take 5 KB for each cgroup and event. */
-Test(snapshot, of_many_cgroups_is_small)
+Test(snapshot, a_snapshot_of_many_cgroups_is_small)
 {
 	const size_t n = 1000;
 	size_t before;

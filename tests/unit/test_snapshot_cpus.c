@@ -26,7 +26,7 @@ static const struct stripes one = {.n = 1, .cpus = 1, .of_cpu = by_8};
 
 static const u64 seen[STRIPES_MAX] = {8, 1, 2, 5, 4};
 
-Test(snapshot_cpus, each_has_what_it_expected_and_saw)
+Test(snapshot_cpus, each_cpu_has_expected_and_seen_samples)
 {
 	struct snapshot_cpu cpus[4];
 
@@ -53,7 +53,7 @@ Test(snapshot_cpus, each_has_what_it_expected_and_saw)
 }
 
 /* CPUs 0 and 4 write to stripe 0 of four, so neither has a stripe of its own. */
-Test(snapshot_cpus, samples_of_a_shared_stripe_are_no_cpus_own)
+Test(snapshot_cpus, samples_of_a_shared_stripe_belong_to_no_single_cpu)
 {
 	struct snapshot_cpu cpus[4];
 
@@ -68,7 +68,7 @@ Test(snapshot_cpus, samples_of_a_shared_stripe_are_no_cpus_own)
 }
 
 /* IBS: filtered samples of a CPU are known if the event filters and no other CPU writes to the CPU's stripe. */
-Test(snapshot_cpus, filtered_samples_are_known_where_the_event_filters)
+Test(snapshot_cpus, filtered_samples_are_known_if_the_event_filters)
 {
 	static const u64 filtered[STRIPES_MAX] = {2, 0, 0, 7, 0};
 	struct snapshot_cpu cpus[4];
@@ -89,7 +89,7 @@ Test(snapshot_cpus, filtered_samples_are_known_where_the_event_filters)
  * Every four of 256 possible CPUs have a cache, and half of the CPUs are present. Two of the present caches
  * share a stripe, so the samples of a single CPU are not known.
  */
-Test(snapshot_cpus, of_256_cpus)
+Test(snapshot_cpus, figures_of_256_cpus_are_right)
 {
 	struct stripes_cpu topology[256];
 	struct cpu_counts every[256];

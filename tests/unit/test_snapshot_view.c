@@ -54,7 +54,7 @@ static void expect_row(const struct snapshot_view *view, size_t row, const char 
 	cr_expect_eq(snapshot->cgroups[row].n_members, members, "%s", path);
 }
 
-Test(snapshot_view, sums_of_subtrees)
+Test(snapshot_view, sums_of_subtrees_are_right)
 {
 	struct snapshot_view *view = view_of(tree(), &(struct view_request){.sums = true, .depth = 2});
 	const struct snapshot *snapshot = snapshot_view_of(view);
@@ -97,7 +97,7 @@ Test(snapshot_view, sums_count_their_cgroups_without_a_slot)
 	snapshot_view_free(cgroups);
 }
 
-Test(snapshot_view, the_root_alone)
+Test(snapshot_view, a_view_can_have_only_the_root)
 {
 	struct snapshot_view *view = view_of(tree(), &(struct view_request){.sums = true, .depth = 0});
 
@@ -107,7 +107,7 @@ Test(snapshot_view, the_root_alone)
 	snapshot_view_free(view);
 }
 
-Test(snapshot_view, one_subtree)
+Test(snapshot_view, a_view_can_have_one_subtree)
 {
 	static const struct {
 		const char *subtree, *path;
@@ -138,7 +138,7 @@ Test(snapshot_view, one_subtree)
 	}
 }
 
-Test(snapshot_view, a_filter_is_of_names_shown)
+Test(snapshot_view, a_filter_matches_the_shown_names)
 {
 	static const struct {
 		const char *filter;
@@ -157,7 +157,7 @@ Test(snapshot_view, a_filter_is_of_names_shown)
 	}
 }
 
-Test(snapshot_view, a_filter_leaves_sums_as_they_are)
+Test(snapshot_view, a_filter_does_not_change_sums)
 {
 	struct snapshot_view *view =
 		view_of(tree(), &(struct view_request){.sums = true, .depth = 1, .filter = "system.slice"});
@@ -167,7 +167,7 @@ Test(snapshot_view, a_filter_leaves_sums_as_they_are)
 	snapshot_view_free(view);
 }
 
-Test(snapshot_view, one_event_decides_alone)
+Test(snapshot_view, a_view_of_one_event_ignores_the_others)
 {
 	const struct snapshot *several = example_several();
 	struct snapshot_view *view = view_of(several, &(struct view_request){.one_event = true, .event = 3});
@@ -191,7 +191,7 @@ Test(snapshot_view, one_event_decides_alone)
 }
 
 /* Off-core responses, which are counted instead of sampled, are summed as well. */
-Test(snapshot_view, offcore_adds_up)
+Test(snapshot_view, off_core_counts_add_up)
 {
 	static const struct offcore_figures counted = {.of[0][0].count = 5};
 	const struct snapshot *snapshot = tree();
@@ -343,7 +343,7 @@ Test(snapshot_view, sums_that_take_too_much_memory_are_refused_unread)
 }
 
 /* The ledger has at most one cgroup for each slot, and two removed ones (fold() in engine_collect.c). */
-Test(snapshot_view, a_view_without_sums_fits_whatever_there_is)
+Test(snapshot_view, a_view_without_sums_always_fits)
 {
 	const struct snapshot *many = large_tree(2000, name_plain);
 	const struct view_request request = {.filter = "", .value = count_samples};
@@ -373,7 +373,7 @@ Test(snapshot_view, the_depth_has_a_maximum)
 }
 
 /* Rows are sorted by values that were computed from sums of sums. They are the values of the rows' own figures. */
-Test(snapshot_view, values_are_those_of_the_rows)
+Test(snapshot_view, values_equal_those_of_the_rows)
 {
 	static struct cgroup_figures figures;
 	const struct view_request requests[] = {
@@ -398,7 +398,7 @@ Test(snapshot_view, values_are_those_of_the_rows)
 }
 
 /* Names that sort between a path and the paths below it by their bytes, names without letters, and equal names. */
-Test(snapshot_view, sums_of_names_of_any_bytes)
+Test(snapshot_view, names_of_any_bytes_are_summed)
 {
 	static const char *const paths[] = {"/a/b", "/a-b/x", "/a", "/a/b", "/a//",
 					    "//",   "/a.b",   "a",  "a/b",  ""};
@@ -435,7 +435,7 @@ Test(snapshot_view, sums_of_names_of_any_bytes)
 }
 
 /* Each row with several parts has off-core counts of its own, in memory for exactly these rows. */
-Test(snapshot_view, offcore_adds_up_at_every_level)
+Test(snapshot_view, off_core_counts_add_up_at_every_level)
 {
 	static const struct offcore_figures counted = {.of[0][0].count = 5};
 	static const u64 expected[] = {0, 20, 0, 0, 15, 10, 5};

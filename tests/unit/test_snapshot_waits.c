@@ -95,7 +95,7 @@ Test(snapshot_waits, cgroup_without_counts_has_no_figure)
 	cr_expect_not(any_known(values), "instructions alone yield no figure");
 }
 
-Test(snapshot_waits, nominal_frequency_stands_in_for_an_unknown_one)
+Test(snapshot_waits, the_nominal_frequency_replaces_an_unknown_one)
 {
 	struct snapshot *snapshot = example_counts();
 	struct wait_value values[WAIT_FIGURES];
@@ -131,7 +131,7 @@ Test(snapshot_waits, pauses_and_throttling_take_no_part_in_rates)
 	cr_expect_not(values[WAIT_CORES_USED].known);
 }
 
-Test(snapshot_waits, whole_time_is_that_since_the_start)
+Test(snapshot_waits, without_a_window_rates_are_since_the_start)
 {
 	struct snapshot *snapshot = example_counts();
 	struct wait_value values[WAIT_FIGURES];
@@ -143,7 +143,7 @@ Test(snapshot_waits, whole_time_is_that_since_the_start)
 }
 
 /* The time of a recording is not known, so only ratios are. */
-Test(snapshot_waits, whole_replay_has_no_rates)
+Test(snapshot_waits, a_replay_without_times_has_no_rates)
 {
 	struct snapshot *snapshot = example_counts();
 	struct wait_value values[WAIT_FIGURES];
@@ -162,7 +162,7 @@ Test(snapshot_waits, whole_replay_has_no_rates)
 	cr_expect(snapshot_wait(snapshot, snapshot->cgroups[CHECKOUT].figures, WAIT_CPI, &value));
 }
 
-Test(snapshot_waits, each_pmu_is_a_part)
+Test(snapshot_waits, each_pmu_contributes_a_part)
 {
 	struct snapshot *snapshot = example_counts();
 	struct snapshot_wait_parts parts;
@@ -204,7 +204,7 @@ Test(snapshot_rank, off_core_responses_have_no_samples)
 	cr_expect_eq(snapshot_samples_of(&offcore), SAMPLES_KINDS);
 }
 
-Test(snapshot_view, view_of_one_event_keeps_what_waiting_costs)
+Test(snapshot_view, a_view_of_one_event_keeps_the_cost_of_waiting)
 {
 	struct snapshot *snapshot = example_counts();
 	struct snapshot_view *view;

@@ -50,7 +50,7 @@ static const char *text_of(const struct state *state, u64 key)
 	return text;
 }
 
-Test(state, nothing_committed_is_nothing_to_take_over)
+Test(state, without_a_commit_nothing_is_restored)
 {
 	_cleanup_(state_freep) struct state *state = new_state();
 	struct state_ref ref = {0};
@@ -62,7 +62,7 @@ Test(state, nothing_committed_is_nothing_to_take_over)
 	cr_assert_eq(state_adopt(state_fd(state), RECORDS, &next, &wrong), -ENODATA);
 }
 
-Test(state, what_was_committed_is_there)
+Test(state, committed_records_are_restored)
 {
 	_cleanup_(state_freep) struct state *state = new_state();
 	_cleanup_(state_freep) struct state *next = NULL;
@@ -80,7 +80,7 @@ Test(state, what_was_committed_is_there)
 	cr_assert_not(state_records(next, KIND + 1, &n) && n);
 }
 
-Test(state, what_was_not_committed_never_was)
+Test(state, uncommitted_records_are_not_restored)
 {
 	_cleanup_(state_freep) struct state *state = new_state();
 	_cleanup_(state_freep) struct state *next = NULL;
@@ -99,7 +99,7 @@ Test(state, what_was_not_committed_never_was)
 	cr_assert_str_eq(text_of(next, 3), "none");
 }
 
-Test(state, removed_is_removed_and_may_come_again)
+Test(state, a_removed_record_can_be_added_again)
 {
 	_cleanup_(state_freep) struct state *state = new_state();
 	_cleanup_(state_freep) struct state *next = NULL, *after = NULL;
@@ -123,7 +123,7 @@ Test(state, removed_is_removed_and_may_come_again)
 	cr_assert_str_eq(text_of(after, 2), "none");
 }
 
-Test(state, what_nobody_takes_is_gone_with_the_next_commit)
+Test(state, unclaimed_records_are_dropped_by_the_next_commit)
 {
 	_cleanup_(state_freep) struct state *state = new_state();
 	_cleanup_(state_freep) struct state *next = NULL, *after = NULL;
@@ -141,7 +141,7 @@ Test(state, what_nobody_takes_is_gone_with_the_next_commit)
 	cr_assert_str_eq(text_of(after, 2), "two");
 }
 
-Test(state, room_is_taken_again)
+Test(state, freed_space_is_reused)
 {
 	_cleanup_(state_freep) struct state *state = new_state();
 	struct state_ref refs[100] = {0};
@@ -161,7 +161,7 @@ Test(state, room_is_taken_again)
 	cr_assert_lt(bytes, (size_t)4 << 20);
 }
 
-Test(state, every_length_comes_back)
+Test(state, records_of_every_length_are_restored)
 {
 	_cleanup_(state_freep) struct state *state = new_state();
 	_cleanup_(state_freep) struct state *next = NULL;
@@ -181,7 +181,7 @@ Test(state, every_length_comes_back)
 	}
 }
 
-Test(state, what_is_too_long_loses_it_and_is_told_once)
+Test(state, a_too_long_record_is_dropped_and_reported_once)
 {
 	_cleanup_(state_freep) struct state *state = new_state();
 	static u8 bytes[STATE_RECORD_MAX + 1];
@@ -207,7 +207,7 @@ Test(state, what_is_too_long_loses_it_and_is_told_once)
 	state_free(next);
 }
 
-Test(state, another_layout_is_not_taken)
+Test(state, another_layout_is_refused)
 {
 	_cleanup_(state_freep) struct state *state = new_state();
 	struct state *next = NULL;
@@ -218,7 +218,7 @@ Test(state, another_layout_is_not_taken)
 	cr_assert_str_eq(wrong, "another version of pebsd saved the state");
 }
 
-Test(state, what_is_no_state_is_not_taken)
+Test(state, other_descriptors_are_refused)
 {
 	_cleanup_close_ int plain = memfd_create("plain", MFD_CLOEXEC);
 	_cleanup_close_ int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -266,7 +266,7 @@ Test(state, damage_is_survived)
 	(void)munmap(memory, state_bytes(state));
 }
 
-Test(state, null_keeps_nothing)
+Test(state, without_a_state_nothing_is_kept)
 {
 	struct state_ref ref = {0};
 	size_t n;
@@ -322,7 +322,7 @@ static u64 checked_number(struct state *state)
 	return number;
 }
 
-Test(state, killed_anywhere_a_commit_is_whole_or_was_not)
+Test(state, after_a_kill_a_commit_is_complete_or_absent)
 {
 	_cleanup_(state_freep) struct state *state = new_state();
 	struct state_ref refs[50] = {0};
@@ -359,7 +359,7 @@ Test(state, killed_anywhere_a_commit_is_whole_or_was_not)
 	cr_assert_gt(highest, 1);
 }
 
-Test(state_bytes, numbers_come_back_and_bad_ones_do_not)
+Test(state_bytes, numbers_are_read_back_and_invalid_ones_refused)
 {
 	static const u64 numbers[] = {0, 1, 127, 128, 1ULL << 32, 1ULL << 63, ~0ULL};
 	static const u8 bad[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02};

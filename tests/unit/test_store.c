@@ -48,7 +48,7 @@ static bool is_open(int fd)
 	return fcntl(fd, F_GETFD) >= 0;
 }
 
-Test(store, what_is_put_is_kept_until_it_is_removed)
+Test(store, a_stored_descriptor_is_kept_until_removed)
 {
 	_cleanup_(store_freep) struct store *store = open_store();
 	_cleanup_close_ int fd = null_fd();
@@ -66,7 +66,7 @@ Test(store, what_is_put_is_kept_until_it_is_removed)
 
 #define MANY (2 * 256 + 100)
 
-Test(store, many_are_sent_in_parts_with_a_barrier_between)
+Test(store, many_descriptors_are_sent_in_parts_with_barriers)
 {
 	_cleanup_(store_freep) struct store *store = open_store();
 	_cleanup_close_ int fd = null_fd();
@@ -170,7 +170,7 @@ static void take_what_was_passed(void)
 	EXPECT(is_open(a) && is_open(b) && is_open(http));
 }
 
-Test(store, what_is_passed_is_taken_by_name_and_the_rest_is_dropped)
+Test(store, passed_descriptors_are_taken_by_name_and_others_closed)
 {
 	_cleanup_(store_freep) struct store *store = open_store();
 	_cleanup_close_ int fd = null_fd();
@@ -198,12 +198,12 @@ static void another_is_meant(void)
 	store_free(store);
 }
 
-Test(store, what_was_passed_to_another_process_is_not_taken)
+Test(store, descriptors_passed_to_another_process_are_not_taken)
 {
 	in_child(another_is_meant);
 }
 
-Test(store_without_a_manager, keeps_nothing_and_fails_nothing)
+Test(store_without_a_manager, without_a_manager_nothing_is_kept_and_nothing_fails)
 {
 	_cleanup_close_ int fd = null_fd();
 	struct store *store;

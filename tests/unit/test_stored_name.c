@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "store/stored_name.h"
 
-Test(stored_name, what_is_written_is_read_again)
+Test(stored_name, a_written_name_is_read_unchanged)
 {
 	static const struct {
 		struct stored_name name;
@@ -33,7 +33,7 @@ Test(stored_name, what_is_written_is_read_again)
 	}
 }
 
-Test(stored_name, nothing_else_is_a_name)
+Test(stored_name, other_texts_are_not_names)
 {
 	static const char too_long[] =
 		"map-1-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"

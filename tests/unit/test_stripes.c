@@ -90,7 +90,7 @@ static bool splits_cores(const struct stripes *stripes, const struct stripes_cpu
 	return false;
 }
 
-Test(stripes, up_to_16_cpus_have_one_each)
+Test(stripes, up_to_16_cpus_have_a_stripe_each)
 {
 	/* All CPUs are threads of one core, but they still get a stripe each. */
 	const struct stripes_cpu topology[STRIPES_MAX] = {0};
@@ -107,7 +107,7 @@ Test(stripes, up_to_16_cpus_have_one_each)
 	}
 }
 
-Test(stripes, of_17_cores_two_share)
+Test(stripes, with_17_cores_two_share_a_stripe)
 {
 	struct stripes_cpu topology[CPUS_MAX] = {0};
 	u32 cpus = draw(&(struct machine){1, 17, 1, 17}, topology);
@@ -142,7 +142,7 @@ Test(stripes, the_threads_of_a_core_share_before_others)
 	stripes_done(&stripes);
 }
 
-Test(stripes, two_sockets_of_28_cores)
+Test(stripes, two_sockets_of_28_cores_share_16_stripes_by_cache)
 {
 	struct stripes_cpu topology[CPUS_MAX] = {0};
 	u32 cpus = draw(&(struct machine){2, 28, 2, 28}, topology);
@@ -157,7 +157,7 @@ Test(stripes, two_sockets_of_28_cores)
 	stripes_done(&stripes);
 }
 
-Test(stripes, an_epyc_of_16_caches_has_one_stripe_a_cache)
+Test(stripes, an_epyc_of_16_caches_has_a_stripe_per_cache)
 {
 	struct stripes_cpu topology[CPUS_MAX] = {0};
 	u32 cpus = draw(&(struct machine){2, 64, 2, 8}, topology);
@@ -171,7 +171,7 @@ Test(stripes, an_epyc_of_16_caches_has_one_stripe_a_cache)
 	stripes_done(&stripes);
 }
 
-Test(stripes, an_epyc_of_32_caches_has_one_for_two_neighbours)
+Test(stripes, an_epyc_of_32_caches_has_a_stripe_for_two_adjacent_caches)
 {
 	struct stripes_cpu topology[CPUS_MAX] = {0};
 	u32 cpus = draw(&(struct machine){2, 64, 2, 4}, topology);
@@ -195,7 +195,7 @@ Test(stripes, an_epyc_of_32_caches_has_one_for_two_neighbours)
 	stripes_done(&stripes);
 }
 
-Test(stripes, a_cache_that_serves_more_has_more)
+Test(stripes, a_cache_of_more_cpus_has_more_stripes)
 {
 	/* A chip of 12 caches with 8 cores each: four of the caches have two stripes. */
 	struct stripes_cpu topology[CPUS_MAX] = {0};
@@ -219,7 +219,7 @@ Test(stripes, a_cache_that_serves_more_has_more)
 	stripes_done(&stripes);
 }
 
-Test(stripes, more_caches_than_stripes)
+Test(stripes, more_caches_than_stripes_share_them_evenly)
 {
 	struct stripes stripes;
 
@@ -240,7 +240,7 @@ Test(stripes, more_caches_than_stripes)
 	}
 }
 
-Test(stripes, whole_caches_of_any_number_up_to_16)
+Test(stripes, up_to_16_caches_never_share_a_stripe)
 {
 	struct stripes stripes;
 
@@ -286,7 +286,7 @@ Test(stripes, hybrid_cores_count_their_threads)
 	stripes_done(&stripes);
 }
 
-Test(stripes, who_is_offline_takes_nothing_from_those_that_are_here)
+Test(stripes, offline_cpus_take_no_stripe_from_online_ones)
 {
 	struct stripes_cpu topology[CPUS_MAX] = {0};
 	struct stripes stripes;
@@ -345,7 +345,7 @@ Test(stripes, who_is_offline_takes_nothing_from_those_that_are_here)
 	stripes_done(&stripes);
 }
 
-Test(stripes, no_cpus_are_no_topology)
+Test(stripes, without_cpus_there_is_an_error)
 {
 	struct stripes stripes;
 
@@ -354,7 +354,7 @@ Test(stripes, no_cpus_are_no_topology)
 	cr_expect_eq(stripes_of_machine(NULL, 8193, &stripes), -EINVAL);
 }
 
-Test(stripes, one_writer)
+Test(stripes, a_single_writer_has_one_stripe)
 {
 	struct stripes stripes;
 
@@ -405,7 +405,7 @@ static void write_two_sockets(const char *root)
 	tree_write(root, "devices/system/cpu/online", "0-39\n");
 }
 
-Test(stripes, of_a_machine_as_sys_tells)
+Test(stripes, the_topology_is_read_from_sysfs)
 {
 	struct stripes_cpu topology[CPUS_MAX] = {0};
 	u32 cpus = draw(&(struct machine){2, 10, 2, 10}, topology);
@@ -439,7 +439,7 @@ Test(stripes, of_a_machine_as_sys_tells)
 	tree_remove(root);
 }
 
-Test(stripes, of_a_machine_that_tells_nothing_or_nonsense)
+Test(stripes, a_missing_or_invalid_topology_has_a_fallback)
 {
 	struct stripes_cpu topology[CPUS_MAX] = {0};
 	u32 cpus = draw(&(struct machine){1, 24, 1, 24}, topology);
@@ -466,7 +466,7 @@ Test(stripes, of_a_machine_that_tells_nothing_or_nonsense)
 	tree_remove(root);
 }
 
-Test(stripes, of_this_machine)
+Test(stripes, the_stripes_of_this_machine_are_valid)
 {
 	u32 cpus = (u32)sysconf(_SC_NPROCESSORS_CONF);
 	struct stripes stripes;

@@ -14,12 +14,12 @@ static struct suspend looked(u64 boottime_ns, u64 monotonic_ns)
 	return suspend;
 }
 
-Test(suspend, the_first_look_knows_of_none)
+Test(suspend, the_first_reading_reports_no_suspension)
 {
 	(void)looked(9 * HOUR_NS, HOUR_NS);
 }
 
-Test(suspend, a_machine_that_runs_was_not_suspended)
+Test(suspend, a_running_machine_was_not_suspended)
 {
 	struct suspend suspend = looked(9 * HOUR_NS, HOUR_NS);
 
@@ -41,7 +41,7 @@ Test(suspend, a_suspended_machine_is_noticed_once)
 }
 
 /* Either of the two clocks may be read later. */
-Test(suspend, a_preemption_between_two_readings_is_no_suspension)
+Test(suspend, a_preemption_between_two_readings_is_not_a_suspension)
 {
 	struct suspend suspend = looked(HOUR_NS, HOUR_NS + 90 * NSEC_PER_MSEC);
 

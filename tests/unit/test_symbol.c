@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "symbols/shared/symbol.h"
 
-Test(symbol, texts)
+Test(symbol, symbols_have_texts)
 {
 	char module[] = "/lib/x.so", name[] = "function";
 	struct symbol_frame frame = {.name = name};
@@ -37,7 +37,7 @@ Test(symbol, texts)
 	}
 }
 
-Test(symbol, regions_have_names_of_their_own)
+Test(symbol, each_region_has_its_own_name)
 {
 	for (unsigned int i = 0; i < SYMBOL_REGIONS; i++) {
 		for (unsigned int j = 0; j < i; j++)

@@ -291,7 +291,7 @@ static const char *name_of(u32 pid, u64 where)
 	return symbol->n_frames ? symbol->frames[0].name : "?";
 }
 
-Test(symbols, a_name_is_asked_for_once_however_often)
+Test(symbols, a_name_is_requested_only_once)
 {
 	struct symbols_figures figures = symbols_figures(symbols);
 
@@ -316,7 +316,7 @@ Test(symbols, a_name_is_asked_for_once_however_often)
 	cr_expect_lt(figures.own_bytes, figures.bytes, "the symbolizer holds something too");
 }
 
-Test(symbols, an_address_of_the_kernel_is_asked_for_once_for_all)
+Test(symbols, a_kernel_address_is_requested_once_for_all_processes)
 {
 	cr_expect_null(find_of(PID, 0xffffffff81000000));
 	settle();
@@ -324,7 +324,7 @@ Test(symbols, an_address_of_the_kernel_is_asked_for_once_for_all)
 	cr_expect_eq(symbols_figures(symbols).asked, 1);
 }
 
-Test(symbols, the_largest_answer_arrives)
+Test(symbols, the_largest_answer_is_received)
 {
 	const struct symbol *symbol = answer_of(PID, address(1, LARGEST));
 
@@ -332,7 +332,7 @@ Test(symbols, the_largest_answer_arrives)
 	cr_expect_eq(strlen(symbol->frames[SYMBOL_FRAMES_MAX - 1].file), SYMBOLS_WIRE_PATH_MAX - 1);
 }
 
-Test(symbols, it_has_no_descriptor_and_no_environment_but_its_own)
+Test(symbols, the_symbolizer_inherits_no_other_descriptor_and_no_environment)
 {
 	end();
 	cr_assert_eq(setenv("PEBSD_SECRET", "x", 1), 0);
@@ -363,26 +363,26 @@ static void expect_survives(u64 what)
 	cr_expect_eq(figures.asked, 100);
 }
 
-Test(symbols, what_it_dies_of_is_unknown_and_the_rest_is_asked_of_the_next)
+Test(symbols, a_fatal_address_is_unknown_and_others_go_to_the_next_symbolizer)
 {
 	expect_survives(DIES);
 }
 
-Test(symbols, one_that_hangs_is_killed)
+Test(symbols, a_hanging_symbolizer_is_killed)
 {
 	end();
 	open_with((struct symbols_settings){.question_ns = NSEC_PER_SEC});
 	expect_survives(HANGS);
 }
 
-Test(symbols, one_that_spins_is_killed)
+Test(symbols, a_spinning_symbolizer_is_killed)
 {
 	end();
 	open_with((struct symbols_settings){.question_ns = NSEC_PER_SEC / 2});
 	expect_survives(SPINS);
 }
 
-Test(symbols, one_that_waits_for_a_cpu_is_not_at_fault)
+Test(symbols, a_symbolizer_that_waits_for_a_cpu_is_not_killed)
 {
 	end();
 	open_with((struct symbols_settings){.question_ns = NSEC_PER_SEC / 2});
@@ -392,7 +392,7 @@ Test(symbols, one_that_waits_for_a_cpu_is_not_at_fault)
 }
 
 /* Reading the kernel's symbols takes long on a slow machine. An attacker cannot have made it slow. */
-Test(symbols, one_that_reads_the_kernels_symbols_for_long_is_late_and_not_at_fault)
+Test(symbols, slow_reading_of_kernel_symbols_is_not_counted_as_a_fault)
 {
 	end();
 	open_with((struct symbols_settings){.question_ns = NSEC_PER_SEC * 9 / 10});
@@ -403,7 +403,7 @@ Test(symbols, one_that_reads_the_kernels_symbols_for_long_is_late_and_not_at_fau
 }
 
 /* An address of the kernel cannot have caused the failure. */
-Test(symbols, an_address_of_the_kernel_is_asked_for_again_after_a_failure)
+Test(symbols, a_kernel_address_is_requested_again_after_a_failure)
 {
 	cr_expect_eq(answer_of(0, KERNEL | address(1, DIES))->region, SYMBOL_UNKNOWN);
 	cr_expect_eq(symbols_figures(symbols).lost, 1);
@@ -414,34 +414,34 @@ Test(symbols, an_address_of_the_kernel_is_asked_for_again_after_a_failure)
 	cr_expect_eq(symbols_figures(symbols).asked, 2);
 }
 
-Test(symbols, one_that_answers_another_question_is_killed)
+Test(symbols, a_symbolizer_that_answers_another_request_is_killed)
 {
 	expect_survives(LIES);
 }
 
-Test(symbols, one_that_babbles_is_killed)
+Test(symbols, a_symbolizer_that_sends_garbage_is_killed)
 {
 	expect_survives(BABBLES);
 }
 
-Test(symbols, one_that_answers_more_than_a_packet_is_killed)
+Test(symbols, a_symbolizer_that_sends_too_large_packets_is_killed)
 {
 	expect_survives(HUGE);
 }
 
-Test(symbols, one_that_closes_its_socket_is_killed)
+Test(symbols, a_symbolizer_that_closes_its_socket_is_killed)
 {
 	end();
 	open_with((struct symbols_settings){.question_ns = NSEC_PER_SEC});
 	expect_survives(LEAVES);
 }
 
-Test(symbols, one_whose_socket_lives_on_is_over)
+Test(symbols, a_dead_symbolizer_is_noticed_even_if_its_socket_stays_open)
 {
 	expect_survives(BEQUEATHS);
 }
 
-Test(symbols, one_that_answers_unasked_is_killed)
+Test(symbols, a_symbolizer_that_answers_without_a_request_is_killed)
 {
 	cr_expect_eq(answer_of(PID, address(1, CHATTERS))->region, SYMBOL_UNKNOWN);
 	/*
@@ -452,7 +452,7 @@ Test(symbols, one_that_answers_unasked_is_killed)
 	cr_expect_str_eq(name_of(PID + 1, address(3, 0)), "f3");
 }
 
-Test(symbols, what_it_died_of_is_not_asked_again)
+Test(symbols, a_fatal_address_is_not_requested_again)
 {
 	cr_expect_eq(answer_of(PID, address(1, DIES))->region, SYMBOL_UNKNOWN);
 	/* Unlike an unknown address, this one is not asked for again after a second. See the next test. */
@@ -462,7 +462,7 @@ Test(symbols, what_it_died_of_is_not_asked_again)
 	cr_expect_eq(symbols_figures(symbols).asked, 1);
 }
 
-Test(symbols, the_unknown_is_asked_for_again_after_a_second)
+Test(symbols, an_unknown_address_is_requested_again_after_a_second)
 {
 	cr_expect_eq(answer_of(PID, address(1, UNKNOWN))->region, SYMBOL_UNKNOWN);
 	cr_expect_eq(answer_of(PID, address(1, UNKNOWN))->region, SYMBOL_UNKNOWN);
@@ -476,7 +476,7 @@ Test(symbols, the_unknown_is_asked_for_again_after_a_second)
 	cr_expect_eq(symbols_figures(symbols).asked, 2);
 }
 
-Test(symbols, a_process_that_kills_it_again_and_again_costs_its_own_names_alone)
+Test(symbols, a_process_that_repeatedly_kills_it_loses_only_its_own_names)
 {
 	for (u64 i = 0; i < 20; i++)
 		cr_expect_eq(answer_of(PID, address(i, DIES))->region, SYMBOL_UNKNOWN);
@@ -485,7 +485,7 @@ Test(symbols, a_process_that_kills_it_again_and_again_costs_its_own_names_alone)
 	cr_expect_str_eq(name_of(PID + 1, address(1, 0)), "f1");
 }
 
-Test(symbols, it_is_not_started_for_ever)
+Test(symbols, restarts_are_limited)
 {
 	u64 lost;
 
@@ -500,7 +500,7 @@ Test(symbols, it_is_not_started_for_ever)
 	cr_expect_not(symbols_figures(symbols).running);
 }
 
-Test(symbols, what_it_is_told_counts_as_what_it_died_of)
+Test(symbols, a_notification_can_be_the_cause_of_a_crash)
 {
 	const u32 pid = 0x1000 | DIES;
 
@@ -513,7 +513,7 @@ Test(symbols, what_it_is_told_counts_as_what_it_died_of)
 	cr_expect_eq(answer_of(pid, address(1, 0))->region, SYMBOL_UNKNOWN);
 }
 
-Test(symbols, one_that_does_not_start_costs_names)
+Test(symbols, a_symbolizer_that_does_not_start_loses_only_names)
 {
 	static const char *const programs[] = {"/nonexistent", "/bin/false", "/bin/true"};
 
@@ -528,7 +528,7 @@ Test(symbols, one_that_does_not_start_costs_names)
 	}
 }
 
-Test(symbols, it_ends_when_it_has_nothing_to_do_and_starts_again)
+Test(symbols, an_idle_symbolizer_ends_and_is_started_again)
 {
 	end();
 	open_with((struct symbols_settings){.idle_ns = 100 * NSEC_PER_MSEC});
@@ -542,7 +542,7 @@ Test(symbols, it_ends_when_it_has_nothing_to_do_and_starts_again)
 	cr_expect_eq(symbols_figures(symbols).lost, 0);
 }
 
-Test(symbols, a_process_that_becomes_another_is_asked_about_anew)
+Test(symbols, after_an_exec_names_are_requested_again)
 {
 	const struct symbol_mapping mapping = {
 		.pid = PID, .start = address(1, 0), .size = 0x1000, .path = "/y"};
@@ -567,7 +567,7 @@ Test(symbols, a_process_that_becomes_another_is_asked_about_anew)
 	settle();
 }
 
-Test(symbols, it_is_told_nothing_where_it_does_not_run)
+Test(symbols, exec_and_fork_do_not_start_the_symbolizer)
 {
 	cr_expect_eq(symbols_executed(symbols, PID), 0);
 	cr_expect_eq(symbols_forked(symbols, PID, 1), 0);
@@ -578,7 +578,7 @@ Test(symbols, it_is_told_nothing_where_it_does_not_run)
 	cr_expect_eq(symbols_figures(symbols).starts, 1);
 }
 
-Test(symbols, what_was_handed_out_lives_till_the_event_loop)
+Test(symbols, returned_symbols_are_valid_until_the_event_loop)
 {
 	const struct symbol *symbol = answer_of(PID, address(1, 0));
 
@@ -599,7 +599,7 @@ static void expect_bounds(void)
 }
 
 /* Asks for more at once than may be pending. */
-Test(symbols, a_flood_is_bounded_and_comes_to_its_end)
+Test(symbols, a_flood_of_requests_is_bounded_and_answered)
 {
 	const u64 n = SYMBOLS_QUEUE_MAX + 5000;
 	struct symbols_figures figures;
@@ -622,7 +622,7 @@ Test(symbols, a_flood_is_bounded_and_comes_to_its_end)
 }
 
 /* With names of the greatest size, the number of bytes is the bound. */
-Test(symbols, large_names_are_bounded_too)
+Test(symbols, large_names_are_bounded)
 {
 	for (u64 i = 0; i < 2000; i++)
 		(void)find_of(PID, address(i, LARGEST));
@@ -645,7 +645,7 @@ static size_t allocated(void)
  * Removed answers stay in memory until control returns to the event loop, as do queries whose process executed
  * another program until their answer comes. Measured is what malloc() handed out.
  */
-Test(symbols, names_take_no_more_than_is_said)
+Test(symbols, memory_of_names_is_bounded)
 {
 	size_t before;
 	u64 lost;
@@ -674,7 +674,7 @@ Test(symbols, names_take_no_more_than_is_said)
 	cr_expect(find_of(PID + SYMBOLS_QUEUE_MAX, address(SYMBOLS_QUEUE_MAX - 1, 0)));
 }
 
-Test(symbols, descriptors_are_closed_whatever_became_of_it)
+Test(symbols, descriptors_are_always_closed)
 {
 	size_t before;
 

@@ -79,7 +79,7 @@ Test(symbols_cache, an_answer_is_found_again_for_its_process)
 	cr_expect_null(get(1, 0x1001));
 }
 
-Test(symbols_cache, an_address_of_the_kernel_is_the_same_for_all)
+Test(symbols_cache, a_kernel_address_is_shared_by_all_processes)
 {
 	open_cache(10, 1 << 20);
 	give(ask(1, 0xffffffff81000000), 8);
@@ -88,7 +88,7 @@ Test(symbols_cache, an_address_of_the_kernel_is_the_same_for_all)
 	cr_expect(get(2, 0xffffffff81000000));
 }
 
-Test(symbols_cache, what_was_asked_for_least_recently_makes_room)
+Test(symbols_cache, the_least_recently_used_entry_is_evicted)
 {
 	open_cache(3, 1 << 20);
 	for (u64 i = 0; i < 3; i++)
@@ -123,7 +123,7 @@ Test(symbols_cache, bytes_are_bounded_too)
 	cr_expect_eq(symbols_cache_held(cache), empty);
 }
 
-Test(symbols_cache, what_was_handed_out_stays_till_the_sweep)
+Test(symbols_cache, returned_entries_are_valid_until_the_sweep)
 {
 	struct symbols_entry *first;
 
@@ -137,7 +137,7 @@ Test(symbols_cache, what_was_handed_out_stays_till_the_sweep)
 	cr_expect_not(symbols_cache_sweep(cache));
 }
 
-Test(symbols_cache, what_waits_is_not_what_goes)
+Test(symbols_cache, pending_entries_are_not_evicted)
 {
 	struct symbols_entry *entry;
 
@@ -151,7 +151,7 @@ Test(symbols_cache, what_waits_is_not_what_goes)
 	cr_expect(get(1, 1));
 }
 
-Test(symbols_cache, a_process_that_executes_is_another)
+Test(symbols_cache, an_exec_removes_the_entries_of_the_process)
 {
 	struct symbols_entry *waits;
 
@@ -169,7 +169,7 @@ Test(symbols_cache, a_process_that_executes_is_another)
 	cr_expect_eq(symbols_cache_count(cache), 1);
 }
 
-Test(symbols_cache, a_mapping_goes_over_what_was_there)
+Test(symbols_cache, a_new_mapping_removes_the_entries_below_it)
 {
 	static const u64 kept[] = {0xfff, 0x3000, 0x7fff00000000}, gone[] = {0x1000, 0x1800, 0x2fff};
 
@@ -203,7 +203,7 @@ static u64 random_number(void)
 }
 
 /* Compares the cache with a plain table over operations in random order. */
-Test(symbols_cache, it_is_what_a_table_without_bounds_would_be)
+Test(symbols_cache, the_cache_equals_an_unbounded_table)
 {
 	bool known[4][64] = {0};
 
@@ -261,7 +261,7 @@ Test(symbols_queue, requests_keep_their_order)
 	cr_expect_eq(queue.questions, 0);
 }
 
-Test(symbols_queue, it_is_bounded_and_goes_round)
+Test(symbols_queue, the_queue_is_bounded_and_wraps_around)
 {
 	struct symbols_wire_request request = question(5);
 	const u8 *packet;
@@ -327,7 +327,7 @@ static size_t send_packet(u64 *number)
 }
 
 /* Both parts of the queue are as large as they can be: the buffer first, then the ring. */
-Test(symbols_queue, the_largest_queue_takes_no_more_than_is_said)
+Test(symbols_queue, memory_of_the_largest_queue_is_bounded)
 {
 	struct symbols_wire_request large = mapped(), small = question(5);
 	u64 number = 0;
@@ -367,7 +367,7 @@ Test(symbols_queue, a_full_buffer_keeps_the_order_of_its_requests)
 	cr_expect_eq(number, added);
 }
 
-Test(symbols_queue, another_symbolizer_is_asked_the_questions_alone)
+Test(symbols_queue, another_symbolizer_gets_only_the_requests)
 {
 	struct symbols_entry entries[3] = {{.query = at(1, 5)}, {.query = at(1, 6)}, {.query = at(1, 7)}};
 	struct symbols_wire_request note = {.type = SYMBOLS_WIRE_PROCESS, .pid = 3}, got;
@@ -412,7 +412,7 @@ Test(symbols_backoff, starts_are_limited)
 	cr_expect_not(symbols_backoff_may_start(&backoff, 1 + SYMBOLS_BACKOFF_SPAN_NS));
 }
 
-Test(symbols_backoff, a_process_is_barred_for_some_time)
+Test(symbols_backoff, a_process_is_barred_temporarily)
 {
 	struct symbols_backoff backoff = {0};
 	u64 last = 10 + SYMBOLS_BACKOFF_FAILURES - 1;

@@ -197,7 +197,7 @@ static int asks_as(uid_t uid)
 	return WEXITSTATUS(status);
 }
 
-Test(symbols_socket, names_come_from_the_units_process)
+Test(symbols_socket, names_come_from_the_process_of_the_unit)
 {
 	pid_t worker = 0, own = 0;
 
@@ -212,7 +212,7 @@ Test(symbols_socket, names_come_from_the_units_process)
 	await_end_of(worker);
 }
 
-Test(symbols_socket, the_answer_says_who_gave_it)
+Test(symbols_socket, the_answer_has_the_pid_of_the_worker)
 {
 	struct child child = CHILD_NONE;
 	pid_t worker = 0;
@@ -226,7 +226,7 @@ Test(symbols_socket, the_answer_says_who_gave_it)
 	await_end_of(worker);
 }
 
-Test(symbols_socket, root_and_the_sockets_owner_may_ask_and_nobody_else)
+Test(symbols_socket, only_root_and_the_owner_of_the_socket_can_ask)
 {
 	open_unit(0);
 	cr_assert_eq(chmod(address.sun_path, 0666), 0);
@@ -237,7 +237,7 @@ Test(symbols_socket, root_and_the_sockets_owner_may_ask_and_nobody_else)
 	cr_expect_eq(asks_as(STRANGER), 2);
 }
 
-Test(symbols_socket, whom_systemd_gave_the_socket_may_ask)
+Test(symbols_socket, the_owner_that_systemd_set_can_ask)
 {
 	int fd = listen_there();
 
@@ -254,7 +254,7 @@ Test(symbols_socket, whom_systemd_gave_the_socket_may_ask)
 }
 
 /* Any user who can write to the socket's directory could put a socket there. */
-Test(symbols_socket, a_socket_that_is_not_roots_is_not_asked)
+Test(symbols_socket, a_socket_not_created_by_root_is_not_used)
 {
 	struct child child = CHILD_NONE;
 	int tell[2], status = 0;
@@ -287,7 +287,7 @@ Test(symbols_socket, a_socket_that_is_not_roots_is_not_asked)
 	(void)close(tell[1]);
 }
 
-Test(symbols_socket, without_a_unit_it_is_a_child)
+Test(symbols_socket, without_a_unit_the_symbolizer_is_a_child)
 {
 	pid_t worker = 0;
 
@@ -296,7 +296,7 @@ Test(symbols_socket, without_a_unit_it_is_a_child)
 	cr_expect_eq(children_of(getpid(), &worker), 1);
 }
 
-Test(symbols_socket, one_that_dies_costs_a_name_and_is_run_again)
+Test(symbols_socket, a_worker_that_dies_loses_a_name_and_is_started_again)
 {
 	pid_t worker = 0;
 
@@ -312,7 +312,7 @@ Test(symbols_socket, one_that_dies_costs_a_name_and_is_run_again)
 	cr_expect_eq(symbols_figures(symbols).starts, 2);
 }
 
-Test(symbols_socket, one_that_hangs_is_given_up_and_killed_by_the_unit)
+Test(symbols_socket, a_hanging_worker_is_abandoned_and_killed_by_the_unit)
 {
 	pid_t worker = 0;
 
@@ -327,7 +327,7 @@ Test(symbols_socket, one_that_hangs_is_given_up_and_killed_by_the_unit)
 	expect_name(third_function_of_this_test, "third_function_of_this_test");
 }
 
-Test(symbols_socket, a_unit_that_hangs_costs_names_and_no_more)
+Test(symbols_socket, a_hanging_unit_loses_only_names)
 {
 	open_unit(0);
 	open_symbols(NSEC_PER_SEC / 5);
@@ -338,7 +338,7 @@ Test(symbols_socket, a_unit_that_hangs_costs_names_and_no_more)
 	cr_assert_eq(kill(unit, SIGCONT), 0);
 }
 
-Test(symbols_socket, more_than_it_runs_at_once_are_turned_away)
+Test(symbols_socket, connections_beyond_the_maximum_are_refused)
 {
 	struct child asked[SYMBOLS_UNIT_CLIENTS_MAX], more = CHILD_NONE;
 
@@ -360,7 +360,7 @@ Test(symbols_socket, more_than_it_runs_at_once_are_turned_away)
 }
 
 /* The bytes of a client are read only by a process that can be replaced, and by no other part of the unit. */
-Test(symbols_socket, nonsense_costs_its_sender_the_connection_alone)
+Test(symbols_socket, an_invalid_request_closes_only_its_connection)
 {
 	struct child child = CHILD_NONE;
 	struct child other = CHILD_NONE;
@@ -379,7 +379,7 @@ Test(symbols_socket, nonsense_costs_its_sender_the_connection_alone)
 	child_kill(&other);
 }
 
-Test(symbols_socket, what_a_process_executes_from_is_told)
+Test(symbols_socket, executable_mappings_of_a_process_are_reported)
 {
 	struct child connection = CHILD_NONE;
 	_cleanup_free_ char *text = NULL;
@@ -397,7 +397,7 @@ Test(symbols_socket, what_a_process_executes_from_is_told)
 	child_kill(&connection);
 }
 
-Test(symbols_socket, what_cannot_be_told_closes_the_connection)
+Test(symbols_socket, an_unanswerable_request_closes_the_connection)
 {
 	struct child connection = CHILD_NONE;
 	char *text = NULL;
@@ -407,7 +407,7 @@ Test(symbols_socket, what_cannot_be_told_closes_the_connection)
 	cr_expect_null(text);
 }
 
-Test(symbols_socket, it_ends_when_nobody_asks)
+Test(symbols_socket, the_unit_ends_when_idle)
 {
 	int status = -1;
 

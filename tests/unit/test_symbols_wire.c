@@ -42,7 +42,7 @@ static const struct symbol *pass(const struct symbol *symbol)
 	return &answer.symbol;
 }
 
-Test(symbols_wire, requests_arrive_as_they_were)
+Test(symbols_wire, requests_arrive_unchanged)
 {
 	const struct symbols_wire_request sent[] = {
 		{.number = 1,
@@ -100,7 +100,7 @@ Test(symbols_wire, requests_arrive_as_they_were)
 	cr_expect_eq(at, size);
 }
 
-Test(symbols_wire, a_request_is_refused_that_is_cut_or_says_too_much)
+Test(symbols_wire, truncated_or_oversized_requests_are_refused)
 {
 	struct symbols_wire_request request = {
 		.number = 1, .type = SYMBOLS_WIRE_MAPPED, .mapping = {.path = "/bin/x"}};
@@ -120,7 +120,7 @@ Test(symbols_wire, a_request_is_refused_that_is_cut_or_says_too_much)
 	cr_expect_eq(symbols_wire_write_request(&request, buffer, size - 1), 0, "no room");
 }
 
-Test(symbols_wire, a_symbol_arrives_as_it_was)
+Test(symbols_wire, a_symbol_arrives_unchanged)
 {
 	struct symbol_frame frames[] = {
 		{.name = (char *)"inner", .file = (char *)"a.c", .line = 3, .inlined = true},
@@ -158,7 +158,7 @@ Test(symbols_wire, a_symbol_arrives_as_it_was)
 	cr_expect_not(got->frames[1].inlined);
 }
 
-Test(symbols_wire, nothing_known_and_nothing_asked)
+Test(symbols_wire, an_empty_answer_arrives_unchanged)
 {
 	const struct symbol *got = pass(&(struct symbol){0});
 
@@ -195,7 +195,7 @@ Test(symbols_wire, the_largest_names_fit_and_larger_ones_are_cut)
 	cr_expect_eq(strspn(got->frames[0].name, "n"), SYMBOLS_WIRE_NAME_MAX - 2);
 }
 
-Test(symbols_wire, names_are_text_that_a_terminal_can_bear)
+Test(symbols_wire, names_are_escaped_for_terminals)
 {
 	struct symbol_frame frames[] = {{.name = (char *)"\x1b[2Jf\n"}, {.name = (char *)"\xff\xc3\xa4"}};
 	const struct symbol symbol = {
@@ -223,7 +223,7 @@ Test(symbols_wire, an_unknown_address_has_neither_module_nor_frames)
 }
 
 /* Each byte of an answer is set to several values. The result is refused, or it is consistent. */
-Test(symbols_wire, an_answer_is_refused_that_does_not_hold_together)
+Test(symbols_wire, inconsistent_answers_are_refused)
 {
 	struct symbol_frame frames[] = {{.name = (char *)"f", .file = (char *)"a.c"}, {.name = (char *)"g"}};
 	const struct symbol symbol = {
@@ -251,7 +251,7 @@ Test(symbols_wire, an_answer_is_refused_that_does_not_hold_together)
 		}
 }
 
-Test(symbols_wire, what_a_process_executes_from_comes_as_lines)
+Test(symbols_wire, executable_mappings_are_sent_as_lines)
 {
 	static char longest[2 * PROCESS_CODE_MAX];
 	const char *text = NULL;

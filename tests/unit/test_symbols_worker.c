@@ -136,7 +136,7 @@ static u64 mask_of(pid_t pid, const char *key)
 	return strtoull(says(pid, "status", key), NULL, 16);
 }
 
-Test(symbols_worker, it_names_a_function_and_says_where_data_lie)
+Test(symbols_worker, a_function_has_a_name_and_data_have_a_region)
 {
 	const struct symbol *symbol = own_function();
 
@@ -152,7 +152,7 @@ Test(symbols_worker, it_names_a_function_and_says_where_data_lie)
 	cr_expect_eq(symbols_figures(symbols).unknown, 1, "the stack has no name of its own");
 }
 
-Test(symbols_worker, a_process_is_known_after_its_end_that_was_told_of)
+Test(symbols_worker, a_reported_process_is_known_after_its_end)
 {
 	pid_t pid = fork();
 
@@ -171,14 +171,14 @@ Test(symbols_worker, a_process_is_known_after_its_end_that_was_told_of)
 		"a_function_of_this_test");
 }
 
-Test(symbols_worker, what_is_gone_is_unknown)
+Test(symbols_worker, an_ended_process_is_unknown)
 {
 	/* This pid is above pid_max. */
 	cr_expect_eq(answer_of(0x7fffffff, 0x1000, SYMBOL_CODE)->region, SYMBOL_UNKNOWN);
 	cr_expect_eq(symbols_figures(symbols).starts, 1);
 }
 
-Test(symbols_worker, the_kernels_names_are_read_without_its_former_powers)
+Test(symbols_worker, kernel_names_are_read_after_dropping_privileges)
 {
 	_cleanup_fclose_ FILE *file = fopen("/proc/kallsyms", "re");
 	const struct symbol *symbol;
@@ -205,7 +205,7 @@ Test(symbols_worker, the_kernels_names_are_read_without_its_former_powers)
  * An attacker in control of pebsd may invent mappings. The symbolizer must reveal nothing about a file that
  * is not a program.
  */
-Test(symbols_worker, a_file_that_is_no_program_tells_nothing)
+Test(symbols_worker, a_file_that_is_not_a_program_reveals_nothing)
 {
 	char path[] = "/tmp/secret.XXXXXX";
 	int fd = mkostemp(path, O_CLOEXEC);
@@ -234,7 +234,7 @@ Test(symbols_worker, a_file_that_is_no_program_tells_nothing)
 	(void)close(fd);
 }
 
-Test(symbols_worker, it_has_given_up_what_it_does_not_need)
+Test(symbols_worker, unneeded_capabilities_are_dropped)
 {
 	const u64 kept = 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH |
 			 1ULL << CAP_CHECKPOINT_RESTORE | 1ULL << CAP_SYSLOG;
@@ -272,7 +272,7 @@ static ino_t network_of(pid_t pid)
 	return found.st_ino;
 }
 
-Test(symbols_worker, it_has_no_network_but_where_it_is_to_ask_others)
+Test(symbols_worker, it_has_no_network_unless_debuginfod_is_configured)
 {
 	if (!(mask_of(getpid(), "CapEff") & 1ULL << CAP_SYS_ADMIN))
 		cr_skip_test("needs root");
@@ -287,7 +287,7 @@ Test(symbols_worker, it_has_no_network_but_where_it_is_to_ask_others)
 }
 
 /* The symbolizer has its socket, standard error, and files that are open for reading only. */
-Test(symbols_worker, it_has_no_descriptor_of_pebsds)
+Test(symbols_worker, no_descriptor_of_pebsd_is_inherited)
 {
 	char path[64], target[64];
 	DIR *directory;
@@ -441,14 +441,14 @@ static int in_confinement(uid_t uid)
 	return WEXITSTATUS(status);
 }
 
-Test(symbols_worker, one_that_was_taken_over_can_read_and_answer_and_no_more)
+Test(symbols_worker, a_compromised_symbolizer_can_only_read_and_answer)
 {
 	if (geteuid() != 0)
 		cr_skip_test("needs root");
 	cr_expect_eq(in_confinement(0), 0);
 }
 
-Test(symbols_worker, without_privileges_it_gives_up_the_rest)
+Test(symbols_worker, without_privileges_it_drops_the_rest)
 {
 	if (geteuid() != 0)
 		cr_skip_test("needs root");
@@ -480,18 +480,18 @@ static int status_without_pebsd(bool ready)
 	return WEXITSTATUS(status);
 }
 
-Test(symbols_worker, it_ends_with_pebsd)
+Test(symbols_worker, the_symbolizer_ends_with_pebsd)
 {
 	cr_expect_eq(status_without_pebsd(false), EXIT_DONE);
 }
 
 /* pebsd ends after the worker said that it is ready, and before that is read. */
-Test(symbols_worker, it_ends_with_a_pebsd_that_has_not_read)
+Test(symbols_worker, the_symbolizer_ends_with_a_pebsd_that_read_nothing)
 {
 	cr_expect_eq(status_without_pebsd(true), EXIT_DONE);
 }
 
-Test(symbols_worker, it_refuses_what_is_no_request)
+Test(symbols_worker, invalid_requests_are_refused)
 {
 	int pair[2], status;
 	pid_t pid;
@@ -512,7 +512,7 @@ Test(symbols_worker, it_refuses_what_is_no_request)
 	(void)close(pair[0]);
 }
 
-Test(symbols_worker, it_reads_nothing_where_pebsd_did_not_run_it)
+Test(symbols_worker, started_by_hand_it_reads_nothing)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	u64 before = mask_of(getpid(), "CapBnd");

@@ -14,7 +14,7 @@ static struct tally of(const struct figures *figures)
 	return tally;
 }
 
-Test(tally, of_a_difference)
+Test(tally, a_difference_becomes_a_tally)
 {
 	struct figures figures = {.samples = {[SOURCE_L1] = 3, [SOURCE_REMOTE_DRAM] = 2},
 				  .weight = {[SOURCE_L1] = 300, [SOURCE_REMOTE_DRAM] = 200},
@@ -40,7 +40,7 @@ Test(tally, of_a_difference)
 	cr_expect_eq(tally.latency[FINE_OVERFLOW], 1);
 }
 
-Test(tally, nothing_is_all_zero)
+Test(tally, an_empty_tally_is_zero)
 {
 	struct figures figures = {0};
 	struct tally zero = {0};
@@ -49,7 +49,7 @@ Test(tally, nothing_is_all_zero)
 	cr_expect_eq(memcmp(&tally, &zero, sizeof(tally)), 0);
 }
 
-Test(tally, counters_of_32_bits_stay_at_their_end)
+Test(tally, counters_of_32_bits_saturate)
 {
 	struct figures figures = {.samples = {[SOURCE_L1] = 1ULL << 33},
 				  .latency = {[3] = (1ULL << 32) + 5, [4] = 7},
@@ -68,7 +68,7 @@ Test(tally, counters_of_32_bits_stay_at_their_end)
 	cr_expect_eq(tally.tlb_walk, ~0U);
 }
 
-Test(tally, sums_saturate_and_come_back_when_all_is_gone)
+Test(tally, sums_saturate_and_return_to_zero_when_all_is_removed)
 {
 	struct tally large = {.samples = 0xffffffff, .latency_samples = 0xffffffff, .latency[7] = 0xffffffff};
 	struct tally small = {.samples = 2, .latency_samples = 2, .latency[7] = 1, .latency[8] = 1};
@@ -87,7 +87,7 @@ Test(tally, sums_saturate_and_come_back_when_all_is_gone)
 	cr_expect_eq(memcmp(&sum, &zero, sizeof(sum)), 0);
 }
 
-Test(tally, what_was_added_is_taken_away)
+Test(tally, subtracting_restores_the_former_tally)
 {
 	struct figures one = {.samples[SOURCE_L3] = 3, .weight[SOURCE_L3] = 30, .latency[20] = 3};
 	struct figures two = {.samples[SOURCE_L3] = 7, .weight[SOURCE_L3] = 7007, .latency[21] = 7};
@@ -101,7 +101,7 @@ Test(tally, what_was_added_is_taken_away)
 	cr_expect_eq(memcmp(&sum, &second, sizeof(sum)), 0);
 }
 
-Test(tally, squares_never_fall_below_what_the_weights_need)
+Test(tally, squares_never_fall_below_the_least_value_for_the_weights)
 {
 	struct tally huge = {.samples = 1, .weight = 1, .weight_squared = 1e30};
 	struct tally small = {.samples = 4, .weight = 12, .weight_squared = 36};
@@ -112,7 +112,7 @@ Test(tally, squares_never_fall_below_what_the_weights_need)
 	cr_expect_eq(sum.weight_squared, 36, "%g", sum.weight_squared);
 }
 
-Test(tally, above_a_bucket)
+Test(tally, samples_above_a_bucket_are_counted)
 {
 	struct tally tally = {.latency = {[0] = 1, [10] = 2, [11] = 4, [FINE_OVERFLOW] = 8}};
 

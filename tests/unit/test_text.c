@@ -12,7 +12,7 @@ static void use_utf8(void)
 	cr_assert_not_null(setlocale(LC_CTYPE, "C.UTF-8"));
 }
 
-Test(text, time)
+Test(text, times_are_formatted)
 {
 	char text[TEXT_TIME_MAX];
 	time_t time = 0;
@@ -25,7 +25,7 @@ Test(text, time)
 	cr_expect_eq(text_parse_time("yesterday", &time), -EINVAL);
 }
 
-Test(text, numbers)
+Test(text, numbers_are_formatted)
 {
 	static const struct {
 		double count;
@@ -56,7 +56,7 @@ Test(text, numbers)
 	cr_expect_str_eq(text, "1.0 MiB");
 }
 
-Test(text, short_times)
+Test(text, short_times_are_formatted)
 {
 	static const struct {
 		double seconds;
@@ -74,7 +74,7 @@ Test(text, short_times)
 	}
 }
 
-Test(text, frequencies)
+Test(text, frequencies_are_formatted)
 {
 	char text[TEXT_NUMBER_MAX];
 
@@ -88,7 +88,7 @@ Test(text, frequencies)
 	cr_expect_str_eq(text, "1 GHz");
 }
 
-Test(text, spans)
+Test(text, time_spans_are_formatted)
 {
 	static const struct {
 		double seconds;
@@ -174,7 +174,7 @@ Test(text, lines_are_cut_by_columns, .init = use_utf8)
 	cr_expect_eq(text_cut("a", 0), 0);
 }
 
-Test(text, bars)
+Test(text, bars_are_drawn)
 {
 	char bar[TEXT_BAR_MAX];
 

@@ -22,7 +22,7 @@ static char *read_bytes(const char *bytes, size_t n, int *ret_error)
 	return text;
 }
 
-Test(text_file, closing_line_ends_and_nuls_are_not_text)
+Test(text_file, trailing_line_ends_and_nuls_are_removed)
 {
 	static const struct {
 		const char *bytes;

@@ -22,7 +22,7 @@ Test(tick, collections_keep_to_a_grid_of_intervals)
 	cr_expect_eq(tick_next_us(1000, 1075, 100), 1100);
 }
 
-Test(tick, missed_collections_are_not_made_up_for)
+Test(tick, missed_collections_are_not_repeated)
 {
 	cr_expect_eq(tick_next_us(1000, 1076, 100), 1176, "the rest of the loop needs time, too");
 	cr_expect_eq(tick_next_us(1000, 5000, 100), 5100);
@@ -101,7 +101,7 @@ static int on_busy(sd_event_source *source, void *userdata)
 }
 
 /* Eight clients with calls of half an interval each. At most two intervals pass between collections. */
-Test(tick, a_due_collection_comes_before_the_work_of_clients)
+Test(tick, a_due_collection_precedes_requests_of_clients)
 {
 	struct loop loop = {.reloads_most = 40, .interval_us = INTERVAL_US};
 	sd_event_source *busy[8];

@@ -64,7 +64,7 @@ static struct top_table some_table(struct top_row *rows, size_t n)
 	};
 }
 
-Test(top_draw, a_table_in_80_columns_without_colour)
+Test(top_draw, a_table_fits_80_columns_without_colour)
 {
 	static const char *const wanted[] = {
 		"\033[1mpebsd: perf\033[0m  20:15:03 UTC  6969 samples/s",
@@ -95,7 +95,7 @@ Test(top_draw, a_table_in_80_columns_without_colour)
 	cr_expect_str_eq(at, "");
 }
 
-Test(top_draw, what_is_most_telling_stays_where_it_is_narrow)
+Test(top_draw, a_narrow_table_keeps_the_most_important_columns)
 {
 	struct top_row row = some_row("/system.slice/a-name-of-some-length.service");
 	struct top_table table = some_table(&row, 1);
@@ -138,7 +138,7 @@ static const char *find_line(const char *text, const char *part)
 	return at;
 }
 
-Test(top_draw, waiting_has_columns_and_a_part_of_the_first_line)
+Test(top_draw, waiting_has_columns_and_a_summary_in_the_first_line)
 {
 	struct top_row row = some_row("/a");
 	struct top_table table = some_table(&row, 1);
@@ -192,7 +192,7 @@ static char *first_line(const struct top_state *state, const struct top_table *t
 	return strndup(text, strcspn(text, "\n"));
 }
 
-Test(top_draw, alerts_and_lost_cores_stay_where_it_is_narrow)
+Test(top_draw, a_narrow_screen_keeps_alerts_and_lost_cores)
 {
 	static const struct {
 		size_t width;
@@ -224,7 +224,7 @@ Test(top_draw, alerts_and_lost_cores_stay_where_it_is_narrow)
 	formatted_expect(past, "  \033[7mPAST 20:15:03 UTC\033[0m  \033[1m2 firing (a)\033[0m");
 }
 
-Test(top_draw, waiting_stays_on_the_screen)
+Test(top_draw, columns_of_waiting_are_kept_on_the_screen)
 {
 	struct top_row row = some_row("/system.slice/a-name-of-some-length.service");
 	struct top_table table = some_table(&row, 1);
@@ -249,7 +249,7 @@ Test(top_draw, waiting_stays_on_the_screen)
 		}
 }
 
-Test(top_draw, colours_are_of_bars_and_nothing_else)
+Test(top_draw, only_bars_are_coloured)
 {
 	const struct format_style coloured = {.width = 80, .colour = true};
 	struct top_row rows[] = {some_row("/a"), some_row("/b")};
@@ -263,7 +263,7 @@ Test(top_draw, colours_are_of_bars_and_nothing_else)
 	formatted_expect(text, "  >1906 \033[44m3\033[0m\033[41mRRRRRRRRRRRRR\033[0m   3.1");
 }
 
-Test(top_draw, trouble_a_filter_and_a_freeze_are_told)
+Test(top_draw, errors_a_filter_and_a_freeze_are_shown)
 {
 	struct top_table table = some_table(NULL, 0);
 	struct top_state state = {
@@ -278,7 +278,7 @@ Test(top_draw, trouble_a_filter_and_a_freeze_are_told)
 	cr_expect_null(strstr(text, "firing"));
 }
 
-Test(top_draw, alerts_that_fire_are_told)
+Test(top_draw, firing_alerts_are_shown)
 {
 	struct top_table table = some_table(NULL, 0);
 	struct top_state state = {.own_window = -1};
@@ -330,7 +330,7 @@ Test(top_draw, rows_with_alerts_are_marked_without_colour_too)
 	formatted_expect(colours, "\033[1mx\033[0m explain the alert");
 }
 
-Test(top_draw, the_pane_is_where_the_screen_has_room)
+Test(top_draw, the_pane_is_shown_if_the_screen_is_large_enough)
 {
 	struct top_frame frame = top_frame_of(TOP_TABLE, 80, 24, 100);
 
@@ -378,7 +378,7 @@ static struct top_pane some_pane(void)
 	return pane;
 }
 
-Test(top_pane, it_has_a_histogram_by_source_and_a_timeline)
+Test(top_pane, the_pane_has_a_histogram_by_source_and_a_timeline)
 {
 	const struct top_pane pane = some_pane();
 	const struct top_alert alert = some_alert(TOP_ALERT_FIRING, "/a");
@@ -401,7 +401,7 @@ Test(top_pane, it_has_a_histogram_by_source_and_a_timeline)
 	cr_expect_leq(lines, 20, "%s", text);
 }
 
-Test(top_pane, a_low_one_has_the_highest_latencies)
+Test(top_pane, a_low_pane_has_the_highest_latencies)
 {
 	_cleanup_free_ char *text = NULL;
 	struct top_pane pane = some_pane();
@@ -413,7 +413,7 @@ Test(top_pane, a_low_one_has_the_highest_latencies)
 	formatted_expect(text, " 33 - ");
 }
 
-Test(top_pane, of_replies)
+Test(top_pane, the_pane_is_read_from_replies)
 {
 	json_object *status =
 		formatted_from("{\"events\":{\"loads\":{\"measures\":[\"latency\",\"source\"]}}}");
@@ -480,7 +480,7 @@ Test(top_pane, ranges_are_as_fine_as_the_counts)
 	json_object_put(status);
 }
 
-Test(top_alerts, of_a_reply)
+Test(top_alerts, alerts_of_a_reply_are_read)
 {
 	json_object *reply = formatted_from(
 		"{\"next\":3,\"alerts\":["
@@ -512,7 +512,7 @@ Test(top_alerts, of_a_reply)
 }
 
 /* The reply has their states of then, and the figures of when those began. */
-Test(top_alerts, of_the_past_have_their_values_named)
+Test(top_alerts, alerts_of_the_past_name_their_values)
 {
 	json_object *reply = formatted_from(
 		"{\"gaps\":[],\"alerts\":["
@@ -533,7 +533,7 @@ Test(top_alerts, of_the_past_have_their_values_named)
 	json_object_put(reply);
 }
 
-Test(top_alerts, resolved_ones_have_their_start_length_and_worst_value)
+Test(top_alerts, resolved_alerts_have_start_length_and_worst_value)
 {
 	json_object *reply = formatted_from(
 		"{\"alerts\":["
@@ -571,7 +571,7 @@ Test(top_alerts, a_long_list_is_bounded)
 	json_object_put(reply);
 }
 
-Test(top_draw, alerts_are_a_list_with_a_mark)
+Test(top_draw, alerts_are_listed_with_a_selection)
 {
 	struct top_alert list[] = {some_alert(TOP_ALERT_FIRING, "/a"), some_alert(TOP_ALERT_PENDING, "/b")};
 	const struct top_alerts alerts = {.list = list, .n = ARRAY_SIZE(list)};
@@ -650,7 +650,7 @@ Test(top_draw, the_last_line_has_the_keys_of_its_page)
 	}
 }
 
-Test(top_draw, the_marked_alert_has_its_start_on_80_columns)
+Test(top_draw, on_80_columns_the_selected_alert_has_its_start)
 {
 	struct top_alert list[] = {some_alert(TOP_ALERT_FIRING, "/a"), some_alert(TOP_ALERT_OTHER, "/b")};
 	const struct top_alerts alerts = {.list = list, .n = ARRAY_SIZE(list)};
@@ -700,7 +700,7 @@ Test(top_draw, the_head_of_an_explanation_has_the_explained_alert)
 	formatted_expect(cgroup, "\nno alert\n");
 }
 
-Test(top_draw, heads_say_by_what_a_click_sorts)
+Test(top_draw, a_click_on_a_heading_sorts_by_its_column)
 {
 	struct top_row row = some_row("/a");
 	struct top_table table = some_table(&row, 1);
@@ -731,7 +731,7 @@ Test(top_draw, full_names_are_paths)
 	formatted_expect(paths, "> /kubepods/shop ");
 }
 
-Test(top_draw, a_text_that_the_next_character_replaces_is_reversed)
+Test(top_draw, a_replaceable_text_is_shown_reversed)
 {
 	const struct top_table table = some_table(NULL, 0);
 	struct top_state state = {.own_window = -1, .typing = true, .typed_before = true, .typed = "web"};
@@ -761,7 +761,7 @@ static char *line_of(const double *values, size_t n, size_t cells, bool utf8)
 	return FORMATTED(trend_line_put(out, &line, cells, utf8));
 }
 
-Test(trend_line, noise_is_no_trend)
+Test(trend_line, noise_is_not_a_trend)
 {
 	static const double noise[] = {100, 104, 97, 101}, step[] = {100, NAN, 200, 200}, none[] = {NAN, NAN};
 	_cleanup_free_ char *flat = line_of(noise, 4, 6, false), *risen = line_of(step, 4, 4, true),
@@ -773,7 +773,7 @@ Test(trend_line, noise_is_no_trend)
 	cr_expect_str_eq(empty, "   ");
 }
 
-Test(trend_line, of_a_reply)
+Test(trend_line, a_trend_is_read_from_a_reply)
 {
 	json_object *event = formatted_from("{\"trend\":{\"bin_s\":2,\"samples\":[null,3,4,0,2],"
 					    "\"mean\":[null,30.5,30.7,null,31]}}");

@@ -57,7 +57,7 @@ static void expect_rows(json_object *top, u64 first, size_t n)
 	}
 }
 
-Test(top_request, rows_of_several_replies_are_one_list)
+Test(top_request, rows_of_several_replies_are_joined)
 {
 	static const struct {
 		struct fake fake;

@@ -38,7 +38,7 @@ static enum top_action key(struct top_state *state, u32 what)
 	return top_state_key(state, what, &rows);
 }
 
-Test(top_state, the_mark_moves_and_the_table_with_it)
+Test(top_state, the_selection_moves_and_scrolls_the_table)
 {
 	struct top_state state = {.own_window = -1};
 
@@ -55,7 +55,7 @@ Test(top_state, the_mark_moves_and_the_table_with_it)
 	top_state_done(&state);
 }
 
-Test(top_state, a_marked_cgroup_is_found_again)
+Test(top_state, a_selected_cgroup_stays_selected)
 {
 	struct top_shown moved = shown(&one_down);
 	struct top_state state = {.own_window = -1};
@@ -83,7 +83,7 @@ Test(top_state, a_marked_cgroup_is_found_again)
 	top_state_done(&state);
 }
 
-Test(top_state, a_filter_is_typed)
+Test(top_state, a_filter_can_be_typed)
 {
 	struct top_state state = {.own_window = -1};
 
@@ -126,7 +126,7 @@ Test(top_state, a_filter_is_typed)
 	top_state_done(&state);
 }
 
-Test(top_state, orders_windows_spans_events_and_depths_go_round)
+Test(top_state, orders_windows_spans_events_and_depths_cycle)
 {
 	struct top_state state = {.own_window = -1};
 
@@ -171,7 +171,7 @@ Test(top_state, orders_windows_spans_events_and_depths_go_round)
 	top_state_done(&state);
 }
 
-Test(top_state, what_is_frozen_is_not_changed)
+Test(top_state, a_frozen_table_is_not_changed)
 {
 	struct top_state state = {.own_window = -1};
 
@@ -188,7 +188,7 @@ Test(top_state, what_is_frozen_is_not_changed)
 	top_state_done(&state);
 }
 
-Test(top_state, a_page_fills_the_screen_that_it_can_fill)
+Test(top_state, a_long_page_fills_the_screen)
 {
 	struct top_state state = {.page = TOP_CGROUP, .scroll = 20};
 
@@ -311,7 +311,7 @@ Test(top_state, keys_step_through_time)
 	top_state_done(&state);
 }
 
-Test(top_state, a_time_is_typed)
+Test(top_state, a_time_can_be_typed)
 {
 	struct top_state state = {.own_window = -1, .now = NOW, .filter = "web"};
 
@@ -414,7 +414,7 @@ Test(top_state, alerts_are_listed_and_explained)
 	top_state_done(&state);
 }
 
-Test(top_state, the_marked_alert_is_found_again)
+Test(top_state, the_selected_alert_stays_selected)
 {
 	struct top_alert moved[] = {list[2], list[0]};
 	const struct top_alerts fewer = {.list = moved, .n = 2};
@@ -437,7 +437,7 @@ Test(top_state, the_marked_alert_is_found_again)
 }
 
 /* Enter explains the alert that the user saw marked, although the list has changed meanwhile. */
-Test(top_state, the_first_alert_stays_marked_when_another_one_comes)
+Test(top_state, the_first_alert_stays_selected_when_another_is_added)
 {
 	struct top_alert with_new[] = {{.rule = (char *)"new", .cgroup = (char *)"r9"}, list[0], list[2]};
 	const struct top_alerts later = {.list = with_new, .n = 3}, without = {.list = list + 1, .n = 2};
@@ -465,7 +465,7 @@ Test(top_state, the_first_alert_stays_marked_when_another_one_comes)
 	top_state_done(&state);
 }
 
-Test(top_state, a_row_is_explained)
+Test(top_state, a_row_can_be_explained)
 {
 	struct top_shown rows = with_alerts();
 	struct top_state state = {.own_window = -1};
@@ -547,7 +547,7 @@ static enum top_action click(struct top_state *state, size_t line, const char *s
 	return top_state_mouse(state, SCREEN_CLICK, line, sort, &rows);
 }
 
-Test(top_state, a_mouse_marks_opens_sorts_and_scrolls)
+Test(top_state, the_mouse_selects_opens_sorts_and_scrolls)
 {
 	struct top_shown rows = with_alerts();
 	struct top_state state = {.own_window = -1};

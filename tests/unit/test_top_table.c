@@ -25,13 +25,13 @@ static struct top_number cost(const char *events)
 
 #define EVENT(key, cpus, ratio) "\"" key "\": {\"cpus\": \"" cpus "\", \"cost\": {\"ratio\": " ratio "}}"
 
-Test(top_table, events_on_the_same_cpus_cost_the_sum)
+Test(top_table, costs_of_events_on_the_same_cpus_add_up)
 {
 	cr_expect_float_eq(cost(EVENT("loads", "0-7", "0.002") "," EVENT("stores", "0-7", "0.003")).value,
 			   0.5, 1e-9);
 }
 
-Test(top_table, each_kind_of_core_has_its_own_events)
+Test(top_table, events_of_each_kind_of_core_are_added_separately)
 {
 	struct top_number most = cost(EVENT("loads:cpu_atom", "8-15", "0.001") "," EVENT(
 		"loads:cpu_core", "0-7", "0.002") "," EVENT("stores:cpu_core", "0-7", "0.0025"));
@@ -40,20 +40,20 @@ Test(top_table, each_kind_of_core_has_its_own_events)
 	cr_expect_float_eq(most.value, 0.45, 1e-9);
 }
 
-Test(top_table, an_event_without_cpus_is_on_all_of_them)
+Test(top_table, an_event_without_a_cpu_list_is_on_all_cpus)
 {
 	cr_expect_float_eq(
 		cost(EVENT("loads", "0-7", "0.002") ", \"stores\": {\"cost\": {\"ratio\": 0.001}}").value,
 		0.3, 1e-9);
 }
 
-Test(top_table, a_cost_that_was_not_measured_is_not_known)
+Test(top_table, an_unmeasured_cost_is_unknown)
 {
 	cr_expect_not(cost("\"loads\": {\"cpus\": \"0-7\"}").known);
 	cr_expect_not(cost("").known);
 }
 
-Test(top_table, rows_and_the_host_say_what_waiting_costs)
+Test(top_table, rows_and_the_host_have_the_cost_of_waiting)
 {
 	_cleanup_json_ json_object *status = json_status(example_counts());
 	_cleanup_json_ json_object *top = json_top(example_counts());
@@ -125,7 +125,7 @@ Test(top_table, figures_with_wide_bounds_are_marked)
 	cr_expect_str_eq(text, "9999?");
 }
 
-Test(top_table, replies_without_waits_have_none)
+Test(top_table, replies_without_waits_show_none)
 {
 	_cleanup_json_ json_object *status = json_status(example_several());
 	_cleanup_json_ json_object *top = json_top(example_several());

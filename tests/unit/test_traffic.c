@@ -60,7 +60,7 @@ static void expect_point(const struct traffic *traffic, size_t i, u32 entry, u32
 	cr_expect_float_eq(traffic->points[i].traffic, value, 1e-9);
 }
 
-Test(traffic, nothing_is_held)
+Test(traffic, without_collections_there_are_no_bins)
 {
 	_cleanup_(window_freep) struct window *window = new_window();
 	struct traffic *traffic;
@@ -72,7 +72,7 @@ Test(traffic, nothing_is_held)
  * Collections of one second form bins of five, including a second in which entry 9 is idle. The last two
  * collections are less than half of a bin, so they are dropped.
  */
-Test(traffic, collections_become_bins)
+Test(traffic, collections_are_grouped_into_bins)
 {
 	_cleanup_(window_freep) struct window *window = new_window();
 	_cleanup_(traffic_freep) struct traffic *traffic = NULL;
@@ -103,7 +103,7 @@ Test(traffic, collections_become_bins)
 }
 
 /* Clocks are not exact: a second may be slightly longer or shorter. */
-Test(traffic, a_bin_ends_nearest_to_its_length)
+Test(traffic, a_bin_ends_at_the_collection_closest_to_its_length)
 {
 	_cleanup_(window_freep) struct window *window = new_window();
 	_cleanup_(traffic_freep) struct traffic *traffic = NULL;
@@ -139,7 +139,7 @@ Test(traffic, a_long_collection_is_a_bin)
 	cr_expect_float_eq(traffic->latency[3], 200, 1e-9);
 }
 
-Test(traffic, only_shared_levels_and_asked_events_count)
+Test(traffic, only_shared_levels_and_requested_events_count)
 {
 	_cleanup_(window_freep) struct window *window = new_window();
 	_cleanup_(traffic_freep) struct traffic *traffic = NULL;
@@ -173,7 +173,7 @@ Test(traffic, only_shared_levels_and_asked_events_count)
 }
 
 /* Traffic is the sum over all PMUs. The latency is that of one PMU, because they measure differently. */
-Test(traffic, the_event_with_most_latencies_tells_the_latency)
+Test(traffic, the_latency_is_that_of_the_event_with_most_latencies)
 {
 	_cleanup_(window_freep) struct window *window = new_window();
 	_cleanup_(traffic_freep) struct traffic *traffic = NULL;

@@ -48,7 +48,7 @@ static struct trend_bins bins_of(const struct trend *trend, u32 entry, unsigned 
 }
 
 /* 8 seconds at 10 samples a second, of which 6 were collected, then 4 at 20 a second after a gap of 4. */
-Test(trend, a_collection_is_divided_among_the_bins_that_it_reaches_into)
+Test(trend, a_collection_is_divided_among_its_bins)
 {
 	const double covered_s[] = {1.5, 3, 1.5, 0, 4};
 	const double samples[] = {20, 40, 20, 0, 80};
@@ -80,7 +80,7 @@ Test(trend, a_collection_is_divided_among_the_bins_that_it_reaches_into)
 	trend_free(trend);
 }
 
-Test(trend, a_count_in_16_bits)
+Test(trend, counts_are_stored_in_16_bits)
 {
 	cr_expect_eq(trend_unpack(trend_pack(0)), 0);
 	cr_expect_eq(trend_unpack(trend_pack(4095)), 4095);
@@ -125,7 +125,7 @@ Test(trend, a_bin_adds_up_its_collections)
 	trend_free(trend);
 }
 
-Test(trend, entries_that_are_added_together_are_the_sum_of_each)
+Test(trend, added_entries_equal_the_sum_of_each)
 {
 	struct trend *trend = new_trend(TREND_BYTES);
 	const u32 entries[] = {9, 3, 77, 5}; /* 77 has no samples */
@@ -154,7 +154,7 @@ Test(trend, entries_that_are_added_together_are_the_sum_of_each)
 	trend_free(trend);
 }
 
-Test(trend, two_slots_of_a_path_are_one)
+Test(trend, two_slots_of_a_path_are_added)
 {
 	struct trend *trend = new_trend(TREND_BYTES);
 	struct trend_bins bins;
@@ -171,7 +171,7 @@ Test(trend, two_slots_of_a_path_are_one)
 }
 
 /* Data is forgotten when it is an hour old. At most one page more than that is held. */
-Test(trend, an_hour_is_held)
+Test(trend, an_hour_is_kept)
 {
 	struct trend *trend = new_trend(TREND_BYTES);
 	struct trend_bins bins;
@@ -196,7 +196,7 @@ Test(trend, an_hour_is_held)
 /*
  * With many busy cgroups, the trend covers less time, the same for all of them. It never exceeds its memory.
  */
-Test(trend, bounded_memory)
+Test(trend, memory_is_bounded)
 {
 	const size_t most = 1 << 20;
 	struct trend *trend = new_trend(most);
@@ -222,7 +222,7 @@ Test(trend, bounded_memory)
 	trend_free(trend);
 }
 
-Test(trend, more_than_a_page_holds_is_refused)
+Test(trend, trends_beyond_a_page_are_refused)
 {
 	struct trend *trend = new_trend(100000);
 	int r = 0;
@@ -237,7 +237,7 @@ Test(trend, more_than_a_page_holds_is_refused)
 }
 
 /* The new ones of the second collection find no room. They come first, and the others still get their point. */
-Test(trend, a_collection_omits_only_what_does_not_fit)
+Test(trend, a_collection_omits_only_entries_that_do_not_fit)
 {
 	enum { OLD = 10, NEW = 1000 };
 	static struct ledger_entry entries[NEW + OLD];

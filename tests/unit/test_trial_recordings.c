@@ -88,7 +88,7 @@ static const struct trial_report *report(void)
  * 17 million collections would take too long. The part of a silence in which nothing can change is a single
  * collection.
  */
-Test(trial_recordings, a_long_silence_is_judged_whole)
+Test(trial_recordings, a_long_gap_is_judged_as_one_collection)
 {
 	struct writer *writer = writer_of(&recorded_event);
 	const struct trial_report *result;
@@ -107,7 +107,7 @@ Test(trial_recordings, a_long_silence_is_judged_whole)
 	cr_expect_gt(result->collections, 36000, "until a resolved alert is forgotten");
 }
 
-Test(trial_recordings, a_clock_that_leaps_is_another_one)
+Test(trial_recordings, a_leap_of_the_clock_starts_a_new_time)
 {
 	struct writer *writer = writer_of(&recorded_event);
 	const struct trial_report *result;
@@ -126,7 +126,7 @@ Test(trial_recordings, a_clock_that_leaps_is_another_one)
 	cr_expect_eq(result->samples, 6001);
 }
 
-Test(trial_recordings, one_sample_is_a_recording)
+Test(trial_recordings, a_recording_of_one_sample_is_accepted)
 {
 	struct writer *writer = writer_of(&recorded_event);
 
@@ -138,7 +138,7 @@ Test(trial_recordings, one_sample_is_a_recording)
 }
 
 /* The first recording is judged. Then the error says which recording is unusable, and why. */
-Test(trial_recordings, without_times_nothing_is_judged)
+Test(trial_recordings, a_recording_without_times_is_not_judged)
 {
 	struct writer_event untimed = recorded_event;
 	struct writer *first = writer_of(&recorded_event);
@@ -154,7 +154,7 @@ Test(trial_recordings, without_times_nothing_is_judged)
 	cr_expect_eq(report()->stretches[0].elapsed_ns, 30 * NSEC_PER_SEC - 10 * NSEC_PER_MSEC);
 }
 
-Test(trial_recordings, alone_without_times_there_is_nothing)
+Test(trial_recordings, a_trial_of_only_recordings_without_times_fails)
 {
 	struct writer_event untimed = recorded_event;
 	struct writer *writer;
@@ -168,7 +168,7 @@ Test(trial_recordings, alone_without_times_there_is_nothing)
 }
 
 /* The next recording of the same machine continues. Nothing is known about the time in between. */
-Test(trial_recordings, the_next_recording_goes_on_after_a_gap)
+Test(trial_recordings, the_next_recording_continues_after_a_gap)
 {
 	struct writer *first = writer_of(&recorded_event);
 	struct writer *second = writer_of(&recorded_event);
@@ -183,7 +183,7 @@ Test(trial_recordings, the_next_recording_goes_on_after_a_gap)
 	cr_expect_gt(result->of_rules[0].unknown_s[UNKNOWN_SOURCE], 3500);
 }
 
-Test(trial_recordings, one_that_begins_earlier_is_judged_by_itself)
+Test(trial_recordings, a_recording_that_starts_earlier_is_judged_separately)
 {
 	struct writer *first = writer_of(&recorded_event);
 	struct writer *second = writer_of(&recorded_event);
@@ -197,7 +197,7 @@ Test(trial_recordings, one_that_begins_earlier_is_judged_by_itself)
 	cr_expect_geq(report()->of_rules[0].unknown_s[UNKNOWN_WINDOW], 18);
 }
 
-Test(trial_recordings, cgroups_beyond_the_most_are_counted)
+Test(trial_recordings, cgroups_beyond_the_maximum_are_counted)
 {
 	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
 

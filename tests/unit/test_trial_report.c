@@ -115,7 +115,7 @@ static struct trial_closest at(double value, u64 at_ns)
 		.at_ns = at_ns};
 }
 
-Test(trial_report, the_nearest_estimate_is_kept)
+Test(trial_report, the_estimate_closest_to_the_threshold_is_kept)
 {
 	struct trial_rule *of_rule = &report->of_rules[0];
 	struct trial_closest estimate = at(448, 1);
@@ -130,7 +130,7 @@ Test(trial_report, the_nearest_estimate_is_kept)
 	cr_expect_float_eq(of_rule->closest.share, 0.75, 1e-9);
 }
 
-Test(trial_report, below_a_threshold_the_lowest_is_nearest)
+Test(trial_report, below_a_threshold_the_lowest_estimate_is_closest)
 {
 	struct trial_rule *of_rule = &report->of_rules[1];
 	struct trial_closest estimate = at(1792, 1);
@@ -154,7 +154,7 @@ Test(trial_report, below_a_threshold_the_lowest_is_nearest)
 	cr_expect_eq(of_rule->closest.at_ns, 2);
 }
 
-Test(trial_report, the_main_reason_is_that_of_most_of_the_time)
+Test(trial_report, the_main_reason_is_the_one_of_the_longest_time)
 {
 	struct trial_rule rule = {.unknown_s = {[UNKNOWN_WINDOW] = 30, [UNKNOWN_SAMPLES] = 50}};
 	const struct trial_rule known = {.known_s = 7};
@@ -166,14 +166,14 @@ Test(trial_report, the_main_reason_is_that_of_most_of_the_time)
 	cr_expect_eq(s, 0);
 }
 
-Test(trial_report, a_transition_is_a_line)
+Test(trial_report, each_transition_is_one_line)
 {
 	fire(315 * NSEC_PER_SEC);
 	expect_text("a.data: 10m\n+00:05:15  db-p99  w\\x1bb  pending -> firing  1,204.5 cycles [1,024, -], "
 		    "fires above 896 cycles\n");
 }
 
-Test(trial_report, the_time_of_day_is_told_where_it_is_known)
+Test(trial_report, the_time_of_day_is_shown_if_known)
 {
 	report->stretches[0].real_time = true;
 	report->stretches[0].start = (struct timespec){.tv_sec = 1795240800, .tv_nsec = 900000000};
@@ -181,7 +181,7 @@ Test(trial_report, the_time_of_day_is_told_where_it_is_known)
 	expect_text("+00:05:15.200  Sat 2026-11-21 06:05:16 UTC  db-p99");
 }
 
-Test(trial_report, each_rule_in_short)
+Test(trial_report, each_rule_is_summarized)
 {
 	struct trial_rule *of_rule = &report->of_rules[0];
 	struct trial_closest estimate = at(672, 190 * NSEC_PER_SEC);
@@ -216,7 +216,7 @@ static void expect_closest(size_t rule, double value, const char *expected)
 	expect_text(expected);
 }
 
-Test(trial_report, the_value_is_told_by_the_threshold_on_either_side)
+Test(trial_report, the_value_is_related_to_the_threshold)
 {
 	expect_closest(0, 2329.6, " at +00:00:00: 2.6 times the threshold\n");
 	expect_closest(0, 896, ": 1 times the threshold\n");
@@ -228,7 +228,7 @@ Test(trial_report, the_value_is_told_by_the_threshold_on_either_side)
 	expect_closest(1, 8.96, ": 0.01 times the threshold\n");
 }
 
-Test(trial_report, too_few_samples_are_told_with_their_number)
+Test(trial_report, too_few_samples_are_reported_with_their_number)
 {
 	report->of_rules[0].cgroups = 1;
 	report->of_rules[0].unknown_s[UNKNOWN_SAMPLES] = 5;
@@ -236,7 +236,7 @@ Test(trial_report, too_few_samples_are_told_with_their_number)
 	expect_text("(at most 212 of the 500 samples that the rule needs)\n");
 }
 
-Test(trial_report, what_is_not_there_cannot_be_judged)
+Test(trial_report, rules_on_absent_events_cannot_be_judged)
 {
 	report->roles = 1U << EVENT_LOADS;
 	report->only_comms = true;
@@ -244,7 +244,7 @@ Test(trial_report, what_is_not_there_cannot_be_judged)
 	expect_text("or record with --all-cgroups\n");
 }
 
-Test(trial_report, what_metrics_of_counts_need)
+Test(trial_report, missing_events_of_count_metrics_are_named)
 {
 	struct rule of_counts[3];
 	struct trial_rule *of_rule;
@@ -294,7 +294,7 @@ static json_object *member(json_object *object, const char *key)
 	return found;
 }
 
-Test(trial_report, json_has_the_same)
+Test(trial_report, json_has_the_same_content)
 {
 	struct trial_closest estimate = at(672, 190 * NSEC_PER_SEC);
 	json_object *json, *transition, *rule;

@@ -11,7 +11,7 @@
  * Not UTF-8: an invalid byte, an overlong form, a surrogate, a value beyond the last character, a cut
  * character. Noncharacters and U+FFFD itself are also escaped.
  */
-Test(utf8, names_and_how_they_are_shown)
+Test(utf8, names_are_shown_with_escaped_bytes)
 {
 	static const struct {
 		const char *name;
@@ -50,7 +50,7 @@ Test(utf8, names_and_how_they_are_shown)
 	cr_expect_not(utf8_is_shown_as("r2\xff", "r2\xff"));
 }
 
-Test(utf8, what_stands_in_a_line_for_people)
+Test(utf8, lines_for_people_have_no_control_characters)
 {
 	static const struct {
 		const char *text;

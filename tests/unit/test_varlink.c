@@ -145,7 +145,7 @@ TestSuite(varlink, .init = start, .fini = stop);
 #define REFUSED \
 	"{\"error\":\"org.varlink.service.InvalidParameter\",\"parameters\":{\"parameter\":\"message\"}}"
 
-Test(varlink, a_call_and_its_reply)
+Test(varlink, a_call_gets_its_reply)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 
@@ -156,7 +156,7 @@ Test(varlink, a_call_and_its_reply)
 	peer_expect(event, fd, "{\"method\":\"org.example.test.Who\"}", "{\"parameters\":{\"mine\":true}}");
 }
 
-Test(varlink, introspection)
+Test(varlink, the_service_can_be_introspected)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_free_ char *description = NULL;
@@ -188,7 +188,7 @@ Test(varlink, introspection)
 	cr_expect_not_null(strstr(description, "method GetInfo() -> ("));
 }
 
-Test(varlink, what_does_not_exist_is_named)
+Test(varlink, unknown_methods_and_interfaces_are_named)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 
@@ -209,7 +209,7 @@ Test(varlink, what_does_not_exist_is_named)
 	peer_expect(event, fd, ECHO("still served"), ECHOED("still served"));
 }
 
-Test(varlink, what_is_no_call_ends_the_connection)
+Test(varlink, an_invalid_call_ends_the_connection)
 {
 	static const char *const texts[] = {
 		"",
@@ -250,7 +250,7 @@ Test(varlink, what_is_no_call_ends_the_connection)
 	cr_expect_eq(calls, 0);
 }
 
-Test(varlink, half_a_message_waits_for_the_other)
+Test(varlink, an_incomplete_message_waits_for_the_rest)
 {
 	static const char text[] = ECHO("slow");
 	_cleanup_close_ int fd = peer_connect(socket_path);
@@ -292,7 +292,7 @@ static int ran(sd_event_source *source, void *userdata)
 	return 0;
 }
 
-Test(varlink, calls_without_end_and_everything_else_take_turns)
+Test(varlink, endless_calls_alternate_with_other_work)
 {
 	static const char call[] = ECHO("1");
 	int fds[VARLINK_CONNECTIONS_MAX];
@@ -338,7 +338,7 @@ Test(varlink, connections_take_turns)
 	cr_expect_leq(calls, 5);
 }
 
-Test(varlink, answers_reach_who_shut_down_its_writing_end)
+Test(varlink, answers_reach_a_client_that_shut_down_its_writing_side)
 {
 	static const char text[] = ECHO("1") "\0" ECHO("2");
 	_cleanup_close_ int fd = peer_connect(socket_path);
@@ -356,7 +356,7 @@ Test(varlink, answers_reach_who_shut_down_its_writing_end)
 	cr_expect(closed);
 }
 
-Test(varlink, the_largest_message_is_taken_and_a_larger_one_is_not)
+Test(varlink, the_largest_message_is_accepted_and_a_larger_one_refused)
 {
 	_cleanup_free_ char *text = malloc(VARLINK_MESSAGE_MAX + 2);
 	static const char call[] = "{\"method\":\"org.example.test.Echo\"}";
@@ -380,7 +380,7 @@ Test(varlink, the_largest_message_is_taken_and_a_larger_one_is_not)
 	cr_expect(closed);
 }
 
-Test(varlink, who_does_not_read_is_not_served_further_and_holds_nobody_up)
+Test(varlink, a_client_that_does_not_read_is_paused_and_blocks_nobody)
 {
 	static const char call[] = "{\"method\":\"org.example.test.Big\",\"parameters\":{\"bytes\":1000000}}";
 	_cleanup_close_ int lazy = peer_connect(socket_path);
@@ -401,7 +401,7 @@ Test(varlink, who_does_not_read_is_not_served_further_and_holds_nobody_up)
 	cr_expect_eq(calls, 101);
 }
 
-Test(varlink, who_goes_away_is_forgotten)
+Test(varlink, a_client_that_disconnects_is_forgotten)
 {
 	for (int i = 0; i < 3 * VARLINK_CONNECTIONS_MAX; i++) {
 		int fd = peer_connect(socket_path);
@@ -471,7 +471,7 @@ static void subscribe(int fd)
 	cr_assert_eq(varlink_server_subscribers(server), before + 1);
 }
 
-Test(varlink, subscribers_get_what_is_published)
+Test(varlink, subscribers_get_published_items)
 {
 	_cleanup_json_ json_object *item = json_object_new_object();
 	_cleanup_close_ int first = peer_connect(socket_path);
@@ -525,7 +525,7 @@ Test(varlink, a_subscriber_that_does_not_read_is_dropped)
 	cr_expect_gt(published, VARLINK_QUEUE_MAX, "some delay in reading is forgiven");
 }
 
-Test(varlink, calls_behind_a_subscription_wait_and_do_not_grow)
+Test(varlink, calls_after_a_subscription_wait_in_bounded_memory)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_free_ char *flood = malloc(10UL * VARLINK_MESSAGE_MAX);
@@ -560,7 +560,7 @@ Test(varlink, a_reply_larger_than_its_limit_is_an_error)
 }
 
 /* Each reply would hold 1 MB. */
-Test(varlink, replies_of_one_user_hold_no_more_than_the_users_share)
+Test(varlink, memory_of_replies_to_one_user_is_bounded)
 {
 	static const char call[] = "{\"method\":\"org.example.test.Big\",\"parameters\":{\"bytes\":1000000}}";
 	int fds[40];
@@ -583,7 +583,7 @@ Test(varlink, replies_of_one_user_hold_no_more_than_the_users_share)
 	cr_expect_eq(calls, (int)ARRAY_SIZE(fds));
 }
 
-Test(varlink, a_client_that_reads_is_answered_beside_those_that_do_not)
+Test(varlink, a_reading_client_is_answered_next_to_those_that_do_not_read)
 {
 	static const char call[] = "{\"method\":\"org.example.test.Big\",\"parameters\":{\"bytes\":1000000}}";
 	int deaf[20];
@@ -620,7 +620,7 @@ static int connect_as(uid_t user)
 }
 
 /* The share of each of the four users does not suffice for its calls. */
-Test(varlink, replies_of_all_users_hold_no_more_than_there_is)
+Test(varlink, memory_of_replies_to_all_users_is_bounded)
 {
 	int fds[4 * 8];
 	size_t n = 0;
@@ -692,7 +692,7 @@ static size_t publish_to_the_deaf(int reads, const int *deaf, size_t n, size_t b
 	return most;
 }
 
-Test(varlink, subscribers_of_one_user_hold_no_more_than_the_users_share)
+Test(varlink, memory_of_subscribers_of_one_user_is_bounded)
 {
 	int deaf[VARLINK_CONNECTIONS_MAX - 1];
 	_cleanup_close_ int reads = peer_connect(socket_path);
@@ -710,7 +710,7 @@ Test(varlink, subscribers_of_one_user_hold_no_more_than_the_users_share)
 }
 
 /* As many subscribers as there are connections: together they may queue 63 MiB. */
-Test(varlink, subscribers_of_all_users_hold_no_more_than_there_is)
+Test(varlink, memory_of_subscribers_of_all_users_is_bounded)
 {
 	int deaf[VARLINK_CONNECTIONS_MAX - 1];
 	_cleanup_close_ int reads = peer_connect(socket_path);
@@ -732,7 +732,7 @@ Test(varlink, subscribers_of_all_users_hold_no_more_than_there_is)
 }
 
 /* The bytes that the kernel holds for a client that does not read. */
-Test(varlink, the_kernel_holds_no_more_of_a_reply_than_is_said)
+Test(varlink, kernel_memory_of_a_reply_is_bounded)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	int waits = 0;
@@ -745,7 +745,7 @@ Test(varlink, the_kernel_holds_no_more_of_a_reply_than_is_said)
 }
 
 /* Each connection has a call without its last byte. */
-Test(varlink, calls_take_no_more_than_is_said)
+Test(varlink, memory_of_calls_is_bounded)
 {
 	static char text[VARLINK_MESSAGE_MAX];
 	int fds[VARLINK_CONNECTIONS_MAX];
@@ -816,7 +816,7 @@ static bool one_is_let_go_and_one_is_not(void)
 }
 
 /* If other processes take the CPU for a second, the clients read too late, and the test tries again. */
-Test(varlink, a_client_that_takes_a_byte_now_and_then_is_let_go)
+Test(varlink, a_client_that_reads_too_slowly_is_disconnected)
 {
 	for (int i = 0; i < 8; i++) {
 		if (one_is_let_go_and_one_is_not())

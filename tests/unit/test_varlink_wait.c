@@ -116,7 +116,7 @@ static bool has_answer(int fd)
 	return recv(fd, &byte, 1, MSG_PEEK) > 0;
 }
 
-Test(varlink_wait, answers_each_waiting_call_after_a_retry)
+Test(varlink_wait, each_waiting_call_is_answered_after_a_retry)
 {
 	int fds[5];
 
@@ -144,7 +144,7 @@ Test(varlink_wait, answers_each_waiting_call_after_a_retry)
 	cr_expect_eq(asked, 3 * ARRAY_SIZE(fds), "answered calls do not run again");
 }
 
-Test(varlink_wait, other_connections_are_served_and_calls_behind_the_waiting_one_wait)
+Test(varlink_wait, other_connections_are_served_while_a_call_waits)
 {
 	_cleanup_close_ int waits = peer_connect(socket_path), other = peer_connect(socket_path);
 
@@ -196,7 +196,7 @@ Test(varlink_wait, client_that_hung_up_is_forgotten)
 	peer_expect(event, fd, CALL("Ask", "1"), REPLY("1"));
 }
 
-Test(varlink_wait, oneway_calls_behind_the_call_of_a_client_that_hung_up_run)
+Test(varlink_wait, oneway_calls_of_a_client_that_hung_up_still_run)
 {
 	int fd = peer_connect(socket_path);
 
@@ -226,7 +226,7 @@ static u64 now_ms(void)
 }
 
 /* The second call begins to wait later. A retry in between does not start the time again. */
-Test(varlink_wait, ends_with_an_error_after_its_time, .timeout = 60)
+Test(varlink_wait, a_waiting_call_ends_with_an_error_after_its_timeout, .timeout = 60)
 {
 	_cleanup_close_ int first = peer_connect(socket_path), second = peer_connect(socket_path);
 	u64 begun = now_ms(), first_ms = 0, second_ms = 0, second_begun = 0;

@@ -146,7 +146,7 @@ Test(verbs_policy, json_of_rules_is_the_reply_unchanged)
 	cr_expect_str_eq(text, "{\"version\":1,\"rules\":[],\"later\":{\"x\":1.50}}\n");
 }
 
-Test(verbs_policy, json_of_alerts)
+Test(verbs_policy, alerts_are_printed_as_json)
 {
 	static const struct answer answers[] = {
 		{"io.pebsd.GetAlerts", "{\"parameters\":{\"alerts\":[{\"alert\":18446744073709551615}]}}"},
@@ -159,7 +159,7 @@ Test(verbs_policy, json_of_alerts)
 	cr_expect_str_eq(text, "{\"alerts\":[{\"alert\":18446744073709551615}]}\n");
 }
 
-Test(verbs_policy, json_of_explain)
+Test(verbs_policy, explanations_are_printed_as_json)
 {
 	static const struct answer answers[] = {
 		{"io.pebsd.Explain", "{\"parameters\":{\"rule\":{\"rule\":\"r\"},\"judged\":[]}}"}, {0}};
@@ -170,7 +170,7 @@ Test(verbs_policy, json_of_explain)
 	cr_expect_str_eq(text, "{\"rule\":{\"rule\":\"r\"},\"judged\":[]}\n");
 }
 
-Test(verbs_policy, json_of_neighbours)
+Test(verbs_policy, neighbours_are_printed_as_json)
 {
 	static const struct answer answers[] = {
 		{"io.pebsd.GetNeighbours", "{\"parameters\":{\"verdict\":\"thin/\"}}"}, {0}};
@@ -182,7 +182,7 @@ Test(verbs_policy, json_of_neighbours)
 }
 
 /* The text of the alerts also lists the cgroups that the rules cannot judge. */
-Test(verbs_policy, text_of_alerts_asks_for_the_rules_too)
+Test(verbs_policy, text_of_alerts_requests_the_rules_too)
 {
 	static const struct answer answers[] = {
 		{"io.pebsd.GetRules", RULES},
@@ -199,7 +199,7 @@ Test(verbs_policy, text_of_alerts_asks_for_the_rules_too)
 	formatted_expect(text, "2 cgroups (counted once for each rule) cannot be judged now");
 }
 
-Test(verbs_policy, a_rule_that_is_not_there_gets_the_nearest_name)
+Test(verbs_policy, for_an_unknown_rule_the_closest_name_is_suggested)
 {
 	static const struct answer answers[] = {
 		{"io.pebsd.GetRules", RULES}, {"io.pebsd.Explain", NO_RULE}, {0}};
@@ -217,7 +217,7 @@ Test(verbs_policy, a_rule_that_is_not_there_gets_the_nearest_name)
 #define PAGE_1 "{\"parameters\":{\"rules\":[{\"rule\":\"a\"},{\"rule\":\"b\"}],\"next\":2," TAKEN
 #define PAGE_2 "{\"parameters\":{\"rules\":[{\"rule\":\"slow-database\",\"cgroup\":[\"/db*\"]}]," TAKEN
 
-Test(verbs_policy, the_nearest_name_is_found_on_any_page)
+Test(verbs_policy, the_closest_name_is_found_on_any_page)
 {
 	static const struct answer answers[] = {{"io.pebsd.GetRules", PAGE_1},
 						{"io.pebsd.GetRules", PAGE_2},
@@ -256,7 +256,7 @@ Test(verbs_policy, a_reply_that_is_too_large_is_reported_as_such)
 	formatted_expect_not(text, "version");
 }
 
-Test(verbs_policy, a_rule_near_to_none_gets_the_verb_that_lists_them)
+Test(verbs_policy, without_a_close_name_the_verb_that_lists_rules_is_named)
 {
 	static const struct answer answers[] = {
 		{"io.pebsd.GetRules", RULES}, {"io.pebsd.Explain", NO_RULE}, {0}};
@@ -268,7 +268,7 @@ Test(verbs_policy, a_rule_near_to_none_gets_the_verb_that_lists_them)
 			 "pebsctl: there is no rule 'zzz\\x1b[2Jzzz'; `pebsctl rules` lists all rules\n");
 }
 
-Test(verbs_policy, a_rule_where_there_is_none)
+Test(verbs_policy, without_rules_an_unknown_rule_says_so)
 {
 	static const struct answer answers[] = {
 		{"io.pebsd.GetRules", NO_RULES}, {"io.pebsd.Explain", NO_RULE}, {0}};
@@ -281,7 +281,7 @@ Test(verbs_policy, a_rule_where_there_is_none)
 		"pebsctl: there is no rule 'slow': no rules are configured; `pebsctl rules` says how to add one\n");
 }
 
-Test(verbs_policy, a_rule_that_is_not_for_the_cgroup)
+Test(verbs_policy, a_rule_that_does_not_match_the_cgroup_is_explained)
 {
 	static const struct answer answers[] = {{"io.pebsd.GetRules", RULES},
 						{"io.pebsd.GetCgroup", FOUND},
@@ -296,7 +296,7 @@ Test(verbs_policy, a_rule_that_is_not_for_the_cgroup)
 		"pebsctl: rule slow-database does not match cgroup '/x': its `cgroup` is /db*; `pebsctl rules` prints the patterns of all rules\n");
 }
 
-Test(verbs_policy, a_cgroup_that_was_never_sampled)
+Test(verbs_policy, a_cgroup_that_was_never_sampled_is_an_error)
 {
 	static const struct answer answers[] = {{"io.pebsd.GetRules", RULES},
 						{"io.pebsd.GetCgroup", NO_CGROUP},
@@ -311,7 +311,7 @@ Test(verbs_policy, a_cgroup_that_was_never_sampled)
 		"pebsctl: no cgroup '/x' is known, or it has no sample; `pebsctl top --window all` lists all sampled cgroups\n");
 }
 
-Test(verbs_policy, neighbours_of_a_cgroup_that_was_never_sampled)
+Test(verbs_policy, neighbours_of_a_never_sampled_cgroup_are_an_error)
 {
 	static const struct answer answers[] = {{"io.pebsd.GetNeighbours", NO_CGROUP}, {0}};
 	char text[OUTPUT_MAX];
@@ -321,7 +321,7 @@ Test(verbs_policy, neighbours_of_a_cgroup_that_was_never_sampled)
 	formatted_expect(text, "pebsctl: no cgroup '/x' is known, or it has no sample; ");
 }
 
-Test(verbs_policy, a_daemon_before_rules_is_told_as_such)
+Test(verbs_policy, a_daemon_without_rules_support_is_reported)
 {
 	static const struct answer answers[] = {{"io.pebsd.GetRules", NO_METHOD}, {0}};
 	char text[OUTPUT_MAX];
@@ -334,7 +334,7 @@ Test(verbs_policy, a_daemon_before_rules_is_told_as_such)
 /*
  * The path of a cgroup need not be UTF-8. pebsctl sends its bytes in the printable form that JSON can hold.
  */
-Test(verbs_policy, names_in_their_own_bytes)
+Test(verbs_policy, names_are_sent_in_their_own_bytes)
 {
 	static const struct answer answers[] = {
 		{"io.pebsd.GetNeighbours", "{\"parameters\":{\"cgroup\":\"/x\",\"verdict\":\"steady\"}}"},
@@ -348,7 +348,7 @@ Test(verbs_policy, names_in_their_own_bytes)
 	formatted_expect(text, "the latency hardly changed");
 }
 
-Test(verbs_policy, nobody_answers)
+Test(verbs_policy, without_a_daemon_there_is_an_error)
 {
 	char text[OUTPUT_MAX];
 

@@ -77,7 +77,7 @@ static void expect_bounds(const char *alert, const char *expected)
 	cr_expect_str_eq(text, expected);
 }
 
-Test(verdict, a_bound_that_is_not_there_is_not_made_up)
+Test(verdict, a_missing_bound_is_not_invented)
 {
 	expect_bounds("{\"unit\":\"cycles\",\"low\":898,\"high\":960}", "898 - 960");
 	expect_bounds("{\"unit\":\"share\",\"low\":0.2712,\"high\":0.5642}", "27.12 - 56.42%");
@@ -98,7 +98,7 @@ static void expect_limit(const char *rule, const char *expected)
 	cr_expect_str_eq(text, expected);
 }
 
-Test(verdict, the_limit_is_the_one_that_is_judged_at)
+Test(verdict, the_shown_limit_is_the_one_used_for_the_verdict)
 {
 	expect_limit("{\"unit\":\"cycles\",\"above\":900,\"judged_at\":896}", "above 896 cycles");
 	expect_limit("{\"unit\":\"share\",\"below\":0.5}", "below 50%");
@@ -106,7 +106,7 @@ Test(verdict, the_limit_is_the_one_that_is_judged_at)
 	expect_limit("{}", "-");
 }
 
-Test(verdict, ages)
+Test(verdict, ages_are_formatted)
 {
 	_cleanup_json_ json_object *object =
 		formatted_from("{\"since\":\"2026-11-21T06:00:00Z\",\"bad\":\"yesterday\",\"number\":5}");
@@ -136,7 +136,7 @@ static void expect_state(const char *alert, const char *expected, const char *he
 	cr_expect_str_eq(verdict_state_held(object), held);
 }
 
-Test(verdict, unknown_says_what_is_held)
+Test(verdict, an_unknown_state_names_the_held_one)
 {
 	expect_state("{\"state\":\"firing\"}", "firing", "firing");
 	expect_state("{\"state\":\"firing\",\"held\":\"pending\"}", "firing", "firing");
@@ -147,7 +147,7 @@ Test(verdict, unknown_says_what_is_held)
 	expect_state("{\"state\":\"\\u001b[1m\"}", "\\x1b[1m", "\033[1m");
 }
 
-Test(verdict, words_that_are_not_known_stay)
+Test(verdict, unknown_words_are_shown_unchanged)
 {
 	_cleanup_free_ char *kept = NULL;
 	_cleanup_free_ char *other = NULL;
@@ -158,7 +158,7 @@ Test(verdict, words_that_are_not_known_stay)
 	cr_expect_str_eq(verdict_reason(NULL, &none), "-");
 }
 
-Test(verdict, preferences_in_words)
+Test(verdict, preferences_are_described)
 {
 	_cleanup_json_ json_object *object =
 		formatted_from("{\"unit\":\"cycles\",\"preference\":{\"ignored\":true,\"threshold\":1200,"
@@ -178,7 +178,7 @@ Test(verdict, preferences_in_words)
 }
 
 /* A transition as one line of watch. */
-Test(verdict, transitions)
+Test(verdict, transitions_are_described)
 {
 	_cleanup_json_ json_object *item = formatted_from(
 		"{\"time\":\"2026-11-21T06:00:00Z\",\"event\":\"alert\",\"text\":\"t\",\"from\":\"pending\","

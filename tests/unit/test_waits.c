@@ -74,7 +74,7 @@ Test(waits, figures_are_quotients_of_the_counts)
 	expect_near("traffic", values[WAIT_TRAFFIC].value, 64 * 3e7);
 }
 
-Test(waits, value_alone_is_that_with_bounds)
+Test(waits, a_value_without_bounds_equals_that_with_bounds)
 {
 	struct wait_part part = whole_part();
 	struct wait_value values[WAIT_FIGURES];
@@ -90,7 +90,7 @@ Test(waits, value_alone_is_that_with_bounds)
 	cr_expect_not(waits_value(&part, 1, WAIT_SHARE, &value));
 }
 
-Test(waits, amounts_a_second_are_rates)
+Test(waits, amounts_are_per_second)
 {
 	static const bool rates[WAIT_FIGURES] = {
 		[WAIT_CORES_USED] = true, [WAIT_CORES_LOST] = true, [WAIT_TRAFFIC] = true};
@@ -298,7 +298,7 @@ static void hybrid_parts(struct wait_part parts[2])
 	};
 }
 
-Test(waits, hybrid_adds_the_rates_of_its_pmus)
+Test(waits, rates_of_hybrid_pmus_are_added)
 {
 	struct wait_part parts[2];
 	struct wait_value values[WAIT_FIGURES];

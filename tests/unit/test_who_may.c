@@ -151,7 +151,7 @@ static void expect_answer(int fd, enum caller caller, const char *method, char w
 	cr_expect_str_eq(answer ? answer : "(no answer)", wanted, "%s by %s", method, caller_names[caller]);
 }
 
-Test(who_may, each_method_is_for_whom_the_table_says)
+Test(who_may, each_method_has_the_permission_of_the_table)
 {
 	for (enum caller caller = ROOT; caller < STRANGER; caller++) {
 		int fd = connect_as(caller);
@@ -168,12 +168,12 @@ Test(who_may, each_method_is_for_whom_the_table_says)
 	}
 }
 
-Test(who_may, a_stranger_does_not_get_in)
+Test(who_may, other_users_cannot_connect)
 {
 	cr_expect_eq(connect_as(STRANGER), -EACCES);
 }
 
-Test(who_may, the_table_has_no_method_that_is_gone)
+Test(who_may, the_table_has_only_existing_methods)
 {
 	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
 		bool found = false;
@@ -185,7 +185,7 @@ Test(who_may, the_table_has_no_method_that_is_gone)
 }
 
 /* Everybody who may connect may also call the methods of org.varlink.service. */
-Test(who_may, the_service_itself_answers_everybody_who_may_connect)
+Test(who_may, all_connected_users_can_call_the_service_methods)
 {
 	_cleanup_free_ char *answer = NULL;
 	int fd = connect_as(READER);

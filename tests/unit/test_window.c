@@ -79,7 +79,7 @@ static u64 weight_over(const struct window *window, u64 span_ns, u64 covered_ns,
 	return figures_of(&sums->sums[0]).weight[SOURCE_L1];
 }
 
-Test(window, collections_are_taken_newest_first_and_whole)
+Test(window, the_newest_collections_are_used_as_a_whole)
 {
 	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 3600 * NSEC_PER_SEC);
 
@@ -93,7 +93,7 @@ Test(window, collections_are_taken_newest_first_and_whole)
 	cr_expect_eq(weight_over(window, ~0ULL, 4000, START_NS), 0x101010100);
 }
 
-Test(window, empty)
+Test(window, an_empty_window_has_no_figures)
 {
 	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 3600 * NSEC_PER_SEC);
 	struct window_sums *sums;
@@ -141,7 +141,7 @@ Test(window, older_than_max_ns_is_dropped)
 	cr_expect_eq(weight_over(window, 1, 400 * NSEC_PER_SEC, START_NS + 100 * NSEC_PER_SEC), 5);
 }
 
-Test(window, every_counter_and_every_magnitude)
+Test(window, counters_of_every_magnitude_are_stored)
 {
 	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 3600 * NSEC_PER_SEC);
 	_cleanup_(window_sums_freep) struct window_sums *sums = NULL;
@@ -172,7 +172,7 @@ Test(window, every_counter_and_every_magnitude)
 		cr_expect_eq(((const u64 *)&summed)[i], i % 64 ? 2 * counters[i] : ~0ULL, "%zu", i);
 }
 
-Test(window, a_difference_of_nothing_is_not_held)
+Test(window, an_empty_difference_is_not_stored)
 {
 	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 3600 * NSEC_PER_SEC);
 	_cleanup_(window_sums_freep) struct window_sums *sums = NULL;
@@ -202,7 +202,7 @@ static int count_call(u32 entry, unsigned event, const struct figures *figures, 
 	return calls->n == calls->stop_at ? -EPIPE : 0;
 }
 
-Test(window, each_is_called_once_in_order)
+Test(window, each_collection_is_visited_once_in_order)
 {
 	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 3600 * NSEC_PER_SEC);
 	const struct figures figures = {.locked = 1};
@@ -228,7 +228,7 @@ Test(window, each_is_called_once_in_order)
 	expect_span(&span, 2, START_NS);
 }
 
-Test(window, what_can_not_be_held_leaves_no_hole)
+Test(window, a_collection_that_does_not_fit_leaves_no_gap)
 {
 	_cleanup_(window_freep) struct window *window = new_window(4096, 3600 * NSEC_PER_SEC);
 	struct figures large;
@@ -462,12 +462,12 @@ static void run_model(size_t max_bytes)
 	model_free(model);
 }
 
-Test(window, agrees_with_a_model_that_holds_everything)
+Test(window, the_window_equals_an_unbounded_model)
 {
 	run_model(16 << 20);
 }
 
-Test(window, agrees_with_it_when_memory_is_short)
+Test(window, the_window_equals_the_model_when_memory_is_short)
 {
 	run_model(64 << 10);
 }

@@ -26,7 +26,7 @@ static void expect(const struct record *record, u32 entry, u32 event, const stru
 	cr_expect_eq(memcmp(&sum, figures, sizeof(sum)), 0, "%u.%u", entry, event);
 }
 
-Test(window_records, those_of_one_entry_and_event_are_added_up)
+Test(window_records, records_of_one_entry_and_event_are_added)
 {
 	const struct figures few = {.samples[0] = 3, .locked = 1}, others = {.samples[1] = 4, .locked = 200};
 	const struct figures both = {.samples[0] = 3, .samples[1] = 4, .locked = 201};
@@ -60,7 +60,7 @@ Test(window_records, those_of_one_entry_and_event_are_added_up)
 	expect(&records[3], ~0U, 11, &others);
 }
 
-Test(window_records, of_nothing_is_nothing)
+Test(window_records, no_records_have_no_sum)
 {
 	size_t size = 1;
 	u8 byte;

@@ -81,7 +81,7 @@ static struct estimate quantile(const struct fixture *fixture, double q)
 	return estimate;
 }
 
-Test(window_samples, even_samples_are_worth_all_of_themselves)
+Test(window_samples, evenly_spread_samples_are_worth_their_number)
 {
 	struct fixture fixture = new_fixture(1 << 20);
 	struct estimate estimate;
@@ -168,7 +168,7 @@ Test(window_samples, only_the_requested_time_and_cgroups_count)
 	done(&fixture);
 }
 
-Test(window_samples, three_collections_say_nothing_about_bursts)
+Test(window_samples, three_collections_are_too_few_to_detect_bursts)
 {
 	struct fixture fixture = new_fixture(1 << 20);
 
@@ -207,7 +207,7 @@ Test(window_samples, merged_collections_count_once)
 }
 
 /* Collections without a length: nothing divides by zero. */
-Test(window_samples, collections_at_one_moment)
+Test(window_samples, collections_at_the_same_time_are_handled)
 {
 	struct fixture fixture = new_fixture(1 << 20);
 	struct figures figures = fast_and_slow(9, 1);

@@ -128,7 +128,7 @@ static void expect_bounds_of_rule(const struct window_samples *samples, const st
 }
 
 /* All stalls come in one of ten seconds, so the share of that time decides. */
-Test(window_waits, ratio_that_changes_in_bursts_is_less_sure)
+Test(window_waits, a_ratio_that_changes_in_bursts_has_wider_bounds)
 {
 	struct window_samples *samples = calloc(1, sizeof(*samples));
 	struct wait_part part = part_of();
@@ -180,7 +180,7 @@ Test(window_waits, one_burst_has_no_bounds)
 	free(samples);
 }
 
-Test(window_waits, event_that_no_pmu_has_is_not_known)
+Test(window_waits, an_event_of_no_pmu_is_unknown)
 {
 	struct window_samples *samples = new_samples(false);
 	const struct wait_events few = {CYCLES, EVENTS_MAX, STALLS, EVENTS_MAX};

@@ -29,7 +29,7 @@ static const struct pmu_opening sapphire_rapids = {
 
 static const struct zoom_ways all_ways = {.lbr = true, .physical = true, .build_ids = true};
 
-Test(zoom_attr, the_always_on_event_and_more)
+Test(zoom_attr, a_zoom_extends_the_always_on_event)
 {
 	struct perf_event_attr attr;
 
@@ -71,7 +71,7 @@ Test(zoom_attr, every_record_is_an_overflow_and_wakes_nobody)
 	cr_expect_leq(attr.wakeup_events, 0x7fffffffU, "the kernel holds it in an int");
 }
 
-Test(zoom_attr, one_event_of_a_ring_tells_of_tasks)
+Test(zoom_attr, one_event_of_a_ring_reports_tasks)
 {
 	struct perf_event_attr attr;
 
@@ -91,7 +91,7 @@ Test(zoom_attr, one_event_of_a_ring_tells_of_tasks)
 	cr_expect_eq(attr.clockid, CLOCK_MONOTONIC);
 }
 
-Test(zoom_attr, without_addresses_no_physical_ones)
+Test(zoom_attr, without_addresses_no_physical_addresses_are_requested)
 {
 	struct pmu_opening instructions = {.event = {.role = EVENT_INSTRUCTIONS, .period = 1}};
 	struct perf_event_attr attr;
@@ -101,7 +101,7 @@ Test(zoom_attr, without_addresses_no_physical_ones)
 					  PERF_SAMPLE_WEIGHT_TYPE));
 }
 
-Test(zoom_attr, weakened_step_by_step)
+Test(zoom_attr, attributes_are_weakened_step_by_step)
 {
 	struct zoom_ways ways = all_ways;
 
@@ -136,7 +136,7 @@ static u64 let_through(u32 rate, u64 ns)
 	return taken;
 }
 
-Test(zoom_limit, never_more_than_the_rate_in_a_second)
+Test(zoom_limit, the_rate_is_limited_in_every_second)
 {
 	static const u32 rates[] = {1, 2, 20, 997, 1000, 20000};
 
@@ -151,7 +151,7 @@ Test(zoom_limit, never_more_than_the_rate_in_a_second)
 	}
 }
 
-Test(zoom_diagnose, v1_by_its_controllers)
+Test(zoom_diagnose, cgroup_v1_is_recognized_by_its_controllers)
 {
 	cr_expect(zoom_facts_v1("3:cpuset:/\n2:net_cls,perf_event:/a\n0::/\n"));
 	cr_expect(zoom_facts_v1("4:perf_event:/"));
@@ -169,7 +169,7 @@ static void expect_enable(const char *controllers, const char *enabled, const ch
 	cr_expect_str_eq(command, expected, "%s", controllers);
 }
 
-Test(zoom_diagnose, a_controller_is_to_be_enabled_where_none_is)
+Test(zoom_diagnose, without_a_controller_the_message_says_to_enable_one)
 {
 	char long_path[2 * ZOOM_ENABLE_MAX];
 	char command[ZOOM_ENABLE_MAX];
@@ -199,7 +199,7 @@ static void expect_said(int error, const char *pmu, struct zoom_facts facts, int
 	cr_expect_null(strstr(message, "cannot zoom"), "%s", message);
 }
 
-Test(zoom_diagnose, each_refusal_by_name)
+Test(zoom_diagnose, each_refusal_is_explained)
 {
 	const struct zoom_facts none = {0};
 

@@ -122,7 +122,7 @@ static int parse(u64 sample_type, const struct event *event, const struct bytes 
 	return zoom_parse(&attr, event, bytes->at, bytes->n, &stacks, ret);
 }
 
-Test(zoom_parse, a_sample_of_a_process)
+Test(zoom_parse, a_sample_of_a_process_is_parsed)
 {
 	struct bytes bytes = sample_of(PERF_RECORD_MISC_USER, 0x401008, chain_of_user,
 				       ARRAY_SIZE(chain_of_user), NULL, 0, false);
@@ -156,7 +156,7 @@ Test(zoom_parse, a_sample_of_a_process)
 	cr_expect_not(sample->user_of_lbr);
 }
 
-Test(zoom_parse, fields_are_those_that_the_event_measures)
+Test(zoom_parse, only_measured_fields_are_set)
 {
 	struct bytes bytes = sample_of(PERF_RECORD_MISC_USER, 0x401008, NULL, 0, NULL, 0, false);
 	struct event event = loads;
@@ -189,7 +189,7 @@ Test(zoom_parse, fields_are_those_that_the_event_measures)
 	cr_expect_eq(record.sample.of.data_source, 0);
 }
 
-Test(zoom_parse, a_stack_of_both_halves)
+Test(zoom_parse, stacks_of_kernel_and_user_space_are_split)
 {
 	static const u64 chain[] = {(u64)PERF_CONTEXT_KERNEL, 0xffffffff81000010, 0xffffffff81000020,
 				    (u64)PERF_CONTEXT_USER,   0x401000,           0x402000};
@@ -231,7 +231,7 @@ Test(zoom_parse, a_stack_of_both_halves)
 	cr_expect_eq(record.sample.user[0], 0x402000);
 }
 
-Test(zoom_parse, a_stack_deeper_than_there_is_room_for)
+Test(zoom_parse, a_stack_that_is_too_deep_is_cut)
 {
 	u64 chain[ZOOM_STACK_MAX + 20];
 	struct zoom_record record;
@@ -246,7 +246,7 @@ Test(zoom_parse, a_stack_deeper_than_there_is_room_for)
 	cr_expect_eq(record.sample.user[ZOOM_STACK_MAX - 1], 0x400000 + ZOOM_STACK_MAX + 1);
 }
 
-Test(zoom_parse, the_lbr_where_it_goes_further)
+Test(zoom_parse, a_deeper_lbr_stack_is_used)
 {
 	static const u64 branches[] = {0x501000, 0x502000, 0x503000, 0, 0x505000};
 	static const u64 chain[] = {(u64)PERF_CONTEXT_KERNEL, 0xffffffff81000010, (u64)PERF_CONTEXT_USER,
@@ -291,7 +291,7 @@ Test(zoom_parse, the_lbr_where_it_goes_further)
 	cr_expect_eq(record.sample.n_user, 0);
 }
 
-Test(zoom_parse, more_branches_than_there_is_room_for)
+Test(zoom_parse, branches_beyond_the_maximum_are_cut)
 {
 	struct perf_branch_entry entries[ZOOM_STACK_MAX + 9];
 	u64 user[ZOOM_STACK_MAX] = {0x401000};
@@ -329,7 +329,7 @@ static struct bytes mapped(u16 misc)
 	return bytes;
 }
 
-Test(zoom_parse, a_mapping)
+Test(zoom_parse, a_mapping_is_parsed)
 {
 	struct bytes bytes = mapped(PERF_RECORD_MISC_USER);
 	struct zoom_record record;
@@ -367,7 +367,7 @@ Test(zoom_parse, a_mapping)
 	cr_expect_eq(parse(SAMPLE, &loads, &bytes, &record), -EBADMSG);
 }
 
-Test(zoom_parse, tasks)
+Test(zoom_parse, records_of_tasks_are_parsed)
 {
 	struct bytes bytes = begin(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
 	struct zoom_record record;
@@ -400,7 +400,7 @@ Test(zoom_parse, tasks)
 	}
 }
 
-Test(zoom_parse, losses_and_throttling)
+Test(zoom_parse, losses_and_throttling_are_parsed)
 {
 	struct bytes bytes = begin(PERF_RECORD_LOST, 0);
 	struct zoom_record record;
@@ -436,7 +436,7 @@ Test(zoom_parse, losses_and_throttling)
 	cr_expect_eq(record.tid, 21);
 }
 
-Test(zoom_parse, whose_record_it_is)
+Test(zoom_parse, the_event_id_of_a_record_is_found)
 {
 	struct bytes sample = sample_of(PERF_RECORD_MISC_USER, 0x401008, NULL, 0, NULL, 0, false);
 	struct bytes other = mapped(0);
@@ -476,7 +476,7 @@ static void cut_everywhere(u64 sample_type, const struct bytes *whole, size_t by
 	}
 }
 
-Test(zoom_parse, cut_anywhere)
+Test(zoom_parse, truncated_records_are_refused)
 {
 	static const u64 branches[] = {0x501000, 0x502000};
 	struct bytes bytes = sample_of(PERF_RECORD_MISC_USER, 0x401008, chain_of_user,
@@ -505,7 +505,7 @@ Test(zoom_parse, cut_anywhere)
 	cut_everywhere(SAMPLE, &bytes, 8 + 64 + 32);
 }
 
-Test(zoom_parse, a_sample_with_what_was_not_asked_for)
+Test(zoom_parse, unrequested_fields_and_impossible_sizes_are_refused)
 {
 	struct bytes bytes = sample_of(PERF_RECORD_MISC_USER, 0x401008, NULL, 0, NULL, 0, false);
 	struct zoom_record record;

@@ -53,7 +53,7 @@ static int look(u32 pid, struct told *told)
 	return r;
 }
 
-Test(zoom_process, its_name_and_what_it_executes_from)
+Test(zoom_process, a_process_has_its_name_and_executable_mappings)
 {
 	struct told told = {0};
 
@@ -66,7 +66,7 @@ Test(zoom_process, its_name_and_what_it_executes_from)
 	cr_expect_eq(told.others, 0);
 }
 
-Test(zoom_process, no_more_mappings_than_so_many)
+Test(zoom_process, the_number_of_mappings_is_bounded)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct told told = {0};
@@ -81,7 +81,7 @@ Test(zoom_process, no_more_mappings_than_so_many)
 	(void)close(fd);
 }
 
-Test(zoom_process, one_that_is_gone_has_nothing)
+Test(zoom_process, an_ended_process_has_no_records)
 {
 	struct told told = {0};
 
@@ -89,7 +89,7 @@ Test(zoom_process, one_that_is_gone_has_nothing)
 	cr_expect_eq(told.names + told.mappings, 0);
 }
 
-Test(zoom_process, it_stops_where_it_is_told_to)
+Test(zoom_process, an_error_of_the_callback_stops_the_reading)
 {
 	struct told told = {.result = -ENOMEM};
 
@@ -98,7 +98,7 @@ Test(zoom_process, it_stops_where_it_is_told_to)
 	cr_expect_eq(told.mappings, 0);
 }
 
-Test(zoom_process, a_reader_looks_at_them_in_order)
+Test(zoom_process, a_reader_reads_processes_in_order)
 {
 	struct zoom_reader *reader;
 	u64 zoom = 0;
@@ -125,7 +125,7 @@ Test(zoom_process, a_reader_looks_at_them_in_order)
 }
 
 /* Processes that were asked for but not fetched are freed with the reader. */
-Test(zoom_process, a_reader_takes_no_more_than_so_many)
+Test(zoom_process, the_number_of_queued_processes_is_bounded)
 {
 	struct zoom_reader *reader;
 

@@ -108,7 +108,7 @@ static int compare(void *userdata, const struct zoom_record *got)
 	return 0;
 }
 
-Test(zoom_recording, what_goes_in_comes_out)
+Test(zoom_recording, stored_records_are_read_unchanged)
 {
 	const struct zoom_record records[] = {
 		sample_at(1ULL << 50, 10),
@@ -155,7 +155,7 @@ static int count_samples(void *userdata, const struct zoom_record *record)
 	return ++state[0] == state[1] ? 42 : 0;
 }
 
-Test(zoom_recording, bounded_and_each_stack_once)
+Test(zoom_recording, memory_is_bounded_and_each_stack_stored_once)
 {
 	const size_t most = 1 << 20;
 	_cleanup_(zoom_recording_freep) struct zoom_recording *recording = recording_of(most);
@@ -182,7 +182,7 @@ Test(zoom_recording, bounded_and_each_stack_once)
 	cr_expect_eq(state[0], 17);
 }
 
-Test(zoom_recording, stacks_that_are_all_different)
+Test(zoom_recording, different_stacks_are_bounded_too)
 {
 	const size_t most = 1 << 20;
 	_cleanup_(zoom_recording_freep) struct zoom_recording *recording = recording_of(most);
@@ -198,7 +198,7 @@ Test(zoom_recording, stacks_that_are_all_different)
 	cr_expect_gt(zoom_recording_samples(recording), 5000);
 }
 
-Test(zoom_recording, no_room_at_all)
+Test(zoom_recording, without_memory_records_are_counted_as_dropped)
 {
 	_cleanup_(zoom_recording_freep) struct zoom_recording *recording = recording_of(0);
 	struct zoom_record record = sample_at(1, 2);
@@ -213,7 +213,7 @@ Test(zoom_recording, no_room_at_all)
 /*
  * These stacks would collide in a table with an unkeyed hash. Each would then be compared with all before it.
  */
-Test(zoom_recording, stacks_that_are_made_to_collide_cost_no_more_than_others)
+Test(zoom_recording, colliding_stacks_are_not_slower)
 {
 	enum { STACKS = 400000 };
 	struct zoom_recording *recording = recording_of(256UL << 20);

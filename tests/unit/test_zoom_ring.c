@@ -38,7 +38,7 @@ static void put(u64 at, u16 size, u8 mark)
 	data[(at + size - 1) % sizeof(data)] = mark;
 }
 
-Test(zoom_ring, records_in_order_and_over_the_end)
+Test(zoom_ring, records_are_read_in_order_across_the_end)
 {
 	struct zoom_ring ring = ring_at(40);
 	const u8 *record;
@@ -62,7 +62,7 @@ Test(zoom_ring, records_in_order_and_over_the_end)
 	cr_expect_eq(page.data_tail, 96);
 }
 
-Test(zoom_ring, what_is_no_record)
+Test(zoom_ring, malformed_records_are_refused)
 {
 	const u8 *record;
 	size_t size;
@@ -142,7 +142,7 @@ Test(zoom_ring, rings_take_no_memory_besides_their_mappings)
 	}
 }
 
-Test(zoom_ring, sizes)
+Test(zoom_ring, ring_memory_is_divided_among_the_cpus)
 {
 	/* 16 MiB divided among the CPUs, at least 64 KiB and at most 512 KiB. */
 	cr_expect_eq(zoom_ring_size(1, 16 << 20, 64 << 10, 512 << 10), 512 << 10);

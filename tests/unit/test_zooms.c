@@ -241,7 +241,7 @@ static void run_until(u64 id, enum zoom_state state)
 		cr_assert_geq(sd_event_run(event, UINT64_MAX), 0);
 }
 
-Test(zooms, it_takes_samples_and_ends_by_itself)
+Test(zooms, a_zoom_takes_samples_and_ends_by_itself)
 {
 	u64 id = begin("/a", 0.3, 0);
 	const struct zoom *zoom = zooms_find(zooms, "/a");
@@ -272,7 +272,7 @@ Test(zooms, it_takes_samples_and_ends_by_itself)
 	cr_expect_geq(names.asked, 3);
 }
 
-Test(zooms, a_running_one_of_the_same_cgroup_goes_on)
+Test(zooms, a_running_zoom_of_the_cgroup_is_prolonged)
 {
 	u64 id = begin("/a", 100, 0);
 
@@ -292,7 +292,7 @@ static bool is_over_for_its_cgroup(u64 id)
 	return strcmp(zoom->note, "loads pauses; the cgroup was removed, which ended the zoom") == 0;
 }
 
-Test(zooms, it_ends_with_its_cgroup)
+Test(zooms, a_zoom_ends_with_its_cgroup)
 {
 	u64 id = begin("/a", 100, 0);
 
@@ -304,7 +304,7 @@ Test(zooms, it_ends_with_its_cgroup)
 }
 
 /* A restarted service has the same path, but is a different cgroup. */
-Test(zooms, one_of_a_removed_cgroup_does_not_go_on_for_another)
+Test(zooms, a_zoom_of_a_removed_cgroup_is_not_used_for_a_new_one)
 {
 	u64 id = begin("/a", 100, 0), next;
 
@@ -325,7 +325,7 @@ static int count_kinds(void *userdata, const struct zoom_record *record)
 	return 0;
 }
 
-Test(zooms, what_it_holds_of_cgroup_and_processes)
+Test(zooms, a_zoom_has_the_records_of_cgroup_and_processes)
 {
 	unsigned kinds[ZOOM_RECORD_OTHER + 1] = {0};
 	u64 id = begin("/a", 100, 0);
@@ -340,7 +340,7 @@ Test(zooms, what_it_holds_of_cgroup_and_processes)
 	cr_expect_gt(kinds[ZOOM_RECORD_MAPPED], 2);
 }
 
-Test(zooms, only_so_many_run)
+Test(zooms, the_number_of_running_zooms_is_limited)
 {
 	char path[] = "/a";
 	u64 first = 0;
@@ -357,7 +357,7 @@ Test(zooms, only_so_many_run)
 	begin("/z", 100, 0);
 }
 
-Test(zooms, the_oldest_that_is_over_makes_room)
+Test(zooms, the_oldest_finished_zoom_is_evicted)
 {
 	u64 first = begin("/first", 100, 0), running = begin("/running", 100, 0);
 	struct zoom_figures figures;
@@ -376,7 +376,7 @@ Test(zooms, the_oldest_that_is_over_makes_room)
 	cr_expect_null(zooms_nth(zooms, ZOOMS_KEPT_MAX));
 }
 
-Test(zooms, it_waits_for_names)
+Test(zooms, a_zoom_waits_for_names)
 {
 	u64 id;
 
@@ -436,7 +436,7 @@ Test(zooms, an_origin_without_tasks_is_named)
 			   message);
 }
 
-Test(zooms, what_the_origin_refuses_is_handed_on)
+Test(zooms, a_refusal_of_the_origin_is_returned)
 {
 	origin.refuses = -ENOENT;
 	begin("/a", 1, -ENOENT);
@@ -445,7 +445,7 @@ Test(zooms, what_the_origin_refuses_is_handed_on)
 	cr_expect_eq(told.began, 0);
 }
 
-Test(zooms, wishes_out_of_range)
+Test(zooms, requests_out_of_range_are_refused)
 {
 	struct zoom_wish wish = {.path = "/a", .seconds = 1, .rate = ZOOM_RATE_MAX + 1, .reason = ""};
 	char *said;
