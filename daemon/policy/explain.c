@@ -226,15 +226,15 @@ static void say_counts_of(struct speech *speech)
 	switch ((enum count_kind)speech->alert->counts) {
 	case COUNT_STALLS_LOAD:
 		say(speech,
-		    "memory costs the cgroup itself at most that, whatever the cause: in a stalled cycle nothing executes and a load is outstanding");
+		    "memory costs the cgroup at most this much, whatever the cause: in a stalled cycle nothing executes and a load is outstanding");
 		return;
 	case COUNT_STALLS_L1_MISS:
 		say(speech,
-		    "memory costs the cgroup itself at most that, whatever the cause: in a stalled cycle nothing executes and a load that missed the L1 cache is outstanding");
+		    "memory costs the cgroup at most this much, whatever the cause: in a stalled cycle nothing executes and a load that missed the L1 cache is outstanding");
 		return;
 	case COUNT_STALLS_RETIRE:
 		say(speech,
-		    "memory costs the cgroup itself at most that, whatever the cause: in a stalled cycle nothing retires because the oldest operation waits for the data of a load, but younger operations may execute");
+		    "memory costs the cgroup at most this much, whatever the cause: in a stalled cycle nothing retires because the oldest operation waits for the data of a load, but younger operations may execute");
 		return;
 	case COUNT_MISSES_L3:
 	case COUNT_MISSES_L2:

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The demo: the model with config/demo.conf, as `make run` starts it, for one cycle of its scenario of four minutes. Each
-# alert fires and resolves in its phase, pebsctl neighbours names the culprit, and pebsctl compare proves what the deploy
-# changed.
+# The demo: the model with config/demo.conf, as `make run` starts it, for one cycle of its scenario of four minutes.
+# Each alert fires and resolves in its phase, pebsctl neighbours names the culprit, and pebsctl compare proves what the
+# deploy changed.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq
@@ -67,7 +67,7 @@ screen database-latency alerts
 grep -q 'Alerts: [0-9]* firing' "$work/screen" || fail "the alerts do not fit on a screen: $(cat "$work/screen")"
 screen 'By source' explain cores-lost model:backup
 for line in 'Rule: cores-lost' 'State: firing since ' 'loses [.0-9]* of its [.0-9]* cores* to memory: at' \
-	'memory costs the cgroup itself at most that' 'the rule fires when the lower bound is at least 1' 'pebsctl hot ' \
+	'memory costs the cgroup at most this much' 'the rule fires when the lower bound is at least 1' 'pebsctl hot ' \
 	'By source: .*LFB [1-9]' 'of its sampled loads'; do
 	grep -q "$line" "$work/screen" || fail "the screen lacks \"$line\": $(cat "$work/screen")"
 done

@@ -90,7 +90,7 @@ Test(explain_derived, cores_lost_of_a_service_are_explained)
 		&alert,
 		(const char *const[]){
 			"/shop/checkout loses 3.2 of its 9.1 cores to memory: at least 3.04 and at most 3.37 (each with 95% confidence), from 1,200 samples of stalls in 30s; its cores run at 2.6 GHz",
-			"memory costs the cgroup itself at most that, whatever the cause: in a stalled cycle nothing executes and a load is outstanding",
+			"memory costs the cgroup at most this much, whatever the cause: in a stalled cycle nothing executes and a load is outstanding",
 			"the rule fires when the lower bound is at least 2 cores for 5min 0s, and clears when the upper bound is at most 1.5 cores",
 			"pebsctl hot /shop/checkout shows its code and data",
 			"pebsctl neighbours /shop/checkout shows possible causes", NULL});
@@ -153,7 +153,7 @@ Test(explain_derived, wait_without_loads_is_explained)
 		(const char *const[]){
 			"wait is 41% of its cycles, from 1,200 samples of stalls and 3,000 of cycles in 30s",
 			"wait is at least 38.1% of its cycles, and at most 44.6% of its cycles, each with 95% confidence",
-			"memory costs the cgroup itself at most that, whatever the cause: in a stalled cycle nothing retires because the oldest operation waits for the data of a load, but younger operations may execute",
+			"memory costs the cgroup at most this much, whatever the cause: in a stalled cycle nothing retires because the oldest operation waits for the data of a load, but younger operations may execute",
 			"the rule fires when wait is proven to be at least 40% of its cycles for 5min 0s, and clears when it is proven to be at most 30% of its cycles",
 			"a breach is proven when the lower bound, now 38.1% of its cycles, is at least 40% of its cycles",
 			"loads are not sampled, so it is not known which memory the cgroup waits for: add loads to `events` in [sampling]",

@@ -126,19 +126,19 @@ Test(format_explain, without_sentences_the_numbers_are_shown)
 }
 
 /* The reply of Explain about an alert of the demo, whose rule is in config/demo.conf. */
-#define LOST                                                                                                                          \
-	"{\"origin\":\"model\",\"rule\":{\"rule\":\"cores-lost\",\"cgroup\":[\"model:*\",\"/**\"],\"event\":"                         \
-	"\"stalls\",\"second_event\":\"cycles\",\"metric\":\"cores-lost\",\"unit\":\"cores\",\"above\":0.75,"                         \
-	"\"severity\":\"warning\",\"action\":[\"log\"]},\"judged\":[{\"alert\":2,\"cgroup\":"                                         \
-	"\"model:locked-counters\",\"event\":\"stalls\",\"state\":\"firing\",\"metric\":\"cores-lost\","                              \
-	"\"unit\":\"cores\",\"value\":0.89612,\"low\":0.86577,\"high\":0.92721,\"above\":0.75,"                                       \
-	"\"clear\":0.75,\"since\":\"2026-11-21T06:47:55Z\",\"sentences\":["                                                           \
-	"\"model:locked-counters loses 0.8961 of its 0.9999 cores to memory: at least 0.8657 and at "                                 \
-	"most 0.9273 (each with 95% confidence), from 2,330 samples of stalls in 10s; its cores run at 2.6 "                          \
-	"GHz\",\"memory costs the cgroup itself at most that, whatever the cause: in a stalled cycle nothing executes and a load is " \
-	"outstanding\",\"the rule fires when the lower bound is at least 0.75 "                                                       \
-	"cores for 5s, and clears when the upper bound is at most 0.75 cores\",\"pebsctl hot "                                        \
-	"model:locked-counters shows its code and data\",\"pebsctl neighbours model:locked-counters shows "                           \
+#define LOST                                                                                                                        \
+	"{\"origin\":\"model\",\"rule\":{\"rule\":\"cores-lost\",\"cgroup\":[\"model:*\",\"/**\"],\"event\":"                       \
+	"\"stalls\",\"second_event\":\"cycles\",\"metric\":\"cores-lost\",\"unit\":\"cores\",\"above\":0.75,"                       \
+	"\"severity\":\"warning\",\"action\":[\"log\"]},\"judged\":[{\"alert\":2,\"cgroup\":"                                       \
+	"\"model:locked-counters\",\"event\":\"stalls\",\"state\":\"firing\",\"metric\":\"cores-lost\","                            \
+	"\"unit\":\"cores\",\"value\":0.89612,\"low\":0.86577,\"high\":0.92721,\"above\":0.75,"                                     \
+	"\"clear\":0.75,\"since\":\"2026-11-21T06:47:55Z\",\"sentences\":["                                                         \
+	"\"model:locked-counters loses 0.8961 of its 0.9999 cores to memory: at least 0.8657 and at "                               \
+	"most 0.9273 (each with 95% confidence), from 2,330 samples of stalls in 10s; its cores run at 2.6 "                        \
+	"GHz\",\"memory costs the cgroup at most this much, whatever the cause: in a stalled cycle nothing executes and a load is " \
+	"outstanding\",\"the rule fires when the lower bound is at least 0.75 "                                                     \
+	"cores for 5s, and clears when the upper bound is at most 0.75 cores\",\"pebsctl hot "                                      \
+	"model:locked-counters shows its code and data\",\"pebsctl neighbours model:locked-counters shows "                         \
 	"possible causes\"]}]}"
 
 /* The prompt needs the last of the 24 lines. */
