@@ -190,9 +190,9 @@ $(OUT)/obj/%.pb-c.o: $(OUT)/%.pb-c.c $(OUT)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)$(COMPILE) -Wno-conversion -MD -MP -c $< -o $@
 
-# The page at /, without most comments, empty lines and the tabs at the start of lines, so that a browser loads less. With
-# the sums of its script and style, which its Content-Security-Policy allows. A sum covers the text between the start tag and
-# the end tag.
+# The page at /, without most comments, empty lines and the tabs at the start of lines, so that a browser loads less.
+# With the sums of its script and style, which its Content-Security-Policy allows. A sum covers the text between the
+# start tag and the end tag.
 sum_of = sed -n '/^<$(1)>$$/,/^<.$(1)>$$/{s/^<$(1)>$$//;/^<.$(1)>$$/!p}' $@.text | sha256sum | cut -c1-64 | tr a-f A-F | \
 	basenc --base16 -d | base64
 $(OUT)/page.h: daemon/http/server/page.html Makefile

@@ -25,7 +25,7 @@ void serve_history_alert(struct server *server, const struct transition *transit
 /* Fills in the members of the backend that answer questions about the past. */
 void serve_history_fill(struct control_backend *backend);
 
-/* The same for what names neighbours. */
+/* Fills in the source of the neighbours that alerts name. */
 void serve_history_suspects(struct json_suspects *suspects);
 
 /* The state of the history, also if there is none. */

@@ -4,10 +4,10 @@
 #   tests/run.sh [-s] [-t SECONDS] [-o DIRECTORY] [-j JOBS [-a PATTERN]...] [-c|-p] TEST...
 # A TEST is a Criterion program, each of whose tests counts, or a script (*.sh), which counts as one. With -c each
 # TEST is a command line, which counts as one. Exit status of scripts and commands: 0 passed, 77 skipped (the last
-# line of output tells why), any other failed. If it passed, its lines "measured: TEXT" are shown. With -p each TEST is a
-# command line that reports several tests while they run (Test Anything Protocol). The report is shown as it comes:
-# "1..N" announces N more tests, "ok - NAME", "ok - NAME # SKIP WHY" or "not ok - NAME" is a result, and "# TEXT" explains
-# the result before it.
+# line of output tells why), any other failed. If it passed, its lines "measured: TEXT" are shown. With -p each TEST is
+# a command line that reports several tests while they run (Test Anything Protocol). The report is shown as it comes:
+# "1..N" announces N more tests, "ok - NAME", "ok - NAME # SKIP WHY" or "not ok - NAME" is a result, and "# TEXT"
+# explains the result before it.
 # -t: time limit of one test, default 600. Logs go to DIRECTORY. -j: number of tests that run at once, default 1;
 # the output of each is shown when it ends. -a: tests whose name matches run alone. Tests need that if they measure
 # the machine, or count all that happens on it. Exits with 1 if a test failed or none ran. With -s, exits with 0 if

@@ -19,7 +19,10 @@
  */
 const char *default_socket_below(const char *runtime, char own[DEFAULT_SOCKET_MAX]);
 
-/* Returns the socket on which this process serves: the user's own, unless the process may write to the service's directory. */
+/*
+ * Returns the socket on which this process serves: the user's own, unless the process may write to the service's
+ * directory.
+ */
 const char *default_socket_to_serve(char own[DEFAULT_SOCKET_MAX]);
 
 /* Returns the socket to connect to: the service's, unless only the user's own is there and may be used. */

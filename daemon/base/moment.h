@@ -37,8 +37,8 @@ struct tm *moment_utc(const time_t *time, struct tm *ret);
  * A local time that occurred twice, when clocks went back, is the later moment of the past.
  *
  * Returns 0; -EINVAL: the text has none of these forms; -ESRCH: it has the name of a zone that is neither UTC nor the
- * caller's; -ERANGE: the moment is later than `now` or before 1970; or -ENOENT: clocks went forward, so this local time did not
- * exist. moment_why() says that for messages.
+ * caller's; -ERANGE: the moment is later than `now` or before 1970; or -ENOENT: clocks went forward, so this local time
+ * did not exist. moment_why() says that for messages.
  */
 int moment_parse(const char *text, time_t now, moment_zone zone, time_t *ret);
 const char *moment_why(int error);

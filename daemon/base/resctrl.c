@@ -196,7 +196,9 @@ void resctrl_done(struct resctrl *resctrl)
 	*resctrl = (struct resctrl){0};
 }
 
-/* The domain of a group in another reading; NULL: it has none. Both lists have the same order, but groups may differ. */
+/*
+ * The domain of a group in another reading; NULL: it has none. Both lists have the same order, but groups may differ.
+ */
 static const struct resctrl_domain *find(const struct resctrl *resctrl, const struct resctrl_domain *wanted)
 {
 	for (size_t i = 0; i < resctrl->n; i++)

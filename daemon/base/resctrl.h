@@ -15,8 +15,8 @@
 #define RESCTRL_ROOT "/sys/fs/resctrl"
 
 /*
- * Counters that are read at most, which bounds the time of a scrape; groups beyond are left out. A CPU has some hundred
- * RMIDs, which groups need.
+ * Maximum number of counters that are read. It bounds the time of a scrape; further groups are left out. Each group
+ * needs an RMID, and a CPU has some hundred of them.
  */
 #define RESCTRL_MAX 512
 

@@ -6,7 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Makes a memfd of this name with a copy of the bytes, and seals it. Returns 0, and the caller closes `*ret_fd`; or -errno. */
+/*
+ * Makes a memfd of this name with a copy of the bytes, and seals it. Returns 0, and the caller closes `*ret_fd`; or
+ * -errno.
+ */
 int sealed_new(const char *name, const void *bytes, size_t size, int *ret_fd);
 
 /* Returns true if the descriptor is a memfd that is sealed against every change. */

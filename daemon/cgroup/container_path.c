@@ -293,8 +293,8 @@ static bool take_bare_id(struct walk *walk, struct span name)
 }
 
 /*
- * Parses the cgroup that containerd makes with the cgroupfs driver if its client names none: /NAMESPACE/NAME. Any cgroup
- * may have two levels, so only the default namespace is known.
+ * Parses the cgroup that containerd makes with the cgroupfs driver if its client names none: /NAMESPACE/NAME. Any
+ * cgroup may have two levels, so only the default namespace is known.
  */
 static bool take_containerd(struct walk *walk, struct span name)
 {

@@ -253,8 +253,8 @@ static bool has_kind(const char *text)
 }
 
 /*
- * Returns NAME of "model:NAME" and "comm:NAME", or the whole text. A process may have any name: one that looks like a path
- * itself, such as "model:x", is not cut, or it would be taken for that of another cgroup.
+ * Returns NAME of "model:NAME" and "comm:NAME", or the whole text. A process may have any name: one that looks like a
+ * path itself, such as "model:x", is not cut, or it would be taken for that of another cgroup.
  */
 static const char *after_colon(const char *path)
 {

@@ -159,8 +159,8 @@ static int place(struct short_names *names, struct named *added)
 }
 
 /*
- * Uses the first `length` bytes of the path. `is_shown`: `path` is the shown form, and the path itself is not known. Sets
- * `*ret_new` if the cgroup was not known to exist now.
+ * Uses the first `length` bytes of the path. `is_shown`: `path` is the shown form, and the path itself is not known.
+ * Sets `*ret_new` if the cgroup was not known to exist now.
  */
 static int add_one(struct short_names *names, const char *path, size_t length, struct named about,
 		   bool is_shown, bool *ret_new)

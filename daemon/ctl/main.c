@@ -515,7 +515,9 @@ static enum ctl_exit refuse_verb(const char *word)
 		       : usage("unknown verb '%s'", word);
 }
 
-/* Parses --for within the limits of the verb, which the message names. Returns false, and prints it, if it is outside. */
+/*
+ * Parses --for within the limits of the verb, which the message names. Returns false, and prints it, if it is outside.
+ */
 static bool parse_for(const struct verb *verb, struct ctl_options *options)
 {
 	/* The limits of the daemon (detail/zooms.h, control_detail.c, control_sampling.c). */

@@ -30,8 +30,9 @@ static double length_of(const struct ctl_options *options)
 }
 
 /*
- * Two cgroups at the same time; or one cgroup before and after --at; or in the time from --since to --until, compared with the one
- * that begins at --with, or with the same length just before it. Returns false if the options name no such sides.
+ * Two cgroups at the same time; or one cgroup before and after --at; or in the time from --since to --until, compared
+ * with the one that begins at --with, or with the same length just before it. Returns false if the options name no such
+ * sides.
  */
 static bool choose_sides(const struct ctl_options *options, char *const *arguments,
 			 struct side sides[static 2])

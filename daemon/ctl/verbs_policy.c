@@ -19,7 +19,10 @@
 
 #define METHOD(name) "io.pebsd." name
 
-/* Alerts and explanations cover this many seconds before --at. Resolved alerts are listed for an hour, as in the present. */
+/*
+ * Alerts and explanations cover this many seconds before --at. Resolved alerts are listed for an hour, as in the
+ * present.
+ */
 #define ALERTS_SECONDS 3600
 
 static enum ctl_exit get_rules(const struct ctl_options *options, struct client *client, json_object **ret)

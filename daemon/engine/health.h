@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Judges for /healthz and /readyz whether collections run as they should, and whether they have samples. Pure function. */
+/*
+ * Judges for /healthz and /readyz whether collections run as they should, and whether they have samples. Pure function.
+ */
 #ifndef PEBSD_HEALTH_H
 #define PEBSD_HEALTH_H
 

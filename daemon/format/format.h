@@ -69,13 +69,16 @@ void format_alerts(FILE *out, json_object *rules, json_object *alerts, time_t no
 		   const struct format_style *style);
 
 /*
- * Prints the reply of Explain. `status` and `figures`, the replies of GetStatus and GetCgroup over the window of the rule,
- * say which memory the cgroup waits for; NULL: not printed.
+ * Prints the reply of Explain. `status` and `figures`, the replies of GetStatus and GetCgroup over the window of the
+ * rule, say which memory the cgroup waits for; NULL: not printed.
  */
 void format_explain(FILE *out, json_object *explained, json_object *status, json_object *figures, time_t now,
 		    const struct format_style *style);
 
-/* Prints the rule and the cgroup that were asked for, if a reply of Explain has neither. Call it before format_explain(). */
+/*
+ * Prints the rule and the cgroup that were asked for, if a reply of Explain has neither. Call it before
+ * format_explain().
+ */
 void format_explain_asked(FILE *out, json_object *explained, const char *rule, const char *cgroup,
 			  const struct format_style *style);
 

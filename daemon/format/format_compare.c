@@ -70,8 +70,8 @@ static double three_digits(double value, int direction)
 }
 
 /*
- * Writes "+18" for per cent, "+3.2" for the points of a share, or "x1350", how many times B is larger, if that is more than
- * 1,000 times. Bounds are rounded outwards: `direction` is -1 or 1. Returns the unit.
+ * Writes "+18" for per cent, "+3.2" for the points of a share, or "x1350", how many times B is larger, if that is more
+ * than 1,000 times. Bounds are rounded outwards: `direction` is -1 or 1. Returns the unit.
  */
 static const char *change_text(double value, bool points, int direction, char ret[static TEXT_NUMBER_MAX])
 {

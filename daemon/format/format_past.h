@@ -12,8 +12,8 @@ bool format_is_past(const json_object *reply);
 bool format_ends_in_gap(const json_object *reply);
 
 /*
- * Writes a range of time in the style's zone: "Fri 2026-11-27 03:11:50 - 03:12:00 CET", with both dates if they differ. The
- * texts are RFC 3339 times; of other texts the result is "an unknown time".
+ * Writes a range of time in the style's zone: "Fri 2026-11-27 03:11:50 - 03:12:00 CET", with both dates if they differ.
+ * The texts are RFC 3339 times; of other texts the result is "an unknown time".
  */
 #define PAST_RANGE_MAX 160
 void format_range(const char *since, const char *until, const struct format_style *style,

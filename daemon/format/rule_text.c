@@ -94,8 +94,8 @@ static bool is_set(const json_object *rule, const char *key)
 }
 
 /*
- * Writes " (configured: 900)" if the rule is judged at the edge of a bucket near the configured value, and " (configured:
- * 100 ns, 260 cycles at 2.6 GHz)" if it is configured as a time.
+ * Writes " (configured: 900)" if the rule is judged at the edge of a bucket near the configured value. If the value is
+ * configured as a time, writes " (configured: 100 ns, 260 cycles at 2.6 GHz)".
  */
 static void configured(const json_object *rule, const char *key, double judged, char ret[VERDICT_TEXT_MAX])
 {

@@ -224,8 +224,8 @@ static void remember(struct memory *memory, double seconds, const struct governo
 }
 
 /*
- * Returns the share that an event needs; 0 if the event does not run. A fixed period needs its cost.
- * Otherwise AIM of the share must be enough for the least period.
+ * Returns the share that an event needs; 0 if the event does not run. An event with a fixed period needs the
+ * cost of that period. Other events need so much that AIM of it pays for the least period.
  */
 static double need_of(const struct memory *memory, const struct governor_input *input)
 {

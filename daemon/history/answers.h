@@ -12,20 +12,21 @@
 #define ANSWERS_MAX      16
 #define ANSWER_BYTES_MAX (16UL << 20) /* of one answer, as the keeper sent it */
 /*
- * The same for alerts, some 1,700 that fired and resolved. Parsed they take 9.4 times as much, and a reply may take
- * 32 MiB while it is made.
+ * Of an answer about alerts: some 1,700 alerts that fired and resolved. Parsed, they take 9.4 times as much memory. A
+ * reply may take 32 MiB while it is made.
  */
 #define ANSWER_ALERTS_BYTES_MAX (3UL << 20)
 #define ANSWERS_BYTES_MAX       (48UL << 20)        /* of all of them */
 #define ANSWERS_KEEP_NS         (15 * NSEC_PER_SEC) /* after the last use */
-#define ANSWERS_FAIL_KEEP_NS    (2 * NSEC_PER_SEC)  /* the same for an error but -E2BIG */
+#define ANSWERS_FAIL_KEEP_NS    (2 * NSEC_PER_SEC)  /* after the last use of an error other than -E2BIG */
 
 /* Bins of a question that leaves their number to pebsd: enough for a trend and for bounds (policy/bursts.h). */
 #define ANSWERS_BINS 60
 
 /*
- * The same of all cgroups and more than ANSWERS_SHORT_S, for which pebsd does not have to read each short span: as many bins
- * as have this many cgroups together. With 1,000 cgroups, one bin of a day is read from about 40 spans, and 7 bins from 170.
+ * The same of all cgroups and more than ANSWERS_SHORT_S, for which pebsd does not have to read each short span: as many
+ * bins as have this many cgroups together. With 1,000 cgroups, one bin of a day is read from about 40 spans, and 7 bins
+ * from 170.
  */
 #define ANSWERS_CGROUPS 1000
 #define ANSWERS_SHORT_S 3600
@@ -41,21 +42,22 @@ struct answers *answers_free(struct answers *answers);
 DEFINE_CLEANUP(struct answers *, answers_free)
 
 /*
- * Says how many cgroups a pane has. The most that a pane has is expected of the past, and fades over hours, as the past may
- * have more than the present. At the start, this many are expected:
+ * Says how many cgroups a pane has. The most that a pane has is expected of the past, and fades over hours, as the past
+ * may have more than the present. At the start, this many are expected:
  */
 #define ANSWERS_CGROUPS_ASSUMED 250
 void answers_cgroups(struct answers *answers, size_t n);
 
 /*
- * Finds the answer, or asks. `bins` of the query 0: ANSWERS_BINS or one for each pane, fewer for a long time of all cgroups,
- * and fewer again if the answer would be too large. `newest_us` is the end of the last pane that was sent: a range that
- * reaches up to now ends there.
- * `now_ns`: CLOCK_MONOTONIC at which this turn of the event loop began, the same in all calls of a turn. An answer that was
- * used in this turn stays.
+ * Finds the answer, or asks. `bins` of the query 0: ANSWERS_BINS or one for each pane, fewer for a long time of all
+ * cgroups, and fewer again if the answer would be too large. `newest_us` is the end of the last pane that was sent: a
+ * range that reaches up to now ends there.
+ * `now_ns`: CLOCK_MONOTONIC at which this turn of the event loop began, the same in all calls of a turn. An answer that
+ * was used in this turn stays.
  *
- * Returns 0; -EAGAIN: asked, ask again after answers_take(); -EUSERS: too many questions wait; -ENODATA, -EBUSY, -E2BIG, -ETIMEDOUT or another -errno.
- * The answer belongs to `answers`, and is valid until the next call of answers_tick() or answers_take().
+ * Returns 0; -EAGAIN: asked, ask again after answers_take(); -EUSERS: too many questions wait; -ENODATA, -EBUSY,
+ * -E2BIG, -ETIMEDOUT or another -errno. The answer belongs to `answers`, and is valid until the next call of
+ * answers_tick() or answers_take().
  */
 int answers_past(struct answers *answers, const struct history_query *query, u64 newest_us, u64 now_ns,
 		 const struct past **ret);

@@ -529,7 +529,10 @@ int past_panes(past_get get, void *userdata, u64 since_us, u64 until_us, const s
 	u32 bins = (u32)MIN(halves, PANES_BINS);
 	int r = get ? -E2BIG : -EOPNOTSUPP;
 
-	/* A caller that waits calls this again from the start. answers.h remembers which numbers of bins were too large. */
+	/*
+	 * A caller that waits calls this again from the start. answers.h remembers which numbers of bins were too
+	 * large.
+	 */
 	for (; r == -E2BIG && bins > 0; bins /= 2)
 		r = get(userdata, since_us, until_us, bins, NULL, false, ret);
 	return r;

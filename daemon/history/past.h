@@ -8,8 +8,8 @@
  * event was enabled and did not run, and a note says so.
  *
  * A pane counts as one collection. The clock of the window and the readings begins at 0 and has only the time that
- * the panes cover: gaps have no length in it. The trend has the time since the start of the range, with gaps, and divides a
- * pane among the bins that it reaches into.
+ * the panes cover: gaps have no length in it. The trend has the time since the start of the range, with gaps, and
+ * divides a pane among the bins that it reaches into.
  */
 #ifndef PEBSD_PAST_H
 #define PEBSD_PAST_H
@@ -83,8 +83,8 @@ typedef int (*past_get)(void *userdata, u64 since_us, u64 until_us, u32 bins, co
 int past_panes(past_get get, void *userdata, u64 since_us, u64 until_us, const struct past **ret);
 
 /*
- * Like neighbours_report(), but over the whole past. A bin is as long as a usual pane, or a 120th of the past if that is
- * longer. The past must have all cgroups.
+ * Like neighbours_report(), but over the whole past. A bin is as long as a usual pane, or a 120th of the past if that
+ * is longer. The past must have all cgroups.
  */
 int past_neighbours(const struct past *past, const char *path, int cgroup_root_fd, const char *sysfs_root,
 		    struct neighbours_report **ret);

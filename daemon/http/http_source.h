@@ -63,8 +63,8 @@ struct http_source {
 
 	/*
 	 * Returns 0 while pebsd samples or serves a replay. Otherwise returns a negative value, and
-	 * *ret_reason says why; the source owns it. `*ret_works`: pebsd itself works, so a restart would not help: sampling
-	 * is paused, or others have the counters.
+	 * *ret_reason says why; the source owns it. `*ret_works`: pebsd itself works, so a restart would not help:
+	 * sampling is paused, or others have the counters.
 	 */
 	int (*health)(void *userdata, bool *ret_works, const char **ret_reason);
 

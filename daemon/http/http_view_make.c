@@ -132,8 +132,8 @@ static int make_top(struct made *made)
 }
 
 /*
- * Gets the alerts of the range. `cgroup`, in its shown form: only those of the rule on it, with what explains them; NULL:
- * all.
+ * Gets the alerts of the range. `cgroup`, in its shown form: only those of the rule on it, with what explains them;
+ * NULL: all.
  */
 static int get_alerts(const struct made *made, const char *cgroup, const char *rule, json_object **ret)
 {

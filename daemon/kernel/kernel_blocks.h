@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The blocks that hold the records and owners of slots (records.h): their sizes, and the maps of each block.
- * Blocks are added while sampling goes on and are never removed.
+ * Blocks are added during sampling, and are never removed.
  */
 #ifndef PEBSD_KERNEL_BLOCKS_H
 #define PEBSD_KERNEL_BLOCKS_H
@@ -63,8 +63,8 @@ void kernel_blocks_done(struct kernel_blocks *blocks);
 const char *kernel_block_label(enum slot_block_kind kind);
 
 /*
- * Makes the maps of a block, zeroed, and maps them into memory; or only the memory, if `own` is set. Programs do not find the block yet. Returns
- * 0, or -errno with nothing made.
+ * Makes the maps of a block, zeroed, and maps them into memory; or only the memory, if `own` is set. Programs do not
+ * find the block yet. Returns 0, or -errno with nothing made.
  */
 int kernel_block_make(const struct kernel_blocks *blocks, struct kernel_block *ret);
 

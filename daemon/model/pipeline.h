@@ -12,7 +12,9 @@
 
 #include "freestanding.h"
 
-/* The reorder buffer of Skylake (Intel's optimization manual, table "Key Features of the Skylake Microarchitecture"). */
+/*
+ * The reorder buffer of Skylake (Intel's optimization manual, table "Key Features of the Skylake Microarchitecture").
+ */
 #define PIPELINE_WINDOW 224
 /* A power of two above PIPELINE_WINDOW. */
 #define PIPELINE_MARKS 256

@@ -5,8 +5,8 @@
  * WORKLOADS show one behaviour each, always the same. PROGRAMS are those of the scenario (scenario.h), in which
  * they sleep, disturb each other and change.
  *
- * Of the workloads, the order by mean latency of the loads above 30 cycles, highest first, is the same on every machine with
- * load latency: remote-numa; pointer-chase; false-sharing, locked-counters and mix, in any order; streaming;
+ * Of the workloads, the order by mean latency of the loads above 30 cycles, highest first, is the same on every machine
+ * with load latency: remote-numa; pointer-chase; false-sharing, locked-counters and mix, in any order; streaming;
  * tlb-thrash. Typical of each except mix:
  * - streaming: fill buffers
  * - pointer-chase: local DRAM (three of four) and L3

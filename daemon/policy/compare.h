@@ -59,9 +59,9 @@ void compare_sides(const struct compare_side *a, const struct compare_side *b, e
 		   struct comparison *ret);
 
 /*
- * The figures of one side. `value` is that of `samples` (window_waits.h). A mean has bounds from at least COMPARE_MEAN_WORTH independent samples on: its bounds are
- * those of a normal distribution, the upper one with a correction for skewed latencies (Johnson, Journal of the
- * American Statistical Association 73, 1978, p. 536).
+ * The figures of one side. `value` is that of `samples` (window_waits.h). A mean has bounds from at least
+ * COMPARE_MEAN_WORTH independent samples on: its bounds are those of a normal distribution, the upper one with a
+ * correction for skewed latencies (Johnson, Journal of the American Statistical Association 73, 1978, p. 536).
  */
 #define COMPARE_MEAN_WORTH 100
 void compare_quantile(const struct window_samples *samples, unsigned event, double q, double confidence,

@@ -382,7 +382,7 @@ static int enter(struct policy *policy, struct subject *subject, size_t member, 
 	return 0;
 }
 
-/* An alert began, or goes on: remembers its worst value. */
+/* Called when an alert begins or continues. Remembers its worst value. */
 static void note_worst(struct extra *extra, const struct rule *rule, const struct measured *measured,
 		       bool began)
 {

@@ -57,7 +57,7 @@ struct screened {
 
 void screen_edges(u32 ret[FINE_BUCKETS]);
 
-/* Returns whether the samples have the weights, and the CPUs the frequency, that the metric is computed from. */
+/* Returns whether the weights and the frequency that the metric is computed from are known. */
 static inline bool screen_has_values(const struct screen *screen, const struct screened *screened)
 {
 	if (screen->kind == SCREEN_QUOTIENT && !(screened->second && screened->second->weight))

@@ -383,7 +383,7 @@ void view_look(struct view *view)
 	for (size_t i = 0; i < view->n_events; i++) {
 		enum unknown_reason found = look_at(&view->events[i], &moved);
 
-		/* Reasons come first in the order of reason_of(), which is that of their numbers. */
+		/* The first reason in the order of reason_of() wins. The numbers of the reasons have this order. */
 		if (reason == UNKNOWN_NOT || (found != UNKNOWN_NOT && found < reason))
 			reason = found;
 	}

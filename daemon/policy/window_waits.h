@@ -3,8 +3,9 @@
  * The bounds of what waiting for memory costs (window/waits.h) in the window that a reader requests. They allow for
  * samples that come in bursts. Pure.
  *
- * Each figure gets the design effect that a rule on it has (estimate_effect()). That of a ratio is the effect on its own
- * residuals: a service that runs in bursts has more of both counts at the same time, and their ratio may be as sure as without bursts.
+ * Each figure gets the design effect that a rule on it has (estimate_effect()). That of a ratio is the effect on its
+ * own residuals: a service that runs in bursts has more of both counts at the same time, and their ratio may be as sure
+ * as without bursts.
  */
 #ifndef PEBSD_WINDOW_WAITS_H
 #define PEBSD_WINDOW_WAITS_H

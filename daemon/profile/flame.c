@@ -171,8 +171,8 @@ static void add_to(struct flame_node *sum, const struct flame_node *node)
 }
 
 /*
- * Copies the nodes in their order. A child costs at most as much as its parent, and has a larger number, so the first nodes
- * have all their parents. `places`: where a node went, FLAME_NONE: left out.
+ * Copies the nodes in their order. A child costs at most as much as its parent, and has a larger number, so the first
+ * nodes have all their parents. `places`: where a node went, FLAME_NONE: left out.
  */
 static size_t copy_nodes(const struct flame *flame, const struct ranked *order, size_t kept, u32 *places,
 			 u32 *others, struct flame_node *to)

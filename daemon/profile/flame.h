@@ -9,9 +9,8 @@
 
 /* Node 0 is the root: all samples of the tables. Numbers include those of the callees. */
 struct flame_node {
-	u32 parent; /* FLAME_NONE: the root */
-	const char *
-		name; /* a string of the profile; NULL: of the root, and of the sum of the nodes left out below `parent` */
+	u32 parent;       /* FLAME_NONE: the root */
+	const char *name; /* from the profile; NULL: the root, or the nodes left out below `parent` */
 	const char *file; /* of the code in the function that has most of the cost; NULL: not known */
 	u32 line;
 	u64 samples, latency;
@@ -29,15 +28,15 @@ struct flame {
 };
 
 /*
- * Makes a tree of at most `max` nodes, at least 2. Its strings belong to the profile, and are valid until it changes. Returns
- * 0, -E2BIG if the unpruned tree is too large, or -ENOMEM. Free it with flame_done().
+ * Makes a tree of at most `max` nodes, at least 2. Its strings belong to the profile, and are valid until it changes.
+ * Returns 0, -E2BIG if the unpruned tree is too large, or -ENOMEM. Free it with flame_done().
  */
 int flame_make(const struct profile *profile, const struct profile_names *names, size_t max,
 	       struct flame *ret);
 
 /*
- * Prunes a tree whose parents have smaller numbers than their children: sorts it as above, keeps about half of `max` nodes,
- * and adds for each of them one node for its children that were left out. Returns 0 or -ENOMEM.
+ * Prunes a tree whose parents have smaller numbers than their children: sorts it as above, keeps about half of `max`
+ * nodes, and adds for each of them one node for its children that were left out. Returns 0 or -ENOMEM.
  */
 int flame_prune(struct flame *flame, bool by_latency, size_t max);
 

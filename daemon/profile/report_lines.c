@@ -329,7 +329,10 @@ static int begin_access(const struct profile *profile, const struct access *acce
 	return !ret->function || (frame->file != NONE && !ret->file) ? -ENOMEM : 0;
 }
 
-/* Makes one access for each offset and code, and if `by_cpu` for each CPU. The items are sorted by offset, code and CPU. */
+/*
+ * Makes one access for each offset and code, and if `by_cpu` for each CPU. The items are sorted by offset, code and
+ * CPU.
+ */
 static int write_accesses(const struct profile *profile, const struct line_item *items, size_t n,
 			  const struct report_settings *settings, struct report_line *ret)
 {

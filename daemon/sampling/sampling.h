@@ -116,9 +116,9 @@ int sampling_resume(struct sampling *sampling);
  * counter can hold an event, the always-on event is paused meanwhile, which its statistics show as paused
  * time, and `*ret_note` says so.
  *
- * Returns 0; -EBUSY if sampling is paused, or another zoom is open and the origin can have only one; -ENOENT if no cgroup has this path;
- * -EOPNOTSUPP if the origin has no tasks or no sampled event can record stacks; or another -errno. On failure
- * `*ret_message` says why. sampling_zoom_close() frees the source and resumes the paused ones.
+ * Returns 0; -EBUSY if sampling is paused, or another zoom is open and the origin can have only one; -ENOENT if no
+ * cgroup has this path; -EOPNOTSUPP if the origin has no tasks or no sampled event can record stacks; or another
+ * -errno. On failure `*ret_message` says why. sampling_zoom_close() frees the source and resumes the paused ones.
  */
 int sampling_zoom_open(struct sampling *sampling, const char *path, u32 rate, struct zoom_source **ret,
 		       char **ret_note, char **ret_message);

@@ -37,7 +37,7 @@ struct sampling_frequency {
 	u64 read_ns; /* time of the last reading; 0: none */
 	struct frequency_times *times;
 	size_t n_times;
-	bool fresh; /* `times` are those of this collection */
+	bool fresh; /* `times` was read in this collection */
 	struct measured events[EVENTS_MAX];
 };
 

@@ -33,7 +33,7 @@ struct model_zoom {
 	u64 began_ns, drained_ns;
 	struct random random;
 	u64 due_ns;  /* zoom_limit_within() */
-	u32 threads; /* threads that are announced: one more than their highest number */
+	u32 threads; /* number of threads announced so far; the next one has this number */
 	bool stopped;
 	u32 on_cpu[COMPUTER_CORES_MAX]; /* samples in `kept` */
 	size_t n;
@@ -205,7 +205,9 @@ static int announce(struct model_zoom *zoom, u32 threads,
 	record.mapped.offset = record.mapped.start;
 	record.mapped.protection = PROT_READ | PROT_EXEC;
 	record.mapped.path = path;
-	/* perf asks addr2line for lines of every path without brackets (srcline_dso_name(), 6.1), and dies if it ends. */
+	/*
+	 * perf asks addr2line for lines of every path without brackets (srcline_dso_name(), 6.1), and dies if it ends.
+	 */
 	(void)snprintf(path, sizeof(path), "[model:%s]", name);
 	if (zoom->threads == 0)
 		r = callback(userdata, &record);

@@ -14,7 +14,7 @@ struct sampling_offcore;
 
 /*
  * Opens the plan's counters if `roles` (1 << enum event_role) ask for any. They are an addition to sampling:
- * if they are not available, this is logged and shown in the status, and sampling goes on. Returns 0, with
+ * if they are not available, this is logged and shown in the status, and sampling continues. Returns 0, with
  * NULL in `*ret` if `roles` do not ask for them, or -ENOMEM. With `whole` it also returns an error that may
  * be gone at the next try (perf_backend_may_mend()). `*ret_message` then describes the error, and the caller
  * frees it. Every function below accepts NULL.

@@ -16,7 +16,8 @@ struct sampling_zoom {
 
 /*
  * Chooses which of the always-on events a zoom opens: on each PMU the loads, else the stores, else the precise
- * instructions. Events that only count have nothing that a zoom could show. `chosen` is indexed like `openings`. Pure: no system call.
+ * instructions. Events that only count have nothing that a zoom could show. `chosen` is indexed like `openings`. Pure:
+ * no system call.
  */
 void sampling_zoom_choose(const struct pmu_opening *const *openings, size_t n,
 			  bool chosen[static EVENTS_MAX]);

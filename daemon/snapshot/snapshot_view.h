@@ -40,8 +40,8 @@ struct view_request {
 	/* Only one sum: of the path that is displayed as this, and everything below it. NULL: not used. */
 	const char *subtree;
 	/*
-	 * Only figures of `event`, and of the events from which the cost of waiting is computed (snapshot_waits.h), which
-	 * are `unlisted`. Cgroups without a sample of `event` are omitted.
+	 * Only figures of `event`, and of the events from which the cost of waiting is computed (snapshot_waits.h),
+	 * which are `unlisted`. Cgroups without a sample of `event` are omitted.
 	 */
 	bool one_event;
 	unsigned event;

@@ -34,7 +34,9 @@ void snapshot_wait_parts(const struct snapshot *snapshot, const struct figures *
 /* Computes one figure from the parts, without bounds. Returns false if it is not known. */
 bool snapshot_wait_value(const struct snapshot_wait_parts *parts, enum wait_figure figure, double *ret);
 
-/* Computes one figure, without bounds. Use snapshot_wait_value() for several figures. Returns false if it is not known. */
+/*
+ * Computes one figure, without bounds. Use snapshot_wait_value() for several figures. Returns false if it is not known.
+ */
 bool snapshot_wait(const struct snapshot *snapshot, const struct figures *const *figures,
 		   enum wait_figure figure, double *ret);
 

@@ -12,7 +12,8 @@
 #include "trial/trial_report.h"
 
 /*
- * Cgroups have their short names, or with `full` of the style their paths. Names are made visible for the current locale. Times are in the zone of the style.
+ * Cgroups have their short names, or with `full` of the style their paths. Names are made visible for the current
+ * locale. Times are in the zone of the style.
  */
 void trial_text(FILE *out, const struct trial_report *report, const struct format_style *style);
 

@@ -40,8 +40,8 @@ struct varlink_call;
 
 /*
  * Answers with exactly one of varlink_reply(), varlink_error() and varlink_subscribe(), or in parts
- * (varlink_reply_begin()), or not yet (varlink_wait()), and returns the result of that function. A negative return closes the connection.
- * `parameters` is an object or NULL.
+ * (varlink_reply_begin()), or not yet (varlink_wait()), and returns the result of that function. A negative return
+ * closes the connection. `parameters` is an object or NULL.
  */
 typedef int (*varlink_handler)(struct varlink_call *call, json_object *parameters, void *userdata);
 

@@ -77,9 +77,8 @@ void interval_worth_ranks(u64 n, u64 worth, double q, double confidence, u64 *re
 		return;
 	}
 	/*
-	 * The ranks are those of `worth` independent samples. Among all n samples, a bound is the rank at
-	 * which the samples at or beyond it are worth at least as many independent samples as are at or
-	 * beyond the exact rank.
+	 * So far, the ranks are those of `worth` independent samples. Convert them to ranks of all n samples:
+	 * as many independent samples as before must be at or beyond each rank, so round outwards.
 	 */
 	*ret_low = low ? n + 1 - scaled_up(worth + 1 - low, n, worth) : 0;
 	*ret_high = high > worth ? n + 1 : scaled_up(high, n, worth);

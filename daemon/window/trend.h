@@ -61,8 +61,8 @@ int trend_collect(struct trend *trend, u64 now_ns, const struct difference *list
 
 /*
  * After trend_begin(): the collection is of the time after `start_ns` up to and including `end_ns` (within
- * INT64_MAX / 2 of 0, start < end), of which `covered_ns` was collected. Only bins with an `end_ns` use this. Returns 0,
- * -ENOMEM, or -EINVAL before the first collection.
+ * INT64_MAX / 2 of 0, start < end), of which `covered_ns` was collected. Only bins with an `end_ns` use this. Returns
+ * 0, -ENOMEM, or -EINVAL before the first collection.
  */
 int trend_stretch(struct trend *trend, s64 start_ns, s64 end_ns, u64 covered_ns);
 
@@ -77,8 +77,8 @@ struct trend_bin {
 
 /*
  * Bins without gaps. Without `end_ns`, a collection is in the bin in which it ended, and the last bin contains the last
- * collection, and is not complete yet. With `end_ns`, the last bin ends then, and a collection that reaches into several bins
- * is divided among them by its time in each.
+ * collection, and is not complete yet. With `end_ns`, the last bin ends then, and a collection that reaches into
+ * several bins is divided among them by its time in each.
  */
 struct trend_bins {
 	u64 bin_ns;             /* above 0 */

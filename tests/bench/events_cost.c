@@ -2,7 +2,8 @@
 /*
  * events_cost [ROUND [LOOPS]]: measures the cost of a sample with pebsd and with other ways to get the same
  * counters. All use the same events (tests/lib/bench_victim.h) with the same synthetic latency and data source
- * (peers/synthetic.h), except a count of pebsd, which has neither: its program is the daemon's own. Prints one round, as lines for bench_report. Needs root.
+ * (peers/synthetic.h), except a count of pebsd, which has neither: its program is the daemon's own. Prints one round,
+ * as lines for bench_report. Needs root.
  *
  *   body        nanoseconds of the program, as the kernel times it, minus those of an empty one
  *   victim      extra nanoseconds of a page fault with the event, without the kernel's timing

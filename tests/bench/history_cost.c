@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * history_cost [CGROUPS [HOURS [MIB [DIRECTORY]]]]: stores panes of 10 seconds as the keeper of the history does, in a new
- * directory below TMPDIR, or in DIRECTORY, where they stay, as fast as possible. Each cgroup has an event of loads with 30 counters and four events with two
- * counters. Prints, as JSON, the processor time of a pane with all that follows from it, the memory, how far the history
- * reaches, and the time of questions about its last day. Fails if a claim of pebsd-history(7) does not hold.
+ * history_cost [CGROUPS [HOURS [MIB [DIRECTORY]]]]: stores panes of 10 seconds as the keeper of the history does, in a
+ * new directory below TMPDIR, or in DIRECTORY, where they stay, as fast as possible. Each cgroup has an event of loads
+ * with 30 counters and four events with two counters. Prints, as JSON, the processor time of a pane with all that
+ * follows from it, the memory, how far the history reaches, and the time of questions about its last day. Fails if a
+ * claim of pebsd-history(7) does not hold.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -21,8 +22,8 @@
 #define BEGIN_US     (1785024000 * USEC_PER_SEC)
 
 /*
- * Claims for 1,000 cgroups. With more of them, it may be more in proportion. Together with those of history_panes.c they
- * are those of pebsd-history(7).
+ * What pebsd-history(7) claims for 1,000 cgroups; history_panes.c has the other claims of that page. The limits grow in
+ * proportion to the number of cgroups.
  */
 #define CLAIM_CPU_PERCENT 0.06
 #define CLAIM_MEMORY_KIB  3072

@@ -35,8 +35,8 @@
  * Limits of the ratios. On busy machines they were 200 to 300, and 0.27 to 0.31. Without marks the first one would
  * be about 1. If a counted slot were read on all CPUs, which takes 30 us, the second one would be about 7.
  */
-#define NONE_AT_LEAST 50  /* asking every slot, over a collection with none counted */
-#define ALL_AT_MOST   0.5 /* a collection with all counted, over asking every slot */
+#define NONE_AT_LEAST 50  /* time to read every slot / time of a collection with no cgroup counted */
+#define ALL_AT_MOST   0.5 /* time of a collection with every cgroup counted / time to read every slot */
 
 /* Cgroups that were counted since the last collection, spread evenly over the slots. */
 static const u32 counted[] = {0, 10, 100, 1000, CGROUPS};

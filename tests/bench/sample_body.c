@@ -5,10 +5,10 @@
  *
  * The samples are page faults of this program, one each. They go through the same kernel code as the samples of
  * a PMI. A page fault has neither latency nor data source. tests/bpf/made_up_samples.bpf.c therefore inserts
- * them after it has read what the kernel provided. A count needs neither, so its program is the daemon's own. The kernel times each program's runs (BPF_ENABLE_STATS).
- * Each round runs all programs, so that all see the same conditions. Prints the minimum and the median of the
- * rounds. `loop` is the same without the kernel around it: samples counted one after the other on one CPU, and
- * on two CPUs at once into one cgroup.
+ * them after it has read what the kernel provided. A count needs neither, so its program is the daemon's own. The
+ * kernel times each program's runs (BPF_ENABLE_STATS). Each round runs all programs, so that all see the same
+ * conditions. Prints the minimum and the median of the rounds. `loop` is the same without the kernel around it: samples
+ * counted one after the other on one CPU, and on two CPUs at once into one cgroup.
  *
  * OBJECT: made_up_samples.bpf.o of another commit, for comparison.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sparse_sample [ROUNDS]: measures what a sample costs if samples are dense, and if they are sparse. Prints the table of
- * tests/bench/README.md. Needs root, and takes some eight seconds a round.
+ * sparse_sample [ROUNDS]: measures what a sample costs if samples are dense, and if they are sparse. Prints the table
+ * of tests/bench/README.md. Needs root, and takes some eight seconds a round.
  *
  *   dense    some 1,000 samples per millisecond, one after the other: code and data stay in the caches
  *   sparse   one sample at a time, at least 10 ms after the last one; other code and 4 MiB of other memory go through
@@ -9,8 +9,8 @@
  *   cold     the same with 64 MiB, more than most last level caches
  *
  * Samples are page faults of this thread, with the synthetic latency and data source of events_cost. The
- * programs are the same for all kinds. The kernel times the runs of a program. The cost to the victim is the time of a page fault with
- * the event, minus that without it; programs are not timed then.
+ * programs are the same for all kinds. The kernel times the runs of a program. The cost to the victim is the time of a
+ * page fault with the event, minus that without it; programs are not timed then.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
  * round, as lines for bench_report. Needs root.
  *
  * Two threads on one CPU wake each other through pipes: two switches for each message to and fro. Loops take
- * turns without events and with four events on each CPU. Loops with four events of each thread follow. pebsd's program for a
- * count is attached to all of them, and they are enabled. They are events of page faults, which do not occur in
+ * turns without events and with four events on each CPU. Loops with four events of each thread follow. pebsd's program
+ * for a count is attached to all of them, and they are enabled. They are events of page faults, which do not occur in
  * the loop: a sample has a cost of its own (events_cost), and here only the switch is measured, in the CPU time
  * of the process.
  *

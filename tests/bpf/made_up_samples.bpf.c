@@ -49,8 +49,7 @@ int nothing(struct bpf_perf_event_data *context)
 }
 
 /*
- * Only reads and makes up a sample, to time this part of the programs below. Of what the daemon's programs do, it
- * has only the reading.
+ * Only reads and makes up a sample, and does not count it: the programs below take this time in addition.
  */
 SEC("perf_event")
 int making_up(struct bpf_perf_event_data *context)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Samples are accounted by the BPF programs and in the process, side by side: both have the same bytes in their
- * records, owners, marks and losses. So it is with any samples, and with those of the model.
+ * records, owners, marks and losses. This is tested with random samples and with those of the model.
  */
 #include <criterion/criterion.h>
 

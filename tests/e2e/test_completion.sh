@@ -71,7 +71,8 @@ offers() {
 	local shell=$1 line=$2 found expected
 	shift 2
 	expected=$(printf '%s\n' "$@" | sort)
-	# Others may take the CPUs for longer than pebsctl waits for an answer. Then the shell offers nothing: try again.
+	# Others may take the CPUs for longer than pebsctl waits for an answer. Then the shell offers nothing: try
+	# again.
 	for _ in 1 2 3 4 5 6 7 8; do
 		found=$("offered_by_$shell" "$line")
 		[ "$found" != "$expected" ] || break

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The table of cgroup paths in pebsd-containers(7) must match the one in tests/unit/test_container_path.c, row by row. Each
-# test that its table of tested runtimes names must be one of the long run, and each test of runtimes must have a row.
+# The table of cgroup paths in pebsd-containers(7) must match the one in tests/unit/test_container_path.c, row by row.
+# Each test that its table of tested runtimes names must be one of the long run, and each test of runtimes must have a
+# row.
 set -eu
 
 cd "$(dirname "$0")/../.."

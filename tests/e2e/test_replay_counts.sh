@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A recording with cycles (at a frequency), instructions, stalls and misses beside loads. `pebsd --replay` must show what
-# waiting costs, and `--test-rules` must judge it. What the recording does not contain is not known, and a note says why.
+# A recording with cycles (at a frequency), instructions, stalls and misses beside loads. `pebsd --replay` must show
+# what waiting costs, and `--test-rules` must judge it. What the recording does not contain is not known, and a note
+# says why.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq

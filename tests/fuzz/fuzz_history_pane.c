@@ -31,7 +31,7 @@ static void check_rows(const struct history_pane *pane)
 	}
 }
 
-/* The numbers of the input may be longer than they need to be, so the bytes may differ, but only once. */
+/* Writing shortens the numbers of the input, so its bytes may change, but only the first time. */
 static void check_again(const struct history_pane *pane)
 {
 	_cleanup_free_ u8 *first = NULL;

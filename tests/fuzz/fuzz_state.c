@@ -194,7 +194,7 @@ static void take_up_both(const struct state *left, bool same_kernel)
 	state_free(state);
 }
 
-/* Uses the bytes as the header of a memory, then as its chunks, as far as they reach. */
+/* Uses the bytes first as the header of a memory, and the rest as its chunks. */
 static void as_memory(struct state *state, const uint8_t *data, size_t size)
 {
 	struct state_header *header = state_header(state);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Any bytes as the files of a sysfs tree. The plan made from it must keep its bounds, and all its texts must
- * be printable. The counters of resctrl must be in order. The memory ranges of nodes must be in order and must not overlap, and the node of a CPU must be
- * a number or -1. The first three bytes select the configuration: ldlat, the events and the period. The rest is
- * a list of files: which PMU or other folder, which file, its length, its text.
+ * be printable. The counters of resctrl must be in order. The memory ranges of nodes must be in order and must not
+ * overlap, and the node of a CPU must be a number or -1. The first three bytes select the configuration: ldlat, the
+ * events and the period. The rest is a list of files: which PMU or other folder, which file, its length, its text.
  */
 #include <ctype.h>
 #include <errno.h>

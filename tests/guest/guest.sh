@@ -8,10 +8,10 @@
 #                                    $DIRECTORY/KIND.NUMBER
 #   guest.sh --shell KIND            a root shell in the guest, on this terminal; `poweroff -ff` or Ctrl-A X ends it
 #   guest.sh --layout SERIES         prints `pmu layout` of that kernel: for image.sh, which has made its initrd
-# KIND is SERIES[,MACHINE[,CPUS[,small][,whole|,RUNTIMES][,isolated]]]: a kernel series, the machine of daemon/model whose
-# PMU the emulator imitates with tests/guest/pmu/ (default skylake-server), and the number of CPUs (1 or 2, default 1).
-# With "small", process 1 is inside/small_init.sh instead of systemd. With "whole", the root is the complete one of
-# image.sh. With podman, docker or machines for RUNTIMES, it has that group of container runtimes (root.sh). With
+# KIND is SERIES[,MACHINE[,CPUS[,small][,whole|,RUNTIMES][,isolated]]]: a kernel series, the machine of daemon/model
+# whose PMU the emulator imitates with tests/guest/pmu/ (default skylake-server), and the number of CPUs (1 or 2,
+# default 1). With "small", process 1 is inside/small_init.sh instead of systemd. With "whole", the root is the complete
+# one of image.sh. With podman, docker or machines for RUNTIMES, it has that group of container runtimes (root.sh). With
 # "isolated", the kernel isolates CPU 1. SERIES@RELEASE is the root of a series with another kernel, which kernels.sh
 # has fetched. The guest's time is counted in instructions: two runs of the same tests are identical.
 #
@@ -71,8 +71,8 @@ output=$guest/$series
 # panic, oops: any failure in the kernel ends QEMU at once.
 # transparent_hugepage: khugepaged copies two megabytes at a time, which takes long under emulation.
 # init_on_alloc, cryptomgr.notests, initcall_blacklist: ten of a boot's eighteen seconds of the guest's time went to
-#   clearing pages, tests of cryptography, random numbers from jitter, certificates of modules, and names of trace events
-#   and TCP's BPF functions.
+#   clearing pages, tests of cryptography, random numbers from jitter, certificates of modules, and names of trace
+#   events and TCP's BPF functions.
 # serial-getty would wait for a device that only udev can announce. Nobody logs in at tty1. Files that the timers would
 #   clean disappear with the guest. systemd starts ldconfig.service if it takes /usr for newer than /etc, but the small
 #   root has no ldconfig.

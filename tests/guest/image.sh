@@ -3,9 +3,10 @@
 # Makes everything that a guest needs to boot: the emulator, a kernel of a series, its root, and on top of that
 # root pebsd as `make install` leaves it, the tests and their programs. pebsd must be built. The emulator, the
 # kernel and the root are made only if the cache lacks them.
-#   image.sh SERIES             leaves $BUILD/guest/SERIES/initrd, and initrd-whole with everything that Debian installed
-#   image.sh SERIES RUNTIMES    leaves initrd-RUNTIMES, with this group of container runtimes (root.sh) and the modules that
-#                               they load
+#   image.sh SERIES             leaves $BUILD/guest/SERIES/initrd, and initrd-whole with everything that Debian
+#                               installed
+#   image.sh SERIES RUNTIMES    leaves initrd-RUNTIMES, with this group of container runtimes (root.sh) and the
+#                               modules that they load
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 

@@ -49,8 +49,8 @@ fetch_lists() {
 	compgen -G "$place/lists/*_Packages*" >/dev/null || skip "Debian's archive cannot be had from the mirror that apt uses here"
 }
 
-# in_archive: prints "SERIES RELEASE VERSION PACKAGE SUITE" of each kernel in the lists. The image of Linux 6.19 and later
-# is in linux-binary-RELEASE, and before in linux-image-RELEASE.
+# in_archive: prints "SERIES RELEASE VERSION PACKAGE SUITE" of each kernel in the lists. The image of Linux 6.19 and
+# later is in linux-binary-RELEASE, and before in linux-image-RELEASE.
 in_archive() {
 	local list suite
 	for list in "$place"/lists/*_Packages*; do
@@ -131,7 +131,8 @@ done < <(chosen)
 
 status=0
 "$here/run.sh" "${kinds[*]}" programs | tee "$guest/kernels.log" || status=$?
-# Lines of the report: "ok - 6.12@RELEASE,MACHINE,1,small: programs (40 s)", then "# program NAME INSTRUCTIONS VERIFIED".
+# Lines of the report: "ok - 6.12@RELEASE,MACHINE,1,small: programs (40 s)", then "# program NAME INSTRUCTIONS
+# VERIFIED".
 awk '
 	FILENAME ~ /kernels$/ { series[$2] = $1; next }
 	/^(not )?ok - / { split($0, part, /[@,]/); release = part[2]; machine = part[3] }

@@ -3,8 +3,9 @@
 # Makes the root that guests boot from: a minimal Debian with systemd and the libraries that pebsd needs, as an archive
 # for the kernel to unpack at boot. It contains nothing of this project.
 #   root.sh RELEASE [RUNTIMES]
-# Leaves $(cached root RELEASE) or $(cached root RELEASE-RUNTIMES). Needs root. RUNTIMES is one of the groups of container
-# runtimes below, which are added to the root. The groups are apart because a guest needs a second to copy ten megabytes.
+# Leaves $(cached root RELEASE) or $(cached root RELEASE-RUNTIMES). Needs root. RUNTIMES is one of the groups of
+# container runtimes below, which are added to the root. The groups are apart because a guest needs a second to copy ten
+# megabytes.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 set -o pipefail

@@ -13,7 +13,8 @@
 #   # cpus: 2                   two CPUs; default 1
 #   # init: small               inside/small_init.sh as process 1 instead of systemd: boots in a few seconds
 #   # root: whole               with perf, apt and dpkg (image.sh)
-#   # root: podman              with Podman; docker: Docker and containerd; machines: LXC, Incus and systemd-nspawn (root.sh)
+#   # root: podman              with Podman; docker: Docker and containerd; machines: LXC, Incus and systemd-nspawn
+#                               (root.sh)
 #   # cpu 1: isolated           with isolcpus=1 on the kernel's command line
 #   # takes: 180 s              its duration: the longest tests start first, so that the CPUs end together
 # A guest has one kernel, machine and number of CPUs, its kind (guest.sh), and runs its tests one after the other. With

@@ -11,7 +11,8 @@
 enum { BENCH_PEBSD_LOADS, BENCH_PEBSD_COUNT, BENCH_PEBSD_EVENTS };
 
 /*
- * Loads pebsd's programs with its own loader, for the events above. Each cgroup of the machine gets a slot. If that fails, prints why for `program`, and ends the process.
+ * Loads pebsd's programs with its own loader, for the events above. Each cgroup of the machine gets a slot. If that
+ * fails, prints why for `program`, and ends the process.
  */
 struct kernel *bench_pebsd_open(const char *program, const struct stripes *stripes);
 

@@ -37,7 +37,7 @@ struct churn_result {
 	u64 mixed;      /* cgroups with more samples, or another sum of latencies */
 	u64 births_without_slot;
 	u64 others;             /* cgroups that other programs created meanwhile */
-	u64 collections, rooms; /* by the engine's thread; `rooms`: wakeups to reclaim slots */
+	u64 collections, rooms; /* of the engine's thread: collections, and wakeups to reclaim slots */
 	bool told_idle;         /* after the end, the engine still reported that slots run short */
 	u64 slots_taken;        /* slots still taken by cgroups of this run at the end */
 	u64 anonymous_start, anonymous_early; /* RssAnon before, and after a tenth of the cgroups */

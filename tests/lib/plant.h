@@ -3,7 +3,7 @@
  * A simulated machine for the governor ("plant" as in control theory): CPUs with random samples at given
  * rates, a cost for each sample, and a kernel that throttles. The same seed gives the same results.
  *
- * With `hz`, the kernel throttles by the tick, and the governor's inputs come from each CPU's counts, as in
+ * With `hz`, the kernel throttles per timer tick, and the governor's inputs come from each CPU's counts, as in
  * the daemon. Without `hz`, a whole interval is throttled at once, which is faster.
  */
 #ifndef PLANT_H

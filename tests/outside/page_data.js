@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 // For test_page.sh: replies to the requests of the page, always the same ones, in place of a server's. The browser
-// evaluates this before the page. `fixture.mode` chooses what is special: paused (without figures of a range), stopped, no-history,
-// no-zoom, no-zoom-yet, unknown, twice (an alert that fired before; `fixture.ended`: both are over), lost (an alert without an end), several (alerts), many (200 cgroups),
-// counts (an event without a latency), stalls (nor sources), no-stores (to contended lines), parts (answers of five bins; refuses the third part twice),
-// empty (histograms without samples, all of them if `fixture.blank`), names (short names differ between the replies). While `fixture.hold` is a promise, no reply
-// comes; while `fixture.holdExplain` is one, no explanation. While `fixture.busy` is true, no figures of a range.
+// evaluates this before the page. `fixture.mode` chooses what is special: paused (without figures of a range), stopped,
+// no-history, no-zoom, no-zoom-yet, unknown, twice (an alert that fired before; `fixture.ended`: both are over), lost
+// (an alert without an end), several (alerts), many (200 cgroups), counts (an event without a latency), stalls (an event
+// without a latency and sources), no-stores (to contended lines), parts (answers of five bins; refuses the third part
+// twice), empty (histograms without samples, all of them if `fixture.blank`), names (short names differ between the
+// replies). While `fixture.hold` is a promise, no reply comes; while `fixture.holdExplain` is one, no explanation. While
+// `fixture.busy` is true, no figures of a range.
 // The story, on 2026-01-15: from 11:53 to 11:56 a backup runs on the other node, and the loads of a database become
 // remote. At 11:57 a deploy of the shop brings a contended line, which is still there at 12:00, the time of the page.
 'use strict';

@@ -150,7 +150,8 @@ look names
 innocent
 leave_page
 
-# 10,000 cgroups, of which the server lists the 50 costliest. The page says how many are not listed. The search finds them in the server.
+# 10,000 cgroups, of which the server lists the 50 costliest. The page says how many are not listed. The search finds
+# them in the server.
 "$TOOLS/make_hostile" "$work/many.perf.data" 10000
 start --replay "$work/many.perf.data"
 replayed
@@ -436,7 +437,8 @@ becomes 'a search over the labels' "[\"$shop\"]" "$table.map(row => row.name)"
 key Escape
 becomes 'no search' '["",6]' '[document.getElementById("filter").value, document.querySelectorAll("#table tbody tr").length]'
 
-# When summer time ends or begins, each mark stays at a full hour or day of its own time, and names the offset once it is another.
+# When summer time ends or begins, each mark stays at a full hour or day of its own time, and names the offset once it
+# is another.
 ask Emulation.setTimezoneOverride '{"timezoneId":"Europe/Berlin"}'
 data_page '' 'span=172800&end=2025-10-27T00%3A00%3A00Z'
 becomes 'marks of two days' '"04:00 08:00 12:00 16:00 20:00 10-26 04:00 UTC+1 08:00 12:00 16:00 20:00 10-27"' \
@@ -583,7 +585,8 @@ expect 'and what is known is a band' 2 "$(evaluate 'document.querySelectorAll("#
 data_page '' 'span=60&end=2026-01-15T11%3A40%3A00Z'
 becomes 'another time' '["Alerts: 1 firing now, but not in this time",0]' '[document.getElementById("alerts-head").textContent, document.getElementById("alert-list").children.length]'
 
-# The chart covers ten minutes while the figures cover the last 10 s. The quantiles in a histogram are those of the histogram.
+# The chart covers ten minutes while the figures cover the last 10 s. The quantiles in a histogram are those of the
+# histogram.
 data_page '' ''
 becomes 'buttons' '["now (10 s)","10 min","1 h","1 day"]' '[...document.getElementById("spans").children].map(e => e.textContent)'
 expect 'the times of chart and figures' '["the last 10 min in the chart","Figures of","the last 10 s"]' "$(evaluate '["chart-range", "spans-head", "numbers-range"].map(id => document.getElementById(id).textContent)')"
@@ -615,7 +618,8 @@ evaluate 'for (const c of top_.cgroups) c.events.loads.snoop.hitm = 0; state.fro
 expect 'no HITM' '"name share lost wait p50 p99 sources trend"' "$(evaluate "$heads")"
 screen 1400 900
 
-# An event without a latency and sources, such as stalls, leaves no legend of sources and no empty panel. A range has its whole length.
+# An event without a latency and sources, such as stalls, leaves no legend of sources and no empty panel. A range has
+# its whole length.
 data_page stalls ''
 becomes 'no word about sources' '["Samples of all cgroups",true,[]]' '[document.getElementById("time-head").textContent, document.getElementById("legend").hidden, [...document.querySelectorAll("main .panel")].filter(panel =>
 	panel.getClientRects().length && ![...panel.children].some(e => e.getClientRects().length && e.textContent.trim())).map(panel => panel.id)]'
@@ -628,8 +632,8 @@ becomes 'no colour that is not there' '[true,true]' '[document.querySelectorAll(
 data_page '' "cgroup=$(address "$shop")"
 becomes 'a colour that is there' '[true,false]' '[document.querySelectorAll(".bytes i.stores").length > 0, document.getElementById("stores").hidden]'
 
-# Keys: Enter opens the first row that a search finds, arrows move in the list of alerts, z shows its result, and Escape leaves a part of
-# the flame graph first.
+# Keys: Enter opens the first row that a search finds, arrows move in the list of alerts, z shows its result, and Escape
+# leaves a part of the flame graph first.
 data_page '' ''
 key / /
 ask Input.insertText '{"text":"checkout"}'
@@ -667,8 +671,8 @@ becomes 'no mistake' true 'document.getElementById("notice").hidden'
 data_page '' "$incident"
 expect 'no mistake in a valid one' true "$(evaluate 'document.getElementById("notice").hidden')"
 
-# Nothing vanishes: all twelve parts of an answer are shown, a source that the page does not know is shown as "other", and cgroups
-# that are not listed are counted.
+# Nothing vanishes: all twelve parts of an answer are shown, a source that the page does not know is shown as "other",
+# and cgroups that are not listed are counted.
 data_page parts "cgroup=$(address "$postgresql")"
 becomes 'all bins' '["11:50:00 to 11:50:10","11:59:50 to 12:00:00",56]' '(bins => [rangeText(...Object.values(timesOf(bins[0]))),
 	rangeText(...Object.values(timesOf(bins.at(-1)))), bins.length])(bodyOf("timeline").bins)'
@@ -701,7 +705,8 @@ expect 'cgroups with two names, names of two cgroups' '[0,0]' "$(evaluate "(all 
 expect 'the database in table and alerts' '["a/worker","a/worker"]' "$(evaluate "$names_of.filter(pair => pair[0] === '$postgresql').map(pair => pair[1])")"
 expect 'a cgroup that is not in the table' '["/c.slice/worker.service"]' "$(evaluate "$names_of.filter(pair => pair[0].startsWith('/c.')).map(pair => pair[1])")"
 
-# A frozen page keeps what it shows: it neither follows the time nor shows replies that were on their way. The user's choices still work.
+# A frozen page keeps what it shows: it neither follows the time nor shows replies that were on their way. The user's
+# choices still work.
 data_page '' ''
 becomes 'all replies' true 'Boolean(bodyOf("heat") && bodyOf("alerts")) && !following && asking === false'
 evaluate 'fixture.hold = new Promise(go => { fixture.go = go; }); 0' >/dev/null
@@ -740,7 +745,8 @@ picture "$pictures/counts.png"
 expect 'tables with a name for a screen reader' '["The timeline as a table, and a range by date","Services","Latency over time as numbers","The histogram as numbers","Data sources","Snoop and TLB results","The flame graph as a table"]' \
 	"$(evaluate '[...document.querySelectorAll("table")].map(e => e.getAttribute("aria-label"))')"
 
-# An alert that began to fire after the past was asked for is one alert. One that is not among those of now has no known end.
+# An alert that began to fire after the past was asked for is one alert. One that is not among those of now has no known
+# end.
 expect 'alerts of the past and of now' '[["c","firing",false],["d","firing",true]]' "$(evaluate 'allAlerts(
 	[{rule: "r", cgroup: "c", state: "firing", since: "2026-01-15T11:00:05Z", breached: "2026-01-15T11:00:00Z"}],
 	[{rule: "r", cgroup: "c", state: "pending", since: "2026-01-15T11:00:00Z", breached: "2026-01-15T11:00:00Z"},

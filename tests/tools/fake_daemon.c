@@ -4,9 +4,9 @@
  *
  *     fake_daemon SOCKET [replay|live|past|busy|many|perf|several]
  *
- * `replay`, `perf` and `several` are the example snapshots of the tests. `live` changes over time, `past` does so and has
- * a history since 2020 of the first cgroup and of one that is gone, `busy` refuses every second question about all cgroups of it and
- * all about neighbours but the first, and `many` has 10,000 cgroups. Ends with SIGTERM or SIGINT.
+ * `replay`, `perf` and `several` are the example snapshots of the tests. `live` changes over time, `past` does so and
+ * has a history since 2020 of the first cgroup and of one that is gone, `busy` refuses every second question about all
+ * cgroups of it and all about neighbours but the first, and `many` has 10,000 cgroups. Ends with SIGTERM or SIGINT.
  */
 #include <errno.h>
 #include <math.h>
@@ -273,8 +273,8 @@ static void describe_history(void *userdata, struct history_state *ret)
 }
 
 /*
- * One pane, as long as the range. The first cgroup has the samples that it has now. A cgroup that is gone now has them in
- * every second range of ten seconds.
+ * One pane, as long as the range. The first cgroup has the samples that it has now. A cgroup that is gone now has them
+ * in every second range of ten seconds.
  */
 static int invent_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const char *path, bool subtree,
 		       const struct past **ret)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fault_in_cgroups DIRECTORY N PAGES: makes the cgroups 1 to N in the cgroup DIRECTORY, except those that exist. A process
- * in each of them, one after the other, touches PAGES fresh pages. Each touch is a page fault. The cgroups stay.
+ * fault_in_cgroups DIRECTORY N PAGES: makes the cgroups 1 to N in the cgroup DIRECTORY, except those that exist. A
+ * process in each of them, one after the other, touches PAGES fresh pages. Each touch is a page fault. The cgroups
+ * stay.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,8 +36,8 @@ static int touch(size_t pages)
 }
 
 /*
- * Forks into the cgroup. To move an existing process into it, the kernel would wait for an RCU grace period, which takes
- * milliseconds.
+ * Forks into the cgroup. To move an existing process into it, the kernel would wait for an RCU grace period, which
+ * takes milliseconds.
  */
 static int work_in(int cgroup_fd, size_t pages)
 {

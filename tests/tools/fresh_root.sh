@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Runs the README's two commands as they are printed, one after the other, in a minimal Debian 12 root that holds nothing
-# but the last commit: no make, no compiler, no package lists. The second installs all that the first one does (`test`
-# in the Makefile), so it needs no root of its own. Its build continues the first one's. `make test-sanitize` builds the
-# tests from nothing. Needs root, mmdebstrap and some minutes.
+# Runs the README's two commands as they are printed, one after the other, in a minimal Debian 12 root that holds
+# nothing but the last commit: no make, no compiler, no package lists. The second installs all that the first one does
+# (`test` in the Makefile), so it needs no root of its own. Its build continues the first one's. `make test-sanitize`
+# builds the tests from nothing. Needs root, mmdebstrap and some minutes.
 # The mirror is the one in this system's own apt configuration.
 # shellcheck source=tests/tools/roots.sh
 . "${0%/*}/roots.sh"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Tests the image that `make image` made, without a container runtime. A second image from the same package must have the
-# same bytes. Its configuration must fit the DaemonSet. It must have neither a shell nor a file that gives rights, and
-# records of its packages. In its files, without a writable root, pebsd must run on the model and answer, and pebsctl must
-# draw on a terminal. tests/guest/inside/test_image.sh runs the image in podman, with real BPF programs.
+# Tests the image that `make image` made, without a container runtime. A second image from the same package must have
+# the same bytes. Its configuration must fit the DaemonSet. It must have neither a shell nor a file that gives rights,
+# and records of its packages. In its files, without a writable root, pebsd must run on the model and answer, and
+# pebsctl must draw on a terminal. tests/guest/inside/test_image.sh runs the image in podman, with real BPF programs.
 #   image_root.sh PACKAGE IMAGE NAME
 # Needs root, and what make deps-image installs.
 set -eu

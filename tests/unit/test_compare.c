@@ -296,7 +296,9 @@ Test(compare, difference_is_proven_and_its_bounds_contain_it, .timeout = 120)
 		    outcomes[P90].proven, outcomes[P99].proven, outcomes[MEAN].proven, outcomes[DRAM].proven);
 }
 
-/* Both quantiles lie in the same bucket, whatever their true values there: nothing is proven, even with 10^9 samples. */
+/*
+ * Both quantiles lie in the same bucket, whatever their true values there: nothing is proven, even with 10^9 samples.
+ */
 Test(compare, width_of_a_bucket_is_added)
 {
 	static struct window_samples samples;

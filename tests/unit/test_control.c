@@ -506,8 +506,8 @@ Test(control, nested_sums_come_in_replies_of_bounded_work)
 		n += json_object_array_length(json_get_array(page, "cgroups"));
 		cr_expect(json_get_u64(page, "matching", &matching) && matching == LEVELS + MANY);
 		/*
-		 * All cgroups once for the order, and then sums up to the limit, of which the last may
-		 * exceed it.
+		 * Every cgroup is read once for the order. Then sums are read up to the limit, and the
+		 * last sum may exceed it.
 		 */
 		cr_expect_leq(backend.reads, 20000 + 2UL * MANY, "%zu", backend.reads);
 		replies++;

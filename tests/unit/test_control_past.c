@@ -109,7 +109,10 @@ static void make_panes(void)
 	}
 }
 
-/* The panes that end in the range, as the daemon gets them from the keeper. Every second question is about another past. */
+/*
+ * The panes that end in the range, as the daemon gets them from the keeper. Every second question is about another
+ * past.
+ */
 static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const char *path, bool subtree,
 		    const struct past **ret)
 {
@@ -439,7 +442,9 @@ Test(control_past, an_alert_is_explained_as_it_was)
 	}
 }
 
-/* The panes lie in the ten minutes around the alert. The last sentence is about the past, and the history may be slow. */
+/*
+ * The panes lie in the ten minutes around the alert. The last sentence is about the past, and the history may be slow.
+ */
 Test(control_past, an_explanation_of_a_resolved_alert_names_the_neighbours_of_its_time)
 {
 	static const char stored[] =

@@ -91,8 +91,8 @@ static bool has_changes(const u8 *answer, size_t size, size_t n)
 }
 
 /*
- * Panes and changes of alerts alternate. The next change may be there, too, if it was its turn: it was stored, and only its
- * acknowledgement is missing.
+ * Panes and changes of alerts alternate. The next change may be there, too, if it was its turn: it was stored, and only
+ * its acknowledgement is missing.
  */
 static void expect_alerts(struct archive *archive, size_t acknowledged, size_t step)
 {

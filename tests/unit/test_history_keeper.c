@@ -270,7 +270,8 @@ Test(history_keeper, received_panes_are_stored_after_pebsd_ended)
 #define KILLED_PANES 6
 
 /*
- * Waits until `n` panes and changes of alerts, which alternate, are acknowledged, then for a part of the time that one takes, and kills the keeper.
+ * Waits until `n` panes and changes of alerts, which alternate, are acknowledged, then for a part of the time that one
+ * takes, and kills the keeper.
  */
 static unsigned kill_after(unsigned n, unsigned microseconds)
 {

@@ -185,7 +185,9 @@ Test(http_views, an_answer_beyond_its_size_limit_is_refused)
 	expect("/range.json?since=5", 400, "The answer is too large");
 }
 
-/* One view of an owner is made at a time, some queue, and the others are refused. A client that leaves frees its place. */
+/*
+ * One view of an owner is made at a time, some queue, and the others are refused. A client that leaves frees its place.
+ */
 Test(http_views, waiting_requests_are_limited)
 {
 	struct http_client clients[HTTP_VIEWS_OWNER_MAX];

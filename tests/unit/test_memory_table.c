@@ -127,8 +127,8 @@ static const struct row {
 
 /*
  * Other memory: the maps of cgroups at their greatest size; the daemon's counts and the paths of 10,000 cgroups
- * that have the default events (test_names.c tests the length of a path, bench/memory.c the counts); the daemon itself; the state that is saved for
- * the next process. The ledger has a copy of each path, and so has the table of series.
+ * that have the default events (test_names.c tests the length of a path, bench/memory.c the counts); the daemon itself;
+ * the state that is saved for the next process. The ledger has a copy of each path, and so has the table of series.
  */
 #define PATHS_BYTES   (2 * ((10000ULL * PATH_MAX + MIB - 1) / MIB * MIB))
 #define CGROUPS_BYTES (GROWTH_MEMORY_MOST + 72 * MIB + PATHS_BYTES)

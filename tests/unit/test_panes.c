@@ -343,7 +343,7 @@ Test(panes, a_clock_that_was_set_back_ends_the_pane_and_the_run)
 	cr_assert_eq(n_seen, 2);
 	cr_expect_eq(seen[0].end_us, (NOON + 5) * SEC_US);
 	cr_expect_eq(seen[0].sums[0][0].samples[SOURCE_L2], 1);
-	/* The time in which the clock was set is that of the new clock. */
+	/* The pane in which the clock was set has the times of the new clock. */
 	cr_expect_eq(seen[1].start_us, (NOON + 5 - 3600) * SEC_US);
 	cr_expect_eq(seen[1].sums[0][0].samples[SOURCE_L2], 2);
 	cr_expect_eq(seen[1].covered_ns, 11 * NSEC_PER_SEC);

@@ -303,7 +303,7 @@ Test(top_state, keys_step_through_time)
 	cr_expect(!state.frozen && state.message);
 	cr_expect_eq(key(&state, 'n'), TOP_FETCH);
 	cr_expect_eq(state.at, 0);
-	/* A frozen screen goes on when it goes to another time. */
+	/* Going to another time ends the freeze. */
 	cr_expect_eq(key(&state, ' '), TOP_DRAW);
 	cr_expect(state.frozen);
 	cr_expect_eq(key(&state, ','), TOP_FETCH);
@@ -358,7 +358,7 @@ Test(top_state, a_time_without_figures_is_left)
 	cr_expect_eq(key(&state, ','), TOP_FETCH);
 	top_state_refuse_time(&state, NOW - 30, why);
 	cr_expect(state.at == NOW - 30 && !state.typing && state.message == why);
-	/* The next step goes on from the time that was refused, so that steps pass a gap. */
+	/* The next step starts at the refused time, so that steps can cross a gap. */
 	state.at = NOW - 40;
 	top_state_refuse_time(&state, NOW - 30, why);
 	cr_expect_eq(key(&state, ','), TOP_FETCH);

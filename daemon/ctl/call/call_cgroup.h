@@ -8,8 +8,8 @@
 #include "ctl/call/exit.h"
 
 /*
- * Asks the daemon which cgroup `name` is, or was in `range`; NULL: it is. `ret_path` gets the path in its shown form, which the caller frees.
- * If the daemon knows no such cgroup, it gets `name`, and `ret_nearest` the most similar name
+ * Asks the daemon which cgroup `name` is, or was in `range`; NULL: it is. `ret_path` gets the path in its shown form,
+ * which the caller frees. If the daemon knows no such cgroup, it gets `name`, and `ret_nearest` the most similar name
  * (the caller frees it; NULL: none): the method of the verb decides. If several cgroups have the name, reports
  * them and returns CTL_NO_SUCH.
  */

@@ -19,8 +19,9 @@ bool call_is_past(const struct ctl_options *options);
 struct call_range call_range(const struct ctl_options *options, double seconds);
 
 /*
- * The time around a moment in which neighbours are compared, half of it after the moment, unless that is still to come: 120 of the
- * shortest panes that the history has of it (10 s for an hour, a minute for a day, else ten minutes).
+ * The range in which neighbours are compared, around a moment: half of it is after the moment, or less if `now` is
+ * earlier. It has 120 of the shortest panes that the history keeps for that long: of 10 s for an hour, of a minute for
+ * a day, else of ten minutes.
  */
 struct call_range call_neighbours_range(time_t at, time_t now);
 
@@ -28,8 +29,8 @@ struct call_range call_neighbours_range(time_t at, time_t now);
 bool call_add_range(json_object *parameters, const struct call_range *range);
 
 /*
- * Adds the range if the options ask about the past; nothing otherwise. `seconds` is as in call_range(). `parameters` NULL: returns
- * false.
+ * Adds the range if the options ask about the past; nothing otherwise. `seconds` is as in call_range(). `parameters`
+ * NULL: returns false.
  */
 bool call_add_when(json_object *parameters, const struct ctl_options *options, double seconds);
 

@@ -24,7 +24,9 @@
 
 #define PRESSED      (BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED)
 #define OF_BUTTON(n) NCURSES_MOUSE_MASK(n, NCURSES_BUTTON_PRESSED | NCURSES_BUTTON_RELEASED)
-/* get_wch() blocks if all that it can read is an event outside the mask, as a release was (_nc_wgetch(), ncurses 6.4). */
+/*
+ * get_wch() blocks if all that it can read is an event outside the mask, as a release was (_nc_wgetch(), ncurses 6.4).
+ */
 #define EVENTS \
 	(OF_BUTTON(1) | OF_BUTTON(2) | OF_BUTTON(3) | OF_BUTTON(4) | OF_BUTTON(5) | REPORT_MOUSE_POSITION)
 

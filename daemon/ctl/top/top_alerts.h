@@ -24,22 +24,25 @@ struct top_alert {
 	char *visible_rule, *visible, *path; /* safe to print: the rule, the cgroup's name, and its path */
 	char *words;                         /* the state: "unknown (firing)" */
 	time_t began;                        /* when it began to fire, or to be pending; 0: not known */
-	char age[TEXT_NUMBER_MAX]; /* how long the state has lasted; of one that has ended, how long it fired or was pending */
+	char age[TEXT_NUMBER_MAX]; /* how long the state has lasted, or how long an ended alert fired or was pending */
 	/*
-	 * "p99 912", "above 896". The value of a resolved alert is its worst one, "p99 worst 912"; of the past it is that of the
-	 * time at which the alert fired, "p99 first 912". Either is "p99 -" if it is not known.
+	 * "p99 912", "above 896". The value of a resolved alert is its worst one, "p99 worst 912"; of the past it is
+	 * that of the time at which the alert fired, "p99 first 912". Either is "p99 -" if it is not known.
 	 */
 	char value[VERDICT_TEXT_MAX], limit[VERDICT_TEXT_MAX];
 };
 
 struct top_alerts {
 	size_t n;
-	size_t firing; /* also those that are unknown and firing until that is known */
+	size_t firing; /* including alerts that are unknown now and were firing before */
 	bool more;     /* the daemon has more than these */
 	struct top_alert *list;
 };
 
-/* `now` is the time of the reply. Returns 0 or -ENOMEM; free with top_alerts_done(). A reply without a list has no alerts. */
+/*
+ * `now` is the time of the reply. Returns 0 or -ENOMEM; free with top_alerts_done(). A reply without a list has no
+ * alerts.
+ */
 int top_alerts_read(json_object *reply, time_t now, struct top_alerts *ret);
 void top_alerts_done(struct top_alerts *alerts);
 

@@ -253,8 +253,8 @@ static void join_lowest(struct histogram_rows *rows)
 }
 
 /*
- * Takes fine buckets if they are known and all that have samples fit in `lines` (above 0), otherwise octaves. If these do
- * not fit either, the lowest ones share a row: the highest latencies explain p99.
+ * Takes fine buckets if they are known and all that have samples fit in `lines` (above 0), otherwise octaves. If these
+ * do not fit either, the lowest ones share a row: the highest latencies explain p99.
  */
 static void choose_rows(const struct top_pane *pane, size_t lines, struct histogram_rows *ret)
 {

@@ -25,7 +25,7 @@ enum top_page {
 	TOP_PAGES,
 };
 
-/* In the order of what belongs together. NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
+/* Members that belong together are adjacent. NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
 struct top_state {
 	enum top_page page;
 	const char *own_sort; /* given by --sort, but not one of the usual orders; NULL: none */

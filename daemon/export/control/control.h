@@ -63,12 +63,13 @@ struct control_backend {
 	/*
 	 * The past from `since_us` to `until_us` (CLOCK_REALTIME, since < until), in at most `bins` panes, 1 to
 	 * HISTORY_PANES_MAX; 0: as many as a snapshot and its trend need. `path` NULL: all cgroups; "": one
-	 * cgroup that is the sum of all; else only this one, or with `subtree` also all cgroups below it. The backend owns `ret`, which is valid until
-	 * the caller returns to the event loop.
+	 * cgroup that is the sum of all; else only this one, or with `subtree` also all cgroups below it. The backend
+	 * owns `ret`, which is valid until the caller returns to the event loop.
 	 *
 	 * Returns 0; -EAGAIN: asked for, call it again with the same arguments after control_retry() was called;
 	 * -ENODATA: nothing is stored for this time; -EOPNOTSUPP: no history is kept; -EUSERS: too many
-	 * questions wait; -EBUSY: another program has locked the database; -E2BIG: the answer is too large, ask for a shorter time, fewer bins or one cgroup; -ETIMEDOUT;
+	 * questions wait; -EBUSY: another program has locked the database; -E2BIG: the answer is too large, ask for a
+	 * shorter time, fewer bins or one cgroup; -ETIMEDOUT;
 	 * or another -errno.
 	 */
 	int (*past)(void *userdata, u64 since_us, u64 until_us, u32 bins, const char *path, bool subtree,
@@ -76,9 +77,9 @@ struct control_backend {
 
 	/*
 	 * The alerts that were pending or firing in that time: a JSON array of objects as HISTORY_ASK_ALERTS
-	 * returns them. Errors and validity of `ret_json` are as above. An empty array is not an error. `cgroup`, in its
-	 * shown form: only the alerts of the rule on it, as json_explain_past() takes them; NULL: those of all cgroups
-	 * and rules.
+	 * returns them. Errors and validity of `ret_json` are as above. An empty array is not an error. `cgroup`, in
+	 * its shown form: only the alerts of the rule on it, as json_explain_past() takes them; NULL: those of all
+	 * cgroups and rules.
 	 */
 	int (*past_alerts)(void *userdata, u64 since_us, u64 until_us, const char *cgroup, const char *rule,
 			   const char **ret_json);
@@ -150,7 +151,8 @@ struct control *control_free(struct control *control);
 
 /*
  * Sends {"time": now, "event": kind, "text": text, ...fields} to every watcher, with the texts in their shown
- * form (base/utf8.h), and the "name" of the "cgroup" if `fields` has one. Takes ownership of `fields`, which may be NULL.
+ * form (base/utf8.h), and the "name" of the "cgroup" if `fields` has one. Takes ownership of `fields`, which may be
+ * NULL.
  */
 void control_publish(struct control *control, const char *kind, const char *text, json_object *fields);
 

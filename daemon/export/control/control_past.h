@@ -22,15 +22,15 @@ const char *control_get_when(const json_object *parameters, bool with_window, ti
 
 /*
  * Gets the past of that time (struct control_backend). `shown` is the only cgroup that is needed, in its shown form;
- * NULL: all, "": their sum. Returns true if `*ret` is there. Otherwise the call waits or was answered with an error, and the handler
- * returns `*ret_result`.
+ * NULL: all, "": their sum. Returns true if `*ret` is there. Otherwise the call waits or was answered with an error,
+ * and the handler returns `*ret_result`.
  */
 bool control_past(struct varlink_call *call, const struct control *control, const struct control_when *when,
 		  u32 bins, const char *shown, bool subtree, const struct past **ret, int *ret_result);
 
 /*
- * The same, to know which cgroups had samples. `shown`: this cgroup and those below it; NULL: all. `*ret` is NULL if nothing
- * is stored for that time, or if the answer would be too large.
+ * The same, to know which cgroups had samples. `shown`: this cgroup and those below it; NULL: all. `*ret` is NULL if
+ * nothing is stored for that time, or if the answer would be too large.
  */
 bool control_past_cgroups(struct varlink_call *call, const struct control *control,
 			  const struct control_when *when, const char *shown, const struct past **ret,
@@ -41,8 +41,8 @@ bool control_past_panes(struct varlink_call *call, const struct control *control
 			const struct control_when *when, const struct past **ret, int *ret_result);
 
 /*
- * The same for the alerts of that time: a JSON array, which the caller puts. `shown` and `rule` as `cgroup` and `rule` in
- * struct control_backend.
+ * The same for the alerts of that time: a JSON array, which the caller puts. `shown` and `rule` as `cgroup` and `rule`
+ * in struct control_backend.
  */
 bool control_past_alerts(struct varlink_call *call, const struct control *control,
 			 const struct control_when *when, const char *shown, const char *rule,
@@ -50,8 +50,8 @@ bool control_past_alerts(struct varlink_call *call, const struct control *contro
 
 /*
  * Finds the gaps in the range, but none in the future or in the last two collection intervals. Also looks at up to 10
- * minutes after the range, because a long pane that contains its end ends later. Without a history, no gap is known; other
- * failures are the call's. The caller frees `*ret`. The rest is as for control_past().
+ * minutes after the range, because a long pane that contains its end ends later. Without a history, no gap is known;
+ * other failures are the call's. The caller frees `*ret`. The rest is as for control_past().
  */
 bool control_past_gaps(struct varlink_call *call, const struct control *control,
 		       const struct control_when *when, time_t now, struct past_span **ret, size_t *ret_n,

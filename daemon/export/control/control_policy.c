@@ -258,8 +258,8 @@ static bool was_sampled(const struct past *past, const char *shown)
 }
 
 /*
- * Finds whether the rule and the cgroup are known: now, or then, or because the history has an alert of the rule on the cgroup at
- * another time. Returns false if the handler returns `*ret_result`: it waits, or one of them is not known.
+ * Finds whether the rule and the cgroup are known: now, or then, or because the history has an alert of the rule on the
+ * cgroup at another time. Returns false if the handler returns `*ret_result`: it waits, or one of them is not known.
  */
 static bool is_known(struct varlink_call *call, const struct control *control,
 		     const struct control_when *when, const char *name, const char *shown, int *ret_result)

@@ -40,7 +40,10 @@ static void put_guest(struct json_writer *writer, json_object *object, const str
 		json_put(writer, object, "guest_not_sampled", json_object_new_boolean(1));
 }
 
-/* Adds the labels of `wanted` (bits) that the container has; nothing if it has none of them, or if the path is not that of a known container. */
+/*
+ * Adds the labels of `wanted` (bits) that the container has; nothing if it has none of them, or if the path is not that
+ * of a known container.
+ */
 static void put_labels(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
 		       const char *path, unsigned int wanted)
 {

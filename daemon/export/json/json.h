@@ -36,8 +36,8 @@ struct json_more {
 	unsigned int labels;       /* bits 1 << enum container_label: labels that are public */
 	struct short_names *names; /* each cgroup has the member "name"; NULL: none has it */
 	/*
-	 * With `public`: the first cgroups of which the text fits into this are written, and `unlisted` counts the
-	 * others, and `others` more; 0: all.
+	 * With `public`: the text of the cgroups may have this many bytes; 0: no limit. Cgroups beyond the limit are
+	 * left out, and `unlisted` is their number plus `others`.
 	 */
 	size_t bytes_max;
 	size_t others;          /* cgroups that are not among the arguments */

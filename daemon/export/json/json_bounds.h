@@ -7,10 +7,10 @@
 #include "policy/window_samples.h"
 
 /*
- * Adds "confidence" (JSON_CONFIDENCE, of each bound by itself) to each event of a cgroup's "events", and "bounds" to its
- * quantiles and sources; and the bounds of its "waits" (json_waits.h). A figure gets no bounds if its samples came in too
- * few bursts. Adds nothing if the snapshot covers the whole time, or too few collections to detect bursts. `figures` are
- * those of the cgroup.
+ * Adds "confidence" (JSON_CONFIDENCE, of each bound by itself) to each event of a cgroup's "events", and "bounds" to
+ * its quantiles and sources; and the bounds of its "waits" (json_waits.h). A figure gets no bounds if its samples came
+ * in too few bursts. Adds nothing if the snapshot covers the whole time, or too few collections to detect bursts.
+ * `figures` are those of the cgroup.
  */
 void json_put_all_bounds(struct json_writer *writer, json_object *cgroup_object,
 			 const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
@@ -40,8 +40,8 @@ void json_rows_put_total(struct json_writer *writer, json_object *object, struct
 			 const struct figures *const *figures);
 
 /*
- * Reads the samples of a cgroup, or of all members of a sum, in the window that the snapshot covers. Returns 0; -ENODATA:
- * it covers the whole time, or too few collections to detect bursts; or -ENOMEM.
+ * Reads the samples of a cgroup, or of all members of a sum, in the window that the snapshot covers. Returns 0;
+ * -ENODATA: it covers the whole time, or too few collections to detect bursts; or -ENOMEM.
  */
 int json_window_samples(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
 			struct window_samples *ret);

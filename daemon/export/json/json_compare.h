@@ -33,8 +33,8 @@ struct compared_side {
 };
 
 /*
- * Copies the side from a snapshot. `cgroup` is one of its cgroups or a sum (snapshot_view.h); NULL: all cgroups together.
- * Returns 0 or -ENOMEM. Free it with compared_side_free().
+ * Copies the side from a snapshot. `cgroup` is one of its cgroups or a sum (snapshot_view.h); NULL: all cgroups
+ * together. Returns 0 or -ENOMEM. Free it with compared_side_free().
  */
 int compared_side_new(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
 		      struct compared_side **ret);
@@ -45,9 +45,9 @@ struct compared_side *compared_side_free(struct compared_side *side);
 DEFINE_CLEANUP(struct compared_side *, compared_side_free)
 
 /*
- * Compares the events that both sides have with the same settings: another threshold (ldlat), kind of latency or PMU makes
- * samples that cannot be compared, and a note says so. `extra_a` and `extra_b` have members to add to "a" and "b", are taken,
- * and may be NULL. Returns a new object that the caller owns, or NULL if memory runs out.
+ * Compares the events that both sides have with the same settings: another threshold (ldlat), kind of latency or PMU
+ * makes samples that cannot be compared, and a note says so. `extra_a` and `extra_b` have members to add to "a" and
+ * "b", are taken, and may be NULL. Returns a new object that the caller owns, or NULL if memory runs out.
  */
 json_object *json_compare(const struct compared_side *a, const struct compared_side *b, json_object *extra_a,
 			  json_object *extra_b);

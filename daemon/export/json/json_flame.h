@@ -15,8 +15,8 @@
 #define JSON_FLAME_ACCESSES_MAX 64
 
 /*
- * Returns a new object that the caller owns, or NULL if memory runs out. Lines have addresses only if `addresses`. Lines in
- * the kernel's half of the address space never have.
+ * Returns a new object that the caller owns, or NULL if memory runs out. Lines have addresses only if `addresses`.
+ * Lines in the kernel's half of the address space never have.
  */
 json_object *json_flame(const struct json_zoom *zoom, const struct flame *flame,
 			const struct profile_report *report, bool addresses);

@@ -39,8 +39,8 @@ struct json_suspects {
  * (explain_asks_neighbours()).
  *
  * Of an alert that has resolved the evidence must cover its whole time. The report of the last minutes is used if it
- * reaches back to the breach. Otherwise it is a report of the past, from NEIGHBOURS_REPORT_SPAN_NS before the breach to as long
- * after the end, or from as long before and after as the alert lasted, if that is longer.
+ * reaches back to the breach. Otherwise it is a report of the past, from NEIGHBOURS_REPORT_SPAN_NS before the breach to
+ * as long after the end, or from as long before and after as the alert lasted, if that is longer.
  *
  * Returns 0, -ENOMEM, or -EAGAIN: the history was asked, ask again as for `past`.
  */

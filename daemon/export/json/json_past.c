@@ -23,7 +23,10 @@ json_object *json_gap(struct json_writer *writer, const struct past_span *gap)
 	return object;
 }
 
-/* A pane belongs to a range that has its middle. So half a pane may be missing at each end of the range, which is not a gap. */
+/*
+ * A pane belongs to a range that has its middle. So half a pane may be missing at each end of the range, which is not a
+ * gap.
+ */
 static bool is_part_of_pane(const struct past *past, const struct past_span *gap, size_t pane)
 {
 	struct past_span span = past_bin(past, pane).span;

@@ -13,8 +13,9 @@
 #define JSON_GAPS_MAX 100
 
 /*
- * json_put_past() adds "taken", "gaps" and, if they are absent, "since", "until" and "notes". `open`: the range ends now, and its last seconds are not
- * stored yet, which is not a gap. json_add_past() does the same to a reply, which it takes and returns; NULL: no memory.
+ * json_put_past() adds "taken", "gaps" and, if they are absent, "since", "until" and "notes". `open`: the range ends
+ * now, and its last seconds are not stored yet, which is not a gap. json_add_past() does the same to a reply, which it
+ * takes and returns; NULL: no memory.
  */
 void json_put_past(struct json_writer *writer, json_object *object, const struct past *past, bool open);
 json_object *json_add_past(json_object *reply, const struct past *past, bool open);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The data of the page at /, as JSON for everybody who can connect to HTTP. It names only cgroups and alerts
- * that /metrics names. A search also finds cgroups that /metrics may name. The format is that of json.h and json_rules.h, without anything that /metrics does not
- * show: ids of cgroups, notes on the machine, patterns and actions of rules. A reply about the past has notes on how events
- * were sampled. An alert that has a pebsd_alert series also has its value, its bounds and its limits, and is explained. For
- * the past the same limits and filters hold. Pure functions.
- * Functions with `ret_text` return 0 or -ENOMEM; the caller frees *ret_text, which has *ret_length bytes and a NUL after
- * them.
+ * that /metrics names. A search also finds cgroups that /metrics may name. The format is that of json.h and
+ * json_rules.h, without anything that /metrics does not show: ids of cgroups, notes on the machine, patterns and
+ * actions of rules. A reply about the past has notes on how events were sampled. An alert that has a pebsd_alert series
+ * also has its value, its bounds and its limits, and is explained. For the past the same limits and filters hold. Pure
+ * functions. Functions with `ret_text` return 0 or -ENOMEM; the caller frees *ret_text, which has *ret_length bytes and
+ * a NUL after them.
  */
 #ifndef PEBSD_EXPORT_JSON_PUBLIC_H
 #define PEBSD_EXPORT_JSON_PUBLIC_H
@@ -25,8 +25,8 @@
 #define JSON_PUBLIC_TREND_BINS 60
 
 /*
- * Bytes of a table. Of more cgroups the first ones are listed, which are the costliest. The member `unlisted` has the number
- * of exported cgroups with samples that are not listed.
+ * Bytes of a table. Of more cgroups the first ones are listed, which are the costliest. The member `unlisted` has the
+ * number of exported cgroups with samples that are not listed.
  */
 #define JSON_PUBLIC_BYTES_MAX (4UL << 20)
 
@@ -51,16 +51,16 @@ struct json_public_names {
 
 /*
  * The table, with the histograms and the trend of each cgroup. It has the cgroups with a series of their own,
- * in the order of the snapshot. `match` not NULL: it has instead the first JSON_PUBLIC_MATCHES_MAX exported cgroups whose
- * name, path or label, as LABEL=VALUE, contains this text in its shown form, in letters of either case. `unlisted` is then
- * the number of the other ones that do. A search takes O(n log n) for n cgroups.
+ * in the order of the snapshot. `match` not NULL: it has instead the first JSON_PUBLIC_MATCHES_MAX exported cgroups
+ * whose name, path or label, as LABEL=VALUE, contains this text in its shown form, in letters of either case.
+ * `unlisted` is then the number of the other ones that do. A search takes O(n log n) for n cgroups.
  */
 int json_public_top(const struct snapshot *snapshot, const struct json_public_names *names, const char *match,
 		    char **ret_text, size_t *ret_length);
 
 /*
- * Returns the path of the cgroup that is shown as `shown` if it may be named, else NULL: one with a series now, or one that
- * a search finds in `past`, which has all cgroups of a range (NULL: none).
+ * Returns the path of the cgroup that is shown as `shown` if it may be named, else NULL: one with a series now, or one
+ * that a search finds in `past`, which has all cgroups of a range (NULL: none).
  */
 const char *json_public_path(const struct json_public_names *names, const struct past *past,
 			     const char *shown);
@@ -82,16 +82,16 @@ int json_public_past_alerts(const char *origin, const json_object *alerts, const
 			    char **ret_text, size_t *ret_length);
 
 /*
- * The explanation of a rule on the cgroup that is shown as `shown`. Of its neighbours only cgroups with a series are named.
- * Returns -ENOENT unless the alert has a pebsd_alert series, or had one and is resolved.
+ * The explanation of a rule on the cgroup that is shown as `shown`. Of its neighbours only cgroups with a series are
+ * named. Returns -ENOENT unless the alert has a pebsd_alert series, or had one and is resolved.
  */
 int json_public_explain(const char *origin, const struct policy *policy, const char *rule, const char *shown,
 			const struct json_public_names *names, struct json_suspects suspects, char **ret_text,
 			size_t *ret_length);
 
 /*
- * The same for the past: as json_explain_past(). Alerts that had no pebsd_alert series are left out. `alerts` must not be
- * used otherwise afterwards.
+ * The same for the past: as json_explain_past(). Alerts that had no pebsd_alert series are left out. `alerts` must not
+ * be used otherwise afterwards.
  */
 int json_public_explain_past(const char *origin, const char *rule, json_object *alerts, time_t since,
 			     time_t until, const struct json_public_names *names,

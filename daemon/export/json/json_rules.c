@@ -427,7 +427,10 @@ static int compare_alerts(const void *a, const void *b)
 	return order;
 }
 
-/* Returns the alerts as they were at `until`, in the order of GetAlerts. Other programs can change the file of the history. */
+/*
+ * Returns the alerts as they were at `until`, in the order of GetAlerts. Other programs can change the file of the
+ * history.
+ */
 static json_object *alerts_then(struct json_writer *writer, json_object *alerts, time_t until, bool measured)
 {
 	json_object *then = json_checked(writer, json_object_new_array());

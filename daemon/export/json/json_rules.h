@@ -23,7 +23,10 @@ json_object *json_rules(const char *origin, const struct rule *rules, const stru
 /* The alerts in the given order. `page` NULL: all. */
 json_object *json_alerts(const char *origin, const struct alert *alerts, size_t n, struct json_page *page);
 
-/* A time of the past, and its parts in which nothing is stored: ascending, they may reach beyond its end. NULL: not known. */
+/*
+ * A time of the past, and its parts in which nothing is stored: ascending, they may reach beyond its end. NULL: not
+ * known.
+ */
 struct json_alerts_range {
 	u64 since_us;
 	const struct past_span *gaps;
@@ -31,8 +34,9 @@ struct json_alerts_range {
 };
 
 /*
- * The alerts of the history from the start of the range to the page's `taken`, as they were at `taken` (json_alert_then.h), in
- * the order of GetAlerts. `alerts` is an array as HISTORY_ASK_ALERTS returns it; they must not be used otherwise afterwards.
+ * The alerts of the history from the start of the range to the page's `taken`, as they were at `taken`
+ * (json_alert_then.h), in the order of GetAlerts. `alerts` is an array as HISTORY_ASK_ALERTS returns it; they must not
+ * be used otherwise afterwards.
  */
 json_object *json_alerts_of_past(const char *origin, json_object *alerts,
 				 const struct json_alerts_range *range, struct json_page *page);
@@ -46,8 +50,9 @@ json_object *json_explain(const char *origin, const struct rule *rule, const str
 
 /*
  * A rule on one cgroup in the past, as far as the history has it: the alerts of the rule as they were at `until`, the
- * newest first, at most HISTORY_EXPLAINED_MAX. `alerts` is an array of the alerts from the start of the range to `until`, as
- * HISTORY_ASK_ALERTS with a path returns it; they must not be used otherwise afterwards. What the rule was then is not stored.
+ * newest first, at most HISTORY_EXPLAINED_MAX. `alerts` is an array of the alerts from the start of the range to
+ * `until`, as HISTORY_ASK_ALERTS with a path returns it; they must not be used otherwise afterwards. What the rule was
+ * then is not stored.
  */
 json_object *json_explain_past(const char *origin, const char *rule, json_object *alerts,
 			       const struct json_alerts_range *range, time_t until);

@@ -38,8 +38,8 @@ json_object *json_zoom(const struct json_zoom *zoom);
 json_object *json_zoom_report(const struct json_zoom *zoom, const struct profile_report *report);
 
 /*
- * Members of several objects of a report: the file and line, as far as they are known, and what accesses to a place in a
- * cache line have in common.
+ * Members of several objects of a report: the file and line, as far as they are known, and what accesses to a place in
+ * a cache line have in common.
  */
 void json_put_source_line(struct json_writer *writer, json_object *object, const char *file, u32 line);
 void json_put_access(struct json_writer *writer, json_object *object, const struct report_access *access);

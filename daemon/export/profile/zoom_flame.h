@@ -6,8 +6,8 @@
 #include "detail/zooms.h"
 
 /*
- * `addresses`: everybody may see the addresses of data, because they are modelled. The caller frees `*ret`, which has a NUL
- * after its bytes. Returns 0, -ENOMEM or -E2BIG.
+ * `addresses`: everybody may see the addresses of data, because they are modelled. The caller frees `*ret`, which has a
+ * NUL after its bytes. Returns 0, -ENOMEM or -E2BIG.
  */
 int zoom_flame(const struct zoom *zoom, bool addresses, u8 **ret, size_t *ret_size);
 

@@ -95,8 +95,8 @@ static int set_parent(struct archive *archive, struct span *child, u64 parent)
 }
 
 /*
- * Adds up as many of the first ones as fit in memory. Returns their number; the others are due again. Or returns
- * -errno, also if even one does not fit.
+ * Adds up the first spans, as many as fit in memory. Returns their number, or -errno if not even
+ * one fits or for another reason. The other spans are due again.
  */
 static int sum_spans(struct archive *archive, const size_t *indexes, size_t n, struct span *sum,
 		     struct archive_totals *totals, struct archive_rows *rows)

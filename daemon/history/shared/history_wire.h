@@ -29,10 +29,10 @@ enum history_message_type {
 enum history_question {
 	HISTORY_ASK_PANES, /* panes of the range, as bytes one after another, by ascending start */
 	/*
-	 * Alerts that were pending or firing in the range: one JSON array of objects, a text. Each object is the record that was stored last,
-	 * with `firing` (struct history_alert) and, if it has ended, `to_us`. With `path`, which is a cgroup in its shown
-	 * form, only the alerts of `rule` on it. The newest HISTORY_EXPLAINED_MAX of these have their sentences, and each
-	 * older one is null.
+	 * Alerts that were pending or firing in the range: one JSON array of objects, a text. Each object is the record
+	 * that was stored last, with `firing` (struct history_alert) and, if it has ended, `to_us`. With `path`, which
+	 * is a cgroup in its shown form, only the alerts of `rule` on it. The newest HISTORY_EXPLAINED_MAX of these
+	 * have their sentences, and each older one is null.
 	 */
 	HISTORY_ASK_ALERTS,
 	HISTORY_ASK_TOTALS, /* as HISTORY_ASK_PANES, with all cgroups added up to one, HISTORY_TOTAL; `path` is "" */
@@ -51,11 +51,11 @@ struct history_query {
 	u64 until_us;
 	/*
 	 * The range is divided into this many equal bins, 1 to HISTORY_PANES_MAX; the panes in a bin are
-	 * added up to one. A pane of 10 s belongs to the bin in which its middle lies, a longer one, of which
-	 * nothing shorter is stored, to the bin 5 s before its end. If the whole range lies inside a longer
-	 * one, that one is the answer; if a short range has an edge of two longer ones, the one that contains `until_us`
-	 * is. Bins without a pane are left out: gaps. If an event had several
-	 * settings, the last one of a key in the pane is the newest.
+	 * added up to one. A pane of 10 s belongs to the bin of its middle. A longer pane, of which nothing
+	 * shorter is stored, belongs to the bin 5 s before its end. If the whole range lies inside a longer
+	 * pane, the answer is that pane. If a short range spans the edge between two longer panes, the answer
+	 * is the one that contains `until_us`. Bins without a pane are left out: they are gaps. If an event
+	 * had several settings, the last one of a key in the pane is the newest.
 	 */
 	u32 bins;
 	/*
@@ -72,8 +72,8 @@ struct history_query {
 #define HISTORY_ALERT_MAX (64UL << 10) /* bytes of an alert's JSON, with the NUL */
 
 /*
- * The record that `HISTORY_ALERT` stores. A later record with the same `key` replaces it. The first record with the member
- * `fired` is kept inside the later ones, as their member `firing`.
+ * The record that `HISTORY_ALERT` stores. A later record with the same `key` replaces it. The first record with the
+ * member `fired` is kept inside the later ones, as their member `firing`.
  */
 struct history_alert {
 	const char *key;  /* identity: the same for all transitions of one alert */

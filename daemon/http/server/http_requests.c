@@ -102,7 +102,7 @@ static enum MHD_Result send_metrics(struct http_server *server, struct http_conn
 			 state);
 }
 
-/* `samples`: whether pebsd also samples, and not only works. */
+/* `samples`: the answer is about sampling (/readyz), otherwise only about the daemon (/healthz). */
 static enum MHD_Result send_health(struct http_server *server, struct http_connection *connection,
 				   bool samples)
 {
@@ -197,7 +197,7 @@ static bool has_parameter(struct MHD_Connection *library, const char *key)
 	       MHD_YES;
 }
 
-/* Two paths are documents of the present without such a parameter, and views with it. */
+/* Two paths are views only with a parameter. Without it, they are documents about the present. */
 static bool is_view(struct MHD_Connection *library, const char *path, enum http_view_kind *ret)
 {
 	if (!http_view_of_path(path, ret))

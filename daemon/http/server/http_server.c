@@ -357,7 +357,7 @@ static int arm_timer(struct http_server *server)
 	return sd_event_source_set_enabled(server->timer, SD_EVENT_ONESHOT);
 }
 
-/* Does not count clients that wait for a profile or a view: that may take longer than the daemon may take to end. */
+/* Clients that wait for a profile or a view do not count: their wait may exceed the time that the daemon has to end. */
 static bool somebody_waits(const struct http_server *server)
 {
 	const struct http_connection *connection;

@@ -7,8 +7,8 @@
 #include "http/shared/http_view.h"
 
 /*
- * Answers a request of `owner` on the socket `fd`: with a refusal if its parameters are wrong, or if zooms are not served
- * (`zooms`) and it asks for one; otherwise as http_waits_begin().
+ * Answers a request of `owner` on the socket `fd`: with a refusal if its parameters are wrong, or if zooms are not
+ * served (`zooms`) and it asks for one; otherwise as http_waits_begin().
  */
 enum MHD_Result http_views_begin(struct http_waits *waits, enum http_view_kind kind, bool zooms,
 				 struct MHD_Connection *connection, int fd, struct http_owner owner,

@@ -71,7 +71,10 @@ enum http_message_type {
 	/* Questions. */
 	HTTP_ASK_BODY, /* `form`; `value`: the generation that the requester has already, 0: none */
 	HTTP_ASK_HEALTH,
-	/* `number`: chosen by the requester, `form`: enum http_profile_form, `value`: seconds, `text`: the cgroup's path */
+	/*
+	 * `number`: chosen by the requester, `form`: enum http_profile_form, `value`: seconds, `text`: the cgroup's
+	 * path
+	 */
 	HTTP_ASK_PROFILE,
 	HTTP_ASK_VIEW, /* `number` as above, `value`: enum http_view_kind, `text`: its parameters (http_view.h) */
 	HTTP_LEAVE, /* `number`: nobody waits for this profile or view any more; not answered */

@@ -16,7 +16,8 @@ struct model_symbol {
 
 /*
  * Returns the symbol at an address of a workload, whose program is the module, or NULL if no workload has the
- * address. A function has a source file and line, which exist only in the model. The symbol is in `room`, and stays valid until `room` is moved or reused.
+ * address. A function has a source file and line, which exist only in the model. The symbol is in `room`, and stays
+ * valid until `room` is moved or reused.
  */
 const struct symbol *model_symbol(u64 address, struct model_symbol *room);
 

@@ -140,7 +140,7 @@ static bool exists_below(const char *root, const char *path)
 	return access(whole, F_OK) == 0;
 }
 
-/* Distributions put the configuration of a kernel there. Where a system has it only elsewhere, it is not known. */
+/* Distributions put the configuration of a kernel there. A configuration in another place is not found. */
 static char *read_kernel_config(const char *root)
 {
 	_cleanup_free_ char *release = read_below(root, "proc/sys/kernel/osrelease");

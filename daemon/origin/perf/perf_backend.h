@@ -12,9 +12,8 @@
 
 /*
  * Open an event on a CPU, on the tasks of a cgroup on a CPU, or on the calling thread. `group_fd` is the
- * group leader, or -1. They return the descriptor or -errno. If pebsd-opener was needed but did not get as
- * far as opening the event, the result is the kernel's answer to this process, and perf_backend_trouble()
- * says why.
+ * group leader, or -1. They return the descriptor or -errno. If pebsd-opener was needed but did not try to
+ * open the event, the result is the kernel's answer to this process, and perf_backend_trouble() says why.
  */
 int perf_backend_cpu(const struct perf_event_attr *attr, int cpu, int group_fd);
 int perf_backend_cgroup(const struct perf_event_attr *attr, int cgroup_fd, int cpu, int group_fd);

@@ -98,7 +98,7 @@ char *perf_note_turns(const char *key, struct perf_turns *turns, u64 now_ns, u64
 	return text;
 }
 
-/* The least part of a window in which an event must count for rules (UNKNOWN_MULTIPLEXED of policy/decide.h). */
+/* Rules need an event to count for at least this share of a window (UNKNOWN_MULTIPLEXED of policy/decide.h). */
 #define WAITING_SHARE 0.25
 
 char *perf_note_waiting(const char *key, struct perf_turns *turns, u64 now_ns, u64 enabled_ns, u64 running_ns,

@@ -131,7 +131,7 @@ char *perf_sets_refusal(const struct pmu_plan *plan, size_t i)
 	return text;
 }
 
-/* Returns the roles that the PMU refuses, as far as a reader must know them. Only the first `n` refusals count. */
+/* Returns the roles that the PMU refuses and no other PMU samples instead. Only the first `n` refusals count. */
 static unsigned left_out_on(const struct pmu_plan *plan, size_t n, const char *pmu)
 {
 	unsigned roles = 0;

@@ -33,7 +33,8 @@ char *perf_sets_refusal(const struct pmu_plan *plan, size_t i);
 
 /*
  * Returns a note on the events that `events = auto` leaves out because of the first `n` refusals of the plan. The
- * caller frees it. NULL means that it leaves out none that a reader must know (perf_sets_refusal()), or no memory. Pure.
+ * caller frees it. NULL means that it leaves out none that a reader must know (perf_sets_refusal()), or no memory.
+ * Pure.
  */
 char *perf_sets_left_out(const struct pmu_plan *plan, size_t n);
 

@@ -93,8 +93,8 @@ struct pmu_plan {
 /*
  * Plans the events to open, from the tree below `sysfs_root` ("/sys", or the root of a copy). Events that only
  * count come last: the next process continues the sums of the other events even if counts were added. Otherwise
- * the order is that of the PMUs' names, then of the roles. For each requested role there is an opening (for EVENT_OFFCORE:
- * counters) or a refusal on each PMU that could be expected to support it. A period that a PMU does not
+ * the order is that of the PMUs' names, then of the roles. For each requested role there is an opening (for
+ * EVENT_OFFCORE: counters) or a refusal on each PMU that could be expected to support it. A period that a PMU does not
  * support is replaced by the nearest one below it, or by the PMU's minimum, with a note. For a machine that
  * can sample nothing, the plan has no openings, and refusals give the reasons.
  *

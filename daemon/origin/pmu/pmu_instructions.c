@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Plans the precise instruction event of a core PMU, or the plain one without PEBS (pmu_counts.c). PEBS records the address of an instruction. Precise
- * distribution (PDIR, PDist, reduced skid) makes every instruction equally likely to be sampled.
+ * Plans the precise instruction event of a core PMU, or the plain one without PEBS (pmu_counts.c). PEBS records the
+ * address of an instruction. Precise distribution (PDIR, PDist, reduced skid) makes every instruction equally likely to
+ * be sampled.
  *
  * The event has neither a latency nor a data source, so neither is requested. On Granite Rapids and Meteor
  * Lake, a requested weight would even rule out fixed counter 0 (rwc_get_event_constraints,

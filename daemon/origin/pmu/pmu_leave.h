@@ -21,7 +21,9 @@ struct pmu_general {
 	bool fixed_instructions;
 };
 
-/* Returns true if events or off-core counters of a role in `roles` (1 << enum event_role) may use a counter of the PMU. */
+/*
+ * Returns true if events or off-core counters of a role in `roles` (1 << enum event_role) may use a counter of the PMU.
+ */
 bool pmu_leave_concerns(const struct pmu_plan *plan, unsigned roles, const char *pmu);
 
 /*

@@ -67,8 +67,9 @@ int planner_place(const struct planner *planner, const char *pmu, enum event_rol
 		  const struct pmu_term *terms, size_t n, struct pmu_opening *opening);
 
 /*
- * Sets the period to the one that the wish has for the role, or to `usual` if that is 0. Rounds it down to a multiple of the opening's
- * step, but not below the minimum. Adds a note if a requested period was changed. Returns 0 or -ENOMEM.
+ * Sets the period to the one that the wish has for the role, or to `usual` if that is 0. Rounds it down to a multiple
+ * of the opening's step, but not below the minimum. Adds a note if a requested period was changed. Returns 0 or
+ * -ENOMEM.
  */
 int planner_period(const struct planner *planner, u64 usual, struct pmu_opening *opening);
 

@@ -20,8 +20,8 @@
 #define GENERIC_MASK 0xffffffffULL
 
 /*
- * Names of events in perf's tables, in the folders that pmu_quirks.c, pmu_intel.c and pmu_amd.c name for the same events.
- * Other generations that count something else under such a name are not known.
+ * Names of events in perf's tables, in the folders that pmu_quirks.c, pmu_intel.c and pmu_amd.c name for the same
+ * events. Other generations that count something else under such a name are not known.
  */
 static const struct {
 	const char *name;
@@ -111,8 +111,8 @@ static bool recognize_code(u64 config, const struct cpu *cpu, struct event *ret)
 }
 
 /*
- * perf's name may have the PMU before it, and terms and modifiers behind it: "cpu_core/inst_retired.any,period=1009/u". Of
- * the events in the table, only stalls have a cmask.
+ * perf's name may have the PMU before it, and terms and modifiers behind it: "cpu_core/inst_retired.any,period=1009/u".
+ * Of the events in the table, only stalls have a cmask.
  */
 static bool recognize_name(const char *name, u64 config, struct event *ret)
 {

@@ -12,8 +12,8 @@
 
 /*
  * Describes the recorded event `index`. Returns false if it is neither an event of loads or stores with a data
- * source or a weight, nor one that counts (replay_count.h). Facts that the recording does not contain stay empty: pmu "", ldlat 0, LATENCY_NONE,
- * period 0.
+ * source or a weight, nor one that counts (replay_count.h). Facts that the recording does not contain stay empty: pmu
+ * "", ldlat 0, LATENCY_NONE, period 0.
  */
 bool replay_event_describe(const struct perf_data_events *events, size_t index, struct event *ret);
 

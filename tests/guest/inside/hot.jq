@@ -58,8 +58,8 @@ def judge($what; $items; $truth; $all; $absent):
 		"wrong \($loads.samples) samples, latency \($loads.latency) in the tables, by the books \($all)" else empty end,
 	judge("code"; $loads.code; $code; $all; $loads.absent.code),
 	judge("line"; $loads.lines; $lines; $all; $loads.absent.lines),
-	# Of the program's own functions, the two hot ones must have the most samples. (Those of read_remote are the longest
-	# ones.) The items are in the order of their upper bounds, so no item after the first two may have
+	# Of the program's own functions, the two hot ones must have the most samples. (Those of read_remote are the
+	# longest ones.) The items are in the order of their upper bounds, so no item after the first two may have
 	# more by the books than their bounds.
 	([$loads.code[] | select(.module // "" | endswith("/sharing"))] | sort_by(-.samples.high)) as $own
 	| (if ([$own[:2][].name] | sort) != ["hot_first", "hot_second"] then

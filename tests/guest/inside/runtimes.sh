@@ -114,8 +114,8 @@ expect_death() {
 	wait_until "death of $1, $2" 30 happened gone "$2" "${3:-1}"
 }
 
-# agree_on_containers TEXT: pebsd and the books have the same samples for each cgroup. Each container has some, also those
-# that are gone, and those keep their labels.
+# agree_on_containers TEXT: pebsd and the books have the same samples for each cgroup. Each container has some, also
+# those that are gone, and those keep their labels.
 agree_on_containers() {
 	local path n text=$1
 	settle

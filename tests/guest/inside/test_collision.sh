@@ -64,8 +64,8 @@ for line in "${sampled[@]}"; do
 	again=$(of_event "$key" .rearmed) collisions=$(of_books "$code" .collisions)
 	measured "$key: armed $again times, $collisions collisions, $lost lost"
 	# The driver also drops a record that is in the buffer when its event is stopped. Its counter then has no next
-	# sample either. When pebsd arms one event, the kernel may arm the other one, too, which pebsd does not count. The
-	# last such stop may last to the end.
+	# sample either. When pebsd arms one event, the kernel may arm the other one, too, which pebsd does not count.
+	# The last such stop may last to the end.
 	dropped=$(($(figure delivered "$key") - $(figure guarded "$key") - seen))
 	if [ "$dropped" -lt 0 ] || [ "$dropped" -gt $((rearmed_in_all + 1)) ]; then
 		fail "$key: $(figure delivered "$key") delivered, $seen seen, armed $again of $rearmed_in_all times"
@@ -95,9 +95,9 @@ for line in "${sampled[@]}"; do
 	[ "$logged" -le $((1 + ($(date +%s) - since) / 60)) ] || fail "the journal says $logged times that $key lost samples"
 done
 
-# A run whose only tick is its last. A fifth of the period gives about twenty times as many collisions, so the loads stop
-# within two seconds, or rarely the stores before them, which then cannot collide with loads any more. pebsd takes an
-# event for stopped after 4,096 events and a period (daemon/origin/perf/perf_stall.h). The loads, at least 1,700 per
+# A run whose only tick is its last. A fifth of the period gives about twenty times as many collisions, so the loads
+# stop within two seconds, or rarely the stores before them, which then cannot collide with loads any more. pebsd takes
+# an event for stopped after 4,096 events and a period (daemon/origin/perf/perf_stall.h). The loads, at least 1,700 per
 # second here, need up to three seconds for that.
 stop_pebsd
 settings '[sampling]' 'events = loads stores' 'period = 101' 'interval = 10s' 'budget = off'

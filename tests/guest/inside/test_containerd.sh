@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# containerd starts containers without Docker and without Kubernetes, in its namespace `default` and in another one, with
-# both cgroup drivers. Their labels must be what containerd says. The samples must be those of the books.
+# containerd starts containers without Docker and without Kubernetes, in its namespace `default` and in another one,
+# with both cgroup drivers. Their labels must be what containerd says. The samples must be those of the books.
 # long
 # kernels: 7
 # root: docker

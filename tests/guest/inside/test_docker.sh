@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Docker starts containers with the systemd driver, and after a change of its configuration with the cgroupfs driver.
-# Their labels must be what Docker says. pebsd must see each of them begin and end, also if it is restarted. A new name is
-# known after a restart of the container. The samples must be those of the books.
+# Their labels must be what Docker says. pebsd must see each of them begin and end, also if it is restarted. A new name
+# is known after a restart of the container. The samples must be those of the books.
 # long
 # kernels: 7
 # root: docker

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Podman runs the image of `make image` from the objects of config/kubernetes/daemonset.yaml, and pebsd there must sample
-# the other containers of the machine as the books say. It has the capabilities, mounts, limits and namespaces that the
-# manifest gives it, and no others. Its seccomp profile is containerd's (seccomp.jq). A pause must make it not ready, and
-# leave it alive. The test changes two things in the manifest: pebsd gets a fixed period, as everywhere in guests, and the
-# liveness probe is left out, because Podman would run it as a program in the container. The test asks the paths itself.
+# Podman runs the image of `make image` from the objects of config/kubernetes/daemonset.yaml, and pebsd there must
+# sample the other containers of the machine as the books say. It has the capabilities, mounts, limits and namespaces
+# that the manifest gives it, and no others. Its seccomp profile is containerd's (seccomp.jq). A pause must make it not
+# ready, and leave it alive. The test changes two things in the manifest: pebsd gets a fixed period, as everywhere in
+# guests, and the liveness probe is left out, because Podman would run it as a program in the container. The test asks
+# the paths itself.
 # long
 # kernels: 7
 # root: podman

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Incus starts containers in its default project and in another one. Their labels must be what Incus says: the name of
-# another project is part of the container's name. pebsd must see each of them begin and end, also if it is restarted. The
-# samples must be those of the books.
+# another project is part of the container's name. pebsd must see each of them begin and end, also if it is restarted.
+# The samples must be those of the books.
 # long
 # kernels: 7
 # root: machines

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # LXC starts containers as root, with the cgroups that Proxmox names in its configuration, and for a user without root.
-# Their labels must be what LXC says. pebsd must see each of them begin and end, also if it is restarted. The samples must
-# be those of the books.
+# Their labels must be what LXC says. pebsd must see each of them begin and end, also if it is restarted. The samples
+# must be those of the books.
 # long
 # kernels: 7
 # root: machines

@@ -18,8 +18,8 @@
 
 # MACHINE events WORDS: the configured events.
 #
-# MACHINE open PMU ROLE CONFIG CONFIG1 PRECISE_IP LEADER CPUS LATENCY_KIND: an event that the probe opens, and the kind of its
-# latency in `pebsctl status`. A leader or a kind of "-" means none.
+# MACHINE open PMU ROLE CONFIG CONFIG1 PRECISE_IP LEADER CPUS LATENCY_KIND: an event that the probe opens, and the kind
+# of its latency in `pebsctl status`. A leader or a kind of "-" means none.
 #
 # MACHINE refuses PMU ROLE WORDS: a refused event, with words of the reason.
 #
@@ -188,8 +188,8 @@ jq --raw-output --arg asked "$(rows events)" '
 	| "refused \(.pmu) \(.role) \(.reason)")' "$work/said" >"$work/probe" 2>>"$work/errors" || fail "the probe: $(<"$work/errors") $(head -c 300 "$work/said")"
 say "$(<"$work/probe")"
 
-# table_row FILTER: prints a part of a row for tests/tools/machine_table.py. The filter gets the output of pebsctl top and
-# status.
+# table_row FILTER: prints a part of a row for tests/tools/machine_table.py. The filter gets the output of pebsctl top
+# and status.
 table_row() {
 	say "measured: table: $(jq -n -c --rawfile driver "$work/driver" --rawfile probe "$work/probe" --slurpfile top "$work/top" \
 		--slurpfile status "$work/status" '

@@ -17,8 +17,9 @@
 
 # KEY PMU CODE... of each event, as in `sampled` of books.sh. `free`: general counters that no pinned event of pebsd
 # has. `yielding`: the events that need one and are not pinned. `fixed`: those that are not pinned, but have a fixed
-# counter. They take turns with the others, too: the kernel tries the events one after the other, in turns, and ends with
-# the first that finds no counter (merge_sched_in() in kernel/events/core.c, Linux 6.12). `code`: an event of another program that any general counter counts.
+# counter. They take turns with the others, too: the kernel tries the events one after the other, in turns, and ends
+# with the first that finds no counter (merge_sched_in() in kernel/events/core.c, Linux 6.12). `code`: an event of
+# another program that any general counter counts.
 # `leave` is for leave-counters, and `left` has the events that are opened then.
 sampled=('loads cpu 0x1cd' 'cycles cpu 0x3c' 'instructions cpu 0x1c0' 'misses cpu 0x412e' 'stalls cpu 0x14a3')
 events='loads cycles instructions stalls misses'
@@ -146,7 +147,8 @@ spent_sum() {
 		awk -v name="$1" '{ for (i = 1; i < NF; i += 2) if ($i == name) sum += $(i + 1) } END { printf "%.0f\n", sum }'
 }
 
-# near EVENT METRIC: the estimate, which pebsd scales for the time without a counter, must be near the count in the books.
+# near EVENT METRIC: the estimate, which pebsd scales for the time without a counter, must be near the count in the
+# books.
 near() {
 	local found truth
 	found=$(grew "$2" '') truth=$(($(spent_sum "$1" "$work/spent") - $(spent_sum "$1" "$work/spent.before")))

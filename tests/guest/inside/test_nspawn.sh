@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# systemd-nspawn starts containers by its template unit, in a scope of systemd-machined and in the unit of its caller. Their
-# labels must be what machinectl says, except in the unit of its caller, whose path has no name of a machine. pebsd must
-# see each of them begin and end, also if it is restarted. The samples must be those of the books.
+# systemd-nspawn starts containers by its template unit, in a scope of systemd-machined and in the unit of its caller.
+# Their labels must be what machinectl says, except in the unit of its caller, whose path has no name of a machine.
+# pebsd must see each of them begin and end, also if it is restarted. The samples must be those of the books.
 # long
 # kernels: 7
 # root: machines

@@ -35,9 +35,9 @@ compare_offcore() {
 }
 
 # agree_offcore WHAT: all cgroups together must be equal to the books, so no access is lost or counted twice. The books
-# and pebsd can give an access within a task switch to different tasks. At most one access in a hundred is expected to be
-# such a one, and the bound for a cgroup is five standard deviations above that. (Seen: a difference of 4 in 717 for one
-# cgroup, and none in the total of 30,175.)
+# and pebsd can give an access within a task switch to different tasks. At most one access in a hundred is expected to
+# be such a one, and the bound for a cgroup is five standard deviations above that. (Seen: a difference of 4 in 717 for
+# one cgroup, and none in the total of 30,175.)
 agree_offcore() {
 	compare_offcore
 	awk '$3 == "absent" && $4 == 0 { next }

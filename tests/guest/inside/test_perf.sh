@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # perf uses the same PMU as pebsd: it samples load latencies, stores, precise cycles, and all loads with many
 # records per buffer, and it counts instructions and cycles. Beside the many records per buffer, pebsd must not lose a
-# single sample, also if it starts, pauses and resumes. Beside all of perf it may lose three, which it must report. perf's
-# latencies, sources and HITM of a program must agree with pebsd's values of its cgroup, and its counts with the books.
-# Branch records must give perf the program's call stacks.
+# single sample, also if it starts, pauses and resumes. Beside all of perf it may lose three, which it must report.
+# perf's latencies, sources and HITM of a program must agree with pebsd's values of its cgroup, and its counts with the
+# books. Branch records must give perf the program's call stacks.
 # long
 # cpus: 2
 # root: whole

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Each privilege that the units give up (pebsd, its opener, the symbolizer, the alert unit) must really be gone. In
-# each of these units, a program that tries about 80 actions runs in place of the unit's own program. It must be able to do exactly what is listed here.
-# Root without a unit can do nearly all of them. The other tests show that sampling works with the privileges that
-# remain.
+# each of these units, a program that tries about 80 actions runs in place of the unit's own program. It must be able to
+# do exactly what is listed here. Root without a unit can do nearly all of them. The other tests show that sampling
+# works with the privileges that remain.
 # kernels: 6.12 7
 # takes: 33 s
 # shellcheck source=tests/guest/inside/lib.sh

@@ -59,7 +59,8 @@ exits 'a member reloads' 5 "${member[@]}" pebsctl reload
 exits 'a stranger asks' 5 "${stranger[@]}" pebsctl status
 [[ $(<"$work/said") == *'become root, or join the group'* ]] || fail "the refusal: $(<"$work/said")"
 
-# pebsd's messages must have a priority and a place in the source. None may be a warning, except about the guard's losses.
+# pebsd's messages must have a priority and a place in the source. None may be a warning, except about the guard's
+# losses.
 exact 'of the started service'
 expect_told 'serving: origin perf, control socket /run/pebsd/control.sock, HTTP endpoint http://127.0.0.1:9754'
 journal --output=json "_PID=$pid" | jq -s -r '

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The systemd of a lingering user starts services, an instance of a template and a scope. Their labels must be what that
-# systemd says. pebsd must see each of them begin and end, also if it is restarted. The samples must be those of the books.
+# systemd says. pebsd must see each of them begin and end, also if it is restarted. The samples must be those of the
+# books.
 # long
 # kernels: 7
 # root: podman

@@ -70,7 +70,8 @@ try() {
 	pmu spent >"$work/spent"
 	for i in "${names[@]}"; do
 		found=$(result "$i" count) truth=$(sum_spent "$i")
-		# AMD's driver does not stop the counters while it writes them, so they miss a dozen instructions each time.
+		# AMD's driver does not stop the counters while it writes them, so they miss a dozen instructions each
+		# time.
 		if [[ $emulated == zen* ]] && [ "$found" -le "$truth" ] && [ "$found" -ge $((truth - truth / 200)) ]; then
 			truth=$found
 		fi

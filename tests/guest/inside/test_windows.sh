@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What pebsctl shows about the waiting of five services, in 20 windows each. The bounds of wait, CPI, misses per thousand
-# instructions and traffic must contain what the CPU did for the service in that window, by the books of the emulated
-# PMU, in at least 95 of the 100 windows. Each bound alone is right in 95 %, so both together are right in at least 90 %
-# of independent samples. The samples of a counter come more evenly, and a guest runs the same way each time.
+# What pebsctl shows about the waiting of five services, in 20 windows each. The bounds of wait, CPI, misses per
+# thousand instructions and traffic must contain what the CPU did for the service in that window, by the books of the
+# emulated PMU, in at least 95 of the 100 windows. Each bound alone is right in 95 %, so both together are right in at
+# least 90 % of independent samples. The samples of a counter come more evenly, and a guest runs the same way each time.
 # long
 # kernels: 6.12
 # machines: skylake-server zen5
@@ -17,8 +17,8 @@
 
 services=(pointer-chase register-loop streaming one-chain four-chains)
 rounds=20
-# A service works for a millisecond and then rests, so a window has a dozen of its bursts. Windows with one burst have no
-# bounds (daemon/policy/bursts.c).
+# A service works for a millisecond and then rests, so a window has a dozen of its bursts. Windows with one burst have
+# no bounds (daemon/policy/bursts.c).
 rest=500
 
 # Without the NMI watchdog, which has the fixed counter of cycles on Skylake servers, no event has to take turns.

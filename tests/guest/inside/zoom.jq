@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Compares a finished zoom of the program `sharing` (tests/guest/sharing.c) with the emulated PMU's books of the events
 # that the zoom opened for the cgroup.
-#   jq --null-input --from-file zoom.jq --slurpfile books what `pmu touched` prints --slurpfile said what `sharing` wrote
-#      --slurpfile zoom pebsctl --json zoom --arg event CODE --argjson rate N
+#   jq --null-input --from-file zoom.jq --slurpfile books BOOKS --slurpfile said SAID --slurpfile zoom ZOOM
+#      --arg event CODE --argjson rate N
+# BOOKS is the output of `pmu touched`, SAID that of `sharing`, and ZOOM that of `pebsctl --json zoom`.
 # Every sample that the hardware delivered must be taken or reported as left out. The program's functions, and the
 # HITM of its shared line, must have the values of the books, short by no more than what was left out. The
 # functions and variables that the program is known to use most must come first, with their names and source lines.

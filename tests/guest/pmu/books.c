@@ -26,8 +26,8 @@
 #define SWITCH_MOST 200000U
 
 /*
- * Bits in an event's code: an event for the tasks of one cgroup, and an event of others, without a BPF
- * program.
+ * Bits in an event's code. OF_CGROUP: the event counts the tasks of one cgroup. OF_OTHERS: the event belongs to
+ * another program, so it has no BPF program.
  */
 #define OF_CGROUP 0x10000U
 #define OF_OTHERS 0x20000U

@@ -696,9 +696,9 @@ static void ibs_passed(struct core *core, const struct core_moment *moment, u64 
 }
 
 /*
- * Passes instructions to the counters that count them. Those before the one at which a counter overflows pass at
- * once, and that one passes alone. If no counter overflows, the last instruction passes alone. The core learns
- * about instructions with a short delay, so instructions after an overflow are counted, too. Cycles are spread
+ * Passes instructions to the counters that count them. All instructions before an overflow pass together, and the one
+ * at which a counter overflows passes alone. If no counter overflows, the last instruction passes alone. The core
+ * learns about instructions with a short delay, so instructions after an overflow are counted, too. Cycles are spread
  * evenly over the instructions.
  */
 static void pass_instructions(struct core *core, const struct core_moment *moment, u64 instructions)

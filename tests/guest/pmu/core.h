@@ -172,9 +172,10 @@ bool core_may_record(const struct core *core, u64 instructions, u64 loads, u64 s
 void core_access(struct core *core, const struct core_moment *moment, const struct caches_access *access,
 		 const struct core_operands *operands);
 /*
- * Handles any other load or store whose line is not among the CPU's recent lines, or if the core is exact, any other
- * one at all. If core_wants_misses(), the caller passed all earlier instructions to core_passed(), and this call also
- * passes the instruction of this access. Loads and stores always go to core_passed(), too.
+ * Handles a load or store that core_access() did not get. An exact core needs all of them, any other core only those
+ * whose line is not among the CPU's recent lines. If core_wants_misses() is true, the caller passes all earlier
+ * instructions to core_passed() first, and this call also counts the instruction of this access. Loads and stores
+ * always go to core_passed(), too.
  */
 void core_missed(struct core *core, const struct core_moment *moment, const struct caches_access *access,
 		 const struct core_operands *operands);

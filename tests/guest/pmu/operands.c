@@ -15,7 +15,9 @@ struct instruction {
 	bool vector; /* has a VEX prefix */
 };
 
-/* Returns the order of registers in struct retired_registers for a number in an instruction: AX CX DX BX SP BP SI DI. */
+/*
+ * Returns the order of registers in struct retired_registers for a number in an instruction: AX CX DX BX SP BP SI DI.
+ */
 static u8 order_of(u32 number)
 {
 	static const u8 order[] = {0, 2, 3, 1, 7, 6, 4, 5};
