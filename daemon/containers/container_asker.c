@@ -172,7 +172,7 @@ int container_asker_ask(struct container_asker *asker, const struct container_la
 			return r;
 		}
 	}
-	/* The process ends when idle. Count from here, even if this request cannot be sent. */
+	/* If the process ends, the pause until its next start counts from here, even if the request cannot be sent. */
 	asker->used_ns = now_ns;
 	/* No other message is in the socket, so this one fits. */
 	if (send(asker->child.socket, &message, sizeof(message), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)

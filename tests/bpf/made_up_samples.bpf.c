@@ -49,7 +49,7 @@ int nothing(struct bpf_perf_event_data *context)
 }
 
 /*
- * Only reads and makes up a sample, and does not count it: the programs below take this time in addition.
+ * Only reads and makes up a sample, to time this part of the programs below. It does not count the sample.
  */
 SEC("perf_event")
 int making_up(struct bpf_perf_event_data *context)
