@@ -177,9 +177,9 @@ static int no_such_rule(struct varlink_call *call, const char *name)
 }
 
 /*
- * Finds the path that is displayed as `shown`, and copies it. Besides the cgroups of the snapshot, it can be the
- * path of a cgroup without samples of its own that a rule with `subtree` judges, of a cgroup without a slot, or
- * for a rule with `subtree` of a cgroup above one. Returns 0, -ENXIO or -ENOMEM.
+ * Finds the path that is displayed as `shown`, and copies it. It searches the cgroups of the snapshot, those that
+ * the policy judges (also without samples of their own), and those without a slot. For a rule with `subtree`, it
+ * also searches the ancestors of cgroups without a slot. Returns 0, -ENXIO or -ENOMEM.
  */
 static int find_path(const struct snapshot *snapshot, const struct policy *policy, const struct rule *rule,
 		     const char *shown, char **ret)
