@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "collect/figures.h"
+#include "history/keeper/archive_internal.h"
 #include "history_disk.h"
 #include "history_folder.h"
 #include "own_mounts.h"
@@ -427,6 +428,84 @@ Test(history_archive, totals_have_all_samples_in_one_cgroup)
 	history_panes_done(&read);
 	history_panes_done(panes);
 	end();
+}
+
+/* Asks for the sum of all cgroups. `ret_rows` gets the number of rows that were read for it. */
+static u64 sum_of_all(u64 since_us, u64 until_us, u32 bins, u64 *ret_rows)
+{
+	static struct history_query asked;
+	static struct history_panes read;
+	const u64 before = archive->rows_read;
+	u64 sum = 0;
+	size_t size;
+
+	asked = (struct history_query){
+		.question = HISTORY_ASK_TOTALS, .since_us = since_us, .until_us = until_us, .bins = bins};
+	cr_assert_eq(archive_ask(archive, &asked, &read.block, &size), 0);
+	*ret_rows = archive->rows_read - before;
+	history_panes_read(&read, size);
+	for (size_t i = 0; i < read.n; i++)
+		sum += history_fixture_total(&read.list[i], NULL, NULL);
+	history_panes_done(&read);
+	return sum;
+}
+
+/* An hour in parts of ten minutes is read from spans of ten minutes, or from those of a minute. */
+Test(history_archive, the_sum_of_all_is_read_from_one_row_of_a_span_and_event)
+{
+	struct history_fixture many = small;
+	u64 aligned, shifted;
+
+	begin();
+	many.cgroups = 50;
+	for (u64 at = 10; at <= 4200; at += 10)
+		cr_assert_eq(store_at(&many, at), 0);
+	cr_expect_eq(sum_of_all(FULL_US, FULL_US + 3600 * SECOND_US, 6, &aligned), 360 * total_of(&many));
+	cr_expect_eq(aligned, 6 * 2);
+	cr_expect_eq(sum_of_all(FULL_US + 300 * SECOND_US, FULL_US + 3900 * SECOND_US, 6, &shifted),
+		     360 * total_of(&many));
+	cr_expect_eq(shifted, 60 * 2);
+	end();
+}
+
+/* Stores a minute, which becomes a span of 60 s, and part of another. */
+static void store_a_minute(const struct history_fixture *fixture)
+{
+	for (u64 at = 10; at <= 90; at += 10)
+		cr_assert_eq(store_at(fixture, at), 0);
+}
+
+Test(history_archive, spans_of_an_older_version_are_read_by_cgroup)
+{
+	static const char *const older[] = {
+		"ALTER TABLE event_total DROP COLUMN pairs",
+		"UPDATE event_total SET pairs = NULL",
+		"UPDATE event_total SET pairs = NULL WHERE event = 2",
+		"UPDATE event_total SET pairs = x'ff' WHERE span = 2",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(older); i++) {
+		u64 rows;
+
+		begin();
+		store_a_minute(&small);
+		(void)query(older[i]);
+		again();
+		cr_expect_eq(sum_of_all(FULL_US, FULL_US + 90 * SECOND_US, 9, &rows), 9 * total_of(&small),
+			     "%s", older[i]);
+		/* Spans are stored with their sum from now on, also one of a minute that has older panes. */
+		for (u64 at = 100; at <= 120; at += 10)
+			cr_assert_eq(store_at(&small, at), 0);
+		cr_expect_eq(sum_of_all(FULL_US, FULL_US + 120 * SECOND_US, 12, &rows), 12 * total_of(&small),
+			     "%s", older[i]);
+		cr_expect_eq(sum_of_all(FULL_US + 90 * SECOND_US, FULL_US + 120 * SECOND_US, 3, &rows),
+			     3 * total_of(&small), "%s", older[i]);
+		cr_expect_eq(rows, 3 * 2, "%s", older[i]);
+		cr_expect_eq(query("SELECT count(*) FROM event_total WHERE pairs IS NULL AND span = "
+				   "(SELECT max(id) FROM span WHERE seconds = 60)"),
+			     0);
+		end();
+	}
 }
 
 Test(history_archive, events_with_other_settings_are_apart)

@@ -32,7 +32,7 @@ static const char schema[] =
 	"CREATE TABLE event(id INTEGER PRIMARY KEY, key TEXT NOT NULL, settings TEXT NOT NULL, UNIQUE(key, settings));"
 	"CREATE TABLE cgroup(id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, kernel_id INTEGER NOT NULL, labels TEXT NOT NULL, last_span INTEGER NOT NULL);"
 	"CREATE TABLE span(id INTEGER PRIMARY KEY, seconds INTEGER NOT NULL, start_us INTEGER NOT NULL, end_us INTEGER NOT NULL, covered_ns INTEGER NOT NULL, run INTEGER NOT NULL, bytes INTEGER NOT NULL, parent INTEGER);"
-	"CREATE TABLE event_total(span INTEGER NOT NULL, event INTEGER NOT NULL, place INTEGER NOT NULL, period INTEGER NOT NULL, frequency_hz INTEGER NOT NULL, counted INTEGER NOT NULL, throttle_known INTEGER NOT NULL, seen INTEGER NOT NULL, malformed INTEGER NOT NULL, filtered INTEGER NOT NULL, expected INTEGER NOT NULL, enabled_ns INTEGER NOT NULL, running_ns INTEGER NOT NULL, throttled_ns INTEGER NOT NULL, throttles INTEGER NOT NULL, paused_ns INTEGER NOT NULL, rearmed INTEGER NOT NULL, missed INTEGER NOT NULL, unexplained INTEGER NOT NULL, waiting_ns INTEGER NOT NULL, PRIMARY KEY(span, event)) WITHOUT ROWID;"
+	"CREATE TABLE event_total(span INTEGER NOT NULL, event INTEGER NOT NULL, place INTEGER NOT NULL, period INTEGER NOT NULL, frequency_hz INTEGER NOT NULL, counted INTEGER NOT NULL, throttle_known INTEGER NOT NULL, seen INTEGER NOT NULL, malformed INTEGER NOT NULL, filtered INTEGER NOT NULL, expected INTEGER NOT NULL, enabled_ns INTEGER NOT NULL, running_ns INTEGER NOT NULL, throttled_ns INTEGER NOT NULL, throttles INTEGER NOT NULL, paused_ns INTEGER NOT NULL, rearmed INTEGER NOT NULL, missed INTEGER NOT NULL, unexplained INTEGER NOT NULL, waiting_ns INTEGER NOT NULL, pairs BLOB, PRIMARY KEY(span, event)) WITHOUT ROWID;"
 	"CREATE TABLE figures(span INTEGER NOT NULL, cgroup INTEGER NOT NULL, loads INTEGER NOT NULL, latency INTEGER NOT NULL, cycles INTEGER NOT NULL, stalls INTEGER NOT NULL, misses INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY(span, cgroup)) WITHOUT ROWID;"
 	"CREATE TABLE alert(key TEXT PRIMARY KEY, from_us INTEGER NOT NULL, to_us INTEGER, json TEXT NOT NULL) WITHOUT ROWID;"
 	"CREATE VIEW rates AS SELECT span.id AS span, span.seconds AS seconds, datetime(span.start_us / 1000000, 'unixepoch') AS since, datetime(span.end_us / 1000000, 'unixepoch') AS until, cgroup.path AS path, loads * 1e9 / covered_ns AS loads_per_s, latency * 1.0 / nullif(loads, 0) AS mean_latency_cycles, cycles * 1e9 / covered_ns AS cycles_per_s, stalls * 1.0 / nullif(cycles, 0) AS stalled_share, misses * 1e9 / covered_ns AS misses_per_s FROM figures JOIN span ON span.id = figures.span JOIN cgroup ON cgroup.id = figures.cgroup;";
@@ -360,6 +360,7 @@ static int open_once(struct archive *archive)
 	if (r == 0)
 		r = configure(archive);
 	archive->spans_stale = true;
+	archive->has_pairs = false;
 	if (r == 0)
 		r = archive_refresh(archive);
 	if (r < 0)

@@ -227,7 +227,7 @@ static int make_total(struct archive *archive, struct making *making)
 	size_t at = 0;
 	int r;
 
-	making->pairs = calloc(n + 1, room);
+	making->pairs = malloc((n + 1) * room);
 	if (!sums || !making->pairs)
 		return -ENOMEM;
 	while (archive_rows_get(&making->rows, &at, &row)) {
@@ -315,12 +315,18 @@ static int make_pane(struct archive *archive, struct making *making, bool total,
 }
 
 static int add_span(struct archive *archive, const struct span *span, const s64 *cgroups, size_t n,
-		    struct making *making)
+		    bool total, struct making *making)
 {
 	struct history_pane *pane = &making->pane;
 	int r = archive_totals_read(archive, span->id, &making->totals);
+	bool read = false;
 
-	if (r == 0)
+	if (r == 0 && total) {
+		r = archive_rows_read_all(archive, span->id, &making->rows);
+		read = r == 1;
+		r = r < 0 ? r : 0;
+	}
+	if (r == 0 && !read)
 		r = archive_rows_read(archive, span->id, cgroups, n, &making->rows);
 	pane->id = span->id;
 	pane->run = span->run;
@@ -335,6 +341,7 @@ static int add_span(struct archive *archive, const struct span *span, const s64 
 static int make_panes(struct archive *archive, const struct history_query *query, const s64 *cgroups,
 		      size_t n, struct answer *answer)
 {
+	const bool total = query->question == HISTORY_ASK_TOTALS;
 	const struct span_question question = {query->since_us, query->until_us, query->bins,
 					       query->least_seconds};
 	_cleanup_free_ struct span_use *uses = NULL;
@@ -346,9 +353,10 @@ static int make_panes(struct archive *archive, const struct history_query *query
 		u32 bin = uses[i].bin;
 
 		for (; r == 0 && i < n_uses && uses[i].bin == bin; i++)
-			r = add_span(archive, &archive->spans.list[uses[i].index], cgroups, n, &making);
+			r = add_span(archive, &archive->spans.list[uses[i].index], cgroups, n, total,
+				     &making);
 		if (r == 0)
-			r = make_pane(archive, &making, query->question == HISTORY_ASK_TOTALS, answer);
+			r = make_pane(archive, &making, total, answer);
 		making_done(&making);
 	}
 	return r;

@@ -71,26 +71,39 @@ static void add_loads(const struct row_part *part, struct columns *columns)
 	}
 }
 
-static void sum_columns(const struct archive_row *row, const struct archive_totals *totals,
-			const enum column columns_of[static ARCHIVE_EVENTS_MAX], struct columns *ret)
+/* Returns the index of the event with this id, or -1. */
+static ssize_t event_of(const struct archive_totals *totals, u64 id)
+{
+	for (size_t i = 0; i < totals->n; i++)
+		if ((u64)totals->list[i].event == id)
+			return (ssize_t)i;
+	return -1;
+}
+
+/* Sums the columns of a cgroup, and adds its counters to the sums of all cgroups, which are by event. */
+static void sum_row(const struct archive_row *row, const struct archive_totals *totals,
+		    const enum column columns_of[static ARCHIVE_EVENTS_MAX], struct columns *ret,
+		    struct figures *sums)
 {
 	struct row_reader reader = {.from = row->data, .end = row->data + row->size};
 	struct row_part part;
 
 	*ret = (struct columns){0};
-	while (row_data_get(&reader, &part))
-		for (size_t i = 0; i < totals->n; i++) {
-			if ((u64)totals->list[i].event != part.event)
-				continue;
-			if (columns_of[i] == COLUMN_LOADS)
-				add_loads(&part, ret);
-			else if (columns_of[i] != COLUMN_NONE)
-				ret->weight[columns_of[i]] += pairs_weight(part.pairs, part.size);
-		}
+	while (row_data_get(&reader, &part)) {
+		ssize_t event = event_of(totals, part.event);
+
+		if (event < 0)
+			continue;
+		if (columns_of[event] == COLUMN_LOADS)
+			add_loads(&part, ret);
+		else if (columns_of[event] != COLUMN_NONE)
+			ret->weight[columns_of[event]] += pairs_weight(part.pairs, part.size);
+		pairs_add(part.pairs, part.size, &sums[event]);
+	}
 }
 
 static int insert_figures(struct archive *archive, struct span *span, const struct archive_totals *totals,
-			  const struct archive_rows *rows)
+			  const struct archive_rows *rows, struct figures *sums)
 {
 	sqlite3_stmt *statement = archive_statement(archive, ARCHIVE_FIGURES_ADD);
 	enum column columns_of[ARCHIVE_EVENTS_MAX];
@@ -101,7 +114,7 @@ static int insert_figures(struct archive *archive, struct span *span, const stru
 
 	span->bytes = 0;
 	while (r == 0 && archive_rows_get(rows, &at, &row)) {
-		sum_columns(&row, totals, columns_of, &columns);
+		sum_row(&row, totals, columns_of, &columns, sums);
 		(void)sqlite3_bind_int64(statement, 1, (s64)span->id);
 		(void)sqlite3_bind_int64(statement, 2, row.cgroup);
 		(void)sqlite3_bind_int64(statement, 3, archive_capped(columns.loads));
@@ -117,10 +130,11 @@ static int insert_figures(struct archive *archive, struct span *span, const stru
 }
 
 static int insert_totals(struct archive *archive, const struct span *span,
-			 const struct archive_totals *totals)
+			 const struct archive_totals *totals, const struct figures *sums)
 {
 	sqlite3_stmt *statement = archive_statement(archive, ARCHIVE_TOTAL_ADD);
 	int r = statement ? 0 : -EIO;
+	u8 pairs[PAIRS_MAX];
 
 	for (size_t i = 0; r == 0 && i < totals->n; i++) {
 		const struct archive_total *total = &totals->list[i];
@@ -134,6 +148,8 @@ static int insert_totals(struct archive *archive, const struct span *span,
 		for (int n = 0; n < HISTORY_COUNTS_N; n++)
 			(void)sqlite3_bind_int64(statement, 7 + n, archive_capped(total->counts[n]));
 		(void)sqlite3_bind_int64(statement, 7 + HISTORY_COUNTS_N, (s64)i);
+		(void)sqlite3_bind_blob(statement, 8 + HISTORY_COUNTS_N, pairs,
+					(int)pairs_of(&sums[i], pairs), SQLITE_STATIC);
 		r = archive_run(archive, ARCHIVE_TOTAL_ADD);
 	}
 	return r;
@@ -158,12 +174,15 @@ static int insert_span(struct archive *archive, const struct span *span)
 int archive_insert(struct archive *archive, struct span *span, const struct archive_totals *totals,
 		   const struct archive_rows *rows)
 {
+	_cleanup_free_ struct figures *sums = calloc(totals->n + 1, sizeof(*sums));
 	int r;
 
+	if (!sums)
+		return archive_refused(archive, -ENOMEM, "cannot store in %s: no memory", archive->path);
 	span->id = archive->next_id;
-	r = insert_figures(archive, span, totals, rows);
+	r = insert_figures(archive, span, totals, rows, sums);
 	if (r == 0)
-		r = insert_totals(archive, span, totals);
+		r = insert_totals(archive, span, totals, sums);
 	if (r == 0)
 		r = insert_span(archive, span);
 	if (r < 0)

@@ -31,9 +31,10 @@
 	X(SPAN_LIST,                                                                                                                                                                                                                                                                                                                                                                                                                                                    \
 	  "SELECT id, seconds, start_us, end_us, covered_ns, run, bytes, parent FROM span ORDER BY id")                                                                                                                                                                                                                                                                                                                                                                 \
 	X(TOTAL_ADD,                                                                                                                                                                                                                                                                                                                                                                                                                                                    \
-	  "INSERT INTO event_total(span, event, period, frequency_hz, counted, throttle_known, seen, malformed, filtered, expected, enabled_ns, running_ns, throttled_ns, throttles, paused_ns, rearmed, missed, unexplained, waiting_ns, place) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)")                                                                                                                   \
+	  "INSERT INTO event_total(span, event, period, frequency_hz, counted, throttle_known, seen, malformed, filtered, expected, enabled_ns, running_ns, throttled_ns, throttles, paused_ns, rearmed, missed, unexplained, waiting_ns, place, pairs) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)")                                                                                                       \
 	X(TOTAL_GET,                                                                                                                                                                                                                                                                                                                                                                                                                                                    \
 	  "SELECT event, period, frequency_hz, counted, throttle_known, seen, malformed, filtered, expected, enabled_ns, running_ns, throttled_ns, throttles, paused_ns, rearmed, missed, unexplained, waiting_ns FROM event_total WHERE span = ?1 ORDER BY place")                                                                                                                                                                                                     \
+	X(TOTAL_PAIRS, "SELECT event, pairs FROM event_total WHERE span = ?1 ORDER BY event")                                                                                                                                                                                                                                                                                                                                                                           \
 	X(TOTAL_DROP, "DELETE FROM event_total WHERE span = ?1")                                                                                                                                                                                                                                                                                                                                                                                                        \
 	X(FIGURES_ADD,                                                                                                                                                                                                                                                                                                                                                                                                                                                  \
 	  "INSERT INTO figures(span, cgroup, loads, latency, cycles, stalls, misses, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")                                                                                                                                                                                                                                                                                                                                    \
@@ -101,10 +102,12 @@ struct archive {
 	u64 deadline_ns;  /* CLOCK_MONOTONIC, of the question that is being answered; 0: none */
 	bool damaged;     /* the file is replaced before its next use */
 	bool spans_stale; /* `spans` is not what the file contains: a transaction failed */
+	bool has_pairs;   /* the table event_total has the column */
 	s64 data_version; /* of SQLite, when `spans` was read */
 	u64 tidied_id;    /* `next_id` when unused cgroups and old alerts were last removed */
 	unsigned alerts;  /* stored since then */
 	u64 unreadable;   /* rows that were left out because of their data */
+	u64 rows_read;    /* of cgroups and of sums of all cgroups */
 	struct history_status status;
 };
 
@@ -162,6 +165,13 @@ bool archive_rows_get(const struct archive_rows *rows, size_t *at, struct archiv
  */
 int archive_rows_read(struct archive *archive, u64 span, const s64 *cgroups, size_t n_cgroups,
 		      struct archive_rows *sum);
+
+/*
+ * Adds the sum of all cgroups in the span, which is stored with the span, as the row of ARCHIVE_ALL. Returns 1;
+ * 0: an older version of pebsd stored the span, without its sum; or -errno.
+ */
+#define ARCHIVE_ALL 0 /* less than the ids of cgroups */
+int archive_rows_read_all(struct archive *archive, u64 span, struct archive_rows *sum);
 
 /* Adds a span's numbers of events to the sum. Returns 0 or -errno. */
 int archive_totals_read(struct archive *archive, u64 span, struct archive_totals *sum);

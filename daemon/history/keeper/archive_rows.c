@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "collect/pairs.h"
 #include "history/keeper/archive_internal.h"
 #include "history/keeper/row_data.h"
 
@@ -143,6 +144,7 @@ static int merge_statement(struct archive *archive, sqlite3_stmt *statement, con
 	while ((r = archive_step(statement)) == 1) {
 		s64 cgroup = sqlite3_column_int64(statement, 0);
 
+		archive->rows_read++;
 		if (!is_wanted(cgroup, cgroups, n))
 			continue;
 		r = merge_row(archive, merge, cgroup, sqlite3_column_blob(statement, 1),
@@ -178,23 +180,81 @@ static int merge_span(struct archive *archive, u64 span, const s64 *cgroups, siz
 	return statement ? r : archive_failed(archive, "read");
 }
 
+static void begin_merge(const struct archive_rows *sum, struct merge *ret)
+{
+	*ret = (struct merge){.old = *sum};
+	ret->more = archive_rows_get(&ret->old, &ret->at, &ret->row);
+}
+
+/* Replaces the sum, unless `r` or the rest of the merge is an error. */
+static int end_merge(struct merge *merge, int r, struct archive_rows *sum)
+{
+	if (r == 0)
+		r = copy_until(merge, INT64_MAX);
+	if (r < 0) {
+		archive_rows_done(&merge->new);
+		return r;
+	}
+	archive_rows_done(&merge->old);
+	*sum = merge->new;
+	return 0;
+}
+
 int archive_rows_read(struct archive *archive, u64 span, const s64 *cgroups, size_t n_cgroups,
 		      struct archive_rows *sum)
 {
-	struct merge merge = {.old = *sum};
-	int r;
+	struct merge merge;
 
-	merge.more = archive_rows_get(&merge.old, &merge.at, &merge.row);
-	r = merge_span(archive, span, cgroups, n_cgroups, &merge);
-	if (r == 0)
-		r = copy_until(&merge, INT64_MAX);
-	if (r < 0) {
-		archive_rows_done(&merge.new);
-		return r;
+	begin_merge(sum, &merge);
+	return end_merge(&merge, merge_span(archive, span, cgroups, n_cgroups, &merge), sum);
+}
+
+/* Appends an event's sum to the data of a row. Returns 1, 0: it is not stored or cannot be read, or -ENOMEM. */
+static int append_pairs(sqlite3_stmt *statement, u8 **data, size_t *size)
+{
+	struct row_part part = {.event = (u64)sqlite3_column_int64(statement, 0),
+				.pairs = sqlite3_column_blob(statement, 1),
+				.size = (u32)sqlite3_column_bytes(statement, 1)};
+	u8 *grown;
+
+	if (sqlite3_column_type(statement, 1) != SQLITE_BLOB)
+		return 0;
+	if (part.size == 0)
+		return 1;
+	if (part.size > PAIRS_MAX || !pairs_sound(part.pairs, part.size))
+		return 0;
+	grown = realloc(*data, *size + ROW_PART_HEAD + part.size);
+	if (!grown)
+		return -ENOMEM;
+	*data = grown;
+	*size = (size_t)(row_data_put(grown + *size, &part) - grown);
+	return 1;
+}
+
+int archive_rows_read_all(struct archive *archive, u64 span, struct archive_rows *sum)
+{
+	/* A file without the column has no such statement. */
+	sqlite3_stmt *statement = archive_statement(archive, ARCHIVE_TOTAL_PAIRS);
+	_cleanup_free_ u8 *data = NULL;
+	size_t size = 0;
+	struct merge merge;
+	int r = 1, stepped = 0;
+
+	if (!statement)
+		return 0;
+	(void)sqlite3_bind_int64(statement, 1, (s64)span);
+	while (r == 1 && (stepped = archive_step(statement)) == 1) {
+		archive->rows_read++;
+		r = append_pairs(statement, &data, &size);
 	}
-	archive_rows_done(&merge.old);
-	*sum = merge.new;
-	return 0;
+	if (stepped < 0)
+		r = archive_failed(archive, "read");
+	(void)sqlite3_reset(statement);
+	if (r <= 0 || size == 0)
+		return r;
+	begin_merge(sum, &merge);
+	r = end_merge(&merge, merge_row(archive, &merge, ARCHIVE_ALL, data, size), sum);
+	return r < 0 ? r : 1;
 }
 
 /*

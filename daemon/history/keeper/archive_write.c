@@ -300,6 +300,23 @@ static void shrink(struct archive *archive)
 	archive->status.bytes = file + archive->log_bytes;
 }
 
+/* Adds the column that files of older versions lack. Their spans have NULL in it. */
+static int add_pairs_column(struct archive *archive)
+{
+	s64 columns = 0;
+
+	if (archive->has_pairs)
+		return 0;
+	if (archive_number(archive,
+			   "SELECT count(*) FROM pragma_table_info('event_total') WHERE name = 'pairs'",
+			   &columns) < 0 ||
+	    (columns == 0 && sqlite3_exec(archive->db, "ALTER TABLE event_total ADD COLUMN pairs BLOB", NULL,
+					  NULL, NULL) != SQLITE_OK))
+		return archive_failed(archive, "store in");
+	archive->has_pairs = true;
+	return 0;
+}
+
 /* At most one of both is given; none: alerts are ended. */
 static int write_once(struct archive *archive, const struct history_pane *pane,
 		      const struct history_alert *alert)
@@ -314,6 +331,8 @@ static int write_once(struct archive *archive, const struct history_pane *pane,
 		return archive_failed(archive, "store in");
 	r = archive_refresh(archive);
 	if (r == 0)
+		r = add_pairs_column(archive);
+	if (r == 0)
 		r = pane    ? write_pane(archive, pane)
 		    : alert ? write_alert(archive, alert)
 			    : write_ends(archive);
@@ -323,6 +342,7 @@ static int write_once(struct archive *archive, const struct history_pane *pane,
 		r = archive_failed(archive, "store in");
 	if (r < 0) {
 		archive->spans_stale = true;
+		archive->has_pairs = false;
 		if (!sqlite3_get_autocommit(archive->db))
 			(void)archive_run(archive, ARCHIVE_ROLLBACK);
 		return r;
