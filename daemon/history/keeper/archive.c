@@ -138,6 +138,17 @@ sqlite3_stmt *archive_statement(struct archive *archive, enum archive_statement 
 	return *statement;
 }
 
+sqlite3_stmt *archive_cursor(struct archive *archive, bool one_cgroup, size_t place)
+{
+	const char *text = texts[one_cgroup ? ARCHIVE_FIGURES_ONE : ARCHIVE_FIGURES_GET];
+	sqlite3_stmt **statement = &archive->cursors[one_cgroup][place];
+
+	if (!*statement && sqlite3_prepare_v3(archive->db, text, -1, SQLITE_PREPARE_PERSISTENT, statement,
+					      NULL) != SQLITE_OK)
+		return NULL;
+	return *statement;
+}
+
 int archive_step(sqlite3_stmt *statement)
 {
 	int r = sqlite3_step(statement);
@@ -341,6 +352,11 @@ void archive_close(struct archive *archive)
 		(void)sqlite3_finalize(archive->statements[i]);
 		archive->statements[i] = NULL;
 	}
+	for (size_t i = 0; i < ARCHIVE_SPANS_AT_ONCE; i++)
+		for (size_t one = 0; one < 2; one++) {
+			(void)sqlite3_finalize(archive->cursors[one][i]);
+			archive->cursors[one][i] = NULL;
+		}
 	(void)sqlite3_close(archive->db);
 	archive->db = NULL;
 }

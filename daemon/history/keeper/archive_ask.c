@@ -3,9 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "collect/pairs.h"
 #include "history/keeper/archive_internal.h"
-#include "history/keeper/row_data.h"
 
 #define ANSWER_NS (5 * NSEC_PER_SEC)
 
@@ -78,7 +76,6 @@ struct making {
 		size_t first;
 		size_t second;
 	} * offsets; /* of the events, then of the cgroups */
-	u8 *pairs;   /* of totals */
 };
 
 static void making_done(struct making *making)
@@ -87,7 +84,6 @@ static void making_done(struct making *making)
 	archive_rows_done(&making->rows);
 	free(making->texts.bytes);
 	free(making->offsets);
-	free(making->pairs);
 }
 
 static int keep_column(struct texts *texts, sqlite3_stmt *statement, int column, size_t *ret)
@@ -216,43 +212,19 @@ static int make_cgroups(struct archive *archive, struct making *making)
 	return 0;
 }
 
-/* Adds the rows of all cgroups up to one row for each event. */
+/* Makes the rows of the sum of all cgroups. */
 static int make_total(struct archive *archive, struct making *making)
 {
-	const size_t n = making->totals.n, room = PAIRS_MAX;
-	_cleanup_free_ struct figures *sums = calloc(n + 1, sizeof(*sums));
-	struct history_pane *pane = &making->pane;
-	struct archive_row row;
-	struct row_part part;
+	const size_t n = making->totals.n;
+	struct archive_row row = {0};
 	size_t at = 0;
-	int r;
+	int r = keep_text(&making->texts, HISTORY_TOTAL, strlen(HISTORY_TOTAL), &making->offsets[n].first);
 
-	making->pairs = malloc((n + 1) * room);
-	if (!sums || !making->pairs)
-		return -ENOMEM;
-	while (archive_rows_get(&making->rows, &at, &row)) {
-		struct row_reader reader = {.from = row.data, .end = row.data + row.size};
-
-		while (row_data_get(&reader, &part)) {
-			ssize_t event = event_of(&making->totals, part.event);
-
-			if (event < 0)
-				archive->unreadable++;
-			else
-				pairs_add(part.pairs, part.size, &sums[event]);
-		}
-	}
-	r = keep_text(&making->texts, HISTORY_TOTAL, strlen(HISTORY_TOTAL), &making->offsets[n].first);
 	if (r == 0)
 		r = keep_text(&making->texts, "", 0, &making->offsets[n].second);
-	for (size_t event = 0; event < n && r == 0; event++) {
-		u8 *pairs = making->pairs + event * PAIRS_MAX;
-		size_t size = pairs_of(&sums[event], pairs);
-
-		if (size)
-			pane->rows[pane->n_rows++] = (struct history_row){0, (u32)event, (u32)size, pairs};
-	}
-	pane->n_cgroups = pane->n_rows > 0;
+	if (r == 0 && archive_rows_get(&making->rows, &at, &row))
+		make_cgroup_rows(archive, making, 0, &row);
+	making->pane.n_cgroups = making->pane.n_rows > 0;
 	return r;
 }
 
@@ -294,10 +266,8 @@ static int make_pane(struct archive *archive, struct making *making, bool total,
 	_cleanup_free_ u8 *block = NULL;
 	int r;
 
-	if (total) {
+	if (total)
 		cgroups = 1;
-		parts = making->totals.n;
-	}
 	pane->events = calloc(making->totals.n + 1, sizeof(*pane->events));
 	pane->cgroups = calloc(cgroups + 1, sizeof(*pane->cgroups));
 	pane->rows = calloc(parts + 1, sizeof(*pane->rows));
@@ -314,20 +284,10 @@ static int make_pane(struct archive *archive, struct making *making, bool total,
 	return r < 0 ? r : append(answer, block, size);
 }
 
-static int add_span(struct archive *archive, const struct span *span, const s64 *cgroups, size_t n,
-		    bool total, struct making *making)
+static int add_span(struct archive *archive, const struct span *span, struct making *making)
 {
 	struct history_pane *pane = &making->pane;
-	int r = archive_totals_read(archive, span->id, &making->totals);
-	bool read = false;
 
-	if (r == 0 && total) {
-		r = archive_rows_read_all(archive, span->id, &making->rows);
-		read = r == 1;
-		r = r < 0 ? r : 0;
-	}
-	if (r == 0 && !read)
-		r = archive_rows_read(archive, span->id, cgroups, n, &making->rows);
 	pane->id = span->id;
 	pane->run = span->run;
 	if (pane->start_us == 0 || span->start_us < pane->start_us)
@@ -335,7 +295,18 @@ static int add_span(struct archive *archive, const struct span *span, const s64 
 	if (span->end_us > pane->end_us)
 		pane->end_us = span->end_us;
 	pane->covered_ns += span->covered_ns;
-	return r;
+	return archive_totals_read(archive, span->id, &making->totals);
+}
+
+/* Reads the sum of all cgroups, as the row of one. */
+static int read_total(struct archive *archive, const u64 *spans, size_t n, struct archive_rows *ret)
+{
+	_cleanup_(row_sum_done) struct row_sum sum = {0};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = archive_rows_sum(archive, spans[i], &sum);
+	return r < 0 ? r : archive_rows_add_sum(ret, 0, &sum);
 }
 
 static int make_panes(struct archive *archive, const struct history_query *query, const s64 *cgroups,
@@ -345,16 +316,27 @@ static int make_panes(struct archive *archive, const struct history_query *query
 	const struct span_question question = {query->since_us, query->until_us, query->bins,
 					       query->least_seconds};
 	_cleanup_free_ struct span_use *uses = NULL;
+	_cleanup_free_ u64 *spans = NULL;
 	size_t n_uses = 0;
 	int r = spans_cover(&archive->spans, &question, &uses, &n_uses);
 
-	for (size_t i = 0; r == 0 && i < n_uses;) {
+	if (r == 0) {
+		spans = calloc(n_uses + 1, sizeof(*spans));
+		r = spans ? 0 : -ENOMEM;
+	}
+	for (size_t i = 0, first = 0; r == 0 && i < n_uses; first = i) {
 		struct making making = {0};
-		u32 bin = uses[i].bin;
 
-		for (; r == 0 && i < n_uses && uses[i].bin == bin; i++)
-			r = add_span(archive, &archive->spans.list[uses[i].index], cgroups, n, total,
-				     &making);
+		for (; r == 0 && i < n_uses && uses[i].bin == uses[first].bin; i++) {
+			const struct span *span = &archive->spans.list[uses[i].index];
+
+			spans[i] = span->id;
+			r = add_span(archive, span, &making);
+		}
+		if (r == 0)
+			r = total ? read_total(archive, spans + first, i - first, &making.rows)
+				  : archive_rows_read(archive, spans + first, i - first, cgroups, n,
+						      &making.rows);
 		if (r == 0)
 			r = make_pane(archive, &making, total, answer);
 		making_done(&making);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "history/keeper/archive.h"
+#include "history/keeper/row_data.h"
 #include "history/keeper/spans.h"
 
 /* Prepared statements. They are compiled at their first use. */
@@ -81,6 +82,9 @@ struct archive_total {
 	u64 counts[HISTORY_COUNTS_N];
 };
 
+/* Spans whose rows are read at the same time: each takes memory for a statement. */
+#define ARCHIVE_SPANS_AT_ONCE 16
+
 #define ARCHIVE_EVENTS_MAX (4UL * EVENTS_MAX)
 
 struct archive_totals {
@@ -94,6 +98,7 @@ struct archive {
 	const char *vfs;
 	sqlite3 *db;
 	sqlite3_stmt *statements[ARCHIVE_STATEMENTS_N];
+	sqlite3_stmt *cursors[2][ARCHIVE_SPANS_AT_ONCE];
 	struct spans spans;
 	u64 next_id;
 	u64 bytes_max;
@@ -144,6 +149,12 @@ int archive_run(struct archive *archive, enum archive_statement name);
 /* Returns a statement, reset, or NULL. */
 sqlite3_stmt *archive_statement(struct archive *archive, enum archive_statement name);
 
+/*
+ * Returns one of ARCHIVE_SPANS_AT_ONCE statements, reset, that read the rows of a span: all, or that of one
+ * cgroup. Returns NULL on an error.
+ */
+sqlite3_stmt *archive_cursor(struct archive *archive, bool one_cgroup, size_t place);
+
 /* Returns 1 for a row, 0 at the end, or -EIO. */
 int archive_step(sqlite3_stmt *statement);
 
@@ -159,19 +170,21 @@ int archive_rows_add(struct archive_rows *rows, s64 cgroup, const u8 *data, size
 /* Begins with *at = 0. Returns false at the end. */
 bool archive_rows_get(const struct archive_rows *rows, size_t *at, struct archive_row *ret);
 
-/*
- * Reads the rows of a span and adds them to the sum. `cgroups`: only these, by ascending id; NULL: all.
- * Returns 0 or -errno.
- */
-int archive_rows_read(struct archive *archive, u64 span, const s64 *cgroups, size_t n_cgroups,
-		      struct archive_rows *sum);
+/* The same with a sum of rows, which is empty afterwards. */
+int archive_rows_add_sum(struct archive_rows *rows, s64 cgroup, struct row_sum *sum);
 
 /*
- * Adds the sum of all cgroups in the span, which is stored with the span, as the row of ARCHIVE_ALL. Returns 1;
- * 0: an older version of pebsd stored the span, without its sum; or -errno.
+ * Reads the rows of spans and adds them to the sum, which an error does not change. `cgroups`: only these, by
+ * ascending id; NULL: all. Returns 0 or -errno.
  */
-#define ARCHIVE_ALL 0 /* less than the ids of cgroups */
-int archive_rows_read_all(struct archive *archive, u64 span, struct archive_rows *sum);
+int archive_rows_read(struct archive *archive, const u64 *spans, size_t n, const s64 *cgroups,
+		      size_t n_cgroups, struct archive_rows *sum);
+
+/*
+ * Adds the sum of all cgroups in the span, which is stored with the span, unless an older version of pebsd stored
+ * it. Returns 0 or -errno.
+ */
+int archive_rows_sum(struct archive *archive, u64 span, struct row_sum *sum);
 
 /* Adds a span's numbers of events to the sum. Returns 0 or -errno. */
 int archive_totals_read(struct archive *archive, u64 span, struct archive_totals *sum);

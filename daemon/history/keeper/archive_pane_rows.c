@@ -187,31 +187,40 @@ static size_t room_of(const struct history_pane *pane, const struct member *memb
 	return room;
 }
 
+static int make_room(u8 **data, size_t *room, size_t needed)
+{
+	u8 *grown = needed > *room ? realloc(*data, needed) : *data;
+
+	if (!grown)
+		return -ENOMEM;
+	*data = grown;
+	*room = needed > *room ? needed : *room;
+	return 0;
+}
+
 /* Several cgroups of the pane may have the same path. */
 static int write_members(const struct history_pane *pane, const struct archive_totals *totals,
 			 const struct member *members, size_t n, struct archive_rows *rows)
 {
+	_cleanup_(row_sum_done) struct row_sum sum = {0};
+	_cleanup_free_ u8 *data = NULL;
+	size_t room = 0;
 	int r = 0;
 
-	for (size_t i = 0, next; r == 0 && i < n; i = next) {
-		_cleanup_free_ u8 *sum = NULL;
-		size_t n_sum = 0;
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		const s64 id = members[i].id;
+		const bool more = i + 1 < n && members[i + 1].id == id;
+		size_t size;
 
-		for (next = i; next < n && members[next].id == members[i].id; next++) {
-			size_t room = room_of(pane, &members[next]) + 1;
-			_cleanup_free_ u8 *data = malloc(room);
-			u8 *merged = malloc(n_sum + room);
-
-			if (!data || !merged) {
-				free(merged);
-				return -ENOMEM;
-			}
-			n_sum = row_data_merge(sum, n_sum, data,
-					       write_member(pane, totals, &members[next], data), merged);
-			free(sum);
-			sum = merged;
-		}
-		r = archive_rows_add(rows, members[i].id, sum, n_sum);
+		r = make_room(&data, &room, room_of(pane, &members[i]) + 1);
+		if (r < 0)
+			break;
+		size = write_member(pane, totals, &members[i], data);
+		if (more || sum.size > 0)
+			r = row_sum_add(&sum, data, size);
+		if (r == 0 && !more)
+			r = sum.size > 0 ? archive_rows_add_sum(rows, id, &sum)
+					 : archive_rows_add(rows, id, data, size);
 	}
 	return r;
 }

@@ -87,126 +87,199 @@ static bool is_wanted(s64 cgroup, const s64 *cgroups, size_t n)
 	return false;
 }
 
-static int add_both(struct archive_rows *to, const struct archive_row *a, const u8 *data, size_t size)
+int archive_rows_add_sum(struct archive_rows *rows, s64 cgroup, struct row_sum *sum)
 {
-	u8 *place = reserve(to, a->size + size);
+	u8 *to = reserve(rows, sum->size);
 
-	if (!place)
+	if (!to)
 		return -ENOMEM;
-	commit(to, a->cgroup, row_data_merge(a->data, a->size, data, size, place));
+	commit(rows, cgroup, (size_t)(row_sum_take(sum, to) - to));
 	return 0;
 }
 
-/* The sum while rows are merged into a new one: `row` is the next row of the old one. */
-struct merge {
-	struct archive_rows old;
-	struct archive_rows new;
+/* Rows by ascending cgroup: those of one span, or of the sum so far. */
+struct rows_source {
+	const struct archive_rows *rows; /* NULL: a span */
 	size_t at;
-	struct archive_row row;
+	sqlite3_stmt *statement;
+	s64 span;
+	size_t next; /* index of the next cgroup, if each is read by itself */
 	bool more;
+	struct archive_row row; /* valid if `more` */
 };
 
-/* Copies the rows of the old sum that come before the cgroup. */
-static int copy_until(struct merge *merge, s64 cgroup)
-{
-	int r = 0;
-
-	while (r == 0 && merge->more && merge->row.cgroup < cgroup) {
-		r = archive_rows_add(&merge->new, merge->row.cgroup, merge->row.data, merge->row.size);
-		merge->more = archive_rows_get(&merge->old, &merge->at, &merge->row);
-	}
-	return r;
-}
-
-static int merge_row(struct archive *archive, struct merge *merge, s64 cgroup, const u8 *data, size_t size)
-{
-	int r;
-
-	if (!data || !row_data_sound(data, size)) {
-		archive->unreadable++;
-		return 0;
-	}
-	r = copy_until(merge, cgroup);
-	if (r < 0)
-		return r;
-	if (!merge->more || merge->row.cgroup != cgroup)
-		return archive_rows_add(&merge->new, cgroup, data, size);
-	r = add_both(&merge->new, &merge->row, data, size);
-	merge->more = archive_rows_get(&merge->old, &merge->at, &merge->row);
-	return r;
-}
-
-static int merge_statement(struct archive *archive, sqlite3_stmt *statement, const s64 *cgroups, size_t n,
-			   struct merge *merge)
-{
-	int r;
-
-	while ((r = archive_step(statement)) == 1) {
-		s64 cgroup = sqlite3_column_int64(statement, 0);
-
-		archive->rows_read++;
-		if (!is_wanted(cgroup, cgroups, n))
-			continue;
-		r = merge_row(archive, merge, cgroup, sqlite3_column_blob(statement, 1),
-			      (size_t)sqlite3_column_bytes(statement, 1));
-		if (r < 0)
-			return r;
-		if (merge->new.size > HISTORY_PANE_BYTES_MAX)
-			return -E2BIG;
-	}
-	return r;
-}
+/* Several sources while they are added up. */
+struct merge {
+	struct archive *archive;
+	const s64 *cgroups; /* NULL: all */
+	size_t n_cgroups;
+	bool single; /* read each cgroup by itself */
+	size_t n;
+	struct rows_source sources[1 + ARCHIVE_SPANS_AT_ONCE];
+	struct row_sum sum;
+};
 
 /* Above this many cgroups, all rows of the span are read instead of each by itself. */
 #define SINGLE_MAX 64
 
-static int merge_span(struct archive *archive, u64 span, const s64 *cgroups, size_t n, struct merge *merge)
+/* Returns 1 with the next row in the statement, 0 at the end, or -EIO. */
+static int step(const struct merge *merge, struct rows_source *source)
 {
-	bool single = cgroups && n <= SINGLE_MAX;
-	sqlite3_stmt *statement =
-		archive_statement(archive, single ? ARCHIVE_FIGURES_ONE : ARCHIVE_FIGURES_GET);
-	int r = statement ? 0 : -EIO;
+	int r;
 
-	if (r == 0)
-		(void)sqlite3_bind_int64(statement, 1, (s64)span);
-	for (size_t i = 0; r == 0 && i < (single ? n : 1); i++) {
-		if (single)
-			(void)sqlite3_bind_int64(statement, 2, cgroups[i]);
-		r = merge_statement(archive, statement, single ? NULL : cgroups, n, merge);
-		if (r == -EIO)
-			r = archive_failed(archive, "read");
-		(void)sqlite3_reset(statement);
+	if (!merge->single)
+		return archive_step(source->statement);
+	do {
+		(void)sqlite3_reset(source->statement);
+		if (source->next == merge->n_cgroups)
+			return 0;
+		(void)sqlite3_bind_int64(source->statement, 1, source->span);
+		(void)sqlite3_bind_int64(source->statement, 2, merge->cgroups[source->next++]);
+		r = archive_step(source->statement);
+	} while (r == 0);
+	return r;
+}
+
+/* Goes on to the next row that is wanted and sound. */
+static int advance(struct merge *merge, struct rows_source *source)
+{
+	struct archive_row *row = &source->row;
+	int r;
+
+	if (source->rows) {
+		source->more = archive_rows_get(source->rows, &source->at, row);
+		return 0;
 	}
-	return statement ? r : archive_failed(archive, "read");
+	source->more = false;
+	while ((r = step(merge, source)) == 1) {
+		merge->archive->rows_read++;
+		*row = (struct archive_row){.cgroup = sqlite3_column_int64(source->statement, 0),
+					    .data = sqlite3_column_blob(source->statement, 1),
+					    .size = (u32)sqlite3_column_bytes(source->statement, 1)};
+		if (!merge->single && !is_wanted(row->cgroup, merge->cgroups, merge->n_cgroups))
+			continue;
+		source->more = row->data && row_data_sound(row->data, row->size);
+		if (source->more)
+			return 0;
+		merge->archive->unreadable++;
+	}
+	return r < 0 ? archive_failed(merge->archive, "read") : 0;
 }
 
-static void begin_merge(const struct archive_rows *sum, struct merge *ret)
+static int open_span(struct merge *merge, u64 span, size_t place)
 {
-	*ret = (struct merge){.old = *sum};
-	ret->more = archive_rows_get(&ret->old, &ret->at, &ret->row);
+	struct rows_source *source = &merge->sources[merge->n];
+
+	source->statement = archive_cursor(merge->archive, merge->single, place);
+	source->span = (s64)span;
+	if (!source->statement)
+		return archive_failed(merge->archive, "read");
+	merge->n++;
+	if (!merge->single)
+		(void)sqlite3_bind_int64(source->statement, 1, source->span);
+	return advance(merge, source);
 }
 
-/* Replaces the sum, unless `r` or the rest of the merge is an error. */
-static int end_merge(struct merge *merge, int r, struct archive_rows *sum)
+/* Returns the number of sources whose next row is the lowest cgroup, which is in `ret` with one of them. */
+static unsigned find_lowest(struct merge *merge, struct rows_source **ret)
 {
+	unsigned n = 0;
+
+	for (size_t i = 0; i < merge->n; i++) {
+		struct rows_source *source = &merge->sources[i];
+
+		if (!source->more)
+			continue;
+		if (n == 0 || source->row.cgroup < (*ret)->row.cgroup) {
+			*ret = source;
+			n = 1;
+		} else if (source->row.cgroup == (*ret)->row.cgroup) {
+			n++;
+		}
+	}
+	return n;
+}
+
+/* Moves the rows of one cgroup in several sources to the sum. */
+static int add_cgroup(struct merge *merge, s64 cgroup, struct archive_rows *to)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < merge->n; i++) {
+		struct rows_source *source = &merge->sources[i];
+
+		if (!source->more || source->row.cgroup != cgroup)
+			continue;
+		r = row_sum_add(&merge->sum, source->row.data, source->row.size);
+		if (r == 0)
+			r = advance(merge, source);
+	}
+	return r < 0 ? r : archive_rows_add_sum(to, cgroup, &merge->sum);
+}
+
+static int add_sources(struct merge *merge, struct archive_rows *to)
+{
+	struct rows_source *lowest = NULL;
+	unsigned n;
+	int r = 0;
+
+	while (r == 0 && (n = find_lowest(merge, &lowest)) > 0) {
+		if (n > 1) {
+			r = add_cgroup(merge, lowest->row.cgroup, to);
+		} else {
+			r = archive_rows_add(to, lowest->row.cgroup, lowest->row.data, lowest->row.size);
+			if (r == 0)
+				r = advance(merge, lowest);
+		}
+		if (r == 0 && to->size > HISTORY_PANE_BYTES_MAX)
+			r = -E2BIG;
+	}
+	return r;
+}
+
+/* Adds up the sum so far and as many spans as are read at once. */
+static int merge_spans(struct merge *merge, const u64 *spans, size_t n, struct archive_rows *sum)
+{
+	struct archive_rows new = {0};
+	int r;
+
+	merge->n = 1;
+	merge->sources[0] = (struct rows_source){.rows = sum};
+	r = advance(merge, &merge->sources[0]);
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		merge->sources[merge->n] = (struct rows_source){0};
+		r = open_span(merge, spans[i], i);
+	}
 	if (r == 0)
-		r = copy_until(merge, INT64_MAX);
+		r = add_sources(merge, &new);
+	for (size_t i = 1; i < merge->n; i++)
+		(void)sqlite3_reset(merge->sources[i].statement);
 	if (r < 0) {
-		archive_rows_done(&merge->new);
+		archive_rows_done(&new);
 		return r;
 	}
-	archive_rows_done(&merge->old);
-	*sum = merge->new;
+	archive_rows_done(sum);
+	*sum = new;
 	return 0;
 }
 
-int archive_rows_read(struct archive *archive, u64 span, const s64 *cgroups, size_t n_cgroups,
-		      struct archive_rows *sum)
+int archive_rows_read(struct archive *archive, const u64 *spans, size_t n, const s64 *cgroups,
+		      size_t n_cgroups, struct archive_rows *sum)
 {
-	struct merge merge;
+	struct merge merge = {.archive = archive,
+			      .cgroups = cgroups,
+			      .n_cgroups = n_cgroups,
+			      .single = cgroups && n_cgroups <= SINGLE_MAX};
+	int r = 0;
 
-	begin_merge(sum, &merge);
-	return end_merge(&merge, merge_span(archive, span, cgroups, n_cgroups, &merge), sum);
+	for (size_t i = 0; r == 0 && i < n; i += ARCHIVE_SPANS_AT_ONCE) {
+		size_t left = n - i;
+
+		r = merge_spans(&merge, spans + i,
+				left < ARCHIVE_SPANS_AT_ONCE ? left : ARCHIVE_SPANS_AT_ONCE, sum);
+	}
+	row_sum_done(&merge.sum);
+	return r;
 }
 
 /* Appends an event's sum to the data of a row. Returns 1, 0: it is not stored or cannot be read, or -ENOMEM. */
@@ -231,14 +304,14 @@ static int append_pairs(sqlite3_stmt *statement, u8 **data, size_t *size)
 	return 1;
 }
 
-int archive_rows_read_all(struct archive *archive, u64 span, struct archive_rows *sum)
+/* Returns 1; 0: the span was stored without its sum; or -errno. */
+static int add_stored_sum(struct archive *archive, u64 span, struct row_sum *sum)
 {
 	/* A file without the column has no such statement. */
 	sqlite3_stmt *statement = archive_statement(archive, ARCHIVE_TOTAL_PAIRS);
 	_cleanup_free_ u8 *data = NULL;
-	size_t size = 0;
-	struct merge merge;
 	int r = 1, stepped = 0;
+	size_t size = 0;
 
 	if (!statement)
 		return 0;
@@ -250,11 +323,25 @@ int archive_rows_read_all(struct archive *archive, u64 span, struct archive_rows
 	if (stepped < 0)
 		r = archive_failed(archive, "read");
 	(void)sqlite3_reset(statement);
-	if (r <= 0 || size == 0)
-		return r;
-	begin_merge(sum, &merge);
-	r = end_merge(&merge, merge_row(archive, &merge, ARCHIVE_ALL, data, size), sum);
-	return r < 0 ? r : 1;
+	if (r == 1 && row_sum_add(sum, data, size) < 0)
+		r = -ENOMEM;
+	return r;
+}
+
+int archive_rows_sum(struct archive *archive, u64 span, struct row_sum *sum)
+{
+	struct archive_rows rows = {0};
+	struct archive_row row;
+	int r = add_stored_sum(archive, span, sum);
+	size_t at = 0;
+
+	if (r != 0)
+		return r < 0 ? r : 0;
+	r = archive_rows_read(archive, &span, 1, NULL, 0, &rows);
+	while (r == 0 && archive_rows_get(&rows, &at, &row))
+		r = row_sum_add(sum, row.data, row.size);
+	archive_rows_done(&rows);
+	return r;
 }
 
 /*

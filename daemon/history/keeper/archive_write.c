@@ -101,22 +101,23 @@ static int set_parent(struct archive *archive, struct span *child, u64 parent)
 static int sum_spans(struct archive *archive, const size_t *indexes, size_t n, struct span *sum,
 		     struct archive_totals *totals, struct archive_rows *rows)
 {
-	for (size_t i = 0; i < n; i++) {
-		const struct span *child = &archive->spans.list[indexes[i]];
-		/* The rows stay as they are after an error. */
-		int r = archive_rows_read(archive, child->id, NULL, 0, rows);
+	u64 ids[SPAN_CHILDREN_MAX];
+	int r;
 
-		/* SQLite may end the transaction if it has no memory. */
-		if (i > 0 && (r == -E2BIG || r == -ENOMEM) && !sqlite3_get_autocommit(archive->db))
-			return (int)i;
-		if (r == 0)
-			r = archive_totals_read(archive, child->id, totals);
-		if (r < 0)
-			return r;
+	for (size_t i = 0; i < n; i++)
+		ids[i] = archive->spans.list[indexes[i]].id;
+	/* The rows stay as they are after an error. SQLite may end the transaction if it has no memory. */
+	while ((r = archive_rows_read(archive, ids, n, NULL, 0, rows)) < 0 && n > 1 &&
+	       (r == -E2BIG || r == -ENOMEM) && !sqlite3_get_autocommit(archive->db))
+		n /= 2;
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		const struct span *child = &archive->spans.list[indexes[i]];
+
+		r = archive_totals_read(archive, child->id, totals);
 		sum->end_us = child->end_us;
 		sum->covered_ns += child->covered_ns;
 	}
-	return (int)n;
+	return r < 0 ? r : (int)n;
 }
 
 static int merge_spans(struct archive *archive, const size_t *indexes, size_t n)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "history/keeper/row_data.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "collect/pairs.h"
@@ -46,73 +48,99 @@ bool row_data_sound(const u8 *data, size_t size)
 	return !reader.bad;
 }
 
-static u64 add_saturating(u64 a, u64 b)
-{
-	u64 sum;
+#define COUNTER_WORDS ((FIGURES_COUNTERS + 63) / 64)
 
-	return __builtin_add_overflow(a, b, &sum) ? ~0ULL : sum;
+struct row_sum_event {
+	u64 id;
+	u64 touched[COUNTER_WORDS]; /* a bit for each counter that is not 0 */
+	u64 counters[FIGURES_COUNTERS];
+};
+
+/* Returns the event with this id, which is at `at` or behind it, or NULL without memory. */
+static struct row_sum_event *event_from(struct row_sum *sum, size_t at, u64 id)
+{
+	while (at < sum->n && sum->events[at].id < id)
+		at++;
+	if (at < sum->n && sum->events[at].id == id)
+		return &sum->events[at];
+	if (sum->n == sum->room) {
+		size_t room = 2 * sum->room + 4;
+		struct row_sum_event *events = reallocarray(sum->events, room, sizeof(*events));
+
+		if (!events)
+			return NULL;
+		sum->events = events;
+		sum->room = room;
+	}
+	memmove(&sum->events[at + 1], &sum->events[at], (sum->n - at) * sizeof(*sum->events));
+	sum->events[at] = (struct row_sum_event){.id = id};
+	sum->n++;
+	return &sum->events[at];
 }
 
-/* Adds up the pairs of one event; `to` has as many bytes as both. Returns the number of bytes written. */
-static size_t merge_pairs(const u8 *a, size_t n_a, const u8 *b, size_t n_b, u8 *to)
+static void add_part(struct row_sum_event *event, const struct row_part *part)
 {
-	struct pairs_reader of_a = {.from = a, .end = a + n_a}, of_b = {.from = b, .end = b + n_b};
-	struct pairs_writer writer = {.to = to};
-	unsigned at_a = 0, at_b = 0;
-	u64 value_a = 0, value_b = 0;
-	bool more_a = pairs_get(&of_a, &at_a, &value_a), more_b = pairs_get(&of_b, &at_b, &value_b);
+	struct pairs_reader reader = {.from = part->pairs, .end = part->pairs + part->size};
+	unsigned counter;
+	u64 value;
 
-	while (more_a || more_b) {
-		bool use_a = more_a && (!more_b || at_a <= at_b);
-		bool use_b = more_b && (!more_a || at_b <= at_a);
+	while (pairs_get(&reader, &counter, &value)) {
+		u64 *sum = &event->counters[counter];
 
-		pairs_put(&writer, use_a ? at_a : at_b,
-			  add_saturating(use_a ? value_a : 0, use_b ? value_b : 0));
-		if (use_a)
-			more_a = pairs_get(&of_a, &at_a, &value_a);
-		if (use_b)
-			more_b = pairs_get(&of_b, &at_b, &value_b);
+		if (__builtin_add_overflow(*sum, value, sum))
+			*sum = ~0ULL;
+		event->touched[counter / 64] |= 1ULL << counter % 64;
 	}
+}
+
+int row_sum_add(struct row_sum *sum, const u8 *data, size_t size)
+{
+	struct row_reader reader = {.from = data, .end = data + size};
+	struct row_part part;
+	size_t at = 0;
+
+	while (row_data_get(&reader, &part)) {
+		struct row_sum_event *event = event_from(sum, at, part.event);
+
+		if (!event)
+			return -ENOMEM;
+		add_part(event, &part);
+		at = (size_t)(event - sum->events) + 1;
+	}
+	sum->size += size;
+	return 0;
+}
+
+static size_t take_pairs(struct row_sum_event *event, u8 *to)
+{
+	struct pairs_writer writer = {.to = to};
+
+	for (unsigned word = 0; word < COUNTER_WORDS; word++)
+		for (; event->touched[word]; event->touched[word] &= event->touched[word] - 1) {
+			unsigned counter = 64 * word + (unsigned)__builtin_ctzll(event->touched[word]);
+
+			pairs_put(&writer, counter, event->counters[counter]);
+			event->counters[counter] = 0;
+		}
 	return (size_t)(writer.to - to);
 }
 
-/* Both have the event. The size stands before the pairs, so these are made in a buffer first. */
-static u8 *merge_part(u8 *to, const struct row_part *a, const struct row_part *b)
+u8 *row_sum_take(struct row_sum *sum, u8 *to)
 {
 	u8 pairs[PAIRS_MAX];
-	size_t size;
 
-	if (a->size + b->size > sizeof(pairs)) {
-		struct figures sum = {0};
+	for (size_t i = 0; i < sum->n; i++) {
+		size_t size = take_pairs(&sum->events[i], pairs);
 
-		pairs_add(a->pairs, a->size, &sum);
-		pairs_add(b->pairs, b->size, &sum);
-		size = pairs_of(&sum, pairs);
-	} else {
-		size = merge_pairs(a->pairs, a->size, b->pairs, b->size, pairs);
+		if (size > 0)
+			to = row_data_put(to, &(struct row_part){sum->events[i].id, pairs, (u32)size});
 	}
-	return row_data_put(to, &(struct row_part){a->event, pairs, (u32)size});
+	sum->size = 0;
+	return to;
 }
 
-size_t row_data_merge(const u8 *a, size_t n_a, const u8 *b, size_t n_b, u8 *to)
+void row_sum_done(struct row_sum *sum)
 {
-	struct row_reader of_a = {.from = a, .end = a + n_a}, of_b = {.from = b, .end = b + n_b};
-	struct row_part part_a = {0}, part_b = {0};
-	bool more_a = row_data_get(&of_a, &part_a), more_b = row_data_get(&of_b, &part_b);
-	u8 *start = to;
-
-	while (more_a || more_b) {
-		bool use_a = more_a && (!more_b || part_a.event <= part_b.event);
-		bool use_b = more_b && (!more_a || part_b.event <= part_a.event);
-
-		if (use_a && use_b)
-			to = merge_part(to, &part_a, &part_b);
-		else
-			to = row_data_put(to, use_a ? &part_a : &part_b);
-		if (use_a)
-			more_a = row_data_get(&of_a, &part_a);
-		if (use_b)
-			more_b = row_data_get(&of_b, &part_b);
-	}
-	return (size_t)(to - start);
+	free(sum->events);
+	*sum = (struct row_sum){0};
 }

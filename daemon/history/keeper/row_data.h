@@ -39,10 +39,20 @@ u8 *row_data_put(u8 *to, const struct row_part *part);
  */
 bool row_data_sound(const u8 *data, size_t size);
 
-/*
- * Adds up two rows; `to` has `n_a + n_b` bytes. Counters saturate at 2^64 - 1. Returns the number of bytes
- * written.
- */
-size_t row_data_merge(const u8 *a, size_t n_a, const u8 *b, size_t n_b, u8 *to);
+/* The sum of rows. Begins as all zero; free it with row_sum_done(). */
+struct row_sum {
+	struct row_sum_event *events; /* by ascending id; those without counters have no rows */
+	size_t n;
+	size_t room;
+	size_t size; /* bytes of the rows: the sum has at most as many */
+};
+
+/* Adds a sound row. Counters saturate at 2^64 - 1. Returns 0 or -ENOMEM: then the sum can only be freed. */
+int row_sum_add(struct row_sum *sum, const u8 *data, size_t size);
+
+/* Writes the sum behind `to`, which has `size` bytes, and makes it empty. Returns the end. */
+u8 *row_sum_take(struct row_sum *sum, u8 *to);
+
+void row_sum_done(struct row_sum *sum);
 
 #endif
