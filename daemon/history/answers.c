@@ -298,8 +298,8 @@ static bool make_room(struct answers *answers, size_t size, u64 now_ns)
 
 static size_t most_bytes(const struct answer *answer)
 {
-	return answer && answer->query.question == HISTORY_ASK_ALERTS ? ANSWER_ALERTS_BYTES_MAX
-								      : ANSWER_BYTES_MAX;
+	return answer && answer->query.question == HISTORY_ASK_ALERTS ? HISTORY_ALERTS_BYTES_MAX
+								      : HISTORY_ANSWER_BYTES_MAX;
 }
 
 bool answers_take(struct answers *answers, u32 number, int error, struct history_block *block, u64 now_ns)

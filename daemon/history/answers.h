@@ -9,16 +9,10 @@
 #include "history/past.h"
 #include "history/shared/history_wire.h"
 
-#define ANSWERS_MAX      16
-#define ANSWER_BYTES_MAX (16UL << 20) /* of one answer, as the keeper sent it */
-/*
- * Of an answer about alerts: some 1,700 alerts that fired and resolved. Parsed, they take 9.4 times as much memory. A
- * reply may take 32 MiB while it is made.
- */
-#define ANSWER_ALERTS_BYTES_MAX (3UL << 20)
-#define ANSWERS_BYTES_MAX       (48UL << 20)        /* of all of them */
-#define ANSWERS_KEEP_NS         (15 * NSEC_PER_SEC) /* after the last use */
-#define ANSWERS_FAIL_KEEP_NS    (2 * NSEC_PER_SEC)  /* after the last use of an error other than -E2BIG */
+#define ANSWERS_MAX          16
+#define ANSWERS_BYTES_MAX    (48UL << 20)        /* of all of them */
+#define ANSWERS_KEEP_NS      (15 * NSEC_PER_SEC) /* after the last use */
+#define ANSWERS_FAIL_KEEP_NS (2 * NSEC_PER_SEC)  /* after the last use of an error other than -E2BIG */
 
 /* Bins of a question that leaves their number to pebsd: enough for a trend and for bounds (policy/bursts.h). */
 #define ANSWERS_BINS 60

@@ -192,7 +192,7 @@ Test(answers, too_large_an_answer_is_asked_for_with_fewer_bins)
 	const struct history_query query = range(0, 600);
 
 	(void)get(&query);
-	cr_expect_not(answer_large(ANSWER_BYTES_MAX + 1));
+	cr_expect_not(answer_large(HISTORY_ANSWER_BYTES_MAX + 1));
 	cr_expect_eq(get(&query), -EAGAIN);
 	cr_expect_eq(asked[1].bins, 7);
 	cr_expect_not(answer_error(-E2BIG));
@@ -348,7 +348,7 @@ Test(answers, memory_is_bounded)
 		const struct history_query query = range(0, 10 + i);
 
 		(void)get(&query);
-		(void)answer_large(ANSWER_BYTES_MAX);
+		(void)answer_large(HISTORY_ANSWER_BYTES_MAX);
 		cr_expect_leq(answers_bytes(answers), ANSWERS_BYTES_MAX);
 		now_ns += 2 * SECOND;
 	}
@@ -361,7 +361,7 @@ Test(answers, a_large_answer_is_refused_while_others_are_in_use)
 	for (unsigned i = 0; i < 4; i++) {
 		query = range(0, 10 + i);
 		(void)get(&query);
-		(void)answer_large(ANSWER_BYTES_MAX);
+		(void)answer_large(HISTORY_ANSWER_BYTES_MAX);
 		cr_expect_leq(answers_bytes(answers), ANSWERS_BYTES_MAX);
 	}
 	cr_expect_eq(get(&query), -EUSERS);
@@ -416,13 +416,13 @@ Test(answers, the_answer_about_alerts_is_text)
 /* A parsed alert takes much more memory than its text. */
 Test(answers, alerts_are_bounded_before_they_are_parsed)
 {
-	static char text[ANSWER_ALERTS_BYTES_MAX + 1];
+	static char text[HISTORY_ALERTS_BYTES_MAX + 1];
 	struct history_query query = range(0, 10), more = range(0, 20);
 	struct history_block block, larger;
 
 	memset(text, ' ', sizeof(text));
-	block = block_of(text, ANSWER_ALERTS_BYTES_MAX);
-	larger = block_of(text, ANSWER_ALERTS_BYTES_MAX + 1);
+	block = block_of(text, HISTORY_ALERTS_BYTES_MAX);
+	larger = block_of(text, HISTORY_ALERTS_BYTES_MAX + 1);
 	query.question = more.question = HISTORY_ASK_ALERTS;
 	cr_expect_eq(answers_alerts(answers, &query, now_ns, &json), -EAGAIN);
 	cr_expect(answers_take(answers, 101, 0, &block, now_ns));

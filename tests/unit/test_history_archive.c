@@ -508,6 +508,25 @@ Test(history_archive, spans_of_an_older_version_are_read_by_cgroup)
 	}
 }
 
+Test(history_archive, a_question_whose_answer_is_too_large_is_not_read_to_its_end)
+{
+	static struct history_query asked = {
+		.since_us = FULL_US, .until_us = FULL_US + 400 * SECOND_US, .bins = 40};
+	struct history_fixture many = small;
+	size_t size;
+	u8 *answer;
+
+	begin();
+	many.cgroups = 3000;
+	many.counters = 500;
+	for (u64 at = 10; at <= 400; at += 10)
+		cr_assert_eq(store_at(&many, at), 0);
+	archive->rows_read = 0;
+	cr_expect_eq(archive_ask(archive, &asked, &answer, &size), -E2BIG);
+	cr_expect_leq(archive->rows_read, 10 * many.cgroups);
+	end();
+}
+
 Test(history_archive, events_with_other_settings_are_apart)
 {
 	struct history_fixture other = small;

@@ -61,7 +61,7 @@ int archive_end_alerts(struct archive *archive);
 
 /*
  * Answers a question with a block, which the caller frees. Returns 0; -E2BIG: the answer has more than
- * HISTORY_PANE_BYTES_MAX; -ETIME: it takes longer than 5 seconds; or another -errno.
+ * HISTORY_ANSWER_BYTES_MAX, or HISTORY_ALERTS_BYTES_MAX; -ETIME: it takes longer than 5 seconds; or another -errno.
  */
 int archive_ask(struct archive *archive, const struct history_query *query, u8 **ret, size_t *ret_size);
 

@@ -12,11 +12,12 @@ struct answer {
 	u8 *bytes;
 	size_t size;
 	size_t room;
+	size_t most;
 };
 
 static int append(struct answer *answer, const void *bytes, size_t size)
 {
-	if (answer->size + size > HISTORY_PANE_BYTES_MAX)
+	if (answer->size + size > answer->most)
 		return -E2BIG;
 	if (answer->size + size > answer->room) {
 		size_t room = answer->size + size + answer->room / 2 + 4096;
@@ -436,7 +437,8 @@ static u64 deadline(void)
 int archive_ask(struct archive *archive, const struct history_query *query, u8 **ret, size_t *ret_size)
 {
 	const struct history_status before = archive->status;
-	struct answer answer = {0};
+	const bool alerts = query->question == HISTORY_ASK_ALERTS;
+	struct answer answer = {.most = alerts ? HISTORY_ALERTS_BYTES_MAX : HISTORY_ANSWER_BYTES_MAX};
 	bool opened = archive->db;
 	int r = archive_open(archive);
 
@@ -447,8 +449,7 @@ int archive_ask(struct archive *archive, const struct history_query *query, u8 *
 	if (r == 0)
 		r = archive_refresh(archive);
 	if (r == 0)
-		r = query->question == HISTORY_ASK_ALERTS ? ask_alerts(archive, query, &answer)
-							  : ask_panes(archive, query, &answer);
+		r = alerts ? ask_alerts(archive, query, &answer) : ask_panes(archive, query, &answer);
 	archive->deadline_ns = 0;
 	if (r == -EIO)
 		r = archive_failed(archive, "read");

@@ -39,9 +39,17 @@ enum history_question {
 	HISTORY_QUESTIONS,
 };
 
-#define HISTORY_PANES_MAX     3600 /* of one answer */
-#define HISTORY_RULE_MAX      64   /* bytes of the name of a rule, with the NUL */
-#define HISTORY_EXPLAINED_MAX 16   /* alerts; each may have twice HISTORY_ALERT_MAX */
+/* Limits of one answer. The keeper refuses a larger one with -E2BIG as soon as it knows. */
+#define HISTORY_PANES_MAX        3600
+#define HISTORY_ANSWER_BYTES_MAX (16UL << 20)
+/*
+ * The same for alerts, some 1,700 that fired and resolved. Parsed they take 9.4 times as much, and a reply may take
+ * 32 MiB while it is made.
+ */
+#define HISTORY_ALERTS_BYTES_MAX (3UL << 20)
+
+#define HISTORY_RULE_MAX      64 /* bytes of the name of a rule, with the NUL */
+#define HISTORY_EXPLAINED_MAX 16 /* alerts; each may have twice HISTORY_ALERT_MAX */
 
 #define HISTORY_TOTAL "/" /* path of the cgroup that stands for all */
 
