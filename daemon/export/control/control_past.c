@@ -10,6 +10,7 @@
 
 #include "base/json_get.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "export/control/control_detail.h"
 
 #define USEC_PER_SEC 1000000ULL
@@ -162,8 +163,8 @@ static int get_past(const struct control *control, const struct control_when *wh
 		    const char *shown, bool subtree, const struct past **ret)
 {
 	const struct control_backend *backend = &control->backend;
-	/* A shown form with an escape is not the path itself: look among all cgroups. */
-	const char *path = shown && !strchr(shown, '\\') ? shown : NULL;
+	/* A shown form that is not the path itself has a U+FFFD (utf8.h): look among all cgroups. */
+	const char *path = shown && utf8_is_shown_as(shown, shown) ? shown : NULL;
 
 	return backend->past ? backend->past(backend->userdata, when->since_us, when->until_us, bins, path,
 					     path && subtree, ret)
