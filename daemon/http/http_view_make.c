@@ -8,6 +8,7 @@
 
 #include "base/json_get.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "export/json/json_past.h"
 #include "export/json/json_public.h"
 #include "export/profile/zoom_flame.h"
@@ -51,13 +52,16 @@ static int get_past(const struct made *made, enum history_question question, u32
 	return history_past(made->sources->history, &query, ret);
 }
 
-/* Finds the cgroup of the view. One without a series now must have samples in the range. */
+/* Finds the path of the cgroup of the view, which need not be one that may be named. */
 static int find_path(const struct made *made, const char **ret)
 {
 	const struct json_public_names *names = &made->sources->names;
 	const struct past *past;
 	int r;
 
+	*ret = made->view->cgroup;
+	if (utf8_is_shown_as(*ret, *ret))
+		return 0;
 	*ret = json_public_path(names, NULL, made->view->cgroup);
 	if (*ret)
 		return 0;
@@ -107,6 +111,9 @@ static int make_timeline(struct made *made)
 	}
 	if (r == 0)
 		r = get_bins(made, path, &history);
+	/* A cgroup without a series now must have samples in the range. */
+	if (r == 0 && path && !json_public_path(&made->sources->names, history.past, history.shown))
+		r = -ENXIO;
 	return r < 0 ? r : json_public_history(&history, &page, labels, &made->text, &made->length);
 }
 
