@@ -275,6 +275,13 @@ static int read_answer(struct answer *answer)
 	return answer->json ? 0 : -ENOMEM;
 }
 
+/* The next question about the past may be about as many cgroups as the answer has. */
+static void expect_as_many(struct answers *answers, const struct answer *answer)
+{
+	for (size_t i = 0; i < answer->n && !answer->query.path[0]; i++)
+		answers->cgroups = MAX(answers->cgroups, answer->panes[i].n_cgroups);
+}
+
 static struct answer *numbered(struct answers *answers, u32 number)
 {
 	for (size_t i = 0; i < ANSWERS_MAX; i++)
@@ -328,5 +335,6 @@ bool answers_take(struct answers *answers, u32 number, int error, struct history
 	answer->block = *block;
 	*block = (struct history_block){0};
 	answer->error = error ? error : read_answer(answer);
+	expect_as_many(answers, answer);
 	return true;
 }

@@ -37,7 +37,7 @@ DEFINE_CLEANUP(struct answers *, answers_free)
 
 /*
  * Says how many cgroups a pane has. The most that a pane has is expected of the past, and fades over hours, as the past
- * may have more than the present. At the start, this many are expected:
+ * may have more than the present. An answer about all cgroups says it, too. At the start, this many are expected:
  */
 #define ANSWERS_CGROUPS_ASSUMED 250
 void answers_cgroups(struct answers *answers, size_t n);

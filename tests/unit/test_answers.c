@@ -70,8 +70,8 @@ static struct history_block block_of(const void *bytes, size_t size)
 	return block;
 }
 
-/* Answers the last question with `n` panes of one event each. */
-static bool answer_panes(size_t n)
+/* Answers the last question with `n` panes of one event and some cgroups each. */
+static bool answer_cgroups(size_t n, unsigned cgroups)
 {
 	const struct event loads = {.role = EVENT_LOADS, .period = 1009, .pmu = "cpu"};
 	struct some_panes panes = {0};
@@ -82,10 +82,16 @@ static bool answer_panes(size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct history_pane *pane = some_panes_add(&panes, 0, 10);
 		const struct figures figures = {.samples = {[SOURCE_L2] = 1}};
+		const u32 event = some_panes_event(pane, "loads", &loads, 1);
 		u8 *bytes;
 		size_t size;
 
-		some_panes_row(pane, "/a", some_panes_event(pane, "loads", &loads, 1), &figures);
+		for (unsigned cgroup = 0; cgroup < cgroups; cgroup++) {
+			char path[16];
+
+			(void)snprintf(path, sizeof(path), cgroup ? "/a%u" : "/a", cgroup);
+			some_panes_row(pane, path, event, &figures);
+		}
 		cr_assert_eq(history_pane_write(pane, &bytes, &size), 0);
 		all = realloc(all, total + size);
 		memcpy(all + total, bytes, size);
@@ -96,6 +102,11 @@ static bool answer_panes(size_t n)
 	block = block_of(all, total);
 	free(all);
 	return answers_take(answers, (u32)(100 + n_asked), 0, &block, now_ns);
+}
+
+static bool answer_panes(size_t n)
+{
+	return answer_cgroups(n, 1);
 }
 
 static bool answer_error(int error)
@@ -185,6 +196,19 @@ Test(answers, a_long_time_of_many_cgroups_has_few_bins)
 		cr_expect_eq(asked[2 + i].bins, cases[i].bins, "%zu cgroups: %u bins", cases[i].cgroups,
 			     asked[2 + i].bins);
 	}
+}
+
+/* A host that has few cgroups now may have had many. */
+Test(answers, an_answer_says_how_many_cgroups_to_expect)
+{
+	struct history_query query = range(0, 86400);
+
+	answers_cgroups(answers, 100);
+	(void)get(&query);
+	cr_expect(answer_cgroups(1, 500));
+	query = range(10, 86410);
+	(void)get(&query);
+	cr_expect_eq(asked[1].bins, 2);
 }
 
 Test(answers, too_large_an_answer_is_asked_for_with_fewer_bins)
