@@ -147,7 +147,7 @@ until_true 'three panes are stored' panes_stored 3
 answers "/range.json?since=$since" '(.cgroups | length) == 1 and .unlisted == 1'
 for name in false-sharing pointer-chase; do
 	answers "/range.json?since=$since&match=$name" "[.cgroups[].name] == [\"$name\"]"
-	answers "/timeline.json?since=$since&cgroup=model:$name&histograms=1" ".name == \"$name\" and all(.bins[]; .events.loads.samples > 0)"
+	answers "/timeline.json?since=$since&cgroup=model:$name&histograms=1" ".name == \"$name\" and all(.bins[] | select(.covered_s > 1); .events.loads.samples > 0)"
 done
 refuses 404 "/timeline.json?since=$since&cgroup=model:streaming" 'in [cgroups] leave it out'
 stop
