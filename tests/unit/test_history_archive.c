@@ -461,10 +461,10 @@ Test(history_archive, the_sum_of_all_is_read_from_one_row_of_a_span_and_event)
 	for (u64 at = 10; at <= 4200; at += 10)
 		cr_assert_eq(store_at(&many, at), 0);
 	cr_expect_eq(sum_of_all(FULL_US, FULL_US + 3600 * SECOND_US, 6, &aligned), 360 * total_of(&many));
-	cr_expect_eq(aligned, 6 * 2);
+	cr_expect_eq(aligned, 12, "6 spans, 2 events");
 	cr_expect_eq(sum_of_all(FULL_US + 300 * SECOND_US, FULL_US + 3900 * SECOND_US, 6, &shifted),
 		     360 * total_of(&many));
-	cr_expect_eq(shifted, 60 * 2);
+	cr_expect_eq(shifted, 120, "60 spans, 2 events");
 	end();
 }
 
@@ -500,7 +500,7 @@ Test(history_archive, spans_of_an_older_version_are_read_by_cgroup)
 			     "%s", older[i]);
 		cr_expect_eq(sum_of_all(FULL_US + 90 * SECOND_US, FULL_US + 120 * SECOND_US, 3, &rows),
 			     3 * total_of(&small), "%s", older[i]);
-		cr_expect_eq(rows, 3 * 2, "%s", older[i]);
+		cr_expect_eq(rows, 6, "%s", older[i]);
 		cr_expect_eq(query("SELECT count(*) FROM event_total WHERE pairs IS NULL AND span = "
 				   "(SELECT max(id) FROM span WHERE seconds = 60)"),
 			     0);
@@ -523,7 +523,7 @@ Test(history_archive, a_question_whose_answer_is_too_large_is_not_read_to_its_en
 		cr_assert_eq(store_at(&many, at), 0);
 	archive->rows_read = 0;
 	cr_expect_eq(archive_ask(archive, &asked, &answer, &size), -E2BIG);
-	cr_expect_leq(archive->rows_read, 10 * many.cgroups);
+	cr_expect_leq(archive->rows_read, 10UL * many.cgroups);
 	end();
 }
 
