@@ -474,12 +474,12 @@ run-sanitized:
 	@ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 $(RUN_TESTS) $(AT_ONCE) \
 		$(filter-out $(addprefix tests/e2e/test_,runner.sh install.sh hardening.sh faults_descriptors.sh faults_mounts.sh),$(E2E_TESTS)) $(BPF_TESTS) $(UNIT_TESTS)
 
-test-sanitize-unit: ## run most unit tests, and the fuzzers' seeds, built with these checks
-	+@$(PARALLEL) SANITIZE=1 OPTIMIZE=-O0 WERROR= sanitized-unit-tests
-	+@$(SUBMAKE) SANITIZE=1 run-sanitized-unit
+test-sanitize-parsers: ## run each fuzzer's seeds, and the unit tests of what it fuzzes, built with these checks
+	+@$(PARALLEL) SANITIZE=1 OPTIMIZE=-O0 WERROR= parser-tests
+	+@$(SUBMAKE) SANITIZE=1 run-sanitized-parsers
 
-run-sanitized-unit:
-	@ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 $(RUN_TESTS) $(AT_ONCE) tests/e2e/test_fuzz_seeds.sh $(QUICK_UNIT_TESTS)
+run-sanitized-parsers:
+	@ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 $(RUN_TESTS) $(AT_ONCE) tests/e2e/test_fuzz_seeds.sh $(PARSER_TESTS)
 
 test-corpus: ## test with real recordings and tables: CORPUS=DIR
 	$(if $(CORPUS),,$(error say where the recordings are: make test-corpus CORPUS=DIR))
@@ -778,9 +778,8 @@ pictures: ## draw the pictures of the README again, from the model (needs root a
 
 # Parts of other goals.
 unit-tests: $(UNIT_TESTS)
-# With sanitizers the other two take as long as a third of these.
-QUICK_UNIT_TESTS = $(filter-out %/test_control %/test_governor_plant,$(UNIT_TESTS))
-sanitized-unit-tests: $(QUICK_UNIT_TESTS) $(SEED_PROGRAMS)
+PARSER_TESTS = $(filter $(FUZZERS:$(OUT)/tests/fuzz/fuzz_%=$(OUT)/tests/unit/test_%),$(UNIT_TESTS))
+parser-tests: $(PARSER_TESTS) $(SEED_PROGRAMS)
 bpf-tests: $(BPF_TESTS)
 e2e-tests: all $(E2E_PROGRAMS) $(TOOLS) $(PICTURE_TOOL) $(SEED_PROGRAMS) $(addprefix $(OUT)/tests/bench/,bench_report events_cost yardstick)
 outside-tests: all $(TOOLS)
