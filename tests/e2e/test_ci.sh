@@ -46,33 +46,33 @@ deps-develop deps-guest guest-programs: ; @true
 test-repeat test-kernels: ; @echo 1 passed, 0 failed, 0 skipped
 bench-scrape-crowd bench-coverage bench-alarms-short bench-offcore bench-fleet bench-history bench-panes: ; @true
 test-outside: ; @echo 3 passed, 0 failed, 1 skipped
-lint-format lint-scripts lint-manuals lint-language: ; @true
+lint-format lint-scripts lint-manuals lint-language lint-cppcheck lint-changed test-sanitize-parsers: ; @true
 lint: ; @echo 4 passed, 0 failed, 0 skipped
 reproducible: ; @echo 1 passed, 0 failed, 0 skipped
 test-sanitize: ; @echo 0 passed, 0 failed, 3 skipped; false
 fuzz: ; @echo 1 passed, 0 failed, 0 skipped
 M
-ends 0 '33 passed, 0 failed, 6 skipped' '^guest, beside the others: 2 passed' 'sanitizers: 0 passed, 0 failed, 3 skipped' 'corpus: left out: .*not there' \
+ends 0 '34 passed, 0 failed, 6 skipped' '^guest, beside the others: 2 passed' 'sanitizers: 0 passed, 0 failed, 3 skipped' 'corpus: left out: .*not there' \
 	'tests in a fresh root: 9 passed, 0 failed, 1 skipped' '^GUEST_TESTS=long$'
 words=()
-ends 0 '14 passed, 0 failed, 2 skipped' '^GUEST_TESTS=$' '^format and scripts: 1 passed'
+ends 0 '16 passed, 0 failed, 2 skipped' '^GUEST_TESTS=$' '^format and scripts: 1 passed'
 words=(all)
 
 sed -i 's/^lint: .*/lint: ; @echo no clang-tidy; false/' Makefile
-ends 1 '29 passed, 1 failed, 6 skipped' 'lint: 0 passed, 1 failed, 0 skipped'
+ends 1 '30 passed, 1 failed, 6 skipped' 'lint: 0 passed, 1 failed, 0 skipped'
 
 fresh 'echo 7 passed, 2 failed, 0 skipped' 'exit 1'
-ends 1 '27 passed, 3 failed, 5 skipped' 'tests in a fresh root: 7 passed, 2 failed, 0 skipped'
+ends 1 '28 passed, 3 failed, 5 skipped' 'tests in a fresh root: 7 passed, 2 failed, 0 skipped'
 
 # The script stops before any test.
 fresh 'echo no package' 'exit 1'
-ends 1 '20 passed, 2 failed, 5 skipped' 'tests in a fresh root: 0 passed, 1 failed, 0 skipped'
+ends 1 '21 passed, 2 failed, 5 skipped' 'tests in a fresh root: 0 passed, 1 failed, 0 skipped'
 
 fresh 'echo needs root' 'exit 77'
-ends 1 '27 passed, 1 failed, 7 skipped' 'fresh root: left out: needs root' 'tests: 7 passed, 0 failed, 1 skipped'
+ends 1 '28 passed, 1 failed, 7 skipped' 'fresh root: left out: needs root' 'tests: 7 passed, 0 failed, 1 skipped'
 
 # Guests run at the same time as the other stages, and .ci/run waits for them.
 fresh 'while [ ! -e guest-runs ]; do sleep 0.1; done' 'echo 9 passed, 0 failed, 1 skipped' 'touch stage-done'
 sed -i 's/^test-guest: .*/test-guest: ; @touch guest-runs; while [ ! -e stage-done ]; do sleep 0.1; done; exit 3/' Makefile
 words=()
-ends 1 '12 passed, 1 failed, 2 skipped' '^guest, beside the others: 0 passed, 1 failed, 0 skipped'
+ends 1 '14 passed, 1 failed, 2 skipped' '^guest, beside the others: 0 passed, 1 failed, 0 skipped'

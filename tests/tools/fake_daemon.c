@@ -296,7 +296,7 @@ static int invent_past(void *userdata, u64 since_us, u64 until_us, u32 bins, con
 	(void)subtree;
 	if (r < 0)
 		return r;
-	if (strcmp(fake->kind, "busy") == 0 && !path && ++fake->asked % 2 == 0)
+	if (strcmp(fake->kind, "busy") == 0 && (!path || !*path) && ++fake->asked % 2 == 0)
 		return -EUSERS;
 	if (until_us <= HISTORY_FROM)
 		return -ENODATA;
