@@ -44,6 +44,8 @@ first=$(now)
 begin
 sleep 3
 stop
+# Times are whole seconds: the fraction of one that is given is dropped, and with it a pane that ends there.
+sleep 1
 total=$(sed -n 's/^pebsd: total: \([0-9,]*\) samples of loads seen.*/\1/p' "$work/log" | tr -d ,)
 [ "${total:-0}" -gt 0 ] || fail 'pebsd did not log the total'
 ended=$(now)
