@@ -358,11 +358,10 @@ Test(control_past, status_of_the_past_has_samples_but_nothing_of_the_daemon)
 /* The paths of systemd's units have backslashes. */
 Test(control_past, a_cgroup_is_looked_for_among_all_if_its_shown_form_is_not_its_path)
 {
-	_cleanup_json_ json_object *unit = call("GetCgroup", RANGE ",\"cgroup\":\"/a\\\\x2db\""), *odd = NULL;
-
+	json_object_put(call("GetCgroup", RANGE ",\"cgroup\":\"/a\\\\x2db\""));
 	cr_expect_str_eq(books.path, "/a\\x2db");
-	odd = call("GetCgroup", RANGE ",\"cgroup\":\"/a\xef\xbf\xbd"
-				      "ff\"");
+	json_object_put(call("GetCgroup", RANGE ",\"cgroup\":\"/a\xef\xbf\xbd"
+						"ff\""));
 	cr_expect_str_eq(books.path, "");
 	cr_expect_not(books.sum);
 }
