@@ -165,10 +165,8 @@ static bool flow_of_two(const struct instruction *of, u8 reg, u8 rm, struct core
 					  (u16)(clears ? 0 : ONE(reg) | ONE(rm))};
 	} else if (of->map == 0 && opcode == 0x89) {
 		*ret = (struct core_flow){ONE(rm), ONE(reg)};
-	} else if (of->map == 0 && opcode == 0xc7) {
-		*ret = (struct core_flow){ONE(rm), 0};
-	} else if (of->map == 1 && opcode == 0x7e) {
-		*ret = (struct core_flow){ONE(rm), 0}; /* from a vector */
+	} else if ((of->map == 0 && opcode == 0xc7) || (of->map == 1 && opcode == 0x7e)) {
+		*ret = (struct core_flow){ONE(rm), 0}; /* from a constant or a vector */
 	} else {
 		return false;
 	}
