@@ -19,9 +19,9 @@ Test(map_size, maps_of_a_server_that_samples_loads_have_the_computed_size)
 	maps.with_latency = 1;
 	/*
 	 * The parts of the sum: records; an empty map of plain records with one page; 17 rows of marks;
-	 * owners; 65 states of 64 bytes in two pages; samples handed over; the index.
+	 * owners; 65 states of 128 bytes in three pages; samples handed over; the index.
 	 */
-	cr_expect_eq(map_size(&maps), 20 * MIB + 4 * KIB + 12 * KIB + 160 * KIB + 8 * KIB + 56 * KIB +
+	cr_expect_eq(map_size(&maps), 20 * MIB + 4 * KIB + 12 * KIB + 160 * KIB + 12 * KIB + 56 * KIB +
 					      (512UL + 64) * 64 + 512UL * 16);
 }
 
