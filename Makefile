@@ -552,7 +552,9 @@ BENCH_ROUNDS ?= 7
 BENCH_RESULTS = $(BUILD)/bench
 BENCH_CASES = yardstick 'events_cost ROUND' switch_cost 'tools_cost ROUND' 'as_lines.sh sample_body' 'as_lines.sh tick_cost' \
 	'drain_cost 5' 'scrape_cost --json' 'as_lines.sh start_time' \
-	'daemon_cost $(abspath $(OUT)/pebsd)' 'scrape_peers tests/bench/peers/client.py'
+	'daemon_cost $(abspath $(OUT)/pebsd)' \
+	'daemon_cost $(abspath $(OUT)/pebsd) loads cycles instructions stalls misses' \
+	'scrape_peers tests/bench/peers/client.py'
 BENCH_REPORT = $(OUT)/tests/bench/bench_report
 
 bench: ## measure what pebsd and its peers cost: a table, and build/bench/COMMIT.json (needs root, deps-bench, 5 minutes)

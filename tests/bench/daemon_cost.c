@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * daemon_cost PEBSD [EVENTS]: measures the cost of requests to the daemon, one round, as lines for
+ * daemon_cost PEBSD [EVENT...]: measures the cost of requests to the daemon, one round, as lines for
  * bench_report. The daemon replays a recording and does not sample. The recording has 1,000 cgroups with
- * paths of 203 bytes, EVENTS events (1, or 2: loads and stores) and 20 samples per cgroup and event. Needs
- * root.
+ * paths of 203 bytes, the events, and 20 samples per cgroup and event. An EVENT is loads, stores, cycles,
+ * instructions, stalls or misses; default: loads. With more than one event, the names of the measurements
+ * end in "N events". Needs root.
  *
  *   control  processor time of the daemon for a call of its Varlink socket
  *   scrape   processor time of the first scrape after a collection, which builds the text, and of later ones
@@ -21,7 +22,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/number.h"
 #include "base/text_file.h"
 #include "bench_child.h"
 #include "bench_line.h"
@@ -33,12 +33,10 @@
 #define CGROUPS     1000UL
 #define SAMPLES     20UL /* per cgroup */
 #define CALLS       50
-#define EVENTS_MOST 2
 #define SCRAPES     20
 #define DEADLINE_NS (30 * NSEC_PER_SEC)
 #define START_NS    (3600 * NSEC_PER_SEC)
 #define MIB         (1024.0 * 1024.0)
-#define NAME        "pebsd, 1,000 cgroups"
 
 struct places {
 	char folder[32];
@@ -55,19 +53,46 @@ static void die(const char *what)
 
 static const u64 data_sources[] = {DRIVER_L1, DRIVER_L2, DRIVER_L3, DRIVER_LOCAL_DRAM, DRIVER_REMOTE_DRAM};
 
-static void write_recording(const char *path, size_t n_events)
+/* Events of the CPU that the recording names: Sapphire Rapids. */
+static const struct recorded {
+	const char *key;
+	const char *name; /* in the recording */
+	u64 config;
+	u64 id;
+	u64 ldlat;
+	bool has_access; /* an address, a latency and a data source */
+} recorded[] = {
+	{"loads", "cpu/mem-loads,ldlat=30/P", 0x1cd, 101, 30, true},
+	{"stores", "cpu/mem-stores/P", 0x2cd, 102, 0, true},
+	{"cycles", "r3c", 0x3c, 103, 0, false},
+	{"instructions", "rc0", 0xc0, 104, 0, false},
+	{"stalls", "exe_activity.bound_on_loads", 0x50021a6, 105, 0, false},
+	{"misses", "longest_lat_cache.miss", 0x412e, 106, 0, false},
+};
+
+#define EVENTS_MOST ARRAY_SIZE(recorded)
+
+/* The events of this run, and the end of the names of its measurements. */
+static struct {
+	const struct recorded *events[EVENTS_MOST];
+	size_t n;
+	char name[64];
+} run;
+
+static void line(const char *group, const char *what, const char *unit, double value)
 {
-	static const u64 ids[EVENTS_MOST] = {101, 102};
-	static const char *const names[EVENTS_MOST] = {"cpu/mem-loads,ldlat=30/P", "cpu/mem-stores/P"};
-	static const u64 configs[EVENTS_MOST] = {0x1cd, 0x2cd};
-	struct writer_event described = {
-		.type = PERF_TYPE_RAW,
-		.period = 10007,
-		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-			       PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU | PERF_SAMPLE_WEIGHT_STRUCT |
-			       PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_CGROUP,
-		.n_ids = 1,
-	};
+	char name[160];
+
+	(void)snprintf(name, sizeof(name), "pebsd, 1,000 cgroups%s, %s", run.name, what);
+	bench_line(group, name, unit, value);
+}
+
+static void write_recording(const char *path)
+{
+	const u64 fields = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			   PERF_SAMPLE_CPU | PERF_SAMPLE_CGROUP;
+	const u64 access = PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC;
+	struct writer_event described = {.type = PERF_TYPE_RAW, .period = 10007, .n_ids = 1};
 	struct writer *writer = writer_new(WRITER_FILE, 0);
 	_cleanup_fclose_ FILE *file = fopen(path, "we");
 	_cleanup_free_ u8 *bytes = NULL;
@@ -75,11 +100,12 @@ static void write_recording(const char *path, size_t n_events)
 
 	writer_cpuid(writer, "GenuineIntel,6,143,8");
 	writer_pmu(writer, PERF_TYPE_RAW, "cpu");
-	for (size_t i = 0; i < n_events && i < EVENTS_MOST; i++) {
-		described.config = configs[i];
-		described.config1 = i == 0 ? 30 : 0;
-		described.name = names[i];
-		described.ids = &ids[i];
+	for (size_t i = 0; i < run.n; i++) {
+		described.config = run.events[i]->config;
+		described.config1 = run.events[i]->ldlat;
+		described.name = run.events[i]->name;
+		described.ids = &run.events[i]->id;
+		described.sample_type = fields | (run.events[i]->has_access ? access : 0);
 		events[i] = writer_event(writer, &described);
 	}
 	for (u64 i = 0; i < CGROUPS; i++) {
@@ -105,7 +131,7 @@ static void write_recording(const char *path, size_t n_events)
 			.cgroup_id = 1000 + i % CGROUPS,
 		};
 
-		for (size_t event = 0; event < n_events; event++)
+		for (size_t event = 0; event < run.n; event++)
 			writer_sample(writer, events[event], &sample);
 	}
 	bytes = writer_finish(writer, &size);
@@ -197,6 +223,7 @@ static void measure_control(const struct bench_child *daemon, int fd)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
+		char name[160];
 		u64 before;
 
 		if (bench_varlink(fd, calls[i].call) < 0)
@@ -204,7 +231,8 @@ static void measure_control(const struct bench_child *daemon, int fd)
 		before = victim_process_cpu_ns(daemon->pid);
 		for (int call = 0; call < CALLS; call++)
 			(void)bench_varlink(fd, calls[i].call);
-		bench_line("control", calls[i].name, "us",
+		(void)snprintf(name, sizeof(name), "%s%s", calls[i].name, run.name);
+		bench_line("control", name, "us",
 			   (double)(victim_process_cpu_ns(daemon->pid) - before) / CALLS / 1e3);
 	}
 }
@@ -226,17 +254,14 @@ static void measure_scrape(const struct bench_child *daemon, u16 port)
 	struct bench_scrape scrape, compressed;
 	double ns = scrape_ns(daemon, port, false, 1, &scrape);
 
-	bench_line("scrape", NAME ", the first scrape", "ms", ns / 1e6);
-	bench_line("scrape", NAME ", a series", "ns", ns / (double)scrape.series);
-	bench_line("scrape", NAME ", series", "count", (double)scrape.series);
-	bench_line("scrape", NAME ", bytes", "kB", (double)scrape.bytes / 1e3);
-	bench_line("scrape", NAME ", a later scrape", "ms",
-		   scrape_ns(daemon, port, false, SCRAPES, &scrape) / 1e6);
-	bench_line("scrape", NAME ", the first compressed", "ms",
-		   scrape_ns(daemon, port, true, 1, &compressed) / 1e6);
-	bench_line("scrape", NAME ", bytes compressed", "kB", (double)compressed.bytes / 1e3);
-	bench_line("scrape", NAME ", a later compressed", "ms",
-		   scrape_ns(daemon, port, true, SCRAPES, &compressed) / 1e6);
+	line("scrape", "the first scrape", "ms", ns / 1e6);
+	line("scrape", "a series", "ns", ns / (double)scrape.series);
+	line("scrape", "series", "series", (double)scrape.series);
+	line("scrape", "bytes", "kB", (double)scrape.bytes / 1e3);
+	line("scrape", "a later scrape", "ms", scrape_ns(daemon, port, false, SCRAPES, &scrape) / 1e6);
+	line("scrape", "the first compressed", "ms", scrape_ns(daemon, port, true, 1, &compressed) / 1e6);
+	line("scrape", "bytes compressed", "kB", (double)compressed.bytes / 1e3);
+	line("scrape", "a later compressed", "ms", scrape_ns(daemon, port, true, SCRAPES, &compressed) / 1e6);
 }
 
 static void measure(const struct bench_child *daemon, const struct places *places, u16 port)
@@ -247,19 +272,17 @@ static void measure(const struct bench_child *daemon, const struct places *place
 	if (fd < 0)
 		die("pebsd does not replay the recording");
 	(void)nanosleep(&settle, NULL);
-	bench_line("memory", NAME ", its own", "MiB",
-		   (double)victim_process_memory(daemon->pid, "RssAnon") / MIB);
+	line("memory", "its own", "MiB", (double)victim_process_memory(daemon->pid, "RssAnon") / MIB);
 	measure_scrape(daemon, port);
 	measure_control(daemon, fd);
-	bench_line("memory", NAME ", its own while asked for all, the most", "MiB",
-		   most_while_asked(daemon, fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{}}"));
-	bench_line("memory", NAME ", its own while asked for a window of all, the most", "MiB",
-		   most_while_asked(daemon, fd,
-				    "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window_s\":60}}"));
-	bench_line("memory", NAME ", its own after questions", "MiB",
-		   (double)victim_process_memory(daemon->pid, "RssAnon") / MIB);
-	bench_line("memory", NAME ", resident", "MiB",
-		   (double)victim_process_memory(daemon->pid, "VmRSS") / MIB);
+	line("memory", "its own while asked for all, the most", "MiB",
+	     most_while_asked(daemon, fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{}}"));
+	line("memory", "its own while asked for a window of all, the most", "MiB",
+	     most_while_asked(daemon, fd,
+			      "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window_s\":60}}"));
+	line("memory", "its own after questions", "MiB",
+	     (double)victim_process_memory(daemon->pid, "RssAnon") / MIB);
+	line("memory", "resident", "MiB", (double)victim_process_memory(daemon->pid, "VmRSS") / MIB);
 }
 
 static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
@@ -270,13 +293,34 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
 	return remove(path);
 }
 
+/* Takes the names of the events. Returns false if one is unknown or named twice. */
+static bool choose(char *const *keys, size_t n)
+{
+	bool chosen[EVENTS_MOST] = {false};
+
+	for (size_t i = 0; i < n; i++) {
+		size_t event = 0;
+
+		while (event < EVENTS_MOST && strcmp(keys[i], recorded[event].key) != 0)
+			event++;
+		if (event == EVENTS_MOST || chosen[event])
+			return false;
+		chosen[event] = true;
+		run.events[run.n++] = &recorded[event];
+	}
+	if (run.n == 0)
+		run.events[run.n++] = &recorded[0];
+	if (run.n > 1)
+		(void)snprintf(run.name, sizeof(run.name), ", %zu events", run.n);
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	struct places places = {.folder = "/tmp/pebsd-bench-XXXXXX"};
 	struct bench_child daemon;
 	u16 port = bench_free_port();
 	char listen[32];
-	u64 n_events = 1;
 	char *arguments[] = {argc > 1 ? argv[1] : NULL,
 			     "--config",
 			     "/dev/null",
@@ -288,8 +332,8 @@ int main(int argc, char **argv)
 			     listen,
 			     NULL};
 
-	if (argc < 2 || argc > 3 || (argc == 3 && number_parse(argv[2], 1, EVENTS_MOST, &n_events) < 0)) {
-		(void)fprintf(stderr, "usage: daemon_cost PEBSD [EVENTS]\n");
+	if (argc < 2 || !choose(argv + 2, (size_t)argc - 2)) {
+		(void)fprintf(stderr, "usage: daemon_cost PEBSD [EVENT...]\n");
 		return 2;
 	}
 	if (!mkdtemp(places.folder) || port == 0)
@@ -298,7 +342,7 @@ int main(int argc, char **argv)
 	(void)snprintf(places.socket, sizeof(places.socket), "%s/socket", places.folder);
 	(void)snprintf(places.log, sizeof(places.log), "%s/log", places.folder);
 	(void)snprintf(listen, sizeof(listen), "127.0.0.1:%u", port);
-	write_recording(places.recording, n_events);
+	write_recording(places.recording);
 	if (bench_child_start(arguments, places.log, false, &daemon) < 0)
 		die("pebsd could not be started");
 	measure(&daemon, &places, port);

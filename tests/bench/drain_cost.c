@@ -4,7 +4,7 @@
  * the same records. Prints lines of JSON (tests/bench/run.sh): medians in microseconds, medians of the rounds'
  * ratios, and bytes of the daemon's memory. Needs root.
  *
- * The samples are made up, of six kinds: each has a data source and a range of latencies. The function that the
+ * The samples of loads are made up, of six kinds: each has a data source and a range of latencies. The function that the
  * programs use writes them through the mapping, and marks are set as the programs set them. Each round runs
  * every case. Between writing and reading, other memory goes through the caches ("cold", as after an interval
  * in which the machine worked), or not ("warm").
@@ -27,6 +27,7 @@
 #define CACHE_BYTES ((size_t)64 << 20)
 #define FIRST_ID    1000
 #define PATH_BYTES  100
+#define COUNTS_MOST 4 /* cycles, instructions, stalls and misses */
 
 enum what { COLD, COLD_MEMCPY, WARM, WARM_MEMCPY, WHATS };
 
@@ -36,7 +37,8 @@ static struct drain_case {
 	u32 cgroups;
 	u32 active;
 	u32 stripes;
-	u32 samples; /* per active cgroup, stripe and round */
+	u32 samples; /* per active cgroup, stripe, event and round */
+	u32 counts;  /* events that only count, besides the loads */
 
 	struct kernel *kernel;
 	struct names *names;
@@ -66,11 +68,18 @@ static struct drain_case {
 	 .active = 1000,
 	 .stripes = 8,
 	 .samples = 20},
+	{.name = "1,000 of 1,000, loads and four counts",
+	 .cgroups = 1000,
+	 .active = 1000,
+	 .stripes = 2,
+	 .samples = 20,
+	 .counts = COUNTS_MOST},
 	{.name = "4,000 of 4,000", .cgroups = 4000, .active = 4000, .stripes = 2, .samples = 20},
 };
 
 static u8 *other_memory;
 static struct latency_record *copies;
+static struct plain_record *count_copies;
 
 static void die(const char *what, int r)
 {
@@ -131,17 +140,35 @@ static struct latency_record *record_of(const struct drain_case *at, u32 nth, u3
 	return (struct latency_record *)kernel_latency_record(at->kernel, 0, stripe, slot_of(at, nth));
 }
 
+/* The record of the event number `event`, 1 to `counts`. */
+static struct plain_record *count_of(const struct drain_case *at, u32 nth, u32 stripe, u32 event)
+{
+	return (struct plain_record *)kernel_plain_record(at->kernel, event, stripe, slot_of(at, nth));
+}
+
+static void enter_counts(struct drain_case *at, u32 nth, u32 stripe)
+{
+	const struct sample sample = {.period = 10007};
+
+	for (u32 event = 1; event <= at->counts; event++) {
+		for (u32 i = 0; i < at->samples; i++)
+			account_count(count_of(at, nth, stripe, event), &sample, false);
+		kernel_marks(at->kernel, event, stripe)[slot_of(at, nth)] = 1;
+	}
+}
+
 static void enter(struct drain_case *at)
 {
 	for (u32 nth = 0; nth < at->active; nth++)
 		for (u32 stripe = 0; stripe < at->stripes; stripe++) {
+			enter_counts(at, nth, stripe);
 			for (u32 i = 0; i < at->samples; i++) {
 				struct sample sample = some_sample();
 
 				account_latency(record_of(at, nth, stripe), &sample, false);
 			}
 			kernel_marks(at->kernel, 0, stripe)[slot_of(at, nth)] = 1;
-			at->entered += at->samples;
+			at->entered += at->samples * (1 + at->counts);
 		}
 }
 
@@ -179,7 +206,7 @@ static void open_case(struct drain_case *at)
 	const struct kernel_settings settings = {
 		.slots = at->cgroups + 1,
 		.stripes = &stripes,
-		.n_events = 1,
+		.n_events = 1 + at->counts,
 		.events[0] = {.has_latency = 1, .has_source = 1},
 	};
 	_cleanup_free_ char *message = NULL;
@@ -208,7 +235,7 @@ static void open_case(struct drain_case *at)
 			die("collect", r);
 	}
 	at->bytes = (double)(in_use() - before - differences_bytes(collect_differences(at->collect)) * 2) /
-		    (double)at->active;
+		    (double)at->active / (1 + at->counts);
 }
 
 static void disturb(void)
@@ -225,6 +252,13 @@ static double copy_all(const struct drain_case *at)
 		for (u32 nth = 0; nth < at->active; nth++)
 			memcpy(&copies[(size_t)stripe * at->active + nth], record_of(at, nth, stripe),
 			       sizeof(*copies));
+	for (u32 event = 1; event <= at->counts; event++)
+		for (u32 stripe = 0; stripe < at->stripes; stripe++)
+			for (u32 nth = 0; nth < at->active; nth++)
+				memcpy(&count_copies[((size_t)(event - 1) * at->stripes + stripe) *
+							     at->active +
+						     nth],
+				       count_of(at, nth, stripe, event), sizeof(*count_copies));
 	return (double)(cpu_ns() - begin) / 1e3;
 }
 
@@ -262,20 +296,21 @@ static void run_case(struct drain_case *at, size_t round)
 /* Ends the benchmark unless every entered sample was collected. Otherwise the measurement would be worthless. */
 static void check_case(const struct drain_case *at)
 {
-	const u64 *by_stripe = collect_seen_by_stripe(at->collect, 0);
 	u64 seen = 0, total = 0;
 	struct ledger_entry *const *entries;
 	size_t n;
 
-	for (u32 stripe = 0; stripe < STRIPES_MAX; stripe++)
-		seen += by_stripe[stripe];
+	for (u32 event = 0; event <= at->counts; event++)
+		for (u32 stripe = 0; stripe < STRIPES_MAX; stripe++)
+			seen += collect_seen_by_stripe(at->collect, event)[stripe];
 	entries = ledger_entries(at->ledger, &n);
-	for (size_t i = 0; i < n; i++) {
-		struct figures figures;
+	for (size_t i = 0; i < n; i++)
+		for (u32 event = 0; event <= at->counts; event++) {
+			struct figures figures;
 
-		ledger_total(entries[i], 0, &figures);
-		total += figures_samples(&figures);
-	}
+			ledger_total(entries[i], event, &figures);
+			total += figures_samples(&figures);
+		}
 	if (seen != at->entered || total != at->entered)
 		die("samples were lost", -EPROTO);
 }
@@ -344,9 +379,12 @@ int main(int argc, char **argv)
 			records = (size_t)cases[i].active * cases[i].stripes;
 	other_memory = calloc(1, CACHE_BYTES);
 	copies = aligned_alloc(_Alignof(struct latency_record), records * sizeof(*copies));
-	if (!other_memory || !copies)
+	count_copies =
+		aligned_alloc(_Alignof(struct plain_record), records * COUNTS_MOST * sizeof(*count_copies));
+	if (!other_memory || !copies || !count_copies)
 		die("memory", -ENOMEM);
 	memset(copies, 0, records * sizeof(*copies));
+	memset(count_copies, 0, records * COUNTS_MOST * sizeof(*count_copies));
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		open_case(&cases[i]);
 	for (size_t round = 0; round < rounds; round++)
@@ -360,6 +398,7 @@ int main(int argc, char **argv)
 	     ratio(cases[2].us[COLD], cases[1].us[COLD], rounds));
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		close_case(&cases[i]);
+	free(count_copies);
 	free(copies);
 	free(other_memory);
 	return EXIT_SUCCESS;

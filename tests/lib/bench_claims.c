@@ -62,12 +62,22 @@ const struct bench_claim bench_claims[] = {
 	{.over = {"scrape/a scrape, the first after a collection, plain"},
 	 .told = "CPU time of a scrape of 1,000 cgroups",
 	 .at_most = 10},
+	/* The limits with counts are the same as without. */
+	{.over = {"scrape/pebsd, 1,000 cgroups, 5 events, the first scrape"},
+	 .told = "CPU time of a scrape of 1,000 cgroups with loads and four counts",
+	 .at_most = 10},
+	{.over = {"scrape/pebsd, 1,000 cgroups, 5 events, series"},
+	 .told = "series of that scrape",
+	 .at_most = 4000},
 	{.over = {"scrape/Sapphire Rapids, bytes"},
 	 .told = "size of a scrape of 1,000 cgroups with paths of 200 bytes",
 	 .at_most = 1e6},
 	{.over = {"scrape/Sapphire Rapids, series"}, .told = "series of that scrape", .at_most = 4000},
 	{.over = {"drain/over memcpy: 1,000 of 1,000"},
 	 .told = "reading 1,000 active cgroups, of a memcpy of their records",
+	 .at_most = 3},
+	{.over = {"drain/over memcpy: 1,000 of 1,000, loads and four counts"},
+	 .told = "the same with loads, cycles, instructions, stalls and misses",
 	 .at_most = 3},
 	{.over = {"drain/100 of 10,000 over 100 of 100"},
 	 .told = "reading 100 active cgroups among 10,000, of 100 among 100",
@@ -80,6 +90,9 @@ const struct bench_claim bench_claims[] = {
 	/* In MiB: 10 MB, and 2.5 KB for each of the 1,000 cgroups. */
 	{.over = {"memory/pebsd, 1,000 cgroups, its own"},
 	 .told = "the daemon's own memory with 1,000 active cgroups",
+	 .at_most = 11.92},
+	{.over = {"memory/pebsd, 1,000 cgroups, 5 events, its own"},
+	 .told = "the same with loads and four counts",
 	 .at_most = 11.92},
 };
 
