@@ -250,7 +250,7 @@ measured() {
 agree() {
 	compare
 	measured "$@"
-	[ -z "$(differences)" ] || fail "pebsd and the books differ, $*:" "$(differences | head -n 40)"
+	[ -z "$(differences)" ] || fail "pebsd and the books differ, $*:" "$(differences | head -n 40)" "$(cat "$work/totals")"
 }
 
 # sum_of NAME...: prints the sum over all CPUs and events of these values of the totals: "overflow", "cut",

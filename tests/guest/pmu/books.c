@@ -798,11 +798,11 @@ void books_print_totals(const struct books *books, const struct core *cores, uns
 		for (unsigned int j = 0; j < EVENTS_MAX && cpu->events[j].used; j++) {
 			fputs(separator, file);
 			put_code(file, cpu->events[j].event);
-			fprintf(file, ":{\"overflow\":%lu,\"cut\":%lu,\"collisions\":%lu}",
+			fprintf(file, ":{\"overflow\":%lu,\"cut\":%lu,\"gone_on\":%lu,\"collisions\":%lu}",
 				cpu->events[j].records,
 				cpu->events[j].due - cpu->events[j].records +
 					passed_over(&cores[i], &cpu->events[j]),
-				cpu->events[j].collisions);
+				cpu->events[j].gone_on, cpu->events[j].collisions);
 			separator = ",";
 		}
 		fputs("}}\n", file);
