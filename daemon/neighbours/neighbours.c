@@ -27,6 +27,7 @@ struct series_set {
 		double *traffic;
 		double *rest; /* traffic of all other candidates together */
 		bool rest_varies;
+		bool complete; /* the traffic of all bins is known */
 	} * candidates;
 	double *space; /* the memory of all series */
 };
@@ -61,6 +62,10 @@ static int prepare_candidate(const struct neighbour_series *candidates, size_t i
 	if (r < 0)
 		return r;
 	candidate->rest_varies = r > 0;
+	candidate->complete = true;
+	for (size_t i = 0; i < set->bins; i++)
+		if (isnan(traffic[i]))
+			candidate->complete = false;
 	set->n++;
 	return 0;
 }
@@ -135,20 +140,49 @@ static size_t first_turn(size_t bins)
 }
 
 /*
- * Returns the highest strength of all candidates and lags if the victim's series is rotated by `turn` bins.
- * Such a strength is due to chance.
+ * Returns the highest strength of all candidates at one lag and rotation of the victim's series. Such a strength is due
+ * to chance. `sums` are those of the candidates without an unknown bin.
  */
-static double turned_best(const struct series_set *set, size_t turn)
+static double turned_best(const struct series_set *set, const struct pairing_turn *at, size_t lag,
+			  size_t turn, const struct pairing_sums *sums)
 {
 	double best = 0;
 
 	for (size_t c = 0; c < set->n; c++) {
-		struct pairing pairing = pair_with(set, &set->candidates[c]);
+		const struct pairing pairing = pair_with(set, &set->candidates[c]);
 
-		for (size_t lag = 0; lag <= NEIGHBOURS_LAG_MAX; lag++)
-			best = fmax(best, pairing_strength(&pairing, lag, turn, NULL));
+		best = fmax(best, set->candidates[c].complete
+					  ? pairing_turn_strength(at, pairing.traffic, pairing.rest, &sums[c])
+					  : pairing_strength(&pairing, lag, turn, NULL));
 	}
 	return best;
+}
+
+/* Finds the highest strength of all candidates and lags for each rotation, from `first` on. Returns 0 or -ENOMEM. */
+static int turn_candidates(const struct series_set *set, size_t first, double *turned)
+{
+	const struct pairing victim = {
+		.n = set->bins, .latency = set->latency, .own = set->own_varies ? set->own : NULL};
+	_cleanup_(pairing_rotated_done) struct pairing_rotated rotated = {0};
+	_cleanup_free_ struct pairing_sums *sums = calloc(set->n + 1, sizeof(*sums));
+
+	if (!sums || pairing_rotated(&victim, &rotated) < 0)
+		return -ENOMEM;
+	for (size_t lag = 0; lag <= NEIGHBOURS_LAG_MAX; lag++) {
+		for (size_t c = 0; c < set->n; c++) {
+			const struct pairing pairing = pair_with(set, &set->candidates[c]);
+
+			sums[c] = pairing_sums(pairing.traffic, pairing.rest, set->bins - lag);
+		}
+		for (size_t turn = first; turn + first <= set->bins; turn++) {
+			double *best = &turned[turn - first];
+			struct pairing_turn at;
+
+			pairing_turn(&rotated, lag, turn, &at);
+			*best = fmax(*best, turned_best(set, &at, lag, turn, sums));
+		}
+	}
+	return 0;
 }
 
 /*
@@ -185,13 +219,11 @@ static int turn_all(const struct series_set *set, double *ret_candidates, double
 	double *turned_self;
 	size_t n = 0;
 
-	if (!turned)
+	if (!turned || turn_candidates(set, first, turned) < 0)
 		return -ENOMEM;
 	turned_self = turned + set->bins;
-	for (size_t turn = first; turn + first <= set->bins; turn++) {
-		turned[n] = turned_best(set, turn);
+	for (size_t turn = first; turn + first <= set->bins; turn++)
 		turned_self[n++] = set->own_varies ? pairing_strength(&self, 0, turn, NULL) : 0;
-	}
 	*ret_candidates = fmax(NEIGHBOURS_STRENGTH_MIN, chance_of_turns(turned, n));
 	*ret_self = fmax(NEIGHBOURS_STRENGTH_MIN, chance_of_turns(turned_self, n));
 	return 0;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 
@@ -154,26 +155,160 @@ static void take_out(struct products *products, enum column control)
 				product[control][i] * product[control][k] / product[control][control];
 }
 
+static double strength_of(struct products *products)
+{
+	double nothing, latency, traffic, strength;
+
+	if (products->n < 2)
+		return 0;
+	take_mean_out(products);
+	nothing = NOTHING * (double)products->n;
+	take_out(products, OWN);
+	take_out(products, REST);
+	latency = products->product[LATENCY][LATENCY];
+	traffic = products->product[TRAFFIC][TRAFFIC];
+	if (latency < nothing || traffic < nothing)
+		return 0;
+	strength = products->product[LATENCY][TRAFFIC] / sqrt(latency * traffic);
+	return fmin(fmax(strength, -1), 1);
+}
+
 double pairing_strength(const struct pairing *pairing, size_t lag, size_t turn, size_t *ret_n)
 {
 	struct products products = {0};
-	double nothing, latency, traffic, strength;
 
 	add_products(pairing, lag, turn, &products);
 	if (ret_n)
 		*ret_n = products.n;
-	if (products.n < 2)
-		return 0;
-	take_mean_out(&products);
-	nothing = NOTHING * (double)products.n;
-	take_out(&products, OWN);
-	take_out(&products, REST);
-	latency = products.product[LATENCY][LATENCY];
-	traffic = products.product[TRAFFIC][TRAFFIC];
-	if (latency < nothing || traffic < nothing)
-		return 0;
-	strength = products.product[LATENCY][TRAFFIC] / sqrt(latency * traffic);
-	return fmin(fmax(strength, -1), 1);
+	return strength_of(&products);
+}
+
+int pairing_rotated(const struct pairing *pairing, struct pairing_rotated *ret)
+{
+	const size_t n = pairing->n;
+	double *latency = calloc(6 * n + 1, sizeof(*latency));
+	double *own = latency + 2 * n, *known = latency + 4 * n;
+
+	if (!latency)
+		return -ENOMEM;
+	for (size_t i = 0; i < 2 * n; i++) {
+		double of_latency = pairing->latency[i % n];
+		double of_own = pairing->own ? pairing->own[i % n] : 0;
+
+		if (isnan(of_latency + of_own))
+			continue;
+		latency[i] = of_latency;
+		own[i] = of_own;
+		known[i] = 1;
+	}
+	*ret = (struct pairing_rotated){.n = n, .latency = latency, .own = own, .known = known};
+	return 0;
+}
+
+void pairing_rotated_done(const struct pairing_rotated *rotated)
+{
+	free(rotated->latency);
+}
+
+void pairing_turn(const struct pairing_rotated *rotated, size_t lag, size_t turn, struct pairing_turn *ret)
+{
+	*ret = (struct pairing_turn){.of = rotated,
+				     .n = rotated->n > lag ? rotated->n - lag : 0,
+				     .first = rotated->n ? (lag + turn) % rotated->n : 0};
+	for (size_t i = ret->first; i < ret->first + ret->n; i++) {
+		const double latency = rotated->latency[i], own = rotated->own[i];
+
+		ret->known += rotated->known[i] != 0;
+		ret->latency += latency;
+		ret->latency_latency += latency * latency;
+		ret->own += own;
+		ret->own_own += own * own;
+		ret->own_latency += own * latency;
+	}
+}
+
+/* Values that are computed at the same time, in a vector register. */
+typedef double lanes __attribute__((vector_size(2 * sizeof(double))));
+
+#define LANES (sizeof(lanes) / sizeof(double))
+
+/* The next values, of which `n`, at least 1, are left; 0 after them. */
+static inline lanes lanes_at(const double *from, size_t n)
+{
+	lanes ret = {0};
+
+	if (n >= LANES)
+		memcpy(&ret, from, sizeof(ret));
+	else
+		ret[0] = from[0];
+	return ret;
+}
+
+static double lanes_sum(lanes of)
+{
+	return of[0] + of[1];
+}
+
+/* The sums over the bins that are known; NULL: all. */
+static struct pairing_sums sums_of(const double *traffic, const double *rest, const double *known, size_t n)
+{
+	lanes sum_traffic = {0}, sum_rest = {0}, traffic_traffic = {0}, rest_traffic = {0}, rest_rest = {0};
+
+	for (size_t i = 0; i < n; i += LANES) {
+		lanes of_traffic = lanes_at(traffic + i, n - i);
+		lanes of_rest = rest ? lanes_at(rest + i, n - i) : (lanes){0};
+
+		if (known) {
+			of_traffic *= lanes_at(known + i, n - i);
+			of_rest *= lanes_at(known + i, n - i);
+		}
+		sum_traffic += of_traffic;
+		sum_rest += of_rest;
+		traffic_traffic += of_traffic * of_traffic;
+		rest_traffic += of_rest * of_traffic;
+		rest_rest += of_rest * of_rest;
+	}
+	return (struct pairing_sums){lanes_sum(sum_traffic), lanes_sum(sum_rest), lanes_sum(traffic_traffic),
+				     lanes_sum(rest_traffic), lanes_sum(rest_rest)};
+}
+
+struct pairing_sums pairing_sums(const double *traffic, const double *rest, size_t n)
+{
+	return sums_of(traffic, rest, NULL, n);
+}
+
+double pairing_turn_strength(const struct pairing_turn *turn, const double *traffic, const double *rest,
+			     const struct pairing_sums *sums)
+{
+	const double *latency = turn->of->latency + turn->first, *own = turn->of->own + turn->first;
+	const bool complete = turn->known == turn->n;
+	const struct pairing_sums known =
+		complete ? *sums : sums_of(traffic, rest, turn->of->known + turn->first, turn->n);
+	lanes latency_traffic = {0}, rest_latency = {0}, own_traffic = {0}, own_rest = {0};
+	struct products products;
+
+	for (size_t i = 0; i < turn->n; i += LANES) {
+		const size_t left = turn->n - i;
+		const lanes of_traffic = lanes_at(traffic + i, left),
+			    of_latency = lanes_at(latency + i, left);
+		const lanes of_rest = rest ? lanes_at(rest + i, left) : (lanes){0};
+		const lanes of_own = lanes_at(own + i, left);
+
+		latency_traffic += of_latency * of_traffic;
+		rest_latency += of_latency * of_rest;
+		own_traffic += of_own * of_traffic;
+		own_rest += of_own * of_rest;
+	}
+	products = (struct products){
+		.n = turn->known,
+		.sum = {turn->own, known.rest, turn->latency, known.traffic},
+		.product = {[OWN] = {turn->own_own, lanes_sum(own_rest), turn->own_latency,
+				     lanes_sum(own_traffic)},
+			    [REST] = {0, known.rest_rest, lanes_sum(rest_latency), known.rest_traffic},
+			    [LATENCY] = {0, 0, turn->latency_latency, lanes_sum(latency_traffic)},
+			    [TRAFFIC] = {0, 0, 0, known.traffic_traffic}},
+	};
+	return strength_of(&products);
 }
 
 static double autocorrelation(const double *values, size_t n, size_t distance)

@@ -45,6 +45,46 @@ struct pairing {
 double pairing_strength(const struct pairing *pairing, size_t lag, size_t turn, size_t *ret_n);
 
 /*
+ * The same for many series of traffic and all rotations of one latency, several times as fast. pairing_rotated() takes
+ * the `latency` and `own` of a pairing. Returns 0 or -ENOMEM. Free with pairing_rotated_done().
+ */
+struct pairing_rotated {
+	size_t n;
+	/* 2 * n values each: the series, and once more. Bins that are not known are 0 in all three. */
+	double *latency;
+	const double *own;
+	const double *known; /* 1: known */
+};
+
+int pairing_rotated(const struct pairing *pairing, struct pairing_rotated *ret);
+void pairing_rotated_done(const struct pairing_rotated *rotated);
+
+/* One lag and rotation, and the sums that do not depend on the traffic. */
+struct pairing_turn {
+	const struct pairing_rotated *of;
+	size_t n;     /* pairs of bins */
+	size_t first; /* the bin that belongs to the first one of the traffic */
+	size_t known; /* pairs of which the latency and `own` are known */
+	double latency, latency_latency, own, own_own, own_latency;
+};
+
+void pairing_turn(const struct pairing_rotated *rotated, size_t lag, size_t turn, struct pairing_turn *ret);
+
+/* The sums that do not depend on the rotation, over the first `n` bins: all but the last `lag`. */
+struct pairing_sums {
+	double traffic, rest, traffic_traffic, rest_traffic, rest_rest;
+};
+
+struct pairing_sums pairing_sums(const double *traffic, const double *rest, size_t n);
+
+/*
+ * Returns what pairing_strength() returns, except for rounding, for this latency, lag and rotation. All values of
+ * `traffic` and `rest` (NULL: none) must be known, and `sums` are those of this lag.
+ */
+double pairing_turn_strength(const struct pairing_turn *turn, const double *traffic, const double *rest,
+			     const struct pairing_sums *sums);
+
+/*
  * Returns the strength that unrelated series reach with probability `chance`, if the best of `tries` pairs is
  * taken. It uses Fisher's transformation. The number of independent bins among `n` follows from the
  * autocorrelations of the series (Bartlett's formula). Returns 1 if that number is too small, as in a single

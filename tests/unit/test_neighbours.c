@@ -559,6 +559,46 @@ Test(neighbours, the_victims_own_traffic_is_partialled_out)
 	cr_expect_float_eq(pairing_strength(&pairing, 0, 0, NULL), 0.6, 1e-9);
 }
 
+/* Each combination of controls, lag and rotation; with and without unknown bins of the victim. */
+Test(neighbours, the_fast_strength_of_a_rotation_equals_the_slow_one)
+{
+	double latency[31], own[31], traffic[31], rest[31];
+
+	for (size_t i = 0; i < 31; i++) {
+		latency[i] = sin(0.9 * (double)i) + 0.1 * (double)(i % 4);
+		own[i] = cos(0.9 * (double)i) + 0.3 * latency[i];
+		traffic[i] = (double)(i * i % 13) + latency[i];
+		rest[i] = (double)(i * i % 7) - own[i];
+	}
+	for (unsigned kind = 0; kind < 8; kind++) {
+		const struct pairing pairing = {.n = 31,
+						.latency = latency,
+						.own = kind & 1 ? own : NULL,
+						.traffic = traffic,
+						.rest = kind & 2 ? rest : NULL};
+		struct pairing_rotated rotated;
+
+		latency[5] = kind & 4 ? NAN : 1;
+		own[30] = kind & 4 ? NAN : -1;
+		cr_assert_eq(pairing_rotated(&pairing, &rotated), 0);
+		for (size_t lag = 0; lag < 3; lag++) {
+			struct pairing_sums sums = pairing_sums(traffic, pairing.rest, 31 - lag);
+
+			for (size_t turn = 0; turn < 31; turn++) {
+				double slow = pairing_strength(&pairing, lag, turn, NULL);
+				struct pairing_turn at;
+
+				pairing_turn(&rotated, lag, turn, &at);
+				cr_expect_float_eq(pairing_turn_strength(&at, traffic, pairing.rest, &sums),
+						   slow, 1e-12, "kind %u, lag %zu, turn %zu", kind, lag,
+						   turn);
+				cr_expect(fabs(slow) > 1e-6, "kind %u, lag %zu, turn %zu", kind, lag, turn);
+			}
+		}
+		pairing_rotated_done(&rotated);
+	}
+}
+
 /* For white noise, all bins are independent: tanh(z / sqrt(n - 4)), where z of 0.01 / 3 is 2.713. */
 Test(neighbours, the_required_strength_exceeds_chance)
 {
