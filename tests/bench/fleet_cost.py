@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """fleet_cost.py EXAMPLE_SCRAPE CONFIG [HOSTS [SCRAPES [INTERVAL]]]: what a series costs in a Prometheus and in a
-VictoriaMetrics. Both scrape the same invented hosts with the shipped configuration, by default every two seconds, and as
-often as a shard does in an hour: memory and CPU time. Without HOSTS, then both get the same day of samples, one each 30 s: disk. The hosts have the metrics of
-EXAMPLE_SCRAPE, for 52 cgroups instead of three. Counters grow by random steps. Prints JSON."""
+VictoriaMetrics. Both scrape the same invented hosts with the shipped configuration, by default every two seconds, and
+as often as a shard does in an hour: memory and CPU time. Without HOSTS, then both get the same day of samples, one each
+30 s: disk. The hosts have the metrics of EXAMPLE_SCRAPE, for 52 cgroups instead of three. Counters grow by random
+steps. Prints JSON."""
 import gzip, http.server, json, os, random, re, subprocess, sys, tempfile, threading, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
@@ -24,6 +25,7 @@ def line(name, unit, value):
 
 class Host:
     """The text of /metrics, whose counters grow with each call of grow()."""
+
     def __init__(self, example):
         self.lines = []
         for text in example.splitlines():
@@ -95,8 +97,14 @@ def configure(work, config, port, hosts):
         json.dump([{"targets": [f"127.0.{number // 200}.{number % 200 + 1}:{port}" for number in range(hosts)]}], file)
     with open(f"{config}/prometheus.yml", encoding="utf-8") as file:
         text = file.read()
-    text = re.sub(r"_interval: .*", f"_interval: {INTERVAL}s", text).replace("/etc/prometheus/pebsd-hosts.json", f"{work}/hosts.json")
-    text = re.sub(r"modulus: 40.*", "modulus: 1", text).replace("  - pebsd.rules.yml\n", "").replace("  - alerts.rules.yml\n", "")
+    text = re.sub(r"_interval: .*", f"_interval: {INTERVAL}s", text).replace(
+        "/etc/prometheus/pebsd-hosts.json", f"{work}/hosts.json"
+    )
+    text = (
+        re.sub(r"modulus: 40.*", "modulus: 1", text)
+        .replace("  - pebsd.rules.yml\n", "")
+        .replace("  - alerts.rules.yml\n", "")
+    )
     os.makedirs(f"{work}/prometheus")
     path = f"{work}/prometheus/prometheus.yml"
     with open(path, "w", encoding="utf-8") as file:
@@ -111,7 +119,9 @@ def measure_memory(engines, seconds):
         time.sleep(1)
     for name, engine in engines.items():
         resident, cpu = engine.resident(), engine.cpu_seconds()
-        series = engine.query(f'sum(max_over_time(scrape_samples_post_metric_relabeling{{job="pebsd"}}[{seconds}s]))')[0][1]
+        series = engine.query(f'sum(max_over_time(scrape_samples_post_metric_relabeling{{job="pebsd"}}[{seconds}s]))')[
+            0
+        ][1]
         scrapes = engine.query(f'sum(count_over_time(scrape_samples_scraped{{job="pebsd"}}[{seconds}s]))')[0][1]
         line(f"{name}: scrapes", "", int(scrapes))
         samples = engine.query(f'sum(sum_over_time(scrape_samples_scraped{{job="pebsd"}}[{seconds}s]))')[0][1]
@@ -129,7 +139,7 @@ def size_of(folder):
 def measure_disk(work, host):
     """A day of DISK_SERIES series, spread evenly over the host's."""
     chosen = [entry for entry in host.lines if re.search("_(total|bucket|count|sum)$", entry[0])]
-    chosen = chosen[::max(1, len(chosen) // DISK_SERIES)][:DISK_SERIES]
+    chosen = chosen[:: max(1, len(chosen) // DISK_SERIES)][:DISK_SERIES]
     begin = (int(time.time()) - DAY) // 7200 * 7200 - DAY
     history = []
     for at in range(begin, begin + DAY, STEP):
@@ -140,8 +150,11 @@ def measure_disk(work, host):
         for number, (name, labels, _, _) in enumerate(chosen):
             for at, values in history:
                 file.write(f"{name}{labels} {values[number]!r} {at * unit}\n")
+
     samples = len(chosen) * len(history)
-    prometheus, victoria = (kind(f"{work}/disk-{kind.__name__}") for kind in (fleet_engines.Prometheus, fleet_engines.VictoriaMetrics))
+    prometheus, victoria = (
+        kind(f"{work}/disk-{kind.__name__}") for kind in (fleet_engines.Prometheus, fleet_engines.VictoriaMetrics)
+    )
     prometheus.load(write)
     try:
         victoria.start()
@@ -155,8 +168,10 @@ def measure_disk(work, host):
             time.sleep(1)
     finally:
         victoria.stop()
-    for name, size in (("prometheus", size_of(f"{prometheus.work}/tsdb")),
-                       ("victoria-metrics", size_of(f"{victoria.work}/data") - empty)):
+    for name, size in (
+        ("prometheus", size_of(f"{prometheus.work}/tsdb")),
+        ("victoria-metrics", size_of(f"{victoria.work}/data") - empty),
+    ):
         line(f"{name}: disk for a day of a series, a sample each {STEP} s", "bytes", round(size / len(chosen)))
         line(f"{name}: disk a sample", "bytes", round(size / samples, 2))
 
@@ -170,9 +185,15 @@ def main():
     host = Host(subprocess.run([sys.argv[1]], check=True, capture_output=True, text=True).stdout)
     with tempfile.TemporaryDirectory() as work:
         path = configure(work, os.path.abspath(sys.argv[2]), serve(host), hosts)
-        engines = {"prometheus": fleet_engines.Prometheus(f"{work}/prometheus"),
-                   "victoria-metrics": fleet_engines.VictoriaMetrics(
-                       f"{work}/victoria", f"-promscrape.config={path}", "-promscrape.config.strictParse=false", "-search.latencyOffset=1s")}
+        engines = {
+            "prometheus": fleet_engines.Prometheus(f"{work}/prometheus"),
+            "victoria-metrics": fleet_engines.VictoriaMetrics(
+                f"{work}/victoria",
+                f"-promscrape.config={path}",
+                "-promscrape.config.strictParse=false",
+                "-search.latencyOffset=1s",
+            ),
+        }
         line("hosts", "", hosts)
         line("series that a host serves", "", len(host.lines))
         try:

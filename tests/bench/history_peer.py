@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """history_peer.py HISTORY_COST PEBSD [CGROUPS]: questions about a day at the control socket of a pebsd whose history
 history_cost has made, and similar ones of a Prometheus that scraped /metrics once a minute in that day. A question is
-asked once and then with a day that is 10 s earlier, because pebsd keeps answers. Prometheus gets its series from promtool, which writes them as blocks
-(tsdb create-blocks-from openmetrics). Each cgroup has as many series of the load event as /metrics has for a cgroup
-with four data sources. Prints JSON: the least time of five, because the first answer may find cold caches, and the processor time
-of pebsd and its keeper for it. Fails if a claim of pebsd-history(7) does not hold."""
+asked once and then with a day that is 10 s earlier, because pebsd keeps answers. Prometheus gets its series from
+promtool, which writes them as blocks (tsdb create-blocks-from openmetrics). Each cgroup has as many series of the load
+event as /metrics has for a cgroup with four data sources. Prints JSON: the least time of five, because the first answer
+may find cold caches, and the processor time of pebsd and its keeper for it. Fails if a claim of pebsd-history(7) does
+not hold."""
 import json, os, random, socket, subprocess, sys, tempfile, time, urllib.parse, urllib.request
 
 END = 1785024000
@@ -54,7 +55,9 @@ def write_series(path, cgroups):
             for cgroup in range(cgroups):
                 for label, step in parts:
                     value = 0
-                    key = f'{family}{"" if is_histogram else "_total"}{{cgroup="/fixture/{cgroup}",event="loads"{label}}}'
+                    key = (
+                        f'{family}{"" if is_histogram else "_total"}{{cgroup="/fixture/{cgroup}",event="loads"{label}}}'
+                    )
                     for moment in range(END - DAY, END + 1, MINUTE):
                         file.write(f"{key} {value} {moment}\n")
                         value += step + random.randrange(step)
@@ -87,9 +90,17 @@ def least(port, path, parameters):
 def serve(work, port):
     with open(f"{work}/prometheus.yml", "w", encoding="utf-8") as file:
         file.write("global: {}\n")
-    server = subprocess.Popen(["prometheus", f"--config.file={work}/prometheus.yml", f"--storage.tsdb.path={work}/tsdb",
-                               "--storage.tsdb.retention.time=100y", f"--web.listen-address=127.0.0.1:{port}"],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server = subprocess.Popen(
+        [
+            "prometheus",
+            f"--config.file={work}/prometheus.yml",
+            f"--storage.tsdb.path={work}/tsdb",
+            "--storage.tsdb.retention.time=100y",
+            f"--web.listen-address=127.0.0.1:{port}",
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     for _ in range(600):
         try:
             urllib.request.urlopen(f"http://127.0.0.1:{port}/-/ready", timeout=5).close()
@@ -120,8 +131,10 @@ def varlink(path, method, parameters):
 
 def own_questions(end):
     """The questions about the day before a moment: a name, a method and its parameters."""
+
     def part(begin, until):
         return {key: time.strftime("%FT%TZ", time.gmtime(at)) for key, at in (("since", begin), ("until", until))}
+
     day, halves = part(end - DAY, end), (part(end - DAY, end - DAY // 2), part(end - DAY // 2, end))
     return (
         ("a day of all cgroups", "GetTop", day),
@@ -130,9 +143,13 @@ def own_questions(end):
         ("a day of the sum of all in 60 bins", "GetHistory", day | {"bins": 60}),
         ("a day of one cgroup by the minute", "GetHistory", day | {"bins": 1440, "cgroup": ONE}),
         ("two halves of a day compared, all cgroups", "Compare", dict(zip("ab", halves))),
-        ("two halves of a day compared, one cgroup", "Compare",
-         {side: half | {"cgroup": ONE} for side, half in zip("ab", halves)}),
-        ("the status of a day", "GetStatus", day))
+        (
+            "two halves of a day compared, one cgroup",
+            "Compare",
+            {side: half | {"cgroup": ONE} for side, half in zip("ab", halves)},
+        ),
+        ("the status of a day", "GetStatus", day),
+    )
 
 
 def processor_ms(daemon):
@@ -162,14 +179,21 @@ def own_answers(history_cost, pebsd, cgroups):
     """The times of pebsd's answers, and the size of its history."""
     with tempfile.TemporaryDirectory() as work:
         os.mkdir(f"{work}/state")
-        made = subprocess.run([history_cost, str(cgroups), str(HISTORY_HOURS), "256", f"{work}/state"], check=True,
-                              capture_output=True, text=True).stdout
+        made = subprocess.run(
+            [history_cost, str(cgroups), str(HISTORY_HOURS), "256", f"{work}/state"],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
         with open(f"{work}/pebsd.conf", "w", encoding="utf-8") as file:
             file.write("[sampling]\norigin = model\n[history]\nkeep = yes\nage = 3650d\n")
         path = f"{work}/control.sock"
-        daemon = subprocess.Popen([pebsd, "--config", f"{work}/pebsd.conf", "--socket", path, "--listen",
-                                   f"127.0.0.1:{free_port()}"], env=os.environ | {"STATE_DIRECTORY": f"{work}/state"},
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        daemon = subprocess.Popen(
+            [pebsd, "--config", f"{work}/pebsd.conf", "--socket", path, "--listen", f"127.0.0.1:{free_port()}"],
+            env=os.environ | {"STATE_DIRECTORY": f"{work}/state"},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         try:
             for _ in range(600):
                 if os.path.exists(path):
@@ -192,22 +216,53 @@ def main():
     own, own_size = own_answers(sys.argv[1], sys.argv[2], cgroups)
     with tempfile.TemporaryDirectory() as work:
         write_series(f"{work}/series", cgroups)
-        subprocess.run(["promtool", "tsdb", "create-blocks-from", "openmetrics", "--quiet", "--max-block-duration=24h",
-                        f"{work}/series", f"{work}/tsdb"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        subprocess.run(
+            [
+                "promtool",
+                "tsdb",
+                "create-blocks-from",
+                "openmetrics",
+                "--quiet",
+                "--max-block-duration=24h",
+                f"{work}/series",
+                f"{work}/tsdb",
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
         os.remove(f"{work}/series")
         port = free_port()
         server = serve(work, port)
         try:
-            day = sum(least(port, "query", {"time": END, "query": query}) for query in (
-                "histogram_quantile(0.99, sum by (cgroup, le) (increase(pebsd_latency_cycles_bucket[1d])))",
-                "sum by (cgroup, source) (increase(pebsd_source_latency_cycles_total[1d]))",
-                "sum by (cgroup, source) (increase(pebsd_source_samples_total[1d]))"))
-            hours = least(port, "query_range", {
-                "start": END - DAY + HOUR, "end": END, "step": HOUR,
-                "query": "histogram_quantile(0.99, sum by (le) (increase(pebsd_latency_cycles_bucket[1h])))"})
-            single = least(port, "query_range", {
-                "start": END - DAY, "end": END, "step": MINUTE,
-                "query": 'histogram_quantile(0.99, rate(pebsd_latency_cycles_bucket{cgroup="' + ONE + '"}[2m]))'})
+            day = sum(
+                least(port, "query", {"time": END, "query": query})
+                for query in (
+                    "histogram_quantile(0.99, sum by (cgroup, le) (increase(pebsd_latency_cycles_bucket[1d])))",
+                    "sum by (cgroup, source) (increase(pebsd_source_latency_cycles_total[1d]))",
+                    "sum by (cgroup, source) (increase(pebsd_source_samples_total[1d]))",
+                )
+            )
+            hours = least(
+                port,
+                "query_range",
+                {
+                    "start": END - DAY + HOUR,
+                    "end": END,
+                    "step": HOUR,
+                    "query": "histogram_quantile(0.99, sum by (le) (increase(pebsd_latency_cycles_bucket[1h])))",
+                },
+            )
+            single = least(
+                port,
+                "query_range",
+                {
+                    "start": END - DAY,
+                    "end": END,
+                    "step": MINUTE,
+                    "query": 'histogram_quantile(0.99, rate(pebsd_latency_cycles_bucket{cgroup="' + ONE + '"}[2m]))',
+                },
+            )
             size = size_of(f"{work}/tsdb")
         finally:
             server.terminate()

@@ -29,8 +29,11 @@ LOOK_EVERY_SECONDS = 0.5
 INTERVALS = {"__rate_interval": "10s", "__range": "30s", "__interval": "5s"}
 GROUPING = ("by", "without", "on", "ignoring", "group_left", "group_right")
 OPERATORS = ("and", "or", "unless", "bool", "offset", "atan2", "inf", "nan")
-TOKEN = re.compile(r"""\s+ | (?P<string>"(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' | `[^`]*`)
-    | (?P<range>\[[^]]*\]) | (?P<number>[0-9][0-9a-z.]*) | (?P<word>[a-zA-Z_:][a-zA-Z0-9_:]*) | (?P<other>.)""", re.X)
+TOKEN = re.compile(
+    r"""\s+ | (?P<string>"(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' | `[^`]*`)
+    | (?P<range>\[[^]]*\]) | (?P<number>[0-9][0-9a-z.]*) | (?P<word>[a-zA-Z_:][a-zA-Z0-9_:]*) | (?P<other>.)""",
+    re.X,
+)
 
 complaints = []
 
@@ -93,7 +96,8 @@ def read_expression(expression):
             if following == "(":
                 end = tokens.index(("other", ")"), i)
                 (left_out if text == "without" else grouped).update(
-                    word for kind, word in tokens[i:end] if kind == "word")
+                    word for kind, word in tokens[i:end] if kind == "word"
+                )
                 i = end + 1
         elif following == "{":
             end = tokens.index(("other", "}"), i)
@@ -184,8 +188,11 @@ class Dashboard:
         taken = {}
         for panel in panels:
             place = panel["gridPos"]
-            cells = {(x, y) for x in range(place["x"], place["x"] + place["w"])
-                     for y in range(place["y"], place["y"] + place["h"])}
+            cells = {
+                (x, y)
+                for x in range(place["x"], place["x"] + place["w"])
+                for y in range(place["y"], place["y"] + place["h"])
+            }
             if place["x"] + place["w"] > 24 or any(cell in taken for cell in cells):
                 complain(self.name, f"{panel['title']} has no room where it stands")
             taken.update(dict.fromkeys(cells, panel["title"]))

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """
-Prints the objects of config/kubernetes/daemonset.yaml as JSON, one in a line, for the guest, which has no parser of YAML.
+Prints the objects of config/kubernetes/daemonset.yaml as JSON, one in a line, for the guest, which has no parser of
+YAML.
 
   pod.py FILE
 """

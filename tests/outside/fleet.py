@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""fleet.py PROMETHEUS VICTORIAMETRICS CONFIG: compares a Prometheus and a VictoriaMetrics that scrape the same hosts with
-the shipped configuration, by their addresses. The series that they keep, with labels and values, must be equal. Then
-evaluates the shipped rules in both, over the same made-up samples of these series and some more hosts: an hour and a half,
-with a restart of a host and hosts for which alerts fire. Each recorded series must be equal, and so must each alert that
-fires."""
+"""fleet.py PROMETHEUS VICTORIAMETRICS CONFIG: compares a Prometheus and a VictoriaMetrics that scrape the same hosts
+with the shipped configuration, by their addresses. The series that they keep, with labels and values, must be equal.
+Then evaluates the shipped rules in both, over the same made-up samples of these series and some more hosts: an hour and
+a half, with a restart of a host and hosts for which alerts fire. Each recorded series must be equal, and so must each
+alert that fires."""
 import glob, os, re, statistics, sys, tempfile, time, zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
@@ -36,6 +36,7 @@ def key_of(labels):
 
 class At(fleet_engines.Engine):
     """A server that already runs."""
+
     def __init__(self, address):
         super().__init__(tempfile.gettempdir())
         self.port = int(address.rsplit(":", 1)[1])
@@ -49,8 +50,12 @@ def compare_scraped(prometheus, victoria):
         ours = {key_of(labels): value for labels, value in prometheus.query(query)}
         theirs = {key_of(labels): value for labels, value in victoria.query(query)}
         # Both scrape each second, so a figure that changes may differ at first.
-        different = [key for key in ours.keys() | theirs.keys() if not re.match(CHANGING, dict(key)["__name__"])
-                     and (key not in ours or key not in theirs or relative(ours[key], theirs[key]) > TOLERANCE)]
+        different = [
+            key
+            for key in ours.keys() | theirs.keys()
+            if not re.match(CHANGING, dict(key)["__name__"])
+            and (key not in ours or key not in theirs or relative(ours[key], theirs[key]) > TOLERANCE)
+        ]
         if ours and not different:
             break
         time.sleep(1)
@@ -77,7 +82,11 @@ def hosts_in_trouble(series):
         "unsampled:1": lambda name, value: value + 900 if name == "pebsd_unsampled_seconds_total" else value,
         "paused:1": lambda name, value: 1 if name == "pebsd_paused" else value,
         "unattributed:1": lambda name, value: value + 1e6 if name == "pebsd_samples_unattributed_total" else value,
-        "full:1": lambda name, value: {"pebsd_cgroups_without_slot": 2, "pebsd_cgroups": 99, "pebsd_cgroup_slots_limit": 100}.get(name, value),
+        "full:1": lambda name, value: {
+            "pebsd_cgroups_without_slot": 2,
+            "pebsd_cgroups": 99,
+            "pebsd_cgroup_slots_limit": 100,
+        }.get(name, value),
         "dear:1": lambda name, value: 0.05 if name == "pebsd_cost_ratio" else value,
         "refused:1": lambda name, value: 0 if name == "pebsd_config_last_reload_successful" else value,
         "still:1": lambda name, value: value,
@@ -86,8 +95,15 @@ def hosts_in_trouble(series):
     for host, change in changes.items():
         for labels, value in base:
             yield labels | {"instance": host}, change(labels["__name__"], value)
-    yield {"__name__": "pebsd_alert", "job": "pebsd", "instance": "refused:1", "rule": "slow", "cgroup": "/a.slice",
-           "severity": "warning", "event": "loads"}, 1
+    yield {
+        "__name__": "pebsd_alert",
+        "job": "pebsd",
+        "instance": "refused:1",
+        "rule": "slow",
+        "cgroup": "/a.slice",
+        "severity": "warning",
+        "event": "loads",
+    }, 1
 
 
 def busiest(series):
@@ -121,7 +137,10 @@ def writer(series, begin, steps):
 
     def write(file, unit):
         for labels, values in made:
-            fleet_engines.write_series(file, labels, [((begin + step * STEP) * unit, value) for step, value in enumerate(values)])
+            fleet_engines.write_series(
+                file, labels, [((begin + step * STEP) * unit, value) for step, value in enumerate(values)]
+            )
+
     return write
 
 
@@ -142,7 +161,9 @@ def compare_ranges(what, ours, theirs):
         mine, other = ours.get(key, {}), theirs.get(key, {})
         for at in sorted(mine.keys() | other.keys()):
             if at not in mine or at not in other:
-                complain(f"{what} {dict(key)} at {at}: {mine.get(at)} in Prometheus, {other.get(at)} in VictoriaMetrics")
+                complain(
+                    f"{what} {dict(key)} at {at}: {mine.get(at)} in Prometheus, {other.get(at)} in VictoriaMetrics"
+                )
                 break
             difference = relative(mine[at], other[at])
             largest = max(largest, difference)
@@ -178,17 +199,25 @@ def recorded(engine, selector, first, last, without):
 
 def compare_live(prometheus, victoria):
     """The alerts that fire now, and the names and labels of recorded series, of both servers as they run."""
-    for what, query in (("alerts that fire now", 'last_over_time(ALERTS{alertstate="firing"}[15s])'),
-                        ("series that are recorded now", '{__name__=~"(instance|service|cgroup|fleet):.*"}')):
+    for what, query in (
+        ("alerts that fire now", 'last_over_time(ALERTS{alertstate="firing"}[15s])'),
+        ("series that are recorded now", '{__name__=~"(instance|service|cgroup|fleet):.*"}'),
+    ):
         for _ in range(60):
-            ours, theirs = ({tuple(pair for pair in key_of(labels) if pair != ("__name__", "ALERTS") and pair[0] != "alertgroup")
-                             for labels, _ in engine.query(query)}
-                            for engine in (prometheus, victoria))
+            ours, theirs = (
+                {
+                    tuple(pair for pair in key_of(labels) if pair != ("__name__", "ALERTS") and pair[0] != "alertgroup")
+                    for labels, _ in engine.query(query)
+                }
+                for engine in (prometheus, victoria)
+            )
             if ours and ours == theirs:
                 break
             time.sleep(1)
         else:
-            complain(f"{what}: only in Prometheus {sorted(ours - theirs)[:5]}, only in VictoriaMetrics {sorted(theirs - ours)[:5]}")
+            complain(
+                f"{what}: only in Prometheus {sorted(ours - theirs)[:5]}, only in VictoriaMetrics {sorted(theirs - ours)[:5]}"
+            )
         print(f"{what}: {len(ours)} in both")
 
 
@@ -197,12 +226,18 @@ def tell_differences(prometheus, victoria, begin, first, last):
     query = "sum by (instance) (rate(pebsd_cycles_total[5m]))"
 
     def pairs(moment):
-        ours, theirs = ({key_of(labels): value for labels, value in engine.query(query, moment)} for engine in (prometheus, victoria))
+        ours, theirs = (
+            {key_of(labels): value for labels, value in engine.query(query, moment)}
+            for engine in (prometheus, victoria)
+        )
         return [(value, theirs[key]) for key, value in ours.items() if value and key in theirs]
+
     off = [relative(*pair) for at in range(first + STEP // 2, last, 5 * MINUTE) for pair in pairs(at)]
     young = [theirs / ours for ours, theirs in pairs(begin + 2 * MINUTE)]
-    print(f"rates between samples: {statistics.median(off):.0%} off in the median, {max(off):.0%} at the most; "
-          f"after two minutes VictoriaMetrics has {statistics.median(young):.1f} times as much")
+    print(
+        f"rates between samples: {statistics.median(off):.0%} off in the median, {max(off):.0%} at the most; "
+        f"after two minutes VictoriaMetrics has {statistics.median(young):.1f} times as much"
+    )
 
 
 def compare_rules(series, config):
@@ -235,8 +270,13 @@ def compare_rules(series, config):
             total = 0
             for rule in alerts:
                 ours = firing(prometheus, rule, first, last)
-                theirs = recorded(victoria, f'ALERTS{{alertname="{rule["alert"]}",alertstate="firing"}}', first, last,
-                                  ("__name__", "alertname", "alertstate"))
+                theirs = recorded(
+                    victoria,
+                    f'ALERTS{{alertname="{rule["alert"]}",alertstate="firing"}}',
+                    first,
+                    last,
+                    ("__name__", "alertname", "alertstate"),
+                )
                 if not ours:
                     complain(f"{rule['alert']} does not fire in this test")
                 total += compare_ranges(f"alert {rule['alert']}:", ours, theirs)[0]

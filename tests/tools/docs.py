@@ -39,7 +39,7 @@ def output_name(path):
     folder, name = os.path.split(path)
     if MANUAL.match(name):
         return name + ".html"
-    stem = name[:-len(".md")]
+    stem = name[: -len(".md")]
     if stem == "README" and folder:
         stem = folder.replace("/", ".") + ".README"
     return stem + ".html"
@@ -50,10 +50,12 @@ def run(command, text):
 
 
 def frame(title, body, top="index.html"):
-    return (f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{html.escape(title)}</title>\n'
-            f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f'<link rel="stylesheet" href="style.css">\n</head>\n<body>\n<p><a href="{top}">pebsd</a></p>\n'
-            f"{body}\n</body>\n</html>\n")
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{html.escape(title)}</title>\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<link rel="stylesheet" href="style.css">\n</head>\n<body>\n<p><a href="{top}">pebsd</a></p>\n'
+        f"{body}\n</body>\n</html>\n"
+    )
 
 
 def manual(path, pages):
@@ -88,8 +90,12 @@ def markdown(path, rendered, folder, pages):
     with open(path, "rb") as file:
         body = run(["cmark-gfm", "--unsafe", "-e", "table", "-e", "autolink", "-e", "strikethrough"], file.read())
     used = {}
-    body = re.sub(r"<h([1-6])>(.*?)</h\1>",
-                  lambda match: f'<h{match[1]} id="{anchor(match[2], used)}">{match[2]}</h{match[1]}>', body, flags=re.S)
+    body = re.sub(
+        r"<h([1-6])>(.*?)</h\1>",
+        lambda match: f'<h{match[1]} id="{anchor(match[2], used)}">{match[2]}</h{match[1]}>',
+        body,
+        flags=re.S,
+    )
     here = os.path.dirname(path)
 
     def link(match):
@@ -113,11 +119,18 @@ def markdown(path, rendered, folder, pages):
     body = re.sub(r'<a href="([^"]*)">(.*?)</a>', link, body, flags=re.S)
     body = re.sub(r'(<img [^>]*?src=")([^"]*)"', picture, body)
     # Text within a link stays as it is.
-    return "".join(part if part.startswith("<a ") else
-                   re.sub(r"(?<![\w.-])([\w.-]+)\(([1-8])\)",
-                          lambda match: f'<a href="{match[1]}.{match[2]}.html">{match[0]}</a>'
-                          if f"{match[1]}.{match[2]}" in pages.values() else match[0], part)
-                   for part in re.split(r"(<a .*?</a>)", body, flags=re.S))
+    return "".join(
+        part
+        if part.startswith("<a ")
+        else re.sub(
+            r"(?<![\w.-])([\w.-]+)\(([1-8])\)",
+            lambda match: f'<a href="{match[1]}.{match[2]}.html">{match[0]}</a>'
+            if f"{match[1]}.{match[2]}" in pages.values()
+            else match[0],
+            part,
+        )
+        for part in re.split(r"(<a .*?</a>)", body, flags=re.S)
+    )
 
 
 def title_of(path):
@@ -136,8 +149,9 @@ def index(files):
     rows = {True: "", False: ""}
     for path in files:
         name, about = title_of(path)
-        rows[bool(MANUAL.match(os.path.basename(path)))] += (
-            f'<dt><a href="{output_name(path)}">{html.escape(name)}</a></dt><dd>{html.escape(about)}</dd>\n')
+        rows[
+            bool(MANUAL.match(os.path.basename(path)))
+        ] += f'<dt><a href="{output_name(path)}">{html.escape(name)}</a></dt><dd>{html.escape(about)}</dd>\n'
     return f"<h1>pebsd</h1>\n<h2>Manual pages</h2>\n<dl>\n{rows[True]}</dl>\n<h2>Other documents</h2>\n<dl>\n{rows[False]}</dl>"
 
 

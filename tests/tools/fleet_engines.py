@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""For tests/outside/fleet.py and tests/bench/fleet_cost.py: starts a Prometheus and a VictoriaMetrics, gives both the same
-samples, and asks them. Both are Debian's: prometheus, victoria-metrics."""
+"""For tests/outside/fleet.py and tests/bench/fleet_cost.py: starts a Prometheus and a VictoriaMetrics, gives both the
+same samples, and asks them. Both are Debian's: prometheus, victoria-metrics."""
 import json, os, shutil, socket, subprocess, sys, time, urllib.error, urllib.parse, urllib.request
 
 PROGRAMS = ("prometheus", "promtool", "victoria-metrics", "vmalert")
@@ -19,14 +19,18 @@ def free_port():
 
 def write_series(file, labels, samples):
     """Writes samples, [(time, value)], as the text formats of both have them."""
-    text = ",".join('{}="{}"'.format(name, value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n"))
-                    for name, value in labels.items() if name != "__name__")
+    text = ",".join(
+        '{}="{}"'.format(name, value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n"))
+        for name, value in labels.items()
+        if name != "__name__"
+    )
     for at, value in samples:
         file.write(f"{labels['__name__']}{{{text}}} {value!r} {at}\n")
 
 
 class Engine:
     """A server with the query API of Prometheus. Its files are below `work`."""
+
     def __init__(self, work, *arguments):
         self.work = work
         os.makedirs(work, exist_ok=True)
@@ -74,8 +78,10 @@ class Engine:
         """The result of a range query: {labels as a sorted tuple: {time: value}}."""
         parameters = {"query": query, "start": start, "end": end, "step": step, "nocache": 1}
         result = json.loads(self.get("/api/v1/query_range", parameters))["data"]["result"]
-        return {tuple(sorted(series["metric"].items())): {int(at): float(value) for at, value in series["values"]}
-                for series in result}
+        return {
+            tuple(sorted(series["metric"].items())): {int(at): float(value) for at, value in series["values"]}
+            for series in result
+        }
 
     def resident(self):
         """Bytes of the process in memory, without those of files that it maps."""
@@ -94,17 +100,26 @@ class Prometheus(Engine):
         if not os.path.exists(configuration):
             with open(configuration, "w", encoding="utf-8") as file:
                 file.write("global: {}\n")
-        return ["prometheus", f"--config.file={configuration}", f"--storage.tsdb.path={self.work}/tsdb",
-                "--storage.tsdb.retention.time=100y", f"--web.listen-address={self.address()}", *self.arguments]
+        return [
+            "prometheus",
+            f"--config.file={configuration}",
+            f"--storage.tsdb.path={self.work}/tsdb",
+            "--storage.tsdb.retention.time=100y",
+            f"--web.listen-address={self.address()}",
+            *self.arguments,
+        ]
 
     def load(self, write):
-        """Loads samples, while the server does not run. write(file, unit) writes lines with times of so many to the second."""
+        """Loads samples; the server must not run. write(file, unit) writes lines whose times are seconds x `unit`."""
         path = f"{self.work}/samples"
         with open(path, "w", encoding="utf-8") as file:
             write(file, 1)
             file.write("# EOF\n")
-        subprocess.run(["promtool", "tsdb", "create-blocks-from", "openmetrics", "--quiet", path, f"{self.work}/tsdb"],
-                       check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            ["promtool", "tsdb", "create-blocks-from", "openmetrics", "--quiet", path, f"{self.work}/tsdb"],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
         os.remove(path)
 
     def apply_rules(self, rules, start, end, step):
@@ -123,6 +138,7 @@ class Prometheus(Engine):
         def write(file, unit):
             for key, values in recorded.items():
                 write_series(file, dict(key), [(at * unit, value) for at, value in values.items()])
+
         self.stop()
         self.load(write)
         self.start()
@@ -130,8 +146,13 @@ class Prometheus(Engine):
 
 class VictoriaMetrics(Engine):
     def command(self):
-        return ["victoria-metrics", f"-storageDataPath={self.work}/data", f"-httpListenAddr={self.address()}",
-                "-retentionPeriod=100y", *self.arguments]
+        return [
+            "victoria-metrics",
+            f"-storageDataPath={self.work}/data",
+            f"-httpListenAddr={self.address()}",
+            "-retentionPeriod=100y",
+            *self.arguments,
+        ]
 
     def load(self, write):
         """Loads samples after the start."""
@@ -150,10 +171,24 @@ class VictoriaMetrics(Engine):
         """Evaluates the rules of the files for a time in the past, with vmalert."""
         url = f"http://{self.address()}"
         moments = [time.strftime("%FT%TZ", time.gmtime(moment)) for moment in (start, end)]
-        done = subprocess.run(["vmalert", f"-datasource.url={url}", f"-remoteWrite.url={url}", f"-replay.timeFrom={moments[0]}",
-                               f"-replay.timeTo={moments[1]}", f"-evaluationInterval={step}s", f"-datasource.queryStep={step}s", "-disableAlertgroupLabel", "-remoteWrite.flushInterval=200ms", "-replay.rulesDelay=2s",
-                               f"-httpListenAddr=127.0.0.1:{free_port()}", *(f"-rule={file}" for file in files)],
-                              capture_output=True, text=True)
+        done = subprocess.run(
+            [
+                "vmalert",
+                f"-datasource.url={url}",
+                f"-remoteWrite.url={url}",
+                f"-replay.timeFrom={moments[0]}",
+                f"-replay.timeTo={moments[1]}",
+                f"-evaluationInterval={step}s",
+                f"-datasource.queryStep={step}s",
+                "-disableAlertgroupLabel",
+                "-remoteWrite.flushInterval=200ms",
+                "-replay.rulesDelay=2s",
+                f"-httpListenAddr=127.0.0.1:{free_port()}",
+                *(f"-rule={file}" for file in files),
+            ],
+            capture_output=True,
+            text=True,
+        )
         if done.returncode:
             sys.exit(f"vmalert: {done.stderr[-2000:]}")
         self.flush()

@@ -119,7 +119,7 @@ def floors(graph):
 
 
 def short(folder):
-    return folder[len("daemon/"):] if folder.startswith("daemon/") else folder
+    return folder[len("daemon/") :] if folder.startswith("daemon/") else folder
 
 
 def idea(folder):
@@ -139,8 +139,9 @@ def draw(graph):
         lines.append(f"floor {floor}")
         for folder in sorted(name for name in graph if height[name] == floor):
             lines.append(f"  {short(folder):<18} {idea(folder)}".rstrip())
-            shown = sorted(short(target) for target in graph[folder]
-                           if not any(target in reach[other] for other in graph[folder]))
+            shown = sorted(
+                short(target) for target in graph[folder] if not any(target in reach[other] for other in graph[folder])
+            )
             if shown:
                 lines.append(f"  {'':<18} -> {', '.join(shown)}")
     return "\n".join(lines) + "\n"
@@ -163,19 +164,27 @@ def check(path, arrows, graph, objects):
     for group in circles(graph):
         wrong.append("these folders include each other in a circle: " + ", ".join(group))
         for source, targets in sorted(arrows.items()):
-            wrong += [f"  {source} includes {target}" for target in sorted(targets)
-                      if os.path.dirname(source) != os.path.dirname(target)
-                      and {os.path.dirname(source), os.path.dirname(target)} <= set(group)]
+            wrong += [
+                f"  {source} includes {target}"
+                for target in sorted(targets)
+                if os.path.dirname(source) != os.path.dirname(target)
+                and {os.path.dirname(source), os.path.dirname(target)} <= set(group)
+            ]
     if not wrong and split(path)[1] != draw(graph):
         wrong.append(f"the picture in {path} is out of date: make folders")
     if objects:
-        wrong += ["these sources call each other in a circle: " + ", ".join(group)
-                  for group in circles(calls(objects, arrows))]
+        wrong += [
+            "these sources call each other in a circle: " + ", ".join(group)
+            for group in circles(calls(objects, arrows))
+        ]
     root = [source for source in arrows if os.path.dirname(source) == "daemon"]
     if len(root) > ROOT_FILES_MAX:
         wrong.append(f"daemon/ itself holds {len(root)} sources, more than {ROOT_FILES_MAX}: {' '.join(sorted(root))}")
-    wrong += [f"{folder}/README.md has no first line of the form \"# NAME: IDEA\"" for folder in sorted(graph)
-              if not idea(folder)]
+    wrong += [
+        f"{folder}/README.md has no first line of the form \"# NAME: IDEA\""
+        for folder in sorted(graph)
+        if not idea(folder)
+    ]
     print("\n".join(wrong), end="\n" if wrong else "")
     return bool(wrong)
 

@@ -57,8 +57,14 @@ def comment(parts):
     lines = []
     for tag, text in parts:
         text = f"{tag}: {text}" if tag else text
-        lines += textwrap.wrap(text, WIDTH, initial_indent="# ", subsequent_indent="#   " if tag else "# ",
-                               break_long_words=False, break_on_hyphens=False)
+        lines += textwrap.wrap(
+            text,
+            WIDTH,
+            initial_indent="# ",
+            subsequent_indent="#   " if tag else "# ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -68,7 +74,9 @@ def main():
     with open(INTERFACE, encoding="utf-8") as file:
         before = file.read()
     shared = described(re.search(rf"^\.SH {SHARED}\n(.*?)^\.SH ", page, re.S | re.M)[1])
-    sections = {name: described(text) for name, text in re.findall(r"^\.SS (\w+)\n(.*?)(?=^\.S[SH] |\Z)", page, re.S | re.M)}
+    sections = {
+        name: described(text) for name, text in re.findall(r"^\.SS (\w+)\n(.*?)(?=^\.S[SH] |\Z)", page, re.S | re.M)
+    }
 
     about, definitions = re.match(r"((?:#[^\n]*\n)*)interface io\.pebsd\n(.*)", before, re.S).groups()
     about = about.split("# These members mean")[0]

@@ -5,10 +5,10 @@ Finds turns of phrase that a reader must read twice, in what people read.
 
   language.py [--except PATH]... [PATH...]     prints FILE:LINE, the words, and what to write instead
 
-A PATH is a file or a folder. Without any, all files are read except those in build/ and .git/. In C sources the tool reads
-strings (messages, help) and comments. In scripts and configuration files it reads comments. In manual pages, interface
-descriptions, READMEs, rules and dashboards it reads the text, but no code. CONTRIBUTING, "Words", has the glossary. If a line
-must quote such a turn, write "language: quoted" into it or into the line above.
+A PATH is a file or a folder. Without any, all files are read except those in build/ and .git/. In C sources the tool
+reads strings (messages, help) and comments. In scripts and configuration files it reads comments. In manual pages,
+interface descriptions, READMEs, rules and dashboards it reads the text, but no code. CONTRIBUTING, "Words", has the
+glossary. If a line must quote such a turn, write "language: quoted" into it or into the line above.
 """
 import fnmatch
 import json
@@ -21,8 +21,11 @@ TURNS = [
     (r"(?:does|do|is|are|was|were)(?: not|n't)? heed(?:s|ed)?", "say that it is ignored or cannot be used"),
     (r"not know what to do with", "unexpected argument"),
     (r"(?:is|are|was|were) not taken(?! into account| from)", "invalid, refused"),
-    (r"(?<!there )\b(?:is|are|was|were) no (?!longer|more\b|less\b|later\b|fewer\b|worse\b|better\b|larger\b|"
-     r"smaller\b|one\b|different\b)", "is not a, has no, there is no"),
+    (
+        r"(?<!there )\b(?:is|are|was|were) no (?!longer|more\b|less\b|later\b|fewer\b|worse\b|better\b|larger\b|"
+        r"smaller\b|one\b|different\b)",
+        "is not a, has no, there is no",
+    ),
     (r"\bin (?:the|its|their) place(?: of\b|(?=[.,;:)]))", "instead of"),
     (r"\banew\b", "again"),
     (r"\bof late\b", "recently"),
@@ -36,8 +39,10 @@ TURNS = [
     (r"\bas (?:many|much) as may\b", "the maximum number"),
     (r"\boptions alone\b|\bthis one alone\b", "only"),
     (r"\btabled\b", "in a table, tracked"),
-    (r"\bnothing came yet\b|\basked again all the time\b|\bfree of mistakes\b|\bnothing of it here\b|\btakes it, Esc\b",
-     "see CONTRIBUTING, Words"),
+    (
+        r"\bnothing came yet\b|\basked again all the time\b|\bfree of mistakes\b|\bnothing of it here\b|\btakes it, Esc\b",
+        "see CONTRIBUTING, Words",
+    ),
     (r"\bWhat is not shown has\b", "Every line not shown has"),
     (r"\bsymbolis(?:e|ed|es|er|ing)\b", "symbolize, symbolizer"),
     (r"\bso many (?!that\b|of\b)", "this number of, N"),
@@ -46,7 +51,9 @@ TURNS = [
 QUOTED = "language: quoted"
 
 C_PARTS = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'', re.S)
-READ = re.compile(r"\.([ch1-8]|md|json|ya?ml|sh|py|conf|varlink|catalog|service|socket|bash|html|proto|fish)$|(^|/)(Makefile|_pebs\w+)$")
+READ = re.compile(
+    r"\.([ch1-8]|md|json|ya?ml|sh|py|conf|varlink|catalog|service|socket|bash|html|proto|fish)$|(^|/)(Makefile|_pebs\w+)$"
+)
 # These files list forbidden turns, so they are not checked.
 SKIPPED = ("tests/tools/language.py", "tests/e2e/test_language.sh")
 
@@ -60,16 +67,23 @@ def of_c(text):
     """The comments and strings of C sources. Adjacent strings are joined."""
     result, last = "", 0
     for part in C_PARTS.finditer(text):
-        between = text[last:part.start()]
+        between = text[last : part.start()]
         found = part[0]
         if found[0] == '"':
             joined = not between.strip() and result.endswith("\x01")
-            result = (result[:-1] if joined else result + "\x00") + blank(between) + found[1:-1].replace("\\n", " ") + "\x01"
+            result = (
+                (result[:-1] if joined else result + "\x00") + blank(between) + found[1:-1].replace("\\n", " ") + "\x01"
+            )
         elif found[0] == "/":
             found = re.sub(r"^/[*/]+|[*/]+/$", "", found)
             # Comments of one line each, one below the other, are one text.
             joined = between.strip() == "" and part[0].startswith("//") and result.endswith("\x02")
-            result = (result[:-1] + " " if joined else result + "\x00") + blank(between) + re.sub(r"\n\s*\*", "\n", found) + "\x02"
+            result = (
+                (result[:-1] + " " if joined else result + "\x00")
+                + blank(between)
+                + re.sub(r"\n\s*\*", "\n", found)
+                + "\x02"
+            )
         else:
             result += "\x00" + blank(between + found)
         last = part.end()
@@ -101,8 +115,10 @@ def of_markdown(text):
 
 def of_rules(text):
     """The comments and annotations of Prometheus rules."""
-    return "\n".join(re.sub(r"^\s*#", "", line) if re.match(r"\s*(#|summary:|description:|[a-z].*[.\"]$)", line) else "\x00"
-                     for line in text.split("\n"))
+    return "\n".join(
+        re.sub(r"^\s*#", "", line) if re.match(r"\s*(#|summary:|description:|[a-z].*[.\"]$)", line) else "\x00"
+        for line in text.split("\n")
+    )
 
 
 def text_of(path, text):
@@ -112,7 +128,9 @@ def text_of(path, text):
     if name.endswith(".md"):
         return of_markdown(text)
     if name.endswith(".json"):
-        return "\n".join(line if re.match(r'\s*"(title|description|legendFormat)"', line) else "\x00" for line in text.split("\n"))
+        return "\n".join(
+            line if re.match(r'\s*"(title|description|legendFormat)"', line) else "\x00" for line in text.split("\n")
+        )
     if name.endswith(".rules.yml"):
         return of_rules(text)
     if name.endswith((".varlink", ".catalog", ".html", ".fish")) or name.startswith("_pebs"):
@@ -130,13 +148,15 @@ def findings(path):
     for turn, better in TURNS:
         spaced = re.sub(r" (?![?*)])", r"\\s+", turn)
         for match in re.finditer(spaced, text, re.I):
-            if "\x00" in match[0] or re.search(r"\bthere\s*$", text[max(0, match.start() - 20):match.start()], re.I):
+            if "\x00" in match[0] or re.search(r"\bthere\s*$", text[max(0, match.start() - 20) : match.start()], re.I):
                 continue
             number = text.count("\n", 0, match.start()) + 1
-            if any(QUOTED in line for line in lines[max(0, number - 2):number]):
+            if any(QUOTED in line for line in lines[max(0, number - 2) : number]):
                 continue
-            around = text[max(0, match.start() - 25):match.end() + 25].split("\x00")
-            words = " ".join(next(part for part in around if match[0] in part).replace("\x01", " ").replace("\x02", " ").split())
+            around = text[max(0, match.start() - 25) : match.end() + 25].split("\x00")
+            words = " ".join(
+                next(part for part in around if match[0] in part).replace("\x01", " ").replace("\x02", " ").split()
+            )
             yield number, f'{path}:{number}: "{words}": {better}'
 
 
@@ -153,9 +173,14 @@ def listed(path):
 
 def files(paths, but):
     left_out = tuple(os.path.normpath(path) for path in [*but, *SKIPPED])
-    return [path for start in paths or ["."] for path in listed(start)
-            if READ.search(path) and os.path.exists(path)
-            and not any(path == out or path.startswith(out + os.sep) or fnmatch.fnmatch(path, out) for out in left_out)]
+    return [
+        path
+        for start in paths or ["."]
+        for path in listed(start)
+        if READ.search(path)
+        and os.path.exists(path)
+        and not any(path == out or path.startswith(out + os.sep) or fnmatch.fnmatch(path, out) for out in left_out)
+    ]
 
 
 def main(arguments):

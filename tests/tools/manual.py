@@ -85,7 +85,7 @@ def long_paragraphs(page):
     for (number, top), (end, bottom) in zip(found, found[1:]):
         length = bottom - top - before.get(number, float("inf"))
         if length > LINES_MAX:
-            words = " ".join(re.sub(r"^\.\w+ ?", "", line) for line in lines[number - 1:end - 1])
+            words = " ".join(re.sub(r"^\.\w+ ?", "", line) for line in lines[number - 1 : end - 1])
             yield number, length, words.strip()[:60]
 
 
@@ -109,7 +109,7 @@ def check(page):
         yield f"{page}:1: the heading lacks \"pebsd {version()}\", the VERSION in the Makefile"
     sections = re.findall(r"^\.S[Hh] (.*)$", text, re.M)
     if "EXAMPLES" in sections and sections[sections.index("EXAMPLES") - 1] != "DESCRIPTION":
-        line = text[:text.index(" EXAMPLES\n")].count("\n") + 1
+        line = text[: text.index(" EXAMPLES\n")].count("\n") + 1
         yield f"{page}:{line}: EXAMPLES do not stand right after DESCRIPTION"
     for number, length, words in long_paragraphs(page):
         yield f"{page}:{number}: a paragraph of {length} lines, more than {LINES_MAX}: {words} ..."
