@@ -67,6 +67,7 @@ static void free_books(struct engine *engine)
 {
 	engine->offcore = engine_offcore_free(engine->offcore);
 	engine->readings = readings_free(engine->readings);
+	engine->trend = trend_free(engine->trend);
 	engine->window = window_free(engine->window);
 	engine->series = series_table_free(engine->series);
 	engine->collect = collect_free(engine->collect);
@@ -105,6 +106,7 @@ static int open_anew(struct engine *engine, const struct kernel_settings *kernel
 	memset(engine->event_records, 0, sizeof(engine->event_records));
 	memset(engine->reading_records, 0, sizeof(engine->reading_records));
 	engine->head_record = (struct state_ref){0};
+	engine->collected_record = (struct state_ref){0};
 	engine->head.sequence = 0;
 	if (same) {
 		engine->kernel = engine->settings.kernel = kernel_free(engine->kernel);
@@ -173,18 +175,10 @@ struct engine *engine_free(struct engine *engine)
 	engine_forget_snapshots(engine);
 	for (size_t event = 0; event < EVENTS_MAX; event++)
 		free(engine->per_cpu[event]);
-	engine_offcore_free(engine->offcore);
-	readings_free(engine->readings);
-	trend_free(engine->trend);
-	window_free(engine->window);
-	series_table_free(engine->series);
-	collect_free(engine->collect);
-	ledger_free(engine->ledger);
-	names_free(engine->names);
+	free_books(engine);
 	kernel_free(engine->kernel);
 	no_slot_clear(&engine->no_slot);
 	free(engine->guests);
-	free(engine->totals);
 	free(engine);
 	return NULL;
 }

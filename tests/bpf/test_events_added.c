@@ -136,8 +136,8 @@ Test(events_added, events_before_the_added_ones_keep_their_counts)
 	expect_samples(1, 2);
 }
 
-/* The place of an event in the list is its identity, so all begin at zero. */
-Test(events_added, added_events_start_at_zero)
+/* The place of an event in the list is its identity, so all begin at zero. The process after that continues. */
+Test(events_added, events_at_other_places_start_at_zero)
 {
 	static const struct event *const next[][2] = {
 		{&loads, NULL}, {&stores, &cycles}, {&loads, &stores}, {&cycles, &loads}};
@@ -148,7 +148,12 @@ Test(events_added, added_events_start_at_zero)
 		restart(next[i][0], next[i][1]);
 		cr_expect_eq(engine_head(engine)->sequence, 0, "%zu", i);
 		take(1);
-		expect_samples(0, 1);
+		take(1);
+		expect_samples(0, 2);
+		restart(next[i][0], next[i][1]);
+		cr_expect_eq(engine_head(engine)->sequence, 2, "%zu", i);
+		take(1);
+		expect_samples(0, 3);
 		engine = engine_free(engine);
 		state_clear(state);
 	}
