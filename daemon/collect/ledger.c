@@ -68,7 +68,7 @@ static void shrink_entry(struct ledger_entry *entry, size_t bytes)
 		entry->ledger->unheld_bytes -= bytes;
 }
 
-static void save_entry(struct ledger_entry *entry)
+void ledger_entry_changed(struct ledger_entry *entry)
 {
 	u8 bytes[(size_t)3 * VARINT_MAX + PATH_STATE_MAX];
 	struct state_writer writer = {.to = bytes};
@@ -81,11 +81,6 @@ static void save_entry(struct ledger_entry *entry)
 	path_save(&writer, entry->path, entry->number);
 	state_put(entry->ledger->state, &entry->record, STATE_ENTRY, entry->number, bytes,
 		  (size_t)(writer.to - bytes));
-}
-
-void ledger_entry_changed(struct ledger_entry *entry)
-{
-	save_entry(entry);
 }
 
 static void save_left(const struct ledger_entry *entry, struct ledger_sum *sum)
@@ -258,7 +253,7 @@ int ledger_get(struct ledger *ledger, const char *path, struct ledger_entry **re
 		r = enter(ledger, entry);
 	if (r < 0)
 		return r;
-	save_entry(entry);
+	ledger_entry_changed(entry);
 	*ret = TAKE_PTR(entry);
 	return 0;
 }
@@ -306,7 +301,7 @@ void ledger_died(struct ledger_entry *entry, u64 now_ns)
 	unqueue(entry->ledger, entry);
 	entry->died_ns = now_ns;
 	queue_unheld(entry->ledger, entry);
-	save_entry(entry);
+	ledger_entry_changed(entry);
 }
 
 void ledger_keep_unheld(struct ledger_entry *entry)
@@ -525,25 +520,30 @@ static int fold_one(struct ledger *ledger, struct ledger_entry *entry)
 	return 0;
 }
 
-static int compare_numbers(const void *key, const void *member)
+/* The index of the first entry whose number is not below `number`, by binary search. */
+static size_t lower_bound(const struct ledger *ledger, u32 number)
 {
-	u32 wanted = *(const u32 *)key, number = (*(struct ledger_entry *const *)member)->number;
+	size_t first = 0, n = ledger->n;
 
-	return (wanted > number) - (wanted < number);
+	while (first < n) {
+		size_t middle = first + (n - first) / 2;
+
+		if (ledger->entries[middle]->number < number)
+			first = middle + 1;
+		else
+			n = middle;
+	}
+	return first;
 }
 
-/*
- * Looks up the index by binary search. After 2^32 entries, numbers start again and are not sorted: then
- * searches one by one.
- */
+/* Returns the index. After 2^32 entries, numbers start again and are not sorted: then searches one by one. */
 static size_t place_of(const struct ledger *ledger, const struct ledger_entry *entry)
 {
-	struct ledger_entry **found = bsearch(&entry->number, ledger->entries, ledger->n,
-					      sizeof(struct ledger_entry *), compare_numbers);
-	size_t place = 0;
+	size_t place = lower_bound(ledger, entry->number);
 
-	if (found && *found == entry)
-		return (size_t)(found - ledger->entries);
+	if (place < ledger->n && ledger->entries[place] == entry)
+		return place;
+	place = 0;
 	while (ledger->entries[place] != entry)
 		place++;
 	return place;
@@ -620,7 +620,7 @@ void ledger_mark_guests(struct ledger *ledger, const u64 *ids, size_t n)
 		if (!ledger->entries[i]->guest &&
 		    bsearch(&ledger->entries[i]->id, ids, n, sizeof(*ids), compare_ids)) {
 			ledger->entries[i]->guest = true;
-			save_entry(ledger->entries[i]);
+			ledger_entry_changed(ledger->entries[i]);
 		}
 }
 
@@ -662,21 +662,14 @@ static int restore_entry(struct ledger *ledger, const struct state_record *recor
 
 struct ledger_entry *ledger_numbered(const struct ledger *ledger, u32 number)
 {
-	size_t first = 0, n = ledger->n;
+	size_t place;
 
 	if (number == ledger->other->number)
 		return ledger->other;
 	if (number == ledger->unattributed->number)
 		return ledger->unattributed;
-	while (first < n) {
-		size_t middle = first + (n - first) / 2;
-
-		if (ledger->entries[middle]->number < number)
-			first = middle + 1;
-		else
-			n = middle;
-	}
-	return first < ledger->n && ledger->entries[first]->number == number ? ledger->entries[first] : NULL;
+	place = lower_bound(ledger, number);
+	return place < ledger->n && ledger->entries[place]->number == number ? ledger->entries[place] : NULL;
 }
 
 static int restore_left(struct ledger *ledger, const struct state_record *record)

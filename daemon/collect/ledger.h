@@ -86,7 +86,10 @@ DEFINE_CLEANUP(struct ledger *, ledger_free)
  */
 int ledger_keep(struct ledger *ledger, struct state *state);
 
-/* The entry of a number; NULL: none. Only valid during a restore, when numbers are in ascending order. */
+/*
+ * The entry of a number; NULL: none. Numbers ascend until 2^32 entries were created. After that, a search may find
+ * nothing.
+ */
 struct ledger_entry *ledger_numbered(const struct ledger *ledger, u32 number);
 
 /* Saves an entry whose `id` or `died_ns` was changed. */
@@ -134,7 +137,7 @@ void ledger_unhold(struct ledger_entry *entry);
 struct ledger_sum *ledger_sum(struct ledger_entry *entry, struct ledger_sum **of_slot, unsigned event);
 
 /*
- * Releases the first reading of a slot: adds its counts to the sum that former slots left to the entry, frees
+ * Releases the reading at the head of a slot's list: adds its counts to the sum that former slots left to the entry, frees
  * the reading, and sets *of_slot to the next one. Returns 0, or -ENOMEM with nothing changed.
  */
 int ledger_leave(struct ledger_entry *entry, struct ledger_sum **of_slot);
@@ -157,7 +160,7 @@ void ledger_begin(struct ledger *ledger);
  * entries without holders, or if they take more than LEDGER_UNHELD_BYTES, also folds the longest dead of the
  * others, until three quarters of that are left. Adds their totals to `other` and frees them, so pointers to them
  * become invalid. Entries in the differences of this collection or the next stay for now. Returns 0, or -ENOMEM,
- * which stops folding. The cost is that of the folded entries.
+ * which stops folding. If it folds any entry, it also walks the array of all entries once.
  */
 int ledger_fold(struct ledger *ledger, u64 before_ns, size_t most);
 
@@ -168,8 +171,8 @@ size_t ledger_unheld_bytes(const struct ledger *ledger);
 void ledger_mark_guests(struct ledger *ledger, const u64 *ids, size_t n);
 
 /*
- * All entries except `other` and `unattributed`, by ascending number. Owned by the ledger, valid until it
- * changes.
+ * All entries except `other` and `unattributed`, by ascending number (see ledger_numbered()). Owned by the ledger,
+ * valid until it changes.
  */
 struct ledger_entry *const *ledger_entries(const struct ledger *ledger, size_t *ret_n);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/monotonic.h"
 #include "engine/engine_internal.h"
 
 static void describe_events(struct engine *engine)
@@ -24,7 +25,7 @@ static int open_books(struct engine *engine, bool same_kernel)
 	int r;
 
 	(void)clock_gettime(CLOCK_REALTIME, &engine->head.since);
-	engine->collected_ns = engine_clock_ns();
+	engine->collected_ns = monotonic_ns();
 	engine->began = (struct engine_moment){engine_real_us(&engine->head.since), engine->collected_ns};
 	engine->exports_as_of = 1;
 	engine->totals = calloc(settings->n_events + 1, sizeof(*engine->totals));
@@ -36,7 +37,7 @@ static int open_books(struct engine *engine, bool same_kernel)
 	    (r = window_new(ENGINE_WINDOW_BYTES, ENGINE_WINDOW_NS, engine->collected_ns, &engine->head.since,
 			    &engine->window)) < 0 ||
 	    (r = readings_new(ENGINE_WINDOW_NS, settings->n_events, &engine->readings)) < 0 ||
-	    (r = engine_offcore_new(engine->kernel, engine->ledger, ENGINE_WINDOW_NS, engine_clock_ns(),
+	    (r = engine_offcore_new(engine->kernel, engine->ledger, ENGINE_WINDOW_NS, monotonic_ns(),
 				    &engine->head.since, &engine->offcore)) < 0)
 		return r;
 	if (settings->trend_bytes) {
@@ -53,7 +54,7 @@ static int open_books(struct engine *engine, bool same_kernel)
 			.ledger = engine->ledger,
 			.names_from_slots = settings->births,
 			.grace_ns = COLLECT_GRACE_NS,
-			.clock_ns = engine_clock_ns,
+			.clock_ns = monotonic_ns,
 			.state = settings->state,
 			.listener = settings->listener,
 			.hot = settings->hot,
@@ -208,7 +209,7 @@ int engine_adopt(struct engine *engine, u64 cgroup_id, const char *path)
 	}
 	if (r < 0)
 		return r;
-	collect_adopted(engine->collect, (u32)r, path, engine_clock_ns());
+	collect_adopted(engine->collect, (u32)r, path, monotonic_ns());
 	return 0;
 }
 
@@ -251,7 +252,7 @@ int engine_reclaim(struct engine *engine, u64 *ret_again_ns)
 	engine_forget_snapshots(engine);
 	/* Clear the report before reclaiming: a cgroup that needs a slot after this reports it again. */
 	kernel_slots_told(engine->kernel);
-	r = collect_reclaim_now(engine->collect, engine_clock_ns(), ret_again_ns);
+	r = collect_reclaim_now(engine->collect, monotonic_ns(), ret_again_ns);
 	engine_save(engine);
 	engine_keep_up(engine);
 	return r;
@@ -289,7 +290,7 @@ const struct readings *engine_readings(const struct engine *engine)
 
 int engine_hot_choose(struct engine *engine, const char *path, u64 until_ns)
 {
-	return collect_hot_choose(engine->collect, path, until_ns, engine_clock_ns());
+	return collect_hot_choose(engine->collect, path, until_ns, monotonic_ns());
 }
 
 bool engine_hot_choice(const struct engine *engine, const char *path, struct hot_choice *ret)

@@ -107,10 +107,10 @@ bool engine_has_before(const struct engine_settings *settings);
 struct engine *engine_free(struct engine *engine);
 DEFINE_CLEANUP(struct engine *, engine_free)
 
-/* The kernel side and the names, for the origin. Owned by the engine. */
 /* Returns whether samples are accounted in this process, without BPF. */
 bool engine_is_own(const struct engine *engine);
 
+/* The kernel side and the names, for the origin. Owned by the engine. */
 struct kernel *engine_kernel(const struct engine *engine);
 struct names *engine_names(const struct engine *engine);
 
@@ -162,14 +162,15 @@ struct engine_moment {
 
 /*
  * The time since which the first collection of this engine counts: when it was opened, or, if it continues the
- * counters of another process, the last collection of that process. Of a saved state without this time it is the
- * former. CLOCK_REALTIME is that of this process's start, less the time since then.
+ * counters of another process, the last collection of that process. If the saved state has no such time: when this
+ * engine was opened. `realtime_us` is CLOCK_REALTIME of the opening, less the monotonic time since then.
  */
 struct engine_moment engine_began(const struct engine *engine);
 
 /*
  * `collected` is called at the end of each collection, when differences, readings and head are those of this
- * collection. It must not call the engine to collect.
+ * collection, except `collection_seconds` of the head, which is that of the previous one. It must not call the engine
+ * to collect.
  */
 void engine_on_collected(struct engine *engine, void (*collected)(void *userdata), void *userdata);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/monotonic.h"
 #include "engine/engine_internal.h"
 #include "snapshot/snapshot_cpus.h"
 
@@ -19,8 +20,8 @@
 #define WINDOW_ACTIVE_HALF_LIFE_NS (60 * NSEC_PER_SEC)
 
 /*
- * At most this number of removed cgroups, or twice the number of slots if that is more, keep figures of their
- * own for as long as a window reaches. Fewer keep them if their entries take more than LEDGER_UNHELD_BYTES.
+ * Removed cgroups keep figures of their own for as long as a window reaches, but only this number of them, or twice the
+ * number of slots if that is more. Fewer keep them if their entries take more than LEDGER_UNHELD_BYTES.
  */
 #define DEAD_MIN 1024
 
@@ -287,7 +288,7 @@ static int collect(struct engine *engine, int (*read)(struct collect *collect, u
 	int r, folded;
 
 	engine_forget_snapshots(engine);
-	engine->collected_ns = engine_clock_ns();
+	engine->collected_ns = monotonic_ns();
 	(void)clock_gettime(CLOCK_REALTIME, &head->taken);
 	/* Fold before the slots are read: differences refer to their entries until the next collection. */
 	folded = fold(engine);
@@ -303,11 +304,11 @@ static int collect(struct engine *engine, int (*read)(struct collect *collect, u
 	head->slots_free = collect_slots_free(engine->collect);
 	head->births_without_slot = kernel_slot_counters(engine->kernel).births_without_slot;
 	head->slots_missing = engine_slots_missing(engine);
-	/* If this process is killed in between, the next one does not count this collection again. */
+	/* If this process is killed after this, the next one does not count this collection again. */
 	engine_save(engine);
 	if (engine->on_collected)
 		engine->on_collected(engine->on_collected_userdata);
-	head->collection_seconds = (double)(engine_clock_ns() - engine->collected_ns) / (double)NSEC_PER_SEC;
+	head->collection_seconds = (double)(monotonic_ns() - engine->collected_ns) / (double)NSEC_PER_SEC;
 	if (r < 0)
 		(void)log_error(0,
 				"this collection is incomplete: %s; the metrics may lack some of its counts",

@@ -5,6 +5,7 @@
 #include <sys/param.h>
 
 #include "base/log.h"
+#include "base/monotonic.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "engine/engine_internal.h"
@@ -80,7 +81,7 @@ static u32 failed(struct engine *engine, int error)
 			error == -ENOMEM   ? "; give pebsd more memory (MemoryMax= of the unit)"
 			: error == -EMFILE ? "; raise LimitNOFILE= of the unit"
 					   : "");
-	engine->grow_again_ns = engine_clock_ns() + ENGINE_GROW_PAUSE_NS;
+	engine->grow_again_ns = monotonic_ns() + ENGINE_GROW_PAUSE_NS;
 	return 0;
 }
 
@@ -92,7 +93,7 @@ u32 engine_grow(struct engine *engine, u64 missing)
 
 	tell_limit(engine, wanted);
 	if (wanted <= before || !engine->settings.memory_max ||
-	    (engine->grow_again_ns && engine_clock_ns() < engine->grow_again_ns))
+	    (engine->grow_again_ns && monotonic_ns() < engine->grow_again_ns))
 		return 0;
 	r = kernel_grow(engine->kernel, wanted);
 	if (r < 0)
@@ -118,7 +119,7 @@ static bool should_list(const struct engine *engine)
 	return missing(engine) > 0 && engine->settings.adopt && !engine_should_adopt(engine) &&
 	       (counters.births_without_slot != engine->births_without_slot ||
 		counters.deaths != engine->walk_deaths) &&
-	       engine_clock_ns() >= engine->walk_again_ns;
+	       monotonic_ns() >= engine->walk_again_ns;
 }
 
 void engine_keep_up(struct engine *engine)
@@ -150,7 +151,7 @@ void engine_adopting(struct engine *engine)
 
 	engine->births_without_slot = counters.births_without_slot;
 	engine->walk_deaths = counters.deaths;
-	engine->walk_ns = engine_clock_ns();
+	engine->walk_ns = monotonic_ns();
 	no_slot_clear(&engine->no_slot);
 }
 
@@ -172,7 +173,7 @@ void engine_adopted(struct engine *engine, u64 without_slot)
 	 * Read the clock only after the sort: the length of the pause then depends on the whole cost of the
 	 * walk.
 	 */
-	now_ns = engine_clock_ns();
+	now_ns = monotonic_ns();
 	engine->walk_again_ns =
 		now_ns + MAX(WALK_PAUSE_LEAST_NS, (now_ns - engine->walk_ns) * WALK_PAUSE_TIMES);
 }

@@ -61,15 +61,6 @@ struct engine {
 	size_t n_guests;
 };
 
-/* CLOCK_MONOTONIC. */
-static inline u64 engine_clock_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
-
 /* CLOCK_REALTIME in microseconds. */
 static inline u64 engine_real_us(const struct timespec *real)
 {
@@ -77,10 +68,9 @@ static inline u64 engine_real_us(const struct timespec *real)
 }
 
 /*
- * Restores the counters that another process saved, if any. If the maps are other ones than those of the saved
- * state, ignores `same_kernel`: their slots began at zero. Returns 0 or -ENOMEM; -EBADMSG: the saved state is
- * not valid, is for other events, or does not match the maps. After an error the caller must free the
- * counters.
+ * Restores the ledger, collection, series and readings that another process saved, if any. Ignores `same_kernel` if the
+ * maps are not those of the saved state: their slots began at zero. Returns 0 or -ENOMEM; -EBADMSG: the saved state is
+ * not valid, is for other events, or does not match the maps. After an error the caller must free all of these.
  */
 int engine_go_on(struct engine *engine, bool same_kernel);
 

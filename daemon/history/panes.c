@@ -27,7 +27,7 @@ struct panes {
 	u64 start_us;              /* of the pane; after a step of the clock on the new time */
 	u64 run;
 	bool new_run; /* with the next pane */
-	bool paused;  /* during the pane */
+	bool paused;  /* as of the last collection */
 	size_t collections;
 	int error; /* the pane is lost */
 

@@ -62,7 +62,7 @@ DEFINE_CLEANUP(struct panes *, panes_free)
 /* Adds a collection. Calls `complete` or `lost` for each pane that ends, at most twice. */
 void panes_add(struct panes *panes, const struct panes_collection *collection);
 
-/* Ends the pane now, unless it has no collection. */
+/* Ends the pane now, unless it has no collection, or the wall clock is not after its start. */
 void panes_end(struct panes *panes);
 
 /* Begins a new run with the next pane: call it if a complete pane was lost. */

@@ -42,8 +42,8 @@ enum neighbours_verdict {
 	NEIGHBOURS_THIN,   /* too few bins with a latency */
 	NEIGHBOURS_STEADY, /* the latency did not change enough to be explained */
 	/*
-	 * The strongest candidate and the latency changed in so few long episodes that no strength is evidence: its
-	 * `needed` is 1.
+	 * The strongest candidate and the latency changed together in so few long periods that chance cannot be
+	 * excluded: its `needed` is 1.
 	 */
 	NEIGHBOURS_EPISODE,
 };

@@ -24,7 +24,8 @@ int pairing_prepare(const double *values, size_t n, double *ret);
 struct pairing {
 	size_t n;
 	const double *latency;
-	const double *own; /* control series, indexed like `latency`: its effect is removed; NULL: none */
+	const double
+		*own; /* control series, indexed like `latency`: removed if it rises with it; NULL: none */
 	const double *traffic;
 	const double *rest; /* the same, indexed like `traffic`; NULL: none */
 };
@@ -65,12 +66,13 @@ struct pairing_turn {
 	size_t n;     /* pairs of bins */
 	size_t first; /* the bin that belongs to the first one of the traffic */
 	size_t known; /* pairs of which the latency and `own` are known */
+	/* Sums over these pairs; with two names, of products. */
 	double latency, latency_latency, own, own_own, own_latency;
 };
 
 void pairing_turn(const struct pairing_rotated *rotated, size_t lag, size_t turn, struct pairing_turn *ret);
 
-/* The sums that do not depend on the rotation, over the first `n` bins: all but the last `lag`. */
+/* The sums that do not depend on the rotation, named alike, over the first `n` bins: all but the last `lag`. */
 struct pairing_sums {
 	double traffic, rest, traffic_traffic, rest_traffic, rest_rest;
 };

@@ -404,7 +404,9 @@ int changes_reserve(struct policy *policy, size_t n);
 /* policy_ended.c */
 struct ended *ended_free(struct ended *ended);
 int ended_new(const struct alert *alert, enum alert_state from, struct ended **ret);
-/* Adds an alert to policy.ended, which then owns it. */
+/*
+ * Adds an alert to policy.ended, which then owns it. Transitions point to it, so it exists until the next tick at least.
+ */
 void ended_keep(struct policy *policy, struct ended *ended);
 /*
  * Frees ended alerts that are too old, or beyond POLICY_RESOLVED_MAX. policy_tick() calls it before it adds

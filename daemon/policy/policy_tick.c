@@ -329,7 +329,6 @@ static void drop_doomed(struct policy *policy)
 	}
 }
 
-/* Ended alerts are kept until the next tick, because transitions point to them. */
 int policy_tick(struct policy *policy, const struct transition **ret, size_t *ret_n)
 {
 	int error;

@@ -75,19 +75,19 @@ static void name_cgroup(const struct snapshot_sources *sources, const struct led
 }
 
 /*
- * Adds the cgroup's figures to the totals and its rank, using `room` to compute them. Returns false if there
- * are none.
+ * Adds the cgroup's figures to the totals and its rank. `scratch` is memory for the figures. Returns false if
+ * there are none.
  */
-static bool take_cgroup(struct snapshot *snapshot, struct ranked *ranked, struct cgroup_figures *room)
+static bool take_cgroup(struct snapshot *snapshot, struct ranked *ranked, struct cgroup_figures *scratch)
 {
 	bool any = false;
 
-	snapshot_figures(snapshot, &ranked->cgroup, room);
+	snapshot_figures(snapshot, &ranked->cgroup, scratch);
 	for (size_t event = 0; event < EVENTS_MAX; event++)
-		any = any || room->of[event];
+		any = any || scratch->of[event];
 	if (any) {
-		add_total(snapshot, room->of);
-		snapshot_rank_count(&ranked->rank, snapshot, room->of);
+		add_total(snapshot, scratch->of);
+		snapshot_rank_count(&ranked->rank, snapshot, scratch->of);
 	}
 	return any;
 }
@@ -189,25 +189,6 @@ static struct ranked *ranked_of(struct ranked *ranked, size_t n, u32 entry)
 	return n ? bsearch(&key, ranked, n, sizeof(*ranked), compare_entries) : NULL;
 }
 
-static const struct ledger_entry *entry_of(const struct ledger *ledger, u32 number)
-{
-	struct ledger_entry *const *entries;
-	size_t n, first = 0;
-
-	entries = ledger_entries(ledger, &n);
-	while (first < n) {
-		size_t middle = first + (n - first) / 2;
-
-		if (entries[middle]->number == number)
-			return entries[middle];
-		if (entries[middle]->number < number)
-			first = middle + 1;
-		else
-			n = middle;
-	}
-	return NULL;
-}
-
 /*
  * Assigns off-core counts to cgroups. Cgroups without a sample are appended to the `n` in `ranked`, which has
  * space for every entry. Counts of folded entries are added to `other`. Returns the new number of cgroups.
@@ -226,13 +207,13 @@ static size_t take_offcore(struct owned_snapshot *owned, const struct snapshot_s
 	qsort(ranked, n, sizeof(*ranked), compare_entries);
 	for (size_t i = 0; i < owned->offcore->n; i++) {
 		const struct offcore_sum *sum = &owned->offcore->sums[i];
-		const struct ledger_entry *entry = entry_of(sources->ledger, sum->entry);
+		const struct ledger_entry *entry = ledger_numbered(sources->ledger, sum->entry);
 		struct ranked *found = ranked_of(ranked, n_sampled, sum->entry);
 
 		offcore_figures_add(&owned->offcore_total, &sum->figures);
 		if (sum->entry == unattributed->number) {
 			snapshot->offcore_unattributed = &sum->figures;
-		} else if (!entry) {
+		} else if (!entry || entry == other) {
 			offcore_figures_add(&owned->offcore_other, &sum->figures);
 			any_other = true;
 		} else {

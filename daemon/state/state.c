@@ -87,7 +87,7 @@ void state_remove(struct state *state, struct state_ref *ref)
 		state_lose(state, r);
 }
 
-static int free_all(struct state *state, struct state_units *units)
+int state_free_all(struct state *state, struct state_units *units)
 {
 	int r = 0;
 
@@ -109,9 +109,9 @@ int state_commit(struct state *state)
 		 * Free the records before the blocks that mark their removal, or a kill in between would
 		 * bring them back.
 		 */
-		r = free_all(state, &state->replaced);
+		r = state_free_all(state, &state->replaced);
 		if (r == 0)
-			r = free_all(state, &state->removals);
+			r = state_free_all(state, &state->removals);
 		if (r < 0)
 			state_lose(state, r);
 	}

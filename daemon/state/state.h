@@ -39,7 +39,7 @@ struct state_record {
 int state_new(u32 records, struct state **ret);
 
 /*
- * Takes over the records that another process left in the memory of `fd`, which is duplicated. From then on
+ * Duplicates `fd`, and takes over the records that another process left in its memory. From then on
  * nothing else may use the memory. Returns 0; -ENODATA: nothing was ever committed; -EBADMSG: the memory
  * cannot be used, and *ret_wrong, a constant, says why; -ENOMEM or another -errno.
  */

@@ -17,9 +17,9 @@ struct state_units {
 
 struct state {
 	int fd;
-	u8 *memory; /* address space for the header and STATE_CHUNKS_MAX chunks, of which n_chunks exist */
-	u64 next;   /* number of the commit under way */
-	int failure;
+	u8 *memory;  /* address space for the header and STATE_CHUNKS_MAX chunks, of which n_chunks exist */
+	u64 next;    /* number of the commit under way */
+	int failure; /* first error that state_commit() has not returned yet; 0: none */
 	struct state_units free[STATE_SIZES];
 	struct state_units replaced; /* replaced by this commit; freed after it */
 	struct state_units removals; /* blocks that mark removals; freed after the replaced ones */
@@ -50,6 +50,9 @@ u32 state_size_of(const struct state *state, u32 unit);
 /* Allocates a block for a record of `length` bytes. Returns 0 or -errno. */
 int state_allocate(struct state *state, size_t length, u32 *ret);
 int state_free_block(struct state *state, u32 unit);
+
+/* Frees the listed blocks, and empties the list. Returns 0 or -errno. */
+int state_free_all(struct state *state, struct state_units *units);
 
 /* Adds a chunk with blocks of this size index. Returns 0 or -errno. */
 int state_grow(struct state *state, u32 size);

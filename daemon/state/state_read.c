@@ -164,16 +164,6 @@ static int settle_found(struct state *state, const struct founds *founds, const 
 }
 
 /* Frees the blocks of replaced and removed records. A kill in between does no harm. */
-static int free_listed(struct state *state, struct state_units *units)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < units->n && r == 0; i++)
-		r = state_free_block(state, units->list[i]);
-	units->n = 0;
-	return r;
-}
-
 static int take_over(struct state *state, u32 records, const char **ret_wrong)
 {
 	_cleanup_free_ struct found *list = NULL;
@@ -198,9 +188,9 @@ static int take_over(struct state *state, u32 records, const char **ret_wrong)
 		return -ENOMEM;
 	r = settle_found(state, &founds, ret_wrong);
 	if (r == 0)
-		r = free_listed(state, &state->replaced);
+		r = state_free_all(state, &state->replaced);
 	if (r == 0)
-		r = free_listed(state, &state->removals);
+		r = state_free_all(state, &state->removals);
 	return r;
 }
 

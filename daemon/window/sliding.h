@@ -60,8 +60,8 @@ DEFINE_CLEANUP(struct sliding *, sliding_free)
 int sliding_open(struct sliding *sliding, u32 *ret);
 
 /*
- * Removes a subject and all that the window has of it. Its number may be reused. From the next collection on,
- * closed subjects hold at most about as much memory as open ones.
+ * Removes a subject. Its tally is 0 at once, and its number may be reused. From the next collection on, the records of
+ * closed subjects take at most about as much memory as those of open ones.
  */
 void sliding_close(struct sliding *sliding, u32 number);
 
