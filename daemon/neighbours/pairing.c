@@ -187,10 +187,12 @@ int pairing_rotated(const struct pairing *pairing, struct pairing_rotated *ret)
 {
 	const size_t n = pairing->n;
 	double *latency = calloc(6 * n + 1, sizeof(*latency));
-	double *own = latency + 2 * n, *known = latency + 4 * n;
+	double *own, *known;
 
 	if (!latency)
 		return -ENOMEM;
+	own = latency + 2 * n;
+	known = own + 2 * n;
 	for (size_t i = 0; i < 2 * n; i++) {
 		double of_latency = pairing->latency[i % n];
 		double of_own = pairing->own ? pairing->own[i % n] : 0;

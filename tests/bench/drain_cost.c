@@ -168,7 +168,7 @@ static void enter(struct drain_case *at)
 				account_latency(record_of(at, nth, stripe), &sample, false);
 			}
 			kernel_marks(at->kernel, 0, stripe)[slot_of(at, nth)] = 1;
-			at->entered += at->samples * (1 + at->counts);
+			at->entered += at->samples * (1ULL + at->counts);
 		}
 }
 

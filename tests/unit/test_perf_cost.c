@@ -74,8 +74,8 @@ Test(perf_cost, rings_of_counts_stay_small)
 	struct perf_cost cost;
 
 	perf_cost(&machine, &facts, &cost);
-	cr_expect_eq(cost.ring_bytes, 4 * (2 + 2) * 4096ULL);
-	cr_expect_eq(cost.ring_bytes_max, 4 * (2 + 17) * 4096ULL);
+	cr_expect_eq(cost.ring_bytes, 4096ULL * 4 * (2 + 2));
+	cr_expect_eq(cost.ring_bytes_max, 4096ULL * 4 * (2 + 17));
 	perf_cost_planned(&plan, 1U << EVENT_CYCLES, 4, 4, &planned);
 	cr_expect(planned.events[0].only_counts);
 }
