@@ -137,8 +137,8 @@ void ledger_unhold(struct ledger_entry *entry);
 struct ledger_sum *ledger_sum(struct ledger_entry *entry, struct ledger_sum **of_slot, unsigned event);
 
 /*
- * Releases the reading at the head of a slot's list: adds its counts to the sum that former slots left to the entry, frees
- * the reading, and sets *of_slot to the next one. Returns 0, or -ENOMEM with nothing changed.
+ * Releases the reading at the head of a slot's list: adds its counts to the sum that former slots left to the
+ * entry, frees the reading, and sets *of_slot to the next one. Returns 0, or -ENOMEM with nothing changed.
  */
 int ledger_leave(struct ledger_entry *entry, struct ledger_sum **of_slot);
 

@@ -405,7 +405,8 @@ int changes_reserve(struct policy *policy, size_t n);
 struct ended *ended_free(struct ended *ended);
 int ended_new(const struct alert *alert, enum alert_state from, struct ended **ret);
 /*
- * Adds an alert to policy.ended, which then owns it. Transitions point to it, so it exists until the next tick at least.
+ * Adds an alert to policy.ended, which then owns it. Transitions point to it, so it exists at least until the
+ * next tick.
  */
 void ended_keep(struct policy *policy, struct ended *ended);
 /*

@@ -4,7 +4,7 @@
  * the same records. Prints lines of JSON (tests/bench/run.sh): medians in microseconds, medians of the rounds'
  * ratios, and bytes of the daemon's memory. Needs root.
  *
- * The samples of loads are made up, of six kinds: each has a data source and a range of latencies. The function that the
+ * The samples of loads are of six kinds: each has a data source and a range of latencies. The function that the
  * programs use writes them through the mapping, and marks are set as the programs set them. Each round runs
  * every case. Between writing and reading, other memory goes through the caches ("cold", as after an interval
  * in which the machine worked), or not ("warm").

@@ -27,8 +27,8 @@ play
 # With the default period and this budget, collisions on Haswell take nearly all samples, also those of a measurement.
 settings '[sampling]' 'events = loads stores instructions offcore' 'budget = 100%' 'interval = 1s' 'period = 200003'
 start_pebsd
-# A measurement fails if a thread of the other CPU runs during most of its rounds: the guest's time counts the
-# instructions of both. pebsd then tries again after a minute, and after four.
+# Measurements fail here more often than not. The cause may be that the guest's time counts the instructions of both
+# CPUs. pebsd tries again after a minute, and after four.
 rest=50
 load pointer-chase chase -- --threads 2
 expect 'events' 3 "$(status | jq '.events | length')"
