@@ -50,6 +50,34 @@ void pairs_add(const u8 *pairs, size_t size, struct figures *sum)
 		counters[counter] = add_saturating(counters[counter], value);
 }
 
+void pairs_sum_add(struct pairs_sum *sum, const u8 *pairs, size_t size)
+{
+	struct pairs_reader reader = {.from = pairs, .end = pairs + size};
+	unsigned counter;
+	u64 value;
+
+	while (pairs_get(&reader, &counter, &value)) {
+		sum->moved[counter / 64] |= 1ULL << counter % 64;
+		sum->counters[counter] = add_saturating(sum->counters[counter], value);
+	}
+}
+
+size_t pairs_sum_take(struct pairs_sum *sum, u8 *to)
+{
+	struct pairs_writer writer = {.to = to};
+
+	for (unsigned word = 0; word < sizeof(sum->moved) / sizeof(*sum->moved); word++) {
+		for (u64 moved = sum->moved[word]; moved; moved &= moved - 1) {
+			unsigned counter = word * 64 + (unsigned)__builtin_ctzll(moved);
+
+			pairs_put(&writer, counter, sum->counters[counter]);
+			sum->counters[counter] = 0;
+		}
+		sum->moved[word] = 0;
+	}
+	return (size_t)(writer.to - to);
+}
+
 /* Sums one counter per source, from counter `first` on. Stops reading after them. */
 static u64 sum_of_sources(const u8 *pairs, size_t size, size_t first)
 {

@@ -62,6 +62,18 @@ bool pairs_sound(const u8 *pairs, size_t size);
 /* sum += the pairs, each counter saturating at 2^64 - 1. */
 void pairs_add(const u8 *pairs, size_t size, struct figures *sum);
 
+/* A sum of pairs, with a bit for each counter that is not 0: most are 0. All zero: empty. */
+struct pairs_sum {
+	u64 moved[(FIGURES_COUNTERS + 63) / 64];
+	u64 counters[FIGURES_COUNTERS];
+};
+
+/* Adds pairs, each counter saturating at 2^64 - 1. */
+void pairs_sum_add(struct pairs_sum *sum, const u8 *pairs, size_t size);
+
+/* Writes the sum as pairs to `to`, PAIRS_MAX bytes, and empties it. Returns the number of bytes. */
+size_t pairs_sum_take(struct pairs_sum *sum, u8 *to);
+
 /* The sums have the same meaning as in figures.h, but are computed from pairs. */
 u64 pairs_samples(const u8 *pairs, size_t size);
 u64 pairs_weight(const u8 *pairs, size_t size);

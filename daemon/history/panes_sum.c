@@ -2,11 +2,9 @@
 #include "history/panes_sum.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/pairs.h"
 #include "history/shared/history_pane.h"
 
 #define ROOM_MIN 4096
@@ -64,38 +62,6 @@ const u8 *panes_sum_pairs(const struct panes_sum *sum, panes_chain chain, u32 *r
 	return sum->bytes + chain - 1 + sizeof(struct link);
 }
 
-/* Saturating, as pairs_add(). */
-static void add_pairs(struct panes_sum *sum, const u8 *pairs, u32 size)
-{
-	struct pairs_reader reader = {.from = pairs, .end = pairs + size};
-	unsigned counter;
-	u64 value;
-
-	while (pairs_get(&reader, &counter, &value)) {
-		u64 *to = &sum->counters[counter];
-
-		*to = *to + value < value ? UINT64_MAX : *to + value;
-		sum->touched[counter / 64] |= 1ULL << counter % 64;
-	}
-}
-
-/* Writes the counters to `to` and clears them. Returns the number of bytes. */
-static size_t take_counters(struct panes_sum *sum, u8 *to)
-{
-	struct pairs_writer writer = {.to = to};
-
-	for (size_t word = 0; word < ARRAY_SIZE(sum->touched); word++) {
-		for (u64 left = sum->touched[word]; left; left &= left - 1) {
-			unsigned counter = (unsigned)(64 * word) + (unsigned)__builtin_ctzll(left);
-
-			pairs_put(&writer, counter, sum->counters[counter]);
-			sum->counters[counter] = 0;
-		}
-		sum->touched[word] = 0;
-	}
-	return (size_t)(writer.to - to);
-}
-
 int panes_sum_move(struct panes_sum *from, panes_chain *chain, struct panes_sum *to)
 {
 	u8 room[PAIRS_MAX];
@@ -108,9 +74,9 @@ int panes_sum_move(struct panes_sum *from, panes_chain *chain, struct panes_sum 
 	if (link_of(from, *chain).before) {
 		for (panes_chain at = *chain; at; at = link_of(from, at).before) {
 			pairs = panes_sum_pairs(from, at, &size);
-			add_pairs(from, pairs, size);
+			pairs_sum_add(&from->counters, pairs, size);
 		}
-		size = (u32)take_counters(from, room);
+		size = (u32)pairs_sum_take(&from->counters, room);
 		pairs = room;
 	}
 	r = panes_sum_add(to, &moved, pairs, size);

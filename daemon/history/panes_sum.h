@@ -8,15 +8,13 @@
 
 #include <stddef.h>
 
-#include "collect/figures.h"
+#include "collect/pairs.h"
 
 /* All zero is empty. Free it with panes_sum_done(). */
 struct panes_sum {
 	u8 *bytes;
 	size_t used, room;
-	/* The counters of one chain, and which of them are not 0. All 0 between two calls. */
-	u64 counters[FIGURES_COUNTERS];
-	u64 touched[(FIGURES_COUNTERS + 63) / 64];
+	struct pairs_sum counters; /* of one chain; empty between two calls */
 };
 
 /* A chain: the position after its last difference; 0: empty. */

@@ -94,29 +94,43 @@ static struct collection *shrunk(struct collection *collection)
 	return smaller ? smaller : collection;
 }
 
+/* Lists the records of the collections from `first` to before `end`, sorted. The caller frees `ret`. */
+static int list_records(const struct collection *first, const struct collection *end, struct record **ret,
+			size_t *ret_n)
+{
+	struct record *records, *next;
+	size_t n = 0;
+
+	for (const struct collection *c = first; c != end; c = TAILQ_NEXT(c, list))
+		n += c->records;
+	records = calloc(n + 1, sizeof(*records));
+	if (!records)
+		return -ENOMEM;
+	next = records;
+	for (const struct collection *c = first; c != end; c = TAILQ_NEXT(c, list))
+		next = records_find(c->data, c->size, next);
+	records_sort(records, n);
+	*ret = records;
+	*ret_n = n;
+	return 0;
+}
+
 /* Merges the collections from `first` to `last`, and replaces them by the result. Returns 0 or -ENOMEM. */
 static int merge(struct window *window, struct collection *first, struct collection *last)
 {
 	_cleanup_free_ struct record *records = NULL;
 	struct collection *merged, *end = TAILQ_NEXT(last, list);
-	size_t n = 0, size = 0;
-	struct record *next;
+	size_t n, size = 0;
+	int r;
 
-	for (const struct collection *c = first; c != end; c = TAILQ_NEXT(c, list)) {
-		n += c->records;
-		size += c->size;
-	}
-	records = calloc(n + 1, sizeof(*records));
-	merged = malloc(sizeof(*merged) + size + n);
-	if (!records || !merged) {
-		free(merged);
-		return -ENOMEM;
-	}
-	next = records;
+	r = list_records(first, end, &records, &n);
+	if (r < 0)
+		return r;
 	for (const struct collection *c = first; c != end; c = TAILQ_NEXT(c, list))
-		next = records_find(c->data, c->size, next);
-	records_sort(records, n);
-
+		size += c->size;
+	merged = malloc(sizeof(*merged) + size + n);
+	if (!merged)
+		return -ENOMEM;
 	*merged = (struct collection){
 		.begin_ns = first->begin_ns, .end_ns = last->end_ns, .begin = first->begin};
 	merged->records = records_add_up(records, n, merged->data, &merged->size);
@@ -297,47 +311,6 @@ static const struct collection *first_of(const struct collection *newest, u64 sp
 	return first;
 }
 
-int window_each(const struct window *window, u64 span_ns, window_callback callback, void *userdata,
-		struct window_span *ret_span)
-{
-	_cleanup_free_ struct record *records = NULL;
-	const struct collection *newest;
-	const struct collection *first;
-	struct record *end;
-	size_t n = 0;
-
-	newest = TAILQ_LAST(&window->collections, collections);
-	if (!newest)
-		return -ENODATA;
-	first = first_of(newest, span_ns);
-	if (!first)
-		return -ENODATA;
-	for (const struct collection *c = first; c; c = TAILQ_NEXT(c, list))
-		n += c->records;
-	records = calloc(n + 1, sizeof(*records));
-	if (!records)
-		return -ENOMEM;
-	end = records;
-	for (const struct collection *c = first; c; c = TAILQ_NEXT(c, list))
-		end = records_find(c->data, c->size, end);
-	records_sort(records, n);
-
-	*ret_span =
-		(struct window_span){.covered_ns = newest->end_ns - first->begin_ns, .since = first->begin};
-	for (const struct record *record = records; record < end;) {
-		const struct record *group = record;
-		struct figures sum = {0};
-		int r;
-
-		for (; record < end && record_compare(record, group) == 0; record++)
-			pairs_add(record->pairs, record->size, &sum);
-		r = callback(group->entry, group->event, &sum, userdata);
-		if (r)
-			return r;
-	}
-	return 0;
-}
-
 /* Clears the counters that pairs_add() changed in figures that were all zero. */
 static void clear_pairs(struct figures *sum, const u8 *pairs, size_t size)
 {
@@ -350,31 +323,76 @@ static void clear_pairs(struct figures *sum, const u8 *pairs, size_t size)
 		counters[counter] = 0;
 }
 
-static int visit_record(const struct record *record, const struct window_visitor *visitor,
-			struct figures *empty)
+typedef int (*sum_callback)(u32 entry, unsigned event, const u8 *pairs, size_t size, void *userdata);
+
+/* Same as window_each(), but calls back with the sums as pairs. */
+static int each_sum(const struct window *window, u64 span_ns, sum_callback callback, void *userdata,
+		    struct window_span *ret_span)
 {
+	const struct collection *newest = TAILQ_LAST(&window->collections, collections), *first;
+	_cleanup_free_ struct record *records = NULL;
+	struct pairs_sum sum = {0};
+	size_t n;
 	int r;
 
-	if (visitor->pairs)
-		return visitor->pairs(record->entry, record->event, record->pairs, record->size,
-				      visitor->userdata);
-	if (!visitor->figures)
-		return 0;
-	pairs_add(record->pairs, record->size, empty);
-	r = visitor->figures(record->entry, record->event, empty, visitor->userdata);
-	clear_pairs(empty, record->pairs, record->size);
+	if (!newest)
+		return -ENODATA;
+	first = first_of(newest, span_ns);
+	r = list_records(first, NULL, &records, &n);
+	if (r < 0)
+		return r;
+	*ret_span =
+		(struct window_span){.covered_ns = newest->end_ns - first->begin_ns, .since = first->begin};
+	for (size_t i = 0; i < n && r == 0;) {
+		const struct record *group = &records[i];
+		u8 pairs[PAIRS_MAX];
+
+		for (; i < n && record_compare(&records[i], group) == 0; i++)
+			pairs_sum_add(&sum, records[i].pairs, records[i].size);
+		r = callback(group->entry, group->event, pairs, pairs_sum_take(&sum, pairs), userdata);
+	}
 	return r;
 }
 
+/* Calls back with figures that were made of pairs. */
+struct figures_call {
+	window_callback callback;
+	void *userdata;
+	struct figures figures; /* all zero between two calls */
+};
+
+static int call_with_figures(u32 entry, unsigned event, const u8 *pairs, size_t size, void *userdata)
+{
+	struct figures_call *call = userdata;
+	int r;
+
+	pairs_add(pairs, size, &call->figures);
+	r = call->callback(entry, event, &call->figures, call->userdata);
+	clear_pairs(&call->figures, pairs, size);
+	return r;
+}
+
+int window_each(const struct window *window, u64 span_ns, window_callback callback, void *userdata,
+		struct window_span *ret_span)
+{
+	struct figures_call call = {.callback = callback, .userdata = userdata};
+
+	return each_sum(window, span_ns, call_with_figures, &call, ret_span);
+}
+
 static int visit(const struct collection *collection, const struct window_visitor *visitor,
-		 struct figures *empty)
+		 struct figures_call *call)
 {
 	int r = visitor->collection(collection->begin_ns, collection->end_ns, visitor->userdata);
 
 	for (const u8 *from = collection->data; !r && from < collection->data + collection->size;) {
-		struct record record = record_get(from);
+		const struct record record = record_get(from);
 
-		r = visit_record(&record, visitor, empty);
+		if (visitor->pairs)
+			r = visitor->pairs(record.entry, record.event, record.pairs, record.size,
+					   visitor->userdata);
+		else if (visitor->figures)
+			r = call_with_figures(record.entry, record.event, record.pairs, record.size, call);
 		from = record.pairs + record.size;
 	}
 	return r;
@@ -383,13 +401,13 @@ static int visit(const struct collection *collection, const struct window_visito
 int window_walk(const struct window *window, u64 span_ns, const struct window_visitor *visitor)
 {
 	const struct collection *newest = TAILQ_LAST(&window->collections, collections);
-	struct figures empty = {0};
+	struct figures_call call = {.callback = visitor->figures, .userdata = visitor->userdata};
 	int r = 0;
 
 	if (!newest)
 		return -ENODATA;
 	for (const struct collection *c = first_of(newest, span_ns); c && !r; c = TAILQ_NEXT(c, list))
-		r = visit(c, visitor, &empty);
+		r = visit(c, visitor, &call);
 	return r;
 }
 
@@ -418,12 +436,10 @@ struct keeping {
 	size_t room;
 };
 
-static int keep(u32 entry, unsigned event, const struct figures *figures, void *userdata)
+static int keep(u32 entry, unsigned event, const u8 *pairs, size_t size, void *userdata)
 {
 	struct keeping *keeping = userdata;
 	struct window_sums *sums = keeping->sums;
-	u8 pairs[PAIRS_MAX];
-	size_t size = pairs_of(figures, pairs);
 	u8 *copy = arena_take(&sums->pairs, size);
 
 	if (!copy)
@@ -453,7 +469,7 @@ int window_sum(const struct window *window, u64 span_ns, struct window_sums **re
 
 	if (!sums)
 		return -ENOMEM;
-	r = window_each(window, span_ns, keep, &keeping, &sums->span);
+	r = each_sum(window, span_ns, keep, &keeping, &sums->span);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(sums);

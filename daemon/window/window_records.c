@@ -6,15 +6,6 @@
 
 #include "collect/pairs.h"
 
-#define WORD_BITS 64
-#define WORDS     ((FIGURES_COUNTERS + WORD_BITS - 1) / WORD_BITS)
-
-/* Sums of counters, with a bit for each that is not 0. Most are 0. */
-struct sparse_sum {
-	u64 moved[WORDS];
-	u64 counters[FIGURES_COUNTERS];
-};
-
 u8 *record_put_header(u8 *to, u32 entry, u32 event, size_t size)
 {
 	to = put_varint(to, entry);
@@ -58,39 +49,9 @@ struct record *records_find(const u8 *data, size_t size, struct record *to)
 	return to;
 }
 
-static void add(struct sparse_sum *sum, const struct record *record)
-{
-	struct pairs_reader reader = {.from = record->pairs, .end = record->pairs + record->size};
-	unsigned counter;
-	u64 value;
-
-	while (pairs_get(&reader, &counter, &value)) {
-		sum->moved[counter / WORD_BITS] |= 1ULL << counter % WORD_BITS;
-		if (__builtin_add_overflow(sum->counters[counter], value, &sum->counters[counter]))
-			sum->counters[counter] = ~0ULL;
-	}
-}
-
-/* Writes the sum as pairs, and clears it. Returns the number of bytes. */
-static size_t take(struct sparse_sum *sum, u8 *to)
-{
-	struct pairs_writer writer = {.to = to};
-
-	for (unsigned word = 0; word < WORDS; word++) {
-		for (u64 moved = sum->moved[word]; moved; moved &= moved - 1) {
-			unsigned counter = word * WORD_BITS + (unsigned)__builtin_ctzll(moved);
-
-			pairs_put(&writer, counter, sum->counters[counter]);
-			sum->counters[counter] = 0;
-		}
-		sum->moved[word] = 0;
-	}
-	return (size_t)(writer.to - to);
-}
-
 size_t records_add_up(const struct record *records, size_t n, u8 *to, size_t *ret_size)
 {
-	struct sparse_sum sum = {0};
+	struct pairs_sum sum = {0};
 	u8 *begin = to;
 	size_t written = 0;
 
@@ -100,8 +61,8 @@ size_t records_add_up(const struct record *records, size_t n, u8 *to, size_t *re
 		size_t size;
 
 		for (; i < n && record_compare(&records[i], first) == 0; i++)
-			add(&sum, &records[i]);
-		size = take(&sum, pairs);
+			pairs_sum_add(&sum, records[i].pairs, records[i].size);
+		size = pairs_sum_take(&sum, pairs);
 		to = record_put_header(to, first->entry, first->event, size);
 		memcpy(to, pairs, size);
 		to += size;

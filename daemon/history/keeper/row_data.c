@@ -48,12 +48,9 @@ bool row_data_sound(const u8 *data, size_t size)
 	return !reader.bad;
 }
 
-#define COUNTER_WORDS ((FIGURES_COUNTERS + 63) / 64)
-
 struct row_sum_event {
 	u64 id;
-	u64 touched[COUNTER_WORDS]; /* a bit for each counter that is not 0 */
-	u64 counters[FIGURES_COUNTERS];
+	struct pairs_sum sum;
 };
 
 /* Returns the event with this id, which is at `at` or behind it, or NULL without memory. */
@@ -78,21 +75,6 @@ static struct row_sum_event *event_from(struct row_sum *sum, size_t at, u64 id)
 	return &sum->events[at];
 }
 
-static void add_part(struct row_sum_event *event, const struct row_part *part)
-{
-	struct pairs_reader reader = {.from = part->pairs, .end = part->pairs + part->size};
-	unsigned counter;
-	u64 value;
-
-	while (pairs_get(&reader, &counter, &value)) {
-		u64 *sum = &event->counters[counter];
-
-		if (__builtin_add_overflow(*sum, value, sum))
-			*sum = ~0ULL;
-		event->touched[counter / 64] |= 1ULL << counter % 64;
-	}
-}
-
 int row_sum_add(struct row_sum *sum, const u8 *data, size_t size)
 {
 	struct row_reader reader = {.from = data, .end = data + size};
@@ -104,25 +86,11 @@ int row_sum_add(struct row_sum *sum, const u8 *data, size_t size)
 
 		if (!event)
 			return -ENOMEM;
-		add_part(event, &part);
+		pairs_sum_add(&event->sum, part.pairs, part.size);
 		at = (size_t)(event - sum->events) + 1;
 	}
 	sum->size += size;
 	return 0;
-}
-
-static size_t take_pairs(struct row_sum_event *event, u8 *to)
-{
-	struct pairs_writer writer = {.to = to};
-
-	for (unsigned word = 0; word < COUNTER_WORDS; word++)
-		for (; event->touched[word]; event->touched[word] &= event->touched[word] - 1) {
-			unsigned counter = 64 * word + (unsigned)__builtin_ctzll(event->touched[word]);
-
-			pairs_put(&writer, counter, event->counters[counter]);
-			event->counters[counter] = 0;
-		}
-	return (size_t)(writer.to - to);
 }
 
 u8 *row_sum_take(struct row_sum *sum, u8 *to)
@@ -130,7 +98,7 @@ u8 *row_sum_take(struct row_sum *sum, u8 *to)
 	u8 pairs[PAIRS_MAX];
 
 	for (size_t i = 0; i < sum->n; i++) {
-		size_t size = take_pairs(&sum->events[i], pairs);
+		size_t size = pairs_sum_take(&sum->events[i].sum, pairs);
 
 		if (size > 0)
 			to = row_data_put(to, &(struct row_part){sum->events[i].id, pairs, (u32)size});
