@@ -277,7 +277,7 @@ static void describe_events(const struct panes *panes, struct history_event *ret
 			.throttle_known = gained.throttle_known,
 		};
 #define COPY(name) ret[i].name = gained.name;
-		HISTORY_COUNTS(COPY)
+		EVENT_COUNTS_OF_READING(COPY)
 #undef COPY
 	}
 }

@@ -134,7 +134,7 @@ int past_events_find(const struct history_pane *panes, size_t n, struct past_eve
 static void add_counts(struct reading *reading, const struct history_event *counts)
 {
 #define ADD(name) reading->name += counts->name;
-	HISTORY_COUNTS(ADD)
+	EVENT_COUNTS_OF_READING(ADD)
 #undef ADD
 	reading->counted = reading->counted && counts->counted;
 	reading->throttle_known = reading->throttle_known && counts->throttle_known;

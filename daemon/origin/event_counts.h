@@ -8,7 +8,10 @@
 
 #include "pebsd/types.h"
 
-/* The only list of these counts. Adding, subtracting, copying and saving them all use it. */
+/*
+ * The only list of these counts. Adding, subtracting, copying and saving them, the history on disk and its messages
+ * all use it. daemon/snapshot/event_figures.h says how they are shown.
+ */
 #define EVENT_COUNTS_OF_TIME_(X)                                                                      \
 	X(expected)   /* samples: the whole periods in the event's count, summed over all openings */ \
 	X(enabled_ns) /* time enabled, including the time in error */                                 \
@@ -27,6 +30,15 @@
 #define EVENT_COUNTS(X)       \
 	EVENT_COUNTS_SAVED(X) \
 	X(missed) /* samples expected while the event was stalled, counted only by this process */
+
+/* All counts of an event as a whole (window/readings.h), with those that the kernel side and the daemon add. */
+#define EVENT_COUNTS_OF_READING(X)                                                      \
+	X(seen)      /* samples in the ledger, including `unattributed` */              \
+	X(malformed) /* samples that were lost because they were malformed */           \
+	X(filtered)  /* samples of operations that the event excludes */                \
+	EVENT_COUNTS(X)                                                                 \
+	X(unexplained) /* expected samples that did not come, without a known reason */ \
+	X(waiting_ns)  /* enabled but not running */
 
 /*
  * The counts as members of a struct. `throttle_known` false: throttled_ns and throttles cover only a part of

@@ -104,12 +104,9 @@ struct reading reading_difference(const struct reading *now, const struct readin
 {
 	struct reading difference = *now;
 
-	difference.seen -= before->seen;
-	difference.malformed -= before->malformed;
-	difference.filtered -= before->filtered;
-	event_counts_subtract(&difference, before);
-	difference.unexplained -= before->unexplained;
-	difference.waiting_ns -= before->waiting_ns;
+#define SUBTRACT_(name) difference.name -= before->name;
+	EVENT_COUNTS_OF_READING(SUBTRACT_)
+#undef SUBTRACT_
 	return difference;
 }
 

@@ -13,18 +13,14 @@
 #include "origin/event_counts.h"
 #include "pebsd/sample.h"
 
-/* The counters of one event since the start. The origin's counts are in the order in which they are saved. */
-/* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
+/*
+ * The counts of one event since the start, summed over CPUs. `unexplained` and `waiting_ns` are derived from the
+ * others, and never decrease: see reading_settle().
+ */
 struct reading {
-	u64 seen;           /* samples in the ledger, including `unattributed` */
-	u64 malformed;      /* samples that were lost because they were malformed */
-	u64 filtered;       /* samples of operations that the event excludes */
-	bool counted;       /* the origin provides the counts that follow (perf does, a replay does not) */
-	EVENT_COUNT_MEMBERS /* summed over CPUs */
-
-		/* Derived from the above, and never decreasing: see reading_settle(). */
-		u64 unexplained; /* expected samples that did not come, without a known reason */
-	u64 waiting_ns;          /* enabled but not running */
+	bool counted; /* the origin provides its counts (perf does, a replay does not) */
+	bool throttle_known;
+	EVENT_COUNTS_OF_READING(EVENT_COUNT_MEMBER_)
 };
 
 struct readings;

@@ -820,6 +820,23 @@ Test(history_archive, a_file_of_a_newer_version_is_left_alone)
 	end();
 }
 
+Test(history_archive, a_file_of_a_version_with_fewer_counts_gets_the_new_ones)
+{
+	begin();
+	cr_assert_eq(store_at(&small, 10), 0);
+	archive = archive_free(archive);
+	(void)query("ALTER TABLE event_total DROP COLUMN rearmed");
+	(void)query("ALTER TABLE event_total DROP COLUMN waiting_ns");
+	cr_assert_eq(archive_new(&(struct archive_settings){.directory = folder}, &archive), 0);
+	cr_expect_eq(store_at(&small, 20), 0);
+	cr_expect_eq(status_of().error, 0);
+	cr_expect_eq(query("SELECT count(*) FROM event_total"), 2 * query("SELECT count(*) FROM event"));
+	cr_expect_eq(query("SELECT sum(rearmed) FROM event_total WHERE span = 1"), 0);
+	cr_expect_eq(query("SELECT min(rearmed) > 0 FROM event_total WHERE span = 2"), 1);
+	cr_expect_eq(query("SELECT min(waiting_ns) > 0 FROM event_total WHERE span = 2"), 1);
+	end();
+}
+
 Test(history_archive, a_database_of_another_program_is_left_alone)
 {
 	begin();

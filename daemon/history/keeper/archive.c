@@ -25,6 +25,8 @@ static const char *const texts[] = {
 #undef TEXT_
 };
 
+#define DECLARATION_(name) ", " #name " INTEGER NOT NULL"
+
 /* clang-format off */
 static const char schema[] =
 	"PRAGMA auto_vacuum = INCREMENTAL;"
@@ -32,7 +34,7 @@ static const char schema[] =
 	"CREATE TABLE event(id INTEGER PRIMARY KEY, key TEXT NOT NULL, settings TEXT NOT NULL, UNIQUE(key, settings));"
 	"CREATE TABLE cgroup(id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, kernel_id INTEGER NOT NULL, labels TEXT NOT NULL, last_span INTEGER NOT NULL);"
 	"CREATE TABLE span(id INTEGER PRIMARY KEY, seconds INTEGER NOT NULL, start_us INTEGER NOT NULL, end_us INTEGER NOT NULL, covered_ns INTEGER NOT NULL, run INTEGER NOT NULL, bytes INTEGER NOT NULL, parent INTEGER);"
-	"CREATE TABLE event_total(span INTEGER NOT NULL, event INTEGER NOT NULL, place INTEGER NOT NULL, period INTEGER NOT NULL, frequency_hz INTEGER NOT NULL, counted INTEGER NOT NULL, throttle_known INTEGER NOT NULL, seen INTEGER NOT NULL, malformed INTEGER NOT NULL, filtered INTEGER NOT NULL, expected INTEGER NOT NULL, enabled_ns INTEGER NOT NULL, running_ns INTEGER NOT NULL, throttled_ns INTEGER NOT NULL, throttles INTEGER NOT NULL, paused_ns INTEGER NOT NULL, rearmed INTEGER NOT NULL, missed INTEGER NOT NULL, unexplained INTEGER NOT NULL, waiting_ns INTEGER NOT NULL, pairs BLOB, PRIMARY KEY(span, event)) WITHOUT ROWID;"
+	"CREATE TABLE event_total(span INTEGER NOT NULL, event INTEGER NOT NULL, place INTEGER NOT NULL, period INTEGER NOT NULL, frequency_hz INTEGER NOT NULL, counted INTEGER NOT NULL, throttle_known INTEGER NOT NULL" EVENT_COUNTS_OF_READING(DECLARATION_) ", pairs BLOB, PRIMARY KEY(span, event)) WITHOUT ROWID;"
 	"CREATE TABLE figures(span INTEGER NOT NULL, cgroup INTEGER NOT NULL, loads INTEGER NOT NULL, latency INTEGER NOT NULL, cycles INTEGER NOT NULL, stalls INTEGER NOT NULL, misses INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY(span, cgroup)) WITHOUT ROWID;"
 	"CREATE TABLE alert(key TEXT PRIMARY KEY, from_us INTEGER NOT NULL, to_us INTEGER, json TEXT NOT NULL) WITHOUT ROWID;"
 	"CREATE VIEW rates AS SELECT span.id AS span, span.seconds AS seconds, datetime(span.start_us / 1000000, 'unixepoch') AS since, datetime(span.end_us / 1000000, 'unixepoch') AS until, cgroup.path AS path, loads * 1e9 / covered_ns AS loads_per_s, latency * 1.0 / nullif(loads, 0) AS mean_latency_cycles, cycles * 1e9 / covered_ns AS cycles_per_s, stalls * 1.0 / nullif(cycles, 0) AS stalled_share, misses * 1e9 / covered_ns AS misses_per_s FROM figures JOIN span ON span.id = figures.span JOIN cgroup ON cgroup.id = figures.cgroup;";
@@ -251,6 +253,34 @@ int archive_refresh(struct archive *archive)
 	return r;
 }
 
+/* Adds the counts that an older pebsd did not know. It counted none of them. */
+static int add_new_counts(struct archive *archive)
+{
+	static const char *const counts[] = {
+#define NAME_(name) #name,
+		EVENT_COUNTS_OF_READING(NAME_)
+#undef NAME_
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		char text[128];
+		s64 columns = 0;
+
+		(void)snprintf(text, sizeof(text),
+			       "SELECT count(*) FROM pragma_table_info('event_total') WHERE name = '%s'",
+			       counts[i]);
+		if (archive_number(archive, text, &columns) < 0)
+			return archive_failed(archive, "open");
+		if (columns > 0)
+			continue;
+		(void)snprintf(text, sizeof(text),
+			       "ALTER TABLE event_total ADD COLUMN %s INTEGER NOT NULL DEFAULT 0", counts[i]);
+		if (run_text(archive, text) < 0)
+			return archive_failed(archive, "update");
+	}
+	return 0;
+}
+
 static int check_or_create(struct archive *archive)
 {
 	s64 application = 0, version = 0, tables = 0;
@@ -279,7 +309,7 @@ static int check_or_create(struct archive *archive)
 			archive, -EPROTONOSUPPORT,
 			"cannot use %s: a newer pebsd wrote it (version %lld, this pebsd has %d); install that pebsd again, or move the file away",
 			archive->path, (long long)version, ARCHIVE_VERSION);
-	return 0;
+	return add_new_counts(archive);
 }
 
 /*

@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 #include "base/cleanup.h"
+#include "origin/event_counts.h"
 #include "pebsd/sample.h"
 
 #define HISTORY_PANE_SECONDS 10
@@ -25,30 +26,13 @@
 #define HISTORY_CGROUPS_MAX    (3 * 65536UL) /* of one pane: slots, and twice as many removed cgroups */
 #define HISTORY_TEXT_MAX       8192          /* of a path, labels or settings, with the NUL */
 
-/*
- * Numbers of an event as a whole over the span, all additive. They are the members of struct reading
- * (window/readings.h), as differences.
- */
-#define HISTORY_COUNTS(X)                                         \
-	X(seen)       /* samples, including those of no cgroup */ \
-	X(malformed)  /* lost: malformed */                       \
-	X(filtered)   /* of operations that the event excludes */ \
-	X(expected)   /* samples */                               \
-	X(enabled_ns) /* summed over CPUs, as all times here */   \
-	X(running_ns)                                             \
-	X(throttled_ns)                                           \
-	X(throttles)                                              \
-	X(paused_ns)                                              \
-	X(rearmed)                                                \
-	X(missed)                                                 \
-	X(unexplained)                                            \
-	X(waiting_ns)
-
-#define HISTORY_COUNT_(name)      u64 name;
 #define HISTORY_COUNT_PLUS_(name) +1
-enum { HISTORY_COUNTS_N = 0 HISTORY_COUNTS(HISTORY_COUNT_PLUS_) };
+enum { HISTORY_COUNTS_N = 0 EVENT_COUNTS_OF_READING(HISTORY_COUNT_PLUS_) };
 
-/* An event in the span. A pane has one entry for each pair of key and settings that was in force. */
+/*
+ * An event in the span. A pane has one entry for each pair of key and settings that was in force. The counts are those
+ * of struct reading (window/readings.h), gained in the span.
+ */
 struct history_event {
 	const char *key;      /* as event_key() writes it */
 	const char *settings; /* event_json.h; opaque for the keeper */
@@ -58,7 +42,7 @@ struct history_event {
 	bool throttle_known;  /* throttled_ns and throttles cover the whole span */
 	union {
 		struct {
-			HISTORY_COUNTS(HISTORY_COUNT_)
+			EVENT_COUNTS_OF_READING(EVENT_COUNT_MEMBER_)
 		};
 		u64 counts[HISTORY_COUNTS_N];
 	};
