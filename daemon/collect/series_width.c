@@ -3,6 +3,8 @@
 
 #include <sys/param.h>
 
+#include "collect/cgroup_counters.h"
+
 /* Buckets, +Inf, sum and count: daemon/export/prometheus/prometheus.c. */
 #define HISTOGRAM_SERIES (COARSE_BUCKETS - 1 + 3)
 
@@ -12,20 +14,25 @@
 /* Usual sources of other operations: l1, and unknown if the L1 was missed. */
 #define OTHER_SOURCES 2
 
-/* Bits of counters with a series each. The access flags begin at FIRST_FLAG. */
-enum { WEIGHT, WEIGHTED_LATENCY, HITM, TLB_WALKS, FIRST_FLAG, COUNTERS = FIRST_FLAG + FLAG_COUNT };
+/* The bit of an event's estimate, behind the bits of cgroup_counters(). */
+#define ESTIMATE CGROUP_COUNTERS_MAX
 
-/* The bit of an event's estimate, behind the bits of the counters. */
-#define ESTIMATE COUNTERS
+static size_t expected_counters(const struct event *what)
+{
+	const struct cgroup_counter *counters;
+	size_t n, expected = 0;
 
-#define KNOWN_(name, bits, known, ...) +((known) == FLAG_KNOWN_WITH_TLB)
-#define FLAGS_OF_ANY_ACCESS            (0 ACCESS_FLAGS(KNOWN_))
+	counters = cgroup_counters(&n);
+	for (size_t i = 0; i < n; i++)
+		expected += (!counters[i].of_loads || what->role == EVENT_LOADS) &&
+			    (!counters[i].of_latency || what->settings.has_latency);
+	return expected;
+}
 
 void series_width_expect(struct series_width *width, unsigned event, const struct event *what)
 {
 	size_t sources = what->role == EVENT_LOADS ? LOAD_SOURCES : OTHER_SOURCES;
-	/* Only loads have HITM. */
-	size_t expected = what->role == EVENT_LOADS ? COUNTERS : FIRST_FLAG - 1 + FLAGS_OF_ANY_ACCESS;
+	size_t expected = expected_counters(what);
 
 	width->events[event].only_estimate = event_is_count(what);
 	if (width->events[event].only_estimate) {
@@ -37,8 +44,6 @@ void series_width_expect(struct series_width *width, unsigned event, const struc
 		expected += sources;
 	if (what->settings.has_latency)
 		expected += HISTOGRAM_SERIES + (what->settings.has_source ? sources : 0);
-	else
-		expected--;
 	if (what->settings.has_instruction_latency)
 		expected += HISTOGRAM_SERIES;
 	width->events[event].expected = expected;
@@ -53,6 +58,18 @@ static u32 bits_of(const u64 *counters, size_t n)
 	return bits;
 }
 
+static u32 counters_of(const struct figures *figures)
+{
+	const struct cgroup_counter *counters;
+	u32 bits = 0;
+	size_t n;
+
+	counters = cgroup_counters(&n);
+	for (size_t i = 0; i < n; i++)
+		bits |= (u32)(counters[i].value(figures) != 0) << i;
+	return bits;
+}
+
 static void see_event(struct series_width *width, size_t event, const struct figures *figures)
 {
 	u32 samples = bits_of(figures->samples, SOURCE_SLOTS);
@@ -60,12 +77,7 @@ static void see_event(struct series_width *width, size_t event, const struct fig
 
 	width->events[event].samples |= samples;
 	width->events[event].latencies |= latencies;
-	width->events[event].counters |= (u32)(bits_of(figures->weight, SOURCE_SLOTS) != 0) << WEIGHT |
-					 (u32)(bits_of(figures->weighted_latency, SOURCE_SLOTS) != 0)
-						 << WEIGHTED_LATENCY |
-					 (u32)(figures->snoop[SNOOP_HITM] != 0) << HITM |
-					 (u32)(figures_tlb_walk(figures) != 0) << TLB_WALKS |
-					 bits_of(figures->flags, FLAG_COUNT) << FIRST_FLAG;
+	width->events[event].counters |= counters_of(figures);
 	if (!width->events[event].latency)
 		width->events[event].latency = latencies || figures_latency_samples(figures);
 	if (!width->events[event].instruction_latency)

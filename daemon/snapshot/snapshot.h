@@ -75,7 +75,7 @@ struct snapshot_event {
 	u64 n_cpus;      /* number of these CPUs */
 	struct figures total; /* all cgroups and `unattributed` */
 	u64 unattributed;     /* samples of slot 0 */
-	u64 lost_malformed;
+	struct maybe_u64 lost_malformed;
 	struct maybe_u64 lost_unexplained; /* event count / period - seen - lost, if the count is known */
 	struct maybe_double multiplexed_seconds;              /* enabled but not running, summed over CPUs */
 	struct maybe_double running_ratio;                    /* running / enabled time, 0 to 1 */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collect/pairs.h"
+#include "snapshot/event_figures.h"
 #include "snapshot/snapshot_figures.h"
 #include "snapshot/snapshot_rank.h"
 
@@ -241,25 +242,9 @@ static void take_readings(struct snapshot *snapshot, const struct reading *readi
 {
 	for (size_t i = 0; i < snapshot->n_events; i++) {
 		struct snapshot_event *event = &snapshot->events[i];
-		const struct reading *reading = &readings[i];
 
-		event->lost_malformed = reading->malformed;
-		event->filtered =
-			(struct maybe_u64){event->event.settings.operations != 0, reading->filtered};
-		event->lost_unexplained = (struct maybe_u64){reading->counted, reading->unexplained};
-		event->multiplexed_seconds = (struct maybe_double){
-			reading->counted, (double)reading->waiting_ns / (double)NSEC_PER_SEC};
-		event->throttled_seconds = (struct maybe_double){
-			reading->throttle_known, (double)reading->throttled_ns / (double)NSEC_PER_SEC};
-		event->paused_seconds = (struct maybe_double){reading->counted, (double)reading->paused_ns /
-											(double)NSEC_PER_SEC};
-		event->throttles = (struct maybe_u64){reading->throttle_known, reading->throttles};
-		event->rearmed = (struct maybe_u64){reading->counted, reading->rearmed};
-		event->enabled_seconds = (struct maybe_double){
-			reading->counted, (double)reading->enabled_ns / (double)NSEC_PER_SEC};
-		event->running_seconds = (struct maybe_double){
-			reading->counted, (double)reading->running_ns / (double)NSEC_PER_SEC};
-		event->running_ratio.known = reading_running_ratio(reading, &event->running_ratio.value);
+		event_figures_take(event, &readings[i]);
+		event->running_ratio.known = reading_running_ratio(&readings[i], &event->running_ratio.value);
 	}
 }
 

@@ -6,10 +6,11 @@ set -eu
 cd "$(dirname "$0")/../.."
 
 # In prometheus*.c a family is one string literal followed by its FAMILY_ kind, which determines the suffix of its
-# series. The metrics of access flags are counters and are listed in ACCESS_FLAGS (data_source.h).
+# series. The rows of two tables are counters, and so are the access flags (data_source.h).
 served() {
 	{
 		kinds_of_families
+		sed -n 's/.*\.family = "\(.*\)".*/\1_total/p' daemon/collect/cgroup_counters.c daemon/snapshot/event_figures.c
 		sed -n '/^#define ACCESS_FLAGS/,/^$/p' include/pebsd/data_source.h | grep -o 'pebsd_[a-z_]*' | sed 's/$/_total/'
 	} | sort -u
 }

@@ -139,7 +139,7 @@ struct snapshot *example_perf(void)
 					.settings = {.has_latency = 1, .has_source = 1}},
 			      .key = "loads:cpu_atom",
 			      .cpus = "4-7",
-			      .lost_malformed = 1,
+			      .lost_malformed = {true, 1},
 			      .multiplexed_seconds = {.known = true, .value = 0}},
 		.n_cgroups = 2,
 		.cgroups = cgroups,

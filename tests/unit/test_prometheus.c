@@ -56,7 +56,7 @@ static void setup(struct books *books)
 			  .period = 10007,
 			  .settings = {.has_latency = 1, .has_source = 1}},
 		.unattributed = 2,
-		.lost_malformed = 1,
+		.lost_malformed = {true, 1},
 	};
 	books->snapshot.events[1] = (struct snapshot_event){
 		.event = {.role = EVENT_STORES, .pmu = "cpu", .settings = {.has_source = 1}},

@@ -209,7 +209,7 @@ Test(snapshot, uncounted_values_are_unknown)
 				       .rearmed = 2,
 				       .unexplained = 9};
 	snapshot = build(0);
-	cr_expect_eq(snapshot->events[0].lost_malformed, 2);
+	cr_expect_eq(snapshot->events[0].lost_malformed.value, 2);
 	cr_expect_eq(snapshot->events[0].lost_unexplained.value, 9);
 	cr_expect_float_eq(snapshot->events[0].running_ratio.value, 0.75, 1e-9);
 	cr_expect_float_eq(snapshot->events[0].multiplexed_seconds.value, 1.0, 1e-9);
@@ -307,7 +307,7 @@ Test(snapshot, a_summary_has_totals_and_the_cgroups_with_machines)
 	cr_assert_eq(snapshot_build_summary(&sources, totals, &snapshot), 0);
 	cr_expect_eq(figures_samples(&snapshot->events[0].total), 42, "as it is given");
 	cr_expect_eq(snapshot->events[0].unattributed, 9);
-	cr_expect_eq(snapshot->events[0].lost_malformed, 5);
+	cr_expect_eq(snapshot->events[0].lost_malformed.value, 5);
 	cr_assert_eq(snapshot->n_cgroups, 1);
 	cr_expect_str_eq(snapshot->cgroups[0].path, "/machine");
 	cr_expect(snapshot->cgroups[0].alive);

@@ -211,11 +211,48 @@ void json_totals(const struct snapshot *snapshot, const struct figures *ret[EVEN
 		ret[i] = i < snapshot->n_events ? &snapshot->events[i].total : NULL;
 }
 
-/* The sum is known only if all parts are. */
-static void add_known(struct maybe_double *sum, struct maybe_double part)
+/*
+ * Adds the sum of a figure over events. A sum is known if all parts are known. Only `filtered` is the sum of the known
+ * parts.
+ */
+static void put_figure(struct json_writer *writer, json_object *object, const struct event_figure *figure,
+		       const struct snapshot_event *events, size_t n, bool replay)
 {
-	sum->known = sum->known && part.known;
-	sum->value += part.value;
+	const bool any = figure->known == FIGURE_IF_FILTERED;
+	bool known = n > 0 && !any;
+	double seconds = 0;
+	u64 count = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct maybe_double time =
+			figure->seconds ? event_figure_seconds(&events[i], figure) : (struct maybe_double){0};
+		const struct maybe_u64 part = figure->seconds ? (struct maybe_u64){.known = time.known}
+							      : event_figure_count(&events[i], figure);
+
+		known = any ? known || part.known : known && part.known;
+		seconds += time.value;
+		count += part.known ? part.value : 0;
+	}
+	/* The losses of a recording are not known, except the records that the replay itself left out. */
+	if (figure->known == FIGURE_ALWAYS)
+		known = count || !replay;
+	if (known && figure->seconds)
+		json_put_seconds(writer, object, figure->key, seconds);
+	else if (known)
+		json_put_u64(writer, object, figure->key, count);
+}
+
+void json_put_figures(struct json_writer *writer, json_object *object, enum event_figure_place place,
+		      const struct snapshot *snapshot, const struct snapshot_event *events, size_t n)
+{
+	const bool replay = strcmp(snapshot->origin, "replay") == 0;
+	const struct event_figure *figures;
+	size_t n_figures;
+
+	figures = event_figures(&n_figures);
+	for (size_t i = 0; i < n_figures; i++)
+		if (figures[i].place == place)
+			put_figure(writer, object, &figures[i], events, n, replay);
 }
 
 json_object *json_samples(struct json_writer *writer, const struct snapshot *snapshot,
@@ -224,43 +261,19 @@ json_object *json_samples(struct json_writer *writer, const struct snapshot *sna
 	json_object *object = json_checked(writer, json_object_new_object());
 	json_object *lost = json_checked(writer, json_object_new_object());
 	json_object *unsampled = json_checked(writer, json_object_new_object());
-	bool replay = strcmp(snapshot->origin, "replay") == 0;
-	struct maybe_u64 unexplained = {.known = n > 0};
-	struct maybe_double multiplexed = {.known = n > 0}, throttled = {.known = n > 0};
-	struct maybe_double paused = {.known = n > 0};
-	struct maybe_u64 filtered = {0};
-	u64 seen = 0, unattributed = 0, malformed = 0;
+	u64 seen = 0, unattributed = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		seen += figures_samples(&events[i].total);
 		unattributed += events[i].unattributed;
-		malformed += events[i].lost_malformed;
-		unexplained.known = unexplained.known && events[i].lost_unexplained.known;
-		unexplained.value += events[i].lost_unexplained.value;
-		add_known(&multiplexed, events[i].multiplexed_seconds);
-		add_known(&throttled, events[i].throttled_seconds);
-		add_known(&paused, events[i].paused_seconds);
-		/* The sum over the events that filter samples, even if other events do not. */
-		filtered.known = filtered.known || events[i].filtered.known;
-		filtered.value += events[i].filtered.known ? events[i].filtered.value : 0;
 	}
-
 	json_put_u64(writer, object, "seen", seen);
 	json_put_u64(writer, object, "attributed", seen > unattributed ? seen - unattributed : 0);
 	json_put_u64(writer, object, "unattributed", unattributed);
-	if (filtered.known)
-		json_put_u64(writer, object, "filtered", filtered.value);
-	if (malformed || !replay)
-		json_put_u64(writer, lost, "malformed", malformed);
-	if (unexplained.known)
-		json_put_u64(writer, lost, "unexplained", unexplained.value);
+	json_put_figures(writer, object, FIGURE_IN_SAMPLES, snapshot, events, n);
+	json_put_figures(writer, lost, FIGURE_IN_LOST, snapshot, events, n);
 	json_put(writer, object, "lost", lost);
-	if (throttled.known)
-		json_put_seconds(writer, unsampled, "throttled", throttled.value);
-	if (multiplexed.known)
-		json_put_seconds(writer, unsampled, "multiplexed", multiplexed.value);
-	if (paused.known)
-		json_put_seconds(writer, unsampled, "paused", paused.value);
+	json_put_figures(writer, unsampled, FIGURE_IN_UNSAMPLED, snapshot, events, n);
 	json_put(writer, object, "unsampled_seconds", unsampled);
 	return object;
 }

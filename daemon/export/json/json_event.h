@@ -4,6 +4,7 @@
 #define PEBSD_EXPORT_JSON_EVENT_H
 
 #include "export/json/json_writer.h"
+#include "snapshot/event_figures.h"
 
 /*
  * The confidence of the bounds that are shown. Quantiles with fewer samples than interval_quantile() needs for both
@@ -25,6 +26,10 @@ void json_put_events(struct json_writer *writer, json_object *object, const stru
 
 /* The figures of all cgroups together. An event without samples has figures, too. */
 void json_totals(const struct snapshot *snapshot, const struct figures *ret[EVENTS_MAX]);
+
+/* Adds the figures of a place, summed over `n` events, that are known (snapshot/event_figures.h). */
+void json_put_figures(struct json_writer *writer, json_object *object, enum event_figure_place place,
+		      const struct snapshot *snapshot, const struct snapshot_event *events, size_t n);
 
 /*
  * Returns how many samples of `n` events together were seen, attributed and lost. A sum is known only if all

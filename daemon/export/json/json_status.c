@@ -148,10 +148,7 @@ static json_object *status_event_object(struct json_writer *writer, const struct
 		json_put_text(writer, object, "cpus", event->cpus);
 	if (event->running_ratio.known)
 		json_put_number(writer, object, "running_ratio", event->running_ratio.value, 6);
-	if (event->throttles.known)
-		json_put_u64(writer, object, "throttles", event->throttles.value);
-	if (event->rearmed.known)
-		json_put_u64(writer, object, "rearmed", event->rearmed.value);
+	json_put_figures(writer, object, FIGURE_IN_EVENT, snapshot, event, 1);
 	put_cost(writer, object, &event->cost);
 	json_put(writer, object, "samples", json_samples(writer, snapshot, event, 1));
 	put_per_cpu(writer, object, event);

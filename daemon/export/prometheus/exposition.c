@@ -114,9 +114,9 @@ static void begin_family(struct exposition *out, const struct family *family)
 	const char *suffix = "";
 	char *to;
 
-	if (out->current == family)
+	if (out->current && strcmp(out->current, family->name) == 0)
 		return;
-	out->current = family;
+	out->current = family->name;
 	switch (family->type) {
 	case FAMILY_COUNTER:
 		type = "counter";

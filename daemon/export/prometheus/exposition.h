@@ -22,8 +22,8 @@ struct family {
 
 struct exposition {
 	bool openmetrics;
-	bool failed; /* no memory: nothing more is written */
-	const struct family *current;
+	bool failed;         /* no memory: nothing more is written */
+	const char *current; /* name of the last family; must outlive the exposition */
 	char *text;
 	size_t length;
 	size_t size; /* allocated bytes of `text` */

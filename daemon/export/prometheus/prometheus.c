@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "collect/cgroup_counters.h"
 #include "collect/series.h"
 #include "export/prometheus/cgroup_label.h"
 #include "export/prometheus/exposition.h"
 #include "export/prometheus/label.h"
 #include "export/prometheus/prometheus_cost.h"
 #include "export/prometheus/prometheus_resctrl.h"
+#include "snapshot/event_figures.h"
 
 /* The metrics of zooms and hot tables. */
 
@@ -417,18 +419,6 @@ static const u64 *tlb_of(const struct figures *figures)
 	return figures->tlb;
 }
 
-static u64 hitm_of(const struct figures *figures)
-{
-	return figures->snoop[SNOOP_HITM];
-}
-
-#define FLAG_OF(name, ...)                                  \
-	static u64 name##_of(const struct figures *figures) \
-	{                                                   \
-		return figures->name;                       \
-	}
-ACCESS_FLAGS(FLAG_OF)
-
 static void write_estimates(struct rendering *rendering)
 {
 	static const struct {
@@ -459,6 +449,26 @@ static void write_estimates(struct rendering *rendering)
 		}
 }
 
+static void write_simple(struct rendering *rendering)
+{
+	const struct cgroup_counter *counters;
+	size_t n;
+
+	counters = cgroup_counters(&n);
+	for (size_t k = 0; k < n; k++) {
+		const struct family family = {counters[k].family, FAMILY_COUNTER, counters[k].help};
+
+		for (size_t i = 0; i < rendering->n_cells; i++) {
+			const struct cell *cell = &rendering->cells[i];
+			u64 value = counters[k].value(cell->figures);
+
+			/* Only the estimate says something about an event of counts. */
+			if (value && !event_is_count(cell->event))
+				exposition_u64(rendering->out, &family, "_total", cell->labels, NULL, value);
+		}
+	}
+}
+
 static void write_counters(struct rendering *rendering, bool detail)
 {
 	static const struct family source_samples = {
@@ -471,36 +481,10 @@ static void write_counters(struct rendering *rendering, bool detail)
 					    "Samples by the result of the snoop."};
 	static const struct family tlb = {"pebsd_tlb_samples", FAMILY_COUNTER,
 					  "Samples by how the address was translated."};
-	static const struct {
-		struct family family;
-		u64 (*value)(const struct figures *);
-	} simple[] = {
-		{{"pebsd_weighted_samples", FAMILY_COUNTER,
-		  "Samples, each multiplied by the period in force. Comparable across changes of the period, but not a count of loads."},
-		 figures_weight},
-		{{"pebsd_weighted_latency_cycles", FAMILY_COUNTER,
-		  "Latencies of sampled accesses, each multiplied by the period in force. Not the time for which programs stalled."},
-		 figures_weighted_latency},
-		{{"pebsd_hitm_samples", FAMILY_COUNTER, "Samples that hit a modified line in another cache."},
-		 hitm_of},
-		{{"pebsd_tlb_walk_samples", FAMILY_COUNTER,
-		  "Samples whose address translation needed a page walk: the TLB results 'walk', 'miss' and 'fault'. PEBS and IBS report a walk as 'miss'."},
-		 figures_tlb_walk},
-#define FLAG_FAMILY(name, bits, known, family, help) {{family, FAMILY_COUNTER, help}, name##_of},
-		ACCESS_FLAGS(FLAG_FAMILY)};
 
 	write_words(rendering, &source_samples, source_labels, ARRAY_SIZE(source_labels), samples_of);
 	write_words(rendering, &source_latency, source_labels, ARRAY_SIZE(source_labels), latency_sum_of);
-	for (size_t k = 0; k < ARRAY_SIZE(simple); k++)
-		for (size_t i = 0; i < rendering->n_cells; i++) {
-			const struct cell *cell = &rendering->cells[i];
-			u64 value = simple[k].value(cell->figures);
-
-			/* Only the estimate says something about an event of counts. */
-			if (value && !event_is_count(cell->event))
-				exposition_u64(rendering->out, &simple[k].family, "_total", cell->labels,
-					       NULL, value);
-		}
+	write_simple(rendering);
 	write_estimates(rendering);
 	if (!detail)
 		return;
@@ -513,6 +497,38 @@ static struct maybe_u64 known_where_not_0(u64 value)
 	return (struct maybe_u64){value != 0, value};
 }
 
+static void write_event_figure(struct rendering *rendering, const struct family *family, size_t event,
+			       const struct event_figure *figure)
+{
+	const struct snapshot_event *of = &rendering->snapshot->events[event];
+	const char *labels = rendering->event_labels[event];
+
+	if (figure->seconds)
+		exposition_maybe_double(rendering->out, family, "_total", labels, figure->label,
+					event_figure_seconds(of, figure));
+	else
+		exposition_maybe_u64(rendering->out, family, "_total", labels, figure->label,
+				     event_figure_count(of, figure));
+}
+
+static void write_event_figures(struct rendering *rendering)
+{
+	const struct event_figure *figures;
+	size_t n;
+
+	figures = event_figures(&n);
+	for (size_t first = 0, end; first < n; first = end) {
+		const struct family family = {figures[first].family, FAMILY_COUNTER, figures[first].help};
+
+		for (end = first + 1; end < n && figures[end].family && family.name &&
+				      strcmp(figures[end].family, family.name) == 0;)
+			end++;
+		for (size_t event = 0; family.name && event < rendering->snapshot->n_events; event++)
+			for (size_t i = first; i < end; i++)
+				write_event_figure(rendering, &family, event, &figures[i]);
+	}
+}
+
 static void write_events(struct rendering *rendering)
 {
 	static const struct family seen = {"pebsd_samples_seen", FAMILY_COUNTER,
@@ -520,14 +536,6 @@ static void write_events(struct rendering *rendering)
 	static const struct family unattributed = {
 		"pebsd_samples_unattributed", FAMILY_COUNTER,
 		"Samples of cgroups without a slot, counted under cgroup=unattributed."};
-	static const struct family filtered = {
-		"pebsd_samples_filtered", FAMILY_COUNTER,
-		"Samples of other operations than the event's, if the hardware samples operations of every kind. They count neither as seen nor as lost."};
-	static const struct family lost = {"pebsd_samples_lost", FAMILY_COUNTER,
-					   "Samples that were expected and not counted, by reason."};
-	static const struct family unsampled = {
-		"pebsd_unsampled_seconds", FAMILY_COUNTER,
-		"Time in which the event was not sampled, summed over its CPUs, by reason."};
 	static const struct family period = {"pebsd_sample_period", FAMILY_GAUGE,
 					     "Number of events from one sample to the next."};
 	static const struct family ldlat = {
@@ -536,12 +544,6 @@ static void write_events(struct rendering *rendering)
 	static const struct family running = {
 		"pebsd_running_ratio", FAMILY_GAUGE,
 		"Share of the time since the event was opened in which it was counting."};
-	static const struct family enabled_seconds = {
-		"pebsd_event_enabled_seconds", FAMILY_COUNTER,
-		"Time for which the event was enabled, summed over its CPUs."};
-	static const struct family running_seconds = {
-		"pebsd_event_running_seconds", FAMILY_COUNTER,
-		"Time for which the event was counting, summed over its CPUs. For the rest of its enabled time it had no counter."};
 	const struct snapshot *snapshot = rendering->snapshot;
 	struct exposition *out = rendering->out;
 	char *const *labels = rendering->event_labels;
@@ -553,22 +555,6 @@ static void write_events(struct rendering *rendering)
 		exposition_u64(out, &unattributed, "_total", labels[i], NULL,
 			       snapshot->events[i].unattributed);
 	for (size_t i = 0; i < snapshot->n_events; i++)
-		exposition_maybe_u64(out, &filtered, "_total", labels[i], NULL, snapshot->events[i].filtered);
-	for (size_t i = 0; i < snapshot->n_events; i++) {
-		exposition_u64(out, &lost, "_total", labels[i], "reason=\"malformed\"",
-			       snapshot->events[i].lost_malformed);
-		exposition_maybe_u64(out, &lost, "_total", labels[i], "reason=\"unexplained\"",
-				     snapshot->events[i].lost_unexplained);
-	}
-	for (size_t i = 0; i < snapshot->n_events; i++) {
-		exposition_maybe_double(out, &unsampled, "_total", labels[i], "reason=\"throttled\"",
-					snapshot->events[i].throttled_seconds);
-		exposition_maybe_double(out, &unsampled, "_total", labels[i], "reason=\"multiplexed\"",
-					snapshot->events[i].multiplexed_seconds);
-		exposition_maybe_double(out, &unsampled, "_total", labels[i], "reason=\"paused\"",
-					snapshot->events[i].paused_seconds);
-	}
-	for (size_t i = 0; i < snapshot->n_events; i++)
 		exposition_maybe_u64(out, &period, "", labels[i], NULL,
 				     known_where_not_0(snapshot->events[i].event.period));
 	for (size_t i = 0; i < snapshot->n_events; i++)
@@ -577,12 +563,7 @@ static void write_events(struct rendering *rendering)
 	for (size_t i = 0; i < snapshot->n_events; i++)
 		exposition_maybe_double(out, &running, "", labels[i], NULL,
 					snapshot->events[i].running_ratio);
-	for (size_t i = 0; i < snapshot->n_events; i++)
-		exposition_maybe_double(out, &enabled_seconds, "_total", labels[i], NULL,
-					snapshot->events[i].enabled_seconds);
-	for (size_t i = 0; i < snapshot->n_events; i++)
-		exposition_maybe_double(out, &running_seconds, "_total", labels[i], NULL,
-					snapshot->events[i].running_seconds);
+	write_event_figures(rendering);
 }
 
 /* Returns whether an earlier event has the PMU, too. */
