@@ -18,11 +18,6 @@
 /* Used with `keep = yes` if the service manager provides none. */
 #define HISTORY_DIRECTORY "/var/lib/pebsd"
 
-static u64 real_us(const struct timespec *time)
-{
-	return (u64)time->tv_sec * (NSEC_PER_SEC / NSEC_PER_USEC) + (u64)time->tv_nsec / NSEC_PER_USEC;
-}
-
 /* Returns why no history is kept; or NULL, and `ret_directory` gets the directory. */
 static const char *choose(const struct server *server, char **ret_directory)
 {
@@ -52,7 +47,7 @@ static void on_collected(void *userdata)
 	struct engine *engine = sampling_engine(server->sampling);
 	const struct snapshot *head = engine_head(engine);
 	struct reading readings[EVENTS_MAX] = {0};
-	struct panes_collection collection = {.at = {real_us(&head->taken), engine_collected_ns(engine)},
+	struct panes_collection collection = {.at = {realtime_us(&head->taken), engine_collected_ns(engine)},
 					      .head = head,
 					      .readings = readings};
 
@@ -92,7 +87,7 @@ static char *alert_text(const struct server *server, const struct alert *alert)
 
 static void store_alert(struct server *server, const struct alert *alert, enum alert_state state)
 {
-	const u64 began_us = real_us(&alert->breached), since_us = real_us(&alert->since);
+	const u64 began_us = realtime_us(&alert->breached), since_us = realtime_us(&alert->since);
 	_cleanup_free_ char *key = NULL, *text = NULL;
 	struct history_alert stored = {.from_us = began_us ? began_us : since_us};
 
@@ -139,7 +134,7 @@ static int open_history(struct server *server, const char *directory, bool alert
 {
 	struct engine *engine = sampling_engine(server->sampling);
 	const struct snapshot *head = engine_head(engine);
-	const struct engine_moment began = engine_began(engine);
+	const struct clocks began = engine_began(engine);
 	struct reading readings[EVENTS_MAX] = {0};
 	const struct history_settings settings = {
 		.event = server->event,

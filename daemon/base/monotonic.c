@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "base/monotonic.h"
 
-#include <time.h>
-
 #include "base/cleanup.h"
 
 u64 monotonic_ns(void)
@@ -11,4 +9,9 @@ u64 monotonic_ns(void)
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+u64 realtime_us(const struct timespec *time)
+{
+	return (u64)time->tv_sec * (NSEC_PER_SEC / NSEC_PER_USEC) + (u64)time->tv_nsec / NSEC_PER_USEC;
 }

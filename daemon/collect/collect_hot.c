@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "collect/collect_internal.h"
 
-void collect_choose_hot(struct collect *collect, u32 slot, const char *path, u64 now_ns)
+void collect_adopted(struct collect *collect, u32 slot, const char *path, u64 now_ns)
 {
 	const struct collect_settings *settings = &collect->settings;
 	int r;
@@ -52,7 +52,7 @@ static void review_hot(struct collect *collect, u64 now_ns)
 	}
 	for (u32 slot = 1; slot < collect->n_slots && settings->hot; slot++)
 		if (collect->slots[slot].owned && collect->slots[slot].alive)
-			collect_choose_hot(collect, slot, view_path(&collect->slots[slot]), now_ns);
+			collect_adopted(collect, slot, view_path(&collect->slots[slot]), now_ns);
 }
 
 void collect_tend_hot(struct collect *collect, u64 now_ns)
@@ -101,9 +101,4 @@ void collect_set_hot(struct collect *collect, bool (*chosen)(const char *path, v
 	collect->settings.hot_userdata = userdata;
 	collect->review_hot = true;
 	collect->hot_short = false;
-}
-
-void collect_adopted(struct collect *collect, u32 slot, const char *path, u64 now_ns)
-{
-	collect_choose_hot(collect, slot, path, now_ns);
 }

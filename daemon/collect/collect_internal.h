@@ -115,9 +115,6 @@ int collect_notice(struct collect *collect, u64 now_ns);
  */
 int collect_reclaim(struct collect *collect, struct differences *differences, u64 grace_ns, u64 now_ns);
 
-/* Gives hot tables to a slot that has just got its path, if the configuration wants them. */
-void collect_choose_hot(struct collect *collect, u32 slot, const char *path, u64 now_ns);
-
 /* Releases expired hot tables, clears tables that have rested, and chooses slots as configured. */
 void collect_tend_hot(struct collect *collect, u64 now_ns);
 

@@ -51,7 +51,7 @@ static int notice_birth(struct collect *collect, u32 slot, const struct slot_own
 	entry = ledger_find(collect->settings.ledger, path);
 	if (entry)
 		collect_hold(collect, view, entry, now_ns);
-	collect_choose_hot(collect, slot, view_path(view), now_ns);
+	collect_adopted(collect, slot, view_path(view), now_ns);
 	if (listener->born)
 		listener->born(listener->userdata, view_path(view), view->cgroup_id);
 	return 0;

@@ -26,7 +26,7 @@ static int open_books(struct engine *engine, bool same_kernel)
 
 	(void)clock_gettime(CLOCK_REALTIME, &engine->head.since);
 	engine->collected_ns = monotonic_ns();
-	engine->began = (struct engine_moment){engine_real_us(&engine->head.since), engine->collected_ns};
+	engine->began = (struct clocks){realtime_us(&engine->head.since), engine->collected_ns};
 	engine->exports_as_of = 1;
 	engine->totals = calloc(settings->n_events + 1, sizeof(*engine->totals));
 	if (!engine->totals)
@@ -213,7 +213,7 @@ int engine_adopt(struct engine *engine, u64 cgroup_id, const char *path)
 	return 0;
 }
 
-struct engine_moment engine_began(const struct engine *engine)
+struct clocks engine_began(const struct engine *engine)
 {
 	return engine->began;
 }

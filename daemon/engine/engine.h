@@ -7,6 +7,7 @@
 #ifndef PEBSD_ENGINE_H
 #define PEBSD_ENGINE_H
 
+#include "base/monotonic.h"
 #include "collect/collect.h"
 #include "collect/hot_places.h"
 #include "collect/series.h"
@@ -154,18 +155,12 @@ size_t engine_window_bytes(double active);
 /* Time of the last collection (CLOCK_MONOTONIC), or when the engine was opened if there was none. */
 u64 engine_collected_ns(const struct engine *engine);
 
-/* One moment on both clocks. */
-struct engine_moment {
-	u64 realtime_us; /* CLOCK_REALTIME */
-	u64 monotonic_ns;
-};
-
 /*
  * The time since which the first collection of this engine counts: when it was opened, or, if it continues the
  * counters of another process, the last collection of that process. If the saved state has no such time: when this
  * engine was opened. `realtime_us` is CLOCK_REALTIME of the opening, less the monotonic time since then.
  */
-struct engine_moment engine_began(const struct engine *engine);
+struct clocks engine_began(const struct engine *engine);
 
 /*
  * `collected` is called at the end of each collection, when differences, readings and head are those of this

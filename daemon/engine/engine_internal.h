@@ -52,7 +52,7 @@ struct engine {
 	u64 grow_again_ns;                    /* after a failure; 0: none */
 	bool limit_told;                      /* logged that slots are short and none can be added */
 	struct reading base[EVENTS_MAX];      /* counts of earlier processes, which `now` includes */
-	struct engine_moment began;           /* since when the next collection counts, until the first one */
+	struct clocks began;                  /* since when the next collection counts, until the first one */
 	void (*on_collected)(void *userdata); /* NULL: nobody is called */
 	void *on_collected_userdata;
 	struct state_ref collected_record;
@@ -60,12 +60,6 @@ struct engine {
 	u64 *guests; /* ids of cgroups with virtual machines, ascending */
 	size_t n_guests;
 };
-
-/* CLOCK_REALTIME in microseconds. */
-static inline u64 engine_real_us(const struct timespec *real)
-{
-	return (u64)real->tv_sec * (NSEC_PER_SEC / NSEC_PER_USEC) + (u64)real->tv_nsec / NSEC_PER_USEC;
-}
 
 /*
  * Restores the ledger, collection, series and readings that another process saved, if any. Ignores `same_kernel` if the

@@ -22,8 +22,8 @@ struct pane_cgroup {
 
 struct panes {
 	struct panes_settings settings;
-	struct panes_moment start; /* of the pane */
-	struct panes_moment last;  /* last collection */
+	struct clocks start; /* of the pane */
+	struct clocks last;  /* last collection */
 	u64 start_us;              /* of the pane; after a step of the clock on the new time */
 	u64 run;
 	bool new_run; /* with the next pane */
@@ -53,7 +53,7 @@ static void cgroup_done(struct pane_cgroup *cgroup)
 	labels_json_done(&cgroup->labels);
 }
 
-int panes_new(const struct panes_settings *settings, const struct panes_moment *began,
+int panes_new(const struct panes_settings *settings, const struct clocks *began,
 	      const struct reading readings[EVENTS_MAX], struct panes **ret)
 {
 	struct panes *panes = calloc(1, sizeof(*panes));
@@ -376,7 +376,7 @@ void panes_end(struct panes *panes)
 	begin_cgroups(panes);
 }
 
-static bool was_set(const struct panes *panes, const struct panes_moment *at)
+static bool was_set(const struct panes *panes, const struct clocks *at)
 {
 	const u64 passed_us = (at->monotonic_ns - panes->last.monotonic_ns) / 1000;
 	const u64 expected_us = panes->last.realtime_us + passed_us;
@@ -387,7 +387,7 @@ static bool was_set(const struct panes *panes, const struct panes_moment *at)
 }
 
 /* The wall clock was set since the last collection: the time of the next pane is that of the clock now. */
-static void begin_after_step(struct panes *panes, const struct panes_moment *at)
+static void begin_after_step(struct panes *panes, const struct clocks *at)
 {
 	const u64 passed_us = (at->monotonic_ns - panes->start.monotonic_ns) / 1000;
 

@@ -13,6 +13,7 @@
 #define PEBSD_PANES_H
 
 #include "base/cleanup.h"
+#include "base/monotonic.h"
 #include "collect/differences.h"
 #include "history/shared/history_pane.h"
 #include "snapshot/snapshot.h"
@@ -24,13 +25,8 @@
 /* Both clocks may differ by this much between two collections without a step: they are not read at once. */
 #define PANES_STEP_US 250000
 
-struct panes_moment {
-	u64 realtime_us;  /* CLOCK_REALTIME */
-	u64 monotonic_ns; /* CLOCK_MONOTONIC, never decreasing */
-};
-
 struct panes_collection {
-	struct panes_moment at;
+	struct clocks at;
 	const struct snapshot *head; /* events, with keys, periods and frequencies, `origin`, and `paused` */
 	const struct reading *readings; /* of each event, since the start */
 	const struct difference *list;
@@ -54,7 +50,7 @@ struct panes;
  * The first collection covers the time since `began`. `readings` are those of that time. Returns 0 or -ENOMEM. Free
  * it with panes_free(), which drops an incomplete pane.
  */
-int panes_new(const struct panes_settings *settings, const struct panes_moment *began,
+int panes_new(const struct panes_settings *settings, const struct clocks *began,
 	      const struct reading readings[EVENTS_MAX], struct panes **ret);
 struct panes *panes_free(struct panes *panes);
 DEFINE_CLEANUP(struct panes *, panes_free)

@@ -136,7 +136,7 @@ int main(int argc, char **argv)
 	const u32 cgroups = argc > 1 ? (u32)strtoul(argv[1], NULL, 10) : 1000;
 	const u32 samples = argc > 2 ? (u32)strtoul(argv[2], NULL, 10) : 20;
 	const struct panes_settings settings = {.complete = on_complete, .lost = on_lost};
-	const struct panes_moment began = {.realtime_us = 1795240800000000, .monotonic_ns = NSEC_PER_SEC};
+	const struct clocks began = {.realtime_us = 1795240800000000, .monotonic_ns = NSEC_PER_SEC};
 	struct snapshot head = {.origin = "model", .n_events = EVENTS};
 	struct reading readings[EVENTS_MAX] = {0};
 	struct made made[MADE] = {0};

@@ -106,7 +106,7 @@ Test(engine, every_collection_is_seen_including_the_last_ones)
 	struct engine *engine = open_engine(64);
 	struct seen_collections seen = {.engine = engine};
 	const u64 collected_ns = engine_collected_ns(engine);
-	const struct engine_moment began = engine_began(engine);
+	const struct clocks began = engine_began(engine);
 
 	cr_expect_eq(began.monotonic_ns, collected_ns);
 	cr_expect_eq(began.realtime_us / 1000000, (u64)engine_head(engine)->since.tv_sec);

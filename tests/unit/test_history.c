@@ -153,7 +153,7 @@ static struct history *history;
 static struct ledger *ledger;
 static struct snapshot head;
 static struct reading readings[EVENTS_MAX];
-static struct panes_moment now;
+static struct clocks now;
 static unsigned n_answered;
 
 static void on_answered(void *userdata)
@@ -188,7 +188,7 @@ static void setup(void)
 		.origin = "model",
 		.n_events = 1,
 		.events = {{.event = {.role = EVENT_LOADS, .period = 1009, .pmu = "cpu"}, .key = "loads"}}};
-	now = (struct panes_moment){.realtime_us = NOON * SEC_US, .monotonic_ns = NSEC_PER_SEC};
+	now = (struct clocks){.realtime_us = NOON * SEC_US, .monotonic_ns = NSEC_PER_SEC};
 	begin();
 }
 

@@ -35,7 +35,7 @@ static struct ledger *ledger;
 static struct panes *panes;
 static struct snapshot head;
 static struct reading readings[EVENTS_MAX];
-static struct panes_moment now;
+static struct clocks now;
 static struct panes_settings settings;
 
 static struct difference list[4096];
@@ -99,7 +99,7 @@ static void setup(void)
 			    .key = "cycles"}},
 	};
 	settings = (struct panes_settings){.complete = on_complete, .lost = on_lost, .ids = true};
-	now = (struct panes_moment){.realtime_us = (NOON + 2) * SEC_US, .monotonic_ns = 50 * NSEC_PER_SEC};
+	now = (struct clocks){.realtime_us = (NOON + 2) * SEC_US, .monotonic_ns = 50 * NSEC_PER_SEC};
 	readings[0].seen = 1000;
 	cr_assert_eq(panes_new(&settings, &now, readings, &panes), 0);
 }
@@ -296,8 +296,8 @@ Test(panes, counts_of_events_are_differences)
 
 Test(panes, a_restart_continues_where_the_last_process_stopped)
 {
-	const struct panes_moment began = {.realtime_us = now.realtime_us - 4 * SEC_US,
-					   .monotonic_ns = now.monotonic_ns - 4 * NSEC_PER_SEC};
+	const struct clocks began = {.realtime_us = now.realtime_us - 4 * SEC_US,
+				     .monotonic_ns = now.monotonic_ns - 4 * NSEC_PER_SEC};
 
 	panes_free(panes);
 	cr_assert_eq(panes_new(&settings, &began, readings, &panes), 0);
