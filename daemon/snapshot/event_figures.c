@@ -122,16 +122,20 @@ void event_figures_take(struct snapshot_event *event, const struct reading *read
 	}
 }
 
-struct maybe_u64 event_figure_count(const struct snapshot_event *event, const struct event_figure *figure)
+struct event_figure_value event_figure_of(const struct snapshot_event *event,
+					  const struct event_figure *figure)
 {
-	struct maybe_u64 count = *(const struct maybe_u64 *)((const char *)event + figure->member);
+	const void *member = (const char *)event + figure->member;
 
-	count.known = count.known || figure->known == FIGURE_ALWAYS;
-	return count;
-}
+	if (figure->seconds) {
+		const struct maybe_double *time = member;
 
-struct maybe_double event_figure_seconds(const struct snapshot_event *event,
-					 const struct event_figure *figure)
-{
-	return *(const struct maybe_double *)((const char *)event + figure->member);
+		return (struct event_figure_value){.known = time->known,
+						   .seconds = time->known ? time->value : 0};
+	} else {
+		const struct maybe_u64 *count = member;
+		const bool known = count->known || figure->known == FIGURE_ALWAYS;
+
+		return (struct event_figure_value){.known = known, .count = known ? count->value : 0};
+	}
 }

@@ -47,9 +47,14 @@ const struct event_figure *event_figures(size_t *ret_n);
 /* Sets all figures of an event. Its `event` must be set. */
 void event_figures_take(struct snapshot_event *event, const struct reading *reading);
 
-/* The figure of an event, by `seconds` of the figure. */
-struct maybe_u64 event_figure_count(const struct snapshot_event *event, const struct event_figure *figure);
-struct maybe_double event_figure_seconds(const struct snapshot_event *event,
-					 const struct event_figure *figure);
+struct event_figure_value {
+	bool known;
+	u64 count;      /* unless `seconds` of the figure */
+	double seconds; /* if `seconds` of the figure */
+};
+
+/* Returns the figure of an event. What is not set, or not known, is 0. */
+struct event_figure_value event_figure_of(const struct snapshot_event *event,
+					  const struct event_figure *figure);
 
 #endif

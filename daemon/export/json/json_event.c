@@ -219,27 +219,22 @@ static void put_figure(struct json_writer *writer, json_object *object, const st
 		       const struct snapshot_event *events, size_t n, bool replay)
 {
 	const bool any = figure->known == FIGURE_IF_FILTERED;
-	bool known = n > 0 && !any;
-	double seconds = 0;
-	u64 count = 0;
+	struct event_figure_value sum = {.known = n > 0 && !any};
 
 	for (size_t i = 0; i < n; i++) {
-		const struct maybe_double time =
-			figure->seconds ? event_figure_seconds(&events[i], figure) : (struct maybe_double){0};
-		const struct maybe_u64 part = figure->seconds ? (struct maybe_u64){.known = time.known}
-							      : event_figure_count(&events[i], figure);
+		const struct event_figure_value part = event_figure_of(&events[i], figure);
 
-		known = any ? known || part.known : known && part.known;
-		seconds += time.value;
-		count += part.known ? part.value : 0;
+		sum.known = any ? sum.known || part.known : sum.known && part.known;
+		sum.count += part.count;
+		sum.seconds += part.seconds;
 	}
 	/* The losses of a recording are not known, except the records that the replay itself left out. */
 	if (figure->known == FIGURE_ALWAYS)
-		known = count || !replay;
-	if (known && figure->seconds)
-		json_put_seconds(writer, object, figure->key, seconds);
-	else if (known)
-		json_put_u64(writer, object, figure->key, count);
+		sum.known = sum.count > 0 || !replay;
+	if (sum.known && figure->seconds)
+		json_put_seconds(writer, object, figure->key, sum.seconds);
+	else if (sum.known)
+		json_put_u64(writer, object, figure->key, sum.count);
 }
 
 void json_put_figures(struct json_writer *writer, json_object *object, enum event_figure_place place,

@@ -500,15 +500,15 @@ static struct maybe_u64 known_where_not_0(u64 value)
 static void write_event_figure(struct rendering *rendering, const struct family *family, size_t event,
 			       const struct event_figure *figure)
 {
-	const struct snapshot_event *of = &rendering->snapshot->events[event];
+	const struct event_figure_value value = event_figure_of(&rendering->snapshot->events[event], figure);
 	const char *labels = rendering->event_labels[event];
 
 	if (figure->seconds)
 		exposition_maybe_double(rendering->out, family, "_total", labels, figure->label,
-					event_figure_seconds(of, figure));
+					(struct maybe_double){value.known, value.seconds});
 	else
 		exposition_maybe_u64(rendering->out, family, "_total", labels, figure->label,
-				     event_figure_count(of, figure));
+				     (struct maybe_u64){value.known, value.count});
 }
 
 static void write_event_figures(struct rendering *rendering)
