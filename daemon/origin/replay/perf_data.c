@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
@@ -13,9 +15,50 @@
 #include "base/cleanup.h"
 #include "origin/replay/bytes.h"
 #include "origin/replay/perf_data_events.h"
-#include "origin/replay/perf_data_fail.h"
 #include "origin/replay/perf_data_input.h"
 #include "pebsd/types.h"
+
+/*
+ * Messages about a recording say what is wrong with it and what to do. They follow the recording's name and a space.
+ * This function replaces *message by the text, or by NULL if memory is short. Returns `error`.
+ */
+static int __attribute__((format(printf, 3, 4))) fail(char **message, int error, const char *format, ...)
+{
+	va_list arguments;
+	char *text = NULL;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
+	va_end(arguments);
+	free(*message);
+	*message = text;
+	return error;
+}
+
+/*
+ * Sets the message for the -errno of a system call on the recording. Returns `error`, but -EBADMSG for a
+ * directory.
+ */
+static int fail_with_error(char **message, int error)
+{
+	if (error == -EISDIR)
+		return fail(
+			message, -EBADMSG,
+			"is a directory, but replay reads files; give it a file that was recorded without "
+			"--threads");
+	if (error == -ENOMEM)
+		return fail(message, error, "cannot be read: out of memory");
+	return fail(message, error, "cannot be read: %s; check the file system that holds it",
+		    strerror(-error));
+}
+
+/* Sets the message for contents that perf never writes, at the byte `position`. Returns -EBADMSG. */
+static int fail_damaged(char **message, u64 position, const char *what)
+{
+	return fail(message, -EBADMSG, "is damaged at byte %llu: %s; copy it again, or record it again",
+		    (unsigned long long)position, what);
+}
 
 /*
  * Reads the header of a recording: which of the two layouts the recording has, and where its data is. From a
@@ -80,19 +123,19 @@ static int check_magic(struct reading *reading, u64 magic, u64 size)
 			    size == __builtin_bswap64(FILE_HEADER_MIN);
 
 	if (magic == MAGIC_2_SWAPPED || (magic == MAGIC_1 && swapped_size))
-		return perf_data_fail(
+		return fail(
 			reading->message, -EBADMSG,
 			"was recorded on a machine with the other byte order; replay it on a machine with "
 			"that byte order");
 	if (magic != MAGIC_2 && magic != MAGIC_1)
-		return perf_data_fail(reading->message, -EBADMSG,
-				      "is not a perf.data recording: it does not begin with PERFILE2; "
-				      "create one with perf mem record");
+		return fail(reading->message, -EBADMSG,
+			    "is not a perf.data recording: it does not begin with PERFILE2; "
+			    "create one with perf mem record");
 	if (size != PIPE_HEADER_SIZE && size != FILE_HEADER_SIZE && size != FILE_HEADER_MIN)
-		return perf_data_fail(reading->message, -EBADMSG,
-				      "has a header of %" PRIu64 " bytes, which perf never writes; copy "
-				      "it again, or record it again",
-				      size);
+		return fail(reading->message, -EBADMSG,
+			    "has a header of %" PRIu64 " bytes, which perf never writes; copy "
+			    "it again, or record it again",
+			    size);
 	return 0;
 }
 
@@ -121,19 +164,19 @@ static int check_head(struct reading *reading, int r)
 	if (r > 0)
 		return 0;
 	if (r == 0)
-		return perf_data_fail(reading->message, -EBADMSG,
-				      "ends within its header, at byte %" PRIu64 ": none of its samples "
-				      "can be read; copy the whole file again, or record it again",
-				      perf_data_input_seen(reading->input));
+		return fail(reading->message, -EBADMSG,
+			    "ends within its header, at byte %" PRIu64 ": none of its samples "
+			    "can be read; copy the whole file again, or record it again",
+			    perf_data_input_seen(reading->input));
 	if (r == -EBADMSG)
-		return perf_data_fail(reading->message, r,
-				      "has an impossible list of events in its header; copy it again, or "
-				      "record it again");
+		return fail(reading->message, r,
+			    "has an impossible list of events in its header; copy it again, or "
+			    "record it again");
 	if (r == -ESPIPE)
-		return perf_data_fail(reading->message, -EBADMSG,
-				      "has its list of events at a position that a pipe cannot reach; "
-				      "give replay the file itself");
-	return perf_data_fail_to_read(reading->message, r);
+		return fail(reading->message, -EBADMSG,
+			    "has its list of events at a position that a pipe cannot reach; "
+			    "give replay the file itself");
+	return fail_with_error(reading->message, r);
 }
 
 static int read_attr(struct reading *reading, const u8 *entry, size_t attr_size)
@@ -215,7 +258,7 @@ static int read_features(struct reading *reading, const struct file_header *head
 		if (r > 0)
 			r = read_feature(reading, feature, &section);
 		if (r < 0)
-			return perf_data_fail_to_read(reading->message, r);
+			return fail_with_error(reading->message, r);
 		if (r == 0)
 			reading->head.cut = true;
 		if (r == 0)
@@ -237,7 +280,7 @@ static int read_file_head(struct reading *reading, u64 header_size)
 	memcpy(&header, head, header_size);
 	if (header.data.offset < header_size || header.data.offset > HEAD_MAX ||
 	    header.data.size > ~0ULL - header.data.offset)
-		return perf_data_fail(
+		return fail(
 			reading->message, -EBADMSG,
 			"has a header with an impossible position of the data; copy it again, or record it again");
 	/* In a pipe, everything before the data must fit into the buffer. */
@@ -263,7 +306,7 @@ static int read_file_head(struct reading *reading, u64 header_size)
 
 /*
  * Reads the header from the start of `input` without consuming anything, and adds to `events`. Returns 0,
- * -EBADMSG or another -errno. On an error *message says why, see perf_data_fail().
+ * -EBADMSG or another -errno. On an error *message says why.
  */
 static int perf_data_head_read(struct perf_data_input *input, struct perf_data_events *events,
 			       struct perf_data_head *ret, char **message)
@@ -276,13 +319,12 @@ static int perf_data_head_read(struct perf_data_input *input, struct perf_data_e
 
 	r = perf_data_input_peek(input, PIPE_HEADER_SIZE, &head);
 	if (r < 0)
-		return perf_data_fail_to_read(message, r);
+		return fail_with_error(message, r);
 	if (r == 0 && (!input->size || (!input->seekable && input->end == input->start)))
-		return perf_data_fail(message, -EBADMSG, "is empty; copy it again, or record it again");
+		return fail(message, -EBADMSG, "is empty; copy it again, or record it again");
 	if (r == 0)
-		return perf_data_fail(
-			message, -EBADMSG,
-			"is too short for a perf.data recording; copy it again, or record it again");
+		return fail(message, -EBADMSG,
+			    "is too short for a perf.data recording; copy it again, or record it again");
 	memcpy(&magic, head, sizeof(magic));
 	memcpy(&size, head + sizeof(magic), sizeof(size));
 	r = check_magic(&reading, magic, size);
@@ -446,7 +488,7 @@ int perf_data_open(int fd, struct perf_data **ret, char **ret_message)
 	}
 	r = perf_data_input_open(&data->input, fd);
 	if (r < 0)
-		r = perf_data_fail_to_read(ret_message, r);
+		r = fail_with_error(ret_message, r);
 	else
 		r = perf_data_head_read(&data->input, &data->events, &data->head, ret_message);
 	if (r < 0) {
@@ -535,7 +577,7 @@ static u64 payload_of(const struct raw_record *raw)
 
 static int fail_to_read(struct perf_data *data, int error)
 {
-	return error == -EAGAIN ? error : perf_data_fail_to_read(&data->message, error);
+	return error == -EAGAIN ? error : fail_with_error(&data->message, error);
 }
 
 static int next_outer(struct perf_data *data, struct raw_record *ret)
@@ -568,11 +610,10 @@ static int next_outer(struct perf_data *data, struct raw_record *ret)
 	memcpy(&header, at, sizeof(header));
 	ret->position = data->input.position;
 	if (header.size < sizeof(header))
-		return perf_data_fail_damaged(&data->message, ret->position,
-					      "a record is shorter than its own header");
+		return fail_damaged(&data->message, ret->position, "a record is shorter than its own header");
 	if (header.size > data_left(data))
-		return perf_data_fail_damaged(&data->message, ret->position,
-					      "a record is longer than the rest of the data");
+		return fail_damaged(&data->message, ret->position,
+				    "a record is longer than the rest of the data");
 	r = perf_data_input_peek(&data->input, header.size, &at);
 	if (r < 0)
 		return fail_to_read(data, r);
@@ -584,8 +625,8 @@ static int next_outer(struct perf_data *data, struct raw_record *ret)
 	ret->size = header.size - sizeof(header);
 	payload = payload_of(ret);
 	if (payload > data_left(data) - header.size)
-		return perf_data_fail_damaged(&data->message, ret->position,
-					      "a record states that more data follows than is left");
+		return fail_damaged(&data->message, ret->position,
+				    "a record states that more data follows than is left");
 	data->to_consume = header.size + payload;
 	return 1;
 }
@@ -601,14 +642,13 @@ static int begin_inflate(struct perf_data *data, const struct raw_record *raw)
 	if (raw->type == RECORD_COMPRESSED2) {
 		size = bytes_u64(&bytes);
 		if (bytes.overrun || size > bytes.left)
-			return perf_data_fail_damaged(
-				&data->message, raw->position,
-				"a compressed record contains less data than it states");
+			return fail_damaged(&data->message, raw->position,
+					    "a compressed record contains less data than it states");
 	}
 	if (!data->inflate) {
 		r = perf_data_inflate_new(&data->inflate);
 		if (r < 0)
-			return perf_data_fail_to_read(&data->message, r);
+			return fail_with_error(&data->message, r);
 	}
 	perf_data_inflate_input(data->inflate, bytes.at, (size_t)size);
 	return 0;
@@ -625,13 +665,13 @@ static int next_inflated(struct perf_data *data, struct raw_record *ret)
 	ret->position = data->input.position;
 	r = perf_data_inflate_next(data->inflate, &header, &at);
 	if (r == -EBADMSG)
-		return perf_data_fail_damaged(&data->message, ret->position,
-					      "a compressed record does not decompress to valid records");
+		return fail_damaged(&data->message, ret->position,
+				    "a compressed record does not decompress to valid records");
 	if (r <= 0)
 		return r;
 	/* perf compresses only records of the kernel, not its own. */
 	if (header.type >= RECORD_USER_FIRST)
-		return perf_data_fail_damaged(
+		return fail_damaged(
 			&data->message, ret->position,
 			"a compressed record contains a record of a kind that perf never compresses");
 	ret->type = header.type;
@@ -676,11 +716,11 @@ static int take_head_record(struct perf_data *data, const struct raw_record *raw
 		r = perf_data_events_feature(&data->events, feature, bytes.at, bytes.left);
 	}
 	if (r == -EBADMSG)
-		return perf_data_fail_damaged(
+		return fail_damaged(
 			&data->message, raw->position,
 			"a record about the events is too short for its contents, or there are too many events");
 	if (r < 0)
-		return perf_data_fail_to_read(&data->message, r);
+		return fail_with_error(&data->message, r);
 	return 0;
 }
 
@@ -699,8 +739,8 @@ static int read_sample(struct perf_data *data, const struct raw_record *raw, str
 		return 1;
 	}
 	if (r < 0)
-		return perf_data_fail_damaged(&data->message, raw->position,
-					      "a sample does not have the length that its event requires");
+		return fail_damaged(&data->message, raw->position,
+				    "a sample does not have the length that its event requires");
 	ret->timed = attr->sample_type & PERF_SAMPLE_TIME;
 	ret->time = ret->sample.time;
 	return 1;
@@ -784,8 +824,7 @@ int perf_data_next(struct perf_data *data, struct perf_data_record *ret)
 		return r < 0 ? r : 1;
 	}
 	if (!read_fields(&raw, ret))
-		return perf_data_fail_damaged(&data->message, raw.position,
-					      "a record is too short for its kind");
+		return fail_damaged(&data->message, raw.position, "a record is too short for its kind");
 	event = perf_data_events_of_trailer(&data->events, raw.body, raw.size);
 	/* In records that perf itself generates, the trailer is 0. */
 	if (event >= 0)
