@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "profile/perf_data_features.h"
+#include "profile/perf_data_bytes.h"
 #include "symbols/shared/symbol.h"
 
 #define HEADER_BYTES  104 /* struct perf_file_header */
@@ -28,16 +28,23 @@ struct place {
 	size_t at, number;
 };
 
+/* An event as the file describes it. Its only sample id is its index plus 1. */
+struct described_event {
+	struct perf_event_attr attr;
+	char name[EVENT_PMU_MAX + 48];
+	const char *pmu;
+};
+
 struct writing {
 	const struct zoom_about *zoom;
-	struct perf_data_attr attrs[ZOOM_EVENTS_MAX];
+	struct described_event events[ZOOM_EVENTS_MAX];
 	struct perf_data_bytes records;
 	struct place *places;
 	size_t n_places, places_capacity;
-	u64 first_ns, last_ns;
+	u64 first_ns, last_ns; /* times of the first and last sample; 0: no samples */
 };
 
-static void name_event(const struct event *event, struct perf_data_attr *ret)
+static void name_event(const struct event *event, struct described_event *ret)
 {
 	/*
 	 * The names that perf uses. perf and other readers, such as pebsd's replay, use them to tell loads
@@ -65,7 +72,7 @@ static void name_event(const struct event *event, struct perf_data_attr *ret)
 }
 
 /* Fills in the attributes with which the event was opened, but with the sample layout of this file. */
-static void describe(const struct zoom_about *zoom, size_t index, struct perf_data_attr *ret)
+static void describe(const struct zoom_about *zoom, size_t index, struct described_event *ret)
 {
 	const struct perf_event_attr *opened = &zoom->attrs[index];
 	const struct event_settings *settings = &zoom->events[index].settings;
@@ -193,7 +200,7 @@ static u64 weight_of(const struct sample *sample, u64 type)
 
 static void put_sample(struct writing *writing, const struct zoom_sample *sample)
 {
-	u64 type = writing->attrs[sample->event].attr.sample_type;
+	u64 type = writing->events[sample->event].attr.sample_type;
 	struct perf_data_bytes *out = &writing->records;
 	size_t at = begin(out, PERF_RECORD_SAMPLE,
 			  of_kernel(sample) ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER);
@@ -413,10 +420,201 @@ static void put_head(struct perf_data_bytes *out, const struct writing *writing)
 	for (size_t i = 0; i < n; i++)
 		perf_data_put_u64(out, i + 1);
 	for (size_t i = 0; i < n; i++) {
-		perf_data_put(out, &writing->attrs[i].attr, sizeof(writing->attrs[i].attr));
+		perf_data_put(out, &writing->events[i].attr, sizeof(writing->events[i].attr));
 		perf_data_put_u64(out, HEADER_BYTES + i * sizeof(u64));
 		perf_data_put_u64(out, sizeof(u64));
 	}
+}
+
+/* Section numbers (enum in tools/perf/util/header.h, Linux 6.1). The sections are in this order. */
+enum {
+	HOSTNAME = 3,
+	RELEASE = 4,
+	VERSION = 5,
+	ARCHITECTURE = 6,
+	CPUS = 7,
+	CPUID = 9,
+	COMMAND = 11,
+	EVENTS = 12,
+	NODES = 14,
+	PMUS = 16,
+	SAMPLE_TIME = 21,
+	CLOCK_DATA = 29,
+	FEATURES = 30,
+};
+
+#define CLOCK_DATA_VERSION 1
+
+static void put_text(struct perf_data_bytes *out, const char *text)
+{
+	if (text)
+		perf_data_put_string(out, text);
+}
+
+static void put_cpus(struct perf_data_bytes *out, const struct perf_data_host *host)
+{
+	if (!host->cpus_available)
+		return;
+	perf_data_put_u32(out, host->cpus_available);
+	perf_data_put_u32(out, host->cpus_online);
+}
+
+/* A single argument: perf joins the arguments with blanks when it shows them. */
+static void put_command(struct perf_data_bytes *out, const struct perf_data_host *host)
+{
+	if (!host->command)
+		return;
+	perf_data_put_u32(out, 1);
+	perf_data_put_string(out, host->command);
+}
+
+static void put_events(struct perf_data_bytes *out, const struct writing *writing)
+{
+	perf_data_put_u32(out, (u32)writing->zoom->n_events);
+	perf_data_put_u32(out, (u32)sizeof(struct perf_event_attr));
+	for (size_t i = 0; i < writing->zoom->n_events; i++) {
+		perf_data_put(out, &writing->events[i].attr, sizeof(writing->events[i].attr));
+		perf_data_put_u32(out, 1);
+		perf_data_put_string(out, writing->events[i].name);
+		perf_data_put_u64(out, i + 1);
+	}
+}
+
+static void put_nodes(struct perf_data_bytes *out, const struct perf_data_host *host)
+{
+	if (!host->n_nodes)
+		return;
+	perf_data_put_u32(out, (u32)host->n_nodes);
+	for (size_t i = 0; i < host->n_nodes; i++) {
+		perf_data_put_u32(out, host->nodes[i].number);
+		perf_data_put_u64(out, host->nodes[i].total_kib);
+		perf_data_put_u64(out, host->nodes[i].free_kib);
+		perf_data_put_string(out, host->nodes[i].cpus);
+	}
+}
+
+/* Returns whether the PMU needs no entry: an earlier event has the same type, or the event has no PMU. */
+static bool is_told(const struct writing *writing, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (writing->events[i].attr.type == writing->events[index].attr.type)
+			return true;
+	return !*writing->events[index].pmu;
+}
+
+static void put_pmus(struct perf_data_bytes *out, const struct writing *writing)
+{
+	u32 n = 0;
+
+	for (size_t i = 0; i < writing->zoom->n_events; i++)
+		n += !is_told(writing, i);
+	if (!n)
+		return;
+	perf_data_put_u32(out, n);
+	for (size_t i = 0; i < writing->zoom->n_events; i++) {
+		if (is_told(writing, i))
+			continue;
+		perf_data_put_u32(out, writing->events[i].attr.type);
+		perf_data_put_string(out, writing->events[i].pmu);
+	}
+}
+
+static void put_sample_time(struct perf_data_bytes *out, const struct writing *writing)
+{
+	if (!writing->first_ns)
+		return;
+	perf_data_put_u64(out, writing->first_ns);
+	perf_data_put_u64(out, writing->last_ns);
+}
+
+/* Writes the start of the zoom on CLOCK_REALTIME and CLOCK_MONOTONIC. perf converts times with it. */
+static void put_clock(struct perf_data_bytes *out, const struct writing *writing)
+{
+	if (!writing->zoom->began_real_ns)
+		return;
+	perf_data_put_u32(out, CLOCK_DATA_VERSION);
+	perf_data_put_u32(out, CLOCK_MONOTONIC);
+	perf_data_put_u64(out, writing->zoom->began_real_ns);
+	perf_data_put_u64(out, writing->zoom->began_ns);
+}
+
+static void put_feature(struct perf_data_bytes *out, unsigned int number, const struct writing *writing,
+			const struct perf_data_host *host)
+{
+	switch (number) {
+	case HOSTNAME:
+		put_text(out, host->hostname);
+		break;
+	case RELEASE:
+		put_text(out, host->release);
+		break;
+	case VERSION:
+		put_text(out, "pebsd " PEBSD_VERSION);
+		break;
+	case ARCHITECTURE:
+		put_text(out, host->architecture);
+		break;
+	case CPUS:
+		put_cpus(out, host);
+		break;
+	case CPUID:
+		put_text(out, host->cpuid);
+		break;
+	case COMMAND:
+		put_command(out, host);
+		break;
+	case EVENTS:
+		put_events(out, writing);
+		break;
+	case NODES:
+		put_nodes(out, host);
+		break;
+	case PMUS:
+		put_pmus(out, writing);
+		break;
+	case SAMPLE_TIME:
+		put_sample_time(out, writing);
+		break;
+	case CLOCK_DATA:
+		put_clock(out, writing);
+		break;
+	default:
+		break;
+	}
+}
+
+/*
+ * Appends the features: a table and sections after the data, which describe the machine and the events. Returns a mask
+ * of the sections written, by their numbers, which are all below 64.
+ */
+static u64 put_features(struct perf_data_bytes *out, const struct writing *writing,
+			const struct perf_data_host *host)
+{
+	struct perf_data_bytes sections = {0};
+	u64 sizes[FEATURES] = {0};
+	u64 bits = 0, at;
+
+	for (unsigned int i = 0; i < FEATURES; i++) {
+		size_t before = sections.size;
+
+		put_feature(&sections, i, writing, host);
+		sizes[i] = sections.size - before;
+		if (sizes[i])
+			bits |= 1ULL << i;
+	}
+	at = out->size + (u64)__builtin_popcountll(bits) * 2 * sizeof(u64);
+	for (unsigned int i = 0; i < FEATURES; i++) {
+		if (!sizes[i])
+			continue;
+		perf_data_put_u64(out, at);
+		perf_data_put_u64(out, sizes[i]);
+		at += sizes[i];
+	}
+	perf_data_put(out, sections.bytes, sections.size);
+	if (!out->error)
+		out->error = sections.error;
+	free(sections.bytes);
+	return bits;
 }
 
 #define DATA_SIZE_AT 48
@@ -424,12 +622,6 @@ static void put_head(struct perf_data_bytes *out, const struct writing *writing)
 
 static int put_file(struct writing *writing, const struct perf_data_host *host, struct perf_data_bytes *out)
 {
-	const struct perf_data_about about = {
-		.zoom = writing->zoom,
-		.attrs = writing->attrs,
-		.first_ns = writing->first_ns,
-		.last_ns = writing->last_ns,
-	};
 	u64 data_size, features;
 	size_t head;
 
@@ -437,7 +629,7 @@ static int put_file(struct writing *writing, const struct perf_data_host *host, 
 	head = out->size;
 	put_data(out, writing, host);
 	data_size = out->size - head;
-	features = perf_data_features(out, &about, host);
+	features = put_features(out, writing, host);
 	if (out->error)
 		return out->error;
 	memcpy(out->bytes + DATA_SIZE_AT, &data_size, sizeof(data_size));
@@ -453,7 +645,7 @@ int perf_data_write(const struct zoom_recording *recording, const struct perf_da
 	int r;
 
 	for (size_t i = 0; i < writing.zoom->n_events; i++)
-		describe(writing.zoom, i, &writing.attrs[i]);
+		describe(writing.zoom, i, &writing.events[i]);
 	r = zoom_recording_each(recording, put_record, &writing);
 	if (r == 0)
 		r = put_file(&writing, host, &out);
