@@ -2,7 +2,9 @@
 #include "sampling/sampling_origin.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,7 +14,6 @@
 #include "base/log.h"
 #include "base/nominal.h"
 #include "base/text.h"
-#include "govern/max_rate.h"
 #include "origin/perf/counter_users.h"
 #include "origin/perf/perf.h"
 #include "origin/perf/perf_backend.h"
@@ -26,6 +27,12 @@
 #include "sampling/sampling_tree.h"
 #include "sampling/sampling_zoom.h"
 #include "sampling/suspend.h"
+
+/*
+ * The samples a second and CPU above which the kernel throttles an event. The kernel lowers it when interrupts take
+ * too long.
+ */
+#define MAX_RATE_PATH "/proc/sys/kernel/perf_event_max_sample_rate"
 
 /* The time from one search for other users of the counters to the next. */
 #define USERS_NS (60 * NSEC_PER_SEC)
@@ -191,11 +198,26 @@ static void take_notes(struct origin_state *state)
 	head->notes = state->notes.list;
 }
 
+/* Returns the present value in the open MAX_RATE_PATH, or 0 if it is unknown. `fd` may be -1. */
+static u64 read_max_rate(int fd)
+{
+	char text[32];
+	char *end;
+	ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, 0);
+	long long rate;
+
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	rate = strtoll(text, &end, 10);
+	return end != text && rate > 0 ? (u64)rate : 0;
+}
+
 static void count(struct reading readings[EVENTS_MAX], void *userdata)
 {
 	struct origin_state *state = userdata;
 
-	state->rate = max_rate_read(state->rate_fd);
+	state->rate = read_max_rate(state->rate_fd);
 	for (size_t i = 0; i < state->n_sets; i++) {
 		struct perf_counts *counts = &state->counts[i];
 
@@ -593,8 +615,8 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	state->tree = SAMPLING_TREE_NONE;
 	state->handover = engine_settings->handover;
 	state->config = settings->config;
-	state->rate_fd = max_rate_open();
-	state->rate_at_start = max_rate_read(state->rate_fd);
+	state->rate_fd = open(MAX_RATE_PATH, O_RDONLY | O_CLOEXEC);
+	state->rate_at_start = read_max_rate(state->rate_fd);
 	r = sampling_perf_open(settings->config, engine_has_before(engine_settings), &state->notes,
 			       state->sets, &state->n_sets, &state->offcore, ret_failure);
 	if (r == 0)
