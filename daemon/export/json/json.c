@@ -15,6 +15,7 @@
 #include "export/json/json_past.h"
 #include "export/json/json_waits.h"
 #include "snapshot/snapshot_figures.h"
+#include "window/trend.h"
 
 static void put_offcore(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
 			const struct offcore_figures *figures)
@@ -185,6 +186,114 @@ static int put_literal(struct text_sink *sink, const char *text)
 	return put_bytes(sink, text, strlen(text));
 }
 
+/* Members whose trends are read together. */
+#define TOGETHER 256
+
+static void add_members(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup, unsigned event,
+			struct trend_bins *bins)
+{
+	u32 entries[TOGETHER];
+	size_t n;
+
+	trend_cover(snapshot->trend, bins);
+	if (cgroup->n_members == 0)
+		trend_add(snapshot->trend, &cgroup->entry, 1, event, bins);
+	for (size_t i = 0; i < cgroup->n_members; i += n) {
+		for (n = 0; n < TOGETHER && i + n < cgroup->n_members; n++)
+			entries[n] = cgroup->members[i + n]->entry;
+		trend_add(snapshot->trend, entries, n, event, bins);
+	}
+}
+
+static json_object *short_number(struct json_writer *writer, double value)
+{
+	char text[48];
+
+	(void)snprintf(text, sizeof(text), "%.6g", value);
+	return json_checked(writer, json_object_new_double_s(value, text));
+}
+
+/* The samples of a bin. Those of the past are parts of collections. */
+static json_object *samples_number(struct json_writer *writer, const struct trend_bins *bins, size_t index)
+{
+	const struct trend_bin *bin = &bins->bins[index];
+
+	if (!bin->covered)
+		return NULL;
+	if (!bins->end_ns)
+		return json_checked(writer, json_object_new_uint64((u64)bin->samples));
+	return short_number(writer, bin->samples);
+}
+
+static void put_covered(struct json_writer *writer, json_object *object, const struct trend_bins *bins)
+{
+	json_object *covered = json_checked(writer, json_object_new_array());
+
+	for (size_t i = 0; i < bins->n; i++)
+		json_append(writer, covered,
+			    short_number(writer, bins->bins[i].covered_ns / (double)NSEC_PER_SEC));
+	json_put(writer, object, "covered_s", covered);
+}
+
+/* A bin is null if nothing is known: no collection for `samples`, no sample with a latency for `mean`. */
+static json_object *trend_object(struct json_writer *writer, const struct trend_bins *bins)
+{
+	json_object *object = json_checked(writer, json_object_new_object());
+	json_object *samples = json_checked(writer, json_object_new_array());
+	json_object *mean = json_checked(writer, json_object_new_array());
+	json_object *number;
+	char text[48];
+
+	json_put_seconds(writer, object, "bin_s", (double)bins->bin_ns / (double)NSEC_PER_SEC);
+	for (size_t i = 0; i < bins->n; i++) {
+		const struct trend_bin *bin = &bins->bins[i];
+
+		if (json_object_array_add(samples, samples_number(writer, bins, i)) < 0)
+			writer->failed = true;
+		number = NULL;
+		if (bin->latency_samples > 0) {
+			double cycles = bin->latency / bin->latency_samples;
+
+			(void)snprintf(text, sizeof(text), "%.1f", cycles);
+			number = json_checked(writer, json_object_new_double_s(cycles, text));
+		}
+		if (json_object_array_add(mean, number) < 0)
+			writer->failed = true;
+	}
+	json_put(writer, object, "samples", samples);
+	json_put(writer, object, "mean", mean);
+	if (bins->end_ns)
+		put_covered(writer, object, bins);
+	return object;
+}
+
+/* Adds "trend" to each event of a cgroup's "events" if trends are kept. A sum of a subtree gets the sum of the trends. */
+static void put_trends(struct json_writer *writer, json_object *cgroup_object,
+		       const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
+		       const struct json_trend *wanted)
+{
+	json_object *events = json_object_object_get(cgroup_object, "events");
+
+	if (!snapshot->trend || !wanted || !wanted->bins || !events)
+		return;
+	for (unsigned event = 0; event < snapshot->n_events; event++) {
+		json_object *object = json_object_object_get(events, snapshot->events[event].key);
+		struct trend_bins bins = {
+			.bin_ns = MAX(wanted->bin_ns, 1), .end_ns = wanted->end_ns, .n = wanted->bins};
+
+		if (!object)
+			continue;
+		bins.bins = calloc(bins.n, sizeof(*bins.bins));
+		if (!bins.bins) {
+			writer->failed = true;
+			return;
+		}
+		add_members(snapshot, cgroup, event, &bins);
+		json_put(writer, object, "trend", trend_object(writer, &bins));
+		free(bins.bins);
+	}
+}
+
 static json_object *cgroup_with(struct json_writer *writer, const struct snapshot *snapshot,
 				const struct snapshot_cgroup *cgroup, const struct json_more *more,
 				struct json_rows *rows, size_t i, struct cgroup_figures *figures)
@@ -192,7 +301,7 @@ static json_object *cgroup_with(struct json_writer *writer, const struct snapsho
 	json_object *object = cgroup_object(writer, snapshot, cgroup, more, rows, i, figures);
 
 	if (more)
-		json_put_trends(writer, object, snapshot, cgroup, &more->trend);
+		put_trends(writer, object, snapshot, cgroup, &more->trend);
 	return more ? json_checked(writer, json_add_names(object, more->names)) : object;
 }
 
@@ -337,7 +446,7 @@ static json_object *detail_object(const struct snapshot *snapshot, const struct 
 	json_put_events(&writer, object, snapshot, figures->of, true);
 	json_put_waits(&writer, object, snapshot, figures->of);
 	json_put_all_bounds(&writer, object, snapshot, cgroup, figures->of);
-	json_put_trends(&writer, object, snapshot, cgroup, trend);
+	put_trends(&writer, object, snapshot, cgroup, trend);
 	put_offcore(&writer, object, snapshot, cgroup->offcore);
 	return json_finish(&writer, object);
 }

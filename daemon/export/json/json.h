@@ -12,7 +12,6 @@
 
 #include "base/resctrl.h"
 #include "cgroup/short_names.h"
-#include "export/json/json_trend.h"
 #include "export/json/json_writer.h"
 #include "snapshot/snapshot.h"
 
@@ -26,6 +25,13 @@ struct past;
 
 /* Receives the text in parts, without a NUL. A result other than 0 ends the output. */
 typedef int (*json_sink)(const char *text, size_t length, void *userdata);
+
+/* The bins of a trend over the last hour or a range of the past. */
+struct json_trend {
+	size_t bins; /* 1 to TREND_BINS_MAX; 0: no trend */
+	u64 bin_ns;
+	u64 end_ns; /* see struct trend_bins */
+};
 
 /* Optional parts of a reply. */
 struct json_more {
