@@ -176,7 +176,7 @@ $(OUT)/bpf_digests.h: $(BPF_OBJECTS)
 	$(call say,SUMS)sha256sum $^ | sed 's/^\([0-9a-f]*\) .*\/\([a-z_]*\)\.bpf\.o$$/{"\2", "\1"},/' > $@.new
 	@mv $@.new $@
 
-$(OUT)/obj/daemon/kernel/digests.o: $(OUT)/bpf_digests.h
+$(OUT)/obj/daemon/main.o: $(OUT)/bpf_digests.h
 $(OUT)/obj/daemon/base/build_info.o: PEBSD_CPPFLAGS += -DPEBSD_LIBRARIES='"$(foreach library,$(LIBRARIES),$(library) $(shell pkg-config \
 	--modversion $(library)))"'
 
