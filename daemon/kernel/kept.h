@@ -53,4 +53,17 @@ const char *kept_difference(const struct kept_identity *before, const struct kep
 #define KEPT_HASH 0xcbf29ce484222325ULL
 u64 kept_hash(u64 hash, const void *bytes, size_t n);
 
+struct bpf_map;
+struct btf;
+
+/*
+ * Adds the type of a map, the sizes of its keys and values, its flags, and the fields of its values and their offsets
+ * to `hash`. They are from the BTF of the BPF object. So the hash changes if a record gains a field or a variable
+ * moves, and nobody has to raise a version.
+ */
+u64 kept_layout(u64 hash, const struct btf *btf, const struct bpf_map *map);
+
+/* Adds the fields of the struct called `name` to `hash`. */
+u64 kept_layout_struct(u64 hash, const struct btf *btf, const char *name);
+
 #endif

@@ -10,7 +10,6 @@
 #include <bpf/libbpf.h>
 
 #include "base/log.h"
-#include "kernel/kept_layout.h"
 #include "kernel/skeleton.h"
 
 const struct kernel_book *kernel_keep_before(const struct handover *handover)
