@@ -11,7 +11,6 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "export/json/json.h"
-#include "export/json/json_alert_then.h"
 #include "export/json/json_past.h"
 #include "export/json/json_writer.h"
 #include "policy/explain.h"
@@ -427,6 +426,118 @@ static int compare_alerts(const void *a, const void *b)
 	return order;
 }
 
+/* Members that belong to the state that was stored last. */
+static const char *const later_members[] = {
+	"held",
+	"unknown",
+	"value",
+	"worst",
+	"low",
+	"high",
+	"samples",
+	"second_samples",
+	"worth",
+	"firing",
+	"end",
+	"base_samples",
+	"window_s",
+	"held_s",
+	"resolved",
+	"frequency",
+	"sentences",
+	"cores_used",
+	"subtree_without_slot",
+};
+
+static bool is_after(const json_object *alert, const char *key, time_t until)
+{
+	const char *text = json_get_text(alert, key);
+	time_t at;
+
+	return text && text_parse_time(text, &at) == 0 && at > until;
+}
+
+/* Changes the alert to an earlier state, which began at the time that `since` has. */
+static json_object *change_back(json_object *alert, const char *state, const char *since)
+{
+	json_object *began = json_get(alert, since);
+
+	for (size_t i = 0; i < ARRAY_SIZE(later_members); i++)
+		json_object_object_del(alert, later_members[i]);
+	if (json_object_object_add(alert, "state", json_object_new_string(state)) < 0 ||
+	    (began && json_object_object_add(alert, "since", json_object_get(began)) < 0))
+		return NULL;
+	return json_object_get(alert);
+}
+
+/* Returns true if the alert ended before `until`, with the time that is stored, and not because it resolved. */
+static bool was_left(const json_object *alert, time_t until)
+{
+	u64 to_us;
+
+	return json_get_u64(alert, "to_us", &to_us) && !json_get(alert, "resolved") &&
+	       (time_t)(to_us / USEC_PER_SEC) <= until;
+}
+
+/* An alert that was open when the figures end may have ended since. */
+static json_object *make_unknown(json_object *alert, const char *reason)
+{
+	const char *state = json_get_text(alert, "state");
+	json_object *held;
+
+	if (!state || (strcmp(state, "firing") != 0 && strcmp(state, "pending") != 0))
+		return alert;
+	held = json_object_new_string(state);
+	if (json_object_object_add(alert, "held", held) < 0 ||
+	    json_object_object_add(alert, "state", json_object_new_string("unknown")) < 0 ||
+	    json_object_object_add(alert, "unknown", json_object_new_string(reason)) < 0) {
+		json_object_put(alert);
+		return NULL;
+	}
+	return alert;
+}
+
+/* Like alert_then() with `measured`. */
+static json_object *earlier_state(json_object *alert, time_t until)
+{
+	const char *state = json_get_text(alert, "state");
+	json_object *firing = json_get_object(alert, "firing");
+	const bool fired = json_get(alert, "fired") && !is_after(alert, "fired", until);
+
+	if (!fired && (json_get(alert, "fired") ||
+		       (state && strcmp(state, "inactive") == 0 && is_after(alert, "since", until)))) {
+		json_object_object_del(alert, "fired");
+		json_object_object_del(alert, "alert");
+		return change_back(alert, "pending", "breached");
+	}
+	if (fired && (!json_get(alert, "resolved") || is_after(alert, "resolved", until))) {
+		if (firing)
+			return json_object_get(firing);
+		if (json_get(alert, "resolved"))
+			return change_back(alert, "firing", "fired");
+	}
+	json_object_object_del(alert, "firing");
+	return json_object_get(alert);
+}
+
+/*
+ * Returns a new reference to an alert of the history as it was at `until`. `alert` is as HISTORY_ASK_ALERTS returns it:
+ * the state that was stored last, in `firing` the alert as it was when it fired, and in `to_us` its end. The figures
+ * are those of when the state of `until` began, and absent if they are not stored. If `measured` is false, nothing is
+ * stored for that time: what was firing or pending before is unknown, for the reason "gap". An alert that pebsd did not
+ * continue when it was started again is unknown from then on, for the reason "restart".
+ * The alert must not be used otherwise afterwards. NULL: no memory.
+ */
+static json_object *alert_then(json_object *alert, time_t until, bool measured)
+{
+	const char *reason = !measured ? "gap" : was_left(alert, until) ? "restart" : NULL;
+	json_object *then;
+
+	json_object_object_del(alert, "to_us");
+	then = earlier_state(alert, until);
+	return then && reason ? make_unknown(then, reason) : then;
+}
+
 /*
  * Returns the alerts as they were at `until`, in the order of GetAlerts. Other programs can change the file of the
  * history.
@@ -439,7 +550,7 @@ static json_object *alerts_then(struct json_writer *writer, json_object *alerts,
 		json_object *alert = json_object_array_get_idx(alerts, i);
 
 		if (json_object_is_type(alert, json_type_object))
-			json_append(writer, then, json_alert_then(alert, until, measured));
+			json_append(writer, then, alert_then(alert, until, measured));
 	}
 	if (then && !writer->failed)
 		json_object_array_sort(then, compare_alerts);
@@ -552,7 +663,7 @@ json_object *json_explain_past(const char *origin, const char *rule, json_object
 		json_object *alert = json_object_array_get_idx(alerts, i);
 
 		if (n++ < HISTORY_EXPLAINED_MAX && is_of_rule(alert, rule))
-			json_append(&writer, judged, json_alert_then(alert, until, measured));
+			json_append(&writer, judged, alert_then(alert, until, measured));
 	}
 	json_put_time(&writer, object, "taken", &(struct timespec){.tv_sec = until});
 	json_put(&writer, object, "judged", judged);

@@ -34,9 +34,8 @@ struct json_alerts_range {
 };
 
 /*
- * The alerts of the history from the start of the range to the page's `taken`, as they were at `taken`
- * (json_alert_then.h), in the order of GetAlerts. `alerts` is an array as HISTORY_ASK_ALERTS returns it; they must not
- * be used otherwise afterwards.
+ * The alerts of the history from the start of the range to the page's `taken`, as they were at `taken`, in the order of
+ * GetAlerts. `alerts` is an array as HISTORY_ASK_ALERTS returns it; they must not be used otherwise afterwards.
  */
 json_object *json_alerts_of_past(const char *origin, json_object *alerts,
 				 const struct json_alerts_range *range, struct json_page *page);
