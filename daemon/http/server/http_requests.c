@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/http_host.h"
@@ -13,7 +14,6 @@
 #include "http/server/http_server_internal.h"
 #include "http/server/http_target.h"
 #include "http/server/http_view_request.h"
-#include "http/server/http_views.h"
 #include "http/server/negotiate.h"
 
 static struct http_connection *connection_of(struct MHD_Connection *library)
@@ -121,13 +121,66 @@ static enum MHD_Result send_health(struct http_server *server, struct http_conne
 	return http_send_text(connection->library, MHD_HTTP_SERVICE_UNAVAILABLE, text);
 }
 
+/* An MHD_KeyValueIteratorN. */
+static enum MHD_Result read_parameter(void *userdata, enum MHD_ValueKind kind, const char *key,
+				      size_t key_size, const char *value, size_t value_size)
+{
+	(void)kind;
+	(void)key_size;
+	(void)value_size;
+	http_view_parameter(userdata, key, value);
+	return MHD_YES;
+}
+
+static enum MHD_Result refuse_view(struct MHD_Connection *library, unsigned int status, const char *sentence)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (asprintf(&text, "%s\n", sentence) < 0) {
+		text = NULL;
+		return MHD_NO;
+	}
+	return http_send_text(library, status, text);
+}
+
+/* Like http_profile_begin(), for a view. A zoom is refused if zooms are not served. */
+static enum MHD_Result begin_view(struct http_server *server, struct http_connection *connection,
+				  enum http_view_kind kind)
+{
+	static const struct http_wait_type view_type = {HTTP_WAIT_VIEW, HTTP_JSON_TYPE, NULL};
+	static const struct http_wait_type zoom_type = {HTTP_WAIT_PROFILE, HTTP_JSON_TYPE, NULL};
+	struct MHD_Connection *library = connection->library;
+	const struct http_wait_type *type = &view_type;
+	struct http_view_request request;
+	struct http_message question;
+	char text[HTTP_VIEW_TEXT_MAX];
+
+	if (kind == HTTP_VIEW_ZOOM && !server->zooms)
+		return refuse_view(library, MHD_HTTP_FORBIDDEN, HTTP_ZOOMS_NOT_SERVED);
+	http_view_begin(&request, kind);
+	(void)MHD_get_connection_values_n(library, MHD_GET_ARGUMENT_KIND, read_parameter, &request);
+	if (!http_view_complete(&request, (u64)time(NULL)))
+		return refuse_view(library, MHD_HTTP_BAD_REQUEST, request.mistake);
+	if (request.seconds) {
+		type = &zoom_type;
+		question = (struct http_message){.type = HTTP_ASK_PROFILE,
+						 .form = HTTP_PROFILE_FLAME,
+						 .value = request.seconds,
+						 .text = request.view.cgroup};
+	} else {
+		http_view_write(&request.view, text);
+		question = (struct http_message){.type = HTTP_ASK_VIEW, .value = (u64)kind, .text = text};
+	}
+	return http_waits_begin(server->waits, type, library, connection->fd, connection->owner, &question,
+				&connection->waiting);
+}
+
 /* Begins the wait for a profile or a view. */
 static enum MHD_Result begin_wait(struct http_server *server, struct http_connection *connection,
 				  const enum http_view_kind *view)
 {
 	if (view)
-		return http_views_begin(server->waits, *view, server->zooms, connection->library,
-					connection->fd, connection->owner, &connection->waiting);
+		return begin_view(server, connection, *view);
 	return http_profile_begin(server->waits, server->profiles, connection->library, connection->fd,
 				  connection->owner, &connection->waiting);
 }
