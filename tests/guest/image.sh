@@ -17,6 +17,7 @@ here=${0%/*}
 release=$(release_of "$series")
 kernel=$(cached kernel "$series")
 output=$guest/$series
+began=$(($(date +%s) - 1))
 mkdir -p "$output"
 "$here/emulator.sh"
 "$here/kernel.sh" "$series"
@@ -74,8 +75,10 @@ fi
 NAMES='perf|perf-core|gconv|python3[^/]*|libpython3[^/]*|perl[^/]*|libperl[^/]*|libslang[^/]*|libdb-[^/]*'
 NAMES+='|libopencsd[^/]*|libbabeltrace[^/]*|apt|apt-[^/]*|libapt-[^/]*|libstdc\+\+[^/]*|gpgv|ldconfig|systemd-networkd'
 NAMES+='|libRmath.a|libmvec[^/]*|dpkg'
-# archive GREP_ARGUMENT...: prints an archive of the files whose paths grep selects.
+# archive GREP_ARGUMENT...: prints an archive of the files whose paths grep selects. What was made just now gets the time
+# at which guests begin, so that two images of the same files are equal.
 archive() {
+	find "$whole" -newermt "@$began" -exec touch --no-dereference --date=2026-01-01T00:00:00Z {} +
 	(cd "$whole" && find . -mindepth 1 -print0 | grep -z -E "$@" | LC_ALL=C sort -z |
 		cpio --null --create --format=newc --reproducible --quiet)
 }
