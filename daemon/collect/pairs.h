@@ -15,8 +15,10 @@
 /* Large enough for any figures. An index is below FIGURES_COUNTERS: two bytes. */
 #define PAIRS_MAX (FIGURES_COUNTERS * (2 + VARINT_MAX))
 
-/* The saved state contains pairs, and so the indexes of counters. */
-_Static_assert(FIGURES_COUNTERS == 591, "increment STATE_RECORDS (state/state_kinds.h) with it");
+/* The saved state and the history on disk contain pairs, and so the indexes of counters. */
+_Static_assert(
+	FIGURES_COUNTERS == 591,
+	"if you change this number, increment STATE_RECORDS (state/state_kinds.h) and ARCHIVE_VERSION (history/keeper/archive.h)");
 
 /* State of a writer; begins as {.to = buffer}. */
 struct pairs_writer {

@@ -18,7 +18,7 @@ struct history_settings {
 	const char *directory; /* absolute; made with mode 0700 if it is missing; copied */
 	u64 bytes_max;
 	u64 age_max_s;
-	struct clocks began;                 /* see panes_new() */
+	struct clocks began;                       /* see panes_new() */
 	const struct reading *readings;            /* of EVENTS_MAX events; see panes_new() */
 	const struct container_lookup *containers; /* outlives the history; see panes_settings */
 	bool ids;

@@ -24,7 +24,7 @@ struct panes {
 	struct panes_settings settings;
 	struct clocks start; /* of the pane */
 	struct clocks last;  /* last collection */
-	u64 start_us;              /* of the pane; after a step of the clock on the new time */
+	u64 start_us;        /* of the pane; after a step of the clock on the new time */
 	u64 run;
 	bool new_run; /* with the next pane */
 	bool paused;  /* as of the last collection */

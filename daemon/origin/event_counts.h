@@ -27,9 +27,11 @@
 	EVENT_COUNTS_OF_TIME_(X) \
 	EVENT_COUNTS_OF_STOPS_(X)
 
+#define EVENT_COUNTS_UNSAVED_(X) X(missed) /* samples expected while the event was stalled, by this process */
+
 #define EVENT_COUNTS(X)       \
 	EVENT_COUNTS_SAVED(X) \
-	X(missed) /* samples expected while the event was stalled, counted only by this process */
+	EVENT_COUNTS_UNSAVED_(X)
 
 /* All counts of an event as a whole (window/readings.h), with those that the kernel side and the daemon add. */
 #define EVENT_COUNTS_OF_READING(X)                                                      \
@@ -49,7 +51,7 @@
 	EVENT_COUNTS_OF_TIME_(EVENT_COUNT_MEMBER_)  \
 	bool throttle_known;                        \
 	EVENT_COUNTS_OF_STOPS_(EVENT_COUNT_MEMBER_) \
-	u64 missed;
+	EVENT_COUNTS_UNSAVED_(EVENT_COUNT_MEMBER_)
 
 /*
  * These macros copy, add or subtract the counts of two structs with EVENT_COUNT_MEMBERS, given by their
@@ -81,9 +83,9 @@ struct cpu_counts {
 	EVENT_COUNT_MEMBERS
 };
 
-/* perf_keep.h saves this struct as it is. With another layout, the next version could not inherit the events. */
+/* perf_keep.h saves this struct as it is. A version with another layout opens the perf events again. */
 _Static_assert(sizeof(struct cpu_counts) == 88 && offsetof(struct cpu_counts, throttled_ns) == 48,
-	       "the layout that the next process reads");
+	       "if you change this, the next version opens the perf events again");
 
 /*
  * Adds the counts of `addend` to `sum`. `throttle_known` stays true only if it is true in both. Other members

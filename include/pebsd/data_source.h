@@ -55,7 +55,8 @@
  * JSON, `pebsctl show` and Prometheus all use it.
  *
  *   name          of the counter in records, of its JSON key, and of data_source_NAME(), which tests a value
- *   bits          mask in the value; an access with any of these bits has the property
+ *   bits          mask in the value, with the shifts of DATA_SOURCE_LVL() and its neighbours. An access with any of
+ *                 these bits has the property
  *   known         for which events a count of 0 means that no access had the property
  *   family, help  of the Prometheus metric
  */

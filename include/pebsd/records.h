@@ -59,8 +59,8 @@ struct latency_record {
 	u32 instruction_latency[COARSE_BUCKETS];
 } __attribute__((aligned(64)));
 
-_Static_assert(sizeof(struct plain_record) == 320, "at most 512 bytes");
-_Static_assert(sizeof(struct latency_record) == 2560, "at most 2.5 KiB");
+_Static_assert(sizeof(struct plain_record) == 320, "the size that the manual states");
+_Static_assert(sizeof(struct latency_record) == 2560, "the size that the manual states");
 
 /*
  * Marks are dirty flags, in rows: a row for each event and stripe, then a row for the owners of the slots,

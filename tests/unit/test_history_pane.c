@@ -240,9 +240,12 @@ Test(history_pane, unordered_repeated_or_empty_rows_are_refused)
 	}
 }
 
+/* The index of a counter as a varint of two bytes. */
+#define INDEX(n) (char)(((n)&127) | 128), (char)((n) >> 7)
+
 Test(history_pane, unsound_pairs_are_refused)
 {
-	static const struct {
+	const struct {
 		const char *pairs;
 		size_t size;
 		int expected;
@@ -250,11 +253,12 @@ Test(history_pane, unsound_pairs_are_refused)
 		{"\x00\x01", 2, 0},
 		{"\x00\x01\x00\x01", 4, 0},
 		{"", 0, -EBADMSG},
-		{"\x01", 1, -EBADMSG},                 /* half a pair */
-		{"\x01\x00", 2, -EBADMSG},             /* a counter of 0 */
-		{"\xcf\x04\x01", 3, -EBADMSG},         /* counter 591 */
-		{"\x01\x81", 2, -EBADMSG},             /* a number without end */
-		{"\xce\x04\x01\x00\x01", 5, -EBADMSG}, /* a counter after the last one */
+		{"\x01", 1, -EBADMSG},     /* half a pair */
+		{"\x01\x00", 2, -EBADMSG}, /* a counter of 0 */
+		{(const char[]){INDEX(FIGURES_COUNTERS), 1}, 3, -EBADMSG},
+		{"\x01\x81", 2, -EBADMSG}, /* a number without end */
+		/* a counter after the last one */
+		{(const char[]){INDEX(FIGURES_COUNTERS - 1), 1, 0, 1}, 5, -EBADMSG},
 	};
 	static struct hand hand;
 

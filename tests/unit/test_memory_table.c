@@ -261,7 +261,9 @@ Test(memory_table, each_documented_map_size_equals_the_formula)
 		/* A third of the slots are free, as after the maps have grown. */
 		maps.slots = (u32)((1 + cgroups + cgroups / 2 + SLOT_BLOCK - 1) / SLOT_BLOCK * SLOT_BLOCK);
 		maps.slots_max = maps.slots;
-		cr_expect_eq(next_number(&at), (map_size(&maps) + MIB - 1) / MIB);
+		cr_expect_eq(next_number(&at), (map_size(&maps) + MIB - 1) / MIB, "%llu: loads: %llu",
+			     (unsigned long long)cgroups,
+			     (unsigned long long)((map_size(&maps) + MIB - 1) / MIB));
 		for (maps.without = 4; maps.without <= 5; maps.without++)
 			cr_expect_eq(next_number(&at), (map_size(&maps) + MIB - 1) / MIB, "%llu: %llu",
 				     (unsigned long long)cgroups,

@@ -309,6 +309,10 @@ static int check_or_create(struct archive *archive)
 			archive, -EPROTONOSUPPORT,
 			"cannot use %s: a newer pebsd wrote it (version %lld, this pebsd has %d); install that pebsd again, or move the file away",
 			archive->path, (long long)version, ARCHIVE_VERSION);
+	if (version < ARCHIVE_VERSION) {
+		archive->outdated = true;
+		return -EUCLEAN;
+	}
 	return add_new_counts(archive);
 }
 
@@ -331,48 +335,49 @@ static int configure(struct archive *archive)
 	return 0;
 }
 
-static bool is_damaged_copy(const char *name)
+/* At most one file that was moved away for a reason is kept: the last one. */
+static void drop_copies(const char *directory, const char *reason)
 {
-	static const char prefix[] = ARCHIVE_FILE ".damaged-";
-
-	return strncmp(name, prefix, sizeof(prefix) - 1) == 0;
-}
-
-/* At most one damaged file is kept: the last one. */
-static void drop_damaged_copies(const char *directory)
-{
+	_cleanup_free_ char *prefix = NULL;
 	DIR *dir = opendir(directory);
 	const struct dirent *entry;
 
-	while (dir && (entry = readdir(dir)))
-		if (is_damaged_copy(entry->d_name))
+	if (asprintf(&prefix, ARCHIVE_FILE ".%s-", reason) < 0)
+		prefix = NULL;
+	while (dir && prefix && (entry = readdir(dir)))
+		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
 			(void)unlinkat(dirfd(dir), entry->d_name, 0);
 	if (dir)
 		(void)closedir(dir);
 }
 
 /*
- * SQLite removes a log that stays beside a new, empty file, so that a crash between these steps is harmless.
+ * Moves a damaged file, or one of an older version, away. SQLite removes a log that stays beside a new, empty file, so
+ * that a crash between these steps is harmless.
  */
-static int move_damaged(struct archive *archive)
+static int move_away(struct archive *archive)
 {
+	const char *reason = archive->damaged ? "damaged" : "older";
 	_cleanup_free_ char *from = NULL;
 	_cleanup_free_ char *to = NULL;
 	_cleanup_free_ char *log = NULL;
 	_cleanup_free_ char *shared = NULL;
 
-	if (asprintf(&to, "%s.damaged-%lld", archive->path, (long long)time(NULL)) < 0 ||
+	if (asprintf(&to, "%s.%s-%lld", archive->path, reason, (long long)time(NULL)) < 0 ||
 	    asprintf(&from, "%s-wal", archive->path) < 0 || asprintf(&log, "%s-wal", to) < 0 ||
 	    asprintf(&shared, "%s-shm", archive->path) < 0)
 		return archive_refused(archive, -ENOMEM, "cannot rename %s: no memory", archive->path);
-	drop_damaged_copies(archive->directory);
+	drop_copies(archive->directory, reason);
 	if (rename(archive->path, to) < 0 && errno != ENOENT)
-		return archive_refused(archive, -errno, "cannot rename %s, which is damaged: %s; %s",
-				       archive->path, strerror(errno), cure_of(errno));
+		return archive_refused(archive, -errno, "cannot rename %s, which is %s: %s; %s",
+				       archive->path, archive->damaged ? "damaged" : "of an older pebsd",
+				       strerror(errno), cure_of(errno));
 	(void)rename(from, log);
 	(void)unlink(shared);
-	(void)log_warning(0, "%s was damaged: it is kept as %s, and a new history begins", archive->path, to);
-	archive->damaged = false;
+	(void)log_warning(
+		0, "%s %s: it is kept as %s, and a new history begins", archive->path,
+		archive->damaged ? "was damaged" : "was written by an older pebsd with other counters", to);
+	archive->damaged = archive->outdated = false;
 	return 0;
 }
 
@@ -423,8 +428,8 @@ int archive_open(struct archive *archive)
 	if (archive->db)
 		return 0;
 	for (unsigned i = 0; i < 2; i++) {
-		if (archive->damaged)
-			r = move_damaged(archive);
+		if (archive->damaged || archive->outdated)
+			r = move_away(archive);
 		if (r == 0)
 			r = open_once(archive);
 		if (r != -EUCLEAN)

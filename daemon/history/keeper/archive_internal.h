@@ -110,6 +110,7 @@ struct archive {
 	u64 log_bytes;    /* of the write-ahead log after the last transaction */
 	u64 deadline_ns;  /* CLOCK_MONOTONIC, of the question that is being answered; 0: none */
 	bool damaged;     /* the file is replaced before its next use */
+	bool outdated;    /* the same, because it has an older version */
 	bool spans_stale; /* `spans` is not what the file contains: a transaction failed */
 	bool has_pairs;   /* the table event_total has the column */
 	s64 data_version; /* of SQLite, when `spans` was read */
