@@ -34,6 +34,8 @@ while getopts st:o:j:a:cp option; do
 done
 shift $((OPTIND - 1))
 mkdir -p "$directory" || exit 1
+# The programs, unless make says otherwise.
+export PEBSD="${PEBSD:-$PWD/build/pebsd}" PEBSCTL="${PEBSCTL:-$PWD/build/pebsctl}" TOOLS="${TOOLS:-$PWD/build/tests/tools}"
 TMPDIR=$(mktemp -d) || exit 1
 # Users other than root must be able to reach the files that a test opens to everybody.
 chmod 711 "$TMPDIR"
