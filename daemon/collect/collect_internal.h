@@ -25,7 +25,7 @@ struct slot_view {
 	TAILQ_ENTRY(slot_view) way;   /* link in `dead` or `retired` */
 	struct state_ref record, offcore_record;
 	u32 generation;
-	u16 left_events;  /* bits: events whose records are cleared before the slot becomes free */
+	u16 left_events; /* bits: events whose counts are in the entry, and whose records are yet to be cleared */
 	u16 left_stripes; /* bits: the stripes of these records */
 	bool left;        /* the path's entry has all counts, and nothing is read any more */
 	bool learned;     /* the name of the slot's owner is in the tree of names */

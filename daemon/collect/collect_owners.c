@@ -172,7 +172,7 @@ static void let_go(struct collect *collect, struct slot_view *view)
 
 /*
  * No program can find the slot or use it any more. Reads the slot's last counts, and adds all of its counts to
- * the ledger entry of its path.
+ * the ledger entry of its path. After -ENOMEM, `left_events` has the events whose counts were added.
  */
 static int leave(struct collect *collect, struct slot_view *view, struct differences *differences, u64 now_ns)
 {
@@ -205,7 +205,8 @@ static void clear(struct collect *collect, const struct slot_view *view)
 /*
  * A step that fails, because the kernel refuses it for now or memory is short, is tried again later from the
  * same point. With a saved state, the records are cleared only by the next call: until the state is
- * committed, a restart must still find them, because their counts are not yet saved with the path.
+ * committed, a restart must still find them, because their counts are not yet saved with the path. A slot that
+ * was left only in part is saved as well, so that the next process adds no event twice.
  */
 static int give(struct collect *collect, struct slot_view *view, struct differences *differences, u64 now_ns)
 {
@@ -214,12 +215,10 @@ static int give(struct collect *collect, struct slot_view *view, struct differen
 
 	if (!view->left) {
 		r = leave(collect, view, differences, now_ns);
-		if (r < 0)
-			return r;
-		if (view->record.unit) {
+		if (view->record.unit)
 			collect_save_slot(collect, view);
-			return 0;
-		}
+		if (r < 0 || view->record.unit)
+			return r;
 	}
 	clear(collect, view);
 	if (kernel_give(collect->settings.kernel, slot, view->generation) == 0)

@@ -238,11 +238,17 @@ static bool has_record(struct collect *collect, u32 slot, unsigned event)
 	return r < 0 || size > 0;
 }
 
-/* Adds all stripes of each event that has counts in the slot, marked or not. */
+/*
+ * Adds all stripes of each event that has counts in the slot, marked or not. An event in `left_events` still has
+ * its records, but no reading: all of its counts are in the entry.
+ */
 static void take_unmarked(struct collect *collect, u32 slot, struct marked *marked)
 {
+	const struct slot_view *view = &collect->slots[slot];
+
 	for (unsigned event = 0; event < collect->n_events; event++)
-		if (has_reading(&collect->slots[slot], event) || has_record(collect, slot, event))
+		if (!(view->left_events >> event & 1) &&
+		    (has_reading(view, event) || has_record(collect, slot, event)))
 			marked->stripes[event] = stripes_of_all(collect);
 }
 

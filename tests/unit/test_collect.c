@@ -12,6 +12,7 @@
 #include "collect/marks.h"
 #include "fake_kernel.h"
 #include "scarce_memory.h"
+#include "state/state_kinds.h"
 
 #define SLOTS   256
 #define STRIPES 4
@@ -43,6 +44,26 @@ static void on_death(void *userdata, const char *path, u64 id)
 	gone++;
 }
 
+static void open_collection(struct state *saved)
+{
+	cr_assert_eq(names_new(2 * (size_t)kernel_slots_max(kernel), &names), 0);
+	cr_assert_eq(ledger_new(&ledger), 0);
+	if (saved)
+		cr_assert_eq(ledger_keep(ledger, saved), 0);
+	cr_assert_eq(collect_new(
+			     &(struct collect_settings){
+				     .kernel = kernel,
+				     .names = names,
+				     .ledger = ledger,
+				     .names_from_slots = true,
+				     .grace_ns = GRACE,
+				     .state = saved,
+				     .listener = {.born = on_birth, .gone = on_death},
+			     },
+			     &collect),
+		     0);
+}
+
 static void open_slots(u32 slots, u32 n_stripes)
 {
 	const struct stripes stripes = {.n = n_stripes};
@@ -54,29 +75,22 @@ static void open_slots(u32 slots, u32 n_stripes)
 	};
 
 	kernel = fake_kernel_new(&settings);
-	cr_assert_eq(names_new(2 * (size_t)slots, &names), 0);
-	cr_assert_eq(ledger_new(&ledger), 0);
-	cr_assert_eq(collect_new(
-			     &(struct collect_settings){
-				     .kernel = kernel,
-				     .names = names,
-				     .ledger = ledger,
-				     .names_from_slots = true,
-				     .grace_ns = GRACE,
-				     .listener = {.born = on_birth, .gone = on_death},
-			     },
-			     &collect),
-		     0);
+	open_collection(NULL);
 	now = START;
 	state = 88172645463325252ULL;
 	born = gone = 0;
 }
 
-static void close_slots(void)
+static void close_collection(void)
 {
 	collect_free(collect);
 	ledger_free(ledger);
 	names_free(names);
+}
+
+static void close_slots(void)
+{
+	close_collection();
 	kernel_free(kernel);
 }
 
@@ -625,6 +639,109 @@ Test(collect, without_memory_nothing_is_lost)
 		cr_assert_lt(after, 1000);
 		close_slots();
 	}
+	open_slots(SLOTS, STRIPES);
+}
+
+/*
+ * The counts of one event are added to the path, and memory is short for those of the next event. The last
+ * collection reads records without marks, too: it must not read the records of the first event again.
+ */
+Test(collect, last_collection_counts_once_after_a_slot_was_left_in_part)
+{
+	bool failed = true;
+
+	close_slots();
+	for (size_t after = 0; failed; after++) {
+		u64 differences = 0;
+		u32 slot;
+
+		open_slots(SLOTS, STRIPES);
+		(void)fake_kernel_born(kernel, 1, 0, "");
+		slot = fake_kernel_born(kernel, 2, 1, "c");
+		sample(slot, 0);
+		fake_kernel_count(kernel, slot, STORES, 1, SOURCE_L1, 0, 100);
+		run(1);
+		fake_kernel_died(kernel, slot, now);
+		run(GRACE);
+		scarce_memory_after(after);
+		now += REST;
+		(void)collect_run(collect, now);
+		failed = scarce_memory_end();
+		differences += difference("/c", LOADS) + difference("/c", STORES);
+		cr_assert_eq(collect_last(collect, ++now), 0);
+		differences += difference("/c", LOADS) + difference("/c", STORES);
+		cr_expect_eq(differences, 0, "%llu after %zu", (unsigned long long)differences, after);
+		cr_expect_eq(total("/c", LOADS), 1, "after %zu", after);
+		cr_expect_eq(total("/c", STORES), 1, "after %zu", after);
+		cr_assert_lt(after, 100);
+		close_slots();
+	}
+	open_slots(SLOTS, STRIPES);
+}
+
+static int save(struct state *saved)
+{
+	collect_save(collect);
+	return state_commit(saved);
+}
+
+/*
+ * The same after a restart, whose first collection reads all records. If the state itself lacked memory, the next
+ * process does not use it.
+ */
+Test(collect, restart_counts_once_after_a_slot_was_left_in_part)
+{
+	bool failed = true;
+
+	for (size_t after = 0; failed; after++) {
+		struct state_ref head = {0};
+		struct state *saved, *inherited;
+		const char *wrong;
+		u32 slot;
+
+		close_slots();
+		open_slots(SLOTS, STRIPES);
+		close_collection();
+		cr_assert_eq(state_new(STATE_RECORDS, &saved), 0);
+		state_put(saved, &head, STATE_HEAD, 0, "", 0);
+		open_collection(saved);
+		(void)fake_kernel_born(kernel, 1, 0, "");
+		slot = fake_kernel_born(kernel, 2, 1, "c");
+		sample(slot, 0);
+		fake_kernel_count(kernel, slot, STORES, 1, SOURCE_L1, 0, 100);
+		run(1);
+		cr_assert_eq(save(saved), 0);
+		fake_kernel_died(kernel, slot, now);
+		run(GRACE);
+		cr_assert_eq(save(saved), 0);
+		scarce_memory_after(after);
+		now += REST;
+		(void)collect_run(collect, now);
+		failed = scarce_memory_end();
+		if (save(saved) < 0) {
+			state_free(saved);
+			continue;
+		}
+		close_collection();
+
+		cr_assert_eq(state_adopt(state_fd(saved), STATE_RECORDS, &inherited, &wrong), 0);
+		state_free(saved);
+		open_collection(inherited);
+		cr_assert_eq(collect_go_on(collect, true, now), 0);
+		state_settle(inherited);
+		for (int i = 0; i < 3; i++) {
+			run(REST);
+			cr_expect_eq(difference("/c", LOADS) + difference("/c", STORES), 0, "after %zu",
+				     after);
+			cr_assert_eq(save(inherited), 0);
+		}
+		cr_expect_eq(total("/c", LOADS), 1, "after %zu", after);
+		cr_expect_eq(total("/c", STORES), 1, "after %zu", after);
+		expect_free(slot);
+		cr_assert_lt(after, 100);
+		state_free(inherited);
+	}
+	close_slots();
 	open_slots(SLOTS, STRIPES);
 }
 
