@@ -9,6 +9,7 @@
 #include <sys/param.h>
 
 #include "base/heap.h"
+#include "base/siphash.h"
 #include "collect/path_state.h"
 #include "collect/series_width.h"
 #include "state/state_kinds.h"
@@ -42,7 +43,8 @@ struct series_path {
 
 struct paths {
 	struct series_path **buckets;
-	size_t n_buckets;          /* a power of two */
+	size_t n_buckets; /* a power of two */
+	struct siphash_key key;
 	struct series_path **list; /* all paths, in no particular order */
 	size_t n;
 	size_t room;
@@ -58,23 +60,10 @@ struct paths {
 /* Memory of a path in arrays: `list` and `buckets`, which may have twice as many, `best` and `owners`. */
 #define PLACES_BYTES (6 * sizeof(void *))
 
-/* Hashes eight bytes at a time: paths are long, and each collection looks up all paths with samples. */
-static u64 hash_of(const char *name)
+/* With a secret key: users choose the paths of cgroups, and could choose paths that all fall into one bucket. */
+static u64 hash_of(const struct paths *paths, const char *name)
 {
-	u64 hash = 0xcbf29ce484222325;
-	size_t length = strlen(name);
-
-	while (length > 0) {
-		size_t part = length < sizeof(u64) ? length : sizeof(u64);
-		u64 word = 0;
-
-		memcpy(&word, name, part);
-		hash = (hash ^ word) * 0x9e3779b97f4a7c15;
-		hash ^= hash >> 32;
-		name += part;
-		length -= part;
-	}
-	return hash;
+	return siphash_bytes(&paths->key, name, strlen(name));
 }
 
 static struct series_path **bucket_of(const struct paths *paths, u64 hash)
@@ -93,7 +82,7 @@ static struct series_path *find(const struct paths *paths, const char *name, u64
 
 static struct series_path *paths_find(const struct paths *paths, const char *name)
 {
-	return find(paths, name, hash_of(name));
+	return find(paths, name, hash_of(paths, name));
 }
 
 static void path_free_figures(struct series *series)
@@ -152,7 +141,7 @@ static int grow_list(struct paths *paths)
 /* Finds or adds the path; a new one is WAITING and has no cost. NULL: no memory. */
 static struct series_path *paths_get(struct paths *paths, const char *name)
 {
-	u64 hash = hash_of(name);
+	u64 hash = hash_of(paths, name);
 	struct series_path *path = find(paths, name, hash);
 
 	if (path)
@@ -203,7 +192,7 @@ static void paths_sweep(struct paths *paths)
 
 static int paths_init(struct paths *paths)
 {
-	*paths = (struct paths){.n_buckets = BUCKETS_MIN};
+	*paths = (struct paths){.n_buckets = BUCKETS_MIN, .key = siphash_key_new()};
 	paths->buckets = calloc(paths->n_buckets, sizeof(struct series_path *));
 	return paths->buckets ? grow_list(paths) : -ENOMEM;
 }
