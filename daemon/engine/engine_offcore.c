@@ -23,6 +23,31 @@ struct engine_offcore {
 	double spent_ns; /* estimated time that all CPUs had spent on counting at the last collection */
 };
 
+static u64 load(const u64 *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+static double spent_on(u64 settles, u64 timed, u64 timed_ns)
+{
+	return timed ? (double)timed_ns / (double)timed * (double)settles : 0;
+}
+
+/* The time that counting took before this process: the counters in the maps are those of all processes. */
+static double spent_before(const struct kernel_offcore *kernel)
+{
+	u64 settles = 0, timed = 0, timed_ns = 0;
+
+	for (u32 cpu = 0; cpu < kernel_offcore_cpus(kernel); cpu++) {
+		const struct offcore_cpu *state = kernel_offcore_cpu(kernel, cpu);
+
+		settles += load(&state->settles);
+		timed += load(&state->timed);
+		timed_ns += load(&state->timed_ns);
+	}
+	return spent_on(settles, timed, timed_ns);
+}
+
 int engine_offcore_new(const struct kernel *kernel, const struct ledger *ledger, u64 max_ns, u64 start_ns,
 		       const struct timespec *start, struct engine_offcore **ret)
 {
@@ -38,6 +63,7 @@ int engine_offcore_new(const struct kernel *kernel, const struct ledger *ledger,
 	offcore->kernel = kernel_offcore(kernel);
 	offcore->ledger = ledger;
 	offcore->entered_ns = start_ns;
+	offcore->spent_ns = spent_before(offcore->kernel);
 	r = window_new(OFFCORE_WINDOW_BYTES, max_ns, start_ns, start, &offcore->window);
 	if (r < 0)
 		return r;
@@ -63,11 +89,6 @@ static void put(struct engine_offcore *offcore, const struct ledger_entry *entry
 		return;
 	offcore_pack(entry->offcore_difference, &row);
 	window_put(offcore->window, entry->number, 0, pairs, pairs_of(&row, pairs));
-}
-
-static u64 load(const u64 *counter)
-{
-	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
 static void add_cpu(struct snapshot_offcore *sum, const struct offcore_cpu *state, u32 pmu, u64 *timed,
@@ -102,7 +123,7 @@ static void tell_cost(struct engine_offcore *offcore, u64 now_ns, struct snapsho
 	if (timed == 0)
 		return;
 	ret->settle_ns = (struct maybe_double){true, (double)timed_ns / (double)timed};
-	spent = ret->settle_ns.value * (double)ret->settles;
+	spent = spent_on(ret->settles, timed, timed_ns);
 	if (now_ns > offcore->entered_ns && ret->cpus > 0 && spent >= offcore->spent_ns)
 		ret->cost_ratio = (struct maybe_double){true, (spent - offcore->spent_ns) /
 								      (double)(now_ns - offcore->entered_ns) /
