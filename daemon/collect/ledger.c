@@ -464,6 +464,7 @@ void ledger_add_offcore(struct ledger_entry *entry, const struct offcore_figures
 
 static void forget_counted(struct ledger_entry *entry)
 {
+	state_remove(entry->ledger->state, &entry->offcore_difference_record);
 	free(entry->offcore_difference);
 	entry->offcore_difference = NULL;
 	entry->next_counted = NULL;
@@ -492,6 +493,14 @@ static void uncount(struct ledger *ledger, struct ledger_entry *entry)
 	while (*place != entry)
 		place = &(*place)->next_counted;
 	*place = entry->next_counted;
+	forget_counted(entry);
+}
+
+void ledger_save(struct ledger *ledger)
+{
+	for (struct ledger_entry *entry = ledger->counted; entry; entry = entry->next_counted)
+		state_put(ledger->state, &entry->offcore_difference_record, STATE_COUNTED_NEXT, entry->number,
+			  entry->offcore_difference, sizeof(*entry->offcore_difference));
 }
 
 /* Goes event by event: after a failure the next fold continues with the events that are not in `other` yet. */
@@ -710,6 +719,20 @@ static int restore_offcore(struct ledger *ledger, const struct state_record *rec
 	return 0;
 }
 
+static int restore_offcore_difference(struct ledger *ledger, const struct state_record *record)
+{
+	struct ledger_entry *entry = record->key >> 32 ? NULL : ledger_numbered(ledger, (u32)record->key);
+
+	if (!entry || record->length != sizeof(*entry->offcore_difference))
+		return -EBADMSG;
+	if (ledger_reserve_offcore(entry) < 0)
+		return -ENOMEM;
+	memcpy(entry->offcore_difference, record->bytes, record->length);
+	ledger_keep_unheld(entry);
+	state_take(ledger->state, record, &entry->offcore_difference_record);
+	return 0;
+}
+
 static int restore_each(struct ledger *ledger, u32 kind,
 			int (*restore)(struct ledger *ledger, const struct state_record *record))
 {
@@ -733,5 +756,7 @@ int ledger_keep(struct ledger *ledger, struct state *state)
 		r = restore_each(ledger, STATE_LEFT, restore_left);
 	if (r == 0)
 		r = restore_each(ledger, STATE_COUNTED, restore_offcore);
+	if (r == 0)
+		r = restore_each(ledger, STATE_COUNTED_NEXT, restore_offcore_difference);
 	return r;
 }

@@ -52,7 +52,7 @@ struct ledger_entry {
 	struct ledger_entry *older, *newer; /* entries without holders, by `died_ns` */
 	u64 unheld;   /* without holders: the last collection whose differences may refer to the entry */
 	size_t bytes; /* memory of the entry, without readings of present slots and `offcore_difference` */
-	struct state_ref record, offcore_record;
+	struct state_ref record, offcore_record, offcore_difference_record;
 };
 
 struct ledger;
@@ -151,6 +151,12 @@ void ledger_add_offcore(struct ledger_entry *entry, const struct offcore_figures
  * collection.
  */
 void ledger_offcore_taken(struct ledger *ledger);
+
+/*
+ * Writes the off-core differences that are not consumed yet to the state: the first collection of the next process
+ * consumes them. The ledger saves everything else when it changes.
+ */
+void ledger_save(struct ledger *ledger);
 
 /* Begins a collection. */
 void ledger_begin(struct ledger *ledger);

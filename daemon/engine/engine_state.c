@@ -125,6 +125,7 @@ void engine_save(struct engine *engine)
 			save_event(engine, event);
 			save_reading(engine, event);
 		}
+		ledger_save(engine->ledger);
 		collect_save(engine->collect);
 		series_table_save(engine->series);
 	}

@@ -29,6 +29,7 @@ enum state_kind {
 	STATE_ALERT,        /* alerts, by number: pending, firing or recently resolved */
 	STATE_ESTIMATES,    /* series, by path: estimates of all events */
 	STATE_COLLECTED,    /* engine: time of the last collection */
+	STATE_COUNTED_NEXT, /* ledger, by entry: off-core counts read early, for the next collection */
 	STATE_KINDS,
 };
 

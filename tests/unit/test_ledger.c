@@ -10,6 +10,7 @@
 
 #include "collect/ledger.h"
 #include "scarce_memory.h"
+#include "state/state_kinds.h"
 
 /* Samples of L2 without latency, as a slot's record and as a packed difference. */
 static struct latency_record record_of(u32 samples)
@@ -422,4 +423,63 @@ Test(ledger, entries_of_any_number_are_folded)
 	cr_expect_eq(ledger_find(ledger, "/e"), entries[4]);
 	cr_expect_null(ledger_find(ledger, "/f"));
 	cr_expect_eq(total(entries[0]) + total(entries[2]) + total(entries[4]), 3);
+}
+
+static struct ledger *restarted(struct state **saved)
+{
+	struct state *inherited;
+	struct ledger *ledger;
+	const char *wrong;
+
+	cr_assert_eq(state_commit(*saved), 0);
+	cr_assert_eq(state_adopt(state_fd(*saved), STATE_RECORDS, &inherited, &wrong), 0);
+	state_free(*saved);
+	*saved = inherited;
+	cr_assert_eq(ledger_new(&ledger), 0);
+	cr_assert_eq(ledger_keep(ledger, inherited), 0);
+	state_settle(inherited);
+	return ledger;
+}
+
+/*
+ * Off-core counts were read between two collections, and the process was killed before the second one: the first
+ * collection of the next process consumes them, and no later one.
+ */
+Test(ledger, offcore_counts_read_early_survive_the_process)
+{
+	const struct offcore_figures counts = {
+		.of[0][OFFCORE_L3] = {.count = 7, .enabled_ns = 2, .running_ns = 2}};
+	const struct ledger_entry *found;
+	struct ledger_entry *entry;
+	struct ledger *ledger;
+	struct state *saved;
+
+	cr_assert_eq(state_new(STATE_RECORDS, &saved), 0);
+	cr_assert_eq(ledger_new(&ledger), 0);
+	cr_assert_eq(ledger_keep(ledger, saved), 0);
+	cr_assert_eq(ledger_get(ledger, "/a", &entry), 0);
+	cr_assert_eq(ledger_reserve_offcore(entry), 0);
+	ledger_add_offcore(entry, &counts);
+	ledger_save(ledger);
+	ledger_free(ledger);
+
+	ledger = restarted(&saved);
+	found = ledger_find(ledger, "/a");
+	cr_assert_not_null(found);
+	cr_expect_eq(found->offcore_total->of[0][OFFCORE_L3].count, 7);
+	cr_assert_not_null(found->offcore_difference);
+	cr_expect_eq(found->offcore_difference->of[0][OFFCORE_L3].count, 7);
+	cr_expect_eq(ledger_fold(ledger, ~0ULL, 0), 0);
+	cr_expect_eq(ledger_find(ledger, "/a"), found, "it is not folded before that collection");
+	ledger_offcore_taken(ledger);
+	ledger_save(ledger);
+	ledger_free(ledger);
+
+	ledger = restarted(&saved);
+	found = ledger_find(ledger, "/a");
+	cr_assert_not_null(found);
+	cr_expect_eq(found->offcore_total->of[0][OFFCORE_L3].count, 7);
+	cr_expect_null(found->offcore_difference);
+	ledger_free(ledger);
+	state_free(saved);
 }
