@@ -24,7 +24,6 @@
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
 
 #include "kernel_types.h"
 #include "pebsd/sample.h"

@@ -6,7 +6,6 @@
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
 
-#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 

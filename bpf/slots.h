@@ -16,7 +16,6 @@
 #include <linux/bpf.h>
 #include <linux/errno.h>
 
-#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
 #include "kernel_types.h"

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <unistd.h>
 
 #include "cgroup/names.h"
 #include "cgroup/walk.h"

@@ -2,7 +2,6 @@
 #include "collect/differences.h"
 
 #include <errno.h>
-#include <string.h>
 
 /* Pairs are stored in blocks. Blocks do not move when more are added. */
 #define BLOCK_BYTES ((size_t)64 << 10)

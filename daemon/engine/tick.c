@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "engine/tick.h"
 
-#include <errno.h>
 #include <sys/param.h>
 #include <systemd/sd-daemon.h>
 #include <time.h>

@@ -2,7 +2,6 @@
 /* Takes over the records that another process left, and checks all of them. */
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "state/state_internal.h"

@@ -2,7 +2,6 @@
 #include "window/trend.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/param.h>
 
 #include "collect/ledger.h"
