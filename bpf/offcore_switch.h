@@ -128,22 +128,22 @@ static __always_inline struct offcore_cpu *offcore_this_cpu(u32 *ret_cpu)
 static __always_inline void offcore_switch_between(struct task_struct *prev, struct task_struct *next)
 {
 	struct offcore_cpu *state;
-	u64 left, begun;
+	u64 leaving, begun;
 	u32 cpu;
 
 	state = offcore_this_cpu(&cpu);
 	if (!state)
 		return;
 	state->switches++;
-	left = prev->cgroups->dfl_cgrp->kn->id;
-	if (left == next->cgroups->dfl_cgrp->kn->id)
+	leaving = prev->cgroups->dfl_cgrp->kn->id;
+	if (leaving == next->cgroups->dfl_cgrp->kn->id)
 		return;
 	if (state->settles % OFFCORE_TIMED_EVERY) {
-		offcore_settle(cpu, state, left);
+		offcore_settle(cpu, state, leaving);
 		return;
 	}
 	begun = bpf_ktime_get_ns();
-	offcore_settle(cpu, state, left);
+	offcore_settle(cpu, state, leaving);
 	state->timed_ns += bpf_ktime_get_ns() - begun;
 	state->timed++;
 }

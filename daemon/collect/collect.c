@@ -35,15 +35,15 @@ int collect_new(const struct collect_settings *settings, struct collect **ret)
 	collect_follow_growth(collect);
 	lines_max = marks_row(kernel_slots_max(settings->kernel)) / MARKS_LINE;
 	collect->changed = calloc(lines_max, sizeof(*collect->changed));
-	collect->counted = calloc(lines_max, sizeof(*collect->counted));
+	collect->offcore_due = calloc(lines_max, sizeof(*collect->offcore_due));
 	if (kernel_offcore(settings->kernel)) {
-		collect->counted_on =
+		collect->offcore_cpus =
 			calloc((size_t)lines_max * MARKS_LINE,
 			       offcore_cpus_words(kernel_offcore(settings->kernel)) * sizeof(u64));
-		if (!collect->counted_on)
+		if (!collect->offcore_cpus)
 			return -ENOMEM;
 	}
-	if (!collect->changed || !collect->counted || differences_new(&collect->differences) < 0 ||
+	if (!collect->changed || !collect->offcore_due || differences_new(&collect->differences) < 0 ||
 	    differences_new(&collect->early) < 0 || hot_choices_new(settings->kernel, &collect->hot) < 0)
 		return -ENOMEM;
 	collect->slots[SLOT_UNATTRIBUTED].entry = ledger_unattributed(settings->ledger);
@@ -62,8 +62,8 @@ struct collect *collect_free(struct collect *collect)
 	}
 	free(collect->slots);
 	free(collect->changed);
-	free(collect->counted);
-	free(collect->counted_on);
+	free(collect->offcore_due);
+	free(collect->offcore_cpus);
 	free(collect->early_records);
 	differences_free(collect->differences);
 	differences_free(collect->early);
@@ -86,7 +86,7 @@ static void begin(struct collect *collect)
 
 static int collect_once(struct collect *collect, u64 now_ns, bool all)
 {
-	int noticed, read, led, r;
+	int noticed, read, reclaimed, r;
 
 	begin(collect);
 	/* Run each step, even if the step before failed. */
@@ -94,9 +94,9 @@ static int collect_once(struct collect *collect, u64 now_ns, bool all)
 	read = collect_read(collect, now_ns, all || collect->read_all);
 	if (read == 0)
 		collect->read_all = false;
-	led = collect_reclaim(collect, collect->differences, collect->settings.grace_ns, now_ns);
+	reclaimed = collect_reclaim(collect, collect->differences, collect->settings.grace_ns, now_ns);
 	collect_tend_hot(collect, now_ns);
-	r = noticed < 0 ? noticed : read < 0 ? read : led;
+	r = noticed < 0 ? noticed : read < 0 ? read : reclaimed;
 	if (r < 0)
 		(void)log_error(
 			0,
@@ -126,7 +126,7 @@ static u64 next_step_ns(const struct collect *collect, u64 grace_ns)
 	const struct slot_view *view = TAILQ_FIRST(&collect->retired);
 	u64 next_ns = view ? view->since_ns + COLLECT_REST_NS : 0;
 
-	TAILQ_FOREACH (view, &collect->dead, way)
+	TAILQ_FOREACH (view, &collect->dead, queue)
 		if (!next_ns || view->since_ns + grace_ns < next_ns)
 			next_ns = view->since_ns + grace_ns;
 	return next_ns;
@@ -135,16 +135,16 @@ static u64 next_step_ns(const struct collect *collect, u64 grace_ns)
 int collect_reclaim_now(struct collect *collect, u64 now_ns, u64 *ret_again_ns)
 {
 	u64 grace_ns = collect->settings.grace_ns;
-	int noticed, led;
+	int noticed, reclaimed;
 
 	if (grace_ns > COLLECT_SHORT_GRACE_NS)
 		grace_ns = COLLECT_SHORT_GRACE_NS;
 	noticed = collect_notice(collect, now_ns);
-	led = collect_reclaim(collect, collect->early, grace_ns, now_ns);
+	reclaimed = collect_reclaim(collect, collect->early, grace_ns, now_ns);
 	*ret_again_ns = next_step_ns(collect, grace_ns);
 	if (*ret_again_ns)
 		*ret_again_ns = at_least(*ret_again_ns, now_ns + RECLAIM_PAUSE_NS);
-	return noticed < 0 ? noticed : led;
+	return noticed < 0 ? noticed : reclaimed;
 }
 
 const struct differences *collect_differences(const struct collect *collect)

@@ -22,7 +22,7 @@ struct slot_view {
 	struct ledger_entry *entry;   /* NULL until the first sample, unless the path already has one */
 	struct ledger_sum *sums;      /* the slot's readings, linked in the entry */
 	struct offcore_base *offcore; /* NULL: nothing counted; kept after reclaim, like the records */
-	TAILQ_ENTRY(slot_view) way;   /* link in `dead` or `retired` */
+	TAILQ_ENTRY(slot_view) queue; /* link in `dead` or `retired` */
 	struct state_ref record, offcore_record;
 	u32 generation;
 	u16 left_events; /* bits: events whose counts are in the entry, and whose records are yet to be cleared */
@@ -33,7 +33,7 @@ struct slot_view {
 	bool alive;
 };
 
-TAILQ_HEAD(way_back, slot_view);
+TAILQ_HEAD(slot_queue, slot_view);
 
 struct collect {
 	struct collect_settings settings;
@@ -43,15 +43,15 @@ struct collect {
 	u32 n_lines; /* lines of marks in a row */
 	u8 *marks[EVENTS_MAX][STRIPES_MAX];
 	struct slot_view *slots;
-	u64 *changed;            /* by line, a bit for each slot whose owner is to be checked */
-	u64 *counted;            /* by line, a bit for each slot whose off-core counts are to be read */
-	u64 *counted_on;         /* by slot, the set of CPUs for read_offcore(); NULL: off-core is off */
-	struct way_back dead;    /* in the order in which they were noticed */
-	struct way_back retired; /* in the order in which they were retired */
+	u64 *changed;              /* by line, a bit for each slot whose owner is to be checked */
+	u64 *offcore_due;          /* by line, a bit for each slot whose off-core counts are to be read */
+	u64 *offcore_cpus;         /* by slot, the set of CPUs for read_offcore(); NULL: off-core is off */
+	struct slot_queue dead;    /* in the order in which they were noticed */
+	struct slot_queue retired; /* in the order in which they were retired */
 	u64 owned;
 	u64 alive;
 	u64 seen_by_stripe[EVENTS_MAX][STRIPES_MAX];
-	struct differences *differences; /* of the last collection, or the one under way */
+	struct differences *differences; /* of the last collection, or of the one under way */
 	struct differences *early;       /* read since that collection, for the next one */
 	struct hot_choices *hot;
 	bool review_hot; /* the configuration changed: compare it with the chosen cgroups */
@@ -71,10 +71,10 @@ static inline u32 slot_number(const struct collect *collect, const struct slot_v
 	return (u32)(view - collect->slots);
 }
 
-static inline u64 *counted_on(const struct collect *collect, u32 slot)
+static inline u64 *offcore_cpus_of(const struct collect *collect, u32 slot)
 {
-	return &collect->counted_on[(size_t)slot *
-				    offcore_cpus_words(kernel_offcore(collect->settings.kernel))];
+	return &collect->offcore_cpus[(size_t)slot *
+				      offcore_cpus_words(kernel_offcore(collect->settings.kernel))];
 }
 
 static inline const char *view_path(const struct slot_view *view)

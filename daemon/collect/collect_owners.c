@@ -65,7 +65,7 @@ static void notice_death(struct collect *collect, struct slot_view *view, const 
 	view->alive = false;
 	view->since_ns = owner->died_ns;
 	collect->alive--;
-	TAILQ_INSERT_TAIL(&collect->dead, view, way);
+	TAILQ_INSERT_TAIL(&collect->dead, view, queue);
 	if (view->entry && --view->entry->living == 0) {
 		view->entry->died_ns = now_ns;
 		ledger_entry_changed(view->entry);
@@ -155,12 +155,12 @@ enum slot_step collect_next_step(enum slot_state state, u64 since_ns, u64 now_ns
 	return SLOT_STEP_NONE;
 }
 
-static void let_go(struct collect *collect, struct slot_view *view)
+static void forget_slot(struct collect *collect, struct slot_view *view)
 {
 	const struct state_ref offcore_record = view->offcore_record;
 	struct offcore_base *offcore = view->offcore;
 
-	TAILQ_REMOVE(&collect->retired, view, way);
+	TAILQ_REMOVE(&collect->retired, view, queue);
 	if (view->entry)
 		ledger_unhold(view->entry);
 	names_remove(collect->settings.names, view->cgroup_id);
@@ -222,7 +222,7 @@ static int give(struct collect *collect, struct slot_view *view, struct differen
 	}
 	clear(collect, view);
 	if (kernel_give(collect->settings.kernel, slot, view->generation) == 0)
-		let_go(collect, view);
+		forget_slot(collect, view);
 	return 0;
 }
 
@@ -238,8 +238,8 @@ static void retire(struct collect *collect, struct slot_view *view, u64 now_ns)
 	if (collect->settings.clock_ns)
 		now_ns = collect->settings.clock_ns();
 	view->since_ns = now_ns;
-	TAILQ_REMOVE(&collect->dead, view, way);
-	TAILQ_INSERT_TAIL(&collect->retired, view, way);
+	TAILQ_REMOVE(&collect->dead, view, queue);
+	TAILQ_INSERT_TAIL(&collect->retired, view, queue);
 	/* Another cgroup can get the slot only after COLLECT_REST_NS. By then the tables have rested, too. */
 	hot_choices_release(collect->hot, slot, now_ns);
 }
@@ -251,14 +251,14 @@ int collect_reclaim(struct collect *collect, struct differences *differences, u6
 	for (struct slot_view *view = TAILQ_FIRST(&collect->retired), *next; view; view = next) {
 		int one;
 
-		next = TAILQ_NEXT(view, way);
+		next = TAILQ_NEXT(view, queue);
 		if (collect_next_step(SLOT_RETIRED, view->since_ns, now_ns, grace_ns) != SLOT_STEP_GIVE)
 			break;
 		one = give(collect, view, differences, now_ns);
 		r = one < 0 ? one : r;
 	}
 	for (struct slot_view *view = TAILQ_FIRST(&collect->dead), *next; view; view = next) {
-		next = TAILQ_NEXT(view, way);
+		next = TAILQ_NEXT(view, queue);
 		if (collect_next_step(SLOT_DEAD, view->since_ns, now_ns, grace_ns) == SLOT_STEP_RETIRE)
 			retire(collect, view, now_ns);
 	}

@@ -195,7 +195,7 @@ static void take_slot(struct collect *collect, u32 slot, struct marked *marked)
 	marks_taken();
 }
 
-static int read_counted(struct collect *collect, u32 slot, u64 now_ns)
+static int read_slot_offcore(struct collect *collect, u32 slot, u64 now_ns)
 {
 	const struct kernel_offcore *offcore = kernel_offcore(collect->settings.kernel);
 	struct slot_view *view = &collect->slots[slot];
@@ -203,13 +203,13 @@ static int read_counted(struct collect *collect, u32 slot, u64 now_ns)
 	int r;
 
 	if (!offcore || view->left ||
-	    !read_offcore_moved(offcore, slot, counted_on(collect, slot), view->offcore))
+	    !read_offcore_moved(offcore, slot, offcore_cpus_of(collect, slot), view->offcore))
 		return 0;
 	r = need_entry(collect, view, now_ns);
 	if (r == 0)
 		r = ledger_reserve_offcore(view->entry);
 	if (r == 0)
-		r = read_offcore(offcore, slot, counted_on(collect, slot), &view->offcore, &difference);
+		r = read_offcore(offcore, slot, offcore_cpus_of(collect, slot), &view->offcore, &difference);
 	if (r < 0)
 		return r;
 	ledger_add_offcore(view->entry, &difference);
@@ -256,7 +256,7 @@ static void add_all_cpus(struct collect *collect, u32 slot, u32 n_slots)
 {
 	const size_t words = offcore_cpus_words(kernel_offcore(collect->settings.kernel));
 
-	memset(counted_on(collect, slot), 0xff, n_slots * words * sizeof(u64));
+	memset(offcore_cpus_of(collect, slot), 0xff, n_slots * words * sizeof(u64));
 }
 
 /* Adds the CPUs that have a mark for the slot, and leaves the marks to the next collection. */
@@ -265,7 +265,7 @@ static void add_marked_cpus(struct collect *collect, const struct kernel_offcore
 	for (u32 cpu = 0; cpu < kernel_offcore_cpus(offcore); cpu++)
 		if (__atomic_load_n(&kernel_offcore_marks(collect->settings.kernel, cpu)[slot],
 				    __ATOMIC_ACQUIRE))
-			offcore_cpus_add(counted_on(collect, slot), cpu);
+			offcore_cpus_add(offcore_cpus_of(collect, slot), cpu);
 }
 
 int collect_read_slot(struct collect *collect, u32 slot, struct differences *differences, u64 now_ns)
@@ -282,22 +282,23 @@ int collect_read_slot(struct collect *collect, u32 slot, struct differences *dif
 	else if (offcore)
 		add_marked_cpus(collect, offcore, slot);
 	r = read_marked(collect, slot, &marked, differences, now_ns);
-	return r < 0 ? r : read_counted(collect, slot, now_ns);
+	return r < 0 ? r : read_slot_offcore(collect, slot, now_ns);
 }
 
 /* `bits`: the slots of the line for which the CPU has a mark. */
-static void note_counting(struct collect *collect, u32 line, u64 bits, u32 cpu)
+static void note_offcore_marks(struct collect *collect, u32 line, u64 bits, u32 cpu)
 {
-	collect->counted[line] |= bits;
+	collect->offcore_due[line] |= bits;
 	for (; bits; bits &= bits - 1)
-		offcore_cpus_add(counted_on(collect, line * MARKS_LINE + (u32)__builtin_ctzll(bits)), cpu);
+		offcore_cpus_add(offcore_cpus_of(collect, line * MARKS_LINE + (u32)__builtin_ctzll(bits)),
+				 cpu);
 }
 
 /*
  * Takes the marks of off-core counts CPU by CPU, as they lie in memory. With `all`, acts as if every slot had a
  * mark.
  */
-static void take_counted(struct collect *collect, const struct kernel_offcore *offcore, bool all)
+static void take_offcore_marks(struct collect *collect, const struct kernel_offcore *offcore, bool all)
 {
 	u32 pmu;
 
@@ -307,35 +308,35 @@ static void take_counted(struct collect *collect, const struct kernel_offcore *o
 		if (!kernel_offcore_pmu(offcore, cpu, &pmu))
 			continue;
 		for (u32 line = 0; line < collect->n_lines; line++)
-			note_counting(collect, line, marks_take(marks + (size_t)line * MARKS_LINE), cpu);
+			note_offcore_marks(collect, line, marks_take(marks + (size_t)line * MARKS_LINE), cpu);
 	}
 	if (all) {
 		add_all_cpus(collect, 0, collect->n_slots);
-		memset(collect->counted, 0xff, collect->n_lines * sizeof(*collect->counted));
+		memset(collect->offcore_due, 0xff, collect->n_lines * sizeof(*collect->offcore_due));
 	}
 	marks_taken();
 }
 
 /* Leaves slots whose owner is not known yet, or for which memory was short, to the next collection. */
-static int read_all_counted(struct collect *collect, u64 now_ns, bool all)
+static int read_offcore_due(struct collect *collect, u64 now_ns, bool all)
 {
 	const struct kernel_offcore *offcore = kernel_offcore(collect->settings.kernel);
 	int r = 0;
 
 	if (!offcore)
 		return 0;
-	take_counted(collect, offcore, all);
+	take_offcore_marks(collect, offcore, all);
 	for (u32 line = 0; line < collect->n_lines; line++)
-		for (u64 left = collect->counted[line]; left; left &= left - 1) {
+		for (u64 left = collect->offcore_due[line]; left; left &= left - 1) {
 			u32 slot = line * MARKS_LINE + (u32)__builtin_ctzll(left);
 			int one;
 
 			if (slot >= collect->n_slots ||
 			    (slot != SLOT_UNATTRIBUTED && !collect->slots[slot].owned))
 				continue;
-			one = read_counted(collect, slot, now_ns);
+			one = read_slot_offcore(collect, slot, now_ns);
 			if (one == 0)
-				collect->counted[line] &= ~(1ULL << (slot % MARKS_LINE));
+				collect->offcore_due[line] &= ~(1ULL << (slot % MARKS_LINE));
 			r = one < 0 ? one : r;
 		}
 	return r;
@@ -362,7 +363,7 @@ static int read_unmarked(struct collect *collect, u64 now_ns)
 int collect_read(struct collect *collect, u64 now_ns, bool all)
 {
 	int marked = all ? read_unmarked(collect, now_ns) : read_lines(collect, now_ns);
-	int counted = read_all_counted(collect, now_ns, all);
+	int offcore = read_offcore_due(collect, now_ns, all);
 
-	return marked < 0 ? marked : counted;
+	return marked < 0 ? marked : offcore;
 }

@@ -152,17 +152,17 @@ static bool has_flag(const struct kept_slot *kept, enum slot_flag flag)
 }
 
 /* Queues a slot that is being reclaimed for its next step. */
-static void put_on_way(struct collect *collect, struct slot_view *view, const struct slot_owner *owner)
+static void queue_for_reclaim(struct collect *collect, struct slot_view *view, const struct slot_owner *owner)
 {
 	if (view->left) {
 		/* The slot has rested already: its next step is due at once. */
-		TAILQ_INSERT_HEAD(&collect->retired, view, way);
+		TAILQ_INSERT_HEAD(&collect->retired, view, queue);
 	} else if (owner->state == SLOT_RETIRED) {
 		view->since_ns = collect->begun_ns;
-		TAILQ_INSERT_TAIL(&collect->retired, view, way);
+		TAILQ_INSERT_TAIL(&collect->retired, view, queue);
 	} else {
 		view->since_ns = owner->died_ns;
-		TAILQ_INSERT_TAIL(&collect->dead, view, way);
+		TAILQ_INSERT_TAIL(&collect->dead, view, queue);
 	}
 }
 
@@ -204,7 +204,7 @@ static int restore_slot(struct collect *collect, const struct state_record *reco
 		kept.entry->living++;
 		collect->alive++;
 	} else {
-		put_on_way(collect, view, owner);
+		queue_for_reclaim(collect, view, owner);
 	}
 	state_take(collect->settings.state, record, &view->record);
 	return 0;

@@ -21,7 +21,7 @@ struct ledger {
 	u32 next_number;
 	struct ledger_entry *other;
 	struct ledger_entry *unattributed;
-	struct ledger_entry *counted;           /* entries with an off-core difference */
+	struct ledger_entry *offcore;           /* entries with an off-core difference */
 	struct ledger_entry *oldest, *youngest; /* of the entries without holders */
 	size_t n_unheld;
 	size_t unheld_bytes; /* of all entries without holders */
@@ -450,8 +450,8 @@ int ledger_reserve_offcore(struct ledger_entry *entry)
 	r = need_offcore(&entry->offcore_difference);
 	if (r < 0)
 		return r;
-	entry->next_counted = entry->ledger->counted;
-	entry->ledger->counted = entry;
+	entry->next_offcore = entry->ledger->offcore;
+	entry->ledger->offcore = entry;
 	return 0;
 }
 
@@ -462,12 +462,12 @@ void ledger_add_offcore(struct ledger_entry *entry, const struct offcore_figures
 	save_offcore(entry);
 }
 
-static void forget_counted(struct ledger_entry *entry)
+static void drop_offcore_difference(struct ledger_entry *entry)
 {
 	state_remove(entry->ledger->state, &entry->offcore_difference_record);
 	free(entry->offcore_difference);
 	entry->offcore_difference = NULL;
-	entry->next_counted = NULL;
+	entry->next_offcore = NULL;
 }
 
 void ledger_begin(struct ledger *ledger)
@@ -477,28 +477,28 @@ void ledger_begin(struct ledger *ledger)
 
 void ledger_offcore_taken(struct ledger *ledger)
 {
-	for (struct ledger_entry *entry = ledger->counted, *next; entry; entry = next) {
-		next = entry->next_counted;
-		forget_counted(entry);
+	for (struct ledger_entry *entry = ledger->offcore, *next; entry; entry = next) {
+		next = entry->next_offcore;
+		drop_offcore_difference(entry);
 	}
-	ledger->counted = NULL;
+	ledger->offcore = NULL;
 }
 
-static void uncount(struct ledger *ledger, struct ledger_entry *entry)
+static void unlist_offcore(struct ledger *ledger, struct ledger_entry *entry)
 {
-	struct ledger_entry **place = &ledger->counted;
+	struct ledger_entry **place = &ledger->offcore;
 
 	if (!entry->offcore_difference)
 		return;
 	while (*place != entry)
-		place = &(*place)->next_counted;
-	*place = entry->next_counted;
-	forget_counted(entry);
+		place = &(*place)->next_offcore;
+	*place = entry->next_offcore;
+	drop_offcore_difference(entry);
 }
 
 void ledger_save(struct ledger *ledger)
 {
-	for (struct ledger_entry *entry = ledger->counted; entry; entry = entry->next_counted)
+	for (struct ledger_entry *entry = ledger->offcore; entry; entry = entry->next_offcore)
 		state_put(ledger->state, &entry->offcore_difference_record, STATE_COUNTED_NEXT, entry->number,
 			  entry->offcore_difference, sizeof(*entry->offcore_difference));
 }
@@ -522,7 +522,7 @@ static int fold_one(struct ledger *ledger, struct ledger_entry *entry)
 			return -ENOMEM;
 		remove_sum(entry, sum);
 	}
-	uncount(ledger, entry);
+	unlist_offcore(ledger, entry);
 	state_remove(ledger->state, &entry->record);
 	tdelete(entry, &ledger->by_path, compare_paths);
 	unqueue(ledger, entry);

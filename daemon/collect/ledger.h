@@ -48,7 +48,7 @@ struct ledger_entry {
 
 	/* Owned by the ledger. */
 	struct ledger *ledger;
-	struct ledger_entry *next_counted;  /* list of entries with an `offcore_difference` */
+	struct ledger_entry *next_offcore;  /* list of entries with an `offcore_difference` */
 	struct ledger_entry *older, *newer; /* entries without holders, by `died_ns` */
 	u64 unheld;   /* without holders: the last collection whose differences may refer to the entry */
 	size_t bytes; /* memory of the entry, without readings of present slots and `offcore_difference` */

@@ -340,7 +340,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(left->series.path, right->series.path);
 }
 
-static bool kept(const struct series_path *path, u64 now_ns, u64 for_ns)
+static bool is_wanted(const struct series_path *path, u64 now_ns, u64 for_ns)
 {
 	return path->in_top || now_ns - path->series.wanted_ns < for_ns;
 }
@@ -400,11 +400,11 @@ static void costs_of(const struct difference *difference, u64 *samples, u64 *cos
 /* Sets each path's cost to the decayed old cost plus the cost in `inputs`. */
 static int plan_costs(struct series_table *table, u64 now_ns, const struct series_input *inputs, size_t n)
 {
-	double left = exp2(-(double)(now_ns - table->now_ns) / (double)SERIES_HALF_LIFE_NS);
+	double decay = exp2(-(double)(now_ns - table->now_ns) / (double)SERIES_HALF_LIFE_NS);
 
 	FOREACH_PATH (&table->paths, path) {
-		path->next_cost = path->series.cost * left;
-		path->next_samples = path->samples * left;
+		path->next_cost = path->series.cost * decay;
+		path->next_samples = path->samples * decay;
 		path->has_input = path->excluded = path->in_top = path->owns = false;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -481,8 +481,8 @@ static size_t plan_series(struct series_table *table, u64 now_ns)
 	FOREACH_PATH (&table->paths, path) {
 		if (path->standing != PATH_EXPORTED)
 			continue;
-		path->owns = !path->excluded && kept(path, now_ns, SERIES_KEEP_NS);
-		if (kept(path, now_ns, SERIES_KEEP_NS + SERIES_LINGER_NS))
+		path->owns = !path->excluded && is_wanted(path, now_ns, SERIES_KEEP_NS);
+		if (is_wanted(path, now_ns, SERIES_KEEP_NS + SERIES_LINGER_NS))
 			exported++;
 	}
 	room = places.paths > exported ? places.paths - exported : 0;
@@ -612,7 +612,7 @@ static void carry_out(struct series_table *table, u64 now_ns)
 		if (path->standing == PATH_EXPORTED) {
 			if (path->in_top)
 				path->series.wanted_ns = now_ns;
-			if (kept(path, now_ns, SERIES_KEEP_NS + SERIES_LINGER_NS))
+			if (is_wanted(path, now_ns, SERIES_KEEP_NS + SERIES_LINGER_NS))
 				table->list[table->n_list++] = &path->series;
 			else
 				path->standing = PATH_ENDED;
@@ -723,7 +723,7 @@ int series_table_update(struct series_table *table, u64 now_ns, const struct ser
 		add(table, owner_of(table, i), inputs[i].differences, inputs[i].n_differences);
 		if (inputs[i].offcore) {
 			offcore_counters_add(owner_of(table, i)->offcore, inputs[i].offcore);
-			owner_of(table, i)->kept.counted = true;
+			owner_of(table, i)->kept.offcore_moved = true;
 		}
 	}
 	add(table, &table->unattributed, unattributed, n_unattributed);
@@ -740,7 +740,7 @@ int series_table_count_unattributed(struct series_table *table, const struct off
 	if (reserve_offcore(&table->unattributed) < 0)
 		return -ENOMEM;
 	offcore_counters_add(table->unattributed.offcore, difference);
-	table->unattributed.kept.counted = true;
+	table->unattributed.kept.offcore_moved = true;
 	return 0;
 }
 
@@ -768,7 +768,7 @@ static void forget_figures(struct series_table *table, struct series *series)
 	state_remove(table->state, &series->kept.counters);
 	state_remove(table->state, &series->kept.estimates);
 	series->kept.moved = 0;
-	series->kept.counted = false;
+	series->kept.offcore_moved = false;
 }
 
 static void forget_series(struct series_table *table, struct series *series)
@@ -793,10 +793,10 @@ static void save_figures(struct series_table *table, struct series *series)
 		state_put(table->state, &kept->estimates, STATE_ESTIMATES, kept->id, series->estimates,
 			  EVENTS_MAX * sizeof(*series->estimates));
 	kept->moved = 0;
-	if (kept->counted)
+	if (kept->offcore_moved)
 		state_put(table->state, &kept->counters, STATE_COUNTERS, kept->id, series->offcore,
 			  sizeof(*series->offcore));
-	kept->counted = false;
+	kept->offcore_moved = false;
 }
 
 static void save_name(struct series_table *table, struct series_path *path)
@@ -838,7 +838,7 @@ void series_table_save(struct series_table *table)
 
 		if (path->series.wanted_ns >= kept->wanted_ns + WANTED_GAP_NS)
 			kept->changed = true;
-		if (!kept->changed && !kept->moved && !kept->counted)
+		if (!kept->changed && !kept->moved && !kept->offcore_moved)
 			continue;
 		if (kept->id == 0)
 			save_name(table, path);
@@ -914,7 +914,7 @@ static int restore_standing(struct series_table *table, struct series_path *path
 	const struct state_record *record = state_find(table->state, STATE_SERIES, path->series.kept.id);
 	struct state_reader reader;
 	u64 standing, at_ns, seen, wanted;
-	double left;
+	double decay;
 
 	if (!record)
 		return 0;
@@ -928,9 +928,9 @@ static int restore_standing(struct series_table *table, struct series_path *path
 	if (!state_read_whole(&reader) || standing > PATH_ENDED || at_ns > table->now_ns || seen > at_ns ||
 	    wanted > at_ns || !is_cost(path->series.cost) || !is_cost(path->samples))
 		return -EBADMSG;
-	left = exp2(-(double)(table->now_ns - at_ns) / (double)SERIES_HALF_LIFE_NS);
-	path->series.cost *= left;
-	path->samples *= left;
+	decay = exp2(-(double)(table->now_ns - at_ns) / (double)SERIES_HALF_LIFE_NS);
+	path->series.cost *= decay;
+	path->samples *= decay;
 	path->standing = (enum path_standing)standing;
 	path->seen_ns = at_ns - seen;
 	path->series.wanted_ns = path->series.kept.wanted_ns = at_ns - wanted;

@@ -70,11 +70,11 @@ struct series_input {
 
 /* Owned by the table: the parts of a series that are still to be saved, and their records in the state. */
 struct series_kept {
-	u32 id;        /* 0: no record yet, except for `other` */
-	u32 moved;     /* bits: events whose figures changed */
-	bool changed;  /* the standing or cost of the series changed */
-	bool counted;  /* the off-core counts of the series changed */
-	u64 wanted_ns; /* as last saved */
+	u32 id;             /* 0: no record yet, except for `other` */
+	u32 moved;          /* bits: events whose figures changed */
+	bool changed;       /* the standing or cost of the series changed */
+	bool offcore_moved; /* the off-core counts of the series changed */
+	u64 wanted_ns;      /* as last saved */
 	struct state_ref name, standing, counters, estimates, figures[EVENTS_MAX];
 };
 

@@ -19,7 +19,7 @@ static void describe_events(struct engine *engine)
 	}
 }
 
-static int open_books(struct engine *engine, bool same_kernel)
+static int open_parts(struct engine *engine, bool same_kernel)
 {
 	const struct engine_settings *settings = &engine->settings;
 	int r;
@@ -64,7 +64,7 @@ static int open_books(struct engine *engine, bool same_kernel)
 	return r < 0 ? r : engine_go_on(engine, same_kernel);
 }
 
-static void free_books(struct engine *engine)
+static void free_parts(struct engine *engine)
 {
 	engine->offcore = engine_offcore_free(engine->offcore);
 	engine->readings = readings_free(engine->readings);
@@ -92,15 +92,15 @@ static int open_kernel(struct engine *engine, const struct kernel_settings *kern
  * Discards the state and starts again from zero. The last readings of the slots are lost with it, so the
  * counts in the slots cannot be continued either: the kernel side is opened again.
  */
-static int open_anew(struct engine *engine, const struct kernel_settings *kernel, bool same,
-		     char **ret_message)
+static int open_again(struct engine *engine, const struct kernel_settings *kernel, bool same,
+		      char **ret_message)
 {
 	int r = 0;
 
 	(void)log_warning(
 		0,
 		"cannot continue the counts of the previous process: its saved state is missing or damaged, or does not fit the present settings; all counters start from zero");
-	free_books(engine);
+	free_parts(engine);
 	state_clear(engine->settings.state);
 	memset(engine->now, 0, sizeof(engine->now));
 	memset(engine->base, 0, sizeof(engine->base));
@@ -113,7 +113,7 @@ static int open_anew(struct engine *engine, const struct kernel_settings *kernel
 		engine->kernel = engine->settings.kernel = kernel_free(engine->kernel);
 		r = kernel_open(kernel, &engine->kernel, ret_message);
 	}
-	return r < 0 ? r : open_books(engine, false);
+	return r < 0 ? r : open_parts(engine, false);
 }
 
 void engine_kernel_settings(const struct engine_settings *settings, struct kernel_settings *ret)
@@ -154,9 +154,9 @@ int engine_open(const struct engine_settings *settings, struct engine **ret, cha
 	if (same && !engine_has_before(settings))
 		r = -EBADMSG;
 	else
-		r = open_books(engine, same);
+		r = open_parts(engine, same);
 	if (r == -EBADMSG)
-		r = open_anew(engine, &kernel, same, ret_message);
+		r = open_again(engine, &kernel, same, ret_message);
 	if (r < 0)
 		return r;
 	engine->head.origin = settings->origin;
@@ -176,7 +176,7 @@ struct engine *engine_free(struct engine *engine)
 	engine_forget_snapshots(engine);
 	for (size_t event = 0; event < EVENTS_MAX; event++)
 		free(engine->per_cpu[event]);
-	free_books(engine);
+	free_parts(engine);
 	kernel_free(engine->kernel);
 	no_slot_clear(&engine->no_slot);
 	free(engine->guests);

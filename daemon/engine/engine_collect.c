@@ -142,7 +142,7 @@ static void list_sampled(const struct engine *engine, struct series_inputs *inpu
 	}
 }
 
-static void list_counted(const struct engine *engine, struct series_inputs *inputs)
+static void list_offcore(const struct engine *engine, struct series_inputs *inputs)
 {
 	struct ledger_entry *const *entries;
 	size_t n;
@@ -173,7 +173,7 @@ static int fill_series(struct engine *engine)
 		return -ENOMEM;
 	list_sampled(engine, &inputs);
 	if (engine->offcore)
-		list_counted(engine, &inputs);
+		list_offcore(engine, &inputs);
 	r = series_table_update(engine->series, engine->collected_ns, inputs.list, inputs.n,
 				inputs.unattributed, inputs.n_unattributed);
 	if (r == 0 && unattributed->offcore_difference)

@@ -53,16 +53,16 @@ static u32 cgroup_slots(u32 slots)
 }
 
 /* Warns before any cgroup is without a slot, because the next cgroups may be the ones to watch. */
-static void tell_limit(struct engine *engine, u32 wanted)
+static void warn_of_limit(struct engine *engine, u32 wanted)
 {
 	const u32 limit = kernel_slots_limit(engine->kernel);
 	char memory[NUMBER_TEXT_MAX];
 
 	if (kernel_slots_free(engine->kernel) > kernel_slots(engine->kernel) / 2)
-		engine->limit_told = false;
-	if (wanted <= limit || engine->limit_told || !engine->settings.memory_max)
+		engine->limit_logged = false;
+	if (wanted <= limit || engine->limit_logged || !engine->settings.memory_max)
 		return;
-	engine->limit_told = true;
+	engine->limit_logged = true;
 	(void)log_warning(
 		0,
 		"%u of %u cgroup slots are in use, and the limit is %u with max-memory = %s: samples of cgroups without a slot are unattributed; raise max-memory in [cgroups] and restart pebsd",
@@ -91,7 +91,7 @@ u32 engine_grow(struct engine *engine, u64 missing)
 	const u32 wanted = growth_wanted(before, kernel_slots_free(engine->kernel), missing);
 	int r;
 
-	tell_limit(engine, wanted);
+	warn_of_limit(engine, wanted);
 	if (wanted <= before || !engine->settings.memory_max ||
 	    (engine->grow_again_ns && monotonic_ns() < engine->grow_again_ns))
 		return 0;

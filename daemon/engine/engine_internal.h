@@ -50,7 +50,7 @@ struct engine {
 	u64 walk_deaths;                      /* number of removals when the walk began */
 	u64 walk_ns, walk_again_ns;           /* start of the walk; earliest useful time of the next */
 	u64 grow_again_ns;                    /* after a failure; 0: none */
-	bool limit_told;                      /* logged that slots are short and none can be added */
+	bool limit_logged;                    /* logged that slots are short and none can be added */
 	struct reading base[EVENTS_MAX];      /* counts of earlier processes, which `now` includes */
 	struct clocks began;                  /* since when the next collection counts, until the first one */
 	void (*on_collected)(void *userdata); /* NULL: nobody is called */

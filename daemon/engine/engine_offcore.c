@@ -104,7 +104,7 @@ static void add_cpu(struct snapshot_offcore *sum, const struct offcore_cpu *stat
 }
 
 /* Sets the members about errors and cost. The origin has already set those about its PMUs. */
-static void tell_cost(struct engine_offcore *offcore, u64 now_ns, struct snapshot_offcore *ret)
+static void describe_cost(struct engine_offcore *offcore, u64 now_ns, struct snapshot_offcore *ret)
 {
 	u64 timed = 0, timed_ns = 0;
 	double spent;
@@ -151,7 +151,7 @@ void engine_offcore_enter(struct engine_offcore *offcore, u64 now_ns, const stru
 			0,
 			"cannot add the off-core responses of this collection to their window: %s; it is empty and starts again",
 			strerror(-r));
-	tell_cost(offcore, now_ns, &head->offcore);
+	describe_cost(offcore, now_ns, &head->offcore);
 	head->offcore_known = true;
 	offcore->entered_ns = now_ns;
 }

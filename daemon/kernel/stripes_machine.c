@@ -17,7 +17,7 @@
 #define CACHES_MAX 16
 
 /* Stands for unknown: no CPU has this number. */
-#define NOT_TOLD UINT32_MAX
+#define NOT_KNOWN UINT32_MAX
 
 /*
  * Reads a file below `sysfs`/devices/system/cpu. `*ret` is NULL if it cannot be read. Returns 0 or -ENOMEM.
@@ -65,10 +65,10 @@ static bool holds_data(const char *type)
 }
 
 /*
- * Finds the CPUs that share the CPU's cache of the highest level. `*ret_told` is false if sysfs does not list
+ * Finds the CPUs that share the CPU's cache of the highest level. `*ret_known` is false if sysfs does not list
  * them. Returns 0 or -ENOMEM.
  */
-static int last_level_sharers(const char *sysfs, u32 cpu, struct cpu_list *ret, bool *ret_told)
+static int last_level_sharers(const char *sysfs, u32 cpu, struct cpu_list *ret, bool *ret_known)
 {
 	_cleanup_free_ char *last = NULL;
 	u64 highest = 0;
@@ -95,18 +95,18 @@ static int last_level_sharers(const char *sysfs, u32 cpu, struct cpu_list *ret, 
 		if (r < 0)
 			return r;
 	}
-	*ret_told = sharers(last, cpu, ret);
+	*ret_known = sharers(last, cpu, ret);
 	return 0;
 }
 
 static int find_cache(const char *sysfs, u32 cpu, struct stripes_cpu *topology, u32 cpus)
 {
 	struct cpu_list together;
-	bool told;
+	bool known;
 	int r;
 
-	r = last_level_sharers(sysfs, cpu, &together, &told);
-	if (r < 0 || !told)
+	r = last_level_sharers(sysfs, cpu, &together, &known);
+	if (r < 0 || !known)
 		return r;
 	for (int other = cpu_list_next(&together, -1); other >= 0 && (u32)other < cpus;
 	     other = cpu_list_next(&together, other))
@@ -181,14 +181,14 @@ int stripes_of_machine(const char *sysfs, u32 cpus, struct stripes *ret)
 		return -ENOMEM;
 	if (cpus > STRIPES_MAX) { /* otherwise each CPU has a stripe of its own */
 		for (u32 cpu = 0; cpu < cpus; cpu++)
-			topology[cpu] = (struct stripes_cpu){.cache = NOT_TOLD, .core = NOT_TOLD};
+			topology[cpu] = (struct stripes_cpu){.cache = NOT_KNOWN, .core = NOT_KNOWN};
 		r = find_absent(sysfs ?: "/sys", topology, cpus);
 		for (u32 cpu = 0; r == 0 && cpu < cpus; cpu++) {
 			if (topology[cpu].absent)
 				continue;
-			if (topology[cpu].cache == NOT_TOLD)
+			if (topology[cpu].cache == NOT_KNOWN)
 				r = find_cache(sysfs ?: "/sys", cpu, topology, cpus);
-			if (r == 0 && topology[cpu].core == NOT_TOLD)
+			if (r == 0 && topology[cpu].core == NOT_KNOWN)
 				r = find_core(sysfs ?: "/sys", cpu, topology, cpus);
 		}
 		if (r < 0)

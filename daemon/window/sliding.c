@@ -284,23 +284,23 @@ static size_t subjects_bytes(const struct sliding_subjects *subjects)
 #define RECORD_MAX   (VARINT_MAX + TALLY_RECORD_MAX)
 
 /* The position of a subject's record in a pane. */
-struct mark {
+struct position {
 	u32 number;
 	u32 place;
 };
 
 /*
- * Records per mark. A search reads half as many records on average, and a mark costs half a byte per record.
+ * Records per position. A search reads half as many records on average, and a position costs half a byte per record.
  */
-#define MARK_EACH 16
+#define POSITION_EACH 16
 
 /* `data` has for each subject its number as a varint, then the record of tally_pack(). Numbers ascend. */
 struct pane {
 	TAILQ_ENTRY(pane) list;
 	u64 begin_ns;
 	struct sliding_time time;
-	struct mark *marks;
-	size_t n_marks;
+	struct position *positions;
+	size_t n_positions;
 	size_t size;
 	u8 data[];
 };
@@ -378,19 +378,19 @@ static void free_spare(struct sliding *sliding, size_t but)
 
 static size_t pane_size(const struct pane *pane)
 {
-	return sizeof(*pane) + pane->size + pane->n_marks * sizeof(struct mark);
+	return sizeof(*pane) + pane->size + pane->n_positions * sizeof(struct position);
 }
 
-/* Sets a mark for the `nth` record of a pane if `nth` is a multiple of MARK_EACH. */
-static void set_mark(struct mark *marks, size_t nth, u32 number, size_t place)
+/* Notes the position of the `nth` record of a pane if `nth` is a multiple of POSITION_EACH. */
+static void set_position(struct position *positions, size_t nth, u32 number, size_t place)
 {
-	if (nth % MARK_EACH == 0)
-		marks[nth / MARK_EACH] = (struct mark){number, (u32)place};
+	if (nth % POSITION_EACH == 0)
+		positions[nth / POSITION_EACH] = (struct position){number, (u32)place};
 }
 
-static size_t count_marks(size_t records)
+static size_t count_positions(size_t records)
 {
-	return (records + MARK_EACH - 1) / MARK_EACH;
+	return (records + POSITION_EACH - 1) / POSITION_EACH;
 }
 
 static void free_oldest(struct sliding *sliding)
@@ -399,7 +399,7 @@ static void free_oldest(struct sliding *sliding)
 
 	TAILQ_REMOVE(&sliding->panes, pane, list);
 	sliding->pane_bytes -= pane_size(pane);
-	free(pane->marks);
+	free(pane->positions);
 	free(pane);
 }
 
@@ -504,7 +504,7 @@ static struct pane *compact(struct sliding *sliding, struct pane *pane)
 
 		from = tally_skip(get_varint(from, &number));
 		if (subjects_get(&sliding->subjects, (u32)number)->live) {
-			set_mark(pane->marks, kept++, (u32)number, (size_t)(to - pane->data));
+			set_position(pane->positions, kept++, (u32)number, (size_t)(to - pane->data));
 			memmove(to, record, (size_t)(from - record));
 			to += from - record;
 			continue;
@@ -514,7 +514,7 @@ static struct pane *compact(struct sliding *sliding, struct pane *pane)
 	}
 	if (to == end)
 		return pane;
-	pane->n_marks = count_marks(kept);
+	pane->n_positions = count_positions(kept);
 	pane->size = (size_t)(to - pane->data);
 	sliding->pane_bytes -= before_size - pane_size(pane);
 	TAILQ_REMOVE(&sliding->panes, pane, list);
@@ -727,7 +727,7 @@ static void sort_open(struct sliding *sliding)
 }
 
 /* Writes the records of the open pane to `scratch`. */
-static int pack_open(struct sliding *sliding, struct mark *marks, size_t *ret_size)
+static int pack_open(struct sliding *sliding, struct position *positions, size_t *ret_size)
 {
 	size_t size = 0;
 
@@ -741,7 +741,7 @@ static int pack_open(struct sliding *sliding, struct mark *marks, size_t *ret_si
 		r = reserve_scratch(sliding, size + RECORD_MAX);
 		if (r < 0)
 			return r;
-		set_mark(marks, i, number, size);
+		set_position(positions, i, number, size);
 		size = (size_t)(tally_pack(subject->open, put_varint(sliding->scratch + size, number)) -
 				sliding->scratch);
 	}
@@ -752,15 +752,15 @@ static int pack_open(struct sliding *sliding, struct mark *marks, size_t *ret_si
 static int close_pane(struct sliding *sliding)
 {
 	size_t used = sliding->in_pane.n;
-	_cleanup_free_ struct mark *marks = calloc(count_marks(used) + 1, sizeof(*marks));
+	_cleanup_free_ struct position *positions = calloc(count_positions(used) + 1, sizeof(*positions));
 	struct pane *pane;
 	size_t size;
 	int r;
 
-	if (!marks)
+	if (!positions)
 		return -ENOMEM;
 	sort_open(sliding);
-	r = pack_open(sliding, marks, &size);
+	r = pack_open(sliding, positions, &size);
 	if (r < 0)
 		return r;
 	if (size > ~(u32)0)
@@ -768,8 +768,8 @@ static int close_pane(struct sliding *sliding)
 	pane = malloc(sizeof(*pane) + size);
 	if (!pane)
 		return -ENOMEM;
-	pane->n_marks = count_marks(used);
-	pane->marks = TAKE_PTR(marks);
+	pane->n_positions = count_positions(used);
+	pane->positions = TAKE_PTR(positions);
 	pane->begin_ns = sliding->begin_ns;
 	pane->time = sliding->time;
 	pane->size = size;
@@ -850,27 +850,27 @@ void sliding_fetch(const struct sliding *sliding, u32 number)
 	fetch(sliding_tally(sliding, number));
 }
 
-/* The last mark not after a number; NULL: the number has no record. */
-static const struct mark *mark_before(const struct pane *pane, u32 number)
+/* The last position not after a number; NULL: the number has no record. */
+static const struct position *position_before(const struct pane *pane, u32 number)
 {
 	size_t low = 0;
-	size_t high = pane->n_marks;
+	size_t high = pane->n_positions;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (pane->marks[middle].number <= number)
+		if (pane->positions[middle].number <= number)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low ? &pane->marks[low - 1] : NULL;
+	return low ? &pane->positions[low - 1] : NULL;
 }
 
 static void find_record(const struct pane *pane, u32 number, struct tally *ret)
 {
-	const struct mark *mark = mark_before(pane, number);
-	const u8 *from = mark ? pane->data + mark->place : pane->data + pane->size;
+	const struct position *position = position_before(pane, number);
+	const u8 *from = position ? pane->data + position->place : pane->data + pane->size;
 
 	memset(ret, 0, sizeof(*ret));
 	while (from < pane->data + pane->size) {

@@ -7,11 +7,11 @@
 #define SCALED_WEIGHT 0x1p50
 
 /* A figure is its numerator / denominator x factor, or a rate if it has no denominator. */
-enum counted { NOTHING, CYCLES, INSTRUCTIONS, STALLS, MISSES };
+enum wait_kind { NOTHING, CYCLES, INSTRUCTIONS, STALLS, MISSES };
 
 static const struct formula {
 	const char *name;
-	enum counted numerator, denominator;
+	enum wait_kind numerator, denominator;
 	double factor;
 	bool in_cores; /* divided by the frequency */
 } formulas[WAIT_FIGURES] = {
@@ -33,9 +33,9 @@ bool wait_figure_is_rate(enum wait_figure figure)
 	return formulas[figure].denominator == NOTHING;
 }
 
-static struct wait_count *count_of(struct wait_part *part, enum counted counted)
+static struct wait_count *count_of(struct wait_part *part, enum wait_kind kind)
 {
-	switch (counted) {
+	switch (kind) {
 	case CYCLES:
 		return &part->cycles;
 	case INSTRUCTIONS:
@@ -50,9 +50,9 @@ static struct wait_count *count_of(struct wait_part *part, enum counted counted)
 	return NULL;
 }
 
-static const struct wait_count *const_count_of(const struct wait_part *part, enum counted counted)
+static const struct wait_count *const_count_of(const struct wait_part *part, enum wait_kind kind)
 {
-	return count_of((struct wait_part *)part, counted);
+	return count_of((struct wait_part *)part, kind);
 }
 
 struct wait_count *wait_numerator(struct wait_part *part, enum wait_figure figure)
@@ -65,9 +65,9 @@ struct wait_count *wait_denominator(struct wait_part *part, enum wait_figure fig
 	return count_of(part, formulas[figure].denominator);
 }
 
-static unsigned event_of(const struct wait_events *events, enum counted counted)
+static unsigned event_of(const struct wait_events *events, enum wait_kind kind)
 {
-	switch (counted) {
+	switch (kind) {
 	case CYCLES:
 		return events->cycles;
 	case INSTRUCTIONS:
@@ -100,8 +100,8 @@ static bool is_known(const struct wait_count *count)
 
 static bool has_samples(const struct wait_part *part)
 {
-	for (enum counted counted = CYCLES; counted <= MISSES; counted++) {
-		const struct wait_count *count = const_count_of(part, counted);
+	for (enum wait_kind kind = CYCLES; kind <= MISSES; kind++) {
+		const struct wait_count *count = const_count_of(part, kind);
 
 		if (count->known && count->samples > 0)
 			return true;
@@ -146,11 +146,11 @@ static void add_rate(struct rates *rates, const struct wait_count *count, double
 
 /* Adds the rates of all parts that have what the formula needs. Returns false if the sum is not known. */
 static bool sum_rates(const struct wait_part *parts, size_t n, const struct formula *formula,
-		      enum counted counted, struct rates *ret)
+		      enum wait_kind kind, struct rates *ret)
 {
 	*ret = (struct rates){0};
 	for (size_t i = 0; i < n; i++) {
-		const struct wait_count *count = const_count_of(&parts[i], counted);
+		const struct wait_count *count = const_count_of(&parts[i], kind);
 
 		if (has_needs(&parts[i], formula))
 			add_rate(ret, count,
