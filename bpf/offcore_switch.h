@@ -10,7 +10,8 @@
  * (__schedule() in kernel/sched/core.c). So a reading in an interrupt finds the work of the tracepoint done,
  * and `current` is the task that runs.
  *
- * If a task is moved to another cgroup, the events that the CPU counted since its last reading move with it.
+ * If a task is moved to another cgroup while it runs, the events since the last reading of its CPU are charged to the
+ * new cgroup.
  */
 #ifndef PEBSD_OFFCORE_SWITCH_H
 #define PEBSD_OFFCORE_SWITCH_H

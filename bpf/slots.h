@@ -204,10 +204,7 @@ static __always_inline void slots_tell_short(void)
 /* Returns a free slot, now owned by the caller; SLOT_UNATTRIBUTED if there is none. */
 static __always_inline u32 slot_pop_one(void)
 {
-	/*
-	 * `slots_used` must not exceed the number of the last slot: the numbers of added slots follow that
-	 * number.
-	 */
+	/* `slots_used` must not exceed the number of the last slot, because added slots have the next numbers. */
 	for (u32 i = 0; i < FREE_TRIES; i++) {
 		u32 used = *(volatile u32 *)&slots_used;
 

@@ -8,8 +8,8 @@
 #include "collect/collect_internal.h"
 
 /*
- * The least time until the next reclaim step. A step that is due already has failed, because the kernel refused
- * it or memory was short.
+ * Minimum time until the next reclaim step. A step that is due already waits for the commit of the state, or it has
+ * failed: the kernel refused it, or memory was short.
  */
 #define RECLAIM_PAUSE_NS (10 * NSEC_PER_MSEC)
 
@@ -55,7 +55,7 @@ struct collect *collect_free(struct collect *collect)
 {
 	if (!collect)
 		return NULL;
-	/* Do not free `sums`: the ledger's entries own them. */
+	/* The readings in `sums` are not freed here: the ledger's entries own them. */
 	for (u32 slot = 0; slot < collect->n_slots; slot++) {
 		free(collect->slots[slot].path);
 		free(collect->slots[slot].offcore);

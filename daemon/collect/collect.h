@@ -38,8 +38,8 @@ struct collect_settings {
 	 */
 	struct state *state;
 	/*
-	 * Returns true if the configuration wants hot tables for the cgroups of a path. A cgroup gets tables
-	 * only while some are free. May be NULL.
+	 * Returns true if the configuration chooses the cgroups of a path for hot tables. A chosen cgroup gets
+	 * tables only while some are free. May be NULL.
 	 */
 	bool (*hot)(const char *path, void *userdata);
 	void *hot_userdata;
@@ -90,7 +90,7 @@ int collect_last(struct collect *collect, u64 now_ns);
  * Call it when free slots run short. Reclaims the slots of removed cgroups, with a grace time for their tasks
  * of at most COLLECT_SHORT_GRACE_NS, and reads the slots first. Their differences are part of the next
  * collection; those of the present one stay valid. Sets *ret_again_ns to the time from which another call is
- * useful (CLOCK_MONOTONIC; 0: not before the next collection). Returns 0 or -ENOMEM.
+ * useful (CLOCK_MONOTONIC; 0: not before the next collection). Returns 0, or -ENOMEM: a later call continues.
  */
 #define COLLECT_SHORT_GRACE_NS (50 * NSEC_PER_MSEC)
 int collect_reclaim_now(struct collect *collect, u64 now_ns, u64 *ret_again_ns);

@@ -35,8 +35,8 @@ void collect_adopted(struct collect *collect, u32 slot, const char *path, u64 no
 }
 
 /*
- * First releases the tables of cgroups that the configuration no longer names. Once these have rested, they
- * are free for the cgroups that it names.
+ * First releases the tables of cgroups that the configuration no longer chooses. Once these tables have rested,
+ * they are free for the cgroups that it chooses.
  */
 static void review_hot(struct collect *collect, u64 now_ns)
 {

@@ -12,8 +12,8 @@
 #include "collect/read_offcore.h"
 
 /*
- * State of one slot in the collection. All members are zero while the slot is free, except `offcore` and its
- * record.
+ * State of one slot in the collection. All members are zero while the slot is free, except `offcore` and
+ * `offcore_record`.
  */
 struct slot_view {
 	u64 cgroup_id;
@@ -21,13 +21,13 @@ struct slot_view {
 	char *path;                   /* owned until there is an entry; then use the entry's path */
 	struct ledger_entry *entry;   /* NULL until the first sample, unless the path already has one */
 	struct ledger_sum *sums;      /* the slot's readings, linked in the entry */
-	struct offcore_base *offcore; /* NULL: nothing counted; kept after reclaim, like the records */
+	struct offcore_base *offcore; /* last reading; kept after reclaim, like the records; NULL: none */
 	TAILQ_ENTRY(slot_view) queue; /* link in `dead` or `retired` */
 	struct state_ref record, offcore_record;
 	u32 generation;
 	u16 left_events; /* bits: events whose counts are in the entry, and whose records are yet to be cleared */
 	u16 left_stripes; /* bits: the stripes of these records */
-	bool left;        /* the path's entry has all counts, and nothing is read any more */
+	bool left;        /* the entry has all counts of the slot, and the slot is not read any more */
 	bool learned;     /* the name of the slot's owner is in the tree of names */
 	bool owned;       /* the slot's owner was noticed, and the slot is not reclaimed yet */
 	bool alive;
@@ -85,7 +85,7 @@ static inline const char *view_path(const struct slot_view *view)
 /* Takes added slots into account. */
 void collect_follow_growth(struct collect *collect);
 
-/* Adds the samples of the slot's cgroup to the entry from now on. */
+/* Links the slot to the entry of its path: from now on, the slot's samples are added to this entry. */
 void collect_hold(struct collect *collect, struct slot_view *view, struct ledger_entry *entry, u64 now_ns);
 
 /* Write a slot's owner, its reading of one event, or its off-core reading to the state. */

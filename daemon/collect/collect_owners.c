@@ -194,7 +194,7 @@ static int leave(struct collect *collect, struct slot_view *view, struct differe
 	return 0;
 }
 
-/* Clears the records that were read, so that they begin at zero again. */
+/* Clears the slot's records, so that the next cgroup of the slot begins at zero. */
 static void clear(struct collect *collect, const struct slot_view *view)
 {
 	for (u32 events = view->left_events; events; events &= events - 1)

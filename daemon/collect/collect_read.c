@@ -5,7 +5,7 @@
 #include "collect/collect_internal.h"
 #include "collect/marks.h"
 
-/* The stripes of one slot to be read, by event. */
+/* The stripes of one slot that are to be read, by event. */
 struct marked {
 	u32 stripes[EVENTS_MAX];
 };
@@ -96,7 +96,7 @@ static int read_event(struct collect *collect, u32 slot, unsigned event, u32 str
 	return r;
 }
 
-/* Sets again the marks of records that could not be read. Postpones a slot whose owner is not known yet. */
+/* If records cannot be read, sets their marks again. Postpones a slot whose owner is not known yet. */
 static int read_marked(struct collect *collect, u32 slot, struct marked *marked,
 		       struct differences *differences, u64 now_ns)
 {
@@ -143,7 +143,7 @@ static u64 take_line(const struct collect *collect, u32 line, struct marked mark
 	return any;
 }
 
-/* Prefetches the readings of all slots in `any` at once, not one after another. */
+/* Prefetches the readings of all slots in `any` together, so that their cache misses overlap. */
 static void prefetch_line(const struct collect *collect, u32 line, u64 any)
 {
 	const struct slot_view *views = &collect->slots[(size_t)line * MARKS_LINE];
@@ -259,7 +259,7 @@ static void add_all_cpus(struct collect *collect, u32 slot, u32 n_slots)
 	memset(offcore_cpus_of(collect, slot), 0xff, n_slots * words * sizeof(u64));
 }
 
-/* Adds the CPUs that have a mark for the slot, and leaves the marks to the next collection. */
+/* Adds the CPUs that have a mark for the slot. The next collection clears these marks. */
 static void add_marked_cpus(struct collect *collect, const struct kernel_offcore *offcore, u32 slot)
 {
 	for (u32 cpu = 0; cpu < kernel_offcore_cpus(offcore); cpu++)
@@ -295,8 +295,8 @@ static void note_offcore_marks(struct collect *collect, u32 line, u64 bits, u32 
 }
 
 /*
- * Takes the marks of off-core counts CPU by CPU, as they lie in memory. With `all`, acts as if every slot had a
- * mark.
+ * Takes the marks of off-core counts CPU by CPU, as they lie in memory. With `all`, every slot counts as marked by
+ * every CPU.
  */
 static void take_offcore_marks(struct collect *collect, const struct kernel_offcore *offcore, bool all)
 {
@@ -317,7 +317,7 @@ static void take_offcore_marks(struct collect *collect, const struct kernel_offc
 	marks_taken();
 }
 
-/* Leaves slots whose owner is not known yet, or for which memory was short, to the next collection. */
+/* The next collection reads slots whose owner is not known yet, and slots for which memory was short. */
 static int read_offcore_due(struct collect *collect, u64 now_ns, bool all)
 {
 	const struct kernel_offcore *offcore = kernel_offcore(collect->settings.kernel);

@@ -248,7 +248,7 @@ static int restore_held(struct collect *collect, const struct state_record *reco
 	return 0;
 }
 
-/* Adds the saved counts of a slot whose maps are gone to the sum that former slots left to its path. */
+/* The maps of the saved slot are gone: adds its counts to the sum that former slots left to its path. */
 static int leave_held(struct collect *collect, const struct state_record *record)
 {
 	_cleanup_(held_freep) struct held *held = NULL;

@@ -27,8 +27,8 @@ typedef u64 wides __attribute__((vector_size(16)));
 #define PRESENT_WORDS ((CELLS_MAX + 63) / 64)
 
 /*
- * A counter that wrapped. For a 32-bit counter, the sum is `times` * 2^32 higher. A 64-bit sum has exceeded
- * its range.
+ * A counter that wrapped. The true value of a 32-bit counter is `times` x 2^32 higher. That of a 64-bit counter is
+ * out of range.
  */
 struct wrap {
 	u32 word;

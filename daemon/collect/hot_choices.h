@@ -23,10 +23,10 @@ DEFINE_CLEANUP(struct hot_choices *, hot_choices_free)
  */
 int hot_choices_choose(struct hot_choices *choices, u32 slot, const char *path, u64 until_ns, u64 now_ns);
 
-/* Releases the tables of a slot that was retired, or that is no longer to be watched. */
+/* Releases the tables of a slot that was retired, if it has any. */
 void hot_choices_release(struct hot_choices *choices, u32 slot, u64 now_ns);
 
-/* Undoes the configuration's choice of a slot, if there is one. A request that has not ended keeps the tables. */
+/* Ends the configuration's choice of a slot, if there is one. While a request runs, the slot keeps its tables. */
 void hot_choices_unconfigure(struct hot_choices *choices, u32 slot, u64 now_ns);
 
 /*

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The cgroups that exist and have no slot, as the last walk found them. A request about such a cgroup is
- * answered with this fact instead of figures. Users choose the number and the length of the paths, so only some
- * names are stored. Every other path has a hash in the list, by which the list recognizes it. Pure.
+ * The cgroups that exist and have no slot, as the last walk found them. The answer to a request about such a
+ * cgroup says so, and has no figures. Users choose the number and the length of the paths, so the list stores only
+ * some names. Of every other path it has a hash, by which it recognizes the path. Pure.
  */
 #ifndef PEBSD_NO_SLOT_H
 #define PEBSD_NO_SLOT_H

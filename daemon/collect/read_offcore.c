@@ -22,8 +22,8 @@ static u32 next_cpu(const u64 *cpus, u32 n, u32 cpu)
 }
 
 /*
- * Call it before the counts are read. The writer writes `settles` last, so the counts are then at least as
- * recent as the returned value.
+ * Returns the sum of the `settles` of the CPUs in the set, and removes CPUs whose record is empty. Call it before
+ * you read the counts. The writer writes `settles` last, so these counts are then at least as recent as the sum.
  */
 static u64 settles_of(const struct kernel_offcore *offcore, u32 slot, u64 *cpus)
 {

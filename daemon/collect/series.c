@@ -227,7 +227,7 @@ struct series_table {
 
 	/* Temporary data of the update under way. */
 	struct series_path **owners; /* of each input; NULL: not exported */
-	struct series_path **best;   /* the N, the costliest first; allocated for all candidates */
+	struct series_path **best;   /* the N costliest paths, the costliest first; has room for all paths */
 	size_t n_best;
 	struct figures **spare; /* zeroed */
 	size_t n_spare;
@@ -397,7 +397,7 @@ static void costs_of(const struct difference *difference, u64 *samples, u64 *cos
 			*cost = ~0ULL;
 }
 
-/* Sets each path's cost to the decayed old cost plus the cost in `inputs`. */
+/* Sets `next_cost` and `next_samples` of each path: the old value, decayed, plus that of its inputs. */
 static int plan_costs(struct series_table *table, u64 now_ns, const struct series_input *inputs, size_t n)
 {
 	double decay = exp2(-(double)(now_ns - table->now_ns) / (double)SERIES_HALF_LIFE_NS);
@@ -501,7 +501,7 @@ static struct series *owner_of(struct series_table *table, size_t input)
 	return path && path->owns ? &path->series : &table->other;
 }
 
-/* Upper bound of the figures to allocate: a path may have two differences of one event. */
+/* Upper bound of the figures to allocate: of two differences of one event, both are counted. */
 static size_t count_missing(const struct series *series, const struct difference *differences, size_t n)
 {
 	size_t missing = 0;

@@ -15,7 +15,7 @@
  * The series is exported unchanged for another SERIES_LINGER_NS, so that a scraper sees its last increase
  * before it ends.
  *
- * Return: the figures of an ended series are kept. A path that is among the N again continues from them.
+ * Return: the figures of an ended series are kept. If its path is among the N again, the series continues from them.
  *
  * Bounds: series_width.h and SERIES_LIVE_FACTOR x N both limit the number of exported paths, so the number of
  * series and the memory are bounded. The places beyond N are for paths that leave the N and keep their series.

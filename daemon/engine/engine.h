@@ -78,7 +78,7 @@ struct engine_settings {
 	bool (*hot)(const char *path, void *userdata);
 	struct collect_listener listener;
 	struct store *store;       /* see sampling_settings */
-	struct handover *handover; /* stores maps and links for the next process; NULL: none */
+	struct handover *handover; /* stores maps and links for the next process; NULL: they are not stored */
 	u64 measured;              /* see kernel_settings */
 };
 
@@ -123,7 +123,8 @@ int engine_adopt(struct engine *engine, u64 cgroup_id, const char *path);
 
 /*
  * Runs one collection. It invalidates pointers of earlier snapshots, and entries of cgroups that were removed
- * long ago. Returns 0, or -ENOMEM: the next collection enters the rest.
+ * long ago. Returns 0 or -ENOMEM. After -ENOMEM, the next collection reads the slots that were not read. The series
+ * may lack the differences of this collection forever.
  */
 int engine_collect(struct engine *engine);
 
@@ -156,9 +157,9 @@ size_t engine_window_bytes(double active);
 u64 engine_collected_ns(const struct engine *engine);
 
 /*
- * The time since which the first collection of this engine counts: when it was opened, or, if it continues the
- * counters of another process, the last collection of that process. If the saved state has no such time: when this
- * engine was opened. `realtime_us` is CLOCK_REALTIME of the opening, less the monotonic time since then.
+ * The start of the time that the first collection of this engine covers. If the engine continues the counters of
+ * another process, this is the last collection of that process, if the saved state has its time. Otherwise it is
+ * the opening of the engine. `realtime_us` is CLOCK_REALTIME of the opening, less the monotonic time between both.
  */
 struct clocks engine_began(const struct engine *engine);
 
@@ -200,7 +201,7 @@ struct reading engine_reading(const struct engine *engine, unsigned event);
 /* The exported series. Owned by the engine, valid until the next collection. */
 const struct series *const *engine_series(const struct engine *engine, size_t *ret_n);
 
-/* A cgroup's entry by its path, owned by the engine; NULL if the path is not known (or had no sample). */
+/* A cgroup's entry by its path, owned by the engine. NULL: no cgroup of the path had a sample yet. */
 const struct ledger_entry *engine_find(const struct engine *engine, const char *path);
 
 /*

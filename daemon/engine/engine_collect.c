@@ -246,10 +246,7 @@ static int enter_differences(struct engine *engine, u64 elapsed_ns,
 	if (engine->settings.offcore_collect)
 		engine->settings.offcore_collect(engine->settings.count_userdata);
 	r = read(engine->collect, engine->collected_ns);
-	/*
-	 * Do this even if the collection ended early: the samples that it entered are only in its
-	 * differences.
-	 */
+	/* Do this even after a failure: the samples that were read are only in the differences of this collection. */
 	add_totals(engine);
 	fill_window(engine, elapsed_ns);
 	fill_trend(engine);
@@ -270,8 +267,8 @@ static int enter_differences(struct engine *engine, u64 elapsed_ns,
 }
 
 /*
- * Folds the entries of cgroups that were removed long ago. If the entries of removed cgroups that are left are too
- * many or take too much memory, also folds the oldest of them (ledger_fold()).
+ * Folds the entries of cgroups that were removed long ago. If too many entries of removed cgroups remain, or if they
+ * take too much memory, also folds the oldest of them (ledger_fold()).
  */
 static int fold(struct engine *engine)
 {
@@ -304,7 +301,7 @@ static int collect(struct engine *engine, int (*read)(struct collect *collect, u
 	head->slots_free = collect_slots_free(engine->collect);
 	head->births_without_slot = kernel_slot_counters(engine->kernel).births_without_slot;
 	head->slots_missing = engine_slots_missing(engine);
-	/* If this process is killed after this, the next one does not count this collection again. */
+	/* If this process is killed from now on, the next one does not count this collection again. */
 	engine_save(engine);
 	if (engine->on_collected)
 		engine->on_collected(engine->on_collected_userdata);

@@ -18,8 +18,8 @@
 #define WALKS_MAX 8
 
 /*
- * Minimum pause after a walk, before a walk that only finds out which cgroups have no slot: 2 s, or 100 times
- * the duration of the first walk if that is longer. So such walks take at most 1% of the time.
+ * Minimum pause between any walk and a walk that only finds out which cgroups have no slot: 2 s, or 100 times the
+ * duration of the earlier walk if that is longer. So such walks take at most 1 % of the time.
  */
 #define WALK_PAUSE_LEAST_NS (2 * NSEC_PER_SEC)
 #define WALK_PAUSE_TIMES    100
@@ -169,10 +169,7 @@ void engine_adopted(struct engine *engine, u64 without_slot)
 
 	engine->without_slot = without_slot;
 	no_slot_sort(&engine->no_slot);
-	/*
-	 * Read the clock only after the sort: the length of the pause then depends on the whole cost of the
-	 * walk.
-	 */
+	/* Read the clock only after the sort, so that the length of the pause depends on the whole cost of the walk. */
 	now_ns = monotonic_ns();
 	engine->walk_again_ns =
 		now_ns + MAX(WALK_PAUSE_LEAST_NS, (now_ns - engine->walk_ns) * WALK_PAUSE_TIMES);

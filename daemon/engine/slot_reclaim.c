@@ -17,8 +17,8 @@ bool slot_reclaim_goes_on(u64 again_ns, u64 now_ns, u64 short_ns)
 
 /*
  * Reclaims slots, and schedules the next reclaim for the time at which the next slot can be reclaimed. While
- * all slots belong to living cgroups, births do not cause one reclaim each: births within
- * COLLECT_SHORT_GRACE_NS are handled together at the end of that time.
+ * all slots belong to living cgroups, not every birth causes a reclaim: one reclaim at the end of
+ * COLLECT_SHORT_GRACE_NS handles all births within that time.
  */
 static int reclaim_slots(struct slot_reclaim *reclaim, bool told)
 {

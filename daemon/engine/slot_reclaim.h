@@ -20,10 +20,7 @@ struct slot_reclaim {
 	bool under_way; /* some slots are not free yet: `again` continues with them */
 };
 
-/*
- * If slots have not been short for this time, no further reclaim is scheduled: only collections reclaim
- * slots.
- */
+/* Once slots have not been short for this time, no further reclaim is scheduled. Then only collections reclaim. */
 #define SLOT_RECLAIM_CALM_NS NSEC_PER_SEC
 
 /* Returns true if a further reclaim must be scheduled (`again_ns`: see engine_reclaim()). Pure. */

@@ -493,8 +493,8 @@ static int write_book(struct kernel *kernel)
 }
 
 /*
- * After a failure, maps remain in the store under names that the saved book does not have. The next start
- * removes these maps.
+ * After a failure, the store still has maps under names that are not in the saved book, and each failure adds more.
+ * The next start removes them.
  */
 int kernel_keep_blocks(struct kernel *kernel, u32 first)
 {

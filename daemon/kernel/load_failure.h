@@ -39,7 +39,7 @@ struct load_facts {
 char *load_failure_verdict(const char *text);
 
 /*
- * Composes the message for a failed step. `last_words` is the message of libbpf that tells the cause, or
+ * Composes the message for a failed step. `last_words` is the message of libbpf that names the cause, or
  * NULL. Returns NULL if memory ran out. The caller frees. Pure: no system call.
  */
 char *load_failure_message(const char *step, int error, const struct load_facts *facts,

@@ -41,7 +41,7 @@ struct event_figure {
 	const char *label;  /* NULL: none */
 };
 
-/* All figures. Those of one place and those of one family follow each other. */
+/* All figures. Figures of the same place follow each other, and so do figures of the same family. */
 const struct event_figure *event_figures(size_t *ret_n);
 
 /* Sets all figures of an event. Its `event` must be set. */
@@ -49,11 +49,11 @@ void event_figures_take(struct snapshot_event *event, const struct reading *read
 
 struct event_figure_value {
 	bool known;
-	u64 count;      /* unless `seconds` of the figure */
-	double seconds; /* if `seconds` of the figure */
+	u64 count;      /* 0 if the figure is in seconds */
+	double seconds; /* 0 if it is not */
 };
 
-/* Returns the figure of an event. What is not set, or not known, is 0. */
+/* Returns the figure of an event. If it is not known, `count` and `seconds` are 0. */
 struct event_figure_value event_figure_of(const struct snapshot_event *event,
 					  const struct event_figure *figure);
 

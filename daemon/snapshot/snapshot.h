@@ -55,7 +55,7 @@ struct snapshot_interrupt {
 struct snapshot_cost {
 	/*
 	 * Share of the busiest CPU's time over the last interval. Does not include the slowdown of the other
-	 * thread of a core, the daemon's own time, and exits to a hypervisor.
+	 * thread of a core, the daemon's own time, or exits to a hypervisor.
 	 */
 	struct maybe_double ratio;
 	struct maybe_double budget;       /* the event's share of the budget; not known: it has none */
@@ -150,13 +150,13 @@ struct snapshot {
 	struct snapshot_event events[EVENTS_MAX];
 	struct maybe_double nominal_hz; /* of the machine; of its fastest cores if there are several kinds */
 	/*
-	 * Events, as bits, whose figures of cgroups are only there for figures that are made of several events
-	 * (snapshot_waits.h), not to be listed themselves: in a view of one event. 0: none.
+	 * Only in a view of one event, else 0. Bits: the other events from which the cost of waiting is computed
+	 * (snapshot_waits.h). Cgroups have their figures, but the figures are not listed themselves.
 	 */
 	u32 unlisted;
 
 	bool offcore_known;          /* off-core responses are counted, and the members below are valid */
-	const char *offcore_refusal; /* why a requested count is impossible; else NULL. The origin's */
+	const char *offcore_refusal; /* why a requested count is impossible; else NULL. Owned by the origin */
 	struct snapshot_offcore offcore;
 	const struct offcore_figures *offcore_total; /* all cgroups and `unattributed`; NULL: nothing */
 	const struct offcore_figures *offcore_unattributed; /* NULL: nothing */
@@ -174,7 +174,7 @@ struct snapshot {
 	 */
 	bool (*make_figures)(const struct snapshot_cgroup *cgroup, unsigned event, struct figures *ret);
 
-	/* The collections that a snapshot of a window sums up, for bounds. NULL: the whole time. The engine's */
+	/* The collections that a snapshot of a window sums up, for bounds. NULL: the whole time. Owned by the engine */
 	const struct window *window;
 	const struct trend *trend; /* of the last hour, for any window; NULL: no trend. Owned by the engine */
 
@@ -200,7 +200,7 @@ struct snapshot {
 	struct timespec config_time;
 	const char *const *config_files; /* files that were read, NULL-terminated; NULL: none */
 	const char *opened_by;           /* opener of the last event: "pebsd", "opener"; NULL: no events */
-	const struct counter_users *counter_users; /* the origin's; NULL: it uses no counters */
+	const struct counter_users *counter_users; /* owned by the origin; NULL: it uses no counters */
 	bool paused;                               /* every counter is free for other tools */
 	struct timespec paused_until;              /* CLOCK_REALTIME; 0: until it is resumed */
 	bool replay_done;                          /* all recordings were read to their end */

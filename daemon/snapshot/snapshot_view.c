@@ -40,7 +40,7 @@ struct snapshot_view {
 	size_t bytes;
 };
 
-/* A row whose last cgroup was not read yet. */
+/* An open row: its last cgroup was not read yet. */
 struct level {
 	struct row row; /* so far, without path and value */
 	const char *path;
@@ -50,7 +50,7 @@ struct level {
 	struct offcore_figures *offcore; /* the sum in row.offcore, if it is not that of one cgroup */
 	struct cgroup_figures *figures;  /* NULL: no value is requested */
 	double value;
-	size_t valued; /* `value` is that of a row which contains this number of the cgroups; 0: none */
+	size_t valued; /* number of the row's cgroups for which `value` was computed; 0: not computed yet */
 };
 
 /* State that exists only while the view is made. */
@@ -66,7 +66,7 @@ struct builder {
 	size_t path_bytes, merged;   /* used of the view's `paths` and `offcore` */
 };
 
-/* Returns true if the view has no figures of this event. */
+/* Returns true if the view leaves out the figures of this event. */
 static bool is_left_out(const struct snapshot_view *view, unsigned event)
 {
 	return view->request.one_event && event != view->request.event &&

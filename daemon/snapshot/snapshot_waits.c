@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Returns the place for the event among those of a PMU; NULL: waiting is not made of such events. */
+/* Returns the event's place among the events of a PMU. NULL: the cost of waiting is not computed from such an event. */
 static unsigned *place_of(struct wait_events *events, enum event_role role)
 {
 	switch (role) {

@@ -17,7 +17,7 @@ struct snapshot_wait_parts {
 	bool timed;
 };
 
-/* Returns true if the figures are made of such events. */
+/* Returns true if the cost of waiting is computed from such an event. */
 bool snapshot_event_is_of_waits(const struct snapshot_event *event);
 
 /*

@@ -33,8 +33,8 @@ void baseline_add(struct baseline *baseline, u64 half_life_ns, u64 now_ns, doubl
 		  const struct tally *tally);
 
 /*
- * The time that the baseline covers, in seconds: the time that would say as much if all of it had the same
- * weight. Age alone does not change it.
+ * The time that the baseline covers, in seconds: a time of this length, all with the same weight, would have as much
+ * information. Age alone does not change it.
  */
 double baseline_covered(const struct baseline *baseline);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Readings of each event as a whole at each collection, kept to compute losses and times over a window.
- * Cumulative counters in a ring of bounded length. Pure.
+ * The readings of each event as a whole at the last collections, to compute losses and times over a window. They are
+ * cumulative counters, in a ring of fixed length. Pure.
  */
 #ifndef PEBSD_READINGS_H
 #define PEBSD_READINGS_H
@@ -27,7 +27,10 @@ struct readings;
 
 #define READINGS_GAP_NS (100 * NSEC_PER_MSEC)
 
-/* Keeps the last `span_ns` of `n_events` events. Returns 0, -EINVAL or -ENOMEM. Free with readings_free(). */
+/*
+ * Keeps the readings of `n_events` events for at least `span_ns`, longer if collections are more than READINGS_GAP_NS
+ * apart. Returns 0, -EINVAL or -ENOMEM. Free with readings_free().
+ */
 int readings_new(u64 span_ns, size_t n_events, struct readings **ret);
 struct readings *readings_free(struct readings *readings);
 DEFINE_CLEANUP(struct readings *, readings_free)

@@ -190,7 +190,7 @@ static int resize(struct trend *trend, struct page *page, u32 room)
 	page->columns = columns;
 	if (slots != page->slots)
 		r = index_columns(page, slots);
-	/* If the index could not grow, keep the old capacity: the index has no space for more columns. */
+	/* If the index could not grow, keep the old capacity, because the index has no room for more columns. */
 	if (r == 0 || room < page->room)
 		page->room = room;
 	trend->bytes = trend->bytes - before + page_bytes(page);

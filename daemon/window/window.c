@@ -8,7 +8,7 @@
 #include "collect/pairs.h"
 #include "window/window_records.h"
 
-/* A collection, or several consecutive ones that were merged. */
+/* A collection, or several consecutive ones that were merged to one. */
 struct collection {
 	TAILQ_ENTRY(collection) list;
 	u64 begin_ns;
@@ -148,12 +148,12 @@ static int merge(struct window *window, struct collection *first, struct collect
 }
 
 /*
- * Returns the last member of the longest run from `first` on that may be merged to a pane of at most
- * `pane_ns`; NULL: none. The pane must not be longer than it is old, so that a requested span is at most
- * doubled. No member may be longer than all others together, so that data is merged at most a logarithmic
- * number of times per pane.
+ * Returns the last collection of the longest run from `first` on that may be merged to one of at most `most_ns`; NULL:
+ * none. The merged collection must not be longer than it is old, so that a requested span is at most doubled. No
+ * collection of the run may be longer than all others together, so that data is merged again at most a logarithmic
+ * number of times.
  */
-static struct collection *run_from(struct collection *first, u64 newest_ns, u64 pane_ns)
+static struct collection *run_from(struct collection *first, u64 newest_ns, u64 most_ns)
 {
 	struct collection *found = NULL;
 	u64 longest_ns = 0;
@@ -163,7 +163,7 @@ static struct collection *run_from(struct collection *first, u64 newest_ns, u64 
 		u64 length_ns = last->end_ns - first->begin_ns;
 
 		longest_ns = own_ns > longest_ns ? own_ns : longest_ns;
-		if (length_ns > pane_ns || length_ns > newest_ns - last->end_ns)
+		if (length_ns > most_ns || length_ns > newest_ns - last->end_ns)
 			break;
 		if (last != first && longest_ns <= length_ns - longest_ns)
 			found = last;
@@ -172,19 +172,19 @@ static struct collection *run_from(struct collection *first, u64 newest_ns, u64 
 }
 
 /*
- * Merges the oldest collections that can be merged, to the shortest panes. If nothing can be merged, drops
- * the oldest.
+ * Merges the oldest collections that can be merged to one of at most 10 s; without such, to a longer one. If nothing
+ * can be merged, drops the oldest collection.
  */
 static void make_way(struct window *window)
 {
-	static const u64 panes_ns[] = {10 * NSEC_PER_SEC, 60 * NSEC_PER_SEC, 600 * NSEC_PER_SEC};
+	static const u64 lengths_ns[] = {10 * NSEC_PER_SEC, 60 * NSEC_PER_SEC, 600 * NSEC_PER_SEC};
 	u64 newest_ns = TAILQ_LAST(&window->collections, collections)->end_ns;
 
-	for (size_t i = 0; i < ARRAY_SIZE(panes_ns); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(lengths_ns); i++) {
 		struct collection *first;
 
 		TAILQ_FOREACH (first, &window->collections, list) {
-			struct collection *last = run_from(first, newest_ns, panes_ns[i]);
+			struct collection *last = run_from(first, newest_ns, lengths_ns[i]);
 
 			if (last && merge(window, first, last) == 0)
 				return;

@@ -5,11 +5,10 @@
  * Collections follow each other without gaps. A difference is stored as the counters that moved, in a few
  * bytes each. A collection without any difference costs WINDOW_COLLECTION_BYTES.
  *
- * When memory runs short, consecutive old collections are merged to one, a pane. For one cgroup and event, a
- * pane takes little more memory than one of its collections did. Merges first form panes of at most 10 s,
- * then 60 s, then 600 s, and never a pane that is longer than it is old. So a sum covers at most twice the
- * requested time, or one collection more. The oldest collection is dropped only if nothing can be merged.
- * Below, "collection" also means a pane.
+ * When memory runs short, consecutive old collections are merged to one. For one cgroup and event, the merged
+ * collection takes little more memory than one of its parts did. It has a length of at most 10 s, later 60 s, then
+ * 600 s, and is never longer than it is old. So a sum covers at most twice the requested time, or one collection more.
+ * The oldest collection is dropped only if nothing can be merged. Below, a collection may also be a merged one.
  */
 #ifndef PEBSD_WINDOW_H
 #define PEBSD_WINDOW_H
@@ -91,7 +90,7 @@ struct window_visitor {
 
 /*
  * Visits the collections that window_each() would sum up, oldest first. The differences of a collection come
- * in the order in which they were put; those of a pane by ascending entry, then event. Allocates no memory. A
+ * in the order in which they were put; those of a merged one by ascending entry, then event. Allocates no memory. A
  * return value other than 0 from a callback ends the walk. Returns 0, that value, or -ENODATA.
  */
 int window_walk(const struct window *window, u64 span_ns, const struct window_visitor *visitor);

@@ -35,7 +35,7 @@ struct offcore_count {
 	u64 running_ns; /* less than enabled_ns if the kernel multiplexes the counters */
 };
 
-/* The counts of one slot's cgroup on one CPU. They only grow; `settles` is written last. */
+/* The counts of one slot on one CPU. They only grow; `settles` is written last. */
 struct offcore_record {
 	u64 settles; /* number of times that counts were added */
 	struct offcore_count counts[OFFCORE_COUNTERS];
