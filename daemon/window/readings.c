@@ -5,16 +5,20 @@
 #include <string.h>
 #include <sys/param.h>
 
+#define MOMENTS_FIRST 64 /* of the first allocation */
+
 struct moment {
 	u64 at_ns;
 	struct reading events[];
 };
 
+/* A ring. It grows when it is full, because how many moments are needed depends on the interval of collections. */
 struct readings {
-	size_t length;
+	u64 span_ns;
 	size_t n_events;
-	size_t n;    /* number of moments stored */
-	size_t next; /* index of the next moment */
+	size_t room;  /* moments allocated */
+	size_t n;     /* moments stored */
+	size_t first; /* index of the oldest one */
 	bool forgot;
 	unsigned char *moments;
 };
@@ -24,24 +28,27 @@ static size_t moment_bytes(size_t n_events)
 	return sizeof(struct moment) + n_events * sizeof(struct reading);
 }
 
-static struct moment *moment_at(const struct readings *readings, size_t index)
+/* The moment with this number; the oldest has the number 0. */
+static struct moment *moment_at(const struct readings *readings, size_t number)
 {
+	const size_t index = (readings->first + number) % readings->room;
+
 	return (struct moment *)(void *)(readings->moments + index * moment_bytes(readings->n_events));
 }
 
 int readings_new(u64 span_ns, size_t n_events, struct readings **ret)
 {
 	_cleanup_(readings_freep) struct readings *readings = NULL;
-	size_t length = (size_t)(span_ns / READINGS_GAP_NS) + 2;
 
 	if (n_events > EVENTS_MAX)
 		return -EINVAL;
 	readings = calloc(1, sizeof(*readings));
 	if (!readings)
 		return -ENOMEM;
-	readings->length = length;
+	readings->span_ns = span_ns;
 	readings->n_events = n_events;
-	readings->moments = calloc(length, moment_bytes(n_events));
+	readings->room = MOMENTS_FIRST;
+	readings->moments = calloc(readings->room, moment_bytes(n_events));
 	if (!readings->moments)
 		return -ENOMEM;
 	*ret = TAKE_PTR(readings);
@@ -60,22 +67,47 @@ struct readings *readings_free(struct readings *readings)
 /* The `back`th newest moment, from 1. */
 static struct moment *moment_back(const struct readings *readings, size_t back)
 {
-	return moment_at(readings, (readings->next + readings->length - back) % readings->length);
+	return moment_at(readings, readings->n - back);
+}
+
+static void forget_oldest(struct readings *readings)
+{
+	readings->first = (readings->first + 1) % readings->room;
+	readings->n--;
+	readings->forgot = true;
+}
+
+/* Doubles the room. Without memory, nothing changes. */
+static void grow(struct readings *readings)
+{
+	const size_t bytes = moment_bytes(readings->n_events);
+	unsigned char *moments = calloc(2 * readings->room, bytes);
+
+	if (!moments)
+		return;
+	for (size_t i = 0; i < readings->n; i++)
+		memcpy(moments + i * bytes, moment_at(readings, i), bytes);
+	free(readings->moments);
+	readings->moments = moments;
+	readings->first = 0;
+	readings->room *= 2;
 }
 
 static struct moment *place_for(struct readings *readings, u64 now_ns)
 {
-	struct moment *place;
+	const u64 needed_ns = now_ns > 2 * readings->span_ns ? now_ns - 2 * readings->span_ns : 0;
 
 	if (readings->n >= 2 && now_ns - moment_back(readings, 2)->at_ns < READINGS_GAP_NS)
 		return moment_back(readings, 1);
-	place = moment_at(readings, readings->next);
-	readings->next = (readings->next + 1) % readings->length;
-	if (readings->n < readings->length)
-		readings->n++;
-	else
-		readings->forgot = true;
-	return place;
+	/* Keep one more than the time needs: a window may cover one collection more. */
+	while (readings->n >= 3 && moment_at(readings, 2)->at_ns <= needed_ns)
+		forget_oldest(readings);
+	if (readings->n == readings->room)
+		grow(readings);
+	if (readings->n == readings->room)
+		forget_oldest(readings);
+	readings->n++;
+	return moment_back(readings, 1);
 }
 
 void readings_push(struct readings *readings, u64 now_ns, const struct reading events[])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The readings of each event as a whole at the last collections, to compute losses and times over a window. They are
- * cumulative counters, in a ring of fixed length. Pure.
+ * cumulative counters, in a ring. Pure.
  */
 #ifndef PEBSD_READINGS_H
 #define PEBSD_READINGS_H
@@ -37,7 +37,8 @@ DEFINE_CLEANUP(struct readings *, readings_free)
 
 /*
  * Adds the reading of one collection at `now_ns` (CLOCK_MONOTONIC, growing). It replaces the last reading if
- * the one before that is less than READINGS_GAP_NS old. Drops the oldest when full.
+ * the one before that is less than READINGS_GAP_NS old. Takes as much memory as the collections need; if there is none,
+ * drops the oldest.
  */
 void readings_push(struct readings *readings, u64 now_ns, const struct reading events[]);
 

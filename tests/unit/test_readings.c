@@ -178,6 +178,19 @@ Test(readings, the_span_is_kept_for_any_collection_rate)
 	}
 }
 
+/* A window that was merged may cover twice its time, and one collection more. */
+Test(readings, twice_the_span_is_kept)
+{
+	_cleanup_(readings_freep) struct readings *readings = NULL;
+
+	cr_assert_eq(readings_new(600 * GAP, 1, &readings), 0);
+	for (u64 i = 1; i <= 5000; i++)
+		push(readings, i, i);
+	for (u64 i = 3799; i <= 5000; i++)
+		cr_assert_eq(readings_at(readings, 0, i * GAP).seen, i, "%llu", (unsigned long long)i);
+	cr_expect_eq(readings_at(readings, 0, GAP).seen, 3799, "the oldest that is kept");
+}
+
 Test(readings, too_many_events_are_refused)
 {
 	struct readings *readings;
