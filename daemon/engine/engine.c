@@ -144,8 +144,10 @@ int engine_open(const struct engine_settings *settings, struct engine **ret, cha
 	int r;
 
 	*ret_message = NULL;
-	if (!engine)
+	if (!engine) {
+		kernel_free(settings->kernel);
 		return -ENOMEM;
+	}
 	engine->settings = *settings;
 	engine_kernel_settings(settings, &kernel);
 	r = open_kernel(engine, &kernel, &same, ret_message);

@@ -15,7 +15,6 @@
 #include "origin/event_counts.h"
 #include "snapshot/snapshot.h"
 #include "store/handover.h"
-#include "store/store.h"
 #include "window/readings.h"
 #include "window/trend.h"
 #include "window/window.h"
@@ -77,7 +76,6 @@ struct engine_settings {
 	/* see engine_set_hot(); applies from the start; may be NULL */
 	bool (*hot)(const char *path, void *userdata);
 	struct collect_listener listener;
-	struct store *store;       /* see sampling_settings */
 	struct handover *handover; /* stores maps and links for the next process; NULL: they are not stored */
 	u64 measured;              /* see kernel_settings */
 };

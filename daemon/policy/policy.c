@@ -16,6 +16,7 @@ int policy_new(const struct policy_settings *settings, struct policy **ret)
 	policy = calloc(1, sizeof(*policy));
 	if (!policy)
 		return -ENOMEM;
+	policy->paths_key = siphash_key_new();
 	TAILQ_INIT(&policy->gone);
 	TAILQ_INIT(&policy->ended);
 	TAILQ_INIT(&policy->to_tell);

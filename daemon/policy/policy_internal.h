@@ -18,6 +18,7 @@
 #include <sys/queue.h>
 #include <sys/types.h>
 
+#include "base/siphash.h"
 #include "policy/bursts.h"
 #include "policy/policy.h"
 #include "policy/policy_screen.h"
@@ -260,6 +261,7 @@ struct policy {
 	 */
 	struct policy_path **paths;
 	unsigned paths_log2;
+	struct siphash_key paths_key;
 	size_t n_paths;
 	struct entry **entries; /* buckets by number */
 	unsigned entries_log2;

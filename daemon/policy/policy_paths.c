@@ -6,15 +6,10 @@
 
 #define TABLE_LOG2_MIN 6
 
-static u64 hash_of(const char *name)
+/* With a secret key: users choose the paths of cgroups, and could choose paths that all fall into one bucket. */
+static u64 hash_of(const struct policy *policy, const char *name)
 {
-	u64 hash = 0xcbf29ce484222325ULL;
-
-	for (; *name; name++)
-		hash = (hash ^ (u8)*name) * 0x100000001b3ULL;
-	hash ^= hash >> 32;
-	hash *= 0x9e3779b97f4a7c15ULL;
-	return hash ^ hash >> 29;
+	return siphash_bytes(&policy->paths_key, name, strlen(name));
 }
 
 static size_t bucket_of(unsigned log2, u64 hash)
@@ -41,7 +36,7 @@ static struct policy_path **place_of(struct policy_path **table, unsigned log2, 
 
 struct policy_path *path_find(const struct policy *policy, const char *name)
 {
-	u64 hash = hash_of(name);
+	u64 hash = hash_of(policy, name);
 	struct policy_path *path;
 
 	if (!policy->paths)
@@ -105,7 +100,7 @@ int path_get(struct policy *policy, const char *name, struct policy_path **ret)
 	if (!path)
 		return -ENOMEM;
 	memcpy(path->name, name, length + 1);
-	path->hash = hash_of(name);
+	path->hash = hash_of(policy, name);
 	place = place_of(policy->paths, log2, path->hash, name);
 	path->next = *place;
 	*place = path;
@@ -143,7 +138,7 @@ void path_release(struct policy *policy, struct policy_path *path)
 
 struct policy_path *path_after(const struct policy *policy, const char *name)
 {
-	u64 hash = name ? hash_of(name) : 0;
+	u64 hash = name ? hash_of(policy, name) : 0;
 	struct policy_path *path;
 	size_t bucket;
 

@@ -117,7 +117,6 @@ int sampling_open(const struct sampling_settings *settings, struct sampling **re
 		.memory_auto = settings->config->cgroups_max_memory == CONFIG_MAX_MEMORY_AUTO,
 		.hot = hot,
 		.listener = settings->listener,
-		.store = settings->store,
 		.userdata = (void *)settings->config,
 	};
 	int r;
