@@ -705,8 +705,8 @@ Test(series, many_series_are_updated_quickly)
 
 /*
  * Replaces the last 16 bytes of a path by others that leave a certain hash unchanged: eight bytes at a time, each word
- * is xored into the hash, which is multiplied and then folded. Whoever knows the hash of the first bytes can choose
- * the last word to reach any hash.
+ * is xored into the hash, which is multiplied and then folded. A program that knows the hash of the first bytes can
+ * choose the last word to reach any hash.
  */
 static bool collide(char *path, size_t length, u64 number)
 {
