@@ -114,7 +114,7 @@ static void begin_family(struct exposition *out, const struct family *family)
 	const char *suffix = "";
 	char *to;
 
-	if (out->current && strcmp(out->current, family->name) == 0)
+	if (out->current == family->name)
 		return;
 	out->current = family->name;
 	switch (family->type) {

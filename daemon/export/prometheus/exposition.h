@@ -23,7 +23,7 @@ struct family {
 struct exposition {
 	bool openmetrics;
 	bool failed;         /* no memory: nothing more is written */
-	const char *current; /* name of the last family; must outlive the exposition */
+	const char *current; /* name of the last family, which must outlive the exposition */
 	char *text;
 	size_t length;
 	size_t size; /* allocated bytes of `text` */
