@@ -64,6 +64,7 @@ static int add_baselines(struct policy *policy, const struct view *view, struct 
 	}
 	extra->since_ns = policy->now_ns;
 	extra->since = policy->now;
+	extra->worst = NAN;
 	policy->bytes += sizeof(*extra) + baselines_size(view->n_events);
 	state->extra = extra;
 	return 0;

@@ -1189,6 +1189,35 @@ Test(policy, the_worst_value_of_an_alert_is_remembered)
 	fixture_free(&fixture);
 }
 
+/* The baselines of a ratio are made before its alert is recalled. */
+Test(policy, a_recalled_alert_of_a_ratio_has_no_worst_value_yet)
+{
+	struct rule rule = fixture_rule("remote", everything);
+	struct policy_fixture fixture;
+	struct policy_memory memory = {.cgroup = "/a",
+				       .event_key = "loads",
+				       .rule = "remote",
+				       .number = 1,
+				       .state = ALERT_FIRING,
+				       .value = 0.2,
+				       .low = 0.1,
+				       .high = 0.3};
+
+	rule.metric.ratio = true;
+	rule.below = true;
+	rule.clear = 0.8;
+	memory.fingerprint = rule_fingerprint(&rule);
+	fixture_new(&fixture, &rule, 1);
+	cr_assert_eq(policy_recall(fixture.policy, &memory), 0);
+	cr_expect(isnan(the_alert(&fixture, "remote", "/a").worst), "%g",
+		  (double)the_alert(&fixture, "remote", "/a").worst);
+	policy_gone(fixture.policy, "/a");
+	cr_assert_lt(fixture_run(&fixture, 20, "/b", 1, 1), 20);
+	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
+	cr_expect(isnan(fixture.transitions[0].alert.worst));
+	fixture_free(&fixture);
+}
+
 Test(policy, ended_pending_alerts_evict_no_resolved_alert)
 {
 	struct rule rules[] = {fixture_rule("stays", slice), fixture_rule("goes", everything)};
