@@ -118,7 +118,8 @@ void policy_leave_out(struct policy *policy, const char *path);
 void policy_set_no_slot(struct policy *policy, const struct no_slot *no_slot);
 
 /*
- * Sets the preferences of a path's directory for all rules, until the next call for this path. The texts are
+ * Sets the preferences of a path's directory for all rules, until the next call for this path, or until the policy
+ * forgets the path: with its removal, or with its last subject if nothing was put for the path itself. The texts are
  * copied. Returns 0 or -ENOMEM.
  */
 int policy_prefer(struct policy *policy, const char *name, const struct preference *preference);

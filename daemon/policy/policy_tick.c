@@ -324,8 +324,15 @@ static void drop_doomed(struct policy *policy)
 
 		policy->doomed = subject->next_doomed;
 		subject_drop(policy, subject);
-		if (!path->gone)
-			path_release(policy, path);
+		if (path->gone)
+			continue;
+		/*
+		 * A cgroup that has no samples of its own has no entry, and nobody reports its removal. If it is
+		 * still there, its preference is read again when it has a subject again.
+		 */
+		if (!path->subjects && !path->entry)
+			path_forget(policy, path);
+		path_release(policy, path);
 	}
 }
 

@@ -1218,6 +1218,34 @@ Test(policy, a_recalled_alert_of_a_ratio_has_no_worst_value_yet)
 	fixture_free(&fixture);
 }
 
+/* The cgroup /user/N has no samples of its own, so no slot, and nobody reports its removal. */
+Test(policy, the_preference_of_a_subtree_is_forgotten_with_its_last_cgroup)
+{
+	const struct preference preference = {.ignore = "nothing"};
+	struct rule rule = fixture_rule("tree", everything);
+	struct policy_fixture fixture;
+	size_t before = 0;
+	char path[64], leaf[80];
+
+	rule.subtree = true;
+	fixture_new(&fixture, &rule, 1);
+	for (unsigned round = 0; round < 1000; round++) {
+		(void)snprintf(path, sizeof(path), "/user/%u", round);
+		(void)snprintf(leaf, sizeof(leaf), "%s/leaf", path);
+		fixture_begin(&fixture);
+		fixture_put(&fixture, leaf, 1, 1);
+		fixture_put(&fixture, "/stays", 1, 1);
+		cr_assert_eq(fixture_tick(&fixture), 0);
+		cr_assert_eq(policy_prefer(fixture.policy, path, &preference), 0);
+		policy_gone(fixture.policy, leaf);
+		if (round == 100)
+			before = policy_bytes(fixture.policy);
+	}
+	cr_expect_lt(policy_bytes(fixture.policy), before + 4096, "%zu after %zu",
+		     policy_bytes(fixture.policy), before);
+	fixture_free(&fixture);
+}
+
 Test(policy, ended_pending_alerts_evict_no_resolved_alert)
 {
 	struct rule rules[] = {fixture_rule("stays", slice), fixture_rule("goes", everything)};
