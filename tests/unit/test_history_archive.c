@@ -768,6 +768,30 @@ Test(history_archive, alerts_that_are_not_continued_end_with_the_last_pane)
 	end();
 }
 
+/* Users choose the names of cgroups, which are in the key and in the text. A character takes up to four bytes. */
+Test(history_archive, the_part_of_the_space_that_alerts_take_is_counted_in_bytes)
+{
+	_cleanup_free_ char *name = calloc(4000, 1), *key = NULL, *json = NULL;
+
+	cr_assert_not_null(name);
+	begin();
+	for (unsigned i = 0; i < 900; i++)
+		memcpy(name + (size_t)4 * i, "\xf0\x9f\x90\x8c", 4);
+	archive_limit(archive, ARCHIVE_BYTES_MIN, 14UL * 86400);
+	for (unsigned i = 0; i < 320; i++) {
+		cr_assert_gt(asprintf(&key, "%s%u", name, i), 0);
+		cr_assert_gt(asprintf(&json, "{\"cgroup\":\"%s\"}", name), 0);
+		cr_assert_eq(archive_alert(archive, &(struct history_alert){key, json, 1000 + i, 0}), 0);
+		free(TAKE_PTR(key));
+		free(TAKE_PTR(json));
+	}
+	/* The limit is enforced after every 64 alerts. */
+	cr_expect_leq(query("SELECT sum(length(CAST(key AS BLOB)) + length(CAST(json AS BLOB))) FROM alert"),
+		      (s64)(ARCHIVE_BYTES_MIN / 8 + 64UL * 7300));
+	cr_expect_geq(query("SELECT count(*) FROM alert"), 64);
+	end();
+}
+
 Test(history_archive, alerts_take_a_bounded_part_of_the_space)
 {
 	static char json[60000];

@@ -174,7 +174,10 @@ static int tidy_alerts(struct archive *archive)
 	if (newest && newest->end_us > age_us && spans_clock_is_trusted(&archive->spans) &&
 	    run_with_id(archive, ARCHIVE_ALERT_DROP, newest->end_us - age_us) < 0)
 		return -EIO;
-	if (archive_number(archive, "SELECT sum(length(json)) FROM alert", &bytes) < 0 ||
+	/* The length of a text would be its characters. */
+	if (archive_number(archive,
+			   "SELECT sum(length(CAST(key AS BLOB)) + length(CAST(json AS BLOB))) FROM alert",
+			   &bytes) < 0 ||
 	    archive_number(archive, "SELECT count(*) FROM alert", &n) < 0)
 		return -EIO;
 	if ((u64)bytes <= archive->bytes_max / 8)
