@@ -516,7 +516,6 @@ static void say_unknown(struct speech *speech)
 	say_end_of_unknown(speech);
 }
 
-/* Says since when the state holds, and how long a breach must still be proven. */
 /* An alert that is over now had a value past its limit. */
 static void say_worst(struct speech *speech)
 {
@@ -528,6 +527,7 @@ static void say_worst(struct speech *speech)
 	say(speech, "at its worst, %s was %s", speech->metric, worst);
 }
 
+/* Says since when the state holds, and how long a breach must still be proven. */
 static void say_time(struct speech *speech)
 {
 	const struct alert *alert = speech->alert;
