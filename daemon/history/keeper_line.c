@@ -43,6 +43,7 @@ struct keeper_line {
 	bool asking;    /* the present process has a question, which may have been given up */
 	u32 number;
 	bool limits_sent;
+	bool ends_sent;  /* the present process was told to end alerts */
 	bool gone;       /* the socket is closed; the process has not ended yet */
 	int untold;      /* the failure to store a pane, until the next status */
 	bool failed;     /* a failure to store was logged, and nothing was stored since */
@@ -217,6 +218,7 @@ static void ended(struct keeper_line *line, const char *how)
 	line->on_message = sd_event_source_disable_unref(line->on_message);
 	line->gone = false;
 	line->limits_sent = false;
+	line->ends_sent = false;
 	line->asking = false;
 	line->state.running = false;
 	line->state.restarts++;
@@ -260,11 +262,14 @@ static bool take_message(struct keeper_line *line, const struct history_message 
 			return false;
 		type = item->type;
 		item_free(line, item);
+		/* The process takes messages in order, so it has ended the alerts. */
+		line->settings.alerts_ended = false;
 		/* The status that follows says why. */
 		line->untold = message->error ? message->error : line->untold;
 		stored(line, type, -message->error);
 		return true;
 	case HISTORY_ANSWER:
+		line->settings.alerts_ended = false;
 		line->asking = false;
 		item = find(line, true, message->number);
 		/* A question may have been given up. */
@@ -376,11 +381,11 @@ static int send_all(struct keeper_line *line)
 		message->type = HISTORY_SETTINGS;
 		message->bytes_max = line->settings.bytes_max;
 		message->age_max_s = line->settings.age_max_s;
-		message->alerts_ended = line->settings.alerts_ended;
+		message->alerts_ended = line->settings.alerts_ended && !line->ends_sent;
 		r = history_send(line->child.socket, message, -1);
 		if (r < 0)
 			return r;
-		line->settings.alerts_ended = false;
+		line->ends_sent = true;
 		line->limits_sent = true;
 	}
 	for (item = TAILQ_FIRST(&line->items); item; item = next) {

@@ -36,7 +36,7 @@ struct keeper_line_settings {
 	const char *directory; /* absolute; copied */
 	u64 bytes_max;
 	u64 age_max_s;
-	bool alerts_ended; /* history_wire.h; only the first process gets it */
+	bool alerts_ended; /* history_wire.h; each process gets it once, until one has acknowledged or answered */
 	/*
 	 * Called for each question, once: `error` is 0 or -errno, -ETIMEDOUT without an answer in time. `passed` is the
 	 * descriptor with the answer, which the callback closes; -1: an error.

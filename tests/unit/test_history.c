@@ -493,6 +493,14 @@ static bool alerts_ended(void)
 	return access(path, F_OK) == 0;
 }
 
+/* The answer to a question shows that the keeper has handled everything before it. */
+static void await_answer(void)
+{
+	const char *json;
+
+	RUN_UNTIL(history_alerts(history, 17, 20, NULL, NULL, &json) == 0);
+}
+
 Test(history, only_the_first_keeper_ends_alerts)
 {
 	RUN_UNTIL(alerts_ended());
@@ -500,8 +508,23 @@ Test(history, only_the_first_keeper_ends_alerts)
 	history_limit(history, 99, 7);
 	RUN_UNTIL(strcmp(read_file("limits"), "99 7") == 0);
 	cr_expect_not(alerts_ended());
+	await_answer();
 	forget("limits");
 	cr_assert_eq(kill(history_pid(history), SIGKILL), 0);
+	RUN_UNTIL(strcmp(read_file("limits"), "99 7") == 0);
+	cr_expect_not(alerts_ended());
+}
+
+/* A process that is killed may not have read the message that ends alerts. */
+Test(history, alerts_end_also_if_the_first_keeper_is_killed)
+{
+	RUN_UNTIL(alerts_ended());
+	forget("ended-alerts");
+	cr_assert_eq(kill(history_pid(history), SIGKILL), 0);
+	RUN_UNTIL(alerts_ended());
+	forget("ended-alerts");
+	await_answer();
+	history_limit(history, 99, 7);
 	RUN_UNTIL(strcmp(read_file("limits"), "99 7") == 0);
 	cr_expect_not(alerts_ended());
 }
