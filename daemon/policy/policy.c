@@ -202,6 +202,9 @@ static void end_path(struct policy *policy, const char *name, enum alert_end end
 
 	if (!path)
 		return;
+	/* Every reload leaves out the same paths again. */
+	if (path->gone && path->end == ALERT_END_IGNORED && end == ALERT_END_IGNORED)
+		return;
 	keep_estimates(policy, path);
 	if (path->entry)
 		entry_drop(policy, path->entry);

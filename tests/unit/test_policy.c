@@ -1159,6 +1159,27 @@ Test(policy, alerts_of_excluded_cgroups_end_as_ignored)
 	fixture_free(&fixture);
 }
 
+/* Each reload leaves out again what the configuration excludes, and may come more often than a window passes. */
+Test(policy, leaving_out_a_cgroup_again_does_not_delay_the_end_of_its_alert)
+{
+	struct rule rule = fixture_rule("remote", everything);
+	struct policy_fixture fixture;
+	unsigned ran = 0;
+
+	fixture_new(&fixture, &rule, 1);
+	fire(&fixture, "/a");
+	fixture.n = 0;
+	for (; ran < 30 && fixture.n == 0; ran += 5) {
+		policy_leave_out(fixture.policy, "/a");
+		(void)fixture_run(&fixture, 5, "/b", 0, 1);
+	}
+	cr_expect_eq(ran, 10, "%u s", ran);
+	cr_assert_eq(fixture.n, 1);
+	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
+	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_IGNORED);
+	fixture_free(&fixture);
+}
+
 /* Runs until the alert of the only rule on /a fires or resolves. */
 static void run_until(struct policy_fixture *fixture, enum alert_state state, u64 slow, u64 fast)
 {
