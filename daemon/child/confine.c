@@ -63,15 +63,20 @@ void confine_limit(int resource, u64 most)
 	(void)setrlimit((__rlimit_resource_t)resource, &limit);
 }
 
-void confine_begin(void)
+static void bind_to_parent(void)
 {
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	/* Prevents ptrace by other users than root, and core dumps. */
+	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+void confine_begin(void)
+{
 	ignore_signals();
 	(void)umask(077);
 	(void)!chdir("/");
 	yield_to_others();
-	/* Prevents ptrace by other users than root, and core dumps. */
-	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	bind_to_parent();
 }
 
 int confine_capabilities(u64 kept)
@@ -107,4 +112,6 @@ void confine_files_as_nobody(void)
 	(void)setgroups(0, NULL);
 	(void)setfsgid(NOBODY);
 	(void)setfsuid(NOBODY);
+	/* The kernel resets both when the user of the file system changes (commit_creds(), kernel/cred.c, Linux 6.1). */
+	bind_to_parent();
 }
