@@ -155,8 +155,11 @@ static bool serve_peer(struct server *server, const struct peer *peer)
 		return true;
 	if (size <= 0) {
 		if (size < 0 && size != -ECONNRESET)
-			log_refusal(server, peer,
-				    "the request is malformed; pebsd does not send such requests");
+			log_refusal(
+				server, peer,
+				size == -EMFILE
+					? "no descriptor is left for those of the request; raise LimitNOFILE= of pebsd-opener.service"
+					: "the request is malformed; pebsd does not send such requests");
 		return false;
 	}
 	r = opener_wire_read_request(bytes, (size_t)size, n_fds, &request);

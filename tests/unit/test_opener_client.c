@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -188,4 +189,85 @@ Test(opener_socket, too_many_descriptors_are_closed)
 	}
 	(void)close(line[0]);
 	(void)close(line[1]);
+}
+
+/* Opens no descriptor above those that are open. Returns the limit from before. */
+static rlim_t leave_no_descriptor(void)
+{
+	struct rlimit limit;
+	int next = dup(listening);
+	rlim_t before;
+
+	cr_assert_geq(next, 0);
+	(void)close(next);
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	before = limit.rlim_cur;
+	limit.rlim_cur = (rlim_t)next;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	return before;
+}
+
+static void leave_descriptors(rlim_t most)
+{
+	struct rlimit limit;
+
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = most;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+/* Such a message is complete: only this process has no room for its descriptor. */
+Test(opener_socket, a_lack_of_descriptors_is_no_malformed_message)
+{
+	char byte = 'x', bytes[8];
+	int line[2], received[OPENER_FDS_MAX];
+	rlim_t before;
+	size_t n_fds;
+
+	listening = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, line), 0);
+	cr_assert_eq(opener_socket_send(line[0], &byte, 1, &line[0], 1), 0);
+	before = leave_no_descriptor();
+	cr_expect_eq(opener_socket_receive(line[1], bytes, sizeof(bytes), received, &n_fds), -EMFILE);
+	leave_descriptors(before);
+	cr_expect_eq(n_fds, 0);
+	(void)close(line[0]);
+	(void)close(line[1]);
+	cleanup_close(&listening);
+}
+
+/* A request is answered with an event, but this process has no descriptor left for it. */
+static void *answer_with_event(void *unused)
+{
+	_cleanup_close_ int fd = accept(listening, NULL, NULL);
+	const struct opener_answer answer = {.error = 0};
+	u8 bytes[OPENER_REQUEST_BYTES], sent[OPENER_ANSWER_BYTES];
+
+	opener_wire_write_answer(&answer, sent);
+	while (fd >= 0 && recv(fd, bytes, sizeof(bytes), 0) > 0)
+		(void)opener_socket_send(fd, sent, sizeof(sent), &listening, 1);
+	return unused;
+}
+
+Test(opener_client, a_lack_of_descriptors_is_named)
+{
+	char reason[OPENER_REASON_MAX];
+	rlim_t before = leave_no_descriptor();
+	int fd;
+
+	cr_expect_eq(ask(), -EMFILE, "no socket can be created");
+	cr_expect_eq(opener_client_trouble(reason), OPENER_WELL);
+	leave_descriptors(before);
+	cr_assert_eq(pthread_create(&opener, NULL, answer_with_event, NULL), 0);
+	fd = ask();
+	cr_assert_geq(fd, 0);
+	before = leave_no_descriptor();
+	cr_expect_eq(ask(), -EMFILE, "the event cannot be received");
+	cr_expect_eq(opener_client_trouble(reason), OPENER_WELL);
+	leave_descriptors(before);
+	(void)close(fd);
+	fd = ask();
+	cr_expect_geq(fd, 0, "the connection is still good");
+	(void)close(fd);
+	opener_client_reset(path);
 }

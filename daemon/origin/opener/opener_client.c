@@ -71,12 +71,22 @@ static int fail(enum opener_trouble trouble)
 	return -ENOTCONN;
 }
 
+/* This process has no descriptor left. pebsd-opener is not at fault, and the connection stays good. */
+static int lack(int error)
+{
+	client.trouble = OPENER_WELL;
+	client.reason[0] = '\0';
+	return error;
+}
+
 /* Connects without waiting. A full queue (-EAGAIN) means that pebsd-opener hangs. */
 static int connect_now(void)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+		return lack(-errno);
 	if (fd < 0 || strlen(client.path) >= sizeof(address.sun_path))
 		return fail(OPENER_NO_SOCKET);
 	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", client.path);
@@ -96,6 +106,8 @@ static int take_answer(void)
 	size_t n_fds;
 	ssize_t size = opener_socket_receive(client.fd, bytes, sizeof(bytes), fds, &n_fds);
 
+	if (size == -EMFILE)
+		return lack(-EMFILE);
 	if (size <= 0)
 		return fail(size == -EBADMSG ? OPENER_GARBLED : OPENER_GONE);
 	if (opener_wire_read_answer(bytes, (size_t)size, n_fds, &answer) < 0) {
@@ -138,8 +150,9 @@ static int ask(const u8 bytes[OPENER_REQUEST_BYTES], const int *fds, size_t n_fd
 						 : OPENER_ANSWER_MS;
 	int r;
 
-	if (client.fd < 0 && connect_now() < 0)
-		return -ENOTCONN;
+	r = client.fd < 0 ? connect_now() : 0;
+	if (r < 0)
+		return r;
 	client.asked_before = true;
 	r = opener_socket_send(client.fd, bytes, OPENER_REQUEST_BYTES, fds, n_fds);
 	if (r < 0)

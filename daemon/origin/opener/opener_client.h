@@ -35,8 +35,9 @@ enum opener_trouble {
 /*
  * Asks pebsd-opener to open the event. `fds` are the descriptors that accompany the request, in the order of
  * opener_wire.h, and their number is that of opener_wire_request_fds(). The caller keeps them. Returns the
- * event's descriptor, or -errno of perf_event_open(2) in pebsd-opener, or -ENOTCONN if pebsd-opener did not
- * call perf_event_open(2): see opener_client_trouble().
+ * event's descriptor, or -errno of perf_event_open(2) in pebsd-opener, or -EMFILE or -ENFILE if no descriptor is
+ * left for a socket or the event, or -ENOTCONN if pebsd-opener did not call perf_event_open(2): see
+ * opener_client_trouble().
  */
 int opener_client_open(const struct opener_request *request, const int *fds);
 

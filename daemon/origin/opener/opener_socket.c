@@ -85,5 +85,8 @@ ssize_t opener_socket_receive(int socket, void *bytes, size_t room, int *fds, si
 	}
 	for (size_t i = 0; i < n; i++)
 		(void)close(taken[i]);
+	/* `control` has space for more descriptors than allowed, so only a lack of them can have cut these off. */
+	if (size > 0 && n <= OPENER_FDS_MAX && (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == MSG_CTRUNC)
+		return -EMFILE;
 	return size > 0 || n > 0 ? -EBADMSG : 0;
 }
