@@ -686,6 +686,28 @@ Test(kept, a_paused_event_runs_again_or_stays_as_it_is)
 	expect_all(&now);
 }
 
+static void end_it_and_configure_period(struct process *process)
+{
+	end_it(process);
+	set_period(process);
+	perf_asked_period(process->set);
+}
+
+/* A reload of the configuration in a pause. No event is open, so only what is saved has the new period. */
+Test(kept, a_period_that_was_configured_in_a_pause_is_in_force_after_a_restart)
+{
+	struct found now;
+
+	in_the_middle = end_it_and_configure_period;
+	now = live((struct variation){.period = 3});
+	cr_expect_eq(now.period, 3);
+	in_the_middle = NULL;
+	now = live((struct variation){.period = 7, .stay_paused = true});
+	cr_expect_eq(now.period, 7);
+	now = live((struct variation){.period = 7});
+	cr_expect_eq(now.period, 7);
+}
+
 Test(kept, a_cpu_that_went_offline_between_processes_keeps_its_counts)
 {
 	struct found before = live((struct variation){0}), now;

@@ -384,6 +384,7 @@ int perf_set_period(struct perf_event_set *set, u64 period, char **ret_message)
 		return refuse_period(set, r, period, set->events[i].cpu, ret_message);
 	}
 	set->opening.event.period = period;
+	perf_set_keep_closed_period(set);
 	return 0;
 }
 

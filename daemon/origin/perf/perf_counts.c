@@ -74,6 +74,20 @@ void perf_set_keep_closed(struct perf_event_set *set, int cpu)
 	perf_keep_drop(set->keep, set->number, cpu, &before);
 }
 
+void perf_set_keep_closed_period(struct perf_event_set *set)
+{
+	struct perf_kept_cpu kept;
+
+	for (size_t i = 0; set->keep && i < set->n_books; i++) {
+		const int cpu = set->books[i].cpu;
+
+		if (!perf_keep_cpu(set->keep, set->number, cpu, &kept) || kept.number)
+			continue;
+		kept.counts.period = set->opening.event.period;
+		perf_keep_write_cpu(set->keep, set->number, cpu, &kept);
+	}
+}
+
 void perf_set_keep(struct perf_event_set *set)
 {
 	struct perf_kept_set kept = {

@@ -70,6 +70,12 @@ void perf_set_keep_counts(struct perf_event_set *set, const struct perf_cpu *eve
 void perf_set_keep_closed(struct perf_event_set *set, int cpu);
 
 /*
+ * Does nothing for a set that is not saved. Otherwise saves the period in force for CPUs on which no event is open. In
+ * a pause, nothing else tells it to the next process.
+ */
+void perf_set_keep_closed_period(struct perf_event_set *set);
+
+/*
  * Saves a new event of a saved set: stores it and writes its counts, before it is enabled. If that fails,
  * which is logged, the event samples anyway.
  */

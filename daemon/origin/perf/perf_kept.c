@@ -182,9 +182,8 @@ static int end_others(struct perf_event_set *set, bool all, struct taking_over *
 }
 
 /*
- * Returns the period to use. If the configured period is unchanged, the period in force continues. On a CPU
- * whose event is closed, the saved period is the one at closing. It is used only if no event is open, as in a
- * pause.
+ * Returns the period to use. If the configured period is unchanged, the period in force continues. The saved
+ * period of a CPU whose event is closed is used only if no event is open, as in a pause.
  */
 static u64 period_to_be(const struct perf_event_set *set, const struct taking_over *over)
 {
