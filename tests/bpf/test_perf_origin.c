@@ -18,7 +18,7 @@
 #include <criterion/criterion.h>
 
 #include "origin/perf/perf.h"
-#include "origin/perf/perf_cpu.h"
+#include "origin/perf/perf_internal.h"
 #include "page_faults.h"
 #include "tree.h"
 
@@ -635,6 +635,29 @@ Test(perf_origin, events_that_cannot_be_opened_after_a_pause_are_tried_again)
 	tree_write(root, "online", "0\n");
 	cr_expect_eq(perf_hotplug(set, &message), 1, "%s", message);
 	expect_cpus(set, "0");
+}
+
+/* CPU 4000 does not exist, so the event cannot be opened there. */
+Test(perf_origin, a_cpu_that_fails_does_not_leave_the_others_in_error)
+{
+	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
+	struct perf_counts before, after;
+	char *message = NULL;
+
+	tree_write(root, "online", "0\n");
+	set = open_set(&page_faults, online);
+	start(set);
+	/* As if another pinned event had taken the counter. */
+	cr_assert_eq(ioctl(set->events[0].fd, PERF_EVENT_IOC_DISABLE, 0), 0);
+	set->events[0].outage.in_error = true;
+	perf_count(set, &before);
+	set->events[0].outage.in_error = true;
+	tree_write(root, "online", "0,4000\n");
+	cr_expect_lt(perf_hotplug(set, &message), 0);
+	free(message);
+	fault_on(0);
+	perf_count(set, &after);
+	cr_expect_geq(after.count, before.count + FAULTS);
 }
 
 Test(perf_origin, a_broken_list_of_cpus_changes_nothing)

@@ -486,10 +486,8 @@ int perf_hotplug(struct perf_event_set *set, char **ret_message)
 		return perf_enter_pause(set, &wanted);
 	closed = close_gone(set, &wanted);
 	r = open_new(set, &wanted, ret_message);
-	if (r < 0)
-		return r;
 	/* Enable events in error again. If the counter is still taken, the error comes back. */
 	for (size_t i = 0; i < set->n; i++)
 		perf_cpu_revive(&set->events[i]);
-	return closed + r;
+	return r < 0 ? r : closed + r;
 }
