@@ -637,6 +637,24 @@ Test(perf_origin, events_that_cannot_be_opened_after_a_pause_are_tried_again)
 	expect_cpus(set, "0");
 }
 
+/* What was paused until then is counted, and what is saved says that the pause is over. */
+Test(perf_origin, a_pause_is_counted_even_if_the_list_of_cpus_is_broken_at_its_end)
+{
+	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
+	struct perf_counts counts;
+	char *message = NULL;
+
+	tree_write(root, "online", "0\n");
+	set = open_set(&page_faults, online);
+	start(set);
+	perf_pause(set);
+	tree_write(root, "online", "nonsense\n");
+	cr_expect_lt(perf_resume(set, &message), 0);
+	free(message);
+	perf_count(set, &counts);
+	cr_expect_gt(counts.paused_ns, 0);
+}
+
 /* CPU 4000 does not exist, so the event cannot be opened there. */
 Test(perf_origin, a_cpu_that_fails_does_not_leave_the_others_in_error)
 {

@@ -454,8 +454,9 @@ int perf_enter_pause(struct perf_event_set *set, const struct cpu_list *wanted)
 
 int perf_resume(struct perf_event_set *set, char **ret_message)
 {
+	const struct cpu_list before = set->cpus;
 	struct cpu_list wanted;
-	int r;
+	int r, entered;
 
 	*ret_message = NULL;
 	if (!set->paused)
@@ -463,11 +464,10 @@ int perf_resume(struct perf_event_set *set, char **ret_message)
 	set->paused = false;
 	set->cpus = (struct cpu_list){0};
 	r = wanted_cpus(set, &wanted, ret_message);
-	if (r < 0)
-		return r;
-	r = perf_enter_pause(set, &wanted);
-	if (r < 0)
-		return r;
+	/* The pause ends here in any case. If the list cannot be read, it was that of the CPUs from before. */
+	entered = perf_enter_pause(set, r < 0 ? &before : &wanted);
+	if (r < 0 || entered < 0)
+		return r < 0 ? r : entered;
 	r = open_new(set, &wanted, ret_message);
 	return r < 0 ? r : 0;
 }
