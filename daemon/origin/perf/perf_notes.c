@@ -68,12 +68,18 @@ char *perf_note_in_error(const char *key, const struct cpu_counts *cpus, size_t 
 /* Returns the share of the last minute or two in which the event counted, and notes the times. */
 static double share_of(struct perf_turns *turns, u64 now_ns, u64 enabled_ns, u64 running_ns)
 {
-	double enabled = (double)(enabled_ns - MIN(turns->older.enabled_ns, enabled_ns));
-	double running = (double)(running_ns - MIN(turns->older.running_ns, running_ns));
+	double enabled, running;
 
+	/* The times so far may be those of previous processes. */
 	if (turns->since_ns == 0) {
 		turns->since_ns = now_ns;
-	} else if (now_ns - turns->since_ns >= TURNS_NS) {
+		turns->newer.enabled_ns = enabled_ns;
+		turns->newer.running_ns = running_ns;
+		turns->older = turns->newer;
+	}
+	enabled = (double)(enabled_ns - MIN(turns->older.enabled_ns, enabled_ns));
+	running = (double)(running_ns - MIN(turns->older.running_ns, running_ns));
+	if (now_ns - turns->since_ns >= TURNS_NS) {
 		turns->since_ns = now_ns;
 		turns->older = turns->newer;
 		turns->newer.enabled_ns = enabled_ns;

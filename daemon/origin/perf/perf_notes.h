@@ -56,7 +56,8 @@ struct perf_turns {
 
 /*
  * The note for an event that is multiplexed: the share of the last minute or two in which it counted, over all
- * its CPUs. `enabled_ns` and `running_ns` are since the start; `now_ns` is the time of the collection,
+ * its CPUs. The first call returns NULL, because the times until then may be those of previous processes.
+ * `enabled_ns` and `running_ns` are since the event was first opened; `now_ns` is the time of the collection,
  * CLOCK_MONOTONIC.
  */
 char *perf_note_turns(const char *key, struct perf_turns *turns, u64 now_ns, u64 enabled_ns, u64 running_ns,
