@@ -262,8 +262,16 @@ int perf_keep_put(struct perf_keep *keep, unsigned set, const struct perf_cpu *e
 		name_of(STORED_LEADER, set, event->cpu, ret->number, name);
 		r = store_put(store, name, event->leader_fd);
 	}
+	if (r < 0)
+		return r;
 	name_of(STORED_EVENT, set, event->cpu, ret->number, name);
-	return r < 0 ? r : store_put(store, name, event->fd);
+	r = store_put(store, name, event->fd);
+	/* In the store, a leader alone would hold its counter even after the event is closed. */
+	if (r < 0 && event->leader_fd >= 0) {
+		name_of(STORED_LEADER, set, event->cpu, ret->number, name);
+		(void)store_remove(store, name);
+	}
+	return r;
 }
 
 void perf_keep_drop(struct perf_keep *keep, unsigned set, int cpu, const struct perf_kept_cpu *kept)

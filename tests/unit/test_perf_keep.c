@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Events in the descriptor store, with a notification socket of the test instead of the manager's. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "notify_socket.h"
+#include "origin/perf/perf_keep.h"
+#include "store/store.h"
+
+/* As store.c limits them. */
+#define NAMES_BYTES_MAX (31 * 4096)
+
+static struct notify_socket manager;
+
+static void setup(void)
+{
+	notify_socket_start(&manager);
+}
+
+static void teardown(void)
+{
+	notify_socket_stop(&manager);
+}
+
+TestSuite(perf_keep, .init = setup, .fini = teardown);
+
+/* Stores descriptors until only names of `left` more bytes fit. */
+static void fill(struct store *store, int fd, size_t left)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; used + 41 + left + 2 <= NAMES_BYTES_MAX; i++, used += 41) {
+		char name[64];
+
+		(void)snprintf(name, sizeof(name), "%040zu", i);
+		if (i % STORE_BATCH == 0)
+			cr_assert_eq(store_settle(store), 0);
+		cr_assert_eq(store_put(store, name, fd), 0);
+	}
+	{
+		char name[64];
+
+		(void)snprintf(name, sizeof(name), "%0*d", (int)(NAMES_BYTES_MAX - used - left - 1), 1);
+		cr_assert_eq(store_settle(store), 0);
+		cr_assert_eq(store_put(store, name, fd), 0);
+	}
+}
+
+/* A leader alone would hold its counter, although nothing samples, and even in a pause. */
+Test(perf_keep, a_leader_is_not_stored_without_its_event)
+{
+	_cleanup_(store_freep) struct store *store = NULL;
+	_cleanup_(handover_freep) struct handover *handover = NULL;
+	_cleanup_(perf_keep_freep) struct perf_keep *keep = NULL;
+	_cleanup_close_ int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	const struct perf_cpu event = {.cpu = 0, .fd = fd, .leader_fd = fd, .period = 1};
+	struct perf_kept_cpu kept;
+
+	cr_assert_eq(store_open(&store), 0);
+	cr_assert_eq(handover_open(store, &handover), 0);
+	cr_assert_eq(handover_anew(handover), 0);
+	cr_assert_eq(perf_keep_new(&(struct perf_keep_settings){.handover = handover, .n_sets = 1}, &keep),
+		     0);
+	fill(store, fd, sizeof("leader-1-0-0-2"));
+	cr_expect_eq(perf_keep_put(keep, 0, &event, &kept), -E2BIG);
+	cr_expect_eq(notify_socket_count(&manager, "leader-1-0-0-2"), 0);
+}
