@@ -54,6 +54,15 @@ static enum count_kind misses_of(const struct machine *machine)
 	return machine->memory.l3_bytes ? COUNT_MISSES_L3 : COUNT_MISSES_L2;
 }
 
+static u64 count_period(enum event_role role, const struct event_periods *periods)
+{
+	const u64 configured = event_period_of(periods, role);
+
+	if (configured != CONFIG_PERIOD_AUTO)
+		return configured;
+	return role == EVENT_MISSES ? MISSES_PERIOD_AUTO : COUNTS_PERIOD_AUTO;
+}
+
 /* Lists the configured counts that the CPU has. */
 static size_t counts_of(const struct config *config, struct model_count ret[MODEL_COUNTS_MAX])
 {
@@ -61,15 +70,12 @@ static size_t counts_of(const struct config *config, struct model_count ret[MODE
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
-		const u64 period = event_period_of(&config->periods, roles[i]);
-		const u64 usual = roles[i] == EVENT_MISSES ? MISSES_PERIOD_AUTO : COUNTS_PERIOD_AUTO;
-
 		if (!(config_roles(config) >> roles[i] & 1) ||
 		    (roles[i] == EVENT_STALLS && stalls_of(config->cpu) == COUNT_NONE) ||
 		    (roles[i] == EVENT_MISSES && misses_of(config->cpu) == COUNT_NONE))
 			continue;
 		ret[n++] = (struct model_count){.role = roles[i],
-						.period = period == CONFIG_PERIOD_AUTO ? usual : period};
+						.period = count_period(roles[i], &config->periods)};
 	}
 	return n;
 }
@@ -135,6 +141,28 @@ size_t model_events(const struct config *config, u64 period, struct event ret[st
 		name_pmu(config, &ret[1 + i]);
 	}
 	return 1 + n;
+}
+
+int model_check_periods(const struct event *events, size_t n, u64 period, const struct event_periods *periods,
+			char **ret_message)
+{
+	*ret_message = NULL;
+	if (model_period(periods->accesses) != period) {
+		if (asprintf(ret_message, "the model keeps its period of %llu: restart pebsd to change it",
+			     (unsigned long long)period) < 0)
+			*ret_message = NULL;
+		return -EOPNOTSUPP;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (!event_is_count(&events[i]) || count_period(events[i].role, periods) == events[i].period)
+			continue;
+		if (asprintf(ret_message,
+			     "the model keeps its period of %llu for %s: restart pebsd to change it",
+			     (unsigned long long)events[i].period, event_role_name(events[i].role)) < 0)
+			*ret_message = NULL;
+		return -EOPNOTSUPP;
+	}
+	return 0;
 }
 
 int model_note(const struct config *config, char **ret)

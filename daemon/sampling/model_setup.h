@@ -20,6 +20,13 @@ int model_computer(const struct config *config, struct computer **ret, struct fa
  */
 size_t model_events(const struct config *config, u64 period, struct event ret[static EVENTS_MAX]);
 
+/*
+ * Checks the periods of a reload: the model cannot change those of its `events`. `period` is the one of loads, as
+ * requested at the start. Returns 0 if they are the same, or -EOPNOTSUPP with `ret_message` set, which the caller frees.
+ */
+int model_check_periods(const struct event *events, size_t n, u64 period, const struct event_periods *periods,
+			char **ret_message);
+
 /* Composes the note that the figures are not a measurement. The caller frees `*ret`. Returns 0 or -ENOMEM. */
 int model_note(const struct config *config, char **ret);
 

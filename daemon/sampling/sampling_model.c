@@ -212,12 +212,11 @@ static bool synthetic(u64 id)
 
 static int set_periods(struct origin_state *state, const struct event_periods *periods, char **ret_message)
 {
-	if (model_period(periods->accesses) == state->period)
-		return 0;
-	if (asprintf(ret_message, "the model keeps its period of %llu: restart pebsd to change it",
-		     (unsigned long long)state->period) < 0)
-		*ret_message = NULL;
-	return -EOPNOTSUPP;
+	struct event events[EVENTS_MAX];
+
+	for (size_t i = 0; i < state->n_events; i++)
+		events[i] = engine_head(state->engine)->events[i].event;
+	return model_check_periods(events, state->n_events, state->period, periods, ret_message);
 }
 
 /* Nobody may take the output for a measurement of a machine. */
