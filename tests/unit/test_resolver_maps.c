@@ -180,6 +180,46 @@ Test(maps, old_mappings_are_kept_at_unmapped_addresses)
 	maps_unref(both);
 }
 
+/* A process with hot tables is read every few seconds. */
+Test(maps, paths_that_are_read_again_take_no_more_memory)
+{
+	static const char text[] = "1000-2000 r--p 00000000 fe:00 1 /usr/lib/a\n"
+				   "2000-3000 r-xp 00001000 fe:00 1 /usr/lib/a\n"
+				   "4000-5000 r-xp 00000000 fe:00 2 /usr/lib/b\n";
+	_cleanup_(maps_unrefp) struct maps *maps = read_text(text);
+	const size_t bytes = maps->path_bytes;
+
+	cr_expect_eq(bytes, 2 * sizeof("/usr/lib/a"));
+	for (size_t i = 0; i < 3; i++) {
+		_cleanup_(maps_unrefp) struct maps *newer = read_text(text);
+		struct maps *both;
+
+		cr_assert_eq(maps_merge(newer, maps, &both), 0);
+		maps_unref(maps);
+		maps = both;
+		cr_assert_eq(maps->n, 3);
+		cr_expect_eq(maps->path_bytes, bytes, "%zu after %zu", maps->path_bytes, i);
+	}
+}
+
+/* The paths of all files that the process has mapped in turn exceed MAPS_PATH_BYTES_MAX, but not those of one time. */
+Test(maps, a_file_that_replaces_many_others_has_its_path)
+{
+	_cleanup_(maps_unrefp) struct maps *maps = NULL;
+	char path[4000];
+	struct symbol_mapping mapping = {.start = 0x1000, .size = 0x1000, .path = path};
+
+	cr_assert_eq(maps_new(&maps), 0);
+	memset(path, 'a', sizeof(path) - 1);
+	path[0] = '/';
+	path[sizeof(path) - 1] = '\0';
+	for (mapping.inode = 1; mapping.inode < 2 * MAPS_PATH_BYTES_MAX / sizeof(path); mapping.inode++) {
+		cr_assert_eq(maps_enter(maps, &mapping), 0);
+		cr_assert_eq(maps->n, 1);
+		cr_assert_not_null(maps->mappings[0].file, "mapping %llu", (unsigned long long)mapping.inode);
+	}
+}
+
 /*
  * The new mapping covers the start, the end or the middle of an old one, a whole one, all of them, or none.
  */

@@ -121,6 +121,26 @@ static struct mapped_file *file_before(const struct maps *maps, const struct map
 	return NULL;
 }
 
+/* Returns whether a mapping close before the mapping has the same file. */
+static bool is_counted(const struct maps *maps, size_t i)
+{
+	for (size_t j = i; j-- > 0 && i - j <= LOOK_BACK;)
+		if (maps->mappings[j].file == maps->mappings[i].file)
+			return true;
+	return false;
+}
+
+/* Counts the paths of the files that are mapped now. */
+static size_t count_path_bytes(const struct maps *maps)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < maps->n; i++)
+		if (maps->mappings[i].file && !is_counted(maps, i))
+			bytes += strlen(maps->mappings[i].file->path) + 1;
+	return bytes;
+}
+
 /*
  * Returns a reference to the file of the line. It is NULL if the line has no path, or if all paths together
  * would exceed MAPS_PATH_BYTES_MAX.
@@ -138,6 +158,9 @@ static int file_of(struct maps *maps, const struct maps_line *line, struct mappe
 		*ret = file_ref(file);
 		return 0;
 	}
+	/* Files that are no longer mapped still count. */
+	if (maps->path_bytes + size > MAPS_PATH_BYTES_MAX)
+		maps->path_bytes = count_path_bytes(maps);
 	if (maps->path_bytes + size > MAPS_PATH_BYTES_MAX)
 		return 0;
 	file = calloc(1, sizeof(*file));
@@ -222,7 +245,6 @@ int maps_merge(const struct maps *newer, const struct maps *older, struct maps *
 	r = maps_new(&maps);
 	if (r < 0)
 		return r;
-	maps->path_bytes = newer->path_bytes + older->path_bytes;
 	for (size_t j = 0; j < older->n && r == 0; j++) {
 		const struct mapping *old = &older->mappings[j];
 
@@ -235,6 +257,7 @@ int maps_merge(const struct maps *newer, const struct maps *older, struct maps *
 		r = append(maps, &newer->mappings[i]);
 	if (r < 0)
 		return r;
+	maps->path_bytes = count_path_bytes(maps);
 	*ret = TAKE_PTR(maps);
 	return 0;
 }
