@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "profile/hidden_names.h"
 #include "profile/profile_report.h"
 #include "profile_fixture.h"
 
@@ -274,6 +275,25 @@ Test(profile_report, data_of_the_kernel_belong_to_no_process)
 	cr_assert_eq(made.report.n_lines, 1);
 	cr_expect_eq(made.report.lines[0].pid, 0);
 	cr_expect_str_eq(made.report.lines[0].object, "[kernel]");
+	end(&made);
+}
+
+/* The names may come with the report of a client that may not see addresses of the kernel. */
+Test(profile_report, data_of_the_kernel_have_the_same_name_if_addresses_are_hidden)
+{
+	struct zoom_sample sample = world_sample(AT_FAULT, AT_KERNEL_DATA, 10);
+	struct profile_names names;
+	struct hidden_names hidden;
+	struct made made;
+
+	begin(&made);
+	add(&made, &sample);
+	names = hidden_names(&hidden, &made.world.names);
+	cr_assert_eq(profile_report(made.profile, &names, &everything, &made.report), 0);
+	cr_assert_eq(made.report.n_lines, 1);
+	cr_expect_str_eq(made.report.lines[0].object, "[kernel]");
+	cr_assert_eq(made.report.n_objects, 1);
+	cr_expect_str_eq(made.report.objects[0].name, "[kernel]");
 	end(&made);
 }
 
