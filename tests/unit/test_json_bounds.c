@@ -83,6 +83,20 @@ Test(json_bounds, a_window_has_bounds)
 	done(snapshot);
 }
 
+/* The name of the PMU is that of a recording. */
+Test(json_bounds, an_event_whose_key_is_not_utf8_has_bounds)
+{
+	struct snapshot *snapshot = new_snapshot(false);
+	_cleanup_json_ json_object *cgroup = NULL;
+
+	(void)stpcpy(snapshot->events[0].key, "loads:\xff");
+	cgroup = json_cgroup(snapshot, 0);
+	expect_text(
+		json_get(json_get_object(json_get_object(cgroup, "events"), "loads:\uFFFDff"), "confidence"),
+		"0.95");
+	done(snapshot);
+}
+
 Test(json_bounds, the_bounds_of_a_subtree_include_all_its_members)
 {
 	struct snapshot *snapshot = new_snapshot(false);

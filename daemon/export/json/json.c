@@ -277,7 +277,7 @@ static void put_trends(struct json_writer *writer, json_object *cgroup_object,
 	if (!snapshot->trend || !wanted || !wanted->bins || !events)
 		return;
 	for (unsigned event = 0; event < snapshot->n_events; event++) {
-		json_object *object = json_object_object_get(events, snapshot->events[event].key);
+		json_object *object = json_get_shown(writer, events, snapshot->events[event].key);
 		struct trend_bins bins = {
 			.bin_ns = MAX(wanted->bin_ns, 1), .end_ns = wanted->end_ns, .n = wanted->bins};
 

@@ -115,7 +115,7 @@ void json_put_all_bounds(struct json_writer *writer, json_object *cgroup_object,
 		return;
 	}
 	for (unsigned event = 0; event < snapshot->n_events; event++) {
-		json_object *object = json_object_object_get(events, snapshot->events[event].key);
+		json_object *object = json_get_shown(writer, events, snapshot->events[event].key);
 
 		if (object)
 			json_put_event_bounds(writer, object, samples, event);

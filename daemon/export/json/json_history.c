@@ -177,7 +177,7 @@ static void put_bounds(struct json_writer *writer, json_object *object, const st
 	json_object *events = json_object_object_get(object, "events");
 
 	for (unsigned event = 0; event < snapshot->n_events; event++) {
-		json_object *of_event = json_object_object_get(events, snapshot->events[event].key);
+		json_object *of_event = json_get_shown(writer, events, snapshot->events[event].key);
 
 		if (of_event)
 			json_put_event_bounds(writer, of_event, &bin->samples, event);

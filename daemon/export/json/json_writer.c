@@ -190,6 +190,17 @@ void json_put_shown(struct json_writer *writer, json_object *object, const char 
 	json_put(writer, object, shown, value);
 }
 
+json_object *json_get_shown(struct json_writer *writer, const json_object *object, const char *key)
+{
+	_cleanup_free_ char *shown = NULL;
+
+	if (utf8_show(key, &shown) < 0) {
+		writer->failed = true;
+		return NULL;
+	}
+	return json_object_object_get(object, shown);
+}
+
 void json_put_recordings(struct json_writer *writer, json_object *object, const struct snapshot *snapshot)
 {
 	json_object *list;

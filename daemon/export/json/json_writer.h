@@ -33,6 +33,9 @@ void json_append(struct json_writer *writer, json_object *array, json_object *va
  */
 void json_put_shown(struct json_writer *writer, json_object *object, const char *key, json_object *value);
 
+/* Returns the member that json_put_shown() added under this key, borrowed; NULL: there is none. */
+json_object *json_get_shown(struct json_writer *writer, const json_object *object, const char *key);
+
 /* Maximum text of the items of one page. A larger item gets a page of its own. */
 #define JSON_PAGE_BYTES (640U << 10)
 
