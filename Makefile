@@ -515,7 +515,7 @@ test-kernels: ## load, attach and run each BPF program with each kernel of Debia
 	+@$(PARALLEL) guest-programs
 	@BUILD=$(BUILD) $(RUN_TESTS) -t 21600 -p 'tests/guest/kernels.sh $(RELEASES)'
 
-test-repeat: ## run a virtual machine twice, with its time counted in instructions, and compare the bytes (needs root)
+test-repeat: ## run virtual machines with one CPU twice, and compare what they leave to the byte (needs root)
 	$(call with,$(GUEST_PACKAGES))
 	+@$(PARALLEL) guest-programs
 	@BUILD=$(BUILD) $(RUN_TESTS) -t 2400 -p tests/guest/repeat.sh
