@@ -70,9 +70,28 @@ static int open_policy(struct alerts *alerts)
 		&alerts->policy);
 }
 
+static void ask_directory(struct alerts *alerts, const char *path)
+{
+	_cleanup_(attributes_done) struct attributes attributes;
+
+	/* The path of a removed cgroup keeps its preference until the policy forgets the path. */
+	if (attributes_read(alerts->cgroup_root, path, &attributes) < 0)
+		return;
+	if (attributes.error < 0 && !alerts->attributes_failed) {
+		alerts->attributes_failed = true;
+		(void)log_warning(
+			0,
+			"the attribute %s of the cgroup %s has no effect, because it cannot be read: %s; such a failure is not logged again",
+			attributes.unread, path,
+			attributes.error == -E2BIG ? "its value is too long" : strerror(-attributes.error));
+	}
+	(void)policy_prefer(alerts->policy, path, &attributes.preference);
+}
+
 /*
  * Ends the alerts of a cgroup that was removed or excluded while no pebsd was running. No listener reports
- * such a change later.
+ * such a change later. Reads the attributes of other cgroups: on a host with hundreds of cgroups their turn might come
+ * after the window is full, and an alert whose attribute has a lower threshold would resolve.
  */
 static void recall_end(struct alerts *alerts, const char *path)
 {
@@ -85,6 +104,8 @@ static void recall_end(struct alerts *alerts, const char *path)
 	fd = cgroup_walk_open(alerts->cgroup_root, path);
 	if (fd == -ENOENT)
 		policy_gone(alerts->policy, path);
+	else
+		ask_directory(alerts, path);
 }
 
 /*
@@ -205,24 +226,6 @@ struct alerts *alerts_free(struct alerts *alerts)
 	free(alerts->asked);
 	free(alerts);
 	return NULL;
-}
-
-static void ask_directory(struct alerts *alerts, const char *path)
-{
-	_cleanup_(attributes_done) struct attributes attributes;
-
-	/* The path of a removed cgroup keeps its preference until the policy forgets the path. */
-	if (attributes_read(alerts->cgroup_root, path, &attributes) < 0)
-		return;
-	if (attributes.error < 0 && !alerts->attributes_failed) {
-		alerts->attributes_failed = true;
-		(void)log_warning(
-			0,
-			"the attribute %s of the cgroup %s has no effect, because it cannot be read: %s; such a failure is not logged again",
-			attributes.unread, path,
-			attributes.error == -E2BIG ? "its value is too long" : strerror(-attributes.error));
-	}
-	(void)policy_prefer(alerts->policy, path, &attributes.preference);
 }
 
 /*
