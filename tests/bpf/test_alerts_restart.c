@@ -14,6 +14,7 @@
 
 #include "alerts/alerts.h"
 #include "base/cleanup.h"
+#include "base/monotonic.h"
 #include "kernel/kernel.h"
 #include "some_stripes.h"
 #include "state/state.h"
@@ -180,12 +181,18 @@ Test(alerts_restart, pending_time_survives_a_restart_as_far_as_it_was_proven)
 	cr_assert_eq(state_new(STATE_RECORDS, &state), 0);
 	begin(&life, state);
 	for (unsigned i = 0; i < 3; i++) {
+		u64 begun_ns;
+
 		run_until_held(&life, held_ns + 5ULL * TICK_US * NSEC_PER_USEC);
 		held_ns = the_alert(&life).decision.held_ns;
+		begun_ns = monotonic_ns();
 		begin_again(&life, true);
 		cr_expect_eq(the_alert(&life).decision.state, ALERT_PENDING);
 		cr_expect_eq(the_alert(&life).decision.held_ns, held_ns);
 		tick(&life);
+		/* If others took the CPUs, the window may be covered already. */
+		if (monotonic_ns() - begun_ns >= the_rule().window_ns / 2)
+			continue;
 		cr_expect_eq(the_alert(&life).decision.unknown, UNKNOWN_WINDOW);
 		cr_expect_eq(the_alert(&life).decision.held_ns, held_ns);
 	}

@@ -24,7 +24,7 @@ static void expect(int result, const char *message, struct event_periods periods
 	free(said);
 }
 
-Test(model_setup, periods_that_stay_are_in_force)
+Test(sampling_model_setup, periods_that_stay_are_in_force)
 {
 	expect(0, NULL, (struct event_periods){.misses = 999});
 	expect(0, NULL, (struct event_periods){.accesses = 10007, .cycles = 10000019, .misses = 999});
@@ -32,7 +32,7 @@ Test(model_setup, periods_that_stay_are_in_force)
 	expect(0, NULL, (struct event_periods){.instructions = 77, .misses = 999});
 }
 
-Test(model_setup, a_changed_period_is_refused)
+Test(sampling_model_setup, a_changed_period_is_refused)
 {
 	expect(-EOPNOTSUPP, "the model keeps its period of 10007: restart pebsd to change it",
 	       (struct event_periods){.accesses = 4001, .misses = 999});
