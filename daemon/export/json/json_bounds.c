@@ -159,9 +159,12 @@ static int read_rows(struct json_rows *rows, size_t first)
 	size_t n = 0, n_entries = 0;
 	int r = 0;
 
-	while (r == 0 && n < ROWS_MAX && first + n < rows->n && n_entries < ENTRIES_MAX) {
+	while (n < ROWS_MAX && first + n < rows->n && n_entries < ENTRIES_MAX) {
 		entries[n] = entries_of(row_of(rows, first + n), &list[n].n);
-		r = entries[n] ? 0 : -ENOMEM;
+		if (!entries[n]) {
+			r = -ENOMEM;
+			break;
+		}
 		list[n].entries = entries[n];
 		n_entries += list[n].n;
 		n++;
