@@ -11,7 +11,7 @@
 #include "store/store.h"
 
 /* As store.c limits them. */
-#define NAMES_BYTES_MAX (31 * 4096)
+#define NAMES_BYTES_MAX (31UL * 4096)
 
 static struct notify_socket manager;
 

@@ -91,7 +91,7 @@ Test(perf_notes, a_note_says_that_a_count_rarely_gets_a_counter)
 /* An event of the previous process continues with its counts, which may be weeks old. */
 Test(perf_notes, counts_from_before_the_start_are_not_those_of_the_last_minutes)
 {
-	const u64 week = 7 * 24 * 3600 * NSEC_PER_SEC;
+	const u64 week = 7ULL * 24 * 3600 * NSEC_PER_SEC;
 	struct perf_turns turns = {0};
 
 	for (u64 second = 1; second <= 300; second++) {
