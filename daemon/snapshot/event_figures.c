@@ -126,16 +126,13 @@ struct event_figure_value event_figure_of(const struct snapshot_event *event,
 					  const struct event_figure *figure)
 {
 	const void *member = (const char *)event + figure->member;
+	const struct maybe_double *time = member;
+	const struct maybe_u64 *count = member;
+	const bool known = figure->known == FIGURE_ALWAYS || (figure->seconds ? time->known : count->known);
 
-	if (figure->seconds) {
-		const struct maybe_double *time = member;
-
-		return (struct event_figure_value){.known = time->known,
-						   .seconds = time->known ? time->value : 0};
-	} else {
-		const struct maybe_u64 *count = member;
-		const bool known = count->known || figure->known == FIGURE_ALWAYS;
-
-		return (struct event_figure_value){.known = known, .count = known ? count->value : 0};
-	}
+	return (struct event_figure_value){
+		.known = known,
+		.count = known && !figure->seconds ? count->value : 0,
+		.seconds = known && figure->seconds ? time->value : 0,
+	};
 }

@@ -43,7 +43,7 @@ static u64 sent_bytes, panes_sent;
 static u32 some(u32 below)
 {
 	random_state = random_state * 6364136223846793005ULL + 1442695040888963407ULL;
-	return (u32)(random_state >> 33) % below;
+	return below ? (u32)(random_state >> 33) % below : 0;
 }
 
 static void demand(bool condition, const char *what)
