@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "collect/figures.h"
 
+#include <stddef.h>
 #include <string.h>
+
+#include "base/cleanup.h"
+#include "base/siphash.h"
 
 static u64 add_saturating(u64 a, u64 b)
 {
@@ -17,6 +21,34 @@ static u64 sum_of(const u64 *values, size_t n)
 	for (size_t i = 0; i < n; i++)
 		sum = add_saturating(sum, values[i]);
 	return sum;
+}
+
+u32 figures_layout(void)
+{
+#define WORD_(name, word) word ","
+#define NAME_(name, ...)  #name ","
+	static const char names[] =
+		SOURCES(WORD_) "/" SNOOPS(WORD_) "/" TLBS(WORD_) "/" ACCESS_FLAGS(NAME_);
+#undef WORD_
+#undef NAME_
+	static const u64 places[] = {
+		offsetof(struct figures, samples),
+		offsetof(struct figures, weight),
+		offsetof(struct figures, latency_sum),
+		offsetof(struct figures, weighted_latency),
+		offsetof(struct figures, snoop),
+		offsetof(struct figures, tlb),
+		offsetof(struct figures, flags),
+		offsetof(struct figures, instruction_latency_sum),
+		offsetof(struct figures, latency),
+		offsetof(struct figures, source_latency),
+		offsetof(struct figures, instruction_latency),
+		sizeof(struct figures),
+	};
+	static const struct siphash_key no_key;
+
+	return (u32)(siphash_bytes(&no_key, names, sizeof(names)) ^
+		     siphash_words(&no_key, places, ARRAY_SIZE(places)));
 }
 
 void figures_add(struct figures *sum, const struct figures *addend)

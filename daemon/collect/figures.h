@@ -35,6 +35,12 @@ struct figures {
 /* Number of counters in struct figures: every member is an u64. */
 #define FIGURES_COUNTERS (sizeof(struct figures) / sizeof(u64))
 
+/*
+ * Identifies the order and the meaning of the counters: a hash of their names and places. Counters that another
+ * version of pebsd saved can be read if that version has the same value.
+ */
+u32 figures_layout(void);
+
 /* sum += addend, each counter saturating at 2^64 - 1. */
 void figures_add(struct figures *sum, const struct figures *addend);
 

@@ -2,6 +2,8 @@
 /*
  * A compact form of figures: the nonzero counters of struct figures, seen as a row. Each is two varints: the
  * number of counters skipped since the previous one, and its value. Pure functions.
+ *
+ * Pairs that are saved for another process, or on disk, have the layout of the counters beside them (figures_layout()).
  */
 #ifndef PEBSD_PAIRS_H
 #define PEBSD_PAIRS_H
@@ -14,11 +16,6 @@
 
 /* Large enough for any figures. An index is below FIGURES_COUNTERS: two bytes. */
 #define PAIRS_MAX (FIGURES_COUNTERS * (2 + VARINT_MAX))
-
-/* The saved state and the history on disk contain pairs, and so the indexes of counters. */
-_Static_assert(
-	FIGURES_COUNTERS == 591,
-	"if you change this number, increment STATE_RECORDS (state/state_kinds.h) and ARCHIVE_VERSION (history/keeper/archive.h)");
 
 /* State of a writer; begins as {.to = buffer}. */
 struct pairs_writer {

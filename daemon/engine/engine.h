@@ -95,6 +95,12 @@ int engine_open(const struct engine_settings *settings, struct engine **ret, cha
 void engine_kernel_settings(const struct engine_settings *settings, struct kernel_settings *ret);
 
 /*
+ * The version of the records in a state (state_new(), state_adopt()): of STATE_RECORDS, and of the counters that the
+ * records have.
+ */
+u32 engine_records(void);
+
+/*
  * The state, for other modules that save records in it. They must restore their records before the first
  * collection. NULL: nothing is saved.
  */

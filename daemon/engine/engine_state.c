@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/siphash.h"
 #include "collect/pairs.h"
 #include "engine/engine_internal.h"
 #include "state/state_bytes.h"
@@ -71,11 +72,11 @@ static void save_event(struct engine *engine, unsigned event)
 
 /* The number of saved values of a reading: the saved counts and four more. */
 enum { NUMBERS = 4 EVENT_COUNTS_SAVED(COUNT_) };
-_Static_assert(
-	NUMBERS == 11,
-	"if you change this number, increment STATE_RECORDS: the next version reads the numbers in this order");
 
-/* Lists the saved numbers. The samples seen are not among them: they follow from the ledger. */
+/*
+ * Lists the saved numbers. The next process reads them in this order. The samples seen are not among them: they follow
+ * from the ledger.
+ */
 static void list_numbers(struct reading *reading, u64 *ret[NUMBERS])
 {
 	size_t n = 0;
@@ -137,6 +138,17 @@ void engine_save(struct engine *engine)
 			r == -ENOSPC ? "the saved state has reached its maximum size" : strerror(-r),
 			r == -ENOMEM ? "; give pebsd more memory (MemoryMax= of the unit), then restart it"
 				     : "");
+}
+
+u32 engine_records(void)
+{
+#define NAME_(name) #name ","
+	static const char saved_counts[] = EVENT_COUNTS_SAVED(NAME_);
+#undef NAME_
+	static const struct siphash_key no_key;
+
+	return STATE_RECORDS ^ figures_layout() ^
+	       (u32)siphash_bytes(&no_key, saved_counts, sizeof(saved_counts));
 }
 
 struct state *engine_state(const struct engine *engine)

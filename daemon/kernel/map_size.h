@@ -28,8 +28,8 @@ struct map_size_case {
 
 /*
  * Returns the bytes of the maps:
- * - In each stripe, a slot takes 2,560 bytes for an event with latency or 320 for one without, and 1 for the
- *   mark of either.
+ * - In each stripe, a slot takes a struct latency_record for an event with latency or a struct plain_record for one
+ *   without, and 1 byte for the mark of either.
  * - Once for each slot come 320 bytes for its owner, 1 for the owner's mark, and 80 for the index. Of these
  *   80, 16 are for a hash bucket, and the number of buckets is rounded up to a power of two.
  * - Off-core counting takes 192 bytes, and 1 for a mark, for each slot and CPU.

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "base/log.h"
-#include "state/state_kinds.h"
+#include "engine/engine.h"
 
 void sampling_kept_done(struct sampling_kept *kept)
 {
@@ -45,7 +45,7 @@ static int find_state(struct store *store, struct state **ret)
 		fd = store_take(store, name);
 		if (fd < 0)
 			continue;
-		r = state_adopt(fd, STATE_RECORDS, ret, &wrong);
+		r = state_adopt(fd, engine_records(), ret, &wrong);
 		if (r == 0)
 			return 0;
 		if (r != -ENODATA && r != -EBADMSG)
@@ -62,7 +62,7 @@ static int begin_state(struct store *store, struct handover *handover, struct st
 	_cleanup_(state_freep) struct state *state = NULL;
 	const u32 number = handover_number(handover);
 	char name[STORED_NAME_MAX];
-	int r = state_new(STATE_RECORDS, &state);
+	int r = state_new(engine_records(), &state);
 
 	if (r < 0)
 		return r;

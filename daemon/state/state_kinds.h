@@ -5,7 +5,10 @@
 #ifndef PEBSD_STATE_KINDS_H
 #define PEBSD_STATE_KINDS_H
 
-/* Increment this with each change of the content of any record, or of the meaning of its numbers. */
+/*
+ * Increment this with each change of the content of any record, or of the meaning of its numbers. New counters need no
+ * increment: engine_records() includes their layout.
+ */
 #define STATE_RECORDS 1
 
 /* These numbers are saved in records: add new kinds at the end. Records are restored in this order. */

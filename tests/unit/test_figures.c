@@ -30,8 +30,8 @@ Test(figures, every_counter_is_taken)
 		expected += record.latency[i] = (u32)next++;
 	for (size_t i = 0; i < COARSE_BUCKETS; i++)
 		expected += record.instruction_latency[i] = (u32)next++;
-	expected += record.locked = (u32)next++;
-	expected += record.blocked = (u32)next++;
+	for (size_t i = 0; i < FLAG_COUNT; i++)
+		expected += record.flags[i] = (u32)next++;
 	expected += record.instruction_latency_sum = next++;
 
 	cr_assert_eq(next - 1, FIGURES_COUNTERS, "samples by source stand for those without latency");

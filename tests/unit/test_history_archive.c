@@ -861,7 +861,6 @@ Test(history_archive, a_file_of_a_version_with_fewer_counts_gets_the_new_ones)
 	end();
 }
 
-/* Its indexes of counters may have another meaning. */
 Test(history_archive, a_file_of_an_older_version_is_kept_and_a_new_history_begins)
 {
 	begin();
@@ -874,6 +873,35 @@ Test(history_archive, a_file_of_an_older_version_is_kept_and_a_new_history_begin
 	cr_expect_eq(query("SELECT count(*) FROM span"), 1);
 	cr_expect_eq(query("SELECT user_version FROM pragma_user_version"), ARCHIVE_VERSION);
 	cr_expect_eq(history_folder_count(folder, ARCHIVE_FILE ".older-"), 1);
+	end();
+}
+
+Test(history_archive, a_file_with_other_counters_is_kept_and_a_new_history_begins)
+{
+	begin();
+	cr_assert_eq(store_at(&small, 10), 0);
+	archive = archive_free(archive);
+	(void)query("UPDATE layout SET counters = counters + 1");
+	cr_assert_eq(archive_new(&(struct archive_settings){.directory = folder}, &archive), 0);
+	cr_expect_eq(store_at(&small, 20), 0);
+	cr_expect_eq(status_of().error, 0);
+	cr_expect_eq(query("SELECT count(*) FROM span"), 1);
+	cr_expect_eq(query("SELECT counters FROM layout"), figures_layout());
+	cr_expect_eq(history_folder_count(folder, ARCHIVE_FILE ".older-"), 1);
+	end();
+}
+
+/* The first version did not state it. */
+Test(history_archive, a_file_without_a_layout_gets_the_present_one)
+{
+	begin();
+	cr_assert_eq(store_at(&small, 10), 0);
+	archive = archive_free(archive);
+	(void)query("DROP TABLE layout");
+	cr_assert_eq(archive_new(&(struct archive_settings){.directory = folder}, &archive), 0);
+	cr_expect_eq(store_at(&small, 20), 0);
+	cr_expect_eq(query("SELECT count(*) FROM span"), 2);
+	cr_expect_eq(query("SELECT counters FROM layout"), figures_layout());
 	end();
 }
 

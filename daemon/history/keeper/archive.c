@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "collect/figures.h"
 #include "history/keeper/archive_internal.h"
 
 #define BUSY_MS       1000
@@ -281,9 +282,32 @@ static int add_new_counts(struct archive *archive)
 	return 0;
 }
 
+/*
+ * Compares the layout of the counters in `figures.data` and `event_total.pairs` with that of this pebsd. Files of the
+ * first pebsd do not state it: they have the layout that was in force when the table was added.
+ */
+static int check_layout(struct archive *archive)
+{
+	char text[128];
+	s64 layout = 0;
+
+	if (run_text(archive, "CREATE TABLE IF NOT EXISTS layout(counters INTEGER NOT NULL)") < 0 ||
+	    archive_number(archive, "SELECT max(counters) FROM layout", &layout) < 0)
+		return archive_failed(archive, "open");
+	if (layout == figures_layout())
+		return 0;
+	if (layout) {
+		archive->outdated = true;
+		return -EUCLEAN;
+	}
+	(void)snprintf(text, sizeof(text), "INSERT INTO layout VALUES(%u)", figures_layout());
+	return run_text(archive, text) < 0 ? archive_failed(archive, "update") : 0;
+}
+
 static int check_or_create(struct archive *archive)
 {
 	s64 application = 0, version = 0, tables = 0;
+	int r;
 
 	if (archive_number(archive, "PRAGMA application_id", &application) < 0 ||
 	    archive_number(archive, "PRAGMA user_version", &version) < 0 ||
@@ -297,7 +321,7 @@ static int check_or_create(struct archive *archive)
 			       ARCHIVE_APPLICATION, ARCHIVE_VERSION);
 		return run_text(archive, schema) < 0 || run_text(archive, text) < 0
 			       ? archive_failed(archive, "create")
-			       : 0;
+			       : check_layout(archive);
 	}
 	if (application != ARCHIVE_APPLICATION)
 		return archive_refused(
@@ -313,7 +337,8 @@ static int check_or_create(struct archive *archive)
 		archive->outdated = true;
 		return -EUCLEAN;
 	}
-	return add_new_counts(archive);
+	r = check_layout(archive);
+	return r < 0 ? r : add_new_counts(archive);
 }
 
 /*
@@ -352,7 +377,7 @@ static void drop_copies(const char *directory, const char *reason)
 }
 
 /*
- * Moves a damaged file, or one of an older version, away. SQLite removes a log that stays beside a new, empty file, so
+ * Moves a damaged file, or one of another version, away. SQLite removes a log that stays beside a new, empty file, so
  * that a crash between these steps is harmless.
  */
 static int move_away(struct archive *archive)
@@ -370,13 +395,13 @@ static int move_away(struct archive *archive)
 	drop_copies(archive->directory, reason);
 	if (rename(archive->path, to) < 0 && errno != ENOENT)
 		return archive_refused(archive, -errno, "cannot rename %s, which is %s: %s; %s",
-				       archive->path, archive->damaged ? "damaged" : "of an older pebsd",
+				       archive->path, archive->damaged ? "damaged" : "of another pebsd",
 				       strerror(errno), cure_of(errno));
 	(void)rename(from, log);
 	(void)unlink(shared);
 	(void)log_warning(
 		0, "%s %s: it is kept as %s, and a new history begins", archive->path,
-		archive->damaged ? "was damaged" : "was written by an older pebsd with other counters", to);
+		archive->damaged ? "was damaged" : "was written by another version of pebsd, with other counters", to);
 	archive->damaged = archive->outdated = false;
 	return 0;
 }

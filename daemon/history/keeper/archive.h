@@ -6,7 +6,7 @@
  * The database has a write-ahead log and waits for the disk at the end of each transaction
  * (synchronous=FULL): a pane or alert that was stored survives a crash of the process and of the machine.
  *
- * A file that is damaged, or that has an older version, is renamed, and a new one begins. A file that another program
+ * A file that is damaged, or that has an older version or other counters, is renamed, and a new one begins. A file that another program
  * or a newer pebsd wrote is left alone: then nothing is stored.
  */
 #ifndef PEBSD_HISTORY_ARCHIVE_H
@@ -16,7 +16,7 @@
 
 #define ARCHIVE_FILE          "history.sqlite"
 #define ARCHIVE_APPLICATION   0x70656273 /* "pebs" */
-#define ARCHIVE_VERSION       1          /* of the layout, and of the indexes of counters (pairs.h) */
+#define ARCHIVE_VERSION       1          /* of the tables */
 #define ARCHIVE_BYTES_DEFAULT (256ULL << 20)
 #define ARCHIVE_AGE_DEFAULT   (14 * 86400ULL)
 
