@@ -175,7 +175,7 @@ int BPF_PROG(cgroup_died, struct cgroup *cgroup)
 	if (!in_default_hierarchy(cgroup))
 		return 0;
 	__sync_fetch_and_add(&slot_counters.deaths, 1);
-	slot_bury(BPF_CORE_READ(cgroup, kn, id));
+	slot_mark_dead(BPF_CORE_READ(cgroup, kn, id));
 	return 0;
 }
 
@@ -205,14 +205,14 @@ int slot_table(struct slot_request *request)
 	case SLOT_ADOPT:
 		request->result = slot_adopt(request);
 		break;
-	case SLOT_BURY:
-		request->result = slot_bury(request->cgroup_id);
+	case SLOT_MARK_DEAD:
+		request->result = slot_mark_dead(request->cgroup_id);
 		break;
 	case SLOT_RETIRE:
 		request->result = slot_retire(request->slot, request->generation);
 		break;
-	case SLOT_GIVE:
-		request->result = slot_give(request->slot, request->generation);
+	case SLOT_RELEASE:
+		request->result = slot_release(request->slot, request->generation);
 		break;
 	default:
 		request->result = -EINVAL;

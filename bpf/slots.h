@@ -297,7 +297,7 @@ static __always_inline int slot_enter(u32 slot, struct slot_owner *owner)
 	return (int)slot;
 }
 
-static __always_inline int slot_bury(u64 cgroup_id)
+static __always_inline int slot_mark_dead(u64 cgroup_id)
 {
 	struct slot_owner *owner;
 	u32 slot = slot_of(cgroup_id);
@@ -332,7 +332,7 @@ static __always_inline int slot_retire(u32 slot, u32 generation)
 	return 0;
 }
 
-static __always_inline int slot_give(u32 slot, u32 generation)
+static __always_inline int slot_release(u32 slot, u32 generation)
 {
 	struct slot_owner *owner = slot_owner_of(slot);
 	int r;

@@ -79,7 +79,7 @@ static int bury_vanished(struct adoption *adoption, int root_fd)
 			return -ENOMEM;
 		if (cgroup_walk_exists(root_fd, path, adoption->adopted[i]) != 0)
 			continue;
-		(void)kernel_bury(adoption->kernel, adoption->adopted[i]);
+		(void)kernel_mark_dead(adoption->kernel, adoption->adopted[i]);
 		adoption->counts.vanished++;
 	}
 	return 0;

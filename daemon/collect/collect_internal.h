@@ -25,11 +25,11 @@ struct slot_view {
 	TAILQ_ENTRY(slot_view) queue; /* link in `dead` or `retired` */
 	struct state_ref record, offcore_record;
 	u32 generation;
-	u16 left_events; /* bits: events whose counts are in the entry, and whose records are yet to be cleared */
-	u16 left_stripes; /* bits: the stripes of these records */
-	bool left;        /* the entry has all counts of the slot, and the slot is not read any more */
-	bool learned;     /* the name of the slot's owner is in the tree of names */
-	bool owned;       /* the slot's owner was noticed, and the slot is not reclaimed yet */
+	u16 merged_events; /* bits: events whose counts are in the entry, and whose records are yet to be cleared */
+	u16 merged_stripes; /* bits: the stripes of these records */
+	bool merged;        /* the entry has all counts of the slot, and the slot is not read any more */
+	bool learned;       /* the name of the slot's owner is in the tree of names */
+	bool owned;         /* the slot's owner was noticed, and the slot is not reclaimed yet */
 	bool alive;
 };
 

@@ -128,18 +128,18 @@ int collect_notice(struct collect *collect, u64 now_ns)
 		return 0;
 	/* Learn all names first: a parent may have a higher slot number than its child. */
 	for (u32 line = 0; line < collect->n_lines && collect->settings.names_from_slots; line++)
-		for (u64 left = collect->changed[line]; left; left &= left - 1) {
-			r = learn_name(collect, line * MARKS_LINE + (u32)__builtin_ctzll(left));
+		for (u64 bits = collect->changed[line]; bits; bits &= bits - 1) {
+			r = learn_name(collect, line * MARKS_LINE + (u32)__builtin_ctzll(bits));
 			if (r < 0)
 				return r;
 		}
 	for (u32 line = 0; line < collect->n_lines; line++)
-		for (u64 left = collect->changed[line]; left; left &= left - 1) {
-			r = notice_owner(collect, line * MARKS_LINE + (u32)__builtin_ctzll(left), now_ns);
+		for (u64 bits = collect->changed[line]; bits; bits &= bits - 1) {
+			r = notice_owner(collect, line * MARKS_LINE + (u32)__builtin_ctzll(bits), now_ns);
 			if (r < 0)
 				return r;
 			if (r == 0)
-				collect->changed[line] &= ~(left & -left);
+				collect->changed[line] &= ~(bits & -bits);
 		}
 	return 0;
 }
@@ -151,7 +151,7 @@ enum slot_step collect_next_step(enum slot_state state, u64 since_ns, u64 now_ns
 	if (state == SLOT_DEAD && elapsed >= grace_ns)
 		return SLOT_STEP_RETIRE;
 	if (state == SLOT_RETIRED && elapsed >= COLLECT_REST_NS)
-		return SLOT_STEP_GIVE;
+		return SLOT_STEP_RELEASE;
 	return SLOT_STEP_NONE;
 }
 
@@ -172,9 +172,9 @@ static void forget_slot(struct collect *collect, struct slot_view *view)
 
 /*
  * No program can find the slot or use it any more. Reads the slot's last counts, and adds all of its counts to
- * the ledger entry of its path. After -ENOMEM, `left_events` has the events whose counts were added.
+ * the ledger entry of its path. After -ENOMEM, `merged_events` has the events whose counts were added.
  */
-static int leave(struct collect *collect, struct slot_view *view, struct differences *differences, u64 now_ns)
+static int merge(struct collect *collect, struct slot_view *view, struct differences *differences, u64 now_ns)
 {
 	int r = collect_read_slot(collect, slot_number(collect, view), differences, now_ns);
 
@@ -184,44 +184,45 @@ static int leave(struct collect *collect, struct slot_view *view, struct differe
 		u32 stripes = held_stripes(view->sums->held);
 		unsigned event = view->sums->event;
 
-		r = ledger_leave(view->entry, &view->sums);
+		r = ledger_merge(view->entry, &view->sums);
 		if (r < 0)
 			return r;
-		view->left_stripes |= (u16)stripes;
-		view->left_events |= (u16)(1U << event);
+		view->merged_stripes |= (u16)stripes;
+		view->merged_events |= (u16)(1U << event);
 	}
-	view->left = true;
+	view->merged = true;
 	return 0;
 }
 
 /* Clears the slot's records, so that the next cgroup of the slot begins at zero. */
 static void clear(struct collect *collect, const struct slot_view *view)
 {
-	for (u32 events = view->left_events; events; events &= events - 1)
+	for (u32 events = view->merged_events; events; events &= events - 1)
 		kernel_clear_records(collect->settings.kernel, slot_number(collect, view),
-				     (unsigned)__builtin_ctz(events), view->left_stripes);
+				     (unsigned)__builtin_ctz(events), view->merged_stripes);
 }
 
 /*
  * A step that fails, because the kernel refuses it for now or memory is short, is tried again later from the
  * same point. With a saved state, the records are cleared only by the next call: until the state is
- * committed, a restart must still find them, because their counts are not yet saved with the path. A slot that
- * was left only in part is saved as well, so that the next process adds no event twice.
+ * committed, a restart must still find them, because their counts are not yet saved with the path. A slot of which
+ * only some events are merged is saved as well, so that the next process adds no event twice.
  */
-static int give(struct collect *collect, struct slot_view *view, struct differences *differences, u64 now_ns)
+static int release(struct collect *collect, struct slot_view *view, struct differences *differences,
+		   u64 now_ns)
 {
 	u32 slot = slot_number(collect, view);
 	int r;
 
-	if (!view->left) {
-		r = leave(collect, view, differences, now_ns);
+	if (!view->merged) {
+		r = merge(collect, view, differences, now_ns);
 		if (view->record.unit)
 			collect_save_slot(collect, view);
 		if (r < 0 || view->record.unit)
 			return r;
 	}
 	clear(collect, view);
-	if (kernel_give(collect->settings.kernel, slot, view->generation) == 0)
+	if (kernel_release(collect->settings.kernel, slot, view->generation) == 0)
 		forget_slot(collect, view);
 	return 0;
 }
@@ -252,9 +253,9 @@ int collect_reclaim(struct collect *collect, struct differences *differences, u6
 		int one;
 
 		next = TAILQ_NEXT(view, queue);
-		if (collect_next_step(SLOT_RETIRED, view->since_ns, now_ns, grace_ns) != SLOT_STEP_GIVE)
+		if (collect_next_step(SLOT_RETIRED, view->since_ns, now_ns, grace_ns) != SLOT_STEP_RELEASE)
 			break;
-		one = give(collect, view, differences, now_ns);
+		one = release(collect, view, differences, now_ns);
 		r = one < 0 ? one : r;
 	}
 	for (struct slot_view *view = TAILQ_FIRST(&collect->dead), *next; view; view = next) {

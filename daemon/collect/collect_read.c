@@ -27,8 +27,8 @@ static const void *record_at(const struct collect *collect, unsigned event, u32 
 static void put_back(struct collect *collect, u32 slot, const struct marked *marked)
 {
 	for (unsigned event = 0; event < collect->n_events; event++)
-		for (u32 left = marked->stripes[event]; left; left &= left - 1)
-			marks_put_back(&collect->marks[event][__builtin_ctz(left)][slot]);
+		for (u32 bits = marked->stripes[event]; bits; bits &= bits - 1)
+			marks_put_back(&collect->marks[event][__builtin_ctz(bits)][slot]);
 }
 
 static int read_held(struct collect *collect, unsigned event, u32 slot, u32 stripes, struct held **held,
@@ -36,8 +36,8 @@ static int read_held(struct collect *collect, unsigned event, u32 slot, u32 stri
 {
 	const void *records[STRIPES_MAX];
 
-	for (u32 left = stripes | held_stripes(*held); left; left &= left - 1)
-		records[__builtin_ctz(left)] = record_at(collect, event, (u32)__builtin_ctz(left), slot);
+	for (u32 bits = stripes | held_stripes(*held); bits; bits &= bits - 1)
+		records[__builtin_ctz(bits)] = record_at(collect, event, (u32)__builtin_ctz(bits), slot);
 	return held_read(held, records, stripes,
 			 kernel_settings(collect->settings.kernel)->events[event].has_latency, pairs,
 			 ret_size, by_stripe);
@@ -107,7 +107,7 @@ static int read_marked(struct collect *collect, u32 slot, struct marked *marked,
 		return 0;
 	}
 	/* All counts of the slot were read. Its records stay unchanged until they are cleared. */
-	if (collect->slots[slot].left)
+	if (collect->slots[slot].merged)
 		return 0;
 	for (unsigned event = 0; event < collect->n_events; event++) {
 		if (!marked->stripes[event])
@@ -148,16 +148,16 @@ static void prefetch_line(const struct collect *collect, u32 line, u64 any)
 {
 	const struct slot_view *views = &collect->slots[(size_t)line * MARKS_LINE];
 
-	for (u64 left = any; left; left &= left - 1)
-		__builtin_prefetch(&views[__builtin_ctzll(left)]);
-	for (u64 left = any; left; left &= left - 1)
-		__builtin_prefetch(views[__builtin_ctzll(left)].sums);
+	for (u64 bits = any; bits; bits &= bits - 1)
+		__builtin_prefetch(&views[__builtin_ctzll(bits)]);
+	for (u64 bits = any; bits; bits &= bits - 1)
+		__builtin_prefetch(views[__builtin_ctzll(bits)].sums);
 }
 
-static void prefetch_next(const struct collect *collect, u32 line, u64 left)
+static void prefetch_next(const struct collect *collect, u32 line, u64 bits)
 {
 	const struct ledger_sum *sum =
-		left ? collect->slots[line * MARKS_LINE + (u32)__builtin_ctzll(left)].sums : NULL;
+		bits ? collect->slots[line * MARKS_LINE + (u32)__builtin_ctzll(bits)].sums : NULL;
 
 	if (sum)
 		held_prefetch(sum->held);
@@ -202,7 +202,7 @@ static int read_slot_offcore(struct collect *collect, u32 slot, u64 now_ns)
 	struct offcore_figures difference;
 	int r;
 
-	if (!offcore || view->left ||
+	if (!offcore || view->merged ||
 	    !read_offcore_moved(offcore, slot, offcore_cpus_of(collect, slot), view->offcore))
 		return 0;
 	r = need_entry(collect, view, now_ns);
@@ -239,7 +239,7 @@ static bool has_record(struct collect *collect, u32 slot, unsigned event)
 }
 
 /*
- * Adds all stripes of each event that has counts in the slot, marked or not. An event in `left_events` still has
+ * Adds all stripes of each event that has counts in the slot, marked or not. An event in `merged_events` still has
  * its records, but no reading: all of its counts are in the entry.
  */
 static void take_unmarked(struct collect *collect, u32 slot, struct marked *marked)
@@ -247,7 +247,7 @@ static void take_unmarked(struct collect *collect, u32 slot, struct marked *mark
 	const struct slot_view *view = &collect->slots[slot];
 
 	for (unsigned event = 0; event < collect->n_events; event++)
-		if (!(view->left_events >> event & 1) &&
+		if (!(view->merged_events >> event & 1) &&
 		    (has_reading(view, event) || has_record(collect, slot, event)))
 			marked->stripes[event] = stripes_of_all(collect);
 }
@@ -327,8 +327,8 @@ static int read_offcore_due(struct collect *collect, u64 now_ns, bool all)
 		return 0;
 	take_offcore_marks(collect, offcore, all);
 	for (u32 line = 0; line < collect->n_lines; line++)
-		for (u64 left = collect->offcore_due[line]; left; left &= left - 1) {
-			u32 slot = line * MARKS_LINE + (u32)__builtin_ctzll(left);
+		for (u64 bits = collect->offcore_due[line]; bits; bits &= bits - 1) {
+			u32 slot = line * MARKS_LINE + (u32)__builtin_ctzll(bits);
 			int one;
 
 			if (slot >= collect->n_slots ||

@@ -9,7 +9,7 @@
 #include "state/state_kinds.h"
 
 /* Flags in a slot's record. */
-enum slot_flag { SLOT_FLAG_ALIVE = 1, SLOT_FLAG_LEFT = 2 };
+enum slot_flag { SLOT_FLAG_ALIVE = 1, SLOT_FLAG_MERGED = 2 };
 
 static u64 held_key(u32 slot, unsigned event)
 {
@@ -25,10 +25,11 @@ void collect_save_slot(struct collect *collect, struct slot_view *view)
 		return;
 	state_put_number(&writer, view->generation);
 	state_put_number(&writer, view->cgroup_id);
-	state_put_number(&writer, (view->alive ? SLOT_FLAG_ALIVE : 0) | (view->left ? SLOT_FLAG_LEFT : 0));
+	state_put_number(&writer,
+			 (view->alive ? SLOT_FLAG_ALIVE : 0) | (view->merged ? SLOT_FLAG_MERGED : 0));
 	state_put_number(&writer, view->entry->number);
-	state_put_number(&writer, view->left_events);
-	state_put_number(&writer, view->left_stripes);
+	state_put_number(&writer, view->merged_events);
+	state_put_number(&writer, view->merged_stripes);
 	state_put(collect->settings.state, &view->record, STATE_SLOT, slot_number(collect, view), bytes,
 		  (size_t)(writer.to - bytes));
 }
@@ -98,8 +99,8 @@ void collect_save(struct collect *collect)
 
 	if (!state_keeps(collect->settings.state))
 		return;
-	for (u32 left = collect->seen_moved; left; left &= left - 1)
-		save_stripes(collect, (unsigned)__builtin_ctz(left));
+	for (u32 bits = collect->seen_moved; bits; bits &= bits - 1)
+		save_stripes(collect, (unsigned)__builtin_ctz(bits));
 	collect->seen_moved = 0;
 	early = differences_list(collect->early, &n);
 	if (n > collect->n_early_records && !reserve_early(collect, n)) {
@@ -116,7 +117,7 @@ struct kept_slot {
 	u32 generation;
 	u64 cgroup_id;
 	u64 flags;
-	u16 left_events, left_stripes;
+	u16 merged_events, merged_stripes;
 	struct ledger_entry *entry;
 };
 
@@ -129,7 +130,7 @@ static int read_slot(const struct collect *collect, const struct state_record *r
 	struct ledger_entry *entry =
 		number >> 32 ? NULL : ledger_numbered(collect->settings.ledger, (u32)number);
 
-	if (!state_read_whole(&reader) || generation >> 32 || flags > (SLOT_FLAG_ALIVE | SLOT_FLAG_LEFT) ||
+	if (!state_read_whole(&reader) || generation >> 32 || flags > (SLOT_FLAG_ALIVE | SLOT_FLAG_MERGED) ||
 	    !entry || entry == ledger_other(collect->settings.ledger) ||
 	    entry == ledger_unattributed(collect->settings.ledger) || events >> collect->n_events ||
 	    stripes >> collect->n_stripes || record->key == SLOT_UNATTRIBUTED || record->key > SLOTS_MAX)
@@ -139,8 +140,8 @@ static int read_slot(const struct collect *collect, const struct state_record *r
 		.generation = (u32)generation,
 		.cgroup_id = cgroup_id,
 		.flags = flags,
-		.left_events = (u16)events,
-		.left_stripes = (u16)stripes,
+		.merged_events = (u16)events,
+		.merged_stripes = (u16)stripes,
 		.entry = entry,
 	};
 	return 0;
@@ -154,7 +155,7 @@ static bool has_flag(const struct kept_slot *kept, enum slot_flag flag)
 /* Queues a slot that is being reclaimed for its next step. */
 static void queue_for_reclaim(struct collect *collect, struct slot_view *view, const struct slot_owner *owner)
 {
-	if (view->left) {
+	if (view->merged) {
 		/* The slot has rested already: its next step is due at once. */
 		TAILQ_INSERT_HEAD(&collect->retired, view, queue);
 	} else if (owner->state == SLOT_RETIRED) {
@@ -182,7 +183,7 @@ static int restore_slot(struct collect *collect, const struct state_record *reco
 	view = &collect->slots[kept.slot];
 	same = owner->generation == kept.generation && owner->cgroup_id == kept.cgroup_id;
 	/* The slot became free after the state was committed. */
-	if (has_flag(&kept, SLOT_FLAG_LEFT) && !(same && owner->state == SLOT_RETIRED))
+	if (has_flag(&kept, SLOT_FLAG_MERGED) && !(same && owner->state == SLOT_RETIRED))
 		return 0;
 	if (!same || owner->state == SLOT_FREE ||
 	    (owner->state == SLOT_ALIVE && !has_flag(&kept, SLOT_FLAG_ALIVE)))
@@ -191,12 +192,12 @@ static int restore_slot(struct collect *collect, const struct state_record *reco
 		.cgroup_id = kept.cgroup_id,
 		.generation = kept.generation,
 		.entry = kept.entry,
-		.left = has_flag(&kept, SLOT_FLAG_LEFT),
-		.left_events = kept.left_events,
-		.left_stripes = kept.left_stripes,
+		.merged = has_flag(&kept, SLOT_FLAG_MERGED),
+		.merged_events = kept.merged_events,
+		.merged_stripes = kept.merged_stripes,
 		.owned = true,
 		/* The next collection notices a death since the state was saved. */
-		.alive = has_flag(&kept, SLOT_FLAG_ALIVE) && !has_flag(&kept, SLOT_FLAG_LEFT),
+		.alive = has_flag(&kept, SLOT_FLAG_ALIVE) && !has_flag(&kept, SLOT_FLAG_MERGED),
 	};
 	ledger_hold(kept.entry);
 	collect->owned++;
@@ -238,7 +239,7 @@ static int restore_held(struct collect *collect, const struct state_record *reco
 	if (slot >= collect->n_slots || held_stripes(held) >> collect->n_stripes)
 		return -EBADMSG;
 	view = &collect->slots[slot];
-	if (!view->entry || view->left)
+	if (!view->entry || view->merged)
 		return -EBADMSG;
 	sum = ledger_sum(view->entry, &view->sums, event);
 	if (!sum)
@@ -248,8 +249,8 @@ static int restore_held(struct collect *collect, const struct state_record *reco
 	return 0;
 }
 
-/* The maps of the saved slot are gone: adds its counts to the sum that former slots left to its path. */
-static int leave_held(struct collect *collect, const struct state_record *record)
+/* The maps of the saved slot are gone: adds its counts to the sum of the former slots of its path. */
+static int merge_held(struct collect *collect, const struct state_record *record)
 {
 	_cleanup_(held_freep) struct held *held = NULL;
 	const struct state_record *of_slot;
@@ -369,6 +370,6 @@ int collect_go_on(struct collect *collect, bool same_kernel, u64 now_ns)
 	collect->read_all = true;
 	for (u32 slot = 1; slot < collect->n_slots; slot++)
 		collect->changed[slot / MARKS_LINE] |= 1ULL << slot % MARKS_LINE;
-	r = same_kernel ? restore_slots(collect) : each(collect, STATE_HELD, leave_held);
+	r = same_kernel ? restore_slots(collect) : each(collect, STATE_HELD, merge_held);
 	return r < 0 ? r : each(collect, STATE_EARLY, restore_early);
 }

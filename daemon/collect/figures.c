@@ -27,8 +27,7 @@ u32 figures_layout(void)
 {
 #define WORD_(name, word) word ","
 #define NAME_(name, ...)  #name ","
-	static const char names[] =
-		SOURCES(WORD_) "/" SNOOPS(WORD_) "/" TLBS(WORD_) "/" ACCESS_FLAGS(NAME_);
+	static const char names[] = SOURCES(WORD_) "/" SNOOPS(WORD_) "/" TLBS(WORD_) "/" ACCESS_FLAGS(NAME_);
 #undef WORD_
 #undef NAME_
 	static const u64 places[] = {

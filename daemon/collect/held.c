@@ -109,8 +109,8 @@ union record {
 	struct plain_record plain;
 };
 
-/* `sum` is first the sum of the stripes, then the increase since the last reading. */
-struct reading {
+/* What the records of a slot have now. `sum` is first the sum of the stripes, then the increase since the last reading. */
+struct fresh_sums {
 	union record sum;
 	u32 moved[CHUNKS_MAX]; /* a bit for each word of `sum` that is not zero */
 	u32 samples[STRIPES_MAX];
@@ -186,18 +186,18 @@ SHAPED u32 add_record(words *sum, const void *record, const struct shape *shape,
 	return samples[0] + samples[1] + samples[2] + samples[3];
 }
 
-SHAPED void read_stripes(struct reading *reading, const void *const *records, u32 stripes,
+SHAPED void read_stripes(struct fresh_sums *fresh, const void *const *records, u32 stripes,
 			 const struct shape *shape)
 {
 	u32 stripe = (u32)__builtin_ctz(stripes);
 
 	/* Zero the rest of the last chunk, because chunks are checked whole. */
 	for (u32 cell = shape->cells; cell < shape->chunks * CHUNK_CELLS; cell++)
-		reading->sum.cells[cell] = (words){0};
-	reading->samples[stripe] = add_record(reading->sum.cells, records[stripe], shape, true);
-	for (u32 left = stripes & (stripes - 1); left; left &= left - 1) {
-		stripe = (u32)__builtin_ctz(left);
-		reading->samples[stripe] = add_record(reading->sum.cells, records[stripe], shape, false);
+		fresh->sum.cells[cell] = (words){0};
+	fresh->samples[stripe] = add_record(fresh->sum.cells, records[stripe], shape, true);
+	for (u32 bits = stripes & (stripes - 1); bits; bits &= bits - 1) {
+		stripe = (u32)__builtin_ctz(bits);
+		fresh->samples[stripe] = add_record(fresh->sum.cells, records[stripe], shape, false);
 	}
 }
 
@@ -215,10 +215,10 @@ static u32 nonzero_words(const words *cells)
 	return bits[0] | bits[1] | bits[2] | bits[3];
 }
 
-SHAPED void note_moved(struct reading *reading, const struct shape *shape)
+SHAPED void note_moved(struct fresh_sums *fresh, const struct shape *shape)
 {
 	for (size_t chunk = 0; chunk < shape->chunks; chunk++)
-		reading->moved[chunk] = nonzero_words(reading->sum.cells + chunk * CHUNK_CELLS);
+		fresh->moved[chunk] = nonzero_words(fresh->sum.cells + chunk * CHUNK_CELLS);
 }
 
 /*
@@ -238,14 +238,14 @@ static u32 cells_of(u32 words_of)
 /*
  * Sets `present` to the cells that moved and those that are held. Returns true if it has cells that are not held.
  */
-SHAPED bool note_present(const struct reading *reading, const struct held *held, const struct shape *shape,
+SHAPED bool note_present(const struct fresh_sums *fresh, const struct held *held, const struct shape *shape,
 			 u64 present[PRESENT_WORDS])
 {
 	u64 others = 0;
 
 	memset(present, 0, PRESENT_WORDS * sizeof(*present));
 	for (size_t chunk = 0; chunk < shape->chunks; chunk++)
-		present[chunk / CHUNK_CELLS] |= (u64)cells_of(reading->moved[chunk])
+		present[chunk / CHUNK_CELLS] |= (u64)cells_of(fresh->moved[chunk])
 						<< chunk % CHUNK_CELLS * CHUNK_CELLS;
 	for (size_t i = 0; i < PRESENT_WORDS; i++) {
 		u64 before = held ? held->present[i] : 0;
@@ -259,19 +259,19 @@ SHAPED bool note_present(const struct reading *reading, const struct held *held,
 /* Iterates over the present cells. */
 struct walk {
 	const u64 *present;
-	u64 left; /* bits left of the current word */
+	u64 bits; /* of the current word, those that are not read yet */
 	u32 next;
 };
 
 static inline bool walk_next(struct walk *walk, u32 *ret_cell)
 {
-	while (!walk->left) {
+	while (!walk->bits) {
 		if (walk->next == PRESENT_WORDS)
 			return false;
-		walk->left = walk->present[walk->next++];
+		walk->bits = walk->present[walk->next++];
 	}
-	*ret_cell = 64 * (walk->next - 1) + (u32)__builtin_ctzll(walk->left);
-	walk->left &= walk->left - 1;
+	*ret_cell = 64 * (walk->next - 1) + (u32)__builtin_ctzll(walk->bits);
+	walk->bits &= walk->bits - 1;
 	return true;
 }
 
@@ -282,10 +282,10 @@ static inline words borrow(words a, words b, words difference)
 }
 
 /*
- * Replaces the sum in `reading` by the increase since the last reading. Returns true if a counter may have
+ * Replaces the sum in `fresh` by the increase since the last reading. Returns true if a counter may have
  * wrapped.
  */
-SHAPED bool subtract_held(const struct shape *shape, struct reading *reading, const struct held *held)
+SHAPED bool subtract_held(const struct shape *shape, struct fresh_sums *fresh, const struct held *held)
 {
 	struct walk walk = {.present = held->present};
 	const words *before = held->cells;
@@ -293,10 +293,10 @@ SHAPED bool subtract_held(const struct shape *shape, struct reading *reading, co
 	u32 cell;
 
 	for (; walk_next(&walk, &cell); before++) {
-		words now = reading->sum.cells[cell], came = subtract(shape, cell, now, *before);
+		words now = fresh->sum.cells[cell], came = subtract(shape, cell, now, *before);
 		words borrowed = borrow(now, *before, came);
 
-		reading->sum.cells[cell] = came;
+		fresh->sum.cells[cell] = came;
 		if (cell < shape->wide || (shape->mixed && cell == shape->mixed))
 			wide |= borrowed;
 		if (cell >= shape->wide)
@@ -329,7 +329,7 @@ static void note_wrap(struct held *held, u32 word)
 }
 
 /* Allocates first, so that either all wraps are noted or none. */
-static int note_wraps(const struct shape *shape, const struct reading *reading, struct held *held)
+static int note_wraps(const struct shape *shape, const struct fresh_sums *fresh, struct held *held)
 {
 	struct walk walk = {.present = held->present};
 	u32 found[WORDS_MAX];
@@ -338,7 +338,7 @@ static int note_wraps(const struct shape *shape, const struct reading *reading, 
 
 	for (u32 nth = 0; walk_next(&walk, &cell); nth++) {
 		const u32 *before = (const u32 *)&held->cells[nth],
-			  *came = (const u32 *)&reading->sum.cells[cell];
+			  *came = (const u32 *)&fresh->sum.cells[cell];
 
 		for (u32 lane = 0; lane < LANES; lane++) {
 			u32 word = cell * LANES + lane;
@@ -391,7 +391,7 @@ static int grow(struct held **held, const u64 present[PRESENT_WORDS], bool has_l
 }
 
 /* Adds the increase to the held reading. */
-SHAPED void take_over(const struct shape *shape, const struct reading *reading, u32 stripes,
+SHAPED void take_over(const struct shape *shape, const struct fresh_sums *fresh, u32 stripes,
 		      struct held *held, u64 by_stripe[STRIPES_MAX])
 {
 	struct walk walk = {.present = held->present};
@@ -399,20 +399,20 @@ SHAPED void take_over(const struct shape *shape, const struct reading *reading, 
 	u32 cell;
 
 	for (; walk_next(&walk, &cell); to++)
-		*to = add(shape, cell, *to, reading->sum.cells[cell]);
-	for (u32 left = stripes; left; left &= left - 1) {
-		u32 stripe = (u32)__builtin_ctz(left);
+		*to = add(shape, cell, *to, fresh->sum.cells[cell]);
+	for (u32 bits = stripes; bits; bits &= bits - 1) {
+		u32 stripe = (u32)__builtin_ctz(bits);
 
-		by_stripe[stripe] += reading->samples[stripe] - held->samples[stripe];
-		held->samples[stripe] = reading->samples[stripe];
+		by_stripe[stripe] += fresh->samples[stripe] - held->samples[stripe];
+		held->samples[stripe] = fresh->samples[stripe];
 	}
 	held->stripes = stripes;
 }
 
 /* Returns the bits of `moved` for those words of the chunk that are in [first, first + n). */
-static inline u32 moved_within(const struct reading *reading, u32 chunk, u32 first, u32 n)
+static inline u32 moved_within(const struct fresh_sums *fresh, u32 chunk, u32 first, u32 n)
 {
-	u32 bits = reading->moved[chunk], from = chunk * CHUNK_WORDS;
+	u32 bits = fresh->moved[chunk], from = chunk * CHUNK_WORDS;
 
 	if (first > from)
 		bits &= ~0U << (first - from);
@@ -422,36 +422,36 @@ static inline u32 moved_within(const struct reading *reading, u32 chunk, u32 fir
 }
 
 /* Writes `n` words from `first` on as counters from number `figure` on. */
-static void put_words(struct pairs_writer *writer, const struct reading *reading, u32 first, u32 n,
+static void put_words(struct pairs_writer *writer, const struct fresh_sums *fresh, u32 first, u32 n,
 		      u32 figure)
 {
 	for (u32 chunk = first / CHUNK_WORDS; chunk * CHUNK_WORDS < first + n; chunk++)
-		for (u32 bits = moved_within(reading, chunk, first, n); bits; bits &= bits - 1) {
+		for (u32 bits = moved_within(fresh, chunk, first, n); bits; bits &= bits - 1) {
 			u32 word = chunk * CHUNK_WORDS + (u32)__builtin_ctz(bits);
 
-			pairs_put(writer, figure + word - first, reading->sum.words[word]);
+			pairs_put(writer, figure + word - first, fresh->sum.words[word]);
 		}
 }
 
 /* Sums up words from `first` on: `each` words per source, source after source. */
-static void sum_sources(const struct reading *reading, u32 first, u32 each, u64 sums[SOURCE_SLOTS])
+static void sum_sources(const struct fresh_sums *fresh, u32 first, u32 each, u64 sums[SOURCE_SLOTS])
 {
 	u32 n = SOURCE_SLOTS * each;
 
 	for (u32 chunk = first / CHUNK_WORDS; chunk * CHUNK_WORDS < first + n; chunk++)
-		for (u32 bits = moved_within(reading, chunk, first, n); bits; bits &= bits - 1) {
+		for (u32 bits = moved_within(fresh, chunk, first, n); bits; bits &= bits - 1) {
 			u32 word = chunk * CHUNK_WORDS + (u32)__builtin_ctz(bits);
 
-			sums[(word - first) / each] += reading->sum.words[word];
+			sums[(word - first) / each] += fresh->sum.words[word];
 		}
 }
 
-static void put_samples(struct pairs_writer *writer, const struct reading *reading)
+static void put_samples(struct pairs_writer *writer, const struct fresh_sums *fresh)
 {
 	u64 samples[SOURCE_SLOTS] = {0};
 
-	sum_sources(reading, WORD(struct latency_record, source_latency), OCTAVE_BUCKETS, samples);
-	sum_sources(reading, WORD(struct latency_record, without_latency), 1, samples);
+	sum_sources(fresh, WORD(struct latency_record, source_latency), OCTAVE_BUCKETS, samples);
+	sum_sources(fresh, WORD(struct latency_record, without_latency), 1, samples);
 	for (u32 source = 0; source < SOURCE_SLOTS; source++)
 		if (samples[source])
 			pairs_put(writer, FIGURE(samples) + source, samples[source]);
@@ -465,35 +465,34 @@ static void put_sums(struct pairs_writer *writer, const u64 *sum, u32 apart, u32
 			pairs_put(writer, figure + source, sum[(size_t)source * apart]);
 }
 
-static void put_latency(struct pairs_writer *writer, const struct reading *reading)
+static void put_latency(struct pairs_writer *writer, const struct fresh_sums *fresh)
 {
-	const struct latency_record *came = &reading->sum.latency;
+	const struct latency_record *came = &fresh->sum.latency;
 	const u32 apart = sizeof(struct source_sums) / sizeof(u64);
 
-	put_samples(writer, reading);
+	put_samples(writer, fresh);
 	put_sums(writer, &came->sums[0].weight, apart, FIGURE(weight));
 	put_sums(writer, &came->sums[0].latency, apart, FIGURE(latency_sum));
 	put_sums(writer, &came->sums[0].weighted_latency, apart, FIGURE(weighted_latency));
-	put_words(writer, reading, WORD(struct latency_record, snoop), SNOOP_SLOTS + TLB_SLOTS,
-		  FIGURE(snoop));
-	put_words(writer, reading, WORD(struct latency_record, flags), FLAG_COUNT, FIGURE(flags));
+	put_words(writer, fresh, WORD(struct latency_record, snoop), SNOOP_SLOTS + TLB_SLOTS, FIGURE(snoop));
+	put_words(writer, fresh, WORD(struct latency_record, flags), FLAG_COUNT, FIGURE(flags));
 	if (came->instruction_latency_sum)
 		pairs_put(writer, FIGURE(instruction_latency_sum), came->instruction_latency_sum);
-	put_words(writer, reading, WORD(struct latency_record, latency), FINE_BUCKETS, FIGURE(latency));
-	put_words(writer, reading, WORD(struct latency_record, source_latency), SOURCE_SLOTS * OCTAVE_BUCKETS,
+	put_words(writer, fresh, WORD(struct latency_record, latency), FINE_BUCKETS, FIGURE(latency));
+	put_words(writer, fresh, WORD(struct latency_record, source_latency), SOURCE_SLOTS * OCTAVE_BUCKETS,
 		  FIGURE(source_latency));
-	put_words(writer, reading, WORD(struct latency_record, instruction_latency), COARSE_BUCKETS,
+	put_words(writer, fresh, WORD(struct latency_record, instruction_latency), COARSE_BUCKETS,
 		  FIGURE(instruction_latency));
 }
 
-static void put_plain(struct pairs_writer *writer, const struct reading *reading)
+static void put_plain(struct pairs_writer *writer, const struct fresh_sums *fresh)
 {
-	const struct plain_record *came = &reading->sum.plain;
+	const struct plain_record *came = &fresh->sum.plain;
 
-	put_words(writer, reading, WORD(struct plain_record, samples), SOURCE_SLOTS, FIGURE(samples));
+	put_words(writer, fresh, WORD(struct plain_record, samples), SOURCE_SLOTS, FIGURE(samples));
 	put_sums(writer, came->weight, 1, FIGURE(weight));
-	put_words(writer, reading, WORD(struct plain_record, snoop), SNOOP_SLOTS + TLB_SLOTS, FIGURE(snoop));
-	put_words(writer, reading, WORD(struct plain_record, flags), FLAG_COUNT, FIGURE(flags));
+	put_words(writer, fresh, WORD(struct plain_record, snoop), SNOOP_SLOTS + TLB_SLOTS, FIGURE(snoop));
+	put_words(writer, fresh, WORD(struct plain_record, flags), FLAG_COUNT, FIGURE(flags));
 }
 
 /* NOLINTBEGIN(readability-non-const-parameter): the writer writes to `pairs`. */
@@ -502,14 +501,14 @@ SHAPED int read_shaped(struct held **held, const void *const *records, u32 strip
 {
 	struct pairs_writer writer = {.to = pairs};
 	u64 present[PRESENT_WORDS];
-	struct reading reading;
+	struct fresh_sums fresh;
 	bool wrapped;
 	int r;
 
-	read_stripes(&reading, records, stripes, shape);
-	wrapped = *held && subtract_held(shape, &reading, *held);
-	note_moved(&reading, shape);
-	if (note_present(&reading, *held, shape, present)) {
+	read_stripes(&fresh, records, stripes, shape);
+	wrapped = *held && subtract_held(shape, &fresh, *held);
+	note_moved(&fresh, shape);
+	if (note_present(&fresh, *held, shape, present)) {
 		r = grow(held, present, has_latency);
 		if (r < 0)
 			return r;
@@ -517,15 +516,15 @@ SHAPED int read_shaped(struct held **held, const void *const *records, u32 strip
 	if (!*held)
 		return 0;
 	if (wrapped) {
-		r = note_wraps(shape, &reading, *held);
+		r = note_wraps(shape, &fresh, *held);
 		if (r < 0)
 			return r;
 	}
-	take_over(shape, &reading, stripes, *held, by_stripe);
+	take_over(shape, &fresh, stripes, *held, by_stripe);
 	if (has_latency)
-		put_latency(&writer, &reading);
+		put_latency(&writer, &fresh);
 	else
-		put_plain(&writer, &reading);
+		put_plain(&writer, &fresh);
 	*ret_size = (size_t)(writer.to - pairs);
 	return 0;
 }

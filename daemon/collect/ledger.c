@@ -30,10 +30,10 @@ struct ledger {
 };
 
 /*
- * The key under which the state holds an entry's `left` sum: the entry's number, and the event in the low 8
- * bits. restore_left() takes it apart.
+ * The key under which the state holds an entry's `former` sum: the entry's number, and the event in the low 8
+ * bits. restore_former() takes it apart.
  */
-static u64 left_key(u32 number, unsigned event)
+static u64 former_key(u32 number, unsigned event)
 {
 	return (u64)number << 8 | event;
 }
@@ -83,10 +83,10 @@ void ledger_entry_changed(struct ledger_entry *entry)
 		  (size_t)(writer.to - bytes));
 }
 
-static void save_left(const struct ledger_entry *entry, struct ledger_sum *sum)
+static void save_former(const struct ledger_entry *entry, struct ledger_sum *sum)
 {
-	state_put(entry->ledger->state, &sum->record, STATE_LEFT, left_key(entry->number, sum->event),
-		  sum->left, sum->size);
+	state_put(entry->ledger->state, &sum->record, STATE_MERGED, former_key(entry->number, sum->event),
+		  sum->former, sum->size);
 }
 
 static void save_offcore(struct ledger_entry *entry)
@@ -100,7 +100,7 @@ static void sum_free(struct ledger_sum *sum)
 	if (sum->present)
 		held_free(sum->held);
 	else
-		free(sum->left);
+		free(sum->former);
 	free(sum);
 }
 
@@ -271,7 +271,7 @@ struct ledger_entry *ledger_unattributed(const struct ledger *ledger)
 bool ledger_has(const struct ledger_entry *entry, unsigned event)
 {
 	for (const struct ledger_sum *sum = entry->sums; sum; sum = sum->next)
-		if (sum->event == event && (sum->present ? (const void *)sum->held : sum->left))
+		if (sum->event == event && (sum->present ? (const void *)sum->held : sum->former))
 			return true;
 	return false;
 }
@@ -283,7 +283,7 @@ void ledger_total(const struct ledger_entry *entry, unsigned event, struct figur
 		if (sum->event != event)
 			continue;
 		if (!sum->present)
-			pairs_add(sum->left, sum->size, ret);
+			pairs_add(sum->former, sum->size, ret);
 		else if (sum->held)
 			held_add(sum->held, ret);
 	}
@@ -345,8 +345,8 @@ struct ledger_sum *ledger_sum(struct ledger_entry *entry, struct ledger_sum **of
 	return sum;
 }
 
-/* Returns the sum that former slots left for an event; a new, empty one if there was none. NULL: no memory. */
-static struct ledger_sum *left_of(struct ledger_entry *entry, unsigned event)
+/* Returns the sum of former slots for an event; a new, empty one if there was none. NULL: no memory. */
+static struct ledger_sum *former_of(struct ledger_entry *entry, unsigned event)
 {
 	struct ledger_sum *sum = entry->sums;
 
@@ -355,35 +355,35 @@ static struct ledger_sum *left_of(struct ledger_entry *entry, unsigned event)
 	return sum ? sum : new_sum(entry, event, false);
 }
 
-static size_t left_bytes(const struct ledger_sum *sum)
+static size_t former_bytes(const struct ledger_sum *sum)
 {
-	return !sum->present && sum->left ? heap_bytes(sum->size) : 0;
+	return !sum->present && sum->former ? heap_bytes(sum->size) : 0;
 }
 
 static int leave(struct ledger_entry *entry, unsigned event, const struct figures *figures)
 {
-	struct ledger_sum *sum = left_of(entry, event);
+	struct ledger_sum *sum = former_of(entry, event);
 	struct figures total = *figures;
 	u8 pairs[PAIRS_MAX];
-	u8 *left;
+	u8 *former;
 	size_t size;
 
 	if (!sum)
 		return -ENOMEM;
-	pairs_add(sum->left, sum->size, &total);
+	pairs_add(sum->former, sum->size, &total);
 	size = pairs_of(&total, pairs);
 	if (size == 0)
 		return 0;
-	left = malloc(size);
-	if (!left)
+	former = malloc(size);
+	if (!former)
 		return -ENOMEM;
-	memcpy(left, pairs, size);
-	shrink_entry(entry, left_bytes(sum));
-	free(sum->left);
-	sum->left = left;
+	memcpy(former, pairs, size);
+	shrink_entry(entry, former_bytes(sum));
+	free(sum->former);
+	sum->former = former;
 	sum->size = (u32)size;
-	grow_entry(entry, left_bytes(sum));
-	save_left(entry, sum);
+	grow_entry(entry, former_bytes(sum));
+	save_former(entry, sum);
 	return 0;
 }
 
@@ -403,11 +403,11 @@ static void remove_sum(struct ledger_entry *entry, struct ledger_sum *sum)
 		place = &(*place)->next;
 	*place = sum->next;
 	state_remove(entry->ledger->state, &sum->record);
-	shrink_entry(entry, heap_bytes(sizeof(*sum)) + left_bytes(sum));
+	shrink_entry(entry, heap_bytes(sizeof(*sum)) + former_bytes(sum));
 	sum_free(sum);
 }
 
-int ledger_leave(struct ledger_entry *entry, struct ledger_sum **of_slot)
+int ledger_merge(struct ledger_entry *entry, struct ledger_sum **of_slot)
 {
 	struct ledger_sum *sum = *of_slot;
 	struct figures brought = {0};
@@ -518,7 +518,7 @@ static int fold_one(struct ledger *ledger, struct ledger_entry *entry)
 	while (entry->sums) {
 		struct ledger_sum *sum = entry->sums;
 
-		if (sum->size > 0 && ledger_add(ledger->other, sum->event, sum->left, sum->size) < 0)
+		if (sum->size > 0 && ledger_add(ledger->other, sum->event, sum->former, sum->size) < 0)
 			return -ENOMEM;
 		remove_sum(entry, sum);
 	}
@@ -681,27 +681,27 @@ struct ledger_entry *ledger_numbered(const struct ledger *ledger, u32 number)
 	return place < ledger->n && ledger->entries[place]->number == number ? ledger->entries[place] : NULL;
 }
 
-static int restore_left(struct ledger *ledger, const struct state_record *record)
+static int restore_former(struct ledger *ledger, const struct state_record *record)
 {
 	struct ledger_entry *entry =
 		record->key >> 40 ? NULL : ledger_numbered(ledger, (u32)(record->key >> 8));
 	unsigned event = record->key & 0xff;
 	struct ledger_sum *sum;
-	u8 *left;
+	u8 *former;
 
 	if (!entry || event >= EVENTS_MAX || record->length == 0 ||
 	    !pairs_sound(record->bytes, record->length))
 		return -EBADMSG;
-	left = malloc(record->length);
-	sum = left ? new_sum(entry, event, false) : NULL;
+	former = malloc(record->length);
+	sum = former ? new_sum(entry, event, false) : NULL;
 	if (!sum) {
-		free(left);
+		free(former);
 		return -ENOMEM;
 	}
-	memcpy(left, record->bytes, record->length);
-	sum->left = left;
+	memcpy(former, record->bytes, record->length);
+	sum->former = former;
 	sum->size = record->length;
-	grow_entry(entry, left_bytes(sum));
+	grow_entry(entry, former_bytes(sum));
 	state_take(ledger->state, record, &sum->record);
 	return 0;
 }
@@ -753,7 +753,7 @@ int ledger_keep(struct ledger *ledger, struct state *state)
 	ledger->state = state;
 	r = restore_each(ledger, STATE_ENTRY, restore_entry);
 	if (r == 0)
-		r = restore_each(ledger, STATE_LEFT, restore_left);
+		r = restore_each(ledger, STATE_MERGED, restore_former);
 	if (r == 0)
 		r = restore_each(ledger, STATE_COUNTED, restore_offcore);
 	if (r == 0)

@@ -32,7 +32,7 @@ struct ledger_entry {
 	bool guest;  /* a cgroup of this path has held a virtual machine */
 	u64 died_ns; /* CLOCK_MONOTONIC; when `living` last became 0 */
 	/*
-	 * The counts of the entry's slots, by event: the sum that former slots left, as pairs, and the last
+	 * The counts of the entry's slots, by event: the sum of former slots, as pairs, and the last
 	 * readings of the present slots (held.h). Use ledger_total() to read them.
 	 */
 	struct ledger_sum *sums;                    /* NULL until the first sample */
@@ -58,20 +58,20 @@ struct ledger_entry {
 struct ledger;
 
 /*
- * The counts of one event in an entry: the last reading of one present slot, or the sum that former slots
- * left.
+ * The counts of one event in an entry: the last reading of one present slot, or the sum of former
+ * slots.
  */
 struct ledger_sum {
 	struct ledger_sum *next;    /* in the list of the entry */
 	struct ledger_sum *of_slot; /* next one of the same slot */
 	union {
 		struct held *held; /* if `present`; NULL: nothing read yet */
-		u8 *left;          /* if not `present`: pairs, the sum that former slots left */
+		u8 *former;        /* if not `present`: pairs, the sum of former slots */
 	};
-	u32 size; /* of `left`, bytes */
+	u32 size; /* of `former`, bytes */
 	u16 event;
 	bool present;
-	struct state_ref record; /* for `left`, written by the ledger; for `held`, by the collection */
+	struct state_ref record; /* for `former`, written by the ledger; for `held`, by the collection */
 };
 
 /* Returns 0 or -ENOMEM. Free with ledger_free(). `other` and `unattributed` exist from the start. */
@@ -80,7 +80,7 @@ struct ledger *ledger_free(struct ledger *ledger);
 DEFINE_CLEANUP(struct ledger *, ledger_free)
 
 /*
- * Restores the entries, and the sums that former slots left, from `state`. From now on saves changes there. The
+ * Restores the entries, and the sums of former slots, from `state`. From now on saves changes there. The
  * ledger must be empty, and `state` must outlive it. The caller restores holders with ledger_hold(). Returns 0
  * or -ENOMEM; -EBADMSG: the saved state is not valid, and the ledger can only be freed.
  */
@@ -120,7 +120,7 @@ bool ledger_has(const struct ledger_entry *entry, unsigned event);
 /* Sets `ret` to the counts of an event since the start; all zero if there are none. */
 void ledger_total(const struct ledger_entry *entry, unsigned event, struct figures *ret);
 
-/* Adds pairs to the sum that former slots left. Returns 0, or -ENOMEM with nothing added. */
+/* Adds pairs to the sum of former slots. Returns 0, or -ENOMEM with nothing added. */
 int ledger_add(struct ledger_entry *entry, unsigned event, const u8 *pairs, size_t size);
 
 /*
@@ -137,10 +137,10 @@ void ledger_unhold(struct ledger_entry *entry);
 struct ledger_sum *ledger_sum(struct ledger_entry *entry, struct ledger_sum **of_slot, unsigned event);
 
 /*
- * Releases the reading at the head of a slot's list: adds its counts to the sum that former slots left to the
+ * Releases the reading at the head of a slot's list: adds its counts to the sum of former slots of the
  * entry, frees the reading, and sets *of_slot to the next one. Returns 0, or -ENOMEM with nothing changed.
  */
-int ledger_leave(struct ledger_entry *entry, struct ledger_sum **of_slot);
+int ledger_merge(struct ledger_entry *entry, struct ledger_sum **of_slot);
 
 /* Allocates memory for off-core counts, and adds them. Reserve first, then adding cannot fail. */
 int ledger_reserve_offcore(struct ledger_entry *entry);

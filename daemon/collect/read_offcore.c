@@ -13,10 +13,10 @@ static u64 load(const u64 *counter)
 static u32 next_cpu(const u64 *cpus, u32 n, u32 cpu)
 {
 	for (; cpu < n; cpu = (cpu / 64 + 1) * 64) {
-		u64 left = cpus[cpu / 64] >> (cpu % 64);
+		u64 bits = cpus[cpu / 64] >> (cpu % 64);
 
-		if (left)
-			return cpu + (u32)__builtin_ctzll(left);
+		if (bits)
+			return cpu + (u32)__builtin_ctzll(bits);
 	}
 	return cpu;
 }

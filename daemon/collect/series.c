@@ -783,8 +783,8 @@ static void save_figures(struct series_table *table, struct series *series)
 	struct series_kept *kept = &series->kept;
 	u8 pairs[PAIRS_MAX];
 
-	for (u32 left = kept->moved; left; left &= left - 1) {
-		unsigned event = (unsigned)__builtin_ctz(left);
+	for (u32 bits = kept->moved; bits; bits &= bits - 1) {
+		unsigned event = (unsigned)__builtin_ctz(bits);
 
 		state_put(table->state, &kept->figures[event], STATE_FIGURES, figures_key(kept->id, event),
 			  pairs, pairs_of(series->figures[event], pairs));

@@ -206,9 +206,9 @@ int kernel_adopt(struct kernel *kernel, u64 cgroup_id, u64 parent_id, const char
 	return ask(kernel, &request);
 }
 
-int kernel_bury(struct kernel *kernel, u64 cgroup_id)
+int kernel_mark_dead(struct kernel *kernel, u64 cgroup_id)
 {
-	struct slot_request request = {.kind = SLOT_BURY, .cgroup_id = cgroup_id};
+	struct slot_request request = {.kind = SLOT_MARK_DEAD, .cgroup_id = cgroup_id};
 
 	return ask(kernel, &request);
 }
@@ -220,9 +220,9 @@ int kernel_retire(struct kernel *kernel, u32 slot, u32 generation)
 	return ask(kernel, &request);
 }
 
-int kernel_give(struct kernel *kernel, u32 slot, u32 generation)
+int kernel_release(struct kernel *kernel, u32 slot, u32 generation)
 {
-	struct slot_request request = {.kind = SLOT_GIVE, .slot = slot, .generation = generation};
+	struct slot_request request = {.kind = SLOT_RELEASE, .slot = slot, .generation = generation};
 
 	return ask(kernel, &request);
 }

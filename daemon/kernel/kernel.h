@@ -129,9 +129,9 @@ int kernel_adopt(struct kernel *kernel, u64 cgroup_id, u64 parent_id, const char
  * The steps that reclaim a slot: mark dead, remove from the index, release; see enum slot_request_kind.
  * -ESTALE: the slot has another generation by now.
  */
-int kernel_bury(struct kernel *kernel, u64 cgroup_id);
+int kernel_mark_dead(struct kernel *kernel, u64 cgroup_id);
 int kernel_retire(struct kernel *kernel, u32 slot, u32 generation);
-int kernel_give(struct kernel *kernel, u32 slot, u32 generation);
+int kernel_release(struct kernel *kernel, u32 slot, u32 generation);
 
 /*
  * The counters as they are now. The pointers refer to memory that the programs share and that changes while

@@ -168,7 +168,7 @@ static int adopt(struct kernel *kernel, const struct slot_request *request)
 	return (int)slot;
 }
 
-static int bury(struct kernel *kernel, u64 cgroup_id)
+static int mark_dead(struct kernel *kernel, u64 cgroup_id)
 {
 	const u32 slot = slot_of(kernel, cgroup_id);
 	struct slot_owner *owner = owner_of(kernel, slot);
@@ -194,7 +194,7 @@ static int retire(struct kernel *kernel, u32 slot, u32 generation)
 	return 0;
 }
 
-static int give(struct kernel *kernel, u32 slot, u32 generation)
+static int release(struct kernel *kernel, u32 slot, u32 generation)
 {
 	struct slot_owner *owner = owner_of(kernel, slot);
 
@@ -213,12 +213,12 @@ int kernel_own_ask(struct kernel *kernel, const struct slot_request *request)
 	switch (request->kind) {
 	case SLOT_ADOPT:
 		return adopt(kernel, request);
-	case SLOT_BURY:
-		return bury(kernel, request->cgroup_id);
+	case SLOT_MARK_DEAD:
+		return mark_dead(kernel, request->cgroup_id);
 	case SLOT_RETIRE:
 		return retire(kernel, request->slot, request->generation);
-	case SLOT_GIVE:
-		return give(kernel, request->slot, request->generation);
+	case SLOT_RELEASE:
+		return release(kernel, request->slot, request->generation);
 	default:
 		return -EINVAL;
 	}

@@ -179,10 +179,10 @@ static inline u32 slots_spare(u32 slots)
  * disables perf_event programs on its CPU (kernel/kernel.h).
  */
 enum slot_request_kind {
-	SLOT_ADOPT,  /* give `cgroup_id` a slot; an existing slot is kept */
-	SLOT_BURY,   /* `cgroup_id` was removed before its adoption ended: mark its slot dead */
-	SLOT_RETIRE, /* remove the dead `slot` from the index, if it still has this `generation` */
-	SLOT_GIVE,   /* return the retired `slot` to the free ones, if it still has this `generation` */
+	SLOT_ADOPT,     /* give `cgroup_id` a slot; an existing slot is kept */
+	SLOT_MARK_DEAD, /* `cgroup_id` was removed before its adoption ended: mark its slot dead */
+	SLOT_RETIRE,    /* remove the dead `slot` from the index, if it still has this `generation` */
+	SLOT_RELEASE,   /* return the retired `slot` to the free ones, if it still has this `generation` */
 };
 
 struct slot_request {

@@ -474,7 +474,7 @@ Test(hot, a_reused_slot_loses_its_hot_table)
 	books_collect(&books);
 	cr_assert_eq(choose("seven"), 0);
 	inject_at(7, 0x401000, 0x1000, 100);
-	cr_assert_eq(kernel_bury(books.kernel, 7), 0);
+	cr_assert_eq(kernel_mark_dead(books.kernel, 7), 0);
 	cr_expect_eq(samples_in("seven", HOT_CODE), 1);
 	for (int i = 0; i < 100 && kernel_owner(books.kernel, slot)->state != SLOT_FREE; i++) {
 		(void)usleep(10000);

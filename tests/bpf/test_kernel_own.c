@@ -71,10 +71,10 @@ static void run(struct kernel *kernel)
 	cr_assert_eq(kernel_hot_choose(kernel, slot, 0), 0);
 	inject(kernel, 1);
 	generation = kernel_owner(kernel, slot)->generation;
-	cr_assert_eq(kernel_bury(kernel, 103), 0);
+	cr_assert_eq(kernel_mark_dead(kernel, 103), 0);
 	cr_assert_eq(kernel_retire(kernel, slot, generation), 0);
 	inject(kernel, 2);
-	cr_assert_eq(kernel_give(kernel, slot, generation), 0);
+	cr_assert_eq(kernel_release(kernel, slot, generation), 0);
 	(void)kernel_adopt(kernel, 109, 108, "other");
 	inject(kernel, 3);
 }

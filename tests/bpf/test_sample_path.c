@@ -124,9 +124,9 @@ static u32 adopt(u64 cgroup_id)
 
 static void let_go(u64 cgroup_id, u32 slot)
 {
-	cr_assert_eq(kernel_bury(kernel, cgroup_id), 0);
+	cr_assert_eq(kernel_mark_dead(kernel, cgroup_id), 0);
 	cr_assert_eq(kernel_retire(kernel, slot, kernel_owner(kernel, slot)->generation), 0);
-	cr_assert_eq(kernel_give(kernel, slot, kernel_owner(kernel, slot)->generation), 0);
+	cr_assert_eq(kernel_release(kernel, slot, kernel_owner(kernel, slot)->generation), 0);
 }
 
 Test(sample_path, a_sample_marks_only_its_record)
@@ -166,13 +166,13 @@ Test(sample_path, a_slot_that_changes_state_marks_its_owner)
 	cr_expect_eq(owners[slot], 1);
 	cr_expect_eq(marks_set(owners), 1);
 	owners[slot] = 0;
-	cr_assert_eq(kernel_bury(kernel, 7), 0);
+	cr_assert_eq(kernel_mark_dead(kernel, 7), 0);
 	cr_expect_eq(owners[slot], 1);
 	owners[slot] = 0;
 	cr_assert_eq(kernel_retire(kernel, slot, kernel_owner(kernel, slot)->generation), 0);
 	cr_expect_eq(owners[slot], 1);
 	owners[slot] = 0;
-	cr_assert_eq(kernel_give(kernel, slot, kernel_owner(kernel, slot)->generation), 0);
+	cr_assert_eq(kernel_release(kernel, slot, kernel_owner(kernel, slot)->generation), 0);
 	cr_expect_eq(owners[slot], 1);
 	cr_expect_eq(marks_set(owners), 1);
 	cr_expect_eq(all_marks(), 0);

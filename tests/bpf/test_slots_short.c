@@ -82,7 +82,7 @@ static void free_slot(struct kernel *kernel, u64 id)
 		if (owner->cgroup_id != id || owner->state != SLOT_DEAD)
 			continue;
 		cr_assert_eq(kernel_retire(kernel, slot, owner->generation), 0);
-		cr_assert_eq(kernel_give(kernel, slot, owner->generation), 0);
+		cr_assert_eq(kernel_release(kernel, slot, owner->generation), 0);
 		return;
 	}
 	cr_assert_fail("no slot of it is dead");

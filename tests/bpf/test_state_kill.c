@@ -136,8 +136,8 @@ static void replace_one(struct plan *plan, struct engine *twin, struct kernel *k
 {
 	size_t place = random_number(plan, CGROUPS);
 
-	cr_assert_eq(kernel_bury(engine_kernel(twin), plan->alive[place]), 0);
-	cr_assert_eq(kernel_bury(kernel, plan->alive[place]), 0);
+	cr_assert_eq(kernel_mark_dead(engine_kernel(twin), plan->alive[place]), 0);
+	cr_assert_eq(kernel_mark_dead(kernel, plan->alive[place]), 0);
 	be_born(plan, place, twin, kernel);
 }
 

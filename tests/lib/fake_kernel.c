@@ -209,7 +209,7 @@ int kernel_retire(struct kernel *kernel, u32 slot, u32 generation)
 	return 0;
 }
 
-int kernel_give(struct kernel *kernel, u32 slot, u32 generation)
+int kernel_release(struct kernel *kernel, u32 slot, u32 generation)
 {
 	struct slot_owner *owner = &kernel->owners[slot];
 

@@ -169,7 +169,7 @@ Test(collect, a_slot_of_a_removed_cgroup_is_reclaimed)
 	cr_expect_eq(collect_next_step(SLOT_DEAD, 5000, 4000, grace), SLOT_STEP_NONE,
 		     "died after `now` was taken");
 	cr_expect_eq(collect_next_step(SLOT_RETIRED, 5000, 5000 + REST - 1, grace), SLOT_STEP_NONE);
-	cr_expect_eq(collect_next_step(SLOT_RETIRED, 5000, 5000 + REST, grace), SLOT_STEP_GIVE);
+	cr_expect_eq(collect_next_step(SLOT_RETIRED, 5000, 5000 + REST, grace), SLOT_STEP_RELEASE);
 	cr_expect_eq(collect_next_step(SLOT_FREE, 0, 1ULL << 40, grace), SLOT_STEP_NONE);
 }
 

@@ -121,14 +121,14 @@ Test(kernel_own, a_slot_is_reused_as_in_the_kernel)
 	cr_expect_eq(kernel_adopt(books.kernel, 10, 0, "ten"), -ENOSPC);
 
 	cr_expect_eq(kernel_retire(books.kernel, slot, generation), -ESTALE);
-	cr_expect_eq(kernel_bury(books.kernel, 10), -ENOENT);
-	cr_expect_eq(kernel_bury(books.kernel, 7), 0);
+	cr_expect_eq(kernel_mark_dead(books.kernel, 10), -ENOENT);
+	cr_expect_eq(kernel_mark_dead(books.kernel, 7), 0);
 	cr_expect_eq(owner->state, SLOT_DEAD);
 	cr_expect_gt(owner->died_ns, 0);
-	cr_expect_eq(kernel_bury(books.kernel, 7), -ENOENT);
+	cr_expect_eq(kernel_mark_dead(books.kernel, 7), -ENOENT);
 	cr_expect_eq(kernel_retire(books.kernel, slot, generation), 0);
-	cr_expect_eq(kernel_give(books.kernel, slot, generation), 0);
-	cr_expect_eq(kernel_give(books.kernel, slot, generation), -ESTALE);
+	cr_expect_eq(kernel_release(books.kernel, slot, generation), 0);
+	cr_expect_eq(kernel_release(books.kernel, slot, generation), -ESTALE);
 	cr_expect_eq(kernel_slots_free(books.kernel), 1);
 	cr_expect_eq(kernel_adopt(books.kernel, 10, 9, "ten"), (int)slot);
 	cr_expect_eq(owner->generation, generation + 2);
@@ -143,7 +143,7 @@ Test(kernel_own, a_retired_slot_takes_no_samples)
 	const u32 slot = adopt(7, "seven");
 
 	cr_assert_eq(kernel_inject(books.kernel, &sample, 1), 0);
-	cr_assert_eq(kernel_bury(books.kernel, 7), 0);
+	cr_assert_eq(kernel_mark_dead(books.kernel, 7), 0);
 	cr_assert_eq(kernel_inject(books.kernel, &sample, 1), 0);
 	cr_assert_eq(kernel_retire(books.kernel, slot, kernel_owner(books.kernel, slot)->generation), 0);
 	cr_assert_eq(kernel_inject(books.kernel, &sample, 1), 0);

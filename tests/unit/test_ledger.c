@@ -65,7 +65,7 @@ static int leave_all(struct ledger_entry *entry, struct ledger_sum **of_slot)
 	int r = 0;
 
 	while (*of_slot && r == 0)
-		r = ledger_leave(entry, of_slot);
+		r = ledger_merge(entry, of_slot);
 	return r;
 }
 
