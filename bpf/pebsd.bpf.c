@@ -82,7 +82,7 @@ static long inject_one(u32 index, void *unused)
 		return 1;
 	number = sample->event;
 	if (number >= EVENTS_MAX) {
-		ACCOUNT_ADD(true, losses[0][cpu_stripe(own)].malformed, 1);
+		ACCOUNT_ADD(true, rejected[0][cpu_stripe(own)].malformed, 1);
 		return 0;
 	}
 	event = &events[number];

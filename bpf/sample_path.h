@@ -62,14 +62,14 @@ static __always_inline bool account_refused(const struct sample *sample, u16 num
 					    const volatile struct event_settings *event,
 					    const struct cpu_state *state, bool atomic)
 {
-	struct loss_record *loss = &losses[number][cpu_stripe(state)];
+	struct rejected_record *mine = &rejected[number][cpu_stripe(state)];
 
 	if (account_filtered(sample, event->operations)) {
-		ACCOUNT_ADD(atomic, loss->filtered, 1);
+		ACCOUNT_ADD(atomic, mine->filtered, 1);
 		return true;
 	}
 	if (__builtin_expect(account_malformed(sample), 0)) {
-		ACCOUNT_ADD(atomic, loss->malformed, 1);
+		ACCOUNT_ADD(atomic, mine->malformed, 1);
 		return true;
 	}
 	return false;

@@ -36,7 +36,7 @@ const volatile u32 marks_lines = 1;   /* number of lines in a row of marks */
 const volatile struct event_settings events[EVENTS_MAX] = {};
 
 struct slot_counters slot_counters = {};
-struct loss_record losses[EVENTS_MAX][STRIPES_MAX] __attribute__((aligned(64))) = {};
+struct rejected_record rejected[EVENTS_MAX][STRIPES_MAX] __attribute__((aligned(64))) = {};
 
 /*
  * Free slots: first the never used ones, in order from 1, then a stack of returned ones, linked by

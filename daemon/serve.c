@@ -34,7 +34,7 @@ static void server_close(struct server *server)
 	 */
 	sampling_free(server->sampling);
 	control_free(server->control);
-	tick_done(&server->tick);
+	collection_timer_done(&server->timer);
 	sd_event_source_unref(server->step);
 	sd_event_unref(server->event);
 	store_free(server->store);
@@ -60,7 +60,7 @@ static void notify_status(struct server *server)
 }
 
 /* Looks up the labels of all series, so that they are known before the next scrape. */
-static void tick_containers(struct server *server)
+static void look_up_containers(struct server *server)
 {
 	struct engine *engine = sampling_engine(server->sampling);
 	const struct series *const *series;
@@ -72,7 +72,16 @@ static void tick_containers(struct server *server)
 	containers_tick(server->containers, engine_collected_ns(engine));
 }
 
-static void tick_once(struct server *server)
+/*
+ * The way of a collection:
+ *
+ * - sampling_tick() lets the origin update its counts and periods, and runs engine_collect(). That reads the slots into
+ *   the ledger, enters the differences in window, trends and series, saves the state, and calls the history.
+ * - Changed periods and lost samples are published.
+ * - The rules are evaluated, and their actions started.
+ * - Names of containers are looked up, and clients that wait for this collection get their replies.
+ */
+static void collect_once(struct server *server)
 {
 	const struct engine *engine = sampling_engine(server->sampling);
 	const struct snapshot *head = engine_head(sampling_engine(server->sampling));
@@ -89,16 +98,16 @@ static void tick_once(struct server *server)
 		watch_losses(&server->watch, event, &head->events[event], &reading);
 	}
 	alerts_collected(server->alerts);
-	tick_containers(server);
+	look_up_containers(server);
 	if (server->control)
 		control_collected(server->control);
 }
 
-static void on_tick(void *userdata)
+static void on_timer(void *userdata)
 {
 	struct server *server = userdata;
 
-	tick_once(server);
+	collect_once(server);
 	notify_status(server);
 	log_tell_left_out();
 }
@@ -141,7 +150,7 @@ static int on_step(sd_event_source *source, void *userdata)
 		return 0;
 	if (r == -EAGAIN)
 		return wait_for_input(server);
-	tick_once(server);
+	collect_once(server);
 	if (sampling_complete(server->sampling, &message))
 		log_info("all records were read; serving the figures until SIGTERM");
 	else
@@ -178,37 +187,44 @@ static char *apply_periods(void *userdata, const struct config *running, struct 
 	return message;
 }
 
+/* Passes on each key that may change at a reload, except the periods and the budget, which apply_periods() changes. */
+static void apply_config(struct server *server)
+{
+	struct engine *engine = sampling_engine(server->sampling);
+	struct snapshot *head = engine_head(engine);
+	const struct config *config = server->config;
+
+	(void)clock_gettime(CLOCK_REALTIME, &head->config_time);
+	head->config_files = (const char *const *)config->files;
+	head->interval_seconds = (double)config->interval_ns / (double)NSEC_PER_SEC;
+	engine_set_top(engine, config->top);
+	engine_exports_changed(engine); /* include, exclude */
+	control_permit(server->control, config->detail);
+	containers_look_for_names(server->containers, config->container_names);
+	if (server->http && http_configure(server->http, config->hosts) < 0)
+		(void)log_error(0,
+				"out of memory: the HTTP endpoint still uses the old `hosts`; reload again");
+	sampling_set_hot(server->sampling, config);
+	serve_history_reload(server);
+	if (alerts_reload(server->alerts) < 0)
+		(void)log_error(
+			0,
+			"out of memory: the rules, `include` and `exclude` are not all in force as configured; reload again");
+	collection_timer_set_interval(&server->timer, config->interval_ns / NSEC_PER_USEC);
+}
+
 static int reload(void *userdata, char ***ret_lines)
 {
 	struct server *server = userdata;
-	struct snapshot *head = engine_head(sampling_engine(server->sampling));
 	const struct reload_applier applier = {.apply = apply_periods, .userdata = server};
 	int r;
 
 	(void)sd_notify(false, "RELOADING=1\nSTATUS=Reading the configuration");
 	r = reload_config(server->options, &applier, server->config, ret_lines);
 	server->reloads++;
-	head->config_reloaded = r >= 0;
-	if (r >= 0) {
-		(void)clock_gettime(CLOCK_REALTIME, &head->config_time);
-		head->config_files = (const char *const *)server->config->files;
-		head->interval_seconds = (double)server->config->interval_ns / (double)NSEC_PER_SEC;
-		engine_set_top(sampling_engine(server->sampling), server->config->top);
-		engine_exports_changed(sampling_engine(server->sampling));
-		control_permit(server->control, server->config->detail);
-		containers_look_for_names(server->containers, server->config->container_names);
-		if (server->http && http_configure(server->http, server->config->hosts) < 0)
-			(void)log_error(
-				0,
-				"out of memory: the HTTP endpoint still uses the old `hosts`; reload again");
-		sampling_set_hot(server->sampling, server->config);
-		serve_history_reload(server);
-		if (alerts_reload(server->alerts) < 0)
-			(void)log_error(
-				0,
-				"out of memory: the rules, `include` and `exclude` are not all in force as configured; reload again");
-		tick_set_interval(&server->tick, server->config->interval_ns / NSEC_PER_USEC);
-	}
+	engine_head(sampling_engine(server->sampling))->config_reloaded = r >= 0;
+	if (r >= 0)
+		apply_config(server);
 	watch_reload(&server->watch, r);
 	(void)sd_notify(false, "READY=1");
 	/* RELOADING=1 has replaced the status that was sent last, so send it again. */
@@ -237,7 +253,7 @@ static void on_pause_changed(void *userdata)
 {
 	struct server *server = userdata;
 
-	tick_once(server);
+	collect_once(server);
 	notify_status(server);
 	watch_pause(&server->watch, engine_head(sampling_engine(server->sampling)));
 }
@@ -405,8 +421,8 @@ static int arm(struct server *server)
 	    (r = sd_event_add_signal(server->event, NULL, SIGTERM, on_signal, server)) < 0 ||
 	    (r = sd_event_add_signal(server->event, NULL, SIGINT, on_signal, server)) < 0 ||
 	    (r = sd_event_add_signal(server->event, NULL, SIGHUP, on_hangup, server)) < 0 ||
-	    (r = tick_start(&server->tick, server->event, server->config->interval_ns / NSEC_PER_USEC,
-			    on_tick, server)) < 0 ||
+	    (r = collection_timer_start(&server->timer, server->event,
+					server->config->interval_ns / NSEC_PER_USEC, on_timer, server)) < 0 ||
 	    (r = sd_event_add_defer(server->event, &server->step, on_step, server)) < 0)
 		return r;
 	(void)sd_event_source_set_priority(server->step, SD_EVENT_PRIORITY_IDLE);
@@ -480,7 +496,7 @@ static int start(struct server *server, struct failure *failure)
 		return r;
 	serve_history_open(server);
 	/* Collects, so that requests are answered before the first interval is over. */
-	tick_once(server);
+	collect_once(server);
 	r = open_endpoints(server, failure);
 	store_drop_rest(server->store);
 	server->watch.control = server->control;

@@ -281,8 +281,8 @@ static int get_health(void *userdata, bool *ret_works, const char **ret_reason)
 {
 	struct server *server = userdata;
 	const struct health health = {.paused = pause_reason(&server->pause),
-				      .age_us = tick_age_us(&server->tick),
-				      .interval_us = server->tick.interval_us,
+				      .age_us = collection_timer_age_us(&server->timer),
+				      .interval_us = server->timer.interval_us,
 				      .collection_error = server->collection_error};
 	int r = health_judge(&health, server->overdue, ret_works, ret_reason);
 
@@ -304,7 +304,7 @@ static const char *group_of(const struct server *server)
 {
 	const char *group = server->config->group;
 
-	if (!*group || (geteuid() != 0 && engine_is_own(sampling_engine(server->sampling)) &&
+	if (!*group || (geteuid() != 0 && engine_in_process(sampling_engine(server->sampling)) &&
 			strcmp(group, CONFIG_GROUP) == 0))
 		return NULL;
 	return group;
@@ -355,7 +355,7 @@ int serve_endpoints_open(struct server *server, struct control_backend backend, 
 			&failure->message);
 	if (r < 0)
 		return r;
-	if (engine_is_own(sampling_engine(server->sampling)))
+	if (engine_in_process(sampling_engine(server->sampling)))
 		control_permit_own(server->control);
 	control_permit(server->control, server->config->detail);
 	return open_http(server, &source, failure);

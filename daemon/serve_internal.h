@@ -11,9 +11,6 @@
 #include "config/options.h"
 #include "containers/containers.h"
 #include "detail/detail.h"
-#include "engine/health.h"
-#include "engine/slot_reclaim.h"
-#include "engine/tick.h"
 #include "export/control/control.h"
 #include "export/prometheus/process.h"
 #include "history/history.h"
@@ -21,6 +18,9 @@
 #include "http/http_zooms.h"
 #include "sampling/pause.h"
 #include "sampling/sampling.h"
+#include "schedule/collection_timer.h"
+#include "schedule/health.h"
+#include "schedule/slot_reclaim.h"
 #include "store/store.h"
 #include "watch.h"
 
@@ -29,7 +29,7 @@ struct server {
 	struct config *config;
 	struct store *store; /* descriptors that the service manager passes from one process to the next */
 	sd_event *event;
-	struct tick tick;
+	struct collection_timer timer;
 	sd_event_source *step;
 	sd_event_source *input; /* input that the steps wait for; NULL: none */
 	struct sampling *sampling;
@@ -53,7 +53,7 @@ struct server {
 	struct resctrl_rates bandwidth; /* between that reading and the one before; no `seconds`: none */
 	bool stopping;                  /* a signal requested the end */
 	u64 reloads;                    /* number of reloads of the configuration, successful or not */
-	int collection_error;           /* result of the last tick */
+	int collection_error;           /* result of the last collection */
 	char overdue[HEALTH_TEXT_MAX];  /* the last reason that HTTP gave for an overdue collection */
 	char *status;                   /* the status last sent to the service manager; NULL: none yet */
 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Reads and replaces the file of alerts, with the checks and the synchronization that a crash needs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Alerts and started actions as the JSON of the file, and back. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

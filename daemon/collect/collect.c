@@ -124,7 +124,7 @@ static u64 at_least(u64 a, u64 b)
 static u64 next_step_ns(const struct collect *collect, u64 grace_ns)
 {
 	const struct slot_view *view = TAILQ_FIRST(&collect->retired);
-	u64 next_ns = view ? view->since_ns + COLLECT_REST_NS : 0;
+	u64 next_ns = view ? view->since_ns + KERNEL_REST_NS : 0;
 
 	TAILQ_FOREACH (view, &collect->dead, queue)
 		if (!next_ns || view->since_ns + grace_ns < next_ns)

@@ -9,8 +9,8 @@
 
 #include "cgroup/names.h"
 #include "collect/differences.h"
-#include "collect/hot_choices.h"
 #include "collect/ledger.h"
+#include "hot/hot_choices.h"
 #include "kernel/kernel.h"
 
 /*
@@ -33,7 +33,7 @@ struct collect_settings {
 	struct collect_listener listener;
 	/*
 	 * The saved state of the collection and the ledger. The caller commits it after each collect_run(),
-	 * collect_last(), collect_reclaim_now() and collect_go_on(), before the next such call. NULL: nothing
+	 * collect_last(), collect_reclaim_now() and collect_restore(), before the next such call. NULL: nothing
 	 * is saved.
 	 */
 	struct state *state;
@@ -48,9 +48,6 @@ struct collect_settings {
 /* Exiting tasks still run under the id of a removed cgroup for a moment. */
 #define COLLECT_GRACE_NS (2 * NSEC_PER_SEC)
 
-/* The time for which a retired slot rests, until all programs that may have found it have ended. */
-#define COLLECT_REST_NS (100 * NSEC_PER_MSEC)
-
 struct collect;
 
 /* Returns 0 or -ENOMEM. Free with collect_free(). */
@@ -59,12 +56,12 @@ struct collect *collect_free(struct collect *collect);
 DEFINE_CLEANUP(struct collect *, collect_free)
 
 /*
- * Restores the saved state. Call it before anything else, but after ledger_keep(). `same_kernel`: the maps
+ * Restores the saved state. Call it before anything else, but after ledger_keep(). `same_maps`: the maps
  * are those that the state describes, and slots continue from their last reading. Otherwise the counts of the
  * saved slots are added to the counts of their paths. Returns 0 or -ENOMEM; -EBADMSG: the saved state is not
  * valid or does not match the maps. Then collection and ledger can only be freed.
  */
-int collect_go_on(struct collect *collect, bool same_kernel, u64 now_ns);
+int collect_restore(struct collect *collect, bool same_maps, u64 now_ns);
 
 /* Writes the parts that have not been written yet to the state. The caller commits the state afterwards. */
 void collect_save(struct collect *collect);

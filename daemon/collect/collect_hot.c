@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Hot tables of the cgroups that have slots: who gets them, and what is in them. */
 #include <errno.h>
 #include <string.h>
 

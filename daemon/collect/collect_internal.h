@@ -57,7 +57,7 @@ struct collect {
 	bool review_hot; /* the configuration changed: compare it with the chosen cgroups */
 	bool hot_short;  /* a warning was logged that tables are missing */
 	bool read_all;   /* a previous process may have taken marks: the next collection reads all records */
-	u64 begun_ns;    /* when collect_go_on() was called */
+	u64 begun_ns;    /* when collect_restore() was called */
 	u32 seen_moved;  /* bits: events whose `seen_by_stripe` is to be saved */
 	struct state_ref stripes_records[EVENTS_MAX];
 	struct state_ref *early_records;

@@ -150,7 +150,7 @@ enum slot_step collect_next_step(enum slot_state state, u64 since_ns, u64 now_ns
 
 	if (state == SLOT_DEAD && elapsed >= grace_ns)
 		return SLOT_STEP_RETIRE;
-	if (state == SLOT_RETIRED && elapsed >= COLLECT_REST_NS)
+	if (state == SLOT_RETIRED && elapsed >= KERNEL_REST_NS)
 		return SLOT_STEP_RELEASE;
 	return SLOT_STEP_NONE;
 }
@@ -241,7 +241,7 @@ static void retire(struct collect *collect, struct slot_view *view, u64 now_ns)
 	view->since_ns = now_ns;
 	TAILQ_REMOVE(&collect->dead, view, queue);
 	TAILQ_INSERT_TAIL(&collect->retired, view, queue);
-	/* Another cgroup can get the slot only after COLLECT_REST_NS. By then the tables have rested, too. */
+	/* Another cgroup can get the slot only after KERNEL_REST_NS. By then the tables have rested, too. */
 	hot_choices_release(collect->hot, slot, now_ns);
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Reads the marked records of slots, adds them to the ledger, and lists the differences. */
 #include <errno.h>
 #include <string.h>
 

@@ -359,7 +359,7 @@ static int restore_slots(struct collect *collect)
 	return r;
 }
 
-int collect_go_on(struct collect *collect, bool same_kernel, u64 now_ns)
+int collect_restore(struct collect *collect, bool same_maps, u64 now_ns)
 {
 	int r;
 
@@ -370,6 +370,6 @@ int collect_go_on(struct collect *collect, bool same_kernel, u64 now_ns)
 	collect->read_all = true;
 	for (u32 slot = 1; slot < collect->n_slots; slot++)
 		collect->changed[slot / MARKS_LINE] |= 1ULL << slot % MARKS_LINE;
-	r = same_kernel ? restore_slots(collect) : each(collect, STATE_HELD, merge_held);
+	r = same_maps ? restore_slots(collect) : each(collect, STATE_HELD, merge_held);
 	return r < 0 ? r : each(collect, STATE_EARLY, restore_early);
 }

@@ -9,7 +9,6 @@
 #include "base/heap.h"
 #include "collect/pairs.h"
 #include "collect/path_state.h"
-#include "collect/series.h"
 #include "state/state_bytes.h"
 #include "state/state_kinds.h"
 
@@ -144,9 +143,9 @@ int ledger_new(struct ledger **ret)
 
 	if (!ledger)
 		return -ENOMEM;
-	r = entry_new(ledger, SERIES_OTHER, &ledger->other);
+	r = entry_new(ledger, LEDGER_OTHER, &ledger->other);
 	if (r == 0)
-		r = entry_new(ledger, SERIES_UNATTRIBUTED, &ledger->unattributed);
+		r = entry_new(ledger, LEDGER_UNATTRIBUTED, &ledger->unattributed);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(ledger);

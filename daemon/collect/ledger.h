@@ -17,6 +17,10 @@
 #include "pebsd/sample.h"
 #include "state/state.h"
 
+/* Names of the two entries that are not cgroups: the sum of folded entries, and the samples of SLOT_UNATTRIBUTED. */
+#define LEDGER_OTHER        "other"
+#define LEDGER_UNATTRIBUTED "unattributed"
+
 /*
  * Maximum memory of the entries without holders after a fold. Entries in the differences of the last two
  * collections cannot be folded: they count, and may exceed it.

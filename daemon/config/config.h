@@ -27,7 +27,7 @@ enum config_history { CONFIG_HISTORY_AUTO, CONFIG_HISTORY_YES, CONFIG_HISTORY_NO
 /* Stands for `auto` of a period: the PMU's own default, see struct event_periods. */
 #define CONFIG_PERIOD_AUTO 0
 
-/* Stands for `top = auto`. Must be equal to SERIES_TOP_AUTO (collect/series.h). */
+/* Stands for `top = auto`. Must be equal to SERIES_TOP_AUTO (series/series.h). */
 #define CONFIG_TOP_AUTO UINT64_MAX
 
 #define CONFIG_CGROUPS_MAX_AUTO 0

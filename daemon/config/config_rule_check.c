@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Checks a rule as a whole, after all of its keys were read. */
 #include "config/config_rules.h"
 
 #include <errno.h>

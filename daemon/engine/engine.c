@@ -19,7 +19,7 @@ static void describe_events(struct engine *engine)
 	}
 }
 
-static int open_parts(struct engine *engine, bool same_kernel)
+static int open_parts(struct engine *engine, bool same_maps)
 {
 	const struct engine_settings *settings = &engine->settings;
 	int r;
@@ -61,7 +61,7 @@ static int open_parts(struct engine *engine, bool same_kernel)
 			.hot_userdata = settings->userdata,
 		},
 		&engine->collect);
-	return r < 0 ? r : engine_go_on(engine, same_kernel);
+	return r < 0 ? r : engine_restore(engine, same_maps);
 }
 
 static void free_parts(struct engine *engine)
@@ -83,7 +83,7 @@ static int open_kernel(struct engine *engine, const struct kernel_settings *kern
 {
 	const struct engine_settings *settings = &engine->settings;
 
-	*ret_same = settings->kernel && settings->same_kernel;
+	*ret_same = settings->kernel && settings->same_maps;
 	engine->kernel = settings->kernel;
 	return engine->kernel ? 0 : kernel_open(kernel, &engine->kernel, ret_message);
 }
@@ -162,7 +162,7 @@ int engine_open(const struct engine_settings *settings, struct engine **ret, cha
 	if (r < 0)
 		return r;
 	engine->head.origin = settings->origin;
-	engine->head.in_process = kernel_is_own(engine->kernel);
+	engine->head.in_process = kernel_in_process(engine->kernel);
 	engine->head.stripes = kernel_stripes(engine->kernel);
 	engine_describe_slots(engine);
 	engine->head.interval_seconds = (double)settings->interval_ns / (double)NSEC_PER_SEC;
@@ -186,9 +186,9 @@ struct engine *engine_free(struct engine *engine)
 	return NULL;
 }
 
-bool engine_is_own(const struct engine *engine)
+bool engine_in_process(const struct engine *engine)
 {
-	return kernel_is_own(engine->kernel);
+	return kernel_in_process(engine->kernel);
 }
 
 struct kernel *engine_kernel(const struct engine *engine)

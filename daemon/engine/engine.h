@@ -9,10 +9,10 @@
 
 #include "base/monotonic.h"
 #include "collect/collect.h"
-#include "collect/hot_places.h"
-#include "collect/series.h"
+#include "hot/hot_places.h"
 #include "origin/event.h"
 #include "origin/event_counts.h"
+#include "series/series.h"
 #include "snapshot/snapshot.h"
 #include "store/handover.h"
 #include "window/readings.h"
@@ -34,7 +34,7 @@ struct engine_settings {
 	bool births;      /* follow the running kernel's cgroups */
 	bool hardware;    /* load the perf_event programs */
 	bool counts_kept; /* `count` and `count_cpus` continue the counts of the previous process */
-	bool same_kernel; /* `kernel` has the maps that `state` describes */
+	bool same_maps;   /* `kernel` has the maps that `state` describes */
 	const struct stripes *stripes; /* see kernel_settings; must outlive the engine */
 	size_t top;
 	u64 interval_ns;    /* between collections */
@@ -53,7 +53,7 @@ struct engine_settings {
 	 * event. The origin owns them. May be NULL.
 	 */
 	const struct cpu_counts *(*count_cpus)(unsigned event, size_t *ret_n, void *userdata);
-	/* Called after each collection with the derived losses (reading_settle()). May be NULL. */
+	/* Called after each collection with the derived losses (reading_count_losses()). May be NULL. */
 	void (*settled)(const struct reading readings[EVENTS_MAX], void *userdata);
 	void *count_userdata; /* for `count`, `count_cpus`, `settled`, `offcore_collect` and `adopt` */
 	/*
@@ -113,7 +113,7 @@ struct engine *engine_free(struct engine *engine);
 DEFINE_CLEANUP(struct engine *, engine_free)
 
 /* Returns whether samples are accounted in this process, without BPF. */
-bool engine_is_own(const struct engine *engine);
+bool engine_in_process(const struct engine *engine);
 
 /* The kernel side and the names, for the origin. Owned by the engine. */
 struct kernel *engine_kernel(const struct engine *engine);

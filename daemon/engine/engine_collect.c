@@ -181,18 +181,18 @@ static int fill_series(struct engine *engine)
 	return r;
 }
 
-static void read_losses(struct engine *engine, unsigned event)
+static void read_rejected(struct engine *engine, unsigned event)
 {
 	struct reading *now = &engine->now[event];
 
 	now->malformed = engine->base[event].malformed;
 	now->filtered = engine->base[event].filtered;
 	for (u32 stripe = 0; stripe < engine->head.stripes; stripe++) {
-		struct loss_record losses = kernel_losses(engine->kernel, event, stripe);
+		struct rejected_record rejected = kernel_rejected(engine->kernel, event, stripe);
 
-		now->malformed += losses.malformed;
-		now->filtered += losses.filtered;
-		engine->filtered_by_stripe[event][stripe] = losses.filtered;
+		now->malformed += rejected.malformed;
+		now->filtered += rejected.filtered;
+		engine->filtered_by_stripe[event][stripe] = rejected.filtered;
 	}
 }
 
@@ -203,7 +203,7 @@ static void read_events(struct engine *engine)
 	for (unsigned event = 0; event < engine->settings.n_events && engine->settings.count; event++)
 		event_counts_add(&engine->now[event], &engine->base[event]);
 	for (unsigned event = 0; event < engine->settings.n_events; event++)
-		read_losses(engine, event);
+		read_rejected(engine, event);
 }
 
 /* Call it after the slots were read. If memory is short, the event has no figures by CPU this time. */
@@ -257,7 +257,7 @@ static int enter_differences(struct engine *engine, u64 elapsed_ns,
 		(void)fill_series(engine);
 	ledger_offcore_taken(engine->ledger);
 	for (unsigned event = 0; event < engine->settings.n_events; event++) {
-		reading_settle(&engine->now[event], &before[event]);
+		reading_count_losses(&engine->now[event], &before[event]);
 		fill_cpus(engine, event);
 	}
 	if (engine->settings.settled)
@@ -325,7 +325,7 @@ int engine_collect_last(struct engine *engine)
 	/*
 	 * If events continue without this process, the next process settles their counts. Otherwise all
 	 * events have stopped and no sample is in flight: a second collection confirms that missing samples
-	 * are lost (reading_settle()).
+	 * are lost (reading_count_losses()).
 	 */
 	return r < 0 || state_keeps(engine->settings.state) ? r : collect(engine, collect_last);
 }

@@ -62,11 +62,11 @@ struct engine {
 };
 
 /*
- * Restores the ledger, collection, series and readings that another process saved, if any. Ignores `same_kernel` if the
+ * Restores the ledger, collection, series and readings that another process saved, if any. Ignores `same_maps` if the
  * maps are not those of the saved state: their slots began at zero. Returns 0 or -ENOMEM; -EBADMSG: the saved state is
  * not valid, is for other events, or does not match the maps. After an error the caller must free all of these.
  */
-int engine_go_on(struct engine *engine, bool same_kernel);
+int engine_restore(struct engine *engine, bool same_maps);
 
 /* Saves and commits all changes for the next process. */
 void engine_save(struct engine *engine);

@@ -162,7 +162,7 @@ bool engine_has_before(const struct engine_settings *settings)
 }
 
 /* The seed identifies the maps: it is drawn when they are created. */
-static bool is_same_kernel(const struct engine *engine)
+static bool has_same_maps(const struct engine *engine)
 {
 	const struct state_record *record = state_find(engine->settings.state, STATE_HEAD, 0);
 	struct state_reader reader = {.from = record->bytes, .end = record->bytes + record->length};
@@ -171,7 +171,7 @@ static bool is_same_kernel(const struct engine *engine)
 }
 
 /* Sets *ret_events to the number of events that the previous process had. */
-static int restore_head(struct engine *engine, bool same_kernel, unsigned *ret_events)
+static int restore_head(struct engine *engine, bool same_maps, unsigned *ret_events)
 {
 	struct state *state = engine->settings.state;
 	const struct state_record *record = state_find(state, STATE_HEAD, 0);
@@ -182,7 +182,7 @@ static int restore_head(struct engine *engine, bool same_kernel, unsigned *ret_e
 
 	(void)seed;
 	if (!state_read_whole(&reader) || seconds >> 62 || ns >= NSEC_PER_SEC ||
-	    n_events > engine->settings.n_events || (same_kernel && n_events != engine->settings.n_events))
+	    n_events > engine->settings.n_events || (same_maps && n_events != engine->settings.n_events))
 		return -EBADMSG;
 	*ret_events = (unsigned)n_events;
 	engine->head.since = (struct timespec){.tv_sec = (time_t)seconds, .tv_nsec = (long)ns};
@@ -225,12 +225,12 @@ static int restore_event(struct engine *engine, unsigned event)
 }
 
 /* Counts whose source restarted at zero move to `base`, which is added to the live ones. */
-static void begin_base(const struct reading *now, bool same_kernel, bool counts_kept, struct reading *base)
+static void begin_base(const struct reading *now, bool same_maps, bool counts_kept, struct reading *base)
 {
 	const struct reading before = *base;
 
 	*base = *now;
-	if (same_kernel) {
+	if (same_maps) {
 		base->malformed = before.malformed;
 		base->filtered = before.filtered;
 	}
@@ -238,7 +238,7 @@ static void begin_base(const struct reading *now, bool same_kernel, bool counts_
 		event_counts_copy(base, &before);
 }
 
-static int restore_reading(struct engine *engine, unsigned event, bool same_kernel)
+static int restore_reading(struct engine *engine, unsigned event, bool same_maps)
 {
 	struct state *state = engine->settings.state;
 	const struct state_record *record = state_find(state, STATE_READING, event);
@@ -257,22 +257,22 @@ static int restore_reading(struct engine *engine, unsigned event, bool same_kern
 		*numbers[i] = state_get_number(&reader);
 	if (!state_read_whole(&reader))
 		return -EBADMSG;
-	begin_base(now, same_kernel, same_kernel && engine->settings.counts_kept, base);
+	begin_base(now, same_maps, same_maps && engine->settings.counts_kept, base);
 	state_take(state, record, &engine->reading_records[event]);
 	return 0;
 }
 
 /* Events that were added after those of the previous process begin at zero. */
-static int restore_own(struct engine *engine, bool same_kernel)
+static int restore_engine(struct engine *engine, bool same_maps)
 {
 	unsigned n_events = 0;
-	int r = restore_head(engine, same_kernel, &n_events);
+	int r = restore_head(engine, same_maps, &n_events);
 
 	restore_collected(engine);
 	for (unsigned event = 0; event < n_events && r == 0; event++) {
 		r = restore_event(engine, event);
 		if (r == 0)
-			r = restore_reading(engine, event, same_kernel);
+			r = restore_reading(engine, event, same_maps);
 	}
 	return r;
 }
@@ -330,7 +330,7 @@ static int add_up(struct engine *engine)
 	return r;
 }
 
-int engine_go_on(struct engine *engine, bool same_kernel)
+int engine_restore(struct engine *engine, bool same_maps)
 {
 	struct state *state = engine->settings.state;
 	const bool before = engine_has_before(&engine->settings);
@@ -343,13 +343,13 @@ int engine_go_on(struct engine *engine, bool same_kernel)
 	 * Another process may have created new maps and died before its first commit. The slots of such maps
 	 * began at zero, so the saved readings do not apply to them.
 	 */
-	same_kernel = same_kernel && before && is_same_kernel(engine);
+	same_maps = same_maps && before && has_same_maps(engine);
 	if (before)
-		r = restore_own(engine, same_kernel);
+		r = restore_engine(engine, same_maps);
 	if (r == 0)
 		r = ledger_keep(engine->ledger, state);
 	if (r == 0)
-		r = collect_go_on(engine->collect, same_kernel, now_ns);
+		r = collect_restore(engine->collect, same_maps, now_ns);
 	if (r == 0)
 		r = series_table_keep(engine->series, state, now_ns);
 	if (r == 0 && before)

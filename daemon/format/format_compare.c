@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The text of `pebsctl compare`. */
 #include <math.h>
 #include <string.h>
 #include <sys/param.h>

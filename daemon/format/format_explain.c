@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The text of `pebsctl explain`. */
 #include <string.h>
 
 #include "base/cleanup.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The text of `pebsctl top` without a screen, and of an item of `pebsctl watch`. */
 #include <string.h>
 #include <sys/param.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Decides which rounds of a calibration count, and what they say about the cost of a sample. */
 #include "govern/calibrate.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Measures the rounds of a calibration: the time that work takes with samples and without. */
 #include "govern/calibrate.h"
 
 #include <errno.h>

@@ -10,12 +10,12 @@
 #include <bpf/libbpf.h>
 
 #include "base/descriptor_limit.h"
+#include "kernel/kernel_in_process.h"
 #include "kernel/kernel_internal.h"
 #include "kernel/kernel_keep.h"
-#include "kernel/kernel_own.h"
 #include "kernel/skeleton.h"
 
-bool kernel_is_own(const struct kernel *kernel)
+bool kernel_in_process(const struct kernel *kernel)
 {
 	return kernel->own;
 }
@@ -167,7 +167,7 @@ static int run(const struct bpf_program *program, void *context, u32 bytes)
 int kernel_inject(struct kernel *kernel, const struct sample *samples, size_t n)
 {
 	if (kernel->own) {
-		kernel_own_inject(kernel, samples, n);
+		kernel_in_process_inject(kernel, samples, n);
 		return 0;
 	}
 	while (n > 0) {
@@ -192,7 +192,7 @@ static int ask(struct kernel *kernel, struct slot_request *request)
 	int r;
 
 	if (kernel->own)
-		return kernel_own_ask(kernel, request);
+		return kernel_in_process_ask(kernel, request);
 	r = run(kernel->skeleton->progs.slot_table, request, sizeof(*request));
 
 	return r < 0 ? r : request->result;
@@ -246,11 +246,11 @@ const struct plain_record *kernel_plain_record(const struct kernel *kernel, unsi
 	return kernel_plain_place(kernel, event, stripe, slot);
 }
 
-struct loss_record kernel_losses(const struct kernel *kernel, unsigned event, u32 stripe)
+struct rejected_record kernel_rejected(const struct kernel *kernel, unsigned event, u32 stripe)
 {
-	const struct loss_record *shared = &kernel->skeleton->bss->losses[event][stripe];
+	const struct rejected_record *shared = &kernel->skeleton->bss->rejected[event][stripe];
 
-	return (struct loss_record){
+	return (struct rejected_record){
 		.malformed = __atomic_load_n(&shared->malformed, __ATOMIC_RELAXED),
 		.filtered = __atomic_load_n(&shared->filtered, __ATOMIC_RELAXED),
 	};
@@ -368,7 +368,7 @@ static int make_tables(struct kernel *kernel, u32 choice)
 	int r;
 
 	if (kernel->own)
-		return kernel_own_memory(bytes, &kernel->hot_tables[choice]);
+		return kernel_in_process_memory(bytes, &kernel->hot_tables[choice]);
 	fd = kernel_make_hot(kernel);
 	if (fd < 0)
 		return fd;

@@ -76,7 +76,7 @@ struct kernel *kernel_free(struct kernel *kernel);
 DEFINE_CLEANUP(struct kernel *, kernel_free)
 
 /* Tells whether samples are accounted in this process. */
-bool kernel_is_own(const struct kernel *kernel);
+bool kernel_in_process(const struct kernel *kernel);
 
 /* Tells whether the maps and programs of the previous process were taken over. */
 enum kept kernel_kept(const struct kernel *kernel);
@@ -120,6 +120,12 @@ int kernel_program_fd(const struct kernel *kernel, unsigned event);
 int kernel_inject(struct kernel *kernel, const struct sample *samples, size_t n);
 
 /*
+ * The time for which a retired slot, or a released hot table, rests. After it, all programs that may have found the
+ * slot or the table have ended.
+ */
+#define KERNEL_REST_NS (100 * NSEC_PER_MSEC)
+
+/*
  * Gives a cgroup a slot, or finds the slot that it has. `name` is one path component, truncated to
  * CGROUP_NAME_MAX - 1 bytes. Returns the slot, -ENOSPC if no slot is free, or -errno.
  */
@@ -135,14 +141,14 @@ int kernel_release(struct kernel *kernel, u32 slot, u32 generation);
 
 /*
  * The counters as they are now. The pointers refer to memory that the programs share and that changes while
- * it is read; `kernel` owns it. kernel_losses() returns a copy.
+ * it is read; `kernel` owns it. kernel_rejected() returns a copy.
  */
 const struct slot_owner *kernel_owner(const struct kernel *kernel, u32 slot);
 const struct latency_record *kernel_latency_record(const struct kernel *kernel, unsigned event, u32 stripe,
 						   u32 slot);
 const struct plain_record *kernel_plain_record(const struct kernel *kernel, unsigned event, u32 stripe,
 					       u32 slot);
-struct loss_record kernel_losses(const struct kernel *kernel, unsigned event, u32 stripe);
+struct rejected_record kernel_rejected(const struct kernel *kernel, unsigned event, u32 stripe);
 
 /* The number of stripes of a slot, fixed since the opening, and the stripe of a CPU. */
 u32 kernel_stripes(const struct kernel *kernel);
@@ -160,7 +166,7 @@ u8 *kernel_offcore_marks(const struct kernel *kernel, u32 cpu); /* `cpu` below `
 
 /*
  * Clears a slot's records of `event` in the stripes whose bits are set in `stripes`. The slot must have been
- * retired for at least COLLECT_REST_NS, so that no program can find it.
+ * retired for at least KERNEL_REST_NS, so that no program can find it.
  */
 void kernel_clear_records(struct kernel *kernel, u32 slot, unsigned event, u32 stripes);
 
@@ -209,7 +215,7 @@ u64 kernel_hot_seed(const struct kernel *kernel);
  * -errno with nothing chosen.
  *
  * kernel_hot_release() directs the samples of a slot to no table. A program that is already running may still
- * write for up to COLLECT_REST_NS. Only after that may kernel_hot_clear() clear the tables for another slot.
+ * write for up to KERNEL_REST_NS. Only after that may kernel_hot_clear() clear the tables for another slot.
  */
 int kernel_hot_choose(struct kernel *kernel, u32 slot, u32 choice);
 void kernel_hot_release(struct kernel *kernel, u32 slot);

@@ -109,7 +109,7 @@ int kernel_map_memory(int map_fd, size_t bytes, int protection, struct mapping *
 	return map_pages(map_fd, bytes, protection, 0, ret);
 }
 
-int kernel_own_memory(size_t bytes, struct mapping *ret)
+int kernel_in_process_memory(size_t bytes, struct mapping *ret)
 {
 	return map_pages(-1, bytes, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | MAP_NORESERVE, ret);
 }
@@ -170,8 +170,8 @@ static int make_own(const struct kernel_blocks *blocks, struct kernel_block *ret
 	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++) {
 		block.fds[kind] = -1;
 		if (r == 0 && blocks->entries[kind])
-			r = kernel_own_memory((size_t)kinds[kind].bytes * blocks->entries[kind],
-					      &block.maps[kind]);
+			r = kernel_in_process_memory((size_t)kinds[kind].bytes * blocks->entries[kind],
+						     &block.maps[kind]);
 	}
 	if (r < 0)
 		unmap(&block);

@@ -24,7 +24,7 @@ int kernel_map_memory(int map_fd, size_t bytes, int protection, struct mapping *
  * Makes zeroed memory that no map has, for accounting in this process. It is shared memory, so that it counts as
  * maps do: not as the process's own (own_memory.h). Returns 0 or -errno.
  */
-int kernel_own_memory(size_t bytes, struct mapping *ret);
+int kernel_in_process_memory(size_t bytes, struct mapping *ret);
 
 struct kernel_block {
 	int fds[BLOCK_KINDS]; /* -1: no map of that kind */

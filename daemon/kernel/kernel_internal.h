@@ -27,7 +27,7 @@ struct kernel {
 	struct kernel_settings settings;
 	/* Opened, and loaded only if BPF accounts: otherwise its variables are plain memory. */
 	struct pebsd_bpf *skeleton;
-	bool own;                /* account in this process (kernel_own.h) */
+	bool own;                /* account in this process (kernel_in_process.h) */
 	struct number_map index; /* the slot of each cgroup, if `own` */
 	struct kernel_blocks blocks;
 	u32 slots_max;             /* maximum number of slots */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Opens the kernel side: loads the programs, makes or inherits the maps, and attaches the tracepoints. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -234,7 +235,7 @@ static int map_records(const struct kernel *kernel, const struct bpf_map *map, s
 {
 	const size_t bytes = (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map);
 
-	return kernel->own ? kernel_own_memory(bytes, ret)
+	return kernel->own ? kernel_in_process_memory(bytes, ret)
 			   : kernel_map_memory(bpf_map__fd(map), bytes, PROT_READ | PROT_WRITE, ret);
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The sentences about what would have to change for another verdict. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

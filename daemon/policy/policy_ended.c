@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Alerts of cgroups or rules that are gone: they are listed for a while as resolved. */
 #include <errno.h>
 #include <string.h>
 

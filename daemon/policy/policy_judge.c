@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Evaluates the rules for one subject: measures, decides, and notes changes of state. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* What the next process has to know of alerts: saved, and restored. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

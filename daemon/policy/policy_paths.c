@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The paths and ledger entries that rules have to do with. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Lists rules and alerts, and explains a rule for a path. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

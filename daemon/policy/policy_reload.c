@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Changes the rules, and keeps the state of those that stay the same. */
 #include <errno.h>
 #include <string.h>
 

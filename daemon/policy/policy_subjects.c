@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The subjects of a view: a cgroup or subtree with the states of the rules about it. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Enters a collection in the windows of all rules, and evaluates the rules. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Views: one window for all rules of the same length, events and scope. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* A profile as folded stacks, a line for each stack. */
 #include <errno.h>
 #include <string.h>
 

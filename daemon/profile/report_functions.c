@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The functions of a report. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The cache lines of a report, with the threads that share them. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The memory nodes of a report. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The objects of a report: what the data addresses belong to. */
 #include <errno.h>
 #include <string.h>
 

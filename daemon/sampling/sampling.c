@@ -10,10 +10,10 @@
 #include "base/log.h"
 #include "base/own_memory.h"
 #include "cgroup/memory_limit.h"
-#include "collect/series.h"
 #include "engine/growth.h"
 #include "sampling/sampling_kept.h"
 #include "sampling/sampling_origin.h"
+#include "series/series.h"
 
 struct sampling {
 	const struct origin *origin;

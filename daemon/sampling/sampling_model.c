@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Sampling from the model of a computer. */
 #include "base/monotonic.h"
 #include "sampling/sampling_origin.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Sampling from the perf events of this machine. */
 #include "sampling/sampling_origin.h"
 
 #include <errno.h>
@@ -552,7 +553,7 @@ static int open_kernel(struct engine_settings *settings, char **ret_message)
 	r = kernel_open(&kernel, &settings->kernel, ret_message);
 	if (r < 0)
 		return r;
-	settings->same_kernel = settings->counts_kept = kernel_kept(settings->kernel) != KEPT_ANEW;
+	settings->same_maps = settings->counts_kept = kernel_kept(settings->kernel) != KEPT_ANEW;
 	return 0;
 }
 

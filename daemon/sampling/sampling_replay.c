@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Sampling from recordings. */
 #include "sampling/sampling_origin.h"
 
 #include <errno.h>

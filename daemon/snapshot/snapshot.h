@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The snapshot that every exporter reads: all counters as of one collection, for the whole time or for a
- * window. It is plain data, built by the collection and never changed afterwards; exporters have no other
- * source. Only the figures of cgroups are computed when they are read, one cgroup at a time
- * (snapshot_figures.h), because they take 5 KB for each event.
+ * A snapshot: all counters as of one collection, for the whole time or for a window. The engine builds it when it is
+ * requested, and keeps it until the next collection. It is plain data. The figures of cgroups are computed when they
+ * are read, one cgroup at a time (snapshot_figures.h), because they take 5 KB for each event.
+ *
+ * A scrape gets a snapshot without cgroups (engine_summary()). Its counters of cgroups are those of the series
+ * (series/series.h), because the sums of a window may decrease.
  */
 #ifndef PEBSD_SNAPSHOT_H
 #define PEBSD_SNAPSHOT_H
@@ -76,7 +78,8 @@ struct snapshot_event {
 	struct figures total; /* all cgroups and `unattributed` */
 	u64 unattributed;     /* samples of slot 0 */
 	struct maybe_u64 lost_malformed;
-	struct maybe_u64 lost_unexplained; /* event count / period - seen - lost, if the count is known */
+	struct maybe_u64
+		lost_unexplained; /* expected, but neither seen, filtered nor malformed: see reading_count_losses() */
 	struct maybe_double multiplexed_seconds;              /* enabled but not running, summed over CPUs */
 	struct maybe_double running_ratio;                    /* running / enabled time, 0 to 1 */
 	struct maybe_double enabled_seconds, running_seconds; /* summed over CPUs */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The memory of a state: its file descriptor, its growth, and free parts of it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>

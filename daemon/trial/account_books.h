@@ -14,7 +14,7 @@
 
 /* The samples of one event that were not counted in any collection, by reason. */
 struct account_losses {
-	u64 malformed; /* as in struct loss_record */
+	u64 malformed; /* as in struct rejected_record */
 	u64 filtered;
 };
 

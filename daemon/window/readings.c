@@ -149,7 +149,7 @@ static u64 missing(const struct reading *reading)
 	return reading->counted && reading->expected > explained ? reading->expected - explained : 0;
 }
 
-void reading_settle(struct reading *now, const struct reading *before)
+void reading_count_losses(struct reading *now, const struct reading *before)
 {
 	const u64 certain = MIN(now->missed, missing(now));
 	const u64 lost = MAX(MIN(missing(before), missing(now)), certain);

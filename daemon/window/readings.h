@@ -15,7 +15,7 @@
 
 /*
  * The counts of one event since the start, summed over CPUs. `unexplained` and `waiting_ns` are derived from the
- * others, and never decrease: see reading_settle().
+ * others, and never decrease: see reading_count_losses().
  */
 struct reading {
 	bool counted; /* the origin provides its counts (perf does, a replay does not) */
@@ -63,7 +63,7 @@ struct reading reading_difference(const struct reading *now, const struct readin
  * Readers treat both members as counters: if the present values would give less than `before`, the old value
  * stays.
  */
-void reading_settle(struct reading *now, const struct reading *before);
+void reading_count_losses(struct reading *now, const struct reading *before);
 
 /*
  * Running time divided by enabled time, 0 to 1. Returns false if these times were not counted or the event

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A sliding window over the tallies of many subjects (a subject is a cgroup, or a subtree of cgroups). The
+ * The window of one rule, over the tallies of many subjects (a subject is a cgroup, or a subtree of cgroups). The
  * differences of each collection enter at one end and leave at the other. Pure: no clock.
  *
  * The window moves in panes of a thirtieth of its length, or of one collection if that is longer. It covers

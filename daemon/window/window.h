@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The window: the differences of the last collections, in bounded memory. Pure: no clock.
+ * The window that clients ask for: the differences of the last collections, in bounded memory. Rules have windows of
+ * their own (sliding.h). Pure: no clock.
  *
  * Collections follow each other without gaps. A difference is stored as the counters that moved, in a few
  * bytes each. A collection without any difference costs WINDOW_COLLECTION_BYTES.

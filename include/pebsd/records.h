@@ -152,13 +152,13 @@ struct slot_owner {
 _Static_assert(sizeof(struct slot_owner) == 320, "crosses the kernel boundary");
 
 /* The samples that a stripe of an event did not count, by reason. Each record has its own cache line. */
-struct loss_record {
+struct rejected_record {
 	u64 malformed; /* a latency above SAMPLE_LATENCY_MAX, or an event number that does not exist */
 	u64 filtered;  /* not a loss: samples of operations that the event excludes (event_settings) */
 	u64 reserved[6];
 };
 
-_Static_assert(sizeof(struct loss_record) == 64, "one cache line");
+_Static_assert(sizeof(struct rejected_record) == 64, "one cache line");
 
 /* Births and deaths of cgroups. */
 struct slot_counters {

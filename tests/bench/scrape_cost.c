@@ -23,11 +23,11 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "collect/series.h"
 #include "export/prometheus/prometheus.h"
 #include "http/http.h"
 #include "http/http_bodies.h"
 #include "http/server/http_worker.h"
+#include "series/series.h"
 
 #define CGROUPS      1000
 #define PATH_BYTES   200
@@ -535,7 +535,7 @@ static int measure_ticks(struct host *host, size_t clients)
 	ticks.due_ns = clock_ns(CLOCK_MONOTONIC) + TICK_NS;
 	r = sd_event_add_time(served.event, &ticks.timer, CLOCK_MONOTONIC, ticks.due_ns / NSEC_PER_USEC, 1,
 			      on_tick, &ticks);
-	if (r >= 0) /* as tick_start() does */
+	if (r >= 0) /* as collection_timer_start() does */
 		r = sd_event_source_set_priority(ticks.timer, SD_EVENT_PRIORITY_IMPORTANT);
 	while (r >= 0 && ticks.n < TICKS)
 		r = sd_event_run(served.event, UINT64_MAX);

@@ -17,10 +17,10 @@
 #include "base/own_memory.h"
 #include "cgroup/names.h"
 #include "collect/collect.h"
-#include "collect/series.h"
 #include "driver_sources.h"
 #include "kernel/kernel.h"
 #include "policy/policy.h"
+#include "series/series.h"
 #include "state/state_kinds.h"
 #include "window/window.h"
 

@@ -149,7 +149,7 @@ Test(births, slots_are_used_again_without_mixing)
 		cr_assert_eq(books_samples(&books, path, 0), count, "%s", path);
 		/* The collection above retires the slot. A collection after the rest period frees it. */
 		if (i % 8 == 7) {
-			(void)usleep(COLLECT_REST_NS / NSEC_PER_USEC + 1000);
+			(void)usleep(KERNEL_REST_NS / NSEC_PER_USEC + 1000);
 			books_collect(&books);
 		}
 	}

@@ -406,7 +406,7 @@ Test(engine, hot_tables_count_from_the_first_sample)
 	engine_set_hot(engine, NULL, NULL);
 	cr_assert_eq(engine_collect(engine), 0);
 	cr_expect_not(engine_hot_choice(engine, "model:hot", &how));
-	(void)usleep(COLLECT_REST_NS / NSEC_PER_USEC + 1000);
+	(void)usleep(KERNEL_REST_NS / NSEC_PER_USEC + 1000);
 	cr_assert_eq(engine_collect(engine), 0);
 	cr_expect_eq(engine_hot_choose(engine, "model:cold", UINT64_MAX), 0);
 	cr_expect_eq(engine_hot_choose(engine, "model:none", UINT64_MAX), -ENOENT);
@@ -478,8 +478,8 @@ Test(engine, export_of_a_series_is_decided_once_and_again_after_a_reload)
 	sample(engine, 5);
 	cr_assert_eq(engine_collect(engine), 0);
 	cr_expect_eq(asked, 3, "%u", asked);
-	cr_expect_eq(figures_samples(series_of(engine, SERIES_OTHER)->figures[0]), 1);
-	cr_expect_eq(figures_samples(series_of(engine, SERIES_UNATTRIBUTED)->figures[0]), 3);
+	cr_expect_eq(figures_samples(series_of(engine, LEDGER_OTHER)->figures[0]), 1);
+	cr_expect_eq(figures_samples(series_of(engine, LEDGER_UNATTRIBUTED)->figures[0]), 3);
 }
 
 Test(engine, a_summary_agrees_with_the_snapshot)

@@ -29,7 +29,7 @@
 #define PLAIN      1 /* an event with code addresses only */
 #define NOTHING    2
 #define HITM       (5ULL | (u64)SNOOP_BIT_HITM << 19)
-#define REST_US    (COLLECT_REST_NS / NSEC_PER_USEC + 1000)
+#define REST_US    (KERNEL_REST_NS / NSEC_PER_USEC + 1000)
 #define FOREVER_NS UINT64_MAX
 
 static struct books books;

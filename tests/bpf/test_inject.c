@@ -145,7 +145,7 @@ Test(inject, malformed_samples_are_counted_as_lost)
 	name_and_adopt(7, "seven");
 	cr_assert_eq(kernel_inject(books.kernel, samples, ARRAY_SIZE(samples)), 0);
 	books_collect(&books);
-	cr_expect_eq(books_losses(&books, 0).malformed, 2);
+	cr_expect_eq(books_rejected(&books, 0).malformed, 2);
 	cr_expect_eq(books_samples(&books, "seven", 0), 1);
 	cr_expect_eq(books_figures(&books, "seven", 0).latency[FINE_OVERFLOW], 1);
 }
@@ -174,8 +174,8 @@ Test(inject, a_loss_is_counted_in_the_stripe_of_its_cpu)
 	cr_assert_neq(stripe, 0);
 	cr_assert_eq(sched_setaffinity(0, sizeof(last), &last), 0);
 	cr_assert_eq(kernel_inject(striped.kernel, &nobodys, 1), 0);
-	cr_expect_eq(kernel_losses(striped.kernel, 0, 0).malformed, 0);
-	cr_expect_eq(kernel_losses(striped.kernel, 0, stripe).malformed, 1);
+	cr_expect_eq(kernel_rejected(striped.kernel, 0, 0).malformed, 0);
+	cr_expect_eq(kernel_rejected(striped.kernel, 0, stripe).malformed, 1);
 	books_close(&striped);
 }
 

@@ -271,7 +271,7 @@ static u64 samples_of(const struct process *process, u64 *ret_losses)
 
 	*ret_losses = 0;
 	for (u32 stripe = 0; stripe < kernel_stripes(process->kernel); stripe++) {
-		struct loss_record losses = kernel_losses(process->kernel, 0, stripe);
+		struct rejected_record losses = kernel_rejected(process->kernel, 0, stripe);
 
 		*ret_losses += losses.malformed;
 		for (u32 slot = 0; slot < kernel_settings(process->kernel)->slots; slot++) {

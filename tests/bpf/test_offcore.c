@@ -449,7 +449,7 @@ Test(offcore, counts_of_a_removed_cgroup_are_kept)
 	cr_expect_geq(at_death, pages);
 	/* The slot is reclaimed and goes to the next cgroup, whose counts start at 0. */
 	collect();
-	(void)usleep(COLLECT_REST_NS / 1000);
+	(void)usleep(KERNEL_REST_NS / 1000);
 	collect();
 	(void)cgroup_fixture_make(&fixture, "next");
 	collect();

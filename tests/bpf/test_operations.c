@@ -56,11 +56,11 @@ Test(operations, samples_of_other_operations_are_filtered)
 	cr_assert_eq(kernel_inject(books.kernel, samples, ARRAY_SIZE(samples)), 0);
 	books_collect(&books);
 	cr_expect_eq(books_samples(&books, "seven", 1), 1);
-	cr_expect_eq(books_losses(&books, 1).filtered, 5);
-	cr_expect_eq(books_losses(&books, 1).malformed, 0, "what is not the event's is nothing to it");
+	cr_expect_eq(books_rejected(&books, 1).filtered, 5);
+	cr_expect_eq(books_rejected(&books, 1).malformed, 0, "what is not the event's is nothing to it");
 	cr_expect_eq(books_unattributed(&books, 1), 0);
 	cr_expect_eq(books_samples(&books, "seven", 0), 1, "the other event takes all");
-	cr_expect_eq(books_losses(&books, 0).filtered, 0);
+	cr_expect_eq(books_rejected(&books, 0).filtered, 0);
 	books_close(&books);
 }
 
@@ -107,8 +107,8 @@ Test(operations_door, filtered_and_counted_samples_add_up)
 	cgroup_fixture_go(&child);
 	books_collect(&books);
 	cr_assert_geq(asprintf(&path, "%s/worker", fixture.path), 0);
-	cr_expect_geq(books_losses(&books, 1).filtered, pages);
-	cr_expect_eq(books_losses(&books, 1).filtered, software_event_count(fd));
+	cr_expect_geq(books_rejected(&books, 1).filtered, pages);
+	cr_expect_eq(books_rejected(&books, 1).filtered, software_event_count(fd));
 	cr_expect_eq(books_samples(&books, path, 1), 0);
 	cgroup_fixture_remove(&fixture, "worker");
 }

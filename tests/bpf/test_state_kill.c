@@ -104,7 +104,7 @@ static struct kernel *open_kernel(void)
 	return ret;
 }
 
-static struct engine *open_engine(struct kernel *kernel, struct state *state, bool same_kernel, size_t top)
+static struct engine *open_engine(struct kernel *kernel, struct state *state, bool same_maps, size_t top)
 {
 	struct engine_settings settings = engine_settings(top);
 	struct engine *engine = NULL;
@@ -112,7 +112,7 @@ static struct engine *open_engine(struct kernel *kernel, struct state *state, bo
 
 	settings.state = state;
 	settings.kernel = kernel;
-	settings.same_kernel = same_kernel;
+	settings.same_maps = same_maps;
 	return engine_open(&settings, &engine, &message) == 0 ? engine : NULL;
 }
 
@@ -205,7 +205,7 @@ static void tell(struct engine *engine, struct outcome *ret)
 				continue;
 			if (sscanf(series[i]->path, "/p%u", &path) == 1)
 				ret->series[path][event] = *figures;
-			else if (strcmp(series[i]->path, SERIES_OTHER) == 0)
+			else if (strcmp(series[i]->path, LEDGER_OTHER) == 0)
 				ret->other[event] = *figures;
 			else
 				ret->unattributed[event] = *figures;
@@ -269,7 +269,7 @@ static void live(struct kernel *kernel, int state_fd, const struct plan *plan, s
 		_exit(16);
 	learn_names(engine, plan);
 	if (fate->rests)
-		(void)usleep((COLLECT_REST_NS + COLLECT_REST_NS / 10) / NSEC_PER_USEC);
+		(void)usleep((KERNEL_REST_NS + KERNEL_REST_NS / 10) / NSEC_PER_USEC);
 	if (engine_reclaim(engine, &again_ns) < 0 || engine_collect(engine) < 0 ||
 	    engine_reclaim(engine, &again_ns) < 0)
 		_exit(14);

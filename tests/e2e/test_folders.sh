@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # No folders and no sources may depend on each other in a circle, daemon/ itself must stay small, each folder must
-# have a README, and the picture of the folders in CONTRIBUTING must be up to date. Each of these checks must also
-# be able to fail.
+# have a README that names those that use it, and the picture of the folders in CONTRIBUTING must be up to date. A source
+# without a header of its own must begin with what it is for. Each of these checks must also be able to fail.
 set -eu
 
 cd "$(dirname "$0")/../.."
@@ -47,11 +47,14 @@ echo '#include "base/log.h"' >daemon/state/more.h
 echo '#include "store/store.h"' >>daemon/state/more.h
 complains 'the picture in CONTRIBUTING.md is out of date: make folders'
 "$tool" --write CONTRIBUTING.md
+complains 'daemon/store/README.md does not name state, which includes it'
+sed -i 's/`kernel`/`kernel`, `state`/' daemon/store/README.md
 "$tool" --check CONTRIBUTING.md
 grep -A 1 '^  state ' CONTRIBUTING.md | grep -q -- '-> store$'
 
 touch daemon/{one_more.c,another.c}
 complains 'daemon/ itself holds .*another.c'
+complains 'daemon/another.c has no header of its own, and does not begin with what it is for'
 rm daemon/{one_more.c,another.c}
 
 mv daemon/state/README.md .

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 served() {
 	{
 		kinds_of_families
-		sed -n 's/.*\.family = "\(.*\)".*/\1_total/p' daemon/collect/cgroup_counters.c daemon/snapshot/event_figures.c
+		sed -n 's/.*\.family = "\(.*\)".*/\1_total/p' daemon/series/cgroup_counters.c daemon/snapshot/event_figures.c
 		sed -n '/^#define ACCESS_FLAGS/,/^$/p' include/pebsd/data_source.h | grep -o 'pebsd_[a-z_]*' | sed 's/$/_total/'
 	} | sort -u
 }

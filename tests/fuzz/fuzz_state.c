@@ -13,8 +13,8 @@
 
 #include "alerts/alerts_kept.h"
 #include "collect/collect.h"
-#include "collect/series.h"
 #include "fake_kernel.h"
+#include "series/series.h"
 #include "state/state_bytes.h"
 #include "state/state_internal.h"
 #include "state/state_kinds.h"
@@ -83,9 +83,9 @@ static void close_books(struct books *books)
 static void live(struct books *books, struct state *state, u64 now_ns)
 {
 	for (u64 i = 0; i < 3; i++) {
-		(void)collect_run(books->collect, now_ns + i * COLLECT_REST_NS);
+		(void)collect_run(books->collect, now_ns + i * KERNEL_REST_NS);
 		(void)ledger_fold(books->ledger, 1, 4);
-		(void)series_table_update(books->series, now_ns + i * COLLECT_REST_NS, NULL, 0, NULL, 0);
+		(void)series_table_update(books->series, now_ns + i * KERNEL_REST_NS, NULL, 0, NULL, 0);
 		collect_save(books->collect);
 		series_table_save(books->series);
 		must(state_commit(state) == 0);
@@ -146,7 +146,7 @@ static struct alerts_kept *judge(struct state *state, u64 now_ns, struct policy 
 	return kept;
 }
 
-static int take_up(struct state *state, bool same_kernel, u64 now_ns)
+static int take_up(struct state *state, bool same_maps, u64 now_ns)
 {
 	struct books books;
 	int r;
@@ -154,7 +154,7 @@ static int take_up(struct state *state, bool same_kernel, u64 now_ns)
 	open_books(&books, state);
 	r = ledger_keep(books.ledger, state);
 	if (r == 0)
-		r = collect_go_on(books.collect, same_kernel, now_ns);
+		r = collect_restore(books.collect, same_maps, now_ns);
 	if (r == 0)
 		r = series_table_keep(books.series, state, now_ns);
 	must(r == 0 || r == -EBADMSG);
@@ -182,11 +182,11 @@ static int adopt(const struct state *state, struct state **ret)
 }
 
 /* A state that was restored must leave one that can be restored again, with other maps. */
-static void take_up_both(const struct state *left, bool same_kernel)
+static void take_up_both(const struct state *left, bool same_maps)
 {
 	struct state *state = NULL, *next = NULL;
 
-	if (adopt(left, &state) == 0 && take_up(state, same_kernel, BEGIN_NS) == 0) {
+	if (adopt(left, &state) == 0 && take_up(state, same_maps, BEGIN_NS) == 0) {
 		must(adopt(state, &next) == 0);
 		must(take_up(next, false, 2 * BEGIN_NS) == 0);
 	}

@@ -86,15 +86,15 @@ u64 books_unattributed(const struct books *books, unsigned event)
 	return samples_of(ledger_unattributed(books->ledger), event);
 }
 
-struct loss_record books_losses(const struct books *books, unsigned event)
+struct rejected_record books_rejected(const struct books *books, unsigned event)
 {
-	struct loss_record sum = {0};
+	struct rejected_record sum = {0};
 
 	for (u32 stripe = 0; stripe < kernel_stripes(books->kernel); stripe++) {
-		struct loss_record losses = kernel_losses(books->kernel, event, stripe);
+		struct rejected_record rejected = kernel_rejected(books->kernel, event, stripe);
 
-		sum.malformed += losses.malformed;
-		sum.filtered += losses.filtered;
+		sum.malformed += rejected.malformed;
+		sum.filtered += rejected.filtered;
 	}
 	return sum;
 }

@@ -33,7 +33,7 @@ u64 books_unattributed(const struct books *books, unsigned event);
 struct figures books_figures(const struct books *books, const char *path, unsigned event);
 
 /* Returns the lost samples of an event, summed over all stripes. */
-struct loss_record books_losses(const struct books *books, unsigned event);
+struct rejected_record books_rejected(const struct books *books, unsigned event);
 
 /* Returns settings with one event: `has_latency` as given, 256 slots, and stripes for this machine. */
 struct kernel_settings books_settings(bool has_latency);

@@ -19,7 +19,7 @@
 #include "collect/adopt.h"
 #include "collect/pairs.h"
 #include "engine/engine.h"
-#include "engine/slot_reclaim.h"
+#include "schedule/slot_reclaim.h"
 #include "some_stripes.h"
 
 #define TICK_NS (5 * NSEC_PER_MSEC)
@@ -28,7 +28,7 @@
 
 /*
  * If the engine's thread lags by more than this, the churn waits for it. It is a fifth of the time for which
- * reclaimed slots rest (COLLECT_REST_NS).
+ * reclaimed slots rest (KERNEL_REST_NS).
  */
 #define BEHIND_NS (20 * NSEC_PER_MSEC)
 

@@ -3,7 +3,7 @@
 #ifndef PEBSD_TEST_HOT_EXACT_H
 #define PEBSD_TEST_HOT_EXACT_H
 
-#include "collect/hot_places.h"
+#include "hot/hot_places.h"
 
 /* An item with more than 1/HOT_EXACT_K of the weight is heavy: the tables should list it. */
 #define HOT_EXACT_K 32

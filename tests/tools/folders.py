@@ -7,8 +7,9 @@ The structure of the sources: which folder includes which, drawn as text.
   folders.py --write FILE             replaces the picture in FILE, which stands between the two lines of MARKS
   folders.py --check FILE [OBJECTS]   fails if folders include each other in a circle, the picture in FILE is out
                                       of date, daemon/ itself holds more than ROOT_FILES_MAX sources, a folder has
-                                      no README.md, or sources whose objects lie below OBJECTS call each other in
-                                      a circle
+                                      no README.md, a README.md does not name a folder that includes its folder, a
+                                      source without a header of its own does not begin with a comment, or sources
+                                      whose objects lie below OBJECTS call each other in a circle
 
 A folder is a directory that holds sources. It stands above all folders that it includes. The picture leaves out an
 arrow if another arrow of the same folder leads to the same place.
@@ -131,6 +132,41 @@ def idea(folder):
         return ""
 
 
+def permitted(folder):
+    """
+    The folders that README.md permits to use this one: those in backquotes with all below them, "the root" (daemon),
+    "the exports" (export and http), or all ("every", None). None also if there is no such paragraph.
+    """
+    try:
+        with open(os.path.join(folder, "README.md"), encoding="utf-8") as file:
+            found = re.search(r"^- \*\*Who may use it:\*\*(.*?)(?=^$|^- |\Z)", file.read(), re.M | re.S)
+    except FileNotFoundError:
+        return None
+    text = " ".join(found[1].split()) if found else "every"
+    if re.search(r"\bevery", text):
+        return None
+    names = re.findall(r"`([a-z_/]+)`", text)
+    names += ["export", "http"] if "the exports" in text else []
+    return names + (["daemon"] if "the root" in text else [])
+
+
+def unnamed_users(graph):
+    """(folder, user) for each folder that includes another one whose README.md does not name it."""
+    for user, used in sorted(graph.items()):
+        for folder in sorted(used):
+            names = permitted(folder)
+            above = [short(user)[: match.start()] for match in re.finditer("/", short(user))]
+            if names is not None and folder != "daemon" and not {short(user), *above} & set(names):
+                yield folder, user
+
+
+def begins_with_comment(path):
+    """Returns whether the first line after the licence begins a comment."""
+    with open(path, encoding="utf-8") as file:
+        file.readline()
+        return file.readline().startswith("/*")
+
+
 def draw(graph):
     reach = reachable(graph)
     height = floors(graph)
@@ -184,6 +220,15 @@ def check(path, arrows, graph, objects):
         f"{folder}/README.md has no first line of the form \"# NAME: IDEA\""
         for folder in sorted(graph)
         if not idea(folder)
+    ]
+    wrong += [
+        f"{source} has no header of its own, and does not begin with what it is for"
+        for source in sorted(arrows)
+        if source.endswith(".c") and source[:-2] + ".h" not in arrows and not begins_with_comment(source)
+    ]
+    wrong += [
+        f"{folder}/README.md does not name {short(user)}, which includes it, among those that may use it"
+        for folder, user in unnamed_users(graph)
     ]
     print("\n".join(wrong), end="\n" if wrong else "")
     return bool(wrong)

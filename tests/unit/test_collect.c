@@ -17,7 +17,7 @@
 #define SLOTS   256
 #define STRIPES 4
 #define GRACE   (2 * NSEC_PER_SEC)
-#define REST    COLLECT_REST_NS
+#define REST    KERNEL_REST_NS
 #define START   (1000 * NSEC_PER_SEC)
 
 #define EXIT_TOUCHED 77
@@ -727,7 +727,7 @@ Test(collect, restart_counts_once_after_a_slot_was_left_in_part)
 		cr_assert_eq(state_adopt(state_fd(saved), STATE_RECORDS, &inherited, &wrong), 0);
 		state_free(saved);
 		open_collection(inherited);
-		cr_assert_eq(collect_go_on(collect, true, now), 0);
+		cr_assert_eq(collect_restore(collect, true, now), 0);
 		state_settle(inherited);
 		for (int i = 0; i < 3; i++) {
 			run(REST);

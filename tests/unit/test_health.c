@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 
-#include "engine/health.h"
+#include "schedule/health.h"
 
 #define SECOND_US 1000000ULL
 

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "base/json_get.h"
-#include "collect/series.h"
 #include "example_snapshot.h"
 #include "export/json/json.h"
 #include "export/prometheus/prometheus.h"
 #include "format/format.h"
 #include "in_pairs.h"
 #include "parse_metrics.h"
+#include "series/series.h"
 #include "snapshot/snapshot_build.h"
 
 #define SECOND NSEC_PER_SEC

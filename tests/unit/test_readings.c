@@ -53,9 +53,9 @@ Test(readings, missing_samples_are_unexplained_losses)
 	struct reading now = {.seen = 90, .malformed = 4, .counted = true, .expected = 100};
 	struct reading replayed = {.seen = 90, .malformed = 1};
 
-	reading_settle(&now, &before);
+	reading_count_losses(&now, &before);
 	cr_expect_eq(now.unexplained, 6);
-	reading_settle(&replayed, &before);
+	reading_count_losses(&replayed, &before);
 	cr_expect_eq(replayed.unexplained, 0, "what is not counted is not missing");
 }
 
@@ -65,7 +65,7 @@ Test(readings, filtered_samples_are_not_missing)
 	const struct reading before = {.counted = true, .expected = 100, .filtered = 30};
 	struct reading now = {.seen = 40, .filtered = 50, .malformed = 4, .counted = true, .expected = 100};
 
-	reading_settle(&now, &before);
+	reading_count_losses(&now, &before);
 	cr_expect_eq(now.unexplained, 6);
 	cr_expect_eq(reading_difference(&now, &before).filtered, 20);
 }
@@ -79,13 +79,13 @@ Test(readings, a_sample_in_progress_is_not_lost)
 	struct reading another = {.seen = 109, .counted = true, .expected = 110};
 	struct reading lost = {.seen = 119, .counted = true, .expected = 120};
 
-	reading_settle(&under_way, &first);
+	reading_count_losses(&under_way, &first);
 	cr_expect_eq(under_way.unexplained, 0);
-	reading_settle(&came, &under_way);
+	reading_count_losses(&came, &under_way);
 	cr_expect_eq(came.unexplained, 0);
-	reading_settle(&another, &came);
+	reading_count_losses(&another, &came);
 	cr_expect_eq(another.unexplained, 0);
-	reading_settle(&lost, &another);
+	reading_count_losses(&lost, &another);
 	cr_expect_eq(lost.unexplained, 1);
 }
 
@@ -96,12 +96,12 @@ Test(readings, a_certain_loss_is_counted_at_once)
 	struct reading now = {.counted = true, .seen = 11, .expected = 779, .missed = 760};
 	struct reading later = now;
 
-	reading_settle(&now, &before);
+	reading_count_losses(&now, &before);
 	cr_expect_eq(now.unexplained, 760, "the rest may be under way");
-	reading_settle(&later, &now);
+	reading_count_losses(&later, &now);
 	cr_expect_eq(later.unexplained, 768);
 	later = (struct reading){.counted = true, .seen = 11, .expected = 15, .missed = 9};
-	reading_settle(&later, &before);
+	reading_count_losses(&later, &before);
 	cr_expect_eq(later.unexplained, 4, "never more than what is missing");
 }
 
@@ -113,13 +113,13 @@ Test(readings, a_loss_among_many_samples_is_counted_a_collection_later)
 	for (u64 second = 1; second <= 100; second++) {
 		now.expected = 1000 * second;
 		now.seen = 995 * second;
-		reading_settle(&now, &before);
+		reading_count_losses(&now, &before);
 		cr_assert_eq(now.unexplained, 5 * (second - 1), "second %llu", (unsigned long long)second);
 		before = now;
 	}
 	now.expected += 1000;
 	now.seen += 1000;
-	reading_settle(&now, &before);
+	reading_count_losses(&now, &before);
 	cr_expect_eq(now.unexplained, 500, "none is lost any more");
 }
 
@@ -129,11 +129,11 @@ Test(readings, a_counted_loss_is_never_subtracted)
 	struct reading now = {
 		.seen = 101, .counted = true, .expected = 100, .enabled_ns = 1000, .running_ns = 950};
 
-	reading_settle(&now, &before);
+	reading_count_losses(&now, &before);
 	cr_expect_eq(now.unexplained, 5);
 	cr_expect_eq(now.waiting_ns, 70);
 	now.running_ns = 900;
-	reading_settle(&now, &before);
+	reading_count_losses(&now, &before);
 	cr_expect_eq(now.waiting_ns, 100);
 }
 

@@ -7,9 +7,9 @@
 #include <time.h>
 
 #include "base/cleanup.h"
-#include "collect/series.h"
 #include "in_pairs.h"
 #include "origin/event.h"
+#include "series/series.h"
 #include "state/state.h"
 #include "state/state_kinds.h"
 
@@ -108,8 +108,8 @@ Test(series, the_costliest_paths_have_series_and_the_rest_is_other)
 	cr_expect_eq(samples(table, "/a"), -1);
 	cr_expect_eq(samples(table, "/b"), 9);
 	cr_expect_eq(samples(table, "/c"), 7);
-	cr_expect_eq(samples(table, SERIES_OTHER), 5);
-	cr_expect_eq(samples(table, SERIES_UNATTRIBUTED), 3);
+	cr_expect_eq(samples(table, LEDGER_OTHER), 5);
+	cr_expect_eq(samples(table, LEDGER_UNATTRIBUTED), 3);
 	cr_expect_null(find(table, "/b")->figures[PLAIN], "no sample of that event");
 	cr_expect_eq(memcmp(find(table, "/b")->figures[EVENT], &figures[1], sizeof(struct figures)), 0);
 	series_table_free(table);
@@ -124,7 +124,7 @@ Test(series, equal_costs_are_ordered_by_path)
 
 	cr_assert_eq(series_table_update(table, SECOND, inputs, 3, NULL, 0), 0);
 	cr_expect_eq(samples(table, "/a"), 5);
-	cr_expect_eq(samples(table, SERIES_OTHER), 10);
+	cr_expect_eq(samples(table, LEDGER_OTHER), 10);
 	series_table_free(table);
 }
 
@@ -183,7 +183,7 @@ Test(series, counts_in_other_stay_in_other)
 	cr_assert_eq(series_table_update(table, 301 * SECOND, second, 2, NULL, 0), 0);
 	cr_expect_eq(samples(table, "/a"), 100, "from its promotion on");
 	cr_expect_eq(samples(table, "/b"), 101, "keeps its own after it left the N");
-	cr_expect_eq(samples(table, SERIES_OTHER), 1);
+	cr_expect_eq(samples(table, LEDGER_OTHER), 1);
 	series_table_free(table);
 }
 
@@ -214,12 +214,12 @@ Test(series, a_series_is_kept_then_frozen_then_ended_then_continued)
 	update_one(table, keep - 1, "/loud", 1000000);
 	update_one(table, keep, "/a", 1);
 	cr_expect_eq(samples(table, "/a"), 11, "frozen, still shown");
-	cr_expect_eq(samples(table, SERIES_OTHER), 1);
+	cr_expect_eq(samples(table, LEDGER_OTHER), 1);
 	update_one(table, end - 1, "/a", 1);
 	cr_expect_eq(samples(table, "/a"), 11);
 	update_one(table, end, "/a", 1);
 	cr_expect_eq(samples(table, "/a"), -1, "ended");
-	cr_expect_eq(samples(table, SERIES_OTHER), 3, "and not moved to other");
+	cr_expect_eq(samples(table, LEDGER_OTHER), 3, "and not moved to other");
 	update_one(table, end + 1, "/a", 100000000);
 	cr_expect_eq(samples(table, "/a"), 100000011, "goes on where it was");
 	series_table_free(table);
@@ -252,7 +252,7 @@ Test(series, a_restarted_service_continues_its_series)
 	cr_assert_eq(series_table_update(table, 201 * SECOND, both, 2, NULL, 0), 0);
 	cr_expect_eq(samples(table, "/s"), 20, "old and new within one collection");
 	cr_expect_eq(length(table), 3);
-	cr_expect_eq(samples(table, SERIES_OTHER), 0);
+	cr_expect_eq(samples(table, LEDGER_OTHER), 0);
 	series_table_free(table);
 }
 
@@ -268,7 +268,7 @@ Test(series, weight_without_a_sample_is_added_but_earns_no_series)
 
 	cr_assert_eq(series_table_update(table, SECOND, inputs, 1, NULL, 0), 0);
 	cr_expect_null(find(table, "/a"));
-	cr_expect_eq(find(table, SERIES_OTHER)->figures[EVENT]->weight[SOURCE_L3], 1000);
+	cr_expect_eq(find(table, LEDGER_OTHER)->figures[EVENT]->weight[SOURCE_L3], 1000);
 	inputs[0] = input_of("/a", &rest);
 	cr_assert_eq(series_table_update(table, 2 * SECOND, inputs, 1, NULL, 0), 0);
 	cr_expect_eq(samples(table, "/a"), 1);
@@ -336,10 +336,10 @@ Test(series, estimate_scales_each_difference_by_the_factor_of_its_time)
 	cr_expect_eq(find(table, "/a")->estimates[EVENT], 0);
 	cr_expect_eq(figures_weight(find(table, "/a")->figures[PLAIN]), 2101, "the weight is not scaled");
 	update_counted(table, 5 * SECOND, "/b", 7, 2);
-	cr_expect_eq(find(table, SERIES_OTHER)->estimates[PLAIN], 14);
+	cr_expect_eq(find(table, LEDGER_OTHER)->estimates[PLAIN], 14);
 	cr_assert_eq(
 		series_table_update(table, 6 * SECOND, NULL, 0, in_pairs(&room, PLAIN, &unattributed), 1), 0);
-	cr_expect_eq(find(table, SERIES_UNATTRIBUTED)->estimates[PLAIN], 20);
+	cr_expect_eq(find(table, LEDGER_UNATTRIBUTED)->estimates[PLAIN], 20);
 	series_table_free(table);
 }
 
@@ -383,7 +383,7 @@ Test(series, with_top_0_there_are_no_series)
 
 	update_one(table, SECOND, "/a", 10);
 	cr_expect_eq(length(table), 2);
-	cr_expect_eq(samples(table, SERIES_OTHER), 10);
+	cr_expect_eq(samples(table, LEDGER_OTHER), 10);
 	series_table_free(table);
 }
 
@@ -398,7 +398,7 @@ Test(series, a_smaller_top_lets_series_run_out)
 	cr_expect_eq(samples(table, "/a"), 11);
 	update_one(table, 2 * SECOND + SERIES_KEEP_NS + SERIES_LINGER_NS, "/a", 1);
 	cr_expect_eq(length(table), 2);
-	cr_expect_eq(samples(table, SERIES_OTHER), 1);
+	cr_expect_eq(samples(table, LEDGER_OTHER), 1);
 	series_table_set_top(table, 2);
 	update_one(table, 3 * SECOND + SERIES_KEEP_NS + SERIES_LINGER_NS, "/b", 1);
 	cr_expect_eq(samples(table, "/b"), 21, "a top of 0 in between forgets nothing");
@@ -414,7 +414,7 @@ Test(series, excluded_cgroups_are_in_other)
 	input.exported = false;
 	cr_assert_eq(series_table_update(table, SECOND, &input, 1, NULL, 0), 0);
 	cr_expect_eq(samples(table, "/a"), -1);
-	cr_expect_eq(samples(table, SERIES_OTHER), 10);
+	cr_expect_eq(samples(table, LEDGER_OTHER), 10);
 
 	input.exported = true;
 	cr_assert_eq(series_table_update(table, 2 * SECOND, &input, 1, NULL, 0), 0);
@@ -426,7 +426,7 @@ Test(series, excluded_cgroups_are_in_other)
 	input.exported = false;
 	cr_assert_eq(series_table_update(table, 3 * SECOND, &input, 1, NULL, 0), 0);
 	cr_expect_eq(samples(table, "/a"), 10);
-	cr_expect_eq(samples(table, SERIES_OTHER), 20);
+	cr_expect_eq(samples(table, LEDGER_OTHER), 20);
 	cr_assert_eq(series_table_update(table, 4 * SECOND + SERIES_KEEP_NS + SERIES_LINGER_NS, &input, 1,
 					 NULL, 0),
 		     0);
@@ -457,7 +457,7 @@ Test(series, ten_thousand_promotions_are_bounded)
 		n = samples(table, path);
 		total -= n > 0 ? n : 0;
 	}
-	cr_expect_eq(total, samples(table, SERIES_OTHER), "those that waited are in other");
+	cr_expect_eq(total, samples(table, LEDGER_OTHER), "those that waited are in other");
 	series_table_free(table);
 }
 
@@ -563,7 +563,7 @@ Test(series, memory_of_waiting_paths_is_bounded)
 	cr_expect_geq(most, SERIES_WAITING_BYTES / 10 * 9);
 #endif
 	cr_expect_eq(samples(table, "/a"), 1000000);
-	cr_expect_eq(samples(table, SERIES_OTHER), 100000 + 24 * 500 + 12000, "no sample is lost");
+	cr_expect_eq(samples(table, LEDGER_OTHER), 100000 + 24 * 500 + 12000, "no sample is lost");
 	series_table_free(table);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 
-#include "engine/slot_reclaim.h"
+#include "schedule/slot_reclaim.h"
 
 /*
  * Once slots have not been short for SLOT_RECLAIM_CALM_NS, no further reclaim is scheduled: only collections

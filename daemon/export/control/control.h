@@ -11,10 +11,10 @@
 #include <systemd/sd-event.h>
 
 #include "base/resctrl.h"
-#include "collect/hot_places.h"
 #include "detail/zooms.h"
 #include "history/history_state.h"
 #include "history/past.h"
+#include "hot/hot_places.h"
 #include "neighbours/neighbours_report.h"
 #include "policy/policy.h"
 #include "snapshot/snapshot.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The methods GetStatus, GetTop and GetCgroup. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The methods GetHistory and Compare. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

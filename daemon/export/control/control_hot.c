@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The method GetHot. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The memory nodes of the machine, for zooms. They are read when they are first needed. */
 #include <string.h>
 
 #include "base/log.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The methods about rules, alerts and neighbours. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The methods Reload, Pause and Resume. */
 #include <errno.h>
 #include <string.h>
 

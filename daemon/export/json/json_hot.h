@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <time.h>
 
-#include "collect/hot_places.h"
+#include "hot/hot_places.h"
 #include "profile/profile.h"
 #include "snapshot/snapshot.h"
 

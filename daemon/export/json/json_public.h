@@ -12,10 +12,10 @@
 #define PEBSD_EXPORT_JSON_PUBLIC_H
 
 #include "cgroup/container_label.h"
-#include "collect/series.h"
 #include "export/json/json_history.h"
 #include "export/json/json_neighbours.h"
 #include "policy/policy.h"
+#include "series/series.h"
 #include "snapshot/snapshot.h"
 
 /* Seconds that the counters cover, except in a replay, where they cover everything. */

@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "collect/cgroup_counters.h"
-#include "collect/series.h"
 #include "export/prometheus/cgroup_label.h"
 #include "export/prometheus/exposition.h"
 #include "export/prometheus/label.h"
 #include "export/prometheus/prometheus_cost.h"
 #include "export/prometheus/prometheus_resctrl.h"
+#include "series/cgroup_counters.h"
+#include "series/series.h"
 #include "snapshot/event_figures.h"
 
 /* The metrics of zooms and hot tables. */

@@ -11,9 +11,9 @@
 
 #include "base/resctrl.h"
 #include "base/version.h"
-#include "collect/series.h"
 #include "export/prometheus/process.h"
 #include "export/prometheus/prometheus_alerts.h"
+#include "series/series.h"
 #include "snapshot/snapshot.h"
 
 #define PROMETHEUS_TEXT_TYPE        "text/plain; version=0.0.4; charset=utf-8"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Answers questions from the spans of the archive. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>

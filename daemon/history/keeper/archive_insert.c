@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Inserts a span with its totals and the figures of its cgroups. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Turns a pane into the rows that are inserted, and finds the ids of its cgroups and events. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Stores panes and alerts, adds up spans that are due, and drops those beyond the limits. */
 #include <errno.h>
 #include <string.h>
 

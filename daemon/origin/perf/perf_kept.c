@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Continues the events of the previous process, CPU by CPU, instead of opening new ones. */
 #include "origin/perf/perf_internal.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Continues the off-core counters of the previous process. */
 #include "origin/perf/perf_offcore_internal.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Finds the module of a mapping, and keeps the number of open modules bounded. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "collect/cgroup_counters.h"
+#include "series/cgroup_counters.h"
 
 #include "base/cleanup.h"
 

@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "collect/series.h"
 #include "origin/event.h"
+#include "series/series.h"
 
 #define SERIES_DEFAULT_MAX 3300
 #define SERIES_EACH_MAX    (SERIES_DEFAULT_MAX / SERIES_TOP_DEFAULT)

@@ -6,7 +6,7 @@
 #ifndef PEBSD_COLLECT_HOT_CHOICES_H
 #define PEBSD_COLLECT_HOT_CHOICES_H
 
-#include "collect/hot_places.h"
+#include "hot/hot_places.h"
 #include "kernel/kernel.h"
 
 struct hot_choices;

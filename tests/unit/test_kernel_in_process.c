@@ -49,9 +49,9 @@ static u32 adopt(u64 id, const char *path)
 	return (u32)slot;
 }
 
-TestSuite(kernel_own, .init = setup, .fini = teardown);
+TestSuite(kernel_in_process, .init = setup, .fini = teardown);
 
-Test(kernel_own, records_equal_those_of_the_accounting_function)
+Test(kernel_in_process, records_equal_those_of_the_accounting_function)
 {
 	struct latency_record latency = {0};
 	struct plain_record plain = {0}, count = {0};
@@ -81,13 +81,13 @@ Test(kernel_own, records_equal_those_of_the_accounting_function)
 			account_count(&count, &sample, false);
 		cr_assert_eq(kernel_inject(books.kernel, &sample, 1), 0);
 	}
-	cr_expect(kernel_is_own(books.kernel));
+	cr_expect(kernel_in_process(books.kernel));
 	cr_expect_eq(memcmp(&latency, kernel_latency_record(books.kernel, 0, 0, slot), sizeof(latency)), 0);
 	cr_expect_eq(memcmp(&plain, kernel_plain_record(books.kernel, 1, 0, slot), sizeof(plain)), 0);
 	cr_expect_eq(memcmp(&count, kernel_plain_record(books.kernel, 2, 0, slot), sizeof(count)), 0);
 }
 
-Test(kernel_own, the_collector_reads_records_and_losses)
+Test(kernel_in_process, the_collector_reads_records_and_losses)
 {
 	const struct sample samples[] = {
 		{.cgroup_id = 7, .latency = 100, .period = 1, .fields = MEMORY_FIELDS},
@@ -103,12 +103,12 @@ Test(kernel_own, the_collector_reads_records_and_losses)
 	cr_expect_eq(books_samples(&books, "seven", 0), 1);
 	cr_expect_eq(books_samples(&books, "seven", 2), 1);
 	cr_expect_eq(books_unattributed(&books, 0), 1);
-	cr_expect_eq(books_losses(&books, 0).malformed, 2);
+	cr_expect_eq(books_rejected(&books, 0).malformed, 2);
 	books_collect(&books);
 	cr_expect_eq(books_samples(&books, "seven", 0), 1);
 }
 
-Test(kernel_own, a_slot_is_reused_as_in_the_kernel)
+Test(kernel_in_process, a_slot_is_reused_as_in_the_kernel)
 {
 	const u32 slot = adopt(7, "seven");
 	const struct slot_owner *owner = kernel_owner(books.kernel, slot);
@@ -137,7 +137,7 @@ Test(kernel_own, a_slot_is_reused_as_in_the_kernel)
 	cr_expect_eq(kernel_retire(books.kernel, 4, 0), -EINVAL);
 }
 
-Test(kernel_own, a_retired_slot_takes_no_samples)
+Test(kernel_in_process, a_retired_slot_takes_no_samples)
 {
 	const struct sample sample = {.cgroup_id = 7, .latency = 5, .period = 1, .fields = SAMPLE_LATENCY};
 	const u32 slot = adopt(7, "seven");
@@ -153,7 +153,7 @@ Test(kernel_own, a_retired_slot_takes_no_samples)
 		     1);
 }
 
-Test(kernel_own, hot_tables_have_the_places_of_a_chosen_cgroup)
+Test(kernel_in_process, hot_tables_have_the_places_of_a_chosen_cgroup)
 {
 	const struct sample sample = {.cgroup_id = 7,
 				      .latency = 50,
@@ -188,7 +188,7 @@ Test(kernel_own, hot_tables_have_the_places_of_a_chosen_cgroup)
 	cr_expect_eq(set->samples, 0);
 }
 
-Test(kernel_own_opening, growing_slots_moves_no_record, .fini = teardown)
+Test(kernel_in_process_opening, growing_slots_moves_no_record, .fini = teardown)
 {
 	const struct sample sample = {.cgroup_id = 7, .latency = 5, .period = 1, .fields = SAMPLE_LATENCY};
 	struct kernel_settings settings = own_settings();
@@ -208,7 +208,7 @@ Test(kernel_own_opening, growing_slots_moves_no_record, .fini = teardown)
 	cr_expect_eq(books_samples(&books, "seven", 0), 1);
 }
 
-Test(kernel_own_opening, without_bpf_this_machine_is_not_measured)
+Test(kernel_in_process_opening, without_bpf_this_machine_is_not_measured)
 {
 	struct kernel_settings settings = own_settings();
 	struct kernel *kernel = NULL;

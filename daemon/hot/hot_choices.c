@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "collect/hot_choices.h"
+#include "hot/hot_choices.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "collect/collect.h"
 
 enum choice_state { FREE, CHOSEN, RESTING };
 
@@ -63,7 +61,7 @@ static bool clear_rested(struct hot_choices *choices, u64 now_ns)
 	for (size_t i = 0; i < choices->n; i++) {
 		struct choice *choice = &choices->list[i];
 
-		if (choice->state != RESTING || now_ns < choice->released_ns + COLLECT_REST_NS)
+		if (choice->state != RESTING || now_ns < choice->released_ns + KERNEL_REST_NS)
 			continue;
 		kernel_hot_clear(choices->kernel, (u32)i);
 		choice->state = FREE;

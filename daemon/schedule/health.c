@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "engine/health.h"
+#include "schedule/health.h"
 
 #include <errno.h>
 #include <stdio.h>
 
 #include "base/text.h"
-#include "engine/tick.h"
+#include "schedule/collection_timer.h"
 
 int health_judge(const struct health *health, char text[HEALTH_TEXT_MAX], bool *ret_works,
 		 const char **ret_reason)
@@ -13,7 +13,7 @@ int health_judge(const struct health *health, char text[HEALTH_TEXT_MAX], bool *
 	char age[TEXT_NUMBER_MAX];
 
 	*ret_works = false;
-	if (tick_is_overdue(health->age_us, health->interval_us)) {
+	if (collection_timer_is_overdue(health->age_us, health->interval_us)) {
 		text_span((double)health->age_us / 1e6, age);
 		(void)snprintf(text, HEALTH_TEXT_MAX, "no collection for %s; see the log", age);
 		*ret_reason = text;

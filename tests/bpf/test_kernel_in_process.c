@@ -109,12 +109,12 @@ static void expect_same_records(const struct kernel *bpf, const struct kernel *o
 			     0, "event %u of slot %u", event, slot);
 }
 
-Test(kernel_own_and_bpf, records_of_both_have_the_same_bytes)
+Test(kernel_in_process_and_bpf, records_of_both_have_the_same_bytes)
 {
 	struct kernel *bpf = opened(KERNEL_ACCOUNT_EITHER), *own = opened(KERNEL_ACCOUNT_OWN);
 
-	cr_assert_not(kernel_is_own(bpf));
-	cr_assert(kernel_is_own(own));
+	cr_assert_not(kernel_in_process(bpf));
+	cr_assert(kernel_in_process(own));
 	run(bpf);
 	run(own);
 	for (u32 slot = 0; slot < SLOTS; slot++) {
@@ -122,7 +122,7 @@ Test(kernel_own_and_bpf, records_of_both_have_the_same_bytes)
 		expect_same_records(bpf, own, slot);
 	}
 	for (unsigned event = 0; event < EVENTS; event++) {
-		struct loss_record a = kernel_losses(bpf, event, 0), b = kernel_losses(own, event, 0);
+		struct rejected_record a = kernel_rejected(bpf, event, 0), b = kernel_rejected(own, event, 0);
 
 		cr_expect_eq(memcmp(kernel_marks(bpf, event, 0), kernel_marks(own, event, 0), SLOTS), 0);
 		cr_expect_eq(memcmp(&a, &b, sizeof(a)), 0, "losses of event %u", event);
@@ -130,8 +130,8 @@ Test(kernel_own_and_bpf, records_of_both_have_the_same_bytes)
 			cr_expect_eq(hot_sum(bpf, event, kind), hot_sum(own, event, kind),
 				     "hot table of event %u", event);
 	}
-	cr_expect_gt(kernel_losses(bpf, 0, 0).filtered, 0);
-	cr_expect_gt(kernel_losses(bpf, 1, 0).malformed, 0);
+	cr_expect_gt(kernel_rejected(bpf, 0, 0).filtered, 0);
+	cr_expect_gt(kernel_rejected(bpf, 1, 0).malformed, 0);
 	cr_expect_gt(hot_sum(bpf, 0, HOT_CODE), 0);
 	cr_expect_eq(memcmp(kernel_owner_marks(bpf), kernel_owner_marks(own), SLOTS), 0);
 	cr_expect_eq(kernel_slots_free(bpf), kernel_slots_free(own));
@@ -154,7 +154,7 @@ static void take(void *userdata, const struct sample *sample)
 	pair->samples++;
 }
 
-Test(kernel_own_and_bpf, records_of_the_model_have_the_same_bytes)
+Test(kernel_in_process_and_bpf, records_of_the_model_have_the_same_bytes)
 {
 	struct pair pair = {opened(KERNEL_ACCOUNT_EITHER), opened(KERNEL_ACCOUNT_OWN), 0};
 	struct config *config = NULL;

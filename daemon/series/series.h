@@ -33,12 +33,11 @@
 #include <stdint.h>
 
 #include "collect/differences.h"
+#include "collect/ledger.h"
 #include "collect/offcore_figures.h"
 #include "pebsd/sample.h"
 #include "state/state.h"
 
-#define SERIES_OTHER        "other"
-#define SERIES_UNATTRIBUTED "unattributed"
 #define SERIES_KEEP_NS      (600ULL * 1000000000ULL)
 #define SERIES_LINGER_NS    (120ULL * 1000000000ULL)
 #define SERIES_HALF_LIFE_NS (60ULL * 1000000000ULL)

@@ -10,37 +10,37 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "engine/tick.h"
+#include "schedule/collection_timer.h"
 
 #define INTERVAL_US 20000
 #define SECOND_US   1000000ULL
 
-Test(tick, collections_keep_to_a_grid_of_intervals)
+Test(collection_timer, collections_keep_to_a_grid_of_intervals)
 {
-	cr_expect_eq(tick_next_us(1000, 1000, 100), 1100);
-	cr_expect_eq(tick_next_us(1000, 1060, 100), 1100, "took more than half an interval");
-	cr_expect_eq(tick_next_us(1000, 1075, 100), 1100);
+	cr_expect_eq(collection_timer_next_us(1000, 1000, 100), 1100);
+	cr_expect_eq(collection_timer_next_us(1000, 1060, 100), 1100, "took more than half an interval");
+	cr_expect_eq(collection_timer_next_us(1000, 1075, 100), 1100);
 }
 
-Test(tick, missed_collections_are_not_repeated)
+Test(collection_timer, missed_collections_are_not_repeated)
 {
-	cr_expect_eq(tick_next_us(1000, 1076, 100), 1176, "the rest of the loop needs time, too");
-	cr_expect_eq(tick_next_us(1000, 5000, 100), 5100);
+	cr_expect_eq(collection_timer_next_us(1000, 1076, 100), 1176, "the rest of the loop needs time, too");
+	cr_expect_eq(collection_timer_next_us(1000, 5000, 100), 5100);
 }
 
-Test(tick, three_intervals_and_ten_seconds_without_a_collection_are_overdue)
+Test(collection_timer, three_intervals_and_ten_seconds_without_a_collection_are_overdue)
 {
-	cr_expect_not(tick_is_overdue(0, SECOND_US));
-	cr_expect_not(tick_is_overdue(11 * SECOND_US, SECOND_US));
-	cr_expect(tick_is_overdue(11 * SECOND_US + 1, SECOND_US));
-	cr_expect_not(tick_is_overdue(180 * SECOND_US, 60 * SECOND_US));
-	cr_expect(tick_is_overdue(180 * SECOND_US + 1, 60 * SECOND_US));
+	cr_expect_not(collection_timer_is_overdue(0, SECOND_US));
+	cr_expect_not(collection_timer_is_overdue(11 * SECOND_US, SECOND_US));
+	cr_expect(collection_timer_is_overdue(11 * SECOND_US + 1, SECOND_US));
+	cr_expect_not(collection_timer_is_overdue(180 * SECOND_US, 60 * SECOND_US));
+	cr_expect(collection_timer_is_overdue(180 * SECOND_US + 1, 60 * SECOND_US));
 }
 
 struct loop {
 	sd_event *event;
 	sd_event_source *busy;
-	struct tick tick;
+	struct collection_timer timer;
 	unsigned reloads, reloads_most;
 	unsigned collections;
 	u64 interval_us;
@@ -57,7 +57,7 @@ static int on_reload(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct loop *loop = userdata;
 
-	tick_set_interval(&loop->tick, loop->interval_us);
+	collection_timer_set_interval(&loop->timer, loop->interval_us);
 	if (++loop->reloads == loop->reloads_most)
 		return sd_event_exit(loop->event, 0);
 	(void)sd_event_source_set_time(source, usec + INTERVAL_US / 4);
@@ -67,13 +67,13 @@ static int on_reload(sd_event_source *source, uint64_t usec, void *userdata)
 static void run(struct loop *loop)
 {
 	cr_assert_geq(sd_event_loop(loop->event), 0);
-	tick_done(&loop->tick);
+	collection_timer_done(&loop->timer);
 	sd_event_source_unref(loop->busy);
 	sd_event_unref(loop->event);
 }
 
 /* A hundred reloads, a quarter of an interval apart, take at least 24 intervals. */
-Test(tick, reloads_do_not_delay_collections)
+Test(collection_timer, reloads_do_not_delay_collections)
 {
 	struct loop loop = {.reloads_most = 100, .interval_us = INTERVAL_US};
 
@@ -81,7 +81,7 @@ Test(tick, reloads_do_not_delay_collections)
 	cr_assert_geq(
 		sd_event_add_time_relative(loop.event, &loop.busy, CLOCK_MONOTONIC, 0, 1, on_reload, &loop),
 		0);
-	cr_assert_geq(tick_start(&loop.tick, loop.event, INTERVAL_US, on_collection, &loop), 0);
+	cr_assert_geq(collection_timer_start(&loop.timer, loop.event, INTERVAL_US, on_collection, &loop), 0);
 	run(&loop);
 	cr_expect_geq(loop.collections, 2, "%u collections during %u reloads", loop.collections,
 		      loop.reloads);
@@ -90,10 +90,10 @@ Test(tick, reloads_do_not_delay_collections)
 static int on_busy(sd_event_source *source, void *userdata)
 {
 	struct loop *loop = userdata;
-	const u64 age_us = tick_age_us(&loop->tick);
+	const u64 age_us = collection_timer_age_us(&loop->timer);
 
 	/* Acts as a client whose work never ends. */
-	while (tick_age_us(&loop->tick) < age_us + INTERVAL_US / 2)
+	while (collection_timer_age_us(&loop->timer) < age_us + INTERVAL_US / 2)
 		;
 	if (++loop->reloads == loop->reloads_most)
 		return sd_event_exit(loop->event, 0);
@@ -101,7 +101,7 @@ static int on_busy(sd_event_source *source, void *userdata)
 }
 
 /* Eight clients with calls of half an interval each. At most two intervals pass between collections. */
-Test(tick, a_due_collection_precedes_requests_of_clients)
+Test(collection_timer, a_due_collection_precedes_requests_of_clients)
 {
 	struct loop loop = {.reloads_most = 40, .interval_us = INTERVAL_US};
 	sd_event_source *busy[8];
@@ -111,7 +111,7 @@ Test(tick, a_due_collection_precedes_requests_of_clients)
 		cr_assert_geq(sd_event_add_defer(loop.event, &busy[i], on_busy, &loop), 0);
 		cr_assert_geq(sd_event_source_set_enabled(busy[i], SD_EVENT_ON), 0);
 	}
-	cr_assert_geq(tick_start(&loop.tick, loop.event, INTERVAL_US, on_collection, &loop), 0);
+	cr_assert_geq(collection_timer_start(&loop.timer, loop.event, INTERVAL_US, on_collection, &loop), 0);
 	run(&loop);
 	for (size_t i = 0; i < 8; i++)
 		sd_event_source_unref(busy[i]);
@@ -119,7 +119,7 @@ Test(tick, a_due_collection_precedes_requests_of_clients)
 }
 
 /* A new interval counts from the last collection, so a shorter one may already be over. */
-Test(tick, a_shorter_interval_does_not_wait_for_the_end_of_a_longer_one)
+Test(collection_timer, a_shorter_interval_does_not_wait_for_the_end_of_a_longer_one)
 {
 	struct loop loop = {.reloads_most = 20, .interval_us = INTERVAL_US};
 
@@ -127,7 +127,8 @@ Test(tick, a_shorter_interval_does_not_wait_for_the_end_of_a_longer_one)
 	cr_assert_geq(
 		sd_event_add_time_relative(loop.event, &loop.busy, CLOCK_MONOTONIC, 0, 1, on_reload, &loop),
 		0);
-	cr_assert_geq(tick_start(&loop.tick, loop.event, 3600 * SECOND_US, on_collection, &loop), 0);
+	cr_assert_geq(collection_timer_start(&loop.timer, loop.event, 3600 * SECOND_US, on_collection, &loop),
+		      0);
 	run(&loop);
 	cr_expect_geq(loop.collections, 1);
 }
@@ -146,7 +147,7 @@ static unsigned feedings(u64 age_us)
 	ssize_t n;
 
 	cr_assert_geq(fd, 0);
-	(void)snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "pebsd-test-tick-%d", getpid());
+	(void)snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "pebsd-test-timer-%d", getpid());
 	cr_assert_eq(
 		bind(fd, (const struct sockaddr *)&address,
 		     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(address.sun_path + 1))),
@@ -155,10 +156,11 @@ static unsigned feedings(u64 age_us)
 	cr_assert_eq(setenv("NOTIFY_SOCKET", address.sun_path, 1), 0);
 	cr_assert_eq(setenv("WATCHDOG_USEC", "20000", 1), 0);
 	cr_assert_geq(sd_event_new(&loop.event), 0);
-	cr_assert_geq(tick_start(&loop.tick, loop.event, 60 * SECOND_US, on_collection, &loop), 0);
-	cr_assert_not_null(loop.tick.watchdog);
-	loop.interval_us = loop.tick.interval_us;
-	loop.tick.done_us -= age_us;
+	cr_assert_geq(collection_timer_start(&loop.timer, loop.event, 60 * SECOND_US, on_collection, &loop),
+		      0);
+	cr_assert_not_null(loop.timer.watchdog);
+	loop.interval_us = loop.timer.interval_us;
+	loop.timer.done_us -= age_us;
 	cr_assert_geq(
 		sd_event_add_time_relative(loop.event, &loop.busy, CLOCK_MONOTONIC, 0, 1, on_reload, &loop),
 		0);
@@ -168,14 +170,14 @@ static unsigned feedings(u64 age_us)
 	return fed;
 }
 
-Test(tick, the_watchdog_is_fed_while_collections_are_made)
+Test(collection_timer, the_watchdog_is_fed_while_collections_are_made)
 {
 	unsigned fed = feedings(0);
 
 	cr_expect_gt(fed, 0);
 }
 
-Test(tick, the_watchdog_is_not_fed_when_collections_stopped)
+Test(collection_timer, the_watchdog_is_not_fed_when_collections_stopped)
 {
 	unsigned fed = feedings(181 * SECOND_US);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "collect/hot_places.h"
+#include "hot/hot_places.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "kernel/kernel_own.h"
+#include "kernel/kernel_in_process.h"
 
 #include <errno.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "hot_write.h"
 
 /* Samples that come through kernel_inject() may be in any stripe: readers add the stripes up. */
-#define OWN_STRIPE 0
+#define ONLY_STRIPE 0
 
 static u32 slot_of(const struct kernel *kernel, u64 cgroup_id)
 {
@@ -71,34 +71,34 @@ static void account_sample(struct kernel *kernel, const struct sample *sample)
 {
 	const u32 number = sample->event < kernel->settings.n_events ? sample->event : 0;
 	const struct event_settings *event = &kernel->settings.events[number];
-	struct loss_record *loss = &kernel->skeleton->bss->losses[number][OWN_STRIPE];
+	struct rejected_record *mine = &kernel->skeleton->bss->rejected[number][ONLY_STRIPE];
 	u32 slot;
 
 	if (number != sample->event) {
-		loss->malformed++;
+		mine->malformed++;
 		return;
 	}
 	if (account_filtered(sample, event->operations)) {
-		loss->filtered++;
+		mine->filtered++;
 		return;
 	}
 	if (account_malformed(sample)) {
-		loss->malformed++;
+		mine->malformed++;
 		return;
 	}
 	slot = slot_of_sample(kernel, sample->cgroup_id);
 	if (kernel->skeleton->bss->hot_chosen)
 		account_hot(kernel, sample, slot);
 	if (event->has_latency)
-		account_latency(kernel_latency_place(kernel, number, OWN_STRIPE, slot), sample, false);
+		account_latency(kernel_latency_place(kernel, number, ONLY_STRIPE, slot), sample, false);
 	else if (event->has_source)
-		account_plain(kernel_plain_place(kernel, number, OWN_STRIPE, slot), sample, false);
+		account_plain(kernel_plain_place(kernel, number, ONLY_STRIPE, slot), sample, false);
 	else
-		account_count(kernel_plain_place(kernel, number, OWN_STRIPE, slot), sample, false);
-	kernel_marks_row(kernel, (size_t)number * kernel->stripes + OWN_STRIPE)[slot] = 1;
+		account_count(kernel_plain_place(kernel, number, ONLY_STRIPE, slot), sample, false);
+	kernel_marks_row(kernel, (size_t)number * kernel->stripes + ONLY_STRIPE)[slot] = 1;
 }
 
-void kernel_own_inject(struct kernel *kernel, const struct sample *samples, size_t n)
+void kernel_in_process_inject(struct kernel *kernel, const struct sample *samples, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		account_sample(kernel, &samples[i]);
@@ -208,7 +208,7 @@ static int release(struct kernel *kernel, u32 slot, u32 generation)
 	return 0;
 }
 
-int kernel_own_ask(struct kernel *kernel, const struct slot_request *request)
+int kernel_in_process_ask(struct kernel *kernel, const struct slot_request *request)
 {
 	switch (request->kind) {
 	case SLOT_ADOPT:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "collect/series_width.h"
+#include "series/series_width.h"
 
 #include <sys/param.h>
 
-#include "collect/cgroup_counters.h"
+#include "series/cgroup_counters.h"
 
 /* Buckets, +Inf, sum and count: daemon/export/prometheus/prometheus.c. */
 #define HISTOGRAM_SERIES (COARSE_BUCKETS - 1 + 3)

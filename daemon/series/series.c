@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "collect/series.h"
+#include "series/series.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "base/heap.h"
 #include "base/siphash.h"
 #include "collect/path_state.h"
-#include "collect/series_width.h"
+#include "series/series_width.h"
 #include "state/state_kinds.h"
 
 /* The cgroup paths that the series table knows: paths that have recent samples, have a series or had one. */
@@ -252,8 +252,8 @@ int series_table_new(size_t top, struct series_table **ret)
 		return -ENOMEM;
 	r = paths_init(&table->paths);
 	table->list = calloc(2, sizeof(struct series *));
-	table->other.path = strdup(SERIES_OTHER);
-	table->unattributed.path = strdup(SERIES_UNATTRIBUTED);
+	table->other.path = strdup(LEDGER_OTHER);
+	table->unattributed.path = strdup(LEDGER_UNATTRIBUTED);
 	if (r < 0 || !table->list || !table->other.path || !table->unattributed.path) {
 		series_table_free(table);
 		return -ENOMEM;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "engine/slot_reclaim.h"
+#include "schedule/slot_reclaim.h"
 
 #include <errno.h>
 #include <string.h>
