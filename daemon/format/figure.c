@@ -2,6 +2,7 @@
 #include "format/figure.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/json_get.h"
@@ -28,6 +29,15 @@ bool figure_quantile(const json_object *event, const char *name, struct figure_q
 	ret->over = ret->high >= histogram_fine_upper(FINE_OVERFLOW);
 	ret->few = json_get_bool(quantile, "few", &few) && few;
 	return true;
+}
+
+void figure_quantile_text(const struct figure_quantile *quantile, char ret[static FIGURE_QUANTILE_MAX])
+{
+	char number[TEXT_NUMBER_MAX];
+
+	text_short_count(quantile->over ? (double)quantile->low : quantile->value, number);
+	(void)snprintf(ret, FIGURE_QUANTILE_MAX, "%s%s%s", quantile->over ? ">" : "", number,
+		       quantile->few ? FIGURE_FEW_MARK : "");
 }
 
 const json_object *figure_bounds(const json_object *event, const char *name)

@@ -9,6 +9,7 @@
 #include <json-c/json.h>
 #include <stdbool.h>
 
+#include "base/text.h"
 #include "pebsd/types.h"
 
 struct figure_quantile {
@@ -24,6 +25,10 @@ struct figure_quantile {
 bool figure_samples(const json_object *event, u64 *ret);
 bool figure_mean(const json_object *event, double *ret);
 bool figure_quantile(const json_object *event, const char *name, struct figure_quantile *ret);
+
+/* Writes "381", "381?" if there are few samples, or ">1.05M" for the overflow bucket. */
+#define FIGURE_QUANTILE_MAX (TEXT_NUMBER_MAX + 2)
+void figure_quantile_text(const struct figure_quantile *quantile, char ret[static FIGURE_QUANTILE_MAX]);
 
 /* Returns the bounds of a quantile (type QuantileBounds of the interface) as a borrowed reference, or NULL. */
 const json_object *figure_bounds(const json_object *event, const char *name);

@@ -36,15 +36,10 @@ static void put_share(FILE *out, int width, bool known, u64 part, u64 whole)
 static void put_quantile(FILE *out, const json_object *event, const char *name)
 {
 	struct figure_quantile quantile;
-	char text[TEXT_NUMBER_MAX] = "-";
+	char text[FIGURE_QUANTILE_MAX] = "-";
 
-	if (figure_quantile(event, name, &quantile)) {
-		text_short_count(quantile.value, text + quantile.over);
-		if (quantile.over)
-			text[0] = '>';
-		if (quantile.few)
-			(void)strncat(text, FIGURE_FEW_MARK, sizeof(text) - strlen(text) - 1);
-	}
+	if (figure_quantile(event, name, &quantile))
+		figure_quantile_text(&quantile, text);
 	(void)fprintf(out, " %6s", text);
 }
 

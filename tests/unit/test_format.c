@@ -265,6 +265,28 @@ Test(format, an_overflow_is_not_shown_as_a_number)
 	cr_expect_not_null(strstr(shown, "\n    above 1048576        3 100.0%  ###"));
 }
 
+/* The value of a reply may be any number. */
+Test(format, an_overflow_is_written_as_its_lower_bound)
+{
+	static const char *const values[] = {"1048576", "-1e300", "1e300"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
+		_cleanup_json_ json_object *top = NULL;
+		_cleanup_free_ char *reply = NULL, *text = NULL;
+
+		cr_assert_gt(
+			asprintf(
+				&reply,
+				"{\"total\":{\"events\":{\"loads\":{\"samples\":1}}},\"cgroups\":[{\"cgroup\":\"/a\",\"events\":{\"loads\":{"
+				"\"samples\":1,\"latency\":{\"p99\":{\"value\":%s,\"low\":1048576,\"high\":4294967295,\"few\":true}}}}}]}",
+				values[i]),
+			0);
+		top = formatted_from(reply);
+		text = TEXT_OF(format_top(out, NULL, top, &wide));
+		cr_expect(strstr(text, " >1.05M?"), "%s: %s", values[i], text);
+	}
+}
+
 Test(format, a_cgroup_of_a_replay_is_formatted)
 {
 	_cleanup_json_ json_object *status = json_status(example_replay());

@@ -83,13 +83,11 @@ static void read_figures(struct top_pane *pane, json_object *cgroup, json_object
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(quantiles); i++) {
 		struct figure_quantile quantile;
-		char text[TEXT_NUMBER_MAX + 4];
+		char text[FIGURE_QUANTILE_MAX];
 
 		if (!figure_quantile(event, quantiles[i], &quantile))
 			continue;
-		text_short_count(quantile.over ? (double)quantile.low : quantile.value, number);
-		(void)snprintf(text, sizeof(text), "%s%s%s", quantile.over ? ">" : "", number,
-			       quantile.few ? FIGURE_FEW_MARK : "");
+		figure_quantile_text(&quantile, text);
 		add_figure(pane, quantiles[i], text);
 	}
 	for (enum shown_wait which = SHOWN_WAIT; which <= SHOWN_LOST; which++) {
