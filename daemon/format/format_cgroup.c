@@ -59,9 +59,10 @@ static void choose_rows(const u64 fine[FINE_BUCKETS], struct rows *ret)
 	bool octaves;
 
 	memset(ret, 0, sizeof(*ret));
-	while (!fine[first])
+	/* All may be 0: the sum of two counts of a reply wraps. */
+	while (first < FINE_OVERFLOW && !fine[first])
 		first++;
-	while (!fine[last])
+	while (last > first && !fine[last])
 		last--;
 	octaves = last - first >= ROWS_MAX;
 	for (u32 i = first; i <= last; i++) {

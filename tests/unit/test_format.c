@@ -287,6 +287,16 @@ Test(format, an_overflow_is_written_as_its_lower_bound)
 	}
 }
 
+/* The sum of two buckets that are one here exceeds 64 bits, and is 0. */
+Test(format, a_histogram_whose_counts_overflow_is_formatted)
+{
+	_cleanup_json_ json_object *cgroup = formatted_from(
+		"{\"events\":{\"loads\":{\"samples\":2,\"histogram\":[{\"le\":5,\"samples\":9223372036854775808},{\"le\":5,\"samples\":9223372036854775808}]}}}");
+	_cleanup_free_ char *text = TEXT_OF(format_cgroup(out, NULL, cgroup, NULL, &wide));
+
+	cr_expect(strstr(text, "Samples: 2\n"), "%s", text);
+}
+
 Test(format, a_cgroup_of_a_replay_is_formatted)
 {
 	_cleanup_json_ json_object *status = json_status(example_replay());
