@@ -92,24 +92,16 @@ static void put_partial(FILE *out, const struct format_style *style, json_object
 static bool put_not_sampled(FILE *out, const struct format_style *style, json_object *rule)
 {
 	json_object *names = json_get_array(rule, "not_sampled");
-	const size_t n = names ? json_object_array_length(names) : 0;
 	_cleanup_free_ char *list = NULL;
 
-	for (size_t i = 0; i < n; i++) {
-		const char *name = json_object_get_string(json_object_array_get_idx(names, i));
-		char *longer;
-
-		if (asprintf(&longer, "%s%s%s", list ? list : "", list ? " and " : "", name ? name : "") < 0)
-			break;
-		free(list);
-		list = longer;
-	}
-	if (list)
-		line_put(
-			out, style, "Unknown",
-			"on every cgroup: %s are not sampled here; `pebsctl status` names the events, and pebsd --probe says why some are missing",
-			list);
-	return list;
+	if (!names || json_object_array_length(names) == 0)
+		return false;
+	list = line_list(names, " and ");
+	line_put(
+		out, style, "Unknown",
+		"on every cgroup: %s are not sampled here; `pebsctl status` names the events, and pebsd --probe says why some are missing",
+		list ? list : "?");
+	return true;
 }
 
 static void put_rule(FILE *out, const struct format_style *style, json_object *rule, size_t name_width)

@@ -48,24 +48,15 @@ static void put_deviating(FILE *out, const struct format_style *style, json_obje
 static char *turns_of(json_object *event)
 {
 	json_object *others = json_get_array(event, "takes_turns_with");
-	_cleanup_fclose_ FILE *out = NULL;
-	_cleanup_free_ char *text = NULL;
-	size_t length;
+	_cleanup_free_ char *list = NULL;
+	char *text;
 
 	if (!others)
 		return NULL;
-	out = open_memstream(&text, &length);
-	if (!out)
-		return NULL;
-	(void)fprintf(out, ", taking turns");
-	for (size_t i = 0; i < json_object_array_length(others); i++) {
-		_cleanup_free_ char *kept = NULL;
-
-		(void)fprintf(
-			out, "%s%s", i ? ", " : " with ",
-			line_visible(json_object_get_string(json_object_array_get_idx(others, i)), &kept));
-	}
-	return fclose(TAKE_PTR(out)) == 0 ? TAKE_PTR(text) : NULL;
+	if (json_object_array_length(others) > 0)
+		list = line_list(others, ", ");
+	return asprintf(&text, ", taking turns%s%s", list ? " with " : "", list ? list : "") < 0 ? NULL
+												 : text;
 }
 
 /* Prints the losses of one of several events: the line about all samples has only the sum. */

@@ -176,35 +176,20 @@ static bool is_state(const json_object *zoom, const char *state)
 
 static void put_events(FILE *out, const struct format_style *style, json_object *zoom)
 {
-	json_object *events = json_get_array(zoom, "events");
+	_cleanup_free_ char *events = line_list(json_get_array(zoom, "events"), ", ");
 	char number[TEXT_NUMBER_MAX], period[TEXT_NUMBER_MAX + 16] = "";
-	_cleanup_fclose_ FILE *list = NULL;
-	_cleanup_free_ char *text = NULL;
-	size_t length;
+	const char *text = events ? events : "?";
 	u64 value;
 
-	list = open_memstream(&text, &length);
-	if (!list)
-		return;
-	for (size_t i = 0; events && i < json_object_array_length(events); i++) {
-		_cleanup_free_ char *kept = NULL;
-
-		(void)fprintf(
-			list, "%s%s", i ? ", " : "",
-			line_visible(json_object_get_string(json_object_array_get_idx(events, i)), &kept));
-	}
-	if (fclose(TAKE_PTR(list)) != 0)
-		return;
 	if (json_get_u64(zoom, "period", &value)) {
 		text_count(value, number);
 		(void)snprintf(period, sizeof(period), ", period %s", number);
 	}
 	if (json_get_u64(zoom, "rate", &value)) {
 		text_count(value, number);
-		line_put(out, style, "Event", "%s%s; at most %s samples a second", *text ? text : "-", period,
-			 number);
+		line_put(out, style, "Event", "%s%s; at most %s samples a second", text, period, number);
 	} else {
-		line_put(out, style, "Event", "%s%s", *text ? text : "-", period);
+		line_put(out, style, "Event", "%s%s", text, period);
 	}
 }
 

@@ -94,6 +94,31 @@ const char *line_visible(const char *text, char **ret)
 	return *ret ? *ret : "?";
 }
 
+char *line_list(json_object *list, const char *separator)
+{
+	size_t n = list ? json_object_array_length(list) : 0;
+	_cleanup_fclose_ FILE *out = NULL;
+	_cleanup_free_ char *text = NULL;
+	size_t length;
+
+	out = open_memstream(&text, &length);
+	if (!out)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		json_object *item = json_object_array_get_idx(list, i);
+		_cleanup_free_ char *kept = NULL;
+
+		(void)fprintf(out, "%s%s", i ? separator : "",
+			      line_visible(json_object_is_type(item, json_type_string)
+						   ? json_object_get_string(item)
+						   : NULL,
+					   &kept));
+	}
+	if (n == 0)
+		(void)fputc('-', out);
+	return fclose(TAKE_PTR(out)) == 0 ? TAKE_PTR(text) : NULL;
+}
+
 const char *line_cgroup_text(const struct format_style *style, const json_object *object)
 {
 	const char *name = style->full ? NULL : json_get_text(object, "name");

@@ -39,6 +39,12 @@ void line_rate(double rate, char ret[TEXT_NUMBER_MAX]);
 const char *line_visible(const char *text, char **ret);
 
 /*
+ * Returns the texts of a list in a form that is safe to print, with `separator` between them; "-" for an empty list or
+ * NULL. The caller frees the result; NULL: no memory.
+ */
+char *line_list(json_object *list, const char *separator);
+
+/*
  * Returns the name of the cgroup that `object` is about, or its path if it has no name or the style wants paths. The
  * caller frees `*ret`, as with line_visible().
  */

@@ -24,35 +24,9 @@ char *rule_text_metric(const json_object *rule)
 	return r < 0 ? NULL : text;
 }
 
-/* Joins a list of texts; NULL: no memory. */
-static char *list_of(json_object *list, const char *separator)
-{
-	_cleanup_fclose_ FILE *out = NULL;
-	_cleanup_free_ char *text = NULL;
-	size_t n = list ? json_object_array_length(list) : 0;
-	size_t length;
-
-	out = open_memstream(&text, &length);
-	if (!out)
-		return NULL;
-	for (size_t i = 0; i < n; i++) {
-		json_object *item = json_object_array_get_idx(list, i);
-		_cleanup_free_ char *kept = NULL;
-
-		(void)fprintf(out, "%s%s", i ? separator : "",
-			      line_visible(json_object_is_type(item, json_type_string)
-						   ? json_object_get_string(item)
-						   : NULL,
-					   &kept));
-	}
-	if (n == 0)
-		(void)fputc('-', out);
-	return fclose(TAKE_PTR(out)) == 0 ? TAKE_PTR(text) : NULL;
-}
-
 char *rule_text_cgroups(const json_object *rule)
 {
-	return list_of(json_get_array(rule, "cgroup"), " ");
+	return line_list(json_get_array(rule, "cgroup"), " ");
 }
 
 json_object *rule_text_find(json_object *rules, const char *name)
@@ -192,7 +166,7 @@ static void put_needs(FILE *out, const struct format_style *style, const json_ob
 
 static void put_does(FILE *out, const struct format_style *style, const json_object *rule)
 {
-	_cleanup_free_ char *actions = list_of(json_get_array(rule, "action"), ", ");
+	_cleanup_free_ char *actions = line_list(json_get_array(rule, "action"), ", ");
 	_cleanup_free_ char *severity = NULL;
 
 	line_put(out, style, "Does", "%s%s; severity %s", actions ? actions : "?",

@@ -198,7 +198,8 @@ Test(format_rules, replies_of_any_shape_are_formatted_safely)
 		      "\"min_samples\":18446744073709551615,\"needs_samples\":18446744073709551615,"
 		      "\"confidence\":1e300,\"severity\":\"\\u001b\",\"action\":[\"\\u001b\"],"
 		      "\"cgroups\":{\"firing\":18446744073709551615,\"pending\":-1,\"unknown\":"
-		      "{\"\\u001b\":18446744073709551615,\"samples\":\"x\"}}}"),
+		      "{\"\\u001b\":18446744073709551615,\"samples\":\"x\"}},"
+		      "\"not_sampled\":[\"\\u001b[2J\",1,null]}"),
 	};
 	static const size_t widths[] = {1, 40, 80, 200};
 
