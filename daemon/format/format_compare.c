@@ -14,6 +14,7 @@
 #define LABEL_WIDTH 18
 #define VALUE_WIDTH 10
 #define BAR_MAX     24
+#define BARS_LEFT   28 /* columns of a histogram that are not bars: "up to  1024" and both shares */
 
 enum scale { CYCLES, SHARE, CORES, PLAIN, BYTES };
 
@@ -206,7 +207,7 @@ static void put_histogram(FILE *out, const struct format_style *style, json_obje
 {
 	json_object *buckets = json_get_array(event, "histogram");
 	size_t width = style->width ? MIN(style->width, 100UL) : 80;
-	size_t cells = MIN((width - 12 - 16) / 2, BAR_MAX);
+	size_t cells = width > BARS_LEFT + 2 ? MIN((width - BARS_LEFT) / 2, BAR_MAX) : 1;
 	double sum_a, sum_b, most;
 
 	if (!buckets || json_object_array_length(buckets) == 0)
@@ -217,7 +218,7 @@ static void put_histogram(FILE *out, const struct format_style *style, json_obje
 	for (size_t i = 0; i < json_object_array_length(buckets); i++) {
 		const json_object *bucket = json_object_array_get_idx(buckets, i);
 		char edge[TEXT_NUMBER_MAX] = "-";
-		u64 le;
+		u64 le = 0;
 
 		if (json_get_u64(bucket, "le", &le))
 			text_short_count((double)le, edge);

@@ -187,6 +187,28 @@ Test(format_past, a_comparison_fits_80_columns)
 	formatted_expect_fit(text, 80);
 }
 
+/* On a screen that is too narrow for them, the bars of both sides are one cell each. */
+Test(format_past, the_histograms_of_a_comparison_become_narrower)
+{
+	static const struct {
+		size_t width;
+		const char *line;
+	} cases[] = {{1, "\nup to   128 100.0% █ 100.0% █\n"},
+		     {27, "\nup to   128 100.0% █ 100.0% █\n"},
+		     {30, "\nup to   128 100.0% █ 100.0% █\n"},
+		     {40, "\nup to   128 100.0% ██████ 100.0% ██████\n"}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct format_style style = {.width = cases[i].width, .utf8 = true};
+		_cleanup_json_ json_object *reply = formatted_from(
+			"{\"events\":{\"loads\":{\"histogram\":[{\"le\":128,\"a\":5,\"b\":5},{\"a\":0,\"b\":0}]}}}");
+		_cleanup_free_ char *text = FORMATTED(format_compare(out, reply, &style));
+
+		formatted_expect(text, cases[i].line);
+		formatted_expect(text, "\nup to     -   0.0%");
+	}
+}
+
 static void expect_row(const char *figure, const char *expected)
 {
 	_cleanup_json_ json_object *reply = formatted_from("{\"comparisons\":1}");
