@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The verbs that look closer at one cgroup: zoom and hot. */
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -196,7 +197,7 @@ static enum ctl_exit wait_for_hot(const struct ctl_options *options, struct clie
 		(void)json_get_u64(*ret, "unnamed", &unnamed);
 		if (seconds <= 0 && (unnamed == 0 || tries++ == NAMES_TRIES))
 			return CTL_DONE;
-		text_span((double)(u64)(seconds + 1), left);
+		text_span(floor(seconds + 1), left);
 		(void)snprintf(line, sizeof(line),
 			       seconds > 0 ? "collecting hot code and data, %s left" : "looking up names%.0s",
 			       left);

@@ -2,6 +2,7 @@
 #include "ctl/zoom_wait.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/json_get.h"
@@ -72,7 +73,7 @@ static void show(struct progress *progress, json_object *zoom, const char *cgrou
 	u64 taken;
 
 	if (json_get_double(zoom, "ran_s", &seconds))
-		text_span((double)(u64)(seconds > 0 ? seconds : 0), ran);
+		text_span(floor(seconds), ran);
 	if (json_get_double(zoom, "seconds", &seconds))
 		text_span(seconds, asked);
 	if (json_get_u64(json_get_object(zoom, "samples"), "taken", &taken))

@@ -10,6 +10,7 @@
 #include "base/json_get.h"
 #include "format/format_event.h"
 #include "format/format_past.h"
+#include "format/verdict.h"
 
 #define LABEL_WIDTH 18
 #define VALUE_WIDTH 10
@@ -41,7 +42,7 @@ static void value_text(const json_object *figure, const char *key, enum scale sc
 	double value;
 
 	(void)snprintf(ret, TEXT_NUMBER_MAX, "-");
-	if (!json_get_double(figure, key, &value) || !isfinite(value))
+	if (!verdict_member(figure, key, &value))
 		return;
 	switch (scale) {
 	case CYCLES:
@@ -86,7 +87,7 @@ static const char *change_text(double value, bool points, int direction, char re
 		scaled = floor(scaled * unit + 1e-6) / unit;
 	else if (direction > 0)
 		scaled = ceil(scaled * unit - 1e-6) / unit;
-	if (fabs(scaled) > 99999) {
+	if (scaled > 99999) {
 		text_short_count(three_digits(1 + value, direction), times);
 		(void)snprintf(ret, TEXT_NUMBER_MAX, "x%.*s", TEXT_NUMBER_MAX - 2, times);
 		return "";
@@ -104,9 +105,9 @@ static void put_bounds(FILE *out, const json_object *figure, bool points)
 	const char *unit_low = "", *unit_high = "";
 	double value;
 
-	if (json_get_double(figure, "low", &value))
+	if (verdict_member(figure, "low", &value))
 		unit_low = change_text(value, points, -1, low);
-	if (json_get_double(figure, "high", &value))
+	if (verdict_member(figure, "high", &value))
 		unit_high = change_text(value, points, 1, high);
 	/* A unit that both have is written once. */
 	if (*low && *high)
@@ -137,7 +138,7 @@ static void put_row(FILE *out, const char *label, const json_object *figure, enu
 	verdict = verdict_of(figure);
 	value_text(figure, "a", scale, a);
 	value_text(figure, "b", scale, b);
-	if (json_get_double(figure, "difference", &value)) {
+	if (verdict_member(figure, "difference", &value)) {
 		const char *unit = change_text(value, points, 0, change);
 
 		(void)strncat(change, points && *unit ? " pts" : unit, TEXT_NUMBER_MAX - strlen(change) - 1);

@@ -85,7 +85,10 @@ static void put_share(double share, char ret[static TEXT_NUMBER_MAX])
 
 static void put_rounded(double value, char ret[static TEXT_NUMBER_MAX])
 {
-	text_count(value > 0 ? (u64)(value + 0.5) : 0, ret);
+	if (value < LINE_DIGITS_END)
+		text_count(value > 0 ? (u64)(value + 0.5) : 0, ret);
+	else
+		(void)snprintf(ret, TEXT_NUMBER_MAX, "-");
 }
 
 /* Prints the cost of an interrupt at the two rates at which it was timed. */

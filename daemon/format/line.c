@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "format/line.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -82,7 +83,9 @@ void line_percent(double part, double whole, char ret[TEXT_NUMBER_MAX])
 
 void line_rate(double rate, char ret[TEXT_NUMBER_MAX])
 {
-	if (rate < 99.95)
+	if (!isfinite(rate))
+		(void)snprintf(ret, TEXT_NUMBER_MAX, "-");
+	else if (rate < 99.95 || rate >= LINE_DIGITS_END)
 		(void)snprintf(ret, TEXT_NUMBER_MAX, "%.3g", rate);
 	else
 		text_count((u64)(rate + 0.5), ret);

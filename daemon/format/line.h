@@ -29,7 +29,10 @@ const char *line_colour_end(const struct format_style *style, enum line_mood moo
 /* "12.3%"; "<0.1%" for a smaller share above 0; "-" if `whole` is 0. */
 void line_percent(double part, double whole, char ret[TEXT_NUMBER_MAX]);
 
-/* "0.25", "12.3", "2,950". */
+/* Numbers from this one on are printed with three significant digits: nobody reads 16 digits. */
+#define LINE_DIGITS_END 1e15
+
+/* "0.25", "12.3", "2,950", "1.2e+21"; "-" if it is not a finite number. */
 void line_rate(double rate, char ret[TEXT_NUMBER_MAX]);
 
 /*

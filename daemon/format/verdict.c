@@ -12,9 +12,6 @@
 #include "policy/decide.h"
 #include "policy/quantity.h"
 
-/* Values from this one on are printed with three significant digits: nobody reads 16 digits. */
-#define DIGITS_END 1e15
-
 bool verdict_member(const json_object *object, const char *key, double *ret)
 {
 	return json_get_double(object, key, ret) && isfinite(*ret);
@@ -39,7 +36,7 @@ void verdict_number(double value, const char *unit, enum verdict_width width, ch
 		(void)snprintf(text, sizeof(text), "<0.001");
 	else if (value < 999.95)
 		(void)snprintf(text, sizeof(text), "%.4g", value);
-	else if (!(value < DIGITS_END))
+	else if (!(value < LINE_DIGITS_END))
 		(void)snprintf(text, sizeof(text), "%.3g", value);
 	else if (width == VERDICT_SHORT && value >= 999999.5)
 		text_short_count(value, text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 #include <locale.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -295,6 +296,32 @@ Test(format, a_histogram_whose_counts_overflow_is_formatted)
 	_cleanup_free_ char *text = TEXT_OF(format_cgroup(out, NULL, cgroup, NULL, &wide));
 
 	cr_expect(strstr(text, "Samples: 2\n"), "%s", text);
+}
+
+/* A recording can state any period, and thus any rate. */
+Test(format, rates_of_any_size_are_formatted)
+{
+	static const struct {
+		double rate;
+		const char *text;
+	} cases[] = {
+		{0.25, "0.25"},
+		{99.94, "99.9"},
+		{99.96, "100"},
+		{2950, "2,950"},
+		{999999999, "999,999,999"},
+		{1e15, "1e+15"},
+		{1.234e21, "1.23e+21"},
+		{INFINITY, "-"},
+		{NAN, "-"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char text[TEXT_NUMBER_MAX];
+
+		line_rate(cases[i].rate, text);
+		cr_expect_str_eq(text, cases[i].text);
+	}
 }
 
 Test(format, a_cgroup_of_a_replay_is_formatted)

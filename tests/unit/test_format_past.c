@@ -234,6 +234,14 @@ Test(format_past, large_differences_are_multiples_without_a_unit)
 		   "     +49900%  +35000% to x20.1M\n");
 }
 
+/* 1e999 is infinity. */
+Test(format_past, a_difference_that_is_not_a_number_is_not_known)
+{
+	expect_row(FIGURE("1", "2",
+			  ",\"difference\":1e999,\"low\":-1e999,\"high\":1e999,\"verdict\":\"proven\""),
+		   "misses/1000 instr.          1          2           -  \n");
+}
+
 Test(format_past, zero_on_both_sides_is_shown_as_measured)
 {
 	expect_row(FIGURE("0", "0", ",\"verdict\":\"no_value\""), "           -  0 on both sides\n");
