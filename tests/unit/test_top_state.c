@@ -181,6 +181,15 @@ Test(top_state, a_frozen_table_is_not_changed)
 		cr_expect_not_null(state.message);
 	}
 	cr_expect_eq(state.sort + state.window + state.event + state.span, 0);
+	(void)strcpy(state.filter, "web");
+	cr_expect_eq(key(&state, SCREEN_ESCAPE), TOP_DRAW);
+	cr_expect_not_null(state.message);
+	cr_expect_str_eq(state.filter, "web", "the rows on the screen are those of the filter");
+	state.page = TOP_CGROUP;
+	cr_expect_eq(key(&state, 'w'), TOP_DRAW);
+	cr_expect_not_null(state.message);
+	cr_expect_eq(state.window, 0);
+	state.page = TOP_TABLE;
 	cr_expect_eq(key(&state, SCREEN_DOWN), TOP_DRAW, "the mark moves");
 	cr_expect_null(state.message);
 	cr_expect_eq(key(&state, 'f'), TOP_FETCH);

@@ -545,14 +545,19 @@ static enum top_action change(struct top_state *state, u32 key, const struct top
 	return TOP_FETCH;
 }
 
+static enum top_action say_frozen(struct top_state *state)
+{
+	state->message = "frozen: press space to continue";
+	return TOP_DRAW;
+}
+
 static enum top_action key_of_table(struct top_state *state, u32 key, const struct top_shown *shown)
 {
 	if (is_movement(key))
 		return go_to_row(state, moved(state->row, key, shown->rows, shown->room), shown);
-	if (state->frozen && key < 128 && strchr("/sSwted+-", (int)key) && key) {
-		state->message = "frozen: press space to continue";
-		return TOP_DRAW;
-	}
+	if (state->frozen &&
+	    ((key == SCREEN_ESCAPE && *state->filter) || (key < 128 && strchr("/sSwted+-", (int)key) && key)))
+		return say_frozen(state);
 	switch (key) {
 	case SCREEN_ENTER:
 	case SCREEN_RIGHT:
@@ -668,7 +673,7 @@ static enum top_action key_of_page(struct top_state *state, u32 key, const struc
 	if (key == SCREEN_ENTER && state->page == TOP_EXPLAIN)
 		return open_cgroup(state, shown);
 	if (state->page == TOP_CGROUP && (key == 'w' || key == 't'))
-		return state->frozen ? TOP_NOTHING : change(state, key, shown);
+		return state->frozen ? say_frozen(state) : change(state, key, shown);
 	return TOP_NOTHING;
 }
 
@@ -710,10 +715,8 @@ static enum top_action turn_wheel(struct top_state *state, bool up, const struct
 
 static enum top_action sort_by(struct top_state *state, const char *sort)
 {
-	if (state->frozen) {
-		state->message = "frozen: press space to continue";
-		return TOP_DRAW;
-	}
+	if (state->frozen)
+		return say_frozen(state);
 	top_state_set_sort(state, sort);
 	return TOP_FETCH;
 }
