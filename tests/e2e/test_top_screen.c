@@ -310,6 +310,26 @@ Test(top_screen, a_frozen_screen_does_not_change)
 	quit(terminal);
 }
 
+/* A page that is opened meanwhile has later figures, and a time of its own. */
+Test(top_screen, a_frozen_table_keeps_its_time)
+{
+	_cleanup_free_ char *before = NULL, *page = NULL, *after = NULL;
+	struct terminal *terminal;
+
+	start_model();
+	terminal = run_plain(100, 24);
+	expect(terminal, "\n>");
+	press(terminal, " ", "FROZEN at");
+	before = line_with(terminal, 0, "FROZEN at");
+	terminal_watch(terminal, 2500);
+	press(terminal, "\r", "lines 1-");
+	page = line_with(terminal, 0, "FROZEN");
+	press(terminal, "\033", "SMP/S");
+	after = line_with(terminal, 0, "FROZEN at");
+	cr_expect_str_eq(after, before, "%s; %s", after, page);
+	quit(terminal);
+}
+
 /*
  * Waits until another name than `before` is marked. Returns "> " and the marked name, which the caller frees.
  */

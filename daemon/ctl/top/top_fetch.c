@@ -240,18 +240,16 @@ static int ask_top(void *userdata, json_object *parameters, json_object **ret)
 	return ask(live, "io.pebsd.GetTop", parameters, ret, live->trouble);
 }
 
-/* Takes the time that the screen shows. Call it when the figures below are those of that time. */
-static void take_clock(struct live *live, json_object *status)
+/* Writes the time that a page shows. Call it when the figures of the page are those of that time. */
+static void take_clock(const struct live *live, char ret[static MOMENT_TEXT_MAX])
 {
-	const char *taken = json_get_text(status, "taken");
+	const char *taken = json_get_text(live->status, "taken");
 	time_t seconds;
 
-	if (live->state.at) {
-		moment_show(live->state.at, live->state.zone, live->clock);
-		return;
-	}
-	if (taken && text_parse_time(taken, &seconds) == 0)
-		moment_show_clock(seconds, live->state.zone, live->clock);
+	if (live->state.at)
+		moment_show(live->state.at, live->state.zone, ret);
+	else if (taken && text_parse_time(taken, &seconds) == 0)
+		moment_show_clock(seconds, live->state.zone, ret);
 }
 
 static int fetch_table(struct live *live, json_object *status)
@@ -751,7 +749,7 @@ static int fetch_rows(struct live *live)
 
 	if (r < 0)
 		return r;
-	take_clock(live, live->status);
+	take_clock(live, live->table_clock);
 	shown = live_shown(live);
 	top_state_settle(&live->state, &shown);
 	row = marked_row(live);
@@ -794,7 +792,7 @@ static int fetch(struct live *live)
 	if (r == 0)
 		r = fetch_open_page(live);
 	if (r == 0) {
-		take_clock(live, live->status);
+		take_clock(live, live->clock);
 		live->trouble[0] = '\0';
 		live->gone = 0;
 	} else if (r == -ENOMEM) {

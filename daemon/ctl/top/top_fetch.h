@@ -23,9 +23,10 @@ struct live {
 	json_object *status;    /* the last reply of GetStatus; NULL: none */
 	struct top_table table; /* from the last reply */
 	struct top_alerts alerts;
-	struct top_pane pane; /* of the cgroup in it; `cgroup` NULL: none */
-	char clock[MOMENT_TEXT_MAX];
-	char *page; /* text of the page that is open; NULL: not fetched yet */
+	struct top_pane pane;              /* of the cgroup in it; `cgroup` NULL: none */
+	char table_clock[MOMENT_TEXT_MAX]; /* the time of `table`, which stays while the table is frozen */
+	char clock[MOMENT_TEXT_MAX];       /* the time of the other pages */
+	char *page;                        /* text of the page that is open; NULL: not fetched yet */
 	size_t page_lines;
 	/* Parts of the page that are rarely fetched; NULL: not fetched yet. */
 	char *suspects, *neighbours;

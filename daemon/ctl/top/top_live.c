@@ -28,7 +28,8 @@ static void draw(struct live *live)
 	const struct top_view view = {.table = &live->table,
 				      .alerts = &live->alerts,
 				      .pane = live_shown_pane(live),
-				      .clock = live->clock,
+				      .clock =
+					      live->state.page == TOP_TABLE ? live->table_clock : live->clock,
 				      .trouble = *live->trouble ? live->trouble : NULL,
 				      .rows = live_rows(live)};
 	_cleanup_free_ char *text = NULL;
