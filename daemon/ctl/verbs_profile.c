@@ -58,14 +58,6 @@ static enum ctl_exit failure_of_file(const char *path, int error)
 	return CTL_FAILED;
 }
 
-/* Reports a piece that does not fit the previous pieces, or a malformed reply. */
-static enum ctl_exit torn(const struct ctl_options *options)
-{
-	(void)fprintf(stderr, "pebsctl: the daemon on %s sent an inconsistent profile; try again\n",
-		      options->socket);
-	return CTL_FAILED;
-}
-
 /* A profile that is being fetched. */
 struct transfer {
 	const struct ctl_options *options;
@@ -107,18 +99,18 @@ static enum ctl_exit take_piece(struct transfer *transfer, const json_object *pi
 	if (!data || !json_get_u64(piece, "zoom", &zoom) || !json_get_u64(piece, "offset", &offset) ||
 	    !json_get_u64(piece, "size", &size) || offset != transfer->offset ||
 	    (transfer->offset > 0 && (zoom != transfer->zoom || size != transfer->size)))
-		return torn(transfer->options);
+		return failure_of_reply(transfer->options, "profile");
 	r = base64_decode(data, &bytes, &length);
 	if (r == -ENOMEM)
 		return failure_of_memory();
 	if (r < 0 || length > size - offset)
-		return torn(transfer->options);
+		return failure_of_reply(transfer->options, "profile");
 	transfer->zoom = zoom;
 	transfer->size = size;
 	transfer->offset += length;
 	transfer->more = json_get_u64(piece, "next", &next);
 	if (transfer->more ? length == 0 || next != transfer->offset : transfer->offset != size)
-		return torn(transfer->options);
+		return failure_of_reply(transfer->options, "profile");
 	r = new_file_write(file, bytes, length);
 	return r < 0 ? failure_of_file(transfer->options->output, r) : CTL_DONE;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "ctl/call/call.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,23 +63,26 @@ static json_object *next_parameters(const json_object *parameters, u64 next, u64
 	return TAKE_PTR(copy);
 }
 
-/* Returns true if both pages are of the same moment. */
-static bool is_of(const json_object *page, const json_object *first)
+bool call_is_same_moment(const json_object *page, const json_object *other)
 {
-	const char *taken = json_get_text(page, "taken");
-	const char *before = json_get_text(first, "taken");
+	const char *taken = json_get_text(page, "taken"), *before = json_get_text(other, "taken");
 
 	return taken && before && strcmp(taken, before) == 0;
 }
 
-static bool append_all(json_object *list, json_object *more)
+int call_append(json_object *list, json_object *more)
 {
 	size_t n = more ? json_object_array_length(more) : 0;
 
-	for (size_t i = 0; i < n; i++)
-		if (json_object_array_add(list, json_object_get(json_object_array_get_idx(more, i))) < 0)
-			return false;
-	return true;
+	for (size_t i = 0; i < n; i++) {
+		json_object *item = json_object_get(json_object_array_get_idx(more, i));
+
+		if (json_object_array_add(list, item) < 0) {
+			json_object_put(item);
+			return -ENOMEM;
+		}
+	}
+	return (int)n;
 }
 
 /* Appends the further pages to the first one, `all`. Sets `ret_torn` if a page was of another moment. */
@@ -95,16 +99,19 @@ static enum ctl_exit add_pages(const struct ctl_options *options, struct client 
 	while (result == CTL_DONE && more) {
 		_cleanup_json_ json_object *page = NULL;
 		json_object *wanted = next_parameters(parameters, next, json_object_array_length(items));
+		const u64 before = next;
 
 		if (!wanted)
 			return failure_of_memory();
 		result = call(options, client, method, wanted, &page);
 		if (result != CTL_DONE)
 			return result;
-		*ret_torn = *ret_torn || !is_of(page, all);
-		if (!append_all(items, json_get_array(page, list)))
+		*ret_torn = *ret_torn || !call_is_same_moment(page, all);
+		if (call_append(items, json_get_array(page, list)) < 0)
 			return failure_of_memory();
 		more = json_get_u64(page, "next", &next);
+		if (more && next <= before)
+			return failure_of_reply(options, "list");
 	}
 	return result;
 }

@@ -33,6 +33,15 @@ enum ctl_exit call_pages(const struct ctl_options *options, struct client *clien
 			 json_object *parameters, const char *list, json_object **ret);
 
 /*
+ * Returns true if both pages of a list are of the same moment. Pages of different moments can lack an item that moved
+ * between them, or have it twice.
+ */
+bool call_is_same_moment(const json_object *page, const json_object *other);
+
+/* Appends the items of `more` (NULL: none) to the list. Returns how many, or -ENOMEM. */
+int call_append(json_object *list, json_object *more);
+
+/*
  * Same as call(), but if the daemon answers with an error (access denied, unknown method), the call succeeds
  * and `ret` is NULL.
  */

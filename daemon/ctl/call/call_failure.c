@@ -196,6 +196,13 @@ enum ctl_exit failure_of_call(const struct ctl_options *options, const struct cl
 	return CTL_FAILED;
 }
 
+enum ctl_exit failure_of_reply(const struct ctl_options *options, const char *what)
+{
+	(void)fprintf(stderr, "pebsctl: the daemon on %s sent an inconsistent %s; try again\n",
+		      options->socket, what);
+	return CTL_FAILED;
+}
+
 enum ctl_exit failure_of_output(int error)
 {
 	if (error == 0 || error == -EPIPE)

@@ -13,6 +13,9 @@ enum ctl_exit failure_of_connection(const struct ctl_options *options, int error
 /* The daemon answered with an error. */
 enum ctl_exit failure_of_call(const struct ctl_options *options, const struct client_reply *reply);
 
+/* The parts of `what`, such as "list", do not fit together. */
+enum ctl_exit failure_of_reply(const struct ctl_options *options, const char *what);
+
 /* Standard output could not be written. 0 and -EPIPE (the reader closed it) are not failures: CTL_DONE. */
 enum ctl_exit failure_of_output(int error);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "ctl/top/top_request.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/json_get.h"
@@ -68,30 +67,6 @@ json_object *top_request_parameters(const struct top_request *request)
 	return TAKE_PTR(parameters);
 }
 
-static bool is_of_same_moment(const json_object *one, const json_object *other)
-{
-	const char *taken = json_get_text(one, "taken"), *before = json_get_text(other, "taken");
-
-	return taken && before && strcmp(taken, before) == 0;
-}
-
-/* Appends the rows of the page. Returns how many, or -ENOMEM. */
-static int append_rows(json_object *rows, const json_object *page)
-{
-	json_object *more = json_get_array(page, "cgroups");
-	size_t n = more ? json_object_array_length(more) : 0;
-
-	for (size_t i = 0; i < n; i++) {
-		json_object *row = json_object_get(json_object_array_get_idx(more, i));
-
-		if (json_object_array_add(rows, row) < 0) {
-			json_object_put(row);
-			return -ENOMEM;
-		}
-	}
-	return (int)n;
-}
-
 int top_request_rows(const struct top_request *request, top_ask ask, void *userdata, json_object **ret)
 {
 	_cleanup_json_ json_object *all = NULL, *last = NULL;
@@ -113,8 +88,8 @@ int top_request_rows(const struct top_request *request, top_ask ask, void *userd
 		page.limit = request->limit - n;
 		json_object_put(TAKE_PTR(last));
 		r = ask(userdata, top_request_parameters(&page), &last);
-		if (r == 0 && is_of_same_moment(last, all))
-			r = append_rows(rows, last);
+		if (r == 0 && call_is_same_moment(last, all))
+			r = call_append(rows, json_get_array(last, "cgroups"));
 		if (r <= 0)
 			break;
 	}

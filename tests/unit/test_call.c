@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The calls of pebsctl, against a server that pages its lists. The server is a child process. */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include "base/json_get.h"
+#include "ctl/call/call.h"
+
+static char directory[] = "/tmp/pebsd-call-XXXXXX";
+static char path[64];
+static pid_t child;
+
+/* Answers the calls with these parameters, one after the other, and then closes the connection. */
+static void serve(const char *const *replies, size_t n)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int listening = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	cr_assert_not_null(mkdtemp(directory));
+	(void)snprintf(path, sizeof(path), "%s/socket", directory);
+	(void)stpcpy(address.sun_path, path);
+	cr_assert_eq(bind(listening, (struct sockaddr *)&address, sizeof(address)), 0);
+	cr_assert_eq(listen(listening, 1), 0);
+	child = fork();
+	if (child == 0) {
+		int fd = accept(listening, NULL, NULL);
+
+		for (size_t i = 0; i < n; i++) {
+			char call[4096], reply[512];
+			int length = snprintf(reply, sizeof(reply), "{\"parameters\":%s}", replies[i]);
+
+			if (recv(fd, call, sizeof(call), 0) <= 0 ||
+			    send(fd, reply, (size_t)length + 1, MSG_NOSIGNAL) < 0)
+				_exit(1);
+		}
+		_exit(0);
+	}
+	(void)close(listening);
+}
+
+static void clean(void)
+{
+	if (child > 0) {
+		(void)kill(child, SIGKILL);
+		(void)waitpid(child, NULL, 0);
+	}
+	(void)unlink(path);
+	(void)rmdir(directory);
+}
+
+TestSuite(call, .fini = clean);
+
+static enum ctl_exit get_pages(json_object **ret)
+{
+	const struct ctl_options options = {.socket = path};
+	_cleanup_(client_closep) struct client *client = NULL;
+
+	cr_assert_eq(call_open(&options, &client), CTL_DONE);
+	return call_pages(&options, client, "a.B", NULL, "items", ret);
+}
+
+Test(call, pages_of_one_moment_are_joined)
+{
+	static const char *const replies[] = {"{\"items\":[1,2],\"next\":2,\"taken\":\"a\"}",
+					      "{\"items\":[3],\"next\":3,\"taken\":\"a\"}",
+					      "{\"items\":[4],\"taken\":\"a\"}"};
+	_cleanup_json_ json_object *all = NULL;
+
+	serve(replies, ARRAY_SIZE(replies));
+	cr_assert_eq(get_pages(&all), CTL_DONE);
+	cr_expect_str_eq(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PLAIN),
+			 "{\"items\":[1,2,3,4]}");
+}
+
+Test(call, pages_of_two_moments_are_fetched_again)
+{
+	static const char *const replies[] = {
+		"{\"items\":[1],\"next\":1,\"taken\":\"a\"}", "{\"items\":[1],\"taken\":\"b\"}",
+		"{\"items\":[2],\"next\":1,\"taken\":\"b\"}", "{\"items\":[1],\"taken\":\"b\"}"};
+	_cleanup_json_ json_object *all = NULL;
+
+	serve(replies, ARRAY_SIZE(replies));
+	cr_assert_eq(get_pages(&all), CTL_DONE);
+	cr_expect_str_eq(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PLAIN), "{\"items\":[2,1]}");
+}
+
+/* Otherwise the same page would be fetched forever. */
+Test(call, a_page_that_is_its_own_next_page_is_a_failure)
+{
+	const char *replies[20];
+	json_object *all = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(replies); i++)
+		replies[i] = "{\"items\":[],\"next\":1,\"taken\":\"a\"}";
+	serve(replies, ARRAY_SIZE(replies));
+	cr_expect_eq(get_pages(&all), CTL_FAILED);
+	cr_expect_null(all);
+}
