@@ -548,8 +548,8 @@ static enum ctl_exit print_version(const struct ctl_options *options)
 }
 
 /*
- * Runs the verb with each argument CGROUP replaced by the path of the cgroup that it names. `found` gets the
- * paths, which the caller frees.
+ * Runs the verb with each argument CGROUP replaced by the path of the cgroup that it names, up to the first one that is
+ * not known: the verb reports that one. `found` gets the paths, which the caller frees.
  */
 static enum ctl_exit run_verb(const struct verb *verb, struct ctl_options *options, char **arguments,
 			      char *found[static ARGUMENTS_MAX])
@@ -558,15 +558,14 @@ static enum ctl_exit run_verb(const struct verb *verb, struct ctl_options *optio
 	_cleanup_free_ char *nearest = NULL;
 	enum ctl_exit result = CTL_DONE;
 	struct call_range range = {0};
-	bool past = call_is_past(options) && verb->time;
+	bool past = call_is_past(options) && verb->time, known = true;
 
 	if (past)
 		range = verb->time(options, arguments);
-	for (size_t i = 0; wanted && arguments[i] && result == CTL_DONE; i++) {
+	for (size_t i = 0; wanted && arguments[i] && result == CTL_DONE && known; i++) {
 		if (strncmp(wanted + (*wanted == '['), "CGROUP", strlen("CGROUP")) == 0) {
-			free(TAKE_PTR(nearest));
-			result =
-				call_cgroup(options, arguments[i], past ? &range : NULL, &found[i], &nearest);
+			result = call_cgroup(options, arguments[i], past ? &range : NULL, &found[i], &known,
+					     &nearest);
 			arguments[i] = found[i];
 		}
 		wanted = strchr(wanted, ' ');

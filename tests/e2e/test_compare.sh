@@ -61,6 +61,14 @@ grep -q '^          B: pointer-chase$' "$work/said" || fail "the text lacks the 
 ctl --json compare streaming streaming --window 20s >"$work/json" || fail 'a cgroup cannot be compared with itself'
 expect 'a cgroup does not differ from itself' 0 "$(jq '[.. | .verdict? | select(. == "proven")] | length' "$work/json")"
 exits 'an unknown cgroup' 4 ctl compare streaming nothing
+# The suggestion is for the cgroup that the message names.
+exits 'a misspelt first cgroup' 4 ctl compare streamin pointer-chase
+grep -q "no cgroup 'streamin' .*did you mean streaming?" "$work/said" || fail "the first cgroup: $(cat "$work/said")"
+exits 'a misspelt second cgroup' 4 ctl compare streaming pointer-chas
+grep -q "no cgroup 'pointer-chas' .*did you mean pointer-chase?" "$work/said" || fail "the second cgroup: $(cat "$work/said")"
+exits 'two cgroups that are not known' 4 ctl compare nothing pointer-chas
+grep -q "no cgroup 'nothing' " "$work/said" || fail "two unknown cgroups: $(cat "$work/said")"
+grep -q 'did you mean' "$work/said" && fail "a suggestion for the other cgroup: $(cat "$work/said")"
 
 # Options that do not name two sides, or a time.
 exits 'one cgroup without a time' 2 ctl compare streaming

@@ -43,7 +43,8 @@ static enum ctl_exit report_several(const char *name, json_object *paths, json_o
 	return CTL_NO_SUCH;
 }
 
-static enum ctl_exit choose(const json_object *reply, const char *name, char **ret_path, char **ret_nearest)
+static enum ctl_exit choose(const json_object *reply, const char *name, char **ret_path, bool *ret_known,
+			    char **ret_nearest)
 {
 	json_object *paths = json_get_array(reply, "cgroups");
 	size_t n = paths ? json_object_array_length(paths) : 0;
@@ -58,13 +59,14 @@ static enum ctl_exit choose(const json_object *reply, const char *name, char **r
 	if (n > 1)
 		return report_several(name, paths, json_get_array(reply, "names"), more);
 	only = n == 1 ? json_object_get_string(json_object_array_get_idx(paths, 0)) : NULL;
+	*ret_known = only != NULL;
 	if (nearest && !only && copy(nearest, ret_nearest) != CTL_DONE)
 		return CTL_FAILED;
 	return copy(only ? only : name, ret_path);
 }
 
 enum ctl_exit call_cgroup(const struct ctl_options *options, const char *name, const struct call_range *range,
-			  char **ret_path, char **ret_nearest)
+			  char **ret_path, bool *ret_known, char **ret_nearest)
 {
 	_cleanup_(client_closep) struct client *client = NULL;
 	json_object *parameters = json_object_new_object();
@@ -73,6 +75,7 @@ enum ctl_exit call_cgroup(const struct ctl_options *options, const char *name, c
 	int r;
 
 	*ret_path = *ret_nearest = NULL;
+	*ret_known = true;
 	if (!call_add_name(parameters, "name", name) || (range && !call_add_range(parameters, range))) {
 		json_object_put(parameters);
 		return failure_of_memory();
@@ -85,11 +88,11 @@ enum ctl_exit call_cgroup(const struct ctl_options *options, const char *name, c
 	r = client_call(client, "io.pebsd.FindCgroups", parameters, &reply);
 	if (r < 0)
 		result = failure_of_connection(options, r);
-	else if (
-		reply.error) /* an older daemon, or one without a collection or history: the verb's method says so */
+	/* An older daemon, or one without a collection or history: the verb's method says so. */
+	else if (reply.error)
 		result = copy(name, ret_path);
 	else
-		result = choose(reply.parameters, name, ret_path, ret_nearest);
+		result = choose(reply.parameters, name, ret_path, ret_known, ret_nearest);
 	json_object_put(reply.root);
 	return result;
 }

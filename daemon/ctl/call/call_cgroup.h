@@ -8,12 +8,14 @@
 #include "ctl/call/exit.h"
 
 /*
- * Asks the daemon which cgroup `name` is, or was in `range`; NULL: it is. `ret_path` gets the path in its shown form,
- * which the caller frees. If the daemon knows no such cgroup, it gets `name`, and `ret_nearest` the most similar name
- * (the caller frees it; NULL: none): the method of the verb decides. If several cgroups have the name, reports
- * them and returns CTL_NO_SUCH.
+ * Asks the daemon which cgroup has this name now, or had it in `range` (NULL: now). `ret_path` gets the path in its
+ * shown form. If several cgroups have the name, reports them and returns CTL_NO_SUCH.
+ *
+ * If the daemon knows no such cgroup, `ret_known` is false, `ret_path` gets `name`, and `ret_nearest` the most similar
+ * name (NULL: none). The method of the verb reports it. If the daemon cannot look for names, `ret_path` gets `name`,
+ * too. The caller frees both texts.
  */
 enum ctl_exit call_cgroup(const struct ctl_options *options, const char *name, const struct call_range *range,
-			  char **ret_path, char **ret_nearest);
+			  char **ret_path, bool *ret_known, char **ret_nearest);
 
 #endif

@@ -17,10 +17,11 @@ enum window_kind {
 
 struct ctl_options {
 	const char *socket;
-	const char *nearest; /* the sampled cgroup whose name is most similar to an unknown one; NULL: none */
-	const char *sort;    /* NULL: the daemon's default */
-	const char *output;  /* NULL: not given */
-	const char *filter;  /* NULL: none */
+	const char *
+		nearest; /* the sampled cgroup whose name is most similar to the first unknown one; NULL: none */
+	const char *sort;   /* NULL: the daemon's default */
+	const char *output; /* NULL: not given */
+	const char *filter; /* NULL: none */
 	u64 depth;
 	u64 limit;
 	u64 rate; /* samples per second */
