@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
+#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -276,6 +277,39 @@ Test(top_draw, errors_a_filter_and_a_freeze_are_shown)
 	formatted_expect(text, "filter x\\x1b[2J");
 	formatted_expect(text, "no matching cgroup");
 	cr_expect_null(strstr(text, "firing"));
+}
+
+/* 247 bytes in 165 columns. */
+Test(top_draw, a_long_filter_is_shown_and_cut_between_characters)
+{
+	static const struct format_style wide = {.width = 300, .utf8 = true};
+	struct top_table table = some_table(NULL, 0);
+	struct top_state state = {.own_window = -1};
+	_cleanup_free_ char *whole = NULL, *cut = NULL;
+
+	cr_assert_not_null(setlocale(LC_ALL, "C.UTF-8"));
+	(void)strcpy(state.filter, "a");
+	for (size_t i = 0; i < 82; i++)
+		(void)strcat(state.filter, "語");
+	whole = drawn(&state, &table, NULL, NULL, 24, &wide);
+	formatted_expect(whole, state.filter);
+	cut = drawn(&state, &table, NULL, NULL, 24, &plain);
+	formatted_expect(cut, "filter ...語語語");
+	formatted_expect(cut, "語\033[0m  0 cgroups\n");
+}
+
+/* In 80 columns. */
+Test(top_draw, the_end_of_a_typed_text_is_on_the_screen)
+{
+	struct top_table table = some_table(NULL, 0);
+	struct top_state state = {.own_window = -1, .typing = true};
+	_cleanup_free_ char *text = NULL;
+
+	(void)memset(state.typed, 'x', 100);
+	(void)strcpy(state.typed + 100, "end");
+	text = drawn(&state, &table, NULL, NULL, 7, &plain);
+	formatted_expect(text, "filter: ...xxx");
+	cr_expect_eq(strstr(text, "end_") - strstr(text, "filter: "), 76);
 }
 
 Test(top_draw, firing_alerts_are_shown)

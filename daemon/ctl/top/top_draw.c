@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "ctl/top/top_draw.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -347,11 +348,19 @@ struct line {
 	bool any;
 };
 
-static void put_part(struct line *line, const char *mark, const char *text)
+__attribute__((format(printf, 3, 4))) static void put_part(struct line *line, const char *mark,
+							   const char *format, ...)
 {
-	size_t columns = text_width(text) + (line->any ? 2 : 0);
+	_cleanup_free_ char *text = NULL;
+	va_list arguments;
+	size_t columns;
 
-	if (line->any && columns > line->left)
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
+	va_end(arguments);
+	columns = text ? text_width(text) + (line->any ? 2 : 0) : 0;
+	if (!text || (line->any && columns > line->left))
 		return;
 	(void)fprintf(line->out, "%s%s%s%s", line->any ? "  " : "", mark, text, *mark ? NORMAL : "");
 	line->left -= columns < line->left ? columns : line->left;
@@ -396,7 +405,7 @@ static void put_heading(struct line *line, struct heading *heading)
 		memcpy(heading->parts[i].text, heading->parts[i].brief, PART_MAX);
 	}
 	for (size_t i = 0; i < heading->n; i++)
-		put_part(line, heading->parts[i].mark, heading->parts[i].text);
+		put_part(line, heading->parts[i].mark, "%s", heading->parts[i].text);
 	if (fitting < columns)
 		line->left = 0;
 }
@@ -406,7 +415,7 @@ static void put_first_line(FILE *out, const struct top_state *state, const struc
 {
 	const struct top_table *table = view->table;
 	const char *origin = table->origin ? table->origin : "-";
-	char text[128], number[TEXT_NUMBER_MAX];
+	char number[TEXT_NUMBER_MAX];
 	struct line line = {.out = out, .left = style->width};
 	struct heading heading = {.n = 0};
 
@@ -442,60 +451,59 @@ static void put_first_line(FILE *out, const struct top_state *state, const struc
 	put_heading(&line, &heading);
 	if (table->rate.known) {
 		text_short_count(table->rate.value, number);
-		(void)snprintf(text, sizeof(text), "%s samples/s", number);
-		put_part(&line, "", text);
+		put_part(&line, "", "%s samples/s", number);
 	}
-	if (table->cost.known) {
-		(void)snprintf(text, sizeof(text), "cost %.2f%%", table->cost.value);
-		put_part(&line, "", text);
-	}
+	if (table->cost.known)
+		put_part(&line, "", "cost %.2f%%", table->cost.value);
 	if (table->unattributed.known && table->unattributed.value > 0) {
 		text_short_count(table->unattributed.value, number);
-		(void)snprintf(text, sizeof(text), "%s samples unattributed", number);
-		put_part(&line, "", text);
+		put_part(&line, "", "%s samples unattributed", number);
 	}
 	(void)fputc('\n', out);
 }
 
-static void put_second_line(FILE *out, const struct top_state *state, const struct top_table *table,
-			    size_t width)
+/*
+ * A filter that is too long for the line is shortened, not left out: it decides which rows there are. Their number
+ * follows it.
+ */
+static void put_filter(struct line *line, const char *filter, bool utf8)
 {
-	char text[TOP_FILTER_MAX + 64], span[TEXT_NUMBER_MAX] = "all";
-	struct line line = {.out = out, .left = width};
-	char *visible = *state->filter ? text_visible(state->filter) : NULL;
+	const size_t before = strlen("  filter "), after = strlen("  10000 cgroups");
+	const size_t left = line->left > before ? line->left - before : 0;
+	_cleanup_free_ char *visible = text_visible(filter), *fitting = NULL;
+
+	if (!visible)
+		return;
+	fitting = text_tail(visible, text_width(visible) > left && left > after ? left - after : left, utf8);
+	if (fitting && *fitting)
+		put_part(line, BOLD, "filter %s", fitting);
+}
+
+static void put_second_line(FILE *out, const struct top_state *state, const struct top_table *table,
+			    const struct format_style *style)
+{
+	char span[TEXT_NUMBER_MAX] = "all";
+	struct line line = {.out = out, .left = style->width};
 
 	if (!table->event) {
 		(void)fputs(table->origin ? "no event is sampled\n" : "no figures yet\n", out);
-		free(visible);
 		return;
 	}
-	(void)snprintf(text, sizeof(text), "%.60s", table->event);
-	put_part(&line, BOLD, text);
-	if (table->n_events > 1) {
-		(void)snprintf(text, sizeof(text), "(event %zu of %zu)", table->event_index + 1,
-			       table->n_events);
-		put_part(&line, "", text);
-	}
+	put_part(&line, BOLD, "%s", table->event);
+	if (table->n_events > 1)
+		put_part(&line, "", "(event %zu of %zu)", table->event_index + 1, table->n_events);
 	if (table->window.known)
 		text_span(table->window.value, span);
-	(void)snprintf(text, sizeof(text), "window %s", span);
-	put_part(&line, "", text);
-	(void)snprintf(text, sizeof(text), "by %s", sort_of(state, table));
-	put_part(&line, "", text);
-	if (visible) {
-		(void)snprintf(text, sizeof(text), "filter %.240s", visible);
-		put_part(&line, BOLD, text);
-	}
-	if (state->sums) {
-		(void)snprintf(text, sizeof(text), "+ sums to depth %llu", (unsigned long long)state->depth);
-		put_part(&line, BOLD, text);
-	}
-	(void)snprintf(text, sizeof(text), "%llu cgroup%s", (unsigned long long)table->matching,
-		       table->matching == 1 ? "" : "s");
-	put_part(&line, "", text);
-	put_part(&line, "", table->about);
+	put_part(&line, "", "window %s", span);
+	put_part(&line, "", "by %s", sort_of(state, table));
+	if (*state->filter)
+		put_filter(&line, state->filter, style->utf8);
+	if (state->sums)
+		put_part(&line, BOLD, "+ sums to depth %llu", (unsigned long long)state->depth);
+	put_part(&line, "", "%llu cgroup%s", (unsigned long long)table->matching,
+		 table->matching == 1 ? "" : "s");
+	put_part(&line, "", "%s", table->about);
 	(void)fputc('\n', out);
-	free(visible);
 }
 
 static bool any_alert(const struct top_alerts *alerts)
@@ -512,13 +520,13 @@ static void put_third_line(FILE *out, const struct top_state *state, const struc
 	struct line line = {.out = out, .left = width};
 
 	if (view->trouble)
-		put_part(&line, BOLD, view->trouble);
+		put_part(&line, BOLD, "%s", view->trouble);
 	else if (state->message)
-		put_part(&line, BOLD, state->message);
+		put_part(&line, BOLD, "%s", state->message);
 	else if (layout->bar)
-		put_part(&line, "", figure_legend);
+		put_part(&line, "", "%s", figure_legend);
 	if (!view->trouble && !state->message && view->alerts && any_alert(view->alerts))
-		put_part(&line, "", top_alert_legend);
+		put_part(&line, "", "%s", top_alert_legend);
 	(void)fputc('\n', out);
 }
 
@@ -543,9 +551,12 @@ static void put_question(FILE *out, const struct top_state *state, const char *t
 	_cleanup_free_ char *fitting = NULL;
 
 	if (text) {
+		/* The end of a long text, where it is typed, stays on the screen. */
+		fitting = text_tail(text, width > strlen("filter: _") + 8 ? width - strlen("filter: _") : 8,
+				    false);
 		(void)fprintf(out, BOLD "%s: %s%s%s" NORMAL "  Enter: %s  Esc: cancel",
 			      state->typing_time ? "time" : "filter",
-			      state->typed_before && *text ? REVERSE : "", text,
+			      state->typed_before && *text ? REVERSE : "", fitting ? fitting : "?",
 			      state->typed_before && *text ? "" : "_",
 			      state->typing_time ? "go there (03:12, yesterday 22:00, -2h)" : "apply");
 		return;
@@ -691,7 +702,7 @@ void top_draw_table(FILE *out, const struct top_state *state, const struct top_v
 		put_first_line(out, state, view, style);
 	}
 	if (frame.first > LINES_OVER_FEW) {
-		put_second_line(out, state, view->table, style->width);
+		put_second_line(out, state, view->table, style);
 		put_third_line(out, state, &layout, view, style->width);
 	}
 	if (frame.beside && (stream = open_memstream(&rows, &length))) {
@@ -749,19 +760,19 @@ static void put_title(FILE *out, const struct top_state *state, const struct top
 {
 	struct line line = {.out = out, .left = width};
 
-	put_part(&line, BOLD, title);
+	put_part(&line, BOLD, "%s", title);
 	if (state->page != TOP_HELP)
-		put_part(&line, "", view->clock);
+		put_part(&line, "", "%s", view->clock);
 	if (state->at && state->page != TOP_HELP && state->page != TOP_ZOOM)
 		put_part(&line, REVERSE, "PAST");
 	else if (state->frozen)
 		put_part(&line, REVERSE, "FROZEN");
 	if (view->trouble)
-		put_part(&line, BOLD, view->trouble);
+		put_part(&line, BOLD, "%s", view->trouble);
 	else if (state->message)
-		put_part(&line, BOLD, state->message);
+		put_part(&line, BOLD, "%s", state->message);
 	if (*rest)
-		put_part(&line, "", rest);
+		put_part(&line, "", "%s", rest);
 	(void)fputc('\n', out);
 }
 
