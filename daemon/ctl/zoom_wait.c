@@ -49,7 +49,7 @@ enum ctl_exit zoom_get(const struct ctl_options *options, struct client *client,
 	return call(options, client, "io.pebsd.GetZoom", parameters, ret);
 }
 
-/* Returns the kept zoom with that number, borrowed, or NULL. */
+/* Returns the zoom with that number, borrowed; NULL: the daemon has it no longer. */
 static json_object *find_zoom(json_object *zooms, u64 id)
 {
 	json_object *list = json_get_array(zooms, "zooms");
@@ -67,7 +67,7 @@ static json_object *find_zoom(json_object *zooms, u64 id)
 static void show(struct progress *progress, json_object *zoom, const char *cgroup)
 {
 	const char *state = json_get_text(zoom, "state");
-	char ran[TEXT_NUMBER_MAX] = "-", asked[TEXT_NUMBER_MAX] = "-", samples[TEXT_NUMBER_MAX] = "-";
+	char ran[TEXT_NUMBER_MAX] = "-", requested[TEXT_NUMBER_MAX] = "-", samples[TEXT_NUMBER_MAX] = "-";
 	_cleanup_free_ char *kept = NULL, *text = NULL;
 	double seconds;
 	u64 taken;
@@ -75,14 +75,14 @@ static void show(struct progress *progress, json_object *zoom, const char *cgrou
 	if (json_get_double(zoom, "ran_s", &seconds))
 		text_span(floor(seconds), ran);
 	if (json_get_double(zoom, "seconds", &seconds))
-		text_span(seconds, asked);
+		text_span(seconds, requested);
 	if (json_get_u64(json_get_object(zoom, "samples"), "taken", &taken))
 		text_count(taken, samples);
 	if (asprintf(&text,
 		     state && strcmp(state, "naming") == 0
 			     ? "ended after %s of %s: %s samples; looking up the names of addresses (%s)"
 			     : "zooming in, %s of %s: %s samples; Ctrl-C leaves the zoom running (%s)",
-		     ran, asked, samples, line_visible(cgroup, &kept)) < 0) {
+		     ran, requested, samples, line_visible(cgroup, &kept)) < 0) {
 		text = NULL;
 		return;
 	}

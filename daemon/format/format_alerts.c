@@ -167,8 +167,8 @@ static void choose_widths(struct table *table, const struct format_style *style)
 			fixed += table->width[j] + GAP;
 	}
 	/*
-	 * A longer cell is not cut, and moves the rest of its row to the right. The rest of the other rows stays
-	 * where it is. The longest row must fit, so `fixed` has the whole lengths.
+	 * A longer cell is not cut: it moves the rest of its own row to the right. `fixed` has the full lengths,
+	 * because the longest row must fit.
 	 */
 	if (table->width[RULE] > RULE_WIDTH_MAX)
 		table->width[RULE] = RULE_WIDTH_MAX;

@@ -62,7 +62,7 @@ static void value_text(const json_object *figure, const char *key, enum scale sc
 	}
 }
 
-/* Rounds to three digits: up if `direction` is 1, down if it is -1. */
+/* Rounds a value above 0 to three digits: up if `direction` is 1, down if it is -1, to the nearest if it is 0. */
 static double three_digits(double value, int direction)
 {
 	const double digit = pow(10, floor(log10(value)) - 2);

@@ -201,7 +201,7 @@ static void put_history(FILE *out, const struct format_style *style, const json_
 				 line_time(style, json_get_text(alert, times[i].key), time));
 }
 
-/* The sentences also say how sure each bound is. */
+/* Returns true if the alert has sentences, which also say how sure each bound is. */
 static bool has_sentences(const json_object *alert)
 {
 	const json_object *sentences = json_get_array(alert, "sentences");
@@ -302,7 +302,7 @@ static void put_judged(FILE *out, const struct format_style *style, const json_o
 	if (!json_get(rule, "second_event") || n > 1)
 		line_put(out, style, "Event", "%s", line_visible(json_get_text(alert, "event"), &event));
 	put_state(out, style, alert, now);
-	/* The sentences are older than that. */
+	/* The sentences were written before the gap or the restart, so they do not say this. */
 	if (verdict_is_lost(alert))
 		line_put(out, style, "Unknown", "%s",
 			 verdict_reason(json_get_text(alert, "unknown"), &reason));

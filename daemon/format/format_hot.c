@@ -27,7 +27,7 @@ static void put_code(FILE *out, const struct format_style *style, json_object *i
 {
 	put_bounds(out, item);
 	(void)fputc(' ', out);
-	location_put_function(out, style, item, "name", true, place_rest(style, CODE_LEFT, NAME_LEAST));
+	location_put_function(out, style, item, "name", true, location_rest(style, CODE_LEFT, NAME_LEAST));
 }
 
 static void put_data(FILE *out, const struct format_style *style, json_object *item)
@@ -51,7 +51,7 @@ static void put_data(FILE *out, const struct format_style *style, json_object *i
 	put_bounds(out, item);
 	location_put_count(out, 5, item, "hitm");
 	(void)fprintf(out, " %7s ", cpus);
-	location_put_start(out, name ? name : "?", place_rest(style, LINE_LEFT, NAME_LEAST));
+	location_put_start(out, name ? name : "?", location_rest(style, LINE_LEFT, NAME_LEAST));
 	(void)fputc('\n', out);
 }
 

@@ -58,7 +58,7 @@ static void put_access(FILE *out, const struct format_style *style, const struct
 	location_put_count(out, 4, access, "cpus");
 	(void)fputc(' ', out);
 	location_put_function(out, style, access, "function", false,
-			      place_rest(style, INDENT + ACCESS_LEFT, NAME_LEAST));
+			      location_rest(style, INDENT + ACCESS_LEFT, NAME_LEAST));
 }
 
 /* "counters+0x40 (in /usr/bin/x), process 812". */
@@ -73,7 +73,7 @@ static void put_line_object(FILE *out, const struct format_style *style, const j
 	if (asprintf(&text, "%s%s", line_visible(json_get_text(line, "object"), &object), process) < 0)
 		text = NULL;
 	(void)fprintf(out, "%*s", INDENT, "");
-	location_put_start(out, text ? text : "?", place_rest(style, INDENT, NAME_LEAST));
+	location_put_start(out, text ? text : "?", location_rest(style, INDENT, NAME_LEAST));
 	(void)fputc('\n', out);
 }
 
@@ -137,7 +137,7 @@ static void format_zoom_lines(FILE *out, const struct format_style *style, json_
 /* If a larger share of the stacks ends early, the text blames missing frame pointers. */
 #define EARLY_MUCH 0.1
 
-/* An event is called after what it samples, and also after its PMU if several PMUs sample the same. */
+/* The name of an event begins with what it samples. Its PMU follows if several PMUs sample the same. */
 static bool samples_stores(json_object *zoom)
 {
 	json_object *events = json_get_array(zoom, "events");
@@ -271,7 +271,7 @@ void format_zoom_samples(FILE *out, json_object *zoom, const struct format_style
 
 static void put_state(FILE *out, const struct format_style *style, json_object *zoom, time_t now)
 {
-	char began[LINE_TIME_MAX], ran[TEXT_NUMBER_MAX] = "-", asked[TEXT_NUMBER_MAX] = "-";
+	char began[LINE_TIME_MAX], ran[TEXT_NUMBER_MAX] = "-", requested[TEXT_NUMBER_MAX] = "-";
 	_cleanup_free_ char *reason = NULL, *note = NULL;
 	double ran_s = 0, seconds = 0;
 	u64 id = 0;
@@ -280,14 +280,14 @@ static void put_state(FILE *out, const struct format_style *style, json_object *
 	if (json_get_double(zoom, "ran_s", &ran_s))
 		text_span(ran_s, ran);
 	if (json_get_double(zoom, "seconds", &seconds))
-		text_span(seconds, asked);
+		text_span(seconds, requested);
 	(void)line_since(style, json_get_text(zoom, "began"), is_state(zoom, "running") ? 0 : now, began);
 	if (is_state(zoom, "running"))
 		line_put(out, style, "Zoom", "%llu, still running: %s of %s, since %s",
-			 (unsigned long long)id, ran, asked, began);
+			 (unsigned long long)id, ran, requested, began);
 	else if (ran_s < 0.95 * seconds)
 		line_put(out, style, "Zoom", "%llu, for %s of the requested %s, from %s",
-			 (unsigned long long)id, ran, asked, began);
+			 (unsigned long long)id, ran, requested, began);
 	else
 		line_put(out, style, "Zoom", "%llu, for %s from %s", (unsigned long long)id, ran, began);
 	if (json_get_text(zoom, "reason"))
@@ -311,7 +311,7 @@ static void put_function(FILE *out, const struct format_style *style, const stru
 	location_put_sources(out, json_get_object(function, "sources"));
 	(void)fputc(' ', out);
 	location_put_function(out, style, function, "name", false,
-			      place_rest(style, FUNCTION_LEFT, NAME_LEAST));
+			      location_rest(style, FUNCTION_LEFT, NAME_LEAST));
 }
 
 static void put_object(FILE *out, const struct format_style *style, const struct zoom_weight *weight,
@@ -325,7 +325,8 @@ static void put_object(FILE *out, const struct format_style *style, const struct
 	location_put_count(out, 5, object, "hitm");
 	location_put_sources(out, json_get_object(object, "sources"));
 	(void)fputc(' ', out);
-	location_put_function(out, style, object, "name", false, place_rest(style, OBJECT_LEFT, NAME_LEAST));
+	location_put_function(out, style, object, "name", false,
+			      location_rest(style, OBJECT_LEFT, NAME_LEAST));
 }
 
 static void put_node(FILE *out, const struct zoom_weight *weight, json_object *node)

@@ -161,7 +161,7 @@ void location_put_head(FILE *out, const struct format_style *style, const char *
 	line_head(out, style, head);
 }
 
-size_t place_rest(const struct format_style *style, size_t used, size_t least)
+size_t location_rest(const struct format_style *style, size_t used, size_t least)
 {
 	if (!style->width)
 		return 0;

@@ -38,6 +38,6 @@ void location_put_start(FILE *out, const char *text, size_t width);
 void location_put_head(FILE *out, const struct format_style *style, const char *head);
 
 /* Returns the columns that are left on the terminal after `used`, at least `least`; 0: unlimited. */
-size_t place_rest(const struct format_style *style, size_t used, size_t least);
+size_t location_rest(const struct format_style *style, size_t used, size_t least);
 
 #endif

@@ -164,7 +164,7 @@ struct screen *screen_close(struct screen *screen)
 	return NULL;
 }
 
-void screen_room(const struct screen *screen, size_t *ret_columns, size_t *ret_rows)
+void screen_size(const struct screen *screen, size_t *ret_columns, size_t *ret_rows)
 {
 	int rows, columns;
 
@@ -234,7 +234,7 @@ void screen_draw(struct screen *screen, const char *text)
 {
 	size_t columns, rows;
 
-	screen_room(screen, &columns, &rows);
+	screen_size(screen, &columns, &rows);
 	(void)erase();
 	for (size_t row = 0; *text && row < rows; row++) {
 		size_t length = strcspn(text, "\n");

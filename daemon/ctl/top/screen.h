@@ -2,7 +2,7 @@
 /*
  * A full terminal screen that is redrawn repeatedly, and its keys, by ncurses. SIGINT, SIGTERM and SIGHUP are
  * blocked and reported as SCREEN_END. The terminal, its mouse included, is restored when the screen is closed and
- * while the program is stopped (Ctrl-Z). Output to standard error is held back until the screen is closed.
+ * while the program is stopped (Ctrl-Z). Output to standard error is buffered until the screen is closed.
  */
 #ifndef PEBSD_CTL_SCREEN_H
 #define PEBSD_CTL_SCREEN_H
@@ -61,7 +61,7 @@ struct screen *screen_close(struct screen *screen);
 bool screen_set_mouse(struct screen *screen, bool on);
 
 /* The size of the screen in columns and rows, never 0. */
-void screen_room(const struct screen *screen, size_t *ret_columns, size_t *ret_rows);
+void screen_size(const struct screen *screen, size_t *ret_columns, size_t *ret_rows);
 bool screen_has_colour(const struct screen *screen);
 
 /*

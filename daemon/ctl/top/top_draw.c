@@ -86,7 +86,7 @@ struct top_frame top_frame_of(enum top_page page, size_t columns, size_t rows, u
 								       matching < frame.room - PANE_MIN))) {
 		frame.pane_width = columns;
 		frame.pane_lines = rows >= BELOW_ROWS ? rows * 2 / 5 : PANE_MIN;
-		/* A line divides them. */
+		/* A line separates the pane from the table. */
 		frame.room -= frame.pane_lines + 1;
 	}
 	return frame;
@@ -299,7 +299,7 @@ static void put_head_of(FILE *out, size_t width, const char *head, const char *s
 	(void)fprintf(out, "%*s%s%s", (int)(width - strlen(head) - 1), "", sorted ? ">" : " ", head);
 }
 
-/* The order of the rows. A table that was requested by a cost of waiting is sorted by it, known or not. */
+/* Returns the order of the rows. An order by a cost of waiting stays even if no row has that cost. */
 static const char *sort_of(const struct top_state *state, const struct top_table *table)
 {
 	return top_state_sort(state, &(struct top_figures){table->latency, table->sources, true});
@@ -367,7 +367,7 @@ __attribute__((format(printf, 3, 4))) static void put_part(struct line *line, co
 	line->any = true;
 }
 
-/* The parts of the first line that are never left out for others. */
+/* The first parts of the first line. Other parts follow only if all of these fit. */
 #define PART_MAX 128
 struct heading {
 	struct {
@@ -390,7 +390,7 @@ static char *brief_part(struct heading *heading)
 	return heading->parts[heading->n - 1].brief;
 }
 
-/* Puts all parts, the last ones in brief if not all fit. If some do not fit even then, no place is left for others. */
+/* Puts all parts. If they do not fit, the last ones are brief. If they still do not fit, no other part follows. */
 static void put_heading(struct line *line, struct heading *heading)
 {
 	const size_t fitting = line->left;
@@ -610,7 +610,7 @@ static void put_keys(FILE *out, const struct top_state *state, const struct top_
 		for (const char *const *key = of_past_pages[state->page]; *key; key++)
 			if (!alert || strcmp(*key, "x\twhy") != 0)
 				put_key(&line, *key);
-		/* The table is sorted and filtered. */
+		/* Only the table can be sorted and filtered. */
 		for (size_t i = 0; i < ARRAY_SIZE(of_past) - (state->page == TOP_TABLE ? 0 : 2); i++)
 			put_key(&line, of_past[i]);
 		return;
@@ -646,7 +646,7 @@ static void put_rows(FILE *out, const struct top_state *state, const struct top_
 		(void)fputc('\n', out);
 }
 
-/* The alert of the marked row, of the cgroup of the page, or that which the page explains; NULL: none. */
+/* Returns the alert that the page explains, or the one of its cgroup or of the marked row; NULL: none. */
 static const struct top_alert *alert_of(const struct top_state *state, const struct top_view *view)
 {
 	const struct top_table *table = view->table;
@@ -853,7 +853,7 @@ static void put_alert_row(FILE *out, const struct top_state *state, const struct
 	(void)fprintf(out, "%s\n", marked ? NORMAL : "");
 }
 
-/* When the marked alert began, and all that its row may have no room for. */
+/* Writes when the marked alert began, and what may not fit into its row. */
 static void put_marked_alert(FILE *out, const struct top_state *state, const struct top_alerts *alerts,
 			     size_t width)
 {

@@ -136,7 +136,7 @@ struct format_style live_style(const struct live *live)
 	struct format_style style = call_style(live->options);
 	size_t rows;
 
-	screen_room(live->screen, &style.width, &rows);
+	screen_size(live->screen, &style.width, &rows);
 	style.colour = style.colour && screen_has_colour(live->screen);
 	return style;
 }
@@ -145,7 +145,7 @@ size_t live_rows(const struct live *live)
 {
 	size_t columns, rows;
 
-	screen_room(live->screen, &columns, &rows);
+	screen_size(live->screen, &columns, &rows);
 	return rows;
 }
 
@@ -193,7 +193,7 @@ struct top_shown live_shown(const struct live *live)
 	return shown;
 }
 
-/* Only the reply says whether figures of waiting are there. */
+/* Only the reply of GetTop says whether there are figures of waiting. */
 static struct top_figures figures_of(json_object *status, const char *event)
 {
 	json_object *described = event ? json_get_object(json_get_object(status, "events"), event) : NULL;
@@ -222,7 +222,7 @@ static struct top_request top_request_of(const struct live *live, json_object *s
 		.sums = state->sums,
 		.depth = state->depth,
 		.event = event,
-		/* The past that is asked for is too short for a trend. */
+		/* The range that is shown of the past is too short for a trend. */
 		.trend = state->at ? 0 : top_trend_cells(live_style(live).width),
 		.trend_seconds = top_state_span(state),
 	};
@@ -324,7 +324,7 @@ static int put_hottest(struct live *live, FILE *out, json_object *status, const 
 	return r == -EREMOTEIO ? 0 : r;
 }
 
-/* The range of the past that is shown, as a reply has it. */
+/* Adds the range of the past that is shown, or its last `seconds` if that is above 0. Adds nothing in the present. */
 static bool add_past(const struct live *live, json_object *parameters, time_t seconds)
 {
 	struct call_range range = top_state_range(&live->state, false);
@@ -454,7 +454,7 @@ void live_fetch_pane(struct live *live)
 		(void)fetch_pane_of(live, row->name, row->members > 0);
 }
 
-/* Takes the text of a stream as that of the page, which may be shorter than before. */
+/* Makes `text`, which it takes, the text of the page. Scrolls back if the text is shorter than before. */
 static int take_page(struct live *live, char *text)
 {
 	if (!text)
@@ -477,7 +477,7 @@ static int fetch_page(struct live *live)
 	int r = ask(live, "io.pebsd.GetCgroup", cgroup_parameters(live, seconds), &cgroup, live->trouble);
 	const bool none_then = r == -EREMOTEIO && live->state.at;
 
-	/* A later answer about the past is the same. As `trouble` it would be requested again each second. */
+	/* The answer about the past stays the same. If it were shown as trouble, refresh() would ask again each second. */
 	if (none_then)
 		r = name_alone(live->state.target, &cgroup);
 	if (r == 0)
@@ -524,7 +524,7 @@ static int put_explanation(struct live *live, FILE *out, const struct format_sty
 	return r == -EREMOTEIO ? 0 : r;
 }
 
-/* No neighbour is named. If there were few episodes, the strongest neighbour may still be the cause. */
+/* Names the suspect if no neighbour is named: after too few episodes, the strongest one may still be the cause. */
 static char *suspect_of_episode(json_object *reply)
 {
 	json_object *list = json_get_array(reply, "neighbours");
@@ -545,7 +545,7 @@ static char *suspect_of_episode(json_object *reply)
 												       : text;
 }
 
-/* Names the neighbours that could be the cause, before the details. */
+/* Names the neighbours that could be the cause. The caller frees the text; NULL: no memory. */
 static char *suspects_of(json_object *reply)
 {
 	json_object *list = json_get_array(reply, "neighbours");
@@ -662,7 +662,7 @@ static int ask_zoom(struct live *live, json_object **ret)
 	return 0;
 }
 
-/* The text of a report that no longer changes is made again, too: it says how long ago the zoom was. */
+/* A report that no longer changes is formatted again, too: its text says how long ago the zoom was. */
 static int fetch_zoom(struct live *live)
 {
 	const struct format_style style = live_style(live);
@@ -808,7 +808,7 @@ void live_fetch(struct live *live)
 {
 	char time[MOMENT_TEXT_MAX];
 
-	/* A cgroup that had no sample then has no figures on its page, instead of those of another time. */
+	/* Figures of another time must not stay on the page of a cgroup that had no sample then. */
 	if (live->state.at != live->shown_at && live->state.page != TOP_TABLE)
 		top_pane_done(&live->pane);
 	if (fetch(live) != -EREMOTEIO || live->state.at == live->shown_at)

@@ -56,12 +56,11 @@ void live_set_client(struct live *live, struct client *client);
  */
 void live_fetch(struct live *live);
 
-/*
- * Returns whether the pane is that of another row. The second function fetches that of the marked row. The third one
- * returns the pane of the marked row or of the page; NULL: it is not known, or no row is marked.
- */
+/* Returns true if the screen has a pane, but `pane` is not of the marked row. live_fetch_pane() fetches that one. */
 bool live_pane_is_old(const struct live *live);
 void live_fetch_pane(struct live *live);
+
+/* Returns the pane of the marked row or of the page; NULL: it is not known, or no row is marked. */
 const struct top_pane *live_shown_pane(const struct live *live);
 
 /* Forgets the text of the page. */

@@ -83,8 +83,8 @@ static void set_mouse(struct live *live)
 }
 
 /*
- * Returns true if the same step through time comes again: then what lies between is not fetched, because the daemon
- * answers few questions about its history at a time.
+ * Returns true if the next key is the same step through time. Then the figures of this step are not fetched, because
+ * the daemon answers few questions about its history at a time.
  */
 static bool steps_on(const struct live *live, u32 key)
 {
@@ -92,7 +92,7 @@ static bool steps_on(const struct live *live, u32 key)
 	       screen_next_key(live->screen) == key;
 }
 
-/* Keeps the mark or the text on the screen, whose size may be another one than when the page was shown last. */
+/* Scrolls the page to its mark or text: the size of the screen may have changed since the page was last shown. */
 static void settle(struct live *live)
 {
 	struct top_shown shown = live_shown(live);
@@ -127,7 +127,7 @@ static bool handle_input(struct live *live, const struct screen_input *input)
 		live_begin_zoom(live);
 	if (action == TOP_ZOOM_END)
 		live_end_zoom(live);
-	/* While frozen, the table on the screen is kept. */
+	/* A frozen table is not fetched again. */
 	if ((action == TOP_FETCH || action == TOP_ZOOM_BEGIN || action == TOP_ZOOM_END) &&
 	    !(live->state.frozen && live->state.page == TOP_TABLE)) {
 		if (steps_on(live, input->key))
@@ -148,7 +148,7 @@ static void resized(struct live *live)
 	draw(live);
 }
 
-/* Fetches what changes each second: neither the help nor the past does. */
+/* Fetches the page again, each second, unless it cannot change: the help, the past, or a frozen screen. */
 static void refresh(struct live *live)
 {
 	if (live->state.frozen || live->state.page == TOP_HELP ||

@@ -13,7 +13,7 @@
 
 #define LEVELS       8  /* of a block character */
 #define AXIS         7  /* columns left of the timeline */
-#define RANGE        15 /* columns of "1,024 - 2,048" */
+#define RANGE        15 /* columns of "131073 - 262144" */
 #define COUNT        7  /* a blank and a share */
 #define HALF_MIN     38 /* columns for a histogram beside a timeline */
 #define TALL         20 /* lines from which on the timeline is below the histogram */
@@ -125,7 +125,7 @@ int top_pane_read(json_object *status, json_object *cgroup, const char *key, str
 	return 0;
 }
 
-/* Reads the time at which the figures of a bin begin. They may begin before the bin. */
+/* Reads the times between which the figures of a bin were counted. They may begin before the bin. */
 static bool read_times(const json_object *bin, time_t *ret_since, time_t *ret_until)
 {
 	const char *since = json_get_text(bin, "since"), *until = json_get_text(bin, "until");

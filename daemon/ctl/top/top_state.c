@@ -347,7 +347,7 @@ static bool is_open(const struct top_state *state, enum top_page page)
 	return below == page;
 }
 
-/* Opens a page. One that is open below the present page is returned to. */
+/* Opens a page, or returns to it if it is open below the present one. */
 static void open_page(struct top_state *state, enum top_page page)
 {
 	state->scroll = 0;
@@ -363,7 +363,7 @@ static enum top_action leave_page(struct top_state *state)
 	return TOP_FETCH;
 }
 
-/* Sets the cgroup of the pages for one. Returns false if the page shows none, or no memory is left. */
+/* Sets `target` to the cgroup that the page marks or shows. Returns false if there is none, or no memory is left. */
 static bool take_target(struct top_state *state, const struct top_shown *shown)
 {
 	const char *cgroup = NULL;
@@ -377,7 +377,7 @@ static bool take_target(struct top_state *state, const struct top_shown *shown)
 		return state->target;
 	if (!cgroup)
 		return false;
-	/* A page of another cgroup is not returned to. */
+	/* The list was opened from a page of another cgroup: do not go back to that page. */
 	if (state->page == TOP_ALERTS && state->target && strcmp(state->target, cgroup) != 0)
 		state->from[TOP_ALERTS] = TOP_TABLE;
 	free(state->target);
@@ -417,7 +417,7 @@ static enum top_action open_cgroup(struct top_state *state, const struct top_sho
 
 static enum top_action open_explanation(struct top_state *state, const struct top_shown *shown)
 {
-	/* The list of alerts chooses another alert. All other pages above an explanation show the same cgroup. */
+	/* The list of alerts can choose another alert. All other pages above an explanation show its cgroup. */
 	const bool again = state->page != TOP_ALERTS && is_open(state, TOP_EXPLAIN);
 
 	if (!take_target(state, shown))
@@ -478,21 +478,21 @@ void top_state_settle_alerts(struct top_state *state, const struct top_alerts *a
 				state->alert = i;
 	if (state->alert >= alerts->n)
 		state->alert = alerts->n ? alerts->n - 1 : 0;
-	/* The mark is on an alert from the first list on. If that alert is gone, it is on the next one. */
+	/* At first no alert is marked. If the marked one is gone, mark the one that took its place. */
 	if (is_open(state, TOP_ALERTS) && !is_marked_alert(state, alerts, state->alert))
 		mark_alert(state, state->alert, alerts);
 	if (state->alert < state->first_alert)
 		state->first_alert = state->alert;
 	if (room > 0 && state->alert >= state->first_alert + room)
 		state->first_alert = state->alert - room + 1;
-	/* More fit after a resize, or the list became shorter. */
+	/* After a resize, or in a shorter list, do not leave lines below the last alert free. */
 	if (room >= alerts->n)
 		state->first_alert = 0;
 	else if (state->first_alert > alerts->n - room)
 		state->first_alert = alerts->n - room;
 }
 
-/* Takes the next order, `step` further. Leaves out those by figures that the event does not have. */
+/* Chooses the next order, `step` places further at a time, whose figure the event has. */
 static void change_sort(struct top_state *state, size_t step, const struct top_shown *shown)
 {
 	if (!has_figure(chosen_sort(state), &shown->figures))

@@ -66,7 +66,7 @@ struct top_table {
 int top_table_read(json_object *status, json_object *top, size_t event_index, struct top_table *ret);
 void top_table_done(struct top_table *table);
 
-/* Returns the rows of the whole table; the greatest number if it was never read. */
+/* Returns the number of rows of the whole table; 2^64 - 1 if it was never read. */
 u64 top_table_rows(const struct top_table *table);
 
 /* Returns the daemon's key of an event, borrowed; NULL: there is none. */
