@@ -447,7 +447,10 @@ static void format_labels(FILE *out, const struct format_style *style, json_obje
 	if (!stream)
 		return;
 	json_object_object_foreach (labels, key, value) {
-		(void)fprintf(stream, "%s%s %s", separator, key, json_object_get_string(value));
+		(void)value;
+		if (!json_get_text(labels, key))
+			continue;
+		(void)fprintf(stream, "%s%s %s", separator, key, json_get_text(labels, key));
 		separator = ", ";
 	}
 	if (fclose(stream) == 0 && *text)

@@ -702,6 +702,7 @@ Test(format, replies_of_any_shape_are_formatted_safely)
 		"\"sources\":{\"l1\":{}},\"snoop\":[]}}}]}",
 		"{\"events\":{\"loads\":{\"samples\":1,\"histogram\":[{},{\"le\":-1},{\"le\":99999999999,"
 		"\"samples\":1},{\"le\":5,\"samples\":0}],\"sources\":{\"\\u001b\":{\"samples\":9}}}}}",
+		"{\"cgroup\":\"/a\",\"labels\":{\"pod\":null,\"unit\":{},\"\\u001b\":\"\\u001b\"}}",
 		"{\"notes\":[1,null,{}],\"events\":{\"\":null},\"config\":{\"reloaded\":true,\"time\":\"x\"}"
 		"}",
 	};
@@ -719,6 +720,7 @@ Test(format, replies_of_any_shape_are_formatted_safely)
 		});
 		cr_expect_not_null(text);
 		cr_expect_null(strchr(text, '\033'));
+		cr_expect_null(strstr(text, "(null)"));
 	}
 }
 
