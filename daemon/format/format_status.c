@@ -11,7 +11,6 @@
 #include "format/format_offcore.h"
 #include "format/format_past.h"
 #include "format/format_waits.h"
-#include "policy/quantity.h"
 
 /* Maximum number of cgroups without a slot that are named. */
 #define NO_SLOT_SHOWN 10UL
@@ -233,14 +232,12 @@ static void put_waits(FILE *out, const struct format_style *style, json_object *
 
 static void put_byte_rate(const json_object *group, const char *key, char ret[static TEXT_NUMBER_MAX])
 {
-	const char *unit;
 	double rate;
 
-	(void)snprintf(ret, TEXT_NUMBER_MAX, "-");
-	if (!json_get_double(group, key, &rate))
-		return;
-	unit = quantity_byte_rate(rate, &rate);
-	(void)snprintf(ret, TEXT_NUMBER_MAX, rate < 999.5 ? "%.3g %s" : "%.0f %s", rate, unit);
+	if (json_get_double(group, key, &rate))
+		line_byte_rate(rate, ret);
+	else
+		(void)snprintf(ret, TEXT_NUMBER_MAX, "-");
 }
 
 static void put_bandwidth(FILE *out, const struct format_style *style, json_object *groups)

@@ -9,9 +9,6 @@
 #include "base/cpu_list.h"
 #include "base/json_get.h"
 #include "format/figure.h"
-#include "policy/quantity.h"
-
-#define NUMBER_MAX 64
 
 static const struct {
 	const char *name, *head, *sort;
@@ -92,29 +89,22 @@ void waits_text(enum shown_wait which, bool known, bool rough, double value, cha
 		(void)snprintf(ret, TEXT_NUMBER_MAX, "%.*f", decimals, value);
 }
 
-static void put_value(enum shown_wait which, double value, char ret[static NUMBER_MAX])
+static void put_value(enum shown_wait which, double value, char ret[static TEXT_NUMBER_MAX])
 {
-	char number[TEXT_NUMBER_MAX];
-	const char *unit;
-
-	if (which == SHOWN_TRAFFIC) {
-		unit = quantity_byte_rate(value, &value);
-		(void)snprintf(ret, NUMBER_MAX, value < 999.5 ? "%.3g %s" : "%.0f %s", value, unit);
-		return;
-	}
-	if (which == SHOWN_WAIT)
-		line_percent(value, 100, number);
+	if (which == SHOWN_TRAFFIC)
+		line_byte_rate(value, ret);
+	else if (which == SHOWN_WAIT)
+		line_percent(value, 100, ret);
 	else
-		line_rate(value, number);
-	(void)snprintf(ret, NUMBER_MAX, "%s", number);
+		line_rate(value, ret);
 }
 
 /* Writes the value, and its bounds if there are any: "62.5% (bounds 55.3% to 70.6%)". */
-#define BOUNDED_MAX (3 * NUMBER_MAX + 32)
+#define BOUNDED_MAX (3 * TEXT_NUMBER_MAX + 32)
 static bool put_bounded(const json_object *object, enum shown_wait which, char ret[static BOUNDED_MAX])
 {
 	const json_object *figure = figure_of(object, which);
-	char text[NUMBER_MAX], low_text[NUMBER_MAX], high_text[NUMBER_MAX];
+	char text[TEXT_NUMBER_MAX], low_text[TEXT_NUMBER_MAX], high_text[TEXT_NUMBER_MAX];
 	double value, low, high;
 
 	if (!waits_shown(object, which, &value))
@@ -182,7 +172,7 @@ void format_waits_total(FILE *out, const struct format_style *style, json_object
 		     {SHOWN_CPI, "CPI ", ""},
 		     {SHOWN_MISSES, "", " misses per thousand instructions"},
 		     {SHOWN_TRAFFIC, "traffic ", ""}};
-	char text[256], number[NUMBER_MAX], span[TEXT_NUMBER_MAX];
+	char text[256], number[TEXT_NUMBER_MAX], span[TEXT_NUMBER_MAX];
 	size_t length = 0;
 	double value;
 
@@ -273,7 +263,7 @@ void format_waits_split(FILE *out, const struct format_style *style, json_object
 void format_waits(FILE *out, const struct format_style *style, json_object *status, json_object *cgroup)
 {
 	const char *label = "Waiting";
-	char text[BOUNDED_MAX], more[BOUNDED_MAX], used[NUMBER_MAX];
+	char text[BOUNDED_MAX], more[BOUNDED_MAX], used[TEXT_NUMBER_MAX];
 	double value, confidence;
 
 	if (!json_get_object(cgroup, "waits"))

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "base/moment.h"
+#include "policy/quantity.h"
 
 /* Returns the bytes of `text` that fit in `width` columns: whole words, at least one. */
 static size_t words_that_fit(const char *text, size_t width)
@@ -89,6 +90,13 @@ void line_rate(double rate, char ret[TEXT_NUMBER_MAX])
 		(void)snprintf(ret, TEXT_NUMBER_MAX, "%.3g", rate);
 	else
 		text_count((u64)(rate + 0.5), ret);
+}
+
+void line_byte_rate(double rate, char ret[TEXT_NUMBER_MAX])
+{
+	const char *unit = quantity_byte_rate(rate, &rate);
+
+	(void)snprintf(ret, TEXT_NUMBER_MAX, rate < 999.5 ? "%.3g %s" : "%.0f %s", rate, unit);
 }
 
 const char *line_visible(const char *text, char **ret)

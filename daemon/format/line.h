@@ -35,6 +35,9 @@ void line_percent(double part, double whole, char ret[TEXT_NUMBER_MAX]);
 /* "0.25", "12.3", "2,950", "1.2e+21"; "-" if it is not a finite number. */
 void line_rate(double rate, char ret[TEXT_NUMBER_MAX]);
 
+/* "5.23 GB/s", for bytes a second. */
+void line_byte_rate(double rate, char ret[TEXT_NUMBER_MAX]);
+
 /*
  * Returns a text from outside in a form that is safe to print, "-" for NULL, or "?" if memory runs out. The caller
  * frees `*ret`.

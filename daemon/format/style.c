@@ -9,11 +9,11 @@
 
 static bool has_colours(enum style_colour colour)
 {
-	const char *refused = getenv("NO_COLOR"), *terminal = getenv("TERM");
+	const char *refused = getenv("NO_COLOR");
 
 	if (colour != STYLE_COLOUR_AUTO)
 		return colour == STYLE_COLOUR_ALWAYS;
-	return output_is_screen() && !(refused && *refused) && terminal && strcmp(terminal, "dumb") != 0;
+	return output_is_screen() && !(refused && *refused);
 }
 
 struct format_style style_of_output(enum style_colour colour)
