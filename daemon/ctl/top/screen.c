@@ -6,13 +6,13 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <time.h>
 
 /* Selects the wide-character functions of ncurses. */
 #define NCURSES_WIDECHAR 1
 #include <curses.h>
 
 #include "base/cleanup.h"
+#include "base/monotonic.h"
 #include "base/text.h"
 #include "ctl/top/terminal_known.h"
 #include "format/output.h"
@@ -348,10 +348,7 @@ static void take_keys(struct screen *screen, short events)
 
 static long long now_ms(void)
 {
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return (long long)(monotonic_ns() / NSEC_PER_MSEC);
 }
 
 /* Waits for at most `milliseconds` and handles signals and keys. Returns true if `fd` is readable. */

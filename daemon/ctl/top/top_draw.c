@@ -168,20 +168,17 @@ struct top_layout top_layout_of(const struct top_table *table, size_t width, boo
 
 static void put_number(FILE *out, size_t width, const struct top_number *number, const char *format)
 {
-	char text[TEXT_NUMBER_MAX] = "-";
+	char text[TEXT_NUMBER_MAX] = "-", marked[TEXT_NUMBER_MAX + 2];
 
 	if (number->known && !format)
-		text_short_count(number->value, text + number->over);
+		text_short_count(number->value, text);
 	else if (number->known && number->value > 0 && number->value < 0.05)
 		(void)snprintf(text, sizeof(text), "<0.1");
 	else if (number->known)
 		(void)snprintf(text, sizeof(text), format, number->value);
-	if (number->over && number->known)
-		text[0] = '>';
-	if (number->few)
-		(void)fprintf(out, "%*s" FIGURE_FEW_MARK, (int)width - 1, text);
-	else
-		(void)fprintf(out, "%*s", (int)width, text);
+	(void)snprintf(marked, sizeof(marked), "%s%s%s", number->over && number->known ? ">" : "", text,
+		       number->few ? FIGURE_FEW_MARK : "");
+	(void)fprintf(out, "%*s", (int)width, marked);
 }
 
 /* A rate below ten gets a decimal. */
@@ -909,7 +906,7 @@ void top_draw_alerts(FILE *out, const struct top_state *state, const struct top_
 	put_keys(out, state, NULL, style->width);
 }
 
-static size_t lines_in(const char *text)
+size_t top_lines(const char *text)
 {
 	size_t n = 0;
 
@@ -937,7 +934,7 @@ void top_draw_page(FILE *out, const struct top_state *state, const struct top_vi
 						      [TOP_ZOOM] = "Zoom",
 						      [TOP_HELP] = "pebsctl top: keys and columns"};
 	const struct top_frame frame = top_frame_of(state->page, style->width, view->rows, 0);
-	size_t n = lines_in(text), drawn = 0;
+	size_t n = top_lines(text), drawn = 0;
 	char rest[64] = "";
 
 	if (n > frame.room)

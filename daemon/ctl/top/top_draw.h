@@ -63,4 +63,7 @@ void top_draw_page(FILE *out, const struct top_state *state, const struct top_vi
 /* The text of the help page. */
 const char *top_help(void);
 
+/* Returns the number of lines of a page's text. */
+size_t top_lines(const char *text);
+
 #endif

@@ -157,15 +157,6 @@ static const char *name_of_row(const void *table, size_t row, bool *ret_sum)
 	return rows->rows[row - rows->first].name;
 }
 
-static size_t lines_in(const char *text)
-{
-	size_t n = 0;
-
-	for (; text && *text; text++)
-		n += *text == '\n';
-	return n;
-}
-
 struct top_frame live_frame(const struct live *live, enum top_page page)
 {
 	return top_frame_of(page, live_style(live).width, live_rows(live), top_table_rows(&live->table));
@@ -187,7 +178,7 @@ struct top_shown live_shown(const struct live *live)
 	if (live->state.page == TOP_ALERTS)
 		shown.rows = live->alerts.n;
 	else if (live->state.page == TOP_HELP)
-		shown.rows = lines_in(top_help());
+		shown.rows = top_lines(top_help());
 	else if (live->state.page != TOP_TABLE)
 		shown.rows = live->page_lines;
 	return shown;
@@ -461,7 +452,7 @@ static int take_page(struct live *live, char *text)
 		return -ENOMEM;
 	free(live->page);
 	live->page = text;
-	live->page_lines = lines_in(text);
+	live->page_lines = top_lines(text);
 	top_state_settle_page(&live->state, live->page_lines, live_frame(live, live->state.page).room);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/moment.h"
+#include "base/monotonic.h"
 #include "ctl/call/call.h"
 #include "ctl/call/call_failure.h"
 #include "ctl/top/top_fetch.h"
@@ -50,10 +51,7 @@ static void draw(struct live *live)
 
 static long long now_ms(void)
 {
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return (long long)(monotonic_ns() / NSEC_PER_MSEC);
 }
 
 static enum top_action handle_mouse(struct live *live, const struct screen_input *input,
