@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/monotonic.h"
 #include "base/ratelimit.h"
 #include "http/http_pending.h"
 #include "http/http_pending_views.h"
@@ -36,14 +36,6 @@ struct http_broker {
 	bool failed;
 };
 
-static u64 now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
-
 static void fail(struct http_broker *broker, const char *why)
 {
 	if (broker->failed)
@@ -54,7 +46,7 @@ static void fail(struct http_broker *broker, const char *why)
 	broker->settings.failed(broker->settings.userdata, why);
 }
 
-static void tell(void *userdata, const struct http_message *message, int passed)
+static void send_reply(void *userdata, const struct http_message *message, int passed)
 {
 	struct http_broker *broker = userdata;
 	int r;
@@ -93,7 +85,7 @@ static void answer_body(struct http_broker *broker, const struct http_message *q
 		answer.value = body.generation;
 		answer.size = body.size;
 	}
-	tell(broker, &answer, answer.type == HTTP_TELL_BODY ? body.fd : -1);
+	send_reply(broker, &answer, answer.type == HTTP_TELL_BODY ? body.fd : -1);
 }
 
 static void answer_health(struct http_broker *broker)
@@ -105,10 +97,11 @@ static void answer_health(struct http_broker *broker)
 	_cleanup_free_ char *cut =
 		r < 0 ? strndup(reason ? reason : strerror(-r), HTTP_WIRE_TEXT_MAX - 1) : NULL;
 
-	tell(broker,
-	     &(struct http_message){
-		     .type = HTTP_TELL_HEALTH, .error = r < 0 ? (u32)-r : 0, .value = works, .text = cut},
-	     -1);
+	send_reply(
+		broker,
+		&(struct http_message){
+			.type = HTTP_TELL_HEALTH, .error = r < 0 ? (u32)-r : 0, .value = works, .text = cut},
+		-1);
 }
 
 static void answer(struct http_broker *broker, const struct http_message *question)
@@ -165,7 +158,7 @@ static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdat
 			return 0;
 		}
 		answer(broker, &question);
-		wait_ns = ratelimit_take(&broker->limit, now_ns());
+		wait_ns = ratelimit_take(&broker->limit, monotonic_ns());
 		if (wait_ns > 0) {
 			rest(broker, wait_ns);
 			return 0;
@@ -178,7 +171,7 @@ static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdat
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct http_broker *broker = userdata;
-	u64 wait_ns = ratelimit_take(&broker->limit, now_ns());
+	u64 wait_ns = ratelimit_take(&broker->limit, monotonic_ns());
 
 	(void)source;
 	(void)usec;
@@ -194,14 +187,14 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 static int start(struct http_broker *broker)
 {
 	const struct http_broker_settings *settings = &broker->settings;
+	const struct http_replies replies = {.send = send_reply, .userdata = broker};
 	const int unread = UNREAD_MAX;
 	int r;
 
 	(void)setsockopt(settings->socket, SOL_SOCKET, SO_SNDBUF, &unread, sizeof(unread));
-	r = http_pending_new(settings->event, &settings->source->profiles, tell, broker, &broker->pending);
+	r = http_pending_new(settings->event, &settings->source->profiles, &replies, &broker->pending);
 	if (r < 0 ||
-	    (r = http_pending_views_new(settings->event, settings->source, tell, broker, &broker->views)) <
-		    0 ||
+	    (r = http_pending_views_new(settings->event, settings->source, &replies, &broker->views)) < 0 ||
 	    (r = sd_event_add_io(settings->event, &broker->io, settings->socket, EPOLLIN, on_io, broker)) <
 		    0 ||
 	    (r = sd_event_add_time_relative(settings->event, &broker->timer, CLOCK_MONOTONIC, 0,
@@ -263,10 +256,11 @@ void http_broker_configure(struct http_broker *broker, const char *hosts)
 			strerror(ENOMEM));
 		return;
 	}
-	tell(broker, &(struct http_message){.type = HTTP_TELL_SETTINGS, .value = served, .text = text}, -1);
+	send_reply(broker, &(struct http_message){.type = HTTP_TELL_SETTINGS, .value = served, .text = text},
+		   -1);
 }
 
 void http_broker_close(struct http_broker *broker)
 {
-	tell(broker, &(struct http_message){.type = HTTP_TELL_LAST}, -1);
+	send_reply(broker, &(struct http_message){.type = HTTP_TELL_LAST}, -1);
 }

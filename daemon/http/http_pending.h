@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The profiles for which the process that speaks HTTP waits, on pebsd's side. Only few can be pending at a
- * time, and only few can begin per second, even if that process requests more.
+ * The profiles for which the process that speaks HTTP waits, on pebsd's side. They begin in the order of their
+ * requests: only few can be pending at a time, and only few can begin per second. Further requests wait, so a user who
+ * requests many profiles delays those of others, but does not keep others out.
  */
 #ifndef PEBSD_HTTP_PENDING_H
 #define PEBSD_HTTP_PENDING_H
 
 #include <systemd/sd-event.h>
 
+#include "http/http_reply.h"
 #include "http/http_source.h"
-#include "http/shared/http_wire.h"
 
-/* Limits of profiles that may be begun: each one opens events on all CPUs. */
+/* Limits of profiles that begin: each one opens events on all CPUs. */
 #define HTTP_PENDING_A_SECOND 4
 #define HTTP_PENDING_AT_ONCE  8
 
 struct http_pending;
 
-/* Sends an answer. The caller still owns `passed`; -1: no descriptor. */
-typedef void (*http_pending_tell)(void *userdata, const struct http_message *message, int passed);
-
-/* `profiles` must outlive the requests. Returns 0 or -errno. */
-int http_pending_new(sd_event *event, const struct http_profiles *profiles, http_pending_tell tell,
-		     void *userdata, struct http_pending **ret);
+/* `profiles` must outlive the requests. `replies` is copied. Returns 0 or -errno. */
+int http_pending_new(sd_event *event, const struct http_profiles *profiles,
+		     const struct http_replies *replies, struct http_pending **ret);
 
 /* Frees all pending profiles. */
 struct http_pending *http_pending_free(struct http_pending *pending);

@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "base/monotonic.h"
 #include "base/ratelimit.h"
-#include "base/sealed.h"
 
 /* Time between checks whether the data of a view has come. A check is cheap, and people wait for the answer. */
 #define LOOK_EVERY_US    20000
@@ -20,27 +19,28 @@
 #define REST_LEAST_NS (5 * NSEC_PER_MSEC)
 
 struct wait {
-	bool used;
-	bool left; /* no client waits for it any more, but its query still takes one of the places of the history */
-	u32 number; /* chosen by the requester */
+	u64 turn;       /* ascends with each request; 0: unused entry */
+	bool begun;     /* the source was asked, so the history may have a question */
+	bool abandoned; /* the client has left */
+	u32 number;     /* chosen by the requester */
 	u64 deadline_ns;
 	struct http_view view;
 };
 
 struct http_pending_views {
 	const struct http_source *source;
-	http_pending_tell tell;
-	void *userdata;
+	struct http_replies replies;
 	sd_event_source *timer;
 	struct ratelimit limit;
 	u64 rest_ns; /* no view is made before */
+	u64 turns;   /* requests so far */
 	struct wait list[HTTP_VIEWS_ASKED_MAX];
 };
 
 static struct wait *find(struct http_pending_views *pending, u32 number)
 {
 	for (size_t i = 0; i < HTTP_VIEWS_ASKED_MAX; i++)
-		if (pending->list[i].used && !pending->list[i].left && pending->list[i].number == number)
+		if (pending->list[i].turn && pending->list[i].number == number)
 			return &pending->list[i];
 	return NULL;
 }
@@ -48,70 +48,94 @@ static struct wait *find(struct http_pending_views *pending, u32 number)
 static struct wait *find_free(struct http_pending_views *pending)
 {
 	for (size_t i = 0; i < HTTP_VIEWS_ASKED_MAX; i++)
-		if (!pending->list[i].used)
+		if (!pending->list[i].turn)
 			return &pending->list[i];
 	return NULL;
 }
 
-static void refuse(struct http_pending_views *pending, u32 number, int error, const char *text)
+/* Returns the first request after this turn; NULL: there is none. */
+static struct wait *find_next(struct http_pending_views *pending, u64 turn)
 {
-	/* The text may contain a long name. */
-	_cleanup_free_ char *cut = text ? strndup(text, HTTP_WIRE_TEXT_MAX - 1) : NULL;
+	struct wait *found = NULL;
 
-	pending->tell(pending->userdata,
-		      &(struct http_message){.type = HTTP_TELL_REFUSED,
-					     .number = number,
-					     .error = (u32)-error,
-					     .text = cut ? cut : strerror(-error)},
-		      -1);
+	for (size_t i = 0; i < HTTP_VIEWS_ASKED_MAX; i++) {
+		struct wait *wait = &pending->list[i];
+
+		if (wait->turn > turn && (!found || wait->turn < found->turn))
+			found = wait;
+	}
+	return found;
 }
 
-static void hand_out(struct http_pending_views *pending, u32 number, const char *text, size_t length)
+static void refuse(struct http_pending_views *pending, struct wait *wait, int error, const char *text)
 {
-	_cleanup_close_ int fd = -1;
+	wait->turn = 0;
+	http_reply_refuse(&pending->replies, wait->number, error, text);
+}
+
+static void hand_out(struct http_pending_views *pending, struct wait *wait, const char *text, size_t length)
+{
 	int r;
 
 	if (length > HTTP_VIEW_BYTES_MAX) {
-		refuse(pending, number, -EINVAL,
+		refuse(pending, wait, -EINVAL,
 		       "The answer is too large. Ask for a shorter time, fewer bins, or one cgroup; for a table, lower `top` in [export].");
 		return;
 	}
-	r = sealed_new("pebsd-http", text, length, &fd);
+	r = http_reply_ready(&pending->replies, wait->number, text, length);
 	if (r < 0) {
 		(void)log_warning(r, "cannot pass on the data of the web page");
-		refuse(pending, number, -EIO, "The data could not be passed on; the daemon's log says why.");
+		refuse(pending, wait, -EIO, "The data could not be passed on; the daemon's log says why.");
 		return;
 	}
-	pending->tell(pending->userdata,
-		      &(struct http_message){.type = HTTP_TELL_READY, .number = number, .size = length}, fd);
+	wait->turn = 0;
 }
 
-/* Answers the request if its data is there. Returns false if it still waits. */
-static bool answer(struct http_pending_views *pending, struct wait *wait)
+/* Asks the source for the view, and replies if it is made or refused. */
+static void try_to_make(struct http_pending_views *pending, struct wait *wait)
 {
 	const struct http_source *source = pending->source;
 	_cleanup_free_ char *text = NULL, *message = NULL;
 	const u64 begin_ns = monotonic_ns();
+	u64 took_ns;
 	size_t length = 0;
 	int r;
 
-	if (begin_ns < pending->rest_ns)
-		return false;
-	r = source->view ? source->view(source->userdata, &wait->view, &text, &length, &message) : -ENOENT;
-	if (monotonic_ns() - begin_ns > REST_LEAST_NS)
-		pending->rest_ns = monotonic_ns() + REST_TIMES * (monotonic_ns() - begin_ns);
-	if (r == -EAGAIN && monotonic_ns() < wait->deadline_ns)
-		return false;
-	wait->used = false;
-	if (wait->left)
-		return true;
-	if (r == 0)
-		hand_out(pending, wait->number, text, length);
-	else if (r == -EAGAIN)
-		refuse(pending, wait->number, -EBUSY, "The history did not answer in time. Try again later.");
-	else
-		refuse(pending, wait->number, r, message);
-	return true;
+	wait->begun = true;
+	r = source->view ? source->view(source->userdata, &wait->view, wait->abandoned ? NULL : &text,
+					&length, &message)
+			 : -ENOENT;
+	took_ns = monotonic_ns() - begin_ns;
+	if (took_ns > REST_LEAST_NS)
+		pending->rest_ns = begin_ns + (1 + REST_TIMES) * took_ns;
+	if (r == 0 && !wait->abandoned)
+		hand_out(pending, wait, text, length);
+	else if (r != -EAGAIN)
+		refuse(pending, wait, wait->abandoned ? -ECANCELED : r, message);
+}
+
+/* Begins or continues with all requests for which it is time, the oldest first. Returns true if some still wait. */
+static bool look(struct http_pending_views *pending)
+{
+	bool may_begin = true;
+
+	for (struct wait *wait = find_next(pending, 0); wait;) {
+		const u64 turn = wait->turn, now_ns = monotonic_ns();
+
+		if (now_ns >= wait->deadline_ns)
+			refuse(pending, wait, -EBUSY,
+			       wait->begun
+				       ? "The history did not answer in time. Try again later."
+				       : "Too many views were requested within a few seconds. Try again later.");
+		else if (now_ns >= pending->rest_ns) {
+			if (!wait->begun)
+				may_begin = may_begin && ratelimit_take(&pending->limit, now_ns) == 0;
+			if (wait->begun || may_begin)
+				try_to_make(pending, wait);
+		}
+		wait = find_next(pending, turn);
+	}
+	return find_next(pending, 0);
 }
 
 static int arm(struct http_pending_views *pending)
@@ -124,18 +148,14 @@ static int arm(struct http_pending_views *pending)
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct http_pending_views *pending = userdata;
-	bool any = false;
 
 	(void)source;
 	(void)usec;
-	for (size_t i = 0; i < HTTP_VIEWS_ASKED_MAX; i++)
-		if (pending->list[i].used && !answer(pending, &pending->list[i]))
-			any = true;
-	return any ? arm(pending) : 0;
+	return look(pending) ? arm(pending) : 0;
 }
 
-int http_pending_views_new(sd_event *event, const struct http_source *source, http_pending_tell tell,
-			   void *userdata, struct http_pending_views **ret)
+int http_pending_views_new(sd_event *event, const struct http_source *source,
+			   const struct http_replies *replies, struct http_pending_views **ret)
 {
 	struct http_pending_views *pending = calloc(1, sizeof(*pending));
 	int r;
@@ -143,8 +163,7 @@ int http_pending_views_new(sd_event *event, const struct http_source *source, ht
 	if (!pending)
 		return -ENOMEM;
 	pending->source = source;
-	pending->tell = tell;
-	pending->userdata = userdata;
+	pending->replies = *replies;
 	pending->limit = (struct ratelimit){.every_ns = NSEC_PER_SEC / HTTP_PENDING_VIEWS_A_SECOND,
 					    .burst = HTTP_PENDING_VIEWS_AT_ONCE};
 	r = sd_event_add_time_relative(event, &pending->timer, CLOCK_MONOTONIC, 0, LOOK_ACCURACY_US, on_timer,
@@ -178,26 +197,17 @@ int http_pending_views_ask(struct http_pending_views *pending, const struct http
 	if (r < 0)
 		return r;
 	if (!wait || find(pending, question->number)) {
-		refuse(pending, question->number, -EBUSY,
-		       "The maximum number of clients is waiting for views. Try again later.");
+		http_reply_refuse(&pending->replies, question->number, -EBUSY,
+				  "The maximum number of clients is waiting for views. Try again later.");
 		return 0;
 	}
-	if (ratelimit_take(&pending->limit, monotonic_ns()) > 0) {
-		refuse(pending, question->number, -EBUSY,
-		       "Too many views were requested within a few seconds. Try again later.");
-		return 0;
-	}
-	*wait = (struct wait){.used = true,
+	*wait = (struct wait){.turn = ++pending->turns,
 			      .number = question->number,
 			      .deadline_ns = monotonic_ns() + HTTP_PENDING_VIEWS_SECONDS * NSEC_PER_SEC,
 			      .view = view};
-	if (answer(pending, wait))
-		return 0;
-	r = arm(pending);
-	if (r < 0) {
-		wait->used = false;
-		refuse(pending, question->number, r, NULL);
-	}
+	r = look(pending) ? arm(pending) : 0;
+	if (r < 0 && wait->turn)
+		refuse(pending, wait, r, NULL);
 	return 0;
 }
 
@@ -205,6 +215,9 @@ void http_pending_views_leave(struct http_pending_views *pending, u32 number)
 {
 	struct wait *wait = find(pending, number);
 
-	if (wait)
-		wait->left = true;
+	if (!wait)
+		return;
+	wait->abandoned = true;
+	if (!wait->begun)
+		refuse(pending, wait, -ECANCELED, NULL);
 }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The views for which the process that speaks HTTP waits, on pebsd's side: only few at a time, only few a second, and
- * for at most a fifth of the time, even if that process requests more.
+ * The views for which the process that speaks HTTP waits, on pebsd's side. Views are made in the order of their
+ * requests: only few at a time, only few a second, and for at most a fifth of the time. Further requests wait, so a
+ * user who requests many views delays those of others, but does not keep others out.
  */
 #ifndef PEBSD_HTTP_PENDING_VIEWS_H
 #define PEBSD_HTTP_PENDING_VIEWS_H
 
-#include "http/http_pending.h"
+#include <systemd/sd-event.h>
 
-/* Limits of the views that may be begun. A page asks for about five when its range changes. */
+#include "http/http_reply.h"
+#include "http/http_source.h"
+
+/* Limits of the views that begin. A page asks for about five when its range changes. */
 #define HTTP_PENDING_VIEWS_A_SECOND 10
 #define HTTP_PENDING_VIEWS_AT_ONCE  20
 
@@ -17,9 +21,9 @@
 
 struct http_pending_views;
 
-/* `source` must outlive the requests. Returns 0 or -errno. */
-int http_pending_views_new(sd_event *event, const struct http_source *source, http_pending_tell tell,
-			   void *userdata, struct http_pending_views **ret);
+/* `source` must outlive the requests. `replies` is copied. Returns 0 or -errno. */
+int http_pending_views_new(sd_event *event, const struct http_source *source,
+			   const struct http_replies *replies, struct http_pending_views **ret);
 struct http_pending_views *http_pending_views_free(struct http_pending_views *pending);
 
 /*
@@ -29,8 +33,9 @@ struct http_pending_views *http_pending_views_free(struct http_pending_views *pe
 int http_pending_views_ask(struct http_pending_views *pending, const struct http_message *question);
 
 /*
- * Handles HTTP_LEAVE; ignores a number that is not pending. The view keeps its place until the history has answered:
- * otherwise clients that ask and leave could fill the history with questions.
+ * Handles HTTP_LEAVE; ignores a number that is not pending. The view is not made, and is refused when its place is
+ * free. If the history was asked for it, that is when the history has answered: otherwise clients that ask and leave
+ * could fill the history with questions.
  */
 void http_pending_views_leave(struct http_pending_views *pending, u32 number);
 

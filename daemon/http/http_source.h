@@ -56,7 +56,8 @@ struct http_source {
 	/*
 	 * Makes a view. Returns 0 and a malloc'ed text, which the endpoint frees; -EAGAIN: ask the same question again
 	 * soon; or an error: -ENOENT, -EACCES, -EINVAL, -EBUSY or another -errno. `ret_message` may then say why, and
-	 * the endpoint frees it. NULL: not served.
+	 * the endpoint frees it. NULL: not served. `ret_text` NULL: nobody wants the view any more. The result is then
+	 * only -EAGAIN or not, and says whether the history still has a question that was asked for it.
 	 */
 	int (*view)(void *userdata, const struct http_view *view, char **ret_text, size_t *ret_length,
 		    char **ret_message);

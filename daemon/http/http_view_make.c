@@ -2,6 +2,7 @@
 #include "http/http_view_make.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
 #include <time.h>
@@ -34,6 +35,7 @@ struct made {
 	const struct http_view *view;
 	u64 since_us, until_us;
 	bool open;     /* the range ends now */
+	bool unwanted; /* only find out whether the history has answered */
 	char *text;    /* the answer */
 	size_t length; /* of it */
 };
@@ -43,13 +45,15 @@ static int get_past(const struct made *made, enum history_question question, u32
 {
 	struct history_query query = {
 		.question = question, .since_us = made->since_us, .until_us = made->until_us, .bins = bins};
+	int r;
 
 	if (!made->sources->history)
 		return -EOPNOTSUPP;
 	if (path && strlen(path) >= sizeof(query.path))
 		return -ENOENT;
 	(void)stpcpy(query.path, path ? path : "");
-	return history_past(made->sources->history, &query, ret);
+	r = history_past(made->sources->history, &query, ret);
+	return made->unwanted && r != -EAGAIN ? -ECANCELED : r;
 }
 
 /* Finds the path of the cgroup of the view, which need not be one that may be named. */
@@ -306,7 +310,8 @@ int http_view_make(const struct http_view_sources *sources, const struct http_vi
 	struct made made = {.sources = sources,
 			    .view = view,
 			    .since_us = view->since * USEC_PER_SEC,
-			    .until_us = view->until * USEC_PER_SEC};
+			    .until_us = view->until * USEC_PER_SEC,
+			    .unwanted = !ret_text};
 	int r;
 
 	/* The last pane of a range that ends now is not complete. */
@@ -314,6 +319,10 @@ int http_view_make(const struct http_view_sources *sources, const struct http_vi
 	r = makers[view->kind](&made);
 	if (r < 0)
 		return r == -EAGAIN || r == -ENOMEM ? r : explain_error(sources, r, ret_message);
+	if (made.unwanted) {
+		free(made.text);
+		return 0;
+	}
 	*ret_text = made.text;
 	*ret_length = made.length;
 	return 0;

@@ -42,11 +42,17 @@ struct http_waiting {
 	char *question_text;
 	bool asked;
 	bool resumed;
-	bool left;  /* HTTP_LEAVE was sent, or is not needed: the client no longer waits */
+	bool gone;  /* the client no longer waits: pebsd knows it, or need not know */
 	int fd;     /* the answer; -1: not received */
 	u64 size;   /* size of the answer, in bytes */
 	u32 error;  /* an errno: why the answer failed; EALREADY: it is being sent; 0: neither */
 	char *text; /* the reason as a text */
+};
+
+/* A view that was asked for a client that has left, and that still takes one of the places of its owner at pebsd. */
+struct abandoned {
+	u32 number;
+	struct http_owner owner;
 };
 
 struct http_waits {
@@ -55,6 +61,8 @@ struct http_waits {
 	u32 last_number;
 	bool stopping;
 	TAILQ_HEAD(, http_waiting) waiting; /* oldest first */
+	struct abandoned abandoned[HTTP_VIEWS_ASKED_MAX];
+	size_t n_abandoned;
 	LIST_HEAD(, sent) sent;
 };
 
@@ -74,7 +82,7 @@ struct counts {
 
 static bool is_pending(const struct http_waiting *waiting)
 {
-	return waiting->asked && !waiting->left && waiting->fd < 0 && !waiting->error;
+	return waiting->asked && !waiting->gone && waiting->fd < 0 && !waiting->error;
 }
 
 static struct counts count(const struct http_waits *waits, enum http_wait_kind kind, struct http_owner owner)
@@ -92,6 +100,10 @@ static struct counts count(const struct http_waits *waits, enum http_wait_kind k
 		counts.asked += is_pending(waiting);
 		counts.owner_waiting += same;
 		counts.owner_asked += same && is_pending(waiting);
+	}
+	for (size_t i = 0; i < waits->n_abandoned && kind == HTTP_WAIT_VIEW; i++) {
+		counts.asked++;
+		counts.owner_asked += http_owner_is_same(&waits->abandoned[i].owner, &owner);
 	}
 	LIST_FOREACH (sent, &waits->sent, entry) {
 		counts.sent += sent->kind == kind;
@@ -131,7 +143,7 @@ static void ask_next(struct http_waits *waits)
 		struct counts counts;
 		int r;
 
-		if (waiting->asked || waiting->left || waiting->error)
+		if (waiting->asked || waiting->gone || waiting->error)
 			continue;
 		counts = count(waits, waiting->type->kind, waiting->owner);
 		if (counts.asked >= limit->asked || counts.owner_asked >= limit->owner_asked)
@@ -147,13 +159,29 @@ static void ask_next(struct http_waits *waits)
 /* Tells pebsd that the client has left, unless the answer has come. */
 static void leave(struct http_waiting *waiting)
 {
+	struct http_waits *waits = waiting->waits;
 	bool pending = is_pending(waiting);
 
-	waiting->left = true;
-	if (pending)
-		(void)http_channel_send(
-			waiting->waits->line,
-			&(struct http_message){.type = HTTP_LEAVE, .number = waiting->question.number}, -1);
+	waiting->gone = true;
+	if (!pending)
+		return;
+	(void)http_channel_send(
+		waits->line, &(struct http_message){.type = HTTP_LEAVE, .number = waiting->question.number},
+		-1);
+	/* There is room: pebsd is asked for at most as many views, and these count. */
+	if (waiting->type->kind == HTTP_WAIT_VIEW && waits->n_abandoned < HTTP_VIEWS_ASKED_MAX)
+		waits->abandoned[waits->n_abandoned++] =
+			(struct abandoned){waiting->question.number, waiting->owner};
+}
+
+/* pebsd has answered for a view whose client has left. */
+static void free_abandoned(struct http_waits *waits, u32 number)
+{
+	for (size_t i = 0; i < waits->n_abandoned; i++)
+		if (waits->abandoned[i].number == number) {
+			waits->abandoned[i] = waits->abandoned[--waits->n_abandoned];
+			return;
+		}
 }
 
 /* Removes a waiting request. Call this before its connection is freed. */
@@ -214,6 +242,7 @@ void http_waits_receive(struct http_waits *waits, const struct http_message *mes
 		resume(waiting);
 		break;
 	}
+	free_abandoned(waits, message->number);
 	ask_next(waits);
 }
 

@@ -37,7 +37,8 @@
 
 /*
  * Maximum number of clients that wait for a view (http_view.h) or are being sent one, of all owners and of one. pebsd
- * makes few at a time, and one for each owner. The other requests wait in the process that speaks HTTP.
+ * is asked for few at a time, and for one of each owner. One whose client has left counts until pebsd answers. The
+ * other requests wait in the process that speaks HTTP.
  */
 #define HTTP_VIEWS_HELD_MAX        8
 #define HTTP_VIEWS_OWNER_MAX       6 /* as many connections as a browser opens */
@@ -77,7 +78,11 @@ enum http_message_type {
 	 */
 	HTTP_ASK_PROFILE,
 	HTTP_ASK_VIEW, /* `number` as above, `value`: enum http_view_kind, `text`: its parameters (http_view.h) */
-	HTTP_LEAVE, /* `number`: nobody waits for this profile or view any more; not answered */
+	/*
+	 * `number`: nobody waits for this profile or view any more. A view is still answered when pebsd has a place for
+	 * another one; a profile is not.
+	 */
+	HTTP_LEAVE,
 	/* Answers, in the order of the questions, except those on profiles and views. */
 	/* Answers no question. `value`: HTTP_SETTING_*; `text`: the origin, a newline, hosts. */
 	HTTP_TELL_SETTINGS,
