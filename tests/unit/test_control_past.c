@@ -122,6 +122,9 @@ static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const 
 	int r;
 
 	(void)userdata;
+	/* A question to the keeper has no room for it. */
+	if (path && strlen(path) >= HISTORY_TEXT_MAX)
+		return -EINVAL;
 	books.since_us = since_us;
 	books.until_us = until_us;
 	books.bins = bins;
@@ -808,6 +811,31 @@ Test(control_past, alerts_need_to_know_the_gaps)
 	books.past_error = -EOPNOTSUPP;
 	without = call("GetAlerts", RANGE);
 	cr_expect_not_null(json_get_array(without, "alerts"), "no gap is known");
+}
+
+Test(control_past, a_name_that_no_stored_cgroup_can_have_is_not_a_cgroup)
+{
+	static const struct {
+		const char *method, *before, *after;
+	} calls[] = {{"GetCgroup", RANGE ",\"cgroup\":\"/", "\""},
+		     {"GetCgroup", RANGE ",\"subtree\":true,\"cgroup\":\"/", "\""},
+		     {"GetHistory", RANGE ",\"cgroup\":\"/", "\""},
+		     {"Compare", "\"a\":{" RANGE "},\"b\":{" RANGE ",\"cgroup\":\"/", "\"}"}};
+	char name[HISTORY_TEXT_MAX];
+
+	memset(name, 'x', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
+		_cleanup_free_ char *parameters = NULL;
+		_cleanup_json_ json_object *reply = NULL;
+		const char *error;
+
+		cr_assert_gt(asprintf(&parameters, "%s%s%s", calls[i].before, name, calls[i].after), 0);
+		reply = call(calls[i].method, parameters);
+		error = json_get_text(reply, "error");
+		cr_expect_str_eq(error ? error : "(none)", "io.pebsd.NoSuchCgroup", "%s: %.300s",
+				 calls[i].method, json_object_to_json_string(reply));
+	}
 }
 
 Test(control_past, wrong_times_are_refused)

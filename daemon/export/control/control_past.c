@@ -159,12 +159,29 @@ static int answer_error(struct varlink_call *call, const struct control *control
 	}
 }
 
+/* The path that is displayed as `shown`. NULL: a shown form that is not the path itself, with a U+FFFD (utf8.h). */
+static const char *path_of(const char *shown)
+{
+	return shown && utf8_is_shown_as(shown, shown) ? shown : NULL;
+}
+
+/* Answers if the history cannot have this cgroup, because it stores no path as long as this. */
+static bool answer_too_long(struct varlink_call *call, const char *shown, int *ret_result)
+{
+	const char *path = path_of(shown);
+
+	if (!path || strlen(path) < HISTORY_TEXT_MAX)
+		return false;
+	*ret_result = control_no_such_cgroup(call, shown);
+	return true;
+}
+
 static int get_past(const struct control *control, const struct control_when *when, u32 bins,
 		    const char *shown, bool subtree, const struct past **ret)
 {
 	const struct control_backend *backend = &control->backend;
-	/* A shown form that is not the path itself has a U+FFFD (utf8.h): look among all cgroups. */
-	const char *path = shown && utf8_is_shown_as(shown, shown) ? shown : NULL;
+	/* Without a path, look among all cgroups. */
+	const char *path = path_of(shown);
 
 	return backend->past ? backend->past(backend->userdata, when->since_us, when->until_us, bins, path,
 					     path && subtree, ret)
@@ -174,8 +191,11 @@ static int get_past(const struct control *control, const struct control_when *wh
 bool control_past(struct varlink_call *call, const struct control *control, const struct control_when *when,
 		  u32 bins, const char *shown, bool subtree, const struct past **ret, int *ret_result)
 {
-	int r = get_past(control, when, bins, shown, subtree, ret);
+	int r;
 
+	if (answer_too_long(call, shown, ret_result))
+		return false;
+	r = get_past(control, when, bins, shown, subtree, ret);
 	if (r < 0)
 		*ret_result = answer_error(call, control, when, r, !shown);
 	return r >= 0;
