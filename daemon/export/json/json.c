@@ -342,14 +342,16 @@ static int put_page(struct text_sink *sink, struct json_writer *writer, const st
 	int r;
 
 	json_put_page(writer, members, page);
-	if (has_taken)
-		json_object_object_del(members, "taken");
-	if (json_object_object_length(members) == 0) {
-		json_object_put(members);
-		return writer->failed ? -ENOMEM : 0;
-	}
 	whole = json_finish(writer, members);
-	text = whole ? json_object_to_json_string_length(whole, sink->flags, &length) : NULL;
+	if (!whole)
+		return -ENOMEM;
+	if (has_taken)
+		json_object_object_del(whole, "taken");
+	if (json_object_object_length(whole) == 0) {
+		json_object_put(whole);
+		return 0;
+	}
+	text = json_object_to_json_string_length(whole, sink->flags, &length);
 	r = text ? put_literal(sink, ",") : -ENOMEM;
 	if (r == 0)
 		r = put_bytes(sink, text + 1, length - 2);

@@ -36,7 +36,7 @@ static json_object *tree_object(struct json_writer *writer, const struct flame *
 		writer->failed = true;
 		return NULL;
 	}
-	for (size_t i = 0; i < flame->n; i++) {
+	for (size_t i = 0; i < flame->n && !writer->failed; i++) {
 		const struct flame_node *node = &flame->nodes[i];
 		bool is_root = node->parent == FLAME_NONE;
 		json_object *parent = is_root ? NULL : objects[node->parent];
@@ -53,9 +53,8 @@ static json_object *tree_object(struct json_writer *writer, const struct flame *
 			children = json_checked(writer, json_object_new_array());
 			json_put(writer, parent, "children", children);
 		}
-		json_append(writer, children, objects[i]);
-		if (writer->failed)
-			break;
+		/* After a failure the list may be freed. */
+		json_append(writer, writer->failed ? NULL : children, objects[i]);
 	}
 	return objects[0];
 }

@@ -494,7 +494,8 @@ static json_object *alerts_object(const char *origin, const struct alerts_shown 
 		json_object *reply = json_alerts(origin, shown->list[i], 1, NULL);
 		json_object *alerts = public_alerts(&writer, reply, "alerts", false);
 
-		json_append(&writer, list, json_object_get(json_object_array_get_idx(alerts, 0)));
+		json_append(&writer, list,
+			    alerts ? json_object_get(json_object_array_get_idx(alerts, 0)) : NULL);
 		json_object_put(alerts);
 		json_object_put(reply);
 	}

@@ -594,9 +594,9 @@ json_object *json_alerts_of_past(const char *origin, json_object *alerts,
 	json_object *list = json_checked(&writer, json_object_new_array());
 	const bool measured = put_range(&writer, object, range, page->taken.tv_sec);
 	_cleanup_json_ json_object *then = alerts_then(&writer, alerts, page->taken.tv_sec, measured);
+	const size_t n = then ? json_object_array_length(then) : 0;
 
-	for (size_t i = json_page_first(page, json_object_array_length(then));
-	     then && i < json_object_array_length(then); i++)
+	for (size_t i = json_page_first(page, n); i < n; i++)
 		if (!json_append_to_page(&writer, list, json_object_get(json_object_array_get_idx(then, i)),
 					 page, i))
 			break;
