@@ -145,8 +145,11 @@ static int write_pmus(struct exposition *out, const struct snapshot *snapshot)
 
 			if (!(offcore->pmus[pmu].kinds & 1U << kind))
 				continue;
-			if (asprintf(&labels, "pmu=\"%s\",source=\"%s\"", name, offcore_kind_name(kind)) < 0)
+			if (asprintf(&labels, "pmu=\"%s\",source=\"%s\"", name, offcore_kind_name(kind)) <
+			    0) {
+				labels = NULL;
 				return -ENOMEM;
+			}
 			exposition_u64(out, &errors, "_total", labels, NULL, offcore->pmus[pmu].errors[kind]);
 		}
 	}
@@ -295,8 +298,10 @@ static int add_cells(struct rendering *rendering, const struct series *series)
 		cell->event = &rendering->snapshot->events[event].event;
 		cell->estimate = series->estimates ? series->estimates[event] : 0;
 		if (cell->estimate &&
-		    asprintf(&cell->estimate_labels, "%s%s", cgroup, rendering->pmu_labels[event]) < 0)
+		    asprintf(&cell->estimate_labels, "%s%s", cgroup, rendering->pmu_labels[event]) < 0) {
+			cell->estimate_labels = NULL;
 			return -ENOMEM;
+		}
 	}
 	return 0;
 }
