@@ -78,6 +78,9 @@ json_object *json_subtree_without_samples(const struct snapshot *snapshot, const
 /* The events and how they are sampled, the lost samples, and the state of the daemon itself. */
 json_object *json_status(const struct snapshot *snapshot);
 
+/* The same for the past: the events and how they were sampled. The daemon's own state is not stored. */
+json_object *json_status_of_past(const struct past *past);
+
 /* Adds "bandwidth" to the reply of GetStatus, which it takes and returns. NULL: no memory. */
 json_object *json_add_bandwidth(json_object *status, const struct resctrl_rates *rates);
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "export/json/json_past.h"
 
-#include "export/json/json_event.h"
-#include "export/json/json_status.h"
-#include "export/json/json_waits.h"
-
 #define USEC_PER_SEC 1000000ULL
 
 void json_put_moment(struct json_writer *writer, json_object *object, const char *key, u64 us)
@@ -75,24 +71,6 @@ json_object *json_add_past(json_object *reply, const struct past *past, bool ope
 	if (reply)
 		json_put_past(&writer, reply, past, open);
 	return json_finish(&writer, reply);
-}
-
-json_object *json_status_of_past(const struct past *past)
-{
-	const struct snapshot *snapshot = past_snapshot(past);
-	struct json_writer writer = {0};
-	json_object *object = json_start(&writer, snapshot);
-	const struct figures *totals[EVENTS_MAX];
-
-	json_put_window(&writer, object, snapshot);
-	if (snapshot->nominal_hz.known)
-		json_put_u64(&writer, object, "nominal_frequency", (u64)snapshot->nominal_hz.value);
-	json_put_event_states(&writer, object, snapshot);
-	json_totals(snapshot, totals);
-	json_put_waits(&writer, object, snapshot, totals);
-	json_put(&writer, object, "samples",
-		 json_samples(&writer, snapshot, snapshot->events, snapshot->n_events));
-	return json_finish(&writer, object);
 }
 
 json_object *json_history_status(struct json_writer *writer, const struct history_state *state)

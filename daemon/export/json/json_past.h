@@ -20,9 +20,6 @@
 void json_put_past(struct json_writer *writer, json_object *object, const struct past *past, bool open);
 json_object *json_add_past(json_object *reply, const struct past *past, bool open);
 
-/* The reply of GetStatus about the past: the events and how they were sampled. NULL: no memory. */
-json_object *json_status_of_past(const struct past *past);
-
 /* The state of the history: type HistoryStatus of the interface. */
 json_object *json_history_status(struct json_writer *writer, const struct history_state *state);
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "export/json/json_status.h"
+#include "export/json/json.h"
 
 #include <string.h>
 #include <sys/param.h>
 
 #include "base/cleanup.h"
-#include "export/json/json.h"
 #include "export/json/json_event.h"
 #include "export/json/json_offcore.h"
 #include "export/json/json_waits.h"
 #include "export/json/json_writer.h"
+#include "history/past.h"
 #include "window/trend.h"
 
 static json_object *cpu_object(struct json_writer *writer, const struct snapshot_cpu *cpu)
@@ -265,7 +265,8 @@ static void put_no_slot(struct json_writer *writer, json_object *object, const s
 		  list ? MIN(list->n, NO_SLOT_NAMED) : 0, page);
 }
 
-void json_put_event_states(struct json_writer *writer, json_object *object, const struct snapshot *snapshot)
+/* Adds "events": the state of each event, by its key. */
+static void put_event_states(struct json_writer *writer, json_object *object, const struct snapshot *snapshot)
 {
 	json_object *events = json_checked(writer, json_object_new_object());
 
@@ -296,7 +297,7 @@ json_object *json_status(const struct snapshot *snapshot)
 		json_put_time(&writer, object, "paused_until", &snapshot->paused_until);
 	if (snapshot->nominal_hz.known)
 		json_put_u64(&writer, object, "nominal_frequency", (u64)snapshot->nominal_hz.value);
-	json_put_event_states(&writer, object, snapshot);
+	put_event_states(&writer, object, snapshot);
 	json_totals(snapshot, totals);
 	json_put_waits(&writer, object, snapshot, totals);
 	json_put(&writer, object, "samples",
@@ -325,6 +326,24 @@ json_object *json_status(const struct snapshot *snapshot)
 		json_put(&writer, object, "detail", detail_object(&writer, snapshot->detail, &names));
 	json_put(&writer, object, "config", config_object(&writer, snapshot));
 	json_put(&writer, object, "notes", json_notes(&writer, snapshot));
+	return json_finish(&writer, object);
+}
+
+json_object *json_status_of_past(const struct past *past)
+{
+	const struct snapshot *snapshot = past_snapshot(past);
+	struct json_writer writer = {0};
+	json_object *object = json_start(&writer, snapshot);
+	const struct figures *totals[EVENTS_MAX];
+
+	json_put_window(&writer, object, snapshot);
+	if (snapshot->nominal_hz.known)
+		json_put_u64(&writer, object, "nominal_frequency", (u64)snapshot->nominal_hz.value);
+	put_event_states(&writer, object, snapshot);
+	json_totals(snapshot, totals);
+	json_put_waits(&writer, object, snapshot, totals);
+	json_put(&writer, object, "samples",
+		 json_samples(&writer, snapshot, snapshot->events, snapshot->n_events));
 	return json_finish(&writer, object);
 }
 
