@@ -156,11 +156,9 @@ static json_object *notes(struct json_writer *writer, const struct trial_report 
 json_object *json_trial(const struct trial_report *report)
 {
 	struct json_writer writer = {0};
-	json_object *object = json_checked(&writer, json_object_new_object());
+	json_object *object = json_start_of(&writer, report->origin);
 	json_object *list = json_checked(&writer, json_object_new_array());
 
-	json_put_u64(&writer, object, "version", JSON_VERSION);
-	json_put_text(&writer, object, "origin", report->origin);
 	if (report->n_stretches > 0)
 		put_span(&writer, object, &report->stretches[0], &report->stretches[report->n_stretches - 1]);
 	json_put(&writer, object, "stretches", stretches(&writer, report));

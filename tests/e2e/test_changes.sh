@@ -80,20 +80,26 @@ members() {
 members type | compare Varlink_types 'members of types'
 members error | compare Varlink_errors 'members of errors'
 
+sed -n '/^json_object \*json_start_of/,/^}/p' daemon/export/json/json_writer.c >"$work/start.c"
 {
 	keys daemon/origin/probe/probe_json.c 'add(_null|_array)?' | sed 's/^/pebsd_--probe_--json /'
-	keys daemon/trial/json_trial.c '(json_)?put\w*' | sed 's/^/pebsd_--test-rules_--json /'
+	{
+		keys daemon/trial/json_trial.c '(json_)?put\w*'
+		keys "$work/start.c" 'json_put\w*'
+	} | sed 's/^/pebsd_--test-rules_--json /'
 	keys daemon/base/build_info.c 'put(_array)?' | sed 's/^/pebsd_--version_--json /'
 	keys daemon/config/config_check.c json_object_object_add | sed 's/^/pebsd_--check-config_--json /'
 	sed -n '/^void json_put_alert_state/,/^}/p; /^json_object \*json_explain_past/,/^}/p' daemon/export/json/json_rules.c >"$work/state.c"
 	sed -n '/^void json_put_source_line/,/^}/p; /^void json_put_access/,/^}/p' daemon/export/json/json_zoom.c >"$work/access.c"
 	{
+		keys "$work/start.c" 'json_put\w*'
 		keys daemon/export/json/json_public.c 'json_put\w*'
 		keys "$work/state.c" 'json_put\w*'
 		keys daemon/export/json/json_names.c json_object_object_add
 		sed -n '/ alert_members\[\]/,/};/p' daemon/export/json/json_public.c | grep -oE '"[a-z_]+"' | tr -d '"'
 	} | sed 's,^,/alerts.json_and_/explain.json ,'
 	{
+		keys "$work/start.c" 'json_put\w*'
 		keys daemon/export/json/json_flame.c 'json_put\w*'
 		keys "$work/access.c" 'json_put\w*'
 	} | sed 's,^,/zoom.json ,'

@@ -412,14 +412,12 @@ json_object *json_compare(const struct compared_side *a, const struct compared_s
 {
 	struct comparing comparing = {.a = a, .b = b, .confidence = compare_confidence(1)};
 	struct json_writer writer = {0};
-	json_object *object = json_checked(&writer, json_object_new_object());
+	json_object *object = json_start_of(&writer, a->origin);
 	json_object *notes = json_checked(&writer, json_object_new_array());
 	size_t n;
 
 	compare_all(&comparing, NULL, NULL);
 	n = comparing.counted;
-	json_put_u64(&writer, object, "version", JSON_VERSION);
-	json_put_text(&writer, object, "origin", a->origin);
 	json_put_number(&writer, object, "confidence", COMPARE_CONFIDENCE, 2);
 	json_put_u64(&writer, object, "comparisons", n);
 	json_put(&writer, object, "a", side_object(&writer, a, extra_a));

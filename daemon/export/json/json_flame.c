@@ -103,13 +103,11 @@ json_object *json_flame(const struct json_zoom *zoom, const struct flame *flame,
 			const struct profile_report *report, bool addresses)
 {
 	struct json_writer writer = {0};
-	json_object *object = json_checked(&writer, json_object_new_object());
+	json_object *object = json_start_of(&writer, zoom->about->origin);
 	json_object *lines = json_checked(&writer, json_object_new_array());
 	const struct timespec until = json_zoom_until(zoom->zoom, zoom->about);
 	bool latency = json_zoom_has_latency(zoom->about);
 
-	json_put_u64(&writer, object, "version", JSON_VERSION);
-	json_put_text(&writer, object, "origin", zoom->about->origin);
 	json_put_text(&writer, object, "cgroup", zoom->about->cgroup);
 	json_put_time(&writer, object, "until", &until);
 	json_put_number(&writer, object, "seconds", zoom->zoom->seconds, 3);

@@ -79,12 +79,10 @@ json_object *json_neighbours(const char *origin, const char *path, const struct 
 {
 	const struct neighbours *ranking = &report->ranking;
 	struct json_writer writer = {0};
-	json_object *object = json_checked(&writer, json_object_new_object());
+	json_object *object = json_start_of(&writer, origin);
 	json_object *list = json_checked(&writer, json_object_new_array());
 	bool judged = ranking->verdict != NEIGHBOURS_THIN;
 
-	json_put_u64(&writer, object, "version", JSON_VERSION);
-	json_put_text(&writer, object, "origin", origin);
 	json_put_text(&writer, object, "cgroup", path);
 	json_put_text(&writer, object, "event", report->event);
 	json_put_text(&writer, object, "traffic_from", report->misses ? "misses" : "loads");

@@ -306,21 +306,12 @@ static bool is_public(json_object *alert)
 	       (!json_get(alert, "dry_run") || json_get_bool(alert, "dry_run", &dry_run)) && !dry_run;
 }
 
-static json_object *start(struct json_writer *writer, const char *origin)
-{
-	json_object *object = json_checked(writer, json_object_new_object());
-
-	json_put_u64(writer, object, "version", JSON_VERSION);
-	json_put_text(writer, object, "origin", origin);
-	return object;
-}
-
 int json_public_past_alerts(const char *origin, const json_object *alerts, const struct timespec *since,
 			    const struct timespec *until, const struct json_public_labels *labels,
 			    char **ret_text, size_t *ret_length)
 {
 	struct json_writer writer = {0};
-	json_object *object = start(&writer, origin);
+	json_object *object = json_start_of(&writer, origin);
 	json_object *list = json_checked(&writer, json_object_new_array());
 	u64 n = 0;
 
@@ -408,7 +399,7 @@ static json_object *explanation(const char *origin, const struct rule *rule, con
 					      "confidence", "severity", "subtree"};
 	_cleanup_json_ json_object *reply = json_explain(origin, rule, judged, n, suspects);
 	struct json_writer writer = {.failed = !reply};
-	json_object *object = start(&writer, origin);
+	json_object *object = json_start_of(&writer, origin);
 	json_object *of_rule = json_checked(&writer, json_object_new_object());
 	json_object *from = reply ? json_object_object_get(reply, "rule") : NULL;
 
@@ -487,7 +478,7 @@ int json_public_explain_past(const char *origin, const char *rule, json_object *
 static json_object *alerts_object(const char *origin, const struct alerts_shown *shown)
 {
 	struct json_writer writer = {0};
-	json_object *object = start(&writer, origin);
+	json_object *object = json_start_of(&writer, origin);
 	json_object *list = json_checked(&writer, json_object_new_array());
 
 	for (size_t i = 0; i < shown->n; i++) {

@@ -180,20 +180,11 @@ static json_object *counts_object(struct json_writer *writer, const struct polic
 	return object;
 }
 
-static json_object *start(struct json_writer *writer, const char *origin)
-{
-	json_object *object = json_checked(writer, json_object_new_object());
-
-	json_put_u64(writer, object, "version", JSON_VERSION);
-	json_put_text(writer, object, "origin", origin);
-	return object;
-}
-
 json_object *json_rules(const char *origin, const struct rule *rules, const struct policy_counts *counts,
 			size_t n, struct json_page *page)
 {
 	struct json_writer writer = {0};
-	json_object *object = start(&writer, origin);
+	json_object *object = json_start_of(&writer, origin);
 	json_object *list = json_checked(&writer, json_object_new_array());
 
 	for (size_t i = json_page_first(page, n); i < n; i++) {
@@ -372,7 +363,7 @@ static json_object *alert_object(struct json_writer *writer, const struct alert 
 json_object *json_alerts(const char *origin, const struct alert *alerts, size_t n, struct json_page *page)
 {
 	struct json_writer writer = {0};
-	json_object *object = start(&writer, origin);
+	json_object *object = json_start_of(&writer, origin);
 	json_object *list = json_checked(&writer, json_object_new_array());
 
 	for (size_t i = json_page_first(page, n); i < n; i++)
@@ -590,7 +581,7 @@ json_object *json_alerts_of_past(const char *origin, json_object *alerts,
 				 const struct json_alerts_range *range, struct json_page *page)
 {
 	struct json_writer writer = {0};
-	json_object *object = start(&writer, origin);
+	json_object *object = json_start_of(&writer, origin);
 	json_object *list = json_checked(&writer, json_object_new_array());
 	const bool measured = put_range(&writer, object, range, page->taken.tv_sec);
 	_cleanup_json_ json_object *then = alerts_then(&writer, alerts, page->taken.tv_sec, measured);
@@ -627,7 +618,7 @@ json_object *json_explain(const char *origin, const struct rule *rule, const str
 			  json_object *suspects)
 {
 	struct json_writer writer = {0};
-	json_object *object = start(&writer, origin);
+	json_object *object = json_start_of(&writer, origin);
 	json_object *judged = json_checked(&writer, json_object_new_array());
 
 	json_put(&writer, object, "rule", rule_object(&writer, rule));
@@ -654,7 +645,7 @@ json_object *json_explain_past(const char *origin, const char *rule, json_object
 			       const struct json_alerts_range *range, time_t until)
 {
 	struct json_writer writer = {0};
-	json_object *object = start(&writer, origin);
+	json_object *object = json_start_of(&writer, origin);
 	const bool measured = put_range(&writer, object, range, until);
 	json_object *judged = json_checked(&writer, json_object_new_array());
 	u64 n = 0;

@@ -160,12 +160,19 @@ void json_put_counts(struct json_writer *writer, json_object *object, const char
 	json_put(writer, object, key, by_name);
 }
 
-json_object *json_start(struct json_writer *writer, const struct snapshot *snapshot)
+json_object *json_start_of(struct json_writer *writer, const char *origin)
 {
 	json_object *object = json_checked(writer, json_object_new_object());
 
 	json_put_u64(writer, object, "version", JSON_VERSION);
-	json_put_text(writer, object, "origin", snapshot->origin);
+	json_put_text(writer, object, "origin", origin);
+	return object;
+}
+
+json_object *json_start(struct json_writer *writer, const struct snapshot *snapshot)
+{
+	json_object *object = json_start_of(writer, snapshot->origin);
+
 	json_put_time(writer, object, "since", &snapshot->since);
 	return object;
 }

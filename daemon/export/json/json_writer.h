@@ -109,9 +109,10 @@ void json_put_counts(struct json_writer *writer, json_object *object, const char
 		     const char *const *names, size_t n);
 
 /*
- * json_start() makes the object of a reply, with "version", "origin" and "since". json_put_window() adds the
- * window of the snapshot: "window_s", null for the whole time.
+ * json_start_of() makes the object of a reply, with "version" and "origin". json_start() also adds "since".
+ * json_put_window() adds the window of the snapshot: "window_s", null for the whole time.
  */
+json_object *json_start_of(struct json_writer *writer, const char *origin);
 json_object *json_start(struct json_writer *writer, const struct snapshot *snapshot);
 void json_put_window(struct json_writer *writer, json_object *object, const struct snapshot *snapshot);
 

@@ -306,11 +306,9 @@ static void put_lists(struct json_writer *writer, json_object *object, const str
 json_object *json_zoom_report(const struct json_zoom *zoom, const struct profile_report *report)
 {
 	struct json_writer writer = {0};
-	json_object *object = json_checked(&writer, json_object_new_object());
+	json_object *object = json_start_of(&writer, zoom->about->origin);
 	bool latency = json_zoom_has_latency(zoom->about);
 
-	json_put_u64(&writer, object, "version", JSON_VERSION);
-	json_put_text(&writer, object, "origin", zoom->about->origin);
 	json_put(&writer, object, "zoom", state_object(&writer, zoom));
 	put_lists(&writer, object, zoom, report);
 	if (report->n_nodes > 0) {
