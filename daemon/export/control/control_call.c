@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/json_get.h"
-#include "base/utf8.h"
 #include "export/json/json_names.h"
 #include "snapshot/snapshot_view.h"
 #include "snapshot/view_tree.h"
@@ -120,14 +119,6 @@ void control_release(const struct control *control)
 {
 	if (control->backend.release)
 		control->backend.release(control->backend.userdata);
-}
-
-const struct snapshot_cgroup *control_find_cgroup(const struct snapshot *snapshot, const char *shown)
-{
-	for (size_t i = 0; i < snapshot->n_cgroups; i++)
-		if (utf8_is_shown_as(snapshot->cgroups[i].path, shown))
-			return &snapshot->cgroups[i];
-	return NULL;
 }
 
 int control_subtree_without_slot(const struct snapshot *snapshot, const char *shown, char **ret)

@@ -102,9 +102,6 @@ int control_snapshot(const struct control *control, const struct maybe_double *w
 /* See control_backend.release: call this when the last snapshot is no longer needed. */
 void control_release(const struct control *control);
 
-/* Finds a cgroup by the shown form of its path, as replies have it; NULL: none. */
-const struct snapshot_cgroup *control_find_cgroup(const struct snapshot *snapshot, const char *shown);
-
 /*
  * Finds the path that is displayed as `shown` among the cgroups without a slot and those above them. Returns 0,
  * and the caller frees `*ret`; -ENXIO if there is none; or -ENOMEM.

@@ -2,15 +2,16 @@
 #include "export/control/control_detail.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/json_get.h"
+#include "base/monotonic.h"
 #include "base/utf8.h"
 #include "cgroup/plain_path.h"
 #include "export/control/control_methods.h"
 #include "export/json/json.h"
+#include "export/json/json_names.h"
 #include "export/json/json_writer.h"
 #include "export/json/json_zoom.h"
 #include "profile/hidden_names.h"
@@ -31,7 +32,7 @@ int control_cgroup_path(const struct control *control, const char *shown, char *
 	const char *path = NULL;
 
 	if (control_snapshot(control, &(struct maybe_double){0}, &snapshot) >= 0) {
-		cgroup = control_find_cgroup(snapshot, shown);
+		cgroup = json_find_cgroup(snapshot, shown);
 		path = cgroup ? cgroup->path : no_slot_shown_as(snapshot->no_slot, shown);
 	}
 	if (!path && !plain_path(shown))
@@ -78,8 +79,7 @@ int control_no_zoom(struct varlink_call *call, const struct control *control,
 	if (r < 0)
 		return control_not_measured(call, r);
 	/* A cgroup without a slot exists, too, and can be zoomed. */
-	if (!control_find_cgroup(snapshot, asked->shown) &&
-	    !no_slot_shown_as(snapshot->no_slot, asked->shown))
+	if (!json_find_cgroup(snapshot, asked->shown) && !no_slot_shown_as(snapshot->no_slot, asked->shown))
 		return control_no_such_cgroup(call, asked->shown);
 	return control_not_measured_why(call, "zoom",
 					"there is no zoom of this cgroup; start one (pebsctl zoom CGROUP)");
@@ -126,9 +126,7 @@ static int reply_begun(struct varlink_call *call, struct control *control, u64 i
 		return control_not_measured_why(call, "zoom", "the new zoom is already gone; try again");
 	about = zoom_recording_about_const(zoom->recording);
 	until = json_zoom_until(zoom, about);
-	object = json_checked(&writer, json_object_new_object());
-	json_put_u64(&writer, object, "version", JSON_VERSION);
-	json_put_text(&writer, object, "origin", about->origin);
+	object = json_start_of(&writer, about->origin);
 	json_put_u64(&writer, object, "zoom", id);
 	json_put_text(&writer, object, "cgroup", about->cgroup);
 	json_put_time(&writer, object, "until", &until);
@@ -208,12 +206,10 @@ static struct json_zoom state_of(const struct zoom *zoom, bool kernel_addresses)
 		.zoom = zoom,
 		.about = zoom_recording_about_const(zoom->recording),
 		.bytes = zoom_recording_bytes(zoom->recording) + profile_bytes(zoom->profile),
+		.now_ns = monotonic_ns(),
 		.kernel_addresses = kernel_addresses,
 	};
-	struct timespec now;
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	state.now_ns = (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 	profile_totals(zoom->profile, &state.totals);
 	return state;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The methods GetStatus, GetTop and GetCgroup. */
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 #include <sys/param.h>
 
@@ -12,6 +11,7 @@
 #include "export/control/control_past.h"
 #include "export/control/order.h"
 #include "export/json/json.h"
+#include "export/json/json_names.h"
 #include "export/json/json_past.h"
 #include "snapshot/snapshot_view.h"
 #include "snapshot/view_tree.h"
@@ -369,7 +369,7 @@ static int reply_cgroup(struct varlink_call *call, struct control *control,
 	r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
 	if (r < 0)
 		return control_not_measured(call, r);
-	cgroup = control_find_cgroup(snapshot, request->shown);
+	cgroup = json_find_cgroup(snapshot, request->shown);
 	if (!cgroup) {
 		const char *without = no_slot_shown_as(snapshot->no_slot, request->shown);
 
@@ -386,7 +386,7 @@ static int reply_cgroup(struct varlink_call *call, struct control *control,
 		r = control_snapshot(control, &request->when.window, &snapshot);
 		if (r < 0)
 			return control_not_measured(call, r);
-		cgroup = control_find_cgroup(snapshot, request->shown);
+		cgroup = json_find_cgroup(snapshot, request->shown);
 	}
 	reply = cgroup ? json_cgroup_with_trend(snapshot, (size_t)(cgroup - snapshot->cgroups),
 						&request->trend)
@@ -416,13 +416,13 @@ static int reply_past_cgroup(struct varlink_call *call, struct control *control,
 	if (view)
 		snapshot = snapshot_view_of(view);
 	cgroup = view ? snapshot->n_cgroups ? &snapshot->cgroups[0] : NULL
-		      : control_find_cgroup(snapshot, request->shown);
+		      : json_find_cgroup(snapshot, request->shown);
 	if (cgroup) {
 		reply = json_cgroup_with_trend(snapshot, (size_t)(cgroup - snapshot->cgroups),
 					       &request->trend);
 	} else {
 		r = control_snapshot(control, &(struct maybe_double){0}, &present);
-		cgroup = r < 0 ? NULL : control_find_cgroup(present, request->shown);
+		cgroup = r < 0 ? NULL : json_find_cgroup(present, request->shown);
 		if (!cgroup)
 			return control_no_such_cgroup(call, request->shown);
 		reply = json_cgroup_without_samples(snapshot, cgroup->path, cgroup->id, cgroup->alive);

@@ -12,6 +12,7 @@
 #include "export/control/control_call.h"
 #include "export/control/control_methods.h"
 #include "export/control/control_past.h"
+#include "export/json/json_names.h"
 #include "export/json/json_writer.h"
 
 /* Paths in a reply. A user who gets this many has to type a longer name in any case. */
@@ -221,7 +222,7 @@ static void try_name(struct found *found, const struct snapshot *past)
 	const char *path = short_names_path(found->names, found->name, &sampled);
 
 	if (path && past)
-		sampled = control_find_cgroup(past, path);
+		sampled = json_find_cgroup(past, path);
 	if (!found->exact && (sampled || found->n == 0))
 		found->named = path;
 }

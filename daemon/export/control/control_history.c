@@ -11,6 +11,7 @@
 #include "export/control/control_past.h"
 #include "export/json/json_compare.h"
 #include "export/json/json_history.h"
+#include "export/json/json_names.h"
 #include "export/json/json_past.h"
 #include "snapshot/snapshot_view.h"
 
@@ -131,7 +132,7 @@ static int side_without_samples(const struct control *control, const struct side
 	_cleanup_free_ char *path = NULL;
 	int r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
 
-	cgroup = r < 0 ? NULL : control_find_cgroup(snapshot, request->shown);
+	cgroup = r < 0 ? NULL : json_find_cgroup(snapshot, request->shown);
 	path = cgroup ? strdup(cgroup->path) : NULL;
 	if (!cgroup)
 		return -ENXIO;
@@ -166,7 +167,7 @@ static int read_side(const struct control *control, const struct side_request *r
 		snapshot = snapshot_view_of(view);
 		cgroup = snapshot->n_cgroups ? &snapshot->cgroups[0] : NULL;
 	} else if (request->shown) {
-		cgroup = control_find_cgroup(snapshot, request->shown);
+		cgroup = json_find_cgroup(snapshot, request->shown);
 	}
 	if (request->shown && !cgroup)
 		return side_without_samples(control, request, ret);

@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "base/json_get.h"
+#include "base/monotonic.h"
 #include "export/control/control_detail.h"
 #include "export/control/control_methods.h"
 #include "export/json/json.h"
 #include "export/json/json_hot.h"
+#include "export/json/json_names.h"
 #include "symbols/symbols.h"
 
 #define SECONDS_DEFAULT 600.0
@@ -121,7 +123,6 @@ static int reply_hot(struct varlink_call *call, struct control *control, const s
 	struct json_hot_event events[EVENTS_MAX] = {0};
 	const struct snapshot_cgroup *cgroup;
 	const struct snapshot *snapshot;
-	struct timespec now;
 	int r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
 
 	if (r < 0)
@@ -138,10 +139,9 @@ static int reply_hot(struct varlink_call *call, struct control *control, const s
 			.kernel_addresses = varlink_peer(call)->uid == 0,
 		};
 
-		cgroup = control_find_cgroup(snapshot, asked->shown);
+		cgroup = json_find_cgroup(snapshot, asked->shown);
 		hot.id = cgroup ? cgroup->id : 0;
-		(void)clock_gettime(CLOCK_MONOTONIC, &now);
-		hot.now_ns = (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+		hot.now_ns = monotonic_ns();
 		(void)clock_gettime(CLOCK_REALTIME, &hot.now);
 		r = control_reply_named(call, control, json_hot(snapshot, &hot));
 	} else {

@@ -11,6 +11,7 @@
 #include "export/control/control_call.h"
 #include "export/control/control_methods.h"
 #include "export/control/control_past.h"
+#include "export/json/json_names.h"
 #include "export/json/json_neighbours.h"
 #include "export/json/json_past.h"
 #include "export/json/json_rules.h"
@@ -185,7 +186,7 @@ static int no_such_rule(struct varlink_call *call, const char *name)
 static int find_path(const struct snapshot *snapshot, const struct policy *policy, const struct rule *rule,
 		     const char *shown, char **ret)
 {
-	const struct snapshot_cgroup *cgroup = control_find_cgroup(snapshot, shown);
+	const struct snapshot_cgroup *cgroup = json_find_cgroup(snapshot, shown);
 	const char *path = cgroup ? cgroup->path : policy_next_path(policy, NULL);
 
 	while (!cgroup && path && !utf8_is_shown_as(path, shown))
@@ -360,7 +361,7 @@ static int reply_past_neighbours(struct varlink_call *call, struct control *cont
 		return r;
 	snapshot = past_snapshot(past);
 	page->taken = snapshot->taken;
-	cgroup = control_find_cgroup(snapshot, shown);
+	cgroup = json_find_cgroup(snapshot, shown);
 	if (!cgroup)
 		return control_no_samples(call, control, "neighbours", shown);
 	r = control->backend.past_neighbours(control->backend.userdata, past, cgroup->path, &report);
@@ -406,7 +407,7 @@ int control_get_neighbours(struct varlink_call *call, json_object *parameters, v
 	if (r < 0)
 		return control_not_measured(call, r);
 	page.taken = snapshot->taken;
-	cgroup = control_find_cgroup(snapshot, shown);
+	cgroup = json_find_cgroup(snapshot, shown);
 	if (!cgroup)
 		return control_no_samples(call, control, "neighbours", shown);
 	origin = snapshot->origin; /* a constant; the rest of the snapshot may be freed by the next call */

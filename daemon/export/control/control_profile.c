@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The method GetProfile. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/param.h>
 

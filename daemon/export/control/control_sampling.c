@@ -64,18 +64,6 @@ int control_reload(struct varlink_call *call, json_object *parameters, void *use
 	return r;
 }
 
-static int not_paused(struct varlink_call *call, int error)
-{
-	_cleanup_json_ json_object *parameters = json_object_new_object();
-	const char *reason =
-		error == -EOPNOTSUPP ? "a replay holds no counters that it could free" : strerror(-error);
-
-	if (!parameters || json_object_object_add(parameters, "what", json_object_new_string("pause")) < 0 ||
-	    json_object_object_add(parameters, "reason", json_object_new_string(reason)) < 0)
-		return -ENOMEM;
-	return varlink_error(call, CONTROL_ERROR("NotMeasured"), TAKE_PTR(parameters));
-}
-
 /* Reads `for_s`. If it is absent or null, the pause lasts until Resume: `ret` is not known. */
 static int get_seconds(const json_object *parameters, struct maybe_double *ret)
 {
@@ -102,7 +90,9 @@ int control_pause(struct varlink_call *call, json_object *parameters, void *user
 		return varlink_invalid_parameter(call, "for_s");
 	r = control->backend.pause(control->backend.userdata, &seconds);
 	if (r < 0)
-		return not_paused(call, r);
+		return control_not_measured_why(
+			call, "pause",
+			r == -EOPNOTSUPP ? "a replay holds no counters that it could free" : strerror(-r));
 	r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
 	if (r < 0)
 		return control_not_measured(call, r);

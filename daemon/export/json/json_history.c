@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/param.h>
 
-#include "base/utf8.h"
 #include "collect/pairs.h"
 #include "export/json/json_bounds.h"
 #include "export/json/json_event.h"
+#include "export/json/json_names.h"
 #include "export/json/json_past.h"
 #include "export/json/json_waits.h"
 #include "history/shared/history_wire.h"
@@ -130,14 +130,6 @@ static void add_part(const struct snapshot *snapshot, const struct figures *cons
 	add_waits(&bin->waits, &waits);
 }
 
-static const struct snapshot_cgroup *find_cgroup(const struct snapshot *snapshot, const char *shown)
-{
-	for (size_t i = 0; i < snapshot->n_cgroups; i++)
-		if (utf8_is_shown_as(snapshot->cgroups[i].path, shown))
-			return &snapshot->cgroups[i];
-	return NULL;
-}
-
 /* Adds the figures of the chosen cgroup in a pane. `ret_read` is increased by the number of cgroups that were read. */
 static int add_pane(const struct json_history *history, size_t index, struct bin *bin, size_t *ret_read)
 {
@@ -157,7 +149,7 @@ static int add_pane(const struct json_history *history, size_t index, struct bin
 	if (view)
 		cgroup = snapshot->n_cgroups ? &snapshot->cgroups[0] : NULL;
 	else if (history->shown)
-		cgroup = find_cgroup(snapshot, history->shown);
+		cgroup = json_find_cgroup(snapshot, history->shown);
 	memset(bin->of_part.of, 0, sizeof(bin->of_part.of));
 	if (cgroup)
 		snapshot_figures(snapshot, cgroup, &bin->of_part);
@@ -248,11 +240,9 @@ json_object *json_history(const struct json_history *history, struct json_page *
 	const struct snapshot *snapshot = past_snapshot(history->past);
 	struct past_span range = past_range(history->past);
 	struct json_writer writer = {0};
-	json_object *object = json_checked(&writer, json_object_new_object());
+	json_object *object = json_start_of(&writer, snapshot->origin);
 	json_object *list = json_checked(&writer, json_object_new_array());
 
-	json_put_u64(&writer, object, "version", JSON_VERSION);
-	json_put_text(&writer, object, "origin", snapshot->origin);
 	json_put_moment(&writer, object, "since", range.since_us);
 	json_put_moment(&writer, object, "until", range.until_us);
 	json_put_number(&writer, object, "bin_s",

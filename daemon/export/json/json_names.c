@@ -4,7 +4,16 @@
 #include <json-c/json_visit.h>
 
 #include "base/json_get.h"
+#include "base/utf8.h"
 #include "collect/no_slot.h"
+
+const struct snapshot_cgroup *json_find_cgroup(const struct snapshot *snapshot, const char *shown)
+{
+	for (size_t i = 0; i < snapshot->n_cgroups; i++)
+		if (utf8_is_shown_as(snapshot->cgroups[i].path, shown))
+			return &snapshot->cgroups[i];
+	return NULL;
+}
 
 static int add_name(json_object *object, struct short_names *names)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The short names of cgroups in replies. */
+/* The names of cgroups in replies: the shown forms of their paths (base/utf8.h), and short names. */
 #ifndef PEBSD_EXPORT_JSON_NAMES_H
 #define PEBSD_EXPORT_JSON_NAMES_H
 
@@ -7,6 +7,9 @@
 
 #include "cgroup/short_names.h"
 #include "snapshot/snapshot.h"
+
+/* Finds a cgroup by the shown form of its path; NULL: none. */
+const struct snapshot_cgroup *json_find_cgroup(const struct snapshot *snapshot, const char *shown);
 
 /*
  * Adds the member "name" to every object in `value`, and to `value`, that has the path of a cgroup as its member
