@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/param.h>
-#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/monotonic.h"
 #include "child/child.h"
 #include "http/http_bodies.h"
 #include "http/http_broker.h"
@@ -36,14 +36,6 @@ struct http {
 	void *stopped_userdata;
 };
 
-static u64 now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
-
 /* Warns once, and again only after the process has run for HTTP_STEADY_SECONDS. */
 static void say(struct http *http, int error, const char *what)
 {
@@ -61,7 +53,7 @@ static void say(struct http *http, int error, const char *what)
 
 static void start_later(struct http *http)
 {
-	if (now_ns() - http->started_ns > HTTP_STEADY_SECONDS * NSEC_PER_SEC) {
+	if (monotonic_ns() - http->started_ns > HTTP_STEADY_SECONDS * NSEC_PER_SEC) {
 		http->wait_ms = HTTP_RESTART_FIRST_MS;
 		http->told = false;
 	}
@@ -141,7 +133,7 @@ static int start(struct http *http)
 	r = child_start(&wish, &http->child);
 	if (r < 0)
 		return r;
-	http->started_ns = now_ns();
+	http->started_ns = monotonic_ns();
 	settings.socket = http->child.socket;
 	r = http_broker_new(&settings, &http->broker);
 	if (r == 0)

@@ -6,21 +6,13 @@
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "base/cleanup.h"
+#include "base/monotonic.h"
 #include "http/server/http_server_internal.h"
 
 /* TCP_CLOSE of <netinet/tcp.h>, which cannot be included: it has an older struct tcp_info. */
 #define STATE_CLOSE 7
-
-u64 http_server_now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
 
 void http_server_end(struct http_server *server, int error)
 {
@@ -64,7 +56,7 @@ bool http_connection_is_untaken(const struct http_connection *connection)
 
 void http_server_begin(struct http_connection *connection)
 {
-	u64 now = http_server_now_ns();
+	u64 now = monotonic_ns();
 
 	connection->pace = (struct http_pace){.seen_ns = now, .taken = http_connection_taken(connection)};
 	connection->deadline_ns = now + HTTP_TIMEOUT_SECONDS * NSEC_PER_SEC;
@@ -84,7 +76,7 @@ void http_server_resume(struct http_requester *requester, int error)
 	connection->answered = true;
 	connection->error = error;
 	/* The time that pebsd needed does not count against the client. */
-	connection->pace = (struct http_pace){.seen_ns = http_server_now_ns(),
-					      .taken = http_connection_taken(connection)};
+	connection->pace =
+		(struct http_pace){.seen_ns = monotonic_ns(), .taken = http_connection_taken(connection)};
 	MHD_resume_connection(connection->library);
 }

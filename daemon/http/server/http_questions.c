@@ -2,7 +2,7 @@
 #include "http/server/http_questions.h"
 
 #include <errno.h>
-#include <sys/param.h>
+#include <stddef.h>
 
 #include "http/shared/http_channel.h"
 

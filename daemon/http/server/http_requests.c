@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/http_host.h"
+#include "base/monotonic.h"
 #include "http/server/http_answer.h"
 #include "http/server/http_page.h"
 #include "http/server/http_profile.h"
@@ -37,8 +38,7 @@ void http_requests_completed(void *userdata, struct MHD_Connection *connection, 
 
 static enum MHD_Result ask(struct http_server *server, struct http_connection *connection, u32 kind, u64 had)
 {
-	int r = http_questions_ask(&server->questions, &connection->requester, kind, had,
-				   http_server_now_ns());
+	int r = http_questions_ask(&server->questions, &connection->requester, kind, had, monotonic_ns());
 
 	if (r < 0) {
 		/* pebsd has ended, or it does not read its socket and will end this process. */

@@ -14,6 +14,7 @@
 #include "base/event_turn.h"
 #include "base/heap.h"
 #include "base/log.h"
+#include "base/monotonic.h"
 #include "http/server/http_receive.h"
 #include "http/server/http_requests.h"
 #include "http/server/http_server_internal.h"
@@ -290,7 +291,7 @@ static u64 hang_up_on_the_slow(struct http_server *server, u64 now)
 /* Hangs up on clients if more were accepted than there are places. Returns whether it hung up on any. */
 static bool let_go(struct http_server *server)
 {
-	u64 now = http_server_now_ns();
+	u64 now = monotonic_ns();
 	struct crowd crowd;
 	bool any = false;
 	int found;
@@ -336,7 +337,7 @@ static u64 give_up_on_late_answers(struct http_server *server, u64 now)
  */
 static int arm_timer(struct http_server *server)
 {
-	u64 now = http_server_now_ns();
+	u64 now = monotonic_ns();
 	u64 next = sooner(hang_up_on_the_late(server, now), give_up_on_late_answers(server, now));
 	MHD_UNSIGNED_LONG_LONG wait_ms;
 	u64 wait_us;

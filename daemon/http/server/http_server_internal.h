@@ -62,8 +62,6 @@ struct http_server {
 	sd_event_source *again; /* runs once more in the next iteration of the loop */
 };
 
-u64 http_server_now_ns(void);
-
 /* Starts the client's deadline, or starts it again. */
 void http_server_begin(struct http_connection *connection);
 
