@@ -31,18 +31,18 @@ struct http {
 	u64 started_ns;
 	u64 wait_ms; /* before the next start */
 	u64 restarts;
-	bool told;
+	bool warned;
 	void (*stopped)(void *userdata); /* NULL: not stopping */
 	void *stopped_userdata;
 };
 
 /* Warns once, and again only after the process has run for HTTP_STEADY_SECONDS. */
-static void say(struct http *http, int error, const char *what)
+static void warn(struct http *http, int error, const char *what)
 {
-	bool told = http->told;
+	bool repeated = http->warned;
 
-	http->told = true;
-	if (told)
+	http->warned = true;
+	if (repeated)
 		log_debug("the HTTP endpoint's process %s", what);
 	else
 		(void)log_warning(
@@ -55,7 +55,7 @@ static void start_later(struct http *http)
 {
 	if (monotonic_ns() - http->started_ns > HTTP_STEADY_SECONDS * NSEC_PER_SEC) {
 		http->wait_ms = HTTP_RESTART_FIRST_MS;
-		http->told = false;
+		http->warned = false;
 	}
 	if (sd_event_source_set_time_relative(http->restart, http->wait_ms * 1000) < 0 ||
 	    sd_event_source_set_enabled(http->restart, SD_EVENT_ONESHOT) < 0)
@@ -87,9 +87,9 @@ static int on_end(sd_event_source *source, int fd, uint32_t events, void *userda
 	http->child = CHILD_NONE;
 	if (http->stopped)
 		return sd_event_source_set_time_relative(http->restart, 0);
-	/* Call this before say(): after a long run it makes say() warn again. */
+	/* Call this before warn(): after a long run it makes warn() warn again. */
 	start_later(http);
-	say(http, 0, http->why ? http->why : how);
+	warn(http, 0, http->why ? http->why : how);
 	http->why = NULL;
 	return 0;
 }
@@ -165,7 +165,7 @@ static int on_restart(sd_event_source *source, uint64_t usec, void *userdata)
 	r = start(http);
 	if (r < 0) {
 		start_later(http);
-		say(http, r, "cannot be started");
+		warn(http, r, "cannot be started");
 	}
 	return 0;
 }

@@ -211,7 +211,7 @@ bool http_sockets_have(const struct http_sockets *sockets, const struct listen_a
 	return false;
 }
 
-static void tell_what_differs(const struct http_sockets *sockets, const struct listen_address *listen)
+static void warn_of_difference(const struct http_sockets *sockets, const struct listen_address *listen)
 {
 	struct listen_address usual;
 
@@ -257,7 +257,7 @@ int http_sockets_choose(struct store *store, const struct listen_address *listen
 	int r = http_sockets_passed(store, ret, ret_message);
 
 	if (r > 0)
-		tell_what_differs(ret, listen);
+		warn_of_difference(ret, listen);
 	if (r > 0 && listen->none)
 		http_sockets_close(ret);
 	if (r == 0) {

@@ -29,8 +29,8 @@ _Static_assert(JSON_PUBLIC_BYTES_MAX <= HTTP_VIEW_BYTES_MAX, "a table is a view"
 /* Depth of the alerts that the history stores. */
 #define ALERTS_DEPTH 16
 
-/* A view that is being made. */
-struct made {
+/* A view that is being made, and its answer. */
+struct view_job {
 	const struct http_view_sources *sources;
 	const struct http_view *view;
 	u64 since_us, until_us;
@@ -40,118 +40,118 @@ struct made {
 	size_t length; /* of it */
 };
 
-static int get_past(const struct made *made, enum history_question question, u32 bins, const char *path,
+static int get_past(const struct view_job *job, enum history_question question, u32 bins, const char *path,
 		    const struct past **ret)
 {
 	struct history_query query = {
-		.question = question, .since_us = made->since_us, .until_us = made->until_us, .bins = bins};
+		.question = question, .since_us = job->since_us, .until_us = job->until_us, .bins = bins};
 	int r;
 
-	if (!made->sources->history)
+	if (!job->sources->history)
 		return -EOPNOTSUPP;
 	if (path && strlen(path) >= sizeof(query.path))
 		return -ENOENT;
 	(void)stpcpy(query.path, path ? path : "");
-	r = history_past(made->sources->history, &query, ret);
-	return made->unwanted && r != -EAGAIN ? -ECANCELED : r;
+	r = history_past(job->sources->history, &query, ret);
+	return job->unwanted && r != -EAGAIN ? -ECANCELED : r;
 }
 
-/* Finds the path of the cgroup of the view, which need not be one that may be named. */
-static int find_path(const struct made *made, const char **ret)
+/* Finds the path of the cgroup of the view. Whether the view may name this cgroup is not checked here. */
+static int find_path(const struct view_job *job, const char **ret)
 {
-	const struct json_public_names *names = &made->sources->names;
+	const struct json_public_names *names = &job->sources->names;
 	const struct past *past;
 	int r;
 
-	*ret = made->view->cgroup;
+	*ret = job->view->cgroup;
 	if (utf8_is_shown_as(*ret, *ret))
 		return 0;
-	*ret = json_public_path(names, NULL, made->view->cgroup);
+	*ret = json_public_path(names, NULL, job->view->cgroup);
 	if (*ret)
 		return 0;
-	r = get_past(made, HISTORY_ASK_PANES, 0, NULL, &past);
+	r = get_past(job, HISTORY_ASK_PANES, 0, NULL, &past);
 	if (r < 0)
 		return r;
-	*ret = json_public_path(names, past, made->view->cgroup);
+	*ret = json_public_path(names, past, job->view->cgroup);
 	return *ret ? 0 : -ENXIO;
 }
 
-/* Gets the past in the bins of the view, or in fewer if the answer would be too large. */
-static int get_bins(const struct made *made, const char *path, struct json_history *history)
+/* Gets the past in as many bins as the view has, or in fewer if the answer would be too large. */
+static int get_bins(const struct view_job *job, const char *path, struct json_history *history)
 {
 	/* The host needs no cgroups, which may be many. */
 	const enum history_question question = path ? HISTORY_ASK_PANES : HISTORY_ASK_TOTALS;
-	const u64 range_us = made->until_us - made->since_us;
+	const u64 range_us = job->until_us - job->since_us;
 	int r = -E2BIG;
 
-	for (u32 bins = made->view->bins; r == -E2BIG && bins >= MIN(FEWEST_BINS, made->view->bins);
+	for (u32 bins = job->view->bins; r == -E2BIG && bins >= MIN(FEWEST_BINS, job->view->bins);
 	     bins /= 2) {
 		history->bins = bins;
 		history->parts = json_history_parts(range_us, bins, !path);
-		r = get_past(made, question, bins * history->parts, path, &history->past);
+		r = get_past(job, question, bins * history->parts, path, &history->past);
 		if (r != -E2BIG || history->parts == 1)
 			continue;
 		history->parts = 1;
-		r = get_past(made, question, bins, path, &history->past);
+		r = get_past(job, question, bins, path, &history->past);
 	}
 	return r;
 }
 
-static int make_timeline(struct made *made)
+static int make_timeline(struct view_job *job)
 {
-	const struct json_public_labels *labels = &made->sources->names.labels;
-	struct json_page page = {.first = made->view->offset, .sums_most = TIMELINE_READS};
-	struct json_history history = {.shown = made->view->cgroup[0] ? made->view->cgroup : NULL,
-				       .histograms = made->view->histograms,
-				       .open = made->open};
+	const struct json_public_labels *labels = &job->sources->names.labels;
+	struct json_page page = {.first = job->view->offset, .sums_most = TIMELINE_READS};
+	struct json_history history = {.shown = job->view->cgroup[0] ? job->view->cgroup : NULL,
+				       .histograms = job->view->histograms,
+				       .open = job->open};
 	_cleanup_free_ char *path = NULL;
 	const char *found = NULL;
-	int r = history.shown ? find_path(made, &found) : 0;
+	int r = history.shown ? find_path(job, &found) : 0;
 
-	/* The next question may free the answer that the path is from. */
+	/* The path may belong to an answer of the history, which the next question may free. */
 	if (r == 0 && found) {
 		path = strdup(found);
 		r = path ? 0 : -ENOMEM;
 	}
 	if (r == 0)
-		r = get_bins(made, path, &history);
+		r = get_bins(job, path, &history);
 	/* A cgroup without a series now must have samples in the range. */
-	if (r == 0 && path && !json_public_path(&made->sources->names, history.past, history.shown))
+	if (r == 0 && path && !json_public_path(&job->sources->names, history.past, history.shown))
 		r = -ENXIO;
-	return r < 0 ? r : json_public_history(&history, &page, labels, &made->text, &made->length);
+	return r < 0 ? r : json_public_history(&history, &page, labels, &job->text, &job->length);
 }
 
-static int make_range(struct made *made)
+static int make_range(struct view_job *job)
 {
 	const struct past *past;
-	int r = get_past(made, HISTORY_ASK_PANES, 0, NULL, &past);
+	int r = get_past(job, HISTORY_ASK_PANES, 0, NULL, &past);
 
 	return r < 0 ? r
-		     : json_public_range(past, made->open, &made->sources->names,
-					 made->view->cgroup[0] ? made->view->cgroup : NULL, &made->text,
-					 &made->length);
+		     : json_public_range(past, job->open, &job->sources->names,
+					 job->view->cgroup[0] ? job->view->cgroup : NULL, &job->text,
+					 &job->length);
 }
 
-static int make_top(struct made *made)
+static int make_top(struct view_job *job)
 {
 	const struct snapshot *snapshot;
-	int r = made->sources->snapshot(made->sources->userdata, &snapshot);
+	int r = job->sources->snapshot(job->sources->userdata, &snapshot);
 
 	return r < 0 ? r
-		     : json_public_top(snapshot, &made->sources->names, made->view->cgroup, &made->text,
-				       &made->length);
+		     : json_public_top(snapshot, &job->sources->names, job->view->cgroup, &job->text,
+				       &job->length);
 }
 
 /*
  * Gets the alerts of the range. `cgroup`, in its shown form: only those of the rule on it, with what explains them;
  * NULL: all.
  */
-static int get_alerts(const struct made *made, const char *cgroup, const char *rule, json_object **ret)
+static int get_alerts(const struct view_job *job, const char *cgroup, const char *rule, json_object **ret)
 {
-	struct history *history = made->sources->history;
+	struct history *history = job->sources->history;
 	_cleanup_json_ json_object *alerts = NULL;
 	const char *text;
-	int r = history ? history_alerts(history, made->since_us, made->until_us, cgroup, rule, &text)
+	int r = history ? history_alerts(history, job->since_us, job->until_us, cgroup, rule, &text)
 			: -EOPNOTSUPP;
 
 	if (r == 0)
@@ -163,66 +163,65 @@ static int get_alerts(const struct made *made, const char *cgroup, const char *r
 	return r;
 }
 
-static int make_alerts(struct made *made)
+static int make_alerts(struct view_job *job)
 {
-	const struct http_view_sources *sources = made->sources;
-	const struct timespec since = {.tv_sec = (time_t)made->view->since};
-	const struct timespec until = {.tv_sec = (time_t)made->view->until};
+	const struct http_view_sources *sources = job->sources;
+	const struct timespec since = {.tv_sec = (time_t)job->view->since};
+	const struct timespec until = {.tv_sec = (time_t)job->view->until};
 	_cleanup_json_ json_object *alerts = NULL;
-	int r = get_alerts(made, NULL, NULL, &alerts);
+	int r = get_alerts(job, NULL, NULL, &alerts);
 
 	return r < 0 ? r
 		     : json_public_past_alerts(sources->origin, alerts, &since, &until,
-					       &sources->names.labels, &made->text, &made->length);
+					       &sources->names.labels, &job->text, &job->length);
 }
 
-static int make_past_explanation(struct made *made)
+static int make_past_explanation(struct view_job *job)
 {
-	const struct http_view *view = made->view;
+	const struct http_view *view = job->view;
 	_cleanup_json_ json_object *alerts = NULL;
 	/* No rule has a longer name. */
-	int r = strlen(view->rule) < HISTORY_RULE_MAX ? get_alerts(made, view->cgroup, view->rule, &alerts)
+	int r = strlen(view->rule) < HISTORY_RULE_MAX ? get_alerts(job, view->cgroup, view->rule, &alerts)
 						      : -ESRCH;
 
 	return r < 0 ? r
-		     : json_public_explain_past(made->sources->origin, view->rule, alerts,
-						(time_t)view->since, MIN((time_t)view->until, time(NULL)),
-						&made->sources->names, made->sources->suspects, &made->text,
-						&made->length);
+		     : json_public_explain_past(job->sources->origin, view->rule, alerts, (time_t)view->since,
+						MIN((time_t)view->until, time(NULL)), &job->sources->names,
+						job->sources->suspects, &job->text, &job->length);
 }
 
-static int make_explanation(struct made *made)
+static int make_explanation(struct view_job *job)
 {
-	const struct http_view_sources *sources = made->sources;
+	const struct http_view_sources *sources = job->sources;
 	int r;
 
-	if (made->view->until)
-		return make_past_explanation(made);
-	r = json_public_explain(sources->origin, sources->policy, made->view->rule, made->view->cgroup,
-				&sources->names, sources->suspects, &made->text, &made->length);
+	if (job->view->until)
+		return make_past_explanation(job);
+	r = json_public_explain(sources->origin, sources->policy, job->view->rule, job->view->cgroup,
+				&sources->names, sources->suspects, &job->text, &job->length);
 
 	/* The cgroup is not the reason: it may exist. */
 	return r == -ENOENT ? -ESRCH : r;
 }
 
-static int make_zoom(struct made *made)
+static int make_zoom(struct view_job *job)
 {
-	const struct http_view_sources *sources = made->sources;
+	const struct http_view_sources *sources = job->sources;
 	const struct zoom *zoom;
 	u8 *text = NULL;
 	int r;
 
 	if (!sources->zooms)
 		return -EACCES;
-	zoom = zooms_find_done(sources->zooms, made->view->cgroup);
+	zoom = zooms_find_done(sources->zooms, job->view->cgroup);
 	if (!zoom)
 		return -ECHILD;
-	r = zoom_flame(zoom, sources->modelled, &text, &made->length);
-	made->text = (char *)text;
+	r = zoom_flame(zoom, sources->modelled, &text, &job->length);
+	job->text = (char *)text;
 	return r;
 }
 
-static int (*const makers[HTTP_VIEWS])(struct made *made) = {
+static int (*const makers[HTTP_VIEWS])(struct view_job *job) = {
 	[HTTP_VIEW_TIMELINE] = make_timeline,
 	[HTTP_VIEW_RANGE] = make_range,
 	[HTTP_VIEW_TOP] = make_top,
@@ -307,23 +306,23 @@ static int explain_error(const struct http_view_sources *sources, int error, cha
 int http_view_make(const struct http_view_sources *sources, const struct http_view *view, char **ret_text,
 		   size_t *ret_length, char **ret_message)
 {
-	struct made made = {.sources = sources,
-			    .view = view,
-			    .since_us = view->since * USEC_PER_SEC,
-			    .until_us = view->until * USEC_PER_SEC,
-			    .unwanted = !ret_text};
+	struct view_job job = {.sources = sources,
+			       .view = view,
+			       .since_us = view->since * USEC_PER_SEC,
+			       .until_us = view->until * USEC_PER_SEC,
+			       .unwanted = !ret_text};
 	int r;
 
 	/* The last pane of a range that ends now is not complete. */
-	made.open = view->until + 2ULL * HISTORY_PANE_SECONDS > (u64)time(NULL);
-	r = makers[view->kind](&made);
+	job.open = view->until + 2ULL * HISTORY_PANE_SECONDS > (u64)time(NULL);
+	r = makers[view->kind](&job);
 	if (r < 0)
 		return r == -EAGAIN || r == -ENOMEM ? r : explain_error(sources, r, ret_message);
-	if (made.unwanted) {
-		free(made.text);
+	if (job.unwanted) {
+		free(job.text);
 		return 0;
 	}
-	*ret_text = made.text;
-	*ret_length = made.length;
+	*ret_text = job.text;
+	*ret_length = job.length;
 	return 0;
 }

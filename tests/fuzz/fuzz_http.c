@@ -119,7 +119,7 @@ static void start(void)
 	desk_settings.socket = world.line[0];
 	DEMAND(http_broker_new(&desk_settings, &broker) == 0);
 	settings.listeners = &world.listener;
-	settings.line = world.line[1];
+	settings.channel = world.line[1];
 	DEMAND(http_server_new(&settings, &server) == 0);
 	http_broker_configure(broker, "name");
 }

@@ -127,7 +127,7 @@ static void start(struct endpoint *server, const struct listen_address *listen,
 	settings.event = server->event;
 	settings.listeners = server->sockets.fds;
 	settings.n_listeners = server->sockets.n;
-	settings.line = server->line[1];
+	settings.channel = server->line[1];
 	settings.users = by_address ? -1 : server->sockets.users;
 	cr_assert_eq(http_server_new(&settings, &server->server), 0);
 	http_broker_configure(server->broker, hosts);

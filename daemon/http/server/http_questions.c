@@ -6,9 +6,9 @@
 
 #include "http/shared/http_channel.h"
 
-void http_questions_init(struct http_questions *questions, int line)
+void http_questions_init(struct http_questions *questions, int channel)
 {
-	*questions = (struct http_questions){.line = line};
+	*questions = (struct http_questions){.channel = channel};
 	TAILQ_INIT(&questions->requesters);
 }
 
@@ -20,7 +20,7 @@ static int send_question(struct http_questions *questions, u32 kind, u64 had)
 
 	if (kind != HTTP_QUESTION_HEALTH)
 		question = (struct http_message){.type = HTTP_ASK_BODY, .form = kind, .value = had};
-	r = http_channel_send(questions->line, &question, -1);
+	r = http_channel_send(questions->channel, &question, -1);
 	if (r < 0)
 		return r;
 	questions->under_way[kind] = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Requests that wait for an answer from pebsd. Each kind of question is asked only once at a time. Its answer
- * serves all requests that came before the question was sent. Pure, except for sending on `line`.
+ * serves all requests that came before the question was sent. Pure, except for sending on `channel`.
  */
 #ifndef PEBSD_HTTP_QUESTIONS_H
 #define PEBSD_HTTP_QUESTIONS_H
@@ -25,12 +25,12 @@ struct http_requester {
 TAILQ_HEAD(http_requesters, http_requester);
 
 struct http_questions {
-	int line;
+	int channel;
 	bool under_way[HTTP_QUESTION_KINDS];
 	struct http_requesters requesters; /* oldest first */
 };
 
-void http_questions_init(struct http_questions *questions, int line);
+void http_questions_init(struct http_questions *questions, int channel);
 
 /*
  * Asks a question for `requester`, which the caller owns and has zeroed. `had`: the generation of the body

@@ -440,7 +440,7 @@ static int on_accept(sd_event_source *source, int fd, uint32_t events, void *use
 	return run(server);
 }
 
-static int on_line(sd_event_source *source, int fd, uint32_t events, void *userdata)
+static int on_channel(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct http_server *server = userdata;
 	u8 packet[HTTP_WIRE_MAX];
@@ -497,8 +497,8 @@ static int attach(struct http_server *server)
 	if (!info || info->epoll_fd < 0)
 		return -ENOTSUP;
 	if ((r = sd_event_add_io(settings->event, &server->io, info->epoll_fd, EPOLLIN, on_io, server)) < 0 ||
-	    (r = sd_event_add_io(settings->event, &server->line, settings->line, EPOLLIN, on_line, server)) <
-		    0 ||
+	    (r = sd_event_add_io(settings->event, &server->channel, settings->channel, EPOLLIN, on_channel,
+				 server)) < 0 ||
 	    (r = sd_event_add_time_relative(settings->event, &server->timer, CLOCK_MONOTONIC, 0,
 					    TIMER_ACCURACY_US, on_timer, server)) < 0 ||
 	    (r = event_turn_add(settings->event, on_again, server, &server->again)) < 0)
@@ -526,8 +526,8 @@ int http_server_new(const struct http_server_settings *settings, struct http_ser
 		return -ENOMEM;
 	server->settings = *settings;
 	TAILQ_INIT(&server->connections);
-	http_questions_init(&server->questions, settings->line);
-	r = http_waits_new(settings->event, settings->line, &server->waits);
+	http_questions_init(&server->questions, settings->channel);
+	r = http_waits_new(settings->event, settings->channel, &server->waits);
 	if (r == 0)
 		r = start_library(server);
 	if (r == 0)
@@ -551,7 +551,7 @@ struct http_server *http_server_free(struct http_server *server)
 	for (size_t i = 0; i < server->settings.n_listeners; i++)
 		sd_event_source_disable_unref(server->accepting[i]);
 	sd_event_source_disable_unref(server->io);
-	sd_event_source_disable_unref(server->line);
+	sd_event_source_disable_unref(server->channel);
 	sd_event_source_disable_unref(server->timer);
 	sd_event_source_disable_unref(server->again);
 	server->settings.n_listeners = 0;

@@ -6,7 +6,7 @@
  *
  * No client can block it. Each connection serves one request and lasts at most HTTP_TIMEOUT_SECONDS, even if
  * it is active, not counting the time that it waits for a profile. If no place is left, a new client is
- * accepted nevertheless, and a slow client is disconnected (http_places.h). If none can be, new clients wait in
+ * accepted nevertheless, and a slow client is disconnected (http_places.h). If no client is slow, new clients wait in
  * the queue of the listening socket. A TCP connection occupies its place until the client's kernel has
  * acknowledged the whole answer.
  */
@@ -29,8 +29,8 @@ struct http_server_settings {
 	sd_event *event;
 	const int *listeners; /* non-blocking listening sockets; the caller owns them */
 	size_t n_listeners;
-	int line;  /* socket to pebsd (http_channel.h); the caller owns it */
-	int users; /* to look up users (http_owner.h); the caller owns it; -1: none */
+	int channel; /* socket to pebsd (http_channel.h); the caller owns it */
+	int users;   /* to look up users (http_owner.h); the caller owns it; -1: none */
 
 	/*
 	 * Called once, when nothing more is served. `error` is 0 if pebsd has ended, or -errno after a

@@ -57,7 +57,7 @@ struct http_server {
 	char *reason;
 	sd_event_source *accepting[HTTP_LISTENERS_MAX];
 	sd_event_source *io;
-	sd_event_source *line;
+	sd_event_source *channel;
 	sd_event_source *timer;
 	sd_event_source *again; /* runs once more in the next iteration of the loop */
 };

@@ -57,7 +57,7 @@ struct abandoned {
 
 struct http_waits {
 	sd_event *event; /* not owned */
-	int line;        /* not owned */
+	int channel;     /* not owned */
 	u32 last_number;
 	bool stopping;
 	TAILQ_HEAD(, http_waiting) waiting; /* oldest first */
@@ -126,7 +126,7 @@ static int send_question(struct http_waiting *waiting)
 	int r;
 
 	waiting->question.text = waiting->question_text;
-	r = http_channel_send(waiting->waits->line, &waiting->question, -1);
+	r = http_channel_send(waiting->waits->channel, &waiting->question, -1);
 	waiting->asked = r >= 0;
 	return r;
 }
@@ -166,8 +166,8 @@ static void leave(struct http_waiting *waiting)
 	if (!pending)
 		return;
 	(void)http_channel_send(
-		waits->line, &(struct http_message){.type = HTTP_LEAVE, .number = waiting->question.number},
-		-1);
+		waits->channel,
+		&(struct http_message){.type = HTTP_LEAVE, .number = waiting->question.number}, -1);
 	/* There is room: pebsd is asked for at most as many views, and these count. */
 	if (waiting->type->kind == HTTP_WAIT_VIEW && waits->n_abandoned < HTTP_VIEWS_ASKED_MAX)
 		waits->abandoned[waits->n_abandoned++] =
@@ -246,7 +246,7 @@ void http_waits_receive(struct http_waits *waits, const struct http_message *mes
 	ask_next(waits);
 }
 
-int http_waits_new(sd_event *event, int line, struct http_waits **ret)
+int http_waits_new(sd_event *event, int channel, struct http_waits **ret)
 {
 	struct http_waits *waits = calloc(1, sizeof(*waits));
 
@@ -254,7 +254,7 @@ int http_waits_new(sd_event *event, int line, struct http_waits **ret)
 		return -ENOMEM;
 	TAILQ_INIT(&waits->waiting);
 	waits->event = event;
-	waits->line = line;
+	waits->channel = channel;
 	*ret = waits;
 	return 0;
 }

@@ -26,8 +26,8 @@ struct http_wait_type {
 	const char *disposition; /* Content-Disposition; NULL: none */
 };
 
-/* `line` is the socket to pebsd. Returns 0 or -errno. */
-int http_waits_new(sd_event *event, int line, struct http_waits **ret);
+/* `channel` is the socket to pebsd. Returns 0 or -errno. */
+int http_waits_new(sd_event *event, int channel, struct http_waits **ret);
 
 /*
  * Resumes all suspended connections, so that the library can be stopped; they are then closed. `waits` may

@@ -41,14 +41,14 @@ static size_t find_listeners(int ret[static HTTP_LISTENERS_MAX], bool *ret_any_l
 	return n;
 }
 
-static int serve(sd_event *event, int line)
+static int serve(sd_event *event, int channel)
 {
 	int listeners[HTTP_LISTENERS_MAX];
 	bool any_local;
 	struct http_server_settings settings = {.event = event,
 						.listeners = listeners,
 						.n_listeners = find_listeners(listeners, &any_local),
-						.line = line,
+						.channel = channel,
 						.users = -1,
 						.ended = on_ended,
 						.userdata = event};
@@ -76,12 +76,12 @@ static int serve(sd_event *event, int line)
 	return r;
 }
 
-int http_worker(int line)
+int http_worker(int channel)
 {
 	sd_event *event = NULL;
 	int r;
 
-	if (!child_is_ours(line)) {
+	if (!child_is_ours(channel)) {
 		(void)log_error(
 			0,
 			"--http: standard input is not a socket from pebsd; pebsd starts this process itself if HTTP is served, see pebsd(8)");
@@ -91,7 +91,7 @@ int http_worker(int line)
 	if (r < 0)
 		(void)log_error(r, "cannot set up the event loop");
 	else
-		r = serve(event, line);
+		r = serve(event, channel);
 	sd_event_unref(event);
 	return r == 0 ? EXIT_DONE : EXIT_FAILED;
 }

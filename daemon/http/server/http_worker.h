@@ -5,9 +5,9 @@
 
 /*
  * Serves on the listening sockets from descriptor CHILD_PASSED_FIRST on, until pebsd is gone. If a socket to
- * look up users (http_owner.h) follows them, uses it to tell users apart. `line` is the socket to pebsd.
+ * look up users (http_owner.h) follows them, uses it to tell users apart. `channel` is the socket to pebsd.
  * Returns an exit code.
  */
-int http_worker(int line);
+int http_worker(int channel);
 
 #endif
