@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The client side of Varlink: calls, one after the other, and streams. */
-#ifndef PEBSD_CTL_CLIENT_H
-#define PEBSD_CTL_CLIENT_H
+#ifndef PEBSD_VARLINK_CLIENT_H
+#define PEBSD_VARLINK_CLIENT_H
 
 #include <json-c/json.h>
 

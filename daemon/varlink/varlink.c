@@ -612,7 +612,7 @@ static bool make_place(struct varlink_server *server, uid_t user)
  * are only sometimes free, accepting alternates between failure and success, which would fill the log.
  * `closed`: the connection was accepted, but had to be closed.
  */
-static void tell_accept(struct varlink_server *server, int error, bool closed)
+static void log_accept(struct varlink_server *server, int error, bool closed)
 {
 	u64 now = event_now(server->event);
 
@@ -666,13 +666,13 @@ static int on_connection(sd_event_source *source, int listening, u32 events, voi
 	if (fd < 0) {
 		if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
 			return 0;
-		tell_accept(server, -errno, false);
+		log_accept(server, -errno, false);
 		listen_later(server);
 		return 0;
 	}
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &sending, sizeof(sending));
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0) {
-		tell_accept(server, -errno, true);
+		log_accept(server, -errno, true);
 		(void)close(fd);
 		return 0;
 	}
@@ -683,7 +683,7 @@ static int on_connection(sd_event_source *source, int listening, u32 events, voi
 		return 0;
 	}
 	r = connection_new(server, fd, &peer);
-	tell_accept(server, r < 0 ? r : 0, true);
+	log_accept(server, r < 0 ? r : 0, true);
 	return 0;
 }
 
