@@ -41,11 +41,11 @@ int control_cgroup_path(const struct control *control, const char *shown, char *
 	return *ret ? 0 : -ENOMEM;
 }
 
-const char *control_zoom_asked(const json_object *parameters, struct control_zoom_asked *ret)
+const char *control_read_zoom_request(const json_object *parameters, struct control_zoom_request *ret)
 {
 	bool by_cgroup = json_get(parameters, "cgroup"), by_id = json_get(parameters, "zoom");
 
-	*ret = (struct control_zoom_asked){.shown = json_get_text(parameters, "cgroup")};
+	*ret = (struct control_zoom_request){.shown = json_get_text(parameters, "cgroup")};
 	if (by_cgroup ? !ret->shown : !by_id)
 		return "cgroup";
 	if (by_id && (by_cgroup || !json_get_u64(parameters, "zoom", &ret->id)))
@@ -53,25 +53,26 @@ const char *control_zoom_asked(const json_object *parameters, struct control_zoo
 	return NULL;
 }
 
-const struct zoom *control_find_zoom(const struct control *control, const struct control_zoom_asked *asked)
+const struct zoom *control_find_zoom(const struct control *control,
+				     const struct control_zoom_request *request)
 {
 	const struct zoom *zoom;
 
-	if (!asked->shown)
-		return zooms_get(zooms_of(control), asked->id);
+	if (!request->shown)
+		return zooms_get(zooms_of(control), request->id);
 	for (size_t i = 0; (zoom = zooms_nth(zooms_of(control), i)); i++)
-		if (utf8_is_shown_as(zoom_recording_about_const(zoom->recording)->cgroup, asked->shown))
+		if (utf8_is_shown_as(zoom_recording_about_const(zoom->recording)->cgroup, request->shown))
 			return zoom;
 	return NULL;
 }
 
 int control_no_zoom(struct varlink_call *call, const struct control *control,
-		    const struct control_zoom_asked *asked)
+		    const struct control_zoom_request *request)
 {
 	const struct snapshot *snapshot;
 	int r;
 
-	if (!asked->shown)
+	if (!request->shown)
 		return control_not_measured_why(
 			call, "zoom",
 			"there is no zoom with this number: it never existed, or it was removed (pebsd keeps the newest ones for an hour)");
@@ -79,8 +80,9 @@ int control_no_zoom(struct varlink_call *call, const struct control *control,
 	if (r < 0)
 		return control_not_measured(call, r);
 	/* A cgroup without a slot exists, too, and can be zoomed. */
-	if (!json_find_cgroup(snapshot, asked->shown) && !no_slot_shown_as(snapshot->no_slot, asked->shown))
-		return control_no_such_cgroup(call, asked->shown);
+	if (!json_find_cgroup(snapshot, request->shown) &&
+	    !no_slot_shown_as(snapshot->no_slot, request->shown))
+		return control_no_such_cgroup(call, request->shown);
 	return control_not_measured_why(call, "zoom",
 					"there is no zoom of this cgroup; start one (pebsctl zoom CGROUP)");
 }
@@ -136,9 +138,9 @@ static int reply_begun(struct varlink_call *call, struct control *control, u64 i
 }
 
 static int begin_zoom(struct varlink_call *call, struct control *control, const char *shown,
-		      const struct zoom_wish *asked)
+		      const struct zoom_wish *request)
 {
-	struct zoom_wish wish = *asked;
+	struct zoom_wish wish = *request;
 	_cleanup_free_ char *message = NULL;
 	_cleanup_free_ char *path = NULL;
 	char reason[64];
@@ -251,20 +253,20 @@ int control_get_zoom(struct varlink_call *call, json_object *parameters, void *u
 {
 	const char *surplus =
 		varlink_surplus_parameter(parameters, (const char *const[]){"cgroup", "zoom", "limit", NULL});
-	struct control_zoom_asked asked;
+	struct control_zoom_request request;
 	const struct zoom *zoom;
 	u64 limit = LIST_DEFAULT;
 	const char *invalid;
 
 	if (surplus)
 		return varlink_invalid_parameter(call, surplus);
-	invalid = control_zoom_asked(parameters, &asked);
+	invalid = control_read_zoom_request(parameters, &request);
 	if (invalid)
 		return varlink_invalid_parameter(call, invalid);
 	if (json_get(parameters, "limit") && (!json_get_u64(parameters, "limit", &limit) || limit > LIST_MAX))
 		return varlink_invalid_parameter(call, "limit");
-	zoom = control_find_zoom(userdata, &asked);
-	return zoom ? reply_zoom(call, userdata, zoom, limit) : control_no_zoom(call, userdata, &asked);
+	zoom = control_find_zoom(userdata, &request);
+	return zoom ? reply_zoom(call, userdata, zoom, limit) : control_no_zoom(call, userdata, &request);
 }
 
 int control_get_zooms(struct varlink_call *call, json_object *parameters, void *userdata)

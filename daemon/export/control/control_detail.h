@@ -17,7 +17,7 @@
 int control_cgroup_path(const struct control *control, const char *shown, char **ret);
 
 /* A request for one zoom: by number, or the newest zoom of a cgroup. */
-struct control_zoom_asked {
+struct control_zoom_request {
 	const char *shown; /* NULL: by `id` */
 	u64 id;
 };
@@ -26,14 +26,15 @@ struct control_zoom_asked {
  * Reads `cgroup` or `zoom`, of which exactly one must be given. Returns NULL, or the name of the invalid
  * parameter.
  */
-const char *control_zoom_asked(const json_object *parameters, struct control_zoom_asked *ret);
+const char *control_read_zoom_request(const json_object *parameters, struct control_zoom_request *ret);
 
 /* Returns the zoom, which the zooms own; NULL: it is not kept. */
-const struct zoom *control_find_zoom(const struct control *control, const struct control_zoom_asked *asked);
+const struct zoom *control_find_zoom(const struct control *control,
+				     const struct control_zoom_request *request);
 
 /* Answers that no such zoom is kept, or that there is no such cgroup. */
 int control_no_zoom(struct varlink_call *call, const struct control *control,
-		    const struct control_zoom_asked *asked);
+		    const struct control_zoom_request *request);
 
 /* Answers with Busy. `until`: the time at which a retry can succeed; NULL: not known. */
 int control_busy(struct varlink_call *call, const char *reason, const struct timespec *until);

@@ -25,7 +25,7 @@
 #define SUMS_MOST  4
 #define SUMS_LEAST 20000ULL
 
-/* Longer trends are not believed. */
+/* The longest trend of the past. */
 #define TREND_MOST_S 1e9
 
 static time_t now(void)
@@ -395,7 +395,7 @@ static int reply_cgroup(struct varlink_call *call, struct control *control,
 	return control_reply_named(call, control, reply);
 }
 
-/* The cgroup as it was. Of one that had no samples then, the present must know something. */
+/* Replies with the cgroup as it was. A cgroup that had no samples then must be known at present. */
 static int reply_past_cgroup(struct varlink_call *call, struct control *control,
 			     struct cgroup_request *request)
 {

@@ -26,9 +26,8 @@ struct found {
 	const char *paths[FOUND_MAX];
 	size_t n;
 	bool more;
-	bool exact; /* a path is displayed exactly as the name, and no other counts */
-	const char
-		*named; /* the shown form of the path that has this name, and no other counts; NULL: none */
+	bool exact;        /* a path is displayed exactly as the name, and alone counts */
+	const char *named; /* shown form of the path that alone has this name, and alone counts; NULL: none */
 	struct short_names *names;
 };
 

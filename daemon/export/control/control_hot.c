@@ -16,7 +16,7 @@
 #define SECONDS_DEFAULT 600.0
 #define SECONDS_MAX     86400.0
 
-struct asked {
+struct hot_request {
 	const char *shown;
 	double seconds;
 	u64 limit;
@@ -73,12 +73,12 @@ static int reply_full(struct varlink_call *call, const struct control *control)
 	return shown ? control_not_measured_why(call, "hot", json_object_get_string(shown)) : -ENOMEM;
 }
 
-static int reply_failure(struct varlink_call *call, const struct control *control, const struct asked *asked,
-			 int error)
+static int reply_failure(struct varlink_call *call, const struct control *control,
+			 const struct hot_request *request, int error)
 {
 	switch (error) {
 	case -ENOENT:
-		return control_no_samples(call, control, "hot", asked->shown);
+		return control_no_samples(call, control, "hot", request->shown);
 	case -ENOSPC:
 		return reply_full(call, control);
 	case -EOPNOTSUPP:
@@ -116,7 +116,7 @@ static int take_places(const struct control *control, size_t n_events, const cha
 	return 0;
 }
 
-static int reply_hot(struct varlink_call *call, struct control *control, const struct asked *asked,
+static int reply_hot(struct varlink_call *call, struct control *control, const struct hot_request *request,
 		     const char *path, const struct hot_choice *choice)
 {
 	struct hot_places places[EVENTS_MAX][HOT_KINDS] = {0};
@@ -135,17 +135,17 @@ static int reply_hot(struct varlink_call *call, struct control *control, const s
 			.choice = *choice,
 			.events = events,
 			.names = {.find = find_name, .userdata = &backend},
-			.limit = asked->limit,
+			.limit = request->limit,
 			.kernel_addresses = varlink_peer(call)->uid == 0,
 		};
 
-		cgroup = json_find_cgroup(snapshot, asked->shown);
+		cgroup = json_find_cgroup(snapshot, request->shown);
 		hot.id = cgroup ? cgroup->id : 0;
 		hot.now_ns = monotonic_ns();
 		(void)clock_gettime(CLOCK_REALTIME, &hot.now);
 		r = control_reply_named(call, control, json_hot(snapshot, &hot));
 	} else {
-		r = reply_failure(call, control, asked, r);
+		r = reply_failure(call, control, request, r);
 	}
 	for (size_t event = 0; event < EVENTS_MAX; event++)
 		for (size_t kind = 0; kind < HOT_KINDS; kind++)
@@ -161,12 +161,13 @@ static bool is_read(const struct control *control)
 	return control_snapshot(control, &(struct maybe_double){0}, &snapshot) >= 0 && snapshot->replay_done;
 }
 
-static int choose_and_reply(struct varlink_call *call, struct control *control, const struct asked *asked)
+static int choose_and_reply(struct varlink_call *call, struct control *control,
+			    const struct hot_request *request)
 {
 	const struct control_backend *backend = &control->backend;
 	_cleanup_free_ char *path = NULL;
 	struct hot_choice choice = {0};
-	int r = control_cgroup_path(control, asked->shown, &path);
+	int r = control_cgroup_path(control, request->shown, &path);
 
 	bool chosen = r >= 0 && backend->hot_choice(backend->userdata, path, &choice);
 
@@ -175,28 +176,28 @@ static int choose_and_reply(struct varlink_call *call, struct control *control, 
 			call, "hot",
 			"the recording was read to its end, and hot tables hold only samples that are read after their cgroup was chosen; add the cgroup to `hot` in [cgroups] and replay again");
 	if (r >= 0 && !(chosen && choice.configured))
-		r = backend->hot_choose(backend->userdata, path, asked->seconds);
+		r = backend->hot_choose(backend->userdata, path, request->seconds);
 	if (r >= 0 && !backend->hot_choice(backend->userdata, path, &choice))
 		r = -ENODATA;
-	return r < 0 ? reply_failure(call, control, asked, r)
-		     : reply_hot(call, control, asked, path, &choice);
+	return r < 0 ? reply_failure(call, control, request, r)
+		     : reply_hot(call, control, request, path, &choice);
 }
 
 int control_get_hot(struct varlink_call *call, json_object *parameters, void *userdata)
 {
 	const char *surplus = varlink_surplus_parameter(
 		parameters, (const char *const[]){"cgroup", "limit", "seconds", NULL});
-	struct asked asked = {
+	struct hot_request request = {
 		.shown = json_get_text(parameters, "cgroup"), .seconds = SECONDS_DEFAULT, .limit = ~0ULL};
 
 	if (surplus)
 		return varlink_invalid_parameter(call, surplus);
-	if (!asked.shown)
+	if (!request.shown)
 		return varlink_invalid_parameter(call, "cgroup");
-	if (json_get(parameters, "limit") && !json_get_u64(parameters, "limit", &asked.limit))
+	if (json_get(parameters, "limit") && !json_get_u64(parameters, "limit", &request.limit))
 		return varlink_invalid_parameter(call, "limit");
-	if (json_get(parameters, "seconds") && (!json_get_double(parameters, "seconds", &asked.seconds) ||
-						!(asked.seconds > 0 && asked.seconds <= SECONDS_MAX)))
+	if (json_get(parameters, "seconds") && (!json_get_double(parameters, "seconds", &request.seconds) ||
+						!(request.seconds > 0 && request.seconds <= SECONDS_MAX)))
 		return varlink_invalid_parameter(call, "seconds");
-	return choose_and_reply(call, userdata, &asked);
+	return choose_and_reply(call, userdata, &request);
 }

@@ -45,7 +45,7 @@ static const char *get_window(const json_object *parameters, struct maybe_double
 	return NULL;
 }
 
-/* A call that waits asks the same question again. */
+/* The end of a range that ends now. It is rounded, so that a call that waits asks the same question again. */
 static u64 rounded_up(time_t now)
 {
 	return ((u64)now + HISTORY_PANE_SECONDS) / HISTORY_PANE_SECONDS * HISTORY_PANE_SECONDS;

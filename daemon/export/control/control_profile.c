@@ -71,7 +71,7 @@ int control_get_profile(struct varlink_call *call, json_object *parameters, void
 	bool kernel_addresses = varlink_peer(call)->uid == 0;
 	const struct profile_pieces_file *file;
 	struct control *control = userdata;
-	struct control_zoom_asked asked;
+	struct control_zoom_request request;
 	const struct zoom *zoom;
 	enum zoom_format format;
 	const char *invalid;
@@ -80,7 +80,7 @@ int control_get_profile(struct varlink_call *call, json_object *parameters, void
 
 	if (surplus)
 		return varlink_invalid_parameter(call, surplus);
-	invalid = control_zoom_asked(parameters, &asked);
+	invalid = control_read_zoom_request(parameters, &request);
 	if (invalid)
 		return varlink_invalid_parameter(call, invalid);
 	if (!name || zoom_format_parse(name, &format) < 0)
@@ -89,9 +89,9 @@ int control_get_profile(struct varlink_call *call, json_object *parameters, void
 		return varlink_invalid_parameter(call, "offset");
 	if (format == ZOOM_PERF_DATA && !control_permitted(call, control, PERMISSION_ROOT))
 		return control_deny(call, control, PERMISSION_ROOT);
-	zoom = control_find_zoom(control, &asked);
+	zoom = control_find_zoom(control, &request);
 	if (!zoom)
-		return control_no_zoom(call, control, &asked);
+		return control_no_zoom(call, control, &request);
 	if (zoom->state != ZOOM_DONE)
 		return reply_busy(call, zoom);
 	r = profile_pieces_get(&control->pieces, control->event, zoom, format, kernel_addresses, offset,
