@@ -63,7 +63,7 @@ u32 json_history_parts(u64 range_us, u32 bins, bool of_all)
 	return parts >= BURSTS_COLLECTIONS_MIN ? (u32)parts : 1;
 }
 
-/* The bin of the middle of the last 10 s of the pane: the keeper divides the range in the same way. */
+/* The bin that has the middle of the last 10 s of the pane. The keeper divides the range in the same way. */
 static u32 bin_of(const struct json_history *history, const struct past_bin *pane)
 {
 	struct past_span range = past_range(history->past);

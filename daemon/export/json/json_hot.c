@@ -219,10 +219,10 @@ struct left_out {
 	u64 n;                 /* number of these items that are in the tables */
 };
 
-static void leave_out(struct left_out *left, const struct hot_place *place)
+static void leave_out(struct left_out *left_out, const struct hot_place *place)
 {
-	left->most.weight = MAX(left->most.weight, place->weight);
-	left->most.samples = MAX(left->most.samples, place->samples);
+	left_out->most.weight = MAX(left_out->most.weight, place->weight);
+	left_out->most.samples = MAX(left_out->most.samples, place->samples);
 }
 
 /* Takes `item`. `room` gets the number of items that may follow: none after one that did not fit on the page. */
@@ -235,7 +235,7 @@ static bool list_item(struct hot_writer *event, json_object *array, json_object 
 }
 
 static json_object *places_array(struct hot_writer *event, const struct hot_places *places,
-				 struct left_out *ret_left)
+				 struct left_out *ret_left_out)
 {
 	const enum symbol_kind kind = places->kind == HOT_CODE ? SYMBOL_CODE : SYMBOL_DATA;
 	json_object *array = json_checked(event->writer, json_object_new_array());
@@ -243,7 +243,7 @@ static json_object *places_array(struct hot_writer *event, const struct hot_plac
 	struct hot_place kernel = sum_unnamed_kernel(event, places, kind, &merged);
 	u64 room = event->hot->limit, listed = 0;
 
-	*ret_left = (struct left_out){
+	*ret_left_out = (struct left_out){
 		.most = {.weight = places->absent_weight, .samples = places->absent_samples}};
 	for (size_t i = 0; i < places->n; i++) {
 		const struct hot_place *place = &places->places[i];
@@ -255,7 +255,7 @@ static json_object *places_array(struct hot_writer *event, const struct hot_plac
 			listed++;
 		}
 		if (room == 0) {
-			leave_out(ret_left, place);
+			leave_out(ret_left_out, place);
 			continue;
 		}
 		symbol = find(event, place, kind);
@@ -267,27 +267,27 @@ static json_object *places_array(struct hot_writer *event, const struct hot_plac
 			      &room))
 			listed++;
 		else
-			leave_out(ret_left, place);
+			leave_out(ret_left_out, place);
 	}
 	if (kernel.samples > 0 && room > 0 &&
 	    list_item(event, array, kernel_object(event, places->kind, &kernel), &room))
 		listed++;
 	else if (kernel.samples > 0)
-		leave_out(ret_left, &kernel);
-	ret_left->n = places->n - merged + (merged > 0) - listed;
+		leave_out(ret_left_out, &kernel);
+	ret_left_out->n = places->n - merged + (merged > 0) - listed;
 	return array;
 }
 
 static json_object *absent_object(struct json_writer *writer, const struct hot_places *places,
-				  const struct left_out *left)
+				  const struct left_out *left_out)
 {
 	json_object *object = json_checked(writer, json_object_new_object());
 
 	if (places->latency)
-		json_put_u64(writer, object, "latency", left->most.weight);
-	json_put_u64(writer, object, "samples", left->most.samples);
-	if (left->n)
-		json_put_u64(writer, object, "left_out", left->n);
+		json_put_u64(writer, object, "latency", left_out->most.weight);
+	json_put_u64(writer, object, "samples", left_out->most.samples);
+	if (left_out->n)
+		json_put_u64(writer, object, "left_out", left_out->n);
 	return object;
 }
 
@@ -322,13 +322,13 @@ static json_object *event_object(struct json_writer *writer, const struct json_h
 		json_put_u64(writer, object, "latency", state.total);
 	json_put_u64(writer, object, "samples", samples);
 	for (size_t kind = 0; kind < HOT_KINDS; kind++) {
-		struct left_out left;
+		struct left_out left_out;
 
 		if (!found->places[kind])
 			continue;
 		json_page_share(page, (*lists)--);
-		json_put(writer, object, keys[kind], places_array(&state, found->places[kind], &left));
-		json_put(writer, absent, keys[kind], absent_object(writer, found->places[kind], &left));
+		json_put(writer, object, keys[kind], places_array(&state, found->places[kind], &left_out));
+		json_put(writer, absent, keys[kind], absent_object(writer, found->places[kind], &left_out));
 	}
 	json_put(writer, object, "absent", absent);
 	*unnamed += state.unnamed;

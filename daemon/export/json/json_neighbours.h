@@ -26,8 +26,8 @@ struct json_suspects {
 			       struct neighbours_report **ret); /* past_neighbours() */
 	void *userdata;
 	time_t now;
-	bool (*may_name)(const char *path, const struct past *past,
-			 const void *names); /* `past` NULL: it is not of the past; NULL: all */
+	/* Returns true if the neighbour may be named. `past` NULL: it is of the present. NULL: all may be named. */
+	bool (*may_name)(const char *path, const struct past *past, const void *names);
 	const void *names;
 };
 
@@ -38,9 +38,10 @@ struct json_suspects {
  * strongest JSON_SUSPECTS_MAX that are named, or to NULL if none is, or if the alerts have another cause
  * (explain_asks_neighbours()).
  *
- * Of an alert that has resolved the evidence must cover its whole time. The report of the last minutes is used if it
- * reaches back to the breach. Otherwise it is a report of the past, from NEIGHBOURS_REPORT_SPAN_NS before the breach to
- * as long after the end, or from as long before and after as the alert lasted, if that is longer.
+ * The evidence about a resolved alert must cover the whole time of the alert. The report of the last minutes is used if
+ * it reaches back to the breach. Otherwise a report of the past is made, from NEIGHBOURS_REPORT_SPAN_NS before the
+ * breach to as long after the end. If the alert lasted longer than that, its duration is taken instead, before and
+ * after.
  *
  * Returns 0, -ENOMEM, or -EAGAIN: the history was asked, ask again as for `past`.
  */

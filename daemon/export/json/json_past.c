@@ -20,8 +20,8 @@ json_object *json_gap(struct json_writer *writer, const struct past_span *gap)
 }
 
 /*
- * A pane belongs to a range that has its middle. So half a pane may be missing at each end of the range, which is not a
- * gap.
+ * A pane belongs to the range that contains its middle. So half a pane may be missing at each end of the range, which
+ * is not a gap.
  */
 static bool is_part_of_pane(const struct past *past, const struct past_span *gap, size_t pane)
 {

@@ -228,7 +228,7 @@ void json_put_alert_state(struct json_writer *writer, json_object *object, const
  * Returns true if the alert resolved before a restart, or resolved after the restart without being judged
  * again. Then its value and bounds are known, but not the number of samples and the window.
  */
-static bool recalled(const struct alert *alert)
+static bool is_from_before_restart(const struct alert *alert)
 {
 	const struct estimate *estimate = &alert->estimate;
 
@@ -274,7 +274,7 @@ static void put_estimate(struct json_writer *writer, json_object *object, const 
 	}
 	if (alert->decision.state != ALERT_INACTIVE)
 		json_put_metric(writer, object, "worst", metric, (double)alert->worst);
-	if (!recalled(alert)) {
+	if (!is_from_before_restart(alert)) {
 		json_put_u64(writer, object, "samples", estimate->samples);
 		put_second(writer, object, alert);
 		if (estimate->known && estimate->worth)
@@ -461,8 +461,8 @@ static json_object *change_back(json_object *alert, const char *state, const cha
 	return json_object_get(alert);
 }
 
-/* Returns true if the alert ended before `until`, with the time that is stored, and not because it resolved. */
-static bool was_left(const json_object *alert, time_t until)
+/* Returns true if the alert ended before `until`, at the stored time, but did not resolve: it was not continued. */
+static bool was_not_continued(const json_object *alert, time_t until)
 {
 	u64 to_us;
 
@@ -470,7 +470,7 @@ static bool was_left(const json_object *alert, time_t until)
 	       (time_t)(to_us / USEC_PER_SEC) <= until;
 }
 
-/* An alert that was open when the figures end may have ended since. */
+/* Makes an alert unknown that was pending or firing when the stored figures end: it may have ended since then. */
 static json_object *make_unknown(json_object *alert, const char *reason)
 {
 	const char *state = json_get_text(alert, "state");
@@ -521,7 +521,7 @@ static json_object *earlier_state(json_object *alert, time_t until)
  */
 static json_object *alert_then(json_object *alert, time_t until, bool measured)
 {
-	const char *reason = !measured ? "gap" : was_left(alert, until) ? "restart" : NULL;
+	const char *reason = !measured ? "gap" : was_not_continued(alert, until) ? "restart" : NULL;
 	json_object *then;
 
 	json_object_object_del(alert, "to_us");

@@ -241,22 +241,22 @@ static void rendering_done(struct rendering *rendering)
 }
 
 /* Returns the number of earlier events with the same role and PMU, which would have the same labels. */
-static unsigned int count_twins(const struct snapshot *snapshot, size_t index)
+static unsigned int count_duplicates(const struct snapshot *snapshot, size_t index)
 {
 	const struct event *event = &snapshot->events[index].event;
-	unsigned int twins = 0;
+	unsigned int duplicates = 0;
 
 	for (size_t i = 0; i < index; i++)
 		if (snapshot->events[i].event.role == event->role &&
 		    strcmp(snapshot->events[i].event.pmu, event->pmu) == 0)
-			twins++;
-	return twins;
+			duplicates++;
+	return duplicates;
 }
 
 static int label_event(struct rendering *rendering, size_t index)
 {
 	const struct event *event = &rendering->snapshot->events[index].event;
-	unsigned int twins = count_twins(rendering->snapshot, index);
+	unsigned int duplicates = count_duplicates(rendering->snapshot, index);
 	_cleanup_free_ char *pmu = NULL;
 	char **ret = &rendering->event_labels[index];
 	int r;
@@ -264,8 +264,9 @@ static int label_event(struct rendering *rendering, size_t index)
 	r = label_escape(event->pmu, &pmu);
 	if (r < 0)
 		return r;
-	if (twins)
-		r = asprintf(ret, "event=\"%s\",pmu=\"%s#%u\"", event_role_name(event->role), pmu, twins + 1);
+	if (duplicates)
+		r = asprintf(ret, "event=\"%s\",pmu=\"%s#%u\"", event_role_name(event->role), pmu,
+			     duplicates + 1);
 	else if (*pmu)
 		r = asprintf(ret, "event=\"%s\",pmu=\"%s\"", event_role_name(event->role), pmu);
 	else
@@ -454,7 +455,7 @@ static void write_estimates(struct rendering *rendering)
 		}
 }
 
-static void write_simple(struct rendering *rendering)
+static void write_cgroup_counters(struct rendering *rendering)
 {
 	const struct cgroup_counter *counters;
 	size_t n;
@@ -489,7 +490,7 @@ static void write_counters(struct rendering *rendering, bool detail)
 
 	write_words(rendering, &source_samples, source_labels, ARRAY_SIZE(source_labels), samples_of);
 	write_words(rendering, &source_latency, source_labels, ARRAY_SIZE(source_labels), latency_sum_of);
-	write_simple(rendering);
+	write_cgroup_counters(rendering);
 	write_estimates(rendering);
 	if (!detail)
 		return;
@@ -497,7 +498,7 @@ static void write_counters(struct rendering *rendering, bool detail)
 	write_words(rendering, &tlb, tlb_labels, ARRAY_SIZE(tlb_labels), tlb_of);
 }
 
-static struct maybe_u64 known_where_not_0(u64 value)
+static struct maybe_u64 known_if_not_0(u64 value)
 {
 	return (struct maybe_u64){value != 0, value};
 }
@@ -561,10 +562,10 @@ static void write_events(struct rendering *rendering)
 			       snapshot->events[i].unattributed);
 	for (size_t i = 0; i < snapshot->n_events; i++)
 		exposition_maybe_u64(out, &period, "", labels[i], NULL,
-				     known_where_not_0(snapshot->events[i].event.period));
+				     known_if_not_0(snapshot->events[i].event.period));
 	for (size_t i = 0; i < snapshot->n_events; i++)
 		exposition_maybe_u64(out, &ldlat, "", labels[i], NULL,
-				     known_where_not_0(snapshot->events[i].event.ldlat));
+				     known_if_not_0(snapshot->events[i].event.ldlat));
 	for (size_t i = 0; i < snapshot->n_events; i++)
 		exposition_maybe_double(out, &running, "", labels[i], NULL,
 					snapshot->events[i].running_ratio);
@@ -732,7 +733,7 @@ static int write_guests(struct rendering *rendering, const struct series *const 
  * Returns true if the event's kind of latency adds nothing about its PMU: an earlier event of the PMU has the
  * same kind, or the event has no latency and another event of the PMU has one.
  */
-static bool sampler_is_told(const struct snapshot *snapshot, size_t index)
+static bool is_redundant_sampler(const struct snapshot *snapshot, size_t index)
 {
 	const struct event *event = &snapshot->events[index].event;
 
@@ -812,7 +813,7 @@ static int write_infos(struct rendering *rendering)
 		_cleanup_free_ char *pmu = NULL;
 		_cleanup_free_ char *labels = NULL;
 
-		if (sampler_is_told(snapshot, i))
+		if (is_redundant_sampler(snapshot, i))
 			continue;
 		r = label_escape(event->pmu, &pmu);
 		if (r < 0)
