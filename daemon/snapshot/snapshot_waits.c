@@ -127,7 +127,7 @@ static void put_count(struct wait_part *part, const struct snapshot_event *event
 	}
 }
 
-void snapshot_wait_parts(const struct snapshot *snapshot, const struct figures *const *figures,
+bool snapshot_wait_times(const struct snapshot *snapshot, const struct figures *const *figures,
 			 struct snapshot_wait_parts *ret)
 {
 	unsigned firsts[EVENTS_MAX] = {0};
@@ -149,7 +149,13 @@ void snapshot_wait_parts(const struct snapshot *snapshot, const struct figures *
 		*place_of(&ret->events[part], event->event.role) = i;
 		samples += count.samples;
 	}
-	if (samples == 0)
+	return samples > 0;
+}
+
+void snapshot_wait_parts(const struct snapshot *snapshot, const struct figures *const *figures,
+			 struct snapshot_wait_parts *ret)
+{
+	if (!snapshot_wait_times(snapshot, figures, ret))
 		ret->n = 0;
 }
 

@@ -31,6 +31,13 @@ bool snapshot_event_is_of_waits(const struct snapshot_event *event);
 void snapshot_wait_parts(const struct snapshot *snapshot, const struct figures *const *figures,
 			 struct snapshot_wait_parts *ret);
 
+/*
+ * Like snapshot_wait_parts(), but the parts also exist without a sample, and then have only times: for sums with other
+ * parts. Returns true if there is a sample.
+ */
+bool snapshot_wait_times(const struct snapshot *snapshot, const struct figures *const *figures,
+			 struct snapshot_wait_parts *ret);
+
 /* Computes one figure from the parts, without bounds. Returns false if it is not known. */
 bool snapshot_wait_value(const struct snapshot_wait_parts *parts, enum wait_figure figure, double *ret);
 

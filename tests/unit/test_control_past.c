@@ -16,6 +16,7 @@
 #include "export/control/control_past.h"
 #include "some_panes.h"
 #include "varlink_peer.h"
+#include "window/waits.h"
 
 #define PANES 40
 
@@ -1023,6 +1024,38 @@ Test(control_past, history_is_divided_into_bins)
 	cr_expect_gt(number(json_get_object(json_get_object(first, "waits"), "wait"), "high"), 0.25);
 	cr_expect_lt(number(json_get_object(json_get_object(first, "waits"), "wait"), "low"), 0.25);
 	cr_expect_eq(json_object_array_length(json_get_array(history, "gaps")), 1U);
+}
+
+/* A cgroup with samples in one pane of ten, compared over all of them. */
+Test(control_past, rates_of_a_bin_are_those_of_its_whole_time)
+{
+	const char *range = "\"since\":\"2026-11-21T06:02:40Z\",\"until\":\"2026-11-21T06:04:20Z\"";
+	struct figures running = some_counts(200, 1000003), stalled = some_counts(100, 500009);
+	_cleanup_json_ json_object *history = NULL, *cgroup = NULL;
+	char parameters[200];
+
+	/* The events of a pane are numbered in the order in which make_panes() adds them: loads, cycles, stalls. */
+	some_panes_row(&panes.list[15], "/shop/c", 1, &running);
+	some_panes_row(&panes.list[15], "/shop/c", 2, &stalled);
+	(void)snprintf(parameters, sizeof(parameters), "%s,\"cgroup\":\"/shop/c\"", range);
+	cgroup = call("GetCgroup", parameters);
+	(void)snprintf(parameters, sizeof(parameters), "%s,\"cgroup\":\"/shop/c\",\"bins\":1", range);
+	history = call("GetHistory", parameters);
+	cr_assert_eq(json_object_array_length(json_get_array(history, "bins")), 1U);
+	cr_assert_eq(number(at(json_get_array(history, "bins"), 0), "covered_s"), 100);
+	for (enum wait_figure figure = 0; figure < WAIT_FIGURES; figure++) {
+		const char *name = wait_figure_name(figure);
+		json_object *of_cgroup = json_get_object(json_get_object(cgroup, "waits"), name);
+		json_object *of_bin = json_get_object(
+			json_get_object(at(json_get_array(history, "bins"), 0), "waits"), name);
+
+		cr_assert_eq(of_cgroup == NULL, of_bin == NULL, "%s", name);
+		if (of_cgroup)
+			cr_expect_float_eq(number(of_bin, "value"), number(of_cgroup, "value"), 1e-5,
+					   "%s: %f, %f", name, number(of_bin, "value"),
+					   number(of_cgroup, "value"));
+	}
+	cr_expect_not_null(json_get_object(json_get_object(cgroup, "waits"), "cores_lost"));
 }
 
 /* A day in hours: of all cgroups, each hour has six parts of 10 minutes, which are stored. */

@@ -38,6 +38,7 @@ struct bin {
 	bool sampled[EVENTS_MAX];
 	struct figures figures[EVENTS_MAX];
 	struct snapshot_wait_parts waits;
+	bool waited; /* `waits` has a sample */
 	struct window_samples samples;
 	struct cgroup_figures of_part;
 };
@@ -126,7 +127,9 @@ static void add_part(const struct snapshot *snapshot, const struct figures *cons
 		bin->sampled[event] = true;
 	}
 	bin->samples.n_parts = part + 1;
-	snapshot_wait_parts(snapshot, figures, &waits);
+	/* The time of a pane without samples counts, too. */
+	if (snapshot_wait_times(snapshot, figures, &waits))
+		bin->waited = true;
 	add_waits(&bin->waits, &waits);
 }
 
@@ -193,8 +196,8 @@ static json_object *bin_object(struct json_writer *writer, const struct json_his
 	json_put_events(writer, object, snapshot, figures, history->histograms);
 	if (bounded)
 		put_bounds(writer, object, snapshot, bin);
-	window_waits_of(&bin->samples, bin->waits.events, bin->waits.parts, bin->waits.n, JSON_CONFIDENCE,
-			values);
+	window_waits_of(&bin->samples, bin->waits.events, bin->waits.parts, bin->waited ? bin->waits.n : 0,
+			JSON_CONFIDENCE, values);
 	json_put_wait_values(writer, object, values, bounded);
 	return object;
 }
