@@ -21,7 +21,7 @@ static void put_offcore(struct json_writer *writer, json_object *object, const s
 			const struct offcore_figures *figures)
 {
 	if (figures)
-		json_put(writer, object, "offcore", json_offcore(snapshot, figures));
+		json_put(writer, object, "offcore", json_offcore(writer, snapshot, figures));
 }
 
 static json_object *total_object(struct json_writer *writer, const struct snapshot *snapshot,

@@ -1,29 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "export/json/json_offcore.h"
 
-#include <stdio.h>
+#include "base/cleanup.h"
 
-#include "base/json_get.h"
-#include "export/json/json_writer.h"
-
-/* Takes `member`. */
-static bool put(json_object *into, const char *key, json_object *member)
-{
-	if (member && json_object_object_add(into, key, member) == 0)
-		return true;
-	json_object_put(member);
-	return false;
-}
-
-static bool put_double(json_object *object, const char *key, double value, int decimals)
-{
-	char text[64];
-
-	(void)snprintf(text, sizeof(text), "%.*f", decimals, value);
-	return put(object, key, json_object_new_double_s(value, text));
-}
-
-static bool put_kinds(json_object *object, const struct offcore_figure figures[OFFCORE_KINDS])
+static void put_kinds(struct json_writer *writer, json_object *object,
+		      const struct offcore_figure figures[OFFCORE_KINDS])
 {
 	/* The other two kinds are counted only for the mean latency. */
 	static const enum offcore_kind shown[] = {OFFCORE_L3, OFFCORE_LOCAL_DRAM, OFFCORE_REMOTE_DRAM};
@@ -31,15 +12,13 @@ static bool put_kinds(json_object *object, const struct offcore_figure figures[O
 	for (size_t i = 0; i < ARRAY_SIZE(shown); i++) {
 		u64 count;
 
-		if (offcore_scaled(&figures[shown[i]], &count) &&
-		    !put(object, offcore_kind_name(shown[i]), json_object_new_uint64(count)))
-			return false;
+		if (offcore_scaled(&figures[shown[i]], &count))
+			json_put_u64(writer, object, offcore_kind_name(shown[i]), count);
 	}
-	return true;
 }
 
 /* Adds the kinds with failed readings; nothing if there are none. */
-static bool put_failed(json_object *object, const u64 errors[OFFCORE_KINDS])
+static void put_failed(struct json_writer *writer, json_object *object, const u64 errors[OFFCORE_KINDS])
 {
 	json_object *failed = NULL;
 
@@ -47,100 +26,80 @@ static bool put_failed(json_object *object, const u64 errors[OFFCORE_KINDS])
 		if (!errors[kind])
 			continue;
 		if (!failed)
-			failed = json_object_new_object();
-		if (!failed || !put(failed, offcore_kind_name(kind), json_object_new_uint64(errors[kind]))) {
-			json_object_put(failed);
-			return false;
-		}
+			failed = json_checked(writer, json_object_new_object());
+		json_put_u64(writer, failed, offcore_kind_name(kind), errors[kind]);
 	}
-	return !failed || put(object, "failed_readings", failed);
+	if (failed)
+		json_put(writer, object, "failed_readings", failed);
 }
 
-static bool fill_pmu(json_object *object, const struct offcore_figure figures[OFFCORE_KINDS])
+static json_object *pmu_object(struct json_writer *writer, const struct offcore_figure figures[OFFCORE_KINDS])
 {
+	json_object *object = json_checked(writer, json_object_new_object());
 	u64 errors[OFFCORE_KINDS];
 	double value;
 
 	for (size_t kind = 0; kind < OFFCORE_KINDS; kind++)
 		errors[kind] = figures[kind].errors;
-	if (!put_kinds(object, figures))
-		return false;
-	if (offcore_running_ratio(figures, &value) && !put_double(object, "running_ratio", value, 6))
-		return false;
-	if (offcore_latency_mean(figures, &value) &&
-	    !put_double(object, "outstanding_latency_mean", value, 1))
-		return false;
-	return put_failed(object, errors);
+	put_kinds(writer, object, figures);
+	if (offcore_running_ratio(figures, &value))
+		json_put_number(writer, object, "running_ratio", value, 6);
+	if (offcore_latency_mean(figures, &value))
+		json_put_number(writer, object, "outstanding_latency_mean", value, 1);
+	put_failed(writer, object, errors);
+	return object;
 }
 
-json_object *json_offcore(const struct snapshot *snapshot, const struct offcore_figures *figures)
+json_object *json_offcore(struct json_writer *writer, const struct snapshot *snapshot,
+			  const struct offcore_figures *figures)
 {
-	_cleanup_json_ json_object *result = json_object_new_object();
+	json_object *pmus = json_checked(writer, json_object_new_object());
 
-	if (!result)
-		return NULL;
 	for (size_t i = 0; i < snapshot->offcore.n_pmus; i++) {
-		json_object *object = json_object_new_object();
+		json_object *pmu = pmu_object(writer, figures->of[i]);
 
-		if (!object || !fill_pmu(object, figures->of[i])) {
-			json_object_put(object);
-			return NULL;
-		}
-		if (json_object_object_length(object) == 0)
-			json_object_put(object); /* none of the PMU's CPUs ran this cgroup */
-		else if (!put(result, snapshot->offcore.pmus[i].name, object))
-			return NULL;
+		if (pmu && json_object_object_length(pmu) == 0)
+			json_object_put(pmu); /* none of the PMU's CPUs ran this cgroup */
+		else
+			json_put(writer, pmus, snapshot->offcore.pmus[i].name, pmu);
 	}
-	return TAKE_PTR(result);
+	return pmus;
 }
 
-static json_object *pmu_status(const struct snapshot_offcore *offcore, size_t index)
+static json_object *pmu_status(struct json_writer *writer, const struct snapshot_offcore *offcore,
+			       size_t index)
 {
-	_cleanup_json_ json_object *object = json_object_new_object();
-	json_object *kinds;
+	json_object *object = json_checked(writer, json_object_new_object());
+	json_object *kinds = json_checked(writer, json_object_new_array());
 
-	if (!object)
-		return NULL;
-	kinds = json_object_new_array();
-	if (!put(object, "kinds", kinds))
-		return NULL;
-	for (enum offcore_kind kind = 0; kind < OFFCORE_KINDS; kind++) {
-		json_object *name;
-
-		if (!(offcore->pmus[index].kinds & 1U << kind))
-			continue;
-		name = json_object_new_string(offcore_kind_name(kind));
-		if (!name || json_object_array_add(kinds, name) < 0) {
-			json_object_put(name);
-			return NULL;
-		}
-	}
-	return put_failed(object, offcore->pmus[index].errors) ? TAKE_PTR(object) : NULL;
+	for (enum offcore_kind kind = 0; kind < OFFCORE_KINDS; kind++)
+		if (offcore->pmus[index].kinds & 1U << kind)
+			json_append(writer, kinds, json_object_new_string(offcore_kind_name(kind)));
+	json_put(writer, object, "kinds", kinds);
+	put_failed(writer, object, offcore->pmus[index].errors);
+	return object;
 }
 
-json_object *json_offcore_status(const struct snapshot *snapshot)
+json_object *json_offcore_status(struct json_writer *writer, const struct snapshot *snapshot)
 {
 	const struct snapshot_offcore *offcore = &snapshot->offcore;
-	_cleanup_json_ json_object *object = json_object_new_object();
+	json_object *object = json_checked(writer, json_object_new_object());
 	json_object *pmus;
 
-	if (!object)
-		return NULL;
-	if (snapshot->offcore_refusal || !snapshot->offcore_known)
-		return put(object, "refused", json_name(snapshot->offcore_refusal)) ? TAKE_PTR(object) : NULL;
-	pmus = json_object_new_object();
-	if (!put(object, "pmus", pmus))
-		return NULL;
+	if (snapshot->offcore_refusal || !snapshot->offcore_known) {
+		json_put_text(writer, object, "refused", snapshot->offcore_refusal);
+		return object;
+	}
+	pmus = json_checked(writer, json_object_new_object());
 	for (size_t i = 0; i < offcore->n_pmus; i++)
-		if (!put(pmus, offcore->pmus[i].name, pmu_status(offcore, i)))
-			return NULL;
-	if (!put(object, "cpus", json_object_new_uint64(offcore->cpus)) ||
-	    !put(object, "switches", json_object_new_uint64(offcore->switches)) ||
-	    !put(object, "readings", json_object_new_uint64(offcore->settles)))
-		return NULL;
-	if (offcore->settle_ns.known && !put_double(object, "reading_ns", offcore->settle_ns.value, 1))
-		return NULL;
-	if (offcore->cost_ratio.known && !put_double(object, "cost_ratio", offcore->cost_ratio.value, 9))
-		return NULL;
-	return TAKE_PTR(object);
+		json_put(writer, pmus, offcore->pmus[i].name, pmu_status(writer, offcore, i));
+	json_put(writer, object, "pmus", pmus);
+	json_put_u64(writer, object, "cpus", offcore->cpus);
+	json_put_u64(writer, object, "switches", offcore->switches);
+	json_put_u64(writer, object, "readings", offcore->settles);
+	if (offcore->settle_ns.known)
+		json_put_number(writer, object, "reading_ns", offcore->settle_ns.value, 1);
+	if (offcore->cost_ratio.known)
+		json_put_number(writer, object, "cost_ratio", offcore->cost_ratio.value, 9);
+	return object;
 }

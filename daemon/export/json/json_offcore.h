@@ -3,14 +3,13 @@
 #ifndef PEBSD_EXPORT_JSON_OFFCORE_H
 #define PEBSD_EXPORT_JSON_OFFCORE_H
 
-#include <json-c/json.h>
+#include "export/json/json_writer.h"
 
-#include "snapshot/snapshot.h"
+/* Counts by PMU; a kind that is not known is absent. */
+json_object *json_offcore(struct json_writer *writer, const struct snapshot *snapshot,
+			  const struct offcore_figures *figures);
 
-/* Counts by PMU; a kind that is not known is absent. The caller owns the object; NULL: no memory. */
-json_object *json_offcore(const struct snapshot *snapshot, const struct offcore_figures *figures);
-
-/* The state of the counting, or why nothing is counted. Returned as above. */
-json_object *json_offcore_status(const struct snapshot *snapshot);
+/* The state of the counting, or why nothing is counted: one of both must be known. */
+json_object *json_offcore_status(struct json_writer *writer, const struct snapshot *snapshot);
 
 #endif

@@ -303,7 +303,7 @@ json_object *json_status(const struct snapshot *snapshot)
 	json_put(&writer, object, "samples",
 		 json_samples(&writer, snapshot, snapshot->events, snapshot->n_events));
 	if (snapshot->offcore_known || snapshot->offcore_refusal)
-		json_put(&writer, object, "offcore", json_offcore_status(snapshot));
+		json_put(&writer, object, "offcore", json_offcore_status(&writer, snapshot));
 	json_put_u64(&writer, object, "cgroups_alive", snapshot->cgroups_alive);
 	json_put_u64(&writer, object, "slots", snapshot->slots);
 	json_put_u64(&writer, object, "slots_free", snapshot->slots_free);
