@@ -84,6 +84,32 @@ static const Elf_Data *names_of(Elf *elf, size_t index)
 	return data;
 }
 
+/*
+ * Finds the sections whose contents are checked before libdw reads them. libdw takes the first that is not empty if
+ * several have one name, so a second one could be checked in place of the one that is read: such a file is not read.
+ */
+static void find_debug_section(struct elf_file *file, Elf_Scn *section, const char *name)
+{
+	const struct {
+		const char *name;
+		size_t *number;
+	} checked[] = {
+		{".debug_info", &file->info_section},
+		{".debug_line", &file->line_section},
+		{".debug_str", &file->string_section},
+		{".debug_line_str", &file->line_string_section},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(checked); i++) {
+		if (strcmp(name, checked[i].name) != 0)
+			continue;
+		if (*checked[i].number)
+			file->debug_bytes = UINT64_MAX;
+		*checked[i].number = elf_ndxscn(section);
+	}
+	file->has_dwarf = file->info_section != 0;
+}
+
 static void read_section(struct elf_file *file, Elf_Scn *section, const Elf_Data *names)
 {
 	GElf_Shdr header;
@@ -104,16 +130,7 @@ static void read_section(struct elf_file *file, Elf_Scn *section, const Elf_Data
 		file->alternative_section = elf_ndxscn(section);
 	if (strncmp(name, ".debug_", 7) != 0 && strncmp(name, ".zdebug_", 8) != 0)
 		return;
-	if (strcmp(name, ".debug_info") == 0) {
-		file->has_dwarf = true;
-		file->info_section = elf_ndxscn(section);
-	}
-	if (strcmp(name, ".debug_str") == 0)
-		file->string_section = elf_ndxscn(section);
-	if (strcmp(name, ".debug_line_str") == 0)
-		file->line_string_section = elf_ndxscn(section);
-	if (strcmp(name, ".debug_line") == 0)
-		file->line_section = elf_ndxscn(section);
+	find_debug_section(file, section, name);
 	/*
 	 * The old compressed form .zdebug_ has its size inside, and has not been written since 2015. Count it
 	 * as too large.
@@ -141,9 +158,11 @@ static void read_sections(struct elf_file *file)
 	if (!names)
 		return;
 	/*
-	 * libdw will search each section's name for its end, in the rest of the name table: limit this work.
+	 * libdw will search each section's name for its end, in the rest of the name table: limit this work. It will
+	 * also read sections that are not checked here because there are too many.
 	 */
-	if (elf_getshdrnum(file->elf, &n) < 0 || (n && names->d_size > NAMES_WORK_MAX / n))
+	if (elf_getshdrnum(file->elf, &n) < 0 || n > ELF_SECTIONS_MAX ||
+	    (n && names->d_size > NAMES_WORK_MAX / n))
 		file->debug_bytes = UINT64_MAX;
 	n = 0;
 	while (n++ < ELF_SECTIONS_MAX && (section = elf_nextscn(file->elf, section)))

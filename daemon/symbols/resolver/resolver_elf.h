@@ -46,7 +46,7 @@ struct elf_file {
 	/* Section numbers; 0: there is no such section. */
 	size_t info_section, line_section, string_section, line_string_section, debug_link_section,
 		alternative_section;
-	u64 debug_bytes; /* size of the DWARF sections, decompressed; UINT64_MAX: too large to read */
+	u64 debug_bytes; /* size of the DWARF sections, decompressed; UINT64_MAX: not to be read */
 };
 
 /*

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Debug information that was made to mislead the resolver. */
+#include <fcntl.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "subject.h"
+#include "symbols/resolver/resolver_module.h"
+
+/* The address of the only function. It has no entry in a symbol table, so its name comes from DWARF. */
+#define FUNCTION 0x1000
+
+/* The start of a unit with one function, `function`, which has the name at offset 4 of .debug_str. */
+static const char unit[] =
+	"	.text\n"
+	"function: nop\n"
+	"	ret\n"
+	"end:\n"
+	"	.section .debug_abbrev,\"\",@progbits\n"
+	"	.byte 1, 0x11, 1,  0x11, 1,  0x12, 6,  0, 0\n"          /* compile unit: pc */
+	"	.byte 2, 0x2e, 1,  0x11, 1,  0x12, 6,  3, 0xe,  0, 0\n" /* function: pc, name */
+	"	.byte 3, 0x0b, 0,  0x55, 0x17,  0, 0\n"                 /* block: ranges */
+	"	.byte 0\n"
+	"	.section .debug_info,\"\",@progbits\n"
+	"	.long after - before\n"
+	"before: .short 4\n"
+	"	.long 0\n"
+	"	.byte 8\n"
+	"	.byte 1\n"
+	"	.quad function\n"
+	"	.long end - function\n"
+	"	.byte 2\n"
+	"	.quad function\n"
+	"	.long end - function\n"
+	"	.long 4\n";
+
+/* The end of the unit. */
+static const char unit_end[] = "	.byte 0, 0\n"
+			       "after:\n";
+
+static char *directory;
+static struct module module;
+
+static void begin(void)
+{
+	directory = subject_directory();
+}
+
+static void end(void)
+{
+	module_done(&module);
+	subject_remove(directory);
+}
+
+TestSuite(resolver_dwarf, .init = begin, .fini = end);
+
+static char *in_directory(const char *name)
+{
+	char *path;
+
+	cr_assert_geq(asprintf(&path, "%s/%s", directory, name), 0);
+	return path;
+}
+
+/* Assembles and links the unit. `blocks` are inside the function, and `sections` follow the unit. */
+static void build(const char *blocks, const char *sections, const char *flags)
+{
+	_cleanup_free_ char *path = in_directory("file.s");
+	FILE *file = fopen(path, "we");
+
+	cr_assert_not_null(file);
+	cr_assert_geq(fprintf(file, "%s%s%s%s", unit, blocks, unit_end, sections), 0);
+	cr_assert_eq(fclose(file), 0);
+	subject_run("gcc -shared -nostdlib -Wl,-Ttext=%#x -Wl,--build-id=none %s -o '%s/file' '%s' && "
+		    "objcopy -N function -N end '%s/file'",
+		    FUNCTION, flags, directory, path, directory);
+}
+
+static void open_file(void)
+{
+	_cleanup_free_ char *path = in_directory("file");
+	const struct stat found = {0};
+
+	cr_assert_eq(module_open(open(path, O_RDONLY | O_CLOEXEC), &found, "/file", -1, -1, &module), 0);
+	cr_assert_not_null(module.elf);
+	cr_assert(module.elf->has_dwarf);
+}
+
+static void expect_name(const char *name)
+{
+	struct symbol symbol = {0};
+
+	cr_assert_eq(module_find(&module, FUNCTION, SYMBOL_CODE, false, &symbol), 0);
+	cr_assert_eq(symbol.n_frames, name ? 1 : 0);
+	if (name)
+		cr_expect_str_eq(symbol.frames[0].name, name);
+	symbol_done(&symbol);
+}
+
+#define STRINGS(name, text, end) \
+	"	.section " name ",\"\",@progbits\n	.ascii \"" text "\"\n	." end "\n"
+
+Test(resolver_dwarf, a_function_without_a_symbol_has_the_name_of_its_debug_information)
+{
+	build("", STRINGS(".debug_str", "abcdname", "byte 0"), "");
+	open_file();
+	expect_name("name");
+}
+
+Test(resolver_dwarf, strings_without_an_end_are_not_read)
+{
+	build("", STRINGS(".debug_str", "abcdname", "byte 'x'"), "");
+	open_file();
+	expect_name(NULL);
+}
+
+/*
+ * libdw reads the first section of a name. The linker decides the order, so the section without an end has each of
+ * the two names once.
+ */
+static void check_two_sections(const char *sections)
+{
+	build("", sections, "");
+	subject_run("objcopy --rename-section .other=.debug_str '%s/file'", directory);
+	open_file();
+	expect_name(NULL);
+}
+
+Test(resolver_dwarf, an_added_section_does_not_hide_that_one_has_no_end)
+{
+	check_two_sections(STRINGS(".debug_str", "abcdname", "byte 'x'")
+				   STRINGS(".other", "abcdother", "byte 0"));
+}
+
+Test(resolver_dwarf, a_replaced_section_does_not_hide_that_one_has_no_end)
+{
+	check_two_sections(STRINGS(".other", "abcdname", "byte 'x'")
+				   STRINGS(".debug_str", "abcdother", "byte 0"));
+}
