@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Debug information that was made to mislead the resolver. */
+/* Debug information that was made to mislead or to delay the resolver. */
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 
 #include <criterion/criterion.h>
 
@@ -10,6 +11,8 @@
 
 /* The address of the only function. It has no entry in a symbol table, so its name comes from DWARF. */
 #define FUNCTION 0x1000
+
+#define NUMBER_OF_BLOCKS 60
 
 /* The start of a unit with one function, `function`, which has the name at offset 4 of .debug_str. */
 static const char unit[] =
@@ -137,4 +140,35 @@ Test(resolver_dwarf, a_replaced_section_does_not_hide_that_one_has_no_end)
 {
 	check_two_sections(STRINGS(".other", "abcdname", "byte 'x'")
 				   STRINGS(".debug_str", "abcdother", "byte 0"));
+}
+
+static u64 cpu_ns(void)
+{
+	struct timespec now;
+
+	cr_assert_eq(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now), 0);
+	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+/* Each block refers to the same 4 million ranges. Without a limit they take 2.3 s, on the machine of the limits. */
+Test(resolver_dwarf, blocks_with_millions_of_ranges_are_given_up)
+{
+	char blocks[64];
+	u64 before_ns;
+
+	(void)snprintf(blocks, sizeof(blocks),
+		       "	.rept %d\n	.byte 3\n	.long 0\n	.endr\n", NUMBER_OF_BLOCKS);
+	build(blocks,
+	      STRINGS(".debug_str", "abcdname", "byte 0") "	.section .debug_ranges,\"\",@progbits\n"
+							  "	.rept 4000000\n"
+							  "	.quad 0x100000, 0x100001\n"
+							  "	.endr\n"
+							  "	.quad 0, 0\n",
+	      "-Wl,--compress-debug-sections=zlib");
+	open_file();
+	/* The first search reads the sections and the units. */
+	expect_name("name");
+	before_ns = cpu_ns();
+	expect_name("name");
+	cr_expect_leq(cpu_ns() - before_ns, 2 * DWARF_FIND_NS);
 }

@@ -351,6 +351,21 @@ static const struct ranges *functions_of(struct dwarf_file *file, const struct r
 	return &read->functions;
 }
 
+/* Same as dwarf_haspc(), which has no limit: a block may have millions of ranges. */
+static bool contains(struct dwarf_file *file, Dwarf_Die *block, u64 address)
+{
+	Dwarf_Addr base, low, high;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(block, at, &base, &low, &high)) > 0) {
+		if (!may_go_on(file))
+			return false;
+		if (address >= low && address < high)
+			return true;
+	}
+	return false;
+}
+
 /* If a block or inlined function in `die` contains the address, sets `die` to it and returns true. */
 static bool step_in(struct dwarf_file *file, Dwarf_Die *die, u64 address)
 {
@@ -364,7 +379,7 @@ static bool step_in(struct dwarf_file *file, Dwarf_Die *die, u64 address)
 		if (!may_go_on(file))
 			return false;
 		if ((tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block) &&
-		    dwarf_haspc(&child, address) == 1) {
+		    contains(file, &child, address)) {
 			*die = child;
 			return true;
 		}
