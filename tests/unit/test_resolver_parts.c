@@ -109,7 +109,7 @@ static void expect_kernel(const struct kernel_symbols *symbols, u64 address, enu
 	if (!symbol)
 		return;
 	cr_expect_str_eq(symbols->names + symbol->name, name);
-	cr_expect_str_eq(symbols->names + symbol->module, module);
+	cr_expect_str_eq(kernel_symbols_module(symbols, symbol), module);
 }
 
 Test(resolver_kernel, symbols_of_the_kernel_and_of_modules_are_found)
@@ -144,6 +144,31 @@ Test(resolver_kernel, symbols_of_the_kernel_and_of_modules_are_found)
 	cr_expect_eq(
 		kernel_symbols_base(&symbols, kernel_symbols_find(&symbols, 0xffffffff81040000, SYMBOL_CODE)),
 		0xffffffff81000000);
+	kernel_symbols_done(&symbols);
+}
+
+/* The offset in a module counts from its lowest address, wherever its symbols are listed. */
+Test(resolver_kernel, the_base_of_a_module_is_its_lowest_address)
+{
+	static const struct {
+		u64 address, base;
+	} expected[] = {{0xffffffffc0000040, 0xffffffffc0000000}, {0xffffffffc0100000, 0xffffffffc0100000},
+			{0xffffffffc0002000, 0xffffffffc0000000}, {0xffffffffc0200000, 0xffffffffc0200000},
+			{0xffffffffc0201000, 0xffffffffc0200000}};
+	struct kernel_symbols symbols = read_kernel("ffffffffc0000040 t second\t[one]\n"
+						    "ffffffffc0100000 t alone\t[on]\n"
+						    "ffffffffc0201000 t later\t[ones]\n"
+						    "ffffffffc0002000 t third\t[one]\n"
+						    "ffffffffc0200000 t sooner\t[ones]\n"
+						    "ffffffffc0000000 t first\t[one]\n");
+
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
+		const struct kernel_symbol *symbol =
+			kernel_symbols_find(&symbols, expected[i].address, SYMBOL_CODE);
+
+		cr_assert_not_null(symbol);
+		cr_expect_eq(kernel_symbols_base(&symbols, symbol), expected[i].base);
+	}
 	kernel_symbols_done(&symbols);
 }
 

@@ -363,7 +363,7 @@ static int find_kernel(struct resolver *resolver, const struct symbol_query *que
 		return 0;
 	ret->address = query->address - kernel_symbols_base(&resolver->kernel, symbol);
 	if (symbol->module) {
-		r = resolver_printable(resolver->kernel.names + symbol->module, &ret->module);
+		r = resolver_printable(kernel_symbols_module(&resolver->kernel, symbol), &ret->module);
 		if (r < 0)
 			return r;
 	}

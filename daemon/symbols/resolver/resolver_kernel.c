@@ -33,22 +33,48 @@ static int add_name(struct kernel_symbols *symbols, const char *text, size_t len
 	return 0;
 }
 
-/* Finds or adds the name of a module. It is usually that of the previous symbol's module. */
-static int module_of(struct kernel_symbols *symbols, const char *module, size_t length, u32 *ret)
+static int add_module(struct kernel_symbols *symbols, const char *name, size_t length, u32 *ret)
 {
-	*ret = 0;
-	if (!length)
-		return 0;
-	if (symbols->n) {
-		u32 last = symbols->symbols[symbols->n - 1].module;
-		const char *name = symbols->names + last;
+	struct kernel_module *added;
+	u32 name_at = 0;
+	int r;
 
-		if (last && strlen(name) == length && memcmp(name, module, length) == 0) {
-			*ret = last;
-			return 0;
-		}
+	if (symbols->n_modules == symbols->modules_room) {
+		size_t room = symbols->modules_room ? 2 * symbols->modules_room : 64;
+
+		added = reallocarray(symbols->modules, room, sizeof(*added));
+		if (!added)
+			return -ENOMEM;
+		symbols->modules = added;
+		symbols->modules_room = room;
 	}
-	return add_name(symbols, module, length, ret);
+	r = add_name(symbols, name, length, &name_at);
+	if (r < 0)
+		return r;
+	*ret = (u32)symbols->n_modules++;
+	symbols->modules[*ret] = (struct kernel_module){.name = name_at, .start = UINT64_MAX};
+	return 0;
+}
+
+static bool is_module(const struct kernel_symbols *symbols, size_t i, const char *name, size_t length)
+{
+	const char *its_name = symbols->names + symbols->modules[i].name;
+
+	return strncmp(its_name, name, length) == 0 && !its_name[length];
+}
+
+/* Finds or adds a module. It is usually that of the previous symbol. */
+static int module_of(struct kernel_symbols *symbols, const char *name, size_t length, u32 *ret)
+{
+	*ret = symbols->n ? symbols->symbols[symbols->n - 1].module : 0;
+	if (is_module(symbols, *ret, name, length))
+		return 0;
+	for (size_t i = 0; i < symbols->n_modules; i++) {
+		*ret = (u32)i;
+		if (is_module(symbols, i, name, length))
+			return 0;
+	}
+	return add_module(symbols, name, length, ret);
 }
 
 static int add(struct kernel_symbols *symbols, u64 address, bool code, const char *name, size_t length,
@@ -75,6 +101,8 @@ static int add(struct kernel_symbols *symbols, u64 address, bool code, const cha
 	if (r < 0)
 		return r;
 	added = &symbols->symbols[symbols->n++];
+	if (address < symbols->modules[module_at].start)
+		symbols->modules[module_at].start = address;
 	added->start = address;
 	added->name = name_at;
 	added->module = module_at;
@@ -132,8 +160,8 @@ int kernel_symbols_read(FILE *file, struct kernel_symbols *ret)
 	_cleanup_free_ char *line = NULL;
 	bool any = false;
 	size_t room = 0;
-	u32 empty;
-	int r = add_name(&symbols, "", 0, &empty);
+	u32 kernel;
+	int r = add_module(&symbols, "", 0, &kernel);
 
 	errno = 0;
 	while (r == 0 && getline(&line, &room, file) >= 0)
@@ -154,6 +182,7 @@ int kernel_symbols_read(FILE *file, struct kernel_symbols *ret)
 void kernel_symbols_done(struct kernel_symbols *symbols)
 {
 	free(symbols->symbols);
+	free(symbols->modules);
 	free(symbols->names);
 	memset(symbols, 0, sizeof(*symbols));
 }
@@ -208,18 +237,20 @@ const struct kernel_symbol *kernel_symbols_find(const struct kernel_symbols *sym
 	return found;
 }
 
+const char *kernel_symbols_module(const struct kernel_symbols *symbols, const struct kernel_symbol *symbol)
+{
+	return symbols->names + symbols->modules[symbol->module].name;
+}
+
 u64 kernel_symbols_base(const struct kernel_symbols *symbols, const struct kernel_symbol *symbol)
 {
-	if (!symbol->module)
-		return symbols->text && symbols->text <= symbol->start ? symbols->text : symbol->start;
-	for (size_t i = 0; i < symbols->n; i++) {
-		if (strcmp(symbols->names + symbols->symbols[i].module, symbols->names + symbol->module) == 0)
-			return symbols->symbols[i].start;
-	}
-	return symbol->start;
+	if (symbol->module)
+		return symbols->modules[symbol->module].start;
+	return symbols->text && symbols->text <= symbol->start ? symbols->text : symbol->start;
 }
 
 u64 kernel_symbols_bytes(const struct kernel_symbols *symbols)
 {
-	return symbols->room * sizeof(*symbols->symbols) + symbols->names_room;
+	return symbols->room * sizeof(*symbols->symbols) + symbols->modules_room * sizeof(*symbols->modules) +
+	       symbols->names_room;
 }

@@ -22,14 +22,21 @@
 struct kernel_symbol {
 	u64 start;
 	u32 name;   /* offset in `names` */
-	u32 module; /* offset of the module's name in `names`; 0: the kernel itself */
+	u32 module; /* index in `modules`; 0: the kernel itself */
 	bool code;
+};
+
+struct kernel_module {
+	u32 name;  /* offset in `names` */
+	u64 start; /* of its first symbol */
 };
 
 struct kernel_symbols {
 	struct kernel_symbol *symbols; /* sorted by `start` */
 	size_t n, room;
-	char *names; /* starts with an empty name */
+	struct kernel_module *modules; /* the first one is the kernel itself, with an empty name */
+	size_t n_modules, modules_room;
+	char *names;
 	size_t names_size, names_room;
 	u64 text, end; /* of the kernel's image; 0: not known */
 	bool hidden;   /* there are symbols, but all addresses are 0 */
@@ -45,6 +52,9 @@ void kernel_symbols_done(struct kernel_symbols *symbols);
 /* Returns NULL if not known. Data addresses only find data, and code addresses only code. */
 const struct kernel_symbol *kernel_symbols_find(const struct kernel_symbols *symbols, u64 address,
 						enum symbol_kind kind);
+
+/* Returns the name of the symbol's module; "": the kernel itself. */
+const char *kernel_symbols_module(const struct kernel_symbols *symbols, const struct kernel_symbol *symbol);
 
 /* Returns the start of the symbol's module or of the kernel's image. */
 u64 kernel_symbols_base(const struct kernel_symbols *symbols, const struct kernel_symbol *symbol);
