@@ -189,7 +189,7 @@ static void give_up(struct symbols *symbols)
 		}
 		symbols_queue_remove_first(&symbols->queue);
 	}
-	symbols_queue_begin_anew(&symbols->queue);
+	(void)symbols_queue_restart(&symbols->queue); /* the queue is empty */
 	link_soon(symbols);
 }
 
@@ -204,8 +204,8 @@ static void kill_child(struct symbols *symbols)
 }
 
 /*
- * The symbolizer has failed. The request that it worked on is given up, and the others are left for the next
- * symbolizer. If it failed before it was ready, all are given up.
+ * The symbolizer has failed. Gives up the request that it worked on, and leaves the queries after it for the next
+ * symbolizer. Gives up all if the symbolizer failed before it was ready, or if memory is short.
  */
 static void blame_first(struct symbols *symbols)
 {
@@ -227,7 +227,8 @@ static void blame_first(struct symbols *symbols)
 		symbols->figures.lost++;
 	}
 	symbols_queue_remove_first(&symbols->queue);
-	symbols_queue_begin_anew(&symbols->queue);
+	if (symbols_queue_restart(&symbols->queue) < 0)
+		give_up(symbols);
 }
 
 /* Logs that "the symbolizer" `what`, gives up the request that it worked on, and kills it. */

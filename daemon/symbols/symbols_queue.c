@@ -12,8 +12,11 @@
 /* write_request() needs this much free space for a request without a path. */
 #define REQUEST_ROOM 512
 
-/* The buffer can hold all queries in flight, so symbols_queue_begin_anew() can send all of them again. */
-_Static_assert(SYMBOLS_QUEUE_MAX * 32 + REQUEST_ROOM <= UNSENT_MAX, "all questions fit");
+/* Bytes of a query in a packet. */
+#define QUERY_BYTES 32
+
+/* The buffer can hold all queries in flight, so symbols_queue_restart() can send all of them again. */
+_Static_assert(SYMBOLS_QUEUE_MAX * QUERY_BYTES + REQUEST_ROOM <= UNSENT_MAX, "all queries fit");
 _Static_assert(REQUEST_ROOM + SYMBOLS_WIRE_PATH_MAX <= UNSENT_MAX / 8,
 	       "the largest request fits after a move");
 
@@ -70,7 +73,7 @@ static int grow_unsent(struct symbols_queue *queue, size_t room)
 		return -ENOBUFS;
 	while (size < queue->unsent_end + room)
 		size = MIN(2 * size, UNSENT_MAX);
-	unsent = realloc(queue->unsent, size);
+	unsent = reallocarray(queue->unsent, size, sizeof(*unsent));
 	if (!unsent)
 		return -ENOMEM;
 	queue->unsent = unsent;
@@ -144,16 +147,17 @@ void symbols_queue_sent(struct symbols_queue *queue, size_t bytes)
 		queue->unsent_begin = queue->unsent_end = 0;
 }
 
-void symbols_queue_begin_anew(struct symbols_queue *queue)
+int symbols_queue_restart(struct symbols_queue *queue)
 {
 	size_t n = queue->n;
+	int r;
 
 	queue->unsent_begin = queue->unsent_end = 0;
+	r = grow_unsent(queue, queue->questions * QUERY_BYTES + REQUEST_ROOM);
+	if (r < 0)
+		return r;
 	queue->n = queue->questions = 0;
-	/*
-	 * Appending never overwrites an entry that is still to be read: the ring never holds more than
-	 * before.
-	 */
+	/* The ring never holds more than before, so no entry that is still to be read is overwritten. */
 	for (size_t i = 0; i < n; i++) {
 		struct symbols_asked asked = queue->ring[(queue->first + i) & (queue->size - 1)];
 		struct symbols_wire_request request = {.type = SYMBOLS_WIRE_FIND};
@@ -161,15 +165,10 @@ void symbols_queue_begin_anew(struct symbols_queue *queue)
 		if (!asked.entry)
 			continue;
 		request.query = asked.entry->query;
-		if (symbols_queue_add(queue, &request, asked.pid, asked.entry) < 0) {
-			/*
-			 * Memory is short. The query stays in flight, unsent, and is given up when its time
-			 * is over.
-			 */
-			queue->ring[(queue->first + queue->n++) & (queue->size - 1)] = asked;
-			queue->questions++;
-		}
+		/* There is room for it. */
+		(void)symbols_queue_add(queue, &request, asked.pid, asked.entry);
 	}
+	return 0;
 }
 
 u64 symbols_queue_bytes(const struct symbols_queue *queue)

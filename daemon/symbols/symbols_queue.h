@@ -45,8 +45,11 @@ void symbols_queue_remove_first(struct symbols_queue *queue);
 size_t symbols_queue_packet(const struct symbols_queue *queue, const u8 **ret);
 void symbols_queue_sent(struct symbols_queue *queue, size_t bytes);
 
-/* Prepares the queue for a new symbolizer: keeps only the queries, with new numbers and unsent. */
-void symbols_queue_begin_anew(struct symbols_queue *queue);
+/*
+ * Prepares the queue for a new symbolizer: keeps only the queries, with new numbers and unsent. Returns 0 or -ENOMEM.
+ * On failure no request will be sent, and the caller must remove all of them.
+ */
+int symbols_queue_restart(struct symbols_queue *queue);
 
 /* Returns the memory of the queue, at most SYMBOLS_QUEUE_BYTES_MAX. */
 u64 symbols_queue_bytes(const struct symbols_queue *queue);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scarce_memory.h"
 #include "symbols/symbols_backoff.h"
 #include "symbols/symbols_cache.h"
 #include "symbols/symbols_queue.h"
@@ -381,7 +382,7 @@ Test(symbols_queue, another_symbolizer_gets_only_the_requests)
 		cr_assert_eq(symbols_queue_add(&queue, &request, 1, &entries[i]), 0);
 	}
 	symbols_queue_sent(&queue, symbols_queue_packet(&queue, &packet));
-	symbols_queue_begin_anew(&queue);
+	cr_assert_eq(symbols_queue_restart(&queue), 0);
 	cr_expect_eq(queue.n, 3);
 	cr_expect_eq(queue.questions, 3);
 	size = symbols_queue_packet(&queue, &packet);
@@ -396,6 +397,30 @@ Test(symbols_queue, another_symbolizer_gets_only_the_requests)
 		symbols_queue_remove_first(&queue);
 	}
 	cr_expect_eq(begin, size);
+}
+
+/* More queries are in flight than have ever been unsent at once. */
+Test(symbols_queue, without_memory_another_symbolizer_gets_nothing)
+{
+	struct symbols_entry entry = {.query = at(1, 5)};
+	struct symbols_wire_request request = question(5);
+	u64 number = 0;
+	const u8 *packet;
+
+	for (size_t i = 0; i < 1000; i++) {
+		cr_assert_eq(symbols_queue_add(&queue, &request, 1, &entry), 0);
+		cr_assert_eq(send_packet(&number), 1);
+	}
+	scarce_memory_after(0);
+	cr_expect_eq(symbols_queue_restart(&queue), -ENOMEM);
+	cr_assert(scarce_memory_end());
+	cr_expect_eq(queue.n, 1000, "the caller gives them up");
+	cr_expect_eq(symbols_queue_packet(&queue, &packet), 0);
+	cr_assert_eq(symbols_queue_restart(&queue), 0);
+	cr_expect_eq(symbols_queue_first(&queue)->number, number + 1);
+	for (size_t n = 0; n < 1000;)
+		n += send_packet(&number);
+	cr_expect_eq(symbols_queue_packet(&queue, &packet), 0);
 }
 
 Test(symbols_backoff, starts_are_limited)
