@@ -47,6 +47,7 @@ static int add_node(struct growth *growth, u32 parent, const struct frame *frame
 	const struct book *book = growth->profile->book;
 	struct wanted wanted = {.growth = growth, .key = {.parent = parent}};
 	u64 hash;
+	int r;
 
 	if (frame) {
 		wanted.key.name = frame->name;
@@ -57,10 +58,10 @@ static int add_node(struct growth *growth, u32 parent, const struct frame *frame
 	*ret = hash_index_find(&growth->index, hash, same_key, &wanted);
 	if (*ret != HASH_INDEX_NONE)
 		return 0;
-	if (hash_index_reserve(&growth->index, &growth->budget) < 0 ||
-	    growing_reserve(&growth->nodes, sizeof(struct flame_node), 1, &growth->budget) < 0 ||
-	    growing_reserve(&growth->keys, sizeof(struct key), 1, &growth->budget) < 0)
-		return -E2BIG;
+	if ((r = hash_index_reserve(&growth->index, &growth->budget)) < 0 ||
+	    (r = growing_reserve(&growth->nodes, sizeof(struct flame_node), 1, &growth->budget)) < 0 ||
+	    (r = growing_reserve(&growth->keys, sizeof(struct key), 1, &growth->budget)) < 0)
+		return r == -ENOSPC ? -E2BIG : r;
 	*ret = (u32)growth->nodes.n;
 	((struct flame_node *)growth->nodes.list)[growth->nodes.n++] =
 		(struct flame_node){.parent = parent, .name = frame ? string_of(book, frame->name) : NULL};

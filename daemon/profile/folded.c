@@ -8,9 +8,6 @@
 #include "profile/profile_walk.h"
 #include "profile/report_internal.h"
 
-/* Maximum memory for the text, the lines and the frames of all stacks. Writing fails if they need more. */
-#define TEXT_BYTES_MAX (512U << 20)
-
 struct line {
 	size_t start; /* in the text */
 	u64 number;
@@ -40,10 +37,20 @@ static int show(struct folded *folded, u32 string, const char **ret)
 	return 0;
 }
 
+/* Returns 0, -E2BIG (FOLDED_BYTES_MAX reached) or -ENOMEM. So do the functions that call it. */
+static int reserve(struct folded *folded, struct growing *array, size_t size, size_t more)
+{
+	int r = growing_reserve(array, size, more, &folded->budget);
+
+	return r == -ENOSPC ? -E2BIG : r;
+}
+
 static int append(struct folded *folded, const char *text, size_t size)
 {
-	if (growing_reserve(&folded->text, 1, size, &folded->budget) < 0)
-		return -ENOMEM;
+	int r = reserve(folded, &folded->text, 1, size);
+
+	if (r < 0)
+		return r;
 	memcpy((char *)folded->text.list + folded->text.n, text, size);
 	folded->text.n += size;
 	return 0;
@@ -74,8 +81,10 @@ static int append_stack(struct folded *folded, u32 node, bool kernel_names, stru
 
 	frames->n = 0;
 	while (walk_next(&walk, &ignored, &some, &n)) {
-		if (growing_reserve(frames, sizeof(u32), n, &folded->budget) < 0)
-			return -ENOMEM;
+		int r = reserve(folded, frames, sizeof(u32), n);
+
+		if (r < 0)
+			return r;
 		memcpy((u32 *)frames->list + frames->n, some, n * sizeof(u32));
 		frames->n += n;
 	}
@@ -84,10 +93,10 @@ static int append_stack(struct folded *folded, u32 node, bool kernel_names, stru
 
 static int add_line(struct folded *folded, u32 node, bool kernel_names, struct growing *frames)
 {
-	int r;
+	int r = reserve(folded, &folded->lines, sizeof(struct line), 1);
 
-	if (growing_reserve(&folded->lines, sizeof(struct line), 1, &folded->budget) < 0)
-		return -ENOMEM;
+	if (r < 0)
+		return r;
 	((struct line *)folded->lines.list)[folded->lines.n++] = (struct line){.start = folded->text.n};
 	r = append_stack(folded, node, kernel_names, frames);
 	return r < 0 ? r : append(folded, "", 1);
@@ -152,7 +161,7 @@ static int write_lines(struct folded *folded, char **ret, size_t *ret_size)
 int folded_write(const struct profile *profile, const struct profile_names *names,
 		 const struct profile_about *about, bool latency, char **ret, size_t *ret_size)
 {
-	struct folded folded = {.profile = profile, .budget = {.max = TEXT_BYTES_MAX}};
+	struct folded folded = {.profile = profile, .budget = {.max = FOLDED_BYTES_MAX}};
 	size_t n;
 	int r;
 

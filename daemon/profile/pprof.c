@@ -471,8 +471,9 @@ static int gzip(const u8 *bytes, size_t size, u8 **ret, size_t *ret_size)
 	_cleanup_free_ u8 *packed = NULL;
 	size_t room;
 
+	/* deflate() takes and returns at most UINT_MAX bytes at once. */
 	if (size > UINT_MAX / 2)
-		return -ENOMEM;
+		return -E2BIG;
 	/* 16 adds a gzip header and trailer. The header contains no time. */
 	if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS + 16, MAX_MEM_LEVEL,
 			 Z_DEFAULT_STRATEGY) != Z_OK)

@@ -21,13 +21,17 @@ struct profile_about {
 	bool kernel_names;           /* if false, all kernel frames become one: [kernel] */
 };
 
-/* Returns 0 or -ENOMEM. The caller frees `*ret`. */
+/* Returns 0, -E2BIG (more than 2 GiB) or -ENOMEM. The caller frees `*ret`. */
 int pprof_write(const struct profile *profile, const struct profile_names *names,
 		const struct profile_about *about, u8 **ret, size_t *ret_size);
 
+/* Maximum memory for the text, the lines and the frames of all stacks. */
+#define FOLDED_BYTES_MAX (512U << 20)
+
 /*
  * Writes folded stacks, outermost frame first, one a line: "main;work;load_row 1234". If `latency` is set,
- * the number is cycles, otherwise samples. Returns the same as pprof_write(). Implemented in folded.c.
+ * the number is cycles, otherwise samples. Returns 0, -E2BIG (FOLDED_BYTES_MAX reached) or -ENOMEM. The caller frees
+ * `*ret`. Implemented in folded.c.
  */
 int folded_write(const struct profile *profile, const struct profile_names *names,
 		 const struct profile_about *about, bool latency, char **ret, size_t *ret_size);

@@ -2,12 +2,14 @@
 /* The tree of functions for the page, and how it is pruned. */
 #include <criterion/criterion.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "profile/flame.h"
 #include "profile_fixture.h"
+#include "scarce_memory.h"
 
 /* A literal tree: flame_prune() frees it. */
 static struct flame tree(const struct flame_node *nodes, size_t n)
@@ -194,5 +196,33 @@ Test(flame, a_profile_without_samples_is_only_the_root)
 	cr_assert_eq(flame_make(profile, &world.names, 100, &flame), 0);
 	cr_expect_eq(flame.n, 1);
 	flame_done(&flame);
+	profile_free(profile);
+}
+
+/* -E2BIG would make the caller advise a shorter zoom. */
+Test(flame, a_failed_allocation_is_not_reported_as_a_large_tree)
+{
+	struct zoom_sample sample = world_sample(AT_WORK + 1, AT_HEAP, 10);
+	bool failed = true;
+	struct world_names world;
+	struct profile *profile;
+	struct flame flame;
+	size_t n = 0;
+
+	world_names_init(&world);
+	cr_assert_eq(profile_new(true, &profile), 0);
+	cr_assert_eq(profile_add(profile, &sample), 0);
+	(void)profile_resolve(profile, &world.names);
+	for (; failed; n++) {
+		int r;
+
+		scarce_memory_after(n);
+		r = flame_make(profile, &world.names, 100, &flame);
+		failed = scarce_memory_end();
+		cr_expect_eq(r, failed ? -ENOMEM : 0, "allocation %zu: %d", n, r);
+		if (r == 0)
+			flame_done(&flame);
+	}
+	cr_expect_gt(n, 5);
 	profile_free(profile);
 }
