@@ -295,23 +295,6 @@ int resolver_forked(struct resolver *resolver, u32 pid, u32 parent)
 /* Time after which kallsyms is read again for an address that it does not have. */
 #define KERNEL_AGAIN_NS (60 * NSEC_PER_SEC)
 
-static int set_name(const char *name, u64 offset, struct symbol *ret)
-{
-	int r;
-
-	ret->frames = calloc(1, sizeof(*ret->frames));
-	if (!ret->frames)
-		return -ENOMEM;
-	r = resolver_name(name, &ret->frames[0].name);
-	if (r < 0) {
-		free(TAKE_PTR(ret->frames));
-		return r;
-	}
-	ret->frames[0].offset = offset;
-	ret->n_frames = 1;
-	return 0;
-}
-
 static int read_kernel(struct resolver *resolver)
 {
 	_cleanup_fclose_ FILE *file = NULL;
@@ -367,7 +350,8 @@ static int find_kernel(struct resolver *resolver, const struct symbol_query *que
 		if (r < 0)
 			return r;
 	}
-	return set_name(resolver->kernel.names + symbol->name, query->address - symbol->start, ret);
+	return resolver_name_symbol(resolver->kernel.names + symbol->name, query->address - symbol->start,
+				    ret);
 }
 
 static int find_jit(struct resolver *resolver, struct process *process, u64 address, struct symbol *ret)
@@ -393,7 +377,7 @@ static int find_jit(struct resolver *resolver, struct process *process, u64 addr
 		return 0;
 	ret->region = SYMBOL_JIT;
 	free(TAKE_PTR(ret->module));
-	return set_name(name, address - entry->start, ret);
+	return resolver_name_symbol(name, address - entry->start, ret);
 }
 
 static bool follows(const struct mapping *mapping, const struct mapping *before)

@@ -277,21 +277,8 @@ static int read_dwarf(struct module *module)
 static int find_data(struct module *module, u64 address, struct symbol *ret)
 {
 	const struct elf_symbol *symbol = elf_symbols_find(&module->data, address);
-	int r;
 
-	if (!symbol)
-		return 0;
-	ret->frames = calloc(1, sizeof(*ret->frames));
-	if (!ret->frames)
-		return -ENOMEM;
-	r = resolver_name(symbol->name, &ret->frames[0].name);
-	if (r < 0) {
-		free(TAKE_PTR(ret->frames));
-		return r;
-	}
-	ret->frames[0].offset = address - symbol->start;
-	ret->n_frames = 1;
-	return 0;
+	return symbol ? resolver_name_symbol(symbol->name, address - symbol->start, ret) : 0;
 }
 
 static int find_code(struct module *module, u64 address, struct symbol *ret)
@@ -305,17 +292,7 @@ static int find_code(struct module *module, u64 address, struct symbol *ret)
 		r = dwarf_file_find(module->dwarf, address, name, offset, ret);
 	if (r < 0 || ret->n_frames || !name)
 		return r;
-	ret->frames = calloc(1, sizeof(*ret->frames));
-	if (!ret->frames)
-		return -ENOMEM;
-	r = resolver_name(name, &ret->frames[0].name);
-	if (r < 0) {
-		free(TAKE_PTR(ret->frames));
-		return r;
-	}
-	ret->frames[0].offset = offset;
-	ret->n_frames = 1;
-	return 0;
+	return resolver_name_symbol(name, offset, ret);
 }
 
 int module_find(struct module *module, u64 address, enum symbol_kind kind, bool debuginfod,

@@ -122,3 +122,20 @@ int resolver_name(const char *symbol, char **ret)
 		return resolver_printable(demangled.text, ret);
 	return resolver_printable(symbol, ret);
 }
+
+int resolver_name_symbol(const char *name, u64 offset, struct symbol *ret)
+{
+	int r;
+
+	ret->frames = calloc(1, sizeof(*ret->frames));
+	if (!ret->frames)
+		return -ENOMEM;
+	r = resolver_name(name, &ret->frames[0].name);
+	if (r < 0) {
+		free(TAKE_PTR(ret->frames));
+		return r;
+	}
+	ret->frames[0].offset = offset;
+	ret->n_frames = 1;
+	return 0;
+}

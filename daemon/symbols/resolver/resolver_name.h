@@ -3,6 +3,8 @@
 #ifndef PEBSD_SYMBOLS_RESOLVER_NAME_H
 #define PEBSD_SYMBOLS_RESOLVER_NAME_H
 
+#include "symbols/shared/symbol.h"
+
 /* Maximum bytes of a name or path that are shown. Longer ones end in an ellipsis. */
 #define RESOLVER_NAME_MAX 1024
 
@@ -17,5 +19,8 @@ int resolver_printable(const char *name, char **ret);
  * RESOLVER_NAME_MAX bytes.
  */
 int resolver_name(const char *symbol, char **ret);
+
+/* Gives a symbol without frames one frame, with the result of resolver_name(). Returns 0 or -ENOMEM. */
+int resolver_name_symbol(const char *name, u64 offset, struct symbol *ret);
 
 #endif
