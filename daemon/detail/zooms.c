@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "base/monotonic.h"
 #include "base/number_map.h"
 #include "zoom/zoom_reader.h"
 
@@ -50,11 +51,11 @@ struct zooms {
 	struct zoom_figures figures; /* sums over the zooms that were dropped */
 };
 
-static u64 clock_ns(clockid_t clock)
+static u64 realtime_ns(void)
 {
 	struct timespec now;
 
-	(void)clock_gettime(clock, &now);
+	(void)clock_gettime(CLOCK_REALTIME, &now);
 	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
 
@@ -110,11 +111,11 @@ static struct held_zoom *find_held(const struct zooms *zooms, u64 id)
  */
 static void enter_processes(struct zooms *zooms)
 {
-	const u64 end_ns = clock_ns(CLOCK_MONOTONIC) + READ_NS;
+	const u64 end_ns = monotonic_ns() + READ_NS;
 	struct zoom_process process;
 	u64 id;
 
-	while (zooms->reader && clock_ns(CLOCK_MONOTONIC) < end_ns &&
+	while (zooms->reader && monotonic_ns() < end_ns &&
 	       zoom_reader_fetch(zooms->reader, &id, &process)) {
 		struct held_zoom *held = find_held(zooms, id);
 
@@ -327,7 +328,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 
 	(void)source;
 	(void)usec;
-	arm(zooms, turn(zooms, clock_ns(CLOCK_MONOTONIC)));
+	arm(zooms, turn(zooms, monotonic_ns()));
 	return 0;
 }
 
@@ -408,8 +409,8 @@ static int hold(struct zooms *zooms, const struct zoom_wish *wish, struct zoom_s
 	struct held_zoom *held = calloc(1, sizeof(*held));
 	struct zoom_about about = {
 		.cgroup = (char *)wish->path,
-		.began_ns = clock_ns(CLOCK_MONOTONIC),
-		.began_real_ns = clock_ns(CLOCK_REALTIME),
+		.began_ns = monotonic_ns(),
+		.began_real_ns = realtime_ns(),
 		.rate = wish->rate,
 		.origin = zooms->settings.origin.name,
 	};
@@ -490,7 +491,7 @@ __attribute__((format(printf, 3, 4))) static int refuse(int error, char **ret_me
 int zooms_begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, char **ret_message)
 {
 	struct zoom_wish whole = *wish;
-	u64 now_ns = clock_ns(CLOCK_MONOTONIC);
+	u64 now_ns = monotonic_ns();
 	int r;
 
 	*ret_message = NULL;
@@ -534,7 +535,7 @@ int zooms_begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, 
 
 bool zooms_end(struct zooms *zooms, u64 id)
 {
-	u64 now_ns = clock_ns(CLOCK_MONOTONIC);
+	u64 now_ns = monotonic_ns();
 
 	for (size_t i = 0; i < zooms->n; i++)
 		if (zooms->held[i]->zoom.id == id && zooms->held[i]->zoom.state == ZOOM_RUNNING) {
@@ -547,7 +548,7 @@ bool zooms_end(struct zooms *zooms, u64 id)
 
 void zooms_end_all(struct zooms *zooms)
 {
-	u64 now_ns = clock_ns(CLOCK_MONOTONIC);
+	u64 now_ns = monotonic_ns();
 
 	for (size_t i = zooms->n; i-- > 0;)
 		if (zooms->held[i]->zoom.state == ZOOM_RUNNING)

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/descriptor_limit.h"
+#include "base/monotonic.h"
 #include "origin/perf/perf.h"
 #include "origin/perf/perf_backend.h"
 #include "zoom/zoom_attr.h"
@@ -522,11 +522,8 @@ static void read_counts(struct zoom_events *events)
 
 void zoom_events_counts(struct zoom_events *events, struct zoom_counts *ret)
 {
-	struct timespec time;
-	u64 now;
+	u64 now = monotonic_ns();
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &time);
-	now = (u64)time.tv_sec * NSEC_PER_SEC + (u64)time.tv_nsec;
 	if (events->counted_ns == 0 || (!events->stopped && now - events->counted_ns >= COUNTS_NS)) {
 		read_counts(events);
 		events->counted_ns = now;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/monotonic.h"
 #include "symbols/resolver/resolver_name.h"
 #include "symbols/resolver/resolver_state.h"
 
@@ -170,7 +171,7 @@ static int reset(struct resolver *resolver, struct process *process)
 
 static void open_jit(struct resolver *resolver, struct process *process)
 {
-	process->jit_looked = now_ns();
+	process->jit_looked = monotonic_ns();
 	if (process->jit.fd >= 0 || resolver->n_jit_files >= JIT_FILES_MAX)
 		return;
 	jit_file_open(resolver->proc, process->pid, &process->jit);
@@ -184,10 +185,10 @@ static void open_jit(struct resolver *resolver, struct process *process)
  */
 static int look_at(struct resolver *resolver, struct process *process)
 {
-	u64 began = now_ns();
+	u64 began = monotonic_ns();
 	int r = resolver_process_read(process, resolver->proc);
 
-	process->read = now_ns();
+	process->read = monotonic_ns();
 	process->took = process->read - began;
 	if (r < 0)
 		return r;
@@ -198,7 +199,7 @@ static int look_at(struct resolver *resolver, struct process *process)
 
 static bool may_look_again(const struct process *process, u64 after_ns)
 {
-	u64 since = now_ns() - process->read;
+	u64 since = monotonic_ns() - process->read;
 
 	return since >= after_ns && since / READ_PART >= process->took;
 }
@@ -209,7 +210,7 @@ static int check(struct resolver *resolver, struct process *process)
 	u64 start_time;
 	int r = 0;
 
-	process->checked = now_ns();
+	process->checked = monotonic_ns();
 	if (process_start_time(resolver->proc, process->pid, &start_time) < 0)
 		return 0;
 	if (process->start_time && process->start_time != start_time)
@@ -301,7 +302,7 @@ static int read_kernel(struct resolver *resolver)
 	struct kernel_symbols read;
 	int fd, r;
 
-	resolver->kernel_read = now_ns();
+	resolver->kernel_read = monotonic_ns();
 	if (resolver->kallsyms < 0 || lseek(resolver->kallsyms, 0, SEEK_SET) < 0)
 		return 0;
 	fd = fcntl(resolver->kallsyms, F_DUPFD_CLOEXEC, 3);
@@ -336,7 +337,7 @@ static int find_kernel(struct resolver *resolver, const struct symbol_query *que
 
 	ret->region = SYMBOL_KERNEL;
 	/* Modules and BPF programs may have been loaded since kallsyms was read. */
-	if (!symbol && (!resolver->kernel_read || now_ns() - resolver->kernel_read >= KERNEL_AGAIN_NS)) {
+	if (!symbol && (!resolver->kernel_read || monotonic_ns() - resolver->kernel_read >= KERNEL_AGAIN_NS)) {
 		r = read_kernel(resolver);
 		if (r < 0)
 			return r;
@@ -359,15 +360,15 @@ static int find_jit(struct resolver *resolver, struct process *process, u64 addr
 	const struct jit_entry *entry;
 	const char *name;
 
-	if (process->jit.fd < 0 && (!process->jit_looked || now_ns() - process->jit_looked >= LOOK_AGAIN_NS))
+	if (process->jit.fd < 0 && (!process->jit_looked || monotonic_ns() - process->jit_looked >= LOOK_AGAIN_NS))
 		open_jit(resolver, process);
 	if (process->jit.fd < 0)
 		return 0;
 	entry = jit_map_find(&process->jit.map, address, &name);
-	if (!entry || now_ns() - process->jit_looked >= LOOK_AGAIN_NS) {
+	if (!entry || monotonic_ns() - process->jit_looked >= LOOK_AGAIN_NS) {
 		int r = jit_file_read(&process->jit);
 
-		process->jit_looked = now_ns();
+		process->jit_looked = monotonic_ns();
 		if (r == -ENOMEM)
 			return r;
 		make_room(resolver, process);
@@ -602,7 +603,7 @@ static int process_for(struct resolver *resolver, u32 pid, struct process **ret)
 		*ret = known(resolver, pid);
 		return r == -ENOMEM ? r : 0;
 	}
-	if (now_ns() - process->checked >= LOOK_AGAIN_NS)
+	if (monotonic_ns() - process->checked >= LOOK_AGAIN_NS)
 		r = check(resolver, process);
 	if (r == 0 && may_look_again(process, FRESH_NS))
 		r = look_at(resolver, process);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "symbols/resolver/resolver_state.h"
+#include "base/monotonic.h"
 
 static void file_unref(struct mapped_file *file)
 {
@@ -206,12 +206,12 @@ int maps_read(FILE *file, struct maps **ret)
 	_cleanup_(maps_unrefp) struct maps *maps = NULL;
 	_cleanup_free_ char *text = NULL;
 	size_t room = 0;
-	u64 until = now_ns() + MAPS_READ_NS;
+	u64 until = monotonic_ns() + MAPS_READ_NS;
 	int r = maps_new(&maps);
 
 	if (r < 0)
 		return r;
-	for (size_t lines = 0; lines < RESOLVER_MAPPINGS_MAX && now_ns() < until; lines++) {
+	for (size_t lines = 0; lines < RESOLVER_MAPPINGS_MAX && monotonic_ns() < until; lines++) {
 		struct maps_line line;
 
 		errno = 0;

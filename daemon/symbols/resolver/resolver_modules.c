@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/monotonic.h"
 #include "symbols/resolver/resolver_open.h"
 #include "symbols/resolver/resolver_state.h"
 
@@ -72,7 +73,7 @@ static int open_module(struct resolver *resolver, const struct process *process,
 	bool by_name;
 	int r;
 
-	file->module_looked = now_ns();
+	file->module_looked = monotonic_ns();
 	if (resolver_process_root(resolver->proc, process->pid, &root) < 0)
 		return 0;
 	fd = open_mapped(resolver->proc, process->pid, mapping, process_path(process, file->path), &found,
@@ -123,7 +124,7 @@ int resolver_module_of(struct resolver *resolver, const struct process *process,
 	int r = 0;
 
 	*ret = held_module(resolver, mapping->file);
-	if (!*ret && (!looked || now_ns() - looked >= LOOK_AGAIN_NS)) {
+	if (!*ret && (!looked || monotonic_ns() - looked >= LOOK_AGAIN_NS)) {
 		r = open_module(resolver, process, mapping);
 		*ret = held_module(resolver, mapping->file);
 	}

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The state that the resolver's files share: processes, modules and the clock. */
+/* The state that the resolver's files share: processes and modules. */
 #ifndef PEBSD_SYMBOLS_RESOLVER_STATE_H
 #define PEBSD_SYMBOLS_RESOLVER_STATE_H
-
-#include <time.h>
 
 #include "symbols/resolver/resolver.h"
 #include "symbols/resolver/resolver_kernel.h"
@@ -36,14 +34,6 @@ struct resolver {
 	size_t vdso_size;
 	struct module vdso;
 };
-
-static inline u64 now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
 
 /*
  * resolver_modules.c: finds or opens the module of the mapping's file. Sets `ret` to NULL if the file cannot
