@@ -448,7 +448,7 @@ static int pause_perf(struct origin_state *state)
 	 * caller of open_zoom() calls close_zoom().
 	 */
 	if (state->zoom.open)
-		zoom_events_stop(state->zoom.open);
+		state->zoom.open->methods->stop(state->zoom.open);
 	for (size_t i = 0; i < state->n_sets; i++)
 		perf_pause(state->sets[i]);
 	sampling_offcore_pause(state->offcore);
@@ -477,7 +477,6 @@ static int resume_perf(struct origin_state *state)
 static int open_zoom(struct origin_state *state, const char *path, u32 rate, struct zoom_source **ret,
 		     char **ret_note, char **ret_message)
 {
-	struct zoom_events *events;
 	int r;
 
 	*ret_note = *ret_message = NULL;
@@ -486,10 +485,8 @@ static int open_zoom(struct origin_state *state, const char *path, u32 rate, str
 				      "for other tools; run `pebsctl resume` to end the pause");
 		return -EBUSY;
 	}
-	r = sampling_zoom_begin(&state->zoom, state->tree.root, state->sets, state->n_sets, path, rate,
-				&events, ret_note, ret_message);
-	if (r == 0)
-		*ret = zoom_events_source(events);
+	r = sampling_zoom_begin(&state->zoom, state->tree.root, state->sets, state->n_sets, path, rate, ret,
+				ret_note, ret_message);
 	if (r == 0 && *ret_note)
 		log_kind(LOG_NOTICE, "zoom note", "zoom on %s: %s", path, *ret_note);
 	return r;
@@ -500,7 +497,7 @@ static void close_zoom(struct origin_state *state, struct zoom_source *source)
 	_cleanup_free_ char *message = NULL;
 	int r;
 
-	if (zoom_events_of(source) != state->zoom.open)
+	if (source != state->zoom.open)
 		return;
 	r = sampling_zoom_end(&state->zoom, state->sets, state->n_sets, state->paused, &message);
 	if (r < 0)

@@ -9,6 +9,8 @@
 
 #include <linux/openat2.h>
 
+#include "zoom/zoom_events.h"
+
 /* Returns whether the same PMU has an event with a lower role number, which is preferred. */
 static bool outranked(const struct pmu_opening *const *openings, size_t n, size_t index)
 {
@@ -131,7 +133,7 @@ static int resume_displaced(struct sampling_zoom *zoom, struct perf_event_set *c
 
 static int open_events(const struct pmu_opening *const *openings, size_t n,
 		       const bool chosen[static EVENTS_MAX], int cgroup_fd, u32 rate,
-		       struct zoom_events **ret, char **ret_message)
+		       struct zoom_source **ret, char **ret_message)
 {
 	_cleanup_free_ struct pmu_opening *wanted = calloc(n ? n : 1, sizeof(*wanted));
 	struct zoom_events_settings settings = {
@@ -154,7 +156,7 @@ static int open_events(const struct pmu_opening *const *openings, size_t n,
 }
 
 int sampling_zoom_begin(struct sampling_zoom *zoom, int tree, struct perf_event_set *const *sets,
-			size_t n_sets, const char *path, u32 rate, struct zoom_events **ret, char **ret_note,
+			size_t n_sets, const char *path, u32 rate, struct zoom_source **ret, char **ret_note,
 			char **ret_message)
 {
 	const struct pmu_opening *openings[EVENTS_MAX] = {0};

@@ -7,10 +7,10 @@
 #define PEBSD_SAMPLING_ZOOM_H
 
 #include "origin/perf/perf.h"
-#include "zoom/zoom_events.h"
+#include "zoom/zoom_source.h"
 
 struct sampling_zoom {
-	struct zoom_events *open;   /* owned by the caller; NULL: no zoom */
+	struct zoom_source *open;   /* owned by the caller; NULL: no zoom */
 	bool displaced[EVENTS_MAX]; /* sets that are paused for the zoom */
 };
 
@@ -38,7 +38,7 @@ int sampling_zoom_directory(int tree, const char *path);
 
 /* Like sampling_zoom_open(). `tree` is a descriptor of the root of the cgroup2 hierarchy. */
 int sampling_zoom_begin(struct sampling_zoom *zoom, int tree, struct perf_event_set *const *sets,
-			size_t n_sets, const char *path, u32 rate, struct zoom_events **ret, char **ret_note,
+			size_t n_sets, const char *path, u32 rate, struct zoom_source **ret, char **ret_note,
 			char **ret_message);
 
 /*

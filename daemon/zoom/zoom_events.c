@@ -318,109 +318,6 @@ static int take_settings(struct zoom_events *events, const struct zoom_events_se
 	return zoom_limit_open(&limit, &events->limit, ret_message);
 }
 
-struct zoom_source *zoom_events_source(struct zoom_events *events)
-{
-	return events ? &events->source : NULL;
-}
-
-struct zoom_events *zoom_events_of(struct zoom_source *source)
-{
-	return (struct zoom_events *)source;
-}
-
-static const struct zoom_events *const_events_of(const struct zoom_source *source)
-{
-	return (const struct zoom_events *)source;
-}
-
-static int drain_source(struct zoom_source *source,
-			int (*callback)(void *userdata, const struct zoom_record *record), void *userdata)
-{
-	return zoom_events_drain(zoom_events_of(source), callback, userdata);
-}
-
-static void stop_source(struct zoom_source *source)
-{
-	zoom_events_stop(zoom_events_of(source));
-}
-
-static void count_source(struct zoom_source *source, struct zoom_counts *ret)
-{
-	zoom_events_counts(zoom_events_of(source), ret);
-}
-
-static void describe_source(const struct zoom_source *source, struct zoom_about *ret)
-{
-	const struct zoom_events *events = const_events_of(source);
-
-	ret->cgroup_id = zoom_events_cgroup_id(events);
-	ret->n_events = zoom_events_n(events);
-	ret->lbr = zoom_events_has_lbr(events);
-	ret->physical = zoom_events_has_physical(events);
-	for (size_t i = 0; i < ret->n_events; i++) {
-		ret->events[i] = *zoom_events_event(events, i);
-		ret->attrs[i] = *zoom_events_attr(events, i);
-	}
-}
-
-static bool source_is_gone(const struct zoom_source *source)
-{
-	return zoom_events_gone(const_events_of(source));
-}
-
-static u64 source_bytes(const struct zoom_source *source)
-{
-	return zoom_events_bytes(const_events_of(source));
-}
-
-static const struct zoom_source_methods methods = {
-	.drain = drain_source,
-	.stop = stop_source,
-	.counts = count_source,
-	.describe = describe_source,
-	.gone = source_is_gone,
-	.bytes = source_bytes,
-};
-
-int zoom_events_open(const struct zoom_events_settings *settings, struct zoom_events **ret,
-		     char **ret_message)
-{
-	_cleanup_(zoom_events_freep) struct zoom_events *events = calloc(1, sizeof(*events));
-	int r;
-
-	*ret_message = NULL;
-	if (!events)
-		return -ENOMEM;
-	events->source.methods = &methods;
-	events->cgroup_fd = -1;
-	r = take_settings(events, settings, ret_message);
-	if (r == 0)
-		r = open_all(events, ret_message);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < events->n_events; i++)
-		zoom_attr(&events->events[i].opening, &events->events[i].ways, true, &events->events[i].attr);
-	control(events, PERF_EVENT_IOC_ENABLE);
-	*ret = TAKE_PTR(events);
-	return 0;
-}
-
-struct zoom_events *zoom_events_free(struct zoom_events *events)
-{
-	if (!events)
-		return NULL;
-	for (size_t i = 0; i < events->n_cpus; i++) {
-		zoom_ring_close(&events->cpus[i].ring);
-		for (size_t j = 0; j < events->cpus[i].n; j++)
-			member_close(&events->cpus[i].members[j]);
-	}
-	zoom_limit_free(events->limit);
-	cleanup_close(&events->cgroup_fd);
-	free(events->cpus);
-	free(events);
-	return NULL;
-}
-
 static const struct member *writer_of(const struct zoom_cpu *cpu, const u8 *record, size_t size)
 {
 	u64 id;
@@ -478,9 +375,20 @@ static int drain_cpu(struct zoom_events *events, struct zoom_cpu *cpu,
 	return r;
 }
 
-int zoom_events_drain(struct zoom_events *events,
-		      int (*callback)(void *userdata, const struct zoom_record *record), void *userdata)
+static struct zoom_events *events_of(struct zoom_source *source)
 {
+	return (struct zoom_events *)source;
+}
+
+static const struct zoom_events *const_events_of(const struct zoom_source *source)
+{
+	return (const struct zoom_events *)source;
+}
+
+static int drain(struct zoom_source *source,
+		 int (*callback)(void *userdata, const struct zoom_record *record), void *userdata)
+{
+	struct zoom_events *events = events_of(source);
 	int r = 0;
 
 	for (size_t i = 0; i < events->n_cpus && r == 0; i++)
@@ -489,8 +397,10 @@ int zoom_events_drain(struct zoom_events *events,
 	return r;
 }
 
-void zoom_events_stop(struct zoom_events *events)
+static void stop(struct zoom_source *source)
 {
+	struct zoom_events *events = events_of(source);
+
 	if (events->stopped)
 		return;
 	control(events, PERF_EVENT_IOC_DISABLE);
@@ -520,8 +430,9 @@ static void read_counts(struct zoom_events *events)
 	events->counts.lost = sum.lost;
 }
 
-void zoom_events_counts(struct zoom_events *events, struct zoom_counts *ret)
+static void get_counts(struct zoom_source *source, struct zoom_counts *ret)
 {
+	struct zoom_events *events = events_of(source);
 	u64 now = monotonic_ns();
 
 	if (events->counted_ns == 0 || (!events->stopped && now - events->counted_ns >= COUNTS_NS)) {
@@ -535,53 +446,90 @@ void zoom_events_counts(struct zoom_events *events, struct zoom_counts *ret)
 	*ret = events->counts;
 }
 
-size_t zoom_events_n(const struct zoom_events *events)
+static void describe(const struct zoom_source *source, struct zoom_about *ret)
 {
-	return events->n_events;
+	const struct zoom_events *events = const_events_of(source);
+
+	ret->cgroup_id = events->cgroup_id;
+	ret->n_events = events->n_events;
+	ret->lbr = ret->physical = false;
+	for (size_t i = 0; i < events->n_events; i++) {
+		const struct opened *opened = &events->events[i];
+
+		ret->events[i] = opened->opening.event;
+		ret->attrs[i] = opened->attr;
+		ret->lbr = ret->lbr || opened->ways.lbr;
+		ret->physical = ret->physical || opened->ways.physical;
+	}
 }
 
-const struct perf_event_attr *zoom_events_attr(const struct zoom_events *events, size_t index)
+static bool is_gone(const struct zoom_source *source)
 {
-	return &events->events[index].attr;
+	return zoom_facts_gone(const_events_of(source)->cgroup_fd);
 }
 
-const struct event *zoom_events_event(const struct zoom_events *events, size_t index)
+static u64 memory_bytes(const struct zoom_source *source)
 {
-	return &events->events[index].opening.event;
-}
-
-bool zoom_events_has_lbr(const struct zoom_events *events)
-{
-	for (size_t i = 0; i < events->n_events; i++)
-		if (events->events[i].ways.lbr)
-			return true;
-	return false;
-}
-
-bool zoom_events_has_physical(const struct zoom_events *events)
-{
-	for (size_t i = 0; i < events->n_events; i++)
-		if (events->events[i].ways.physical)
-			return true;
-	return false;
-}
-
-u64 zoom_events_cgroup_id(const struct zoom_events *events)
-{
-	return events->cgroup_id;
-}
-
-bool zoom_events_gone(const struct zoom_events *events)
-{
-	return zoom_facts_gone(events->cgroup_fd);
-}
-
-u64 zoom_events_bytes(const struct zoom_events *events)
-{
-	u64 bytes = sizeof(*events) + zoom_limit_bytes(events->limit);
+	const struct zoom_events *events = const_events_of(source);
+	u64 sum = sizeof(*events) + zoom_limit_bytes(events->limit);
 
 	for (size_t i = 0; i < events->n_cpus; i++)
 		if (events->cpus[i].ring.page)
-			bytes += events->cpus[i].ring.size + (u64)sysconf(_SC_PAGESIZE);
-	return bytes;
+			sum += events->cpus[i].ring.size + (u64)sysconf(_SC_PAGESIZE);
+	return sum;
+}
+
+static const struct zoom_source_methods methods = {
+	.drain = drain,
+	.stop = stop,
+	.counts = get_counts,
+	.describe = describe,
+	.gone = is_gone,
+	.bytes = memory_bytes,
+};
+
+static struct zoom_events *events_free(struct zoom_events *events)
+{
+	if (!events)
+		return NULL;
+	for (size_t i = 0; i < events->n_cpus; i++) {
+		zoom_ring_close(&events->cpus[i].ring);
+		for (size_t j = 0; j < events->cpus[i].n; j++)
+			member_close(&events->cpus[i].members[j]);
+	}
+	zoom_limit_free(events->limit);
+	cleanup_close(&events->cgroup_fd);
+	free(events->cpus);
+	free(events);
+	return NULL;
+}
+DEFINE_CLEANUP(struct zoom_events *, events_free)
+
+int zoom_events_open(const struct zoom_events_settings *settings, struct zoom_source **ret,
+		     char **ret_message)
+{
+	_cleanup_(events_freep) struct zoom_events *events = calloc(1, sizeof(*events));
+	int r;
+
+	*ret_message = NULL;
+	if (!events)
+		return -ENOMEM;
+	events->source.methods = &methods;
+	events->cgroup_fd = -1;
+	r = take_settings(events, settings, ret_message);
+	if (r == 0)
+		r = open_all(events, ret_message);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < events->n_events; i++)
+		zoom_attr(&events->events[i].opening, &events->events[i].ways, true, &events->events[i].attr);
+	control(events, PERF_EVENT_IOC_ENABLE);
+	*ret = &TAKE_PTR(events)->source;
+	return 0;
+}
+
+struct zoom_source *zoom_events_free(struct zoom_source *source)
+{
+	events_free(events_of(source));
+	return NULL;
 }

@@ -46,53 +46,18 @@ struct zoom_counts {
 	u64 enabled_ns, running_ns; /* while tasks of the cgroup ran, summed over events and CPUs */
 };
 
-struct zoom_events;
 struct zoom_source;
 
 /*
- * Opens and starts the events. Returns 0 or -errno. On an error, `*ret_message`, which the caller frees, says
- * what failed. It is NULL if only the error is known. -EOPNOTSUPP means that the kernel or the CPU does not
- * have the event, or has no perf_event for cgroups of this hierarchy, as with cgroup v1. -EMFILE means too
+ * Opens and starts the events. They are a source of samples: see zoom_source.h for its methods. `drain` calls back the
+ * oldest record of a CPU first, and makes no system call. Returns 0 or -errno. On an error, `*ret_message`, which the
+ * caller frees, says what failed. It is NULL if only the error is known. -EOPNOTSUPP means that the kernel or the CPU
+ * does not have the event, or has no perf_event for cgroups of this hierarchy, as with cgroup v1. -EMFILE means too
  * few file descriptors.
  */
-int zoom_events_open(const struct zoom_events_settings *settings, struct zoom_events **ret,
+int zoom_events_open(const struct zoom_events_settings *settings, struct zoom_source **ret,
 		     char **ret_message);
-struct zoom_events *zoom_events_free(struct zoom_events *events);
-DEFINE_CLEANUP(struct zoom_events *, zoom_events_free)
-
-/* Returns the events as a source (zoom_source.h), and the events of such a source. The same memory. */
-struct zoom_source *zoom_events_source(struct zoom_events *events);
-struct zoom_events *zoom_events_of(struct zoom_source *source);
-
-/*
- * Calls `callback` for each record that is available, oldest first within a CPU. Makes no system call. Stops
- * when `callback` returns a value other than 0, and returns that value. Returns 0 otherwise.
- */
-int zoom_events_drain(struct zoom_events *events,
-		      int (*callback)(void *userdata, const struct zoom_record *record), void *userdata);
-
-/* Stops sampling. Records that are still in the rings can be drained. */
-void zoom_events_stop(struct zoom_events *events);
-
-void zoom_events_counts(struct zoom_events *events, struct zoom_counts *ret);
-
-/* The events' attributes and descriptions, as opened. `events` owns them. */
-size_t zoom_events_n(const struct zoom_events *events);
-const struct perf_event_attr *zoom_events_attr(const struct zoom_events *events, size_t index);
-const struct event *zoom_events_event(const struct zoom_events *events, size_t index);
-bool zoom_events_has_lbr(const struct zoom_events *events);
-bool zoom_events_has_physical(const struct zoom_events *events);
-
-/* Returns the cgroup's id, as samples carry it. */
-u64 zoom_events_cgroup_id(const struct zoom_events *events);
-
-/*
- * Returns whether the cgroup was removed. No more samples come then, and a cgroup that has its path now is a
- * different one.
- */
-bool zoom_events_gone(const struct zoom_events *events);
-
-/* Memory of the zoom's events in bytes: rings, maps, and the struct itself. */
-u64 zoom_events_bytes(const struct zoom_events *events);
+struct zoom_source *zoom_events_free(struct zoom_source *source);
+DEFINE_CLEANUP(struct zoom_source *, zoom_events_free)
 
 #endif

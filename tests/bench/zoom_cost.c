@@ -25,6 +25,7 @@
 #include "cgroup/mount.h"
 #include "zoom/zoom_events.h"
 #include "zoom/zoom_recording.h"
+#include "zoom/zoom_source.h"
 
 #define DEPTH     30
 #define TURNS     60
@@ -111,7 +112,7 @@ struct turns {
 	double paces[TURNS]; /* rounds per nanosecond of the task's CPU time */
 };
 
-static void turn(struct zoom_events *events, struct zoom_recording *recording,
+static void turn(struct zoom_source *events, struct zoom_recording *recording,
 		 const struct progress *progress, struct turns *turns)
 {
 	const struct timespec wait = {.tv_nsec = (long)TURN_NS};
@@ -121,7 +122,7 @@ static void turn(struct zoom_events *events, struct zoom_recording *recording,
 
 	(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);
 	if (events)
-		(void)zoom_events_drain(events, keep, recording);
+		(void)events->methods->drain(events, keep, recording);
 	worked_ns = progress->cpu_ns - task_ns;
 	if (worked_ns > 0)
 		turns->paces[turns->n++] = (double)(progress->rounds - rounds) / (double)worked_ns;
@@ -144,7 +145,7 @@ static double pace_of(struct turns *turns)
 	return turns->n ? turns->paces[turns->n / 2] : 0;
 }
 
-static struct zoom_events *open_zoom(const char *cgroup)
+static struct zoom_source *open_zoom(const char *cgroup)
 {
 	const struct pmu_opening opening = {
 		.event = {.role = EVENT_LOADS, .period = PERIOD_NS},
@@ -153,7 +154,7 @@ static struct zoom_events *open_zoom(const char *cgroup)
 	};
 	_cleanup_close_ int fd = open(cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_free_ char *message = NULL;
-	struct zoom_events *events = NULL;
+	struct zoom_source *events = NULL;
 	const struct zoom_events_settings settings = {
 		.cgroup_fd = fd, .openings = &opening, .n_openings = 1, .rate = RATE, .physical = true};
 
@@ -214,7 +215,7 @@ static int run(const char *cgroup, const struct progress *progress)
 	if (zoom_recording_new(&about, 32 << 20, &recording) < 0)
 		return 1;
 	for (unsigned i = 0; i < TURNS; i++) {
-		_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
+		_cleanup_(zoom_events_freep) struct zoom_source *events = NULL;
 		int fd;
 
 		turn(NULL, NULL, progress, &without);
@@ -227,7 +228,7 @@ static int run(const char *cgroup, const struct progress *progress)
 		if (!events)
 			return 1;
 		turn(events, recording, progress, &zoomed);
-		zoom_events_counts(events, &counts);
+		events->methods->counts(events, &counts);
 		seen += counts.seen;
 	}
 	report(&without, &interrupted, &zoomed, seen, recording);

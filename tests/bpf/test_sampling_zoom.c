@@ -31,7 +31,7 @@ static const struct pmu_opening minor_faults = {
 static struct cgroup_fixture fixture;
 static struct perf_event_set *sets[2];
 static struct sampling_zoom zoom;
-static struct zoom_events *events;
+static struct zoom_source *events;
 static char *note, *message;
 static int program = -1;
 
@@ -69,6 +69,14 @@ static int begin(const char *path, u32 rate)
 	return sampling_zoom_begin(&zoom, tree, sets, 2, path, rate, &events, &note, &message);
 }
 
+static struct zoom_about about_of(const struct zoom_source *source)
+{
+	struct zoom_about about = {0};
+
+	source->methods->describe(source, &about);
+	return about;
+}
+
 static struct perf_counts counts_of(size_t set)
 {
 	struct perf_counts counts;
@@ -94,7 +102,7 @@ Test(sampling_zoom_events, a_zoom_pauses_a_conflicting_event_and_resumes_it)
 	cr_expect_not_null(strstr(note, "loads on PMU software is paused"), "%s", note);
 	cr_expect_not_null(strstr(note, "only counter 3 of this CPU"), "%s", note);
 	cr_expect_null(strstr(note, "stores"), "%s", note);
-	cr_expect_eq(zoom_events_n(events), 1);
+	cr_expect_eq(about_of(events).n_events, 1);
 	(void)counted(0);
 	(void)counted(1);
 	page_faults_on(0, 500);

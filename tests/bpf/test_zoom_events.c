@@ -20,6 +20,7 @@
 #include "pebsd/zoom.h"
 #include "zoom/zoom_events.h"
 #include "zoom/zoom_limit.h"
+#include "zoom/zoom_source.h"
 
 static struct cgroup_fixture fixture;
 
@@ -66,11 +67,19 @@ static int cgroup_directory(const char *name)
 	return fd;
 }
 
-static struct zoom_events *zoom_on(const char *name, const struct pmu_opening *openings, size_t n, u32 rate)
+static struct zoom_about about_of(const struct zoom_source *source)
+{
+	struct zoom_about about = {0};
+
+	source->methods->describe(source, &about);
+	return about;
+}
+
+static struct zoom_source *zoom_on(const char *name, const struct pmu_opening *openings, size_t n, u32 rate)
 {
 	_cleanup_close_ int fd = cgroup_directory(name);
 	_cleanup_free_ char *message = NULL;
-	struct zoom_events *events = NULL;
+	struct zoom_source *events = NULL;
 	int r = zoom_events_open(
 		&(struct zoom_events_settings){
 			.cgroup_fd = fd,
@@ -187,13 +196,13 @@ static int take(void *userdata, const struct zoom_record *record)
 }
 
 /* Stops the events, takes all records, and checks that the counts agree. */
-static struct zoom_counts finish(struct zoom_events *events, struct taken *taken)
+static struct zoom_counts finish(struct zoom_source *events, struct taken *taken)
 {
 	struct zoom_counts counts;
 
-	zoom_events_stop(events);
-	cr_assert_eq(zoom_events_drain(events, take, taken), 0);
-	zoom_events_counts(events, &counts);
+	events->methods->stop(events);
+	cr_assert_eq(events->methods->drain(events, take, taken), 0);
+	events->methods->counts(events, &counts);
 	cr_expect_eq(counts.malformed, 0);
 	/* Lost records may include the exits of the children. */
 	cr_expect_leq(counts.seen, counts.limited + taken->samples + counts.lost,
@@ -208,7 +217,7 @@ static struct zoom_counts finish(struct zoom_events *events, struct taken *taken
 Test(zoom_events, only_the_cgroup_and_its_descendants_are_sampled)
 {
 	const struct pmu_opening opening = cpu_clock(1000000);
-	_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
+	_cleanup_(zoom_events_freep) struct zoom_source *events = NULL;
 	struct shared *shared = share((struct shared){.ns = 100 * NSEC_PER_MSEC});
 	struct taken taken = {0};
 	struct zoom_counts counts;
@@ -232,29 +241,29 @@ Test(zoom_events, only_the_cgroup_and_its_descendants_are_sampled)
 	cr_expect_geq(counts.count, 200 * NSEC_PER_MSEC);
 	cr_expect_lt(counts.count, 290 * NSEC_PER_MSEC, "what ran beside was counted too");
 	/* Software events have no LBR. */
-	cr_expect_not(zoom_events_has_lbr(events));
+	cr_expect_not(about_of(events).lbr);
 }
 
 /* A new cgroup with the same name is not the removed one. */
 Test(zoom_events, a_removed_cgroup_is_recognized)
 {
 	const struct pmu_opening opening = cpu_clock(1000000);
-	_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
+	_cleanup_(zoom_events_freep) struct zoom_source *events = NULL;
 	u64 id = cgroup_fixture_make(&fixture, "a");
 
 	events = zoom_on("a", &opening, 1, 1000);
-	cr_expect_eq(zoom_events_cgroup_id(events), id);
-	cr_expect_not(zoom_events_gone(events));
+	cr_expect_eq(about_of(events).cgroup_id, id);
+	cr_expect_not(zoom_source_gone(events));
 	cgroup_fixture_remove(&fixture, "a");
-	cr_expect(zoom_events_gone(events));
+	cr_expect(zoom_source_gone(events));
 	(void)cgroup_fixture_make(&fixture, "a");
-	cr_expect(zoom_events_gone(events));
+	cr_expect(zoom_source_gone(events));
 }
 
 Test(zoom_events, stacks_are_those_of_the_calls)
 {
 	const struct pmu_opening opening = cpu_clock(1000000);
-	_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
+	_cleanup_(zoom_events_freep) struct zoom_source *events = NULL;
 	struct shared *shared = share((struct shared){.ns = 200 * NSEC_PER_MSEC});
 	struct taken taken = {.shared = shared};
 
@@ -273,7 +282,7 @@ Test(zoom_events, samples_stay_within_the_rate_limit)
 {
 	const struct pmu_opening opening = cpu_clock(100000);
 	const u64 spacing = zoom_limit_spacing(200);
-	_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
+	_cleanup_(zoom_events_freep) struct zoom_source *events = NULL;
 	struct shared *shared = share((struct shared){.ns = 300 * NSEC_PER_MSEC});
 	struct taken taken = {0};
 	struct zoom_counts counts;
@@ -317,7 +326,7 @@ static int touch(void *userdata)
 Test(zoom_events, samples_beyond_the_ring_are_counted_as_lost)
 {
 	const struct pmu_opening opening = page_faults();
-	_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
+	_cleanup_(zoom_events_freep) struct zoom_source *events = NULL;
 	struct shared *shared = share((struct shared){.bytes = 20000UL * 4096});
 	struct taken taken = {.shared = shared};
 	struct zoom_counts counts;
@@ -331,13 +340,13 @@ Test(zoom_events, samples_beyond_the_ring_are_counted_as_lost)
 	cr_expect_gt(taken.with_address, 100);
 	cr_expect_geq(counts.seen, 20000);
 	cr_expect_eq(counts.count, counts.seen);
-	cr_expect_gt(zoom_events_bytes(events), ZOOM_RING_BYTES_MIN);
+	cr_expect_gt(events->methods->bytes(events), ZOOM_RING_BYTES_MIN);
 }
 
 Test(zoom_events, two_events_share_a_ring)
 {
 	const struct pmu_opening openings[] = {cpu_clock(1000000), page_faults()};
-	_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
+	_cleanup_(zoom_events_freep) struct zoom_source *events = NULL;
 	struct shared *shared = share((struct shared){.ns = 100 * NSEC_PER_MSEC, .bytes = 400UL * 4096});
 	struct taken taken = {.shared = shared};
 
@@ -355,9 +364,9 @@ Test(zoom_events, two_events_share_a_ring)
 	 * reports tasks.
 	 */
 	cr_expect_eq(taken.kinds[ZOOM_RECORD_EXITED], 2, "%zu ends", taken.kinds[ZOOM_RECORD_EXITED]);
-	cr_expect_eq(zoom_events_n(events), 2);
-	cr_expect(zoom_events_attr(events, 1)->sample_type & PERF_SAMPLE_ADDR);
-	cr_expect_not(zoom_events_attr(events, 0)->sample_type & PERF_SAMPLE_ADDR);
+	cr_expect_eq(about_of(events).n_events, 2);
+	cr_expect(about_of(events).attrs[1].sample_type & PERF_SAMPLE_ADDR);
+	cr_expect_not(about_of(events).attrs[0].sample_type & PERF_SAMPLE_ADDR);
 }
 
 static int execute(void *userdata)
@@ -378,7 +387,7 @@ static int execute(void *userdata)
 Test(zoom_events, tasks_are_reported)
 {
 	const struct pmu_opening opening = cpu_clock(1000000);
-	_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
+	_cleanup_(zoom_events_freep) struct zoom_source *events = NULL;
 	struct taken taken = {0};
 
 	(void)cgroup_fixture_make(&fixture, "a");
@@ -391,7 +400,7 @@ Test(zoom_events, tasks_are_reported)
 	cr_expect_eq(taken.executed, 1);
 	/* The program, its loader and the C library. */
 	cr_expect_geq(taken.kinds[ZOOM_RECORD_MAPPED], 3);
-	if (zoom_events_attr(events, 0)->build_id)
+	if (about_of(events).attrs[0].build_id)
 		cr_expect_geq(taken.with_build_id, 3, "%zu mappings have a build id", taken.with_build_id);
 }
 
@@ -405,7 +414,7 @@ static int stop_at_once(void *userdata, const struct zoom_record *record)
 Test(zoom_events, draining_stops_when_the_callback_fails)
 {
 	const struct pmu_opening opening = page_faults();
-	_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
+	_cleanup_(zoom_events_freep) struct zoom_source *events = NULL;
 	struct shared *shared = share((struct shared){.bytes = 100UL * 4096});
 	struct taken taken = {.shared = shared};
 	size_t calls = 0;
@@ -413,20 +422,20 @@ Test(zoom_events, draining_stops_when_the_callback_fails)
 	(void)cgroup_fixture_make(&fixture, "a");
 	events = zoom_on("a", &opening, 1, 1000000000);
 	run("a", touch, shared);
-	cr_expect_eq(zoom_events_drain(events, stop_at_once, &calls), -ECANCELED);
+	cr_expect_eq(events->methods->drain(events, stop_at_once, &calls), -ECANCELED);
 	cr_expect_eq(calls, 1);
-	zoom_events_stop(events);
-	cr_expect_eq(zoom_events_drain(events, take, &taken), 0);
+	events->methods->stop(events);
+	cr_expect_eq(events->methods->drain(events, take, &taken), 0);
 	cr_expect_geq(taken.samples, 99, "what was not read was kept");
 	taken.samples = 0;
-	cr_expect_eq(zoom_events_drain(events, take, &taken), 0);
+	cr_expect_eq(events->methods->drain(events, take, &taken), 0);
 	cr_expect_eq(taken.samples, 0, "each once");
 }
 
 static int try_on(int fd, char **ret_message)
 {
 	const struct pmu_opening opening = cpu_clock(1000000);
-	struct zoom_events *events = NULL;
+	struct zoom_source *events = NULL;
 	int r = zoom_events_open(
 		&(struct zoom_events_settings){
 			.cgroup_fd = fd, .openings = &opening, .n_openings = 1, .rate = 1000},
@@ -459,7 +468,7 @@ Test(zoom_events, a_directory_that_is_not_a_live_cgroup_is_refused)
 Test(zoom_events, a_zoom_without_events_is_refused)
 {
 	_cleanup_free_ char *message = NULL;
-	struct zoom_events *events = NULL;
+	struct zoom_source *events = NULL;
 
 	cr_expect_eq(zoom_events_open(&(struct zoom_events_settings){.cgroup_fd = -1, .rate = 1}, &events,
 				      &message),
