@@ -24,8 +24,8 @@ struct symbols {
 	char *debuginfod;
 	char *program;
 	char *socket;
-	bool said_alone; /* logged that the unit is not available */
-	u64 question_ns;
+	bool logged_no_unit; /* logged that the unit is not available */
+	u64 query_ns;
 	u64 idle_ns;
 	struct symbols_cache *cache;
 	struct symbols_queue queue;
@@ -36,9 +36,9 @@ struct symbols {
 	unsigned int prolonged; /* extensions of the oldest request */
 	u64 cpu_ns;             /* CPU time of the symbolizer at the last extension */
 	u64 since_ns;           /* start of the oldest request, of idleness, or of the kill */
-	u64 said_ns;
-	u64 said_late_ns;
-	u64 held; /* bytes held by the symbolizer */
+	u64 failure_logged_ns;
+	u64 late_logged_ns;
+	u64 resolver_bytes; /* memory of the symbolizer */
 	u64 kernel_start;
 	struct symbols_figures figures;
 	sd_event_source *on_socket;
@@ -64,11 +64,11 @@ struct symbols {
 /* The time that a killed process may take to end. A file system that does not respond may delay the process. */
 #define END_NS (10 * NSEC_PER_SEC)
 
-/* The number of times that the time limit of a request may be extended by SYMBOLS_QUESTION_S. */
+/* The number of times that the time limit of a request may be extended by SYMBOLS_QUERY_S. */
 #define PROLONGED_MAX 6
 
 /* Failures are logged at most once in this time. */
-#define SAY_AGAIN_NS (600 * NSEC_PER_SEC)
+#define LOG_AGAIN_NS (600 * NSEC_PER_SEC)
 
 /*
  * The socket has a higher priority than the timer. If both are due in one iteration of the loop, answers that
@@ -123,7 +123,7 @@ static u64 deadline(const struct symbols *symbols)
 		return UINT64_MAX;
 	if (!link_runs(symbols))
 		return symbols->since_ns + END_NS;
-	return symbols->since_ns + (symbols->queue.n ? symbols->question_ns : symbols->idle_ns);
+	return symbols->since_ns + (symbols->queue.n ? symbols->query_ns : symbols->idle_ns);
 }
 
 /* Sets the timer to the end of the present time limit. */
@@ -155,24 +155,24 @@ static void note_late(struct symbols *symbols, bool of_kernel)
 	u64 now = link_now_ns(symbols);
 
 	symbols->figures.late++;
-	if (symbols->said_late_ns && now - symbols->said_late_ns < SAY_AGAIN_NS)
+	if (symbols->late_logged_ns && now - symbols->late_logged_ns < LOG_AGAIN_NS)
 		return;
-	symbols->said_late_ns = now;
+	symbols->late_logged_ns = now;
 	(void)log_warning(
 		0,
 		"the symbolizer has not answered for %llu s: %s; names come later, ask for them again (this is logged at most once in ten minutes)",
-		(unsigned long long)(symbols->question_ns / NSEC_PER_SEC),
+		(unsigned long long)(symbols->query_ns / NSEC_PER_SEC),
 		of_kernel ? "it reads the kernel's symbols, and this machine is slow or busy"
 			  : "it is busy with one address, or gets little CPU time");
 }
 
-static void say(struct symbols *symbols, int error, const char *what, const char *consequence)
+static void log_failure(struct symbols *symbols, int error, const char *what, const char *consequence)
 {
 	u64 now = link_now_ns(symbols);
 
-	if (symbols->said_ns && now - symbols->said_ns < SAY_AGAIN_NS)
+	if (symbols->failure_logged_ns && now - symbols->failure_logged_ns < LOG_AGAIN_NS)
 		return;
-	symbols->said_ns = now;
+	symbols->failure_logged_ns = now;
 	(void)log_warning(0, "the symbolizer %s%s%s; %s (this is logged at most once in ten minutes)", what,
 			  error ? ": " : "", error ? strerror(-error) : "", consequence);
 }
@@ -180,11 +180,11 @@ static void say(struct symbols *symbols, int error, const char *what, const char
 /* Gives up all requests in flight. */
 static void give_up(struct symbols *symbols)
 {
-	const struct symbols_asked *asked;
+	const struct symbols_request *request;
 
-	while ((asked = symbols_queue_first(&symbols->queue))) {
-		if (asked->entry) {
-			symbols_cache_answer(symbols->cache, asked->entry, NULL, link_now_ns(symbols));
+	while ((request = symbols_queue_first(&symbols->queue))) {
+		if (request->entry) {
+			symbols_cache_answer(symbols->cache, request->entry, NULL, link_now_ns(symbols));
 			symbols->figures.lost++;
 		}
 		symbols_queue_remove_first(&symbols->queue);
@@ -197,7 +197,7 @@ static void kill_child(struct symbols *symbols)
 {
 	symbols->on_socket = sd_event_source_disable_unref(symbols->on_socket);
 	child_kill(&symbols->child);
-	symbols->held = 0;
+	symbols->resolver_bytes = 0;
 	link_begin_time(symbols);
 	if (!exists(symbols) && symbols->queue.n)
 		link_soon(symbols);
@@ -209,7 +209,7 @@ static void kill_child(struct symbols *symbols)
  */
 static void blame_first(struct symbols *symbols)
 {
-	const struct symbols_asked *first = symbols_queue_first(&symbols->queue);
+	const struct symbols_request *first = symbols_queue_first(&symbols->queue);
 	struct symbols_entry *entry = first ? first->entry : NULL;
 
 	if (!symbols->ready) {
@@ -234,14 +234,15 @@ static void blame_first(struct symbols *symbols)
 /* Logs that "the symbolizer" `what`, gives up the request that it worked on, and kills it. */
 static void link_fail(struct symbols *symbols, const char *what)
 {
-	const struct symbols_asked *first = symbols_queue_first(&symbols->queue);
+	const struct symbols_request *first = symbols_queue_first(&symbols->queue);
 
-	say(symbols, 0, what,
-	    !symbols->ready
-		    ? "the requested addresses have no names; pebsd starts another symbolizer when needed"
-	    : first && first->entry
-		    ? "the address that it was looking up has no name; pebsd starts another symbolizer when needed"
-		    : "pebsd starts another one when needed");
+	log_failure(
+		symbols, 0, what,
+		!symbols->ready
+			? "the requested addresses have no names; pebsd starts another symbolizer when needed"
+		: first && first->entry
+			? "the address that it was looking up has no name; pebsd starts another symbolizer when needed"
+			: "pebsd starts another one when needed");
 	blame_first(symbols);
 	kill_child(symbols);
 }
@@ -269,7 +270,7 @@ static void learn_kernel_start(struct symbols *symbols, const struct symbol_quer
 /* Handles one answer. Returns 0, or -EBADMSG if it does not answer the oldest request. */
 static int take_answer(struct symbols *symbols, size_t size)
 {
-	const struct symbols_asked *first = symbols_queue_first(&symbols->queue);
+	const struct symbols_request *first = symbols_queue_first(&symbols->queue);
 	struct symbols_wire_answer answer = {0};
 	int r = symbols_wire_read_answer(symbols->packet, size, &answer);
 	_cleanup_free_ void *block = answer.block;
@@ -298,7 +299,7 @@ static int take_answer(struct symbols *symbols, size_t size)
 		(void)symbols_cache_sweep(symbols->cache);
 		link_soon(symbols);
 	}
-	symbols->held = answer.held;
+	symbols->resolver_bytes = answer.resolver_bytes;
 	symbols_queue_remove_first(&symbols->queue);
 	symbols->since_ns = link_now_ns(symbols);
 	symbols->prolonged = 0;
@@ -442,7 +443,7 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
  */
 static bool prolong(struct symbols *symbols)
 {
-	const struct symbols_asked *first = symbols_queue_first(&symbols->queue);
+	const struct symbols_request *first = symbols_queue_first(&symbols->queue);
 	bool of_kernel = is_of_kernel(first ? first->entry : NULL);
 	u64 before_ns = symbols->cpu_ns;
 	/* The service manager is starting the unit, and it is not known how long that takes. */
@@ -450,7 +451,7 @@ static bool prolong(struct symbols *symbols)
 
 	if (symbols->prolonged == PROLONGED_MAX ||
 	    (!starts && !child_is_busy(&symbols->child, &symbols->cpu_ns)) ||
-	    (symbols->prolonged && !of_kernel && symbols->cpu_ns - before_ns >= symbols->question_ns / 2))
+	    (symbols->prolonged && !of_kernel && symbols->cpu_ns - before_ns >= symbols->query_ns / 2))
 		return false;
 	if (symbols->prolonged == 0 && symbols->ready)
 		note_late(symbols, of_kernel);
@@ -475,8 +476,8 @@ static int on_timer(sd_event_source *source, u64 usec, void *userdata)
 		link_arm(symbols);
 	} else if (!link_runs(symbols)) {
 		symbols->stuck = true;
-		say(symbols, 0, "was killed but is still there",
-		    "addresses have no names until it has ended");
+		log_failure(symbols, 0, "was killed but is still there",
+			    "addresses have no names until it has ended");
 		give_up(symbols);
 	} else if (symbols->queue.n && prolong(symbols)) {
 		return 0;
@@ -498,13 +499,13 @@ static int open_child(struct symbols *symbols)
 	r = symbols_socket_connect(symbols->socket, &symbols->child);
 	if (r == 0 || r == -EAGAIN)
 		return r;
-	if (!symbols->said_alone && (r == -EPERM || symbols_socket_is_needed()))
+	if (!symbols->logged_no_unit && (r == -EPERM || symbols_socket_is_needed()))
 		(void)log_warning(0,
 				  "cannot use %s: %s; addresses in programs of other users have no names; "
 				  "run `systemctl restart pebsd-symbols.socket`",
 				  symbols->socket,
 				  r == -EPERM ? "a user other than root listens on it" : strerror(-r));
-	symbols->said_alone = true;
+	symbols->logged_no_unit = true;
 	return symbols_child_start(symbols->program, symbols->debuginfod, &symbols->child);
 }
 
@@ -543,19 +544,19 @@ static int on_soon(sd_event_source *source, void *userdata)
 		return 0;
 	if (link_cannot_start(symbols, link_now_ns(symbols))) {
 		if (symbols->stuck)
-			say(symbols, 0, "was killed but is still there",
-			    "addresses have no names until it has ended");
+			log_failure(symbols, 0, "was killed but is still there",
+				    "addresses have no names until it has ended");
 		else
-			say(symbols, 0, "was started too often in the last minute",
-			    "addresses have no names for up to a minute");
+			log_failure(symbols, 0, "was started too often in the last minute",
+				    "addresses have no names for up to a minute");
 		give_up(symbols);
 		return 0;
 	}
 	if (!exists(symbols)) {
 		r = start(symbols);
 		if (r < 0) {
-			say(symbols, r, "cannot be started",
-			    "addresses have no names until a later start succeeds");
+			log_failure(symbols, r, "cannot be started",
+				    "addresses have no names until a later start succeeds");
 			give_up(symbols);
 			return 0;
 		}
@@ -629,8 +630,7 @@ int symbols_new(const struct symbols_settings *settings, struct symbols **ret)
 		return -ENOMEM;
 	symbols->child = CHILD_NONE;
 	symbols->event = sd_event_ref(settings->event);
-	symbols->question_ns =
-		settings->question_ns ? settings->question_ns : SYMBOLS_QUESTION_S * NSEC_PER_SEC;
+	symbols->query_ns = settings->query_ns ? settings->query_ns : SYMBOLS_QUERY_S * NSEC_PER_SEC;
 	symbols->idle_ns = settings->idle_ns ? settings->idle_ns : SYMBOLS_IDLE_S * NSEC_PER_SEC;
 	if ((r = copy_text(settings->debuginfod, &symbols->debuginfod)) < 0 ||
 	    (r = copy_text(settings->program, &symbols->program)) < 0 ||
@@ -647,12 +647,12 @@ struct symbols *symbols_free(struct symbols *symbols)
 		return NULL;
 	link_close(symbols);
 	if (symbols->cache) {
-		const struct symbols_asked *asked;
+		const struct symbols_request *request;
 
 		/* Dropped entries belong to the queue only. An answer frees them. */
-		while ((asked = symbols_queue_first(&symbols->queue))) {
-			if (asked->entry)
-				symbols_cache_answer(symbols->cache, asked->entry, NULL, 1);
+		while ((request = symbols_queue_first(&symbols->queue))) {
+			if (request->entry)
+				symbols_cache_answer(symbols->cache, request->entry, NULL, 1);
 			symbols_queue_remove_first(&symbols->queue);
 		}
 	}
@@ -683,7 +683,7 @@ static int add(struct symbols *symbols, struct symbols_wire_request *request, u3
  * Passes an event on if a symbolizer runs or requests wait. Otherwise the next symbolizer will read the state
  * itself.
  */
-static int tell(struct symbols *symbols, struct symbols_wire_request *request, u32 pid)
+static int pass_on(struct symbols *symbols, struct symbols_wire_request *request, u32 pid)
 {
 	link_soon(symbols);
 	if (!link_runs(symbols) && symbols->queue.n == 0)
@@ -706,7 +706,7 @@ int symbols_mapped(struct symbols *symbols, const struct symbol_mapping *mapping
 	struct symbols_wire_request request = {.type = SYMBOLS_WIRE_MAPPED, .mapping = *mapping};
 
 	symbols_cache_drop_range(symbols->cache, mapping->pid, mapping->start, mapping->size);
-	return tell(symbols, &request, mapping->pid);
+	return pass_on(symbols, &request, mapping->pid);
 }
 
 int symbols_executed(struct symbols *symbols, u32 pid)
@@ -714,7 +714,7 @@ int symbols_executed(struct symbols *symbols, u32 pid)
 	struct symbols_wire_request request = {.type = SYMBOLS_WIRE_EXECUTED, .pid = pid};
 
 	symbols_cache_drop(symbols->cache, pid);
-	return tell(symbols, &request, pid);
+	return pass_on(symbols, &request, pid);
 }
 
 int symbols_forked(struct symbols *symbols, u32 pid, u32 parent)
@@ -726,7 +726,7 @@ int symbols_forked(struct symbols *symbols, u32 pid, u32 parent)
 		return 0;
 	/* The pid may have belonged to another process before. */
 	symbols_cache_drop(symbols->cache, pid);
-	return tell(symbols, &request, pid);
+	return pass_on(symbols, &request, pid);
 }
 
 static bool may_ask_again(const struct symbols_entry *entry, u64 now)
@@ -742,16 +742,16 @@ static bool may_ask_again(const struct symbols_entry *entry, u64 now)
 static const struct symbol *ask(struct symbols *symbols, struct symbols_entry *entry, u64 now)
 {
 	struct symbols_wire_request request = {.type = SYMBOLS_WIRE_FIND, .query = entry->query};
-	bool said = link_cannot_start(symbols, now) ||
-		    symbols_backoff_is_barred(&symbols->backoff, entry->query.pid, now);
+	bool refused = link_cannot_start(symbols, now) ||
+		       symbols_backoff_is_barred(&symbols->backoff, entry->query.pid, now);
 
-	if (!said && add(symbols, &request, entry->query.pid, entry) == 0) {
+	if (!refused && add(symbols, &request, entry->query.pid, entry) == 0) {
 		symbols->figures.asked++;
 		return NULL;
 	}
 	symbols->figures.lost++;
 	link_soon(symbols);
-	if (!said) {
+	if (!refused) {
 		/* Too many requests, or no memory. Keep no answer, so that the next call tries again. */
 		symbols_cache_discard(symbols->cache, entry);
 		return NULL;
@@ -763,7 +763,7 @@ static const struct symbol *ask(struct symbols *symbols, struct symbols_entry *e
 /* Returns the memory that SYMBOLS_KEPT_BYTES_MAX limits. */
 static u64 kept_bytes(const struct symbols *symbols)
 {
-	return sizeof(*symbols) + symbols_cache_held(symbols->cache);
+	return sizeof(*symbols) + symbols_cache_bytes(symbols->cache);
 }
 
 static int add_entry(struct symbols *symbols, const struct symbol_query *key, struct symbols_entry **ret)
@@ -801,7 +801,7 @@ u64 symbols_kernel_start(const struct symbols *symbols)
 
 size_t symbols_pending(const struct symbols *symbols)
 {
-	return symbols->queue.questions;
+	return symbols->queue.queries;
 }
 
 struct symbols_figures symbols_figures(const struct symbols *symbols)
@@ -810,7 +810,7 @@ struct symbols_figures symbols_figures(const struct symbols *symbols)
 
 	figures.queue_bytes = symbols_queue_bytes(&symbols->queue);
 	figures.own_bytes = kept_bytes(symbols) + figures.queue_bytes;
-	figures.bytes = figures.own_bytes + symbols->held;
+	figures.bytes = figures.own_bytes + symbols->resolver_bytes;
 	figures.running = link_runs(symbols);
 	return figures;
 }

@@ -25,7 +25,7 @@
  * waits for a CPU or reads the kernel's symbols. A query whose limit is extended counts as late, except
  * during the start.
  */
-#define SYMBOLS_QUESTION_S 10
+#define SYMBOLS_QUERY_S 10
 
 /*
  * Maximum answers that are kept, and maximum memory for them in pebsd: answers, queries without an answer, tables, and
@@ -40,7 +40,7 @@ struct symbols_settings {
 	const char *debuginfod; /* URLs, separated by spaces; NULL or "": debuginfod is not used */
 	const char *program;    /* run with --symbolizer; NULL: /proc/self/exe */
 	const char *socket;     /* the unit's socket, SYMBOLS_SOCKET; NULL: always run a child */
-	u64 question_ns;        /* time limit of a query, see SYMBOLS_QUESTION_S; 0: that default */
+	u64 query_ns;           /* time limit of a query, see SYMBOLS_QUERY_S; 0: that default */
 	u64 idle_ns;            /* 0: SYMBOLS_IDLE_S */
 };
 

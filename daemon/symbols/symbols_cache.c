@@ -323,7 +323,7 @@ size_t symbols_cache_count(const struct symbols_cache *cache)
 	return cache->count;
 }
 
-u64 symbols_cache_held(const struct symbols_cache *cache)
+u64 symbols_cache_bytes(const struct symbols_cache *cache)
 {
 	return sizeof(*cache) + cache->bytes + cache->dropped_bytes + cache->grave_bytes;
 }

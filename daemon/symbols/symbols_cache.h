@@ -79,6 +79,6 @@ bool symbols_cache_sweep(struct symbols_cache *cache);
 
 size_t symbols_cache_count(const struct symbols_cache *cache);
 /* Returns all memory of the cache: its tables, and also the removed entries that are not freed yet. */
-u64 symbols_cache_held(const struct symbols_cache *cache);
+u64 symbols_cache_bytes(const struct symbols_cache *cache);
 
 #endif

@@ -7,7 +7,7 @@
 
 #define RING_MIN   256
 #define UNSENT_MIN 16384
-#define UNSENT_MAX ((size_t)SYMBOLS_QUEUE_BYTES_MAX - SYMBOLS_QUEUE_MAX * sizeof(struct symbols_asked))
+#define UNSENT_MAX ((size_t)SYMBOLS_QUEUE_BYTES_MAX - SYMBOLS_QUEUE_MAX * sizeof(struct symbols_request))
 
 /* write_request() needs this much free space for a request without a path. */
 #define REQUEST_ROOM 512
@@ -16,7 +16,7 @@
 #define QUERY_BYTES 32
 
 /* The buffer can hold all queries in flight, so symbols_queue_restart() can send all of them again. */
-_Static_assert(SYMBOLS_QUEUE_MAX * QUERY_BYTES + REQUEST_ROOM <= UNSENT_MAX, "all queries fit");
+_Static_assert(SYMBOLS_QUEUE_MAX *QUERY_BYTES + REQUEST_ROOM <= UNSENT_MAX, "all queries fit");
 _Static_assert(REQUEST_ROOM + SYMBOLS_WIRE_PATH_MAX <= UNSENT_MAX / 8,
 	       "the largest request fits after a move");
 
@@ -30,7 +30,7 @@ void symbols_queue_clear(struct symbols_queue *queue)
 static int grow_ring(struct symbols_queue *queue)
 {
 	size_t size = queue->size ? queue->size * 2 : RING_MIN;
-	struct symbols_asked *ring;
+	struct symbols_request *ring;
 
 	if (size > SYMBOLS_QUEUE_MAX)
 		return -ENOBUFS;
@@ -104,20 +104,20 @@ int symbols_queue_add(struct symbols_queue *queue, struct symbols_wire_request *
 	if (r < 0)
 		return r;
 	queue->ring[(queue->first + queue->n) & (queue->size - 1)] =
-		(struct symbols_asked){request->number, pid, entry};
+		(struct symbols_request){request->number, pid, entry};
 	queue->n++;
-	queue->questions += entry != NULL;
+	queue->queries += entry != NULL;
 	return 0;
 }
 
-const struct symbols_asked *symbols_queue_first(const struct symbols_queue *queue)
+const struct symbols_request *symbols_queue_first(const struct symbols_queue *queue)
 {
 	return queue->n ? &queue->ring[queue->first] : NULL;
 }
 
 void symbols_queue_remove_first(struct symbols_queue *queue)
 {
-	queue->questions -= queue->ring[queue->first].entry != NULL;
+	queue->queries -= queue->ring[queue->first].entry != NULL;
 	queue->first = (queue->first + 1) & (queue->size - 1);
 	queue->n--;
 }
@@ -153,20 +153,20 @@ int symbols_queue_restart(struct symbols_queue *queue)
 	int r;
 
 	queue->unsent_begin = queue->unsent_end = 0;
-	r = grow_unsent(queue, queue->questions * QUERY_BYTES + REQUEST_ROOM);
+	r = grow_unsent(queue, queue->queries * QUERY_BYTES + REQUEST_ROOM);
 	if (r < 0)
 		return r;
-	queue->n = queue->questions = 0;
+	queue->n = queue->queries = 0;
 	/* The ring never holds more than before, so no entry that is still to be read is overwritten. */
 	for (size_t i = 0; i < n; i++) {
-		struct symbols_asked asked = queue->ring[(queue->first + i) & (queue->size - 1)];
+		struct symbols_request pending = queue->ring[(queue->first + i) & (queue->size - 1)];
 		struct symbols_wire_request request = {.type = SYMBOLS_WIRE_FIND};
 
-		if (!asked.entry)
+		if (!pending.entry)
 			continue;
-		request.query = asked.entry->query;
+		request.query = pending.entry->query;
 		/* There is room for it. */
-		(void)symbols_queue_add(queue, &request, asked.pid, asked.entry);
+		(void)symbols_queue_add(queue, &request, pending.pid, pending.entry);
 	}
 	return 0;
 }

@@ -13,7 +13,7 @@
 #define SYMBOLS_QUEUE_MAX       65536UL
 #define SYMBOLS_QUEUE_BYTES_MAX (8ULL << 20)
 
-struct symbols_asked {
+struct symbols_request {
 	u64 number;
 	u32 pid;
 	struct symbols_entry *entry; /* of a query; NULL: another request */
@@ -21,8 +21,8 @@ struct symbols_asked {
 
 /* All zero is an empty queue. */
 struct symbols_queue {
-	struct symbols_asked *ring; /* at most SYMBOLS_QUEUE_MAX entries, a power of two */
-	size_t size, first, n, questions;
+	struct symbols_request *ring; /* at most SYMBOLS_QUEUE_MAX entries, a power of two */
+	size_t size, first, n, queries;
 	u64 numbers; /* request numbers assigned so far */
 	u8 *unsent;  /* at most SYMBOLS_QUEUE_BYTES_MAX minus the largest ring */
 	size_t unsent_size, unsent_begin, unsent_end;
@@ -38,7 +38,7 @@ int symbols_queue_add(struct symbols_queue *queue, struct symbols_wire_request *
 		      struct symbols_entry *entry);
 
 /* Returns the oldest request, or NULL. */
-const struct symbols_asked *symbols_queue_first(const struct symbols_queue *queue);
+const struct symbols_request *symbols_queue_first(const struct symbols_queue *queue);
 void symbols_queue_remove_first(struct symbols_queue *queue);
 
 /* Returns the bytes of the complete requests that fit into one packet. 0: nothing waits. */

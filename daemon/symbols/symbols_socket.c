@@ -15,7 +15,7 @@
 #include "symbols/symbols.h"
 
 #define START_MS  60000
-#define ANSWER_MS (SYMBOLS_QUESTION_S * 1000)
+#define ANSWER_MS (SYMBOLS_QUERY_S * 1000)
 
 int symbols_socket_connect(const char *path, struct child *ret)
 {

@@ -36,7 +36,7 @@ ssize_t symbols_socket_receive(struct child *child, void *packet, size_t size);
 /*
  * Asks the unit for the name and the executable mappings of a process (process_code.h), over a separate
  * connection. Opens `connection` if it is closed, and closes it on failure. Blocks: at most a minute for the
- * unit to start, then at most SYMBOLS_QUESTION_S for the answer. The caller frees `ret_text`. Returns 0 or
+ * unit to start, then at most SYMBOLS_QUERY_S for the answer. The caller frees `ret_text`. Returns 0 or
  * -errno, such as -ETIMEDOUT.
  */
 int symbols_socket_code(const char *path, struct child *connection, u32 pid, char **ret_text);

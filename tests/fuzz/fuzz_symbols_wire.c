@@ -56,10 +56,10 @@ static void read_answer(const unsigned char *data, size_t size)
 
 	if (symbols_wire_read_answer(data, size, &answer) < 0)
 		return;
-	size = symbols_wire_write_answer(answer.number, answer.held,
+	size = symbols_wire_write_answer(answer.number, answer.resolver_bytes,
 					 answer.has_symbol ? &answer.symbol : NULL, buffer);
 	DEMAND(symbols_wire_read_answer(buffer, size, &again) == 0);
-	DEMAND(again.number == answer.number && again.held == answer.held);
+	DEMAND(again.number == answer.number && again.resolver_bytes == answer.resolver_bytes);
 	if (answer.has_symbol)
 		compare(&answer.symbol, &again.symbol);
 	free(answer.block);

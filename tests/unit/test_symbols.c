@@ -371,21 +371,21 @@ Test(symbols, a_fatal_address_is_unknown_and_others_go_to_the_next_symbolizer)
 Test(symbols, a_hanging_symbolizer_is_killed)
 {
 	end();
-	open_with((struct symbols_settings){.question_ns = NSEC_PER_SEC});
+	open_with((struct symbols_settings){.query_ns = NSEC_PER_SEC});
 	expect_survives(HANGS);
 }
 
 Test(symbols, a_spinning_symbolizer_is_killed)
 {
 	end();
-	open_with((struct symbols_settings){.question_ns = NSEC_PER_SEC / 2});
+	open_with((struct symbols_settings){.query_ns = NSEC_PER_SEC / 2});
 	expect_survives(SPINS);
 }
 
 Test(symbols, a_symbolizer_that_waits_for_a_cpu_is_not_killed)
 {
 	end();
-	open_with((struct symbols_settings){.question_ns = NSEC_PER_SEC / 2});
+	open_with((struct symbols_settings){.query_ns = NSEC_PER_SEC / 2});
 	cr_expect_str_eq(name_of(PID, address(1, STARVES)), "late");
 	cr_expect_eq(symbols_figures(symbols).starts, 1);
 	cr_expect_eq(symbols_figures(symbols).lost, 0);
@@ -395,7 +395,7 @@ Test(symbols, a_symbolizer_that_waits_for_a_cpu_is_not_killed)
 Test(symbols, slow_reading_of_kernel_symbols_is_not_counted_as_a_fault)
 {
 	end();
-	open_with((struct symbols_settings){.question_ns = NSEC_PER_SEC * 9 / 10});
+	open_with((struct symbols_settings){.query_ns = NSEC_PER_SEC * 9 / 10});
 	cr_expect_str_eq(name_of(0, KERNEL | address(1, READS)), "read");
 	cr_expect_eq(symbols_figures(symbols).starts, 1);
 	cr_expect_eq(symbols_figures(symbols).late, 1);
@@ -432,7 +432,7 @@ Test(symbols, a_symbolizer_that_sends_too_large_packets_is_killed)
 Test(symbols, a_symbolizer_that_closes_its_socket_is_killed)
 {
 	end();
-	open_with((struct symbols_settings){.question_ns = NSEC_PER_SEC});
+	open_with((struct symbols_settings){.query_ns = NSEC_PER_SEC});
 	expect_survives(LEAVES);
 }
 

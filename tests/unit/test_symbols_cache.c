@@ -108,20 +108,20 @@ Test(symbols_cache, bytes_are_bounded_too)
 	u64 empty;
 
 	open_cache(100000, 100000);
-	empty = symbols_cache_held(cache);
+	empty = symbols_cache_bytes(cache);
 	for (u64 i = 0; i < 1000; i++)
 		give(ask((u32)(i % 7), i), 1000);
 	while (symbols_cache_sweep(cache))
 		;
-	cr_expect_leq(symbols_cache_held(cache) - empty, 100000);
-	cr_expect_geq(symbols_cache_held(cache) - empty, 90000);
+	cr_expect_leq(symbols_cache_bytes(cache) - empty, 100000);
+	cr_expect_geq(symbols_cache_bytes(cache) - empty, 90000);
 	cr_expect(get((u32)(999 % 7), 999));
 	for (u32 pid = 0; pid < 7; pid++)
 		symbols_cache_drop(cache, pid);
 	cr_expect_eq(symbols_cache_count(cache), 0);
 	while (symbols_cache_sweep(cache))
 		;
-	cr_expect_eq(symbols_cache_held(cache), empty);
+	cr_expect_eq(symbols_cache_bytes(cache), empty);
 }
 
 Test(symbols_cache, returned_entries_are_valid_until_the_sweep)
@@ -253,13 +253,13 @@ Test(symbols_queue, requests_keep_their_order)
 	cr_assert_eq(symbols_queue_add(&queue, &note, 3, NULL), 0);
 	cr_assert_eq(symbols_queue_add(&queue, &request, 1, &entry), 0);
 	cr_expect_eq(symbols_queue_first(&queue)->number, 1);
-	cr_expect_eq(queue.questions, 1);
+	cr_expect_eq(queue.queries, 1);
 	symbols_queue_sent(&queue, symbols_queue_packet(&queue, &packet));
 	cr_expect_eq(symbols_queue_packet(&queue, &packet), 0);
 	symbols_queue_remove_first(&queue);
 	cr_expect_eq(symbols_queue_first(&queue)->entry, &entry);
 	symbols_queue_remove_first(&queue);
-	cr_expect_eq(queue.questions, 0);
+	cr_expect_eq(queue.queries, 0);
 }
 
 Test(symbols_queue, the_queue_is_bounded_and_wraps_around)
@@ -384,7 +384,7 @@ Test(symbols_queue, another_symbolizer_gets_only_the_requests)
 	symbols_queue_sent(&queue, symbols_queue_packet(&queue, &packet));
 	cr_assert_eq(symbols_queue_restart(&queue), 0);
 	cr_expect_eq(queue.n, 3);
-	cr_expect_eq(queue.questions, 3);
+	cr_expect_eq(queue.queries, 3);
 	size = symbols_queue_packet(&queue, &packet);
 	for (u64 i = 0; i < 3; i++) {
 		ssize_t n = symbols_wire_read_request(packet + begin, size - begin, &got);

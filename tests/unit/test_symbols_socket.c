@@ -61,13 +61,13 @@ static void open_unit(u64 idle_ns)
 	(void)close(fd);
 }
 
-static void open_symbols(u64 question_ns)
+static void open_symbols(u64 query_ns)
 {
 	cr_assert_geq(sd_event_new(&event), 0);
 	cr_assert_eq(symbols_new(&(struct symbols_settings){.event = event,
 							    .program = "/proc/self/exe",
 							    .socket = address.sun_path,
-							    .question_ns = question_ns},
+							    .query_ns = query_ns},
 				 &symbols),
 		     0);
 }

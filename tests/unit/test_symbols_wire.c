@@ -37,7 +37,7 @@ static const struct symbol *pass(const struct symbol *symbol)
 	end();
 	cr_assert_eq(symbols_wire_read_answer(buffer, size, &answer), 0);
 	cr_expect_eq(answer.number, 7);
-	cr_expect_eq(answer.held, 4096);
+	cr_expect_eq(answer.resolver_bytes, 4096);
 	cr_expect_eq(answer.has_symbol, symbol != NULL);
 	return &answer.symbol;
 }

@@ -337,7 +337,8 @@ static int find_kernel(struct resolver *resolver, const struct symbol_query *que
 
 	ret->region = SYMBOL_KERNEL;
 	/* Modules and BPF programs may have been loaded since kallsyms was read. */
-	if (!symbol && (!resolver->kernel_read || monotonic_ns() - resolver->kernel_read >= KERNEL_AGAIN_NS)) {
+	if (!symbol &&
+	    (!resolver->kernel_read || monotonic_ns() - resolver->kernel_read >= KERNEL_AGAIN_NS)) {
 		r = read_kernel(resolver);
 		if (r < 0)
 			return r;
@@ -360,7 +361,8 @@ static int find_jit(struct resolver *resolver, struct process *process, u64 addr
 	const struct jit_entry *entry;
 	const char *name;
 
-	if (process->jit.fd < 0 && (!process->jit_looked || monotonic_ns() - process->jit_looked >= LOOK_AGAIN_NS))
+	if (process->jit.fd < 0 &&
+	    (!process->jit_looked || monotonic_ns() - process->jit_looked >= LOOK_AGAIN_NS))
 		open_jit(resolver, process);
 	if (process->jit.fd < 0)
 		return 0;

@@ -52,7 +52,7 @@ int maps_copy(const struct maps *maps, struct maps **ret);
 /* Maximum bytes of the paths of one process. Further mappings are kept without a path. */
 #define MAPS_PATH_BYTES_MAX (16UL << 20)
 
-/* Time limit for reading. A symbolizer that needs more than SYMBOLS_QUESTION_S for a request is killed. */
+/* Time limit for reading. A symbolizer that needs more than SYMBOLS_QUERY_S for a request is killed. */
 #define MAPS_READ_NS (2 * NSEC_PER_SEC)
 
 /*

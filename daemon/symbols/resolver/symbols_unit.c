@@ -19,7 +19,7 @@
 #include "symbols/shared/symbols_child.h"
 
 /* Failures are logged at most once in this time. */
-#define SAY_AGAIN_NS    (600 * NSEC_PER_SEC)
+#define LOG_AGAIN_NS    (600 * NSEC_PER_SEC)
 #define ACCEPT_AGAIN_US 100000
 
 struct unit;
@@ -36,7 +36,7 @@ struct unit {
 	const struct symbols_unit_settings *settings;
 	u64 idle_ns;
 	uid_t owner; /* the only user besides root who may connect */
-	u64 said_ns;
+	u64 logged_ns;
 	sd_event *event;
 	sd_event_source *on_connection;
 	sd_event_source *idle;
@@ -56,13 +56,13 @@ static u64 now_ns(const struct unit *unit)
 	return now_us ? now_us * NSEC_PER_USEC : 1;
 }
 
-static bool may_say(struct unit *unit)
+static bool may_log(struct unit *unit)
 {
 	u64 now = now_ns(unit);
 
-	if (unit->said_ns && now - unit->said_ns < SAY_AGAIN_NS)
+	if (unit->logged_ns && now - unit->logged_ns < LOG_AGAIN_NS)
 		return false;
-	unit->said_ns = now;
+	unit->logged_ns = now;
 	return true;
 }
 
@@ -117,7 +117,7 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 		client->child.pidfd = -1;
 		(void)snprintf(how, sizeof(how), "has ended");
 	}
-	if (client->connection >= 0 && may_say(client->unit))
+	if (client->connection >= 0 && may_log(client->unit))
 		(void)log_warning(
 			0,
 			"a symbolizer %s: the address that it was looking up has no name (this is logged at most once in ten minutes)",
@@ -178,19 +178,19 @@ static void log_stranger(const struct unit *unit, uid_t uid)
 static int take_in(struct unit *unit, int connection)
 {
 	struct client *client = find_free(unit);
-	struct ucred asker;
-	socklen_t size = sizeof(asker);
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
 	int r;
 
-	if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &asker, &size) < 0)
+	if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
 		return -errno;
-	if (asker.uid != 0 && asker.uid != unit->owner) {
-		if (may_say(unit))
-			log_stranger(unit, asker.uid);
+	if (peer.uid != 0 && peer.uid != unit->owner) {
+		if (may_log(unit))
+			log_stranger(unit, peer.uid);
 		return -EPERM;
 	}
 	if (!client) {
-		if (may_say(unit))
+		if (may_log(unit))
 			(void)log_warning(
 				0,
 				"refused a connection, so its addresses have no names: %d symbolizers are running, which is the maximum",
@@ -198,7 +198,7 @@ static int take_in(struct unit *unit, int connection)
 		return -EBUSY;
 	}
 	r = serve_connection(unit, client, connection);
-	if (r < 0 && may_say(unit))
+	if (r < 0 && may_log(unit))
 		(void)log_warning(r, "cannot run a symbolizer");
 	return r;
 }

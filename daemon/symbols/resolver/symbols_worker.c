@@ -44,7 +44,7 @@ static int find(struct worker *worker, const struct symbols_wire_request *reques
 	return answer(worker, request->number, &symbol);
 }
 
-static int tell_code(struct worker *worker, const struct symbols_wire_request *request)
+static int send_code(struct worker *worker, const struct symbols_wire_request *request)
 {
 	/* Mappings that cannot be read are left out of the answer. */
 	(void)process_code_read("/proc", request->pid, worker->code);
@@ -58,7 +58,7 @@ static int handle(struct worker *worker, const struct symbols_wire_request *requ
 	case SYMBOLS_WIRE_FIND:
 		return find(worker, request);
 	case SYMBOLS_WIRE_CODE:
-		return tell_code(worker, request);
+		return send_code(worker, request);
 	case SYMBOLS_WIRE_PROCESS:
 		(void)resolver_process(worker->resolver, request->pid);
 		break;

@@ -67,7 +67,7 @@ static int make_environment(const char *debuginfod, struct environment *environm
 	if (!debuginfod || !*debuginfod)
 		return 0;
 	/*
-	 * These time limits are shorter than that of a query (SYMBOLS_QUESTION_S), so a server that hangs
+	 * These time limits are shorter than that of a query (SYMBOLS_QUERY_S), so a server that hangs
 	 * costs a name, not the symbolizer.
 	 */
 	if ((r = environment_add(environment, "DEBUGINFOD_URLS", debuginfod)) < 0 ||

@@ -40,7 +40,7 @@ struct mapping {
 /* Frames follow, and then terminated strings: the module, and each frame's name and file. */
 struct answer {
 	u64 number;
-	u64 held;
+	u64 resolver_bytes;
 	u64 address, start, end;
 	u32 region;
 	u8 has_symbol;
@@ -209,10 +209,11 @@ static bool fits(const char *path)
 	return path && strnlen(path, SYMBOLS_WIRE_PATH_MAX) < SYMBOLS_WIRE_PATH_MAX;
 }
 
-size_t symbols_wire_write_answer(u64 number, u64 held, const struct symbol *symbol,
+size_t symbols_wire_write_answer(u64 number, u64 resolver_bytes, const struct symbol *symbol,
 				 u8 buffer[static SYMBOLS_WIRE_MAX])
 {
-	struct answer answer = {.number = number, .held = held, .has_symbol = symbol != NULL};
+	struct answer answer = {
+		.number = number, .resolver_bytes = resolver_bytes, .has_symbol = symbol != NULL};
 	u8 *at = buffer + sizeof(answer);
 	size_t n = 0;
 
@@ -352,7 +353,7 @@ int symbols_wire_read_answer(const void *packet, size_t size, struct symbols_wir
 		return -EBADMSG;
 	*ret = (struct symbols_wire_answer){
 		.number = from.number,
-		.held = from.held,
+		.resolver_bytes = from.resolver_bytes,
 		.has_symbol = from.has_symbol,
 		.symbol = symbol,
 		.bytes = frames_size + texts_size,

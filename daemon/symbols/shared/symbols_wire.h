@@ -58,7 +58,7 @@ ssize_t symbols_wire_read_request(const void *packet, size_t size, struct symbol
 
 struct symbols_wire_answer {
 	u64 number;
-	u64 held; /* bytes that the symbolizer claims to hold */
+	u64 resolver_bytes; /* memory of the symbolizer, as it claims */
 	bool has_symbol;
 	struct symbol symbol; /* points into `block`: do not call symbol_done() */
 	void *block;          /* the reader frees it; NULL: no texts and frames */
@@ -66,7 +66,7 @@ struct symbols_wire_answer {
 };
 
 /* `symbol` is NULL in the answer to a request other than FIND. Returns the bytes written. */
-size_t symbols_wire_write_answer(u64 number, u64 held, const struct symbol *symbol,
+size_t symbols_wire_write_answer(u64 number, u64 resolver_bytes, const struct symbol *symbol,
 				 u8 buffer[static SYMBOLS_WIRE_MAX]);
 
 /*
