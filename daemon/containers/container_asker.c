@@ -19,7 +19,7 @@ struct container_asker {
 	u64 number; /* of the last request */
 	bool asked; /* a request is pending */
 	bool killed;
-	bool told;
+	bool logged;
 	u64 used_ns;  /* time of the last request */
 	u64 rests_ns; /* earliest time of the next start */
 };
@@ -58,11 +58,11 @@ struct container_asker *container_asker_free(struct container_asker *asker)
 	return NULL;
 }
 
-static void tell(struct container_asker *asker, int error, const char *what)
+static void log_once(struct container_asker *asker, int error, const char *what)
 {
-	if (asker->told)
+	if (asker->logged)
 		return;
-	asker->told = true;
+	asker->logged = true;
 	(void)log_warning(
 		0,
 		"new containers have no names for now: the process that reads names %s%s%s; sampling continues, and pebsd tries again every %d s without logging this again (`names = no` in [containers] disables the process)",
@@ -96,7 +96,7 @@ static int on_end(sd_event_source *source, int fd, uint32_t events, void *userda
 	asker->child = CHILD_NONE;
 	if (!asker->killed) {
 		asker->rests_ns = asker->used_ns + CONTAINER_ASKER_REST_SECONDS * NSEC_PER_SEC;
-		tell(asker, 0, how);
+		log_once(asker, 0, how);
 	}
 	conclude(asker, NULL);
 	return 0;
@@ -168,7 +168,7 @@ int container_asker_ask(struct container_asker *asker, const struct container_la
 		r = start(asker);
 		if (r < 0) {
 			asker->rests_ns = now_ns + CONTAINER_ASKER_REST_SECONDS * NSEC_PER_SEC;
-			tell(asker, r, "cannot be started");
+			log_once(asker, r, "cannot be started");
 			return r;
 		}
 	}
@@ -189,7 +189,7 @@ void container_asker_tick(struct container_asker *asker, u64 now_ns)
 	if (asker->child.pidfd < 0 || asker->child.socket < 0)
 		return;
 	if (asker->asked && since >= CONTAINER_ASKER_SECONDS * NSEC_PER_SEC) {
-		tell(asker, 0, "has not answered in time, perhaps because a file system hangs");
+		log_once(asker, 0, "has not answered in time, perhaps because a file system hangs");
 		asker->rests_ns = now_ns + CONTAINER_ASKER_REST_SECONDS * NSEC_PER_SEC;
 		end_child(asker);
 		conclude(asker, NULL);

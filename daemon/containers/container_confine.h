@@ -13,8 +13,7 @@
 /*
  * Confines the calling process permanently. Of its capabilities, only CAP_DAC_READ_SEARCH remains, if the process
  * has it. It can still open files for reading, but it cannot make sockets: the socket for its answers must be open
- * already. Returns 0, or -errno if it could not give
- * up its rights.
+ * already. Returns 0, or -errno if it could not give up its rights.
  */
 int container_confine(void);
 

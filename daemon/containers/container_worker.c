@@ -15,12 +15,12 @@
 #include "containers/container_wire.h"
 
 /* Answers requests. Returns 0 when the other end has closed the socket, or -errno. */
-static int answer(int line, int root)
+static int answer(int socket, int root)
 {
 	struct container_message message;
 
 	for (;;) {
-		ssize_t n = recv(line, &message, sizeof(message), 0);
+		ssize_t n = recv(socket, &message, sizeof(message), 0);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -29,17 +29,17 @@ static int answer(int line, int root)
 		if (!container_message_ok(&message, (size_t)n))
 			return -EBADMSG;
 		container_files_find(root, &message.labels);
-		if (send(line, &message, sizeof(message), MSG_NOSIGNAL) < 0)
+		if (send(socket, &message, sizeof(message), MSG_NOSIGNAL) < 0)
 			return errno == EPIPE ? 0 : -errno;
 	}
 }
 
-int container_worker(int line)
+int container_worker(int socket)
 {
 	_cleanup_close_ int root = -1;
 	int r;
 
-	if (!child_is_ours(line)) {
+	if (!child_is_ours(socket)) {
 		(void)log_error(
 			0,
 			"--container-names: standard input is not a socket from pebsd; pebsd starts this process itself if there are containers, see pebsd-containers(7)");
@@ -58,7 +58,7 @@ int container_worker(int line)
 			strerror(-r));
 		return EXIT_FAILED;
 	}
-	r = answer(line, root);
+	r = answer(socket, root);
 	if (r < 0 && r != -ECONNRESET)
 		(void)log_error(r, "the process that reads containers' names cannot communicate with pebsd");
 	return r < 0 ? EXIT_FAILED : EXIT_DONE;

@@ -7,7 +7,7 @@
 #ifndef PEBSD_CONTAINER_WORKER_H
 #define PEBSD_CONTAINER_WORKER_H
 
-/* Answers on the socket `line` until it is closed. Returns an exit code. */
-int container_worker(int line);
+/* Answers on `socket` until it is closed. Returns an exit code. */
+int container_worker(int socket);
 
 #endif

@@ -115,19 +115,18 @@ static void enter_processes(struct zooms *zooms)
 	struct zoom_process process;
 	u64 id;
 
-	while (zooms->reader && monotonic_ns() < end_ns &&
-	       zoom_reader_fetch(zooms->reader, &id, &process)) {
+	while (zooms->reader && monotonic_ns() < end_ns && zoom_reader_fetch(zooms->reader, &id, &process)) {
 		struct held_zoom *held = find_held(zooms, id);
 
 		if (held) {
 			held->n_read++;
-			(void)zoom_process_tell(&process, enter_process, &held->zoom);
+			(void)zoom_process_report(&process, enter_process, &held->zoom);
 		}
 		zoom_process_done(&process);
 	}
 }
 
-static void tell_mapped(struct zooms *zooms, const struct zoom_record *record)
+static void pass_mapping(struct zooms *zooms, const struct zoom_record *record)
 {
 	struct symbol_mapping mapping = {
 		.pid = record->pid,
@@ -167,7 +166,7 @@ static int take(void *userdata, const struct zoom_record *record)
 		break;
 	case ZOOM_RECORD_MAPPED:
 		if (of_machine)
-			tell_mapped(drain->zooms, record);
+			pass_mapping(drain->zooms, record);
 		break;
 	case ZOOM_RECORD_NAMED:
 		if (record->named.executed) {
@@ -210,7 +209,7 @@ static size_t drain(struct zooms *zooms, struct held_zoom *held)
 	return resolve(zooms, held);
 }
 
-static void tell(struct zooms *zooms, const struct held_zoom *held, bool over)
+static void notify(struct zooms *zooms, const struct held_zoom *held, bool over)
 {
 	if (zooms->settings.changed)
 		zooms->settings.changed(zooms->settings.userdata, &held->zoom, over);
@@ -225,7 +224,7 @@ static void end(struct zooms *zooms, struct held_zoom *held, u64 now_ns)
 	about_of(held)->ended_ns = now_ns;
 	held->zoom.state = ZOOM_NAMING;
 	held->until_ns = now_ns + NAMING_NS;
-	tell(zooms, held, true);
+	notify(zooms, held, true);
 }
 
 /* Ends a zoom whose cgroup was removed. */
@@ -469,7 +468,7 @@ static int begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id,
 	zooms->held[0] = held;
 	zooms->n++;
 	held->zoom.id = *ret_id = zooms->next_id++;
-	tell(zooms, held, false);
+	notify(zooms, held, false);
 	return 0;
 }
 
@@ -490,15 +489,15 @@ __attribute__((format(printf, 3, 4))) static int refuse(int error, char **ret_me
 
 int zooms_begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, char **ret_message)
 {
-	struct zoom_wish whole = *wish;
+	struct zoom_wish complete = *wish;
 	u64 now_ns = monotonic_ns();
 	int r;
 
 	*ret_message = NULL;
 	if (!(wish->seconds > 0 && wish->seconds <= ZOOM_SECONDS_MAX) || wish->rate > ZOOM_RATE_MAX)
 		return -EINVAL;
-	if (whole.rate == 0)
-		whole.rate = ZOOM_RATE_DEFAULT;
+	if (complete.rate == 0)
+		complete.rate = ZOOM_RATE_DEFAULT;
 	if (!zooms->settings.origin.open)
 		return refuse(
 			-EOPNOTSUPP, ret_message,
@@ -527,7 +526,7 @@ int zooms_begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, 
 			-EBUSY, ret_message,
 			"%d zooms are running, which is the maximum; wait until one ends, or end one with `pebsctl zoom --stop CGROUP`",
 			ZOOMS_RUNNING_MAX);
-	r = begin(zooms, &whole, ret_id, ret_message);
+	r = begin(zooms, &complete, ret_id, ret_message);
 	if (r == 0)
 		arm(zooms, turn(zooms, now_ns));
 	return r;

@@ -234,7 +234,7 @@ int flame_make(const struct profile *profile, const struct profile_names *names,
 	struct growth growth = {.profile = profile, .budget = {.max = TREE_BYTES_MAX}};
 	int r;
 
-	(void)profile_resolve_held(profile, names);
+	(void)profile_resolve_const(profile, names);
 	r = grow(&growth);
 	*ret = (struct flame){.nodes = growth.nodes.list, .n = growth.nodes.n};
 	if (r == 0)

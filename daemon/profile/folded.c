@@ -165,7 +165,7 @@ int folded_write(const struct profile *profile, const struct profile_names *name
 	size_t n;
 	int r;
 
-	(void)profile_resolve_held(profile, names);
+	(void)profile_resolve_const(profile, names);
 	n = profile->book->strings.n;
 	folded.shown = calloc(n, sizeof(*folded.shown));
 	if (!folded.shown)

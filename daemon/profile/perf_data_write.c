@@ -23,7 +23,7 @@
 	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
 
 /* Position of a record in `records`, for sorting. */
-struct place {
+struct position {
 	u64 time_ns;
 	size_t at, number;
 };
@@ -39,8 +39,8 @@ struct writing {
 	const struct zoom_about *zoom;
 	struct described_event events[ZOOM_EVENTS_MAX];
 	struct perf_data_bytes records;
-	struct place *places;
-	size_t n_places, places_capacity;
+	struct position *positions;
+	size_t n_positions, positions_capacity;
 	u64 first_ns, last_ns; /* times of the first and last sample; 0: no samples */
 };
 
@@ -115,20 +115,20 @@ static void describe(const struct zoom_about *zoom, size_t index, struct describ
 	name_event(&zoom->events[index], ret);
 }
 
-static int add_place(struct writing *writing, u64 time_ns, size_t at)
+static int add_position(struct writing *writing, u64 time_ns, size_t at)
 {
-	if (writing->n_places == writing->places_capacity) {
-		size_t capacity = writing->places_capacity ? 2 * writing->places_capacity : 4096;
-		struct place *places = realloc(writing->places, capacity * sizeof(*places));
+	if (writing->n_positions == writing->positions_capacity) {
+		size_t capacity = writing->positions_capacity ? 2 * writing->positions_capacity : 4096;
+		struct position *positions = realloc(writing->positions, capacity * sizeof(*positions));
 
-		if (!places)
+		if (!positions)
 			return -ENOMEM;
-		writing->places = places;
-		writing->places_capacity = capacity;
+		writing->positions = positions;
+		writing->positions_capacity = capacity;
 	}
-	writing->places[writing->n_places] =
-		(struct place){.time_ns = time_ns, .at = at, .number = writing->n_places};
-	writing->n_places++;
+	writing->positions[writing->n_positions] =
+		(struct position){.time_ns = time_ns, .at = at, .number = writing->n_positions};
+	writing->n_positions++;
 	return 0;
 }
 
@@ -322,8 +322,8 @@ static int put_record(void *userdata, const struct zoom_record *record)
 	}
 	if (out->error || out->size == at)
 		return out->error;
-	return add_place(writing,
-			 record->kind == ZOOM_RECORD_SAMPLE ? record->sample.time_ns : record->time_ns, at);
+	return add_position(
+		writing, record->kind == ZOOM_RECORD_SAMPLE ? record->sample.time_ns : record->time_ns, at);
 }
 
 /*
@@ -369,9 +369,9 @@ static void put_lost(struct perf_data_bytes *out, const struct writing *writing)
 }
 
 /* Records without a time come first: they describe the state before the first record. */
-static int compare_places(const void *a, const void *b)
+static int compare_positions(const void *a, const void *b)
 {
-	const struct place *one = a, *other = b;
+	const struct position *one = a, *other = b;
 
 	if (one->time_ns != other->time_ns)
 		return one->time_ns < other->time_ns ? -1 : 1;
@@ -382,14 +382,15 @@ static void put_data(struct perf_data_bytes *out, struct writing *writing, const
 {
 	const struct zoom_about *zoom = writing->zoom;
 
-	if (writing->n_places)
-		qsort(writing->places, writing->n_places, sizeof(*writing->places), compare_places);
+	if (writing->n_positions)
+		qsort(writing->positions, writing->n_positions, sizeof(*writing->positions),
+		      compare_positions);
 	if (host->kernel_start)
 		put_kernel(out, host->kernel_start);
 	if (zoom->cgroup && zoom->cgroup_id && strlen(zoom->cgroup) < PATH_BYTES)
 		put_cgroup(out, zoom);
-	for (size_t i = 0; i < writing->n_places; i++) {
-		const u8 *record = writing->records.bytes + writing->places[i].at;
+	for (size_t i = 0; i < writing->n_positions; i++) {
+		const u8 *record = writing->records.bytes + writing->positions[i].at;
 		struct perf_event_header header;
 
 		memcpy(&header, record, sizeof(header));
@@ -494,7 +495,7 @@ static void put_nodes(struct perf_data_bytes *out, const struct perf_data_host *
 }
 
 /* Returns whether the PMU needs no entry: an earlier event has the same type, or the event has no PMU. */
-static bool is_told(const struct writing *writing, size_t index)
+static bool needs_no_entry(const struct writing *writing, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
 		if (writing->events[i].attr.type == writing->events[index].attr.type)
@@ -507,12 +508,12 @@ static void put_pmus(struct perf_data_bytes *out, const struct writing *writing)
 	u32 n = 0;
 
 	for (size_t i = 0; i < writing->zoom->n_events; i++)
-		n += !is_told(writing, i);
+		n += !needs_no_entry(writing, i);
 	if (!n)
 		return;
 	perf_data_put_u32(out, n);
 	for (size_t i = 0; i < writing->zoom->n_events; i++) {
-		if (is_told(writing, i))
+		if (needs_no_entry(writing, i))
 			continue;
 		perf_data_put_u32(out, writing->events[i].attr.type);
 		perf_data_put_string(out, writing->events[i].pmu);
@@ -649,7 +650,7 @@ int perf_data_write(const struct zoom_recording *recording, const struct perf_da
 	r = zoom_recording_each(recording, put_record, &writing);
 	if (r == 0)
 		r = put_file(&writing, host, &out);
-	free(writing.places);
+	free(writing.positions);
 	free(writing.records.bytes);
 	if (r < 0) {
 		free(out.bytes);

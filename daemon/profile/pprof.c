@@ -549,7 +549,7 @@ int pprof_write(const struct profile *profile, const struct profile_names *names
 	s64 event = 0;
 	int r;
 
-	(void)profile_resolve_held(profile, names);
+	(void)profile_resolve_const(profile, names);
 	r = begin(&pprof);
 	if (r == 0)
 		r = add_samples(&pprof);

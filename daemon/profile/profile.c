@@ -253,7 +253,7 @@ int profile_name(struct profile *profile, u32 pid, u32 tid, const char *name)
 	int r = enter_thread(profile, pid, tid, &i);
 
 	if (r == 0 && profile->n_thread_names >= PROFILE_THREAD_NAMES_MAX)
-		name = "[other threads]";
+		name = PROFILE_OTHER_THREADS;
 	if (r == 0)
 		r = book_string(profile->book, name, &text);
 	if (r < 0)

@@ -225,7 +225,7 @@ bool book_answer_by_range(struct book *book, u32 i);
 size_t node_frames(const struct profile *profile, const struct node *node, const u32 **ret);
 
 /* Same as profile_resolve(), for a const profile: names are stored in its book. */
-size_t profile_resolve_held(const struct profile *profile, const struct profile_names *names);
+size_t profile_resolve_const(const struct profile *profile, const struct profile_names *names);
 
 /* Returns the name of a cell's thread as a string, or NONE if it has no known name. */
 u32 cell_thread_string(const struct profile *profile, const struct cell *cell);

@@ -12,7 +12,7 @@ int profile_report(const struct profile *profile, const struct profile_names *na
 	int r;
 
 	*ret = (struct profile_report){0};
-	ret->unnamed = profile_resolve_held(profile, names);
+	ret->unnamed = profile_resolve_const(profile, names);
 	profile_totals(profile, &ret->totals);
 	r = report_functions(profile, settings->functions, ret);
 	if (r == 0)

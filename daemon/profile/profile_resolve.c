@@ -144,7 +144,7 @@ u64 count_early(const struct profile *profile)
 	return early;
 }
 
-size_t profile_resolve_held(const struct profile *profile, const struct profile_names *names)
+size_t profile_resolve_const(const struct profile *profile, const struct profile_names *names)
 {
 	struct book *book = profile->book;
 
@@ -160,5 +160,5 @@ size_t profile_resolve_held(const struct profile *profile, const struct profile_
 
 size_t profile_resolve(struct profile *profile, const struct profile_names *names)
 {
-	return profile_resolve_held(profile, names);
+	return profile_resolve_const(profile, names);
 }

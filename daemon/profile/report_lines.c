@@ -343,19 +343,19 @@ static int write_accesses(const struct profile *profile, const struct line_item 
 	for (size_t i = 0; i < n; i++) {
 		const struct access *access = access_of(profile, items[i].access);
 		const struct access *before = i ? access_of(profile, items[i - 1].access) : NULL;
-		bool new = !before || offset_of(before) != offset_of(access) ||
-			   frame_of_code(profile, before) != frame_of_code(profile, access) ||
-			   (settings->by_cpu && before->cpu != access->cpu);
+		bool begins = !before || offset_of(before) != offset_of(access) ||
+			      frame_of_code(profile, before) != frame_of_code(profile, access) ||
+			      (settings->by_cpu && before->cpu != access->cpu);
 		struct report_access *to;
 
-		if (new &&begin_access(profile, access, &ret->accesses[ret->n_accesses++]) < 0)
+		if (begins && begin_access(profile, access, &ret->accesses[ret->n_accesses++]) < 0)
 			return -ENOMEM;
 		to = &ret->accesses[ret->n_accesses - 1];
 		to->samples += access->samples;
 		to->latency += access->latency;
 		to->hitm += access->hitm ? access->samples : 0;
 		to->stores += access->store ? access->samples : 0;
-		to->cpus += new || before->cpu != access->cpu;
+		to->cpus += begins || before->cpu != access->cpu;
 	}
 	qsort(ret->accesses, ret->n_accesses, sizeof(*ret->accesses), by_access_importance);
 	for (; ret->n_accesses > settings->accesses; ret->n_accesses--) {

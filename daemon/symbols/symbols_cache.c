@@ -35,9 +35,9 @@ struct symbols_cache {
 	size_t count;
 	u64 bytes;
 	u64 dropped_bytes;   /* of dropped entries */
-	u64 grave_bytes;     /* of the entries in `grave` */
+	u64 removed_bytes;   /* of the entries in `removed` */
 	struct order by_use; /* answered entries, the least recently used first */
-	struct order grave;
+	struct order removed;
 	struct process_bucket processes[PROCESS_BUCKETS];
 	struct bucket buckets[BUCKETS];
 };
@@ -50,7 +50,7 @@ int symbols_cache_new(const struct symbols_cache_limits *limits, struct symbols_
 		return -ENOMEM;
 	cache->limits = *limits;
 	TAILQ_INIT(&cache->by_use);
-	TAILQ_INIT(&cache->grave);
+	TAILQ_INIT(&cache->removed);
 	if (getrandom(cache->seed, sizeof(cache->seed), 0) != (ssize_t)sizeof(cache->seed))
 		return -EIO;
 	*ret = TAKE_PTR(cache);
@@ -150,7 +150,7 @@ static u64 entry_bytes(const struct symbols_entry *entry)
 }
 
 /*
- * Removes an entry from all lists. An answered entry goes to the list `grave`, which symbols_cache_sweep()
+ * Removes an entry from all lists. An answered entry goes to the list `removed`, which symbols_cache_sweep()
  * frees. A pending one still belongs to the queue and is marked as dropped.
  */
 static void forget(struct symbols_cache *cache, struct symbols_entry *entry)
@@ -172,9 +172,9 @@ static void forget(struct symbols_cache *cache, struct symbols_entry *entry)
 		cache->dropped_bytes += entry_bytes(entry);
 		return;
 	}
-	cache->grave_bytes += entry_bytes(entry);
+	cache->removed_bytes += entry_bytes(entry);
 	TAILQ_REMOVE(&cache->by_use, entry, in_order);
-	TAILQ_INSERT_TAIL(&cache->grave, entry, in_order);
+	TAILQ_INSERT_TAIL(&cache->removed, entry, in_order);
 }
 
 /* Removes answered entries while a limit is exceeded. The sender bounds the number of pending ones. */
@@ -309,12 +309,12 @@ bool symbols_cache_sweep(struct symbols_cache *cache)
 	struct symbols_entry *entry;
 	bool any = false;
 
-	while ((entry = TAILQ_FIRST(&cache->grave))) {
-		TAILQ_REMOVE(&cache->grave, entry, in_order);
+	while ((entry = TAILQ_FIRST(&cache->removed))) {
+		TAILQ_REMOVE(&cache->removed, entry, in_order);
 		free_entry(entry);
 		any = true;
 	}
-	cache->grave_bytes = 0;
+	cache->removed_bytes = 0;
 	return any;
 }
 
@@ -325,5 +325,5 @@ size_t symbols_cache_count(const struct symbols_cache *cache)
 
 u64 symbols_cache_bytes(const struct symbols_cache *cache)
 {
-	return sizeof(*cache) + cache->bytes + cache->dropped_bytes + cache->grave_bytes;
+	return sizeof(*cache) + cache->bytes + cache->dropped_bytes + cache->removed_bytes;
 }

@@ -12,7 +12,7 @@
 
 #define COUNTS (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_LOST)
 
-void zoom_attr(const struct pmu_opening *opening, const struct zoom_ways *ways, bool tells_tasks,
+void zoom_attr(const struct pmu_opening *opening, const struct zoom_ways *ways, bool logs_tasks,
 	       struct perf_event_attr *ret)
 {
 	perf_attr(opening, opening->event.period, ret);
@@ -33,7 +33,7 @@ void zoom_attr(const struct pmu_opening *opening, const struct zoom_ways *ways, 
 	ret->wakeup_events = INT_MAX;
 	/* Not pinned: always-on events take precedence. A cgroup's events are scheduled with its tasks. */
 	ret->pinned = 0;
-	if (!tells_tasks)
+	if (!logs_tasks)
 		return;
 	ret->mmap = ret->mmap2 = 1;
 	ret->comm = ret->comm_exec = 1;

@@ -24,10 +24,10 @@ struct zoom_ways {
 };
 
 /*
- * Fills in the sampling event, disabled. If `tells_tasks` is set, the event also logs mappings, names, forks
+ * Fills in the sampling event, disabled. If `logs_tasks` is set, the event also logs mappings, names, forks
  * and exits. Exactly one event of each ring should do that.
  */
-void zoom_attr(const struct pmu_opening *opening, const struct zoom_ways *ways, bool tells_tasks,
+void zoom_attr(const struct pmu_opening *opening, const struct zoom_ways *ways, bool logs_tasks,
 	       struct perf_event_attr *ret);
 
 /* Fills in the leader of the event's group, which only counts. */

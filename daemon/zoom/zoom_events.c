@@ -62,9 +62,9 @@ struct zoom_events {
 	bool stopped;
 	u64 counted_ns; /* time at which `counts` was last read from the events; 0: never */
 	struct zoom_counts counts;
-	u64 lost_told; /* sum of the LOST records */
+	u64 lost_logged; /* sum of the LOST records */
 	struct zoom_stacks stacks;
-	u8 whole[ZOOM_RECORD_BYTES_MAX]; /* shared by the rings */
+	u8 copy[ZOOM_RECORD_BYTES_MAX]; /* of a record that wraps around; shared by the rings */
 };
 
 static int event_open(const struct zoom_events *events, const struct perf_event_attr *attr, int cpu,
@@ -141,7 +141,7 @@ static int join_ring(struct zoom_events *events, struct zoom_cpu *cpu, struct me
 	int r;
 
 	if (cpu->n == 0)
-		r = zoom_ring_open(member->fd, ring_bytes, events->whole, &cpu->ring);
+		r = zoom_ring_open(member->fd, ring_bytes, events->copy, &cpu->ring);
 	else
 		r = set_output(member->fd, cpu->members[0].fd);
 	if (r == 0 && member->leader_fd >= 0)
@@ -153,7 +153,7 @@ static int join_ring(struct zoom_events *events, struct zoom_cpu *cpu, struct me
 	return r;
 }
 
-static int say(int error, const char *what, int cpu, const char *remedy, char **ret_message)
+static int fail(int error, const char *what, int cpu, const char *remedy, char **ret_message)
 {
 	if (asprintf(ret_message, "cannot %s on CPU %d: %s%s", what, cpu, strerror(-error), remedy) < 0)
 		*ret_message = NULL;
@@ -179,17 +179,17 @@ static int open_member(struct zoom_events *events, u32 index, struct zoom_cpu *c
 	r = join_ring(events, cpu, &member, ring_bytes);
 	if (r < 0) {
 		member_close(&member);
-		return say(r, "set up the ring buffer of an event", cpu->cpu,
-			   r == -ENOMEM  ? "; free memory"
-			   : r == -EPERM ? "; raise LimitMEMLOCK= of the unit (ulimit -l)"
-					 : "",
-			   ret_message);
+		return fail(r, "set up the ring buffer of an event", cpu->cpu,
+			    r == -ENOMEM  ? "; free memory"
+			    : r == -EPERM ? "; raise LimitMEMLOCK= of the unit (ulimit -l)"
+					  : "",
+			    ret_message);
 	}
 	if (ioctl(member.fd, PERF_EVENT_IOC_SET_BPF, zoom_limit_fd(events->limit)) < 0) {
 		r = -errno;
 		member_close(&member);
-		return say(r, "attach the zoom's rate-limiting BPF program to an event", cpu->cpu, "",
-			   ret_message);
+		return fail(r, "attach the zoom's rate-limiting BPF program to an event", cpu->cpu, "",
+			    ret_message);
 	}
 	cpu->members[cpu->n++] = member;
 	return 0;
@@ -351,7 +351,7 @@ static int drain_record(struct zoom_events *events, const struct zoom_cpu *cpu, 
 		record.sample.event = member->event;
 		record.sample.of.event = (u16)member->event;
 	}
-	events->lost_told += record.kind == ZOOM_RECORD_LOST ? record.lost : 0;
+	events->lost_logged += record.kind == ZOOM_RECORD_LOST ? record.lost : 0;
 	events->counts.throttles += record.kind == ZOOM_RECORD_THROTTLED;
 	return callback(userdata, &record);
 }
@@ -441,8 +441,8 @@ static void get_counts(struct zoom_source *source, struct zoom_counts *ret)
 	}
 	zoom_limit_counts(events->limit, &events->counts.seen, &events->counts.limited);
 	/* The kernel logs lost records only with the next record that has room. Use the larger count. */
-	if (events->lost_told > events->counts.lost)
-		events->counts.lost = events->lost_told;
+	if (events->lost_logged > events->counts.lost)
+		events->counts.lost = events->lost_logged;
 	*ret = events->counts;
 }
 

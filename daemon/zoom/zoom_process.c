@@ -10,18 +10,18 @@
 #include "symbols/shared/process_code.h"
 #include "symbols/symbols_socket.h"
 
-struct reading {
+struct output {
 	u32 pid;
 	int (*callback)(void *userdata, const struct zoom_record *record);
 	void *userdata;
 };
 
-static int tell_mapping(const struct reading *reading, const struct maps_line *line)
+static int report_mapping(const struct output *output, const struct maps_line *line)
 {
 	struct zoom_record record = {
 		.kind = ZOOM_RECORD_MAPPED,
-		.pid = reading->pid,
-		.tid = reading->pid,
+		.pid = output->pid,
+		.tid = output->pid,
 		.mapped =
 			{
 				.start = line->start,
@@ -35,11 +35,11 @@ static int tell_mapping(const struct reading *reading, const struct maps_line *l
 			},
 	};
 
-	return reading->callback(reading->userdata, &record);
+	return output->callback(output->userdata, &record);
 }
 
 /* Leaves out text after the last newline, which may be an incomplete line. */
-static int tell_mappings(const struct reading *reading, char *text)
+static int report_mappings(const struct output *output, char *text)
 {
 	size_t n = 0;
 	char *next;
@@ -52,7 +52,7 @@ static int tell_mappings(const struct reading *reading, char *text)
 		*next = '\0';
 		if (maps_parse_line(at, &line) < 0 || !(line.protection & PROT_EXEC) || !*line.path)
 			continue;
-		r = tell_mapping(reading, &line);
+		r = report_mapping(output, &line);
 		n++;
 	}
 	return r;
@@ -84,10 +84,10 @@ void zoom_process_done(struct zoom_process *process)
 	*process = (struct zoom_process){0};
 }
 
-int zoom_process_tell(struct zoom_process *process,
-		      int (*callback)(void *userdata, const struct zoom_record *record), void *userdata)
+int zoom_process_report(struct zoom_process *process,
+			int (*callback)(void *userdata, const struct zoom_record *record), void *userdata)
 {
-	const struct reading reading = {.pid = process->pid, .callback = callback, .userdata = userdata};
+	const struct output output = {.pid = process->pid, .callback = callback, .userdata = userdata};
 	struct zoom_record named = {.kind = ZOOM_RECORD_NAMED, .pid = process->pid, .tid = process->pid};
 	char *end = process->text ? strchr(process->text, '\n') : NULL;
 	int r = 0;
@@ -98,5 +98,5 @@ int zoom_process_tell(struct zoom_process *process,
 	named.named.name = process->text;
 	if (*process->text)
 		r = callback(userdata, &named);
-	return r == 0 ? tell_mappings(&reading, end + 1) : r;
+	return r == 0 ? report_mappings(&output, end + 1) : r;
 }

@@ -36,7 +36,7 @@ void zoom_process_done(struct zoom_process *process);
  * executable mapping that has a path. Stops when `callback` returns a value other than 0, and returns that
  * value. Returns 0 otherwise. Makes no system call, but cuts the process' text into lines in place.
  */
-int zoom_process_tell(struct zoom_process *process,
-		      int (*callback)(void *userdata, const struct zoom_record *record), void *userdata);
+int zoom_process_report(struct zoom_process *process,
+			int (*callback)(void *userdata, const struct zoom_record *record), void *userdata);
 
 #endif

@@ -19,11 +19,11 @@ struct queue {
 
 struct zoom_reader {
 	pthread_mutex_t lock;
-	pthread_cond_t asked;
-	struct queue questions, answers;
+	pthread_cond_t requested;
+	struct queue requests, results;
 	size_t n;                          /* requested and not fetched */
 	struct zoom_process_socket socket; /* used by the thread only */
-	unsigned int held; /* references: the owner's and the thread's; the last one frees this */
+	unsigned int references;           /* the owner's and the thread's; the last one frees this */
 	bool closing;
 };
 
@@ -57,41 +57,41 @@ static void clear(struct queue *queue)
 }
 
 /* Drops a reference. The caller holds the lock, and this function unlocks it. */
-static void leave(struct zoom_reader *reader)
+static void drop_reference(struct zoom_reader *reader)
 {
-	bool last = --reader->held == 0;
+	bool last = --reader->references == 0;
 
 	(void)pthread_mutex_unlock(&reader->lock);
 	if (!last)
 		return;
-	clear(&reader->questions);
-	clear(&reader->answers);
+	clear(&reader->requests);
+	clear(&reader->results);
 	child_kill(&reader->socket.connection);
-	(void)pthread_cond_destroy(&reader->asked);
+	(void)pthread_cond_destroy(&reader->requested);
 	(void)pthread_mutex_destroy(&reader->lock);
 	free(reader);
 }
 
-static void *read_on(void *argument)
+static void *read_processes(void *argument)
 {
 	struct zoom_reader *reader = argument;
 
 	(void)pthread_mutex_lock(&reader->lock);
 	while (!reader->closing) {
-		struct look *look = dequeue(&reader->questions);
+		struct look *look = dequeue(&reader->requests);
 
 		if (!look) {
 			child_kill(&reader->socket.connection);
 			reader->socket.failed = false;
-			(void)pthread_cond_wait(&reader->asked, &reader->lock);
+			(void)pthread_cond_wait(&reader->requested, &reader->lock);
 			continue;
 		}
 		(void)pthread_mutex_unlock(&reader->lock);
 		zoom_process_read(look->process.pid, &reader->socket, &look->process);
 		(void)pthread_mutex_lock(&reader->lock);
-		enqueue(&reader->answers, look);
+		enqueue(&reader->results, look);
 	}
-	leave(reader);
+	drop_reference(reader);
 	return NULL;
 }
 
@@ -109,7 +109,7 @@ static int start(struct zoom_reader *reader)
 	(void)sigfillset(&all);
 	(void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = pthread_create(&thread, &attributes, read_on, reader);
+	r = pthread_create(&thread, &attributes, read_processes, reader);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	(void)pthread_attr_destroy(&attributes);
 	return -r;
@@ -123,12 +123,12 @@ int zoom_reader_new(const char *socket, struct zoom_reader **ret)
 	if (!reader)
 		return -ENOMEM;
 	(void)pthread_mutex_init(&reader->lock, NULL);
-	(void)pthread_cond_init(&reader->asked, NULL);
+	(void)pthread_cond_init(&reader->requested, NULL);
 	reader->socket = (struct zoom_process_socket){.path = socket, .connection = CHILD_NONE};
-	reader->held = 2;
+	reader->references = 2;
 	r = start(reader);
 	if (r < 0) {
-		reader->held = 1;
+		reader->references = 1;
 		zoom_reader_free(reader);
 		return r;
 	}
@@ -142,8 +142,8 @@ struct zoom_reader *zoom_reader_free(struct zoom_reader *reader)
 		return NULL;
 	(void)pthread_mutex_lock(&reader->lock);
 	reader->closing = true;
-	(void)pthread_cond_signal(&reader->asked);
-	leave(reader);
+	(void)pthread_cond_signal(&reader->requested);
+	drop_reference(reader);
 	return NULL;
 }
 
@@ -161,8 +161,8 @@ int zoom_reader_ask(struct zoom_reader *reader, u64 zoom, u32 pid)
 		r = -ENOSPC;
 	} else {
 		reader->n++;
-		enqueue(&reader->questions, TAKE_PTR(look));
-		(void)pthread_cond_signal(&reader->asked);
+		enqueue(&reader->requests, TAKE_PTR(look));
+		(void)pthread_cond_signal(&reader->requested);
 	}
 	(void)pthread_mutex_unlock(&reader->lock);
 	return r;
@@ -173,7 +173,7 @@ bool zoom_reader_fetch(struct zoom_reader *reader, u64 *ret_zoom, struct zoom_pr
 	struct look *look;
 
 	(void)pthread_mutex_lock(&reader->lock);
-	look = dequeue(&reader->answers);
+	look = dequeue(&reader->results);
 	if (look)
 		reader->n--;
 	(void)pthread_mutex_unlock(&reader->lock);

@@ -410,31 +410,31 @@ int zoom_recording_add(struct zoom_recording *recording, const struct zoom_recor
 }
 
 /* Read position, and storage for the text that a record points to. */
-struct reading {
+struct cursor {
 	const u8 *at;
 	u64 last_ns;
 	char text[TEXT_MAX];
 };
 
-static u64 next(struct reading *reading)
+static u64 next(struct cursor *cursor)
 {
 	u64 value;
 
-	reading->at = get_varint(reading->at, &value);
+	cursor->at = get_varint(cursor->at, &value);
 	return value;
 }
 
-static const char *next_text(struct reading *reading)
+static const char *next_text(struct cursor *cursor)
 {
-	size_t bytes = next(reading);
+	size_t bytes = next(cursor);
 
-	memcpy(reading->text, reading->at, bytes);
-	reading->text[bytes] = '\0';
-	reading->at += bytes;
-	return reading->text;
+	memcpy(cursor->text, cursor->at, bytes);
+	cursor->text[bytes] = '\0';
+	cursor->at += bytes;
+	return cursor->text;
 }
 
-static void read_sample(const struct zoom_recording *recording, struct reading *reading,
+static void read_sample(const struct zoom_recording *recording, struct cursor *cursor,
 			struct zoom_record *record)
 {
 	struct zoom_sample *sample = &record->sample;
@@ -443,62 +443,62 @@ static void read_sample(const struct zoom_recording *recording, struct reading *
 	sample->time_ns = record->time_ns;
 	sample->pid = record->pid;
 	sample->tid = record->tid;
-	sample->cpu = (u32)next(reading);
-	sample->event = (u32)next(reading);
+	sample->cpu = (u32)next(cursor);
+	sample->event = (u32)next(cursor);
 	of->event = (u16)sample->event;
-	of->fields = (u16)next(reading);
-	of->cgroup_id = next(reading);
-	of->latency = next(reading);
-	of->instruction_latency = (u32)next(reading);
-	of->data_source = next(reading);
-	of->address = next(reading);
-	of->code_address = next(reading);
-	of->period = next(reading);
-	sample->physical = next(reading);
-	sample->user_of_lbr = next(reading) != 0;
-	sample->kernel = stack_store_get(&recording->stacks, (u32)next(reading), &sample->n_kernel);
-	sample->user = stack_store_get(&recording->stacks, (u32)next(reading), &sample->n_user);
+	of->fields = (u16)next(cursor);
+	of->cgroup_id = next(cursor);
+	of->latency = next(cursor);
+	of->instruction_latency = (u32)next(cursor);
+	of->data_source = next(cursor);
+	of->address = next(cursor);
+	of->code_address = next(cursor);
+	of->period = next(cursor);
+	sample->physical = next(cursor);
+	sample->user_of_lbr = next(cursor) != 0;
+	sample->kernel = stack_store_get(&recording->stacks, (u32)next(cursor), &sample->n_kernel);
+	sample->user = stack_store_get(&recording->stacks, (u32)next(cursor), &sample->n_user);
 }
 
-static void read_mapped(struct reading *reading, struct zoom_record *record)
+static void read_mapped(struct cursor *cursor, struct zoom_record *record)
 {
 	u64 build_id[3];
 
-	record->mapped.start = next(reading);
-	record->mapped.size = next(reading);
-	record->mapped.offset = next(reading);
-	record->mapped.major = (u32)next(reading);
-	record->mapped.minor = (u32)next(reading);
-	record->mapped.inode = next(reading);
-	record->mapped.protection = (u32)next(reading);
-	record->mapped.build_id_size = (u8)next(reading);
+	record->mapped.start = next(cursor);
+	record->mapped.size = next(cursor);
+	record->mapped.offset = next(cursor);
+	record->mapped.major = (u32)next(cursor);
+	record->mapped.minor = (u32)next(cursor);
+	record->mapped.inode = next(cursor);
+	record->mapped.protection = (u32)next(cursor);
+	record->mapped.build_id_size = (u8)next(cursor);
 	for (size_t i = 0; i < ARRAY_SIZE(build_id); i++)
-		build_id[i] = next(reading);
+		build_id[i] = next(cursor);
 	memcpy(record->mapped.build_id, build_id, sizeof(record->mapped.build_id));
-	record->mapped.path = next_text(reading);
+	record->mapped.path = next_text(cursor);
 }
 
-static void read_row(const struct zoom_recording *recording, struct reading *reading, struct zoom_record *ret)
+static void read_row(const struct zoom_recording *recording, struct cursor *cursor, struct zoom_record *ret)
 {
-	*ret = (struct zoom_record){.kind = (enum zoom_record_kind)next(reading)};
-	ret->time_ns = reading->last_ns += unfold(next(reading));
-	ret->pid = (u32)next(reading);
-	ret->tid = (u32)next(reading);
+	*ret = (struct zoom_record){.kind = (enum zoom_record_kind)next(cursor)};
+	ret->time_ns = cursor->last_ns += unfold(next(cursor));
+	ret->pid = (u32)next(cursor);
+	ret->tid = (u32)next(cursor);
 	switch (ret->kind) {
 	case ZOOM_RECORD_SAMPLE:
-		read_sample(recording, reading, ret);
+		read_sample(recording, cursor, ret);
 		break;
 	case ZOOM_RECORD_MAPPED:
-		read_mapped(reading, ret);
+		read_mapped(cursor, ret);
 		break;
 	case ZOOM_RECORD_NAMED:
-		ret->named.executed = next(reading) != 0;
-		ret->named.name = next_text(reading);
+		ret->named.executed = next(cursor) != 0;
+		ret->named.name = next_text(cursor);
 		break;
 	case ZOOM_RECORD_FORKED:
 	case ZOOM_RECORD_EXITED:
-		ret->forked.parent_pid = (u32)next(reading);
-		ret->forked.parent_tid = (u32)next(reading);
+		ret->forked.parent_pid = (u32)next(cursor);
+		ret->forked.parent_tid = (u32)next(cursor);
 		break;
 	case ZOOM_RECORD_LOST:
 	case ZOOM_RECORD_THROTTLED:
@@ -510,16 +510,16 @@ static void read_row(const struct zoom_recording *recording, struct reading *rea
 int zoom_recording_each(const struct zoom_recording *recording,
 			int (*callback)(void *userdata, const struct zoom_record *record), void *userdata)
 {
-	struct reading reading = {0};
+	struct cursor cursor = {0};
 
 	for (size_t i = 0; i < recording->rows.n; i++) {
 		const struct store_block *block = &recording->rows.blocks[i];
 
-		for (reading.at = block->bytes; reading.at < block->bytes + block->used;) {
+		for (cursor.at = block->bytes; cursor.at < block->bytes + block->used;) {
 			struct zoom_record record;
 			int r;
 
-			read_row(recording, &reading, &record);
+			read_row(recording, &cursor, &record);
 			r = callback(userdata, &record);
 			if (r != 0)
 				return r;

@@ -20,7 +20,7 @@ size_t zoom_ring_size(size_t n, size_t all, size_t least, size_t most)
 	return size;
 }
 
-int zoom_ring_open(int fd, size_t size, u8 *whole, struct zoom_ring *ret)
+int zoom_ring_open(int fd, size_t size, u8 *copy, struct zoom_ring *ret)
 {
 	int r = -ENOMEM;
 
@@ -42,7 +42,7 @@ int zoom_ring_open(int fd, size_t size, u8 *whole, struct zoom_ring *ret)
 		ret->page = page;
 		ret->data = (const u8 *)page + page_size();
 		ret->size = size;
-		ret->whole = whole;
+		ret->copy = copy;
 		return 0;
 	}
 	return r;
@@ -72,21 +72,21 @@ static void copy_out(const struct zoom_ring *ring, u64 from, size_t size, u8 *re
 int zoom_ring_next(struct zoom_ring *ring, u64 head, const u8 **ret_record, size_t *ret_size)
 {
 	struct perf_event_header header;
-	u64 left = head - ring->tail;
+	u64 available = head - ring->tail;
 	size_t offset = ring->tail & (ring->size - 1);
 
-	if (left == 0)
+	if (available == 0)
 		return 0;
-	if (left > ring->size || left < sizeof(header))
+	if (available > ring->size || available < sizeof(header))
 		goto bad;
 	copy_out(ring, ring->tail, sizeof(header), (u8 *)&header);
-	if (header.size < sizeof(header) || header.size > left)
+	if (header.size < sizeof(header) || header.size > available)
 		goto bad;
 	*ret_size = header.size;
 	*ret_record = ring->data + offset;
 	if (header.size > ring->size - offset) {
-		copy_out(ring, ring->tail, header.size, ring->whole);
-		*ret_record = ring->whole;
+		copy_out(ring, ring->tail, header.size, ring->copy);
+		*ret_record = ring->copy;
 	}
 	ring->tail += header.size;
 	return 1;

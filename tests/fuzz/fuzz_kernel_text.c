@@ -117,7 +117,7 @@ static void process(char *text)
 	struct zoom_process process = {.pid = 7, .text = strdup(text)};
 	u32 n = 0;
 
-	check(zoom_process_tell(&process, told, &n) == 0);
+	check(zoom_process_report(&process, told, &n) == 0);
 	zoom_process_done(&process);
 }
 

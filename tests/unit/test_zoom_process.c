@@ -48,7 +48,7 @@ static int look(u32 pid, struct told *told)
 	int r;
 
 	zoom_process_read(pid, &(struct zoom_process_socket){0}, &process);
-	r = zoom_process_tell(&process, tell, told);
+	r = zoom_process_report(&process, tell, told);
 	zoom_process_done(&process);
 	return r;
 }
@@ -114,7 +114,7 @@ Test(zoom_process, a_reader_reads_processes_in_order)
 			(void)usleep(1000);
 		cr_expect_eq(zoom, i);
 		if (i % 2)
-			cr_expect_eq(zoom_process_tell(&process, tell, &told), 0);
+			cr_expect_eq(zoom_process_report(&process, tell, &told), 0);
 		else
 			cr_expect_eq(process.pid, 0x7fffffff);
 		cr_expect_eq(told.of_test, i % 2);

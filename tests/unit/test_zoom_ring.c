@@ -14,13 +14,13 @@
 #include "zoom/zoom_ring.h"
 
 static u8 data[64];
-static u8 whole[ZOOM_RECORD_BYTES_MAX];
+static u8 copy[ZOOM_RECORD_BYTES_MAX];
 static struct perf_event_mmap_page page;
 
 static struct zoom_ring ring_at(u64 tail)
 {
 	return (struct zoom_ring){
-		.page = &page, .data = data, .size = sizeof(data), .tail = tail, .whole = whole};
+		.page = &page, .data = data, .size = sizeof(data), .tail = tail, .copy = copy};
 }
 
 /*
@@ -113,7 +113,7 @@ Test(zoom_ring, too_little_locked_memory_is_named)
 		struct zoom_ring ring;
 
 		cr_assert_geq(fd, 0, "%s", strerror(errno));
-		r = zoom_ring_open(fd, RING_SIZE, whole, &ring);
+		r = zoom_ring_open(fd, RING_SIZE, copy, &ring);
 	}
 	cr_expect_eq(r, -EPERM, "%s", strerror(-r));
 }
@@ -134,7 +134,7 @@ Test(zoom_ring, rings_take_no_memory_besides_their_mappings)
 	}
 	before = mallinfo2().uordblks + mallinfo2().hblkhd;
 	for (size_t i = 0; i < n; i++)
-		cr_assert_eq(zoom_ring_open(fds[i], 4096, whole, &rings[i]), 0);
+		cr_assert_eq(zoom_ring_open(fds[i], 4096, copy, &rings[i]), 0);
 	cr_expect_eq(mallinfo2().uordblks + mallinfo2().hblkhd, before);
 	for (size_t i = 0; i < n; i++) {
 		zoom_ring_close(&rings[i]);
