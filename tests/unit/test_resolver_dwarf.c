@@ -21,9 +21,9 @@ static const char unit[] =
 	"	ret\n"
 	"end:\n"
 	"	.section .debug_abbrev,\"\",@progbits\n"
-	"	.byte 1, 0x11, 1,  0x11, 1,  0x12, 6,  0, 0\n"          /* compile unit: pc */
-	"	.byte 2, 0x2e, 1,  0x11, 1,  0x12, 6,  3, 0xe,  0, 0\n" /* function: pc, name */
-	"	.byte 3, 0x0b, 0,  0x55, 0x17,  0, 0\n"                 /* block: ranges */
+	"	.byte 1, 0x11, 1,  0x11, 1,  0x12, 6,  0x10, 0x17,  0, 0\n" /* compile unit: pc, lines */
+	"	.byte 2, 0x2e, 1,  0x11, 1,  0x12, 6,  3, 0xe,  0, 0\n"     /* function: pc, name */
+	"	.byte 3, 0x0b, 0,  0x55, 0x17,  0, 0\n"                     /* block: ranges */
 	"	.byte 0\n"
 	"	.section .debug_info,\"\",@progbits\n"
 	"	.long after - before\n"
@@ -33,6 +33,7 @@ static const char unit[] =
 	"	.byte 1\n"
 	"	.quad function\n"
 	"	.long end - function\n"
+	"	.long 0\n"
 	"	.byte 2\n"
 	"	.quad function\n"
 	"	.long end - function\n"
@@ -140,6 +141,67 @@ Test(resolver_dwarf, a_replaced_section_does_not_hide_that_one_has_no_end)
 {
 	check_two_sections(STRINGS(".other", "abcdname", "byte 'x'")
 				   STRINGS(".debug_str", "abcdother", "byte 0"));
+}
+
+/*
+ * A line program of `rows` rows for line 1 of a.c at the function, and one more. The assembler makes a section
+ * .debug_line of its own.
+ */
+static void build_lines(unsigned int rows)
+{
+	_cleanup_free_ char *lines = NULL;
+
+	cr_assert_geq(asprintf(&lines,
+			       "	.section .other,\"\",@progbits\n"
+			       "	.long lines_end - lines\n"
+			       "lines:	.short 4\n"
+			       "	.long header_end - header\n"
+			       "header:	.byte 1, 1, 1, -5, 14, 13\n"
+			       "	.byte 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1\n"
+			       "	.byte 0\n"
+			       "	.asciz \"a.c\"\n"
+			       "	.byte 0, 0, 0\n"
+			       "	.byte 0\n"
+			       "header_end: .byte 0, 9, 2\n"
+			       "	.quad function\n"
+			       "	.fill %u, 1, 18\n"
+			       "	.byte 2, 1, 0, 1, 1\n"
+			       "lines_end:\n" STRINGS(".debug_str", "abcdname", "byte 0"),
+			       rows),
+		      0);
+	build("", lines, "");
+	subject_run(
+		"cd '%s' && objcopy -R .debug_line file && objcopy --rename-section .other=.debug_line file",
+		directory);
+}
+
+/* Returns whether the function has a source file. */
+static bool has_file(void)
+{
+	struct symbol symbol = {0};
+	bool has;
+
+	open_file();
+	cr_assert_eq(module_find(&module, FUNCTION, SYMBOL_CODE, false, &symbol), 0);
+	cr_assert_eq(symbol.n_frames, 1);
+	has = symbol.frames[0].file;
+	if (has)
+		cr_expect_str_eq(symbol.frames[0].file, "a.c");
+	symbol_done(&symbol);
+	return has;
+}
+
+Test(resolver_dwarf, a_function_has_the_file_of_its_line_program)
+{
+	build_lines(1000);
+	cr_expect(has_file());
+}
+
+/* libdw would need more memory than the symbolizer may have, and end the process. */
+Test(resolver_dwarf, a_line_program_of_too_many_rows_is_not_read)
+{
+	build_lines(DWARF_ROWS_MAX);
+	cr_expect_not(has_file());
 }
 
 static u64 cpu_ns(void)

@@ -5,6 +5,7 @@
 #include <elfutils/libdw.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/param.h>
 #include <time.h>
 
 #include "symbols/resolver/resolver_name.h"
@@ -28,6 +29,7 @@ struct ranges {
 struct unit {
 	bool read;
 	struct ranges functions;
+	enum { LINES_NOT_CHECKED, LINES_USABLE, LINES_NOT_USABLE } lines;
 };
 
 struct dwarf_file {
@@ -38,7 +40,8 @@ struct dwarf_file {
 	struct unit *functions; /* by number of the unit */
 	size_t n_units;
 	u64 bytes;
-	u64 until; /* limit of this thread's CPU time, ns */
+	size_t rows; /* of the line programs that libdw may have read, at most */
+	u64 until;   /* limit of this thread's CPU time, ns */
 	unsigned int steps;
 };
 
@@ -433,12 +436,37 @@ static const char *name_of(const struct dwarf_file *file, Dwarf_Die *die)
 	return name && *name ? name : NULL;
 }
 
+/* Bytes in memory of a row of a line program that was read: struct Dwarf_Line_s in libdw. */
+#define ROW_BYTES 40
+
+/*
+ * Returns the maximum number of rows that a line program can add: those bytes that may be a special opcode or
+ * DW_LNS_copy. Other opcodes add no row, or one for several bytes.
+ */
+static size_t count_rows(const u8 *program, size_t size)
+{
+	size_t base_at = 4 + 2 + 4 + 1 + 1 + 1 + 1; /* of opcode_base, in version 2 and 3 */
+	size_t n = 0;
+	u16 version;
+	u8 base;
+
+	if (size < sizeof(u32) + sizeof(version))
+		return 0;
+	memcpy(&version, program + sizeof(u32), sizeof(version));
+	base_at += version >= 5 ? 3 : version == 4 ? 1 : 0;
+	base = base_at < size ? program[base_at] : 0;
+	for (size_t i = 0; i < size; i++)
+		n += program[i] >= base || program[i] == DW_LNS_copy;
+	return n;
+}
+
 /* Returns whether the unit has a line program that is not too large. */
-static bool has_lines(struct dwarf_file *file, Dwarf_Die *unit)
+static bool check_lines(struct dwarf_file *file, Dwarf_Die *unit)
 {
 	const Elf_Data *data = file->line_programs;
 	Dwarf_Attribute attribute;
 	Dwarf_Word offset;
+	size_t rows;
 	u32 size;
 
 	/* libdw prepends the directory to the file names, so it must be a valid string. */
@@ -450,7 +478,21 @@ static bool has_lines(struct dwarf_file *file, Dwarf_Die *unit)
 		return false;
 	/* The length is in the first word. 64-bit DWARF has 0xffffffff there and is rejected. */
 	memcpy(&size, (const char *)data->d_buf + offset, sizeof(size));
-	return size <= DWARF_LINE_BYTES_MAX;
+	if (size > DWARF_LINE_BYTES_MAX)
+		return false;
+	rows = count_rows((const u8 *)data->d_buf + offset, MIN(size + sizeof(size), data->d_size - offset));
+	if (rows > DWARF_ROWS_MAX || file->rows + rows > DWARF_ALL_ROWS_MAX)
+		return false;
+	file->rows += rows;
+	file->bytes += rows * ROW_BYTES;
+	return true;
+}
+
+static bool has_lines(struct dwarf_file *file, struct unit *unit, Dwarf_Die *die)
+{
+	if (unit->lines == LINES_NOT_CHECKED)
+		unit->lines = check_lines(file, die) ? LINES_USABLE : LINES_NOT_USABLE;
+	return unit->lines == LINES_USABLE;
 }
 
 static int set_place(struct symbol_frame *frame, const char *file, int line)
@@ -487,10 +529,9 @@ static int set_place_of_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct symbol_
 }
 
 /* `inlined` is sorted outermost first. */
-static int set_frames(struct dwarf_file *file, Dwarf_Die *unit, Dwarf_Die *inlined, size_t n_inlined,
-		      u64 address, const char *name, u64 offset, struct symbol *ret)
+static int set_frames(struct dwarf_file *file, bool lines, Dwarf_Die *unit, Dwarf_Die *inlined,
+		      size_t n_inlined, u64 address, const char *name, u64 offset, struct symbol *ret)
 {
-	bool lines = has_lines(file, unit);
 	/* If there are too many, the outer inlined functions are left out, but not the function itself. */
 	size_t left_out = n_inlined < SYMBOL_FRAMES_MAX ? 0 : n_inlined - (SYMBOL_FRAMES_MAX - 1);
 	size_t n = n_inlined - left_out + 1;
@@ -545,5 +586,6 @@ int dwarf_file_find(struct dwarf_file *dwarf, u64 address, const char *name, u64
 	}
 	if (!name)
 		return 0;
-	return set_frames(dwarf, &unit_die, inlined, n_inlined, address, name, offset, ret);
+	return set_frames(dwarf, has_lines(dwarf, &dwarf->functions[unit->unit], &unit_die), &unit_die,
+			  inlined, n_inlined, address, name, offset, ret);
 }

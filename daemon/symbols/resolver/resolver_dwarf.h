@@ -17,6 +17,13 @@
 #define DWARF_FUNCTIONS_MAX  (1U << 21) /* address ranges of all units, and of the functions of one unit */
 #define DWARF_LINE_BYTES_MAX (8U << 20) /* of the line program of a unit */
 
+/*
+ * Rows of the line program of a unit, and of all units of a file that are looked at. libdw needs 100 bytes for each row
+ * while it reads a program, and 40 afterwards. If it gets no memory (SYMBOLS_CONFINE_DATA), it ends the process.
+ */
+#define DWARF_ROWS_MAX     (4U << 20)
+#define DWARF_ALL_ROWS_MAX (8U << 20)
+
 struct dwarf_file;
 
 /*
