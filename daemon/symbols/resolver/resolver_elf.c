@@ -85,8 +85,8 @@ static const Elf_Data *names_of(Elf *elf, size_t index)
 }
 
 /*
- * Finds the sections whose contents are checked before libdw reads them. libdw takes the first that is not empty if
- * several have one name, so a second one could be checked in place of the one that is read: such a file is not read.
+ * Finds the sections whose contents are checked before libdw reads them. If several have one name, libdw reads the
+ * first that is not empty. Another one could then be checked instead, so such debug information is not read.
  */
 static void find_debug_section(struct elf_file *file, Elf_Scn *section, const char *name)
 {
