@@ -16,7 +16,7 @@
 #define QUERY_BYTES 32
 
 /* The buffer can hold all queries in flight, so symbols_queue_restart() can send all of them again. */
-_Static_assert(SYMBOLS_QUEUE_MAX *QUERY_BYTES + REQUEST_ROOM <= UNSENT_MAX, "all queries fit");
+_Static_assert(REQUEST_ROOM + SYMBOLS_QUEUE_MAX * QUERY_BYTES <= UNSENT_MAX, "all queries fit");
 _Static_assert(REQUEST_ROOM + SYMBOLS_WIRE_PATH_MAX <= UNSENT_MAX / 8,
 	       "the largest request fits after a move");
 
