@@ -152,8 +152,10 @@ Test(resolver_kernel, the_base_of_a_module_is_its_lowest_address)
 {
 	static const struct {
 		u64 address, base;
-	} expected[] = {{0xffffffffc0000040, 0xffffffffc0000000}, {0xffffffffc0100000, 0xffffffffc0100000},
-			{0xffffffffc0002000, 0xffffffffc0000000}, {0xffffffffc0200000, 0xffffffffc0200000},
+	} expected[] = {{0xffffffffc0000040, 0xffffffffc0000000},
+			{0xffffffffc0100000, 0xffffffffc0100000},
+			{0xffffffffc0002000, 0xffffffffc0000000},
+			{0xffffffffc0200000, 0xffffffffc0200000},
 			{0xffffffffc0201000, 0xffffffffc0200000}};
 	struct kernel_symbols symbols = read_kernel("ffffffffc0000040 t second\t[one]\n"
 						    "ffffffffc0100000 t alone\t[on]\n"
