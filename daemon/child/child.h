@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A child process with fewer privileges, in which pebsd reads data of others: the symbolizer, the reader of
- * container names, and the HTTP server. This is pebsd's side of it.
+ * container names, the HTTP server, and the process that keeps the history. This is pebsd's side of it.
  */
 #ifndef PEBSD_CHILD_H
 #define PEBSD_CHILD_H
