@@ -157,7 +157,8 @@ int sampling_perf_open(const struct config *config, bool whole, struct perf_note
 	first_refusal = plan.n_refusals;
 	opened = perf_sets_open(&plan, &selection, PERF_ONLINE_PATH, whole, sets, ret_n, &failure->message);
 	failure->code = sampling_perf_code(opened);
-	if (opened < 0 && *ret_n > 0)
+	/* If there are events or off-core counters besides, a set without this event must not pass as complete. */
+	if (opened < 0 && (*ret_n > 0 || (whole && perf_backend_may_mend(opened))))
 		return opened;
 	for (size_t i = 0; i < plan.n_counters; i++)
 		perf_selection_apply_counter(&selection, &plan.counters[i]);
