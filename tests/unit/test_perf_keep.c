@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "notify_socket.h"
-#include "origin/perf/perf_keep.h"
+#include "origin/perf/perf_internal.h"
 #include "store/store.h"
 
 /* As store.c limits them. */
@@ -67,4 +67,36 @@ Test(perf_keep, a_leader_is_not_stored_without_its_event)
 	fill(store, fd, sizeof("leader-1-0-0-2"));
 	cr_expect_eq(perf_keep_put(keep, 0, &event, &kept), -E2BIG);
 	cr_expect_eq(notify_socket_count(&manager, "leader-1-0-0-2"), 0);
+}
+
+/* Without a descriptor in the store, the event ends with its process. What it counted until the last save stays. */
+Test(perf_keep, counts_of_an_event_that_could_not_be_stored_are_inherited)
+{
+	_cleanup_(store_freep) struct store *store = NULL;
+	_cleanup_(handover_freep) struct handover *handover = NULL;
+	_cleanup_(perf_keep_freep) struct perf_keep *keep = NULL;
+	_cleanup_(perf_set_freep) struct perf_event_set *before = calloc(1, sizeof(*before));
+	_cleanup_(perf_set_freep) struct perf_event_set *next = calloc(1, sizeof(*next));
+	_cleanup_close_ int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct perf_cpu event = {.cpu = 0, .fd = fd, .leader_fd = -1, .period = 10};
+	_cleanup_free_ char *message = NULL;
+	struct perf_counts counts;
+
+	cr_assert_eq(store_open(&store), 0);
+	cr_assert_eq(handover_open(store, &handover), 0);
+	cr_assert_eq(handover_anew(handover), 0);
+	cr_assert_eq(perf_keep_new(&(struct perf_keep_settings){.handover = handover, .n_sets = 1}, &keep),
+		     0);
+	fill(store, fd, 0);
+	before->opening.event.period = next->opening.event.period = 10;
+	cr_assert_eq(perf_start_kept(before, -1, keep, 0, &message), 0);
+	cr_assert_eq(perf_add_book(before, 0), 0);
+	perf_set_keep_new(before, &event);
+	event.last.count = 1234;
+	perf_set_keep_counts(before, &event);
+
+	cr_assert_eq(perf_start_kept(next, -1, keep, 0, &message), 0);
+	perf_count(next, &counts);
+	cr_expect_eq(counts.count, 1234, "%llu", (unsigned long long)counts.count);
+	cr_expect_eq(counts.expected, 123);
 }

@@ -108,7 +108,6 @@ void perf_set_put_new(struct perf_event_set *set, const struct perf_cpu *event, 
 
 	if (r >= 0)
 		return;
-	ret->number = 0;
 	(void)log_warning(0,
 			  "cannot store %s on PMU %s, CPU %d, for the next process: %s; that process will "
 			  "open the event again, which costs a gap in its samples",

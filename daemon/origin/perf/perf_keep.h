@@ -30,8 +30,8 @@ struct perf_kept_counts {
 
 /* A saved event on one CPU. */
 struct perf_kept_cpu {
-	u32 number;   /* part of the descriptors' names; 0: no event is open */
-	u32 epoch;    /* identifies the program that the event runs: kernel_epoch() */
+	u32 number; /* part of the names of the descriptors, if these could be stored; 0: no event is open */
+	u32 epoch;  /* identifies the program that the event runs: kernel_epoch() */
 	u32 changing; /* the period was being changed, so it is not known which one is in force */
 	u32 has_leader;
 	u64 id; /* PERF_EVENT_IOC_ID; unique since boot */
@@ -104,7 +104,8 @@ int perf_keep_take(struct perf_keep *keep, unsigned set, int cpu, const struct p
 bool perf_keep_runs(const struct perf_cpu *event);
 
 /*
- * Stores the descriptors of an event under a new number. Fills in `ret` except for its `closed`. Returns 0 or
+ * Stores the descriptors of an event under a new number. Fills in `ret` except for its `closed`, also if
+ * storing fails: the next process then finds no descriptor, and inherits only the saved counts. Returns 0 or
  * -errno.
  */
 int perf_keep_put(struct perf_keep *keep, unsigned set, const struct perf_cpu *event,
