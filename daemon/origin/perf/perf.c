@@ -16,6 +16,8 @@ int perf_diagnosed(int error,
 {
 	struct perf_facts facts;
 
+	if (!ret_message)
+		return error;
 	perf_facts_gather(&facts);
 	*ret_message = diagnose(error, opening, cpu, &facts);
 	return error;
@@ -155,6 +157,7 @@ static bool has_gone(const struct perf_event_set *set, int cpu)
 	return cpu_list_read(set->online_path, &online) == 0 && !cpu_list_has(&online, cpu);
 }
 
+/* Returns 1, 0 if the CPU went offline, or -errno. `ret_message` may be NULL. */
 static int open_one(struct perf_event_set *set, int cpu, char **ret_message)
 {
 	struct perf_cpu event;
@@ -216,17 +219,14 @@ static int open_new(struct perf_event_set *set, const struct cpu_list *wanted, c
 		return perf_diagnosed(r, perf_diagnose_open, &set->opening, cpu_list_next(wanted, -1),
 				      ret_message);
 	for (int cpu = cpu_list_next(wanted, -1); cpu >= 0; cpu = cpu_list_next(wanted, cpu)) {
-		_cleanup_free_ char *message = NULL;
-
 		if (cpu_list_has(&set->cpus, cpu))
 			continue;
-		r = open_one(set, cpu, &message);
+		/* A diagnosis reads many files, and one message is enough. */
+		r = open_one(set, cpu, error == 0 ? ret_message : NULL);
 		if (r > 0)
 			opened++;
-		if (r < 0 && error == 0) {
+		if (r < 0 && error == 0)
 			error = r;
-			*ret_message = TAKE_PTR(message);
-		}
 		/*
 		 * The first failure ends a start. After the start, the event keeps running without this CPU.
 		 */

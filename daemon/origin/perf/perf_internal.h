@@ -47,7 +47,10 @@ int perf_enter_pause(struct perf_event_set *set, const struct cpu_list *wanted);
 /* Like perf_cpu_set_period(), but also saves the event's new period for the next process. */
 int perf_change_period(struct perf_event_set *set, struct perf_cpu *event, u64 period);
 
-/* Returns `error`, and sets `ret_message` to the explanation that `diagnose` gives. */
+/*
+ * Returns `error`, and sets `ret_message` to the explanation that `diagnose` gives. Does not look for an
+ * explanation if `ret_message` is NULL.
+ */
 int perf_diagnosed(int error,
 		   char *(*diagnose)(int, const struct pmu_opening *, int, const struct perf_facts *),
 		   const struct pmu_opening *opening, int cpu, char **ret_message);

@@ -74,6 +74,7 @@ static int counter_open(const struct pmu_counter *counter, int cpu)
 	return perf_backend_cpu(&attr, cpu, -1);
 }
 
+/* Sets `ret_message`, unless it is NULL: a diagnosis reads many files. */
 static void diagnose(int error, const struct pmu_counter *counter, int cpu, char **ret_message)
 {
 	_cleanup_free_ char *reason = NULL;
@@ -85,6 +86,8 @@ static void diagnose(int error, const struct pmu_counter *counter, int cpu, char
 		.config1 = counter->config1,
 	};
 
+	if (!ret_message)
+		return;
 	if (error == -EINVAL) {
 		if (asprintf(ret_message,
 			     "cannot count off-core responses (%s) on PMU %s, CPU %d (config %#llx, "
@@ -136,7 +139,8 @@ static int start_place(struct offcore_set *set, const struct offcore_place *plac
 	int r = kernel_offcore_place(set->kernel, (u32)place->cpu, place->pmu, place->fds);
 
 	if (r < 0) {
-		if (asprintf(ret_message,
+		if (ret_message &&
+		    asprintf(ret_message,
 			     "cannot pass the off-core counters of PMU %s on CPU %d to the BPF programs: "
 			     "%s",
 			     set->pmus[place->pmu].name, place->cpu, strerror(-r)) < 0)
@@ -160,12 +164,63 @@ static int online_cpus(const struct offcore_set *set, struct cpu_list *ret, char
 	return r;
 }
 
-static bool is_open(const struct offcore_set *set, int cpu)
+/*
+ * Returns the number of counters that are missing: those that belong on online CPUs without counters. `ret` has
+ * these CPUs.
+ */
+static size_t find_missing(const struct offcore_set *set, const struct cpu_list *online, struct cpu_list *ret)
 {
+	struct cpu_list others = {0};
+	size_t n = 0;
+	u32 pmu;
+
 	for (size_t i = 0; i < set->n; i++)
-		if (set->places[i].cpu == cpu)
-			return true;
-	return false;
+		cpu_list_add(&others, set->places[i].cpu);
+	*ret = *online;
+	cpu_list_drop(ret, &others);
+	for (int cpu = cpu_list_next(ret, -1); cpu >= 0; cpu = cpu_list_next(ret, cpu))
+		if (pmu_of(set, cpu, &pmu))
+			n += (size_t)__builtin_popcount(set->pmus[pmu].kinds);
+		else
+			cpu_list_add(&others, cpu);
+	cpu_list_drop(ret, &others);
+	return n;
+}
+
+static int reserve(size_t counters, const struct cpu_list *cpus, char **ret_message)
+{
+	_cleanup_free_ char *names = NULL;
+	int r = descriptor_limit_reserve(counters);
+
+	if (r == 0)
+		return 0;
+	names = cpu_list_format(cpus);
+	if (!names ||
+	    asprintf(
+		    ret_message,
+		    "cannot count off-core responses on CPU%s %s: %s; raise LimitNOFILE= of the unit (ulimit -n)",
+		    cpu_list_count(cpus) == 1 ? "" : "s", names, strerror(-r)) < 0)
+		*ret_message = NULL;
+	return r;
+}
+
+/* Opens the counters of a CPU, and starts them if the set is started. `ret_message` may be NULL. */
+static int open_cpu(struct offcore_set *set, int cpu, char **ret_message)
+{
+	struct offcore_place place;
+	u32 pmu = 0;
+	int r;
+
+	(void)pmu_of(set, cpu, &pmu);
+	r = open_place(set, cpu, pmu, &place, ret_message);
+	if (r == 0 && set->kernel) {
+		r = start_place(set, &place, ret_message);
+		if (r < 0)
+			offcore_close_place(&place);
+	}
+	if (r == 0)
+		set->places[set->n++] = place;
+	return r;
 }
 
 /*
@@ -174,42 +229,26 @@ static bool is_open(const struct offcore_set *set, int cpu)
  */
 static int open_new(struct offcore_set *set, const struct cpu_list *online, char **ret_message)
 {
-	size_t room = set->n + cpu_list_count(online);
 	struct offcore_place *longer;
+	struct cpu_list missing;
 	int opened = 0, error = 0;
+	size_t counters = find_missing(set, online, &missing);
 
-	longer = reallocarray(set->places, room, sizeof(*longer));
+	if (counters == 0)
+		return 0;
+	longer = reallocarray(set->places, set->n + cpu_list_count(&missing), sizeof(*longer));
 	if (!longer)
 		return -ENOMEM;
 	set->places = longer;
-	for (int cpu = cpu_list_next(online, -1); cpu >= 0; cpu = cpu_list_next(online, cpu)) {
-		_cleanup_free_ char *message = NULL;
-		struct offcore_place place;
-		u32 pmu;
-		int r;
+	error = reserve(counters, &missing, ret_message);
+	if (error < 0)
+		return error;
+	for (int cpu = cpu_list_next(&missing, -1); cpu >= 0; cpu = cpu_list_next(&missing, cpu)) {
+		int r = open_cpu(set, cpu, error == 0 ? ret_message : NULL);
 
-		if (is_open(set, cpu) || !pmu_of(set, cpu, &pmu))
-			continue;
-		r = descriptor_limit_reserve(OFFCORE_KINDS);
-		if (r < 0 && asprintf(&message,
-				      "cannot count off-core responses on CPU %d: %s; raise LimitNOFILE= of "
-				      "the unit (ulimit -n)",
-				      cpu, strerror(-r)) < 0)
-			message = NULL;
-		if (r == 0)
-			r = open_place(set, cpu, pmu, &place, &message);
-		if (r == 0 && set->kernel) {
-			r = start_place(set, &place, &message);
-			if (r < 0)
-				offcore_close_place(&place);
-		}
-		if (r == 0) {
-			set->places[set->n++] = place;
-			opened++;
-		} else if (error == 0) {
+		opened += r == 0;
+		if (error == 0)
 			error = r;
-			*ret_message = TAKE_PTR(message);
-		}
 		/*
 		 * At the start (`kernel` is not set yet), stop at the first failure. Later, skip this CPU:
 		 * the others keep counting.
