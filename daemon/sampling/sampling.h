@@ -84,8 +84,8 @@ int sampling_health(const struct sampling *sampling, const char **ret_reason);
 /*
  * Changes the periods of the running events to those of the configuration. The snapshot shows which periods
  * are in force afterwards. Returns 0, also if the origin has no periods of its own (a replay). Returns -errno
- * if some events keep their period; `*ret_message` says which and why. The caller frees it; NULL if memory
- * ran out.
+ * if an event cannot have its new period, and then all keep theirs; `*ret_message` says which and why. The
+ * caller frees it; NULL if memory ran out.
  */
 int sampling_set_periods(struct sampling *sampling, const struct event_periods *periods, char **ret_message);
 

@@ -224,20 +224,34 @@ static int refuse_period(const struct pmu_plan *plan, const struct event *event,
 int perf_sets_set_periods(struct perf_event_set *const *sets, size_t n, const struct pmu_plan *plan,
 			  char **ret_message)
 {
+	u64 before[EVENTS_MAX];
+	bool reverted = false;
 	int first = 0;
 
 	*ret_message = NULL;
 	for (size_t i = 0; i < n; i++) {
 		const struct pmu_opening *opening = find_opening(plan, perf_event(sets[i]));
 		char *message = NULL;
-		int r = opening ? perf_set_period(sets[i], opening->event.period, &message)
-				: refuse_period(plan, perf_event(sets[i]), &message);
+		int r;
 
+		before[i] = perf_event(sets[i])->period;
+		r = opening ? perf_set_period(sets[i], opening->event.period, &message)
+			    : refuse_period(plan, perf_event(sets[i]), &message);
 		add_sentence(ret_message, message);
-		if (r == 0)
-			perf_asked_period(sets[i]);
 		if (first == 0)
 			first = r;
 	}
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_free_ char *message = NULL;
+
+		if (first == 0) {
+			perf_asked_period(sets[i]);
+		} else if (perf_event(sets[i])->period != before[i]) {
+			(void)perf_set_period(sets[i], before[i], &message);
+			reverted = true;
+		}
+	}
+	if (reverted)
+		add_sentence(ret_message, strdup("The other events keep their periods too"));
 	return first;
 }

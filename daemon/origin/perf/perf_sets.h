@@ -39,9 +39,9 @@ char *perf_sets_refusal(const struct pmu_plan *plan, size_t i);
 char *perf_sets_left_out(const struct pmu_plan *plan, size_t n);
 
 /*
- * Sets the period of each set to the one in `plan`, a plan that was made again. Returns 0, or the first
- * -errno with `ret_message` saying which sets keep their period, and why. The caller frees it. The other sets
- * have their new period.
+ * Sets the period of each of the `n` sets, at most EVENTS_MAX, to the one in `plan`, a plan that was made again.
+ * If one of them cannot be changed, all keep their periods. Returns 0, or the first -errno with `ret_message`
+ * saying which events prevent the change, and why. The caller frees it.
  */
 int perf_sets_set_periods(struct perf_event_set *const *sets, size_t n, const struct pmu_plan *plan,
 			  char **ret_message);
