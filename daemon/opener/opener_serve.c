@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
-#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/monotonic.h"
 #include "opener/opener_plans.h"
 #include "origin/opener/opener_socket.h"
 #include "origin/opener/opener_wire.h"
@@ -45,14 +45,6 @@ struct server {
 	struct peer peers[PEERS_MAX];
 };
 
-static u64 now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
-
 /*
  * Decides whether the request is allowed. It tries the existing plans first, although they may be old,
  * because most requests resemble the previous one.
@@ -66,9 +58,9 @@ static int judge(struct server *server, const struct opener_request *request,
 
 	if (server->plans.ldlat)
 		r = opener_plans_allow(&server->plans, request, ret_reason);
-	if (r == 0 || (ldlat == server->plans.ldlat && now_ns() - server->planned_ns < PLAN_NS))
+	if (r == 0 || (ldlat == server->plans.ldlat && monotonic_ns() - server->planned_ns < PLAN_NS))
 		return r;
-	server->planned_ns = now_ns();
+	server->planned_ns = monotonic_ns();
 	r = opener_plans_make(&server->plans, server->settings->sysfs_root, ldlat);
 	if (r < 0) {
 		(void)snprintf(ret_reason, OPENER_REASON_MAX, "cannot read the PMUs of this machine: %s",

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "sampling/guest_marks.h"
-#include "base/monotonic.h"
 
 #include <string.h>
 #include <time.h>
 
 #include "base/log.h"
+#include "base/monotonic.h"
 
 bool guest_marks_wanted(const struct event *events, size_t n, bool offcore)
 {

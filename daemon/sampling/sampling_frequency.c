@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "sampling/sampling_frequency.h"
-#include "base/monotonic.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
 #include "base/text_file.h"
 #include "govern/frequency.h"
 

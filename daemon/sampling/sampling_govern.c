@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "sampling/sampling_govern.h"
-#include "base/monotonic.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -10,6 +9,7 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "base/monotonic.h"
 #include "base/text.h"
 #include "base/text_file.h"
 #include "govern/calibrate.h"

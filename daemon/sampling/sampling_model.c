@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Sampling from the model of a computer. */
-#include "base/monotonic.h"
 #include "sampling/sampling_origin.h"
 
 #include <errno.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/monotonic.h"
 #include "model/scenario.h"
 #include "origin/model/model_symbol.h"
 #include "origin/model/pace.h"

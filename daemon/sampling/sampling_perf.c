@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <bpf/libbpf.h>
 
 #include "base/log.h"
+#include "base/monotonic.h"
 #include "base/nominal.h"
 #include "base/text.h"
 #include "origin/perf/counter_users.h"
@@ -166,9 +166,8 @@ static void take_notes(struct origin_state *state)
 	const u64 rate = state->rate;
 	struct snapshot *head = engine_head(state->engine);
 	const enum perf_watchdog watchdog = perf_note_read_watchdog();
-	struct timespec now;
+	const u64 now_ns = monotonic_ns();
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	for (size_t i = 0; i < state->n_sets; i++) {
 		const char *key = head->events[i].key;
 		const bool ibs = strncmp(perf_event(state->sets[i])->pmu, "ibs_", 4) == 0;
@@ -187,13 +186,12 @@ static void take_notes(struct origin_state *state)
 			       perf_note_rearmed(key, cpus, n, &state->losses[i]));
 		if (event_is_count(perf_event(state->sets[i])))
 			(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_TURNS),
-				       perf_note_waiting(key, &state->turns[i],
-							 (u64)now.tv_sec * NSEC_PER_SEC, counts->enabled_ns,
+				       perf_note_waiting(key, &state->turns[i], now_ns, counts->enabled_ns,
 							 counts->running_ns, watchdog));
 		else if (perf_takes_turns(state->sets[i]))
 			(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_TURNS),
-				       perf_note_turns(key, &state->turns[i], (u64)now.tv_sec * NSEC_PER_SEC,
-						       counts->enabled_ns, counts->running_ns, watchdog));
+				       perf_note_turns(key, &state->turns[i], now_ns, counts->enabled_ns,
+						       counts->running_ns, watchdog));
 	}
 	(void)set_note(state, PERF_NOTE_RATE, perf_note_rate(state->rate_at_start, rate));
 	head->notes = state->notes.list;
@@ -318,13 +316,11 @@ static void tell_unread_names(struct origin_state *state)
 /* `last`: this is the last look for stalled events. */
 static void rearm(struct origin_state *state, bool last)
 {
-	struct timespec now;
+	const u64 now_ns = monotonic_ns();
 	size_t stalled = 0;
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	for (size_t i = 0; i < state->n_sets; i++)
-		stalled += perf_find_stalled(state->sets[i],
-					     (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec, last);
+		stalled += perf_find_stalled(state->sets[i], now_ns, last);
 	for (size_t i = 0; stalled > 0 && i < state->n_sets; i++)
 		perf_rearm_stalled(state->sets[i]);
 }
@@ -350,11 +346,8 @@ static void mend_after_suspend(struct origin_state *state)
 /* Looks for the other users of the counters from time to time. */
 static void look_for_users(struct origin_state *state)
 {
-	struct timespec now;
-	u64 now_ns;
+	const u64 now_ns = monotonic_ns();
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	now_ns = (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 	if (state->users_ns > 0 && now_ns - state->users_ns < USERS_NS)
 		return;
 	state->users_ns = now_ns;

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 
 #include "base/cleanup.h"
+#include "base/monotonic.h"
 #include "origin/opener/opener_socket.h"
 
 /*
@@ -41,14 +41,6 @@ static void remember(void)
 	memcpy(last.reason, client.reason, sizeof(last.reason));
 }
 
-static u64 now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
-
 static void hang_up(void)
 {
 	if (client.fd >= 0)
@@ -66,8 +58,8 @@ static int fail(enum opener_trouble trouble)
 	 * another request costs little.
 	 */
 	if (trouble != OPENER_NO_SOCKET && trouble != OPENER_NOT_OURS)
-		client.not_before_ns = now_ns() + (OPENER_PAUSE_MS * NSEC_PER_MSEC
-						   << (client.failures < 4 ? client.failures++ : 4));
+		client.not_before_ns = monotonic_ns() + (OPENER_PAUSE_MS * NSEC_PER_MSEC
+							 << (client.failures < 4 ? client.failures++ : 4));
 	return -ENOTCONN;
 }
 
@@ -126,11 +118,11 @@ static int take_answer(void)
 
 static int wait_for_answer(int wait_ms)
 {
-	const u64 until_ns = now_ns() + (unsigned)wait_ms * NSEC_PER_MSEC;
+	const u64 until_ns = monotonic_ns() + (unsigned)wait_ms * NSEC_PER_MSEC;
 
 	for (;;) {
 		struct pollfd wait = {.fd = client.fd, .events = POLLIN};
-		const u64 now = now_ns();
+		const u64 now = monotonic_ns();
 		const int left_ms = now < until_ns ? (int)((until_ns - now) / NSEC_PER_MSEC) + 1 : 0;
 		int r = left_ms ? poll(&wait, 1, left_ms) : 0;
 
@@ -168,7 +160,7 @@ int opener_client_open(const struct opener_request *request, const int *fds)
 
 	opener_wire_write_request(request, bytes);
 	(void)pthread_mutex_lock(&client.lock);
-	if (now_ns() >= client.not_before_ns) {
+	if (monotonic_ns() >= client.not_before_ns) {
 		const bool was_connected = client.fd >= 0;
 
 		r = ask(bytes, fds, n_fds);

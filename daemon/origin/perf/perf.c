@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "origin/perf/perf.h"
-#include "base/monotonic.h"
 
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/descriptor_limit.h"
+#include "base/monotonic.h"
 #include "origin/perf/perf_diagnose.h"
 #include "origin/perf/perf_internal.h"
 

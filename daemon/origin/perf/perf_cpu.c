@@ -3,9 +3,9 @@
 
 #include <errno.h>
 #include <sys/ioctl.h>
-#include <time.h>
 
 #include "base/cleanup.h"
+#include "base/monotonic.h"
 #include "origin/perf/perf_backend.h"
 #include "origin/pmu/perf_attr.h"
 
@@ -79,14 +79,6 @@ int perf_cpu_open_relaxed(struct pmu_opening *opening, int cpu, struct perf_cpu 
 	}
 }
 
-static u64 now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
-
 static int cpu_control(const struct perf_cpu *event, unsigned long request)
 {
 	int first_fd = event->leader_fd >= 0 ? event->leader_fd : event->fd;
@@ -101,7 +93,7 @@ int perf_cpu_attach(const struct perf_cpu *event, int program_fd)
 
 int perf_cpu_enable(struct perf_cpu *event)
 {
-	perf_outage_start(&event->outage, now_ns());
+	perf_outage_start(&event->outage, monotonic_ns());
 	return cpu_control(event, PERF_EVENT_IOC_ENABLE);
 }
 
@@ -150,7 +142,7 @@ void perf_cpu_read(struct perf_cpu *event, bool started)
 	n = event->leader_fd >= 0 ? read(event->leader_fd, &values, sizeof(values)) : (ssize_t)sizeof(values);
 	if (n == (ssize_t)sizeof(values))
 		n = read(event->fd, &values, sizeof(values));
-	perf_outage_note(&event->outage, n == 0, now_ns());
+	perf_outage_note(&event->outage, n == 0, monotonic_ns());
 	if (n != (ssize_t)sizeof(values))
 		return;
 	/*
@@ -180,7 +172,7 @@ void perf_cpu_update(struct perf_cpu *event, bool started)
 		cpu_take(event, &reading);
 		if (reading.running || moved) {
 			event->read_enabled_ns = 0;
-			perf_outage_note(&event->outage, false, now_ns());
+			perf_outage_note(&event->outage, false, monotonic_ns());
 			return;
 		}
 	}

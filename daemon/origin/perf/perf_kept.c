@@ -6,9 +6,9 @@
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 
 #include "base/log.h"
+#include "base/monotonic.h"
 #include "origin/perf/perf_diagnose.h"
 
 /* The state of taking over the events of the previous process. */
@@ -23,14 +23,6 @@ struct taking_over {
 	size_t missing;
 	u64 longest_ns; /* the longest time between an old event and its replacement */
 };
-
-static u64 now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
 
 static void add_closed(struct perf_event_set *set, const struct perf_cpu *event)
 {
@@ -111,7 +103,7 @@ static int begin(struct perf_event_set *set, struct perf_cpu *fresh, struct perf
 			perf_cpu_close(old);
 		return r;
 	}
-	begun = now_ns();
+	begun = monotonic_ns();
 	if (old)
 		end_old(set, old);
 	perf_set_write_new(set, fresh, &next);
@@ -119,7 +111,7 @@ static int begin(struct perf_event_set *set, struct perf_cpu *fresh, struct perf
 	if (!old)
 		return r;
 	/* Time in which the event should have counted, but had no counter. */
-	without_ns = now_ns() - begun;
+	without_ns = monotonic_ns() - begun;
 	closed->enabled_ns += without_ns;
 	perf_set_write_new(set, fresh, &next);
 	if (without_ns > over->longest_ns)
@@ -237,7 +229,8 @@ static int stay_paused(struct perf_event_set *set, struct taking_over *over)
 		perf_cpu_close(&set->events[i]);
 	set->n = 0;
 	set->paused = true;
-	set->paused_seen_ns = over->known && over->before.paused ? over->before.paused_seen_ns : now_ns();
+	set->paused_seen_ns =
+		over->known && over->before.paused ? over->before.paused_seen_ns : monotonic_ns();
 	perf_set_keep(set);
 	return end_others(set, true, over);
 }

@@ -2,8 +2,9 @@
 #include "origin/perf/perf_mmap.h"
 
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/monotonic.h"
 
 static size_t page_size(void)
 {
@@ -53,14 +54,6 @@ static void grow(struct perf_mmap *map, int fd)
 		(void)map_pages(fd, 0, map);
 }
 
-static u64 now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
-
 void perf_mmap_read(struct perf_mmap *map, int fd)
 {
 	struct perf_event_mmap_page *page = map->page;
@@ -70,7 +63,7 @@ void perf_mmap_read(struct perf_mmap *map, int fd)
 		return;
 	head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 	perf_throttle_read((const unsigned char *)page + page_size(), page_size() * map->data_pages,
-			   page->data_tail, head, now_ns(), &map->throttle);
+			   page->data_tail, head, monotonic_ns(), &map->throttle);
 	__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
 	if (map->throttle.full)
 		grow(map, fd);

@@ -3,31 +3,23 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <time.h>
 
 #include <bpf/btf.h>
 
 #include "base/cleanup.h"
+#include "base/monotonic.h"
 #include "origin/perf/perf_backend.h"
 #include "origin/perf/perf_cpu.h"
 #include "origin/pmu/perf_attr.h"
 
 DEFINE_CLEANUP(struct btf *, btf__free)
 
-static u64 now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
-
 int perf_trial(const struct pmu_opening *opening, int program_fd, struct perf_trial *ret)
 {
 	*ret = (struct perf_trial){0};
 	for (int cpu = cpu_list_next(&opening->cpus, -1); cpu >= 0 && ret->opened < PERF_TRIAL_CPUS;
 	     cpu = cpu_list_next(&opening->cpus, cpu)) {
-		u64 start_ns = now_ns();
+		u64 start_ns = monotonic_ns();
 		struct perf_cpu event;
 		int r;
 
@@ -37,7 +29,7 @@ int perf_trial(const struct pmu_opening *opening, int program_fd, struct perf_tr
 		if (r < 0)
 			return r;
 		r = perf_cpu_start(&event, program_fd);
-		ret->ns += now_ns() - start_ns;
+		ret->ns += monotonic_ns() - start_ns;
 		ret->opened++;
 		if (r >= 0) {
 			perf_cpu_read(&event, true);

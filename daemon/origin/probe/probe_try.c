@@ -5,11 +5,11 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include <bpf/libbpf.h>
 
 #include "base/cleanup.h"
+#include "base/monotonic.h"
 #include "kernel/kernel.h"
 #include "origin/perf/counter_number.h"
 #include "origin/perf/perf.h"
@@ -260,14 +260,6 @@ static int find_obstacle(const struct perf_facts *facts, struct pmu_plan *plan)
 	return 0;
 }
 
-static u64 now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
-
 static int note_taken(struct probe_report *report, struct kernel *kernel, const struct perf_facts *facts)
 {
 	struct pmu_plan *plan = &report->plan;
@@ -323,7 +315,7 @@ static int rehearse(struct probe_report *report, const struct perf_facts *facts)
 	for (size_t i = 0; i < plan->n_openings; i++)
 		if (!any || (report->asked & 1U << plan->openings[i].event.role))
 			settings.events[settings.n_events++] = plan->openings[i].event.settings;
-	start_ns = now_ns();
+	start_ns = monotonic_ns();
 	r = stripes_of_machine(NULL, 0, &stripes);
 	if (r == -ENOMEM)
 		return r;
@@ -339,7 +331,7 @@ static int rehearse(struct probe_report *report, const struct perf_facts *facts)
 	r = kernel_open(&settings, &kernel, &message);
 	if (r < 0)
 		return refuse(plan, ALL_ROLES, message ? message : strerror(-r));
-	report->measured.load_ns = now_ns() - start_ns;
+	report->measured.load_ns = monotonic_ns() - start_ns;
 	return note_taken(report, kernel, facts);
 }
 
