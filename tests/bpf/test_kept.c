@@ -690,7 +690,7 @@ static void end_it_and_configure_period(struct process *process)
 {
 	end_it(process);
 	set_period(process);
-	perf_asked_period(process->set);
+	perf_mark_configured(process->set);
 }
 
 /* A reload of the configuration in a pause. No event is open, so only what is saved has the new period. */

@@ -90,7 +90,7 @@ Test(perf_keep, counts_of_an_event_that_could_not_be_stored_are_inherited)
 	fill(store, fd, 0);
 	before->opening.event.period = next->opening.event.period = 10;
 	cr_assert_eq(perf_start_kept(before, -1, keep, 0, &message), 0);
-	cr_assert_eq(perf_add_book(before, 0), 0);
+	cr_assert_eq(perf_add_cpu(before, 0), 0);
 	perf_set_keep_new(before, &event);
 	event.last.count = 1234;
 	perf_set_keep_counts(before, &event);

@@ -18,7 +18,7 @@ static struct perf_event_set *new_set(enum event_role role, u64 period)
 	cr_assert(set);
 	set->opening.event = (struct event){.role = role, .period = period, .pmu = "cpu"};
 	set->program_fd = -1;
-	perf_asked_period(set);
+	perf_mark_configured(set);
 	return set;
 }
 
@@ -50,7 +50,7 @@ Test(perf_set_periods, each_event_gets_the_period_of_the_new_plan)
 	cr_expect_eq(perf_sets_set_periods(sets, 2, &plan, &message), 0, "%s", message);
 	cr_expect_eq(perf_event(sets[0])->period, 2000);
 	cr_expect_eq(perf_event(sets[1])->period, 7000);
-	cr_expect_eq(sets[0]->asked_period, 2000);
+	cr_expect_eq(sets[0]->configured_period, 2000);
 }
 
 /* The configuration keeps its old periods then, and a reload that is equal to it changes nothing. */
@@ -61,7 +61,7 @@ Test(perf_set_periods, if_one_event_keeps_its_period_all_do)
 	cr_expect_eq(perf_sets_set_periods(sets, 2, &plan, &message), -EINVAL);
 	cr_expect_eq(perf_event(sets[0])->period, 1000, "%llu",
 		     (unsigned long long)perf_event(sets[0])->period);
-	cr_expect_eq(sets[0]->asked_period, 1000);
+	cr_expect_eq(sets[0]->configured_period, 1000);
 	cr_expect_eq(perf_event(sets[1])->period, 5000);
 	cr_expect_str_eq(message,
 			 "instructions on PMU cpu keeps its period of 5000: its PMU no longer exists. "

@@ -41,9 +41,9 @@ static void sum_up(const struct perf_event_set *set, struct perf_counts *ret)
 	struct cpu_counts sum = {.throttle_known = true};
 	size_t in_error = 0;
 
-	for (size_t i = 0; i < set->n_books; i++) {
-		cpu_counts_add(&sum, &set->books[i]);
-		in_error += set->books[i].in_error;
+	for (size_t i = 0; i < set->n_cpus; i++) {
+		cpu_counts_add(&sum, &set->totals[i]);
+		in_error += set->totals[i].in_error;
 	}
 	*ret = (struct perf_counts){.count = sum.count, .cpus = set->n, .cpus_in_error = in_error};
 	event_counts_copy(ret, &sum);
@@ -51,11 +51,11 @@ static void sum_up(const struct perf_event_set *set, struct perf_counts *ret)
 
 void perf_count(struct perf_event_set *set, struct perf_counts *ret)
 {
-	if (set->n_books > 0)
-		memcpy(set->books, set->closed, set->n_books * sizeof(*set->books));
+	if (set->n_cpus > 0)
+		memcpy(set->totals, set->closed, set->n_cpus * sizeof(*set->totals));
 	for (size_t i = 0; i < set->n; i++) {
 		struct perf_cpu *event = &set->events[i];
-		struct cpu_counts *book = perf_book_of(set->books, set->n_books, event->cpu);
+		struct cpu_counts *total = perf_counts_of_cpu(set->totals, set->n_cpus, event->cpu);
 		struct cpu_counts counts;
 
 		/*
@@ -69,9 +69,9 @@ void perf_count(struct perf_event_set *set, struct perf_counts *ret)
 		perf_cpu_read_throttling(event);
 		perf_set_keep_counts(set, event);
 		counts = perf_cpu_counts(event);
-		cpu_counts_add(book, &counts);
-		book->open = true;
-		book->in_error = counts.in_error;
+		cpu_counts_add(total, &counts);
+		total->open = true;
+		total->in_error = counts.in_error;
 	}
 	sum_up(set, ret);
 }
@@ -104,8 +104,8 @@ void perf_rearm(struct perf_event_set *set)
 
 const struct cpu_counts *perf_count_cpus(const struct perf_event_set *set, size_t *ret_n)
 {
-	*ret_n = set->n_books;
-	return set->books;
+	*ret_n = set->n_cpus;
+	return set->totals;
 }
 
 static void set_note_cpus(struct perf_event_set *set)
@@ -140,7 +140,7 @@ static int close_gone(struct perf_event_set *set, const struct cpu_list *wanted)
 		perf_cpu_read(event, false);
 		perf_cpu_read_throttling(event);
 		counts = perf_cpu_counts(event);
-		cpu_counts_add(perf_book_of(set->closed, set->n_books, event->cpu), &counts);
+		cpu_counts_add(perf_counts_of_cpu(set->closed, set->n_cpus, event->cpu), &counts);
 		perf_set_keep_closed(set, event->cpu);
 		perf_cpu_close(event);
 	}
@@ -173,7 +173,7 @@ static int open_one(struct perf_event_set *set, int cpu, char **ret_message)
 		return 0;
 	if (r < 0)
 		return perf_diagnosed(r, perf_diagnose_open, &set->opening, cpu, ret_message);
-	r = perf_add_book(set, cpu);
+	r = perf_add_cpu(set, cpu);
 	if (r < 0) {
 		perf_cpu_close(&event);
 		return r;
@@ -293,7 +293,7 @@ struct perf_event_set *perf_set_free(struct perf_event_set *set)
 		perf_cpu_close(&set->events[i]);
 	free(set->events);
 	free(set->closed);
-	free(set->books);
+	free(set->totals);
 	free(set->online_path);
 	free(set);
 	return NULL;
@@ -388,9 +388,9 @@ int perf_set_period(struct perf_event_set *set, u64 period, char **ret_message)
 	return 0;
 }
 
-void perf_asked_period(struct perf_event_set *set)
+void perf_mark_configured(struct perf_event_set *set)
 {
-	set->asked_period = set->opening.event.period;
+	set->configured_period = set->opening.event.period;
 	if (set->program_fd >= 0)
 		perf_set_keep(set);
 }
@@ -434,12 +434,13 @@ int perf_enter_pause(struct perf_event_set *set, const struct cpu_list *wanted)
 	int r = 0;
 
 	for (int cpu = cpu_list_next(wanted, -1); cpu >= 0; cpu = cpu_list_next(wanted, cpu)) {
-		int added = perf_add_book(set, cpu);
+		int added = perf_add_cpu(set, cpu);
 
 		if (added < 0)
 			r = added;
 		else
-			perf_book_of(set->closed, set->n_books, cpu)->paused_ns += now - set->paused_seen_ns;
+			perf_counts_of_cpu(set->closed, set->n_cpus, cpu)->paused_ns +=
+				now - set->paused_seen_ns;
 	}
 	set->paused_seen_ns = now;
 	/*

@@ -109,7 +109,7 @@ int perf_set_period(struct perf_event_set *set, u64 period, char **ret_message);
  * the same period, it continues with the period that is in force when it takes over, even if
  * perf_set_period() has changed that in between.
  */
-void perf_asked_period(struct perf_event_set *set);
+void perf_mark_configured(struct perf_event_set *set);
 
 /*
  * Disables the event on each CPU, unless it is saved for the next process. The next perf_count() then reads

@@ -11,41 +11,41 @@ static int compare_cpus(const void *key, const void *member)
 	return *(const int *)key - ((const struct cpu_counts *)member)->cpu;
 }
 
-struct cpu_counts *perf_book_of(struct cpu_counts *books, size_t n, int cpu)
+struct cpu_counts *perf_counts_of_cpu(struct cpu_counts *list, size_t n, int cpu)
 {
-	return n ? bsearch(&cpu, books, n, sizeof(*books), compare_cpus) : NULL;
+	return n ? bsearch(&cpu, list, n, sizeof(*list), compare_cpus) : NULL;
 }
 
-int perf_add_book(struct perf_event_set *set, int cpu)
+int perf_add_cpu(struct perf_event_set *set, int cpu)
 {
-	struct cpu_counts *closed, *books;
-	size_t at = set->n_books;
+	struct cpu_counts *closed, *totals;
+	size_t at = set->n_cpus;
 
-	if (perf_book_of(set->closed, set->n_books, cpu))
+	if (perf_counts_of_cpu(set->closed, set->n_cpus, cpu))
 		return 0;
 	closed = reallocarray(set->closed, at + 1, sizeof(*closed));
 	if (!closed)
 		return -ENOMEM;
 	set->closed = closed;
-	books = reallocarray(set->books, at + 1, sizeof(*books));
-	if (!books)
+	totals = reallocarray(set->totals, at + 1, sizeof(*totals));
+	if (!totals)
 		return -ENOMEM;
-	set->books = books;
+	set->totals = totals;
 	for (; at > 0 && closed[at - 1].cpu > cpu; at--)
 		closed[at] = closed[at - 1];
 	closed[at] = (struct cpu_counts){.cpu = cpu, .throttle_known = true};
-	set->n_books++;
-	memcpy(books, closed, set->n_books * sizeof(*books));
+	set->n_cpus++;
+	memcpy(totals, closed, set->n_cpus * sizeof(*totals));
 	return 0;
 }
 
-void perf_set_book(struct perf_event_set *set, int cpu, const struct cpu_counts *closed)
+void perf_restore_closed(struct perf_event_set *set, int cpu, const struct cpu_counts *closed)
 {
-	struct cpu_counts *book = perf_book_of(set->closed, set->n_books, cpu);
+	struct cpu_counts *restored = perf_counts_of_cpu(set->closed, set->n_cpus, cpu);
 
-	*book = *closed;
-	book->cpu = cpu;
-	book->open = book->in_error = false;
+	*restored = *closed;
+	restored->cpu = cpu;
+	restored->open = restored->in_error = false;
 }
 
 void perf_set_keep_counts(struct perf_event_set *set, const struct perf_cpu *event)
@@ -60,7 +60,7 @@ void perf_set_keep_counts(struct perf_event_set *set, const struct perf_cpu *eve
 
 void perf_set_keep_closed(struct perf_event_set *set, int cpu)
 {
-	const struct cpu_counts *closed = perf_book_of(set->closed, set->n_books, cpu);
+	const struct cpu_counts *closed = perf_counts_of_cpu(set->closed, set->n_cpus, cpu);
 	struct perf_kept_cpu kept, before;
 
 	if (!set->keep || !closed)
@@ -78,8 +78,8 @@ void perf_set_keep_closed_period(struct perf_event_set *set)
 {
 	struct perf_kept_cpu kept;
 
-	for (size_t i = 0; set->keep && i < set->n_books; i++) {
-		const int cpu = set->books[i].cpu;
+	for (size_t i = 0; set->keep && i < set->n_cpus; i++) {
+		const int cpu = set->totals[i].cpu;
 
 		if (!perf_keep_cpu(set->keep, set->number, cpu, &kept) || kept.number)
 			continue;
@@ -97,7 +97,7 @@ void perf_set_keep(struct perf_event_set *set)
 		.paused_seen_ns = set->paused_seen_ns,
 	};
 
-	kept.opening.event.period = set->asked_period;
+	kept.opening.event.period = set->configured_period;
 	if (set->keep)
 		perf_keep_write_set(set->keep, set->number, &kept);
 }
@@ -117,7 +117,7 @@ void perf_set_put_new(struct perf_event_set *set, const struct perf_cpu *event, 
 
 void perf_set_write_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_kept_cpu *kept)
 {
-	kept->closed = *perf_book_of(set->closed, set->n_books, event->cpu);
+	kept->closed = *perf_counts_of_cpu(set->closed, set->n_cpus, event->cpu);
 	perf_keep_write_cpu(set->keep, set->number, event->cpu, kept);
 }
 

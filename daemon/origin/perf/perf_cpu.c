@@ -180,9 +180,9 @@ void perf_cpu_update(struct perf_cpu *event, bool started)
 }
 
 /* Returns the whole periods in the count. Each change of the period starts a new period. */
-static u64 due_of(const struct perf_cpu *event)
+static u64 expected_of(const struct perf_cpu *event)
 {
-	return event->due_before + (event->last.count - event->counted_before) / event->period;
+	return event->expected_before + (event->last.count - event->counted_before) / event->period;
 }
 
 int perf_cpu_set_period(struct perf_cpu *event, u64 period, bool started)
@@ -200,7 +200,7 @@ int perf_cpu_set_period(struct perf_cpu *event, u64 period, bool started)
 	if (ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &value) < 0) {
 		r = -errno;
 	} else {
-		event->due_before = due_of(event);
+		event->expected_before = expected_of(event);
 		event->counted_before = event->last.count;
 		event->period = period;
 	}
@@ -261,7 +261,7 @@ struct cpu_counts perf_cpu_counts(const struct perf_cpu *event)
 		.open = true,
 		.in_error = event->outage.in_error,
 		.count = event->last.count,
-		.expected = due_of(event),
+		.expected = expected_of(event),
 		.enabled_ns = event->last.enabled_ns + event->outage.ns,
 		.running_ns = event->last.running_ns,
 		.throttle_known = event->map.data_pages > 0 &&

@@ -23,7 +23,7 @@ struct perf_cpu {
 	struct perf_mmap leader_map; /* empty if the event has no leader */
 	u64 period;                  /* current period: events per sample */
 	u64 counted_before;          /* events counted with earlier periods */
-	u64 due_before;              /* samples expected from `counted_before`: the whole periods in it */
+	u64 expected_before;         /* samples expected from `counted_before`: the whole periods in it */
 	struct perf_reading last;    /* latest known counts and times; they never decrease */
 	u64 read_enabled_ns;         /* enabled_ns of the last read(2); 0 if the page has moved since */
 	struct perf_outage outage;   /* time in the error state: the event is pinned and has no counter */

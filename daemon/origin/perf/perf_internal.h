@@ -19,27 +19,27 @@ struct perf_event_set {
 	u64 paused_seen_ns;     /* the counts include the pause up to this time */
 	struct perf_keep *keep; /* NULL: nothing outlives the process */
 	unsigned number;        /* index of this set in `keep` */
-	u64 asked_period;       /* the period that the configuration asks for; another may be in force */
+	u64 configured_period;  /* the period that the configuration asks for; another may be in force */
 	struct cpu_list cpus;
 	size_t n;
 	struct perf_cpu *events;
 	/*
-	 * Counts of each CPU, in ascending order. `closed` has those of closed events. `books` adds those of
+	 * Counts of each CPU, in ascending order. `closed` has those of closed events. `totals` adds those of
 	 * the open events, as of the last perf_count().
 	 */
-	size_t n_books;
+	size_t n_cpus;
 	struct cpu_counts *closed;
-	struct cpu_counts *books;
+	struct cpu_counts *totals;
 };
 
-/* Returns the entry of a CPU in `books`, which has `n` entries; NULL if there is none. */
-struct cpu_counts *perf_book_of(struct cpu_counts *books, size_t n, int cpu);
+/* Returns the entry of a CPU in `list`, which has `n` entries in ascending order; NULL if there is none. */
+struct cpu_counts *perf_counts_of_cpu(struct cpu_counts *list, size_t n, int cpu);
 
 /*
  * Makes sure that a CPU has an entry in both arrays, so that saving its counts later cannot fail. Returns 0
  * or -ENOMEM.
  */
-int perf_add_book(struct perf_event_set *set, int cpu);
+int perf_add_cpu(struct perf_event_set *set, int cpu);
 
 /* Adds the elapsed time of the pause to each wanted CPU. Returns 0 or -ENOMEM. */
 int perf_enter_pause(struct perf_event_set *set, const struct cpu_list *wanted);
@@ -56,7 +56,7 @@ int perf_diagnosed(int error,
 		   const struct pmu_opening *opening, int cpu, char **ret_message);
 
 /* Sets the counts of closed events on a CPU, which must have an entry. */
-void perf_set_book(struct perf_event_set *set, int cpu, const struct cpu_counts *closed);
+void perf_restore_closed(struct perf_event_set *set, int cpu, const struct cpu_counts *closed);
 
 /*
  * Both functions are for a set that is saved. perf_set_put_new() stores the descriptors of a new event, and

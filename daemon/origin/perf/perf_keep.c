@@ -194,7 +194,7 @@ int perf_keep_take(struct perf_keep *keep, unsigned set, int cpu, const struct p
 		.leader_fd = TAKE_FD(leader_fd),
 		.period = counts->period,
 		.counted_before = counts->counted_before,
-		.due_before = counts->due_before,
+		.expected_before = counts->expected_before,
 		.last = counts->last,
 		.outage = counts->outage,
 		.map.throttle = counts->throttle,
@@ -233,7 +233,7 @@ void perf_keep_counts(const struct perf_cpu *event, struct perf_kept_counts *ret
 	*ret = (struct perf_kept_counts){
 		.period = event->period,
 		.counted_before = event->counted_before,
-		.due_before = event->due_before,
+		.expected_before = event->expected_before,
 		.last = event->last,
 		.outage = event->outage,
 		.throttle = event->map.throttle,

@@ -20,7 +20,7 @@ struct perf_keep;
 struct perf_kept_counts {
 	u64 period;
 	u64 counted_before;
-	u64 due_before;
+	u64 expected_before;
 	struct perf_reading last;
 	struct perf_outage outage;
 	struct perf_throttle throttle;

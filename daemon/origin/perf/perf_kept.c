@@ -18,7 +18,7 @@ struct taking_over {
 	bool known; /* the previous process had this set */
 	bool same;  /* the previous process opened the event in the same way as this one */
 	u64 period; /* the period that will be in force */
-	size_t went_on;
+	size_t continued;
 	size_t replaced;
 	size_t missing;
 	u64 longest_ns; /* the longest time between an old event and its replacement */
@@ -28,7 +28,7 @@ static void add_closed(struct perf_event_set *set, const struct perf_cpu *event)
 {
 	const struct cpu_counts counts = perf_cpu_counts(event);
 
-	cpu_counts_add(perf_book_of(set->closed, set->n_books, event->cpu), &counts);
+	cpu_counts_add(perf_counts_of_cpu(set->closed, set->n_cpus, event->cpu), &counts);
 }
 
 /*
@@ -46,7 +46,7 @@ static bool take_old(struct perf_event_set *set, int cpu, const struct perf_kept
 	}
 	*ret = (struct perf_cpu){.cpu = cpu, .period = kept->counts.period};
 	ret->counted_before = kept->counts.counted_before;
-	ret->due_before = kept->counts.due_before;
+	ret->expected_before = kept->counts.expected_before;
 	ret->last = kept->counts.last;
 	ret->outage = kept->counts.outage;
 	ret->map.throttle = kept->counts.throttle;
@@ -67,7 +67,7 @@ static void end_old(struct perf_event_set *set, struct perf_cpu *old)
 	add_closed(set, old);
 }
 
-static void go_on(struct perf_event_set *set, struct perf_cpu *old, struct perf_cpu *fresh)
+static void continue_old(struct perf_event_set *set, struct perf_cpu *old, struct perf_cpu *fresh)
 {
 	const struct perf_throttle own = old->map.throttle, leader = old->leader_map.throttle;
 
@@ -86,10 +86,10 @@ static void go_on(struct perf_event_set *set, struct perf_cpu *old, struct perf_
  * The old event, if any, ends just before the new one begins. If both ran at the same time, samples would be
  * counted twice.
  */
-static int begin(struct perf_event_set *set, struct perf_cpu *fresh, struct perf_cpu *old,
-		 const struct perf_kept_cpu *kept, struct taking_over *over)
+static int start_fresh(struct perf_event_set *set, struct perf_cpu *fresh, struct perf_cpu *old,
+		       const struct perf_kept_cpu *kept, struct taking_over *over)
 {
-	struct cpu_counts *closed = perf_book_of(set->closed, set->n_books, fresh->cpu);
+	struct cpu_counts *closed = perf_counts_of_cpu(set->closed, set->n_cpus, fresh->cpu);
 	struct perf_kept_cpu next;
 	u64 begun, without_ns;
 	int r;
@@ -128,15 +128,15 @@ static int take_over_cpu(struct perf_event_set *set, struct perf_cpu *fresh, str
 	struct perf_cpu old;
 
 	if (!over->known || !perf_keep_cpu(set->keep, set->number, fresh->cpu, &kept))
-		return begin(set, fresh, NULL, NULL, over);
-	perf_set_book(set, fresh->cpu, &kept.closed);
+		return start_fresh(set, fresh, NULL, NULL, over);
+	perf_restore_closed(set, fresh->cpu, &kept.closed);
 	if (!take_old(set, fresh->cpu, &kept, over, &old))
-		return begin(set, fresh, NULL, NULL, over);
+		return start_fresh(set, fresh, NULL, NULL, over);
 	if (over->settings->kept != KEPT_GO_ON || !over->same || kept.epoch != over->settings->epoch ||
 	    kept.changing || !perf_keep_runs(&old))
-		return begin(set, fresh, &old, &kept, over);
-	go_on(set, &old, fresh);
-	over->went_on++;
+		return start_fresh(set, fresh, &old, &kept, over);
+	continue_old(set, &old, fresh);
+	over->continued++;
 	return 0;
 }
 
@@ -149,10 +149,10 @@ static int end_cpu(struct perf_event_set *set, int cpu, struct taking_over *over
 
 	if (!perf_keep_cpu(set->keep, set->number, cpu, &kept))
 		return 0;
-	r = perf_add_book(set, cpu);
+	r = perf_add_cpu(set, cpu);
 	if (r < 0)
 		return r;
-	perf_set_book(set, cpu, &kept.closed);
+	perf_restore_closed(set, cpu, &kept.closed);
 	if (take_old(set, cpu, &kept, over, &old)) {
 		end_old(set, &old);
 		perf_set_keep_closed(set, cpu);
@@ -180,11 +180,11 @@ static int end_others(struct perf_event_set *set, bool all, struct taking_over *
  */
 static u64 period_to_be(const struct perf_event_set *set, const struct taking_over *over)
 {
-	u64 of_closed = set->asked_period;
+	u64 of_closed = set->configured_period;
 	struct perf_kept_cpu kept;
 
-	if (!over->known || over->before.opening.event.period != set->asked_period)
-		return set->asked_period;
+	if (!over->known || over->before.opening.event.period != set->configured_period)
+		return set->configured_period;
 	for (int cpu = 0; cpu < perf_keep_cpus(set->keep); cpu++) {
 		if (!perf_keep_cpu(set->keep, set->number, cpu, &kept) || kept.changing ||
 		    !kept.counts.period)
@@ -201,15 +201,15 @@ static const char *plural(size_t n)
 	return n == 1 ? "" : "s";
 }
 
-static void tell(const struct perf_event_set *set, const struct taking_over *over)
+static void log_result(const struct perf_event_set *set, const struct taking_over *over)
 {
 	const char *role = event_role_name(set->opening.event.role);
 	const char *pmu = set->opening.event.pmu;
 
-	if (over->went_on)
+	if (over->continued)
 		log_info(
 			"%s on PMU %s: the event of the previous process continues, sampled without a gap on %zu CPU%s",
-			role, pmu, over->went_on, plural(over->went_on));
+			role, pmu, over->continued, plural(over->continued));
 	if (over->replaced)
 		log_notice("%s on PMU %s: the event of the previous process was replaced on %zu CPU%s, with "
 			   "a gap of at most %llu us in its samples",
@@ -245,7 +245,7 @@ int perf_start_kept(struct perf_event_set *set, int program_fd, struct perf_keep
 	set->keep = keep;
 	set->number = number;
 	set->program_fd = program_fd;
-	set->asked_period = set->opening.event.period;
+	set->configured_period = set->opening.event.period;
 	over.known = perf_keep_set(keep, number, &over.before);
 	over.same = over.known && perf_keep_same(&over.before.opening, &set->opening);
 	over.period = period_to_be(set, &over);
@@ -275,6 +275,6 @@ int perf_start_kept(struct perf_event_set *set, int program_fd, struct perf_keep
 			(void)perf_change_period(set, &set->events[i], over.period);
 	}
 	perf_set_keep(set);
-	tell(set, &over);
+	log_result(set, &over);
 	return 0;
 }

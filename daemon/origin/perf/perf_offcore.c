@@ -18,7 +18,7 @@ struct offcore_set *offcore_free(struct offcore_set *set)
 	if (!set)
 		return NULL;
 	for (size_t i = 0; i < set->n; i++) {
-		if (set->kernel && !set->books)
+		if (set->kernel && !set->saved)
 			kernel_offcore_remove(set->kernel, (u32)set->places[i].cpu);
 		offcore_close_place(&set->places[i]);
 	}

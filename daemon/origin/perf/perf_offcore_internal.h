@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "origin/perf/perf_offcore.h"
 
-struct offcore_books;
+struct offcore_saved;
 
 /* The counters of one CPU. */
 struct offcore_place {
@@ -33,7 +33,7 @@ struct offcore_set {
 	struct offcore_place *places;
 	struct kernel_offcore *kernel; /* not owned; NULL until the set is started */
 	bool paused;
-	struct offcore_books *books; /* NULL: nothing outlives the process */
+	struct offcore_saved *saved; /* NULL: nothing outlives the process */
 };
 
 static inline void offcore_close_place(struct offcore_place *place)

@@ -28,11 +28,10 @@ struct offcore_part {
 	struct place_part places[];
 };
 
-struct offcore_books {
+struct offcore_saved {
 	struct offcore_keep keep;
 	struct offcore_part *part;
-	bool go_on;
-	size_t went_on;
+	bool continues; /* the counters of the previous process are those of this set */
 };
 
 u64 offcore_keep_layout(void)
@@ -42,14 +41,14 @@ u64 offcore_keep_layout(void)
 
 static struct kept_place read_place(const struct offcore_set *set, u32 cpu)
 {
-	const struct place_part *part = &set->books->part->places[cpu];
+	const struct place_part *part = &set->saved->part->places[cpu];
 
 	return part->copies[part->current & 1];
 }
 
 static void write_place(struct offcore_set *set, u32 cpu, const struct kept_place *kept)
 {
-	struct place_part *part = &set->books->part->places[cpu];
+	struct place_part *part = &set->saved->part->places[cpu];
 
 	handover_flip(&part->current, part->copies, kept, sizeof(*kept));
 }
@@ -94,24 +93,24 @@ static bool has_place(const struct offcore_set *set, u32 cpu)
 
 int offcore_kept_begin(struct offcore_set *set, const struct offcore_keep *keep)
 {
-	struct offcore_books *books = calloc(1, sizeof(*books));
+	struct offcore_saved *saved = calloc(1, sizeof(*saved));
 	const u64 hash = hash_counters(set);
 	void *part = NULL;
 	int r;
 
-	if (!books)
+	if (!saved)
 		return -ENOMEM;
-	set->books = books;
-	books->keep = *keep;
+	set->saved = saved;
+	saved->keep = *keep;
 	set->paused = keep->stay_paused;
 	r = handover_part(keep->handover, HANDOVER_OFFCORE,
-			  sizeof(*books->part) + set->cpus * sizeof(struct place_part), &part);
+			  sizeof(*saved->part) + set->cpus * sizeof(struct place_part), &part);
 	if (r < 0)
 		return r;
-	books->part = part;
-	books->go_on = keep->kept != KEPT_ANEW && books->part->counters == hash;
-	if (!books->go_on)
-		books->part->counters = 0;
+	saved->part = part;
+	saved->continues = keep->kept != KEPT_ANEW && saved->part->counters == hash;
+	if (!saved->continues)
+		saved->part->counters = 0;
 	for (u32 cpu = 0; cpu < set->cpus; cpu++) {
 		const struct kept_place kept = read_place(set, cpu);
 
@@ -128,14 +127,14 @@ int offcore_kept_begin(struct offcore_set *set, const struct offcore_keep *keep)
 
 void offcore_kept_begun(struct offcore_set *set)
 {
-	if (set->books)
-		set->books->part->counters = hash_counters(set);
+	if (set->saved)
+		set->saved->part->counters = hash_counters(set);
 }
 
 void offcore_kept_end(struct offcore_set *set)
 {
-	free(set->books);
-	set->books = NULL;
+	free(set->saved);
+	set->saved = NULL;
 }
 
 static bool take_all(struct offcore_set *set, const struct offcore_place *fresh,
@@ -152,7 +151,7 @@ static bool take_all(struct offcore_set *set, const struct offcore_place *fresh,
 		if (fresh->fds[kind] < 0)
 			continue;
 		name_of((u32)fresh->cpu, kind, kept->numbers[kind], name);
-		ret->fds[kind] = store_take(handover_store(set->books->keep.handover), name);
+		ret->fds[kind] = store_take(handover_store(set->saved->keep.handover), name);
 		if (ret->fds[kind] < 0 || id_of(ret->fds[kind]) != kept->ids[kind])
 			return false;
 	}
@@ -164,10 +163,10 @@ bool offcore_kept_take(struct offcore_set *set, struct offcore_place *place)
 	struct offcore_place old;
 	struct kept_place kept;
 
-	if (!set->books)
+	if (!set->saved)
 		return false;
 	kept = read_place(set, (u32)place->cpu);
-	if (!set->books->go_on || kept.pmu != place->pmu + 1)
+	if (!set->saved->continues || kept.pmu != place->pmu + 1)
 		return false;
 	/*
 	 * The previous process may have ended while it replaced the counters, so some of them may be missing.
@@ -183,7 +182,6 @@ bool offcore_kept_take(struct offcore_set *set, struct offcore_place *place)
 	*place = old;
 	if (!set->paused)
 		offcore_control_place(place, PERF_EVENT_IOC_ENABLE);
-	set->books->went_on++;
 	return true;
 }
 
@@ -195,7 +193,7 @@ static void remove_names(struct offcore_set *set, u32 cpu, const struct kept_pla
 		if (!kept->numbers[kind])
 			continue;
 		name_of(cpu, kind, kept->numbers[kind], name);
-		(void)store_remove(handover_store(set->books->keep.handover), name);
+		(void)store_remove(handover_store(set->saved->keep.handover), name);
 	}
 }
 
@@ -204,21 +202,21 @@ void offcore_kept_put(struct offcore_set *set, const struct offcore_place *place
 	struct kept_place before, kept = {.pmu = place->pmu + 1};
 	u32 cpu = (u32)place->cpu;
 
-	if (!set->books)
+	if (!set->saved)
 		return;
 	for (u32 kind = 0; kind < OFFCORE_KINDS; kind++) {
 		char name[STORED_NAME_MAX];
 
 		if (place->fds[kind] < 0)
 			continue;
-		kept.numbers[kind] = handover_number(set->books->keep.handover);
+		kept.numbers[kind] = handover_number(set->saved->keep.handover);
 		kept.ids[kind] = id_of(place->fds[kind]);
 		name_of(cpu, kind, kept.numbers[kind], name);
 		/*
 		 * If storing fails, the next process finds this counter missing and replaces all counters of
 		 * the CPU.
 		 */
-		(void)store_put(handover_store(set->books->keep.handover), name, place->fds[kind]);
+		(void)store_put(handover_store(set->saved->keep.handover), name, place->fds[kind]);
 	}
 	before = read_place(set, cpu);
 	write_place(set, cpu, &kept);
@@ -229,7 +227,7 @@ void offcore_kept_drop(struct offcore_set *set, int cpu)
 {
 	struct kept_place before, kept;
 
-	if (!set->books)
+	if (!set->saved)
 		return;
 	before = read_place(set, (u32)cpu);
 	kept = (struct kept_place){.pmu = before.pmu};

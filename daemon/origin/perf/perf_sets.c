@@ -245,7 +245,7 @@ int perf_sets_set_periods(struct perf_event_set *const *sets, size_t n, const st
 		_cleanup_free_ char *message = NULL;
 
 		if (first == 0) {
-			perf_asked_period(sets[i]);
+			perf_mark_configured(sets[i]);
 		} else if (perf_event(sets[i])->period != before[i]) {
 			(void)perf_set_period(sets[i], before[i], &message);
 			reverted = true;
