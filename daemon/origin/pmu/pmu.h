@@ -115,7 +115,8 @@ int pmu_plan_note(struct pmu_plan *plan, const char *format, ...) __attribute__(
  */
 char *pmu_plan_refusals(const struct pmu_plan *plan, unsigned roles);
 
-/* Removes the opening at `index` from the plan. */
+/* Remove the opening or the counter at `index` from the plan. */
 void pmu_plan_drop(struct pmu_plan *plan, size_t index);
+void pmu_plan_drop_counter(struct pmu_plan *plan, size_t index);
 
 #endif

@@ -125,15 +125,9 @@ static int divide_offcore(struct pmu_plan *plan, struct division *division)
 		division->used_by |= need ? 1U << EVENT_OFFCORE : 0;
 		return 0;
 	}
-	for (size_t i = 0; i < plan->n_counters;) {
-		if (strcmp(plan->counters[i].pmu, pmu) != 0) {
-			i++;
-			continue;
-		}
-		plan->n_counters--;
-		memmove(&plan->counters[i], &plan->counters[i + 1],
-			(plan->n_counters - i) * sizeof(plan->counters[0]));
-	}
+	for (size_t i = plan->n_counters; i-- > 0;)
+		if (strcmp(plan->counters[i].pmu, pmu) == 0)
+			pmu_plan_drop_counter(plan, i);
 	return refuse(plan, EVENT_OFFCORE, need, division);
 }
 

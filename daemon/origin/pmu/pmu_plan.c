@@ -116,3 +116,10 @@ void pmu_plan_drop(struct pmu_plan *plan, size_t index)
 	memmove(&plan->openings[index], &plan->openings[index + 1],
 		(plan->n_openings - index) * sizeof(plan->openings[0]));
 }
+
+void pmu_plan_drop_counter(struct pmu_plan *plan, size_t index)
+{
+	plan->n_counters--;
+	memmove(&plan->counters[index], &plan->counters[index + 1],
+		(plan->n_counters - index) * sizeof(plan->counters[0]));
+}

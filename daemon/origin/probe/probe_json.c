@@ -140,7 +140,7 @@ static int fill_counter(const struct probe_report *report, const struct pmu_coun
 			struct json_object *object)
 {
 	if (add(object, "pmu", text(counter->pmu)) < 0 ||
-	    add(object, "kind", text(probe_counter_name(counter->kind))) < 0 ||
+	    add(object, "kind", text(offcore_kind_name(counter->kind))) < 0 ||
 	    add(object, "asked", boolean(report->asked & 1U << EVENT_OFFCORE)) < 0 ||
 	    add(object, "type", number(counter->type)) < 0 ||
 	    add(object, "config", hex(counter->config)) < 0 ||

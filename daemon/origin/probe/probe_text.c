@@ -201,7 +201,7 @@ static int print_counter(const struct probe_report *report, const struct pmu_cou
 {
 	int r;
 
-	(void)fprintf(out, "\n  offcore counter %s on PMU %s%s\n", probe_counter_name(counter->kind),
+	(void)fprintf(out, "\n  offcore counter %s on PMU %s%s\n", offcore_kind_name(counter->kind),
 		      counter->pmu, not_asked(report, EVENT_OFFCORE));
 	r = field(out, "opened as", "type %u, config %#llx; MSR value %#llx (config1)", counter->type,
 		  (unsigned long long)counter->config, (unsigned long long)counter->config1);

@@ -75,13 +75,6 @@ static int try_openings(struct pmu_plan *plan)
 	return 0;
 }
 
-static void drop_counter(struct pmu_plan *plan, size_t index)
-{
-	plan->n_counters--;
-	memmove(&plan->counters[index], &plan->counters[index + 1],
-		(plan->n_counters - index) * sizeof(plan->counters[0]));
-}
-
 /* The kernel refuses a counter for the same reasons as an event with the counter's attributes. */
 static int try_counter(struct pmu_plan *plan, const struct pmu_counter *counter,
 		       const struct perf_facts *facts)
@@ -116,7 +109,7 @@ static int try_counters(struct pmu_plan *plan, const struct perf_facts *facts)
 		if (r > 0)
 			i++;
 		else
-			drop_counter(plan, i);
+			pmu_plan_drop_counter(plan, i);
 	}
 	return 0;
 }
@@ -140,7 +133,7 @@ static int refuse(struct pmu_plan *plan, unsigned roles, const char *reason)
 	}
 	while (r >= 0 && (roles & 1U << EVENT_OFFCORE) && plan->n_counters > 0) {
 		r = pmu_plan_refuse(plan, plan->counters[0].pmu, EVENT_OFFCORE, "%s", reason);
-		drop_counter(plan, 0);
+		pmu_plan_drop_counter(plan, 0);
 		found = true;
 	}
 	return r >= 0 && !found ? pmu_plan_note(plan, "%s", reason) : r;

@@ -152,19 +152,6 @@ const char *probe_sample_field(unsigned bit)
 	return bit < sizeof(names) / sizeof(names[0]) ? names[bit] : NULL;
 }
 
-const char *probe_counter_name(enum offcore_kind kind)
-{
-	static const char *const names[OFFCORE_KINDS] = {
-		[OFFCORE_L3] = "l3",
-		[OFFCORE_LOCAL_DRAM] = "local_dram",
-		[OFFCORE_REMOTE_DRAM] = "remote_dram",
-		[OFFCORE_OUTSTANDING] = "outstanding",
-		[OFFCORE_REQUESTS] = "requests",
-	};
-
-	return kind < OFFCORE_KINDS ? names[kind] : "unknown";
-}
-
 const char *probe_counter_meaning(enum offcore_kind kind)
 {
 	static const char *const meanings[OFFCORE_KINDS] = {

@@ -32,8 +32,7 @@ const char *probe_period_unit(const struct pmu_opening *opening);
  */
 const char *probe_sample_field(unsigned bit);
 
-/* Return the name of a counter ("l3", "local_dram", ...), and words for the events that it counts. */
-const char *probe_counter_name(enum offcore_kind kind);
+/* Returns words for the events that a counter counts. */
 const char *probe_counter_meaning(enum offcore_kind kind);
 
 /*
