@@ -43,7 +43,7 @@ bool guest_marks_due(const struct guest_marks *marks, u64 now_ns, u64 births)
 }
 
 /* Logs a failure when it begins, and the first time that virtual machines are found. */
-static void tell(struct guest_marks *marks, int error, size_t n)
+static void log_result(struct guest_marks *marks, int error, size_t n)
 {
 	if (error < 0 && !marks->failed)
 		(void)log_warning(
@@ -68,7 +68,7 @@ void guest_marks_tick(struct guest_marks *marks, struct engine *engine)
 	if (!marks->guests || !guest_marks_due(marks, now, births))
 		return;
 	r = guests_find(marks->guests, &ids, &n);
-	tell(marks, r, n);
+	log_result(marks, r, n);
 	/*
 	 * Marks stay after a virtual machine is gone, because it was running while its cgroup's counters
 	 * grew.

@@ -41,9 +41,9 @@ struct governed {
 	u64 body_cpus;
 	/* Logged changes. */
 	unsigned burst;
-	u64 told_ns;
-	u64 untold;
-	u64 told_held_ns; /* 0: never */
+	u64 logged_ns;
+	u64 unlogged;
+	u64 held_logged_ns; /* 0: never */
 };
 
 struct sampling_govern {
@@ -256,35 +256,36 @@ static void show(struct sampling_govern *govern, size_t i, const struct governor
 }
 
 /* Returns whether another message about the event may be logged now. */
-static bool may_tell(struct governed *event, u64 now_ns)
+static bool may_log(struct governed *event, u64 now_ns)
 {
-	const u64 earned = (now_ns - event->told_ns) / LOG_NS;
+	const u64 earned = (now_ns - event->logged_ns) / LOG_NS;
 
-	if (event->told_ns == 0 || earned >= LOG_BURST)
+	if (event->logged_ns == 0 || earned >= LOG_BURST)
 		event->burst = LOG_BURST;
 	else if (earned > 0 && event->burst < LOG_BURST)
 		event->burst += (unsigned)earned;
 	if (event->burst == 0) {
-		event->untold++;
+		event->unlogged++;
 		return false;
 	}
 	event->burst--;
-	event->told_ns = now_ns;
+	event->logged_ns = now_ns;
 	return true;
 }
 
-static void tell(struct sampling_govern *govern, size_t i, u64 before, const struct governor_output *output)
+static void log_change(struct sampling_govern *govern, size_t i, u64 before,
+		       const struct governor_output *output)
 {
 	const char *key = govern->settings.head->events[i].key;
 	struct governed *event = &govern->events[i];
 	char more[96] = "";
 
-	if (!may_tell(event, monotonic_ns()))
+	if (!may_log(event, monotonic_ns()))
 		return;
-	if (event->untold)
+	if (event->unlogged)
 		(void)snprintf(more, sizeof(more), "; earlier changes that were not logged: %llu",
-			       (unsigned long long)event->untold);
-	event->untold = 0;
+			       (unsigned long long)event->unlogged);
+	event->unlogged = 0;
 	log_notice("the governor: the period of %s is now %llu (was %llu): %s%s", key,
 		   (unsigned long long)output->period, (unsigned long long)before,
 		   governor_reason_name(output->reason), more);
@@ -306,9 +307,9 @@ static void note_held(struct sampling_govern *govern, size_t i, const struct gov
 		return;
 	text = governor_note(key, input, output, max_rate);
 	if (perf_notes_set(govern->settings.notes, PERF_NOTE_OF(i, PERF_NOTE_HELD), text) != PERF_NOTE_CAME ||
-	    (event->told_held_ns > 0 && now_ns - event->told_held_ns < LOG_HELD_NS))
+	    (event->held_logged_ns > 0 && now_ns - event->held_logged_ns < LOG_HELD_NS))
 		return;
-	event->told_held_ns = now_ns;
+	event->held_logged_ns = now_ns;
 	log_notice("the governor: %s", text);
 }
 
@@ -331,13 +332,13 @@ static void apply(struct sampling_govern *govern, size_t i, const struct governo
 		 */
 		if (output->period < before)
 			event->least_period = before;
-		if (may_tell(event, monotonic_ns()))
+		if (may_log(event, monotonic_ns()))
 			(void)log_warning(0, "the governor: %s", message ? message : strerror(-r));
 		return;
 	}
 	shown->event.period = output->period;
 	shown->cost.changes[output->reason]++;
-	tell(govern, i, before, output);
+	log_change(govern, i, before, output);
 }
 
 static char *unknown_interrupt(const char *key, const struct calibrate_result *interrupt,
@@ -379,7 +380,7 @@ static bool is_known(const struct calibrate_result *interrupt)
  * Notes an unknown result in the status until it is known, and logs either outcome. `retry_seconds`: 0 if
  * there is no retry.
  */
-static void tell_interrupt(struct sampling_govern *govern, size_t i, double retry_seconds)
+static void log_interrupt(struct sampling_govern *govern, size_t i, double retry_seconds)
 {
 	const size_t note = PERF_NOTE_OF(i, PERF_NOTE_INTERRUPT);
 	const struct calibrate_result *interrupt = &govern->interrupts[i];
@@ -423,7 +424,7 @@ static void calibrated(struct sampling_govern *govern,
 
 		govern->interrupts[i] = results[i];
 		if (!was_known)
-			tell_interrupt(govern, i, seconds);
+			log_interrupt(govern, i, seconds);
 	}
 }
 

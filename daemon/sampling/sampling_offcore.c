@@ -14,7 +14,7 @@ struct sampling_offcore {
 	char *refusal;
 	struct engine *engine; /* not owned; NULL until started */
 	bool counting;
-	char *told; /* the failure logged last; NULL: none since */
+	char *logged; /* the failure logged last; NULL: none since */
 };
 
 struct sampling_offcore *sampling_offcore_free(struct sampling_offcore *offcore)
@@ -25,7 +25,7 @@ struct sampling_offcore *sampling_offcore_free(struct sampling_offcore *offcore)
 		engine_head(offcore->engine)->offcore_refusal = NULL;
 	offcore_free(offcore->set);
 	free(offcore->refusal);
-	free(offcore->told);
+	free(offcore->logged);
 	free(offcore);
 	return NULL;
 }
@@ -48,7 +48,7 @@ static void refuse(struct sampling_offcore *offcore, char *reason)
 	(void)log_warning(0, "off-core responses are not counted: %s", reason ? reason : "out of memory");
 }
 
-int sampling_offcore_open(const struct pmu_plan *plan, unsigned roles, bool whole,
+int sampling_offcore_open(const struct pmu_plan *plan, unsigned roles, bool require_all,
 			  struct sampling_offcore **ret, char **ret_message)
 {
 	_cleanup_(sampling_offcore_freep) struct sampling_offcore *offcore = NULL;
@@ -66,7 +66,7 @@ int sampling_offcore_open(const struct pmu_plan *plan, unsigned roles, bool whol
 		refuse(offcore, why_none(plan));
 	} else {
 		r = offcore_open(plan->counters, plan->n_counters, PERF_ONLINE_PATH, &offcore->set, &message);
-		if (r == -ENOMEM || (r < 0 && whole && perf_backend_may_mend(r))) {
+		if (r == -ENOMEM || (r < 0 && require_all && perf_backend_may_mend(r))) {
 			*ret_message = message;
 			return r;
 		}
@@ -142,10 +142,10 @@ void sampling_offcore_tick(struct sampling_offcore *offcore)
 	if (!offcore || !offcore->counting)
 		return;
 	r = offcore_hotplug(offcore->set, &message);
-	if (r < 0 && (!offcore->told || !message || strcmp(offcore->told, message) != 0))
+	if (r < 0 && (!offcore->logged || !message || strcmp(offcore->logged, message) != 0))
 		(void)log_warning(0, "%s", message ? message : strerror(-r));
-	free(offcore->told);
-	offcore->told = r < 0 ? TAKE_PTR(message) : NULL;
+	free(offcore->logged);
+	offcore->logged = r < 0 ? TAKE_PTR(message) : NULL;
 }
 
 void sampling_offcore_pause(struct sampling_offcore *offcore)

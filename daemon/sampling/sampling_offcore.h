@@ -15,11 +15,11 @@ struct sampling_offcore;
 /*
  * Opens the plan's counters if `roles` (1 << enum event_role) ask for any. They are an addition to sampling:
  * if they are not available, this is logged and shown in the status, and sampling continues. Returns 0, with
- * NULL in `*ret` if `roles` do not ask for them, or -ENOMEM. With `whole` it also returns an error that may
+ * NULL in `*ret` if `roles` do not ask for them, or -ENOMEM. With `require_all` it also returns an error that may
  * be gone at the next try (perf_backend_may_mend()). `*ret_message` then describes the error, and the caller
  * frees it. Every function below accepts NULL.
  */
-int sampling_offcore_open(const struct pmu_plan *plan, unsigned roles, bool whole,
+int sampling_offcore_open(const struct pmu_plan *plan, unsigned roles, bool require_all,
 			  struct sampling_offcore **ret, char **ret_message);
 struct sampling_offcore *sampling_offcore_free(struct sampling_offcore *offcore);
 DEFINE_CLEANUP(struct sampling_offcore *, sampling_offcore_free)

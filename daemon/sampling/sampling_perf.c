@@ -282,7 +282,7 @@ static void follow_hotplug(struct origin_state *state, size_t set)
 }
 
 /* Logs a lack of slots once, and again only if every cgroup had a slot in between. */
-static void tell_slots(struct origin_state *state)
+static void log_slots(struct origin_state *state)
 {
 	const struct snapshot *head = engine_head(state->engine);
 	bool missing = engine_slots_missing(state->engine);
@@ -300,7 +300,7 @@ static void tell_slots(struct origin_state *state)
 	state->slots_missing = missing;
 }
 
-static void tell_unread_names(struct origin_state *state)
+static void log_unread_names(struct origin_state *state)
 {
 	u64 unread = kernel_slot_counters(engine_kernel(state->engine)).names_unread;
 
@@ -358,13 +358,13 @@ static void look_for_users(struct origin_state *state)
 static int tick(struct origin_state *state)
 {
 	look_for_users(state);
-	tell_unread_names(state);
+	log_unread_names(state);
 	for (size_t i = 0; i < state->n_sets; i++)
 		follow_hotplug(state, i);
 	mend_after_suspend(state);
 	rearm(state, false);
 	sampling_offcore_tick(state->offcore);
-	tell_slots(state);
+	log_slots(state);
 	guest_marks_tick(&state->guests, state->engine);
 	sampling_frequency_read(state->frequency, false);
 	return 0;

@@ -133,7 +133,7 @@ static int leave_counters(const struct config *config, struct pmu_plan *plan, st
 	return n;
 }
 
-int sampling_perf_open(const struct config *config, bool whole, struct perf_notes *notes,
+int sampling_perf_open(const struct config *config, bool require_all, struct perf_notes *notes,
 		       struct perf_event_set *sets[static EVENTS_MAX], size_t *ret_n,
 		       struct sampling_offcore **ret_offcore, struct failure *failure)
 {
@@ -155,14 +155,15 @@ int sampling_perf_open(const struct config *config, bool whole, struct perf_note
 		return r;
 	first_note = plan.n_notes;
 	first_refusal = plan.n_refusals;
-	opened = perf_sets_open(&plan, &selection, PERF_ONLINE_PATH, whole, sets, ret_n, &failure->message);
+	opened = perf_sets_open(&plan, &selection, PERF_ONLINE_PATH, require_all, sets, ret_n,
+				&failure->message);
 	failure->code = sampling_perf_code(opened);
 	/* If there are events or off-core counters besides, a set without this event must not pass as complete. */
-	if (opened < 0 && (*ret_n > 0 || (whole && perf_backend_may_mend(opened))))
+	if (opened < 0 && (*ret_n > 0 || (require_all && perf_backend_may_mend(opened))))
 		return opened;
 	for (size_t i = 0; i < plan.n_counters; i++)
 		perf_selection_apply_counter(&selection, &plan.counters[i]);
-	r = sampling_offcore_open(&plan, config_roles(config), whole, ret_offcore, &message);
+	r = sampling_offcore_open(&plan, config_roles(config), require_all, ret_offcore, &message);
 	if (r < 0) {
 		free(failure->message);
 		failure->code = sampling_perf_code(r);

@@ -13,10 +13,10 @@
  * Opens the configured events as far as this machine has them, on the configured CPUs. Events that are not
  * available or left out are logged and stay in `notes`. Returns 0 if at least one event is open, or only the
  * counters of off-core responses. Else it returns -errno with `failure` filled in. The caller always owns the
- * sets and counters (NULL: not asked for). With `whole`, an event that another try may open is not left out:
+ * sets and counters (NULL: not asked for). With `require_all`, an event that another try may open is not left out:
  * the function fails instead, because an incomplete set could not continue the state of the previous process.
  */
-int sampling_perf_open(const struct config *config, bool whole, struct perf_notes *notes,
+int sampling_perf_open(const struct config *config, bool require_all, struct perf_notes *notes,
 		       struct perf_event_set *sets[static EVENTS_MAX], size_t *ret_n,
 		       struct sampling_offcore **ret_offcore, struct failure *failure);
 

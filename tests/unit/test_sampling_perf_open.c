@@ -63,7 +63,7 @@ void perf_backend_trouble(char ret[PERF_BACKEND_TROUBLE_MAX])
 }
 
 /* Starts with loads that the kernel refuses with `error`. Returns the result. */
-static int start(int error, bool whole)
+static int start(int error, bool require_all)
 {
 	const struct config config = {
 		.events = 1U << EVENT_LOADS | 1U << EVENT_OFFCORE, .ldlat = 64, .isolated = true};
@@ -75,7 +75,7 @@ static int start(int error, bool whole)
 	int r;
 
 	sampling_error = error;
-	r = sampling_perf_open(&config, whole, &notes, sets, &n, &offcore, &failure);
+	r = sampling_perf_open(&config, require_all, &notes, sets, &n, &offcore, &failure);
 	cr_expect_eq(n, 0);
 	cr_expect_eq(r < 0, failure.message != NULL, "%d: %s", r, failure.message);
 	if (r < 0)

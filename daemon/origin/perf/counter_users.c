@@ -119,25 +119,25 @@ void counter_users_add(struct counter_users *users, const struct counter_user *u
 
 static char *read_below(const char *root, const char *path)
 {
-	_cleanup_free_ char *whole = NULL;
+	_cleanup_free_ char *full = NULL;
 	char *text;
 
-	if (asprintf(&whole, "%s/%s", root, path) < 0) {
-		whole = NULL;
+	if (asprintf(&full, "%s/%s", root, path) < 0) {
+		full = NULL;
 		return NULL;
 	}
-	return text_file_read(whole, &text) < 0 ? NULL : text;
+	return text_file_read(full, &text) < 0 ? NULL : text;
 }
 
 static bool exists_below(const char *root, const char *path)
 {
-	_cleanup_free_ char *whole = NULL;
+	_cleanup_free_ char *full = NULL;
 
-	if (asprintf(&whole, "%s/%s", root, path) < 0) {
-		whole = NULL;
+	if (asprintf(&full, "%s/%s", root, path) < 0) {
+		full = NULL;
 		return false;
 	}
-	return access(whole, F_OK) == 0;
+	return access(full, F_OK) == 0;
 }
 
 /* Distributions put the configuration of a kernel there. A configuration in another place is not found. */
@@ -242,7 +242,7 @@ static void gather_processes(const char *root, u32 self, u64 most, struct counte
 	_cleanup_closedir_ DIR *proc = NULL;
 	const struct dirent *entry;
 	struct stat namespace;
-	bool whole = true;
+	bool initial = true; /* in the initial namespace of processes */
 	u64 looked = 0;
 
 	users->hidden = true;
@@ -254,12 +254,12 @@ static void gather_processes(const char *root, u32 self, u64 most, struct counte
 	if (!proc)
 		return;
 	if (fstatat(dirfd(proc), "self/ns/pid", &namespace, 0) == 0)
-		whole = namespace.st_ino == PROC_PID_INIT_INO;
+		initial = namespace.st_ino == PROC_PID_INIT_INO;
 	while ((entry = readdir(proc))) {
 		if (strspn(entry->d_name, "0123456789") != strlen(entry->d_name))
 			continue;
 		/* Each namespace has a process 1. If /proc does not show it, it does not show others either. */
-		if (whole && strcmp(entry->d_name, "1") == 0)
+		if (initial && strcmp(entry->d_name, "1") == 0)
 			users->hidden = false;
 		if (strtoul(entry->d_name, NULL, 10) == self)
 			continue;

@@ -61,7 +61,7 @@ static bool plans(const struct pmu_plan *plan, enum event_role role)
 }
 
 int perf_sets_open(struct pmu_plan *plan, const struct perf_selection *selection, const char *online_path,
-		   bool whole, struct perf_event_set *ret[static EVENTS_MAX], size_t *ret_n,
+		   bool require_all, struct perf_event_set *ret[static EVENTS_MAX], size_t *ret_n,
 		   char **ret_message)
 {
 	int first = -ENODEV, loads = 0;
@@ -79,7 +79,7 @@ int perf_sets_open(struct pmu_plan *plan, const struct perf_selection *selection
 			continue;
 		}
 		if (r < 0) {
-			if (whole && perf_backend_may_mend(r)) {
+			if (require_all && perf_backend_may_mend(r)) {
 				free(*ret_message);
 				*ret_message = message;
 				return r;

@@ -16,12 +16,12 @@
  * had no opening, or none with a selected CPU. Returns -ENOMEM if memory is short. In every case the caller
  * owns the sets in `ret`.
  *
- * If `whole` is set, returns at the first refusal that may succeed when it is tried again
+ * If `require_all` is set, returns at the first refusal that may succeed when it is tried again
  * (perf_backend_may_mend()). Loads are the purpose of an automatic plan: if none of its loads is open, and the first
  * refusal of loads may succeed later, returns that refusal, although counts may be open.
  */
 int perf_sets_open(struct pmu_plan *plan, const struct perf_selection *selection, const char *online_path,
-		   bool whole, struct perf_event_set *ret[static EVENTS_MAX], size_t *ret_n,
+		   bool require_all, struct perf_event_set *ret[static EVENTS_MAX], size_t *ret_n,
 		   char **ret_message);
 
 /*

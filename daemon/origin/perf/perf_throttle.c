@@ -132,14 +132,14 @@ static void count_current(struct perf_throttle *throttle, u64 now_ns)
 void perf_throttle_read(const unsigned char *data, u64 size, u64 tail, u64 head, u64 now_ns,
 			struct perf_throttle *throttle)
 {
-	bool whole = take_all(data, size, tail, head, now_ns, throttle);
+	bool readable = take_all(data, size, tail, head, now_ns, throttle);
 
 	/*
 	 * The ring is full if the kernel's next record does not fit. One byte always stays free (CIRC_SPACE).
 	 * Records may have been lost then, and one of them may have been the end of the stop.
 	 */
 	throttle->full = head - tail + ROOM >= size;
-	if (!whole || throttle->full)
+	if (!readable || throttle->full)
 		throttle->stopped = false;
 	count_current(throttle, now_ns);
 }

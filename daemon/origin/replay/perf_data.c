@@ -109,14 +109,14 @@ struct file_header {
 _Static_assert(sizeof(struct file_header) == FILE_HEADER_SIZE, "perf's struct perf_file_header");
 
 /* The context while a header is read: arguments of the caller, and the results. */
-struct reading {
+struct head_reader {
 	struct perf_data_input *input;
 	struct perf_data_events *events;
 	struct perf_data_head head;
 	char **message;
 };
 
-static int check_magic(struct reading *reading, u64 magic, u64 size)
+static int check_magic(struct head_reader *reader, u64 magic, u64 size)
 {
 	bool swapped_size = size == __builtin_bswap64(PIPE_HEADER_SIZE) ||
 			    size == __builtin_bswap64(FILE_HEADER_SIZE) ||
@@ -124,15 +124,15 @@ static int check_magic(struct reading *reading, u64 magic, u64 size)
 
 	if (magic == MAGIC_2_SWAPPED || (magic == MAGIC_1 && swapped_size))
 		return fail(
-			reading->message, -EBADMSG,
+			reader->message, -EBADMSG,
 			"was recorded on a machine with the other byte order; replay it on a machine with "
 			"that byte order");
 	if (magic != MAGIC_2 && magic != MAGIC_1)
-		return fail(reading->message, -EBADMSG,
+		return fail(reader->message, -EBADMSG,
 			    "is not a perf.data recording: it does not begin with PERFILE2; "
 			    "create one with perf mem record");
 	if (size != PIPE_HEADER_SIZE && size != FILE_HEADER_SIZE && size != FILE_HEADER_MIN)
-		return fail(reading->message, -EBADMSG,
+		return fail(reader->message, -EBADMSG,
 			    "has a header of %" PRIu64 " bytes, which perf never writes; copy "
 			    "it again, or record it again",
 			    size);
@@ -140,46 +140,46 @@ static int check_magic(struct reading *reading, u64 magic, u64 size)
 }
 
 /* Reads `section` into memory that the caller frees. Returns 1, 0 if the recording ends early, or -errno. */
-static int load_section(const struct reading *reading, const struct section *section, u8 **ret)
+static int load_section(const struct head_reader *reader, const struct section *section, u8 **ret)
 {
 	_cleanup_free_ u8 *bytes = NULL;
 	int r;
 
 	/* Check this before allocating memory. */
-	if (reading->input->seekable &&
-	    (section->size > reading->input->size || section->offset > reading->input->size - section->size))
+	if (reader->input->seekable &&
+	    (section->size > reader->input->size || section->offset > reader->input->size - section->size))
 		return 0;
 	bytes = malloc(section->size ? section->size : 1);
 	if (!bytes)
 		return -ENOMEM;
-	r = perf_data_input_copy(reading->input, section->offset, bytes, section->size);
+	r = perf_data_input_copy(reader->input, section->offset, bytes, section->size);
 	if (r > 0)
 		*ret = TAKE_PTR(bytes);
 	return r;
 }
 
 /* Turns a result of load_section() or of the functions for events into 0, or -errno with a message. */
-static int check_head(struct reading *reading, int r)
+static int check_head(struct head_reader *reader, int r)
 {
 	if (r > 0)
 		return 0;
 	if (r == 0)
-		return fail(reading->message, -EBADMSG,
+		return fail(reader->message, -EBADMSG,
 			    "ends within its header, at byte %" PRIu64 ": none of its samples "
 			    "can be read; copy the whole file again, or record it again",
-			    perf_data_input_seen(reading->input));
+			    perf_data_input_seen(reader->input));
 	if (r == -EBADMSG)
-		return fail(reading->message, r,
+		return fail(reader->message, r,
 			    "has an impossible list of events in its header; copy it again, or "
 			    "record it again");
 	if (r == -ESPIPE)
-		return fail(reading->message, -EBADMSG,
+		return fail(reader->message, -EBADMSG,
 			    "has its list of events at a position that a pipe cannot reach; "
 			    "give replay the file itself");
-	return fail_with_error(reading->message, r);
+	return fail_with_error(reader->message, r);
 }
 
-static int read_attr(struct reading *reading, const u8 *entry, size_t attr_size)
+static int read_attr(struct head_reader *reader, const u8 *entry, size_t attr_size)
 {
 	_cleanup_free_ u8 *ids = NULL;
 	struct section section;
@@ -188,14 +188,14 @@ static int read_attr(struct reading *reading, const u8 *entry, size_t attr_size)
 	memcpy(&section, entry + attr_size, sizeof(section));
 	if (section.size / sizeof(u64) > PERF_DATA_IDS_MAX)
 		return -EBADMSG;
-	r = load_section(reading, &section, &ids);
+	r = load_section(reader, &section, &ids);
 	if (r <= 0)
 		return r;
-	r = perf_data_events_add(reading->events, entry, attr_size, ids, section.size / sizeof(u64));
+	r = perf_data_events_add(reader->events, entry, attr_size, ids, section.size / sizeof(u64));
 	return r < 0 ? r : 1;
 }
 
-static int read_attrs(struct reading *reading, const struct file_header *header)
+static int read_attrs(struct head_reader *reader, const struct file_header *header)
 {
 	_cleanup_free_ u8 *attrs = NULL;
 	int r;
@@ -203,9 +203,9 @@ static int read_attrs(struct reading *reading, const struct file_header *header)
 	if (header->attr_size < PERF_DATA_ATTR_MIN + SECTION_SIZE ||
 	    header->attr_size > PERF_DATA_ATTR_MAX + SECTION_SIZE || header->attrs.size > HEAD_MAX)
 		return -EBADMSG;
-	r = load_section(reading, &header->attrs, &attrs);
+	r = load_section(reader, &header->attrs, &attrs);
 	for (u64 at = 0; r > 0 && header->attrs.size - at >= header->attr_size; at += header->attr_size)
-		r = read_attr(reading, attrs + at, header->attr_size - SECTION_SIZE);
+		r = read_attr(reader, attrs + at, header->attr_size - SECTION_SIZE);
 	return r;
 }
 
@@ -226,27 +226,27 @@ static bool is_read(unsigned int feature)
 }
 
 /* Reads a section after the data. Ignores a damaged section: the samples do not depend on it. */
-static int read_feature(struct reading *reading, unsigned int feature, const struct section *section)
+static int read_feature(struct head_reader *reader, unsigned int feature, const struct section *section)
 {
 	_cleanup_free_ u8 *bytes = NULL;
 	int r;
 
 	if (!is_read(feature))
-		return section->size <= reading->input->size &&
-		       section->offset <= reading->input->size - section->size;
+		return section->size <= reader->input->size &&
+		       section->offset <= reader->input->size - section->size;
 	if (section->size > FEATURE_MAX)
 		return 1;
-	r = load_section(reading, section, &bytes);
+	r = load_section(reader, section, &bytes);
 	if (r <= 0)
 		return r;
-	r = perf_data_events_feature(reading->events, feature, bytes, section->size);
+	r = perf_data_events_feature(reader->events, feature, bytes, section->size);
 	return r == -ENOMEM ? r : 1;
 }
 
 /* After the data comes a table of sections, one for each feature bit that is set. */
-static int read_features(struct reading *reading, const struct file_header *header)
+static int read_features(struct head_reader *reader, const struct file_header *header)
 {
-	u64 at = reading->head.data_end;
+	u64 at = reader->head.data_end;
 
 	for (unsigned int feature = 0; feature < PERF_DATA_FEATURES; feature++) {
 		struct section section;
@@ -254,13 +254,13 @@ static int read_features(struct reading *reading, const struct file_header *head
 
 		if (!(header->features[feature / 64] >> (feature % 64) & 1))
 			continue;
-		r = perf_data_input_copy(reading->input, at, &section, sizeof(section));
+		r = perf_data_input_copy(reader->input, at, &section, sizeof(section));
 		if (r > 0)
-			r = read_feature(reading, feature, &section);
+			r = read_feature(reader, feature, &section);
 		if (r < 0)
-			return fail_with_error(reading->message, r);
+			return fail_with_error(reader->message, r);
 		if (r == 0)
-			reading->head.cut = true;
+			reader->head.cut = true;
 		if (r == 0)
 			return 0;
 		at += sizeof(section);
@@ -268,39 +268,39 @@ static int read_features(struct reading *reading, const struct file_header *head
 	return 0;
 }
 
-static int read_file_head(struct reading *reading, u64 header_size)
+static int read_file_head(struct head_reader *reader, u64 header_size)
 {
 	struct file_header header = {};
 	const u8 *head;
 	int r;
 
-	r = perf_data_input_peek(reading->input, header_size, &head);
+	r = perf_data_input_peek(reader->input, header_size, &head);
 	if (r <= 0)
-		return check_head(reading, r);
+		return check_head(reader, r);
 	memcpy(&header, head, header_size);
 	if (header.data.offset < header_size || header.data.offset > HEAD_MAX ||
 	    header.data.size > ~0ULL - header.data.offset)
 		return fail(
-			reading->message, -EBADMSG,
+			reader->message, -EBADMSG,
 			"has a header with an impossible position of the data; copy it again, or record it again");
 	/* In a pipe, everything before the data must fit into the buffer. */
-	r = perf_data_input_peek(reading->input, header.data.offset, &head);
+	r = perf_data_input_peek(reader->input, header.data.offset, &head);
 	if (r > 0)
-		r = read_attrs(reading, &header);
-	r = check_head(reading, r);
+		r = read_attrs(reader, &header);
+	r = check_head(reader, r);
 	if (r < 0)
 		return r;
 
 	/* perf writes the size when it ends. If perf was killed, the size is 0. */
-	reading->head.unfinished = header.data.size == 0;
-	reading->head.bounded = !reading->head.unfinished;
-	reading->head.data_end = header.data.offset + header.data.size;
-	if (reading->head.bounded && reading->input->seekable) {
-		r = read_features(reading, &header);
+	reader->head.unfinished = header.data.size == 0;
+	reader->head.bounded = !reader->head.unfinished;
+	reader->head.data_end = header.data.offset + header.data.size;
+	if (reader->head.bounded && reader->input->seekable) {
+		r = read_features(reader, &header);
 		if (r < 0)
 			return r;
 	}
-	reading->head.data_start = header.data.offset;
+	reader->head.data_start = header.data.offset;
 	return 0;
 }
 
@@ -311,7 +311,7 @@ static int read_file_head(struct reading *reading, u64 header_size)
 static int perf_data_head_read(struct perf_data_input *input, struct perf_data_events *events,
 			       struct perf_data_head *ret, char **message)
 {
-	struct reading reading = {.input = input, .events = events, .message = message};
+	struct head_reader reader = {.input = input, .events = events, .message = message};
 	const u8 *head;
 	u64 magic;
 	u64 size;
@@ -327,16 +327,16 @@ static int perf_data_head_read(struct perf_data_input *input, struct perf_data_e
 			    "is too short for a perf.data recording; copy it again, or record it again");
 	memcpy(&magic, head, sizeof(magic));
 	memcpy(&size, head + sizeof(magic), sizeof(size));
-	r = check_magic(&reading, magic, size);
+	r = check_magic(&reader, magic, size);
 	if (r == 0 && size != PIPE_HEADER_SIZE)
-		r = read_file_head(&reading, size);
+		r = read_file_head(&reader, size);
 	if (r < 0)
 		return r;
 	if (size == PIPE_HEADER_SIZE) {
-		reading.head.pipe = true;
-		reading.head.data_start = size;
+		reader.head.pipe = true;
+		reader.head.data_start = size;
 	}
-	*ret = reading.head;
+	*ret = reader.head;
 	return 0;
 }
 

@@ -84,7 +84,7 @@ static int note_left_out_event(const struct replay_recording *recording,
 static int note_left_out_events(const struct replay_recording *recording,
 				const struct replay_event_set *events, struct replay_notes *notes)
 {
-	size_t told = 0;
+	size_t noted = 0;
 	u64 others = 0;
 
 	for (size_t i = 0; i < recording->events.n; i++) {
@@ -92,9 +92,9 @@ static int note_left_out_events(const struct replay_recording *recording,
 
 		if (!left_out)
 			continue;
-		if (told == EVENT_NOTES_MAX)
+		if (noted == EVENT_NOTES_MAX)
 			others += left_out;
-		else if (told++, note_left_out_event(recording, events, notes, i) < 0)
+		else if (noted++, note_left_out_event(recording, events, notes, i) < 0)
 			return -ENOMEM;
 	}
 	if (!others)
