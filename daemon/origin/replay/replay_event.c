@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "origin/pmu/pmu_intel.h"
 #include "origin/replay/replay_count.h"
 
 /* Event select and unit mask: the low 16 bits of a core PMU's config (arch/x86/events/intel/core.c). */
@@ -22,20 +23,16 @@ enum {
 #define INTEL_LDLAT_MASK 0xffff
 
 /*
- * Intel family 6 models whose weight is the latency of the cache access (intel_pmu_init(),
- * PMU_FL_INSTR_LATENCY, Linux 6.1 to 7.3).
+ * Models of Intel's family 6 that are later than those of origin/pmu/pmu_intel.c. Their weight is the latency of the
+ * cache access, too (intel_pmu_init(), PMU_FL_INSTR_LATENCY, Linux 6.12 to 7.3).
  */
-static const unsigned int cache_latency_models[] = {
-	0x97, 0x9a, 0xbe,       /* Alder Lake, Alder Lake-N */
-	0xb7, 0xba, 0xbf,       /* Raptor Lake */
-	0x8f, 0xcf, 0xad, 0xae, /* Sapphire, Emerald, Granite Rapids */
-	0xaf, 0xb6, 0xdd,       /* Sierra Forest, Grand Ridge, Clearwater Forest */
-	0xaa, 0xac, 0xb5,       /* Meteor Lake, Arrow Lake-U */
+static const unsigned int later_models[] = {
 	0xc5, 0xc6, 0xbd, 0xcc, /* Arrow Lake, Lunar Lake, Panther Lake */
 };
 
 enum latency_kind replay_latency_kind(const char *cpuid)
 {
+	const struct pmu_quirk *quirk;
 	unsigned int family;
 	unsigned int model;
 
@@ -45,10 +42,13 @@ enum latency_kind replay_latency_kind(const char *cpuid)
 		return LATENCY_DC_MISS;
 	if (sscanf(cpuid, "GenuineIntel,%u,%u,", &family, &model) != 2 || family != 6)
 		return LATENCY_NONE;
-	for (size_t i = 0; i < ARRAY_SIZE(cache_latency_models); i++)
-		if (cache_latency_models[i] == model)
+	for (size_t i = 0; i < ARRAY_SIZE(later_models); i++)
+		if (later_models[i] == model)
 			return LATENCY_CACHE;
-	return LATENCY_USE;
+	quirk = pmu_intel_quirk(family, model, "cpu");
+	if (!quirk)
+		return LATENCY_NONE;
+	return quirk->records == PMU_RECORDS_SPLIT ? LATENCY_CACHE : LATENCY_USE;
 }
 
 static u32 event_code(const struct perf_event_attr *attr)
