@@ -74,7 +74,7 @@ void perf_set_keep_closed(struct perf_event_set *set, int cpu);
 
 /*
  * Does nothing for a set that is not saved. Otherwise saves the period in force for CPUs on which no event is open. In
- * a pause, nothing else tells it to the next process.
+ * a pause, nothing else passes it on to the next process.
  */
 void perf_set_keep_closed_period(struct perf_event_set *set);
 

@@ -171,10 +171,26 @@ static int take_one(struct perf_keep *keep, const char *name, u64 id)
 	return id && id_of(fd) == id ? TAKE_FD(fd) : -EBADF;
 }
 
+struct perf_cpu perf_keep_restore(int cpu, const struct perf_kept_counts *counts)
+{
+	return (struct perf_cpu){
+		.cpu = cpu,
+		.fd = -1,
+		.leader_fd = -1,
+		.period = counts->period,
+		.counted_before = counts->counted_before,
+		.expected_before = counts->expected_before,
+		.last = counts->last,
+		.outage = counts->outage,
+		.map.throttle = counts->throttle,
+		.leader_map.throttle = counts->leader_throttle,
+		.stall.rearmed = counts->rearmed,
+	};
+}
+
 int perf_keep_take(struct perf_keep *keep, unsigned set, int cpu, const struct perf_kept_cpu *kept,
 		   struct perf_cpu *ret)
 {
-	const struct perf_kept_counts *counts = &kept->counts;
 	_cleanup_close_ int fd = -1, leader_fd = -1;
 	char name[STORED_NAME_MAX];
 
@@ -188,19 +204,9 @@ int perf_keep_take(struct perf_keep *keep, unsigned set, int cpu, const struct p
 		if (leader_fd < 0)
 			return leader_fd;
 	}
-	*ret = (struct perf_cpu){
-		.cpu = cpu,
-		.fd = TAKE_FD(fd),
-		.leader_fd = TAKE_FD(leader_fd),
-		.period = counts->period,
-		.counted_before = counts->counted_before,
-		.expected_before = counts->expected_before,
-		.last = counts->last,
-		.outage = counts->outage,
-		.map.throttle = counts->throttle,
-		.leader_map.throttle = counts->leader_throttle,
-		.stall.rearmed = counts->rearmed,
-	};
+	*ret = perf_keep_restore(cpu, &kept->counts);
+	ret->fd = TAKE_FD(fd);
+	ret->leader_fd = TAKE_FD(leader_fd);
 	/*
 	 * Begin as not stopped: the end of an earlier stop is unknown, and the kernel records new stops in a
 	 * new ring.

@@ -114,6 +114,11 @@ int perf_keep_put(struct perf_keep *keep, unsigned set, const struct perf_cpu *e
 /* Removes the descriptors of `kept` from the store. */
 void perf_keep_drop(struct perf_keep *keep, unsigned set, int cpu, const struct perf_kept_cpu *kept);
 
+/*
+ * perf_keep_counts() returns the counts of an event as they are saved. perf_keep_restore() returns an event with
+ * saved counts, without descriptors and mappings. Pure.
+ */
 void perf_keep_counts(const struct perf_cpu *event, struct perf_kept_counts *ret);
+struct perf_cpu perf_keep_restore(int cpu, const struct perf_kept_counts *counts);
 
 #endif

@@ -44,14 +44,7 @@ static bool take_old(struct perf_event_set *set, int cpu, const struct perf_kept
 		ret->stall.likely = set->opening.collides;
 		return true;
 	}
-	*ret = (struct perf_cpu){.cpu = cpu, .period = kept->counts.period};
-	ret->counted_before = kept->counts.counted_before;
-	ret->expected_before = kept->counts.expected_before;
-	ret->last = kept->counts.last;
-	ret->outage = kept->counts.outage;
-	ret->map.throttle = kept->counts.throttle;
-	ret->leader_map.throttle = kept->counts.leader_throttle;
-	ret->stall.rearmed = kept->counts.rearmed;
+	*ret = perf_keep_restore(cpu, &kept->counts);
 	add_closed(set, ret);
 	/* If one of its two descriptors is left, close it: the old event would sample next to the new one. */
 	perf_keep_drop(set->keep, set->number, cpu, kept);

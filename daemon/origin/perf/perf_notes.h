@@ -99,8 +99,7 @@ enum perf_note {
 #define PERF_NOTES_STAYING_MAX    16
 #define PERF_NOTES_MAX            (PERF_NOTES_STAYING + PERF_NOTES_STAYING_MAX)
 
-/* The current notes. {0} holds none. */
-
+/* The current notes. {0} has none. */
 struct perf_notes {
 	char *texts[PERF_NOTES_MAX];
 	const char *list[PERF_NOTES_MAX + 1]; /* the texts that are not NULL, then NULL */

@@ -42,11 +42,10 @@ static int open_opening(struct pmu_plan *plan, size_t i, const struct perf_selec
 					     "%s on PMU %s is not sampled: none of its CPUs is online; "
 					     "restart pebsd when one is online",
 					     event_role_name(opening.event.role), opening.event.pmu);
-		r = pmu_plan_note(
+		return pmu_plan_note(
 			plan,
 			"%s on PMU %s is not sampled: `cpus` and `isolated` in [sampling] select none of its CPUs (%s); add one to `cpus`, or set `isolated = yes` if it is isolated",
 			event_role_name(opening.event.role), opening.event.pmu, cpus ? cpus : "?");
-		return r;
 	}
 	r = perf_open(&opening, online_path, ret, ret_message);
 	return r < 0 ? r : 1;
