@@ -134,6 +134,40 @@ Test(probe, cpus_that_are_not_known_are_absent)
 	json_object_put(all);
 }
 
+/* Arrow Lake-H has three kinds of cores, and pebsd samples at most 12 events at once. */
+Test(probe, events_that_the_report_has_no_room_for_are_refused)
+{
+	const struct machine_core cores[] = {
+		{.pmu = "cpu_atom",
+		 .name = "meteorlake_hybrid",
+		 .cpus = "2",
+		 .loads = LOADS_ATOM,
+		 .stores = STORES_ATOM},
+		{.pmu = "cpu_core",
+		 .name = "meteorlake_hybrid",
+		 .cpus = "0-1",
+		 .loads = LOADS_CORE,
+		 .stores = STORES_CD},
+		{.pmu = "cpu_lowpower",
+		 .name = "meteorlake_hybrid",
+		 .cpus = "3",
+		 .loads = LOADS_ATOM,
+		 .stores = STORES_ATOM},
+	};
+	const struct probe_request wish = wish_for(ROLE(LOADS));
+	_cleanup_(probe_report_done) struct probe_report report = {0};
+
+	machine_tree_hybrid(root, cores, ARRAY_SIZE(cores));
+	cr_assert_eq(probe_plan(&wish, &report), 0);
+	cr_expect_eq(report.plan.n_openings, EVENTS_MAX);
+	for (size_t i = 0; i < ARRAY_SIZE(cores); i++)
+		for (enum event_role role = 0; role < EVENT_ROLES; role++)
+			cr_expect(role == EVENT_OFFCORE ||
+					  machine_opening(&report.plan, cores[i].pmu, role) ||
+					  machine_tree_refusal(&report.plan, cores[i].pmu, role),
+				  "%s on %s", event_role_name(role), cores[i].pmu);
+}
+
 Test(probe, the_report_is_written_as_text)
 {
 	_cleanup_free_ char *good = NULL;

@@ -115,6 +115,9 @@ int pmu_plan_note(struct pmu_plan *plan, const char *format, ...) __attribute__(
  */
 char *pmu_plan_refusals(const struct pmu_plan *plan, unsigned roles);
 
+/* Adds an opening to the plan, or refuses it if the plan is full. Returns 0 or -ENOMEM. */
+int pmu_plan_add(struct pmu_plan *plan, const struct pmu_opening *opening);
+
 /* Remove the opening or the counter at `index` from the plan. */
 void pmu_plan_drop(struct pmu_plan *plan, size_t index);
 void pmu_plan_drop_counter(struct pmu_plan *plan, size_t index);

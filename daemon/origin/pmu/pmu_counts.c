@@ -167,7 +167,7 @@ static int plan_event(const struct planner *planner, const struct pmu_core *core
 	if (core->quirk->smallest_period)
 		opening.period_min = core->quirk->smallest_period;
 	r = planner_period(planner, usual_period(role), &opening);
-	return r < 0 ? r : planner_add(planner, &opening);
+	return r < 0 ? r : pmu_plan_add(planner->plan, &opening);
 }
 
 int pmu_plan_count(const struct planner *planner, const struct pmu_core *core, enum event_role role)

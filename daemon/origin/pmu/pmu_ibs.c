@@ -130,7 +130,7 @@ static int plan_role(const struct planner *planner, const char *pmu, u32 type, e
 	if (r >= 0)
 		r = planner_period(planner, OPERATIONS_PERIOD, &opening);
 	if (r >= 0)
-		r = planner_add(planner, &opening);
+		r = pmu_plan_add(planner->plan, &opening);
 	if (r < 0)
 		return r;
 	return pmu_plan_note(

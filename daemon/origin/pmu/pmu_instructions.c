@@ -111,5 +111,5 @@ int pmu_plan_instructions(const struct planner *planner, const struct pmu_core *
 			   &opening);
 	if (r < 0)
 		return r;
-	return planner_add(planner, &opening);
+	return pmu_plan_add(planner->plan, &opening);
 }

@@ -63,7 +63,7 @@ int pmu_plan_loads(const struct planner *planner, const struct pmu_core *core)
 							 .weight_struct = 1};
 	r = planner_period(planner, LOADS_PERIOD, &opening);
 	if (r >= 0)
-		r = planner_add(planner, &opening);
+		r = pmu_plan_add(planner->plan, &opening);
 	if (r < 0 || core->name || opening.has_leader)
 		return r;
 	return pmu_plan_note(planner->plan,

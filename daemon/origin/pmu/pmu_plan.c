@@ -110,6 +110,16 @@ int pmu_plan_note(struct pmu_plan *plan, const char *format, ...)
 	return 0;
 }
 
+int pmu_plan_add(struct pmu_plan *plan, const struct pmu_opening *opening)
+{
+	if (plan->n_openings == EVENTS_MAX)
+		return pmu_plan_refuse(plan, opening->event.pmu, opening->event.role,
+				       "pebsd samples at most %d events at once; leave some out of `events`",
+				       EVENTS_MAX);
+	plan->openings[plan->n_openings++] = *opening;
+	return 0;
+}
+
 void pmu_plan_drop(struct pmu_plan *plan, size_t index)
 {
 	plan->n_openings--;

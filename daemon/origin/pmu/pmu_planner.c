@@ -172,18 +172,6 @@ void planner_mark_collisions(const struct planner *planner, const struct pmu_cor
 				plan->openings[i].collides = true;
 }
 
-int planner_add(const struct planner *planner, const struct pmu_opening *opening)
-{
-	struct pmu_plan *plan = planner->plan;
-
-	if (plan->n_openings == EVENTS_MAX)
-		return pmu_plan_refuse(plan, opening->event.pmu, opening->event.role,
-				       "pebsd samples at most %d events at once; leave some out of `events`",
-				       EVENTS_MAX);
-	plan->openings[plan->n_openings++] = *opening;
-	return 0;
-}
-
 struct pmu_opening *planner_find(const struct planner *planner, const char *pmu, enum event_role role)
 {
 	struct pmu_plan *plan = planner->plan;

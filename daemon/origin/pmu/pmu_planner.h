@@ -76,9 +76,6 @@ int planner_period(const struct planner *planner, u64 usual, struct pmu_opening 
 /* Marks the openings of the PMU whose records are dropped because of other openings that run at the same time. */
 void planner_mark_collisions(const struct planner *planner, const struct pmu_core *core);
 
-/* Adds a finished opening to the plan, or refuses it if the plan is full. Returns 0 or -ENOMEM. */
-int planner_add(const struct planner *planner, const struct pmu_opening *opening);
-
 /* Returns the planned opening of a role on a PMU, or NULL. */
 struct pmu_opening *planner_find(const struct planner *planner, const char *pmu, enum event_role role);
 

@@ -100,5 +100,5 @@ int pmu_plan_stores(const struct planner *planner, const struct pmu_core *core)
 		r = take_turns(planner, core, &opening);
 	if (r < 0)
 		return r;
-	return planner_add(planner, &opening);
+	return pmu_plan_add(planner->plan, &opening);
 }

@@ -25,9 +25,9 @@ static int add_role(struct pmu_plan *plan, const struct pmu_plan *further, enum 
 {
 	int r = 0;
 
-	for (size_t i = 0; i < further->n_openings && plan->n_openings < EVENTS_MAX; i++)
+	for (size_t i = 0; r >= 0 && i < further->n_openings; i++)
 		if (further->openings[i].event.role == role)
-			plan->openings[plan->n_openings++] = further->openings[i];
+			r = pmu_plan_add(plan, &further->openings[i]);
 	for (size_t i = 0; i < further->n_counters && role == EVENT_OFFCORE; i++)
 		plan->counters[plan->n_counters++] = further->counters[i];
 	for (size_t i = 0; r >= 0 && i < further->n_refusals; i++)
