@@ -140,12 +140,12 @@ static void decode_flags(enum source_encoding encoding, u64 encoded, struct load
 	static const u8 missed[] = {[ENCODING_GRACEMONT] = 5, [ENCODING_CRESTMONT] = 6};
 	static const u8 blocked[] = {[ENCODING_GRACEMONT] = 6, [ENCODING_CRESTMONT] = 7};
 	bool efficient = encoding == ENCODING_GRACEMONT || encoding == ENCODING_CRESTMONT;
-	bool tells_blocks = encoding == ENCODING_GOLDEN_COVE || encoding == ENCODING_GOLDEN_COVE_CLIENT;
+	bool reports_blocks = encoding == ENCODING_GOLDEN_COVE || encoding == ENCODING_GOLDEN_COVE_CLIENT;
 
 	/* The bit only tells a miss in the second level from a hit in either level. */
 	ret->tlb = encoded >> (efficient ? missed[encoding] : 4) & 1 ? TLB_MISS : TLB_HIT;
 	ret->locked = encoded >> (efficient ? locked[encoding] : 5) & 1;
-	ret->blocked = efficient ? encoded >> blocked[encoding] & 1 : tells_blocks && (encoded >> 6 & 3);
+	ret->blocked = efficient ? encoded >> blocked[encoding] & 1 : reports_blocks && (encoded >> 6 & 3);
 }
 
 void load_source_decode(const struct machine *machine, u64 encoded, struct load_source *ret)

@@ -290,7 +290,7 @@ static u64 data3_of(const struct ibs_unit *unit, const struct retired *access)
 	return value;
 }
 
-static void tell(struct ibs_unit *unit, const struct retired *operation)
+static void report(struct ibs_unit *unit, const struct retired *operation)
 {
 	u32 tag_to_retire = operation->instruction_latency;
 	u32 done = is_load(operation) ? operation->latency : 1;
@@ -341,6 +341,6 @@ bool ibs_retire(struct ibs_unit *unit, const struct retired *instruction)
 		unit->filtered++;
 		return false;
 	}
-	tell(unit, &operation);
+	report(unit, &operation);
 	return true;
 }

@@ -41,7 +41,7 @@ static bool is_zen4(const struct ibs_machine *machine)
 }
 
 /* Zen 3 and 3+ do not report the state of a cache line. */
-static bool tells_state(const struct ibs_machine *machine)
+static bool reports_state(const struct ibs_machine *machine)
 {
 	return !(machine->family == 0x19 &&
 		 (machine->model <= 0x0f || (machine->model >= 0x20 && machine->model <= 0x5f)));
@@ -146,7 +146,7 @@ static u64 snoop_of(const struct ibs_machine *machine, u64 data2, u64 data3, u64
 						source == IBS_SOURCE_ZEN4_FAR_CACHE
 				      : source == IBS_SOURCE_LOCAL_CACHE;
 
-	if (!tells_state(machine) || ibs_operation(data3) != IBS_OPERATION_LOAD ||
+	if (!reports_state(machine) || ibs_operation(data3) != IBS_OPERATION_LOAD ||
 	    level & LVL(LVL_L1 | LVL_L2) || data2 & IBS_DATA2_OWNED || !cache)
 		return SNOOP_ABSENT;
 	return SNOOP_MODIFIED;
@@ -233,7 +233,7 @@ void ibs_source_decode(const struct ibs_machine *machine, u64 data2, u64 data3, 
 		ret->source = SOURCE_L2;
 	else
 		ret->source = missed_source(machine, data2, data3, driver);
-	if (tells_state(machine) && ibs_operation(data3) == IBS_OPERATION_LOAD &&
+	if (reports_state(machine) && ibs_operation(data3) == IBS_OPERATION_LOAD &&
 	    !(data2 & IBS_DATA2_OWNED) && ret->source != SOURCE_L1 && ret->source != SOURCE_L2)
 		switch (source_field(machine, data2)) {
 		case IBS_SOURCE_ZEN4_LOCAL_CACHE:
