@@ -15,27 +15,11 @@
 #include "origin/pmu/pmu_planner.h"
 
 /*
- * Primes, so that no loop runs in step with a period. At 4 GHz, each CPU that is never idle yields 400 samples of
- * cycles a second.
+ * Primes, so that no loop runs in step with a period. USUAL_PERIOD is that of cycles, stalls and instructions: at
+ * 4 GHz, each CPU that is never idle yields 400 samples of cycles a second.
  */
-#define CYCLES_PERIOD       10000019
-#define STALLS_PERIOD       10000019
-#define INSTRUCTIONS_PERIOD 10000019
-#define MISSES_PERIOD       50021
-
-static u64 usual_period(enum event_role role)
-{
-	switch (role) {
-	case EVENT_CYCLES:
-		return CYCLES_PERIOD;
-	case EVENT_STALLS:
-		return STALLS_PERIOD;
-	case EVENT_MISSES:
-		return MISSES_PERIOD;
-	default:
-		return INSTRUCTIONS_PERIOD;
-	}
-}
+#define USUAL_PERIOD  10000019
+#define MISSES_PERIOD 50021
 
 /*
  * Returns true if the tree describes the caches of the core's first CPU, and none of them is of level 3. The kernel
@@ -129,6 +113,7 @@ static int find_amd(const struct planner *planner, const struct pmu_core *core, 
 	struct pmu_cpu cpu;
 	int r;
 
+	*ret = (struct pmu_count_event){0};
 	if (role != EVENT_STALLS && role != EVENT_MISSES) {
 		*ret = pmu_amd_count(&(struct pmu_cpu){0}, role);
 		return 1;
@@ -166,7 +151,7 @@ static int plan_event(const struct planner *planner, const struct pmu_core *core
 	opening.event.count_kind = event->kind;
 	if (core->quirk->smallest_period)
 		opening.period_min = core->quirk->smallest_period;
-	r = planner_period(planner, usual_period(role), &opening);
+	r = planner_period(planner, role == EVENT_MISSES ? MISSES_PERIOD : USUAL_PERIOD, &opening);
 	return r < 0 ? r : pmu_plan_add(planner->plan, &opening);
 }
 
