@@ -20,9 +20,10 @@ struct item {
 	TAILQ_ENTRY(item) list;
 	enum history_message_type type;
 	u32 number;
-	int fd;         /* a pane or an alert; -1: a question */
-	size_t size;    /* of its block */
-	bool sent;      /* to the present process */
+	int fd;      /* with the block of a pane, or of an alert that could not be sent yet; -1: none */
+	u8 *block;   /* of an alert, because thousands may wait, and each descriptor counts; otherwise NULL */
+	size_t size; /* of the block; a question: 0 */
+	bool sent;   /* to the present process */
 	unsigned tries; /* processes that got it and ended */
 	u64 asked_ns;
 	struct history_query query[]; /* of a question */
@@ -43,12 +44,13 @@ struct keeper_line {
 	bool asking;    /* the present process has a question, which may have been given up */
 	u32 number;
 	bool limits_sent;
-	bool ends_sent;  /* the present process was told to end alerts */
-	bool gone;       /* the socket is closed; the process has not ended yet */
-	int untold;      /* the failure to store a pane, until the next status */
-	bool failed;     /* a failure to store was logged, and nothing was stored since */
-	u64 failed_lost; /* panes that were lost since then */
-	u64 rests_ns;    /* earliest time of the next start */
+	bool ends_sent;    /* the present process was told to end alerts */
+	bool gone;         /* the socket is closed; the process has not ended yet */
+	int untold;        /* the failure to store a pane, until the next status */
+	bool failed;       /* a failure to store was logged, and nothing was stored since */
+	u64 failed_lost;   /* panes that were lost since then */
+	u64 failed_alerts; /* changes of alerts that were lost since then */
+	u64 rests_ns;      /* earliest time of the next start */
 	struct keeper_line_state state;
 };
 
@@ -76,8 +78,8 @@ static void item_free(struct keeper_line *line, struct item *item)
 	TAILQ_REMOVE(&line->items, item, list);
 	(*count_of(line, item->type))--;
 	line->waiting -= item->size;
-	if (item->fd >= 0)
-		(void)close(item->fd);
+	cleanup_close(&item->fd);
+	free(item->block);
 	free(item);
 }
 
@@ -119,16 +121,20 @@ static void tell_failure(struct keeper_line *line, int error, const char *what)
 static void stored(struct keeper_line *line, enum history_message_type type, int error)
 {
 	if (error == 0 && line->failed) {
-		if (line->failed_lost)
-			log_notice("history: storing works again; %llu s are missing",
-				   (unsigned long long)line->failed_lost * HISTORY_PANE_SECONDS);
+		if (line->failed_lost || line->failed_alerts)
+			log_notice(
+				"history: storing works again; %llu s and %llu changes of alerts are missing",
+				(unsigned long long)line->failed_lost * HISTORY_PANE_SECONDS,
+				(unsigned long long)line->failed_alerts);
 		else
 			log_notice("history: storing works again; nothing is missing");
 		line->failed = false;
-		line->failed_lost = 0;
+		line->failed_lost = line->failed_alerts = 0;
 	}
-	if (type != HISTORY_STORE)
+	if (type != HISTORY_STORE) {
+		line->failed_alerts += error != 0;
 		return;
+	}
 	line->state.stored += error == 0;
 	line->state.lost += error != 0;
 	line->failed_lost += error != 0;
@@ -359,12 +365,22 @@ static int start(struct keeper_line *line)
 
 /* ---- sending ---- */
 
-static int send_item(const struct keeper_line *line, const struct item *item, struct history_message *message)
+static int send_item(const struct keeper_line *line, struct item *item, struct history_message *message)
 {
+	int r = 0;
+
 	*message = (struct history_message){.type = item->type, .number = item->number};
 	if (item->type == HISTORY_ASK)
 		message->query = *item->query;
-	return history_send(line->child.socket, message, item->fd);
+	if (item->block && item->fd < 0)
+		r = history_block_new(item->block, item->size, &item->fd);
+	if (r == 0)
+		r = history_send(line->child.socket, message, item->fd);
+	if (item->block && r != -EAGAIN) {
+		cleanup_close(&item->fd);
+		item->fd = -1;
+	}
+	return r;
 }
 
 /* Sends in order, until the socket is full. Returns 0, -EAGAIN or another -errno. */
@@ -452,33 +468,56 @@ static void pump(struct keeper_line *line)
 	set_timer(line);
 }
 
-/* Takes a block that is to be stored. */
-static void take_block(struct keeper_line *line, enum history_message_type type, const u8 *block, size_t size)
+static bool has_room(struct keeper_line *line, enum history_message_type type, size_t size)
 {
 	const size_t most = type == HISTORY_STORE ? KEEPER_PANES_MAX : KEEPER_ALERTS_MAX;
-	struct item *item;
-	int fd, r;
 
-	if (*count_of(line, type) >= most || line->waiting + size > KEEPER_WAITING_BYTES_MAX) {
-		tell_failure(
-			line, 0,
-			"the process that keeps it does not store fast enough, perhaps because the disk hangs");
-		stored(line, type, -ENOBUFS);
+	if (*count_of(line, type) < most && line->waiting + size <= KEEPER_WAITING_BYTES_MAX)
+		return true;
+	tell_failure(line, 0,
+		     "the process that keeps it does not store fast enough, perhaps because the disk hangs");
+	stored(line, type, -ENOBUFS);
+	return false;
+}
+
+/* Adds an item with a copy of the block. Returns 0 or -errno. */
+static int add_block(struct keeper_line *line, enum history_message_type type, const u8 *block, size_t size)
+{
+	_cleanup_free_ u8 *copy = NULL;
+	_cleanup_close_ int fd = -1;
+	struct item *item;
+	int r = 0;
+
+	if (type == HISTORY_STORE)
+		r = history_block_new(block, size, &fd);
+	else if (!(copy = malloc(size)))
+		r = -ENOMEM;
+	if (r < 0)
+		return r;
+	item = item_new(line, type, 0);
+	if (!item)
+		return -ENOMEM;
+	if (copy)
+		memcpy(copy, block, size);
+	item->block = TAKE_PTR(copy);
+	item->fd = TAKE_FD(fd);
+	item->size = size;
+	line->waiting += size;
+	return 0;
+}
+
+static void take_block(struct keeper_line *line, enum history_message_type type, const u8 *block, size_t size)
+{
+	int r;
+
+	if (!has_room(line, type, size))
 		return;
-	}
-	r = history_block_new(block, size, &fd);
-	item = r == 0 ? item_new(line, type, 0) : NULL;
-	if (!item) {
-		if (r == 0)
-			(void)close(fd);
-		r = r == 0 ? -ENOMEM : r;
+	r = add_block(line, type, block, size);
+	if (r < 0) {
 		tell_failure(line, r, NULL);
 		stored(line, type, r);
 		return;
 	}
-	item->fd = fd;
-	item->size = size;
-	line->waiting += size;
 	pump(line);
 }
 
@@ -588,18 +627,16 @@ static void finish(struct keeper_line *line)
 struct keeper_line *keeper_line_free(struct keeper_line *line)
 {
 	char how[CHILD_END_MAX];
-	size_t lost;
 
 	if (!line)
 		return NULL;
 	if (line->child.pidfd >= 0 && !line->gone)
 		finish(line);
-	lost = line->panes;
-	if (lost && line->environment)
+	if (line->panes || line->alerts)
 		(void)log_warning(
 			0,
-			"history: the process that keeps it did not confirm in time that it stored everything; the last %zu s may be missing",
-			lost * HISTORY_PANE_SECONDS);
+			"history: the process that keeps it did not confirm in time that it stored everything; the last %zu s and %zu changes of alerts may be missing",
+			line->panes * HISTORY_PANE_SECONDS, line->alerts);
 	line->on_message = sd_event_source_disable_unref(line->on_message);
 	line->on_end = sd_event_source_disable_unref(line->on_end);
 	line->timer = sd_event_source_disable_unref(line->timer);

@@ -5,8 +5,8 @@
  *
  * Panes and alerts wait until the keeper has acknowledged them. If it ends before that, a new one gets them again. If
  * it ends KEEPER_TRIES times with the same one, this one is lost, because it may be the reason. If more than
- * KEEPER_PANES_MAX panes or KEEPER_ALERTS_MAX alerts would wait, or more than KEEPER_WAITING_BYTES_MAX of them, the
- * new one is lost.
+ * KEEPER_PANES_MAX panes or KEEPER_ALERTS_MAX changes of alerts would wait, or more than KEEPER_WAITING_BYTES_MAX
+ * bytes of both, the new one is lost.
  *
  * The keeper gets one question at a time, and panes before the next one.
  */
@@ -19,7 +19,7 @@
 #include "history/shared/history_wire.h"
 
 #define KEEPER_PANES_MAX         6
-#define KEEPER_ALERTS_MAX        64
+#define KEEPER_ALERTS_MAX        4096 /* a disk that takes 10 ms for each has stored them before panes are lost */
 #define KEEPER_WAITING_BYTES_MAX HISTORY_PANE_BYTES_MAX
 #define KEEPER_QUESTIONS_MAX     16
 #define KEEPER_REST_SECONDS      5

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -44,6 +45,18 @@ static int open_store(int flags)
 	return open(path, flags | O_CREAT | O_CLOEXEC, 0600);
 }
 
+/* Adds a byte to the file "alerts". */
+static void count_alert(void)
+{
+	char path[256];
+	_cleanup_close_ int fd = -1;
+
+	(void)snprintf(path, sizeof(path), "%s/alerts", getenv("PEBSD_HISTORY_DIRECTORY"));
+	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	if (write(fd, "a", 1) != 1)
+		_exit(9);
+}
+
 static void store(const struct history_message *message, int passed)
 {
 	struct history_message reply = {.type = HISTORY_STORED, .number = message->number};
@@ -56,6 +69,8 @@ static void store(const struct history_message *message, int passed)
 		reply.error = ENOSPC;
 	else if (message->type == HISTORY_STORE && write(fd, block.bytes, block.size) != (ssize_t)block.size)
 		_exit(5);
+	else if (message->type == HISTORY_ALERT)
+		count_alert();
 	if (told_to("die-stored"))
 		_exit(6);
 	(void)history_send(STDIN_FILENO, &reply, -1);
@@ -279,12 +294,12 @@ static char *read_file(const char *name)
 	return text;
 }
 
-static off_t stored_bytes(void)
+static off_t bytes_of(const char *name)
 {
 	_cleanup_free_ char *path = NULL;
 	struct stat status;
 
-	cr_assert_geq(asprintf(&path, "%s/stored", tree), 0);
+	cr_assert_geq(asprintf(&path, "%s/%s", tree, name), 0);
 	return stat(path, &status) == 0 ? status.st_size : 0;
 }
 
@@ -377,7 +392,7 @@ Test(history, the_end_does_not_wait_for_a_hanging_keeper)
 	/* It still stores what it was sent. */
 	forget("hang");
 	begin();
-	RUN_UNTIL(stored_bytes() > 0);
+	RUN_UNTIL(bytes_of("stored") > 0);
 }
 
 Test(history, a_full_disk_is_a_gap)
@@ -499,6 +514,33 @@ static void await_answer(void)
 	const char *json;
 
 	RUN_UNTIL(history_alerts(history, 17, 20, NULL, NULL, &json) == 0);
+}
+
+/* A rule can fire on every cgroup of a host at once. */
+Test(history, a_thousand_changes_of_alerts_at_once_are_stored)
+{
+	const struct history_alert alert = {.key = "r\n/a\nloads\n1", .json = "{}", .from_us = NOON * SEC_US};
+	const struct rlimit few = {.rlim_cur = 64, .rlim_max = 64};
+
+	RUN_UNTIL(state().running);
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	for (unsigned i = 0; i < 1000; i++)
+		history_alert(history, &alert);
+	RUN_UNTIL(bytes_of("alerts") == 1000);
+}
+
+Test(history, changes_of_alerts_are_sent_again_after_the_keeper_was_killed)
+{
+	const struct history_alert alert = {.key = "r\n/a\nloads\n1", .json = "{}", .from_us = NOON * SEC_US};
+
+	RUN_UNTIL(state().running);
+	tree_write(tree, "hang", "");
+	for (unsigned i = 0; i < 200; i++)
+		history_alert(history, &alert);
+	cr_assert_eq(kill(history_pid(history), SIGKILL), 0);
+	RUN_UNTIL(state().restarts == 1);
+	forget("hang");
+	RUN_UNTIL(bytes_of("alerts") == 200);
 }
 
 Test(history, only_the_first_keeper_ends_alerts)
