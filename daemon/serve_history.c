@@ -69,29 +69,13 @@ static void on_answered(void *userdata)
 
 /* ---- alerts ---- */
 
-/* Returns the alert as JSON text. An alert that fired has its sentences, so that Explain can show them later. */
-static char *alert_text(const struct server *server, const struct alert *alert)
-{
-	const char *origin = engine_head(sampling_engine(server->sampling))->origin;
-	/* If a rule has no window, only its name is known. */
-	const bool explained = (alert->fired.tv_sec || alert->fired.tv_nsec) && alert->rule->window_ns > 0;
-	json_object *reply = explained ? json_explain(origin, alert->rule, alert, 1, NULL)
-				       : json_alerts(origin, alert, 1, NULL);
-	json_object *list = reply ? json_object_object_get(reply, explained ? "judged" : "alerts") : NULL;
-	json_object *one = list ? json_object_array_get_idx(list, 0) : NULL;
-	char *text = one ? strdup(json_object_to_json_string_ext(one, JSON_C_TO_STRING_PLAIN)) : NULL;
-
-	json_object_put(reply);
-	return text;
-}
-
 static void store_alert(struct server *server, const struct alert *alert, enum alert_state state)
 {
 	const u64 began_us = realtime_us(&alert->breached), since_us = realtime_us(&alert->since);
 	_cleanup_free_ char *key = NULL, *text = NULL;
 	struct history_alert stored = {.from_us = began_us ? began_us : since_us};
 
-	text = alert_text(server, alert);
+	text = json_alert_record(alert);
 	if (asprintf(&key, "%s\n%s\n%s\n%llu", alert->rule->name, alert->cgroup, alert->event_key,
 		     (unsigned long long)stored.from_us) < 0)
 		key = NULL;

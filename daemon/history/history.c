@@ -212,7 +212,7 @@ void history_alert(struct history *history, const struct history_alert *alert)
 
 	if (r < 0)
 		(void)log_warning(0, "history: cannot store a change of the alert '%s': %s", alert->key,
-				  strerror(-r));
+				  r == -E2BIG ? "its text is too long" : strerror(-r));
 	else
 		keeper_line_alert(history->line, block, size);
 }

@@ -8,6 +8,7 @@
 #include "example_rules.h"
 #include "export/json/json_neighbours.h"
 #include "export/json/json_rules.h"
+#include "history/shared/history_wire.h"
 
 /* 2026-11-21T06:00:00Z */
 #define SIX 1795240800
@@ -438,6 +439,45 @@ Test(json_rules, an_explanation_is_written_in_full)
 				    "\"min_samples\":500}]}");
 	expect_json(json_explain("perf", &example_rules(&n)[0], NULL, 0, NULL),
 		    "{\"version\":1,\"origin\":\"perf\",\"rule\":{" SLOW_DB "},\"judged\":[]}");
+}
+
+/* Returns the record of an alert that fired on a cgroup with a path of `length` control characters. */
+static json_object *record_of_path(size_t length)
+{
+	static char path[4096];
+	struct alert alert;
+	struct rule rule;
+	_cleanup_free_ char *text = NULL;
+	json_object *record = NULL;
+
+	memset(path, 1, length);
+	path[0] = '/';
+	path[length] = '\0';
+	alert = example_measured(0, path, 1.9, 2, 2.1);
+	rule = *alert.rule;
+	rule.metric = (struct metric){.kind = METRIC_CORES_LOST};
+	alert.rule = &rule;
+	alert.samples_loads = true;
+	alert.fired.tv_sec = SIX;
+	alert.decision.state = ALERT_FIRING;
+	text = json_alert_record(&alert);
+	cr_assert_not_null(text);
+	cr_assert_lt(strlen(text), HISTORY_ALERT_MAX);
+	cr_assert_eq(json_parse(text, strlen(text), 32, &record), 0);
+	return record;
+}
+
+/* The history stores no longer text, and without its last record an alert would never end there. */
+Test(json_rules, the_record_of_an_alert_on_any_path_can_be_stored)
+{
+	_cleanup_json_ json_object *explained = record_of_path(100), *too_long = record_of_path(4095);
+	u64 min_samples;
+
+	cr_expect_gt(json_object_array_length(json_get_array(explained, "sentences")), 3);
+	cr_expect(json_get_u64(explained, "min_samples", &min_samples) && min_samples == 500);
+	cr_expect_null(json_get(too_long, "sentences"));
+	cr_expect_eq(strlen(json_get_text(too_long, "cgroup")), 4095);
+	cr_expect_str_eq(json_get_text(too_long, "state"), "firing");
 }
 
 Test(json_rules, neighbours_are_written_in_full)

@@ -614,6 +614,16 @@ static void put_sentences(struct json_writer *writer, json_object *object, const
 	json_put(writer, object, "sentences", list);
 }
 
+static json_object *explained_object(struct json_writer *writer, const struct alert *alert,
+				     json_object *suspects)
+{
+	json_object *object = alert_object(writer, alert);
+
+	json_put_u64(writer, object, "min_samples", alert->rule->min_samples);
+	put_sentences(writer, object, alert, suspects);
+	return object;
+}
+
 json_object *json_explain(const char *origin, const struct rule *rule, const struct alert *alerts, size_t n,
 			  json_object *suspects)
 {
@@ -622,15 +632,31 @@ json_object *json_explain(const char *origin, const struct rule *rule, const str
 	json_object *judged = json_checked(&writer, json_object_new_array());
 
 	json_put(&writer, object, "rule", rule_object(&writer, rule));
-	for (size_t i = 0; i < n; i++) {
-		json_object *alert = alert_object(&writer, &alerts[i]);
-
-		json_put_u64(&writer, alert, "min_samples", rule->min_samples);
-		put_sentences(&writer, alert, &alerts[i], suspects);
-		json_append(&writer, judged, alert);
-	}
+	for (size_t i = 0; i < n; i++)
+		json_append(&writer, judged, explained_object(&writer, &alerts[i], suspects));
 	json_put(&writer, object, "judged", judged);
 	return json_finish(&writer, object);
+}
+
+static char *record_text(const struct alert *alert, bool explained)
+{
+	struct json_writer writer = {0};
+	json_object *made = explained ? explained_object(&writer, alert, NULL) : alert_object(&writer, alert);
+	_cleanup_json_ json_object *object = json_finish(&writer, made);
+
+	return object ? strdup(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN)) : NULL;
+}
+
+/* Most sentences name the cgroup, and a control character in its path takes six bytes. */
+char *json_alert_record(const struct alert *alert)
+{
+	const bool explained = (alert->fired.tv_sec || alert->fired.tv_nsec) && alert->rule->window_ns > 0;
+	char *text = record_text(alert, explained);
+
+	if (!explained || !text || strlen(text) < HISTORY_ALERT_MAX)
+		return text;
+	free(text);
+	return record_text(alert, false);
 }
 
 /* Other programs can change the file of the history. */

@@ -48,6 +48,12 @@ json_object *json_explain(const char *origin, const struct rule *rule, const str
 			  json_object *suspects);
 
 /*
+ * The text of an alert that the history stores (struct history_alert), shorter than HISTORY_ALERT_MAX: with sentences if
+ * the alert fired and its rule has a window, unless they make the text too long. The caller frees it. NULL: no memory.
+ */
+char *json_alert_record(const struct alert *alert);
+
+/*
  * A rule on one cgroup in the past, as far as the history has it: the alerts of the rule as they were at `until`, the
  * newest first, at most HISTORY_EXPLAINED_MAX. `alerts` is an array of the alerts from the start of the range to
  * `until`, as HISTORY_ASK_ALERTS with a path returns it; they must not be used otherwise afterwards. What the rule was
