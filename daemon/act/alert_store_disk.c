@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "act/alert_store.h"
+#include "base/json_get.h"
 #include "base/regular_file.h"
 
 /* Enough for more than 50,000 alerts. A message of alert_store_read() names this size. */
@@ -28,7 +29,7 @@ static int read_all(int directory, char **ret, size_t *ret_length)
  * Returns a number above those of all earlier alerts, which are lost. Numbers began at 1, and in the long run
  * there is less than one alert a second, so the seconds of CLOCK_REALTIME are above all of them.
  */
-static u64 number_anew(void)
+static u64 number_after_loss(void)
 {
 	struct timespec now;
 
@@ -40,7 +41,7 @@ static int move_aside(int directory, const char *wrong, struct alert_store *stor
 {
 	int r = 0, length;
 
-	store->next_number = number_anew();
+	store->next_number = number_after_loss();
 
 	/* The rename also moves a directory away, which alert_store_write() could not replace. */
 	if (renameat(directory, ALERT_STORE_FILE, directory, ALERT_STORE_BAD) < 0)
@@ -131,5 +132,8 @@ int alert_store_write(int directory, const struct alert_store *store)
 	r = alert_store_format(store, &text, &length);
 	if (r < 0)
 		return r;
+	/* The next process would move such a file aside. */
+	if (length > BYTES_MAX || json_has_too_many_values(text, length))
+		return -EFBIG;
 	return alert_store_replace(directory, ALERT_STORE_FILE, text, length);
 }

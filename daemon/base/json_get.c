@@ -14,8 +14,8 @@ static bool only_white_space(const char *text, size_t length)
 	return strspn(text, " \t\r\n") >= length;
 }
 
-/* Ignores brackets and commas within strings. The count can be wrong for a text that is not JSON. */
-static bool has_too_many_values(const char *text, size_t length)
+/* The count can be wrong for a text that is not JSON. */
+bool json_has_too_many_values(const char *text, size_t length)
 {
 	size_t values = 0;
 	bool in_string = false;
@@ -39,7 +39,7 @@ int json_parse(const char *text, size_t length, int depth, json_object **ret)
 
 	if (length == 0 || length >= INT_MAX)
 		return -EBADMSG;
-	if (has_too_many_values(text, length))
+	if (json_has_too_many_values(text, length))
 		return -E2BIG;
 	/*
 	 * The tokener takes a number at the very end as complete only when it sees a NUL, so the NUL is

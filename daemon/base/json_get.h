@@ -23,6 +23,9 @@ DEFINE_CLEANUP(json_object *, json_object_put)
  */
 #define JSON_VALUES_MAX 2000000
 
+/* Whether json_parse() refuses the text for its number of values. */
+bool json_has_too_many_values(const char *text, size_t length);
+
 /*
  * Parses `text` as strict JSON in UTF-8, nested at most `depth` levels deep. Only white space may surround
  * the value. Returns 0, -EBADMSG, -ENOMEM, or -E2BIG for more than JSON_VALUES_MAX values. The caller owns

@@ -352,6 +352,41 @@ Test(act_store, an_unreadable_file_is_kept_under_another_name)
 }
 
 /* Symbolic links with the names of these files are neither read nor written through. */
+/* Expects that a store with `n` alerts on the cgroup is not written, and that the file before it stays. */
+static void expect_too_large(const char *cgroup, size_t n)
+{
+	_cleanup_free_ struct policy_memory *many = calloc(n, sizeof(*many));
+	char *root = tree_new();
+	_cleanup_close_ int folder = open_folder(root);
+	_cleanup_(alert_store_clear) struct alert_store small, large, found;
+	_cleanup_free_ char *message = NULL;
+
+	cr_assert_not_null(many);
+	fill(&small);
+	cr_assert_eq(alert_store_write(folder, &small), 0);
+	for (size_t i = 0; i < n; i++)
+		many[i] = (struct policy_memory){
+			.rule = "r", .cgroup = cgroup, .event_key = "loads", .state = ALERT_PENDING};
+	fill(&large);
+	cr_assert_eq(alert_store_set_memories(&large, many, n), 0);
+	cr_expect_eq(alert_store_write(folder, &large), -EFBIG);
+	cr_assert_eq(alert_store_read(folder, &found, &message), 0);
+	cr_expect_null(message, "%s", message);
+	expect_same(&small, &found);
+	tree_remove(root);
+}
+
+Test(act_store, a_store_that_could_not_be_read_again_does_not_replace_the_file)
+{
+	static char cgroup[4096];
+
+	/* A control character takes six bytes in the file. */
+	memset(cgroup, 1, sizeof(cgroup) - 1);
+	expect_too_large(cgroup, 4000);
+	/* Each alert has at least ten values. */
+	expect_too_large("/", JSON_VALUES_MAX / 10);
+}
+
 Test(act_store, links_are_not_followed)
 {
 	char *root = tree_new();
