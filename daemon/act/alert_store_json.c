@@ -150,18 +150,21 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Converts a shown form back to the name. NULL: it is missing, empty or not a shown form, or memory ran out. */
-static char *read_name(const json_object *object, const char *key)
+/*
+ * Converts a shown form back to the name, which the caller frees. Returns 0, -ENOMEM, or -EBADMSG if it is missing, empty
+ * or not a shown form.
+ */
+static int read_name(const json_object *object, const char *key, const char **ret)
 {
 	const char *shown = json_get_text(object, key);
 	_cleanup_free_ char *name = NULL;
 	char *to;
 
 	if (!shown || !*shown)
-		return NULL;
+		return -EBADMSG;
 	name = strdup(shown);
 	if (!name)
-		return NULL;
+		return -ENOMEM;
 	to = name;
 	for (const char *from = shown; *from;) {
 		int high, low;
@@ -174,12 +177,15 @@ static char *read_name(const json_object *object, const char *key)
 		high = hex_digit(from[0]);
 		low = high < 0 ? -1 : hex_digit(from[1]);
 		if (low < 0 || (high == 0 && low == 0))
-			return NULL;
+			return -EBADMSG;
 		*to++ = (char)(high * 16 + low);
 		from += 2;
 	}
 	*to = '\0';
-	return utf8_is_shown_as(name, shown) ? TAKE_PTR(name) : NULL;
+	if (!utf8_is_shown_as(name, shown))
+		return -EBADMSG;
+	*ret = TAKE_PTR(name);
+	return 0;
 }
 
 static bool read_u64_of(const json_object *array, size_t i, u64 max, u64 *ret)
@@ -256,13 +262,10 @@ static bool read_rule(const json_object *object, char ret[RULE_NAME_MAX])
 	return true;
 }
 
-/* The caller frees the strings of `*ret`, also after a failure. */
-static bool read_memory(const json_object *object, u64 next, struct policy_memory *ret)
+/* Reads everything but the cgroup and the event. */
+static bool read_values(const json_object *object, u64 next, struct policy_memory *ret)
 {
-	ret->cgroup = read_name(object, "cgroup");
-	ret->event_key = read_name(object, "event");
-	return ret->cgroup && ret->event_key && read_rule(object, ret->rule) &&
-	       json_get_u64(object, "fingerprint", &ret->fingerprint) &&
+	return read_rule(object, ret->rule) && json_get_u64(object, "fingerprint", &ret->fingerprint) &&
 	       json_get_u64(object, "alert", &ret->number) && ret->number < next &&
 	       read_state(object, &ret->state) && read_end(object, ret->state, &ret->end) &&
 	       (ret->state == ALERT_PENDING || ret->number > 0) &&
@@ -272,6 +275,18 @@ static bool read_memory(const json_object *object, u64 next, struct policy_memor
 	       read_double(object, "value", NAN, &ret->value) &&
 	       read_double(object, "low", -INFINITY, &ret->low) &&
 	       read_double(object, "high", INFINITY, &ret->high);
+}
+
+/* Returns 0, -ENOMEM or -EBADMSG. The caller frees the strings of `*ret`, also after a failure. */
+static int read_memory(const json_object *object, u64 next, struct policy_memory *ret)
+{
+	int r = read_name(object, "cgroup", &ret->cgroup);
+
+	if (r == 0)
+		r = read_name(object, "event", &ret->event_key);
+	if (r == 0 && !read_values(object, next, ret))
+		r = -EBADMSG;
+	return r;
 }
 
 static bool read_number(const json_object *object, u64 next, u64 *ret)
@@ -318,10 +333,13 @@ static int read_lists(const json_object *object, struct alert_store *store, cons
 	if (!store->memories || !store->intents || !store->files)
 		return -ENOMEM;
 	*ret_wrong = "an alert cannot be read";
-	for (size_t i = 0; i < json_object_array_length(memories); i++)
-		if (!read_memory(json_object_array_get_idx(memories, i), store->next_number,
-				 &store->memories[store->n_memories++]))
-			return -EBADMSG;
+	for (size_t i = 0; i < json_object_array_length(memories); i++) {
+		int r = read_memory(json_object_array_get_idx(memories, i), store->next_number,
+				    &store->memories[store->n_memories++]);
+
+		if (r < 0)
+			return r;
+	}
 	*ret_wrong = "an action cannot be read";
 	for (size_t i = 0; i < json_object_array_length(intents); i++)
 		if (!read_intent(json_object_array_get_idx(intents, i), store->next_number,

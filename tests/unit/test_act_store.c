@@ -10,6 +10,7 @@
 #include "act/alert_store.h"
 #include "base/json_get.h"
 #include "base/text_file.h"
+#include "scarce_memory.h"
 #include "tree.h"
 
 static const struct policy_memory memories[] = {
@@ -233,6 +234,29 @@ Test(act_store, a_truncated_store_is_refused)
 	expect_refused(text, "\"low\":900", "\"low\":1e999", "an alert");
 	expect_refused(text, "\"log\":true,\"unit\":true", "\"log\":false,\"unit\":false", "an action");
 	expect_refused(text, "\"files\":[{\"alert\":3,", "\"files\":[{\"alert\":17,", "order");
+}
+
+/* A file that is refused is moved aside, and its alerts are lost. */
+Test(act_store, a_store_is_not_refused_for_lack_of_memory)
+{
+	_cleanup_(alert_store_clear) struct alert_store written;
+	_cleanup_free_ char *text = NULL;
+	size_t length, failures = 0;
+	bool failed = true;
+
+	fill(&written);
+	cr_assert_eq(alert_store_format(&written, &text, &length), 0);
+	for (; failed; failures++) {
+		_cleanup_(alert_store_clear) struct alert_store found = {0};
+		const char *wrong;
+		int r;
+
+		scarce_memory_after(failures);
+		r = alert_store_parse(text, length, &found, &wrong);
+		failed = scarce_memory_end();
+		cr_expect_eq(r, failed ? -ENOMEM : 0, "allocation %zu: %s", failures, strerror(-r));
+	}
+	cr_expect_gt(failures, 2 * ARRAY_SIZE(memories));
 }
 
 /* json-c's objects can take hundreds of times the memory of their text (JSON_VALUES_MAX). */
