@@ -343,7 +343,7 @@ $(OUT)/tests/unit/test_collect $(addprefix $(OUT)/tests/,fuzz/fuzz_state seeds/f
 $(OUT)/tests/unit/test_control_detail $(OUT)/tests/unit/test_http_zooms: $(OUT)/obj/tests/lib/fake_zooms.o
 
 # Tests that let an allocation fail: tests/lib/scarce_memory.h.
-$(OUT)/tests/bpf/test_growth $(addprefix $(OUT)/tests/unit/,test_act_store test_collect test_differences test_flame test_held test_ledger test_sampling_kept test_symbols_cache): PEBSD_LDFLAGS += \
+$(OUT)/tests/bpf/test_growth $(addprefix $(OUT)/tests/unit/,test_act_store test_collect test_differences test_flame test_held test_history_archive test_ledger test_panes test_sampling_kept test_symbols_cache): PEBSD_LDFLAGS += \
 	$(foreach name,malloc calloc reallocarray strdup,-Xlinker --wrap=$(name))
 
 $(OUT)/obj/tests/%.o: PEBSD_CPPFLAGS += -Itests/lib

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "history/labels_json.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,11 +24,15 @@ static u64 hash_of(const struct container *container)
 	return hash;
 }
 
-static char *make(const struct container *container)
+/* Returns 0, and `*ret` is NULL if there are no labels, or -ENOMEM. */
+static int make(const struct container *container, char **ret)
 {
 	_cleanup_json_ json_object *object = json_object_new_object();
 	const char *text;
 
+	*ret = NULL;
+	if (!object)
+		return -ENOMEM;
 	for (enum container_label label = 0; container && label < CONTAINER_LABELS; label++) {
 		const char *value = container->text[label];
 
@@ -35,13 +40,16 @@ static char *make(const struct container *container)
 			continue;
 		if (json_object_object_add(object, container_label_name(label),
 					   json_object_new_string(value)) < 0)
-			return NULL;
+			return -ENOMEM;
 	}
-	if (!object || json_object_object_length(object) == 0)
-		return NULL;
+	if (json_object_object_length(object) == 0)
+		return 0;
 	text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
 	/* A pane with a longer text is not stored. Control characters take six bytes each. */
-	return text && strlen(text) < HISTORY_TEXT_MAX ? strdup(text) : NULL;
+	if (text && strlen(text) >= HISTORY_TEXT_MAX)
+		return 0;
+	*ret = text ? strdup(text) : NULL;
+	return *ret ? 0 : -ENOMEM;
 }
 
 const char *labels_json_of(struct labels_json *labels, const struct container *container)
@@ -50,8 +58,8 @@ const char *labels_json_of(struct labels_json *labels, const struct container *c
 
 	if (labels->hash != hash) {
 		free(labels->text);
-		labels->text = make(container);
-		labels->hash = hash;
+		/* Without memory, the next call tries again. No labels have the hash 0. */
+		labels->hash = make(container, &labels->text) == 0 ? hash : 0;
 	}
 	return labels->text ? labels->text : "";
 }

@@ -16,6 +16,7 @@
 #include "history_disk.h"
 #include "history_folder.h"
 #include "own_mounts.h"
+#include "scarce_memory.h"
 
 TestSuite(history_archive, .timeout = 300);
 
@@ -309,6 +310,34 @@ Test(history_archive, the_newest_known_labels_and_id_are_answered)
 	cr_expect_str_eq(panes->list[0].cgroups[0].labels, "{\"pod\":\"new\"}");
 	cr_expect_eq(panes->list[0].cgroups[0].id, 8);
 	history_panes_done(panes);
+	end();
+}
+
+Test(history_archive, known_labels_survive_any_failed_allocation)
+{
+	struct history_fixture fixture = small;
+	struct history_panes *panes;
+	bool failed = true;
+
+	begin();
+	for (unsigned i = 0; failed; i++) {
+		struct history_pane *pane;
+		int r;
+
+		fixture.end_us = FULL_US + (i + 1) * (10 * SECOND_US);
+		pane = history_fixture_new(&fixture);
+		pane->cgroups[0].labels = i == 0 ? "{\"pod\":\"shop\"}" : "";
+		pane->cgroups[0].id = 7 + i;
+		if (i > 0)
+			scarce_memory_after(i - 1);
+		r = archive_pane(archive, pane);
+		failed = i == 0 || scarce_memory_end();
+		cr_expect(r == 0 || (failed && r == -ENOMEM), "%s", strerror(-r));
+		history_fixture_free(pane);
+		panes = history_ask_panes(archive, FULL_US, fixture.end_us, 1, "/fixture/0", false);
+		cr_expect_str_eq(panes->list[0].cgroups[0].labels, "{\"pod\":\"shop\"}", "allocation %u", i);
+		history_panes_done(panes);
+	}
 	end();
 }
 

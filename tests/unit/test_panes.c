@@ -11,6 +11,7 @@
 #include "history/event_json.h"
 #include "history/labels_json.h"
 #include "history/panes.h"
+#include "scarce_memory.h"
 
 #define SEC_US 1000000ULL
 #define NOON   1795240800ULL /* a multiple of 10 s */
@@ -259,6 +260,18 @@ Test(panes, labels_that_are_too_long_for_a_pane_are_left_out)
 	for (enum container_label label = 0; label < CONTAINER_LABELS; label++)
 		container.text[label] = text;
 	cr_expect_str_eq(labels_json_of(&labels, &container), "");
+	labels_json_done(&labels);
+}
+
+Test(panes, labels_that_had_no_memory_are_made_again)
+{
+	const struct container container = {.text = {[CONTAINER_LABEL_POD] = "shop"}};
+	struct labels_json labels = {0};
+
+	scarce_memory_after(0);
+	cr_expect_str_eq(labels_json_of(&labels, &container), "");
+	cr_expect(scarce_memory_end());
+	cr_expect_str_eq(labels_json_of(&labels, &container), "{\"pod\":\"shop\"}");
 	labels_json_done(&labels);
 }
 

@@ -118,7 +118,9 @@ static int find_cgroup(struct archive *archive, const struct history_cgroup *cgr
 		      archive->next_id > (u64)sqlite3_column_int64(statement, 1) + LAST_SPAN_STEP;
 		if (set && !cgroup->labels[0]) {
 			labels = strdup(known ? known : "");
-			merged.labels = labels ? labels : "";
+			merged.labels = labels;
+			/* Without memory, a later pane changes the row. */
+			set = labels != NULL;
 		}
 		if (set && cgroup->id == 0)
 			merged.id = (u64)sqlite3_column_int64(statement, 2);
