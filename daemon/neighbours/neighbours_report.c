@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "base/cpu_nodes.h"
 #include "cgroup/cpuset.h"
@@ -220,12 +221,13 @@ static bool shares_a_node(const struct making *making, const char *path)
 	return cpu_list_count(&cpus) > 0;
 }
 
-/* Reduces `others` to those on the victim's nodes, at most NEIGHBOURS_REPORT_MAX. */
+/* Reduces `others` to those on the victim's nodes, within the limits of the report. */
 static void choose(struct making *making, struct neighbours_report *report)
 {
+	const size_t most = MIN(making->n_others, NEIGHBOURS_LOOKED_AT_MAX);
 	size_t n = 0, looked_at = 0;
 
-	for (; looked_at < making->n_others && n < NEIGHBOURS_REPORT_MAX; looked_at++) {
+	for (; looked_at < most && n < NEIGHBOURS_REPORT_MAX; looked_at++) {
 		struct other *one = &making->others[looked_at];
 
 		if (report->nodes_known && !shares_a_node(making, one->entry->path))

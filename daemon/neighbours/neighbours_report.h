@@ -20,7 +20,9 @@
 #include "engine/engine.h"
 #include "neighbours/neighbours.h"
 
-#define NEIGHBOURS_REPORT_MAX     256
+#define NEIGHBOURS_REPORT_MAX 256
+#define NEIGHBOURS_LOOKED_AT_MAX \
+	1024 /* cgroups whose CPUs are read, because the reader of the report waits */
 #define NEIGHBOURS_REPORT_SPAN_NS (600 * NSEC_PER_SEC) /* covered by the bins, at most */
 
 struct neighbours_report {
@@ -32,7 +34,7 @@ struct neighbours_report {
 	double bin_seconds; /* mean length of a bin */
 	double covered_seconds;
 	size_t apart;     /* cgroups left out because their CPUs share no node with this one's */
-	size_t beyond;    /* cgroups left out because NEIGHBOURS_REPORT_MAX others had more traffic */
+	size_t beyond;    /* cgroups left out because others had more traffic: see the two limits */
 	bool nodes_known; /* false: all cgroups are candidates (no cpuset, a replay, the model) */
 };
 

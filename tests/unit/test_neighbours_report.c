@@ -287,6 +287,28 @@ Test(neighbours_report, cgroups_with_most_traffic_are_judged)
 	cr_expect_not(is_candidate(report, "/a"));
 }
 
+/* Each cgroup costs system calls, during which pebsd does nothing else. */
+Test(neighbours_report, the_cpus_of_a_bounded_number_of_cgroups_are_read)
+{
+	static char paths[NEIGHBOURS_LOOKED_AT_MAX + 100][32];
+	static const char *others[ARRAY_SIZE(paths) + 1];
+	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
+	_cleanup_(desk_close) struct desk desk;
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		(void)snprintf(paths[i], sizeof(paths[i]), "/far/%zu", i);
+		others[i] = paths[i];
+	}
+	desk_open(&desk);
+	tree_write(desk.tree, "cgroup/victim/cpuset.cpus.effective", "1\n");
+	tree_write(desk.tree, "cgroup/far/cpuset.cpus.effective", "6\n");
+	fill(&desk, "/victim", NULL, others);
+	cr_assert_eq(make(&desk, "/victim", true, &report), 0);
+	cr_expect_eq(report->n_cgroups, 0);
+	cr_expect_eq(report->apart, NEIGHBOURS_LOOKED_AT_MAX);
+	cr_expect_eq(report->beyond, 100);
+}
+
 Test(neighbours_report, missing_data_is_an_error_with_the_reason)
 {
 	static const char *const none[] = {NULL};
