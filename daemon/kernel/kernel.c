@@ -122,10 +122,12 @@ int kernel_grow(struct kernel *kernel, u32 slots)
 		return made;
 	blocks->n += (u32)made;
 	r = kernel_keep_blocks(kernel, before);
-	if (r == 0)
+	if (r == 0) {
 		r = kernel_enter_blocks(kernel, before);
-	if (r == 0)
-		return made * (int)blocks->slots;
+		if (r == 0)
+			return made * (int)blocks->slots;
+		kernel_keep_fewer_blocks(kernel, before);
+	}
 	for (u32 i = before; i < blocks->n; i++)
 		kernel_block_done(&blocks->list[i]);
 	blocks->n = before;

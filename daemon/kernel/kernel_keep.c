@@ -492,10 +492,20 @@ static int write_book(struct kernel *kernel)
 	return 0;
 }
 
-/*
- * After a failure, the store still has maps under names that are not in the saved book, and each failure adds more.
- * The next start removes them.
- */
+/* Removes the maps of blocks from `first` on from the store. The saved book must not name them. */
+static void drop_blocks(struct kernel *kernel, u32 first)
+{
+	for (u32 i = first; i < kernel->blocks.n; i++) {
+		u32 *numbers = kernel->blocks.list[i].numbers;
+
+		for (unsigned kind = 0; kind < BLOCK_KINDS; kind++) {
+			if (numbers[kind])
+				drop(kernel->handover, STORED_MAP, kernel_block_label(kind), numbers[kind]);
+			numbers[kind] = 0;
+		}
+	}
+}
+
 int kernel_keep_blocks(struct kernel *kernel, u32 first)
 {
 	const struct kernel_book before = *kernel->book;
@@ -509,9 +519,18 @@ int kernel_keep_blocks(struct kernel *kernel, u32 first)
 	if (r == 0)
 		return 0;
 	*kernel->book = before;
-	for (u32 i = first; i < kernel->blocks.n; i++)
-		memset(kernel->blocks.list[i].numbers, 0, sizeof(kernel->blocks.list[i].numbers));
+	drop_blocks(kernel, first);
 	return r;
+}
+
+void kernel_keep_fewer_blocks(struct kernel *kernel, u32 n)
+{
+	if (!kernel->handover)
+		return;
+	kernel->book->n_blocks = n;
+	memset(kernel->book->blocks[n], 0, (SLOT_BLOCKS_MAX - n) * sizeof(kernel->book->blocks[n]));
+	if (write_book(kernel) == 0)
+		drop_blocks(kernel, n);
 }
 
 int kernel_keep_done(struct kernel *kernel)

@@ -55,9 +55,12 @@ int kernel_keep_loaded(struct kernel *kernel);
 
 /*
  * Call this after kernel_keep_done(). It stores the blocks from `first` on, so that the next process finds
- * them. Returns 0 or -errno; also 0 if nothing is stored.
+ * them. Returns 0, also if there is no store, or -errno, and then none of these blocks is stored.
  */
 int kernel_keep_blocks(struct kernel *kernel, u32 first);
+
+/* Undoes kernel_keep_blocks() for the blocks from `n` on: the next process does not get them. */
+void kernel_keep_fewer_blocks(struct kernel *kernel, u32 n);
 
 /* Attaches a tracing program, unless the link of the previous process remains in use. Returns 0 or -errno. */
 int kernel_keep_link(struct kernel *kernel, struct bpf_program *program, struct bpf_link **ret);
