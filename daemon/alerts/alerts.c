@@ -234,18 +234,19 @@ struct alerts *alerts_free(struct alerts *alerts)
  */
 static void ask_pending(struct alerts *alerts)
 {
-	_cleanup_free_ struct alert *list = NULL;
+	_cleanup_free_ struct policy_memory *list = NULL;
 	_cleanup_free_ const char **pending = NULL;
 	char *paths[PREFERENCE_PENDING_MAX];
 	size_t n, n_pending = 0, n_paths = 0;
 
-	if (policy_alerts(alerts->policy, &list, &n) < 0)
+	/* Unlike policy_alerts(), this computes no bounds. */
+	if (policy_remember_states(alerts->policy, &list, &n) < 0)
 		return;
 	pending = calloc(n ? n : 1, sizeof(*pending));
 	if (!pending)
 		return;
 	for (size_t i = 0; i < n; i++)
-		if (list[i].decision.state == ALERT_PENDING)
+		if (list[i].state == ALERT_PENDING)
 			pending[n_pending++] = list[i].cgroup;
 	n_pending = round_robin(pending, n_pending, alerts->pending, PREFERENCE_PENDING_MAX);
 	for (size_t i = 0; i < n_pending; i++) {
