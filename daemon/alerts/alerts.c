@@ -29,10 +29,10 @@ struct alerts {
 	bool attributes_failed;
 	struct reading before[EVENTS_MAX]; /* of the last collection */
 	u64 collected_ns;
-	char *pending; /* the path that ask_pending() read last; NULL: none so far */
-	char *asked;   /* the path that ask_in_turn() read last; NULL: begin a round */
-	size_t judged; /* number of paths read in the last complete round */
-	size_t round;  /* number of paths read so far in this round */
+	char *last_pending; /* the path that read_pending() read last; NULL: none so far */
+	char *last_in_turn; /* the path that read_in_turn() read last; NULL: begin a round */
+	size_t round_paths; /* number of paths read in the last complete round */
+	size_t paths_read;  /* number of paths read so far in this round */
 };
 
 /*
@@ -70,7 +70,7 @@ static int open_policy(struct alerts *alerts)
 		&alerts->policy);
 }
 
-static void ask_directory(struct alerts *alerts, const char *path)
+static void read_preference(struct alerts *alerts, const char *path)
 {
 	_cleanup_(attributes_done) struct attributes attributes;
 
@@ -93,7 +93,7 @@ static void ask_directory(struct alerts *alerts, const char *path)
  * such a change later. Reads the attributes of other cgroups: on a host with hundreds of cgroups their turn might come
  * after the window is full, and an alert whose attribute has a lower threshold would resolve.
  */
-static void recall_end(struct alerts *alerts, const char *path)
+static void refresh_recalled(struct alerts *alerts, const char *path)
 {
 	_cleanup_close_ int fd = -1;
 
@@ -105,7 +105,7 @@ static void recall_end(struct alerts *alerts, const char *path)
 	if (fd == -ENOENT)
 		policy_gone(alerts->policy, path);
 	else
-		ask_directory(alerts, path);
+		read_preference(alerts, path);
 }
 
 /*
@@ -129,7 +129,7 @@ static int recall(struct alerts *alerts)
 		else if (r < 0)
 			return r;
 		else
-			recall_end(alerts, memories[i].cgroup);
+			refresh_recalled(alerts, memories[i].cgroup);
 	}
 	if (n && !stale)
 		log_info("restored %zu alert%s from before the restart", n, n == 1 ? "" : "s");
@@ -222,8 +222,8 @@ struct alerts *alerts_free(struct alerts *alerts)
 	act_free(alerts->act);
 	if (alerts->cgroup_root >= 0)
 		(void)close(alerts->cgroup_root);
-	free(alerts->pending);
-	free(alerts->asked);
+	free(alerts->last_pending);
+	free(alerts->last_in_turn);
 	free(alerts);
 	return NULL;
 }
@@ -232,7 +232,7 @@ struct alerts *alerts_free(struct alerts *alerts)
  * Reads the directories of pending alerts, so that a preference that was just written has an effect before
  * the alert fires. If there are more than PREFERENCE_PENDING_MAX directories, they take turns.
  */
-static void ask_pending(struct alerts *alerts)
+static void read_pending(struct alerts *alerts)
 {
 	_cleanup_free_ struct policy_memory *list = NULL;
 	_cleanup_free_ const char **pending = NULL;
@@ -248,36 +248,36 @@ static void ask_pending(struct alerts *alerts)
 	for (size_t i = 0; i < n; i++)
 		if (list[i].state == ALERT_PENDING)
 			pending[n_pending++] = list[i].cgroup;
-	n_pending = round_robin(pending, n_pending, alerts->pending, PREFERENCE_PENDING_MAX);
+	n_pending = round_robin(pending, n_pending, alerts->last_pending, PREFERENCE_PENDING_MAX);
 	for (size_t i = 0; i < n_pending; i++) {
 		paths[n_paths] = strdup(pending[i]);
 		n_paths += paths[n_paths] != NULL;
 	}
 	for (size_t i = 0; i < n_paths; i++) {
-		ask_directory(alerts, paths[i]);
-		free(alerts->pending);
-		alerts->pending = paths[i];
+		read_preference(alerts, paths[i]);
+		free(alerts->last_pending);
+		alerts->last_pending = paths[i];
 	}
 }
 
 /* Reads the next directories: enough that a round as long as the last one takes PREFERENCE_COLLECTIONS. */
-static void ask_in_turn(struct alerts *alerts)
+static void read_in_turn(struct alerts *alerts)
 {
-	size_t n = alerts->judged / PREFERENCE_COLLECTIONS + 8;
+	size_t n = alerts->round_paths / PREFERENCE_COLLECTIONS + 8;
 
 	while (n--) {
-		const char *next = policy_next_path(alerts->policy, alerts->asked);
+		const char *next = policy_next_path(alerts->policy, alerts->last_in_turn);
 		char *path = next ? strdup(next) : NULL;
 
-		free(alerts->asked);
-		alerts->asked = path;
+		free(alerts->last_in_turn);
+		alerts->last_in_turn = path;
 		if (!path) {
-			alerts->judged = alerts->round;
-			alerts->round = 0;
+			alerts->round_paths = alerts->paths_read;
+			alerts->paths_read = 0;
 			return;
 		}
-		alerts->round++;
-		ask_directory(alerts, path);
+		alerts->paths_read++;
+		read_preference(alerts, path);
 	}
 }
 
@@ -332,7 +332,7 @@ static void act(struct alerts *alerts, const struct transition *transitions, siz
 }
 
 /* Saves the alerts, after the actions. Until then the alert store on disk is the newer copy. */
-static void keep(struct alerts *alerts)
+static void save(struct alerts *alerts)
 {
 	int r = alerts_kept_save(alerts->kept, alerts->policy);
 
@@ -353,8 +353,8 @@ void alerts_collected(struct alerts *alerts)
 	int r;
 
 	if (alerts->cgroup_root >= 0) {
-		ask_pending(alerts);
-		ask_in_turn(alerts);
+		read_pending(alerts);
+		read_in_turn(alerts);
 	}
 	read_times(alerts, now_ns - alerts->collected_ns, time);
 	alerts->collected_ns = now_ns;
@@ -368,7 +368,7 @@ void alerts_collected(struct alerts *alerts)
 			"cannot judge every rule at this collection: %s; a rule whose window was discarded because of this neither fires nor resolves until its window is full again",
 			strerror(-r));
 	act(alerts, transitions, n);
-	keep(alerts);
+	save(alerts);
 	act_clean(alerts->act, &head->taken);
 }
 
