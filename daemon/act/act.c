@@ -65,7 +65,7 @@ static const char *why_not(int error)
 }
 
 /* Logs a failure once, and again only after a write succeeded. */
-static void tell_write(struct act *act, int result)
+static void log_written(struct act *act, int result)
 {
 	if (result < 0 && !act->write_failed)
 		(void)log_error(
@@ -81,7 +81,7 @@ static void tell_write(struct act *act, int result)
  * Units find the facts of their alerts below the directory's path, so the path must lead to the open directory.
  * If that was removed or replaced, opens the path again. Returns 0 or -errno.
  */
-static int keep_in_place(struct act *act)
+static int follow_directory(struct act *act)
 {
 	struct stat open, there;
 	int fd, r;
@@ -109,10 +109,10 @@ static bool write_store(struct act *act)
 	(void)sd_event_source_set_enabled(act->write, SD_EVENT_OFF);
 	if (act->fd < 0)
 		return false;
-	r = keep_in_place(act);
+	r = follow_directory(act);
 	if (r == 0)
 		r = alert_store_write(act->fd, &act->store);
-	tell_write(act, r);
+	log_written(act, r);
 	return r == 0;
 }
 
@@ -143,7 +143,7 @@ static void unit_ended(void *userdata, u64 alert, int result, const char *messag
 	changed(act);
 }
 
-static void tell_begun(const struct alert_store *store)
+static void log_begun(const struct alert_store *store)
 {
 	for (size_t i = 0; i < store->n_intents; i++) {
 		const struct alert_store_intent *intent = &store->intents[i];
@@ -161,11 +161,10 @@ static void tell_begun(const struct alert_store *store)
 	}
 }
 
-static void raise_number(void *userdata, u64 alert, bool whole)
+static void raise_number(void *userdata, u64 alert)
 {
 	struct alert_store *store = userdata;
 
-	(void)whole;
 	if (alert >= store->next_number && alert < ALERT_STORE_NUMBERS_MAX)
 		store->next_number = alert + 1;
 }
@@ -198,7 +197,7 @@ static int take_over(struct act *act)
 	r = alert_files_scan(act->fd, raise_number, &act->store);
 	if (r < 0)
 		return r;
-	tell_begun(&act->store);
+	log_begun(&act->store);
 	act->store.n_intents = 0;
 	if (text_file_read("/proc/sys/kernel/random/boot_id", &boot) == 0 &&
 	    strlen(boot) < ALERT_STORE_BOOT_MAX)
@@ -375,7 +374,7 @@ static void drop_limited(struct act *act, enum act_kind kind, unsigned action, u
 	count(act, kind, ACT_LIMITED);
 }
 
-static void tell_limited(struct act *act)
+static void log_limited(struct act *act)
 {
 	static const char *const what[ACT_KINDS] = {
 		[ACT_LOG] = "log entries of alerts are left out",
@@ -386,7 +385,7 @@ static void tell_limited(struct act *act)
 	u64 refused;
 
 	for (unsigned kind = 0; kind < ACT_KINDS; kind++)
-		if (limit_tell(&act->limits[kind], &refused))
+		if (limit_report(&act->limits[kind], &refused))
 			log_full(
 				LOG_WARNING, 0, NULL,
 				"%s (%llu so far): the limit is %d at once, then one every %llu s; `pebsctl alerts` lists all alerts",
@@ -519,7 +518,7 @@ void act_on(struct act *act, const struct policy *policy, const struct transitio
 			run(act, &transitions[i], actions[i], stored);
 			changed(act);
 		}
-	tell_limited(act);
+	log_limited(act);
 }
 
 static void remove_file(struct act *act, u64 alert)
@@ -541,12 +540,11 @@ static void remove_file(struct act *act, u64 alert)
 	changed(act);
 }
 
-/* Removes a file that the store does not know: an earlier daemon left it, or it is half written. */
-static void remove_orphan(void *userdata, u64 alert, bool whole)
+/* Removes a file that the store does not know: an earlier daemon left it, or it is half-written. */
+static void remove_orphan(void *userdata, u64 alert)
 {
 	struct act *act = userdata;
 
-	(void)whole;
 	if (!alert_store_find_file(&act->store, alert))
 		remove_file(act, alert);
 }

@@ -52,7 +52,8 @@ void alert_files_name(u64 alert, char ret[ALERT_FILES_NAME_MAX])
 	(void)snprintf(ret, ALERT_FILES_NAME_MAX, "%llu." SUFFIX, (unsigned long long)alert);
 }
 
-static bool is_name(const char *name, u64 *ret_alert, bool *ret_whole)
+/* Returns whether `name` is that of an ID.env, or of one that alert_store_replace() has not finished. */
+static bool is_name(const char *name, u64 *ret_alert)
 {
 	char expected[ALERT_FILES_NAME_MAX];
 	size_t length;
@@ -62,16 +63,14 @@ static bool is_name(const char *name, u64 *ret_alert, bool *ret_whole)
 	length = strlen(expected);
 	if (strncmp(name, expected, length) != 0)
 		return false;
-	*ret_whole = name[length] == '\0';
-	return *ret_whole || strcmp(name + length, ".new") == 0;
+	return name[length] == '\0' || strcmp(name + length, ".new") == 0;
 }
 
-int alert_files_scan(int directory, void (*found)(void *userdata, u64 alert, bool whole), void *userdata)
+int alert_files_scan(int directory, void (*found)(void *userdata, u64 alert), void *userdata)
 {
 	_cleanup_closedir_ DIR *stream = NULL;
 	const struct dirent *entry;
 	u64 alert;
-	bool whole;
 	int fd;
 
 	fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -85,8 +84,8 @@ int alert_files_scan(int directory, void (*found)(void *userdata, u64 alert, boo
 		return error;
 	}
 	for (errno = 0; (entry = readdir(stream)); errno = 0)
-		if (is_name(entry->d_name, &alert, &whole))
-			found(userdata, alert, whole);
+		if (is_name(entry->d_name, &alert))
+			found(userdata, alert);
 	return -errno;
 }
 

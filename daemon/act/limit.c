@@ -9,7 +9,7 @@ bool limit_take(struct limit *limit, u64 now_ns)
 
 	if (now_ns >= limit->full_ns) {
 		limit->refused = 0;
-		limit->told = false;
+		limit->reported = false;
 	}
 	if (ratelimit_take(&rate, now_ns) > 0) {
 		limit->refused++;
@@ -19,11 +19,11 @@ bool limit_take(struct limit *limit, u64 now_ns)
 	return true;
 }
 
-bool limit_tell(struct limit *limit, u64 *ret_refused)
+bool limit_report(struct limit *limit, u64 *ret_refused)
 {
-	if (limit->told || limit->refused == 0)
+	if (limit->reported || limit->refused == 0)
 		return false;
-	limit->told = true;
+	limit->reported = true;
 	*ret_refused = limit->refused;
 	return true;
 }

@@ -13,9 +13,9 @@
 
 /* All zero: no token was taken yet. */
 struct limit {
-	u64 full_ns; /* time at which all tokens will be back */
-	u64 refused; /* since the burst began */
-	bool told;   /* limit_tell() has returned true in this burst */
+	u64 full_ns;   /* time at which all tokens will be back */
+	u64 refused;   /* since the burst began */
+	bool reported; /* limit_report() has returned true in this burst */
 };
 
 /* Takes a token and returns true, or counts a refusal and returns false. `now_ns` must not decrease. */
@@ -25,6 +25,6 @@ bool limit_take(struct limit *limit, u64 now_ns);
  * Returns whether to log that tokens were refused, and writes how many were refused so far. Returns true once
  * in a burst, which ends when all tokens are back.
  */
-bool limit_tell(struct limit *limit, u64 *ret_refused);
+bool limit_report(struct limit *limit, u64 *ret_refused);
 
 #endif

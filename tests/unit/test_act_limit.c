@@ -67,14 +67,14 @@ Test(act_limit, a_refused_burst_is_reported_once)
 	u64 refused = 0, now = 100 * NSEC_PER_SEC;
 
 	take(&limit, 20, now);
-	cr_assert_not(limit_tell(&limit, &refused), "nothing was refused yet");
+	cr_assert_not(limit_report(&limit, &refused), "nothing was refused yet");
 	take(&limit, 7, now);
-	cr_assert(limit_tell(&limit, &refused));
+	cr_assert(limit_report(&limit, &refused));
 	cr_assert_eq(refused, 7);
 	take(&limit, 7, now + 30 * NSEC_PER_SEC);
 	take(&limit, 7, now + 31 * NSEC_PER_SEC);
-	cr_assert_not(limit_tell(&limit, &refused), "the burst goes on");
+	cr_assert_not(limit_report(&limit, &refused), "the burst goes on");
 	take(&limit, 30, now + 1000 * NSEC_PER_SEC);
-	cr_assert(limit_tell(&limit, &refused), "this is another");
+	cr_assert(limit_report(&limit, &refused), "this is another");
 	cr_assert_eq(refused, 10);
 }
