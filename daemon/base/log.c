@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/log_journal.h"
 #include "base/log_repeat.h"
+#include "base/monotonic.h"
 #include "base/utf8.h"
 
 static const char *program_name = "pebsd";
@@ -85,14 +85,6 @@ static int send_to_error(const char *message)
 	return 0;
 }
 
-static u64 now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * 1000000000ULL + (u64)now.tv_nsec;
-}
-
 /* Returns 0, or -EAGAIN if the reader does not accept the message now. */
 static int send_out(int priority, int error, const struct log_field *fields, const char *file, int line,
 		    const char *function, const char *message)
@@ -133,7 +125,7 @@ static void say(int priority, int error, const struct log_field *fields, const c
 
 static void tell_left_out(bool at_end)
 {
-	u64 now = now_ns();
+	u64 now = monotonic_ns();
 	struct log_repeat repeat;
 
 	(void)tell_missing();
@@ -203,7 +195,7 @@ int log_write(int priority, int error, const struct log_field *fields, const cha
 	utf8_make_plain(whole ? whole : beginning);
 
 	/* A message with fields of its own is an event that programs look for, so each one is logged. */
-	if (fields || log_repeats_say(&repeats, priority, kind, message, now_ns()))
+	if (fields || log_repeats_say(&repeats, priority, kind, message, monotonic_ns()))
 		say(priority, error, fields, file, line, function, message);
 	return error;
 }

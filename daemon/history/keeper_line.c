@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "base/monotonic.h"
 #include "child/child.h"
 
 /* Messages that are read before others get their turn. */
@@ -44,23 +45,15 @@ struct keeper_line {
 	bool asking;    /* the present process has a question, which may have been given up */
 	u32 number;
 	bool limits_sent;
-	bool ends_sent;    /* the present process was told to end alerts */
+	bool ends_sent;    /* the present process has `alerts_ended` */
 	bool gone;         /* the socket is closed; the process has not ended yet */
-	int untold;        /* the failure to store a pane, until the next status */
+	int unlogged;      /* the failure to store a pane or an alert, until the status that says why */
 	bool failed;       /* a failure to store was logged, and nothing was stored since */
 	u64 failed_lost;   /* panes that were lost since then */
 	u64 failed_alerts; /* changes of alerts that were lost since then */
 	u64 rests_ns;      /* earliest time of the next start */
 	struct keeper_line_state state;
 };
-
-static u64 now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
 
 static void pump(struct keeper_line *line);
 
@@ -108,7 +101,7 @@ static struct item *find(const struct keeper_line *line, bool question, u32 numb
 }
 
 /* Logs the first of several failures in a row. `what` NULL: `error` says it all. */
-static void tell_failure(struct keeper_line *line, int error, const char *what)
+static void log_failure(struct keeper_line *line, int error, const char *what)
 {
 	if (!line->failed)
 		(void)log_warning(
@@ -228,11 +221,11 @@ static void ended(struct keeper_line *line, const char *how)
 	line->asking = false;
 	line->state.running = false;
 	line->state.restarts++;
-	line->rests_ns = now_ns() + KEEPER_REST_SECONDS * NSEC_PER_SEC;
+	line->rests_ns = monotonic_ns() + KEEPER_REST_SECONDS * NSEC_PER_SEC;
 	if (asprintf(&what, "the process that keeps it %s, and pebsd starts it again in %d s", how,
 		     KEEPER_REST_SECONDS) < 0)
 		what = NULL;
-	tell_failure(line, -ENOMEM, what);
+	log_failure(line, -ENOMEM, what);
 	send_again(line);
 	set_timer(line);
 }
@@ -271,7 +264,7 @@ static bool take_message(struct keeper_line *line, const struct history_message 
 		/* The process takes messages in order, so it has ended the alerts. */
 		line->settings.alerts_ended = false;
 		/* The status that follows says why. */
-		line->untold = message->error ? message->error : line->untold;
+		line->unlogged = message->error ? message->error : line->unlogged;
 		stored(line, type, -message->error);
 		return true;
 	case HISTORY_ANSWER:
@@ -285,10 +278,10 @@ static bool take_message(struct keeper_line *line, const struct history_message 
 	case HISTORY_STATUS:
 		line->state.status = message->status;
 		line->state.status.what[sizeof(line->state.status.what) - 1] = 0;
-		if (message->status.error || line->untold)
-			tell_failure(line, message->status.error ? message->status.error : line->untold,
-				     line->state.status.what);
-		line->untold = 0;
+		if (message->status.error || line->unlogged)
+			log_failure(line, message->status.error ? message->status.error : line->unlogged,
+				    line->state.status.what);
+		line->unlogged = 0;
 		return true;
 	case HISTORY_SETTINGS:
 	case HISTORY_STORE:
@@ -423,7 +416,7 @@ static int send_all(struct keeper_line *line)
 			enum history_message_type type = item->type;
 
 			item_free(line, item);
-			tell_failure(line, r, NULL);
+			log_failure(line, r, NULL);
 			stored(line, type, r);
 		}
 	}
@@ -432,7 +425,7 @@ static int send_all(struct keeper_line *line)
 
 static void give_up_questions(struct keeper_line *line)
 {
-	const u64 now = now_ns();
+	const u64 now = monotonic_ns();
 	struct item *item, *next;
 
 	for (item = TAILQ_FIRST(&line->items); item; item = next) {
@@ -451,11 +444,11 @@ static void pump(struct keeper_line *line)
 	int r = 0;
 
 	give_up_questions(line);
-	if (line->child.pidfd < 0 && now_ns() >= line->rests_ns) {
+	if (line->child.pidfd < 0 && monotonic_ns() >= line->rests_ns) {
 		r = start(line);
 		if (r < 0) {
-			line->rests_ns = now_ns() + KEEPER_REST_SECONDS * NSEC_PER_SEC;
-			tell_failure(line, r, "the process that keeps it cannot be started");
+			line->rests_ns = monotonic_ns() + KEEPER_REST_SECONDS * NSEC_PER_SEC;
+			log_failure(line, r, "the process that keeps it cannot be started");
 		}
 	}
 	if (line->child.pidfd >= 0 && !line->gone) {
@@ -474,8 +467,8 @@ static bool has_room(struct keeper_line *line, enum history_message_type type, s
 
 	if (*count_of(line, type) < most && line->waiting + size <= KEEPER_WAITING_BYTES_MAX)
 		return true;
-	tell_failure(line, 0,
-		     "the process that keeps it does not store fast enough, perhaps because the disk hangs");
+	log_failure(line, 0,
+		    "the process that keeps it does not store fast enough, perhaps because the disk hangs");
 	stored(line, type, -ENOBUFS);
 	return false;
 }
@@ -514,7 +507,7 @@ static void take_block(struct keeper_line *line, enum history_message_type type,
 		return;
 	r = add_block(line, type, block, size);
 	if (r < 0) {
-		tell_failure(line, r, NULL);
+		log_failure(line, r, NULL);
 		stored(line, type, r);
 		return;
 	}
@@ -541,7 +534,7 @@ int keeper_line_ask(struct keeper_line *line, const struct history_query *query,
 	if (!item)
 		return -ENOMEM;
 	*item->query = *query;
-	item->asked_ns = now_ns();
+	item->asked_ns = monotonic_ns();
 	*ret_number = item->number;
 	/* Send from the event loop, so that `answered` is never called before the caller knows the number. */
 	(void)sd_event_source_set_time(line->timer, 0);
@@ -595,7 +588,7 @@ static bool wait_more(const struct keeper_line *line, u64 until_ns, short what)
 {
 	struct pollfd polled[2] = {{.fd = line->child.socket, .events = what},
 				   {.fd = line->child.pidfd, .events = POLLIN}};
-	const u64 now = now_ns();
+	const u64 now = monotonic_ns();
 
 	return now < until_ns && poll(polled, 2, (int)((until_ns - now) / NSEC_PER_MSEC) + 1) > 0 &&
 	       !(polled[1].revents & POLLIN);
@@ -604,7 +597,7 @@ static bool wait_more(const struct keeper_line *line, u64 until_ns, short what)
 /* Lets the process store what waits, and then end. */
 static void finish(struct keeper_line *line)
 {
-	const u64 until_ns = now_ns() + KEEPER_STOP_SECONDS * NSEC_PER_SEC;
+	const u64 until_ns = monotonic_ns() + KEEPER_STOP_SECONDS * NSEC_PER_SEC;
 	_cleanup_free_ struct history_message *stop = calloc(1, sizeof(*stop));
 	bool more = stop != NULL;
 	int r = -EAGAIN;

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "base/monotonic.h"
 #include "collect/figures.h"
 #include "history/keeper/archive_internal.h"
 
@@ -177,12 +178,8 @@ static int run_text(struct archive *archive, const char *text)
 static int on_progress(void *userdata)
 {
 	const struct archive *archive = userdata;
-	struct timespec now;
 
-	if (archive->deadline_ns == 0)
-		return 0;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec > archive->deadline_ns;
+	return archive->deadline_ns && monotonic_ns() > archive->deadline_ns;
 }
 
 static int on_log(void *userdata, sqlite3 *db, const char *name, int pages)

@@ -2,8 +2,8 @@
 /* Answers questions from the spans of the archive. */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/monotonic.h"
 #include "history/keeper/archive_internal.h"
 
 #define ANSWER_NS (5 * NSEC_PER_SEC)
@@ -426,14 +426,6 @@ static int ask_alerts(struct archive *archive, const struct history_query *query
 	return r < 0 ? r : append(answer, "]", 1);
 }
 
-static u64 deadline(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec + ANSWER_NS;
-}
-
 /* A query must not change the status, which is about storing. */
 int archive_ask(struct archive *archive, const struct history_query *query, u8 **ret, size_t *ret_size)
 {
@@ -445,7 +437,7 @@ int archive_ask(struct archive *archive, const struct history_query *query, u8 *
 
 	if (r < 0)
 		return r;
-	archive->deadline_ns = deadline();
+	archive->deadline_ns = monotonic_ns() + ANSWER_NS;
 	r = archive_run(archive, ARCHIVE_BEGIN_READ);
 	if (r == 0)
 		r = archive_refresh(archive);
