@@ -158,15 +158,6 @@ static int make_events(struct archive *archive, struct making *making)
 	return 0;
 }
 
-/* Returns the index of the event with this id, or -1. */
-static ssize_t event_of(const struct archive_totals *totals, u64 id)
-{
-	for (size_t i = 0; i < totals->n; i++)
-		if ((u64)totals->list[i].event == id)
-			return (ssize_t)i;
-	return -1;
-}
-
 /* The parts of a row are by event id, those of a pane by index. */
 static void make_cgroup_rows(struct archive *archive, struct making *making, u32 cgroup,
 			     const struct archive_row *row)
@@ -177,7 +168,7 @@ static void make_cgroup_rows(struct archive *archive, struct making *making, u32
 	struct row_part part;
 
 	while (row_data_get(&reader, &part)) {
-		ssize_t event = event_of(&making->totals, part.event);
+		ssize_t event = archive_totals_find(&making->totals, part.event);
 		size_t at;
 
 		if (event < 0) {

@@ -72,15 +72,6 @@ static void add_loads(const struct row_part *part, struct columns *columns)
 	}
 }
 
-/* Returns the index of the event with this id, or -1. */
-static ssize_t event_of(const struct archive_totals *totals, u64 id)
-{
-	for (size_t i = 0; i < totals->n; i++)
-		if ((u64)totals->list[i].event == id)
-			return (ssize_t)i;
-	return -1;
-}
-
 /* Sums the columns of a cgroup, and adds its counters to the sums of all cgroups, which are by event. */
 static void sum_row(const struct archive_row *row, const struct archive_totals *totals,
 		    const enum column columns_of[static ARCHIVE_EVENTS_MAX], struct columns *ret,
@@ -91,7 +82,7 @@ static void sum_row(const struct archive_row *row, const struct archive_totals *
 
 	*ret = (struct columns){0};
 	while (row_data_get(&reader, &part)) {
-		ssize_t event = event_of(totals, part.event);
+		ssize_t event = archive_totals_find(totals, part.event);
 
 		if (event < 0)
 			continue;

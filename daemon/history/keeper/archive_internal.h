@@ -191,6 +191,9 @@ int archive_rows_read(struct archive *archive, const u64 *spans, size_t n, const
  */
 int archive_rows_sum(struct archive *archive, u64 span, struct row_sum *sum);
 
+/* Returns the index of the event with this id, or -1. */
+ssize_t archive_totals_find(const struct archive_totals *totals, u64 event);
+
 /* Adds a span's numbers of events to the sum. Returns 0 or -errno. */
 int archive_totals_read(struct archive *archive, u64 span, struct archive_totals *sum);
 

@@ -345,6 +345,14 @@ int archive_rows_sum(struct archive *archive, u64 span, struct row_sum *sum)
 	return r;
 }
 
+ssize_t archive_totals_find(const struct archive_totals *totals, u64 event)
+{
+	for (size_t i = 0; i < totals->n; i++)
+		if ((u64)totals->list[i].event == event)
+			return (ssize_t)i;
+	return -1;
+}
+
 /*
  * Returns the event's numbers in the sum. They move to the end, so that the newest settings of an event are
  * the last.
@@ -352,10 +360,9 @@ int archive_rows_sum(struct archive *archive, u64 span, struct row_sum *sum)
 static struct archive_total *total_of(struct archive_totals *totals, s64 event)
 {
 	struct archive_total total = {.event = event, .counted = true, .throttle_known = true};
-	size_t at = 0;
+	const ssize_t found = archive_totals_find(totals, (u64)event);
+	const size_t at = found < 0 ? totals->n : (size_t)found;
 
-	while (at < totals->n && totals->list[at].event != event)
-		at++;
 	if (at == ARCHIVE_EVENTS_MAX)
 		return NULL;
 	if (at == totals->n)
