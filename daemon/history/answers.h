@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Questions about the past, and their answers for as long as somebody may ask again: a client that waits asks the same
- * question until the answer is there. Bounded in number and memory. No system call but munmap(2).
+ * Questions about the past, and a cache of their answers: a client that waits asks the same question again until the
+ * answer is there. Bounded in number and memory. No system call but munmap(2).
  */
 #ifndef PEBSD_ANSWERS_H
 #define PEBSD_ANSWERS_H
@@ -18,9 +18,9 @@
 #define ANSWERS_BINS 60
 
 /*
- * The same of all cgroups and more than ANSWERS_SHORT_S, for which pebsd does not have to read each short span: as many
- * bins as have this many cgroups together. With 1,000 cgroups, one bin of a day is read from about 40 spans, and 7 bins
- * from 170.
+ * A question about all cgroups and more than ANSWERS_SHORT_S seconds has fewer bins: the cgroups of all its bins together
+ * are about this many. With fewer bins, the keeper reads longer spans: with 1,000 cgroups, one bin of a day is read from
+ * about 40 spans, and 7 bins from 170.
  */
 #define ANSWERS_CGROUPS 1000
 #define ANSWERS_SHORT_S 3600
@@ -36,8 +36,9 @@ struct answers *answers_free(struct answers *answers);
 DEFINE_CLEANUP(struct answers *, answers_free)
 
 /*
- * Says how many cgroups a pane has. The most that a pane has is expected of the past, and fades over hours, as the past
- * may have more than the present. An answer about all cgroups says it, too. At the start, this many are expected:
+ * Reports the number of cgroups of a new pane. The panes of the past are expected to have as many cgroups as the largest
+ * recent pane or answer about all cgroups. If panes get smaller, this number decreases over hours, because the past may
+ * have more cgroups than the present. At the start, this many are expected:
  */
 #define ANSWERS_CGROUPS_ASSUMED 250
 void answers_cgroups(struct answers *answers, size_t n);

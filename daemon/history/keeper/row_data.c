@@ -53,7 +53,7 @@ struct row_sum_event {
 	struct pairs_sum sum;
 };
 
-/* Returns the event with this id, which is at `at` or behind it, or NULL without memory. */
+/* Finds or adds the event with this id, whose index is `at` or higher. Returns NULL if there is no memory. */
 static struct row_sum_event *event_from(struct row_sum *sum, size_t at, u64 id)
 {
 	while (at < sum->n && sum->events[at].id < id)

@@ -30,7 +30,7 @@ bool row_data_get(struct row_reader *reader, struct row_part *ret);
 /* Most bytes that an event takes besides its pairs. */
 #define ROW_PART_HEAD 20
 
-/* Writes an event behind `to`. Returns the end. */
+/* Writes an event at `to`. Returns the end of the written bytes. */
 u8 *row_data_put(u8 *to, const struct row_part *part);
 
 /*
@@ -50,7 +50,7 @@ struct row_sum {
 /* Adds a sound row. Counters saturate at 2^64 - 1. Returns 0 or -ENOMEM: then the sum can only be freed. */
 int row_sum_add(struct row_sum *sum, const u8 *data, size_t size);
 
-/* Writes the sum behind `to`, which has `size` bytes, and makes it empty. Returns the end. */
+/* Writes the sum at `to`, which has room for `size` bytes, and empties it. Returns the end of the written bytes. */
 u8 *row_sum_take(struct row_sum *sum, u8 *to);
 
 void row_sum_done(struct row_sum *sum);

@@ -102,13 +102,15 @@ struct span_question {
 };
 
 /*
- * Selects the spans that together are the range (since, until], each moment once, by ascending bin, then
- * start. A long span is selected instead of its children if it lies inside one bin. If only a long one is
- * left of a moment, it counts whole in the bin in which it ends, or more precisely, the middle of its last
- * pane. If the whole range lies inside it, it counts, too, so that a short range of long ago has an answer. If
- * nothing counts so, because the range has the edge of two long spans but the middle of neither last pane, the
- * shortest span that contains `until_us` counts in the last bin. Spans of tiers shorter than `least_seconds`
- * are not selected. The caller frees `*ret`. Returns 0 or -ENOMEM.
+ * Selects the spans that together are the range (since, until], each moment once, by ascending bin, then start:
+ *   - A long span is selected instead of its children if it lies inside one bin.
+ *   - If its children were dropped, a long span belongs to the bin of the middle of its last pane.
+ *   - If the range lies inside such a span, the span is selected, so that a short range of long ago has an answer.
+ *   - If all this selects nothing, the shortest span that contains `until_us` belongs to the last bin. This
+ *     happens if the range contains the edge of two long spans, but the middle of the last pane of neither.
+ *   - Spans of tiers shorter than `least_seconds` are not selected.
+ *
+ * The caller frees `*ret`. Returns 0 or -ENOMEM.
  */
 int spans_cover(const struct spans *spans, const struct span_question *question, struct span_use **ret,
 		size_t *ret_n);
