@@ -109,7 +109,7 @@ static void on_timer(void *userdata)
 
 	collect_once(server);
 	notify_status(server);
-	log_tell_left_out();
+	log_left_out();
 }
 
 static int on_input(sd_event_source *source, int fd, uint32_t events, void *userdata)

@@ -101,7 +101,7 @@ static int send_out(int priority, int error, const struct log_field *fields, con
  * Logs the number of lost messages before the next message. Returns whether no lost messages are left to
  * report.
  */
-static bool tell_missing(void)
+static bool report_missing(void)
 {
 	char message[128];
 
@@ -119,16 +119,16 @@ static bool tell_missing(void)
 static void say(int priority, int error, const struct log_field *fields, const char *file, int line,
 		const char *function, const char *message)
 {
-	if (!tell_missing() || send_out(priority, error, fields, file, line, function, message) < 0)
+	if (!report_missing() || send_out(priority, error, fields, file, line, function, message) < 0)
 		missing++;
 }
 
-static void tell_left_out(bool at_end)
+static void report_left_out(bool at_end)
 {
 	u64 now = monotonic_ns();
 	struct log_repeat repeat;
 
-	(void)tell_missing();
+	(void)report_missing();
 	while (log_repeats_next(&repeats, now, at_end, &repeat)) {
 		char message[LOG_REPEAT_TEXT_MAX + 64];
 
@@ -139,14 +139,14 @@ static void tell_left_out(bool at_end)
 	}
 }
 
-void log_tell_left_out(void)
+void log_left_out(void)
 {
-	tell_left_out(false);
+	report_left_out(false);
 }
 
 void log_close(void)
 {
-	tell_left_out(true);
+	report_left_out(true);
 }
 
 /*

@@ -30,7 +30,7 @@ void log_set_level(int priority);
  * Logs how often repeated messages were suppressed (base/log_repeat.h), at most once a minute for each. Call
  * it regularly.
  */
-void log_tell_left_out(void);
+void log_left_out(void);
 
 /* Logs all counts of suppressed messages. Call it once, at the end. */
 void log_close(void);

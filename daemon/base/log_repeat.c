@@ -90,14 +90,14 @@ bool log_repeats_next(struct log_repeats *repeats, u64 now_ns, bool at_end, stru
 
 u64 log_sum_add(struct log_sum *sum, u64 more, u64 now_ns, bool at_end, u64 *ret_ns)
 {
-	const bool waits = sum->told && !at_end && now_ns - sum->told_ns < LOG_REPEAT_NS;
-	u64 tell;
+	const bool waits = sum->logged && !at_end && now_ns - sum->logged_ns < LOG_REPEAT_NS;
+	u64 ret;
 
-	*ret_ns = sum->left > 0 ? now_ns - sum->told_ns : 0;
-	sum->left += more;
-	if (sum->left == 0 || waits)
+	*ret_ns = sum->unlogged > 0 ? now_ns - sum->logged_ns : 0;
+	sum->unlogged += more;
+	if (sum->unlogged == 0 || waits)
 		return 0;
-	tell = sum->left;
-	*sum = (struct log_sum){.told = true, .told_ns = now_ns};
-	return tell;
+	ret = sum->unlogged;
+	*sum = (struct log_sum){.logged = true, .logged_ns = now_ns};
+	return ret;
 }

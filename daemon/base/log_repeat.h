@@ -57,9 +57,9 @@ bool log_repeats_next(struct log_repeats *repeats, u64 now_ns, bool at_end, stru
  * logged nothing yet. Pure function.
  */
 struct log_sum {
-	bool told;
-	u64 told_ns;
-	u64 left; /* added since then, not yet logged */
+	bool logged; /* since the start */
+	u64 logged_ns;
+	u64 unlogged; /* added since then */
 };
 
 /*

@@ -154,7 +154,7 @@ Test(log_repeat, a_growing_counter_is_logged_at_once_then_as_a_sum_each_minute)
 		cr_expect(i > 0 || now == 7, "not told at once");
 	}
 	cr_expect_eq(told, 10);
-	cr_expect_eq(in_all + sum.left, 8400);
+	cr_expect_eq(in_all + sum.unlogged, 8400);
 }
 
 Test(log_repeat, a_pending_sum_is_logged_after_the_interval)
