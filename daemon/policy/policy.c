@@ -19,7 +19,7 @@ int policy_new(const struct policy_settings *settings, struct policy **ret)
 	policy->paths_key = siphash_key_new();
 	TAILQ_INIT(&policy->gone);
 	TAILQ_INIT(&policy->ended);
-	TAILQ_INIT(&policy->to_tell);
+	TAILQ_INIT(&policy->to_report);
 	policy->max_bytes = settings->max_bytes;
 	policy->next_number = settings->next_number;
 	policy->last_ns = policy->now_ns = settings->start_ns;
@@ -76,7 +76,7 @@ struct policy *policy_free(struct policy *policy)
 	}
 	for (size_t i = 0; i < policy->n_views; i++)
 		view_free(policy->views[i]);
-	free_list(&policy->to_tell);
+	free_list(&policy->to_report);
 	free_list(&policy->ended);
 	(void)evidence_free(policy->evidence);
 	(void)rules_free(policy->rules, policy->n_rules);

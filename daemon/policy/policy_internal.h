@@ -280,7 +280,7 @@ struct policy {
 	size_t n_changes;
 	size_t changes_room;
 	struct transition *transitions; /* allocated for changes_room */
-	struct ended_list to_tell;      /* ended between ticks: the next tick reports them */
+	struct ended_list to_report;    /* ended between ticks: the next tick reports them */
 	struct ended_list ended;        /* resolved ones, and until the next tick those that were pending */
 	size_t n_ended;
 

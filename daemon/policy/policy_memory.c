@@ -135,7 +135,7 @@ static int recall_ended(struct policy *policy, const struct policy_memory *memor
 	if (memory->state == ALERT_RESOLVED)
 		ended_keep(policy, ended);
 	else
-		TAILQ_INSERT_TAIL(&policy->to_tell, ended, list);
+		TAILQ_INSERT_TAIL(&policy->to_report, ended, list);
 	return 0;
 }
 

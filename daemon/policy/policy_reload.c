@@ -335,7 +335,7 @@ static void carry_out(struct plan *plan, struct view **views)
 		if (ended->from == ALERT_RESOLVED)
 			ended_keep(policy, ended);
 		else
-			TAILQ_INSERT_TAIL(&policy->to_tell, ended, list);
+			TAILQ_INSERT_TAIL(&policy->to_report, ended, list);
 	}
 	unlist_entries(policy);
 	carry_subjects(plan);

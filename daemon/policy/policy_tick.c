@@ -225,16 +225,16 @@ static int end_gone(struct policy *policy)
 	return error;
 }
 
-static int tell_ended(struct policy *policy)
+static int add_ended(struct policy *policy)
 {
 	struct ended *ended;
 
-	while ((ended = TAILQ_FIRST(&policy->to_tell))) {
+	while ((ended = TAILQ_FIRST(&policy->to_report))) {
 		int r = changes_reserve(policy, 1);
 
 		if (r < 0)
 			return r;
-		TAILQ_REMOVE(&policy->to_tell, ended, list);
+		TAILQ_REMOVE(&policy->to_report, ended, list);
 		policy->changes[policy->n_changes++] = (struct change){.from = ended->from, .ended = ended};
 	}
 	return 0;
@@ -273,7 +273,7 @@ static int compare_changes(const void *a, const void *b, void *userdata)
 	return change_event(left) < change_event(right) ? -1 : change_event(left) > change_event(right);
 }
 
-static void tell_end(struct policy *policy, struct ended *ended, struct transition *ret)
+static void report_ended(struct policy *policy, struct ended *ended, struct transition *ret)
 {
 	struct alert *alert = &ended->alert;
 
@@ -304,7 +304,7 @@ static void make_transitions(struct policy *policy)
 		struct rule_state *state;
 
 		if (change->ended) {
-			tell_end(policy, change->ended, transition);
+			report_ended(policy, change->ended, transition);
 			continue;
 		}
 		state = &change->subject->states[change->member];
@@ -347,7 +347,7 @@ int policy_tick(struct policy *policy, const struct transition **ret, size_t *re
 	policy->last_ns = policy->now_ns;
 	policy->last = policy->now;
 	ended_expire(policy);
-	r = tell_ended(policy);
+	r = add_ended(policy);
 	error = r < 0 ? r : error;
 	r = end_gone(policy);
 	error = r < 0 ? r : error;
