@@ -23,7 +23,7 @@ struct name {
 	size_t children;
 	char *text; /* component, or a whole path; NULL: unknown */
 	bool alive;
-	bool told;    /* was added itself; otherwise it is known only as a parent */
+	bool added;   /* by names_add() or names_add_path(); otherwise it is known only as a parent */
 	bool whole;   /* `text` is a whole path */
 	bool indexed; /* the index finds it by its id */
 	LIST_ENTRY(name) all;
@@ -177,7 +177,7 @@ static int find_place(struct names *names, u64 id, const struct name *parent, co
 
 	if (r < 0)
 		return r;
-	if ((*ret)->told)
+	if ((*ret)->added)
 		return is_same(*ret, parent, text, whole) ? 0 : supersede(names, *ret, ret);
 	return is_below(parent, *ret) ? -EINVAL : 0;
 }
@@ -199,14 +199,14 @@ static int add(struct names *names, u64 id, u64 parent_id, const char *text, boo
 		parent->children++;
 	}
 	r = find_place(names, id, parent, text, whole, &name);
-	if (r < 0 || name->told)
+	if (r < 0 || name->added)
 		unhold(names, parent);
 	if (r < 0)
 		return r;
-	if (!name->told) {
+	if (!name->added) {
 		name->parent = parent;
 		name->whole = whole;
-		name->told = true;
+		name->added = true;
 	}
 	if (!name->text)
 		name->text = TAKE_PTR(copy);
