@@ -151,7 +151,7 @@ int facts_make(const struct transition *transition, struct facts *ret)
 	struct facts facts = {0};
 	int r = 0;
 
-	/* An alert of a dry run may have no number. */
+	/* An alert that has not fired has no number. */
 	if (alert->number)
 		r = add(&facts, "PEBSD_ALERT", "%llu", (unsigned long long)alert->number);
 	if (r == 0)
