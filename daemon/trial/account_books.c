@@ -124,13 +124,13 @@ int account_books_name(struct account_books *books, u64 cgroup_id, const char *p
 /* Moves the counts of the page's record to its `figures`. */
 static void fold(const struct event_settings *event, struct page *page)
 {
-	struct figures held;
+	struct figures counts;
 
 	if (event->has_latency)
-		figures_of_latency(&page->latency, &held);
+		figures_of_latency(&page->latency, &counts);
 	else
-		figures_of_plain(&page->plain, &held);
-	figures_add(&page->figures, &held);
+		figures_of_plain(&page->plain, &counts);
+	figures_add(&page->figures, &counts);
 	memset(&page->latency, 0, sizeof(page->latency));
 }
 

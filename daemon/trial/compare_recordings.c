@@ -27,7 +27,8 @@
 
 #define CGROUPS_MAX 65536
 
-struct reading {
+/* Plays one recording. */
+struct player {
 	struct replay *replay;
 	struct account_books *books;
 	struct window *window; /* NULL: no sample had a time so far */
@@ -39,82 +40,82 @@ struct reading {
 	bool timed;           /* every sample so far had a time */
 };
 
-static void reading_done(struct reading *reading)
+static void player_done(struct player *player)
 {
-	window_free(reading->window);
-	account_books_free(reading->books);
-	replay_free(reading->replay);
+	window_free(player->window);
+	account_books_free(player->books);
+	replay_free(player->replay);
 }
 
 static void add_cgroup(void *userdata, u32 entry, const char *path,
 		       const struct figures *const differences[EVENTS_MAX])
 {
-	struct reading *reading = userdata;
+	struct player *player = userdata;
 
 	(void)entry;
 	(void)path;
-	for (size_t i = 0; i < reading->n_events; i++)
+	for (size_t i = 0; i < player->n_events; i++)
 		if (differences[i])
-			figures_add(&reading->sums[i], differences[i]);
+			figures_add(&player->sums[i], differences[i]);
 }
 
 /* Puts the samples since the last collection into the window, all cgroups as one. */
-static int collect(struct reading *reading, u64 at_ns)
+static int collect(struct player *player, u64 at_ns)
 {
-	memset(reading->sums, 0, sizeof(reading->sums));
-	account_books_collect(reading->books, add_cgroup, reading);
-	reading->now_ns = at_ns;
-	if (reading->window)
-		window_begin(reading->window, at_ns, &(struct timespec){0});
-	for (unsigned i = 0; i < reading->n_events; i++) {
+	memset(player->sums, 0, sizeof(player->sums));
+	account_books_collect(player->books, add_cgroup, player);
+	player->now_ns = at_ns;
+	if (player->window)
+		window_begin(player->window, at_ns, &(struct timespec){0});
+	for (unsigned i = 0; i < player->n_events; i++) {
 		u8 pairs[PAIRS_MAX];
-		size_t size = pairs_of(&reading->sums[i], pairs);
+		size_t size = pairs_of(&player->sums[i], pairs);
 
-		figures_add(&reading->totals[i], &reading->sums[i]);
-		if (size > 0 && reading->window)
-			window_put(reading->window, 0, i, pairs, size);
+		figures_add(&player->totals[i], &player->sums[i]);
+		if (size > 0 && player->window)
+			window_put(player->window, 0, i, pairs, size);
 	}
-	return reading->window ? window_end(reading->window) : 0;
+	return player->window ? window_end(player->window) : 0;
 }
 
 /* Makes the collections that end before `ns`. All of a silence but its first interval is one collection. */
-static int advance(struct reading *reading, u64 ns)
+static int advance(struct player *player, u64 ns)
 {
 	u64 silent;
 	int r;
 
-	if (ns - reading->now_ns <= INTERVAL_NS)
+	if (ns - player->now_ns <= INTERVAL_NS)
 		return 0;
-	r = collect(reading, reading->now_ns + INTERVAL_NS);
-	silent = (ns - reading->now_ns) / INTERVAL_NS;
-	return r == 0 && silent > 0 ? collect(reading, reading->now_ns + silent * INTERVAL_NS) : r;
+	r = collect(player, player->now_ns + INTERVAL_NS);
+	silent = (ns - player->now_ns) / INTERVAL_NS;
+	return r == 0 && silent > 0 ? collect(player, player->now_ns + silent * INTERVAL_NS) : r;
 }
 
-static int begin(struct reading *reading, u64 ns)
+static int begin(struct player *player, u64 ns)
 {
-	reading->start_ns = reading->now_ns = reading->last_ns = ns;
-	return window_new(WINDOW_BYTES, UINT64_MAX, ns, &(struct timespec){0}, &reading->window);
+	player->start_ns = player->now_ns = player->last_ns = ns;
+	return window_new(WINDOW_BYTES, UINT64_MAX, ns, &(struct timespec){0}, &player->window);
 }
 
 static int take_samples(void *userdata, const struct sample *samples, const struct replay_moment *moments,
 			size_t n)
 {
-	struct reading *reading = userdata;
+	struct player *player = userdata;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct replay_moment *moment = &moments[i];
 		int r = 0;
 
-		reading->timed = reading->timed && moment->known;
-		if (moment->known && !reading->window)
-			r = begin(reading, moment->time);
+		player->timed = player->timed && moment->known;
+		if (moment->known && !player->window)
+			r = begin(player, moment->time);
 		/* perf could not sort a sample that is earlier than the one before: it counts now. */
-		if (r == 0 && moment->known && moment->time > reading->last_ns) {
-			reading->last_ns = moment->time;
-			r = advance(reading, moment->time);
+		if (r == 0 && moment->known && moment->time > player->last_ns) {
+			player->last_ns = moment->time;
+			r = advance(player, moment->time);
 		}
 		if (r == 0)
-			r = account_books_add(reading->books, &samples[i], 1);
+			r = account_books_add(player->books, &samples[i], 1);
 		if (r < 0)
 			return r;
 	}
@@ -123,27 +124,27 @@ static int take_samples(void *userdata, const struct sample *samples, const stru
 
 static int take_name(void *userdata, u64 cgroup_id, const char *name)
 {
-	const struct reading *reading = userdata;
+	const struct player *player = userdata;
 
-	return account_books_name(reading->books, cgroup_id, name);
+	return account_books_name(player->books, cgroup_id, name);
 }
 
-static int play(struct reading *reading, char **ret_message)
+static int play(struct player *player, char **ret_message)
 {
 	const struct replay_target target = {
-		.name = take_name, .timed_samples = take_samples, .userdata = reading};
+		.name = take_name, .timed_samples = take_samples, .userdata = player};
 	struct replay_report report;
 	int r;
 
-	while ((r = replay_step(reading->replay, &target, RECORDS_A_STEP)) > 0 || r == -EAGAIN) {
-		struct pollfd input = {.fd = replay_fd(reading->replay), .events = POLLIN};
+	while ((r = replay_step(player->replay, &target, RECORDS_A_STEP)) > 0 || r == -EAGAIN) {
+		struct pollfd input = {.fd = replay_fd(player->replay), .events = POLLIN};
 
 		if (r == -EAGAIN)
 			(void)poll(&input, 1, -1);
 	}
-	replay_report(reading->replay, &report);
-	if (r < 0 && replay_message(reading->replay))
-		*ret_message = strdup(replay_message(reading->replay));
+	replay_report(player->replay, &report);
+	if (r < 0 && replay_message(player->replay))
+		*ret_message = strdup(replay_message(player->replay));
 	else if (r == 0 && report.cut)
 		*ret_message = strdup(report.cut);
 	if (r == 0 && report.cut)
@@ -153,27 +154,27 @@ static int play(struct reading *reading, char **ret_message)
 	return r;
 }
 
-static void take_events(const struct reading *reading, struct compared_side *side)
+static void take_events(const struct player *player, struct compared_side *side)
 {
 	size_t n;
-	const struct event *events = replay_events(reading->replay, &n);
+	const struct event *events = replay_events(player->replay, &n);
 
 	side->n_events = n;
 	for (size_t i = 0; i < n; i++) {
 		event_key(events, n, i, side->events[i].key);
 		side->events[i].event = events[i];
-		side->events[i].figures = reading->totals[i];
-		side->events[i].sampled = figures_samples(&reading->totals[i]) > 0;
+		side->events[i].figures = player->totals[i];
+		side->events[i].sampled = figures_samples(&player->totals[i]) > 0;
 	}
 }
 
-static int read_samples(const struct reading *reading, const char *path, struct compared_side *side)
+static int read_samples(const struct player *player, const char *path, struct compared_side *side)
 {
 	u32 all = 0;
 	int r = -ENODATA;
 
-	if (reading->timed && reading->window)
-		r = window_samples_of(reading->window, UINT64_MAX, &all, 1, &side->samples);
+	if (player->timed && player->window)
+		r = window_samples_of(player->window, UINT64_MAX, &all, 1, &side->samples);
 	else
 		log_notice(
 			"the samples of %s have no times, so its figures have no bounds; record with perf mem record --timestamp",
@@ -186,33 +187,32 @@ static int read_samples(const struct reading *reading, const char *path, struct 
 static int read_recording(const char *path, struct compared_side **ret, char **ret_message)
 {
 	_cleanup_(compared_side_freep) struct compared_side *side = calloc(1, sizeof(*side));
-	_cleanup_(reading_done) struct reading reading = {.timed = true};
+	_cleanup_(player_done) struct player player = {.timed = true};
 	struct event_settings settings[EVENTS_MAX];
 	const struct event *events;
 	int r;
 
 	if (!side)
 		return -ENOMEM;
-	r = replay_open(&path, 1, &reading.replay, ret_message);
+	r = replay_open(&path, 1, &player.replay, ret_message);
 	if (r < 0)
 		return r;
-	events = replay_events(reading.replay, &reading.n_events);
-	for (size_t i = 0; i < reading.n_events; i++)
+	events = replay_events(player.replay, &player.n_events);
+	for (size_t i = 0; i < player.n_events; i++)
 		settings[i] = events[i].settings;
-	r = account_books_new(settings, reading.n_events, CGROUPS_MAX, &reading.books);
+	r = account_books_new(settings, player.n_events, CGROUPS_MAX, &player.books);
 	if (r == 0)
-		r = play(&reading, ret_message);
+		r = play(&player, ret_message);
 	if (r == 0)
-		r = collect(&reading,
-			    reading.last_ns > reading.now_ns ? reading.last_ns : reading.now_ns + 1);
+		r = collect(&player, player.last_ns > player.now_ns ? player.last_ns : player.now_ns + 1);
 	if (r < 0)
 		return r;
 	side->origin = "replay";
-	side->seconds = (struct maybe_double){.known = reading.timed && reading.window,
-					      .value = (double)(reading.now_ns - reading.start_ns) /
+	side->seconds = (struct maybe_double){.known = player.timed && player.window,
+					      .value = (double)(player.now_ns - player.start_ns) /
 						       (double)NSEC_PER_SEC};
-	take_events(&reading, side);
-	r = read_samples(&reading, path, side);
+	take_events(&player, side);
+	r = read_samples(&player, path, side);
 	if (r == 0)
 		*ret = TAKE_PTR(side);
 	return r;
