@@ -14,9 +14,10 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
+#include <unistd.h>
 
 #include "base/log.h"
+#include "fake_clock.h"
 #include "symbols/symbols.h"
 #include "symbols/symbols_backoff.h"
 #include "symbols/symbols_queue.h"
@@ -37,8 +38,8 @@ enum {
 	HUGE = 0xff6,      /* answers with more than a packet may hold */
 	BEQUEATHS = 0xff5, /* dies, and leaves its socket to another process */
 	SPINS = 0xff4,
-	STARVES = 0xff3, /* needs a tenth of a second on a busy CPU */
-	READS = 0xff2,   /* needs two seconds of CPU time */
+	STARVES = 0xff3, /* spins on a busy CPU until another request comes */
+	READS = 0xff2,   /* spins until another request comes */
 };
 
 #define KERNEL 0xffffffff80000000ULL
@@ -107,13 +108,20 @@ static void bequeath(void)
 	(void)raise(SIGKILL);
 }
 
-static void spin(u64 ns)
+static void spin(void)
 {
-	struct timespec taken;
+	for (;;)
+		;
+}
 
-	do {
-		(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &taken);
-	} while ((u64)taken.tv_sec * NSEC_PER_SEC + (u64)taken.tv_nsec < ns);
+/* Signals the test, and never sleeps from then on. */
+static void spin_until_asked(void)
+{
+	char byte;
+
+	(void)kill(getppid(), SIGUSR1);
+	while (recv(STDIN_FILENO, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0)
+		;
 }
 
 static void starve(void)
@@ -129,10 +137,10 @@ static void starve(void)
 	glutton = fork();
 	if (glutton == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		spin(~0ULL);
+		spin();
 	}
 	(void)setpriority(PRIO_PROCESS, 0, 10);
-	spin(NSEC_PER_SEC / 10);
+	spin_until_asked();
 	(void)kill(glutton, SIGKILL);
 	(void)waitpid(glutton, NULL, 0);
 }
@@ -166,14 +174,14 @@ static void fake_find(const struct symbols_wire_request *request)
 		bequeath();
 		break;
 	case SPINS:
-		spin(~0ULL);
+		spin();
 		break;
 	case STARVES:
 		starve();
 		answer_name(request->number, "late", "/x");
 		break;
 	case READS:
-		spin(2 * NSEC_PER_SEC);
+		spin_until_asked();
 		answer_name(request->number, "read", "/x");
 		break;
 	case UNKNOWN:
@@ -245,6 +253,7 @@ static void open_with(struct symbols_settings settings)
 
 static void begin(void)
 {
+	fake_clock_stop();
 	log_set_level(LOG_EMERG);
 	open_with((struct symbols_settings){0});
 }
@@ -266,10 +275,20 @@ static const struct symbol *find_of(u32 pid, u64 where)
 			    &(struct symbol_query){.address = where, .pid = pid, .kind = SYMBOL_CODE});
 }
 
+/* Waits for the symbolizer. After each event, lets the time pass for which answers gather. */
+static void turn(void)
+{
+	int r = sd_event_run(event, 20000);
+
+	cr_assert_geq(r, 0);
+	if (r > 0)
+		fake_clock_advance(2 * NSEC_PER_MSEC);
+}
+
 static void settle(void)
 {
 	while (symbols_pending(symbols))
-		cr_assert_geq(sd_event_run(event, 20 * 1000000ULL), 1, "nothing comes");
+		turn();
 }
 
 static const struct symbol *answer_of(u32 pid, u64 where)
@@ -346,12 +365,17 @@ Test(symbols, the_symbolizer_inherits_no_other_descriptor_and_no_environment)
 	cr_expect_str_eq(name_of(PID, address(1, TELLS)), "3 descriptors, no secret, (null), (null)");
 }
 
-static void expect_survives(u64 what)
+/* Lets `pass_ns` pass again and again, from when address 50 is the next until it is given up. */
+static void expect_survives(u64 what, u64 pass_ns)
 {
 	struct symbols_figures figures;
 
 	for (u64 i = 0; i < 100; i++)
 		(void)find_of(PID, address(i, i == 50 ? what : 0));
+	while (symbols_figures(symbols).answered < 50)
+		turn();
+	for (turn(); symbols_figures(symbols).lost == 0; turn())
+		fake_clock_advance(pass_ns);
 	settle();
 	for (u64 i = 0; i < 100; i++)
 		cr_expect_eq(answer_of(PID, address(i, i == 50 ? what : 0))->region,
@@ -365,41 +389,64 @@ static void expect_survives(u64 what)
 
 Test(symbols, a_fatal_address_is_unknown_and_others_go_to_the_next_symbolizer)
 {
-	expect_survives(DIES);
+	expect_survives(DIES, 0);
 }
 
 Test(symbols, a_hanging_symbolizer_is_killed)
 {
-	end();
-	open_with((struct symbols_settings){.query_ns = NSEC_PER_SEC});
-	expect_survives(HANGS);
+	expect_survives(HANGS, SYMBOLS_QUERY_S * NSEC_PER_SEC);
 }
 
 Test(symbols, a_spinning_symbolizer_is_killed)
 {
-	end();
-	open_with((struct symbols_settings){.query_ns = NSEC_PER_SEC / 2});
-	expect_survives(SPINS);
+	expect_survives(SPINS, SYMBOLS_QUERY_S * NSEC_PER_SEC);
+}
+
+static volatile sig_atomic_t is_spinning;
+
+static void on_spinning(int signal_number)
+{
+	(void)signal_number;
+	is_spinning = true;
+}
+
+/* The symbolizer is busy with this address until it gets the next one. Meanwhile the time limit passes three times. */
+static void expect_patience(u32 pid, u64 where)
+{
+	cr_expect_str_eq(name_of(pid, address(1, 0)), "f1");
+	(void)signal(SIGUSR1, on_spinning);
+	cr_expect_null(find_of(pid, where));
+	while (!is_spinning)
+		turn();
+	for (unsigned int i = 0; i < 3; i++) {
+		fake_clock_advance(SYMBOLS_QUERY_S * NSEC_PER_SEC);
+		while (sd_event_run(event, 0) > 0)
+			;
+	}
+	cr_expect_eq(symbols_figures(symbols).late, 1);
+	cr_expect_null(find_of(pid, address(2, 0)));
+	settle();
+	cr_expect_eq(symbols_figures(symbols).starts, 1);
+	cr_expect_eq(symbols_figures(symbols).lost, 0);
 }
 
 Test(symbols, a_symbolizer_that_waits_for_a_cpu_is_not_killed)
 {
-	end();
-	open_with((struct symbols_settings){.query_ns = NSEC_PER_SEC / 2});
+	expect_patience(PID, address(1, STARVES));
 	cr_expect_str_eq(name_of(PID, address(1, STARVES)), "late");
-	cr_expect_eq(symbols_figures(symbols).starts, 1);
-	cr_expect_eq(symbols_figures(symbols).lost, 0);
 }
 
 /* Reading the kernel's symbols takes long on a slow machine. An attacker cannot have made it slow. */
 Test(symbols, slow_reading_of_kernel_symbols_is_not_counted_as_a_fault)
 {
-	end();
-	open_with((struct symbols_settings){.query_ns = NSEC_PER_SEC * 9 / 10});
+	expect_patience(0, KERNEL | address(1, READS));
 	cr_expect_str_eq(name_of(0, KERNEL | address(1, READS)), "read");
-	cr_expect_eq(symbols_figures(symbols).starts, 1);
-	cr_expect_eq(symbols_figures(symbols).late, 1);
-	cr_expect_eq(symbols_figures(symbols).lost, 0);
+}
+
+static void pass(u64 ns)
+{
+	fake_clock_advance(ns);
+	cr_assert_geq(sd_event_run(event, 0), 0);
 }
 
 /* An address of the kernel cannot have caused the failure. */
@@ -407,8 +454,7 @@ Test(symbols, a_kernel_address_is_requested_again_after_a_failure)
 {
 	cr_expect_eq(answer_of(0, KERNEL | address(1, DIES))->region, SYMBOL_UNKNOWN);
 	cr_expect_eq(symbols_figures(symbols).lost, 1);
-	(void)usleep(1100000);
-	cr_assert_geq(sd_event_run(event, 0), 0);
+	pass(11 * NSEC_PER_SEC / 10);
 	cr_expect_null(find_of(0, KERNEL | address(1, DIES)));
 	settle();
 	cr_expect_eq(symbols_figures(symbols).asked, 2);
@@ -416,29 +462,27 @@ Test(symbols, a_kernel_address_is_requested_again_after_a_failure)
 
 Test(symbols, a_symbolizer_that_answers_another_request_is_killed)
 {
-	expect_survives(LIES);
+	expect_survives(LIES, 0);
 }
 
 Test(symbols, a_symbolizer_that_sends_garbage_is_killed)
 {
-	expect_survives(BABBLES);
+	expect_survives(BABBLES, 0);
 }
 
 Test(symbols, a_symbolizer_that_sends_too_large_packets_is_killed)
 {
-	expect_survives(HUGE);
+	expect_survives(HUGE, 0);
 }
 
 Test(symbols, a_symbolizer_that_closes_its_socket_is_killed)
 {
-	end();
-	open_with((struct symbols_settings){.query_ns = NSEC_PER_SEC});
-	expect_survives(LEAVES);
+	expect_survives(LEAVES, SYMBOLS_QUERY_S * NSEC_PER_SEC);
 }
 
 Test(symbols, a_dead_symbolizer_is_noticed_even_if_its_socket_stays_open)
 {
-	expect_survives(BEQUEATHS);
+	expect_survives(BEQUEATHS, 0);
 }
 
 Test(symbols, a_symbolizer_that_answers_without_a_request_is_killed)
@@ -456,8 +500,7 @@ Test(symbols, a_fatal_address_is_not_requested_again)
 {
 	cr_expect_eq(answer_of(PID, address(1, DIES))->region, SYMBOL_UNKNOWN);
 	/* Unlike an unknown address, this one is not asked for again after a second. See the next test. */
-	(void)usleep(1100000);
-	cr_assert_geq(sd_event_run(event, 0), 0);
+	pass(11 * NSEC_PER_SEC / 10);
 	cr_expect(find_of(PID, address(1, DIES)));
 	cr_expect_eq(symbols_figures(symbols).asked, 1);
 }
@@ -468,8 +511,7 @@ Test(symbols, an_unknown_address_is_requested_again_after_a_second)
 	cr_expect_eq(answer_of(PID, address(1, UNKNOWN))->region, SYMBOL_UNKNOWN);
 	cr_expect_eq(symbols_figures(symbols).asked, 1);
 	cr_expect_eq(symbols_figures(symbols).unknown, 1);
-	(void)usleep(1100000);
-	cr_assert_geq(sd_event_run(event, 0), 0);
+	pass(11 * NSEC_PER_SEC / 10);
 	cr_expect_null(find_of(PID, address(1, UNKNOWN)));
 	settle();
 	cr_expect(find_of(PID, address(1, UNKNOWN)));
@@ -533,8 +575,13 @@ Test(symbols, an_idle_symbolizer_ends_and_is_started_again)
 	end();
 	open_with((struct symbols_settings){.idle_ns = 100 * NSEC_PER_MSEC});
 	cr_expect_str_eq(name_of(PID, address(1, 0)), "f1");
-	while (symbols_figures(symbols).running)
-		cr_assert_geq(sd_event_run(event, 20 * 1000000ULL), 1);
+	fake_clock_advance(99 * NSEC_PER_MSEC);
+	turn();
+	cr_expect(symbols_figures(symbols).running);
+	while (symbols_figures(symbols).running) {
+		fake_clock_advance(NSEC_PER_MSEC);
+		turn();
+	}
 	cr_expect_str_eq(name_of(PID, address(1, 0)), "f1");
 	cr_expect_eq(symbols_figures(symbols).starts, 1, "what is known is known");
 	cr_expect_str_eq(name_of(PID, address(2, 0)), "f2");
