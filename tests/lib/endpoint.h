@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The HTTP endpoint with data that the test chooses, in the test's own event loop. It consists of the server
- * of the HTTP process and the daemon's broker, connected by a socket.
+ * of the HTTP process and the daemon's broker, connected by a socket. The clocks are stopped (fake_clock.h), so time
+ * limits pass only if the test lets them.
  */
 #ifndef PEBSD_ENDPOINT_H
 #define PEBSD_ENDPOINT_H
@@ -63,10 +64,7 @@ void endpoint_stop(struct endpoint *server);
 /* Returns the endpoint's source of data, to be used for another endpoint. */
 struct http_source endpoint_source(struct endpoint *server);
 
-/* Runs the loop once. Waits for an event for at most a millisecond. */
+/* Runs the loop once. If there is nothing to do for a millisecond, lets one pass. */
 void endpoint_turn(struct endpoint *server);
-
-/* CLOCK_MONOTONIC. */
-u64 endpoint_now_ns(void);
 
 #endif

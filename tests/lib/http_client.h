@@ -8,8 +8,6 @@
 
 #include "endpoint.h"
 
-#define HTTP_CLIENT_DEADLINE_NS (5 * NSEC_PER_SEC)
-
 /* A client and the received part of its answer. */
 struct http_client {
 	char *data;
@@ -22,13 +20,13 @@ struct http_client {
 /* Connects without blocking. Fails the test on error. */
 int http_client_connect(const struct endpoint *server);
 
-/* Sends until all is sent, the server closes the connection, or the deadline has passed. */
+/* Sends until all is sent, or the server closes the connection. */
 void http_client_send(struct endpoint *server, const struct http_client *client, const char *text);
 
 /* Receives the bytes that are available. Returns true once there was data or the end. */
 bool http_client_receive(struct http_client *client);
 
-/* Receives the complete answer. Fails the test if it does not end before the deadline. */
+/* Receives the complete answer. */
 void http_client_receive_all(struct endpoint *server, struct http_client *client);
 
 /* Closes the connection and frees the answer. */

@@ -94,12 +94,11 @@ static int connect_to_port(void)
 /* Returns the length of the whole answer, and its beginning in `ret`. */
 static size_t read_answer(int fd, char ret[static 512])
 {
-	u64 deadline = endpoint_now_ns() + 20 * NSEC_PER_SEC;
 	static char room[65536];
 	size_t length = 0;
 
 	*ret = '\0';
-	while (endpoint_now_ns() < deadline) {
+	for (;;) {
 		ssize_t n;
 
 		cr_assert_geq(sd_event_run(event, 1000), 0);
