@@ -342,7 +342,7 @@ $(PICTURE_TOOL) $(OUT)/tests/e2e/test_top_screen: LIBS += -lvterm
 $(OUT)/tests/unit/test_collect $(addprefix $(OUT)/tests/,fuzz/fuzz_state seeds/fuzz_state): $(OUT)/obj/tests/lib/fake_kernel.o
 $(OUT)/tests/unit/test_control_detail $(OUT)/tests/unit/test_http_zooms: $(OUT)/obj/tests/lib/fake_zooms.o
 $(addprefix $(OUT)/tests/unit/test_,history http http_broker http_cache http_clients http_crowd http_profile http_worker listen \
-	symbols varlink varlink_wait): $(OUT)/obj/tests/lib/fake_clock.o
+	resolver symbols varlink varlink_wait): $(OUT)/obj/tests/lib/fake_clock.o
 
 # Tests that let an allocation fail: tests/lib/scarce_memory.h.
 $(OUT)/tests/bpf/test_growth $(addprefix $(OUT)/tests/unit/,test_act_store test_collect test_differences test_flame test_held test_history_archive test_ledger test_panes test_sampling_kept test_symbols_cache): PEBSD_LDFLAGS += \

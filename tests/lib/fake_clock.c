@@ -19,6 +19,7 @@ struct timer {
 };
 
 static bool stopped;
+static u64 tick_ns;
 static u64 clocks_ns[CLOCK_BOOTTIME + 1];
 static struct timer timers[TIMERS_MAX];
 
@@ -36,6 +37,8 @@ int clock_gettime(clockid_t clock, struct timespec *ret)
 {
 	if (!stopped || !can_stop(clock))
 		return (int)syscall(SYS_clock_gettime, clock, ret);
+	if (tick_ns && clock == CLOCK_MONOTONIC)
+		fake_clock_advance(tick_ns);
 	*ret = (struct timespec){.tv_sec = (time_t)(clocks_ns[clock] / NSEC_PER_SEC),
 				 .tv_nsec = (long)(clocks_ns[clock] % NSEC_PER_SEC)};
 	return 0;
@@ -98,6 +101,11 @@ void fake_clock_stop(void)
 	for (int fd = 0; fd < TIMERS_MAX; fd++)
 		if (timers[fd].due_ns > clocks_ns[timers[fd].clock])
 			(void)set(fd, 0, &never, NULL);
+}
+
+void fake_clock_tick(u64 ns)
+{
+	tick_ns = ns;
 }
 
 void fake_clock_advance(u64 ns)

@@ -14,6 +14,9 @@
 /* Stops CLOCK_REALTIME, CLOCK_MONOTONIC and CLOCK_BOOTTIME of this process. All timers wait. */
 void fake_clock_stop(void);
 
+/* From now on, each look at CLOCK_MONOTONIC moves the stopped clocks, as if the work in between took so long. */
+void fake_clock_tick(u64 ns);
+
 /* Moves the stopped clocks. When it returns, the timers that are due have elapsed. */
 void fake_clock_advance(u64 ns);
 

@@ -5,14 +5,17 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include <criterion/criterion.h>
 
+#include "base/cleanup.h"
+#include "base/monotonic.h"
+#include "fake_clock.h"
 #include "subject.h"
 #include "symbols/resolver/resolver.h"
 
@@ -568,57 +571,53 @@ Test(resolver, the_number_of_remembered_processes_is_bounded)
 	resolver_free(resolver);
 }
 
-/* Slowly writes the mappings of a process to each reader of the pipe. `reads` counts the readers. */
-static void write_maps_slowly(const char *path, volatile unsigned int *reads)
+/* Returns whether the watched file has been opened since the last call. */
+static bool was_opened(int watch)
 {
-	static const char maps[] = "10000-20000 rw-p 00000000 00:00 0 \n";
-	const struct timespec while_read = {.tv_nsec = 50000000}, until_closed = {.tv_nsec = 10000000};
+	char events[4096];
 
-	(void)signal(SIGPIPE, SIG_IGN);
-	for (;;) {
-		int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-		(*reads)++;
-		(void)nanosleep(&while_read, NULL);
-		(void)!write(fd, maps, strlen(maps));
-		(void)close(fd);
-		(void)nanosleep(&until_closed, NULL);
-	}
+	return read(watch, events, sizeof(events)) > 0;
 }
 
+/* A read takes some time, by the clock that moves at each look. At most 2% of the time is spent on reading. */
 Test(resolver, slowly_read_mappings_are_not_read_for_each_request)
 {
-	const struct timespec a_while = {.tv_nsec = 110000000};
+	const u64 look_ns = 10 * NSEC_PER_MSEC, pause_ns = 110 * NSEC_PER_MSEC;
 	char *directory = subject_directory();
 	_cleanup_free_ char *process = in_directory(directory, "4711"), *path = in_directory(process, "maps");
 	const struct resolver_settings settings = {.proc = directory};
-	unsigned int *reads =
-		mmap(NULL, sizeof(*reads), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	struct timespec begin, end;
+	_cleanup_close_ int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	struct resolver *resolver;
-	pid_t writer;
+	unsigned int again = 0;
+	FILE *file;
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &begin);
 	cr_assert_eq(mkdir(process, 0755), 0);
-	cr_assert_eq(mkfifo(path, 0644), 0);
-	writer = fork();
-	cr_assert_geq(writer, 0);
-	if (writer == 0)
-		write_maps_slowly(path, reads);
+	cr_assert_not_null(file = fopen(path, "we"));
+	(void)fputs("10000-20000 rw-p 00000000 00:00 0 \n", file);
+	(void)fclose(file);
+	cr_assert_geq(inotify_add_watch(watch, path, IN_OPEN), 0);
+	fake_clock_stop();
+	fake_clock_tick(look_ns);
 	cr_assert_eq(resolver_new(&settings, &resolver), 0);
 	cr_assert_eq(resolver_process(resolver, 4711), 0);
-	for (u64 i = 0; i < 5; i++) {
-		struct symbol symbol = look_up(resolver, 4711, 0x30000 + i, SYMBOL_DATA);
+	cr_assert(was_opened(watch));
+	/* The read took at least two looks, so it was not repeated for 50 times as long. */
+	for (u64 begun = monotonic_ns(); monotonic_ns() - begun < 50 * 2 * look_ns - pause_ns; again++) {
+		struct symbol symbol = look_up(resolver, 4711, 0x30000 + again, SYMBOL_DATA);
 
 		cr_expect_eq(symbol.region, SYMBOL_UNKNOWN);
 		symbol_done(&symbol);
-		(void)nanosleep(&a_while, NULL);
+		fake_clock_advance(pause_ns);
+		cr_expect_not(was_opened(watch), "read again for request %u", again);
 	}
-	/* One read takes 50 ms, and no more than 2% of the time is spent on reading. */
-	(void)clock_gettime(CLOCK_MONOTONIC, &end);
-	cr_expect_leq(__atomic_load_n(reads, __ATOMIC_SEQ_CST), 1 + (end.tv_sec - begin.tv_sec) / 2);
-	(void)kill(writer, SIGKILL);
-	(void)waitpid(writer, NULL, 0);
+	cr_expect_geq(again, 4);
+	fake_clock_advance(50 * 10 * look_ns);
+	{
+		struct symbol symbol = look_up(resolver, 4711, 0x40000, SYMBOL_DATA);
+
+		symbol_done(&symbol);
+	}
+	cr_expect(was_opened(watch), "it is read again later");
 	resolver_free(resolver);
 	subject_remove(directory);
 }
