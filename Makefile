@@ -347,6 +347,7 @@ $(addprefix $(OUT)/tests/unit/test_,history http http_broker http_cache http_cli
 # Tests that let an allocation fail: tests/lib/scarce_memory.h.
 $(OUT)/tests/bpf/test_growth $(addprefix $(OUT)/tests/unit/,test_act_store test_collect test_differences test_flame test_held test_history_archive test_ledger test_panes test_sampling_kept test_symbols_cache): PEBSD_LDFLAGS += \
 	$(foreach name,malloc calloc reallocarray strdup,-Xlinker --wrap=$(name))
+$(OUT)/tests/unit/test_series: PEBSD_LDFLAGS += -Xlinker --wrap=siphash_key_new -Xlinker --wrap=siphash_bytes
 
 $(OUT)/obj/tests/%.o: PEBSD_CPPFLAGS += -Itests/lib
 $(OUT)/obj/tests/bpf/test_read_sample.o: | $(OUT)/last_sample.skel.h

@@ -4,9 +4,9 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/cleanup.h"
+#include "base/siphash.h"
 #include "in_pairs.h"
 #include "origin/event.h"
 #include "series/series.h"
@@ -651,58 +651,6 @@ Test(series, random_promotions_births_and_deaths_lose_no_sample)
 	series_table_free(table);
 }
 
-static double cpu_seconds(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-/* Returns the CPU time of three collections with many paths. */
-static double collections_take(const struct series_input *inputs, size_t n, size_t top)
-{
-	struct series_table *table = new_table(top);
-	double begun;
-
-	cr_assert_eq(series_table_update(table, SECOND, inputs, n, NULL, 0), 0);
-	begun = cpu_seconds();
-	for (u64 i = 2; i < 5; i++)
-		cr_assert_eq(series_table_update(table, i * SECOND, inputs, n, NULL, 0), 0);
-	begun = cpu_seconds() - begun;
-	series_table_free(table);
-	return begun;
-}
-
-/*
- * As many paths as a large machine may have. A collection with 10,000 listed series must take less than four
- * times as long as one with 10.
- */
-Test(series, many_series_are_updated_quickly)
-{
-	enum { MANY = 40000 };
-	static char paths[MANY][16];
-	static struct series_input inputs[MANY];
-	struct figures figures[64];
-	const struct difference *differences[ARRAY_SIZE(figures)];
-	double few, many;
-
-	for (u64 i = 0; i < ARRAY_SIZE(figures); i++) {
-		figures[i] = figures_of(1 + i, 1000);
-		differences[i] = brought(&figures[i]);
-	}
-	for (size_t i = 0; i < MANY; i++) {
-		(void)snprintf(paths[i], sizeof(paths[i]), "/%zu", i);
-		inputs[i] = (struct series_input){.path = paths[i],
-						  .exported = true,
-						  .differences = differences[i % ARRAY_SIZE(figures)],
-						  .n_differences = 1};
-	}
-	few = collections_take(inputs, MANY, 10);
-	many = collections_take(inputs, MANY, 10000);
-	cr_expect_lt(many, 4 * few, "%f s with 10 series, %f s with 10,000", few, many);
-}
-
 /*
  * Replaces the last 16 bytes of a path by others that leave a certain hash unchanged: eight bytes at a time, each word
  * is xored into the hash, which is multiplied and then folded. A program that knows the hash of the first bytes can
@@ -723,32 +671,71 @@ static bool collide(char *path, size_t length, u64 number)
 	return !memchr(path + length - 8, 0, 8) && !memchr(path + length - 8, '/', 8);
 }
 
-/*
- * Users choose the names of cgroups. Names that collide in a hash without a key (here the one that the table had) must
- * not make a collection slower than other names.
- */
-Test(series, paths_that_were_chosen_to_collide_cost_no_more_than_others)
+/* The keys that the tables made, and with which they hash. */
+static struct siphash_key made, used;
+static unsigned int n_made, n_used;
+
+struct siphash_key __real_siphash_key_new(void);
+struct siphash_key __wrap_siphash_key_new(void);
+u64 __real_siphash_bytes(const struct siphash_key *key, const void *bytes, size_t size);
+u64 __wrap_siphash_bytes(const struct siphash_key *key, const void *bytes, size_t size);
+
+struct siphash_key __wrap_siphash_key_new(void)
 {
-	enum { MANY = 20000, LENGTH = 32 };
-	static char chosen[MANY][LENGTH + 1], others[MANY][LENGTH + 1];
-	static struct series_input inputs[2][MANY];
+	n_made++;
+	return made = __real_siphash_key_new();
+}
+
+u64 __wrap_siphash_bytes(const struct siphash_key *key, const void *bytes, size_t size)
+{
+	n_used++;
+	used = *key;
+	return __real_siphash_bytes(key, bytes, size);
+}
+
+/* Users choose the names of cgroups. They cannot choose names that collide, because they do not know the key. */
+Test(series, each_table_hashes_its_paths_with_a_key_of_its_own)
+{
 	struct figures figures = figures_of(1, 1000);
 	const struct difference *difference = brought(&figures);
-	double usual, colliding;
+	struct siphash_key keys[2];
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		const struct series_input input = {
+			.path = "/a", .exported = true, .differences = difference, .n_differences = 1};
+		struct series_table *table;
+
+		n_made = n_used = 0;
+		table = new_table(10);
+		cr_assert_eq(series_table_update(table, SECOND, &input, 1, NULL, 0), 0);
+		cr_expect_eq(n_made, 1);
+		cr_expect_gt(n_used, 0);
+		cr_expect_eq(memcmp(&used, &made, sizeof(made)), 0);
+		keys[i] = made;
+		series_table_free(table);
+	}
+	cr_expect_neq(memcmp(&keys[0], &keys[1], sizeof(keys[0])), 0);
+}
+
+/* Names that collide in a hash without a key (here the one that the table had) are spread by the present one. */
+Test(series, paths_that_were_chosen_to_collide_are_spread)
+{
+	enum { MANY = 20000, LENGTH = 32, BUCKETS = 32768, LOAD_MAX = 8 };
+	const struct siphash_key key = {{1, 2}};
+	static unsigned int loads[BUCKETS];
+	unsigned int most = 0;
 	u64 number = 0;
 
 	for (size_t i = 0; i < MANY; i++) {
-		(void)snprintf(others[i], sizeof(others[i]), "/user/other.%020zu", i);
-		(void)snprintf(chosen[i], sizeof(chosen[i]), "/user/cgroup.%019d", 0);
-		while (!collide(chosen[i], LENGTH, number++))
+		char path[LENGTH + 1];
+		size_t bucket;
+
+		(void)snprintf(path, sizeof(path), "/user/cgroup.%019d", 0);
+		while (!collide(path, LENGTH, number++))
 			;
-		for (size_t k = 0; k < 2; k++)
-			inputs[k][i] = (struct series_input){.path = k ? chosen[i] : others[i],
-							     .exported = true,
-							     .differences = difference,
-							     .n_differences = 1};
+		bucket = siphash_bytes(&key, path, LENGTH) % BUCKETS;
+		most = ++loads[bucket] > most ? loads[bucket] : most;
 	}
-	usual = collections_take(inputs[0], MANY, 10);
-	colliding = collections_take(inputs[1], MANY, 10);
-	cr_expect_lt(colliding, 10 * usual, "%f s with other names, %f s with chosen ones", usual, colliding);
+	/* With a random function, one key in a thousand would put more paths into a bucket. */
+	cr_expect_leq(most, LOAD_MAX, "%u paths in a bucket", most);
 }
