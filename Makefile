@@ -103,7 +103,7 @@ LIBRARY_SOURCES = $(sort $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.
 TOOL_LIBRARY_SOURCES = $(addprefix tests/lib/,active.c cgroup_turn.c churn.c coverage.c example_policy.c example_rules.c example_snapshot.c \
 	example_zoom.c history_fixture.c http_crowd.c neighbour_world.c perf_data_writer.c profile_fixture.c slot_blocks.c some_stripes.c world.c)
 # These files replace functions of the daemon or of the C library, only in the tests named below.
-FAKE_SOURCES = tests/lib/fake_clock.c tests/lib/fake_kernel.c tests/lib/fake_zooms.c
+FAKE_SOURCES = tests/lib/counted_strcmp.c tests/lib/fake_clock.c tests/lib/fake_kernel.c tests/lib/fake_zooms.c
 TEST_LIBRARY_SOURCES = $(filter-out tests/lib/time_limit.c $(FAKE_SOURCES),$(wildcard tests/lib/*.c))
 
 programs = $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/$(1)))
@@ -340,6 +340,7 @@ $(PICTURE_TOOL): $(OUT)/obj/tests/lib/terminal.o
 $(PICTURE_TOOL) $(OUT)/tests/e2e/test_top_screen: LIBS += -lvterm
 
 $(OUT)/tests/unit/test_collect $(addprefix $(OUT)/tests/,fuzz/fuzz_state seeds/fuzz_state): $(OUT)/obj/tests/lib/fake_kernel.o
+$(OUT)/tests/unit/test_json_public $(OUT)/tests/unit/test_short_name: $(OUT)/obj/tests/lib/counted_strcmp.o
 $(OUT)/tests/unit/test_control_detail $(OUT)/tests/unit/test_http_zooms: $(OUT)/obj/tests/lib/fake_zooms.o
 $(addprefix $(OUT)/tests/unit/test_,history http http_broker http_cache http_clients http_crowd http_profile http_worker listen \
 	resolver symbols varlink varlink_wait): $(OUT)/obj/tests/lib/fake_clock.o
