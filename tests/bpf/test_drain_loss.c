@@ -27,6 +27,7 @@
 #define ATTEMPTS           10
 #define ROUND_NS           (200 * NSEC_PER_MSEC)
 #define HASH_ENTRIES       1000
+#define SEEN               0.1 /* a share of samples that batch lookups lose at least */
 
 static u64 now_ns(void)
 {
@@ -160,13 +161,13 @@ Test(drain, at_full_speed_loses_no_sample)
 		by_batches = lost(&outcomes[2]);
 		for (size_t i = 0; i < ARRAY_SIZE(outcomes); i++)
 			counted += outcomes[i].counted;
-		if (by_mapping - by_nobody < (by_batches - by_nobody) / 10)
+		if (by_mapping - by_nobody < (by_batches - by_nobody) / 10 && by_batches > by_nobody + SEEN)
 			break;
 	}
 	books_collect(&books);
 	cr_expect_eq(books_unattributed(&books, 0), counted, "every run of the program is in the books");
 	cr_expect_lt(by_mapping - by_nobody, (by_batches - by_nobody) / 10);
-	cr_expect_gt(by_batches, by_nobody + 0.1, "this test could not have seen a loss");
+	cr_expect_gt(by_batches, by_nobody + SEEN, "this test could not have seen a loss");
 	(void)close(reader.map_fd);
 	free(reader.keys);
 	free(reader.values);
