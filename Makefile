@@ -490,7 +490,7 @@ test-corpus: ## test with real recordings and tables: CORPUS=DIR
 	+@$(PARALLEL) corpus-tests
 	@CORPUS=$(abspath $(CORPUS)) $(RUN_TESTS) $(AT_ONCE) $(CORPUS_TESTS)
 
-test-outside: ## open pebsd's files in perf and pprof and its page in Chromium, put a proxy in front of it, compare fleet servers
+test-outside: ## open pebsd's files in perf and pprof and its page in Chromium, use a proxy, compare fleet servers, run the demo
 	$(call with)
 	@$(DEPS) --if-debian $(OUTSIDE_PACKAGES) || echo "what is not here is skipped"
 	+@$(PARALLEL) outside-tests

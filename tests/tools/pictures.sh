@@ -41,7 +41,7 @@ mkdir -p "$pictures" "$work/state"
 STATE_DIRECTORY=$work/state start --origin model --config config/demo.conf
 printf 'two and a half minutes go by, until the deploy\n'
 sleep 150
-# tests/e2e/test_demo.sh compares this picture.
+# tests/outside/test_demo.sh compares this picture.
 draw show --size 140x57 --wait 'stalls: period' -- show shop
 # The trend of the last minutes. Then sort by HITM, open the first cgroup, and go to its code and data.
 draw top --size 100x16 --wait TREND --for 1000 --frames 4 --keys s --frames 1 --keys s --frames 1 --keys s --frames 1 \
