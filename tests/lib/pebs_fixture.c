@@ -77,6 +77,19 @@ void pebs_fixture_program(struct pebs_fixture *fixture, u32 counter, u64 select,
 	pebs_fixture_write(fixture, MSR_IA32_PMC0 + counter, -events);
 }
 
+void pebs_fixture_enable(struct pebs_fixture *fixture, u64 pebs, u64 counting)
+{
+	pebs_fixture_write(fixture, MSR_IA32_PEBS_ENABLE, pebs);
+	pebs_fixture_write(fixture, MSR_IA32_PERF_GLOBAL_CTRL, counting);
+}
+
+void pebs_fixture_start(struct pebs_fixture *fixture, const char *machine, u64 select, u64 events)
+{
+	pebs_fixture_open(fixture, machine);
+	pebs_fixture_program(fixture, 0, select, events);
+	pebs_fixture_enable(fixture, 1, 1);
+}
+
 u32 pebs_fixture_retire(struct pebs_fixture *fixture, struct retired retired, u32 times)
 {
 	u32 pending = fixture->unit.pending_count;

@@ -68,6 +68,12 @@ u64 pebs_fixture_read(const struct pebs_fixture *fixture, u32 msr);
 /* Programs a general-purpose counter that overflows with the `events`-th event from now. */
 void pebs_fixture_program(struct pebs_fixture *fixture, u32 counter, u64 select, u64 events);
 
+/* Enables PEBS for the counters in `pebs`, then counting in all of `counting`: masks as in the two registers. */
+void pebs_fixture_enable(struct pebs_fixture *fixture, u64 pebs, u64 counting);
+
+/* Opens a unit of the machine whose counter 0 counts, has PEBS, and overflows with the `events`-th event. */
+void pebs_fixture_start(struct pebs_fixture *fixture, const char *machine, u64 select, u64 events);
+
 /* Retires an instruction `times` times. Returns the number of pending interrupts. */
 u32 pebs_fixture_retire(struct pebs_fixture *fixture, struct retired retired, u32 times);
 

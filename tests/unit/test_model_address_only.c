@@ -14,11 +14,8 @@ Test(model_address_only, goldmont_records_the_address_of_the_previous_instructio
 	struct retired load = LOAD(200);
 	struct record record;
 
-	pebs_fixture_open(&fixture, "goldmont");
+	pebs_fixture_start(&fixture, "goldmont", 0x81d0 | COUNTING, 2);
 	pebs_fixture_reset(&fixture, 0, 1);
-	pebs_fixture_program(&fixture, 0, 0x81d0 | COUNTING, 2);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
 	pebs_fixture_retire(&fixture, load, 1);
 	load.address = 0x7f00ccccddd0;
 	load.place = PLACE_LOCAL_DRAM;
@@ -41,10 +38,7 @@ Test(model_address_only, goldmont_has_no_data_source_and_no_latency)
 	struct record record;
 
 	load.place = PLACE_LOCAL_DRAM;
-	pebs_fixture_open(&fixture, "goldmont");
-	pebs_fixture_program(&fixture, 0, 0x81d0 | COUNTING, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	pebs_fixture_start(&fixture, "goldmont", 0x81d0 | COUNTING, 1);
 	pebs_fixture_retire(&fixture, load, 1);
 	cr_assert_eq(pebs_fixture_records(&fixture), 1);
 	record = pebs_fixture_record(&fixture, 0);
@@ -69,10 +63,7 @@ Test(model_address_only, goldmont_records_it_for_any_precise_event)
 		struct retired store = STORE;
 
 		store.place = PLACE_L1;
-		pebs_fixture_open(&fixture, "goldmont");
-		pebs_fixture_program(&fixture, 0, selects[i] | COUNTING, 1);
-		pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+		pebs_fixture_start(&fixture, "goldmont", selects[i] | COUNTING, 1);
 		pebs_fixture_retire(&fixture, store, 1);
 		cr_assert_eq(pebs_fixture_records(&fixture), 1);
 		cr_expect_eq(pebs_fixture_record(&fixture, 0).values[RECORD_ADDRESS], store.address);
@@ -84,10 +75,7 @@ Test(model_address_only, an_instruction_without_an_access_has_no_address)
 {
 	struct pebs_fixture fixture;
 
-	pebs_fixture_open(&fixture, "goldmont");
-	pebs_fixture_program(&fixture, 0, 0x00c0 | COUNTING, 2);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	pebs_fixture_start(&fixture, "goldmont", 0x00c0 | COUNTING, 2);
 	pebs_fixture_retire(&fixture, LOAD(10), 1);
 	pebs_fixture_retire(&fixture, INSTRUCTION, 1);
 	cr_assert_eq(pebs_fixture_records(&fixture), 1);

@@ -17,11 +17,8 @@ Test(model_counters, overflow_arms_and_the_next_event_triggers_the_assist)
 {
 	struct pebs_fixture fixture;
 
-	pebs_fixture_open(&fixture, "nehalem");
+	pebs_fixture_start(&fixture, "nehalem", LOADS, 3);
 	pebs_fixture_reset(&fixture, 0, 1000);
-	pebs_fixture_program(&fixture, 0, LOADS, 3);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
 
 	pebs_fixture_retire(&fixture, LOAD(10), 2);
 	cr_expect_not(fixture.unit.general[0].armed);
@@ -40,11 +37,8 @@ Test(model_counters, the_assist_reloads_the_reset_value)
 {
 	struct pebs_fixture fixture;
 
-	pebs_fixture_open(&fixture, "nehalem");
+	pebs_fixture_start(&fixture, "nehalem", INSTRUCTIONS, 4);
 	pebs_fixture_reset(&fixture, 0, 9);
-	pebs_fixture_program(&fixture, 0, INSTRUCTIONS, 4);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
 
 	pebs_fixture_retire(&fixture, INSTRUCTION, 5);
 	cr_expect_eq(pebs_fixture_records(&fixture), 1);
@@ -58,11 +52,8 @@ Test(model_counters, a_reset_field_of_0_makes_one_record_until_software_rewrites
 {
 	struct pebs_fixture fixture;
 
-	pebs_fixture_open(&fixture, "nehalem");
+	pebs_fixture_start(&fixture, "nehalem", INSTRUCTIONS, 2);
 	pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, 1);
-	pebs_fixture_program(&fixture, 0, INSTRUCTIONS, 2);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
 
 	cr_expect_eq(pebs_fixture_retire(&fixture, INSTRUCTION, 10000), 1);
 	cr_expect_eq(pebs_fixture_records(&fixture), 1);
@@ -82,8 +73,7 @@ Test(model_counters, a_counter_not_enabled_for_pebs_is_not_reloaded_by_the_assis
 	pebs_fixture_reset(&fixture, 1, 77);
 	pebs_fixture_program(&fixture, 0, INSTRUCTIONS, 2);
 	pebs_fixture_program(&fixture, 1, INSTRUCTIONS, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 3);
+	pebs_fixture_enable(&fixture, 1, 3);
 
 	pebs_fixture_retire(&fixture, INSTRUCTION, 3);
 	cr_expect_eq(pebs_fixture_records(&fixture), 1);
@@ -105,8 +95,7 @@ Test(model_counters, each_overflowed_pebs_counter_is_reloaded_by_one_assist)
 	pebs_fixture_program(&fixture, 0, INSTRUCTIONS, 2);
 	pebs_fixture_program(&fixture, 1, LOADS, 1);
 	pebs_fixture_program(&fixture, 2, INSTRUCTIONS, 40);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 7);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 7);
+	pebs_fixture_enable(&fixture, 7, 7);
 
 	pebs_fixture_retire(&fixture, LOAD(10), 1); /* arms counter 1 */
 	pebs_fixture_retire(&fixture, INSTRUCTION, 2);
@@ -137,8 +126,7 @@ Test(model_counters, applicable_counters_leave_out_those_without_pebs)
 		pebs_fixture_open(&fixture, table[i].machine);
 		pebs_fixture_program(&fixture, 0, table[i].select, 1);
 		pebs_fixture_program(&fixture, 1, table[i].select, 1);
-		pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 3);
+		pebs_fixture_enable(&fixture, 1, 3);
 		pebs_fixture_retire(&fixture, LOAD(10), 2);
 		cr_assert_eq(pebs_fixture_records(&fixture), 1);
 		record = pebs_fixture_record(&fixture, 0);
@@ -159,8 +147,7 @@ Test(model_counters, a_fixed_counter_samples_with_adaptive_pebs)
 	pebs_fixture_reset(&fixture, PEBS_FIXED_0, 7);
 	pebs_fixture_write(&fixture, MSR_IA32_FIXED_CTR_CTRL, FIXED_CTRL_USR);
 	pebs_fixture_write(&fixture, MSR_IA32_FIXED_CTR0, WIDTH_48 - 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, MODEL_BIT(PEBS_FIXED_0));
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, MODEL_BIT(PEBS_FIXED_0));
+	pebs_fixture_enable(&fixture, MODEL_BIT(PEBS_FIXED_0), MODEL_BIT(PEBS_FIXED_0));
 	pebs_fixture_retire(&fixture, INSTRUCTION, 3);
 	cr_expect_eq(pebs_fixture_records(&fixture), 1);
 	cr_expect_eq(pebs_fixture_record(&fixture, 0).values[RECORD_GLOBAL_STATUS], MODEL_BIT(32));
@@ -192,17 +179,13 @@ Test(model_counters, an_armed_counter_stays_armed_while_counting_is_off)
 {
 	struct pebs_fixture fixture;
 
-	pebs_fixture_open(&fixture, "nehalem");
-	pebs_fixture_program(&fixture, 0, LOADS, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	pebs_fixture_start(&fixture, "nehalem", LOADS, 1);
 	pebs_fixture_retire(&fixture, LOAD(10), 1);
 	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 0);
 	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 0);
 	pebs_fixture_retire(&fixture, LOAD(10), 3);
 	cr_expect_eq(fixture.unit.records, 0);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	pebs_fixture_enable(&fixture, 1, 1);
 	pebs_fixture_retire(&fixture, LOAD(10), 1);
 	cr_expect_eq(fixture.unit.records, 1);
 }
@@ -218,8 +201,7 @@ Test(model_counters, an_armed_counter_without_pebs_is_an_ordinary_counter)
 	pebs_fixture_open(&fixture, "nehalem");
 	pebs_fixture_program(&fixture, 0, LOADS | EVTSEL_INT, 1);
 	pebs_fixture_program(&fixture, 1, INSTRUCTIONS, 3);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 3);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 3);
+	pebs_fixture_enable(&fixture, 3, 3);
 	pebs_fixture_retire(&fixture, LOAD(10), 1);
 	cr_expect(fixture.unit.general[0].armed);
 	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 2);
@@ -243,10 +225,7 @@ Test(model_counters, another_event_forgets_the_overflow)
 	for (size_t i = 0; i < 2; i++) {
 		struct pebs_fixture fixture;
 
-		pebs_fixture_open(&fixture, "nehalem");
-		pebs_fixture_program(&fixture, 0, LOADS, 1);
-		pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+		pebs_fixture_start(&fixture, "nehalem", LOADS, 1);
 		pebs_fixture_retire(&fixture, LOAD(10), 1);
 		pebs_fixture_write(&fixture, MSR_IA32_PERFEVTSEL0, table[i].select);
 		pebs_fixture_write(&fixture, MSR_IA32_PERFEVTSEL0, LOADS);
@@ -259,10 +238,7 @@ Test(model_counters, writing_a_counter_forgets_its_overflow)
 {
 	struct pebs_fixture fixture;
 
-	pebs_fixture_open(&fixture, "nehalem");
-	pebs_fixture_program(&fixture, 0, LOADS, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	pebs_fixture_start(&fixture, "nehalem", LOADS, 1);
 	pebs_fixture_retire(&fixture, LOAD(10), 1);
 	pebs_fixture_write(&fixture, MSR_IA32_PMC0, (u64)-5);
 	pebs_fixture_retire(&fixture, LOAD(10), 5);
@@ -277,10 +253,7 @@ Test(model_counters, an_event_that_is_not_precise_makes_no_record)
 	struct pebs_fixture fixture;
 	struct retired later = INSTRUCTION;
 
-	pebs_fixture_open(&fixture, "skylake");
-	pebs_fixture_program(&fixture, 0, 0x003c | COUNTING, 10);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	pebs_fixture_start(&fixture, "skylake", 0x003c | COUNTING, 10);
 	for (u32 i = 0; i < 10; i++) {
 		later.tsc += 5;
 		pebs_fixture_retire(&fixture, later, 1);
@@ -299,8 +272,7 @@ Test(model_counters, passing_time_stops_before_the_overflow)
 	pebs_fixture_program(&fixture, 0, LOADS, 1000);
 	cr_expect_eq(pebs_pass(&fixture.unit, 0, 5), 5, "a counter that counts nothing holds nobody up");
 	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), WIDTH_48 - 999);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	pebs_fixture_enable(&fixture, 1, 1);
 
 	cr_expect_eq(pebs_pass(&fixture.unit, 0, 400), 400);
 	cr_expect_eq(pebs_pass(&fixture.unit, 0, 5000), 599);

@@ -91,13 +91,10 @@ Test(model_ds_area, nothing_is_written_past_the_absolute_maximum)
 	struct pebs_fixture fixture;
 	size_t size;
 
-	pebs_fixture_open(&fixture, "nehalem");
+	pebs_fixture_start(&fixture, "nehalem", LOADS, 1);
 	size = record_size(RECORD_NEHALEM, 0);
 	pebs_fixture_buffer(&fixture, 2, 5); /* the threshold is never reached */
 	pebs_fixture_reset(&fixture, 0, 1);
-	pebs_fixture_program(&fixture, 0, LOADS, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
 	cr_expect_eq(pebs_fixture_retire(&fixture, LOAD(10), 20), 0, "and no interrupt");
 	cr_expect_eq(pebs_fixture_records(&fixture), 2);
 	cr_expect_eq(fixture.unit.records, 2);
@@ -119,8 +116,7 @@ Test(model_ds_area, a_record_that_would_reach_past_the_maximum_is_not_written)
 	area.reset[0] = (u64)-1;
 	pebs_fixture_set_area(&fixture, &area);
 	pebs_fixture_program(&fixture, 0, LOADS, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	pebs_fixture_enable(&fixture, 1, 1);
 	pebs_fixture_retire(&fixture, LOAD(10), 20);
 	cr_expect_eq(pebs_fixture_records(&fixture), 1);
 	cr_expect_eq(fixture.bytes[0x1000 + record_size(RECORD_NEHALEM, 0) + 8], 0);
@@ -131,11 +127,8 @@ Test(model_ds_area, software_resets_the_index_to_continue)
 {
 	struct pebs_fixture fixture;
 
-	pebs_fixture_open(&fixture, "nehalem");
+	pebs_fixture_start(&fixture, "nehalem", LOADS, 1);
 	pebs_fixture_reset(&fixture, 0, 1);
-	pebs_fixture_program(&fixture, 0, LOADS, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
 	pebs_fixture_retire(&fixture, LOAD(10), 100);
 	cr_expect_eq(fixture.unit.records, FIXTURE_RECORDS);
 	pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, FIXTURE_RECORDS);
@@ -149,11 +142,8 @@ Test(model_ds_area, a_full_buffer_interrupts_once_for_the_overflow)
 {
 	struct pebs_fixture fixture;
 
-	pebs_fixture_open(&fixture, "nehalem");
+	pebs_fixture_start(&fixture, "nehalem", LOADS | EVTSEL_INT, 1);
 	pebs_fixture_buffer(&fixture, 0, 0);
-	pebs_fixture_program(&fixture, 0, LOADS | EVTSEL_INT, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
 	cr_expect_eq(pebs_fixture_retire(&fixture, LOAD(10), 2), 1);
 	cr_expect_eq(pebs_fixture_interrupt(&fixture).cause, INTERRUPT_OVERFLOW);
 	cr_expect_eq(pebs_fixture_retire(&fixture, LOAD(10), 5), 0);
@@ -171,8 +161,7 @@ Test(model_ds_area, without_an_area_nothing_is_written)
 		pebs_fixture_open(&fixture, "nehalem");
 		pebs_fixture_write(&fixture, MSR_IA32_DS_AREA, areas[i]);
 		pebs_fixture_program(&fixture, 0, LOADS | EVTSEL_INT, 1);
-		pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+		pebs_fixture_enable(&fixture, 1, 1);
 		cr_expect_eq(pebs_fixture_retire(&fixture, LOAD(10), 5), 1, "the counter's own interrupt");
 		cr_expect_eq(fixture.unit.records, 0);
 		cr_expect_eq(fixture.unit.not_written, 1);
@@ -212,8 +201,7 @@ Test(model_ds_area, goldmont_reports_an_index_out_of_bounds_and_does_not_reload)
 		pebs_fixture_set_area(&fixture, &area);
 		pebs_fixture_program(&fixture, 0, 0x81d0 | COUNTING, 1);
 		pebs_fixture_program(&fixture, 1, 0x81d0 | COUNTING, 1);
-		pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 3);
+		pebs_fixture_enable(&fixture, 1, 3);
 		pebs_fixture_retire(&fixture, LOAD(10), 2);
 
 		status = pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS);
@@ -245,8 +233,7 @@ Test(model_ds_area, goldmont_out_of_bounds_clears_the_bit_of_a_counter_that_inte
 	area.index = area.base - 1;
 	pebs_fixture_set_area(&fixture, &area);
 	pebs_fixture_program(&fixture, 0, 0x81d0 | COUNTING | EVTSEL_INT, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	pebs_fixture_enable(&fixture, 1, 1);
 	cr_expect_eq(pebs_fixture_retire(&fixture, LOAD(10), 2), 2);
 	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS),
 		     STATUS_DS_BUFFER | STATUS_CONDITIONS);
@@ -284,8 +271,7 @@ Test(model_ds_area, an_index_outside_the_buffer_or_the_memory_writes_nothing)
 		area.threshold = (u64)-1;
 		pebs_fixture_set_area(&fixture, &area);
 		pebs_fixture_program(&fixture, 0, (i % 5 == 2 || i % 5 == 4 ? 0x81d0 : 0x00c0) | COUNTING, 1);
-		pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+		pebs_fixture_enable(&fixture, 1, 1);
 		pebs_fixture_retire(&fixture, LOAD(10), 2);
 		cr_expect_eq(fixture.unit.records, 0, "row %zu, %s", i / 5, names[i % 5]);
 		cr_expect_geq(fixture.unit.not_written, 1, "row %zu, %s", i / 5, names[i % 5]);
@@ -322,8 +308,7 @@ static void open_reached(struct pebs_fixture *fixture, const char *machine, stru
 	*reached = (struct reached){.memory = fixture->unit.memory, .refused = ~0ULL};
 	fixture->unit.memory = (struct linear_memory){.copy = reach, .owner = reached};
 	pebs_fixture_program(fixture, 0, strcmp(machine, "nehalem") == 0 ? LOADS : 0x81d0 | COUNTING, 1);
-	pebs_fixture_write(fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	pebs_fixture_enable(fixture, 1, 1);
 }
 
 Test(model_ds_area, memory_is_accessed_through_a_function)

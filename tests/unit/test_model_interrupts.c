@@ -35,8 +35,7 @@ Test(model_interrupts, priority_by_index_overflow_of_1_before_assist_of_2)
 	pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, 1);
 	pebs_fixture_program(&fixture, 1, INSTRUCTIONS | EVTSEL_INT, 2);
 	pebs_fixture_program(&fixture, 2, INSTRUCTIONS, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 4);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 6);
+	pebs_fixture_enable(&fixture, 4, 6);
 	cr_expect_eq(pebs_fixture_retire(&fixture, INSTRUCTION, 2), 2);
 	expect_interrupt(&fixture, INTERRUPT_OVERFLOW, 2);
 	expect_interrupt(&fixture, INTERRUPT_DS_THRESHOLD, STATUS_DS_BUFFER);
@@ -51,8 +50,7 @@ Test(model_interrupts, priority_by_index_assist_of_1_before_overflow_of_2)
 	pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, 1);
 	pebs_fixture_program(&fixture, 1, INSTRUCTIONS, 1);
 	pebs_fixture_program(&fixture, 2, INSTRUCTIONS | EVTSEL_INT, 2);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 2);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 6);
+	pebs_fixture_enable(&fixture, 2, 6);
 	cr_expect_eq(pebs_fixture_retire(&fixture, INSTRUCTION, 2), 2);
 	expect_interrupt(&fixture, INTERRUPT_DS_THRESHOLD, STATUS_DS_BUFFER);
 	expect_interrupt(&fixture, INTERRUPT_OVERFLOW, 4);
@@ -70,8 +68,7 @@ Test(model_interrupts, priority_by_index_general_purpose_over_fixed)
 	pebs_fixture_program(&fixture, 3, INSTRUCTIONS, 1);
 	pebs_fixture_write(&fixture, MSR_IA32_FIXED_CTR_CTRL, FIXED_CTRL_USR | FIXED_CTRL_PMI);
 	pebs_fixture_write(&fixture, MSR_IA32_FIXED_CTR0, 0xfffffffffffeULL);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 8);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 8 | MODEL_BIT(32));
+	pebs_fixture_enable(&fixture, 8, 8 | MODEL_BIT(32));
 	pebs_fixture_retire(&fixture, INSTRUCTION, 2);
 	expect_interrupt(&fixture, INTERRUPT_DS_THRESHOLD, STATUS_DS_BUFFER);
 	expect_interrupt(&fixture, INTERRUPT_OVERFLOW, MODEL_BIT(32));
@@ -83,8 +80,7 @@ Test(model_interrupts, priority_by_index_general_purpose_over_fixed)
 	pebs_fixture_program(&fixture, 7, INSTRUCTIONS | EVTSEL_INT, 2);
 	pebs_fixture_write(&fixture, MSR_IA32_FIXED_CTR_CTRL, FIXED_CTRL_USR);
 	pebs_fixture_write(&fixture, MSR_IA32_FIXED_CTR0, 0xfffffffffffeULL);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, MODEL_BIT(32));
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 0x80 | MODEL_BIT(32));
+	pebs_fixture_enable(&fixture, MODEL_BIT(32), 0x80 | MODEL_BIT(32));
 	pebs_fixture_retire(&fixture, INSTRUCTION, 2);
 	expect_interrupt(&fixture, INTERRUPT_OVERFLOW, 0x80);
 	expect_interrupt(&fixture, INTERRUPT_DS_THRESHOLD, STATUS_DS_BUFFER);
@@ -99,11 +95,8 @@ Test(model_interrupts, assist_then_threshold_then_overflow_two_separate_interrup
 {
 	struct pebs_fixture fixture;
 
-	pebs_fixture_open(&fixture, "nehalem");
+	pebs_fixture_start(&fixture, "nehalem", INSTRUCTIONS | EVTSEL_INT, 1);
 	pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, 1);
-	pebs_fixture_program(&fixture, 0, INSTRUCTIONS | EVTSEL_INT, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
 	cr_expect_eq(pebs_fixture_retire(&fixture, INSTRUCTION, 1), 0, "the overflow's waits for the assist");
 	cr_expect_eq(pebs_fixture_retire(&fixture, INSTRUCTION, 1), 2);
 	cr_expect_eq(pebs_fixture_records(&fixture), 1);
@@ -118,10 +111,7 @@ Test(model_interrupts, assist_then_overflow_where_the_threshold_is_not_met)
 {
 	struct pebs_fixture fixture;
 
-	pebs_fixture_open(&fixture, "nehalem");
-	pebs_fixture_program(&fixture, 0, INSTRUCTIONS | EVTSEL_INT, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	pebs_fixture_start(&fixture, "nehalem", INSTRUCTIONS | EVTSEL_INT, 1);
 	cr_expect_eq(pebs_fixture_retire(&fixture, INSTRUCTION, 2), 1);
 	cr_expect_eq(pebs_fixture_records(&fixture), 1);
 	expect_interrupt(&fixture, INTERRUPT_OVERFLOW, 1);
@@ -139,8 +129,7 @@ Test(model_interrupts, an_overflow_on_each_side_of_the_threshold_stays_apart)
 	pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, 1);
 	pebs_fixture_program(&fixture, 0, INSTRUCTIONS | EVTSEL_INT, 2);
 	pebs_fixture_program(&fixture, 1, INSTRUCTIONS | EVTSEL_INT, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 2);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 3);
+	pebs_fixture_enable(&fixture, 2, 3);
 	pebs_fixture_retire(&fixture, INSTRUCTION, 2);
 	expect_interrupt(&fixture, INTERRUPT_OVERFLOW, 1);
 	expect_interrupt(&fixture, INTERRUPT_DS_THRESHOLD, STATUS_DS_BUFFER);
@@ -182,8 +171,7 @@ Test(model_interrupts, counters_that_overflow_together_round_an_assist_make_one_
 	pebs_fixture_program(&fixture, 0, INSTRUCTIONS | EVTSEL_INT, 2);
 	pebs_fixture_program(&fixture, 1, INSTRUCTIONS, 1);
 	pebs_fixture_program(&fixture, 2, INSTRUCTIONS | EVTSEL_INT, 2);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 2);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 7);
+	pebs_fixture_enable(&fixture, 2, 7);
 	pebs_fixture_retire(&fixture, INSTRUCTION, 2);
 	expect_interrupt(&fixture, INTERRUPT_OVERFLOW, 5);
 	expect_interrupt(&fixture, INTERRUPT_DS_THRESHOLD, STATUS_DS_BUFFER);
@@ -200,8 +188,7 @@ Test(model_interrupts, an_interrupt_that_waits_is_not_raised_twice)
 	pebs_fixture_reset(&fixture, 0, 2);
 	pebs_fixture_program(&fixture, 0, INSTRUCTIONS | EVTSEL_INT, 2);
 	pebs_fixture_program(&fixture, 1, INSTRUCTIONS | EVTSEL_INT, 20);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 3);
+	pebs_fixture_enable(&fixture, 1, 3);
 	cr_expect_eq(pebs_fixture_retire(&fixture, INSTRUCTION, 100), 2);
 	cr_expect_eq(pebs_fixture_records(&fixture), FIXTURE_RECORDS);
 	expect_interrupt(&fixture, INTERRUPT_DS_THRESHOLD, STATUS_DS_BUFFER);
@@ -214,12 +201,9 @@ Test(model_interrupts, threshold_interrupt_when_the_index_reaches_it)
 {
 	struct pebs_fixture fixture;
 
-	pebs_fixture_open(&fixture, "nehalem");
+	pebs_fixture_start(&fixture, "nehalem", LOADS, 1);
 	pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, 3);
 	pebs_fixture_reset(&fixture, 0, 1);
-	pebs_fixture_program(&fixture, 0, LOADS, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
 	cr_expect_eq(pebs_fixture_retire(&fixture, LOAD(10), 5), 0);
 	cr_expect_eq(pebs_fixture_records(&fixture), 2);
 	cr_expect_not(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS) & STATUS_DS_BUFFER);
@@ -236,8 +220,7 @@ Test(model_interrupts, the_assist_clears_the_overflow_bit)
 
 	pebs_fixture_open(&fixture, "nehalem");
 	pebs_fixture_program(&fixture, 2, STORES, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 4);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 4);
+	pebs_fixture_enable(&fixture, 4, 4);
 	cr_expect_eq(pebs_fixture_retire(&fixture, STORE, 1), 0);
 	cr_expect(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS) & 4);
 	pebs_fixture_retire(&fixture, STORE, 1);

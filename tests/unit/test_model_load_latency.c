@@ -18,8 +18,7 @@ static void open_facility(struct pebs_fixture *fixture, const char *machine, u64
 	pebs_fixture_write(fixture, MSR_PEBS_LD_LAT_THRESHOLD, threshold);
 	pebs_fixture_reset(fixture, 0, events);
 	pebs_fixture_program(fixture, 0, select, events);
-	pebs_fixture_write(fixture, MSR_IA32_PEBS_ENABLE, enable);
-	pebs_fixture_write(fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	pebs_fixture_enable(fixture, enable, 1);
 }
 
 /* 18.8.1.2: latencies above the threshold count, and a latency equal to it does not. Stores are ignored. */
@@ -96,8 +95,7 @@ Test(model_load_latency, the_event_counts_on_the_counters_of_its_generation)
 		pebs_fixture_open(&fixture, "sandybridge");
 		pebs_fixture_program(&fixture, counter, LOAD_LATENCY, 1ULL << 20);
 		pebs_write(&fixture.unit, MSR_IA32_PMC0 + counter, 0);
-		pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 0xf0000000fULL);
-		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 0xf);
+		pebs_fixture_enable(&fixture, 0xf0000000fULL, 0xf);
 		pebs_fixture_retire(&fixture, LOAD(100), 5);
 		cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0 + counter), counter == 3 ? 5 : 0);
 	}
@@ -221,8 +219,7 @@ Test(model_load_latency, the_last_tagged_load_is_captured)
 
 	open_facility(&fixture, "nehalem", NEHALEM_EVENT, 0x100000001, 30, 1ULL << 20);
 	pebs_fixture_program(&fixture, 1, 0x00c0 | COUNTING, 4);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 0x100000003);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 3);
+	pebs_fixture_enable(&fixture, 0x100000003, 3);
 
 	load.place = PLACE_REMOTE_CACHE;
 	load.asked = ASKED_HIT;
@@ -300,8 +297,7 @@ Test(model_load_latency, latency_split_threshold_acts_on_instruction_latency)
 	pebs_fixture_program(&fixture, 0, LOADS_AUX, 1ULL << 20);
 	pebs_fixture_program(&fixture, 1, LOAD_LATENCY | EVTSEL_ADAPTIVE, 1);
 	pebs_fixture_reset(&fixture, 1, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 2);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 3);
+	pebs_fixture_enable(&fixture, 2, 3);
 
 	load.instruction_latency = 31;
 	pebs_fixture_retire(&fixture, load, 5);
@@ -330,8 +326,7 @@ Test(model_load_latency, without_the_auxiliary_event_there_is_no_data_source)
 		pebs_fixture_write(&fixture, MSR_PEBS_DATA_CFG, 1);
 		pebs_fixture_program(&fixture, 0, with ? LOADS_AUX : 0, 1ULL << 20);
 		pebs_fixture_program(&fixture, 1, LOAD_LATENCY | EVTSEL_ADAPTIVE, 1);
-		pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 2);
-		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 3);
+		pebs_fixture_enable(&fixture, 2, 3);
 		pebs_fixture_retire(&fixture, load, 2);
 		cr_assert_eq(pebs_fixture_records(&fixture), 1);
 		cr_expect_eq(pebs_fixture_record(&fixture, 0).values[RECORD_SOURCE],
@@ -373,8 +368,7 @@ Test(model_load_latency, retire_latency_is_the_time_since_the_last_instruction)
 		pebs_fixture_open(&fixture, table[i].machine);
 		pebs_fixture_write(&fixture, MSR_PEBS_DATA_CFG, 1);
 		pebs_fixture_program(&fixture, 0, STORE_LATENCY | EVTSEL_ADAPTIVE, 2);
-		pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+		pebs_fixture_enable(&fixture, 1, 1);
 		pebs_fixture_retire(&fixture, store, 1);
 		store.tsc += 77;
 		pebs_fixture_retire(&fixture, store, 1);
@@ -397,8 +391,7 @@ Test(model_load_latency, store_latency_records_the_store)
 	pebs_fixture_open(&fixture, "sapphirerapids");
 	pebs_fixture_write(&fixture, MSR_PEBS_DATA_CFG, 1);
 	pebs_fixture_program(&fixture, 0, STORE_LATENCY | EVTSEL_ADAPTIVE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	pebs_fixture_enable(&fixture, 1, 1);
 	pebs_fixture_retire(&fixture, LOAD(400), 5);
 	pebs_fixture_retire(&fixture, store, 2);
 	cr_assert_eq(pebs_fixture_records(&fixture), 1);

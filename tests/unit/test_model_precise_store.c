@@ -15,8 +15,7 @@ Test(model_precise_store, only_counter_3_records_precise_stores)
 
 		pebs_fixture_open(&fixture, "sandybridge");
 		pebs_fixture_program(&fixture, counter, PRECISE_STORE, 1);
-		pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 0xf | 1ULL << 63);
-		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 0xf);
+		pebs_fixture_enable(&fixture, 0xf | 1ULL << 63, 0xf);
 		pebs_fixture_retire(&fixture, STORE, 5);
 		cr_expect_eq(fixture.unit.records, counter == 3, "counter %u", counter);
 	}
@@ -32,8 +31,7 @@ Test(model_precise_store, enable_bits_3_and_63_are_both_needed)
 
 		pebs_fixture_open(&fixture, "sandybridge");
 		pebs_fixture_program(&fixture, 3, PRECISE_STORE, 1);
-		pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, enables[i]);
-		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 0xf);
+		pebs_fixture_enable(&fixture, enables[i], 0xf);
 		pebs_fixture_retire(&fixture, STORE, 5);
 		cr_expect_eq(fixture.unit.records, i == 4, "%zu", i);
 		cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0 + 3),
@@ -68,8 +66,7 @@ Test(model_precise_store, a_store_has_l1d_hit_stlb_miss_and_locked)
 		store.latency = 99;
 		pebs_fixture_open(&fixture, "ivybridge");
 		pebs_fixture_program(&fixture, 3, PRECISE_STORE, 1);
-		pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, BITS_3_AND_63);
-		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 8);
+		pebs_fixture_enable(&fixture, BITS_3_AND_63, 8);
 		pebs_fixture_retire(&fixture, STORE, 1);
 		pebs_fixture_retire(&fixture, LOAD(9), 3);
 		pebs_fixture_retire(&fixture, store, 1);
@@ -94,11 +91,8 @@ Test(model_precise_store, haswell_has_the_data_linear_address_of_any_memory_even
 	store.place = PLACE_L1;
 	store.locked = true;
 	store.translated = TRANSLATED_WALK;
-	pebs_fixture_open(&fixture, "haswell");
+	pebs_fixture_start(&fixture, "haswell", 0x83d0 | COUNTING, 1);
 	pebs_fixture_reset(&fixture, 0, 1);
-	pebs_fixture_program(&fixture, 0, 0x83d0 | COUNTING, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
 	pebs_fixture_retire(&fixture, store, 2);
 	pebs_fixture_retire(&fixture, LOAD(30), 2);
 	cr_assert_eq(pebs_fixture_records(&fixture), 2);

@@ -21,8 +21,7 @@ static void open_skidding(struct pebs_fixture *fixture, const char *machine, u32
 	fixture->unit.skid = SKID;
 	pebs_fixture_reset(fixture, counter, PERIOD);
 	pebs_fixture_program(fixture, counter, select, PERIOD);
-	pebs_fixture_write(fixture, MSR_IA32_PEBS_ENABLE, MODEL_BIT(counter));
-	pebs_fixture_write(fixture, MSR_IA32_PERF_GLOBAL_CTRL, MODEL_BIT(counter));
+	pebs_fixture_enable(fixture, MODEL_BIT(counter), MODEL_BIT(counter));
 }
 
 /*

@@ -19,8 +19,7 @@ static void start(struct pebs_fixture *fixture, const char *machine)
 	pebs_fixture_open(fixture, machine);
 	pebs_fixture_reset(fixture, 0, 1);
 	pebs_fixture_program(fixture, 0, event_of(fixture), 1);
-	pebs_fixture_write(fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	pebs_fixture_enable(fixture, 1, 1);
 }
 
 static struct retired_registers some_registers(void)
@@ -69,8 +68,7 @@ Test(model_written, an_adaptive_record_has_the_registers_in_the_group_for_them)
 	pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, FIXTURE_RECORDS);
 	pebs_fixture_reset(&fixture, 0, 1);
 	pebs_fixture_program(&fixture, 0, event_of(&fixture) | EVTSEL_ADAPTIVE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	pebs_fixture_enable(&fixture, 1, 1);
 	pebs_fixture_retire(&fixture, retired, 2);
 	cr_assert_eq(pebs_fixture_records(&fixture), 1);
 	record = pebs_fixture_record(&fixture, 0);
@@ -122,8 +120,7 @@ Test(model_written, the_unit_keeps_the_last_record_and_its_counter)
 
 	start(&fixture, "skylake");
 	pebs_fixture_program(&fixture, 1, event_of(&fixture), 2);
-	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 3);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 3);
+	pebs_fixture_enable(&fixture, 3, 3);
 	cr_expect_eq(fixture.unit.written_counters, 0);
 	cr_expect_eq(fixture.unit.written.present, 0);
 
