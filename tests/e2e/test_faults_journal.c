@@ -22,12 +22,13 @@
 
 #include "base/cleanup.h"
 #include "ctl/call/exit.h"
+#include "daemon_process.h"
 #include "own_mounts.h"
+#include "tree.h"
 
 #define JOURNAL "/run/systemd/journal/socket"
 
-static char directory[] = "/tmp/pebsd-journal-XXXXXX";
-static pid_t daemon_pid = -1;
+static struct daemon_process pebsd;
 
 static void setup(void)
 {
@@ -38,7 +39,7 @@ static void setup(void)
 	r = own_mounts();
 	if (r < 0)
 		cr_skip_test("no mount namespace: %s", strerror(-r));
-	cr_assert_not_null(mkdtemp(directory));
+	daemon_process_init(&pebsd);
 	cr_assert_eq(mount("tmpfs", "/run", "tmpfs", 0, NULL), 0);
 	cr_assert_eq(mkdir("/run/systemd", 0755), 0);
 	cr_assert_eq(mkdir("/run/systemd/journal", 0755), 0);
@@ -46,14 +47,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-	char command[128];
-
-	if (daemon_pid > 0) {
-		(void)kill(daemon_pid, SIGKILL);
-		(void)waitpid(daemon_pid, NULL, 0);
-	}
-	(void)snprintf(command, sizeof(command), "rm -rf %s", directory);
-	(void)!system(command);
+	daemon_process_done(&pebsd);
 }
 
 TestSuite(faults_journal, .init = setup, .fini = teardown);
@@ -132,37 +126,20 @@ static bool journal_gets(int journal, const char *text)
 	return false;
 }
 
-static const char *program(const char *variable, const char *otherwise)
+static void start(int log, bool journal)
 {
-	const char *path = getenv(variable);
-
-	return path ? path : otherwise;
-}
-
-static void start(int error_fd, bool journal)
-{
-	char socket_path[64], config[64], stream[64];
-	char *arguments[] = {"pebsd", "--config", config, "--socket", socket_path, "--listen", "none", NULL};
+	_cleanup_free_ char *config = daemon_process_file(&pebsd, "pebsd.conf");
+	char *arguments[] = {"pebsd",           "--config", config, "--socket",
+			     pebsd.socket_path, "--listen", "none", NULL};
+	char stream[64];
 	struct stat st;
-	FILE *file;
 
-	(void)snprintf(socket_path, sizeof(socket_path), "%s/s", directory);
-	(void)snprintf(config, sizeof(config), "%s/pebsd.conf", directory);
-	file = fopen(config, "we");
-	cr_assert_not_null(file);
-	(void)fputs("[sampling]\norigin = model\ninterval = 100ms\n", file);
-	cr_assert_eq(fclose(file), 0);
-	cr_assert_eq(fstat(error_fd, &st), 0);
+	tree_write(pebsd.directory, "pebsd.conf", "[sampling]\norigin = model\ninterval = 100ms\n");
+	cr_assert_eq(fstat(log, &st), 0);
 	(void)snprintf(stream, sizeof(stream), "%lu:%lu", (unsigned long)st.st_dev, (unsigned long)st.st_ino);
 	if (journal)
 		cr_assert_eq(setenv("JOURNAL_STREAM", stream, 1), 0);
-	daemon_pid = fork();
-	cr_assert_geq(daemon_pid, 0);
-	if (daemon_pid == 0) {
-		(void)dup2(error_fd, STDERR_FILENO);
-		(void)execv(program("PEBSD", "build/pebsd"), arguments);
-		_exit(127);
-	}
+	daemon_process_start(&pebsd, program_path("PEBSD"), arguments, log);
 }
 
 /*
@@ -174,8 +151,8 @@ static int ctl(const char *words)
 	char command[512];
 	int code = CTL_NO_DAEMON;
 
-	(void)snprintf(command, sizeof(command), "timeout 60 %s --socket %s/s %s >/dev/null 2>&1",
-		       program("PEBSCTL", "build/pebsctl"), directory, words);
+	(void)snprintf(command, sizeof(command), "timeout 60 %s --socket %s %s >/dev/null 2>&1",
+		       program_path("PEBSCTL"), pebsd.socket_path, words);
 	for (int i = 0; i < 6 && code == CTL_NO_DAEMON; i++) {
 		int status = system(command);
 
@@ -200,9 +177,8 @@ static unsigned long long seen(void)
 	char command[512], text[64] = "";
 	FILE *out;
 
-	(void)snprintf(command, sizeof(command),
-		       "timeout 60 %s --socket %s/s --json status | jq .samples.seen",
-		       program("PEBSCTL", "build/pebsctl"), directory);
+	(void)snprintf(command, sizeof(command), "timeout 60 %s --socket %s --json status | jq .samples.seen",
+		       program_path("PEBSCTL"), pebsd.socket_path);
 	out = popen(command, "re");
 	cr_assert_not_null(out);
 	(void)!fgets(text, sizeof(text), out);
@@ -227,16 +203,6 @@ static void works_on(const char *when)
 	cr_expect_gt(after, before, "%s: it samples no more", when);
 }
 
-static void ends_well(void)
-{
-	int status;
-
-	cr_assert_eq(kill(daemon_pid, SIGTERM), 0);
-	cr_assert_eq(waitpid(daemon_pid, &status, 0), daemon_pid);
-	daemon_pid = -1;
-	cr_expect_eq(status, 0);
-}
-
 Test(faults_journal, a_journal_that_does_not_read_blocks_nothing)
 {
 	_cleanup_close_ int journal = open_journal();
@@ -255,7 +221,7 @@ Test(faults_journal, a_journal_that_does_not_read_blocks_nothing)
 	cr_expect_eq(ctl("pause --for 2h"), 0);
 	cr_expect_eq(ctl("resume"), 0);
 	cr_expect(journal_gets(journal, "messages lost before this one, because nobody read them in time: "));
-	ends_well();
+	cr_expect_eq(daemon_process_stop(&pebsd), 0);
 }
 
 /* The journal's socket is gone, and its stream is full. */
@@ -270,7 +236,7 @@ Test(faults_journal, a_journal_that_is_gone_blocks_nothing)
 	(void)close(journal);
 	fill(stream[0]);
 	works_on("a journal that is gone");
-	ends_well();
+	cr_expect_eq(daemon_process_stop(&pebsd), 0);
 }
 
 /* This happens in a container whose manager is stopped. */
@@ -283,5 +249,5 @@ Test(faults_journal, a_full_pipe_as_standard_error_blocks_nothing)
 	await_service();
 	fill(ends[1]);
 	works_on("a full pipe");
-	ends_well();
+	cr_expect_eq(daemon_process_stop(&pebsd), 0);
 }

@@ -23,35 +23,17 @@
 
 #include "../tools/preload/scarce_memory.h"
 #include "base/cleanup.h"
+#include "daemon_process.h"
+#include "tree.h"
 
 #define ANSWER_MS 60000 /* pebsd may wait long for a CPU */
 #define SETTLE_MS 2000
 #define BUSY_MS   60000
 
-static char directory[] = "/tmp/pebsd-memory-XXXXXX";
+static struct daemon_process pebsd;
 static struct scarce_shared *shared;
-static char socket_path[64], log_path[64];
+static char log_path[64];
 static unsigned port;
-static pid_t daemon_pid = -1;
-
-static const char *program(const char *variable, const char *otherwise)
-{
-	const char *path = getenv(variable);
-
-	return path ? path : otherwise;
-}
-
-static void write_file(const char *name, const char *text)
-{
-	char path[128];
-	FILE *file;
-
-	(void)snprintf(path, sizeof(path), "%s/%s", directory, name);
-	file = fopen(path, "we");
-	cr_assert_not_null(file);
-	cr_assert_geq(fputs(text, file), 0);
-	cr_assert_eq(fclose(file), 0);
-}
 
 /*
  * Returns a port outside the range from which the kernel gives ports to clients. Otherwise a client of
@@ -60,7 +42,7 @@ static void write_file(const char *name, const char *text)
  */
 static unsigned free_port(void)
 {
-	const char *taken = program("TEST_PORTS", directory);
+	const char *taken = getenv("TEST_PORTS");
 
 	for (unsigned i = 0; i < 10000; i++) {
 		struct sockaddr_in address = {.sin_family = AF_INET,
@@ -69,7 +51,7 @@ static unsigned free_port(void)
 		unsigned candidate = 20000 + ((unsigned)getpid() * 7 + i) % 10000;
 		char path[512];
 
-		(void)snprintf(path, sizeof(path), "%s/port-%u", taken, candidate);
+		(void)snprintf(path, sizeof(path), "%s/port-%u", taken ? taken : pebsd.directory, candidate);
 		if (mkdir(path, 0755) < 0)
 			continue;
 		address.sin_port = htons((uint16_t)candidate);
@@ -90,10 +72,9 @@ static void setup(void)
 #endif
 	if (geteuid() != 0)
 		cr_skip_test("needs root: it loads BPF programs");
-	cr_assert_not_null(mkdtemp(directory));
-	(void)snprintf(socket_path, sizeof(socket_path), "%s/control.sock", directory);
-	(void)snprintf(log_path, sizeof(log_path), "%s/log", directory);
-	(void)snprintf(path, sizeof(path), "%s/shared", directory);
+	daemon_process_init(&pebsd);
+	(void)snprintf(log_path, sizeof(log_path), "%s/log", pebsd.directory);
+	(void)snprintf(path, sizeof(path), "%s/shared", pebsd.directory);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	cr_assert_geq(fd, 0);
 	cr_assert_eq(ftruncate(fd, sizeof(*shared)), 0);
@@ -112,55 +93,29 @@ static void print_log(void)
 
 static void teardown(void)
 {
-	char command[128];
-
-	if (daemon_pid > 0) {
-		(void)kill(daemon_pid, SIGKILL);
-		(void)waitpid(daemon_pid, NULL, 0);
-	}
-	(void)snprintf(command, sizeof(command), "rm -rf %s", directory);
-	(void)!system(command);
+	daemon_process_done(&pebsd);
 }
 
 TestSuite(faults_memory, .init = setup, .fini = teardown);
 
 /* Starts pebsd. `mode` and `value` are further arguments, and the first NULL ends them. */
-static void start(const char *mode, const char *value)
+static void start(char *mode, char *value)
 {
 	char preload[512], config[128], shared_path[128], listen[64];
+	char *arguments[] = {"env",      preload, shared_path, (char *)program_path("PEBSD"),
+			     "--config", config,  "--socket",  pebsd.socket_path,
+			     "--listen", listen,  mode,        value,
+			     NULL};
+	_cleanup_close_ int log = open(log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-	(void)snprintf(preload, sizeof(preload), "%s/scarce_memory.so",
-		       program("TOOLS", "build/tests/tools"));
-	(void)snprintf(config, sizeof(config), "%s/pebsd.conf", directory);
-	(void)snprintf(shared_path, sizeof(shared_path), "%s/shared", directory);
+	(void)snprintf(preload, sizeof(preload), "LD_PRELOAD=%s/scarce_memory.so", program_path("TOOLS"));
+	(void)snprintf(config, sizeof(config), "%s/pebsd.conf", pebsd.directory);
+	(void)snprintf(shared_path, sizeof(shared_path), "SCARCE_MEMORY=%s/shared", pebsd.directory);
 	port = free_port();
 	(void)snprintf(listen, sizeof(listen), "127.0.0.1:%u", port);
 	atomic_store(&shared->process, 0);
 	atomic_store(&shared->live, 0);
-	daemon_pid = fork();
-	cr_assert_geq(daemon_pid, 0);
-	if (daemon_pid == 0) {
-		int log = open(log_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
-		(void)dup2(log, STDOUT_FILENO);
-		(void)dup2(log, STDERR_FILENO);
-		(void)setenv("LD_PRELOAD", preload, 1);
-		(void)setenv("SCARCE_MEMORY", shared_path, 1);
-		(void)execl(program("PEBSD", "build/pebsd"), "pebsd", "--config", config, "--socket",
-			    socket_path, "--listen", listen, mode, value, NULL);
-		_exit(127);
-	}
-}
-
-static bool alive(void)
-{
-	int status;
-
-	if (waitpid(daemon_pid, &status, WNOHANG) == 0)
-		return true;
-	(void)printf("pebsd ended with status %#x\n", (unsigned)status);
-	daemon_pid = -1;
-	return false;
+	daemon_process_start(&pebsd, "env", arguments, log);
 }
 
 static void nap(long milliseconds)
@@ -181,7 +136,7 @@ static int connect_control(void)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", socket_path);
+	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", pebsd.socket_path);
 	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
 		return fd;
 	(void)close(fd);
@@ -281,7 +236,7 @@ static void serve(void)
 	start(NULL, NULL);
 	for (int i = 0; i < 1200 && !asked_well("{\"method\":\"io.pebsd.GetStatus\"}"); i++)
 		nap(50);
-	cr_assert(alive());
+	cr_assert(daemon_process_alive(&pebsd));
 }
 
 /* Each of the first EACH allocations of a request fails once, and every STRIDE-th of the later ones. */
@@ -334,9 +289,9 @@ static unsigned fail_each(const char *request, unsigned first)
 		if (disarm() == 0)
 			break;
 		attempts++;
-		if (!alive())
+		if (!daemon_process_alive(&pebsd))
 			print_log();
-		cr_assert(alive(), "%s ends it where allocation %u fails", request, n);
+		cr_assert(daemon_process_alive(&pebsd), "%s ends it where allocation %u fails", request, n);
 		next = ask(request);
 		cr_assert(good(next), "%s after allocation %u failed: %.300s", request, n, next);
 		after = settled(before + kept, before + kept + LEFT_BY_LIBRARY);
@@ -378,14 +333,15 @@ Test(faults_memory, each_failed_allocation_of_a_request_is_survived)
 	};
 	unsigned failed = 0;
 
-	write_file("pebsd.conf", "[sampling]\norigin = model\ninterval = 60s\n"
-				 "[model]\nworkloads = tlb-thrash\n"
-				 "[rule slow]\ncgroup = model:*\nmetric = p99\nabove = 900\nwindow = 4m\n");
+	tree_write(pebsd.directory, "pebsd.conf",
+		   "[sampling]\norigin = model\ninterval = 60s\n"
+		   "[model]\nworkloads = tlb-thrash\n"
+		   "[rule slow]\ncgroup = model:*\nmetric = p99\nabove = 900\nwindow = 4m\n");
 	serve();
 	for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++)
 		failed += fail_each(requests[i], i && *requests[i] == '{' ? ACCEPT : 0);
 	cr_expect_gt(failed, 500U);
-	cr_assert_eq(kill(daemon_pid, SIGTERM), 0);
+	(void)daemon_process_stop(&pebsd);
 }
 
 static size_t log_lines(void)
@@ -405,8 +361,9 @@ Test(faults_memory, a_time_without_memory_is_survived)
 	size_t said;
 	uint64_t begun_ns;
 
-	write_file("pebsd.conf", "[sampling]\norigin = model\ninterval = 100ms\n"
-				 "[rule slow]\ncgroup = model:*\nmetric = p99\nabove = 900\nwindow = 2m\n");
+	tree_write(pebsd.directory, "pebsd.conf",
+		   "[sampling]\norigin = model\ninterval = 100ms\n"
+		   "[rule slow]\ncgroup = model:*\nmetric = p99\nabove = 900\nwindow = 2m\n");
 	serve();
 	nap(1000);
 	begun_ns = now_ns();
@@ -420,9 +377,9 @@ Test(faults_memory, a_time_without_memory_is_survived)
 	for (int i = 0; i < BUSY_MS / 100 && atomic_load(&shared->failed) <= 20; i++)
 		nap(100);
 	cr_expect_gt(disarm(), 20U);
-	if (!alive())
+	if (!daemon_process_alive(&pebsd))
 		print_log();
-	cr_assert(alive(), "no memory for two seconds ends it");
+	cr_assert(daemon_process_alive(&pebsd), "no memory for two seconds ends it");
 	nap(2500);
 	for (int i = 0; i < BUSY_MS / 100 && !asked_well(CALL("GetStatus")); i++)
 		nap(100);
@@ -445,10 +402,10 @@ Test(faults_memory, failed_allocations_at_the_start_are_survived)
 	uint64_t all;
 	int status;
 
-	write_file("pebsd.conf", "[sampling]\norigin = model\n");
+	tree_write(pebsd.directory, "pebsd.conf", "[sampling]\norigin = model\n");
 	arm(UINT64_MAX - 1, 1);
 	start("--once", "--for=100ms");
-	cr_assert_eq(waitpid(daemon_pid, &status, 0), daemon_pid);
+	status = daemon_process_wait(&pebsd);
 	if (status != 0)
 		print_log();
 	cr_assert_eq(status, 0);
@@ -461,7 +418,7 @@ Test(faults_memory, failed_allocations_at_the_start_are_survived)
 		 */
 		arm(all * i / points + (uint64_t)i * 977 % (all / points), 1);
 		start("--once", "--for=100ms");
-		cr_assert_eq(waitpid(daemon_pid, &status, 0), daemon_pid);
+		status = daemon_process_wait(&pebsd);
 		if (!WIFEXITED(status) ||
 		    (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 1 && WEXITSTATUS(status) != 3))
 			print_log();
@@ -472,5 +429,4 @@ Test(faults_memory, failed_allocations_at_the_start_are_survived)
 			  (unsigned long long)atomic_load(&shared->first), WEXITSTATUS(status));
 	}
 	(void)disarm();
-	daemon_pid = -1;
 }

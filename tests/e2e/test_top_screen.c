@@ -15,84 +15,58 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "daemon_process.h"
 #include "terminal.h"
 
 #define WAIT_MS 60000
 #define CGROUP  "nginx"
 
-static char directory[] = "/tmp/pebsd-screen-XXXXXX";
-static char socket_path[64];
-static pid_t daemon_pid;
-
-static const char *program(const char *variable, const char *otherwise)
-{
-	const char *path = getenv(variable);
-
-	return path ? path : otherwise;
-}
+static struct daemon_process daemon_process;
 
 static void start_program(const char *path, char *const *arguments)
 {
-	daemon_pid = fork();
-	cr_assert_geq(daemon_pid, 0);
-	if (daemon_pid == 0) {
-		(void)execv(path, arguments);
-		_exit(127);
-	}
-	for (int i = 0; i < WAIT_MS / 20 && access(socket_path, F_OK) < 0; i++)
+	daemon_process_start(&daemon_process, path, arguments, -1);
+	for (int i = 0; i < WAIT_MS / 20 && access(daemon_process.socket_path, F_OK) < 0; i++)
 		(void)usleep(20000);
-	cr_assert_eq(access(socket_path, F_OK), 0, "the daemon does not listen");
+	cr_assert_eq(access(daemon_process.socket_path, F_OK), 0, "the daemon does not listen");
 }
 
 static void start_daemon(const char *kind)
 {
-	char *const arguments[] = {(char *)"fake_daemon", socket_path, (char *)kind, NULL};
+	char *const arguments[] = {"fake_daemon", daemon_process.socket_path, (char *)kind, NULL};
 	_cleanup_free_ char *path = NULL;
 
-	cr_assert_geq(asprintf(&path, "%s/fake_daemon", program("TOOLS", "build/tests/tools")), 0);
+	cr_assert_geq(asprintf(&path, "%s/fake_daemon", program_path("TOOLS")), 0);
 	start_program(path, arguments);
 }
 
 static void start_model(void)
 {
-	char *const arguments[] = {(char *)"pebsd",     (char *)"--config",
-				   (char *)"/dev/null", (char *)"--origin",
-				   (char *)"model",     (char *)"--listen",
-				   (char *)"none",      (char *)"--socket",
-				   socket_path,         NULL};
+	char *const arguments[] = {"pebsd",    "--config", "/dev/null",
+				   "--origin", "model",    "--listen",
+				   "none",     "--socket", daemon_process.socket_path,
+				   NULL};
 
-	start_program(program("PEBSD", "build/pebsd"), arguments);
-}
-
-static void stop_daemon(void)
-{
-	if (daemon_pid > 0) {
-		(void)kill(daemon_pid, SIGTERM);
-		(void)waitpid(daemon_pid, NULL, 0);
-	}
-	daemon_pid = 0;
+	start_program(program_path("PEBSD"), arguments);
 }
 
 static void setup(void)
 {
-	cr_assert_not_null(mkdtemp(directory));
-	(void)snprintf(socket_path, sizeof(socket_path), "%s/control.sock", directory);
+	daemon_process_init(&daemon_process);
 }
 
 static void teardown(void)
 {
-	stop_daemon();
-	(void)unlink(socket_path);
-	(void)rmdir(directory);
+	daemon_process_done(&daemon_process);
 }
 
 TestSuite(top_screen, .init = setup, .fini = teardown);
 
 static struct terminal *run(const struct terminal_settings *settings, const char *option, const char *value)
 {
-	char *arguments[] = {(char *)"pebsctl", (char *)"--socket", socket_path, (char *)"top",
-			     (char *)option,    (char *)value,      NULL};
-	struct terminal *terminal = terminal_run(settings, program("PEBSCTL", "build/pebsctl"), arguments);
+	char *arguments[] = {"pebsctl",     "--socket", daemon_process.socket_path, "top", (char *)option,
+			     (char *)value, NULL};
+	struct terminal *terminal = terminal_run(settings, program_path("PEBSCTL"), arguments);
 
 	cr_assert_not_null(terminal);
 	return terminal;
@@ -469,7 +443,7 @@ Test(top_screen, times_are_local)
 	terminal = run_plain(80, 24);
 	expect(terminal, " XYZ");
 	expect_gone(terminal, "UTC");
-	stop_daemon();
+	(void)daemon_process_stop(&daemon_process);
 	expect(terminal, "lost connection to pebsd at");
 	expect(terminal, " XYZ (");
 	terminal_free(terminal);
@@ -483,17 +457,17 @@ Test(top_screen, top_reconnects_to_a_restarted_daemon)
 	start_daemon("live");
 	terminal = run_plain(80, 24);
 	expect(terminal, CGROUP);
-	stop_daemon();
+	(void)daemon_process_stop(&daemon_process);
 	expect(terminal, "lost connection to pebsd at");
 	expect(terminal, CGROUP);
 	start_daemon("live");
 	expect_gone(terminal, "lost connection to pebsd at");
 	/* A daemon that is stopped does not prevent users from leaving. */
-	(void)kill(daemon_pid, SIGSTOP);
+	(void)kill(daemon_process.pid, SIGSTOP);
 	terminal_watch(terminal, 1500);
 	terminal_type(terminal, "q");
 	status = terminal_wait_end(terminal, WAIT_MS);
-	(void)kill(daemon_pid, SIGCONT);
+	(void)kill(daemon_process.pid, SIGCONT);
 	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %x", (unsigned int)status);
 	terminal_free(terminal);
 }
@@ -538,7 +512,7 @@ static char *output_of(const char *environment, const char *arguments, int *ret_
 
 	cr_assert_not_null(page);
 	cr_assert_geq(asprintf(&command, "%s %s --socket %s %s </dev/null 2>&1", environment,
-			       program("PEBSCTL", "build/pebsctl"), socket_path, arguments),
+			       program_path("PEBSCTL"), daemon_process.socket_path, arguments),
 		      0);
 	out = popen(command, "r");
 	cr_assert_not_null(out);
