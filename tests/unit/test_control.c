@@ -7,9 +7,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 
 #include "base/json_get.h"
+#include "control_fixture.h"
 #include "example_snapshot.h"
 #include "export/control/control.h"
 #include "export/control/control_call.h"
@@ -32,11 +32,7 @@ struct backend {
 	time_t taken; /* 0: unchanged */
 };
 
-static sd_event *event;
-static struct control *control;
 static struct backend backend;
-static char directory[] = "/tmp/pebsd-control-XXXXXX";
-static char socket_path[128];
 
 static bool read_one(const struct snapshot_cgroup *cgroup, unsigned number, struct figures *ret)
 {
@@ -96,58 +92,33 @@ static int reload(void *userdata, char ***ret_lines)
 	return books->reload_error;
 }
 
+static const struct control_backend callbacks = {
+	.snapshot = snapshot, .release = release, .reload = reload, .userdata = &backend};
+
+/* Opens the socket again, or a second one. */
 static int open_control(const char *group, char **ret_message)
 {
-	const struct control_backend callbacks = {
-		.snapshot = snapshot, .release = release, .reload = reload, .userdata = &backend};
-
 	return control_new(event, socket_path, group, &callbacks, &control, ret_message);
 }
 
 static void start(void)
 {
-	_cleanup_free_ char *message = NULL;
-
-	cr_assert_not_null(mkdtemp(directory));
-	(void)snprintf(socket_path, sizeof(socket_path), "%s/run/control.sock", directory);
-	cr_assert_geq(sd_event_new(&event), 0);
-	cr_assert_eq(open_control(NULL, &message), 0, "%s", message);
+	control_fixture_start(&callbacks, NULL);
 }
 
+/* Some tests leave a file at the path. */
 static void stop(void)
 {
-	char parent[64];
-
 	control = control_free(control);
-	event = sd_event_unref(event);
 	(void)unlink(socket_path);
-	(void)snprintf(parent, sizeof(parent), "%s/run", directory);
-	cr_expect_eq(rmdir(parent), 0);
-	cr_expect_eq(rmdir(directory), 0);
+	control_fixture_stop();
 }
 
 TestSuite(control, .init = start, .fini = stop);
 
-/* Returns the parameters of a reply, or the whole reply if it is an error. The caller puts it. */
-static json_object *call(int fd, const char *text)
-{
-	_cleanup_free_ char *reply = NULL;
-	_cleanup_json_ json_object *message = NULL;
-
-	peer_call(event, fd, text);
-	reply = peer_receive(event, fd, NULL);
-	cr_assert_not_null(reply, "%s", text);
-	cr_assert_eq(json_parse(reply, strlen(reply), 32, &message), 0);
-	return json_object_get(json_get(message, "error") ? message : json_get(message, "parameters"));
-}
-
 static void expect_invalid(int fd, const char *text, const char *parameter)
 {
-	_cleanup_json_ json_object *reply = call(fd, text);
-
-	cr_assert_not_null(json_get_text(reply, "error"), "%s was taken", text);
-	cr_expect_str_eq(json_get_text(reply, "error"), "org.varlink.service.InvalidParameter");
-	cr_expect_str_eq(json_get_text(json_get(reply, "parameters"), "parameter"), parameter);
+	expect_invalid_reply(call(fd, text), text, parameter);
 }
 
 static const char *cgroup_of(json_object *top, size_t index)
@@ -749,46 +720,12 @@ Test(control, reload_by_root)
 	cr_expect_eq(backend.reloads, 3);
 }
 
-/* Calls as a user other than root, and expects an error that says who may call. */
-static void expect_refusal(const char *text, size_t size, const char *expected)
-{
-	int pair_answer[2];
-	char answer[256] = {0};
-	ssize_t n;
-	pid_t child;
-
-	if (getuid() != 0)
-		cr_skip("needs root to become someone else");
-	cr_assert_eq(pipe(pair_answer), 0);
-	cr_assert_eq(chmod(socket_path, 0666) | chmod(directory, 0755), 0);
-	child = fork();
-	if (child == 0) {
-		struct sockaddr_un address = {.sun_family = AF_UNIX};
-		int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-
-		(void)stpcpy(address.sun_path, socket_path);
-		if (setresuid(65534, 65534, 65534) < 0 ||
-		    connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-		    send(fd, text, size, 0) < 0)
-			_exit(1);
-		n = recv(fd, answer, sizeof(answer), 0);
-		_exit(write(pair_answer[1], answer, (size_t)n) != n);
-	}
-	(void)close(pair_answer[1]);
-	for (int i = 0; i < 20 && waitpid(child, NULL, WNOHANG) == 0; i++)
-		(void)sd_event_run(event, 100000);
-	n = read(pair_answer[0], answer, sizeof(answer) - 1);
-	cr_assert_gt(n, 0);
-	cr_expect_str_eq(answer, expected);
-}
-
 Test(control, reload_by_others_is_refused)
 {
-	static const char text[] = "{\"method\":\"io.pebsd.Reload\"}";
+	_cleanup_free_ char *answer = call_as(65534, 0, "{\"method\":\"io.pebsd.Reload\"}");
 
-	expect_refusal(text, sizeof(text),
-		       "{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":"
-		       "{\"permitted\":\"root alone\"}}");
+	cr_expect_str_eq(answer, "{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":"
+				 "{\"permitted\":\"root alone\"}}");
 	cr_expect_eq(backend.reloads, 0);
 }
 

@@ -2,16 +2,13 @@
 /* Zooms, hot tables and profiles on the control socket, and the clients that may get them. */
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <grp.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <sys/wait.h>
 
 #include "base/json_get.h"
+#include "control_fixture.h"
 #include "example_snapshot.h"
 #include "export/control/control.h"
 #include "export/control/control_interface.h"
@@ -35,11 +32,7 @@ struct backend {
 	const struct no_slot *no_slot;
 };
 
-static sd_event *event;
-static struct control *control;
 static struct backend backend;
-static char directory[] = "/tmp/pebsd-control-XXXXXX";
-static char socket_path[128];
 
 static int snapshot(void *userdata, const struct maybe_double *window_seconds, const struct snapshot **ret)
 {
@@ -136,54 +129,24 @@ static void start(void)
 		.name = name,
 		.userdata = &backend,
 	};
-	_cleanup_free_ char *message = NULL;
 
-	cr_assert_not_null(mkdtemp(directory));
-	(void)snprintf(socket_path, sizeof(socket_path), "%s/control.sock", directory);
-	cr_assert_geq(sd_event_new(&event), 0);
-	cr_assert_eq(control_new(event, socket_path, NULL, &callbacks, &control, &message), 0, "%s", message);
+	control_fixture_start(&callbacks, NULL);
 }
 
 static void stop(void)
 {
-	control = control_free(control);
-	event = sd_event_unref(event);
+	control_fixture_stop();
 	fake_zooms_reset();
-	cr_expect_eq(rmdir(directory), 0);
 }
 
 TestSuite(control_detail, .init = start, .fini = stop);
 
-/* Returns the parameters of a reply, or the whole reply if it is an error. The caller puts it. */
-static json_object *call(int fd, const char *text)
-{
-	_cleanup_free_ char *reply = NULL;
-	_cleanup_json_ json_object *message = NULL;
-
-	peer_call(event, fd, text);
-	reply = peer_receive(event, fd, NULL);
-	cr_assert_not_null(reply, "%s", text);
-	cr_assert_eq(json_parse(reply, strlen(reply), 32, &message), 0);
-	return json_object_get(json_get(message, "error") ? message : json_get(message, "parameters"));
-}
-
-static json_object *call_with(int fd, const char *method, const char *parameters)
+static void expect_invalid(int fd, const char *method, const char *parameters, const char *name)
 {
 	_cleanup_free_ char *text = NULL;
 
-	cr_assert_gt(asprintf(&text, "{\"method\":\"io.pebsd.%s\",\"parameters\":{%s}}", method, parameters),
-		     0);
-	return call(fd, text);
-}
-
-static void expect_invalid(int fd, const char *method, const char *parameters, const char *name)
-{
-	_cleanup_json_ json_object *reply = call_with(fd, method, parameters);
-
-	cr_assert_not_null(json_get_text(reply, "error"), "%s(%s) was taken", method, parameters);
-	cr_expect_str_eq(json_get_text(reply, "error"), "org.varlink.service.InvalidParameter");
-	cr_expect_str_eq(json_get_text(json_get(reply, "parameters"), "parameter"), name, "%s(%s)", method,
-			 parameters);
+	cr_assert_gt(asprintf(&text, "%s(%s)", method, parameters), 0);
+	expect_invalid_reply(call_with(fd, method, parameters), text, name);
 }
 
 /* Expects the error `name`, with `text` as a part of its parameters. */
@@ -695,38 +658,14 @@ Test(control_detail, several_files_can_be_fetched_at_the_same_time)
 	cr_expect_eq(fake_zooms.outputs, 6);
 }
 
-/* Calls as the user `uid`. The caller frees the answer. */
-static char *call_as(uid_t uid, const char *method, const char *parameters)
+/* Calls as a user without further groups. The caller frees the answer. */
+static char *call_with_as(uid_t user, const char *method, const char *parameters)
 {
 	_cleanup_free_ char *text = NULL;
-	char *answer = calloc(1, 65536);
-	int answers[2];
-	pid_t child;
 
 	cr_assert_gt(asprintf(&text, "{\"method\":\"io.pebsd.%s\",\"parameters\":{%s}}", method, parameters),
 		     0);
-	cr_assert_eq(pipe(answers), 0);
-	cr_assert_eq(chmod(socket_path, 0666) | chmod(directory, 0755), 0);
-	child = fork();
-	if (child == 0) {
-		struct sockaddr_un address = {.sun_family = AF_UNIX};
-		int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-		ssize_t n;
-
-		(void)stpcpy(address.sun_path, socket_path);
-		if (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0 ||
-		    connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-		    send(fd, text, strlen(text) + 1, 0) < 0)
-			_exit(1);
-		n = recv(fd, answer, 65535, 0);
-		_exit(write(answers[1], answer, (size_t)n) != n);
-	}
-	(void)close(answers[1]);
-	for (int i = 0; i < 50 && waitpid(child, NULL, WNOHANG) == 0; i++)
-		(void)sd_event_run(event, 100000);
-	cr_assert_gt(read(answers[0], answer, 65535), 0, "%s", method);
-	(void)close(answers[0]);
-	return answer;
+	return call_as(user, 0, text);
 }
 
 Test(control_detail, each_method_is_refused_without_permission)
@@ -743,7 +682,7 @@ Test(control_detail, each_method_is_refused_without_permission)
 		cr_skip("needs root to become someone else");
 	(void)fake_zooms_hold("/batch", ZOOM_RUNNING);
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
-		_cleanup_free_ char *answer = call_as(65534, calls[i].method, calls[i].parameters);
+		_cleanup_free_ char *answer = call_with_as(65534, calls[i].method, calls[i].parameters);
 
 		cr_expect_str_eq(
 			answer,
@@ -776,12 +715,12 @@ Test(control_detail, a_user_named_by_detail_sees_no_kernel_address)
 	fake_zooms.symbol = kernel_function;
 	(void)fake_zooms_hold("/batch", ZOOM_DONE);
 	{
-		_cleanup_free_ char *hot = call_as(user->pw_uid, "GetHot", "\"cgroup\":\"/batch\"");
-		_cleanup_free_ char *zoom = call_as(user->pw_uid, "GetZoom", "\"zoom\":1");
+		_cleanup_free_ char *hot = call_with_as(user->pw_uid, "GetHot", "\"cgroup\":\"/batch\"");
+		_cleanup_free_ char *zoom = call_with_as(user->pw_uid, "GetZoom", "\"zoom\":1");
 		_cleanup_free_ char *profile =
-			call_as(user->pw_uid, "GetProfile", "\"zoom\":1,\"format\":\"pprof\"");
+			call_with_as(user->pw_uid, "GetProfile", "\"zoom\":1,\"format\":\"pprof\"");
 		_cleanup_free_ char *data =
-			call_as(user->pw_uid, "GetProfile", "\"zoom\":1,\"format\":\"perf.data\"");
+			call_with_as(user->pw_uid, "GetProfile", "\"zoom\":1,\"format\":\"perf.data\"");
 
 		cr_expect(strstr(hot, "copy_user"), "%s", hot);
 		cr_expect_null(strstr(hot, "0xffff"), "%s", hot);

@@ -10,6 +10,7 @@
 
 #include "base/json_get.h"
 #include "base/text.h"
+#include "control_fixture.h"
 #include "example_policy.h"
 #include "example_snapshot.h"
 #include "export/control/control.h"
@@ -54,13 +55,9 @@ static struct {
 	double interval_seconds;
 } books;
 
-static sd_event *event;
-static struct control *control;
 static struct policy *policy; /* NULL: no rules */
 static struct some_panes panes;
 static struct past *pasts[2];
-static char directory[] = "/tmp/pebsd-control-past-XXXXXX";
-static char socket_path[128];
 
 static struct figures some_loads(u64 fast, u64 slow)
 {
@@ -216,61 +213,41 @@ static void start(void)
 						.past_neighbours = get_neighbours,
 						.policy = get_policy,
 						.history = get_history};
-	_cleanup_free_ char *message = NULL;
 
-	cr_assert_not_null(mkdtemp(directory));
-	(void)snprintf(socket_path, sizeof(socket_path), "%s/run/control.sock", directory);
-	cr_assert_geq(sd_event_new(&event), 0);
-	cr_assert_eq(control_new(event, socket_path, NULL, &backend, &control, &message), 0, "%s", message);
+	control_fixture_start(&backend, NULL);
 	make_panes();
 }
 
 static void stop(void)
 {
-	char parent[64];
-
-	control = control_free(control);
-	event = sd_event_unref(event);
+	control_fixture_stop();
 	policy = policy_free(policy);
 	for (size_t i = 0; i < 2; i++)
 		pasts[i] = past_free(pasts[i]);
 	some_panes_done(&panes);
-	(void)unlink(socket_path);
-	(void)snprintf(parent, sizeof(parent), "%s/run", directory);
-	(void)rmdir(parent);
-	(void)rmdir(directory);
 }
 
 TestSuite(control_past, .init = start, .fini = stop);
 
-/* Returns the parameters of a reply, or the whole reply if it is an error. The caller puts it. */
-static json_object *call(const char *method, const char *parameters)
+/* Calls on a new connection. Returns as call() does. */
+static json_object *ask(const char *method, const char *parameters)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
-	_cleanup_json_ json_object *message = NULL;
-	_cleanup_free_ char *reply = NULL, *text = NULL;
 
-	cr_assert_gt(asprintf(&text, "{\"method\":\"io.pebsd.%s\",\"parameters\":{%s}}", method, parameters),
-		     0);
-	peer_call(event, fd, text);
-	reply = peer_receive(event, fd, NULL);
-	cr_assert_not_null(reply, "%s", text);
-	cr_assert_eq(json_parse(reply, strlen(reply), 32, &message), 0);
-	return json_object_get(json_get(message, "error") ? message : json_get(message, "parameters"));
+	return call_with(fd, method, parameters);
 }
 
 static void expect_invalid(const char *method, const char *parameters, const char *invalid)
 {
-	_cleanup_json_ json_object *reply = call(method, parameters);
-	const char *named = json_get_text(json_get(reply, "parameters"), "parameter");
+	_cleanup_free_ char *text = NULL;
 
-	cr_expect_str_eq(named ? named : "(none)", invalid, "%s %s: %s", method, parameters,
-			 json_object_to_json_string(reply));
+	cr_assert_gt(asprintf(&text, "%s(%s)", method, parameters), 0);
+	expect_invalid_reply(ask(method, parameters), text, invalid);
 }
 
 static void expect_reason(const char *method, const char *parameters, const char *reason)
 {
-	_cleanup_json_ json_object *reply = call(method, parameters);
+	_cleanup_json_ json_object *reply = ask(method, parameters);
 	const char *got = json_get_text(json_get(reply, "parameters"), "reason");
 
 	cr_expect_str_eq(got ? got : "(none)", reason, "%s", json_object_to_json_string(reply));
@@ -294,7 +271,7 @@ static json_object *at(json_object *list, size_t index)
 
 Test(control_past, top_has_the_figures_of_the_range)
 {
-	_cleanup_json_ json_object *top = call("GetTop", RANGE ",\"sort\":\"samples\",\"limit\":1");
+	_cleanup_json_ json_object *top = ask("GetTop", RANGE ",\"sort\":\"samples\",\"limit\":1");
 	json_object *gaps = json_get_array(top, "gaps");
 
 	cr_expect_eq(books.since_us, SOME_PANES_START_US);
@@ -313,7 +290,7 @@ Test(control_past, top_has_the_figures_of_the_range)
 
 Test(control_past, pages_of_top_have_one_time)
 {
-	_cleanup_json_ json_object *top = call("GetTop", RANGE ",\"offset\":1");
+	_cleanup_json_ json_object *top = ask("GetTop", RANGE ",\"offset\":1");
 	const char *text = json_object_to_json_string(top);
 	const char *first = strstr(text, "\"taken\"");
 
@@ -324,7 +301,7 @@ Test(control_past, pages_of_top_have_one_time)
 
 Test(control_past, a_cgroup_of_the_past_can_have_its_subtree)
 {
-	_cleanup_json_ json_object *one = call("GetCgroup", RANGE ",\"cgroup\":\"/shop/b\"");
+	_cleanup_json_ json_object *one = ask("GetCgroup", RANGE ",\"cgroup\":\"/shop/b\"");
 	_cleanup_json_ json_object *sum = NULL, *quiet = NULL, *none = NULL;
 	json_object *event_of;
 
@@ -334,23 +311,23 @@ Test(control_past, a_cgroup_of_the_past_can_have_its_subtree)
 	cr_expect_eq(number(event_of, "confidence"), 0.95);
 	cr_expect_not_null(json_get_array(one, "gaps"));
 	cr_expect_gt(number(json_get_object(json_get_object(one, "waits"), "wait"), "value"), 0.2);
-	sum = call("GetCgroup", RANGE ",\"cgroup\":\"/shop\",\"subtree\":true");
+	sum = ask("GetCgroup", RANGE ",\"cgroup\":\"/shop\",\"subtree\":true");
 	cr_expect(books.subtree);
 	cr_expect_eq(number(sum, "subtree"), 2);
 	/* A cgroup that exists now but had no samples then, and a cgroup that never existed. */
-	quiet = call("GetCgroup", RANGE ",\"cgroup\":\"/system.slice/db.service\"");
+	quiet = ask("GetCgroup", RANGE ",\"cgroup\":\"/system.slice/db.service\"");
 	cr_expect_eq(json_object_object_length(json_get_object(quiet, "events")), 0);
-	none = call("GetCgroup", RANGE ",\"cgroup\":\"/nothing\"");
+	none = ask("GetCgroup", RANGE ",\"cgroup\":\"/nothing\"");
 	cr_expect_str_eq(json_get_text(none, "error"), "io.pebsd.NoSuchCgroup");
 }
 
 Test(control_past, status_of_the_past_has_samples_but_nothing_of_the_daemon)
 {
-	_cleanup_json_ json_object *then = call("GetStatus", RANGE);
+	_cleanup_json_ json_object *then = ask("GetStatus", RANGE);
 	_cleanup_json_ json_object *today = NULL;
 
 	cr_expect(books.sum, "it needs no cgroup");
-	today = call("GetStatus", "");
+	today = ask("GetStatus", "");
 	cr_expect_eq(number(json_get_object(json_get_object(then, "events"), "loads"), "ldlat"), 30);
 	cr_expect_null(json_get(then, "slots"));
 	cr_expect_null(json_get(then, "history"));
@@ -362,10 +339,10 @@ Test(control_past, status_of_the_past_has_samples_but_nothing_of_the_daemon)
 /* The paths of systemd's units have backslashes. */
 Test(control_past, a_cgroup_is_looked_for_among_all_if_its_shown_form_is_not_its_path)
 {
-	json_object_put(call("GetCgroup", RANGE ",\"cgroup\":\"/a\\\\x2db\""));
+	json_object_put(ask("GetCgroup", RANGE ",\"cgroup\":\"/a\\\\x2db\""));
 	cr_expect_str_eq(books.path, "/a\\x2db");
-	json_object_put(call("GetCgroup", RANGE ",\"cgroup\":\"/a\xef\xbf\xbd"
-						"ff\""));
+	json_object_put(ask("GetCgroup", RANGE ",\"cgroup\":\"/a\xef\xbf\xbd"
+					       "ff\""));
 	cr_expect_str_eq(books.path, "");
 	cr_expect_not(books.sum);
 }
@@ -376,21 +353,21 @@ Test(control_past, alerts_and_neighbours_of_the_past_are_shown)
 				   *changed = NULL;
 
 	books.alerts = "[{\"rule\":\"one\"},{\"rule\":\"two\"}]";
-	alerts = call("GetAlerts", RANGE);
+	alerts = ask("GetAlerts", RANGE);
 	cr_expect_eq(json_object_array_length(json_get_array(alerts, "alerts")), 2U);
 	cr_expect_str_eq(json_get_text(alerts, "since"), "2026-11-21T06:00:00Z");
 	cr_expect_str_eq(json_get_text(alerts, "taken"), "2026-11-21T06:03:00Z");
-	page = call("GetAlerts", RANGE ",\"offset\":1");
+	page = ask("GetAlerts", RANGE ",\"offset\":1");
 	cr_assert_eq(json_object_array_length(json_get_array(page, "alerts")), 1U);
 	cr_expect_str_eq(json_get_text(at(json_get_array(page, "alerts"), 0), "rule"), "two");
 	books.alerts = "[7,null,{\"rule\":\"one\"}]";
-	changed = call("GetAlerts", RANGE);
+	changed = ask("GetAlerts", RANGE);
 	cr_expect_eq(json_object_array_length(json_get_array(changed, "alerts")), 1U);
 	books.alerts = "{}";
-	bad = call("GetAlerts", RANGE);
+	bad = ask("GetAlerts", RANGE);
 	cr_expect_str_eq(json_get_text(bad, "error"), "io.pebsd.NotMeasured");
 
-	neighbours = call("GetNeighbours", RANGE ",\"cgroup\":\"/shop/b\"");
+	neighbours = ask("GetNeighbours", RANGE ",\"cgroup\":\"/shop/b\"");
 	cr_expect_str_eq(books.path, "/shop/b");
 	cr_expect_eq(books.bins, 37U, "180 s in half panes");
 	cr_expect_gt(json_object_array_length(json_get_array(neighbours, "neighbours")), 0U);
@@ -407,7 +384,7 @@ Test(control_past, neighbours_can_be_computed_from_fewer_bins)
 	_cleanup_json_ json_object *neighbours = NULL;
 
 	books.bins_max = 10;
-	neighbours = call("GetNeighbours", RANGE ",\"cgroup\":\"/shop/b\"");
+	neighbours = ask("GetNeighbours", RANGE ",\"cgroup\":\"/shop/b\"");
 	cr_expect_gt(json_object_array_length(json_get_array(neighbours, "neighbours")), 0U);
 	cr_expect_eq(books.bins, 9U, "37, 18, 9");
 	cr_expect_eq(books.asked, 3);
@@ -440,7 +417,7 @@ Test(control_past, an_alert_is_explained_as_it_was)
 				"\"rule\":\"slow\",\"cgroup\":\"/a\",\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T%sZ\"",
 				moments[i].until),
 			0);
-		reply = call("Explain", parameters);
+		reply = ask("Explain", parameters);
 		cr_expect_str_eq(books.alerts_path, "/a");
 		cr_expect_str_eq(books.rule, "slow");
 		cr_expect_not(json_get(reply, "rule"), "it may have been another one");
@@ -476,7 +453,7 @@ Test(control_past, an_explanation_of_a_resolved_alert_names_the_neighbours_of_it
 	char byte;
 
 	books.alerts = stored;
-	named = call("Explain", asked);
+	named = ask("Explain", asked);
 	sentences = json_get_array(at(json_get_array(named, "judged"), 0), "sentences");
 	cr_assert_eq(sentences ? json_object_array_length(sentences) : 0, 2U);
 	cr_expect_str_eq(json_object_get_string(at(sentences, 1)), suspect);
@@ -485,7 +462,7 @@ Test(control_past, an_explanation_of_a_resolved_alert_names_the_neighbours_of_it
 	cr_expect_eq(books.until_us, 1795240920000000 + 600000000);
 	/* The alert is explained even if its neighbours are unknown. */
 	books.neighbours_error = -ENODATA;
-	without = call("Explain", asked);
+	without = ask("Explain", asked);
 	sentences = json_get_array(at(json_get_array(without, "judged"), 0), "sentences");
 	cr_expect_eq(sentences ? json_object_array_length(sentences) : 0, 1U);
 	/* A slow history. */
@@ -516,7 +493,7 @@ Test(control_past, a_pending_alert_keeps_its_figures)
 
 	books.alerts =
 		"[{\"rule\":\"slow\",\"cgroup\":\"/a\",\"state\":\"pending\",\"since\":\"2026-11-21T06:00:30Z\",\"breached\":\"2026-11-21T06:00:30Z\",\"value\":7}]";
-	reply = call("GetAlerts", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:01:30Z\"");
+	reply = ask("GetAlerts", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:01:30Z\"");
 	cr_expect_str_eq(json_get_text(at(json_get_array(reply, "alerts"), 0), "state"), "pending");
 	cr_expect_eq(number(at(json_get_array(reply, "alerts"), 0), "value"), 7);
 }
@@ -543,7 +520,7 @@ Test(control_past, alerts_have_the_state_of_the_past)
 				      "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T%sZ\"",
 				      moments[i].until),
 			     0);
-		reply = call("GetAlerts", parameters);
+		reply = ask("GetAlerts", parameters);
 		list = json_get_array(reply, "alerts");
 		cr_assert_eq(json_object_array_length(list), 2U);
 		alert = at(list, strcmp(moments[i].state, "resolved") == 0);
@@ -572,7 +549,7 @@ Test(control_past, alerts_are_ordered_by_since)
 		"{\"rule\":\"waits\",\"state\":\"pending\",\"since\":\"2026-11-21T06:00:05Z\"},"
 		"{\"rule\":\"b\",\"state\":\"resolved\",\"since\":\"2026-11-21T06:01:05Z\"},"
 		"{\"rule\":\"a\",\"state\":\"resolved\",\"since\":\"2026-11-21T06:01:05Z\"}]";
-	reply = call("GetAlerts", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:01:30Z\"");
+	reply = ask("GetAlerts", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:01:30Z\"");
 	cr_assert_eq(json_object_array_length(json_get_array(reply, "alerts")), ARRAY_SIZE(order));
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++)
 		cr_expect_str_eq(json_get_text(at(json_get_array(reply, "alerts"), i), "rule"), order[i],
@@ -590,7 +567,7 @@ Test(control_past, alerts_in_a_gap_are_unknown)
 	books.alerts =
 		"[{\"rule\":\"slow\",\"state\":\"firing\",\"since\":\"2026-11-21T06:01:00Z\",\"fired\":\"2026-11-21T06:01:00Z\"}]";
 	/* From 06:01:40 to 06:02:40. */
-	in_a_gap = call("GetAlerts", asked);
+	in_a_gap = ask("GetAlerts", asked);
 	alert = at(json_get_array(in_a_gap, "alerts"), 0);
 	cr_expect_str_eq(json_get_text(alert, "state"), "unknown");
 	cr_expect_str_eq(json_get_text(alert, "held"), "firing");
@@ -602,11 +579,11 @@ Test(control_past, alerts_in_a_gap_are_unknown)
 			 "2026-11-21T06:02:20Z");
 	cr_expect_str_eq(json_get_text(in_a_gap, "since"), "2026-11-21T06:00:00Z");
 	cr_expect_str_eq(json_get_text(in_a_gap, "until"), "2026-11-21T06:02:20Z");
-	before = call("GetAlerts", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:01:30Z\"");
+	before = ask("GetAlerts", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:01:30Z\"");
 	cr_expect_str_eq(json_get_text(at(json_get_array(before, "alerts"), 0), "state"), "firing");
 	cr_expect_eq(json_object_array_length(json_get_array(before, "gaps")), 0U);
-	explained = call("Explain", "\"rule\":\"slow\",\"cgroup\":\"/a\",\"since\":\"2026-11-21T06:00:00Z\","
-				    "\"until\":\"2026-11-21T06:02:20Z\"");
+	explained = ask("Explain", "\"rule\":\"slow\",\"cgroup\":\"/a\",\"since\":\"2026-11-21T06:00:00Z\","
+				   "\"until\":\"2026-11-21T06:02:20Z\"");
 	alert = at(json_get_array(explained, "judged"), 0);
 	cr_expect_str_eq(json_get_text(alert, "state"), "unknown", "as GetAlerts");
 	cr_expect_str_eq(json_get_text(alert, "unknown"), "gap");
@@ -615,17 +592,17 @@ Test(control_past, alerts_in_a_gap_are_unknown)
 	/* pebsd was started again without the alert. */
 	books.alerts =
 		"[{\"rule\":\"slow\",\"state\":\"firing\",\"fired\":\"2026-11-21T06:01:00Z\",\"to_us\":1795240870000000}]";
-	left = call("GetAlerts", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:01:30Z\"");
+	left = ask("GetAlerts", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:01:30Z\"");
 	cr_expect_str_eq(json_get_text(at(json_get_array(left, "alerts"), 0), "unknown"), "restart");
 	/* Nothing is stored from that time. */
 	books.alerts = "[]";
-	nothing = call("GetAlerts", "\"since\":\"2026-11-20T06:00:00Z\",\"until\":\"2026-11-20T06:01:30Z\"");
+	nothing = ask("GetAlerts", "\"since\":\"2026-11-20T06:00:00Z\",\"until\":\"2026-11-20T06:01:30Z\"");
 	cr_expect_eq(json_object_array_length(json_get_array(nothing, "gaps")), 1U);
 }
 
 static void expect_found(const char *parameters, const char *expected)
 {
-	_cleanup_json_ json_object *reply = call("FindCgroups", parameters);
+	_cleanup_json_ json_object *reply = ask("FindCgroups", parameters);
 	json_object *cgroups = json_get_array(reply, "cgroups");
 
 	cr_expect_str_eq(cgroups ? json_object_to_json_string_ext(cgroups, JSON_C_TO_STRING_NOSLASHESCAPE)
@@ -646,7 +623,7 @@ Test(control_past, names_are_those_of_the_cgroups_of_that_time)
 	expect_found("\"name\":\"b\",\"since\":\"2026-11-21T06:01:00Z\",\"until\":\"2026-11-21T06:03:00Z\"",
 		     "[\"/shop/b\"]");
 	expect_found("\"name\":\"shop\"," RANGE, "[\"/shop\"]");
-	nearest = call("FindCgroups", "\"name\":\"mal/b\"," RANGE);
+	nearest = ask("FindCgroups", "\"name\":\"mal/b\"," RANGE);
 	cr_expect_str_eq(json_get_text(nearest, "nearest"), "/mall/b", "%s",
 			 json_object_to_json_string(nearest));
 	/* A cgroup that exists now, and had no samples then or cannot be looked up in the history. */
@@ -665,7 +642,7 @@ static void expect_explained(const char *rule, const char *cgroup, const char *e
 	const char *got;
 
 	cr_assert_gt(asprintf(&parameters, RANGE ",\"rule\":\"%s\",\"cgroup\":\"%s\"", rule, cgroup), 0);
-	reply = call("Explain", parameters);
+	reply = ask("Explain", parameters);
 	got = json_get_text(reply, "error");
 	cr_expect_str_eq(got ? got : "", error, "%s %s", rule, cgroup);
 	cr_expect_eq(!got, json_get_array(reply, "judged") != NULL);
@@ -707,7 +684,7 @@ Test(control_past, only_the_newest_alerts_are_explained)
 		json_object_put(alert);
 	}
 	books.alerts = json_object_to_json_string(list);
-	reply = call("Explain", RANGE ",\"rule\":\"slow\",\"cgroup\":\"/a\"");
+	reply = ask("Explain", RANGE ",\"rule\":\"slow\",\"cgroup\":\"/a\"");
 	cr_assert_eq(json_object_array_length(json_get_array(reply, "judged")), 16U);
 	cr_expect_eq(number(at(json_get_array(reply, "judged"), 0), "alert"), 19, "the newest first");
 	cr_expect(json_get_u64(reply, "unlisted", &unlisted) && unlisted == 4);
@@ -810,7 +787,7 @@ Test(control_past, alerts_need_to_know_the_gaps)
 	books.past_error = -EUSERS;
 	expect_reason("GetAlerts", RANGE, "too many requests for the history are waiting; try again");
 	books.past_error = -EOPNOTSUPP;
-	without = call("GetAlerts", RANGE);
+	without = ask("GetAlerts", RANGE);
 	cr_expect_not_null(json_get_array(without, "alerts"), "no gap is known");
 }
 
@@ -935,17 +912,17 @@ Test(control_past, the_future_is_not_a_gap)
 
 	move_panes(now, 8000000);
 	books.alerts = alerts;
-	reply = call("GetAlerts", range);
+	reply = ask("GetAlerts", range);
 	cr_expect_str_eq(json_get_text(at(json_get_array(reply, "alerts"), 0), "state"), "firing");
 	cr_expect_eq(json_object_array_length(json_get_array(reply, "gaps")), 0U, "%s",
 		     json_object_to_json_string(reply));
 	cr_expect_leq(time_of(reply, "taken"), now + 60);
 	cr_assert_gt(asprintf(&explained, "%s,\"rule\":\"slow\",\"cgroup\":\"/a\"", range), 0);
-	explanation = call("Explain", explained);
+	explanation = ask("Explain", explained);
 	cr_expect_str_eq(json_get_text(at(json_get_array(explanation, "judged"), 0), "state"), "firing");
 	cr_expect_leq(time_of(explanation, "taken"), now + 60);
 	books.asked = 0;
-	nothing = call("GetAlerts", later);
+	nothing = ask("GetAlerts", later);
 	cr_expect_eq(json_object_array_length(json_get_array(nothing, "gaps")), 0U);
 	cr_expect_eq(books.asked, 1, "only the alerts");
 }
@@ -972,7 +949,7 @@ Test(control_past, alerts_are_known_between_two_collections)
 		move_panes(now, times[i].age_us);
 		books.alerts = alerts;
 		books.interval_seconds = times[i].interval_seconds;
-		reply = call("GetAlerts", range);
+		reply = ask("GetAlerts", range);
 		cr_expect_str_eq(json_get_text(at(json_get_array(reply, "alerts"), 0), "state"),
 				 times[i].state, "%zu: %s", i, json_object_to_json_string(reply));
 	}
@@ -988,7 +965,7 @@ Test(control_past, an_end_that_is_not_stored_yet_is_not_a_gap)
 	move_panes(now, 8000000);
 	text_time(&(struct timespec){.tv_sec = now - 100}, start_text);
 	(void)snprintf(text, sizeof(text), "\"since\":\"%s\"", start_text);
-	top = call("GetTop", text);
+	top = ask("GetTop", text);
 	cr_expect_eq(json_object_array_length(json_get_array(top, "gaps")), 0U, "%s",
 		     json_object_to_json_string(json_get_array(top, "gaps")));
 }
@@ -996,8 +973,8 @@ Test(control_past, an_end_that_is_not_stored_yet_is_not_a_gap)
 Test(control_past, history_is_divided_into_bins)
 {
 	_cleanup_json_ json_object *history =
-		call("GetHistory", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:07:40Z\","
-				   "\"bins\":2,\"cgroup\":\"/shop/b\",\"histograms\":true");
+		ask("GetHistory", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:07:40Z\","
+				  "\"bins\":2,\"cgroup\":\"/shop/b\",\"histograms\":true");
 	json_object *bins = json_get_array(history, "bins"), *first, *last, *event_of;
 
 	/* 460 s in two bins: of 23 panes of 10 s at most, so each has 23 parts. */
@@ -1064,11 +1041,11 @@ Test(control_past, long_history_of_all_cgroups_has_parts_of_long_spans)
 	const char *day = "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-22T06:00:00Z\",\"bins\":24";
 	char text[160];
 
-	json_object_put(call("GetHistory", day));
+	json_object_put(ask("GetHistory", day));
 	cr_expect(books.sum);
 	cr_expect_eq(books.bins, 24 * 6U, "%u", books.bins);
 	(void)snprintf(text, sizeof(text), "%s,\"cgroup\":\"/shop/a\"", day);
-	json_object_put(call("GetHistory", text));
+	json_object_put(ask("GetHistory", text));
 	cr_expect_not(books.sum);
 	cr_expect_eq(books.bins, 24 * 30U, "%u", books.bins);
 }
@@ -1077,8 +1054,8 @@ Test(control_past, long_history_of_all_cgroups_has_parts_of_long_spans)
 Test(control_past, trend_divides_the_whole_range_by_the_collected_time)
 {
 	_cleanup_json_ json_object *cgroup =
-		call("GetCgroup", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:07:40Z\","
-				  "\"trend\":11,\"cgroup\":\"/shop/a\"");
+		ask("GetCgroup", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:07:40Z\","
+				 "\"trend\":11,\"cgroup\":\"/shop/a\"");
 	json_object *trend =
 		json_get_object(json_get_object(json_get_object(cgroup, "events"), "loads"), "trend");
 	json_object *samples = json_get_array(trend, "samples"),
@@ -1101,8 +1078,8 @@ Test(control_past, trend_divides_the_whole_range_by_the_collected_time)
 Test(control_past, trend_may_not_be_longer_than_the_range)
 {
 	_cleanup_json_ json_object *reply =
-		call("GetCgroup", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:07:40Z\","
-				  "\"trend\":11,\"trend_s\":461,\"cgroup\":\"/shop/a\"");
+		ask("GetCgroup", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:07:40Z\","
+				 "\"trend\":11,\"trend_s\":461,\"cgroup\":\"/shop/a\"");
 
 	cr_expect_str_eq(json_get_text(json_get_object(reply, "parameters"), "parameter"), "trend");
 }
@@ -1111,8 +1088,8 @@ Test(control_past, trend_may_not_be_longer_than_the_range)
 Test(control_past, history_of_all_cgroups_leaves_out_empty_bins)
 {
 	_cleanup_json_ json_object *history =
-		call("GetHistory",
-		     "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:03:00Z\",\"bins\":18");
+		ask("GetHistory",
+		    "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:03:00Z\",\"bins\":18");
 	json_object *bins = json_get_array(history, "bins"), *event_of;
 
 	cr_expect_eq(books.bins, 18U);
@@ -1147,7 +1124,7 @@ Test(control_past, history_comes_in_pages)
 			       "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:07:40Z\","
 			       "\"bins\":46,\"offset\":%llu",
 			       (unsigned long long)next);
-		page = call("GetHistory", text);
+		page = ask("GetHistory", text);
 		n += json_object_array_length(json_get_array(page, "bins"));
 		more = json_get_u64(page, "next", &next);
 		pages++;
@@ -1166,9 +1143,9 @@ static const char *verdict(json_object *figure)
 Test(control_past, two_times_can_be_compared)
 {
 	_cleanup_json_ json_object *reply =
-		call("Compare", "\"a\":{\"cgroup\":\"/shop/b\",\"since\":\"2026-11-21T06:00:00Z\","
-				"\"until\":\"2026-11-21T06:04:20Z\"},\"b\":{\"cgroup\":\"/shop/b\","
-				"\"since\":\"2026-11-21T06:04:20Z\",\"until\":\"2026-11-21T06:07:40Z\"}");
+		ask("Compare", "\"a\":{\"cgroup\":\"/shop/b\",\"since\":\"2026-11-21T06:00:00Z\","
+			       "\"until\":\"2026-11-21T06:04:20Z\"},\"b\":{\"cgroup\":\"/shop/b\","
+			       "\"since\":\"2026-11-21T06:04:20Z\",\"until\":\"2026-11-21T06:07:40Z\"}");
 	json_object *event_of = json_get_object(json_get_object(reply, "events"), "loads"), *dram, *wait;
 
 	cr_assert_not_null(event_of, "%s", json_object_to_json_string(reply));
@@ -1191,8 +1168,8 @@ Test(control_past, two_times_can_be_compared)
 
 Test(control_past, equal_cgroups_do_not_differ_in_a_comparison)
 {
-	_cleanup_json_ json_object *reply = call("Compare", "\"a\":{\"cgroup\":\"/shop/a\"," RANGE
-							    "},\"b\":{\"cgroup\":\"/shop/b\"," RANGE "}");
+	_cleanup_json_ json_object *reply = ask("Compare", "\"a\":{\"cgroup\":\"/shop/a\"," RANGE
+							   "},\"b\":{\"cgroup\":\"/shop/b\"," RANGE "}");
 	json_object *event_of = json_get_object(json_get_object(reply, "events"), "loads");
 
 	cr_expect_str_eq(verdict(json_get_object(json_get_object(event_of, "latency"), "mean")),
@@ -1213,9 +1190,9 @@ Test(control_past, compare_says_which_events_it_cannot_compare)
 		some_panes_settings(&panes.list[i], 0,
 				    "{\"origin\":\"perf\",\"role\":\"loads\",\"pmu\":\"cpu\",\"ldlat\":60,"
 				    "\"latency_kind\":\"use\",\"latency\":true,\"source\":true}");
-	reply = call("Compare", "\"a\":{\"cgroup\":\"/shop/b\",\"since\":\"2026-11-21T06:00:00Z\","
-				"\"until\":\"2026-11-21T06:04:20Z\"},\"b\":{\"cgroup\":\"/shop/b\","
-				"\"since\":\"2026-11-21T06:04:20Z\",\"until\":\"2026-11-21T06:07:40Z\"}");
+	reply = ask("Compare", "\"a\":{\"cgroup\":\"/shop/b\",\"since\":\"2026-11-21T06:00:00Z\","
+			       "\"until\":\"2026-11-21T06:04:20Z\"},\"b\":{\"cgroup\":\"/shop/b\","
+			       "\"since\":\"2026-11-21T06:04:20Z\",\"until\":\"2026-11-21T06:07:40Z\"}");
 	loads.ldlat = 30;
 	notes = json_get_array(reply, "notes");
 	cr_expect_null(json_get_object(json_get_object(reply, "events"), "loads"), "%s",
@@ -1229,8 +1206,8 @@ Test(control_past, compare_says_which_events_it_cannot_compare)
 Test(control_past, two_cgroups_can_be_compared_at_present)
 {
 	_cleanup_json_ json_object *reply =
-		call("Compare", "\"a\":{\"cgroup\":\"/\"},\"b\":{\"cgroup\":\"/system.slice/db.service\"}");
-	_cleanup_json_ json_object *none = call("Compare", "\"a\":{\"cgroup\":\"/nothing\"},\"b\":{}");
+		ask("Compare", "\"a\":{\"cgroup\":\"/\"},\"b\":{\"cgroup\":\"/system.slice/db.service\"}");
+	_cleanup_json_ json_object *none = ask("Compare", "\"a\":{\"cgroup\":\"/nothing\"},\"b\":{}");
 	json_object *event_of = json_get_object(json_get_object(reply, "events"), "loads:cpu_core");
 
 	cr_expect_eq(books.asked, 0);

@@ -6,11 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <sys/wait.h>
 
 #include "base/json_get.h"
+#include "control_fixture.h"
 #include "example_snapshot.h"
 #include "export/control/control.h"
 #include "export/control/control_interface.h"
@@ -24,11 +22,7 @@ struct backend {
 	struct timespec paused_until;
 };
 
-static sd_event *event;
-static struct control *control;
 static struct backend backend;
-static char directory[] = "/tmp/pebsd-control-XXXXXX";
-static char socket_path[128];
 
 static int snapshot(void *userdata, const struct maybe_double *window_seconds, const struct snapshot **ret)
 {
@@ -72,22 +66,11 @@ static void start(void)
 		.resume = resume_books,
 		.userdata = &backend,
 	};
-	_cleanup_free_ char *message = NULL;
 
-	cr_assert_not_null(mkdtemp(directory));
-	(void)snprintf(socket_path, sizeof(socket_path), "%s/control.sock", directory);
-	cr_assert_geq(sd_event_new(&event), 0);
-	cr_assert_eq(control_new(event, socket_path, NULL, &callbacks, &control, &message), 0, "%s", message);
+	control_fixture_start(&callbacks, NULL);
 }
 
-static void stop(void)
-{
-	control = control_free(control);
-	event = sd_event_unref(event);
-	cr_expect_eq(rmdir(directory), 0);
-}
-
-TestSuite(control_pause, .init = start, .fini = stop);
+TestSuite(control_pause, .init = start, .fini = control_fixture_stop);
 
 static void expect_invalid(int fd, const char *text, const char *parameter)
 {
@@ -163,72 +146,38 @@ Test(control_pause, a_pause_out_of_range_is_refused_by_name)
 	cr_expect_eq(backend.pauses, 0);
 }
 
-/* Makes a call as user and group 65534, and copies the answer. `more` is a supplementary group (0: none). */
-static void ask_as_other(const char *text, gid_t more, char answer[256])
+/* Makes a call as user and group 65534, and expects exactly this answer. `more` is a supplementary group (0: none). */
+static void expect_as_other(const char *text, gid_t more, const char *expected)
 {
-	int pair_answer[2];
-	ssize_t n;
-	pid_t child;
+	_cleanup_free_ char *answer = call_as(65534, more, text);
 
-	if (getuid() != 0)
-		cr_skip("needs root to become someone else");
-	memset(answer, 0, 256);
-	cr_assert_eq(pipe(pair_answer), 0);
-	cr_assert_eq(chmod(socket_path, 0666) | chmod(directory, 0755), 0);
-	child = fork();
-	if (child == 0) {
-		struct sockaddr_un address = {.sun_family = AF_UNIX};
-		int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-
-		(void)stpcpy(address.sun_path, socket_path);
-		if (setgroups(more ? 1 : 0, &more) < 0 || setresgid(65534, 65534, 65534) < 0 ||
-		    setresuid(65534, 65534, 65534) < 0 ||
-		    connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-		    send(fd, text, strlen(text) + 1, 0) < 0)
-			_exit(1);
-		n = recv(fd, answer, 255, 0);
-		_exit(write(pair_answer[1], answer, (size_t)n) != n);
-	}
-	(void)close(pair_answer[1]);
-	for (int i = 0; i < 20 && waitpid(child, NULL, WNOHANG) == 0; i++)
-		(void)sd_event_run(event, 100000);
-	n = read(pair_answer[0], answer, 255);
-	cr_assert_gt(n, 0);
-	(void)close(pair_answer[0]);
+	cr_expect_str_eq(answer, expected, "%s", text);
 }
+
+#define PERMITTED(users) \
+	"{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":{\"permitted\":\"" users "\"}}"
+#define ROOT_ALONE PERMITTED("root alone (`detail` in [control] can permit a user or group)")
 
 Test(control_pause, users_named_by_detail_can_pause)
 {
 	static const char pause[] = "{\"method\":\"io.pebsd.Pause\"}";
 	static const char resume[] = "{\"method\":\"io.pebsd.Resume\"}";
-	char answer[256];
 
-	ask_as_other(pause, 0, answer);
-	cr_expect_str_eq(
-		answer,
-		"{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":{\"permitted\":\"root alone (`detail` in [control] can permit a user or group)\"}}");
+	expect_as_other(pause, 0, ROOT_ALONE);
 	control_permit(control, "adm");
-	ask_as_other(pause, 0, answer);
-	cr_expect_str_eq(answer, "{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":"
-				 "{\"permitted\":\"root and the group adm\"}}");
-	ask_as_other(resume, 0, answer);
-	cr_expect_not_null(strstr(answer, "PermissionDenied"), "%s", answer);
+	expect_as_other(pause, 0, PERMITTED("root and the group adm"));
+	expect_as_other(resume, 0, PERMITTED("root and the group adm"));
 	cr_expect_eq(backend.pauses, 0);
 	/* The process is in the group adm, but not as its primary group. */
-	ask_as_other(pause, getgrnam("adm")->gr_gid, answer);
-	cr_expect_str_eq(answer, "{\"parameters\":{}}");
+	expect_as_other(pause, getgrnam("adm")->gr_gid, "{\"parameters\":{}}");
 	cr_expect_eq(backend.pauses, 1);
-	ask_as_other(resume, getgrnam("adm")->gr_gid, answer);
-	cr_expect_str_eq(answer, "{\"parameters\":{\"was_paused\":true}}");
+	expect_as_other(resume, getgrnam("adm")->gr_gid, "{\"parameters\":{\"was_paused\":true}}");
 	control_permit(control, "nobody");
-	ask_as_other(pause, 0, answer);
-	cr_expect_str_eq(answer, "{\"parameters\":{}}", "by its user");
+	expect_as_other(pause, 0, "{\"parameters\":{}}");
 	/* `detail = root` permits no other user, and neither does a name that does not exist. */
 	control_permit(control, "root");
-	ask_as_other(pause, 0, answer);
-	cr_expect_not_null(strstr(answer, "PermissionDenied"), "%s", answer);
+	expect_as_other(pause, 0, ROOT_ALONE);
 	control_permit(control, "no-such-name");
-	ask_as_other(pause, 0, answer);
-	cr_expect_not_null(strstr(answer, "root alone"), "%s", answer);
+	expect_as_other(pause, 0, ROOT_ALONE);
 	cr_expect_eq(backend.pauses, 2);
 }

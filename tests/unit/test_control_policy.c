@@ -6,11 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <sys/wait.h>
 
 #include "base/json_get.h"
+#include "control_fixture.h"
 #include "example_policy.h"
 #include "example_snapshot.h"
 #include "export/control/control.h"
@@ -28,11 +26,7 @@ struct backend {
 	const struct no_slot *no_slot;
 };
 
-static sd_event *event;
-static struct control *control;
 static struct backend backend;
-static char directory[] = "/tmp/pebsd-control-XXXXXX";
-static char socket_path[128];
 
 static int snapshot(void *userdata, const struct maybe_double *window_seconds, const struct snapshot **ret)
 {
@@ -71,46 +65,23 @@ static void start(void)
 {
 	const struct control_backend callbacks = {
 		.snapshot = snapshot, .policy = policy_of, .neighbours = neighbours, .userdata = &backend};
-	_cleanup_free_ char *message = NULL;
 
-	cr_assert_not_null(mkdtemp(directory));
-	(void)snprintf(socket_path, sizeof(socket_path), "%s/control.sock", directory);
 	backend.policy = example_policy();
 	cr_assert_not_null(backend.policy);
-	cr_assert_geq(sd_event_new(&event), 0);
-	cr_assert_eq(control_new(event, socket_path, NULL, &callbacks, &control, &message), 0, "%s", message);
+	control_fixture_start(&callbacks, NULL);
 }
 
 static void stop(void)
 {
-	control = control_free(control);
-	event = sd_event_unref(event);
+	control_fixture_stop();
 	policy_free(backend.policy);
-	cr_expect_eq(rmdir(directory), 0);
 }
 
 TestSuite(control_policy, .init = start, .fini = stop);
 
-/* Returns the parameters of a reply, or the whole reply if it is an error. The caller puts it. */
-static json_object *call(int fd, const char *text)
-{
-	_cleanup_free_ char *reply = NULL;
-	_cleanup_json_ json_object *message = NULL;
-
-	peer_call(event, fd, text);
-	reply = peer_receive(event, fd, NULL);
-	cr_assert_not_null(reply, "%s", text);
-	cr_assert_eq(json_parse(reply, strlen(reply), 32, &message), 0);
-	return json_object_get(json_get(message, "error") ? message : json_get(message, "parameters"));
-}
-
 static void expect_invalid(int fd, const char *text, const char *parameter)
 {
-	_cleanup_json_ json_object *reply = call(fd, text);
-
-	cr_assert_not_null(json_get_text(reply, "error"), "%s was taken", text);
-	cr_expect_str_eq(json_get_text(reply, "error"), "org.varlink.service.InvalidParameter");
-	cr_expect_str_eq(json_get_text(json_get(reply, "parameters"), "parameter"), parameter);
+	expect_invalid_reply(call(fd, text), text, parameter);
 }
 
 /* Returns the item of an array whose member `key` is `text`, or NULL. */
@@ -403,35 +374,9 @@ Test(control_policy, before_the_first_collection_requests_are_not_measured)
 /* Every client that can connect may ask. The mode of the socket decides which clients can connect. */
 Test(control_policy, users_other_than_root_can_ask)
 {
-	static const char text[] =
-		"{\"method\":\"io.pebsd.GetNeighbours\",\"parameters\":{\"cgroup\":\"/\"}}";
-	int result[2];
-	char answer[4096] = {0};
-	ssize_t n;
-	pid_t child;
+	_cleanup_free_ char *answer = call_as(
+		65534, 0, "{\"method\":\"io.pebsd.GetNeighbours\",\"parameters\":{\"cgroup\":\"/\"}}");
 
-	if (getuid() != 0)
-		cr_skip("needs root to become someone else");
-	cr_assert_eq(pipe(result), 0);
-	cr_assert_eq(chmod(socket_path, 0666) | chmod(directory, 0755), 0);
-	child = fork();
-	if (child == 0) {
-		struct sockaddr_un address = {.sun_family = AF_UNIX};
-		int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-
-		(void)stpcpy(address.sun_path, socket_path);
-		if (setresuid(65534, 65534, 65534) < 0 ||
-		    connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-		    send(fd, text, sizeof(text), 0) < 0)
-			_exit(1);
-		n = recv(fd, answer, sizeof(answer), 0);
-		_exit(write(result[1], answer, (size_t)n) != n);
-	}
-	(void)close(result[1]);
-	for (int i = 0; i < 20 && waitpid(child, NULL, WNOHANG) == 0; i++)
-		(void)sd_event_run(event, 100000);
-	n = read(result[0], answer, sizeof(answer) - 1);
-	cr_assert_gt(n, 0);
 	cr_expect_not_null(strstr(answer, "\"verdict\":\"named\""), "%s", answer);
 }
 

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "control_fixture.h"
 #include "export/control/control.h"
 #include "export/control/control_interface.h"
 #include "export/control/control_methods.h"
@@ -47,35 +47,17 @@ static const struct {
 	{"Reload", 'R'},    {"FindCgroups", 'A'}, {"GetHistory", 'A'}, {"Compare", 'A'},
 };
 
-static sd_event *event;
-static struct control *control;
-static char directory[] = "/tmp/pebsd-control-XXXXXX";
-static struct sockaddr_un address = {.sun_family = AF_UNIX};
-
 /* No backend is needed, because each call has an unknown parameter. */
 static void start(void)
 {
 	static const struct control_backend none;
-	_cleanup_free_ char *message = NULL;
 
 	log_set_level(LOG_EMERG);
-	cr_assert_not_null(mkdtemp(directory));
-	cr_assert_eq(chmod(directory, 0755), 0);
-	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/control.sock", directory);
-	cr_assert_geq(sd_event_new(&event), 0);
-	cr_assert_eq(control_new(event, address.sun_path, READERS, &none, &control, &message), 0, "%s",
-		     message);
+	control_fixture_start(&none, READERS);
 	control_permit(control, DETAIL);
 }
 
-static void stop(void)
-{
-	control = control_free(control);
-	event = sd_event_unref(event);
-	cr_expect_eq(rmdir(directory), 0);
-}
-
-TestSuite(who_may, .init = start, .fini = stop);
+TestSuite(who_may, .init = start, .fini = control_fixture_stop);
 
 static gid_t group_of(const char *name)
 {
@@ -99,9 +81,11 @@ static void become(enum caller caller)
 /* The kernel remembers who connects (SO_PEERCRED), so this process can change back before the answer. */
 static int connect_as(enum caller caller)
 {
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int r;
 
+	(void)stpcpy(address.sun_path, socket_path);
 	become(caller);
 	r = connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
 	cr_assert_eq(seteuid(0), 0);
