@@ -10,7 +10,6 @@
  * in which the machine worked), or not ("warm").
  */
 #include <errno.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 #include "base/number.h"
 #include "collect/collect.h"
 #include "driver_sources.h"
+#include "heap.h"
 #include "kernel/kernel.h"
 
 #define ROUNDS      21
@@ -172,13 +172,6 @@ static void enter(struct drain_case *at)
 		}
 }
 
-static size_t in_use(void)
-{
-	struct mallinfo2 info = mallinfo2();
-
-	return info.uordblks + info.hblkhd;
-}
-
 /* Gives each cgroup its own path, of PATH_BYTES bytes, and a slot. */
 static void name_all(struct drain_case *at)
 {
@@ -218,7 +211,7 @@ static void open_case(struct drain_case *at)
 	if ((r = names_new(2 * (size_t)at->cgroups, &at->names)) < 0)
 		die("names", r);
 	name_all(at);
-	before = in_use();
+	before = heap_bytes();
 	if ((r = ledger_new(&at->ledger)) < 0 || (r = collect_new(
 							  &(struct collect_settings){
 								  .kernel = at->kernel,
@@ -234,8 +227,9 @@ static void open_case(struct drain_case *at)
 		if ((r = collect_run(at->collect, cpu_ns())) < 0)
 			die("collect", r);
 	}
-	at->bytes = (double)(in_use() - before - differences_bytes(collect_differences(at->collect)) * 2) /
-		    (double)at->active / (1 + at->counts);
+	at->bytes =
+		(double)(heap_bytes() - before - differences_bytes(collect_differences(at->collect)) * 2) /
+		(double)at->active / (1 + at->counts);
 }
 
 static void disturb(void)

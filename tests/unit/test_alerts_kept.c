@@ -2,13 +2,13 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <limits.h>
-#include <malloc.h>
 #include <math.h>
 #include <string.h>
 
 #include "act/alert_store.h"
 #include "alerts/alerts_kept.h"
 #include "alerts/alerts_record.h"
+#include "heap.h"
 #include "policy_fixture.h"
 #include "state/state.h"
 #include "state/state_kinds.h"
@@ -383,13 +383,6 @@ static const char *long_path(unsigned i)
 	return path;
 }
 
-static size_t allocated(void)
-{
-	struct mallinfo2 info = mallinfo2();
-
-	return info.uordblks + info.hblkhd;
-}
-
 /*
  * Alerts fire for more cgroups than resolved alerts are kept, and all of these cgroups are removed. Measured is
  * what malloc() handed out for the policy, for its copy in the state, and for that in the file.
@@ -411,7 +404,7 @@ Test(alerts_kept, alerts_of_removed_cgroups_stay_within_the_documented_memory)
 	rule.for_ns = 0;
 	begin_first(&life, &rule);
 	alert_store_init(&store);
-	before = allocated();
+	before = heap_bytes();
 	for (int second = 0; second < 10; second++) {
 		fixture_begin(&life.fixture);
 		for (unsigned i = 0; i < REMOVED; i++)
@@ -430,7 +423,7 @@ Test(alerts_kept, alerts_of_removed_cgroups_stay_within_the_documented_memory)
 	cr_assert_eq(alert_store_set_memories(&store, memories, n), 0);
 	free(TAKE_PTR(memories));
 	cr_assert_eq(alerts_kept_save(life.kept, life.fixture.policy), 0);
-	taken = allocated() - before;
+	taken = heap_bytes() - before;
 	cr_expect_leq(taken, POLICY_RESOLVED_MAX * POLICY_RESOLVED_BYTES, "%zu", taken);
 #ifndef __SANITIZE_ADDRESS__ /* mallinfo2() counts nothing with the sanitizer's allocator */
 	cr_expect_geq(taken, POLICY_RESOLVED_MAX * 3UL * PATH_MAX, "%zu", taken);

@@ -3,7 +3,6 @@
 #include <criterion/criterion.h>
 
 #include <errno.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "collect/collect_internal.h"
 #include "collect/marks.h"
 #include "fake_kernel.h"
+#include "heap.h"
 #include "scarce_memory.h"
 #include "state/state_kinds.h"
 
@@ -817,13 +817,6 @@ Test(collect, churn_does_not_mix_cgroups)
 	cr_expect_eq(names_count(names), 1);
 }
 
-static size_t in_use(void)
-{
-	struct mallinfo2 info = mallinfo2();
-
-	return info.uordblks + info.hblkhd;
-}
-
 /*
  * 12,000 cgroups are created, have one sample each, and are removed. Folding their entries frees their
  * memory: the last 10,000 must add at most 10 % to the memory in use after the first 2,000. That is 4 to 9 bytes for
@@ -856,9 +849,9 @@ Test(collect, memory_returns_to_its_first_size)
 			run(1);
 		cr_assert_eq(ledger_fold(ledger, now, 0), 0);
 		if (round == 1)
-			before = in_use();
+			before = heap_bytes();
 	}
-	after = in_use();
+	after = heap_bytes();
 	cr_expect_leq(after, before + before / 10, "%zu bytes, then %zu", before, after);
 	close_slots();
 	setup();

@@ -6,7 +6,6 @@
 #include <criterion/criterion.h>
 
 #include <fcntl.h>
-#include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,6 +23,7 @@
 #include "containers/container_wire.h"
 #include "containers/container_worker.h"
 #include "containers/containers.h"
+#include "heap.h"
 #include "own_mounts.h"
 #include "tree.h"
 
@@ -163,13 +163,6 @@ Test(containers_alone, memory_is_bounded)
 	cr_expect_not_null(containers_find(containers, "/7.service"));
 }
 
-static size_t allocated(void)
-{
-	struct mallinfo2 info = mallinfo2();
-
-	return info.uordblks + info.hblkhd;
-}
-
 /*
  * Paths of 3,999 bytes take much more memory each. Of paths of 399 bytes there are so many that the memory
  * beside the texts matters. Also measured is what malloc() handed out.
@@ -177,7 +170,7 @@ static size_t allocated(void)
 static void expect_bound(size_t path_bytes)
 {
 	char path[4000];
-	size_t known = 0, before = allocated();
+	size_t known = 0, before = heap_bytes();
 
 	for (int i = 0; i < CONTAINERS_MAX; i++) {
 		int length = snprintf(path, path_bytes, "/%d", i);
@@ -190,7 +183,8 @@ static void expect_bound(size_t path_bytes)
 			break;
 	}
 	/* malloc() keeps some free blocks ready, which it counts as handed out. */
-	cr_expect_leq(allocated() - before, CONTAINERS_BYTES_MAX + (64UL << 10), "%zu", allocated() - before);
+	cr_expect_leq(heap_bytes() - before, CONTAINERS_BYTES_MAX + (64UL << 10), "%zu",
+		      heap_bytes() - before);
 	cr_expect_leq(containers_bytes(containers), CONTAINERS_BYTES_MAX);
 	cr_expect_gt(containers_bytes(containers), CONTAINERS_BYTES_MAX - 8192);
 	cr_expect_eq(containers_count(containers), known);

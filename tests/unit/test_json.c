@@ -2,13 +2,13 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <limits.h>
-#include <malloc.h>
 #include <string.h>
 
 #include "base/json_get.h"
 #include "example_snapshot.h"
 #include "export/json/json.h"
 #include "export/json/per_thousand.h"
+#include "heap.h"
 #include "varlink/varlink.h"
 
 /* Expects that the printed JSON equals `expected`, with no member more or less. Takes ownership of `got`. */
@@ -658,13 +658,6 @@ Test(json, text_that_is_written_piece_by_piece_is_the_same)
 struct heap_watch {
 	size_t before, most;
 };
-
-static size_t heap_bytes(void)
-{
-	struct mallinfo2 info = mallinfo2();
-
-	return info.uordblks + info.hblkhd;
-}
 
 static int watch_heap(const char *text, size_t length, void *userdata)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Zooms and hot tables as JSON. */
 #include <criterion/criterion.h>
-#include <malloc.h>
 #include <string.h>
 
 #include "base/json_get.h"
@@ -10,6 +9,7 @@
 #include "export/json/json_hot.h"
 #include "export/json/json_writer.h"
 #include "export/json/json_zoom.h"
+#include "heap.h"
 #include "profile/hidden_names.h"
 
 #define KERNEL_NAMED   0xffffffff81000010ULL
@@ -121,13 +121,6 @@ static const struct hot_places latency = {.kind = HOT_CODE,
 	"{\"name\":\"[unknown]\",\"address\":\"0x7f0000001000\",\"latency\":{\"low\":10,\"high\":10}," \
 	"\"share\":{\"low\":0.010000,\"high\":0.010000},\"samples\":{\"low\":1,\"high\":1}}"
 #define TAIL "],\"absent\":{\"code\":{\"latency\":9,\"samples\":3}}}},\"unnamed\":1}"
-
-static size_t heap_bytes(void)
-{
-	struct mallinfo2 info = mallinfo2();
-
-	return info.uordblks + info.hblkhd;
-}
 
 /* More places than fit on a page, each with as little text as possible. */
 Test(json_hot, a_page_takes_no_more_memory_than_its_bound)

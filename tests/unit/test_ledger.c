@@ -3,12 +3,12 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "collect/ledger.h"
+#include "heap.h"
 #include "scarce_memory.h"
 #include "state/state_kinds.h"
 
@@ -246,13 +246,6 @@ Test(ledger, many_removed_cgroups_are_folded_oldest_first)
 	cr_expect_eq(n, 0);
 }
 
-static size_t allocated(void)
-{
-	struct mallinfo2 info = mallinfo2();
-
-	return info.uordblks + info.hblkhd;
-}
-
 /* A removed cgroup with the longest path, samples of two events and off-core counts. */
 static void add_removed(struct ledger *ledger, unsigned i)
 {
@@ -280,7 +273,7 @@ Test(ledger, memory_of_removed_cgroups_is_bounded)
 {
 	enum { EACH = 500, COLLECTIONS = 60 };
 	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
-	size_t before = allocated(), most = 0, n;
+	size_t before = heap_bytes(), most = 0, n;
 	struct ledger_entry *const *entries;
 	u64 sum[2];
 
@@ -289,10 +282,10 @@ Test(ledger, memory_of_removed_cgroups_is_bounded)
 		cr_assert_eq(ledger_fold(ledger, 0, SIZE_MAX), 0);
 		/* Those of the last two collections cannot be folded yet. */
 		cr_assert_leq(ledger_unheld_bytes(ledger), LEDGER_UNHELD_BYTES);
-		cr_assert_leq(allocated() - before, ledger_unheld_bytes(ledger) + LEDGER_UNHELD_BYTES / 32,
+		cr_assert_leq(heap_bytes() - before, ledger_unheld_bytes(ledger) + LEDGER_UNHELD_BYTES / 32,
 			      "collection %u", collection);
 #ifndef __SANITIZE_ADDRESS__ /* mallinfo2() counts nothing with the sanitizer's allocator */
-		cr_assert_leq(ledger_unheld_bytes(ledger), allocated() - before + LEDGER_UNHELD_BYTES / 32,
+		cr_assert_leq(ledger_unheld_bytes(ledger), heap_bytes() - before + LEDGER_UNHELD_BYTES / 32,
 			      "collection %u", collection);
 #endif
 		most = ledger_unheld_bytes(ledger) > most ? ledger_unheld_bytes(ledger) : most;

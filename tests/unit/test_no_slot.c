@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 
-#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "collect/no_slot.h"
+#include "heap.h"
 #include "kernel/kernel.h"
 
 Test(no_slot, paths_are_found_in_any_order)
@@ -85,7 +85,7 @@ Test(no_slot, names_have_a_limit_beyond_which_paths_are_still_known)
 Test(no_slot, memory_of_the_list_is_bounded)
 {
 	for (int length = 1; length < 400; length = length * 3 / 2 + 7) {
-		const size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+		const size_t before = heap_bytes();
 		struct no_slot list = {0};
 		size_t bytes;
 		char path[640];
@@ -94,7 +94,7 @@ Test(no_slot, memory_of_the_list_is_bounded)
 			cr_assert_lt(snprintf(path, sizeof(path), "/%0*x", length, i), (int)sizeof(path));
 			cr_assert_eq(no_slot_add(&list, path), 0);
 		}
-		bytes = mallinfo2().uordblks + mallinfo2().hblkhd - before;
+		bytes = heap_bytes() - before;
 		cr_expect_leq(bytes, NO_SLOT_BYTES, "%d: %zu bytes", length, bytes);
 		no_slot_clear(&list);
 	}

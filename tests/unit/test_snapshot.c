@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 
-#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "example_snapshot.h"
+#include "heap.h"
 #include "in_pairs.h"
 #include "snapshot/snapshot_build.h"
 
@@ -314,13 +314,6 @@ Test(snapshot, a_summary_has_totals_and_the_cgroups_with_machines)
 	cr_expect(snapshot->cgroups[0].guest_not_sampled);
 	cr_expect_eq(example_samples(snapshot, &snapshot->cgroups[0], 0), 0);
 	snapshot_free(snapshot);
-}
-
-static size_t heap_bytes(void)
-{
-	struct mallinfo2 info = mallinfo2();
-
-	return info.uordblks + info.hblkhd;
 }
 
 /* Plain figures would take 5 KB for each cgroup and event. */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <malloc.h>
 #include <string.h>
 
 #include "collect/offcore_figures.h"
 #include "ctl/call/ctl_options.h"
 #include "example_snapshot.h"
+#include "heap.h"
 #include "pebsd/records.h"
 #include "snapshot/snapshot_figures.h"
 #include "snapshot/snapshot_view.h"
@@ -288,13 +288,6 @@ static void name_chains(size_t number, char path[4096])
 	path[length] = '\0';
 }
 
-static size_t allocated(void)
-{
-	struct mallinfo2 info = mallinfo2();
-
-	return info.uordblks + info.hblkhd;
-}
-
 Test(snapshot_view, nested_cgroups_cost_a_row_for_each_level_and_are_read_once)
 {
 	enum { CGROUPS = 10000 };
@@ -304,9 +297,9 @@ Test(snapshot_view, nested_cgroups_cost_a_row_for_each_level_and_are_read_once)
 					    .filter = "**d**d**d",
 					    .value = count_samples,
 					    .userdata = ""};
-	const size_t before = allocated();
+	const size_t before = heap_bytes();
 	struct snapshot_view *view = view_of(hostile, &sorted);
-	const size_t bytes = allocated() - before;
+	const size_t bytes = heap_bytes() - before;
 
 	cr_expect_eq(snapshot_view_of(view)->n_cgroups, VIEW_DEPTH_MAX - 2, "filtered: / and the first two");
 	cr_expect_eq(reads, CGROUPS, "%zu", reads);
@@ -323,16 +316,16 @@ Test(snapshot_view, sums_that_take_too_much_memory_are_refused_unread)
 	const struct snapshot *chains = large_tree(3000, name_chains);
 	struct view_request request = {
 		.sums = true, .depth = VIEW_DEPTH_MAX, .value = count_samples, .userdata = ""};
-	const size_t before = allocated();
+	const size_t before = heap_bytes();
 	struct snapshot_view *view;
 	size_t bytes;
 
 	cr_expect_eq(snapshot_view_new(chains, &request, &view), -E2BIG);
 	cr_expect_eq(reads, 0);
-	cr_expect_leq(allocated(), before);
+	cr_expect_leq(heap_bytes(), before);
 	request.depth = 50;
 	view = view_of(chains, &request);
-	bytes = allocated() - before;
+	bytes = heap_bytes() - before;
 	cr_expect_eq(snapshot_view_of(view)->n_cgroups, 1 + 3000 * 50);
 	cr_expect_eq(reads, 3000);
 	cr_expect_eq(computed, 3000 + 1, "%zu: the rows of a chain have one value", computed);

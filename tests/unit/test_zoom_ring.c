@@ -4,13 +4,13 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <malloc.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "heap.h"
 #include "zoom/zoom_ring.h"
 
 static u8 data[64];
@@ -132,10 +132,10 @@ Test(zoom_ring, rings_take_no_memory_besides_their_mappings)
 		if (fds[n] < 0)
 			cr_skip_test("this machine does not permit software events: %s", strerror(errno));
 	}
-	before = mallinfo2().uordblks + mallinfo2().hblkhd;
+	before = heap_bytes();
 	for (size_t i = 0; i < n; i++)
 		cr_assert_eq(zoom_ring_open(fds[i], 4096, copy, &rings[i]), 0);
-	cr_expect_eq(mallinfo2().uordblks + mallinfo2().hblkhd, before);
+	cr_expect_eq(heap_bytes(), before);
 	for (size_t i = 0; i < n; i++) {
 		zoom_ring_close(&rings[i]);
 		(void)close(fds[i]);
