@@ -15,6 +15,7 @@
 #include "alerts/alerts.h"
 #include "base/cleanup.h"
 #include "base/monotonic.h"
+#include "engine_fixture.h"
 #include "kernel/kernel.h"
 #include "some_stripes.h"
 #include "state/state.h"
@@ -36,13 +37,6 @@ struct life {
 	unsigned told;
 	char directory[32];
 };
-
-static bool every_path(const char *path, void *userdata)
-{
-	(void)path;
-	(void)userdata;
-	return true;
-}
 
 static void on_changed(void *userdata, const struct transition *transition)
 {
@@ -78,21 +72,10 @@ static struct rule the_rule(void)
  */
 static void begin(struct life *life, struct state *state)
 {
-	struct engine_settings engine = {
-		.origin = "perf",
-		.n_events = 1,
-		.events = {{.role = EVENT_LOADS,
-			    .pmu = "cpu",
-			    .settings = {.has_latency = 1, .has_source = 1, .weight_struct = 1}}},
-		.slots = SLOTS,
-		.stripes = one_stripe(),
-		.top = 4,
-		.interval_ns = NSEC_PER_SEC,
-		.exported = every_path,
-		.state = state,
-	};
-	_cleanup_free_ char *message = NULL;
+	struct engine_settings engine = engine_fixture_settings(SLOTS);
 
+	engine.stripes = one_stripe();
+	engine.state = state;
 	life->state = state;
 	life->rule = the_rule();
 	life->config.rules = &life->rule;
@@ -101,7 +84,7 @@ static void begin(struct life *life, struct state *state)
 	life->config.include.n = 1;
 	life->told = 0;
 	cr_assert_eq(sd_event_new(&life->event), 0);
-	cr_assert_eq(engine_open(&engine, &life->engine, &message), 0, "%s", message ? message : "");
+	life->engine = engine_fixture_open(&engine);
 	cr_assert_eq(alerts_new(&(struct alerts_settings){.event = life->event,
 							  .engine = life->engine,
 							  .config = &life->config,

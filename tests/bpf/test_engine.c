@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "cgroup_fixture.h"
 #include "collect/adopt.h"
-#include "engine/engine.h"
+#include "engine_fixture.h"
 #include "example_snapshot.h"
 #include "some_stripes.h"
 
@@ -32,34 +32,13 @@ static void teardown(void)
 
 TestSuite(engine, .init = setup, .fini = teardown);
 
-static bool every_path(const char *path, void *userdata)
-{
-	(void)path;
-	(void)userdata;
-	return true;
-}
-
+/* Opens an engine that gives slots to new cgroups. */
 static struct engine *open_engine(u32 slots)
 {
-	const struct engine_settings settings = {
-		.origin = "perf",
-		.n_events = 1,
-		.events[0] = {.role = EVENT_LOADS,
-			      .pmu = "cpu",
-			      .settings = {.has_latency = 1, .has_source = 1, .weight_struct = 1}},
-		.slots = slots,
-		.stripes = machine_stripes(),
-		.births = true,
-		.top = 50,
-		.interval_ns = NSEC_PER_SEC,
-		.exported = every_path,
-	};
-	_cleanup_free_ char *message = NULL;
-	struct engine *engine;
-	int r = engine_open(&settings, &engine, &message);
+	struct engine_settings settings = engine_fixture_settings(slots);
 
-	cr_assert_eq(r, 0, "%s", message ? message : strerror(-r));
-	return engine;
+	settings.births = true;
+	return engine_fixture_open(&settings);
 }
 
 static void sample(struct engine *engine, u64 cgroup_id)
@@ -155,6 +134,17 @@ static void count(struct reading readings[EVENTS_MAX], void *userdata)
 	readings[0].expected = (counted[0] + counted[1]) / 10;
 }
 
+static struct engine_settings counted_settings(void)
+{
+	struct engine_settings settings = engine_fixture_settings(512);
+
+	settings.events[0].period = 10;
+	settings.events[0].settings = (struct event_settings){.has_latency = 1};
+	settings.births = true;
+	settings.count = count;
+	return settings;
+}
+
 static const struct cpu_counts *count_cpus(unsigned event, size_t *ret_n, void *userdata)
 {
 	static struct cpu_counts cpus[2];
@@ -198,29 +188,14 @@ static void expect_seen(struct engine *engine, u64 on_0, u64 on_1)
 /* The samples are of cgroups with and without a slot of their own, in several collections. */
 Test(engine, samples_are_counted_per_cpu)
 {
-	const struct engine_settings settings = {
-		.origin = "perf",
-		.n_events = 1,
-		.events[0] = {.role = EVENT_LOADS,
-			      .pmu = "cpu",
-			      .period = 10,
-			      .settings = {.has_latency = 1}},
-		.slots = 512,
-		.stripes = machine_stripes(),
-		.births = true,
-		.top = 50,
-		.interval_ns = NSEC_PER_SEC,
-		.exported = every_path,
-		.count = count,
-		.count_cpus = count_cpus,
-	};
+	struct engine_settings settings = counted_settings();
 	_cleanup_(engine_freep) struct engine *engine = NULL;
-	_cleanup_free_ char *message = NULL;
 	u64 first, second;
 
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		cr_skip_test("needs CPUs 0 and 1");
-	cr_assert_eq(engine_open(&settings, &engine, &message), 0, "%s", message);
+	settings.count_cpus = count_cpus;
+	engine = engine_fixture_open(&settings);
 	first = cgroup_fixture_make(&fixture, "first");
 	second = cgroup_fixture_make(&fixture, "second");
 	expect_seen(engine, 0, 0);
@@ -250,28 +225,13 @@ static void settled(const struct reading readings[EVENTS_MAX], void *userdata)
  */
 Test(engine, missing_samples_are_settled_by_the_last_collection)
 {
-	const struct engine_settings settings = {
-		.origin = "perf",
-		.n_events = 1,
-		.events[0] = {.role = EVENT_LOADS,
-			      .pmu = "cpu",
-			      .period = 10,
-			      .settings = {.has_latency = 1}},
-		.slots = 512,
-		.stripes = machine_stripes(),
-		.births = true,
-		.top = 50,
-		.interval_ns = NSEC_PER_SEC,
-		.exported = every_path,
-		.count = count,
-		.settled = settled,
-	};
+	struct engine_settings settings = counted_settings();
 	_cleanup_(engine_freep) struct engine *engine = NULL;
-	_cleanup_free_ char *message = NULL;
 	u64 cgroup;
 
 	memset(counted, 0, sizeof(counted));
-	cr_assert_eq(engine_open(&settings, &engine, &message), 0, "%s", message);
+	settings.settled = settled;
+	engine = engine_fixture_open(&settings);
 	cgroup = cgroup_fixture_make(&fixture, "silent");
 	sample_on(engine, 0, cgroup, 3);
 	cr_assert_eq(engine_collect(engine), 0);
@@ -362,19 +322,7 @@ static bool hot_path(const char *path, void *userdata)
 /* Replay and the model work like this: a configured cgroup has tables before its first sample. */
 Test(engine, hot_tables_count_from_the_first_sample)
 {
-	const struct engine_settings settings = {
-		.origin = "model",
-		.n_events = 1,
-		.events[0] = {.role = EVENT_LOADS,
-			      .settings = {.has_latency = 1, .has_address = 1, .has_code_address = 1}},
-		.slots = 16,
-		.stripes = one_stripe(),
-		.top = 50,
-		.interval_ns = NSEC_PER_SEC,
-		.exported = every_path,
-		.hot_max = 1,
-		.hot = hot_path,
-	};
+	struct engine_settings settings = engine_fixture_settings(16);
 	const struct sample one = {.cgroup_id = 5,
 				   .address = 0x1234,
 				   .code_address = 0x401000,
@@ -382,11 +330,16 @@ Test(engine, hot_tables_count_from_the_first_sample)
 				   .period = 1,
 				   .fields = SAMPLE_LATENCY | SAMPLE_ADDRESS | SAMPLE_CODE_ADDRESS};
 	_cleanup_(engine_freep) struct engine *engine = NULL;
-	_cleanup_free_ char *message = NULL;
 	struct hot_places places;
 	struct hot_choice how;
 
-	cr_assert_eq(engine_open(&settings, &engine, &message), 0, "%s", message ? message : "");
+	settings.origin = "model";
+	settings.events[0] = (struct event){
+		.role = EVENT_LOADS, .settings = {.has_latency = 1, .has_address = 1, .has_code_address = 1}};
+	settings.stripes = one_stripe();
+	settings.hot_max = 1;
+	settings.hot = hot_path;
+	engine = engine_fixture_open(&settings);
 	cr_expect_eq(engine_hot_max(engine), 1);
 	cr_assert_eq(engine_adopt(engine, 4, "model:cold"), 0);
 	cr_assert_eq(engine_adopt(engine, 5, "model:hot"), 0);
@@ -438,21 +391,15 @@ static const struct series *series_of(const struct engine *engine, const char *p
 /* An engine for two cgroups of a recording, over one stripe. */
 static struct engine *open_plain_engine(void)
 {
-	const struct engine_settings settings = {
-		.origin = "replay",
-		.n_events = 1,
-		.events[0] = {.role = EVENT_LOADS, .settings = {.has_latency = 1, .has_source = 1}},
-		.slots = 16,
-		.stripes = one_stripe(),
-		.top = 50,
-		.interval_ns = NSEC_PER_SEC,
-		.exported = counted_path,
-	};
-	_cleanup_free_ char *message = NULL;
+	struct engine_settings settings = engine_fixture_settings(16);
 	struct engine *engine;
-	int r = engine_open(&settings, &engine, &message);
 
-	cr_assert_eq(r, 0, "%s", message ? message : strerror(-r));
+	settings.origin = "replay";
+	settings.events[0] =
+		(struct event){.role = EVENT_LOADS, .settings = {.has_latency = 1, .has_source = 1}};
+	settings.stripes = one_stripe();
+	settings.exported = counted_path;
+	engine = engine_fixture_open(&settings);
 	cr_assert_eq(engine_adopt(engine, 5, "/five"), 0);
 	cr_assert_eq(engine_adopt(engine, 6, "/six"), 0);
 	return engine;
@@ -517,27 +464,16 @@ static void count_times(struct reading readings[EVENTS_MAX], void *userdata)
 
 Test(engine, estimates_scale_each_collection_for_the_time_that_the_event_ran)
 {
-	const struct engine_settings settings = {
-		.origin = "perf",
-		.n_events = 1,
-		.events[0] = {.role = EVENT_STALLS,
-			      .pmu = "cpu",
-			      .period = 1000,
-			      .count_kind = COUNT_STALLS_LOAD},
-		.slots = 512,
-		.stripes = machine_stripes(),
-		.top = 50,
-		.interval_ns = NSEC_PER_SEC,
-		.exported = every_path,
-		.count = count_times,
-	};
+	struct engine_settings settings = engine_fixture_settings(512);
 	const struct sample stalls = {.cgroup_id = 5, .period = 1000};
 	_cleanup_(engine_freep) struct engine *engine = NULL;
-	_cleanup_free_ char *message = NULL;
 	const struct snapshot *snapshot;
 
+	settings.events[0] = (struct event){
+		.role = EVENT_STALLS, .pmu = "cpu", .period = 1000, .count_kind = COUNT_STALLS_LOAD};
+	settings.count = count_times;
 	enabled_ns = running_ns = 0;
-	cr_assert_eq(engine_open(&settings, &engine, &message), 0, "%s", message);
+	engine = engine_fixture_open(&settings);
 	cr_assert_eq(engine_adopt(engine, 5, "/five"), 0);
 	cr_assert_eq(kernel_inject(engine_kernel(engine), &stalls, 1), 0);
 	enabled_ns = running_ns = 2 * NSEC_PER_SEC;

@@ -6,19 +6,15 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "engine/engine.h"
+#include "engine_fixture.h"
 #include "kernel/kernel.h"
 #include "some_stripes.h"
 #include "state/state_kinds.h"
 
 #define CGROUP 1000
 
-static const struct event loads = {
-	.role = EVENT_LOADS,
-	.pmu = "cpu",
-	.settings = {.has_latency = 1, .has_source = 1, .weight_struct = 1},
-};
-static const struct event stores = {.role = EVENT_STORES, .pmu = "cpu", .settings = {.has_source = 1}};
+static const struct event loads = FIXTURE_LOADS;
+static const struct event stores = FIXTURE_STORES;
 static const struct event cycles = {.role = EVENT_CYCLES, .pmu = "cpu"};
 
 static struct state *state;
@@ -39,29 +35,16 @@ static void teardown(void)
 
 TestSuite(events_added, .init = setup, .fini = teardown);
 
-static bool every_path(const char *path, void *userdata)
-{
-	(void)path;
-	(void)userdata;
-	return true;
-}
-
 static void open_engine(const struct event *first, const struct event *second)
 {
-	struct engine_settings settings = {
-		.origin = "perf",
-		.n_events = second ? 2 : 1,
-		.events = {*first, second ? *second : (struct event){0}},
-		.slots = 48,
-		.stripes = one_stripe(),
-		.top = 10,
-		.interval_ns = NSEC_PER_SEC,
-		.exported = every_path,
-		.state = state,
-	};
-	_cleanup_free_ char *message = NULL;
+	struct engine_settings settings = engine_fixture_settings(48);
 
-	cr_assert_eq(engine_open(&settings, &engine, &message), 0, "%s", message);
+	settings.n_events = second ? 2 : 1;
+	settings.events[0] = *first;
+	settings.events[1] = second ? *second : (struct event){0};
+	settings.stripes = one_stripe();
+	settings.state = state;
+	engine = engine_fixture_open(&settings);
 	cr_assert_eq(engine_adopt(engine, CGROUP, "/a"), 0);
 }
 

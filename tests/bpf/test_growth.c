@@ -26,6 +26,7 @@
 #include "collect/adopt.h"
 #include "engine/engine_internal.h"
 #include "engine/growth.h"
+#include "engine_fixture.h"
 #include "kernel/kernel.h"
 #include "notify_socket.h"
 #include "origin/perf/perf_cost.h"
@@ -52,39 +53,14 @@ static void teardown(void)
 
 TestSuite(growth, .init = setup, .fini = teardown);
 
-static bool every_path(const char *path, void *userdata)
-{
-	(void)path;
-	(void)userdata;
-	return true;
-}
-
 static struct engine_settings engine_settings(u64 memory_max)
 {
-	return (struct engine_settings){
-		.origin = "perf",
-		.n_events = 2,
-		.events = {{.role = EVENT_LOADS,
-			    .pmu = "cpu",
-			    .settings = {.has_latency = 1, .has_source = 1, .weight_struct = 1}},
-			   {.role = EVENT_STORES, .pmu = "cpu", .settings = {.has_source = 1}}},
-		.slots = FIRST_SLOTS,
-		.memory_max = memory_max,
-		.stripes = machine_stripes(),
-		.top = 50,
-		.interval_ns = NSEC_PER_SEC,
-		.exported = every_path,
-	};
-}
+	struct engine_settings settings = engine_fixture_settings(FIRST_SLOTS);
 
-static struct engine *open_engine(const struct engine_settings *settings)
-{
-	_cleanup_free_ char *message = NULL;
-	struct engine *engine = NULL;
-	int r = engine_open(settings, &engine, &message);
-
-	cr_assert_eq(r, 0, "%s", message ? message : strerror(-r));
-	return engine;
+	settings.n_events = 2;
+	settings.events[1] = FIXTURE_STORES;
+	settings.memory_max = memory_max;
+	return settings;
 }
 
 static void inject(struct engine *engine, u64 id, u16 event, u64 latency)
@@ -112,7 +88,7 @@ static u64 samples(const struct engine *engine, const char *path, unsigned event
 Test(growth, from_512_slots_to_5000_cgroups_with_exact_sums)
 {
 	const struct engine_settings settings = engine_settings(512 * MIB);
-	_cleanup_(engine_freep) struct engine *engine = open_engine(&settings);
+	_cleanup_(engine_freep) struct engine *engine = engine_fixture_open(&settings);
 	const struct snapshot *head = engine_head(engine);
 	const u64 bytes = head->map_bytes;
 	char path[32];
@@ -151,7 +127,7 @@ Test(growth, the_memory_limit_stops_growth)
 	u64 limit;
 
 	settings.stripes = one_stripe();
-	engine = open_engine(&settings);
+	engine = engine_fixture_open(&settings);
 	limit = engine_head(engine)->slots_limit;
 	cr_expect_gt(limit, FIRST_SLOTS);
 	cr_expect_lt(limit, 4096);
@@ -198,7 +174,7 @@ Test(growth, the_log_counts_the_slots_that_cgroups_can_have)
 	char *text;
 
 	settings.stripes = one_stripe();
-	engine = open_engine(&settings);
+	engine = engine_fixture_open(&settings);
 	cr_assert_eq(engine_head(engine)->slots, 256);
 	text = log_when_full(engine, 256);
 	cr_expect_not_null(
@@ -208,7 +184,7 @@ Test(growth, the_log_counts_the_slots_that_cgroups_can_have)
 	engine_free(engine);
 
 	settings.memory_max = 64 * MIB;
-	engine = open_engine(&settings);
+	engine = engine_fixture_open(&settings);
 	text = log_when_full(engine, FIRST_SLOTS);
 	cr_expect_not_null(strstr(text, "added slots for cgroups: 767 in total, 256 more than before"), "%s",
 			   text);
@@ -219,7 +195,7 @@ Test(growth, the_log_counts_the_slots_that_cgroups_can_have)
 Test(growth, a_table_of_a_configured_size_does_not_grow)
 {
 	const struct engine_settings settings = engine_settings(0);
-	_cleanup_(engine_freep) struct engine *engine = open_engine(&settings);
+	_cleanup_(engine_freep) struct engine *engine = engine_fixture_open(&settings);
 
 	for (unsigned i = 0; i < FIRST_SLOTS - 1; i++)
 		cr_assert_eq(engine_adopt(engine, FIRST_ID + i, "/same"), 0);
@@ -287,7 +263,7 @@ static void open_daemon(struct daemon *daemon, u32 slots, u64 memory_max, const 
 	settings.stripes = stripes;
 	settings.adopt = adopt;
 	settings.count_userdata = daemon;
-	daemon->engine = open_engine(&settings);
+	daemon->engine = engine_fixture_open(&settings);
 	adopt(daemon);
 }
 
@@ -477,7 +453,7 @@ Test(growth, cgroups_beyond_the_limit_are_known_as_without_a_slot)
 Test(growth, the_list_of_cgroups_without_a_slot_survives_any_failed_allocation)
 {
 	const struct engine_settings settings = engine_settings(0);
-	_cleanup_(engine_freep) struct engine *engine = open_engine(&settings);
+	_cleanup_(engine_freep) struct engine *engine = engine_fixture_open(&settings);
 	bool failed = true;
 
 	for (size_t after = 0; failed; after++) {
@@ -513,7 +489,7 @@ Test(growth, the_pause_between_walks_counts_all_that_a_walk_costs)
 	u64 begun_ns;
 
 	settings.exported = slowly;
-	engine = open_engine(&settings);
+	engine = engine_fixture_open(&settings);
 	begun_ns = now_ns();
 	engine_adopting(engine);
 	cr_assert_eq(engine_found_without_slot(engine, "/a"), 0);

@@ -8,9 +8,9 @@
 #include "base/cleanup.h"
 #include "cgroup_fixture.h"
 #include "collect/adopt.h"
+#include "engine_fixture.h"
 #include "neighbours/neighbours_report.h"
 #include "pebsd/data_source.h"
-#include "some_stripes.h"
 
 static struct cgroup_fixture fixture;
 
@@ -26,35 +26,16 @@ static void teardown(void)
 
 TestSuite(neighbours_engine, .init = setup, .fini = teardown);
 
-static bool every_path(const char *path, void *userdata)
-{
-	(void)path;
-	(void)userdata;
-	return true;
-}
-
 /* Opens an engine that knows all existing cgroups. */
 static struct engine *open_engine(bool latency)
 {
-	const struct engine_settings settings = {
-		.origin = "perf",
-		.n_events = 1,
-		.events[0] = {.role = EVENT_LOADS,
-			      .pmu = "cpu",
-			      .settings = {.has_latency = latency, .has_source = 1, .weight_struct = 1}},
-		.slots = 512,
-		.stripes = machine_stripes(),
-		.births = true,
-		.top = 50,
-		.interval_ns = NSEC_PER_SEC,
-		.exported = every_path,
-	};
-	_cleanup_free_ char *message = NULL;
+	struct engine_settings settings = engine_fixture_settings(512);
 	struct adopt_counts counts;
 	struct engine *engine;
-	int r = engine_open(&settings, &engine, &message);
 
-	cr_assert_eq(r, 0, "%s", message ? message : strerror(-r));
+	settings.events[0].settings.has_latency = latency;
+	settings.births = true;
+	engine = engine_fixture_open(&settings);
 	cr_assert_eq(adopt_existing(engine_kernel(engine), fixture.mount, &counts), 0);
 	return engine;
 }

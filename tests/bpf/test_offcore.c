@@ -19,7 +19,7 @@
 #include "books.h"
 #include "cgroup_fixture.h"
 #include "collect/adopt.h"
-#include "engine/engine.h"
+#include "engine_fixture.h"
 #include "kernel/kernel_offcore.h"
 #include "origin/perf/perf_offcore.h"
 #include "some_stripes.h"
@@ -645,13 +645,6 @@ Test(offcore, while_paused_nothing_is_counted_and_no_reading_fails)
 	cr_expect_eq(after.errors, 0);
 }
 
-static bool all_exported(const char *path, void *userdata)
-{
-	(void)path;
-	(void)userdata;
-	return true;
-}
-
 static void collect_set(void *userdata)
 {
 	offcore_collect(userdata);
@@ -673,17 +666,7 @@ static u64 count_in(struct engine *engine, double window_s, const char *path)
 Test(offcore, a_window_has_the_counts_of_its_time)
 {
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
-	struct engine_settings settings = {
-		.origin = "perf",
-		.n_events = 1,
-		.slots = 512,
-		.stripes = one_stripe(),
-		.births = true,
-		.top = 10,
-		.interval_ns = NSEC_PER_SEC,
-		.exported = all_exported,
-		.offcore_collect = collect_set,
-	};
+	struct engine_settings settings = engine_fixture_settings(512);
 	_cleanup_(engine_freep) struct engine *engine = NULL;
 	unsigned pages[] = {3000, 1000};
 	_cleanup_free_ char *message = NULL;
@@ -696,9 +679,13 @@ Test(offcore, a_window_has_the_counts_of_its_time)
 	(void)cgroup_fixture_make(&fixture, "a");
 	cr_assert_geq(asprintf(&path, "%s/a", fixture.path), 0);
 	cr_assert_eq(offcore_open(counters, ARRAY_SIZE(counters), online_path, &set, &message), 0);
+	settings.events[0] = (struct event){0};
+	settings.stripes = one_stripe();
+	settings.births = true;
+	settings.offcore_collect = collect_set;
 	settings.offcore_cpus = offcore_cpus(set);
 	settings.count_userdata = set;
-	cr_assert_eq(engine_open(&settings, &engine, &message), 0, "%s", message ? message : "");
+	engine = engine_fixture_open(&settings);
 	cr_assert_eq(adopt_existing(engine_kernel(engine), fixture.mount, &adopted), 0);
 	cr_assert_eq(offcore_start(set, kernel_offcore(engine_kernel(engine)), NULL, &message), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {

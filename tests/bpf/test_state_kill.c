@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "engine/engine.h"
+#include "engine_fixture.h"
 #include "kernel/kernel_internal.h"
 #include "some_stripes.h"
 #include "state/state_internal.h"
@@ -65,28 +65,15 @@ static void name_path(unsigned path, char ret[16])
 	(void)snprintf(ret, 16, "/p%u", path);
 }
 
-static bool every_path(const char *path, void *userdata)
-{
-	(void)path;
-	(void)userdata;
-	return true;
-}
-
 static struct engine_settings engine_settings(size_t top)
 {
-	return (struct engine_settings){
-		.origin = "perf",
-		.n_events = EVENTS,
-		.events = {{.role = EVENT_LOADS,
-			    .pmu = "cpu",
-			    .settings = {.has_latency = 1, .has_source = 1, .weight_struct = 1}},
-			   {.role = EVENT_STORES, .pmu = "cpu", .settings = {.has_source = 1}}},
-		.slots = SLOTS,
-		.stripes = one_stripe(),
-		.top = top,
-		.interval_ns = NSEC_PER_SEC,
-		.exported = every_path,
-	};
+	struct engine_settings settings = engine_fixture_settings(SLOTS);
+
+	settings.n_events = EVENTS;
+	settings.events[1] = FIXTURE_STORES;
+	settings.stripes = one_stripe();
+	settings.top = top;
+	return settings;
 }
 
 static struct kernel *open_kernel(void)
