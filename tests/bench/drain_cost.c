@@ -21,6 +21,7 @@
 #include "driver_sources.h"
 #include "heap.h"
 #include "kernel/kernel.h"
+#include "random_numbers.h"
 
 #define ROUNDS      21
 #define ROUNDS_MAX  501
@@ -97,12 +98,9 @@ static u64 cpu_ns(void)
 
 static u64 next_random(void)
 {
-	static u64 state = 88172645463325252ULL;
+	static u64 state = XORSHIFT_SEED;
 
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
+	return xorshift(&state);
 }
 
 /* Each kind of sample has its own range of latencies. Seven in ten samples are of the first kind. */

@@ -30,6 +30,7 @@
 #include "cgroup/mount.h"
 #include "collect/adopt.h"
 #include "kernel/kernel.h"
+#include "random_numbers.h"
 
 #define ROUNDS       41
 #define ROUNDS_MAX   1001
@@ -79,12 +80,9 @@ static u64 now_ns(void)
 
 static u64 next_random(void)
 {
-	static u64 state = 88172645463325252ULL;
+	static u64 state = XORSHIFT_SEED;
 
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
+	return xorshift(&state);
 }
 
 static u64 item_for(enum mode mode)

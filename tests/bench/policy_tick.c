@@ -10,6 +10,7 @@
 
 #include "in_pairs.h"
 #include "policy/policy.h"
+#include "random_numbers.h"
 
 #define CGROUPS    10000
 #define ACTIVE_FEW 100
@@ -23,10 +24,7 @@ static u64 random_state = 1;
 
 static u64 random_below(u64 n)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (random_state >> 11) % n;
+	return (xorshift(&random_state) >> 11) % n;
 }
 
 /*

@@ -33,6 +33,7 @@
 #include "base/number.h"
 #include "pebsd/decode_tables.h"
 #include "pebsd/records.h"
+#include "random_numbers.h"
 #include "slot_blocks.h"
 
 #include "made_up_samples.skel.h" /* uses the types above */
@@ -83,12 +84,9 @@ static u64 now_ns(void)
 
 static u64 next_random(void)
 {
-	static u64 state = 88172645463325252ULL;
+	static u64 state = XORSHIFT_SEED;
 
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
+	return xorshift(&state);
 }
 
 /* Data sources as Skylake and later CPUs write them, with their usual latencies: mostly near ones. */

@@ -27,6 +27,7 @@
 #include "http/http.h"
 #include "http/http_bodies.h"
 #include "http/server/http_worker.h"
+#include "random_numbers.h"
 #include "series/series.h"
 
 #define CGROUPS      1000
@@ -96,11 +97,7 @@ static void tell(const char *name, const char *unit, double value)
 
 static u64 draw(struct host *host, u64 n)
 {
-	u64 z = host->state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return (z ^ z >> 31) % n;
+	return splitmix(&host->state) % n;
 }
 
 static u64 clock_ns(clockid_t clock)

@@ -20,6 +20,7 @@
 #include "driver_sources.h"
 #include "kernel/kernel.h"
 #include "policy/policy.h"
+#include "random_numbers.h"
 #include "series/series.h"
 #include "state/state_kinds.h"
 #include "window/window.h"
@@ -85,12 +86,9 @@ static u64 clock_ns(clockid_t clock)
 
 static u64 next_random(void)
 {
-	static u64 state = 88172645463325252ULL;
+	static u64 state = XORSHIFT_SEED;
 
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state >> 11;
+	return xorshift(&state) >> 11;
 }
 
 static void path_of(u32 i, char ret[PATH_BYTES])

@@ -14,6 +14,7 @@
 #include "collect/pairs.h"
 #include "engine/engine.h"
 #include "pebsd/histogram.h"
+#include "random_numbers.h"
 #include "window/window.h"
 
 #define COLLECTIONS     1200
@@ -23,14 +24,11 @@
 #define CGROUPS_MAX     4000
 #define BYTES_MAX       512 /* of packed counters; 20 samples need less */
 
-static u64 random_state = 88172645463325252ULL;
+static u64 random_state = XORSHIFT_SEED;
 
 static u64 random_below(u64 n)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % n;
+	return xorshift(&random_state) % n;
 }
 
 /* Mostly caches and some near and remote memory, like a program's loads. */

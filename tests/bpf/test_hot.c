@@ -23,6 +23,7 @@
 #include "books.h"
 #include "cgroup_fixture.h"
 #include "hot_write.h"
+#include "random_numbers.h"
 #include "software_event.h"
 
 #define LATENCY    0 /* an event with all fields */
@@ -143,18 +144,10 @@ static bool is_clear(u32 choice)
 	return true;
 }
 
-static u64 next_random(u64 *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
-
 /* A random sample. Some samples lack fields, and there are more different addresses than counters. */
 static struct sample any_sample(u64 *random)
 {
-	u64 draw = next_random(random);
+	u64 draw = xorshift(random);
 	struct sample sample = sample_at(
 		draw & 1 ? 7 : 8, 0x401000 + 4 * ((draw >> 8 & 0xfff) >> (draw >> 20 & 7)),
 		0x7f0000000000 + 8 * ((draw >> 24 & 0xffff) >> (draw >> 40 & 7)), draw >> 44 & 0x3ff);
@@ -198,7 +191,7 @@ Test(hot, bpf_tables_equal_those_of_plain_c)
 {
 	static struct hot_table native[2];
 	static struct sample samples[INJECT_MAX];
-	u64 random = 88172645463325252ULL, seven = 0;
+	u64 random = XORSHIFT_SEED, seven = 0;
 
 	open_books(2, false);
 	(void)name_and_adopt(7, "seven");

@@ -10,6 +10,7 @@
 
 #include "account.h"
 #include "books.h"
+#include "random_numbers.h"
 #include "some_stripes.h"
 
 #define MEMORY_FIELDS (SAMPLE_LATENCY | SAMPLE_DATA_SOURCE | SAMPLE_ADDRESS)
@@ -219,12 +220,10 @@ Test(inject, plain_c_counts_the_same)
 	static struct latency_record record;
 	static struct sample samples[4096];
 	struct figures plain, figures;
-	u64 state = 88172645463325252ULL;
+	u64 state = XORSHIFT_SEED;
 
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
-		state ^= state << 13;
-		state ^= state >> 7;
-		state ^= state << 17;
+		(void)xorshift(&state);
 		samples[i] = (struct sample){
 			.cgroup_id = 7,
 			.latency = state % (1U << 21) + 1,

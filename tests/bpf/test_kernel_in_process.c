@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "books.h"
+#include "random_numbers.h"
 #include "sampling/model_setup.h"
 #include "some_stripes.h"
 
@@ -42,9 +43,7 @@ static void inject(struct kernel *kernel, u64 state)
 	static struct sample samples[SAMPLES];
 
 	for (unsigned i = 0; i < SAMPLES; i++) {
-		state ^= state << 13;
-		state ^= state >> 7;
-		state ^= state << 17;
+		(void)xorshift(&state);
 		samples[i] = (struct sample){
 			.cgroup_id = 100 + state % (CGROUPS + 2),
 			.latency = state % 64 ? state % (1U << 21) + 1 : SAMPLE_LATENCY_MAX + 1,

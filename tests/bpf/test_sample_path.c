@@ -15,6 +15,7 @@
 
 #include "account.h"
 #include "kernel/kernel.h"
+#include "random_numbers.h"
 #include "slot_blocks.h"
 #include "software_event.h"
 #include "some_stripes.h"
@@ -453,7 +454,7 @@ static int latency_fd, plain_fd;
 static struct made_up_samples_bpf *open_made_up(bool alone)
 {
 	struct made_up_samples_bpf *skeleton = made_up_samples_bpf__open();
-	u64 state = 88172645463325252ULL;
+	u64 state = XORSHIFT_SEED;
 	struct bpf_program *program;
 
 	cr_assert_not_null(skeleton);
@@ -476,9 +477,7 @@ static struct made_up_samples_bpf *open_made_up(bool alone)
 	slot_block_enter(skeleton->obj, "latency_blocks", latency_fd);
 	slot_block_enter(skeleton->obj, "plain_blocks", plain_fd);
 	for (unsigned i = 0; i < ROWS; i++) {
-		state ^= state << 13;
-		state ^= state >> 7;
-		state ^= state << 17;
+		(void)xorshift(&state);
 		skeleton->bss->made_up[i][0] = (state & 0xffff00000000) | state % (1U << (i % 22 + 1));
 		skeleton->bss->made_up[i][1] = state * 0x9e3779b97f4a7c15ULL;
 	}

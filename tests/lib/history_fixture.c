@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collect/pairs.h"
+#include "random_numbers.h"
 
 #define USEC_PER_SEC 1000000ULL
 
@@ -24,16 +25,6 @@ static void *demand(void *memory)
 	return memory;
 }
 
-/* SplitMix64. */
-static u64 next(u64 *state)
-{
-	u64 x = *state += 0x9e3779b97f4a7c15ULL;
-
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
-	return x ^ x >> 31;
-}
-
 /*
  * Counters spread over the figures. Four of five are the same in every pane of the cgroup, like the sources
  * and the usual latencies of a program. The fifth varies. Every fourth value is large, like a sum of periods.
@@ -45,10 +36,11 @@ static u32 make_pairs(u64 *state, u64 cgroup, unsigned counters, u8 *to)
 
 	for (unsigned i = 0; i < counters; i++) {
 		u64 usual = cgroup * 131 + i;
-		u64 where = i % 5 == 4 ? next(state) : next(&usual);
-		u64 bits = 1 + next(state) % (i % 4 == 0 ? 30 : 8);
+		u64 where = i % 5 == 4 ? splitmix(state) : splitmix(&usual);
+		u64 bits = 1 + splitmix(state) % (i % 4 == 0 ? 30 : 8);
 
-		pairs_put(&writer, i * stride + (unsigned)(where % stride), 1 + next(state) % (1ULL << bits));
+		pairs_put(&writer, i * stride + (unsigned)(where % stride),
+			  1 + splitmix(state) % (1ULL << bits));
 	}
 	return (u32)(writer.to - to);
 }
@@ -57,7 +49,7 @@ static u32 make_pairs(u64 *state, u64 cgroup, unsigned counters, u8 *to)
 static u32 make_count(u64 *state, u8 *to)
 {
 	struct pairs_writer writer = {.to = to};
-	u64 samples = 1 + next(state) % 200;
+	u64 samples = 1 + splitmix(state) % 200;
 
 	pairs_put(&writer, offsetof(struct figures, samples) / sizeof(u64), samples);
 	pairs_put(&writer, offsetof(struct figures, weight) / sizeof(u64), samples * 1000003);
@@ -81,7 +73,7 @@ static void make_events(struct history_pane *pane, const struct history_fixture 
 						.counted = true,
 						.throttle_known = true};
 		for (unsigned n = 0; n < HISTORY_COUNTS_N; n++)
-			event->counts[n] = next(state) % 1000;
+			event->counts[n] = splitmix(state) % 1000;
 	}
 }
 

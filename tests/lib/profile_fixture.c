@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "random_numbers.h"
 
 struct function {
 	u64 start;
@@ -127,14 +128,9 @@ struct zoom_sample world_sample(u64 code, u64 address, u64 latency)
 		       .fields = SAMPLE_CODE_ADDRESS | SAMPLE_ADDRESS | SAMPLE_LATENCY | SAMPLE_DATA_SOURCE}};
 }
 
-/* SplitMix64. */
 static u64 draw(u64 *state, u64 n)
 {
-	u64 z = *state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return (z ^ z >> 31) % n;
+	return splitmix(state) % n;
 }
 
 struct zoom_sample world_random(u64 i, u64 stack[16])

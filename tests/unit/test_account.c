@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "account.h"
+#include "random_numbers.h"
 
 #define L3_HITM_LOCKED 0x2066a800842ULL /* the load was also blocked by data */
 
@@ -72,14 +73,12 @@ Test(account, plain_and_atomic_additions_count_alike)
 {
 	static struct latency_record plain, atomic;
 	static struct plain_record plain_small, atomic_small;
-	u64 state = 88172645463325252ULL;
+	u64 state = XORSHIFT_SEED;
 
 	for (unsigned i = 0; i < 200000; i++) {
 		struct sample sample;
 
-		state ^= state << 13;
-		state ^= state >> 7;
-		state ^= state << 17;
+		(void)xorshift(&state);
 		sample = (struct sample){
 			.latency = state % (1U << 21),
 			.instruction_latency = (u32)(state >> 21) & 0xffff,

@@ -11,6 +11,7 @@
 #include "collect/marks.h"
 #include "fake_kernel.h"
 #include "heap.h"
+#include "random_numbers.h"
 #include "scarce_memory.h"
 #include "state/state_kinds.h"
 
@@ -77,7 +78,7 @@ static void open_slots(u32 slots, u32 n_stripes)
 	kernel = fake_kernel_new(&settings);
 	open_collection(NULL);
 	now = START;
-	state = 88172645463325252ULL;
+	state = XORSHIFT_SEED;
 	born = gone = 0;
 }
 
@@ -104,10 +105,7 @@ TestSuite(collect, .init = setup, .fini = close_slots);
 
 static u64 random_below(u64 n)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state % n;
+	return xorshift(&state) % n;
 }
 
 static void run(u64 later_ns)

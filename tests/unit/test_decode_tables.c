@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 
 #include "pebsd/decode_tables.h"
+#include "random_numbers.h"
 
 static struct decode_tables tables;
 
@@ -27,14 +28,6 @@ static void same(u64 value)
 Test(decode_tables, the_bits_of_flags_are_those_of_the_kernel)
 {
 	cr_expect_eq(DATA_SOURCE_FLAG_BITS, 0x2ULL << 24 | (0x2ULL | 0x4ULL) << 40);
-}
-
-static u64 next_random(u64 *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
 }
 
 /* Each combination of the bits has an entry, and no two combinations share one. */
@@ -76,10 +69,10 @@ Test(decode_tables, every_level_is_decoded_in_both_encodings)
 
 Test(decode_tables, random_values_are_decoded_like_the_reference)
 {
-	u64 state = 88172645463325252ULL;
+	u64 state = XORSHIFT_SEED;
 
 	for (unsigned i = 0; i < 2000000; i++)
-		same(next_random(&state));
+		same(xorshift(&state));
 	same(0);
 	same(~0ULL);
 }

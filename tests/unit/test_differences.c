@@ -4,19 +4,17 @@
 #include <string.h>
 
 #include "collect/differences.h"
+#include "random_numbers.h"
 #include "scarce_memory.h"
 
 /* More entries than any test uses. */
 #define ENTRIES 16384
 
-static u64 state = 88172645463325252ULL;
+static u64 state = XORSHIFT_SEED;
 
 static u64 random_below(u64 n)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state % n;
+	return xorshift(&state) % n;
 }
 
 Test(pairs, pairs_hold_only_nonzero_counters)

@@ -5,13 +5,11 @@
 #include <math.h>
 
 #include "policy/policy_screen.h"
+#include "random_numbers.h"
 
 static u64 next(u64 *state)
 {
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state * 0x2545f4914f6cdd1dULL;
+	return xorshift(state) * 0x2545f4914f6cdd1dULL;
 }
 
 static u64 below(u64 *state, u64 n)

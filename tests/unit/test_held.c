@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collect/held.h"
+#include "random_numbers.h"
 #include "scarce_memory.h"
 
 static struct latency_record records[STRIPES_MAX];
@@ -16,7 +17,7 @@ static u64 state;
 
 static void setup(void)
 {
-	state = 88172645463325252ULL;
+	state = XORSHIFT_SEED;
 }
 
 static void teardown(void)
@@ -28,10 +29,7 @@ TestSuite(held, .init = setup, .fini = teardown);
 
 static u64 random_below(u64 n)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state % n;
+	return xorshift(&state) % n;
 }
 
 static int try_read(u32 stripes, bool has_latency, size_t *ret_size)

@@ -9,6 +9,7 @@
 #include "hot_exact.h"
 #include "hot_write.h"
 #include "origin/model/computer.h"
+#include "random_numbers.h"
 
 /* Most streams use at most this many CPUs. */
 #define CPUS 4
@@ -50,15 +51,6 @@ static void done(void)
 }
 
 TestSuite(hot, .fini = done);
-
-static u64 next_random(u64 *state)
-{
-	u64 value = *state += 0x9e3779b97f4a7c15ULL;
-
-	value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9ULL;
-	value = (value ^ value >> 27) * 0x94d049bb133111ebULL;
-	return value ^ value >> 31;
-}
 
 static struct hot_places read_all(void)
 {
@@ -210,9 +202,9 @@ Test(hot, skewed_streams_keep_their_bounds)
 		u64 random = round;
 
 		hot_exact_begin(&exact, (enum hot_kind)(round % 2), 1 + (u32)(round % CPUS),
-				next_random(&random));
+				splitmix(&random));
 		for (u32 i = 0; i < 20000; i++) {
-			u64 draw = next_random(&random);
+			u64 draw = splitmix(&random);
 			u64 item = (draw & 0xfff) >> (draw >> 12 & 0xf);
 
 			hot_exact_add(&exact, (u32)(draw >> 50) % exact.cpus, 0x7f0000400000ULL + 64 * item,
@@ -250,7 +242,7 @@ static u64 address_of(const struct stream *stream, u64 item)
 static void add_item(struct stream *stream, u64 item, u64 weight)
 {
 	u32 cpu = stream->pinned && item < stream->heavies ? (u32)item % stream->cpus
-							   : (u32)next_random(&stream->random) % stream->cpus;
+							   : (u32)splitmix(&stream->random) % stream->cpus;
 
 	hot_exact_add(&exact, cpu, address_of(stream, item), weight, 0);
 }
@@ -298,7 +290,7 @@ static void shuffled(struct stream *stream)
 	u64 all = stream->heavies * stream->each + stream->rest, left = all;
 
 	while (left > 0) {
-		u64 draw = next_random(&stream->random) % all;
+		u64 draw = splitmix(&stream->random) % all;
 
 		left = left > stream->unit ? left - stream->unit : 0;
 		if (draw < stream->rest)
@@ -358,7 +350,7 @@ static void play(struct stream *stream, enum order order)
 static struct stream adversary(u64 number)
 {
 	struct stream stream = {.random = number * 0x2545f4914f6cdd1dULL};
-	u64 draw = next_random(&stream.random);
+	u64 draw = splitmix(&stream.random);
 
 	stream.stride = strides[draw % ARRAY_SIZE(strides)];
 	/* Half of the streams have the greatest possible number of heavy items, which fills the sets most. */
@@ -384,7 +376,7 @@ Test(hot, adversarial_streams_hide_nothing_above_a_32nd)
 		char what[96];
 
 		hot_exact_begin(&exact, (enum hot_kind)(stream.stride >= 6 && number % 2), stream.cpus,
-				next_random(&stream.random));
+				splitmix(&stream.random));
 		play(&stream, (enum order)(number % ORDERS));
 		samples += exact.n;
 		(void)snprintf(what, sizeof(what), "stream %llu: order %llu, stride 2^%u, %u heavy, %u CPUs",
@@ -418,7 +410,7 @@ Test(hot, streams_aimed_at_one_set_keep_their_bounds)
 	struct hot_recall recall = {0};
 
 	for (u64 round = 1; round <= 60; round++) {
-		u64 random = round, chosen[200], seed = next_random(&random);
+		u64 random = round, chosen[200], seed = splitmix(&random);
 		u32 n = 0;
 
 		hot_exact_begin(&exact, HOT_CODE, 1 + (u32)(round % CPUS), seed);
@@ -426,7 +418,7 @@ Test(hot, streams_aimed_at_one_set_keep_their_bounds)
 			if (HOT_HASH_SET(hot_hash(hot_code_item(address), seed)) == 3)
 				chosen[n++] = address;
 		for (u32 i = 0; i < 5000; i++) {
-			u64 draw = next_random(&random);
+			u64 draw = splitmix(&random);
 			u64 item = round % 3 == 0   ? i % n
 				   : round % 3 == 1 ? draw % n
 						    : (draw % 4 ? i / 500 : draw >> 8) % n;
@@ -445,7 +437,7 @@ Test(hot, items_are_spread_over_the_sets)
 		u64 random = i;
 
 		for (u32 round = 0; round < 20; round++) {
-			u64 seed = next_random(&random);
+			u64 seed = splitmix(&random);
 			u32 items[HOT_SETS] = {0};
 
 			for (u64 item = 0; item < 100ULL * HOT_SETS; item++)
@@ -502,11 +494,11 @@ Test(hot, every_way_of_a_set_is_found)
 		u64 tags[HOT_WAYS];
 
 		for (u32 way = 0; way < HOT_WAYS; way++) {
-			items[way] = next_random(&random) | 1;
+			items[way] = splitmix(&random) | 1;
 			/* In most rounds there are so few different tags that some ways share one. */
-			tags[way] = next_random(&random) % (1 + round % 256);
+			tags[way] = splitmix(&random) % (1 + round % 256);
 			set.counters[way].item = items[way];
-			set.ranks[way] = HOT_RANK(1000 + next_random(&random) % 5, way);
+			set.ranks[way] = HOT_RANK(1000 + splitmix(&random) % 5, way);
 			hot_tag(&set, way, tags[way]);
 		}
 		for (u32 way = 0; way < HOT_WAYS; way++) {
@@ -518,7 +510,7 @@ Test(hot, every_way_of_a_set_is_found)
 			for (u32 other = 0; other < HOT_WAYS; other++)
 				cr_assert_leq(HOT_RANK_WEIGHT(set.ranks[least]),
 					      HOT_RANK_WEIGHT(set.ranks[other]));
-			set.ranks[least] += HOT_RANK(next_random(&random) % 50, 0);
+			set.ranks[least] += HOT_RANK(splitmix(&random) % 50, 0);
 		}
 	}
 }
@@ -534,7 +526,7 @@ static void *write_all(void *userdata)
 	u64 random = 1;
 
 	for (u32 i = 0; i < WRITTEN; i++) {
-		u64 draw = next_random(&random);
+		u64 draw = splitmix(&random);
 		u32 pid = 1 + (draw & 1 ? (u32)(draw >> 8) % 20 : (u32)(draw >> 8) % 5000);
 		const struct hot_sample sample = {.item = (u64)pid << 4, .weight = 1, .pid = pid};
 

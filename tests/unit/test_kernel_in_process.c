@@ -7,6 +7,7 @@
 
 #include "account.h"
 #include "books.h"
+#include "random_numbers.h"
 #include "some_stripes.h"
 
 #define MEMORY_FIELDS (SAMPLE_LATENCY | SAMPLE_DATA_SOURCE | SAMPLE_ADDRESS | SAMPLE_CODE_ADDRESS)
@@ -61,9 +62,7 @@ Test(kernel_in_process, records_equal_those_of_the_accounting_function)
 	for (unsigned i = 0; i < 3000; i++) {
 		struct sample sample;
 
-		state ^= state << 13;
-		state ^= state >> 7;
-		state ^= state << 17;
+		(void)xorshift(&state);
 		sample = (struct sample){
 			.cgroup_id = 7,
 			.latency = state % (1U << 21) + 1,

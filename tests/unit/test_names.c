@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "cgroup/names.h"
+#include "random_numbers.h"
 
 static void expect_path(const struct names *names, u64 id, const char *path, int known)
 {
@@ -282,14 +283,11 @@ struct birth {
 	char *path;
 };
 
-static u64 random_state = 88172645463325252ULL;
+static u64 random_state = XORSHIFT_SEED;
 
 static size_t random_below(size_t n)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (size_t)(random_state % n);
+	return (size_t)(xorshift(&random_state) % n);
 }
 
 static bool is_held(const struct birth *birth)

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "origin/perf/perf_throttle.h"
+#include "random_numbers.h"
 
 #define SIZE 4096
 
@@ -313,7 +314,7 @@ Test(perf_throttle, impossible_positions_are_ignored)
  */
 Test(perf_throttle, random_bytes_are_harmless)
 {
-	u64 random = 88172645463325252ULL;
+	u64 random = XORSHIFT_SEED;
 
 	for (unsigned round = 0; round < 20000; round++) {
 		/*
@@ -329,9 +330,7 @@ Test(perf_throttle, random_bytes_are_harmless)
 			u64 before = throttle.throttled_ns, head;
 
 			for (size_t i = 0; i < size; i++) {
-				random ^= random << 13;
-				random ^= random >> 7;
-				random ^= random << 17;
+				(void)xorshift(&random);
 				/* Mostly small values, because these are almost valid types and sizes. */
 				data[i] = random & 1024 ? (unsigned char)(random & 31 & (random >> 16)) : 0;
 			}

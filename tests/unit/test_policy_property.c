@@ -9,6 +9,7 @@
 
 #include "policy/bursts.h"
 #include "policy_fixture.h"
+#include "random_numbers.h"
 
 #define PATHS   6
 #define SECONDS 400
@@ -23,10 +24,7 @@ static char *everything[] = {"/**"};
 
 static u64 next_random(u64 *state)
 {
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state >> 11;
+	return xorshift(state) >> 11;
 }
 
 /* The slow and fast samples of one second. */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "random_numbers.h"
 #include "window/quantile.h"
 
 static void expect_near(double value, double expected)
@@ -82,7 +83,7 @@ static int compare(const void *a, const void *b)
 Test(quantile, bounds_hold_the_exact_quantile)
 {
 	static const u64 permille[] = {1, 10, 250, 500, 900, 950, 990, 999, 1000};
-	u64 state = 88172645463325252ULL;
+	u64 state = XORSHIFT_SEED;
 
 	for (size_t round = 0; round < 200; round++) {
 		u64 histogram[FINE_BUCKETS] = {0};
@@ -90,9 +91,7 @@ Test(quantile, bounds_hold_the_exact_quantile)
 		size_t n = 1 + round * 5 % 997;
 
 		for (size_t i = 0; i < n; i++) {
-			state ^= state << 13;
-			state ^= state >> 7;
-			state ^= state << 17;
+			(void)xorshift(&state);
 			latencies[i] = 1 + (u32)(state >> 40) % (1U << (state % 22));
 			histogram[histogram_fine_index(latencies[i])]++;
 		}

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "random_numbers.h"
 #include "window/sliding.h"
 
 #define S     NSEC_PER_SEC
@@ -380,10 +381,7 @@ static u64 random_state = 42;
 
 static u32 random_below(u32 n)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (u32)((random_state >> 11) % n);
+	return (u32)((xorshift(&random_state) >> 11) % n);
 }
 
 #define SUBJECTS    20

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "random_numbers.h"
 #include "scarce_memory.h"
 #include "symbols/symbols_backoff.h"
 #include "symbols/symbols_cache.h"
@@ -197,10 +198,7 @@ static u64 random_number(void)
 {
 	static u64 state = 1;
 
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state >> 11;
+	return xorshift(&state) >> 11;
 }
 
 /* Compares the cache with a plain table over operations in random order. */

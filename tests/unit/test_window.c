@@ -5,6 +5,7 @@
 
 #include "collect/pairs.h"
 #include "in_pairs.h"
+#include "random_numbers.h"
 
 #define START_NS (5 * NSEC_PER_SEC)
 
@@ -280,14 +281,11 @@ struct model {
 	size_t n;
 };
 
-static u64 random_state = 88172645463325252ULL;
+static u64 random_state = XORSHIFT_SEED;
 
 static u64 random_below(u64 n)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % n;
+	return xorshift(&random_state) % n;
 }
 
 /* Entry numbers of any size and in no particular order. */
