@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/monotonic.h"
 #include "base/text_file.h"
 #include "bench_child.h"
 #include "bench_line.h"
@@ -151,10 +152,10 @@ static bool said(const char *log, const char *text)
 static int wait_for(const struct bench_child *daemon, const struct places *places)
 {
 	const struct timespec pause = {.tv_nsec = 10 * (long)NSEC_PER_MSEC};
-	u64 until = victim_now_ns() + DEADLINE_NS;
+	u64 until = monotonic_ns() + DEADLINE_NS;
 	int fd;
 
-	while (victim_now_ns() < until && bench_child_runs(daemon)) {
+	while (monotonic_ns() < until && bench_child_runs(daemon)) {
 		if (said(places->log, "all records were read")) {
 			fd = bench_socket_connect(places->socket);
 			if (fd >= 0)

@@ -17,6 +17,7 @@
 
 #include "account.h"
 #include "base/number.h"
+#include "clock.h"
 #include "collect/collect.h"
 #include "driver_sources.h"
 #include "heap.h"
@@ -86,14 +87,6 @@ static void die(const char *what, int r)
 {
 	(void)fprintf(stderr, "drain_cost: %s: %s\n", what, strerror(-r));
 	exit(r == -EPERM ? 77 : EXIT_FAILURE);
-}
-
-static u64 cpu_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
 
 static u64 next_random(void)
@@ -222,7 +215,7 @@ static void open_case(struct drain_case *at)
 	/* Collect as many samples as some minutes bring, so that all memory that is ever needed is allocated. */
 	for (int i = 0; i < 20; i++) {
 		enter(at);
-		if ((r = collect_run(at->collect, cpu_ns())) < 0)
+		if ((r = collect_run(at->collect, clock_ns(CLOCK_THREAD_CPUTIME_ID))) < 0)
 			die("collect", r);
 	}
 	at->bytes =
@@ -238,7 +231,7 @@ static void disturb(void)
 
 static double copy_all(const struct drain_case *at)
 {
-	u64 begin = cpu_ns();
+	u64 begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	for (u32 stripe = 0; stripe < at->stripes; stripe++)
 		for (u32 nth = 0; nth < at->active; nth++)
@@ -251,14 +244,14 @@ static double copy_all(const struct drain_case *at)
 							     at->active +
 						     nth],
 				       count_of(at, nth, stripe, event), sizeof(*count_copies));
-	return (double)(cpu_ns() - begin) / 1e3;
+	return (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / 1e3;
 }
 
 static double drain(struct drain_case *at)
 {
-	u64 begin = cpu_ns();
+	u64 begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	int r = collect_run(at->collect, begin);
-	double us = (double)(cpu_ns() - begin) / 1e3;
+	double us = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / 1e3;
 
 	if (r < 0)
 		die("collect", r);

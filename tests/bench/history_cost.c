@@ -16,6 +16,7 @@
 #include "base/number.h"
 #include "base/own_memory.h"
 #include "bench_line.h"
+#include "clock.h"
 #include "history/keeper/archive.h"
 #include "history_fixture.h"
 
@@ -38,14 +39,6 @@ static const char group[] = "history";
 /* As the daemon writes them, so that it can read what is stored here. */
 static const char settings[] =
 	"{\"role\":\"loads\",\"origin\":\"model\",\"ldlat\":30,\"latency\":true,\"source\":true}";
-
-static u64 now_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	(void)clock_gettime(clock, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
 
 static void demand(bool condition, const char *what)
 {
@@ -81,10 +74,10 @@ static u64 store(struct archive *archive, struct history_pane *pane, u64 end_us)
 
 	pane->start_us = end_us - HISTORY_PANE_SECONDS * USEC_PER_SEC;
 	pane->end_us = end_us;
-	before = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	r = archive_pane(archive, pane);
 	demand(r == 0, "cannot store");
-	return now_ns(CLOCK_PROCESS_CPUTIME_ID) - before;
+	return clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before;
 }
 
 /* A day. The last one consists of whole long spans. */
@@ -95,13 +88,13 @@ static double ask_ms(struct archive *archive, enum history_question question, u6
 				      .since_us = end_us - 86400 * USEC_PER_SEC,
 				      .until_us = end_us,
 				      .bins = bins};
-	u64 before = now_ns(CLOCK_MONOTONIC);
+	u64 before = clock_ns(CLOCK_MONOTONIC);
 	u8 *answer;
 
 	(void)snprintf(query.path, sizeof(query.path), "%s", path);
 	demand(archive_ask(archive, &query, &answer, ret_size) == 0, "no answer");
 	free(answer);
-	return (double)(now_ns(CLOCK_MONOTONIC) - before) / 1e6;
+	return (double)(clock_ns(CLOCK_MONOTONIC) - before) / 1e6;
 }
 
 static unsigned argument(int argc, char **argv, int i, unsigned by_default)

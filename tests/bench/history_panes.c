@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "base/own_memory.h"
 #include "bench_line.h"
+#include "clock.h"
 #include "collect/ledger.h"
 #include "history/panes.h"
 #include "history/shared/history_wire.h"
@@ -52,14 +53,6 @@ static void demand(bool condition, const char *what)
 		return;
 	(void)fprintf(stderr, "history_panes: %s\n", what);
 	exit(EXIT_FAILURE);
-}
-
-static u64 cpu_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
 
 /* Most latencies are short, and few are very long. */
@@ -164,11 +157,11 @@ int main(int argc, char **argv)
 			.list = made[second % MADE].list,
 			.n = made[second % MADE].n,
 		};
-		const u64 from = cpu_ns();
+		const u64 from = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 		u64 took;
 
 		panes_add(panes, &collection);
-		took = cpu_ns() - from;
+		took = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - from;
 		spent_ns += took;
 		longest_ns = took > longest_ns ? took : longest_ns;
 	}

@@ -21,11 +21,11 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 
+#include "base/monotonic.h"
 #include "base/number.h"
 #include "cgroup/mount.h"
 #include "collect/adopt.h"
@@ -68,14 +68,6 @@ static void die(const char *what)
 {
 	(void)fprintf(stderr, "hot_sample: %s: %s\n", what, strerror(errno));
 	exit(EXIT_FAILURE);
-}
-
-static u64 now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * 1000000000ULL + (u64)now.tv_nsec;
 }
 
 static u64 next_random(void)
@@ -192,11 +184,11 @@ static double inject_ns(const struct bench *bench)
 
 	for (size_t batch = 0; batch < BATCHES; batch++) {
 		if (batch == WARM_BATCHES)
-			begun = now_ns();
+			begun = monotonic_ns();
 		if (kernel_inject(bench->kernel, samples[batch], INJECT_MAX) < 0)
 			die("cannot inject");
 	}
-	return (double)(now_ns() - begun) / ((double)(BATCHES - WARM_BATCHES) * INJECT_MAX);
+	return (double)(monotonic_ns() - begun) / ((double)(BATCHES - WARM_BATCHES) * INJECT_MAX);
 }
 
 static void program_runs(int fd, u64 *ret_ns, u64 *ret_runs)

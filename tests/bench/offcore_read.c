@@ -18,6 +18,7 @@
 
 #include "base/number.h"
 #include "bench_line.h"
+#include "clock.h"
 #include "collect/collect.h"
 #include "collect/read_offcore.h"
 #include "kernel/kernel_internal.h"
@@ -53,14 +54,6 @@ static void die(const char *what, int r)
 {
 	(void)fprintf(stderr, "offcore_read: %s: %s\n", what, strerror(-r));
 	exit(r == -EPERM ? 77 : EXIT_FAILURE);
-}
-
-static u64 cpu_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
 
 static void open_all(void)
@@ -150,18 +143,18 @@ static void disturb(void)
 
 static double collect_us(void)
 {
-	u64 begin = cpu_ns();
+	u64 begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	int r = collect_run(collect, begin);
 
 	if (r < 0)
 		die("collect", r);
-	return (double)(cpu_ns() - begin) / 1e3;
+	return (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / 1e3;
 }
 
 /* What a collection without marks would do before it reads anything. */
 static double ask_every_slot_us(void)
 {
-	u64 begin = cpu_ns();
+	u64 begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	u32 moved = 0;
 
 	for (u32 slot = 0; slot <= CGROUPS; slot++) {
@@ -172,7 +165,7 @@ static double ask_every_slot_us(void)
 	}
 	if (moved > CGROUPS)
 		die("more slots moved than there are", -EPROTO);
-	return (double)(cpu_ns() - begin) / 1e3;
+	return (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / 1e3;
 }
 
 /* Ends the benchmark unless every count was collected. Otherwise the measurement would be worthless. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
 #include "in_pairs.h"
 #include "policy/policy.h"
 #include "random_numbers.h"
@@ -100,15 +101,6 @@ static void fill(struct figures *figures)
 	}
 }
 
-/* Returns the processor time of this thread, which excludes others' work. */
-static u64 now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
-
 static int compare(const void *a, const void *b)
 {
 	const u64 *left = a;
@@ -169,14 +161,14 @@ static int run(const char *name, size_t active)
 			fill(&figures);
 			(void)in_pairs(&differences[i], 0, &figures);
 		}
-		began = now_ns();
+		began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		policy_begin(policy, now, &realtime, time);
 		for (size_t i = first; i < first + n; i++)
 			policy_put(policy, (u32)i, paths[i], &differences[i].difference, 1);
-		put = now_ns();
+		put = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		if (policy_tick(policy, &transitions, &n_transitions) < 0)
 			return 1;
-		end = now_ns();
+		end = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		if (tick < WARM_UP)
 			continue;
 		puts[tick - WARM_UP] = put - began;

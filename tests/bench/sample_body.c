@@ -23,13 +23,13 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
+#include "base/monotonic.h"
 #include "base/number.h"
 #include "pebsd/decode_tables.h"
 #include "pebsd/records.h"
@@ -72,14 +72,6 @@ static void die(const char *what)
 {
 	(void)fprintf(stderr, "sample_body: %s: %s\n", what, strerror(errno));
 	exit(EXIT_FAILURE);
-}
-
-static u64 now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * 1000000000ULL + (u64)now.tv_nsec;
 }
 
 static u64 next_random(void)
@@ -390,11 +382,11 @@ static double loop_ns(int fd)
 {
 	struct inject_request request = {.count = LOOP};
 	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &request, .ctx_size_in = sizeof(request));
-	u64 begun = now_ns();
+	u64 begun = monotonic_ns();
 
 	if (bpf_prog_test_run_opts(fd, &options) < 0)
 		die("cannot run the loop");
-	return (double)(now_ns() - begun) / LOOP;
+	return (double)(monotonic_ns() - begun) / LOOP;
 }
 
 static double least_loop_ns(int fd)
@@ -426,9 +418,9 @@ static void *run(void *userdata)
 
 	stay_on(runner->cpu);
 	(void)pthread_barrier_wait(runner->barrier);
-	runner->begun = now_ns();
+	runner->begun = monotonic_ns();
 	runner->ns = loop_ns(runner->fd);
-	runner->ended = now_ns();
+	runner->ended = monotonic_ns();
 	return NULL;
 }
 

@@ -23,6 +23,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "clock.h"
+#include "collect/series.h"
 #include "export/prometheus/prometheus.h"
 #include "http/http.h"
 #include "http/http_bodies.h"
@@ -98,14 +100,6 @@ static void tell(const char *name, const char *unit, double value)
 static u64 draw(struct host *host, u64 n)
 {
 	return splitmix(&host->state) % n;
-}
-
-static u64 clock_ns(clockid_t clock)
-{
-	struct timespec time;
-
-	(void)clock_gettime(clock, &time);
-	return (u64)time.tv_sec * NSEC_PER_SEC + (u64)time.tv_nsec;
 }
 
 static int compare(const void *a, const void *b)

@@ -18,6 +18,7 @@
 
 #include "base/cleanup.h"
 #include "bench_socket.h"
+#include "clock.h"
 #include "http/http.h"
 #include "http/server/http_worker.h"
 #include "http_crowd.h"
@@ -35,14 +36,6 @@ __attribute__((constructor)) static void work(int argc, char *argv[])
 {
 	if (argc == 2 && strcmp(argv[1], "--http") == 0)
 		_exit(http_worker(STDIN_FILENO));
-}
-
-static u64 clock_ns(clockid_t clock)
-{
-	struct timespec time;
-
-	(void)clock_gettime(clock, &time);
-	return (u64)time.tv_sec * NSEC_PER_SEC + (u64)time.tv_nsec;
 }
 
 static u64 sequence_of(void *userdata)

@@ -22,6 +22,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "base/monotonic.h"
 #include "base/number.h"
 #include "bench_pebsd.h"
 #include "bench_spread.h"
@@ -79,13 +80,13 @@ static __attribute__((noinline)) void other_code(void)
 /* Does other work until SPARSE_NS have passed, at least once through `bytes` of memory. */
 static void other_work(size_t bytes)
 {
-	u64 begun = victim_now_ns();
+	u64 begun = monotonic_ns();
 
 	do {
 		for (size_t i = 0; i < bytes; i += 64)
 			other_memory[i]++;
 		other_code();
-	} while (victim_now_ns() - begun < SPARSE_NS);
+	} while (monotonic_ns() - begun < SPARSE_NS);
 }
 
 /* Returns pages of which only the first one was touched. */
@@ -187,10 +188,10 @@ static double sparse_fault(volatile char *page, enum kind kind)
 	u64 begun;
 
 	other_work(other_bytes[kind]);
-	(void)victim_now_ns(); /* brings the clock's own code and data into the caches */
-	begun = victim_now_ns();
+	(void)monotonic_ns(); /* brings the clock's own code and data into the caches */
+	begun = monotonic_ns();
 	*page = 1;
-	return (double)(victim_now_ns() - begun);
+	return (double)(monotonic_ns() - begun);
 }
 
 /* Switching the event brings some of perf into the caches, so other work follows it. */

@@ -28,6 +28,7 @@
 #include "bench_line.h"
 #include "bench_pebsd.h"
 #include "bench_victim.h"
+#include "clock.h"
 
 #define MESSAGES  20000 /* in a loop; each is two switches */
 #define LOOPS     11
@@ -91,14 +92,6 @@ static void *answer(void *userdata)
 	return NULL;
 }
 
-static u64 process_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
-
 /* Returns the CPU time in nanoseconds per switch. */
 static double loop(enum mode mode, int program_fd)
 {
@@ -117,14 +110,14 @@ static double loop(enum mode mode, int program_fd)
 	/* The first answer shows that the other thread is ready. */
 	if (write(pair.there[1], &byte, 1) != 1 || read(pair.back[0], &byte, 1) != 1)
 		die("a pipe ended", EPIPE);
-	begun = process_ns();
+	begun = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	if (write(pair.there[1], &byte, 1) != 1)
 		die("a pipe ended", EPIPE);
 	for (int i = 1; i < MESSAGES; i++)
 		pass(pair.back[0], pair.there[1]);
 	if (read(pair.back[0], &byte, 1) != 1)
 		die("a pipe ended", EPIPE);
-	ended = process_ns();
+	ended = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	(void)pthread_join(thread, NULL);
 	close_all(fds, EVENTS);
 	close_all(pair.there, 2);

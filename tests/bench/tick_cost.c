@@ -16,6 +16,7 @@
 #include "base/number.h"
 #include "base/own_memory.h"
 #include "cgroup/names.h"
+#include "clock.h"
 #include "collect/collect.h"
 #include "driver_sources.h"
 #include "kernel/kernel.h"
@@ -74,14 +75,6 @@ static void check(const char *what, int r)
 {
 	if (r < 0)
 		die(what, r);
-}
-
-static u64 clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	(void)clock_gettime(clock, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
 
 static u64 next_random(void)

@@ -21,6 +21,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/cleanup.h"
+#include "base/monotonic.h"
 #include "base/number.h"
 #include "bench_child.h"
 #include "bench_line.h"
@@ -113,9 +114,9 @@ static double empty_ns(void)
 /* Waits until the tool's program runs. Returns its descriptor or -1. BPF statistics must be on. */
 static int wait_for_program(const struct bench_child *tool, u32 last)
 {
-	u64 until = victim_now_ns() + DEADLINE_NS;
+	u64 until = monotonic_ns() + DEADLINE_NS;
 
-	while (victim_now_ns() < until && bench_child_runs(tool)) {
+	while (monotonic_ns() < until && bench_child_runs(tool)) {
 		int fd = find_program(last, &(u32){0});
 
 		if (fd >= 0) {

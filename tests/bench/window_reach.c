@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/number.h"
+#include "clock.h"
 #include "collect/pairs.h"
 #include "engine/engine.h"
 #include "pebsd/histogram.h"
@@ -54,14 +55,6 @@ static void add_sample(struct figures *figures, bool load)
 	figures->source_latency[source][histogram_octave_index(latency)]++;
 }
 
-static u64 processor_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
-
 /* The packed counters that cgroups add to one collection. */
 struct brought {
 	size_t sizes[CGROUPS_MAX * EVENTS];
@@ -87,7 +80,7 @@ static u64 collect(struct window *window, const struct brought *brought, u32 cgr
 {
 	const struct timespec now = {.tv_sec = (time_t)(now_ns / NSEC_PER_SEC)};
 	const u8 *pairs = brought->pairs;
-	u64 before = processor_ns();
+	u64 before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	window_begin(window, now_ns, &now);
 	for (u32 i = 0; i < cgroups * EVENTS; i++) {
@@ -96,7 +89,7 @@ static u64 collect(struct window *window, const struct brought *brought, u32 cgr
 	}
 	if (window_end(window) < 0)
 		exit(EXIT_FAILURE);
-	return processor_ns() - before;
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
 }
 
 static int skip(u32 entry, unsigned event, const struct figures *figures, void *userdata)

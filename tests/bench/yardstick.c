@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/monotonic.h"
 #include "bench_line.h"
 #include "bench_victim.h"
 
@@ -22,29 +23,29 @@
 static double integer_loop(void)
 {
 	volatile u64 seed = 1;
-	u64 begun = victim_now_ns(), value = seed;
+	u64 begun = monotonic_ns(), value = seed;
 
 	for (unsigned i = 0; i < STEPS; i++)
 		value = (value ^ value >> 29) * 0x9e3779b97f4a7c15ULL;
 	seed = value;
-	return (double)(victim_now_ns() - begun) / STEPS;
+	return (double)(monotonic_ns() - begun) / STEPS;
 }
 
 static double memory_copy(char *to, const char *from)
 {
-	u64 begun = victim_now_ns();
+	u64 begun = monotonic_ns();
 
 	memcpy(to, from, BYTES);
-	return (double)(victim_now_ns() - begun) / (double)KIBS;
+	return (double)(monotonic_ns() - begun) / (double)KIBS;
 }
 
 static double system_call(void)
 {
-	u64 begun = victim_now_ns();
+	u64 begun = monotonic_ns();
 
 	for (unsigned i = 0; i < CALLS; i++)
 		(void)syscall(SYS_getppid);
-	return (double)(victim_now_ns() - begun) / CALLS;
+	return (double)(monotonic_ns() - begun) / CALLS;
 }
 
 int main(void)

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "cgroup/mount.h"
+#include "clock.h"
 #include "zoom/zoom_events.h"
 #include "zoom/zoom_recording.h"
 #include "zoom/zoom_source.h"
@@ -41,14 +42,6 @@ struct progress {
 	volatile u64 cpu_ns; /* CPU time of the task, updated every 64 rounds */
 	volatile bool over;
 };
-
-static u64 clock_ns(clockid_t clock)
-{
-	struct timespec time;
-
-	(void)clock_gettime(clock, &time);
-	return (u64)time.tv_sec * NSEC_PER_SEC + (u64)time.tv_nsec;
-}
 
 static void stay_on(unsigned cpu)
 {

@@ -17,9 +17,9 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
 #include "books.h"
 #include "cgroup_fixture.h"
 #include "hot_write.h"
@@ -55,14 +55,6 @@ static void open_books(u32 hot_max, bool hardware)
 	open_books_of(hot_max, hardware, 0);
 }
 
-static u64 now_ns(void)
-{
-	struct timespec now;
-
-	cr_assert_eq(clock_gettime(CLOCK_MONOTONIC, &now), 0);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
-
 static u32 name_and_adopt(u64 id, const char *path)
 {
 	int slot;
@@ -70,13 +62,13 @@ static u32 name_and_adopt(u64 id, const char *path)
 	cr_assert_eq(names_add_path(books.names, id, path), 0);
 	slot = kernel_adopt(books.kernel, id, 0, path);
 	cr_assert_gt(slot, 0);
-	collect_adopted(books.collect, (u32)slot, path, now_ns());
+	collect_adopted(books.collect, (u32)slot, path, monotonic_ns());
 	return (u32)slot;
 }
 
 static int choose(const char *path)
 {
-	return collect_hot_choose(books.collect, path, FOREVER_NS, now_ns());
+	return collect_hot_choose(books.collect, path, FOREVER_NS, monotonic_ns());
 }
 
 static void inject(const struct sample *samples, size_t n)
@@ -237,7 +229,7 @@ Test(hot, a_table_is_allocated_for_the_first_chosen_cgroup)
 		cr_expect_null(kernel_hot_table(books.kernel, choice, LATENCY, 0));
 	cr_assert_eq(choose("seven"), 0);
 	cr_expect_eq(kernel_map_bytes(books.kernel), none + one);
-	now = now_ns();
+	now = monotonic_ns();
 	cr_assert_eq(collect_hot_choose(books.collect, "eight", now + NSEC_PER_MSEC, now), 0);
 	cr_expect_eq(kernel_map_bytes(books.kernel), none + 2 * one);
 	inject_at(8, 0x401000, 0x1000, 100);
@@ -397,7 +389,7 @@ Test(hot, a_place_has_its_counts_and_each_failure_its_error)
 	cr_expect(hot_choices_find(collect_hot(books.collect), "seven", &how));
 	cr_expect_eq(how.until_ns, FOREVER_NS);
 	cr_expect_not(how.configured);
-	cr_expect_leq(how.since_ns, now_ns());
+	cr_expect_leq(how.since_ns, monotonic_ns());
 	books_close(&books);
 }
 
@@ -429,7 +421,7 @@ Test(hot, tables_are_chosen_released_and_chosen_again)
 	books_collect(&books);
 	chosen = collect_hot(books.collect);
 	cr_expect_null(hot_choices_nth(chosen, 0));
-	now = now_ns();
+	now = monotonic_ns();
 	cr_assert_eq(collect_hot_choose(books.collect, "seven", now + NSEC_PER_MSEC, now), 0);
 	cr_expect_str_eq(hot_choices_nth(chosen, 0), "seven");
 	cr_expect_null(hot_choices_nth(chosen, 1));
@@ -438,7 +430,7 @@ Test(hot, tables_are_chosen_released_and_chosen_again)
 	cr_expect_eq(samples_in("seven", HOT_CODE), 1);
 	(void)usleep(2000);
 	cr_expect_eq(samples_in("seven", HOT_CODE), 1, "until a collection");
-	now = now_ns();
+	now = monotonic_ns();
 	cr_assert_eq(collect_run(books.collect, now), 0);
 	cr_expect_null(hot_choices_nth(chosen, 0));
 	cr_expect_eq(failure_of("seven", LATENCY, HOT_CODE), -ENODATA);

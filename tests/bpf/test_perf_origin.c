@@ -17,6 +17,7 @@
 #include <bpf/bpf.h>
 #include <criterion/criterion.h>
 
+#include "base/monotonic.h"
 #include "origin/perf/perf.h"
 #include "origin/perf/perf_internal.h"
 #include "page_faults.h"
@@ -360,14 +361,6 @@ static void throttle_teardown(void)
 
 TestSuite(perf_throttling, .init = setup, .fini = throttle_teardown);
 
-static u64 now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
-
 static void lower_rate(void)
 {
 	u64 rate;
@@ -388,9 +381,9 @@ static void lower_rate(void)
 
 static void burn(u64 ns)
 {
-	u64 end = now_ns() + ns;
+	u64 end = monotonic_ns() + ns;
 
-	while (now_ns() < end)
+	while (monotonic_ns() < end)
 		;
 }
 
@@ -448,19 +441,19 @@ Test(perf_throttling, time_that_the_kernel_stopped_an_event_is_counted)
 	_cleanup_(perf_set_freep) struct perf_event_set *set = open_clock(&cpu_clock);
 	struct perf_counts first, second, gone;
 	char *message = NULL;
-	u64 begun = now_ns(), counted;
+	u64 begun = monotonic_ns(), counted;
 
 	start(set);
 	burn_until_throttled(set, &first);
-	expect_throttled(&first, now_ns() - begun);
-	counted = now_ns();
+	expect_throttled(&first, monotonic_ns() - begun);
+	counted = monotonic_ns();
 	perf_count(set, &first);
 
 	/* The total never decreases, and grows by no more than the time that passed. */
 	burn(20 * NSEC_PER_MSEC);
 	perf_count(set, &second);
 	cr_expect_geq(second.throttled_ns, first.throttled_ns);
-	cr_expect_leq(second.throttled_ns - first.throttled_ns, now_ns() - counted + NSEC_PER_MSEC);
+	cr_expect_leq(second.throttled_ns - first.throttled_ns, monotonic_ns() - counted + NSEC_PER_MSEC);
 
 	/* The counts remain when the CPU goes offline. */
 	tree_write(root, "online", "\n");
@@ -483,10 +476,10 @@ Test(perf_throttling, stopped_time_of_a_group_is_counted_once)
 	opening.leader_config = PERF_COUNT_SW_CPU_CLOCK;
 	set = open_clock(&opening);
 	start(set);
-	begun = now_ns();
+	begun = monotonic_ns();
 	burn_until_throttled(set, &counts);
-	ticks = (now_ns() - begun) / NSEC_PER_MSEC + 2;
-	expect_throttled(&counts, now_ns() - begun);
+	ticks = (monotonic_ns() - begun) / NSEC_PER_MSEC + 2;
+	expect_throttled(&counts, monotonic_ns() - begun);
 	cr_expect_leq(counts.throttles, ticks, "more often than there can be ticks");
 }
 
@@ -594,7 +587,7 @@ Test(perf_origin, a_pause_closes_every_event_and_keeps_the_totals)
 	cr_expect_eq(perf_hotplug(set, &message), 0, "%s", message);
 	perf_pause(set); /* a second pause changes nothing */
 	cr_expect_eq(descriptors_of_events(), 0);
-	since = now_ns();
+	since = monotonic_ns();
 	perf_count(set, &paused);
 	cr_expect_geq(paused.count, before.count);
 	cr_expect_eq(paused.expected, runs, "what the closed events were due");
@@ -610,7 +603,7 @@ Test(perf_origin, a_pause_closes_every_event_and_keeps_the_totals)
 	perf_count(set, &after);
 	cr_expect_geq(after.paused_ns, paused.paused_ns + 1000 * NSEC_PER_MSEC,
 		      "two CPUs, half a second each");
-	cr_expect_leq(after.paused_ns, paused.paused_ns + 2 * (now_ns() - since) + 500 * NSEC_PER_MSEC);
+	cr_expect_leq(after.paused_ns, paused.paused_ns + 2 * (monotonic_ns() - since) + 500 * NSEC_PER_MSEC);
 	cr_expect_eq(descriptors_of_events(), 2);
 	fault_on(0);
 	perf_count(set, &after);

@@ -14,6 +14,7 @@
 #include <bpf/libbpf.h>
 
 #include "account.h"
+#include "base/monotonic.h"
 #include "kernel/kernel.h"
 #include "random_numbers.h"
 #include "slot_blocks.h"
@@ -368,14 +369,6 @@ struct writer {
 	bool done;
 };
 
-static u64 now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
-
 static u64 known(struct writer *writer)
 {
 	return __atomic_load_n(&writer->known, __ATOMIC_SEQ_CST);
@@ -396,8 +389,8 @@ static void *write_samples(void *userdata)
 
 		touch_pages(1);
 		n = software_event_count(fd);
-		deadline = now_ns() + 60 * NSEC_PER_SEC;
-		while (known(writer) < n && now_ns() < deadline)
+		deadline = monotonic_ns() + 60 * NSEC_PER_SEC;
+		while (known(writer) < n && monotonic_ns() < deadline)
 			(void)sched_yield();
 		writer->missed = n - known(writer);
 	}

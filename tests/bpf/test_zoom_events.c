@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "cgroup_fixture.h"
+#include "clock.h"
 #include "pebsd/zoom.h"
 #include "zoom/zoom_events.h"
 #include "zoom/zoom_limit.h"
@@ -113,14 +114,6 @@ static struct shared *share(struct shared shared)
 	return memory;
 }
 
-static u64 cpu_time_ns(void)
-{
-	struct timespec time;
-
-	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-	return (u64)time.tv_sec * NSEC_PER_SEC + (u64)time.tv_nsec;
-}
-
 static __attribute__((noinline)) u64 inner(struct shared *shared)
 {
 	u64 value = 1;
@@ -140,9 +133,9 @@ static __attribute__((noinline)) u64 middle(struct shared *shared)
 static int work(void *userdata)
 {
 	struct shared *shared = userdata;
-	u64 begin = cpu_time_ns();
+	u64 begin = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 
-	while (cpu_time_ns() - begin < shared->ns)
+	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin < shared->ns)
 		(void)middle(shared);
 	return 0;
 }

@@ -18,11 +18,11 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../tools/preload/scarce_memory.h"
 #include "base/cleanup.h"
+#include "base/monotonic.h"
 #include "daemon_process.h"
 #include "tree.h"
 
@@ -121,14 +121,6 @@ static void start(char *mode, char *value)
 static void nap(long milliseconds)
 {
 	(void)poll(NULL, 0, (int)milliseconds);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	cr_assert_eq(clock_gettime(CLOCK_MONOTONIC, &now), 0);
-	return (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
 }
 
 static int connect_control(void)
@@ -366,7 +358,7 @@ Test(faults_memory, a_time_without_memory_is_survived)
 		   "[rule slow]\ncgroup = model:*\nmetric = p99\nabove = 900\nwindow = 2m\n");
 	serve();
 	nap(1000);
-	begun_ns = now_ns();
+	begun_ns = monotonic_ns();
 	before = atomic_load(&shared->live);
 	said = log_lines();
 	arm(0, UINT64_MAX);
@@ -390,7 +382,7 @@ Test(faults_memory, a_time_without_memory_is_survived)
 		print_log();
 	cr_expect_leq(said, 20U, "%zu lines in the log", said);
 	/* Windows fill in the meantime, with some blocks in each collection. */
-	most = before + 200 + 2 * (int64_t)((now_ns() - begun_ns) / 100000000);
+	most = before + 200 + 2 * (int64_t)((monotonic_ns() - begun_ns) / 100000000);
 	cr_expect_leq(settled(before, most), most, "%lld blocks are left",
 		      (long long)(atomic_load(&shared->live) - before));
 }

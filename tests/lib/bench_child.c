@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/monotonic.h"
 #include "bench_victim.h"
 
 #define STOP_NS  (5 * NSEC_PER_SEC)
@@ -91,11 +92,11 @@ bool bench_child_runs(const struct bench_child *child)
 int bench_child_stop(struct bench_child *child, int number)
 {
 	const struct timespec pause = {.tv_nsec = PAUSE_NS};
-	u64 until = victim_now_ns() + STOP_NS;
+	u64 until = monotonic_ns() + STOP_NS;
 	int status = 0;
 
 	(void)kill(child->pid, number);
-	while (bench_child_runs(child) && victim_now_ns() < until)
+	while (bench_child_runs(child) && monotonic_ns() < until)
 		(void)nanosleep(&pause, NULL);
 	(void)kill(child->pid, SIGKILL);
 	if (child->to >= 0)

@@ -15,16 +15,9 @@
 #include <bpf/bpf.h>
 
 #include "base/cleanup.h"
+#include "clock.h"
 
 #define PAGE 4096UL
-
-u64 victim_now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
 
 unsigned victim_other_cpu(void)
 {
@@ -40,18 +33,9 @@ int victim_pin(unsigned cpu)
 	return sched_setaffinity(0, sizeof(cpus), &cpus) < 0 ? -errno : 0;
 }
 
-/* The CPU time of this thread alone, so that other work on the CPU disturbs it little. */
-static u64 own_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
-
 double victim_run(size_t pages)
 {
-	u64 begun = own_ns();
+	u64 begun = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	volatile char *memory =
 		mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -61,7 +45,7 @@ double victim_run(size_t pages)
 	for (size_t i = 0; i < pages; i++)
 		memory[i * PAGE] = 1;
 	(void)munmap((void *)memory, pages * PAGE);
-	return (double)(own_ns() - begun) / (double)pages;
+	return (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun) / (double)pages;
 }
 
 static int event_open(pid_t task, int cpu, int program_fd)

@@ -53,8 +53,6 @@ struct victim_runs victim_program_runs(int program_fd);
 /* Returns the median, and sorts `values`. */
 double victim_median(double *values, size_t n);
 
-u64 victim_now_ns(void);
-
 /* Returns the CPU time of a process with all its threads, ended ones included; 0 if the process is gone. */
 u64 victim_process_cpu_ns(pid_t pid);
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/monotonic.h"
 #include "base/own_memory.h"
 #include "cgroup/mount.h"
 #include "cgroup_turn.h"
@@ -54,14 +55,6 @@ struct churner {
 	u64 over_ns;
 	int memory;
 };
-
-static u64 monotonic(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
 
 /* The number of samples of cgroup `i` in all, and their latency. */
 static u32 given(u32 i)
@@ -119,7 +112,7 @@ static void wait_for_engine(struct churner *churner, u64 *due_ns)
 {
 	const struct timespec moment = {.tv_nsec = 1000000};
 
-	u64 now_ns = monotonic();
+	u64 now_ns = monotonic_ns();
 
 	/* If this thread was held up, it does not catch up: that would exceed the rate for a while. */
 	if (now_ns > *due_ns + BEHIND_NS) {
@@ -129,9 +122,9 @@ static void wait_for_engine(struct churner *churner, u64 *due_ns)
 	if (now_ns < __atomic_load_n(&churner->alive_ns, __ATOMIC_ACQUIRE) + BEHIND_NS)
 		return;
 	churner->result->waits++;
-	while (monotonic() >= __atomic_load_n(&churner->alive_ns, __ATOMIC_ACQUIRE) + BEHIND_NS)
+	while (monotonic_ns() >= __atomic_load_n(&churner->alive_ns, __ATOMIC_ACQUIRE) + BEHIND_NS)
 		(void)nanosleep(&moment, NULL);
-	*due_ns = monotonic();
+	*due_ns = monotonic_ns();
 }
 
 static void *churn_cgroups(void *userdata)
@@ -139,7 +132,7 @@ static void *churn_cgroups(void *userdata)
 	struct churner *churner = userdata;
 	const u32 n = churner->settings->cgroups;
 	const u32 batch = (u32)(churner->settings->rate * TICK_NS / NSEC_PER_SEC);
-	u64 start_ns = monotonic(), due_ns = start_ns;
+	u64 start_ns = monotonic_ns(), due_ns = start_ns;
 	int r = 0;
 
 	while (r == 0 && churner->removed < n) {
@@ -159,7 +152,7 @@ static void *churn_cgroups(void *userdata)
 		(void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 	}
 	churner->error = r;
-	churner->result->seconds = (double)(monotonic() - start_ns) / (double)NSEC_PER_SEC;
+	churner->result->seconds = (double)(monotonic_ns() - start_ns) / (double)NSEC_PER_SEC;
 	__atomic_store_n(&churner->over, true, __ATOMIC_RELEASE);
 	return NULL;
 }
@@ -245,7 +238,7 @@ static int on_collection(sd_event_source *source, uint64_t usec, void *userdata)
 static int on_heartbeat(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct churner *churner = userdata;
-	u64 now_ns = monotonic();
+	u64 now_ns = monotonic_ns();
 
 	__atomic_store_n(&churner->alive_ns, now_ns, __ATOMIC_RELEASE);
 	if (__atomic_load_n(&churner->over, __ATOMIC_ACQUIRE)) {
@@ -326,7 +319,7 @@ static int run_loop(struct churner *churner)
 	if ((r = sd_event_new(&event)) < 0)
 		return r;
 	churner->event = event;
-	now_ns = churner->alive_ns = monotonic();
+	now_ns = churner->alive_ns = monotonic_ns();
 	if ((r = sd_event_add_time(event, NULL, CLOCK_MONOTONIC,
 				   (now_ns + churner->settings->interval_ns) / NSEC_PER_USEC, 1000,
 				   on_collection, churner)) < 0 ||
