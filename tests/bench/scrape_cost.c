@@ -24,7 +24,6 @@
 
 #include "base/cleanup.h"
 #include "clock.h"
-#include "collect/series.h"
 #include "export/prometheus/prometheus.h"
 #include "http/http.h"
 #include "http/http_bodies.h"

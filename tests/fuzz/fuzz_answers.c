@@ -21,7 +21,7 @@ static void show(FILE *out, unsigned screen, json_object *one, json_object *othe
 {
 	const time_t now = 1795240800;
 
-	switch (screen % 12) {
+	switch (screen % 13) {
 	case 0:
 		format_status(out, one, other, style);
 		break;
@@ -51,10 +51,14 @@ static void show(FILE *out, unsigned screen, json_object *one, json_object *othe
 		format_alerts(out, one, other, now, style);
 		break;
 	case 9:
+		format_explain_asked(out, one, "slow", "/db", style);
 		format_explain(out, one, other, other, now, style);
 		break;
 	case 10:
 		format_neighbours(out, one, style);
+		break;
+	case 12:
+		format_compare(out, one, style);
 		break;
 	default:
 		format_item(out, one, &(struct format_style){0});

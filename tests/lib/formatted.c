@@ -15,10 +15,15 @@ json_object *formatted_from(const char *json)
 	return object;
 }
 
-void formatted_expect_fit(const char *text, size_t width)
+void formatted_expect_printable(const char *text)
 {
 	for (const char *at = text; *at; at++)
 		cr_expect(*at == '\n' || (unsigned char)*at >= ' ', "a control in: %s", text);
+}
+
+void formatted_expect_fit(const char *text, size_t width)
+{
+	formatted_expect_printable(text);
 	while (*text) {
 		size_t length = strcspn(text, "\n");
 		_cleanup_free_ char *line = strndup(text, length);

@@ -22,6 +22,9 @@
 /* Parses a text that must be JSON. The caller puts the object. */
 json_object *formatted_from(const char *json);
 
+/* Expects no control character but line ends. */
+void formatted_expect_printable(const char *text);
+
 /* Expects that no line is wider than `width`, ends in blanks, or contains a control character. */
 void formatted_expect_fit(const char *text, size_t width);
 

@@ -690,39 +690,6 @@ Test(format, watched_items_have_names)
 }
 
 /* A reply of any shape is formatted without an error, even if the daemon is broken. */
-Test(format, replies_of_any_shape_are_formatted_safely)
-{
-	static const char *const replies[] = {
-		"{}",
-		"[]",
-		"{\"samples\":7,\"events\":[],\"total\":{\"events\":{\"loads\":3}},\"cgroups\":{\"a\":1}}",
-		"{\"total\":{\"events\":{\"loads\":{}}},\"cgroups\":[1,null,{\"cgroup\":\"/\"},"
-		"{\"cgroup\":\"/"
-		"x\",\"events\":{\"loads\":{\"samples\":-1,\"latency\":{\"p50\":1,\"mean\":\"x\"},"
-		"\"sources\":{\"l1\":{}},\"snoop\":[]}}}]}",
-		"{\"events\":{\"loads\":{\"samples\":1,\"histogram\":[{},{\"le\":-1},{\"le\":99999999999,"
-		"\"samples\":1},{\"le\":5,\"samples\":0}],\"sources\":{\"\\u001b\":{\"samples\":9}}}}}",
-		"{\"cgroup\":\"/a\",\"labels\":{\"pod\":null,\"unit\":{},\"\\u001b\":\"\\u001b\"}}",
-		"{\"notes\":[1,null,{}],\"events\":{\"\":null},\"config\":{\"reloaded\":true,\"time\":\"x\"}"
-		"}",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(replies); i++) {
-		_cleanup_json_ json_object *reply = NULL;
-		_cleanup_free_ char *text = NULL;
-
-		cr_assert_eq(json_parse(replies[i], strlen(replies[i]), 16, &reply), 0, "%s", replies[i]);
-		text = TEXT_OF({
-			format_top(out, reply, reply, &narrow);
-			format_status(out, reply, reply, &narrow);
-			format_cgroup(out, reply, reply, reply, &narrow);
-			format_item(out, reply, &(struct format_style){0});
-		});
-		cr_expect_not_null(text);
-		cr_expect_null(strchr(text, '\033'));
-		cr_expect_null(strstr(text, "(null)"));
-	}
-}
 
 Test(format, words_are_never_split_and_long_ones_stay_whole)
 {

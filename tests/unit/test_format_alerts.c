@@ -270,34 +270,6 @@ Test(format_alerts, names_are_never_cut)
 	}
 }
 
-Test(format_alerts, replies_of_any_shape_are_formatted_safely)
-{
-	static const char *const replies[] = {
-		"{}",
-		"[]",
-		"{\"alerts\":{}}",
-		"{\"alerts\":[null,1,[],{},\"x\"]}",
-		REPLY("{\"alert\":-1,\"rule\":[],\"cgroup\":{},\"state\":\"unknown\",\"held\":7,\"unknown\":["
-		      "]}"),
-		REPLY("{\"alert\":\"x\",\"rule\":\"\\u001b[2J\",\"cgroup\":\"\\u001b]0;\\u0007\\n\","
-		      "\"event\":\"\\u001b\",\"severity\":\"\\r\\u001b\",\"state\":\"\\u001b[1m\","
-		      "\"unit\":\"\\u001b\",\"value\":1e308,\"low\":-1e308,\"high\":1e999,\"above\":-1e308,"
-		      "\"since\":\"\\u001b\",\"end\":\"\\u001b\",\"held_s\":1e300,\"for_s\":-1,"
-		      "\"preference\":{\"threshold\":1e308,\"ignored\":true,\"malformed\":true}},"
-		      "{\"state\":\"unknown\",\"unknown\":\"\\u001b\",\"held\":\"\\u001b\"}"),
-	};
-	static const size_t widths[] = {1, 40, 80, 200};
-
-	for (size_t i = 0; i < ARRAY_SIZE(replies); i++) {
-		for (size_t j = 0; j < ARRAY_SIZE(widths); j++) {
-			const struct format_style style = {.width = widths[j]};
-			_cleanup_free_ char *text = text_of(replies[i], replies[i], &style);
-
-			formatted_expect_fit(text, widths[j] < 80 ? 200 : widths[j]);
-		}
-	}
-}
-
 Test(format_alerts, a_watched_alert_is_one_line)
 {
 	_cleanup_json_ json_object *item = formatted_from(

@@ -266,36 +266,6 @@ Test(format_explain, an_unknown_value_is_not_0)
 	formatted_expect_not(text, "Samples");
 }
 
-Test(format_explain, replies_of_any_shape_are_formatted_safely)
-{
-	static const char *const replies[] = {
-		"{}",
-		"[]",
-		"{\"rule\":[],\"judged\":{}}",
-		"{\"judged\":[null,1,[],{},\"x\"]}",
-		REPLY("{\"alert\":-1,\"rule\":[],\"cgroup\":{},\"state\":\"unknown\",\"held\":7,"
-		      "\"sentences\":{}}"),
-		REPLY("{\"rule\":\"\\u001b[2J\",\"cgroup\":\"\\u001b]0;\\u0007\\n\",\"event\":\"\\u001b\","
-		      "\"state\":\"\\u001b[1m\",\"unit\":\"\\u001b\",\"value\":1e300,\"low\":-1e300,"
-		      "\"high\":1e300,\"above\":1e299,\"clear\":-1e299,\"since\":\"\\u001b\",\"end\":"
-		      "\"\\u001b\","
-		      "\"breached\":\"\\u001b\",\"sentences\":[\"\\u001b[2J\",null,[]],\"samples\":"
-		      "18446744073709551615,\"base_samples\":18446744073709551615,\"window_s\":1e300}"),
-		REPLY("{\"value\":5e-324,\"low\":0,\"high\":5e-324,\"above\":5e-324,\"clear\":0}"),
-		REPLY("{\"value\":5,\"low\":9,\"high\":1,\"above\":2,\"clear\":8}"),
-	};
-	static const size_t widths[] = {1, 14, 40, 80, 200};
-
-	for (size_t i = 0; i < ARRAY_SIZE(replies); i++) {
-		for (size_t j = 0; j < ARRAY_SIZE(widths); j++) {
-			const struct format_style style = {.width = widths[j]};
-			_cleanup_free_ char *text = text_of(replies[i], &style);
-
-			formatted_expect_fit(text, widths[j] < 80 ? 200 : widths[j]);
-		}
-	}
-}
-
 /* The metric is the one that the alert was measured with, because its rule may have changed since. */
 Test(format_explain, the_metric_is_that_of_the_alert)
 {

@@ -157,29 +157,6 @@ Test(format_neighbours, all_named_neighbours_are_shown)
 	formatted_expect(text, "\n10 weaker cgroups, none of them named, are not shown; --json lists all\n");
 }
 
-Test(format_neighbours, replies_of_any_shape_are_formatted_safely)
-{
-	static const char *const replies[] = {
-		"[]",
-		"{\"neighbours\":{}}",
-		"{\"neighbours\":[null,1,[],{},\"x\"],\"latency\":7,\"verdict\":7,\"bins\":-1}",
-		REPLY("named", "\"apart\":18446744073709551615,",
-		      "{\"cgroup\":\"\\u001b[2J\\n\",\"named\":true,\"strength\":1e300,\"needed\":1e999,"
-		      "\"lag_s\":1e300,\"bins\":18446744073709551615,\"traffic\":{\"slow\":1e300,\"fast\":-"
-		      "1e300}}"),
-	};
-	static const size_t widths[] = {1, 40, 80, 200};
-
-	for (size_t i = 0; i < ARRAY_SIZE(replies); i++) {
-		for (size_t j = 0; j < ARRAY_SIZE(widths); j++) {
-			const struct format_style style = {.width = widths[j]};
-			_cleanup_free_ char *text = text_of(replies[i], &style);
-
-			formatted_expect_fit(text, widths[j] < 80 ? 200 : widths[j]);
-		}
-	}
-}
-
 Test(format_neighbours, traffic_of_misses_is_in_bytes)
 {
 	_cleanup_free_ char *text = text_of(REPLY("named", "\"traffic_from\":\"misses\",", CULPRIT), &wide);

@@ -248,23 +248,3 @@ Test(format_past, zero_on_both_sides_is_shown_as_measured)
 	expect_row("{\"a\":0,\"verdict\":\"no_value\"}", "           -  not measured on both\n");
 	expect_row("{\"b\":0,\"verdict\":\"no_value\"}", "           -  not measured on both\n");
 }
-
-Test(format_past, hostile_comparisons_are_printed_safely)
-{
-	static const char *const replies[] = {
-		"{}",
-		"{\"events\":{\"a\\u001b[31m\":1},\"waits\":3,\"notes\":[1,null],\"a\":1}",
-		"{\"events\":{\"loads\":{\"latency\":{\"p50\":{\"a\":1e999,\"b\":\"x\",\"difference\":1e300,"
-		"\"low\":-1e300,\"high\":1e300,\"verdict\":\"proven\"}},\"sources\":{\"\\u001b\":{\"a\":-1,\"b\":7,"
-		"\"verdict\":\"\\u001b\"}},\"histogram\":[1,{\"le\":-1,\"a\":-5,\"b\":1e300}]}},\"comparisons\":3}",
-		"{\"a\":{\"cgroup\":\"\\u001b[31m\",\"gaps\":[]},\"b\":{\"file\":\"\\u001b\"},\"confidence\":1e300}",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(replies); i++) {
-		_cleanup_json_ json_object *reply = formatted_from(replies[i]);
-		_cleanup_free_ char *text = FORMATTED(format_compare(out, reply, &narrow));
-
-		for (const char *at = text; *at; at++)
-			cr_expect(*at == '\n' || (unsigned char)*at >= ' ', "%zu", i);
-	}
-}

@@ -182,33 +182,3 @@ Test(format_rules, long_names_stay_whole)
 		text,
 		"-63\n                                    12       0        0        0       0       0\n");
 }
-
-Test(format_rules, replies_of_any_shape_are_formatted_safely)
-{
-	static const char *const replies[] = {
-		"{}",
-		"[]",
-		"{\"rules\":{}}",
-		"{\"rules\":[null,1,[],{},\"x\"]}",
-		REPLY("{\"rule\":7,\"cgroup\":[1,null,{}],\"action\":\"log\",\"above\":\"x\",\"clear\":[],"
-		      "\"cgroups\":[]}"),
-		REPLY("{\"rule\":\"\\u001b[2J\",\"cgroup\":[\"\\u001b[2J\\n\"],\"metric\":\"\\u0007\","
-		      "\"event\":\"\\r\",\"unit\":\"\\u001b\",\"above\":1e999,\"judged_at\":1e308,"
-		      "\"clear\":-1e308,\"window_s\":-1,\"for_s\":1e300,\"baseline_s\":-5,"
-		      "\"min_samples\":18446744073709551615,\"needs_samples\":18446744073709551615,"
-		      "\"confidence\":1e300,\"severity\":\"\\u001b\",\"action\":[\"\\u001b\"],"
-		      "\"cgroups\":{\"firing\":18446744073709551615,\"pending\":-1,\"unknown\":"
-		      "{\"\\u001b\":18446744073709551615,\"samples\":\"x\"}},"
-		      "\"not_sampled\":[\"\\u001b[2J\",1,null]}"),
-	};
-	static const size_t widths[] = {1, 40, 80, 200};
-
-	for (size_t i = 0; i < ARRAY_SIZE(replies); i++) {
-		for (size_t j = 0; j < ARRAY_SIZE(widths); j++) {
-			const struct format_style style = {.width = widths[j]};
-			_cleanup_free_ char *text = text_of(replies[i], &style);
-
-			formatted_expect_fit(text, widths[j] < 80 ? 200 : widths[j]);
-		}
-	}
-}

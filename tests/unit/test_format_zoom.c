@@ -176,29 +176,6 @@ Test(format_zoom, items_beyond_the_reply_are_counted)
 }
 
 /* Any reply is formatted, and a number that is missing in the reply is not shown. */
-Test(format_zoom, replies_of_any_shape_are_formatted_safely)
-{
-	static const char *const replies[] = {
-		"{}",
-		"{\"zoom\":7}",
-		"{\"zoom\":{\"samples\":{\"taken\":5},\"latency\":true},\"functions\":[1,{},{\"name\":7}],"
-		"\"objects\":[null],\"lines\":[{\"sharing\":\"false\",\"accesses\":[{},7]},{}],\"nodes\":[{}]"
-		"}",
-		"{\"zoom\":{\"samples\":{\"taken\":5},\"latency\":true,\"latency_sum\":1e999},\"functions\":"
-		"[{\"name\":\"f\",\"latency\":-1,\"sources\":{\"l1\":-5,\"x\":{}}}]}",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(replies); i++) {
-		_cleanup_json_ json_object *reply = formatted_from(replies[i]);
-		_cleanup_free_ char *text = FORMATTED(format_zoom(out, reply, NOW, &narrow));
-		_cleanup_free_ char *hot = FORMATTED(format_hot(out, NULL, reply, &narrow));
-
-		formatted_expect_fit(text, 80);
-		formatted_expect_not(text, "nan");
-		formatted_expect_not(text, "inf");
-		formatted_expect(hot, "Cgroup: -");
-	}
-}
 
 Test(format_zoom, hot_places_have_bounds)
 {
