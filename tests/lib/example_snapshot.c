@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "example_snapshot.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_get.h"
+#include "export/json/json.h"
 #include "snapshot/snapshot_figures.h"
 
 void example_add(struct figures *figures, u64 n, enum source source, u32 latency, u64 period,
@@ -312,4 +316,27 @@ u64 example_samples(const struct snapshot *snapshot, const struct snapshot_cgrou
 
 	snapshot_figures(snapshot, cgroup, &figures);
 	return figures.of[event] ? figures_samples(figures.of[event]) : 0;
+}
+
+static int write_text(const char *text, size_t length, void *userdata)
+{
+	FILE *file = userdata;
+
+	return fwrite(text, 1, length, file) == length ? 0 : -ENOMEM;
+}
+
+json_object *example_top(const struct snapshot *snapshot, const size_t *cgroups, size_t n)
+{
+	_cleanup_free_ char *text = NULL;
+	json_object *top = NULL;
+	size_t length;
+	FILE *file = open_memstream(&text, &length);
+	int r;
+
+	if (!file)
+		return NULL;
+	r = json_write_top(snapshot, cgroups, n, NULL, JSON_C_TO_STRING_PLAIN, write_text, file);
+	if (fclose(file) != 0 || r < 0 || json_parse(text, length, 32, &top) < 0)
+		return NULL;
+	return top;
 }

@@ -3,6 +3,8 @@
 #ifndef PEBSD_EXAMPLE_SNAPSHOT_H
 #define PEBSD_EXAMPLE_SNAPSHOT_H
 
+#include <json-c/json.h>
+
 #include "snapshot/snapshot.h"
 
 /* Counts `n` samples with all their fields, as the kernel side would. `period` 0: they have no weight. */
@@ -44,5 +46,11 @@ struct snapshot *example_counts(void);
 
 /* Returns the samples of an event in a cgroup of a snapshot; 0 if there are none. */
 u64 example_samples(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup, unsigned event);
+
+/*
+ * Returns the JSON that json_write_top() writes of these `n` cgroups, as a client reads it; NULL on error. The caller
+ * puts it.
+ */
+json_object *example_top(const struct snapshot *snapshot, const size_t *cgroups, size_t n);
 
 #endif

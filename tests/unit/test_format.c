@@ -543,7 +543,7 @@ Test(format, the_status_of_a_live_machine_is_formatted)
 	_cleanup_free_ char *text = NULL;
 
 	snapshot->window_seconds = (struct maybe_double){.known = true, .value = 10};
-	recent = json_top_of(snapshot, NULL, 0);
+	recent = example_top(snapshot, NULL, 0);
 	text = TEXT_OF(format_status(out, status, recent, &wide));
 	cr_expect_str_eq(
 		text,
@@ -1104,7 +1104,7 @@ Test(format, status_lists_counts_as_events_with_one_line_of_totals)
 {
 	struct snapshot *snapshot = example_counts();
 	_cleanup_json_ json_object *status = json_status(snapshot);
-	_cleanup_json_ json_object *recent = json_top_of(snapshot, NULL, 0);
+	_cleanup_json_ json_object *recent = example_top(snapshot, NULL, 0);
 	_cleanup_free_ char *text = TEXT_OF(format_status(out, status, recent, &wide));
 	_cleanup_free_ char *whole = TEXT_OF(format_status(out, status, NULL, &wide));
 

@@ -189,7 +189,7 @@ Test(json_waits, rows_of_top_have_the_bounds_of_show)
 	expect_text(json_get(json_get_object(row(top, 0), "waits"), "confidence"), "0.95");
 	cr_expect_not_null(json_get(json_get_object(json_get_object(row(top, 0), "waits"), "wait"), "low"));
 	cr_expect_str_eq(waits_text_of(row(top, 0)), waits_text_of(cgroup));
-	reversed = json_top_of(snapshot, order, 2);
+	reversed = example_top(snapshot, order, 2);
 	cr_expect_str_eq(waits_text_of(row(reversed, 1)), waits_text_of(cgroup));
 	cr_expect_null(json_get(row(top, 1), "waits"), "/old has no counts in the snapshot");
 	window_free(window);

@@ -120,35 +120,22 @@ static json_object *head_object(struct json_writer *writer, const struct snapsho
 	return object;
 }
 
-static json_object *top_object(const struct snapshot *snapshot, const size_t *chosen, size_t n)
+json_object *json_top(const struct snapshot *snapshot)
 {
 	_cleanup_free_ struct cgroup_figures *figures = malloc(sizeof(*figures));
-	_cleanup_(json_rows_clear) struct json_rows rows = {.snapshot = snapshot, .cgroups = chosen, .n = n};
+	_cleanup_(json_rows_clear) struct json_rows rows = {.snapshot = snapshot, .n = snapshot->n_cgroups};
 	struct json_writer writer = {.failed = !figures};
 	json_object *object = head_object(&writer, snapshot, &rows);
 	json_object *cgroups = json_checked(&writer, json_object_new_array());
 
-	for (size_t i = 0; i < n && figures; i++)
+	for (size_t i = 0; i < snapshot->n_cgroups && figures; i++)
 		json_append(&writer, cgroups,
-			    cgroup_object(&writer, snapshot, &snapshot->cgroups[chosen ? chosen[i] : i], NULL,
-					  &rows, i, figures));
+			    cgroup_object(&writer, snapshot, &snapshot->cgroups[i], NULL, &rows, i, figures));
 	json_put_recordings(&writer, object, snapshot);
 	json_put(&writer, object, "cgroups", cgroups);
 	if (snapshot->notes && *snapshot->notes)
 		json_put(&writer, object, "notes", json_notes(&writer, snapshot));
 	return json_finish(&writer, object);
-}
-
-json_object *json_top(const struct snapshot *snapshot)
-{
-	return top_object(snapshot, NULL, snapshot->n_cgroups);
-}
-
-json_object *json_top_of(const struct snapshot *snapshot, const size_t *cgroups, size_t n)
-{
-	static const size_t none[1];
-
-	return top_object(snapshot, cgroups ? cgroups : none, n);
 }
 
 struct text_sink {

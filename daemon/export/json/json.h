@@ -18,9 +18,6 @@
 /* The sums over all cgroups, and each cgroup. */
 json_object *json_top(const struct snapshot *snapshot);
 
-/* Same as json_top(), but with only the `n` cgroups whose indexes are in `cgroups`, in that order. */
-json_object *json_top_of(const struct snapshot *snapshot, const size_t *cgroups, size_t n);
-
 struct past;
 
 /* Receives the text in parts, without a NUL. A result other than 0 ends the output. */
@@ -54,9 +51,9 @@ struct json_more {
 };
 
 /*
- * Writes the text of json_top_of(), as json-c writes it with `flags`, which must not add spaces. It builds one
- * cgroup at a time, so it needs memory for only one. `cgroups` NULL: the snapshot's order. `more` NULL: no
- * optional part. Returns 0; the result of the sink if that is not 0; or -ENOMEM. On error the text is
+ * Writes the text of json_top() with only the `n` cgroups whose indexes are in `cgroups`, in that order (NULL: the
+ * snapshot's order), as json-c writes it with `flags`, which must not add spaces. It builds one cgroup at a time, so it
+ * needs memory for only one. `more` NULL: no optional part. Returns 0; the result of the sink if that is not 0; or -ENOMEM. On error the text is
  * incomplete.
  */
 int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_t n,
