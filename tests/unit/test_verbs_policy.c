@@ -17,13 +17,14 @@
 #include "formatted.h"
 
 #define OUTPUT_MAX 65536
+#define TEMPLATE   "/tmp/pebsd-verbs-XXXXXX"
 
 struct answer {
 	const char *method;
 	const char *reply;
 };
 
-static char directory[] = "/tmp/pebsd-verbs-XXXXXX";
+static char directory[] = TEMPLATE;
 static char path[64];
 static pid_t child;
 static const char *wanted = ""; /* text that a call must contain to get the test's answer */
@@ -84,6 +85,7 @@ static void serve(const struct answer *answers)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int listening = socket(AF_UNIX, SOCK_STREAM, 0);
 
+	(void)stpcpy(directory, TEMPLATE);
 	cr_assert_not_null(mkdtemp(directory));
 	(void)snprintf(path, sizeof(path), "%s/socket", directory);
 	(void)stpcpy(address.sun_path, path);
@@ -100,6 +102,7 @@ static void clean(void)
 	if (child > 0) {
 		(void)kill(child, SIGKILL);
 		(void)waitpid(child, NULL, 0);
+		child = 0;
 	}
 	(void)unlink(path);
 	(void)rmdir(directory);
@@ -133,52 +136,32 @@ static enum ctl_exit run(verb_function verb, bool json, const char *first, const
 	return result;
 }
 
-Test(verbs_policy, json_of_rules_is_the_reply_unchanged)
+Test(verbs_policy, json_is_the_reply_unchanged)
 {
-	static const struct answer answers[] = {
-		{"io.pebsd.GetRules", "{\"parameters\":{\"version\":1,\"rules\":[],\"later\":{\"x\":1.50}}}"},
-		{0},
+	static const struct {
+		verb_function verb;
+		const char *first, *second, *method, *parameters;
+	} rows[] = {
+		{verb_rules, NULL, NULL, "io.pebsd.GetRules",
+		 "{\"version\":1,\"rules\":[],\"later\":{\"x\":1.50}}"},
+		{verb_alerts, NULL, NULL, "io.pebsd.GetAlerts",
+		 "{\"alerts\":[{\"alert\":18446744073709551615}]}"},
+		{verb_explain, "r", "/x", "io.pebsd.Explain", "{\"rule\":{\"rule\":\"r\"},\"judged\":[]}"},
+		{verb_neighbours, "/x", NULL, "io.pebsd.GetNeighbours", "{\"verdict\":\"thin/\"}"},
 	};
-	char text[OUTPUT_MAX];
 
-	serve(answers);
-	cr_expect_eq(run(verb_rules, true, NULL, NULL, text), CTL_DONE);
-	cr_expect_str_eq(text, "{\"version\":1,\"rules\":[],\"later\":{\"x\":1.50}}\n");
-}
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_free_ char *reply = NULL, *line = NULL;
+		char text[OUTPUT_MAX];
 
-Test(verbs_policy, alerts_are_printed_as_json)
-{
-	static const struct answer answers[] = {
-		{"io.pebsd.GetAlerts", "{\"parameters\":{\"alerts\":[{\"alert\":18446744073709551615}]}}"},
-		{0},
-	};
-	char text[OUTPUT_MAX];
-
-	serve(answers);
-	cr_expect_eq(run(verb_alerts, true, NULL, NULL, text), CTL_DONE);
-	cr_expect_str_eq(text, "{\"alerts\":[{\"alert\":18446744073709551615}]}\n");
-}
-
-Test(verbs_policy, explanations_are_printed_as_json)
-{
-	static const struct answer answers[] = {
-		{"io.pebsd.Explain", "{\"parameters\":{\"rule\":{\"rule\":\"r\"},\"judged\":[]}}"}, {0}};
-	char text[OUTPUT_MAX];
-
-	serve(answers);
-	cr_expect_eq(run(verb_explain, true, "r", "/x", text), CTL_DONE);
-	cr_expect_str_eq(text, "{\"rule\":{\"rule\":\"r\"},\"judged\":[]}\n");
-}
-
-Test(verbs_policy, neighbours_are_printed_as_json)
-{
-	static const struct answer answers[] = {
-		{"io.pebsd.GetNeighbours", "{\"parameters\":{\"verdict\":\"thin/\"}}"}, {0}};
-	char text[OUTPUT_MAX];
-
-	serve(answers);
-	cr_expect_eq(run(verb_neighbours, true, "/x", NULL, text), CTL_DONE);
-	cr_expect_str_eq(text, "{\"verdict\":\"thin/\"}\n");
+		cr_assert_geq(asprintf(&reply, "{\"parameters\":%s}", rows[i].parameters), 0);
+		cr_assert_geq(asprintf(&line, "%s\n", rows[i].parameters), 0);
+		serve((const struct answer[]){{rows[i].method, reply}, {0}});
+		cr_expect_eq(run(rows[i].verb, true, rows[i].first, rows[i].second, text), CTL_DONE, "%s",
+			     rows[i].method);
+		cr_expect_str_eq(text, line);
+		clean();
+	}
 }
 
 /* The text of the alerts also lists the cgroups that the rules cannot judge. */
