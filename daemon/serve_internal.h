@@ -6,7 +6,6 @@
 #include <systemd/sd-event.h>
 
 #include "alerts/alerts.h"
-#include "base/resctrl.h"
 #include "config/config.h"
 #include "config/options.h"
 #include "containers/containers.h"
@@ -16,6 +15,7 @@
 #include "history/history.h"
 #include "http/http.h"
 #include "http/http_zooms.h"
+#include "machine/resctrl.h"
 #include "sampling/pause.h"
 #include "sampling/sampling.h"
 #include "schedule/collection_timer.h"

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "policy/nanoseconds.h"
-#include "policy/quantity.h"
+#include "rule/quantity.h"
 
 #define UNIT_MAX 40
 

@@ -3,7 +3,7 @@
 #ifndef PEBSD_CGROUP_CPUSET_H
 #define PEBSD_CGROUP_CPUSET_H
 
-#include "base/cpu_list.h"
+#include "machine/cpu_list.h"
 
 /*
  * Reads cpuset.cpus.effective of the cgroup at `path` ("/a/b" below `root_fd`, the cgroup2 mount). If the file is

@@ -9,11 +9,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/nominal.h"
 #include "cgroup/pattern.h"
 #include "config/config_file.h"
 #include "config/config_keys.h"
 #include "config/config_rules.h"
+#include "machine/nominal.h"
 
 #define MAIN_FILE    "/etc/pebsd/pebsd.conf"
 #define DROP_IN_PATH "/etc/pebsd/pebsd.conf.d"

@@ -11,12 +11,12 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
-#include "base/cpu_list.h"
 #include "base/listen_address.h"
 #include "config/config_mistakes.h"
+#include "machine/cpu_list.h"
 #include "model/machine.h"
 #include "pebsd/types.h"
-#include "policy/rule.h"
+#include "rule/rule.h"
 
 /* The origins, in the order of the choices of the key `origin`. */
 enum config_origin { CONFIG_ORIGIN_AUTO, CONFIG_ORIGIN_PERF, CONFIG_ORIGIN_REPLAY, CONFIG_ORIGIN_MODEL };
@@ -98,7 +98,7 @@ struct config {
 	/* [symbols] */
 	char debuginfod[CONFIG_LINE_MAX]; /* URLs, separated by blanks; "": no server is queried */
 
-	/* The machine's nominal frequency (base/nominal.h), in Hz, for limits in nanoseconds; 0: not known. */
+	/* The machine's nominal frequency (machine/nominal.h), in Hz, for limits in nanoseconds; 0: not known. */
 	double nominal_hz;
 
 	/* [rule NAME], in the order of the files; a reload applies them */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "policy/bursts.h"
+#include "estimate/bursts.h"
 #include "policy/nanoseconds.h"
 
 struct check {

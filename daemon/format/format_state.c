@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/cpu_list.h"
 #include "base/json_get.h"
 #include "format/format_event.h"
+#include "machine/cpu_list.h"
 
 /* Prints the kinds of events without their PMUs, each once: "loads, cycles and stalls". */
 static void put_roles(FILE *out, json_object *events)

@@ -4,13 +4,13 @@
 #include <sys/param.h>
 
 #include "base/cleanup.h"
-#include "base/cpu_list.h"
 #include "base/json_get.h"
 #include "format/figure.h"
 #include "format/format_event.h"
 #include "format/format_offcore.h"
 #include "format/format_past.h"
 #include "format/format_waits.h"
+#include "machine/cpu_list.h"
 
 /* Maximum number of cgroups without a slot that are named. */
 #define NO_SLOT_SHOWN 10UL

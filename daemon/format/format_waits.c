@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/cpu_list.h"
 #include "base/json_get.h"
 #include "format/figure.h"
+#include "machine/cpu_list.h"
 
 static const struct {
 	const char *name, *head, *sort;

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "base/moment.h"
-#include "policy/quantity.h"
+#include "rule/quantity.h"
 
 /* Returns the bytes of `text` that fit in `width` columns: whole words, at least one. */
 static size_t words_that_fit(const char *text, size_t width)

@@ -10,7 +10,7 @@
 #include "format/figure.h"
 #include "format/line.h"
 #include "policy/decide.h"
-#include "policy/quantity.h"
+#include "rule/quantity.h"
 
 bool verdict_member(const json_object *object, const char *key, double *ret)
 {

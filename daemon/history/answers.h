@@ -14,7 +14,7 @@
 #define ANSWERS_KEEP_NS      (15 * NSEC_PER_SEC) /* after the last use */
 #define ANSWERS_FAIL_KEEP_NS (2 * NSEC_PER_SEC)  /* after the last use of an error other than -E2BIG */
 
-/* Bins of a question that leaves their number to pebsd: enough for a trend and for bounds (policy/bursts.h). */
+/* Bins of a question that leaves their number to pebsd: enough for a trend and for bounds (estimate/bursts.h). */
 #define ANSWERS_BINS 60
 
 /*

@@ -318,7 +318,7 @@ int http_view_make(const struct http_view_sources *sources, const struct http_vi
 	r = makers[view->kind](&job);
 	if (r < 0)
 		return r == -EAGAIN || r == -ENOMEM ? r : explain_error(sources, r, ret_message);
-	if (job.unwanted) {
+	if (!ret_text) {
 		free(job.text);
 		return 0;
 	}

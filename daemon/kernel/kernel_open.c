@@ -9,7 +9,6 @@
 
 #include <bpf/libbpf.h>
 
-#include "base/cpu_list.h"
 #include "base/descriptor_limit.h"
 #include "base/log.h"
 #include "base/own_memory.h"
@@ -18,6 +17,7 @@
 #include "kernel/kernel_offcore.h"
 #include "kernel/load_failure.h"
 #include "kernel/skeleton.h"
+#include "machine/cpu_list.h"
 
 /* Sets the first record of each event in a block. All events of a kind share a block's map. */
 static void place_events(struct kernel_settings *settings, u32 records)

@@ -8,10 +8,10 @@
 #include <stdarg.h>
 #include <stdint.h>
 
-#include "base/cpu_list.h"
 #include "base/number.h"
 #include "base/text_file.h"
 #include "kernel/stripes.h"
+#include "machine/cpu_list.h"
 
 /* Limit for the caches of a CPU. Indexes end at the first one that is missing. */
 #define CACHES_MAX 16

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/param.h>
 
-#include "base/cpu_nodes.h"
 #include "cgroup/cpuset.h"
+#include "machine/cpu_nodes.h"
 #include "window/traffic.h"
 
 #define BIN_NS      (5 * NSEC_PER_SEC)

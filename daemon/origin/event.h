@@ -69,7 +69,7 @@ struct event {
 	enum latency_kind latency_kind;
 	enum count_kind count_kind;
 	/*
-	 * Nominal frequency of the cores that the event runs on, in Hz (base/nominal.h); 0: not known. Latencies
+	 * Nominal frequency of the cores that the event runs on, in Hz (machine/nominal.h); 0: not known. Latencies
 	 * in cycles are converted to nanoseconds at this frequency.
 	 */
 	double nominal_hz;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/estimate.h"
+#include "estimate/estimate.h"
 #include "window/waits.h"
 
 /*

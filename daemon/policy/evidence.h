@@ -11,7 +11,7 @@
 #define PEBSD_EVIDENCE_H
 
 #include "base/cleanup.h"
-#include "policy/estimate.h"
+#include "estimate/estimate.h"
 
 enum verdict {
 	VERDICT_BETWEEN, /* nothing is proven */

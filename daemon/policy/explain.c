@@ -8,8 +8,8 @@
 
 #include "base/cleanup.h"
 #include "policy/nanoseconds.h"
-#include "policy/quantity.h"
 #include "policy/speech.h"
+#include "rule/quantity.h"
 #include "window/waits.h"
 
 static void span(u64 ns, char ret[TEXT_NUMBER_MAX])

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "policy/quantity.h"
 #include "policy/speech.h"
+#include "rule/quantity.h"
 
 #define COUNTED_MAX (QUANTITY_MAX + 32)
 

@@ -7,7 +7,7 @@
 #define PEBSD_NANOSECONDS_H
 
 #include "policy/alert.h"
-#include "policy/quantity.h"
+#include "rule/quantity.h"
 
 /* Returns whether `text` has the form of a time that a limit may have: "100ns", "1.5us". */
 bool nanoseconds_is_time(const char *text);

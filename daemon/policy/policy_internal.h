@@ -19,7 +19,7 @@
 #include <sys/types.h>
 
 #include "base/siphash.h"
-#include "policy/bursts.h"
+#include "estimate/bursts.h"
 #include "policy/policy.h"
 #include "policy/policy_screen.h"
 #include "window/baseline.h"

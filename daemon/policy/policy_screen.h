@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "policy/rule.h"
+#include "rule/rule.h"
 #include "window/baseline.h"
 #include "window/tally.h"
 

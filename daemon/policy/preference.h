@@ -8,7 +8,7 @@
 #ifndef PEBSD_PREFERENCE_H
 #define PEBSD_PREFERENCE_H
 
-#include "policy/rule.h"
+#include "rule/rule.h"
 
 #define PREFERENCE_IGNORE    "user.pebsd.ignore"
 #define PREFERENCE_THRESHOLD "user.pebsd.threshold"

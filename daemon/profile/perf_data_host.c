@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/cpu_list.h"
 #include "base/text_file.h"
+#include "machine/cpu_list.h"
 
 #define LINE_BYTES 512
 

@@ -6,7 +6,7 @@
 #ifndef PEBSD_PROFILE_REPORT_H
 #define PEBSD_PROFILE_REPORT_H
 
-#include "base/memory_nodes.h"
+#include "machine/memory_nodes.h"
 #include "profile/profile.h"
 
 /*

@@ -13,8 +13,8 @@
 
 #include "base/log.h"
 #include "base/monotonic.h"
-#include "base/nominal.h"
 #include "base/text.h"
+#include "machine/nominal.h"
 #include "origin/perf/counter_users.h"
 #include "origin/perf/perf.h"
 #include "origin/perf/perf_backend.h"

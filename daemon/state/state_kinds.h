@@ -17,7 +17,7 @@ enum state_kind {
 	STATE_EVENT,        /* engine, by event: identifies the event */
 	STATE_READING,      /* engine, by event: counts and losses */
 	STATE_ENTRY,        /* ledger, by entry: the path */
-	STATE_MERGED,         /* ledger, by entry and event: the sum of former slots */
+	STATE_MERGED,       /* ledger, by entry and event: the sum of former slots */
 	STATE_COUNTED,      /* ledger, by entry: off-core counts */
 	STATE_SLOT,         /* collection, by slot: the owner */
 	STATE_HELD,         /* collection, by slot and event: the last reading */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* `pebsd --compare`: compares two recordings (policy/compare.h), without BPF, privileges or a clock. */
+/* `pebsd --compare`: compares two recordings (estimate/compare.h), without BPF, privileges or a clock. */
 #ifndef PEBSD_COMPARE_RECORDINGS_H
 #define PEBSD_COMPARE_RECORDINGS_H
 

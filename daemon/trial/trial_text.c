@@ -11,8 +11,8 @@
 #include "cgroup/short_names.h"
 #include "format/line.h"
 #include "policy/nanoseconds.h"
-#include "policy/quantity.h"
 #include "policy/speech.h"
+#include "rule/quantity.h"
 
 /* Writes "+00:12:31", with milliseconds unless it is a whole second. */
 #define OFFSET_MAX 40

@@ -4,7 +4,7 @@
  * functions.
  *
  * `effect`, at least 1: how many correlated samples carry as much information as one independent sample
- * (policy/bursts.h). `confidence`, 0.5 <= c < 1, applies to each bound by itself: the true value lies below
+ * (estimate/bursts.h). `confidence`, 0.5 <= c < 1, applies to each bound by itself: the true value lies below
  * `low` with a probability of at most 1 - c, and above `high` likewise. It lies between both with a
  * probability of at least 2c - 1. A bound that the samples do not yield is -INFINITY or INFINITY; 0 instead
  * of -INFINITY for values that cannot be negative.

@@ -37,7 +37,7 @@ struct wait_count {
 	double weight_squared; /* sum of their squares; less than weight x weight / samples: all are equal */
 	double largest;        /* the largest weight that a sample can have had; 0: not known */
 	double seconds;        /* for which the event ran: the time x running ratio */
-	double effect;         /* the design effect of bursts (policy/bursts.h); INFINITY: no bounds */
+	double effect;         /* the design effect of bursts (estimate/bursts.h); INFINITY: no bounds */
 };
 
 struct wait_part {

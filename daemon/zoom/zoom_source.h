@@ -6,7 +6,7 @@
 #ifndef PEBSD_ZOOM_SOURCE_H
 #define PEBSD_ZOOM_SOURCE_H
 
-#include "base/memory_nodes.h"
+#include "machine/memory_nodes.h"
 #include "zoom/zoom_recording.h"
 
 /* The NUMA nodes that the samples' physical addresses and CPUs belong to. */

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/cpu_list.h"
 #include "base/own_memory.h"
 #include "export/prometheus/process.h"
+#include "machine/cpu_list.h"
 #include "origin/perf/perf_facts.h"
 #include "symbols/resolver/resolver_kernel.h"
 #include "zoom/zoom_process.h"

@@ -20,8 +20,8 @@
 #include "cgroup/plain_path.h"
 #include "export/json/json.h"
 #include "export/prometheus/label.h"
-#include "policy/metric.h"
 #include "policy/preference.h"
+#include "rule/metric.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

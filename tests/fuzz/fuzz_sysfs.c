@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/cpu_nodes.h"
-#include "base/memory_nodes.h"
-#include "base/resctrl.h"
+#include "machine/cpu_nodes.h"
+#include "machine/memory_nodes.h"
+#include "machine/resctrl.h"
 #include "origin/pmu/perf_selection.h"
 #include "origin/pmu/pmu.h"
 

@@ -6,7 +6,7 @@
 #define MATHLIB_STANDALONE 1
 #include <Rmath.h>
 
-#include "policy/estimate.h"
+#include "estimate/estimate.h"
 #include "window/baseline.h"
 
 static void begin(const struct coverage_settings *settings)

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory_nodes.h"
 #include "export/profile/zoom_flame.h"
+#include "machine/memory_nodes.h"
 #include "profile/pprof.h"
 
 #define BEGAN_REAL_S 1795240800ULL /* 2026-11-21T06:00:00Z */

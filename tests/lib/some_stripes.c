@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/cpu_list.h"
+#include "machine/cpu_list.h"
 
 static u32 possible_cpus(void)
 {

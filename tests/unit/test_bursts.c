@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "policy/bursts.h"
+#include "estimate/bursts.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "policy/estimate.h"
+#include "estimate/estimate.h"
 #include "policy/evidence.h"
 
 #define PARTS 30

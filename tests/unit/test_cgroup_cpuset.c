@@ -5,8 +5,8 @@
 #include <fcntl.h>
 
 #include "base/cleanup.h"
-#include "base/cpu_nodes.h"
 #include "cgroup/cpuset.h"
+#include "machine/cpu_nodes.h"
 #include "tree.h"
 
 static char *root;

@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "base/cpu_list.h"
+#include "machine/cpu_list.h"
 #include "tree.h"
 
 static void expect_round_trip(const char *text, const char *expected, size_t count)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "policy/estimate.h"
+#include "estimate/estimate.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -6,8 +6,8 @@
 #define MATHLIB_STANDALONE 1
 #include <Rmath.h>
 
-#include "policy/bursts.h"
-#include "policy/estimate.h"
+#include "estimate/bursts.h"
+#include "estimate/estimate.h"
 
 #define PERIOD 1000003
 #define PARTS  30

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "policy/explain.h"
-#include "policy/quantity.h"
+#include "rule/quantity.h"
 
 /* 2026-11-21T06:00:00Z */
 #define SIX 1795240800

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "base/memory_nodes.h"
+#include "machine/memory_nodes.h"
 #include "tree.h"
 
 static void expect_range(const struct node_range *range, u64 start, u64 end, int node)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "policy/metric.h"
+#include "rule/metric.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

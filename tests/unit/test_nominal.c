@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/nominal.h"
+#include "machine/nominal.h"
 
 static struct nominal_leaves leaves;
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "policy/bursts.h"
+#include "estimate/bursts.h"
 #include "policy_fixture.h"
 #include "random_numbers.h"
 

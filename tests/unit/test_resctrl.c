@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "base/resctrl.h"
+#include "machine/resctrl.h"
 #include "tree.h"
 
 Test(resctrl, bytes_are_numbers_or_words_for_a_missing_value)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "policy/window_waits.h"
+#include "estimate/window_waits.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu_list.h"
 #include "base/json_get.h"
 #include "format/format_event.h"
+#include "machine/cpu_list.h"
 
 static struct top_number number(double value)
 {

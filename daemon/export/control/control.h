@@ -10,11 +10,11 @@
 #include <json-c/json.h>
 #include <systemd/sd-event.h>
 
-#include "base/resctrl.h"
 #include "detail/zooms.h"
 #include "history/history_state.h"
 #include "history/past.h"
 #include "hot/hot_places.h"
+#include "machine/resctrl.h"
 #include "neighbours/neighbours_report.h"
 #include "policy/policy.h"
 #include "snapshot/snapshot.h"

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/memory_nodes.h"
 #include "export/control/control_call.h"
+#include "machine/memory_nodes.h"
 
 #define SYSFS_ROOT "/sys"
 

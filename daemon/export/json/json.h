@@ -10,9 +10,9 @@
 
 #include <json-c/json.h>
 
-#include "base/resctrl.h"
 #include "cgroup/short_names.h"
 #include "export/json/json_writer.h"
+#include "machine/resctrl.h"
 #include "snapshot/snapshot.h"
 
 /* The sums over all cgroups, and each cgroup. */

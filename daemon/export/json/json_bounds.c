@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "estimate/window_samples.h"
 #include "export/json/data_source_names.h"
 #include "export/json/json_event.h"
 #include "export/json/json_waits.h"
-#include "policy/window_samples.h"
 #include "snapshot/snapshot_waits.h"
 
 /* Returns the numbers of a cgroup, or of all members of a sum. The caller frees them. NULL: no memory. */

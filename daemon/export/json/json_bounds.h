@@ -3,8 +3,8 @@
 #ifndef PEBSD_EXPORT_JSON_BOUNDS_H
 #define PEBSD_EXPORT_JSON_BOUNDS_H
 
+#include "estimate/window_samples.h"
 #include "export/json/json_writer.h"
-#include "policy/window_samples.h"
 
 /*
  * Adds "confidence" (JSON_CONFIDENCE, of each bound by itself) to each event of a cgroup's "events", and "bounds" to

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "collect/pairs.h"
+#include "estimate/compare.h"
+#include "estimate/window_waits.h"
 #include "export/json/data_source_names.h"
 #include "export/json/json_bounds.h"
 #include "export/json/json_writer.h"
-#include "policy/compare.h"
-#include "policy/window_waits.h"
 #include "snapshot/snapshot_figures.h"
 
 #define DECIMALS 6
@@ -252,33 +252,33 @@ static void put_event(struct comparing *comparing, json_object *events, unsigned
 {
 	const struct compare_event *a = &comparing->a->events[in_a], *b = &comparing->b->events[in_b];
 	struct json_writer *writer = comparing->writer;
-	json_object *object = writer ? json_checked(writer, json_object_new_object()) : NULL;
+	json_object *compared = writer ? json_checked(writer, json_object_new_object()) : NULL;
 	const char *kind = event_latency_kind_name(a->event.latency_kind);
 
 	if (writer) {
 		if (a->event.ldlat)
-			json_put_u64(writer, object, "ldlat", a->event.ldlat);
+			json_put_u64(writer, compared, "ldlat", a->event.ldlat);
 		if (kind)
-			json_put_text(writer, object, "latency_kind", kind);
-		json_put_u64(writer, object, "samples_a", figures_samples(&a->figures));
-		json_put_u64(writer, object, "samples_b", figures_samples(&b->figures));
+			json_put_text(writer, compared, "latency_kind", kind);
+		json_put_u64(writer, compared, "samples_a", figures_samples(&a->figures));
+		json_put_u64(writer, compared, "samples_b", figures_samples(&b->figures));
 	}
 	if (figures_latency_samples(&a->figures) || figures_latency_samples(&b->figures)) {
 		json_object *latency = writer ? json_checked(writer, json_object_new_object()) : NULL;
 
 		put_latencies(comparing, latency, in_a, in_b);
 		if (writer) {
-			json_put(writer, object, "latency", latency);
-			put_octaves(writer, object, &a->figures, &b->figures);
+			json_put(writer, compared, "latency", latency);
+			put_octaves(writer, compared, &a->figures, &b->figures);
 		}
 	}
 	if (a->event.settings.has_source) {
-		put_sources(comparing, object, in_a, in_b);
+		put_sources(comparing, compared, in_a, in_b);
 		for (size_t i = 0; i < ARRAY_SIZE(shares); i++)
-			put_share(comparing, object, shares[i].name, &shares[i].metric, in_a, in_b);
+			put_share(comparing, compared, shares[i].name, &shares[i].metric, in_a, in_b);
 	}
 	if (writer)
-		json_put_shown(writer, events, a->key, object);
+		json_put_shown(writer, events, a->key, compared);
 }
 
 /* Returns why samples of the event of both sides differ besides what they measured; NULL: they do not. */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Two sides compared (policy/compare.h), as JSON with the conventions of json.h: the reply of Compare. Pure. */
+/* Two sides compared (estimate/compare.h), as JSON with the conventions of json.h: the reply of Compare. Pure. */
 #ifndef PEBSD_EXPORT_JSON_COMPARE_H
 #define PEBSD_EXPORT_JSON_COMPARE_H
 
 #include <json-c/json.h>
 
 #include "base/cleanup.h"
+#include "estimate/window_samples.h"
 #include "export/json/json_writer.h"
-#include "policy/window_samples.h"
 #include "snapshot/snapshot.h"
 #include "snapshot/snapshot_waits.h"
 

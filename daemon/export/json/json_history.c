@@ -7,13 +7,13 @@
 #include <sys/param.h>
 
 #include "collect/pairs.h"
+#include "estimate/window_waits.h"
 #include "export/json/json_bounds.h"
 #include "export/json/json_event.h"
 #include "export/json/json_names.h"
 #include "export/json/json_past.h"
 #include "export/json/json_waits.h"
 #include "history/shared/history_wire.h"
-#include "policy/window_waits.h"
 #include "snapshot/snapshot_build.h"
 #include "snapshot/snapshot_figures.h"
 #include "snapshot/snapshot_view.h"

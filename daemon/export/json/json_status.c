@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The status of the daemon, and that of a moment of the past, as JSON. */
 #include "export/json/json.h"
 
 #include <string.h>

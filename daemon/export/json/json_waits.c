@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "base/json_get.h"
+#include "estimate/window_waits.h"
 #include "export/json/json_event.h"
-#include "policy/window_waits.h"
 #include "snapshot/snapshot_waits.h"
 
 /* Decimals of every figure but traffic, which is in whole bytes. */

@@ -9,10 +9,10 @@
 #ifndef PEBSD_PROMETHEUS_H
 #define PEBSD_PROMETHEUS_H
 
-#include "base/resctrl.h"
 #include "base/version.h"
 #include "export/prometheus/process.h"
 #include "export/prometheus/prometheus_alerts.h"
+#include "machine/resctrl.h"
 #include "series/series.h"
 #include "snapshot/snapshot.h"
 

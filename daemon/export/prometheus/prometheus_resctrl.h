@@ -3,8 +3,8 @@
 #ifndef PEBSD_PROMETHEUS_RESCTRL_H
 #define PEBSD_PROMETHEUS_RESCTRL_H
 
-#include "base/resctrl.h"
 #include "export/prometheus/exposition.h"
+#include "machine/resctrl.h"
 
 /* Returns 0 or -ENOMEM. Values that are not known are not written. */
 int prometheus_resctrl(struct exposition *out, const struct resctrl *resctrl);

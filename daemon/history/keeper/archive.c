@@ -396,9 +396,10 @@ static int move_away(struct archive *archive)
 				       strerror(errno), cure_of(errno));
 	(void)rename(from, log);
 	(void)unlink(shared);
-	(void)log_warning(
-		0, "%s %s: it is kept as %s, and a new history begins", archive->path,
-		archive->damaged ? "was damaged" : "was written by another version of pebsd, with other counters", to);
+	(void)log_warning(0, "%s %s: it is kept as %s, and a new history begins", archive->path,
+			  archive->damaged ? "was damaged"
+					   : "was written by another version of pebsd, with other counters",
+			  to);
 	archive->damaged = archive->outdated = false;
 	return 0;
 }

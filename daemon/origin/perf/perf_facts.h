@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "base/cpu_list.h"
+#include "machine/cpu_list.h"
 #include "origin/perf/counter_users.h"
 #include "origin/perf/perf_backend.h"
 #include "pebsd/types.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "base/cpu_list.h"
+#include "machine/cpu_list.h"
 
 #define POSSIBLE_PATH "/sys/devices/system/cpu/possible"
 

@@ -8,9 +8,9 @@
 #include <sys/param.h>
 
 #include "base/cleanup.h"
-#include "base/cpu_list.h"
 #include "base/text.h"
 #include "base/text_file.h"
+#include "machine/cpu_list.h"
 
 #define RATE          "kernel.perf_event_max_sample_rate"
 #define RATE_PATH     "/proc/sys/kernel/perf_event_max_sample_rate"

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "base/cpu_list.h"
+#include "machine/cpu_list.h"
 #include "origin/pmu/pmu.h"
 
 /* {0} selects all CPUs. */

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/cpu_list.h"
+#include "machine/cpu_list.h"
 #include "origin/event.h"
 #include "pebsd/offcore.h"
 

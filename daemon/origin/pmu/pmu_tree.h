@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/cpu_list.h"
+#include "machine/cpu_list.h"
 #include "origin/pmu/pmu_format.h"
 
 struct pmu_tree {

@@ -18,7 +18,7 @@
 services=(pointer-chase register-loop streaming one-chain four-chains)
 rounds=20
 # A service works for a millisecond and then rests, so a window has a dozen of its bursts. Windows with one burst have
-# no bounds (daemon/policy/bursts.c).
+# no bounds (daemon/estimate/bursts.c).
 rest=500
 
 # Without the NMI watchdog, which has the fixed counter of cycles on Skylake servers, no event has to take turns.

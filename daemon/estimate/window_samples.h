@@ -7,9 +7,9 @@
 #define PEBSD_WINDOW_SAMPLES_H
 
 #include "base/cleanup.h"
+#include "estimate/bursts.h"
+#include "estimate/estimate.h"
 #include "pebsd/sample.h"
-#include "policy/bursts.h"
-#include "policy/estimate.h"
 #include "window/window.h"
 
 /* Takes 350 KB. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "policy/estimate.h"
+#include "estimate/estimate.h"
 
 #include <math.h>
 
-#include "policy/bursts.h"
+#include "estimate/bursts.h"
 #include "window/quantile.h"
 #include "window/waits.h"
 

@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-#include "policy/window_samples.h"
+#include "estimate/window_samples.h"
 #include "window/waits.h"
 
 /* All bounds of one comparison hold at the same time with at least this probability. */

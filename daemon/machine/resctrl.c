@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "base/resctrl.h"
+#include "machine/resctrl.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "base/cpu_list.h"
+#include "machine/cpu_list.h"
 
 #include <ctype.h>
 #include <errno.h>

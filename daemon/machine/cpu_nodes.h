@@ -3,7 +3,7 @@
 #ifndef PEBSD_CPU_NODES_H
 #define PEBSD_CPU_NODES_H
 
-#include "base/cpu_list.h"
+#include "machine/cpu_list.h"
 
 /*
  * Finds every node that contains a CPU of `cpus`, and returns all CPUs of these nodes. Reads

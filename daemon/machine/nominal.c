@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "base/nominal.h"
+#include "machine/nominal.h"
 
 #include <linux/perf_event.h>
 #include <math.h>
@@ -14,8 +14,8 @@
 #endif
 
 #include "base/cleanup.h"
-#include "base/cpu_list.h"
 #include "base/text_file.h"
+#include "machine/cpu_list.h"
 
 /* Values outside of these limits are mistakes of firmware, of a hypervisor, or of a copied tree. */
 #define HZ_LEAST 100e6

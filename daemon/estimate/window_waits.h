@@ -10,7 +10,7 @@
 #ifndef PEBSD_WINDOW_WAITS_H
 #define PEBSD_WINDOW_WAITS_H
 
-#include "policy/window_samples.h"
+#include "estimate/window_samples.h"
 #include "window/waits.h"
 
 /*

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "origin/event.h"
-#include "policy/metric.h"
+#include "rule/metric.h"
 
 #define RULE_NAME_MAX     64 /* with its NUL; letters, digits, - _ . */
 #define RULE_SEVERITY_MAX 32

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "policy/bursts.h"
+#include "estimate/bursts.h"
 
 #include <math.h>
 #define MATHLIB_STANDALONE 1

@@ -4,7 +4,7 @@
 #define PEBSD_QUANTITY_H
 
 #include "base/text.h"
-#include "policy/metric.h"
+#include "rule/metric.h"
 
 /* Round a lower bound down and an upper one up, so that the number shown is one that was proven. */
 enum quantity_rounding { NEAREST, DOWN, UP };

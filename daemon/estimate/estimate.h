@@ -3,7 +3,7 @@
 #ifndef PEBSD_ESTIMATE_H
 #define PEBSD_ESTIMATE_H
 
-#include "policy/rule.h"
+#include "rule/rule.h"
 #include "window/interval.h"
 #include "window/tally.h"
 

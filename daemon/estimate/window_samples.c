@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "policy/window_samples.h"
+#include "estimate/window_samples.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "policy/quantity.h"
+#include "rule/quantity.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "base/memory_nodes.h"
+#include "machine/memory_nodes.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/cpu_list.h"
 #include "base/directory.h"
 #include "base/number.h"
 #include "base/text_file.h"
+#include "machine/cpu_list.h"
 
 #define NODES_MAX 1024 /* CONFIG_NODES_SHIFT is at most 10 */
 
