@@ -18,7 +18,7 @@ apt-get update | tests/tools/fresh_root.sh | grep -x ".*&& make $1" README.md
 apt-get install -y --no-install-recommends make | tests/tools/fresh_root.sh | grep -x ".*&& make $1" README.md
 make run | tests/tools/fresh_root.sh | command=$(command_for run)
 make test | tests/tools/fresh_root.sh | command=$(command_for test)
-sudo make deps-package | Makefile | deps-package:
+sudo make deps-package | units/packages.mk | DEPS_package =
 make deb | Makefile | test-package: deb
 sudo apt install ./build/deb/pebsd_*.deb | tests/tools/package_root.sh | install -y --no-install-recommends /tmp/${package##*/}
 make | tests/tools/fresh_root.sh | command=$(command_for run)
@@ -28,7 +28,7 @@ sudo systemctl enable --now pebsd | tests/e2e/test_install.sh | systemctl --root
 EOT
 
 cat >"$work/readme.py" <<'EOP'
-import itertools, os, re, sys
+import glob, itertools, os, re, sys
 
 work, top = sys.argv[2:4]
 lines = open(f"{top}/README.md").read().split("\n")
@@ -220,8 +220,10 @@ def names():
     quoted += [(page, quote) for page in PAGES + ("pebsd-hardware.7",) for quote in quotes_of_page(page)]
     quoted += [(block["document"], block["text"]) for block in blocks() if "\n" not in block["text"]]
     helps = {program: os.popen(f"{os.environ[program.upper()]} --help").read() for program in ("pebsd", "pebsctl")}
-    targets = re.findall(r"^([a-z][a-z-]*):", open(f"{top}/Makefile").read(), re.M)
-    targets += [f"bench-{name}" for name in re.search(r"addprefix bench-,([a-z -]+)", open(f"{top}/Makefile").read())[1].split()]
+    rules = "".join(open(file).read() for file in [f"{top}/Makefile"] + glob.glob(f"{top}/*/*.mk"))
+    targets = re.findall(r"^([a-z][a-z-]*):", rules, re.M)
+    targets += [f"bench-{name}" for name in re.findall(r"^RUNS_([a-z-]+) =", rules, re.M)]
+    targets += [f"deps-{name}" for name in re.findall(r"^DEPS_([a-z]+) =", rules, re.M)]
     counted = {"make": 0, "pebsctl": 0, "options": 0, "files": 0, "pages": 0}
     for name, quote in quoted:
         made = re.match(r"(?:sudo )?make( [a-z-]+)?", quote)

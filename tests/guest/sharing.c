@@ -14,7 +14,7 @@
  * hot_first and hot_second have most of the samples, and of the latency even if the second thread has half of its
  * CPU's time. hot_first has more samples if the program has the same time on both CPUs. FILE gets JSON with the process
  * id, the addresses of the data, the address range of service(), and for each function except think() the start
- * address, and the address and line of its access. The Makefile links this program dynamically, with frame pointers.
+ * address, and the address and line of its access. tests/build.mk links this program dynamically, with frame pointers.
  */
 #include <err.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Makes a chosen allocation fail, in programs that are linked with
- * --wrap=malloc,--wrap=calloc,--wrap=reallocarray,--wrap=strdup (see the Makefile).
+ * --wrap=malloc,--wrap=calloc,--wrap=reallocarray,--wrap=strdup (see tests/flags.mk).
  */
 #ifndef PEBSD_TEST_SCARCE_MEMORY_H
 #define PEBSD_TEST_SCARCE_MEMORY_H

@@ -52,7 +52,7 @@ QUOTED = "language: quoted"
 
 C_PARTS = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'', re.S)
 READ = re.compile(
-    r"\.([ch1-8]|md|json|ya?ml|sh|py|conf|varlink|catalog|service|socket|bash|html|proto|fish)$|(^|/)(Makefile|_pebs\w+)$"
+    r"\.([ch1-8]|md|json|ya?ml|sh|py|conf|varlink|catalog|service|socket|bash|html|proto|fish|mk)$|(^|/)(Makefile|_pebs\w+)$"
 )
 # These files list forbidden turns, so they are not checked.
 SKIPPED = ("tests/tools/language.py", "tests/e2e/test_language.sh")
