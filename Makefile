@@ -242,7 +242,7 @@ SINCE ?= HEAD~1
 CHANGED_MAX ?= 60
 
 lint-changed: $(GENERATED_HEADERS) ## clang-tidy for what changed since SINCE=HEAD~1, CHANGED_MAX=60 files
-	@tests/tools/changed.sh $(SINCE) $(OUT)/obj >$(OUT)/changed.all
+	@tests/tools/changed.sh $(SINCE) >$(OUT)/changed.all
 	@$(TIDY_SOURCES) | grep -F -x -f - $(OUT)/changed.all >$(OUT)/changed || :
 	@grep '\.bpf\.c$$' $(OUT)/changed.all | $(TIDY_BPF)
 	@echo "clang-tidy: the first $(CHANGED_MAX) of $$(wc -l <$(OUT)/changed) files that changed since $(SINCE)"

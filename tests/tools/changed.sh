@@ -1,10 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Prints the C files that changed since a commit, those that changed last first, then those that include a changed header,
-# each once.
-#   changed.sh COMMIT OBJECTS
-# OBJECTS: the directory with the dependencies (*.d) of the last build, which list the headers that each file
-# includes. A file that was never built is printed only if it changed itself.
+# Prints the C files to analyse after a commit: those that changed since then, the last changed first, then one file for
+# each changed header that none of these includes.
+#   changed.sh COMMIT
 set -eu
 
 changed=$({
@@ -14,21 +12,46 @@ changed=$({
 } | awk '!seen[$0]++' | while read -r file; do
 	[ ! -e "$file" ] || printf '%s\n' "$file"
 done)
-{
-	grep '\.c$' <<<"$changed" || :
-	# The first word of each file is the object, and its source follows.
-	[ -z "$changed" ] || find "$2" -name '*.d' -exec awk -v changed="$changed" '
-		BEGIN { n = split(changed, list, "\n"); for (i = 1; i <= n; i++) if (list[i] ~ /\.h$/) headers[list[i]] = 1 }
-		FNR == 1 { source = "" }
-		/^[^ ]+:$/ { next } # an empty rule that -MP adds
+[ -n "$changed" ] || exit 0
+grep '\.c$' <<<"$changed" || :
+{ git grep --untracked '^#include "' -- '*.c' || :; } | sed 's/:#include "\(.*\)".*/ \1/' | LC_ALL=C sort |
+	awk -v changed="$changed" '
+		BEGIN {
+			n = split(changed, list, "\n")
+			for (i = 1; i <= n; i++)
+				if (list[i] ~ /\.c$/)
+					analysed[list[i]] = 1
+				else
+					headers[++count] = list[i]
+		}
 		{
-			for (i = 1; i <= NF; i++) {
-				if (source == "" && $i ~ /\.c$/)
-					source = $i
-				if ($i in headers && source != "" && !(source in printed)) {
-					print source
-					printed[source] = 1
+			# A header is named from one of the directories that it is in.
+			for (i = 1; i <= count; i++) {
+				header = "/" headers[i]
+				at = length(header) - length($2)
+				if (at < 1 || substr(header, at) != "/" $2)
+					continue
+				users[i] = users[i] " " $1
+			}
+		}
+		END {
+			for (i = 1; i <= count; i++) {
+				stem = headers[i]
+				sub(/.*\//, "", stem)
+				sub(/\.h$/, ".c", stem)
+				n = split(users[i], list, " ")
+				best = ""
+				covered = 0
+				for (j = 1; j <= n && !covered; j++) {
+					covered = list[j] in analysed
+					# The file of the same name, or any that is compiled for this machine.
+					if (best == "" || substr(list[j], length(list[j]) - length(stem)) == "/" stem ||
+							(best ~ /\.bpf\.c$/ && list[j] !~ /\.bpf\.c$/))
+						best = list[j]
+				}
+				if (!covered && best != "") {
+					analysed[best] = 1
+					print best
 				}
 			}
-		}' {} +
-} | awk '!seen[$0]++'
+		}'
