@@ -92,7 +92,9 @@ static void reply_to_other(uid_t user, gid_t more, const char *text, int to)
 	    send(fd, text, strlen(text) + 1, 0) < 0)
 		_exit(1);
 	n = recv(fd, reply, sizeof(reply) - 1, 0);
-	_exit(n < 0 || write(to, reply, (size_t)n) != n);
+	if (n < 0 || write(to, reply, (size_t)n) != n)
+		_exit(1);
+	_exit(0);
 }
 
 char *call_as(uid_t user, gid_t more, const char *text)
