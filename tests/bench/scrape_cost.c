@@ -39,6 +39,8 @@
 #define SCRAPES      200
 #define CLIENTS      50
 #define TICKS        150
+#define MANY         40000 /* cgroups of a large machine */
+#define TOP_ROUNDS   9
 #define TICK_NS      (20 * NSEC_PER_MSEC)
 #define KINDS        3 /* kinds of cgroups by number of samples: few, more, many */
 #define EVENTS       2
@@ -541,6 +543,36 @@ static int measure_ticks(struct host *host, size_t clients)
 	return 0;
 }
 
+/* The processor time of a collection of as many cgroups as a large machine may have, `top` of which are listed. */
+static int measure_top(size_t top, const char *name)
+{
+	static char paths[MANY][16];
+	static struct series_input inputs[MANY];
+	static struct host many;
+	double took[TOP_ROUNDS];
+	int r = host_init(&many, skylake, top);
+
+	for (size_t i = 0; r == 0 && i < MANY; i++) {
+		(void)snprintf(paths[i], sizeof(paths[i]), "/%zu", i);
+		inputs[i] = (struct series_input){.path = paths[i],
+						  .exported = true,
+						  .differences = many.differences[i % KINDS],
+						  .n_differences = EVENTS};
+	}
+	/* The first collection makes the paths. */
+	for (u64 i = 0; r == 0 && i <= TOP_ROUNDS; i++) {
+		u64 begun = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+
+		r = series_table_update(many.table, (i + 1) * NSEC_PER_SEC, inputs, MANY, NULL, 0);
+		if (i > 0)
+			took[i - 1] = (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begun);
+	}
+	series_table_free(many.table);
+	if (r == 0)
+		tell(name, "ms", quantile(took, TOP_ROUNDS, 0.5) / 1e6);
+	return r;
+}
+
 static int measure(struct host *host, struct host *wide)
 {
 	size_t series, ignored;
@@ -558,7 +590,9 @@ static int measure(struct host *host, struct host *wide)
 	    measure_scrape(host, "a further one, plain", false, false, series) < 0 ||
 	    measure_scrape(host, "a further one, gzip", true, false, series) < 0)
 		return -1;
-	if (measure_ticks(host, 0) < 0 || measure_ticks(host, CLIENTS) < 0)
+	if (measure_ticks(host, 0) < 0 || measure_ticks(host, CLIENTS) < 0 ||
+	    measure_top(10, "a collection of 40,000 cgroups, 10 listed") < 0 ||
+	    measure_top(10000, "a collection of 40,000 cgroups, 10,000 listed") < 0)
 		return -1;
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include "collect/adopt.h"
 #include "engine_fixture.h"
 #include "example_snapshot.h"
+#include "fake_clock.h"
 #include "some_stripes.h"
 
 static struct cgroup_fixture fixture;
@@ -112,9 +113,10 @@ Test(engine, short_lived_cgroups_are_kept_as_long_as_long_lived_ones)
 	cr_assert_eq(engine_collect(engine), 0);
 	sample(engine, cgroup_fixture_make(&fixture, "brief"));
 	cgroup_fixture_remove(&fixture, "brief");
+	fake_clock_stop();
 	for (unsigned i = 0; i < 30; i++) {
 		cr_assert_eq(engine_collect(engine), 0);
-		(void)usleep(100000);
+		fake_clock_advance(100 * NSEC_PER_MSEC);
 	}
 	entry = engine_find(engine, path);
 	cr_assert_not_null(entry, "folded although it died a moment ago");

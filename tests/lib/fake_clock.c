@@ -33,6 +33,7 @@ static u64 nanoseconds(const struct timespec *time)
 	return (u64)time->tv_sec * NSEC_PER_SEC + (u64)time->tv_nsec;
 }
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): the C library's names are reserved */
 int clock_gettime(clockid_t clock, struct timespec *ret)
 {
 	if (!stopped || !can_stop(clock))
@@ -62,6 +63,7 @@ static int elapse(int fd)
 	return r;
 }
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): the C library's names are reserved */
 int timerfd_create(clockid_t clock, int flags)
 {
 	int fd = (int)syscall(SYS_timerfd_create, clock, flags);
@@ -71,6 +73,7 @@ int timerfd_create(clockid_t clock, int flags)
 	return fd;
 }
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): the C library's names are reserved */
 int timerfd_settime(int fd, int flags, const struct itimerspec *value, struct itimerspec *ret_old)
 {
 	const struct itimerspec never = {0};

@@ -409,6 +409,7 @@ static bool
 	polls_end; /* time limits of poll() end at once, if there is nothing to do, by the stopped clock */
 
 /* This definition precedes that of the C library. */
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): the C library's names are reserved */
 int poll(struct pollfd *polled, nfds_t n, int wait_ms)
 {
 	const struct timespec wait = {.tv_sec = wait_ms / 1000, .tv_nsec = wait_ms % 1000 * 1000000L};

@@ -495,7 +495,7 @@ Test(json_public, a_range_does_not_compare_each_cgroup_with_each_series)
 	names.series = list;
 	before = counted_strcmp;
 	cr_assert_eq(json_public_range(past, false, &names, NULL, &text, &length), 0);
-	cr_expect_lt(counted_strcmp - before, 20 * (SERIES + MANY), "%llu comparisons",
+	cr_expect_lt(counted_strcmp - before, 20ULL * (SERIES + MANY), "%llu comparisons",
 		     (unsigned long long)(counted_strcmp - before));
 	cr_expect_gt(counted_strcmp - before, SERIES, "comparisons are counted");
 	object = parse(text, length);

@@ -323,7 +323,7 @@ Test(short_names, many_cgroups_of_one_name_get_unique_names)
 		(void)snprintf(path, sizeof(path), i % 2 ? "/x/%d/worker" : "/x/y%d.service", i);
 		cr_assert_eq(short_names_add(names, path, true), 0);
 	}
-	cr_expect_lt(counted_strcmp - before, MANY * COMPARED_MAX, "%llu comparisons",
+	cr_expect_lt(counted_strcmp - before, (u64)MANY * COMPARED_MAX, "%llu comparisons",
 		     (unsigned long long)(counted_strcmp - before));
 	before = counted_strcmp;
 	for (int i = 0; i < MANY; i++) {
@@ -331,7 +331,7 @@ Test(short_names, many_cgroups_of_one_name_get_unique_names)
 		(void)snprintf(name, sizeof(name), i % 2 ? "%d/worker" : "y%d", i);
 		cr_assert_str_eq(short_names_find(names, path), name);
 	}
-	cr_expect_lt(counted_strcmp - before, MANY * COMPARED_MAX, "%llu comparisons",
+	cr_expect_lt(counted_strcmp - before, (u64)MANY * COMPARED_MAX, "%llu comparisons",
 		     (unsigned long long)(counted_strcmp - before));
 	cr_expect_gt(counted_strcmp - before, MANY, "comparisons are counted");
 }
