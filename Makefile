@@ -113,7 +113,7 @@ test-corpus: ## test with real recordings and tables: CORPUS=DIR
 	$(call build,corpus-tests)
 	@CORPUS=$(abspath $(CORPUS)) $(RUN_TESTS) $(AT_ONCE) $(call tests,corpus/test_*.c corpus/test_*.sh)
 
-test-outside: ## try pebsd with perf, pprof, Chromium, a proxy and servers of fleets; the demo
+test-outside: ## the demo in real time; perf, pprof, Chromium, a proxy, servers of fleets
 	$(call with)
 	@$(DEPS) --if-debian $(OUTSIDE_PACKAGES) || echo "what is not here is skipped"
 	$(call build,outside-tests)

@@ -31,7 +31,7 @@ fuzzers: $(FUZZERS)
 tools: $(TOOLS)
 benches: $(BENCHES)
 
-# These files of tests/lib replace functions of the daemon, in the tests that tests/flags.mk names.
+# These replace functions of the daemon or of the C library, in the tests that tests/flags.mk names.
 FAKE_SOURCES = $(addprefix tests/lib/,counted_strcmp.c fake_clock.c fake_kernel.c fake_zooms.c)
 # Every test, and no other program, has these time limits.
 TIME_LIMIT = tests/lib/time_limit.c
