@@ -48,6 +48,7 @@ echo '#include "store/store.h"' >>daemon/state/more.h
 complains 'the picture in CONTRIBUTING.md is out of date: make folders'
 "$tool" --write CONTRIBUTING.md
 complains 'daemon/store/README.md does not name state, which includes it'
+# shellcheck disable=SC2016 # no command: the names are in backquotes
 sed -i 's/`kernel`/`kernel`, `state`/' daemon/store/README.md
 "$tool" --check CONTRIBUTING.md
 grep -A 1 '^  state ' CONTRIBUTING.md | grep -q -- '-> store$'
