@@ -809,7 +809,7 @@ Test(control_past, a_name_that_no_stored_cgroup_can_have_is_not_a_cgroup)
 		const char *error;
 
 		cr_assert_gt(asprintf(&parameters, "%s%s%s", calls[i].before, name, calls[i].after), 0);
-		reply = call(calls[i].method, parameters);
+		reply = ask(calls[i].method, parameters);
 		error = json_get_text(reply, "error");
 		cr_expect_str_eq(error ? error : "(none)", "io.pebsd.NoSuchCgroup", "%s: %.300s",
 				 calls[i].method, json_object_to_json_string(reply));
@@ -1015,9 +1015,9 @@ Test(control_past, rates_of_a_bin_are_those_of_its_whole_time)
 	some_panes_row(&panes.list[15], "/shop/c", 1, &running);
 	some_panes_row(&panes.list[15], "/shop/c", 2, &stalled);
 	(void)snprintf(parameters, sizeof(parameters), "%s,\"cgroup\":\"/shop/c\"", range);
-	cgroup = call("GetCgroup", parameters);
+	cgroup = ask("GetCgroup", parameters);
 	(void)snprintf(parameters, sizeof(parameters), "%s,\"cgroup\":\"/shop/c\",\"bins\":1", range);
-	history = call("GetHistory", parameters);
+	history = ask("GetHistory", parameters);
 	cr_assert_eq(json_object_array_length(json_get_array(history, "bins")), 1U);
 	cr_assert_eq(number(at(json_get_array(history, "bins"), 0), "covered_s"), 100);
 	for (enum wait_figure figure = 0; figure < WAIT_FIGURES; figure++) {
