@@ -59,9 +59,6 @@ struct latency_record {
 	u32 instruction_latency[COARSE_BUCKETS];
 } __attribute__((aligned(64)));
 
-_Static_assert(sizeof(struct plain_record) == 320, "the size that the manual states");
-_Static_assert(sizeof(struct latency_record) == 2560, "the size that the manual states");
-
 /*
  * Marks are dirty flags, in rows: a row for each event and stripe, then a row for the owners of the slots,
  * then a row for each CPU that counts off-core responses. A program sets the mark of a record after it has

@@ -106,7 +106,7 @@ Test(map_memory, map_memory_equals_the_formula)
 	const u64 owner = sizeof(struct slot_owner) + 1;
 	struct told one, two;
 
-	/* One slot, stripe and event with latency takes 2.5 KiB and a mark, by the formula and in the kernel. */
+	/* One slot, stripe and event with latency takes a record and a mark, by the formula and in the kernel. */
 	one = take(2048, &many, 1, 0, 0, 0);
 	two = take(2048, &many, 2, 0, 0, 0);
 	cr_expect_eq(two.formula - one.formula, 2048ULL * 16 * (sizeof(struct latency_record) + 1));

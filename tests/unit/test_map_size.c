@@ -21,13 +21,14 @@ Test(map_size, maps_of_a_server_that_samples_loads_have_the_computed_size)
 	 * The parts of the sum: records; an empty map of plain records with one page; 17 rows of marks;
 	 * owners; 65 states of 128 bytes in three pages; samples handed over; the index.
 	 */
-	cr_expect_eq(map_size(&maps), 20 * MIB + 4 * KIB + 12 * KIB + 160 * KIB + 12 * KIB + 56 * KIB +
-					      (512UL + 64) * 64 + 512UL * 16);
+	cr_expect_eq(map_size(&maps), 512UL * 16 * sizeof(struct latency_record) + 4 * KIB + 12 * KIB +
+					      160 * KIB + 12 * KIB + 56 * KIB + (512UL + 64) * 64 +
+					      512UL * 16);
 }
 
 /*
- * The size grows by a record (2.5 KiB with latency) and its mark for each slot, stripe and event, besides the
- * maps whose size depends on the slots alone.
+ * The size grows by a record and its mark for each slot, stripe and event, besides the maps whose size depends on
+ * the slots alone.
  */
 Test(map_size, the_size_grows_with_slots_stripes_and_events)
 {

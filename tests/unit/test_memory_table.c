@@ -211,6 +211,23 @@ Test(memory_table, sizes_in_the_remarks_are_right)
 	cr_expect_leq(sizeof(struct alert), 288, "%zu", sizeof(struct alert));
 }
 
+/* MEMORY states what an event takes in each stripe of a slot: a record and its mark. */
+Test(memory_table, documented_sizes_of_records_are_those_of_the_structs)
+{
+	_cleanup_free_ char *manual = read_file("daemon/man/pebsd.8");
+	char *at = strstr(manual, "In each stripe it takes another ");
+
+	cr_assert_not_null(at);
+	at += strlen("In each stripe it takes another ");
+	cr_expect_eq(next_number(&at), sizeof(struct latency_record) + 1, "an event with latency: %zu bytes",
+		     sizeof(struct latency_record) + 1);
+	cr_assert(strncmp(at, " bytes for an event with latency and ", 37) == 0, "%.60s", at);
+	at += 37;
+	cr_expect_eq(next_number(&at), sizeof(struct plain_record) + 1, "an event without latency: %zu bytes",
+		     sizeof(struct plain_record) + 1);
+	cr_expect(strncmp(at, " bytes for one without.\n", 24) == 0, "%.60s", at);
+}
+
 /* Reads the number of MiB after the words `before`, such as "The sum is ". Returns bytes. */
 static u64 said(const char *manual, const char *before)
 {
