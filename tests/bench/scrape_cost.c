@@ -154,8 +154,9 @@ static struct figures brought(struct host *host, const struct event *event, u64 
 		figures.weight[source] += event->period;
 		figures.snoop[draw(host, 10) ? SNOOP_NONE : SNOOP_HITM]++;
 		figures.tlb[draw(host, 10) ? TLB_HIT : TLB_WALK]++;
-		figures.locked += draw(host, 10) == 0;
-		figures.blocked += event->role == EVENT_LOADS && draw(host, 10) == 0;
+#define DRAW_FLAG(name, bits, known, ...) \
+	figures.name += ((known) != FLAG_KNOWN_OF_LOADS || event->role == EVENT_LOADS) && draw(host, 10) == 0;
+		ACCESS_FLAGS(DRAW_FLAG)
 		if (event->settings.has_instruction_latency) {
 			figures.instruction_latency[histogram_coarse_index(2 * cycles)]++;
 			figures.instruction_latency_sum += 2ULL * cycles;

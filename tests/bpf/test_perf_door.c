@@ -109,7 +109,8 @@ static void every_page_fault_is_counted(u64 sample_type, bool read_by_probe)
 	cr_expect_eq(figures.samples[SOURCE_UNKNOWN], seen);
 	cr_expect_eq(figures.snoop[SNOOP_NA], seen);
 	cr_expect_eq(figures.tlb[TLB_NA], seen);
-	cr_expect_eq(figures.locked + figures.blocked, 0);
+	for (size_t i = 0; i < FLAG_COUNT; i++)
+		cr_expect_eq(figures.flags[i], 0, "flag %zu", i);
 	cr_expect_eq(figures_latency_samples(&figures), 0);
 	cr_expect_eq(figures_latency_sum(&figures), 0);
 	cgroup_fixture_remove(&fixture, "worker");

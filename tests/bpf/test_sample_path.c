@@ -523,8 +523,10 @@ static void programs_count_as_plain_c(bool alone)
 		cr_expect_eq(memcmp(&plain, &expected_plain, sizeof(plain)), 0, "event %u", event);
 	}
 	cr_expect_neq(record.latency[FINE_OVERFLOW], 0);
-	cr_expect_neq(record.locked, 0);
-	cr_expect_neq(plain.blocked, 0);
+	for (size_t i = 0; i < FLAG_COUNT; i++) {
+		cr_expect_neq(record.flags[i], 0, "flag %zu", i);
+		cr_expect_neq(plain.flags[i], 0, "flag %zu", i);
+	}
 	made_up_samples_bpf__destroy(skeleton);
 }
 

@@ -7,7 +7,7 @@
 #include "account.h"
 #include "random_numbers.h"
 
-#define L3_HITM_LOCKED 0x2066a800842ULL /* the load was also blocked by data */
+#define EVERY_FLAG (0x2066a800842ULL | DATA_SOURCE_FLAG_BITS) /* a hit in L3, with HITM */
 
 static void buckets_are_the_histograms(u32 cycles)
 {
@@ -34,23 +34,21 @@ Test(account, a_sample_with_latency_is_counted_once_everywhere)
 	const struct sample sample = {
 		.latency = 100,
 		.instruction_latency = 300,
-		.data_source = L3_HITM_LOCKED,
+		.data_source = EVERY_FLAG,
 		.period = 7,
 		.fields = SAMPLE_LATENCY | SAMPLE_INSTRUCTION_LATENCY | SAMPLE_DATA_SOURCE,
 	};
-	enum source source = data_source_source(L3_HITM_LOCKED);
+	enum source source = data_source_source(EVERY_FLAG);
 
 	expected.sums[source] = (struct source_sums){.weight = 7, .latency = 100, .weighted_latency = 700};
-	expected.snoop[data_source_snoop(L3_HITM_LOCKED)] = 1;
-	expected.tlb[data_source_tlb(L3_HITM_LOCKED)] = 1;
+	expected.snoop[data_source_snoop(EVERY_FLAG)] = 1;
+	expected.tlb[data_source_tlb(EVERY_FLAG)] = 1;
 	expected.source_latency[source][histogram_octave_index(100)] = 1;
 	expected.latency[histogram_fine_index(100)] = 1;
 	expected.instruction_latency_sum = 300;
 	expected.instruction_latency[histogram_coarse_index(300)] = 1;
-	expected.locked = data_source_locked(L3_HITM_LOCKED);
-	expected.blocked = data_source_blocked(L3_HITM_LOCKED);
-	cr_assert_eq(expected.locked, 1);
-	cr_assert_eq(expected.blocked, 1);
+	for (size_t i = 0; i < FLAG_COUNT; i++)
+		expected.flags[i] = 1;
 	account_latency(&record, &sample, false);
 	cr_expect_eq(memcmp(&record, &expected, sizeof(record)), 0);
 }
@@ -66,6 +64,29 @@ Test(account, a_sample_without_latency_is_counted_as_one_of_its_source)
 	expected.without_latency[SOURCE_UNKNOWN] = 1;
 	account_latency(&record, &sample, false);
 	cr_expect_eq(memcmp(&record, &expected, sizeof(record)), 0);
+}
+
+/* The bits of one flag. They may be part of the source, the snoop or the translation, too. */
+static void only_this_flag_is_counted(size_t flag, u64 bits)
+{
+	const struct sample sample = {.data_source = bits, .period = 1, .fields = SAMPLE_DATA_SOURCE};
+	struct latency_record record = {0};
+	struct plain_record plain = {0};
+
+	account_latency(&record, &sample, false);
+	account_plain(&plain, &sample, false);
+	for (size_t i = 0; i < FLAG_COUNT; i++) {
+		cr_expect_eq(record.flags[i], i == flag, "flag %zu, with latency: %zu", flag, i);
+		cr_expect_eq(plain.flags[i], i == flag, "flag %zu, without latency: %zu", flag, i);
+	}
+}
+
+Test(account, each_flag_has_a_counter_of_its_own)
+{
+	size_t flag = 0;
+
+#define ONLY_THIS(name, bits, ...) only_this_flag_is_counted(flag++, bits);
+	ACCESS_FLAGS(ONLY_THIS)
 }
 
 /* Compares plain with atomic addition for samples of many random values. */
@@ -93,6 +114,6 @@ Test(account, plain_and_atomic_additions_count_alike)
 	}
 	cr_expect_eq(memcmp(&plain, &atomic, sizeof(plain)), 0);
 	cr_expect_eq(memcmp(&plain_small, &atomic_small, sizeof(plain_small)), 0);
-	cr_expect_neq(plain.locked, 0);
-	cr_expect_neq(plain.blocked, 0);
+	for (size_t i = 0; i < FLAG_COUNT; i++)
+		cr_expect_neq(plain.flags[i], 0, "flag %zu", i);
 }

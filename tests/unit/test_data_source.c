@@ -4,6 +4,38 @@
 #include "driver_sources.h"
 #include "pebsd/data_source.h"
 
+#define FLAG(name, ...) {#name, data_source_##name},
+static const struct {
+	const char *name;
+	u32 (*decode)(u64 value);
+} flags[] = {ACCESS_FLAGS(FLAG)};
+#undef FLAG
+
+/* Written by hand, in the order of ACCESS_FLAGS, with the values of include/uapi/linux/perf_event.h. */
+static const struct {
+	const char *name;
+	u64 bits;
+} kernel_flags[] = {
+	{"locked", 0x2ULL << 24},             /* PERF_MEM_LOCK_LOCKED */
+	{"blocked", (0x2ULL | 0x4ULL) << 40}, /* PERF_MEM_BLK_DATA, PERF_MEM_BLK_ADDR */
+};
+
+Test(data_source, a_flag_is_set_by_the_bits_of_the_kernel_and_no_others)
+{
+	u64 all = 0;
+
+	cr_assert_eq(sizeof(kernel_flags) / sizeof(kernel_flags[0]), FLAG_COUNT,
+		     "the table above lacks a flag");
+	for (size_t i = 0; i < FLAG_COUNT; i++) {
+		all |= kernel_flags[i].bits;
+		cr_expect_str_eq(flags[i].name, kernel_flags[i].name);
+		for (unsigned bit = 0; bit < 64; bit++)
+			cr_expect_eq(flags[i].decode(1ULL << bit), kernel_flags[i].bits >> bit & 1,
+				     "%s, bit %u", kernel_flags[i].name, bit);
+	}
+	cr_expect_eq(DATA_SOURCE_FLAG_BITS, all);
+}
+
 Test(data_source, unknown_has_three_encodings)
 {
 	static const u64 spellings[] = {0, 0x5080021, 0x1e05080021};
@@ -12,8 +44,8 @@ Test(data_source, unknown_has_three_encodings)
 		cr_expect_eq(data_source_source(spellings[i]), SOURCE_UNKNOWN);
 		cr_expect_eq(data_source_snoop(spellings[i]), SNOOP_NA);
 		cr_expect_eq(data_source_tlb(spellings[i]), TLB_NA);
-		cr_expect_eq(data_source_locked(spellings[i]), 0);
-		cr_expect_eq(data_source_blocked(spellings[i]), 0);
+		for (size_t flag = 0; flag < FLAG_COUNT; flag++)
+			cr_expect_eq(flags[flag].decode(spellings[i]), 0, "%s", flags[flag].name);
 	}
 }
 
@@ -91,8 +123,10 @@ Test(data_source, unknown_high_bits_change_nothing)
 	cr_expect_eq(data_source_source(value | high), data_source_source(value));
 	cr_expect_eq(data_source_snoop(value | high), data_source_snoop(value));
 	cr_expect_eq(data_source_tlb(value | high), data_source_tlb(value));
+	for (size_t flag = 0; flag < FLAG_COUNT; flag++)
+		cr_expect_eq(flags[flag].decode(value | high), flags[flag].decode(value), "%s",
+			     flags[flag].name);
 	cr_expect_eq(data_source_locked(value | high), 1);
-	cr_expect_eq(data_source_blocked(value | high), 0);
 }
 
 Test(data_source, every_value_of_every_field_has_a_class)

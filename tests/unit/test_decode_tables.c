@@ -24,12 +24,6 @@ static void same(u64 value)
 	cr_assert_eq(result >> 4, (u32)data_source_tlb(value), "%#llx", (unsigned long long)value);
 }
 
-/* PERF_MEM_LOCK_LOCKED, PERF_MEM_BLK_DATA and PERF_MEM_BLK_ADDR of include/uapi/linux/perf_event.h. */
-Test(decode_tables, the_bits_of_flags_are_those_of_the_kernel)
-{
-	cr_expect_eq(DATA_SOURCE_FLAG_BITS, 0x2ULL << 24 | (0x2ULL | 0x4ULL) << 40);
-}
-
 /* Each combination of the bits has an entry, and no two combinations share one. */
 static void each_has_its_own(u64 bits, u32 (*index_of)(u64 value))
 {

@@ -42,7 +42,8 @@ Test(figures, every_counter_is_taken)
 	cr_expect_eq(got, expected + samples);
 	cr_expect_eq(figures_samples(&figures), samples);
 	cr_expect_eq(figures.latency[144], record.latency[144]);
-	cr_expect_eq(figures.locked, record.locked);
+#define SAME_FLAG(name, ...) cr_expect_eq(figures.name, record.name, #name);
+	ACCESS_FLAGS(SAME_FLAG)
 	cr_expect_eq(figures.instruction_latency[10], record.instruction_latency[10]);
 }
 
@@ -62,22 +63,19 @@ Test(figures, samples_of_a_source_are_those_with_and_without_latency)
 
 Test(figures, an_event_without_latency_has_zero_latency_figures)
 {
-	static const struct plain_record record = {.samples[SOURCE_L1] = 2,
-						   .weight[SOURCE_L1] = 20,
-						   .snoop[SNOOP_HITM] = 1,
-						   .tlb[TLB_WALK] = 3,
-						   .locked = 4,
-						   .blocked = 5};
+	static struct plain_record record = {
+		.samples[SOURCE_L1] = 2, .weight[SOURCE_L1] = 20, .snoop[SNOOP_HITM] = 1, .tlb[TLB_WALK] = 3};
 	static struct figures figures;
 
+	for (u32 i = 0; i < FLAG_COUNT; i++)
+		record.flags[i] = 4 + i;
 	memset(&figures, 0xff, sizeof(figures));
 	figures_of_plain(&record, &figures);
 	cr_expect_eq(figures_samples(&figures), 2);
 	cr_expect_eq(figures_weight(&figures), 20);
 	cr_expect_eq(figures.snoop[SNOOP_HITM], 1);
 	cr_expect_eq(figures.tlb[TLB_WALK], 3);
-	cr_expect_eq(figures.locked, 4);
-	cr_expect_eq(figures.blocked, 5);
+	ACCESS_FLAGS(SAME_FLAG)
 	cr_expect_eq(figures_latency_samples(&figures), 0);
 	cr_expect_eq(figures_latency_sum(&figures), 0);
 }

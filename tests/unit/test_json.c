@@ -27,6 +27,19 @@ static void expect_json(json_object *got, const char *expected)
 		  json_object_to_json_string_ext(wanted, JSON_C_TO_STRING_PLAIN));
 }
 
+/*
+ * Every flag with the value 0. A flag that has samples comes after it with its own value: json_parse() takes the last of
+ * two members with the same name.
+ */
+#define FLAG_0(name, ...) ",\"" #name "\":0"
+#define FLAGS_0           ACCESS_FLAGS(FLAG_0)
+
+/* The same for stores with a TLB result. */
+#define STORES_FLAG_KNOWN_WITH_TLB(name)     FLAG_0(name)
+#define STORES_FLAG_KNOWN_OF_LOADS(name)     ""
+#define STORE_FLAG_0(name, bits, known, ...) STORES_##known(name)
+#define STORE_FLAGS_0                        ACCESS_FLAGS(STORE_FLAG_0)
+
 #define KSTALED                                                                                                          \
 	"\"pmu\":\"cpu\",\"ldlat\":64,\"latency_kind\":\"use\",\"samples\":13,"                                          \
 	"\"latency\":{\"sum\":1613,\"mean\":124.1,"                                                                      \
@@ -57,12 +70,12 @@ Test(json, top_of_a_replay_is_written_in_full)
 		"\"sources\":{\"l1\":{\"samples\":4,\"latency_sum\":412},\"l2\":{\"samples\":1,\"latency_"
 		"sum\":77},"
 		"\"lfb\":{\"samples\":5,\"latency_sum\":729},\"l3\":{\"samples\":4,\"latency_sum\":507}},"
-		"\"snoop\":{\"none\":14},\"tlb\":{\"hit\":13,\"miss\":1},\"locked\":2,\"blocked\":0}}},"
+		"\"snoop\":{\"none\":14},\"tlb\":{\"hit\":13,\"miss\":1}" FLAGS_0 ",\"locked\":2}}},"
 		"\"cgroups\":[{\"cgroup\":\"comm:kstaled\",\"id\":0,\"events\":{\"loads\":{" KSTALED
 		"\"sources\":{\"l1\":{\"samples\":3,\"latency_sum\":300},\"l2\":{\"samples\":1,\"latency_"
 		"sum\":77},"
 		"\"lfb\":{\"samples\":5,\"latency_sum\":729},\"l3\":{\"samples\":4,\"latency_sum\":507}},"
-		"\"snoop\":{\"none\":13},\"tlb\":{\"hit\":12,\"miss\":1},\"locked\":2,\"blocked\":0}}}]}");
+		"\"snoop\":{\"none\":13},\"tlb\":{\"hit\":12,\"miss\":1}" FLAGS_0 ",\"locked\":2}}}]}");
 }
 
 Test(json, cgroup_adds_its_histograms)
@@ -80,7 +93,7 @@ Test(json, cgroup_adds_its_histograms)
 		"\"lfb\":{\"samples\":5,\"latency_sum\":729,\"histogram\":[{\"le\":256,\"samples\":5}]},"
 		"\"l3\":{\"samples\":4,\"latency_sum\":507,"
 		"\"histogram\":[{\"le\":128,\"samples\":3},{\"le\":256,\"samples\":1}]}},"
-		"\"snoop\":{\"none\":13},\"tlb\":{\"hit\":12,\"miss\":1},\"locked\":2,\"blocked\":0}}}");
+		"\"snoop\":{\"none\":13},\"tlb\":{\"hit\":12,\"miss\":1}" FLAGS_0 ",\"locked\":2}}}");
 }
 
 Test(json, a_cgroup_without_samples_has_no_event)
@@ -402,27 +415,44 @@ Test(json, events_without_latency_or_source_omit_them)
 	expect_json(TAKE_PTR(stores),
 		    "{\"pmu\":\"cpu_core\",\"samples\":50,\"weighted\":{\"samples\":250150},"
 		    "\"sources\":{\"l1\":{\"samples\":40},\"unknown\":{\"samples\":10}},"
-		    "\"snoop\":{\"na\":50},\"tlb\":{\"hit\":40,\"miss\":10},\"locked\":4}");
+		    "\"snoop\":{\"na\":50},\"tlb\":{\"hit\":40,\"miss\":10}" STORE_FLAGS_0 ",\"locked\":4}");
 	expect_json(TAKE_PTR(instructions), "{\"pmu\":\"cpu_core\",\"samples\":620,"
 					    "\"weighted\":{\"samples\":1240001860}}");
 }
 
-/* Haswell's stores have no translation and no lock flag. No store has a blocked flag. */
+Test(json, each_flag_has_a_member_with_its_own_count)
+{
+	struct snapshot *snapshot = example_several();
+	struct figures *total = &snapshot->events[0].total;
+	_cleanup_json_ json_object *top = NULL;
+	json_object *loads;
+
+	for (u32 i = 0; i < FLAG_COUNT; i++)
+		total->flags[i] = 7 + i;
+	top = json_top(snapshot);
+	loads = event_of(json_get_object(top, "total"), "loads:cpu_core");
+#define MEMBER_IS(name, ...) cr_expect_eq(json_object_get_uint64(json_get(loads, #name)), total->name, #name);
+	ACCESS_FLAGS(MEMBER_IS)
+}
+
+/* Haswell's stores have no translation, so no flag that is known with it. No store has a flag of loads. */
 Test(json, fields_that_drivers_do_not_set_for_stores_are_absent)
 {
 	struct snapshot *snapshot = example_several();
 	struct figures *total = &snapshot->events[2].total;
 	_cleanup_json_ json_object *top = NULL;
-	json_object *stores;
+	json_object *stores, *loads;
 
 	memset(total->tlb, 0, sizeof(total->tlb));
 	total->tlb[TLB_NA] = 50;
-	total->locked = 0;
+	memset(total->flags, 0, sizeof(total->flags));
 	top = json_top(snapshot);
 	stores = event_of(json_get_object(top, "total"), "stores");
-	cr_expect_null(json_get(stores, "locked"));
-	cr_expect_null(json_get(stores, "blocked"));
-	cr_expect_not_null(json_get(event_of(json_get_object(top, "total"), "loads:cpu_core"), "locked"));
+	loads = event_of(json_get_object(top, "total"), "loads:cpu_core");
+#define OF_LOADS_ONLY(name, ...)                        \
+	cr_expect_null(json_get(stores, #name), #name); \
+	cr_expect_not_null(json_get(loads, #name), #name);
+	ACCESS_FLAGS(OF_LOADS_ONLY)
 }
 
 Test(json, the_status_relates_several_events)
