@@ -108,7 +108,7 @@ static const struct words crestmont[CODES] = {
 	[0xf] = {SOURCE_UNCACHED, SNOOP_NONE},
 };
 
-static const struct load_source nothing = {SOURCE_UNKNOWN, SNOOP_NA, TLB_NA, false, false};
+static const struct load_source nothing = {.source = SOURCE_UNKNOWN, .snoop = SNOOP_NA, .tlb = TLB_NA};
 
 static const struct words *words_of(const struct machine *machine)
 {

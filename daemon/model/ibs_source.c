@@ -220,7 +220,7 @@ void ibs_source_decode(const struct ibs_machine *machine, u64 data2, u64 data3, 
 {
 	bool erratum = is_erratum_1293(machine, data3);
 
-	*ret = (struct load_source){SOURCE_UNKNOWN, SNOOP_NA, TLB_NA, false, false};
+	*ret = (struct load_source){.source = SOURCE_UNKNOWN, .snoop = SNOOP_NA, .tlb = TLB_NA};
 	if (ibs_operation(data3) == IBS_OPERATION_OTHER)
 		return;
 	if (erratum)

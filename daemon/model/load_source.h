@@ -22,6 +22,10 @@ u64 load_source_encode(const struct machine *machine, const struct retired *load
 /* Returns the union perf_mem_data_src that the driver reports for this value. */
 u64 load_source_data_src(const struct machine *machine, u64 encoded);
 
+/* The access flags of data_source.h that the model decodes. The books of the emulated PMU count these. */
+#define LOAD_SOURCE_FLAGS(X)    X(locked) X(blocked)
+#define LOAD_SOURCE_FLAG_(name) bool name;
+
 /*
  * Decodes the field into pebsd's classes, directly from the tables and not through union perf_mem_data_src. A
  * test can therefore compare pebsd's totals with the result.
@@ -30,8 +34,7 @@ struct load_source {
 	enum source source;
 	enum snoop snoop;
 	enum tlb tlb;
-	bool locked;
-	bool blocked;
+	LOAD_SOURCE_FLAGS(LOAD_SOURCE_FLAG_)
 };
 void load_source_decode(const struct machine *machine, u64 encoded, struct load_source *ret);
 

@@ -74,6 +74,8 @@ static const u64 data3_bits[] = {
 
 #define DATA3_BITS (sizeof(data3_bits) / sizeof(data3_bits[0]))
 
+#define AND_SAME_FLAG(name) &&data_source_##name(value) == words.name
+
 static void expect_words(const struct ibs_machine *machine, u64 data2, u64 data3, enum ibs_driver driver)
 {
 	u64 value = ibs_data_src(machine, data2, data3, driver);
@@ -81,7 +83,7 @@ static void expect_words(const struct ibs_machine *machine, u64 data2, u64 data3
 
 	ibs_source_decode(machine, data2, data3, driver, &words);
 	cr_assert(data_source_source(value) == words.source && data_source_snoop(value) == words.snoop &&
-			  data_source_tlb(value) == words.tlb && data_source_locked(value) == words.locked,
+			  data_source_tlb(value) == words.tlb LOAD_SOURCE_FLAGS(AND_SAME_FLAG),
 		  "%s, driver %d, data2 %#llx, data3 %#llx: %#llx; source %d and %d", machine->name,
 		  (int)driver, (unsigned long long)data2, (unsigned long long)data3,
 		  (unsigned long long)value, (int)data_source_source(value), (int)words.source);

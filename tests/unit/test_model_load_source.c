@@ -38,10 +38,10 @@ static void expect_same(u64 value, const struct load_source *words, u64 encoded,
 	cr_expect_eq(data_source_snoop(value), words->snoop, "%zu: %#llx", machine,
 		     (unsigned long long)encoded);
 	cr_expect_eq(data_source_tlb(value), words->tlb, "%zu: %#llx", machine, (unsigned long long)encoded);
-	cr_expect_eq(data_source_locked(value), words->locked, "%zu: %#llx", machine,
+#define SAME_FLAG(name)                                                                     \
+	cr_expect_eq(data_source_##name(value), words->name, #name ", %zu: %#llx", machine, \
 		     (unsigned long long)encoded);
-	cr_expect_eq(data_source_blocked(value), words->blocked, "%zu: %#llx", machine,
-		     (unsigned long long)encoded);
+	LOAD_SOURCE_FLAGS(SAME_FLAG)
 }
 
 /* All 256 encodings, each without and with the reserved bits set. */

@@ -45,6 +45,8 @@ struct figures {
 	bool has_source;
 };
 
+#define COUNT_OF_FLAG_(name) u64 name;
+
 struct book {
 	bool used;
 	unsigned int cpu;
@@ -52,8 +54,11 @@ struct book {
 	struct guest_task task;
 	const char *pmu;
 
-	u64 samples, period, latency, latency_true, instruction_latency, locked, blocked, guarded;
+	u64 samples, period, latency, latency_true, instruction_latency, guarded;
 	u64 sources[SOURCE_SLOTS], source_latency[SOURCE_SLOTS], snoops[SNOOP_SLOTS], tlbs[TLB_SLOTS];
+	struct {
+		LOAD_SOURCE_FLAGS(COUNT_OF_FLAG_)
+	} flags;
 };
 
 struct touched {
@@ -323,8 +328,8 @@ static void add(struct book *book, const struct figures *figures, u64 period)
 	book->source_latency[figures->source.source % SOURCE_SLOTS] += figures->latency;
 	book->snoops[figures->source.snoop % SNOOP_SLOTS]++;
 	book->tlbs[figures->source.tlb % TLB_SLOTS]++;
-	book->locked += figures->source.locked;
-	book->blocked += figures->source.blocked;
+#define ADD_FLAG_(name) book->flags.name += figures->source.name;
+	LOAD_SOURCE_FLAGS(ADD_FLAG_)
 }
 
 static void keep_recent(struct books *books, const struct core *core, const struct pending *pending,
@@ -705,6 +710,19 @@ static void put_code(FILE *file, u32 code)
 		code & 0xffff);
 }
 
+/* Each flag, also with the count 0: from the names, compare.jq knows which flags the books have. */
+static void put_flags(FILE *file, const struct book *book)
+{
+	const char *separator = "";
+
+	fputs(",\"flags\":{", file);
+#define PUT_FLAG_(name)                                                    \
+	fprintf(file, "%s\"" #name "\":%lu", separator, book->flags.name); \
+	separator = ",";
+	LOAD_SOURCE_FLAGS(PUT_FLAG_)
+	fputc('}', file);
+}
+
 static void put_book(FILE *file, const struct book *book)
 {
 	fprintf(file, "{\"cpu\":%u,\"pmu\":\"%s\",\"event\":", book->cpu, book->pmu);
@@ -716,9 +734,8 @@ static void put_book(FILE *file, const struct book *book)
 	PUT(file, book, latency);
 	PUT(file, book, latency_true);
 	PUT(file, book, instruction_latency);
-	PUT(file, book, locked);
-	PUT(file, book, blocked);
 	PUT(file, book, guarded);
+	put_flags(file, book);
 	put_counts(file, "sources", source_words, book->sources, SOURCE_COUNT);
 	put_counts(file, "source_latency", source_words, book->source_latency, SOURCE_COUNT);
 	put_counts(file, "snoops", snoop_words, book->snoops, SNOOP_COUNT);
