@@ -35,8 +35,14 @@ expect 'the service of a unit' postgresql \
 	"$(curl --silent --data-urlencode 'match[]=pebsd_latency_cycles_count{cgroup="/system.slice/postgresql.service"}' \
 		"http://$(cat "$work/shard/address")/api/v1/series" | jq -r '.data[0].service')"
 expect 'series without a service' '' "$(query shard 'count({__name__=~"pebsd_.*", cgroup!="", service=""})')"
+# The access flags (data_source.h) are among the series that a shard drops, whether or not this recording has any.
+flags=$(sed -n '/^#define ACCESS_FLAGS/,/^$/p' "$here/../../include/pebsd/data_source.h" | grep -o 'pebsd_[a-z_]*')
+[ -n "$flags" ] || fail 'data_source.h has no metric of a flag'
+for flag in $flags; do
+	grep -q "[(|]${flag#pebsd_}_total[|)]" "$config/prometheus.yml" || fail "prometheus.yml does not drop ${flag}_total"
+done
 expect 'series that are not to be kept' '' \
-	"$(query shard 'count({__name__=~"pebsd_(source_latency_cycles|locked_samples|blocked_samples)_total"})')"
+	"$(query shard "count({__name__=~\"(pebsd_source_latency_cycles|${flags//$'\n'/|})_total\"})")"
 until_is 'series of the long path' 1 query shard 'count(pebsd_latency_cycles_count{cgroup=~"/0.*"})'
 served=$(get /metrics | grep -cv '^#')
 until_there shard 'scrape_samples_post_metric_relabeling{job="pebsd"} > 0'
