@@ -592,6 +592,7 @@ Test(history, changes_of_alerts_are_sent_again_after_the_keeper_was_killed)
 	cr_assert_eq(kill(history_pid(history), SIGKILL), 0);
 	RUN_UNTIL(state().restarts == 1);
 	forget("hang");
+	rest();
 	RUN_UNTIL(bytes_of("alerts") == 200);
 }
 
