@@ -34,7 +34,7 @@ bool counter_add(const struct machine *machine, u64 *count, u64 events);
  *
  * With a counter mask, a cycle counts if it has at least as many occurrences as the mask says, or fewer if
  * inverted. Edge detection counts how often the condition begins. Inversion without a mask has no effect.
- * `asserted` is the counter's state of edge detection.
+ * `*asserted`, for edge detection: whether the condition held in the previous cycle. Updated.
  */
 u64 counter_filter(const struct counter_program *program, u64 ip, u64 occurrences, u64 cycles,
 		   bool *asserted);

@@ -174,7 +174,7 @@ static bool missed_l3(const struct retired *access)
 	case PLACE_FILL_BUFFER:
 		return false;
 	case PLACE_L3: /* if the snoop found the line in another core, that core is in another complex */
-		return access->asked == ASKED_HIT || access->asked == ASKED_MODIFIED;
+		return access->snoop == SNOOPED_HIT || access->snoop == SNOOPED_MODIFIED;
 	default:
 		return true;
 	}
@@ -256,7 +256,7 @@ static u64 data2_of(const struct ibs_machine *machine, const struct retired *loa
 	 * A line from L3 or another node's cache is reported as owned (state O), unless another core had
 	 * modified it.
 	 */
-	if ((load->place == PLACE_L3 || load->place == PLACE_REMOTE_CACHE) && load->asked != ASKED_MODIFIED)
+	if ((load->place == PLACE_L3 || load->place == PLACE_REMOTE_CACHE) && load->snoop != SNOOPED_MODIFIED)
 		value |= IBS_DATA2_OWNED;
 	return value;
 }

@@ -42,7 +42,7 @@ enum {
 #define BIT_ADDRESS_BLOCK MODEL_BIT(7)
 #define BIT_STORE_L1D_HIT MODEL_BIT(0)
 
-/* The bits in which an encoding reports more than the place. 0: the encoding does not report this. */
+/* The flag bits of an encoding. 0: the encoding lacks this flag. */
 struct flag_bits {
 	u64 stlb_miss, locked, data_blocked, address_blocked;
 };
@@ -75,70 +75,70 @@ static u64 flags_of(const struct machine *machine, const struct retired *access)
 	       (access->locked ? bits.locked : 0);
 }
 
-static u64 nehalem_l3(u8 asked)
+static u64 nehalem_l3(u8 snoop)
 {
-	switch (asked) {
-	case ASKED_HIT:
+	switch (snoop) {
+	case SNOOPED_HIT:
 		return CODE_NEHALEM_L3_HIT;
-	case ASKED_MODIFIED:
+	case SNOOPED_MODIFIED:
 		return CODE_NEHALEM_L3_MODIFIED;
 	default: /* served by L3, with or without a snoop that missed */
 		return CODE_L3;
 	}
 }
 
-static u64 later_l3(u8 asked)
+static u64 later_l3(u8 snoop)
 {
-	switch (asked) {
-	case ASKED_MISS:
+	switch (snoop) {
+	case SNOOPED_MISS:
 		return CODE_L3_SNOOP_MISS;
-	case ASKED_HIT:
+	case SNOOPED_HIT:
 		return CODE_L3_SNOOP_HIT;
-	case ASKED_MODIFIED:
+	case SNOOPED_MODIFIED:
 		return CODE_L3_SNOOP_MODIFIED;
 	default:
 		return CODE_L3;
 	}
 }
 
-static u64 gracemont_l3(u8 asked)
+static u64 gracemont_l3(u8 snoop)
 {
-	switch (asked) {
-	case ASKED_HIT:
+	switch (snoop) {
+	case SNOOPED_HIT:
 		return CODE_GRACEMONT_L3_HIT;
-	case ASKED_MODIFIED:
+	case SNOOPED_MODIFIED:
 		return CODE_GRACEMONT_L3_MODIFIED;
 	default:
 		return CODE_L3;
 	}
 }
 
-static u64 l3_of(enum source_encoding encoding, u8 asked)
+static u64 l3_of(enum source_encoding encoding, u8 snoop)
 {
 	switch (encoding) {
 	case ENCODING_NEHALEM:
-		return nehalem_l3(asked);
+		return nehalem_l3(snoop);
 	case ENCODING_GRACEMONT:
-		return gracemont_l3(asked);
+		return gracemont_l3(snoop);
 	case ENCODING_CRESTMONT:
-		return asked == ASKED_MODIFIED ? CODE_CRESTMONT_L3_MODIFIED : later_l3(asked);
+		return snoop == SNOOPED_MODIFIED ? CODE_CRESTMONT_L3_MODIFIED : later_l3(snoop);
 	default:
-		return later_l3(asked);
+		return later_l3(snoop);
 	}
 }
 
 /*
- * Beyond L3, Nehalem to Broadwell, and Gracemont. A line that other caches also have arrives in shared state,
- * any other line in exclusive state.
+ * For accesses that L3 does not serve, on Nehalem to Broadwell and on Gracemont. A line that other caches also have
+ * arrives in shared state, any other line in exclusive state.
  */
-static u64 beyond_to_broadwell(enum source_encoding encoding, const struct retired *access)
+static u64 memory_code_until_broadwell(enum source_encoding encoding, const struct retired *access)
 {
-	bool shared = access->asked == ASKED_HIT || access->asked == ASKED_MODIFIED;
+	bool shared = access->snoop == SNOOPED_HIT || access->snoop == SNOOPED_MODIFIED;
 
 	switch (access->place) {
 	case PLACE_REMOTE_CACHE:
 		/* Gracemont's code 8 (CODE_REMOTE_CACHE) is an L3 hit of this socket (SNOOP_FWD). */
-		if (access->asked != ASKED_MODIFIED)
+		if (access->snoop != SNOOPED_MODIFIED)
 			return encoding == ENCODING_GRACEMONT ? CODE_UNKNOWN : CODE_REMOTE_CACHE;
 		return encoding == ENCODING_NEHALEM ? CODE_UNKNOWN : CODE_REMOTE_CACHE_MODIFIED;
 	case PLACE_LOCAL_DRAM:
@@ -150,12 +150,12 @@ static u64 beyond_to_broadwell(enum source_encoding encoding, const struct retir
 	}
 }
 
-static u64 beyond_from_skylake(const struct retired *access)
+static u64 memory_code_from_skylake(const struct retired *access)
 {
 	switch (access->place) {
 	case PLACE_REMOTE_CACHE:
-		return access->asked == ASKED_MODIFIED ? CODE_SKYLAKE_REMOTE_MODIFIED
-						       : CODE_SKYLAKE_REMOTE_FORWARD;
+		return access->snoop == SNOOPED_MODIFIED ? CODE_SKYLAKE_REMOTE_MODIFIED
+							 : CODE_SKYLAKE_REMOTE_FORWARD;
 	case PLACE_LOCAL_DRAM:
 		return CODE_SKYLAKE_LOCAL_DRAM;
 	case PLACE_REMOTE_DRAM:
@@ -175,15 +175,15 @@ static u64 code_of(const struct machine *machine, const struct retired *access)
 	case PLACE_L2:
 		return CODE_L2;
 	case PLACE_L3:
-		return l3_of(machine->encoding, access->asked);
+		return l3_of(machine->encoding, access->snoop);
 	case PLACE_IO:
 		return CODE_IO;
 	case PLACE_UNCACHED:
 		return CODE_UNCACHED;
 	default:
 		return machine->encoding <= ENCODING_SANDY_BRIDGE || machine->encoding == ENCODING_GRACEMONT
-			       ? beyond_to_broadwell(machine->encoding, access)
-			       : beyond_from_skylake(access);
+			       ? memory_code_until_broadwell(machine->encoding, access)
+			       : memory_code_from_skylake(access);
 	}
 }
 

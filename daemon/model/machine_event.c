@@ -6,29 +6,29 @@
 #define LOADS  MODEL_BIT(OPERATION_LOAD)
 #define STORES MODEL_BIT(OPERATION_STORE)
 
-#define IN(place)    MODEL_BIT(PLACE_##place)
-#define ANYWHERE     (MODEL_BIT(PLACE_COUNT) - 1)
-#define DRAM         (IN(LOCAL_DRAM) | IN(REMOTE_DRAM))
-#define MISSED_L3    (IN(REMOTE_CACHE) | DRAM)
-#define MISSED_L2    (IN(L3) | MISSED_L3)
-#define ASKED(found) MODEL_BIT(ASKED_##found)
-#define WHATEVER     (MODEL_BIT(ASKED_COUNT) - 1)
-#define WALKED       MODEL_BIT(TRANSLATED_WALK)
-#define MISSED_L1TLB (MODEL_BIT(TRANSLATED_L2) | WALKED)
-#define ANYHOW       (MODEL_BIT(TRANSLATED_COUNT) - 1)
+#define IN(place)      MODEL_BIT(PLACE_##place)
+#define ANYWHERE       (MODEL_BIT(PLACE_COUNT) - 1)
+#define DRAM           (IN(LOCAL_DRAM) | IN(REMOTE_DRAM))
+#define MISSED_L3      (IN(REMOTE_CACHE) | DRAM)
+#define MISSED_L2      (IN(L3) | MISSED_L3)
+#define SNOOPED(found) MODEL_BIT(SNOOPED_##found)
+#define WHATEVER       (MODEL_BIT(SNOOPED_COUNT) - 1)
+#define WALKED         MODEL_BIT(TRANSLATED_WALK)
+#define MISSED_L1TLB   (MODEL_BIT(TRANSLATED_L2) | WALKED)
+#define ANYHOW         (MODEL_BIT(TRANSLATED_COUNT) - 1)
 
-#define ACCESS(code_, operations_, places_, asked_, translated_)                                             \
+#define ACCESS(code_, operations_, places_, snoop_, translated_)                                             \
 	{                                                                                                    \
 		.code = (code_), .kind = MACHINE_EVENT_ACCESS, .precise = true, .operations = (operations_), \
-		.places = (places_), .asked = (asked_), .translated = (translated_), .counters = ~0U         \
+		.places = (places_), .snoop = (snoop_), .translated = (translated_), .counters = ~0U         \
 	}
-#define FOUND(code, places)        ACCESS(code, LOADS, places, WHATEVER, ANYHOW)
-#define FOUND_ASKED(code, in, who) ACCESS(code, LOADS, in, who, ANYHOW)
-#define ALL(code, operations)      ACCESS(code, operations, ANYWHERE, WHATEVER, ANYHOW)
+#define FOUND(code, places)          ACCESS(code, LOADS, places, WHATEVER, ANYHOW)
+#define FOUND_SNOOPED(code, in, who) ACCESS(code, LOADS, in, who, ANYHOW)
+#define ALL(code, operations)        ACCESS(code, operations, ANYWHERE, WHATEVER, ANYHOW)
 #define LOCKED(code_)                                                                                      \
 	{                                                                                                  \
 		.code = (code_), .kind = MACHINE_EVENT_ACCESS, .precise = true, .locked = true,            \
-		.operations = LOADS | STORES, .places = ANYWHERE, .asked = WHATEVER, .translated = ANYHOW, \
+		.operations = LOADS | STORES, .places = ANYWHERE, .snoop = WHATEVER, .translated = ANYHOW, \
 		.counters = ~0U                                                                            \
 	}
 #define PRECISE(code_, kind_)                                                      \
@@ -42,7 +42,7 @@
 #define COUNTED_ALL(code_, operations_)                                                      \
 	{                                                                                    \
 		.code = (code_), .kind = MACHINE_EVENT_ACCESS, .operations = (operations_),  \
-		.places = ANYWHERE, .asked = WHATEVER, .translated = ANYHOW, .counters = ~0U \
+		.places = ANYWHERE, .snoop = WHATEVER, .translated = ANYHOW, .counters = ~0U \
 	}
 #define END                                \
 	{                                  \
@@ -76,12 +76,12 @@ static const struct machine_event nehalem_events[] = {
 	ACCESS(0x010c, STORES, ANYWHERE, WHATEVER, WALKED),
 	FOUND(0x01cb, IN(L1)),
 	FOUND(0x02cb, IN(L2)),
-	FOUND_ASKED(0x04cb, IN(L3), ASKED(NONE) | ASKED(MISS)),
-	FOUND_ASKED(0x08cb, IN(L3), ASKED(HIT) | ASKED(MODIFIED)),
+	FOUND_SNOOPED(0x04cb, IN(L3), SNOOPED(NONE) | SNOOPED(MISS)),
+	FOUND_SNOOPED(0x08cb, IN(L3), SNOOPED(HIT) | SNOOPED(MODIFIED)),
 	FOUND(0x10cb, MISSED_L3),
 	FOUND(0x40cb, IN(FILL_BUFFER)),
 	ACCESS(0x80cb, LOADS, ANYWHERE, WHATEVER, WALKED),
-	FOUND_ASKED(0x020f, IN(L3), ASKED(MODIFIED)),
+	FOUND_SNOOPED(0x020f, IN(L3), SNOOPED(MODIFIED)),
 	FOUND(0x080f, IN(REMOTE_CACHE)),
 	FOUND(0x100f, IN(REMOTE_DRAM)),
 	FOUND(0x200f, IN(LOCAL_DRAM)),
@@ -110,14 +110,14 @@ static const struct machine_event sandy_bridge_events[] = {
 	FOUND(0x10d1, MISSED_L2),
 	FOUND(0x20d1, MISSED_L3),
 	FOUND(0x40d1, IN(FILL_BUFFER)),
-	FOUND_ASKED(0x01d2, IN(L3), ASKED(MISS)),
-	FOUND_ASKED(0x02d2, IN(L3), ASKED(HIT)),
-	FOUND_ASKED(0x04d2, IN(L3), ASKED(MODIFIED)),
-	FOUND_ASKED(0x08d2, IN(L3), ASKED(NONE)),
+	FOUND_SNOOPED(0x01d2, IN(L3), SNOOPED(MISS)),
+	FOUND_SNOOPED(0x02d2, IN(L3), SNOOPED(HIT)),
+	FOUND_SNOOPED(0x04d2, IN(L3), SNOOPED(MODIFIED)),
+	FOUND_SNOOPED(0x08d2, IN(L3), SNOOPED(NONE)),
 	FOUND(0x01d3, IN(LOCAL_DRAM)),
 	FOUND(0x02d3, IN(REMOTE_DRAM)),
-	FOUND_ASKED(0x04d3, IN(REMOTE_CACHE), ASKED(MODIFIED)),
-	FOUND_ASKED(0x08d3, IN(REMOTE_CACHE), ASKED(HIT)),
+	FOUND_SNOOPED(0x04d3, IN(REMOTE_CACHE), SNOOPED(MODIFIED)),
+	FOUND_SNOOPED(0x08d3, IN(REMOTE_CACHE), SNOOPED(HIT)),
 	END,
 };
 
@@ -136,7 +136,7 @@ static const struct machine_event goldmont_events[] = {
 	FOUND(0x02d1, IN(L2)),
 	FOUND(0x08d1, IN(L2) | MISSED_L2),
 	FOUND(0x10d1, MISSED_L2),
-	FOUND_ASKED(0x20d1, MISSED_L2, ASKED(MODIFIED)),
+	FOUND_SNOOPED(0x20d1, MISSED_L2, SNOOPED(MODIFIED)),
 	FOUND(0x40d1, IN(FILL_BUFFER)),
 	FOUND(0x80d1, DRAM),
 	END,
@@ -371,7 +371,7 @@ u64 machine_event_occurrences(const struct machine *machine, const struct machin
 		return cycles * (machine->mechanisms & MECHANISM_STORE_LATENCY ? 6 : 5);
 	case MACHINE_EVENT_ACCESS:
 		return (event->operations >> retired->operation & 1) &&
-		       (event->places >> retired->place & 1) && (event->asked >> retired->asked & 1) &&
+		       (event->places >> retired->place & 1) && (event->snoop >> retired->snoop & 1) &&
 		       (event->translated >> retired->translated & 1) && (!event->locked || retired->locked);
 	case MACHINE_EVENT_STORE_LATENCY:
 		return retired->operation == OPERATION_STORE;

@@ -41,7 +41,7 @@ struct machine_event {
 	bool precise;
 	bool auxiliary;       /* auxiliary of the load latency event */
 	bool locked;          /* only locked accesses */
-	u8 operations, asked; /* sets: bits of enum operation and enum asked */
+	u8 operations, snoop; /* sets: bits of enum operation and enum snoop_result */
 	u16 places;           /* set: bits of enum place */
 	u8 translated;        /* set: bits of enum translated */
 	u8 offcore;           /* MSR_OFFCORE_RSP_0 or _1 */

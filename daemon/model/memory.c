@@ -43,7 +43,7 @@ struct memory {
 /* The result of an access, except for its translation. */
 struct outcome {
 	enum place place;
-	enum asked asked;
+	enum snoop_result snoop;
 	u32 cycles;  /* without queueing */
 	u32 scale;   /* scale of the queueing delay */
 	u32 doubles; /* number of times that the queueing delay can double */
@@ -184,30 +184,30 @@ static u64 line_of(u64 address)
 
 static struct outcome in_l1(const struct memory *memory)
 {
-	return (struct outcome){PLACE_L1, ASKED_NONE, memory->shape.l1_cycles, 1, 6};
+	return (struct outcome){PLACE_L1, SNOOPED_NONE, memory->shape.l1_cycles, 1, 6};
 }
 
 static struct outcome in_l2(const struct memory *memory)
 {
-	return (struct outcome){PLACE_L2, ASKED_NONE, memory->shape.l2_cycles, 2, 5};
+	return (struct outcome){PLACE_L2, SNOOPED_NONE, memory->shape.l2_cycles, 2, 5};
 }
 
-static struct outcome in_l3(const struct memory *memory, enum asked asked)
+static struct outcome in_l3(const struct memory *memory, enum snoop_result snoop)
 {
 	u32 cycles = memory->shape.l3_cycles;
 
-	if (asked == ASKED_MODIFIED)
+	if (snoop == SNOOPED_MODIFIED)
 		cycles += memory->shape.modified_cycles;
-	else if (asked != ASKED_NONE)
+	else if (snoop != SNOOPED_NONE)
 		cycles += memory->shape.snoop_cycles;
-	return (struct outcome){PLACE_L3, asked, cycles, cycles / 8, 5};
+	return (struct outcome){PLACE_L3, snoop, cycles, cycles / 8, 5};
 }
 
-static struct outcome in_remote_cache(const struct memory *memory, enum asked asked)
+static struct outcome in_remote_cache(const struct memory *memory, enum snoop_result snoop)
 {
 	u32 cycles = memory->shape.remote_cache_cycles;
 
-	return (struct outcome){PLACE_REMOTE_CACHE, asked, cycles, cycles / 8, 6};
+	return (struct outcome){PLACE_REMOTE_CACHE, snoop, cycles, cycles / 8, 6};
 }
 
 #define DRAM_DOUBLES 6U
@@ -222,16 +222,16 @@ static struct outcome in_dram(struct memory *memory, bool remote)
 	else
 		memory->traffic.local++;
 	/*
-	 * ASKED_MISS: only a snoop of the other cores shows that no cache has the line. The wait for other cores
+	 * SNOOPED_MISS: only a snoop of the other cores shows that no cache has the line. The wait for other cores
 	 * has the mean of a queueing delay of that scale.
 	 */
-	return (struct outcome){remote ? PLACE_REMOTE_DRAM : PLACE_LOCAL_DRAM, ASKED_MISS, cycles,
+	return (struct outcome){remote ? PLACE_REMOTE_DRAM : PLACE_LOCAL_DRAM, SNOOPED_MISS, cycles,
 				cycles / 6 + wait * 4 / (DRAM_DOUBLES + 2), DRAM_DOUBLES};
 }
 
-static struct outcome in_another_cache(const struct memory *memory, u64 entry, enum asked asked)
+static struct outcome in_another_cache(const struct memory *memory, u64 entry, enum snoop_result snoop)
 {
-	return entry & OTHERS_SOCKET ? in_remote_cache(memory, asked) : in_l3(memory, asked);
+	return entry & OTHERS_SOCKET ? in_remote_cache(memory, snoop) : in_l3(memory, snoop);
 }
 
 /*
@@ -248,13 +248,13 @@ static struct outcome ask_others(struct memory *memory, u64 *entry, const struct
 	else
 		*entry &= ~OTHERS_MODIFIED;
 	if (was & OTHERS_MODIFIED)
-		return in_another_cache(memory, was, ASKED_MODIFIED);
+		return in_another_cache(memory, was, SNOOPED_MODIFIED);
 	if (!own && random_chance(&memory->random, 1, SILENT_DROP)) {
 		lru_remove(&memory->tables.others, line);
-		return lru_find(&memory->tables.l3, line) ? in_l3(memory, ASKED_MISS)
+		return lru_find(&memory->tables.l3, line) ? in_l3(memory, SNOOPED_MISS)
 							  : in_dram(memory, access->remote);
 	}
-	return in_another_cache(memory, was, ASKED_HIT);
+	return in_another_cache(memory, was, SNOOPED_HIT);
 }
 
 /* Finds the line, and updates the caches. */
@@ -279,7 +279,7 @@ static struct outcome find_line(struct memory *memory, u64 line, const struct ac
 		outcome = in_l2(memory);
 	} else {
 		hit3 = lru_find(&memory->tables.l3, line);
-		outcome = hit3 ? in_l3(memory, ASKED_NONE) : in_dram(memory, access->remote);
+		outcome = hit3 ? in_l3(memory, SNOOPED_NONE) : in_dram(memory, access->remote);
 	}
 	if (!hit1 && demand)
 		lru_put(&memory->tables.l1, line);
@@ -297,7 +297,7 @@ static void answer(struct memory *memory, const struct access *access, const str
 {
 	ret->address = access->address;
 	ret->place = (u8)outcome->place;
-	ret->asked = (u8)outcome->asked;
+	ret->snoop = (u8)outcome->snoop;
 	ret->locked = access->locked;
 	ret->latency = latency + (access->locked ? memory->shape.locked_cycles : 0);
 	/* A load waits for its operands before it starts, and for older instructions before it retires. */
@@ -315,7 +315,7 @@ static void access_uncached(struct memory *memory, const struct access *access, 
 	struct outcome outcome = in_dram(memory, access->remote);
 
 	outcome.place = access->io ? PLACE_IO : PLACE_UNCACHED;
-	outcome.asked = ASKED_NONE;
+	outcome.snoop = SNOOPED_NONE;
 	if (access->io) /* the access crosses the I/O bridge twice */
 		outcome.cycles *= 2;
 	ret->translated = TRANSLATED_L1;
@@ -330,7 +330,7 @@ static void prefetch(struct memory *memory, const struct access *access, struct 
 {
 	u64 line = line_of(access->address);
 	const struct flight *flight = flights_find(&memory->flights, line, access->tsc);
-	struct outcome outcome = {PLACE_FILL_BUFFER, ASKED_NONE, memory->shape.l1_cycles, 1, 0};
+	struct outcome outcome = {PLACE_FILL_BUFFER, SNOOPED_NONE, memory->shape.l1_cycles, 1, 0};
 	u32 latency = outcome.cycles;
 
 	ret->translated = TRANSLATED_L1;
@@ -363,7 +363,7 @@ void memory_access(struct memory *memory, const struct access *access, struct re
 	if (flight) {
 		u32 remaining = (u32)(flight->ready - access->tsc);
 
-		outcome = (struct outcome){PLACE_FILL_BUFFER, ASKED_NONE, 0, 0, 0};
+		outcome = (struct outcome){PLACE_FILL_BUFFER, SNOOPED_NONE, 0, 0, 0};
 		latency += memory->shape.l1_cycles;
 		latency = latency > remaining ? latency : remaining;
 		if (!lru_find(&memory->tables.l1, line))

@@ -32,7 +32,7 @@ struct access {
 };
 
 /*
- * Performs the access. Sets place, asked, translated, latency, instruction_latency, locked and address of
+ * Performs the access. Sets place, snoop, translated, latency, instruction_latency, locked and address of
  * `ret`.
  */
 void memory_access(struct memory *memory, const struct access *access, struct retired *ret);

@@ -52,9 +52,9 @@ static u64 nehalem_response(const struct retired *retired)
 {
 	switch (retired->place) {
 	case PLACE_L3:
-		if (retired->asked == ASKED_MODIFIED)
+		if (retired->snoop == SNOOPED_MODIFIED)
 			return NEHALEM_OTHER_CORE_HITM;
-		return retired->asked == ASKED_HIT ? NEHALEM_OTHER_CORE_HIT : NEHALEM_UNCORE_HIT;
+		return retired->snoop == SNOOPED_HIT ? NEHALEM_OTHER_CORE_HIT : NEHALEM_UNCORE_HIT;
 	case PLACE_REMOTE_CACHE:
 		return NEHALEM_REMOTE_CACHE;
 	case PLACE_REMOTE_DRAM:
@@ -71,9 +71,9 @@ static u64 suppliers_of(const struct retired *retired)
 {
 	switch (retired->place) {
 	case PLACE_L3:
-		if (retired->asked == ASKED_MODIFIED)
+		if (retired->snoop == SNOOPED_MODIFIED)
 			return OFFCORE_L3_MODIFIED;
-		return retired->asked == ASKED_HIT ? OFFCORE_L3_SHARED : OFFCORE_L3_EXCLUSIVE;
+		return retired->snoop == SNOOPED_HIT ? OFFCORE_L3_SHARED : OFFCORE_L3_EXCLUSIVE;
 	case PLACE_LOCAL_DRAM:
 		return OFFCORE_LOCAL;
 	case PLACE_REMOTE_CACHE:
@@ -88,12 +88,12 @@ static u64 snoops_of(const struct retired *retired)
 {
 	if (retired->place == PLACE_IO || retired->place == PLACE_UNCACHED)
 		return OFFCORE_NON_DRAM;
-	switch (retired->asked) {
-	case ASKED_MISS:
+	switch (retired->snoop) {
+	case SNOOPED_MISS:
 		return OFFCORE_SNOOP_MISS;
-	case ASKED_HIT:
+	case SNOOPED_HIT:
 		return retired->place == PLACE_REMOTE_CACHE ? OFFCORE_HIT_FORWARD : OFFCORE_HIT_NO_FORWARD;
-	case ASKED_MODIFIED:
+	case SNOOPED_MODIFIED:
 		return OFFCORE_HITM;
 	default:
 		return OFFCORE_SNOOP_NONE | OFFCORE_SNOOP_NOT_NEEDED;

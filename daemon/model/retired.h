@@ -22,12 +22,12 @@ enum place {
 };
 
 /* The result of snooping the other cores. */
-enum asked {
-	ASKED_NONE, /* no snoop was needed */
-	ASKED_MISS,
-	ASKED_HIT,
-	ASKED_MODIFIED,
-	ASKED_COUNT,
+enum snoop_result {
+	SNOOPED_NONE, /* no snoop was needed */
+	SNOOPED_MISS,
+	SNOOPED_HIT,
+	SNOOPED_MODIFIED,
+	SNOOPED_COUNT,
 };
 
 enum translated { TRANSLATED_L1, TRANSLATED_L2, TRANSLATED_WALK, TRANSLATED_COUNT };
@@ -52,7 +52,7 @@ struct retired {
 	u32 stalled; /* core clock cycles in which no instruction made progress, because all waited for this load */
 	u8 operation;  /* enum operation */
 	u8 place;      /* enum place */
-	u8 asked;      /* enum asked */
+	u8 snoop;      /* enum snoop_result */
 	u8 translated; /* enum translated */
 	bool locked;
 	bool data_blocked;    /* waited for a store's data (a block bit of Golden Cove and E-cores) */

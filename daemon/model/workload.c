@@ -30,7 +30,7 @@ enum flavour {
 	FLAVOUR_AFTER_STORE, /* a load that may be blocked by a store */
 };
 
-struct slot {
+struct instruction {
 	u8 operation; /* enum operation */
 	u8 data;      /* enum data */
 	u8 flavour;   /* enum flavour */
@@ -61,12 +61,15 @@ struct slot {
 		OPERATION_STORE, DATA_##data, FLAVOUR_PLAIN \
 	}
 
-#define SLOT_BYTES 4 /* size of an instruction */
-#define SLOTS_MAX  24
+#define INSTRUCTION_BYTES 4
+#define INSTRUCTIONS_MAX  24
 
 #define FUNCTIONS_MAX 5
 
-/* A function starts at slot `first` and ends before the next one. All functions of a body run in sequence. */
+/*
+ * A function starts at instruction `first` of the body and ends before the next function. All functions of a body run
+ * in sequence.
+ */
 struct function {
 	const char *name;
 	u32 first;
@@ -74,9 +77,9 @@ struct function {
 
 struct body {
 	u32 count;
-	struct slot slots[SLOTS_MAX];
-	struct function
-		functions[FUNCTIONS_MAX]; /* from slot 0 on; if there are fewer, a NULL name ends them */
+	struct instruction instructions[INSTRUCTIONS_MAX];
+	struct function functions
+		[FUNCTIONS_MAX]; /* from instruction 0 on; if there are fewer, a NULL name ends them */
 };
 
 static const struct body bodies[WORKLOAD_KINDS] = {
@@ -161,21 +164,22 @@ static bool name_code(u64 address, struct workload_name *ret)
 	u64 kind = (address - WORKLOAD_TEXT) / WORKLOAD_TEXT_SIZE;
 	u64 offset = (address - WORKLOAD_TEXT) % WORKLOAD_TEXT_SIZE;
 	const struct body *body = &bodies[kind];
-	u64 slot = offset / SLOT_BYTES;
+	u64 index = offset / INSTRUCTION_BYTES;
 	u32 found = 0;
 
 	if (offset >= WORKLOAD_CALLS)
 		return workload_code_call((enum workload_kind)kind, offset, ret);
-	if (slot >= body->count)
+	if (index >= body->count)
 		return false;
 	while (found + 1 < FUNCTIONS_MAX && body->functions[found + 1].name &&
-	       body->functions[found + 1].first <= slot)
+	       body->functions[found + 1].first <= index)
 		found++;
 	*ret = (struct workload_name){.kind = (enum workload_kind)kind,
 				      .code = true,
 				      .name = body->functions[found].name,
-				      .offset = offset - (u64)body->functions[found].first * SLOT_BYTES};
-	workload_code_line((u32)slot, ret);
+				      .offset =
+					      offset - (u64)body->functions[found].first * INSTRUCTION_BYTES};
+	workload_code_line((u32)index, ret);
 	return true;
 }
 
@@ -196,41 +200,43 @@ void workload_open(struct workload *workload, enum workload_kind kind, const str
 	workload_data_warm(workload);
 }
 
-/* Performs a slot's access at the current time. Returns whether later instructions must wait for it. */
-static bool access_memory(struct workload *workload, const struct slot *slot, struct retired *ret)
+/* Performs an instruction's access at the current time. Returns whether later instructions must wait for it. */
+static bool access_memory(struct workload *workload, const struct instruction *instruction,
+			  struct retired *ret)
 {
 	struct access access = {.tsc = workload->tsc};
 
-	access.locked = slot->flavour == FLAVOUR_LOCKED;
-	access.kind = slot->operation == OPERATION_STORE || access.locked ? ACCESS_STORE : ACCESS_LOAD;
-	workload_data_locate(workload, (enum data)slot->data, &access);
+	access.locked = instruction->flavour == FLAVOUR_LOCKED;
+	access.kind = instruction->operation == OPERATION_STORE || access.locked ? ACCESS_STORE : ACCESS_LOAD;
+	workload_data_locate(workload, (enum data)instruction->data, &access);
 	memory_access(workload->memory, &access, ret);
-	ret->operation = slot->operation;
+	ret->operation = instruction->operation;
 	if (access.locked)
 		ret->uops = LOCKED_UOPS;
-	if (slot->flavour == FLAVOUR_AFTER_STORE && random_chance(&workload->random, 1, BLOCKED_ONE_IN)) {
+	if (instruction->flavour == FLAVOUR_AFTER_STORE &&
+	    random_chance(&workload->random, 1, BLOCKED_ONE_IN)) {
 		ret->data_blocked = true;
 		ret->latency += BLOCKED_CYCLES;
 		ret->instruction_latency += BLOCKED_CYCLES;
 	}
-	return slot->flavour == FLAVOUR_CHAINED || slot->flavour == FLAVOUR_LOCKED;
+	return instruction->flavour == FLAVOUR_CHAINED || instruction->flavour == FLAVOUR_LOCKED;
 }
 
 void workload_step(struct workload *workload, struct retired *ret)
 {
 	const struct body *body = &bodies[workload->kind];
 	u64 text = WORKLOAD_TEXT + (u64)workload->kind * WORKLOAD_TEXT_SIZE;
-	const struct slot *slot = &body->slots[workload->phase];
+	const struct instruction *instruction = &body->instructions[workload->phase];
 	u64 dispatched = workload->tsc;
 	u64 done;
 
-	*ret = (struct retired){.ip = text + (u64)workload->phase * SLOT_BYTES, .uops = 1};
+	*ret = (struct retired){.ip = text + (u64)workload->phase * INSTRUCTION_BYTES, .uops = 1};
 	workload->phase = workload->phase + 1 < body->count ? workload->phase + 1 : 0;
-	ret->next_ip = text + (u64)workload->phase * SLOT_BYTES;
+	ret->next_ip = text + (u64)workload->phase * INSTRUCTION_BYTES;
 
 	done = workload->tsc + 1;
-	if (slot->operation != OPERATION_NONE) {
-		bool chained = access_memory(workload, slot, ret);
+	if (instruction->operation != OPERATION_NONE) {
+		bool chained = access_memory(workload, instruction, ret);
 
 		/* A store retires before its access is performed, so it does not wait for the latency. */
 		if (ret->operation == OPERATION_LOAD)

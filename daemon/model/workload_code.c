@@ -9,7 +9,7 @@
 
 /* From this instruction on, up to that of the next site, the source line is `line`. */
 struct site {
-	u16 slot;
+	u16 index;
 	u16 line; /* 0 ends the list */
 };
 
@@ -20,7 +20,10 @@ struct call {
 	u16 line;
 };
 
-/* One row for each program: its file, a site for each statement, and the calls. The slots are those of workload.c. */
+/*
+ * One row for each program: its file, a site for each statement, and the calls. The indexes are those of workload.c's
+ * instructions.
+ */
 static const struct code {
 	const char *file;
 	struct site sites[SITES_MAX];
@@ -82,12 +85,12 @@ static const struct code {
 			      {{"read_counters", "main", 45}}},
 };
 
-void workload_code_line(u32 slot, struct workload_name *ret)
+void workload_code_line(u32 index, struct workload_name *ret)
 {
 	const struct code *code = &codes[ret->kind];
 
 	ret->file = code->file;
-	for (u32 i = 0; i < SITES_MAX && code->sites[i].line && code->sites[i].slot <= slot; i++)
+	for (u32 i = 0; i < SITES_MAX && code->sites[i].line && code->sites[i].index <= index; i++)
 		ret->line = code->sites[i].line;
 }
 

@@ -8,14 +8,14 @@
 
 #include "workload.h"
 
-/* The instructions of a workload are below this offset in its text, and the calls in its callers above. */
+/* Offsets below this are the workload's instructions. From here on are the call sites in its callers. */
 #define WORKLOAD_CALLS 0x800ULL
 
 /* Maximum callers of an instruction. */
 #define WORKLOAD_STACK_MAX 4
 
-/* Sets `ret->file` and `ret->line` of the instruction at `slot`, which is in the function `ret->name`. */
-void workload_code_line(u32 slot, struct workload_name *ret);
+/* Sets `ret->file` and `ret->line` of the instruction at `index` in the body, which is in the function `ret->name`. */
+void workload_code_line(u32 index, struct workload_name *ret);
 
 /*
  * Like workload_name_of(), for an address at `offset` (from WORKLOAD_CALLS on) in the text of `kind`: a call.

@@ -41,8 +41,8 @@ void memory_fixture_lines(struct memory_fixture *fixture, u64 address, u64 lines
 #define expect_found(load, at, found)                                                                  \
 	({                                                                                             \
 		struct retired _load = (load);                                                         \
-		cr_expect(_load.place == (at) && _load.asked == (found), "place %u, asked %u instead", \
-			  _load.place, _load.asked);                                                   \
+		cr_expect(_load.place == (at) && _load.snoop == (found), "place %u, snoop %u instead", \
+			  _load.place, _load.snoop);                                                   \
 		_load;                                                                                 \
 	})
 

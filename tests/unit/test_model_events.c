@@ -4,12 +4,12 @@
 
 #include "pebs_fixture.h"
 
-static struct retired load_from(u8 place, u8 asked, u8 translated)
+static struct retired load_from(u8 place, u8 snoop, u8 translated)
 {
 	struct retired load = LOAD(10);
 
 	load.place = place;
-	load.asked = asked;
+	load.snoop = snoop;
 	load.translated = translated;
 	return load;
 }
@@ -50,47 +50,47 @@ Test(model_events, events_count_by_place_snoop_and_translation)
 	static const struct {
 		const char *machine;
 		u16 code;
-		u8 place, asked, translated;
+		u8 place, snoop, translated;
 		bool counts;
 	} table[] = {
-		{"skylake", 0x01d1, PLACE_L1, ASKED_NONE, TRANSLATED_L1, true},
-		{"skylake", 0x01d1, PLACE_L2, ASKED_NONE, TRANSLATED_L1, false},
-		{"skylake", 0x02d1, PLACE_L2, ASKED_NONE, TRANSLATED_L1, true},
-		{"skylake", 0x04d1, PLACE_L3, ASKED_MODIFIED, TRANSLATED_L1, true},
-		{"skylake", 0x08d1, PLACE_L2, ASKED_NONE, TRANSLATED_L1, true},
-		{"skylake", 0x08d1, PLACE_REMOTE_DRAM, ASKED_NONE, TRANSLATED_L1, true},
-		{"skylake", 0x08d1, PLACE_L1, ASKED_NONE, TRANSLATED_L1, false},
-		{"skylake", 0x10d1, PLACE_L2, ASKED_NONE, TRANSLATED_L1, false},
-		{"skylake", 0x10d1, PLACE_L3, ASKED_NONE, TRANSLATED_L1, true},
-		{"skylake", 0x20d1, PLACE_L3, ASKED_NONE, TRANSLATED_L1, false},
-		{"skylake", 0x20d1, PLACE_LOCAL_DRAM, ASKED_NONE, TRANSLATED_L1, true},
-		{"skylake", 0x40d1, PLACE_FILL_BUFFER, ASKED_NONE, TRANSLATED_L1, true},
-		{"skylake", 0x01d2, PLACE_L3, ASKED_MISS, TRANSLATED_L1, true},
-		{"skylake", 0x02d2, PLACE_L3, ASKED_HIT, TRANSLATED_L1, true},
-		{"skylake", 0x04d2, PLACE_L3, ASKED_MODIFIED, TRANSLATED_L1, true},
-		{"skylake", 0x04d2, PLACE_L3, ASKED_HIT, TRANSLATED_L1, false},
-		{"skylake", 0x08d2, PLACE_L3, ASKED_NONE, TRANSLATED_L1, true},
-		{"skylake", 0x02d3, PLACE_REMOTE_DRAM, ASKED_MISS, TRANSLATED_L1, true},
-		{"skylake", 0x04d3, PLACE_REMOTE_CACHE, ASKED_MODIFIED, TRANSLATED_L1, true},
-		{"skylake", 0x11d0, PLACE_L1, ASKED_NONE, TRANSLATED_WALK, true},
-		{"skylake", 0x11d0, PLACE_L1, ASKED_NONE, TRANSLATED_L2, false},
-		{"nehalem", 0x01cb, PLACE_L1, ASKED_NONE, TRANSLATED_L1, true},
-		{"nehalem", 0x04cb, PLACE_L3, ASKED_NONE, TRANSLATED_L1, true},
-		{"nehalem", 0x04cb, PLACE_L3, ASKED_MODIFIED, TRANSLATED_L1, false},
-		{"nehalem", 0x08cb, PLACE_L3, ASKED_MODIFIED, TRANSLATED_L1, true},
-		{"nehalem", 0x10cb, PLACE_LOCAL_DRAM, ASKED_MISS, TRANSLATED_L1, true},
-		{"nehalem", 0x80cb, PLACE_L1, ASKED_NONE, TRANSLATED_WALK, true},
-		{"core", 0x04cb, PLACE_LOCAL_DRAM, ASKED_NONE, TRANSLATED_L1, true},
-		{"core", 0x01cb, PLACE_L1, ASKED_NONE, TRANSLATED_L1, false},
-		{"goldmont", 0x80d1, PLACE_LOCAL_DRAM, ASKED_NONE, TRANSLATED_L1, true},
-		{"goldmont", 0x20d1, PLACE_REMOTE_CACHE, ASKED_MODIFIED, TRANSLATED_L1, true},
-		{"netburst", 0x81d0, PLACE_L1, ASKED_NONE, TRANSLATED_L1, false},
-		{"skylake", 0x7777, PLACE_L1, ASKED_NONE, TRANSLATED_L1, false},
+		{"skylake", 0x01d1, PLACE_L1, SNOOPED_NONE, TRANSLATED_L1, true},
+		{"skylake", 0x01d1, PLACE_L2, SNOOPED_NONE, TRANSLATED_L1, false},
+		{"skylake", 0x02d1, PLACE_L2, SNOOPED_NONE, TRANSLATED_L1, true},
+		{"skylake", 0x04d1, PLACE_L3, SNOOPED_MODIFIED, TRANSLATED_L1, true},
+		{"skylake", 0x08d1, PLACE_L2, SNOOPED_NONE, TRANSLATED_L1, true},
+		{"skylake", 0x08d1, PLACE_REMOTE_DRAM, SNOOPED_NONE, TRANSLATED_L1, true},
+		{"skylake", 0x08d1, PLACE_L1, SNOOPED_NONE, TRANSLATED_L1, false},
+		{"skylake", 0x10d1, PLACE_L2, SNOOPED_NONE, TRANSLATED_L1, false},
+		{"skylake", 0x10d1, PLACE_L3, SNOOPED_NONE, TRANSLATED_L1, true},
+		{"skylake", 0x20d1, PLACE_L3, SNOOPED_NONE, TRANSLATED_L1, false},
+		{"skylake", 0x20d1, PLACE_LOCAL_DRAM, SNOOPED_NONE, TRANSLATED_L1, true},
+		{"skylake", 0x40d1, PLACE_FILL_BUFFER, SNOOPED_NONE, TRANSLATED_L1, true},
+		{"skylake", 0x01d2, PLACE_L3, SNOOPED_MISS, TRANSLATED_L1, true},
+		{"skylake", 0x02d2, PLACE_L3, SNOOPED_HIT, TRANSLATED_L1, true},
+		{"skylake", 0x04d2, PLACE_L3, SNOOPED_MODIFIED, TRANSLATED_L1, true},
+		{"skylake", 0x04d2, PLACE_L3, SNOOPED_HIT, TRANSLATED_L1, false},
+		{"skylake", 0x08d2, PLACE_L3, SNOOPED_NONE, TRANSLATED_L1, true},
+		{"skylake", 0x02d3, PLACE_REMOTE_DRAM, SNOOPED_MISS, TRANSLATED_L1, true},
+		{"skylake", 0x04d3, PLACE_REMOTE_CACHE, SNOOPED_MODIFIED, TRANSLATED_L1, true},
+		{"skylake", 0x11d0, PLACE_L1, SNOOPED_NONE, TRANSLATED_WALK, true},
+		{"skylake", 0x11d0, PLACE_L1, SNOOPED_NONE, TRANSLATED_L2, false},
+		{"nehalem", 0x01cb, PLACE_L1, SNOOPED_NONE, TRANSLATED_L1, true},
+		{"nehalem", 0x04cb, PLACE_L3, SNOOPED_NONE, TRANSLATED_L1, true},
+		{"nehalem", 0x04cb, PLACE_L3, SNOOPED_MODIFIED, TRANSLATED_L1, false},
+		{"nehalem", 0x08cb, PLACE_L3, SNOOPED_MODIFIED, TRANSLATED_L1, true},
+		{"nehalem", 0x10cb, PLACE_LOCAL_DRAM, SNOOPED_MISS, TRANSLATED_L1, true},
+		{"nehalem", 0x80cb, PLACE_L1, SNOOPED_NONE, TRANSLATED_WALK, true},
+		{"core", 0x04cb, PLACE_LOCAL_DRAM, SNOOPED_NONE, TRANSLATED_L1, true},
+		{"core", 0x01cb, PLACE_L1, SNOOPED_NONE, TRANSLATED_L1, false},
+		{"goldmont", 0x80d1, PLACE_LOCAL_DRAM, SNOOPED_NONE, TRANSLATED_L1, true},
+		{"goldmont", 0x20d1, PLACE_REMOTE_CACHE, SNOOPED_MODIFIED, TRANSLATED_L1, true},
+		{"netburst", 0x81d0, PLACE_L1, SNOOPED_NONE, TRANSLATED_L1, false},
+		{"skylake", 0x7777, PLACE_L1, SNOOPED_NONE, TRANSLATED_L1, false},
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		cr_expect_eq(counts(table[i].machine, table[i].code,
-				    load_from(table[i].place, table[i].asked, table[i].translated)),
+				    load_from(table[i].place, table[i].snoop, table[i].translated)),
 			     table[i].counts, "row %zu", i);
 }
 

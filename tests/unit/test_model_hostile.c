@@ -71,7 +71,7 @@ static struct retired any_instruction(struct random *random)
 		.instruction_latency = (u32)any_value(random, MEMORY_BASE),
 		.operation = (u8)random_below(random, OPERATION_STORE + 1),
 		.place = (u8)random_below(random, PLACE_COUNT),
-		.asked = (u8)random_below(random, ASKED_COUNT),
+		.snoop = (u8)random_below(random, SNOOPED_COUNT),
 		.translated = (u8)random_below(random, TRANSLATED_COUNT),
 		.locked = random_chance(random, 1, 2),
 		.uops = (u8)random_next(random),

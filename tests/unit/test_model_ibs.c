@@ -250,20 +250,20 @@ Test(model_ibs, only_l3_misses_are_sampled_if_requested)
 {
 	static const struct {
 		enum place place;
-		enum asked asked;
+		enum snoop_result snoop;
 		bool told;
 	} table[] = {
-		{PLACE_L1, ASKED_NONE, false},          {PLACE_L2, ASKED_NONE, false},
-		{PLACE_FILL_BUFFER, ASKED_NONE, false}, {PLACE_L3, ASKED_NONE, false},
-		{PLACE_L3, ASKED_MISS, false},          {PLACE_L3, ASKED_MODIFIED, true},
-		{PLACE_REMOTE_CACHE, ASKED_HIT, true},  {PLACE_LOCAL_DRAM, ASKED_MISS, true},
+		{PLACE_L1, SNOOPED_NONE, false},          {PLACE_L2, SNOOPED_NONE, false},
+		{PLACE_FILL_BUFFER, SNOOPED_NONE, false}, {PLACE_L3, SNOOPED_NONE, false},
+		{PLACE_L3, SNOOPED_MISS, false},          {PLACE_L3, SNOOPED_MODIFIED, true},
+		{PLACE_REMOTE_CACHE, SNOOPED_HIT, true},  {PLACE_LOCAL_DRAM, SNOOPED_MISS, true},
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		struct ibs_unit unit = opened("zen5", ENABLED | IBS_CTL_L3_MISS_ONLY | PERIOD(160));
 		struct retired load = load_from(table[i].place, 500);
 
-		load.asked = (u8)table[i].asked;
+		load.snoop = (u8)table[i].snoop;
 		cr_expect_eq(sample(&unit, &load), table[i].told, "row %zu", i);
 		cr_expect_eq(unit.filtered, !table[i].told);
 		/* A dropped sample restarts the count. A reported sample stops it. */

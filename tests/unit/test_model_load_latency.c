@@ -222,7 +222,7 @@ Test(model_load_latency, the_last_tagged_load_is_captured)
 	pebs_fixture_enable(&fixture, 0x100000003, 3);
 
 	load.place = PLACE_REMOTE_CACHE;
-	load.asked = ASKED_HIT;
+	load.snoop = SNOOPED_HIT;
 	pebs_fixture_retire(&fixture, load, 1);
 	load.latency = 300;
 	load.place = PLACE_LOCAL_DRAM;
@@ -267,7 +267,7 @@ Test(model_load_latency, a_record_has_address_latency_and_source_of_the_load)
 
 		open_facility(&fixture, names[i], i ? LOAD_LATENCY : NEHALEM_EVENT, 0x100000001, 3, 1);
 		load.place = PLACE_L3;
-		load.asked = ASKED_MODIFIED;
+		load.snoop = SNOOPED_MODIFIED;
 		load.tsc = 1000000;
 		pebs_fixture_retire(&fixture, load, 2);
 		cr_assert_eq(pebs_fixture_records(&fixture), 1);

@@ -146,9 +146,9 @@ Test(model_load_source, every_value_belongs_to_a_load)
 			cr_expect_eq(load_source_data_src(all[i], encoded) & 0x1f, 0x2);
 }
 
-static u64 encode(const struct machine *machine, u8 place, u8 asked)
+static u64 encode(const struct machine *machine, u8 place, u8 snoop)
 {
-	struct retired load = {.operation = OPERATION_LOAD, .place = place, .asked = asked};
+	struct retired load = {.operation = OPERATION_LOAD, .place = place, .snoop = snoop};
 
 	return load_source_encode(machine, &load);
 }
@@ -156,29 +156,29 @@ static u64 encode(const struct machine *machine, u8 place, u8 asked)
 Test(model_load_source, near_places_are_encoded_alike_since_nehalem)
 {
 	for (size_t i = 1; i < COUNT(all); i++) {
-		cr_expect_eq(encode(all[i], PLACE_L1, ASKED_NONE), 0x1);
-		cr_expect_eq(encode(all[i], PLACE_FILL_BUFFER, ASKED_NONE), 0x2);
-		cr_expect_eq(encode(all[i], PLACE_L2, ASKED_NONE), 0x3);
-		cr_expect_eq(encode(all[i], PLACE_L3, ASKED_NONE), 0x4);
-		cr_expect_eq(encode(all[i], PLACE_IO, ASKED_NONE), 0xe);
-		cr_expect_eq(encode(all[i], PLACE_UNCACHED, ASKED_NONE), 0xf);
-		cr_expect_eq(encode(all[i], PLACE_COUNT, ASKED_NONE), 0x0);
+		cr_expect_eq(encode(all[i], PLACE_L1, SNOOPED_NONE), 0x1);
+		cr_expect_eq(encode(all[i], PLACE_FILL_BUFFER, SNOOPED_NONE), 0x2);
+		cr_expect_eq(encode(all[i], PLACE_L2, SNOOPED_NONE), 0x3);
+		cr_expect_eq(encode(all[i], PLACE_L3, SNOOPED_NONE), 0x4);
+		cr_expect_eq(encode(all[i], PLACE_IO, SNOOPED_NONE), 0xe);
+		cr_expect_eq(encode(all[i], PLACE_UNCACHED, SNOOPED_NONE), 0xf);
+		cr_expect_eq(encode(all[i], PLACE_COUNT, SNOOPED_NONE), 0x0);
 	}
 }
 
 Test(model_load_source, nehalem_encodes_l3_snoops)
 {
-	cr_expect_eq(encode(&nehalem, PLACE_L3, ASKED_MISS), 0x4);
-	cr_expect_eq(encode(&nehalem, PLACE_L3, ASKED_HIT), 0x5);
-	cr_expect_eq(encode(&nehalem, PLACE_L3, ASKED_MODIFIED), 0x6);
+	cr_expect_eq(encode(&nehalem, PLACE_L3, SNOOPED_MISS), 0x4);
+	cr_expect_eq(encode(&nehalem, PLACE_L3, SNOOPED_HIT), 0x5);
+	cr_expect_eq(encode(&nehalem, PLACE_L3, SNOOPED_MODIFIED), 0x6);
 }
 
 Test(model_load_source, sandy_bridge_and_later_encode_l3_snoops)
 {
 	for (size_t i = 2; i < P_CORES; i++) {
-		cr_expect_eq(encode(all[i], PLACE_L3, ASKED_MISS), 0x5);
-		cr_expect_eq(encode(all[i], PLACE_L3, ASKED_HIT), 0x6);
-		cr_expect_eq(encode(all[i], PLACE_L3, ASKED_MODIFIED), 0x7);
+		cr_expect_eq(encode(all[i], PLACE_L3, SNOOPED_MISS), 0x5);
+		cr_expect_eq(encode(all[i], PLACE_L3, SNOOPED_HIT), 0x6);
+		cr_expect_eq(encode(all[i], PLACE_L3, SNOOPED_MODIFIED), 0x7);
 	}
 }
 
@@ -188,20 +188,20 @@ Test(model_load_source, sandy_bridge_and_later_encode_l3_snoops)
  */
 Test(model_load_source, e_cores_have_their_own_codes)
 {
-	cr_expect_eq(encode(&gracemont, PLACE_L3, ASKED_MISS), 0x4);
-	cr_expect_eq(encode(&gracemont, PLACE_L3, ASKED_HIT), 0x5);
-	cr_expect_eq(encode(&gracemont, PLACE_L3, ASKED_MODIFIED), 0x6);
-	cr_expect_eq(encode(&gracemont, PLACE_REMOTE_CACHE, ASKED_HIT), 0x0);
-	cr_expect_eq(encode(&gracemont, PLACE_REMOTE_CACHE, ASKED_MODIFIED), 0x9);
-	cr_expect_eq(encode(&gracemont, PLACE_LOCAL_DRAM, ASKED_NONE), 0xc);
-	cr_expect_eq(encode(&gracemont, PLACE_REMOTE_DRAM, ASKED_HIT), 0xb);
-	cr_expect_eq(encode(&crestmont, PLACE_L3, ASKED_MISS), 0x5);
-	cr_expect_eq(encode(&crestmont, PLACE_L3, ASKED_HIT), 0x6);
-	cr_expect_eq(encode(&crestmont, PLACE_L3, ASKED_MODIFIED), 0x8);
-	cr_expect_eq(encode(&crestmont, PLACE_LOCAL_DRAM, ASKED_NONE), 0xa);
-	cr_expect_eq(encode(&crestmont, PLACE_REMOTE_DRAM, ASKED_NONE), 0xb);
-	cr_expect_eq(encode(&crestmont, PLACE_REMOTE_CACHE, ASKED_HIT), 0xc);
-	cr_expect_eq(encode(&crestmont, PLACE_REMOTE_CACHE, ASKED_MODIFIED), 0xd);
+	cr_expect_eq(encode(&gracemont, PLACE_L3, SNOOPED_MISS), 0x4);
+	cr_expect_eq(encode(&gracemont, PLACE_L3, SNOOPED_HIT), 0x5);
+	cr_expect_eq(encode(&gracemont, PLACE_L3, SNOOPED_MODIFIED), 0x6);
+	cr_expect_eq(encode(&gracemont, PLACE_REMOTE_CACHE, SNOOPED_HIT), 0x0);
+	cr_expect_eq(encode(&gracemont, PLACE_REMOTE_CACHE, SNOOPED_MODIFIED), 0x9);
+	cr_expect_eq(encode(&gracemont, PLACE_LOCAL_DRAM, SNOOPED_NONE), 0xc);
+	cr_expect_eq(encode(&gracemont, PLACE_REMOTE_DRAM, SNOOPED_HIT), 0xb);
+	cr_expect_eq(encode(&crestmont, PLACE_L3, SNOOPED_MISS), 0x5);
+	cr_expect_eq(encode(&crestmont, PLACE_L3, SNOOPED_HIT), 0x6);
+	cr_expect_eq(encode(&crestmont, PLACE_L3, SNOOPED_MODIFIED), 0x8);
+	cr_expect_eq(encode(&crestmont, PLACE_LOCAL_DRAM, SNOOPED_NONE), 0xa);
+	cr_expect_eq(encode(&crestmont, PLACE_REMOTE_DRAM, SNOOPED_NONE), 0xb);
+	cr_expect_eq(encode(&crestmont, PLACE_REMOTE_CACHE, SNOOPED_HIT), 0xc);
+	cr_expect_eq(encode(&crestmont, PLACE_REMOTE_CACHE, SNOOPED_MODIFIED), 0xd);
 }
 
 Test(model_load_source, e_cores_have_flags_at_other_bits)
@@ -228,15 +228,15 @@ Test(model_load_source, nehalem_to_broadwell_encode_sources_beyond_l3)
 	for (size_t i = 0; i < COUNT(machines_here); i++) {
 		const struct machine *machine = machines_here[i];
 
-		cr_expect_eq(encode(machine, PLACE_REMOTE_CACHE, ASKED_HIT), 0x8);
-		cr_expect_eq(encode(machine, PLACE_LOCAL_DRAM, ASKED_HIT), 0xa);
-		cr_expect_eq(encode(machine, PLACE_REMOTE_DRAM, ASKED_HIT), 0xb);
-		cr_expect_eq(encode(machine, PLACE_LOCAL_DRAM, ASKED_NONE), 0xc);
-		cr_expect_eq(encode(machine, PLACE_LOCAL_DRAM, ASKED_MISS), 0xc);
-		cr_expect_eq(encode(machine, PLACE_REMOTE_DRAM, ASKED_MISS), 0xd);
+		cr_expect_eq(encode(machine, PLACE_REMOTE_CACHE, SNOOPED_HIT), 0x8);
+		cr_expect_eq(encode(machine, PLACE_LOCAL_DRAM, SNOOPED_HIT), 0xa);
+		cr_expect_eq(encode(machine, PLACE_REMOTE_DRAM, SNOOPED_HIT), 0xb);
+		cr_expect_eq(encode(machine, PLACE_LOCAL_DRAM, SNOOPED_NONE), 0xc);
+		cr_expect_eq(encode(machine, PLACE_LOCAL_DRAM, SNOOPED_MISS), 0xc);
+		cr_expect_eq(encode(machine, PLACE_REMOTE_DRAM, SNOOPED_MISS), 0xd);
 	}
-	cr_expect_eq(encode(&sandy_bridge, PLACE_REMOTE_CACHE, ASKED_MODIFIED), 0x9);
-	cr_expect_eq(encode(&nehalem, PLACE_REMOTE_CACHE, ASKED_MODIFIED), 0x0); /* 9 is reserved */
+	cr_expect_eq(encode(&sandy_bridge, PLACE_REMOTE_CACHE, SNOOPED_MODIFIED), 0x9);
+	cr_expect_eq(encode(&nehalem, PLACE_REMOTE_CACHE, SNOOPED_MODIFIED), 0x0); /* 9 is reserved */
 }
 
 Test(model_load_source, skylake_and_later_encode_sources_beyond_l3)
@@ -247,11 +247,11 @@ Test(model_load_source, skylake_and_later_encode_sources_beyond_l3)
 	for (size_t i = 0; i < COUNT(machines_here); i++) {
 		const struct machine *machine = machines_here[i];
 
-		cr_expect_eq(encode(machine, PLACE_LOCAL_DRAM, ASKED_NONE), 0xa);
-		cr_expect_eq(encode(machine, PLACE_LOCAL_DRAM, ASKED_HIT), 0xa);
-		cr_expect_eq(encode(machine, PLACE_REMOTE_DRAM, ASKED_MISS), 0xb);
-		cr_expect_eq(encode(machine, PLACE_REMOTE_CACHE, ASKED_HIT), 0xc);
-		cr_expect_eq(encode(machine, PLACE_REMOTE_CACHE, ASKED_MODIFIED), 0xd);
+		cr_expect_eq(encode(machine, PLACE_LOCAL_DRAM, SNOOPED_NONE), 0xa);
+		cr_expect_eq(encode(machine, PLACE_LOCAL_DRAM, SNOOPED_HIT), 0xa);
+		cr_expect_eq(encode(machine, PLACE_REMOTE_DRAM, SNOOPED_MISS), 0xb);
+		cr_expect_eq(encode(machine, PLACE_REMOTE_CACHE, SNOOPED_HIT), 0xc);
+		cr_expect_eq(encode(machine, PLACE_REMOTE_CACHE, SNOOPED_MODIFIED), 0xd);
 	}
 }
 
@@ -259,10 +259,10 @@ Test(model_load_source, no_machine_writes_reserved_bits_or_codes)
 {
 	for (size_t i = 0; i < COUNT(all); i++)
 		for (u32 place = 0; place < PLACE_COUNT; place++)
-			for (u32 asked = 0; asked < ASKED_COUNT; asked++) {
+			for (u32 snoop = 0; snoop < SNOOPED_COUNT; snoop++) {
 				struct retired load = {.operation = OPERATION_LOAD,
 						       .place = (u8)place,
-						       .asked = (u8)asked,
+						       .snoop = (u8)snoop,
 						       .translated = TRANSLATED_WALK,
 						       .locked = true,
 						       .data_blocked = true,

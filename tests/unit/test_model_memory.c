@@ -11,12 +11,12 @@ Test(model_memory, the_first_load_of_a_line_is_from_dram_and_the_next_from_l1)
 	_cleanup_(memory_fixture_close) struct memory_fixture bench;
 
 	memory_fixture_open(&bench, "skylake");
-	expect_found(memory_fixture_load(&bench, 0x100000), PLACE_LOCAL_DRAM, ASKED_MISS);
-	expect_found(memory_fixture_later(&bench, 0x100038), PLACE_L1, ASKED_NONE);
-	expect_found(memory_fixture_later(&bench, 0x100040), PLACE_LOCAL_DRAM, ASKED_MISS);
+	expect_found(memory_fixture_load(&bench, 0x100000), PLACE_LOCAL_DRAM, SNOOPED_MISS);
+	expect_found(memory_fixture_later(&bench, 0x100038), PLACE_L1, SNOOPED_NONE);
+	expect_found(memory_fixture_later(&bench, 0x100040), PLACE_LOCAL_DRAM, SNOOPED_MISS);
 	expect_found(memory_fixture_access(&bench, (struct access){.address = 0x200000, .remote = true}),
-		     PLACE_REMOTE_DRAM, ASKED_MISS);
-	expect_found(memory_fixture_later(&bench, 0x200000), PLACE_L1, ASKED_NONE);
+		     PLACE_REMOTE_DRAM, SNOOPED_MISS);
+	expect_found(memory_fixture_later(&bench, 0x200000), PLACE_L1, SNOOPED_NONE);
 }
 
 Test(model_memory, lines_evicted_from_l1_are_in_l2_and_from_l2_in_l3)
@@ -29,14 +29,14 @@ Test(model_memory, lines_evicted_from_l1_are_in_l2_and_from_l2_in_l3)
 	memory_fixture_later(&bench, 0);
 	/* Load other lines of the same L1 set: first one fewer than L1 has ways, then one for each way. */
 	memory_fixture_lines(&bench, l1_set_stride, bench.shape->l1_ways - 1, l1_set_stride);
-	expect_found(memory_fixture_later(&bench, 0), PLACE_L1, ASKED_NONE);
+	expect_found(memory_fixture_later(&bench, 0), PLACE_L1, SNOOPED_NONE);
 	memory_fixture_lines(&bench, l1_set_stride, bench.shape->l1_ways, l1_set_stride);
-	expect_found(memory_fixture_later(&bench, 0), PLACE_L2, ASKED_NONE);
+	expect_found(memory_fixture_later(&bench, 0), PLACE_L2, SNOOPED_NONE);
 	/* Twice the size of L2, which is less than the size of L3. */
 	memory_fixture_lines(&bench, LARGE_PAGE, 2ULL * bench.shape->l2_bytes / LINE, LINE);
-	expect_found(memory_fixture_later(&bench, 0), PLACE_L3, ASKED_NONE);
+	expect_found(memory_fixture_later(&bench, 0), PLACE_L3, SNOOPED_NONE);
 	memory_fixture_lines(&bench, 64 * LARGE_PAGE, 2ULL * bench.shape->l3_bytes / LINE, LINE);
-	expect_found(memory_fixture_later(&bench, 0), PLACE_LOCAL_DRAM, ASKED_MISS);
+	expect_found(memory_fixture_later(&bench, 0), PLACE_LOCAL_DRAM, SNOOPED_MISS);
 }
 
 Test(model_memory, the_least_recently_used_line_is_evicted)
@@ -49,9 +49,9 @@ Test(model_memory, the_least_recently_used_line_is_evicted)
 	memory_fixture_lines(&bench, 0, bench.shape->l1_ways, stride);
 	memory_fixture_later(&bench, 0); /* used again, so that the line at `stride` is now the oldest */
 	memory_fixture_later(&bench, bench.shape->l1_ways * stride);
-	expect_found(memory_fixture_later(&bench, 0), PLACE_L1, ASKED_NONE);
-	expect_found(memory_fixture_later(&bench, 2 * stride), PLACE_L1, ASKED_NONE);
-	expect_found(memory_fixture_later(&bench, stride), PLACE_L2, ASKED_NONE);
+	expect_found(memory_fixture_later(&bench, 0), PLACE_L1, SNOOPED_NONE);
+	expect_found(memory_fixture_later(&bench, 2 * stride), PLACE_L1, SNOOPED_NONE);
+	expect_found(memory_fixture_later(&bench, stride), PLACE_L2, SNOOPED_NONE);
 }
 
 Test(model_memory, a_line_in_flight_is_a_fill_buffer_hit_with_the_remaining_latency)
@@ -62,15 +62,15 @@ Test(model_memory, a_line_in_flight_is_a_fill_buffer_hit_with_the_remaining_late
 	memory_fixture_open(&bench, "skylake");
 	memory_fixture_later(&bench, 0); /* brings the page into the TLB */
 	bench.now += LONG;
-	first = expect_found(memory_fixture_load(&bench, 0x1000), PLACE_LOCAL_DRAM, ASKED_MISS);
+	first = expect_found(memory_fixture_load(&bench, 0x1000), PLACE_LOCAL_DRAM, SNOOPED_MISS);
 	bench.now += 100;
-	second = expect_found(memory_fixture_load(&bench, 0x1008), PLACE_FILL_BUFFER, ASKED_NONE);
+	second = expect_found(memory_fixture_load(&bench, 0x1008), PLACE_FILL_BUFFER, SNOOPED_NONE);
 	cr_expect_eq(second.latency, first.latency - 100);
 	bench.now += first.latency - 101;
-	second = expect_found(memory_fixture_load(&bench, 0x1010), PLACE_FILL_BUFFER, ASKED_NONE);
+	second = expect_found(memory_fixture_load(&bench, 0x1010), PLACE_FILL_BUFFER, SNOOPED_NONE);
 	cr_expect_eq(second.latency, bench.shape->l1_cycles, "no less than from L1");
 	bench.now += 1;
-	expect_found(memory_fixture_load(&bench, 0x1018), PLACE_L1, ASKED_NONE);
+	expect_found(memory_fixture_load(&bench, 0x1018), PLACE_L1, SNOOPED_NONE);
 }
 
 Test(model_memory, lines_are_fetched_concurrently)
@@ -81,10 +81,10 @@ Test(model_memory, lines_are_fetched_concurrently)
 	memory_fixture_later(&bench, 0);
 	bench.now += LONG;
 	bench.now += memory_fixture_load(&bench, 0x1000).latency - 1;
-	expect_found(memory_fixture_load(&bench, 0x2000), PLACE_LOCAL_DRAM, ASKED_MISS);
+	expect_found(memory_fixture_load(&bench, 0x2000), PLACE_LOCAL_DRAM, SNOOPED_MISS);
 	bench.now += 1;
-	expect_found(memory_fixture_load(&bench, 0x2000), PLACE_FILL_BUFFER, ASKED_NONE);
-	expect_found(memory_fixture_load(&bench, 0x1000), PLACE_L1, ASKED_NONE);
+	expect_found(memory_fixture_load(&bench, 0x2000), PLACE_FILL_BUFFER, SNOOPED_NONE);
+	expect_found(memory_fixture_load(&bench, 0x1000), PLACE_L1, SNOOPED_NONE);
 }
 
 Test(model_memory, a_miss_waits_for_a_fill_buffer)
@@ -101,7 +101,7 @@ Test(model_memory, a_miss_waits_for_a_fill_buffer)
 
 		earliest = latency < earliest ? latency : earliest;
 	}
-	last = expect_found(memory_fixture_load(&bench, 0x10000), PLACE_LOCAL_DRAM, ASKED_MISS);
+	last = expect_found(memory_fixture_load(&bench, 0x10000), PLACE_LOCAL_DRAM, SNOOPED_MISS);
 	cr_expect_geq(last.latency, earliest + bench.shape->local_dram_cycles);
 	/* A line that is already in a cache does not need a fill buffer. */
 	cr_expect_lt(memory_fixture_load(&bench, 0).latency, bench.shape->local_dram_cycles);
@@ -117,19 +117,19 @@ Test(model_memory, a_prefetch_brings_the_line_to_l2)
 	bench.now += LONG;
 	memory_fixture_access(&bench, prefetch);
 	bench.now += 20;
-	expect_found(memory_fixture_load(&bench, 0x1000), PLACE_FILL_BUFFER, ASKED_NONE);
-	expect_found(memory_fixture_later(&bench, 0x1000), PLACE_L1, ASKED_NONE);
+	expect_found(memory_fixture_load(&bench, 0x1000), PLACE_FILL_BUFFER, SNOOPED_NONE);
+	expect_found(memory_fixture_later(&bench, 0x1000), PLACE_L1, SNOOPED_NONE);
 	prefetch.address = 0x2000;
 	memory_fixture_access(&bench, prefetch);
-	expect_found(memory_fixture_later(&bench, 0x2000), PLACE_L2, ASKED_NONE);
+	expect_found(memory_fixture_later(&bench, 0x2000), PLACE_L2, SNOOPED_NONE);
 	/* A prefetch is dropped if too many others are in progress. */
 	for (u32 i = 0; i < 17; i++) {
 		prefetch.address = 0x10000 + i * LINE;
 		memory_fixture_access(&bench, prefetch);
 	}
 	bench.now += LONG;
-	expect_found(memory_fixture_load(&bench, 0x10000 + 15 * LINE), PLACE_L2, ASKED_NONE);
-	expect_found(memory_fixture_load(&bench, 0x10000 + 16 * LINE), PLACE_LOCAL_DRAM, ASKED_MISS);
+	expect_found(memory_fixture_load(&bench, 0x10000 + 15 * LINE), PLACE_L2, SNOOPED_NONE);
+	expect_found(memory_fixture_load(&bench, 0x10000 + 16 * LINE), PLACE_LOCAL_DRAM, SNOOPED_MISS);
 }
 
 Test(model_memory, uncached_memory_and_devices_are_never_cached)
@@ -142,13 +142,13 @@ Test(model_memory, uncached_memory_and_devices_are_never_cached)
 		struct retired found;
 
 		bench.now += LONG;
-		found = expect_found(memory_fixture_access(&bench, access), PLACE_UNCACHED, ASKED_NONE);
+		found = expect_found(memory_fixture_access(&bench, access), PLACE_UNCACHED, SNOOPED_NONE);
 		cr_expect_geq(found.latency, bench.shape->local_dram_cycles);
 		access.io = true;
-		found = expect_found(memory_fixture_access(&bench, access), PLACE_IO, ASKED_NONE);
+		found = expect_found(memory_fixture_access(&bench, access), PLACE_IO, SNOOPED_NONE);
 		cr_expect_geq(found.latency, 2U * bench.shape->local_dram_cycles);
 	}
-	expect_found(memory_fixture_later(&bench, 0x1000), PLACE_LOCAL_DRAM, ASKED_MISS);
+	expect_found(memory_fixture_later(&bench, 0x1000), PLACE_LOCAL_DRAM, SNOOPED_MISS);
 }
 
 /* Touches `pages` small pages, beginning at `address`. */
@@ -187,7 +187,7 @@ Test(model_memory, misses_of_both_tlbs_cause_walks)
 	/* A page walk adds to the latency. */
 	bench.now += LONG;
 	found = expect_found(memory_fixture_access(&bench, (struct access){.address = LARGE_PAGE - 1}),
-			     PLACE_L1, ASKED_NONE);
+			     PLACE_L1, SNOOPED_NONE);
 	cr_expect_eq(found.translated, TRANSLATED_WALK);
 	cr_expect_geq(found.latency, (u32)bench.shape->walk_cycles + bench.shape->l1_cycles);
 }
@@ -250,10 +250,10 @@ Test(model_memory, absent_caches_are_never_hit)
 	_cleanup_free_ void *storage = aligned_alloc(64, memory_size(&bare));
 	struct memory_fixture bench = {.shape = &bare, .memory = memory_open(storage, &bare, 1)};
 
-	expect_found(memory_fixture_later(&bench, 0), PLACE_LOCAL_DRAM, ASKED_MISS);
-	expect_found(memory_fixture_later(&bench, 0), PLACE_L1, ASKED_NONE);
+	expect_found(memory_fixture_later(&bench, 0), PLACE_LOCAL_DRAM, SNOOPED_MISS);
+	expect_found(memory_fixture_later(&bench, 0), PLACE_L1, SNOOPED_NONE);
 	memory_fixture_lines(&bench, 1024, 4, 1024);
-	cr_expect_eq(expect_found(memory_fixture_later(&bench, 0), PLACE_LOCAL_DRAM, ASKED_MISS).translated,
+	cr_expect_eq(expect_found(memory_fixture_later(&bench, 0), PLACE_LOCAL_DRAM, SNOOPED_MISS).translated,
 		     TRANSLATED_WALK);
 }
 
@@ -265,11 +265,11 @@ Test(model_memory, warm_lines_are_in_l3_and_the_last_ones_in_l2)
 	memory_fixture_open(&bench, "skylake");
 	bytes = bench.shape->l3_bytes / 4;
 	memory_warm(bench.memory, 0, bytes);
-	expect_found(memory_fixture_later(&bench, bytes - LINE), PLACE_L2, ASKED_NONE);
-	expect_found(memory_fixture_later(&bench, 0), PLACE_L3, ASKED_NONE);
-	expect_found(memory_fixture_later(&bench, bytes), PLACE_LOCAL_DRAM, ASKED_MISS);
+	expect_found(memory_fixture_later(&bench, bytes - LINE), PLACE_L2, SNOOPED_NONE);
+	expect_found(memory_fixture_later(&bench, 0), PLACE_L3, SNOOPED_NONE);
+	expect_found(memory_fixture_later(&bench, bytes), PLACE_LOCAL_DRAM, SNOOPED_MISS);
 	memory_warm(bench.memory, 0x80000000, 0);
-	expect_found(memory_fixture_later(&bench, 0x80000000), PLACE_LOCAL_DRAM, ASKED_MISS);
+	expect_found(memory_fixture_later(&bench, 0x80000000), PLACE_LOCAL_DRAM, SNOOPED_MISS);
 }
 
 /* Even for the highest address, the key must fit next to the flags. */
@@ -278,9 +278,9 @@ Test(model_memory, any_address_is_accepted)
 	_cleanup_(memory_fixture_close) struct memory_fixture bench;
 
 	memory_fixture_open(&bench, "skylake");
-	expect_found(memory_fixture_later(&bench, ~0ULL), PLACE_LOCAL_DRAM, ASKED_MISS);
+	expect_found(memory_fixture_later(&bench, ~0ULL), PLACE_LOCAL_DRAM, SNOOPED_MISS);
 	memory_other_writes(bench.memory, ~0ULL, true);
-	expect_found(memory_fixture_later(&bench, ~0ULL), PLACE_REMOTE_CACHE, ASKED_MODIFIED);
-	expect_found(memory_fixture_later(&bench, ~0ULL), PLACE_L1, ASKED_NONE);
-	expect_found(memory_fixture_later(&bench, 0), PLACE_LOCAL_DRAM, ASKED_MISS);
+	expect_found(memory_fixture_later(&bench, ~0ULL), PLACE_REMOTE_CACHE, SNOOPED_MODIFIED);
+	expect_found(memory_fixture_later(&bench, ~0ULL), PLACE_L1, SNOOPED_NONE);
+	expect_found(memory_fixture_later(&bench, 0), PLACE_LOCAL_DRAM, SNOOPED_MISS);
 }

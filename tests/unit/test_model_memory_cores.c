@@ -12,15 +12,15 @@ Test(model_memory_cores, a_line_written_by_another_core_is_modified_there)
 	memory_fixture_open(&bench, "skylake-server");
 	memory_fixture_later(&bench, 0);
 	memory_other_writes(bench.memory, 8, false);
-	expect_found(memory_fixture_later(&bench, 0), PLACE_L3, ASKED_MODIFIED);
-	expect_found(memory_fixture_later(&bench, 0), PLACE_L1, ASKED_NONE);
+	expect_found(memory_fixture_later(&bench, 0), PLACE_L3, SNOOPED_MODIFIED);
+	expect_found(memory_fixture_later(&bench, 0), PLACE_L1, SNOOPED_NONE);
 	memory_other_writes(bench.memory, 8, true);
-	expect_found(memory_fixture_later(&bench, 0), PLACE_REMOTE_CACHE, ASKED_MODIFIED);
+	expect_found(memory_fixture_later(&bench, 0), PLACE_REMOTE_CACHE, SNOOPED_MODIFIED);
 	/* The line is on its way to this core when another core writes it. */
 	bench.now += LONG;
-	expect_found(memory_fixture_load(&bench, 0x4000), PLACE_LOCAL_DRAM, ASKED_MISS);
+	expect_found(memory_fixture_load(&bench, 0x4000), PLACE_LOCAL_DRAM, SNOOPED_MISS);
 	memory_other_writes(bench.memory, 0x4000, false);
-	expect_found(memory_fixture_load(&bench, 0x4000), PLACE_L3, ASKED_MODIFIED);
+	expect_found(memory_fixture_load(&bench, 0x4000), PLACE_L3, SNOOPED_MODIFIED);
 }
 
 Test(model_memory_cores, a_store_takes_exclusive_ownership)
@@ -31,21 +31,21 @@ Test(model_memory_cores, a_store_takes_exclusive_ownership)
 	memory_fixture_later(&bench, 0);
 	memory_other_reads(bench.memory, 0, false);
 	expect_found(memory_fixture_later(&bench, 0), PLACE_L1,
-		     ASKED_NONE); /* a shared copy is sufficient for a load */
+		     SNOOPED_NONE); /* a shared copy is sufficient for a load */
 	bench.now += LONG;
-	expect_found(memory_fixture_store(&bench, 0), PLACE_L3, ASKED_HIT);
+	expect_found(memory_fixture_store(&bench, 0), PLACE_L3, SNOOPED_HIT);
 	bench.now += LONG;
-	expect_found(memory_fixture_store(&bench, 0), PLACE_L1, ASKED_NONE);
+	expect_found(memory_fixture_store(&bench, 0), PLACE_L1, SNOOPED_NONE);
 	memory_other_writes(bench.memory, 0, false);
 	bench.now += LONG;
-	expect_found(memory_fixture_store(&bench, 0), PLACE_L3, ASKED_MODIFIED);
+	expect_found(memory_fixture_store(&bench, 0), PLACE_L3, SNOOPED_MODIFIED);
 	bench.now += LONG;
-	expect_found(memory_fixture_store(&bench, 0), PLACE_L1, ASKED_NONE);
+	expect_found(memory_fixture_store(&bench, 0), PLACE_L1, SNOOPED_NONE);
 	/* After this core has loaded the line, the previous writer keeps a clean copy. */
 	memory_other_writes(bench.memory, 0, true);
-	expect_found(memory_fixture_later(&bench, 0), PLACE_REMOTE_CACHE, ASKED_MODIFIED);
+	expect_found(memory_fixture_later(&bench, 0), PLACE_REMOTE_CACHE, SNOOPED_MODIFIED);
 	bench.now += LONG;
-	expect_found(memory_fixture_store(&bench, 0), PLACE_REMOTE_CACHE, ASKED_HIT);
+	expect_found(memory_fixture_store(&bench, 0), PLACE_REMOTE_CACHE, SNOOPED_HIT);
 }
 
 Test(model_memory_cores, a_line_that_the_other_socket_wrote_is_not_in_this_l3)
@@ -60,14 +60,14 @@ Test(model_memory_cores, a_line_that_the_other_socket_wrote_is_not_in_this_l3)
 	/* 20,000 other lines displace the record of who had these two. */
 	for (u64 i = 0; i < 20000; i++)
 		memory_other_reads(bench.memory, LARGE_PAGE + i * LINE, true);
-	expect_found(memory_fixture_later(&bench, 0), PLACE_L3, ASKED_NONE);
-	expect_found(memory_fixture_later(&bench, LINE), PLACE_LOCAL_DRAM, ASKED_MISS);
+	expect_found(memory_fixture_later(&bench, 0), PLACE_L3, SNOOPED_NONE);
+	expect_found(memory_fixture_later(&bench, LINE), PLACE_LOCAL_DRAM, SNOOPED_MISS);
 }
 
 Test(model_memory_cores, asking_another_core_has_its_latency)
 {
 	_cleanup_(memory_fixture_close) struct memory_fixture bench;
-	u32 least[ASKED_COUNT] = {~0U, ~0U, ~0U, ~0U};
+	u32 least[SNOOPED_COUNT] = {~0U, ~0U, ~0U, ~0U};
 
 	memory_fixture_open(&bench, "skylake-server");
 	for (u64 i = 0; i < 3000; i++) {
@@ -79,12 +79,12 @@ Test(model_memory_cores, asking_another_core_has_its_latency)
 			memory_other_reads(bench.memory, 0, false);
 		found = memory_fixture_later(&bench, 0);
 		cr_assert_eq(found.place, PLACE_L3);
-		if (found.latency < least[found.asked])
-			least[found.asked] = found.latency;
+		if (found.latency < least[found.snoop])
+			least[found.snoop] = found.latency;
 	}
-	cr_expect_eq(least[ASKED_HIT], (u32)bench.shape->l3_cycles + bench.shape->snoop_cycles);
-	cr_expect_eq(least[ASKED_MISS], (u32)bench.shape->l3_cycles + bench.shape->snoop_cycles);
-	cr_expect_eq(least[ASKED_MODIFIED], (u32)bench.shape->l3_cycles + bench.shape->modified_cycles);
+	cr_expect_eq(least[SNOOPED_HIT], (u32)bench.shape->l3_cycles + bench.shape->snoop_cycles);
+	cr_expect_eq(least[SNOOPED_MISS], (u32)bench.shape->l3_cycles + bench.shape->snoop_cycles);
+	cr_expect_eq(least[SNOOPED_MODIFIED], (u32)bench.shape->l3_cycles + bench.shape->modified_cycles);
 }
 
 Test(model_memory_cores, a_clean_copy_elsewhere_is_found_there_or_was_dropped)
@@ -102,13 +102,13 @@ Test(model_memory_cores, a_clean_copy_elsewhere_is_found_there_or_was_dropped)
 		memory_other_reads(bench.memory, address, false);
 		found = memory_fixture_later(&bench, address);
 		cr_expect_eq(found.place, PLACE_L3);
-		hits += found.asked == ASKED_HIT;
-		misses += found.asked == ASKED_MISS;
+		hits += found.snoop == SNOOPED_HIT;
+		misses += found.snoop == SNOOPED_MISS;
 
 		memory_other_reads(bench.memory, LARGE_PAGE + address, true);
 		found = memory_fixture_later(&bench, LARGE_PAGE + address);
-		remote += found.place == PLACE_REMOTE_CACHE && found.asked == ASKED_HIT;
-		dram += found.place == PLACE_LOCAL_DRAM && found.asked == ASKED_MISS;
+		remote += found.place == PLACE_REMOTE_CACHE && found.snoop == SNOOPED_HIT;
+		dram += found.place == PLACE_LOCAL_DRAM && found.snoop == SNOOPED_MISS;
 	}
 	cr_expect_eq(hits + misses, 800);
 	cr_expect_eq(remote + dram, 800);

@@ -5,13 +5,13 @@
 #include "model/offcore.h"
 #include "pebs_fixture.h"
 
-static struct retired access_to(u8 operation, u8 place, u8 asked)
+static struct retired access_to(u8 operation, u8 place, u8 snoop)
 {
 	struct retired retired = LOAD(200);
 
 	retired.operation = operation;
 	retired.place = place;
-	retired.asked = asked;
+	retired.snoop = snoop;
 	return retired;
 }
 
@@ -28,43 +28,43 @@ Test(model_offcore, request_supplier_and_snoop_fields_select_responses)
 {
 	static const struct {
 		u64 config;
-		u8 operation, place, asked;
+		u8 operation, place, snoop;
 		bool counts;
 	} table[] = {
-		{READ | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_L3, ASKED_NONE, true},
-		{READ | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_REMOTE_DRAM, ASKED_MISS, true},
-		{READ | OFFCORE_ANY_RESPONSE, OPERATION_STORE, PLACE_L3, ASKED_NONE, false},
-		{RFO | OFFCORE_ANY_RESPONSE, OPERATION_STORE, PLACE_L3, ASKED_NONE, true},
-		{RFO | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_L3, ASKED_NONE, false},
+		{READ | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_L3, SNOOPED_NONE, true},
+		{READ | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_REMOTE_DRAM, SNOOPED_MISS, true},
+		{READ | OFFCORE_ANY_RESPONSE, OPERATION_STORE, PLACE_L3, SNOOPED_NONE, false},
+		{RFO | OFFCORE_ANY_RESPONSE, OPERATION_STORE, PLACE_L3, SNOOPED_NONE, true},
+		{RFO | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_L3, SNOOPED_NONE, false},
 		/* an access that stays in the core is not a request */
-		{0xffff | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_L1, ASKED_NONE, false},
-		{0xffff | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_FILL_BUFFER, ASKED_NONE, false},
-		{0xffff | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_L2, ASKED_NONE, false},
-		{0xffff | OFFCORE_ANY_RESPONSE, OPERATION_NONE, PLACE_L3, ASKED_NONE, false},
+		{0xffff | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_L1, SNOOPED_NONE, false},
+		{0xffff | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_FILL_BUFFER, SNOOPED_NONE, false},
+		{0xffff | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_L2, SNOOPED_NONE, false},
+		{0xffff | OFFCORE_ANY_RESPONSE, OPERATION_NONE, PLACE_L3, SNOOPED_NONE, false},
 		/* 18.9.5: nothing counts without a request type, or without a response */
-		{OFFCORE_ANY_RESPONSE, LOAD_, PLACE_L3, ASKED_NONE, false},
-		{READ, LOAD_, PLACE_L3, ASKED_NONE, false},
-		{READ | (OFFCORE_SUPPLIERS & ~OFFCORE_ANY_RESPONSE), LOAD_, PLACE_L3, ASKED_NONE, false},
-		{READ | OFFCORE_SNOOPS, LOAD_, PLACE_L3, ASKED_NONE, false},
+		{OFFCORE_ANY_RESPONSE, LOAD_, PLACE_L3, SNOOPED_NONE, false},
+		{READ, LOAD_, PLACE_L3, SNOOPED_NONE, false},
+		{READ | (OFFCORE_SUPPLIERS & ~OFFCORE_ANY_RESPONSE), LOAD_, PLACE_L3, SNOOPED_NONE, false},
+		{READ | OFFCORE_SNOOPS, LOAD_, PLACE_L3, SNOOPED_NONE, false},
 		/* supplier and snoop */
-		{READ | OFFCORE_L3_MODIFIED | OFFCORE_HITM, LOAD_, PLACE_L3, ASKED_MODIFIED, true},
-		{READ | OFFCORE_L3_MODIFIED | OFFCORE_HITM, LOAD_, PLACE_L3, ASKED_HIT, false},
-		{READ | OFFCORE_L3_MODIFIED | OFFCORE_HIT_FORWARD, LOAD_, PLACE_L3, ASKED_MODIFIED, false},
-		{READ | OFFCORE_L3_SHARED | OFFCORE_HIT_NO_FORWARD, LOAD_, PLACE_L3, ASKED_HIT, true},
-		{READ | OFFCORE_L3_EXCLUSIVE | OFFCORE_SNOOP_NOT_NEEDED, LOAD_, PLACE_L3, ASKED_NONE, true},
-		{READ | OFFCORE_LOCAL | OFFCORE_SNOOPS, LOAD_, PLACE_LOCAL_DRAM, ASKED_MISS, true},
-		{READ | OFFCORE_LOCAL | OFFCORE_SNOOP_MISS, LOAD_, PLACE_LOCAL_DRAM, ASKED_MISS, true},
-		{READ | OFFCORE_LOCAL | OFFCORE_SNOOPS, LOAD_, PLACE_REMOTE_DRAM, ASKED_MISS, false},
-		{READ | OFFCORE_REMOTE | OFFCORE_SNOOPS, LOAD_, PLACE_REMOTE_DRAM, ASKED_MISS, true},
-		{READ | OFFCORE_REMOTE | OFFCORE_HIT_FORWARD, LOAD_, PLACE_REMOTE_CACHE, ASKED_HIT, true},
-		{READ | OFFCORE_REMOTE | OFFCORE_HITM, LOAD_, PLACE_REMOTE_CACHE, ASKED_MODIFIED, true},
-		{OFFCORE_OTHER | OFFCORE_NO_SUPPLIER | OFFCORE_NON_DRAM, LOAD_, PLACE_IO, ASKED_NONE, true},
-		{READ | OFFCORE_NO_SUPPLIER | OFFCORE_NON_DRAM, LOAD_, PLACE_IO, ASKED_NONE, false},
+		{READ | OFFCORE_L3_MODIFIED | OFFCORE_HITM, LOAD_, PLACE_L3, SNOOPED_MODIFIED, true},
+		{READ | OFFCORE_L3_MODIFIED | OFFCORE_HITM, LOAD_, PLACE_L3, SNOOPED_HIT, false},
+		{READ | OFFCORE_L3_MODIFIED | OFFCORE_HIT_FORWARD, LOAD_, PLACE_L3, SNOOPED_MODIFIED, false},
+		{READ | OFFCORE_L3_SHARED | OFFCORE_HIT_NO_FORWARD, LOAD_, PLACE_L3, SNOOPED_HIT, true},
+		{READ | OFFCORE_L3_EXCLUSIVE | OFFCORE_SNOOP_NOT_NEEDED, LOAD_, PLACE_L3, SNOOPED_NONE, true},
+		{READ | OFFCORE_LOCAL | OFFCORE_SNOOPS, LOAD_, PLACE_LOCAL_DRAM, SNOOPED_MISS, true},
+		{READ | OFFCORE_LOCAL | OFFCORE_SNOOP_MISS, LOAD_, PLACE_LOCAL_DRAM, SNOOPED_MISS, true},
+		{READ | OFFCORE_LOCAL | OFFCORE_SNOOPS, LOAD_, PLACE_REMOTE_DRAM, SNOOPED_MISS, false},
+		{READ | OFFCORE_REMOTE | OFFCORE_SNOOPS, LOAD_, PLACE_REMOTE_DRAM, SNOOPED_MISS, true},
+		{READ | OFFCORE_REMOTE | OFFCORE_HIT_FORWARD, LOAD_, PLACE_REMOTE_CACHE, SNOOPED_HIT, true},
+		{READ | OFFCORE_REMOTE | OFFCORE_HITM, LOAD_, PLACE_REMOTE_CACHE, SNOOPED_MODIFIED, true},
+		{OFFCORE_OTHER | OFFCORE_NO_SUPPLIER | OFFCORE_NON_DRAM, LOAD_, PLACE_IO, SNOOPED_NONE, true},
+		{READ | OFFCORE_NO_SUPPLIER | OFFCORE_NON_DRAM, LOAD_, PLACE_IO, SNOOPED_NONE, false},
 	};
 	const struct machine *machine = machine_find("sandybridge-ep");
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		struct retired retired = access_to(table[i].operation, table[i].place, table[i].asked);
+		struct retired retired = access_to(table[i].operation, table[i].place, table[i].snoop);
 
 		cr_expect_eq(offcore_occurrences(machine, 0, table[i].config, &retired), table[i].counts,
 			     "row %zu", i);
@@ -78,21 +78,26 @@ Test(model_offcore, nehalem_has_one_register_with_fields_of_8_bits)
 {
 	static const struct {
 		u64 config;
-		u8 place, asked;
+		u8 place, snoop;
 		bool counts;
 	} table[] = {
-		{0x0101, PLACE_L3, ASKED_NONE, true},          {0x0101, PLACE_L3, ASKED_HIT, false},
-		{0x0201, PLACE_L3, ASKED_HIT, true},           {0x0401, PLACE_L3, ASKED_MODIFIED, true},
-		{0x1001, PLACE_REMOTE_CACHE, ASKED_HIT, true}, {0x2001, PLACE_REMOTE_DRAM, ASKED_MISS, true},
-		{0x4001, PLACE_LOCAL_DRAM, ASKED_MISS, true},  {0x2001, PLACE_LOCAL_DRAM, ASKED_MISS, false},
-		{0x8080, PLACE_UNCACHED, ASKED_NONE, true},    {0xff02, PLACE_LOCAL_DRAM, ASKED_MISS, false},
-		{0xff00, PLACE_LOCAL_DRAM, ASKED_MISS, false},
+		{0x0101, PLACE_L3, SNOOPED_NONE, true},
+		{0x0101, PLACE_L3, SNOOPED_HIT, false},
+		{0x0201, PLACE_L3, SNOOPED_HIT, true},
+		{0x0401, PLACE_L3, SNOOPED_MODIFIED, true},
+		{0x1001, PLACE_REMOTE_CACHE, SNOOPED_HIT, true},
+		{0x2001, PLACE_REMOTE_DRAM, SNOOPED_MISS, true},
+		{0x4001, PLACE_LOCAL_DRAM, SNOOPED_MISS, true},
+		{0x2001, PLACE_LOCAL_DRAM, SNOOPED_MISS, false},
+		{0x8080, PLACE_UNCACHED, SNOOPED_NONE, true},
+		{0xff02, PLACE_LOCAL_DRAM, SNOOPED_MISS, false},
+		{0xff00, PLACE_LOCAL_DRAM, SNOOPED_MISS, false},
 	};
 	struct pebs_fixture fixture;
 
 	pebs_fixture_open(&fixture, "nehalem");
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		struct retired retired = access_to(LOAD_, table[i].place, table[i].asked);
+		struct retired retired = access_to(LOAD_, table[i].place, table[i].snoop);
 
 		cr_expect_eq(offcore_occurrences(fixture.unit.machine, 0, table[i].config, &retired),
 			     table[i].counts, "row %zu", i);
@@ -135,7 +140,7 @@ Test(model_offcore, event_codes_select_their_registers)
 			pebs_write(&fixture.unit, MSR_IA32_PMC0 + 2, 0);
 			pebs_write(&fixture.unit, msr, table[i].config); /* Nehalem has only one */
 			pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 4);
-			pebs_fixture_retire(&fixture, access_to(LOAD_, PLACE_LOCAL_DRAM, ASKED_MISS), 7);
+			pebs_fixture_retire(&fixture, access_to(LOAD_, PLACE_LOCAL_DRAM, SNOOPED_MISS), 7);
 			pebs_fixture_retire(&fixture, LOAD(4), 7);
 			cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0 + 2),
 				     msr == table[i].msr ? 7 : 0, "row %zu, %#x", i, msr);
@@ -148,22 +153,22 @@ Test(model_offcore, goldmont_l2_hit_is_a_supplier_and_a_miss_has_a_snoop_respons
 {
 	static const struct {
 		u64 config;
-		u8 place, asked;
+		u8 place, snoop;
 		bool counts;
 	} table[] = {
-		{READ | OFFCORE_GOLDMONT_L2_HIT, PLACE_L2, ASKED_NONE, true},
-		{READ | OFFCORE_SNOOPS, PLACE_L2, ASKED_NONE, false},
-		{READ | OFFCORE_GOLDMONT_L2_HIT, PLACE_LOCAL_DRAM, ASKED_MISS, false},
-		{READ | OFFCORE_SNOOP_MISS, PLACE_LOCAL_DRAM, ASKED_MISS, true},
-		{READ | OFFCORE_SNOOP_MISS, PLACE_LOCAL_DRAM, ASKED_NONE, true},
-		{READ | OFFCORE_HITM, PLACE_REMOTE_CACHE, ASKED_MODIFIED, true},
-		{READ | OFFCORE_HITM, PLACE_LOCAL_DRAM, ASKED_MISS, false},
-		{OFFCORE_PARTIAL_READ | OFFCORE_NON_DRAM, PLACE_UNCACHED, ASKED_NONE, true},
+		{READ | OFFCORE_GOLDMONT_L2_HIT, PLACE_L2, SNOOPED_NONE, true},
+		{READ | OFFCORE_SNOOPS, PLACE_L2, SNOOPED_NONE, false},
+		{READ | OFFCORE_GOLDMONT_L2_HIT, PLACE_LOCAL_DRAM, SNOOPED_MISS, false},
+		{READ | OFFCORE_SNOOP_MISS, PLACE_LOCAL_DRAM, SNOOPED_MISS, true},
+		{READ | OFFCORE_SNOOP_MISS, PLACE_LOCAL_DRAM, SNOOPED_NONE, true},
+		{READ | OFFCORE_HITM, PLACE_REMOTE_CACHE, SNOOPED_MODIFIED, true},
+		{READ | OFFCORE_HITM, PLACE_LOCAL_DRAM, SNOOPED_MISS, false},
+		{OFFCORE_PARTIAL_READ | OFFCORE_NON_DRAM, PLACE_UNCACHED, SNOOPED_NONE, true},
 	};
 	const struct machine *machine = machine_find("goldmont");
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		struct retired retired = access_to(LOAD_, table[i].place, table[i].asked);
+		struct retired retired = access_to(LOAD_, table[i].place, table[i].snoop);
 
 		cr_expect_eq(offcore_occurrences(machine, 0, table[i].config, &retired), table[i].counts,
 			     "row %zu", i);
@@ -177,7 +182,7 @@ Test(model_offcore, goldmont_l2_hit_is_a_supplier_and_a_miss_has_a_snoop_respons
 Test(model_offcore, bit_38_measures_the_average_latency_with_two_counters)
 {
 	struct pebs_fixture fixture;
-	struct retired load = access_to(LOAD_, PLACE_LOCAL_DRAM, ASKED_MISS);
+	struct retired load = access_to(LOAD_, PLACE_LOCAL_DRAM, SNOOPED_MISS);
 	u64 cycles, requests;
 
 	pebs_fixture_open(&fixture, "goldmont");
@@ -190,7 +195,7 @@ Test(model_offcore, bit_38_measures_the_average_latency_with_two_counters)
 		load.latency = 100 + 20 * i;
 		pebs_fixture_retire(&fixture, load, 1);
 		pebs_fixture_retire(&fixture, LOAD(3), 1); /* an L1 hit is not a request */
-		pebs_fixture_retire(&fixture, access_to(OPERATION_STORE, PLACE_L2, ASKED_NONE), 1);
+		pebs_fixture_retire(&fixture, access_to(OPERATION_STORE, PLACE_L2, SNOOPED_NONE), 1);
 	}
 	cycles = pebs_fixture_read(&fixture, MSR_IA32_PMC0);
 	requests = pebs_fixture_read(&fixture, MSR_IA32_PMC0 + 1);

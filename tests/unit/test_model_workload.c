@@ -51,7 +51,7 @@ static bool same(const struct retired *one, const struct retired *other)
 	return one->ip == other->ip && one->next_ip == other->next_ip && one->address == other->address &&
 	       one->tsc == other->tsc && one->latency == other->latency &&
 	       one->instruction_latency == other->instruction_latency && one->operation == other->operation &&
-	       one->place == other->place && one->asked == other->asked &&
+	       one->place == other->place && one->snoop == other->snoop &&
 	       one->translated == other->translated && one->locked == other->locked &&
 	       one->data_blocked == other->data_blocked && one->address_blocked == other->address_blocked &&
 	       one->uops == other->uops;
@@ -255,7 +255,7 @@ static struct found run(const struct machine *machine, enum workload_kind kind, 
 			continue;
 		found.loads++;
 		found.places[load.place]++;
-		found.modified[load.place] += load.asked == ASKED_MODIFIED;
+		found.modified[load.place] += load.snoop == SNOOPED_MODIFIED;
 		found.walks += load.translated == TRANSLATED_WALK;
 		found.locked += load.locked;
 		found.blocked += load.data_blocked;

@@ -66,7 +66,7 @@ static u32 load(u32 latency)
 		.instruction_latency = latency + 7,
 		.operation = OPERATION_LOAD,
 		.place = PLACE_L3,
-		.asked = ASKED_MODIFIED,
+		.snoop = SNOOPED_MODIFIED,
 		.translated = TRANSLATED_WALK,
 		.locked = true,
 	};

@@ -411,10 +411,10 @@ static void put_log(FILE *log, const struct core *core, const struct core_record
 		"\"ip\":\"0x%lx\",",
 		core->cpu, core->cycles, pending->code, pending->task.cgroup, pending->task.pid,
 		pending->task.comm, pending->ip);
-	fprintf(log, "\"address\":\"0x%lx\",\"latency\":%lu,\"source\":\"%s\",\"place\":%u,\"asked\":%u}\n",
+	fprintf(log, "\"address\":\"0x%lx\",\"latency\":%lu,\"source\":\"%s\",\"place\":%u,\"snoop\":%u}\n",
 		pending->address, pending->figures.latency_true,
 		pending->figures.has_source ? source_words[pending->figures.source.source] : "none",
-		record->retired.place, record->retired.asked);
+		record->retired.place, record->retired.snoop);
 }
 
 static void hold(struct books *books, const struct core *core, const struct core_record *record, u32 code,

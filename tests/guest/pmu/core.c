@@ -801,7 +801,7 @@ static void make_access(struct core *core, const struct caches_access *access,
 			stalled = ret->latency / CORE_OVERLAP;
 		core->cycles += stalled;
 	}
-	core->took_line |= ret->asked == ASKED_MODIFIED;
+	core->took_line |= ret->snoop == SNOOPED_MODIFIED;
 	ret->tsc = core->cycles;
 	/* A stalled cycle is one in which a load is outstanding. */
 	ret->stalled = access->store && !access->locked ? 0 : (u32)stalled;
