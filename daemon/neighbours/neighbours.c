@@ -11,8 +11,8 @@
  * The probability that chance alone yields a strength above the needed one: among the rotated series, and by
  * theory. The second is smaller because theory depends on autocorrelations, which are estimates.
  */
-#define TURNS_CHANCE  0.01
-#define THEORY_CHANCE 0.002
+#define ROTATIONS_CHANCE 0.01
+#define THEORY_CHANCE    0.002
 
 struct series_set {
 	size_t bins;
@@ -134,7 +134,7 @@ static struct pairing pair_with_self(const struct series_set *set)
 }
 
 /* The smallest rotation: each one moves a bin by at least an eighth of all bins, in either direction. */
-static size_t first_turn(size_t bins)
+static size_t first_rotation(size_t bins)
 {
 	return bins / 8 > NEIGHBOURS_LAG_MAX ? bins / 8 : NEIGHBOURS_LAG_MAX + 1;
 }
@@ -143,23 +143,24 @@ static size_t first_turn(size_t bins)
  * Returns the highest strength of all candidates at one lag and rotation of the victim's series. Such a strength is due
  * to chance. `sums` are those of the candidates without an unknown bin.
  */
-static double turned_best(const struct series_set *set, const struct pairing_turn *at, size_t lag,
-			  size_t turn, const struct pairing_sums *sums)
+static double rotated_best(const struct series_set *set, const struct pairing_shift *at, size_t lag,
+			   size_t rotation, const struct pairing_sums *sums)
 {
 	double best = 0;
 
 	for (size_t c = 0; c < set->n; c++) {
 		const struct pairing pairing = pair_with(set, &set->candidates[c]);
 
-		best = fmax(best, set->candidates[c].complete
-					  ? pairing_turn_strength(at, pairing.traffic, pairing.rest, &sums[c])
-					  : pairing_strength(&pairing, lag, turn, NULL));
+		best = fmax(best,
+			    set->candidates[c].complete
+				    ? pairing_shift_strength(at, pairing.traffic, pairing.rest, &sums[c])
+				    : pairing_strength(&pairing, lag, rotation, NULL));
 	}
 	return best;
 }
 
 /* Finds the highest strength of all candidates and lags for each rotation, from `first` on. Returns 0 or -ENOMEM. */
-static int turn_candidates(const struct series_set *set, size_t first, double *turned)
+static int rotate_candidates(const struct series_set *set, size_t first, double *strengths)
 {
 	const struct pairing victim = {
 		.n = set->bins, .latency = set->latency, .own = set->own_varies ? set->own : NULL};
@@ -174,35 +175,35 @@ static int turn_candidates(const struct series_set *set, size_t first, double *t
 
 			sums[c] = pairing_sums(pairing.traffic, pairing.rest, set->bins - lag);
 		}
-		for (size_t turn = first; turn + first <= set->bins; turn++) {
-			double *best = &turned[turn - first];
-			struct pairing_turn at;
+		for (size_t rotation = first; rotation + first <= set->bins; rotation++) {
+			double *best = &strengths[rotation - first];
+			struct pairing_shift at;
 
-			pairing_turn(&rotated, lag, turn, &at);
-			*best = fmax(*best, turned_best(set, &at, lag, turn, sums));
+			pairing_shift(&rotated, lag, rotation, &at);
+			*best = fmax(*best, rotated_best(set, &at, lag, rotation, sums));
 		}
 	}
 	return 0;
 }
 
 /*
- * Returns the strength that only TURNS_CHANCE of the rotations reach. Of few rotations, returns the highest.
+ * Returns the strength that only ROTATIONS_CHANCE of the rotations reach. Of few rotations, returns the highest.
  */
-static double chance_of_turns(double *turned, size_t n)
+static double chance_of_rotations(double *strengths, size_t n)
 {
-	size_t above = (size_t)((double)(n + 1) * TURNS_CHANCE);
+	size_t above = (size_t)((double)(n + 1) * ROTATIONS_CHANCE);
 	double best = 0;
 
 	for (size_t skipped = 0; n > 0; skipped++) {
 		size_t most = 0;
 
 		for (size_t i = 1; i < n; i++)
-			if (turned[i] > turned[most])
+			if (strengths[i] > strengths[most])
 				most = i;
-		best = turned[most];
+		best = strengths[most];
 		if (skipped + 1 >= above)
 			break;
-		turned[most] = -1;
+		strengths[most] = -1;
 	}
 	return best;
 }
@@ -211,21 +212,21 @@ static double chance_of_turns(double *turned, size_t n)
  * Finds the strengths that the candidates and the victim's own traffic must exceed. The limit by theory is
  * added later, because it depends on each pair of series.
  */
-static int turn_all(const struct series_set *set, double *ret_candidates, double *ret_self)
+static int rotate_all(const struct series_set *set, double *ret_candidates, double *ret_self)
 {
-	_cleanup_free_ double *turned = calloc(2 * set->bins + 1, sizeof(*turned));
+	_cleanup_free_ double *strengths = calloc(2 * set->bins + 1, sizeof(*strengths));
 	struct pairing self = pair_with_self(set);
-	size_t first = first_turn(set->bins);
-	double *turned_self;
+	size_t first = first_rotation(set->bins);
+	double *strengths_self;
 	size_t n = 0;
 
-	if (!turned || turn_candidates(set, first, turned) < 0)
+	if (!strengths || rotate_candidates(set, first, strengths) < 0)
 		return -ENOMEM;
-	turned_self = turned + set->bins;
-	for (size_t turn = first; turn + first <= set->bins; turn++)
-		turned_self[n++] = set->own_varies ? pairing_strength(&self, 0, turn, NULL) : 0;
-	*ret_candidates = fmax(NEIGHBOURS_STRENGTH_MIN, chance_of_turns(turned, n));
-	*ret_self = fmax(NEIGHBOURS_STRENGTH_MIN, chance_of_turns(turned_self, n));
+	strengths_self = strengths + set->bins;
+	for (size_t rotation = first; rotation + first <= set->bins; rotation++)
+		strengths_self[n++] = set->own_varies ? pairing_strength(&self, 0, rotation, NULL) : 0;
+	*ret_candidates = fmax(NEIGHBOURS_STRENGTH_MIN, chance_of_rotations(strengths, n));
+	*ret_self = fmax(NEIGHBOURS_STRENGTH_MIN, chance_of_rotations(strengths_self, n));
 	return 0;
 }
 
@@ -346,8 +347,9 @@ static int compare_neighbours(const void *a, const void *b)
 	return (left->index > right->index) - (left->index < right->index);
 }
 
-static void judge_all(const struct series_set *set, const struct neighbour_series *candidates, double turned,
-		      double rise_min, const struct ordered *ordered, struct neighbours *result)
+static void judge_all(const struct series_set *set, const struct neighbour_series *candidates,
+		      double by_chance, double rise_min, const struct ordered *ordered,
+		      struct neighbours *result)
 {
 	size_t slow = result->bins / 4, fast = result->bins / 2;
 	size_t tries = set->n * (NEIGHBOURS_LAG_MAX + 1);
@@ -360,7 +362,7 @@ static void judge_all(const struct series_set *set, const struct neighbour_serie
 		if (!judge(set, &set->candidates[c], one))
 			continue;
 		traffic = candidates[one->index].traffic;
-		one->needed = fmax(turned, pairing_chance(&pairing, one->n, THEORY_CHANCE, tries));
+		one->needed = fmax(by_chance, pairing_chance(&pairing, one->n, THEORY_CHANCE, tries));
 		one->traffic_slow = mean_at(traffic, ordered + result->bins - slow, slow, (size_t)one->lag);
 		one->traffic_fast = mean_at(traffic, ordered, fast, (size_t)one->lag);
 		one->named = one->strength > one->needed && one->traffic_slow - one->traffic_fast >= rise_min;
@@ -369,8 +371,8 @@ static void judge_all(const struct series_set *set, const struct neighbour_serie
 	qsort(result->list, result->n, sizeof(*result->list), compare_neighbours);
 }
 
-/* `turned` is the strength that the victim's own traffic must exceed (turn_all()). */
-static void conclude(const struct series_set *set, double turned, struct neighbours *result)
+/* `by_chance` is the strength that the victim's own traffic must exceed (rotate_all()). */
+static void conclude(const struct series_set *set, double by_chance, struct neighbours *result)
 {
 	struct pairing self = pair_with_self(set);
 	double needed;
@@ -384,7 +386,7 @@ static void conclude(const struct series_set *set, double turned, struct neighbo
 	if (!set->own_varies)
 		return;
 	result->self_strength = pairing_strength(&self, 0, 0, &n);
-	needed = fmax(turned, pairing_chance(&self, n, THEORY_CHANCE, 1));
+	needed = fmax(by_chance, pairing_chance(&self, n, THEORY_CHANCE, 1));
 	if (result->self_strength <= needed ||
 	    (result->n > 0 && result->list[0].strength > result->self_strength))
 		return;
@@ -400,7 +402,7 @@ int neighbours_rank(const struct neighbour_series *victim, const struct neighbou
 	_cleanup_(series_set_close) struct series_set set = {0};
 	struct neighbours result = {.verdict = NEIGHBOURS_THIN};
 	_cleanup_free_ struct neighbour *list = NULL;
-	double turned, turned_self, rise_min;
+	double by_chance, by_chance_self, rise_min;
 	int r;
 
 	if (!ordered)
@@ -422,15 +424,15 @@ int neighbours_rank(const struct neighbour_series *victim, const struct neighbou
 		*ret = result;
 	if (r <= 0)
 		return r;
-	r = turn_all(&set, &turned, &turned_self);
+	r = rotate_all(&set, &by_chance, &by_chance_self);
 	if (r < 0)
 		return r;
 	result.list = list = calloc(n + 1, sizeof(*list));
 	if (!list)
 		return -ENOMEM;
 	rise_min = NEIGHBOURS_RISE_MIN * traffic_of_all(victim, candidates, n, ordered, result.bins);
-	judge_all(&set, candidates, turned, rise_min, ordered, &result);
-	conclude(&set, turned_self, &result);
+	judge_all(&set, candidates, by_chance, rise_min, ordered, &result);
+	conclude(&set, by_chance_self, &result);
 	TAKE_PTR(list);
 	*ret = result;
 	return 0;

@@ -7,12 +7,12 @@
 
 #include "base/cleanup.h"
 
-/* One value in this many is winsorized at either end. */
-#define DRAWN_IN 20
+/* One in this many values at each end is set to the nearest value that is left as it is (winsorized). */
+#define WINSORIZED_PART 20
 /* The least degrees of freedom. With fewer, the estimates of the autocorrelations are too rough. */
 #define FREEDOM_MIN 6
 /* A variance below this is only rounding error of a variance of 1. */
-#define NOTHING 1e-9
+#define VARIANCE_ROUNDING 1e-9
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -25,19 +25,19 @@ static int compare_doubles(const void *a, const void *b)
 static int find_bounds(const double *values, size_t n, double *ret_low, double *ret_high)
 {
 	_cleanup_free_ double *sorted = calloc(n + 1, sizeof(*sorted));
-	size_t known = 0;
+	size_t n_known = 0;
 
 	if (!sorted)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		if (!isnan(values[i]))
-			sorted[known++] = values[i];
+			sorted[n_known++] = values[i];
 	*ret_low = *ret_high = 0;
-	if (known == 0)
+	if (n_known == 0)
 		return 0;
-	qsort(sorted, known, sizeof(*sorted), compare_doubles);
-	*ret_low = sorted[known / DRAWN_IN];
-	*ret_high = sorted[known - 1 - known / DRAWN_IN];
+	qsort(sorted, n_known, sizeof(*sorted), compare_doubles);
+	*ret_low = sorted[n_known / WINSORIZED_PART];
+	*ret_high = sorted[n_known - 1 - n_known / WINSORIZED_PART];
 	return 0;
 }
 
@@ -93,7 +93,7 @@ int pairing_prepare(const double *values, size_t n, double *ret)
 		ret[i] = isnan(values[i]) ? NAN : (fmin(fmax(values[i], low), high) - low) / (high - low);
 	take_line_out(ret, n);
 	variance = variance_around_0(ret, n);
-	if (variance < NOTHING)
+	if (variance < VARIANCE_ROUNDING)
 		return 0;
 	for (size_t i = 0; i < n; i++)
 		ret[i] /= sqrt(variance);
@@ -109,9 +109,11 @@ struct products {
 	double product[COLUMNS][COLUMNS]; /* only elements with row <= column are used */
 };
 
-static void add_products(const struct pairing *pairing, size_t lag, size_t turn, struct products *products)
+static void add_products(const struct pairing *pairing, size_t lag, size_t rotation,
+			 struct products *products)
 {
-	for (size_t earlier = 0, later = (lag + turn) % pairing->n; earlier + lag < pairing->n; earlier++) {
+	for (size_t earlier = 0, later = (lag + rotation) % pairing->n; earlier + lag < pairing->n;
+	     earlier++) {
 		const double row[COLUMNS] = {
 			[OWN] = pairing->own ? pairing->own[later] : 0,
 			[REST] = pairing->rest ? pairing->rest[earlier] : 0,
@@ -147,7 +149,8 @@ static void take_out(struct products *products, enum column control)
 {
 	double(*product)[COLUMNS] = products->product;
 
-	if (product[control][control] < NOTHING * (double)products->n || product[control][LATENCY] <= 0)
+	if (product[control][control] < VARIANCE_ROUNDING * (double)products->n ||
+	    product[control][LATENCY] <= 0)
 		return;
 	for (size_t i = control + 1; i < COLUMNS; i++)
 		for (size_t k = i; k < COLUMNS; k++)
@@ -157,27 +160,27 @@ static void take_out(struct products *products, enum column control)
 
 static double strength_of(struct products *products)
 {
-	double nothing, latency, traffic, strength;
+	double rounding, latency, traffic, strength;
 
 	if (products->n < 2)
 		return 0;
 	take_mean_out(products);
-	nothing = NOTHING * (double)products->n;
+	rounding = VARIANCE_ROUNDING * (double)products->n;
 	take_out(products, OWN);
 	take_out(products, REST);
 	latency = products->product[LATENCY][LATENCY];
 	traffic = products->product[TRAFFIC][TRAFFIC];
-	if (latency < nothing || traffic < nothing)
+	if (latency < rounding || traffic < rounding)
 		return 0;
 	strength = products->product[LATENCY][TRAFFIC] / sqrt(latency * traffic);
 	return fmin(fmax(strength, -1), 1);
 }
 
-double pairing_strength(const struct pairing *pairing, size_t lag, size_t turn, size_t *ret_n)
+double pairing_strength(const struct pairing *pairing, size_t lag, size_t rotation, size_t *ret_n)
 {
 	struct products products = {0};
 
-	add_products(pairing, lag, turn, &products);
+	add_products(pairing, lag, rotation, &products);
 	if (ret_n)
 		*ret_n = products.n;
 	return strength_of(&products);
@@ -212,11 +215,12 @@ void pairing_rotated_done(const struct pairing_rotated *rotated)
 	free(rotated->latency);
 }
 
-void pairing_turn(const struct pairing_rotated *rotated, size_t lag, size_t turn, struct pairing_turn *ret)
+void pairing_shift(const struct pairing_rotated *rotated, size_t lag, size_t rotation,
+		   struct pairing_shift *ret)
 {
-	*ret = (struct pairing_turn){.of = rotated,
-				     .n = rotated->n > lag ? rotated->n - lag : 0,
-				     .first = rotated->n ? (lag + turn) % rotated->n : 0};
+	*ret = (struct pairing_shift){.of = rotated,
+				      .n = rotated->n > lag ? rotated->n - lag : 0,
+				      .first = rotated->n ? (lag + rotation) % rotated->n : 0};
 	for (size_t i = ret->first; i < ret->first + ret->n; i++) {
 		const double latency = rotated->latency[i], own = rotated->own[i];
 
@@ -234,7 +238,7 @@ typedef double lanes __attribute__((vector_size(2 * sizeof(double))));
 
 #define LANES (sizeof(lanes) / sizeof(double))
 
-/* The next values, of which `n`, at least 1, are left; 0 after them. */
+/* Returns the next LANES of the `n` remaining values, padded with 0. `n` is at least 1. */
 static inline lanes lanes_at(const double *from, size_t n)
 {
 	lanes ret = {0};
@@ -251,8 +255,9 @@ static double lanes_sum(lanes of)
 	return of[0] + of[1];
 }
 
-/* The sums over the bins that are known; NULL: all. */
-static struct pairing_sums sums_of(const double *traffic, const double *rest, const double *known, size_t n)
+/* Returns the sums over the bins whose `known_mask` is 1. `known_mask` NULL: over all bins. */
+static struct pairing_sums sums_of(const double *traffic, const double *rest, const double *known_mask,
+				   size_t n)
 {
 	lanes sum_traffic = {0}, sum_rest = {0}, traffic_traffic = {0}, rest_traffic = {0}, rest_rest = {0};
 
@@ -260,9 +265,9 @@ static struct pairing_sums sums_of(const double *traffic, const double *rest, co
 		lanes of_traffic = lanes_at(traffic + i, n - i);
 		lanes of_rest = rest ? lanes_at(rest + i, n - i) : (lanes){0};
 
-		if (known) {
-			of_traffic *= lanes_at(known + i, n - i);
-			of_rest *= lanes_at(known + i, n - i);
+		if (known_mask) {
+			of_traffic *= lanes_at(known_mask + i, n - i);
+			of_rest *= lanes_at(known_mask + i, n - i);
 		}
 		sum_traffic += of_traffic;
 		sum_rest += of_rest;
@@ -270,8 +275,11 @@ static struct pairing_sums sums_of(const double *traffic, const double *rest, co
 		rest_traffic += of_rest * of_traffic;
 		rest_rest += of_rest * of_rest;
 	}
-	return (struct pairing_sums){lanes_sum(sum_traffic), lanes_sum(sum_rest), lanes_sum(traffic_traffic),
-				     lanes_sum(rest_traffic), lanes_sum(rest_rest)};
+	return (struct pairing_sums){.traffic = lanes_sum(sum_traffic),
+				     .rest = lanes_sum(sum_rest),
+				     .traffic_traffic = lanes_sum(traffic_traffic),
+				     .rest_traffic = lanes_sum(rest_traffic),
+				     .rest_rest = lanes_sum(rest_rest)};
 }
 
 struct pairing_sums pairing_sums(const double *traffic, const double *rest, size_t n)
@@ -279,18 +287,18 @@ struct pairing_sums pairing_sums(const double *traffic, const double *rest, size
 	return sums_of(traffic, rest, NULL, n);
 }
 
-double pairing_turn_strength(const struct pairing_turn *turn, const double *traffic, const double *rest,
-			     const struct pairing_sums *sums)
+double pairing_shift_strength(const struct pairing_shift *shift, const double *traffic, const double *rest,
+			      const struct pairing_sums *sums)
 {
-	const double *latency = turn->of->latency + turn->first, *own = turn->of->own + turn->first;
-	const bool complete = turn->known == turn->n;
-	const struct pairing_sums known =
-		complete ? *sums : sums_of(traffic, rest, turn->of->known + turn->first, turn->n);
+	const double *latency = shift->of->latency + shift->first, *own = shift->of->own + shift->first;
+	const bool complete = shift->known == shift->n;
+	const struct pairing_sums known_sums =
+		complete ? *sums : sums_of(traffic, rest, shift->of->known + shift->first, shift->n);
 	lanes latency_traffic = {0}, rest_latency = {0}, own_traffic = {0}, own_rest = {0};
 	struct products products;
 
-	for (size_t i = 0; i < turn->n; i += LANES) {
-		const size_t left = turn->n - i;
+	for (size_t i = 0; i < shift->n; i += LANES) {
+		const size_t left = shift->n - i;
 		const lanes of_traffic = lanes_at(traffic + i, left),
 			    of_latency = lanes_at(latency + i, left);
 		const lanes of_rest = rest ? lanes_at(rest + i, left) : (lanes){0};
@@ -302,13 +310,22 @@ double pairing_turn_strength(const struct pairing_turn *turn, const double *traf
 		own_rest += of_own * of_rest;
 	}
 	products = (struct products){
-		.n = turn->known,
-		.sum = {turn->own, known.rest, turn->latency, known.traffic},
-		.product = {[OWN] = {turn->own_own, lanes_sum(own_rest), turn->own_latency,
-				     lanes_sum(own_traffic)},
-			    [REST] = {0, known.rest_rest, lanes_sum(rest_latency), known.rest_traffic},
-			    [LATENCY] = {0, 0, turn->latency_latency, lanes_sum(latency_traffic)},
-			    [TRAFFIC] = {0, 0, 0, known.traffic_traffic}},
+		.n = shift->known,
+		.sum = {[OWN] = shift->own,
+			[REST] = known_sums.rest,
+			[LATENCY] = shift->latency,
+			[TRAFFIC] = known_sums.traffic},
+		.product =
+			{[OWN] = {[OWN] = shift->own_own,
+				  [REST] = lanes_sum(own_rest),
+				  [LATENCY] = shift->own_latency,
+				  [TRAFFIC] = lanes_sum(own_traffic)},
+			 [REST] = {[REST] = known_sums.rest_rest,
+				   [LATENCY] = lanes_sum(rest_latency),
+				   [TRAFFIC] = known_sums.rest_traffic},
+			 [LATENCY] =
+				 {[LATENCY] = shift->latency_latency, [TRAFFIC] = lanes_sum(latency_traffic)},
+			 [TRAFFIC] = {[TRAFFIC] = known_sums.traffic_traffic}},
 	};
 	return strength_of(&products);
 }

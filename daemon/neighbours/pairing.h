@@ -37,13 +37,13 @@ struct pairing {
  * latency rises is a consequence of the latency, for example the traffic of a program that waits. Taking it
  * out would take out the cause, too.
  *
- * The series of the latency (with `own`) is rotated by `turn` bins against that of the traffic. Any rotation
+ * The series of the latency (with `own`) is rotated by `rotation` bins against that of the traffic. Any rotation
  * but 0 breaks a relation between the two, and keeps the properties of each series.
  *
  * Returns 0 if fewer than two bins are known, or if the latency or the traffic is constant after `own` and
  * `rest` are taken out. `*ret_n` (may be NULL) is the number of bins in which all series are known.
  */
-double pairing_strength(const struct pairing *pairing, size_t lag, size_t turn, size_t *ret_n);
+double pairing_strength(const struct pairing *pairing, size_t lag, size_t rotation, size_t *ret_n);
 
 /*
  * The same for many series of traffic and all rotations of one latency, several times as fast. pairing_rotated() takes
@@ -51,7 +51,7 @@ double pairing_strength(const struct pairing *pairing, size_t lag, size_t turn, 
  */
 struct pairing_rotated {
 	size_t n;
-	/* 2 * n values each: the series, and once more. Bins that are not known are 0 in all three. */
+	/* 2 * n values each: each series twice in a row. Bins that are not known are 0 in all three. */
 	double *latency;
 	const double *own;
 	const double *known; /* 1: known */
@@ -61,18 +61,19 @@ int pairing_rotated(const struct pairing *pairing, struct pairing_rotated *ret);
 void pairing_rotated_done(const struct pairing_rotated *rotated);
 
 /* One lag and rotation, and the sums that do not depend on the traffic. */
-struct pairing_turn {
+struct pairing_shift {
 	const struct pairing_rotated *of;
 	size_t n;     /* pairs of bins */
 	size_t first; /* the bin that belongs to the first one of the traffic */
 	size_t known; /* pairs of which the latency and `own` are known */
-	/* Sums over these pairs; with two names, of products. */
+	/* Sums over these pairs. Two names: the sum of products. */
 	double latency, latency_latency, own, own_own, own_latency;
 };
 
-void pairing_turn(const struct pairing_rotated *rotated, size_t lag, size_t turn, struct pairing_turn *ret);
+void pairing_shift(const struct pairing_rotated *rotated, size_t lag, size_t rotation,
+		   struct pairing_shift *ret);
 
-/* The sums that do not depend on the rotation, named alike, over the first `n` bins: all but the last `lag`. */
+/* The sums that do not depend on the rotation, over the first `n` bins: all but the last `lag`. Names as above. */
 struct pairing_sums {
 	double traffic, rest, traffic_traffic, rest_traffic, rest_rest;
 };
@@ -83,8 +84,8 @@ struct pairing_sums pairing_sums(const double *traffic, const double *rest, size
  * Returns what pairing_strength() returns, except for rounding, for this latency, lag and rotation. All values of
  * `traffic` and `rest` (NULL: none) must be known, and `sums` are those of this lag.
  */
-double pairing_turn_strength(const struct pairing_turn *turn, const double *traffic, const double *rest,
-			     const struct pairing_sums *sums);
+double pairing_shift_strength(const struct pairing_shift *shift, const double *traffic, const double *rest,
+			      const struct pairing_sums *sums);
 
 /*
  * Returns the strength that unrelated series reach with probability `chance`, if the best of `tries` pairs is

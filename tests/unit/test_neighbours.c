@@ -584,15 +584,16 @@ Test(neighbours, the_fast_strength_of_a_rotation_equals_the_slow_one)
 		for (size_t lag = 0; lag < 3; lag++) {
 			struct pairing_sums sums = pairing_sums(traffic, pairing.rest, 31 - lag);
 
-			for (size_t turn = 0; turn < 31; turn++) {
-				double slow = pairing_strength(&pairing, lag, turn, NULL);
-				struct pairing_turn at;
+			for (size_t rotation = 0; rotation < 31; rotation++) {
+				double slow = pairing_strength(&pairing, lag, rotation, NULL);
+				struct pairing_shift at;
 
-				pairing_turn(&rotated, lag, turn, &at);
-				cr_expect_float_eq(pairing_turn_strength(&at, traffic, pairing.rest, &sums),
-						   slow, 1e-12, "kind %u, lag %zu, turn %zu", kind, lag,
-						   turn);
-				cr_expect(fabs(slow) > 1e-6, "kind %u, lag %zu, turn %zu", kind, lag, turn);
+				pairing_shift(&rotated, lag, rotation, &at);
+				cr_expect_float_eq(pairing_shift_strength(&at, traffic, pairing.rest, &sums),
+						   slow, 1e-12, "kind %u, lag %zu, rotation %zu", kind, lag,
+						   rotation);
+				cr_expect(fabs(slow) > 1e-6, "kind %u, lag %zu, rotation %zu", kind, lag,
+					  rotation);
 			}
 		}
 		pairing_rotated_done(&rotated);
