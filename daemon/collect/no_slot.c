@@ -90,7 +90,7 @@ void no_slot_clear(struct no_slot *list)
 		free(list->paths[i]);
 	free(list->paths);
 	free(list->hashes);
-	*list = (struct no_slot){.turn = list->turn + 1};
+	*list = (struct no_slot){.generation = list->generation + 1};
 }
 
 static bool has_hash(const struct no_slot *list, const char *path)

@@ -31,7 +31,7 @@ struct no_slot {
 	size_t n_hashes;
 	size_t hashes_room;
 	struct siphash_key key;
-	u64 turn; /* no_slot_clear() increments it */
+	u64 generation; /* no_slot_clear() increments it */
 };
 
 /* Adds a copy of the path. Returns 0, or -ENOMEM with nothing added. */

@@ -221,11 +221,11 @@ struct no_slot_counts {
 
 /*
  * The counts of a rule, cached for readers, because matching a long list takes long. They are valid for this
- * list, until no_slot_clear() changes `turn`.
+ * list, until no_slot_clear() changes its generation.
  */
 struct no_slot_matches {
 	const struct no_slot *list; /* NULL: the cache is empty */
-	u64 turn;
+	u64 generation;
 	struct no_slot_counts counts;
 };
 

@@ -308,9 +308,9 @@ static struct no_slot_counts count_no_slot(const struct policy *policy, size_t r
 
 	if (!list)
 		return (struct no_slot_counts){0};
-	if (matches->list == list && matches->turn == list->turn)
+	if (matches->list == list && matches->generation == list->generation)
 		return matches->counts;
-	*matches = (struct no_slot_matches){.list = list, .turn = list->turn};
+	*matches = (struct no_slot_matches){.list = list, .generation = list->generation};
 	for (size_t i = 0; i < list->n; i++) {
 		matches->counts.at += rule_matches(&policy->rules[rule], list->paths[i]);
 		if (policy->rules[rule].subtree)

@@ -59,8 +59,8 @@ Test(no_slot, names_have_a_limit_beyond_which_paths_are_still_known)
 	static char path[3801];
 
 	memset(path, 'a', sizeof(path) - 1);
-	for (u64 turn = 0; turn < 2; turn++) {
-		cr_expect_eq(list.turn, turn);
+	for (u64 generation = 0; generation < 2; generation++) {
+		cr_expect_eq(list.generation, generation);
 		for (unsigned i = 0; i < 3000; i++) {
 			(void)snprintf(path, 10, "/%08u", i * 37 % 3000);
 			path[9] = 'a';

@@ -191,7 +191,7 @@ Test(policy, cgroups_without_a_slot_are_matched_once_for_each_list)
 	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], 2);
 
 	/* The next walk lists only one cgroup. Then the rules are replaced. */
-	list = (struct no_slot){.paths = &paths[1], .n = 1, .turn = list.turn + 1};
+	list = (struct no_slot){.paths = &paths[1], .n = 1, .generation = list.generation + 1};
 	policy_count(fixture.policy, 0, &counts);
 	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], 1);
 	policy_count(fixture.policy, 1, &counts);
