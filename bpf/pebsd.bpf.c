@@ -26,7 +26,7 @@ struct {
  * One program per event: its number is a constant, so the verifier drops code for fields that the event does
  * not measure, and the program of one event can be replaced alone. Only programs of events in use are loaded.
  */
-#define PERF_EVENT_DOOR(number)                                                      \
+#define PERF_EVENT_PROGRAM(number)                                                   \
 	SEC("perf_event")                                                            \
 	int event_##number(struct bpf_perf_event_data *context)                      \
 	{                                                                            \
@@ -34,20 +34,20 @@ struct {
 		return 0; /* no record to a ring, no signal: kernel/events/core.c */ \
 	}
 
-PERF_EVENT_DOOR(0)
-PERF_EVENT_DOOR(1)
-PERF_EVENT_DOOR(2)
-PERF_EVENT_DOOR(3)
-PERF_EVENT_DOOR(4)
-PERF_EVENT_DOOR(5)
-PERF_EVENT_DOOR(6)
-PERF_EVENT_DOOR(7)
-PERF_EVENT_DOOR(8)
-PERF_EVENT_DOOR(9)
-PERF_EVENT_DOOR(10)
-PERF_EVENT_DOOR(11)
+PERF_EVENT_PROGRAM(0)
+PERF_EVENT_PROGRAM(1)
+PERF_EVENT_PROGRAM(2)
+PERF_EVENT_PROGRAM(3)
+PERF_EVENT_PROGRAM(4)
+PERF_EVENT_PROGRAM(5)
+PERF_EVENT_PROGRAM(6)
+PERF_EVENT_PROGRAM(7)
+PERF_EVENT_PROGRAM(8)
+PERF_EVENT_PROGRAM(9)
+PERF_EVENT_PROGRAM(10)
+PERF_EVENT_PROGRAM(11)
 
-_Static_assert(EVENTS_MAX == 12, "a door for each event");
+_Static_assert(EVENTS_MAX == 12, "a program for each event");
 
 /*
  * Counts the runs of the program `empty`, which does nothing else. The calibration of the interrupt's cost
@@ -71,29 +71,29 @@ int empty(void *context)
 static long inject_one(u32 index, void *unused)
 {
 	const volatile struct event_settings *event;
-	struct cpu_state *own, *mine = cpu_state_of(cpu_count);
+	struct cpu_state *this_cpu, *inject_cache = cpu_state_of(cpu_count);
 	struct sample *sample;
 	u32 number, slot;
 
 	(void)unused;
 	sample = bpf_map_lookup_elem(&injected, &index);
-	own = cpu_state_of(bpf_get_smp_processor_id());
-	if (!sample || !mine || !own)
+	this_cpu = cpu_state_of(bpf_get_smp_processor_id());
+	if (!sample || !inject_cache || !this_cpu)
 		return 1;
 	number = sample->event;
 	if (number >= EVENTS_MAX) {
-		ACCOUNT_ADD(true, rejected[0][cpu_stripe(own)].malformed, 1);
+		ACCOUNT_ADD(true, rejected[0][cpu_stripe(this_cpu)].malformed, 1);
 		return 0;
 	}
 	event = &events[number];
-	if (account_refused(sample, (u16)number, event, own, true))
+	if (account_refused(sample, (u16)number, event, this_cpu, true))
 		return 0;
-	slot = cpu_slot_of(mine, sample->cgroup_id, NULL);
+	slot = cpu_slot_of(inject_cache, sample->cgroup_id, NULL);
 	account_hot(sample, (u16)number, event, NULL, slot);
 	if (account_is_count(event))
-		account_as_count(sample, (u16)number, event, own, slot, true);
+		account_as_count(sample, (u16)number, event, this_cpu, slot, true);
 	else
-		account(sample, (u16)number, event, own, slot, true);
+		account(sample, (u16)number, event, this_cpu, slot, true);
 	return 0;
 }
 

@@ -15,8 +15,8 @@
 #include "pebsd.skel.h"
 #include "zoom.skel.h"
 
-#define VMLINUX_BTF "/sys/kernel/btf/vmlinux"
-#define NEWER       "bpf_cast_to_kern_ctx"
+#define VMLINUX_BTF  "/sys/kernel/btf/vmlinux"
+#define KFUNC_OF_6_2 "bpf_cast_to_kern_ctx"
 
 _Static_assert(sizeof(struct pebsd_bpf) == sizeof(struct older_pebsd_bpf) &&
 		       sizeof(struct pebsd_bpf__rodata) == sizeof(struct older_pebsd_bpf__rodata) &&
@@ -57,8 +57,8 @@ _Static_assert(offsetof(struct zoom_bpf__rodata, spacing_ns) ==
 	       "both objects have their variables at the same offsets");
 
 /*
- * BTF has one table of strings, each with a terminating 0. It does not matter which kind of type has the
- * name: nothing else in the kernel has this name.
+ * BTF has one table of strings, each with a terminating 0. A string says nothing about the kind of type that has
+ * the name, but nothing else in the kernel has the names that this file looks for.
  */
 bool skeleton_names(const void *btf, size_t bytes, const char *name)
 {
@@ -99,8 +99,9 @@ struct pebsd_bpf *skeleton_open_pebsd(void)
 	struct pebsd_bpf *skeleton;
 	int r;
 
-	if (kernel_has(NEWER))
+	if (kernel_has(KFUNC_OF_6_2))
 		return pebsd_bpf__open();
+	/* Kernels before 6.2: the code of older_pebsd.bpf.c, in the same skeleton struct. */
 	skeleton = calloc(1, sizeof(*skeleton));
 	r = !skeleton ? -ENOMEM : pebsd_bpf__create_skeleton(skeleton);
 	if (r == 0) {
@@ -119,8 +120,9 @@ struct zoom_bpf *skeleton_open_zoom(void)
 	struct zoom_bpf *skeleton;
 	int r;
 
-	if (kernel_has(NEWER))
+	if (kernel_has(KFUNC_OF_6_2))
 		return zoom_bpf__open();
+	/* Kernels before 6.2: the code of older_zoom.bpf.c, in the same skeleton struct. */
 	skeleton = calloc(1, sizeof(*skeleton));
 	r = !skeleton ? -ENOMEM : zoom_bpf__create_skeleton(skeleton);
 	if (r == 0) {
@@ -136,12 +138,12 @@ struct zoom_bpf *skeleton_open_zoom(void)
 
 struct bpf_program *skeleton_event_program(const struct pebsd_bpf *skeleton, unsigned event)
 {
-	struct bpf_program *const doors[EVENTS_MAX] = {
+	struct bpf_program *const programs[EVENTS_MAX] = {
 		skeleton->progs.event_0, skeleton->progs.event_1,  skeleton->progs.event_2,
 		skeleton->progs.event_3, skeleton->progs.event_4,  skeleton->progs.event_5,
 		skeleton->progs.event_6, skeleton->progs.event_7,  skeleton->progs.event_8,
 		skeleton->progs.event_9, skeleton->progs.event_10, skeleton->progs.event_11,
 	};
 
-	return event < EVENTS_MAX ? doors[event] : NULL;
+	return event < EVENTS_MAX ? programs[event] : NULL;
 }

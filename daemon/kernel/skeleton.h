@@ -22,7 +22,7 @@ struct zoom_bpf *skeleton_open_zoom(void);
 /* Returns the perf_event program of an event, or NULL if it has none. */
 struct bpf_program *skeleton_event_program(const struct pebsd_bpf *skeleton, unsigned event);
 
-/* Returns whether BTF data, as in /sys/kernel/btf/vmlinux, contains this name. Pure: no system call. */
+/* Returns true if BTF data, as in /sys/kernel/btf/vmlinux, has `name` as a whole string. Pure: no system call. */
 bool skeleton_names(const void *btf, size_t bytes, const char *name);
 
 #endif
