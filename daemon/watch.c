@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/subtract.h"
 #include "base/text.h"
 #include "export/json/json_rules.h"
 
@@ -92,16 +93,11 @@ void watch_begin(struct watch *watch, unsigned event, const struct reading *read
 	watch->unexplained[event] = reading->unexplained;
 }
 
-static u64 more_than(u64 now, u64 before)
-{
-	return now > before ? now - before : 0;
-}
-
 void watch_losses(struct watch *watch, unsigned event, const struct snapshot_event *description,
 		  const struct reading *reading)
 {
-	u64 malformed = more_than(reading->malformed, watch->malformed[event]);
-	u64 unexplained = more_than(reading->unexplained, watch->unexplained[event]);
+	u64 malformed = subtract_to_zero(reading->malformed, watch->malformed[event]);
+	u64 unexplained = subtract_to_zero(reading->unexplained, watch->unexplained[event]);
 
 	/* One sample for each CPU may still be on its way, so up to that many are not reported yet. */
 	if (unexplained <= description->n_cpus)

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/subtract.h"
 #include "collect/pairs.h"
 
 /* The 32-bit counters, seen as one row. */
@@ -40,11 +41,6 @@ static u64 add_saturating(u64 a, u64 b)
 	u64 sum;
 
 	return __builtin_add_overflow(a, b, &sum) ? ~0ULL : sum;
-}
-
-static u64 subtract_to_zero(u64 a, u64 b)
-{
-	return a > b ? a - b : 0;
 }
 
 /* Index of a member of struct figures in the row of its counters. */
