@@ -121,7 +121,7 @@ static int hex_digit(char digit)
 	return at ? (int)(at - HEX) : -1;
 }
 
-/* Undoes the escapes of systemd (\x2d for a `-`, systemd-escape(1)). */
+/* Undoes the escapes of systemd (\x2d for a `-`, systemd-escape(1)). Leaves \x00 as it is: it would end the text. */
 static void put_unescaped(struct walk *walk, enum container_label label, struct span span)
 {
 	char text[CONTAINER_TEXT_MAX];
@@ -186,11 +186,13 @@ static void enter_named(struct walk *walk, const char *runtime, struct span name
 /* Parses kubepods-burstable-podUID.slice. If the kubelet has a cgroup root, the slice's name begins with that. */
 static bool take_pod_slice(struct walk *walk, struct span name)
 {
+	static const size_t lengths[] = {UUID_LENGTH, HASH_LENGTH};
 	struct span uid = name;
 
 	if (!memmem(name.at, name.length, "kubepods-", strlen("kubepods-")) || !skip_suffix(&uid, ".slice"))
 		return false;
-	for (size_t length = UUID_LENGTH; length >= HASH_LENGTH; length -= UUID_LENGTH - HASH_LENGTH) {
+	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
+		const size_t length = lengths[i];
 		struct span end = {uid.at + uid.length - length, length};
 		struct span start = {uid.at, uid.length - length};
 
@@ -294,7 +296,7 @@ static bool take_bare_id(struct walk *walk, struct span name)
 
 /*
  * Parses the cgroup that containerd makes with the cgroupfs driver if its client names none: /NAMESPACE/NAME. Any
- * cgroup may have two levels, so only the default namespace is known.
+ * cgroup may have two levels, so only the default namespace is recognized.
  */
 static bool take_containerd(struct walk *walk, struct span name)
 {

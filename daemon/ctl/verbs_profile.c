@@ -109,7 +109,9 @@ static enum ctl_exit take_piece(struct transfer *transfer, const json_object *pi
 	transfer->size = size;
 	transfer->offset += length;
 	transfer->more = json_get_u64(piece, "next", &next);
-	if (transfer->more ? length == 0 || next != transfer->offset : transfer->offset != size)
+	if (transfer->more && (length == 0 || next != transfer->offset))
+		return failure_of_reply(transfer->options, "profile");
+	if (!transfer->more && transfer->offset != size)
 		return failure_of_reply(transfer->options, "profile");
 	r = new_file_write(file, bytes, length);
 	return r < 0 ? failure_of_file(transfer->options->output, r) : CTL_DONE;
@@ -147,7 +149,7 @@ static enum ctl_exit print_written(const struct ctl_options *options, const stru
 				   json_object *zoom)
 {
 	const struct format_style style = call_style(options);
-	bool aside = strcmp(options->output, "-") == 0;
+	bool to_stdout = strcmp(options->output, "-") == 0;
 	_cleanup_free_ char *text = NULL, *kept = NULL;
 	char size[TEXT_NUMBER_MAX];
 	size_t length;
@@ -168,11 +170,11 @@ static enum ctl_exit print_written(const struct ctl_options *options, const stru
 	if (!stream)
 		return failure_of_memory();
 	text_bytes(transfer->size, size);
-	if (!aside)
+	if (!to_stdout)
 		line_put(stream, &style, "Written", "%s: %s, format %s; read it with %s",
 			 line_visible(options->output, &kept), size, format_of(options), advice(options));
 	format_zoom_samples(stream, zoom, &style);
-	if (!aside)
+	if (!to_stdout)
 		return call_print_text(stream, &text, &length);
 	if (fclose(stream) != 0)
 		return failure_of_memory();

@@ -14,8 +14,8 @@
  *    how fast its CPUs run, "cpu MHz" in /proc/cpuinfo (arch_freq_get_on_cpu(), arch/x86/kernel/cpu/aperfmperf.c);
  *    or the page of a perf event (arch_perf_update_userpage(), arch/x86/events/core.c).
  *
- * Kinds of cores differ in the frequency, and only the files in sysfs are about a given CPU. On a machine with
- * several kinds, 3 and 4 are left out, and 5 stands for the machine, but not for one CPU.
+ * Kinds of cores differ in the frequency, and only the files in sysfs are about a given CPU. On hybrid CPUs,
+ * sources 3 and 4 are not used, and source 5 is used by nominal_of_machine() only.
  */
 #ifndef PEBSD_NOMINAL_H
 #define PEBSD_NOMINAL_H

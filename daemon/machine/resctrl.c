@@ -48,6 +48,7 @@ static int add(struct resctrl *resctrl, const char *group, u32 domain, struct re
 {
 	struct resctrl_domain *list;
 
+	/* The array is full at each power of two, and is then doubled. */
 	if ((resctrl->n & (resctrl->n - 1)) == 0) {
 		list = reallocarray(resctrl->list, resctrl->n ? 2 * resctrl->n : 1, sizeof(*list));
 		if (!list)
@@ -107,15 +108,18 @@ static bool is_group(const struct dirent *entry)
 	return true;
 }
 
-/* Returns the next group in the folder, as its path below the root: `parent`, `between`, its name. NULL: no more. */
-static int next_group(DIR *directory, const char *parent, const char *between, char **ret)
+/*
+ * Finds the next group in the folder. `*ret` is its path below the root: joins `parent`, `separator` and the group's
+ * name. NULL: no more. Returns 0 or -ENOMEM.
+ */
+static int next_group(DIR *directory, const char *parent, const char *separator, char **ret)
 {
 	const struct dirent *entry;
 
 	*ret = NULL;
 	while (directory && (entry = readdir(directory)))
 		if (is_group(entry)) {
-			if (asprintf(ret, "%s%s%s", parent, between, entry->d_name) >= 0)
+			if (asprintf(ret, "%s%s%s", parent, separator, entry->d_name) >= 0)
 				return 0;
 			*ret = NULL;
 			return -ENOMEM;

@@ -44,7 +44,7 @@ enum latency_kind { LATENCY_NONE, LATENCY_USE, LATENCY_CACHE, LATENCY_DC_MISS };
  * - COUNT_STALLS_RETIRE, "retire": cycles in which nothing retires while the oldest operation waits for the
  *   data of a load (AMD Zen 4 and later).
  * - COUNT_MISSES_L3, "l3", and COUNT_MISSES_L2, "l2": requests of the core, including prefetches into L1 and
- *   L2, that missed this level. It is the last level.
+ *   L2, that missed the last level, which is L3 or, on CPUs without one, L2.
  * - COUNT_MISSES_FILLS, "fills": lines that came from memory into the first level data cache (AMD).
  * - COUNT_MISSES_DEMAND_FILLS, "demand_fills": the same, but without the lines of hardware prefetches (Zen 2).
  */

@@ -88,7 +88,10 @@ enum ctl_exit call_cgroup(const struct ctl_options *options, const char *name, c
 	r = client_call(client, "io.pebsd.FindCgroups", parameters, &reply);
 	if (r < 0)
 		result = failure_of_connection(options, r);
-	/* An older daemon, or one without a collection or history: the verb's method says so. */
+	/*
+	 * An older daemon, or one without a collection or history. Use the name as given: the verb's own call reports
+	 * the error.
+	 */
 	else if (reply.error)
 		result = copy(name, ret_path);
 	else

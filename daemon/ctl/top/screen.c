@@ -25,9 +25,10 @@
 #define PRESSED      (BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED)
 #define OF_BUTTON(n) NCURSES_MOUSE_MASK(n, NCURSES_BUTTON_PRESSED | NCURSES_BUTTON_RELEASED)
 /*
- * get_wch() blocks if all that it can read is an event outside the mask, as a release was (_nc_wgetch(), ncurses 6.4).
+ * get_wch() blocks if all that it can read is an event outside the mask, so the mask includes the releases of buttons
+ * (_nc_wgetch(), ncurses 6.4).
  */
-#define EVENTS \
+#define MOUSE_EVENTS \
 	(OF_BUTTON(1) | OF_BUTTON(2) | OF_BUTTON(3) | OF_BUTTON(4) | OF_BUTTON(5) | REPORT_MOUSE_POSITION)
 
 struct screen {
@@ -179,7 +180,7 @@ bool screen_set_mouse(struct screen *screen, bool on)
 	(void)screen;
 	/* Clicks are reported at once: a double click is two of them. */
 	(void)mouseinterval(0);
-	return mousemask(on && terminal_has_mouse() ? EVENTS : 0, NULL) != 0;
+	return mousemask(on && terminal_has_mouse() ? MOUSE_EVENTS : 0, NULL) != 0;
 }
 
 bool screen_has_colour(const struct screen *screen)

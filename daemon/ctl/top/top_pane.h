@@ -20,7 +20,8 @@ struct top_pane {
 	bool has_histogram;
 	u64 fine[FINE_BUCKETS][FIGURE_GROUPS]; /* samples by latency and source */
 	bool octaves;                          /* `fine` has whole octaves: a source has no finer histogram */
-	bool has_trend, latency;               /* whether the event measures latencies */
+	bool has_trend;                        /* `trend` is set */
+	bool latency;                          /* the event measures latencies */
 	bool past;                             /* the timeline ends at the time that is shown */
 	struct trend_line trend;
 };
@@ -54,8 +55,8 @@ void top_pane_draw_head(FILE *out, const struct top_pane *pane, const struct top
 extern const char *const top_group_colours[FIGURE_GROUPS];
 
 /*
- * Draws `lines` lines that consist of a line of `left`, padded to `width` columns, of `between`, and of a line of
- * `right`. Both texts may contain "\033[Nm".
+ * Draws `lines` rows: a line of `left` padded to `width` columns, then `between`, then a line of `right`. Both texts
+ * may contain "\033[Nm".
  */
 void top_beside(FILE *out, const char *left, size_t width, const char *between, const char *right,
 		size_t lines);

@@ -14,10 +14,11 @@
  * start programs, and has resource limits. It can accept connections, read and write them, and receive
  * messages and descriptors from pebsd.
  *
- * Descriptors up to `last_listener` are shared with later processes, so the process can accept connections on
- * them, but cannot write to them, shut them down or set options. If `any_local` is true, clients can connect
- * by a UNIX socket, and the process cannot send descriptors to them. Returns 0, or -errno if a restriction
- * failed: then it must not serve.
+ * Descriptors up to `last_listener` are the listening sockets. A restarted HTTP process uses them again, so this
+ * process can only accept connections on them: it cannot write to them, shut them down or set options.
+ *
+ * If `any_local` is true, clients can connect by a UNIX socket, and the process cannot send descriptors to them.
+ * Returns 0, or -errno if a restriction failed: then it must not serve.
  */
 int http_confine(int last_listener, bool any_local);
 

@@ -59,15 +59,16 @@ int pmu_cpu_parse(const char *modalias, struct pmu_cpu *ret)
 
 static enum generation generation_of(const struct pmu_cpu *cpu)
 {
-	const u32 rows = cpu->model >> 4;
+	const u32 model_block = cpu->model >> 4; /* AMD assigns models in blocks of 16 */
 
 	if (cpu->vendor != PMU_VENDOR_AMD)
 		return OTHER;
 	switch (cpu->family) {
 	case 0x17:
-		return rows <= 2 ? ZEN_1 : ZEN_2;
+		return model_block <= 2 ? ZEN_1 : ZEN_2;
 	case 0x19:
-		return rows == 0 || rows == 2 || rows == 4 || rows == 5 ? ZEN_3 : ZEN_4;
+		return model_block == 0 || model_block == 2 || model_block == 4 || model_block == 5 ? ZEN_3
+												    : ZEN_4;
 	case 0x1a:
 		return ZEN_5; /* and Zen 6 */
 	default:
@@ -120,7 +121,9 @@ struct pmu_count_event pmu_amd_count(const struct pmu_cpu *cpu, enum event_role 
 		return stalls_of(cpu);
 	case EVENT_MISSES:
 		return misses_of(cpu);
-	default:
+	case EVENT_INSTRUCTIONS:
 		return (struct pmu_count_event){COUNT_NONE, 0xc0, 0x00, 0, 0};
+	default:
+		return (struct pmu_count_event){0};
 	}
 }

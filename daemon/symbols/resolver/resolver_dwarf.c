@@ -217,9 +217,10 @@ static int supply(struct dwarf_file *file, const struct elf_file *main, struct e
 
 	if (!main->alternative_section)
 		return 0;
-	if (!elf_file_alternative(main, &build_id, &size) || !size || !supplementary || !supplementary->elf ||
-	    size != supplementary->build_id_size || memcmp(build_id, supplementary->build_id, size) != 0 ||
-	    supplementary->alternative_section || supplementary->debug_bytes == UINT64_MAX)
+	if (!elf_file_debug_altlink(main, &build_id, &size) || !size || !supplementary ||
+	    !supplementary->elf || size != supplementary->build_id_size ||
+	    memcmp(build_id, supplementary->build_id, size) != 0 || supplementary->alternative_section ||
+	    supplementary->debug_bytes == UINT64_MAX)
 		return -ENODATA;
 	file->supplementary = dwarf_begin_elf(supplementary->elf, DWARF_C_READ, NULL);
 	if (!file->supplementary || !has_sound_strings(supplementary))

@@ -259,7 +259,7 @@ const char *elf_file_debug_link(const struct elf_file *file, u32 *ret_crc)
 	return name;
 }
 
-const char *elf_file_alternative(const struct elf_file *file, const u8 **ret_build_id, size_t *ret_size)
+const char *elf_file_debug_altlink(const struct elf_file *file, const u8 **ret_build_id, size_t *ret_size)
 {
 	return link_of(file, file->alternative_section, ret_build_id, ret_size);
 }

@@ -71,7 +71,7 @@ const char *elf_file_debug_link(const struct elf_file *file, u32 *ret_crc);
  * Same for .gnu_debugaltlink: returns the name and build id of the supplementary file, which holds debug
  * information that several files share (dwz).
  */
-const char *elf_file_alternative(const struct elf_file *file, const u8 **ret_build_id, size_t *ret_size);
+const char *elf_file_debug_altlink(const struct elf_file *file, const u8 **ret_build_id, size_t *ret_size);
 
 /*
  * Converts `address`, an address in a process, to the virtual address in the file. It lies in a mapping that

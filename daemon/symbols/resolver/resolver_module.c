@@ -46,7 +46,7 @@ static void find_supplementary(struct module *module, int root, const char *path
 	size_t size;
 	int r;
 
-	name = elf_file_alternative(debug, &build_id, &size);
+	name = elf_file_debug_altlink(debug, &build_id, &size);
 	if (!name || root < 0)
 		return;
 	r = name[0] == '/' ? asprintf(&place, "%s", name)
