@@ -95,7 +95,7 @@ static int probe(const struct options *options)
 			.slots =
 				config->cgroups_max == CONFIG_CGROUPS_MAX_AUTO ? 0 : (u32)config->cgroups_max,
 			.hot_max = (u32)config->hot_max,
-			.leave = (unsigned)config->leave_counters,
+			.leave_counters = (unsigned)config->leave_counters,
 		};
 		request.selection.named = config->cpus;
 		if (!config->isolated)

@@ -50,10 +50,11 @@ static int make_signals(posix_spawnattr_t *attributes)
 	return -posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 }
 
-static int spawn(const struct child_wish *wish, int socket, const int *passed, pid_t *ret)
+static int spawn(const struct child_request *request, int socket, const int *passed, pid_t *ret)
 {
 	static char *const nothing[] = {NULL};
-	char *arguments[] = {(char *)(wish->program ? wish->program : "pebsd"), (char *)wish->argument, NULL};
+	char *arguments[] = {(char *)(request->program ? request->program : "pebsd"),
+			     (char *)request->argument, NULL};
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
 	int r = -posix_spawn_file_actions_init(&files);
@@ -62,12 +63,12 @@ static int spawn(const struct child_wish *wish, int socket, const int *passed, p
 		return r;
 	r = -posix_spawnattr_init(&attributes);
 	if (r == 0) {
-		r = make_files(&files, socket, passed, wish->n_passed);
+		r = make_files(&files, socket, passed, request->n_passed);
 		if (r == 0)
 			r = make_signals(&attributes);
 		if (r == 0)
-			r = -posix_spawn(ret, wish->program ? wish->program : SELF, &files, &attributes,
-					 arguments, wish->environment ? wish->environment : nothing);
+			r = -posix_spawn(ret, request->program ? request->program : SELF, &files, &attributes,
+					 arguments, request->environment ? request->environment : nothing);
 		(void)posix_spawnattr_destroy(&attributes);
 	}
 	(void)posix_spawn_file_actions_destroy(&files);
@@ -86,32 +87,32 @@ static int move_up(int fd, int *ret)
 	return moved < 0 ? -errno : 0;
 }
 
-static int spawn_with(const struct child_wish *wish, int socket, pid_t *ret)
+static int spawn_with(const struct child_request *request, int socket, pid_t *ret)
 {
 	int passed[CHILD_PASSED_MAX];
 	_cleanup_close_ int moved = -1;
 	size_t n = 0;
 	int r = move_up(socket, &moved);
 
-	while (r == 0 && n < wish->n_passed) {
-		r = move_up(wish->passed[n], &passed[n]);
+	while (r == 0 && n < request->n_passed) {
+		r = move_up(request->passed[n], &passed[n]);
 		n += r == 0;
 	}
 	if (r == 0)
-		r = spawn(wish, moved, passed, ret);
+		r = spawn(request, moved, passed, ret);
 	while (n > 0)
 		(void)close(passed[--n]);
 	return r;
 }
 
-int child_run(const struct child_wish *wish, int socket, struct child *ret)
+int child_run(const struct child_request *request, int socket, struct child *ret)
 {
 	struct child child = CHILD_NONE;
 	int r;
 
-	if (wish->n_passed > CHILD_PASSED_MAX)
+	if (request->n_passed > CHILD_PASSED_MAX)
 		return -E2BIG;
-	r = spawn_with(wish, socket, &child.pid);
+	r = spawn_with(request, socket, &child.pid);
 	if (r < 0)
 		return r;
 	child.pidfd = (int)syscall(SYS_pidfd_open, child.pid, 0);
@@ -125,7 +126,7 @@ int child_run(const struct child_wish *wish, int socket, struct child *ret)
 	return 0;
 }
 
-int child_start(const struct child_wish *wish, struct child *ret)
+int child_start(const struct child_request *request, struct child *ret)
 {
 	_cleanup_close_ int ours = -1;
 	_cleanup_close_ int its = -1;
@@ -138,7 +139,7 @@ int child_start(const struct child_wish *wish, struct child *ret)
 	its = pair[1];
 	if (fcntl(ours, F_SETFL, O_NONBLOCK) < 0)
 		return -errno;
-	r = child_run(wish, its, ret);
+	r = child_run(request, its, ret);
 	if (r == 0)
 		ret->socket = TAKE_FD(ours);
 	return r;

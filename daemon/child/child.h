@@ -26,7 +26,7 @@ struct child {
 
 #define CHILD_NONE ((struct child){.pidfd = -1, .socket = -1})
 
-struct child_wish {
+struct child_request {
 	const char *program;      /* NULL: this program */
 	const char *argument;     /* the only argument */
 	char *const *environment; /* complete, terminated by NULL; NULL: empty */
@@ -39,10 +39,10 @@ struct child_wish {
  * standard output to /dev/null, the passed descriptors, and no others. No signal is blocked or handled in it.
  * Returns 0 or -errno.
  */
-int child_start(const struct child_wish *wish, struct child *ret);
+int child_start(const struct child_request *request, struct child *ret);
 
 /* Same as child_start(), but with an existing socket, which the caller keeps. `ret->socket` is -1. */
-int child_run(const struct child_wish *wish, int socket, struct child *ret);
+int child_run(const struct child_request *request, int socket, struct child *ret);
 
 /*
  * For the child: returns whether the descriptor is a socket from child_start() or child_run(). It is not if

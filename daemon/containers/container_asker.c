@@ -131,11 +131,11 @@ static int start(struct container_asker *asker)
 		(char *)"ASAN_OPTIONS=detect_leaks=0:abort_on_error=1",
 #endif
 		NULL};
-	const struct child_wish wish = {.program = asker->settings.program,
-					.argument = "--container-names",
-					.environment = environment};
+	const struct child_request request = {.program = asker->settings.program,
+					      .argument = "--container-names",
+					      .environment = environment};
 	char how[CHILD_END_MAX];
-	int r = child_start(&wish, &asker->child);
+	int r = child_start(&request, &asker->child);
 
 	if (r < 0)
 		return r;

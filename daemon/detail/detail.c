@@ -115,7 +115,7 @@ static int zoom_for(struct detail *detail, const struct transition *transition, 
 		return -ENOMEM;
 	}
 	return zooms_begin(detail->zooms,
-			   &(struct zoom_wish){
+			   &(struct zoom_request){
 				   .path = transition->alert.cgroup,
 				   .seconds = (double)rule->zoom_ns / (double)NSEC_PER_SEC,
 				   .reason = reason,
@@ -152,7 +152,7 @@ static int hot_for(struct detail *detail, const struct transition *transition, c
 }
 
 int detail_look(struct detail *detail, const struct transition *transition, enum rule_action action,
-		char **ret_message)
+		 char **ret_message)
 {
 	*ret_message = NULL;
 	return action == RULE_ZOOM ? zoom_for(detail, transition, ret_message)

@@ -402,15 +402,15 @@ static const struct symbol *find_name(void *userdata, const struct symbol_query 
 }
 
 /* Takes ownership of `source` and `note`. */
-static int hold(struct zooms *zooms, const struct zoom_wish *wish, struct zoom_source *source, char *note,
-		struct held_zoom **ret)
+static int hold(struct zooms *zooms, const struct zoom_request *request, struct zoom_source *source,
+		char *note, struct held_zoom **ret)
 {
 	struct held_zoom *held = calloc(1, sizeof(*held));
 	struct zoom_about about = {
-		.cgroup = (char *)wish->path,
+		.cgroup = (char *)request->path,
 		.began_ns = monotonic_ns(),
 		.began_real_ns = realtime_ns(),
-		.rate = wish->rate,
+		.rate = request->rate,
 		.origin = zooms->settings.origin.name,
 	};
 	bool latency = false;
@@ -428,11 +428,11 @@ static int hold(struct zooms *zooms, const struct zoom_wish *wish, struct zoom_s
 		latency = latency || about.events[i].settings.has_latency;
 	held->zoom.nodes = source->methods->nodes ? source->methods->nodes(source) : NULL;
 	held->zoom.period = about.n_events ? about.events[0].period : 0;
-	held->zoom.seconds = wish->seconds;
+	held->zoom.seconds = request->seconds;
 	held->zoom.state = ZOOM_RUNNING;
 	held->zoom.names = (struct profile_names){.find = find_name, .userdata = zooms};
-	held->until_ns = about.began_ns + (u64)(wish->seconds * (double)NSEC_PER_SEC);
-	held->zoom.reason = strdup(wish->reason);
+	held->until_ns = about.began_ns + (u64)(request->seconds * (double)NSEC_PER_SEC);
+	held->zoom.reason = strdup(request->reason);
 	if (held->zoom.reason)
 		r = zoom_recording_new(&about, ZOOM_RECORDING_BYTES, &held->zoom.recording);
 	if (r == 0)
@@ -445,7 +445,7 @@ static int hold(struct zooms *zooms, const struct zoom_wish *wish, struct zoom_s
 	return 0;
 }
 
-static int begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, char **ret_message)
+static int begin(struct zooms *zooms, const struct zoom_request *request, u64 *ret_id, char **ret_message)
 {
 	const struct zooms_origin *origin = &zooms->settings.origin;
 	struct zoom_source *source = NULL;
@@ -457,10 +457,10 @@ static int begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id,
 
 	if (r < 0)
 		return r;
-	r = origin->open(origin->userdata, wish->path, wish->rate, &source, &note, ret_message);
+	r = origin->open(origin->userdata, request->path, request->rate, &source, &note, ret_message);
 	if (r < 0)
 		return r;
-	r = hold(zooms, wish, source, note, &held);
+	r = hold(zooms, request, source, note, &held);
 	if (r < 0)
 		return r;
 	make_room(zooms);
@@ -487,14 +487,14 @@ __attribute__((format(printf, 3, 4))) static int refuse(int error, char **ret_me
 	return error;
 }
 
-int zooms_begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, char **ret_message)
+int zooms_begin(struct zooms *zooms, const struct zoom_request *request, u64 *ret_id, char **ret_message)
 {
-	struct zoom_wish complete = *wish;
+	struct zoom_request complete = *request;
 	u64 now_ns = monotonic_ns();
 	int r;
 
 	*ret_message = NULL;
-	if (!(wish->seconds > 0 && wish->seconds <= ZOOM_SECONDS_MAX) || wish->rate > ZOOM_RATE_MAX)
+	if (!(request->seconds > 0 && request->seconds <= ZOOM_SECONDS_MAX) || request->rate > ZOOM_RATE_MAX)
 		return -EINVAL;
 	if (complete.rate == 0)
 		complete.rate = ZOOM_RATE_DEFAULT;
@@ -505,9 +505,9 @@ int zooms_begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, 
 			zooms->settings.origin.name);
 	for (size_t i = 0; i < zooms->n; i++) {
 		struct held_zoom *held = zooms->held[i];
-		u64 until_ns = now_ns + (u64)(wish->seconds * (double)NSEC_PER_SEC);
+		u64 until_ns = now_ns + (u64)(request->seconds * (double)NSEC_PER_SEC);
 
-		if (held->zoom.state != ZOOM_RUNNING || strcmp(about_of(held)->cgroup, wish->path) != 0)
+		if (held->zoom.state != ZOOM_RUNNING || strcmp(about_of(held)->cgroup, request->path) != 0)
 			continue;
 		/* A cgroup that has this path now is a different one. */
 		if (zoom_source_gone(held->source)) {

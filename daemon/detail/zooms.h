@@ -83,7 +83,7 @@ int zooms_new(const struct zooms_settings *settings, struct zooms **ret);
 struct zooms *zooms_free(struct zooms *zooms);
 DEFINE_CLEANUP(struct zooms *, zooms_free)
 
-struct zoom_wish {
+struct zoom_request {
 	const char *path;
 	double seconds; /* above 0, at most ZOOM_SECONDS_MAX */
 	u32 rate;       /* 0: ZOOM_RATE_DEFAULT */
@@ -99,7 +99,7 @@ struct zoom_wish {
  * -EOPNOTSUPP: this origin or kernel cannot zoom. -EINVAL: `seconds` or `rate` is out of range. Other -errno.
  * `ret_message` then says what failed and why, or is NULL. The caller frees it.
  */
-int zooms_begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, char **ret_message);
+int zooms_begin(struct zooms *zooms, const struct zoom_request *request, u64 *ret_id, char **ret_message);
 
 /* Ends a running zoom now. Returns whether it was running. */
 bool zooms_end(struct zooms *zooms, u64 id);

@@ -334,10 +334,10 @@ static int start(struct keeper_line *line)
 		(char *)"ASAN_OPTIONS=detect_leaks=0:abort_on_error=1",
 #endif
 		NULL};
-	const struct child_wish wish = {
+	const struct child_request request = {
 		.program = line->settings.program, .argument = "--keeper", .environment = environment};
 	char how[CHILD_END_MAX];
-	int r = child_start(&wish, &line->child);
+	int r = child_start(&request, &line->child);
 
 	if (r < 0)
 		return r;

@@ -114,11 +114,11 @@ static int start(struct http *http)
 #endif
 		NULL};
 	int passed[HTTP_SOCKETS_MAX + 1];
-	struct child_wish wish = {.program = http->program,
-				  .argument = "--http",
-				  .environment = environment,
-				  .passed = passed,
-				  .n_passed = http->sockets.n};
+	struct child_request request = {.program = http->program,
+					.argument = "--http",
+					.environment = environment,
+					.passed = passed,
+					.n_passed = http->sockets.n};
 	struct http_broker_settings settings = {.event = http->settings.event,
 						.source = &http->source,
 						.bodies = &http->bodies,
@@ -129,8 +129,8 @@ static int start(struct http *http)
 
 	memcpy(passed, http->sockets.fds, http->sockets.n * sizeof(*passed));
 	if (http->sockets.users >= 0)
-		passed[wish.n_passed++] = http->sockets.users;
-	r = child_start(&wish, &http->child);
+		passed[request.n_passed++] = http->sockets.users;
+	r = child_start(&request, &http->child);
 	if (r < 0)
 		return r;
 	http->started_ns = monotonic_ns();

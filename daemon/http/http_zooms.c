@@ -62,7 +62,7 @@ static int begin(void *userdata, const char *path, double seconds, u64 *ret_id, 
 	if (before && before->state == ZOOM_RUNNING && strcmp(before->reason, reason) != 0)
 		return refuse(before, ret_message);
 	r = zooms_begin(requests->zooms,
-			&(struct zoom_wish){.path = path, .seconds = seconds, .reason = reason}, ret_id,
+			&(struct zoom_request){.path = path, .seconds = seconds, .reason = reason}, ret_id,
 			ret_message);
 	if (r >= 0)
 		remember(requests, *ret_id);

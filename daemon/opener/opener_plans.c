@@ -12,8 +12,8 @@ void opener_plans_done(struct opener_plans *plans)
 
 static int add(struct opener_plans *plans, const char *sysfs_root, unsigned roles, bool automatic, u32 ldlat)
 {
-	const struct pmu_wish wish = {.roles = roles, .automatic = automatic, .ldlat = ldlat};
-	int r = pmu_plan(sysfs_root, &wish, &plans->plans[plans->n]);
+	const struct pmu_request request = {.roles = roles, .automatic = automatic, .ldlat = ldlat};
+	int r = pmu_plan(sysfs_root, &request, &plans->plans[plans->n]);
 
 	if (r >= 0)
 		plans->n++;

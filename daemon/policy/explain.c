@@ -387,12 +387,12 @@ static void say_limits(struct speech *speech)
 		say(speech, "the configured threshold is %s", given);
 	}
 	if (at_edges(&rule->metric) && asked != speech->alert->limits.threshold) {
-		char wish[QUANTITY_MAX];
+		char request[QUANTITY_MAX];
 
-		quantity(&rule->metric, asked, NEAREST, wish);
+		quantity(&rule->metric, asked, NEAREST, request);
 		say(speech,
 		    "the requested threshold is %s; a quantile is judged at the nearest edge of a bucket, %s",
-		    wish, threshold);
+		    request, threshold);
 	}
 }
 

@@ -46,14 +46,14 @@ static int refuse(const struct pmu_plan *plan, unsigned roles, struct failure *f
 
 static int plan_events(const struct config *config, const struct event_periods *periods, struct pmu_plan *ret)
 {
-	const struct pmu_wish wish = {
+	const struct pmu_request request = {
 		.roles = config_roles(config),
 		.automatic = config->events == CONFIG_EVENTS_AUTO,
 		.periods = *periods,
 		.ldlat = (u32)config->ldlat,
 	};
 
-	return pmu_plan("/sys", &wish, ret);
+	return pmu_plan("/sys", &request, ret);
 }
 
 static int select_cpus(const struct config *config, struct perf_selection *ret, struct failure *failure)

@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "origin/pmu/pmu.h"
 
-static const struct pmu_wish wish = {.ldlat = 64, .roles = (1U << EVENT_ROLES) - 1};
+static const struct pmu_request request = {.ldlat = 64, .roles = (1U << EVENT_ROLES) - 1};
 
 /* The event of a role, or words of its refusal. All zero: the PMU is not expected to have the role. */
 struct cell {
@@ -169,7 +169,7 @@ static void plan_tree(const char *folder, const char *tree, struct pmu_plan *ret
 	char path[PATH_MAX];
 
 	cr_assert_lt(snprintf(path, sizeof(path), "%s/sysfs/%s", folder, tree), PATH_MAX);
-	cr_assert_eq(pmu_plan(path, &wish, ret), 0, "%s", tree);
+	cr_assert_eq(pmu_plan(path, &request, ret), 0, "%s", tree);
 }
 
 static const struct pmu_opening *find_opening(const struct pmu_plan *plan, const char *pmu,

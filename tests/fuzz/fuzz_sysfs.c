@@ -139,16 +139,16 @@ static void check_text(const char *text)
 		DEMAND(isprint((unsigned char)*text));
 }
 
-static void check_plan(const struct pmu_wish *wish)
+static void check_plan(const struct pmu_request *request)
 {
 	struct pmu_plan plan;
 
-	DEMAND(pmu_plan(root, wish, &plan) == 0);
+	DEMAND(pmu_plan(root, request, &plan) == 0);
 	DEMAND(plan.n_openings <= EVENTS_MAX && plan.n_counters <= PMU_COUNTERS_MAX);
 	for (size_t i = 0; i < plan.n_openings; i++) {
 		const struct pmu_opening *opening = &plan.openings[i];
 
-		DEMAND(wish->roles & 1U << opening->event.role);
+		DEMAND(request->roles & 1U << opening->event.role);
 		DEMAND(opening->precise_ip <= 3);
 		DEMAND(opening->event.period >= opening->period_min);
 		DEMAND(opening->event.period % opening->period_step == 0);
@@ -200,7 +200,7 @@ static void check_nodes(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static bool begun;
-	struct pmu_wish wish;
+	struct pmu_request request;
 
 	if (size < 4)
 		return 0;
@@ -210,7 +210,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		begun = true;
 	}
 	clear();
-	wish = (struct pmu_wish){
+	request = (struct pmu_request){
 		.ldlat = 3 + data[0] * 257U % 65533,
 		.roles = data[1] % (1U << EVENT_ROLES),
 		.periods = {.accesses = data[2] & 1 ? data[2] * 1009U : 0,
@@ -219,7 +219,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	make_tree(data + 3, size - 3);
 	/* A tree without any PMU would be refused, so there is always this one. */
 	write_file("bus/event_source/devices/software", "type", "1\n", 2);
-	check_plan(&wish);
+	check_plan(&request);
 	check_nodes();
 	check_resctrl();
 	return 0;

@@ -143,16 +143,16 @@ static bool make_zoom(void)
 	return true;
 }
 
-int zooms_begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, char **ret_message)
+int zooms_begin(struct zooms *zooms, const struct zoom_request *request, u64 *ret_id, char **ret_message)
 {
 	static const int errors[] = {0, -ENOENT, -EBUSY, -EOPNOTSUPP, -EMFILE};
 
 	(void)zooms;
-	if (!(wish->seconds > 0 && wish->seconds <= ZOOM_SECONDS_MAX) || wish->rate > ZOOM_RATE_MAX)
+	if (!(request->seconds > 0 && request->seconds <= ZOOM_SECONDS_MAX) || request->rate > ZOOM_RATE_MAX)
 		abort();
 	*ret_message = NULL;
 	*ret_id = 1;
-	return errors[strlen(wish->path) % ARRAY_SIZE(errors)];
+	return errors[strlen(request->path) % ARRAY_SIZE(errors)];
 }
 
 bool zooms_end(struct zooms *zooms, u64 id)

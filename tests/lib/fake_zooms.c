@@ -72,24 +72,24 @@ static struct zoom *find_running(const char *path)
 	return NULL;
 }
 
-int zooms_begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, char **ret_message)
+int zooms_begin(struct zooms *zooms, const struct zoom_request *request, u64 *ret_id, char **ret_message)
 {
 	struct zoom *zoom;
 
 	(void)zooms;
-	fake_zooms.wish = *wish;
-	(void)snprintf(fake_zooms.path, sizeof(fake_zooms.path), "%s", wish->path);
+	fake_zooms.request = *request;
+	(void)snprintf(fake_zooms.path, sizeof(fake_zooms.path), "%s", request->path);
 	*ret_message = fake_zooms.begin_message ? strdup(fake_zooms.begin_message) : NULL;
 	if (fake_zooms.begin_error)
 		return fake_zooms.begin_error;
 	fake_zooms.begun++;
-	zoom = find_running(wish->path);
+	zoom = find_running(request->path);
 	if (!zoom) {
-		zoom = fake_zooms_hold(wish->path, ZOOM_RUNNING);
+		zoom = fake_zooms_hold(request->path, ZOOM_RUNNING);
 		free(zoom->reason);
-		zoom->reason = strdup(wish->reason);
+		zoom->reason = strdup(request->reason);
 	}
-	zoom->seconds = wish->seconds;
+	zoom->seconds = request->seconds;
 	*ret_id = zoom->id;
 	return 0;
 }

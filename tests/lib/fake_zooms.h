@@ -15,7 +15,7 @@ struct fake_zooms {
 	/* Result of all later calls of zooms_begin(): an error, and its message or NULL. */
 	int begin_error;
 	const char *begin_message;
-	struct zoom_wish wish; /* the last request; `path` is copied below, `reason` is not kept */
+	struct zoom_request request; /* the last request; `path` is copied below, `reason` is not kept */
 	char path[256];
 	unsigned int begun, ended;
 

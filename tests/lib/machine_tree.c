@@ -110,18 +110,18 @@ void machine_tree_two_nodes(const char *root)
 
 void machine_plan(const char *root, unsigned roles, struct pmu_plan *plan)
 {
-	const struct pmu_wish wish = {.ldlat = 30, .roles = roles};
+	const struct pmu_request request = {.ldlat = 30, .roles = roles};
 
 	pmu_plan_done(plan);
-	cr_assert_eq(pmu_plan(root, &wish, plan), 0);
+	cr_assert_eq(pmu_plan(root, &request, plan), 0);
 }
 
 void machine_plan_auto(const char *root, struct pmu_plan *plan)
 {
-	const struct pmu_wish wish = {.ldlat = 30, .roles = EVENT_ROLES_AUTO, .automatic = true};
+	const struct pmu_request request = {.ldlat = 30, .roles = EVENT_ROLES_AUTO, .automatic = true};
 
 	pmu_plan_done(plan);
-	cr_assert_eq(pmu_plan(root, &wish, plan), 0);
+	cr_assert_eq(pmu_plan(root, &request, plan), 0);
 }
 
 const struct pmu_opening *machine_opening(const struct pmu_plan *plan, const char *pmu, enum event_role role)

@@ -39,10 +39,10 @@ static const struct container_lookup lookup = {.find = find};
 static void expect(const struct container_lookup *containers, unsigned int labels, const char *path,
 		   const char *wanted)
 {
-	const struct cgroup_label_wish wish = {.containers = containers, .labels = labels};
+	const struct cgroup_label_request request = {.containers = containers, .labels = labels};
 	_cleanup_free_ char *text = NULL;
 
-	cr_assert_eq(cgroup_label(&wish, path, &text), 0);
+	cr_assert_eq(cgroup_label(&request, path, &text), 0);
 	cr_expect_str_eq(text, wanted);
 }
 

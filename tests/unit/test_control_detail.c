@@ -223,14 +223,14 @@ Test(control_detail, a_zoom_starts_and_can_be_prolonged)
 		    "{\"parameters\":{\"version\":1,\"origin\":\"perf\",\"zoom\":1,\"cgroup\":\"/batch\","
 		    "\"until\":\"2026-11-21T06:00:30Z\",\"name\":\"batch\"}}");
 	cr_expect_str_eq(fake_zooms.path, "/batch");
-	cr_expect_eq(fake_zooms.wish.seconds, 30);
-	cr_expect_eq(fake_zooms.wish.rate, 0);
+	cr_expect_eq(fake_zooms.request.seconds, 30);
+	cr_expect_eq(fake_zooms.request.rate, 0);
 	peer_expect(event, fd,
 		    "{\"method\":\"io.pebsd.Zoom\",\"parameters\":{\"cgroup\":\"/batch\",\"seconds\":90.5,"
 		    "\"rate\":20000}}",
 		    "{\"parameters\":{\"version\":1,\"origin\":\"perf\",\"zoom\":1,\"cgroup\":\"/batch\","
 		    "\"until\":\"2026-11-21T06:01:30Z\",\"name\":\"batch\"}}");
-	cr_expect_eq(fake_zooms.wish.rate, 20000);
+	cr_expect_eq(fake_zooms.request.rate, 20000);
 	peer_expect(event, fd, "{\"method\":\"io.pebsd.EndZoom\",\"parameters\":{\"zoom\":1}}",
 		    "{\"parameters\":{\"ended\":true}}");
 	peer_expect(event, fd, "{\"method\":\"io.pebsd.EndZoom\",\"parameters\":{\"zoom\":1}}",

@@ -36,9 +36,9 @@ static void start_in(const char *directory)
 	char *environment[] = {variable, NULL};
 
 	(void)snprintf(variable, sizeof(variable), KEEPER_DIRECTORY "=%s", directory);
-	cr_assert_eq(child_start(&(struct child_wish){.program = "/proc/self/exe",
-						      .argument = "--keeper",
-						      .environment = environment},
+	cr_assert_eq(child_start(&(struct child_request){.program = "/proc/self/exe",
+							 .argument = "--keeper",
+							 .environment = environment},
 				 &keeper),
 		     0);
 }

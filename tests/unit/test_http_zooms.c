@@ -68,7 +68,7 @@ Test(http_zooms, a_request_starts_a_zoom_and_gets_its_profile)
 	fake_zooms.output_size = 3;
 	cr_assert_eq(begin("/a", 12, &id), 0);
 	cr_expect_str_eq(fake_zooms.path, "/a");
-	cr_expect_eq(fake_zooms.wish.seconds, 12);
+	cr_expect_eq(fake_zooms.request.seconds, 12);
 	cr_expect_eq(profiles.state(profiles.userdata, id), HTTP_PROFILE_UNDER_WAY);
 	fake_zooms.zooms[0].state = ZOOM_NAMING;
 	cr_expect_eq(profiles.state(profiles.userdata, id), HTTP_PROFILE_UNDER_WAY);

@@ -17,10 +17,10 @@ static struct pmu_plan plan;
 
 static void plan_for(u32 ldlat)
 {
-	const struct pmu_wish wish = {.roles = OPENER_ROLES, .ldlat = ldlat};
+	const struct pmu_request request = {.roles = OPENER_ROLES, .ldlat = ldlat};
 
 	pmu_plan_done(&plan);
-	cr_assert_eq(pmu_plan(root, &wish, &plan), 0);
+	cr_assert_eq(pmu_plan(root, &request, &plan), 0);
 }
 
 static void plan_machine(const struct machine_core *core)

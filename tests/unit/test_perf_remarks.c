@@ -124,7 +124,7 @@ Test(perf_remarks, counters_of_the_running_pebsd_are_not_counted_as_others)
 	const struct event event = {.role = EVENT_LOADS, .pmu = "cpu"};
 	const struct cpu_list all = {{0xf}};
 	const struct perf_running running = {.n = 2,
-					     .held = {{"cpu_atom", {{0x6}}}, {"cpu", {{0x9 | 0x100}}}}};
+					     .in_use = {{"cpu_atom", {{0x6}}}, {"cpu", {{0x9 | 0x100}}}}};
 	_cleanup_(pmu_plan_done) struct pmu_plan plan = plan_of(2);
 
 	cr_assert_eq(perf_remark_taken(&event, &all, &running, false, &plan), 0);

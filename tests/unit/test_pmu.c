@@ -27,10 +27,11 @@ TestSuite(pmu, .init = setup, .fini = teardown);
 
 static void plan_with(u32 ldlat)
 {
-	const struct pmu_wish wish = {.ldlat = ldlat, .periods.accesses = 10007, .roles = 1U << EVENT_LOADS};
+	const struct pmu_request request = {
+		.ldlat = ldlat, .periods.accesses = 10007, .roles = 1U << EVENT_LOADS};
 
 	pmu_plan_done(&plan);
-	cr_assert_eq(pmu_plan(root, &wish, &plan), 0);
+	cr_assert_eq(pmu_plan(root, &request, &plan), 0);
 }
 
 static void remove_pmu_file(const char *pmu, const char *file)
@@ -287,7 +288,7 @@ Test(pmu, a_plan_of_a_copy_says_that_nothing_was_opened)
 
 Test(pmu, a_request_out_of_range_is_refused)
 {
-	static const struct pmu_wish wishes[] = {
+	static const struct pmu_request requests[] = {
 		{.ldlat = 2, .periods.accesses = 1, .roles = 1U << EVENT_LOADS},
 		{.ldlat = 65536, .periods.accesses = 1, .roles = 1U << EVENT_LOADS},
 		{.ldlat = 30, .periods.accesses = 1ULL << 32, .roles = 1U << EVENT_LOADS},
@@ -296,6 +297,6 @@ Test(pmu, a_request_out_of_range_is_refused)
 	};
 
 	tree_skylake(root);
-	for (size_t i = 0; i < ARRAY_SIZE(wishes); i++)
-		cr_expect_eq(pmu_plan(root, &wishes[i], &plan), -EINVAL);
+	for (size_t i = 0; i < ARRAY_SIZE(requests); i++)
+		cr_expect_eq(pmu_plan(root, &requests[i], &plan), -EINVAL);
 }

@@ -347,7 +347,7 @@ Test(pmu_counts, terms_are_placed_by_the_formats)
 Test(pmu_counts, each_role_has_its_own_period)
 {
 	const struct machine_core core = {.name = "haswell", .loads = LOADS_CORE, .stores = STORES_ALL};
-	const struct pmu_wish wish = {
+	const struct pmu_request request = {
 		.ldlat = 30,
 		.roles = ROLE(LOADS) | ROLE(STORES) | ROLE(INSTRUCTIONS) | COUNT_ROLES,
 		.periods =
@@ -355,7 +355,7 @@ Test(pmu_counts, each_role_has_its_own_period)
 	};
 
 	fresh(&core);
-	cr_assert_eq(pmu_plan(root, &wish, &plan), 0);
+	cr_assert_eq(pmu_plan(root, &request, &plan), 0);
 	cr_assert_eq(plan.n_openings, 6);
 	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_LOADS)->event.period, 101);
 	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_STORES)->event.period, 101);

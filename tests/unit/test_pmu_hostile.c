@@ -148,7 +148,7 @@ Test(pmu_hostile, random_trees_are_planned_or_refused)
 	u64 state = 4;
 
 	for (int tree = 0; tree < 100; tree++) {
-		const struct pmu_wish wish = {
+		const struct pmu_request request = {
 			.ldlat = 3 + random_below(&state, 65533),
 			.roles = random_below(&state, 1U << EVENT_ROLES),
 			.periods.accesses = random_below(&state, 3) ? random_below(&state, 20000) : 0};
@@ -162,8 +162,8 @@ Test(pmu_hostile, random_trees_are_planned_or_refused)
 		for (unsigned n = random_below(&state, 40); n > 0; n--)
 			write_random(&state);
 		pmu_plan_done(&plan);
-		cr_assert_eq(pmu_plan(root, &wish, &plan), 0);
-		expect_sane(wish.roles);
+		cr_assert_eq(pmu_plan(root, &request, &plan), 0);
+		expect_sane(request.roles);
 	}
 }
 

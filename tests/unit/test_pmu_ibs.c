@@ -30,10 +30,10 @@ TestSuite(pmu_ibs, .init = setup, .fini = teardown);
 
 static void plan_threshold(u32 ldlat)
 {
-	const struct pmu_wish wish = {.ldlat = ldlat, .roles = ROLE(LOADS)};
+	const struct pmu_request request = {.ldlat = ldlat, .roles = ROLE(LOADS)};
 
 	pmu_plan_done(&plan);
-	cr_assert_eq(pmu_plan(root, &wish, &plan), 0);
+	cr_assert_eq(pmu_plan(root, &request, &plan), 0);
 	cr_assert_eq(plan.n_openings, 1);
 }
 
@@ -133,33 +133,33 @@ Test(pmu_ibs, only_one_event_can_use_the_unit)
 Test(pmu_ibs, periods_are_multiples_of_16)
 {
 	static const struct {
-		u64 wished, planned;
+		u64 requested, planned;
 	} cases[] = {{1000000, 1000000}, {1000003, 1000000}, {10007, 10000}, {0x90, 0x90},
 		     {0x9f, 0x90},       {0x8f, 0x90},       {1, 0x90}};
 
 	machine_tree_amd(root, false);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		const struct pmu_wish wish = {
-			.ldlat = 30, .roles = ROLE(LOADS), .periods.accesses = cases[i].wished};
+		const struct pmu_request request = {
+			.ldlat = 30, .roles = ROLE(LOADS), .periods.accesses = cases[i].requested};
 
 		pmu_plan_done(&plan);
-		cr_assert_eq(pmu_plan(root, &wish, &plan), 0);
+		cr_assert_eq(pmu_plan(root, &request, &plan), 0);
 		cr_expect_eq(plan.openings[0].event.period, cases[i].planned);
 		cr_expect_eq(machine_note(&plan, "supports multiples of 16, at least 144") != NULL,
-			     cases[i].planned != cases[i].wished);
+			     cases[i].planned != cases[i].requested);
 	}
 }
 
 Test(pmu_ibs, a_threshold_is_used_if_the_cpu_supports_it)
 {
 	static const struct {
-		u32 wished, planned;
+		u32 requested, planned;
 	} cases[] = {{30, 0},    {127, 0},     {128, 128}, {129, 256}, {300, 384},
 		     {384, 384}, {2048, 2048}, {2049, 0},  {65535, 0}};
 
 	machine_tree_amd(root, true);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		plan_threshold(cases[i].wished);
+		plan_threshold(cases[i].requested);
 		cr_expect_eq(plan.openings[0].event.ldlat, cases[i].planned);
 		cr_expect_eq(plan.openings[0].config1, cases[i].planned);
 		cr_expect_eq(plan.openings[0].config, 1 << 19);
@@ -169,7 +169,7 @@ Test(pmu_ibs, a_threshold_is_used_if_the_cpu_supports_it)
 		/* The handler would drop samples for a threshold that is not a multiple of 128. */
 		cr_expect_eq(plan.openings[0].config1 % 128, 0);
 		cr_expect_eq(machine_note(&plan, "this unit supports multiples of 128") != NULL,
-			     cases[i].planned && cases[i].planned != cases[i].wished);
+			     cases[i].planned && cases[i].planned != cases[i].requested);
 	}
 }
 

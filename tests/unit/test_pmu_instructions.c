@@ -157,21 +157,22 @@ Test(pmu_instructions, a_requested_period_is_used)
 {
 	const struct machine_core core = {.name = "broadwell", .loads = LOADS_CORE};
 	static const struct {
-		u64 wished, planned;
+		u64 requested, planned;
 	} cases[] = {{2000000, 2000000}, {1000003, 1000000}, {1, 128}, {127, 128}, {191, 128}};
 
 	fresh(&core);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		const struct pmu_wish wish = {.ldlat = 30,
-					      .roles = ROLE(INSTRUCTIONS),
-					      .periods = {.accesses = 77, .instructions = cases[i].wished}};
+		const struct pmu_request request = {
+			.ldlat = 30,
+			.roles = ROLE(INSTRUCTIONS),
+			.periods = {.accesses = 77, .instructions = cases[i].requested}};
 
 		pmu_plan_done(&plan);
-		cr_assert_eq(pmu_plan(root, &wish, &plan), 0);
+		cr_assert_eq(pmu_plan(root, &request, &plan), 0);
 		cr_assert_eq(plan.n_openings, 1);
 		cr_expect_eq(plan.openings[0].event.period, cases[i].planned);
 		cr_expect_eq(machine_note(&plan, "supports multiples of 64, at least 128") != NULL,
-			     cases[i].planned != cases[i].wished);
+			     cases[i].planned != cases[i].requested);
 	}
 }
 

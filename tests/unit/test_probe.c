@@ -25,7 +25,7 @@ static void teardown(void)
 
 TestSuite(probe, .init = setup, .fini = teardown);
 
-static struct probe_request wish_for(unsigned roles)
+static struct probe_request request_for(unsigned roles)
 {
 	return (struct probe_request){.sysfs_root = root,
 				      .events = {.ldlat = 30, .periods.accesses = 10007, .roles = roles},
@@ -35,13 +35,13 @@ static struct probe_request wish_for(unsigned roles)
 /* Returns the output of a run on the tree. The caller frees it. */
 static char *probe(bool json, int expected)
 {
-	const struct probe_request wish = wish_for(1U << EVENT_LOADS);
+	const struct probe_request request = request_for(1U << EVENT_LOADS);
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
 	cr_assert_not_null(out);
-	cr_expect_eq(probe_run(&wish, json, out), expected);
+	cr_expect_eq(probe_run(&request, json, out), expected);
 	cr_assert_eq(fclose(out), 0);
 	return text;
 }
@@ -154,11 +154,11 @@ Test(probe, events_that_the_report_has_no_room_for_are_refused)
 		 .loads = LOADS_ATOM,
 		 .stores = STORES_ATOM},
 	};
-	const struct probe_request wish = wish_for(ROLE(LOADS));
+	const struct probe_request request = request_for(ROLE(LOADS));
 	_cleanup_(probe_report_done) struct probe_report report = {0};
 
 	machine_tree_hybrid(root, cores, ARRAY_SIZE(cores));
-	cr_assert_eq(probe_plan(&wish, &report), 0);
+	cr_assert_eq(probe_plan(&request, &report), 0);
 	cr_expect_eq(report.plan.n_openings, EVENTS_MAX);
 	for (size_t i = 0; i < ARRAY_SIZE(cores); i++)
 		for (enum event_role role = 0; role < EVENT_ROLES; role++)
@@ -190,10 +190,10 @@ Test(probe, the_report_is_written_as_text)
 
 Test(probe, a_request_out_of_range_is_an_error)
 {
-	struct probe_request wish = wish_for(1U << EVENT_LOADS);
+	struct probe_request request = request_for(1U << EVENT_LOADS);
 
-	wish.events.ldlat = 1;
-	cr_expect_eq(probe_run(&wish, true, stderr), -EINVAL);
+	request.events.ldlat = 1;
+	cr_expect_eq(probe_run(&request, true, stderr), -EINVAL);
 }
 
 /*
@@ -649,11 +649,11 @@ Test(probe, the_cost_is_written_as_json)
 
 Test(probe, unrequested_roles_are_planned_too)
 {
-	const struct probe_request wish = wish_for(0);
+	const struct probe_request request = request_for(0);
 	_cleanup_(probe_report_done) struct probe_report report = {0};
 
 	tree_skylake(root);
-	cr_assert_eq(probe_plan(&wish, &report), 0);
+	cr_assert_eq(probe_plan(&request, &report), 0);
 	cr_assert_gt(report.plan.n_openings, 0);
 	cr_expect_eq(report.plan.openings[0].event.role, EVENT_LOADS);
 	cr_expect_not(probe_usable(&report));
@@ -666,13 +666,13 @@ Test(probe, unrequested_roles_are_planned_too)
 
 Test(probe, notes_on_unrequested_roles_name_them)
 {
-	const struct probe_request wish = wish_for(0);
+	const struct probe_request request = request_for(0);
 	_cleanup_(probe_report_done) struct probe_report report = {0};
 	bool told = false;
 
 	tree_skylake(root);
 	tree_pmu(root, "cpu", "caps/pmu_name", "no name\n");
-	cr_assert_eq(probe_plan(&wish, &report), 0);
+	cr_assert_eq(probe_plan(&request, &report), 0);
 	for (size_t i = 0; i < report.plan.n_notes; i++)
 		told = told || strncmp(report.plan.notes[i],
 				       "with loads in `events`: cpu: the CPU generation is unknown", 58) == 0;

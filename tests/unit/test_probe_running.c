@@ -17,10 +17,10 @@ static void read_status(const char *text)
 
 static void expect_held(size_t i, const char *pmu, const char *cpus)
 {
-	_cleanup_free_ char *names = cpu_list_format(&running.held[i].cpus);
+	_cleanup_free_ char *names = cpu_list_format(&running.in_use[i].cpus);
 
 	cr_assert_lt(i, running.n);
-	cr_expect_str_eq(running.held[i].pmu, pmu);
+	cr_expect_str_eq(running.in_use[i].pmu, pmu);
 	cr_expect_str_eq(names, cpus);
 }
 
@@ -66,7 +66,7 @@ Test(probe_running, other_replies_mean_that_no_counter_is_held)
 	read_status("{\"events\": {\"loads\": {\"pmu\": \"cpu\", \"per_cpu\": [7, {\"cpu\": -1}, "
 		    "{\"cpu\": 99999999999, \"online\": true, \"in_error\": false}, {}]}}}");
 	cr_assert_eq(running.n, 1);
-	cr_expect_eq(cpu_list_count(&running.held[0].cpus), 0);
+	cr_expect_eq(cpu_list_count(&running.in_use[0].cpus), 0);
 	probe_running_ask("/nonexistent/control.sock", &running);
 	cr_expect_eq(running.n, 0);
 }

@@ -11,10 +11,10 @@
 
 static int sampling_error; /* of each event that samples; counters can always be opened */
 
-int pmu_plan(const char *sysfs_root, const struct pmu_wish *wish, struct pmu_plan *ret)
+int pmu_plan(const char *sysfs_root, const struct pmu_request *request, struct pmu_plan *ret)
 {
 	(void)sysfs_root;
-	(void)wish;
+	(void)request;
 	*ret = (struct pmu_plan){
 		.n_openings = 1,
 		.openings[0] = {.event = {.role = EVENT_LOADS, .period = 1, .pmu = "cpu"}},

@@ -227,11 +227,11 @@ TestSuite(zooms, .init = setup, .fini = teardown);
 
 static u64 begin(const char *path, double seconds, int expected)
 {
-	const struct zoom_wish wish = {.path = path, .seconds = seconds, .reason = "asked for"};
+	const struct zoom_request request = {.path = path, .seconds = seconds, .reason = "asked for"};
 	u64 id = 0;
 
 	free(message);
-	cr_assert_eq(zooms_begin(zooms, &wish, &id, &message), expected, "%s", message);
+	cr_assert_eq(zooms_begin(zooms, &request, &id, &message), expected, "%s", message);
 	return id;
 }
 
@@ -447,7 +447,7 @@ Test(zooms, a_refusal_of_the_origin_is_returned)
 
 Test(zooms, requests_out_of_range_are_refused)
 {
-	struct zoom_wish wish = {.path = "/a", .seconds = 1, .rate = ZOOM_RATE_MAX + 1, .reason = ""};
+	struct zoom_request request = {.path = "/a", .seconds = 1, .rate = ZOOM_RATE_MAX + 1, .reason = ""};
 	char *said;
 	u64 id;
 
@@ -455,5 +455,5 @@ Test(zooms, requests_out_of_range_are_refused)
 	begin("/a", -1, -EINVAL);
 	begin("/a", ZOOM_SECONDS_MAX + 1, -EINVAL);
 	begin("/a", 0.0 / 0.0, -EINVAL);
-	cr_expect_eq(zooms_begin(zooms, &wish, &id, &said), -EINVAL);
+	cr_expect_eq(zooms_begin(zooms, &request, &id, &said), -EINVAL);
 }

@@ -99,11 +99,11 @@ int control_busy(struct varlink_call *call, const char *reason, const struct tim
 	return object ? varlink_error(call, CONTROL_ERROR("Busy"), object) : -ENOMEM;
 }
 
-static int get_wish(const json_object *parameters, struct zoom_wish *ret, const char **ret_invalid)
+static int get_request(const json_object *parameters, struct zoom_request *ret, const char **ret_invalid)
 {
 	u64 rate = 0;
 
-	*ret = (struct zoom_wish){.seconds = ZOOM_SECONDS_DEFAULT};
+	*ret = (struct zoom_request){.seconds = ZOOM_SECONDS_DEFAULT};
 	*ret_invalid = "seconds";
 	if (json_get(parameters, "seconds") && (!json_get_double(parameters, "seconds", &ret->seconds) ||
 						!(ret->seconds > 0 && ret->seconds <= ZOOM_SECONDS_MAX)))
@@ -138,9 +138,9 @@ static int reply_begun(struct varlink_call *call, struct control *control, u64 i
 }
 
 static int begin_zoom(struct varlink_call *call, struct control *control, const char *shown,
-		      const struct zoom_wish *request)
+		      const struct zoom_request *request)
 {
-	struct zoom_wish wish = *request;
+	struct zoom_request complete = *request;
 	_cleanup_free_ char *message = NULL;
 	_cleanup_free_ char *path = NULL;
 	char reason[64];
@@ -148,10 +148,10 @@ static int begin_zoom(struct varlink_call *call, struct control *control, const 
 	int r = control_cgroup_path(control, shown, &path);
 
 	(void)snprintf(reason, sizeof(reason), "asked for by uid %u", varlink_peer(call)->uid);
-	wish.path = path;
-	wish.reason = reason;
+	complete.path = path;
+	complete.reason = reason;
 	if (r >= 0)
-		r = zooms_begin(zooms_of(control), &wish, &id, &message);
+		r = zooms_begin(zooms_of(control), &complete, &id, &message);
 	switch (r) {
 	case 0:
 		return reply_begun(call, control, id);
@@ -172,16 +172,16 @@ int control_zoom(struct varlink_call *call, json_object *parameters, void *userd
 	const char *surplus = varlink_surplus_parameter(
 		parameters, (const char *const[]){"cgroup", "seconds", "rate", NULL});
 	const char *shown = json_get_text(parameters, "cgroup");
-	struct zoom_wish wish;
+	struct zoom_request request;
 	const char *invalid;
 
 	if (surplus)
 		return varlink_invalid_parameter(call, surplus);
 	if (!shown)
 		return varlink_invalid_parameter(call, "cgroup");
-	if (get_wish(parameters, &wish, &invalid) < 0)
+	if (get_request(parameters, &request, &invalid) < 0)
 		return varlink_invalid_parameter(call, invalid);
-	return begin_zoom(call, userdata, shown, &wish);
+	return begin_zoom(call, userdata, shown, &request);
 }
 
 int control_end_zoom(struct varlink_call *call, json_object *parameters, void *userdata)

@@ -36,7 +36,7 @@
 /* The labels that names of cgroups may be made of: those of /metrics. Zeroed: only the path. */
 struct json_public_labels {
 	const struct container_lookup *lookup; /* NULL: no container is known */
-	unsigned int labels;                   /* as in struct cgroup_label_wish */
+	unsigned int labels;                   /* as in struct cgroup_label_request */
 };
 
 /* The cgroups that /metrics names, and those that it would name. */

@@ -18,20 +18,21 @@ static int append(FILE *stream, const char *separator, const char *name, const c
 	return fprintf(stream, "%s%s=\"%s\"", separator, name, escaped) < 0 ? -ENOMEM : 0;
 }
 
-static int append_known(FILE *stream, const struct cgroup_label_wish *wish, const char *path)
+static int append_known(FILE *stream, const struct cgroup_label_request *request, const char *path)
 {
-	const struct container *container = wish->containers && wish->labels
-						    ? wish->containers->find(wish->containers->userdata, path)
-						    : NULL;
+	const struct container *container =
+		request->containers && request->labels
+			? request->containers->find(request->containers->userdata, path)
+			: NULL;
 	int r = 0;
 
 	for (enum container_label label = 0; r == 0 && container && label < CONTAINER_LABELS; label++)
-		if ((wish->labels & 1U << label) && container->text[label])
+		if ((request->labels & 1U << label) && container->text[label])
 			r = append(stream, ",", container_label_name(label), container->text[label]);
 	return r;
 }
 
-int cgroup_label(const struct cgroup_label_wish *wish, const char *path, char **ret)
+int cgroup_label(const struct cgroup_label_request *request, const char *path, char **ret)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t bytes;
@@ -42,7 +43,7 @@ int cgroup_label(const struct cgroup_label_wish *wish, const char *path, char **
 		return -ENOMEM;
 	r = append(stream, "", "cgroup", path);
 	if (r == 0)
-		r = append_known(stream, wish, path);
+		r = append_known(stream, request, path);
 	if (fclose(stream) != 0 && r == 0)
 		r = -ENOMEM;
 	if (r == 0)

@@ -6,7 +6,7 @@
 #include "cgroup/container_label.h"
 
 /* The labels to write. Zeroed: only the path. */
-struct cgroup_label_wish {
+struct cgroup_label_request {
 	const struct container_lookup *containers; /* NULL: no container is known */
 	unsigned int labels;                       /* wanted labels: bit 1 << enum container_label */
 };
@@ -15,6 +15,6 @@ struct cgroup_label_wish {
  * Writes cgroup="PATH", then the wanted labels that are known, escaped and separated by commas. Returns 0 or
  * -ENOMEM; the caller frees `ret`.
  */
-int cgroup_label(const struct cgroup_label_wish *wish, const char *path, char **ret);
+int cgroup_label(const struct cgroup_label_request *request, const char *path, char **ret);
 
 #endif

@@ -56,7 +56,7 @@ static void labels_done(struct labels *labels)
 }
 
 static int labels_make(const struct snapshot *snapshot, const struct series *const *series, size_t n_series,
-		       const struct cgroup_label_wish *wish, struct labels *ret)
+		       const struct cgroup_label_request *request, struct labels *ret)
 {
 	size_t n_pmus = snapshot->offcore.n_pmus;
 
@@ -68,7 +68,7 @@ static int labels_make(const struct snapshot *snapshot, const struct series *con
 		for (size_t pmu = 0; pmu < n_pmus; pmu++) {
 			_cleanup_free_ char *cgroup = NULL;
 			_cleanup_free_ char *name = NULL;
-			int r = cgroup_label(wish, series[i]->path, &cgroup);
+			int r = cgroup_label(request, series[i]->path, &cgroup);
 
 			if (r == 0)
 				r = label_escape(snapshot->offcore.pmus[pmu].name, &name);
@@ -176,14 +176,14 @@ static void write_cost(struct exposition *out, const struct snapshot_offcore *of
 /* Writes nothing if off-core responses are not counted. Returns 0 or -ENOMEM. */
 static int prometheus_offcore(struct exposition *out, const struct snapshot *snapshot,
 			      const struct series *const *series, size_t n_series,
-			      const struct cgroup_label_wish *wish)
+			      const struct cgroup_label_request *request)
 {
 	_cleanup_(labels_done) struct labels labels = {0};
 	int r;
 
 	if (!snapshot->offcore_known)
 		return 0;
-	r = labels_make(snapshot, series, n_series, wish, &labels);
+	r = labels_make(snapshot, series, n_series, request, &labels);
 	if (r < 0)
 		return r;
 	write_reads(out, snapshot, series, n_series, &labels);
@@ -221,7 +221,7 @@ struct cell {
 struct rendering {
 	struct exposition *out;
 	const struct snapshot *snapshot;
-	struct cgroup_label_wish wish;
+	struct cgroup_label_request request;
 	char *event_labels[EVENTS_MAX];     /* event="...",pmu="..." */
 	const char *pmu_labels[EVENTS_MAX]; /* ,pmu="...": the end of event_labels; may be "" */
 	char edges[COARSE_BUCKETS - 1][24]; /* le="16.0" and so on */
@@ -284,7 +284,7 @@ static int add_cells(struct rendering *rendering, const struct series *series)
 	_cleanup_free_ char *cgroup = NULL;
 	int r;
 
-	r = cgroup_label(&rendering->wish, series->path, &cgroup);
+	r = cgroup_label(&rendering->request, series->path, &cgroup);
 	if (r < 0)
 		return r;
 	for (size_t event = 0; event < rendering->snapshot->n_events; event++) {
@@ -696,7 +696,7 @@ static int write_guest(struct rendering *rendering, const char *cgroup)
 		"pebsd_guest_not_sampled", FAMILY_GAUGE,
 		"1 for a cgroup with a virtual machine. Its accesses in guest mode are not sampled, so the figures cover only the host's side."};
 	_cleanup_free_ char *labels = NULL;
-	int r = cgroup_label(&rendering->wish, cgroup, &labels);
+	int r = cgroup_label(&rendering->request, cgroup, &labels);
 
 	if (r < 0)
 		return r;
@@ -835,7 +835,7 @@ int prometheus_render(const struct snapshot *snapshot, const struct series *cons
 {
 	struct rendering rendering = {
 		.snapshot = snapshot,
-		.wish = {.containers = snapshot->containers, .labels = options->labels},
+		.request = {.containers = snapshot->containers, .labels = options->labels},
 	};
 	struct exposition out;
 	int r, ended;
@@ -850,11 +850,11 @@ int prometheus_render(const struct snapshot *snapshot, const struct series *cons
 		r = write_frequencies(&rendering);
 		prometheus_cost(&out, snapshot, rendering.event_labels);
 		if (r >= 0)
-			r = prometheus_offcore(&out, snapshot, series, n_series, &rendering.wish);
+			r = prometheus_offcore(&out, snapshot, series, n_series, &rendering.request);
 		if (r >= 0 && options->resctrl)
 			r = prometheus_resctrl(&out, options->resctrl);
 		if (r >= 0 && options->alerts)
-			r = prometheus_alerts(&out, options->alerts, &rendering.wish);
+			r = prometheus_alerts(&out, options->alerts, &rendering.request);
 		prometheus_detail(&out, snapshot->detail);
 		write_http(&out, options->http_restarts);
 		write_history(&out, &options->history);

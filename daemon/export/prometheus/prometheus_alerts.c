@@ -9,7 +9,7 @@
 #include "export/prometheus/label.h"
 
 static int write_alert(struct exposition *out, const struct alert *alert,
-		       const struct cgroup_label_wish *wish)
+		       const struct cgroup_label_request *request)
 {
 	static const struct family family = {
 		"pebsd_alert", FAMILY_GAUGE,
@@ -19,7 +19,7 @@ static int write_alert(struct exposition *out, const struct alert *alert,
 	_cleanup_free_ char *severity = NULL;
 	_cleanup_free_ char *labels = NULL;
 
-	if (label_escape(alert->rule->name, &rule) < 0 || cgroup_label(wish, alert->cgroup, &cgroup) < 0 ||
+	if (label_escape(alert->rule->name, &rule) < 0 || cgroup_label(request, alert->cgroup, &cgroup) < 0 ||
 	    label_escape(alert->rule->severity, &severity) < 0)
 		return -ENOMEM;
 	if (asprintf(&labels, "rule=\"%s\",%s,severity=\"%s\"", rule, cgroup, severity) < 0) {
@@ -31,7 +31,7 @@ static int write_alert(struct exposition *out, const struct alert *alert,
 }
 
 static int write_alerts(struct exposition *out, const struct prometheus_alerts *alerts,
-			const struct cgroup_label_wish *wish)
+			const struct cgroup_label_request *request)
 {
 	static const struct family unlisted = {
 		"pebsd_alerts_unlisted", FAMILY_GAUGE,
@@ -40,7 +40,7 @@ static int write_alerts(struct exposition *out, const struct prometheus_alerts *
 	int r = alerts_shown(alerts->list, alerts->n, PROMETHEUS_ALERTS_MAX, &shown);
 
 	for (size_t i = 0; r == 0 && i < shown.n; i++)
-		r = write_alert(out, shown.list[i], wish);
+		r = write_alert(out, shown.list[i], request);
 	if (r == 0)
 		exposition_u64(out, &unlisted, "", NULL, NULL, shown.unlisted);
 	return r;
@@ -62,12 +62,12 @@ static void write_actions(struct exposition *out, const struct prometheus_alerts
 }
 
 int prometheus_alerts(struct exposition *out, const struct prometheus_alerts *alerts,
-		      const struct cgroup_label_wish *wish)
+		      const struct cgroup_label_request *request)
 {
 	static const struct family rules = {"pebsd_rules", FAMILY_GAUGE,
 					    "Rules in force, including dry runs."};
 
 	exposition_u64(out, &rules, "", NULL, NULL, alerts->n_rules);
 	write_actions(out, alerts);
-	return write_alerts(out, alerts, wish);
+	return write_alerts(out, alerts, request);
 }

@@ -28,6 +28,6 @@ struct prometheus_alerts {
  * -ENOMEM.
  */
 int prometheus_alerts(struct exposition *out, const struct prometheus_alerts *alerts,
-		      const struct cgroup_label_wish *wish);
+		      const struct cgroup_label_request *request);
 
 #endif

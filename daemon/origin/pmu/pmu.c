@@ -47,8 +47,8 @@ static int plan_counts(const struct planner *planner, const struct pmu_core *cor
 	int r = 0;
 
 	if (planner_wants(planner, EVENT_INSTRUCTIONS))
-		r = planner->wish->automatic ? pmu_plan_count(planner, core, EVENT_INSTRUCTIONS)
-					     : pmu_plan_instructions(planner, core);
+		r = planner->request->automatic ? pmu_plan_count(planner, core, EVENT_INSTRUCTIONS)
+						: pmu_plan_instructions(planner, core);
 	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(counts); i++)
 		if (planner_wants(planner, counts[i]))
 			r = pmu_plan_count(planner, core, counts[i]);
@@ -58,7 +58,7 @@ static int plan_counts(const struct planner *planner, const struct pmu_core *cor
 /* Returns true if nobody asked for counts by name, and they would make the core lose records of loads. */
 static bool spares_loads(const struct planner *planner, const struct pmu_core *core)
 {
-	return planner->wish->automatic && core->quirk->collides &&
+	return planner->request->automatic && core->quirk->collides &&
 	       planner_find(planner, core->pmu, EVENT_LOADS);
 }
 
@@ -200,25 +200,25 @@ static void put_counts_last(struct pmu_plan *plan)
 	memcpy(&plan->openings[n], counts, n_counts * sizeof(counts[0]));
 }
 
-static bool in_range(const struct pmu_wish *wish)
+static bool in_range(const struct pmu_request *request)
 {
 	for (enum event_role role = 0; role < EVENT_ROLES; role++)
-		if (event_period_of(&wish->periods, role) > SAMPLE_WEIGHED_PERIOD_MAX)
+		if (event_period_of(&request->periods, role) > SAMPLE_WEIGHED_PERIOD_MAX)
 			return false;
-	return wish->ldlat >= LDLAT_MIN && wish->ldlat <= LDLAT_MAX &&
-	       !(wish->roles & ~((1U << EVENT_ROLES) - 1));
+	return request->ldlat >= LDLAT_MIN && request->ldlat <= LDLAT_MAX &&
+	       !(request->roles & ~((1U << EVENT_ROLES) - 1));
 }
 
-int pmu_plan(const char *sysfs_root, const struct pmu_wish *wish, struct pmu_plan *ret)
+int pmu_plan(const char *sysfs_root, const struct pmu_request *request, struct pmu_plan *ret)
 {
-	struct pmu_plan plan = {.automatic = wish->automatic};
+	struct pmu_plan plan = {.automatic = request->automatic};
 	struct pmu_tree tree = {0};
-	const struct planner planner = {.tree = &tree, .wish = wish, .plan = &plan};
+	const struct planner planner = {.tree = &tree, .request = request, .plan = &plan};
 	int r = 0;
 
-	if (!in_range(wish))
+	if (!in_range(request))
 		return -EINVAL;
-	if (wish->roles) {
+	if (request->roles) {
 		r = pmu_tree_open(sysfs_root, &tree);
 		if (r >= 0)
 			r = plan_tree(&planner);

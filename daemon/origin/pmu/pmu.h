@@ -14,7 +14,7 @@
 #include "origin/event.h"
 #include "pebsd/offcore.h"
 
-struct pmu_wish {
+struct pmu_request {
 	unsigned roles; /* 1 << enum event_role */
 	/*
 	 * Nobody named the roles: `events = auto`. Instructions are then only counted, and no event is planned
@@ -79,7 +79,7 @@ struct pmu_refusal {
 };
 
 struct pmu_plan {
-	bool automatic; /* copied from the wish */
+	bool automatic; /* copied from the request */
 	size_t n_openings;
 	struct pmu_opening openings[EVENTS_MAX];
 	size_t n_counters;
@@ -98,9 +98,9 @@ struct pmu_plan {
  * support is replaced by the nearest one below it, or by the PMU's minimum, with a note. For a machine that
  * can sample nothing, the plan has no openings, and refusals give the reasons.
  *
- * Returns 0, -EINVAL if `wish` is out of range, or -ENOMEM. pmu_plan_done() frees the contents of a plan.
+ * Returns 0, -EINVAL if `request` is out of range, or -ENOMEM. pmu_plan_done() frees the contents of a plan.
  */
-int pmu_plan(const char *sysfs_root, const struct pmu_wish *wish, struct pmu_plan *ret);
+int pmu_plan(const char *sysfs_root, const struct pmu_request *request, struct pmu_plan *ret);
 void pmu_plan_done(struct pmu_plan *plan);
 
 /* These functions add a refusal or a note that came up when events were opened. They return 0 or -ENOMEM. */

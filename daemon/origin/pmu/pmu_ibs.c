@@ -42,7 +42,7 @@ static u32 threshold_of(u32 ldlat)
 /* Sets the threshold of the opening. Returns 1, 0 if CPU, kernel or value do not allow one, or -ENOMEM. */
 static int place_threshold(const struct planner *planner, const char *pmu, struct pmu_opening *opening)
 {
-	const u32 ldlat = planner->wish->ldlat;
+	const u32 ldlat = planner->request->ldlat;
 	const struct pmu_term term = {.name = "ldlat", .value = threshold_of(ldlat)};
 	u64 configs[PMU_CONFIGS] = {opening->config, opening->config1, opening->config2};
 	u32 capable;
@@ -63,7 +63,7 @@ static int place_threshold(const struct planner *planner, const char *pmu, struc
 
 static int plan_threshold(const struct planner *planner, const char *pmu, struct pmu_opening *opening)
 {
-	const u32 ldlat = planner->wish->ldlat;
+	const u32 ldlat = planner->request->ldlat;
 	int r = place_threshold(planner, pmu, opening);
 
 	if (r > 0 && opening->event.ldlat != ldlat)

@@ -31,8 +31,8 @@ static int find_leader(const struct planner *planner, const char *pmu, struct pm
 
 int pmu_plan_loads(const struct planner *planner, const struct pmu_core *core)
 {
-	const struct pmu_wish *wish = planner->wish;
-	const struct pmu_term ldlat = {.name = "ldlat", .value = wish->ldlat};
+	const struct pmu_request *request = planner->request;
+	const struct pmu_term ldlat = {.name = "ldlat", .value = request->ldlat};
 	struct pmu_opening opening;
 	bool use_latency;
 	int r;
@@ -53,7 +53,7 @@ int pmu_plan_loads(const struct planner *planner, const struct pmu_core *core)
 
 	use_latency = core->quirk->records == PMU_RECORDS_USE && !opening.has_leader;
 	opening.only_counter = core->quirk->loads_counter;
-	opening.event.ldlat = wish->ldlat;
+	opening.event.ldlat = request->ldlat;
 	opening.event.latency_kind = use_latency ? LATENCY_USE : LATENCY_CACHE;
 	opening.event.settings = (struct event_settings){.has_latency = 1,
 							 .has_instruction_latency = !use_latency,

@@ -8,7 +8,7 @@
 
 bool planner_wants(const struct planner *planner, enum event_role role)
 {
-	return planner->wish->roles & 1U << role;
+	return planner->request->roles & 1U << role;
 }
 
 void planner_cpus(const struct planner *planner, const char *pmu, struct pmu_opening *opening)
@@ -120,26 +120,26 @@ int planner_place(const struct planner *planner, const char *pmu, enum event_rol
 
 int planner_period(const struct planner *planner, u64 usual, struct pmu_opening *opening)
 {
-	const u64 wished = event_period_of(&planner->wish->periods, opening->event.role);
-	u64 period = wished ? wished : usual;
+	const u64 requested = event_period_of(&planner->request->periods, opening->event.role);
+	u64 period = requested ? requested : usual;
 
 	period -= period % opening->period_step;
 	if (period < opening->period_min)
 		period = opening->period_min;
 	opening->event.period = period;
-	if (!wished || period == wished)
+	if (!requested || period == requested)
 		return 0;
 	if (opening->period_step == 1)
 		return pmu_plan_note(
 			planner->plan,
 			"%s: the period of %s is %llu, not %llu: this PMU supports only periods of at least %u",
 			opening->event.pmu, event_role_name(opening->event.role), (unsigned long long)period,
-			(unsigned long long)wished, opening->period_min);
+			(unsigned long long)requested, opening->period_min);
 	return pmu_plan_note(
 		planner->plan,
 		"%s: the period of %s is %llu, not %llu: this PMU supports multiples of %u, at least %u",
 		opening->event.pmu, event_role_name(opening->event.role), (unsigned long long)period,
-		(unsigned long long)wished, opening->period_step, opening->period_min);
+		(unsigned long long)requested, opening->period_step, opening->period_min);
 }
 
 /*

@@ -13,7 +13,7 @@
 /* The context for planning one tree. */
 struct planner {
 	const struct pmu_tree *tree;
-	const struct pmu_wish *wish;
+	const struct pmu_request *request;
 	struct pmu_plan *plan;
 };
 
@@ -67,7 +67,7 @@ int planner_place(const struct planner *planner, const char *pmu, enum event_rol
 		  const struct pmu_term *terms, size_t n, struct pmu_opening *opening);
 
 /*
- * Sets the period to the one that the wish has for the role, or to `usual` if that is 0. Rounds it down to a multiple
+ * Sets the period to the one that is requested for the role, or to `usual` if that is 0. Rounds it down to a multiple
  * of the opening's step, but not below the minimum. Adds a note if a requested period was changed. Returns 0 or
  * -ENOMEM.
  */

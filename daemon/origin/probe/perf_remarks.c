@@ -241,8 +241,8 @@ int perf_remark_taken(const struct event *event, const struct cpu_list *cpus,
 	int r;
 
 	for (size_t i = 0; i < running->n; i++)
-		if (strcmp(running->held[i].pmu, event->pmu) == 0)
-			cpu_list_add_all(&own, &running->held[i].cpus);
+		if (strcmp(running->in_use[i].pmu, event->pmu) == 0)
+			cpu_list_add_all(&own, &running->in_use[i].cpus);
 	cpu_list_keep(&own, cpus);
 	cpu_list_drop(&others, &own);
 	r = remark_no_counter(

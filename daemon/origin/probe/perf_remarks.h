@@ -18,10 +18,10 @@ int perf_remarks(const struct perf_facts *facts, struct pmu_plan *plan);
  */
 struct perf_running {
 	size_t n;
-	struct perf_held {
+	struct perf_in_use {
 		char pmu[EVENT_PMU_MAX];
 		struct cpu_list cpus;
-	} held[EVENTS_MAX];
+	} in_use[EVENTS_MAX];
 };
 
 /*

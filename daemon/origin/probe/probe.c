@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 
-/* Returns true if the plan has the note, perhaps for another role that is added (add_role()). */
+/* Returns true if the plan has the note, with or without the prefix that add_role() adds. */
 static bool has_note(const struct pmu_plan *plan, const char *note)
 {
 	const size_t length = strlen(note);
@@ -41,39 +41,39 @@ static int add_role(struct pmu_plan *plan, const struct pmu_plan *further, enum 
 	return r;
 }
 
-int probe_plan(const struct probe_request *wish, struct probe_report *ret)
+int probe_plan(const struct probe_request *request, struct probe_report *ret)
 {
 	int r;
 
 	*ret = (struct probe_report){
-		.asked = wish->events.roles,
-		.running = wish->running,
-		.leave = wish->leave,
-		.measured = {.slots = wish->slots,
-			     .hot_max = wish->hot_max,
+		.asked = request->events.roles,
+		.running = request->running,
+		.leave_counters = request->leave_counters,
+		.measured = {.slots = request->slots,
+			     .hot_max = request->hot_max,
 			     .page_size = (u64)sysconf(_SC_PAGESIZE)},
 	};
-	r = pmu_plan(wish->sysfs_root, &wish->events, &ret->plan);
+	r = pmu_plan(request->sysfs_root, &request->events, &ret->plan);
 	for (unsigned role = 0; r >= 0 && role < EVENT_ROLES; role++) {
 		_cleanup_(pmu_plan_done) struct pmu_plan further = {0};
-		struct pmu_wish more = wish->events;
+		struct pmu_request more = request->events;
 
-		if (wish->events.roles & 1U << role)
+		if (request->events.roles & 1U << role)
 			continue;
 		more.roles |= 1U << role;
-		r = pmu_plan(wish->sysfs_root, &more, &further);
+		r = pmu_plan(request->sysfs_root, &more, &further);
 		if (r >= 0)
 			r = add_role(&ret->plan, &further, (enum event_role)role);
 	}
 	for (size_t i = 0; r >= 0 && i < ret->plan.n_openings; i++)
-		perf_selection_apply(&wish->selection, &ret->plan.openings[i]);
+		perf_selection_apply(&request->selection, &ret->plan.openings[i]);
 	for (size_t i = 0; r >= 0 && i < ret->plan.n_counters; i++)
-		perf_selection_apply_counter(&wish->selection, &ret->plan.counters[i]);
-	if (r >= 0 && wish->leave > 0 && strcmp(wish->sysfs_root, "/sys") != 0)
+		perf_selection_apply_counter(&request->selection, &ret->plan.counters[i]);
+	if (r >= 0 && request->leave_counters > 0 && strcmp(request->sysfs_root, "/sys") != 0)
 		r = pmu_plan_note(
 			&ret->plan,
 			"leave-counters = %u in [sampling] is ignored here: a copy of a tree does not say how many counters the CPUs have",
-			wish->leave);
+			request->leave_counters);
 	ret->cpus = perf_cost_cpus(&ret->plan);
 	ret->stripes = perf_cost_stripes(ret->cpus);
 	return r;
@@ -84,13 +84,13 @@ void probe_report_done(struct probe_report *report)
 	pmu_plan_done(&report->plan);
 }
 
-int probe_run(const struct probe_request *wish, bool json, FILE *out)
+int probe_run(const struct probe_request *request, bool json, FILE *out)
 {
 	_cleanup_(probe_report_done) struct probe_report report = {0};
 	int r;
 
-	r = probe_plan(wish, &report);
-	if (r >= 0 && strcmp(wish->sysfs_root, "/sys") == 0)
+	r = probe_plan(request, &report);
+	if (r >= 0 && strcmp(request->sysfs_root, "/sys") == 0)
 		r = probe_try(&report);
 	if (r >= 0 && !report.measured.slots)
 		report.measured.slots = perf_cost_slots(0);

@@ -16,11 +16,11 @@
 #define PROBE_UNUSABLE 3
 
 struct probe_request {
-	const char *sysfs_root; /* "/sys", or the root of a copy */
-	struct pmu_wish events; /* `roles` are those that the configuration asks for */
-	u32 slots;              /* slots in the table of cgroups; 0: chosen by the number of cgroups */
-	u32 hot_max;            /* maximum number of cgroups with hot tables at a time */
-	unsigned leave;         /* `leave-counters` in [sampling] */
+	const char *sysfs_root;    /* "/sys", or the root of a copy */
+	struct pmu_request events; /* `roles` are those that the configuration asks for */
+	u32 slots;                 /* slots in the table of cgroups; 0: chosen by the number of cgroups */
+	u32 hot_max;               /* maximum number of cgroups with hot tables at a time */
+	unsigned leave_counters;   /* `leave-counters` in [sampling] */
 	struct perf_selection selection;
 	struct perf_running running; /* counters of a running pebsd, not of another program */
 };
@@ -29,7 +29,7 @@ struct probe_request {
 struct probe_report {
 	struct pmu_plan plan;
 	unsigned asked;              /* requested roles: 1 << enum event_role */
-	unsigned leave;              /* copied from the request */
+	unsigned leave_counters;     /* copied from the request */
 	struct perf_running running; /* copied from the request */
 	bool live;                   /* the running system was probed; if false, only a tree was read */
 	u32 cpus;              /* possible CPUs if `live`, else those of the planned events; 0: not known */
@@ -46,15 +46,15 @@ struct probe_report {
  * even if nothing can be sampled.
  *
  * Returns the exit code: PROBE_USABLE if probe_usable(), otherwise PROBE_UNUSABLE. Returns -errno if it
- * cannot print or `wish` is out of range.
+ * cannot print or `request` is out of range.
  */
-int probe_run(const struct probe_request *wish, bool json, FILE *out);
+int probe_run(const struct probe_request *request, bool json, FILE *out);
 
 /*
  * The steps of probe_run(). They return 0 or -errno. Free a report with probe_report_done(), also after an
  * error.
  */
-int probe_plan(const struct probe_request *wish, struct probe_report *ret);
+int probe_plan(const struct probe_request *request, struct probe_report *ret);
 void probe_report_done(struct probe_report *report);
 
 /*

@@ -10,15 +10,15 @@
 
 DEFINE_CLEANUP(struct client *, client_close)
 
-static struct perf_held *held_on(struct perf_running *running, const char *pmu)
+static struct perf_in_use *counters_on(struct perf_running *running, const char *pmu)
 {
 	for (size_t i = 0; i < running->n; i++)
-		if (strcmp(running->held[i].pmu, pmu) == 0)
-			return &running->held[i];
+		if (strcmp(running->in_use[i].pmu, pmu) == 0)
+			return &running->in_use[i];
 	if (running->n == EVENTS_MAX || strlen(pmu) >= EVENT_PMU_MAX)
 		return NULL;
-	(void)stpcpy(running->held[running->n].pmu, pmu);
-	return &running->held[running->n++];
+	(void)stpcpy(running->in_use[running->n].pmu, pmu);
+	return &running->in_use[running->n++];
 }
 
 /* Adds the online CPUs on which pebsd holds the counter. If the event is in error, another user holds it. */
@@ -47,11 +47,11 @@ void probe_running_read(const json_object *status, struct perf_running *ret)
 	json_object_object_foreach (events, key, event) {
 		const char *pmu = json_get_text(event, "pmu");
 		json_object *per_cpu = json_get_array(event, "per_cpu");
-		struct perf_held *held = pmu && per_cpu ? held_on(ret, pmu) : NULL;
+		struct perf_in_use *in_use = pmu && per_cpu ? counters_on(ret, pmu) : NULL;
 
 		(void)key;
-		if (held)
-			add_cpus(per_cpu, &held->cpus);
+		if (in_use)
+			add_cpus(per_cpu, &in_use->cpus);
 	}
 }
 

@@ -361,12 +361,12 @@ static int leave_counters(struct probe_report *report, enum counter_watchdog wat
 	_cleanup_free_ char *message = NULL;
 	int n, r = 0;
 
-	if (report->leave == 0)
+	if (report->leave_counters == 0)
 		return 0;
 	n = counter_number_find(plan, report->asked, watchdog, pmus, reason);
 	if (n < 0) {
 		if (asprintf(&message, "leave-counters = %u in [sampling] cannot be kept: %s; set it to 0",
-			     report->leave, reason) < 0) {
+			     report->leave_counters, reason) < 0) {
 			message = NULL;
 			return -ENOMEM;
 		}
@@ -376,10 +376,11 @@ static int leave_counters(struct probe_report *report, enum counter_watchdog wat
 		r = pmu_plan_note(
 			plan,
 			"leave-counters = %u in [sampling]: on PMU %s, pebsd uses at most %u of the %u general-purpose counters of each CPU; events that are not in `events` may not fit any more",
-			report->leave, pmus[i].pmu,
-			pmus[i].counters > report->leave ? pmus[i].counters - report->leave : 0,
+			report->leave_counters, pmus[i].pmu,
+			pmus[i].counters > report->leave_counters ? pmus[i].counters - report->leave_counters
+								  : 0,
 			pmus[i].counters);
-	return r < 0 ? r : pmu_leave_counters(plan, report->asked, report->leave, pmus, (size_t)n);
+	return r < 0 ? r : pmu_leave_counters(plan, report->asked, report->leave_counters, pmus, (size_t)n);
 }
 
 static int try_what_is_planned(struct probe_report *report, const struct perf_facts *facts)

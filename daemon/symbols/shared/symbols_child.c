@@ -80,13 +80,13 @@ static int make_environment(const char *debuginfod, struct environment *environm
 static int run(const char *program, const char *debuginfod, int socket, struct child *ret)
 {
 	_cleanup_(environment_clear) struct environment environment = {0};
-	struct child_wish wish = {
+	struct child_request request = {
 		.program = program, .argument = "--symbolizer", .environment = environment.list};
 	int r = make_environment(debuginfod, &environment);
 
 	if (r < 0)
 		return r;
-	return socket < 0 ? child_start(&wish, ret) : child_run(&wish, socket, ret);
+	return socket < 0 ? child_start(&request, ret) : child_run(&request, socket, ret);
 }
 
 int symbols_child_start(const char *program, const char *debuginfod, struct child *ret)
