@@ -295,12 +295,12 @@ static void on_transition(void *userdata, const struct transition *transition)
 	serve_history_alert(server, transition);
 }
 
-static int on_look(void *userdata, const struct transition *transition, enum rule_action action,
-		   char **ret_message)
+static int on_start_detail(void *userdata, const struct transition *transition, enum rule_action action,
+			   char **ret_message)
 {
 	struct server *server = userdata;
 
-	return detail_look(server->detail, transition, action, ret_message);
+	return detail_start(server->detail, transition, action, ret_message);
 }
 
 static void on_zoom(void *userdata, const struct zoom *zoom, bool over)
@@ -320,7 +320,7 @@ static int open_alerts(struct server *server)
 		.event = server->event,
 		.engine = sampling_engine(server->sampling),
 		.config = server->config,
-		.look = on_look,
+		.start_detail = on_start_detail,
 		.changed = on_transition,
 		.userdata = server,
 	};

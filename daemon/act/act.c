@@ -24,8 +24,8 @@ struct act {
 	char *directory;
 	int fd; /* of the directory; -1: the directory cannot be used */
 	bool no_units;
-	int (*look)(void *userdata, const struct transition *transition, enum rule_action action,
-		    char **ret_message);
+	int (*start_detail)(void *userdata, const struct transition *transition, enum rule_action action,
+			    char **ret_message);
 	void *userdata;
 	bool write_failed;         /* the last write failed, which was logged */
 	bool remove_failed;        /* a file could not be removed, which was logged */
@@ -249,7 +249,7 @@ int act_new(const struct act_settings *settings, struct act **ret)
 		return -ENOMEM;
 	act->fd = -1;
 	act->no_units = settings->no_units;
-	act->look = settings->look;
+	act->start_detail = settings->start_detail;
 	act->userdata = settings->userdata;
 	alert_store_init(&act->before);
 	alert_store_init(&act->store);
@@ -461,7 +461,8 @@ static void run_look(struct act *act, const struct transition *transition, enum 
 		     enum rule_action action)
 {
 	_cleanup_free_ char *message = NULL;
-	int r = act->look ? act->look(act->userdata, transition, action, &message) : -EOPNOTSUPP;
+	int r = act->start_detail ? act->start_detail(act->userdata, transition, action, &message)
+				  : -EOPNOTSUPP;
 
 	count(act, kind, r < 0 ? ACT_FAILED : ACT_DONE);
 	if (r < 0)

@@ -26,8 +26,8 @@ struct act_settings {
 	 * a message in `ret_message` that says what failed, on what and why. The caller frees it. NULL: not
 	 * supported.
 	 */
-	int (*look)(void *userdata, const struct transition *transition, enum rule_action action,
-		    char **ret_message);
+	int (*start_detail)(void *userdata, const struct transition *transition, enum rule_action action,
+			    char **ret_message);
 	void *userdata;
 };
 

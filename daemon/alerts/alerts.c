@@ -182,7 +182,7 @@ int alerts_new(const struct alerts_settings *settings, struct alerts **ret)
 		.event = settings->event,
 		.directory = settings->directory,
 		.no_units = sd_booted() <= 0,
-		.look = settings->look,
+		.start_detail = settings->start_detail,
 		.userdata = settings->userdata,
 	};
 	int r;

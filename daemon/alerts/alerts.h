@@ -20,8 +20,8 @@ struct alerts_settings {
 	const char *directory;       /* see act_settings */
 	bool live_cgroups;           /* paths are of this kernel's cgroup tree: read their directories */
 	/* See act_settings. May be NULL. */
-	int (*look)(void *userdata, const struct transition *transition, enum rule_action action,
-		    char **ret_message);
+	int (*start_detail)(void *userdata, const struct transition *transition, enum rule_action action,
+			    char **ret_message);
 	void (*changed)(void *userdata, const struct transition *transition); /* called after the actions */
 	void *userdata;
 };

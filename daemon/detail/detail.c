@@ -151,7 +151,7 @@ static int hot_for(struct detail *detail, const struct transition *transition, c
 	return r;
 }
 
-int detail_look(struct detail *detail, const struct transition *transition, enum rule_action action,
+int detail_start(struct detail *detail, const struct transition *transition, enum rule_action action,
 		 char **ret_message)
 {
 	*ret_message = NULL;

@@ -38,9 +38,9 @@ struct symbols *detail_symbols(struct detail *detail);
 /* Same as engine_hot_choose(), but for the next `seconds` seconds. */
 int detail_choose_hot(struct detail *detail, const char *path, double seconds);
 
-/* Carries out the action of a rule that fires. See act_settings. */
-int detail_look(struct detail *detail, const struct transition *transition, enum rule_action action,
-		char **ret_message);
+/* Begins a zoom or hot tables, the action of a rule that fires. See `start_detail` in act_settings. */
+int detail_start(struct detail *detail, const struct transition *transition, enum rule_action action,
+		 char **ret_message);
 
 /* Updates and returns the counters that a snapshot includes. The detail owns them. */
 const struct detail_figures *detail_figures(struct detail *detail);

@@ -60,8 +60,8 @@ static struct {
 	bool refuses;
 } looks;
 
-static int look(void *userdata, const struct transition *transition, enum rule_action action,
-		char **ret_message)
+static int start_detail(void *userdata, const struct transition *transition, enum rule_action action,
+			char **ret_message)
 {
 	cr_assert_eq(userdata, &looks);
 	cr_assert_lt(looks.n, ARRAY_SIZE(looks.actions));
@@ -76,7 +76,7 @@ static struct act *open_act(const char *directory)
 	const struct act_settings settings = {.event = manager.event,
 					      .directory = directory,
 					      .no_units = no_units,
-					      .look = look,
+					      .start_detail = start_detail,
 					      .userdata = &looks};
 	struct act *opened;
 
