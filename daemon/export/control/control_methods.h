@@ -11,7 +11,7 @@
 extern const struct varlink_method control_methods[];
 extern const size_t control_n_methods;
 
-/* control_figures.c: the counters. */
+/* control_top.c: GetStatus, GetTop and GetCgroup. */
 int control_get_status(struct varlink_call *call, json_object *parameters, void *userdata);
 int control_get_top(struct varlink_call *call, json_object *parameters, void *userdata);
 int control_get_cgroup(struct varlink_call *call, json_object *parameters, void *userdata);
