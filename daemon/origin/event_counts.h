@@ -83,7 +83,7 @@ struct cpu_counts {
 	EVENT_COUNT_MEMBERS
 };
 
-/* perf_keep.h saves this struct as it is. A version with another layout opens the perf events again. */
+/* perf_save.h saves this struct as it is. A version with another layout opens the perf events again. */
 _Static_assert(sizeof(struct cpu_counts) == 88 && offsetof(struct cpu_counts, throttled_ns) == 48,
 	       "if you change this, the next version opens the perf events again");
 

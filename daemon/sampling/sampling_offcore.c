@@ -108,7 +108,7 @@ static void name_pmus(struct snapshot_offcore *head, const struct offcore_set *s
 }
 
 void sampling_offcore_start(struct sampling_offcore *offcore, struct engine *engine,
-			    const struct offcore_keep *keep)
+			    const struct offcore_save_settings *save)
 {
 	char *message;
 	int r;
@@ -118,7 +118,7 @@ void sampling_offcore_start(struct sampling_offcore *offcore, struct engine *eng
 	offcore->engine = engine;
 	if (offcore->set) {
 		name_pmus(&engine_head(engine)->offcore, offcore->set);
-		r = offcore_start(offcore->set, kernel_offcore(engine_kernel(engine)), keep, &message);
+		r = offcore_start(offcore->set, kernel_offcore(engine_kernel(engine)), save, &message);
 		if (r < 0)
 			refuse(offcore, message ? message : strdup(strerror(-r)));
 		else

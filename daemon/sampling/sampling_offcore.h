@@ -27,9 +27,9 @@ DEFINE_CLEANUP(struct sampling_offcore *, sampling_offcore_free)
 /* Returns the value for engine_settings.offcore_cpus; 0 if nothing is counted. */
 u32 sampling_offcore_cpus(const struct sampling_offcore *offcore);
 
-/* Starts counting. The engine must be open and must outlive `offcore`. `keep`: see offcore_start(). */
+/* Starts counting. The engine must be open and must outlive `offcore`. `save`: see offcore_start(). */
 void sampling_offcore_start(struct sampling_offcore *offcore, struct engine *engine,
-			    const struct offcore_keep *keep);
+			    const struct offcore_save_settings *save);
 
 /* Adds the PMUs and their kinds of responses to `hash`: for kernel_settings.measured. */
 u64 sampling_offcore_hash(const struct sampling_offcore *offcore, u64 hash);

@@ -62,7 +62,7 @@ struct origin_state {
 	u64 users_ns;              /* CLOCK_MONOTONIC, time at which `users` was gathered; 0: never */
 	bool paused;               /* all sampling is paused */
 	struct handover *handover; /* what is saved for the next process; not owned; NULL: nothing */
-	struct perf_keep *keep;    /* NULL: no event is saved */
+	struct perf_save *save;    /* NULL: no event is saved */
 	struct sampling_zoom zoom; /* some sets may be paused for it */
 	struct suspend suspend;
 };
@@ -81,7 +81,7 @@ static void free_state(struct origin_state *state)
 		free(state->hotplug_message[i]);
 		free((void *)state->losses[i].colliding);
 	}
-	perf_keep_free(state->keep);
+	perf_save_free(state->save);
 	if (state->engine) {
 		engine_head(state->engine)->notes = NULL;
 		engine_head(state->engine)->counter_users = NULL;
@@ -99,9 +99,9 @@ static void free_statep(struct origin_state **state)
 
 static int start_set(struct origin_state *state, size_t i, int program_fd, char **ret_message)
 {
-	return state->keep
-		       ? perf_start_kept(state->sets[i], program_fd, state->keep, (unsigned)i, ret_message)
-		       : perf_start(state->sets[i], program_fd, ret_message);
+	return state->save ? perf_start_restored(state->sets[i], program_fd, state->save, (unsigned)i,
+						 ret_message)
+			   : perf_start(state->sets[i], program_fd, ret_message);
 }
 
 static int start_sets(struct origin_state *state, struct failure *failure)
@@ -504,7 +504,7 @@ static void close_zoom(struct origin_state *state, struct zoom_source *source)
  */
 static u64 hash_events(const struct origin_state *state)
 {
-	const u64 layouts[] = {perf_keep_layout(), offcore_keep_layout()};
+	const u64 layouts[] = {perf_save_layout(), offcore_save_layout()};
 	u64 hash = kept_hash(KEPT_HASH, layouts, sizeof(layouts));
 
 	for (size_t i = 0; i < state->n_sets; i++) {
@@ -539,7 +539,7 @@ static int open_kernel(struct engine_settings *settings, char **ret_message)
 		return 0;
 	engine_kernel_settings(settings, &kernel);
 	/* If the saved events do not fit, the slots start from zero together with new events. */
-	kernel.adopt = engine_has_before(settings) && perf_keep_fits(settings->handover, settings->n_events);
+	kernel.adopt = engine_has_before(settings) && perf_save_fits(settings->handover, settings->n_events);
 	r = kernel_open(&kernel, &settings->kernel, ret_message);
 	if (r < 0)
 		return r;
@@ -547,7 +547,7 @@ static int open_kernel(struct engine_settings *settings, char **ret_message)
 	return 0;
 }
 
-static int open_keep(struct origin_state *state, struct perf_keep_settings *settings)
+static int open_save(struct origin_state *state, struct perf_save_settings *settings)
 {
 	const struct kernel *kernel = engine_kernel(state->engine);
 	struct maybe_double seconds;
@@ -562,15 +562,15 @@ static int open_keep(struct origin_state *state, struct perf_keep_settings *sett
 	engine_head(state->engine)->paused = state->paused;
 	if (settings->kept == KEPT_ANEW)
 		end_rest(state->handover);
-	return state->n_sets ? perf_keep_new(settings, &state->keep) : 0;
+	return state->n_sets ? perf_save_new(settings, &state->save) : 0;
 }
 
-static void start_offcore(struct origin_state *state, const struct perf_keep_settings *settings)
+static void start_offcore(struct origin_state *state, const struct perf_save_settings *settings)
 {
-	const struct offcore_keep keep = {
+	const struct offcore_save_settings save = {
 		.handover = settings->handover, .kept = settings->kept, .stay_paused = settings->stay_paused};
 
-	sampling_offcore_start(state->offcore, state->engine, state->handover ? &keep : NULL);
+	sampling_offcore_start(state->offcore, state->engine, state->handover ? &save : NULL);
 }
 
 /* Commits the saved state. From now on, everything that the next process needs is stored. */
@@ -598,7 +598,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 		     struct engine **ret_engine, struct origin_state **ret, struct failure *ret_failure)
 {
 	_cleanup_(free_statep) struct origin_state *state = calloc(1, sizeof(*state));
-	struct perf_keep_settings keep = {0};
+	struct perf_save_settings save = {0};
 	int r;
 
 	if (!state)
@@ -645,12 +645,12 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	if ((r = start_govern(state)) < 0 ||
 	    (r = sampling_frequency_new(engine_head(state->engine), state->sets, state->n_sets,
 					&state->frequency)) < 0 ||
-	    (r = open_keep(state, &keep)) < 0 || (r = start_sets(state, ret_failure)) < 0)
+	    (r = open_save(state, &save)) < 0 || (r = start_sets(state, ret_failure)) < 0)
 		return r;
 	name_cpus(state);
 	describe_sets(state);
 	look_for_users(state);
-	start_offcore(state, &keep);
+	start_offcore(state, &save);
 	commit(state);
 	*ret = TAKE_PTR(state);
 	return 0;

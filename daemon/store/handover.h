@@ -19,8 +19,8 @@
 
 enum handover_part {
 	HANDOVER_KERNEL,  /* kernel/kernel_keep.c */
-	HANDOVER_EVENTS,  /* origin/perf/perf_keep.c */
-	HANDOVER_OFFCORE, /* origin/perf/perf_offcore_kept.c */
+	HANDOVER_EVENTS,  /* origin/perf/perf_save.c */
+	HANDOVER_OFFCORE, /* origin/perf/perf_offcore_save.c */
 	HANDOVER_PAUSE,   /* sampling/pause_kept.c */
 	HANDOVER_PARTS,
 };

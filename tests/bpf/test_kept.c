@@ -74,7 +74,7 @@ struct process {
 	struct handover *handover;
 	struct kernel *kernel;
 	struct perf_event_set *set;
-	struct perf_keep *keep;
+	struct perf_save *save;
 	struct offcore_set *offcore;
 };
 
@@ -177,18 +177,18 @@ static void open_offcore(struct process *process, const struct variation *variat
 
 static void start_offcore(struct process *process, const struct variation *variation)
 {
-	const struct offcore_keep keep = {
+	const struct offcore_save_settings save = {
 		.handover = process->handover, .kept = found->kept, .stay_paused = variation->stay_paused};
 	char *message = NULL;
 
 	if (variation->dies_replacing) {
 		process->offcore->kernel = kernel_offcore(process->kernel);
-		EXPECT(offcore_kept_begin(process->offcore, &keep) == 0);
+		EXPECT(offcore_save_begin(process->offcore, &save) == 0);
 		found->whole = true;
 		(void)kill(getpid(), SIGKILL);
 	}
 	if (process->offcore)
-		EXPECT(offcore_start(process->offcore, kernel_offcore(process->kernel), &keep, &message) ==
+		EXPECT(offcore_start(process->offcore, kernel_offcore(process->kernel), &save, &message) ==
 		       0);
 }
 
@@ -222,7 +222,7 @@ static void begin(struct process *process, const struct variation *variation)
 		.n_events = 1,
 	};
 	struct pmu_opening opening = page_faults;
-	struct perf_keep_settings keep = {.n_sets = 1, .stay_paused = variation->stay_paused};
+	struct perf_save_settings save = {.n_sets = 1, .stay_paused = variation->stay_paused};
 	char *message = NULL;
 	int r;
 
@@ -236,7 +236,7 @@ static void begin(struct process *process, const struct variation *variation)
 	EXPECT(store_open(&process->store) == 0);
 	EXPECT(handover_open(process->store, &process->handover) == 0);
 	settings.handover = process->handover;
-	settings.adopt = !variation->alone && perf_keep_fits(process->handover, 1);
+	settings.adopt = !variation->alone && perf_save_fits(process->handover, 1);
 	EXPECT(perf_open(&opening, online, &process->set, &message) == 0);
 	open_offcore(process, variation);
 	settings.offcore_cpus = process->offcore ? offcore_cpus(process->offcore) : 0;
@@ -251,14 +251,14 @@ static void begin(struct process *process, const struct variation *variation)
 	if (r < 0)
 		(void)fprintf(stderr, "%s\n", message ? message : strerror(-r));
 	EXPECT(r == 0);
-	keep.handover = process->handover;
-	keep.kept = found->kept = kernel_kept(process->kernel);
-	keep.epoch = found->epoch = kernel_epoch(process->kernel);
-	if (keep.kept == KEPT_ANEW)
+	save.handover = process->handover;
+	save.kept = found->kept = kernel_kept(process->kernel);
+	save.epoch = found->epoch = kernel_epoch(process->kernel);
+	if (save.kept == KEPT_ANEW)
 		store_drop_rest(process->store);
-	EXPECT(perf_keep_new(&keep, &process->keep) == 0);
-	EXPECT(perf_start_kept(process->set, kernel_program_fd(process->kernel, 0), process->keep, 0,
-			       &message) == 0);
+	EXPECT(perf_save_new(&save, &process->save) == 0);
+	EXPECT(perf_start_restored(process->set, kernel_program_fd(process->kernel, 0), process->save, 0,
+				   &message) == 0);
 	start_offcore(process, variation);
 	EXPECT(handover_commit(process->handover) == 0);
 	store_drop_rest(process->store);

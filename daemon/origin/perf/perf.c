@@ -141,7 +141,7 @@ static int close_gone(struct perf_event_set *set, const struct cpu_list *wanted)
 		perf_cpu_read_throttling(event);
 		counts = perf_cpu_counts(event);
 		cpu_counts_add(perf_counts_of_cpu(set->closed, set->n_cpus, event->cpu), &counts);
-		perf_set_keep_closed(set, event->cpu);
+		perf_set_save_closed(set, event->cpu);
 		perf_cpu_close(event);
 	}
 	closed = (int)(set->n - kept);
@@ -185,7 +185,7 @@ static int open_one(struct perf_event_set *set, int cpu, char **ret_message)
 			r = perf_cpu_enable(&event);
 		}
 		if (r < 0) {
-			perf_set_keep_closed(set, cpu);
+			perf_set_save_closed(set, cpu);
 			perf_cpu_close(&event);
 			return perf_diagnosed(r, perf_diagnose_attach, &set->opening, cpu, ret_message);
 		}
@@ -350,19 +350,19 @@ static int refuse_period(const struct perf_event_set *set, int error, u64 period
 
 int perf_change_period(struct perf_event_set *set, struct perf_cpu *event, u64 period)
 {
-	struct perf_kept_cpu kept;
-	const bool known = set->keep && perf_keep_cpu(set->keep, set->number, event->cpu, &kept);
+	struct perf_saved_cpu saved;
+	const bool known = set->save && perf_save_read_cpu(set->save, set->number, event->cpu, &saved);
 	int r;
 
 	if (known) {
-		kept.changing = 1;
-		perf_keep_write_cpu(set->keep, set->number, event->cpu, &kept);
+		saved.changing = 1;
+		perf_save_write_cpu(set->save, set->number, event->cpu, &saved);
 	}
 	r = perf_cpu_set_period(event, period, set->program_fd >= 0);
 	if (known) {
-		kept.changing = 0;
-		perf_keep_counts(event, &kept.counts);
-		perf_keep_write_cpu(set->keep, set->number, event->cpu, &kept);
+		saved.changing = 0;
+		perf_save_counts(event, &saved.counts);
+		perf_save_write_cpu(set->save, set->number, event->cpu, &saved);
 	}
 	return r;
 }
@@ -392,7 +392,7 @@ void perf_mark_configured(struct perf_event_set *set)
 {
 	set->configured_period = set->opening.event.period;
 	if (set->program_fd >= 0)
-		perf_set_keep(set);
+		perf_set_save(set);
 }
 
 static void stop_all(struct perf_event_set *set)
@@ -403,13 +403,13 @@ static void stop_all(struct perf_event_set *set)
 
 void perf_stop(struct perf_event_set *set)
 {
-	if (!set->keep)
+	if (!set->save)
 		stop_all(set);
 }
 
 bool perf_is_kept(const struct perf_event_set *set)
 {
-	return set->keep != NULL;
+	return set->save != NULL;
 }
 
 void perf_pause(struct perf_event_set *set)
@@ -423,7 +423,7 @@ void perf_pause(struct perf_event_set *set)
 	stop_all(set);
 	set->paused = true;
 	set->paused_seen_ns = monotonic_ns();
-	perf_set_keep(set);
+	perf_set_save(set);
 	(void)close_gone(set, &none);
 	set->cpus = before;
 }
@@ -447,9 +447,9 @@ int perf_enter_pause(struct perf_event_set *set, const struct cpu_list *wanted)
 	 * Save the set first. If the process is killed before it has saved the closed counts, a part of the
 	 * pause is missing from them, but no part is counted twice.
 	 */
-	perf_set_keep(set);
+	perf_set_save(set);
 	for (int cpu = cpu_list_next(wanted, -1); cpu >= 0; cpu = cpu_list_next(wanted, cpu))
-		perf_set_keep_closed(set, cpu);
+		perf_set_save_closed(set, cpu);
 	return r;
 }
 

@@ -16,7 +16,7 @@
 
 #include "base/cleanup.h"
 #include "origin/event_counts.h"
-#include "origin/perf/perf_keep.h"
+#include "origin/perf/perf_save.h"
 #include "origin/pmu/pmu.h"
 
 #define PERF_ONLINE_PATH "/sys/devices/system/cpu/online"
@@ -82,17 +82,17 @@ int perf_start(struct perf_event_set *set, int program_fd, char **ret_message);
 
 /*
  * Like perf_start(), but for events that outlive the process:
- * - An event of the previous process keeps sampling, in place of the one just opened, if `keep` says that it
+ * - An event of the previous process keeps sampling, in place of the one just opened, if `save` says that it
  *   runs this process's program and if it was opened in the same way.
  * - Otherwise the event just opened replaces it, starting when the old one has ended. The counts continue.
  * - Descriptors and counts of the open events are saved now and whenever a CPU comes online.
  *
- * `number` is the index of this set, below the `n_sets` of `keep`. `keep` must outlive the set. If the
- * settings of `keep` say `stay_paused`, the set stays paused. Otherwise a pause of the previous process ends
+ * `number` is the index of this set, below the `n_sets` of `save`. `save` must outlive the set. If the
+ * settings of `save` say `stay_paused`, the set stays paused. Otherwise a pause of the previous process ends
  * here. Returns like perf_start().
  */
-int perf_start_kept(struct perf_event_set *set, int program_fd, struct perf_keep *keep, unsigned number,
-		    char **ret_message);
+int perf_start_restored(struct perf_event_set *set, int program_fd, struct perf_save *save, unsigned number,
+			char **ret_message);
 
 /* Returns true if the event is saved, so that it keeps sampling after this process has ended. */
 bool perf_is_kept(const struct perf_event_set *set);

@@ -50,61 +50,61 @@ void perf_restore_closed(struct perf_event_set *set, int cpu, const struct cpu_c
 
 void perf_set_keep_counts(struct perf_event_set *set, const struct perf_cpu *event)
 {
-	struct perf_kept_cpu kept;
+	struct perf_saved_cpu saved;
 
-	if (!set->keep || !perf_keep_cpu(set->keep, set->number, event->cpu, &kept))
+	if (!set->save || !perf_save_read_cpu(set->save, set->number, event->cpu, &saved))
 		return;
-	perf_keep_counts(event, &kept.counts);
-	perf_keep_write_cpu(set->keep, set->number, event->cpu, &kept);
+	perf_save_counts(event, &saved.counts);
+	perf_save_write_cpu(set->save, set->number, event->cpu, &saved);
 }
 
-void perf_set_keep_closed(struct perf_event_set *set, int cpu)
+void perf_set_save_closed(struct perf_event_set *set, int cpu)
 {
 	const struct cpu_counts *closed = perf_counts_of_cpu(set->closed, set->n_cpus, cpu);
-	struct perf_kept_cpu kept, before;
+	struct perf_saved_cpu saved, before;
 
-	if (!set->keep || !closed)
+	if (!set->save || !closed)
 		return;
-	(void)perf_keep_cpu(set->keep, set->number, cpu, &kept);
-	before = kept;
-	kept.closed = *closed;
-	kept.known = 1;
-	kept.number = 0;
-	perf_keep_write_cpu(set->keep, set->number, cpu, &kept);
-	perf_keep_drop(set->keep, set->number, cpu, &before);
+	(void)perf_save_read_cpu(set->save, set->number, cpu, &saved);
+	before = saved;
+	saved.closed = *closed;
+	saved.known = 1;
+	saved.number = 0;
+	perf_save_write_cpu(set->save, set->number, cpu, &saved);
+	perf_save_drop(set->save, set->number, cpu, &before);
 }
 
 void perf_set_keep_closed_period(struct perf_event_set *set)
 {
-	struct perf_kept_cpu kept;
+	struct perf_saved_cpu saved;
 
-	for (size_t i = 0; set->keep && i < set->n_cpus; i++) {
+	for (size_t i = 0; set->save && i < set->n_cpus; i++) {
 		const int cpu = set->totals[i].cpu;
 
-		if (!perf_keep_cpu(set->keep, set->number, cpu, &kept) || kept.number)
+		if (!perf_save_read_cpu(set->save, set->number, cpu, &saved) || saved.number)
 			continue;
-		kept.counts.period = set->opening.event.period;
-		perf_keep_write_cpu(set->keep, set->number, cpu, &kept);
+		saved.counts.period = set->opening.event.period;
+		perf_save_write_cpu(set->save, set->number, cpu, &saved);
 	}
 }
 
-void perf_set_keep(struct perf_event_set *set)
+void perf_set_save(struct perf_event_set *set)
 {
-	struct perf_kept_set kept = {
+	struct perf_saved_set saved = {
 		.opening = set->opening,
 		.known = 1,
 		.paused = set->paused,
 		.paused_seen_ns = set->paused_seen_ns,
 	};
 
-	kept.opening.event.period = set->configured_period;
-	if (set->keep)
-		perf_keep_write_set(set->keep, set->number, &kept);
+	saved.opening.event.period = set->configured_period;
+	if (set->save)
+		perf_save_write_set(set->save, set->number, &saved);
 }
 
-void perf_set_put_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_kept_cpu *ret)
+void perf_set_put_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_saved_cpu *ret)
 {
-	int r = perf_keep_put(set->keep, set->number, event, ret);
+	int r = perf_save_put(set->save, set->number, event, ret);
 
 	if (r >= 0)
 		return;
@@ -115,18 +115,19 @@ void perf_set_put_new(struct perf_event_set *set, const struct perf_cpu *event, 
 			  r == -E2BIG ? "systemd cannot pass on more descriptors" : strerror(-r));
 }
 
-void perf_set_write_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_kept_cpu *kept)
+void perf_set_write_new(struct perf_event_set *set, const struct perf_cpu *event,
+			struct perf_saved_cpu *saved)
 {
-	kept->closed = *perf_counts_of_cpu(set->closed, set->n_cpus, event->cpu);
-	perf_keep_write_cpu(set->keep, set->number, event->cpu, kept);
+	saved->closed = *perf_counts_of_cpu(set->closed, set->n_cpus, event->cpu);
+	perf_save_write_cpu(set->save, set->number, event->cpu, saved);
 }
 
 void perf_set_keep_new(struct perf_event_set *set, const struct perf_cpu *event)
 {
-	struct perf_kept_cpu kept;
+	struct perf_saved_cpu saved;
 
-	if (!set->keep)
+	if (!set->save)
 		return;
-	perf_set_put_new(set, event, &kept);
-	perf_set_write_new(set, event, &kept);
+	perf_set_put_new(set, event, &saved);
+	perf_set_write_new(set, event, &saved);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The contents of an event set, shared by sampling (perf.c), its counts (perf_counts.c) and taking over the
- * events of the previous process (perf_kept.c).
+ * events of the previous process (perf_restore.c).
  */
 #ifndef PEBSD_PERF_INTERNAL_H
 #define PEBSD_PERF_INTERNAL_H
@@ -9,7 +9,7 @@
 #include "origin/perf/perf.h"
 #include "origin/perf/perf_cpu.h"
 #include "origin/perf/perf_facts.h"
-#include "origin/perf/perf_keep.h"
+#include "origin/perf/perf_save.h"
 
 struct perf_event_set {
 	struct pmu_opening opening;
@@ -17,8 +17,8 @@ struct perf_event_set {
 	int program_fd; /* owned by the caller; -1 until started */
 	bool paused;
 	u64 paused_seen_ns;     /* the counts include the pause up to this time */
-	struct perf_keep *keep; /* NULL: nothing outlives the process */
-	unsigned number;        /* index of this set in `keep` */
+	struct perf_save *save; /* NULL: nothing outlives the process */
+	unsigned number;        /* index of this set in `save` */
 	u64 configured_period;  /* the period that the configuration asks for; another may be in force */
 	struct cpu_list cpus;
 	size_t n;
@@ -63,14 +63,15 @@ void perf_restore_closed(struct perf_event_set *set, int cpu, const struct cpu_c
  * perf_set_write_new() writes its counts to the handover. If storing fails, which is logged, the event samples
  * anyway, and the next process opens it again.
  */
-void perf_set_put_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_kept_cpu *ret);
-void perf_set_write_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_kept_cpu *kept);
+void perf_set_put_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_saved_cpu *ret);
+void perf_set_write_new(struct perf_event_set *set, const struct perf_cpu *event,
+			struct perf_saved_cpu *saved);
 
 /* Does nothing for a set that is not saved. Otherwise saves the counts of an open event so far. */
 void perf_set_keep_counts(struct perf_event_set *set, const struct perf_cpu *event);
 
 /* Like perf_set_keep_counts(), for the counts of closed events of a CPU on which no event is open now. */
-void perf_set_keep_closed(struct perf_event_set *set, int cpu);
+void perf_set_save_closed(struct perf_event_set *set, int cpu);
 
 /*
  * Does nothing for a set that is not saved. Otherwise saves the period in force for CPUs on which no event is open. In
@@ -87,6 +88,6 @@ void perf_set_keep_new(struct perf_event_set *set, const struct perf_cpu *event)
 /*
  * Does nothing for a set that is not saved. Otherwise saves how the set was opened, and whether it is paused.
  */
-void perf_set_keep(struct perf_event_set *set);
+void perf_set_save(struct perf_event_set *set);
 
 #endif

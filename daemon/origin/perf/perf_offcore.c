@@ -22,7 +22,7 @@ struct offcore_set *offcore_free(struct offcore_set *set)
 			kernel_offcore_remove(set->kernel, (u32)set->places[i].cpu);
 		offcore_close_place(&set->places[i]);
 	}
-	offcore_kept_end(set);
+	offcore_save_end(set);
 	free(set->places);
 	free(set->online_path);
 	free(set);
@@ -147,7 +147,7 @@ static int start_place(struct offcore_set *set, const struct offcore_place *plac
 			*ret_message = NULL;
 		return r;
 	}
-	offcore_kept_put(set, place);
+	offcore_save_put(set, place);
 	if (!set->paused)
 		offcore_control_place(place, PERF_EVENT_IOC_ENABLE);
 	return 0;
@@ -318,25 +318,25 @@ const struct offcore_pmu *offcore_pmus(const struct offcore_set *set, size_t *re
 	return set->pmus;
 }
 
-int offcore_start(struct offcore_set *set, struct kernel_offcore *kernel, const struct offcore_keep *keep,
-		  char **ret_message)
+int offcore_start(struct offcore_set *set, struct kernel_offcore *kernel,
+		  const struct offcore_save_settings *save, char **ret_message)
 {
 	int r;
 
 	*ret_message = NULL;
 	set->kernel = kernel;
-	r = keep ? offcore_kept_begin(set, keep) : 0;
+	r = save ? offcore_save_begin(set, save) : 0;
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < set->n; i++) {
-		if (offcore_kept_take(set, &set->places[i]))
+		if (offcore_save_take(set, &set->places[i]))
 			continue;
 		r = start_place(set, &set->places[i], ret_message);
 
 		if (r < 0)
 			return r;
 	}
-	offcore_kept_begun(set);
+	offcore_save_begun(set);
 	return 0;
 }
 
@@ -385,7 +385,7 @@ static int close_gone(struct offcore_set *set, const struct cpu_list *online)
 			continue;
 		}
 		kernel_offcore_remove(set->kernel, (u32)place->cpu);
-		offcore_kept_drop(set, place->cpu);
+		offcore_save_drop(set, place->cpu);
 		offcore_close_place(place);
 		closed++;
 	}

@@ -46,21 +46,21 @@ const struct offcore_pmu *offcore_pmus(const struct offcore_set *set, size_t *re
  * Settings for counters that outlive the process. If this process continues with the maps of the previous
  * one, the counters of the previous process keep counting in place of the ones just opened.
  */
-struct offcore_keep {
+struct offcore_save_settings {
 	struct handover *handover; /* must outlive the set */
 	enum kept kept;            /* whether the kernel side continues */
 	bool stay_paused;
 };
 
 /* Returns the size of the saved data of one CPU. If it differs, saved data must not be read. */
-u64 offcore_keep_layout(void);
+u64 offcore_save_layout(void);
 
 /*
- * Hands the counters to `kernel`, which must outlive the set, and enables them. If `keep` is NULL the
+ * Hands the counters to `kernel`, which must outlive the set, and enables them. If `save` is NULL the
  * counters end with the process. Returns like offcore_open().
  */
-int offcore_start(struct offcore_set *set, struct kernel_offcore *kernel, const struct offcore_keep *keep,
-		  char **ret_message);
+int offcore_start(struct offcore_set *set, struct kernel_offcore *kernel,
+		  const struct offcore_save_settings *save, char **ret_message);
 
 /*
  * On each CPU, adds the counts of the running task to the record of its cgroup. This interrupts each CPU

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Declarations that perf_offcore.c, which counts, shares with perf_offcore_kept.c, which saves the counters.
+ * Declarations that perf_offcore.c, which counts, shares with perf_offcore_save.c, which saves the counters.
  */
 #ifndef PEBSD_PERF_OFFCORE_INTERNAL_H
 #define PEBSD_PERF_OFFCORE_INTERNAL_H
@@ -51,30 +51,30 @@ static inline void offcore_control_place(const struct offcore_place *place, unsi
 }
 
 /*
- * offcore_kept_begin() makes a set saved: it reads the data that the previous process saved, and ends the
+ * offcore_save_begin() makes a set saved: it reads the data that the previous process saved, and ends the
  * counters of CPUs that are not among the places. It returns 0 or -errno. For a set that is not saved, the
  * other functions below do nothing.
  */
-int offcore_kept_begin(struct offcore_set *set, const struct offcore_keep *keep);
-void offcore_kept_end(struct offcore_set *set);
+int offcore_save_begin(struct offcore_set *set, const struct offcore_save_settings *save);
+void offcore_save_end(struct offcore_set *set);
 
 /*
  * Marks that all places have counters of this set. If the previous process had other counters and this one
  * ends before the call, the next process takes over none.
  */
-void offcore_kept_begun(struct offcore_set *set);
+void offcore_save_begun(struct offcore_set *set);
 
 /*
  * Returns true if the counters of the previous process keep counting here. `place` then has their
  * descriptors.
  */
-bool offcore_kept_take(struct offcore_set *set, struct offcore_place *place);
+bool offcore_save_take(struct offcore_set *set, struct offcore_place *place);
 
 /*
- * offcore_kept_put() stores counters that were just placed, and removes those stored before.
- * offcore_kept_drop() removes the stored counters of a CPU.
+ * offcore_save_put() stores counters that were just placed, and removes those stored before.
+ * offcore_save_drop() removes the stored counters of a CPU.
  */
-void offcore_kept_put(struct offcore_set *set, const struct offcore_place *place);
-void offcore_kept_drop(struct offcore_set *set, int cpu);
+void offcore_save_put(struct offcore_set *set, const struct offcore_place *place);
+void offcore_save_drop(struct offcore_set *set, int cpu);
 
 #endif

@@ -25,7 +25,7 @@ static void teardown(void)
 	notify_socket_stop(&manager);
 }
 
-TestSuite(perf_keep, .init = setup, .fini = teardown);
+TestSuite(perf_save, .init = setup, .fini = teardown);
 
 /* Stores descriptors until only names of `left` more bytes fit. */
 static void fill(struct store *store, int fd, size_t left)
@@ -50,31 +50,31 @@ static void fill(struct store *store, int fd, size_t left)
 }
 
 /* A leader alone would hold its counter, although nothing samples, and even in a pause. */
-Test(perf_keep, a_leader_is_not_stored_without_its_event)
+Test(perf_save, a_leader_is_not_stored_without_its_event)
 {
 	_cleanup_(store_freep) struct store *store = NULL;
 	_cleanup_(handover_freep) struct handover *handover = NULL;
-	_cleanup_(perf_keep_freep) struct perf_keep *keep = NULL;
+	_cleanup_(perf_save_freep) struct perf_save *save = NULL;
 	_cleanup_close_ int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	const struct perf_cpu event = {.cpu = 0, .fd = fd, .leader_fd = fd, .period = 1};
-	struct perf_kept_cpu kept;
+	struct perf_saved_cpu saved;
 
 	cr_assert_eq(store_open(&store), 0);
 	cr_assert_eq(handover_open(store, &handover), 0);
 	cr_assert_eq(handover_anew(handover), 0);
-	cr_assert_eq(perf_keep_new(&(struct perf_keep_settings){.handover = handover, .n_sets = 1}, &keep),
+	cr_assert_eq(perf_save_new(&(struct perf_save_settings){.handover = handover, .n_sets = 1}, &save),
 		     0);
 	fill(store, fd, sizeof("leader-1-0-0-2"));
-	cr_expect_eq(perf_keep_put(keep, 0, &event, &kept), -E2BIG);
+	cr_expect_eq(perf_save_put(save, 0, &event, &saved), -E2BIG);
 	cr_expect_eq(notify_socket_count(&manager, "leader-1-0-0-2"), 0);
 }
 
 /* Without a descriptor in the store, the event ends with its process. What it counted until the last save stays. */
-Test(perf_keep, counts_of_an_event_that_could_not_be_stored_are_inherited)
+Test(perf_save, counts_of_an_event_that_could_not_be_stored_are_inherited)
 {
 	_cleanup_(store_freep) struct store *store = NULL;
 	_cleanup_(handover_freep) struct handover *handover = NULL;
-	_cleanup_(perf_keep_freep) struct perf_keep *keep = NULL;
+	_cleanup_(perf_save_freep) struct perf_save *save = NULL;
 	_cleanup_(perf_set_freep) struct perf_event_set *before = calloc(1, sizeof(*before));
 	_cleanup_(perf_set_freep) struct perf_event_set *next = calloc(1, sizeof(*next));
 	_cleanup_close_ int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -85,17 +85,17 @@ Test(perf_keep, counts_of_an_event_that_could_not_be_stored_are_inherited)
 	cr_assert_eq(store_open(&store), 0);
 	cr_assert_eq(handover_open(store, &handover), 0);
 	cr_assert_eq(handover_anew(handover), 0);
-	cr_assert_eq(perf_keep_new(&(struct perf_keep_settings){.handover = handover, .n_sets = 1}, &keep),
+	cr_assert_eq(perf_save_new(&(struct perf_save_settings){.handover = handover, .n_sets = 1}, &save),
 		     0);
 	fill(store, fd, 0);
 	before->opening.event.period = next->opening.event.period = 10;
-	cr_assert_eq(perf_start_kept(before, -1, keep, 0, &message), 0);
+	cr_assert_eq(perf_start_restored(before, -1, save, 0, &message), 0);
 	cr_assert_eq(perf_add_cpu(before, 0), 0);
 	perf_set_keep_new(before, &event);
 	event.last.count = 1234;
 	perf_set_keep_counts(before, &event);
 
-	cr_assert_eq(perf_start_kept(next, -1, keep, 0, &message), 0);
+	cr_assert_eq(perf_start_restored(next, -1, save, 0, &message), 0);
 	perf_count(next, &counts);
 	cr_expect_eq(counts.count, 1234, "%llu", (unsigned long long)counts.count);
 	cr_expect_eq(counts.expected, 123);

@@ -10,7 +10,7 @@
 #include "base/log.h"
 
 /* The saved counters of one CPU. */
-struct kept_place {
+struct saved_place {
 	u32 pmu;                    /* 1 + the number of the CPU's PMU; 0: the CPU never had counters */
 	u32 numbers[OFFCORE_KINDS]; /* numbers in the names of the counters' descriptors; 0: no counter */
 	u64 ids[OFFCORE_KINDS];     /* PERF_EVENT_IOC_ID */
@@ -20,7 +20,7 @@ struct kept_place {
 struct place_part {
 	u32 current;
 	u32 reserved;
-	struct kept_place copies[2];
+	struct saved_place copies[2];
 };
 
 struct offcore_part {
@@ -29,28 +29,28 @@ struct offcore_part {
 };
 
 struct offcore_saved {
-	struct offcore_keep keep;
+	struct offcore_save_settings settings;
 	struct offcore_part *part;
 	bool continues; /* the counters of the previous process are those of this set */
 };
 
-u64 offcore_keep_layout(void)
+u64 offcore_save_layout(void)
 {
 	return sizeof(struct place_part);
 }
 
-static struct kept_place read_place(const struct offcore_set *set, u32 cpu)
+static struct saved_place read_place(const struct offcore_set *set, u32 cpu)
 {
 	const struct place_part *part = &set->saved->part->places[cpu];
 
 	return part->copies[part->current & 1];
 }
 
-static void write_place(struct offcore_set *set, u32 cpu, const struct kept_place *kept)
+static void write_place(struct offcore_set *set, u32 cpu, const struct saved_place *stored)
 {
 	struct place_part *part = &set->saved->part->places[cpu];
 
-	handover_flip(&part->current, part->copies, kept, sizeof(*kept));
+	handover_flip(&part->current, part->copies, stored, sizeof(*stored));
 }
 
 static void name_of(u32 cpu, u32 kind, u32 number, char ret[STORED_NAME_MAX])
@@ -91,7 +91,7 @@ static bool has_place(const struct offcore_set *set, u32 cpu)
 	return false;
 }
 
-int offcore_kept_begin(struct offcore_set *set, const struct offcore_keep *keep)
+int offcore_save_begin(struct offcore_set *set, const struct offcore_save_settings *save)
 {
 	struct offcore_saved *saved = calloc(1, sizeof(*saved));
 	const u64 hash = hash_counters(set);
@@ -101,44 +101,44 @@ int offcore_kept_begin(struct offcore_set *set, const struct offcore_keep *keep)
 	if (!saved)
 		return -ENOMEM;
 	set->saved = saved;
-	saved->keep = *keep;
-	set->paused = keep->stay_paused;
-	r = handover_part(keep->handover, HANDOVER_OFFCORE,
+	saved->settings = *save;
+	set->paused = save->stay_paused;
+	r = handover_part(save->handover, HANDOVER_OFFCORE,
 			  sizeof(*saved->part) + set->cpus * sizeof(struct place_part), &part);
 	if (r < 0)
 		return r;
 	saved->part = part;
-	saved->continues = keep->kept != KEPT_ANEW && saved->part->counters == hash;
+	saved->continues = save->kept != KEPT_ANEW && saved->part->counters == hash;
 	if (!saved->continues)
 		saved->part->counters = 0;
 	for (u32 cpu = 0; cpu < set->cpus; cpu++) {
-		const struct kept_place kept = read_place(set, cpu);
+		const struct saved_place stored = read_place(set, cpu);
 
-		if (kept.pmu == 0 || kept.pmu > set->n_pmus)
+		if (stored.pmu == 0 || stored.pmu > set->n_pmus)
 			continue;
-		kernel_offcore_know(set->kernel, cpu, kept.pmu - 1);
+		kernel_offcore_know(set->kernel, cpu, stored.pmu - 1);
 		if (has_place(set, cpu))
 			continue;
 		kernel_offcore_remove(set->kernel, cpu);
-		offcore_kept_drop(set, (int)cpu);
+		offcore_save_drop(set, (int)cpu);
 	}
 	return 0;
 }
 
-void offcore_kept_begun(struct offcore_set *set)
+void offcore_save_begun(struct offcore_set *set)
 {
 	if (set->saved)
 		set->saved->part->counters = hash_counters(set);
 }
 
-void offcore_kept_end(struct offcore_set *set)
+void offcore_save_end(struct offcore_set *set)
 {
 	free(set->saved);
 	set->saved = NULL;
 }
 
 static bool take_all(struct offcore_set *set, const struct offcore_place *fresh,
-		     const struct kept_place *kept, struct offcore_place *ret)
+		     const struct saved_place *stored, struct offcore_place *ret)
 {
 	*ret = *fresh;
 	for (u32 kind = 0; kind < OFFCORE_KINDS; kind++)
@@ -146,32 +146,32 @@ static bool take_all(struct offcore_set *set, const struct offcore_place *fresh,
 	for (u32 kind = 0; kind < OFFCORE_KINDS; kind++) {
 		char name[STORED_NAME_MAX];
 
-		if ((fresh->fds[kind] >= 0) != (kept->numbers[kind] != 0))
+		if ((fresh->fds[kind] >= 0) != (stored->numbers[kind] != 0))
 			return false;
 		if (fresh->fds[kind] < 0)
 			continue;
-		name_of((u32)fresh->cpu, kind, kept->numbers[kind], name);
-		ret->fds[kind] = store_take(handover_store(set->saved->keep.handover), name);
-		if (ret->fds[kind] < 0 || id_of(ret->fds[kind]) != kept->ids[kind])
+		name_of((u32)fresh->cpu, kind, stored->numbers[kind], name);
+		ret->fds[kind] = store_take(handover_store(set->saved->settings.handover), name);
+		if (ret->fds[kind] < 0 || id_of(ret->fds[kind]) != stored->ids[kind])
 			return false;
 	}
 	return true;
 }
 
-bool offcore_kept_take(struct offcore_set *set, struct offcore_place *place)
+bool offcore_save_take(struct offcore_set *set, struct offcore_place *place)
 {
 	struct offcore_place old;
-	struct kept_place kept;
+	struct saved_place stored;
 
 	if (!set->saved)
 		return false;
-	kept = read_place(set, (u32)place->cpu);
-	if (!set->saved->continues || kept.pmu != place->pmu + 1)
+	stored = read_place(set, (u32)place->cpu);
+	if (!set->saved->continues || stored.pmu != place->pmu + 1)
 		return false;
 	/*
 	 * The previous process may have ended while it replaced the counters, so some of them may be missing.
 	 */
-	if (!take_all(set, place, &kept, &old) || !kernel_offcore_reads(set->kernel, (u32)place->cpu)) {
+	if (!take_all(set, place, &stored, &old) || !kernel_offcore_reads(set->kernel, (u32)place->cpu)) {
 		offcore_close_place(&old);
 		log_notice(
 			"off-core counters of CPU %d are replaced: the previous process did not pass on all of them, or ended while it replaced them",
@@ -185,21 +185,21 @@ bool offcore_kept_take(struct offcore_set *set, struct offcore_place *place)
 	return true;
 }
 
-static void remove_names(struct offcore_set *set, u32 cpu, const struct kept_place *kept)
+static void remove_names(struct offcore_set *set, u32 cpu, const struct saved_place *stored)
 {
 	for (u32 kind = 0; kind < OFFCORE_KINDS; kind++) {
 		char name[STORED_NAME_MAX];
 
-		if (!kept->numbers[kind])
+		if (!stored->numbers[kind])
 			continue;
-		name_of(cpu, kind, kept->numbers[kind], name);
-		(void)store_remove(handover_store(set->saved->keep.handover), name);
+		name_of(cpu, kind, stored->numbers[kind], name);
+		(void)store_remove(handover_store(set->saved->settings.handover), name);
 	}
 }
 
-void offcore_kept_put(struct offcore_set *set, const struct offcore_place *place)
+void offcore_save_put(struct offcore_set *set, const struct offcore_place *place)
 {
-	struct kept_place before, kept = {.pmu = place->pmu + 1};
+	struct saved_place before, stored = {.pmu = place->pmu + 1};
 	u32 cpu = (u32)place->cpu;
 
 	if (!set->saved)
@@ -209,28 +209,28 @@ void offcore_kept_put(struct offcore_set *set, const struct offcore_place *place
 
 		if (place->fds[kind] < 0)
 			continue;
-		kept.numbers[kind] = handover_number(set->saved->keep.handover);
-		kept.ids[kind] = id_of(place->fds[kind]);
-		name_of(cpu, kind, kept.numbers[kind], name);
+		stored.numbers[kind] = handover_number(set->saved->settings.handover);
+		stored.ids[kind] = id_of(place->fds[kind]);
+		name_of(cpu, kind, stored.numbers[kind], name);
 		/*
 		 * If storing fails, the next process finds this counter missing and replaces all counters of
 		 * the CPU.
 		 */
-		(void)store_put(handover_store(set->saved->keep.handover), name, place->fds[kind]);
+		(void)store_put(handover_store(set->saved->settings.handover), name, place->fds[kind]);
 	}
 	before = read_place(set, cpu);
-	write_place(set, cpu, &kept);
+	write_place(set, cpu, &stored);
 	remove_names(set, cpu, &before);
 }
 
-void offcore_kept_drop(struct offcore_set *set, int cpu)
+void offcore_save_drop(struct offcore_set *set, int cpu)
 {
-	struct kept_place before, kept;
+	struct saved_place before, stored;
 
 	if (!set->saved)
 		return;
 	before = read_place(set, (u32)cpu);
-	kept = (struct kept_place){.pmu = before.pmu};
-	write_place(set, (u32)cpu, &kept);
+	stored = (struct saved_place){.pmu = before.pmu};
+	write_place(set, (u32)cpu, &stored);
 	remove_names(set, (u32)cpu, &before);
 }

@@ -13,8 +13,8 @@
 
 /* The state of taking over the events of the previous process. */
 struct taking_over {
-	const struct perf_keep_settings *settings;
-	struct perf_kept_set before;
+	const struct perf_save_settings *settings;
+	struct perf_saved_set before;
 	bool known; /* the previous process had this set */
 	bool same;  /* the previous process opened the event in the same way as this one */
 	u64 period; /* the period that will be in force */
@@ -35,19 +35,19 @@ static void add_closed(struct perf_event_set *set, const struct perf_cpu *event)
  * Takes the event of the previous process on a CPU. If its descriptors are missing, adds its saved counts to
  * the closed ones and returns false. Its counts since the last saved reading are then lost.
  */
-static bool take_old(struct perf_event_set *set, int cpu, const struct perf_kept_cpu *kept,
+static bool take_old(struct perf_event_set *set, int cpu, const struct perf_saved_cpu *saved,
 		     struct taking_over *over, struct perf_cpu *ret)
 {
-	if (!kept->number)
+	if (!saved->number)
 		return false;
-	if (perf_keep_take(set->keep, set->number, cpu, kept, ret) == 0) {
+	if (perf_save_take(set->save, set->number, cpu, saved, ret) == 0) {
 		ret->stall.likely = set->opening.collides;
 		return true;
 	}
-	*ret = perf_keep_restore(cpu, &kept->counts);
+	*ret = perf_save_restore(cpu, &saved->counts);
 	add_closed(set, ret);
 	/* If one of its two descriptors is left, close it: the old event would sample next to the new one. */
-	perf_keep_drop(set->keep, set->number, cpu, kept);
+	perf_save_drop(set->save, set->number, cpu, saved);
 	over->missing++;
 	return false;
 }
@@ -80,10 +80,10 @@ static void continue_old(struct perf_event_set *set, struct perf_cpu *old, struc
  * counted twice.
  */
 static int start_fresh(struct perf_event_set *set, struct perf_cpu *fresh, struct perf_cpu *old,
-		       const struct perf_kept_cpu *kept, struct taking_over *over)
+		       const struct perf_saved_cpu *saved, struct taking_over *over)
 {
 	struct cpu_counts *closed = perf_counts_of_cpu(set->closed, set->n_cpus, fresh->cpu);
-	struct perf_kept_cpu next;
+	struct perf_saved_cpu next;
 	u64 begun, without_ns;
 	int r;
 
@@ -109,7 +109,7 @@ static int start_fresh(struct perf_event_set *set, struct perf_cpu *fresh, struc
 	perf_set_write_new(set, fresh, &next);
 	if (without_ns > over->longest_ns)
 		over->longest_ns = without_ns;
-	perf_keep_drop(set->keep, set->number, fresh->cpu, kept);
+	perf_save_drop(set->save, set->number, fresh->cpu, saved);
 	perf_cpu_close(old);
 	over->replaced++;
 	return r;
@@ -117,17 +117,17 @@ static int start_fresh(struct perf_event_set *set, struct perf_cpu *fresh, struc
 
 static int take_over_cpu(struct perf_event_set *set, struct perf_cpu *fresh, struct taking_over *over)
 {
-	struct perf_kept_cpu kept;
+	struct perf_saved_cpu saved;
 	struct perf_cpu old;
 
-	if (!over->known || !perf_keep_cpu(set->keep, set->number, fresh->cpu, &kept))
+	if (!over->known || !perf_save_read_cpu(set->save, set->number, fresh->cpu, &saved))
 		return start_fresh(set, fresh, NULL, NULL, over);
-	perf_restore_closed(set, fresh->cpu, &kept.closed);
-	if (!take_old(set, fresh->cpu, &kept, over, &old))
+	perf_restore_closed(set, fresh->cpu, &saved.closed);
+	if (!take_old(set, fresh->cpu, &saved, over, &old))
 		return start_fresh(set, fresh, NULL, NULL, over);
-	if (over->settings->kept != KEPT_GO_ON || !over->same || kept.epoch != over->settings->epoch ||
-	    kept.changing || !perf_keep_runs(&old))
-		return start_fresh(set, fresh, &old, &kept, over);
+	if (over->settings->kept != KEPT_GO_ON || !over->same || saved.epoch != over->settings->epoch ||
+	    saved.changing || !perf_save_runs(&old))
+		return start_fresh(set, fresh, &old, &saved, over);
 	continue_old(set, &old, fresh);
 	over->continued++;
 	return 0;
@@ -136,22 +136,22 @@ static int take_over_cpu(struct perf_event_set *set, struct perf_cpu *fresh, str
 /* Ends the saved event of a CPU on which no event of this set is open. Its counts stay. */
 static int end_cpu(struct perf_event_set *set, int cpu, struct taking_over *over)
 {
-	struct perf_kept_cpu kept;
+	struct perf_saved_cpu saved;
 	struct perf_cpu old;
 	int r;
 
-	if (!perf_keep_cpu(set->keep, set->number, cpu, &kept))
+	if (!perf_save_read_cpu(set->save, set->number, cpu, &saved))
 		return 0;
 	r = perf_add_cpu(set, cpu);
 	if (r < 0)
 		return r;
-	perf_restore_closed(set, cpu, &kept.closed);
-	if (take_old(set, cpu, &kept, over, &old)) {
+	perf_restore_closed(set, cpu, &saved.closed);
+	if (take_old(set, cpu, &saved, over, &old)) {
 		end_old(set, &old);
-		perf_set_keep_closed(set, cpu);
+		perf_set_save_closed(set, cpu);
 		perf_cpu_close(&old);
 	} else {
-		perf_set_keep_closed(set, cpu);
+		perf_set_save_closed(set, cpu);
 	}
 	return 0;
 }
@@ -161,7 +161,7 @@ static int end_others(struct perf_event_set *set, bool all, struct taking_over *
 {
 	int r = 0;
 
-	for (int cpu = 0; over->known && r == 0 && cpu < perf_keep_cpus(set->keep); cpu++)
+	for (int cpu = 0; over->known && r == 0 && cpu < perf_save_cpus(set->save); cpu++)
 		if (all || !cpu_list_has(&set->cpus, cpu))
 			r = end_cpu(set, cpu, over);
 	return r;
@@ -174,17 +174,17 @@ static int end_others(struct perf_event_set *set, bool all, struct taking_over *
 static u64 period_to_be(const struct perf_event_set *set, const struct taking_over *over)
 {
 	u64 of_closed = set->configured_period;
-	struct perf_kept_cpu kept;
+	struct perf_saved_cpu saved;
 
 	if (!over->known || over->before.opening.event.period != set->configured_period)
 		return set->configured_period;
-	for (int cpu = 0; cpu < perf_keep_cpus(set->keep); cpu++) {
-		if (!perf_keep_cpu(set->keep, set->number, cpu, &kept) || kept.changing ||
-		    !kept.counts.period)
+	for (int cpu = 0; cpu < perf_save_cpus(set->save); cpu++) {
+		if (!perf_save_read_cpu(set->save, set->number, cpu, &saved) || saved.changing ||
+		    !saved.counts.period)
 			continue;
-		if (kept.number)
-			return kept.counts.period;
-		of_closed = kept.counts.period;
+		if (saved.number)
+			return saved.counts.period;
+		of_closed = saved.counts.period;
 	}
 	return of_closed;
 }
@@ -224,23 +224,23 @@ static int stay_paused(struct perf_event_set *set, struct taking_over *over)
 	set->paused = true;
 	set->paused_seen_ns =
 		over->known && over->before.paused ? over->before.paused_seen_ns : monotonic_ns();
-	perf_set_keep(set);
+	perf_set_save(set);
 	return end_others(set, true, over);
 }
 
-int perf_start_kept(struct perf_event_set *set, int program_fd, struct perf_keep *keep, unsigned number,
-		    char **ret_message)
+int perf_start_restored(struct perf_event_set *set, int program_fd, struct perf_save *save, unsigned number,
+			char **ret_message)
 {
-	struct taking_over over = {.settings = perf_keep_settings(keep)};
+	struct taking_over over = {.settings = perf_save_settings(save)};
 	int r;
 
 	*ret_message = NULL;
-	set->keep = keep;
+	set->save = save;
 	set->number = number;
 	set->program_fd = program_fd;
 	set->configured_period = set->opening.event.period;
-	over.known = perf_keep_set(keep, number, &over.before);
-	over.same = over.known && perf_keep_same(&over.before.opening, &set->opening);
+	over.known = perf_save_read_set(save, number, &over.before);
+	over.same = over.known && perf_save_same(&over.before.opening, &set->opening);
 	over.period = period_to_be(set, &over);
 	set->opening.event.period = over.period;
 	if (over.settings->stay_paused)
@@ -267,7 +267,7 @@ int perf_start_kept(struct perf_event_set *set, int program_fd, struct perf_keep
 		if (set->events[i].period != over.period)
 			(void)perf_change_period(set, &set->events[i], over.period);
 	}
-	perf_set_keep(set);
+	perf_set_save(set);
 	log_result(set, &over);
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "origin/perf/perf_keep.h"
+#include "origin/perf/perf_save.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -14,17 +14,17 @@
 struct set_part {
 	u32 current;
 	u32 reserved;
-	struct perf_kept_set copies[2];
+	struct perf_saved_set copies[2];
 };
 
 struct cpu_part {
 	u32 current;
 	u32 reserved;
-	struct perf_kept_cpu copies[2];
+	struct perf_saved_cpu copies[2];
 };
 
-struct perf_keep {
-	struct perf_keep_settings settings;
+struct perf_save {
+	struct perf_save_settings settings;
 	int cpus;
 	struct set_part *sets;
 	struct cpu_part *parts; /* index: set * cpus + CPU */
@@ -42,7 +42,7 @@ static int possible_cpus(void)
 	return cpus;
 }
 
-u64 perf_keep_layout(void)
+u64 perf_save_layout(void)
 {
 	return (u64)sizeof(struct set_part) << 32 | sizeof(struct cpu_part);
 }
@@ -52,80 +52,80 @@ static size_t part_bytes(size_t n_sets, int cpus)
 	return n_sets * (sizeof(struct set_part) + (size_t)cpus * sizeof(struct cpu_part));
 }
 
-bool perf_keep_fits(const struct handover *handover, size_t n_sets)
+bool perf_save_fits(const struct handover *handover, size_t n_sets)
 {
 	return handover_fits(handover, HANDOVER_EVENTS, part_bytes(n_sets, possible_cpus()));
 }
 
-int perf_keep_new(const struct perf_keep_settings *settings, struct perf_keep **ret)
+int perf_save_new(const struct perf_save_settings *settings, struct perf_save **ret)
 {
-	_cleanup_(perf_keep_freep) struct perf_keep *keep = calloc(1, sizeof(*keep));
+	_cleanup_(perf_save_freep) struct perf_save *save = calloc(1, sizeof(*save));
 	void *part = NULL;
 	int r;
 
-	if (!keep)
+	if (!save)
 		return -ENOMEM;
-	keep->settings = *settings;
-	keep->cpus = possible_cpus();
-	r = handover_part(settings->handover, HANDOVER_EVENTS, part_bytes(settings->n_sets, keep->cpus),
+	save->settings = *settings;
+	save->cpus = possible_cpus();
+	r = handover_part(settings->handover, HANDOVER_EVENTS, part_bytes(settings->n_sets, save->cpus),
 			  &part);
 	if (r < 0)
 		return r;
-	keep->sets = part;
-	keep->parts = (struct cpu_part *)(keep->sets + settings->n_sets);
-	*ret = TAKE_PTR(keep);
+	save->sets = part;
+	save->parts = (struct cpu_part *)(save->sets + settings->n_sets);
+	*ret = TAKE_PTR(save);
 	return 0;
 }
 
-struct perf_keep *perf_keep_free(struct perf_keep *keep)
+struct perf_save *perf_save_free(struct perf_save *save)
 {
-	free(keep);
+	free(save);
 	return NULL;
 }
 
-const struct perf_keep_settings *perf_keep_settings(const struct perf_keep *keep)
+const struct perf_save_settings *perf_save_settings(const struct perf_save *save)
 {
-	return &keep->settings;
+	return &save->settings;
 }
 
-int perf_keep_cpus(const struct perf_keep *keep)
+int perf_save_cpus(const struct perf_save *save)
 {
-	return keep->cpus;
+	return save->cpus;
 }
 
-bool perf_keep_set(const struct perf_keep *keep, unsigned set, struct perf_kept_set *ret)
+bool perf_save_read_set(const struct perf_save *save, unsigned set, struct perf_saved_set *ret)
 {
-	*ret = keep->sets[set].copies[keep->sets[set].current & 1];
+	*ret = save->sets[set].copies[save->sets[set].current & 1];
 	return ret->known;
 }
 
-static struct cpu_part *part_of(const struct perf_keep *keep, unsigned set, int cpu)
+static struct cpu_part *part_of(const struct perf_save *save, unsigned set, int cpu)
 {
-	return cpu < keep->cpus ? &keep->parts[(size_t)set * (size_t)keep->cpus + (size_t)cpu] : NULL;
+	return cpu < save->cpus ? &save->parts[(size_t)set * (size_t)save->cpus + (size_t)cpu] : NULL;
 }
 
-bool perf_keep_cpu(const struct perf_keep *keep, unsigned set, int cpu, struct perf_kept_cpu *ret)
+bool perf_save_read_cpu(const struct perf_save *save, unsigned set, int cpu, struct perf_saved_cpu *ret)
 {
-	const struct cpu_part *part = part_of(keep, set, cpu);
+	const struct cpu_part *part = part_of(save, set, cpu);
 
-	*ret = part ? part->copies[part->current & 1] : (struct perf_kept_cpu){0};
+	*ret = part ? part->copies[part->current & 1] : (struct perf_saved_cpu){0};
 	/* The handover may contain any bytes. An event without a period cannot be continued. */
 	if (ret->counts.period == 0)
 		ret->number = 0;
 	return ret->known;
 }
 
-void perf_keep_write_set(struct perf_keep *keep, unsigned set, const struct perf_kept_set *kept)
+void perf_save_write_set(struct perf_save *save, unsigned set, const struct perf_saved_set *saved)
 {
-	handover_flip(&keep->sets[set].current, keep->sets[set].copies, kept, sizeof(*kept));
+	handover_flip(&save->sets[set].current, save->sets[set].copies, saved, sizeof(*saved));
 }
 
-void perf_keep_write_cpu(struct perf_keep *keep, unsigned set, int cpu, const struct perf_kept_cpu *kept)
+void perf_save_write_cpu(struct perf_save *save, unsigned set, int cpu, const struct perf_saved_cpu *saved)
 {
-	struct cpu_part *part = part_of(keep, set, cpu);
+	struct cpu_part *part = part_of(save, set, cpu);
 
 	if (part)
-		handover_flip(&part->current, part->copies, kept, sizeof(*kept));
+		handover_flip(&part->current, part->copies, saved, sizeof(*saved));
 }
 
 static bool same_settings(const struct event_settings *a, const struct event_settings *b)
@@ -136,7 +136,7 @@ static bool same_settings(const struct event_settings *a, const struct event_set
 	return memcmp(&left, &right, sizeof(left)) == 0;
 }
 
-bool perf_keep_same(const struct pmu_opening *a, const struct pmu_opening *b)
+bool perf_save_same(const struct pmu_opening *a, const struct pmu_opening *b)
 {
 	return a->event.role == b->event.role && a->event.ldlat == b->event.ldlat &&
 	       a->event.latency_kind == b->event.latency_kind && a->event.count_kind == b->event.count_kind &&
@@ -162,16 +162,16 @@ static u64 id_of(int fd)
 	return ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0 ? 0 : id;
 }
 
-static int take_one(struct perf_keep *keep, const char *name, u64 id)
+static int take_one(struct perf_save *save, const char *name, u64 id)
 {
-	_cleanup_close_ int fd = store_take(handover_store(keep->settings.handover), name);
+	_cleanup_close_ int fd = store_take(handover_store(save->settings.handover), name);
 
 	if (fd < 0)
 		return -ENOENT;
 	return id && id_of(fd) == id ? TAKE_FD(fd) : -EBADF;
 }
 
-struct perf_cpu perf_keep_restore(int cpu, const struct perf_kept_counts *counts)
+struct perf_cpu perf_save_restore(int cpu, const struct perf_saved_counts *counts)
 {
 	return (struct perf_cpu){
 		.cpu = cpu,
@@ -188,23 +188,23 @@ struct perf_cpu perf_keep_restore(int cpu, const struct perf_kept_counts *counts
 	};
 }
 
-int perf_keep_take(struct perf_keep *keep, unsigned set, int cpu, const struct perf_kept_cpu *kept,
+int perf_save_take(struct perf_save *save, unsigned set, int cpu, const struct perf_saved_cpu *saved,
 		   struct perf_cpu *ret)
 {
 	_cleanup_close_ int fd = -1, leader_fd = -1;
 	char name[STORED_NAME_MAX];
 
-	name_of(STORED_EVENT, set, cpu, kept->number, name);
-	fd = take_one(keep, name, kept->id);
+	name_of(STORED_EVENT, set, cpu, saved->number, name);
+	fd = take_one(save, name, saved->id);
 	if (fd < 0)
 		return fd;
-	if (kept->has_leader) {
-		name_of(STORED_LEADER, set, cpu, kept->number, name);
-		leader_fd = take_one(keep, name, kept->leader_id);
+	if (saved->has_leader) {
+		name_of(STORED_LEADER, set, cpu, saved->number, name);
+		leader_fd = take_one(save, name, saved->leader_id);
 		if (leader_fd < 0)
 			return leader_fd;
 	}
-	*ret = perf_keep_restore(cpu, &kept->counts);
+	*ret = perf_save_restore(cpu, &saved->counts);
 	ret->fd = TAKE_FD(fd);
 	ret->leader_fd = TAKE_FD(leader_fd);
 	/*
@@ -224,7 +224,7 @@ static ssize_t read_enabled(int fd, u64 *ret)
 	return n;
 }
 
-bool perf_keep_runs(const struct perf_cpu *event)
+bool perf_save_runs(const struct perf_cpu *event)
 {
 	const int fd = event->leader_fd >= 0 ? event->leader_fd : event->fd;
 	u64 before, after;
@@ -234,9 +234,9 @@ bool perf_keep_runs(const struct perf_cpu *event)
 	return read_enabled(fd, &after) == 3 * (ssize_t)sizeof(u64) && after > before;
 }
 
-void perf_keep_counts(const struct perf_cpu *event, struct perf_kept_counts *ret)
+void perf_save_counts(const struct perf_cpu *event, struct perf_saved_counts *ret)
 {
-	*ret = (struct perf_kept_counts){
+	*ret = (struct perf_saved_counts){
 		.period = event->period,
 		.counted_before = event->counted_before,
 		.expected_before = event->expected_before,
@@ -248,22 +248,22 @@ void perf_keep_counts(const struct perf_cpu *event, struct perf_kept_counts *ret
 	};
 }
 
-int perf_keep_put(struct perf_keep *keep, unsigned set, const struct perf_cpu *event,
-		  struct perf_kept_cpu *ret)
+int perf_save_put(struct perf_save *save, unsigned set, const struct perf_cpu *event,
+		  struct perf_saved_cpu *ret)
 {
-	struct store *store = handover_store(keep->settings.handover);
+	struct store *store = handover_store(save->settings.handover);
 	char name[STORED_NAME_MAX];
 	int r = 0;
 
-	*ret = (struct perf_kept_cpu){
-		.number = handover_number(keep->settings.handover),
-		.epoch = keep->settings.epoch,
+	*ret = (struct perf_saved_cpu){
+		.number = handover_number(save->settings.handover),
+		.epoch = save->settings.epoch,
 		.has_leader = event->leader_fd >= 0,
 		.id = id_of(event->fd),
 		.leader_id = event->leader_fd >= 0 ? id_of(event->leader_fd) : 0,
 		.known = 1,
 	};
-	perf_keep_counts(event, &ret->counts);
+	perf_save_counts(event, &ret->counts);
 	if (event->leader_fd >= 0) {
 		name_of(STORED_LEADER, set, event->cpu, ret->number, name);
 		r = store_put(store, name, event->leader_fd);
@@ -280,17 +280,17 @@ int perf_keep_put(struct perf_keep *keep, unsigned set, const struct perf_cpu *e
 	return r;
 }
 
-void perf_keep_drop(struct perf_keep *keep, unsigned set, int cpu, const struct perf_kept_cpu *kept)
+void perf_save_drop(struct perf_save *save, unsigned set, int cpu, const struct perf_saved_cpu *saved)
 {
-	struct store *store = handover_store(keep->settings.handover);
+	struct store *store = handover_store(save->settings.handover);
 	char name[STORED_NAME_MAX];
 
-	if (!kept->number)
+	if (!saved->number)
 		return;
-	name_of(STORED_EVENT, set, cpu, kept->number, name);
+	name_of(STORED_EVENT, set, cpu, saved->number, name);
 	(void)store_remove(store, name);
-	if (!kept->has_leader)
+	if (!saved->has_leader)
 		return;
-	name_of(STORED_LEADER, set, cpu, kept->number, name);
+	name_of(STORED_LEADER, set, cpu, saved->number, name);
 	(void)store_remove(store, name);
 }

@@ -14,10 +14,10 @@
 #include "origin/perf/perf_cpu.h"
 #include "store/handover.h"
 
-struct perf_keep;
+struct perf_save;
 
 /* The members of struct perf_cpu with which the next process continues. */
-struct perf_kept_counts {
+struct perf_saved_counts {
 	u64 period;
 	u64 counted_before;
 	u64 expected_before;
@@ -29,28 +29,28 @@ struct perf_kept_counts {
 };
 
 /* A saved event on one CPU. */
-struct perf_kept_cpu {
+struct perf_saved_cpu {
 	u32 number; /* part of the names of the descriptors, if these could be stored; 0: no event is open */
 	u32 epoch;  /* identifies the program that the event runs: kernel_epoch() */
 	u32 changing; /* the period was being changed, so it is not known which one is in force */
 	u32 has_leader;
 	u64 id; /* PERF_EVENT_IOC_ID; unique since boot */
 	u64 leader_id;
-	struct perf_kept_counts counts;
+	struct perf_saved_counts counts;
 	struct cpu_counts closed; /* counts of earlier openings */
 	u32 known;                /* the event was open on this CPU at some time */
 };
 
 /* A saved event as a whole. */
-struct perf_kept_set {
+struct perf_saved_set {
 	struct pmu_opening opening; /* with the requested period, not the one in force */
 	u32 known;
 	u32 paused;
 	u64 paused_seen_ns; /* as in struct perf_event_set */
 };
 
-struct perf_keep_settings {
-	struct handover *handover; /* must outlive the perf_keep */
+struct perf_save_settings {
+	struct handover *handover; /* must outlive the perf_save */
 	enum kept kept;            /* whether the kernel side continues: kernel_kept() */
 	u32 epoch;                 /* of the programs of this process: kernel_epoch() */
 	size_t n_sets;
@@ -61,64 +61,64 @@ struct perf_keep_settings {
  * Returns a number made of the sizes of the saved data of one set and of one CPU. Saved data with another
  * number must not be read.
  */
-u64 perf_keep_layout(void);
+u64 perf_save_layout(void);
 
 /* Returns false if the previous process saved data whose size is not what `n_sets` events need. */
-bool perf_keep_fits(const struct handover *handover, size_t n_sets);
+bool perf_save_fits(const struct handover *handover, size_t n_sets);
 
 /* Returns 0 or -errno. The caller frees `ret`. */
-int perf_keep_new(const struct perf_keep_settings *settings, struct perf_keep **ret);
-struct perf_keep *perf_keep_free(struct perf_keep *keep);
-DEFINE_CLEANUP(struct perf_keep *, perf_keep_free)
+int perf_save_new(const struct perf_save_settings *settings, struct perf_save **ret);
+struct perf_save *perf_save_free(struct perf_save *save);
+DEFINE_CLEANUP(struct perf_save *, perf_save_free)
 
-const struct perf_keep_settings *perf_keep_settings(const struct perf_keep *keep);
+const struct perf_save_settings *perf_save_settings(const struct perf_save *save);
 
 /*
  * Read the saved data of a set, and of the event on one CPU, from the handover. Return false if there are
  * none.
  */
-bool perf_keep_set(const struct perf_keep *keep, unsigned set, struct perf_kept_set *ret);
-bool perf_keep_cpu(const struct perf_keep *keep, unsigned set, int cpu, struct perf_kept_cpu *ret);
+bool perf_save_read_set(const struct perf_save *save, unsigned set, struct perf_saved_set *ret);
+bool perf_save_read_cpu(const struct perf_save *save, unsigned set, int cpu, struct perf_saved_cpu *ret);
 
-void perf_keep_write_set(struct perf_keep *keep, unsigned set, const struct perf_kept_set *kept);
-void perf_keep_write_cpu(struct perf_keep *keep, unsigned set, int cpu, const struct perf_kept_cpu *kept);
+void perf_save_write_set(struct perf_save *save, unsigned set, const struct perf_saved_set *saved);
+void perf_save_write_cpu(struct perf_save *save, unsigned set, int cpu, const struct perf_saved_cpu *saved);
 
 /* Returns the highest CPU number in the handover plus 1. */
-int perf_keep_cpus(const struct perf_keep *keep);
+int perf_save_cpus(const struct perf_save *save);
 
 /* Returns true if two openings sample the same in the same way, apart from the period. Pure. */
-bool perf_keep_same(const struct pmu_opening *a, const struct pmu_opening *b);
+bool perf_save_same(const struct pmu_opening *a, const struct pmu_opening *b);
 
 /*
  * Takes the descriptors and counts of a saved event. Maps nothing. The caller closes `ret` with
  * perf_cpu_close(). -ENOENT means that a descriptor is missing, -EBADF that it belongs to another event than
  * the handover says.
  */
-int perf_keep_take(struct perf_keep *keep, unsigned set, int cpu, const struct perf_kept_cpu *kept,
+int perf_save_take(struct perf_save *save, unsigned set, int cpu, const struct perf_saved_cpu *saved,
 		   struct perf_cpu *ret);
 
 /*
  * Returns true if the event's enabled time grows, or if it is in error and can be enabled again. The time of
  * an event stands still if it was disabled or if the kernel detached it from its CPU. Calls read(2) at most twice.
  */
-bool perf_keep_runs(const struct perf_cpu *event);
+bool perf_save_runs(const struct perf_cpu *event);
 
 /*
  * Stores the descriptors of an event under a new number. Fills in `ret` except for its `closed`, also if
  * storing fails: the next process then finds no descriptor, and inherits only the saved counts. Returns 0 or
  * -errno.
  */
-int perf_keep_put(struct perf_keep *keep, unsigned set, const struct perf_cpu *event,
-		  struct perf_kept_cpu *ret);
+int perf_save_put(struct perf_save *save, unsigned set, const struct perf_cpu *event,
+		  struct perf_saved_cpu *ret);
 
-/* Removes the descriptors of `kept` from the store. */
-void perf_keep_drop(struct perf_keep *keep, unsigned set, int cpu, const struct perf_kept_cpu *kept);
+/* Removes the descriptors of `saved` from the store. */
+void perf_save_drop(struct perf_save *save, unsigned set, int cpu, const struct perf_saved_cpu *saved);
 
 /*
- * perf_keep_counts() returns the counts of an event as they are saved. perf_keep_restore() returns an event with
+ * perf_save_counts() returns the counts of an event as they are saved. perf_save_restore() returns an event with
  * saved counts, without descriptors and mappings. Pure.
  */
-void perf_keep_counts(const struct perf_cpu *event, struct perf_kept_counts *ret);
-struct perf_cpu perf_keep_restore(int cpu, const struct perf_kept_counts *counts);
+void perf_save_counts(const struct perf_cpu *event, struct perf_saved_counts *ret);
+struct perf_cpu perf_save_restore(int cpu, const struct perf_saved_counts *counts);
 
 #endif
