@@ -174,13 +174,13 @@ static int leave_boot(struct act *act, const char *boot)
 {
 	if (strcmp(act->store.boot, boot) == 0)
 		return 0;
-	if (act->store.n_memories)
+	if (act->store.n_saved_alerts)
 		log_notice("%zu alert%s (pending, firing or just resolved) ended with the previous boot",
-			   act->store.n_memories, act->store.n_memories == 1 ? "" : "s");
+			   act->store.n_saved_alerts, act->store.n_saved_alerts == 1 ? "" : "s");
 	act->store.n_files = 0;
 	act->store.judged_ns = 0;
 	(void)snprintf(act->store.boot, sizeof(act->store.boot), "%s", boot);
-	return alert_store_set_memories(&act->store, NULL, 0);
+	return alert_store_set_alerts(&act->store, NULL, 0);
 }
 
 static int take_over(struct act *act)
@@ -203,7 +203,7 @@ static int take_over(struct act *act)
 	    strlen(boot) < ALERT_STORE_BOOT_MAX)
 		r = leave_boot(act, boot);
 	if (r == 0)
-		r = alert_store_set_memories(&act->before, act->store.memories, act->store.n_memories);
+		r = alert_store_set_alerts(&act->before, act->store.saved_alerts, act->store.n_saved_alerts);
 	act->before.next_number = act->store.next_number;
 	act->before.judged_ns = act->store.judged_ns;
 	return r;
@@ -298,13 +298,13 @@ u64 act_judged_ns(const struct act *act)
 	return act->before.judged_ns;
 }
 
-const struct policy_memory *act_memories(const struct act *act, size_t *ret_n)
+const struct policy_saved_alert *act_saved_alerts(const struct act *act, size_t *ret_n)
 {
-	*ret_n = act->before.n_memories;
-	return act->before.memories;
+	*ret_n = act->before.n_saved_alerts;
+	return act->before.saved_alerts;
 }
 
-void act_forget_memories(struct act *act)
+void act_forget_saved_alerts(struct act *act)
 {
 	const u64 next_number = act->before.next_number, judged_ns = act->before.judged_ns;
 
@@ -322,11 +322,11 @@ static void note_resolved(struct act *act)
 
 	if (!firing)
 		return;
-	for (size_t i = 0; i < act->store.n_memories; i++) {
-		const struct policy_memory *memory = &act->store.memories[i];
-		const struct alert_store_file *file = alert_store_find_file(&act->store, memory->number);
+	for (size_t i = 0; i < act->store.n_saved_alerts; i++) {
+		const struct policy_saved_alert *saved = &act->store.saved_alerts[i];
+		const struct alert_store_file *file = alert_store_find_file(&act->store, saved->number);
 
-		if (file && memory->state == ALERT_FIRING)
+		if (file && saved->state == ALERT_FIRING)
 			firing[file - act->store.files] = true;
 	}
 	(void)clock_gettime(CLOCK_REALTIME, &now);
@@ -335,15 +335,15 @@ static void note_resolved(struct act *act)
 			act->store.files[i].resolved = now;
 }
 
-static int remember(struct act *act, const struct policy *policy)
+static int save_alerts(struct act *act, const struct policy *policy)
 {
-	_cleanup_free_ struct policy_memory *memories = NULL;
+	_cleanup_free_ struct policy_saved_alert *saved_alerts = NULL;
 	size_t n;
 	int r;
 
-	r = policy_remember(policy, &memories, &n);
+	r = policy_save_alerts(policy, &saved_alerts, &n);
 	if (r == 0)
-		r = alert_store_set_memories(&act->store, memories, n);
+		r = alert_store_set_alerts(&act->store, saved_alerts, n);
 	if (r < 0)
 		return r;
 	act->store.next_number = policy_next_number(policy);
@@ -504,7 +504,7 @@ void act_on(struct act *act, const struct policy *policy, const struct transitio
 		return;
 	}
 	(void)sd_event_now(sd_event_source_get_event(act->write), CLOCK_MONOTONIC, &now_us);
-	r = remember(act, policy);
+	r = save_alerts(act, policy);
 	for (size_t i = 0; i < n; i++) {
 		int planned = plan(act, &transitions[i], now_us * NSEC_PER_USEC, &actions[i]);
 

@@ -44,14 +44,14 @@ DEFINE_CLEANUP(struct act *, act_free)
 
 /*
  * The contents of the store that the previous process left: the number of the next alert, the time of the
- * last tick (0: not known), and the arguments for policy_recall(). Valid until act_free().
+ * last tick (0: not known), and the arguments for policy_restore_alert(). Valid until act_free().
  */
 u64 act_next_number(const struct act *act);
 u64 act_judged_ns(const struct act *act);
-const struct policy_memory *act_memories(const struct act *act, size_t *ret_n);
+const struct policy_saved_alert *act_saved_alerts(const struct act *act, size_t *ret_n);
 
-/* Frees the alerts of act_memories(), which returns none from then on. */
-void act_forget_memories(struct act *act);
+/* Frees the alerts of act_saved_alerts(), which returns none from then on. */
+void act_forget_saved_alerts(struct act *act);
 
 /*
  * Stores the state of the policy and the intents of these transitions, then runs their actions. A dry run only

@@ -9,41 +9,41 @@ void alert_store_init(struct alert_store *store)
 	*store = (struct alert_store){.next_number = 1};
 }
 
-static void free_memories(struct policy_memory *memories, size_t n)
+static void free_alerts(struct policy_saved_alert *saved_alerts, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		free((char *)memories[i].cgroup);
-		free((char *)memories[i].event_key);
+		free((char *)saved_alerts[i].cgroup);
+		free((char *)saved_alerts[i].event_key);
 	}
-	free(memories);
+	free(saved_alerts);
 }
 
 void alert_store_clear(struct alert_store *store)
 {
-	free_memories(store->memories, store->n_memories);
+	free_alerts(store->saved_alerts, store->n_saved_alerts);
 	free(store->intents);
 	free(store->files);
 	alert_store_init(store);
 }
 
-int alert_store_set_memories(struct alert_store *store, const struct policy_memory *memories, size_t n)
+int alert_store_set_alerts(struct alert_store *store, const struct policy_saved_alert *saved_alerts, size_t n)
 {
-	struct policy_memory *copy = calloc(n ? n : 1, sizeof(*copy));
+	struct policy_saved_alert *copy = calloc(n ? n : 1, sizeof(*copy));
 
 	if (!copy)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		copy[i] = memories[i];
-		copy[i].cgroup = strdup(memories[i].cgroup);
-		copy[i].event_key = strdup(memories[i].event_key);
+		copy[i] = saved_alerts[i];
+		copy[i].cgroup = strdup(saved_alerts[i].cgroup);
+		copy[i].event_key = strdup(saved_alerts[i].event_key);
 		if (!copy[i].cgroup || !copy[i].event_key) {
-			free_memories(copy, i + 1);
+			free_alerts(copy, i + 1);
 			return -ENOMEM;
 		}
 	}
-	free_memories(store->memories, store->n_memories);
-	store->memories = copy;
-	store->n_memories = n;
+	free_alerts(store->saved_alerts, store->n_saved_alerts);
+	store->saved_alerts = copy;
+	store->n_saved_alerts = n;
 	return 0;
 }
 

@@ -38,9 +38,9 @@ struct alert_store_file {
 struct alert_store {
 	char boot[ALERT_STORE_BOOT_MAX];
 	u64 next_number; /* above the number of each alert in the store; 1 to ALERT_STORE_NUMBERS_MAX */
-	u64 judged_ns; /* CLOCK_MONOTONIC (of that boot) of the tick that `memories` describe; 0: not known */
-	struct policy_memory *memories; /* owned, with their strings */
-	size_t n_memories;
+	u64 judged_ns; /* CLOCK_MONOTONIC (of that boot) of the tick that `saved_alerts` describe; 0: not known */
+	struct policy_saved_alert *saved_alerts; /* owned, with their strings */
+	size_t n_saved_alerts;
 	struct alert_store_intent *intents;
 	size_t n_intents;
 	struct alert_store_file *files; /* sorted by number */
@@ -51,8 +51,9 @@ struct alert_store {
 void alert_store_init(struct alert_store *store);
 void alert_store_clear(struct alert_store *store);
 
-/* Replaces the memories by copies of `memories`. Returns 0, or -ENOMEM and keeps the old ones. */
-int alert_store_set_memories(struct alert_store *store, const struct policy_memory *memories, size_t n);
+/* Replaces the saved alerts by copies of `saved_alerts`. Returns 0, or -ENOMEM and keeps the old ones. */
+int alert_store_set_alerts(struct alert_store *store, const struct policy_saved_alert *saved_alerts,
+			   size_t n);
 
 /* Notes that actions of a transition are about to begin. 0 or -ENOMEM. */
 int alert_store_begin(struct alert_store *store, u64 alert, bool firing, unsigned actions);

@@ -65,26 +65,26 @@ static void put_time(FILE *out, const char *key, const struct timespec *time)
 		(void)fprintf(out, ",\"%s\":[%lld,%ld]", key, (long long)time->tv_sec, time->tv_nsec);
 }
 
-static void put_memory(FILE *out, const struct policy_memory *memory, bool *failed)
+static void put_alert(FILE *out, const struct policy_saved_alert *saved, bool *failed)
 {
 	(void)fputc('{', out);
-	put_name(out, "rule", memory->rule, failed);
-	(void)fprintf(out, ",\"fingerprint\":%llu,", (unsigned long long)memory->fingerprint);
-	put_name(out, "cgroup", memory->cgroup, failed);
+	put_name(out, "rule", saved->rule, failed);
+	(void)fprintf(out, ",\"fingerprint\":%llu,", (unsigned long long)saved->fingerprint);
+	put_name(out, "cgroup", saved->cgroup, failed);
 	(void)fputc(',', out);
-	put_name(out, "event", memory->event_key, failed);
+	put_name(out, "event", saved->event_key, failed);
 	(void)fprintf(out, ",\"alert\":%llu,\"state\":\"%s\",\"held_ns\":%llu",
-		      (unsigned long long)memory->number, state_words[memory->state],
-		      (unsigned long long)memory->held_ns);
-	put_time(out, "since", &memory->since);
-	put_time(out, "breached", &memory->breached);
-	put_time(out, "fired", &memory->fired);
-	put_time(out, "resolved", &memory->resolved);
-	if (memory->state == ALERT_RESOLVED)
-		(void)fprintf(out, ",\"end\":\"%s\"", alert_end_word(memory->end));
-	put_double(out, "value", memory->value);
-	put_double(out, "low", memory->low);
-	put_double(out, "high", memory->high);
+		      (unsigned long long)saved->number, state_words[saved->state],
+		      (unsigned long long)saved->held_ns);
+	put_time(out, "since", &saved->since);
+	put_time(out, "breached", &saved->breached);
+	put_time(out, "fired", &saved->fired);
+	put_time(out, "resolved", &saved->resolved);
+	if (saved->state == ALERT_RESOLVED)
+		(void)fprintf(out, ",\"end\":\"%s\"", alert_end_word(saved->end));
+	put_double(out, "value", saved->value);
+	put_double(out, "low", saved->low);
+	put_double(out, "high", saved->high);
 	(void)fputc('}', out);
 }
 
@@ -101,11 +101,11 @@ static void put_store(FILE *out, const struct alert_store *store, bool *failed)
 	put_name(out, "boot", store->boot, failed);
 	(void)fprintf(out, ",\"next_alert\":%llu,\"judged_ns\":%llu,\"alerts\":[",
 		      (unsigned long long)store->next_number, (unsigned long long)store->judged_ns);
-	for (size_t i = 0; i < store->n_memories; i++) {
-		if (store->memories[i].state == ALERT_INACTIVE)
+	for (size_t i = 0; i < store->n_saved_alerts; i++) {
+		if (store->saved_alerts[i].state == ALERT_INACTIVE)
 			continue;
 		(void)fputs(comma, out);
-		put_memory(out, &store->memories[i], failed);
+		put_alert(out, &store->saved_alerts[i], failed);
 		comma = ",";
 	}
 	(void)fputs("],\"begun\":[", out);
@@ -263,7 +263,7 @@ static bool read_rule(const json_object *object, char ret[RULE_NAME_MAX])
 }
 
 /* Reads everything but the cgroup and the event. */
-static bool read_values(const json_object *object, u64 next, struct policy_memory *ret)
+static bool read_values(const json_object *object, u64 next, struct policy_saved_alert *ret)
 {
 	return read_rule(object, ret->rule) && json_get_u64(object, "fingerprint", &ret->fingerprint) &&
 	       json_get_u64(object, "alert", &ret->number) && ret->number < next &&
@@ -278,7 +278,7 @@ static bool read_values(const json_object *object, u64 next, struct policy_memor
 }
 
 /* Returns 0, -ENOMEM or -EBADMSG. The caller frees the strings of `*ret`, also after a failure. */
-static int read_memory(const json_object *object, u64 next, struct policy_memory *ret)
+static int read_alert(const json_object *object, u64 next, struct policy_saved_alert *ret)
 {
 	int r = read_name(object, "cgroup", &ret->cgroup);
 
@@ -320,22 +320,22 @@ static void *room_for(const json_object *array, size_t size)
 
 static int read_lists(const json_object *object, struct alert_store *store, const char **ret_wrong)
 {
-	const json_object *memories = json_get_array(object, "alerts");
+	const json_object *saved_alerts = json_get_array(object, "alerts");
 	const json_object *intents = json_get_array(object, "begun");
 	const json_object *files = json_get_array(object, "files");
 
 	*ret_wrong = "the list of alerts, of actions or of files is missing";
-	if (!memories || !intents || !files)
+	if (!saved_alerts || !intents || !files)
 		return -EBADMSG;
-	store->memories = room_for(memories, sizeof(*store->memories));
+	store->saved_alerts = room_for(saved_alerts, sizeof(*store->saved_alerts));
 	store->intents = room_for(intents, sizeof(*store->intents));
 	store->files = room_for(files, sizeof(*store->files));
-	if (!store->memories || !store->intents || !store->files)
+	if (!store->saved_alerts || !store->intents || !store->files)
 		return -ENOMEM;
 	*ret_wrong = "an alert cannot be read";
-	for (size_t i = 0; i < json_object_array_length(memories); i++) {
-		int r = read_memory(json_object_array_get_idx(memories, i), store->next_number,
-				    &store->memories[store->n_memories++]);
+	for (size_t i = 0; i < json_object_array_length(saved_alerts); i++) {
+		int r = read_alert(json_object_array_get_idx(saved_alerts, i), store->next_number,
+				   &store->saved_alerts[store->n_saved_alerts++]);
 
 		if (r < 0)
 			return r;

@@ -93,7 +93,7 @@ static void read_preference(struct alerts *alerts, const char *path)
  * such a change later. Reads the attributes of other cgroups: on a host with hundreds of cgroups their turn might come
  * after the window is full, and an alert whose attribute has a lower threshold would resolve.
  */
-static void refresh_recalled(struct alerts *alerts, const char *path)
+static void refresh_restored(struct alerts *alerts, const char *path)
 {
 	_cleanup_close_ int fd = -1;
 
@@ -112,24 +112,24 @@ static void refresh_recalled(struct alerts *alerts, const char *path)
  * Restores the alerts of the previous process. Alerts of removed or changed rules end with the first
  * collection.
  */
-static int recall(struct alerts *alerts)
+static int restore(struct alerts *alerts)
 {
-	const struct policy_memory *memories;
+	const struct policy_saved_alert *saved_alerts;
 	size_t n, stale = 0;
 	int r;
 
 	if (alerts_kept_is_newer(alerts->kept, act_judged_ns(alerts->act)))
-		memories = alerts_kept_memories(alerts->kept, &n);
+		saved_alerts = alerts_kept_alerts(alerts->kept, &n);
 	else
-		memories = act_memories(alerts->act, &n);
+		saved_alerts = act_saved_alerts(alerts->act, &n);
 	for (size_t i = 0; i < n; i++) {
-		r = policy_recall(alerts->policy, &memories[i]);
+		r = policy_restore_alert(alerts->policy, &saved_alerts[i]);
 		if (r == -ESTALE)
 			stale++;
 		else if (r < 0)
 			return r;
 		else
-			refresh_recalled(alerts, memories[i].cgroup);
+			refresh_restored(alerts, saved_alerts[i].cgroup);
 	}
 	if (n && !stale)
 		log_info("restored %zu alert%s from before the restart", n, n == 1 ? "" : "s");
@@ -137,7 +137,7 @@ static int recall(struct alerts *alerts)
 		log_info(
 			"restored %zu of %zu alerts from before the restart: the rules of the others were changed or removed, or no longer judge their cgroups or events",
 			n - stale, n);
-	act_forget_memories(alerts->act);
+	act_forget_saved_alerts(alerts->act);
 	return 0;
 }
 
@@ -206,7 +206,7 @@ int alerts_new(const struct alerts_settings *settings, struct alerts **ret)
 	if (r == 0)
 		r = open_policy(alerts);
 	if (r == 0)
-		r = recall(alerts);
+		r = restore(alerts);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(alerts);
@@ -234,13 +234,13 @@ struct alerts *alerts_free(struct alerts *alerts)
  */
 static void read_pending(struct alerts *alerts)
 {
-	_cleanup_free_ struct policy_memory *list = NULL;
+	_cleanup_free_ struct policy_saved_alert *list = NULL;
 	_cleanup_free_ const char **pending = NULL;
 	char *paths[PREFERENCE_PENDING_MAX];
 	size_t n, n_pending = 0, n_paths = 0;
 
 	/* Unlike policy_alerts(), this computes no bounds. */
-	if (policy_remember_states(alerts->policy, &list, &n) < 0)
+	if (policy_save_states(alerts->policy, &list, &n) < 0)
 		return;
 	pending = calloc(n ? n : 1, sizeof(*pending));
 	if (!pending)

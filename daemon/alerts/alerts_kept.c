@@ -35,8 +35,8 @@ struct alerts_kept {
 	bool before;
 	u64 judged_ns;
 	u64 next_number;
-	struct policy_memory *memories;
-	size_t n_memories;
+	struct policy_saved_alert *saved_alerts;
+	size_t n_saved_alerts;
 };
 
 static void list_free(struct kept_list *list)
@@ -49,12 +49,12 @@ static void list_free(struct kept_list *list)
 
 static void forget_before(struct alerts_kept *kept)
 {
-	for (size_t i = 0; i < kept->n_memories; i++) {
-		free((char *)kept->memories[i].cgroup);
-		free((char *)kept->memories[i].event_key);
+	for (size_t i = 0; i < kept->n_saved_alerts; i++) {
+		free((char *)kept->saved_alerts[i].cgroup);
+		free((char *)kept->saved_alerts[i].event_key);
 	}
-	free(TAKE_PTR(kept->memories));
-	kept->n_memories = 0;
+	free(TAKE_PTR(kept->saved_alerts));
+	kept->n_saved_alerts = 0;
 }
 
 struct alerts_kept *alerts_kept_free(struct alerts_kept *kept)
@@ -111,10 +111,10 @@ static int read_head(struct alerts_kept *kept, u64 now_ns)
 static int read_alerts(struct alerts_kept *kept, const struct state_record *records, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct policy_memory *memory = &kept->memories[kept->n_memories++];
+		struct policy_saved_alert *saved = &kept->saved_alerts[kept->n_saved_alerts++];
 		size_t named;
 		int r = alerts_record_read(records[i].bytes, records[i].length, kept->judged_ns,
-					   kept->next_number, memory, &named);
+					   kept->next_number, saved, &named);
 
 		if (r == 0 && records[i].key > INT64_MAX)
 			r = -EBADMSG;
@@ -145,9 +145,9 @@ static int take_over(struct alerts_kept *kept, u64 now_ns)
 	if (r < 0)
 		return r;
 	records = state_records(kept->state, STATE_ALERT, &n);
-	kept->memories = calloc(n + 1, sizeof(*kept->memories));
+	kept->saved_alerts = calloc(n + 1, sizeof(*kept->saved_alerts));
 	kept->list.records = calloc(n + 1, sizeof(*kept->list.records));
-	if (!kept->memories || !kept->list.records)
+	if (!kept->saved_alerts || !kept->list.records)
 		return -ENOMEM;
 	r = read_alerts(kept, records, n);
 	if (r < 0)
@@ -197,10 +197,10 @@ u64 alerts_kept_next_number(const struct alerts_kept *kept)
 	return kept->next_number;
 }
 
-const struct policy_memory *alerts_kept_memories(const struct alerts_kept *kept, size_t *ret_n)
+const struct policy_saved_alert *alerts_kept_alerts(const struct alerts_kept *kept, size_t *ret_n)
 {
-	*ret_n = kept->n_memories;
-	return kept->memories;
+	*ret_n = kept->n_saved_alerts;
+	return kept->saved_alerts;
 }
 
 /*
@@ -209,10 +209,10 @@ const struct policy_memory *alerts_kept_memories(const struct alerts_kept *kept,
  */
 static int make_list(const struct policy *policy, struct kept_list *ret)
 {
-	_cleanup_free_ struct policy_memory *memories = NULL;
+	_cleanup_free_ struct policy_saved_alert *saved_alerts = NULL;
 	u8 bytes[STATE_RECORD_MAX];
 	size_t n;
-	int r = policy_remember_states(policy, &memories, &n);
+	int r = policy_save_states(policy, &saved_alerts, &n);
 
 	if (r < 0)
 		return r;
@@ -220,7 +220,7 @@ static int make_list(const struct policy *policy, struct kept_list *ret)
 	if (!ret->records)
 		return -ENOMEM;
 	for (size_t i = 0; i < n && r == 0; i++) {
-		size_t named, length = alerts_record_write(&memories[i], bytes, &named);
+		size_t named, length = alerts_record_write(&saved_alerts[i], bytes, &named);
 
 		if (length > 0)
 			r = list_add(ret, bytes, length, named);

@@ -32,10 +32,10 @@ bool alerts_kept_is_newer(const struct alerts_kept *kept, u64 judged_ns);
 
 /*
  * The restored alerts: the number of the next alert (1 if nothing was restored), and the arguments for
- * policy_recall(). Valid until alerts_kept_save().
+ * policy_restore_alert(). Valid until alerts_kept_save().
  */
 u64 alerts_kept_next_number(const struct alerts_kept *kept);
-const struct policy_memory *alerts_kept_memories(const struct alerts_kept *kept, size_t *ret_n);
+const struct policy_saved_alert *alerts_kept_alerts(const struct alerts_kept *kept, size_t *ret_n);
 
 /*
  * Saves the changes of a tick for the next process. Call it after the actions of the tick. Returns 0, the

@@ -27,33 +27,33 @@ static void put_time(struct state_writer *writer, const struct timespec *time)
 	state_put_number(writer, (u64)time->tv_nsec);
 }
 
-size_t alerts_record_write(const struct policy_memory *memory, u8 to[STATE_RECORD_MAX], size_t *ret_named)
+size_t alerts_record_write(const struct policy_saved_alert *saved, u8 to[STATE_RECORD_MAX], size_t *ret_named)
 {
 	struct state_writer writer = {.to = to};
 
-	if (strlen(memory->rule) + strlen(memory->event_key) + strlen(memory->cgroup) + FIGURES_MAX >
+	if (strlen(saved->rule) + strlen(saved->event_key) + strlen(saved->cgroup) + FIGURES_MAX >
 	    STATE_RECORD_MAX)
 		return 0;
-	put_text(&writer, memory->rule);
-	put_text(&writer, memory->event_key);
-	put_text(&writer, memory->cgroup);
+	put_text(&writer, saved->rule);
+	put_text(&writer, saved->event_key);
+	put_text(&writer, saved->cgroup);
 	/*
 	 * Rule, event and cgroup alone are not unique: the cgroup may be made again while an old alert is
 	 * resolved.
 	 */
-	state_put_number(&writer, memory->number);
+	state_put_number(&writer, saved->number);
 	*ret_named = (size_t)(writer.to - to);
-	state_put_number(&writer, memory->fingerprint);
-	state_put_number(&writer, memory->state);
-	state_put_number(&writer, memory->end);
-	state_put_number(&writer, memory->held_ns);
-	put_time(&writer, &memory->since);
-	put_time(&writer, &memory->breached);
-	put_time(&writer, &memory->fired);
-	put_time(&writer, &memory->resolved);
-	state_put_bytes(&writer, &memory->value, sizeof(memory->value));
-	state_put_bytes(&writer, &memory->low, sizeof(memory->low));
-	state_put_bytes(&writer, &memory->high, sizeof(memory->high));
+	state_put_number(&writer, saved->fingerprint);
+	state_put_number(&writer, saved->state);
+	state_put_number(&writer, saved->end);
+	state_put_number(&writer, saved->held_ns);
+	put_time(&writer, &saved->since);
+	put_time(&writer, &saved->breached);
+	put_time(&writer, &saved->fired);
+	put_time(&writer, &saved->resolved);
+	state_put_bytes(&writer, &saved->value, sizeof(saved->value));
+	state_put_bytes(&writer, &saved->low, sizeof(saved->low));
+	state_put_bytes(&writer, &saved->high, sizeof(saved->high));
 	return (size_t)(writer.to - to);
 }
 
@@ -88,7 +88,7 @@ static int get_rule(struct state_reader *reader, char ret[RULE_NAME_MAX])
 		       : -EBADMSG;
 }
 
-static int get_names(struct state_reader *reader, struct policy_memory *ret)
+static int get_names(struct state_reader *reader, struct policy_saved_alert *ret)
 {
 	int r = get_rule(reader, ret->rule);
 
@@ -105,14 +105,14 @@ static bool get_time(struct state_reader *reader, struct timespec *ret)
 	return seconds <= SECONDS_MAX && nanoseconds < NSEC_PER_SEC;
 }
 
-static bool get_times(struct state_reader *reader, struct policy_memory *ret)
+static bool get_times(struct state_reader *reader, struct policy_saved_alert *ret)
 {
 	return get_time(reader, &ret->since) && get_time(reader, &ret->breached) &&
 	       get_time(reader, &ret->fired) && get_time(reader, &ret->resolved);
 }
 
 /* If the value is known it must be finite, but bounds may be infinite. */
-static bool get_figures(struct state_reader *reader, struct policy_memory *ret)
+static bool get_figures(struct state_reader *reader, struct policy_saved_alert *ret)
 {
 	state_get_bytes(reader, &ret->value, sizeof(ret->value));
 	state_get_bytes(reader, &ret->low, sizeof(ret->low));
@@ -121,7 +121,7 @@ static bool get_figures(struct state_reader *reader, struct policy_memory *ret)
 }
 
 /* `held_ns` cannot exceed `now_ns`, the time since boot. */
-static bool get_standing(struct state_reader *reader, u64 now_ns, struct policy_memory *ret)
+static bool get_standing(struct state_reader *reader, u64 now_ns, struct policy_saved_alert *ret)
 {
 	u64 state, end;
 
@@ -137,13 +137,13 @@ static bool get_standing(struct state_reader *reader, u64 now_ns, struct policy_
 	return true;
 }
 
-int alerts_record_read(const u8 *bytes, size_t length, u64 now_ns, u64 next, struct policy_memory *ret,
+int alerts_record_read(const u8 *bytes, size_t length, u64 now_ns, u64 next, struct policy_saved_alert *ret,
 		       size_t *ret_named)
 {
 	struct state_reader reader = {.from = bytes, .end = bytes + length};
 	int r;
 
-	*ret = (struct policy_memory){0};
+	*ret = (struct policy_saved_alert){0};
 	r = get_names(&reader, ret);
 	if (r < 0)
 		return r;

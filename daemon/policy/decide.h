@@ -47,7 +47,7 @@ enum alert_end {
 
 #define DECIDE_RESOLVED_NS (3600 * NSEC_PER_SEC)
 
-/* Plain data. struct policy_memory saves the state and `held_ns` over a restart. Times are CLOCK_MONOTONIC. */
+/* Plain data. struct policy_saved_alert saves the state and `held_ns` over a restart. Times are CLOCK_MONOTONIC. */
 struct decision {
 	enum alert_state state;
 	enum unknown_reason unknown; /* of the last collection */

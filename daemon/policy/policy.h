@@ -177,7 +177,7 @@ void policy_count(const struct policy *policy, size_t rule, struct policy_counts
  * resolved within DECIDE_RESOLVED_NS. Windows are not saved. Until a window is covered again, its subjects
  * are unknown: this changes no state and does not count toward `for`.
  */
-struct policy_memory {
+struct policy_saved_alert {
 	char rule[RULE_NAME_MAX];
 	u64 fingerprint;
 	const char *cgroup;
@@ -189,21 +189,21 @@ struct policy_memory {
 	enum alert_end end;      /* of a resolved alert */
 	double value, low, high; /* as last judged; reported if the alert resolves; NAN: not known */
 };
-int policy_remember(const struct policy *policy, struct policy_memory **ret, size_t *ret_n);
+int policy_save_alerts(const struct policy *policy, struct policy_saved_alert **ret, size_t *ret_n);
 
 /*
- * Same as policy_remember(), with the value and bounds from when each state began. This is cheap enough for
+ * Same as policy_save_alerts(), with the value and bounds from when each state began. This is cheap enough for
  * each collection. An alert that has not changed since the last call is the same to the last bit, except for
  * `held_ns`.
  */
-int policy_remember_states(const struct policy *policy, struct policy_memory **ret, size_t *ret_n);
+int policy_save_states(const struct policy *policy, struct policy_saved_alert **ret, size_t *ret_n);
 
 /*
  * Restores one alert, after policy_new(). Returns 0 or -ENOMEM. Returns -ESTALE for a pending or firing alert
  * if no rule with that name and fingerprint judges its cgroup and event; if the alert was firing, the next
  * tick reports its end.
  */
-int policy_recall(struct policy *policy, const struct policy_memory *memory);
+int policy_restore_alert(struct policy *policy, const struct policy_saved_alert *saved);
 
 u64 policy_next_number(const struct policy *policy);
 

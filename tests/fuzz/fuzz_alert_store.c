@@ -17,12 +17,12 @@ static void check(const struct alert_store *store)
 {
 	if (store->next_number == 0 || strlen(store->boot) >= ALERT_STORE_BOOT_MAX)
 		abort();
-	for (size_t i = 0; i < store->n_memories; i++) {
-		const struct policy_memory *memory = &store->memories[i];
+	for (size_t i = 0; i < store->n_saved_alerts; i++) {
+		const struct policy_saved_alert *saved = &store->saved_alerts[i];
 
-		if (!*memory->rule || strlen(memory->rule) >= RULE_NAME_MAX || !*memory->cgroup ||
-		    !*memory->event_key || memory->number >= store->next_number ||
-		    memory->state == ALERT_INACTIVE || memory->state > ALERT_RESOLVED || isinf(memory->value))
+		if (!*saved->rule || strlen(saved->rule) >= RULE_NAME_MAX || !*saved->cgroup ||
+		    !*saved->event_key || saved->number >= store->next_number ||
+		    saved->state == ALERT_INACTIVE || saved->state > ALERT_RESOLVED || isinf(saved->value))
 			abort();
 	}
 	for (size_t i = 0; i < store->n_files; i++)

@@ -123,7 +123,7 @@ static struct policy *some_policy(const struct alerts_kept *kept, u64 now_ns)
 static struct alerts_kept *judge(struct state *state, u64 now_ns, struct policy **ret)
 {
 	static const struct sliding_time time[EVENTS_MAX];
-	const struct policy_memory *memories;
+	const struct policy_saved_alert *saved_alerts;
 	const struct transition *transitions;
 	struct alerts_kept *kept;
 	const char *wrong;
@@ -131,13 +131,13 @@ static struct alerts_kept *judge(struct state *state, u64 now_ns, struct policy 
 
 	must(alerts_kept_new(state, now_ns, &kept, &wrong) == 0);
 	*ret = some_policy(kept, now_ns);
-	memories = alerts_kept_memories(kept, &n);
+	saved_alerts = alerts_kept_alerts(kept, &n);
 	must(!wrong || n == 0);
 	for (size_t i = 0; i < n; i++) {
-		int r = policy_recall(*ret, &memories[i]);
+		int r = policy_restore_alert(*ret, &saved_alerts[i]);
 
 		must(r == 0 || r == -ESTALE);
-		policy_gone(*ret, i % 2 ? memories[i].cgroup : "/some");
+		policy_gone(*ret, i % 2 ? saved_alerts[i].cgroup : "/some");
 	}
 	for (u64 i = 1; i < 4; i++) {
 		policy_begin(*ret, now_ns + i * NSEC_PER_SEC, &(struct timespec){.tv_sec = (time_t)i}, time);

@@ -21,16 +21,16 @@
 struct policy {
 	u64 next_number;
 	u64 judged_ns;
-	struct policy_memory memories[64];
+	struct policy_saved_alert saved_alerts[64];
 	size_t n;
 };
 
-int policy_remember(const struct policy *policy, struct policy_memory **ret, size_t *ret_n)
+int policy_save_alerts(const struct policy *policy, struct policy_saved_alert **ret, size_t *ret_n)
 {
 	*ret = calloc(policy->n + 1, sizeof(**ret));
 	if (!*ret)
 		return -ENOMEM;
-	memcpy(*ret, policy->memories, policy->n * sizeof(**ret));
+	memcpy(*ret, policy->saved_alerts, policy->n * sizeof(**ret));
 	*ret_n = policy->n;
 	return 0;
 }
@@ -109,19 +109,19 @@ TestSuite(act, .init = setup, .fini = teardown);
 static void note_state(const struct transition *transition)
 {
 	const struct alert *alert = &transition->alert;
-	struct policy_memory *memory = policy.memories;
+	struct policy_saved_alert *saved = policy.saved_alerts;
 
-	while (memory < policy.memories + policy.n && memory->number != alert->number)
-		memory++;
-	if (memory == policy.memories + policy.n)
+	while (saved < policy.saved_alerts + policy.n && saved->number != alert->number)
+		saved++;
+	if (saved == policy.saved_alerts + policy.n)
 		policy.n++;
-	*memory = (struct policy_memory){.cgroup = alert->cgroup,
-					 .event_key = alert->event_key,
-					 .number = alert->number,
-					 .state = transition->to,
-					 .fired = alert->fired,
-					 .resolved = alert->resolved};
-	(void)stpcpy(memory->rule, alert->rule->name);
+	*saved = (struct policy_saved_alert){.cgroup = alert->cgroup,
+					     .event_key = alert->event_key,
+					     .number = alert->number,
+					     .state = transition->to,
+					     .fired = alert->fired,
+					     .resolved = alert->resolved};
+	(void)stpcpy(saved->rule, alert->rule->name);
 	if (alert->number >= policy.next_number)
 		policy.next_number = alert->number + 1;
 }
@@ -388,7 +388,7 @@ Test(act, a_kill_before_the_intent_is_stored_leaves_no_trace)
 Test(act, a_kill_during_the_start_is_reported_and_not_retried)
 {
 	_cleanup_free_ char *copy = NULL, *again = NULL;
-	const struct policy_memory *memories;
+	const struct policy_saved_alert *saved_alerts;
 	size_t n;
 
 	manager.silent = true;
@@ -402,12 +402,12 @@ Test(act, a_kill_during_the_start_is_reported_and_not_retried)
 	restart_from(copy);
 	cr_assert_eq(told("pebsd-alert@1.service may not have run"), 1);
 	cr_assert_eq(told("alert 1 fired just as the daemon ended"), 1);
-	memories = act_memories(act, &n);
+	saved_alerts = act_saved_alerts(act, &n);
 	cr_assert_eq(n, 1);
-	cr_assert_eq(memories[0].state, ALERT_FIRING);
-	cr_assert_str_eq(memories[0].cgroup, "/system.slice/db.service");
-	act_forget_memories(act);
-	cr_assert_null(act_memories(act, &n));
+	cr_assert_eq(saved_alerts[0].state, ALERT_FIRING);
+	cr_assert_str_eq(saved_alerts[0].cgroup, "/system.slice/db.service");
+	act_forget_saved_alerts(act);
+	cr_assert_null(act_saved_alerts(act, &n));
 	cr_assert_eq(n, 0);
 	cr_assert_eq(act_next_number(act), 2);
 
@@ -541,7 +541,7 @@ Test(act, a_damaged_store_is_logged_once_and_replaced)
 Test(act, alerts_of_another_boot_have_ended)
 {
 	_cleanup_(alert_store_clear) struct alert_store store;
-	const struct policy_memory *memories;
+	const struct policy_saved_alert *saved_alerts;
 	_cleanup_free_ char *message = NULL;
 	_cleanup_close_ int fd = -1;
 	size_t n;
@@ -556,8 +556,8 @@ Test(act, alerts_of_another_boot_have_ended)
 	cr_assert_eq(alert_store_write(fd, &store), 0);
 	listen_in();
 	act = open_act(place);
-	memories = act_memories(act, &n);
-	(void)memories;
+	saved_alerts = act_saved_alerts(act, &n);
+	(void)saved_alerts;
 	cr_assert_eq(n, 0);
 	cr_assert_eq(act_next_number(act), 4);
 	cr_assert_eq(told("1 alert (pending, firing or just resolved) ended with the previous boot"), 1);
@@ -588,7 +588,7 @@ Test(act, without_a_directory_alerts_are_still_logged)
 	cr_assert_eq(act_count(act, ACT_UNIT, ACT_FAILED), 2);
 	cr_assert_eq(act_count(act, ACT_LOG, ACT_DONE), 3);
 	cr_assert_eq(act_next_number(act), 1);
-	(void)act_memories(act, &n);
+	(void)act_saved_alerts(act, &n);
 	cr_assert_eq(n, 0);
 }
 

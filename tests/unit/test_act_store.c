@@ -13,7 +13,7 @@
 #include "scarce_memory.h"
 #include "tree.h"
 
-static const struct policy_memory memories[] = {
+static const struct policy_saved_alert saved_alerts[] = {
 	{
 		.rule = "slow-database",
 		.fingerprint = 0xfedcba9876543210,
@@ -61,7 +61,7 @@ static void fill(struct alert_store *store)
 	(void)stpcpy(store->boot, "01234567-89ab-cdef-0123-456789abcdef");
 	store->next_number = 18;
 	store->judged_ns = 86400000000001ULL;
-	cr_assert_eq(alert_store_set_memories(store, memories, ARRAY_SIZE(memories)), 0);
+	cr_assert_eq(alert_store_set_alerts(store, saved_alerts, ARRAY_SIZE(saved_alerts)), 0);
 	cr_assert_eq(alert_store_begin(store, 17, true, RULE_LOG | RULE_UNIT), 0);
 	cr_assert_eq(alert_store_begin(store, 3, false, RULE_LOG), 0);
 	cr_assert_eq(alert_store_add_file(store, 17), 0);
@@ -84,9 +84,9 @@ static void expect_same(const struct alert_store *a, const struct alert_store *b
 	cr_assert_str_eq(a->boot, b->boot);
 	cr_assert_eq(a->next_number, b->next_number);
 	cr_assert_eq(a->judged_ns, b->judged_ns);
-	cr_assert_eq(a->n_memories, b->n_memories);
-	for (size_t i = 0; i < a->n_memories; i++) {
-		const struct policy_memory *x = &a->memories[i], *y = &b->memories[i];
+	cr_assert_eq(a->n_saved_alerts, b->n_saved_alerts);
+	for (size_t i = 0; i < a->n_saved_alerts; i++) {
+		const struct policy_saved_alert *x = &a->saved_alerts[i], *y = &b->saved_alerts[i];
 
 		cr_expect_str_eq(x->rule, y->rule);
 		cr_expect_eq(x->fingerprint, y->fingerprint);
@@ -133,7 +133,7 @@ Test(act_store, every_byte_is_kept_in_names)
 	_cleanup_(alert_store_clear) struct alert_store written, found;
 	_cleanup_free_ char *text = NULL;
 	char name[2 * 255 + 1];
-	struct policy_memory memory = memories[0];
+	struct policy_saved_alert saved = saved_alerts[0];
 	const char *wrong;
 	size_t length;
 
@@ -142,13 +142,13 @@ Test(act_store, every_byte_is_kept_in_names)
 		name[2 * i + 1] = (char)(i * 7 % 255 + 1);
 	}
 	name[sizeof(name) - 1] = '\0';
-	memory.cgroup = name;
+	saved.cgroup = name;
 	alert_store_init(&written);
 	written.next_number = 18;
-	cr_assert_eq(alert_store_set_memories(&written, &memory, 1), 0);
+	cr_assert_eq(alert_store_set_alerts(&written, &saved, 1), 0);
 	cr_assert_eq(alert_store_format(&written, &text, &length), 0);
 	cr_assert_eq(alert_store_parse(text, length, &found, &wrong), 0);
-	cr_assert_str_eq(found.memories[0].cgroup, name);
+	cr_assert_str_eq(found.saved_alerts[0].cgroup, name);
 }
 
 Test(act_store, an_ended_action_is_no_longer_pending)
@@ -256,7 +256,7 @@ Test(act_store, a_store_is_not_refused_for_lack_of_memory)
 		failed = scarce_memory_end();
 		cr_expect_eq(r, failed ? -ENOMEM : 0, "allocation %zu: %s", failures, strerror(-r));
 	}
-	cr_expect_gt(failures, 2 * ARRAY_SIZE(memories));
+	cr_expect_gt(failures, 2 * ARRAY_SIZE(saved_alerts));
 }
 
 /* json-c's objects can take hundreds of times the memory of their text (JSON_VALUES_MAX). */
@@ -283,7 +283,7 @@ Test(act_store, a_text_of_too_many_values_is_refused_before_it_is_read)
 Test(act_store, commas_and_brackets_in_names_do_not_count_as_values)
 {
 	static char cgroup[4096];
-	struct policy_memory many[600];
+	struct policy_saved_alert many[600];
 	_cleanup_(alert_store_clear) struct alert_store store, found = {0};
 	_cleanup_free_ char *text = NULL;
 	const char *wrong;
@@ -293,15 +293,15 @@ Test(act_store, commas_and_brackets_in_names_do_not_count_as_values)
 		cgroup[i] = ",[{\"\\"[i % 5];
 	cgroup[0] = '/';
 	for (size_t i = 0; i < ARRAY_SIZE(many); i++)
-		many[i] = (struct policy_memory){
+		many[i] = (struct policy_saved_alert){
 			.rule = "r", .cgroup = cgroup, .event_key = "loads", .state = ALERT_PENDING};
 	alert_store_init(&store);
 	(void)stpcpy(store.boot, "0");
-	cr_assert_eq(alert_store_set_memories(&store, many, ARRAY_SIZE(many)), 0);
+	cr_assert_eq(alert_store_set_alerts(&store, many, ARRAY_SIZE(many)), 0);
 	cr_assert_eq(alert_store_format(&store, &text, &length), 0);
 	cr_assert_gt(length, JSON_VALUES_MAX);
 	cr_assert_eq(alert_store_parse(text, length, &found, &wrong), 0, "%s", wrong);
-	cr_expect_eq(found.n_memories, ARRAY_SIZE(many));
+	cr_expect_eq(found.n_saved_alerts, ARRAY_SIZE(many));
 }
 
 static int open_folder(const char *root)
@@ -342,7 +342,7 @@ Test(act_store, a_new_directory_starts_with_alert_1)
 	cr_assert_eq(alert_store_read(folder, &store, &message), 0);
 	cr_assert_null(message);
 	cr_assert_eq(store.next_number, 1);
-	cr_assert_eq(store.n_memories, 0);
+	cr_assert_eq(store.n_saved_alerts, 0);
 	tree_remove(root);
 }
 
@@ -365,7 +365,7 @@ Test(act_store, an_unreadable_file_is_kept_under_another_name)
 		cr_assert_geq(store.next_number, (u64)begun, "numbers that were given begin at 1");
 		/* The clock of time() may be one tick behind the clock that pebsd reads. */
 		cr_assert_leq(store.next_number, (u64)time(NULL) + 1);
-		cr_assert_eq(store.n_memories, 0);
+		cr_assert_eq(store.n_saved_alerts, 0);
 		cr_assert_gt(asprintf(&path, "%s/state.json.bad", root), 0);
 		cr_assert_eq(text_file_read(path, &kept), 0);
 		cr_assert_str_eq(kept, texts[i]);
@@ -379,7 +379,7 @@ Test(act_store, an_unreadable_file_is_kept_under_another_name)
 /* Expects that a store with `n` alerts on the cgroup is not written, and that the file before it stays. */
 static void expect_too_large(const char *cgroup, size_t n)
 {
-	_cleanup_free_ struct policy_memory *many = calloc(n, sizeof(*many));
+	_cleanup_free_ struct policy_saved_alert *many = calloc(n, sizeof(*many));
 	char *root = tree_new();
 	_cleanup_close_ int folder = open_folder(root);
 	_cleanup_(alert_store_clear) struct alert_store small, large, found;
@@ -389,10 +389,10 @@ static void expect_too_large(const char *cgroup, size_t n)
 	fill(&small);
 	cr_assert_eq(alert_store_write(folder, &small), 0);
 	for (size_t i = 0; i < n; i++)
-		many[i] = (struct policy_memory){
+		many[i] = (struct policy_saved_alert){
 			.rule = "r", .cgroup = cgroup, .event_key = "loads", .state = ALERT_PENDING};
 	fill(&large);
-	cr_assert_eq(alert_store_set_memories(&large, many, n), 0);
+	cr_assert_eq(alert_store_set_alerts(&large, many, n), 0);
 	cr_expect_eq(alert_store_write(folder, &large), -EFBIG);
 	cr_assert_eq(alert_store_read(folder, &found, &message), 0);
 	cr_expect_null(message, "%s", message);

@@ -32,16 +32,16 @@ static void begin(struct life *life, struct state *state, const struct rule *rul
 					   .n_events = 1,
 					   .start_ns = now_ns,
 					   .max_bytes = POLICY_BYTES};
-	const struct policy_memory *memories;
-	size_t n_memories;
+	const struct policy_saved_alert *saved_alerts;
+	size_t n_saved_alerts;
 
 	*life = (struct life){.fixture.now_ns = now_ns, .state = state};
 	cr_assert_eq(alerts_kept_new(state, now_ns, &life->kept, &life->wrong), 0);
 	settings.next_number = alerts_kept_next_number(life->kept);
 	cr_assert_eq(policy_new(&settings, &life->fixture.policy), 0);
-	memories = alerts_kept_memories(life->kept, &n_memories);
-	for (size_t i = 0; i < n_memories; i++) {
-		int r = policy_recall(life->fixture.policy, &memories[i]);
+	saved_alerts = alerts_kept_alerts(life->kept, &n_saved_alerts);
+	for (size_t i = 0; i < n_saved_alerts; i++) {
+		int r = policy_restore_alert(life->fixture.policy, &saved_alerts[i]);
 
 		cr_assert(r == 0 || r == -ESTALE);
 	}
@@ -276,25 +276,25 @@ static void expect_refused(const u8 *bytes, size_t length, u64 key)
 	expect_taken(bytes, length, key, false);
 }
 
-static struct policy_memory some_memory(void)
+static struct policy_saved_alert some_saved_alert(void)
 {
-	return (struct policy_memory){.rule = "remote",
-				      .fingerprint = 7,
-				      .cgroup = "/a",
-				      .event_key = "loads",
-				      .number = 4,
-				      .state = ALERT_FIRING,
-				      .held_ns = 5,
-				      .since = {.tv_sec = 8, .tv_nsec = 9},
-				      .value = 1,
-				      .low = -INFINITY,
-				      .high = INFINITY};
+	return (struct policy_saved_alert){.rule = "remote",
+					   .fingerprint = 7,
+					   .cgroup = "/a",
+					   .event_key = "loads",
+					   .number = 4,
+					   .state = ALERT_FIRING,
+					   .held_ns = 5,
+					   .since = {.tv_sec = 8, .tv_nsec = 9},
+					   .value = 1,
+					   .low = -INFINITY,
+					   .high = INFINITY};
 }
 
-static void expect_memory_refused(const struct policy_memory *memory)
+static void expect_saved_alert_refused(const struct policy_saved_alert *saved)
 {
 	u8 bytes[STATE_RECORD_MAX];
-	size_t named, length = alerts_record_write(memory, bytes, &named);
+	size_t named, length = alerts_record_write(saved, bytes, &named);
 
 	cr_assert_gt(length, 0);
 	expect_refused(bytes, length, 3);
@@ -302,9 +302,9 @@ static void expect_memory_refused(const struct policy_memory *memory)
 
 Test(alerts_kept, an_invalid_record_is_refused)
 {
-	struct policy_memory memory = some_memory();
+	struct policy_saved_alert saved = some_saved_alert();
 	u8 bytes[STATE_RECORD_MAX];
-	size_t named, length = alerts_record_write(&memory, bytes, &named);
+	size_t named, length = alerts_record_write(&saved, bytes, &named);
 
 	cr_assert_gt(length, 0);
 	expect_taken(bytes, length, 3, true);
@@ -313,50 +313,50 @@ Test(alerts_kept, an_invalid_record_is_refused)
 	bytes[length] = 0;
 	expect_refused(bytes, length + 1, 3);
 	expect_refused(bytes, length, ~0ULL);
-	memory.number = 10;
-	expect_memory_refused(&memory);
-	memory = some_memory();
-	memory.number = 0;
-	expect_memory_refused(&memory);
-	memory = some_memory();
-	memory.state = ALERT_PENDING;
-	expect_memory_refused(&memory);
-	memory.state = ALERT_INACTIVE;
-	expect_memory_refused(&memory);
-	memory.state = (enum alert_state)4;
-	expect_memory_refused(&memory);
-	memory = some_memory();
-	memory.end = (enum alert_end)4;
-	expect_memory_refused(&memory);
-	memory = some_memory();
-	memory.held_ns = FIXTURE_START_NS + 1;
-	expect_memory_refused(&memory);
-	memory = some_memory();
-	memory.since.tv_nsec = NSEC_PER_SEC;
-	expect_memory_refused(&memory);
-	memory = some_memory();
-	memory.value = INFINITY;
-	expect_memory_refused(&memory);
-	memory = some_memory();
-	memory.rule[0] = '/';
-	expect_memory_refused(&memory);
-	memory = some_memory();
-	memory.event_key = "";
-	expect_memory_refused(&memory);
+	saved.number = 10;
+	expect_saved_alert_refused(&saved);
+	saved = some_saved_alert();
+	saved.number = 0;
+	expect_saved_alert_refused(&saved);
+	saved = some_saved_alert();
+	saved.state = ALERT_PENDING;
+	expect_saved_alert_refused(&saved);
+	saved.state = ALERT_INACTIVE;
+	expect_saved_alert_refused(&saved);
+	saved.state = (enum alert_state)4;
+	expect_saved_alert_refused(&saved);
+	saved = some_saved_alert();
+	saved.end = (enum alert_end)4;
+	expect_saved_alert_refused(&saved);
+	saved = some_saved_alert();
+	saved.held_ns = FIXTURE_START_NS + 1;
+	expect_saved_alert_refused(&saved);
+	saved = some_saved_alert();
+	saved.since.tv_nsec = NSEC_PER_SEC;
+	expect_saved_alert_refused(&saved);
+	saved = some_saved_alert();
+	saved.value = INFINITY;
+	expect_saved_alert_refused(&saved);
+	saved = some_saved_alert();
+	saved.rule[0] = '/';
+	expect_saved_alert_refused(&saved);
+	saved = some_saved_alert();
+	saved.event_key = "";
+	expect_saved_alert_refused(&saved);
 }
 
 Test(alerts_kept, an_alert_with_a_path_longer_than_a_record_is_not_kept)
 {
 	static char path[STATE_RECORD_MAX + 2];
-	struct policy_memory memory = some_memory();
+	struct policy_saved_alert saved = some_saved_alert();
 	u8 bytes[STATE_RECORD_MAX];
 	size_t named;
 
 	memset(path, '/', sizeof(path) - 1);
-	memory.cgroup = path;
-	cr_expect_eq(alerts_record_write(&memory, bytes, &named), 0);
+	saved.cgroup = path;
+	cr_expect_eq(alerts_record_write(&saved, bytes, &named), 0);
 	path[8000] = '\0';
-	cr_expect_gt(alerts_record_write(&memory, bytes, &named), 8000);
+	cr_expect_gt(alerts_record_write(&saved, bytes, &named), 8000);
 }
 
 Test(alerts_kept, without_a_state_no_alert_is_kept)
@@ -392,7 +392,7 @@ Test(alerts_kept, alerts_of_removed_cgroups_stay_within_the_documented_memory)
 	char pattern[1000];
 	char *patterns[] = {pattern, everything[0]};
 	struct rule rule = fixture_rule("remote", patterns);
-	_cleanup_free_ struct policy_memory *memories = NULL;
+	_cleanup_free_ struct policy_saved_alert *saved_alerts = NULL;
 	struct alert_store store;
 	struct life life;
 	size_t before, taken, n;
@@ -418,10 +418,10 @@ Test(alerts_kept, alerts_of_removed_cgroups_stay_within_the_documented_memory)
 	cr_assert_eq(life.fixture.n, REMOVED, "all end");
 	cr_assert_eq(fixture_run(&life.fixture, 1, "/", 0, 0), 1);
 
-	cr_assert_eq(policy_remember(life.fixture.policy, &memories, &n), 0);
+	cr_assert_eq(policy_save_alerts(life.fixture.policy, &saved_alerts, &n), 0);
 	cr_expect_eq(n, POLICY_RESOLVED_MAX);
-	cr_assert_eq(alert_store_set_memories(&store, memories, n), 0);
-	free(TAKE_PTR(memories));
+	cr_assert_eq(alert_store_set_alerts(&store, saved_alerts, n), 0);
+	free(TAKE_PTR(saved_alerts));
 	cr_assert_eq(alerts_kept_save(life.kept, life.fixture.policy), 0);
 	taken = heap_bytes() - before;
 	cr_expect_leq(taken, POLICY_RESOLVED_MAX * POLICY_RESOLVED_BYTES, "%zu", taken);

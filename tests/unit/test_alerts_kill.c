@@ -79,10 +79,10 @@ static void open_policy(struct policy_fixture *fixture, u64 tick, u64 next_numbe
 		abort();
 }
 
-static void recall(struct policy_fixture *fixture, const struct policy_memory *memories, size_t n)
+static void restore(struct policy_fixture *fixture, const struct policy_saved_alert *saved_alerts, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (policy_recall(fixture->policy, &memories[i]) < 0)
+		if (policy_restore_alert(fixture->policy, &saved_alerts[i]) < 0)
 			abort();
 }
 
@@ -124,15 +124,15 @@ static void write_file(const struct policy_fixture *fixture, struct alert_store 
 {
 	const struct file *before = &disk->files[disk->which % 2];
 	struct file *to = &disk->files[(disk->which + 1) % 2];
-	_cleanup_free_ struct policy_memory *memories = NULL;
+	_cleanup_free_ struct policy_saved_alert *saved_alerts = NULL;
 	_cleanup_free_ char *text = NULL;
 	struct told told[64];
 	size_t n, length;
 
 	if (fixture->n == 0)
 		return;
-	if (policy_remember(fixture->policy, &memories, &n) < 0 ||
-	    alert_store_set_memories(store, memories, n) < 0)
+	if (policy_save_alerts(fixture->policy, &saved_alerts, &n) < 0 ||
+	    alert_store_set_alerts(store, saved_alerts, n) < 0)
 		_exit(20);
 	store->next_number = policy_next_number(fixture->policy);
 	store->judged_ns = policy_judged_ns(fixture->policy);
@@ -150,7 +150,8 @@ static void write_file(const struct policy_fixture *fixture, struct alert_store 
 
 /* Reads the state that a new process finds. The caller owns `kept` and `store`. */
 static void look(struct state *state, const struct disk *disk, u64 tick, struct alerts_kept **kept,
-		 struct alert_store *store, const struct policy_memory **ret, size_t *ret_n, u64 *ret_next)
+		 struct alert_store *store, const struct policy_saved_alert **ret, size_t *ret_n,
+		 u64 *ret_next)
 {
 	const struct file *file = &disk->files[disk->which % 2];
 	const char *wrong;
@@ -160,11 +161,11 @@ static void look(struct state *state, const struct disk *disk, u64 tick, struct 
 		_exit(22);
 	if (alerts_kept_new(state, FIXTURE_START_NS + tick * NSEC_PER_SEC, kept, &wrong) < 0 || wrong)
 		_exit(23);
-	*ret = store->memories;
-	*ret_n = store->n_memories;
+	*ret = store->saved_alerts;
+	*ret_n = store->n_saved_alerts;
 	*ret_next = store->next_number;
 	if (alerts_kept_is_newer(*kept, store->judged_ns)) {
-		*ret = alerts_kept_memories(*kept, ret_n);
+		*ret = alerts_kept_alerts(*kept, ret_n);
 		*ret_next = alerts_kept_next_number(*kept);
 	}
 }
@@ -172,7 +173,7 @@ static void look(struct state *state, const struct disk *disk, u64 tick, struct 
 /* The life of one process: it runs `ticks` ticks, after the tick that began last. */
 static void live(int state_fd, struct disk *disk, unsigned ticks, u64 fatal)
 {
-	const struct policy_memory *memories;
+	const struct policy_saved_alert *saved_alerts;
 	struct policy_fixture fixture;
 	struct alerts_kept *kept;
 	struct state *state;
@@ -190,9 +191,9 @@ static void live(int state_fd, struct disk *disk, unsigned ticks, u64 fatal)
 	 * may be incomplete.
 	 */
 	watched_stores_add(disk, 4096);
-	look(state, disk, tick, &kept, &store, &memories, &n, &next);
+	look(state, disk, tick, &kept, &store, &saved_alerts, &n, &next);
 	open_policy(&fixture, tick, next);
-	recall(&fixture, memories, n);
+	restore(&fixture, saved_alerts, n);
 	state_settle(state);
 	for (unsigned i = 0; i < ticks; i++) {
 		disk->tick = ++tick;
@@ -209,25 +210,25 @@ static void live(int state_fd, struct disk *disk, unsigned ticks, u64 fatal)
 struct standing {
 	u64 next;
 	size_t n;
-	struct policy_memory memories[1024];
+	struct policy_saved_alert saved_alerts[1024];
 };
 
-static int compare_memories(const void *a, const void *b)
+static int compare_saved_alerts(const void *a, const void *b)
 {
-	const struct policy_memory *left = a, *right = b;
+	const struct policy_saved_alert *left = a, *right = b;
 	int order = strcmp(left->cgroup, right->cgroup);
 
 	return order ? order : (left->number > right->number) - (left->number < right->number);
 }
 
-static void stand(const struct policy_memory *memories, size_t n, u64 next, struct standing *ret)
+static void stand(const struct policy_saved_alert *saved_alerts, size_t n, u64 next, struct standing *ret)
 {
-	cr_assert_leq(n, ARRAY_SIZE(ret->memories));
+	cr_assert_leq(n, ARRAY_SIZE(ret->saved_alerts));
 	*ret = (struct standing){.next = next, .n = n};
 	for (size_t i = 0; i < n; i++)
-		ret->memories[i] = memories[i];
+		ret->saved_alerts[i] = saved_alerts[i];
 	if (n > 0)
-		qsort(ret->memories, n, sizeof(*ret->memories), compare_memories);
+		qsort(ret->saved_alerts, n, sizeof(*ret->saved_alerts), compare_saved_alerts);
 }
 
 static bool same_time(const struct timespec *a, const struct timespec *b)
@@ -240,7 +241,7 @@ static bool stands_as(const struct standing *a, const struct standing *b)
 	bool same = a->n == b->n && a->next == b->next;
 
 	for (size_t i = 0; same && i < a->n; i++) {
-		const struct policy_memory *left = &a->memories[i], *right = &b->memories[i];
+		const struct policy_saved_alert *left = &a->saved_alerts[i], *right = &b->saved_alerts[i];
 
 		same = strcmp(left->cgroup, right->cgroup) == 0 && left->number == right->number &&
 		       left->state == right->state && left->held_ns == right->held_ns &&
@@ -275,13 +276,13 @@ static bool told_the_same(const struct file *file, const struct told *told, size
 
 static void set_twin(struct twin *twin, const struct policy_fixture *fixture)
 {
-	struct policy_memory *memories;
+	struct policy_saved_alert *saved_alerts;
 	size_t n;
 
-	cr_assert_eq(policy_remember(fixture->policy, &memories, &n), 0);
-	cr_assert_eq(alert_store_set_memories(&twin->now, memories, n), 0);
+	cr_assert_eq(policy_save_alerts(fixture->policy, &saved_alerts, &n), 0);
+	cr_assert_eq(alert_store_set_alerts(&twin->now, saved_alerts, n), 0);
 	twin->now.next_number = policy_next_number(fixture->policy);
-	free(memories);
+	free(saved_alerts);
 }
 
 /*
@@ -296,9 +297,9 @@ static void follow(struct twin *twin, const struct disk *disk, const struct stan
 	bool met = false;
 
 	open_policy(&fixture, tick, twin->now.next_number);
-	recall(&fixture, twin->now.memories, twin->now.n_memories);
+	restore(&fixture, twin->now.saved_alerts, twin->now.n_saved_alerts);
 	for (;;) {
-		stand(twin->now.memories, twin->now.n_memories, twin->now.next_number, &want);
+		stand(twin->now.saved_alerts, twin->now.n_saved_alerts, twin->now.next_number, &want);
 		met = tick + 1 >= disk->tick && stands_as(have, &want) &&
 		      told_the_same(file, twin->told, twin->n_told);
 		if (met || tick == disk->tick)
@@ -330,7 +331,7 @@ static bool lived(struct state *state, struct disk *disk, unsigned ticks, u64 fa
 
 static void look_and_follow(struct state *left, struct disk *disk, struct twin *twin, u64 tick)
 {
-	const struct policy_memory *memories;
+	const struct policy_saved_alert *saved_alerts;
 	struct alerts_kept *kept;
 	static struct standing have;
 	struct alert_store store;
@@ -340,8 +341,8 @@ static void look_and_follow(struct state *left, struct disk *disk, struct twin *
 	u64 next;
 
 	cr_assert_eq(state_adopt(state_fd(left), STATE_RECORDS, &state, &wrong), 0);
-	look(state, disk, disk->tick, &kept, &store, &memories, &n, &next);
-	stand(memories, n, next, &have);
+	look(state, disk, disk->tick, &kept, &store, &saved_alerts, &n, &next);
+	stand(saved_alerts, n, next, &have);
 	follow(twin, disk, &have, tick);
 	alert_store_clear(&store);
 	alerts_kept_free(kept);

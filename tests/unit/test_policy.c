@@ -749,12 +749,12 @@ Test(policy, a_threshold_attribute_moves_both_limits)
 	fixture_free(&fixture);
 }
 
-Test(policy, remembered_alerts_continue_after_a_restart)
+Test(policy, saved_alerts_continue_after_a_restart)
 {
 	struct rule rule = fixture_rule("remote", everything);
 	struct policy_fixture fixture;
 	struct policy_fixture next;
-	struct policy_memory *memories;
+	struct policy_saved_alert *saved_alerts;
 	struct alert alert;
 	size_t n;
 
@@ -763,14 +763,14 @@ Test(policy, remembered_alerts_continue_after_a_restart)
 	(void)fixture_run(&fixture, 3, "/b", 10, 0);
 	(void)fixture_run(&fixture, 3, "/b", 10, 0);
 	cr_assert_eq(the_alert(&fixture, "remote", "/b").decision.state, ALERT_PENDING);
-	cr_assert_eq(policy_remember(fixture.policy, &memories, &n), 0);
+	cr_assert_eq(policy_save_alerts(fixture.policy, &saved_alerts, &n), 0);
 	cr_assert_eq(n, 2);
-	cr_expect_eq(memories[0].number, 1);
-	cr_expect_eq(memories[0].value, 1);
+	cr_expect_eq(saved_alerts[0].number, 1);
+	cr_expect_eq(saved_alerts[0].value, 1);
 
 	fixture_new(&next, &rule, 1);
-	cr_assert_eq(policy_recall(next.policy, &memories[0]), 0);
-	cr_assert_eq(policy_recall(next.policy, &memories[1]), 0);
+	cr_assert_eq(policy_restore_alert(next.policy, &saved_alerts[0]), 0);
+	cr_assert_eq(policy_restore_alert(next.policy, &saved_alerts[1]), 0);
 	cr_expect_eq(policy_next_number(next.policy), 2);
 	alert = the_alert(&next, "remote", "/a");
 	cr_expect_eq(alert.decision.state, ALERT_FIRING);
@@ -782,17 +782,17 @@ Test(policy, remembered_alerts_continue_after_a_restart)
 	expect_transition(&next.transitions[0], "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
 	cr_expect_eq(next.transitions[0].alert.number, 1);
 	cr_expect_eq(the_alert(&next, "remote", "/b").decision.state, ALERT_PENDING);
-	cr_expect_eq(the_alert(&next, "remote", "/b").decision.held_ns, memories[1].held_ns);
+	cr_expect_eq(the_alert(&next, "remote", "/b").decision.held_ns, saved_alerts[1].held_ns);
 
-	memories[0].fingerprint++;
-	cr_expect_eq(policy_recall(next.policy, &memories[0]), -ESTALE);
+	saved_alerts[0].fingerprint++;
+	cr_expect_eq(policy_restore_alert(next.policy, &saved_alerts[0]), -ESTALE);
 	cr_assert_eq(fixture_run(&next, 1, "/a", 0, 10), 1);
 	expect_transition(&next.transitions[0], "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
 	cr_expect_eq(next.transitions[0].alert.end, ALERT_END_RULE);
 	cr_expect_eq(next.transitions[0].alert.limits.threshold, 0,
 		     "the limit of the rule so called now was never this one's");
 	cr_expect_eq(next.transitions[0].alert.rule->window_ns, 0);
-	free(memories);
+	free(saved_alerts);
 	fixture_free(&fixture);
 	fixture_free(&next);
 }
@@ -1210,26 +1210,26 @@ Test(policy, the_worst_value_of_an_alert_is_remembered)
 	fixture_free(&fixture);
 }
 
-/* The baselines of a ratio are made before its alert is recalled. */
-Test(policy, a_recalled_alert_of_a_ratio_has_no_worst_value_yet)
+/* The baselines of a ratio are made before its alert is restored. */
+Test(policy, a_restored_alert_of_a_ratio_has_no_worst_value_yet)
 {
 	struct rule rule = fixture_rule("remote", everything);
 	struct policy_fixture fixture;
-	struct policy_memory memory = {.cgroup = "/a",
-				       .event_key = "loads",
-				       .rule = "remote",
-				       .number = 1,
-				       .state = ALERT_FIRING,
-				       .value = 0.2,
-				       .low = 0.1,
-				       .high = 0.3};
+	struct policy_saved_alert saved = {.cgroup = "/a",
+					   .event_key = "loads",
+					   .rule = "remote",
+					   .number = 1,
+					   .state = ALERT_FIRING,
+					   .value = 0.2,
+					   .low = 0.1,
+					   .high = 0.3};
 
 	rule.metric.ratio = true;
 	rule.below = true;
 	rule.clear = 0.8;
-	memory.fingerprint = rule_fingerprint(&rule);
+	saved.fingerprint = rule_fingerprint(&rule);
 	fixture_new(&fixture, &rule, 1);
-	cr_assert_eq(policy_recall(fixture.policy, &memory), 0);
+	cr_assert_eq(policy_restore_alert(fixture.policy, &saved), 0);
 	cr_expect(isnan(the_alert(&fixture, "remote", "/a").worst), "%g",
 		  (double)the_alert(&fixture, "remote", "/a").worst);
 	policy_gone(fixture.policy, "/a");

@@ -451,7 +451,7 @@ Test(policy_derived, an_alert_survives_a_restart)
 {
 	struct rule rule = rule_of("lost", "cores-lost", 2, 1.5);
 	struct policy_fixture fixture, next;
-	struct policy_memory *memories;
+	struct policy_saved_alert *saved_alerts;
 	struct alert alert;
 	size_t n;
 
@@ -460,11 +460,11 @@ Test(policy_derived, an_alert_survives_a_restart)
 	policy_set_frequency(fixture.policy, CYCLES, 2000);
 	cr_assert_eq(run(&fixture, 10, "/a", waiting), 10);
 	cr_assert_eq(run(&fixture, 10, "/a", waiting), 5);
-	cr_assert_eq(policy_remember(fixture.policy, &memories, &n), 0);
+	cr_assert_eq(policy_save_alerts(fixture.policy, &saved_alerts, &n), 0);
 	cr_assert_eq(n, 1);
-	cr_expect_float_eq(memories[0].value, 3, 1e-12);
+	cr_expect_float_eq(saved_alerts[0].value, 3, 1e-12);
 	start(&next, &rule, 1);
-	cr_assert_eq(policy_recall(next.policy, &memories[0]), 0);
+	cr_assert_eq(policy_restore_alert(next.policy, &saved_alerts[0]), 0);
 	cr_assert_eq(run(&next, 3, "/a", waiting), 3);
 	alert = the_alert(&next, "lost", "/a");
 	cr_expect_eq(alert.decision.state, ALERT_FIRING);
@@ -472,7 +472,7 @@ Test(policy_derived, an_alert_survives_a_restart)
 	policy_set_frequency(next.policy, CYCLES, 2000);
 	cr_assert_lt(run(&next, 30, "/a", working), 20);
 	cr_expect_eq(next.transitions->to, ALERT_RESOLVED);
-	free(memories);
+	free(saved_alerts);
 	fixture_free(&fixture);
 	fixture_free(&next);
 }

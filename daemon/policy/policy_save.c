@@ -6,11 +6,11 @@
 
 #include "policy/policy_internal.h"
 
-static void remember_one(const struct alert *alert, struct policy_memory *ret)
+static void save_one(const struct alert *alert, struct policy_saved_alert *ret)
 {
 	const struct estimate *estimate = &alert->estimate;
 
-	*ret = (struct policy_memory){
+	*ret = (struct policy_saved_alert){
 		.fingerprint = rule_fingerprint(alert->rule),
 		.cgroup = alert->cgroup,
 		.event_key = alert->event_key,
@@ -43,44 +43,44 @@ static void use_last_judged(const struct policy *policy, struct alert *alert)
 				alert->estimate = subject->states[i].extra->estimate;
 }
 
-static int remember(const struct policy *policy, bool judged_now, struct policy_memory **ret, size_t *ret_n)
+static int save(const struct policy *policy, bool judged_now, struct policy_saved_alert **ret, size_t *ret_n)
 {
 	_cleanup_free_ struct alert *alerts = NULL;
-	struct policy_memory *memories;
+	struct policy_saved_alert *saved_alerts;
 	size_t n;
 	int r;
 
 	r = alerts_list(policy, judged_now, &alerts, &n);
 	if (r < 0)
 		return r;
-	memories = calloc(n + 1, sizeof(*memories));
-	if (!memories)
+	saved_alerts = calloc(n + 1, sizeof(*saved_alerts));
+	if (!saved_alerts)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		if (judged_now)
 			use_last_judged(policy, &alerts[i]);
-		remember_one(&alerts[i], &memories[i]);
+		save_one(&alerts[i], &saved_alerts[i]);
 	}
-	*ret = memories;
+	*ret = saved_alerts;
 	*ret_n = n;
 	return 0;
 }
 
-int policy_remember(const struct policy *policy, struct policy_memory **ret, size_t *ret_n)
+int policy_save_alerts(const struct policy *policy, struct policy_saved_alert **ret, size_t *ret_n)
 {
-	return remember(policy, true, ret, ret_n);
+	return save(policy, true, ret, ret_n);
 }
 
-int policy_remember_states(const struct policy *policy, struct policy_memory **ret, size_t *ret_n)
+int policy_save_states(const struct policy *policy, struct policy_saved_alert **ret, size_t *ret_n)
 {
-	return remember(policy, false, ret, ret_n);
+	return save(policy, false, ret, ret_n);
 }
 
-static void take_estimate(const struct policy_memory *memory, struct estimate *ret)
+static void take_estimate(const struct policy_saved_alert *saved, struct estimate *ret)
 {
-	*ret = (struct estimate){.known = !isnan(memory->value),
-				 .value = memory->value,
-				 .bounds = {.low = memory->low, .high = memory->high}};
+	*ret = (struct estimate){.known = !isnan(saved->value),
+				 .value = saved->value,
+				 .bounds = {.low = saved->low, .high = saved->high}};
 	if (!ret->known)
 		*ret = (struct estimate){0};
 }
@@ -98,49 +98,49 @@ static int event_of(const struct policy *policy, const char *key)
  * its cgroup and event. If the rule has changed, only its name is known. The present rule of that name may have
  * other limits and another metric, so the saved value and bounds are dropped.
  */
-static int recall_ended(struct policy *policy, const struct policy_memory *memory, const struct rule *rule,
-			bool same)
+static int restore_ended(struct policy *policy, const struct policy_saved_alert *saved,
+			 const struct rule *rule, bool same)
 {
 	struct rule left = {.actions = rule ? rule->actions : RULE_LOG, .dry_run = rule && rule->dry_run};
 	struct alert alert = {
-		.number = memory->number,
+		.number = saved->number,
 		.rule = same ? rule : &left,
-		.cgroup = memory->cgroup,
-		.decision = {.state = memory->state, .since_ns = policy->last_ns},
-		.since = memory->since,
-		.breached = memory->breached,
-		.fired = memory->fired,
-		.resolved = memory->resolved,
+		.cgroup = saved->cgroup,
+		.decision = {.state = saved->state, .since_ns = policy->last_ns},
+		.since = saved->since,
+		.breached = saved->breached,
+		.fired = saved->fired,
+		.resolved = saved->resolved,
 		.end = ALERT_END_RULE,
 		.worst = NAN,
 	};
-	int event = event_of(policy, memory->event_key);
+	int event = event_of(policy, saved->event_key);
 	struct ended *ended;
 	int r;
 
-	memcpy(left.name, memory->rule, sizeof(left.name));
+	memcpy(left.name, saved->rule, sizeof(left.name));
 	left.name[sizeof(left.name) - 1] = '\0';
 	if (same) {
-		take_estimate(memory, &alert.estimate);
+		take_estimate(saved, &alert.estimate);
 		alert.limits = rule_limits(rule, rule->threshold);
 	}
-	if (memory->state == ALERT_RESOLVED)
-		alert.end = memory->end;
+	if (saved->state == ALERT_RESOLVED)
+		alert.end = saved->end;
 	alert.event = event < 0 ? 0 : (unsigned)event;
 	alert.nominal_hz = event < 0 ? 0 : policy->events[event].nominal_hz;
 	alert.event_key = event < 0 ? event_role_name(rule ? rule->event : EVENT_LOADS) : policy->keys[event];
-	r = ended_new(&alert, memory->state, &ended);
+	r = ended_new(&alert, saved->state, &ended);
 	if (r < 0)
 		return r;
-	if (memory->state == ALERT_RESOLVED)
+	if (saved->state == ALERT_RESOLVED)
 		ended_keep(policy, ended);
 	else
 		TAILQ_INSERT_TAIL(&policy->to_report, ended, list);
 	return 0;
 }
 
-static int recall_state(struct policy *policy, const struct policy_memory *memory, struct subject *subject,
-			size_t member)
+static int restore_state(struct policy *policy, const struct policy_saved_alert *saved,
+			 struct subject *subject, size_t member)
 {
 	struct rule_state *state = &subject->states[member];
 	struct extra *extra;
@@ -149,15 +149,15 @@ static int recall_state(struct policy *policy, const struct policy_memory *memor
 	r = subject_extra(policy, subject, member, &extra);
 	if (r < 0)
 		return r;
-	state->state = (u8)memory->state;
+	state->state = (u8)saved->state;
 	extra->since_ns = policy->last_ns;
-	extra->held_ns = memory->held_ns;
-	extra->number = memory->number;
-	extra->since = memory->since;
-	extra->breached = memory->breached;
-	extra->fired = memory->fired;
-	extra->resolved = memory->resolved;
-	take_estimate(memory, &extra->estimate);
+	extra->held_ns = saved->held_ns;
+	extra->number = saved->number;
+	extra->since = saved->since;
+	extra->breached = saved->breached;
+	extra->fired = saved->fired;
+	extra->resolved = saved->resolved;
+	take_estimate(saved, &extra->estimate);
 	if (!subject->active)
 		subject->view->active[subject->view->n_active++] = subject;
 	subject->active = true;
@@ -172,39 +172,39 @@ static struct view *view_of(const struct policy *policy, const struct rule *rule
 	return NULL;
 }
 
-static int recall_alive(struct policy *policy, const struct policy_memory *memory, const struct rule *rule,
-			struct view *view)
+static int restore_alive(struct policy *policy, const struct policy_saved_alert *saved,
+			 const struct rule *rule, struct view *view)
 {
 	struct subject *subject;
 	int r;
 
-	r = subject_get(policy, view, memory->cgroup, &subject);
+	r = subject_get(policy, view, saved->cgroup, &subject);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; subject && i < subject->group->n; i++)
 		if (subject_rule(policy, subject, i) == rule)
-			return recall_state(policy, memory, subject, i);
+			return restore_state(policy, saved, subject, i);
 	return -ESTALE;
 }
 
-int policy_recall(struct policy *policy, const struct policy_memory *memory)
+int policy_restore_alert(struct policy *policy, const struct policy_saved_alert *saved)
 {
-	const struct rule *rule = policy_rule(policy, memory->rule);
-	bool same = rule && rule_fingerprint(rule) == memory->fingerprint;
-	int event = event_of(policy, memory->event_key);
+	const struct rule *rule = policy_rule(policy, saved->rule);
+	bool same = rule && rule_fingerprint(rule) == saved->fingerprint;
+	int event = event_of(policy, saved->event_key);
 	struct view *view = same && event >= 0 ? view_of(policy, rule, (unsigned)event) : NULL;
 	int r;
 
-	if (memory->number >= policy->next_number)
-		policy->next_number = memory->number + 1;
-	if (memory->state == ALERT_RESOLVED)
-		return recall_ended(policy, memory, rule, same);
-	if (memory->state == ALERT_INACTIVE)
+	if (saved->number >= policy->next_number)
+		policy->next_number = saved->number + 1;
+	if (saved->state == ALERT_RESOLVED)
+		return restore_ended(policy, saved, rule, same);
+	if (saved->state == ALERT_INACTIVE)
 		return 0;
-	r = view ? recall_alive(policy, memory, rule, view) : -ESTALE;
+	r = view ? restore_alive(policy, saved, rule, view) : -ESTALE;
 	if (r != -ESTALE)
 		return r;
-	if (memory->state == ALERT_FIRING)
-		r = recall_ended(policy, memory, rule, same);
+	if (saved->state == ALERT_FIRING)
+		r = restore_ended(policy, saved, rule, same);
 	return r < 0 ? r : -ESTALE;
 }
