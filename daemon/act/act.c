@@ -5,11 +5,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "act/action_rate_limit.h"
 #include "act/alert_files.h"
 #include "act/alert_store.h"
 #include "act/facts.h"
 #include "act/journal.h"
-#include "act/limit.h"
 #include "act/unit.h"
 #include "base/log.h"
 #include "base/text_file.h"
@@ -33,7 +33,7 @@ struct act {
 	struct alert_store store;
 	sd_event_source *write; /* writes the store when the event loop runs again */
 	struct unit *unit;
-	struct limit limits[ACT_KINDS];
+	struct action_rate_limit limits[ACT_KINDS];
 	u64 counts[ACT_KINDS][ACT_RESULTS];
 	time_t cleaned;
 };
@@ -368,7 +368,7 @@ static unsigned wanted(const struct transition *transition)
 
 static void drop_limited(struct act *act, enum act_kind kind, unsigned action, unsigned *actions, u64 now_ns)
 {
-	if (!(*actions & action) || limit_take(&act->limits[kind], now_ns))
+	if (!(*actions & action) || action_rate_limit_take(&act->limits[kind], now_ns))
 		return;
 	*actions &= ~action;
 	count(act, kind, ACT_LIMITED);
@@ -385,12 +385,12 @@ static void log_limited(struct act *act)
 	u64 refused;
 
 	for (unsigned kind = 0; kind < ACT_KINDS; kind++)
-		if (limit_report(&act->limits[kind], &refused))
+		if (action_rate_limit_report(&act->limits[kind], &refused))
 			log_full(
 				LOG_WARNING, 0, NULL,
 				"%s (%llu so far): the limit is %d at once, then one every %llu s; `pebsctl alerts` lists all alerts",
-				what[kind], (unsigned long long)refused, LIMIT_BURST,
-				LIMIT_EVERY_NS / NSEC_PER_SEC);
+				what[kind], (unsigned long long)refused, ACTION_RATE_BURST,
+				ACTION_RATE_EVERY_NS / NSEC_PER_SEC);
 }
 
 /* Decides which actions to run, and notes their intents in the store. */

@@ -378,12 +378,12 @@ struct claim {
 	u32 bucket; /* of a quantile: the limit is its upper edge */
 };
 
-static struct claim breach_of(const struct rule *rule, const struct limits *limits)
+static struct claim breach_claim(const struct rule *rule, const struct limits *limits)
 {
 	return (struct claim){!rule->below, limits->threshold, limits->threshold_bucket};
 }
 
-static struct claim clear_of(const struct rule *rule, const struct limits *limits)
+static struct claim clear_claim(const struct rule *rule, const struct limits *limits)
 {
 	return (struct claim){rule->below, limits->clear, limits->clear_bucket};
 }
@@ -454,8 +454,8 @@ static enum verdict judge_bounds(struct evidence *evidence, const struct rule *r
 enum verdict evidence_judge(struct evidence *evidence, const struct rule *rule, const struct limits *limits,
 			    const struct measured *measured)
 {
-	struct claim breach = breach_of(rule, limits);
-	struct claim clear = clear_of(rule, limits);
+	struct claim breach = breach_claim(rule, limits);
+	struct claim clear = clear_claim(rule, limits);
 
 	if (!estimate_known(rule, measured))
 		return VERDICT_BETWEEN;
@@ -492,8 +492,8 @@ static u64 least_proven(struct evidence *evidence, const struct test *test, doub
 void evidence_counts(struct evidence *evidence, const struct rule *rule, const struct limits *limits, u64 n,
 		     double effect, s64 *ret_breach, s64 *ret_clear)
 {
-	struct claim breach = breach_of(rule, limits);
-	struct claim clear = clear_of(rule, limits);
+	struct claim breach = breach_claim(rule, limits);
+	struct claim clear = clear_claim(rule, limits);
 	struct test breach_test = test_of(rule, &breach, n);
 	struct test clear_test = test_of(rule, &clear, n);
 

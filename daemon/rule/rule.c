@@ -38,7 +38,7 @@ static u32 nearest_edge(double cycles)
  * Moves `clear` by the same factor as the threshold. For a part of a whole with `below` it moves 1 - `clear` in
  * proportion to 1 - threshold instead, so that `clear` stays below 1.
  */
-static double clear_of(const struct rule *rule, double threshold)
+static double clear_limit(const struct rule *rule, double threshold)
 {
 	if (threshold == rule->threshold)
 		return rule->clear;
@@ -49,7 +49,7 @@ static double clear_of(const struct rule *rule, double threshold)
 
 struct limits rule_limits(const struct rule *rule, double threshold)
 {
-	struct limits limits = {.threshold = threshold, .clear = clear_of(rule, threshold)};
+	struct limits limits = {.threshold = threshold, .clear = clear_limit(rule, threshold)};
 
 	if (rule->metric.kind != METRIC_QUANTILE || rule->metric.ratio)
 		return limits;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "act/limit.h"
+#include "act/action_rate_limit.h"
 
 #include "base/ratelimit.h"
 
-bool limit_take(struct limit *limit, u64 now_ns)
+bool action_rate_limit_take(struct action_rate_limit *limit, u64 now_ns)
 {
-	struct ratelimit rate = {.every_ns = LIMIT_EVERY_NS, .burst = LIMIT_BURST, .full_ns = limit->full_ns};
+	struct ratelimit rate = {
+		.every_ns = ACTION_RATE_EVERY_NS, .burst = ACTION_RATE_BURST, .full_ns = limit->full_ns};
 
 	if (now_ns >= limit->full_ns) {
 		limit->refused = 0;
@@ -19,7 +20,7 @@ bool limit_take(struct limit *limit, u64 now_ns)
 	return true;
 }
 
-bool limit_report(struct limit *limit, u64 *ret_refused)
+bool action_rate_limit_report(struct action_rate_limit *limit, u64 *ret_refused)
 {
 	if (limit->reported || limit->refused == 0)
 		return false;
