@@ -33,6 +33,15 @@
 	EVENT_COUNTS_SAVED(X) \
 	EVENT_COUNTS_UNSAVED_(X)
 
+/*
+ * Samples that are not counted have these names:
+ * - missing: expected, but so far neither seen, filtered nor malformed. Some may still come (window/readings.c).
+ * - missed: expected while the event was stalled. These never come.
+ * - unexplained: missing, and certain to be lost: missed, or missing at two collections.
+ * - malformed: came, but could not be read.
+ * - lost: malformed or unexplained (window/sliding.h).
+ */
+
 /* All counts of an event as a whole (window/readings.h), with those that the kernel side and the daemon add. */
 #define EVENT_COUNTS_OF_READING(X)                                                      \
 	X(seen)      /* samples in the ledger, including `unattributed` */              \

@@ -4,6 +4,9 @@
  * elsewhere. If the process is killed at any point, the next one finds either all changes between two commits
  * or none of them (state_layout.h). This module knows bytes, kinds and keys; their owners know the meaning.
  *
+ * Other data that outlives the process: descriptors (store/store.h), what these descriptors are (store/handover.h), the
+ * alerts on disk (act/alert_store.h), and the history on disk (history/keeper/).
+ *
  * The owner of a record keeps its position (struct state_ref) next to the data that the record describes. All
  * functions accept NULL and then save nothing, unless stated otherwise.
  */

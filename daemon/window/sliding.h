@@ -26,7 +26,7 @@ struct sliding_time {
 	u64 running_ns;
 	u64 blind_ns; /* by the clock: no sample could come, because sampling was paused, closed or had failed */
 	u64 expected; /* expected samples; 0: not known */
-	u64 lost;     /* lost samples, for any reason */
+	u64 lost;     /* malformed and unexplained samples: origin/event_counts.h */
 };
 
 struct sliding;
