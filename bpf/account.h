@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Accounting: account_latency(), account_plain() or account_count() adds a sample to the record of its slot. The
- * perf_event program, the inject program, and plain C (trial/account_books.c, tests, benchmarks, fuzzers) all use
+ * perf_event program, the inject program, and plain C (trial/account_totals.c, tests, benchmarks, fuzzers) all use
  * these.
  *
  * `atomic`, a constant, is true if other writers may add to the same record at the same time: another CPU, or

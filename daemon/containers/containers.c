@@ -9,8 +9,8 @@
 
 #include "base/heap.h"
 #include "cgroup/container_path.h"
-#include "containers/container_asker.h"
 #include "containers/container_files.h"
+#include "containers/container_requester.h"
 #include "containers/container_state.h"
 
 struct known {
@@ -34,7 +34,7 @@ TAILQ_HEAD(known_list, known);
 
 struct containers {
 	struct container_lookup lookup;
-	struct container_asker *asker; /* NULL: only paths */
+	struct container_requester *requester; /* NULL: only paths */
 	bool look;
 	void *index; /* of struct known, by path: tsearch(3) */
 	struct known_list all;
@@ -143,7 +143,7 @@ struct containers *containers_free(struct containers *containers)
 {
 	if (!containers)
 		return NULL;
-	container_asker_free(containers->asker);
+	container_requester_free(containers->requester);
 	tdestroy(containers->index, leave_to_list);
 	while (!TAILQ_EMPTY(&containers->all)) {
 		struct known *known = TAILQ_FIRST(&containers->all);
@@ -187,7 +187,7 @@ static void ask_next(struct containers *containers)
 	struct container_labels labels;
 	struct known *known;
 
-	if (!containers->asker || !containers->look)
+	if (!containers->requester || !containers->look)
 		return;
 	TAILQ_FOREACH (known, &containers->wanting, waiting)
 		if (known->due_ns <= containers->now_ns)
@@ -195,7 +195,7 @@ static void ask_next(struct containers *containers)
 	if (!known)
 		return;
 	get_labels_to_complete(known, &labels);
-	if (container_asker_ask(containers->asker, &labels, containers->now_ns) == 0)
+	if (container_requester_ask(containers->requester, &labels, containers->now_ns) == 0)
 		containers->asked = known;
 }
 
@@ -235,10 +235,10 @@ static const struct container *find(void *userdata, const char *path)
 int containers_new(const struct containers_settings *settings, struct containers **ret)
 {
 	_cleanup_(containers_freep) struct containers *containers = calloc(1, sizeof(*containers));
-	struct container_asker_settings asker = {.event = settings->event,
-						 .program = settings->program,
-						 .answered = on_answered,
-						 .userdata = containers};
+	struct container_requester_settings requester = {.event = settings->event,
+							 .program = settings->program,
+							 .answered = on_answered,
+							 .userdata = containers};
 	int r = 0;
 
 	if (!containers)
@@ -247,7 +247,7 @@ int containers_new(const struct containers_settings *settings, struct containers
 	TAILQ_INIT(&containers->all);
 	TAILQ_INIT(&containers->wanting);
 	if (settings->event)
-		r = container_asker_new(&asker, &containers->asker);
+		r = container_requester_new(&requester, &containers->requester);
 	if (r == 0)
 		*ret = TAKE_PTR(containers);
 	return r;
@@ -333,9 +333,9 @@ void containers_tick(struct containers *containers, u64 now_ns)
 		if (now_ns - known->used_ns > CONTAINERS_KEEP_NS)
 			forget(containers, known);
 	}
-	if (!containers->asker)
+	if (!containers->requester)
 		return;
-	container_asker_tick(containers->asker, now_ns);
+	container_requester_tick(containers->requester, now_ns);
 	if (!containers->asked)
 		ask_next(containers);
 }
@@ -347,5 +347,5 @@ size_t containers_count(const struct containers *containers)
 
 pid_t containers_pid(const struct containers *containers)
 {
-	return containers->asker ? container_asker_pid(containers->asker) : -1;
+	return containers->requester ? container_requester_pid(containers->requester) : -1;
 }

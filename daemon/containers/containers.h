@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The labels of cgroups besides their paths. Labels that the path contains are known at once (container_path.h).
- * The names of pods and containers are kept on this host, and another process reads them (container_asker.h). A
+ * The names of pods and containers are kept on this host, and another process reads them (container_requester.h). A
  * result is kept as long as it is used. It is searched for again only if the path is born again, because an id never
  * belongs to another container, but a container can be renamed.
  *
@@ -36,7 +36,7 @@
 
 struct containers_settings {
 	sd_event *event;     /* NULL: only paths, as for a recording from another machine */
-	const char *program; /* as in container_asker_settings; outlives `containers` */
+	const char *program; /* as in container_requester_settings; outlives `containers` */
 };
 
 struct containers;

@@ -15,7 +15,7 @@
 #include "format/format.h"
 #include "format/style.h"
 #include "origin/replay/replay.h"
-#include "trial/account_books.h"
+#include "trial/account_totals.h"
 #include "window/window.h"
 
 #define RECORDS_A_STEP 20000
@@ -30,7 +30,7 @@
 /* Plays one recording. */
 struct player {
 	struct replay *replay;
-	struct account_books *books;
+	struct account_totals *account;
 	struct window *window; /* NULL: no sample had a time so far */
 	size_t n_events;
 	struct figures sums[EVENTS_MAX]; /* of the present collection */
@@ -43,7 +43,7 @@ struct player {
 static void player_done(struct player *player)
 {
 	window_free(player->window);
-	account_books_free(player->books);
+	account_totals_free(player->account);
 	replay_free(player->replay);
 }
 
@@ -63,7 +63,7 @@ static void add_cgroup(void *userdata, u32 entry, const char *path,
 static int collect(struct player *player, u64 at_ns)
 {
 	memset(player->sums, 0, sizeof(player->sums));
-	account_books_collect(player->books, add_cgroup, player);
+	account_totals_collect(player->account, add_cgroup, player);
 	player->now_ns = at_ns;
 	if (player->window)
 		window_begin(player->window, at_ns, &(struct timespec){0});
@@ -115,7 +115,7 @@ static int take_samples(void *userdata, const struct sample *samples, const stru
 			r = advance(player, moment->time);
 		}
 		if (r == 0)
-			r = account_books_add(player->books, &samples[i], 1);
+			r = account_totals_add(player->account, &samples[i], 1);
 		if (r < 0)
 			return r;
 	}
@@ -126,7 +126,7 @@ static int take_name(void *userdata, u64 cgroup_id, const char *name)
 {
 	const struct player *player = userdata;
 
-	return account_books_name(player->books, cgroup_id, name);
+	return account_totals_name(player->account, cgroup_id, name);
 }
 
 static int play(struct player *player, char **ret_message)
@@ -200,7 +200,7 @@ static int read_recording(const char *path, struct compared_side **ret, char **r
 	events = replay_events(player.replay, &player.n_events);
 	for (size_t i = 0; i < player.n_events; i++)
 		settings[i] = events[i].settings;
-	r = account_books_new(settings, player.n_events, CGROUPS_MAX, &player.books);
+	r = account_totals_new(settings, player.n_events, CGROUPS_MAX, &player.account);
 	if (r == 0)
 		r = play(&player, ret_message);
 	if (r == 0)

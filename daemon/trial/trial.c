@@ -39,7 +39,7 @@ struct trial {
 	struct event events[EVENTS_MAX];
 	size_t n_events;
 	char event_keys[EVENTS_MAX][EVENT_KEY_MAX];
-	struct account_books *books;
+	struct account_totals *account;
 	struct policy *policy; /* of the present stretch */
 	struct trial_report *report;
 	void *subjects; /* a tree of struct subject, see tsearch(3) */
@@ -69,8 +69,8 @@ int trial_new(const struct trial_settings *settings, struct trial **ret)
 		events[i] = settings->events[i].settings;
 		event_key(settings->events, settings->n_events, i, trial->event_keys[i]);
 	}
-	r = account_books_new(events, settings->n_events,
-			      config->cgroups_max ? config->cgroups_max : CGROUPS_AUTO, &trial->books);
+	r = account_totals_new(events, settings->n_events,
+			       config->cgroups_max ? config->cgroups_max : CGROUPS_AUTO, &trial->account);
 	if (r == 0)
 		r = trial_report_new(settings->origin, config->rules, config->n_rules, &trial->report);
 	if (r < 0)
@@ -96,7 +96,7 @@ struct trial *trial_free(struct trial *trial)
 	if (!trial)
 		return NULL;
 	policy_free(trial->policy);
-	account_books_free(trial->books);
+	account_totals_free(trial->account);
 	trial_report_free(trial->report);
 	tdestroy(trial->subjects, free_subject);
 	free(trial->firing);
@@ -222,7 +222,7 @@ int trial_name(struct trial *trial, u64 cgroup_id, const char *path)
 		report->cgroups_excluded++;
 		return 0;
 	}
-	r = account_books_name(trial->books, cgroup_id, path);
+	r = account_totals_name(trial->account, cgroup_id, path);
 	if (r == -ENOSPC) {
 		report->cgroups_left_out++;
 		return 0;
@@ -241,7 +241,7 @@ int trial_name(struct trial *trial, u64 cgroup_id, const char *path)
 int trial_add(struct trial *trial, const struct sample *samples, size_t n)
 {
 	trial->report->samples += n;
-	return account_books_add(trial->books, samples, n);
+	return account_totals_add(trial->account, samples, n);
 }
 
 static size_t rule_of(const struct trial *trial, const char *name)
@@ -421,7 +421,7 @@ int trial_collect(struct trial *trial, u64 now_ns, struct sliding_time times[EVE
 	trial->report->collections++;
 	now = real_time(trial);
 	policy_begin(trial->policy, trial->now_ns, &now, times);
-	account_books_collect(trial->books, put, trial);
+	account_totals_collect(trial->account, put, trial);
 	r = policy_tick(trial->policy, &transitions, &n);
 	for (size_t i = 0; r == 0 && i < n; i++)
 		r = enter_transition(trial, &transitions[i]);

@@ -9,7 +9,7 @@
 
 #include "config/config.h"
 #include "origin/event.h"
-#include "trial/account_books.h"
+#include "trial/account_totals.h"
 #include "trial/trial_report.h"
 #include "window/sliding.h"
 

@@ -584,7 +584,7 @@ static int connection_new(struct varlink_server *server, int fd, const struct uc
 /* Returns true if there is room for another connection of this user; may close a connection to make it. */
 static bool make_place(struct varlink_server *server, uid_t user)
 {
-	struct varlink_seat seats[VARLINK_CONNECTIONS_MAX];
+	struct varlink_limited_connection limited[VARLINK_CONNECTIONS_MAX];
 	struct connection *connections[VARLINK_CONNECTIONS_MAX];
 	size_t n = 0;
 	int yields;
@@ -594,11 +594,11 @@ static bool make_place(struct varlink_server *server, uid_t user)
 	for (struct connection *connection = server->connections; connection && n < VARLINK_CONNECTIONS_MAX;
 	     connection = connection->next) {
 		connections[n] = connection;
-		seats[n++] = (struct varlink_seat){.user = connection->peer.uid,
-						   .moved_us = connection->moved_us,
-						   .subscribed = connection->subscribed};
+		limited[n++] = (struct varlink_limited_connection){.user = connection->peer.uid,
+								   .moved_us = connection->moved_us,
+								   .subscribed = connection->subscribed};
 	}
-	yields = varlink_limits_yield(seats, n, user, event_now(server->event));
+	yields = varlink_limits_yield(limited, n, user, event_now(server->event));
 	if (yields < 0)
 		return false;
 	log_debug("control socket: closing the connection of pid %d to accept another: the limit is %d",

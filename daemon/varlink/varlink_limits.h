@@ -17,9 +17,9 @@
  * A connection on which a byte moved within this time is not closed for another connection of its own user.
  * The new connection is refused instead.
  */
-#define VARLINK_SEAT_US 1000000ULL
+#define VARLINK_BUSY_US 1000000ULL
 
-struct varlink_seat {
+struct varlink_limited_connection {
 	u64 moved_us; /* time of the connection's last sent or read byte, or of its start */
 	uid_t user;
 	bool subscribed; /* a subscriber is idle by design */
@@ -31,9 +31,10 @@ struct varlink_seat {
  *
  * The user who has the most connections loses the one that has been idle for longest, subscribed ones last.
  * This is `user` if, with the new connection, nobody would have more than `user`. A connection of another
- * user can be closed at any time. A connection of `user` can be closed only after VARLINK_SEAT_US without
+ * user can be closed at any time. A connection of `user` can be closed only after VARLINK_BUSY_US without
  * traffic, and never while it is subscribed.
  */
-int varlink_limits_yield(const struct varlink_seat *seats, size_t n, uid_t user, u64 now_us);
+int varlink_limits_yield(const struct varlink_limited_connection *connections, size_t n, uid_t user,
+			 u64 now_us);
 
 #endif

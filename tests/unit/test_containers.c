@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "containers/container_asker.h"
 #include "containers/container_confine.h"
+#include "containers/container_requester.h"
 #include "containers/container_wire.h"
 #include "containers/container_worker.h"
 #include "containers/containers.h"
@@ -223,7 +223,7 @@ Test(containers, names_are_looked_up_by_another_process)
 	cr_expect_str_eq(text_of(IN_POD, CONTAINER_LABEL_POD_UID), UID);
 	cr_expect_str_eq(text_of(DOCKER, CONTAINER_LABEL_CONTAINER), "web");
 	/* Without work, the process ends. */
-	tick((CONTAINER_ASKER_IDLE_SECONDS + 1) * SECOND);
+	tick((CONTAINER_REQUESTER_IDLE_SECONDS + 1) * SECOND);
 	cr_expect(ends());
 	cr_expect_str_eq(text_of(DOCKER, CONTAINER_LABEL_CONTAINER), "web");
 }
@@ -294,14 +294,14 @@ Test(containers, a_hanging_process_is_killed_and_blocks_nothing)
 	tick(SECOND);
 	cr_expect_gt(containers_pid(containers), 0);
 	settle();
-	tick((CONTAINER_ASKER_SECONDS + 1) * SECOND);
+	tick((CONTAINER_REQUESTER_SECONDS + 1) * SECOND);
 	cr_expect(ends());
 	/* No process is started during the back-off. After it, another process is started. */
 	tick(SECOND);
 	cr_expect_eq(containers_pid(containers), -1);
 	cr_assert_eq(unlink("/var/log/hang"), 0);
 	tree_write("/var/lib", "docker/containers/" ID "/config.v2.json", "{\"Name\":\"/web\"}");
-	tick((CONTAINER_ASKER_REST_SECONDS + 1) * SECOND);
+	tick((CONTAINER_REQUESTER_REST_SECONDS + 1) * SECOND);
 	cr_expect(becomes_known(DOCKER, CONTAINER_LABEL_CONTAINER));
 }
 
@@ -312,7 +312,7 @@ Test(containers, a_process_that_dies_or_sends_garbage_harms_nothing)
 	for (size_t i = 0; i < ARRAY_SIZE(deeds); i++) {
 		tree_write("/var/log", deeds[i], "");
 		(void)containers_find(containers, DOCKER);
-		tick((CONTAINER_ASKER_REST_SECONDS + 1) * SECOND);
+		tick((CONTAINER_REQUESTER_REST_SECONDS + 1) * SECOND);
 		cr_expect(ends(), "%s", deeds[i]);
 		cr_expect_str_eq(text_of(DOCKER, CONTAINER_LABEL_RUNTIME), "docker");
 		tick(SECOND);

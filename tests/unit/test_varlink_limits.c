@@ -4,12 +4,13 @@
 
 #include "varlink/varlink_limits.h"
 
-#define NOW (10ULL * VARLINK_SEAT_US)
+#define NOW (10ULL * VARLINK_BUSY_US)
 
-#define yield(user, ...)                                    \
-	varlink_limits_yield(                               \
-		(const struct varlink_seat[]){__VA_ARGS__}, \
-		sizeof((const struct varlink_seat[]){__VA_ARGS__}) / sizeof(struct varlink_seat), user, NOW)
+#define yield(user, ...)                                                                        \
+	varlink_limits_yield((const struct varlink_limited_connection[]){__VA_ARGS__},          \
+			     sizeof((const struct varlink_limited_connection[]){__VA_ARGS__}) / \
+				     sizeof(struct varlink_limited_connection),                 \
+			     user, NOW)
 
 Test(varlink_limits, of_one_user_the_longest_silent_connection_is_closed)
 {
@@ -18,8 +19,8 @@ Test(varlink_limits, of_one_user_the_longest_silent_connection_is_closed)
 
 Test(varlink_limits, a_recently_active_connection_is_not_closed_for_the_same_user)
 {
-	cr_expect_eq(yield(0, {NOW - VARLINK_SEAT_US + 1, 0, false}, {NOW, 0, false}), -1);
-	cr_expect_eq(yield(0, {NOW - VARLINK_SEAT_US, 0, false}, {NOW, 0, false}), 0);
+	cr_expect_eq(yield(0, {NOW - VARLINK_BUSY_US + 1, 0, false}, {NOW, 0, false}), -1);
+	cr_expect_eq(yield(0, {NOW - VARLINK_BUSY_US, 0, false}, {NOW, 0, false}), 0);
 }
 
 Test(varlink_limits, a_watching_connection_is_not_closed_for_the_same_user)

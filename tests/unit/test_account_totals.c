@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "account.h"
-#include "trial/account_books.h"
+#include "trial/account_totals.h"
 
 #define L1_HIT     0x10268100142ULL
 #define REMOTE     0x13a68100042ULL /* remote DRAM, a TLB hit */
@@ -18,19 +18,19 @@ static const struct event_settings events[EVENTS] = {
 	[STORES] = {.has_source = 1},
 };
 
-static struct account_books *books;
+static struct account_totals *totals;
 
 static void begin(void)
 {
-	cr_assert_eq(account_books_new(events, EVENTS, 2, &books), 0);
+	cr_assert_eq(account_totals_new(events, EVENTS, 2, &totals), 0);
 }
 
 static void end(void)
 {
-	books = account_books_free(books);
+	totals = account_totals_free(totals);
 }
 
-TestSuite(account_books, .init = begin, .fini = end);
+TestSuite(account_totals, .init = begin, .fini = end);
 
 static struct sample load(u64 cgroup, u64 latency, u64 source, u64 period)
 {
@@ -76,12 +76,12 @@ static struct taken *collect(void)
 	static struct taken taken;
 
 	memset(&taken, 0, sizeof(taken));
-	account_books_collect(books, take, &taken);
+	account_totals_collect(totals, take, &taken);
 	return &taken;
 }
 
 /* The expected differences come from account.h, which adds the same samples to the records of two slots. */
-Test(account_books, a_collection_equals_that_of_kernel_slots)
+Test(account_totals, a_collection_equals_that_of_kernel_slots)
 {
 	const struct sample samples[] = {
 		load(7, 12, L1_HIT, 1000),
@@ -96,9 +96,9 @@ Test(account_books, a_collection_equals_that_of_kernel_slots)
 	static struct figures expected;
 	struct taken *taken;
 
-	cr_assert_eq(account_books_name(books, 7, "/seven"), 0);
-	cr_assert_eq(account_books_name(books, 9, "/nine"), 0);
-	cr_assert_eq(account_books_add(books, samples, ARRAY_SIZE(samples)), 0);
+	cr_assert_eq(account_totals_name(totals, 7, "/seven"), 0);
+	cr_assert_eq(account_totals_name(totals, 9, "/nine"), 0);
+	cr_assert_eq(account_totals_add(totals, samples, ARRAY_SIZE(samples)), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
 		if (samples[i].event == STORES)
 			account_plain(&stores_7, &samples[i], false);
@@ -129,90 +129,90 @@ Test(account_books, a_collection_equals_that_of_kernel_slots)
 	cr_expect_eq(figures_latency_sum(&taken->figures[1][LOADS]), 130);
 }
 
-Test(account_books, each_collection_starts_empty)
+Test(account_totals, each_collection_starts_empty)
 {
 	struct sample sample = load(7, 12, L1_HIT, 1000);
 
-	cr_assert_eq(account_books_name(books, 7, "/seven"), 0);
-	cr_assert_eq(account_books_name(books, 9, "/nine"), 0);
+	cr_assert_eq(account_totals_name(totals, 7, "/seven"), 0);
+	cr_assert_eq(account_totals_name(totals, 9, "/nine"), 0);
 	cr_expect_eq(collect()->n, 0);
-	cr_assert_eq(account_books_add(books, &sample, 1), 0);
+	cr_assert_eq(account_totals_add(totals, &sample, 1), 0);
 	cr_expect_eq(figures_samples(&collect()->figures[0][LOADS]), 1);
 	cr_expect_eq(collect()->n, 0);
 
 	/* The second cgroup reuses the memory of the first one, which must have been cleared. */
 	sample = load(9, 700, REMOTE, 10);
-	cr_assert_eq(account_books_add(books, &sample, 1), 0);
+	cr_assert_eq(account_totals_add(totals, &sample, 1), 0);
 	cr_assert_eq(collect()->n, 1);
-	cr_assert_eq(account_books_add(books, &sample, 1), 0);
+	cr_assert_eq(account_totals_add(totals, &sample, 1), 0);
 	cr_expect_eq(figures_latency_sum(&collect()->figures[0][LOADS]), 700);
 }
 
-Test(account_books, an_invalid_sample_is_counted_as_lost)
+Test(account_totals, an_invalid_sample_is_counted_as_lost)
 {
 	struct sample malformed = load(7, 1ULL << 32, L1_HIT, 1);
 	struct sample foreign = load(7, 12, L1_HIT, 1);
 
 	foreign.event = EVENTS;
-	cr_assert_eq(account_books_name(books, 7, "/seven"), 0);
-	cr_assert_eq(account_books_add(books, &malformed, 1), 0);
-	cr_assert_eq(account_books_add(books, &foreign, 1), 0);
+	cr_assert_eq(account_totals_name(totals, 7, "/seven"), 0);
+	cr_assert_eq(account_totals_add(totals, &malformed, 1), 0);
+	cr_assert_eq(account_totals_add(totals, &foreign, 1), 0);
 	cr_expect_eq(collect()->n, 0);
-	cr_expect_eq(account_books_losses(books, LOADS).malformed, 2);
-	cr_expect_eq(account_books_losses(books, STORES).malformed, 0);
+	cr_expect_eq(account_totals_losses(totals, LOADS).malformed, 2);
+	cr_expect_eq(account_totals_losses(totals, STORES).malformed, 0);
 }
 
 /* PERF_MEM_OP_LOAD is 2: a sample of any other operation does not belong to this event. */
-Test(account_books, operations_of_other_kinds_are_filtered)
+Test(account_totals, operations_of_other_kinds_are_filtered)
 {
 	const struct event_settings loads = {.has_latency = 1, .has_source = 1, .operations = 2};
 	struct sample samples[] = {load(7, 12, L1_HIT, 1), load(7, 12, 4, 1)};
 
 	end();
-	cr_assert_eq(account_books_new(&loads, 1, 2, &books), 0);
-	cr_assert_eq(account_books_name(books, 7, "/seven"), 0);
-	cr_assert_eq(account_books_add(books, samples, ARRAY_SIZE(samples)), 0);
-	cr_expect_eq(account_books_losses(books, 0).filtered, 1);
+	cr_assert_eq(account_totals_new(&loads, 1, 2, &totals), 0);
+	cr_assert_eq(account_totals_name(totals, 7, "/seven"), 0);
+	cr_assert_eq(account_totals_add(totals, samples, ARRAY_SIZE(samples)), 0);
+	cr_expect_eq(account_totals_losses(totals, 0).filtered, 1);
 	cr_expect_eq(figures_samples(&collect()->figures[0][0]), 1);
 }
 
 /* As in the BPF programs: the data source of an event that does not measure one is not a measurement. */
-Test(account_books, count_has_samples_and_weight_only)
+Test(account_totals, count_has_samples_and_weight_only)
 {
 	const struct event_settings cycles = {0};
 	const struct sample sample = load(7, 12, L3_HITM, 1000);
 	struct figures expected = {.samples[SOURCE_UNKNOWN] = 1, .weight[SOURCE_UNKNOWN] = 1000};
 
 	end();
-	cr_assert_eq(account_books_new(&cycles, 1, 2, &books), 0);
-	cr_assert_eq(account_books_name(books, 7, "/seven"), 0);
-	cr_assert_eq(account_books_add(books, &sample, 1), 0);
+	cr_assert_eq(account_totals_new(&cycles, 1, 2, &totals), 0);
+	cr_assert_eq(account_totals_name(totals, 7, "/seven"), 0);
+	cr_assert_eq(account_totals_add(totals, &sample, 1), 0);
 	cr_expect_eq(memcmp(&collect()->figures[0][0], &expected, sizeof(expected)), 0);
 }
 
-Test(account_books, cgroups_beyond_the_last_are_unattributed)
+Test(account_totals, cgroups_beyond_the_last_are_unattributed)
 {
 	struct sample sample = load(11, 12, L1_HIT, 1);
 
-	cr_assert_eq(account_books_name(books, 7, "/seven"), 0);
-	cr_assert_eq(account_books_name(books, 9, "/nine"), 0);
-	cr_expect_eq(account_books_name(books, 7, "/seven"), 0);
-	cr_expect_eq(account_books_name(books, 11, "/eleven"), -ENOSPC);
-	cr_assert_eq(account_books_add(books, &sample, 1), 0);
+	cr_assert_eq(account_totals_name(totals, 7, "/seven"), 0);
+	cr_assert_eq(account_totals_name(totals, 9, "/nine"), 0);
+	cr_expect_eq(account_totals_name(totals, 7, "/seven"), 0);
+	cr_expect_eq(account_totals_name(totals, 11, "/eleven"), -ENOSPC);
+	cr_assert_eq(account_totals_add(totals, &sample, 1), 0);
 	cr_expect_eq(collect()->n, 0);
-	cr_expect_eq(account_books_unattributed(books), 1);
+	cr_expect_eq(account_totals_unattributed(totals), 1);
 }
 
 /*
  * The sum of latency x period in one record has room for 1,024 samples like these. With more, the sum stays
  * at its maximum.
  */
-Test(account_books, the_largest_samples_do_not_wrap_a_sum)
+Test(account_totals, the_largest_samples_do_not_wrap_a_sum)
 {
 	struct sample worst = load(7, 0xffffffff, REMOTE, ~0ULL);
 
-	cr_assert_eq(account_books_name(books, 7, "/seven"), 0);
+	cr_assert_eq(account_totals_name(totals, 7, "/seven"), 0);
 	for (int i = 0; i < 2000; i++)
-		cr_assert_eq(account_books_add(books, &worst, 1), 0);
+		cr_assert_eq(account_totals_add(totals, &worst, 1), 0);
 	cr_expect_eq(collect()->figures[0][LOADS].weighted_latency[SOURCE_REMOTE_DRAM], ~0ULL);
 }

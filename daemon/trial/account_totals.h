@@ -3,8 +3,8 @@
  * Accounts samples without the kernel: in this process, with the accounting function of the BPF programs
  * (bpf/account.h). The result is the same differences that a collection reads from the slots.
  */
-#ifndef PEBSD_ACCOUNT_BOOKS_H
-#define PEBSD_ACCOUNT_BOOKS_H
+#ifndef PEBSD_ACCOUNT_TOTALS_H
+#define PEBSD_ACCOUNT_TOTALS_H
 
 #include <stddef.h>
 
@@ -18,43 +18,43 @@ struct account_losses {
 	u64 filtered;
 };
 
-struct account_books;
+struct account_totals;
 
 /*
- * Makes the books for `n_events` events (at most EVENTS_MAX) and at most `max` cgroups. Samples of cgroups
+ * Makes empty totals for `n_events` events (at most EVENTS_MAX) and at most `max` cgroups. Samples of cgroups
  * that were not named are counted as unattributed. Returns 0, -EINVAL or -ENOMEM. The caller frees `*ret`
- * with account_books_free().
+ * with account_totals_free().
  */
-int account_books_new(const struct event_settings *events, size_t n_events, size_t max,
-		      struct account_books **ret);
-struct account_books *account_books_free(struct account_books *books);
-DEFINE_CLEANUP(struct account_books *, account_books_free)
+int account_totals_new(const struct event_settings *events, size_t n_events, size_t max,
+		       struct account_totals **ret);
+struct account_totals *account_totals_free(struct account_totals *totals);
+DEFINE_CLEANUP(struct account_totals *, account_totals_free)
 
 /*
  * Names a cgroup. Call it before its first sample; another call for it has no effect. `path` is copied.
  * Returns 0, -ENOSPC if there are `max` cgroups already, or -ENOMEM.
  */
-int account_books_name(struct account_books *books, u64 cgroup_id, const char *path);
+int account_totals_name(struct account_totals *totals, u64 cgroup_id, const char *path);
 
 /* Accounts samples. Returns 0, or -ENOMEM: then some of them are not counted. */
-int account_books_add(struct account_books *books, const struct sample *samples, size_t n);
+int account_totals_add(struct account_totals *totals, const struct sample *samples, size_t n);
 
 /*
  * Receives the differences of one cgroup, which are valid during the call; NULL for an event without samples.
- * `path` is valid until the books are freed. `entry` is the number of the cgroup, counted from 0 and never
+ * `path` is valid until the totals are freed. `entry` is the number of the cgroup, counted from 0 and never
  * used again.
  */
-typedef void (*account_books_callback)(void *userdata, u32 entry, const char *path,
-				       const struct figures *const differences[EVENTS_MAX]);
+typedef void (*account_totals_callback)(void *userdata, u32 entry, const char *path,
+					const struct figures *const differences[EVENTS_MAX]);
 
 /*
  * Makes a collection: calls back for each cgroup with samples since the last one, in the order of their first
  * sample.
  */
-void account_books_collect(struct account_books *books, account_books_callback callback, void *userdata);
+void account_totals_collect(struct account_totals *totals, account_totals_callback callback, void *userdata);
 
 /* Return numbers of samples since the start. */
-u64 account_books_unattributed(const struct account_books *books);
-struct account_losses account_books_losses(const struct account_books *books, unsigned event);
+u64 account_totals_unattributed(const struct account_totals *totals);
+struct account_losses account_totals_losses(const struct account_totals *totals, unsigned event);
 
 #endif
