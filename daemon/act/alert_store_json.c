@@ -374,7 +374,7 @@ static int read_store(const json_object *object, struct alert_store *store, cons
 	if (!json_get_u64(object, "next_alert", &store->next_number) || store->next_number == 0 ||
 	    store->next_number > ALERT_STORE_NUMBERS_MAX)
 		return -EBADMSG;
-	*ret_wrong = "the time of the last judgement cannot be read";
+	*ret_wrong = "the time of the last evaluation cannot be read";
 	/* Earlier versions did not write `judged_ns`. */
 	if (json_get(object, "judged_ns") && !json_get_u64(object, "judged_ns", &store->judged_ns))
 		return -EBADMSG;

@@ -19,8 +19,8 @@ struct sliding_time alerts_time(const struct reading *now, const struct reading 
 		    subtract_to_zero(now->unexplained, before->unexplained);
 	paused_ns = subtract_to_zero(now->paused_ns, before->paused_ns) / (n_cpus ? n_cpus : 1);
 	/* If no CPU had the event enabled, no sample could come in all this time. */
-	time.blind_ns = time.enabled_ns == 0 ? elapsed_ns : paused_ns;
-	if (time.blind_ns > elapsed_ns)
-		time.blind_ns = elapsed_ns;
+	time.unsampled_ns = time.enabled_ns == 0 ? elapsed_ns : paused_ns;
+	if (time.unsampled_ns > elapsed_ns)
+		time.unsampled_ns = elapsed_ns;
 	return time;
 }

@@ -212,7 +212,7 @@ struct remembered {
 #define REMEMBERED_LOG2 13
 
 struct evidence {
-	double confidence; /* of the last judgement; `log_chance` is derived from it */
+	double confidence; /* of the last evaluation; `log_chance` is derived from it */
 	double log_chance;
 	struct remembered remembered[1 << REMEMBERED_LOG2];
 };

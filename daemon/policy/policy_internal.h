@@ -93,14 +93,14 @@ struct subject {
 	struct group *group;
 	u32 numbers[METRIC_EVENTS_MAX]; /* the subject's number in each sliding window of the view */
 	u32 refs;                       /* number of entries that list the subject */
-	u32 judged;                     /* policy.tick of the last judgement */
+	u32 judged;                     /* policy.tick of the last evaluation */
 	struct subject *next_doomed;
 	bool active;  /* listed in view.active */
 	bool rejudge; /* judge it at the next tick, also if its window does not change */
 	u64 born_ns;
 	struct timespec born;
 	/*
-	 * Only if the view has `subtree` and a rate: the last judgement at which a cgroup of the subtree had no
+	 * Only if the view has `subtree` and a rate: the last evaluation at which a cgroup of the subtree had no
 	 * slot. 0: never.
 	 */
 	u64 unseen_ns;
@@ -365,7 +365,7 @@ void subject_drop(struct policy *policy, struct subject *subject);
 int entry_list(struct policy *policy, struct entry *entry, unsigned event);
 /* Returns the `extra` of a state, and makes one if there is none. */
 int subject_extra(struct policy *policy, struct subject *subject, size_t member, struct extra **ret);
-/* Returns why the state is unknown, by the last judgement and the cgroups that have no slot now. */
+/* Returns why the state is unknown, by the last evaluation and the cgroups that have no slot now. */
 enum unknown_reason subject_unknown(const struct policy *policy, const struct subject *subject,
 				    size_t member);
 struct decision subject_decision(const struct policy *policy, const struct subject *subject, size_t member);

@@ -300,8 +300,8 @@ int view_group(const struct rule *rules, struct view_rules *view_rules, const ch
 
 double view_exposure(const struct sliding_time *time)
 {
-	double seconds = time->elapsed_ns > time->blind_ns
-				 ? (double)(time->elapsed_ns - time->blind_ns) / (double)NSEC_PER_SEC
+	double seconds = time->elapsed_ns > time->unsampled_ns
+				 ? (double)(time->elapsed_ns - time->unsampled_ns) / (double)NSEC_PER_SEC
 				 : 0;
 
 	if (time->enabled_ns && time->running_ns < time->enabled_ns)
@@ -317,7 +317,7 @@ static enum unknown_reason reason_of(const struct sliding_time *time, bool cover
 {
 	if (!covered)
 		return UNKNOWN_WINDOW;
-	if ((double)time->blind_ns * 10 >= (double)time->elapsed_ns)
+	if ((double)time->unsampled_ns * 10 >= (double)time->elapsed_ns)
 		return UNKNOWN_SOURCE;
 	if (time->enabled_ns && (double)time->running_ns * 4 < (double)time->enabled_ns)
 		return UNKNOWN_MULTIPLEXED;

@@ -207,7 +207,7 @@ static void kill_child(struct symbols *symbols)
  * The symbolizer has failed. Gives up the request that it worked on, and leaves the queries after it for the next
  * symbolizer. Gives up all if the symbolizer failed before it was ready, or if memory is short.
  */
-static void blame_first(struct symbols *symbols)
+static void give_up_first(struct symbols *symbols)
 {
 	const struct symbols_request *first = symbols_queue_first(&symbols->queue);
 	struct symbols_entry *entry = first ? first->entry : NULL;
@@ -243,7 +243,7 @@ static void link_fail(struct symbols *symbols, const char *what)
 		: first && first->entry
 			? "the address that it was looking up has no name; pebsd starts another symbolizer when needed"
 			: "pebsd starts another one when needed");
-	blame_first(symbols);
+	give_up_first(symbols);
 	kill_child(symbols);
 }
 

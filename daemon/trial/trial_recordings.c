@@ -21,8 +21,8 @@ struct player {
 	u32 recording; /* the recording of the last sample */
 	u64 now_ns;    /* time of the last collection; this and the next three are on the recording's clock */
 	u64 last_ns;   /* time of the latest sample */
-	u64 blind_from_ns;
-	u64 blind_to_ns; /* end of the time between two recordings, in which nothing was sampled */
+	u64 unsampled_from_ns;
+	u64 unsampled_to_ns; /* end of the time between two recordings, in which nothing was sampled */
 	char *message;
 };
 
@@ -34,11 +34,11 @@ static u64 later(u64 a, u64 b)
 static int collect(struct player *player, u64 at_ns)
 {
 	struct sliding_time times[EVENTS_MAX] = {0};
-	u64 from = later(player->now_ns, player->blind_from_ns);
-	u64 to = at_ns < player->blind_to_ns ? at_ns : player->blind_to_ns;
+	u64 from = later(player->now_ns, player->unsampled_from_ns);
+	u64 to = at_ns < player->unsampled_to_ns ? at_ns : player->unsampled_to_ns;
 
 	for (size_t i = 0; from < to && i < EVENTS_MAX; i++)
-		times[i].blind_ns = to - from;
+		times[i].unsampled_ns = to - from;
 	player->now_ns = at_ns;
 	return trial_collect(player->trial, at_ns, times);
 }
@@ -89,7 +89,7 @@ static int begin_stretch(struct player *player, const struct replay_moment *mome
 					  .tv_nsec = (long)(ns % (s64)NSEC_PER_SEC)};
 	player->begun = true;
 	player->now_ns = player->last_ns = moment->time;
-	player->blind_from_ns = player->blind_to_ns = 0;
+	player->unsampled_from_ns = player->unsampled_to_ns = 0;
 	return trial_begin(player->trial, replay_name(player->replay, moment->recording), moment->time,
 			   known ? &start : NULL);
 }
@@ -151,8 +151,8 @@ static int follow(struct player *player, const struct replay_moment *moment)
 	if (player->begun && moment->time >= player->last_ns &&
 	    moment->time - player->last_ns <= GAP_MAX_NS) {
 		if (other) {
-			player->blind_from_ns = player->last_ns;
-			player->blind_to_ns = moment->time;
+			player->unsampled_from_ns = player->last_ns;
+			player->unsampled_to_ns = moment->time;
 		}
 		return 0;
 	}

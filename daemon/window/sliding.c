@@ -556,7 +556,7 @@ static void add_time(struct sliding_time *sum, const struct sliding_time *addend
 	sum->elapsed_ns += addend->elapsed_ns;
 	sum->enabled_ns += addend->enabled_ns;
 	sum->running_ns += addend->running_ns;
-	sum->blind_ns += addend->blind_ns;
+	sum->unsampled_ns += addend->unsampled_ns;
 	sum->expected += addend->expected;
 	sum->lost += addend->lost;
 }
@@ -566,7 +566,7 @@ static void subtract_time(struct sliding_time *sum, const struct sliding_time *p
 	sum->elapsed_ns -= part->elapsed_ns;
 	sum->enabled_ns -= part->enabled_ns;
 	sum->running_ns -= part->running_ns;
-	sum->blind_ns -= part->blind_ns;
+	sum->unsampled_ns -= part->unsampled_ns;
 	sum->expected -= part->expected;
 	sum->lost -= part->lost;
 }

@@ -24,7 +24,7 @@ struct sliding_time {
 	u64 elapsed_ns; /* by the clock, not summed over CPUs */
 	u64 enabled_ns; /* always 0 if the origin does not provide it (a replay) */
 	u64 running_ns;
-	u64 blind_ns; /* by the clock: no sample could come, because sampling was paused, closed or had failed */
+	u64 unsampled_ns; /* by the clock: no sample could come, because sampling was paused, closed or had failed */
 	u64 expected; /* expected samples; 0: not known */
 	u64 lost;     /* malformed and unexplained samples: origin/event_counts.h */
 };

@@ -441,8 +441,8 @@ Test(policy, reasons_for_unknown_have_thresholds_and_an_order)
 	const u64 second = NSEC_PER_SEC;
 
 	cr_expect_eq(reason_with((struct sliding_time){0}), UNKNOWN_NOT);
-	cr_expect_eq(reason_with((struct sliding_time){.blind_ns = second / 10}), UNKNOWN_SOURCE);
-	cr_expect_eq(reason_with((struct sliding_time){.blind_ns = second / 10 - 1}), UNKNOWN_NOT);
+	cr_expect_eq(reason_with((struct sliding_time){.unsampled_ns = second / 10}), UNKNOWN_SOURCE);
+	cr_expect_eq(reason_with((struct sliding_time){.unsampled_ns = second / 10 - 1}), UNKNOWN_NOT);
 	cr_expect_eq(reason_with((struct sliding_time){.enabled_ns = second, .running_ns = second / 4 - 1}),
 		     UNKNOWN_MULTIPLEXED);
 	cr_expect_eq(reason_with((struct sliding_time){.enabled_ns = second, .running_ns = second / 4}),
@@ -450,7 +450,7 @@ Test(policy, reasons_for_unknown_have_thresholds_and_an_order)
 	cr_expect_eq(reason_with((struct sliding_time){.expected = 100, .lost = 11}), UNKNOWN_LOST);
 	cr_expect_eq(reason_with((struct sliding_time){.expected = 100, .lost = 10}), UNKNOWN_NOT);
 	cr_expect_eq(reason_with((struct sliding_time){
-			     .blind_ns = second, .enabled_ns = second, .expected = 1, .lost = 1}),
+			     .unsampled_ns = second, .enabled_ns = second, .expected = 1, .lost = 1}),
 		     UNKNOWN_SOURCE, "the source goes before all that follows from it");
 }
 

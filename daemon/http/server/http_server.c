@@ -289,7 +289,7 @@ static u64 hang_up_on_the_slow(struct http_server *server, u64 now)
 }
 
 /* Hangs up on clients if more were accepted than there are places. Returns whether it hung up on any. */
-static bool let_go(struct http_server *server)
+static bool hang_up_on_surplus(struct http_server *server)
 {
 	u64 now = monotonic_ns();
 	struct crowd crowd;
@@ -374,8 +374,8 @@ static int run(struct http_server *server)
 	int r;
 
 	(void)MHD_run(server->daemon);
-	/* Call let_go() only after MHD_run(): a client whose request has arrived by now was in time. */
-	if (let_go(server))
+	/* Call hang_up_on_surplus() only after MHD_run(): a client whose request has arrived by now was in time. */
+	if (hang_up_on_surplus(server))
 		(void)MHD_run(server->daemon);
 	r = arm_timer(server);
 	if (r < 0)
@@ -408,7 +408,7 @@ static int on_again(sd_event_source *source, uint64_t now, void *userdata)
 }
 
 /*
- * Accepts a few more clients than there are places. let_go() then chooses the clients to hang up on. If it
+ * Accepts a few more clients than there are places. hang_up_on_surplus() then chooses the clients to hang up on. If it
  * cannot choose any, new clients wait in the queue of the listening socket.
  */
 static int on_accept(sd_event_source *source, int fd, uint32_t events, void *userdata)
