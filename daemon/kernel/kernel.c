@@ -27,7 +27,7 @@ enum kept kernel_kept(const struct kernel *kernel)
 
 u32 kernel_epoch(const struct kernel *kernel)
 {
-	return kernel->book->epoch;
+	return kernel->saved->epoch;
 }
 
 u32 kernel_slots(const struct kernel *kernel)

@@ -46,7 +46,7 @@ struct kernel {
 	struct ring_buffer *short_of;   /* NULL: without `births` */
 	struct handover *handover;      /* NULL: nothing is stored */
 	enum kept kept;
-	struct kernel_book *book; /* data to be saved for the next process */
+	struct kernel_saved *saved; /* data to be saved for the next process */
 	size_t n_links;
 	struct kernel_link links[KERNEL_LINKS_MAX];
 };

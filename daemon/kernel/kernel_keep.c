@@ -11,10 +11,11 @@
 #include "base/log.h"
 #include "kernel/skeleton.h"
 
-const struct kernel_book *kernel_keep_before(const struct handover *handover)
+const struct kernel_saved *kernel_keep_before(const struct handover *handover)
 {
-	const struct kernel_books *part =
-		handover ? handover_before(handover, HANDOVER_KERNEL, sizeof(struct kernel_books)) : NULL;
+	const struct kernel_saved_copies *part =
+		handover ? handover_before(handover, HANDOVER_KERNEL, sizeof(struct kernel_saved_copies))
+			 : NULL;
 
 	return part ? &part->copies[part->current & 1] : NULL;
 }
@@ -41,7 +42,7 @@ static void drop(struct handover *handover, enum stored_kind kind, const char *l
 /* Removes all maps and links of the previous process from the store, whether they were taken over or not. */
 static void forget(struct handover *handover)
 {
-	const struct kernel_book *before = kernel_keep_before(handover);
+	const struct kernel_saved *before = kernel_keep_before(handover);
 
 	if (!before)
 		return;
@@ -140,7 +141,7 @@ static bool is_the_map(int fd, const struct bpf_map *map)
 static int take_map(struct kernel *kernel, struct bpf_map *map)
 {
 	const char *label = bpf_map__name(map);
-	const u32 number = number_of(kernel->book->maps, KEEP_MAPS_MAX, label);
+	const u32 number = number_of(kernel->saved->maps, KEEP_MAPS_MAX, label);
 	_cleanup_close_ int fd = -1;
 	char name[STORED_NAME_MAX];
 
@@ -169,7 +170,7 @@ static int take_block_map(struct kernel *kernel, enum slot_block_kind kind, u32 
 	return store_take(handover_store(kernel->handover), name);
 }
 
-static int take_block(struct kernel *kernel, const struct kernel_book *before, u32 block)
+static int take_block(struct kernel *kernel, const struct kernel_saved *before, u32 block)
 {
 	struct kernel_blocks *blocks = &kernel->blocks;
 	int fds[BLOCK_KINDS];
@@ -192,7 +193,7 @@ static int take_block(struct kernel *kernel, const struct kernel_book *before, u
 	return -ESTALE;
 }
 
-static int take_blocks(struct kernel *kernel, const struct kernel_book *before)
+static int take_blocks(struct kernel *kernel, const struct kernel_saved *before)
 {
 	int r = 0;
 
@@ -209,7 +210,7 @@ static int take_blocks(struct kernel *kernel, const struct kernel_book *before)
 
 int kernel_keep_maps(struct kernel *kernel)
 {
-	const struct kernel_book *before = kernel_keep_before(kernel->handover);
+	const struct kernel_saved *before = kernel_keep_before(kernel->handover);
 	struct kept_identity own;
 	struct bpf_map *map;
 	int r;
@@ -221,7 +222,7 @@ int kernel_keep_maps(struct kernel *kernel)
 		if (!before && kernel->settings.adopt && handover_has_before(kernel->handover))
 			log_notice(
 				"cannot use the BPF maps of the previous process: they belong to another version of pebsd; the counts of that process are kept, but samples since its last collection are lost");
-		kernel->book->identity = identify(kernel);
+		kernel->saved->identity = identify(kernel);
 		return handover_anew(kernel->handover);
 	}
 	/*
@@ -237,7 +238,7 @@ int kernel_keep_maps(struct kernel *kernel)
 		return -ESTALE;
 	}
 	kernel->kept = KEPT_REPLACE;
-	*kernel->book = *before;
+	*kernel->saved = *before;
 	bpf_object__for_each_map(map, kernel->skeleton->obj)
 	{
 		/*
@@ -251,7 +252,7 @@ int kernel_keep_maps(struct kernel *kernel)
 		if (r < 0)
 			return r;
 	}
-	kernel->book->identity = own;
+	kernel->saved->identity = own;
 	return take_blocks(kernel, before);
 }
 
@@ -280,7 +281,7 @@ static int hash_programs(struct kernel *kernel)
 	    (r = hash_tag(skeleton->progs.cgroup_died, &hash)) < 0 ||
 	    (r = hash_tag(skeleton->progs.offcore_switched, &hash)) < 0)
 		return r;
-	kernel->book->identity.programs = hash;
+	kernel->saved->identity.programs = hash;
 	return 0;
 }
 
@@ -307,8 +308,8 @@ static void end_hot(struct kernel *kernel)
 
 int kernel_keep_loaded(struct kernel *kernel)
 {
-	const u64 settings = kernel->book->identity.settings;
-	const struct kernel_book *before;
+	const u64 settings = kernel->saved->identity.settings;
+	const struct kernel_saved *before;
 	int r;
 
 	if (!kernel->handover)
@@ -317,17 +318,17 @@ int kernel_keep_loaded(struct kernel *kernel)
 	if (r < 0)
 		return r;
 	if (kernel->kept == KEPT_ANEW) {
-		kernel->book->epoch = 1;
-		kernel->book->stripes_alone = kernel->skeleton->rodata->stripes_alone;
-		kernel->book->hot_seed = kernel->skeleton->rodata->hot_seed;
+		kernel->saved->epoch = 1;
+		kernel->saved->stripes_alone = kernel->skeleton->rodata->stripes_alone;
+		kernel->saved->hot_seed = kernel->skeleton->rodata->hot_seed;
 		return 0;
 	}
 	before = kernel_keep_before(kernel->handover);
 	kernel->kept = before->identity.settings == settings
-			       ? kept_decide(&before->identity, &kernel->book->identity)
+			       ? kept_decide(&before->identity, &kernel->saved->identity)
 			       : KEPT_REPLACE;
 	if (kernel->kept == KEPT_REPLACE)
-		kernel->book->epoch++;
+		kernel->saved->epoch++;
 	end_hot(kernel);
 	return 0;
 }
@@ -355,7 +356,7 @@ static void add_link(struct kernel *kernel, const char *label, int fd, bool take
 int kernel_keep_link(struct kernel *kernel, struct bpf_program *program, struct bpf_link **ret)
 {
 	const char *label = bpf_program__name(program);
-	const u32 number = number_of(kernel->book->links, KEEP_LINKS_MAX, label);
+	const u32 number = number_of(kernel->saved->links, KEEP_LINKS_MAX, label);
 	char name[STORED_NAME_MAX];
 	int fd = -1;
 
@@ -392,7 +393,7 @@ static int put(struct kernel *kernel, enum stored_kind kind, const char *label, 
 	return store_put(handover_store(kernel->handover), name, fd);
 }
 
-static int put_maps(struct kernel *kernel, const struct kernel_book *before)
+static int put_maps(struct kernel *kernel, const struct kernel_saved *before)
 {
 	const struct bpf_map *map;
 
@@ -404,17 +405,17 @@ static int put_maps(struct kernel *kernel, const struct kernel_book *before)
 
 		if (!is_kept(kernel, map) ||
 		    (before && (!is_settings(kernel, map) ||
-				before->identity.settings == kernel->book->identity.settings)))
+				before->identity.settings == kernel->saved->identity.settings)))
 			continue;
 		r = put(kernel, STORED_MAP, label, number, bpf_map__fd(map));
 		if (r < 0)
 			return r;
-		set_number(kernel->book->maps, KEEP_MAPS_MAX, label, number);
+		set_number(kernel->saved->maps, KEEP_MAPS_MAX, label, number);
 	}
 	return 0;
 }
 
-/* Stores the maps of blocks that are not stored yet, and notes the numbers of all in the book. */
+/* Stores the maps of blocks that are not stored yet, and notes the numbers of all in the saved data. */
 static int put_blocks(struct kernel *kernel)
 {
 	struct kernel_blocks *blocks = &kernel->blocks;
@@ -434,9 +435,9 @@ static int put_blocks(struct kernel *kernel)
 				return r;
 			block->numbers[kind] = number;
 		}
-		memcpy(kernel->book->blocks[i], block->numbers, sizeof(block->numbers));
+		memcpy(kernel->saved->blocks[i], block->numbers, sizeof(block->numbers));
 	}
-	kernel->book->n_blocks = blocks->n;
+	kernel->saved->n_blocks = blocks->n;
 	return 0;
 }
 
@@ -452,7 +453,7 @@ static int put_links(struct kernel *kernel)
 		r = put(kernel, STORED_LINK, link->label, number, link->fd);
 		if (r < 0)
 			return r;
-		set_number(kernel->book->links, KEEP_LINKS_MAX, link->label, number);
+		set_number(kernel->saved->links, KEEP_LINKS_MAX, link->label, number);
 	}
 	return 0;
 }
@@ -481,18 +482,18 @@ static void close_replaced_links(struct kernel *kernel)
 
 static int write_book(struct kernel *kernel)
 {
-	struct kernel_books *part;
+	struct kernel_saved_copies *part;
 	void *memory;
 	int r = handover_part(kernel->handover, HANDOVER_KERNEL, sizeof(*part), &memory);
 
 	if (r < 0)
 		return r;
 	part = memory;
-	handover_flip(&part->current, part->copies, kernel->book, sizeof(*kernel->book));
+	handover_flip(&part->current, part->copies, kernel->saved, sizeof(*kernel->saved));
 	return 0;
 }
 
-/* Removes the maps of blocks from `first` on from the store. The saved book must not name them. */
+/* Removes the maps of blocks from `first` on from the store. The saved data must not name them. */
 static void drop_blocks(struct kernel *kernel, u32 first)
 {
 	for (u32 i = first; i < kernel->blocks.n; i++) {
@@ -508,7 +509,7 @@ static void drop_blocks(struct kernel *kernel, u32 first)
 
 int kernel_keep_blocks(struct kernel *kernel, u32 first)
 {
-	const struct kernel_book before = *kernel->book;
+	const struct kernel_saved before = *kernel->saved;
 	int r;
 
 	if (!kernel->handover)
@@ -518,7 +519,7 @@ int kernel_keep_blocks(struct kernel *kernel, u32 first)
 		r = write_book(kernel);
 	if (r == 0)
 		return 0;
-	*kernel->book = before;
+	*kernel->saved = before;
 	drop_blocks(kernel, first);
 	return r;
 }
@@ -527,17 +528,17 @@ void kernel_keep_fewer_blocks(struct kernel *kernel, u32 n)
 {
 	if (!kernel->handover)
 		return;
-	kernel->book->n_blocks = n;
-	memset(kernel->book->blocks[n], 0, (SLOT_BLOCKS_MAX - n) * sizeof(kernel->book->blocks[n]));
+	kernel->saved->n_blocks = n;
+	memset(kernel->saved->blocks[n], 0, (SLOT_BLOCKS_MAX - n) * sizeof(kernel->saved->blocks[n]));
 	if (write_book(kernel) == 0)
 		drop_blocks(kernel, n);
 }
 
 int kernel_keep_done(struct kernel *kernel)
 {
-	const struct kernel_book *counts =
+	const struct kernel_saved *counts =
 		kernel->handover && kernel->kept != KEPT_ANEW ? kernel_keep_before(kernel->handover) : NULL;
-	const struct kernel_book before = counts ? *counts : (struct kernel_book){0};
+	const struct kernel_saved before = counts ? *counts : (struct kernel_saved){0};
 	int r;
 
 	if (!kernel->handover)
@@ -549,8 +550,8 @@ int kernel_keep_done(struct kernel *kernel)
 		return r;
 	if (!counts)
 		return 0;
-	drop_replaced(kernel->handover, STORED_MAP, before.maps, kernel->book->maps, KEEP_MAPS_MAX);
-	drop_replaced(kernel->handover, STORED_LINK, before.links, kernel->book->links, KEEP_LINKS_MAX);
+	drop_replaced(kernel->handover, STORED_MAP, before.maps, kernel->saved->maps, KEEP_MAPS_MAX);
+	drop_replaced(kernel->handover, STORED_LINK, before.links, kernel->saved->links, KEEP_LINKS_MAX);
 	close_replaced_links(kernel);
 	return 0;
 }

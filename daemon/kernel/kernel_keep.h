@@ -18,8 +18,8 @@ struct kernel_kept_part {
 	u32 number; /* number in the name of the stored descriptor; 0: not stored */
 };
 
-/* The data of one process. The part HANDOVER_KERNEL has two copies (struct kernel_books). */
-struct kernel_book {
+/* The data of one process. The part HANDOVER_KERNEL has two copies (struct kernel_saved_copies). */
+struct kernel_saved {
 	struct kept_identity identity;
 	u32 epoch; /* of the programs: grows each time they are replaced */
 	u32 stripes_alone;
@@ -30,14 +30,14 @@ struct kernel_book {
 	u32 blocks[SLOT_BLOCKS_MAX][BLOCK_KINDS]; /* numbers in the names of the maps of each block */
 };
 
-struct kernel_books {
+struct kernel_saved_copies {
 	u32 current;
 	u32 reserved;
-	struct kernel_book copies[2];
+	struct kernel_saved copies[2];
 };
 
 /* Returns the data that the previous process saved, or NULL. The memory belongs to the handover. */
-const struct kernel_book *kernel_keep_before(const struct handover *handover);
+const struct kernel_saved *kernel_keep_before(const struct handover *handover);
 
 /*
  * Call this after the skeleton is configured and before it is loaded. It makes the skeleton reuse the maps

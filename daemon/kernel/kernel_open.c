@@ -88,7 +88,7 @@ static int configure_stripes(struct kernel *kernel)
 {
 	const struct kernel_settings *settings = &kernel->settings;
 	struct pebsd_bpf *skeleton = kernel->skeleton;
-	const struct kernel_book *before = settings->adopt ? kernel_keep_before(kernel->handover) : NULL;
+	const struct kernel_saved *before = settings->adopt ? kernel_keep_before(kernel->handover) : NULL;
 	u32 lines = marks_row(kernel->slots_max) / MARKS_LINE;
 	u32 rows = (u32)settings->n_events * kernel->stripes;
 	int r;
@@ -125,7 +125,7 @@ static u32 possible_cpus(void)
 
 static u32 stripes_to_be(const struct kernel *kernel)
 {
-	const struct kernel_book *before =
+	const struct kernel_saved *before =
 		kernel->settings.adopt ? kernel_keep_before(kernel->handover) : NULL;
 
 	if (before && before->identity.cpus == kernel->cpus && before->identity.stripes > 0 &&
@@ -142,7 +142,7 @@ static u32 stripes_to_be(const struct kernel *kernel)
 static u32 slots_to_be(const struct kernel *kernel)
 {
 	const struct kernel_settings *settings = &kernel->settings;
-	const struct kernel_book *before = settings->adopt ? kernel_keep_before(kernel->handover) : NULL;
+	const struct kernel_saved *before = settings->adopt ? kernel_keep_before(kernel->handover) : NULL;
 	struct map_size_case maps = kernel_map_case(kernel);
 	u32 own;
 
@@ -420,8 +420,8 @@ static int open_once(const struct kernel_settings *settings, bool own, struct ke
 	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++)
 		kernel->examples[kind] = -1;
 	kernel->handover = own ? NULL : settings->handover;
-	kernel->book = calloc(1, sizeof(*kernel->book));
-	if (!kernel->book)
+	kernel->saved = calloc(1, sizeof(*kernel->saved));
+	if (!kernel->saved)
 		return -ENOMEM;
 	r = load_log_start(&load_log);
 	if (r < 0)
@@ -569,7 +569,7 @@ struct kernel *kernel_free(struct kernel *kernel)
 	kernel_blocks_done(&kernel->blocks);
 	pebsd_bpf__destroy(kernel->skeleton);
 	number_map_clear(&kernel->index);
-	free(kernel->book);
+	free(kernel->saved);
 	free(kernel);
 	return NULL;
 }

@@ -44,7 +44,7 @@ static bool same_key(const void *userdata, u32 place)
 
 static int add_node(struct growth *growth, u32 parent, const struct frame *frame, u32 *ret)
 {
-	const struct book *book = growth->profile->book;
+	const struct name_table *table = growth->profile->table;
 	struct wanted wanted = {.growth = growth, .key = {.parent = parent}};
 	u64 hash;
 	int r;
@@ -64,7 +64,7 @@ static int add_node(struct growth *growth, u32 parent, const struct frame *frame
 		return r == -ENOSPC ? -E2BIG : r;
 	*ret = (u32)growth->nodes.n;
 	((struct flame_node *)growth->nodes.list)[growth->nodes.n++] =
-		(struct flame_node){.parent = parent, .name = frame ? string_of(book, frame->name) : NULL};
+		(struct flame_node){.parent = parent, .name = frame ? string_of(table, frame->name) : NULL};
 	((struct key *)growth->keys.list)[growth->keys.n++] = wanted.key;
 	hash_index_add(&growth->index, hash, *ret);
 	return 0;
@@ -72,7 +72,7 @@ static int add_node(struct growth *growth, u32 parent, const struct frame *frame
 
 static void count_cell(struct growth *growth, u32 i, const struct frame *frame, const struct cell *cell)
 {
-	const struct book *book = growth->profile->book;
+	const struct name_table *table = growth->profile->table;
 	struct flame_node *node = &((struct flame_node *)growth->nodes.list)[i];
 	struct key *key = &((struct key *)growth->keys.list)[i];
 	u64 cost = growth->profile->has_latency ? cell->latency : cell->samples;
@@ -83,7 +83,7 @@ static void count_cell(struct growth *growth, u32 i, const struct frame *frame, 
 	node->source_latencies[cell->source] += cell->latency;
 	if (frame && cost > key->cost) {
 		key->cost = cost;
-		node->file = string_of(book, frame->file);
+		node->file = string_of(table, frame->file);
 		node->line = frame->line;
 	}
 }
@@ -115,7 +115,7 @@ static int collect_frames(struct growth *growth, u32 node, size_t *ret_n)
 
 static int add_cell(struct growth *growth, const struct cell *cell)
 {
-	const struct book *book = growth->profile->book;
+	const struct name_table *table = growth->profile->table;
 	u32 at = 0;
 	size_t n;
 	int r = collect_frames(growth, cell->node, &n);
@@ -124,7 +124,7 @@ static int add_cell(struct growth *growth, const struct cell *cell)
 		return r;
 	count_cell(growth, 0, NULL, cell);
 	while (n > 0) {
-		const struct frame *frame = frame_of(book, growth->frames[--n]);
+		const struct frame *frame = frame_of(table, growth->frames[--n]);
 
 		r = add_node(growth, at, frame, &at);
 		if (r < 0)

@@ -25,7 +25,7 @@ struct folded {
 static int show(struct folded *folded, u32 string, const char **ret)
 {
 	if (!folded->shown[string]) {
-		if (utf8_show(string_of(folded->profile->book, string), &folded->shown[string]) < 0)
+		if (utf8_show(string_of(folded->profile->table, string), &folded->shown[string]) < 0)
 			return -ENOMEM;
 		for (char *c = folded->shown[string]; *c; c++)
 			if (*c == ';')
@@ -63,7 +63,7 @@ static int append_frames(struct folded *folded, const u32 *frames, size_t n)
 	for (size_t i = n; i > 0 && r == 0; i--) {
 		const char *name;
 
-		r = show(folded, frame_of(folded->profile->book, frames[i - 1])->name, &name);
+		r = show(folded, frame_of(folded->profile->table, frames[i - 1])->name, &name);
 		if (r == 0)
 			r = append(folded, name, strlen(name));
 		if (r == 0 && i > 1)
@@ -166,7 +166,7 @@ int folded_write(const struct profile *profile, const struct profile_names *name
 	int r;
 
 	(void)profile_resolve_const(profile, names);
-	n = profile->book->strings.n;
+	n = profile->table->strings.n;
 	folded.shown = calloc(n, sizeof(*folded.shown));
 	if (!folded.shown)
 		return -ENOMEM;

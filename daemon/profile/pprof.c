@@ -28,10 +28,10 @@ struct pprof {
 	struct arena arena;
 	struct budget budget; /* unlimited: the size of the profile bounds the allocations */
 	struct siphash_key key;
-	struct growing strings;         /* char * */
-	u32 *location_of_node;          /* by node: its location, 0: not added yet */
-	u32 *string_of_book;            /* by string of the book: its number here, 0: not added yet */
-	struct growing functions;       /* Pebsd__Pprof__Function * */
+	struct growing strings;   /* char * */
+	u32 *location_of_node;    /* by node: its location, 0: not added yet */
+	u32 *string_number;       /* by string of the table of names: its number here, 0: not added yet */
+	struct growing functions; /* Pebsd__Pprof__Function * */
 	struct growing function_frames; /* u32: one frame of each function */
 	struct hash_index function_index;
 	struct growing locations;     /* Pebsd__Pprof__Location * */
@@ -40,7 +40,7 @@ struct pprof {
 	struct growing mappings;             /* Pebsd__Pprof__Mapping * */
 	u32 *mapping_of_module;              /* by module: its number here, from 1 on; 0: not added yet */
 	struct growing samples;              /* Pebsd__Pprof__Sample * */
-	Pebsd__Pprof__Label **thread_labels; /* by string of the book */
+	Pebsd__Pprof__Label **thread_labels; /* by string of the table of names */
 	Pebsd__Pprof__Label *source_labels[SOURCE_SLOTS];
 };
 
@@ -70,7 +70,7 @@ static int add_string(struct pprof *pprof, const char *text, s64 *ret)
 	return append(pprof, &pprof->strings, copy);
 }
 
-static int add_book_string(struct pprof *pprof, u32 string, s64 *ret)
+static int add_table_string(struct pprof *pprof, u32 string, s64 *ret)
 {
 	int r;
 
@@ -78,11 +78,11 @@ static int add_book_string(struct pprof *pprof, u32 string, s64 *ret)
 		*ret = 0;
 		return 0;
 	}
-	*ret = pprof->string_of_book[string];
+	*ret = pprof->string_number[string];
 	if (*ret)
 		return 0;
-	r = add_string(pprof, string_of(pprof->profile->book, string), ret);
-	pprof->string_of_book[string] = r < 0 ? 0 : (u32)*ret;
+	r = add_string(pprof, string_of(pprof->profile->table, string), ret);
+	pprof->string_number[string] = r < 0 ? 0 : (u32)*ret;
 	return r;
 }
 
@@ -94,8 +94,8 @@ struct function_wanted {
 static bool same_function(const void *userdata, u32 i)
 {
 	const struct function_wanted *wanted = userdata;
-	const struct frame *one =
-		frame_of(wanted->pprof->profile->book, ((const u32 *)wanted->pprof->function_frames.list)[i]);
+	const struct frame *one = frame_of(wanted->pprof->profile->table,
+					   ((const u32 *)wanted->pprof->function_frames.list)[i]);
 
 	return one->name == wanted->frame->name && one->module == wanted->frame->module &&
 	       one->file == wanted->frame->file;
@@ -103,7 +103,7 @@ static bool same_function(const void *userdata, u32 i)
 
 static int function_of(struct pprof *pprof, u32 i, u64 *ret_id)
 {
-	const struct frame *frame = frame_of(pprof->profile->book, i);
+	const struct frame *frame = frame_of(pprof->profile->table, i);
 	struct function_wanted wanted = {pprof, frame};
 	u64 words[2] = {frame->name | (u64)frame->module << 32, frame->file};
 	u64 hash = siphash_words(&pprof->key, words, ARRAY_SIZE(words));
@@ -119,8 +119,8 @@ static int function_of(struct pprof *pprof, u32 i, u64 *ret_id)
 		pebsd__pprof__function__init(function);
 		found = (u32)pprof->functions.n;
 		function->id = found + 1;
-		if (add_book_string(pprof, frame->name, &function->name) < 0 ||
-		    add_book_string(pprof, frame->file, &function->filename) < 0 ||
+		if (add_table_string(pprof, frame->name, &function->name) < 0 ||
+		    add_table_string(pprof, frame->file, &function->filename) < 0 ||
 		    append(pprof, &pprof->functions, function) < 0)
 			return -ENOMEM;
 		function->system_name = function->name;
@@ -147,7 +147,7 @@ static int build_id_of(struct pprof *pprof, const struct module *module, s64 *re
  */
 static int mapping_of(struct pprof *pprof, u32 i, u64 address, u64 *ret_id)
 {
-	const struct module *module = module_of(pprof->profile->book, i);
+	const struct module *module = module_of(pprof->profile->table, i);
 	u64 limit = (address / PAGE + 1) * PAGE;
 	Pebsd__Pprof__Mapping *mapping;
 
@@ -161,7 +161,7 @@ static int mapping_of(struct pprof *pprof, u32 i, u64 address, u64 *ret_id)
 		mapping->has_filenames = true;
 		mapping->has_line_numbers = true;
 		mapping->has_inline_frames = true;
-		if (add_book_string(pprof, module->path, &mapping->filename) < 0 ||
+		if (add_table_string(pprof, module->path, &mapping->filename) < 0 ||
 		    build_id_of(pprof, module, &mapping->build_id) < 0 ||
 		    append(pprof, &pprof->mappings, mapping) < 0)
 			return -ENOMEM;
@@ -199,7 +199,7 @@ static int add_lines(struct pprof *pprof, const u32 *frames, size_t n, Pebsd__Pp
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		pebsd__pprof__line__init(&lines[i]);
-		lines[i].line = frame_of(pprof->profile->book, frames[i])->line;
+		lines[i].line = frame_of(pprof->profile->table, frames[i])->line;
 		if (function_of(pprof, frames[i], &lines[i].function_id) < 0)
 			return -ENOMEM;
 		location->line[location->n_line++] = &lines[i];
@@ -237,7 +237,7 @@ static int find_location(struct pprof *pprof, const struct node *node, const u32
 	struct location_wanted wanted = {pprof, {.module = NONE, .frames = frames, .n = n}};
 	bool one_of_kernel = node && node->kernel && !pprof->about->kernel_names;
 	const struct place *place = node && node->place != NONE && !one_of_kernel
-					    ? place_of(pprof->profile->book, node->place)
+					    ? place_of(pprof->profile->table, node->place)
 					    : NULL;
 	u64 words[4];
 	u64 hash;
@@ -284,16 +284,16 @@ static const char *const first_texts[] = {"", "samples", "count", "latency", "cy
 
 static int begin(struct pprof *pprof)
 {
-	const struct book *book = pprof->profile->book;
+	const struct name_table *table = pprof->profile->table;
 	s64 ignored;
 
 	pprof->budget.max = (u64)-1;
 	pprof->key = siphash_key_new();
-	pprof->string_of_book = arena_take(&pprof->arena, book->strings.n * sizeof(u32));
+	pprof->string_number = arena_take(&pprof->arena, table->strings.n * sizeof(u32));
 	pprof->location_of_node = arena_take(&pprof->arena, (pprof->profile->nodes.n + 1) * sizeof(u32));
-	pprof->mapping_of_module = arena_take(&pprof->arena, (book->modules.n + 1) * sizeof(u32));
-	pprof->thread_labels = arena_take(&pprof->arena, book->strings.n * sizeof(*pprof->thread_labels));
-	if (!pprof->location_of_node || !pprof->string_of_book || !pprof->mapping_of_module ||
+	pprof->mapping_of_module = arena_take(&pprof->arena, (table->modules.n + 1) * sizeof(u32));
+	pprof->thread_labels = arena_take(&pprof->arena, table->strings.n * sizeof(*pprof->thread_labels));
+	if (!pprof->location_of_node || !pprof->string_number || !pprof->mapping_of_module ||
 	    !pprof->thread_labels)
 		return -ENOMEM;
 	for (size_t i = 0; i < ARRAY_SIZE(first_texts); i++)
@@ -311,7 +311,7 @@ static int thread_label(struct pprof *pprof, const struct cell *cell, Pebsd__Ppr
 	if (string == NONE)
 		return 0;
 	if (!pprof->thread_labels[string]) {
-		if (add_book_string(pprof, string, &text) < 0)
+		if (add_table_string(pprof, string, &text) < 0)
 			return -ENOMEM;
 		pprof->thread_labels[string] = label_new(pprof, TEXT_THREAD, text);
 	}

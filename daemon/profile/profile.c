@@ -16,7 +16,7 @@ int profile_new(bool latency, struct profile **ret)
 	profile->has_latency = latency;
 	profile->budget.max = PROFILE_SAMPLES_BYTES_MAX;
 	profile->key = siphash_key_new();
-	r = book_new(&profile->book);
+	r = name_table_new(&profile->table);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(profile);
@@ -35,7 +35,7 @@ struct profile *profile_free(struct profile *profile)
 	free(profile->access_index.slots);
 	free(profile->threads.list);
 	free(profile->thread_index.slots);
-	book_free(profile->book);
+	name_table_free(profile->table);
 	free(profile);
 	return NULL;
 }
@@ -247,7 +247,7 @@ static int enter_thread(struct profile *profile, u32 pid, u32 tid, u32 *ret)
 
 int profile_name(struct profile *profile, u32 pid, u32 tid, const char *name)
 {
-	size_t strings = profile->book->strings.n;
+	size_t strings = profile->table->strings.n;
 	struct thread *thread;
 	u32 i, text;
 	int r = enter_thread(profile, pid, tid, &i);
@@ -255,10 +255,10 @@ int profile_name(struct profile *profile, u32 pid, u32 tid, const char *name)
 	if (r == 0 && profile->n_thread_names >= PROFILE_THREAD_NAMES_MAX)
 		name = PROFILE_OTHER_THREADS;
 	if (r == 0)
-		r = book_string(profile->book, name, &text);
+		r = name_table_string(profile->table, name, &text);
 	if (r < 0)
 		return r == -ENOSPC ? 0 : r;
-	profile->n_thread_names += profile->book->strings.n - strings;
+	profile->n_thread_names += profile->table->strings.n - strings;
 	thread = thread_of(profile, i);
 	if (thread->first == NONE)
 		thread->first = text;
@@ -348,7 +348,7 @@ void profile_executed(struct profile *profile, u32 pid)
 		return;
 	thread = thread_of(profile, leader);
 	(void)profile_resolve(profile, NULL);
-	book_give_up(profile->book, pid_number(pid) | thread->life << PROFILE_PID_BITS);
+	name_table_give_up(profile->table, pid_number(pid) | thread->life << PROFILE_PID_BITS);
 	thread->life = (thread->life + 1) % PROFILE_LIVES;
 }
 
@@ -383,5 +383,5 @@ void profile_totals(const struct profile *profile, struct profile_totals *ret)
 
 u64 profile_bytes(const struct profile *profile)
 {
-	return sizeof(*profile) + profile->budget.used + book_bytes(profile->book);
+	return sizeof(*profile) + profile->budget.used + name_table_bytes(profile->table);
 }

@@ -84,7 +84,7 @@ struct frame {
 	bool unnamed; /* `name` is not a function's name but says where the code is */
 };
 
-/* Frames that every book has. */
+/* Frames that every table of names has. */
 enum { FRAME_UNKNOWN, FRAME_KERNEL, FRAMES_FIXED };
 
 /* A mapped file. `path` is a string. */
@@ -120,7 +120,7 @@ struct range {
 #define PROFILE_RANGES_MAX 4096
 
 /* The names. A separate struct, because they are also filled in through a const profile. */
-struct book {
+struct name_table {
 	struct budget budget;
 	struct siphash_key key;
 	struct growing characters; /* char: strings, each terminated by 0 */
@@ -155,7 +155,7 @@ struct profile {
 	struct growing threads;
 	struct hash_index thread_index;
 	size_t n_thread_names;
-	struct book *book;
+	struct name_table *table;
 };
 
 static inline struct node *node_of(const struct profile *profile, u32 i)
@@ -178,53 +178,54 @@ static inline struct thread *thread_of(const struct profile *profile, u32 i)
 	return &((struct thread *)profile->threads.list)[i];
 }
 
-static inline struct place *place_of(const struct book *book, u32 i)
+static inline struct place *place_of(const struct name_table *table, u32 i)
 {
-	return &((struct place *)book->places.list)[i];
+	return &((struct place *)table->places.list)[i];
 }
 
-static inline struct frame *frame_of(const struct book *book, u32 i)
+static inline struct frame *frame_of(const struct name_table *table, u32 i)
 {
-	return &((struct frame *)book->frames.list)[i];
+	return &((struct frame *)table->frames.list)[i];
 }
 
-static inline struct module *module_of(const struct book *book, u32 i)
+static inline struct module *module_of(const struct name_table *table, u32 i)
 {
-	return &((struct module *)book->modules.list)[i];
+	return &((struct module *)table->modules.list)[i];
 }
 
 /* Returns NULL for NONE. Valid until another string is added. */
-static inline const char *string_of(const struct book *book, u32 i)
+static inline const char *string_of(const struct name_table *table, u32 i)
 {
-	return i == NONE ? NULL : (const char *)book->characters.list + ((const u32 *)book->strings.list)[i];
+	return i == NONE ? NULL
+			 : (const char *)table->characters.list + ((const u32 *)table->strings.list)[i];
 }
 
-int book_new(struct book **ret);
-struct book *book_free(struct book *book);
-u64 book_bytes(const struct book *book);
+int name_table_new(struct name_table **ret);
+struct name_table *name_table_free(struct name_table *table);
+u64 name_table_bytes(const struct name_table *table);
 
 /* Finds or adds a string. Returns 0, -ENOSPC or -ENOMEM. */
-int book_string(struct book *book, const char *text, u32 *ret);
+int name_table_string(struct name_table *table, const char *text, u32 *ret);
 
 /*
  * Finds the place of an address, or adds it without an answer (PLACE_OPEN). Returns the same as
- * book_string().
+ * name_table_string().
  */
-int book_place(struct book *book, u32 pid, u64 address, enum symbol_kind kind, u32 *ret);
+int name_table_place(struct name_table *table, u32 pid, u64 address, enum symbol_kind kind, u32 *ret);
 
-/* Stores the answer for a place. Returns the same as book_string(). On failure the place is PLACE_NO_ROOM. */
-int book_answer(struct book *book, u32 i, const struct symbol *symbol);
+/* Stores the answer for a place. Returns the same as name_table_string(). On failure the place is PLACE_NO_ROOM. */
+int name_table_answer(struct name_table *table, u32 i, const struct symbol *symbol);
 
 /* Marks all unanswered places of a process as unknown: their names can no longer be found out. */
-void book_give_up(struct book *book, u32 pid);
+void name_table_give_up(struct name_table *table, u32 pid);
 
 /* Answers a data place from the known range around it. Returns whether there is such a range. */
-bool book_answer_by_range(struct book *book, u32 i);
+bool name_table_answer_by_range(struct name_table *table, u32 i);
 
-/* Returns the frames of a node, innermost first: always at least one. Valid until the book changes. */
+/* Returns the frames of a node, innermost first: always at least one. Valid until the table changes. */
 size_t node_frames(const struct profile *profile, const struct node *node, const u32 **ret);
 
-/* Same as profile_resolve(), for a const profile: names are stored in its book. */
+/* Same as profile_resolve(), for a const profile: names are stored in its table of names. */
 size_t profile_resolve_const(const struct profile *profile, const struct profile_names *names);
 
 /* Returns the name of a cell's thread as a string, or NONE if it has no known name. */

@@ -27,66 +27,67 @@ static void enter_node(const struct profile *profile, u32 i)
 
 	if (node->root || node->address == 0 || SYMBOL_IS_KERNEL(address) != node->kernel)
 		return;
-	if (book_place(profile->book, node->kernel ? 0 : node->pid, address, SYMBOL_CODE, &node->place) < 0)
+	if (name_table_place(profile->table, node->kernel ? 0 : node->pid, address, SYMBOL_CODE,
+			     &node->place) < 0)
 		node->place = NONE;
 }
 
 static void enter_access(const struct profile *profile, size_t i)
 {
 	struct access *access = access_of(profile, i);
-	struct book *book = profile->book;
+	struct name_table *table = profile->table;
 	bool code_of_kernel = SYMBOL_IS_KERNEL(access->code);
 
-	if (access->has_code && book_place(book, code_of_kernel ? 0 : access->pid, access->code, SYMBOL_CODE,
-					   &access->code_place) < 0)
+	if (access->has_code && name_table_place(table, code_of_kernel ? 0 : access->pid, access->code,
+						 SYMBOL_CODE, &access->code_place) < 0)
 		access->code_place = NONE;
 	if (SYMBOL_IS_KERNEL(access->address) && access->pid != 0)
 		return;
-	if (book_place(book, access->pid, access->address, SYMBOL_DATA, &access->data_place) < 0)
+	if (name_table_place(table, access->pid, access->address, SYMBOL_DATA, &access->data_place) < 0)
 		access->data_place = NONE;
 }
 
 /*
  * Returns whether the place has an answer. Sets `ret_asked` if the name was requested and is not known yet.
  */
-static bool resolve_place(struct book *book, u32 i, const struct profile_names *names, bool may_ask,
+static bool resolve_place(struct name_table *table, u32 i, const struct profile_names *names, bool may_ask,
 			  bool *ret_asked)
 {
-	const struct place *place = place_of(book, i);
+	const struct place *place = place_of(table, i);
 	struct symbol_query query = {
 		.address = place->address, .pid = pid_number(place->pid), .kind = place->kind};
 	const struct symbol *symbol;
 
 	*ret_asked = false;
-	if (place->kind == SYMBOL_DATA && book_answer_by_range(book, i))
+	if (place->kind == SYMBOL_DATA && name_table_answer_by_range(table, i))
 		return true;
 	if (!may_ask)
 		return false;
 	symbol = names->find(names->userdata, &query);
 	*ret_asked = !symbol;
 	if (symbol)
-		(void)book_answer(book, i, symbol); /* without memory for it, the place has no name */
+		(void)name_table_answer(table, i, symbol); /* without memory for it, the place has no name */
 	return symbol;
 }
 
-static void resolve_places(struct book *book, const struct profile_names *names)
+static void resolve_places(struct name_table *table, const struct profile_names *names)
 {
-	u32 *open = book->open.list;
+	u32 *open = table->open.list;
 	size_t kept = 0, asks = 0;
 
-	if (book->asks == 0)
-		book->asks = ASKS_FIRST;
-	for (size_t i = 0; i < book->open.n; i++) {
-		bool is_data = place_of(book, open[i])->kind == SYMBOL_DATA;
+	if (table->asks == 0)
+		table->asks = ASKS_FIRST;
+	for (size_t i = 0; i < table->open.n; i++) {
+		bool is_data = place_of(table, open[i])->kind == SYMBOL_DATA;
 		bool asked;
 
-		if (!resolve_place(book, open[i], names, !is_data || asks < book->asks, &asked))
+		if (!resolve_place(table, open[i], names, !is_data || asks < table->asks, &asked))
 			open[kept++] = open[i];
 		asks += is_data && asked;
 	}
-	book->open.n = kept;
-	if (asks == book->asks && book->asks < ASKS_MAX)
-		book->asks *= ASKS_TIMES;
+	table->open.n = kept;
+	if (asks == table->asks && table->asks < ASKS_MAX)
+		table->asks *= ASKS_TIMES;
 }
 
 static bool is_full(const struct profile *profile, u32 i)
@@ -100,7 +101,7 @@ static bool is_full(const struct profile *profile, u32 i)
 
 static bool is_start(const struct profile *profile, const struct node *node)
 {
-	return node->place != NONE && place_of(profile->book, node->place)->start;
+	return node->place != NONE && place_of(profile->table, node->place)->start;
 }
 
 /*
@@ -122,12 +123,12 @@ static bool is_early(const struct profile *profile, const struct node *node)
  */
 u64 count_early(const struct profile *profile)
 {
-	struct book *book = profile->book;
+	struct name_table *table = profile->table;
 	u64 early = 0;
 
-	if (book->early_counted)
-		return book->early;
-	for (u32 i = 0; i < book->nodes_seen; i++) {
+	if (table->early_counted)
+		return table->early;
+	for (u32 i = 0; i < table->nodes_seen; i++) {
 		struct node *node = node_of(profile, i);
 
 		node->early = !node->root && is_early(profile, node);
@@ -135,27 +136,27 @@ u64 count_early(const struct profile *profile)
 	for (size_t i = 0; i < profile->cells.n; i++) {
 		const struct cell *cell = cell_of(profile, i);
 
-		if (cell->node < book->nodes_seen && node_of(profile, cell->node)->early &&
+		if (cell->node < table->nodes_seen && node_of(profile, cell->node)->early &&
 		    !is_full(profile, cell->node))
 			early += cell->samples;
 	}
-	book->early = early;
-	book->early_counted = true;
+	table->early = early;
+	table->early_counted = true;
 	return early;
 }
 
 size_t profile_resolve_const(const struct profile *profile, const struct profile_names *names)
 {
-	struct book *book = profile->book;
+	struct name_table *table = profile->table;
 
-	for (; book->nodes_seen < profile->nodes.n; book->nodes_seen++)
-		enter_node(profile, (u32)book->nodes_seen);
-	for (; book->accesses_seen < profile->accesses.n; book->accesses_seen++)
-		enter_access(profile, book->accesses_seen);
+	for (; table->nodes_seen < profile->nodes.n; table->nodes_seen++)
+		enter_node(profile, (u32)table->nodes_seen);
+	for (; table->accesses_seen < profile->accesses.n; table->accesses_seen++)
+		enter_access(profile, table->accesses_seen);
 	if (names && names->find)
-		resolve_places(book, names);
-	book->early_counted = false;
-	return book->open.n;
+		resolve_places(table, names);
+	table->early_counted = false;
+	return table->open.n;
 }
 
 size_t profile_resolve(struct profile *profile, const struct profile_names *names)

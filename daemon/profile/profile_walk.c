@@ -86,8 +86,8 @@ static int by_stack(const void *a, const void *b, void *userdata)
 	int c = compare_nodes(profile, one->cell.node, other->cell.node, one->depth, other->depth);
 
 	if (c == 0)
-		c = compare_texts(string_of(profile->book, one->cell.thread),
-				  string_of(profile->book, other->cell.thread));
+		c = compare_texts(string_of(profile->table, one->cell.thread),
+				  string_of(profile->table, other->cell.thread));
 	return c ? c : compare_numbers(one->cell.source, other->cell.source);
 }
 

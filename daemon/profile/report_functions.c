@@ -32,8 +32,8 @@ struct work {
 
 static int by_function(const void *a, const void *b, void *userdata)
 {
-	const struct book *book = *(const struct book **)userdata;
-	const struct frame *one = frame_of(book, *(const u32 *)a), *other = frame_of(book, *(const u32 *)b);
+	const struct name_table *table = *(const struct name_table **)userdata;
+	const struct frame *one = frame_of(table, *(const u32 *)a), *other = frame_of(table, *(const u32 *)b);
 
 	if (one->name != other->name)
 		return compare_numbers(one->name, other->name);
@@ -42,8 +42,8 @@ static int by_function(const void *a, const void *b, void *userdata)
 
 static int find_functions(struct work *work)
 {
-	const struct book *book = work->profile->book;
-	size_t n = book->frames.n;
+	const struct name_table *table = work->profile->table;
+	size_t n = table->frames.n;
 	_cleanup_free_ u32 *order = calloc(n, sizeof(*order));
 
 	work->frames = calloc(n, sizeof(*work->frames));
@@ -52,11 +52,11 @@ static int find_functions(struct work *work)
 		return -ENOMEM;
 	for (u32 i = 0; i < n; i++)
 		order[i] = i;
-	qsort_r(order, n, sizeof(*order), by_function, &book);
+	qsort_r(order, n, sizeof(*order), by_function, &table);
 	for (size_t i = 0; i < n; i++) {
-		const struct frame *frame = frame_of(book, order[i]);
+		const struct frame *frame = frame_of(table, order[i]);
 
-		if (i == 0 || by_function(&order[i - 1], &order[i], &book) != 0)
+		if (i == 0 || by_function(&order[i - 1], &order[i], &table) != 0)
 			work->functions[work->n_functions++] = (struct function_sums){
 				.name = frame->name, .module = frame->module, .hottest = NONE};
 		work->frames[order[i]].function = (u32)work->n_functions - 1;
@@ -116,7 +116,7 @@ static void add_cell(struct work *work, const struct cell *cell, u32 stamp)
 static bool is_hotter(const struct work *work, u32 a, u32 b)
 {
 	const struct frame_sums *one = &work->frames[a], *other = &work->frames[b];
-	const struct book *book = work->profile->book;
+	const struct name_table *table = work->profile->table;
 	int c = compare_numbers(one->latency, other->latency);
 
 	if (c == 0)
@@ -126,19 +126,19 @@ static bool is_hotter(const struct work *work, u32 a, u32 b)
 	if (c == 0)
 		c = compare_numbers(one->total_samples, other->total_samples);
 	if (c == 0)
-		c = compare_texts(string_of(book, frame_of(book, b)->file),
-				  string_of(book, frame_of(book, a)->file));
+		c = compare_texts(string_of(table, frame_of(table, b)->file),
+				  string_of(table, frame_of(table, a)->file));
 	if (c == 0)
-		c = compare_numbers(frame_of(book, b)->line, frame_of(book, a)->line);
+		c = compare_numbers(frame_of(table, b)->line, frame_of(table, a)->line);
 	return c > 0;
 }
 
 static void find_hottest(struct work *work)
 {
-	for (u32 i = 0; i < work->profile->book->frames.n; i++) {
+	for (u32 i = 0; i < work->profile->table->frames.n; i++) {
 		struct function_sums *function = &work->functions[work->frames[i].function];
 
-		if (frame_of(work->profile->book, i)->file != NONE && work->frames[i].total_samples &&
+		if (frame_of(work->profile->table, i)->file != NONE && work->frames[i].total_samples &&
 		    (function->hottest == NONE || is_hotter(work, i, function->hottest)))
 			function->hottest = i;
 	}
@@ -148,7 +148,7 @@ static void find_hottest(struct work *work)
 static int by_cost(const void *a, const void *b, void *userdata)
 {
 	const struct function_sums *one = a, *other = b;
-	const struct book *book = userdata;
+	const struct name_table *table = userdata;
 	int c = compare_numbers(other->latency, one->latency);
 
 	if (c == 0)
@@ -158,8 +158,8 @@ static int by_cost(const void *a, const void *b, void *userdata)
 	if (c == 0)
 		c = compare_numbers(other->total_samples, one->total_samples);
 	if (c == 0)
-		c = compare_texts(string_of(book, one->name), string_of(book, other->name));
-	return c ? c : compare_texts(string_of(book, one->module), string_of(book, other->module));
+		c = compare_texts(string_of(table, one->name), string_of(table, other->name));
+	return c ? c : compare_texts(string_of(table, one->module), string_of(table, other->module));
 }
 
 static int copy_text(const char *text, char **ret)
@@ -168,7 +168,7 @@ static int copy_text(const char *text, char **ret)
 	return text && !*ret ? -ENOMEM : 0;
 }
 
-static int write_function(const struct book *book, const struct function_sums *sums,
+static int write_function(const struct name_table *table, const struct function_sums *sums,
 			  struct report_function *ret)
 {
 	*ret = (struct report_function){.samples = sums->samples,
@@ -176,13 +176,13 @@ static int write_function(const struct book *book, const struct function_sums *s
 					.total_samples = sums->total_samples,
 					.total_latency = sums->total_latency};
 	memcpy(ret->sources, sums->sources, sizeof(ret->sources));
-	if (copy_text(string_of(book, sums->name), &ret->name) < 0 ||
-	    copy_text(string_of(book, sums->module), &ret->module) < 0)
+	if (copy_text(string_of(table, sums->name), &ret->name) < 0 ||
+	    copy_text(string_of(table, sums->module), &ret->module) < 0)
 		return -ENOMEM;
 	if (sums->hottest == NONE)
 		return 0;
-	ret->line = frame_of(book, sums->hottest)->line;
-	return copy_text(string_of(book, frame_of(book, sums->hottest)->file), &ret->file);
+	ret->line = frame_of(table, sums->hottest)->line;
+	return copy_text(string_of(table, frame_of(table, sums->hottest)->file), &ret->file);
 }
 
 static int write_functions(const struct work *work, size_t limit, struct profile_report *ret)
@@ -198,7 +198,7 @@ static int write_functions(const struct work *work, size_t limit, struct profile
 	if (!ret->functions)
 		return -ENOMEM;
 	while (ret->n_functions < n && r == 0) {
-		r = write_function(work->profile->book, &work->functions[ret->n_functions],
+		r = write_function(work->profile->table, &work->functions[ret->n_functions],
 				   &ret->functions[ret->n_functions]);
 		ret->n_functions++;
 	}
@@ -215,7 +215,7 @@ int report_functions(const struct profile *profile, size_t limit, struct profile
 			add_cell(&work, cell_of(profile, i), i + 1);
 	if (r == 0) {
 		find_hottest(&work);
-		qsort_r(work.functions, work.n_functions, sizeof(*work.functions), by_cost, profile->book);
+		qsort_r(work.functions, work.n_functions, sizeof(*work.functions), by_cost, profile->table);
 		r = write_functions(&work, limit, ret);
 	}
 	free(work.frames);

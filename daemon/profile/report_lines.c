@@ -87,13 +87,13 @@ static bool mark_of(const struct profile *profile, const struct line_item *item,
 	}
 	if (has_physical || !is_shared)
 		return false;
-	place = place_of(profile->book, access->data_place);
+	place = place_of(profile->table, access->data_place);
 	/* `at` is an offset in the file only if the place is not a named variable. */
 	if (place->n || place->module == NONE)
 		return false;
-	if (!is_name_of_shared(string_of(profile->book, module_of(profile->book, place->module)->path)))
+	if (!is_name_of_shared(string_of(profile->table, module_of(profile->table, place->module)->path)))
 		return false;
-	ret->what = (u64)module_of(profile->book, place->module)->path * LINE_BYTES | MARK_NAME;
+	ret->what = (u64)module_of(profile->table, place->module)->path * LINE_BYTES | MARK_NAME;
 	ret->where = line_of(place->at);
 	return true;
 }
@@ -200,10 +200,10 @@ static int by_line_and_cpu(const void *a, const void *b, void *userdata)
 static u32 frame_of_code(const struct profile *profile, const struct access *access)
 {
 	const struct place *place =
-		access->code_place == NONE ? NULL : place_of(profile->book, access->code_place);
+		access->code_place == NONE ? NULL : place_of(profile->table, access->code_place);
 
 	if (place && place->n)
-		return ((const u32 *)profile->book->place_frames.list)[place->first];
+		return ((const u32 *)profile->table->place_frames.list)[place->first];
 	return access->has_code && SYMBOL_IS_KERNEL(access->code) ? FRAME_KERNEL : FRAME_UNKNOWN;
 }
 
@@ -320,13 +320,13 @@ static int by_access_importance(const void *a, const void *b)
 
 static int begin_access(const struct profile *profile, const struct access *access, struct report_access *ret)
 {
-	const struct book *book = profile->book;
-	const struct frame *frame = frame_of(book, frame_of_code(profile, access));
+	const struct name_table *table = profile->table;
+	const struct frame *frame = frame_of(table, frame_of_code(profile, access));
 
 	*ret = (struct report_access){.offset = offset_of(access), .line = frame->line, .cpu = access->cpu};
-	ret->function = strdup(string_of(book, frame->name));
+	ret->function = strdup(string_of(table, frame->name));
 	if (frame->file != NONE)
-		ret->file = strdup(string_of(book, frame->file));
+		ret->file = strdup(string_of(table, frame->file));
 	return !ret->function || (frame->file != NONE && !ret->file) ? -ENOMEM : 0;
 }
 
@@ -369,7 +369,7 @@ static int write_line(const struct profile *profile, const struct line_item *ite
 		      const struct report_settings *settings, struct report_line *ret)
 {
 	const struct access *hottest = access_of(profile, sums->hottest);
-	u64 at = hottest->data_place == NONE ? 0 : place_of(profile->book, hottest->data_place)->at;
+	u64 at = hottest->data_place == NONE ? 0 : place_of(profile->table, hottest->data_place)->at;
 	u64 begin = at - offset_of(hottest);
 
 	*ret = (struct report_line){.address = hottest->address - offset_of(hottest),

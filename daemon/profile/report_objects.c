@@ -7,17 +7,17 @@
 
 enum symbol_region object_region(const struct profile *profile, u32 place)
 {
-	return place == NONE ? SYMBOL_UNKNOWN : (enum symbol_region)place_of(profile->book, place)->region;
+	return place == NONE ? SYMBOL_UNKNOWN : (enum symbol_region)place_of(profile->table, place)->region;
 }
 
-static const struct frame *variable_of(const struct book *book, const struct place *place)
+static const struct frame *variable_of(const struct name_table *table, const struct place *place)
 {
-	return place->n ? frame_of(book, ((const u32 *)book->place_frames.list)[place->first]) : NULL;
+	return place->n ? frame_of(table, ((const u32 *)table->place_frames.list)[place->first]) : NULL;
 }
 
-static const char *path_of(const struct book *book, const struct place *place)
+static const char *path_of(const struct name_table *table, const struct place *place)
 {
-	return place->module == NONE ? NULL : string_of(book, module_of(book, place->module)->path);
+	return place->module == NONE ? NULL : string_of(table, module_of(table, place->module)->path);
 }
 
 /* Returns the name of memory that is not a named variable. */
@@ -49,10 +49,10 @@ static const char *plain_name(enum symbol_region region, const char *path)
 
 char *object_name(const struct profile *profile, u32 i, const u64 *offset)
 {
-	const struct book *book = profile->book;
-	const struct place *place = i == NONE ? NULL : place_of(book, i);
-	const struct frame *variable = place ? variable_of(book, place) : NULL;
-	const char *path = place ? path_of(book, place) : NULL;
+	const struct name_table *table = profile->table;
+	const struct place *place = i == NONE ? NULL : place_of(table, i);
+	const struct frame *variable = place ? variable_of(table, place) : NULL;
+	const char *path = place ? path_of(table, place) : NULL;
 	enum symbol_region region = object_region(profile, i);
 	char shift[24] = "";
 	char *text;
@@ -62,11 +62,11 @@ char *object_name(const struct profile *profile, u32 i, const u64 *offset)
 	if (offset && region != SYMBOL_KERNEL && region != SYMBOL_UNKNOWN)
 		(void)snprintf(shift, sizeof(shift), "+0x%llx", (unsigned long long)*offset);
 	if (variable && region == SYMBOL_KERNEL && (!path || strcmp(path, "[kernel]") == 0))
-		r = asprintf(&text, "[kernel] %s", string_of(book, variable->name));
+		r = asprintf(&text, "[kernel] %s", string_of(table, variable->name));
 	else if (variable && path)
-		r = asprintf(&text, "%s%s (in %s)", string_of(book, variable->name), shift, path);
+		r = asprintf(&text, "%s%s (in %s)", string_of(table, variable->name), shift, path);
 	else if (variable)
-		r = asprintf(&text, "%s%s", string_of(book, variable->name), shift);
+		r = asprintf(&text, "%s%s", string_of(table, variable->name), shift);
 	else if (region == SYMBOL_ANONYMOUS && path)
 		r = asprintf(&text, "[anon:%s]%s", path, shift);
 	else
@@ -89,9 +89,9 @@ struct sums {
 
 static struct key key_of(const struct profile *profile, u32 i)
 {
-	const struct book *book = profile->book;
-	const struct place *place = i == NONE ? NULL : place_of(book, i);
-	const struct frame *variable = place ? variable_of(book, place) : NULL;
+	const struct name_table *table = profile->table;
+	const struct place *place = i == NONE ? NULL : place_of(table, i);
+	const struct frame *variable = place ? variable_of(table, place) : NULL;
 	enum symbol_region region = object_region(profile, i);
 	bool of_file =
 		variable || region == SYMBOL_FILE || region == SYMBOL_SHARED || region == SYMBOL_ANONYMOUS;
@@ -99,7 +99,7 @@ static struct key key_of(const struct profile *profile, u32 i)
 	return (struct key){.region = region,
 			    .name = variable ? variable->name : NONE,
 			    .path = place && of_file && place->module != NONE
-					    ? module_of(book, place->module)->path
+					    ? module_of(table, place->module)->path
 					    : NONE};
 }
 

@@ -18,7 +18,7 @@ static struct notify_socket manager;
 static struct store *store;
 static struct handover *handover;
 static struct kernel_block blocks[BLOCKS];
-static struct kernel_book book;
+static struct kernel_saved saved_data;
 static struct kernel kernel;
 
 static void setup(void)
@@ -30,7 +30,8 @@ static void setup(void)
 	for (size_t i = 0; i < BLOCKS; i++)
 		for (unsigned kind = 0; kind < BLOCK_KINDS; kind++)
 			blocks[i].fds[kind] = memfd_create("block", MFD_CLOEXEC);
-	kernel = (struct kernel){.handover = handover, .book = &book, .blocks = {.n = 1, .list = blocks}};
+	kernel = (struct kernel){
+		.handover = handover, .saved = &saved_data, .blocks = {.n = 1, .list = blocks}};
 	kernel.blocks.entries[BLOCK_PLAIN] = kernel.blocks.entries[BLOCK_OWNERS] = 1;
 	cr_assert_eq(kernel_keep_blocks(&kernel, 0), 0);
 	cr_assert_eq(handover_commit(handover), 0);
@@ -45,11 +46,11 @@ static void teardown(void)
 
 TestSuite(kernel_keep, .init = setup, .fini = teardown);
 
-/* Expects that the manager and the saved book have the first `n` blocks and no other. */
+/* Expects that the manager and the saved data have the first `n` blocks and no other. */
 static void expect_stored(u32 n)
 {
 	void *part;
-	const struct kernel_books *saved;
+	const struct kernel_saved_copies *saved;
 	size_t maps = 0;
 
 	cr_assert_eq(handover_part(handover, HANDOVER_KERNEL, sizeof(*saved), &part), 0);
