@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The language check must pass for this repository. In every kind of file it must find forbidden turns of phrase, and
-# let good sentences pass.
+# The language check must pass for this repository. In every kind of file it must find forbidden turns of phrase, and in
+# C sources also forbidden names. It must let good sentences and names pass.
 set -eu
 
 cd "$(dirname "$0")/../.."
@@ -46,6 +46,23 @@ finds message.c 2 3 6 7 <<'C'
 	log("it begins anew"); log("it is told once");
 	log("anewly");
 	/* language: quoted: it is told */
+C
+# Words that the glossary rules out in names of sources and types, also in the plural. Words that it rules out for one
+# meaning only, such as waits, are allowed, and so are other names.
+finds names.c 1 4 6 7 <<'C'
+struct perf_book {
+};
+struct bookmark { int books; };
+enum books { ONE_BOOK };
+struct waits {
+}; union give_back { int x; };
+struct
+	child_wish
+{
+};
+static struct book *book_of(const struct book *from);
+C
+finds room.h 1 <<'C'
 C
 finds page.7 3 7 <<'M'
 .SH DESCRIPTION

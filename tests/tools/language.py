@@ -7,8 +7,11 @@ Finds turns of phrase that a reader must read twice, in what people read.
 
 A PATH is a file or a folder. Without any, all files are read except those in build/ and .git/. In C sources the tool
 reads strings (messages, help) and comments. In scripts and configuration files it reads comments. In manual pages,
-interface descriptions, READMEs, rules and dashboards it reads the text, but no code. CONTRIBUTING, "Words", has the
-glossary. If a line must quote such a turn, write "language: quoted" into it or into the line above.
+interface descriptions, READMEs, rules and dashboards it reads the text, but no code. If a line must quote such a turn,
+write "language: quoted" into it or into the line above.
+
+CONTRIBUTING, "Words", has the glossary. A word in its column "not" must not be part of the name of a C source or of a
+type, except in tests/, and unless the column says "for this" or the like.
 """
 import fnmatch
 import json
@@ -49,6 +52,7 @@ TURNS = [
     (r"\blet go of\b|\blead back\b|\bgave? room\b", "release, reclaim"),
 ]
 QUOTED = "language: quoted"
+GLOSSARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../.github/CONTRIBUTING.md")
 
 C_PARTS = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'', re.S)
 READ = re.compile(
@@ -140,9 +144,35 @@ def text_of(path, text):
     return of_comments(text)
 
 
-def findings(path):
+def banned_words():
+    """The words of the glossary's column "not" that are ruled out in every sense, each with the word to use."""
+    with open(GLOSSARY, encoding="utf-8") as file:
+        words = re.search(r"^## Words$(.*?)(?=^## |\Z)", file.read(), re.M | re.S)[1]
+    banned = {}
+    for row in re.findall(r"^\| (.*) \|$", words, re.M):
+        cells = [cell.strip() for cell in row.split("|")]
+        for group in cells[-1].split(";") if len(cells) == 3 and cells[0] != "word" else []:
+            if not re.search(r"\bfor\b", group):
+                banned.update((word.strip().replace(" ", "_"), cells[0]) for word in group.split(",") if word.strip())
+    return banned
+
+
+def name_findings(path, source, banned):
+    """The names of a C source and of its types in which a word is ruled out, as singular or plural."""
+    names = [(1, os.path.splitext(os.path.basename(path))[0])]
+    for match in re.finditer(r"\b(?:struct|enum|union)\s+([a-z_0-9]+)\s*\{", source):
+        names.append((source.count("\n", 0, match.start()) + 1, match[1]))
+    for number, name in names:
+        for word, better in banned.items():
+            if re.search(rf"(?:^|_){word.removesuffix('s')}s?(?:_|$)", name):
+                yield number, f"{path}:{number}: the name {name}: {better} (CONTRIBUTING, Words)"
+
+
+def findings(path, banned):
     with open(path, encoding="utf-8", errors="replace") as file:
         source = file.read()
+    if path.endswith((".c", ".h")) and not os.path.normpath(path).startswith("tests" + os.sep):
+        yield from name_findings(path, source, banned)
     lines = source.split("\n")
     text = text_of(path, source)
     for turn, better in TURNS:
@@ -193,7 +223,8 @@ def main(arguments):
             return __doc__
         else:
             paths.append(word)
-    found = [line for path in files(paths, but) for _, line in sorted(findings(path))]
+    banned = banned_words()
+    found = [line for path in files(paths, but) for _, line in sorted(findings(path, banned))]
     print("\n".join(found), end="\n" if found else "")
     return 1 if found else 0
 
