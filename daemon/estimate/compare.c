@@ -21,9 +21,9 @@ static double difference_from(double b, double b_low, double a, double a_high)
 	return b - a - hypot(b - b_low, a_high - a);
 }
 
-static struct interval points_between(const struct compare_side *a, const struct compare_side *b)
+static struct bounds points_between(const struct compare_side *a, const struct compare_side *b)
 {
-	return (struct interval){
+	return (struct bounds){
 		.low = difference_from(b->value_low, b->bounds.low, a->value_high, a->bounds.high),
 		.high = -difference_from(a->value_low, a->bounds.low, b->value_high, b->bounds.high),
 	};
@@ -40,12 +40,11 @@ static double ratio_from(const struct compare_side *b, const struct compare_side
 				   log(a->bounds.high)));
 }
 
-static struct interval ratio_between(const struct compare_side *a, const struct compare_side *b)
+static struct bounds ratio_between(const struct compare_side *a, const struct compare_side *b)
 {
 	double inverse = ratio_from(a, b);
 
-	return (struct interval){.low = ratio_from(b, a) - 1,
-				 .high = inverse > 0 ? 1 / inverse - 1 : INFINITY};
+	return (struct bounds){.low = ratio_from(b, a) - 1, .high = inverse > 0 ? 1 / inverse - 1 : INFINITY};
 }
 
 void compare_sides(const struct compare_side *a, const struct compare_side *b, enum compare_scale scale,
@@ -181,7 +180,7 @@ void compare_mean(const struct window_samples *samples, unsigned event, double c
 	error = sqrt(moments.variance / worth);
 	z = qnorm(confidence, 0, 1, true, false);
 	skew = fmax(moments.skewness, 0) * (2 * z * z + 1) / (6 * sqrt(worth));
-	ret->bounds = (struct interval){fmax(moments.mean - z * error, 0), moments.mean + (z + skew) * error};
+	ret->bounds = (struct bounds){fmax(moments.mean - z * error, 0), moments.mean + (z + skew) * error};
 }
 
 enum compare_scale compare_wait_scale(enum wait_figure figure)

@@ -30,7 +30,7 @@ struct compare_side {
 	double value;
 	double value_low; /* `value` is interpolated between these edges of a bucket; else they equal it */
 	double value_high;
-	struct interval bounds; /* each at compare_confidence() */
+	struct bounds bounds; /* each at compare_confidence() */
 	bool bounded; /* false: the samples came in too few bursts or collections for bounds, or are too few */
 };
 
@@ -44,8 +44,8 @@ enum compare_verdict {
 
 struct comparison {
 	enum compare_verdict verdict;
-	double difference;      /* INFINITY: a is 0 */
-	struct interval bounds; /* of the difference; -INFINITY and INFINITY: none */
+	double difference;    /* INFINITY: a is 0 */
+	struct bounds bounds; /* of the difference; -INFINITY and INFINITY: none */
 };
 
 /*

@@ -140,18 +140,18 @@ static double value_of(const struct rule *rule, const struct side *side)
 	return (double)estimate_share_count(&rule->metric, tally) / (double)tally->samples;
 }
 
-static struct interval rate_bounds(const struct counted *event, double unit, double effect, double confidence)
+static struct bounds rate_bounds(const struct counted *event, double unit, double effect, double confidence)
 {
 	const struct tally *tally = event->tally;
-	struct interval ret = interval_rate(tally->samples, tally->weight, tally->weight_squared,
-					    event->sample_weight, event->seconds, effect, confidence);
+	struct bounds ret = bounds_rate(tally->samples, tally->weight, tally->weight_squared,
+					event->sample_weight, event->seconds, effect, confidence);
 
-	return (struct interval){ret.low * unit, ret.high * unit};
+	return (struct bounds){ret.low * unit, ret.high * unit};
 }
 
-static struct interval_counted counted_of(const struct counted *event, double effect)
+static struct bounds_counted counted_of(const struct counted *event, double effect)
 {
-	return (struct interval_counted){
+	return (struct bounds_counted){
 		.samples = event->tally->samples,
 		.weight = event->tally->weight,
 		.weight_squared = event->tally->weight_squared,
@@ -161,35 +161,35 @@ static struct interval_counted counted_of(const struct counted *event, double ef
 	};
 }
 
-static struct interval quotient_bounds(const struct rule *rule, const struct side *side, double effect,
-				       double confidence)
+static struct bounds quotient_bounds(const struct rule *rule, const struct side *side, double effect,
+				     double confidence)
 {
-	const struct interval_counted event = counted_of(&side->event, effect);
-	const struct interval_counted second = counted_of(&side->second, effect);
-	struct interval ret = interval_rate_ratio(&event, &second, confidence);
+	const struct bounds_counted event = counted_of(&side->event, effect);
+	const struct bounds_counted second = counted_of(&side->second, effect);
+	struct bounds ret = bounds_rate_ratio(&event, &second, confidence);
 
 	return rule->metric.kind == METRIC_WAIT ? wait_bounds_limited(ret) : ret;
 }
 
-static struct interval bounds_of(const struct rule *rule, const struct limits *limits,
-				 const struct side *side, double effect, double confidence)
+static struct bounds bounds_of(const struct rule *rule, const struct limits *limits, const struct side *side,
+			       double effect, double confidence)
 {
 	const struct tally *tally = side->event.tally;
 	u64 low = 0, high = 0;
 
 	if (isinf(effect))
-		return (struct interval){.low = 0, .high = INFINITY};
+		return (struct bounds){.low = 0, .high = INFINITY};
 
 	switch (rule->metric.kind) {
 	case METRIC_QUANTILE:
-		interval_worth_ranks(tally->latency_samples, estimate_worth(tally->latency_samples, effect),
-				     rule->metric.quantile, confidence, &low, &high);
-		return interval_between_ranks(tally->latency, tally->latency_samples, low, high);
+		bounds_worth_ranks(tally->latency_samples, estimate_worth(tally->latency_samples, effect),
+				   rule->metric.quantile, confidence, &low, &high);
+		return bounds_between_ranks(tally->latency, tally->latency_samples, low, high);
 	case METRIC_MEAN:
 		/* Both sides of a quotient must cap latencies, not only one. */
-		return (rule->metric.ratio ? interval_capped_mean
-					   : interval_mean)(tally->latency, tally->latency_samples,
-							    rule_mean_cap(rule, limits), effect, confidence);
+		return (rule->metric.ratio ? bounds_capped_mean
+					   : bounds_mean)(tally->latency, tally->latency_samples,
+							  rule_mean_cap(rule, limits), effect, confidence);
 	case METRIC_RATE:
 	case METRIC_CORES_LOST:
 	case METRIC_TRAFFIC:
@@ -200,8 +200,8 @@ static struct interval bounds_of(const struct rule *rule, const struct limits *l
 	case METRIC_SHARE:
 		break;
 	}
-	return interval_share((double)estimate_share_count(&rule->metric, tally) / effect,
-			      (double)tally->samples / effect, confidence);
+	return bounds_share((double)estimate_share_count(&rule->metric, tally) / effect,
+			    (double)tally->samples / effect, confidence);
 }
 
 u64 estimate_worth(u64 n, double effect)
@@ -280,20 +280,20 @@ bool estimate_known(const struct rule *rule, const struct measured *measured)
 	       !(is_zero(rule, now.event.tally) && is_zero(rule, base.event.tally));
 }
 
-static struct interval ratio_bounds(const struct rule *rule, const struct limits *limits,
-				    const struct measured *measured)
+static struct bounds ratio_bounds(const struct rule *rule, const struct limits *limits,
+				  const struct measured *measured)
 {
 	double confidence = (1 + rule->confidence) / 2;
 	struct side now_side = now_of(rule, measured);
 	struct side base_side = base_of(rule, measured);
-	struct interval now = bounds_of(rule, limits, &now_side, effect_of(measured), confidence);
-	struct interval base = bounds_of(rule, limits, &base_side, effect_of(measured), confidence);
+	struct bounds now = bounds_of(rule, limits, &now_side, effect_of(measured), confidence);
+	struct bounds base = bounds_of(rule, limits, &base_side, effect_of(measured), confidence);
 
-	return interval_ratio(&now, &base);
+	return bounds_ratio(&now, &base);
 }
 
-struct interval estimate_bounds(const struct rule *rule, const struct limits *limits,
-				const struct measured *measured)
+struct bounds estimate_bounds(const struct rule *rule, const struct limits *limits,
+			      const struct measured *measured)
 {
 	struct side now = now_of(rule, measured);
 

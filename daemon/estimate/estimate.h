@@ -4,7 +4,7 @@
 #define PEBSD_ESTIMATE_H
 
 #include "rule/rule.h"
-#include "window/interval.h"
+#include "window/bounds.h"
 #include "window/tally.h"
 
 struct measured_part {
@@ -61,11 +61,11 @@ struct estimate {
 	 * 0.
 	 */
 	double value;
-	struct interval bounds; /* each at the rule's confidence */
-	u64 samples;            /* number of samples that the value is computed from */
-	u64 worth;              /* number of independent samples that these are worth; 0: not known */
-	double effect;          /* samples / worth; INFINITY: not known */
-	u64 base_samples;       /* of a ratio: effective number of samples in the baseline */
+	struct bounds bounds; /* each at the rule's confidence */
+	u64 samples;          /* number of samples that the value is computed from */
+	u64 worth;            /* number of independent samples that these are worth; 0: not known */
+	double effect;        /* samples / worth; INFINITY: not known */
+	u64 base_samples;     /* of a ratio: effective number of samples in the baseline */
 	union {
 		/*
 		 * For a quantile that is not a ratio: the latencies past its limits. Past means above, or for a
@@ -118,8 +118,8 @@ bool estimate_known(const struct rule *rule, const struct measured *measured);
 double estimate_value(const struct rule *rule, const struct measured *measured);
 
 /* Computes only the bounds. Call it only if estimate_known() holds. */
-struct interval estimate_bounds(const struct rule *rule, const struct limits *limits,
-				const struct measured *measured);
+struct bounds estimate_bounds(const struct rule *rule, const struct limits *limits,
+			      const struct measured *measured);
 
 /*
  * The number that the rate of the metric's event is multiplied by: the bytes of a line, or one core divided by

@@ -19,8 +19,8 @@
  * outer.high.
  */
 struct approximation {
-	struct interval outer;
-	struct interval inner;
+	struct bounds outer;
+	struct bounds inner;
 };
 
 /*
@@ -44,10 +44,10 @@ static struct approximation approximate_quantile(const struct tally *tally, doub
 	u64 inner_high = n * q > 1 ? (u64)(n * q) : 1;
 
 	return (struct approximation){
-		.outer = interval_between_ranks(tally->latency, all, outer_low,
-						outer_high > n ? all + 1 : (u64)outer_high),
-		.inner = interval_between_ranks(tally->latency, all, inner_low < all ? inner_low : all,
-						inner_high),
+		.outer = bounds_between_ranks(tally->latency, all, outer_low,
+					      outer_high > n ? all + 1 : (u64)outer_high),
+		.inner = bounds_between_ranks(tally->latency, all, inner_low < all ? inner_low : all,
+					      inner_high),
 	};
 }
 
@@ -73,8 +73,8 @@ static struct approximation approximate_rate(const struct tally *tally, double s
 					     double log_chance)
 {
 	double l = log_chance * MARGIN;
-	struct interval_weights weights =
-		interval_weights(tally->samples, tally->weight, tally->weight_squared, largest);
+	struct bounds_weights weights =
+		bounds_weights(tally->samples, tally->weight, tally->weight_squared, largest);
 	double low = weights.low_number;
 	double high = weights.high_number;
 
@@ -88,8 +88,8 @@ static struct approximation approximate_rate(const struct tally *tally, double s
 static struct approximation divide(const struct approximation *a, const struct approximation *b)
 {
 	return (struct approximation){
-		.outer = interval_ratio(&a->outer, &b->outer),
-		.inner = interval_ratio(&a->inner, &b->inner),
+		.outer = bounds_ratio(&a->outer, &b->outer),
+		.inner = bounds_ratio(&a->inner, &b->inner),
 	};
 }
 
@@ -103,7 +103,7 @@ static void limit_wait(struct approximation *wait)
 struct approximated {
 	const struct tally *tally;
 	double seconds;
-	double largest; /* as in interval_rate() */
+	double largest; /* as in bounds_rate() */
 	const struct tally *second;
 	double second_seconds;
 	double second_largest;
@@ -121,13 +121,13 @@ static struct approximation approximate_quotient(const struct rule *rule, const 
 	struct approximation event = approximate_rate(side->tally, side->seconds, side->largest, log_chance);
 	struct approximation second =
 		approximate_rate(side->second, side->second_seconds, side->second_largest, log_chance);
-	struct interval_weights above = interval_weights(side->tally->samples, side->tally->weight,
-							 side->tally->weight_squared, side->largest);
-	struct interval_weights under = interval_weights(side->second->samples, side->second->weight,
-							 side->second->weight_squared, side->second_largest);
+	struct bounds_weights above = bounds_weights(side->tally->samples, side->tally->weight,
+						     side->tally->weight_squared, side->largest);
+	struct bounds_weights under = bounds_weights(side->second->samples, side->second->weight,
+						     side->second->weight_squared, side->second_largest);
 	const double time = side->second_seconds / side->seconds;
 	struct approximation ret = {
-		.outer = interval_ratio(&event.outer, &second.outer),
+		.outer = bounds_ratio(&event.outer, &second.outer),
 		.inner = {above.low_number * above.low_unit / ((under.high_number - 1) * under.high_unit) *
 				  time,
 			  (above.high_number - 1) * above.high_unit / (under.low_number * under.low_unit) *
@@ -254,15 +254,15 @@ static bool proves(const struct test *test, u64 count)
 
 	switch (test->kind) {
 	case QUANTILE_ABOVE:
-		return interval_rank_is_low(n - count + 1, n, test->limit, test->confidence);
+		return bounds_rank_is_low(n - count + 1, n, test->limit, test->confidence);
 	case QUANTILE_BELOW:
-		return count > 0 && interval_rank_is_high(count, n, test->limit, test->confidence);
+		return count > 0 && bounds_rank_is_high(count, n, test->limit, test->confidence);
 	case SHARE_ABOVE:
-		return interval_share((double)count, (double)n, test->confidence).low >= test->limit;
+		return bounds_share((double)count, (double)n, test->confidence).low >= test->limit;
 	case SHARE_BELOW:
 		break;
 	}
-	return interval_share((double)(n - count), (double)n, test->confidence).high <= test->limit;
+	return bounds_share((double)(n - count), (double)n, test->confidence).high <= test->limit;
 }
 
 static bool same_test(const struct test *a, const struct test *b)
@@ -350,11 +350,11 @@ static bool is_worth_proof(struct evidence *evidence, const struct test *test, d
 	case QUANTILE_BELOW:
 		break;
 	case SHARE_ABOVE:
-		return interval_share((double)count / effect, (double)test->n / effect, test->confidence)
-			       .low >= test->limit;
+		return bounds_share((double)count / effect, (double)test->n / effect, test->confidence).low >=
+		       test->limit;
 	case SHARE_BELOW:
-		return interval_share((double)(test->n - count) / effect, (double)test->n / effect,
-				      test->confidence)
+		return bounds_share((double)(test->n - count) / effect, (double)test->n / effect,
+				    test->confidence)
 			       .high <= test->limit;
 	}
 	worth.n = estimate_worth(test->n, effect);
@@ -412,17 +412,17 @@ static bool count_proves(struct evidence *evidence, const struct rule *rule, con
 	return is_worth_proof(evidence, &test, effect, claim->above ? count : test.n - count);
 }
 
-static bool interval_proves(const struct interval *bounds, const struct claim *claim)
+static bool bounds_prove(const struct bounds *bounds, const struct claim *claim)
 {
 	return claim->above ? bounds->low >= claim->limit : bounds->high <= claim->limit;
 }
 
-static enum verdict verdict_of(const struct interval *bounds, const struct claim *breach,
+static enum verdict verdict_of(const struct bounds *bounds, const struct claim *breach,
 			       const struct claim *clear)
 {
-	if (interval_proves(bounds, breach))
+	if (bounds_prove(bounds, breach))
 		return VERDICT_BREACH;
-	return interval_proves(bounds, clear) ? VERDICT_CLEAR : VERDICT_BETWEEN;
+	return bounds_prove(bounds, clear) ? VERDICT_CLEAR : VERDICT_BETWEEN;
 }
 
 /*
@@ -433,7 +433,7 @@ static enum verdict judge_bounds(struct evidence *evidence, const struct rule *r
 				 const struct limits *limits, const struct claim *breach,
 				 const struct claim *clear, const struct measured *measured)
 {
-	struct interval bounds;
+	struct bounds bounds;
 
 	if (rule->metric.kind != METRIC_MEAN && !(measured->effect > 1)) {
 		double confidence = rule->metric.ratio ? (1 + rule->confidence) / 2 : rule->confidence;

@@ -86,7 +86,7 @@ static bool value_is_past(const struct alert *alert)
 
 static bool breach_is_proven(const struct alert *alert)
 {
-	const struct interval *bounds = &alert->estimate.bounds;
+	const struct bounds *bounds = &alert->estimate.bounds;
 
 	return alert->rule->below ? bounds->high <= alert->limits.threshold
 				  : bounds->low >= alert->limits.threshold;

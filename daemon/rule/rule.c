@@ -8,7 +8,7 @@
 
 #include "cgroup/pattern.h"
 #include "pebsd/histogram.h"
-#include "window/interval.h"
+#include "window/bounds.h"
 
 /*
  * The limits of a ratio are not in cycles, so its cap is a constant. It is above the latency that any single
@@ -143,7 +143,7 @@ u64 rule_needs_samples(const struct rule *rule)
 
 	switch (rule->metric.kind) {
 	case METRIC_QUANTILE:
-		return interval_quantile_needs(rule->metric.quantile, confidence);
+		return bounds_quantile_needs(rule->metric.quantile, confidence);
 	case METRIC_MEAN:
 		return rule->metric.ratio
 			       ? ratio_needs(rule, &limits, confidence)

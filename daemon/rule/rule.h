@@ -39,7 +39,7 @@ struct rule {
 	u64 for_ns;
 	u64 baseline_ns;   /* of a ratio: half-life of the baseline */
 	u64 min_samples;   /* in the window; for a ratio in the baseline, too (see estimate_counted()) */
-	double confidence; /* of each bound, 0.5 to 0.9999 (window/interval.h) */
+	double confidence; /* of each bound, 0.5 to 0.9999 (window/bounds.h) */
 	char severity[RULE_SEVERITY_MAX];
 	bool subtree; /* judge a cgroup together with all cgroups below it */
 	bool dry_run;

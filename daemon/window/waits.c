@@ -162,11 +162,11 @@ static bool sum_rates(const struct wait_part *parts, size_t n, const struct form
 }
 
 /* The same rates as integers, with the unit of time that this takes. */
-static struct interval_counted counted_of(const struct rates *rates)
+static struct bounds_counted counted_of(const struct rates *rates)
 {
 	double unit = SCALED_WEIGHT / (rates->samples ? rates->weight : rates->largest);
 
-	return (struct interval_counted){
+	return (struct bounds_counted){
 		.samples = rates->samples,
 		.weight = (u64)llround(rates->weight * unit),
 		.weight_squared = rates->weight_squared * unit * unit,
@@ -191,23 +191,23 @@ static bool value_of(const struct wait_part *parts, size_t n, const struct formu
 	return true;
 }
 
-static struct interval rate_bounds(const struct rates *rates, double confidence)
+static struct bounds rate_bounds(const struct rates *rates, double confidence)
 {
-	struct interval_counted counted = counted_of(rates);
+	struct bounds_counted counted = counted_of(rates);
 
 	if (isinf(counted.effect))
-		return (struct interval){.low = 0, .high = INFINITY};
-	return interval_rate(counted.samples, counted.weight, counted.weight_squared, counted.largest,
-			     counted.seconds, counted.effect, confidence);
+		return (struct bounds){.low = 0, .high = INFINITY};
+	return bounds_rate(counted.samples, counted.weight, counted.weight_squared, counted.largest,
+			   counted.seconds, counted.effect, confidence);
 }
 
-static struct interval ratio_bounds(const struct rates *numerator, const struct rates *denominator,
-				    double confidence)
+static struct bounds ratio_bounds(const struct rates *numerator, const struct rates *denominator,
+				  double confidence)
 {
-	struct interval_counted now = counted_of(numerator);
-	struct interval_counted base = counted_of(denominator);
+	struct bounds_counted now = counted_of(numerator);
+	struct bounds_counted base = counted_of(denominator);
 
-	return interval_rate_ratio(&now, &base, confidence);
+	return bounds_rate_ratio(&now, &base, confidence);
 }
 
 double wait_share_limited(double share)
@@ -215,9 +215,9 @@ double wait_share_limited(double share)
 	return fmin(share, 1);
 }
 
-struct interval wait_bounds_limited(struct interval bounds)
+struct bounds wait_bounds_limited(struct bounds bounds)
 {
-	return (struct interval){wait_share_limited(bounds.low), wait_share_limited(bounds.high)};
+	return (struct bounds){wait_share_limited(bounds.low), wait_share_limited(bounds.high)};
 }
 
 static double limited(enum wait_figure figure, double value)

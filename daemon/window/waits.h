@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 #include "pebsd/sample.h"
-#include "window/interval.h"
+#include "window/bounds.h"
 
 /* Bytes of a cache line on all x86 CPUs: each miss moves one line. */
 #define WAIT_LINE_BYTES 64
@@ -53,7 +53,7 @@ struct wait_events {
 struct wait_value {
 	bool known;
 	double value;
-	struct interval bounds; /* as interval.h describes them */
+	struct bounds bounds; /* as bounds.h describes them */
 };
 
 /*
@@ -76,7 +76,7 @@ bool wait_figure_is_rate(enum wait_figure figure);
  * Limits a quotient of stalls and cycles: two estimates can have one above 1 by chance, but no cycle is stalled twice.
  */
 double wait_share_limited(double share);
-struct interval wait_bounds_limited(struct interval bounds);
+struct bounds wait_bounds_limited(struct bounds bounds);
 
 /* The counts of a PMU that a figure divides. The second one is NULL for an amount a second. */
 struct wait_count *wait_numerator(struct wait_part *part, enum wait_figure figure);

@@ -320,7 +320,7 @@ struct cell {
 };
 
 static bool explain_bounds(const struct policy *policy, const struct rule *rule, const char *path,
-			   struct interval *ret)
+			   struct bounds *ret)
 {
 	_cleanup_free_ struct alert *alerts = NULL;
 	size_t n;
@@ -381,13 +381,13 @@ struct rows {
 /* The rules of one figure: a lower bound above `truth.low` is wrong, and an upper one below `truth.high`. */
 struct tested {
 	const struct rule *above, *below; /* the same for a ratio */
-	struct interval truth;
+	struct bounds truth;
 };
 
 static void look(const struct policy *policy, const struct tested *tested, const char *path,
 		 struct cell *cell)
 {
-	struct interval for_above, for_below;
+	struct bounds for_above, for_below;
 	bool known = explain_bounds(policy, tested->above, path, &for_above);
 
 	known = explain_bounds(policy, tested->below, path, &for_below) && known;

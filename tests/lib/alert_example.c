@@ -49,7 +49,7 @@ struct transition alert_example_resolves(u64 number, struct rule *rule)
 	transition.to = ALERT_RESOLVED;
 	transition.alert.decision.state = ALERT_RESOLVED;
 	transition.alert.estimate.value = 600;
-	transition.alert.estimate.bounds = (struct interval){512, 640};
+	transition.alert.estimate.bounds = (struct bounds){512, 640};
 	transition.alert.since.tv_sec = FIRED_S + 300;
 	transition.alert.resolved.tv_sec = FIRED_S + 300;
 	transition.alert.end = ALERT_END_CLEAR;

@@ -99,10 +99,10 @@ struct coverage coverage_quantile(const struct coverage_settings *settings, cons
 
 	begin(settings);
 	for (unsigned i = 0; i < settings->draws; i++) {
-		struct interval bounds;
+		struct bounds bounds;
 
 		draw(law, n, histogram, &sum);
-		bounds = interval_quantile(histogram, n, q, settings->confidence);
+		bounds = bounds_quantile(histogram, n, q, settings->confidence);
 		low += truth > bounds.low;
 		high += truth <= bounds.high;
 	}
@@ -120,10 +120,10 @@ struct coverage coverage_edge(const struct coverage_settings *settings, u64 n, d
 	law_of_two(q, &law);
 	begin(settings);
 	for (unsigned i = 0; i < settings->draws; i++) {
-		struct interval bounds;
+		struct bounds bounds;
 
 		draw(&law, n, histogram, &sum);
-		bounds = interval_quantile(histogram, n, q, settings->confidence);
+		bounds = bounds_quantile(histogram, n, q, settings->confidence);
 		low += law.cycles[0] > bounds.low;
 		high += law.cycles[1] <= bounds.high;
 	}
@@ -141,10 +141,10 @@ struct coverage coverage_mean(const struct coverage_settings *settings, const st
 
 	begin(settings);
 	for (unsigned i = 0; i < settings->draws; i++) {
-		struct interval bounds;
+		struct bounds bounds;
 
 		draw(law, n, histogram, &sum);
-		bounds = interval_mean(histogram, n, cap, 1, settings->confidence);
+		bounds = bounds_mean(histogram, n, cap, 1, settings->confidence);
 		low += truth >= bounds.low;
 		high += capped <= bounds.high;
 	}
@@ -158,8 +158,7 @@ struct coverage coverage_share(const struct coverage_settings *settings, u64 n, 
 
 	begin(settings);
 	for (unsigned i = 0; i < settings->draws; i++) {
-		struct interval bounds =
-			interval_share(rbinom((double)n, p), (double)n, settings->confidence);
+		struct bounds bounds = bounds_share(rbinom((double)n, p), (double)n, settings->confidence);
 
 		low += p >= bounds.low;
 		high += p <= bounds.high;
@@ -185,7 +184,7 @@ struct coverage coverage_rate(const struct coverage_settings *settings, double e
 		u64 samples = 0;
 		u64 weight = 0;
 		double squared = 0;
-		struct interval bounds;
+		struct bounds bounds;
 
 		for (unsigned j = 0; j < n_weights; j++) {
 			u64 k = (u64)rpois(expected / n_weights);
@@ -194,7 +193,7 @@ struct coverage coverage_rate(const struct coverage_settings *settings, double e
 			weight += k * weights[j];
 			squared += (double)k * (double)weights[j] * (double)weights[j];
 		}
-		bounds = interval_rate(samples, weight, squared, largest, seconds, 1, settings->confidence);
+		bounds = bounds_rate(samples, weight, squared, largest, seconds, 1, settings->confidence);
 		low += truth >= bounds.low;
 		high += truth <= bounds.high;
 	}

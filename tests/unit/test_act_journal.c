@@ -30,7 +30,7 @@ Test(act_journal, a_firing_alert_has_a_message)
 	rule.metric = (struct metric){.kind = METRIC_SHARE, .share = METRIC_SHARE_HITM};
 	fires.alert.limits.threshold = 0.3;
 	fires.alert.estimate.value = 0.1234;
-	fires.alert.estimate.bounds = (struct interval){0.1, 0.2};
+	fires.alert.estimate.bounds = (struct bounds){0.1, 0.2};
 	expect_message(
 		&fires,
 		"alert 17 (warning): slow-database fires on /system.slice/db.service: loads share:hitm is "

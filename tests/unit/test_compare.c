@@ -364,7 +364,7 @@ Test(compare, waits_are_compared_by_their_own_scale)
 
 	compare_wait(&samples, WAIT_SHARE, &value, &side);
 	cr_expect(side.known && !side.bounded);
-	value.bounds = (struct interval){0.3, 0.5};
+	value.bounds = (struct bounds){0.3, 0.5};
 	compare_wait(&samples, WAIT_SHARE, &value, &side);
 	cr_expect(side.bounded);
 	cr_expect_eq(compare_wait_scale(WAIT_SHARE), COMPARE_POINTS);
@@ -372,7 +372,7 @@ Test(compare, waits_are_compared_by_their_own_scale)
 	value = (struct wait_value){.known = true, .value = 3, .bounds = {0, INFINITY}};
 	compare_wait(&samples, WAIT_CPI, &value, &side);
 	cr_expect_not(side.bounded);
-	value.bounds = (struct interval){2, 4};
+	value.bounds = (struct bounds){2, 4};
 	samples.n_parts = BURSTS_COLLECTIONS_MIN - 1;
 	compare_wait(&samples, WAIT_CPI, &value, &side);
 	cr_expect_not(side.bounded);

@@ -77,7 +77,7 @@ Test(estimate, shares_are_estimated_for_each_class)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct estimate ret = estimate(cases[i].metric, 0.5, &of_some);
-		struct interval bounds = interval_share(1000 * cases[i].value, 1000, 0.95);
+		struct bounds bounds = bounds_share(1000 * cases[i].value, 1000, 0.95);
 
 		cr_expect(ret.known);
 		cr_expect_eq(ret.samples, 1000);
@@ -149,8 +149,8 @@ Test(estimate, a_ratio_divides_the_error_between_both_windows)
 	struct estimate ret =
 		estimate((struct metric){.kind = METRIC_SHARE, .ratio = true, .share = METRIC_SHARE_HITM},
 			 1.5, &measured);
-	struct interval now = interval_share(10, 1000, 0.975);
-	struct interval before = interval_share(50, 10000, 0.975);
+	struct bounds now = bounds_share(10, 1000, 0.975);
+	struct bounds before = bounds_share(50, 10000, 0.975);
 
 	cr_expect(ret.known);
 	cr_expect_eq(ret.samples, 1000);
@@ -193,8 +193,8 @@ Test(estimate, a_ratio_without_baseline_is_unknown)
 	ret = estimate(metric, 1.5, &measured);
 	cr_expect(ret.known, "it never was, and is now");
 	cr_expect_eq(ret.value, INFINITY);
-	expect_near(ret.bounds.low,
-		    interval_share(10, 1000, 0.975).low / interval_share(0, 10000, 0.975).high, 1e-12);
+	expect_near(ret.bounds.low, bounds_share(10, 1000, 0.975).low / bounds_share(0, 10000, 0.975).high,
+		    1e-12);
 	cr_expect_eq(ret.bounds.high, INFINITY);
 
 	measured.tally = &never;

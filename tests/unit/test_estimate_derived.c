@@ -49,9 +49,9 @@ Test(estimate_derived, wait_divides_rates)
 	const struct measured measured = {
 		.tally = &stalls, .seconds = 5, .second = {.tally = &cycles, .seconds = 10}};
 	const struct estimate ret = estimate("wait", &measured);
-	const struct interval_counted of_stalls = {400, 20000, 1e6, 0, 5, 1};
-	const struct interval_counted of_cycles = {1000, 100000, 1e7, 0, 10, 1};
-	const struct interval bounds = interval_rate_ratio(&of_stalls, &of_cycles, 0.95);
+	const struct bounds_counted of_stalls = {400, 20000, 1e6, 0, 5, 1};
+	const struct bounds_counted of_cycles = {1000, 100000, 1e7, 0, 10, 1};
+	const struct bounds bounds = bounds_rate_ratio(&of_stalls, &of_cycles, 0.95);
 
 	cr_expect(ret.known);
 	expect_near(ret.value, 0.4, 1e-12);
@@ -123,7 +123,7 @@ Test(estimate_derived, traffic_is_lines_a_second)
 	const struct tally misses = tally_of_samples(8125, 100000);
 	const struct measured measured = {.tally = &misses, .seconds = 10};
 	const struct estimate ret = estimate("traffic", &measured);
-	const struct interval rate = interval_rate(8125, 812500000, 8.125e13, 0, 10, 1, 0.95);
+	const struct bounds rate = bounds_rate(8125, 812500000, 8.125e13, 0, 10, 1, 0.95);
 
 	cr_expect_eq(ret.value, 5.2e9);
 	expect_near(ret.bounds.low, 64 * rate.low, 1e-12);
@@ -198,12 +198,12 @@ Test(estimate_derived, ratios_compare_with_the_baseline)
 	};
 	struct estimate ret = estimate("ratio:wait", &measured);
 	/* The window and the baseline have half of the chance to be wrong each. */
-	const struct interval_counted of_stalls = {600, 60000, 6e6, 0, 10, 1};
-	const struct interval_counted of_cycles = {1000, 100000, 1e7, 0, 10, 1};
-	const struct interval_counted of_base_stalls = {4000, 400000, 4e7, 0, 100, 1};
-	const struct interval_counted of_base_cycles = {10000, 1000000, 1e8, 0, 100, 1};
-	const struct interval now = interval_rate_ratio(&of_stalls, &of_cycles, 0.975);
-	const struct interval base = interval_rate_ratio(&of_base_stalls, &of_base_cycles, 0.975);
+	const struct bounds_counted of_stalls = {600, 60000, 6e6, 0, 10, 1};
+	const struct bounds_counted of_cycles = {1000, 100000, 1e7, 0, 10, 1};
+	const struct bounds_counted of_base_stalls = {4000, 400000, 4e7, 0, 100, 1};
+	const struct bounds_counted of_base_cycles = {10000, 1000000, 1e8, 0, 100, 1};
+	const struct bounds now = bounds_rate_ratio(&of_stalls, &of_cycles, 0.975);
+	const struct bounds base = bounds_rate_ratio(&of_base_stalls, &of_base_cycles, 0.975);
 
 	cr_expect(ret.known);
 	expect_near(ret.value, 1.5, 1e-12);

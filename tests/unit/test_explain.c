@@ -169,10 +169,10 @@ Test(explain, missing_bounds_are_explained)
 	alert.estimate.bounds.high = 4294967295; /* the end of the overflow bucket does not bound anything */
 	expect_sentence(&alert, "p99 is above",
 			"p99 is above 832 cycles with 95% confidence; there is no upper bound so far");
-	alert.estimate.bounds = (struct interval){0, 1024};
+	alert.estimate.bounds = (struct bounds){0, 1024};
 	expect_sentence(&alert, "p99 is at most",
 			"p99 is at most 1,024 cycles with 95% confidence; there is no lower bound so far");
-	alert.estimate.bounds = (struct interval){0, INFINITY};
+	alert.estimate.bounds = (struct bounds){0, INFINITY};
 	expect_sentence(&alert, "there are too few",
 			"there are too few latencies for a bound with 95% confidence");
 
@@ -519,7 +519,7 @@ static bool proven(const struct trial *trial, bool breach)
 }
 
 /*
- * The sentence names the count at which the verdict of the interval changes. With one sample less (for clear,
+ * The sentence names the count at which the verdict of the bounds changes. With one sample less (for clear,
  * one more), this verdict is not proven.
  */
 Test(explain, the_stated_counts_are_where_the_verdict_changes)

@@ -101,7 +101,7 @@ Test(explain_derived, cores_lost_of_a_service_are_explained)
 		&alert,
 		"/shop/checkout loses 3.2 cores to memory: at least 3.04 (with 95% confidence), from 1,200 samples of stalls in 30s",
 		true);
-	alert.estimate.bounds = (struct interval){0, 1};
+	alert.estimate.bounds = (struct bounds){0, 1};
 	alert.estimate.value = 0.5;
 	alert.estimate.cores_used = 1;
 	expect_sentence(

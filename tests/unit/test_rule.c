@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "pebsd/histogram.h"
-#include "window/interval.h"
+#include "window/bounds.h"
 
 static char *patterns[] = {(char *)"/a/*", (char *)"model:*"};
 
@@ -155,8 +155,8 @@ Test(rule, quantiles_need_enough_samples_for_the_confidence)
  */
 static bool shares_do(const struct rule *rule, u64 n)
 {
-	const double all = interval_share((double)n, (double)n, rule->confidence).low;
-	const double none = interval_share(0, (double)n, rule->confidence).high;
+	const double all = bounds_share((double)n, (double)n, rule->confidence).low;
+	const double none = bounds_share(0, (double)n, rule->confidence).high;
 
 	return rule->below ? none <= rule->threshold && all >= rule->clear
 			   : all >= rule->threshold && none <= rule->clear;
@@ -186,10 +186,10 @@ Test(rule, shares_need_enough_samples_for_the_confidence)
 static bool share_ratios_do(const struct rule *rule, u64 n)
 {
 	const double confidence = (1 + rule->confidence) / 2;
-	const struct interval all = interval_share((double)n, (double)n, confidence);
-	const struct interval none = interval_share(0, (double)n, confidence);
-	const double most = interval_ratio(&all, &none).low;
-	const double least = interval_ratio(&none, &all).high;
+	const struct bounds all = bounds_share((double)n, (double)n, confidence);
+	const struct bounds none = bounds_share(0, (double)n, confidence);
+	const double most = bounds_ratio(&all, &none).low;
+	const double least = bounds_ratio(&none, &all).high;
 
 	return rule->below ? least <= rule->threshold && most >= rule->clear
 			   : most >= rule->threshold && least <= rule->clear;
@@ -214,8 +214,8 @@ static bool means_do(const struct rule *rule, u64 n)
 	const u32 cap = rule_mean_cap(rule, &limits);
 	u32 low[FINE_BUCKETS] = {[0] = (u32)n};
 	u32 high[FINE_BUCKETS] = {[FINE_OVERFLOW] = (u32)n};
-	const double least = interval_mean(low, n, cap, 1, rule->confidence).high;
-	const double most = interval_mean(high, n, cap, 1, rule->confidence).low;
+	const double least = bounds_mean(low, n, cap, 1, rule->confidence).high;
+	const double most = bounds_mean(high, n, cap, 1, rule->confidence).low;
 
 	return rule->below ? least <= rule->threshold && most >= rule->clear
 			   : most >= rule->threshold && least <= rule->clear;
@@ -249,11 +249,11 @@ static bool mean_ratios_do(const struct rule *rule, u64 n)
 	const u32 cap = rule_mean_cap(rule, &limits);
 	u32 low[FINE_BUCKETS] = {[0] = (u32)n};
 	u32 high[FINE_BUCKETS] = {[FINE_OVERFLOW] = (u32)n};
-	const struct interval least = interval_capped_mean(low, n, cap, 1, confidence);
-	const struct interval most = interval_capped_mean(high, n, cap, 1, confidence);
+	const struct bounds least = bounds_capped_mean(low, n, cap, 1, confidence);
+	const struct bounds most = bounds_capped_mean(high, n, cap, 1, confidence);
 
-	return interval_ratio(&most, &least).low >= rule->threshold &&
-	       interval_ratio(&least, &most).high <= rule->clear;
+	return bounds_ratio(&most, &least).low >= rule->threshold &&
+	       bounds_ratio(&least, &most).high <= rule->clear;
 }
 
 /* Latencies of one cycle each are not quite 0. Therefore `needs` may be too low by one. */

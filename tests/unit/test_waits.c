@@ -103,17 +103,17 @@ Test(waits, bounds_of_rates_are_those_of_rules)
 {
 	struct wait_part part = whole_part();
 	struct wait_value values[WAIT_FIGURES];
-	struct interval rate;
+	struct bounds rate;
 
 	part.stalls.effect = 3;
 	waits_of(&part, 1, 0.95, values);
-	rate = interval_rate(800, 80000000000, 8e18, 1e8, TEN, 1, 0.95);
+	rate = bounds_rate(800, 80000000000, 8e18, 1e8, TEN, 1, 0.95);
 	expect_near("low of cores used", values[WAIT_CORES_USED].bounds.low, rate.low / (2.5 * GHZ));
 	expect_near("high of cores used", values[WAIT_CORES_USED].bounds.high, rate.high / (2.5 * GHZ));
-	rate = interval_rate(500, 50000000000, 5e18, 1e8, TEN, 3, 0.95);
+	rate = bounds_rate(500, 50000000000, 5e18, 1e8, TEN, 3, 0.95);
 	expect_near("low of cores lost", values[WAIT_CORES_LOST].bounds.low, rate.low / (2.5 * GHZ));
 	expect_near("high of cores lost", values[WAIT_CORES_LOST].bounds.high, rate.high / (2.5 * GHZ));
-	rate = interval_rate(3000, 300000000, 3e13, 1e5, TEN, 1, 0.95);
+	rate = bounds_rate(3000, 300000000, 3e13, 1e5, TEN, 1, 0.95);
 	expect_near("low of traffic", values[WAIT_TRAFFIC].bounds.low, rate.low * 64);
 	expect_near("high of traffic", values[WAIT_TRAFFIC].bounds.high, rate.high * 64);
 }
@@ -123,7 +123,7 @@ Test(waits, bounds_of_ratios_are_those_of_a_binomial_share)
 {
 	struct wait_part part = whole_part();
 	struct wait_value values[WAIT_FIGURES];
-	struct interval share = interval_share(500, 1300, 0.95);
+	struct bounds share = bounds_share(500, 1300, 0.95);
 
 	waits_of(&part, 1, 0.95, values);
 	expect_near("low", values[WAIT_SHARE].bounds.low, share.low / (1 - share.low));
@@ -134,9 +134,9 @@ Test(waits, bounds_of_ratios_are_within_those_of_two_rates)
 {
 	struct wait_part part = whole_part();
 	struct wait_value values[WAIT_FIGURES];
-	struct interval stalls = interval_rate(500, 50000000000, 5e18, 1e8, TEN, 1, PAIR);
-	struct interval cycles = interval_rate(800, 80000000000, 8e18, 1e8, TEN, 1, PAIR);
-	struct interval wider = interval_ratio(&stalls, &cycles);
+	struct bounds stalls = bounds_rate(500, 50000000000, 5e18, 1e8, TEN, 1, PAIR);
+	struct bounds cycles = bounds_rate(800, 80000000000, 8e18, 1e8, TEN, 1, PAIR);
+	struct bounds wider = bounds_ratio(&stalls, &cycles);
 
 	waits_of(&part, 1, 0.95, values);
 	cr_expect_gt(values[WAIT_SHARE].bounds.low, wider.low);

@@ -85,7 +85,7 @@ Test(window_samples, evenly_spread_samples_are_worth_their_number)
 {
 	struct fixture fixture = new_fixture(1 << 20);
 	struct estimate estimate;
-	struct interval alone;
+	struct bounds alone;
 
 	for (size_t i = 0; i < 60; i++)
 		collect(&fixture, 90, 10);
@@ -94,7 +94,7 @@ Test(window_samples, evenly_spread_samples_are_worth_their_number)
 	cr_expect_eq(fixture.samples->parts[1][0].seconds, 2);
 
 	estimate = share(&fixture);
-	alone = interval_share(600, 6000, 0.95);
+	alone = bounds_share(600, 6000, 0.95);
 	cr_expect(estimate.known);
 	cr_expect_eq(estimate.samples, 6000);
 	cr_expect_eq(estimate.worth, 6000);
@@ -114,7 +114,7 @@ Test(window_samples, evenly_spread_samples_are_worth_their_number)
 Test(window_samples, bursts_widen_the_bounds)
 {
 	struct fixture fixture = new_fixture(1 << 20);
-	struct interval alone = interval_share(600, 6000, 0.95);
+	struct bounds alone = bounds_share(600, 6000, 0.95);
 	struct estimate estimate;
 
 	for (size_t i = 0; i < 60; i++)

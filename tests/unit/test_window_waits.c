@@ -68,14 +68,14 @@ Test(window_waits, even_samples_have_the_bounds_of_independent_ones)
 	struct window_samples *samples = new_samples(false);
 	struct wait_part part = part_of();
 	struct wait_value values[WAIT_FIGURES];
-	struct interval rate;
+	struct bounds rate;
 
 	window_waits_of(samples, &events, &part, 1, 0.95, values);
 	/* 1785 and 615 samples. */
 	expect_near(values[WAIT_SHARE].value, 615.0 / 1785);
 	expect_near(values[WAIT_CORES_USED].value, 1785.0 / 30 / 20);
 	expect_near(values[WAIT_CPI].value, 1785.0 / 3615);
-	rate = interval_rate(1785, 1785ULL * PERIOD, 1785.0 * PERIOD * PERIOD, PERIOD, 30, 1, 0.95);
+	rate = bounds_rate(1785, 1785ULL * PERIOD, 1785.0 * PERIOD * PERIOD, PERIOD, 30, 1, 0.95);
 	expect_near(values[WAIT_CORES_USED].bounds.low, rate.low / 2e7);
 	expect_near(values[WAIT_CORES_USED].bounds.high, rate.high / 2e7);
 	free(samples);
@@ -133,8 +133,8 @@ Test(window_waits, a_ratio_that_changes_in_bursts_has_wider_bounds)
 	struct window_samples *samples = calloc(1, sizeof(*samples));
 	struct wait_part part = part_of();
 	struct wait_value values[WAIT_FIGURES];
-	struct interval_counted stalls, cycles;
-	struct interval independent;
+	struct bounds_counted stalls, cycles;
+	struct bounds independent;
 
 	cr_assert_not_null(samples);
 	samples->n_parts = PARTS;
@@ -146,9 +146,9 @@ Test(window_waits, a_ratio_that_changes_in_bursts_has_wider_bounds)
 			add(samples, STALLS, i, 50);
 	}
 	window_waits_of(samples, &events, &part, 1, 0.95, values);
-	stalls = (struct interval_counted){300, 300, 300, 1, 1, 1};
-	cycles = (struct interval_counted){1800, 1800, 1800, 1, 1, 1};
-	independent = interval_rate_ratio(&stalls, &cycles, 0.95);
+	stalls = (struct bounds_counted){300, 300, 300, 1, 1, 1};
+	cycles = (struct bounds_counted){1800, 1800, 1800, 1, 1, 1};
+	independent = bounds_rate_ratio(&stalls, &cycles, 0.95);
 	cr_expect_lt(values[WAIT_SHARE].bounds.low, 0.9 * independent.low);
 	cr_expect_gt(values[WAIT_SHARE].bounds.high, 1.1 * independent.high);
 	cr_expect_not(values[WAIT_CPI].known, "there are no samples of instructions");

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "export/json/data_source_names.h"
 #include "export/json/per_thousand.h"
-#include "window/interval.h"
+#include "window/bounds.h"
 #include "window/quantile.h"
 
 const struct json_quantile json_quantiles[JSON_QUANTILES] = {
@@ -26,7 +26,7 @@ static void put_quantiles(struct json_writer *writer, json_object *object, const
 		json_put_cycles(writer, bucket, "value", quantile.value);
 		json_put_u64(writer, bucket, "low", quantile.low);
 		json_put_u64(writer, bucket, "high", quantile.high);
-		if (samples < interval_quantile_needs(wanted->q, JSON_CONFIDENCE))
+		if (samples < bounds_quantile_needs(wanted->q, JSON_CONFIDENCE))
 			json_put(writer, bucket, "few", json_object_new_boolean(true));
 		json_put(writer, object, wanted->name, bucket);
 	}

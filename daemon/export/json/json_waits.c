@@ -46,14 +46,14 @@ void json_put_waits(struct json_writer *writer, json_object *object, const struc
 }
 
 /* Returns true if the bounds say something: a share always lies between 0 and 1. */
-static bool are_bounds(enum wait_figure figure, const struct interval *bounds)
+static bool are_bounds(enum wait_figure figure, const struct bounds *bounds)
 {
 	return bounds->low > 0 || bounds->high < (figure == WAIT_SHARE ? 1 : INFINITY);
 }
 
 /* Rounds outwards, so that the true value lies between the printed bounds. */
 static void put_bounds(struct json_writer *writer, json_object *item, enum wait_figure figure,
-		       const struct interval *bounds)
+		       const struct bounds *bounds)
 {
 	double unit = pow(10, decimals_of(figure));
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Confidence intervals: the bounds between which the true value lies, as far as the samples can tell. Pure
+ * Bounds (confidence intervals) between which the true value lies, as far as the samples can tell. Pure
  * functions.
  *
  * `effect`, at least 1: how many correlated samples carry as much information as one independent sample
@@ -9,14 +9,14 @@
  * probability of at least 2c - 1. A bound that the samples do not yield is -INFINITY or INFINITY; 0 instead
  * of -INFINITY for values that cannot be negative.
  */
-#ifndef PEBSD_INTERVAL_H
-#define PEBSD_INTERVAL_H
+#ifndef PEBSD_BOUNDS_H
+#define PEBSD_BOUNDS_H
 
 #include <stdbool.h>
 
 #include "pebsd/histogram.h"
 
-struct interval {
+struct bounds {
 	double low;
 	double high;
 };
@@ -25,35 +25,35 @@ struct interval {
  * Quantile `q`, 0 < q < 1, of the `n` latencies in the histogram, in cycles: exact binomial order statistics,
  * widened to the outer edges of their buckets. The quantile is above `low` and not above `high`.
  */
-struct interval interval_quantile(const u32 histogram[FINE_BUCKETS], u64 n, double q, double confidence);
+struct bounds bounds_quantile(const u32 histogram[FINE_BUCKETS], u64 n, double q, double confidence);
 
 /*
  * The ranks that bound quantile `q` of `n` sorted values: it is at or above the `low`th smallest, and at or
  * below the `high`th. 0 and n + 1 mean that there is no such bound.
  */
-void interval_ranks(u64 n, double q, double confidence, u64 *ret_low, u64 *ret_high);
+void bounds_ranks(u64 n, double q, double confidence, u64 *ret_low, u64 *ret_high);
 
 /*
- * Same as interval_ranks(), if the n values carry as much information as `worth` independent ones, at most n.
+ * Same as bounds_ranks(), if the n values carry as much information as `worth` independent ones, at most n.
  * The ranks among `worth` values are scaled to ranks among n, rounded outwards.
  */
-void interval_worth_ranks(u64 n, u64 worth, double q, double confidence, u64 *ret_low, u64 *ret_high);
+void bounds_worth_ranks(u64 n, u64 worth, double q, double confidence, u64 *ret_low, u64 *ret_high);
 
 /*
  * Returns true if a rank is a valid bound, even if not the tightest: all ranks from 1 to `low`, and all from
  * `high` on.
  */
-bool interval_rank_is_low(u64 rank, u64 n, double q, double confidence);
-bool interval_rank_is_high(u64 rank, u64 n, double q, double confidence);
+bool bounds_rank_is_low(u64 rank, u64 n, double q, double confidence);
+bool bounds_rank_is_high(u64 rank, u64 n, double q, double confidence);
 
 /* The outer edges of the buckets of two ranks. */
-struct interval interval_between_ranks(const u32 histogram[FINE_BUCKETS], u64 n, u64 low, u64 high);
+struct bounds bounds_between_ranks(const u32 histogram[FINE_BUCKETS], u64 n, u64 low, u64 high);
 
 /*
  * Bounds of a share from 0 to 1 if `k` of `n` samples have the property (Clopper and Pearson). `k` and `n`
  * are real numbers, to allow effective counts.
  */
-struct interval interval_share(double k, double n, double confidence);
+struct bounds bounds_share(double k, double n, double confidence);
 
 /*
  * Events per second, from `samples` whose weights have the sum `weight` and the sum of squares
@@ -62,27 +62,27 @@ struct interval interval_share(double k, double n, double confidence);
  * as the largest possible one (Samuelson), or is `largest`, if that is more: the largest weight that any
  * sample can have had, seen or not; 0: not known. Without samples the upper bound depends on `largest` alone.
  */
-struct interval interval_rate(u64 samples, u64 weight, double weight_squared, double largest, double seconds,
-			      double effect, double confidence);
+struct bounds bounds_rate(u64 samples, u64 weight, double weight_squared, double largest, double seconds,
+			  double effect, double confidence);
 
 /*
- * The numbers that interval_rate() derives from the weights. Each bound is that of a Poisson variable, times a
+ * The numbers that bounds_rate() derives from the weights. Each bound is that of a Poisson variable, times a
  * unit, divided by the time. `low_number` is the observed number, `high_number` is with one sample more.
  */
-struct interval_weights {
+struct bounds_weights {
 	double low_number;
 	double low_unit;
 	double high_number;
 	double high_unit; /* INFINITY: not known */
 };
-struct interval_weights interval_weights(u64 samples, u64 weight, double weight_squared, double largest);
+struct bounds_weights bounds_weights(u64 samples, u64 weight, double weight_squared, double largest);
 
 /*
  * Bounds of the ratio of two such rates, which are estimated from samples that are independent of each other.
  * They are exact for equal weights: given the sum of both numbers, the number of one is a binomial variable
- * (Clopper and Pearson). Use this instead of interval_ratio() of two interval_rate(), which is wider.
+ * (Clopper and Pearson). Use this instead of bounds_ratio() of two bounds_rate(), which is wider.
  */
-struct interval_counted {
+struct bounds_counted {
 	u64 samples;
 	u64 weight;
 	double weight_squared;
@@ -90,8 +90,8 @@ struct interval_counted {
 	double seconds;
 	double effect;
 };
-struct interval interval_rate_ratio(const struct interval_counted *now, const struct interval_counted *base,
-				    double confidence);
+struct bounds bounds_rate_ratio(const struct bounds_counted *now, const struct bounds_counted *base,
+				double confidence);
 
 /*
  * The mean in cycles: Anderson's bound over the bucket edges, with Massart's constant for the band around the
@@ -99,17 +99,17 @@ struct interval interval_rate_ratio(const struct interval_counted *now, const st
  * itself. A mean has no upper bound without a largest value, so `high` bounds the mean with each latency
  * limited to `cap` cycles, an upper bucket edge.
  */
-struct interval interval_mean(const u32 histogram[FINE_BUCKETS], u64 n, u32 cap, double effect,
-			      double confidence);
+struct bounds bounds_mean(const u32 histogram[FINE_BUCKETS], u64 n, u32 cap, double effect,
+			  double confidence);
 
 /* Bounds the mean with each latency limited to `cap` cycles, on both sides. Use this for ratios of such means. */
-struct interval interval_capped_mean(const u32 histogram[FINE_BUCKETS], u64 n, u32 cap, double effect,
-				     double confidence);
+struct bounds bounds_capped_mean(const u32 histogram[FINE_BUCKETS], u64 n, u32 cap, double effect,
+				 double confidence);
 
-/* Bounds of now / base. For bounds of confidence c, pass two intervals of confidence (1 + c) / 2 each. */
-struct interval interval_ratio(const struct interval *now, const struct interval *base);
+/* Bounds of now / base. For bounds of confidence c, pass bounds of two values, of confidence (1 + c) / 2 each. */
+struct bounds bounds_ratio(const struct bounds *now, const struct bounds *base);
 
-/* The smallest n for which interval_quantile() has both bounds. The larger of q^n and (1 - q)^n decides. */
-u64 interval_quantile_needs(double q, double confidence);
+/* The smallest n for which bounds_quantile() has both bounds. The larger of q^n and (1 - q)^n decides. */
+u64 bounds_quantile_needs(double q, double confidence);
 
 #endif

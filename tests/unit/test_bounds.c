@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "window/interval.h"
+#include "window/bounds.h"
 
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
@@ -44,7 +44,7 @@ static double gamma_at_most(double shape, double x)
 	return sum;
 }
 
-Test(interval, ranks_equal_those_of_textbooks)
+Test(bounds, ranks_equal_those_of_textbooks)
 {
 	static const struct {
 		u64 n;
@@ -70,13 +70,13 @@ Test(interval, ranks_equal_those_of_textbooks)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		u64 low, high;
 
-		interval_ranks(cases[i].n, cases[i].q, cases[i].confidence, &low, &high);
+		bounds_ranks(cases[i].n, cases[i].q, cases[i].confidence, &low, &high);
 		cr_expect_eq(low, cases[i].low, "low of %llu, %g: %llu", cases[i].n, cases[i].q, low);
 		cr_expect_eq(high, cases[i].high, "high of %llu, %g: %llu", cases[i].n, cases[i].q, high);
 	}
 }
 
-Test(interval, ranks_are_the_closest_that_the_tails_allow)
+Test(bounds, ranks_are_the_closest_that_the_tails_allow)
 {
 	static const double qs[] = {0.5, 0.9, 0.95, 0.99, 0.999};
 	static const double confidences[] = {0.6, 0.9, 0.95, 0.99, 0.9999};
@@ -91,7 +91,7 @@ Test(interval, ranks_are_the_closest_that_the_tails_allow)
 				u64 n = ns[k];
 				u64 low, high;
 
-				interval_ranks(n, q, confidences[j], &low, &high);
+				bounds_ranks(n, q, confidences[j], &low, &high);
 				/*
 				 * Each rank is wrong rarely enough. The next rank further in would be wrong
 				 * too often.
@@ -104,105 +104,105 @@ Test(interval, ranks_are_the_closest_that_the_tails_allow)
 				cr_expect(at_least(high - 1, n, q) > chance * (1 - 2e-7), "%llu of %llu, p%g",
 					  high, n, q * 100);
 				cr_expect_eq(high <= n && low > 0,
-					     n >= interval_quantile_needs(q, confidences[j]));
+					     n >= bounds_quantile_needs(q, confidences[j]));
 				both += high <= n && low > 0;
 			}
 	cr_expect_gt(both, 100);
 }
 
-Test(interval, a_single_rank_agrees_with_the_nearest)
+Test(bounds, a_single_rank_agrees_with_the_nearest)
 {
 	u64 low, high;
 
-	interval_ranks(400, 0.9, 0.95, &low, &high);
+	bounds_ranks(400, 0.9, 0.95, &low, &high);
 	for (u64 rank = 0; rank <= 402; rank++) {
-		cr_expect_eq(interval_rank_is_low(rank, 400, 0.9, 0.95), rank >= 1 && rank <= low);
-		cr_expect_eq(interval_rank_is_high(rank, 400, 0.9, 0.95), rank >= high);
+		cr_expect_eq(bounds_rank_is_low(rank, 400, 0.9, 0.95), rank >= 1 && rank <= low);
+		cr_expect_eq(bounds_rank_is_high(rank, 400, 0.9, 0.95), rank >= high);
 	}
 }
 
-Test(interval, a_quantile_needs_the_samples_that_the_formula_gives)
+Test(bounds, a_quantile_needs_the_samples_that_the_formula_gives)
 {
-	cr_expect_eq(interval_quantile_needs(0.5, 0.95), 5);
-	cr_expect_eq(interval_quantile_needs(0.9, 0.95), 29);
-	cr_expect_eq(interval_quantile_needs(0.95, 0.95), 59);
-	cr_expect_eq(interval_quantile_needs(0.99, 0.95), 299);
-	cr_expect_eq(interval_quantile_needs(0.999, 0.95), 2995);
-	cr_expect_eq(interval_quantile_needs(0.999, 0.975), 3688);
-	cr_expect_eq(interval_quantile_needs(0.999, 0.9999), 9206);
-	cr_expect_eq(interval_quantile_needs(0.01, 0.95), 299, "as near to the other end");
-	cr_expect_eq(interval_quantile_needs(0.5, 0.5), 1);
-	cr_expect_eq(interval_quantile_needs(0.5, 0.75), 2, "a quarter is not missed by a last digit");
-	cr_expect_eq(interval_quantile_needs(0.9, 0.1 + 0.8), 22);
+	cr_expect_eq(bounds_quantile_needs(0.5, 0.95), 5);
+	cr_expect_eq(bounds_quantile_needs(0.9, 0.95), 29);
+	cr_expect_eq(bounds_quantile_needs(0.95, 0.95), 59);
+	cr_expect_eq(bounds_quantile_needs(0.99, 0.95), 299);
+	cr_expect_eq(bounds_quantile_needs(0.999, 0.95), 2995);
+	cr_expect_eq(bounds_quantile_needs(0.999, 0.975), 3688);
+	cr_expect_eq(bounds_quantile_needs(0.999, 0.9999), 9206);
+	cr_expect_eq(bounds_quantile_needs(0.01, 0.95), 299, "as near to the other end");
+	cr_expect_eq(bounds_quantile_needs(0.5, 0.5), 1);
+	cr_expect_eq(bounds_quantile_needs(0.5, 0.75), 2, "a quarter is not missed by a last digit");
+	cr_expect_eq(bounds_quantile_needs(0.9, 0.1 + 0.8), 22);
 }
 
-Test(interval, quantile_lies_between_outer_edges)
+Test(bounds, quantile_lies_between_outer_edges)
 {
 	/*
 	 * 20 latencies, ranks 6 and 15: the bucket (16, 18] holds the first 6, and (60, 64] holds the 15th.
 	 */
 	u32 histogram[FINE_BUCKETS] = {0};
-	struct interval bounds;
+	struct bounds bounds;
 
 	histogram[histogram_fine_index(17)] = 6;
 	histogram[histogram_fine_index(30)] = 8;
 	histogram[histogram_fine_index(64)] = 6;
-	bounds = interval_quantile(histogram, 20, 0.5, 0.975);
+	bounds = bounds_quantile(histogram, 20, 0.5, 0.975);
 	cr_expect_eq(bounds.low, 16);
 	cr_expect_eq(bounds.high, 64);
 
 	histogram[histogram_fine_index(17)] = 5;
 	histogram[histogram_fine_index(30)] = 10;
 	histogram[histogram_fine_index(64)] = 5;
-	bounds = interval_quantile(histogram, 20, 0.5, 0.975);
+	bounds = bounds_quantile(histogram, 20, 0.5, 0.975);
 	cr_expect_eq(bounds.low, histogram_fine_lower(histogram_fine_index(30)));
 	cr_expect_eq(bounds.high, histogram_fine_upper(histogram_fine_index(30)));
 }
 
-Test(interval, too_few_samples_yield_no_quantile_bounds)
+Test(bounds, too_few_samples_yield_no_quantile_bounds)
 {
 	u32 histogram[FINE_BUCKETS] = {0};
-	struct interval bounds = interval_quantile(histogram, 0, 0.5, 0.95);
+	struct bounds bounds = bounds_quantile(histogram, 0, 0.5, 0.95);
 
 	cr_expect_eq(bounds.low, 0);
 	cr_expect_eq(bounds.high, INFINITY);
 
 	histogram[100] = 2994;
-	bounds = interval_quantile(histogram, 2994, 0.999, 0.95);
+	bounds = bounds_quantile(histogram, 2994, 0.999, 0.95);
 	cr_expect_eq(bounds.low, histogram_fine_lower(100));
 	cr_expect_eq(bounds.high, INFINITY, "one sample short");
 	histogram[100] = 2995;
-	bounds = interval_quantile(histogram, 2995, 0.999, 0.95);
+	bounds = bounds_quantile(histogram, 2995, 0.999, 0.95);
 	cr_expect_eq(bounds.high, histogram_fine_upper(100));
 
 	histogram[100] = 0;
 	histogram[FINE_OVERFLOW] = 5000;
-	bounds = interval_quantile(histogram, 5000, 0.5, 0.95);
+	bounds = bounds_quantile(histogram, 5000, 0.5, 0.95);
 	cr_expect_eq(bounds.low, 1 << HISTOGRAM_MAX_LOG2);
 	cr_expect_eq(bounds.high, INFINITY, "the last bucket has no upper edge");
 }
 
-Test(interval, a_quantile_of_the_largest_counts_has_bounds)
+Test(bounds, a_quantile_of_the_largest_counts_has_bounds)
 {
 	u32 histogram[FINE_BUCKETS] = {[40] = ~0U, [60] = ~0U};
 	u64 n = 2 * (u64)~0U;
 	u64 low, high;
-	struct interval bounds = interval_quantile(histogram, n, 0.5, 0.9999);
+	struct bounds bounds = bounds_quantile(histogram, n, 0.5, 0.9999);
 
 	cr_expect_eq(bounds.low, histogram_fine_lower(40));
 	cr_expect_eq(bounds.high, histogram_fine_upper(60));
 
 	/* 3.719 standard deviations, each half the root of n, are 172,343 ranks from the middle. */
-	interval_ranks(n, 0.5, 0.9999, &low, &high);
+	bounds_ranks(n, 0.5, 0.9999, &low, &high);
 	expect_near((double)n / 2 - (double)low, 3.719016 * sqrt((double)n) / 2, 1e-4);
 	expect_near((double)high - (double)n / 2, 3.719016 * sqrt((double)n) / 2, 1e-4);
 
 	/* The counters are full. The missing samples may have been anywhere. */
-	bounds = interval_quantile(histogram, n + 1000000, 0.9999, 0.95);
+	bounds = bounds_quantile(histogram, n + 1000000, 0.9999, 0.95);
 	cr_expect_eq(bounds.high, INFINITY);
 }
 
-Test(interval, bounds_of_shares_equal_those_of_textbooks)
+Test(bounds, bounds_of_shares_equal_those_of_textbooks)
 {
 	static const struct {
 		double k, n, confidence, low, high;
@@ -213,14 +213,14 @@ Test(interval, bounds_of_shares_equal_those_of_textbooks)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct interval bounds = interval_share(cases[i].k, cases[i].n, cases[i].confidence);
+		struct bounds bounds = bounds_share(cases[i].k, cases[i].n, cases[i].confidence);
 
 		expect_near(bounds.low, cases[i].low, 1e-5);
 		expect_near(bounds.high, cases[i].high, 1e-5);
 	}
 }
 
-Test(interval, tails_of_a_share_have_the_promised_probability)
+Test(bounds, tails_of_a_share_have_the_promised_probability)
 {
 	static const double confidences[] = {0.5, 0.9, 0.95, 0.9999};
 	static const u64 ns[] = {1, 2, 10, 100, 1000, 3000};
@@ -229,8 +229,7 @@ Test(interval, tails_of_a_share_have_the_promised_probability)
 		for (size_t j = 0; j < sizeof(ns) / sizeof(ns[0]); j++)
 			for (u64 k = 0; k <= ns[j]; k += 1 + ns[j] / 7) {
 				double chance = 1 - confidences[i];
-				struct interval bounds =
-					interval_share((double)k, (double)ns[j], confidences[i]);
+				struct bounds bounds = bounds_share((double)k, (double)ns[j], confidences[i]);
 
 				if (k > 0)
 					expect_near(at_least(k, ns[j], bounds.low), chance, 1e-6);
@@ -239,30 +238,30 @@ Test(interval, tails_of_a_share_have_the_promised_probability)
 			}
 }
 
-Test(interval, shares_of_0_and_1_have_bounds)
+Test(bounds, shares_of_0_and_1_have_bounds)
 {
-	struct interval bounds = interval_share(0, 0, 0.95);
+	struct bounds bounds = bounds_share(0, 0, 0.95);
 
 	cr_expect_eq(bounds.low, 0);
 	cr_expect_eq(bounds.high, 1);
 
-	bounds = interval_share(0, 0x1p32, 0.9999);
+	bounds = bounds_share(0, 0x1p32, 0.9999);
 	cr_expect_eq(bounds.low, 0);
 	expect_near(bounds.high, -log(1e-4) / 0x1p32, 1e-6);
-	bounds = interval_share(0x1p32, 0x1p32, 0.9999);
+	bounds = bounds_share(0x1p32, 0x1p32, 0.9999);
 	cr_expect_eq(bounds.high, 1);
 	expect_near(1 - bounds.low, -log(1e-4) / 0x1p32, 1e-6);
 	/* The bounds are 1.6449 standard deviations away. */
-	bounds = interval_share(0x1p31, 0x1p32, 0.95);
+	bounds = bounds_share(0x1p31, 0x1p32, 0.95);
 	expect_near(bounds.high - 0.5, 1.644854 * 0.5 / 0x1p16, 1e-3);
 	expect_near(0.5 - bounds.low, 1.644854 * 0.5 / 0x1p16, 1e-3);
 
 	/* Effective counts are not whole numbers. The bound of 3.5 lies between those of 3 and 4. */
-	cr_expect_gt(interval_share(3.5, 10, 0.95).low, interval_share(3, 10, 0.95).low);
-	cr_expect_lt(interval_share(3.5, 10, 0.95).low, interval_share(4, 10, 0.95).low);
+	cr_expect_gt(bounds_share(3.5, 10, 0.95).low, bounds_share(3, 10, 0.95).low);
+	cr_expect_lt(bounds_share(3.5, 10, 0.95).low, bounds_share(4, 10, 0.95).low);
 }
 
-Test(interval, bounds_of_rates_equal_those_of_textbooks)
+Test(bounds, bounds_of_rates_equal_those_of_textbooks)
 {
 	/* From Garwood's table of Poisson limits. */
 	static const struct {
@@ -277,15 +276,15 @@ Test(interval, bounds_of_rates_equal_those_of_textbooks)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		u64 n = cases[i].samples;
-		struct interval bounds =
-			interval_rate(n, 1000 * n, 1e6 * (double)n, 1000, 10, 1, cases[i].confidence);
+		struct bounds bounds =
+			bounds_rate(n, 1000 * n, 1e6 * (double)n, 1000, 10, 1, cases[i].confidence);
 
 		expect_near(bounds.low, cases[i].low * 100, 1e-5);
 		expect_near(bounds.high, cases[i].high * 100, 1e-5);
 	}
 }
 
-Test(interval, a_rate_of_different_weights_has_wider_bounds)
+Test(bounds, a_rate_of_different_weights_has_wider_bounds)
 {
 	/*
 	 * 100 samples of weight 1 and 5 of weight 20: y = 200 and v = 2100. With these sums, no weight
@@ -294,8 +293,8 @@ Test(interval, a_rate_of_different_weights_has_wider_bounds)
 	double y = 200;
 	double v = 2100;
 	double largest = y / 105 + sqrt((v - y * y / 105) * 104 / 105);
-	struct interval bounds = interval_rate(105, 200, 2100, 0, 1, 1, 0.95);
-	struct interval_weights weights = interval_weights(105, 200, 2100, 0);
+	struct bounds bounds = bounds_rate(105, 200, 2100, 0, 1, 1, 0.95);
+	struct bounds_weights weights = bounds_weights(105, 200, 2100, 0);
 
 	cr_expect_gt(largest, 20);
 	expect_near(weights.low_number, y * y / v, 1e-12);
@@ -305,31 +304,31 @@ Test(interval, a_rate_of_different_weights_has_wider_bounds)
 		    0.95, 1e-6);
 
 	/* The largest known weight raises the upper bound, even if no sample with that weight came. */
-	cr_expect_gt(interval_rate(105, 200, 2100, 1000, 1, 1, 0.95).high, bounds.high + 1000);
-	cr_expect_eq(interval_rate(105, 200, 2100, 20, 1, 1, 0.95).high, bounds.high);
-	cr_expect_eq(interval_rate(105, 200, 2100, 1000, 1, 1, 0.95).low, bounds.low);
+	cr_expect_gt(bounds_rate(105, 200, 2100, 1000, 1, 1, 0.95).high, bounds.high + 1000);
+	cr_expect_eq(bounds_rate(105, 200, 2100, 20, 1, 1, 0.95).high, bounds.high);
+	cr_expect_eq(bounds_rate(105, 200, 2100, 1000, 1, 1, 0.95).low, bounds.low);
 }
 
-Test(interval, an_unknown_rate_has_no_upper_bound)
+Test(bounds, an_unknown_rate_has_no_upper_bound)
 {
-	struct interval bounds = interval_rate(0, 0, 0, 0, 10, 1, 0.95);
+	struct bounds bounds = bounds_rate(0, 0, 0, 0, 10, 1, 0.95);
 
 	cr_expect_eq(bounds.low, 0);
 	cr_expect_eq(bounds.high, INFINITY, "what one would weigh is not known");
-	bounds = interval_rate(7, 0, 0, 0, 10, 1, 0.95);
+	bounds = bounds_rate(7, 0, 0, 0, 10, 1, 0.95);
 	cr_expect_eq(bounds.high, INFINITY);
-	bounds = interval_rate(7, 7, 7, 1, 0, 1, 0.95);
+	bounds = bounds_rate(7, 7, 7, 1, 0, 1, 0.95);
 	cr_expect_eq(bounds.low, 0);
 	cr_expect_eq(bounds.high, INFINITY, "in no time");
 }
 
-Test(interval, rounded_squares_yield_the_rate_of_equal_weights)
+Test(bounds, rounded_squares_yield_the_rate_of_equal_weights)
 {
-	struct interval exact = interval_rate(1000, 10007000, 10007.0 * 10007 * 1000, 10007, 30, 1, 0.95);
-	struct interval above =
-		interval_rate(1000, 10007000, 10007.0 * 10007 * 1000 * (1 + 1e-12), 10007, 30, 1, 0.95);
-	struct interval below =
-		interval_rate(1000, 10007000, 10007.0 * 10007 * 1000 * (1 - 1e-12), 10007, 30, 1, 0.95);
+	struct bounds exact = bounds_rate(1000, 10007000, 10007.0 * 10007 * 1000, 10007, 30, 1, 0.95);
+	struct bounds above =
+		bounds_rate(1000, 10007000, 10007.0 * 10007 * 1000 * (1 + 1e-12), 10007, 30, 1, 0.95);
+	struct bounds below =
+		bounds_rate(1000, 10007000, 10007.0 * 10007 * 1000 * (1 - 1e-12), 10007, 30, 1, 0.95);
 
 	expect_near(above.low, exact.low, 1e-9);
 	expect_near(above.high, exact.high, 1e-9);
@@ -337,16 +336,16 @@ Test(interval, rounded_squares_yield_the_rate_of_equal_weights)
 	expect_near(below.high, exact.high, 1e-9);
 }
 
-Test(interval, a_mean_has_the_bounds_of_its_band)
+Test(bounds, a_mean_has_the_bounds_of_its_band)
 {
 	/* All 200 latencies are in (28, 30]. The 95 % band is sqrt(200 ln 20 / 2) = 17.3 samples wide. */
 	const double band = sqrt(100 * log(20));
 	u32 histogram[FINE_BUCKETS] = {0};
 	u32 bucket = histogram_fine_index(30);
-	struct interval bounds;
+	struct bounds bounds;
 
 	histogram[bucket] = 200;
-	bounds = interval_mean(histogram, 200, 512, 1, 0.95);
+	bounds = bounds_mean(histogram, 200, 512, 1, 0.95);
 	expect_near(bounds.low, 28 * (200 - band) / 200, 1e-6);
 	expect_near(bounds.high, (30 * (200 - band) + 512 * band) / 200, 1e-6);
 
@@ -356,59 +355,59 @@ Test(interval, a_mean_has_the_bounds_of_its_band)
 	 */
 	histogram[bucket] = 180;
 	histogram[FINE_OVERFLOW] = 20;
-	bounds = interval_mean(histogram, 200, 512, 1, 0.95);
+	bounds = bounds_mean(histogram, 200, 512, 1, 0.95);
 	expect_near(bounds.low, (28 * 180 + 1048576 * (20 - band)) / 200, 1e-6);
 	expect_near(bounds.high, (30 * (180 - band) + 512 * (20 + band)) / 200, 1e-6);
-	bounds = interval_capped_mean(histogram, 200, 512, 1, 0.95);
+	bounds = bounds_capped_mean(histogram, 200, 512, 1, 0.95);
 	expect_near(bounds.low, (28 * 180 + 512 * (20 - band)) / 200, 1e-6);
 	expect_near(bounds.high, (30 * (180 - band) + 512 * (20 + band)) / 200, 1e-6);
 }
 
-Test(interval, too_few_samples_yield_no_mean_bounds)
+Test(bounds, too_few_samples_yield_no_mean_bounds)
 {
 	u32 histogram[FINE_BUCKETS] = {[20] = 1};
-	struct interval bounds = interval_mean(histogram, 1, 512, 1, 0.95);
+	struct bounds bounds = bounds_mean(histogram, 1, 512, 1, 0.95);
 
 	cr_expect_eq(bounds.low, 0);
 	cr_expect_eq(bounds.high, INFINITY, "the band is wider than all there is");
 	histogram[20] = 0;
-	bounds = interval_mean(histogram, 0, 512, 1, 0.95);
+	bounds = bounds_mean(histogram, 0, 512, 1, 0.95);
 	cr_expect_eq(bounds.low, 0);
 	cr_expect_eq(bounds.high, INFINITY);
 
 	/* Latencies that a full counter could not hold count as the greatest possible value. */
 	histogram[20] = ~0U;
-	bounds = interval_mean(histogram, 2 * (u64)~0U, 512, 1, 0.95);
+	bounds = bounds_mean(histogram, 2 * (u64)~0U, 512, 1, 0.95);
 	cr_expect_gt(bounds.high, 256);
 	cr_expect_leq(bounds.low, histogram_fine_lower(20));
 }
 
-Test(interval, a_ratio_divides_opposite_bounds)
+Test(bounds, a_ratio_divides_opposite_bounds)
 {
-	const struct interval now = {200, 300};
-	const struct interval base = {50, 100};
-	const struct interval from_nothing = {0, 100};
-	const struct interval open = {50, INFINITY};
-	struct interval ratio = interval_ratio(&now, &base);
+	const struct bounds now = {200, 300};
+	const struct bounds base = {50, 100};
+	const struct bounds from_nothing = {0, 100};
+	const struct bounds open = {50, INFINITY};
+	struct bounds ratio = bounds_ratio(&now, &base);
 
 	cr_expect_eq(ratio.low, 2);
 	cr_expect_eq(ratio.high, 6);
-	ratio = interval_ratio(&now, &from_nothing);
+	ratio = bounds_ratio(&now, &from_nothing);
 	cr_expect_eq(ratio.low, 2);
 	cr_expect_eq(ratio.high, INFINITY);
-	ratio = interval_ratio(&now, &open);
+	ratio = bounds_ratio(&now, &open);
 	cr_expect_eq(ratio.low, 0);
 	cr_expect_eq(ratio.high, 6);
-	ratio = interval_ratio(&from_nothing, &from_nothing);
+	ratio = bounds_ratio(&from_nothing, &from_nothing);
 	cr_expect_eq(ratio.low, 0);
 	cr_expect_eq(ratio.high, INFINITY);
-	ratio = interval_ratio(&open, &open);
+	ratio = bounds_ratio(&open, &open);
 	cr_expect_eq(ratio.low, 0);
 	cr_expect_eq(ratio.high, INFINITY);
 }
 
 /* R's library reports a loss of precision on stdout, which belongs to the daemon. */
-Test(interval, no_function_prints, .init = cr_redirect_stdout)
+Test(bounds, no_function_prints, .init = cr_redirect_stdout)
 {
 	static const double confidences[] = {0.5, 0.75, 0.95, 0.9999, 0.99995};
 	double sum = 0;
@@ -421,12 +420,12 @@ Test(interval, no_function_prints, .init = cr_redirect_stdout)
 				double k = floor(share * (double)n);
 				u64 low, high;
 
-				sum += interval_share(k, (double)n, c).low +
-				       interval_share(share * (double)n, (double)n, c).high;
-				sum += interval_rate((u64)k, 3 * (u64)k, 9.5 * k, 3, 1, 1, c).low;
-				interval_ranks(n, share, c, &low, &high);
+				sum += bounds_share(k, (double)n, c).low +
+				       bounds_share(share * (double)n, (double)n, c).high;
+				sum += bounds_rate((u64)k, 3 * (u64)k, 9.5 * k, 3, 1, 1, c).low;
+				bounds_ranks(n, share, c, &low, &high);
 				cr_assert_leq(low, high);
-				interval_ranks(n, 1 - share, c, &low, &high);
+				bounds_ranks(n, 1 - share, c, &low, &high);
 				cr_assert_leq(low, high);
 			}
 	cr_expect(isfinite(sum));
@@ -439,26 +438,25 @@ Test(interval, no_function_prints, .init = cr_redirect_stdout)
  * draws at 95 %.
  */
 /* Given the sum of both numbers, the number of one is a binomial variable: 500 of 1,300. */
-Test(interval, a_ratio_of_two_rates_is_that_of_a_share)
+Test(bounds, a_ratio_of_two_rates_is_that_of_a_share)
 {
-	const struct interval_counted now = {500, 50000, 5e6, 0, 10, 1},
-				      base = {800, 160000, 3.2e7, 0, 20, 1};
-	struct interval ratio = interval_rate_ratio(&now, &base, 0.95);
-	struct interval share = interval_share(500, 1300, 0.95);
-	struct interval_counted in_groups = now, without_time = base;
+	const struct bounds_counted now = {500, 50000, 5e6, 0, 10, 1}, base = {800, 160000, 3.2e7, 0, 20, 1};
+	struct bounds ratio = bounds_rate_ratio(&now, &base, 0.95);
+	struct bounds share = bounds_share(500, 1300, 0.95);
+	struct bounds_counted in_groups = now, without_time = base;
 
 	/* 50,000 / 10 a second, divided by 160,000 / 20. */
 	cr_expect(ratio.low < 0.625 && ratio.high > 0.625);
 	expect_near(ratio.low, share.low / (1 - share.low), 1e-9);
 	expect_near(ratio.high, share.high / (1 - share.high), 1e-9);
 	in_groups.effect = 4;
-	cr_expect_lt(interval_rate_ratio(&in_groups, &base, 0.95).low, ratio.low);
-	cr_expect_gt(interval_rate_ratio(&in_groups, &base, 0.95).high, ratio.high);
+	cr_expect_lt(bounds_rate_ratio(&in_groups, &base, 0.95).low, ratio.low);
+	cr_expect_gt(bounds_rate_ratio(&in_groups, &base, 0.95).high, ratio.high);
 	in_groups.effect = INFINITY;
-	ratio = interval_rate_ratio(&in_groups, &base, 0.95);
+	ratio = bounds_rate_ratio(&in_groups, &base, 0.95);
 	cr_expect(ratio.low == 0 && isinf(ratio.high));
 	without_time.seconds = 0;
-	ratio = interval_rate_ratio(&now, &without_time, 0.95);
+	ratio = bounds_rate_ratio(&now, &without_time, 0.95);
 	cr_expect(ratio.low == 0 && isinf(ratio.high));
 }
 
@@ -468,7 +466,7 @@ static void expect_holds(const char *what, double n, struct coverage coverage, d
 	cr_expect_gt(coverage.high, promised - 0.015, "high of %s, n = %g: %g", what, n, coverage.high);
 }
 
-Test(interval, bounds_hold_as_often_as_promised)
+Test(bounds, bounds_hold_as_often_as_promised)
 {
 	static const u64 ns[] = {20, 300, 3000};
 	static const u64 weights[] = {1009, 10007};
@@ -493,7 +491,7 @@ Test(interval, bounds_hold_as_often_as_promised)
  * The bounds hold hardly more often than promised, if no bucket edges widen them. A bound that always holds
  * would say nothing.
  */
-Test(interval, bounds_are_not_wider_than_needed)
+Test(bounds, bounds_are_not_wider_than_needed)
 {
 	static const u64 weights[] = {10007};
 	struct coverage_settings settings = {.confidence = 0.95, .draws = 2000, .seed = 7};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "window/interval.h"
+#include "window/bounds.h"
 
 #include <math.h>
 #define MATHLIB_STANDALONE 1
@@ -14,13 +14,13 @@ static double chance_of(double confidence)
 	return (1 - confidence) * (1 + 1e-9);
 }
 
-bool interval_rank_is_low(u64 rank, u64 n, double q, double confidence)
+bool bounds_rank_is_low(u64 rank, u64 n, double q, double confidence)
 {
 	return rank > 0 && rank <= n &&
 	       pbinom((double)(rank - 1), (double)n, q, true, false) <= chance_of(confidence);
 }
 
-bool interval_rank_is_high(u64 rank, u64 n, double q, double confidence)
+bool bounds_rank_is_high(u64 rank, u64 n, double q, double confidence)
 {
 	return rank > n ||
 	       (rank > 0 && pbinom((double)(rank - 1), (double)n, q, false, false) <= chance_of(confidence));
@@ -43,34 +43,34 @@ static u64 scaled_up(u64 count, u64 n, u64 worth)
 	return (u64)(((unsigned __int128)count * n + worth - 1) / worth);
 }
 
-void interval_ranks(u64 n, double q, double confidence, u64 *ret_low, u64 *ret_high)
+void bounds_ranks(u64 n, double q, double confidence, u64 *ret_low, u64 *ret_high)
 {
 	double z = qnorm(chance_of(confidence), 0, 1, true, false);
 	u64 low = n ? expected_rank(n, q, z) : 0;
 	u64 high = n ? expected_rank(n, q, -z) + 1 : 1;
 
 	/* The exact tails decide; the estimate is rarely off by more than one. */
-	if (interval_rank_is_low(low, n, q, confidence))
-		while (low < n && interval_rank_is_low(low + 1, n, q, confidence))
+	if (bounds_rank_is_low(low, n, q, confidence))
+		while (low < n && bounds_rank_is_low(low + 1, n, q, confidence))
 			low++;
 	else
-		while (low > 0 && !interval_rank_is_low(low, n, q, confidence))
+		while (low > 0 && !bounds_rank_is_low(low, n, q, confidence))
 			low--;
-	if (interval_rank_is_high(high, n, q, confidence))
-		while (high > 1 && interval_rank_is_high(high - 1, n, q, confidence))
+	if (bounds_rank_is_high(high, n, q, confidence))
+		while (high > 1 && bounds_rank_is_high(high - 1, n, q, confidence))
 			high--;
 	else
-		while (!interval_rank_is_high(high, n, q, confidence))
+		while (!bounds_rank_is_high(high, n, q, confidence))
 			high++;
 	*ret_low = low;
 	*ret_high = high;
 }
 
-void interval_worth_ranks(u64 n, u64 worth, double q, double confidence, u64 *ret_low, u64 *ret_high)
+void bounds_worth_ranks(u64 n, u64 worth, double q, double confidence, u64 *ret_low, u64 *ret_high)
 {
 	u64 low, high;
 
-	interval_ranks(worth, q, confidence, &low, &high);
+	bounds_ranks(worth, q, confidence, &low, &high);
 	if (worth >= n) {
 		*ret_low = low;
 		*ret_high = high;
@@ -108,34 +108,34 @@ static double upper_edge(u32 bucket)
 	return bucket >= FINE_OVERFLOW ? INFINITY : (double)histogram_fine_upper(bucket);
 }
 
-struct interval interval_between_ranks(const u32 histogram[FINE_BUCKETS], u64 n, u64 low, u64 high)
+struct bounds bounds_between_ranks(const u32 histogram[FINE_BUCKETS], u64 n, u64 low, u64 high)
 {
-	return (struct interval){
+	return (struct bounds){
 		.low = low == 0 ? 0 : lower_edge(bucket_of_rank(histogram, low)),
 		.high = high > n ? INFINITY : upper_edge(bucket_of_rank(histogram, high)),
 	};
 }
 
-struct interval interval_quantile(const u32 histogram[FINE_BUCKETS], u64 n, double q, double confidence)
+struct bounds bounds_quantile(const u32 histogram[FINE_BUCKETS], u64 n, double q, double confidence)
 {
 	u64 low;
 	u64 high;
 
-	interval_ranks(n, q, confidence, &low, &high);
-	return interval_between_ranks(histogram, n, low, high);
+	bounds_ranks(n, q, confidence, &low, &high);
+	return bounds_between_ranks(histogram, n, low, high);
 }
 
-struct interval interval_share(double k, double n, double confidence)
+struct bounds bounds_share(double k, double n, double confidence)
 {
 	double chance = chance_of(confidence);
 
-	return (struct interval){
+	return (struct bounds){
 		.low = k > 0 ? qbeta(chance, fmin(k, n), fmax(n - k, 0) + 1, true, false) : 0,
 		.high = k < n ? qbeta(chance, fmax(k, 0) + 1, n - fmax(k, 0), false, false) : 1,
 	};
 }
 
-struct interval_weights interval_weights(u64 samples, u64 weight, double weight_squared, double largest)
+struct bounds_weights bounds_weights(u64 samples, u64 weight, double weight_squared, double largest)
 {
 	double n = (double)samples;
 	double sum = (double)weight;
@@ -143,7 +143,7 @@ struct interval_weights interval_weights(u64 samples, u64 weight, double weight_
 	double spread;
 
 	if (samples == 0 || weight == 0)
-		return (struct interval_weights){
+		return (struct bounds_weights){
 			.high_number = 1,
 			.high_unit = samples == 0 && largest > 0 ? largest : INFINITY,
 		};
@@ -156,7 +156,7 @@ struct interval_weights interval_weights(u64 samples, u64 weight, double weight_
 		weight_squared = sum * mean;
 		largest = fmax(largest, mean);
 	}
-	return (struct interval_weights){
+	return (struct bounds_weights){
 		.low_number = sum * sum / weight_squared,
 		.low_unit = weight_squared / sum,
 		.high_number = (sum + largest) * (sum + largest) / (weight_squared + largest * largest),
@@ -168,7 +168,7 @@ struct interval_weights interval_weights(u64 samples, u64 weight, double weight_
  * Computes as if samples came in groups of `effect`. The additional sample of the upper bound is also such a
  * group.
  */
-static struct interval_weights in_groups(struct interval_weights weights, double effect)
+static struct bounds_weights in_groups(struct bounds_weights weights, double effect)
 {
 	weights.low_number /= effect;
 	weights.low_unit *= effect;
@@ -177,13 +177,13 @@ static struct interval_weights in_groups(struct interval_weights weights, double
 	return weights;
 }
 
-struct interval interval_rate(u64 samples, u64 weight, double weight_squared, double largest, double seconds,
-			      double effect, double confidence)
+struct bounds bounds_rate(u64 samples, u64 weight, double weight_squared, double largest, double seconds,
+			  double effect, double confidence)
 {
-	struct interval_weights weights =
-		in_groups(interval_weights(samples, weight, weight_squared, largest), effect);
+	struct bounds_weights weights =
+		in_groups(bounds_weights(samples, weight, weight_squared, largest), effect);
 	double chance = chance_of(confidence);
-	struct interval ret = {.low = 0, .high = INFINITY};
+	struct bounds ret = {.low = 0, .high = INFINITY};
 
 	if (seconds <= 0)
 		return ret;
@@ -198,8 +198,7 @@ struct interval interval_rate(u64 samples, u64 weight, double weight_squared, do
  * The lower bound of `now` / `base`. Each rate is a gamma variable times its unit, so the quotient of both
  * gamma variables is that of a beta variable and its complement.
  */
-static double lowest_ratio(const struct interval_weights *now, const struct interval_weights *base,
-			   double chance)
+static double lowest_ratio(const struct bounds_weights *now, const struct bounds_weights *base, double chance)
 {
 	double share;
 
@@ -209,20 +208,19 @@ static double lowest_ratio(const struct interval_weights *now, const struct inte
 	return share / (1 - share) * now->low_unit / base->high_unit;
 }
 
-struct interval interval_rate_ratio(const struct interval_counted *now, const struct interval_counted *base,
-				    double confidence)
+struct bounds bounds_rate_ratio(const struct bounds_counted *now, const struct bounds_counted *base,
+				double confidence)
 {
-	struct interval ret = {.low = 0, .high = INFINITY};
-	struct interval_weights of_now, of_base;
+	struct bounds ret = {.low = 0, .high = INFINITY};
+	struct bounds_weights of_now, of_base;
 	double highest_inverse;
 
 	if (now->seconds <= 0 || base->seconds <= 0 || isinf(now->effect) || isinf(base->effect))
 		return ret;
-	of_now = in_groups(interval_weights(now->samples, now->weight, now->weight_squared, now->largest),
+	of_now = in_groups(bounds_weights(now->samples, now->weight, now->weight_squared, now->largest),
 			   now->effect);
-	of_base =
-		in_groups(interval_weights(base->samples, base->weight, base->weight_squared, base->largest),
-			  base->effect);
+	of_base = in_groups(bounds_weights(base->samples, base->weight, base->weight_squared, base->largest),
+			    base->effect);
 	ret.low = lowest_ratio(&of_now, &of_base, chance_of(confidence)) * base->seconds / now->seconds;
 	highest_inverse = lowest_ratio(&of_base, &of_now, chance_of(confidence));
 	if (highest_inverse > 0)
@@ -309,39 +307,38 @@ static double mean_high(const u32 histogram[FINE_BUCKETS], u64 n, double sum, u3
 	return sum / (double)n;
 }
 
-static struct interval mean_between(const u32 histogram[FINE_BUCKETS], u64 n, u32 low_cap, u32 cap,
-				    double effect, double confidence)
+static struct bounds mean_between(const u32 histogram[FINE_BUCKETS], u64 n, u32 low_cap, u32 cap,
+				  double effect, double confidence)
 {
 	double band = band_of(n, effect, confidence);
 	struct sums sums;
 
 	if (n == 0 || band >= (double)n)
-		return (struct interval){.low = 0, .high = INFINITY};
+		return (struct bounds){.low = 0, .high = INFINITY};
 	sums = sum_edges(histogram, low_cap, cap);
 	/* Samples that saturated counters do not include may have any value. */
 	if (sums.samples < n)
 		sums.upper += (n - sums.samples) * cap;
-	return (struct interval){
+	return (struct bounds){
 		.low = mean_low(histogram, n, (double)sums.lower, low_cap, band),
 		.high = mean_high(histogram, n, (double)sums.upper, cap, band),
 	};
 }
 
-struct interval interval_mean(const u32 histogram[FINE_BUCKETS], u64 n, u32 cap, double effect,
-			      double confidence)
+struct bounds bounds_mean(const u32 histogram[FINE_BUCKETS], u64 n, u32 cap, double effect, double confidence)
 {
 	return mean_between(histogram, n, ~0U, cap, effect, confidence);
 }
 
-struct interval interval_capped_mean(const u32 histogram[FINE_BUCKETS], u64 n, u32 cap, double effect,
-				     double confidence)
+struct bounds bounds_capped_mean(const u32 histogram[FINE_BUCKETS], u64 n, u32 cap, double effect,
+				 double confidence)
 {
 	return mean_between(histogram, n, cap, cap, effect, confidence);
 }
 
-struct interval interval_ratio(const struct interval *now, const struct interval *base)
+struct bounds bounds_ratio(const struct bounds *now, const struct bounds *base)
 {
-	struct interval ret = {.low = 0, .high = INFINITY};
+	struct bounds ret = {.low = 0, .high = INFINITY};
 
 	if (now->low > 0)
 		ret.low = now->low / base->high;
@@ -350,7 +347,7 @@ struct interval interval_ratio(const struct interval *now, const struct interval
 	return ret;
 }
 
-u64 interval_quantile_needs(double q, double confidence)
+u64 bounds_quantile_needs(double q, double confidence)
 {
 	double larger = fmax(q, 1 - q);
 	u64 n = (u64)fmax(1, ceil(log(chance_of(confidence)) / log(larger)));
