@@ -22,7 +22,7 @@ struct history {
 	sd_event_source *tick; /* on while answers are kept */
 	u64 newest_us;         /* end of the last pane that was sent */
 	u64 lost;              /* panes that could not even be sent */
-	bool told;             /* logged that panes cannot be made */
+	bool logged;           /* logged that panes cannot be made */
 };
 
 /* When this turn of the loop began. */
@@ -39,14 +39,14 @@ static void on_lost(void *userdata, int error)
 	struct history *history = userdata;
 
 	history->lost++;
-	if (!history->told)
+	if (!history->logged)
 		(void)log_warning(
 			0,
 			"history: %s; the last %d s will be missing in the history (this is logged once until panes are sent again)",
 			error == -E2BIG ? "the cgroups have more counters than a pane can hold"
 					: strerror(-error),
 			HISTORY_PANE_SECONDS);
-	history->told = true;
+	history->logged = true;
 }
 
 static void on_complete(void *userdata, const struct history_pane *pane)
@@ -61,7 +61,7 @@ static void on_complete(void *userdata, const struct history_pane *pane)
 		panes_break(history->panes);
 		return;
 	}
-	history->told = false;
+	history->logged = false;
 	history->newest_us = pane->end_us;
 	if (history->answers)
 		answers_cgroups(history->answers, pane->n_cgroups);

@@ -20,7 +20,7 @@ bool slot_reclaim_goes_on(u64 again_ns, u64 now_ns, u64 short_ns)
  * all slots belong to living cgroups, not every birth causes a reclaim: one reclaim at the end of
  * COLLECT_SHORT_GRACE_NS handles all births within that time.
  */
-static int reclaim_slots(struct slot_reclaim *reclaim, bool told)
+static int reclaim_slots(struct slot_reclaim *reclaim, bool short_of_slots)
 {
 	u64 again_ns;
 	uint64_t now, next;
@@ -37,7 +37,7 @@ static int reclaim_slots(struct slot_reclaim *reclaim, bool told)
 	if ((r = sd_event_now(sd_event_source_get_event(reclaim->again), CLOCK_MONOTONIC, &now)) < 0 ||
 	    (r = sd_event_source_set_enabled(reclaim->short_of, SD_EVENT_OFF)) < 0)
 		return r;
-	if (told || engine_slots_short(reclaim->engine))
+	if (short_of_slots || engine_slots_short(reclaim->engine))
 		reclaim->short_ns = now * NSEC_PER_USEC;
 	reclaim->under_way = slot_reclaim_goes_on(again_ns, now * NSEC_PER_USEC, reclaim->short_ns);
 	next = reclaim->under_way ? again_ns / NSEC_PER_USEC : now + COLLECT_SHORT_GRACE_NS / NSEC_PER_USEC;
