@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "policy/speech.h"
+#include "policy/explanation.h"
 #include "rule/quantity.h"
 
 #define COUNTED_MAX (QUANTITY_MAX + 32)
@@ -123,10 +123,10 @@ static u64 least_samples(struct evidence *evidence, const struct alert *alert, b
 }
 
 /* For a rule that is judged by counts: says how many samples must be past the limit to prove the change. */
-static void say_counts(struct speech *speech, bool breach)
+static void say_counts(struct explanation *explanation, bool breach)
 {
-	const struct alert *alert = speech->alert;
-	const struct rule *rule = speech->rule;
+	const struct alert *alert = explanation->alert;
+	const struct rule *rule = explanation->rule;
 	_cleanup_(evidence_freep) struct evidence *evidence = NULL;
 	char of[TEXT_NUMBER_MAX], enough[TEXT_NUMBER_MAX], now[TEXT_NUMBER_MAX];
 	char what[COUNTED_MAX];
@@ -134,7 +134,7 @@ static void say_counts(struct speech *speech, bool breach)
 	u64 foreseen;
 
 	if (evidence_new(&evidence) < 0) {
-		speech->error = -ENOMEM;
+		explanation->error = -ENOMEM;
 		return;
 	}
 	evidence_counts(evidence, rule, &alert->limits, alert->estimate.samples, effect_of(alert), &counts[0],
@@ -146,59 +146,59 @@ static void say_counts(struct speech *speech, bool breach)
 
 		foreseen = least_samples(evidence, alert, breach);
 		text_count(foreseen, needed);
-		say(speech, "there are too few %s (%s) to prove %s%s, whatever their values are%s%s%s",
-		    speech_samples(&rule->metric), of, breach ? "a breach" : speech->metric,
+		say(explanation, "there are too few %s (%s) to prove %s%s, whatever their values are%s%s%s",
+		    explanation_samples(&rule->metric), of, breach ? "a breach" : explanation->metric,
 		    breach ? "" : " clear", foreseen ? ": at least " : "", foreseen ? needed : "",
 		    foreseen ? " are needed" : "");
 		return;
 	}
 	text_count((u64)(breach ? counts[0] : counts[1]), enough);
 	text_count(count_now(alert, breach), now);
-	say(speech, "%s is proven%s when at %s %s of %s %s; %s %s", breach ? "a breach" : speech->metric,
-	    breach ? "" : " clear", breach ? "least" : "most", enough, of, what, now,
-	    count_now(alert, breach) == 1 ? "is" : "are");
+	say(explanation, "%s is proven%s when at %s %s of %s %s; %s %s",
+	    breach ? "a breach" : explanation->metric, breach ? "" : " clear", breach ? "least" : "most",
+	    enough, of, what, now, count_now(alert, breach) == 1 ? "is" : "are");
 	if (!breach || !value_is_past(alert) || breach_is_proven(alert))
 		return;
 	foreseen = foresee(evidence, alert);
 	if (foreseen) {
 		text_count(foreseen, of);
-		say(speech,
+		say(explanation,
 		    "if the share of such %s stays the same, about %s %s in a window would prove the breach",
-		    speech_samples(&rule->metric), of, speech_samples(&rule->metric));
+		    explanation_samples(&rule->metric), of, explanation_samples(&rule->metric));
 	}
 }
 
 /* For a rule that is judged by bounds: says which bound would have to pass which limit. */
-static void say_bound(struct speech *speech, bool breach)
+static void say_bound(struct explanation *explanation, bool breach)
 {
-	const struct alert *alert = speech->alert;
-	const struct metric *metric = &speech->rule->metric;
-	bool above = speech_proven_above(speech->rule, breach);
+	const struct alert *alert = explanation->alert;
+	const struct metric *metric = &explanation->rule->metric;
+	bool above = explanation_proven_above(explanation->rule, breach);
 	char bound[QUANTITY_MAX], limit[QUANTITY_MAX];
 
 	quantity(metric, breach ? alert->limits.threshold : alert->limits.clear, NEAREST, limit);
-	if (above ? !speech_has_low(alert) : !speech_has_high(alert)) {
-		say(speech, "%s is proven%s when the %s bound (none so far) is %s %s",
-		    breach ? "a breach" : speech->metric, breach ? "" : " clear", above ? "lower" : "upper",
-		    above ? "at least" : "at most", limit);
+	if (above ? !explanation_has_low(alert) : !explanation_has_high(alert)) {
+		say(explanation, "%s is proven%s when the %s bound (none so far) is %s %s",
+		    breach ? "a breach" : explanation->metric, breach ? "" : " clear",
+		    above ? "lower" : "upper", above ? "at least" : "at most", limit);
 		return;
 	}
 	quantity(metric, above ? alert->estimate.bounds.low : alert->estimate.bounds.high, above ? DOWN : UP,
 		 bound);
-	say(speech, "%s is proven%s when the %s bound, now %s, is %s %s",
-	    breach ? "a breach" : speech->metric, breach ? "" : " clear", above ? "lower" : "upper", bound,
-	    above ? "at least" : "at most", limit);
+	say(explanation, "%s is proven%s when the %s bound, now %s, is %s %s",
+	    breach ? "a breach" : explanation->metric, breach ? "" : " clear", above ? "lower" : "upper",
+	    bound, above ? "at least" : "at most", limit);
 }
 
-void say_change(struct speech *speech)
+void say_change(struct explanation *explanation)
 {
-	const struct metric *metric = &speech->rule->metric;
-	bool breach = speech->alert->decision.state != ALERT_FIRING;
+	const struct metric *metric = &explanation->rule->metric;
+	bool breach = explanation->alert->decision.state != ALERT_FIRING;
 
-	if (!speech->alert->estimate.known || isinf(effect_of(speech->alert)))
+	if (!explanation->alert->estimate.known || isinf(effect_of(explanation->alert)))
 		return;
 	if (!metric->ratio && (metric->kind == METRIC_QUANTILE || metric->kind == METRIC_SHARE))
-		say_counts(speech, breach);
+		say_counts(explanation, breach);
 	else
-		say_bound(speech, breach);
+		say_bound(explanation, breach);
 }

@@ -10,8 +10,8 @@
 #include "base/utf8.h"
 #include "cgroup/short_names.h"
 #include "format/line.h"
+#include "policy/explanation.h"
 #include "policy/nanoseconds.h"
-#include "policy/speech.h"
 #include "rule/quantity.h"
 
 /* Writes "+00:12:31", with milliseconds unless it is a whole second. */
@@ -84,9 +84,9 @@ static void put_estimate(FILE *out, const struct rule *rule, const struct limits
 		return;
 	}
 	quantity(&rule->metric, estimate->value, NEAREST, value);
-	if (speech_has_low(&alert))
+	if (explanation_has_low(&alert))
 		quantity(&rule->metric, estimate->bounds.low, DOWN, low);
-	if (speech_has_high(&alert))
+	if (explanation_has_high(&alert))
 		quantity(&rule->metric, estimate->bounds.high, UP, high);
 	/* The value has the unit, so the bounds need none. The unit of traffic depends on the number. */
 	if (rule->metric.kind != METRIC_TRAFFIC || rule->metric.ratio)
