@@ -16,10 +16,10 @@ static char *drawn(const struct top_state *state, const struct top_table *table,
 		   const struct top_alerts *alerts, const char *trouble, size_t rows,
 		   const struct format_style *style)
 {
-	const struct top_view view = {
+	const struct top_data data = {
 		.table = table, .alerts = alerts, .clock = "20:15:03 UTC", .trouble = trouble, .rows = rows};
 
-	return FORMATTED(top_draw_table(out, state, &view, style));
+	return FORMATTED(top_draw_table(out, state, &data, style));
 }
 
 static struct top_number number(double value)
@@ -187,8 +187,8 @@ static char *first_line(const struct top_state *state, const struct top_table *t
 			size_t width)
 {
 	const struct format_style style = {.width = width};
-	const struct top_view view = {.table = table, .clock = clock, .rows = 24};
-	_cleanup_free_ char *text = FORMATTED(top_draw_table(out, state, &view, &style));
+	const struct top_data data = {.table = table, .clock = clock, .rows = 24};
+	_cleanup_free_ char *text = FORMATTED(top_draw_table(out, state, &data, &style));
 
 	return strndup(text, strcspn(text, "\n"));
 }
@@ -609,9 +609,9 @@ Test(top_draw, alerts_are_listed_with_a_selection)
 {
 	struct top_alert list[] = {some_alert(TOP_ALERT_FIRING, "/a"), some_alert(TOP_ALERT_PENDING, "/b")};
 	const struct top_alerts alerts = {.list = list, .n = ARRAY_SIZE(list)};
-	const struct top_view view = {.alerts = &alerts, .clock = "20:15:03 UTC", .rows = 10};
+	const struct top_data data = {.alerts = &alerts, .clock = "20:15:03 UTC", .rows = 10};
 	struct top_state state = {.page = TOP_ALERTS, .alert = 1};
-	_cleanup_free_ char *text = FORMATTED(top_draw_alerts(out, &state, &view, &plain));
+	_cleanup_free_ char *text = FORMATTED(top_draw_alerts(out, &state, &data, &plain));
 
 	formatted_expect(text, "1 firing, 1 pending, 0 unknown, 0 resolved in the last hour\n");
 	formatted_expect(text, " !\033[0mfiring  12s     slow  p99 912 cycles  above 896  /a ");
@@ -623,7 +623,7 @@ Test(top_draw, a_narrow_list_of_alerts_keeps_the_values)
 {
 	struct top_alert list[] = {some_alert(TOP_ALERT_UNKNOWN, "database")};
 	const struct top_alerts alerts = {.list = list, .n = ARRAY_SIZE(list)};
-	const struct top_view view = {.alerts = &alerts, .clock = "20:15:03 UTC", .rows = 10};
+	const struct top_data data = {.alerts = &alerts, .clock = "20:15:03 UTC", .rows = 10};
 	const struct top_state state = {.page = TOP_ALERTS};
 
 	list[0].words = (char *)"unknown (firing)";
@@ -632,7 +632,7 @@ Test(top_draw, a_narrow_list_of_alerts_keeps_the_values)
 	(void)strcpy(list[0].limit, "above 1 cores");
 	for (size_t width = 20; width < 120; width++) {
 		const struct format_style style = {.width = width};
-		_cleanup_free_ char *text = FORMATTED(top_draw_alerts(out, &state, &view, &style));
+		_cleanup_free_ char *text = FORMATTED(top_draw_alerts(out, &state, &data, &style));
 
 		cr_expect_eq(strstr(text, " cores-lost 0.5252 cores ") != NULL, width >= 75, "%zu", width);
 		cr_expect_eq(strstr(text, " above 1 cores ") != NULL, width >= 94, "%zu", width);
@@ -656,13 +656,13 @@ Test(top_draw, the_last_line_has_the_keys_of_its_page)
 		{TOP_TABLE, true, " q quit  ? help  n now  Enter open  a alerts  x why  , . back, forward  "},
 	};
 	const struct top_table table = some_table(NULL, 0);
-	const struct top_view view = {.table = &table, .clock = "20:15:03 UTC", .rows = 24};
+	const struct top_data data = {.table = &table, .clock = "20:15:03 UTC", .rows = 24};
 	const struct top_alerts none = {0};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		const struct top_state state = {
 			.page = cases[i].page, .at = cases[i].past, .target = (char *)"/a", .own_window = -1};
-		struct top_view shown = view;
+		struct top_data shown = data;
 		_cleanup_free_ char *text = NULL, *last = NULL;
 		size_t n = 1;
 
@@ -688,14 +688,14 @@ Test(top_draw, on_80_columns_the_selected_alert_has_its_start)
 {
 	struct top_alert list[] = {some_alert(TOP_ALERT_FIRING, "/a"), some_alert(TOP_ALERT_OTHER, "/b")};
 	const struct top_alerts alerts = {.list = list, .n = ARRAY_SIZE(list)};
-	const struct top_view view = {.alerts = &alerts, .clock = "20:15:03 UTC", .rows = 10};
+	const struct top_data data = {.alerts = &alerts, .clock = "20:15:03 UTC", .rows = 10};
 	const struct format_style narrow = {.width = 80};
 	struct top_state state = {.page = TOP_ALERTS, .alert = 1, .at = 1795244400};
 	_cleanup_free_ char *text = NULL;
 
 	list[1].began = 1795240800;
 	(void)snprintf(list[1].value, sizeof(list[1].value), "p99 worst 1,453 cycles");
-	text = FORMATTED(top_draw_alerts(out, &state, &view, &narrow));
+	text = FORMATTED(top_draw_alerts(out, &state, &data, &narrow));
 	formatted_expect(text,
 			 "1 firing, 0 pending, 0 unknown, 1 ended in the hour before\n"
 			 "began Sat 2026-11-21 06:00:00 UTC for 12s: p99 worst 1,453 cycles; limit: above");
@@ -706,10 +706,10 @@ Test(top_draw, on_80_columns_the_selected_alert_has_its_start)
 Test(top_draw, the_head_of_a_page_stays_when_it_scrolls)
 {
 	const struct top_pane pane = some_pane();
-	const struct top_view view = {.pane = &pane, .clock = "20:15:03 UTC", .rows = 16};
+	const struct top_data data = {.pane = &pane, .clock = "20:15:03 UTC", .rows = 16};
 	struct top_state state = {.page = TOP_CGROUP, .scroll = 3, .target = (char *)"/a"};
 	const char *body = "b1\nb2\nb3\nb4\nb5\nb6\nb7\nb8\nb9\nb10\nb11\nb12\nb13\nb14\nb15\n";
-	_cleanup_free_ char *text = FORMATTED(top_draw_page(out, &state, &view, body, &plain));
+	_cleanup_free_ char *text = FORMATTED(top_draw_page(out, &state, &data, body, &plain));
 
 	formatted_expect(text, "lines 4-14 of 15");
 	formatted_expect(text, "\033[1ma\033[0m\nsamples 1006  mean 402\nno alert\nb4\nb5\n");
@@ -722,15 +722,15 @@ Test(top_draw, the_head_of_an_explanation_has_the_explained_alert)
 	const struct top_pane pane = some_pane();
 	struct top_alert list[] = {some_alert(TOP_ALERT_OTHER, "/a")};
 	const struct top_alerts alerts = {.list = list, .n = ARRAY_SIZE(list)};
-	const struct top_view view = {.pane = &pane, .alerts = &alerts, .clock = "20:15:03 UTC", .rows = 16};
+	const struct top_data data = {.pane = &pane, .alerts = &alerts, .clock = "20:15:03 UTC", .rows = 16};
 	struct top_state state = {.page = TOP_EXPLAIN, .target = (char *)"/a", .rule = (char *)"slow"};
 	_cleanup_free_ char *text = NULL, *cgroup = NULL;
 
 	list[0].words = (char *)"resolved";
-	text = FORMATTED(top_draw_page(out, &state, &view, "body\n", &plain));
+	text = FORMATTED(top_draw_page(out, &state, &data, "body\n", &plain));
 	formatted_expect(text, "resolved after 12s: slow, p99 912 cycles; limit: above 896");
 	state.page = TOP_CGROUP;
-	cgroup = FORMATTED(top_draw_page(out, &state, &view, "body\n", &plain));
+	cgroup = FORMATTED(top_draw_page(out, &state, &data, "body\n", &plain));
 	formatted_expect(cgroup, "\nno alert\n");
 }
 

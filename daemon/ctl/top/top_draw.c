@@ -407,10 +407,10 @@ static void put_heading(struct line *line, struct heading *heading)
 		line->left = 0;
 }
 
-static void put_first_line(FILE *out, const struct top_state *state, const struct top_view *view,
+static void put_first_line(FILE *out, const struct top_state *state, const struct top_data *data,
 			   const struct format_style *style)
 {
-	const struct top_table *table = view->table;
+	const struct top_table *table = data->table;
 	const char *origin = table->origin ? table->origin : "-";
 	char number[TEXT_NUMBER_MAX];
 	struct line line = {.out = out, .left = style->width};
@@ -422,10 +422,10 @@ static void put_first_line(FILE *out, const struct top_state *state, const struc
 		       state->at       ? "PAST "
 		       : state->frozen ? "FROZEN at "
 				       : "",
-		       view->clock);
+		       data->clock);
 	/* "Sat 2026-11-21 03:12:30 CET": without the date. */
-	if (state->at && strlen(view->clock) > DATE_COLUMNS)
-		(void)snprintf(brief_part(&heading), PART_MAX, "PAST %.60s", view->clock + DATE_COLUMNS);
+	if (state->at && strlen(data->clock) > DATE_COLUMNS)
+		(void)snprintf(brief_part(&heading), PART_MAX, "PAST %.60s", data->clock + DATE_COLUMNS);
 	if (table->paused)
 		(void)snprintf(new_part(&heading, REVERSE), PART_MAX, "PAUSED");
 	if (table->lost)
@@ -512,17 +512,17 @@ static bool any_alert(const struct top_alerts *alerts)
 }
 
 static void put_third_line(FILE *out, const struct top_state *state, const struct top_layout *layout,
-			   const struct top_view *view, size_t width)
+			   const struct top_data *data, size_t width)
 {
 	struct line line = {.out = out, .left = width};
 
-	if (view->trouble)
-		put_part(&line, BOLD, "%s", view->trouble);
+	if (data->trouble)
+		put_part(&line, BOLD, "%s", data->trouble);
 	else if (state->message)
 		put_part(&line, BOLD, "%s", state->message);
 	else if (layout->bar)
 		put_part(&line, "", "%s", figure_legend);
-	if (!view->trouble && !state->message && view->alerts && any_alert(view->alerts))
+	if (!data->trouble && !state->message && data->alerts && any_alert(data->alerts))
 		put_part(&line, "", "%s", top_alert_legend);
 	(void)fputc('\n', out);
 }
@@ -619,10 +619,10 @@ static void put_keys(FILE *out, const struct top_state *state, const struct top_
 			put_key(&line, *key);
 }
 
-static void put_rows(FILE *out, const struct top_state *state, const struct top_view *view,
+static void put_rows(FILE *out, const struct top_state *state, const struct top_data *data,
 		     const struct top_layout *layout, size_t room, const struct format_style *style)
 {
-	const struct top_table *table = view->table;
+	const struct top_table *table = data->table;
 	size_t drawn = 0;
 
 	put_heads(out, state, table, layout);
@@ -630,7 +630,7 @@ static void put_rows(FILE *out, const struct top_state *state, const struct top_
 	     i++, drawn++) {
 		const struct top_row *row = &table->rows[i - table->first];
 
-		put_row(out, table, row, layout, view->alerts ? top_alerts_of(view->alerts, row->name) : NULL,
+		put_row(out, table, row, layout, data->alerts ? top_alerts_of(data->alerts, row->name) : NULL,
 			i == state->row, state->full_names, style);
 	}
 	if (table->origin && table->matching == 0 && room > 0) {
@@ -644,24 +644,24 @@ static void put_rows(FILE *out, const struct top_state *state, const struct top_
 }
 
 /* Returns the alert that the page explains, or the one of its cgroup or of the marked row; NULL: none. */
-static const struct top_alert *alert_of(const struct top_state *state, const struct top_view *view)
+static const struct top_alert *alert_of(const struct top_state *state, const struct top_data *data)
 {
-	const struct top_table *table = view->table;
+	const struct top_table *table = data->table;
 	const char *cgroup = state->target;
 
-	if (!view->alerts)
+	if (!data->alerts)
 		return NULL;
 	if (state->page == TOP_TABLE)
 		cgroup = state->row >= table->first && state->row - table->first < table->n
 				 ? table->rows[state->row - table->first].name
 				 : NULL;
 	if (state->page == TOP_EXPLAIN && state->rule)
-		return top_alerts_last_of(view->alerts, cgroup, state->rule);
-	return top_alerts_of(view->alerts, cgroup);
+		return top_alerts_last_of(data->alerts, cgroup, state->rule);
+	return top_alerts_of(data->alerts, cgroup);
 }
 
 /* Writes the pane as text, which the caller frees. */
-static char *pane_text(const struct top_state *state, const struct top_view *view,
+static char *pane_text(const struct top_state *state, const struct top_data *data,
 		       const struct top_frame *frame, const struct format_style *style)
 {
 	char *text = NULL;
@@ -670,10 +670,10 @@ static char *pane_text(const struct top_state *state, const struct top_view *vie
 
 	if (!out)
 		return NULL;
-	if (!view->pane && state->frozen)
+	if (!data->pane && state->frozen)
 		(void)fputs("frozen: press space to continue\n", out);
-	else if (view->pane)
-		top_pane_draw(out, view->pane, alert_of(state, view), frame->pane_width, frame->pane_lines,
+	else if (data->pane)
+		top_pane_draw(out, data->pane, alert_of(state, data), frame->pane_width, frame->pane_lines,
 			      state->full_names, style);
 	if (fclose(out) != 0) {
 		free(text);
@@ -682,33 +682,33 @@ static char *pane_text(const struct top_state *state, const struct top_view *vie
 	return text;
 }
 
-void top_draw_table(FILE *out, const struct top_state *state, const struct top_view *view,
+void top_draw_table(FILE *out, const struct top_state *state, const struct top_data *data,
 		    const struct format_style *style)
 {
 	const struct top_frame frame =
-		top_frame_of(TOP_TABLE, style->width, view->rows, top_table_rows(view->table));
-	const struct top_layout layout = top_layout_of(view->table, frame.width, state->full_names);
-	_cleanup_free_ char *pane = frame.pane_lines ? pane_text(state, view, &frame, style) : NULL;
+		top_frame_of(TOP_TABLE, style->width, data->rows, top_table_rows(data->table));
+	const struct top_layout layout = top_layout_of(data->table, frame.width, state->full_names);
+	_cleanup_free_ char *pane = frame.pane_lines ? pane_text(state, data, &frame, style) : NULL;
 	_cleanup_free_ char *rows = NULL;
 	size_t length;
 	FILE *stream;
 
-	if (frame.first == LINES_OVER_FEW && (view->trouble || state->message)) {
-		put_third_line(out, state, &layout, view, style->width);
+	if (frame.first == LINES_OVER_FEW && (data->trouble || state->message)) {
+		put_third_line(out, state, &layout, data, style->width);
 	} else {
-		put_first_line(out, state, view, style);
+		put_first_line(out, state, data, style);
 	}
 	if (frame.first > LINES_OVER_FEW) {
-		put_second_line(out, state, view->table, style);
-		put_third_line(out, state, &layout, view, style->width);
+		put_second_line(out, state, data->table, style);
+		put_third_line(out, state, &layout, data, style->width);
 	}
 	if (frame.beside && (stream = open_memstream(&rows, &length))) {
-		put_rows(stream, state, view, &layout, frame.room, style);
+		put_rows(stream, state, data, &layout, frame.room, style);
 		if (fclose(stream) == 0)
 			top_beside(out, rows, frame.width, style->utf8 ? " │ " : " | ", pane ? pane : "",
 				   frame.room + 1);
 	} else {
-		put_rows(out, state, view, &layout, frame.room, style);
+		put_rows(out, state, data, &layout, frame.room, style);
 	}
 	if (!frame.beside && frame.pane_lines) {
 		for (size_t i = 0; i < style->width; i++)
@@ -716,7 +716,7 @@ void top_draw_table(FILE *out, const struct top_state *state, const struct top_v
 		(void)fputc('\n', out);
 		top_beside(out, pane ? pane : "", 0, "", "", frame.pane_lines);
 	}
-	put_keys(out, state, alert_of(state, view), style->width);
+	put_keys(out, state, alert_of(state, data), style->width);
 }
 
 const char *top_draw_sort_at(const struct top_layout *layout, size_t column)
@@ -752,20 +752,20 @@ const char *top_draw_sort_at(const struct top_layout *layout, size_t column)
 	return NULL;
 }
 
-static void put_title(FILE *out, const struct top_state *state, const struct top_view *view,
+static void put_title(FILE *out, const struct top_state *state, const struct top_data *data,
 		      const char *title, const char *rest, size_t width)
 {
 	struct line line = {.out = out, .left = width};
 
 	put_part(&line, BOLD, "%s", title);
 	if (state->page != TOP_HELP)
-		put_part(&line, "", "%s", view->clock);
+		put_part(&line, "", "%s", data->clock);
 	if (state->at && state->page != TOP_HELP && state->page != TOP_ZOOM)
 		put_part(&line, REVERSE, "PAST");
 	else if (state->frozen)
 		put_part(&line, REVERSE, "FROZEN");
-	if (view->trouble)
-		put_part(&line, BOLD, "%s", view->trouble);
+	if (data->trouble)
+		put_part(&line, BOLD, "%s", data->trouble);
 	else if (state->message)
 		put_part(&line, BOLD, "%s", state->message);
 	if (*rest)
@@ -866,13 +866,13 @@ static void put_marked_alert(FILE *out, const struct top_state *state, const str
 	(void)fprintf(out, "%.*s\n", (int)text_cut(text, width), text);
 }
 
-void top_draw_alerts(FILE *out, const struct top_state *state, const struct top_view *view,
+void top_draw_alerts(FILE *out, const struct top_state *state, const struct top_data *data,
 		     const struct format_style *style)
 {
 	static const struct top_alerts none = {0};
-	const struct top_alerts *alerts = view->alerts ? view->alerts : &none;
+	const struct top_alerts *alerts = data->alerts ? data->alerts : &none;
 	const struct alert_columns columns = alert_columns_of(state, alerts, style->width);
-	const struct top_frame frame = top_frame_of(TOP_ALERTS, style->width, view->rows, 0);
+	const struct top_frame frame = top_frame_of(TOP_ALERTS, style->width, data->rows, 0);
 	size_t room = frame.room, drawn = 0;
 	size_t by_state[TOP_ALERT_OTHER + 1] = {0};
 	char rest[64] = "";
@@ -883,7 +883,7 @@ void top_draw_alerts(FILE *out, const struct top_state *state, const struct top_
 		(void)snprintf(rest, sizeof(rest), "%zu-%zu of %zu%s", state->first_alert + 1,
 			       state->first_alert + room < alerts->n ? state->first_alert + room : alerts->n,
 			       alerts->n, alerts->more ? " and more" : "");
-	put_title(out, state, view, "Alerts", rest, style->width);
+	put_title(out, state, data, "Alerts", rest, style->width);
 	if (frame.first > LINES_OVER_FEW) {
 		(void)fprintf(out, "%zu firing, %zu pending, %zu unknown, %zu %s\n",
 			      by_state[TOP_ALERT_FIRING], by_state[TOP_ALERT_PENDING],
@@ -926,23 +926,23 @@ static void put_no_head(FILE *out, const struct top_state *state, const struct t
 		(void)fprintf(out, BOLD "%s" NORMAL "\n", i == LINES_OVER_PAGE && fitting ? fitting : "");
 }
 
-void top_draw_page(FILE *out, const struct top_state *state, const struct top_view *view, const char *text,
+void top_draw_page(FILE *out, const struct top_state *state, const struct top_data *data, const char *text,
 		   const struct format_style *style)
 {
 	static const char *const titles[TOP_PAGES] = {[TOP_CGROUP] = "Cgroup",
 						      [TOP_EXPLAIN] = "Why",
 						      [TOP_ZOOM] = "Zoom",
 						      [TOP_HELP] = "pebsctl top: keys and columns"};
-	const struct top_frame frame = top_frame_of(state->page, style->width, view->rows, 0);
+	const struct top_frame frame = top_frame_of(state->page, style->width, data->rows, 0);
 	size_t n = top_lines(text), drawn = 0;
 	char rest[64] = "";
 
 	if (n > frame.room)
 		(void)snprintf(rest, sizeof(rest), "lines %zu-%zu of %zu", state->scroll + 1,
 			       state->scroll + frame.room < n ? state->scroll + frame.room : n, n);
-	put_title(out, state, view, titles[state->page], rest, style->width);
-	if (frame.first > LINES_OVER_PAGE && view->pane)
-		top_pane_draw_head(out, view->pane, alert_of(state, view), state->full_names, style);
+	put_title(out, state, data, titles[state->page], rest, style->width);
+	if (frame.first > LINES_OVER_PAGE && data->pane)
+		top_pane_draw_head(out, data->pane, alert_of(state, data), state->full_names, style);
 	else
 		put_no_head(out, state, &frame, style);
 	for (size_t line = 0; *text; line++) {
@@ -956,7 +956,7 @@ void top_draw_page(FILE *out, const struct top_state *state, const struct top_vi
 	}
 	for (; drawn < frame.room; drawn++)
 		(void)fputc('\n', out);
-	put_keys(out, state, alert_of(state, view), style->width);
+	put_keys(out, state, alert_of(state, data), style->width);
 }
 
 const char *top_help(void)

@@ -37,7 +37,7 @@ struct top_frame top_frame_of(enum top_page page, size_t columns, size_t rows, u
 size_t top_trend_cells(size_t width);
 
 /* The data that the pages show, besides the state. */
-struct top_view {
+struct top_data {
 	const struct top_table *table;
 	const struct top_alerts *alerts;
 	const struct top_pane
@@ -47,17 +47,17 @@ struct top_view {
 	size_t rows;         /* of the screen */
 };
 
-void top_draw_table(FILE *out, const struct top_state *state, const struct top_view *view,
+void top_draw_table(FILE *out, const struct top_state *state, const struct top_data *data,
 		    const struct format_style *style);
 
 /* Returns the order that a click on this column of the heads chooses; NULL: none. */
 const char *top_draw_sort_at(const struct top_layout *layout, size_t column);
 
-void top_draw_alerts(FILE *out, const struct top_state *state, const struct top_view *view,
+void top_draw_alerts(FILE *out, const struct top_state *state, const struct top_data *data,
 		     const struct format_style *style);
 
 /* Draws the visible part of `text` below a title and the fixed head of the page. */
-void top_draw_page(FILE *out, const struct top_state *state, const struct top_view *view, const char *text,
+void top_draw_page(FILE *out, const struct top_state *state, const struct top_data *data, const char *text,
 		   const struct format_style *style);
 
 /* The text of the help page. */

@@ -26,7 +26,7 @@ static const char *text_of_page(const struct live *live)
 static void draw(struct live *live)
 {
 	const struct format_style style = live_style(live);
-	const struct top_view view = {.table = &live->table,
+	const struct top_data data = {.table = &live->table,
 				      .alerts = &live->alerts,
 				      .pane = live_shown_pane(live),
 				      .clock =
@@ -40,11 +40,11 @@ static void draw(struct live *live)
 	if (!out)
 		return;
 	if (live->state.page == TOP_TABLE)
-		top_draw_table(out, &live->state, &view, &style);
+		top_draw_table(out, &live->state, &data, &style);
 	else if (live->state.page == TOP_ALERTS)
-		top_draw_alerts(out, &live->state, &view, &style);
+		top_draw_alerts(out, &live->state, &data, &style);
 	else
-		top_draw_page(out, &live->state, &view, text_of_page(live), &style);
+		top_draw_page(out, &live->state, &data, text_of_page(live), &style);
 	if (fclose(out) == 0)
 		screen_draw(live->screen, text);
 }
