@@ -85,7 +85,7 @@ Test(guest_caches, a_line_written_by_two_cpus_in_turn_is_modified_in_the_other_e
 			u64 address = 0x1000 + turn % 2 * 40;
 
 			cr_assert(!load(&fixture, turn % 2, address, &found), "turn %u", turn);
-			cr_assert_eq(found.asked, ASKED_MODIFIED, "turn %u: %d", turn, found.asked);
+			cr_assert_eq(found.snoop, SNOOPED_MODIFIED, "turn %u: %d", turn, found.snoop);
 			cr_assert_eq(found.place, facts[i].place, "turn %u: %d", turn, found.place);
 			cr_assert(!store(&fixture, turn % 2, address, &found), "turn %u", turn);
 		}
@@ -113,12 +113,12 @@ Test(guest_caches, a_line_that_both_cpus_read_is_not_modified)
 	fixture_open(&fixture, 0);
 	for (unsigned int i = 0; i < 10; i++) {
 		cr_assert_eq(load(&fixture, i % 2, 0x1000, &found), i >= 2);
-		cr_assert_neq(found.asked, ASKED_MODIFIED);
+		cr_assert_neq(found.snoop, SNOOPED_MODIFIED);
 	}
 	/* A shared copy is sufficient for a load, but not for a store. */
 	cr_assert(!store(&fixture, 0, 0x1000, &found));
 	cr_assert(!load(&fixture, 1, 0x1000, &found));
-	cr_assert_eq(found.asked, ASKED_MODIFIED);
+	cr_assert_eq(found.snoop, SNOOPED_MODIFIED);
 }
 
 Test(guest_caches, a_line_with_two_addresses_is_invalidated_for_both)
@@ -135,7 +135,7 @@ Test(guest_caches, a_line_with_two_addresses_is_invalidated_for_both)
 	cr_assert(!touch(&fixture, 0, other_address, 0x2000, false, &found));
 	store(&fixture, 1, 0x2000, &found);
 	cr_assert(!load(&fixture, 0, 0x2000, &found), "a line that another CPU wrote is still a recent one");
-	cr_assert_eq(found.asked, ASKED_MODIFIED);
+	cr_assert_eq(found.snoop, SNOOPED_MODIFIED);
 }
 
 Test(guest_caches, a_page_of_the_other_node_is_remote)
