@@ -59,6 +59,18 @@ struct latency_record {
 	u32 instruction_latency[COARSE_BUCKETS];
 } __attribute__((aligned(64)));
 
+/* Both compilers must see the same sizes: whole cache lines, and no gaps between members. */
+#define RECORD_LINES_(bytes) (((bytes) + 63) / 64 * 64)
+_Static_assert(sizeof(struct plain_record) ==
+		       RECORD_LINES_(SOURCE_SLOTS * (8 + 4) + (SNOOP_SLOTS + TLB_SLOTS + FLAG_COUNT) * 4),
+	       "crosses the kernel boundary");
+_Static_assert(sizeof(struct latency_record) ==
+		       RECORD_LINES_(SOURCE_SLOTS * (3 * 8 + OCTAVE_BUCKETS * 4 + 4) + 8 +
+				     (SNOOP_SLOTS + TLB_SLOTS + FINE_BUCKETS + FLAG_COUNT + COARSE_BUCKETS) *
+					     4),
+	       "crosses the kernel boundary");
+#undef RECORD_LINES_
+
 /*
  * Marks are dirty flags, in rows: a row for each event and stripe, then a row for the owners of the slots,
  * then a row for each CPU that counts off-core responses. A program sets the mark of a record after it has
