@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 int trial_report_new(const char *origin, const struct rule *rules, size_t n_rules, struct trial_report **ret)
 {
@@ -90,6 +91,19 @@ static bool share_of(bool below, double value, double threshold, double *ret)
 	return isfinite(*ret);
 }
 
+/* Of equal shares, the first time is kept, and then the first name, so that equal inputs give equal reports. */
+static bool is_closer(const struct trial_closest *estimate, double share, const struct trial_closest *than)
+{
+	int order;
+
+	if (!than->known || share > than->share)
+		return true;
+	if (share < than->share || estimate->stretch != than->stretch || estimate->at_ns != than->at_ns)
+		return false;
+	order = strcmp(estimate->cgroup, than->cgroup);
+	return order ? order < 0 : strcmp(estimate->event_key, than->event_key) < 0;
+}
+
 void trial_rule_approach(struct trial_rule *of_rule, const struct rule *rule,
 			 const struct trial_closest *estimate)
 {
@@ -97,7 +111,7 @@ void trial_rule_approach(struct trial_rule *of_rule, const struct rule *rule,
 	double share;
 
 	if (!share_of(rule->below, estimate->estimate.value, estimate->threshold, &share) ||
-	    (closest->known && share <= closest->share))
+	    !is_closer(estimate, share, closest))
 		return;
 	*closest = *estimate;
 	closest->known = true;

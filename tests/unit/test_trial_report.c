@@ -130,6 +130,34 @@ Test(trial_report, the_estimate_closest_to_the_threshold_is_kept)
 	cr_expect_float_eq(of_rule->closest.share, 0.75, 1e-9);
 }
 
+/* The order in which cgroups are looked at differs from run to run. */
+Test(trial_report, of_cgroups_that_are_equally_close_the_first_by_name_is_kept)
+{
+	static const char *const names[] = {"comm:b", "comm:a", "comm:c"};
+	struct trial_rule *of_rule = &report->of_rules[0];
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct trial_closest estimate = at(448, 1);
+
+		estimate.cgroup = names[i];
+		trial_rule_approach(of_rule, &rules[0], &estimate);
+	}
+	cr_expect_str_eq(of_rule->closest.cgroup, "comm:a");
+}
+
+Test(trial_report, of_times_that_are_equally_close_the_first_is_kept)
+{
+	struct trial_rule *of_rule = &report->of_rules[0];
+	struct trial_closest estimate = at(448, 1);
+
+	trial_rule_approach(of_rule, &rules[0], &estimate);
+	estimate = at(448, 2);
+	estimate.cgroup = "comm:a";
+	trial_rule_approach(of_rule, &rules[0], &estimate);
+	cr_expect_eq(of_rule->closest.at_ns, 1);
+	cr_expect_str_eq(of_rule->closest.cgroup, "comm:db");
+}
+
 Test(trial_report, below_a_threshold_the_lowest_estimate_is_closest)
 {
 	struct trial_rule *of_rule = &report->of_rules[1];
