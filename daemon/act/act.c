@@ -55,7 +55,7 @@ static const char *why_not(int error)
 	case -ENOSPC:
 	case -EDQUOT:
 		return "its file system has no space left; free some space";
-	case -EFBIG:
+	case -E2BIG:
 		return "it would be too large to be read again; let rules judge fewer cgroups";
 	case -EROFS:
 		return "its file system is read-only; make it writable";

@@ -80,7 +80,7 @@ int alert_store_parse(const char *text, size_t length, struct alert_store *ret, 
 int alert_store_read(int directory, struct alert_store *ret, char **ret_message);
 
 /*
- * Replaces the file. Returns 0 if the new file is on disk, or -errno; -EFBIG: it would be larger than
+ * Replaces the file. Returns 0 if the new file is on disk, or -errno; -E2BIG: it would be larger than
  * alert_store_read() accepts, and the old file stays.
  */
 int alert_store_write(int directory, const struct alert_store *store);

@@ -134,6 +134,6 @@ int alert_store_write(int directory, const struct alert_store *store)
 		return r;
 	/* The next process would move such a file aside. */
 	if (length > BYTES_MAX || json_has_too_many_values(text, length))
-		return -EFBIG;
+		return -E2BIG;
 	return alert_store_replace(directory, ALERT_STORE_FILE, text, length);
 }

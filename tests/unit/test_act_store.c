@@ -393,7 +393,7 @@ static void expect_too_large(const char *cgroup, size_t n)
 			.rule = "r", .cgroup = cgroup, .event_key = "loads", .state = ALERT_PENDING};
 	fill(&large);
 	cr_assert_eq(alert_store_set_alerts(&large, many, n), 0);
-	cr_expect_eq(alert_store_write(folder, &large), -EFBIG);
+	cr_expect_eq(alert_store_write(folder, &large), -E2BIG);
 	cr_assert_eq(alert_store_read(folder, &found, &message), 0);
 	cr_expect_null(message, "%s", message);
 	expect_same(&small, &found);
