@@ -60,14 +60,14 @@ struct latency_record {
 } __attribute__((aligned(64)));
 
 /* Both compilers must see the same sizes: whole cache lines, and no gaps between members. */
-#define RECORD_LINES_(bytes) (((bytes) + 63) / 64 * 64)
+#define RECORD_LINES_(u64s, u32s) (((u64s) * sizeof(u64) + (u32s) * sizeof(u32) + 63) / 64 * 64)
 _Static_assert(sizeof(struct plain_record) ==
-		       RECORD_LINES_(SOURCE_SLOTS * (8 + 4) + (SNOOP_SLOTS + TLB_SLOTS + FLAG_COUNT) * 4),
+		       RECORD_LINES_(SOURCE_SLOTS, SOURCE_SLOTS + SNOOP_SLOTS + TLB_SLOTS + FLAG_COUNT),
 	       "crosses the kernel boundary");
 _Static_assert(sizeof(struct latency_record) ==
-		       RECORD_LINES_(SOURCE_SLOTS * (3 * 8 + OCTAVE_BUCKETS * 4 + 4) + 8 +
-				     (SNOOP_SLOTS + TLB_SLOTS + FINE_BUCKETS + FLAG_COUNT + COARSE_BUCKETS) *
-					     4),
+		       RECORD_LINES_(3 * SOURCE_SLOTS + 1, (OCTAVE_BUCKETS + 1) * SOURCE_SLOTS + SNOOP_SLOTS +
+								   TLB_SLOTS + FINE_BUCKETS + FLAG_COUNT +
+								   COARSE_BUCKETS),
 	       "crosses the kernel boundary");
 #undef RECORD_LINES_
 
