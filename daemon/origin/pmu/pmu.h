@@ -28,16 +28,17 @@ struct pmu_request {
 /* One event as it is to be opened on each CPU of its list. */
 struct pmu_opening {
 	struct event event; /* its settings say which fields each sample has */
-	u32 type;           /* perf_event_attr.type; assigned dynamically, never a constant */
 	u64 config;
 	u64 config1;
 	u64 config2;
+	u64 leader_config;
+	u32 type;        /* perf_event_attr.type; assigned dynamically, never a constant */
+	u32 period_min;  /* the kernel accepts no smaller period */
+	u32 period_step; /* a period must be a multiple of this: 16 for IBS, otherwise mostly 1 */
 	u8 precise_ip;
-	u32 period_min;     /* the kernel accepts no smaller period */
-	u32 period_step;    /* a period must be a multiple of this: 16 for IBS, otherwise mostly 1 */
+	u8 only_counter;    /* 1 + the only counter that can run it; 0: several can, or not known */
 	bool pinned;        /* if false, the kernel multiplexes it with another opening on the same counter */
 	bool exclude_guest; /* false for IBS, which refuses true (PERF_PMU_CAP_NO_EXCLUDE, amd/ibs.c, 6.1) */
-	u8 only_counter;    /* 1 + the only counter that can run it; 0: several can, or not known */
 	/*
 	 * Collides with other openings of its PMU: its record is dropped if another event with records overflows
 	 * together with it, or if the interrupt of an event that only counts comes before the record.
@@ -45,10 +46,9 @@ struct pmu_opening {
 	bool collides;
 	bool may_count;  /* if the kernel has no PEBS for it, it may be opened as an event that only counts */
 	bool has_leader; /* needs a counting event as leader of its group: mem-loads-aux */
-	u64 leader_config;
 	bool has_members; /* the event can run only on the CPUs in `members`, online or not; false: on all */
+	bool cpus_known;  /* `cpus` is known: those of these CPUs that are online */
 	struct cpu_list members;
-	bool cpus_known; /* `cpus` is known: those of these CPUs that are online */
 	struct cpu_list cpus;
 };
 
