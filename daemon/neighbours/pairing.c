@@ -315,18 +315,17 @@ double pairing_shift_strength(const struct pairing_shift *shift, const double *t
 			[REST] = known_sums.rest,
 			[LATENCY] = shift->latency,
 			[TRAFFIC] = known_sums.traffic},
-		.product =
-			{[OWN] = {[OWN] = shift->own_own,
-				  [REST] = lanes_sum(own_rest),
-				  [LATENCY] = shift->own_latency,
-				  [TRAFFIC] = lanes_sum(own_traffic)},
-			 [REST] = {[REST] = known_sums.rest_rest,
-				   [LATENCY] = lanes_sum(rest_latency),
-				   [TRAFFIC] = known_sums.rest_traffic},
-			 [LATENCY] =
-				 {[LATENCY] = shift->latency_latency, [TRAFFIC] = lanes_sum(latency_traffic)},
-			 [TRAFFIC] = {[TRAFFIC] = known_sums.traffic_traffic}},
 	};
+	products.product[OWN][OWN] = shift->own_own;
+	products.product[OWN][REST] = lanes_sum(own_rest);
+	products.product[OWN][LATENCY] = shift->own_latency;
+	products.product[OWN][TRAFFIC] = lanes_sum(own_traffic);
+	products.product[REST][REST] = known_sums.rest_rest;
+	products.product[REST][LATENCY] = lanes_sum(rest_latency);
+	products.product[REST][TRAFFIC] = known_sums.rest_traffic;
+	products.product[LATENCY][LATENCY] = shift->latency_latency;
+	products.product[LATENCY][TRAFFIC] = lanes_sum(latency_traffic);
+	products.product[TRAFFIC][TRAFFIC] = known_sums.traffic_traffic;
 	return strength_of(&products);
 }
 
