@@ -149,15 +149,17 @@ static void run(const struct service *service, struct window_samples *ret)
 	ret->n_parts = PARTS;
 	if (service->burst_seconds > 0)
 		until_next = -log(1 - erand48(seed)) * 9 * service->burst_seconds;
-	for (size_t tenth = 0; tenth < 10 * SECONDS; tenth++) {
-		double expected = service->per_second / 10;
+	for (size_t tenth = 0; tenth < (size_t)10 * SECONDS; tenth++) {
+		const double expected = service->per_second / 10;
+		double waits = -log(1 - erand48(seed));
 		bool in_burst = left > 0;
 
-		for (double waits = -log(1 - erand48(seed)); waits < expected;
-		     waits -= log(1 - erand48(seed)))
+		while (waits < expected) {
 			put_sample(ret, tenth * PARTS / 10 / SECONDS,
 				   erand48(seed) < (in_burst ? service->slow_in_burst : service->slow),
 				   service->slow_cycles);
+			waits -= log(1 - erand48(seed));
+		}
 		if (service->burst_seconds <= 0)
 			continue;
 		left -= 0.1;

@@ -59,7 +59,7 @@ static void expect_stored(u32 n)
 	(void)notify_socket_count(&manager, "");
 	for (size_t i = 0; i < manager.n; i++)
 		maps += strncmp(manager.stored[i].name, "map-", strlen("map-")) == 0;
-	cr_expect_eq(maps, 2 * n, "%zu maps", maps);
+	cr_expect_eq(maps, (size_t)2 * n, "%zu maps", maps);
 	for (u32 i = 0; i < n; i++) {
 		char name[STORED_NAME_MAX];
 

@@ -361,7 +361,7 @@ Test(policy_derived, each_pmu_has_its_own_second_event)
 
 	count_events("cpu_atom", events);
 	count_events("cpu_core", events + COUNTS);
-	fixture_new_events(&fixture, &rule, 1, events, 2 * COUNTS);
+	fixture_new_events(&fixture, &rule, 1, events, (size_t)2 * COUNTS);
 	for (unsigned i = 0; i < 15; i++) {
 		fixture_begin(&fixture);
 		put(&fixture, "/a", STALLS, 10);
