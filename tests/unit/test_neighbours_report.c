@@ -150,7 +150,7 @@ static int make(struct desk *desk, const char *path, bool with_cgroups, struct n
 		.victim = ledger_find(desk->ledger, path),
 		.head = &desk->head,
 		.readings = desk->readings,
-		.now_ns = BINS * 5 * SECOND,
+		.now_ns = 5 * SECOND * BINS,
 	};
 
 	cr_assert_not_null(sources.victim);
@@ -394,13 +394,13 @@ Test(neighbours_report, misses_that_never_ran_are_not_the_traffic)
 	cr_assert_eq(readings_new(600 * SECOND, 4, &desk.readings), 0);
 	fill(&desk, "/victim", "/a", none);
 	now[3].running_ns = 4 * SECOND;
-	readings_push(desk.readings, BINS * 5 * SECOND, now);
+	readings_push(desk.readings, 5 * SECOND * BINS, now);
 	cr_assert_eq(make(&desk, "/victim", true, &starved), 0);
 	cr_expect_not(starved->misses);
 	now[3].running_ns = 6 * SECOND;
 	desk.readings = readings_free(desk.readings);
 	cr_assert_eq(readings_new(600 * SECOND, 4, &desk.readings), 0);
-	readings_push(desk.readings, BINS * 5 * SECOND, now);
+	readings_push(desk.readings, 5 * SECOND * BINS, now);
 	cr_assert_eq(make(&desk, "/victim", true, &half), 0);
 	cr_expect(half->misses);
 }
