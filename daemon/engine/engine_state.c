@@ -67,25 +67,28 @@ static void save_event(struct engine *engine, unsigned event)
 			  describe_event(engine, event, bytes));
 }
 
-#define COUNT_(name)  +1
-#define APPEND_(name) ret[n++] = &reading->name;
-
-/* The number of saved values of a reading: the saved counts and four more. */
-enum { NUMBERS = 4 EVENT_COUNTS_SAVED(COUNT_) };
-
 /*
- * Lists the saved numbers. The next process reads them in this order. The samples seen are not among them: they follow
- * from the ledger.
+ * The saved numbers of a reading. The next process reads them in this order. The samples seen are not among them: they
+ * follow from the ledger.
  */
+#define SAVED_NUMBERS(X)      \
+	X(malformed)          \
+	X(filtered)           \
+	EVENT_COUNTS_SAVED(X) \
+	X(unexplained)        \
+	X(waiting_ns)
+
+#define COUNT_(name) +1
+enum { NUMBERS = SAVED_NUMBERS(COUNT_) };
+#undef COUNT_
+
 static void list_numbers(struct reading *reading, u64 *ret[NUMBERS])
 {
 	size_t n = 0;
 
-	APPEND_(malformed)
-	APPEND_(filtered)
-	EVENT_COUNTS_SAVED(APPEND_)
-	APPEND_(unexplained)
-	APPEND_(waiting_ns)
+#define APPEND_(name) ret[n++] = &reading->name;
+	SAVED_NUMBERS(APPEND_)
+#undef APPEND_
 }
 
 /*
@@ -143,12 +146,11 @@ void engine_save(struct engine *engine)
 u32 engine_records(void)
 {
 #define NAME_(name) #name ","
-	static const char saved_counts[] = EVENT_COUNTS_SAVED(NAME_);
+	static const char numbers[] = SAVED_NUMBERS(NAME_);
 #undef NAME_
 	static const struct siphash_key no_key;
 
-	return STATE_RECORDS ^ figures_layout() ^
-	       (u32)siphash_bytes(&no_key, saved_counts, sizeof(saved_counts));
+	return STATE_RECORDS ^ figures_layout() ^ (u32)siphash_bytes(&no_key, numbers, sizeof(numbers));
 }
 
 struct state *engine_state(const struct engine *engine)

@@ -124,6 +124,31 @@ static int find_nothing(struct store *store, size_t number)
 	return 0;
 }
 
+/* A state that has the version of the records, but not the layout of the counters in them. */
+static int count_other(struct store *store, size_t number)
+{
+	struct sampling_kept kept;
+	struct state_ref ref = {0};
+	struct state *other;
+
+	(void)number;
+	EXPECT(sampling_kept_open(store, &kept) == 0);
+	EXPECT(state_new(STATE_RECORDS, &other) == 0);
+	state_put(other, &ref, STATE_HEAD, 0, WORDS, sizeof(WORDS));
+	EXPECT(state_commit(other) == 0);
+	EXPECT(store_remove(store, STATE) == 0);
+	EXPECT(store_put(store, STATE, state_fd(other)) == 0);
+	return 0;
+}
+
+Test(sampling_kept, a_state_with_other_counters_is_not_continued)
+{
+	cr_assert_eq(live(count_other, 0), 0);
+	cr_assert_eq(notify_socket_count(&manager, STATE), 1);
+	cr_expect_eq(live(find_nothing, 0), 0);
+	cr_expect_eq(notify_socket_count(&manager, STATE), 0);
+}
+
 Test(sampling_kept, an_unusable_state_is_removed_from_the_store)
 {
 	cr_assert_eq(live(count, 0), 0);
