@@ -277,11 +277,24 @@ static void put_event_states(struct json_writer *writer, json_object *object, co
 	json_put(writer, object, "events", events);
 }
 
+/* The members that a moment of the past has, too. */
+static void put_sampling(struct json_writer *writer, json_object *object, const struct snapshot *snapshot)
+{
+	const struct figures *totals[EVENTS_MAX];
+
+	if (snapshot->nominal_hz.known)
+		json_put_u64(writer, object, "nominal_frequency", (u64)snapshot->nominal_hz.value);
+	put_event_states(writer, object, snapshot);
+	json_totals(snapshot, totals);
+	json_put_waits(writer, object, snapshot, totals);
+	json_put(writer, object, "samples",
+		 json_samples(writer, snapshot, snapshot->events, snapshot->n_events));
+}
+
 json_object *json_status(const struct snapshot *snapshot)
 {
 	struct json_writer writer = {0};
 	json_object *object = json_start(&writer, snapshot);
-	const struct figures *totals[EVENTS_MAX];
 	struct json_page names = {0};
 
 	json_put_recordings(&writer, object, snapshot);
@@ -296,13 +309,7 @@ json_object *json_status(const struct snapshot *snapshot)
 	json_put(&writer, object, "paused", json_object_new_boolean(snapshot->paused));
 	if (snapshot->paused)
 		json_put_time(&writer, object, "paused_until", &snapshot->paused_until);
-	if (snapshot->nominal_hz.known)
-		json_put_u64(&writer, object, "nominal_frequency", (u64)snapshot->nominal_hz.value);
-	put_event_states(&writer, object, snapshot);
-	json_totals(snapshot, totals);
-	json_put_waits(&writer, object, snapshot, totals);
-	json_put(&writer, object, "samples",
-		 json_samples(&writer, snapshot, snapshot->events, snapshot->n_events));
+	put_sampling(&writer, object, snapshot);
 	if (snapshot->offcore_known || snapshot->offcore_refusal)
 		json_put(&writer, object, "offcore", json_offcore_status(&writer, snapshot));
 	json_put_u64(&writer, object, "cgroups_alive", snapshot->cgroups_alive);
@@ -335,16 +342,9 @@ json_object *json_status_of_past(const struct past *past)
 	const struct snapshot *snapshot = past_snapshot(past);
 	struct json_writer writer = {0};
 	json_object *object = json_start(&writer, snapshot);
-	const struct figures *totals[EVENTS_MAX];
 
 	json_put_window(&writer, object, snapshot);
-	if (snapshot->nominal_hz.known)
-		json_put_u64(&writer, object, "nominal_frequency", (u64)snapshot->nominal_hz.value);
-	put_event_states(&writer, object, snapshot);
-	json_totals(snapshot, totals);
-	json_put_waits(&writer, object, snapshot, totals);
-	json_put(&writer, object, "samples",
-		 json_samples(&writer, snapshot, snapshot->events, snapshot->n_events));
+	put_sampling(&writer, object, snapshot);
 	return json_finish(&writer, object);
 }
 

@@ -53,7 +53,7 @@ struct row_sum_event {
 	struct pairs_sum sum;
 };
 
-/* Finds or adds the event with this id, whose index is `at` or higher. Returns NULL if there is no memory. */
+/* Returns the event with this id, which is added if it is missing. Its index is at least `at`. NULL: no memory. */
 static struct row_sum_event *event_from(struct row_sum *sum, size_t at, u64 id)
 {
 	while (at < sum->n && sum->events[at].id < id)
