@@ -89,6 +89,7 @@ int maps_copy(const struct maps *maps, struct maps **ret)
 	if (r < 0)
 		return r;
 	copy->path_bytes = maps->path_bytes;
+	copy->unmapped = maps->unmapped;
 	for (size_t i = 0; i < maps->n; i++) {
 		r = append(copy, &maps->mappings[i]);
 		if (r < 0)
@@ -158,9 +159,10 @@ static int file_of(struct maps *maps, const struct maps_line *line, struct mappe
 		*ret = file_ref(file);
 		return 0;
 	}
-	/* Files that are no longer mapped still count. */
-	if (maps->path_bytes + size > MAPS_PATH_BYTES_MAX)
+	if (maps->unmapped && maps->path_bytes + size > MAPS_PATH_BYTES_MAX) {
 		maps->path_bytes = count_path_bytes(maps);
+		maps->unmapped = false;
+	}
 	if (maps->path_bytes + size > MAPS_PATH_BYTES_MAX)
 		return 0;
 	file = calloc(1, sizeof(*file));
@@ -317,6 +319,7 @@ static size_t clear(struct maps *maps, u64 start, u64 end)
 	}
 	for (; last < maps->n && maps->mappings[last].end <= end; last++)
 		file_unref(maps->mappings[last].file);
+	maps->unmapped |= last > first;
 	memmove(&maps->mappings[first], &maps->mappings[last], (maps->n - last) * sizeof(struct mapping));
 	maps->n -= last - first;
 	if (first < maps->n && maps->mappings[first].start < end)

@@ -38,7 +38,8 @@ struct maps {
 	unsigned int references;
 	struct mapping *mappings;
 	size_t n, room;
-	size_t path_bytes;
+	size_t path_bytes; /* of the files that are mapped, and of some that were: see `unmapped` */
+	bool unmapped;     /* mappings were removed since the paths were counted last */
 };
 
 struct maps *maps_ref(struct maps *maps);
