@@ -2,10 +2,8 @@
 /* Births, deaths, names and slots of cgroups in the running kernel. */
 #include <criterion/criterion.h>
 
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,7 +17,6 @@
 
 static struct books books;
 static struct cgroup_fixture fixture;
-static int alone; /* descriptor that holds the lock */
 
 /* `spare`: slots beyond those of the existing cgroups. */
 static void open_with_room(u32 spare, u64 grace_ns)
@@ -34,23 +31,15 @@ static void open_with_room(u32 spare, u64 grace_ns)
 	cr_assert_eq(counts.without_slot, 0);
 }
 
-/*
- * Tests that make hundreds of cgroups would disturb each other, because pebsd follows all cgroups of the
- * machine. They take turns with a lock, which faults.sh uses, too.
- */
 static void setup(void)
 {
 	cgroup_fixture_setup(&fixture);
-	alone = open(fixture.mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cr_assert_geq(alone, 0);
-	cr_assert_eq(flock(alone, LOCK_EX), 0);
 }
 
 static void teardown(void)
 {
 	books_close(&books);
 	cgroup_fixture_teardown(&fixture);
-	(void)close(alone);
 }
 
 /*

@@ -142,6 +142,38 @@ until_is() {
 	expect "$1" "$2" "$found"
 }
 
+# Prints the time of the last collection.
+collected() {
+	ctl --json status | jq -r .taken
+}
+
+another_collection() {
+	[ "$(collected)" != "$1" ]
+}
+
+# collections N: waits until pebsd has collected N more times.
+collections() {
+	for _ in $(seq "$1"); do
+		until_true 'a collection' another_collection "$(collected)"
+	done
+}
+
+# Starts pebsd with these arguments, and with a clock that set_clock moves. Durations are measured by another one.
+start_with_clock() {
+	export STEP_CLOCK=$work/step STEP_BOOTTIME=$work/step.boottime
+	[ -e "$STEP_CLOCK" ] || printf '0\n' >"$STEP_CLOCK"
+	[ -e "$STEP_BOOTTIME" ] || printf '0\n' >"$STEP_BOOTTIME"
+	LD_PRELOAD="$TOOLS/step_clock.so" ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0" start "$@"
+}
+
+# set_clock SECONDS: sets that clock so much before or after the machine's, and remembers it in `stepped`.
+# shellcheck disable=SC2034 # the tests read it
+set_clock() {
+	printf '%s\n' "$1" >"$work/step.new"
+	mv "$work/step.new" "$work/step"
+	stepped=$1
+}
+
 # logged TEXT [TIMES]: waits until TIMES lines (default: 1) of pebsd's log have the text.
 logged() {
 	until_true "the log says: $1" has_lines "$1" "${2:-1}"

@@ -62,20 +62,9 @@ descriptors() {
 	find "$proc/$daemon/fd" -mindepth 1 | wc -l
 }
 
-# Prints the time of the last collection.
-collected() {
-	ctl --json status | jq -r .taken
-}
-
-another_collection() {
-	[ "$(collected)" != "$1" ]
-}
-
 # Remembers memory, descriptors and log before a fault. Waits for collections first: the first ones allocate more.
 remember() {
-	for _ in 1 2 3; do
-		until_true 'a collection' another_collection "$(collected)"
-	done
+	collections 3
 	memory_before=$(memory) descriptors_before=$(descriptors) log_before=$(wc -l <"$work/log")
 	remembered=$(uptime_ms)
 }
@@ -137,6 +126,16 @@ cpu() {
 	awk -v hertz="$(getconf CLK_TCK)" '{ print int(($14 + $15) * 1000 / hertz) }' "$proc/$daemon/stat"
 }
 
+# Prints how often a process, by default pebsd, has waited for events.
+waits() {
+	awk '/^voluntary_ctxt_switches:/ { print $2 }' "$proc/${1:-$daemon}/status"
+}
+
+# has_waited TIMES [PID]
+has_waited() {
+	[ "$(waits "${2:-$daemon}")" -ge "$1" ]
+}
+
 # In a mount namespace: makes a stand-in for a core PMU. Its load latency event is the software event of page faults,
 # which every machine has. Origin perf opens this event, runs its program on it, and follows the machine's cgroups as
 # usual.
@@ -176,7 +175,8 @@ own_cgroup() {
 }
 
 # For tests that need a certain number of cgroups, or make many and measure memory. pebsd follows all cgroups of the
-# machine, so only one of these tests runs at a time. The daemon holds the lock, too, and ends with the test.
+# machine, so only one of these tests runs at a time, also of those in tests/bpf (tests/lib/cgroup_turn.h), and of another
+# run on this machine. The daemon holds the lock, too, and ends with the test.
 alone_with_cgroups() {
 	exec 8<"${cgroup%/*}"
 	flock 8

@@ -8,20 +8,6 @@ mounts=${mounts:-yes}
 stand_in_pmu
 own_cgroup
 name=/${cgroup##*/}
-export STEP_CLOCK=$work/step STEP_BOOTTIME=$work/step.boottime
-printf '0\n' | tee "$STEP_CLOCK" >"$STEP_BOOTTIME"
-
-# Starts pebsd with a clock that can be set.
-start_with_clock() {
-	LD_PRELOAD="$TOOLS/step_clock.so" ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0" \
-		start --config "$work/pebsd.conf"
-}
-
-set_clock() {
-	printf '%s\n' "$1" >"$work/step.new"
-	mv "$work/step.new" "$STEP_CLOCK"
-	stepped=$1
-}
 
 # lasted WHAT LEAST: call it when WHAT has ended. Expects that it lasted at least LEAST ms since `begun`. If pebsd
 # measured durations with CLOCK_REALTIME, a step forward would end them at once, and after a step back they would
@@ -96,9 +82,9 @@ configure perf < <(
 	printf 'window = 4s\nfor = 6s\n'
 )
 for sign in '' -; do
-	printf '0\n' >"$STEP_CLOCK"
+	set_clock 0
 	started=$(uptime_ms)
-	start_with_clock
+	start_with_clock --config "$work/pebsd.conf"
 	until_pending
 	set_clock "${sign}3600"
 	fires_later=$([ $(($(uptime_ms) - begun)) -ge 6000 ] || echo yes)
@@ -106,7 +92,7 @@ for sign in '' -; do
 	lasted 'for = 6s' 5900
 	[ -z "$fires_later" ] || new_clock 'when it fired' "$(ctl --json alerts | jq --raw-output '.alerts[0].fired')"
 	# The alert may have fired before the clock was set, and the last collection may be older than that, too.
-	until_true 'a collection' another_collection "$(collected)"
+	collections 1
 	new_clock 'the last collection' "$(collected)"
 
 	# A window that began before the clock was set has the right length.

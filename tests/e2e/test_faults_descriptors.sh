@@ -40,18 +40,9 @@ for limit in 4 8 16 128 256; do
 done
 expect 'exit code of perf' 0 "$code"
 
-# Prints how often pebsd has waited for events.
-waits() {
-	awk '/^voluntary_ctxt_switches:/ { print $2 }' "$proc/$daemon/status"
-}
-
-has_waited() {
-	[ "$(waits)" -ge "$1" ]
-}
-
 # pebsd runs out of descriptors after its start. Other tests make cgroups. With a fixed number of slots, pebsd does not
 # add slots for them, which take descriptors.
-configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = 4096\n')
+configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = 8192\n')
 start --config "$work/pebsd.conf"
 get /metrics >/dev/null
 remember
@@ -73,7 +64,7 @@ ctl status >"$work/asked" 2>&1 &
 others="$others $!"
 fetch "$work/scraped" --max-time 100 --fail-with-body "http://127.0.0.1:$port/metrics" &
 others="$others $!"
-sleep 3
+until_true 'pebsd goes on' has_waited $(($(waits) + 30))
 named 'without descriptors' 'control socket: cannot accept a connection'
 named 'the reason' 'control socket: .*Too many open files'
 quiet 'without descriptors' 3

@@ -11,7 +11,7 @@ stand_in_pmu
 own_cgroup
 # Cgroups of other tests would take memory here, and pebsd would log that it adds slots for them.
 alone_with_cgroups
-configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = 4096\n')
+configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = 8192\n')
 tree=${cgroup%/*} name=/${cgroup##*/}
 
 # work_in CGROUP: runs a process in this cgroup. The process touches fresh memory.
@@ -47,7 +47,7 @@ start --config "$work/pebsd.conf"
 first_uses
 remember
 away "$tree"
-until_true 'a collection' another_collection "$(collected)"
+collections 1
 mkdir "$cgroup/later"
 work_in "$cgroup/later"
 work_in "$cgroup"

@@ -12,7 +12,7 @@ usual_sample_rate
 stand_in_pmu
 own_cgroup
 name=/${cgroup##*/}
-configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = 4096\n')
+configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = 8192\n')
 
 # Touches fresh memory all the time: at most ten times a second, and more slowly if others take the CPUs.
 # `$work/turns` has a byte for each time.
@@ -72,11 +72,11 @@ before=$(counted)
 turns_before=$(turns)
 more_turns 60
 turns_after=$(turns)
-until_true 'a collection' another_collection "$(collected)"
+collections 1
 usual=$(awk -v counted="$(counted)" -v before="$before" -v turns=$((turns_after - turns_before)) \
 	'BEGIN { print 10 * (counted - before) / turns }')
 configure perf < <(
-	printf 'period = 100\nbudget = off\n[cgroups]\nmax = 4096\n'
+	printf 'period = 100\nbudget = off\n[cgroups]\nmax = 8192\n'
 	rule burst 1.5
 	rule usual 0.1
 )
@@ -106,7 +106,7 @@ for _ in $(seq 10); do
 done
 # The alert may have resolved, because the work had no CPU for some seconds. Then it fires again.
 until_is 'what fires after it was stopped' usual firing
-sleep 2
+more_turns 20
 until_is 'what fires later' usual firing
 kill "$watcher"
 wait "$watcher" || :

@@ -69,7 +69,7 @@ mkfifo "$work/input"
 "$crowd" "$socket_http" hold 1000 <"$work/input" >"$work/silent" &
 others=$!
 exec 5>"$work/input"
-sleep 2
+collections 20
 still_samples '1,000 silent connections'
 [ "$(of_its_own "$http")" -le $((http_memory + memory_slack + 4096)) ] ||
 	fail "1,000 silent connections take $(of_its_own "$http") KiB"
@@ -115,7 +115,7 @@ mkfifo "$work/deaf.input"
 "$crowd" "$socket_http" deaf 100000 $'GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n' <"$work/deaf.input" >"$work/deaf" &
 others=$!
 exec 5>"$work/deaf.input"
-sleep 1
+collections 10
 still_samples 'a client that does not read'
 exec 5>&-
 wait "$others" || :
@@ -159,11 +159,12 @@ until_is 'HTTP over TCP' 200 scrape "http://127.0.0.1:$port/healthz"
 expect 'another Host' 421 "$(scrape --header 'Host: evil.example' "http://127.0.0.1:$port/metrics")"
 expect 'localhost' 200 "$(scrape "http://localhost:$port/metrics" --ipv4)"
 # On a busy machine, the pieces may come too late, and pebsd hangs up. Or pebsd gets no CPU and answers too late.
+http=$(speaker)
 for _ in $(seq 5); do
 	exec 6<>"/dev/tcp/127.0.0.1/$port"
-	began=$(uptime_ms)
+	began=$(uptime_ms) http_waits=$(waits "$http")
 	printf 'GET /heal' >&6
-	sleep 0.3
+	until_true 'the first piece is read' has_waited $((http_waits + 1)) "$http"
 	(trap '' PIPE && printf 'thz HTTP/1.1\r\nHost: localhost\r\n\r\n' >&6) 2>/dev/null || :
 	ms=$(($(uptime_ms) - began))
 	answer=$(timeout 60 cat <&6) || :

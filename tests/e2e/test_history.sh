@@ -11,8 +11,11 @@ mkdir "$work/state"
 export STATE_DIRECTORY=$work/state
 printf '[sampling]\norigin = model\nevents = loads\ninterval = 250ms\n[history]\nkeep = yes\nsize = 20M\nage = 2h\n' >"$work/pebsd.conf"
 
+# begin BEFORE: with a clock that is about BEFORE seconds before the machine's. A pane ends at each full ten seconds, so
+# the first one ends soon.
 begin() {
-	start --config "$work/pebsd.conf"
+	set_clock $((7 - $(date +%s) % 10 - $1))
+	start_with_clock --config "$work/pebsd.conf"
 }
 
 stop() {
@@ -31,8 +34,13 @@ samples_of() {
 	ctl --json top --since "$1" --until "$2" | jq -cS '[.cgroups[] | {(.cgroup): .events.loads.samples}] | add'
 }
 
+# now [SECONDS]: prints the time by the clock that pebsd has, or so many seconds later.
 now() {
-	date -u +%Y-%m-%dT%H:%M:%S.%6NZ
+	date -u -d "$((stepped + ${1:-0})) seconds" +%Y-%m-%dT%H:%M:%S.%6NZ
+}
+
+pane_stored() {
+	[ "$(state panes_stored)" -gt "$1" ]
 }
 
 stored() {
@@ -40,35 +48,31 @@ stored() {
 }
 
 # An end stores everything, also the pane that is not complete.
+set_clock -70
 first=$(now)
-begin
-sleep 3
+begin 60
+until_true 'a pane of the first process is stored' pane_stored 0
+collections 1
 stop
-# Times are whole seconds: the fraction of one that is given is dropped, and with it a pane that ends there.
-sleep 1
 total=$(sed -n 's/^pebsd: total: \([0-9,]*\) samples of loads seen.*/\1/p' "$work/log" | tr -d ,)
 [ "${total:-0}" -gt 0 ] || fail 'pebsd did not log the total'
-ended=$(now)
+# Times are whole seconds: the fraction of one that is given is dropped, and with it a pane that ends there.
+ended=$(now 1)
 [ -s "$work/state/history.sqlite" ] || fail 'no history was made'
-# Panes on both sides of a shorter gap may be added up to one: they are added up by bins of 10 s.
-sleep 11
-begin
+# Panes on both sides of a gap below 10 s may be added up to one: they are added up by bins of 10 s.
+begin 40
 until_true 'the history of the first process is there' stored "$first" "$ended"
 expect 'samples of the first process' "$total" "$(ctl --json top --since "$first" --until "$ended" | jq .samples.seen)"
 sum=$(samples_of "$first" "$ended" | jq add)
 expect 'samples of all cgroups of the first process' "$total" "$sum"
 
 # Killed: what was acknowledged is there, and the time without pebsd is a gap.
-pane_stored() {
-	[ "$(state panes_stored)" -gt "$1" ]
-}
 until_true 'a pane of the second process is stored' pane_stored 0
 killed=$(now)
 before=$(samples_of "$first" "$killed")
 kill -9 "$daemon"
 wait "$daemon" || :
-sleep 11
-begin
+begin 20
 until_true 'the history is there again' stored "$first" "$killed"
 expect 'samples that were acknowledged before the kill' "$before" "$(samples_of "$first" "$killed")"
 until_true 'a pane of the third process is stored' pane_stored 0

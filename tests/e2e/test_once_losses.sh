@@ -36,7 +36,7 @@ lost=$(jq .samples.lost.unexplained "$work/top.json") seen=$(jq .samples.seen "$
 [ "$lost" -gt "$seen" ] || fail "--once reports $lost samples lost beside $seen seen: $(jq -c .samples "$work/top.json")"
 
 start --config "$work/pebsd.conf"
-sleep 1
+sleep 1 # Nothing can be waited for: what is lost is known only when pebsd ends.
 kill "$daemon"
 wait "$daemon" || fail "pebsd ended with $?"
 daemon=''

@@ -67,7 +67,7 @@ done
 
 # No counter may decrease in a second scrape of the same snapshot.
 get /metrics | grep -v '^#' | sort >"$work/first"
-sleep 1.2
+collections 1
 get /metrics | grep -v '^#' | sort >"$work/second"
 join -j 1 <(awk '{ v = $NF; $NF = ""; gsub(/ /, "_"); print $0, v }' "$work/first" | sort) \
 	<(awk '{ v = $NF; $NF = ""; gsub(/ /, "_"); print $0, v }' "$work/second" | sort) |

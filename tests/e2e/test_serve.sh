@@ -156,7 +156,7 @@ sleep 1000 >"$work/pipe" &
 others="$others $!"
 "$PEBSD" --socket "$socket" --listen none --replay - <"$work/pipe" 2>"$work/log" &
 daemon=$!
-sleep 0.5
+until_true 'it waits for its first byte' grep -q poll "/proc/$daemon/wchan"
 kill -TERM "$daemon"
 for _ in $(seq 600); do
 	kill -0 "$daemon" 2>/dev/null || break

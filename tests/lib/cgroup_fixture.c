@@ -37,7 +37,7 @@ void cgroup_fixture_setup(struct cgroup_fixture *fixture)
 
 	if (cgroup_mount_find(&fixture->mount, &subtree) < 0)
 		cr_skip_test("no cgroup2 mount");
-	cr_assert_eq(cgroup_turn(), 0);
+	cr_assert_eq(cgroup_turn(fixture->mount), 0);
 	cr_assert_geq(asprintf(&fixture->path, "/pebsd-test-%d", getpid()), 0);
 	path = full_path(fixture, NULL);
 	if (mkdir(path, 0755) < 0)

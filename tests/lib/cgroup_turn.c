@@ -6,11 +6,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#define LOCK "/tmp/pebsd-test-cgroups.lock"
-
-int cgroup_turn(void)
+int cgroup_turn(const char *mount)
 {
-	int fd = open(LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0)
 		return -errno;

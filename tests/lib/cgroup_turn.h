@@ -3,7 +3,11 @@
 #ifndef PEBSD_TEST_CGROUP_TURN_H
 #define PEBSD_TEST_CGROUP_TURN_H
 
-/* Waits for the turn of this process, which lasts until the process ends. Returns 0 or -errno. */
-int cgroup_turn(void);
+/*
+ * Waits for the turn of this process, which lasts until the process ends. The lock is that of the directory `mount`,
+ * where cgroup2 is mounted. alone_with_cgroups() in tests/e2e/faults.sh takes it, too, and so do tests that run in
+ * another root on the same machine. Returns 0 or -errno.
+ */
+int cgroup_turn(const char *mount);
 
 #endif

@@ -407,7 +407,7 @@ int churn(const struct churn_settings *settings, struct churn_result *ret)
 	*ret = (struct churn_result){0};
 	if (cgroup_mount_find(&mount, &subtree) < 0)
 		return -ENOTSUP;
-	r = cgroup_turn();
+	r = cgroup_turn(mount);
 	if (r == 0)
 		r = make_folder(&churner, mount);
 	if (r == 0)

@@ -98,6 +98,9 @@ echo config1:0-15 >"$devices/cpu/format/ldlat"
 echo 3 >"$devices/cpu/caps/max_precise"
 echo skylake >"$devices/cpu/caps/pmu_name"
 
+# Tests with many cgroups take turns (tests/lib/cgroup_turn.h).
+exec 8<"$tree"
+flock 8
 cgroup=$(mktemp -d "$tree/kubepods-XXXXXX")
 pods=$cgroup/kubepods-burstable.slice/kubepods-burstable-pod3c5a9d7e_1f0b_4e7a_9b7c_2d1f0a6b8c9e.slice
 pods+=/cri-containerd-3f4a1b9c0d2e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8.scope
