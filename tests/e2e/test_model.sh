@@ -43,7 +43,6 @@ def error($true; $n): $z * (spread($true.workload) * ($true | variance) * (1 / $
 ($found[0].cgroups | map({(.cgroup | ltrimstr("model:")): .events.loads}) | add) as $seen |
 if ($true | keys) != ($seen | keys) then "workloads \($seen | keys), not \($true | keys)" else empty end,
 ($true | keys[] | . as $name | $true[$name] as $t | $seen[$name] as $s |
-	if $s.samples < $least then "\($name): \($s.samples) samples are too few" else empty end,
 	shares("source"; $s.sources | map_values(.samples); $t.sources; $name; $s.samples; $t.above),
 	shares("snoop"; $s.snoop; $t.snoops; $name; $s.samples; $t.above),
 	shares("tlb"; $s.tlb; $t.tlbs; $name; $s.samples; $t.above),
@@ -60,13 +59,24 @@ if ($true | keys) != ($seen | keys) then "workloads \($seen | keys), not \($true
 ($pairs[] | select(.right | not) | "\(.a) and \(.b) are in the wrong order")
 J
 
-# differences NAME CPU LDLAT SAMPLES PAIRS Z LOADS: compares the report with the true values of LOADS loads of each
-# workload, for another seed, and prints the differences. Expects at least SAMPLES samples of each workload, and at
-# least PAIRS pairs of workloads with an order.
+# differences NAME CPU LDLAT PAIRS Z LOADS: compares the report with the true values of LOADS loads of each workload, for
+# another seed, and prints the differences. Expects at least PAIRS pairs of workloads with an order.
 differences() {
-	"$TOOLS/model_truth" "$2" all 20261 "$3" "$7" >"$work/truth.json" &&
-		jq -rn --slurpfile truth "$work/truth.json" --slurpfile found "$work/$1.json" --argjson least "$4" \
-			--argjson pairs_least "$5" --argjson z "$6" -f "$work/compare.jq"
+	"$TOOLS/model_truth" "$2" all 20261 "$3" "$6" >"$work/truth.json" &&
+		jq -rn --slurpfile truth "$work/truth.json" --slurpfile found "$work/$1.json" --argjson pairs_least "$4" \
+			--argjson z "$5" -f "$work/compare.jq"
+}
+
+# sampled_enough NAME SECONDS SAMPLES: runs pebsd for this time, and expects SAMPLES samples of each workload. On a busy
+# machine the model does not keep up with the clock: then it runs again, for twice as long each time.
+sampled_enough() {
+	local seconds
+	for seconds in "$2" $((2 * $2)) $((4 * $2)) $((8 * $2)) $((16 * $2)); do
+		once "$1" "$seconds"
+		accounted "$1"
+		[ "$(jq '[.cgroups[].events.loads.samples] | min' "$work/$1.json")" -lt "$3" ] || return 0
+	done
+	fail "$1: in $seconds s, some workload has less than $3 samples"
 }
 
 # agrees NAME SECONDS CPU LDLAT SAMPLES PAIRS: runs pebsd for this time and expects no differences. 3.29 standard
@@ -75,14 +85,12 @@ differences() {
 # times as many loads. The same difference is then 6.58 standard deviations, which has a chance of 5e-11.
 agrees() {
 	local found
-	once "$1" "$2"
-	accounted "$1"
-	found=$(differences "$1" "${@:3}" 3.2905 2000000) || fail "$1: cannot be compared"
+	sampled_enough "$1" "$2" "$5"
+	found=$(differences "$1" "$3" "$4" "$6" 3.2905 2000000) || fail "$1: cannot be compared"
 	[ -n "$found" ] || return 0
 	echo "$1: run again for longer: $found"
-	once "$1" $((4 * $2))
-	accounted "$1"
-	found=$(differences "$1" "${@:3}" 6.581 8000000) || fail "$1: cannot be compared"
+	sampled_enough "$1" $((4 * $2)) $((4 * $5))
+	found=$(differences "$1" "$3" "$4" "$6" 6.581 8000000) || fail "$1: cannot be compared"
 	[ -z "$found" ] || fail "$1: $found"
 }
 
@@ -93,7 +101,9 @@ expect 'the PMU is named for what it is' '"model-skylake"' "$(jq '.total.events.
 expect 'events by default' '["cycles","instructions","loads","misses","stalls"]' \
 	"$(jq -c '.total.events | keys | sort' "$work/default.json")"
 expect 'wait of each workload' true "$(jq 'all(.cgroups[].waits.wait.value; . >= 0 and . <= 1)' "$work/default.json")"
-expect 'cores lost on the whole' true "$(jq '.waits.cores_lost.value > 1' "$work/default.json")"
+expect 'cores lost on the whole' true \
+	"$(jq '.waits | .wait.value > 0.5 and (.cores_lost.value / (.cores_used.value * .wait.value) - 1 | fabs) < 0.001' \
+		"$work/default.json")"
 
 # Another CPU: adaptive records, two latencies, the threshold on the second one, another encoding.
 printf '[model]\ncpu = sapphirerapids\nseed = 7\nworkloads = all\n' >"$work/split.conf"
