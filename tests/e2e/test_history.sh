@@ -34,7 +34,7 @@ samples_of() {
 	ctl --json top --since "$1" --until "$2" | jq -cS '[.cgroups[] | {(.cgroup): .events.loads.samples}] | add'
 }
 
-# now [SECONDS]: prints the time by the clock that pebsd has, or so many seconds later.
+# now [SECONDS]: prints the time by the clock of pebsd, or the time SECONDS later.
 now() {
 	date -u -d "$((stepped + ${1:-0})) seconds" +%Y-%m-%dT%H:%M:%S.%6NZ
 }
