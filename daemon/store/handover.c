@@ -94,7 +94,7 @@ static bool is_whole(const struct memory *memory)
  * Maps the header of a memory that the previous process left. The memory must be sealed against shrinking, so
  * that its mapping stays valid. Takes ownership of `fd`. Returns whether the memory is complete.
  */
-static bool look_into(int fd, u32 number, struct memory *ret)
+static bool open_memory(int fd, u32 number, struct memory *ret)
 {
 	struct memory memory = {.fd = fd, .number = number};
 	struct stat status;
@@ -113,7 +113,8 @@ static bool look_into(int fd, u32 number, struct memory *ret)
 	return true;
 }
 
-static bool worth_a_start(struct handover *handover, struct memory *memory)
+/* Counts this start. Returns false if the memory is given up instead. */
+static bool count_start(struct handover *handover, struct memory *memory)
 {
 	if (memory->header->starts >= HANDOVER_STARTS_MAX) {
 		(void)log_warning(
@@ -128,8 +129,11 @@ static bool worth_a_start(struct handover *handover, struct memory *memory)
 	return true;
 }
 
-/* Finds the highest of the last numbers of all names, and the committed memory with the highest number. */
-static void look_through(struct handover *handover)
+/*
+ * Finds the highest of the last numbers of all names, and the committed memory with the highest number. If that memory
+ * is given up, no older one is used.
+ */
+static void find_before(struct handover *handover)
 {
 	u32 below = UINT32_MAX;
 
@@ -159,11 +163,14 @@ static void look_through(struct handover *handover)
 		below = highest;
 		handover_name(STORED_HANDOVER, "", 1, &highest, text);
 		fd = store_take(handover->store, text);
-		if (fd >= 0 && look_into(fd, highest, &handover->before) &&
-		    worth_a_start(handover, &handover->before))
+		if (fd < 0)
+			continue;
+		if (handover->gave_up)
+			cleanup_close(&fd);
+		else if (open_memory(fd, highest, &handover->before) &&
+			 count_start(handover, &handover->before))
 			return;
-		if (fd >= 0)
-			(void)store_remove(handover->store, text);
+		(void)store_remove(handover->store, text);
 	}
 }
 
@@ -175,7 +182,7 @@ int handover_open(struct store *store, struct handover **ret)
 		return -ENOMEM;
 	handover->store = store;
 	handover->before.fd = handover->own.fd = -1;
-	look_through(handover);
+	find_before(handover);
 	*ret = handover;
 	return 0;
 }
@@ -185,14 +192,15 @@ bool handover_gave_up(const struct handover *handover)
 	return handover->gave_up;
 }
 
-static struct memory *counting(struct handover *handover)
+/* The memory whose parts this process writes. */
+static struct memory *memory_in_use(struct handover *handover)
 {
 	return handover->anew ? &handover->own : &handover->before;
 }
 
 void handover_confirm(struct handover *handover)
 {
-	struct header *header = counting(handover)->header;
+	struct header *header = memory_in_use(handover)->header;
 
 	if (header && header->starts)
 		__atomic_store_n(&header->starts, 0, __ATOMIC_SEQ_CST);
@@ -255,7 +263,7 @@ int handover_anew(struct handover *handover)
 
 int handover_part(struct handover *handover, enum handover_part part, size_t bytes, void **ret)
 {
-	struct memory *memory = counting(handover);
+	struct memory *memory = memory_in_use(handover);
 	int r;
 
 	if (!memory->header)

@@ -220,6 +220,33 @@ Test(handover, after_several_failed_starts_the_state_starts_empty)
 	live(is_the_second);
 }
 
+static void continues_nothing(struct store *store, struct handover *handover)
+{
+	(void)store;
+	EXPECT(handover_gave_up(handover));
+	EXPECT(!handover_has_before(handover));
+}
+
+/* A process that is killed right after its commit leaves two committed memories. */
+Test(handover, no_older_memory_replaces_one_that_is_given_up)
+{
+	_cleanup_(store_freep) struct store *store = NULL;
+	_cleanup_close_ int older = -1;
+
+	live(first);
+	older = fcntl(manager.stored[0].fd, F_DUPFD_CLOEXEC, 3);
+	cr_assert_geq(older, 0);
+	live(begins_anew);
+	cr_assert_eq(store_open(&store), 0);
+	cr_assert_eq(store_put(store, "handover-1-1", older), 0);
+	cr_assert_eq(notify_socket_count(&manager, "handover-1-1"), 1);
+	for (unsigned i = 0; i < HANDOVER_STARTS_MAX; i++)
+		live(is_the_second);
+	live(continues_nothing);
+	cr_expect_eq(notify_socket_count(&manager, "handover-1-1"), 0);
+	cr_expect_eq(manager.n, 0);
+}
+
 /* Other memory under the stored name is not trusted. */
 Test(handover, foreign_memory_is_refused)
 {
