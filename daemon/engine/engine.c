@@ -37,7 +37,7 @@ static int open_parts(struct engine *engine, bool same_maps)
 	    (r = window_new(ENGINE_WINDOW_BYTES, ENGINE_WINDOW_NS, engine->collected_ns, &engine->head.since,
 			    &engine->window)) < 0 ||
 	    (r = readings_new(ENGINE_WINDOW_NS, settings->n_events, &engine->readings)) < 0 ||
-	    (r = engine_offcore_new(engine->kernel, engine->ledger, ENGINE_WINDOW_NS, monotonic_ns(),
+	    (r = engine_offcore_new(engine->kernel, engine->ledger, ENGINE_WINDOW_NS, engine->collected_ns,
 				    &engine->head.since, &engine->offcore)) < 0)
 		return r;
 	if (settings->trend_bytes) {

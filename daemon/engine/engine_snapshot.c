@@ -12,10 +12,15 @@ void engine_forget_snapshots(struct engine *engine)
 	engine->windowed = snapshot_free(engine->windowed);
 }
 
-/* `span_ns` 0: the whole time. */
-static int snapshot_of(struct engine *engine, struct window_sums *sums, u64 span_ns,
-		       const struct reading *readings, struct snapshot **ret)
+/* Takes over `sums`. NULL: the whole time. */
+static int snapshot_of(struct engine *engine, struct window_sums *sums, const struct reading *readings,
+		       struct snapshot **ret)
 {
+	/*
+	 * The off-core counts must cover the same time as `sums`, which is more than requested if the window has
+	 * merged collections, and less if it does not reach that far back. A span of 1 is the last collection.
+	 */
+	const u64 span_ns = !sums ? 0 : sums->span.covered_ns ? sums->span.covered_ns : 1;
 	struct offcore_sums *offcore;
 	int r = engine_offcore_sums(engine->offcore, span_ns, &offcore);
 
@@ -39,14 +44,13 @@ static int windowed_snapshot(struct engine *engine, double seconds)
 {
 	struct reading readings[EVENTS_MAX] = {0};
 	struct window_sums *sums;
-	u64 since_ns, span_ns;
+	u64 since_ns;
 	int r;
 
 	/* Limit the window to the maximum, because nothing older is stored. */
 	if (seconds > (double)ENGINE_WINDOW_NS / (double)NSEC_PER_SEC)
 		seconds = (double)ENGINE_WINDOW_NS / (double)NSEC_PER_SEC;
-	span_ns = (u64)(seconds * (double)NSEC_PER_SEC);
-	r = window_sum(engine->window, span_ns, &sums);
+	r = window_sum(engine->window, (u64)(seconds * (double)NSEC_PER_SEC), &sums);
 	if (r < 0)
 		return r;
 	since_ns = engine->collected_ns > sums->span.covered_ns ? engine->collected_ns - sums->span.covered_ns
@@ -57,11 +61,7 @@ static int windowed_snapshot(struct engine *engine, double seconds)
 		readings[event] = reading_difference(&engine->now[event], &before);
 	}
 	engine->windowed = snapshot_free(engine->windowed);
-	/*
-	 * `sums` and the off-core counts must cover the same collections. 0 would select the whole time, and
-	 * a span of 1 selects the last collection.
-	 */
-	r = snapshot_of(engine, sums, span_ns ? span_ns : 1, readings, &engine->windowed);
+	r = snapshot_of(engine, sums, readings, &engine->windowed);
 	if (r == 0)
 		engine->windowed->window = engine->window;
 	return r;
@@ -96,7 +96,7 @@ int engine_snapshot(struct engine *engine, const struct maybe_double *window_sec
 		return r;
 	}
 	if (!engine->all) {
-		r = snapshot_of(engine, NULL, 0, engine->now, &engine->all);
+		r = snapshot_of(engine, NULL, engine->now, &engine->all);
 		if (r < 0)
 			return r;
 	}

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The cost of counting off-core responses, with CPU states in plain memory. */
+/* The cost and the windows of off-core responses, with CPU states in plain memory. */
 #include <criterion/criterion.h>
 
 #include <math.h>
 
-#include "engine/engine_offcore.h"
+#include "collect/pairs.h"
+#include "engine/engine_internal.h"
 #include "kernel/kernel_offcore.h"
 
 enum { CPUS = 2 };
@@ -68,4 +69,66 @@ Test(engine_offcore, cost_after_a_restart_is_that_of_the_last_interval)
 	}
 	engine_offcore_free(offcore);
 	ledger_free(ledger);
+}
+
+enum { SECONDS = 60 };
+
+/* Each second, a cgroup has one sample and one off-core response. */
+static void collect_seconds(struct engine *engine, struct ledger_entry *entry)
+{
+	const struct offcore_figures one = {.of = {{{.count = 1, .enabled_ns = 1, .running_ns = 1}}}};
+	const struct figures figures = {.samples = {1}};
+	u8 pairs[PAIRS_MAX];
+	size_t size = pairs_of(&figures, pairs);
+
+	for (u64 second = 1; second <= SECONDS; second++) {
+		const struct timespec now = {.tv_sec = (time_t)(1000 + second)};
+
+		engine->collected_ns = second * NSEC_PER_SEC;
+		cr_assert_eq(ledger_reserve_offcore(entry), 0);
+		ledger_add_offcore(entry, &one);
+		window_begin(engine->window, engine->collected_ns, &now);
+		window_put(engine->window, entry->number, 0, pairs, size);
+		cr_assert_eq(window_end(engine->window), 0);
+		engine_offcore_enter(engine->offcore, engine->collected_ns, &now, &engine->head);
+		ledger_offcore_taken(engine->ledger);
+	}
+}
+
+/* The window of samples has little memory and merges collections, so it covers more than what is requested. */
+Test(engine_offcore, off_core_counts_cover_the_same_time_as_the_samples_of_a_window)
+{
+	static struct engine engine = {.settings.n_events = 1, .head = {.sequence = SECONDS, .n_events = 1}};
+	const struct timespec start = {.tv_sec = 1000};
+	struct ledger_entry *entry;
+	unsigned merged = 0;
+
+	cr_assert_eq(ledger_new(&engine.ledger), 0);
+	cr_assert_eq(ledger_get(engine.ledger, "/a", &entry), 0);
+	cr_assert_eq(window_new((size_t)10 * WINDOW_COLLECTION_BYTES, SECONDS * NSEC_PER_SEC, 0, &start,
+				&engine.window),
+		     0);
+	cr_assert_eq(readings_new(SECONDS * NSEC_PER_SEC, 1, &engine.readings), 0);
+	cr_assert_eq(
+		engine_offcore_new(NULL, engine.ledger, SECONDS * NSEC_PER_SEC, 0, &start, &engine.offcore),
+		0);
+	collect_seconds(&engine, entry);
+	for (unsigned seconds = 0; seconds < SECONDS; seconds++) {
+		const struct maybe_double requested = {.known = true, .value = seconds};
+		const struct snapshot *snapshot;
+		double covered;
+
+		cr_assert_eq(engine_snapshot(&engine, &requested, &snapshot), 0);
+		covered = snapshot->window_seconds.value;
+		cr_expect_eq((double)snapshot->offcore_total->of[0][0].count, covered,
+			     "%u s requested, %f covered", seconds, covered);
+		cr_expect_eq((double)figures_samples(&snapshot->events[0].total), covered);
+		merged += covered > seconds && seconds > 0;
+	}
+	cr_expect_gt(merged, 0);
+	engine_forget_snapshots(&engine);
+	engine_offcore_free(engine.offcore);
+	readings_free(engine.readings);
+	window_free(engine.window);
+	ledger_free(engine.ledger);
 }
