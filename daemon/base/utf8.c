@@ -116,17 +116,24 @@ size_t utf8_shown_length(const char *name)
 	return length;
 }
 
-bool utf8_is_shown_as(const char *text, const char *shown)
+bool utf8_part_is_shown_as(const char *text, size_t length, const char *shown)
 {
-	while (*text) {
-		char next[SHOWN_MAX + 1];
-		size_t length = show_next(&text, next);
+	const char *end = text + length;
 
-		if (strncmp(next, shown, length) != 0)
+	while (text < end) {
+		char next[SHOWN_MAX + 1];
+		size_t n = show_next(&text, next);
+
+		if (strncmp(next, shown, n) != 0)
 			return false;
-		shown += length;
+		shown += n;
 	}
 	return !*shown;
+}
+
+bool utf8_is_shown_as(const char *text, const char *shown)
+{
+	return utf8_part_is_shown_as(text, strlen(text), shown);
 }
 
 /* Returns whether the character of `length` bytes at `text` may stay. A length of 0 is not a character. */

@@ -20,6 +20,9 @@ size_t utf8_shown_length(const char *name);
 /* Returns whether `shown` is the shown form of `text`. */
 bool utf8_is_shown_as(const char *text, const char *shown);
 
+/* Same for the first `length` bytes of `text`. They must not end inside a character. */
+bool utf8_part_is_shown_as(const char *text, size_t length, const char *shown);
+
 /*
  * Makes `text` safe for one line of output, in place. These bytes become '?': control characters, bytes that
  * are not UTF-8, the bytes of noncharacters, and the bytes of characters that end a line or change the

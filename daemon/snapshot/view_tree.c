@@ -98,34 +98,17 @@ static void count_rows(struct view_tree *tree)
 	}
 }
 
-/* Returns true if a path is displayed as `subtree`, or lies below it. */
-static bool is_below(const char *path, const char *subtree)
-{
-	_cleanup_free_ char *shown = NULL;
-	size_t length = strlen(subtree);
-
-	if (utf8_show(path, &shown) < 0)
-		return false;
-	if (strcmp(subtree, "/") == 0)
-		return *shown == '/';
-	/* The name of a command may contain a slash and is not a path. */
-	if (*subtree != '/')
-		return strcmp(shown, subtree) == 0;
-	return strncmp(shown, subtree, length) == 0 && (!shown[length] || shown[length] == '/');
-}
-
-/* Number of bytes of `path` that are displayed as `subtree`. */
-static size_t length_of(const char *path, const char *subtree)
+/* The length of the part of `path` that has as many names as `subtree`, or of the whole path if that has fewer. */
+static size_t part_length(const char *path, const char *subtree)
 {
 	size_t names = 0, length = 0;
 
-	if (strcmp(subtree, "/") == 0)
-		return 1;
+	/* The name of a command may contain a slash and is not a path. */
 	if (*subtree != '/')
 		return strlen(path);
 	for (const char *at = subtree; *at; at++)
 		names += *at == '/';
-	for (length = 0; path[length]; length++)
+	for (; path[length]; length++)
 		if (path[length] == '/' && names-- == 0)
 			break;
 	return length;
@@ -133,9 +116,12 @@ static size_t length_of(const char *path, const char *subtree)
 
 bool view_tree_holds(const char *path, const char *subtree, size_t *ret_length)
 {
-	if (!is_below(path, subtree))
+	const bool root = strcmp(subtree, "/") == 0;
+	const size_t length = root ? 1 : part_length(path, subtree);
+
+	if (root ? *path != '/' : !utf8_part_is_shown_as(path, length, subtree))
 		return false;
-	*ret_length = length_of(path, subtree);
+	*ret_length = length;
 	return true;
 }
 

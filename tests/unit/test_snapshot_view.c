@@ -8,6 +8,7 @@
 #include "example_snapshot.h"
 #include "heap.h"
 #include "pebsd/records.h"
+#include "scarce_memory.h"
 #include "snapshot/snapshot_figures.h"
 #include "snapshot/snapshot_view.h"
 
@@ -135,6 +136,36 @@ Test(snapshot_view, a_view_can_have_one_subtree)
 
 		cr_expect_eq(snapshot_view_of(view)->n_cgroups, 0, "%s", none[i]);
 		snapshot_view_free(view);
+	}
+}
+
+/* Whichever allocation fails: no cgroup is missing in a view. */
+Test(snapshot_view, scarce_memory_leaves_out_no_cgroup)
+{
+	static const struct view_request requests[] = {
+		{.subtree = "/system.slice"}, {.sums = true, .depth = 2}, {.filter = "s"}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(requests); i++) {
+		const struct snapshot *snapshot = tree();
+		struct snapshot_view *all = view_of(snapshot, &requests[i]);
+
+		for (size_t n = 0;; n++) {
+			struct snapshot_view *view = NULL;
+			bool failed;
+			int r;
+
+			scarce_memory_after(n);
+			r = snapshot_view_new(snapshot, &requests[i], &view);
+			failed = scarce_memory_end();
+			cr_expect_eq(r, failed ? -ENOMEM : 0, "request %zu, allocation %zu", i, n);
+			if (r == 0)
+				cr_expect_eq(snapshot_view_of(view)->n_cgroups,
+					     snapshot_view_of(all)->n_cgroups);
+			snapshot_view_free(view);
+			if (!failed)
+				break;
+		}
+		snapshot_view_free(all);
 	}
 }
 

@@ -50,6 +50,15 @@ Test(utf8, names_are_shown_with_escaped_bytes)
 	cr_expect_not(utf8_is_shown_as("r2\xff", "r2\xff"));
 }
 
+Test(utf8, a_part_is_compared_with_a_shown_form)
+{
+	cr_expect(utf8_part_is_shown_as("/a\xff/b", 3, "/a" REPLACED "ff"));
+	cr_expect(utf8_part_is_shown_as("/a\xff/b", 0, ""));
+	cr_expect_not(utf8_part_is_shown_as("/a\xff/b", 2, "/a" REPLACED "ff"));
+	cr_expect_not(utf8_part_is_shown_as("/a\xff/b", 4, "/a" REPLACED "ff"));
+	cr_expect_not(utf8_part_is_shown_as("/a\xff/b", 3, "/a" REPLACED "ff/b"));
+}
+
 Test(utf8, lines_for_people_have_no_control_characters)
 {
 	static const struct {
