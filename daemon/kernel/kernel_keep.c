@@ -223,7 +223,7 @@ int kernel_keep_maps(struct kernel *kernel)
 			log_notice(
 				"cannot use the BPF maps of the previous process: they belong to another version of pebsd; the counts of that process are kept, but samples since its last collection are lost");
 		kernel->saved->identity = identify(kernel);
-		return handover_anew(kernel->handover);
+		return handover_begin(kernel->handover);
 	}
 	/*
 	 * The seed is random and not a property of the machine: the one of the previous process remains in

@@ -11,7 +11,9 @@
 #include "base/log.h"
 
 #define HANDOVER_MAGIC 0x736b6f6f6264736cULL
-#define HEADER         4096UL
+
+/* The header takes the first page, and each part begins at a page. */
+#define PAGE_BYTES 4096UL
 
 struct header {
 	u64 magic;
@@ -35,15 +37,16 @@ struct memory {
 
 struct handover {
 	struct store *store;
-	struct memory before; /* memory of the previous process, in use here until handover_anew() */
+	struct memory before; /* memory of the previous process, in use here until handover_begin() */
 	struct memory own;
-	bool anew, gave_up;
+	bool begun; /* by handover_begin(): `own` exists */
+	bool gave_up;
 	u32 last_number;
 };
 
 static size_t whole_pages(size_t bytes)
 {
-	return (bytes + HEADER - 1) / HEADER * HEADER;
+	return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 }
 
 static void memory_done(struct memory *memory)
@@ -52,7 +55,7 @@ static void memory_done(struct memory *memory)
 		if (memory->parts[part])
 			(void)munmap(memory->parts[part], whole_pages(memory->header->parts[part].bytes));
 	if (memory->header)
-		(void)munmap(memory->header, HEADER);
+		(void)munmap(memory->header, PAGE_BYTES);
 	cleanup_close(&memory->fd);
 	*memory = (struct memory){.fd = -1};
 }
@@ -83,7 +86,7 @@ static bool is_whole(const struct memory *memory)
 	for (unsigned part = 0; part < HANDOVER_PARTS; part++) {
 		u64 offset = header->parts[part].offset, bytes = header->parts[part].bytes;
 
-		if (bytes && (offset % HEADER || offset < HEADER || offset > memory->size ||
+		if (bytes && (offset % PAGE_BYTES || offset < PAGE_BYTES || offset > memory->size ||
 			      bytes > memory->size - offset))
 			return false;
 	}
@@ -101,9 +104,9 @@ static bool open_memory(int fd, u32 number, struct memory *ret)
 	int seals = fcntl(fd, F_GET_SEALS);
 
 	if (seals >= 0 && (seals & F_SEAL_SHRINK) && fstat(fd, &status) == 0 &&
-	    (u64)status.st_size >= HEADER) {
+	    (u64)status.st_size >= PAGE_BYTES) {
 		memory.size = (u64)status.st_size;
-		memory.header = map(fd, HEADER, 0);
+		memory.header = map(fd, PAGE_BYTES, 0);
 	}
 	if (!memory.header || !is_whole(&memory)) {
 		memory_done(&memory);
@@ -195,7 +198,7 @@ bool handover_gave_up(const struct handover *handover)
 /* The memory whose parts this process writes. */
 static struct memory *memory_in_use(struct handover *handover)
 {
-	return handover->anew ? &handover->own : &handover->before;
+	return handover->begun ? &handover->own : &handover->before;
 }
 
 void handover_confirm(struct handover *handover)
@@ -236,28 +239,28 @@ bool handover_fits(const struct handover *handover, enum handover_part part, siz
 	return header && (header->parts[part].bytes == 0 || header->parts[part].bytes == bytes);
 }
 
-int handover_anew(struct handover *handover)
+int handover_begin(struct handover *handover)
 {
 	struct memory *own = &handover->own;
 	int r;
 
-	if (handover->anew)
+	if (handover->begun)
 		return 0;
 	own->fd = memfd_create("pebsd-handover", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (own->fd < 0)
 		return -errno;
-	r = posix_fallocate(own->fd, 0, HEADER);
+	r = posix_fallocate(own->fd, 0, PAGE_BYTES);
 	if (r > 0)
 		return -r;
 	if (fcntl(own->fd, F_ADD_SEALS, F_SEAL_SHRINK) < 0)
 		return -errno;
-	own->header = map(own->fd, HEADER, 0);
+	own->header = map(own->fd, PAGE_BYTES, 0);
 	if (!own->header)
 		return -ENOMEM;
-	own->size = HEADER;
+	own->size = PAGE_BYTES;
 	own->number = handover_number(handover);
 	*own->header = (struct header){.magic = HANDOVER_MAGIC, .layout = HANDOVER_LAYOUT};
-	handover->anew = true;
+	handover->begun = true;
 	return 0;
 }
 
@@ -296,7 +299,7 @@ int handover_commit(struct handover *handover)
 	char name[STORED_NAME_MAX];
 	int r;
 
-	if (!handover->anew)
+	if (!handover->begun)
 		return 0;
 	handover_name(STORED_HANDOVER, "", 1, &handover->own.number, name);
 	r = store_put(handover->store, name, handover->own.fd);

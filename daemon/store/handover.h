@@ -37,8 +37,8 @@ struct handover;
 int handover_open(struct store *store, struct handover **ret);
 
 /*
- * Returns whether a memory was given up. Everything else that the previous processes stored is then useless,
- * too.
+ * Returns whether a memory was given up. Everything else that the previous processes stored, including older
+ * memories, is then useless, too.
  */
 bool handover_gave_up(const struct handover *handover);
 
@@ -63,11 +63,11 @@ const void *handover_before(const struct handover *handover, enum handover_part 
 bool handover_fits(const struct handover *handover, enum handover_part part, size_t bytes);
 
 /* Starts a new memory. Once it is committed, the previous one is no longer valid. Returns 0 or -errno. */
-int handover_anew(struct handover *handover);
+int handover_begin(struct handover *handover);
 
 /*
  * Gives access to a part, for reading and writing: with its previous content, or zeroed if it is new. Returns
- * 0 or -errno; -EBADMSG: the part has another size, or there is no memory (call handover_anew()).
+ * 0 or -errno; -EBADMSG: the part has another size, or there is no memory (call handover_begin()).
  */
 int handover_part(struct handover *handover, enum handover_part part, size_t bytes, void **ret);
 

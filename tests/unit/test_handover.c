@@ -68,7 +68,7 @@ static void begin_with(struct handover *handover, u64 a, u64 b)
 	struct part *part;
 	void *memory;
 
-	EXPECT(handover_anew(handover) == 0);
+	EXPECT(handover_begin(handover) == 0);
 	EXPECT(handover_part(handover, HANDOVER_EVENTS, sizeof(*part), &memory) == 0);
 	part = memory;
 	handover_flip(&part->current, part->copies, &pair, sizeof(pair));

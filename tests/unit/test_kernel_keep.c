@@ -26,7 +26,7 @@ static void setup(void)
 	notify_socket_start(&manager);
 	cr_assert_eq(store_open(&store), 0);
 	cr_assert_eq(handover_open(store, &handover), 0);
-	cr_assert_eq(handover_anew(handover), 0);
+	cr_assert_eq(handover_begin(handover), 0);
 	for (size_t i = 0; i < BLOCKS; i++)
 		for (unsigned kind = 0; kind < BLOCK_KINDS; kind++)
 			blocks[i].fds[kind] = memfd_create("block", MFD_CLOEXEC);

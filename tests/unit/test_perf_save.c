@@ -61,7 +61,7 @@ Test(perf_save, a_leader_is_not_stored_without_its_event)
 
 	cr_assert_eq(store_open(&store), 0);
 	cr_assert_eq(handover_open(store, &handover), 0);
-	cr_assert_eq(handover_anew(handover), 0);
+	cr_assert_eq(handover_begin(handover), 0);
 	cr_assert_eq(perf_save_new(&(struct perf_save_settings){.handover = handover, .n_sets = 1}, &save),
 		     0);
 	fill(store, fd, sizeof("leader-1-0-0-2"));
@@ -84,7 +84,7 @@ Test(perf_save, counts_of_an_event_that_could_not_be_stored_are_inherited)
 
 	cr_assert_eq(store_open(&store), 0);
 	cr_assert_eq(handover_open(store, &handover), 0);
-	cr_assert_eq(handover_anew(handover), 0);
+	cr_assert_eq(handover_begin(handover), 0);
 	cr_assert_eq(perf_save_new(&(struct perf_save_settings){.handover = handover, .n_sets = 1}, &save),
 		     0);
 	fill(store, fd, 0);
