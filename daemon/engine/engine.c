@@ -196,11 +196,6 @@ struct kernel *engine_kernel(const struct engine *engine)
 	return engine->kernel;
 }
 
-struct names *engine_names(const struct engine *engine)
-{
-	return engine->names;
-}
-
 int engine_adopt(struct engine *engine, u64 cgroup_id, const char *path)
 {
 	int r = names_add_path(engine->names, cgroup_id, path);

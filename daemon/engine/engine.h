@@ -95,8 +95,8 @@ int engine_open(const struct engine_settings *settings, struct engine **ret, cha
 void engine_kernel_settings(const struct engine_settings *settings, struct kernel_settings *ret);
 
 /*
- * The version of the records in a state (state_new(), state_adopt()): of STATE_RECORDS, and of the counters that the
- * records have.
+ * The version of the records in a state, for state_new() and state_adopt(). It changes with STATE_RECORDS and with the
+ * list of counters that the records contain.
  */
 u32 engine_records(void);
 
@@ -115,9 +115,8 @@ DEFINE_CLEANUP(struct engine *, engine_free)
 /* Returns whether samples are accounted in this process, without BPF. */
 bool engine_in_process(const struct engine *engine);
 
-/* The kernel side and the names, for the origin. Owned by the engine. */
+/* The kernel side, for the origin. Owned by the engine. */
 struct kernel *engine_kernel(const struct engine *engine);
-struct names *engine_names(const struct engine *engine);
 
 /*
  * Gives a slot and a path to a cgroup that is not one of the running kernel; see kernel_adopt(),
@@ -163,7 +162,8 @@ u64 engine_collected_ns(const struct engine *engine);
 /*
  * The start of the time that the first collection of this engine covers. If the engine continues the counters of
  * another process, this is the last collection of that process, if the saved state has its time. Otherwise it is
- * the opening of the engine. `realtime_us` is CLOCK_REALTIME of the opening, less the monotonic time between both.
+ * the opening of the engine. `realtime_us` is CLOCK_REALTIME at the opening, minus the monotonic time from the start
+ * to the opening.
  */
 struct clocks engine_began(const struct engine *engine);
 
@@ -186,9 +186,9 @@ bool engine_exports(const struct engine *engine, struct ledger_entry *entry);
 void engine_exports_changed(struct engine *engine);
 
 /*
- * The descriptor becomes readable when free slots run short; -1: they cannot run short. Then call
- * engine_reclaim(), between two collections. It does collect_reclaim_now(), whose `*ret_again_ns` and result it
- * returns, adds slots if they are still short, and gives them to cgroups without one.
+ * The descriptor becomes readable when free slots run short; -1: they cannot run short. Then call engine_reclaim(),
+ * between two collections. It reclaims slots, with the results of collect_reclaim_now(). It also adds slots if they
+ * are still short, and gives free slots to cgroups without one.
  */
 int engine_slots_short_fd(const struct engine *engine);
 int engine_reclaim(struct engine *engine, u64 *ret_again_ns);
@@ -283,7 +283,7 @@ void engine_adopted(struct engine *engine, u64 without_slot);
 
 /*
  * Adds slots if they are short, or if `missing` cgroups have none, up to `memory_max`. Logs how many it
- * added, and once that it can add no more. Returns the number of slots added. After a failure, returns 0 and
+ * added, and once that `memory_max` allows no more. Returns the number of slots added. After a failure, returns 0 and
  * does not try again for ENGINE_GROW_PAUSE_NS. Of several failures in a row, only the first is logged.
  */
 #define ENGINE_GROW_PAUSE_NS (10 * NSEC_PER_SEC)

@@ -16,7 +16,7 @@
  * to 34 s for 4,000 (tests/bench/window_reach). The number of active cgroups and events is a recent maximum,
  * which decays with this half-life.
  */
-#define WINDOW_BYTES_A_ACTIVE      256 /* per cgroup and event */
+#define WINDOW_BYTES_PER_ACTIVE    256 /* per cgroup and event */
 #define WINDOW_ACTIVE_HALF_LIFE_NS (60 * NSEC_PER_SEC)
 
 /*
@@ -27,7 +27,7 @@
 
 size_t engine_window_bytes(double active)
 {
-	return ENGINE_WINDOW_BYTES + (size_t)(active * WINDOW_BYTES_A_ACTIVE);
+	return ENGINE_WINDOW_BYTES + (size_t)(active * WINDOW_BYTES_PER_ACTIVE);
 }
 
 /* Adapts the memory limit to the number of differences in a collection, and lowers it slowly. */

@@ -109,8 +109,8 @@ u32 engine_grow(struct engine *engine, u64 missing)
 }
 
 /*
- * Returns true if too few slots are free for an adoption, other cgroups than those of the last walk may be
- * without one, and the pause after that walk is over.
+ * Returns true if a walk is useful that only lists the cgroups without a slot, because too few slots are free to give
+ * them any: other cgroups than those of the last walk may be without one, and the pause after that walk is over.
  */
 static bool should_list(const struct engine *engine)
 {

@@ -17,9 +17,7 @@
 /* The longest window. The entries of removed cgroups are kept for the same time. */
 #define ENGINE_WINDOW_NS SERIES_KEEP_NS
 
-/*
- * Memory of the window, besides the memory that each active cgroup adds (engine_window_bytes()).
- */
+/* Memory of the window, besides the memory that each active cgroup adds (engine_window_bytes()). */
 #define ENGINE_WINDOW_BYTES ((size_t)3 << 20)
 
 struct engine {
@@ -52,7 +50,7 @@ struct engine {
 	u64 grow_again_ns;                    /* after a failure; 0: none */
 	bool limit_logged;                    /* logged that slots are short and none can be added */
 	struct reading base[EVENTS_MAX];      /* counts of earlier processes, which `now` includes */
-	struct clocks began;                  /* since when the next collection counts, until the first one */
+	struct clocks began;                  /* see engine_began() */
 	void (*on_collected)(void *userdata); /* NULL: nobody is called */
 	void *on_collected_userdata;
 	struct state_ref collected_record;

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "engine/engine_internal.h"
 #include "engine_fixture.h"
 #include "kernel/kernel_internal.h"
 #include "some_stripes.h"
@@ -153,7 +154,7 @@ static void learn_names(struct engine *engine, const struct plan *plan)
 		char name[16];
 
 		name_path(plan->of_path[i], name);
-		(void)names_add_path(engine_names(engine), plan->ids[i], name);
+		(void)names_add_path(engine->names, plan->ids[i], name);
 	}
 }
 
