@@ -93,18 +93,19 @@ static bool take_cgroup(struct snapshot *snapshot, struct ranked *ranked, struct
 	return any;
 }
 
-static void take_unattributed(struct snapshot *snapshot, const void *made_of, struct cgroup_figures *room)
+static void take_unattributed(struct snapshot *snapshot, const void *made_of, struct cgroup_figures *scratch)
 {
 	const struct snapshot_cgroup cgroup = {.made_of = made_of};
 
-	snapshot_figures(snapshot, &cgroup, room);
-	add_total(snapshot, room->of);
+	snapshot_figures(snapshot, &cgroup, scratch);
+	add_total(snapshot, scratch->of);
 	for (size_t event = 0; event < snapshot->n_events; event++)
-		snapshot->events[event].unattributed = room->of[event] ? figures_samples(room->of[event]) : 0;
+		snapshot->events[event].unattributed =
+			scratch->of[event] ? figures_samples(scratch->of[event]) : 0;
 }
 
 static size_t take_all(struct owned_snapshot *owned, const struct snapshot_sources *sources,
-		       struct cgroup_figures *room, struct ranked *ret)
+		       struct cgroup_figures *scratch, struct ranked *ret)
 {
 	const struct ledger_entry *other = ledger_other(sources->ledger);
 	struct snapshot *snapshot = &owned->snapshot;
@@ -117,9 +118,9 @@ static size_t take_all(struct owned_snapshot *owned, const struct snapshot_sourc
 
 		name_cgroup(sources, entry, &ret[n]);
 		ret[n].cgroup.made_of = entry;
-		n += take_cgroup(snapshot, &ret[n], room);
+		n += take_cgroup(snapshot, &ret[n], scratch);
 	}
-	take_unattributed(snapshot, ledger_unattributed(sources->ledger), room);
+	take_unattributed(snapshot, ledger_unattributed(sources->ledger), scratch);
 	return n;
 }
 
@@ -138,7 +139,7 @@ static int add_other(struct owned_snapshot *owned, const struct window_sum *sum)
  * added to `other`.
  */
 static int take_window(struct owned_snapshot *owned, const struct snapshot_sources *sources,
-		       struct cgroup_figures *room, struct ranked *ret, size_t *ret_n)
+		       struct cgroup_figures *scratch, struct ranked *ret, size_t *ret_n)
 {
 	const struct ledger_entry *unattributed = ledger_unattributed(sources->ledger);
 	struct snapshot *snapshot = &owned->snapshot;
@@ -155,11 +156,11 @@ static int take_window(struct owned_snapshot *owned, const struct snapshot_sourc
 		while (entry < n_entries && entries[entry]->number < first->entry)
 			entry++;
 		if (first->entry == unattributed->number) {
-			take_unattributed(snapshot, first, room);
+			take_unattributed(snapshot, first, scratch);
 		} else if (entry < n_entries && entries[entry]->number == first->entry) {
 			name_cgroup(sources, entries[entry], &ret[n]);
 			ret[n].cgroup.made_of = first;
-			n += take_cgroup(snapshot, &ret[n], room);
+			n += take_cgroup(snapshot, &ret[n], scratch);
 		} else {
 			for (size_t event = i; event < next; event++) {
 				r = add_other(owned, &owned->sums->sums[event]);
@@ -171,7 +172,7 @@ static int take_window(struct owned_snapshot *owned, const struct snapshot_sourc
 	name_cgroup(sources, ledger_other(sources->ledger), &ret[n]);
 	for (size_t event = 0; event < EVENTS_MAX; event++)
 		ret[n].cgroup.figures[event] = owned->other[event];
-	n += take_cgroup(snapshot, &ret[n], room);
+	n += take_cgroup(snapshot, &ret[n], scratch);
 	*ret_n = n;
 	return 0;
 }
@@ -250,7 +251,7 @@ static void take_readings(struct snapshot *snapshot, const struct reading *readi
 
 static int take_cgroups(struct owned_snapshot *owned, const struct snapshot_sources *sources)
 {
-	_cleanup_free_ struct cgroup_figures *room = malloc(sizeof(*room));
+	_cleanup_free_ struct cgroup_figures *scratch = malloc(sizeof(*scratch));
 	_cleanup_free_ struct ranked *ranked = NULL;
 	struct snapshot *snapshot = &owned->snapshot;
 	size_t n;
@@ -258,15 +259,15 @@ static int take_cgroups(struct owned_snapshot *owned, const struct snapshot_sour
 
 	(void)ledger_entries(sources->ledger, &n);
 	ranked = calloc(n + 1, sizeof(*ranked));
-	if (!room || !ranked)
+	if (!scratch || !ranked)
 		return -ENOMEM;
 	snapshot->make_figures = owned->sums ? make_of_sums : make_of_entry;
 	if (owned->sums) {
-		r = take_window(owned, sources, room, ranked, &n);
+		r = take_window(owned, sources, scratch, ranked, &n);
 		if (r < 0)
 			return r;
 	} else {
-		n = take_all(owned, sources, room, ranked);
+		n = take_all(owned, sources, scratch, ranked);
 	}
 	n = take_offcore(owned, sources, ranked, n);
 	qsort(ranked, n, sizeof(*ranked), compare_ranked);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "snapshot/snapshot_cpus.h"
 
-#include "base/cleanup.h"
-
 static struct maybe_double ratio(u64 part, u64 whole)
 {
 	if (whole == 0)

@@ -61,7 +61,7 @@ struct builder {
 	size_t open; /* number of levels */
 	bool filters;
 	struct glob filter;
-	struct cgroup_figures room;  /* of the cgroup that is read */
+	struct cgroup_figures read;  /* of the cgroup that is read */
 	struct cgroup_figures *sums; /* one for each level; NULL: no value is requested */
 	size_t path_bytes, merged;   /* used of the view's `paths` and `offcore` */
 };
@@ -191,16 +191,16 @@ static void add_cgroup(struct builder *builder, const struct snapshot_cgroup *cg
 	const struct view_request *request = &builder->view->request;
 	const struct figures *listed[EVENTS_MAX];
 
-	snapshot_figures(builder->view->of, cgroup, &builder->room);
+	snapshot_figures(builder->view->of, cgroup, &builder->read);
 	for (unsigned event = 0; event < EVENTS_MAX; event++) {
 		if (is_left_out(builder->view, event))
-			builder->room.of[event] = NULL;
+			builder->read.of[event] = NULL;
 		listed[event] =
-			builder->view->snapshot.unlisted >> event & 1 ? NULL : builder->room.of[event];
+			builder->view->snapshot.unlisted >> event & 1 ? NULL : builder->read.of[event];
 	}
 	snapshot_rank_count(&level->row.rank, builder->view->of, listed);
 	if (level->figures)
-		add_figures(level->figures, &builder->room);
+		add_figures(level->figures, &builder->read);
 	if (!request->one_event)
 		add_offcore(builder, level, cgroup->offcore);
 	if (!cgroup->path[level->length]) {

@@ -14,7 +14,6 @@
 #include "export/json/json_names.h"
 #include "export/json/json_past.h"
 #include "snapshot/snapshot_view.h"
-#include "snapshot/view_tree.h"
 #include "window/trend.h"
 
 /*
