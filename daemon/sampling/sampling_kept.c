@@ -12,22 +12,6 @@ void sampling_kept_done(struct sampling_kept *kept)
 	kept->handover = handover_free(kept->handover);
 }
 
-/* Returns the highest number below `below` in the name of a stored state; 0: none. */
-static u32 state_number(const struct store *store, u32 below)
-{
-	u32 highest = 0;
-
-	for (size_t i = 0; store_nth(store, i); i++) {
-		struct stored_name name;
-
-		if (stored_name_parse(store_nth(store, i), &name) && name.kind == STORED_STATE &&
-		    name.layout == HANDOVER_LAYOUT && name.n_numbers == 1 && !*name.label &&
-		    name.numbers[0] > highest && name.numbers[0] < below)
-			highest = name.numbers[0];
-	}
-	return highest;
-}
-
 /*
  * Finds the last stored state that has contents. A process that was killed while it started may have left
  * several. Sets `*ret` only if there is one. Empty and invalid states are removed from the store. If this
@@ -35,7 +19,8 @@ static u32 state_number(const struct store *store, u32 below)
  */
 static int find_state(struct store *store, struct state **ret)
 {
-	for (u32 number = state_number(store, ~0U); number; number = state_number(store, number)) {
+	for (u32 number = handover_highest(store, STORED_STATE, UINT32_MAX); number;
+	     number = handover_highest(store, STORED_STATE, number)) {
 		_cleanup_close_ int fd = -1;
 		char name[STORED_NAME_MAX];
 		const char *wrong;
@@ -75,7 +60,8 @@ static int begin_state(struct store *store, struct handover *handover, struct st
 
 static void remove_states(struct store *store)
 {
-	for (u32 number = state_number(store, ~0U); number; number = state_number(store, number)) {
+	for (u32 number = handover_highest(store, STORED_STATE, UINT32_MAX); number;
+	     number = handover_highest(store, STORED_STATE, number)) {
 		char name[STORED_NAME_MAX];
 		int fd;
 

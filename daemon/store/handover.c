@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/param.h>
 #include <sys/stat.h>
 
 #include "base/log.h"
@@ -132,48 +133,57 @@ static bool count_start(struct handover *handover, struct memory *memory)
 	return true;
 }
 
-/*
- * Finds the highest of the last numbers of all names, and the committed memory with the highest number. If that memory
- * is given up, no older one is used.
- */
-static void find_before(struct handover *handover)
+u32 handover_highest(const struct store *store, enum stored_kind kind, u32 below)
 {
-	u32 below = UINT32_MAX;
+	const char *text;
+	u32 highest = 0;
 
-	for (size_t i = 0; store_nth(handover->store, i); i++) {
+	for (size_t i = 0; (text = store_nth(store, i)); i++) {
 		struct stored_name name;
 
-		if (stored_name_parse(store_nth(handover->store, i), &name) && name.n_numbers > 0 &&
-		    name.numbers[name.n_numbers - 1] > handover->last_number)
-			handover->last_number = name.numbers[name.n_numbers - 1];
+		if (stored_name_parse(text, &name) && name.kind == kind && name.layout == HANDOVER_LAYOUT &&
+		    name.n_numbers == 1 && !*name.label && name.numbers[0] > highest &&
+		    name.numbers[0] < below)
+			highest = name.numbers[0];
 	}
-	for (;;) {
+	return highest;
+}
+
+/* Returns the highest of the last numbers of all stored names. */
+static u32 last_number(const struct store *store)
+{
+	const char *text;
+	u32 last = 0;
+
+	for (size_t i = 0; (text = store_nth(store, i)); i++) {
+		struct stored_name name;
+
+		if (stored_name_parse(text, &name) && name.n_numbers > 0)
+			last = MAX(last, name.numbers[name.n_numbers - 1]);
+	}
+	return last;
+}
+
+/* Finds the committed memory with the highest number. If that memory is given up, no older one is used. */
+static void find_before(struct handover *handover)
+{
+	struct store *store = handover->store;
+
+	for (u32 number = handover_highest(store, STORED_HANDOVER, UINT32_MAX); number;
+	     number = handover_highest(store, STORED_HANDOVER, number)) {
 		char text[STORED_NAME_MAX];
-		u32 highest = 0;
 		int fd;
 
-		for (size_t i = 0; store_nth(handover->store, i); i++) {
-			struct stored_name name;
-
-			if (stored_name_parse(store_nth(handover->store, i), &name) &&
-			    name.kind == STORED_HANDOVER && name.layout == HANDOVER_LAYOUT &&
-			    name.n_numbers == 1 && !*name.label && name.numbers[0] > highest &&
-			    name.numbers[0] < below)
-				highest = name.numbers[0];
-		}
-		if (highest == 0)
-			return;
-		below = highest;
-		handover_name(STORED_HANDOVER, "", 1, &highest, text);
-		fd = store_take(handover->store, text);
+		handover_name(STORED_HANDOVER, "", 1, &number, text);
+		fd = store_take(store, text);
 		if (fd < 0)
 			continue;
 		if (handover->gave_up)
 			cleanup_close(&fd);
-		else if (open_memory(fd, highest, &handover->before) &&
+		else if (open_memory(fd, number, &handover->before) &&
 			 count_start(handover, &handover->before))
 			return;
-		(void)store_remove(handover->store, text);
+		(void)store_remove(store, text);
 	}
 }
 
@@ -185,6 +195,7 @@ int handover_open(struct store *store, struct handover **ret)
 		return -ENOMEM;
 	handover->store = store;
 	handover->before.fd = handover->own.fd = -1;
+	handover->last_number = last_number(store);
 	find_before(handover);
 	*ret = handover;
 	return 0;

@@ -90,6 +90,12 @@ void handover_name(enum stored_kind kind, const char *label, u32 n_numbers, cons
 		   char ret[STORED_NAME_MAX]);
 
 /*
+ * Returns the highest number below `below` among the stored names of a kind that consist of a number, as
+ * handover_name() builds them with one number and no label. 0: there is none.
+ */
+u32 handover_highest(const struct store *store, enum stored_kind kind, u32 below);
+
+/*
  * `copies` holds two copies of `bytes` bytes, one after the other, and `*current` selects the valid one.
  * Writes the other copy, then makes it the valid one.
  */
