@@ -12,6 +12,12 @@
 #define SETTLE_USEC 10000000
 
 /*
+ * Descriptors that may be on their way to the manager at the same time. The kernel refuses more than RLIMIT_NOFILE of
+ * a user (ETOOMANYREFS, unix(7)).
+ */
+#define UNSETTLED_MAX 200
+
+/*
  * The next process gets all names in $LISTEN_FDNAMES, which is one string of the environment. exec refuses
  * strings longer than 32 pages (MAX_ARG_STRLEN, uapi linux/binfmts.h), so with more names the unit would not
  * start again. The 32nd page is for the name of the variable and the names of sockets.
@@ -28,6 +34,7 @@ struct store {
 	size_t n;
 	struct passed *passed; /* sorted by name */
 	size_t names_bytes;    /* bytes of the names of stored descriptors, with a separator each */
+	unsigned unsettled;    /* descriptors that were sent since the last store_settle() */
 };
 
 struct store *store_free(struct store *store)
@@ -168,47 +175,29 @@ void store_drop_rest(struct store *store)
 	}
 }
 
-/*
- * FDPOLL=0 keeps the manager from polling the descriptor. An event that is not mapped polls as hung up, and a
- * map as failed, so the manager would remove both.
- */
-static int put_one(struct store *store, const struct store_item *item)
+int store_put(struct store *store, const char *name, int fd)
 {
-	size_t bytes = strlen(item->name) + 1;
+	size_t bytes = strlen(name) + 1;
 	char message[STORED_NAME_MAX + 64];
-	int r;
-
-	if (store->names_bytes + bytes > NAMES_BYTES_MAX)
-		return -E2BIG;
-	(void)snprintf(message, sizeof(message), "FDSTORE=1\nFDPOLL=0\nFDNAME=%s", item->name);
-	r = sd_pid_notify_with_fds(0, 0, message, &item->fd, 1);
-	if (r > 0)
-		store->names_bytes += bytes;
-	return r < 0 ? r : 0;
-}
-
-int store_put_all(struct store *store, const struct store_item *items, size_t n)
-{
 	int r;
 
 	if (!store_keeps(store))
 		return 0;
-	for (size_t i = 0; i < n; i++) {
-		if (i > 0 && i % STORE_BATCH == 0) {
-			r = store_settle(store);
-			if (r < 0)
-				return r;
-		}
-		r = put_one(store, &items[i]);
-		if (r < 0)
-			return r;
+	if (store->names_bytes + bytes > NAMES_BYTES_MAX)
+		return -E2BIG;
+	if (store->unsettled == UNSETTLED_MAX)
+		(void)store_settle(store);
+	/*
+	 * FDPOLL=0 keeps the manager from polling the descriptor. An event that is not mapped polls as hung up, and
+	 * a map as failed, so the manager would remove both.
+	 */
+	(void)snprintf(message, sizeof(message), "FDSTORE=1\nFDPOLL=0\nFDNAME=%s", name);
+	r = sd_pid_notify_with_fds(0, 0, message, &fd, 1);
+	if (r > 0) {
+		store->names_bytes += bytes;
+		store->unsettled++;
 	}
-	return 0;
-}
-
-int store_put(struct store *store, const char *name, int fd)
-{
-	return store_put_all(store, &(struct store_item){.name = name, .fd = fd}, 1);
+	return r < 0 ? r : 0;
 }
 
 int store_remove(struct store *store, const char *name)
@@ -224,12 +213,13 @@ int store_remove(struct store *store, const char *name)
 	return r < 0 ? r : 0;
 }
 
-int store_settle(const struct store *store)
+int store_settle(struct store *store)
 {
 	int r;
 
 	if (!store_keeps(store))
 		return 0;
+	store->unsettled = 0;
 	r = sd_notify_barrier(0, SETTLE_USEC);
 	return r < 0 ? r : 0;
 }

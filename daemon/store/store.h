@@ -58,20 +58,12 @@ const char *store_nth(const struct store *store, size_t index);
  */
 void store_drop_rest(struct store *store);
 
-struct store_item {
-	const char *name;
-	int fd; /* stays the caller's */
-};
-
 /*
- * Stores descriptors. Each has a unique name that is valid by stored_name.h. Returns when the messages are
- * sent; store_settle() waits for the manager. More than STORE_BATCH descriptors are sent in batches, each
- * settled before the next. Returns 0 or -errno. -E2BIG: the names would not fit into the environment of the
- * next process; the descriptors that were stored before the error stay stored.
+ * Stores a descriptor, which stays the caller's. The name is unique, and valid by stored_name.h. Returns when the
+ * message is sent; store_settle() waits for the manager. If many descriptors are stored, also waits for the manager
+ * between them. Returns 0 or -errno. -E2BIG: the name would not fit into the environment of the next process.
  */
-#define STORE_BATCH 200
 int store_put(struct store *store, const char *name, int fd);
-int store_put_all(struct store *store, const struct store_item *items, size_t n);
 
 /* Makes the manager close the descriptors that it stores under `name`. Returns 0 or -errno. */
 int store_remove(struct store *store, const char *name);
@@ -80,6 +72,6 @@ int store_remove(struct store *store, const char *name);
  * Waits until the manager has processed all earlier messages of this process. Returns 0, -ETIMEDOUT or
  * -errno.
  */
-int store_settle(const struct store *store);
+int store_settle(struct store *store);
 
 #endif

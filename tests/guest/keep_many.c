@@ -77,24 +77,18 @@ static size_t take(struct store *store, u32 cpus, u32 events)
 
 static void put(struct store *store, u32 cpus, u32 events)
 {
-	size_t n = (size_t)cpus * events;
-	char(*names)[STORED_NAME_MAX] = calloc(n, sizeof(*names));
-	struct store_item *items = calloc(n, sizeof(*items));
-	int r;
+	u32 n = cpus * events;
+	char name[STORED_NAME_MAX];
+	int r = 0;
 
-	if (!names || !items)
-		errx(1, "out of memory");
-	for (size_t i = 0; i < n; i++) {
-		name_of((u32)i / cpus, (u32)i % cpus, names[i]);
-		items[i] = (struct store_item){.name = names[i], .fd = open_event()};
+	for (u32 i = 0; i < n && r == 0; i++) {
+		name_of(i / cpus, i % cpus, name);
+		r = store_put(store, name, open_event());
 	}
-	r = store_put_all(store, items, n);
 	if (r == 0)
 		r = store_settle(store);
 	if (r < 0)
 		errx(1, "cannot store them: %s", strerror(-r));
-	free(items);
-	free(names);
 }
 
 int main(int argc, char *argv[])

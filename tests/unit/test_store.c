@@ -66,24 +66,25 @@ Test(store, a_stored_descriptor_is_kept_until_removed)
 
 #define MANY (2 * 256 + 100)
 
-Test(store, many_descriptors_are_sent_in_parts_with_barriers)
+/* The kernel limits the number of descriptors that are sent and not received yet. */
+Test(store, many_descriptors_are_sent_with_barriers_between_them)
 {
 	_cleanup_(store_freep) struct store *store = open_store();
 	_cleanup_close_ int fd = null_fd();
-	static char names[MANY][32];
-	static struct store_item items[MANY];
+	char name[32];
 
 	for (size_t i = 0; i < MANY; i++) {
-		(void)snprintf(names[i], sizeof(names[i]), "event-1-0-%zu-1", i);
-		items[i] = (struct store_item){.name = names[i], .fd = fd};
+		(void)snprintf(name, sizeof(name), "event-1-0-%zu-1", i);
+		cr_assert_eq(store_put(store, name, fd), 0);
 	}
-	cr_assert_eq(store_put_all(store, items, MANY), 0);
 	cr_expect_eq(store_settle(store), 0);
 	cr_expect_eq(manager.n, MANY);
-	cr_expect_leq(manager.longest, STORE_BATCH);
-	cr_expect_eq(manager.barriers, MANY / STORE_BATCH + 1);
-	for (size_t i = 0; i < MANY; i++)
-		cr_expect_str_eq(manager.stored[i].name, names[i]);
+	cr_expect_leq(manager.longest, 200);
+	cr_expect_eq(manager.barriers, MANY / 200 + 1);
+	for (size_t i = 0; i < MANY; i++) {
+		(void)snprintf(name, sizeof(name), "event-1-0-%zu-1", i);
+		cr_expect_str_eq(manager.stored[i].name, name);
+	}
 }
 
 /* With more names, exec would refuse the environment of the next process. */
@@ -101,8 +102,6 @@ Test(store, names_fit_into_the_environment_of_the_next_process)
 		if (r < 0)
 			break;
 		bytes += strlen(name) + 1;
-		if (n % STORE_BATCH == 0)
-			cr_assert_eq(store_settle(store), 0);
 	}
 	cr_expect_eq(r, -E2BIG);
 	cr_expect_gt(bytes, 120000);

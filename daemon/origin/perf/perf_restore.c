@@ -262,8 +262,6 @@ int perf_start_restored(struct perf_event_set *set, int program_fd, struct perf_
 		if (r < 0)
 			return perf_diagnosed(r, perf_diagnose_attach, &set->opening, set->events[i].cpu,
 					      ret_message);
-		if (i % (STORE_BATCH / 4) == STORE_BATCH / 4 - 1)
-			(void)store_settle(handover_store(over.settings->handover));
 		if (set->events[i].period != over.period)
 			(void)perf_change_period(set, &set->events[i], over.period);
 	}
