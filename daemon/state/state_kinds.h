@@ -11,7 +11,7 @@
  */
 #define STATE_RECORDS 1
 
-/* These numbers are saved in records: add new kinds at the end. Records are restored in this order. */
+/* These numbers are saved in records: add new kinds at the end. engine_restore() has the order of restoring. */
 enum state_kind {
 	STATE_HEAD = 1,     /* engine: hash seed, start time, number of the collection, number of events */
 	STATE_EVENT,        /* engine, by event: identifies the event */
