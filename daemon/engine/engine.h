@@ -210,7 +210,7 @@ const struct ledger_entry *engine_find(const struct engine *engine, const char *
 
 /*
  * All entries except `other` and `unattributed`, by ascending number. Owned by the engine, valid until the
- * next collection.
+ * next collection or engine_reclaim().
  */
 struct ledger_entry *const *engine_entries(const struct engine *engine, size_t *ret_n);
 
@@ -271,22 +271,12 @@ void engine_set_top(struct engine *engine, size_t top);
 bool engine_slots_missing(const struct engine *engine);
 
 /*
- * engine_should_adopt() returns true if a walk for adoption is useful: slots are missing, and more than an
- * eighth of the slots is free now. Call engine_adopting() before the walk, engine_found_without_slot() for
- * each cgroup that finds no free slot, and engine_adopted() after the walk, with the number of such cgroups.
- * engine_found_without_slot() returns 0 or -ENOMEM.
+ * For a walk over the cgroup tree that gives slots to cgroups without one. Call engine_adopting() before the walk,
+ * engine_found_without_slot() for each cgroup that finds no free slot, and engine_adopted() after the walk, with
+ * the number of such cgroups. engine_found_without_slot() returns 0 or -ENOMEM.
  */
-bool engine_should_adopt(const struct engine *engine);
 void engine_adopting(struct engine *engine);
 int engine_found_without_slot(struct engine *engine, const char *path);
 void engine_adopted(struct engine *engine, u64 without_slot);
-
-/*
- * Adds slots if they are short, or if `missing` cgroups have none, up to `memory_max`. Logs how many it
- * added, and once that `memory_max` allows no more. Returns the number of slots added. After a failure, returns 0 and
- * does not try again for ENGINE_GROW_PAUSE_NS. Of several failures in a row, only the first is logged.
- */
-#define ENGINE_GROW_PAUSE_NS (10 * NSEC_PER_SEC)
-u32 engine_grow(struct engine *engine, u64 missing);
 
 #endif

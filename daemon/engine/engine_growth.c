@@ -17,6 +17,9 @@
  */
 #define WALKS_MAX 8
 
+/* Pause after a failure to add slots. */
+#define GROW_PAUSE_NS (10 * NSEC_PER_SEC)
+
 /*
  * Minimum pause between any walk and a walk that only finds out which cgroups have no slot: 2 s, or 100 times the
  * duration of the earlier walk if that is longer. So such walks take at most 1 % of the time.
@@ -77,11 +80,11 @@ static u32 failed(struct engine *engine, int error)
 		(void)log_warning(
 			0,
 			"cannot add slots for new cgroups (%s): samples of cgroups without a slot are unattributed; pebsd tries again every %llu s%s",
-			strerror(-error), (unsigned long long)(ENGINE_GROW_PAUSE_NS / NSEC_PER_SEC),
+			strerror(-error), (unsigned long long)(GROW_PAUSE_NS / NSEC_PER_SEC),
 			error == -ENOMEM   ? "; give pebsd more memory (MemoryMax= of the unit)"
 			: error == -EMFILE ? "; raise LimitNOFILE= of the unit"
 					   : "");
-	engine->grow_again_ns = monotonic_ns() + ENGINE_GROW_PAUSE_NS;
+	engine->grow_again_ns = monotonic_ns() + GROW_PAUSE_NS;
 	return 0;
 }
 

@@ -72,6 +72,16 @@ void engine_save(struct engine *engine);
 /* Fills in the members of `head` that describe slots. */
 void engine_describe_slots(struct engine *engine);
 
+/*
+ * Adds slots if they are short, or if `missing` cgroups have none, up to `memory_max`. Logs how many it added, and once
+ * that `memory_max` allows no more. Returns the number of slots added. After a failure, returns 0 and does not try
+ * again for a while. Of several failures in a row, only the first is logged.
+ */
+u32 engine_grow(struct engine *engine, u64 missing);
+
+/* Returns true if a walk can give slots: a cgroup has none, and more than an eighth of the slots is free. */
+bool engine_should_adopt(const struct engine *engine);
+
 /* Adds slots if they are short or missing, and gives them to cgroups that have none. */
 void engine_keep_up(struct engine *engine);
 

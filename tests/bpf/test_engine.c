@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "cgroup_fixture.h"
 #include "collect/adopt.h"
+#include "engine/engine_internal.h"
 #include "engine_fixture.h"
 #include "example_snapshot.h"
 #include "fake_clock.h"
