@@ -34,18 +34,18 @@ static int reclaim_slots(struct slot_reclaim *reclaim, bool short_of_slots)
 			strerror(-r));
 	reclaim->under_way = false;
 	again_ns = r < 0 ? 0 : again_ns;
-	if ((r = sd_event_now(sd_event_source_get_event(reclaim->again), CLOCK_MONOTONIC, &now)) < 0 ||
-	    (r = sd_event_source_set_enabled(reclaim->short_of, SD_EVENT_OFF)) < 0)
+	if ((r = sd_event_now(sd_event_source_get_event(reclaim->timer), CLOCK_MONOTONIC, &now)) < 0 ||
+	    (r = sd_event_source_set_enabled(reclaim->shortage, SD_EVENT_OFF)) < 0)
 		return r;
 	if (short_of_slots || engine_slots_short(reclaim->engine))
 		reclaim->short_ns = now * NSEC_PER_USEC;
 	reclaim->under_way = slot_reclaim_goes_on(again_ns, now * NSEC_PER_USEC, reclaim->short_ns);
 	next = reclaim->under_way ? again_ns / NSEC_PER_USEC : now + COLLECT_SHORT_GRACE_NS / NSEC_PER_USEC;
-	r = sd_event_source_set_time(reclaim->again, next);
-	return r < 0 ? r : sd_event_source_set_enabled(reclaim->again, SD_EVENT_ONESHOT);
+	r = sd_event_source_set_time(reclaim->timer, next);
+	return r < 0 ? r : sd_event_source_set_enabled(reclaim->timer, SD_EVENT_ONESHOT);
 }
 
-static int on_short(sd_event_source *source, int fd, uint32_t events, void *userdata)
+static int on_shortage(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	(void)source;
 	(void)fd;
@@ -53,7 +53,7 @@ static int on_short(sd_event_source *source, int fd, uint32_t events, void *user
 	return reclaim_slots(userdata, true);
 }
 
-static int on_again(sd_event_source *source, uint64_t usec, void *userdata)
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct slot_reclaim *reclaim = userdata;
 
@@ -61,7 +61,7 @@ static int on_again(sd_event_source *source, uint64_t usec, void *userdata)
 	(void)usec;
 	if (reclaim->under_way)
 		return reclaim_slots(reclaim, false);
-	return sd_event_source_set_enabled(reclaim->short_of, SD_EVENT_ON);
+	return sd_event_source_set_enabled(reclaim->shortage, SD_EVENT_ON);
 }
 
 int slot_reclaim_open(sd_event *event, struct engine *engine, struct slot_reclaim *ret)
@@ -72,10 +72,10 @@ int slot_reclaim_open(sd_event *event, struct engine *engine, struct slot_reclai
 	*ret = (struct slot_reclaim){.engine = engine};
 	if (fd < 0)
 		return 0;
-	if ((r = sd_event_add_io(event, &ret->short_of, fd, EPOLLIN, on_short, ret)) < 0 ||
-	    (r = sd_event_add_time(event, &ret->again, CLOCK_MONOTONIC, 0, RECLAIM_ACCURACY_USEC, on_again,
+	if ((r = sd_event_add_io(event, &ret->shortage, fd, EPOLLIN, on_shortage, ret)) < 0 ||
+	    (r = sd_event_add_time(event, &ret->timer, CLOCK_MONOTONIC, 0, RECLAIM_ACCURACY_USEC, on_timer,
 				   ret)) < 0 ||
-	    (r = sd_event_source_set_enabled(ret->again, SD_EVENT_OFF)) < 0) {
+	    (r = sd_event_source_set_enabled(ret->timer, SD_EVENT_OFF)) < 0) {
 		slot_reclaim_done(ret);
 		return r;
 	}
@@ -85,6 +85,6 @@ int slot_reclaim_open(sd_event *event, struct engine *engine, struct slot_reclai
 void slot_reclaim_done(struct slot_reclaim *reclaim)
 {
 	/* Release this event source before the descriptor that it watches is closed. */
-	reclaim->short_of = sd_event_source_unref(reclaim->short_of);
-	reclaim->again = sd_event_source_unref(reclaim->again);
+	reclaim->shortage = sd_event_source_unref(reclaim->shortage);
+	reclaim->timer = sd_event_source_unref(reclaim->timer);
 }

@@ -13,11 +13,11 @@
 
 struct slot_reclaim {
 	struct engine *engine;
-	sd_event_source *short_of; /* NULL: slots cannot run short */
-	sd_event_source *again;
+	sd_event_source *shortage; /* NULL: slots cannot run short */
+	sd_event_source *timer;
 	u64 times;      /* number of reclaims since slot_reclaim_open() */
 	u64 short_ns;   /* time at which slots were last short, CLOCK_MONOTONIC */
-	bool under_way; /* some slots are not free yet: `again` continues with them */
+	bool under_way; /* some slots are not free yet: `timer` continues with them */
 };
 
 /* Once slots have not been short for this time, no further reclaim is scheduled. Then only collections reclaim. */
