@@ -29,7 +29,7 @@ DEFINE_CLEANUP(struct offcore_sums *, offcore_sums_free)
 
 /* The sources of a snapshot. They are borrowed and outlive the snapshot, except `sums` and `offcore`. */
 struct snapshot_sources {
-	const struct snapshot *head; /* copied; must have no cgroups, and totals of its events that are 0 */
+	const struct snapshot *head; /* copied; must have neither cgroups nor totals of events */
 	const struct ledger *ledger;
 	struct window_sums *sums;     /* NULL: the whole time; else owned by the snapshot from now on */
 	struct offcore_sums *offcore; /* owned by the snapshot from now on; NULL: none are counted */

@@ -28,7 +28,7 @@ struct view_tree {
 	size_t rows;
 	size_t path_bytes; /* of the rows whose path is not the path of a cgroup, with a NUL each */
 	size_t merged;     /* rows that are the sum of several cgroups or rows */
-	size_t levels;     /* rows that are open at the same time, at most */
+	size_t levels;     /* maximum number of rows that are open at the same time */
 };
 
 /* Returns 0 or -ENOMEM. Free with view_tree_done(), also after an error. `request` must outlive the tree. */
@@ -37,8 +37,8 @@ int view_tree_init(struct view_tree *tree, const struct snapshot *snapshot,
 void view_tree_done(struct view_tree *tree);
 
 /*
- * Gets the length of the next row's path for this cgroup, after `open` rows, whose last one has the length
- * `at`. Returns false if the cgroup is part of no further row.
+ * Gets the length of the path of the next row that contains this cgroup. The `open` rows above it are open already,
+ * and the path of the last of these has the length `at`. Returns false if no further row contains the cgroup.
  */
 bool view_tree_next(const struct view_tree *tree, const struct view_leaf *leaf, size_t open, size_t at,
 		    size_t *ret);
