@@ -72,7 +72,7 @@ static size_t count_blocks(const struct state *state)
 }
 
 /* Lists a block of a completed commit. Puts every other block on the free list. */
-static int look_at(struct state *state, u32 unit, struct founds *founds, const char **ret_wrong)
+static int list_block(struct state *state, u32 unit, struct founds *founds, const char **ret_wrong)
 {
 	const struct state_block *block = state_at(state, unit);
 
@@ -88,7 +88,7 @@ static int look_at(struct state *state, u32 unit, struct founds *founds, const c
 	return 0;
 }
 
-static int find_blocks(struct state *state, struct founds *founds, const char **ret_wrong)
+static int list_blocks(struct state *state, struct founds *founds, const char **ret_wrong)
 {
 	const struct state_header *header = state_header(state);
 	int r = 0;
@@ -99,8 +99,8 @@ static int find_blocks(struct state *state, struct founds *founds, const char **
 		size_t at = STATE_HEADER_BYTES + (size_t)chunk * STATE_CHUNK_BYTES;
 
 		for (u32 block = STATE_CHUNK_BYTES / bytes; block-- > 0 && r == 0;)
-			r = look_at(state, (u32)((at + (size_t)block * bytes) / STATE_UNIT), founds,
-				    ret_wrong);
+			r = list_block(state, (u32)((at + (size_t)block * bytes) / STATE_UNIT), founds,
+				       ret_wrong);
 	}
 	return r;
 }
@@ -128,7 +128,7 @@ static bool same_record(const struct found *a, const struct found *b)
  * Lists the records that exist, and the replaced and removed ones to be freed. The blocks that mark removals
  * are freed last, as in state_commit().
  */
-static int settle_found(struct state *state, const struct founds *founds, const char **ret_wrong)
+static int list_records(struct state *state, const struct founds *founds, const char **ret_wrong)
 {
 	int r = 0;
 
@@ -162,7 +162,7 @@ static int settle_found(struct state *state, const struct founds *founds, const 
 	return r;
 }
 
-/* Frees the blocks of replaced and removed records. A kill in between does no harm. */
+/* Lists the saved records, and frees the blocks of replaced and removed ones. A kill in between does no harm. */
 static int take_over(struct state *state, u32 records, const char **ret_wrong)
 {
 	_cleanup_free_ struct found *list = NULL;
@@ -176,7 +176,7 @@ static int take_over(struct state *state, u32 records, const char **ret_wrong)
 	founds.list = list = calloc(n + 1, sizeof(*list));
 	if (!list)
 		return -ENOMEM;
-	r = find_blocks(state, &founds, ret_wrong);
+	r = list_blocks(state, &founds, ret_wrong);
 	if (r < 0)
 		return r;
 	if (founds.n > 0)
@@ -185,7 +185,7 @@ static int take_over(struct state *state, u32 records, const char **ret_wrong)
 	state->taken = calloc(founds.n + 1, sizeof(*state->taken));
 	if (!state->records || !state->taken)
 		return -ENOMEM;
-	r = settle_found(state, &founds, ret_wrong);
+	r = list_records(state, &founds, ret_wrong);
 	if (r == 0)
 		r = state_free_all(state, &state->replaced);
 	if (r == 0)
@@ -219,7 +219,7 @@ int state_adopt(int fd, u32 records, struct state **ret, const char **ret_wrong)
 }
 
 /* Index of the first record that is not before kind and key. */
-static size_t place_of(const struct state *state, u32 kind, u64 key)
+static size_t index_of(const struct state *state, u32 kind, u64 key)
 {
 	size_t first = 0, n = state->n_records;
 
@@ -242,7 +242,7 @@ const struct state_record *state_records(const struct state *state, u32 kind, si
 	*ret_n = 0;
 	if (!state || state->n_records == 0)
 		return NULL;
-	first = place_of(state, kind, 0);
+	first = index_of(state, kind, 0);
 	for (end = first; end < state->n_records && state->records[end].kind == kind;)
 		end++;
 	*ret_n = end - first;
@@ -251,8 +251,8 @@ const struct state_record *state_records(const struct state *state, u32 kind, si
 
 const struct state_record *state_find(const struct state *state, u32 kind, u64 key)
 {
-	size_t place = state && state->n_records ? place_of(state, kind, key) : 0;
-	const struct state_record *record = state && place < state->n_records ? &state->records[place] : NULL;
+	size_t index = state && state->n_records ? index_of(state, kind, key) : 0;
+	const struct state_record *record = state && index < state->n_records ? &state->records[index] : NULL;
 
 	return record && record->kind == kind && record->key == key ? record : NULL;
 }
