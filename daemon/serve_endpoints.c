@@ -304,7 +304,7 @@ static const char *group_of(const struct server *server)
 {
 	const char *group = server->config->group;
 
-	if (!*group || (geteuid() != 0 && engine_in_process(sampling_engine(server->sampling)) &&
+	if (!*group || (geteuid() != 0 && engine_head(sampling_engine(server->sampling))->in_process &&
 			strcmp(group, CONFIG_GROUP) == 0))
 		return NULL;
 	return group;
@@ -355,7 +355,7 @@ int serve_endpoints_open(struct server *server, struct control_backend backend, 
 			&failure->message);
 	if (r < 0)
 		return r;
-	if (engine_in_process(sampling_engine(server->sampling)))
+	if (engine_head(sampling_engine(server->sampling))->in_process)
 		control_permit_own(server->control);
 	control_permit(server->control, server->config->detail);
 	return open_http(server, &source, failure);

@@ -186,11 +186,6 @@ struct engine *engine_free(struct engine *engine)
 	return NULL;
 }
 
-bool engine_in_process(const struct engine *engine)
-{
-	return kernel_in_process(engine->kernel);
-}
-
 struct kernel *engine_kernel(const struct engine *engine)
 {
 	return engine->kernel;

@@ -112,9 +112,6 @@ bool engine_has_before(const struct engine_settings *settings);
 struct engine *engine_free(struct engine *engine);
 DEFINE_CLEANUP(struct engine *, engine_free)
 
-/* Returns whether samples are accounted in this process, without BPF. */
-bool engine_in_process(const struct engine *engine);
-
 /* The kernel side, for the origin. Owned by the engine. */
 struct kernel *engine_kernel(const struct engine *engine);
 
