@@ -18,6 +18,7 @@ enum { FEATURE_CPUID = 9, FEATURE_EVENT_DESC = 12, FEATURE_PMU_MAPPINGS = 16, FE
 
 #define FEATURES_MAX 7
 enum { EVENT_UPDATE_NAME = 2 };
+enum { MISC_LOST_SAMPLES_BPF = 1 << 15 };
 
 struct buffer {
 	u8 *bytes;
@@ -97,14 +98,19 @@ static void put_string(struct buffer *buffer, const char *text)
 	put(buffer, zeros, -size & 63);
 }
 
-static void put_record(struct buffer *buffer, u32 type, const void *body, size_t size)
+static void put_record_with(struct buffer *buffer, u32 type, u16 misc, const void *body, size_t size)
 {
-	struct perf_event_header header = {.type = type, .size = (u16)(sizeof(header) + size)};
+	struct perf_event_header header = {.type = type, .misc = misc, .size = (u16)(sizeof(header) + size)};
 
 	if (size > 0xffff - sizeof(header))
 		abort();
 	put(buffer, &header, sizeof(header));
 	put(buffer, body, size);
+}
+
+static void put_record(struct buffer *buffer, u32 type, const void *body, size_t size)
+{
+	put_record_with(buffer, type, 0, body, size);
 }
 
 struct writer *writer_new(enum writer_layout layout, size_t attr_size)
@@ -362,6 +368,25 @@ void writer_lost(struct writer *writer, size_t event, u64 time, u64 lost)
 	put_u64(&body, sample_id(&writer->events[event], 0));
 	put_u64(&body, lost);
 	write_side(writer, event, time, PERF_RECORD_LOST, &body);
+}
+
+void writer_lost_samples(struct writer *writer, size_t event, u64 time, u64 lost)
+{
+	struct buffer body = {};
+
+	put_u64(&body, lost);
+	write_side(writer, event, time, PERF_RECORD_LOST_SAMPLES, &body);
+}
+
+void writer_filtered(struct writer *writer, size_t event, u64 n)
+{
+	struct buffer body = {};
+
+	put_u64(&body, n);
+	put_trailer(&body, &writer->events[event], 0);
+	put_record_with(writer->compressing ? &writer->plain : &writer->data, PERF_RECORD_LOST_SAMPLES,
+			MISC_LOST_SAMPLES_BPF, body.bytes, body.size);
+	free(body.bytes);
 }
 
 void writer_round(struct writer *writer)

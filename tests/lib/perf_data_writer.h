@@ -94,6 +94,9 @@ void writer_fork(struct writer *writer, size_t event, u64 time, u32 tid, u32 par
 void writer_exit(struct writer *writer, size_t event, u64 time, u32 tid);
 void writer_cgroup(struct writer *writer, size_t event, u64 time, u64 id, const char *path);
 void writer_lost(struct writer *writer, size_t event, u64 time, u64 lost);
+void writer_lost_samples(struct writer *writer, size_t event, u64 time, u64 lost);
+void writer_filtered(struct writer *writer, size_t event,
+		     u64 n); /* samples dropped by perf record --filter */
 void writer_round(struct writer *writer);
 
 /* Write any record, or any bytes. */

@@ -85,6 +85,9 @@ Test(perf_data, records_of_tasks_and_cgroups_are_read)
 	writer_fork(writer, event, 502, 12, 11);
 	writer_cgroup(writer, event, 0, 77, "/system.slice");
 	writer_lost(writer, event, 503, 9);
+	writer_lost_samples(writer, event, 503, 5);
+	writer_lost_samples(writer, event, 0, 10);
+	writer_filtered(writer, event, 1);
 	writer_round(writer);
 	writer_exit(writer, event, 504, 12);
 	data = offer_written(writer, OFFER_FILE);
@@ -110,6 +113,14 @@ Test(perf_data, records_of_tasks_and_cgroups_are_read)
 	cr_assert_eq(perf_data_next(data, &record), 1);
 	cr_expect_eq(record.kind, PERF_DATA_LOST);
 	cr_expect_eq(record.lost, 9);
+	cr_assert_eq(perf_data_next(data, &record), 1);
+	cr_expect_eq(record.kind, PERF_DATA_LOST_SAMPLES);
+	cr_expect_eq(record.lost, 5);
+	cr_assert_eq(perf_data_next(data, &record), 1);
+	cr_expect_eq(record.kind, PERF_DATA_LOST_TOTAL); /* perf synthesized it */
+	cr_expect_eq(record.lost, 10);
+	cr_assert_eq(perf_data_next(data, &record), 1);
+	cr_expect_eq(record.kind, PERF_DATA_OTHER);
 	cr_assert_eq(perf_data_next(data, &record), 1);
 	cr_expect_eq(record.kind, PERF_DATA_ROUND);
 	cr_assert_eq(perf_data_next(data, &record), 1);

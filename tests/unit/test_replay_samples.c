@@ -50,6 +50,48 @@ Test(replay, samples_are_delivered_as_recorded)
 	replay_free(replay);
 }
 
+/* The LOST records of this recording report 15 lost records. perf's totals include these, and two later ones. */
+Test(replay, totals_of_lost_samples_include_the_lost_records)
+{
+	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
+	struct replayed replayed = {};
+	struct replay_report report;
+	struct replay *replay;
+
+	recorded_load(writer, 0, 1, 200);
+	writer_lost(writer, 0, 201, 12);
+	writer_lost(writer, 0, 202, 3);
+	writer_lost_samples(writer, 0, 203, 5); /* of the kernel: not in the totals */
+	writer_lost_samples(writer, 0, 0, 13);
+	writer_lost_samples(writer, 0, 0, 4);
+	replay = recorded_open(writer);
+	cr_assert_eq(replayed_all(&replayed, replay, 1), 0);
+	replay_report(replay, &report);
+	cr_expect_eq(report.left_out.lost, 22);
+	cr_assert_not_null(report.notes[0]);
+	cr_expect_not_null(strstr(report.notes[0], "22 records are missing"), "%s", report.notes[0]);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+Test(replay, samples_dropped_by_a_filter_are_not_lost)
+{
+	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
+	struct replayed replayed = {};
+	struct replay_report report;
+	struct replay *replay;
+
+	recorded_load(writer, 0, 1, 200);
+	writer_filtered(writer, 0, 1000);
+	replay = recorded_open(writer);
+	cr_assert_eq(replayed_all(&replayed, replay, 1), 0);
+	replay_report(replay, &report);
+	cr_expect_eq(report.left_out.lost, 0);
+	cr_expect_null(report.notes[0]);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
 Test(replay, the_instruction_address_is_delivered_if_recorded)
 {
 	for (int recorded = 0; recorded < 2; recorded++) {

@@ -458,6 +458,12 @@ enum {
 	RECORD_COMPRESSED2 = 83,
 };
 
+/*
+ * Set in the LOST_SAMPLES record in which perf reports how many samples `perf record --filter` dropped
+ * (PERF_RECORD_MISC_LOST_SAMPLES_BPF, tools/lib/perf/include/perf/event.h). These are not lost.
+ */
+#define MISC_FILTERED (1U << 15)
+
 struct perf_data {
 	struct perf_data_input input;
 	struct perf_data_events events;
@@ -548,6 +554,7 @@ bool perf_data_unfinished(const struct perf_data *data)
 /* A record of the recording, or of its compressed part. */
 struct raw_record {
 	u32 type;
+	u16 misc;
 	const u8 *body;
 	size_t size; /* of the body */
 	u64 position;
@@ -621,6 +628,7 @@ static int next_outer(struct perf_data *data, struct raw_record *ret)
 		return end_cut(data);
 
 	ret->type = header.type;
+	ret->misc = header.misc;
 	ret->body = at + sizeof(header);
 	ret->size = header.size - sizeof(header);
 	payload = payload_of(ret);
@@ -675,6 +683,7 @@ static int next_inflated(struct perf_data *data, struct raw_record *ret)
 			&data->message, ret->position,
 			"a compressed record contains a record of a kind that perf never compresses");
 	ret->type = header.type;
+	ret->misc = header.misc;
 	ret->body = at + sizeof(header);
 	ret->size = header.size - sizeof(header);
 	return 1;
@@ -776,8 +785,10 @@ static bool read_fields(const struct raw_record *raw, struct perf_data_record *r
 		ret->cgroup.path = take_text(&bytes, &ret->cgroup.length);
 		break;
 	case PERF_DATA_LOST:
-		if (raw->type == PERF_RECORD_LOST)
-			(void)bytes_u64(&bytes); /* id */
+		(void)bytes_u64(&bytes); /* id */
+		ret->lost = bytes_u64(&bytes);
+		break;
+	case PERF_DATA_LOST_SAMPLES:
 		ret->lost = bytes_u64(&bytes);
 		break;
 	default:
@@ -786,9 +797,9 @@ static bool read_fields(const struct raw_record *raw, struct perf_data_record *r
 	return !bytes.overrun;
 }
 
-static enum perf_data_kind kind_of(u32 type)
+static enum perf_data_kind kind_of(const struct raw_record *raw)
 {
-	switch (type) {
+	switch (raw->type) {
 	case PERF_RECORD_SAMPLE:
 		return PERF_DATA_SAMPLE;
 	case PERF_RECORD_COMM:
@@ -798,8 +809,9 @@ static enum perf_data_kind kind_of(u32 type)
 	case PERF_RECORD_CGROUP:
 		return PERF_DATA_CGROUP;
 	case PERF_RECORD_LOST:
-	case PERF_RECORD_LOST_SAMPLES:
 		return PERF_DATA_LOST;
+	case PERF_RECORD_LOST_SAMPLES:
+		return raw->misc & MISC_FILTERED ? PERF_DATA_OTHER : PERF_DATA_LOST_SAMPLES;
 	case RECORD_FINISHED_ROUND:
 		return PERF_DATA_ROUND;
 	default:
@@ -816,7 +828,7 @@ int perf_data_next(struct perf_data *data, struct perf_data_record *ret)
 	r = next_raw(data, &raw);
 	if (r <= 0)
 		return r;
-	*ret = (struct perf_data_record){.kind = kind_of(raw.type), .event = -1};
+	*ret = (struct perf_data_record){.kind = kind_of(&raw), .event = -1};
 	if (ret->kind == PERF_DATA_SAMPLE)
 		return read_sample(data, &raw, ret);
 	if (raw.type >= RECORD_USER_FIRST) {
@@ -831,5 +843,8 @@ int perf_data_next(struct perf_data *data, struct perf_data_record *ret)
 		ret->timed = perf_data_trailer_time(&data->events.list[event].attr, raw.body, raw.size,
 						    &ret->time) &&
 			     ret->time;
+	/* perf generates its totals at the end (record__read_lost_samples(), builtin-record.c, Linux 6.1). */
+	if (ret->kind == PERF_DATA_LOST_SAMPLES && !ret->timed)
+		ret->kind = PERF_DATA_LOST_TOTAL;
 	return 1;
 }

@@ -22,8 +22,10 @@ enum perf_data_kind {
 	PERF_DATA_COMM,
 	PERF_DATA_FORK,
 	PERF_DATA_CGROUP,
-	PERF_DATA_LOST,  /* samples and other records that were lost during recording */
-	PERF_DATA_ROUND, /* perf has read the buffer of each CPU once more */
+	PERF_DATA_LOST,         /* records, samples or others, for which perf's buffer had no space */
+	PERF_DATA_LOST_SAMPLES, /* samples that the kernel discarded for another reason */
+	PERF_DATA_LOST_TOTAL,   /* perf's total of an event on a CPU, which includes PERF_DATA_LOST */
+	PERF_DATA_ROUND,        /* perf has read the buffer of each CPU once more */
 	PERF_DATA_OTHER,
 };
 
@@ -49,7 +51,7 @@ struct perf_data_record {
 			const char *path; /* not terminated */
 			size_t length;
 		} cgroup;
-		u64 lost;
+		u64 lost; /* of all kinds of lost samples and records */
 	};
 };
 

@@ -32,6 +32,11 @@ struct replay_recording {
 	u64 samples;          /* number of samples that are accepted or in the queue */
 	bool real_time_known; /* as in struct perf_data_events */
 	s64 real_time_offset;
+	struct {
+		u64 records; /* sum of PERF_DATA_LOST, and likewise below */
+		u64 samples;
+		u64 totals;
+	} lost;
 	struct replay_left_out left_out;
 };
 
@@ -380,6 +385,23 @@ static bool select_sample(const struct replay *replay, struct replay_recording *
 	return true;
 }
 
+/*
+ * perf's totals include the lost records, but a recording that was cut, or that an older perf made, has none. The
+ * kernel reports lost records with the next record that finds space. So the last ones are only in the totals.
+ */
+static void count_lost(struct replay_recording *recording, const struct perf_data_record *record)
+{
+	if (record->kind == PERF_DATA_LOST)
+		recording->lost.records += record->lost;
+	else if (record->kind == PERF_DATA_LOST_SAMPLES)
+		recording->lost.samples += record->lost;
+	else
+		recording->lost.totals += record->lost;
+	recording->left_out.lost = recording->lost.samples + (recording->lost.totals > recording->lost.records
+								      ? recording->lost.totals
+								      : recording->lost.records);
+}
+
 static int take_sample(struct replay *replay, struct replay_recording *recording,
 		       const struct replay_target *target, const struct perf_data_record *record, bool timed)
 {
@@ -429,7 +451,9 @@ static int take_record(struct replay *replay, struct replay_recording *recording
 		replay_queue_round(&recording->queue);
 		return drain(replay, recording, target, false);
 	case PERF_DATA_LOST:
-		recording->left_out.lost += record->lost;
+	case PERF_DATA_LOST_SAMPLES:
+	case PERF_DATA_LOST_TOTAL:
+		count_lost(recording, record);
 		return 0;
 	case PERF_DATA_COMM:
 		item.kind = REPLAY_COMM;
