@@ -380,7 +380,7 @@ static int make_tables(struct kernel *kernel, u32 choice)
 	(void)__atomic_or_fetch(&kernel->skeleton->bss->hot_made, 1ULL << choice, __ATOMIC_SEQ_CST);
 	if (bpf_map_update_elem(bpf_map__fd(kernel->skeleton->maps.hot_tables), &choice, &fd, BPF_ANY) < 0) {
 		r = -errno;
-		(void)munmap(mapping.memory, mapping.bytes);
+		kernel_unmap(&mapping);
 		return r;
 	}
 	kernel->hot_tables[choice] = mapping;

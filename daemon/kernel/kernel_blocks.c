@@ -114,6 +114,13 @@ int kernel_in_process_memory(size_t bytes, struct mapping *ret)
 	return map_pages(-1, bytes, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | MAP_NORESERVE, ret);
 }
 
+void kernel_unmap(struct mapping *mapping)
+{
+	if (mapping->memory)
+		(void)munmap(mapping->memory, mapping->bytes);
+	*mapping = (struct mapping){0};
+}
+
 static int map_block(const struct kernel_blocks *blocks, enum slot_block_kind kind, int fd,
 		     struct mapping *ret)
 {
@@ -126,16 +133,15 @@ static int map_block(const struct kernel_blocks *blocks, enum slot_block_kind ki
 				 writes ? PROT_READ | PROT_WRITE : PROT_READ, ret);
 }
 
-static void unmap(struct kernel_block *block)
+static void unmap_block(struct kernel_block *block)
 {
 	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++)
-		if (block->maps[kind].memory)
-			(void)munmap(block->maps[kind].memory, block->maps[kind].bytes);
+		kernel_unmap(&block->maps[kind]);
 }
 
 void kernel_block_done(struct kernel_block *block)
 {
-	unmap(block);
+	unmap_block(block);
 	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++)
 		cleanup_close(&block->fds[kind]);
 }
@@ -155,7 +161,7 @@ int kernel_block_take(const struct kernel_blocks *blocks, const int fds[BLOCK_KI
 			    : -ESTALE;
 	}
 	if (r < 0) {
-		unmap(&block);
+		unmap_block(&block);
 		return r;
 	}
 	*ret = block;
@@ -174,7 +180,7 @@ static int make_own(const struct kernel_blocks *blocks, struct kernel_block *ret
 						     &block.maps[kind]);
 	}
 	if (r < 0)
-		unmap(&block);
+		unmap_block(&block);
 	else
 		*ret = block;
 	return r;

@@ -26,6 +26,9 @@ int kernel_map_memory(int map_fd, size_t bytes, int protection, struct mapping *
  */
 int kernel_in_process_memory(size_t bytes, struct mapping *ret);
 
+/* Unmaps the memory, unless it is NULL. */
+void kernel_unmap(struct mapping *mapping);
+
 struct kernel_block {
 	int fds[BLOCK_KINDS]; /* -1: no map of that kind */
 	struct mapping maps[BLOCK_KINDS];

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -16,20 +15,13 @@ struct kernel_offcore {
 	struct pebsd_bpf *skeleton;         /* owned by the kernel side */
 	const struct kernel_blocks *blocks; /* owned by the kernel side */
 	u32 cpus;
-	u32 *pmus; /* for each CPU: 1 + the number of its PMU; 0: none yet */
-	struct offcore_cpu *states;
+	u32 *pmus;             /* for each CPU: 1 + the number of its PMU; 0: none yet */
+	struct mapping states; /* one struct offcore_cpu for each CPU */
 };
 
-static size_t state_bytes(const struct kernel_offcore *offcore)
+static struct offcore_cpu *state_of(const struct kernel_offcore *offcore, u32 cpu)
 {
-	return (size_t)offcore->cpus * sizeof(*offcore->states);
-}
-
-static size_t whole_pages(size_t bytes)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	return (bytes + page - 1) / page * page;
+	return (struct offcore_cpu *)offcore->states.memory + cpu;
 }
 
 static int leave_out(struct pebsd_bpf *skeleton)
@@ -68,38 +60,20 @@ int kernel_offcore_prepare(struct pebsd_bpf *skeleton, const struct kernel_block
 	return 0;
 }
 
-static int map_memory(const struct bpf_map *map, size_t bytes, int protection, void **ret)
-{
-	void *memory = mmap(NULL, whole_pages(bytes), protection, MAP_SHARED, bpf_map__fd(map), 0);
-
-	if (memory == MAP_FAILED)
-		return -errno;
-	*ret = memory;
-	return 0;
-}
-
 int kernel_offcore_start(struct kernel_offcore *offcore)
 {
-	struct pebsd_bpf *skeleton;
-	void *memory = NULL;
-	int r;
-
 	if (!offcore)
 		return 0;
-	skeleton = offcore->skeleton;
-	r = map_memory(skeleton->maps.offcore_cpus, state_bytes(offcore), PROT_READ | PROT_WRITE, &memory);
-	if (r < 0)
-		return r;
-	offcore->states = memory;
-	return 0;
+	return kernel_map_memory(bpf_map__fd(offcore->skeleton->maps.offcore_cpus),
+				 offcore->cpus * sizeof(struct offcore_cpu), PROT_READ | PROT_WRITE,
+				 &offcore->states);
 }
 
 struct kernel_offcore *kernel_offcore_free(struct kernel_offcore *offcore)
 {
 	if (!offcore)
 		return NULL;
-	if (offcore->states)
-		(void)munmap(offcore->states, whole_pages(state_bytes(offcore)));
+	kernel_unmap(&offcore->states);
 	free(offcore->pmus);
 	free(offcore);
 	return NULL;
@@ -112,7 +86,7 @@ struct kernel_offcore *kernel_offcore_free(struct kernel_offcore *offcore)
  */
 static void hold(struct kernel_offcore *offcore, u32 cpu)
 {
-	struct offcore_cpu *state = &offcore->states[cpu];
+	struct offcore_cpu *state = state_of(offcore, cpu);
 
 	if (!(state->generation & 1)) {
 		(void)kernel_offcore_collect(offcore, cpu);
@@ -128,7 +102,7 @@ static void clear(struct kernel_offcore *offcore, u32 cpu)
 
 		(void)bpf_map_delete_elem(bpf_map__fd(offcore->skeleton->maps.offcore_events), &index);
 	}
-	offcore->states[cpu].counters = 0;
+	state_of(offcore, cpu)->counters = 0;
 }
 
 int kernel_offcore_place(struct kernel_offcore *offcore, u32 cpu, u32 pmu, const int fds[OFFCORE_COUNTERS])
@@ -138,7 +112,7 @@ int kernel_offcore_place(struct kernel_offcore *offcore, u32 cpu, u32 pmu, const
 
 	if (cpu >= offcore->cpus)
 		return -ERANGE;
-	state = &offcore->states[cpu];
+	state = state_of(offcore, cpu);
 	hold(offcore, cpu);
 	clear(offcore, cpu);
 	for (u32 counter = 0; counter < OFFCORE_COUNTERS; counter++) {
@@ -171,7 +145,9 @@ void kernel_offcore_know(struct kernel_offcore *offcore, u32 cpu, u32 pmu)
 
 bool kernel_offcore_reads(const struct kernel_offcore *offcore, u32 cpu)
 {
-	return cpu < offcore->cpus && !(offcore->states[cpu].generation & 1) && offcore->states[cpu].counters;
+	const struct offcore_cpu *state = cpu < offcore->cpus ? state_of(offcore, cpu) : NULL;
+
+	return state && !(state->generation & 1) && state->counters;
 }
 
 void kernel_offcore_remove(struct kernel_offcore *offcore, u32 cpu)
@@ -200,7 +176,7 @@ const struct offcore_record *kernel_offcore_record(const struct kernel_offcore *
 
 const struct offcore_cpu *kernel_offcore_cpu(const struct kernel_offcore *offcore, u32 cpu)
 {
-	return &offcore->states[cpu];
+	return state_of(offcore, cpu);
 }
 
 u32 kernel_offcore_cpus(const struct kernel_offcore *offcore)

@@ -543,21 +543,15 @@ int kernel_open(const struct kernel_settings *settings, struct kernel **ret, cha
 	return open_once(settings, true, ret, &refused, ret_message);
 }
 
-static void unmap(struct mapping *mapping)
-{
-	if (mapping->memory)
-		(void)munmap(mapping->memory, mapping->bytes);
-}
-
 struct kernel *kernel_free(struct kernel *kernel)
 {
 	if (!kernel)
 		return NULL;
-	unmap(&kernel->injected);
+	kernel_unmap(&kernel->injected);
 	for (u32 choice = 0; choice < HOT_MAX; choice++)
-		unmap(&kernel->hot_tables[choice]);
-	unmap(&kernel->marks);
-	unmap(&kernel->cpu_states);
+		kernel_unmap(&kernel->hot_tables[choice]);
+	kernel_unmap(&kernel->marks);
+	kernel_unmap(&kernel->cpu_states);
 	if (kernel->hot_example >= 0)
 		cleanup_close(&kernel->hot_example);
 	kernel_offcore_free(kernel->offcore);
