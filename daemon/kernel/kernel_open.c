@@ -111,18 +111,6 @@ static int configure_stripes(struct kernel *kernel)
 	return r < 0 ? r : size_map(skeleton->maps.cpu_states, kernel->cpus + 1);
 }
 
-/* The kernel may leave out numbers of CPUs. Returns the highest number + 1. */
-static u32 possible_cpus(void)
-{
-	struct cpu_list possible;
-	u32 cpus = 0;
-
-	if (cpu_list_read("/sys/devices/system/cpu/possible", &possible) == 0)
-		for (int cpu = -1; (cpu = cpu_list_next(&possible, cpu)) >= 0;)
-			cpus = (u32)cpu + 1;
-	return cpus;
-}
-
 static u32 stripes_to_be(const struct kernel *kernel)
 {
 	const struct kernel_saved *before =
@@ -201,9 +189,11 @@ static int configure(struct kernel *kernel)
 {
 	struct kernel_settings *settings = &kernel->settings;
 	struct pebsd_bpf *skeleton = kernel->skeleton;
+	struct cpu_list possible = {0};
 	int r;
 
-	kernel->cpus = possible_cpus();
+	(void)cpu_list_read("/sys/devices/system/cpu/possible", &possible);
+	kernel->cpus = cpu_list_end(&possible);
 	if (kernel->cpus < settings->stripes->cpus)
 		kernel->cpus = settings->stripes->cpus;
 	kernel->stripes = stripes_to_be(kernel);

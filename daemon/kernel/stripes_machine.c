@@ -147,7 +147,6 @@ static int find_absent(const char *sysfs, struct stripes_cpu *topology, u32 cpus
 	return 0;
 }
 
-/* The kernel may leave out numbers of CPUs. Gets the highest number + 1. */
 static int count_possible(const char *sysfs, u32 *ret)
 {
 	_cleanup_free_ char *text = NULL;
@@ -157,11 +156,10 @@ static int count_possible(const char *sysfs, u32 *ret)
 	r = read_file(sysfs, &text, "possible");
 	if (r < 0)
 		return r;
-	if (!text || cpu_list_parse(text, &possible) < 0 || cpu_list_count(&possible) == 0)
+	if (!text || cpu_list_parse(text, &possible) < 0)
 		return -ENODATA;
-	for (int cpu = -1; (cpu = cpu_list_next(&possible, cpu)) >= 0;)
-		*ret = (u32)cpu + 1;
-	return 0;
+	*ret = cpu_list_end(&possible);
+	return *ret > 0 ? 0 : -ENODATA;
 }
 
 int stripes_of_machine(const char *sysfs, u32 cpus, struct stripes *ret)

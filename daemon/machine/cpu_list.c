@@ -161,3 +161,12 @@ int cpu_list_next(const struct cpu_list *list, int cpu)
 			return cpu;
 	return -1;
 }
+
+u32 cpu_list_end(const struct cpu_list *list)
+{
+	u32 end = CPU_LIST_MAX;
+
+	while (end > 0 && !cpu_list_has(list, (int)end - 1))
+		end--;
+	return end;
+}

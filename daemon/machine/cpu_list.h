@@ -44,4 +44,7 @@ size_t cpu_list_count(const struct cpu_list *list);
 /* Returns the lowest CPU above `cpu`, or -1 if there is none. Start with -1. */
 int cpu_list_next(const struct cpu_list *list, int cpu);
 
+/* Returns the highest CPU + 1, or 0 for the empty set. The kernel may leave out numbers below. */
+u32 cpu_list_end(const struct cpu_list *list);
+
 #endif

@@ -67,6 +67,8 @@ Test(cpu_list, members_are_found_and_iterated_in_order)
 	cr_expect_eq(cpu_list_next(&list, -1), 1);
 	cr_expect_eq(cpu_list_next(&list, 1), 64);
 	cr_expect_eq(cpu_list_next(&list, 65), -1);
+	cr_expect_eq(cpu_list_end(&list), 66);
+	cr_expect_eq(cpu_list_end(&(struct cpu_list){0}), 0);
 	cpu_list_keep(&list, &other);
 	cr_expect_eq(cpu_list_count(&list), 1);
 	cpu_list_add_all(&list, &other);
@@ -74,6 +76,8 @@ Test(cpu_list, members_are_found_and_iterated_in_order)
 	cpu_list_add(&list, CPU_LIST_MAX);
 	cpu_list_add(&list, -1);
 	cr_expect_eq(cpu_list_count(&list), 7);
+	cpu_list_add(&list, CPU_LIST_MAX - 1);
+	cr_expect_eq(cpu_list_end(&list), CPU_LIST_MAX);
 }
 
 Test(cpu_list, lists_are_read_from_files)

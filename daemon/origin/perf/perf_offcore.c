@@ -290,8 +290,7 @@ int offcore_open(const struct pmu_counter *counters, size_t n, const char *onlin
 	 */
 	if (cpu_list_read("/sys/devices/system/cpu/possible", &possible) < 0)
 		possible = online;
-	for (int cpu = -1; (cpu = cpu_list_next(&possible, cpu)) >= 0;)
-		set->cpus = (u32)cpu + 1;
+	set->cpus = cpu_list_end(&possible);
 	r = open_new(set, &online, ret_message);
 	if (r < 0)
 		return r;

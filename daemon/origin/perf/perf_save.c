@@ -33,13 +33,8 @@ struct perf_save {
 static int possible_cpus(void)
 {
 	struct cpu_list possible;
-	int cpus = 0;
 
-	if (cpu_list_read(POSSIBLE_PATH, &possible) < 0)
-		return CPU_LIST_MAX;
-	for (int cpu = -1; (cpu = cpu_list_next(&possible, cpu)) >= 0;)
-		cpus = cpu + 1;
-	return cpus;
+	return cpu_list_read(POSSIBLE_PATH, &possible) < 0 ? CPU_LIST_MAX : (int)cpu_list_end(&possible);
 }
 
 u64 perf_save_layout(void)
