@@ -25,36 +25,43 @@ _Static_assert(sizeof(struct pebsd_bpf) == sizeof(struct older_pebsd_bpf) &&
 		       sizeof(struct zoom_bpf__rodata) == sizeof(struct older_zoom_bpf__rodata),
 	       "both objects have the same skeleton");
 
-#define SAME_PLACE(part, variable)                                                 \
-	_Static_assert(offsetof(struct pebsd_bpf__##part, variable) ==             \
-			       offsetof(struct older_pebsd_bpf__##part, variable), \
+#define SAME_OFFSET(object, part, variable)                                             \
+	_Static_assert(offsetof(struct object##_bpf__##part, variable) ==               \
+			       offsetof(struct older_##object##_bpf__##part, variable), \
 		       "both objects have their variables at the same offsets")
 
-SAME_PLACE(rodata, read_by_probe);
-SAME_PLACE(rodata, events);
-SAME_PLACE(rodata, decode_tables);
-SAME_PLACE(rodata, block_log2);
-SAME_PLACE(rodata, block_mask);
-SAME_PLACE(rodata, block_slots);
-SAME_PLACE(rodata, stripes_alone);
-SAME_PLACE(rodata, marks_event);
-SAME_PLACE(rodata, marks_owners);
-SAME_PLACE(rodata, marks_offcore);
-SAME_PLACE(rodata, marks_lines);
-SAME_PLACE(rodata, cpu_count);
-SAME_PLACE(rodata, hot_max);
-SAME_PLACE(rodata, hot_events);
-SAME_PLACE(rodata, hot_cpus);
-SAME_PLACE(rodata, hot_seed);
-SAME_PLACE(bss, index_epoch);
-SAME_PLACE(bss, slots_now);
-SAME_PLACE(bss, slots_taken);
-SAME_PLACE(bss, slot_counters);
-_Static_assert(offsetof(struct zoom_bpf__rodata, spacing_ns) ==
-			       offsetof(struct older_zoom_bpf__rodata, spacing_ns) &&
-		       offsetof(struct zoom_bpf__rodata, operations) ==
-			       offsetof(struct older_zoom_bpf__rodata, operations),
-	       "both objects have their variables at the same offsets");
+/* All variables that the daemon uses. */
+SAME_OFFSET(pebsd, rodata, block_log2);
+SAME_OFFSET(pebsd, rodata, block_mask);
+SAME_OFFSET(pebsd, rodata, block_slots);
+SAME_OFFSET(pebsd, rodata, stripes_alone);
+SAME_OFFSET(pebsd, rodata, marks_event);
+SAME_OFFSET(pebsd, rodata, marks_owners);
+SAME_OFFSET(pebsd, rodata, marks_offcore);
+SAME_OFFSET(pebsd, rodata, marks_lines);
+SAME_OFFSET(pebsd, rodata, events);
+SAME_OFFSET(pebsd, rodata, offcore_cpu_count);
+SAME_OFFSET(pebsd, rodata, decode_tables);
+SAME_OFFSET(pebsd, rodata, cpu_count);
+SAME_OFFSET(pebsd, rodata, hot_max);
+SAME_OFFSET(pebsd, rodata, hot_events);
+SAME_OFFSET(pebsd, rodata, hot_cpus);
+SAME_OFFSET(pebsd, rodata, hot_seed);
+SAME_OFFSET(pebsd, rodata, read_by_probe);
+SAME_OFFSET(pebsd, bss, slot_counters);
+SAME_OFFSET(pebsd, bss, rejected);
+SAME_OFFSET(pebsd, bss, slots_used);
+SAME_OFFSET(pebsd, bss, free_head);
+SAME_OFFSET(pebsd, bss, slots_taken);
+SAME_OFFSET(pebsd, bss, slots_now);
+SAME_OFFSET(pebsd, bss, slots_told);
+SAME_OFFSET(pebsd, bss, index_epoch);
+SAME_OFFSET(pebsd, bss, hot_chosen);
+SAME_OFFSET(pebsd, bss, hot_choices);
+SAME_OFFSET(pebsd, bss, hot_made);
+SAME_OFFSET(pebsd, bss, empty_runs);
+SAME_OFFSET(zoom, rodata, spacing_ns);
+SAME_OFFSET(zoom, rodata, operations);
 
 /*
  * BTF has one table of strings, each with a terminating 0. A string says nothing about the kind of type that has
