@@ -17,7 +17,7 @@
 
 bool kernel_in_process(const struct kernel *kernel)
 {
-	return kernel->own;
+	return kernel->in_process;
 }
 
 enum kept kernel_kept(const struct kernel *kernel)
@@ -75,7 +75,7 @@ int kernel_enter_blocks(struct kernel *kernel, u32 first)
 	int outer[BLOCK_KINDS];
 	int r = 0;
 
-	if (!kernel->own) {
+	if (!kernel->in_process) {
 		kernel_outer_maps(kernel, outer);
 		r = kernel_blocks_enter(&kernel->blocks, outer, first, kernel->blocks.n);
 	}
@@ -92,7 +92,7 @@ int kernel_enter_blocks(struct kernel *kernel, u32 first)
 static int make_blocks(struct kernel_blocks *blocks, u32 end)
 {
 	u32 made = 0;
-	int r = blocks->own ? 0 : descriptor_limit_reserve((size_t)BLOCK_KINDS * (end - blocks->n));
+	int r = blocks->in_process ? 0 : descriptor_limit_reserve((size_t)BLOCK_KINDS * (end - blocks->n));
 
 	for (u32 i = blocks->n; i < end && r == 0; i++) {
 		r = kernel_block_make(blocks, &blocks->list[i]);
@@ -168,7 +168,7 @@ static int run(const struct bpf_program *program, void *context, u32 bytes)
 
 int kernel_inject(struct kernel *kernel, const struct sample *samples, size_t n)
 {
-	if (kernel->own) {
+	if (kernel->in_process) {
 		kernel_in_process_inject(kernel, samples, n);
 		return 0;
 	}
@@ -193,7 +193,7 @@ static int ask(struct kernel *kernel, struct slot_request *request)
 {
 	int r;
 
-	if (kernel->own)
+	if (kernel->in_process)
 		return kernel_in_process_ask(kernel, request);
 	r = run(kernel->skeleton->progs.slot_table, request, sizeof(*request));
 
@@ -369,7 +369,7 @@ static int make_tables(struct kernel *kernel, u32 choice)
 	struct mapping mapping;
 	int r;
 
-	if (kernel->own)
+	if (kernel->in_process)
 		return kernel_in_process_memory(bytes, &kernel->hot_tables[choice]);
 	fd = kernel_make_hot(kernel);
 	if (fd < 0)

@@ -43,7 +43,7 @@ int kernel_blocks_plan(const struct kernel_blocks_case *wanted, struct kernel_bl
 		.slots = slots,
 		.log2 = log2_up(slots),
 		.max = wanted->slots_max / slots,
-		.own = wanted->own,
+		.in_process = wanted->in_process,
 		.entries =
 			{
 				[BLOCK_LATENCY] = (u64)slots * wanted->stripes * wanted->with_latency,
@@ -168,7 +168,7 @@ int kernel_block_take(const struct kernel_blocks *blocks, const int fds[BLOCK_KI
 	return 0;
 }
 
-static int make_own(const struct kernel_blocks *blocks, struct kernel_block *ret)
+static int make_in_process(const struct kernel_blocks *blocks, struct kernel_block *ret)
 {
 	struct kernel_block block = {0};
 	int r = 0;
@@ -191,8 +191,8 @@ int kernel_block_make(const struct kernel_blocks *blocks, struct kernel_block *r
 	int fds[BLOCK_KINDS];
 	int r = 0;
 
-	if (blocks->own)
-		return make_own(blocks, ret);
+	if (blocks->in_process)
+		return make_in_process(blocks, ret);
 	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++) {
 		fds[kind] = -1;
 		if (r < 0 || !blocks->entries[kind])

@@ -40,16 +40,16 @@ struct kernel_blocks {
 	u32 log2;                  /* slot >> log2 is the index of the slot's block */
 	u32 max;                   /* maximum number of blocks */
 	u32 n;                     /* blocks that exist */
-	bool own;                  /* blocks are memory of this process, without maps */
+	bool in_process;           /* blocks are memory of this process, without maps */
 	u64 entries[BLOCK_KINDS];  /* of each map in a block; 0: blocks have no map of that kind */
 	struct kernel_block *list; /* `max` entries, `n` of them valid */
 };
 
 /* The inputs that decide the size of a block's maps. */
 struct kernel_blocks_case {
-	u32 slots_max; /* maximum number of slots */
-	bool grows;    /* true: blocks of SLOT_BLOCK slots; false: one block holds all slots */
-	bool own;      /* as in struct kernel_blocks */
+	u32 slots_max;   /* maximum number of slots */
+	bool grows;      /* true: blocks of SLOT_BLOCK slots; false: one block holds all slots */
+	bool in_process; /* as in struct kernel_blocks */
 	u32 stripes;
 	u32 with_latency, without; /* number of events */
 	u32 offcore_cpus;
@@ -66,8 +66,8 @@ void kernel_blocks_done(struct kernel_blocks *blocks);
 const char *kernel_block_label(enum slot_block_kind kind);
 
 /*
- * Makes the maps of a block, zeroed, and maps them into memory; or only the memory, if `own` is set. Programs do not
- * find the block yet. Returns 0, or -errno with nothing made.
+ * Makes the maps of a block, zeroed, and maps them into memory. With `in_process`, makes only the memory. Programs do
+ * not find the block yet. Returns 0, or -errno with nothing made.
  */
 int kernel_block_make(const struct kernel_blocks *blocks, struct kernel_block *ret);
 

@@ -27,8 +27,8 @@ struct kernel {
 	struct kernel_settings settings;
 	/* Opened, and loaded only if BPF accounts: otherwise its variables are plain memory. */
 	struct pebsd_bpf *skeleton;
-	bool own;                /* account in this process (kernel_in_process.h) */
-	struct number_map index; /* the slot of each cgroup, if `own` */
+	bool in_process;         /* account in this process (kernel_in_process.h) */
+	struct number_map index; /* the slot of each cgroup, if `in_process` */
 	struct kernel_blocks blocks;
 	u32 slots_max;             /* maximum number of slots */
 	int examples[BLOCK_KINDS]; /* examples of inner maps, to create the outer maps; -1: none */

@@ -80,7 +80,7 @@ static int configure_hot(struct kernel *kernel)
 	if (sets > UINT32_MAX)
 		return -E2BIG;
 	r = size_map(skeleton->maps.hot_tables, kernel->hot_max);
-	return r < 0 || kernel->hot_max == 0 || kernel->own ? r : show_hot_tables(kernel);
+	return r < 0 || kernel->hot_max == 0 || kernel->in_process ? r : show_hot_tables(kernel);
 }
 
 /* A CPU that `stripes` does not cover writes to the first stripe, which then has more than one writer. */
@@ -148,7 +148,7 @@ static int plan_blocks(struct kernel *kernel)
 	const struct kernel_settings *settings = &kernel->settings;
 	struct kernel_blocks_case wanted = {
 		.grows = settings->memory_max != 0,
-		.own = kernel->own,
+		.in_process = kernel->in_process,
 		.stripes = kernel->stripes,
 		.offcore_cpus = settings->offcore_cpus,
 	};
@@ -225,8 +225,8 @@ static int map_records(const struct kernel *kernel, const struct bpf_map *map, s
 {
 	const size_t bytes = (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map);
 
-	return kernel->own ? kernel_in_process_memory(bytes, ret)
-			   : kernel_map_memory(bpf_map__fd(map), bytes, PROT_READ | PROT_WRITE, ret);
+	return kernel->in_process ? kernel_in_process_memory(bytes, ret)
+				  : kernel_map_memory(bpf_map__fd(map), bytes, PROT_READ | PROT_WRITE, ret);
 }
 
 /* The marks are mapped writable because the reader clears them. */
@@ -238,7 +238,7 @@ static int map_all(struct kernel *kernel)
 	if ((r = map_records(kernel, skeleton->maps.marks, &kernel->marks)) < 0 ||
 	    (r = map_records(kernel, skeleton->maps.cpu_states, &kernel->cpu_states)) < 0)
 		return r;
-	return kernel->own ? 0 : map_records(kernel, skeleton->maps.injected, &kernel->injected);
+	return kernel->in_process ? 0 : map_records(kernel, skeleton->maps.injected, &kernel->injected);
 }
 
 /* Makes the blocks that a start needs, in addition to inherited ones. */
@@ -256,7 +256,8 @@ static int make_blocks(struct kernel *kernel)
 		end = limit;
 	/* DESCRIPTORS_SPARE already covers the maps of the first block and all maps outside of blocks. */
 	known = blocks->n ? blocks->n : 1;
-	r = end > known && !kernel->own ? descriptor_limit_reserve((size_t)BLOCK_KINDS * (end - known)) : 0;
+	r = end > known && !kernel->in_process ? descriptor_limit_reserve((size_t)BLOCK_KINDS * (end - known))
+					       : 0;
 	while (r == 0 && blocks->n < end) {
 		r = kernel_block_make(blocks, &blocks->list[blocks->n]);
 		if (r == 0)
@@ -384,8 +385,8 @@ static int load(struct kernel *kernel)
 }
 
 /* *ret_refused: the process cannot use BPF, for a reason that is not a mistake of pebsd. */
-static int open_once(const struct kernel_settings *settings, bool own, struct kernel **ret, bool *ret_refused,
-		     char **ret_message)
+static int open_once(const struct kernel_settings *settings, bool in_process, struct kernel **ret,
+		     bool *ret_refused, char **ret_message)
 {
 	_cleanup_(kernel_freep) struct kernel *kernel = NULL;
 	_cleanup_(load_log_freep) struct load_log *load_log = NULL;
@@ -394,7 +395,7 @@ static int open_once(const struct kernel_settings *settings, bool own, struct ke
 
 	*ret_message = NULL;
 	*ret_refused = false;
-	if (own && (settings->births || settings->hardware || settings->offcore_cpus))
+	if (in_process && (settings->births || settings->hardware || settings->offcore_cpus))
 		return -EINVAL;
 	if (settings->slots < 2 || settings->slots > KERNEL_SLOTS_MAX || settings->n_events > EVENTS_MAX ||
 	    settings->hot_max > HOT_MAX || !settings->stripes || settings->stripes->n == 0 ||
@@ -404,12 +405,12 @@ static int open_once(const struct kernel_settings *settings, bool own, struct ke
 	kernel = calloc(1, sizeof(*kernel));
 	if (!kernel)
 		return -ENOMEM;
-	kernel->own = own;
+	kernel->in_process = in_process;
 	kernel->hot_example = -1;
 	kernel->settings = *settings;
 	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++)
 		kernel->examples[kind] = -1;
-	kernel->handover = own ? NULL : settings->handover;
+	kernel->handover = in_process ? NULL : settings->handover;
 	kernel->saved = calloc(1, sizeof(*kernel->saved));
 	if (!kernel->saved)
 		return -ENOMEM;
@@ -422,7 +423,7 @@ static int open_once(const struct kernel_settings *settings, bool own, struct ke
 	 * the feature.
 	 */
 	step = "reserve file descriptors for BPF";
-	r = own ? 0 : descriptor_limit_reserve(0);
+	r = in_process ? 0 : descriptor_limit_reserve(0);
 	if (r < 0)
 		goto fail;
 	step = "open the BPF object";
@@ -446,7 +447,7 @@ static int open_once(const struct kernel_settings *settings, bool own, struct ke
 	if (r < 0)
 		goto fail;
 	step = "load the BPF programs";
-	r = own ? 0 : load(kernel);
+	r = in_process ? 0 : load(kernel);
 	if (r < 0)
 		goto fail;
 	cleanup_close(&kernel->hot_example);
@@ -518,7 +519,7 @@ int kernel_open(const struct kernel_settings *settings, struct kernel **ret, cha
 	int r = 0;
 
 	*ret_message = NULL;
-	if (settings->account != KERNEL_ACCOUNT_OWN)
+	if (settings->account != KERNEL_ACCOUNT_IN_PROCESS)
 		r = open_bpf(settings, ret, &refused, ret_message);
 	if (settings->account == KERNEL_ACCOUNT_BPF ||
 	    (settings->account == KERNEL_ACCOUNT_EITHER && !refused))

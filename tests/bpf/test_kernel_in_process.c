@@ -110,7 +110,7 @@ static void expect_same_records(const struct kernel *bpf, const struct kernel *o
 
 Test(kernel_in_process_and_bpf, records_of_both_have_the_same_bytes)
 {
-	struct kernel *bpf = opened(KERNEL_ACCOUNT_EITHER), *own = opened(KERNEL_ACCOUNT_OWN);
+	struct kernel *bpf = opened(KERNEL_ACCOUNT_EITHER), *own = opened(KERNEL_ACCOUNT_IN_PROCESS);
 
 	cr_assert_not(kernel_in_process(bpf));
 	cr_assert(kernel_in_process(own));
@@ -155,7 +155,7 @@ static void take(void *userdata, const struct sample *sample)
 
 Test(kernel_in_process_and_bpf, records_of_the_model_have_the_same_bytes)
 {
-	struct pair pair = {opened(KERNEL_ACCOUNT_EITHER), opened(KERNEL_ACCOUNT_OWN), 0};
+	struct pair pair = {opened(KERNEL_ACCOUNT_EITHER), opened(KERNEL_ACCOUNT_IN_PROCESS), 0};
 	struct config *config = NULL;
 	struct computer *computer = NULL;
 	struct failure failure = {0};

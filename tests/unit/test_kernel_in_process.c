@@ -18,7 +18,7 @@ static struct kernel_settings own_settings(void)
 {
 	struct kernel_settings settings = books_settings(true);
 
-	settings.account = KERNEL_ACCOUNT_OWN;
+	settings.account = KERNEL_ACCOUNT_IN_PROCESS;
 	settings.stripes = one_stripe();
 	settings.slots = 4;
 	settings.hot_max = 2;
