@@ -480,7 +480,7 @@ static void close_replaced_links(struct kernel *kernel)
 	}
 }
 
-static int write_book(struct kernel *kernel)
+static int write_saved(struct kernel *kernel)
 {
 	struct kernel_saved_copies *part;
 	void *memory;
@@ -516,7 +516,7 @@ int kernel_keep_blocks(struct kernel *kernel, u32 first)
 		return 0;
 	r = put_blocks(kernel);
 	if (r == 0)
-		r = write_book(kernel);
+		r = write_saved(kernel);
 	if (r == 0)
 		return 0;
 	*kernel->saved = before;
@@ -530,7 +530,7 @@ void kernel_keep_fewer_blocks(struct kernel *kernel, u32 n)
 		return;
 	kernel->saved->n_blocks = n;
 	memset(kernel->saved->blocks[n], 0, (SLOT_BLOCKS_MAX - n) * sizeof(kernel->saved->blocks[n]));
-	if (write_book(kernel) == 0)
+	if (write_saved(kernel) == 0)
 		drop_blocks(kernel, n);
 }
 
@@ -546,7 +546,7 @@ int kernel_keep_done(struct kernel *kernel)
 	if (kernel->kept == KEPT_ANEW)
 		forget(kernel->handover);
 	if ((r = put_maps(kernel, counts)) < 0 || (r = put_blocks(kernel)) < 0 ||
-	    (r = put_links(kernel)) < 0 || (r = write_book(kernel)) < 0)
+	    (r = put_links(kernel)) < 0 || (r = write_saved(kernel)) < 0)
 		return r;
 	if (!counts)
 		return 0;

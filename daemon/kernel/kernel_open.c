@@ -20,7 +20,7 @@
 #include "machine/cpu_list.h"
 
 /* Sets the first record of each event in a block. All events of a kind share a block's map. */
-static void place_events(struct kernel_settings *settings, u32 records)
+static void set_first_records(struct kernel_settings *settings, u32 records)
 {
 	u32 latency = 0, plain = 0;
 
@@ -37,7 +37,7 @@ static int size_map(struct bpf_map *map, u32 entries)
 	return bpf_map__set_max_entries(map, entries ? entries : 1);
 }
 
-static bool has_places(const struct kernel_settings *settings)
+static bool has_addresses(const struct kernel_settings *settings)
 {
 	for (size_t i = 0; i < settings->n_events; i++)
 		if (settings->events[i].has_code_address || settings->events[i].has_address)
@@ -49,7 +49,7 @@ static bool has_places(const struct kernel_settings *settings)
  * The verifier needs a map of hot tables that is as large as the later ones, because the programs treat the
  * number of entries as a constant. This map is closed when the programs are loaded.
  */
-static int show_hot_tables(struct kernel *kernel)
+static int set_hot_example(struct kernel *kernel)
 {
 	kernel->hot_example = kernel_make_hot(kernel);
 	/* The maps that are made next will be refused as well. The error message then names them. */
@@ -68,7 +68,7 @@ static int configure_hot(struct kernel *kernel)
 	u64 sets;
 	int r;
 
-	kernel->hot_max = has_places(settings) ? settings->hot_max : 0;
+	kernel->hot_max = has_addresses(settings) ? settings->hot_max : 0;
 	kernel->hot_cpus = settings->hardware ? kernel->cpus : 1;
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
 		seed = (u64)time(NULL) << 32 ^ (u64)getpid() ^ (u64)(uintptr_t)kernel;
@@ -80,7 +80,7 @@ static int configure_hot(struct kernel *kernel)
 	if (sets > UINT32_MAX)
 		return -E2BIG;
 	r = size_map(skeleton->maps.hot_tables, kernel->hot_max);
-	return r < 0 || kernel->hot_max == 0 || kernel->in_process ? r : show_hot_tables(kernel);
+	return r < 0 || kernel->hot_max == 0 || kernel->in_process ? r : set_hot_example(kernel);
 }
 
 /* A CPU that `stripes` does not cover writes to the first stripe, which then has more than one writer. */
@@ -111,7 +111,7 @@ static int configure_stripes(struct kernel *kernel)
 	return r < 0 ? r : size_map(skeleton->maps.cpu_states, kernel->cpus + 1);
 }
 
-static u32 stripes_to_be(const struct kernel *kernel)
+static u32 choose_stripes(const struct kernel *kernel)
 {
 	const struct kernel_saved *before =
 		kernel->settings.adopt ? kernel_keep_before(kernel->handover) : NULL;
@@ -127,7 +127,7 @@ static u32 stripes_to_be(const struct kernel *kernel)
  * the marks are made for this number at the start. Inherited maps keep their size, unless the user asked for
  * more.
  */
-static u32 slots_to_be(const struct kernel *kernel)
+static u32 choose_slots_max(const struct kernel *kernel)
 {
 	const struct kernel_settings *settings = &kernel->settings;
 	const struct kernel_saved *before = settings->adopt ? kernel_keep_before(kernel->handover) : NULL;
@@ -153,7 +153,7 @@ static int plan_blocks(struct kernel *kernel)
 		.offcore_cpus = settings->offcore_cpus,
 	};
 
-	kernel->slots_max = wanted.slots_max = slots_to_be(kernel);
+	kernel->slots_max = wanted.slots_max = choose_slots_max(kernel);
 	for (size_t i = 0; i < settings->n_events; i++)
 		(*(settings->events[i].has_latency ? &wanted.with_latency : &wanted.without))++;
 	return kernel_blocks_plan(&wanted, &kernel->blocks);
@@ -196,11 +196,11 @@ static int configure(struct kernel *kernel)
 	kernel->cpus = cpu_list_end(&possible);
 	if (kernel->cpus < settings->stripes->cpus)
 		kernel->cpus = settings->stripes->cpus;
-	kernel->stripes = stripes_to_be(kernel);
+	kernel->stripes = choose_stripes(kernel);
 	/* Hot tables come first, because slots may take only the memory that the hot tables leave. */
 	if ((r = configure_hot(kernel)) < 0 || (r = plan_blocks(kernel)) < 0)
 		return r;
-	place_events(settings, kernel->blocks.slots * kernel->stripes);
+	set_first_records(settings, kernel->blocks.slots * kernel->stripes);
 	skeleton->rodata->read_by_probe = settings->read_by_probe;
 	decode_tables_fill((struct decode_tables *)&skeleton->rodata->decode_tables);
 	memcpy((void *)skeleton->rodata->events, settings->events, sizeof(settings->events));
@@ -267,7 +267,7 @@ static int make_blocks(struct kernel *kernel)
 }
 
 /* Whenever an outer map is made, the kernel needs an example of its inner maps. */
-static int show_blocks(struct kernel *kernel)
+static int set_block_examples(struct kernel *kernel)
 {
 	struct pebsd_bpf *skeleton = kernel->skeleton;
 	struct bpf_map *const outer[BLOCK_KINDS] = {
@@ -291,7 +291,7 @@ static int show_blocks(struct kernel *kernel)
 	return r;
 }
 
-static void end_examples(struct kernel *kernel)
+static void close_examples(struct kernel *kernel)
 {
 	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++) {
 		cleanup_close(&kernel->examples[kind]);
@@ -323,7 +323,7 @@ static void assign_stripes(struct kernel *kernel)
 	}
 }
 
-static int take_nothing(void *context, void *data, size_t bytes)
+static int ignore_message(void *context, void *data, size_t bytes)
 {
 	(void)context;
 	(void)data;
@@ -331,10 +331,10 @@ static int take_nothing(void *context, void *data, size_t bytes)
 	return 0;
 }
 
-static int listen_for_births(struct kernel *kernel)
+static int watch_short_slots(struct kernel *kernel)
 {
 	kernel->short_of =
-		ring_buffer__new(bpf_map__fd(kernel->skeleton->maps.slots_short), take_nothing, NULL, NULL);
+		ring_buffer__new(bpf_map__fd(kernel->skeleton->maps.slots_short), ignore_message, NULL, NULL);
 	return kernel->short_of ? 0 : -errno;
 }
 
@@ -361,7 +361,7 @@ static int follow_scheduler(struct kernel *kernel)
 	return kernel_keep_link(kernel, skeleton->progs.offcore_switched, &skeleton->links.offcore_switched);
 }
 
-static int refuse_to_keep(int error, char **ret_message)
+static int fail_to_store(int error, char **ret_message)
 {
 	if (asprintf(
 		    ret_message, "cannot have the service manager keep the BPF maps: %s; %s",
@@ -376,11 +376,11 @@ static int refuse_to_keep(int error, char **ret_message)
 
 static int load(struct kernel *kernel)
 {
-	int r = show_blocks(kernel);
+	int r = set_block_examples(kernel);
 
 	if (r == 0)
 		r = pebsd_bpf__load(kernel->skeleton);
-	end_examples(kernel);
+	close_examples(kernel);
 	return r;
 }
 
@@ -473,7 +473,7 @@ static int open_once(const struct kernel_settings *settings, bool in_process, st
 		goto fail;
 	if (settings->births) {
 		step = "attach to the cgroup tracepoints";
-		r = listen_for_births(kernel);
+		r = watch_short_slots(kernel);
 		if (r == 0)
 			r = follow_cgroups(kernel);
 		if (r < 0)
@@ -485,7 +485,7 @@ static int open_once(const struct kernel_settings *settings, bool in_process, st
 		goto fail;
 	r = kernel_keep_done(kernel);
 	if (r < 0)
-		return refuse_to_keep(r, ret_message);
+		return fail_to_store(r, ret_message);
 	*ret = TAKE_PTR(kernel);
 	return 0;
 
@@ -550,7 +550,7 @@ struct kernel *kernel_free(struct kernel *kernel)
 	for (size_t i = 0; i < kernel->n_links; i++)
 		if (kernel->links[i].taken)
 			cleanup_close(&kernel->links[i].fd);
-	end_examples(kernel);
+	close_examples(kernel);
 	kernel_blocks_done(&kernel->blocks);
 	pebsd_bpf__destroy(kernel->skeleton);
 	number_map_clear(&kernel->index);
