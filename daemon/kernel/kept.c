@@ -24,9 +24,8 @@ static const char *unreadable(const struct kept_identity *before, const struct k
 enum kept kept_decide(const struct kept_identity *before, const struct kept_identity *own)
 {
 	if (unreadable(before, own))
-		return KEPT_ANEW;
-	return before->settings == own->settings && before->programs == own->programs ? KEPT_GO_ON
-										      : KEPT_REPLACE;
+		return KEPT_NOTHING;
+	return before->settings == own->settings && before->programs == own->programs ? KEPT_ALL : KEPT_MAPS;
 }
 
 const char *kept_difference(const struct kept_identity *before, const struct kept_identity *own)

@@ -32,14 +32,14 @@ struct kept_identity {
 };
 
 enum kept {
-	KEPT_ANEW,    /* no usable maps were inherited: all counters begin at zero */
-	KEPT_REPLACE, /* the maps are inherited, the programs are replaced */
-	KEPT_GO_ON,   /* both the maps and the programs are inherited */
+	KEPT_NOTHING, /* no usable maps were inherited: all counters begin at zero */
+	KEPT_MAPS,    /* the maps are inherited, the programs are replaced */
+	KEPT_ALL,     /* both the maps and the programs are inherited */
 };
 
 /*
  * Decides what to take over. `own->programs` may still be 0 if the caller only needs to know whether the
- * result is KEPT_ANEW.
+ * result is KEPT_NOTHING.
  */
 enum kept kept_decide(const struct kept_identity *before, const struct kept_identity *own);
 

@@ -233,7 +233,7 @@ const struct slot_owner *kernel_owner(const struct kernel *kernel, u32 slot)
 {
 	const struct slot_owner *owners = kernel_blocks_memory(&kernel->blocks, BLOCK_OWNERS, slot);
 
-	return owners + kernel_blocks_place(&kernel->blocks, slot);
+	return owners + kernel_slot_in_block(&kernel->blocks, slot);
 }
 
 const struct latency_record *kernel_latency_record(const struct kernel *kernel, unsigned event, u32 stripe,

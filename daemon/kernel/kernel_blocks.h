@@ -98,7 +98,7 @@ static inline void *kernel_blocks_memory(const struct kernel_blocks *blocks, enu
 }
 
 /* The index of a slot within its block. */
-static inline u32 kernel_blocks_place(const struct kernel_blocks *blocks, u32 slot)
+static inline u32 kernel_slot_in_block(const struct kernel_blocks *blocks, u32 slot)
 {
 	return slot & ((1U << blocks->log2) - 1);
 }

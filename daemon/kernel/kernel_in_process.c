@@ -111,7 +111,7 @@ static struct slot_owner *owner_of(const struct kernel *kernel, u32 slot)
 	if (slot >= kernel->blocks.n * kernel->blocks.slots)
 		return NULL;
 	owners = kernel_blocks_memory(&kernel->blocks, BLOCK_OWNERS, slot);
-	return owners + kernel_blocks_place(&kernel->blocks, slot);
+	return owners + kernel_slot_in_block(&kernel->blocks, slot);
 }
 
 static void publish(struct kernel *kernel, u32 slot, struct slot_owner *owner, u32 state)

@@ -54,7 +54,7 @@ struct kernel {
 static inline size_t kernel_record_index(const struct kernel *kernel, unsigned event, u32 stripe, u32 slot)
 {
 	return (size_t)kernel->settings.events[event].first_record + (size_t)stripe * kernel->blocks.slots +
-	       kernel_blocks_place(&kernel->blocks, slot);
+	       kernel_slot_in_block(&kernel->blocks, slot);
 }
 
 static inline struct latency_record *kernel_latency_place(const struct kernel *kernel, unsigned event,

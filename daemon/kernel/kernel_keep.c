@@ -215,7 +215,7 @@ int kernel_keep_maps(struct kernel *kernel)
 	struct bpf_map *map;
 	int r;
 
-	kernel->kept = KEPT_ANEW;
+	kernel->kept = KEPT_NOTHING;
 	if (!kernel->handover)
 		return 0;
 	if (!before || !kernel->settings.adopt) {
@@ -231,13 +231,13 @@ int kernel_keep_maps(struct kernel *kernel)
 	 */
 	kernel->skeleton->rodata->hot_seed = before->hot_seed;
 	own = identify(kernel);
-	if (kept_decide(&before->identity, &own) == KEPT_ANEW) {
+	if (kept_decide(&before->identity, &own) == KEPT_NOTHING) {
 		log_notice(
 			"cannot use the BPF maps of the previous process: %s changed; the counts of that process are kept, but samples since its last collection are lost",
 			kept_difference(&before->identity, &own));
 		return -ESTALE;
 	}
-	kernel->kept = KEPT_REPLACE;
+	kernel->kept = KEPT_MAPS;
 	*kernel->saved = *before;
 	bpf_object__for_each_map(map, kernel->skeleton->obj)
 	{
@@ -317,7 +317,7 @@ int kernel_keep_loaded(struct kernel *kernel)
 	r = hash_programs(kernel);
 	if (r < 0)
 		return r;
-	if (kernel->kept == KEPT_ANEW) {
+	if (kernel->kept == KEPT_NOTHING) {
 		kernel->saved->epoch = 1;
 		kernel->saved->stripes_alone = kernel->skeleton->rodata->stripes_alone;
 		kernel->saved->hot_seed = kernel->skeleton->rodata->hot_seed;
@@ -326,8 +326,8 @@ int kernel_keep_loaded(struct kernel *kernel)
 	before = kernel_keep_before(kernel->handover);
 	kernel->kept = before->identity.settings == settings
 			       ? kept_decide(&before->identity, &kernel->saved->identity)
-			       : KEPT_REPLACE;
-	if (kernel->kept == KEPT_REPLACE)
+			       : KEPT_MAPS;
+	if (kernel->kept == KEPT_MAPS)
 		kernel->saved->epoch++;
 	end_hot(kernel);
 	return 0;
@@ -350,7 +350,7 @@ static void add_link(struct kernel *kernel, const char *label, int fd, bool take
 }
 
 /*
- * An inherited link belongs to the old program. With KEPT_REPLACE, the old program stays attached until
+ * An inherited link belongs to the old program. With KEPT_MAPS, the old program stays attached until
  * kernel_keep_done() has stored the link of the new one.
  */
 int kernel_keep_link(struct kernel *kernel, struct bpf_program *program, struct bpf_link **ret)
@@ -360,7 +360,7 @@ int kernel_keep_link(struct kernel *kernel, struct bpf_program *program, struct 
 	char name[STORED_NAME_MAX];
 	int fd = -1;
 
-	if (kernel->handover && kernel->kept != KEPT_ANEW) {
+	if (kernel->handover && kernel->kept != KEPT_NOTHING) {
 		handover_name(STORED_LINK, label, 1, &number, name);
 		fd = store_take(handover_store(kernel->handover), name);
 		if (fd >= 0 && !is_the_link(fd)) {
@@ -375,7 +375,7 @@ int kernel_keep_link(struct kernel *kernel, struct bpf_program *program, struct 
 	}
 	if (fd >= 0)
 		add_link(kernel, label, fd, true);
-	if (fd >= 0 && kernel->kept == KEPT_GO_ON)
+	if (fd >= 0 && kernel->kept == KEPT_ALL)
 		return 0;
 	*ret = bpf_program__attach(program);
 	if (!*ret)
@@ -472,7 +472,7 @@ static void drop_replaced(struct handover *handover, enum stored_kind kind,
 /* Closes inherited links of replaced programs. After this only one program reports each birth. */
 static void close_replaced_links(struct kernel *kernel)
 {
-	for (size_t i = 0; kernel->kept == KEPT_REPLACE && i < kernel->n_links; i++) {
+	for (size_t i = 0; kernel->kept == KEPT_MAPS && i < kernel->n_links; i++) {
 		if (!kernel->links[i].taken)
 			continue;
 		cleanup_close(&kernel->links[i].fd);
@@ -536,14 +536,15 @@ void kernel_keep_fewer_blocks(struct kernel *kernel, u32 n)
 
 int kernel_keep_done(struct kernel *kernel)
 {
-	const struct kernel_saved *counts =
-		kernel->handover && kernel->kept != KEPT_ANEW ? kernel_keep_before(kernel->handover) : NULL;
+	const struct kernel_saved *counts = kernel->handover && kernel->kept != KEPT_NOTHING
+						    ? kernel_keep_before(kernel->handover)
+						    : NULL;
 	const struct kernel_saved before = counts ? *counts : (struct kernel_saved){0};
 	int r;
 
 	if (!kernel->handover)
 		return 0;
-	if (kernel->kept == KEPT_ANEW)
+	if (kernel->kept == KEPT_NOTHING)
 		forget(kernel->handover);
 	if ((r = put_maps(kernel, counts)) < 0 || (r = put_blocks(kernel)) < 0 ||
 	    (r = put_links(kernel)) < 0 || (r = write_saved(kernel)) < 0)

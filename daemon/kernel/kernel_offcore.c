@@ -171,7 +171,7 @@ const struct offcore_record *kernel_offcore_record(const struct kernel_offcore *
 {
 	const struct offcore_record *records = kernel_blocks_memory(offcore->blocks, BLOCK_OFFCORE, slot);
 
-	return &records[(size_t)cpu * offcore->blocks->slots + kernel_blocks_place(offcore->blocks, slot)];
+	return &records[(size_t)cpu * offcore->blocks->slots + kernel_slot_in_block(offcore->blocks, slot)];
 }
 
 const struct offcore_cpu *kernel_offcore_cpu(const struct kernel_offcore *offcore, u32 cpu)

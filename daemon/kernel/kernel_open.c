@@ -145,17 +145,18 @@ static u32 choose_slots_max(const struct kernel *kernel)
 
 static int plan_blocks(struct kernel *kernel)
 {
-	const struct kernel_settings *settings = &kernel->settings;
+	const struct map_size_case maps = kernel_map_case(kernel);
 	struct kernel_blocks_case wanted = {
-		.grows = settings->memory_max != 0,
+		.slots_max = choose_slots_max(kernel),
+		.grows = kernel->settings.memory_max != 0,
 		.in_process = kernel->in_process,
-		.stripes = kernel->stripes,
-		.offcore_cpus = settings->offcore_cpus,
+		.stripes = maps.stripes,
+		.with_latency = (u32)maps.with_latency,
+		.without = (u32)maps.without,
+		.offcore_cpus = maps.offcore_cpus,
 	};
 
-	kernel->slots_max = wanted.slots_max = choose_slots_max(kernel);
-	for (size_t i = 0; i < settings->n_events; i++)
-		(*(settings->events[i].has_latency ? &wanted.with_latency : &wanted.without))++;
+	kernel->slots_max = wanted.slots_max;
 	return kernel_blocks_plan(&wanted, &kernel->blocks);
 }
 
@@ -464,7 +465,7 @@ static int open_once(const struct kernel_settings *settings, bool in_process, st
 		r = enter_blocks(kernel);
 	if (r < 0)
 		goto fail;
-	if (kernel->kept == KEPT_ANEW)
+	if (kernel->kept == KEPT_NOTHING)
 		assign_stripes(kernel);
 	kernel->settings.stripes = NULL; /* owned by the caller */
 	step = "compare the BPF programs with those of the previous process";

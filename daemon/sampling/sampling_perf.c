@@ -543,7 +543,7 @@ static int open_kernel(struct engine_settings *settings, char **ret_message)
 	r = kernel_open(&kernel, &settings->kernel, ret_message);
 	if (r < 0)
 		return r;
-	settings->same_maps = settings->counts_kept = kernel_kept(settings->kernel) != KEPT_ANEW;
+	settings->same_maps = settings->counts_kept = kernel_kept(settings->kernel) != KEPT_NOTHING;
 	return 0;
 }
 
@@ -560,7 +560,7 @@ static int open_save(struct origin_state *state, struct perf_save_settings *sett
 	settings->n_sets = state->n_sets;
 	settings->stay_paused = state->paused = pause_kept(state->handover, &seconds);
 	engine_head(state->engine)->paused = state->paused;
-	if (settings->kept == KEPT_ANEW)
+	if (settings->kept == KEPT_NOTHING)
 		end_rest(state->handover);
 	return state->n_sets ? perf_save_new(settings, &state->save) : 0;
 }

@@ -112,7 +112,7 @@ static struct offcore_record *record_of(u32 cpu, u32 slot)
 {
 	struct offcore_record *records = written[slot >> kernel->blocks.log2].memory;
 
-	return &records[(size_t)cpu * kernel->blocks.slots + kernel_blocks_place(&kernel->blocks, slot)];
+	return &records[(size_t)cpu * kernel->blocks.slots + kernel_slot_in_block(&kernel->blocks, slot)];
 }
 
 /* Counts one response on each of some CPUs, as settle() of the BPF program does: record, then mark. */

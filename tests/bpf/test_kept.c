@@ -254,7 +254,7 @@ static void begin(struct process *process, const struct variation *variation)
 	save.handover = process->handover;
 	save.kept = found->kept = kernel_kept(process->kernel);
 	save.epoch = found->epoch = kernel_epoch(process->kernel);
-	if (save.kept == KEPT_ANEW)
+	if (save.kept == KEPT_NOTHING)
 		store_drop_rest(process->store);
 	EXPECT(perf_save_new(&save, &process->save) == 0);
 	EXPECT(perf_start_restored(process->set, kernel_program_fd(process->kernel, 0), process->save, 0,
@@ -401,13 +401,13 @@ Test(kept, events_and_records_continue_after_a_restart)
 {
 	struct found before = live((struct variation){0}), now;
 
-	cr_expect_eq(before.kept, KEPT_ANEW);
+	cr_expect_eq(before.kept, KEPT_NOTHING);
 	cr_expect_geq(before.last.expected, 2 * FAULTS);
 	for (unsigned i = 0; i < 3; i++) {
 		make_faults();
 		in_the_middle = i == 2 ? end_it : NULL;
 		now = live((struct variation){0});
-		cr_expect_eq(now.kept, KEPT_GO_ON);
+		cr_expect_eq(now.kept, KEPT_ALL);
 		cr_expect_eq(now.epoch, before.epoch);
 		cr_expect_eq(now.first.cpus, 2);
 		/* The event count and the records include the page faults that came while no process ran. */
@@ -479,7 +479,7 @@ Test(kept, hot_tables_start_empty_after_a_restart)
 	for (size_t i = 0; i < ARRAY_SIZE(other_ways); i++) {
 		make_faults();
 		now = live((struct variation){.hot = true, .other_ways = other_ways[i]});
-		cr_expect_eq(now.kept, i == 2 ? KEPT_REPLACE : KEPT_GO_ON);
+		cr_expect_eq(now.kept, i == 2 ? KEPT_MAPS : KEPT_ALL);
 		expect_more(&before, &now);
 		cr_expect_geq(now.hot_samples + now.hot_skipped, 2 * FAULTS * 99 / 100);
 		cr_expect_leq(now.hot_samples, now.samples_last - now.samples_first - 2 * FAULTS * 99 / 100);
@@ -542,7 +542,7 @@ Test(kept, other_programs_take_over_event_by_event)
 	make_faults();
 	in_the_middle = end_it;
 	now = live((struct variation){.other_ways = true});
-	cr_expect_eq(now.kept, KEPT_REPLACE);
+	cr_expect_eq(now.kept, KEPT_MAPS);
 	cr_expect_eq(now.epoch, before.epoch + 1);
 	cr_expect_geq(now.first.expected, before.last.expected + 2 * FAULTS);
 	/* For a moment there was no event. That time is counted as enabled but not running. */
@@ -557,7 +557,7 @@ Test(kept, other_programs_take_over_event_by_event)
 	/* These programs continue, too, with the events that were opened for them. */
 	in_the_middle = NULL;
 	now = live((struct variation){.other_ways = true});
-	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_eq(now.kept, KEPT_ALL);
 	cr_expect_eq(stored_of("event-"), 2);
 }
 
@@ -567,7 +567,7 @@ Test(kept, another_layout_starts_empty_and_removes_the_old_maps)
 	const size_t maps = stored_of("map-");
 
 	now = live((struct variation){.slots = 2 * SLOTS});
-	cr_expect_eq(now.kept, KEPT_ANEW);
+	cr_expect_eq(now.kept, KEPT_NOTHING);
 	cr_expect_lt(now.first.expected, before.last.expected);
 	cr_expect_lt(now.samples_first, before.samples_last);
 	cr_expect_eq(stored_of("map-"), maps);
@@ -575,9 +575,9 @@ Test(kept, another_layout_starts_empty_and_removes_the_old_maps)
 	cr_expect_eq(stored_of("event-"), 2);
 	cr_expect_eq(stored_of("handover-"), 1);
 	now = live((struct variation){.slots = 2 * SLOTS});
-	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_eq(now.kept, KEPT_ALL);
 	now = live((struct variation){.slots = 2 * SLOTS, .alone = true});
-	cr_expect_eq(now.kept, KEPT_ANEW);
+	cr_expect_eq(now.kept, KEPT_NOTHING);
 }
 
 /*
@@ -598,7 +598,7 @@ Test(kept, a_start_that_fails_to_load_leaves_the_state_for_the_next)
 	cr_expect_eq(stored_of("event-"), 2);
 	make_faults();
 	now = live((struct variation){0});
-	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_eq(now.kept, KEPT_ALL);
 	cr_expect_geq(now.first.expected, before.last.expected + 2 * FAULTS);
 	expect_more(&before, &now);
 }
@@ -618,11 +618,11 @@ Test(kept, a_governed_period_is_kept_if_the_configured_one_is_unchanged)
 	before = live((struct variation){0});
 	in_the_middle = NULL;
 	now = live((struct variation){0});
-	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_eq(now.kept, KEPT_ALL);
 	cr_expect_eq(now.period, 7);
 	cr_expect_lt(now.last.expected - before.last.expected, now.last.count - before.last.count);
 	now = live((struct variation){.period = 3});
-	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_eq(now.kept, KEPT_ALL);
 	cr_expect_eq(now.period, 3);
 }
 
@@ -645,7 +645,7 @@ Test(kept, the_period_in_force_is_that_of_the_cpus_that_are_open)
 	in_the_middle = NULL;
 	tree_write(root, "online", "0-1\n");
 	now = live((struct variation){0});
-	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_eq(now.kept, KEPT_ALL);
 	cr_expect_eq(now.first.cpus, 2);
 	cr_expect_eq(now.period, 7);
 }
@@ -741,7 +741,7 @@ Test(kept, a_stalled_event_is_replaced_and_its_count_continues)
 			cr_assert_eq(ioctl(manager.stored[i].fd, PERF_EVENT_IOC_DISABLE, 0), 0);
 	in_the_middle = end_it;
 	now = live((struct variation){0});
-	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_eq(now.kept, KEPT_ALL);
 	cr_expect_neq(event_id(), id);
 	cr_expect_geq(now.first.expected, before.last.expected);
 	cr_expect_geq(now.last.expected, before.last.expected + 2 * FAULTS);
@@ -784,13 +784,13 @@ static void expect_anew(void)
 {
 	struct found now = live((struct variation){0});
 
-	cr_expect_eq(now.kept, KEPT_ANEW);
+	cr_expect_eq(now.kept, KEPT_NOTHING);
 	cr_expect_geq(now.last.expected, 2 * FAULTS);
 	cr_expect_eq(stored_of("handover-"), 1);
 	cr_expect_eq(stored_of("event-"), 2);
 	cr_expect_eq(stored_of("link-"), 2);
 	now = live((struct variation){0});
-	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_eq(now.kept, KEPT_ALL);
 }
 
 static void nothing_else(void)
@@ -881,13 +881,13 @@ Test(kept, maps_of_another_version_are_replaced_and_reported)
 	cr_assert_neq(page, MAP_FAILED);
 	page[2 + 2 * HANDOVER_KERNEL + 1] -= sizeof(u64);
 	text = log_of((struct variation){0}, &now);
-	cr_expect_eq(now.kept, KEPT_ANEW);
+	cr_expect_eq(now.kept, KEPT_NOTHING);
 	cr_expect_not_null(strstr(text, "cannot use the BPF maps of the previous process: they belong to "
 					"another version"),
 			   "%s", text);
 	free(text);
 	text = log_of((struct variation){0}, &now);
-	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_eq(now.kept, KEPT_ALL);
 	cr_expect_null(strstr(text, "another version"), "%s", text);
 	free(text);
 	(void)munmap(page, 4096);
@@ -916,7 +916,7 @@ Test(kept, a_foreign_event_under_our_name_is_replaced)
 	put_in_place(stored_as("event-1-0-0"), fd);
 	in_the_middle = end_it;
 	now = live((struct variation){0});
-	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_eq(now.kept, KEPT_ALL);
 	cr_expect_eq(now.first.cpus, 2);
 	/* Unknown counts do not become 0: the figures are the last known ones. */
 	cr_expect_geq(now.first.expected, before.last.expected);
@@ -934,7 +934,7 @@ Test(kept, a_missing_event_is_opened_again)
 
 	forget(stored_as("event-1-0-1"));
 	now = live((struct variation){0});
-	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_eq(now.kept, KEPT_ALL);
 	cr_expect_eq(now.first.cpus, 2);
 	cr_expect_geq(now.first.expected, before.last.expected);
 	cr_expect_eq(stored_of("event-"), 2);
@@ -947,7 +947,7 @@ Test(kept, a_missing_link_is_attached_again)
 	nothing_else();
 	forget(stored_as("link-1-cgroup_born"));
 	now = live((struct variation){0});
-	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_eq(now.kept, KEPT_ALL);
 	cr_expect_eq(stored_of("link-"), 2);
 }
 
@@ -961,7 +961,7 @@ Test(kept, off_core_counters_keep_counting_between_processes)
 	for (unsigned i = 0; i < 2; i++) {
 		make_faults();
 		now = live((struct variation){.offcore = true});
-		cr_expect_eq(now.kept, KEPT_GO_ON);
+		cr_expect_eq(now.kept, KEPT_ALL);
 		cr_expect_geq(now.counted_first.count, before.counted_last.count + 2 * FAULTS);
 		/* Not more than the events can have counted: nothing was counted twice. */
 		cr_expect_leq(now.counted_first.count, now.last.count);
@@ -974,13 +974,13 @@ Test(kept, off_core_counters_keep_counting_between_processes)
 	 * stay.
 	 */
 	now = live((struct variation){.offcore = true, .other_ways = true});
-	cr_expect_eq(now.kept, KEPT_REPLACE);
+	cr_expect_eq(now.kept, KEPT_MAPS);
 	cr_expect_geq(now.counted_first.count, before.counted_last.count);
 	cr_expect_eq(now.counting_errors, 0);
 	cr_expect_eq(stored_of("link-"), 3);
 	before = now;
 	now = live((struct variation){.offcore = true, .other_ways = true, .other_counters = true});
-	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_eq(now.kept, KEPT_ALL);
 	cr_expect_geq(now.counted_first.count, before.counted_last.count);
 	cr_expect_geq(now.counted_last.count, now.counted_first.count + 2 * FAULTS * 9 / 10);
 	cr_expect_eq(stored_of("counter-"), 2);
@@ -992,7 +992,7 @@ Test(kept, off_core_counters_are_reopened_if_one_is_missing)
 
 	forget(stored_as("counter-1-0-0"));
 	now = live((struct variation){.offcore = true});
-	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_eq(now.kept, KEPT_ALL);
 	cr_expect_geq(now.counted_first.count, before.counted_last.count);
 	cr_expect_geq(now.counted_last.count, now.counted_first.count + 2 * FAULTS);
 	cr_expect_eq(stored_of("counter-"), 2);

@@ -60,7 +60,7 @@ static void count(u32 cpu, u64 n)
 {
 	const u32 slot = 1;
 	struct offcore_record *record =
-		&records[(size_t)cpu * kernel->blocks.slots + kernel_blocks_place(&kernel->blocks, slot)];
+		&records[(size_t)cpu * kernel->blocks.slots + kernel_slot_in_block(&kernel->blocks, slot)];
 
 	record->counts[OFFCORE_L3].count += n;
 	__atomic_store_n(&record->settles, record->settles + 1, __ATOMIC_RELEASE);

@@ -108,7 +108,7 @@ int offcore_save_begin(struct offcore_set *set, const struct offcore_save_settin
 	if (r < 0)
 		return r;
 	saved->part = part;
-	saved->continues = save->kept != KEPT_ANEW && saved->part->counters == hash;
+	saved->continues = save->kept != KEPT_NOTHING && saved->part->counters == hash;
 	if (!saved->continues)
 		saved->part->counters = 0;
 	for (u32 cpu = 0; cpu < set->cpus; cpu++) {
