@@ -64,8 +64,12 @@ static const struct recorded_count {
 	 COUNT_STALLS_L1_MISS},
 	{PERF_TYPE_RAW, 0xa2d6, "cpu/ex_no_retire.load_not_complete/", "cpu", NULL, EVENT_STALLS,
 	 COUNT_STALLS_RETIRE},
+	{PERF_TYPE_RAW, 0x1c0, "inst_retired.prec_dist/period=1009/u", "cpu", SKYLAKE, EVENT_INSTRUCTIONS,
+	 COUNT_NONE},
 	/* Terms after the name may change what is counted. */
 	{PERF_TYPE_RAW, 0xc0, "cpu/inst_retired.any_p,period=1009/", "cpu", NULL, EVENT_INSTRUCTIONS,
+	 COUNT_NONE},
+	{PERF_TYPE_RAW, 0x4003c, "cpu_clk_unhalted.thread_p/edge=1/", "cpu", SKYLAKE, NOT_COUNTED,
 	 COUNT_NONE},
 	{PERF_TYPE_RAW, 0x4003c, "cpu/cpu_clk_unhalted.thread_p,edge=1/", "cpu", SKYLAKE, NOT_COUNTED,
 	 COUNT_NONE},

@@ -23,7 +23,7 @@
  * Names of events in perf's tables, in the folders that pmu_quirks.c, pmu_intel.c and pmu_amd.c name for the same
  * events. Other generations that count something else under such a name are not known.
  */
-static const struct {
+static const struct count_name {
 	const char *name;
 	enum event_role role;
 	enum count_kind kind;
@@ -110,30 +110,35 @@ static bool recognize_code(u64 config, const struct cpu *cpu, struct event *ret)
 	return false;
 }
 
-/*
- * perf's name may have the PMU before it, and terms and modifiers behind it: "cpu_core/inst_retired.any,period=1009/u".
- * Of the events in the table, only stalls have a cmask.
- */
-static bool recognize_name(const char *name, u64 config, struct event *ret)
+static const struct count_name *find_name(const char *text)
 {
-	const char *slash = name ? strchr(name, '/') : NULL;
-	size_t length;
+	const size_t length = strcspn(text, "/:,");
 
-	if (!name || config & CONFIG_CHANGES)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strlen(names[i].name) == length && strncasecmp(names[i].name, text, length) == 0)
+			return &names[i];
+	return NULL;
+}
+
+/*
+ * perf's name may have the PMU before it, and terms and modifiers behind it: "cpu_core/inst_retired.any,period=1009/u",
+ * or "inst_retired.any/period=1009/u". Of the events in the table, only stalls have a cmask.
+ */
+static bool recognize_name(const char *text, u64 config, struct event *ret)
+{
+	const char *slash = text ? strchr(text, '/') : NULL;
+	const struct count_name *name;
+
+	if (!text || config & CONFIG_CHANGES)
 		return false;
-	if (slash && slash[1])
-		name = slash + 1;
-	length = strcspn(name, "/:,");
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (strlen(names[i].name) != length || strncasecmp(names[i].name, name, length) != 0)
-			continue;
-		if (names[i].role != EVENT_STALLS && config & CONFIG_CMASK)
-			return false;
-		ret->role = names[i].role;
-		ret->count_kind = names[i].kind;
-		return true;
-	}
-	return false;
+	name = find_name(text);
+	if (!name && slash)
+		name = find_name(slash + 1);
+	if (!name || (name->role != EVENT_STALLS && config & CONFIG_CMASK))
+		return false;
+	ret->role = name->role;
+	ret->count_kind = name->kind;
+	return true;
 }
 
 /*
