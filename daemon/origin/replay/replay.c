@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +17,81 @@
 #include "origin/replay/replay_event.h"
 #include "origin/replay/replay_event_set.h"
 #include "origin/replay/replay_names.h"
-#include "origin/replay/replay_notes.h"
 #include "origin/replay/replay_queue.h"
+
+/* What a reader of the results must know, one sentence each. All zero is an empty list. */
+struct notes {
+	char **list; /* NULL-terminated, or NULL */
+	size_t n;
+};
+
+/*
+ * Adds a note. The caller first escapes unprintable characters in names from untrusted sources
+ * (text_visible() in base/text.h). Returns 0 or -ENOMEM.
+ */
+static int __attribute__((format(printf, 2, 3))) add_note(struct notes *notes, const char *format, ...)
+{
+	va_list arguments;
+	char **list;
+	int r;
+
+	list = reallocarray(notes->list, notes->n + 2, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	notes->list = list;
+	va_start(arguments, format);
+	r = vasprintf(&list[notes->n], format, arguments);
+	va_end(arguments);
+	if (r >= 0)
+		notes->n++;
+	list[notes->n] = NULL;
+	return r < 0 ? -ENOMEM : 0;
+}
+
+/*
+ * Adds a note for each count that is not 0, except for `late` and `not_mixed`, whose notes name the events.
+ * Returns 0 or -ENOMEM.
+ */
+static int note_left_out_samples(struct notes *notes, const char *recording,
+				 const struct replay_left_out *left_out)
+{
+	const struct {
+		u64 count;
+		const char *item, *reason;
+	} kinds[] = {
+		{left_out->other_events, "sample",
+		 "left out: only events of loads, stores, cycles, instructions, stalls and misses count"},
+		{left_out->unknown_event, "sample",
+		 "left out: the recording does not say for every sample to which event it belongs"},
+		{left_out->unreadable, "sample",
+		 "left out: a field that this version of pebsd does not know can be read in two ways; replay the recording with a newer pebsd"},
+		{left_out->other_operations, "sample",
+		 "left out: IBS samples operations of all kinds, and only loads count"},
+		{left_out->lost, "record",
+		 "missing (samples or others): perf was too slow to read everything; record with a larger buffer (-m) or a longer period (-c)"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		const bool one = kinds[i].count == 1;
+		char count[TEXT_NUMBER_MAX];
+
+		if (!kinds[i].count)
+			continue;
+		text_count(kinds[i].count, count);
+		if (add_note(notes, "%s: %s %s%s %s %s", recording, count, kinds[i].item, one ? "" : "s",
+			     one ? "is" : "are", kinds[i].reason) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void clear_notes(struct notes *notes)
+{
+	for (size_t i = 0; i < notes->n; i++)
+		free(notes->list[i]);
+	free(notes->list);
+	*notes = (struct notes){};
+}
 
 /* One recording of a replay: the position of the reader, and the notes about the recording at its end. */
 
@@ -44,8 +118,7 @@ struct replay_recording {
 #define EVENT_NOTES_MAX 16
 
 static int note_left_out_event(const struct replay_recording *recording,
-			       const struct replay_event_set *events, struct replay_notes *notes,
-			       size_t index)
+			       const struct replay_event_set *events, struct notes *notes, size_t index)
 {
 	const struct replay_event_use *use = &recording->events.list[index];
 	const struct perf_data_event *recorded = &perf_data_events(recording->data)->list[index];
@@ -58,27 +131,27 @@ static int note_left_out_event(const struct replay_recording *recording,
 	if (!name)
 		return -ENOMEM;
 	if (use->event == REPLAY_LATE)
-		return replay_note(
+		return add_note(
 			notes,
 			"%s: %llu sample%s of its event %s %s left out: the event is announced after the recording's first sample, or the recordings have more than %d different events (replay this recording separately)",
 			recording->name, (unsigned long long)use->left_out, one ? "" : "s", name,
 			one ? "is" : "are", EVENTS_MAX);
 	if (use->event == REPLAY_MODES)
-		return replay_note(
+		return add_note(
 			notes,
 			"%s: %llu sample%s of its event %s %s left out: it leaves out other modes (user or kernel) than the other events, and figures made of both would be wrong; record all events with the same modifiers",
 			recording->name, (unsigned long long)use->left_out, one ? "" : "s", name,
 			one ? "is" : "are");
 	role = event_role_name(clash->role);
 	if (use->event == REPLAY_TWICE)
-		return replay_note(
+		return add_note(
 			notes,
 			"%s: %llu sample%s of its event %s %s left out: another event of the recording already counts %s",
 			recording->name, (unsigned long long)use->left_out, one ? "" : "s", name,
 			one ? "is" : "are", role);
 	if (clash->ldlat)
 		(void)snprintf(ldlat, sizeof(ldlat), " (ldlat %u)", clash->ldlat);
-	return replay_note(
+	return add_note(
 		notes,
 		"%s: %llu sample%s of its event %s %s left out: this event and the event of the %s that are already counted%s differ in ldlat, PMU, kind of latency or count, or recorded fields, so their counts cannot be added; if they are of two recordings, replay each separately",
 		recording->name, (unsigned long long)use->left_out, one ? "" : "s", name, one ? "is" : "are",
@@ -87,7 +160,7 @@ static int note_left_out_event(const struct replay_recording *recording,
 
 /* Adds a note with the reason for each event that was left out, up to the limit. */
 static int note_left_out_events(const struct replay_recording *recording,
-				const struct replay_event_set *events, struct replay_notes *notes)
+				const struct replay_event_set *events, struct notes *notes)
 {
 	size_t noted = 0;
 	u64 others = 0;
@@ -104,9 +177,9 @@ static int note_left_out_events(const struct replay_recording *recording,
 	}
 	if (!others)
 		return 0;
-	return replay_note(notes, "%s: %llu sample%s of further events %s left out for similar reasons",
-			   recording->name, (unsigned long long)others, others == 1 ? "" : "s",
-			   others == 1 ? "is" : "are");
+	return add_note(notes, "%s: %llu sample%s of further events %s left out for similar reasons",
+			recording->name, (unsigned long long)others, others == 1 ? "" : "s",
+			others == 1 ? "is" : "are");
 }
 
 static bool has_latency_of_unknown_kind(const struct replay_recording *recording,
@@ -136,14 +209,14 @@ static bool needs_running_times(const struct replay_recording *recording,
 	return n > 1;
 }
 
-static int note_end(const struct replay_recording *recording, struct replay_notes *notes, bool *ret_cut)
+static int note_end(const struct replay_recording *recording, struct notes *notes, bool *ret_cut)
 {
 	u64 position;
 	int r;
 
 	*ret_cut = false;
 	if (perf_data_cut(recording->data, &position)) {
-		r = replay_note(
+		r = add_note(
 			notes,
 			"%s is truncated at byte %llu: only the %llu sample%s before that %s counted; copy the whole file again, or record it again",
 			recording->name, (unsigned long long)position, (unsigned long long)recording->samples,
@@ -152,7 +225,7 @@ static int note_end(const struct replay_recording *recording, struct replay_note
 		return r;
 	}
 	if (perf_data_unfinished(recording->data))
-		return replay_note(
+		return add_note(
 			notes,
 			"%s was not completed, probably because perf was killed: everything in it is "
 			"read, but its CPU and the names of its events are missing; end perf with Ctrl-C",
@@ -165,27 +238,26 @@ static int note_end(const struct replay_recording *recording, struct replay_note
  * `ret_cut` set) or was never completed, that the kind of its latencies is unknown, and which samples are not
  * in the results. `events` are those that are counted. Returns 0 or -ENOMEM.
  */
-static int replay_recording_notes(const struct replay_recording *recording,
-				  const struct replay_event_set *events, struct replay_notes *notes,
-				  bool *ret_cut)
+static int note_recording(const struct replay_recording *recording, const struct replay_event_set *events,
+			  struct notes *notes, bool *ret_cut)
 {
 	int r = note_end(recording, notes, ret_cut);
 
 	if (r == 0 && has_latency_of_unknown_kind(recording, events))
-		r = replay_note(
+		r = add_note(
 			notes,
 			"%s does not name a CPU that pebsd knows: it is unknown whether its latencies are "
 			"use latency or cache latency",
 			recording->name);
 	if (r == 0 && needs_running_times(recording, events))
-		r = replay_note(
+		r = add_note(
 			notes,
 			"%s does not say for which share of the time each event had a counter, or how fast the CPUs ran: wait, cycles per instruction, misses and traffic are right if each event had a counter all the time, as with few events; cores are not known",
 			recording->name);
 	if (r == 0)
 		r = note_left_out_events(recording, events, notes);
 	if (r == 0)
-		r = replay_note_left_out(notes, recording->name, &recording->left_out);
+		r = note_left_out_samples(notes, recording->name, &recording->left_out);
 	return r;
 }
 
@@ -197,7 +269,7 @@ struct replay {
 	struct replay_event_set events;
 	struct replay_names names;
 	struct replay_report report;
-	struct replay_notes notes;
+	struct notes notes;
 	size_t cut_note; /* 1 + index in `notes`; 0: no recording is cut */
 	char *message;
 	struct sample batch[INJECT_MAX];
@@ -680,7 +752,7 @@ struct replay *replay_free(struct replay *replay)
 		clear_about(&replay->about[i]);
 	free(replay->about);
 	free(replay->recordings);
-	replay_notes_clear(&replay->notes);
+	clear_notes(&replay->notes);
 	replay_names_clear(&replay->names);
 	free(replay->message);
 	free(replay);
@@ -698,7 +770,7 @@ static int finish_recording(struct replay *replay, struct replay_recording *reco
 {
 	bool cut;
 	size_t first = replay->notes.n;
-	int r = replay_recording_notes(recording, &replay->events, &replay->notes, &cut);
+	int r = note_recording(recording, &replay->events, &replay->notes, &cut);
 
 	if (cut && !replay->cut_note)
 		replay->cut_note = first + 1;
@@ -791,7 +863,7 @@ const char *replay_message(const struct replay *replay)
 
 int replay_add_note(struct replay *replay, const char *note)
 {
-	return replay_note(&replay->notes, "%s", note);
+	return add_note(&replay->notes, "%s", note);
 }
 
 static void add_left_out(struct replay_left_out *sum, const struct replay_left_out *one)
@@ -807,10 +879,12 @@ static void add_left_out(struct replay_left_out *sum, const struct replay_left_o
 
 void replay_report(const struct replay *replay, struct replay_report *ret)
 {
+	static const char *const none[] = {NULL};
+
 	*ret = replay->report;
 	for (size_t i = 0; i < replay->n; i++)
 		add_left_out(&ret->left_out, &replay->recordings[i].left_out);
-	ret->notes = replay_notes_list(&replay->notes);
+	ret->notes = replay->notes.list ? (const char *const *)replay->notes.list : none;
 	if (replay->cut_note)
 		ret->cut = ret->notes[replay->cut_note - 1];
 }

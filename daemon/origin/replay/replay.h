@@ -3,10 +3,11 @@
  * The origin `replay`: reads samples from perf.data recordings made elsewhere.
  *
  * A sample counts if its event is one of loads or stores and records a data source or a weight, or if it is one of
- * cycles, instructions, stalls or misses (replay_count.h). The sample's
- * cgroup is the recorded one (PERF_SAMPLE_CGROUP), named by its path, or "cgroup:ID" if the path was not
- * recorded. Without a recorded cgroup it is "comm:NAME". NAME is the name that the sample's thread had at that
- * time, as perf script prints it.
+ * cycles, instructions, stalls or misses (replay_count.h).
+ *
+ * The sample's cgroup is the recorded one (PERF_SAMPLE_CGROUP), named by its path, or "cgroup:ID" if the path was not
+ * recorded. Without a recorded cgroup it is "comm:NAME". NAME is the name that the sample's thread had at that time, as
+ * perf script prints it.
  */
 #ifndef PEBSD_REPLAY_H
 #define PEBSD_REPLAY_H
@@ -17,7 +18,6 @@
 #include "base/cleanup.h"
 #include "origin/event.h"
 #include "origin/recording.h"
-#include "origin/replay/replay_notes.h"
 #include "pebsd/records.h"
 
 struct replay;
@@ -42,6 +42,20 @@ struct replay_target {
 	int (*timed_samples)(void *userdata, const struct sample *samples,
 			     const struct replay_moment *moments, size_t n);
 	void *userdata;
+};
+
+/*
+ * The samples of a recording that the results do not include, each counted once. `lost` also counts other
+ * records.
+ */
+struct replay_left_out {
+	u64 other_events;     /* of events that pebsd does not count */
+	u64 unknown_event;    /* the recording does not say of which event */
+	u64 late;             /* the event was announced too late or exceeded the maximum number */
+	u64 not_mixed;        /* the event must not be counted together with another */
+	u64 unreadable;       /* fields of a newer kernel allow two ways to decode it */
+	u64 other_operations; /* IBS samples that are not loads */
+	u64 lost;             /* samples and other records that the recording reports as lost */
 };
 
 /* The results of the recordings so far. Nothing is counted twice. */
