@@ -88,7 +88,7 @@ static __always_inline void offcore_settle(u32 cpu, struct offcore_cpu *state, u
 	u32 counters = *(volatile u32 *)&state->counters;
 	struct offcore_record *record;
 	u32 fresh = 0;
-	u32 slot, place, index;
+	u32 slot, block_number, index;
 	void *block;
 
 	if (generation & 1)
@@ -99,9 +99,9 @@ static __always_inline void offcore_settle(u32 cpu, struct offcore_cpu *state, u
 		fresh = 1;
 	}
 	slot = slot_of(cgroup_id);
-	place = slot_block(slot);
+	block_number = slot_block(slot);
 	index = cpu * block_slots + slot_in_block(slot);
-	block = bpf_map_lookup_elem(&offcore_blocks, &place);
+	block = bpf_map_lookup_elem(&offcore_blocks, &block_number);
 	record = block ? bpf_map_lookup_elem(block, &index) : NULL;
 	if (!record)
 		return;

@@ -86,7 +86,7 @@ static long inject_one(u32 index, void *unused)
 		return 0;
 	}
 	event = &events[number];
-	if (account_refused(sample, (u16)number, event, this_cpu, true))
+	if (account_rejected(sample, (u16)number, event, this_cpu, true))
 		return 0;
 	slot = cpu_slot_of(inject_cache, sample->cgroup_id, NULL);
 	account_hot(sample, (u16)number, event, NULL, slot);
@@ -147,7 +147,7 @@ int BPF_PROG(cgroup_born, struct cgroup *cgroup)
 	__sync_fetch_and_add(&index_epoch, 1);
 	node = BPF_CORE_READ(cgroup, kn);
 	slot = slot_take(BPF_CORE_READ(node, id), parent_id_of(node), &owner);
-	slots_tell_short();
+	slots_report_short();
 	/*
 	 * Another instance of this program has given the cgroup a slot: two are attached while one replaces
 	 * the other.

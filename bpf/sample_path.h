@@ -26,9 +26,9 @@
  * (x86/events/intel/ds.c setup_pebs_fixed_sample_data, amd/ibs.c perf_ibs_handle_irq, Linux 6.1). An injected
  * sample brings its own addresses, and has no `context`.
  */
-static __always_inline void account_place(const struct sample *sample, u16 number,
-					  const volatile struct event_settings *event,
-					  struct bpf_perf_event_data *context, u32 slot)
+static __always_inline void account_addresses(const struct sample *sample, u16 number,
+					      const volatile struct event_settings *event,
+					      struct bpf_perf_event_data *context, u32 slot)
 {
 	u64 code = 0, line = 0, weight = 1, origin = 0;
 	u32 first;
@@ -58,9 +58,9 @@ static __always_inline void account_place(const struct sample *sample, u16 numbe
  * Returns whether the sample is rejected: filtered by the event's operations, or malformed. Counts a rejected
  * one in the stripe of the CPU of `state`. `atomic`: see account.h.
  */
-static __always_inline bool account_refused(const struct sample *sample, u16 number,
-					    const volatile struct event_settings *event,
-					    const struct cpu_state *state, bool atomic)
+static __always_inline bool account_rejected(const struct sample *sample, u16 number,
+					     const volatile struct event_settings *event,
+					     const struct cpu_state *state, bool atomic)
 {
 	struct rejected_record *mine = &rejected[number][cpu_stripe(state)];
 
@@ -85,8 +85,8 @@ static __always_inline struct plain_record *
 plain_record_of(const struct cpu_state *state, const volatile struct event_settings *event, u32 slot)
 {
 	u32 index = cpu_record(state, event, slot);
-	u32 place = slot_block(slot);
-	void *block = bpf_map_lookup_elem(&plain_blocks, &place);
+	u32 block_number = slot_block(slot);
+	void *block = bpf_map_lookup_elem(&plain_blocks, &block_number);
 
 	return block ? bpf_map_lookup_elem(block, &index) : NULL;
 }
@@ -98,9 +98,9 @@ static __always_inline void account(const struct sample *sample, u16 number,
 {
 	if (event->has_latency) {
 		u32 index = cpu_record(state, event, slot);
-		u32 place = slot_block(slot);
+		u32 block_number = slot_block(slot);
 		struct latency_record *record = NULL;
-		void *block = bpf_map_lookup_elem(&latency_blocks, &place);
+		void *block = bpf_map_lookup_elem(&latency_blocks, &block_number);
 
 		if (block)
 			record = bpf_map_lookup_elem(block, &index);
@@ -137,7 +137,7 @@ static __always_inline void account_hot(const struct sample *sample, u16 number,
 					struct bpf_perf_event_data *context, u32 slot)
 {
 	if (hot_max && __builtin_expect(hot_chosen, 0) && slot != SLOT_UNATTRIBUTED)
-		account_place(sample, number, event, context, slot);
+		account_addresses(sample, number, event, context, slot);
 }
 
 static __always_inline u32 current_slot(struct cpu_state *state)
@@ -173,7 +173,7 @@ static __always_inline void account_run(struct bpf_perf_event_data *context, u16
 	}
 	READ_RAW_SAMPLE(context, &raw);
 	select_fields(&raw, event, &sample);
-	if (account_refused(&sample, number, event, state, atomic))
+	if (account_rejected(&sample, number, event, state, atomic))
 		return;
 	slot = current_slot(state);
 	sample.period = context->sample_period;

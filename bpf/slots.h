@@ -159,8 +159,8 @@ static __always_inline void slot_mark(u32 first, u32 slot, bool look)
 
 static __always_inline struct slot_owner *slot_owner_of(u32 slot)
 {
-	u32 place = slot_block(slot), index = slot_in_block(slot);
-	void *block = bpf_map_lookup_elem(&owners_blocks, &place);
+	u32 block_number = slot_block(slot), index = slot_in_block(slot);
+	void *block = bpf_map_lookup_elem(&owners_blocks, &block_number);
 
 	return block ? bpf_map_lookup_elem(block, &index) : NULL;
 }
@@ -187,7 +187,7 @@ static __always_inline u64 free_head_with(u64 head, u32 slot)
  * Called after a birth. If few slots are left, reports it to user space: the message wakes the reader by an
  * interrupt (irq_work).
  */
-static __always_inline void slots_tell_short(void)
+static __always_inline void slots_report_short(void)
 {
 	u32 now = slots_now;
 	u32 free = now - 1 - *(volatile u32 *)&slots_taken;

@@ -44,7 +44,7 @@ static void account_item(struct hot_sets *sets, u64 seed, u64 item, struct hot_s
 		hot_add(sets, seed, sample);
 }
 
-/* Like account_place() in bpf/sample_path.h. */
+/* Like account_addresses() in bpf/sample_path.h. */
 static void account_hot(struct kernel *kernel, const struct sample *sample, u32 slot)
 {
 	const struct event_settings *event = &kernel->settings.events[sample->event];
@@ -120,7 +120,7 @@ static void publish(struct kernel *kernel, u32 slot, struct slot_owner *owner, u
 	kernel_marks_row(kernel, kernel->settings.n_events * kernel->stripes)[slot] = 1;
 }
 
-/* Never used slots come first, in order from 1, then those that were given back, the last one first. */
+/* Never used slots come first, in order from 1, then released slots, the last one first. */
 static u32 pop(struct kernel *kernel)
 {
 	struct pebsd_bpf__bss *variables = kernel->skeleton->bss;

@@ -79,7 +79,7 @@ _Static_assert(sizeof(struct hot_set) == 960, "whole cache lines");
 _Static_assert(sizeof(struct hot_counter) == 32, "within a cache line");
 _Static_assert(sizeof(struct hot_table) == 15360, "crosses the kernel boundary");
 
-/* A weight must be below 2^60, or the shift by HOT_WAYS_LOG2 loses bits. Real weights are far below that. */
+/* A weight must be below 2^59: bpf/hot_write.h compares ranks below 2^63. Real weights are far below that. */
 #define HOT_RANK(weight, way) ((weight) << HOT_WAYS_LOG2 | (way))
 #define HOT_RANK_WEIGHT(rank) ((rank) >> HOT_WAYS_LOG2)
 

@@ -151,7 +151,7 @@ struct slot_owner {
 	u64 cgroup_id;
 	u64 parent_id;              /* 0 for the root */
 	u64 died_ns;                /* CLOCK_MONOTONIC, 0 while alive */
-	u32 generation;             /* incremented each time the slot is taken or given back */
+	u32 generation;             /* incremented each time the slot is taken or released */
 	u32 state;                  /* enum slot_state */
 	char name[CGROUP_NAME_MAX]; /* one path component, empty for the root */
 	u32 next_free;              /* while free: the next free slot, SLOT_UNATTRIBUTED for none */
