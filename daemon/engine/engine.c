@@ -243,7 +243,7 @@ int engine_reclaim(struct engine *engine, u64 *ret_again_ns)
 	/* Reclaim may read slots into the ledger, and snapshots refer to figures of the ledger. */
 	engine_forget_snapshots(engine);
 	/* Clear the report before reclaiming: a cgroup that needs a slot after this reports it again. */
-	kernel_slots_told(engine->kernel);
+	kernel_slots_short_clear(engine->kernel);
 	r = collect_reclaim_now(engine->collect, monotonic_ns(), ret_again_ns);
 	engine_save(engine);
 	engine_keep_up(engine);

@@ -418,7 +418,7 @@ int kernel_slots_short_fd(const struct kernel *kernel)
 	return kernel->short_of ? bpf_map__fd(kernel->skeleton->maps.slots_short) : -1;
 }
 
-void kernel_slots_told(struct kernel *kernel)
+void kernel_slots_short_clear(struct kernel *kernel)
 {
 	if (!kernel->short_of)
 		return;

@@ -191,10 +191,10 @@ const u64 *kernel_empty_program_runs(const struct kernel *kernel);
 
 /*
  * A descriptor that becomes readable when free slots run short: fewer than slots_spare() are left. `kernel`
- * owns it. -1 without `births`. kernel_slots_told() acknowledges the notice and allows the next one.
+ * owns it. -1 without `births`. kernel_slots_short_clear() acknowledges the notice and allows the next one.
  */
 int kernel_slots_short_fd(const struct kernel *kernel);
-void kernel_slots_told(struct kernel *kernel);
+void kernel_slots_short_clear(struct kernel *kernel);
 
 /*
  * Hot tables (pebsd/hot.h). kernel_hot_max() is the number of cgroups that can have hot tables at the same

@@ -112,7 +112,7 @@ static void one_message_in_a_full_table(void)
 	}
 	cr_expect(told(kernel, 1000));
 	cr_expect_geq(kernel_slot_counters(kernel).births_without_slot, 999);
-	kernel_slots_told(kernel);
+	kernel_slots_short_clear(kernel);
 	cr_expect(silent(kernel));
 	make(1);
 	cr_expect(told(kernel, 1000));
@@ -139,12 +139,12 @@ Test(slots_short, a_shortage_is_reported_once_until_it_is_taken)
 	ids[n] = make(n);
 	n++;
 	cr_expect(told(kernel, 1000));
-	kernel_slots_told(kernel);
+	kernel_slots_short_clear(kernel);
 	cr_expect(silent(kernel), "it was taken, and nobody was born");
 	ids[n] = make(n);
 	n++;
 	cr_expect(told(kernel, 1000), "still short, and told again");
-	kernel_slots_told(kernel);
+	kernel_slots_short_clear(kernel);
 
 	/* There is room again: births cause no message. */
 	for (unsigned i = 0; i < 4; i++) {
@@ -170,7 +170,7 @@ Test(slots_short, without_births_there_is_no_shortage)
 	struct kernel *kernel = open_kernel(SLOTS, false);
 
 	cr_expect_eq(kernel_slots_short_fd(kernel), -1);
-	kernel_slots_told(kernel);
+	kernel_slots_short_clear(kernel);
 	for (u64 id = 1; id < SLOTS; id++)
 		cr_expect_gt(kernel_adopt(kernel, id, 0, "a"), 0);
 	cr_expect_eq(kernel_adopt(kernel, SLOTS, 0, "a"), -ENOSPC);

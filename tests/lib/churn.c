@@ -348,7 +348,7 @@ static void judge(struct churner *churner)
 		result->mixed += churner->samples[i] > given(i) ||
 				 churner->latency[i] != (u64)churner->samples[i] * latency_of(i);
 	}
-	kernel_slots_told(engine_kernel(churner->engine));
+	kernel_slots_short_clear(engine_kernel(churner->engine));
 	result->told_idle = poll(&told, 1, 300) != 0;
 	result->cgroups = churner->removed;
 	result->slots_taken = slots_taken(churner);
