@@ -2,6 +2,7 @@
 #include "kernel/kernel_keep.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include <bpf/bpf.h>
@@ -138,6 +139,22 @@ static bool is_the_map(int fd, const struct bpf_map *map)
 	       info.max_entries == bpf_map__max_entries(map) && info.map_flags == bpf_map__map_flags(map);
 }
 
+/* Logs why this process takes no maps over. Returns -ESTALE. */
+static int __attribute__((format(printf, 1, 2))) cannot_take(const char *format, ...)
+{
+	_cleanup_free_ char *reason = NULL;
+	va_list arguments;
+
+	va_start(arguments, format);
+	if (vasprintf(&reason, format, arguments) < 0)
+		reason = NULL;
+	va_end(arguments);
+	log_notice(
+		"cannot use the BPF maps of the previous process: %s; the counts of that process are kept, but samples since its last collection are lost",
+		reason ? reason : "out of memory");
+	return -ESTALE;
+}
+
 static int take_map(struct kernel *kernel, struct bpf_map *map)
 {
 	const char *label = bpf_map__name(map);
@@ -147,18 +164,11 @@ static int take_map(struct kernel *kernel, struct bpf_map *map)
 
 	handover_name(STORED_MAP, label, 1, &number, name);
 	fd = store_take(handover_store(kernel->handover), name);
-	if (fd < 0) {
-		log_notice(
-			"cannot use the BPF maps of the previous process: the service manager did not pass on %s; the counts of that process are kept, but samples since its last collection are lost",
-			label);
-		return -ESTALE;
-	}
-	if (!is_the_map(fd, map)) {
-		log_notice(
-			"cannot use the BPF maps of the previous process: what the service manager passed on as %s is not that map; the counts of that process are kept, but samples since its last collection are lost",
-			label);
-		return -ESTALE;
-	}
+	if (fd < 0)
+		return cannot_take("the service manager did not pass on %s", label);
+	if (!is_the_map(fd, map))
+		return cannot_take("the descriptor that the service manager passed on as %s is not that map",
+				   label);
 	return bpf_map__reuse_fd(map, fd);
 }
 
@@ -187,22 +197,16 @@ static int take_block(struct kernel *kernel, const struct kernel_saved *before, 
 	}
 	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++)
 		cleanup_close(&fds[kind]);
-	log_notice(
-		"cannot use the BPF maps of the previous process: block %u of its slots was not passed on, or is another block; the counts of that process are kept, but samples since its last collection are lost",
-		block);
-	return -ESTALE;
+	return cannot_take("block %u of its slots was not passed on, or is another block", block);
 }
 
 static int take_blocks(struct kernel *kernel, const struct kernel_saved *before)
 {
 	int r = 0;
 
-	if (before->n_blocks > kernel->blocks.max) {
-		log_notice(
-			"cannot use the BPF maps of the previous process: it had %u blocks of slots, and this process can have at most %u; the counts of that process are kept, but samples since its last collection are lost",
-			before->n_blocks, kernel->blocks.max);
-		return -ESTALE;
-	}
+	if (before->n_blocks > kernel->blocks.max)
+		return cannot_take("it had %u blocks of slots, and this process can have at most %u",
+				   before->n_blocks, kernel->blocks.max);
 	for (u32 block = 0; block < before->n_blocks && r == 0; block++)
 		r = take_block(kernel, before, block);
 	return r;
@@ -220,8 +224,7 @@ int kernel_keep_maps(struct kernel *kernel)
 		return 0;
 	if (!before || !kernel->settings.adopt) {
 		if (!before && kernel->settings.adopt && handover_has_before(kernel->handover))
-			log_notice(
-				"cannot use the BPF maps of the previous process: they belong to another version of pebsd; the counts of that process are kept, but samples since its last collection are lost");
+			(void)cannot_take("they belong to another version of pebsd");
 		kernel->saved->identity = identify(kernel);
 		return handover_begin(kernel->handover);
 	}
@@ -231,12 +234,8 @@ int kernel_keep_maps(struct kernel *kernel)
 	 */
 	kernel->skeleton->rodata->hot_seed = before->hot_seed;
 	own = identify(kernel);
-	if (kept_decide(&before->identity, &own) == KEPT_NOTHING) {
-		log_notice(
-			"cannot use the BPF maps of the previous process: %s changed; the counts of that process are kept, but samples since its last collection are lost",
-			kept_difference(&before->identity, &own));
-		return -ESTALE;
-	}
+	if (kept_decide(&before->identity, &own) == KEPT_NOTHING)
+		return cannot_take("%s changed", kept_difference(&before->identity, &own));
 	kernel->kept = KEPT_MAPS;
 	*kernel->saved = *before;
 	bpf_object__for_each_map(map, kernel->skeleton->obj)

@@ -12,12 +12,12 @@
 
 #include "base/log.h"
 
-#define LAST_WORDS_MAX 1024
+#define CAUSE_MAX 1024
 
 struct load_log {
 	libbpf_print_fn_t before;
-	char last_words[LAST_WORDS_MAX]; /* the cause, and the verifier's reason if it is known */
-	bool has_verdict;
+	char cause[CAUSE_MAX]; /* libbpf's first warning, and the verifier's objection if it is known */
+	bool rejected;
 };
 
 /* libbpf's print callback has no user data, so this one global variable is unavoidable. */
@@ -28,10 +28,10 @@ static bool starts_with(const char *text, const char *beginning)
 	return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-char *load_failure_verdict(const char *text)
+char *load_failure_objection(const char *text)
 {
 	const char *line = strstr(text, "BEGIN PROG LOAD LOG --\n");
-	const char *verdict = NULL;
+	const char *objection = NULL;
 	size_t length = 0;
 
 	if (!line)
@@ -42,26 +42,25 @@ char *load_failure_verdict(const char *text)
 		if (starts_with(line, "processed ") || starts_with(line, "-- END PROG LOAD LOG"))
 			break;
 		if (bytes) {
-			verdict = line;
+			objection = line;
 			length = bytes;
 		}
 		line += bytes;
 	}
-	return verdict ? strndup(verdict, length) : NULL;
+	return objection ? strndup(objection, length) : NULL;
 }
 
-/* Keeps the first warning, which is the cause. Of later ones, only the verifier's reason adds information. */
-static void keep_words(struct load_log *log, const char *text)
+/* Keeps the first warning, which is the cause. Of later ones, only the verifier's objection adds information. */
+static void keep_cause(struct load_log *log, const char *text)
 {
-	_cleanup_free_ char *verdict = load_failure_verdict(text);
-	size_t used = strlen(log->last_words);
+	_cleanup_free_ char *objection = load_failure_objection(text);
+	size_t used = strlen(log->cause);
 
 	if (!used)
-		(void)snprintf(log->last_words, sizeof(log->last_words), "%.*s", (int)strcspn(text, "\n"),
-			       text);
-	else if (verdict && !log->has_verdict)
-		(void)snprintf(log->last_words + used, sizeof(log->last_words) - used, "; %s", verdict);
-	log->has_verdict = log->has_verdict || verdict;
+		(void)snprintf(log->cause, sizeof(log->cause), "%.*s", (int)strcspn(text, "\n"), text);
+	else if (objection && !log->rejected)
+		(void)snprintf(log->cause + used, sizeof(log->cause) - used, "; %s", objection);
+	log->rejected = log->rejected || objection;
 }
 
 static int listen_to_libbpf(enum libbpf_print_level level, const char *format, va_list arguments)
@@ -74,7 +73,7 @@ static int listen_to_libbpf(enum libbpf_print_level level, const char *format, v
 	}
 	log_debug("%.*s", (int)strcspn(text, "\n"), text);
 	if (level == LIBBPF_WARN && listening)
-		keep_words(listening, text);
+		keep_cause(listening, text);
 	return 0;
 }
 
@@ -128,15 +127,13 @@ static const char *remedy(int error, const struct load_facts *facts)
 	return "please report this line";
 }
 
-char *load_failure_message(const char *step, int error, const struct load_facts *facts,
-			   const char *last_words)
+char *load_failure_message(const char *step, int error, const struct load_facts *facts, const char *cause)
 {
-	bool quoted = last_words && last_words[0];
+	bool quoted = cause && cause[0];
 	char *message;
 
 	if (asprintf(&message, "cannot %s on kernel %s: %s%s%s%s; %s", step, facts->kernel, strerror(-error),
-		     quoted ? " (" : "", quoted ? last_words : "", quoted ? ")" : "",
-		     remedy(error, facts)) < 0)
+		     quoted ? " (" : "", quoted ? cause : "", quoted ? ")" : "", remedy(error, facts)) < 0)
 		return NULL;
 	return message;
 }
@@ -162,20 +159,20 @@ char *load_failure(const char *step, int error, const struct load_log *log)
 	char lockdown[64];
 	struct load_facts facts = {
 		.has_btf = access("/sys/kernel/btf/vmlinux", R_OK) == 0,
-		.rejected = log && log->has_verdict,
+		.rejected = log && log->rejected,
 		.root = geteuid() == 0,
 		.lockdown = read_lockdown(lockdown, sizeof(lockdown)),
 	};
 
 	(void)uname(&names);
 	facts.kernel = names.release;
-	return load_failure_message(step, error, &facts, log ? log->last_words : NULL);
+	return load_failure_message(step, error, &facts, log ? log->cause : NULL);
 }
 
 bool load_failure_refused(int error, const struct load_log *log)
 {
 	if (error == -EACCES)
-		return !log || !log->has_verdict;
+		return !log || !log->rejected;
 	return error == -EPERM || error == -ENOSYS || error == -ENOENT || error == -ESRCH ||
 	       error == -EOPNOTSUPP;
 }

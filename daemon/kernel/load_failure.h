@@ -25,7 +25,7 @@ DEFINE_CLEANUP(struct load_log *, load_log_free)
 /* Facts about the system. load_failure() gathers them; tests use literals. */
 struct load_facts {
 	bool has_btf;         /* /sys/kernel/btf/vmlinux is readable */
-	bool rejected;        /* the verifier gave a reason */
+	bool rejected;        /* the verifier objected */
 	bool root;            /* the effective user is root */
 	const char *lockdown; /* "none", "integrity", "confidentiality"; NULL: unknown */
 	const char *kernel;   /* release, as uname(2) has it */
@@ -36,14 +36,13 @@ struct load_facts {
  * its statistics. Returns NULL if `text` is not a verifier log or the log is empty. The caller frees. Pure:
  * no system call.
  */
-char *load_failure_verdict(const char *text);
+char *load_failure_objection(const char *text);
 
 /*
- * Composes the message for a failed step. `last_words` is the message of libbpf that names the cause, or
+ * Composes the message for a failed step. `cause` is the message of libbpf that names the cause, or
  * NULL. Returns NULL if memory ran out. The caller frees. Pure: no system call.
  */
-char *load_failure_message(const char *step, int error, const struct load_facts *facts,
-			   const char *last_words);
+char *load_failure_message(const char *step, int error, const struct load_facts *facts, const char *cause);
 
 /* Composes the message with the facts of this system. The caller frees; NULL if memory ran out. */
 char *load_failure(const char *step, int error, const struct load_log *log);

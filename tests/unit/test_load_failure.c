@@ -56,28 +56,30 @@ Test(load_failure, a_refusal_is_not_a_mistake_or_a_shortage)
 
 Test(load_failure, the_verifiers_reason_is_the_line_before_the_statistics)
 {
-	_cleanup_free_ char *verdict =
-		load_failure_verdict("libbpf: prog 'x': -- BEGIN PROG LOAD LOG --\n"
-				     "0: R1=ctx(off=0,imm=0) R10=fp0\n"
-				     "Sleepable programs can only use array, hash, and ringbuf maps\n"
-				     "processed 0 insns (limit 1000000)\n"
-				     "-- END PROG LOAD LOG --\n");
+	_cleanup_free_ char *objection =
+		load_failure_objection("libbpf: prog 'x': -- BEGIN PROG LOAD LOG --\n"
+				       "0: R1=ctx(off=0,imm=0) R10=fp0\n"
+				       "Sleepable programs can only use array, hash, and ringbuf maps\n"
+				       "processed 0 insns (limit 1000000)\n"
+				       "-- END PROG LOAD LOG --\n");
 
-	cr_expect_str_eq(verdict, "Sleepable programs can only use array, hash, and ringbuf maps");
+	cr_expect_str_eq(objection, "Sleepable programs can only use array, hash, and ringbuf maps");
 }
 
 Test(load_failure, a_log_without_statistics_is_read_to_its_end)
 {
-	_cleanup_free_ char *verdict = load_failure_verdict("libbpf: prog 'x': -- BEGIN PROG LOAD LOG --\n"
-							    "btf_vmlinux is malformed\n"
-							    "-- END PROG LOAD LOG --\n");
+	_cleanup_free_ char *objection =
+		load_failure_objection("libbpf: prog 'x': -- BEGIN PROG LOAD LOG --\n"
+				       "btf_vmlinux is malformed\n"
+				       "-- END PROG LOAD LOG --\n");
 
-	cr_expect_str_eq(verdict, "btf_vmlinux is malformed");
+	cr_expect_str_eq(objection, "btf_vmlinux is malformed");
 }
 
-Test(load_failure, other_text_has_no_verdict)
+Test(load_failure, other_text_has_no_objection)
 {
-	cr_expect_null(load_failure_verdict("libbpf: prog 'x': BPF program load failed: Invalid argument\n"));
-	cr_expect_null(load_failure_verdict("-- BEGIN PROG LOAD LOG --\n-- END PROG LOAD LOG --\n"));
-	cr_expect_null(load_failure_verdict(""));
+	cr_expect_null(
+		load_failure_objection("libbpf: prog 'x': BPF program load failed: Invalid argument\n"));
+	cr_expect_null(load_failure_objection("-- BEGIN PROG LOAD LOG --\n-- END PROG LOAD LOG --\n"));
+	cr_expect_null(load_failure_objection(""));
 }
