@@ -196,7 +196,6 @@ static int ask(struct kernel *kernel, struct slot_request *request)
 	if (kernel->in_process)
 		return kernel_in_process_ask(kernel, request);
 	r = run(kernel->skeleton->progs.slot_table, request, sizeof(*request));
-
 	return r < 0 ? r : request->result;
 }
 
@@ -474,18 +473,4 @@ u64 kernel_map_bytes(const struct kernel *kernel)
 u64 kernel_start_peak(const struct kernel *kernel)
 {
 	return kernel->start_peak;
-}
-
-int kernel_verified_instructions(const struct kernel *kernel, const char *program, u32 *ret)
-{
-	const struct bpf_program *found = bpf_object__find_program_by_name(kernel->skeleton->obj, program);
-	struct bpf_prog_info info = {0};
-	u32 bytes = sizeof(info);
-
-	if (!found || bpf_program__fd(found) < 0)
-		return -ENOENT;
-	if (bpf_obj_get_info_by_fd(bpf_program__fd(found), &info, &bytes) < 0)
-		return -errno;
-	*ret = info.verified_insns;
-	return 0;
 }

@@ -102,8 +102,7 @@ u32 kernel_slots_free(const struct kernel *kernel);
 /*
  * Adds slots in blocks of SLOT_BLOCK, until there are at least `slots`, the limit is reached, or a block cannot
  * be made. Sampling continues meanwhile, and no existing record moves. Returns how many slots were added, or
- * -errno.
- * -ENOMEM: the kernel, or the memory limit of pebsd's unit, does not allow a single block.
+ * -errno. -ENOMEM: the kernel, or the memory limit of pebsd's unit, does not allow a single block.
  */
 int kernel_grow(struct kernel *kernel, u32 slots);
 
@@ -237,11 +236,5 @@ u64 kernel_map_bytes(const struct kernel *kernel);
  * needs the most. 0: it could not be read from /proc.
  */
 u64 kernel_start_peak(const struct kernel *kernel);
-
-/*
- * The number of instructions that the verifier processed for a program, by its name in bpf/pebsd.bpf.c.
- * Returns 0, -ENOENT if there is no loaded program of this name, or -errno.
- */
-int kernel_verified_instructions(const struct kernel *kernel, const char *program, u32 *ret);
 
 #endif
