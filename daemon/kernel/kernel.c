@@ -60,28 +60,19 @@ u32 kernel_slots_free(const struct kernel *kernel)
 	return taken + 1 < kernel_slots(kernel) ? kernel_slots(kernel) - 1 - taken : 0;
 }
 
-void kernel_outer_maps(const struct kernel *kernel, int ret[BLOCK_KINDS])
-{
-	const struct pebsd_bpf *skeleton = kernel->skeleton;
-
-	ret[BLOCK_LATENCY] = bpf_map__fd(skeleton->maps.latency_blocks);
-	ret[BLOCK_PLAIN] = bpf_map__fd(skeleton->maps.plain_blocks);
-	ret[BLOCK_OWNERS] = bpf_map__fd(skeleton->maps.owners_blocks);
-	ret[BLOCK_OFFCORE] = bpf_map__fd(skeleton->maps.offcore_blocks);
-}
-
 int kernel_enter_blocks(struct kernel *kernel, u32 first)
 {
-	int outer[BLOCK_KINDS];
-	int r = 0;
+	const struct pebsd_bpf *skeleton = kernel->skeleton;
+	const int outer[BLOCK_KINDS] = {
+		[BLOCK_LATENCY] = bpf_map__fd(skeleton->maps.latency_blocks),
+		[BLOCK_PLAIN] = bpf_map__fd(skeleton->maps.plain_blocks),
+		[BLOCK_OWNERS] = bpf_map__fd(skeleton->maps.owners_blocks),
+		[BLOCK_OFFCORE] = bpf_map__fd(skeleton->maps.offcore_blocks),
+	};
+	int r = kernel->in_process ? 0 : kernel_blocks_enter(&kernel->blocks, outer, first, kernel->blocks.n);
 
-	if (!kernel->in_process) {
-		kernel_outer_maps(kernel, outer);
-		r = kernel_blocks_enter(&kernel->blocks, outer, first, kernel->blocks.n);
-	}
 	if (r == 0)
-		__atomic_store_n((u32 *)&kernel->skeleton->bss->slots_now, kernel_slots(kernel),
-				 __ATOMIC_SEQ_CST);
+		__atomic_store_n((u32 *)&skeleton->bss->slots_now, kernel_slots(kernel), __ATOMIC_SEQ_CST);
 	return r;
 }
 

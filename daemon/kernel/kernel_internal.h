@@ -88,9 +88,6 @@ int kernel_make_hot(const struct kernel *kernel);
  */
 struct map_size_case kernel_map_case(const struct kernel *kernel);
 
-/* Gets the outer maps that hold the blocks, by kind; -1: none. */
-void kernel_outer_maps(const struct kernel *kernel, int ret[BLOCK_KINDS]);
-
 /*
  * Makes the programs find all blocks of `kernel->blocks` from `first` on, and hand out their slots. Returns 0
  * or -errno.
