@@ -9,7 +9,7 @@
 #include "pebsd/types.h"
 
 /*
- * The only list of these counts. Adding, subtracting, copying and saving them, the history on disk and its messages
+ * The only list of these counts. Adding, copying and saving them, the history on disk and its messages
  * all use it. daemon/snapshot/event_figures.h says how they are shown.
  */
 #define EVENT_COUNTS_OF_TIME_(X)                                                                      \
@@ -63,20 +63,18 @@
 	EVENT_COUNTS_UNSAVED_(EVENT_COUNT_MEMBER_)
 
 /*
- * These macros copy, add or subtract the counts of two structs with EVENT_COUNT_MEMBERS, given by their
+ * These macros copy or add the counts of two structs with EVENT_COUNT_MEMBERS, given by their
  * addresses. Only event_counts_copy() touches `throttle_known`.
  */
-#define EVENT_COUNT_COPY_(name)     to_->name = from_->name;
-#define EVENT_COUNT_ADD_(name)      to_->name += from_->name;
-#define EVENT_COUNT_SUBTRACT_(name) to_->name -= from_->name;
+#define EVENT_COUNT_COPY_(name) to_->name = from_->name;
+#define EVENT_COUNT_ADD_(name)  to_->name += from_->name;
 #define EVENT_COUNTS_EACH_(to, from, each)       \
 	do {                                     \
 		__typeof__(to) to_ = (to);       \
 		__typeof__(from) from_ = (from); \
 		EVENT_COUNTS(each)               \
 	} while (0)
-#define event_counts_add(to, from)      EVENT_COUNTS_EACH_(to, from, EVENT_COUNT_ADD_)
-#define event_counts_subtract(to, from) EVENT_COUNTS_EACH_(to, from, EVENT_COUNT_SUBTRACT_)
+#define event_counts_add(to, from) EVENT_COUNTS_EACH_(to, from, EVENT_COUNT_ADD_)
 #define event_counts_copy(to, from)                              \
 	do {                                                     \
 		EVENT_COUNTS_EACH_(to, from, EVENT_COUNT_COPY_); \
