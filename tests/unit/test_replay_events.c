@@ -90,22 +90,6 @@ Test(replay, latencies_of_an_unknown_cpu_are_noted)
 	replay_free(replay);
 }
 
-Test(replay_event, each_cpu_has_its_kind_of_latency)
-{
-	cr_expect_eq(replay_latency_kind("GenuineIntel,6,85,4"), LATENCY_USE);
-	cr_expect_eq(replay_latency_kind("GenuineIntel,6,106,6"), LATENCY_USE);
-	cr_expect_eq(replay_latency_kind("GenuineIntel,6,143,8"), LATENCY_CACHE);
-	cr_expect_eq(replay_latency_kind("GenuineIntel,6,173,1"), LATENCY_CACHE);
-	cr_expect_eq(replay_latency_kind("AuthenticAMD,25,17,1"), LATENCY_DC_MISS);
-	cr_expect_eq(replay_latency_kind("GenuineIntel,6,189,1"), LATENCY_CACHE, "Lunar Lake");
-	cr_expect_eq(replay_latency_kind("GenuineIntel,6,215,0"), LATENCY_NONE,
-		     "Bartlett Lake, unknown here");
-	cr_expect_eq(replay_latency_kind("GenuineIntel,19,1,0"), LATENCY_NONE);
-	cr_expect_eq(replay_latency_kind("0x00000000410fd0c0"), LATENCY_NONE);
-	cr_expect_eq(replay_latency_kind("GenuineIntel,"), LATENCY_NONE);
-	cr_expect_eq(replay_latency_kind(NULL), LATENCY_NONE);
-}
-
 static bool describe(u64 config, const char *name, const char *cpuid, struct event *ret)
 {
 	char text[64];
@@ -188,6 +172,34 @@ static bool describe_dynamic(u64 config, u64 sample_type, const char *pmu, const
 	events.pmus = &named;
 	events.n_pmus = pmu ? 1 : 0;
 	return replay_event_describe(&events, 0, ret);
+}
+
+/* Returns the kind of the latencies of Intel's event of loads. */
+static enum latency_kind kind_of_loads(const char *cpuid)
+{
+	struct event event;
+
+	cr_assert(describe(0x1cd, "r1cd", cpuid, &event), "%s", cpuid ? cpuid : "no CPU");
+	return event.latency_kind;
+}
+
+Test(replay_event, each_cpu_has_its_kind_of_latency)
+{
+	static const u64 both = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC;
+	struct event event;
+
+	cr_expect_eq(kind_of_loads("GenuineIntel,6,85,4"), LATENCY_USE);
+	cr_expect_eq(kind_of_loads("GenuineIntel,6,106,6"), LATENCY_USE);
+	cr_expect_eq(kind_of_loads("GenuineIntel,6,143,8"), LATENCY_CACHE);
+	cr_expect_eq(kind_of_loads("GenuineIntel,6,173,1"), LATENCY_CACHE);
+	cr_expect_eq(kind_of_loads("GenuineIntel,6,189,1"), LATENCY_CACHE, "Lunar Lake");
+	cr_expect_eq(kind_of_loads("GenuineIntel,6,215,0"), LATENCY_NONE, "Bartlett Lake, unknown here");
+	cr_expect_eq(kind_of_loads("GenuineIntel,19,1,0"), LATENCY_NONE);
+	cr_expect_eq(kind_of_loads("0x00000000410fd0c0"), LATENCY_NONE);
+	cr_expect_eq(kind_of_loads("GenuineIntel,"), LATENCY_NONE);
+	cr_expect_eq(kind_of_loads(NULL), LATENCY_NONE);
+	cr_assert(describe_dynamic(1 << 19, both, "ibs_op", "AuthenticAMD,25,17,1", &event));
+	cr_expect_eq(event.latency_kind, LATENCY_DC_MISS);
 }
 
 Test(replay_event, events_of_other_pmus_are_recognized)

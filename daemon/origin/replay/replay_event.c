@@ -30,7 +30,8 @@ static const unsigned int later_models[] = {
 	0xc5, 0xc6, 0xbd, 0xcc, /* Arrow Lake, Lunar Lake, Panther Lake */
 };
 
-enum latency_kind replay_latency_kind(const char *cpuid)
+/* Returns the kind of the CPU's latencies, or LATENCY_NONE if that is not known. */
+static enum latency_kind latency_kind_of(const char *cpuid)
 {
 	const struct pmu_quirk *quirk;
 	unsigned int family;
@@ -151,7 +152,7 @@ bool replay_event_describe(const struct perf_data_events *events, size_t index, 
 {
 	const struct perf_data_event *recorded = &events->list[index];
 	const struct perf_event_attr *attr = &recorded->attr;
-	enum latency_kind kind = replay_latency_kind(events->cpuid);
+	enum latency_kind kind = latency_kind_of(events->cpuid);
 	const char *pmu = perf_data_events_pmu(events, attr->type);
 	struct event_settings *settings = &ret->settings;
 

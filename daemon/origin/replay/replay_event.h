@@ -17,12 +17,6 @@
  */
 bool replay_event_describe(const struct perf_data_events *events, size_t index, struct event *ret);
 
-/*
- * Returns the kind of the CPU's latencies, or LATENCY_NONE if that is not known. `cpuid` has perf's
- * format, or is NULL.
- */
-enum latency_kind replay_latency_kind(const char *cpuid);
-
 /* The relation of two recorded events. */
 enum replay_match {
 	REPLAY_OTHER,   /* the events are counted separately */
