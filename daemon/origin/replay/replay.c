@@ -195,7 +195,7 @@ static bool has_latency_of_unknown_kind(const struct replay_recording *recording
 	return false;
 }
 
-/* Returns true if several events count, of which figures are made. */
+/* Returns true if the recording has several counts, from which figures are made. */
 static bool needs_running_times(const struct replay_recording *recording,
 				const struct replay_event_set *events)
 {

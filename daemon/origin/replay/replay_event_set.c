@@ -43,19 +43,19 @@ static bool is_counted(const struct replay_event_map *map, int event)
 	return false;
 }
 
-/* The same for an event that counts. Ratios of such events need events of the same modes. */
+/* The same for a count. Figures are ratios of counts, which must be of the same modes. */
 static int find_count(struct replay_event_set *set, const struct replay_event_map *map,
 		      const struct event *event, const struct perf_event_attr *attr, size_t *ret_clash)
 {
 	const u8 modes = replay_count_modes(attr);
 	int found;
 
-	if (set->counts && set->modes != modes)
+	if (set->has_counts && set->modes != modes)
 		return REPLAY_MODES;
 	found = find_event(set, event, attr->type, ret_clash);
 	if (found < 0)
 		return found;
-	set->counts = true;
+	set->has_counts = true;
 	set->modes = modes;
 	if (!is_counted(map, found))
 		return found;

@@ -13,8 +13,8 @@
 struct replay_event_set {
 	struct event list[EVENTS_MAX];
 	u32 types[EVENTS_MAX]; /* from the events' attributes; distinguish PMUs without a known name */
-	bool counts;           /* an event counts; `modes` are those that all such events leave out */
-	u8 modes;
+	bool has_counts;       /* an event is a count (event_is_count()) */
+	u8 modes;              /* the modes that each count leaves out: replay_count_modes() */
 	size_t n;
 	bool settled; /* the kernel side is configured with the events, so no more can be added */
 };
@@ -25,7 +25,7 @@ enum {
 	REPLAY_NOT_MIXED = -2, /* has the same name as the event `clash`, but another meaning */
 	REPLAY_LATE = -3,      /* announced when the set was settled or full */
 	REPLAY_TWICE = -4,     /* counts the same as another event of the recording, `clash` */
-	REPLAY_MODES = -5,     /* leaves out other modes than the events that count */
+	REPLAY_MODES = -5,     /* is a count, but leaves out other modes than those before it */
 };
 
 struct replay_event_use {
