@@ -28,7 +28,7 @@
  */
 enum kernel_account {
 	KERNEL_ACCOUNT_BPF,
-	KERNEL_ACCOUNT_EITHER, /* in this process if the kernel refuses BPF to it or lacks what pebsd needs */
+	KERNEL_ACCOUNT_EITHER,     /* in this process if the kernel refuses BPF to it or lacks a feature */
 	KERNEL_ACCOUNT_IN_PROCESS, /* without a call of bpf(2) */
 };
 

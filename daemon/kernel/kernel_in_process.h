@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the BPF programs `inject` and `slot_table` (bpf/pebsd.bpf.c) do, in this process and on memory of the same
- * layout: for an origin that does not measure this machine, where the process cannot use BPF. Only one thread may
- * use it, so nothing here is atomic.
+ * Does the work of the BPF programs `inject` and `slot_table` (bpf/pebsd.bpf.c) in this process, on memory of the same
+ * layout. An origin that does not measure this machine needs no more, if the process cannot use BPF. Only one thread
+ * may use it, so nothing here is atomic.
  */
 #ifndef PEBSD_KERNEL_IN_PROCESS_H
 #define PEBSD_KERNEL_IN_PROCESS_H
