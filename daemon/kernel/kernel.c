@@ -229,13 +229,13 @@ const struct slot_owner *kernel_owner(const struct kernel *kernel, u32 slot)
 const struct latency_record *kernel_latency_record(const struct kernel *kernel, unsigned event, u32 stripe,
 						   u32 slot)
 {
-	return kernel_latency_place(kernel, event, stripe, slot);
+	return kernel_writable_latency(kernel, event, stripe, slot);
 }
 
 const struct plain_record *kernel_plain_record(const struct kernel *kernel, unsigned event, u32 stripe,
 					       u32 slot)
 {
-	return kernel_plain_place(kernel, event, stripe, slot);
+	return kernel_writable_plain(kernel, event, stripe, slot);
 }
 
 struct rejected_record kernel_rejected(const struct kernel *kernel, unsigned event, u32 stripe)
@@ -295,10 +295,10 @@ void kernel_clear_records(struct kernel *kernel, u32 slot, unsigned event, u32 s
 		if (!(stripes & 1U << stripe))
 			continue;
 		if (kernel->settings.events[event].has_latency)
-			memset(kernel_latency_place(kernel, event, stripe, slot), 0,
+			memset(kernel_writable_latency(kernel, event, stripe, slot), 0,
 			       sizeof(struct latency_record));
 		else
-			memset(kernel_plain_place(kernel, event, stripe, slot), 0,
+			memset(kernel_writable_plain(kernel, event, stripe, slot), 0,
 			       sizeof(struct plain_record));
 	}
 }

@@ -90,11 +90,11 @@ static void account_sample(struct kernel *kernel, const struct sample *sample)
 	if (kernel->skeleton->bss->hot_chosen)
 		account_hot(kernel, sample, slot);
 	if (event->has_latency)
-		account_latency(kernel_latency_place(kernel, number, ONLY_STRIPE, slot), sample, false);
+		account_latency(kernel_writable_latency(kernel, number, ONLY_STRIPE, slot), sample, false);
 	else if (event->has_source)
-		account_plain(kernel_plain_place(kernel, number, ONLY_STRIPE, slot), sample, false);
+		account_plain(kernel_writable_plain(kernel, number, ONLY_STRIPE, slot), sample, false);
 	else
-		account_count(kernel_plain_place(kernel, number, ONLY_STRIPE, slot), sample, false);
+		account_count(kernel_writable_plain(kernel, number, ONLY_STRIPE, slot), sample, false);
 	kernel_marks_row(kernel, (size_t)number * kernel->stripes + ONLY_STRIPE)[slot] = 1;
 }
 

@@ -57,16 +57,17 @@ static inline size_t kernel_record_index(const struct kernel *kernel, unsigned e
 	       kernel_slot_in_block(&kernel->blocks, slot);
 }
 
-static inline struct latency_record *kernel_latency_place(const struct kernel *kernel, unsigned event,
-							  u32 stripe, u32 slot)
+/* The records of kernel_latency_record() and kernel_plain_record(), to be written. */
+static inline struct latency_record *kernel_writable_latency(const struct kernel *kernel, unsigned event,
+							     u32 stripe, u32 slot)
 {
 	struct latency_record *records = kernel_blocks_memory(&kernel->blocks, BLOCK_LATENCY, slot);
 
 	return records + kernel_record_index(kernel, event, stripe, slot);
 }
 
-static inline struct plain_record *kernel_plain_place(const struct kernel *kernel, unsigned event, u32 stripe,
-						      u32 slot)
+static inline struct plain_record *kernel_writable_plain(const struct kernel *kernel, unsigned event,
+							 u32 stripe, u32 slot)
 {
 	struct plain_record *records = kernel_blocks_memory(&kernel->blocks, BLOCK_PLAIN, slot);
 
