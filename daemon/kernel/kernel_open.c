@@ -336,7 +336,11 @@ static int watch_short_slots(struct kernel *kernel)
 {
 	kernel->short_of =
 		ring_buffer__new(bpf_map__fd(kernel->skeleton->maps.slots_short), ignore_message, NULL, NULL);
-	return kernel->short_of ? 0 : -errno;
+	if (!kernel->short_of)
+		return -errno;
+	/* The previous process may have been killed after it took a notice, and before it cleared this. */
+	__atomic_store_n(&kernel->skeleton->bss->slots_told, 0, __ATOMIC_SEQ_CST);
+	return 0;
 }
 
 /*

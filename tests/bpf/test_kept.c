@@ -11,6 +11,7 @@
 #include <linux/filter.h>
 #include <linux/perf_event.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@
 #include "cgroup_fixture.h"
 #include "child_expect.h"
 #include "collect/adopt.h"
-#include "kernel/kernel.h"
+#include "kernel/kernel_internal.h"
 #include "notify_socket.h"
 #include "origin/perf/perf.h"
 #include "origin/perf/perf_offcore_internal.h"
@@ -66,6 +67,7 @@ struct found {
 	u64 counting_errors;
 	u64 hot_samples; /* in the hot tables, which count only samples after they were made */
 	u64 hot_skipped; /* skipped() since then */
+	bool told_short; /* that few slots are free */
 	bool whole;      /* the process reached its end */
 };
 
@@ -746,6 +748,47 @@ Test(kept, a_stalled_event_is_replaced_and_its_count_continues)
 	cr_expect_geq(now.first.expected, before.last.expected);
 	cr_expect_geq(now.last.expected, before.last.expected + 2 * FAULTS);
 	expect_all(&now);
+}
+
+#define FEW_SLOTS 8
+
+static void wait_until_told(struct process *process)
+{
+	struct pollfd notice = {.fd = kernel_slots_short_fd(process->kernel), .events = POLLIN};
+
+	found->told_short = poll(&notice, 1, 60000) == 1;
+}
+
+/* The process dies after it took the notice of short slots, and before it lets the next birth report them again. */
+static void die_told(struct process *process)
+{
+	for (unsigned i = 0; i < FEW_SLOTS; i++) {
+		char name[32];
+
+		(void)snprintf(name, sizeof(name), "first-%u", i);
+		(void)cgroup_fixture_make(&fixture, name);
+	}
+	wait_until_told(process);
+	EXPECT(ring_buffer__consume(process->kernel->short_of) > 0);
+}
+
+static void see_a_birth(struct process *process)
+{
+	(void)cgroup_fixture_make(&fixture, "second");
+	wait_until_told(process);
+}
+
+Test(kept, births_report_short_slots_to_the_next_process)
+{
+	struct found now;
+
+	in_the_middle = die_told;
+	now = live((struct variation){.slots = FEW_SLOTS});
+	cr_expect(now.told_short);
+	in_the_middle = see_a_birth;
+	now = live((struct variation){.slots = FEW_SLOTS});
+	cr_expect_eq(now.kept, KEPT_ALL);
+	cr_expect(now.told_short);
 }
 
 Test(kept, a_cgroup_created_between_processes_has_a_slot)
