@@ -114,7 +114,7 @@ test-corpus: ## test with real recordings and tables: CORPUS=DIR
 	@CORPUS=$(abspath $(CORPUS)) $(RUN_TESTS) $(AT_ONCE) $(call tests,corpus/test_*.c corpus/test_*.sh)
 
 test-outside: ## the demo in real time; perf, pprof, Chromium, a proxy, servers of fleets
-	$(call with)
+	$(call with,libvterm-dev)
 	@$(DEPS) --if-debian $(OUTSIDE_PACKAGES) || echo "what is not here is skipped"
 	$(call build,outside-tests)
 	@$(RUN_TESTS) -s -t 900 $(call tests,outside/test_*.sh)

@@ -24,7 +24,7 @@ e2e-tests: all $(E2E_PROGRAMS) $(TOOLS) $(PICTURE_TOOL) $(SEED_PROGRAMS) \
 	$(addprefix $(OUT)/tests/bench/,bench_report events_cost yardstick)
 parser-tests: $(PARSER_TESTS) $(SEED_PROGRAMS)
 corpus-tests: all $(CORPUS_PROGRAMS) $(TOOLS)
-outside-tests: all $(TOOLS)
+outside-tests: all $(TOOLS) $(PICTURE_TOOL)
 guest-programs: all $(GUEST_PROGRAMS)
 hardware-programs: all $(HARDWARE_PROGRAMS)
 fuzzers: $(FUZZERS)

@@ -13,7 +13,7 @@ PACKAGE_PACKAGES = debhelper dpkg-dev fakeroot lintian
 IMAGE_PACKAGES = curl debian-archive-keyring jq mmdebstrap python3-yaml umoci
 HARDWARE_PACKAGES = jq linux-perf
 PICTURE_PACKAGES = chromium fonts-dejavu-core jq
-OUTSIDE_PACKAGES = chromium curl fonts-dejavu-core golang-go jq linux-perf nginx-light openssl prometheus \
+OUTSIDE_PACKAGES = chromium curl fonts-dejavu-core golang-go jq libvterm-dev linux-perf nginx-light openssl prometheus \
 	python3-yaml victoria-metrics
 # The tools that `make bench` compares with pebsd, and those that read pebsd's own results.
 BENCH_PACKAGES = bpftrace curl git jq linux-perf prometheus-node-exporter python3-prometheus-client
