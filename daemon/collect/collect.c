@@ -92,7 +92,8 @@ static int collect_once(struct collect *collect, u64 now_ns, bool all)
 	/* Run each step, even if the step before failed. */
 	noticed = collect_notice(collect, now_ns);
 	read = collect_read(collect, now_ns, all || collect->read_all);
-	if (read == 0)
+	/* Slots whose owner is not noticed yet were not read. */
+	if (noticed == 0 && read == 0)
 		collect->read_all = false;
 	reclaimed = collect_reclaim(collect, collect->differences, collect->settings.grace_ns, now_ns);
 	collect_tend_hot(collect, now_ns);

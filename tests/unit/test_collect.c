@@ -744,6 +744,48 @@ Test(collect, restart_counts_once_after_a_slot_was_left_in_part)
 }
 
 /*
+ * The previous process took the mark of a record and was killed before it read the record. If memory is short when the
+ * next process notices the slot's owner, a later collection still reads the record.
+ */
+Test(collect, restart_without_memory_reads_records_without_a_mark_later)
+{
+	bool failed = true;
+
+	for (size_t after = 0; failed; after++) {
+		struct state_ref head = {0};
+		struct state *saved, *inherited;
+		const char *wrong;
+		u32 slot;
+
+		close_slots();
+		open_slots(SLOTS, STRIPES);
+		cr_assert_eq(state_new(STATE_RECORDS, &saved), 0);
+		state_put(saved, &head, STATE_HEAD, 0, "", 0);
+		cr_assert_eq(state_commit(saved), 0);
+		close_collection();
+		(void)fake_kernel_born(kernel, 1, 0, "");
+		slot = fake_kernel_born(kernel, 2, 1, "c");
+		sample(slot, 0);
+		cr_assert_eq(marks_take_one(&kernel_marks(kernel, LOADS, 0)[slot]), 1);
+
+		cr_assert_eq(state_adopt(state_fd(saved), STATE_RECORDS, &inherited, &wrong), 0);
+		state_free(saved);
+		open_collection(inherited);
+		cr_assert_eq(collect_restore(collect, true, now), 0);
+		state_settle(inherited);
+		scarce_memory_after(after);
+		(void)collect_run(collect, ++now);
+		failed = scarce_memory_end();
+		run(1);
+		cr_expect_eq(total("/c", LOADS), 1, "after %zu", after);
+		cr_assert_lt(after, 100);
+		close_collection();
+		state_free(inherited);
+		open_collection(NULL);
+	}
+}
+
+/*
  * Random births, samples on any stripe, deaths and reclaims. Each sample must be counted for its own cgroup.
  */
 Test(collect, churn_does_not_mix_cgroups)
