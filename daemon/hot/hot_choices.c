@@ -19,6 +19,7 @@ struct choice {
 
 struct hot_choices {
 	struct kernel *kernel;
+	bool freed; /* tables became free since the last hot_choices_tend() */
 	size_t n;
 	struct choice list[HOT_MAX];
 };
@@ -53,11 +54,9 @@ static struct choice *choice_of(const struct hot_choices *choices, u32 slot)
 	return NULL;
 }
 
-/* Clears tables that have rested. Returns whether any became free. */
-static bool clear_rested(struct hot_choices *choices, u64 now_ns)
+/* Clears tables that have rested: they are free now. */
+static void clear_rested(struct hot_choices *choices, u64 now_ns)
 {
-	bool any = false;
-
 	for (size_t i = 0; i < choices->n; i++) {
 		struct choice *choice = &choices->list[i];
 
@@ -65,9 +64,8 @@ static bool clear_rested(struct hot_choices *choices, u64 now_ns)
 			continue;
 		kernel_hot_clear(choices->kernel, (u32)i);
 		choice->state = FREE;
-		any = true;
+		choices->freed = true;
 	}
-	return any;
 }
 
 static void ask(struct choice *choice, u64 until_ns)
@@ -91,7 +89,7 @@ int hot_choices_choose(struct hot_choices *choices, u32 slot, const char *path, 
 		ask(choice, until_ns);
 		return 0;
 	}
-	(void)clear_rested(choices, now_ns);
+	clear_rested(choices, now_ns);
 	while (i < choices->n && choices->list[i].state != FREE)
 		i++;
 	if (i == choices->n)
@@ -137,13 +135,18 @@ void hot_choices_unconfigure(struct hot_choices *choices, u32 slot, u64 now_ns)
 
 bool hot_choices_tend(struct hot_choices *choices, u64 now_ns)
 {
+	bool freed;
+
 	for (size_t i = 0; i < choices->n; i++) {
 		struct choice *choice = &choices->list[i];
 
 		if (choice->state == CHOSEN && !choice->configured && choice->until_ns <= now_ns)
 			release(choices, choice, now_ns);
 	}
-	return clear_rested(choices, now_ns);
+	clear_rested(choices, now_ns);
+	freed = choices->freed;
+	choices->freed = false;
+	return freed;
 }
 
 bool hot_choices_resting(const struct hot_choices *choices)

@@ -3,8 +3,8 @@
  * Decides which cgroups have hot tables. Each of the few sets of tables serves one cgroup after another: it is
  * chosen, released, rests until no program can still write to it, and is then cleared.
  */
-#ifndef PEBSD_COLLECT_HOT_CHOICES_H
-#define PEBSD_COLLECT_HOT_CHOICES_H
+#ifndef PEBSD_HOT_CHOICES_H
+#define PEBSD_HOT_CHOICES_H
 
 #include "hot/hot_places.h"
 #include "kernel/kernel.h"
@@ -30,8 +30,8 @@ void hot_choices_release(struct hot_choices *choices, u32 slot, u64 now_ns);
 void hot_choices_unconfigure(struct hot_choices *choices, u32 slot, u64 now_ns);
 
 /*
- * Releases tables whose time is over, and clears those that have rested. Returns true if tables became free
- * for other cgroups.
+ * Releases tables whose time is over, and clears those that have rested. Returns true if tables became free since the
+ * last call: other cgroups can have those that hot_choices_choose() did not take meanwhile.
  */
 bool hot_choices_tend(struct hot_choices *choices, u64 now_ns);
 

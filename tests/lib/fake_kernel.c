@@ -276,8 +276,7 @@ const struct kernel_settings *kernel_settings(const struct kernel *kernel)
 
 u32 kernel_hot_max(const struct kernel *kernel)
 {
-	(void)kernel;
-	return 0;
+	return kernel->settings.hot_max;
 }
 
 u32 kernel_hot_cpus(const struct kernel *kernel)

@@ -65,11 +65,14 @@ static void open_collection(struct state *saved)
 		     0);
 }
 
+#define HOT_CGROUPS 2
+
 static void open_slots(u32 slots, u32 n_stripes)
 {
 	const struct stripes stripes = {.n = n_stripes};
 	const struct kernel_settings settings = {
 		.slots = slots,
+		.hot_max = HOT_CGROUPS,
 		.stripes = &stripes,
 		.n_events = EVENTS,
 		.events = {[LOADS] = {.has_latency = 1, .has_source = 1}, [STORES] = {.has_source = 1}},
@@ -783,6 +786,40 @@ Test(collect, restart_without_memory_reads_records_without_a_mark_later)
 		state_free(inherited);
 		open_collection(NULL);
 	}
+}
+
+static bool is_not_root(const char *path, void *userdata)
+{
+	(void)userdata;
+	return strcmp(path, "/") != 0;
+}
+
+static bool has_hot(const char *path)
+{
+	struct hot_choice choice;
+
+	return hot_choices_find(collect_hot(collect), path, &choice);
+}
+
+/* The birth of another cgroup finds that both tables have rested, and takes only one of them. */
+Test(collect, a_hot_table_that_a_birth_leaves_is_for_waiting_cgroups)
+{
+	u32 a = fake_kernel_born(kernel, 2, 1, "a"), b = fake_kernel_born(kernel, 3, 1, "b");
+
+	collect_set_hot(collect, is_not_root, NULL);
+	run(1);
+	(void)fake_kernel_born(kernel, 4, 1, "c");
+	run(1);
+	cr_expect(has_hot("/a"));
+	cr_expect(has_hot("/b"));
+	cr_expect(!has_hot("/c"), "%u are all", HOT_CGROUPS);
+	fake_kernel_died(kernel, a, now);
+	fake_kernel_died(kernel, b, now);
+	run(GRACE);
+	(void)fake_kernel_born(kernel, 5, 1, "d");
+	run(REST);
+	cr_expect(has_hot("/d"));
+	cr_expect(has_hot("/c"));
 }
 
 /*
