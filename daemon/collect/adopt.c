@@ -58,7 +58,7 @@ static int adopt_one(u64 id, u64 parent_id, const char *name, void *userdata)
 		return r;
 	adoption->counts.adopted++;
 	/*
-	 * If the name cannot be stored, bury_vanished() does not check this cgroup. Only the tracepoint marks
+	 * If the name cannot be stored, mark_vanished() does not check this cgroup. Only the tracepoint marks
 	 * its slot dead then.
 	 */
 	if (names_add(adoption->names, id, parent_id, name) < 0)
@@ -70,7 +70,7 @@ static int adopt_one(u64 id, u64 parent_id, const char *name, void *userdata)
  * The tracepoint may have seen a removal before the adoption. Then nothing else would ever mark the slot
  * dead.
  */
-static int bury_vanished(struct adoption *adoption, int root_fd)
+static int mark_vanished(struct adoption *adoption, int root_fd)
 {
 	for (size_t i = 0; i < adoption->n; i++) {
 		_cleanup_free_ char *path = NULL;
@@ -109,8 +109,11 @@ int adopt_tree(struct kernel *kernel, int root_fd, adopt_missing missing, void *
 		return r;
 	adoption.names = names;
 	r = cgroup_walk(root_fd, adopt_one, &adoption, &walked);
-	if (r == 0 && may_have_vanished(kernel, deaths))
-		r = bury_vanished(&adoption, root_fd);
+	if (may_have_vanished(kernel, deaths)) {
+		int marked = mark_vanished(&adoption, root_fd);
+
+		r = r < 0 ? r : marked;
+	}
 	free(adoption.adopted);
 	adoption.counts.vanished += walked.vanished;
 	adoption.counts.unentered = walked.unentered;

@@ -20,8 +20,8 @@ struct adopt_counts {
 /*
  * Walks the cgroup2 tree mounted at `mount` and adopts each cgroup. Attach the tracepoints first: then a cgroup
  * that is born during the walk gets a slot from the tracepoint or from the walk. If cgroups may have been
- * removed during the walk, looks for each adopted cgroup again, and marks the slots of missing ones dead.
- * Returns 0, or -errno if the tree cannot be read or a slot cannot be given for another reason than -ENOSPC.
+ * removed during the walk, looks for each adopted cgroup again, and marks the slots of missing ones dead, also after a
+ * failure. Returns 0, or -errno if the tree cannot be read or a slot cannot be given for another reason than -ENOSPC.
  */
 int adopt_existing(struct kernel *kernel, const char *mount, struct adopt_counts *ret);
 
