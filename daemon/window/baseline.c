@@ -21,7 +21,6 @@ static void age(struct baseline *baseline, double factor)
 	baseline->seconds_squared *= factor * factor;
 	baseline->samples *= factor;
 	baseline->samples_squared *= factor * factor;
-	baseline->latency_samples *= factor;
 	baseline->weight *= factor;
 	baseline->weight_squared *= factor * factor;
 	baseline->latency_sum *= factor;
@@ -47,7 +46,6 @@ void baseline_add(struct baseline *baseline, u64 half_life_ns, u64 now_ns, doubl
 
 	baseline->samples += (double)tally->samples;
 	baseline->samples_squared += (double)tally->samples;
-	baseline->latency_samples += (double)tally->latency_samples;
 	baseline->weight += (double)tally->weight;
 	baseline->weight_squared += tally->weight_squared;
 	baseline->latency_sum += (double)tally->latency_sum;

@@ -14,9 +14,8 @@ struct baseline {
 	double seconds_squared; /* sum of squared weights of that time */
 	double samples;         /* sum of the samples' weights by age */
 	double samples_squared; /* sum of squared weights; effective number of samples: samples^2 / this */
-	double latency_samples;
-	double weight;         /* sum of periods, weighted by age */
-	double weight_squared; /* sum of the squares of period x weight by age */
+	double weight;          /* sum of periods, weighted by age */
+	double weight_squared;  /* sum of the squares of period x weight by age */
 	double latency_sum;
 	float sources[SOURCE_SLOTS];
 	float hitm;
