@@ -221,8 +221,7 @@ static int load_held(const struct collect *collect, const struct state_record *r
 	if (record->key >> 40 || event >= collect->n_events)
 		return -EBADMSG;
 	return held_restore(record->bytes, record->length,
-			    kernel_settings(collect->settings.kernel)->events[event].has_latency, STRIPES_MAX,
-			    ret);
+			    kernel_settings(collect->settings.kernel)->events[event].has_latency, ret);
 }
 
 static int restore_held(struct collect *collect, const struct state_record *record)

@@ -653,11 +653,11 @@ static bool present_within(const struct held *held, size_t n_cells)
 }
 
 /* Checks the content. The length is known to match. */
-static bool is_sound(const struct held *held, const struct wrap *wraps, bool has_latency, u32 n_stripes)
+static bool is_sound(const struct held *held, const struct wrap *wraps, bool has_latency)
 {
 	size_t n_cells = has_latency ? CELLS(struct latency_record) : CELLS(struct plain_record);
 
-	if (held->has_latency != has_latency || held->stripes == 0 || held->stripes >> (n_stripes - 1) > 1 ||
+	if (held->has_latency != has_latency || held->stripes == 0 || held->stripes >> STRIPES_MAX ||
 	    !present_within(held, n_cells))
 		return false;
 	for (u32 i = 0; i < held->n_wraps; i++)
@@ -666,7 +666,7 @@ static bool is_sound(const struct held *held, const struct wrap *wraps, bool has
 	return true;
 }
 
-int held_restore(const u8 *bytes, size_t size, bool has_latency, u32 n_stripes, struct held **ret)
+int held_restore(const u8 *bytes, size_t size, bool has_latency, struct held **ret)
 {
 	_cleanup_free_ struct held *held = NULL;
 	_cleanup_free_ struct wrap *wraps = NULL;
@@ -694,7 +694,7 @@ int held_restore(const u8 *bytes, size_t size, bool has_latency, u32 n_stripes, 
 			return -ENOMEM;
 		memcpy(wraps, bytes + cells, n_wraps * sizeof(*wraps));
 	}
-	if (!is_sound(held, wraps, has_latency, n_stripes))
+	if (!is_sound(held, wraps, has_latency))
 		return -EBADMSG;
 	held->wraps = TAKE_PTR(wraps);
 	*ret = TAKE_PTR(held);

@@ -46,9 +46,9 @@ DEFINE_CLEANUP(struct held *, held_free)
 size_t held_save(const struct held *held, u8 *to);
 
 /*
- * Restores a saved reading of an event with or without latency, of stripes below `n_stripes`. The caller
- * frees it with held_free(). Returns 0 or -ENOMEM; -EBADMSG: the bytes are not such a reading.
+ * Restores a saved reading of an event with or without latency. The caller frees it with held_free(). Returns 0 or
+ * -ENOMEM; -EBADMSG: the bytes are not such a reading.
  */
-int held_restore(const u8 *bytes, size_t size, bool has_latency, u32 n_stripes, struct held **ret);
+int held_restore(const u8 *bytes, size_t size, bool has_latency, struct held **ret);
 
 #endif
