@@ -7,13 +7,6 @@
 #include "base/cleanup.h"
 #include "base/siphash.h"
 
-static u64 add_saturating(u64 a, u64 b)
-{
-	u64 sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? ~0ULL : sum;
-}
-
 static u64 sum_of(const u64 *values, size_t n)
 {
 	u64 sum = 0;

@@ -41,6 +41,14 @@ struct figures {
  */
 u32 figures_layout(void);
 
+/* Returns a + b, or 2^64 - 1 if the sum is larger. */
+static inline u64 add_saturating(u64 a, u64 b)
+{
+	u64 sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? ~0ULL : sum;
+}
+
 /* sum += addend, each counter saturating at 2^64 - 1. */
 void figures_add(struct figures *sum, const struct figures *addend);
 

@@ -3,13 +3,6 @@
 
 #include "state/state_bytes.h"
 
-static u64 add_saturating(u64 a, u64 b)
-{
-	u64 sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? ~0ULL : sum;
-}
-
 size_t pairs_of(const struct figures *figures, u8 *to)
 {
 	const u64 *counters = (const u64 *)figures;

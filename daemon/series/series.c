@@ -392,9 +392,9 @@ static void costs_of(const struct difference *difference, u64 *samples, u64 *cos
 	_Static_assert(offsetof(struct figures, samples) == 0, "they come first");
 	while (pairs_get(&reader, &counter, &value) && counter < first + SOURCE_SLOTS)
 		if (counter < SOURCE_SLOTS)
-			*samples += value;
-		else if (counter >= first && __builtin_add_overflow(*cost, value, cost))
-			*cost = ~0ULL;
+			*samples = add_saturating(*samples, value);
+		else if (counter >= first)
+			*cost = add_saturating(*cost, value);
 }
 
 /* Sets `next_cost` and `next_samples` of each path: the old value, decayed, plus that of its inputs. */

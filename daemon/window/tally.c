@@ -36,13 +36,6 @@ static u32 narrow(u64 value)
 	return value > ~0U ? ~0U : (u32)value;
 }
 
-static u64 add_saturating(u64 a, u64 b)
-{
-	u64 sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? ~0ULL : sum;
-}
-
 /* Index of a member of struct figures in the row of its counters. */
 #define AT(member) (offsetof(struct figures, member) / sizeof(u64))
 
