@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/param.h>
 
 /* Reads a member of memory that is shared with a writer, once and whole. */
 #define SHARED(member) __atomic_load_n(&(member), __ATOMIC_ACQUIRE)
@@ -154,11 +155,6 @@ static struct hot_place sum_tables(const struct found *found, size_t n, enum hot
 	return sum;
 }
 
-static u64 larger(u64 a, u64 b)
-{
-	return a > b ? a : b;
-}
-
 /* Sums the set's items over all tables, and appends them to `places`. */
 static void sum_set(const struct hot_table *const *tables, size_t n_tables, size_t per_cpu, u32 set,
 		    struct search *search, struct passed *passed, struct hot_places *places)
@@ -182,8 +178,8 @@ static void sum_set(const struct hot_table *const *tables, size_t n_tables, size
 		places->weight += SHARED(shared->weight);
 		places->samples += SHARED(shared->samples);
 	}
-	places->absent_weight = larger(places->absent_weight, weight);
-	places->absent_samples = larger(places->absent_samples, samples);
+	places->absent_weight = MAX(places->absent_weight, weight);
+	places->absent_samples = MAX(places->absent_samples, samples);
 	qsort(search->found, search->n, sizeof(*search->found), compare_found);
 	for (size_t i = 0, end; i < search->n; i = end) {
 		for (end = i + 1; end < search->n && search->found[end].item == search->found[i].item;)
@@ -215,18 +211,16 @@ static void bound_all(struct hot_places *places)
 		samples += places->places[i].samples - places->places[i].samples_error;
 	}
 	/* The total is lower than the sum of the lower bounds only if a writer is in the middle of a sample. */
-	places->weight = larger(places->weight, weight);
-	places->samples = larger(places->samples, samples);
+	places->weight = MAX(places->weight, weight);
+	places->samples = MAX(places->samples, samples);
 	weight = places->weight - weight;
 	samples = places->samples - samples;
 	for (size_t i = 0; i < places->n; i++) {
 		bound(&places->places[i].weight, &places->places[i].weight_error, weight);
 		bound(&places->places[i].samples, &places->places[i].samples_error, samples);
 	}
-	if (places->absent_weight > weight)
-		places->absent_weight = weight;
-	if (places->absent_samples > samples)
-		places->absent_samples = samples;
+	places->absent_weight = MIN(places->absent_weight, weight);
+	places->absent_samples = MIN(places->absent_samples, samples);
 }
 
 int hot_places_read(const struct hot_table *const *tables, size_t n, u32 cpus, enum hot_kind kind,
