@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "base/log.h"
 #include "collect/collect_internal.h"
@@ -116,11 +117,6 @@ int collect_last(struct collect *collect, u64 now_ns)
 	return collect_once(collect, now_ns, true);
 }
 
-static u64 at_least(u64 a, u64 b)
-{
-	return a > b ? a : b;
-}
-
 /* The time at which the next reclaim step of any slot is due; 0: no slot is being reclaimed. */
 static u64 next_step_ns(const struct collect *collect, u64 grace_ns)
 {
@@ -135,16 +131,14 @@ static u64 next_step_ns(const struct collect *collect, u64 grace_ns)
 
 int collect_reclaim_now(struct collect *collect, u64 now_ns, u64 *ret_again_ns)
 {
-	u64 grace_ns = collect->settings.grace_ns;
+	u64 grace_ns = MIN(collect->settings.grace_ns, COLLECT_SHORT_GRACE_NS);
 	int noticed, reclaimed;
 
-	if (grace_ns > COLLECT_SHORT_GRACE_NS)
-		grace_ns = COLLECT_SHORT_GRACE_NS;
 	noticed = collect_notice(collect, now_ns);
 	reclaimed = collect_reclaim(collect, collect->early, grace_ns, now_ns);
 	*ret_again_ns = next_step_ns(collect, grace_ns);
 	if (*ret_again_ns)
-		*ret_again_ns = at_least(*ret_again_ns, now_ns + RECLAIM_PAUSE_NS);
+		*ret_again_ns = MAX(*ret_again_ns, now_ns + RECLAIM_PAUSE_NS);
 	return noticed < 0 ? noticed : reclaimed;
 }
 

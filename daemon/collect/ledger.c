@@ -603,7 +603,7 @@ int ledger_fold(struct ledger *ledger, u64 before_ns, size_t most)
 		if (entry->died_ns >= before_ns && ledger->n_unheld <= stay && ledger->unheld_bytes <= bytes)
 			break;
 		/* Differences of this collection or of the next one may refer to the entry. */
-		if (entry->holders || (entry->unheld && ledger->begun <= entry->unheld))
+		if (entry->unheld && ledger->begun <= entry->unheld)
 			continue;
 		r = fold_one(ledger, entry);
 		if (r < 0)

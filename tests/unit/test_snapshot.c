@@ -166,7 +166,7 @@ Test(snapshot, a_folded_entry_keeps_its_samples_in_the_window)
 	count(entry_of("/stays"), 8);
 	count(entry_of("/gone-2"), 16);
 	cr_assert_eq(window_end(window), 0);
-	entry_of("/stays")->holders = 1;
+	ledger_hold(entry_of("/stays"));
 	cr_assert_eq(ledger_fold(ledger, 1, 100), 0);
 	cr_assert_null(ledger_find(ledger, "/gone-1"));
 
