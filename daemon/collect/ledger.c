@@ -2,13 +2,13 @@
 #include "collect/ledger.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <search.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/heap.h"
 #include "collect/pairs.h"
-#include "collect/path_state.h"
 #include "state/state_bytes.h"
 #include "state/state_kinds.h"
 
@@ -69,7 +69,7 @@ static void shrink_entry(struct ledger_entry *entry, size_t bytes)
 
 void ledger_entry_changed(struct ledger_entry *entry)
 {
-	u8 bytes[(size_t)3 * VARINT_MAX + PATH_STATE_MAX];
+	u8 bytes[(size_t)3 * VARINT_MAX + PATH_MAX];
 	struct state_writer writer = {.to = bytes};
 
 	if (!entry->ledger->state || is_fixed(entry))
@@ -77,7 +77,7 @@ void ledger_entry_changed(struct ledger_entry *entry)
 	state_put_number(&writer, entry->id);
 	state_put_number(&writer, entry->died_ns);
 	state_put_number(&writer, entry->guest);
-	path_save(&writer, entry->path, entry->number);
+	state_put_bytes(&writer, entry->path, strnlen(entry->path, PATH_MAX));
 	state_put(entry->ledger->state, &entry->record, STATE_ENTRY, entry->number, bytes,
 		  (size_t)(writer.to - bytes));
 }
@@ -645,7 +645,7 @@ static int restore_entry(struct ledger *ledger, const struct state_record *recor
 	_cleanup_free_ char *path = NULL;
 	u64 id = state_get_number(&reader), died_ns = state_get_number(&reader),
 	    guest = state_get_number(&reader);
-	int r = path_restore(&reader, &path);
+	int r = state_get_string(&reader, PATH_MAX, &path);
 
 	if (r < 0)
 		return r;

@@ -108,7 +108,10 @@ void ledger_died(struct ledger_entry *entry, u64 now_ns);
  */
 void ledger_keep_unheld(struct ledger_entry *entry);
 
-/* Finds or creates the entry of a path. The ledger owns it. Returns 0 or -ENOMEM. */
+/*
+ * Finds or creates the entry of a path, which has fewer than PATH_MAX bytes (cgroup/names.h). The ledger owns the
+ * entry. Returns 0 or -ENOMEM.
+ */
 int ledger_get(struct ledger *ledger, const char *path, struct ledger_entry **ret);
 
 /* Returns the entry of a path, or NULL if there is none. */

@@ -2,6 +2,7 @@
 #include "series/series.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,8 +11,8 @@
 
 #include "base/heap.h"
 #include "base/siphash.h"
-#include "collect/path_state.h"
 #include "series/series_width.h"
+#include "state/state_bytes.h"
 #include "state/state_kinds.h"
 
 /* The cgroup paths that the series table knows: paths that have recent samples, have a series or had one. */
@@ -799,15 +800,11 @@ static void save_figures(struct series_table *table, struct series *series)
 	kept->offcore_moved = false;
 }
 
-static void save_name(struct series_table *table, struct series_path *path)
+static void save_name(struct series_table *table, struct series *series)
 {
-	u8 bytes[PATH_STATE_MAX];
-	struct state_writer writer = {.to = bytes};
-
-	path->series.kept.id = table->next_id++;
-	path_save(&writer, path->series.path, path->series.kept.id);
-	state_put(table->state, &path->series.kept.name, STATE_PATH, path->series.kept.id, bytes,
-		  (size_t)(writer.to - bytes));
+	series->kept.id = table->next_id++;
+	state_put(table->state, &series->kept.name, STATE_PATH, series->kept.id, series->path,
+		  strlen(series->path));
 }
 
 static void save_standing(struct series_table *table, struct series_path *path)
@@ -841,7 +838,7 @@ void series_table_save(struct series_table *table)
 		if (!kept->changed && !kept->moved && !kept->offcore_moved)
 			continue;
 		if (kept->id == 0)
-			save_name(table, path);
+			save_name(table, &path->series);
 		if (kept->changed)
 			save_standing(table, path);
 		save_figures(table, &path->series);
@@ -943,7 +940,7 @@ static int restore_path(struct series_table *table, const struct state_record *r
 	struct state_reader reader = {.from = record->bytes, .end = record->bytes + record->length};
 	_cleanup_free_ char *name = NULL;
 	struct series_path *path;
-	int r = path_restore(&reader, &name);
+	int r = state_get_string(&reader, PATH_MAX, &name);
 
 	if (r < 0)
 		return r;

@@ -3,6 +3,7 @@
 #ifndef PEBSD_STATE_BYTES_H
 #define PEBSD_STATE_BYTES_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -73,6 +74,21 @@ static inline const u8 *state_get_rest(struct state_reader *reader, size_t *ret_
 	*ret_n = reader->bad ? 0 : (size_t)(reader->end - from);
 	reader->from = reader->end;
 	return from;
+}
+
+/*
+ * Copies all remaining bytes as a string, which the caller frees. Returns 0 or -ENOMEM; -EBADMSG: there are none, or
+ * more than `max`, or they contain a NUL.
+ */
+static inline int state_get_string(struct state_reader *reader, size_t max, char **ret)
+{
+	size_t length;
+	const u8 *bytes = state_get_rest(reader, &length);
+
+	if (length == 0 || length > max || memchr(bytes, '\0', length))
+		return -EBADMSG;
+	*ret = strndup((const char *)bytes, length);
+	return *ret ? 0 : -ENOMEM;
 }
 
 /* Returns true if the record was read exactly to its end. */
