@@ -182,8 +182,8 @@ static struct bounds bounds_of(const struct rule *rule, const struct limits *lim
 
 	switch (rule->metric.kind) {
 	case METRIC_QUANTILE:
-		bounds_worth_ranks(tally->latency_samples, estimate_worth(tally->latency_samples, effect),
-				   rule->metric.quantile, confidence, &low, &high);
+		bounds_ranks(tally->latency_samples, estimate_worth(tally->latency_samples, effect),
+			     rule->metric.quantile, confidence, &low, &high);
 		return bounds_between_ranks(tally->latency, tally->latency_samples, low, high);
 	case METRIC_MEAN:
 		/* Both sides of a quotient must cap latencies, not only one. */

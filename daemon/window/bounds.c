@@ -43,7 +43,7 @@ static u64 scaled_up(u64 count, u64 n, u64 worth)
 	return (u64)(((unsigned __int128)count * n + worth - 1) / worth);
 }
 
-void bounds_ranks(u64 n, double q, double confidence, u64 *ret_low, u64 *ret_high)
+static void independent_ranks(u64 n, double q, double confidence, u64 *ret_low, u64 *ret_high)
 {
 	double z = qnorm(chance_of(confidence), 0, 1, true, false);
 	u64 low = n ? expected_rank(n, q, z) : 0;
@@ -66,11 +66,11 @@ void bounds_ranks(u64 n, double q, double confidence, u64 *ret_low, u64 *ret_hig
 	*ret_high = high;
 }
 
-void bounds_worth_ranks(u64 n, u64 worth, double q, double confidence, u64 *ret_low, u64 *ret_high)
+void bounds_ranks(u64 n, u64 worth, double q, double confidence, u64 *ret_low, u64 *ret_high)
 {
 	u64 low, high;
 
-	bounds_ranks(worth, q, confidence, &low, &high);
+	independent_ranks(worth, q, confidence, &low, &high);
 	if (worth >= n) {
 		*ret_low = low;
 		*ret_high = high;
@@ -114,15 +114,6 @@ struct bounds bounds_between_ranks(const u32 histogram[FINE_BUCKETS], u64 n, u64
 		.low = low == 0 ? 0 : lower_edge(bucket_of_rank(histogram, low)),
 		.high = high > n ? INFINITY : upper_edge(bucket_of_rank(histogram, high)),
 	};
-}
-
-struct bounds bounds_quantile(const u32 histogram[FINE_BUCKETS], u64 n, double q, double confidence)
-{
-	u64 low;
-	u64 high;
-
-	bounds_ranks(n, q, confidence, &low, &high);
-	return bounds_between_ranks(histogram, n, low, high);
 }
 
 struct bounds bounds_share(double k, double n, double confidence)

@@ -22,22 +22,12 @@ struct bounds {
 };
 
 /*
- * Quantile `q`, 0 < q < 1, of the `n` latencies in the histogram, in cycles: exact binomial order statistics,
- * widened to the outer edges of their buckets. The quantile is above `low` and not above `high`.
+ * The ranks that bound quantile `q`, 0 < q < 1, of `n` sorted values, by exact binomial order statistics: it is at or
+ * above the `low`th smallest, and at or below the `high`th. 0 and n + 1 mean that there is no such bound. The values
+ * carry as much information as `worth` independent ones, at most n: the ranks among `worth` values are scaled to ranks
+ * among n, rounded outwards.
  */
-struct bounds bounds_quantile(const u32 histogram[FINE_BUCKETS], u64 n, double q, double confidence);
-
-/*
- * The ranks that bound quantile `q` of `n` sorted values: it is at or above the `low`th smallest, and at or
- * below the `high`th. 0 and n + 1 mean that there is no such bound.
- */
-void bounds_ranks(u64 n, double q, double confidence, u64 *ret_low, u64 *ret_high);
-
-/*
- * Same as bounds_ranks(), if the n values carry as much information as `worth` independent ones, at most n.
- * The ranks among `worth` values are scaled to ranks among n, rounded outwards.
- */
-void bounds_worth_ranks(u64 n, u64 worth, double q, double confidence, u64 *ret_low, u64 *ret_high);
+void bounds_ranks(u64 n, u64 worth, double q, double confidence, u64 *ret_low, u64 *ret_high);
 
 /*
  * Returns true if a rank is a valid bound, even if not the tightest: all ranks from 1 to `low`, and all from
@@ -46,7 +36,10 @@ void bounds_worth_ranks(u64 n, u64 worth, double q, double confidence, u64 *ret_
 bool bounds_rank_is_low(u64 rank, u64 n, double q, double confidence);
 bool bounds_rank_is_high(u64 rank, u64 n, double q, double confidence);
 
-/* The outer edges of the buckets of two ranks. */
+/*
+ * The bounds of a quantile of the `n` latencies in the histogram, in cycles, by its ranks: the outer edges of their
+ * buckets. The quantile is above `low` and not above `high`.
+ */
 struct bounds bounds_between_ranks(const u32 histogram[FINE_BUCKETS], u64 n, u64 low, u64 high);
 
 /*
@@ -109,7 +102,10 @@ struct bounds bounds_capped_mean(const u32 histogram[FINE_BUCKETS], u64 n, u32 c
 /* Bounds of now / base. For bounds of confidence c, pass bounds of two values, of confidence (1 + c) / 2 each. */
 struct bounds bounds_ratio(const struct bounds *now, const struct bounds *base);
 
-/* The smallest n for which bounds_quantile() has both bounds. The larger of q^n and (1 - q)^n decides. */
+/*
+ * The smallest number of independent values for which bounds_ranks() has both bounds. The larger of q^n and (1 - q)^n
+ * decides.
+ */
 u64 bounds_quantile_needs(double q, double confidence);
 
 #endif

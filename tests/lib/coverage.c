@@ -102,7 +102,7 @@ struct coverage coverage_quantile(const struct coverage_settings *settings, cons
 		struct bounds bounds;
 
 		draw(law, n, histogram, &sum);
-		bounds = bounds_quantile(histogram, n, q, settings->confidence);
+		bounds = quantile_bounds(histogram, n, q, settings->confidence);
 		low += truth > bounds.low;
 		high += truth <= bounds.high;
 	}
@@ -123,7 +123,7 @@ struct coverage coverage_edge(const struct coverage_settings *settings, u64 n, d
 		struct bounds bounds;
 
 		draw(&law, n, histogram, &sum);
-		bounds = bounds_quantile(histogram, n, q, settings->confidence);
+		bounds = quantile_bounds(histogram, n, q, settings->confidence);
 		low += law.cycles[0] > bounds.low;
 		high += law.cycles[1] <= bounds.high;
 	}

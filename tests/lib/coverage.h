@@ -6,7 +6,17 @@
 #ifndef PEBSD_TEST_COVERAGE_H
 #define PEBSD_TEST_COVERAGE_H
 
-#include "pebsd/histogram.h"
+#include "window/bounds.h"
+
+/* The bounds of a quantile of `n` independent latencies. */
+static inline struct bounds quantile_bounds(const u32 histogram[FINE_BUCKETS], u64 n, double q,
+					    double confidence)
+{
+	u64 low, high;
+
+	bounds_ranks(n, n, q, confidence, &low, &high);
+	return bounds_between_ranks(histogram, n, low, high);
+}
 
 /* Shares of the draws in which the true value was not below `low`, and not above `high`; 0 to 1. */
 struct coverage {

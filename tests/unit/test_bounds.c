@@ -70,7 +70,7 @@ Test(bounds, ranks_equal_those_of_textbooks)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		u64 low, high;
 
-		bounds_ranks(cases[i].n, cases[i].q, cases[i].confidence, &low, &high);
+		bounds_ranks(cases[i].n, cases[i].n, cases[i].q, cases[i].confidence, &low, &high);
 		cr_expect_eq(low, cases[i].low, "low of %llu, %g: %llu", cases[i].n, cases[i].q, low);
 		cr_expect_eq(high, cases[i].high, "high of %llu, %g: %llu", cases[i].n, cases[i].q, high);
 	}
@@ -91,7 +91,7 @@ Test(bounds, ranks_are_the_closest_that_the_tails_allow)
 				u64 n = ns[k];
 				u64 low, high;
 
-				bounds_ranks(n, q, confidences[j], &low, &high);
+				bounds_ranks(n, n, q, confidences[j], &low, &high);
 				/*
 				 * Each rank is wrong rarely enough. The next rank further in would be wrong
 				 * too often.
@@ -114,7 +114,7 @@ Test(bounds, a_single_rank_agrees_with_the_nearest)
 {
 	u64 low, high;
 
-	bounds_ranks(400, 0.9, 0.95, &low, &high);
+	bounds_ranks(400, 400, 0.9, 0.95, &low, &high);
 	for (u64 rank = 0; rank <= 402; rank++) {
 		cr_expect_eq(bounds_rank_is_low(rank, 400, 0.9, 0.95), rank >= 1 && rank <= low);
 		cr_expect_eq(bounds_rank_is_high(rank, 400, 0.9, 0.95), rank >= high);
@@ -147,14 +147,14 @@ Test(bounds, quantile_lies_between_outer_edges)
 	histogram[histogram_fine_index(17)] = 6;
 	histogram[histogram_fine_index(30)] = 8;
 	histogram[histogram_fine_index(64)] = 6;
-	bounds = bounds_quantile(histogram, 20, 0.5, 0.975);
+	bounds = quantile_bounds(histogram, 20, 0.5, 0.975);
 	cr_expect_eq(bounds.low, 16);
 	cr_expect_eq(bounds.high, 64);
 
 	histogram[histogram_fine_index(17)] = 5;
 	histogram[histogram_fine_index(30)] = 10;
 	histogram[histogram_fine_index(64)] = 5;
-	bounds = bounds_quantile(histogram, 20, 0.5, 0.975);
+	bounds = quantile_bounds(histogram, 20, 0.5, 0.975);
 	cr_expect_eq(bounds.low, histogram_fine_lower(histogram_fine_index(30)));
 	cr_expect_eq(bounds.high, histogram_fine_upper(histogram_fine_index(30)));
 }
@@ -162,22 +162,22 @@ Test(bounds, quantile_lies_between_outer_edges)
 Test(bounds, too_few_samples_yield_no_quantile_bounds)
 {
 	u32 histogram[FINE_BUCKETS] = {0};
-	struct bounds bounds = bounds_quantile(histogram, 0, 0.5, 0.95);
+	struct bounds bounds = quantile_bounds(histogram, 0, 0.5, 0.95);
 
 	cr_expect_eq(bounds.low, 0);
 	cr_expect_eq(bounds.high, INFINITY);
 
 	histogram[100] = 2994;
-	bounds = bounds_quantile(histogram, 2994, 0.999, 0.95);
+	bounds = quantile_bounds(histogram, 2994, 0.999, 0.95);
 	cr_expect_eq(bounds.low, histogram_fine_lower(100));
 	cr_expect_eq(bounds.high, INFINITY, "one sample short");
 	histogram[100] = 2995;
-	bounds = bounds_quantile(histogram, 2995, 0.999, 0.95);
+	bounds = quantile_bounds(histogram, 2995, 0.999, 0.95);
 	cr_expect_eq(bounds.high, histogram_fine_upper(100));
 
 	histogram[100] = 0;
 	histogram[FINE_OVERFLOW] = 5000;
-	bounds = bounds_quantile(histogram, 5000, 0.5, 0.95);
+	bounds = quantile_bounds(histogram, 5000, 0.5, 0.95);
 	cr_expect_eq(bounds.low, 1 << HISTOGRAM_MAX_LOG2);
 	cr_expect_eq(bounds.high, INFINITY, "the last bucket has no upper edge");
 }
@@ -187,18 +187,18 @@ Test(bounds, a_quantile_of_the_largest_counts_has_bounds)
 	u32 histogram[FINE_BUCKETS] = {[40] = ~0U, [60] = ~0U};
 	u64 n = 2 * (u64)~0U;
 	u64 low, high;
-	struct bounds bounds = bounds_quantile(histogram, n, 0.5, 0.9999);
+	struct bounds bounds = quantile_bounds(histogram, n, 0.5, 0.9999);
 
 	cr_expect_eq(bounds.low, histogram_fine_lower(40));
 	cr_expect_eq(bounds.high, histogram_fine_upper(60));
 
 	/* 3.719 standard deviations, each half the root of n, are 172,343 ranks from the middle. */
-	bounds_ranks(n, 0.5, 0.9999, &low, &high);
+	bounds_ranks(n, n, 0.5, 0.9999, &low, &high);
 	expect_near((double)n / 2 - (double)low, 3.719016 * sqrt((double)n) / 2, 1e-4);
 	expect_near((double)high - (double)n / 2, 3.719016 * sqrt((double)n) / 2, 1e-4);
 
 	/* The counters are full. The missing samples may have been anywhere. */
-	bounds = bounds_quantile(histogram, n + 1000000, 0.9999, 0.95);
+	bounds = quantile_bounds(histogram, n + 1000000, 0.9999, 0.95);
 	cr_expect_eq(bounds.high, INFINITY);
 }
 
@@ -423,9 +423,9 @@ Test(bounds, no_function_prints, .init = cr_redirect_stdout)
 				sum += bounds_share(k, (double)n, c).low +
 				       bounds_share(share * (double)n, (double)n, c).high;
 				sum += bounds_rate((u64)k, 3 * (u64)k, 9.5 * k, 3, 1, 1, c).low;
-				bounds_ranks(n, share, c, &low, &high);
+				bounds_ranks(n, n, share, c, &low, &high);
 				cr_assert_leq(low, high);
-				bounds_ranks(n, 1 - share, c, &low, &high);
+				bounds_ranks(n, n, 1 - share, c, &low, &high);
 				cr_assert_leq(low, high);
 			}
 	cr_expect(isfinite(sum));

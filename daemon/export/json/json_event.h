@@ -7,8 +7,8 @@
 #include "snapshot/event_figures.h"
 
 /*
- * The confidence of the bounds that are shown. Quantiles with fewer samples than bounds_quantile() needs for both
- * bounds at this confidence get "few": 5 samples for p50, 299 for p99, 2995 for p999. With fewer, a quantile says
+ * The confidence of the bounds that are shown. Quantiles with fewer samples than both bounds need at this confidence
+ * (bounds_quantile_needs()) get "few": 5 samples for p50, 299 for p99, 2995 for p999. With fewer, a quantile says
  * little more than the lowest or highest latency of the samples.
  */
 #define JSON_CONFIDENCE 0.95
