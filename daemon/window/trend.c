@@ -53,7 +53,11 @@ struct trend {
 	size_t bytes;
 };
 
-u16 trend_pack(u64 count)
+/*
+ * Stores a count in 16 bits: exact below 4,096, above rounded to 12 significant bits. Counts above COUNT_MAX are stored
+ * as COUNT_MAX.
+ */
+static u16 pack(u64 count)
 {
 	unsigned int exponent = 0;
 
@@ -72,7 +76,7 @@ u16 trend_pack(u64 count)
 	return (u16)(((exponent + 1) << MANTISSA_BITS) + (count - MANTISSA_ONE));
 }
 
-u64 trend_unpack(u16 packed)
+static u64 unpack(u16 packed)
 {
 	unsigned int exponent = packed >> MANTISSA_BITS;
 	u64 mantissa = packed & (MANTISSA_ONE - 1);
@@ -308,7 +312,7 @@ static void read_pairs(const u8 *pairs, size_t size, u64 *ret_samples, double *r
 
 static double mean_of(u16 packed)
 {
-	return packed ? (double)(trend_unpack(packed) - 1) / MEAN_STEPS : -1;
+	return packed ? (double)(unpack(packed) - 1) / MEAN_STEPS : -1;
 }
 
 int trend_put(struct trend *trend, u32 entry, unsigned event, const u8 *pairs, size_t size)
@@ -331,14 +335,14 @@ int trend_put(struct trend *trend, u32 entry, unsigned event, const u8 *pairs, s
 	 * If a service is stopped and started within a collection, it has two slots, and two differences: add
 	 * them.
 	 */
-	before = trend_unpack(point->samples);
+	before = unpack(point->samples);
 	other = mean_of(point->mean);
 	if (mean < 0)
 		mean = other;
 	else if (other >= 0 && before + samples > 0)
 		mean = (mean * (double)samples + other * (double)before) / (double)(samples + before);
-	point->samples = trend_pack(samples + before);
-	point->mean = mean < 0 ? 0 : trend_pack((u64)(mean * MEAN_STEPS + 0.5) + 1);
+	point->samples = pack(samples + before);
+	point->mean = mean < 0 ? 0 : pack((u64)(mean * MEAN_STEPS + 0.5) + 1);
 	return 0;
 }
 
@@ -411,7 +415,7 @@ void trend_cover(const struct trend *trend, struct trend_bins *bins)
 
 static struct trend_bin bin_of_point(const struct point *point)
 {
-	double samples = (double)trend_unpack(point->samples);
+	double samples = (double)unpack(point->samples);
 
 	if (!point->mean)
 		return (struct trend_bin){.samples = samples};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The trend of each cgroup: its samples and mean latency in the last hour, collection by collection. Pure: no
- * clock.
+ * The trend of each cgroup: its samples and mean latency in the last hour, collection by collection. The number of
+ * samples is exact below 4,096, then has an error of at most 1/4096 up to 2^42, the maximum. Pure: no clock.
  *
  * Collections are stored in pages of TREND_PAGE. An entry and event with a sample takes TREND_COLUMN_BYTES in
  * a page, others take nothing. A cgroup that is busy for an hour at a collection per second takes 16 KB. When
@@ -71,8 +71,11 @@ struct trend_bin {
 	bool covered;      /* a collection ended in the bin; with `end_ns`: `covered_ns` is above 0 */
 	double covered_ns; /* only with `end_ns`: collected time in the bin */
 	double samples;    /* of all entries that were added */
-	double latency; /* cycles: sum over the samples with a latency, with the precision of the stored mean */
-	double latency_samples;
+	/*
+	 * The mean latency is `latency` / `latency_samples`, in cycles. A collection has its mean as often as it has
+	 * samples, even if not all of them have a latency.
+	 */
+	double latency, latency_samples;
 };
 
 /*
@@ -98,12 +101,5 @@ void trend_add(const struct trend *trend, const u32 *entries, size_t n, unsigned
 
 /* Memory used. */
 size_t trend_bytes(const struct trend *trend);
-
-/*
- * A count in 16 bits: exact below 4,096, above rounded to 12 significant bits, with an error of at most
- * 1/4096. Counts above 2^42 are stored as the maximum.
- */
-u16 trend_pack(u64 count);
-u64 trend_unpack(u16 packed);
 
 #endif
