@@ -32,8 +32,9 @@ DEFINE_CLEANUP(struct differences *, differences_free)
 void differences_begin(struct differences *differences);
 
 /*
- * Returns room for one more difference, PAIRS_MAX bytes; NULL: no memory. Then differences_put() adds the first
- * `size` bytes of it, and cannot fail. Put the differences of one slot one after another, by ascending event.
+ * differences_room() returns PAIRS_MAX bytes for the pairs of one more difference, or NULL without memory. Write them
+ * there. differences_put() then adds the difference with the first `size` bytes, and cannot fail. Put the differences
+ * of one slot one after another, by ascending event.
  */
 u8 *differences_room(struct differences *differences);
 void differences_put(struct differences *differences, struct ledger_entry *entry, u32 event, size_t size);

@@ -109,7 +109,9 @@ union record {
 	struct plain_record plain;
 };
 
-/* What the records of a slot have now. `sum` is first the sum of the stripes, then the increase since the last reading. */
+/*
+ * What the records of a slot have now. `sum` is first the sum of the stripes, then its increase since the last reading.
+ */
 struct fresh_sums {
 	union record sum;
 	u32 moved[CHUNKS_MAX]; /* a bit for each word of `sum` that is not zero */

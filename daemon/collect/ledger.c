@@ -359,7 +359,8 @@ static size_t former_bytes(const struct ledger_sum *sum)
 	return !sum->present && sum->former ? heap_bytes(sum->size) : 0;
 }
 
-static int leave(struct ledger_entry *entry, unsigned event, const struct figures *figures)
+/* Adds figures to the sum of former slots. Returns 0, or -ENOMEM with nothing added. */
+static int add_to_former(struct ledger_entry *entry, unsigned event, const struct figures *figures)
 {
 	struct ledger_sum *sum = former_of(entry, event);
 	struct figures total = *figures;
@@ -391,7 +392,7 @@ int ledger_add(struct ledger_entry *entry, unsigned event, const u8 *pairs, size
 	struct figures figures = {0};
 
 	pairs_add(pairs, size, &figures);
-	return leave(entry, event, &figures);
+	return add_to_former(entry, event, &figures);
 }
 
 static void remove_sum(struct ledger_entry *entry, struct ledger_sum *sum)
@@ -414,7 +415,7 @@ int ledger_merge(struct ledger_entry *entry, struct ledger_sum **of_slot)
 
 	if (sum->held) {
 		held_add(sum->held, &brought);
-		r = leave(entry, sum->event, &brought);
+		r = add_to_former(entry, sum->event, &brought);
 	}
 	if (r < 0)
 		return r;
