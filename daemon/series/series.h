@@ -51,9 +51,9 @@
 #define SERIES_TOP_AUTO    SIZE_MAX
 
 /*
- * Maximum number of paths without a series whose cost is remembered. Paths with samples in the present
- * collection do not count. SERIES_WAITING_BYTES limits the memory of all paths without a series between
- * collections: beyond it, the cheapest paths are forgotten, and their cost starts at 0 again.
+ * Maximum number of paths without a series whose cost is remembered. Beyond it, paths without samples in the present
+ * collection are forgotten. SERIES_WAITING_BYTES limits the memory of all paths without a series between collections:
+ * beyond it, the cheapest paths are forgotten. The cost of a forgotten path starts at 0 again.
  */
 #define SERIES_WAITING_MAX   16384
 #define SERIES_WAITING_BYTES (32UL << 20)
