@@ -458,9 +458,8 @@ int sliding_open(struct sliding *sliding, u32 *ret)
 	if (room_needed(sliding) <= sliding->room)
 		return 0;
 	r = set_room(sliding, room_needed(sliding) + room_needed(sliding) / 2);
-	if (r < 0) {
+	if (r < 0)
 		subjects_close(&sliding->subjects, *ret);
-	}
 	return r;
 }
 
@@ -614,7 +613,7 @@ static void clear_open(struct sliding *sliding)
 	sliding->time = (struct sliding_time){0};
 }
 
-static void begin_anew(struct sliding *sliding)
+static void start_again(struct sliding *sliding)
 {
 	clear_open(sliding);
 	while (!TAILQ_EMPTY(&sliding->panes))
@@ -827,7 +826,7 @@ int sliding_end(struct sliding *sliding)
 	sliding->last_ns = sliding->now_ns;
 	sliding->is_open = false;
 	if (r < 0) {
-		begin_anew(sliding);
+		start_again(sliding);
 		return r;
 	}
 	while (!TAILQ_EMPTY(&sliding->panes) &&

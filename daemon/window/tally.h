@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A tally: the figures of one cgroup and event over a window that rules need. It takes about a seventh of the
- * memory of struct figures.
+ * A tally: those figures of one cgroup and event that rules need, over a window. It takes about a seventh of the memory
+ * of struct figures.
  */
 #ifndef PEBSD_TALLY_H
 #define PEBSD_TALLY_H
