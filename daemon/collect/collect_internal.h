@@ -54,7 +54,7 @@ struct collect {
 	struct differences *differences; /* of the last collection, or of the one under way */
 	struct differences *early;       /* read since that collection, for the next one */
 	struct hot_choices *hot;
-	bool review_hot; /* the configuration changed: compare it with the chosen cgroups */
+	bool review_hot; /* the configuration or the process changed: choose cgroups as configured */
 	bool hot_short;  /* a warning was logged that tables are missing */
 	bool read_all;   /* a previous process may have taken marks: the next collection reads all records */
 	u64 begun_ns;    /* when collect_restore() was called */

@@ -367,6 +367,8 @@ int collect_restore(struct collect *collect, bool same_maps, u64 now_ns)
 	collect->begun_ns = now_ns;
 	/* The previous process may have taken marks and not read their records. */
 	collect->read_all = true;
+	/* The hot tables ended with the previous process. */
+	collect->review_hot = true;
 	for (u32 slot = 1; slot < collect->n_slots; slot++)
 		collect->changed[slot / MARKS_LINE] |= 1ULL << slot % MARKS_LINE;
 	r = same_maps ? restore_slots(collect) : each(collect, STATE_HELD, merge_held);

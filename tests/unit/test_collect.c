@@ -45,6 +45,9 @@ static void on_death(void *userdata, const char *path, u64 id)
 	gone++;
 }
 
+/* The configuration's choice of hot tables from the start; NULL: none. */
+static bool (*hot)(const char *path, void *userdata);
+
 static void open_collection(struct state *saved)
 {
 	cr_assert_eq(names_new(2 * (size_t)kernel_slots_max(kernel), &names), 0);
@@ -59,6 +62,7 @@ static void open_collection(struct state *saved)
 				     .names_from_slots = true,
 				     .grace_ns = GRACE,
 				     .state = saved,
+				     .hot = hot,
 				     .listener = {.born = on_birth, .gone = on_death},
 			     },
 			     &collect),
@@ -820,6 +824,34 @@ Test(collect, a_hot_table_that_a_birth_leaves_is_for_waiting_cgroups)
 	run(REST);
 	cr_expect(has_hot("/d"));
 	cr_expect(has_hot("/c"));
+}
+
+Test(collect, configured_cgroups_have_hot_tables_after_a_restart)
+{
+	struct state_ref head = {0};
+	struct state *saved, *inherited;
+	const char *wrong;
+
+	close_collection();
+	hot = is_not_root;
+	cr_assert_eq(state_new(STATE_RECORDS, &saved), 0);
+	state_put(saved, &head, STATE_HEAD, 0, "", 0);
+	open_collection(saved);
+	sample(fake_kernel_born(kernel, 2, 1, "a"), 0);
+	run(1);
+	cr_expect(has_hot("/a"));
+	cr_assert_eq(save(saved), 0);
+	close_collection();
+
+	cr_assert_eq(state_adopt(state_fd(saved), STATE_RECORDS, &inherited, &wrong), 0);
+	state_free(saved);
+	open_collection(inherited);
+	cr_assert_eq(collect_restore(collect, true, now), 0);
+	run(1);
+	cr_expect(has_hot("/a"));
+	close_collection();
+	state_free(inherited);
+	open_collection(NULL);
 }
 
 /*
