@@ -5,8 +5,21 @@
 #include <string.h>
 #include <sys/queue.h>
 
+#include "base/varint.h"
 #include "collect/pairs.h"
-#include "window/window_records.h"
+
+/*
+ * A decoded record, for one entry and event. In a collection, records lie one after another: as varints the entry, the
+ * event and the number of bytes of the rest; then the pairs (collect/pairs.h).
+ */
+struct record {
+	u32 entry;
+	u32 event;
+	const u8 *pairs; /* in the collection */
+	size_t size;
+};
+
+#define RECORD_HEADER_MAX (3 * VARINT_MAX)
 
 /* A collection, or several consecutive ones that were merged to one. */
 struct collection {
@@ -16,7 +29,7 @@ struct collection {
 	struct timespec begin;
 	size_t records;
 	size_t size; /* of data */
-	u8 data[];   /* records, see window_records.h */
+	u8 data[];   /* records */
 };
 
 _Static_assert(sizeof(struct collection) <= WINDOW_COLLECTION_BYTES,
@@ -84,6 +97,72 @@ struct window *window_free(struct window *window)
 	return NULL;
 }
 
+/* Writes the header for `size` bytes of pairs. Returns the address for the pairs. */
+static u8 *put_header(u8 *to, u32 entry, u32 event, size_t size)
+{
+	to = put_varint(to, entry);
+	to = put_varint(to, event);
+	return put_varint(to, size);
+}
+
+static struct record get_record(const u8 *from)
+{
+	u64 entry, event, size;
+
+	from = get_varint(from, &entry);
+	from = get_varint(from, &event);
+	from = get_varint(from, &size);
+	return (struct record){.entry = (u32)entry, .event = (u32)event, .pairs = from, .size = size};
+}
+
+static int compare_records(const void *a, const void *b)
+{
+	const struct record *left = a, *right = b;
+
+	if (left->entry != right->entry)
+		return left->entry < right->entry ? -1 : 1;
+	return left->event < right->event ? -1 : left->event > right->event;
+}
+
+/*
+ * Adds up the records that have the entry and event of the first of the `n` sorted ones. Writes the sum to `pairs`,
+ * PAIRS_MAX bytes. Returns the number of these records. `sum` is empty before and after.
+ */
+static size_t add_up_first(const struct record *records, size_t n, struct pairs_sum *sum, u8 *pairs,
+			   size_t *ret_size)
+{
+	size_t i = 0;
+
+	for (; i < n && compare_records(&records[i], records) == 0; i++)
+		pairs_sum_add(sum, records[i].pairs, records[i].size);
+	*ret_size = pairs_sum_take(sum, pairs);
+	return i;
+}
+
+/*
+ * Adds up the `n` sorted records: writes one record for each entry and event to `to`, each counter saturating. They
+ * take at most as much as all records and one byte more for each. Returns the number of records written.
+ */
+static size_t add_up(const struct record *records, size_t n, u8 *to, size_t *ret_size)
+{
+	struct pairs_sum sum = {0};
+	u8 *begin = to;
+	size_t written = 0;
+
+	for (size_t i = 0; i < n; written++) {
+		const struct record *first = &records[i];
+		u8 pairs[PAIRS_MAX];
+		size_t size;
+
+		i += add_up_first(first, n - i, &sum, pairs, &size);
+		to = put_header(to, first->entry, first->event, size);
+		memcpy(to, pairs, size);
+		to += size;
+	}
+	*ret_size = (size_t)(to - begin);
+	return written;
+}
+
 /*
  * Frees the capacity of a collection beyond its data. Returns the collection, whose address may have changed.
  */
@@ -108,8 +187,11 @@ static int list_records(const struct collection *first, const struct collection 
 		return -ENOMEM;
 	next = records;
 	for (const struct collection *c = first; c != end; c = TAILQ_NEXT(c, list))
-		next = records_find(c->data, c->size, next);
-	records_sort(records, n);
+		for (const u8 *from = c->data; from < c->data + c->size; next++) {
+			*next = get_record(from);
+			from = next->pairs + next->size;
+		}
+	qsort(records, n, sizeof(*records), compare_records);
 	*ret = records;
 	*ret_n = n;
 	return 0;
@@ -133,7 +215,7 @@ static int merge(struct window *window, struct collection *first, struct collect
 		return -ENOMEM;
 	*merged = (struct collection){
 		.begin_ns = first->begin_ns, .end_ns = last->end_ns, .begin = first->begin};
-	merged->records = records_add_up(records, n, merged->data, &merged->size);
+	merged->records = add_up(records, n, merged->data, &merged->size);
 	merged = shrunk(merged);
 	TAILQ_INSERT_AFTER(&window->collections, last, merged, list);
 	window->n++;
@@ -268,7 +350,7 @@ void window_put(struct window *window, u32 entry, unsigned event, const u8 *pair
 	}
 	if (!size)
 		return;
-	end = record_put_header(header, entry, event, size);
+	end = put_header(header, entry, event, size);
 	window->error = append(window, header, (size_t)(end - header));
 	if (!window->error)
 		window->error = append(window, pairs, size);
@@ -346,10 +428,10 @@ static int each_sum(const struct window *window, u64 span_ns, sum_callback callb
 	for (size_t i = 0; i < n && r == 0;) {
 		const struct record *group = &records[i];
 		u8 pairs[PAIRS_MAX];
+		size_t size;
 
-		for (; i < n && record_compare(&records[i], group) == 0; i++)
-			pairs_sum_add(&sum, records[i].pairs, records[i].size);
-		r = callback(group->entry, group->event, pairs, pairs_sum_take(&sum, pairs), userdata);
+		i += add_up_first(group, n - i, &sum, pairs, &size);
+		r = callback(group->entry, group->event, pairs, size, userdata);
 	}
 	return r;
 }
@@ -386,7 +468,7 @@ static int visit(const struct collection *collection, const struct window_visito
 	int r = visitor->collection(collection->begin_ns, collection->end_ns, visitor->userdata);
 
 	for (const u8 *from = collection->data; !r && from < collection->data + collection->size;) {
-		const struct record record = record_get(from);
+		const struct record record = get_record(from);
 
 		if (visitor->pairs)
 			r = visitor->pairs(record.entry, record.event, record.pairs, record.size,

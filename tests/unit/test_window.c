@@ -599,6 +599,40 @@ Test(window, a_lower_limit_holds_at_once)
 	cr_expect_gt(window_collections(window), 5, "more room than before");
 }
 
+/* Sums of counters near 2^64 are stored, too, in no more bytes than their addends. */
+Test(window, merged_counters_saturate)
+{
+	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 3600 * NSEC_PER_SEC);
+	const struct figures few = {.samples[0] = 3, .locked = 200};
+	_cleanup_(window_sums_freep) struct window_sums *sums = NULL;
+	struct figures large, sum;
+	size_t bytes;
+
+	for (size_t i = 0; i < FIGURES_COUNTERS; i++)
+		((u64 *)&large)[i] = ~0ULL >> i % 64;
+	for (u64 i = 1; i <= 2; i++) {
+		begin(window, START_NS + i * NSEC_PER_SEC);
+		window_put_figures(window, 70000, 1, &few);
+		window_put_figures(window, 5, 2, &large);
+		window_put_figures(window, ~0U, 11, &few);
+		cr_assert_eq(window_end(window), 0);
+	}
+	cr_assert_eq(collect_none(window, START_NS + 4 * NSEC_PER_SEC), 0);
+	bytes = window_bytes(window);
+	window_limit(window, bytes - 1);
+	cr_assert_eq(window_collections(window), 2);
+	cr_expect_lt(window_bytes(window), bytes * 2 / 3);
+	cr_assert_eq(window_sum(window, ~0ULL, &sums), 0);
+	cr_assert_eq(sums->n, 3);
+	cr_expect(sums->sums[0].entry == 5 && sums->sums[1].entry == 70000 && sums->sums[2].entry == ~0U);
+	sum = figures_of(&sums->sums[0]);
+	for (size_t i = 0; i < FIGURES_COUNTERS; i++)
+		cr_assert_eq(((u64 *)&sum)[i], i % 64 ? 2 * (~0ULL >> i % 64) : ~0ULL, "counter %zu", i);
+	sum = figures_of(&sums->sums[2]);
+	cr_expect_eq(sum.samples[0], 6);
+	cr_expect_eq(sum.locked, 400);
+}
+
 /* Fifty cgroups in the memory of about ten collections. */
 Test(window, when_memory_is_short_old_collections_are_added_up)
 {
