@@ -854,6 +854,129 @@ Test(collect, configured_cgroups_have_hot_tables_after_a_restart)
 	open_collection(NULL);
 }
 
+/* Returns the samples in the differences of the last collection. */
+static u64 samples_in_differences(void)
+{
+	size_t n;
+	const struct difference *list = differences_list(collect_differences(collect), &n);
+	u64 samples = 0;
+
+	for (size_t i = 0; i < n; i++)
+		samples += pairs_samples(list[i].pairs, list[i].size);
+	return samples;
+}
+
+static u64 samples_of(const struct ledger_entry *entry)
+{
+	struct figures figures;
+	u64 samples = 0;
+
+	for (unsigned event = 0; event < EVENTS; event++) {
+		ledger_total(entry, event, &figures);
+		samples += figures_samples(&figures);
+	}
+	return samples;
+}
+
+static u64 samples_in_ledger(void)
+{
+	u64 samples = samples_of(ledger_other(ledger)) + samples_of(ledger_unattributed(ledger));
+	size_t n;
+	struct ledger_entry *const *entries = ledger_entries(ledger, &n);
+
+	for (size_t i = 0; i < n; i++)
+		samples += samples_of(entries[i]);
+	return samples;
+}
+
+/* Kills the process, and begins the next one with what was committed. */
+static struct state *kill_process(struct state *saved)
+{
+	struct state *inherited;
+	const char *wrong;
+
+	close_collection();
+	cr_assert_eq(state_adopt(state_fd(saved), STATE_RECORDS, &inherited, &wrong), 0);
+	state_free(saved);
+	open_collection(inherited);
+	cr_assert_eq(collect_restore(collect, true, now), 0);
+	state_take(inherited, state_find(inherited, STATE_HEAD, 0), &(struct state_ref){0});
+	state_settle(inherited);
+	return inherited;
+}
+
+/* A birth, a sample or a death, in any slot. Returns the number of samples that were added. */
+static u64 change_a_slot(u64 *next_id)
+{
+	u32 slot = (u32)(2 + random_below(SLOTS - 2)), is = kernel_owner(kernel, slot)->state;
+	u64 draw = random_below(17);
+	char name[32];
+
+	if (draw < 3) {
+		(void)snprintf(name, sizeof(name), "c%llu", (unsigned long long)(*next_id % 97));
+		*next_id += fake_kernel_born(kernel, *next_id, 1, name) > 0;
+	} else if (draw < 14 && (is == SLOT_ALIVE || is == SLOT_DEAD)) {
+		fake_kernel_count(kernel, slot, (unsigned)random_below(EVENTS), (u32)random_below(STRIPES),
+				  (unsigned)random_below(9), (u32)random_below(500), 100);
+		return 1;
+	} else if (draw >= 14 && is == SLOT_ALIVE) {
+		fake_kernel_died(kernel, slot, now);
+	}
+	return 0;
+}
+
+/*
+ * A process may be killed before or after it commits what a collection or a reclaim changed. Each sample is in the
+ * totals once, and in the differences of the committed collections once.
+ */
+Test(collect, kills_lose_no_sample_and_double_none)
+{
+	struct state_ref head = {0};
+	struct state *saved;
+	u64 next_id = 2, samples = 0, committed = 0;
+
+	close_collection();
+	cr_assert_eq(state_new(STATE_RECORDS, &saved), 0);
+	state_put(saved, &head, STATE_HEAD, 0, "", 0);
+	cr_assert_eq(state_commit(saved), 0);
+	open_collection(saved);
+	for (unsigned step = 0; step < 20000; step++) {
+		u64 draw = random_below(100), collected = 0, again_ns;
+
+		if (draw < 85) {
+			samples += change_a_slot(&next_id);
+			continue;
+		}
+		if (draw < 90) {
+			now += random_below(200 * NSEC_PER_MSEC);
+			cr_assert_eq(collect_reclaim_now(collect, now, &again_ns), 0);
+		} else {
+			cr_assert_eq(ledger_fold(ledger, now - 5 * NSEC_PER_SEC, 60), 0);
+			run(random_below(3 * NSEC_PER_SEC));
+			collected = samples_in_differences();
+		}
+		if (draw % 4 == 0) {
+			saved = kill_process(saved);
+			continue;
+		}
+		cr_assert_eq(save(saved), 0);
+		committed += collected;
+		if (draw % 4 == 1)
+			saved = kill_process(saved);
+	}
+	for (int i = 0; i < 4; i++) {
+		run(GRACE);
+		committed += samples_in_differences();
+		cr_assert_eq(save(saved), 0);
+	}
+	cr_expect_gt(samples, 5000);
+	cr_expect_eq(samples_in_ledger(), samples);
+	cr_expect_eq(committed, samples);
+	close_collection();
+	state_free(saved);
+	open_collection(NULL);
+}
+
 /*
  * Random births, samples on any stripe, deaths and reclaims. Each sample must be counted for its own cgroup.
  */
@@ -894,23 +1017,13 @@ Test(collect, churn_does_not_mix_cgroups)
 			now += random_below(200 * NSEC_PER_MSEC);
 			cr_assert_eq(collect_reclaim_now(collect, now, &again_ns), 0);
 		} else {
-			size_t n_list;
-			const struct difference *list;
-
 			run(random_below(3 * NSEC_PER_SEC));
-			list = differences_list(collect_differences(collect), &n_list);
-			for (size_t i = 0; i < n_list; i++)
-				seen += pairs_samples(list[i].pairs, list[i].size);
+			seen += samples_in_differences();
 		}
 	}
 	for (int i = 0; i < 4; i++) {
-		size_t n_list;
-		const struct difference *list;
-
 		run(GRACE);
-		list = differences_list(collect_differences(collect), &n_list);
-		for (size_t j = 0; j < n_list; j++)
-			seen += pairs_samples(list[j].pairs, list[j].size);
+		seen += samples_in_differences();
 	}
 	for (unsigned i = 0; i < CGROUPS; i++) {
 		char path[32];
