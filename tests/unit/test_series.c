@@ -587,12 +587,14 @@ Test(series, the_cheapest_waiting_paths_are_forgotten_first)
 
 /*
  * A scraper comes at each of 1,000 steps. At each step, other paths become loud, and paths are born, die and
- * come back. Up to 20 minutes pass between two steps. No series may ever fall, and the scraper must see all
- * samples.
+ * come back. Up to 20 minutes pass between two steps, and after some of them the next process continues. No series may
+ * ever fall, and the scraper must see all samples.
  */
-Test(series, random_promotions_births_and_deaths_lose_no_sample)
+Test(series, random_promotions_births_deaths_and_restarts_lose_no_sample)
 {
 	struct series_table *table = new_table(TOP);
+	struct state *state, *next_state;
+	const char *wrong;
 	struct seen *seen = calloc(PATHS + 2, sizeof(*seen));
 	struct figures increases = {0};
 	struct figures total = {0};
@@ -602,6 +604,8 @@ Test(series, random_promotions_births_and_deaths_lose_no_sample)
 	u64 random = 20261121;
 	u64 now_ns = SECOND;
 
+	cr_assert_eq(state_new(STATE_RECORDS, &state), 0);
+	cr_assert_eq(series_table_keep(table, state, now_ns), 0);
 	for (u64 step = 0; step < 1000; step++) {
 		struct figures differences[PATHS];
 		struct series_input inputs[PATHS];
@@ -627,6 +631,17 @@ Test(series, random_promotions_births_and_deaths_lose_no_sample)
 		figures_add(&total, &stray);
 		now_ns += next_random(&random) % 20 ? SECOND : next_random(&random) % (1200 * SECOND);
 		cr_assert_eq(series_table_update(table, now_ns, inputs, n, brought(&stray), 1), 0);
+		series_table_save(table);
+		cr_assert_eq(state_commit(state), 0);
+		if (next_random(&random) % 10 == 0) {
+			series_table_free(table);
+			table = new_table(TOP);
+			cr_assert_eq(state_adopt(state_fd(state), STATE_RECORDS, &next_state, &wrong), 0);
+			state_free(state);
+			state = next_state;
+			cr_assert_eq(series_table_keep(table, state, now_ns), 0);
+			state_settle(state);
+		}
 		scrape(table, seen, &n_seen, &increases, step);
 		cr_assert_eq(memcmp(&increases, &total, sizeof(total)), 0, "step %llu",
 			     (unsigned long long)step);
@@ -649,6 +664,7 @@ Test(series, random_promotions_births_and_deaths_lose_no_sample)
 	cr_expect_gt(returns, 20, "the test brings paths back");
 	free(seen);
 	series_table_free(table);
+	state_free(state);
 }
 
 /*
