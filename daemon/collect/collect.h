@@ -118,12 +118,4 @@ void collect_adopted(struct collect *collect, u32 slot, const char *path, u64 no
 u64 collect_slots_free(const struct collect *collect);
 u64 collect_cgroups_alive(const struct collect *collect);
 
-enum slot_step { SLOT_STEP_NONE, SLOT_STEP_RETIRE, SLOT_STEP_RELEASE };
-
-/*
- * Returns the next step in the reclaim of a slot. Pure. Times are CLOCK_MONOTONIC. `since_ns` is when its
- * cgroup died (SLOT_DEAD) or when it was retired (SLOT_RETIRED).
- */
-enum slot_step collect_next_step(enum slot_state state, u64 since_ns, u64 now_ns, u64 grace_ns);
-
 #endif

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "base/log.h"
+#include "base/subtract.h"
 #include "collect/collect_internal.h"
 #include "collect/marks.h"
 
@@ -144,17 +145,6 @@ int collect_notice(struct collect *collect, u64 now_ns)
 	return 0;
 }
 
-enum slot_step collect_next_step(enum slot_state state, u64 since_ns, u64 now_ns, u64 grace_ns)
-{
-	u64 elapsed = now_ns > since_ns ? now_ns - since_ns : 0;
-
-	if (state == SLOT_DEAD && elapsed >= grace_ns)
-		return SLOT_STEP_RETIRE;
-	if (state == SLOT_RETIRED && elapsed >= KERNEL_REST_NS)
-		return SLOT_STEP_RELEASE;
-	return SLOT_STEP_NONE;
-}
-
 static void forget_slot(struct collect *collect, struct slot_view *view)
 {
 	const struct state_ref offcore_record = view->offcore_record;
@@ -253,14 +243,15 @@ int collect_reclaim(struct collect *collect, struct differences *differences, u6
 		int one;
 
 		next = TAILQ_NEXT(view, queue);
-		if (collect_next_step(SLOT_RETIRED, view->since_ns, now_ns, grace_ns) != SLOT_STEP_RELEASE)
+		if (subtract_to_zero(now_ns, view->since_ns) < KERNEL_REST_NS)
 			break;
 		one = release(collect, view, differences, now_ns);
 		r = one < 0 ? one : r;
 	}
 	for (struct slot_view *view = TAILQ_FIRST(&collect->dead), *next; view; view = next) {
 		next = TAILQ_NEXT(view, queue);
-		if (collect_next_step(SLOT_DEAD, view->since_ns, now_ns, grace_ns) == SLOT_STEP_RETIRE)
+		/* A cgroup may have died after `now_ns` was read. */
+		if (subtract_to_zero(now_ns, view->since_ns) >= grace_ns)
 			retire(collect, view, now_ns);
 	}
 	return r;

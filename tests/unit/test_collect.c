@@ -166,16 +166,22 @@ static size_t n_differences(void)
 
 Test(collect, a_slot_of_a_removed_cgroup_is_reclaimed)
 {
-	const u64 grace = 1000;
+	u32 slot = fake_kernel_born(kernel, 2, 1, "a");
 
-	cr_expect_eq(collect_next_step(SLOT_ALIVE, 0, 1ULL << 40, grace), SLOT_STEP_NONE);
-	cr_expect_eq(collect_next_step(SLOT_DEAD, 5000, 5999, grace), SLOT_STEP_NONE);
-	cr_expect_eq(collect_next_step(SLOT_DEAD, 5000, 6000, grace), SLOT_STEP_RETIRE);
-	cr_expect_eq(collect_next_step(SLOT_DEAD, 5000, 4000, grace), SLOT_STEP_NONE,
-		     "died after `now` was taken");
-	cr_expect_eq(collect_next_step(SLOT_RETIRED, 5000, 5000 + REST - 1, grace), SLOT_STEP_NONE);
-	cr_expect_eq(collect_next_step(SLOT_RETIRED, 5000, 5000 + REST, grace), SLOT_STEP_RELEASE);
-	cr_expect_eq(collect_next_step(SLOT_FREE, 0, 1ULL << 40, grace), SLOT_STEP_NONE);
+	run(1ULL << 40);
+	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_ALIVE);
+	/* The cgroup dies after `now` was read. */
+	fake_kernel_died(kernel, slot, now + 1000);
+	run(0);
+	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_DEAD);
+	run(1000 + GRACE - 1);
+	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_DEAD);
+	run(1);
+	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_RETIRED);
+	run(REST - 1);
+	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_RETIRED);
+	run(1);
+	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_FREE);
 }
 
 Test(collect, marks_are_bits_of_their_slots)
