@@ -73,7 +73,11 @@ static void subtract(const struct offcore_figures *now, const struct offcore_fig
 bool read_offcore_moved(const struct kernel_offcore *offcore, u32 slot, u64 *cpus,
 			const struct offcore_base *base)
 {
-	return settles_of(offcore, slot, cpus) != (base ? base->settles : 0);
+	/*
+	 * The sum only grows. It is less than that of the process before if this process could not place counters, and
+	 * so knows no PMU.
+	 */
+	return settles_of(offcore, slot, cpus) > (base ? base->settles : 0);
 }
 
 int read_offcore(const struct kernel_offcore *offcore, u32 slot, u64 *cpus, struct offcore_base **base,
