@@ -92,11 +92,11 @@ static size_t utf8_sequence(const unsigned char *at, size_t left)
 
 /*
  * Messages quote the line on terminals and in JSON, so the line must not contain bytes that break either of
- * them. Checks the bytes from `begin`, after the blanks that begin `line`.
+ * them. Checks the bytes from `text`, after the blanks that begin `line`.
  */
-static bool check_bytes(struct reader *reader, const char *line, const char *begin, const char *end)
+static bool check_bytes(struct reader *reader, const char *line, const char *text, const char *end)
 {
-	const unsigned char *at = (const unsigned char *)begin;
+	const unsigned char *at = (const unsigned char *)text;
 	const unsigned char *stop = (const unsigned char *)end;
 
 	while (at < stop) {
@@ -259,23 +259,23 @@ static bool check_key_line(struct reader *reader, const char *line, bool indente
 static void read_text(struct reader *reader, const char *begin, const char *end, char *ret, size_t size)
 {
 	bool indented;
-	const char *line = begin;
+	const char *text = begin;
 	size_t length;
 
 	(void)snprintf(ret, size, "\n");
-	while (end > line && is_blank(end[-1]))
+	while (end > text && is_blank(end[-1]))
 		end--;
-	while (line < end && is_blank(*line))
-		line++;
-	indented = line > begin;
-	length = (size_t)(end - line);
+	while (text < end && is_blank(*text))
+		text++;
+	indented = text > begin;
+	length = (size_t)(end - text);
 	if (length == 0)
 		return;
-	if (!check_bytes(reader, begin, line, end)) {
+	if (!check_bytes(reader, begin, text, end)) {
 		reader->section_filled = true;
 		return;
 	}
-	if (*line == '#' || *line == ';')
+	if (*text == '#' || *text == ';')
 		return;
 	if (length + sizeof("\n") > size) {
 		reader->section_filled = true;
@@ -284,9 +284,9 @@ static void read_text(struct reader *reader, const char *begin, const char *end,
 			length, size - sizeof("\n"));
 		return;
 	}
-	memcpy(ret, line, length);
+	memcpy(ret, text, length);
 	ret[length] = '\0';
-	if (*line == '[') {
+	if (*text == '[') {
 		read_header(reader, ret);
 		(void)snprintf(ret, size, "[%s]\n", reader->section ? reader->section : "");
 	} else if (check_key_line(reader, ret, indented)) {

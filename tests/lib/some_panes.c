@@ -2,7 +2,6 @@
 #include "some_panes.h"
 
 #include <criterion/criterion.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "collect/pairs.h"
@@ -10,7 +9,7 @@
 
 static void free_const(const void *memory)
 {
-	free((void *)(uintptr_t)memory);
+	free((void *)memory);
 }
 
 static void *grown(void *list, size_t n, size_t size)

@@ -43,7 +43,7 @@ Test(call_when, neighbours_are_compared_around_a_moment)
 		{900, 1200, 600},
 		{3000, 1200, 600},  /* most of it has panes of 10 s */
 		{3060, 7200, 3060}, /* 20 panes of a minute would be too few */
-		{2 * 86400, 72000, 36000},
+		{(time_t)2 * 86400, 72000, 36000},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(moments); i++) {

@@ -51,6 +51,7 @@ struct pmu_quirk {
 	bool no_stores;     /* no event records stores with their addresses */
 	bool collides;      /* records of events that overflow together are dropped: PEBS formats below 3 */
 	bool any_address;   /* every precise event records the data address: manual 18.7.1.1 */
+	bool last_level_l2; /* L2 is the last level of the caches */
 	u8 smallest_period; /* 0: any */
 	/*
 	 * The instruction event is 0xc0 with this umask. The next members are the highest precise_ip that the
@@ -69,7 +70,6 @@ struct pmu_quirk {
 	u8 instructions_counter;
 	const struct pmu_offcore_values *offcore;
 	struct pmu_count_event stalls;
-	bool last_level_l2; /* L2 is the last level of the caches */
 };
 
 /* Returns the quirk of a core, never NULL. `name` may be NULL. */
