@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -112,10 +113,14 @@ bool json_get_u64(const json_object *object, const char *key, u64 *ret)
 bool json_get_double(const json_object *object, const char *key, double *ret)
 {
 	json_object *value = json_get(object, key);
+	double number;
 
 	if (!json_object_is_type(value, json_type_double) && !json_object_is_type(value, json_type_int))
 		return false;
-	*ret = json_object_get_double(value);
+	number = json_object_get_double(value);
+	if (!isfinite(number))
+		return false;
+	*ret = number;
 	return true;
 }
 

@@ -47,7 +47,8 @@ json_object *json_get_array(const json_object *object, const char *key);
 const char *json_get_text(const json_object *object, const char *key);
 
 /*
- * Return whether the member exists with the right type. A negative number does not count for json_get_u64().
+ * Return whether the member exists with the right type. A negative number does not count for json_get_u64(), and a
+ * number that is infinite or too large does not count for json_get_double().
  */
 bool json_get_u64(const json_object *object, const char *key, u64 *ret);
 bool json_get_double(const json_object *object, const char *key, double *ret);

@@ -186,3 +186,17 @@ Test(format_hostile, replies_of_any_shape_are_formatted_safely)
 			}
 	}
 }
+
+Test(format_hostile, a_number_that_is_too_large_is_no_number)
+{
+	_cleanup_json_ json_object *reply = formatted_from("{\"a\":1e999,\"b\":-1e999,\"c\":1e308,\"d\":-2}");
+	double value = 7;
+
+	cr_expect_not(json_get_double(reply, "a", &value));
+	cr_expect_not(json_get_double(reply, "b", &value));
+	cr_expect_eq(value, 7);
+	cr_expect(json_get_double(reply, "c", &value));
+	cr_expect_eq(value, 1e308);
+	cr_expect(json_get_double(reply, "d", &value));
+	cr_expect_eq(value, -2);
+}
