@@ -120,7 +120,7 @@ test-outside: ## the demo in real time; perf, pprof, Chromium, a proxy, servers 
 	@$(RUN_TESTS) -s -t 900 $(call tests,outside/test_*.sh)
 
 test-fresh: ## the README's two commands in a new, minimal Debian 12 (root, some minutes)
-	@$(RUN_TESTS) -t 1800 tests/tools/fresh_root.sh
+	@$(RUN_TESTS) -t 3600 tests/tools/fresh_root.sh
 
 # Kernels, and names of the tests in tests/guest/inside/test_*.sh. Without names or `all`, each kernel runs the tests
 # that are meant for it.
