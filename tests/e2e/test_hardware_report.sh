@@ -50,7 +50,7 @@ if [ -n "${probe:-}" ]; then
 fi
 [ -n "${config:-}" ] || exit 0
 [ -n "${once:-}" ] || exec sleep 1000
-read -r bytes node <"$STAND_IN/chase"
+read -r bytes node cgroup <"$STAND_IN/chase"
 source=l3
 ! grep -q -x 'ldlat = 3' "$config" || source=l2
 [ "$bytes" -lt 268435456 ] || source=local_dram
@@ -58,7 +58,7 @@ source=l3
 samples=$((SAMPLES * seconds / 100)) all=$((SAMPLES * seconds / 100 + 7))
 echo "$seconds" >>"$STAND_IN/asked"
 cgroups="{\"cgroup\": \"/secret.service\", \"events\": {\"loads\": {\"samples\": 7, \"sources\": {\"l1\": {\"samples\": 7}}}}}"
-[ $samples = 0 ] || cgroups+=", {\"cgroup\": \"/pebsd-test-hardware\", \"events\": {\"loads\": {\"samples\": $samples,
+[ $samples = 0 ] || cgroups+=", {\"cgroup\": \"$cgroup\", \"events\": {\"loads\": {\"samples\": $samples,
 	\"latency\": {\"mean\": 96, \"p50\": {\"value\": 91.5}, \"p90\": {\"value\": 101.5}, \"p99\": {\"value\": 404.5}},
 	\"sources\": {\"${WRONG:-$source}\": {\"samples\": $samples}}}}}"
 echo "{\"samples\": {\"seen\": $all, \"lost\": {\"malformed\": 0, \"unexplained\": $((all * LOST / 100))},
@@ -72,7 +72,7 @@ END
 cat >"$work/bin/chase" <<'END'
 #!/bin/bash
 trap 'echo "{\"bytes\":$2,\"ns_a_load\":95.25}"; exit 0' TERM
-echo "$2 $6" >"$STAND_IN/chase"
+echo "$2 $6 $(sed -n 's/^0:://p' /proc/self/cgroup)" >"$STAND_IN/chase"
 echo ready
 while :; do sleep 0.1; done
 END

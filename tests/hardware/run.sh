@@ -20,7 +20,6 @@ seconds=${1:-10}
 LONGEST=$((6 * seconds))
 # With fewer samples the shares of sources are random.
 LEAST=100
-cgroup_name=pebsd-test-hardware
 work=$(mktemp -d)
 chase='' cgroup='' daemon=''
 
@@ -140,9 +139,10 @@ fi
 
 mount=$(awk '{ for (i = 1; i < NF; i++) if ($i == "-" && $(i + 1) == "cgroup2") { print $5; exit } }' /proc/self/mountinfo)
 [ -n "$mount" ] || give_up 'no cgroup2 file system is mounted'
-mkdir "$mount/$cgroup_name" 2>/dev/null ||
-	give_up "cannot make the cgroup $mount/$cgroup_name; where it is left over: rmdir $mount/$cgroup_name"
-cgroup=$mount/$cgroup_name
+cgroup=$(mktemp -d "$mount/pebsd-test-hardware-XXXXXX" 2>&1) || {
+	why=$cgroup cgroup=''
+	give_up "cannot make a cgroup: $why"
+}
 
 # bytes_of CPU LEVEL: prints the size of the data or unified cache, or 0 if there is none.
 bytes_of() {
@@ -209,7 +209,7 @@ end_chase() {
 ask_pebsd() {
 	"$PEBSD" --config "$work/pebsd.conf" --socket "$work/control.sock" --listen none --once --for "${2}s" --json \
 		>"$work/pebsd.json" 2>"$work/pebsd.said" &&
-		jq -c --arg cgroup "/$cgroup_name" --arg pmu "$1" --argjson seconds "$2" --argjson period "$period" \
+		jq -c --arg cgroup "${cgroup#"$mount"}" --arg pmu "$1" --argjson seconds "$2" --argjson period "$period" \
 			-f "$here/figures.jq" "$work/pebsd.json" >"$work/said.json"
 }
 
