@@ -175,8 +175,8 @@ own_cgroup() {
 }
 
 # For tests that need a certain number of cgroups, or make many and measure memory. pebsd follows all cgroups of the
-# machine, so only one of these tests runs at a time, also of those in tests/bpf (tests/lib/cgroup_turn.h), and of another
-# run on this machine. The daemon holds the lock, too, and ends with the test.
+# machine, so only one of these tests runs at a time. That includes those of tests/bpf (tests/lib/cgroup_turn.h), and
+# those of another run on this machine. The daemon holds the lock, too, and ends with the test.
 alone_with_cgroups() {
 	exec 8<"${cgroup%/*}"
 	flock 8

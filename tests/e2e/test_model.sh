@@ -59,8 +59,8 @@ if ($true | keys) != ($seen | keys) then "workloads \($seen | keys), not \($true
 ($pairs[] | select(.right | not) | "\(.a) and \(.b) are in the wrong order")
 J
 
-# differences NAME CPU LDLAT PAIRS Z LOADS: compares the report with the true values of LOADS loads of each workload, for
-# another seed, and prints the differences. Expects at least PAIRS pairs of workloads with an order.
+# differences NAME CPU LDLAT PAIRS Z LOADS: compares the report with the true values of LOADS loads of each workload,
+# for another seed, and prints the differences. Expects at least PAIRS pairs of workloads with an order.
 differences() {
 	"$TOOLS/model_truth" "$2" all 20261 "$3" "$6" >"$work/truth.json" &&
 		jq -rn --slurpfile truth "$work/truth.json" --slurpfile found "$work/$1.json" --argjson pairs_least "$4" \
@@ -76,7 +76,7 @@ sampled_enough() {
 		accounted "$1"
 		[ "$(jq '[.cgroups[].events.loads.samples] | min' "$work/$1.json")" -lt "$3" ] || return 0
 	done
-	fail "$1: in $seconds s, some workload has less than $3 samples"
+	fail "$1: in $seconds s, some workload has fewer than $3 samples"
 }
 
 # agrees NAME SECONDS CPU LDLAT SAMPLES PAIRS: runs pebsd for this time and expects no differences. 3.29 standard
