@@ -55,7 +55,7 @@ int kernel_keep_loaded(struct kernel *kernel);
 
 /*
  * Call this after kernel_keep_done(). It stores the blocks from `first` on, so that the next process finds
- * them. Returns 0, also if there is no store. After a failure it returns -errno, and none of these blocks is stored.
+ * them. Does nothing without a store. Returns 0 or -errno; after an error, none of these blocks is stored.
  */
 int kernel_keep_blocks(struct kernel *kernel, u32 first);
 
