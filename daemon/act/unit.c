@@ -30,7 +30,8 @@ void unit_name(u64 alert, char ret[UNIT_NAME_MAX])
 	(void)snprintf(ret, UNIT_NAME_MAX, "pebsd-alert@%llu.service", (unsigned long long)alert);
 }
 
-const char *unit_remedy(const char *error)
+/* Returns advice on the D-Bus error with this name, or on a failure to open the bus if `error` is NULL. */
+static const char *remedy_for(const char *error)
 {
 	static const struct {
 		const char *error;
@@ -89,7 +90,7 @@ static void brief_message(const char *name, int result, char ret[BRIEF_MAX])
 	(void)snprintf(ret, BRIEF_MAX, result < 0 ? "cannot start %s: out of memory" : "%s", name);
 }
 
-/* Reports the result and frees the request. `error` is an argument for unit_remedy(). */
+/* Reports the result and frees the request. `error` is an argument for remedy_for(). */
 static void end_request(struct request *request, int result, const char *error, const char *reason)
 {
 	struct unit *unit = request->unit;
@@ -99,7 +100,7 @@ static void end_request(struct request *request, int result, const char *error, 
 
 	unit_name(alert, name);
 	brief_message(name, result, brief);
-	if (result < 0 && asprintf(&message, "cannot start %s: %s; %s", name, reason, unit_remedy(error)) < 0)
+	if (result < 0 && asprintf(&message, "cannot start %s: %s; %s", name, reason, remedy_for(error)) < 0)
 		message = NULL;
 	drop_request(request);
 	arm(unit);

@@ -40,10 +40,4 @@ void unit_start(struct unit *unit, u64 alert);
 /* "pebsd-alert@17.service" */
 void unit_name(u64 alert, char ret[UNIT_NAME_MAX]);
 
-/*
- * Returns advice on the D-Bus error with this name, or on a failure to open the bus if `error` is NULL. The
- * text is a constant.
- */
-const char *unit_remedy(const char *error);
-
 #endif

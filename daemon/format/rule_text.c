@@ -8,7 +8,8 @@
 #include "format/figure.h"
 #include "format/verdict.h"
 
-char *rule_text_metric(const json_object *rule)
+/* Returns "p99 of loads"; the caller frees it. NULL: no memory. */
+static char *metric_of(const json_object *rule)
 {
 	_cleanup_free_ char *metric = NULL;
 	_cleanup_free_ char *event = NULL;
@@ -105,7 +106,7 @@ static void put_span(const json_object *rule, const char *key, char ret[TEXT_NUM
 
 static void put_fires(FILE *out, const struct format_style *style, const json_object *rule)
 {
-	_cleanup_free_ char *metric = rule_text_metric(rule);
+	_cleanup_free_ char *metric = metric_of(rule);
 	char limit[VERDICT_TEXT_MAX], other[VERDICT_TEXT_MAX] = "";
 	char window[TEXT_NUMBER_MAX], lasting[TEXT_NUMBER_MAX], baseline[TEXT_NUMBER_MAX + 48] = "";
 	double judged, seconds;

@@ -14,9 +14,6 @@ void rule_text_put(FILE *out, const struct format_style *style, json_object *rul
 /* Prints only the lines that the sentences of an explanation do not cover. */
 void rule_text_put_rest(FILE *out, const struct format_style *style, json_object *rule);
 
-/* Returns "p99 of loads"; the caller frees it. NULL: no memory. */
-char *rule_text_metric(const json_object *rule);
-
 /* Returns the rule's patterns, separated by blanks; the caller frees it. NULL: no memory. */
 char *rule_text_cgroups(const json_object *rule);
 

@@ -59,7 +59,8 @@ void verdict_quantity(double value, const char *unit, enum verdict_width width, 
 								 : "");
 }
 
-void verdict_time(const json_object *object, double cycles, char ret[VERDICT_TEXT_MAX])
+/* Same as verdict_time_at(), but without the frequency. */
+static void time_of(const json_object *object, double cycles, char ret[VERDICT_TEXT_MAX])
 {
 	char time[TEXT_NUMBER_MAX];
 	double hz;
@@ -76,7 +77,7 @@ void verdict_time_at(const json_object *object, double cycles, char ret[VERDICT_
 	char frequency[TEXT_NUMBER_MAX];
 	double hz;
 
-	verdict_time(object, cycles, ret);
+	time_of(object, cycles, ret);
 	if (!*ret || !figure_nominal_hz(object, &hz))
 		return;
 	text_frequency(hz, frequency);
@@ -280,7 +281,7 @@ static void put_value(FILE *out, const json_object *alert)
 		return;
 	verdict_quantity(value, json_get_text(alert, "unit"), VERDICT_FULL, text);
 	verdict_bounds(alert, VERDICT_FULL, bounds);
-	verdict_time(alert, value, time);
+	time_of(alert, value, time);
 	(void)fprintf(out, ": %s%s%s%s (%s)", metric ? line_visible(metric, &kept) : "", metric ? " is " : "",
 		      text, time, bounds);
 }

@@ -31,10 +31,9 @@ void verdict_number(double value, const char *unit, enum verdict_width width, ch
 void verdict_quantity(double value, const char *unit, enum verdict_width width, char ret[VERDICT_TEXT_MAX]);
 
 /*
- * Writes ", about 351 ns" if `object`, an alert or a rule, has a nominal frequency, and the value is in cycles;
- * else "". The second function adds " at 2.6 GHz, the nominal frequency".
+ * Writes ", about 351 ns at 2.6 GHz, the nominal frequency" if `object`, an alert or a rule, has a nominal
+ * frequency, and the value is in cycles; else "".
  */
-void verdict_time(const json_object *object, double cycles, char ret[VERDICT_TEXT_MAX]);
 void verdict_time_at(const json_object *object, double cycles, char ret[VERDICT_TEXT_MAX]);
 
 /* Writes the bounds of an alert: "898 - 930", "from 898", "to 930". */

@@ -198,7 +198,7 @@ int http_sockets_open(const struct listen_address *listen, const char *group, st
 	return 0;
 }
 
-bool http_sockets_have(const struct http_sockets *sockets, const struct listen_address *listen)
+static bool has_address(const struct http_sockets *sockets, const struct listen_address *listen)
 {
 	for (size_t i = 0; i < sockets->n; i++) {
 		union address address = {0};
@@ -220,9 +220,8 @@ static void warn_of_difference(const struct http_sockets *sockets, const struct 
 			0,
 			"`listen` in [export], or --listen, is none, but pebsd.socket listens on %s, where clients get no answer; run systemctl mask --now pebsd.socket",
 			sockets->text);
-	else if (!http_sockets_have(sockets, listen) &&
-		 (listen_address_parse(LISTEN_ADDRESS_DEFAULT, &usual) < 0 ||
-		  !listen_address_equal(listen, &usual)))
+	else if (!has_address(sockets, listen) && (listen_address_parse(LISTEN_ADDRESS_DEFAULT, &usual) < 0 ||
+						   !listen_address_equal(listen, &usual)))
 		log_warning(
 			0,
 			"`listen` in [export], or --listen, is %s, but HTTP is served where pebsd.socket listens: %s; remove the setting, or change the socket with `systemctl edit pebsd.socket` and run systemctl restart pebsd.socket pebsd",

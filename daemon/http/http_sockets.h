@@ -52,9 +52,6 @@ int http_sockets_open(const struct listen_address *listen, const char *group, st
 int http_sockets_choose(struct store *store, const struct listen_address *listen, const char *group,
 			struct http_sockets *ret, char **ret_message);
 
-/* Returns true if one of the sockets has that address. */
-bool http_sockets_have(const struct http_sockets *sockets, const struct listen_address *listen);
-
 /* Returns the TCP port of the first socket that has one, or -EAFNOSUPPORT. */
 int http_sockets_port(const struct http_sockets *sockets);
 

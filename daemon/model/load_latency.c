@@ -15,7 +15,11 @@ bool load_latency_enabled(const struct machine *machine, u64 pebs_enable, u32 co
 	return (pebs_enable & bits) == bits;
 }
 
-bool load_latency_exceeds(const struct machine *machine, u64 threshold, const struct retired *load)
+/*
+ * Returns whether the load's latency exceeds the threshold. A value below the minimum acts as the minimum.
+ * With MECHANISM_LATENCY_SPLIT, the threshold applies to the instruction latency.
+ */
+static bool exceeds(const struct machine *machine, u64 threshold, const struct retired *load)
 {
 	u32 latency =
 		machine->mechanisms & MECHANISM_LATENCY_SPLIT ? load->instruction_latency : load->latency;
@@ -65,7 +69,7 @@ bool load_latency_retire(struct pebs_unit *unit, const struct retired *load)
 {
 	const struct machine *machine = unit->machine;
 
-	if (!take_tag(unit, load) || !load_latency_exceeds(machine, unit->threshold, load))
+	if (!take_tag(unit, load) || !exceeds(machine, unit->threshold, load))
 		return false;
 	/* If the machine needs an auxiliary event that does not count now, there is no data source. */
 	unit->tagged = (struct pebs_tagged){

@@ -24,12 +24,6 @@
 bool load_latency_enabled(const struct machine *machine, u64 pebs_enable, u32 counter);
 
 /*
- * Returns whether the load's latency exceeds the threshold. A value below the minimum acts as the minimum.
- * With MECHANISM_LATENCY_SPLIT, the threshold applies to the instruction latency.
- */
-bool load_latency_exceeds(const struct machine *machine, u64 threshold, const struct retired *load);
-
-/*
  * Returns the latency field of a record, in core clock cycles. With MECHANISM_LATENCY_SPLIT, it has the cache
  * latency in bits 47:32 and the instruction latency in bits 15:0, each at most ffffH (PEBS_LATENCY_MASK,
  * PEBS_CACHE_LATENCY_OFFSET in ds.c, Linux 6.1).

@@ -396,9 +396,6 @@ int judge_subject(struct policy *policy, struct subject *subject);
 /* The callbacks of a sliding window. `userdata` is the struct view_event. */
 void judge_leaving(void *userdata, u32 number, const struct tally *tally, const struct sliding_time *time);
 void judge_passing(void *userdata, const struct sliding_time *time);
-/* `base` is the storage that measured.base and measured.second.base point to. */
-void subject_measure(const struct policy *policy, const struct subject *subject, size_t member,
-		     struct tally base[METRIC_EVENTS_MAX], struct measured *ret);
 void subject_estimate(const struct policy *policy, const struct subject *subject, size_t member,
 		      struct estimate *ret);
 int changes_reserve(struct policy *policy, size_t n);

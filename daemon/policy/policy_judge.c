@@ -151,8 +151,9 @@ static void measure_baseline(const struct policy *policy, const struct subject *
 	ret->second.base = &base[1];
 }
 
-void subject_measure(const struct policy *policy, const struct subject *subject, size_t member,
-		     struct tally base[METRIC_EVENTS_MAX], struct measured *ret)
+/* `base` is the storage that measured.base and measured.second.base point to. */
+static void measure_subject(const struct policy *policy, const struct subject *subject, size_t member,
+			    struct tally base[METRIC_EVENTS_MAX], struct measured *ret)
 {
 	measure_window(subject, ret);
 	if (subject_rule(policy, subject, member)->metric.ratio)
@@ -247,7 +248,7 @@ void subject_estimate(const struct policy *policy, const struct subject *subject
 	*ret = (struct estimate){0};
 	if (subject_view_rule(subject, member)->not_measured)
 		return;
-	subject_measure(policy, subject, member, base, &measured);
+	measure_subject(policy, subject, member, base, &measured);
 	measured.effect = subject_effect(policy, subject, member, &measured);
 	estimate_of(subject_rule(policy, subject, member), subject_limits(subject, member), &measured, ret);
 }

@@ -89,7 +89,7 @@ sed -n '/^json_object \*json_start_of/,/^}/p' daemon/export/json/json_writer.c >
 	} | sed 's/^/pebsd_--test-rules_--json /'
 	keys daemon/base/build_info.c 'put(_array)?' | sed 's/^/pebsd_--version_--json /'
 	keys daemon/config/config_check.c json_object_object_add | sed 's/^/pebsd_--check-config_--json /'
-	sed -n '/^void json_put_alert_state/,/^}/p; /^json_object \*json_explain_past/,/^}/p' daemon/export/json/json_rules.c >"$work/state.c"
+	sed -n '/^static void put_alert_state/,/^}/p; /^json_object \*json_explain_past/,/^}/p' daemon/export/json/json_rules.c >"$work/state.c"
 	sed -n '/^void json_put_source_line/,/^}/p; /^void json_put_access/,/^}/p' daemon/export/json/json_zoom.c >"$work/access.c"
 	{
 		keys "$work/start.c" 'json_put\w*'

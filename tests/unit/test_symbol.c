@@ -45,39 +45,3 @@ Test(symbol, each_region_has_its_own_name)
 	}
 	cr_expect_str_eq(symbol_region_name(SYMBOL_REGIONS), "unknown");
 }
-
-Test(symbol, a_copy_is_deep)
-{
-	char module[] = "/lib/x.so", name[] = "function", file[] = "x.c";
-	struct symbol_frame frames[] = {{.name = name, .file = file, .line = 7, .inlined = true},
-					{.name = name}};
-	const struct symbol symbol = {
-		.region = SYMBOL_FILE,
-		.deleted = true,
-		.module = module,
-		.address = 1,
-		.start = 2,
-		.end = 3,
-		.build_id = {4},
-		.build_id_size = 1,
-		.n_frames = 2,
-		.frames = frames,
-	};
-	struct symbol copy;
-
-	cr_assert_eq(symbol_copy(&symbol, &copy), 0);
-	cr_expect_neq(copy.module, module);
-	cr_expect_neq(copy.frames[0].name, name);
-	cr_expect_str_eq(copy.module, module);
-	cr_expect_str_eq(copy.frames[0].name, name);
-	cr_expect_str_eq(copy.frames[0].file, file);
-	cr_expect_eq(copy.frames[0].line, 7);
-	cr_expect(copy.frames[0].inlined);
-	cr_expect_null(copy.frames[1].file);
-	cr_expect_eq(copy.build_id[0], 4);
-	cr_expect(copy.deleted);
-	symbol_done(&copy);
-	cr_expect_eq(copy.region, SYMBOL_UNKNOWN);
-	cr_expect_null(copy.frames);
-	symbol_done(&copy);
-}

@@ -211,7 +211,11 @@ static bool is_unknown(const struct alert *alert)
 	return alert->decision.unknown != UNKNOWN_NOT && is_judged(alert);
 }
 
-void json_put_alert_state(struct json_writer *writer, json_object *object, const struct alert *alert)
+/*
+ * Adds "state". A state that is unknown now also has "held", the last known state, which stays in force, and
+ * "unknown", the reason.
+ */
+static void put_alert_state(struct json_writer *writer, json_object *object, const struct alert *alert)
 {
 	const char *word = alert_state_word(alert->decision.state);
 
@@ -340,7 +344,7 @@ static void fill_alert(struct json_writer *writer, json_object *object, const st
 	json_put(writer, object, event, name(alert->event_key));
 	if (*alert->rule->severity)
 		json_put(writer, object, "severity", name(alert->rule->severity));
-	json_put_alert_state(writer, object, alert);
+	put_alert_state(writer, object, alert);
 	put_bool(writer, object, "dry_run", alert->rule->dry_run);
 	if (rule_is_known(alert)) {
 		put_estimate(writer, object, alert);

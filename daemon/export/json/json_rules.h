@@ -69,12 +69,6 @@ json_object *json_explain_past(const char *origin, const char *rule, json_object
  */
 json_object *json_transition(const struct transition *transition);
 
-/*
- * Adds "state". A state that is unknown now also has "held", the last known state, which stays in force, and
- * "unknown", the reason.
- */
-void json_put_alert_state(struct json_writer *writer, json_object *object, const struct alert *alert);
-
 /* Adds a value of a metric or one of its bounds, in the metric's unit; nothing if it is not finite. */
 void json_put_metric(struct json_writer *writer, json_object *object, const char *key,
 		     const struct metric *metric, double value);

@@ -62,7 +62,7 @@ void http_server_begin(struct http_connection *connection)
 	connection->deadline_ns = now + HTTP_TIMEOUT_SECONDS * NSEC_PER_SEC;
 }
 
-struct http_connection *http_connection_of_requester(struct http_requester *requester)
+static struct http_connection *of_requester(struct http_requester *requester)
 {
 	return (struct http_connection *)(void *)((char *)requester -
 						  offsetof(struct http_connection, requester));
@@ -70,7 +70,7 @@ struct http_connection *http_connection_of_requester(struct http_requester *requ
 
 void http_server_resume(struct http_requester *requester, int error)
 {
-	struct http_connection *connection = http_connection_of_requester(requester);
+	struct http_connection *connection = of_requester(requester);
 
 	connection->asks = false;
 	connection->answered = true;

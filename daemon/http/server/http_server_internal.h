@@ -71,8 +71,6 @@ u64 http_connection_taken(const struct http_connection *connection);
 /* Returns true if the client's kernel has not acknowledged all bytes that were written to the connection. */
 bool http_connection_is_untaken(const struct http_connection *connection);
 
-struct http_connection *http_connection_of_requester(struct http_requester *requester);
-
 /* Stops serving; `error` is passed to http_server_settings.ended. */
 void http_server_end(struct http_server *server, int error);
 

@@ -407,11 +407,6 @@ void perf_stop(struct perf_event_set *set)
 		stop_all(set);
 }
 
-bool perf_is_kept(const struct perf_event_set *set)
-{
-	return set->save != NULL;
-}
-
 void perf_pause(struct perf_event_set *set)
 {
 	const struct cpu_list none = {0};

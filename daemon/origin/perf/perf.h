@@ -94,9 +94,6 @@ int perf_start(struct perf_event_set *set, int program_fd, char **ret_message);
 int perf_start_restored(struct perf_event_set *set, int program_fd, struct perf_save *save, unsigned number,
 			char **ret_message);
 
-/* Returns true if the event is saved, so that it keeps sampling after this process has ended. */
-bool perf_is_kept(const struct perf_event_set *set);
-
 /*
  * Changes the period on every CPU, without reopening the event: see perf_cpu_set_period(). The period must be
  * at least 1. Events counted so far stay attributed to the old period. Returns 0, or -errno with

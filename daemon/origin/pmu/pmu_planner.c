@@ -30,14 +30,14 @@ void planner_cpus(const struct planner *planner, const char *pmu, struct pmu_ope
 }
 
 /*
- * Never returns 3, which asks for precise distribution. On Sapphire Rapids and Alder Lake that works only on
- * counter 0, where load latency cannot run (glc_get_event_constraints, arch/x86/events/intel/core.c, Linux
- * 6.12). Store latency could use 3 on its only counter. But 3 sets a minimum for the period there
- * (glc_limit_period), and its even distribution over instructions is not needed for stores, which the
- * hardware picks at random. On an idle machine without NMI watchdog, caps/max_precise reads 0, so that only
- * opening shows the maximum.
+ * Returns the precise_ip for the load and store events of this core: 1 or 2, but never 3, which asks for
+ * precise distribution. On Sapphire Rapids and Alder Lake that works only on counter 0, where load latency
+ * cannot run (glc_get_event_constraints, arch/x86/events/intel/core.c, Linux 6.12). Store latency could use 3
+ * on its only counter. But 3 sets a minimum for the period there (glc_limit_period), and its even distribution
+ * over instructions is not needed for stores, which the hardware picks at random. On an idle machine without
+ * NMI watchdog, caps/max_precise reads 0, so that only opening shows the maximum.
  */
-u8 planner_precise_ip(const struct planner *planner, const struct pmu_core *core)
+static u8 precise_ip_of(const struct planner *planner, const struct pmu_core *core)
 {
 	u32 max;
 
@@ -93,7 +93,7 @@ int planner_open(const struct planner *planner, const struct pmu_core *core, enu
 	ret->config = configs[0];
 	ret->config1 = configs[1];
 	ret->config2 = configs[2];
-	ret->precise_ip = planner_precise_ip(planner, core);
+	ret->precise_ip = precise_ip_of(planner, core);
 	if (core->quirk->smallest_period)
 		ret->period_min = core->quirk->smallest_period;
 	return 1;

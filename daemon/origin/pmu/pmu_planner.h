@@ -85,9 +85,6 @@ struct pmu_opening *planner_find(const struct planner *planner, const char *pmu,
  */
 void planner_cpus(const struct planner *planner, const char *pmu, struct pmu_opening *opening);
 
-/* Returns the precise_ip for the load and store events of this core, 1 or 2. */
-u8 planner_precise_ip(const struct planner *planner, const struct pmu_core *core);
-
 /*
  * Refuses a role whose event cannot be built. `error` is that of pmu_tree_event() or pmu_tree_place(). Returns 0
  * or -ENOMEM. If `error` is -ENOMEM, only returns it.

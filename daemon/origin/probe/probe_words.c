@@ -27,7 +27,11 @@ static char *words(const char *format, ...)
 	return made;
 }
 
-const char *probe_count_meaning(enum count_kind kind)
+/*
+ * Returns words for the things that an event of stalls or misses counts, in more detail than
+ * event_count_kind_name(). NULL for COUNT_NONE.
+ */
+static const char *count_meaning(enum count_kind kind)
 {
 	switch (kind) {
 	case COUNT_STALLS_LOAD:
@@ -71,8 +75,8 @@ char *probe_condition(const struct pmu_opening *opening)
 			     "%s latency (ldlat): samples x period is not the number of %s",
 			     role, event->ldlat,
 			     event->settings.has_instruction_latency ? "instruction" : "use", role);
-	if (probe_count_meaning(event->count_kind))
-		return words("%s", probe_count_meaning(event->count_kind));
+	if (count_meaning(event->count_kind))
+		return words("%s", count_meaning(event->count_kind));
 	if (event->role == EVENT_CYCLES)
 		return words("cycles in which the CPU did not halt");
 	if (event->role == EVENT_INSTRUCTIONS)

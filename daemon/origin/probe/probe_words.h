@@ -14,12 +14,6 @@
  */
 char *probe_condition(const struct pmu_opening *opening);
 
-/*
- * Returns words for the things that an event of stalls or misses counts, in more detail than
- * event_count_kind_name(). NULL for COUNT_NONE.
- */
-const char *probe_count_meaning(enum count_kind kind);
-
 /* Returns a sentence about the latency of a sample. The caller frees it. NULL: no memory. */
 char *probe_latency(const struct pmu_opening *opening);
 

@@ -34,42 +34,6 @@ void symbol_done(struct symbol *symbol)
 	memset(symbol, 0, sizeof(*symbol));
 }
 
-static int copy_frame(const struct symbol_frame *frame, struct symbol_frame *ret)
-{
-	*ret = *frame;
-	ret->name = strdup(frame->name);
-	ret->file = frame->file ? strdup(frame->file) : NULL;
-	return !ret->name || (frame->file && !ret->file) ? -ENOMEM : 0;
-}
-
-int symbol_copy(const struct symbol *symbol, struct symbol *ret)
-{
-	*ret = *symbol;
-	ret->module = NULL;
-	ret->frames = NULL;
-	ret->n_frames = 0;
-	if (symbol->module) {
-		ret->module = strdup(symbol->module);
-		if (!ret->module)
-			goto no_memory;
-	}
-	if (!symbol->n_frames)
-		return 0;
-	ret->frames = calloc(symbol->n_frames, sizeof(*ret->frames));
-	if (!ret->frames)
-		goto no_memory;
-	for (size_t i = 0; i < symbol->n_frames; i++) {
-		ret->n_frames++;
-		if (copy_frame(&symbol->frames[i], &ret->frames[i]) < 0)
-			goto no_memory;
-	}
-	return 0;
-
-no_memory:
-	symbol_done(ret);
-	return -ENOMEM;
-}
-
 /* Same as asprintf(), but returns the text, or NULL if memory is short. */
 static __attribute__((format(printf, 1, 2))) char *text_of(const char *format, ...)
 {

@@ -68,9 +68,6 @@ struct symbol {
 /* Frees the contents of a symbol and makes it all zero, which is SYMBOL_UNKNOWN. */
 void symbol_done(struct symbol *symbol);
 
-/* Makes a deep copy. Returns 0, or -ENOMEM with `ret` all zero. */
-int symbol_copy(const struct symbol *symbol, struct symbol *ret);
-
 /*
  * Returns the name to show. It is the innermost frame's name, or else a text such as "[heap]",
  * "[anon:NAME]", "[kernel]", "[unknown] MODULE+0xOFFSET" or "[unknown]". It contains no address of the process
