@@ -65,6 +65,7 @@ struct transfer {
 	const char *cgroup; /* names the zoom if `zoom` is not known yet */
 	u64 zoom, offset, size;
 	bool more;
+	bool unwanted; /* whoever read standard output has left */
 };
 
 static enum ctl_exit get_piece(struct transfer *transfer, json_object **ret)
@@ -114,6 +115,7 @@ static enum ctl_exit take_piece(struct transfer *transfer, const json_object *pi
 	if (!transfer->more && transfer->offset != size)
 		return failure_of_reply(transfer->options, "profile");
 	r = new_file_write(file, bytes, length);
+	transfer->unwanted = r == -EPIPE;
 	return r < 0 ? failure_of_file(transfer->options->output, r) : CTL_DONE;
 }
 
@@ -127,7 +129,7 @@ static enum ctl_exit fetch_profile(struct transfer *transfer, struct new_file *f
 		result = get_piece(transfer, &piece);
 		if (result == CTL_DONE)
 			result = take_piece(transfer, piece, file);
-	} while (result == CTL_DONE && transfer->more);
+	} while (result == CTL_DONE && transfer->more && !transfer->unwanted);
 	return result;
 }
 
@@ -211,7 +213,7 @@ enum ctl_exit verb_profile(const struct ctl_options *options, char *const *argum
 			return result;
 	}
 	result = fetch_profile(&transfer, file);
-	if (result != CTL_DONE)
+	if (result != CTL_DONE || transfer.unwanted)
 		return result;
 	r = new_file_finish(file);
 	if (r < 0)

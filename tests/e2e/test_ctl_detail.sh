@@ -84,6 +84,13 @@ grep -q '17.7% of 28,900 user stacks end early' "$work/said" || fail "what it is
 ctl profile --last --folded -o - $cgroup >"$work/piped" 2>"$work/aside" || fail "a pipe: $(cat "$work/aside")"
 [ "$(bytes_of "$work/piped")" = "$(truth)" ] || fail 'standard output is not what the daemon has'
 grep -q 'Samples: ' "$work/aside" || fail 'what a piped profile is worth is not told beside it'
+ctl_to_nobody() {
+	exec 4> >(exec true)
+	wait $!
+	ctl profile --last --folded -o - $cgroup >&4 4>&-
+}
+exits 'a pipe whose reader left' 0 ctl_to_nobody
+expect 'what is told about a profile that nobody reads' '' "$(cat "$work/said")"
 expect 'a profile as JSON' "folded-latency 3000 17" "$(ctl --json profile --last --folded --latency \
 	-o "$work/profile" $cgroup | jq -r '"\(.format) \(.size) \(.zoom.zoom)"')"
 exits 'perf.data where it is not permitted' 5 ctl profile --last --perf-data -o "$work/refused" $cgroup
