@@ -456,13 +456,14 @@ static bool is_after(const json_object *alert, const char *key, time_t until)
 static json_object *change_back(json_object *alert, const char *state, const char *since)
 {
 	json_object *began = json_get(alert, since);
+	struct json_writer writer = {0};
 
 	for (size_t i = 0; i < ARRAY_SIZE(later_members); i++)
 		json_object_object_del(alert, later_members[i]);
-	if (json_object_object_add(alert, "state", json_object_new_string(state)) < 0 ||
-	    (began && json_object_object_add(alert, "since", json_object_get(began)) < 0))
-		return NULL;
-	return json_object_get(alert);
+	json_put_text(&writer, alert, "state", state);
+	if (began)
+		json_put(&writer, alert, "since", json_object_get(began));
+	return writer.failed ? NULL : json_object_get(alert);
 }
 
 /* Returns true if the alert ended before `until`, at the stored time, but did not resolve: it was not continued. */
@@ -478,18 +479,14 @@ static bool was_not_continued(const json_object *alert, time_t until)
 static json_object *make_unknown(json_object *alert, const char *reason)
 {
 	const char *state = json_get_text(alert, "state");
-	json_object *held;
+	struct json_writer writer = {0};
 
 	if (!state || (strcmp(state, "firing") != 0 && strcmp(state, "pending") != 0))
 		return alert;
-	held = json_object_new_string(state);
-	if (json_object_object_add(alert, "held", held) < 0 ||
-	    json_object_object_add(alert, "state", json_object_new_string("unknown")) < 0 ||
-	    json_object_object_add(alert, "unknown", json_object_new_string(reason)) < 0) {
-		json_object_put(alert);
-		return NULL;
-	}
-	return alert;
+	json_put_text(&writer, alert, "held", state);
+	json_put_text(&writer, alert, "state", "unknown");
+	json_put_text(&writer, alert, "unknown", reason);
+	return json_finish(&writer, alert);
 }
 
 /* Like alert_then() with `measured`. */
