@@ -135,6 +135,16 @@ static void note_sign_of_life(struct policy *policy, struct policy_path *path)
 	path->gone = false;
 }
 
+/* The subject may be a subtree whose tasks are all in cgroups below it. */
+static void note_sign_below(struct policy *policy, struct policy_path *path)
+{
+	/* An excluded cgroup stays excluded, whatever the cgroups below it do. */
+	if (path->gone && path->end == ALERT_END_IGNORED)
+		path->below_ns = policy->now_ns;
+	else
+		note_sign_of_life(policy, path);
+}
+
 static void put_event(struct policy *policy, struct entry *entry, const struct difference *difference)
 {
 	const unsigned event = difference->event;
@@ -155,8 +165,8 @@ static void put_event(struct policy *policy, struct entry *entry, const struct d
 
 		if (!of)
 			continue;
-		/* The subject may be a subtree whose tasks are all in cgroups below it. */
-		note_sign_of_life(policy, subject->path);
+		if (subject->path != entry->path)
+			note_sign_below(policy, subject->path);
 		if (!made)
 			tally_of(difference->pairs, difference->size, &tally);
 		made = true;

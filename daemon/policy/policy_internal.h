@@ -162,6 +162,7 @@ struct policy_path {
 	TAILQ_ENTRY(policy_path) gone_list;
 	u64 gone_ns; /* if gone: the time of the removal, or of the last sample after it */
 	u64 removed_ns;
+	u64 below_ns; /* if gone with ALERT_END_IGNORED: the time of the last sample of a cgroup below it */
 	bool gone;
 	enum alert_end end; /* if gone: the reason with which the alerts of the path end */
 	struct entry *entry;

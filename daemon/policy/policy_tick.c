@@ -188,6 +188,14 @@ static u64 gone_for_ns(const struct subject *subject)
 	return window_ns < POLICY_STRAY_NS ? window_ns : POLICY_STRAY_NS;
 }
 
+/* Returns the last time at which the subject may have got a sample. */
+static u64 gone_since_ns(const struct subject *subject)
+{
+	const struct policy_path *path = subject->path;
+
+	return subject->view->subtree && path->below_ns > path->gone_ns ? path->below_ns : path->gone_ns;
+}
+
 static int end_gone(struct policy *policy)
 {
 	struct policy_path *next;
@@ -201,7 +209,7 @@ static int end_gone(struct policy *policy)
 			int r;
 
 			next_subject = subject->next;
-			if (policy->now_ns < path->gone_ns + gone_for_ns(subject))
+			if (policy->now_ns < gone_since_ns(subject) + gone_for_ns(subject))
 				continue;
 			if (path->entry) /* samples that came after the removal made this entry */
 				entry_drop(policy, path->entry);

@@ -1180,6 +1180,26 @@ Test(policy, leaving_out_a_cgroup_again_does_not_delay_the_end_of_its_alert)
 	fixture_free(&fixture);
 }
 
+/* A second rule judges the excluded cgroup together with cgroups below it, which still have samples. */
+Test(policy, samples_of_a_subtree_do_not_delay_the_end_of_an_excluded_cgroups_alert)
+{
+	struct rule rules[] = {fixture_rule("remote", everything), fixture_rule("tree", slice)};
+	struct policy_fixture fixture;
+	unsigned ran;
+
+	rules[1].subtree = true;
+	rules[1].threshold = 0.9999; /* it never fires */
+	fixture_new(&fixture, rules, 2);
+	fire(&fixture, "/a");
+	policy_leave_out(fixture.policy, "/a");
+	ran = fixture_run(&fixture, 60, "/a/b", 0, 10);
+	cr_expect_eq(ran, 10, "%u s", ran);
+	cr_assert_eq(fixture.n, 1);
+	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
+	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_IGNORED);
+	fixture_free(&fixture);
+}
+
 /* Runs until the alert of the only rule on /a fires or resolves. */
 static void run_until(struct policy_fixture *fixture, enum alert_state state, u64 slow, u64 fast)
 {
