@@ -111,13 +111,13 @@ static bool get_times(struct state_reader *reader, struct policy_saved_alert *re
 	       get_time(reader, &ret->fired) && get_time(reader, &ret->resolved);
 }
 
-/* If the value is known it must be finite, but bounds may be infinite. */
+/* A ratio is infinite if its baseline is 0. Bounds may be infinite, too. */
 static bool get_figures(struct state_reader *reader, struct policy_saved_alert *ret)
 {
 	state_get_bytes(reader, &ret->value, sizeof(ret->value));
 	state_get_bytes(reader, &ret->low, sizeof(ret->low));
 	state_get_bytes(reader, &ret->high, sizeof(ret->high));
-	return isnan(ret->value) || (isfinite(ret->value) && !isnan(ret->low) && !isnan(ret->high));
+	return isnan(ret->value) || (ret->value > -INFINITY && !isnan(ret->low) && !isnan(ret->high));
 }
 
 /* `held_ns` cannot exceed `now_ns`, the time since boot. */

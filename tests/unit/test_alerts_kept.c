@@ -167,6 +167,28 @@ Test(alerts_kept, after_a_restart_a_firing_alert_stays_and_is_not_reported_again
 	end(&life);
 }
 
+/* The baseline has no such sample, so the ratio is infinite, and its lower bound proves the breach. */
+Test(alerts_kept, a_restart_keeps_an_alert_with_an_infinite_ratio)
+{
+	struct rule rule = fixture_rule("remote", everything);
+	struct life life;
+
+	rule.metric.ratio = true;
+	rule.threshold = 2;
+	rule.clear = 1.5;
+	rule.baseline_ns = 60 * NSEC_PER_SEC;
+	begin_first(&life, &rule);
+	cr_assert_eq(run(&life, 40, "/a", 0, 10), 0);
+	(void)run(&life, 20, "/a", 10, 0);
+	cr_assert_eq(the_alert(&life, "/a").decision.state, ALERT_FIRING);
+	cr_assert_eq(the_alert(&life, "/a").estimate.value, INFINITY);
+	go_on(&life, &rule, NSEC_PER_SEC);
+	cr_expect_null(life.wrong, "%s", life.wrong);
+	cr_expect_eq(the_alert(&life, "/a").decision.state, ALERT_FIRING);
+	cr_expect_eq(the_alert(&life, "/a").number, 1);
+	end(&life);
+}
+
 Test(alerts_kept, after_a_restart_a_changed_rule_ends_the_alert)
 {
 	struct rule rule = fixture_rule("remote", everything), other = rule;
@@ -335,7 +357,7 @@ Test(alerts_kept, an_invalid_record_is_refused)
 	saved.since.tv_nsec = NSEC_PER_SEC;
 	expect_saved_alert_refused(&saved);
 	saved = some_saved_alert();
-	saved.value = INFINITY;
+	saved.value = -INFINITY;
 	expect_saved_alert_refused(&saved);
 	saved = some_saved_alert();
 	saved.rule[0] = '/';
