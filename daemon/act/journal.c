@@ -68,7 +68,10 @@ static void unit_after(const struct metric *metric, char ret[UNIT_MAX])
 		(void)snprintf(ret, UNIT_MAX, " %s", metric_unit(metric));
 }
 
-/* Writes "loads p99 is 912.5 cycles, at least 900 with confidence 95%". `at_least` selects the lower bound. */
+/*
+ * Writes "loads p99 is 912.5 cycles, at least 900 with confidence 95%". `at_least` selects the lower bound. A ratio
+ * whose baseline is 0 has only a bound.
+ */
 static int value_text(const struct alert *alert, bool at_least, char **ret)
 {
 	const struct metric *metric = &alert->rule->metric;
@@ -84,8 +87,11 @@ static int value_text(const struct alert *alert, bool at_least, char **ret)
 	number(metric, bound, edge);
 	unit_after(metric, unit);
 	facts_number(100 * alert->rule->confidence, confidence);
-	if (!alert->estimate.known)
+	if (!alert->estimate.known || (!isfinite(alert->estimate.value) && !isfinite(bound)))
 		length = asprintf(ret, "%s %s", alert->event_key, word);
+	else if (!isfinite(alert->estimate.value))
+		length = asprintf(ret, "%s %s is at %s %s%s with confidence %s%%", alert->event_key, word,
+				  at_least ? "least" : "most", edge, unit, confidence);
 	else if (!isfinite(bound))
 		length = asprintf(ret, "%s %s is %s%s%s", alert->event_key, word, value, unit, time);
 	else

@@ -122,6 +122,22 @@ Test(act_journal, a_dry_run_says_what_would_be_done)
 		"dry run: slow-database would resolve on /system.slice/db.service: the cgroup was removed");
 }
 
+/* The baseline of the ratio is 0. */
+Test(act_journal, an_infinite_ratio_is_not_printed)
+{
+	struct rule rule;
+	struct transition fires = alert_example_fires(17, &rule);
+
+	cr_assert_eq(metric_parse("ratio:share:hitm", &rule.metric), 0);
+	fires.alert.estimate.value = INFINITY;
+	fires.alert.estimate.bounds = (struct bounds){2.314, INFINITY};
+	fires.alert.limits.threshold = 1.5;
+	expect_message(
+		&fires,
+		"alert 17 (warning): slow-database fires on /system.slice/db.service: loads ratio:share:hitm is "
+		"at least 2.31 times its baseline with confidence 95%, above 1.50 for 1min 0s");
+}
+
 Test(act_journal, an_unknown_bound_is_not_claimed)
 {
 	struct rule rule;
