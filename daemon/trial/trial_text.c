@@ -72,18 +72,19 @@ static void put_cgroup(const struct trial_page *page, const char *cgroup, const 
 		(void)fprintf(out, " (%s)", line_visible(event_key, &key));
 }
 
-/* Writes "912.5 cycles [850, 960]", with "-" for a missing bound. */
+/* Writes "912.5 cycles [850, 960]", with "-" for a missing bound. A ratio has no value if its baseline is 0. */
 static void put_estimate(FILE *out, const struct rule *rule, const struct limits *limits,
 			 const struct estimate *estimate)
 {
 	const struct alert alert = {.rule = rule, .limits = *limits, .estimate = *estimate};
-	char value[QUANTITY_MAX], low[QUANTITY_MAX] = "-", high[QUANTITY_MAX] = "-";
+	char value[QUANTITY_MAX] = "no value", low[QUANTITY_MAX] = "-", high[QUANTITY_MAX] = "-";
 
 	if (!estimate->known) {
 		(void)fputs("no value", out);
 		return;
 	}
-	quantity(&rule->metric, estimate->value, NEAREST, value);
+	if (isfinite(estimate->value))
+		quantity(&rule->metric, estimate->value, NEAREST, value);
 	if (explanation_has_low(&alert))
 		quantity(&rule->metric, estimate->bounds.low, DOWN, low);
 	if (explanation_has_high(&alert))

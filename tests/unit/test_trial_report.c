@@ -201,6 +201,22 @@ Test(trial_report, each_transition_is_one_line)
 		    "fires above 896 cycles\n");
 }
 
+/* The baseline of the ratio is 0. */
+Test(trial_report, an_infinite_ratio_is_not_printed)
+{
+	struct rule rule = rules[0];
+	struct alert *alert;
+
+	rule.metric.ratio = true;
+	fire(315 * NSEC_PER_SEC);
+	alert = &report->transitions[0].transition.alert;
+	alert->rule = &rule;
+	alert->limits.threshold = 2;
+	alert->estimate.value = INFINITY;
+	alert->estimate.bounds.low = 2.5;
+	expect_text("pending -> firing  no value [2.5, -], fires above 2 times its baseline\n");
+}
+
 Test(trial_report, the_time_of_day_is_shown_if_known)
 {
 	report->stretches[0].real_time = true;
