@@ -82,7 +82,12 @@ static int add_rule(struct facts *facts, const struct alert *alert)
 		r = add(facts, "PEBSD_EVENT", "%s", alert->event_key);
 	if (r == 0 && *rule->severity)
 		r = add(facts, "PEBSD_SEVERITY", "%s", rule->severity);
-	/* If the rule was changed or removed while the daemon did not run, only its name is known. */
+	if (r == 0 && rule->dry_run)
+		r = add(facts, "PEBSD_DRY_RUN", "1");
+	/*
+	 * If the rule was changed or removed while the daemon did not run, nothing but its name and whether it is a dry
+	 * run is known.
+	 */
 	if (r < 0 || !*metric)
 		return r;
 	r = add(facts, "PEBSD_METRIC", "%s", metric);
@@ -98,8 +103,6 @@ static int add_rule(struct facts *facts, const struct alert *alert)
 		r = add_number(facts, "PEBSD_CONFIDENCE", rule->confidence);
 	if (r == 0)
 		r = add_seconds(facts, "PEBSD_FOR", rule->for_ns);
-	if (r == 0 && rule->dry_run)
-		r = add(facts, "PEBSD_DRY_RUN", "1");
 	return r;
 }
 

@@ -174,6 +174,22 @@ Test(act_facts, of_a_removed_rule_only_the_name_is_given)
 	expect(&facts, "PEBSD_THRESHOLD", NULL);
 	expect(&facts, "PEBSD_CONFIDENCE", NULL);
 	expect(&facts, "PEBSD_SEVERITY", NULL);
+	expect(&facts, "PEBSD_DRY_RUN", NULL);
+	facts_clear(&facts);
+}
+
+/* After a restart, the rule has other limits. The policy knows only its name, and that it is a dry run. */
+Test(act_facts, of_a_changed_rule_the_dry_run_is_given)
+{
+	struct rule rule;
+	struct transition resolves = alert_example_resolves(17, &rule);
+	struct facts facts;
+
+	rule = (struct rule){.name = "slow-database", .actions = RULE_LOG, .dry_run = true};
+	resolves.alert.end = ALERT_END_RULE;
+	facts = facts_of(&resolves);
+	expect(&facts, "PEBSD_METRIC", NULL);
+	expect(&facts, "PEBSD_DRY_RUN", "1");
 	facts_clear(&facts);
 }
 
