@@ -532,15 +532,17 @@ static int set_yes_no(const struct config_key *key, void *field, const char *tex
 }
 
 /*
- * A pattern that can never match is a mistake. Paths begin with `/` and have no empty names. Names from a
- * replay or the model begin with their kind.
+ * `pattern` is not empty. A pattern that can never match is a mistake. Paths begin with `/` and have no empty names,
+ * and only the root's ends with `/`. Names from a replay or the model begin with their kind.
  */
 static bool pattern_can_match(const char *pattern)
 {
-	if (*pattern == '/' && (strstr(pattern, "//") || (pattern[1] && pattern[strlen(pattern) - 1] == '/')))
-		return false;
-	return *pattern == '/' || strncmp(pattern, "**", 2) == 0 || strncmp(pattern, "comm:", 5) == 0 ||
-	       strncmp(pattern, "cgroup:", 7) == 0 || strncmp(pattern, "model:", 6) == 0;
+	const size_t last = strlen(pattern) - 1;
+
+	if (*pattern == '/' || strncmp(pattern, "**", 2) == 0)
+		return !strstr(pattern, "//") && (pattern[last] != '/' || strspn(pattern, "*") == last);
+	return strncmp(pattern, "comm:", 5) == 0 || strncmp(pattern, "cgroup:", 7) == 0 ||
+	       strncmp(pattern, "model:", 6) == 0;
 }
 
 void config_patterns_clear(struct config_patterns *patterns)

@@ -209,6 +209,22 @@ Test(config, hot_cgroups_are_read)
 			 "x.conf:2: hot: the pattern a//b cannot match a cgroup"));
 }
 
+Test(config, patterns_that_match_no_path_are_mistakes)
+{
+	static const char *const wrong[] = {"/a/", "/a//b", "**/a/", "**//a"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		_cleanup_free_ char *text = NULL, *expected = NULL;
+
+		cr_assert_gt(asprintf(&text, "[cgroups]\nhot = %s\n", wrong[i]), 0);
+		cr_assert_gt(asprintf(&expected, "x.conf:2: hot: the pattern %s cannot match", wrong[i]), 0);
+		cr_expect(strstr(printed(text), expected), "%s", wrong[i]);
+	}
+	/* The root is the only path that ends with a slash. */
+	expect_mistakes("[cgroups]\nhot = / **/ ** **/a /**/a\n", "");
+	cr_expect(config_hot(config, "/"));
+}
+
 Test(config, the_containers_section_is_read)
 {
 	cr_expect(config->container_names);
