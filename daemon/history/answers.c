@@ -181,7 +181,9 @@ static int get(struct answers *answers, const struct history_query *query, u64 n
 
 	if (answer) {
 		*ret = answer;
-		answer->used_ns = now_ns;
+		/* A client that asks again and again must not keep an error that would pass. */
+		if (!answer->error || answer->error == -E2BIG)
+			answer->used_ns = now_ns;
 		return answer->pending ? -EAGAIN : answer->error;
 	}
 	answer = room_for(answers, now_ns);

@@ -12,7 +12,7 @@
 #define ANSWERS_MAX          16
 #define ANSWERS_BYTES_MAX    (48UL << 20)        /* of all of them */
 #define ANSWERS_KEEP_NS      (15 * NSEC_PER_SEC) /* after the last use */
-#define ANSWERS_FAIL_KEEP_NS (2 * NSEC_PER_SEC)  /* after the last use of an error other than -E2BIG */
+#define ANSWERS_FAIL_KEEP_NS (2 * NSEC_PER_SEC)  /* after an error other than -E2BIG came */
 
 /* Bins of a question that leaves their number to pebsd: enough for a trend and for bounds (estimate/bursts.h). */
 #define ANSWERS_BINS 60

@@ -248,6 +248,22 @@ Test(answers, an_error_is_kept_for_a_moment)
 	cr_expect_eq(get(&query), -EAGAIN);
 }
 
+/* The live top asks the same question each second while it shows an error. */
+Test(answers, an_error_is_not_kept_longer_because_it_is_asked_for)
+{
+	const struct history_query query = range(0, 600);
+
+	(void)get(&query);
+	cr_expect(answer_error(-ETIMEDOUT));
+	for (u64 waited = 0; waited < ANSWERS_FAIL_KEEP_NS; waited += ANSWERS_FAIL_KEEP_NS / 2) {
+		answers_tick(answers, now_ns);
+		cr_expect_eq(get(&query), -ETIMEDOUT);
+		now_ns += ANSWERS_FAIL_KEEP_NS / 2;
+	}
+	answers_tick(answers, now_ns);
+	cr_expect_eq(get(&query), -EAGAIN);
+}
+
 /* The keeper may be slow. */
 Test(answers, a_too_large_answer_is_not_requested_again_with_fewer_bins)
 {
