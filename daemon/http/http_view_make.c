@@ -293,8 +293,14 @@ static int explain_error(const struct http_view_sources *sources, int error, cha
 	case -EBUSY:
 		*ret_message = strdup("Another program has locked the history. End it, or try again.");
 		return -EBUSY;
-	case -EUSERS:
+	case -ETIME:
+		*ret_message = strdup(
+			"Reading the history takes more than 5 seconds. Ask for a shorter time or for one cgroup, or try again later.");
+		return -EBUSY;
 	case -ETIMEDOUT:
+		*ret_message = strdup("The history did not answer in time. Try again later.");
+		return -EBUSY;
+	case -EUSERS:
 		*ret_message = strdup("Too many requests for the history are waiting. Try again later.");
 		return -EBUSY;
 	default:

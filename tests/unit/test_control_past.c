@@ -727,6 +727,7 @@ Test(control_past, failures_have_a_reason)
 		{-EOPNOTSUPP, "no history is stored"},
 		{-E2BIG, "the answer would be too large; ask for a shorter time or for one cgroup"},
 		{-ETIMEDOUT, "the history did not answer within 10 seconds; try again later"},
+		{-ETIME, "reading takes more than 5 seconds; ask for a shorter time or for one cgroup"},
 		{-EUSERS, "too many requests for the history are waiting; try again"},
 		{-EBUSY, "another program has locked the history; end it, or try again"},
 		{-EIO, "the history cannot be read: Input/output error"},
@@ -736,6 +737,8 @@ Test(control_past, failures_have_a_reason)
 		/* A call about all alerts, about one cgroup or about the sum of all cannot ask for fewer. */
 		const char *of_one = failures[i].error == -E2BIG
 					     ? "the answer would be too large; ask for a shorter time"
+				     : failures[i].error == -ETIME
+					     ? "reading takes more than 5 seconds; ask for a shorter time"
 					     : failures[i].reason;
 
 		books.error = failures[i].error;

@@ -69,8 +69,8 @@ struct control_backend {
 	 * Returns 0; -EAGAIN: asked for, call it again with the same arguments after control_retry() was called;
 	 * -ENODATA: nothing is stored for this time; -EOPNOTSUPP: no history is kept; -EUSERS: too many
 	 * questions wait; -EBUSY: another program has locked the database; -E2BIG: the answer is too large, ask for a
-	 * shorter time, fewer bins or one cgroup; -ETIMEDOUT;
-	 * or another -errno.
+	 * shorter time, fewer bins or one cgroup; -ETIME: reading takes too long, ask for the same; -ETIMEDOUT; or
+	 * another -errno.
 	 */
 	int (*past)(void *userdata, u64 since_us, u64 until_us, u32 bins, const char *path, bool subtree,
 		    const struct past **ret);

@@ -149,6 +149,11 @@ static int answer_error(struct varlink_call *call, const struct control *control
 			call, "history",
 			of_all ? "the answer would be too large; ask for a shorter time or for one cgroup"
 			       : "the answer would be too large; ask for a shorter time");
+	case -ETIME:
+		return control_not_measured_why(
+			call, "history",
+			of_all ? "reading takes more than 5 seconds; ask for a shorter time or for one cgroup"
+			       : "reading takes more than 5 seconds; ask for a shorter time");
 	case -EUSERS:
 		return control_busy(call, "too many requests for the history are waiting; try again", NULL);
 	case -EBUSY:
