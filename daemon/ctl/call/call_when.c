@@ -2,6 +2,7 @@
 #include "ctl/call/call_when.h"
 
 #include <math.h>
+#include <sys/param.h>
 
 #include "base/text.h"
 
@@ -40,7 +41,8 @@ static bool add_time(json_object *parameters, const char *key, time_t seconds)
 
 bool call_add_range(json_object *parameters, const struct call_range *range)
 {
-	return add_time(parameters, "since", range->since) && add_time(parameters, "until", range->until);
+	return add_time(parameters, "since", MAX(range->since, 0)) &&
+	       add_time(parameters, "until", MAX(range->until, 1));
 }
 
 bool call_add_when(json_object *parameters, const struct ctl_options *options, double seconds)

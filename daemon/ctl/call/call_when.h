@@ -25,7 +25,7 @@ struct call_range call_range(const struct ctl_options *options, double seconds);
  */
 struct call_range call_neighbours_range(time_t at, time_t now);
 
-/* Adds "since" and "until". Returns false if memory runs out. */
+/* Adds "since" and "until", not before 1970. Returns false if memory runs out. */
 bool call_add_range(json_object *parameters, const struct call_range *range);
 
 /*
