@@ -31,11 +31,11 @@ static double length_of(const struct ctl_options *options)
 
 /*
  * Two cgroups at the same time; or one cgroup before and after --at; or in the time from --since to --until, compared
- * with the one that begins at --with, or with the same length just before it. Returns false if the options name no such
- * sides.
+ * with the one that begins at --with, or with the same length just before it. Returns NULL; or, if the options name no
+ * such sides, what is wrong.
  */
-static bool choose_sides(const struct ctl_options *options, char *const *arguments,
-			 struct side sides[static 2])
+static const char *choose_sides(const struct ctl_options *options, char *const *arguments,
+				struct side sides[static 2])
 {
 	struct call_range range = call_range(options, length_of(options)), other = range;
 	time_t length;
@@ -45,10 +45,12 @@ static bool choose_sides(const struct ctl_options *options, char *const *argumen
 	if (arguments[1]) {
 		sides[1].cgroup = arguments[1];
 		sides[0].range = sides[1].range = range;
-		return !options->has_with;
+		return options->has_with
+			       ? "--with compares two times of one cgroup: remove it, or the second cgroup"
+			       : NULL;
 	}
 	if (!sides[0].past)
-		return false;
+		return "compare needs two times or two cgroups: give --at TIME (such as a deploy), --since TIME, or a second CGROUP";
 	if (options->has_at) {
 		other = range;
 		range.since = options->at;
@@ -63,7 +65,7 @@ static bool choose_sides(const struct ctl_options *options, char *const *argumen
 		other = (struct call_range){range.since - length, range.since};
 	sides[0].range = other;
 	sides[1].range = range;
-	return length > 0;
+	return length > 0 ? NULL : "--at must be before now: compare needs a time after it, too";
 }
 
 /* Both times, unless --with names one that may be far away. */
@@ -72,7 +74,7 @@ struct call_range verb_compare_time(const struct ctl_options *options, char *con
 	struct side sides[2];
 	struct call_range range;
 
-	if (!choose_sides(options, arguments, sides))
+	if (choose_sides(options, arguments, sides))
 		return call_range(options, length_of(options));
 	range = sides[1].range;
 	if (!options->has_with && sides[0].range.since < range.since)
@@ -127,17 +129,15 @@ enum ctl_exit verb_compare(const struct ctl_options *options, char *const *argum
 	_cleanup_json_ json_object *reply = NULL;
 	_cleanup_free_ char *text = NULL;
 	struct side sides[2];
+	const char *wrong;
 	json_object *parameters;
 	enum ctl_exit result;
 	size_t length;
 	FILE *stream;
 
-	if (!choose_sides(options, arguments, sides)) {
-		(void)fprintf(
-			stderr, "pebsctl: %s; see `pebsctl compare --help`\n",
-			arguments[1]
-				? "--with compares two times of one cgroup: remove it, or the second cgroup"
-				: "compare needs two times or two cgroups: give --at TIME (such as a deploy), --since TIME, or a second CGROUP");
+	wrong = choose_sides(options, arguments, sides);
+	if (wrong) {
+		(void)fprintf(stderr, "pebsctl: %s; see `pebsctl compare --help`\n", wrong);
 		return CTL_USAGE;
 	}
 	result = call_open(options, &client);
