@@ -625,6 +625,8 @@ int main(int argc, char **argv)
 		return usage("--window cannot be used with --since or --until");
 	if (options.window == WINDOW_ALL && options.has_at)
 		return usage("--window all cannot be used with --at");
+	if (options.window == WINDOW_ALL && verb->run == verb_compare)
+		return usage("--window all cannot be used with compare");
 	if (options.has_since && options.since >= (options.has_until ? options.until : options.now))
 		return usage("--since must be before --until");
 	if (verb->run == verb_compare && verb_compare_is_of_files(argv + optind + 1))

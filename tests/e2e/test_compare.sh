@@ -76,6 +76,8 @@ grep -q 'give --at TIME' "$work/said" || fail "the message does not say what to 
 exits '--with and two cgroups' 2 ctl compare streaming pointer-chase --at -1h --with -2h
 exits 'nothing after --at' 2 ctl compare streaming --at now
 grep -q -- '--at must be before now' "$work/said" || fail "the message does not say why: $(cat "$work/said")"
+exits 'compare with --window all' 2 ctl compare streaming pointer-chase --window all
+grep -q -- '--window all cannot be used with compare' "$work/said" || fail "the message does not say why: $(cat "$work/said")"
 exits '--at and --since' 2 ctl top --at -1h --since -2h
 exits '--window and --since' 2 ctl top --window 10s --since -2h
 exits '--since after --until' 2 ctl top --since -1h --until -2h
