@@ -24,7 +24,7 @@ struct past_span {
 };
 
 struct past_settings {
-	struct past_span range; /* as it was asked for */
+	struct past_span range; /* as it was asked for, but up to the newest pane if it ends now */
 	const char *note;       /* one more note for the reader; NULL: none */
 };
 
@@ -46,7 +46,7 @@ DEFINE_CLEANUP(struct past *, past_free)
  */
 const struct snapshot *past_snapshot(const struct past *past);
 
-/* The range as it was asked for. */
+/* The range of the settings. */
 struct past_span past_range(const struct past *past);
 
 /* The end of the range in the trend's time, in which the range begins at 0. */

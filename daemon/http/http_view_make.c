@@ -101,7 +101,8 @@ static int make_timeline(struct view_job *job)
 {
 	const struct json_public_labels *labels = &job->sources->names.labels;
 	struct json_page page = {.first = job->view->offset, .sums_most = TIMELINE_READS};
-	struct json_history history = {.shown = job->view->cgroup[0] ? job->view->cgroup : NULL,
+	struct json_history history = {.range = {job->since_us, job->until_us},
+				       .shown = job->view->cgroup[0] ? job->view->cgroup : NULL,
 				       .histograms = job->view->histograms,
 				       .open = job->open};
 	_cleanup_free_ char *path = NULL;

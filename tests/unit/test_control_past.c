@@ -43,6 +43,7 @@ static struct {
 	int kept_error; /* of the last attempt to store */
 	u32 bins_max;   /* more are too large; 0: none are */
 	u64 since_us, until_us;
+	u64 newest_us; /* no past ends later; 0: not limited */
 	u32 bins;
 	char path[64];
 	char alerts_path[64], rule[64];
@@ -114,7 +115,8 @@ static void make_panes(void)
 static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const char *path, bool subtree,
 		    const struct past **ret)
 {
-	const struct past_settings settings = {.range = {since_us, until_us}};
+	const u64 end_us = books.newest_us && books.newest_us < until_us ? books.newest_us : until_us;
+	const struct past_settings settings = {.range = {since_us, end_us}};
 	struct past **past = &pasts[books.asked % 2];
 	size_t first = 0, n = 0;
 	int r;
@@ -138,7 +140,7 @@ static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const 
 		return -E2BIG;
 	while (first < panes.n && panes.list[first].end_us <= since_us)
 		first++;
-	while (first + n < panes.n && panes.list[first + n].end_us <= until_us)
+	while (first + n < panes.n && panes.list[first + n].end_us <= end_us)
 		n++;
 	*past = past_free(*past);
 	r = past_new(&settings, panes.list + first, n, past);
@@ -1103,6 +1105,25 @@ Test(control_past, history_of_all_cgroups_leaves_out_empty_bins)
 	cr_expect_eq(number(event_of, "samples"), 200);
 	cr_expect_null(json_get(event_of, "confidence"));
 	cr_expect_null(json_get(history, "next"));
+}
+
+/* A range that ends now ends with the newest pane, but the keeper divided the whole range. */
+Test(control_past, bins_of_a_range_that_ends_now_are_those_of_the_whole_range)
+{
+	static const char *const ends[] = {"2026-11-21T06:00:30Z", "2026-11-21T06:01:00Z",
+					   "2026-11-21T06:01:10Z"};
+	_cleanup_json_ json_object *history = NULL;
+	json_object *bins;
+
+	books.newest_us = SOME_PANES_START_US + 70 * 1000000ULL;
+	history = ask("GetHistory",
+		      "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:01:30Z\",\"bins\":3");
+	bins = json_get_array(history, "bins");
+	cr_expect_eq(number(history, "bin_s"), 30);
+	cr_expect_str_eq(json_get_text(history, "until"), ends[2]);
+	cr_assert_eq(json_object_array_length(bins), 3U);
+	for (size_t i = 0; i < 3; i++)
+		cr_expect_str_eq(json_get_text(at(bins, i), "until"), ends[i]);
 }
 
 Test(control_past, history_comes_in_pages)

@@ -509,7 +509,7 @@ Test(json_public, a_history_has_bins)
 {
 	struct some_panes panes = {0};
 	struct past *past = make_past(&panes);
-	const struct json_history history = {.past = past, .bins = 3, .parts = 1};
+	const struct json_history history = {.past = past, .range = past_range(past), .bins = 3, .parts = 1};
 	struct json_page page = {0};
 	_cleanup_json_ json_object *object = NULL;
 	char *text = NULL;

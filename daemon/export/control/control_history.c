@@ -76,6 +76,7 @@ int control_get_history(struct varlink_call *call, json_object *parameters, void
 	if (mistake)
 		return varlink_invalid_parameter(call, mistake);
 	history.open = when.open;
+	history.range = (struct past_span){when.since_us, when.until_us};
 	history.parts = json_history_parts(when.until_us - when.since_us, history.bins, !history.shown);
 	if (!control_past(call, userdata, &when, history.bins * history.parts,
 			  history.shown ? history.shown : "", history.subtree, &history.past, &r))

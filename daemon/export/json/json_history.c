@@ -67,7 +67,7 @@ u32 json_history_parts(u64 range_us, u32 bins, bool of_all)
 /* The bin that has the middle of the last 10 s of the pane. The keeper divides the range in the same way. */
 static u32 bin_of(const struct json_history *history, const struct past_bin *pane)
 {
-	struct past_span range = past_range(history->past);
+	struct past_span range = history->range;
 	u64 half = MIN(pane->span.until_us - pane->span.since_us, HISTORY_PANE_US) / 2;
 	u64 middle = pane->span.until_us - half;
 	u64 from = middle > range.since_us ? middle - range.since_us : 0;
@@ -249,7 +249,7 @@ json_object *json_history(const struct json_history *history, struct json_page *
 	json_put_moment(&writer, object, "since", range.since_us);
 	json_put_moment(&writer, object, "until", range.until_us);
 	json_put_number(&writer, object, "bin_s",
-			(double)(range.until_us - range.since_us) / 1e6 / history->bins, 3);
+			(double)(history->range.until_us - history->range.since_us) / 1e6 / history->bins, 3);
 	if (history->shown)
 		json_put(&writer, object, "cgroup", json_object_new_string(history->shown));
 	if (put_bins(&writer, history, list, page) < 0)

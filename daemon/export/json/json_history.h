@@ -13,6 +13,7 @@
 
 struct json_history {
 	const struct past *past; /* in `bins` x `parts` panes at most */
+	struct past_span range; /* which the bins divide, as it was asked for: past_range() may end earlier */
 	u32 bins;
 	u32 parts;         /* of a bin: from BURSTS_COLLECTIONS_MIN on the figures have bounds */
 	const char *shown; /* the cgroup in its shown form; NULL: all cgroups */
