@@ -180,6 +180,8 @@ static int take(void *userdata, const struct zoom_record *record)
 		if (of_machine && record->pid != record->forked.parent_pid)
 			(void)symbols_forked(symbols, record->pid, record->forked.parent_pid);
 		break;
+	case ZOOM_RECORD_EXITED:
+		break;
 	default:
 		return 0;
 	}

@@ -7,12 +7,12 @@
 #include "base/cleanup.h"
 #include "detail/zooms.h"
 
-/* A source of samples. A drain returns `n` samples and leaves `n` at 0. */
+/* A source of samples. A drain returns `n` samples and `n_exits` ends of processes, and leaves both at 0. */
 struct fake_source {
 	struct zoom_source source; /* must be first */
 	struct perf_event_attr attr;
 	struct event event;
-	size_t n; /* samples that the next drain returns */
+	size_t n, n_exits;
 	struct zoom_counts counts;
 	bool stopped;
 	bool gone;
@@ -68,6 +68,11 @@ static int drain(struct zoom_source *source,
 
 		r = callback(userdata, &record);
 		fake->counts.seen++;
+	}
+	for (; fake->n_exits > 0 && r == 0; fake->n_exits--) {
+		struct zoom_record record = {.kind = ZOOM_RECORD_EXITED, .time_ns = 6, .pid = 12, .tid = 12};
+
+		r = callback(userdata, &record);
 	}
 	return r;
 }
@@ -331,6 +336,7 @@ Test(zooms, a_zoom_has_the_records_of_cgroup_and_processes)
 	u64 id = begin("/a", 100, 0);
 	const struct zoom *zoom = zooms_get(zooms, id);
 
+	origin.last->n_exits = 3;
 	cr_assert(zooms_end(zooms, id));
 	run_until(id, ZOOM_DONE);
 	cr_expect_eq(zoom_recording_about_const(zoom->recording)->cgroup_id, 4711);
@@ -338,6 +344,7 @@ Test(zooms, a_zoom_has_the_records_of_cgroup_and_processes)
 	cr_expect_eq(kinds[ZOOM_RECORD_SAMPLE], 10);
 	cr_expect_eq(kinds[ZOOM_RECORD_NAMED], 1);
 	cr_expect_gt(kinds[ZOOM_RECORD_MAPPED], 2);
+	cr_expect_eq(kinds[ZOOM_RECORD_EXITED], 3);
 }
 
 Test(zooms, the_number_of_running_zooms_is_limited)
