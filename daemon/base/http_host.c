@@ -60,6 +60,13 @@ static bool is_label_byte(char byte)
 	return isalnum((unsigned char)byte) || byte == '-' || byte == '_' || byte == '.';
 }
 
+/* Drops the dot at the end that stands for the root of DNS. */
+static void drop_root(char *host, size_t length)
+{
+	if (length > 1 && host[length - 1] == '.')
+		host[length - 1] = '\0';
+}
+
 /* Copies the host of `text` to `ret`, without brackets and port. */
 static bool read_host(const char *text, char ret[static NAME_MAX_BYTES + 1])
 {
@@ -80,9 +87,7 @@ static bool read_host(const char *text, char ret[static NAME_MAX_BYTES + 1])
 	for (size_t i = 0; i < n; i++)
 		if (!is_label_byte(ret[i]))
 			return false;
-	/* Drop the dot that stands for the root of DNS. */
-	if (n > 1 && ret[n - 1] == '.')
-		ret[n - 1] = '\0';
+	drop_root(ret, n);
 	return true;
 }
 
@@ -97,6 +102,7 @@ static bool same(const char *name, size_t length, const char *host)
 		return false;
 	memcpy(text, name, length);
 	text[length] = '\0';
+	drop_root(text, length);
 	if (read_address(text, one) && read_address(host, other))
 		return memcmp(one, other, sizeof(one)) == 0;
 	return strcasecmp(text, host) == 0;

@@ -60,6 +60,9 @@ static const struct {
 	{"192.0.2.1", " node1  ", "node1", HTTP_HOST_RIGHT},
 	{"192.0.2.1", "node1", "node", HTTP_HOST_WRONG},
 	{"192.0.2.1", "node1", "node11", HTTP_HOST_WRONG},
+	{"192.0.2.1", "node1.example.org.", "node1.example.org", HTTP_HOST_RIGHT},
+	{"192.0.2.1", "node1.example.org. node2", "node1.example.org.:9754", HTTP_HOST_RIGHT},
+	{"192.0.2.1", ".", "node1", HTTP_HOST_WRONG},
 	{"192.0.2.1", "node1", "192.0.2.1", HTTP_HOST_RIGHT},
 	{"192.0.2.1", "198.51.100.7", "198.51.100.7", HTTP_HOST_RIGHT}, /* behind a forwarded port */
 	{"192.0.2.1", "2001:db8::7", "[2001:db8:0::7]:80", HTTP_HOST_RIGHT},
