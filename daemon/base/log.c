@@ -135,6 +135,8 @@ static void report_left_out(bool at_end)
 		(void)snprintf(message, sizeof(message), "repeated %llu more time%s%s: %s",
 			       (unsigned long long)repeat.left_out, repeat.left_out == 1 ? "" : "s",
 			       repeat.varies ? ", most recently" : "", repeat.text);
+		/* A long text was cut, maybe inside a character. */
+		utf8_make_plain(message);
 		say(repeat.priority, 0, NULL, __FILE__, __LINE__, __func__, message);
 	}
 }

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/log_repeat.h"
+#include "base/utf8.h"
 
 static char said[1 << 16];
 static int log_end = -1;
@@ -58,4 +60,20 @@ Test(log, a_long_message_is_logged_whole)
 	length = strlen(hear());
 	cr_expect_eq(length, strlen("test: ") + sizeof(name));
 	cr_expect_eq(strchr(said, '\n'), said + length - 1);
+}
+
+/* Only the beginning of the text is kept. Here it ends inside a character. */
+Test(log, a_repeated_message_that_is_cut_is_still_utf8)
+{
+	char name[LOG_REPEAT_TEXT_MAX + 2];
+
+	memset(name, 'n', sizeof(name));
+	memcpy(name + LOG_REPEAT_TEXT_MAX - 2, "\xc3\xa9", sizeof("\xc3\xa9"));
+	for (unsigned i = 0; i <= LOG_REPEAT_BURST; i++)
+		log_notice("%s", name);
+	(void)hear();
+	log_close();
+	(void)hear();
+	cr_expect_eq(strncmp(said, "test: repeated 1 more time: nnn", 31), 0, "%s", said);
+	cr_expect(utf8_is_valid(said), "%s", said);
 }
