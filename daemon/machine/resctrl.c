@@ -200,9 +200,7 @@ void resctrl_done(struct resctrl *resctrl)
 	*resctrl = (struct resctrl){0};
 }
 
-/*
- * The domain of a group in another reading; NULL: it has none. Both lists have the same order, but groups may differ.
- */
+/* Finds the same domain of the same group in another reading; NULL: it has none. */
 static const struct resctrl_domain *find(const struct resctrl *resctrl, const struct resctrl_domain *wanted)
 {
 	for (size_t i = 0; i < resctrl->n; i++)
@@ -223,6 +221,19 @@ static void add_rates(struct resctrl_rate *rate, const struct resctrl_domain *be
 	}
 }
 
+/* Drops the rates of groups that have lost a domain since the earlier reading. */
+static void drop_incomplete(struct resctrl_rate *list, size_t n, const struct resctrl *before,
+			    const struct resctrl *now)
+{
+	for (size_t i = 0; i < before->n; i++) {
+		if (find(now, &before->list[i]))
+			continue;
+		for (size_t k = 0; k < n; k++)
+			if (strcmp(list[k].group, before->list[i].group) == 0)
+				memset(list[k].known, 0, sizeof(list[k].known));
+	}
+}
+
 int resctrl_rates_update(struct resctrl_rates *rates, const struct resctrl *before, const struct resctrl *now,
 			 double seconds)
 {
@@ -237,6 +248,7 @@ int resctrl_rates_update(struct resctrl_rates *rates, const struct resctrl *befo
 			list[n++] = (struct resctrl_rate){.group = now->list[i].group, .known = {true, true}};
 		add_rates(&list[n - 1], find(before, &now->list[i]), &now->list[i], seconds);
 	}
+	drop_incomplete(list, n, before, now);
 	*rates = (struct resctrl_rates){.seconds = seconds, .n = n, .list = list};
 	return 0;
 }

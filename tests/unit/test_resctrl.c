@@ -66,6 +66,24 @@ Test(resctrl, rates_include_all_domains_of_a_group)
 	resctrl_rates_done(&rates);
 }
 
+/* The CPUs of an L3 cache may go offline. What the group moved there since the first reading is not known. */
+Test(resctrl, a_group_whose_domain_vanished_has_no_rate)
+{
+	struct resctrl_domain first[] = {DOMAIN("", 0, 1000, 500), DOMAIN("", 1, 2000, 100),
+					 DOMAIN("web", 0, 300, 300)};
+	struct resctrl_domain later[] = {DOMAIN("", 0, 3000, 600), DOMAIN("web", 0, 400, 400)};
+	const struct resctrl before = {.list = first, .n = ARRAY_SIZE(first)};
+	const struct resctrl now = {.list = later, .n = ARRAY_SIZE(later)};
+	struct resctrl_rates rates = {0};
+
+	cr_assert_eq(resctrl_rates_update(&rates, &before, &now, 1), 0);
+	cr_assert_eq(rates.n, 2);
+	cr_expect_not(rates.list[0].known[RESCTRL_TOTAL]);
+	cr_expect_not(rates.list[0].known[RESCTRL_LOCAL]);
+	cr_expect(rates.list[1].known[RESCTRL_TOTAL] && rates.list[1].rates[RESCTRL_TOTAL] == 100);
+	resctrl_rates_done(&rates);
+}
+
 Test(resctrl, groups_of_all_kinds_are_read_in_order)
 {
 	char *root = tree_new();
