@@ -94,8 +94,6 @@ struct module {
 	u8 build_id_size;
 };
 
-enum place_state { PLACE_OPEN, PLACE_ANSWERED, PLACE_NO_ROOM };
-
 /* An address to be named, in process `pid` (0: the kernel). */
 struct place {
 	u64 address;
@@ -104,7 +102,7 @@ struct place {
 	u32 module; /* NONE: no module */
 	u32 first;  /* index of the first frame in place_frames */
 	u8 n;       /* number of frames; code with an answer has at least one */
-	u8 kind, region, state;
+	u8 kind, region;
 	u8 start; /* programs or threads start in the outermost function of this place */
 };
 
@@ -208,12 +206,12 @@ u64 name_table_bytes(const struct name_table *table);
 int name_table_string(struct name_table *table, const char *text, u32 *ret);
 
 /*
- * Finds the place of an address, or adds it without an answer (PLACE_OPEN). Returns the same as
+ * Finds the place of an address, or adds it to the list of open places. Returns the same as
  * name_table_string().
  */
 int name_table_place(struct name_table *table, u32 pid, u64 address, enum symbol_kind kind, u32 *ret);
 
-/* Stores the answer for a place. Returns the same as name_table_string(). On failure the place is PLACE_NO_ROOM. */
+/* Stores the answer for a place. Returns the same as name_table_string(). On failure the place has no frames. */
 int name_table_answer(struct name_table *table, u32 i, const struct symbol *symbol);
 
 /* Marks all unanswered places of a process as unknown: their names can no longer be found out. */

@@ -334,7 +334,6 @@ bool name_table_answer_by_range(struct name_table *table, u32 i)
 	place->region = range->region;
 	place->module = range->module;
 	place->at = range->at + (place->address - range->start);
-	place->state = PLACE_ANSWERED;
 	return true;
 }
 
@@ -347,12 +346,10 @@ int name_table_answer(struct name_table *table, u32 i, const struct symbol *symb
 
 	place->region = (u8)symbol->region;
 	place->at = symbol->address;
-	place->state = PLACE_ANSWERED;
 	if (r == 0)
 		r = add_frames(table, place, symbol);
 	if (r < 0) {
 		place->n = 0;
-		place->state = PLACE_NO_ROOM;
 		return r;
 	}
 	if (place->kind == SYMBOL_DATA && place->n)
