@@ -21,10 +21,15 @@ void text_time(const struct timespec *time, char ret[TEXT_TIME_MAX])
 
 int text_parse_time(const char *text, time_t *ret)
 {
-	struct tm tm = {0};
+	struct tm tm = {0}, day;
 	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm);
 
 	if (!end || *end)
+		return -EINVAL;
+	/* timegm() makes another day of one that does not exist. */
+	day = (struct tm){.tm_year = tm.tm_year, .tm_mon = tm.tm_mon, .tm_mday = tm.tm_mday};
+	(void)timegm(&day);
+	if (day.tm_mday != tm.tm_mday)
 		return -EINVAL;
 	*ret = timegm(&tm);
 	return 0;

@@ -16,8 +16,8 @@
 void text_time(const struct timespec *time, char ret[TEXT_TIME_MAX]);
 
 /*
- * Parses the form that text_time() writes, with strptime(3): fields may have fewer digits. Returns 0 or
- * -EINVAL.
+ * Parses the form that text_time() writes, with strptime(3): fields may have fewer digits. Returns 0, or -EINVAL,
+ * also for a day that does not exist.
  */
 int text_parse_time(const char *text, time_t *ret);
 
