@@ -277,20 +277,12 @@ int sampling_zoom_open(struct sampling *sampling, const char *path, u32 rate, st
 		       char **ret_note, char **ret_message)
 {
 	*ret_note = *ret_message = NULL;
-	if (sampling->origin->zoom_open)
-		return sampling->origin->zoom_open(sampling->state, path, rate, ret, ret_note, ret_message);
-	if (asprintf(
-		    ret_message,
-		    "the origin is %s, which has no running tasks; zooms need a pebsd that samples its own machine (origin perf), or the model (origin model)",
-		    sampling->origin->name) < 0)
-		*ret_message = NULL;
-	return -EOPNOTSUPP;
+	return sampling->origin->zoom_open(sampling->state, path, rate, ret, ret_note, ret_message);
 }
 
 void sampling_zoom_close(struct sampling *sampling, struct zoom_source *source)
 {
-	if (source && sampling->origin->zoom_close)
-		sampling->origin->zoom_close(sampling->state, source);
+	sampling->origin->zoom_close(sampling->state, source);
 }
 
 bool sampling_zooms(const struct sampling *sampling)

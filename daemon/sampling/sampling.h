@@ -109,24 +109,24 @@ int sampling_pause(struct sampling *sampling);
  */
 int sampling_resume(struct sampling *sampling);
 
+/* Return whether the origin can zoom, and whether it names its addresses itself (sampling_name()). */
+bool sampling_zooms(const struct sampling *sampling);
+bool sampling_names(const struct sampling *sampling);
+
 /*
- * Opens the source of a zoom of the cgroup at `path`. With origin `model` it delivers the samples of that cgroup's
- * cores. With origin `perf` it is events (zoom/zoom_events.h): on each PMU the event of loads,
- * else that of stores, else that of instructions. They are opened like the always-on events. If only one
- * counter can hold an event, the always-on event is paused meanwhile, which its statistics show as paused
+ * Opens the source of a zoom of the cgroup at `path`. The origin must be one that can zoom. With origin `model` the
+ * source delivers the samples of that cgroup's cores. With origin `perf` it is events (zoom/zoom_events.h): on each PMU
+ * the event of loads, else that of stores, else that of instructions. They are opened like the always-on events. If
+ * only one counter can hold an event, the always-on event is paused meanwhile, which its statistics show as paused
  * time, and `*ret_note` says so.
  *
  * Returns 0; -EBUSY if sampling is paused, or another zoom is open and the origin can have only one; -ENOENT if no
- * cgroup has this path; -EOPNOTSUPP if the origin has no tasks or no sampled event can record stacks; or another
- * -errno. On failure `*ret_message` says why. sampling_zoom_close() frees the source and resumes the paused ones.
+ * cgroup has this path; -EOPNOTSUPP if no sampled event can record stacks; or another -errno. On failure
+ * `*ret_message` says why. sampling_zoom_close() frees the source and resumes the paused ones.
  */
 int sampling_zoom_open(struct sampling *sampling, const char *path, u32 rate, struct zoom_source **ret,
 		       char **ret_note, char **ret_message);
 void sampling_zoom_close(struct sampling *sampling, struct zoom_source *source);
-
-/* Return whether the origin can zoom, and whether it names its addresses itself (sampling_name()). */
-bool sampling_zooms(const struct sampling *sampling);
-bool sampling_names(const struct sampling *sampling);
 
 /*
  * Returns the name of an address that does not belong to a process of this machine, such as those of the

@@ -40,7 +40,7 @@ struct origin {
 	int (*pause)(struct origin_state *state);
 	int (*resume)(struct origin_state *state);
 
-	/* Like sampling_zoom_open() and sampling_zoom_close(). Both NULL: the origin has no tasks. */
+	/* Like sampling_zoom_open() and sampling_zoom_close(). Both NULL: the origin cannot zoom. */
 	int (*zoom_open)(struct origin_state *state, const char *path, u32 rate, struct zoom_source **ret,
 			 char **ret_note, char **ret_message);
 	void (*zoom_close)(struct origin_state *state, struct zoom_source *source);
