@@ -7,8 +7,8 @@
  * The counts are written before a new event is enabled, and after an old one was disabled. If the process is
  * killed in between, the next one finds an event that stands still, reads its last count, and opens another.
  */
-#ifndef PEBSD_PERF_KEEP_H
-#define PEBSD_PERF_KEEP_H
+#ifndef PEBSD_PERF_SAVE_H
+#define PEBSD_PERF_SAVE_H
 
 #include "kernel/kept.h"
 #include "origin/perf/perf_cpu.h"
