@@ -31,7 +31,7 @@
 struct player {
 	struct replay *replay;
 	struct account_totals *account;
-	struct window *window; /* NULL: no sample had a time so far */
+	struct window *window; /* NULL: no sample with a time so far */
 	size_t n_events;
 	struct figures sums[EVENTS_MAX]; /* of the present collection */
 	struct figures totals[EVENTS_MAX];
@@ -173,12 +173,14 @@ static int read_samples(const struct player *player, const char *path, struct co
 	u32 all = 0;
 	int r = -ENODATA;
 
-	if (player->timed && player->window)
-		r = window_samples_of(player->window, UINT64_MAX, &all, 1, &side->samples);
-	else
+	if (!player->timed)
 		log_notice(
 			"the samples of %s have no times, so its figures have no bounds; record with perf mem record --timestamp",
 			path);
+	else if (!player->window)
+		log_notice("%s has no samples, so nothing can be compared with it", path);
+	else
+		r = window_samples_of(player->window, UINT64_MAX, &all, 1, &side->samples);
 	if (r == -ENODATA)
 		compared_side_take_sums(side);
 	return r == -ENODATA ? 0 : r;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/json_get.h"
@@ -99,6 +100,25 @@ Test(compare_recordings, recording_without_times_has_no_bounds)
 	cr_expect_str_eq(verdict(reply), "no_bounds");
 	cr_expect_float_eq(value(source(reply), "difference"), 0.05, 0.02);
 	cr_expect_null(json_get(json_get_object(reply, "a"), "window_s"));
+}
+
+/* A recording without samples is not one whose samples have no times. */
+Test(compare_recordings, recording_without_samples_is_named)
+{
+	struct writer *writer = recorded_writer("GenuineIntel,6,45,7", &recorded_event);
+	struct recorded run, other = record(100, 1, true);
+	_cleanup_json_ json_object *reply = NULL;
+	_cleanup_free_ char *message = NULL;
+	char said[4096] = "";
+
+	writer_comm(writer, 0, START_NS, 7, 7, "idle");
+	run = recorded_finish(writer);
+	cr_assert_eq(dup2(memfd_create("log", MFD_CLOEXEC), STDERR_FILENO), STDERR_FILENO);
+	cr_assert_eq(compare(&run, &other, &reply, &message), 0, "%s", message);
+	cr_expect_null(json_get(json_get_object(reply, "a"), "window_s"));
+	cr_assert_gt(pread(STDERR_FILENO, said, sizeof(said) - 1, 0), 0);
+	cr_expect_not_null(strstr(said, "has no samples"), "%s", said);
+	cr_expect_null(strstr(said, "have no times"), "%s", said);
 }
 
 /* A recording with a silence of 200 years, which would be billions of collections. */
