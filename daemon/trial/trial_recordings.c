@@ -269,7 +269,7 @@ int trial_recordings(const struct config *config, const char *const *paths, size
 	player.replay = replay;
 	r = judge(&player);
 	*ret_message = player.message;
-	if (r != -ENOMEM && player.begun)
+	if (r == 0 || (r != -ENOMEM && player.begun))
 		*ret = TAKE_PTR(trial);
 	return r;
 }

@@ -13,7 +13,7 @@
 #include "trial/trial.h"
 
 /*
- * `*ret` is the trial, which the caller owns; NULL if nothing could be judged. Returns 0, -ENOMEM, -EBADMSG
+ * `*ret` is the trial, which the caller owns; NULL after an error before the first sample. Returns 0, -ENOMEM, -EBADMSG
  * if a recording is damaged, truncated, or has no timestamps, or another -errno if one cannot be read. After
  * an error `*ret_message` says what is wrong and what to do; the caller frees it (NULL: no memory). The trial
  * then has everything up to the error.

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include "recorded.h"
+#include "trial/json_trial.h"
 #include "trial/trial_recordings.h"
+#include "trial/trial_text.h"
 
 #define START_NS (1000 * NSEC_PER_SEC)
 #define DAY_NS   (86400 * NSEC_PER_SEC)
@@ -138,6 +140,27 @@ Test(trial_recordings, a_recording_of_one_sample_is_accepted)
 }
 
 /* The first recording is judged. Then the error says which recording is unusable, and why. */
+/* Nothing can be judged then, and the report says so. */
+Test(trial_recordings, a_recording_without_samples_has_a_report)
+{
+	_cleanup_free_ char *text = NULL;
+	json_object *object;
+	size_t size;
+	FILE *out;
+
+	cr_assert_eq(play(writer_of(&recorded_event), NULL), 0, "%s", message);
+	cr_expect_eq(report()->samples, 0);
+	cr_expect_eq(report()->n_stretches, 0);
+	out = open_memstream(&text, &size);
+	trial_text(out, report(), &(struct format_style){0});
+	(void)fclose(out);
+	cr_expect(strstr(text, "no rule changed state\n"), "%s", text);
+	cr_expect(strstr(text, "matches none of 0 cgroups\n"), "%s", text);
+	object = json_trial(report());
+	cr_expect_str_eq(json_object_to_json_string(json_object_object_get(object, "stretches")), "[ ]");
+	json_object_put(object);
+}
+
 Test(trial_recordings, a_recording_without_times_is_not_judged)
 {
 	struct writer_event untimed = recorded_event;
