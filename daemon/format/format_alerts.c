@@ -259,21 +259,23 @@ static void put_names(FILE *out, const struct format_style *style, const struct 
 	(void)fprintf(out, "\n%*s%s\n", CGROUP_INDENT, "", cut ? cut : "?");
 }
 
-/* When the alert fired, for how long, and the value that was farthest past its limit. */
+/* When the alert fired, for how long unless the clock was set back, and the value that was farthest past its limit. */
 static void put_firing(FILE *out, const struct format_style *style, const json_object *alert)
 {
 	const char *fired = json_get_text(alert, "fired"), *resolved = json_get_text(alert, "resolved");
 	char began[LINE_TIME_MAX], lasted[TEXT_NUMBER_MAX], worst[VERDICT_TEXT_MAX] = "not known";
+	bool later;
 	time_t from, to;
 	double value;
 
 	if (!fired || !resolved || text_parse_time(fired, &from) < 0 || text_parse_time(resolved, &to) < 0)
 		return;
+	later = to >= from;
 	text_span((double)(to - from), lasted);
 	if (verdict_member(alert, "worst", &value))
 		verdict_quantity(value, json_get_text(alert, "unit"), VERDICT_SHORT, worst);
-	line_put(out, style, "", "fired %s for %s, worst value %s", line_time(style, fired, began), lasted,
-		 worst);
+	line_put(out, style, "", "fired %s%s%s, worst value %s", line_time(style, fired, began),
+		 later ? " for " : "", later ? lasted : "", worst);
 }
 
 static void put_notes(FILE *out, const struct format_style *style, const json_object *alert)

@@ -461,6 +461,7 @@ void format_zoomed(FILE *out, json_object *zooms, json_object *cgroup, time_t no
 		json_object *zoom = json_object_array_get_idx(list, i);
 		const char *of = json_get_text(zoom, "cgroup");
 		char ago[TEXT_NUMBER_MAX], samples[TEXT_NUMBER_MAX] = "-", ran[TEXT_NUMBER_MAX] = "-";
+		char began[TEXT_NUMBER_MAX + 16] = "";
 		_cleanup_free_ char *kept = NULL;
 		double seconds;
 		u64 taken;
@@ -468,6 +469,8 @@ void format_zoomed(FILE *out, json_object *zooms, json_object *cgroup, time_t no
 		if (!of || strcmp(of, name) != 0)
 			continue;
 		verdict_age(zoom, "began", now, ago);
+		if (strcmp(ago, "-") != 0)
+			(void)snprintf(began, sizeof(began), "began %s ago and ", ago);
 		if (json_get_u64(json_get_object(zoom, "samples"), "taken", &taken))
 			text_count(taken, samples);
 		if (json_get_double(zoom, "ran_s", &seconds))
@@ -479,10 +482,9 @@ void format_zoomed(FILE *out, json_object *zooms, json_object *cgroup, time_t no
 				"a zoom has been running for %s: %s samples so far; see `pebsctl zoom --last %s`",
 				ran, samples, line_cgroup(style, cgroup, &kept));
 		else
-			line_put(
-				out, style, "Detail",
-				"the last zoom began %s ago and ran for %s: %s samples; see `pebsctl zoom --last %s`",
-				ago, ran, samples, line_cgroup(style, cgroup, &kept));
+			line_put(out, style, "Detail",
+				 "the last zoom %sran for %s: %s samples; see `pebsctl zoom --last %s`",
+				 began, ran, samples, line_cgroup(style, cgroup, &kept));
 		return;
 	}
 }

@@ -179,7 +179,7 @@ const char *line_since(const struct format_style *style, const char *time, time_
 	}
 	(void)show_time(style, since, ret);
 	length = strlen(ret);
-	if (now) {
+	if (now && now >= since) {
 		text_span((double)(now - since), age);
 		(void)snprintf(ret + length, LINE_TIME_MAX - length, "; %s ago", age);
 	}

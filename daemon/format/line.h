@@ -65,7 +65,8 @@ void line_put_cgroup(FILE *out, const struct format_style *style, const json_obj
 
 /*
  * Returns a time in the style's zone, as moment_show() writes it, for an RFC 3339 time, and "an unknown time" for any
- * other text. With `now` other than 0 the age follows, as systemctl(1) writes it: "...; 5min ago".
+ * other text. With `now` other than 0 the age follows, as systemctl(1) writes it: "...; 5min ago". A time in the future
+ * has no age.
  */
 #define LINE_TIME_MAX 96
 const char *line_time(const struct format_style *style, const char *time, char ret[LINE_TIME_MAX]);

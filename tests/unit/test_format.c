@@ -109,6 +109,9 @@ Test(format, times_have_one_form_in_the_zone_of_the_style)
 	cr_expect_str_eq(line_since(&east, "2026-11-21T23:00:00Z", 1795302000 + 125, text),
 			 "Sun 2026-11-22 01:00:00 EET; 2min 5s ago");
 	cr_expect_str_eq(line_since(&east, "", 1, text), "an unknown time");
+	/* A clock that was set back: the time is not in the past. */
+	cr_expect_str_eq(line_since(&east, "2026-11-21T23:00:00Z", 1795302000 - 1, text),
+			 "Sun 2026-11-22 01:00:00 EET");
 	cr_expect_str_eq(line_sentence(&east, "from 2026-11-21T23:00:00Z\tto 2026-11-21T23:00:0", &kept),
 			 "from Sun 2026-11-22 01:00:00 EET\\x09to 2026-11-21T23:00:0");
 	cr_expect_str_eq(line_sentence(&east, NULL, &other), "-");

@@ -98,6 +98,19 @@ Test(format_alerts, a_resolved_alert_has_its_start_length_and_worst_value)
 	formatted_expect_fit(text, 80);
 }
 
+Test(format_alerts, an_alert_that_resolved_before_it_fired_has_no_length)
+{
+	json_object *alert = formatted_from(LASTED);
+	_cleanup_free_ char *reply = NULL, *text = NULL;
+
+	/* The clock was set back while the alert was firing. */
+	json_object_object_add(alert, "fired", json_object_new_string("2026-11-21T06:31:40Z"));
+	cr_assert_gt(asprintf(&reply, REPLY("%s"), json_object_to_json_string(alert)), 0);
+	json_object_put(alert);
+	text = text_of(NULL, reply, &narrow);
+	formatted_expect(text, "             fired Sat 2026-11-21 06:31:40 UTC, worst value 1,453 cycles\n");
+}
+
 /* An empty list of a time in which pebsd did not run does not say that nothing fired. */
 Test(format_alerts, in_a_gap_alerts_are_unknown)
 {

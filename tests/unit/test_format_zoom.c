@@ -282,7 +282,7 @@ Test(format_zoom, the_last_line_of_show_names_zooms_and_hot_tables)
 	_cleanup_json_ json_object *cgroup = formatted_from("{\"cgroup\":\"" EXAMPLE_ZOOM_CGROUP "\"}");
 	_cleanup_json_ json_object *other = formatted_from("{\"cgroup\":\"/other\"}");
 	json_object *list = json_object_new_array();
-	_cleanup_free_ char *text = NULL, *of_other = NULL, *of_none = NULL;
+	_cleanup_free_ char *text = NULL, *early = NULL, *of_other = NULL, *of_none = NULL;
 
 	(void)json_object_array_add(list, formatted_from(example_zoom_state));
 	(void)json_object_object_add(zooms, "zooms", list);
@@ -291,6 +291,9 @@ Test(format_zoom, the_last_line_of_show_names_zooms_and_hot_tables)
 		text,
 		"\n     Detail: the last zoom began 3min 30s ago and ran for 30s: 29,412 samples; see `pebsctl "
 		"zoom --last " EXAMPLE_ZOOM_CGROUP "`\n");
+	/* A clock that was set back: the zoom began in the future. */
+	early = FORMATTED(format_zoomed(out, zooms, cgroup, 1, &wide));
+	formatted_expect(early, "\n     Detail: the last zoom ran for 30s: 29,412 samples; ");
 	of_other = FORMATTED(format_zoomed(out, zooms, other, NOW, &wide));
 	cr_expect_str_eq(of_other, "");
 	of_none = FORMATTED(format_zoomed(out, NULL, cgroup, NOW, &wide));
