@@ -162,7 +162,7 @@ const char *verdict_end(const char *word, char **kept)
 		{"clear", "proven clear"},
 		{"gone", "its cgroup was removed; recovery was not proven"},
 		{"rule", "its rule was changed or removed; recovery was not proven"},
-		{"ignored", "its cgroup is ignored or no longer matched; recovery was not proven"},
+		{"ignored", "its cgroup is excluded, or ignores the rule; recovery was not proven"},
 	};
 
 	return in_words(words, ARRAY_SIZE(words), word, kept);

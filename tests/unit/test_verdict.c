@@ -177,6 +177,15 @@ Test(verdict, preferences_are_described)
 	cr_expect_null(verdict_preference(NULL));
 }
 
+/* A rule whose patterns no longer match the cgroup has changed: its alert ends as "rule". */
+Test(verdict, an_alert_of_an_excluded_cgroup_ends_as_ignored)
+{
+	_cleanup_free_ char *kept = NULL;
+
+	cr_expect_str_eq(verdict_end("ignored", &kept),
+			 "its cgroup is excluded, or ignores the rule; recovery was not proven");
+}
+
 /* A transition as one line of watch. */
 Test(verdict, transitions_are_described)
 {
