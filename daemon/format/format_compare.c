@@ -234,7 +234,7 @@ static void put_event(FILE *out, const struct format_style *style, const char *k
 		      unsigned percent)
 {
 	json_object *latency = json_get_object(event, "latency");
-	char a[TEXT_NUMBER_MAX] = "-", b[TEXT_NUMBER_MAX] = "-", title[64], above[64] = "";
+	char a[TEXT_NUMBER_MAX] = "-", b[TEXT_NUMBER_MAX] = "-", above[64] = "";
 	_cleanup_free_ char *kept = NULL;
 	u64 value;
 
@@ -247,8 +247,7 @@ static void put_event(FILE *out, const struct format_style *style, const char *k
 		(void)snprintf(above, sizeof(above), " above %llu cycles", (unsigned long long)value);
 	line_put(out, style, "Event", "%s%s: %s samples in A, %s in B%s", line_visible(key, &kept), above, a,
 		 b, latency ? "; latencies in core cycles" : "");
-	(void)snprintf(title, sizeof(title), "%s", latency ? "LATENCY" : "SHARE");
-	put_head(out, style, title, percent);
+	put_head(out, style, latency ? "LATENCY" : "SHARE", percent);
 	put_row(out, "p50", json_get_object(latency, "p50"), CYCLES);
 	put_row(out, "p90", json_get_object(latency, "p90"), CYCLES);
 	put_row(out, "p99", json_get_object(latency, "p99"), CYCLES);

@@ -13,19 +13,19 @@
 #define SAMPLES_FORESEEN_MAX (1ULL << 32)
 
 /* Describes the samples that are counted: those past the limit. */
-static void counted(const struct rule *rule, double limit, const char *are, char ret[COUNTED_MAX])
+static void counted(const struct rule *rule, double limit, char ret[COUNTED_MAX])
 {
 	char edge[QUANTITY_MAX];
 	char metric[METRIC_TEXT_MAX];
 
 	if (rule->metric.kind == METRIC_QUANTILE) {
 		quantity(&rule->metric, limit, NEAREST, edge);
-		(void)snprintf(ret, COUNTED_MAX, "latencies %s %s %s", are,
-			       rule->below ? "not above" : "above", edge);
+		(void)snprintf(ret, COUNTED_MAX, "latencies are %s %s", rule->below ? "not above" : "above",
+			       edge);
 		return;
 	}
 	metric_format(&rule->metric, metric);
-	(void)snprintf(ret, COUNTED_MAX, "samples %s %s%s", are, rule->below ? "not " : "",
+	(void)snprintf(ret, COUNTED_MAX, "samples are %s%s", rule->below ? "not " : "",
 		       strchr(metric, ':') + 1);
 }
 
@@ -140,7 +140,7 @@ static void say_counts(struct explanation *explanation, bool breach)
 	evidence_counts(evidence, rule, &alert->limits, alert->estimate.samples, effect_of(alert), &counts[0],
 			&counts[1]);
 	text_count(alert->estimate.samples, of);
-	counted(rule, breach ? alert->limits.threshold : alert->limits.clear, "are", what);
+	counted(rule, breach ? alert->limits.threshold : alert->limits.clear, what);
 	if (breach ? counts[0] > (s64)alert->estimate.samples : counts[1] < 0) {
 		char needed[TEXT_NUMBER_MAX];
 
