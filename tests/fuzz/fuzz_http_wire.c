@@ -153,7 +153,7 @@ static void read_answers(int line)
 	int fd;
 
 	while (http_channel_receive(line, packet, &answer, &fd) == 1) {
-		DEMAND(!http_wire_asks(&answer));
+		DEMAND(answer.type > HTTP_LEAVE);
 		if (fd >= 0)
 			(void)close(fd);
 	}

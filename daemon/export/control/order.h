@@ -26,11 +26,10 @@ struct order {
 	unsigned event;
 };
 
-/* The words of `--sort`, for messages. */
-#define ORDER_WORDS \
-	"latency, samples, mean, p99, share:SOURCE, share:hitm, wait, cores-lost, cpi, misses or traffic"
-
-/* Returns 0, or -EINVAL if `text` is not one of ORDER_WORDS. */
+/*
+ * Reads a word of `--sort`: latency, samples, mean, p99, share:SOURCE, share:hitm, wait, cores-lost, cpi, misses or
+ * traffic. Returns 0, or -EINVAL if `text` is none of these.
+ */
 int order_parse(const char *text, struct order *ret);
 
 /*

@@ -404,7 +404,7 @@ static int move_away(struct archive *archive)
 	return 0;
 }
 
-void archive_close(struct archive *archive)
+static void close_file(struct archive *archive)
 {
 	for (unsigned i = 0; i < ARCHIVE_STATEMENTS_N; i++) {
 		(void)sqlite3_finalize(archive->statements[i]);
@@ -438,7 +438,7 @@ static int open_once(struct archive *archive)
 	if (r == 0)
 		r = archive_refresh(archive);
 	if (r < 0)
-		archive_close(archive);
+		close_file(archive);
 	return r;
 }
 
@@ -447,7 +447,7 @@ int archive_open(struct archive *archive)
 	int r = 0;
 
 	if (archive->damaged)
-		archive_close(archive);
+		close_file(archive);
 	if (archive->db)
 		return 0;
 	for (unsigned i = 0; i < 2; i++) {
@@ -500,7 +500,7 @@ struct archive *archive_free(struct archive *archive)
 {
 	if (!archive)
 		return NULL;
-	archive_close(archive);
+	close_file(archive);
 	spans_done(&archive->spans);
 	free(archive->directory);
 	free(archive->path);

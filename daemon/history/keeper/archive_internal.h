@@ -126,7 +126,6 @@ struct archive {
 
 /* Opens the file if it is not open. Returns 0 or -errno. */
 int archive_open(struct archive *archive);
-void archive_close(struct archive *archive);
 
 /*
  * Reads the list of spans again if it is not what the file contains: after a transaction failed, or if

@@ -71,8 +71,3 @@ int http_wire_read(const void *packet, size_t size, struct http_message *ret)
 	};
 	return 0;
 }
-
-bool http_wire_asks(const struct http_message *message)
-{
-	return message->type <= HTTP_LEAVE;
-}

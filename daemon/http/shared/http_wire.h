@@ -8,7 +8,6 @@
 #ifndef PEBSD_HTTP_WIRE_H
 #define PEBSD_HTTP_WIRE_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 #include "http/shared/http_view.h"
@@ -69,7 +68,7 @@
 #define HTTP_SOCKETS_KERNEL_BYTES (192UL * 1024)
 
 enum http_message_type {
-	/* Questions. */
+	/* Questions, up to HTTP_LEAVE. */
 	HTTP_ASK_BODY, /* `form`; `value`: the generation that the requester has already, 0: none */
 	HTTP_ASK_HEALTH,
 	/*
@@ -152,8 +151,5 @@ size_t http_wire_write(const struct http_message *message, u8 buffer[static HTTP
  * form and the seconds of HTTP_ASK_PROFILE and the kind of HTTP_ASK_VIEW are valid.
  */
 int http_wire_read(const void *packet, size_t size, struct http_message *ret);
-
-/* Returns true if the process that speaks HTTP may send this message. */
-bool http_wire_asks(const struct http_message *message);
 
 #endif
