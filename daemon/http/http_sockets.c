@@ -35,11 +35,15 @@ void http_sockets_close(struct http_sockets *sockets)
 	*sockets = HTTP_SOCKETS_NONE;
 }
 
+/* An IPv6 socket can have an IPv4 address, which may be loopback. */
 static bool is_remote(const union address *address)
 {
+	const struct in6_addr *ipv6 = &address->ipv6.sin6_addr;
+
 	if (address->any.sa_family == AF_INET)
 		return ntohl(address->ipv4.sin_addr.s_addr) >> 24 != IN_LOOPBACKNET;
-	return address->any.sa_family == AF_INET6 && !IN6_IS_ADDR_LOOPBACK(&address->ipv6.sin6_addr);
+	return address->any.sa_family == AF_INET6 && !IN6_IS_ADDR_LOOPBACK(ipv6) &&
+	       !(IN6_IS_ADDR_V4MAPPED(ipv6) && ipv6->s6_addr[12] == IN_LOOPBACKNET);
 }
 
 static void describe(const union address *address, socklen_t length, char *text, size_t room)

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "endpoint.h"
+#include "http/http_sockets.h"
 #include "http/listen.h"
 
 Test(listen, numeric_addresses_are_parsed)
@@ -87,4 +88,29 @@ Test(listen, messages_say_what_to_do)
 	cr_assert_eq(listen_address_parse("192.0.2.1:9754", &address), 0);
 	cr_expect_eq(listen_open(&address, &second, &absent), -EADDRNOTAVAIL);
 	cr_expect(strstr(absent, "192.0.2.1:9754") && strstr(absent, "ip address"), "%s", absent);
+}
+
+/* An IPv6 socket can have an IPv4 address. */
+Test(listen, only_loopback_is_not_for_other_machines)
+{
+	static const struct {
+		const char *text;
+		bool any_remote;
+	} cases[] = {
+		{"127.0.0.1:9754", false}, {"127.1.2.3:9754", false},          {"0.0.0.0:9754", true},
+		{"[::1]:9754", false},     {"[::ffff:127.0.0.1]:9754", false}, {"[::]:9754", true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_free_ char *message = NULL;
+		struct http_sockets sockets;
+		struct listen_address listen;
+
+		cr_assert_eq(listen_address_parse(cases[i].text, &listen), 0, "%s", cases[i].text);
+		/* Any free port. IPv6 has it in the same place. */
+		listen.address.ipv4.sin_port = 0;
+		cr_assert_eq(http_sockets_open(&listen, NULL, &sockets, &message), 0, "%s", message);
+		cr_expect_eq(sockets.any_remote, cases[i].any_remote, "%s", cases[i].text);
+		http_sockets_close(&sockets);
+	}
 }
