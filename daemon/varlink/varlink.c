@@ -66,6 +66,7 @@ struct connection {
 	u64 waiting_us;  /* time at which the unanswered call first waited; 0: it did not */
 	u64 turn;        /* the server's `turns` when the connection was made or last answered */
 	bool input_ended;
+	bool hung_up; /* the client can receive nothing any more */
 	bool closing; /* close the connection when the output has been sent */
 	bool subscribed;
 	u64 moved_us; /* time at which a byte was last sent or received */
@@ -183,7 +184,7 @@ static int answer(struct connection *connection, size_t length)
 		return r;
 
 	r = varlink_call_dispatch(&call, connection->server->service);
-	if (call.waiting && r >= 0)
+	if (call.waiting && r >= 0 && !connection->hung_up)
 		r = begin_waiting(connection);
 	else
 		end_call(connection, length);
@@ -339,6 +340,9 @@ static int settle(struct connection *connection, int error)
 	if (waiting)
 		events |= EPOLLOUT;
 	error = sd_event_source_set_io_events(connection->io, events);
+	/* A hang-up cannot be masked: it would be reported in each turn while a call waits for memory. */
+	if (error >= 0 && connection->hung_up && connection->input_ended)
+		error = sd_event_source_set_enabled(connection->io, SD_EVENT_OFF);
 	connection->waits = call && !connection->waiting;
 	connection->needs_room = connection->waits && !has_room(connection, REPLY_BYTES);
 	if (error >= 0 && connection->waits && !connection->needs_room)
@@ -522,6 +526,7 @@ static int on_io(sd_event_source *source, int fd, u32 events, void *userdata)
 
 	(void)source;
 	(void)fd;
+	connection->hung_up = connection->hung_up || (events & (EPOLLHUP | EPOLLERR));
 	/* Nobody can receive the reply. Calls behind this one, if they are oneway, still run. */
 	if ((events & (EPOLLHUP | EPOLLERR)) && connection->waiting && has_call(connection, &length))
 		end_call(connection, length);

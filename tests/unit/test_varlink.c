@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/json_get.h"
+#include "base/monotonic.h"
 #include "fake_clock.h"
 #include "varlink/varlink.h"
 #include "varlink/varlink_budget.h"
@@ -581,6 +582,29 @@ Test(varlink, memory_of_replies_to_one_user_is_bounded)
 		(void)close(fds[i]);
 	}
 	cr_expect_eq(calls, (int)ARRAY_SIZE(fds));
+}
+
+/* Its socket is hung up, which epoll reports again and again. */
+Test(varlink, a_client_that_disconnects_while_it_waits_for_memory_does_not_keep_the_loop_busy)
+{
+	static const char call[] = "{\"method\":\"org.example.test.Big\",\"parameters\":{\"bytes\":1000000}}";
+	const u64 end_ns = monotonic_ns() + 300 * NSEC_PER_MSEC;
+	int fds[12], gone = peer_connect(socket_path);
+	unsigned turns = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = peer_connect(socket_path);
+		peer_call(event, fds[i], call);
+	}
+	peer_settle(event);
+	cr_assert_lt(calls, (int)ARRAY_SIZE(fds), "there is no memory left");
+	peer_call(event, gone, ECHO("1"));
+	(void)close(gone);
+	while (monotonic_ns() < end_ns)
+		turns += sd_event_run(event, 10000) > 0;
+	cr_expect_lt(turns, 100U, "%u turns of the loop", turns);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		(void)close(fds[i]);
 }
 
 Test(varlink, a_reading_client_is_answered_next_to_those_that_do_not_read)
