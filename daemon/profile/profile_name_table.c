@@ -308,15 +308,16 @@ static void remember_range(struct name_table *table, const struct place *place, 
 
 	if (place->address < symbol->start || place->address >= symbol->end)
 		return;
-	if (table->ranges.n >= PROFILE_RANGES_MAX ||
-	    growing_reserve(&table->ranges, sizeof(range), 1, &table->budget) < 0)
-		return;
 	list = table->ranges.list;
 	kept = 0;
 	for (size_t i = 0; i < table->ranges.n; i++)
 		if (list[i].pid != range.pid || list[i].end <= range.start || list[i].start >= range.end)
 			list[kept++] = list[i];
 	table->ranges.n = kept;
+	if (table->ranges.n >= PROFILE_RANGES_MAX ||
+	    growing_reserve(&table->ranges, sizeof(range), 1, &table->budget) < 0)
+		return;
+	list = table->ranges.list;
 	at = ranges_before(table, range.pid, range.start);
 	memmove(&list[at + 1], &list[at], (table->ranges.n - at) * sizeof(*list));
 	list[at] = range;

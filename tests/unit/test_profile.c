@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/profile.h"
+#include "profile/profile_internal.h"
 #include "profile/profile_stacks.h"
 #include "profile_fixture.h"
 
@@ -130,6 +130,48 @@ Test(profile, a_mapping_without_names_is_requested_a_few_times_only)
 	}
 	cr_expect_eq(profile_resolve(profile, &world.names), 0);
 	cr_expect_eq(world.calls, 2);
+}
+
+struct heap {
+	struct symbol symbol;
+	size_t calls;
+};
+
+static const struct symbol *find_heap(void *userdata, const struct symbol_query *query)
+{
+	struct heap *heap = userdata;
+
+	if (query->kind == SYMBOL_DATA)
+		heap->calls++;
+	heap->symbol.address = query->address - heap->symbol.start;
+	return &heap->symbol;
+}
+
+static void add_data(struct profile *profile, u32 pid, u64 address)
+{
+	struct zoom_sample sample = world_sample(AT_WORK, address, 1);
+
+	sample.pid = sample.tid = pid;
+	cr_assert_eq(profile_add(profile, &sample), 0);
+}
+
+/* The grown heap replaces the former one, so it needs no room. */
+Test(profile, a_heap_that_grows_is_requested_once_when_all_ranges_are_taken)
+{
+	_cleanup_(profile_freep) struct profile *profile = new_profile();
+	struct heap heap = {.symbol = {.region = SYMBOL_HEAP, .start = AT_HEAP, .end = AT_HEAP + 0x1000}};
+	const struct profile_names names = {.find = find_heap, .userdata = &heap};
+
+	for (u32 pid = 1; pid <= PROFILE_RANGES_MAX; pid++)
+		add_data(profile, pid, AT_HEAP);
+	cr_expect_eq(profile_resolve(profile, &names), 0);
+	cr_expect_eq(heap.calls, PROFILE_RANGES_MAX);
+	heap.calls = 0;
+	heap.symbol.end = AT_HEAP + 0x100000;
+	for (u64 i = 0; i < 100; i++)
+		add_data(profile, 7, AT_HEAP + 0x2000 + 8 * i);
+	cr_expect_eq(profile_resolve(profile, &names), 0);
+	cr_expect_eq(heap.calls, 1, "%zu", heap.calls);
 }
 
 Test(profile, the_number_of_unanswered_requests_grows)
