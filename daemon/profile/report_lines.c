@@ -371,9 +371,10 @@ static int write_line(const struct profile *profile, const struct line_item *ite
 	const struct access *hottest = access_of(profile, sums->hottest);
 	u64 at = hottest->data_place == NONE ? 0 : place_of(profile->table, hottest->data_place)->at;
 	u64 begin = at - offset_of(hottest);
+	bool of_one = !sums->shared && !SYMBOL_IS_KERNEL(hottest->address);
 
 	*ret = (struct report_line){.address = hottest->address - offset_of(hottest),
-				    .pid = sums->shared ? 0 : pid_number(hottest->pid),
+				    .pid = of_one ? pid_number(hottest->pid) : 0,
 				    .samples = sums->samples,
 				    .latency = sums->latency,
 				    .hitm = sums->hitm,

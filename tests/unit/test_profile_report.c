@@ -276,6 +276,15 @@ Test(profile_report, data_of_the_kernel_belong_to_no_process)
 	cr_expect_eq(made.report.lines[0].pid, 0);
 	cr_expect_str_eq(made.report.lines[0].object, "[kernel]");
 	end(&made);
+
+	/* A process may try to access them, too. */
+	begin(&made);
+	sample.of.code_address = AT_WORK;
+	add(&made, &sample);
+	report(&made, &everything);
+	cr_assert_eq(made.report.n_lines, 1);
+	cr_expect_eq(made.report.lines[0].pid, 0);
+	end(&made);
 }
 
 /* The names may come with the report of a client that may not see addresses of the kernel. */
