@@ -20,6 +20,8 @@ struct answer {
 	u32 bins; /* as the keeper was asked */
 	int error;
 	u64 used_ns;
+	bool shown;    /* it was returned */
+	u64 newest_us; /* end of the last pane when it was returned first */
 	struct history_block block;
 	size_t n;
 	struct history_pane *panes;
@@ -173,14 +175,30 @@ static int ask(struct answers *answers, struct answer *answer)
 	return answers->ask(answers->userdata, &query, &answer->number);
 }
 
+/* Returns true if the range may contain a pane that the answer lacks. An answer that was used in this turn stays. */
+static bool is_outdated(const struct answer *answer, u64 newest_us, u64 now_ns)
+{
+	return answer->shown && newest_us != answer->newest_us &&
+	       answer->query.until_us > answer->newest_us && answer->used_ns < now_ns;
+}
+
 /* Returns 0 with an answer that has come, or -errno. */
-static int get(struct answers *answers, const struct history_query *query, u64 now_ns, struct answer **ret)
+static int get(struct answers *answers, const struct history_query *query, u64 newest_us, u64 now_ns,
+	       struct answer **ret)
 {
 	struct answer *answer = find(answers, query);
 	int r;
 
+	if (answer && is_outdated(answer, newest_us, now_ns)) {
+		drop(answer);
+		answer = NULL;
+	}
 	if (answer) {
 		*ret = answer;
+		if (!answer->pending && !answer->error && !answer->shown) {
+			answer->shown = true;
+			answer->newest_us = newest_us;
+		}
 		/* A client that asks again and again must not keep an error that would pass. */
 		if (!answer->error || answer->error == -E2BIG)
 			answer->used_ns = now_ns;
@@ -223,7 +241,7 @@ int answers_past(struct answers *answers, const struct history_query *query, u64
 		 const struct past **ret)
 {
 	struct answer *answer;
-	int r = get(answers, query, now_ns, &answer);
+	int r = get(answers, query, newest_us, now_ns, &answer);
 
 	if (r == 0 && !answer->past) {
 		r = make_past(answer, newest_us);
@@ -235,11 +253,11 @@ int answers_past(struct answers *answers, const struct history_query *query, u64
 	return r;
 }
 
-int answers_alerts(struct answers *answers, const struct history_query *query, u64 now_ns,
+int answers_alerts(struct answers *answers, const struct history_query *query, u64 newest_us, u64 now_ns,
 		   const char **ret_json)
 {
 	struct answer *answer;
-	int r = get(answers, query, now_ns, &answer);
+	int r = get(answers, query, newest_us, now_ns, &answer);
 
 	if (r == 0)
 		*ret_json = answer->json;

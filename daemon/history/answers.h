@@ -46,7 +46,8 @@ void answers_cgroups(struct answers *answers, size_t n);
 /*
  * Finds the answer, or asks. `bins` of the query 0: ANSWERS_BINS or one for each pane, fewer for a long time of all
  * cgroups, and fewer again if the answer would be too large. `newest_us` is the end of the last pane that was sent: a
- * range that reaches up to now ends there.
+ * range that reaches up to now ends there. An answer about a range that ends later is asked for again after the next
+ * pane.
  * `now_ns`: CLOCK_MONOTONIC at which this turn of the event loop began, the same in all calls of a turn. An answer that
  * was used in this turn stays.
  *
@@ -56,7 +57,7 @@ void answers_cgroups(struct answers *answers, size_t n);
  */
 int answers_past(struct answers *answers, const struct history_query *query, u64 newest_us, u64 now_ns,
 		 const struct past **ret);
-int answers_alerts(struct answers *answers, const struct history_query *query, u64 now_ns,
+int answers_alerts(struct answers *answers, const struct history_query *query, u64 newest_us, u64 now_ns,
 		   const char **ret_json);
 
 /*

@@ -232,7 +232,7 @@ int history_alerts(struct history *history, u64 since_us, u64 until_us, const ch
 		return -EINVAL;
 	(void)stpcpy(query.path, cgroup ? cgroup : "");
 	(void)stpcpy(query.rule, cgroup ? rule : "");
-	return answers_alerts(history->answers, &query, turn_ns(history), ret_json);
+	return answers_alerts(history->answers, &query, history->newest_us, turn_ns(history), ret_json);
 }
 
 void history_limit(struct history *history, u64 bytes_max, u64 age_max_s)

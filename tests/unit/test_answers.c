@@ -301,6 +301,51 @@ Test(answers, an_answer_is_kept_while_it_is_used)
 	cr_expect_eq(get(&query), -EAGAIN);
 }
 
+/* A dashboard asks again and again for today, which ends in the future. */
+Test(answers, an_answer_up_to_a_later_time_lasts_until_the_next_pane)
+{
+	const struct history_query today = range(0, 86400), before = range(0, 300);
+	const u64 newest_us = START + 300 * SEC_US, next_us = newest_us + 10 * SEC_US;
+	const struct past *first;
+
+	(void)get(&today);
+	(void)answer_panes(2);
+	(void)get(&before);
+	(void)answer_panes(2);
+	cr_assert_eq(answers_past(answers, &today, newest_us, now_ns, &first), 0);
+	cr_assert_eq(answers_past(answers, &before, newest_us, now_ns, &past), 0);
+	/* A call may use it twice. */
+	cr_assert_eq(answers_past(answers, &today, next_us, now_ns, &past), 0);
+	cr_expect_eq(past, first);
+	now_ns += SECOND;
+	cr_expect_eq(answers_past(answers, &before, next_us, now_ns, &past), 0);
+	cr_expect_eq(n_asked, 2);
+	cr_expect_eq(answers_past(answers, &today, next_us, now_ns, &past), -EAGAIN);
+	cr_expect_eq(n_asked, 3);
+	(void)answer_panes(3);
+	cr_assert_eq(answers_past(answers, &today, next_us, now_ns, &past), 0);
+	cr_expect_eq(past_bins(past), 3);
+	now_ns += SECOND;
+	cr_expect_eq(answers_past(answers, &today, next_us, now_ns, &past), 0, "there is no newer pane");
+}
+
+Test(answers, alerts_up_to_a_later_time_are_those_of_the_last_pane)
+{
+	const struct history_query today = {.question = HISTORY_ASK_ALERTS,
+					    .since_us = START,
+					    .until_us = START + 86400 * SEC_US,
+					    .bins = 1};
+	struct history_block block = block_of("[]", 2);
+
+	cr_expect_eq(answers_alerts(answers, &today, START, now_ns, &json), -EAGAIN);
+	(void)answers_take(answers, 101, 0, &block, now_ns);
+	cr_expect_eq(answers_alerts(answers, &today, START, now_ns, &json), 0);
+	now_ns += SECOND;
+	cr_expect_eq(answers_alerts(answers, &today, START, now_ns, &json), 0);
+	now_ns += SECOND;
+	cr_expect_eq(answers_alerts(answers, &today, START + 10 * SEC_US, now_ns, &json), -EAGAIN);
+}
+
 Test(answers, more_questions_push_out_the_oldest_answer)
 {
 	for (unsigned i = 0; i < ANSWERS_MAX; i++) {
@@ -447,9 +492,9 @@ Test(answers, the_answer_about_alerts_is_text)
 	struct history_block block = block_of("[{\"rule\":\"x\"}]", 14);
 
 	query.question = HISTORY_ASK_ALERTS;
-	cr_expect_eq(answers_alerts(answers, &query, now_ns, &json), -EAGAIN);
+	cr_expect_eq(answers_alerts(answers, &query, 0, now_ns, &json), -EAGAIN);
 	cr_expect(answers_take(answers, 101, 0, &block, now_ns));
-	cr_assert_eq(answers_alerts(answers, &query, now_ns, &json), 0);
+	cr_assert_eq(answers_alerts(answers, &query, 0, now_ns, &json), 0);
 	cr_expect_str_eq(json, "[{\"rule\":\"x\"}]");
 }
 
@@ -464,13 +509,13 @@ Test(answers, alerts_are_bounded_before_they_are_parsed)
 	block = block_of(text, HISTORY_ALERTS_BYTES_MAX);
 	larger = block_of(text, HISTORY_ALERTS_BYTES_MAX + 1);
 	query.question = more.question = HISTORY_ASK_ALERTS;
-	cr_expect_eq(answers_alerts(answers, &query, now_ns, &json), -EAGAIN);
+	cr_expect_eq(answers_alerts(answers, &query, 0, now_ns, &json), -EAGAIN);
 	cr_expect(answers_take(answers, 101, 0, &block, now_ns));
-	cr_expect_eq(answers_alerts(answers, &query, now_ns, &json), 0);
+	cr_expect_eq(answers_alerts(answers, &query, 0, now_ns, &json), 0);
 	query.bins = more.bins = 1;
-	cr_expect_eq(answers_alerts(answers, &more, now_ns, &json), -EAGAIN);
+	cr_expect_eq(answers_alerts(answers, &more, 0, now_ns, &json), -EAGAIN);
 	cr_expect(answers_take(answers, 102, 0, &larger, now_ns));
-	cr_expect_eq(answers_alerts(answers, &more, now_ns, &json), -E2BIG);
+	cr_expect_eq(answers_alerts(answers, &more, 0, now_ns, &json), -E2BIG);
 }
 
 Test(answers, an_incomplete_pane_is_not_a_gap)
