@@ -77,8 +77,11 @@ static void on_stored(void *userdata, int error)
 		panes_break(history->panes);
 }
 
+/* Does not put off a tick that is due: answers may come all the time. */
 static void keep_ticking(struct history *history)
 {
+	if (sd_event_source_get_enabled(history->tick, NULL) > 0)
+		return;
 	(void)sd_event_source_set_time_relative(history->tick, TICK_USEC);
 	(void)sd_event_source_set_enabled(history->tick, SD_EVENT_ONESHOT);
 }

@@ -23,6 +23,7 @@
 #include "base/monotonic.h"
 #include "collect/ledger.h"
 #include "fake_clock.h"
+#include "history/answers.h"
 #include "history/history.h"
 #include "history/keeper_line.h"
 #include "in_pairs.h"
@@ -419,6 +420,23 @@ int poll(struct pollfd *polled, nfds_t n, int wait_ms)
 	if (r == 0 && polls_end)
 		fake_clock_advance((unsigned)wait_ms * NSEC_PER_MSEC);
 	return r;
+}
+
+Test(history, old_answers_go_also_if_others_come_all_the_time)
+{
+	const struct past *past;
+	u64 first_us;
+
+	RUN_UNTIL(state().running);
+	first_us = ++now.realtime_us;
+	RUN_UNTIL(ask("", &past) == -ENODATA);
+	for (unsigned i = 0; i < 5; i++) {
+		fake_clock_advance(ANSWERS_FAIL_KEEP_NS / 4);
+		now.realtime_us++;
+		RUN_UNTIL(ask("", &past) == -ENODATA);
+	}
+	now.realtime_us = first_us;
+	cr_expect_eq(ask("", &past), -EAGAIN, "it is asked for again");
 }
 
 Test(history, the_end_does_not_wait_for_a_hanging_keeper)
