@@ -38,9 +38,9 @@ Test(call_when, options_are_converted_to_a_range)
 Test(call_when, no_range_begins_before_1970)
 {
 	expect(&(struct ctl_options){.now = NOW, .has_at = true, .at = 100}, 3600,
-	       "{\"since\":\"1970-01-01T00:00:00Z\",\"until\":\"1970-01-01T00:01:40Z\"}");
+	       "{\"since\":\"1970-01-01T00:00:01Z\",\"until\":\"1970-01-01T00:01:40Z\"}");
 	expect(&(struct ctl_options){.now = NOW, .has_at = true, .at = 0}, 10,
-	       "{\"since\":\"1970-01-01T00:00:00Z\",\"until\":\"1970-01-01T00:00:01Z\"}");
+	       "{\"since\":\"1970-01-01T00:00:01Z\",\"until\":\"1970-01-01T00:00:02Z\"}");
 }
 
 Test(call_when, neighbours_are_compared_around_a_moment)

@@ -41,8 +41,9 @@ static bool add_time(json_object *parameters, const char *key, time_t seconds)
 
 bool call_add_range(json_object *parameters, const struct call_range *range)
 {
-	return add_time(parameters, "since", MAX(range->since, 0)) &&
-	       add_time(parameters, "until", MAX(range->until, 1));
+	/* In replies, 0 is an unknown time. */
+	return add_time(parameters, "since", MAX(range->since, 1)) &&
+	       add_time(parameters, "until", MAX(range->until, 2));
 }
 
 bool call_add_when(json_object *parameters, const struct ctl_options *options, double seconds)
