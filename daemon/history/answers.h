@@ -18,9 +18,9 @@
 #define ANSWERS_BINS 60
 
 /*
- * A question about all cgroups and more than ANSWERS_SHORT_S seconds has fewer bins: the cgroups of all its bins together
- * are about this many. With fewer bins, the keeper reads longer spans: with 1,000 cgroups, one bin of a day is read from
- * about 40 spans, and 7 bins from 170.
+ * A question about all cgroups and more than ANSWERS_SHORT_S seconds has fewer bins: the cgroups of all its bins
+ * together are about this many. With fewer bins, the keeper reads longer spans: with 1,000 cgroups, one bin of a day is
+ * read from about 40 spans, and 7 bins from 170.
  */
 #define ANSWERS_CGROUPS 1000
 #define ANSWERS_SHORT_S 3600
@@ -36,9 +36,9 @@ struct answers *answers_free(struct answers *answers);
 DEFINE_CLEANUP(struct answers *, answers_free)
 
 /*
- * Reports the number of cgroups of a new pane. The panes of the past are expected to have as many cgroups as the largest
- * recent pane or answer about all cgroups. If panes get smaller, this number decreases over hours, because the past may
- * have more cgroups than the present. At the start, this many are expected:
+ * Reports the number of cgroups of a new pane. The panes of the past are expected to have as many cgroups as the
+ * largest recent pane or answer about all cgroups. If panes get smaller, this number decreases over hours, because the
+ * past may have more cgroups than the present. At the start, this many are expected:
  */
 #define ANSWERS_CGROUPS_ASSUMED 250
 void answers_cgroups(struct answers *answers, size_t n);

@@ -468,7 +468,7 @@ static int fetch_page(struct live *live)
 	int r = ask(live, "io.pebsd.GetCgroup", cgroup_parameters(live, seconds), &cgroup, live->trouble);
 	const bool none_then = r == -EREMOTEIO && live->state.at;
 
-	/* The answer about the past stays the same. If it were shown as trouble, refresh() would ask again each second. */
+	/* The answer about the past stays the same. As trouble, refresh() would ask for it again each second. */
 	if (none_then)
 		r = name_alone(live->state.target, &cgroup);
 	if (r == 0)

@@ -254,7 +254,7 @@ static json_object *trend_object(struct json_writer *writer, const struct trend_
 	return object;
 }
 
-/* Adds "trend" to each event of a cgroup's "events" if trends are kept. A sum of a subtree gets the sum of the trends. */
+/* Adds "trend" to each event of a cgroup's "events" if trends are kept. A subtree gets the sum of the trends. */
 static void put_trends(struct json_writer *writer, json_object *cgroup_object,
 		       const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
 		       const struct json_trend *wanted)

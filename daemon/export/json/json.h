@@ -53,8 +53,8 @@ struct json_more {
 /*
  * Writes the text of json_top() with only the `n` cgroups whose indexes are in `cgroups`, in that order (NULL: the
  * snapshot's order), as json-c writes it with `flags`, which must not add spaces. It builds one cgroup at a time, so it
- * needs memory for only one. `more` NULL: no optional part. Returns 0; the result of the sink if that is not 0; or -ENOMEM. On error the text is
- * incomplete.
+ * needs memory for only one. `more` NULL: no optional part. Returns 0; the result of the sink if that is not 0; or
+ * -ENOMEM. On error the text is incomplete.
  */
 int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_t n,
 		   const struct json_more *more, int flags, json_sink sink, void *userdata);

@@ -48,8 +48,9 @@ json_object *json_explain(const char *origin, const struct rule *rule, const str
 			  json_object *suspects);
 
 /*
- * The text of an alert that the history stores (struct history_alert), shorter than HISTORY_ALERT_MAX: with sentences if
- * the alert fired and its rule has a window, unless they make the text too long. The caller frees it. NULL: no memory.
+ * The text of an alert that the history stores (struct history_alert), shorter than HISTORY_ALERT_MAX: with sentences
+ * if the alert fired and its rule has a window, unless they make the text too long. The caller frees it. NULL: no
+ * memory.
  */
 char *json_alert_record(const struct alert *alert);
 

@@ -6,8 +6,8 @@
  * The database has a write-ahead log and waits for the disk at the end of each transaction
  * (synchronous=FULL): a pane or alert that was stored survives a crash of the process and of the machine.
  *
- * A file that is damaged, or that has an older version or other counters, is renamed, and a new one begins. A file that another program
- * or a newer pebsd wrote is left alone: then nothing is stored.
+ * A file that is damaged, or that has an older version or other counters, is renamed, and a new one begins. A file that
+ * another program or a newer pebsd wrote is left alone: then nothing is stored.
  */
 #ifndef PEBSD_HISTORY_ARCHIVE_H
 #define PEBSD_HISTORY_ARCHIVE_H
