@@ -65,7 +65,7 @@ struct transfer {
 	const char *cgroup; /* names the zoom if `zoom` is not known yet */
 	u64 zoom, offset, size;
 	bool more;
-	bool unwanted; /* whoever read standard output has left */
+	bool unwanted; /* the reader of standard output has left */
 };
 
 static enum ctl_exit get_piece(struct transfer *transfer, json_object **ret)
