@@ -321,14 +321,6 @@ static int read_kernel(struct resolver *resolver)
 	return 0;
 }
 
-int resolver_kernel(struct resolver *resolver, bool *ret_hidden)
-{
-	int r = resolver->kernel_read ? 0 : read_kernel(resolver);
-
-	*ret_hidden = resolver->kernel.hidden;
-	return r;
-}
-
 static int find_kernel(struct resolver *resolver, const struct symbol_query *query, struct symbol *ret)
 {
 	const struct kernel_symbol *symbol =

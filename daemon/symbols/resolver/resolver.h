@@ -72,13 +72,6 @@ int resolver_forked(struct resolver *resolver, u32 pid, u32 parent);
  */
 int resolver_find(struct resolver *resolver, const struct symbol_query *query, struct symbol *ret);
 
-/*
- * Reads kallsyms if that was not done yet. Sets *ret_hidden if the kernel shows no addresses to this process,
- * so that none of its names are known. The cause is kernel.kptr_restrict, or no CAP_SYSLOG in resolver_new().
- * Returns 0 or -ENOMEM.
- */
-int resolver_kernel(struct resolver *resolver, bool *ret_hidden);
-
 /* Returns the approximate memory of the resolver, in bytes. */
 u64 resolver_bytes(const struct resolver *resolver);
 

@@ -111,7 +111,7 @@ static int add(struct kernel_symbols *symbols, u64 address, bool code, const cha
 }
 
 /* A line is like "ffffffff81000000 T _text" or "ffffffffc0000000 t init\t[module]". */
-static int read_line(struct kernel_symbols *symbols, const char *line, bool *any)
+static int read_line(struct kernel_symbols *symbols, const char *line)
 {
 	size_t length, module_length = 0;
 	const char *name, *module = "";
@@ -127,7 +127,6 @@ static int read_line(struct kernel_symbols *symbols, const char *line, bool *any
 	length = strcspn(name, "\t \n");
 	if (!length)
 		return 0;
-	*any = true;
 	if (!SYMBOL_IS_KERNEL(address))
 		return 0;
 	if (!strchr("tTwWdDbBrRvV", end[1]))
@@ -158,21 +157,19 @@ int kernel_symbols_read(FILE *file, struct kernel_symbols *ret)
 {
 	struct kernel_symbols symbols = {};
 	_cleanup_free_ char *line = NULL;
-	bool any = false;
 	size_t room = 0;
 	u32 kernel;
 	int r = add_module(&symbols, "", 0, &kernel);
 
 	errno = 0;
 	while (r == 0 && getline(&line, &room, file) >= 0)
-		r = read_line(&symbols, line, &any);
+		r = read_line(&symbols, line);
 	if (r == 0 && ferror(file))
 		r = errno ? -errno : -EIO;
 	if (r < 0) {
 		kernel_symbols_done(&symbols);
 		return r;
 	}
-	symbols.hidden = any && !symbols.n;
 	if (symbols.n)
 		qsort(symbols.symbols, symbols.n, sizeof(*symbols.symbols), compare);
 	*ret = symbols;

@@ -39,7 +39,6 @@ struct kernel_symbols {
 	char *names;
 	size_t names_size, names_room;
 	u64 text, end; /* of the kernel's image; 0: not known */
-	bool hidden;   /* there are symbols, but all addresses are 0 */
 };
 
 /*
