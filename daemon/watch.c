@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/monotonic.h"
 #include "base/subtract.h"
 #include "base/text.h"
 #include "export/json/json_rules.h"
@@ -70,11 +70,9 @@ static void publish_loss(struct watch *watch, const char *key, const char *reaso
 static void log_loss(struct log_sum *sum, const char *key, const char *reason, u64 more, bool at_end)
 {
 	char span[TEXT_NUMBER_MAX], within[TEXT_NUMBER_MAX + 16] = "";
-	u64 since_ns, lost;
-	struct timespec now;
+	u64 since_ns;
+	u64 lost = log_sum_add(sum, more, monotonic_ns(), at_end, &since_ns);
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	lost = log_sum_add(sum, more, (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec, at_end, &since_ns);
 	if (lost == 0)
 		return;
 	if (since_ns > 0) {
