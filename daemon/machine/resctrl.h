@@ -50,7 +50,8 @@ int resctrl_parse_bytes(const char *text, u64 *ret);
 
 /*
  * Reads all groups below `root`. A counter that cannot be read is not known. A group that vanishes meanwhile is
- * left out. Each counter may interrupt a CPU of its domain, so read them at a request, not at each collection.
+ * left out, or its counters are not known. Each counter may interrupt a CPU of its domain, so read them at a request,
+ * not at each collection.
  * Returns 0, also with an empty list if resctrl is not mounted, or -errno. The caller frees with resctrl_done().
  */
 int resctrl_read(const char *root, struct resctrl *ret);
