@@ -457,8 +457,8 @@ static void run_unit(struct act *act, const struct transition *transition, bool 
 	alert_store_end(&act->store, alert, true, RULE_UNIT);
 }
 
-static void run_look(struct act *act, const struct transition *transition, enum act_kind kind,
-		     enum rule_action action)
+static void run_detail(struct act *act, const struct transition *transition, enum act_kind kind,
+		       enum rule_action action)
 {
 	_cleanup_free_ char *message = NULL;
 	int r = act->start_detail ? act->start_detail(act->userdata, transition, action, &message)
@@ -484,9 +484,9 @@ static void run(struct act *act, const struct transition *transition, unsigned a
 	if (actions & RULE_UNIT)
 		run_unit(act, transition, stored, r);
 	if (actions & RULE_ZOOM)
-		run_look(act, transition, ACT_ZOOM, RULE_ZOOM);
+		run_detail(act, transition, ACT_ZOOM, RULE_ZOOM);
 	if (actions & RULE_HOT)
-		run_look(act, transition, ACT_HOT, RULE_HOT);
+		run_detail(act, transition, ACT_HOT, RULE_HOT);
 }
 
 void act_on(struct act *act, const struct policy *policy, const struct transition *transitions, size_t n)

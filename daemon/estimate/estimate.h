@@ -98,9 +98,8 @@ void estimate_of(const struct rule *rule, const struct limits *limits, const str
 /*
  * Returns the design effect (bursts.h) of the samples that the metric counts: bounds divide the number of
  * samples by it. For a quantile it is the largest of the effects around the value and at the limits; `limits`
- * NULL: around the value. A mean needs limits. The
- * samples of a baseline are assumed to have the same effect as those of the window. Returns 1 if there are no
- * parts or no value.
+ * NULL: around the value. A mean needs limits. The samples of a baseline are assumed to have the same effect as
+ * those of the window. Returns 1 if there are no parts or no value.
  */
 double estimate_effect(const struct rule *rule, const struct limits *limits, const struct measured *measured);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The paths and ledger entries that rules have to do with. */
+/* The paths of subjects, and the ledger entries whose differences are added to them. */
 #include <errno.h>
 #include <string.h>
 

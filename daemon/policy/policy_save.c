@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the next process has to know of alerts: saved, and restored. */
+/* Saves alerts for the next process, and restores those of the previous one. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

@@ -59,8 +59,8 @@ size_t metric_events(const struct metric *metric, enum event_role ret[METRIC_EVE
 bool metric_has_second(const struct metric *metric);
 
 /*
- * Returns the second event of the metrics with the first event `first`, of which all have the same; EVENT_ROLES: none
- * has two events.
+ * All metrics with two events that have the same first event also have the same second event. Returns that of `first`;
+ * EVENT_ROLES: there is no such metric.
  */
 enum event_role metric_second_role(enum event_role first);
 
