@@ -234,9 +234,17 @@ static int config_sampling_cpus(const struct config_key *key, const char *text, 
 	return length < 0 ? -ENOMEM : -EINVAL;
 }
 
-/* A number without % could be a fraction or a percentage: 0.5 is half of a CPU, or half a percent of it. */
+#define BUDGET_FORM "off, or a percentage from 0.01% to 100%"
+
+/*
+ * A number without % could be a fraction or a percentage: 0.5 is half of a CPU, or half a percent of it. As a
+ * percentage, a small number would be below the minimum.
+ */
 static int refuse_bare(const struct config_key *key, const char *text, double value, char **ret_problem)
 {
+	if (value < 100 * BUDGET_MIN)
+		return config_refuse(ret_problem, "%s = %s: expected %s, such as %g%% for this fraction (%s)",
+				     key->name, text, BUDGET_FORM, value * 100, key->meaning);
 	return asprintf(
 		       ret_problem,
 		       "%s = %s: without %% this has two meanings: write %g%% if you mean %g percent, or %g%% if "
@@ -261,8 +269,7 @@ static int config_sampling_budget(const struct config_key *key, const char *text
 	if (r == 0 && !strchr(text, '%') && value >= BUDGET_MIN && value <= 1)
 		return refuse_bare(key, text, value, ret_problem);
 	if (r < 0 || !strchr(text, '%') || value < BUDGET_MIN || value > 1)
-		return config_key_refuse_value(key, text, "off, or a percentage from 0.01% to 100%",
-					       ret_problem);
+		return config_key_refuse_value(key, text, BUDGET_FORM, ret_problem);
 	*ret = value;
 	return 0;
 }
