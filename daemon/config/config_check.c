@@ -24,8 +24,8 @@ static int add_at(const struct config *config, const char *section, const char *
 }
 
 /*
- * A list that names none of this machine's CPUs is a mistake. config_load() does not look at the machine, so
- * this check does.
+ * A list that names none of this machine's CPUs is a mistake if its CPUs are sampled. config_load() does not look at
+ * the machine, so this check does.
  */
 static int check_cpus(const struct config *config, struct config_mistakes *mistakes)
 {
@@ -33,7 +33,8 @@ static int check_cpus(const struct config *config, struct config_mistakes *mista
 	_cleanup_free_ char *wrong = cpu_list_format(&named);
 	_cleanup_free_ char *message = NULL, *right = NULL;
 
-	if (cpu_list_count(&named) == 0 || cpu_list_read(CPUS_POSSIBLE, &possible) < 0)
+	if (config->origin == CONFIG_ORIGIN_MODEL || config->origin == CONFIG_ORIGIN_REPLAY ||
+	    cpu_list_count(&named) == 0 || cpu_list_read(CPUS_POSSIBLE, &possible) < 0)
 		return 0;
 	right = cpu_list_format(&possible);
 	cpu_list_keep(&named, &possible);

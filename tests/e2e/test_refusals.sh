@@ -47,6 +47,10 @@ grep -q 'cpus.conf:2: cpus = 8191: this machine has none of these CPUs; it has 0
 	fail "CPUs that are not here: $(cat "$work/said")"
 printf '[sampling]\ncpus = 0,8191\n' >"$work/cpus.conf"
 exits 'CPUs of which one is here' 0 "$PEBSD" --check-config --config "$work/cpus.conf"
+# The model has CPUs of its own, and a recording has those of another machine: pebsd starts with such a list.
+printf '[sampling]\norigin = model\ncpus = 8191\n' >"$work/cpus.conf"
+exits 'CPUs that are not here, for the model' 0 "$PEBSD" --check-config --config "$work/cpus.conf"
+exits 'the same to run with' 0 "$PEBSD" --config "$work/cpus.conf" --once --for 100ms
 exits 'the default configuration' 0 "$PEBSD" --check-config --config config/pebsd.conf
 grep -qxF 'Configuration OK (config/pebsd.conf; 0 rules).' "$work/said" || fail "files are missing: $(cat "$work/said")"
 
