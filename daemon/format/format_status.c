@@ -516,7 +516,8 @@ static void put_history(FILE *out, const struct format_style *style, json_object
 	else
 		line_put(out, style, "History", "nothing stored yet");
 	if (json_get_u64(history, "panes_lost", &value) && value > 0)
-		line_put(out, style, "", "%llu panes of 10 s were not stored", (unsigned long long)value);
+		line_put(out, style, "", "%llu pane%s of 10 s %s not stored", (unsigned long long)value,
+			 value == 1 ? "" : "s", value == 1 ? "was" : "were");
 	if (trouble)
 		line_put(out, style, "", "%s", line_sentence(style, trouble, &kept));
 }

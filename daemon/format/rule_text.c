@@ -153,8 +153,8 @@ static void put_needs(FILE *out, const struct format_style *style, const json_ob
 
 	if (json_get_u64(rule, "min_samples", &count)) {
 		text_count(count, number);
-		(void)snprintf(least, sizeof(least), "%s samples in the window",
-			       count ? number : "any number of");
+		(void)snprintf(least, sizeof(least), "%s sample%s in the window",
+			       count ? number : "any number of", count == 1 ? "" : "s");
 	}
 	if (json_get_u64(rule, "needs_samples", &count) && count > 1) {
 		text_count(count, number);

@@ -104,7 +104,8 @@ Test(format_past, status_says_how_far_the_history_reaches)
 		"\"trouble\":\"cannot write /var/lib/pebsd: no space\"}}");
 	_cleanup_json_ json_object *off = formatted_from(
 		"{\"origin\":\"perf\",\"history\":{\"on\":false,\"off_reason\":\"no directory\"}}");
-	_cleanup_json_ json_object *fresh = formatted_from("{\"origin\":\"perf\",\"history\":{\"on\":true}}");
+	_cleanup_json_ json_object *fresh =
+		formatted_from("{\"origin\":\"perf\",\"history\":{\"on\":true,\"panes_lost\":1}}");
 	_cleanup_free_ char *text = FORMATTED(format_status(out, status, NULL, &narrow));
 	_cleanup_free_ char *of_off = FORMATTED(format_status(out, off, NULL, &narrow));
 	_cleanup_free_ char *of_fresh = FORMATTED(format_status(out, fresh, NULL, &narrow));
@@ -114,7 +115,8 @@ Test(format_past, status_says_how_far_the_history_reaches)
 			 "             3 panes of 10 s were not stored\n"
 			 "             cannot write /var/lib/pebsd: no space\n");
 	formatted_expect(of_off, "    History: none: no directory\n");
-	formatted_expect(of_fresh, "    History: nothing stored yet\n");
+	formatted_expect(of_fresh, "    History: nothing stored yet\n"
+				   "             1 pane of 10 s was not stored\n");
 }
 
 #define FIGURE(a, b, more) "{\"a\":" a ",\"b\":" b more "}"

@@ -126,6 +126,14 @@ Test(format_rules, a_ratio_names_its_baseline_and_absent_values_are_a_dash)
 	formatted_expect_not(text, "Matches");
 }
 
+Test(format_rules, one_sample_is_not_plural)
+{
+	_cleanup_free_ char *text =
+		text_of(REPLY("{\"rule\":\"a\",\"min_samples\":1,\"confidence\":0.95}"), &wide);
+
+	formatted_expect(text, "      Needs: 1 sample in the window, 95% confidence\n");
+}
+
 Test(format_rules, without_rules_the_text_says_how_to_configure_one)
 {
 	_cleanup_free_ char *text = text_of(REPLY(""), &narrow);
