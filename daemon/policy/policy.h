@@ -105,7 +105,8 @@ void policy_gone(struct policy *policy, const char *path);
 
 /*
  * Same as policy_gone(), for a path whose cgroup still exists, but for which policy_put() will not be called
- * again. Its alerts end with ALERT_END_IGNORED.
+ * again. Its alerts end with ALERT_END_IGNORED. A rule with `subtree` still judges the cgroups below it, if there
+ * are any for which policy_put() is called.
  */
 void policy_leave_out(struct policy *policy, const char *path);
 

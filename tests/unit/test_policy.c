@@ -1200,6 +1200,26 @@ Test(policy, samples_of_a_subtree_do_not_delay_the_end_of_an_excluded_cgroups_al
 	fixture_free(&fixture);
 }
 
+/* The excluded cgroup's own samples are missing in its subtree, but those of the cgroups below it are there. */
+Test(policy, the_subtree_of_an_excluded_cgroup_is_judged_while_it_has_samples)
+{
+	struct rule rule = fixture_rule("tree", slice);
+	struct policy_fixture fixture;
+
+	rule.subtree = true;
+	fixture_new(&fixture, &rule, 1);
+	fire(&fixture, "/a/b");
+	policy_leave_out(fixture.policy, "/a");
+	cr_assert_eq(fixture_run(&fixture, 60, "/a/b", 10, 0), 60);
+	cr_expect_eq(the_alert(&fixture, "tree", "/a").decision.state, ALERT_FIRING);
+	policy_gone(fixture.policy, "/a/b");
+	cr_assert_eq(fixture_run(&fixture, 60, "/c", 10, 0), 10, "the window passes after the last sample");
+	cr_assert_eq(fixture.n, 1);
+	expect_transition(&fixture.transitions[0], "tree", "/a", ALERT_FIRING, ALERT_RESOLVED);
+	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_IGNORED);
+	fixture_free(&fixture);
+}
+
 /* Runs until the alert of the only rule on /a fires or resolves. */
 static void run_until(struct policy_fixture *fixture, enum alert_state state, u64 slow, u64 fast)
 {
