@@ -1226,6 +1226,25 @@ Test(control_past, compare_says_which_events_it_cannot_compare)
 			 "loads is not compared: one side has another latency threshold (ldlat)");
 }
 
+/* The past has loads, the present has those of each kind of core. */
+Test(control_past, compare_names_the_events_that_one_side_lacks)
+{
+	static const char *const expected[] = {"loads is not compared: one side has no such event",
+					       "loads:cpu_core is not compared: one side has no such event"};
+	_cleanup_json_ json_object *reply =
+		ask("Compare", "\"a\":{\"cgroup\":\"/shop/b\"," RANGE "},\"b\":{\"cgroup\":\"/\"}");
+	json_object *notes = json_get_array(reply, "notes");
+
+	cr_expect_eq(json_object_object_length(json_get_object(reply, "events")), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
+		bool found = false;
+
+		for (size_t j = 0; notes && j < json_object_array_length(notes); j++)
+			found |= strcmp(json_object_get_string(at(notes, j)), expected[i]) == 0;
+		cr_expect(found, "%s: %s", expected[i], json_object_to_json_string(notes));
+	}
+}
+
 /* The present needs no history. Without a window nothing is known about bursts. */
 Test(control_past, two_cgroups_can_be_compared_at_present)
 {

@@ -319,6 +319,18 @@ static void put_note(struct json_writer *writer, json_object *notes, const char 
 	json_append(writer, notes, json_name(text));
 }
 
+/* Notes the listed events with samples of `side` that the other side lacks. */
+static void note_missing(struct json_writer *writer, json_object *notes, const struct compared_side *side,
+			 const struct compared_side *other)
+{
+	for (unsigned i = 0; i < side->n_events; i++) {
+		const struct compare_event *event = &side->events[i];
+
+		if (is_listed(event) && event->sampled && find_event(other, event->key) < 0)
+			put_note(writer, notes, event->key, "no such event");
+	}
+}
+
 static void put_events(struct comparing *comparing, json_object *object, json_object *notes)
 {
 	struct json_writer *writer = comparing->writer;
@@ -336,8 +348,11 @@ static void put_events(struct comparing *comparing, json_object *object, json_ob
 		else if (writer)
 			put_note(writer, notes, a->key, why);
 	}
-	if (writer)
-		json_put(writer, object, "events", events);
+	if (!writer)
+		return;
+	json_put(writer, object, "events", events);
+	note_missing(writer, notes, comparing->a, comparing->b);
+	note_missing(writer, notes, comparing->b, comparing->a);
 }
 
 /* A rate needs a known time, and counts of other things on the sides cannot be compared. */
