@@ -301,6 +301,16 @@ Test(control_past, pages_of_top_have_one_time)
 	cr_expect_eq(json_object_array_length(json_get_array(top, "cgroups")), 1U);
 }
 
+Test(control_past, a_subtree_of_a_cgroup_without_samples_then_is_empty)
+{
+	_cleanup_json_ json_object *sum =
+		ask("GetCgroup", RANGE ",\"cgroup\":\"/system.slice/db.service\",\"subtree\":true");
+
+	cr_assert_null(json_get(sum, "error"), "%s", json_object_to_json_string(sum));
+	cr_expect_str_eq(json_get_text(sum, "cgroup"), "/system.slice/db.service");
+	cr_expect_eq(json_object_object_length(json_get_object(sum, "events")), 0);
+}
+
 Test(control_past, a_cgroup_of_the_past_can_have_its_subtree)
 {
 	_cleanup_json_ json_object *one = ask("GetCgroup", RANGE ",\"cgroup\":\"/shop/b\"");

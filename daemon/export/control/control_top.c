@@ -424,7 +424,9 @@ static int reply_past_cgroup(struct varlink_call *call, struct control *control,
 		cgroup = r < 0 ? NULL : json_find_cgroup(present, request->shown);
 		if (!cgroup)
 			return control_no_such_cgroup(call, request->shown);
-		reply = json_cgroup_without_samples(snapshot, cgroup->path, cgroup->id, cgroup->alive);
+		/* A view can make the figures of its own rows only. */
+		reply = json_cgroup_without_samples(past_snapshot(past), cgroup->path, cgroup->id,
+						    cgroup->alive);
 	}
 	return control_reply_named(call, control, json_add_past(reply, past, request->when.open));
 }
