@@ -311,6 +311,24 @@ Test(control_past, a_subtree_of_a_cgroup_without_samples_then_is_empty)
 	cr_expect_eq(json_object_object_length(json_get_object(sum, "events")), 0);
 }
 
+/* Below /system.slice, only db.service has samples, and only at present. */
+Test(control_past, a_subtree_without_samples_then_is_known_at_present)
+{
+	_cleanup_json_ json_object *sum =
+		ask("GetCgroup", RANGE ",\"cgroup\":\"/system.slice\",\"subtree\":true");
+	_cleanup_json_ json_object *compared =
+		ask("Compare", "\"a\":{\"cgroup\":\"/system.slice\",\"subtree\":true," RANGE
+			       "},\"b\":{\"cgroup\":\"/system.slice\",\"subtree\":true}");
+	_cleanup_json_ json_object *none =
+		ask("GetCgroup", RANGE ",\"cgroup\":\"/no.slice\",\"subtree\":true");
+
+	cr_assert_null(json_get(sum, "error"), "%s", json_object_to_json_string(sum));
+	cr_expect_str_eq(json_get_text(sum, "cgroup"), "/system.slice");
+	cr_expect_eq(json_object_object_length(json_get_object(sum, "events")), 0);
+	cr_expect_null(json_get(compared, "error"), "%s", json_object_to_json_string(compared));
+	cr_expect_str_eq(json_get_text(none, "error"), "io.pebsd.NoSuchCgroup");
+}
+
 Test(control_past, a_cgroup_of_the_past_can_have_its_subtree)
 {
 	_cleanup_json_ json_object *one = ask("GetCgroup", RANGE ",\"cgroup\":\"/shop/b\"");

@@ -134,6 +134,18 @@ int control_subtree_without_slot(const struct snapshot *snapshot, const char *sh
 	return -ENXIO;
 }
 
+int control_subtree_path(const struct snapshot *snapshot, const char *shown, char **ret)
+{
+	size_t length;
+
+	for (size_t i = 0; i < snapshot->n_cgroups; i++)
+		if (view_tree_holds(snapshot->cgroups[i].path, shown, &length)) {
+			*ret = strndup(snapshot->cgroups[i].path, length);
+			return *ret ? 0 : -ENOMEM;
+		}
+	return control_subtree_without_slot(snapshot, shown, ret);
+}
+
 int control_no_such_cgroup(struct varlink_call *call, const char *shown)
 {
 	json_object *error = json_object_new_object();

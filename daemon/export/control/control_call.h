@@ -108,4 +108,7 @@ void control_release(const struct control *control);
  */
 int control_subtree_without_slot(const struct snapshot *snapshot, const char *shown, char **ret);
 
+/* The same among all cgroups of the snapshot, with and without a slot, and those above them. */
+int control_subtree_path(const struct snapshot *snapshot, const char *shown, char **ret);
+
 #endif

@@ -133,12 +133,20 @@ static int side_without_samples(const struct control *control, const struct side
 	_cleanup_free_ char *path = NULL;
 	int r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
 
-	cgroup = r < 0 ? NULL : json_find_cgroup(snapshot, request->shown);
-	path = cgroup ? strdup(cgroup->path) : NULL;
-	if (!cgroup)
+	if (r < 0)
 		return -ENXIO;
-	if (!path)
-		return -ENOMEM;
+	if (request->subtree) {
+		r = control_subtree_path(snapshot, request->shown, &path);
+		if (r < 0)
+			return r;
+	} else {
+		cgroup = json_find_cgroup(snapshot, request->shown);
+		if (!cgroup)
+			return -ENXIO;
+		path = strdup(cgroup->path);
+		if (!path)
+			return -ENOMEM;
+	}
 	if (!request->past)
 		r = control_snapshot(control, &request->when.window, &snapshot);
 	if (r < 0)

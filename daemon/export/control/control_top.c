@@ -394,15 +394,42 @@ static int reply_cgroup(struct varlink_call *call, struct control *control,
 	return control_reply_named(call, control, reply);
 }
 
-/* Replies with the cgroup as it was. A cgroup that had no samples then must be known at present. */
+/*
+ * Makes the reply for a cgroup, or a subtree, that had no samples then. It must be known at present. Returns 0; -ENXIO
+ * if it is not; or -ENOMEM.
+ */
+static int past_without_samples(const struct control *control, const struct cgroup_request *request,
+				const struct snapshot *then, json_object **ret)
+{
+	const struct snapshot_cgroup *cgroup;
+	_cleanup_free_ char *path = NULL;
+	const struct snapshot *present;
+	int r = control_snapshot(control, &(struct maybe_double){0}, &present);
+
+	if (r == -ENODATA)
+		return -ENXIO;
+	if (r == 0 && request->subtree) {
+		r = control_subtree_path(present, request->shown, &path);
+		if (r == 0)
+			*ret = json_subtree_without_samples(then, path, 0);
+	} else if (r == 0) {
+		cgroup = json_find_cgroup(present, request->shown);
+		if (!cgroup)
+			return -ENXIO;
+		*ret = json_cgroup_without_samples(then, cgroup->path, cgroup->id, cgroup->alive);
+	}
+	return r;
+}
+
+/* Replies with the cgroup as it was. */
 static int reply_past_cgroup(struct varlink_call *call, struct control *control,
 			     struct cgroup_request *request)
 {
 	_cleanup_(snapshot_view_freep) struct snapshot_view *view = NULL;
-	const struct snapshot *snapshot, *present;
 	const struct snapshot_cgroup *cgroup;
+	const struct snapshot *snapshot;
+	json_object *reply = NULL;
 	const struct past *past;
-	json_object *reply;
 	int r;
 
 	if (!control_past(call, control, &request->when, 0, request->shown, request->subtree, &past, &r))
@@ -416,18 +443,16 @@ static int reply_past_cgroup(struct varlink_call *call, struct control *control,
 		snapshot = snapshot_view_of(view);
 	cgroup = view ? snapshot->n_cgroups ? &snapshot->cgroups[0] : NULL
 		      : json_find_cgroup(snapshot, request->shown);
-	if (cgroup) {
+	if (cgroup)
 		reply = json_cgroup_with_trend(snapshot, (size_t)(cgroup - snapshot->cgroups),
 					       &request->trend);
-	} else {
-		r = control_snapshot(control, &(struct maybe_double){0}, &present);
-		cgroup = r < 0 ? NULL : json_find_cgroup(present, request->shown);
-		if (!cgroup)
-			return control_no_such_cgroup(call, request->shown);
+	else
 		/* A view can make the figures of its own rows only. */
-		reply = json_cgroup_without_samples(past_snapshot(past), cgroup->path, cgroup->id,
-						    cgroup->alive);
-	}
+		r = past_without_samples(control, request, past_snapshot(past), &reply);
+	if (r == -ENXIO)
+		return control_no_such_cgroup(call, request->shown);
+	if (r < 0)
+		return r;
 	return control_reply_named(call, control, json_add_past(reply, past, request->when.open));
 }
 
