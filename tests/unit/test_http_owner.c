@@ -129,6 +129,18 @@ Test(http_owner, a_client_of_ipv4_on_a_socket_of_ipv6_is_its_user)
 	(void)close(client);
 }
 
+/* The kernel still knows its socket, but without the user: 0, which is root. */
+Test(http_owner, a_client_that_is_gone_is_its_address)
+{
+	_cleanup_close_ int users = http_owner_open();
+	union address address;
+	_cleanup_close_ int listener = listen_on("127.1.2.3", &address);
+
+	cr_assert_geq(users, 0);
+	(void)close(connect_to(&address));
+	expect(accept_owner(listener, users), HTTP_OWNER_IPV4, 0x7f000001);
+}
+
 Test(http_owner, without_an_answer_of_the_kernel_the_owner_is_the_address)
 {
 	union address address;

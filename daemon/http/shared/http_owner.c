@@ -95,14 +95,17 @@ struct answer {
 	u8 more[1024]; /* attributes that the kernel adds */
 };
 
-/* Excludes listening sockets: one may have the port that a client had. */
+/*
+ * Excludes listening sockets: one may have the port that a client had. A socket that no process has any more has no
+ * inode, and 0 as its user (inet_diag_msg_attrs_fill(), net/ipv4/inet_diag.c, and sock_i_uid(), Linux 6.1).
+ */
 static bool is_answer(const struct answer *answer, size_t size, const struct inet_diag_sockid *id)
 {
 	const struct inet_diag_sockid *found = &answer->socket.id;
 
 	return size >= offsetof(struct answer, more) && answer->head.nlmsg_type == SOCK_DIAG_BY_FAMILY &&
-	       answer->socket.idiag_state != TCP_LISTEN && found->idiag_sport == id->idiag_sport &&
-	       found->idiag_dport == id->idiag_dport &&
+	       answer->socket.idiag_state != TCP_LISTEN && answer->socket.idiag_inode != 0 &&
+	       found->idiag_sport == id->idiag_sport && found->idiag_dport == id->idiag_dport &&
 	       memcmp(found->idiag_src, id->idiag_src, sizeof(id->idiag_src)) == 0 &&
 	       memcmp(found->idiag_dst, id->idiag_dst, sizeof(id->idiag_dst)) == 0;
 }
