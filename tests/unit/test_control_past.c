@@ -321,11 +321,13 @@ Test(control_past, a_subtree_without_samples_then_is_known_at_present)
 			       "},\"b\":{\"cgroup\":\"/system.slice\",\"subtree\":true}");
 	_cleanup_json_ json_object *none =
 		ask("GetCgroup", RANGE ",\"cgroup\":\"/no.slice\",\"subtree\":true");
+	bool subtree = false;
 
 	cr_assert_null(json_get(sum, "error"), "%s", json_object_to_json_string(sum));
 	cr_expect_str_eq(json_get_text(sum, "cgroup"), "/system.slice");
 	cr_expect_eq(json_object_object_length(json_get_object(sum, "events")), 0);
 	cr_expect_null(json_get(compared, "error"), "%s", json_object_to_json_string(compared));
+	cr_expect(json_get_bool(json_get_object(compared, "a"), "subtree", &subtree) && subtree);
 	cr_expect_str_eq(json_get_text(none, "error"), "io.pebsd.NoSuchCgroup");
 }
 

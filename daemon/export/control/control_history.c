@@ -151,8 +151,11 @@ static int side_without_samples(const struct control *control, const struct side
 		r = control_snapshot(control, &request->when.window, &snapshot);
 	if (r < 0)
 		return r;
-	return compared_side_new(request->past ? past_snapshot(request->past) : snapshot,
-				 &(struct snapshot_cgroup){.path = path, .entry = UINT32_MAX}, ret);
+	r = compared_side_new(request->past ? past_snapshot(request->past) : snapshot,
+			      &(struct snapshot_cgroup){.path = path, .entry = UINT32_MAX}, ret);
+	if (r == 0)
+		(*ret)->subtree = request->subtree;
+	return r;
 }
 
 /* Returns 0; -ENXIO: no such cgroup; -ENODATA: nothing was collected yet; or -ENOMEM. */
