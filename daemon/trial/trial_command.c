@@ -155,7 +155,8 @@ static int print(const struct trial_report *report, const struct options *option
 		object = json_trial(report);
 		if (!object)
 			return -ENOMEM;
-		(void)puts(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
+		(void)puts(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |
+									  JSON_C_TO_STRING_NOSLASHESCAPE));
 		json_object_put(object);
 	} else {
 		(void)setlocale(LC_CTYPE, "");
