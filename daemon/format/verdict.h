@@ -23,9 +23,9 @@ enum verdict_width {
 bool verdict_member(const json_object *object, const char *key, double *ret);
 
 /*
- * `unit` is the interface's word (metric_unit_word()); any other one and NULL mean that there is no unit. The first
- * function prints only a unit without which the number says nothing: "912", "1,200", "12.34%", "5.2 GB/s". The second
- * one prints each: "912 cycles", "1,200/s", "1.5 times", "3.2 cores".
+ * `unit` is a word of metric_unit_word(). For NULL and other words, only the number is printed. The first function
+ * prints "%" and units of bytes: "912", "1,200", "12.34%", "5.2 GB/s". The second one prints every unit: "912 cycles",
+ * "1,200/s", "1.5 times", "3.2 cores".
  */
 void verdict_number(double value, const char *unit, enum verdict_width width, char ret[VERDICT_TEXT_MAX]);
 void verdict_quantity(double value, const char *unit, enum verdict_width width, char ret[VERDICT_TEXT_MAX]);

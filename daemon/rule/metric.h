@@ -59,8 +59,8 @@ size_t metric_events(const struct metric *metric, enum event_role ret[METRIC_EVE
 bool metric_has_second(const struct metric *metric);
 
 /*
- * All metrics with two events that have the same first event also have the same second event. Returns that of `first`;
- * EVENT_ROLES: there is no such metric.
+ * Metrics with the same first event have the same second event, if they have two. Returns it; EVENT_ROLES: no metric
+ * with two events begins with `first`.
  */
 enum event_role metric_second_role(enum event_role first);
 

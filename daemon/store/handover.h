@@ -68,7 +68,7 @@ int handover_begin(struct handover *handover);
 /*
  * Gives access to a part, for reading and writing: with its previous content, or zeroed if it is new. Call
  * handover_begin() first, unless the previous process left a memory that is used further. Returns 0 or -errno;
- * -EBADMSG: the part has another size, or there is no memory.
+ * -EBADMSG: the part has another size, or no memory was inherited or begun.
  */
 int handover_part(struct handover *handover, enum handover_part part, size_t bytes, void **ret);
 

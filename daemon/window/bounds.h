@@ -24,8 +24,8 @@ struct bounds {
 /*
  * The ranks that bound quantile `q`, 0 < q < 1, of `n` sorted values, by exact binomial order statistics. Rank 1 is the
  * smallest value. The quantile is not below the value of rank `*ret_low`, and not above that of rank `*ret_high`. Rank
- * 0 or n + 1 means that there is no such bound. The values carry as much information as `worth` independent ones, at
- * most n: the ranks among `worth` values are scaled to ranks among n, rounded outwards.
+ * 0 or n + 1: no bound. The values carry as much information as `worth` independent ones, at most n: the ranks among
+ * `worth` values are scaled to ranks among n, rounded outwards.
  */
 void bounds_ranks(u64 n, u64 worth, double q, double confidence, u64 *ret_low, u64 *ret_high);
 
