@@ -90,7 +90,7 @@ ctl_to_nobody() {
 	ctl profile --last --folded -o - $cgroup >&4 4>&-
 }
 exits 'a pipe whose reader left' 0 ctl_to_nobody
-expect 'what is told about a profile that nobody reads' '' "$(cat "$work/said")"
+expect 'the messages about a profile whose reader left' '' "$(cat "$work/said")"
 expect 'a profile as JSON' "folded-latency 3000 17" "$(ctl --json profile --last --folded --latency \
 	-o "$work/profile" $cgroup | jq -r '"\(.format) \(.size) \(.zoom.zoom)"')"
 exits 'perf.data where it is not permitted' 5 ctl profile --last --perf-data -o "$work/refused" $cgroup

@@ -326,7 +326,7 @@ Test(answers, an_answer_up_to_a_later_time_lasts_until_the_next_pane)
 	cr_assert_eq(answers_past(answers, &today, next_us, now_ns, &past), 0);
 	cr_expect_eq(past_bins(past), 3);
 	now_ns += SECOND;
-	cr_expect_eq(answers_past(answers, &today, next_us, now_ns, &past), 0, "there is no newer pane");
+	cr_expect_eq(answers_past(answers, &today, next_us, now_ns, &past), 0, "no pane is newer");
 }
 
 Test(answers, alerts_up_to_a_later_time_are_those_of_the_last_pane)

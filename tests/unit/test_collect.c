@@ -696,6 +696,22 @@ static int save(struct state *saved)
 	return state_commit(saved);
 }
 
+/* Kills the process, and begins the next one with what was committed. */
+static struct state *kill_process(struct state *saved)
+{
+	struct state *inherited;
+	const char *wrong;
+
+	close_collection();
+	cr_assert_eq(state_adopt(state_fd(saved), STATE_RECORDS, &inherited, &wrong), 0);
+	state_free(saved);
+	open_collection(inherited);
+	cr_assert_eq(collect_restore(collect, true, now), 0);
+	state_take(inherited, state_find(inherited, STATE_HEAD, 0), &(struct state_ref){0});
+	state_settle(inherited);
+	return inherited;
+}
+
 /*
  * The same after a restart, whose first collection reads all records. If the state itself lacked memory, the next
  * process does not use it.
@@ -707,7 +723,6 @@ Test(collect, restart_counts_once_after_a_slot_was_left_in_part)
 	for (size_t after = 0; failed; after++) {
 		struct state_ref head = {0};
 		struct state *saved, *inherited;
-		const char *wrong;
 		u32 slot;
 
 		close_slots();
@@ -733,13 +748,7 @@ Test(collect, restart_counts_once_after_a_slot_was_left_in_part)
 			state_free(saved);
 			continue;
 		}
-		close_collection();
-
-		cr_assert_eq(state_adopt(state_fd(saved), STATE_RECORDS, &inherited, &wrong), 0);
-		state_free(saved);
-		open_collection(inherited);
-		cr_assert_eq(collect_restore(collect, true, now), 0);
-		state_settle(inherited);
+		inherited = kill_process(saved);
 		for (int i = 0; i < 3; i++) {
 			run(REST);
 			cr_expect_eq(difference("/c", LOADS) + difference("/c", STORES), 0, "after %zu",
@@ -767,7 +776,6 @@ Test(collect, restart_without_memory_reads_records_without_a_mark_later)
 	for (size_t after = 0; failed; after++) {
 		struct state_ref head = {0};
 		struct state *saved, *inherited;
-		const char *wrong;
 		u32 slot;
 
 		close_slots();
@@ -775,17 +783,11 @@ Test(collect, restart_without_memory_reads_records_without_a_mark_later)
 		cr_assert_eq(state_new(STATE_RECORDS, &saved), 0);
 		state_put(saved, &head, STATE_HEAD, 0, "", 0);
 		cr_assert_eq(state_commit(saved), 0);
-		close_collection();
 		(void)fake_kernel_born(kernel, 1, 0, "");
 		slot = fake_kernel_born(kernel, 2, 1, "c");
 		sample(slot, 0);
 		cr_assert_eq(marks_take_one(&kernel_marks(kernel, LOADS, 0)[slot]), 1);
-
-		cr_assert_eq(state_adopt(state_fd(saved), STATE_RECORDS, &inherited, &wrong), 0);
-		state_free(saved);
-		open_collection(inherited);
-		cr_assert_eq(collect_restore(collect, true, now), 0);
-		state_settle(inherited);
+		inherited = kill_process(saved);
 		scarce_memory_after(after);
 		(void)collect_run(collect, ++now);
 		failed = scarce_memory_end();
@@ -893,22 +895,6 @@ static u64 samples_in_ledger(void)
 	for (size_t i = 0; i < n; i++)
 		samples += samples_of(entries[i]);
 	return samples;
-}
-
-/* Kills the process, and begins the next one with what was committed. */
-static struct state *kill_process(struct state *saved)
-{
-	struct state *inherited;
-	const char *wrong;
-
-	close_collection();
-	cr_assert_eq(state_adopt(state_fd(saved), STATE_RECORDS, &inherited, &wrong), 0);
-	state_free(saved);
-	open_collection(inherited);
-	cr_assert_eq(collect_restore(collect, true, now), 0);
-	state_take(inherited, state_find(inherited, STATE_HEAD, 0), &(struct state_ref){0});
-	state_settle(inherited);
-	return inherited;
 }
 
 /* A birth, a sample or a death, in any slot. Returns the number of samples that were added. */

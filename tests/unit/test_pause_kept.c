@@ -24,7 +24,7 @@ static void teardown(void)
 
 TestSuite(pause_kept, .init = setup, .fini = teardown);
 
-static void live(bool anew, void (*run)(struct handover *handover))
+static void live(bool begins, void (*run)(struct handover *handover))
 {
 	pid_t child;
 	int status;
@@ -39,7 +39,7 @@ static void live(bool anew, void (*run)(struct handover *handover))
 		notify_socket_pass(&manager);
 		EXPECT(store_open(&store) == 0);
 		EXPECT(handover_open(store, &handover) == 0);
-		EXPECT(!anew || handover_begin(handover) == 0);
+		EXPECT(!begins || handover_begin(handover) == 0);
 		run(handover);
 		EXPECT(handover_commit(handover) == 0);
 		_exit(0);

@@ -23,7 +23,8 @@ Test(text, times_are_formatted)
 	cr_expect_eq(time, 1795240800);
 	cr_expect_eq(text_parse_time("2026-11-21T06:00:00Zx", &time), -EINVAL);
 	cr_expect_eq(text_parse_time("yesterday", &time), -EINVAL);
-	cr_expect_eq(text_parse_time("2026-02-29T06:00:00Z", &time), -EINVAL, "there is no such day");
+	cr_expect_eq(text_parse_time("2026-02-29T06:00:00Z", &time), -EINVAL,
+		     "February 2026 ends on the 28th");
 	cr_expect_eq(text_parse_time("2026-11-31T00:00:00Z", &time), -EINVAL);
 	cr_expect_eq(time, 1795240800);
 	cr_assert_eq(text_parse_time("2028-02-29T23:59:60Z", &time), 0, "a leap second");

@@ -588,7 +588,6 @@ Test(varlink, memory_of_replies_to_one_user_is_bounded)
 Test(varlink, a_client_that_disconnects_while_it_waits_for_memory_does_not_keep_the_loop_busy)
 {
 	static const char call[] = "{\"method\":\"org.example.test.Big\",\"parameters\":{\"bytes\":1000000}}";
-	const u64 end_ns = monotonic_ns() + 300 * NSEC_PER_MSEC;
 	int fds[12], gone = peer_connect(socket_path);
 	unsigned turns = 0;
 
@@ -597,11 +596,11 @@ Test(varlink, a_client_that_disconnects_while_it_waits_for_memory_does_not_keep_
 		peer_call(event, fds[i], call);
 	}
 	peer_settle(event);
-	cr_assert_lt(calls, (int)ARRAY_SIZE(fds), "there is no memory left");
+	cr_assert_lt(calls, (int)ARRAY_SIZE(fds), "each call got memory");
 	peer_call(event, gone, ECHO("1"));
 	(void)close(gone);
-	while (monotonic_ns() < end_ns)
-		turns += sd_event_run(event, 10000) > 0;
+	for (int i = 0; i < 200; i++)
+		turns += sd_event_run(event, 0) > 0;
 	cr_expect_lt(turns, 100U, "%u turns of the loop", turns);
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		(void)close(fds[i]);
