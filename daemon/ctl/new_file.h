@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A file that appears complete or not at all: it is written to a temporary file in the same directory (mode
- * 0600) and renamed at the end. "-" means standard output.
+ * A file that appears complete or not at all: it is written to a temporary file in the same directory (mode 0600),
+ * which has no name until the end if the file system has such files, and renamed. "-" means standard output.
  */
 #ifndef PEBSD_CTL_NEW_FILE_H
 #define PEBSD_CTL_NEW_FILE_H

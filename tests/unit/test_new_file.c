@@ -5,10 +5,12 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include "base/text_file.h"
 #include "ctl/new_file.h"
+#include "own_mounts.h"
 #include "tree.h"
 
 static char *root;
@@ -61,6 +63,8 @@ Test(new_file, a_file_appears_when_it_is_complete)
 	cr_assert_eq(new_file_open(path, &file), 0);
 	cr_assert_eq(new_file_write(file, (const u8 *)"new", 3), 0);
 	expect_text("profile", "what was there");
+	/* Nothing else would remain if the program ended here. */
+	expect_alone("profile");
 	cr_assert_eq(new_file_finish(file), 0);
 	expect_text("profile", "new");
 	expect_alone("profile");
@@ -78,6 +82,26 @@ Test(new_file, an_unfinished_file_is_removed)
 	cr_assert_eq(new_file_write(file, (const u8 *)"half", 4), 0);
 	new_file_free(file);
 	expect_text("profile", "what was there");
+	expect_alone("profile");
+}
+
+/* A file without a name gets one through /proc. Where that is not mounted, the temporary file has a name. */
+Test(new_file, a_temporary_file_has_a_name_where_proc_is_missing)
+{
+	_cleanup_free_ char *path = in_root("profile");
+	struct new_file *file = NULL;
+
+	if (own_mounts() < 0 || mount("none", "/proc", "tmpfs", 0, NULL) < 0)
+		cr_skip_test("needs root to mount");
+	cr_assert_eq(new_file_open(path, &file), 0);
+	cr_assert_eq(new_file_write(file, (const u8 *)"half", 4), 0);
+	new_file_free(file);
+	cr_expect_eq(access(path, F_OK), -1);
+	cr_assert_eq(new_file_open(path, &file), 0);
+	cr_assert_eq(new_file_write(file, (const u8 *)"new", 3), 0);
+	cr_assert_eq(new_file_finish(file), 0);
+	new_file_free(file);
+	expect_text("profile", "new");
 	expect_alone("profile");
 }
 
