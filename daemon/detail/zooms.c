@@ -221,9 +221,9 @@ static void notify(struct zooms *zooms, const struct held_zoom *held, bool over)
 static void end(struct zooms *zooms, struct held_zoom *held, u64 now_ns)
 {
 	held->source->methods->stop(held->source);
+	about_of(held)->ended_ns = monotonic_ns();
 	(void)drain(zooms, held);
 	zooms->settings.origin.close(zooms->settings.origin.userdata, TAKE_PTR(held->source));
-	about_of(held)->ended_ns = now_ns;
 	held->zoom.state = ZOOM_NAMING;
 	held->until_ns = now_ns + NAMING_NS;
 	notify(zooms, held, true);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/monotonic.h"
 #include "detail/zooms.h"
 
 /* A source of samples. A drain returns `n` samples and `n_exits` ends of processes, and leaves both at 0. */
@@ -23,6 +24,7 @@ static struct {
 	u32 rate;
 	char path[64];
 	int refuses;
+	u64 stopped_ns;
 	struct fake_source *last;
 } origin;
 
@@ -80,6 +82,7 @@ static int drain(struct zoom_source *source,
 static void stop(struct zoom_source *source)
 {
 	fake_of(source)->stopped = true;
+	origin.stopped_ns = monotonic_ns();
 }
 
 static void counts(struct zoom_source *source, struct zoom_counts *ret)
@@ -270,6 +273,7 @@ Test(zooms, a_zoom_takes_samples_and_ends_by_itself)
 	cr_expect_eq(zoom_recording_samples(zoom->recording), 10);
 	cr_expect_eq(about->counts.seen, 10);
 	cr_expect_geq(about->ended_ns - about->began_ns, 300 * NSEC_PER_MSEC);
+	cr_expect_geq(about->ended_ns, origin.stopped_ns, "it has samples until it is stopped");
 	cr_expect_eq(origin.closed, 1);
 	cr_expect_eq(told.began, 1);
 	cr_expect_eq(told.over, 1);
