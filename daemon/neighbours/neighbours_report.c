@@ -7,7 +7,7 @@
 
 #include "cgroup/cpuset.h"
 #include "machine/cpu_nodes.h"
-#include "window/traffic.h"
+#include "neighbours/traffic.h"
 
 #define BIN_NS      (5 * NSEC_PER_SEC)
 #define SAMPLES_MIN 8

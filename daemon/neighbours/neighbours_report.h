@@ -8,7 +8,7 @@
  *
  * Traffic is the misses of the last level cache, on all core PMUs, times the 64 bytes of a line. If a PMU that
  * samples loads does not sample misses, or its misses ran for less than a hundredth of the time, traffic is the sum
- * of the periods of the load samples that the L3 or a level beyond it served (window/traffic.h). The latency is
+ * of the periods of the load samples that the L3 or a level beyond it served (neighbours/traffic.h). The latency is
  * that of the event that sampled the cgroup most.
  *
  * Traffic of cgroups below the cgroup counts as its own. Traffic of cgroups above it is ignored.

@@ -4,9 +4,9 @@
 #include <math.h>
 
 #include "in_pairs.h"
+#include "neighbours/traffic.h"
 #include "pebsd/data_source.h"
 #include "pebsd/histogram.h"
-#include "window/traffic.h"
 
 #define SECOND NSEC_PER_SEC
 

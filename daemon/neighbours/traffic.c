@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "window/traffic.h"
+#include "neighbours/traffic.h"
 
 #include <errno.h>
 #include <math.h>
