@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/monotonic.h"
 #include "base/ratelimit.h"
-#include "http/http_pending.h"
+#include "http/http_pending_profiles.h"
 #include "http/http_pending_views.h"
 #include "http/shared/http_channel.h"
 
@@ -28,7 +28,7 @@
 
 struct http_broker {
 	struct http_broker_settings settings;
-	struct http_pending *pending;
+	struct http_pending_profiles *profiles;
 	struct http_pending_views *views;
 	struct ratelimit limit;
 	sd_event_source *io;
@@ -114,14 +114,14 @@ static void answer(struct http_broker *broker, const struct http_message *questi
 		answer_health(broker);
 		break;
 	case HTTP_ASK_PROFILE:
-		http_pending_ask(broker->pending, question);
+		http_pending_profiles_ask(broker->profiles, question);
 		break;
 	case HTTP_ASK_VIEW:
 		if (http_pending_views_ask(broker->views, question) < 0)
 			fail(broker, "is ended, because it sent an invalid request");
 		break;
 	case HTTP_LEAVE:
-		http_pending_leave(broker->pending, question->number);
+		http_pending_profiles_leave(broker->profiles, question->number);
 		http_pending_views_leave(broker->views, question->number);
 		break;
 	default:
@@ -192,7 +192,8 @@ static int start(struct http_broker *broker)
 	int r;
 
 	(void)setsockopt(settings->socket, SOL_SOCKET, SO_SNDBUF, &unread, sizeof(unread));
-	r = http_pending_new(settings->event, &settings->source->profiles, &replies, &broker->pending);
+	r = http_pending_profiles_new(settings->event, &settings->source->profiles, &replies,
+				      &broker->profiles);
 	if (r < 0 ||
 	    (r = http_pending_views_new(settings->event, settings->source, &replies, &broker->views)) < 0 ||
 	    (r = sd_event_add_io(settings->event, &broker->io, settings->socket, EPOLLIN, on_io, broker)) <
@@ -232,7 +233,7 @@ struct http_broker *http_broker_free(struct http_broker *broker)
 	broker->failed = true;
 	sd_event_source_disable_unref(broker->io);
 	sd_event_source_disable_unref(broker->timer);
-	http_pending_free(broker->pending);
+	http_pending_profiles_free(broker->profiles);
 	http_pending_views_free(broker->views);
 	free(broker);
 	return NULL;

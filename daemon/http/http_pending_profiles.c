@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "http/http_pending.h"
+#include "http/http_pending_profiles.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ struct wait {
 	u64 deadline_ns;
 };
 
-struct http_pending {
+struct http_pending_profiles {
 	const struct http_profiles *profiles;
 	struct http_replies replies;
 	sd_event_source *timer;
@@ -40,7 +40,7 @@ struct http_pending {
 	struct wait list[HTTP_PROFILES_MAX];
 };
 
-static struct wait *find(struct http_pending *pending, u32 number)
+static struct wait *find(struct http_pending_profiles *pending, u32 number)
 {
 	for (size_t i = 0; i < HTTP_PROFILES_MAX; i++)
 		if (pending->list[i].turn && pending->list[i].number == number)
@@ -48,7 +48,7 @@ static struct wait *find(struct http_pending *pending, u32 number)
 	return NULL;
 }
 
-static struct wait *find_free(struct http_pending *pending)
+static struct wait *find_free(struct http_pending_profiles *pending)
 {
 	for (size_t i = 0; i < HTTP_PROFILES_MAX; i++)
 		if (!pending->list[i].turn)
@@ -57,7 +57,7 @@ static struct wait *find_free(struct http_pending *pending)
 }
 
 /* Returns the first request after this turn; NULL: there is none. */
-static struct wait *find_next(struct http_pending *pending, u64 turn)
+static struct wait *find_next(struct http_pending_profiles *pending, u64 turn)
 {
 	struct wait *found = NULL;
 
@@ -71,7 +71,7 @@ static struct wait *find_next(struct http_pending *pending, u64 turn)
 }
 
 /* Forgets the request. If no other request waits for its profile, tells the source that nobody needs it. */
-static void forget(struct http_pending *pending, struct wait *wait)
+static void forget(struct http_pending_profiles *pending, struct wait *wait)
 {
 	const struct wait forgotten = *wait;
 
@@ -85,13 +85,13 @@ static void forget(struct http_pending *pending, struct wait *wait)
 	pending->profiles->leave(pending->profiles->userdata, forgotten.id);
 }
 
-static void refuse(struct http_pending *pending, struct wait *wait, int error, const char *text)
+static void refuse(struct http_pending_profiles *pending, struct wait *wait, int error, const char *text)
 {
 	http_reply_refuse(&pending->replies, wait->number, error, text);
 	forget(pending, wait);
 }
 
-static void hand_out(struct http_pending *pending, struct wait *wait)
+static void hand_out(struct http_pending_profiles *pending, struct wait *wait)
 {
 	_cleanup_free_ u8 *data = NULL;
 	size_t size;
@@ -111,7 +111,7 @@ static void hand_out(struct http_pending *pending, struct wait *wait)
 	forget(pending, wait);
 }
 
-static void begin(struct http_pending *pending, struct wait *wait)
+static void begin(struct http_pending_profiles *pending, struct wait *wait)
 {
 	_cleanup_free_ char *message = NULL;
 	int r = pending->profiles->begin(pending->profiles->userdata, wait->cgroup, (double)wait->seconds,
@@ -123,7 +123,7 @@ static void begin(struct http_pending *pending, struct wait *wait)
 		wait->begun = true;
 }
 
-static void check(struct http_pending *pending, struct wait *wait)
+static void check(struct http_pending_profiles *pending, struct wait *wait)
 {
 	enum http_profile_state state = pending->profiles->state(pending->profiles->userdata, wait->id);
 
@@ -136,7 +136,7 @@ static void check(struct http_pending *pending, struct wait *wait)
 }
 
 /* Begins profiles, the oldest request first, and checks those that were begun. Returns true if some still wait. */
-static bool look(struct http_pending *pending)
+static bool look(struct http_pending_profiles *pending)
 {
 	bool may_begin = true;
 
@@ -155,7 +155,7 @@ static bool look(struct http_pending *pending)
 	return find_next(pending, 0);
 }
 
-static int arm(struct http_pending *pending)
+static int arm(struct http_pending_profiles *pending)
 {
 	int r = sd_event_source_set_time_relative(pending->timer, LOOK_EVERY_US);
 
@@ -164,31 +164,31 @@ static int arm(struct http_pending *pending)
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	struct http_pending *pending = userdata;
+	struct http_pending_profiles *pending = userdata;
 
 	(void)source;
 	(void)usec;
 	return look(pending) ? arm(pending) : 0;
 }
 
-int http_pending_new(sd_event *event, const struct http_profiles *profiles,
-		     const struct http_replies *replies, struct http_pending **ret)
+int http_pending_profiles_new(sd_event *event, const struct http_profiles *profiles,
+			      const struct http_replies *replies, struct http_pending_profiles **ret)
 {
-	struct http_pending *pending = calloc(1, sizeof(*pending));
+	struct http_pending_profiles *pending = calloc(1, sizeof(*pending));
 	int r;
 
 	if (!pending)
 		return -ENOMEM;
 	pending->profiles = profiles;
 	pending->replies = *replies;
-	pending->limit = (struct ratelimit){.every_ns = NSEC_PER_SEC / HTTP_PENDING_A_SECOND,
-					    .burst = HTTP_PENDING_AT_ONCE};
+	pending->limit = (struct ratelimit){.every_ns = NSEC_PER_SEC / HTTP_PENDING_PROFILES_A_SECOND,
+					    .burst = HTTP_PENDING_PROFILES_AT_ONCE};
 	r = sd_event_add_time_relative(event, &pending->timer, CLOCK_MONOTONIC, 0, LOOK_ACCURACY_US, on_timer,
 				       pending);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(pending->timer, SD_EVENT_OFF);
 	if (r < 0) {
-		http_pending_free(pending);
+		http_pending_profiles_free(pending);
 		return r;
 	}
 	(void)sd_event_source_set_description(pending->timer, "http-profiles");
@@ -196,7 +196,7 @@ int http_pending_new(sd_event *event, const struct http_profiles *profiles,
 	return 0;
 }
 
-struct http_pending *http_pending_free(struct http_pending *pending)
+struct http_pending_profiles *http_pending_profiles_free(struct http_pending_profiles *pending)
 {
 	if (!pending)
 		return NULL;
@@ -208,12 +208,12 @@ struct http_pending *http_pending_free(struct http_pending *pending)
 	return NULL;
 }
 
-static bool enabled(const struct http_pending *pending, enum http_profile_form form)
+static bool enabled(const struct http_pending_profiles *pending, enum http_profile_form form)
 {
 	return pending->profiles->enabled && pending->profiles->enabled(pending->profiles->userdata, form);
 }
 
-void http_pending_ask(struct http_pending *pending, const struct http_message *question)
+void http_pending_profiles_ask(struct http_pending_profiles *pending, const struct http_message *question)
 {
 	const enum http_profile_form form = (enum http_profile_form)question->form;
 	struct wait *wait = find_free(pending);
@@ -251,7 +251,7 @@ void http_pending_ask(struct http_pending *pending, const struct http_message *q
 		refuse(pending, wait, r, NULL);
 }
 
-void http_pending_leave(struct http_pending *pending, u32 number)
+void http_pending_profiles_leave(struct http_pending_profiles *pending, u32 number)
 {
 	struct wait *wait = find(pending, number);
 
