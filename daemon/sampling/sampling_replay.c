@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "origin/replay/replay.h"
-#include "origin/replay/replay_sum.h"
+#include "origin/replay/replay_limit.h"
 
 /* The cgroups of a recording are not known before it is read. Slots are added as cgroups appear. */
 #define SLOTS_AUTO 512
@@ -19,7 +19,7 @@
 struct origin_state {
 	struct engine *engine; /* not owned */
 	struct replay *replay;
-	struct replay_sum since_collection;
+	struct replay_limit since_collection;
 	u64 without_slot; /* number of cgroups */
 	size_t notes_logged;
 	int result; /* of the last step that did not return -EAGAIN; 1 before the first one */
@@ -72,10 +72,10 @@ static int take_samples(void *userdata, const struct sample *samples, size_t n)
 	struct origin_state *state = userdata;
 	int r = 0;
 
-	if (!replay_sum_add(&state->since_collection, samples, n)) {
+	if (!replay_limit_take(&state->since_collection, samples, n)) {
 		r = engine_collect(state->engine);
-		state->since_collection = (struct replay_sum){};
-		(void)replay_sum_add(&state->since_collection, samples, n);
+		state->since_collection = (struct replay_limit){};
+		(void)replay_limit_take(&state->since_collection, samples, n);
 	}
 	return r < 0 ? r : kernel_inject(engine_kernel(state->engine), samples, n);
 }

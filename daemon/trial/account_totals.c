@@ -6,7 +6,7 @@
 
 #include "account.h"
 #include "base/number_map.h"
-#include "origin/replay/replay_sum.h"
+#include "origin/replay/replay_limit.h"
 
 /*
  * The counters of one event of one cgroup since the last collection. After a collection a page is reused for
@@ -38,7 +38,7 @@ struct account_totals {
 	u32 *moved; /* indices of accounts with a sample since the last collection; has `capacity`, too */
 	size_t n_moved;
 	struct page *unused;
-	struct replay_sum sum;
+	struct replay_limit since_fold;
 	u64 unattributed;
 	struct account_losses losses[EVENTS_MAX];
 };
@@ -140,7 +140,7 @@ static void fold_all(struct account_totals *totals)
 		for (size_t event = 0; event < totals->n_events; event++)
 			if (totals->list[totals->moved[i]].pages[event])
 				fold(&totals->events[event], totals->list[totals->moved[i]].pages[event]);
-	totals->sum = (struct replay_sum){};
+	totals->since_fold = (struct replay_limit){};
 }
 
 static struct page *take_page(struct account_totals *totals)
@@ -208,9 +208,9 @@ int account_totals_add(struct account_totals *totals, const struct sample *sampl
 	for (size_t i = 0; i < n; i++) {
 		int r;
 
-		if (!replay_sum_add(&totals->sum, &samples[i], 1)) {
+		if (!replay_limit_take(&totals->since_fold, &samples[i], 1)) {
 			fold_all(totals);
-			(void)replay_sum_add(&totals->sum, &samples[i], 1);
+			(void)replay_limit_take(&totals->since_fold, &samples[i], 1);
 		}
 		r = add(totals, &samples[i]);
 		if (r < 0)
