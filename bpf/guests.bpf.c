@@ -3,8 +3,8 @@
  * Finds the cgroups that hold virtual machines: an iterator over all threads of the system lists the cgroup
  * of each thread that has run a guest. The kernel adds the time in a guest to the gtime of the thread, from
  * the first timer tick in the guest on (account_guest_time(), kernel/sched/cputime.c). Only KVM increases
- * gtime. An iterator is not a map call: it does not disable perf_event programs (bpf_iter_run_prog(),
- * kernel/bpf/bpf_iter.c, Linux 6.1 to 7.3).
+ * gtime. Unlike a map system call, an iterator does not disable perf_event programs while it
+ * runs (bpf_iter_run_prog(), kernel/bpf/bpf_iter.c, Linux 6.1 to 7.3).
  */
 #include <stdbool.h>
 

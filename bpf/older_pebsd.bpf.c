@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-/* pebsd.bpf.c for kernels that lack bpf_cast_to_kern_ctx: it does not name that symbol (read_sample.h). */
+/* pebsd.bpf.c for kernels without bpf_cast_to_kern_ctx, compiled without that symbol (read_sample.h). */
 #define BEFORE_6_2
 #include "pebsd.bpf.c" // NOLINT(bugprone-suspicious-include): the same programs

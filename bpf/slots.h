@@ -140,8 +140,9 @@ static __always_inline u32 slot_of(u64 cgroup_id)
  * Sets the mark of a slot in the row that begins at line `first`. A reader that sees the mark also sees all
  * writes before the mark. If a reader cleared the mark before these writes, it finds the mark set again.
  *
- * `look`: the preceding write was an atomic operation. A mark that is already set then needs no store,
- * because the reader has still to clear it. Otherwise the mark is always stored, in program order.
+ * `look`: leaves out the store if the mark is set already: the reader will clear it, and read the record after that.
+ * This needs an atomic operation as the preceding write. After another write, the mark could be read before the
+ * write is visible, so it is always stored.
  */
 static __always_inline void slot_mark(u32 first, u32 slot, bool look)
 {
