@@ -20,16 +20,16 @@ static const struct {
 /* The window must have room for at least this many batches of a length. */
 #define BATCHES_MIN 6
 
-/* The smallest effective number of parts: unequal parts are worth that many parts of equal size. */
+/* Minimum of the effective number of parts: how many parts of equal size the unequal parts are worth. */
 #define PARTS_MIN 3
 
 /*
  * If the correlation of neighbouring parts is above this, bursts are longer than batches can measure. With 30
  * parts of independent samples this happens in one window of 1,000.
  */
-#define ALIKE 0.55
+#define CORRELATION_MAX 0.55
 /* The correlation is tested only if the effect is above this, so only if samples do not look independent. */
-#define VARIES 1.25
+#define EFFECT_TESTED 1.25
 
 /*
  * A service was idle if a tenth more of the parts are empty than chance explains, and few bursts contain all
@@ -83,7 +83,7 @@ static double batch_variance(const struct residuals *residuals, size_t length)
 }
 
 /* The correlation of each part with the next one. */
-static double neighbours_alike(const double *of, size_t n)
+static double correlation_with_next(const double *of, size_t n)
 {
 	double squares = 0, products = 0;
 
@@ -96,10 +96,10 @@ static double neighbours_alike(const double *of, size_t n)
 }
 
 /*
- * Returns whether parts are alike, each in units of the standard deviation that chance gives it. A part with a
- * tenth of the activity counts as much as a busy one.
+ * Returns whether neighbouring parts are alike after each was divided by the standard deviation that chance gives it.
+ * So a part with a tenth of the activity counts as much as a busy one.
  */
-static bool standard_parts_alike(const struct burst_series *series, const struct residuals *residuals)
+static bool standardized_parts_are_alike(const struct burst_series *series, const struct residuals *residuals)
 {
 	double standard[BURSTS_PARTS_MAX] = {0};
 	double whole = 0, squares = 0;
@@ -113,7 +113,8 @@ static bool standard_parts_alike(const struct burst_series *series, const struct
 			standard[i] = residuals->of[i] / sqrt(variance);
 		squares += standard[i] * standard[i];
 	}
-	return squares > VARIES * (double)series->n && neighbours_alike(standard, series->n) > ALIKE;
+	return squares > EFFECT_TESTED * (double)series->n &&
+	       correlation_with_next(standard, series->n) > CORRELATION_MAX;
 }
 
 /* Returns whether the service was idle for some of the window, and busy in only a few bursts. */
@@ -136,12 +137,13 @@ static bool is_idle_between(const struct burst_series *series)
 
 /*
  * The square of the factor by which Student's t widens a bound, compared with the normal distribution, if the
- * variance was estimated from this many parts. `of_student` is the confidence for Student's t.
+ * variance was estimated from this many parts. `student_confidence` is the confidence for Student's t, and
+ * `confidence` that for the normal distribution.
  */
-static double widened(double parts, double of_student, double confidence)
+static double student_factor(double parts, double student_confidence, double confidence)
 {
 	double normal = qnorm(confidence, 0, 1, true, false);
-	double student = qt(of_student, parts - 1, true, false);
+	double student = qt(student_confidence, parts - 1, true, false);
 
 	return normal > 0 ? student * student / (normal * normal) : 1;
 }
@@ -172,16 +174,16 @@ double bursts_effect(const struct burst_series *series, double confidence)
 		if (found > effect * (1 + batches[i].excess))
 			effect = found;
 	}
-	if (effect > VARIES && neighbours_alike(residuals.of, residuals.n) > ALIKE)
+	if (effect > EFFECT_TESTED && correlation_with_next(residuals.of, residuals.n) > CORRELATION_MAX)
 		return INFINITY;
-	if (series->of_two_events && standard_parts_alike(series, &residuals))
+	if (series->of_two_events && standardized_parts_are_alike(series, &residuals))
 		return INFINITY;
 	/*
-	 * If bursts move both events, few of them decide the quotient, and its distribution is skewed. Half of the
-	 * chance to be wrong makes up for that: without it, bounds of 95 % were wrong in up to 6.8 % of the windows
-	 * (tests/bench/README.md).
+	 * If bursts move both events, few of them decide the quotient, and its distribution is skewed. Student's t for
+	 * half of the chance to be wrong makes up for that: without it, bounds of 95 % were wrong in up to 6.8 % of the
+	 * windows (tests/bench/README.md).
 	 */
-	if (series->of_two_events && effect > VARIES)
-		return effect * widened(residuals.parts, (1 + confidence) / 2, confidence);
-	return effect > 1 ? effect * widened(residuals.parts, confidence, confidence) : 1;
+	if (series->of_two_events && effect > EFFECT_TESTED)
+		return effect * student_factor(residuals.parts, (1 + confidence) / 2, confidence);
+	return effect > 1 ? effect * student_factor(residuals.parts, confidence, confidence) : 1;
 }
