@@ -16,7 +16,8 @@
 #define ACTIVE_MAX 1e12
 #endif
 
-static double take(u32 cgroups, u32 active, u32 events, struct active_result *ret)
+/* Returns the daemon's own memory in bytes. */
+static double measure(u32 cgroups, u32 active, u32 events, struct active_result *ret)
 {
 	const struct active_settings settings = {
 		.cgroups = cgroups,
@@ -42,7 +43,7 @@ Test(active_memory, memory_of_active_cgroups_is_within_its_budget)
 	double bytes[ARRAY_SIZE(sizes)], slope;
 
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
-		bytes[i] = take(sizes[i], sizes[i], 1, &result);
+		bytes[i] = measure(sizes[i], sizes[i], 1, &result);
 		cr_log_info("%u active: %.2f MB (%.2f MB before the first collection, %.2f MB at most until "
 			    "then), maps %.1f MB, a collection %.2f ms",
 			    sizes[i], bytes[i] / 1e6, (double)result.opened_bytes / 1e6,
@@ -53,7 +54,7 @@ Test(active_memory, memory_of_active_cgroups_is_within_its_budget)
 		    (bytes[1] - slope * sizes[1]) / 1e6);
 	cr_expect_leq(slope, ACTIVE_MAX);
 	cr_expect_leq(bytes[1] - slope * sizes[1], BASE_MAX);
-	(void)take(1000, 1000, 2, &result);
+	(void)measure(1000, 1000, 2, &result);
 	/* Cgroups without samples cost little: only their paths. */
-	(void)take(4000, 200, 1, &result);
+	(void)measure(4000, 200, 1, &result);
 }

@@ -68,7 +68,8 @@ static void touch(void *userdata, u64 units)
 	(void)munmap((void *)memory, bytes);
 }
 
-static void think(void *userdata, u64 units)
+/* Work without page faults. */
+static void compute(void *userdata, u64 units)
 {
 	volatile u64 sum = 0;
 
@@ -168,7 +169,8 @@ Test(calibrate_measure, the_stop_flag_ends_the_measurement)
 	stop = true;
 	calibrate_measure(&faults, &program, MAX_RATE, touch, NULL, &stop, &result);
 	cr_expect_not(result.dense.known);
-	cr_expect_leq(page_faults_runs(program.fd), 8, "of the work that finds out how fast it is");
+	cr_expect_leq(page_faults_runs(program.fd), 8,
+		      "only samples of the runs that find out how fast the work is");
 }
 
 Test(calibrate_measure, a_failed_measurement_has_a_reason)
@@ -177,12 +179,11 @@ Test(calibrate_measure, a_failed_measurement_has_a_reason)
 
 	opening.only_counter = 4;
 	expect_refused(&opening, MAX_RATE, touch,
-		       "only one counter can run the event, and pebsd is "
-		       "sampling with it");
+		       "only one counter can run the event, and pebsd is sampling with it");
 	opening = faults;
 	opening.config = 999;
 	expect_refused(&opening, MAX_RATE, touch, "cannot open an event for the measuring thread: ");
-	expect_refused(&faults, MAX_RATE, think, "the measured work causes too few samples");
+	expect_refused(&faults, MAX_RATE, compute, "the measured work causes too few samples");
 	expect_refused(&faults, 100, touch,
 		       "kernel.perf_event_max_sample_rate is 100, and the measurement needs at least 250");
 }
@@ -204,7 +205,7 @@ Test(calibrate_measure, each_event_is_measured_in_a_separate_thread)
 		(void)nanosleep(&moment, NULL);
 		results = calibration_results(calibration);
 	}
-	cr_assert(results, "it came to no end");
+	cr_assert(results, "the calibration did not end");
 	cr_expect(strstr(results[0].dense.reason, "causes too few samples"), "%s", results[0].dense.reason);
 	cr_expect(strstr(results[1].dense.reason, "only one counter"), "%s", results[1].dense.reason);
 	cr_expect(strstr(results[2].dense.reason, "cannot open an event"), "%s", results[2].dense.reason);
@@ -228,7 +229,7 @@ Test(calibrate_measure, known_timings_are_shared_with_other_events_and_not_measu
 		(void)nanosleep(&moment, NULL);
 		results = calibration_results(calibration);
 	}
-	cr_assert(results, "it came to no end");
+	cr_assert(results, "the calibration did not end");
 	for (size_t i = 0; i < 2; i++) {
 		cr_expect(results[i].dense.known, "%s", results[i].dense.reason);
 		cr_expect_eq(results[i].dense.ns, 1234);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* An engine that samples other events than the previous process: which of the saved counts it continues. Needs root. */
+/* Which saved counts an engine continues if it samples other events than the previous process. Needs root. */
 #include <criterion/criterion.h>
 
 #include <string.h>
@@ -119,7 +119,7 @@ Test(events_added, events_before_the_added_ones_keep_their_counts)
 	expect_samples(1, 2);
 }
 
-/* The place of an event in the list is its identity, so all begin at zero. The process after that continues. */
+/* An event is identified by its place in the list, so all begin at zero. The next process continues these counts. */
 Test(events_added, events_at_other_places_start_at_zero)
 {
 	static const struct event *const next[][2] = {

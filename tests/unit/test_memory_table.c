@@ -261,6 +261,15 @@ Test(memory_table, the_unit_has_room_for_their_sum)
 	cr_expect_lt((strtoull(most, NULL, 10) - 1) * GIB, all, "and not for more than that");
 }
 
+/* Reads the number of MiB in the next column of the table. */
+static void expect_size(char **at, const struct map_size_case *maps, u64 cgroups, const char *column)
+{
+	const u64 mib = (map_size(maps) + MIB - 1) / MIB;
+
+	cr_expect_eq(next_number(at), mib, "%u CPUs, %llu cgroups, %s: %llu MiB", maps->cpus,
+		     (unsigned long long)cgroups, column, (unsigned long long)mib);
+}
+
 Test(memory_table, each_documented_map_size_equals_the_formula)
 {
 	_cleanup_free_ char *manual = read_file("daemon/man/pebsd.8");
@@ -278,17 +287,13 @@ Test(memory_table, each_documented_map_size_equals_the_formula)
 		/* A third of the slots are free, as after the maps have grown. */
 		maps.slots = (u32)((1 + cgroups + cgroups / 2 + SLOT_BLOCK - 1) / SLOT_BLOCK * SLOT_BLOCK);
 		maps.slots_max = maps.slots;
-		cr_expect_eq(next_number(&at), (map_size(&maps) + MIB - 1) / MIB, "%llu: loads: %llu",
-			     (unsigned long long)cgroups,
-			     (unsigned long long)((map_size(&maps) + MIB - 1) / MIB));
-		for (maps.without = 4; maps.without <= 5; maps.without++)
-			cr_expect_eq(next_number(&at), (map_size(&maps) + MIB - 1) / MIB, "%llu: %llu",
-				     (unsigned long long)cgroups,
-				     (unsigned long long)((map_size(&maps) + MIB - 1) / MIB));
+		expect_size(&at, &maps, cgroups, "loads");
+		maps.without = 4;
+		expect_size(&at, &maps, cgroups, "default");
 		maps.without = 5;
+		expect_size(&at, &maps, cgroups, "with stores");
 		maps.offcore_cpus = maps.cpus;
-		cr_expect_eq(next_number(&at), (map_size(&maps) + MIB - 1) / MIB, "%u: %llu", maps.cpus,
-			     (unsigned long long)((map_size(&maps) + MIB - 1) / MIB));
+		expect_size(&at, &maps, cgroups, "off-core");
 		cr_assert_eq(*at, '\n');
 	}
 	cr_expect_eq(rows_read, 6);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Skid, PDIR (manual 18.9.4.4) and Goldmont's reduced skid (18.7.1.2). Each instruction has a different
- * address here, so that a record identifies its instruction.
+ * Skid, PDIR (precise distribution of instructions retired, manual 18.9.4.4) and Goldmont's reduced skid (18.7.1.2).
+ * Each instruction has a different address here, so that a record identifies its instruction.
  */
 #include <criterion/criterion.h>
 #include <string.h>
@@ -189,7 +189,7 @@ Test(model_skid, on_06_2a_and_06_2d_pdir_needs_quiet_other_counters)
 		open_skidding(&fixture, table[i].machine, 1, INST_RETIRED_ALL);
 		cr_expect_null(pebs_undefined(&fixture.unit));
 		pebs_fixture_program(&fixture, 2, 0x81d0 | COUNTING, 1000);
-		cr_expect_null(pebs_undefined(&fixture.unit), "counter 2 is not let count yet");
+		cr_expect_null(pebs_undefined(&fixture.unit), "counter 2 is not enabled yet");
 		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 6);
 		if (table[i].alone) {
 			cr_assert_not_null(pebs_undefined(&fixture.unit));
@@ -288,6 +288,7 @@ Test(model_skid, reduced_skid_needs_pebs_disabled_before_configuration_or_counte
 			cr_expect_eq(first, PERIOD, "%zu", i);
 		else
 			cr_expect_gt(first, PERIOD, "%zu", i);
-		cr_expect_eq(sampled(&fixture, INSTRUCTION), PERIOD, "%zu: the reload mends it", i);
+		cr_expect_eq(sampled(&fixture, INSTRUCTION), PERIOD,
+			     "%zu: the reload brings reduced skid back", i);
 	}
 }
