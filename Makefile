@@ -1,5 +1,5 @@
-# pebsd: build, test, install. This file has every goal for users, in the groups of `make help`, and what these may set.
-# The other files say how goals are reached.
+# pebsd: build, test, install. This file has every goal for users, in the groups of `make help`, and the variables that
+# they can set for it. The included files say how a goal is reached.
 VERSION = 0.1.0
 BUILD ?= build
 PREFIX ?= /usr
@@ -18,7 +18,7 @@ include units/flags.mk
 # The three programs.
 include units/build.mk
 include units/install.mk
-# Debian's packages.
+# Debian's packages: `with` installs what a goal needs, `need` says which program is missing.
 include units/packages.mk
 # Tests, tools, benchmarks and fuzzers, and then what single ones of them need.
 include tests/build.mk
@@ -33,7 +33,7 @@ include tests/lint.mk
 # which checks again which files exist. The + tells make that a recipe calls make, so that it passes its jobs on.
 SUBMAKE = $(MAKE) --no-print-directory
 PARALLEL = $(SUBMAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
-# With `make -n` such a line runs, so it must do nothing else.
+# Because of the +, such a line also runs with `make -n`, so it must only call make.
 build = +@$(PARALLEL) $(1)
 
 ##@ Use
