@@ -6,10 +6,9 @@
 #include <stddef.h>
 
 /*
- * Moves the names whose turn is next to the front of the list, at most `max` and each once, and returns their
- * number. Names take turns in byte order, from the first name after `last` on (NULL: no name had a turn yet),
- * and the first name follows the last name. `last` may be missing from the list. The order of all other items
- * changes, too.
+ * Puts the next names at the front of the list, at most `max` and each once, and returns their number. Names take
+ * turns in byte order: the next name is the first one after `last` (NULL: no name had a turn yet), and the list
+ * starts again after its end. `last` may be missing from the list. The order of all other items changes, too.
  */
 size_t round_robin(const char **names, size_t n, const char *last, size_t max);
 

@@ -40,16 +40,16 @@ static int read_value(int fd, const char *name, size_t max, char **ret)
 int cgroup_xattr(int root_fd, const char *path, const char *name, size_t max, char **ret_value,
 		 bool *ret_owner_is_root)
 {
-	_cleanup_close_ int place = cgroup_walk_open(root_fd, path);
+	_cleanup_close_ int path_fd = cgroup_walk_open(root_fd, path);
 	_cleanup_close_ int fd = -1;
 	struct stat root;
 	struct stat st;
 	int r;
 
-	if (place < 0)
-		return place;
+	if (path_fd < 0)
+		return path_fd;
 	/* An O_PATH descriptor cannot read attributes. */
-	fd = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = openat(path_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return gone_or(errno);
 	if (fstat(fd, &st) < 0 || fstat(root_fd, &root) < 0)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Skid is a finite delay between a counter's overflow and PEBS being ready, during which instructions retire.
- * Three mechanisms avoid skid: PDIR (manual 18.9.4.4), Goldmont's reduced skid (18.7.1.2), and on later CPUs
- * PDist or the reduced skid of E-cores.
+ * Three mechanisms avoid skid: PDIR (precise distribution of instructions retired, manual 18.9.4.4), Goldmont's
+ * reduced skid (18.7.1.2), and on later CPUs PDist (precise distribution) or the reduced skid of E-cores.
  *
  * Without skid, the assist happens at the instruction that overflowed the counter. With skid, it happens at
  * the first instruction that counts after PEBS is ready.

@@ -19,10 +19,11 @@ int report_nodes(const struct profile *profile, const struct report_settings *se
 		 struct profile_report *ret);
 
 /*
- * Returns the name of the data at place `i`. If `offset` is not NULL, the name includes "+0xOFFSET", the
- * offset in the variable or mapping, except for the kernel and unknown memory. NULL: no memory.
+ * Returns the name of the data at the place of this index, or of unknown memory (NONE). If `offset` is not NULL, the
+ * name includes "+0xOFFSET", the offset in the variable or mapping, except for the kernel and unknown memory. NULL: no
+ * memory.
  */
-char *object_name(const struct profile *profile, u32 i, const u64 *offset);
+char *object_name(const struct profile *profile, u32 index, const u64 *offset);
 
 /* Returns the region of a place, or SYMBOL_UNKNOWN if it is not known (yet). */
 enum symbol_region object_region(const struct profile *profile, u32 place);

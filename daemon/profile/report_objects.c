@@ -47,13 +47,13 @@ static const char *plain_name(enum symbol_region region, const char *path)
 	return "[unknown]";
 }
 
-char *object_name(const struct profile *profile, u32 i, const u64 *offset)
+char *object_name(const struct profile *profile, u32 index, const u64 *offset)
 {
 	const struct name_table *table = profile->table;
-	const struct place *place = i == NONE ? NULL : place_of(table, i);
+	const struct place *place = index == NONE ? NULL : place_of(table, index);
 	const struct frame *variable = place ? variable_of(table, place) : NULL;
 	const char *path = place ? path_of(table, place) : NULL;
-	enum symbol_region region = object_region(profile, i);
+	enum symbol_region region = object_region(profile, index);
 	char shift[24] = "";
 	char *text;
 	int r;

@@ -73,7 +73,7 @@ bool metric_is_rate(const struct metric *metric);
 /* Returns whether the metric is computed from the periods of samples and the time in which the event ran. */
 bool metric_uses_weights(const struct metric *metric);
 
-/* Returns whether the metric is a part of a whole, and no ratio. It is printed as a percentage. */
+/* Returns whether the metric is a part of a whole, and not a ratio. It is printed as a percentage. */
 bool metric_is_part(const struct metric *metric);
 
 /* Returns whether the metric needs the running frequency of the CPUs. In a ratio the frequency cancels out. */

@@ -20,7 +20,7 @@ struct trial_settings {
 	const char *origin;          /* must outlive the trial */
 	const struct event *events;  /* copied */
 	size_t n_events;
-	double frequency_hz; /* at which the cores of the events of cycles run; 0: not known */
+	double frequency_hz; /* running frequency of the cores whose cycles are sampled; 0: not known */
 };
 
 /* Returns 0, -EINVAL or -ENOMEM. Free `*ret` with trial_free(). */
@@ -29,9 +29,9 @@ struct trial *trial_free(struct trial *trial);
 DEFINE_CLEANUP(struct trial *, trial_free)
 
 /*
- * Begins a stretch, with a clock that starts at `start_ns`. Windows, baselines and states start again. `name`
- * is that of the recording, and is copied; NULL: the model. `real_time` is CLOCK_REALTIME at `start_ns`;
- * NULL: not known. Returns 0 or -ENOMEM.
+ * Begins a stretch: a recording, or a run of the model. Its clock starts at `start_ns`. Windows, baselines and
+ * states start again. `name` is that of the recording, and is copied; NULL: the model. `real_time` is
+ * CLOCK_REALTIME at `start_ns`; NULL: not known. Returns 0 or -ENOMEM.
  */
 int trial_begin(struct trial *trial, const char *name, u64 start_ns, const struct timespec *real_time);
 
@@ -48,8 +48,8 @@ int trial_add(struct trial *trial, const struct sample *samples, size_t n);
 int trial_collect(struct trial *trial, u64 now_ns, struct sliding_time times[EVENTS_MAX]);
 
 /*
- * A subject can change its state for at most this time after its last sample. If no sample came for that
- * long, the rest of the silence may be one collection.
+ * Returns how long after its last sample a subject can still change its state. If no sample came for that long,
+ * nothing changes until the next one, so the rest of the time up to it may be one collection.
  */
 u64 trial_memory_ns(const struct trial *trial);
 

@@ -15,11 +15,7 @@
 #include "trial/trial_recordings.h"
 #include "trial/trial_text.h"
 
-/*
- * Tests rules on the model. The simulated computer runs as fast as possible, and rules are judged in the
- * model's own time.
- */
-
+/* A test on the model. The modelled computer runs as fast as possible, and rules are judged in its own time. */
 struct run {
 	struct trial *trial;
 	struct computer *computer;
@@ -194,14 +190,14 @@ static int test_recordings(const struct options *options, const struct config *c
 {
 	_cleanup_(trial_freep) struct trial *trial = NULL;
 	_cleanup_free_ char *message = NULL;
-	int judged = trial_recordings(config, options->recordings, options->n_recordings, &trial, &message);
+	int tested = trial_recordings(config, options->recordings, options->n_recordings, &trial, &message);
 	int r = trial ? finish(trial, options) : 0;
 
-	if (r < 0 || judged == 0)
+	if (r < 0 || tested == 0)
 		return r < 0 ? r : EXIT_DONE;
-	failure->code = judged == -ENOMEM ? EXIT_FAILED : EXIT_INPUT;
+	failure->code = tested == -ENOMEM ? EXIT_FAILED : EXIT_INPUT;
 	failure->message = TAKE_PTR(message);
-	return judged;
+	return tested;
 }
 
 static int test_model(const struct options *options, const struct config *config, struct failure *failure)

@@ -20,18 +20,16 @@ enum permission_level {
 	PERMISSION_ASK, /* every client that could connect: counters, rules and alerts */
 };
 
-/*
- * The user and the group that `detail` names, and the user who runs the daemon, if the daemon has no privileges that
- * this user lacks. All zero: nobody.
- */
+/* Who has a level besides root. All zero: nobody. */
 struct permission {
-	bool has_user; /* there is a user of this name */
-	bool has_group;
+	char name[256]; /* `detail` in [control] */
+	bool has_user;  /* there is a user of this name; `user` */
+	bool has_group; /* there is a group of this name; `group` */
 	uid_t user;
 	gid_t group;
-	char name[256];
+	/* The user who runs the daemon has every level, if the daemon has no privileges that this user lacks. */
 	bool has_own;
-	uid_t own; /* has every level */
+	uid_t own;
 };
 
 /* The caller's credentials, recorded by the kernel at connect(2). */
@@ -43,8 +41,8 @@ struct permission_peer {
 
 /*
  * Looks up the user and the group of this name; if both exist, both are permitted. Logs a warning if neither
- * exists. `ret` then names nobody. The same holds for "root": the user root is always permitted, and a group
- * of that name gets nothing. Keeps `own`.
+ * exists. The name "root" permits nobody else: the user root has every level already, and the group root gets none.
+ * Leaves `has_own` and `own` as they are.
  */
 void permission_resolve(const char *name, struct permission *ret);
 

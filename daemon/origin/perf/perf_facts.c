@@ -177,9 +177,7 @@ static bool read_number(const char *path, int *ret)
 	return true;
 }
 
-/*
- * Returns the first number in a file, and optionally the second one in `ret_second`. 0 if it cannot be read.
- */
+/* Returns the first number in a file, and the second one in `ret_second` unless it is NULL. 0: it cannot be read. */
 static u64 read_count(const char *path, u64 *ret_second)
 {
 	_cleanup_free_ char *text = NULL;
@@ -199,7 +197,7 @@ static void gather_descriptors(struct perf_facts *facts)
 	DIR *directory = opendir("/proc/self/fd");
 	const struct dirent *entry;
 	struct rlimit limit;
-	u64 unused = 0;
+	u64 free_files = 0;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
 		facts->descriptors_max = limit.rlim_max;
@@ -211,11 +209,12 @@ static void gather_descriptors(struct perf_facts *facts)
 		(void)closedir(directory);
 	}
 	facts->files_max = read_count("/proc/sys/fs/file-max", NULL);
-	facts->files_used = read_count("/proc/sys/fs/file-nr", &unused);
-	facts->files_used -= unused;
+	facts->files_used = read_count("/proc/sys/fs/file-nr", &free_files);
+	facts->files_used -= free_files;
 }
 
-static int count_cgroup(u64 id, u64 parent_id, const char *name, void *userdata)
+/* cgroup_walk() counts the cgroups. */
+static int ignore_cgroup(u64 id, u64 parent_id, const char *name, void *userdata)
 {
 	(void)id;
 	(void)parent_id;
@@ -245,11 +244,12 @@ static void gather_cgroups(struct perf_facts *facts)
 	if (cgroup_mount_use(mount, subtree, &use) == 0)
 		facts->cgroups = by_use[use];
 	root_fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (root_fd >= 0 && cgroup_walk(root_fd, count_cgroup, NULL, &counts) >= 0)
+	if (root_fd >= 0 && cgroup_walk(root_fd, ignore_cgroup, NULL, &counts) >= 0)
 		facts->cgroup_count = counts.cgroups;
 }
 
-static void gather_neighbours(struct perf_facts *facts)
+/* Other users of the counters, CPUs that are kept free of interrupts, and limits of the kernel. */
+static void gather_limits(struct perf_facts *facts)
 {
 	int value;
 
@@ -298,5 +298,5 @@ void perf_facts_gather_surroundings(struct perf_facts *facts)
 {
 	gather_descriptors(facts);
 	gather_cgroups(facts);
-	gather_neighbours(facts);
+	gather_limits(facts);
 }
