@@ -137,7 +137,7 @@ Test(cgroup_label, json_has_all_known_labels)
 					    {.path = "other", .figures = {&figures}}};
 	const struct snapshot snapshot = snapshot_with(cgroups, ARRAY_SIZE(cgroups));
 	_cleanup_json_ json_object *top = json_top(&snapshot);
-	_cleanup_json_ json_object *show = json_cgroup(&snapshot, 0);
+	_cleanup_json_ json_object *show = json_cgroup(&snapshot, 0, NULL);
 	_cleanup_json_ json_object *none = json_cgroup_without_samples(&snapshot, POD, 9, true);
 	json_object *list = json_get_array(top, "cgroups");
 

@@ -69,7 +69,7 @@ Test(format, cgroups_are_shown_by_name_or_path)
 	static const struct format_style full = {.full = true};
 	_cleanup_json_ json_object *top = json_top(example_replay());
 	_cleanup_json_ json_object *status = json_status(example_replay());
-	_cleanup_json_ json_object *cgroup = json_cgroup(example_replay(), 0);
+	_cleanup_json_ json_object *cgroup = json_cgroup(example_replay(), 0, NULL);
 	_cleanup_free_ char *names = NULL, *paths = NULL, *head = NULL, *head_full = NULL;
 	json_object *first = json_object_array_get_idx(json_get_array(top, "cgroups"), 0);
 
@@ -263,7 +263,7 @@ Test(format, an_overflow_is_not_shown_as_a_number)
 	top = json_top(snapshot);
 	text = TEXT_OF(format_top(out, status, top, &wide));
 	cr_expect_not_null(strstr(text, "  2.00M >1.05M? >1.05M?"));
-	cgroup = json_cgroup(snapshot, 1);
+	cgroup = json_cgroup(snapshot, 1, NULL);
 	shown = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &wide));
 	cr_expect_not_null(strstr(shown, "p99 above 1048576?, "));
 	cr_expect_not_null(strstr(shown, "\n    above 1048576        3 100.0%  ###"));
@@ -371,7 +371,7 @@ static void append_flag(char expected[FLAGS_MAX], const char *name)
 Test(format, a_cgroup_of_a_replay_is_formatted)
 {
 	_cleanup_json_ json_object *status = json_status(example_replay());
-	_cleanup_json_ json_object *cgroup = json_cgroup(example_replay(), 0);
+	_cleanup_json_ json_object *cgroup = json_cgroup(example_replay(), 0, NULL);
 	_cleanup_free_ char *text = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &narrow));
 	_cleanup_free_ char *flags = NULL, *rest = NULL;
 	char expected[FLAGS_MAX] = "";
@@ -480,7 +480,7 @@ Test(format, latencies_of_only_some_samples_are_marked)
 	snapshot->events[0].event.latency_kind = LATENCY_DC_MISS;
 	snapshot->events[0].event.ldlat = 0;
 	status = json_status(snapshot);
-	cgroup = json_cgroup(snapshot, 0);
+	cgroup = json_cgroup(snapshot, 0, NULL);
 	text = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &wide));
 	cr_expect_not_null(
 		strstr(text, "data cache miss latency, in core cycles, of sampled loads that missed L1;"),
@@ -504,7 +504,7 @@ Test(format, a_wide_histogram_is_in_octaves)
 	example_add(&spread, 1, SOURCE_L1, 128, 1, SNOOP_NONE, TLB_HIT);
 	example_add(&spread, 1, SOURCE_L1, 129, 1, SNOOP_NONE, TLB_HIT);
 	snapshot->cgroups[1].figures[0] = &spread;
-	cgroup = json_cgroup(snapshot, 1);
+	cgroup = json_cgroup(snapshot, 1, NULL);
 	text = TEXT_OF(format_cgroup(out, NULL, cgroup, NULL, &narrow));
 	cr_expect_not_null(strstr(text, "                1        4  50.0%  ####"));
 	cr_expect_not_null(strstr(text, "         65 - 128        3  37.5%  ####"));
@@ -516,7 +516,7 @@ Test(format, trends_show_quiet_windows)
 {
 	struct snapshot *snapshot = example_perf();
 	struct figures slower = {0};
-	_cleanup_json_ json_object *whole = json_cgroup(snapshot, 1);
+	_cleanup_json_ json_object *whole = json_cgroup(snapshot, 1, NULL);
 	_cleanup_json_ json_object *window = NULL;
 	_cleanup_json_ json_object *quiet = json_cgroup_without_samples(snapshot, "/quiet", 3, false);
 	_cleanup_free_ char *text = NULL;
@@ -524,7 +524,7 @@ Test(format, trends_show_quiet_windows)
 
 	example_add(&slower, 1, SOURCE_L1, 30, 1, SNOOP_NONE, TLB_HIT);
 	snapshot->cgroups[1].figures[0] = &slower;
-	window = json_cgroup(snapshot, 1);
+	window = json_cgroup(snapshot, 1, NULL);
 	text = TEXT_OF(format_cgroup(out, NULL, window, whole, &wide));
 	cr_expect_not_null(strstr(text, "      Trend: the mean is 30.0; over all time it is 20.0: +50.0%\n"));
 	nothing = TEXT_OF(format_cgroup(out, NULL, quiet, NULL, &wide));
@@ -544,7 +544,7 @@ Test(format, trends_show_quiet_windows)
 Test(format, a_trend_of_the_past_is_not_called_recent)
 {
 	struct snapshot *snapshot = example_perf();
-	_cleanup_json_ json_object *cgroup = json_cgroup(snapshot, 1);
+	_cleanup_json_ json_object *cgroup = json_cgroup(snapshot, 1, NULL);
 	static const char trend[] = "{\"bin_s\":36,\"samples\":[9,9],\"mean\":[30,31],\"covered_s\":[36,36]}";
 	_cleanup_free_ char *text = NULL, *narrow_text = NULL;
 
@@ -574,7 +574,7 @@ Test(format, everything_about_a_model_says_that_it_is_one)
 	snapshot->origin = "model";
 	status = json_status(snapshot);
 	top = json_top(snapshot);
-	cgroup = json_cgroup(snapshot, 0);
+	cgroup = json_cgroup(snapshot, 0, NULL);
 	texts[0] = TEXT_OF(format_status(out, status, NULL, &wide));
 	texts[1] = TEXT_OF(format_top(out, status, top, &wide));
 	texts[2] = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &wide));
@@ -812,7 +812,7 @@ Test(format, stores_that_only_know_the_l1_result_are_formatted)
 	figures->locked = 0;
 	status = json_status(snapshot);
 	top = json_top(snapshot);
-	cgroup = json_cgroup(snapshot, 0);
+	cgroup = json_cgroup(snapshot, 0, NULL);
 	text = TEXT_OF(format_top(out, status, top, &wide));
 	cr_expect_not_null(strstr(text, "/system.slice/db.service      40   80.0  75    25     -     -\n"));
 	shown = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &wide));
@@ -885,7 +885,7 @@ Test(format, show_marks_guests_and_relates_accesses_to_instructions)
 
 	snapshot->events[0].running_ratio.value = 1;
 	status = json_status(snapshot);
-	cgroup = json_cgroup(snapshot, 1);
+	cgroup = json_cgroup(snapshot, 1, NULL);
 	text = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &wide));
 	cr_expect_not_null(strstr(
 		text,
@@ -1088,7 +1088,7 @@ Test(format, show_has_the_cost_of_waiting_and_its_omissions)
 {
 	struct snapshot *snapshot = example_counts();
 	_cleanup_json_ json_object *status = json_status(snapshot);
-	_cleanup_json_ json_object *cgroup = json_cgroup(snapshot, 0);
+	_cleanup_json_ json_object *cgroup = json_cgroup(snapshot, 0, NULL);
 	json_object *waits = json_get_object(cgroup, "waits");
 	json_object *share = json_get_object(waits, "wait"), *lost = json_get_object(waits, "cores_lost");
 	_cleanup_free_ char *without = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &narrow));

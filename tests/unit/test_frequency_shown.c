@@ -77,7 +77,7 @@ Test(frequency_shown, a_cgroup_has_the_frequency)
 	snapshot = example_perf();
 	snapshot->events[0].event.nominal_hz = 2.5e9;
 	status = json_status(snapshot);
-	cgroup = json_cgroup(snapshot, 0);
+	cgroup = json_cgroup(snapshot, 0, NULL);
 	text = FORMATTED(format_cgroup(out, status, cgroup, NULL, &wide));
 	formatted_expect(text, "             100 cycles are about 40 ns at 2.5 GHz, the nominal frequency\n");
 	formatted_expect(text, "             about mean ");

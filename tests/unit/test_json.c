@@ -81,7 +81,7 @@ Test(json, top_of_a_replay_is_written_in_full)
 Test(json, cgroup_adds_its_histograms)
 {
 	expect_json(
-		json_cgroup(example_replay(), 0),
+		json_cgroup(example_replay(), 0, NULL),
 		"{\"version\":1,\"origin\":\"replay\",\"since\":\"2026-11-21T06:00:00Z\",\"window_s\":null,"
 		"\"cgroup\":\"comm:kstaled\",\"id\":0,\"alive\":true,\"events\":{\"loads\":{" KSTALED
 		"\"histogram\":[{\"le\":80,\"samples\":1},{\"le\":104,\"samples\":3},{\"le\":120,\"samples\":"
@@ -363,7 +363,7 @@ Test(json, names_of_any_bytes_are_valid_json)
 	snapshot->notes = notes;
 	top[0] = json_top(snapshot);
 	top[1] = json_status(snapshot);
-	top[2] = json_cgroup(snapshot, 0);
+	top[2] = json_cgroup(snapshot, 0, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(top); i++) {
 		const char *text = json_object_to_json_string(top[i]);
 
@@ -506,7 +506,7 @@ Test(json, filtered_samples_are_counted_by_cpu)
 Test(json, a_virtual_machine_is_marked)
 {
 	_cleanup_json_ json_object *top = json_top(example_several());
-	_cleanup_json_ json_object *detail = json_cgroup(example_several(), 1);
+	_cleanup_json_ json_object *detail = json_cgroup(example_several(), 1, NULL);
 	json_object *cgroups = json_get_array(top, "cgroups");
 
 	cr_expect_null(json_get(json_object_array_get_idx(cgroups, 0), "guest_not_sampled"));

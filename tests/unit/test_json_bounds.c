@@ -73,7 +73,7 @@ static json_object *source_bounds(json_object *cgroup, const char *name)
 Test(json_bounds, a_window_has_bounds)
 {
 	struct snapshot *snapshot = new_snapshot(false);
-	_cleanup_json_ json_object *cgroup = json_cgroup(snapshot, 0);
+	_cleanup_json_ json_object *cgroup = json_cgroup(snapshot, 0, NULL);
 
 	expect_text(json_get(loads_of(cgroup), "confidence"), "0.95");
 	expect_text(quantile_bounds(cgroup, "p50"), "{\"low\":18,\"high\":20,\"worth\":6000}");
@@ -90,7 +90,7 @@ Test(json_bounds, an_event_whose_key_is_not_utf8_has_bounds)
 	_cleanup_json_ json_object *cgroup = NULL;
 
 	(void)stpcpy(snapshot->events[0].key, "loads:\xff");
-	cgroup = json_cgroup(snapshot, 0);
+	cgroup = json_cgroup(snapshot, 0, NULL);
 	expect_text(
 		json_get(json_get_object(json_get_object(cgroup, "events"), "loads:\uFFFDff"), "confidence"),
 		"0.95");
@@ -109,7 +109,7 @@ Test(json_bounds, the_bounds_of_a_subtree_include_all_its_members)
 	sum.n_members = 2;
 	snapshot->cgroups[0] = sum;
 	members[1] = &(struct snapshot_cgroup){.entry = 3};
-	cgroup = json_cgroup(snapshot, 0);
+	cgroup = json_cgroup(snapshot, 0, NULL);
 	expect_text(quantile_bounds(cgroup, "p50"), "{\"low\":18,\"high\":20,\"worth\":12000}");
 	done(snapshot);
 }
@@ -117,7 +117,7 @@ Test(json_bounds, the_bounds_of_a_subtree_include_all_its_members)
 Test(json_bounds, one_long_burst_has_no_bounds)
 {
 	struct snapshot *snapshot = new_snapshot(true);
-	_cleanup_json_ json_object *cgroup = json_cgroup(snapshot, 0);
+	_cleanup_json_ json_object *cgroup = json_cgroup(snapshot, 0, NULL);
 
 	expect_text(json_get(loads_of(cgroup), "confidence"), "0.95");
 	cr_expect_null(quantile_bounds(cgroup, "p99"));
@@ -132,7 +132,7 @@ Test(json_bounds, too_few_samples_give_no_upper_bound)
 
 	/* One collection has 100 samples. Four of them are too few for the upper bound of p999. */
 	snapshot->window_seconds.value = 4;
-	cgroup = json_cgroup(snapshot, 0);
+	cgroup = json_cgroup(snapshot, 0, NULL);
 	expect_text(quantile_bounds(cgroup, "p999"), "{\"low\":480,\"worth\":400}");
 	done(snapshot);
 }
@@ -143,11 +143,11 @@ Test(json_bounds, without_a_window_there_are_no_bounds)
 	_cleanup_json_ json_object *whole = NULL, *brief = NULL;
 
 	snapshot->window_seconds.value = 3;
-	brief = json_cgroup(snapshot, 0);
+	brief = json_cgroup(snapshot, 0, NULL);
 	cr_expect_null(json_get(loads_of(brief), "confidence"), "three collections");
 	cr_expect_null(quantile_bounds(brief, "p50"));
 	snapshot->window_seconds = (struct maybe_double){0};
-	whole = json_cgroup(snapshot, 0);
+	whole = json_cgroup(snapshot, 0, NULL);
 	cr_assert_not_null(loads_of(whole));
 	cr_expect_null(json_get(loads_of(whole), "confidence"), "the whole time");
 	cr_expect_null(source_bounds(whole, "l1"));

@@ -208,7 +208,7 @@ static json_object *make_top(void)
 
 static json_object *make_cgroup(void)
 {
-	return json_cgroup(snapshot_of(), 0);
+	return json_cgroup(snapshot_of(), 0, NULL);
 }
 
 static json_object *make_explanation(void)

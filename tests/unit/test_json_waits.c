@@ -83,7 +83,7 @@ Test(json_waits, status_has_the_kinds_of_counts_and_the_frequencies)
 
 Test(json_waits, an_event_of_a_cgroup_has_its_kind_of_count)
 {
-	_cleanup_json_ json_object *cgroup = json_cgroup(example_counts(), 0);
+	_cleanup_json_ json_object *cgroup = json_cgroup(example_counts(), 0, NULL);
 	json_object *stalls = json_get_object(json_get_object(cgroup, "events"), "stalls");
 
 	expect_text(json_get(stalls, "counts"), "\"load\"");
@@ -125,7 +125,7 @@ Test(json_waits, window_of_a_cgroup_has_bounds)
 
 	snapshot->cgroups[0].entry = 3;
 	snapshot->window = window;
-	cgroup = json_cgroup(snapshot, 0);
+	cgroup = json_cgroup(snapshot, 0, NULL);
 	waits = json_get(cgroup, "waits");
 	expect_text(json_get(waits, "confidence"), "0.95");
 	/* 800 cycles, and 250 stalls in half of the time. */
@@ -184,7 +184,7 @@ Test(json_waits, rows_of_top_have_the_bounds_of_show)
 	snapshot->cgroups[0].entry = 3;
 	snapshot->cgroups[1].entry = 7;
 	snapshot->window = window;
-	cgroup = json_cgroup(snapshot, 0);
+	cgroup = json_cgroup(snapshot, 0, NULL);
 	top = json_top(snapshot);
 	expect_text(json_get(json_get_object(row(top, 0), "waits"), "confidence"), "0.95");
 	cr_expect_not_null(json_get(json_get_object(json_get_object(row(top, 0), "waits"), "wait"), "low"));
@@ -209,10 +209,10 @@ Test(json_waits, sums_and_the_host_have_the_bounds_of_all_their_cgroups)
 	members[1].entry = 7;
 	snapshot->cgroups[0].entry = 3;
 	snapshot->window = window;
-	alone = json_cgroup(snapshot, 0);
+	alone = json_cgroup(snapshot, 0, NULL);
 	snapshot->cgroups[0].members = list;
 	snapshot->cgroups[0].n_members = 2;
-	sum = json_cgroup(snapshot, 0);
+	sum = json_cgroup(snapshot, 0, NULL);
 	top = json_top(snapshot);
 	cr_expect_str_eq(waits_text_of(row(top, 0)), waits_text_of(sum));
 	cr_expect_str_neq(waits_text_of(row(top, 0)), waits_text_of(alone));
@@ -263,7 +263,7 @@ Test(json_waits, rows_of_a_large_table_have_bounds)
 	snapshot->cgroups = many;
 	snapshot->n_cgroups = 2500;
 	snapshot->window = window;
-	cgroup = json_cgroup(snapshot, 1);
+	cgroup = json_cgroup(snapshot, 1, NULL);
 	top = json_top(snapshot);
 	for (size_t i = 1; i < 2500; i += 2)
 		cr_assert_str_eq(waits_text_of(row(top, i)), waits_text_of(cgroup), "row %zu", i);

@@ -172,7 +172,7 @@ Test(offcore_export, status_has_the_cost_or_the_reason)
 
 static char *show(struct snapshot *snapshot)
 {
-	_cleanup_json_ json_object *status = json_status(snapshot), *cgroup = json_cgroup(snapshot, 0);
+	_cleanup_json_ json_object *status = json_status(snapshot), *cgroup = json_cgroup(snapshot, 0, NULL);
 	const struct format_style style = {.width = 120};
 	char *text = NULL;
 	size_t length;

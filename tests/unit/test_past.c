@@ -279,8 +279,8 @@ Test(past, a_snapshot_of_panes_equals_that_of_the_collections)
 	cr_expect(strstr(found, "\"p99\":") && strstr(found, "\"trend\":") && strstr(found, "\"waits\":"),
 		  "%s", found);
 	for (size_t i = 0; i < present.snapshot->n_cgroups; i++) {
-		_cleanup_json_ json_object *was = json_cgroup(present.snapshot, i);
-		_cleanup_json_ json_object *is = json_cgroup(past_snapshot(past), i);
+		_cleanup_json_ json_object *was = json_cgroup(present.snapshot, i, NULL);
+		_cleanup_json_ json_object *is = json_cgroup(past_snapshot(past), i, NULL);
 
 		cr_expect_str_eq(json_object_to_json_string(is), json_object_to_json_string(was));
 		cr_expect(strstr(json_object_to_json_string(is), "\"bounds\""));

@@ -343,7 +343,7 @@ static int reply_subtree(struct varlink_call *call, struct control *control,
 		sum = snapshot_view_of(windowed);
 	}
 	reply = sum->n_cgroups
-			? json_cgroup_with_trend(sum, 0, &request->trend)
+			? json_cgroup(sum, 0, &request->trend)
 			: json_subtree_without_samples(
 				  snapshot, path, snapshot_view_without_slot(snapshot, path, strlen(path)));
 	control_release(control);
@@ -387,8 +387,7 @@ static int reply_cgroup(struct varlink_call *call, struct control *control,
 			return control_not_measured(call, r);
 		cgroup = json_find_cgroup(snapshot, request->shown);
 	}
-	reply = cgroup ? json_cgroup_with_trend(snapshot, (size_t)(cgroup - snapshot->cgroups),
-						&request->trend)
+	reply = cgroup ? json_cgroup(snapshot, (size_t)(cgroup - snapshot->cgroups), &request->trend)
 		       : json_cgroup_without_samples(snapshot, path, id, alive);
 	control_release(control);
 	return control_reply_named(call, control, reply);
@@ -444,8 +443,7 @@ static int reply_past_cgroup(struct varlink_call *call, struct control *control,
 	cgroup = view ? snapshot->n_cgroups ? &snapshot->cgroups[0] : NULL
 		      : json_find_cgroup(snapshot, request->shown);
 	if (cgroup)
-		reply = json_cgroup_with_trend(snapshot, (size_t)(cgroup - snapshot->cgroups),
-					       &request->trend);
+		reply = json_cgroup(snapshot, (size_t)(cgroup - snapshot->cgroups), &request->trend);
 	else
 		/* A view can make the figures of its own rows only. */
 		r = past_without_samples(control, request, past_snapshot(past), &reply);

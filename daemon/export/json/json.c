@@ -440,13 +440,7 @@ static json_object *detail_object(const struct snapshot *snapshot, const struct 
 	return json_finish(&writer, object);
 }
 
-json_object *json_cgroup(const struct snapshot *snapshot, size_t index)
-{
-	return json_cgroup_with_trend(snapshot, index, NULL);
-}
-
-json_object *json_cgroup_with_trend(const struct snapshot *snapshot, size_t index,
-				    const struct json_trend *trend)
+json_object *json_cgroup(const struct snapshot *snapshot, size_t index, const struct json_trend *trend)
 {
 	return detail_object(snapshot, &snapshot->cgroups[index], trend);
 }

@@ -59,10 +59,8 @@ struct json_more {
 int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_t n,
 		   const struct json_more *more, int flags, json_sink sink, void *userdata);
 
-/* One cgroup with its histograms; the second function also adds its trend. */
-json_object *json_cgroup(const struct snapshot *snapshot, size_t index);
-json_object *json_cgroup_with_trend(const struct snapshot *snapshot, size_t index,
-				    const struct json_trend *trend);
+/* One cgroup with its histograms, and with its trend unless `trend` is NULL. */
+json_object *json_cgroup(const struct snapshot *snapshot, size_t index, const struct json_trend *trend);
 
 /* Same as json_cgroup(), for a cgroup that has no sample in the snapshot: its `events` are empty. */
 json_object *json_cgroup_without_samples(const struct snapshot *snapshot, const char *path, u64 id,
