@@ -93,8 +93,3 @@ u64 pairs_weight(const u8 *pairs, size_t size)
 {
 	return sum_of_sources(pairs, size, offsetof(struct figures, weight) / sizeof(u64));
 }
-
-u64 pairs_weighted_latency(const u8 *pairs, size_t size)
-{
-	return sum_of_sources(pairs, size, offsetof(struct figures, weighted_latency) / sizeof(u64));
-}

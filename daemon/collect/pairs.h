@@ -76,6 +76,5 @@ size_t pairs_sum_take(struct pairs_sum *sum, u8 *to);
 /* The sums have the same meaning as in figures.h, but are computed from pairs. */
 u64 pairs_samples(const u8 *pairs, size_t size);
 u64 pairs_weight(const u8 *pairs, size_t size);
-u64 pairs_weighted_latency(const u8 *pairs, size_t size);
 
 #endif

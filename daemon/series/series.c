@@ -382,7 +382,7 @@ static void select_first(struct series_path **list, size_t n, size_t most)
 	}
 }
 
-/* pairs_samples() and pairs_weighted_latency() in one pass. */
+/* Adds the samples and their weighted latency to the sums, in one pass. */
 static void costs_of(const struct difference *difference, u64 *samples, u64 *cost)
 {
 	const unsigned first = offsetof(struct figures, weighted_latency) / sizeof(u64);

@@ -53,7 +53,7 @@ Test(pairs, pairs_of_any_figures_fit_and_are_read_unchanged)
 		pairs_add(pairs, size, &sum);
 		cr_expect_eq(memcmp(&sum, &figures, sizeof(sum)), 0);
 		cr_expect_eq(pairs_samples(pairs, size), figures_samples(&figures));
-		cr_expect_eq(pairs_weighted_latency(pairs, size), figures_weighted_latency(&figures));
+		cr_expect_eq(pairs_weight(pairs, size), figures_weight(&figures));
 	}
 }
 
