@@ -2,7 +2,6 @@
 #include "collect/adopt.h"
 
 #include <errno.h>
-#include <fcntl.h>
 
 #include "cgroup/names.h"
 #include "cgroup/walk.h"
@@ -119,11 +118,4 @@ int adopt_tree(struct kernel *kernel, int root_fd, adopt_missing missing, void *
 	adoption.counts.unentered = walked.unentered;
 	*ret = adoption.counts;
 	return r;
-}
-
-int adopt_existing(struct kernel *kernel, const char *mount, struct adopt_counts *ret)
-{
-	_cleanup_close_ int root_fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	return root_fd < 0 ? -errno : adopt_tree(kernel, root_fd, NULL, NULL, ret);
 }

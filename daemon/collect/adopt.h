@@ -17,18 +17,16 @@ struct adopt_counts {
 	size_t unentered;    /* not all of their children are known: too deep, no permission, or a failure */
 };
 
-/*
- * Walks the cgroup2 tree mounted at `mount` and adopts each cgroup. Attach the tracepoints first: then a cgroup
- * that is born during the walk gets a slot from the tracepoint or from the walk. If cgroups may have been
- * removed during the walk, looks for each adopted cgroup again, and marks the slots of missing ones dead, also after a
- * failure. Returns 0, or -errno if the tree cannot be read or a slot cannot be given for another reason than -ENOSPC.
- */
-int adopt_existing(struct kernel *kernel, const char *mount, struct adopt_counts *ret);
-
 /* Called with the path of each cgroup that found no free slot. Returns 0, or -errno, which ends the walk. */
 typedef int (*adopt_missing)(const char *path, void *userdata);
 
-/* Same as adopt_existing(), but `root_fd` is the open root directory of the tree. `missing` may be NULL. */
+/*
+ * Walks the cgroup2 tree with the open root directory `root_fd` and adopts each cgroup. Attach the tracepoints first:
+ * then a cgroup that is born during the walk gets a slot from the tracepoint or from the walk. If cgroups may have been
+ * removed during the walk, looks for each adopted cgroup again, and marks the slots of missing ones dead, also after a
+ * failure. `missing` may be NULL. Returns 0, or -errno if the tree cannot be read, a slot cannot be given for another
+ * reason than -ENOSPC, or `missing` failed.
+ */
 int adopt_tree(struct kernel *kernel, int root_fd, adopt_missing missing, void *userdata,
 	       struct adopt_counts *ret);
 

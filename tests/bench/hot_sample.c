@@ -25,10 +25,10 @@
 
 #include <bpf/bpf.h>
 
+#include "adopt_existing.h"
 #include "base/monotonic.h"
 #include "base/number.h"
 #include "cgroup/mount.h"
-#include "collect/adopt.h"
 #include "kernel/kernel.h"
 #include "random_numbers.h"
 

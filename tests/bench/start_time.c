@@ -18,11 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "adopt_existing.h"
 #include "base/cleanup.h"
 #include "base/number.h"
 #include "cgroup/mount.h"
 #include "cgroup/walk.h"
-#include "collect/adopt.h"
 #include "engine/engine.h"
 #include "pebsd.skel.h"
 

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "adopt_existing.h"
 #include "books.h"
 #include "cgroup_fixture.h"
-#include "collect/adopt.h"
 #include "software_event.h"
 
 #define CROWD 500

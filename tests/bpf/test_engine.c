@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "adopt_existing.h"
 #include "base/cleanup.h"
 #include "cgroup_fixture.h"
-#include "collect/adopt.h"
 #include "engine/engine_internal.h"
 #include "engine_fixture.h"
 #include "example_snapshot.h"

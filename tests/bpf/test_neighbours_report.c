@@ -5,9 +5,9 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "adopt_existing.h"
 #include "base/cleanup.h"
 #include "cgroup_fixture.h"
-#include "collect/adopt.h"
 #include "engine_fixture.h"
 #include "neighbours/neighbours_report.h"
 #include "pebsd/data_source.h"

@@ -16,9 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "adopt_existing.h"
 #include "books.h"
 #include "cgroup_fixture.h"
-#include "collect/adopt.h"
 #include "engine_fixture.h"
 #include "kernel/kernel_internal.h"
 #include "kernel/kernel_offcore.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adopt_existing.h"
 #include "cgroup/mount.h"
-#include "collect/adopt.h"
 
 static void die(const char *program, const char *what, int error)
 {

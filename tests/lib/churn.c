@@ -12,12 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "adopt_existing.h"
 #include "base/cleanup.h"
 #include "base/monotonic.h"
 #include "base/own_memory.h"
 #include "cgroup/mount.h"
 #include "cgroup_turn.h"
-#include "collect/adopt.h"
 #include "collect/pairs.h"
 #include "engine/engine.h"
 #include "schedule/slot_reclaim.h"
