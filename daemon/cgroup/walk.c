@@ -50,7 +50,7 @@ static int read_directory(int fd, DIR **ret)
 static int report(struct walk *walk, u64 id, u64 parent_id, const char *name)
 {
 	walk->counts->cgroups++;
-	return walk->callback(id, parent_id, name, walk->userdata);
+	return walk->callback ? walk->callback(id, parent_id, name, walk->userdata) : 0;
 }
 
 static bool is_directory_name(const struct dirent *entry)

@@ -14,9 +14,9 @@
 #define CGROUP_WALK_DEPTH_MAX 256
 
 struct cgroup_walk_counts {
-	size_t cgroups;   /* callbacks, including the root */
+	size_t cgroups;   /* found, including the root */
 	size_t vanished;  /* removed during the walk */
-	size_t unentered; /* reported, but not entered (too deep, not permitted) or not fully read */
+	size_t unentered; /* found, but not entered (too deep, not permitted) or not fully read */
 };
 
 /*
@@ -28,11 +28,11 @@ struct cgroup_walk_counts {
 typedef int (*cgroup_walk_callback)(u64 id, u64 parent_id, const char *name, void *userdata);
 
 /*
- * Calls back for the directory `root_fd` and all directories below, parents before children. It follows no
- * symbolic links and enters no other file systems. Cgroups that are created or removed meanwhile may be
- * reported or not. Returns 0, the callback's error, or -errno if the root itself cannot be opened. A directory
- * whose listing fails, even the root, only counts in `unentered`. The caller keeps `root_fd`. `*ret_counts` is
- * always filled in.
+ * Calls back for the directory `root_fd` and all directories below, parents before children. With `callback` NULL, it
+ * only counts them. It follows no symbolic links and enters no other file systems. Cgroups that are created or removed
+ * meanwhile may be found or not. Returns 0, the callback's error, or -errno if the root itself cannot be opened. A
+ * directory whose listing fails, even the root, only counts in `unentered`. The caller keeps `root_fd`. `*ret_counts`
+ * is always filled in.
  */
 int cgroup_walk(int root_fd, cgroup_walk_callback callback, void *userdata,
 		struct cgroup_walk_counts *ret_counts);

@@ -60,22 +60,13 @@ int sampling_tree_open(struct sampling_tree *ret, struct failure *failure)
 	return 0;
 }
 
-static int count_one(u64 id, u64 parent_id, const char *name, void *userdata)
-{
-	(void)id;
-	(void)parent_id;
-	(void)name;
-	(void)userdata;
-	return 0;
-}
-
 u32 sampling_tree_slots(const struct sampling_tree *tree, const struct config *config)
 {
 	struct cgroup_walk_counts counts = {0};
 
 	if (config->cgroups_max != CONFIG_CGROUPS_MAX_AUTO)
 		return (u32)config->cgroups_max;
-	(void)cgroup_walk(tree->root, count_one, NULL, &counts);
+	(void)cgroup_walk(tree->root, NULL, NULL, &counts);
 	return perf_cost_slots(counts.cgroups);
 }
 

@@ -56,15 +56,6 @@ static bool every_path(const char *path, void *userdata)
 	return true;
 }
 
-static int count_one(u64 id, u64 parent_id, const char *name, void *userdata)
-{
-	(void)id;
-	(void)parent_id;
-	(void)name;
-	(void)userdata;
-	return 0;
-}
-
 static int open_engine(const struct stripes *stripes, size_t cgroups, struct engine **ret)
 {
 	const struct engine_settings settings = {
@@ -156,7 +147,7 @@ static int run(struct round *ret)
 	if ((r = cgroup_mount_find(&mount, &subtree)) < 0)
 		return r;
 	root = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if ((r = root < 0 ? -errno : cgroup_walk(root, count_one, NULL, &counts)) < 0)
+	if ((r = root < 0 ? -errno : cgroup_walk(root, NULL, NULL, &counts)) < 0)
 		return r;
 	ret->ms[COUNT_CGROUPS] = lap(&since);
 	if ((r = open_engine(&stripes, counts.cgroups, &engine)) < 0)

@@ -287,6 +287,17 @@ Test(cgroup_walk, an_error_of_the_callback_ends_the_walk)
 	cr_expect_eq(counts.cgroups, 3);
 }
 
+Test(cgroup_walk, cgroups_are_counted_without_a_callback)
+{
+	struct cgroup_walk_counts counts;
+
+	make("a");
+	make("a/b");
+	make("c");
+	cr_expect_eq(cgroup_walk(list.root_fd, NULL, NULL, &counts), 0);
+	cr_expect_eq(counts.cgroups, 4, "%zu", counts.cgroups);
+}
+
 Test(cgroup_walk, an_invalid_root_is_refused)
 {
 	struct cgroup_walk_counts counts;

@@ -213,16 +213,6 @@ static void gather_descriptors(struct perf_facts *facts)
 	facts->files_used -= free_files;
 }
 
-/* cgroup_walk() counts the cgroups. */
-static int ignore_cgroup(u64 id, u64 parent_id, const char *name, void *userdata)
-{
-	(void)id;
-	(void)parent_id;
-	(void)name;
-	(void)userdata;
-	return 0;
-}
-
 static void gather_cgroups(struct perf_facts *facts)
 {
 	static const enum perf_cgroups by_use[] = {
@@ -244,7 +234,7 @@ static void gather_cgroups(struct perf_facts *facts)
 	if (cgroup_mount_use(mount, subtree, &use) == 0)
 		facts->cgroups = by_use[use];
 	root_fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (root_fd >= 0 && cgroup_walk(root_fd, ignore_cgroup, NULL, &counts) >= 0)
+	if (root_fd >= 0 && cgroup_walk(root_fd, NULL, NULL, &counts) >= 0)
 		facts->cgroup_count = counts.cgroups;
 }
 
