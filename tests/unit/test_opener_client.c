@@ -21,7 +21,7 @@ static char directory[] = "/tmp/pebsd-test-XXXXXX";
 static char path[64];
 static int listening = -1;
 static pthread_t opener;
-static int answers; /* after as many, the opener hangs up */
+static int answers; /* the opener hangs up after this many */
 
 /* Refuses the first request, and answers all others with the kernel's -ENODEV. */
 static void *answer_all(void *unused)
@@ -161,10 +161,10 @@ Test(opener_socket, too_many_descriptors_are_closed)
 		struct cmsghdr head;
 		char room[CMSG_SPACE(8 * sizeof(int))];
 	} control;
-	int line[2], received[OPENER_FDS_MAX];
+	int sockets[2], received[OPENER_FDS_MAX];
 	size_t before;
 
-	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, line), 0);
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets), 0);
 	before = descriptors();
 	for (size_t n = OPENER_FDS_MAX + 1; n <= 8; n++) {
 		char byte = 'x', bytes[8];
@@ -180,18 +180,18 @@ Test(opener_socket, too_many_descriptors_are_closed)
 						.cmsg_type = SCM_RIGHTS,
 						.cmsg_len = CMSG_LEN(n * sizeof(int))};
 		for (size_t i = 0; i < n; i++)
-			memcpy(CMSG_DATA(&control.head) + i * sizeof(int), &line[0], sizeof(int));
-		cr_assert_eq(sendmsg(line[0], &all, 0), 1);
-		cr_expect_eq(opener_socket_receive(line[1], bytes, sizeof(bytes), received, &n_fds),
+			memcpy(CMSG_DATA(&control.head) + i * sizeof(int), &sockets[0], sizeof(int));
+		cr_assert_eq(sendmsg(sockets[0], &all, 0), 1);
+		cr_expect_eq(opener_socket_receive(sockets[1], bytes, sizeof(bytes), received, &n_fds),
 			     -EBADMSG);
 		cr_expect_eq(n_fds, 0);
 		cr_expect_eq(descriptors(), before, "%zu descriptors", n);
 	}
-	(void)close(line[0]);
-	(void)close(line[1]);
+	(void)close(sockets[0]);
+	(void)close(sockets[1]);
 }
 
-/* Opens no descriptor above those that are open. Returns the limit from before. */
+/* Sets the limit so that no further descriptor can be opened. Returns the previous limit. */
 static rlim_t leave_no_descriptor(void)
 {
 	struct rlimit limit;
@@ -216,23 +216,23 @@ static void leave_descriptors(rlim_t most)
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-/* Such a message is complete: only this process has no room for its descriptor. */
-Test(opener_socket, a_lack_of_descriptors_is_no_malformed_message)
+/* The message is complete. Only this process has no room for its descriptor. */
+Test(opener_socket, a_lack_of_descriptors_is_not_taken_for_a_malformed_message)
 {
 	char byte = 'x', bytes[8];
-	int line[2], received[OPENER_FDS_MAX];
+	int sockets[2], received[OPENER_FDS_MAX];
 	rlim_t before;
 	size_t n_fds;
 
 	listening = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, line), 0);
-	cr_assert_eq(opener_socket_send(line[0], &byte, 1, &line[0], 1), 0);
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets), 0);
+	cr_assert_eq(opener_socket_send(sockets[0], &byte, 1, &sockets[0], 1), 0);
 	before = leave_no_descriptor();
-	cr_expect_eq(opener_socket_receive(line[1], bytes, sizeof(bytes), received, &n_fds), -EMFILE);
+	cr_expect_eq(opener_socket_receive(sockets[1], bytes, sizeof(bytes), received, &n_fds), -EMFILE);
 	leave_descriptors(before);
 	cr_expect_eq(n_fds, 0);
-	(void)close(line[0]);
-	(void)close(line[1]);
+	(void)close(sockets[0]);
+	(void)close(sockets[1]);
 	cleanup_close(&listening);
 }
 
