@@ -112,6 +112,6 @@ void confine_files_as_nobody(void)
 	(void)setgroups(0, NULL);
 	(void)setfsgid(NOBODY);
 	(void)setfsuid(NOBODY);
-	/* The kernel resets both when the user of the file system changes (commit_creds(), kernel/cred.c, Linux 6.1). */
+	/* The change of the file system user has reset what this sets (commit_creds(), kernel/cred.c, Linux 6.1). */
 	bind_to_parent();
 }

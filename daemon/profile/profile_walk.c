@@ -26,14 +26,14 @@ bool walk_next(struct walk *walk, const struct node **ret_node, const u32 **ret_
 		*ret_frames = &all_of_kernel;
 		if (!node->kernel || walk->kernel_names)
 			*ret_n = node_frames(walk->profile, node, ret_frames);
-		else if (walk->some)
+		else if (walk->returned_any)
 			continue;
-		walk->some = true;
+		walk->returned_any = true;
 		return true;
 	}
-	if (walk->some)
+	if (walk->returned_any)
 		return false;
-	walk->some = true;
+	walk->returned_any = true;
 	*ret_node = NULL;
 	*ret_frames = &unknown;
 	*ret_n = 1;

@@ -10,7 +10,7 @@ struct walk {
 	const struct profile *profile;
 	bool kernel_names;
 	u32 at;
-	bool some; /* a frame was returned; without kernel names, skip further kernel frames */
+	bool returned_any; /* a frame was returned; without kernel names, skip further kernel frames */
 };
 
 struct walk walk_begin(const struct profile *profile, u32 node, bool kernel_names);

@@ -74,7 +74,7 @@ char *object_name(const struct profile *profile, u32 index, const u64 *offset)
 	return r < 0 ? NULL : text;
 }
 
-/* The key of an object. */
+/* Data with the same key is one object. */
 struct key {
 	u32 region, name, path;
 };
@@ -87,18 +87,18 @@ struct sums {
 	char *text;
 };
 
-static struct key key_of(const struct profile *profile, u32 i)
+static struct key key_of(const struct profile *profile, u32 index)
 {
 	const struct name_table *table = profile->table;
-	const struct place *place = i == NONE ? NULL : place_of(table, i);
+	const struct place *place = index == NONE ? NULL : place_of(table, index);
 	const struct frame *variable = place ? variable_of(table, place) : NULL;
-	enum symbol_region region = object_region(profile, i);
-	bool of_file =
+	enum symbol_region region = object_region(profile, index);
+	bool has_path =
 		variable || region == SYMBOL_FILE || region == SYMBOL_SHARED || region == SYMBOL_ANONYMOUS;
 
 	return (struct key){.region = region,
 			    .name = variable ? variable->name : NONE,
-			    .path = place && of_file && place->module != NONE
+			    .path = place && has_path && place->module != NONE
 					    ? module_of(table, place->module)->path
 					    : NONE};
 }

@@ -6,7 +6,7 @@
  * makes the block, and history_pane_read() makes a pane of it without copying texts and figures. Pure
  * functions.
  *
- * A pane has gaps where a cgroup or event has nothing: rows exist only for counters that moved.
+ * A cgroup without a sample of an event has no row for it, and a row has only the counters that moved.
  */
 #ifndef PEBSD_HISTORY_PANE_H
 #define PEBSD_HISTORY_PANE_H
@@ -64,10 +64,10 @@ struct history_row {
 };
 
 struct history_pane {
-	u64 id;       /* the keeper's number of the span; 0 in a pane that is not stored yet */
-	u64 start_us; /* CLOCK_REALTIME in microseconds; the span is (start, end] */
-	u64 end_us;   /* above start_us */
-	u64 covered_ns; /* CLOCK_MONOTONIC: the time that was collected. Other than end - start: the clock was set */
+	u64 id;         /* the keeper's number of the span; 0 in a pane that is not stored yet */
+	u64 start_us;   /* CLOCK_REALTIME in microseconds; the span is (start, end] */
+	u64 end_us;     /* above start_us */
+	u64 covered_ns; /* CLOCK_MONOTONIC: the time that was collected; not end - start if the clock was set */
 	u64 run; /* panes with the same number follow each other without a gap or a step of the clock */
 	size_t n_events;
 	struct history_event *events;
