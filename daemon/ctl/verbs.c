@@ -28,9 +28,10 @@
 
 static enum ctl_exit get_status(const struct ctl_options *options, struct client *client, json_object **ret)
 {
+	const struct call_range range = call_stored_range(options, DEFAULT_SECONDS);
 	json_object *parameters = json_object_new_object();
 
-	if (!call_add_when(parameters, options, DEFAULT_SECONDS)) {
+	if (!parameters || (call_is_past(options) && !call_add_range(parameters, &range))) {
 		json_object_put(parameters);
 		return failure_of_memory();
 	}
@@ -43,7 +44,8 @@ static enum ctl_exit get_top(const struct ctl_options *options, struct client *c
 	json_object *parameters = top_request_parameters(&(struct top_request){
 		.window_seconds = seconds,
 		.past = call_is_past(options),
-		.range = call_range(options, options->window == WINDOW_SECONDS ? seconds : DEFAULT_SECONDS),
+		.range = call_stored_range(options,
+					   options->window == WINDOW_SECONDS ? seconds : DEFAULT_SECONDS),
 		.sort = options->sort,
 		.has_limit = has_limit,
 		.limit = limit,
@@ -159,8 +161,8 @@ enum ctl_exit verb_top(const struct ctl_options *options, char *const *arguments
 struct call_range verb_show_time(const struct ctl_options *options, char *const *arguments)
 {
 	(void)arguments;
-	return call_range(options,
-			  options->window == WINDOW_SECONDS ? options->window_seconds : DEFAULT_SECONDS);
+	return call_stored_range(options, options->window == WINDOW_SECONDS ? options->window_seconds
+									    : DEFAULT_SECONDS);
 }
 
 static enum ctl_exit get_cgroup(const struct ctl_options *options, struct client *client, const char *path,

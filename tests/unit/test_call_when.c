@@ -34,6 +34,38 @@ Test(call_when, options_are_converted_to_a_range)
 	cr_expect_not(call_add_when(NULL, &(struct ctl_options){.now = NOW}, 10));
 }
 
+/* The pane of 10 s that contains the present is not stored yet. */
+Test(call_when, a_moment_after_the_last_stored_pane_is_that_pane)
+{
+	static const struct {
+		time_t now, at, since, until;
+	} moments[] = {
+		{NOW + 36, NOW + 36, NOW + 20, NOW + 30}, {NOW + 36, NOW + 34, NOW + 24, NOW + 34},
+		{NOW + 33, NOW + 33, NOW + 23, NOW + 33}, {NOW + 39, NOW + 38, NOW + 20, NOW + 30},
+		{NOW + 41, NOW + 41, NOW + 20, NOW + 30}, {NOW + 42, NOW + 42, NOW + 32, NOW + 42},
+		{NOW + 36, NOW + 6, NOW - 4, NOW + 6},
+	};
+	struct call_range range;
+
+	for (size_t i = 0; i < ARRAY_SIZE(moments); i++) {
+		range = call_stored_range(&(struct ctl_options){.now = moments[i].now,
+								.has_at = i % 2 == 0,
+								.at = moments[i].at,
+								.has_until = i % 2 == 1,
+								.until = moments[i].at},
+					  10);
+		cr_expect_eq(range.since, moments[i].since, "%zu: %+ld", i, range.since - NOW);
+		cr_expect_eq(range.until, moments[i].until, "%zu: %+ld", i, range.until - NOW);
+	}
+	/* A longer time has stored panes, and a start is meant as it was given. */
+	range = call_stored_range(&(struct ctl_options){.now = NOW + 36, .has_at = true, .at = NOW + 36}, 30);
+	cr_expect_eq(range.until, NOW + 36);
+	range = call_stored_range(
+		&(struct ctl_options){.now = NOW + 36, .has_since = true, .since = NOW + 30}, 10);
+	cr_expect_eq(range.since, NOW + 30);
+	cr_expect_eq(range.until, NOW + 36);
+}
+
 /* The daemon refuses earlier times. */
 Test(call_when, no_range_begins_before_1970)
 {

@@ -755,7 +755,7 @@ Test(control_past, failures_have_a_reason)
 		int error;
 		const char *reason;
 	} failures[] = {
-		{-ENODATA, "nothing is stored for this time"},
+		{-ENODATA, "the history ends at 2026-11-21T06:00:30Z"},
 		{-EOPNOTSUPP, "no history is stored"},
 		{-E2BIG, "the answer would be too large; ask for a shorter time or for one cgroup"},
 		{-ETIMEDOUT, "the history did not answer within 10 seconds; try again later"},
@@ -789,6 +789,8 @@ Test(control_past, times_before_and_after_the_history_are_named)
 		{"\"since\":\"2026-11-21T05:00:00Z\",\"until\":\"2026-11-21T06:00:00Z\"",
 		 "the history begins at 2026-11-21T06:00:00Z"},
 		{"\"since\":\"2026-11-21T06:00:30Z\",\"until\":\"2026-11-21T06:03:00Z\"",
+		 "the history ends at 2026-11-21T06:00:30Z"},
+		{"\"since\":\"2026-11-21T06:00:26Z\",\"until\":\"2026-11-21T06:00:36Z\"",
 		 "the history ends at 2026-11-21T06:00:30Z"},
 		{"\"since\":\"2026-11-21T06:00:10Z\",\"until\":\"2026-11-21T06:00:20Z\"",
 		 "nothing is stored for this time"},

@@ -6,6 +6,12 @@
 
 #include "base/text.h"
 
+/* A pane of the history ends at the first collection after a multiple of this time. */
+#define PANE_SECONDS 10
+
+/* By then that collection is usually over, and its pane is stored. */
+#define STORED_SECONDS 2
+
 bool call_is_past(const struct ctl_options *options)
 {
 	return options->has_at || options->has_since || options->has_until;
@@ -19,6 +25,17 @@ struct call_range call_range(const struct ctl_options *options, double seconds)
 
 	range.since = options->has_since ? options->since : range.until - (time_t)ceil(seconds);
 	return range;
+}
+
+struct call_range call_stored_range(const struct ctl_options *options, double seconds)
+{
+	const struct call_range range = call_range(options, seconds);
+	const time_t newest = (options->now - STORED_SECONDS) / PANE_SECONDS * PANE_SECONDS;
+
+	/* The daemon counts a pane to the range that contains the middle of the pane. */
+	if (options->has_since || range.since <= newest - PANE_SECONDS / 2)
+		return range;
+	return (struct call_range){.since = newest - PANE_SECONDS, .until = newest};
 }
 
 struct call_range call_neighbours_range(time_t at, time_t now)

@@ -19,6 +19,12 @@ bool call_is_past(const struct ctl_options *options);
 struct call_range call_range(const struct ctl_options *options, double seconds);
 
 /*
+ * The same, but a range that has only an end, and begins too late to contain most of a pane that is stored at `now`,
+ * is the last pane of 10 s before `now` that is.
+ */
+struct call_range call_stored_range(const struct ctl_options *options, double seconds);
+
+/*
  * The range in which neighbours are compared, around a moment: half of it is after the moment, or less if `now` is
  * earlier. It has 120 of the shortest panes that the history keeps for that long: of 10 s for an hour, of a minute for
  * a day, else of ten minutes.

@@ -90,7 +90,7 @@ static int no_data(struct varlink_call *call, const struct history_state *state,
 		return control_not_measured_why(
 			call, "history",
 			"nothing is stored yet; the first figures are stored after 10 seconds");
-	if (!early && when->since_us < newest)
+	if (!early && when->until_us <= newest)
 		return control_not_measured_why(call, "history", "nothing is stored for this time");
 	text_time(&(struct timespec){.tv_sec = (time_t)((early ? oldest : newest) / USEC_PER_SEC)}, time);
 	(void)snprintf(text, sizeof(text), "the history %s at %s", early ? "begins" : "ends", time);
