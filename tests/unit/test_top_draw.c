@@ -417,11 +417,14 @@ Test(top_pane, the_pane_has_a_histogram_by_source_and_a_timeline)
 	const struct top_pane pane = some_pane();
 	const struct top_alert alert = some_alert(TOP_ALERT_FIRING, "/a");
 	_cleanup_free_ char *text = FORMATTED(top_pane_draw(out, &pane, &alert, 60, 20, false, &plain));
+	_cleanup_free_ char *wide = FORMATTED(top_pane_draw(out, &pane, &alert, 70, 20, false, &plain));
 	_cleanup_free_ char *path = FORMATTED(top_pane_draw(out, &pane, NULL, 60, 20, true, &plain));
 	size_t lines = 0;
 
 	formatted_expect(text, "\033[1ma\033[0m\n");
-	formatted_expect(text, "! firing for 12s: slow, p99 912 cycles; limit: above 896 (x");
+	formatted_expect(text, "! firing for 12s: slow, p99 912 cycles; limit: above 896\033[0m\n");
+	formatted_expect(wide,
+			 "! firing for 12s: slow, p99 912 cycles; limit: above 896 (x explains)\033[0m\n");
 	formatted_expect(text, "samples 1006  mean 402\n");
 	formatted_expect(text, "        33 - 64  60.0% 1111111111111111111222222222222222222\n");
 	formatted_expect(text, "      129 - 256   0.0% \n");
@@ -684,7 +687,7 @@ Test(top_draw, the_last_line_has_the_keys_of_its_page)
 	}
 }
 
-Test(top_draw, on_80_columns_the_selected_alert_has_its_start)
+Test(top_draw, on_80_columns_the_selected_alert_has_its_limit_and_its_start)
 {
 	struct top_alert list[] = {some_alert(TOP_ALERT_FIRING, "/a"), some_alert(TOP_ALERT_OTHER, "/b")};
 	const struct top_alerts alerts = {.list = list, .n = ARRAY_SIZE(list)};
@@ -695,10 +698,11 @@ Test(top_draw, on_80_columns_the_selected_alert_has_its_start)
 
 	list[1].began = 1795240800;
 	(void)snprintf(list[1].value, sizeof(list[1].value), "p99 worst 1,453 cycles");
+	(void)snprintf(list[1].limit, sizeof(list[1].limit), "above 896 cycles");
 	text = FORMATTED(top_draw_alerts(out, &state, &data, &narrow));
-	formatted_expect(text,
-			 "1 firing, 0 pending, 0 unknown, 1 ended in the hour before\n"
-			 "began Sat 2026-11-21 06:00:00 UTC for 12s: p99 worst 1,453 cycles; limit: above");
+	formatted_expect(
+		text, "1 firing, 0 pending, 0 unknown, 1 ended in the hour before\n"
+		      "p99 worst 1,453 cycles; limit: above 896 cycles; began Sat 2026-11-21 06:00:00 U\n");
 	formatted_expect(text, "STATE   LASTED");
 	formatted_expect(text, "p99 worst 1,453 cycles");
 }

@@ -850,7 +850,10 @@ static void put_alert_row(FILE *out, const struct top_state *state, const struct
 	(void)fprintf(out, "%s\n", marked ? NORMAL : "");
 }
 
-/* Writes when the marked alert began, and what may not fit into its row. */
+/*
+ * Writes what may not fit into the row of the marked alert, and when it began. The limit comes first, because the
+ * beginning of a number that was cut looks like another number.
+ */
 static void put_marked_alert(FILE *out, const struct top_state *state, const struct top_alerts *alerts,
 			     size_t width)
 {
@@ -860,9 +863,8 @@ static void put_marked_alert(FILE *out, const struct top_state *state, const str
 	if (alert && alert->began)
 		moment_show(alert->began, state->zone ? state->zone : moment_utc, began);
 	if (alert)
-		(void)snprintf(text, sizeof(text), "%.20s %s for %.24s: %.80s; limit: %.80s",
-			       alert->state == TOP_ALERT_OTHER ? "began" : "since", began, alert->age,
-			       alert->value, alert->limit);
+		(void)snprintf(text, sizeof(text), "%.80s; limit: %.80s; %s %s", alert->value, alert->limit,
+			       alert->state == TOP_ALERT_OTHER ? "began" : "since", began);
 	(void)fprintf(out, "%.*s\n", (int)text_cut(text, width), text);
 }
 

@@ -216,11 +216,14 @@ static size_t put_line(FILE *out, const char *mark, const char *text, size_t wid
 static size_t put_alert(FILE *out, const struct top_alert *alert, size_t width,
 			const struct format_style *style)
 {
+	static const char hint[] = " (x explains)";
 	char text[512];
 
-	(void)snprintf(text, sizeof(text), "%c %.40s %s %.24s: %.64s, %.80s; limit: %.80s (x explains)",
+	(void)snprintf(text, sizeof(text), "%c %.40s %s %.24s: %.64s, %.80s; limit: %.80s",
 		       top_alert_mark(alert), alert->words, alert->state == TOP_ALERT_OTHER ? "after" : "for",
 		       alert->age, alert->visible_rule, alert->value, alert->limit);
+	if (text_width(text) + strlen(hint) <= width)
+		(void)strcat(text, hint);
 	return put_line(out, style->colour ? line_colour(style, alert->mood) : BOLD, text, width);
 }
 
