@@ -551,11 +551,12 @@ static void put_question(FILE *out, const struct top_state *state, const char *t
 		/* The end of a long text, where it is typed, stays on the screen. */
 		fitting = text_tail(text, width > strlen("filter: _") + 8 ? width - strlen("filter: _") : 8,
 				    false);
-		(void)fprintf(out, BOLD "%s: %s%s%s" NORMAL "  Enter: %s  Esc: cancel",
+		(void)fprintf(out, BOLD "%s: %s%s%s" NORMAL "  Enter: %s  Esc: cancel%s",
 			      state->typing_time ? "time" : "filter",
 			      state->typed_before && *text ? REVERSE : "", fitting ? fitting : "?",
 			      state->typed_before && *text ? "" : "_",
-			      state->typing_time ? "go there (03:12, yesterday 22:00, -2h)" : "apply");
+			      state->typing_time ? "go there" : "apply",
+			      state->typing_time ? "  (03:12, yesterday 22:00, -2h)" : "");
 		return;
 	}
 	fitting = target ? text_tail(target, width > others + 8 ? width - others : 8, false) : NULL;

@@ -805,7 +805,7 @@ void live_fetch(struct live *live)
 	if (fetch(live) != -EREMOTEIO || live->state.at == live->shown_at)
 		return;
 	moment_show(live->state.at, live->state.zone, time);
-	(void)snprintf(live->refused, sizeof(live->refused), "cannot show %s: %s", time, live->trouble);
+	(void)snprintf(live->refused, sizeof(live->refused), "%s: %s", time, live->trouble);
 	top_state_refuse_time(&live->state, live->shown_at, live->refused);
 	(void)fetch(live);
 }
