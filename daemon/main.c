@@ -136,7 +136,7 @@ static int run(const struct options *options, struct config *config)
 	if (message)
 		(void)log_error(0, "%s", message);
 	else
-		(void)log_error(r, "cannot continue");
+		(void)log_error(r, ferror(stdout) ? "cannot write to standard output" : "cannot continue");
 	/* After an error that a restart cannot cure, the unit is not restarted, and its status says why. */
 	(void)sd_notifyf(false, "STATUS=%s\nERRNO=%d", message ? message : strerror(-r), -r);
 	return (int)failure.code;

@@ -256,7 +256,8 @@ static int print(json_object *reply, bool json)
 		style = style_of_output(STYLE_COLOUR_AUTO);
 		format_compare(stdout, reply, &style);
 	}
-	return fflush(stdout) == 0 ? 0 : -errno;
+	/* If an earlier write failed, its reason is lost. */
+	return fflush(stdout) != 0 ? -errno : ferror(stdout) ? -EIO : 0;
 }
 
 int compare_command(const struct options *options, struct failure *ret_failure)

@@ -160,7 +160,8 @@ static int print(const struct trial_report *report, const struct options *option
 		style.full = options->full;
 		trial_text(stdout, report, &style);
 	}
-	return fflush(stdout) == 0 ? 0 : -errno;
+	/* If an earlier write failed, its reason is lost. */
+	return fflush(stdout) != 0 ? -errno : ferror(stdout) ? -EIO : 0;
 }
 
 /* Adds a note about the cgroups that were not judged because of [cgroups] max. */

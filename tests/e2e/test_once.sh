@@ -34,6 +34,10 @@ unwritten() {
 }
 unwritten
 unwritten --json
+exits 'a comparison that cannot be written' 1 sh -c '"$@" >/dev/full' sh \
+	"$PEBSD" --compare --replay "$file" --replay "$file"
+grep -q 'cannot write to standard output: No space left on device' "$work/said" ||
+	fail 'it is not told why the comparison is missing'
 
 # The same bytes from standard input.
 "$PEBSD" --replay - --once --json <"$file" >"$work/piped.json" || fail 'a recording on standard input'

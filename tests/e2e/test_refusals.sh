@@ -18,7 +18,8 @@ exits 'help' 0 "$PEBSD" --help
 exits 'version' 0 "$PEBSD" --version
 
 # Output that cannot be written completely is a failure.
-for mode in --help --version --check-config --probe; do
+for mode in --help --version --check-config --probe '--test-rules --origin model --for 10s --config config/demo.conf'; do
+	# shellcheck disable=SC2086
 	exits "$mode without room for what it says" 1 sh -c '"$@" >/dev/full' sh "$PEBSD" $mode
 	grep -q 'cannot write to standard output: No space left' "$work/said" || fail "$mode: $(cat "$work/said")"
 done
