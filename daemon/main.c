@@ -9,6 +9,7 @@
 #include "base/build_info.h"
 #include "base/failure.h"
 #include "base/log.h"
+#include "base/standard_descriptors.h"
 #include "base/utf8.h"
 #include "config/config.h"
 #include "config/config_check.h"
@@ -220,6 +221,7 @@ int main(int argc, char *argv[])
 	_cleanup_free_ char *problem = NULL;
 	int r;
 
+	standard_descriptors_occupy();
 	log_open("pebsd");
 	r = options_parse(argc, argv, &options, &problem);
 	if (r < 0) {

@@ -14,6 +14,7 @@
 #include "base/default_socket.h"
 #include "base/moment.h"
 #include "base/number.h"
+#include "base/standard_descriptors.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -587,6 +588,7 @@ int main(int argc, char **argv)
 	unsigned int used = 0;
 	int given, wanted = 0, needed = 0;
 
+	standard_descriptors_occupy();
 	(void)setlocale(LC_CTYPE, "");
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)signal(SIGXFSZ, SIG_IGN);

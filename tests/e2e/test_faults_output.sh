@@ -20,6 +20,12 @@ for _ in 1 2 3; do
 	ctl reload >/dev/null || fail 'it ended with the reader of its log'
 done
 still_samples 'without a reader of its log'
+# The socket of the daemon must not become the standard output that is not there.
+for verb in top '--json status' rules; do
+	# shellcheck disable=SC2086
+	exits "pebsctl $verb without a standard output" 1 sh -c '"$@" >&-' sh "$PEBSCTL" --socket "$socket" $verb
+	grep -q 'cannot write to standard output: Bad file descriptor' "$work/said" || fail "$verb: $(cat "$work/said")"
+done
 kill "$daemon"
 wait "$daemon" || fail 'without a reader of its log it does not end well'
 daemon=''
