@@ -206,5 +206,5 @@ const char *duration_format(u64 ns, char ret[static NUMBER_TEXT_MAX])
 		return format_tenths(ns, NSEC_PER_MSEC, "ms", ret);
 	if (ns >= NSEC_PER_USEC)
 		return format_tenths(ns, NSEC_PER_USEC, "us", ret);
-	return format_tenths(ns, 1, "ns", ret);
+	return format_tenths(ns, 1, ns > 0 ? "ns" : "s", ret);
 }

@@ -51,7 +51,7 @@ int decimal_parse(const char *text, double *ret);
 int byte_rate_parse(const char *text, double *ret);
 
 /*
- * Formats a duration as "90ns", "1.5ms", "250ms", "12.3s", "5m 12s", "1h 5m" or "1d 3h". Writes at most
+ * Formats a duration as "90ns", "1.5ms", "250ms", "12.3s", "5m 12s", "1h 5m", "1d 3h" or "0s". Writes at most
  * NUMBER_TEXT_MAX bytes to `ret` and returns it. The rest is truncated, never rounded up: a value never looks
  * larger than it is.
  */

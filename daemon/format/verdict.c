@@ -48,13 +48,15 @@ void verdict_number(double value, const char *unit, enum verdict_width width, ch
 void verdict_quantity(double value, const char *unit, enum verdict_width width, char ret[VERDICT_TEXT_MAX])
 {
 	char number[VERDICT_TEXT_MAX];
+	bool one;
 
 	verdict_number(value, unit, width, number);
+	one = strcmp(number, "1") == 0;
 	(void)snprintf(ret, VERDICT_TEXT_MAX, "%.64s%s", number,
-		       is_unit(unit, "cycles")                   ? " cycles"
+		       is_unit(unit, "cycles")                   ? (one ? " cycle" : " cycles")
 		       : is_unit(unit, "per_second")             ? "/s"
 		       : is_unit(unit, "ratio")                  ? " times"
-		       : is_unit(unit, "cores")                  ? " cores"
+		       : is_unit(unit, "cores")                  ? (one ? " core" : " cores")
 		       : is_unit(unit, "cycles_per_instruction") ? " cycles per instruction"
 								 : "");
 }

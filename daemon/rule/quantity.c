@@ -95,5 +95,7 @@ void quantity(const struct metric *metric, double value, enum quantity_rounding 
 		}
 	}
 	quantity_number(value, decimals, rounding, text);
+	if (metric->kind == METRIC_CORES_LOST && !metric->ratio && strcmp(text, "1") == 0)
+		unit = "core";
 	(void)snprintf(ret, QUANTITY_MAX, "%s%s %s", text, metric_is_part(metric) ? "%" : "", unit);
 }

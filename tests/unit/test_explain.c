@@ -617,6 +617,17 @@ Test(explain, a_share_below_counts_the_other_samples)
 	cr_expect_not_null(strstr(found, " of 2,000 samples are not remote_dram; 1,930 are"), "%s", found);
 }
 
+Test(explain, one_core_is_singular)
+{
+	static const struct metric cores = {.kind = METRIC_CORES_LOST};
+	char text[QUANTITY_MAX];
+
+	quantity(&cores, 1, NEAREST, text);
+	cr_expect_str_eq(text, "1 core");
+	quantity(&cores, 1.04, NEAREST, text);
+	cr_expect_str_eq(text, "1.04 cores");
+}
+
 Test(explain, numbers_are_rounded_to_the_safe_side)
 {
 	static const struct metric cycles = {.kind = METRIC_MEAN}, share = {.kind = METRIC_SHARE};

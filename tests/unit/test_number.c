@@ -174,7 +174,7 @@ Test(number, rates_of_bytes_are_read)
 
 Test(number, durations_are_written_for_people)
 {
-	expect_text(duration_format(0, _text), "0ns");
+	expect_text(duration_format(0, _text), "0s");
 	expect_text(duration_format(999, _text), "999ns");
 	expect_text(duration_format(1500, _text), "1.5us");
 	expect_text(duration_format(250 * NSEC_PER_MSEC, _text), "250ms");

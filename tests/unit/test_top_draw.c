@@ -632,13 +632,13 @@ Test(top_draw, a_narrow_list_of_alerts_keeps_the_values)
 	list[0].words = (char *)"unknown (firing)";
 	list[0].visible_rule = (char *)"database-latency";
 	(void)strcpy(list[0].value, "cores-lost 0.5252 cores");
-	(void)strcpy(list[0].limit, "above 1 cores");
+	(void)strcpy(list[0].limit, "above 2 cores");
 	for (size_t width = 20; width < 120; width++) {
 		const struct format_style style = {.width = width};
 		_cleanup_free_ char *text = FORMATTED(top_draw_alerts(out, &state, &data, &style));
 
 		cr_expect_eq(strstr(text, " cores-lost 0.5252 cores ") != NULL, width >= 75, "%zu", width);
-		cr_expect_eq(strstr(text, " above 1 cores ") != NULL, width >= 94, "%zu", width);
+		cr_expect_eq(strstr(text, " above 2 cores ") != NULL, width >= 94, "%zu", width);
 	}
 }
 

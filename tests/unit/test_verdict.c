@@ -29,6 +29,8 @@ Test(verdict, quantities_have_their_unit)
 	cr_expect_str_eq(quantity(0, "share"), "0%");
 	cr_expect_str_eq(quantity(1.5, "ratio"), "1.5 times");
 	cr_expect_str_eq(quantity(3.2, "cores"), "3.2 cores");
+	cr_expect_str_eq(quantity(1, "cores"), "1 core");
+	cr_expect_str_eq(quantity(1, "cycles"), "1 cycle");
 	cr_expect_str_eq(quantity(2.31, "cycles_per_instruction"), "2.31 cycles per instruction");
 	cr_expect_str_eq(quantity(5.2e9, "bytes_per_second"), "5.2 GB/s");
 	cr_expect_str_eq(quantity(123, "bytes_per_second"), "123 B/s");
