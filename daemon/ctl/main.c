@@ -263,7 +263,7 @@ static const struct option_spec option_specs[] = {
 	[OPTION_JSON] = {"json", 0, NULL, "print JSON: complete and stable, for programs", set_json, NULL},
 	[OPTION_LIMIT] = {"limit", 'n', "N", "print at most N cgroups or rows (zoom: at most 10000)",
 			  set_limit, "1 to 1000000"},
-	[OPTION_SORT] = {"sort", 0, "ORDER", "by latency, samples, p99, cores-lost or others (pebsctl(1))",
+	[OPTION_SORT] = {"sort", 0, "ORDER", "by latency, samples, p99, cores-lost, ... (pebsctl(1))",
 			 set_sort, NULL},
 	[OPTION_FILTER] = {"filter", 0, "TEXT", "top: names that contain TEXT, or match it (* ** ?)",
 			   set_filter, "at most 247 bytes"},
@@ -390,8 +390,9 @@ static void print_help(void)
 		printf("  %-19s %s\n", name, verbs[i].help);
 	}
 	print_options(~0U);
-	printf("\nA CGROUP is a name that pebsctl shows, a path, the end of one, or the name of a unit,\n"
-	       "pod or container. Times are local; TIME can also be in the form that is shown.\n"
+	printf("\nA CGROUP is a name that pebsctl shows, a path, the end of one, or the name of a\n"
+	       "unit, pod or container.\n"
+	       "Times are local; TIME can also be in the form that is shown.\n"
 	       "Without --window, text covers the last 10s (all of a replay), JSON everything.\n"
 	       "Without --for, a zoom lasts 30s, and hot collects for 10s before it prints.\n"
 	       "Exit codes: 0 done, 1 failed, 2 usage, 3 no daemon answers, 4 no such cgroup\n"

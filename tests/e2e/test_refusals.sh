@@ -16,6 +16,9 @@ exits 'the opener with an argument' 2 "$PEBSD-opener" 60
 grep -qxF "pebsd-opener: unexpected argument '60'" "$work/said" || fail "the opener with an argument: $(cat "$work/said")"
 exits 'help' 0 "$PEBSD" --help
 exits 'version' 0 "$PEBSD" --version
+for program in "$PEBSD" "$PEBSCTL"; do
+	expect "lines of the help of $program that do not fit into 80 columns" '' "$("$program" --help | grep -E '.{81}' || :)"
+done
 
 # Output that cannot be written completely is a failure.
 for mode in --help --version --check-config --probe '--test-rules --origin model --for 10s --config config/demo.conf'; do
