@@ -316,9 +316,18 @@ static void put_summary(FILE *out, const struct format_style *style, json_object
 	u64 n = 0;
 
 	(void)json_get_u64(reply, "comparisons", &n);
-	line_put(out, style, "Verdict", "%zu of %llu figure%s differ%s, proven with %u%% confidence%s",
-		 proven, (unsigned long long)n, n == 1 ? "" : "s", proven == 1 ? "s" : "", percent,
-		 unknown ? "; some have no bounds" : "");
+	if (proven == 0 && unknown > 0 && unknown >= n)
+		line_put(out, style, "Verdict", "nothing is proven: no figure has bounds");
+	else if (proven == 0) /* "0 of 7 differ, proven" would say that both sides are proven to be equal */
+		line_put(out, style, "Verdict",
+			 "of %llu figure%s, none is proven to differ with %u%% confidence%s",
+			 (unsigned long long)n, n == 1 ? "" : "s", percent,
+			 unknown ? "; some have no bounds" : "");
+	else
+		line_put(out, style, "Verdict",
+			 "%zu of %llu figure%s differ%s, proven with %u%% confidence%s", proven,
+			 (unsigned long long)n, n == 1 ? "" : "s", proven == 1 ? "s" : "", percent,
+			 unknown ? "; some have no bounds" : "");
 }
 
 void format_compare(FILE *out, json_object *reply, const struct format_style *style)

@@ -189,6 +189,30 @@ Test(format_past, a_comparison_fits_80_columns)
 	formatted_expect_fit(text, 80);
 }
 
+static void expect_summary(const char *mean, const char *expected)
+{
+	_cleanup_json_ json_object *reply = formatted_from("{\"confidence\":0.95,\"comparisons\":1}");
+	json_object *of = json_object_new_object();
+	_cleanup_free_ char *text = NULL;
+
+	(void)json_object_object_add(of, "cpi", formatted_from(mean));
+	(void)json_object_object_add(reply, "waits", of);
+	text = FORMATTED(format_compare(out, reply, &narrow));
+	formatted_expect(text, expected);
+}
+
+/* That no difference is proven does not prove that there is none. */
+Test(format_past, the_summary_of_a_comparison_never_says_that_both_sides_are_equal)
+{
+	expect_summary(FIGURE("1", "2", ",\"difference\":1,\"low\":0.5,\"high\":1.5,\"verdict\":\"proven\""),
+		       "    Verdict: 1 of 1 figure differs, proven with 95% confidence\n");
+	expect_summary(
+		FIGURE("1", "2", ",\"difference\":1,\"low\":-0.5,\"high\":2.5,\"verdict\":\"not_proven\""),
+		"    Verdict: of 1 figure, none is proven to differ with 95% confidence\n");
+	expect_summary(FIGURE("1", "2", ",\"difference\":1,\"verdict\":\"no_bounds\""),
+		       "    Verdict: nothing is proven: no figure has bounds\n");
+}
+
 /* On a screen that is too narrow for them, the bars of both sides are one cell each. */
 Test(format_past, the_histograms_of_a_comparison_become_narrower)
 {
