@@ -4,7 +4,7 @@
 # privileges that the probe needs.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
-need jq setpriv
+need jq setpriv script
 
 # put FILE TEXT: writes a file of the tree, under the PMU `cpu` unless it begins with /
 tree=$work/tree
@@ -61,6 +61,10 @@ put /bus/event_source/devices/arm_spe_0/type 9
 exits 'a probe of a machine that cannot' 3 configured loads
 grep -q '^pebsd cannot sample memory accesses on the machine of this tree.$' "$work/said" || fail "$(cat "$work/said")"
 ! grep -n '.\{101\}' "$work/said" || fail 'lines of more than 100 columns'
+script -qec "stty cols 80; '$PEBSD' --probe --sysfs-root '$tree' --config '$work/pebsd.conf'" /dev/null </dev/null |
+	tr -d '\r' >"$work/screen"
+! grep -n '.\{81\}' "$work/screen" || fail 'lines that do not fit into a terminal of 80 columns'
+expect 'the words on a terminal of 80 columns' "$(tr -s ' \n' ' ' <"$work/said")" "$(tr -s ' \n' ' ' <"$work/screen")"
 exits 'the same as JSON' 3 configured loads --json
 jq -ne 'input | (.usable | not) and .events == [] and .cost == null and (.refused | length) > 0' "$work/said" >/dev/null ||
 	fail "$(cat "$work/said")"

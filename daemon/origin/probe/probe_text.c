@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Prints the report for people, at most 100 columns wide. */
+/* Prints the report for people, as wide as the terminal, but at most 100 columns. */
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/param.h>
 
 #include "base/cleanup.h"
 #include "base/descriptor_limit.h"
@@ -13,8 +15,18 @@
 #include "origin/probe/probe_words.h"
 #include "pebsd/records.h"
 
-#define COLUMNS 100
-#define LABEL   12
+#define COLUMNS       100
+#define COLUMNS_LEAST 40
+#define LABEL         12
+
+static size_t columns_of(FILE *out)
+{
+	struct winsize size = {0};
+
+	if (ioctl(fileno(out), TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+		return COLUMNS;
+	return MAX(MIN(size.ws_col, COLUMNS), COLUMNS_LEAST);
+}
 
 /*
  * Prints `text` wrapped at words. Later lines begin with `indent` blanks. `column` is the column of the first
@@ -22,12 +34,13 @@
  */
 static void wrap(FILE *out, const char *text, size_t column, size_t indent)
 {
+	const size_t columns = columns_of(out);
 	bool first = true;
 
 	while (*text) {
 		size_t word = strcspn(text, " ");
 
-		if (!first && column + 1 + word > COLUMNS) {
+		if (!first && column + 1 + word > columns) {
 			(void)fprintf(out, "\n%*s", (int)indent, "");
 			column = indent;
 			first = true;
