@@ -39,8 +39,7 @@ struct account_totals {
 	size_t n_moved;
 	struct page *unused;
 	struct replay_limit since_fold;
-	u64 unattributed;
-	struct account_losses losses[EVENTS_MAX];
+	struct account_losses losses;
 };
 
 int account_totals_new(const struct event_settings *events, size_t n_events, size_t max,
@@ -167,20 +166,20 @@ static int add(struct account_totals *totals, const struct sample *sample)
 	u64 entry;
 
 	if (sample->event >= totals->n_events) {
-		totals->losses[0].malformed++;
+		totals->losses.malformed++;
 		return 0;
 	}
 	event = &totals->events[sample->event];
 	if (account_filtered(sample, event->operations)) {
-		totals->losses[sample->event].filtered++;
+		totals->losses.filtered++;
 		return 0;
 	}
 	if (account_malformed(sample)) {
-		totals->losses[sample->event].malformed++;
+		totals->losses.malformed++;
 		return 0;
 	}
 	if (!number_map_get(&totals->by_id, sample->cgroup_id, &entry)) {
-		totals->unattributed++;
+		totals->losses.unattributed++;
 		return 0;
 	}
 	account = &totals->list[entry];
@@ -248,12 +247,20 @@ void account_totals_collect(struct account_totals *totals, account_totals_callba
 	totals->n_moved = 0;
 }
 
-u64 account_totals_unattributed(const struct account_totals *totals)
+struct account_losses account_totals_losses(const struct account_totals *totals)
 {
-	return totals->unattributed;
+	return totals->losses;
 }
 
-struct account_losses account_totals_losses(const struct account_totals *totals, unsigned event)
+int account_losses_note(const struct account_losses *losses, char **ret)
 {
-	return totals->losses[event];
+	*ret = NULL;
+	if (losses->malformed == 0)
+		return 0;
+	return asprintf(
+		       ret,
+		       "malformed samples are not counted: %lu; the recording says that each took more than %llu cycles",
+		       losses->malformed, SAMPLE_LATENCY_MAX) < 0
+		       ? -ENOMEM
+		       : 0;
 }

@@ -12,18 +12,18 @@
 #include "collect/figures.h"
 #include "pebsd/sample.h"
 
-/* The samples of one event that were not counted in any collection, by reason. */
+/* Samples since the start that no collection has, by reason. */
 struct account_losses {
 	u64 malformed; /* as in struct rejected_record */
 	u64 filtered;
+	u64 unattributed; /* of cgroups that were not named */
 };
 
 struct account_totals;
 
 /*
- * Makes empty totals for `n_events` events (at most EVENTS_MAX) and at most `max` cgroups. Samples of cgroups
- * that were not named are counted as unattributed. Returns 0, -EINVAL or -ENOMEM. The caller frees `*ret`
- * with account_totals_free().
+ * Makes empty totals for `n_events` events (at most EVENTS_MAX) and at most `max` cgroups. Returns 0, -EINVAL or
+ * -ENOMEM. The caller frees `*ret` with account_totals_free().
  */
 int account_totals_new(const struct event_settings *events, size_t n_events, size_t max,
 		       struct account_totals **ret);
@@ -53,8 +53,12 @@ typedef void (*account_totals_callback)(void *userdata, u32 entry, const char *p
  */
 void account_totals_collect(struct account_totals *totals, account_totals_callback callback, void *userdata);
 
-/* Return numbers of samples since the start. */
-u64 account_totals_unattributed(const struct account_totals *totals);
-struct account_losses account_totals_losses(const struct account_totals *totals, unsigned event);
+struct account_losses account_totals_losses(const struct account_totals *totals);
+
+/*
+ * Makes a note for the readers of a report. `*ret`, which the caller frees, is NULL if no sample is malformed. Returns
+ * 0 or -ENOMEM.
+ */
+int account_losses_note(const struct account_losses *losses, char **ret);
 
 #endif

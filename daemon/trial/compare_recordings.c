@@ -170,9 +170,17 @@ static void take_events(const struct player *player, struct compared_side *side)
 
 static int read_samples(const struct player *player, const char *path, struct compared_side *side)
 {
+	const struct account_losses losses = account_totals_losses(player->account);
+	_cleanup_free_ char *note = NULL;
 	u32 all = 0;
-	int r = -ENODATA;
+	int r;
 
+	r = account_losses_note(&losses, &note);
+	if (r < 0)
+		return r;
+	if (note)
+		log_notice("%s: %s", path, note);
+	r = -ENODATA;
 	if (!player->timed)
 		log_notice(
 			"the samples of %s have no times, so its figures have no bounds; record with perf mem record --timestamp",

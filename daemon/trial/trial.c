@@ -454,3 +454,13 @@ int trial_note(struct trial *trial, char *note)
 {
 	return trial_report_note(trial->report, note);
 }
+
+int trial_note_malformed(struct trial *trial)
+{
+	const struct account_losses losses = account_totals_losses(trial->account);
+	char *note;
+	int r;
+
+	r = account_losses_note(&losses, &note);
+	return r < 0 || !note ? r : trial_note(trial, note);
+}

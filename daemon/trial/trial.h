@@ -62,4 +62,7 @@ const struct trial_report *trial_finish(struct trial *trial);
  */
 int trial_note(struct trial *trial, char *note);
 
+/* Adds a note about malformed samples, if there were any. Returns 0 or -ENOMEM. */
+int trial_note_malformed(struct trial *trial);
+
 #endif

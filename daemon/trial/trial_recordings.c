@@ -227,6 +227,8 @@ static int take_notes(struct player *player)
 	for (size_t i = 0; r == 0 && report.notes[i]; i++)
 		if (report.notes[i] != report.cut)
 			r = trial_note(player->trial, strdup(report.notes[i]));
+	if (r == 0)
+		r = trial_note_malformed(player->trial);
 	if (r == 0 && report.cut) {
 		player->message = strdup(report.cut);
 		r = player->message ? -EBADMSG : -ENOMEM;

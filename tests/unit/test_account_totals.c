@@ -158,8 +158,7 @@ Test(account_totals, an_invalid_sample_is_counted_as_lost)
 	cr_assert_eq(account_totals_add(totals, &malformed, 1), 0);
 	cr_assert_eq(account_totals_add(totals, &foreign, 1), 0);
 	cr_expect_eq(collect()->n, 0);
-	cr_expect_eq(account_totals_losses(totals, LOADS).malformed, 2);
-	cr_expect_eq(account_totals_losses(totals, STORES).malformed, 0);
+	cr_expect_eq(account_totals_losses(totals).malformed, 2);
 }
 
 /* PERF_MEM_OP_LOAD is 2: a sample of any other operation does not belong to this event. */
@@ -172,7 +171,7 @@ Test(account_totals, operations_of_other_kinds_are_filtered)
 	cr_assert_eq(account_totals_new(&loads, 1, 2, &totals), 0);
 	cr_assert_eq(account_totals_name(totals, 7, "/seven"), 0);
 	cr_assert_eq(account_totals_add(totals, samples, ARRAY_SIZE(samples)), 0);
-	cr_expect_eq(account_totals_losses(totals, 0).filtered, 1);
+	cr_expect_eq(account_totals_losses(totals).filtered, 1);
 	cr_expect_eq(figures_samples(&collect()->figures[0][0]), 1);
 }
 
@@ -200,7 +199,7 @@ Test(account_totals, cgroups_beyond_the_last_are_unattributed)
 	cr_expect_eq(account_totals_name(totals, 11, "/eleven"), -ENOSPC);
 	cr_assert_eq(account_totals_add(totals, &sample, 1), 0);
 	cr_expect_eq(collect()->n, 0);
-	cr_expect_eq(account_totals_unattributed(totals), 1);
+	cr_expect_eq(account_totals_losses(totals).unattributed, 1);
 }
 
 /*

@@ -121,6 +121,27 @@ Test(compare_recordings, recording_without_samples_is_named)
 	cr_expect_null(strstr(said, "have no times"), "%s", said);
 }
 
+Test(compare_recordings, malformed_samples_are_named)
+{
+	struct writer *writer = recorded_writer("GenuineIntel,6,45,7", &recorded_event);
+	struct writer_sample sample = recorded_sample(7, START_NS);
+	struct recorded run, other = record(100, 1, true);
+	_cleanup_json_ json_object *reply = NULL;
+	_cleanup_free_ char *message = NULL;
+	char said[4096] = "";
+
+	writer_sample(writer, 0, &sample);
+	sample.weight = 1ULL << 40;
+	writer_sample(writer, 0, &sample);
+	run = recorded_finish(writer);
+	cr_assert_eq(dup2(memfd_create("log", MFD_CLOEXEC), STDERR_FILENO), STDERR_FILENO);
+	cr_assert_eq(compare(&run, &other, &reply, &message), 0, "%s", message);
+	cr_assert_gt(pread(STDERR_FILENO, said, sizeof(said) - 1, 0), 0);
+	cr_expect_not_null(strstr(said, "malformed samples are not counted: 1; "), "%s", said);
+	cr_expect_not_null(strstr(said, run.path), "%s", said);
+	cr_expect_null(strstr(said, other.path), "%s", said);
+}
+
 /* A recording with a silence of 200 years, which would be billions of collections. */
 Test(compare_recordings, a_gap_in_a_recording_is_one_collection)
 {

@@ -220,6 +220,22 @@ Test(trial_recordings, a_recording_that_starts_earlier_is_judged_separately)
 	cr_expect_geq(report()->of_rules[0].unknown_s[UNKNOWN_WINDOW], 18);
 }
 
+Test(trial_recordings, malformed_samples_are_named)
+{
+	struct writer *writer = writer_of(&recorded_event);
+	struct writer_sample sample = recorded_sample(10, START_NS + 30 * NSEC_PER_SEC);
+
+	run_for(writer, START_NS, 30);
+	sample.weight = 1ULL << 40;
+	writer_sample(writer, 0, &sample);
+	run_for(writer, START_NS + 31 * NSEC_PER_SEC, 30);
+	cr_assert_eq(play(writer, NULL), 0, "%s", message);
+	cr_assert_eq(report()->n_notes, 1);
+	cr_expect_str_eq(
+		report()->notes[0],
+		"malformed samples are not counted: 1; the recording says that each took more than 4294967295 cycles");
+}
+
 Test(trial_recordings, cgroups_beyond_the_maximum_are_counted)
 {
 	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
