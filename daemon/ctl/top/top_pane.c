@@ -223,7 +223,7 @@ static size_t put_alert(FILE *out, const struct top_alert *alert, size_t width,
 		       top_alert_mark(alert), alert->words, alert->state == TOP_ALERT_OTHER ? "after" : "for",
 		       alert->age, alert->visible_rule, alert->value, alert->limit);
 	if (text_width(text) + strlen(hint) <= width)
-		(void)strcat(text, hint);
+		(void)snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s", hint);
 	return put_line(out, style->colour ? line_colour(style, alert->mood) : BOLD, text, width);
 }
 
