@@ -271,7 +271,7 @@ char *verdict_state(const json_object *alert)
 	return r < 0 ? NULL : text;
 }
 
-/* ": p99 is 912 cycles, about 351 ns (898 - 930)". */
+/* ": p99 is 912 cycles (898 - 930), about 351 ns". The bounds, which have no unit, follow the unit that they are in. */
 static void put_value(FILE *out, const json_object *alert)
 {
 	const char *metric = json_get_text(alert, "metric");
@@ -284,8 +284,8 @@ static void put_value(FILE *out, const json_object *alert)
 	verdict_quantity(value, json_get_text(alert, "unit"), VERDICT_FULL, text);
 	verdict_bounds(alert, VERDICT_FULL, bounds);
 	time_of(alert, value, time);
-	(void)fprintf(out, ": %s%s%s%s (%s)", metric ? line_visible(metric, &kept) : "", metric ? " is " : "",
-		      text, time, bounds);
+	(void)fprintf(out, ": %s%s%s (%s)%s", metric ? line_visible(metric, &kept) : "", metric ? " is " : "",
+		      text, bounds, time);
 }
 
 char *verdict_transition(const struct format_style *style, json_object *item)

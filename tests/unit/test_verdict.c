@@ -196,7 +196,7 @@ Test(verdict, transitions_are_described)
 		"\"alert\":17,\"rule\":\"slow\",\"cgroup\":\"/a\\nb\",\"severity\":\"page\","
 		"\"state\":\"firing\",\"dry_run\":false,\"metric\":\"p99\",\"unit\":\"cycles\",\"value\":912."
 		"5,\"low\":898,"
-		"\"high\":960,\"above\":896}");
+		"\"high\":960,\"nominal_frequency\":2600000000,\"above\":896}");
 	_cleanup_json_ json_object *resolved =
 		formatted_from("{\"event\":\"alert\",\"from\":\"firing\",\"rule\":\"slow\",\"cgroup\":\"/a\","
 			       "\"state\":\"resolved\",\"dry_run\":true,\"end\":\"gone\"}");
@@ -206,9 +206,9 @@ Test(verdict, transitions_are_described)
 	_cleanup_free_ char *text = verdict_transition(&(struct format_style){0}, item);
 	_cleanup_free_ char *dry = verdict_transition(&(struct format_style){0}, resolved);
 
-	cr_expect_str_eq(
-		text, "slow firing (was pending) /a\\x0ab: p99 is 912.5 cycles (898 - 960); limit: above 896 "
-		      "cycles; page; alert 17");
+	cr_expect_str_eq(text,
+			 "slow firing (was pending) /a\\x0ab: p99 is 912.5 cycles (898 - 960), about 351 ns; "
+			 "limit: above 896 cycles; page; alert 17");
 	cr_expect_str_eq(
 		dry,
 		"dry run: slow resolved (was firing) /a; ended: its cgroup was removed; recovery was not proven");
