@@ -31,9 +31,10 @@ struct listen_address {
 };
 
 /* The accepted forms, for messages. */
-#define LISTEN_ADDRESS_FORM                                                        \
-	"a numeric address and a port from 1 to 65535, such as 127.0.0.1:9754 or " \
-	"[::1]:9754, a UNIX socket, such as unix:/run/pebsd/metrics.sock, or none"
+#define LISTEN_ADDRESS_FORM                                                              \
+	"a numeric address and a port from 1 to 65535, such as 127.0.0.1:9754 or "       \
+	"[::1]:9754, a UNIX socket with an absolute path of at most 107 bytes, such as " \
+	"unix:/run/pebsd/metrics.sock, or none"
 
 /*
  * Returns 0, or -EINVAL if `text` does not have one of the accepted forms. `*ret` is written on success only.
