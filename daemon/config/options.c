@@ -323,7 +323,7 @@ static int parse(int argc, char *argv[], struct options *options, char **ret_pro
 	for (;;) {
 		/* The current argument: getopt_long() advances `optind` to the next one. */
 		int at = optind ? optind : 1;
-		int c = getopt_long(argc, argv, "+:", list, NULL);
+		int c = getopt_long(argc, argv, "+:h", list, NULL);
 		int r;
 
 		if (c == -1)
@@ -336,6 +336,8 @@ static int parse(int argc, char *argv[], struct options *options, char **ret_pro
 					     list[optopt - 256].name);
 		if (c == '?')
 			return refuse_unknown(argv[at], ret_problem);
+		if (c == 'h')
+			c = 256 + OPTION_HELP;
 		r = take_option(options, (enum option_id)(c - 256), optarg, ret_problem);
 		if (r < 0)
 			return r;
@@ -410,7 +412,8 @@ void options_print_help(FILE *out)
 
 		if (!line)
 			continue;
-		(void)snprintf(head, sizeof(head), "--%s%s%s", table[i].name, table[i].argument ? " " : "",
+		(void)snprintf(head, sizeof(head), "%s--%s%s%s", i == OPTION_HELP ? "-h, " : "",
+			       table[i].name, table[i].argument ? " " : "",
 			       table[i].argument ? table[i].argument : "");
 		if (strlen(head) > HELP_HEAD) {
 			(void)fprintf(out, "  %s\n", head);

@@ -84,7 +84,7 @@ $(diff <(echo "$found") <(echo "$expected") | sed -n 's/^</-/p; s/^>/+/p')"
 # The words that the help of the programs lists.
 mapfile -t verbs < <("$PEBSCTL" --help | awk '/^Verbs:/ { on = 1; next } /^$/ { on = 0 } on { print $1 }')
 mapfile -t options < <("$PEBSCTL" --help | sed -n '/^Options:/,/^$/s/^  \(-., \)\?\(--[a-z-]*\).*/\2/p')
-mapfile -t daemon_options < <("$PEBSD" --help | grep -o '^  *--[a-z-]*' | tr -d ' ')
+mapfile -t daemon_options < <("$PEBSD" --help | sed -n 's/^  \(-., \)\?\(--[a-z-]*\).*/\2/p')
 [ ${#verbs[@]} -ge 14 ] || fail "verbs of pebsctl --help: ${verbs[*]}"
 [ ${#options[@]} -ge 18 ] || fail "options of pebsctl --help: ${options[*]}"
 [ ${#daemon_options[@]} -ge 14 ] || fail "options of pebsd --help: ${daemon_options[*]}"

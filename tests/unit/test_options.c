@@ -139,6 +139,8 @@ Test(options, other_actions_are_read)
 	cr_expect_eq(options.action, OPTIONS_VERSION);
 	cr_assert_eq(parse("--once --help --nonsense"), 0);
 	cr_expect_eq(options.action, OPTIONS_HELP);
+	cr_assert_eq(parse("--once -h --nonsense"), 0);
+	cr_expect_eq(options.action, OPTIONS_HELP);
 }
 
 Test(options, rules_are_tested_on_recordings_or_the_model)
