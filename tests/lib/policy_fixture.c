@@ -119,6 +119,22 @@ void fixture_put(struct policy_fixture *fixture, const char *path, u64 slow, u64
 	fixture_put_event(fixture, path, 0, &figures);
 }
 
+struct alert fixture_alert(const struct policy_fixture *fixture, const char *rule, const char *path)
+{
+	struct alert *alerts;
+	struct alert alert;
+	size_t n = 0;
+	int r = policy_explain(fixture->policy, rule, path, &alerts, &n);
+
+	if (r < 0 || n != 1) {
+		fprintf(stderr, "%s on %s: error %d, or %zu alerts\n", rule, path, r, n);
+		abort();
+	}
+	alert = alerts[0];
+	free(alerts);
+	return alert;
+}
+
 int fixture_tick(struct policy_fixture *fixture)
 {
 	return policy_tick(fixture->policy, &fixture->transitions, &fixture->n);

@@ -41,6 +41,9 @@ void fixture_put(struct policy_fixture *fixture, const char *path, u64 slow, u64
 void fixture_put_event(struct policy_fixture *fixture, const char *path, unsigned event,
 		       const struct figures *figures);
 
+/* Returns the only alert of the rule on the path. Aborts if there is none, or more than one. */
+struct alert fixture_alert(const struct policy_fixture *fixture, const char *rule, const char *path);
+
 /* Returns the result of policy_tick(). */
 int fixture_tick(struct policy_fixture *fixture);
 

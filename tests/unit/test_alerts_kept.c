@@ -23,7 +23,9 @@ struct life {
 	const char *wrong;
 };
 
-static void begin(struct life *life, struct state *state, const struct rule *rules, size_t n, u64 now_ns)
+static struct life life;
+
+static void begin(struct state *state, const struct rule *rules, size_t n, u64 now_ns)
 {
 	struct event event = fixture_event(EVENT_LOADS, "cpu");
 	struct policy_settings settings = {.rules = rules,
@@ -35,212 +37,193 @@ static void begin(struct life *life, struct state *state, const struct rule *rul
 	const struct policy_saved_alert *saved_alerts;
 	size_t n_saved_alerts;
 
-	*life = (struct life){.fixture.now_ns = now_ns, .state = state};
-	cr_assert_eq(alerts_kept_new(state, now_ns, &life->kept, &life->wrong), 0);
-	settings.next_number = alerts_kept_next_number(life->kept);
-	cr_assert_eq(policy_new(&settings, &life->fixture.policy), 0);
-	saved_alerts = alerts_kept_alerts(life->kept, &n_saved_alerts);
+	life = (struct life){.fixture.now_ns = now_ns, .state = state};
+	cr_assert_eq(alerts_kept_new(state, now_ns, &life.kept, &life.wrong), 0);
+	settings.next_number = alerts_kept_next_number(life.kept);
+	cr_assert_eq(policy_new(&settings, &life.fixture.policy), 0);
+	saved_alerts = alerts_kept_alerts(life.kept, &n_saved_alerts);
 	for (size_t i = 0; i < n_saved_alerts; i++) {
-		int r = policy_restore_alert(life->fixture.policy, &saved_alerts[i]);
+		int r = policy_restore_alert(life.fixture.policy, &saved_alerts[i]);
 
 		cr_assert(r == 0 || r == -ESTALE);
 	}
 	state_settle(state);
 }
 
-static void begin_first(struct life *life, const struct rule *rule)
+static void begin_first(const struct rule *rule)
 {
 	struct state *state;
 
 	cr_assert_eq(state_new(STATE_RECORDS, &state), 0);
-	begin(life, state, rule, 1, FIXTURE_START_NS);
-	cr_expect_null(life->wrong);
+	begin(state, rule, 1, FIXTURE_START_NS);
+	cr_expect_null(life.wrong);
 }
 
 /* Ends the process as if it was killed: nothing is saved. */
-static void end(struct life *life)
+static void end(void)
 {
-	fixture_free(&life->fixture);
-	life->kept = alerts_kept_free(life->kept);
-	life->state = state_free(life->state);
+	fixture_free(&life.fixture);
+	life.kept = alerts_kept_free(life.kept);
+	life.state = state_free(life.state);
 }
 
 /* Starts the next process. No process existed for the `after_ns` before it. */
-static void go_on(struct life *life, const struct rule *rule, u64 after_ns)
+static void go_on(const struct rule *rule, u64 after_ns)
 {
-	u64 now_ns = life->fixture.now_ns + after_ns;
+	u64 now_ns = life.fixture.now_ns + after_ns;
 	struct state *state;
 	const char *wrong;
 
-	cr_assert_eq(state_adopt(state_fd(life->state), STATE_RECORDS, &state, &wrong), 0);
-	end(life);
-	begin(life, state, rule, 1, now_ns);
+	cr_assert_eq(state_adopt(state_fd(life.state), STATE_RECORDS, &state, &wrong), 0);
+	end();
+	begin(state, rule, 1, now_ns);
 }
 
 /* Runs `n` collections and saves the alerts after each. Returns the number of transitions. */
-static size_t run(struct life *life, unsigned n, const char *path, u64 slow, u64 fast)
+static size_t run(unsigned n, const char *path, u64 slow, u64 fast)
 {
 	size_t told = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		(void)fixture_run(&life->fixture, 1, path, slow, fast);
-		told += life->fixture.n;
-		cr_assert_eq(alerts_kept_save(life->kept, life->fixture.policy), 0);
+		(void)fixture_run(&life.fixture, 1, path, slow, fast);
+		told += life.fixture.n;
+		cr_assert_eq(alerts_kept_save(life.kept, life.fixture.policy), 0);
 	}
 	return told;
 }
 
-static struct alert the_alert(const struct life *life, const char *path)
+static struct alert the_alert(const char *path)
 {
-	struct alert *alerts, alert;
-	size_t n;
-
-	cr_assert_eq(policy_explain(life->fixture.policy, "remote", path, &alerts, &n), 0);
-	cr_assert_eq(n, 1);
-	alert = alerts[0];
-	free(alerts);
-	return alert;
+	return fixture_alert(&life.fixture, "remote", path);
 }
+
+TestSuite(alerts_kept, .fini = end);
 
 Test(alerts_kept, a_restart_keeps_the_time_an_alert_was_pending)
 {
 	struct rule rule = fixture_rule("remote", everything);
-	struct life life;
 
 	rule.for_ns = 60 * NSEC_PER_SEC;
-	begin_first(&life, &rule);
-	cr_assert_eq(run(&life, 60, "/a", 10, 0), 1, "pending when the window is covered");
-	cr_assert_eq(the_alert(&life, "/a").decision.held_ns, 50 * NSEC_PER_SEC);
+	begin_first(&rule);
+	cr_assert_eq(run(60, "/a", 10, 0), 1, "pending when the window is covered");
+	cr_assert_eq(the_alert("/a").decision.held_ns, 50 * NSEC_PER_SEC);
 	for (int i = 0; i < 3; i++) {
-		go_on(&life, &rule, 100 * NSEC_PER_SEC);
+		go_on(&rule, 100 * NSEC_PER_SEC);
 		cr_assert_null(life.wrong);
-		cr_expect_eq(the_alert(&life, "/a").decision.state, ALERT_PENDING);
-		cr_expect_eq(the_alert(&life, "/a").decision.held_ns, 50 * NSEC_PER_SEC,
+		cr_expect_eq(the_alert("/a").decision.state, ALERT_PENDING);
+		cr_expect_eq(the_alert("/a").decision.held_ns, 50 * NSEC_PER_SEC,
 			     "time that nobody saw counts neither for nor against");
-		cr_assert_eq(run(&life, 9, "/a", 10, 0), 0, "nor does that of a window not covered");
-		cr_expect_eq(the_alert(&life, "/a").decision.held_ns, 50 * NSEC_PER_SEC);
+		cr_assert_eq(run(9, "/a", 10, 0), 0, "nor does that of a window not covered");
+		cr_expect_eq(the_alert("/a").decision.held_ns, 50 * NSEC_PER_SEC);
 	}
-	cr_assert_eq(run(&life, 9, "/a", 10, 0), 0);
-	cr_assert_eq(the_alert(&life, "/a").decision.held_ns, 59 * NSEC_PER_SEC);
-	cr_assert_eq(run(&life, 1, "/a", 10, 0), 1);
-	cr_expect_eq(the_alert(&life, "/a").decision.state, ALERT_FIRING);
-	end(&life);
+	cr_assert_eq(run(9, "/a", 10, 0), 0);
+	cr_assert_eq(the_alert("/a").decision.held_ns, 59 * NSEC_PER_SEC);
+	cr_assert_eq(run(1, "/a", 10, 0), 1);
+	cr_expect_eq(the_alert("/a").decision.state, ALERT_FIRING);
 }
 
 Test(alerts_kept, after_a_restart_a_window_without_breach_ends_a_pending_alert)
 {
 	struct rule rule = fixture_rule("remote", everything);
-	struct life life;
 
 	rule.for_ns = 60 * NSEC_PER_SEC;
-	begin_first(&life, &rule);
-	(void)run(&life, 60, "/a", 10, 0);
-	go_on(&life, &rule, NSEC_PER_SEC);
-	cr_assert_eq(run(&life, 10, "/a", 0, 10), 1);
-	cr_expect_eq(the_alert(&life, "/a").decision.state, ALERT_INACTIVE);
-	go_on(&life, &rule, NSEC_PER_SEC);
-	cr_assert_eq(run(&life, 12, "/a", 10, 0), 1, "pending");
-	cr_expect_lt(the_alert(&life, "/a").decision.held_ns, 3 * NSEC_PER_SEC);
-	end(&life);
+	begin_first(&rule);
+	(void)run(60, "/a", 10, 0);
+	go_on(&rule, NSEC_PER_SEC);
+	cr_assert_eq(run(10, "/a", 0, 10), 1);
+	cr_expect_eq(the_alert("/a").decision.state, ALERT_INACTIVE);
+	go_on(&rule, NSEC_PER_SEC);
+	cr_assert_eq(run(12, "/a", 10, 0), 1, "pending");
+	cr_expect_lt(the_alert("/a").decision.held_ns, 3 * NSEC_PER_SEC);
 }
 
 Test(alerts_kept, after_a_restart_a_firing_alert_stays_and_is_not_reported_again)
 {
 	struct rule rule = fixture_rule("remote", everything);
 	struct alert before;
-	struct life life;
 
-	begin_first(&life, &rule);
-	cr_assert_eq(run(&life, 15, "/a", 10, 0), 2);
-	before = the_alert(&life, "/a");
+	begin_first(&rule);
+	cr_assert_eq(run(15, "/a", 10, 0), 2);
+	before = the_alert("/a");
 	cr_assert_eq(before.decision.state, ALERT_FIRING);
-	go_on(&life, &rule, NSEC_PER_SEC);
-	cr_assert_eq(run(&life, 100, "/a", 0, 0), 0);
-	cr_expect_eq(the_alert(&life, "/a").decision.state, ALERT_FIRING);
-	cr_expect_eq(the_alert(&life, "/a").decision.unknown, UNKNOWN_SAMPLES);
-	cr_expect_eq(the_alert(&life, "/a").number, 1);
-	cr_expect_eq(the_alert(&life, "/a").fired.tv_sec, before.fired.tv_sec);
-	cr_assert_eq(run(&life, 30, "/a", 0, 10), 1, "resolved");
-	go_on(&life, &rule, NSEC_PER_SEC);
+	go_on(&rule, NSEC_PER_SEC);
+	cr_assert_eq(run(100, "/a", 0, 0), 0);
+	cr_expect_eq(the_alert("/a").decision.state, ALERT_FIRING);
+	cr_expect_eq(the_alert("/a").decision.unknown, UNKNOWN_SAMPLES);
+	cr_expect_eq(the_alert("/a").number, 1);
+	cr_expect_eq(the_alert("/a").fired.tv_sec, before.fired.tv_sec);
+	cr_assert_eq(run(30, "/a", 0, 10), 1, "resolved");
+	go_on(&rule, NSEC_PER_SEC);
 	cr_expect_eq(policy_next_number(life.fixture.policy), 2);
-	cr_assert_eq(run(&life, 100, "/a", 0, 10), 0);
-	end(&life);
+	cr_assert_eq(run(100, "/a", 0, 10), 0);
 }
 
 /* The baseline has no such sample, so the ratio is infinite, and its lower bound proves the breach. */
 Test(alerts_kept, a_restart_keeps_an_alert_with_an_infinite_ratio)
 {
 	struct rule rule = fixture_rule("remote", everything);
-	struct life life;
 
 	rule.metric.ratio = true;
 	rule.threshold = 2;
 	rule.clear = 1.5;
 	rule.baseline_ns = 60 * NSEC_PER_SEC;
-	begin_first(&life, &rule);
-	cr_assert_eq(run(&life, 40, "/a", 0, 10), 0);
-	(void)run(&life, 20, "/a", 10, 0);
-	cr_assert_eq(the_alert(&life, "/a").decision.state, ALERT_FIRING);
-	cr_assert_eq(the_alert(&life, "/a").estimate.value, INFINITY);
-	go_on(&life, &rule, NSEC_PER_SEC);
+	begin_first(&rule);
+	cr_assert_eq(run(40, "/a", 0, 10), 0);
+	(void)run(20, "/a", 10, 0);
+	cr_assert_eq(the_alert("/a").decision.state, ALERT_FIRING);
+	cr_assert_eq(the_alert("/a").estimate.value, INFINITY);
+	go_on(&rule, NSEC_PER_SEC);
 	cr_expect_null(life.wrong, "%s", life.wrong);
-	cr_expect_eq(the_alert(&life, "/a").decision.state, ALERT_FIRING);
-	cr_expect_eq(the_alert(&life, "/a").number, 1);
-	end(&life);
+	cr_expect_eq(the_alert("/a").decision.state, ALERT_FIRING);
+	cr_expect_eq(the_alert("/a").number, 1);
 }
 
 Test(alerts_kept, after_a_restart_a_changed_rule_ends_the_alert)
 {
 	struct rule rule = fixture_rule("remote", everything), other = rule;
-	struct life life;
 
 	other.threshold = 0.6;
-	begin_first(&life, &rule);
-	(void)run(&life, 15, "/a", 10, 0);
-	go_on(&life, &other, NSEC_PER_SEC);
-	cr_assert_eq(run(&life, 1, "/a", 10, 0), 1);
+	begin_first(&rule);
+	(void)run(15, "/a", 10, 0);
+	go_on(&other, NSEC_PER_SEC);
+	cr_assert_eq(run(1, "/a", 10, 0), 1);
 	cr_expect_eq(life.fixture.transitions[0].alert.number, 1);
 	cr_expect_eq(life.fixture.transitions[0].alert.end, ALERT_END_RULE);
-	go_on(&life, &other, NSEC_PER_SEC);
-	cr_assert_eq(run(&life, 5, "/a", 10, 0), 0);
-	end(&life);
+	go_on(&other, NSEC_PER_SEC);
+	cr_assert_eq(run(5, "/a", 10, 0), 0);
 }
 
 Test(alerts_kept, after_a_restart_a_removed_cgroup_ends_the_alert)
 {
 	struct rule rule = fixture_rule("remote", everything);
-	struct life life;
 
-	begin_first(&life, &rule);
-	(void)run(&life, 15, "/a", 10, 0);
-	go_on(&life, &rule, NSEC_PER_SEC);
+	begin_first(&rule);
+	(void)run(15, "/a", 10, 0);
+	go_on(&rule, NSEC_PER_SEC);
 	policy_gone(life.fixture.policy, "/a");
-	cr_assert_eq(run(&life, 20, "/b", 0, 10), 1);
-	go_on(&life, &rule, NSEC_PER_SEC);
-	cr_assert_eq(run(&life, 20, "/b", 0, 10), 0);
-	end(&life);
+	cr_assert_eq(run(20, "/b", 0, 10), 1);
+	go_on(&rule, NSEC_PER_SEC);
+	cr_assert_eq(run(20, "/b", 0, 10), 0);
 }
 
 Test(alerts_kept, the_state_of_the_later_tick_is_newer)
 {
 	struct rule rule = fixture_rule("remote", everything);
-	struct life life;
 	u64 kept_ns;
 
-	begin_first(&life, &rule);
+	begin_first(&rule);
 	cr_expect_not(alerts_kept_is_newer(life.kept, 0), "there is nothing");
-	(void)run(&life, 12, "/a", 10, 0);
+	(void)run(12, "/a", 10, 0);
 	kept_ns = policy_judged_ns(life.fixture.policy);
 	/* The process ended after it reported the transition, and before it saved the transition. */
 	(void)fixture_run(&life.fixture, 3, "/a", 10, 0);
 	cr_assert_eq(life.fixture.n, 1);
 	cr_assert_gt(policy_judged_ns(life.fixture.policy), kept_ns);
-	go_on(&life, &rule, NSEC_PER_SEC);
+	go_on(&rule, NSEC_PER_SEC);
 	cr_expect(alerts_kept_is_newer(life.kept, 0), "a file that tells no time");
 	cr_expect(alerts_kept_is_newer(life.kept, kept_ns - 1));
 	cr_expect(alerts_kept_is_newer(life.kept, kept_ns), "of one tick: they say the same");
 	cr_expect_not(alerts_kept_is_newer(life.kept, kept_ns + 1));
-	end(&life);
 }
 
 Test(alerts_kept, an_unchanged_alert_is_not_written_again)
@@ -249,25 +232,23 @@ Test(alerts_kept, an_unchanged_alert_is_not_written_again)
 	struct state_ref first, later;
 	const struct state_record *record;
 	struct state *state;
-	struct life life;
 	const char *wrong;
 	size_t n;
 
-	begin_first(&life, &rule);
-	(void)run(&life, 16, "/a", 10, 0);
+	begin_first(&rule);
+	(void)run(16, "/a", 10, 0);
 	cr_assert_eq(state_adopt(state_fd(life.state), STATE_RECORDS, &state, &wrong), 0);
 	record = state_records(state, STATE_ALERT, &n);
 	cr_assert_eq(n, 1);
 	first = record->ref;
 	state_free(state);
-	(void)run(&life, 20, "/a", 10, 0);
+	(void)run(20, "/a", 10, 0);
 	cr_assert_eq(state_adopt(state_fd(life.state), STATE_RECORDS, &state, &wrong), 0);
 	record = state_records(state, STATE_ALERT, &n);
 	cr_assert_eq(n, 1);
 	later = record->ref;
 	cr_expect_eq(first.unit, later.unit, "a record that is written again lies elsewhere");
 	state_free(state);
-	end(&life);
 }
 
 static void expect_taken(const u8 *bytes, size_t length, u64 key, bool so)
@@ -384,12 +365,10 @@ Test(alerts_kept, an_alert_with_a_path_longer_than_a_record_is_not_kept)
 Test(alerts_kept, without_a_state_no_alert_is_kept)
 {
 	struct rule rule = fixture_rule("remote", everything);
-	struct life life;
 
-	begin(&life, NULL, &rule, 1, FIXTURE_START_NS);
+	begin(NULL, &rule, 1, FIXTURE_START_NS);
 	cr_expect_eq(alerts_kept_next_number(life.kept), 1);
-	(void)run(&life, 15, "/a", 10, 0);
-	end(&life);
+	(void)run(15, "/a", 10, 0);
 }
 
 #define REMOVED 1500U
@@ -416,7 +395,6 @@ Test(alerts_kept, alerts_of_removed_cgroups_stay_within_the_documented_memory)
 	struct rule rule = fixture_rule("remote", patterns);
 	_cleanup_free_ struct policy_saved_alert *saved_alerts = NULL;
 	struct alert_store store;
-	struct life life;
 	size_t before, taken, n;
 
 	memset(pattern, 'x', sizeof(pattern));
@@ -424,7 +402,7 @@ Test(alerts_kept, alerts_of_removed_cgroups_stay_within_the_documented_memory)
 	pattern[sizeof(pattern) - 1] = '\0';
 	rule.n_patterns = ARRAY_SIZE(patterns);
 	rule.for_ns = 0;
-	begin_first(&life, &rule);
+	begin_first(&rule);
 	alert_store_init(&store);
 	before = heap_bytes();
 	for (int second = 0; second < 10; second++) {
@@ -453,5 +431,4 @@ Test(alerts_kept, alerts_of_removed_cgroups_stay_within_the_documented_memory)
 	/* policy_bytes() counts the policy's own part. */
 	cr_expect_geq(policy_bytes(life.fixture.policy), POLICY_RESOLVED_MAX * (size_t)PATH_MAX);
 	alert_store_clear(&store);
-	end(&life);
 }

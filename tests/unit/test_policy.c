@@ -11,6 +11,24 @@
 static char *everything[] = {"/**"};
 static char *slice[] = {"/a"};
 
+/* The policy of most tests. */
+static struct policy_fixture fixture;
+
+static void end(void)
+{
+	fixture_free(&fixture);
+}
+
+TestSuite(policy, .fini = end);
+
+/* Starts with the rule `remote` alone. */
+static void start(char **pattern)
+{
+	struct rule rule = fixture_rule("remote", pattern);
+
+	fixture_new(&fixture, &rule, 1);
+}
+
 static void expect_transition(const struct transition *transition, const char *rule, const char *cgroup,
 			      enum alert_state from, enum alert_state to)
 {
@@ -21,25 +39,12 @@ static void expect_transition(const struct transition *transition, const char *r
 	cr_expect_eq(transition->alert.decision.state, to);
 }
 
-static struct alert the_alert(const struct policy_fixture *fixture, const char *rule, const char *path)
-{
-	struct alert *alerts;
-	struct alert alert;
-	size_t n;
-
-	cr_assert_eq(policy_explain(fixture->policy, rule, path, &alerts, &n), 0);
-	cr_assert_eq(n, 1, "%zu", n);
-	alert = alerts[0];
-	free(alerts);
-	return alert;
-}
-
-static size_t count_alerts(const struct policy_fixture *fixture)
+static size_t count_alerts(void)
 {
 	struct alert *alerts;
 	size_t n;
 
-	cr_assert_eq(policy_alerts(fixture->policy, &alerts, &n), 0);
+	cr_assert_eq(policy_alerts(fixture.policy, &alerts, &n), 0);
 	free(alerts);
 	return n;
 }
@@ -50,21 +55,19 @@ static u64 seconds_of(const struct timespec *time)
 }
 
 /* The alert is pending at second 10, when the window is covered, and fires at second 15. */
-static void fire(struct policy_fixture *fixture, const char *path)
+static void fire(const char *path)
 {
-	cr_assert_eq(fixture_run(fixture, 20, path, 10, 0), 10);
-	cr_assert_eq(fixture_run(fixture, 20, path, 10, 0), 5);
-	cr_assert_eq(fixture->n, 1);
-	cr_assert_eq(fixture->transitions->to, ALERT_FIRING);
+	cr_assert_eq(fixture_run(&fixture, 20, path, 10, 0), 10);
+	cr_assert_eq(fixture_run(&fixture, 20, path, 10, 0), 5);
+	cr_assert_eq(fixture.n, 1);
+	cr_assert_eq(fixture.transitions->to, ALERT_FIRING);
 }
 
 Test(policy, an_alert_goes_from_breach_to_firing_to_resolved)
 {
-	struct rule rule = fixture_rule("remote", everything);
-	struct policy_fixture fixture;
 	struct alert alert;
 
-	fixture_new(&fixture, &rule, 1);
+	start(everything);
 	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 10, "not before the window is covered");
 	cr_assert_eq(fixture.n, 1);
 	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_INACTIVE, ALERT_PENDING);
@@ -90,31 +93,28 @@ Test(policy, an_alert_goes_from_breach_to_firing_to_resolved)
 	 * which proves nothing.
 	 */
 	cr_assert_eq(fixture_run(&fixture, 7, "/a", 0, 10), 7);
-	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_BURSTS);
-	cr_expect_eq(the_alert(&fixture, "remote", "/a").estimate.worth, 0, "not known");
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_BURSTS);
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/a").estimate.worth, 0, "not known");
 	cr_assert_eq(fixture_run(&fixture, 20, "/a", 0, 10), 3);
 	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
 	cr_expect_eq(fixture.transitions[0].alert.number, 1);
 	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_CLEAR);
 	cr_expect_leq(fixture.transitions[0].alert.estimate.bounds.high, 0.4);
-	cr_expect_eq(count_alerts(&fixture), 1);
-	fixture_free(&fixture);
+	cr_expect_eq(count_alerts(), 1);
 }
 
 Test(policy, a_window_of_two_collections_cannot_detect_bursts)
 {
 	struct rule rule = fixture_rule("remote", everything);
-	struct policy_fixture fixture;
 
 	rule.window_ns = 2 * NSEC_PER_SEC;
 	fixture_new(&fixture, &rule, 1);
 	cr_expect_eq(fixture_run(&fixture, 20, "/a", 100, 0), 20);
-	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_BURSTS);
-	cr_expect_eq(the_alert(&fixture, "remote", "/a").estimate.bounds.high, INFINITY);
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_BURSTS);
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/a").estimate.bounds.high, INFINITY);
 	/* Not even independent samples would prove a breach, so the bursts do not matter. */
 	(void)fixture_run(&fixture, 3, "/a", 45, 55);
-	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_NOT);
-	fixture_free(&fixture);
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_NOT);
 }
 
 /* The list of cgroups without a slot may change between two calls of the policy. */
@@ -124,7 +124,6 @@ Test(policy, a_cgroup_without_a_slot_is_unknown_and_keeps_its_alert)
 	static char never[] = "/never", fired[] = "/a";
 	char *paths[] = {fired, never};
 	struct no_slot none = {0}, some = {.paths = paths, .n = 2};
-	struct policy_fixture fixture;
 	struct policy_counts counts;
 	struct alert *alerts;
 	struct alert alert;
@@ -132,7 +131,7 @@ Test(policy, a_cgroup_without_a_slot_is_unknown_and_keeps_its_alert)
 
 	fixture_new(&fixture, rules, 1);
 	policy_set_no_slot(fixture.policy, &none);
-	fire(&fixture, "/a");
+	fire("/a");
 	cr_assert_eq(policy_explain(fixture.policy, "remote", "/never", &alerts, &n), 0);
 	cr_expect_eq(n, 0);
 	free(alerts);
@@ -140,14 +139,14 @@ Test(policy, a_cgroup_without_a_slot_is_unknown_and_keeps_its_alert)
 	/* The cgroup was created again, and the new one did not get a slot. */
 	policy_set_no_slot(fixture.policy, &some);
 	cr_assert_eq(fixture_run(&fixture, 3, "/b", 0, 10), 3);
-	alert = the_alert(&fixture, "remote", "/a");
+	alert = fixture_alert(&fixture, "remote", "/a");
 	cr_expect_eq(alert.decision.unknown, UNKNOWN_NO_SLOT);
 	cr_expect_eq(alert.decision.state, ALERT_FIRING);
 	cr_assert_eq(fixture_run(&fixture, 30, "/b", 0, 10), 30, "nothing resolves it");
-	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.state, ALERT_FIRING);
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/a").decision.state, ALERT_FIRING);
 
 	/* A cgroup without a slot that never had a sample is unknown as well. */
-	alert = the_alert(&fixture, "remote", "/never");
+	alert = fixture_alert(&fixture, "remote", "/never");
 	cr_expect(alert.samples_loads, "the events do not depend on the cgroup");
 	cr_expect_eq(alert.decision.unknown, UNKNOWN_NO_SLOT);
 	cr_expect_eq(alert.decision.state, ALERT_INACTIVE);
@@ -168,8 +167,7 @@ Test(policy, a_cgroup_without_a_slot_is_unknown_and_keeps_its_alert)
 
 	/* The cgroup has a slot again. */
 	policy_set_no_slot(fixture.policy, &none);
-	cr_expect_neq(the_alert(&fixture, "of_a", "/a").decision.unknown, UNKNOWN_NO_SLOT);
-	fixture_free(&fixture);
+	cr_expect_neq(fixture_alert(&fixture, "of_a", "/a").decision.unknown, UNKNOWN_NO_SLOT);
 }
 
 /* A match takes long if the list is long, and GetStatus and GetRules ask often, so matches are kept. */
@@ -179,7 +177,6 @@ Test(policy, cgroups_without_a_slot_are_matched_once_for_each_list)
 	static char first[] = "/a", second[] = "/never";
 	char *paths[] = {first, second};
 	struct no_slot list = {.paths = paths, .n = 2};
-	struct policy_fixture fixture;
 	struct policy_counts counts;
 
 	fixture_new(&fixture, rules, 2);
@@ -199,7 +196,6 @@ Test(policy, cgroups_without_a_slot_are_matched_once_for_each_list)
 	cr_assert_eq(policy_set_rules(fixture.policy, &rules[1], 1), 0);
 	policy_count(fixture.policy, 0, &counts);
 	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], 0);
-	fixture_free(&fixture);
 }
 
 /* A path counts if it is the path of the subtree, or continues it after a slash. */
@@ -209,7 +205,6 @@ Test(policy, a_subtree_is_judged_by_the_cgroups_that_have_slots_and_counts_the_o
 	static char other[] = "/a-b", child[] = "/a/c", grandchild[] = "/a/d/e";
 	char *paths[] = {other, child, grandchild};
 	struct no_slot list = {.paths = paths, .n = 3};
-	struct policy_fixture fixture;
 	struct policy_counts counts;
 	struct alert *alerts;
 	struct alert alert;
@@ -217,15 +212,15 @@ Test(policy, a_subtree_is_judged_by_the_cgroups_that_have_slots_and_counts_the_o
 
 	rules[0].subtree = true;
 	fixture_new(&fixture, rules, 2);
-	fire(&fixture, "/a/b");
+	fire("/a/b");
 	expect_transition(fixture.transitions, "remote", "/a", ALERT_PENDING, ALERT_FIRING);
-	cr_expect_eq(the_alert(&fixture, "remote", "/a").subtree_without_slot, 0);
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/a").subtree_without_slot, 0);
 	policy_count(fixture.policy, 0, &counts);
 	cr_expect_eq(counts.partial, 0);
 
 	policy_set_no_slot(fixture.policy, &list);
 	(void)fixture_run(&fixture, 3, "/a/b", 10, 0);
-	alert = the_alert(&fixture, "remote", "/a");
+	alert = fixture_alert(&fixture, "remote", "/a");
 	cr_expect_eq(alert.subtree_without_slot, 2);
 	cr_expect_eq(alert.decision.unknown, UNKNOWN_NOT);
 	cr_expect_eq(alert.decision.state, ALERT_FIRING);
@@ -245,11 +240,10 @@ Test(policy, a_subtree_is_judged_by_the_cgroups_that_have_slots_and_counts_the_o
 
 	/* A rule without `subtree` judges the cgroup alone, which has a slot. */
 	cr_assert_eq(fixture_run(&fixture, 1, "/a", 0, 10), 1);
-	cr_expect_eq(the_alert(&fixture, "alone", "/a").subtree_without_slot, 0);
+	cr_expect_eq(fixture_alert(&fixture, "alone", "/a").subtree_without_slot, 0);
 	policy_count(fixture.policy, 1, &counts);
 	cr_expect_eq(counts.partial, 0);
 	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], 0);
-	fixture_free(&fixture);
 }
 
 /* Nothing is judged again while the window stays empty, but the list of cgroups without a slot changes. */
@@ -259,7 +253,6 @@ Test(policy, a_subtree_without_a_sample_is_unknown_while_cgroups_of_it_have_no_s
 	static char child[] = "/a/b/c", other[] = "/a/b/d", never[] = "/never/x", below[] = "/never/x/y";
 	char *paths[] = {child, other, never, below};
 	struct no_slot none = {0}, list = {.paths = paths, .n = 4};
-	struct policy_fixture fixture;
 	struct policy_counts counts;
 	struct alert *alerts;
 	struct alert alert;
@@ -270,18 +263,18 @@ Test(policy, a_subtree_without_a_sample_is_unknown_while_cgroups_of_it_have_no_s
 	policy_set_no_slot(fixture.policy, &none);
 	(void)fixture_run(&fixture, 1, "/a/b", 10, 0);
 	(void)fixture_run(&fixture, 30, "/a/b", 0, 0);
-	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_SAMPLES);
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_SAMPLES);
 
 	policy_set_no_slot(fixture.policy, &list);
-	alert = the_alert(&fixture, "remote", "/a");
+	alert = fixture_alert(&fixture, "remote", "/a");
 	cr_expect_eq(alert.decision.unknown, UNKNOWN_SUBTREE_NO_SLOT);
 	cr_expect_eq(alert.subtree_without_slot, 2);
-	cr_expect_eq(the_alert(&fixture, "remote", "/").subtree_without_slot, 4);
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/").subtree_without_slot, 4);
 	/* No cgroup of this subtree ever had samples. */
-	alert = the_alert(&fixture, "remote", "/never");
+	alert = fixture_alert(&fixture, "remote", "/never");
 	cr_expect_eq(alert.decision.unknown, UNKNOWN_SUBTREE_NO_SLOT);
 	cr_expect_eq(alert.subtree_without_slot, 2);
-	cr_expect_eq(the_alert(&fixture, "remote", "/never/x").decision.unknown, UNKNOWN_NO_SLOT);
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/never/x").decision.unknown, UNKNOWN_NO_SLOT);
 	/* The cgroups of the list, and above them /, /a, /a/b and /never: each once. */
 	policy_count(fixture.policy, 0, &counts);
 	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], 4);
@@ -291,11 +284,10 @@ Test(policy, a_subtree_without_a_sample_is_unknown_while_cgroups_of_it_have_no_s
 	cr_expect_eq(counts.partial, 0);
 
 	policy_set_no_slot(fixture.policy, &none);
-	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_SAMPLES);
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_SAMPLES);
 	cr_assert_eq(policy_explain(fixture.policy, "remote", "/never", &alerts, &n), 0);
 	cr_expect_eq(n, 0);
 	free(alerts);
-	fixture_free(&fixture);
 }
 
 /* 100 weighted samples a second for each sample. */
@@ -319,15 +311,14 @@ Test(policy, a_high_rate_of_a_subtree_does_not_clear_while_samples_are_missing)
 	static char child[] = "/a/c";
 	char *paths[] = {child};
 	struct no_slot none = {0}, list = {.paths = paths, .n = 1};
-	struct policy_fixture fixture;
 	struct alert alert;
 
 	fixture_new(&fixture, &rule, 1);
 	policy_set_no_slot(fixture.policy, &list);
-	fire(&fixture, "/a/b");
-	cr_expect_eq(the_alert(&fixture, "busy", "/a").decision.unknown, UNKNOWN_NOT, "it fires");
+	fire("/a/b");
+	cr_expect_eq(fixture_alert(&fixture, "busy", "/a").decision.unknown, UNKNOWN_NOT, "it fires");
 	cr_assert_eq(fixture_run(&fixture, 30, "/a/b", 1, 0), 30, "nothing resolves it");
-	alert = the_alert(&fixture, "busy", "/a");
+	alert = fixture_alert(&fixture, "busy", "/a");
 	cr_expect_eq(alert.decision.state, ALERT_FIRING);
 	cr_expect_eq(alert.decision.unknown, UNKNOWN_SUBTREE_NO_SLOT);
 
@@ -336,7 +327,6 @@ Test(policy, a_high_rate_of_a_subtree_does_not_clear_while_samples_are_missing)
 	cr_assert_eq(fixture_run(&fixture, 30, "/a/b", 1, 0), 10);
 	expect_transition(fixture.transitions, "busy", "/a", ALERT_FIRING, ALERT_RESOLVED);
 	cr_expect_eq(fixture.transitions->alert.subtree_without_slot, 0);
-	fixture_free(&fixture);
 }
 
 Test(policy, while_samples_are_missing_a_low_rate_of_a_subtree_is_not_a_breach)
@@ -345,34 +335,30 @@ Test(policy, while_samples_are_missing_a_low_rate_of_a_subtree_is_not_a_breach)
 	static char child[] = "/a/c";
 	char *paths[] = {child};
 	struct no_slot none = {0}, list = {.paths = paths, .n = 1};
-	struct policy_fixture fixture;
 
 	fixture_new(&fixture, &rule, 1);
 	policy_set_no_slot(fixture.policy, &list);
 	cr_assert_eq(fixture_run(&fixture, 30, "/a/b", 1, 0), 30);
-	cr_expect_eq(the_alert(&fixture, "idle", "/a").decision.unknown, UNKNOWN_SUBTREE_NO_SLOT);
-	cr_expect_eq(the_alert(&fixture, "idle", "/a").decision.state, ALERT_INACTIVE);
+	cr_expect_eq(fixture_alert(&fixture, "idle", "/a").decision.unknown, UNKNOWN_SUBTREE_NO_SLOT);
+	cr_expect_eq(fixture_alert(&fixture, "idle", "/a").decision.state, ALERT_INACTIVE);
 	/* A rate that is high without the missing samples is known. */
 	cr_assert_eq(fixture_run(&fixture, 20, "/a/b", 100, 0), 20);
-	cr_expect_eq(the_alert(&fixture, "idle", "/a").decision.unknown, UNKNOWN_NOT);
+	cr_expect_eq(fixture_alert(&fixture, "idle", "/a").decision.unknown, UNKNOWN_NOT);
 	/* The window never changes again. Still the end of the shortage is noticed. */
 	cr_assert_eq(fixture_run(&fixture, 30, "/a/b", 0, 0), 30);
-	cr_expect_eq(the_alert(&fixture, "idle", "/a").decision.unknown, UNKNOWN_SUBTREE_NO_SLOT);
+	cr_expect_eq(fixture_alert(&fixture, "idle", "/a").decision.unknown, UNKNOWN_SUBTREE_NO_SLOT);
 	policy_set_no_slot(fixture.policy, &none);
 	cr_assert_eq(fixture_run(&fixture, 30, "/a/b", 0, 0), 10);
 	expect_transition(fixture.transitions, "idle", "/a", ALERT_INACTIVE, ALERT_PENDING);
 	cr_assert_eq(fixture_run(&fixture, 30, "/a/b", 0, 0), 5);
 	expect_transition(fixture.transitions, "idle", "/a", ALERT_PENDING, ALERT_FIRING);
-	fixture_free(&fixture);
 }
 
 /* The list has room for the names of some cgroups only. */
 Test(policy, a_cgroup_without_a_slot_is_unknown_also_if_its_name_is_not_stored)
 {
-	struct rule rule = fixture_rule("remote", everything);
 	static char name[4000];
 	struct no_slot list = {0};
-	struct policy_fixture fixture;
 	struct policy_counts counts;
 
 	memset(name, 'x', sizeof(name) - 1);
@@ -387,51 +373,45 @@ Test(policy, a_cgroup_without_a_slot_is_unknown_also_if_its_name_is_not_stored)
 	cr_assert_not(no_slot_has_name(&list, "/a"));
 	cr_assert_not(no_slot_has_name(&list, "/never"));
 
-	fixture_new(&fixture, &rule, 1);
-	fire(&fixture, "/a");
+	start(everything);
+	fire("/a");
 	policy_set_no_slot(fixture.policy, &list);
-	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_NO_SLOT);
-	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.state, ALERT_FIRING);
-	cr_expect_eq(the_alert(&fixture, "remote", "/never").decision.unknown, UNKNOWN_NO_SLOT);
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_NO_SLOT);
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/a").decision.state, ALERT_FIRING);
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/never").decision.unknown, UNKNOWN_NO_SLOT);
 	policy_count(fixture.policy, 0, &counts);
 	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], list.n + 1, "those with a name, and the subject");
 	cr_expect_eq(counts.unknown_firing, 1);
-	fixture_free(&fixture);
 	no_slot_clear(&list);
 }
 
 Test(policy, with_few_samples_a_cgroup_is_unknown_and_keeps_its_alert)
 {
-	struct rule rule = fixture_rule("remote", everything);
-	struct policy_fixture fixture;
 	struct policy_counts counts;
 
-	fixture_new(&fixture, &rule, 1);
+	start(everything);
 	cr_assert_eq(fixture_run(&fixture, 1, "/a", 10, 0), 1);
-	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_WINDOW);
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_WINDOW);
 	cr_assert_eq(fixture_run(&fixture, 20, "/b", 10, 0), 9);
 	cr_assert_eq(fixture_run(&fixture, 20, "/b", 10, 0), 5);
 	cr_assert_eq(fixture_run(&fixture, 30, "/b", 0, 0), 30, "nothing comes: nothing is proven");
-	cr_expect_eq(the_alert(&fixture, "remote", "/b").decision.state, ALERT_FIRING);
-	cr_expect_eq(the_alert(&fixture, "remote", "/b").decision.unknown, UNKNOWN_SAMPLES);
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/b").decision.state, ALERT_FIRING);
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/b").decision.unknown, UNKNOWN_SAMPLES);
 	policy_count(fixture.policy, 0, &counts);
 	cr_expect_eq(counts.unknown[UNKNOWN_SAMPLES], 2);
 	cr_expect_eq(counts.states[ALERT_FIRING], 0, "unknown ones are counted by their reason");
-	fixture_free(&fixture);
 }
 
 /* Runs for ten seconds with these times, and returns the reason why the value is unknown. */
 static enum unknown_reason reason_with(struct sliding_time time)
 {
-	struct rule rule = fixture_rule("remote", everything);
-	struct policy_fixture fixture;
 	enum unknown_reason reason;
 
-	fixture_new(&fixture, &rule, 1);
+	start(everything);
 	fixture.time[0] = time;
 	(void)fixture_run(&fixture, 9, "/a", 10, 0);
 	(void)fixture_run(&fixture, 1, "/a", 10, 0);
-	reason = the_alert(&fixture, "remote", "/a").decision.unknown;
+	reason = fixture_alert(&fixture, "remote", "/a").decision.unknown;
 	fixture_free(&fixture);
 	return reason;
 }
@@ -458,7 +438,6 @@ Test(policy, a_figure_that_the_event_lacks_is_not_measured)
 {
 	struct rule rules[] = {fixture_rule("remote", everything), fixture_rule("p99", everything)};
 	struct event event = fixture_event(EVENT_LOADS, "cpu");
-	struct policy_fixture fixture;
 
 	rules[1].metric = (struct metric){.kind = METRIC_QUANTILE, .quantile = 0.99};
 	rules[1].threshold = 900;
@@ -466,16 +445,14 @@ Test(policy, a_figure_that_the_event_lacks_is_not_measured)
 	event.settings.has_latency = false;
 	fixture_new_events(&fixture, rules, 2, &event, 1);
 	(void)fixture_run(&fixture, 3, "/a", 10, 0);
-	cr_expect_eq(the_alert(&fixture, "p99", "/a").decision.unknown, UNKNOWN_NOT_MEASURED);
-	cr_expect_not(the_alert(&fixture, "p99", "/a").estimate.known);
-	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_WINDOW);
-	fixture_free(&fixture);
+	cr_expect_eq(fixture_alert(&fixture, "p99", "/a").decision.unknown, UNKNOWN_NOT_MEASURED);
+	cr_expect_not(fixture_alert(&fixture, "p99", "/a").estimate.known);
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_WINDOW);
 }
 
 Test(policy, a_subtree_is_the_sum_of_its_cgroups)
 {
 	struct rule rule = fixture_rule("sum", slice);
-	struct policy_fixture fixture;
 
 	rule.subtree = true;
 	fixture_new(&fixture, &rule, 1);
@@ -486,17 +463,15 @@ Test(policy, a_subtree_is_the_sum_of_its_cgroups)
 	fixture_put(&fixture, "/ab", 50, 0);
 	fixture_put(&fixture, "comm:a", 50, 0);
 	cr_assert_eq(fixture_tick(&fixture), 0);
-	cr_expect_eq(the_alert(&fixture, "sum", "/a").estimate.samples, 7);
+	cr_expect_eq(fixture_alert(&fixture, "sum", "/a").estimate.samples, 7);
 	cr_expect_str_eq(policy_next_path(fixture.policy, NULL), "/a");
 	cr_expect_null(policy_next_path(fixture.policy, "/a"), "no other is judged");
-	fixture_free(&fixture);
 }
 
 Test(policy, the_root_includes_all_cgroups)
 {
 	static char *root[] = {"/"};
 	struct rule rule = fixture_rule("all", root);
-	struct policy_fixture fixture;
 
 	rule.subtree = true;
 	fixture_new(&fixture, &rule, 1);
@@ -506,8 +481,7 @@ Test(policy, the_root_includes_all_cgroups)
 	fixture_put(&fixture, "/a/b", 4, 0);
 	fixture_put(&fixture, "comm:a", 8, 0);
 	cr_assert_eq(fixture_tick(&fixture), 0);
-	cr_expect_eq(the_alert(&fixture, "all", "/").estimate.samples, 15);
-	fixture_free(&fixture);
+	cr_expect_eq(fixture_alert(&fixture, "all", "/").estimate.samples, 15);
 }
 
 Test(policy, events_of_two_pmus_are_judged_apart)
@@ -517,7 +491,6 @@ Test(policy, events_of_two_pmus_are_judged_apart)
 	struct rule rule = fixture_rule("remote", everything);
 	struct figures slow = fixture_figures(10, 0);
 	struct figures fast = fixture_figures(0, 10);
-	struct policy_fixture fixture;
 	struct alert *alerts;
 	size_t fired = 0;
 	size_t n;
@@ -543,29 +516,24 @@ Test(policy, events_of_two_pmus_are_judged_apart)
 	cr_expect_eq(alerts[0].decision.state, ALERT_INACTIVE);
 	cr_expect_eq(alerts[1].decision.state, ALERT_FIRING);
 	free(alerts);
-	fixture_free(&fixture);
 }
 
 Test(policy, unknown_rules_and_cgroups_cannot_be_explained)
 {
-	struct rule rule = fixture_rule("remote", slice);
-	struct policy_fixture fixture;
 	struct alert *alerts;
 	size_t n = 99;
 
-	fixture_new(&fixture, &rule, 1);
+	start(slice);
 	cr_expect_eq(policy_explain(fixture.policy, "other", "/a", &alerts, &n), -ENOENT);
 	cr_expect_eq(policy_explain(fixture.policy, "remote", "/b", &alerts, &n), -ENXIO);
 	cr_assert_eq(policy_explain(fixture.policy, "remote", "/a", &alerts, &n), 0);
 	cr_expect_eq(n, 0);
 	free(alerts);
-	fixture_free(&fixture);
 }
 
 Test(policy, transitions_are_ordered_by_rule_then_path)
 {
 	struct rule rules[] = {fixture_rule("z-first", everything), fixture_rule("a-second", everything)};
-	struct policy_fixture fixture;
 
 	rules[0].for_ns = rules[1].for_ns = 0;
 	fixture_new(&fixture, rules, 2);
@@ -584,14 +552,12 @@ Test(policy, transitions_are_ordered_by_rule_then_path)
 				  ALERT_INACTIVE, ALERT_FIRING);
 		cr_expect_eq(fixture.transitions[i].alert.number, i + 1);
 	}
-	fixture_free(&fixture);
 }
 
 Test(policy, a_reload_keeps_alerts_of_unchanged_rules)
 {
 	struct rule before[] = {fixture_rule("stays", everything), fixture_rule("goes", everything)};
 	struct rule after[] = {fixture_rule("new", everything), fixture_rule("stays", everything)};
-	struct policy_fixture fixture;
 	struct alert alert;
 
 	before[0].for_ns = before[1].for_ns = after[0].for_ns = after[1].for_ns = 0;
@@ -600,7 +566,7 @@ Test(policy, a_reload_keeps_alerts_of_unchanged_rules)
 	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 10);
 	cr_assert_eq(fixture.n, 2);
 	cr_assert_eq(policy_set_rules(fixture.policy, after, 2), 0);
-	alert = the_alert(&fixture, "stays", "/a");
+	alert = fixture_alert(&fixture, "stays", "/a");
 	cr_expect_eq(alert.decision.state, ALERT_FIRING);
 	cr_expect_eq(alert.number, 1);
 	cr_expect_eq(seconds_of(&alert.fired), 10);
@@ -613,17 +579,15 @@ Test(policy, a_reload_keeps_alerts_of_unchanged_rules)
 	cr_expect_eq(fixture.transitions[0].alert.number, 2);
 	expect_transition(&fixture.transitions[1], "new", "/a", ALERT_INACTIVE, ALERT_FIRING);
 	cr_expect_eq(fixture.transitions[1].alert.number, 3, "its window was covered by the others' already");
-	cr_expect_eq(count_alerts(&fixture), 3);
-	fixture_free(&fixture);
+	cr_expect_eq(count_alerts(), 3);
 }
 
 Test(policy, a_changed_rule_ends_its_alerts_and_starts_again)
 {
 	struct rule rule = fixture_rule("remote", everything);
-	struct policy_fixture fixture;
 
 	fixture_new(&fixture, &rule, 1);
-	fire(&fixture, "/a");
+	fire("/a");
 	rule.threshold = 0.6;
 	cr_assert_eq(policy_set_rules(fixture.policy, &rule, 1), 0);
 	cr_assert_eq(fixture_run(&fixture, 1, "/a", 10, 0), 1);
@@ -637,16 +601,12 @@ Test(policy, a_changed_rule_ends_its_alerts_and_starts_again)
 	cr_assert_eq(fixture.n, 1);
 	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_PENDING, ALERT_INACTIVE);
 	cr_expect_null(policy_next_path(fixture.policy, NULL));
-	fixture_free(&fixture);
 }
 
 Test(policy, a_removed_cgroup_ends_when_its_window_has_passed)
 {
-	struct rule rule = fixture_rule("remote", everything);
-	struct policy_fixture fixture;
-
-	fixture_new(&fixture, &rule, 1);
-	fire(&fixture, "/a");
+	start(everything);
+	fire("/a");
 	policy_gone(fixture.policy, "/a");
 	cr_assert_eq(fixture_run(&fixture, 20, "/b", 1, 1), 10);
 	cr_assert_eq(fixture.n, 1);
@@ -656,62 +616,51 @@ Test(policy, a_removed_cgroup_ends_when_its_window_has_passed)
 	cr_expect_eq(fixture.transitions[0].alert.estimate.value, 1);
 	cr_expect_str_eq(policy_next_path(fixture.policy, NULL), "/b");
 	cr_expect_null(policy_next_path(fixture.policy, "/b"));
-	cr_expect_eq(count_alerts(&fixture), 1, "for an hour");
+	cr_expect_eq(count_alerts(), 1, "for an hour");
 	fixture.time[0] = (struct sliding_time){0};
 	fixture_begin_after(&fixture, 3600 * NSEC_PER_SEC);
 	cr_assert_eq(fixture_tick(&fixture), 0);
-	cr_expect_eq(count_alerts(&fixture), 0);
-	fixture_free(&fixture);
+	cr_expect_eq(count_alerts(), 0);
 }
 
 Test(policy, an_alert_continues_if_its_path_exists_again)
 {
-	struct rule rule = fixture_rule("remote", everything);
-	struct policy_fixture fixture;
-
-	fixture_new(&fixture, &rule, 1);
-	fire(&fixture, "/a");
+	start(everything);
+	fire("/a");
 	policy_gone(fixture.policy, "/a");
 	cr_assert_eq(fixture_run(&fixture, 40, "/a", 10, 0), 40);
 	cr_assert_eq(fixture_run(&fixture, 40, "/a", 0, 0), 40, "and may be idle then");
-	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.state, ALERT_FIRING);
-	cr_expect_eq(the_alert(&fixture, "remote", "/a").number, 1);
-	fixture_free(&fixture);
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/a").decision.state, ALERT_FIRING);
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/a").number, 1);
 }
 
 Test(policy, stray_samples_do_not_bring_a_cgroup_back)
 {
-	struct rule rule = fixture_rule("remote", everything);
-	struct policy_fixture fixture;
-
-	fixture_new(&fixture, &rule, 1);
-	fire(&fixture, "/a");
+	start(everything);
+	fire("/a");
 	policy_gone(fixture.policy, "/a");
 	cr_assert_eq(fixture_run(&fixture, 2, "/a", 1, 0), 2);
 	cr_assert_eq(fixture_run(&fixture, 20, "/a", 0, 0), 10);
 	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_GONE);
 	cr_expect_null(policy_next_path(fixture.policy, NULL), "with all that was held for it");
-	fixture_free(&fixture);
 }
 
 Test(policy, ignoring_a_cgroup_ends_its_firing_and_pending_alerts)
 {
 	struct preference ignore = {.owner_is_root = true, .ignore = "remote"};
 	struct preference none = {.owner_is_root = true};
-	struct rule rule = fixture_rule("remote", everything);
-	struct policy_fixture fixture;
 	struct policy_counts counts;
 
-	fixture_new(&fixture, &rule, 1);
+	start(everything);
 	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 10);
 	cr_assert_eq(policy_prefer(fixture.policy, "/a", &ignore), 0);
-	cr_expect(the_alert(&fixture, "remote", "/a").preference.ignored);
+	cr_expect(fixture_alert(&fixture, "remote", "/a").preference.ignored);
 	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 1);
 	cr_assert_eq(fixture.n, 1);
 	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_PENDING, ALERT_INACTIVE);
 	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_IGNORED);
-	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.held_ns, 0);
-	cr_expect_eq(count_alerts(&fixture), 0);
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/a").decision.held_ns, 0);
+	cr_expect_eq(count_alerts(), 0);
 	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 20, "silently");
 	policy_count(fixture.policy, 0, &counts);
 	cr_expect_eq(counts.ignored, 1);
@@ -724,45 +673,40 @@ Test(policy, ignoring_a_cgroup_ends_its_firing_and_pending_alerts)
 	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
 	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_IGNORED);
 	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 20);
-	fixture_free(&fixture);
 }
 
 Test(policy, a_threshold_attribute_moves_both_limits)
 {
 	struct preference higher = {.owner_is_root = true, .threshold = "remote=0.9"};
 	struct preference foreign = {.threshold = "remote=0.9"};
-	struct rule rule = fixture_rule("remote", everything);
-	struct policy_fixture fixture;
 
-	fixture_new(&fixture, &rule, 1);
+	start(everything);
 	cr_assert_eq(policy_prefer(fixture.policy, "/a", &higher), 0, "before it is seen");
 	cr_assert_eq(fixture_run(&fixture, 30, "/a", 8, 2), 30);
-	cr_expect_eq(the_alert(&fixture, "remote", "/a").limits.threshold, 0.9);
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/a").limits.threshold, 0.9);
 	cr_assert_eq(policy_prefer(fixture.policy, "/a", &foreign), 0);
 	cr_assert_eq(fixture_run(&fixture, 30, "/a", 8, 2), 1, "applies at once");
 	cr_expect_eq(fixture.transitions[0].to, ALERT_PENDING);
-	cr_expect(the_alert(&fixture, "remote", "/a").preference.untrusted);
-	cr_expect_eq(the_alert(&fixture, "remote", "/a").limits.threshold, 0.5);
+	cr_expect(fixture_alert(&fixture, "remote", "/a").preference.untrusted);
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/a").limits.threshold, 0.5);
 	cr_assert_eq(policy_prefer(fixture.policy, "/a", &higher), 0);
 	cr_assert_eq(fixture_run(&fixture, 30, "/a", 0, 0), 1, "also without a new sample");
 	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_PENDING, ALERT_INACTIVE);
-	fixture_free(&fixture);
 }
 
 Test(policy, saved_alerts_continue_after_a_restart)
 {
 	struct rule rule = fixture_rule("remote", everything);
-	struct policy_fixture fixture;
 	struct policy_fixture next;
 	struct policy_saved_alert *saved_alerts;
 	struct alert alert;
 	size_t n;
 
 	fixture_new(&fixture, &rule, 1);
-	fire(&fixture, "/a");
+	fire("/a");
 	(void)fixture_run(&fixture, 3, "/b", 10, 0);
 	(void)fixture_run(&fixture, 3, "/b", 10, 0);
-	cr_assert_eq(the_alert(&fixture, "remote", "/b").decision.state, ALERT_PENDING);
+	cr_assert_eq(fixture_alert(&fixture, "remote", "/b").decision.state, ALERT_PENDING);
 	cr_assert_eq(policy_save_alerts(fixture.policy, &saved_alerts, &n), 0);
 	cr_assert_eq(n, 2);
 	cr_expect_eq(saved_alerts[0].number, 1);
@@ -772,17 +716,17 @@ Test(policy, saved_alerts_continue_after_a_restart)
 	cr_assert_eq(policy_restore_alert(next.policy, &saved_alerts[0]), 0);
 	cr_assert_eq(policy_restore_alert(next.policy, &saved_alerts[1]), 0);
 	cr_expect_eq(policy_next_number(next.policy), 2);
-	alert = the_alert(&next, "remote", "/a");
+	alert = fixture_alert(&next, "remote", "/a");
 	cr_expect_eq(alert.decision.state, ALERT_FIRING);
 	cr_expect_eq(alert.number, 1);
 	cr_expect_eq(seconds_of(&alert.fired), 15);
 	cr_assert_eq(fixture_run(&next, 5, "/a", 0, 10), 5, "unknown until the window is covered");
-	cr_expect_eq(the_alert(&next, "remote", "/a").decision.unknown, UNKNOWN_WINDOW);
+	cr_expect_eq(fixture_alert(&next, "remote", "/a").decision.unknown, UNKNOWN_WINDOW);
 	cr_assert_eq(fixture_run(&next, 20, "/a", 0, 10), 5);
 	expect_transition(&next.transitions[0], "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
 	cr_expect_eq(next.transitions[0].alert.number, 1);
-	cr_expect_eq(the_alert(&next, "remote", "/b").decision.state, ALERT_PENDING);
-	cr_expect_eq(the_alert(&next, "remote", "/b").decision.held_ns, saved_alerts[1].held_ns);
+	cr_expect_eq(fixture_alert(&next, "remote", "/b").decision.state, ALERT_PENDING);
+	cr_expect_eq(fixture_alert(&next, "remote", "/b").decision.held_ns, saved_alerts[1].held_ns);
 
 	saved_alerts[0].fingerprint++;
 	cr_expect_eq(policy_restore_alert(next.policy, &saved_alerts[0]), -ESTALE);
@@ -793,23 +737,21 @@ Test(policy, saved_alerts_continue_after_a_restart)
 		     "the limit of the rule so called now was never this one's");
 	cr_expect_eq(next.transitions[0].alert.rule->window_ns, 0);
 	free(saved_alerts);
-	fixture_free(&fixture);
 	fixture_free(&next);
 }
 
 Test(policy, a_ratio_compares_with_the_baseline_which_freezes_while_firing)
 {
 	struct rule rule = fixture_rule("unusual", everything);
-	struct policy_fixture fixture;
 
 	rule.metric.ratio = true;
 	rule.threshold = 2;
 	rule.clear = 1.5;
 	fixture_new(&fixture, &rule, 1);
 	cr_assert_eq(fixture_run(&fixture, 10, "/a", 10, 40), 10);
-	cr_expect_eq(the_alert(&fixture, "unusual", "/a").decision.unknown, UNKNOWN_BASELINE);
+	cr_expect_eq(fixture_alert(&fixture, "unusual", "/a").decision.unknown, UNKNOWN_BASELINE);
 	cr_assert_eq(fixture_run(&fixture, 60, "/a", 10, 40), 60);
-	cr_expect_eq(the_alert(&fixture, "unusual", "/a").decision.unknown, UNKNOWN_NOT);
+	cr_expect_eq(fixture_alert(&fixture, "unusual", "/a").decision.unknown, UNKNOWN_NOT);
 	cr_assert_lt(fixture_run(&fixture, 60, "/a", 40, 10), 12);
 	expect_transition(&fixture.transitions[0], "unusual", "/a", ALERT_INACTIVE, ALERT_PENDING);
 	cr_assert_eq(fixture_run(&fixture, 60, "/a", 40, 10), 5);
@@ -820,7 +762,6 @@ Test(policy, a_ratio_compares_with_the_baseline_which_freezes_while_firing)
 	cr_assert_eq(fixture_run(&fixture, 200, "/a", 40, 10), 200);
 	cr_assert_lt(fixture_run(&fixture, 60, "/a", 10, 40), 12);
 	expect_transition(&fixture.transitions[0], "unusual", "/a", ALERT_FIRING, ALERT_RESOLVED);
-	fixture_free(&fixture);
 }
 
 /*
@@ -830,7 +771,6 @@ Test(policy, a_ratio_compares_with_the_baseline_which_freezes_while_firing)
 Test(policy, a_baseline_shorter_than_the_window_proves_nothing)
 {
 	struct rule rule = fixture_rule("unusual", everything);
-	struct policy_fixture fixture;
 	struct alert alert;
 
 	rule.metric = (struct metric){.kind = METRIC_RATE, .ratio = true};
@@ -840,34 +780,31 @@ Test(policy, a_baseline_shorter_than_the_window_proves_nothing)
 	fixture_new(&fixture, &rule, 1);
 	cr_assert_eq(fixture_run(&fixture, 1, "/a", 0, 20), 1);
 	cr_assert_eq(fixture_run(&fixture, 11, "/a", 0, 100), 11, "no transition");
-	alert = the_alert(&fixture, "unusual", "/a");
+	alert = fixture_alert(&fixture, "unusual", "/a");
 	cr_expect_eq(alert.decision.unknown, UNKNOWN_BASELINE);
 	cr_expect(alert.estimate.base_covered >= 1 && alert.estimate.base_covered < 3, "%g",
 		  alert.estimate.base_covered);
 	cr_assert_eq(fixture_run(&fixture, 7, "/a", 0, 100), 7);
-	cr_expect_eq(the_alert(&fixture, "unusual", "/a").decision.unknown, UNKNOWN_BASELINE);
+	cr_expect_eq(fixture_alert(&fixture, "unusual", "/a").decision.unknown, UNKNOWN_BASELINE);
 	cr_assert_eq(fixture_run(&fixture, 100, "/a", 0, 100), 100);
-	alert = the_alert(&fixture, "unusual", "/a");
+	alert = fixture_alert(&fixture, "unusual", "/a");
 	cr_expect_eq(alert.decision.unknown, UNKNOWN_NOT);
 	cr_expect_lt(alert.estimate.bounds.low, 1.1);
-	fixture_free(&fixture);
 }
 
 /* Also if the fast path judges it: a share far below its threshold. */
 Test(policy, a_share_is_not_known_before_its_baseline_is_as_long_as_the_window)
 {
 	struct rule rule = fixture_rule("unusual", everything);
-	struct policy_fixture fixture;
 
 	rule.metric.ratio = true;
 	rule.threshold = 2;
 	rule.clear = 1.5;
 	fixture_new(&fixture, &rule, 1);
 	cr_assert_eq(fixture_run(&fixture, 19, "/a", 50, 50), 19);
-	cr_expect_eq(the_alert(&fixture, "unusual", "/a").decision.unknown, UNKNOWN_BASELINE);
+	cr_expect_eq(fixture_alert(&fixture, "unusual", "/a").decision.unknown, UNKNOWN_BASELINE);
 	cr_assert_eq(fixture_run(&fixture, 4, "/a", 50, 50), 4);
-	cr_expect_eq(the_alert(&fixture, "unusual", "/a").decision.unknown, UNKNOWN_NOT);
-	fixture_free(&fixture);
+	cr_expect_eq(fixture_alert(&fixture, "unusual", "/a").decision.unknown, UNKNOWN_NOT);
 }
 
 /*
@@ -877,7 +814,6 @@ Test(policy, a_share_is_not_known_before_its_baseline_is_as_long_as_the_window)
 Test(policy, a_frozen_baseline_need_not_grow_with_the_window)
 {
 	struct rule rule = fixture_rule("unusual", everything);
-	struct policy_fixture fixture;
 	struct alert alert;
 
 	rule.metric.ratio = true;
@@ -893,26 +829,21 @@ Test(policy, a_frozen_baseline_need_not_grow_with_the_window)
 	cr_assert_eq(fixture_run(&fixture, 60, "/a", 40, 10), 5);
 	expect_transition(&fixture.transitions[0], "unusual", "/a", ALERT_PENDING, ALERT_FIRING);
 	cr_assert_eq(fixture_run(&fixture, 30, "/a", 40, 10), 30);
-	alert = the_alert(&fixture, "unusual", "/a");
+	alert = fixture_alert(&fixture, "unusual", "/a");
 	cr_expect_lt(alert.estimate.base_covered, 10);
 	cr_expect_eq(alert.decision.unknown, UNKNOWN_NOT);
 	cr_assert_lt(fixture_run(&fixture, 60, "/a", 10, 40), 12);
 	expect_transition(&fixture.transitions[0], "unusual", "/a", ALERT_FIRING, ALERT_RESOLVED);
-	fixture_free(&fixture);
 }
 
 Test(policy, a_clock_that_goes_back_makes_the_window_unknown)
 {
-	struct rule rule = fixture_rule("remote", everything);
-	struct policy_fixture fixture;
-
-	fixture_new(&fixture, &rule, 1);
-	fire(&fixture, "/a");
+	start(everything);
+	fire("/a");
 	fixture.now_ns -= 50 * NSEC_PER_SEC;
 	cr_assert_eq(fixture_run(&fixture, 9, "/a", 0, 10), 9);
-	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.state, ALERT_FIRING);
-	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_WINDOW);
-	fixture_free(&fixture);
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/a").decision.state, ALERT_FIRING);
+	cr_expect_eq(fixture_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_WINDOW);
 }
 
 Test(policy, after_churn_all_memory_is_freed)
@@ -920,7 +851,6 @@ Test(policy, after_churn_all_memory_is_freed)
 	static char *rest[] = {"/**"};
 	struct rule rules[] = {fixture_rule("own", everything), fixture_rule("tree", rest),
 			       fixture_rule("unusual", everything)};
-	struct policy_fixture fixture;
 	size_t before;
 
 	rules[1].subtree = true;
@@ -948,7 +878,6 @@ Test(policy, after_churn_all_memory_is_freed)
 	(void)fixture_run(&fixture, 60, "/stays", 1, 1);
 	cr_expect_lt(policy_bytes(fixture.policy), before + 65536, "%zu after %zu",
 		     policy_bytes(fixture.policy), before);
-	fixture_free(&fixture);
 }
 
 /*
@@ -967,12 +896,12 @@ static size_t most_held(size_t max_bytes)
 						 .start_ns = FIXTURE_START_NS,
 						 .next_number = 1,
 						 .max_bytes = max_bytes};
-	struct policy_fixture fixture = {.now_ns = FIXTURE_START_NS};
 	size_t most = 0;
 	char path[64];
 
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
 		rules[i].window_ns = (60 + 10 * i) * NSEC_PER_SEC;
+	fixture = (struct policy_fixture){.now_ns = FIXTURE_START_NS};
 	cr_assert_eq(policy_new(&settings, &fixture.policy), 0);
 	for (unsigned second = 0; second < 100; second++) {
 		fixture_begin(&fixture);
@@ -1001,19 +930,16 @@ Test(policy, memory_of_the_windows_of_all_rules_is_bounded)
 /* The benchmark of a single tick shows that idle cgroups cost no work (tests/bench/policy_tick.c). */
 Test(policy, an_idle_cgroup_has_an_empty_window_and_is_unknown)
 {
-	struct rule rule = fixture_rule("remote", everything);
-	struct policy_fixture fixture;
 	struct alert alert;
 
-	fixture_new(&fixture, &rule, 1);
+	start(everything);
 	cr_expect_eq(fixture_tick(&fixture), 0);
 	cr_assert_eq(fixture_run(&fixture, 30, "/a", 0, 10), 30);
 	(void)fixture_run(&fixture, 60, "/a", 0, 0);
-	alert = the_alert(&fixture, "remote", "/a");
+	alert = fixture_alert(&fixture, "remote", "/a");
 	cr_expect_eq(alert.estimate.samples, 0);
 	cr_expect_eq(alert.decision.unknown, UNKNOWN_SAMPLES);
 	cr_expect_eq(alert.decision.state, ALERT_INACTIVE);
-	fixture_free(&fixture);
 }
 
 /* Short-lived cgroups: their only samples come together with the report of their end, or after it. */
@@ -1024,7 +950,6 @@ Test(policy, a_cgroup_removed_before_its_samples_arrive_is_forgotten)
 
 	for (size_t i = 0; i < 2; i++) {
 		struct rule rule = fixture_rule("remote", (char **)patterns[i]);
-		struct policy_fixture fixture;
 		size_t before;
 
 		fixture_new(&fixture, &rule, 1);
@@ -1053,11 +978,10 @@ Test(policy, a_cgroup_removed_before_its_samples_arrive_is_forgotten)
 Test(policy, a_transition_still_has_the_name_of_a_freed_cgroup)
 {
 	struct rule rule = fixture_rule("remote", slice);
-	struct policy_fixture fixture;
 
 	rule.subtree = true;
 	fixture_new(&fixture, &rule, 1);
-	fire(&fixture, "/a/b");
+	fire("/a/b");
 	cr_assert_lt(fixture_run(&fixture, 60, "/a/b", 0, 100), 60);
 	cr_assert_eq(fixture.transitions->to, ALERT_RESOLVED);
 	policy_gone(fixture.policy, "/a/b");
@@ -1066,14 +990,12 @@ Test(policy, a_transition_still_has_the_name_of_a_freed_cgroup)
 	cr_expect_str_eq(policy_next_path(fixture.policy, NULL), "/a");
 	cr_assert_eq(fixture_run(&fixture, 2, "/a/b", 0, 0), 2);
 	cr_expect_null(policy_next_path(fixture.policy, NULL));
-	fixture_free(&fixture);
 }
 
 /* A rate is known even without a sample: it is less than the rate that a few samples would mean. */
 Test(policy, a_rate_is_judged_on_a_cgroup_that_went_idle)
 {
 	struct rule rules[] = {fixture_rule("busy", slice), fixture_rule("idle", slice)};
-	struct policy_fixture fixture;
 	struct alert alert;
 
 	for (size_t i = 0; i < 2; i++) {
@@ -1084,28 +1006,26 @@ Test(policy, a_rate_is_judged_on_a_cgroup_that_went_idle)
 		rules[i].below = i;
 	}
 	fixture_new(&fixture, rules, 2);
-	fire(&fixture, "/a");
+	fire("/a");
 	cr_assert_lt(fixture_run(&fixture, 20, "/a", 0, 0), 20);
 	for (unsigned i = 0; i < 30; i++)
 		(void)fixture_run(&fixture, 1, "/a", 0, 0);
-	cr_expect_eq(the_alert(&fixture, "busy", "/a").decision.state, ALERT_RESOLVED);
-	alert = the_alert(&fixture, "idle", "/a");
+	cr_expect_eq(fixture_alert(&fixture, "busy", "/a").decision.state, ALERT_RESOLVED);
+	alert = fixture_alert(&fixture, "idle", "/a");
 	cr_expect_eq(alert.decision.state, ALERT_FIRING);
 	cr_expect(alert.estimate.known);
 	cr_expect_eq(alert.estimate.value, 0);
 
 	/* With a period this long, the few samples that the upper bound allows stand for many accesses. */
 	policy_set_period(fixture.policy, 0, 1000);
-	alert = the_alert(&fixture, "idle", "/a");
+	alert = fixture_alert(&fixture, "idle", "/a");
 	cr_expect_gt(alert.estimate.bounds.high, 200, "%g", alert.estimate.bounds.high);
-	fixture_free(&fixture);
 }
 
 /* No task lives in the cgroup itself. Samples below it show that it exists again. */
 Test(policy, a_recreated_subtree_is_judged_as_before)
 {
 	struct rule rule = fixture_rule("remote", slice);
-	struct policy_fixture fixture;
 
 	rule.subtree = true;
 	fixture_new(&fixture, &rule, 1);
@@ -1118,17 +1038,13 @@ Test(policy, a_recreated_subtree_is_judged_as_before)
 	cr_assert_eq(fixture_run(&fixture, 30, "/a/b", 100, 0), 5);
 	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_PENDING, ALERT_FIRING);
 	cr_expect_eq(fixture_run(&fixture, 30, "/a/b", 100, 0), 30);
-	fixture_free(&fixture);
 }
 
 /* The collection with these samples began before the time for stray samples was over. */
 Test(policy, late_samples_do_not_revive_a_removed_cgroup)
 {
-	struct rule rule = fixture_rule("remote", slice);
-	struct policy_fixture fixture;
-
-	fixture_new(&fixture, &rule, 1);
-	fire(&fixture, "/a");
+	start(slice);
+	fire("/a");
 	policy_gone(fixture.policy, "/a");
 	fixture_begin_after(&fixture, 10 * NSEC_PER_SEC);
 	fixture_put(&fixture, "/a", 10, 0);
@@ -1137,16 +1053,12 @@ Test(policy, late_samples_do_not_revive_a_removed_cgroup)
 	cr_assert_eq(fixture_run(&fixture, 30, "/a", 0, 0), 10);
 	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
 	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_GONE);
-	fixture_free(&fixture);
 }
 
 Test(policy, alerts_of_excluded_cgroups_end_as_ignored)
 {
-	struct rule rule = fixture_rule("remote", slice);
-	struct policy_fixture fixture;
-
-	fixture_new(&fixture, &rule, 1);
-	fire(&fixture, "/a");
+	start(slice);
+	fire("/a");
 	policy_leave_out(fixture.policy, "/a");
 	cr_assert_lt(fixture_run(&fixture, 20, "/a", 0, 0), 20);
 	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
@@ -1156,18 +1068,15 @@ Test(policy, alerts_of_excluded_cgroups_end_as_ignored)
 	/* When the cgroup is no longer left out, its alert begins again. */
 	cr_assert_lt(fixture_run(&fixture, 20, "/a", 10, 0), 20);
 	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_INACTIVE, ALERT_PENDING);
-	fixture_free(&fixture);
 }
 
 /* Each reload leaves out again what the configuration excludes, and may come more often than a window passes. */
 Test(policy, leaving_out_a_cgroup_again_does_not_delay_the_end_of_its_alert)
 {
-	struct rule rule = fixture_rule("remote", everything);
-	struct policy_fixture fixture;
 	unsigned ran = 0;
 
-	fixture_new(&fixture, &rule, 1);
-	fire(&fixture, "/a");
+	start(everything);
+	fire("/a");
 	fixture.n = 0;
 	for (; ran < 30 && fixture.n == 0; ran += 5) {
 		policy_leave_out(fixture.policy, "/a");
@@ -1177,55 +1086,50 @@ Test(policy, leaving_out_a_cgroup_again_does_not_delay_the_end_of_its_alert)
 	cr_assert_eq(fixture.n, 1);
 	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
 	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_IGNORED);
-	fixture_free(&fixture);
 }
 
 /* A second rule judges the excluded cgroup together with cgroups below it, which still have samples. */
 Test(policy, samples_of_a_subtree_do_not_delay_the_end_of_an_excluded_cgroups_alert)
 {
 	struct rule rules[] = {fixture_rule("remote", everything), fixture_rule("tree", slice)};
-	struct policy_fixture fixture;
 	unsigned ran;
 
 	rules[1].subtree = true;
 	rules[1].threshold = 0.9999; /* it never fires */
 	fixture_new(&fixture, rules, 2);
-	fire(&fixture, "/a");
+	fire("/a");
 	policy_leave_out(fixture.policy, "/a");
 	ran = fixture_run(&fixture, 60, "/a/b", 0, 10);
 	cr_expect_eq(ran, 10, "%u s", ran);
 	cr_assert_eq(fixture.n, 1);
 	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
 	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_IGNORED);
-	fixture_free(&fixture);
 }
 
 /* The excluded cgroup's own samples are missing in its subtree, but those of the cgroups below it are there. */
 Test(policy, the_subtree_of_an_excluded_cgroup_is_judged_while_it_has_samples)
 {
 	struct rule rule = fixture_rule("tree", slice);
-	struct policy_fixture fixture;
 
 	rule.subtree = true;
 	fixture_new(&fixture, &rule, 1);
-	fire(&fixture, "/a/b");
+	fire("/a/b");
 	policy_leave_out(fixture.policy, "/a");
 	cr_assert_eq(fixture_run(&fixture, 60, "/a/b", 10, 0), 60);
-	cr_expect_eq(the_alert(&fixture, "tree", "/a").decision.state, ALERT_FIRING);
+	cr_expect_eq(fixture_alert(&fixture, "tree", "/a").decision.state, ALERT_FIRING);
 	policy_gone(fixture.policy, "/a/b");
 	cr_assert_eq(fixture_run(&fixture, 60, "/c", 10, 0), 10, "the window passes after the last sample");
 	cr_assert_eq(fixture.n, 1);
 	expect_transition(&fixture.transitions[0], "tree", "/a", ALERT_FIRING, ALERT_RESOLVED);
 	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_IGNORED);
-	fixture_free(&fixture);
 }
 
 /* Runs until the alert of the only rule on /a fires or resolves. */
-static void run_until(struct policy_fixture *fixture, enum alert_state state, u64 slow, u64 fast)
+static void run_until(enum alert_state state, u64 slow, u64 fast)
 {
 	for (unsigned i = 0; i < 100; i++) {
-		(void)fixture_run(fixture, 1, "/a", slow, fast);
-		if (the_alert(fixture, "remote", "/a").decision.state == state)
+		(void)fixture_run(&fixture, 1, "/a", slow, fast);
+		if (fixture_alert(&fixture, "remote", "/a").decision.state == state)
 			return;
 	}
 	cr_assert_fail("it does not become %s", alert_state_word(state));
@@ -1233,28 +1137,24 @@ static void run_until(struct policy_fixture *fixture, enum alert_state state, u6
 
 Test(policy, the_worst_value_of_an_alert_is_remembered)
 {
-	struct rule rule = fixture_rule("remote", everything);
-	struct policy_fixture fixture;
 	struct alert alert;
 
-	fixture_new(&fixture, &rule, 1);
-	run_until(&fixture, ALERT_FIRING, 700, 300);
-	cr_expect_float_eq(the_alert(&fixture, "remote", "/a").worst, 0.7, 1e-6);
+	start(everything);
+	run_until(ALERT_FIRING, 700, 300);
+	cr_expect_float_eq(fixture_alert(&fixture, "remote", "/a").worst, 0.7, 1e-6);
 	(void)fixture_run(&fixture, 60, "/a", 900, 100);
-	run_until(&fixture, ALERT_RESOLVED, 0, 1000);
-	alert = the_alert(&fixture, "remote", "/a");
+	run_until(ALERT_RESOLVED, 0, 1000);
+	alert = fixture_alert(&fixture, "remote", "/a");
 	cr_expect_lt(alert.estimate.value, 0.5);
 	cr_expect_float_eq(alert.worst, 0.9, 1e-6);
-	run_until(&fixture, ALERT_FIRING, 800, 200);
-	cr_expect_lt(the_alert(&fixture, "remote", "/a").worst, 0.85F, "another alert");
-	fixture_free(&fixture);
+	run_until(ALERT_FIRING, 800, 200);
+	cr_expect_lt(fixture_alert(&fixture, "remote", "/a").worst, 0.85F, "another alert");
 }
 
 /* The baselines of a ratio are made before its alert is restored. */
 Test(policy, a_restored_alert_of_a_ratio_has_no_worst_value_yet)
 {
 	struct rule rule = fixture_rule("remote", everything);
-	struct policy_fixture fixture;
 	struct policy_saved_alert saved = {.cgroup = "/a",
 					   .event_key = "loads",
 					   .rule = "remote",
@@ -1270,13 +1170,12 @@ Test(policy, a_restored_alert_of_a_ratio_has_no_worst_value_yet)
 	saved.fingerprint = rule_fingerprint(&rule);
 	fixture_new(&fixture, &rule, 1);
 	cr_assert_eq(policy_restore_alert(fixture.policy, &saved), 0);
-	cr_expect(isnan(the_alert(&fixture, "remote", "/a").worst), "%g",
-		  (double)the_alert(&fixture, "remote", "/a").worst);
+	cr_expect(isnan(fixture_alert(&fixture, "remote", "/a").worst), "%g",
+		  (double)fixture_alert(&fixture, "remote", "/a").worst);
 	policy_gone(fixture.policy, "/a");
 	cr_assert_lt(fixture_run(&fixture, 20, "/b", 1, 1), 20);
 	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
 	cr_expect(isnan(fixture.transitions[0].alert.worst));
-	fixture_free(&fixture);
 }
 
 /* The cgroup /user/N has no samples of its own, so no slot, and nobody reports its removal. */
@@ -1284,7 +1183,6 @@ Test(policy, the_preference_of_a_subtree_is_forgotten_with_its_last_cgroup)
 {
 	const struct preference preference = {.ignore = "nothing"};
 	struct rule rule = fixture_rule("tree", everything);
-	struct policy_fixture fixture;
 	size_t before = 0;
 	char path[64], leaf[80];
 
@@ -1304,13 +1202,11 @@ Test(policy, the_preference_of_a_subtree_is_forgotten_with_its_last_cgroup)
 	}
 	cr_expect_lt(policy_bytes(fixture.policy), before + 4096, "%zu after %zu",
 		     policy_bytes(fixture.policy), before);
-	fixture_free(&fixture);
 }
 
 Test(policy, ended_pending_alerts_evict_no_resolved_alert)
 {
 	struct rule rules[] = {fixture_rule("stays", slice), fixture_rule("goes", everything)};
-	struct policy_fixture fixture;
 	char path[32];
 
 	rules[0].for_ns = 0;
@@ -1319,7 +1215,7 @@ Test(policy, ended_pending_alerts_evict_no_resolved_alert)
 	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 10);
 	policy_gone(fixture.policy, "/a");
 	cr_assert_eq(fixture_run(&fixture, 20, "/a", 0, 0), 10);
-	cr_assert_eq(count_alerts(&fixture), 1);
+	cr_assert_eq(count_alerts(), 1);
 	for (unsigned i = 0; i < 10; i++) {
 		fixture_begin(&fixture);
 		for (unsigned k = 0; k < POLICY_RESOLVED_MAX; k++) {
@@ -1328,20 +1224,18 @@ Test(policy, ended_pending_alerts_evict_no_resolved_alert)
 		}
 		cr_assert_eq(fixture_tick(&fixture), 0);
 	}
-	cr_assert_eq(count_alerts(&fixture), 1 + POLICY_RESOLVED_MAX);
+	cr_assert_eq(count_alerts(), 1 + POLICY_RESOLVED_MAX);
 	cr_assert_eq(policy_set_rules(fixture.policy, rules, 1), 0);
 	cr_assert_eq(fixture_run(&fixture, 1, "/a", 0, 0), 1);
 	cr_assert_eq(fixture.n, POLICY_RESOLVED_MAX);
 	cr_expect_eq(fixture.transitions[0].to, ALERT_INACTIVE);
 	cr_assert_eq(fixture_run(&fixture, 2, "/a", 0, 0), 2);
-	cr_expect_eq(count_alerts(&fixture), 1, "the one that had fired");
-	fixture_free(&fixture);
+	cr_expect_eq(count_alerts(), 1, "the one that had fired");
 }
 
 Test(policy, memory_of_removed_cgroups_does_not_depend_on_the_window)
 {
 	struct rule rules[] = {fixture_rule("hour", everything), fixture_rule("alerts", slice)};
-	struct policy_fixture fixture;
 	size_t before = 0;
 	char path[64];
 
@@ -1351,9 +1245,9 @@ Test(policy, memory_of_removed_cgroups_does_not_depend_on_the_window)
 	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 10);
 	policy_gone(fixture.policy, "/a");
 	cr_assert_eq(fixture_run(&fixture, 4, "/a", 0, 0), 4);
-	cr_expect_eq(the_alert(&fixture, "hour", "/a").estimate.samples, 100);
+	cr_expect_eq(fixture_alert(&fixture, "hour", "/a").estimate.samples, 100);
 	cr_assert_eq(fixture_run(&fixture, 1, "/a", 0, 0), 1);
-	cr_expect_eq(the_alert(&fixture, "alerts", "/a").decision.state, ALERT_FIRING, "for its window");
+	cr_expect_eq(fixture_alert(&fixture, "alerts", "/a").decision.state, ALERT_FIRING, "for its window");
 	cr_assert_eq(fixture_run(&fixture, 20, "/a", 0, 0), 5);
 	expect_transition(&fixture.transitions[0], "alerts", "/a", ALERT_FIRING, ALERT_RESOLVED);
 	cr_expect_null(policy_next_path(fixture.policy, NULL));
@@ -1374,7 +1268,6 @@ Test(policy, memory_of_removed_cgroups_does_not_depend_on_the_window)
 	}
 	cr_expect_lt(policy_bytes(fixture.policy), 2 * before, "%zu, %zu before",
 		     policy_bytes(fixture.policy), before);
-	fixture_free(&fixture);
 }
 
 Test(policy, each_of_many_rules_uses_its_own_patterns)
@@ -1387,7 +1280,6 @@ Test(policy, each_of_many_rules_uses_its_own_patterns)
 	const size_t n_patterns[] = {1, 1, 2, 1, 1, 1, 2, 1};
 	const char *const on[] = {"", "/a", "/a/b", "/b", "/a", "/a/b/c", "/a/b", ""};
 	struct rule rules[ARRAY_SIZE(on)];
-	struct policy_fixture fixture;
 	char name[8];
 
 	for (size_t i = 0; i < ARRAY_SIZE(on); i++) {
@@ -1411,5 +1303,4 @@ Test(policy, each_of_many_rules_uses_its_own_patterns)
 		cr_expect_eq(counts.unknown[UNKNOWN_WINDOW], expected, "%zu: %" PRIu64, i,
 			     counts.unknown[UNKNOWN_WINDOW]);
 	}
-	fixture_free(&fixture);
 }
