@@ -6,12 +6,12 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "example_snapshot.h"
+#include "expect_metrics.h"
 #include "export/json/json.h"
 #include "export/prometheus/exposition.h"
 #include "export/prometheus/prometheus_cost.h"
 #include "format/format.h"
 #include "formatted.h"
-#include "parse_metrics.h"
 
 static const struct format_style wide = {.width = 200};
 static char *const labels[] = {"event=\"loads\",pmu=\"cpu_core\"", "event=\"loads\",pmu=\"cpu_atom\""};
@@ -129,66 +129,45 @@ Test(cost_shown, text_has_the_known_part_of_the_cost)
 	formatted_expect_not(none, "cost");
 }
 
-static struct metrics render(void)
+Test(cost_shown, metrics_have_the_cost)
 {
+	_cleanup_free_ char *text = NULL;
 	struct exposition out;
-	struct metrics metrics;
-	char mistake[256];
-	char *text = NULL;
 	size_t length;
 
 	(void)exposition_begin(&out, false);
 	prometheus_cost(&out, snapshot, labels);
 	cr_assert_eq(exposition_end(&out, &text, &length), 0);
-	cr_expect_null(metrics_parse(text, false, &metrics, mistake), "%s", mistake);
-	free(text);
-	return metrics;
-}
-
-static void expect(const struct metrics *metrics, const char *series, const char *value)
-{
-	const char *found = metrics_value(metrics, series);
-
-	if (value)
-		cr_expect(found && strcmp(found, value) == 0, "%s is %s", series, found ? found : "absent");
-	else
-		cr_expect_null(found, "%s is %s", series, found);
-}
-
-Test(cost_shown, metrics_have_the_cost)
-{
-	struct metrics metrics = render();
-
-	expect(&metrics, "pebsd_cost_ratio{event=\"loads\",pmu=\"cpu_core\"}", "0.00371");
-	expect(&metrics, "pebsd_cost_ratio{event=\"loads\",pmu=\"cpu_atom\"}", NULL);
-	expect(&metrics, "pebsd_cost_budget_ratio{event=\"loads\",pmu=\"cpu_core\"}", "0.005");
-	expect(&metrics, "pebsd_cost_budget_ratio{event=\"loads\",pmu=\"cpu_atom\"}", NULL);
-	expect(&metrics, "pebsd_sample_cost_seconds{event=\"loads\",pmu=\"cpu_core\",part=\"interrupt\"}",
-	       "1.2345e-06");
-	expect(&metrics, "pebsd_sample_cost_seconds{event=\"loads\",pmu=\"cpu_core\",part=\"program\"}",
-	       "4.225e-08");
-	expect(&metrics, "pebsd_sample_cost_seconds{event=\"loads\",pmu=\"cpu_atom\",part=\"program\"}",
-	       "5.5e-08");
-	expect(&metrics, "pebsd_sample_cost_seconds{event=\"loads\",pmu=\"cpu_atom\",part=\"interrupt\"}",
-	       NULL);
-	expect(&metrics, "pebsd_interrupt_cost_seconds{event=\"loads\",pmu=\"cpu_core\",samples=\"dense\"}",
-	       "1.1e-06");
-	expect(&metrics, "pebsd_interrupt_cost_seconds{event=\"loads\",pmu=\"cpu_core\",samples=\"sparse\"}",
-	       "2.90025e-06");
-	expect(&metrics, "pebsd_interrupt_cost_seconds{event=\"loads\",pmu=\"cpu_atom\",samples=\"sparse\"}",
-	       NULL);
-	expect(&metrics,
-	       "pebsd_period_changes_total{event=\"loads\",pmu=\"cpu_core\",reason=\"over_budget\"}", "3");
-	expect(&metrics,
-	       "pebsd_period_changes_total{event=\"loads\",pmu=\"cpu_core\",reason=\"under_budget\"}", "5");
-	expect(&metrics, "pebsd_period_changes_total{event=\"loads\",pmu=\"cpu_core\",reason=\"throttled\"}",
-	       "1");
-	expect(&metrics,
-	       "pebsd_period_changes_total{event=\"loads\",pmu=\"cpu_core\",reason=\"rate_lowered\"}", "0");
-	expect(&metrics, "pebsd_period_changes_total{event=\"loads\",pmu=\"cpu_atom\",reason=\"throttled\"}",
-	       NULL);
-	cr_expect_eq(metrics.n, 11);
-	metrics_free(&metrics);
+	metrics_read(text, false);
+	metrics_expect("pebsd_cost_ratio{event=\"loads\",pmu=\"cpu_core\"}", "0.00371");
+	metrics_expect("pebsd_cost_ratio{event=\"loads\",pmu=\"cpu_atom\"}", NULL);
+	metrics_expect("pebsd_cost_budget_ratio{event=\"loads\",pmu=\"cpu_core\"}", "0.005");
+	metrics_expect("pebsd_cost_budget_ratio{event=\"loads\",pmu=\"cpu_atom\"}", NULL);
+	metrics_expect("pebsd_sample_cost_seconds{event=\"loads\",pmu=\"cpu_core\",part=\"interrupt\"}",
+		       "1.2345e-06");
+	metrics_expect("pebsd_sample_cost_seconds{event=\"loads\",pmu=\"cpu_core\",part=\"program\"}",
+		       "4.225e-08");
+	metrics_expect("pebsd_sample_cost_seconds{event=\"loads\",pmu=\"cpu_atom\",part=\"program\"}",
+		       "5.5e-08");
+	metrics_expect("pebsd_sample_cost_seconds{event=\"loads\",pmu=\"cpu_atom\",part=\"interrupt\"}",
+		       NULL);
+	metrics_expect("pebsd_interrupt_cost_seconds{event=\"loads\",pmu=\"cpu_core\",samples=\"dense\"}",
+		       "1.1e-06");
+	metrics_expect("pebsd_interrupt_cost_seconds{event=\"loads\",pmu=\"cpu_core\",samples=\"sparse\"}",
+		       "2.90025e-06");
+	metrics_expect("pebsd_interrupt_cost_seconds{event=\"loads\",pmu=\"cpu_atom\",samples=\"sparse\"}",
+		       NULL);
+	metrics_expect("pebsd_period_changes_total{event=\"loads\",pmu=\"cpu_core\",reason=\"over_budget\"}",
+		       "3");
+	metrics_expect("pebsd_period_changes_total{event=\"loads\",pmu=\"cpu_core\",reason=\"under_budget\"}",
+		       "5");
+	metrics_expect("pebsd_period_changes_total{event=\"loads\",pmu=\"cpu_core\",reason=\"throttled\"}",
+		       "1");
+	metrics_expect("pebsd_period_changes_total{event=\"loads\",pmu=\"cpu_core\",reason=\"rate_lowered\"}",
+		       "0");
+	metrics_expect("pebsd_period_changes_total{event=\"loads\",pmu=\"cpu_atom\",reason=\"throttled\"}",
+		       NULL);
+	cr_expect_eq(metrics_count(""), 11);
 }
 
 /* Returns the first line of status after the label. The caller frees it. */

@@ -7,11 +7,11 @@
 
 #include "base/json_get.h"
 #include "example_snapshot.h"
+#include "expect_metrics.h"
 #include "export/json/json.h"
 #include "export/prometheus/prometheus.h"
 #include "format/format.h"
 #include "in_pairs.h"
-#include "parse_metrics.h"
 #include "series/series.h"
 #include "snapshot/snapshot_build.h"
 
@@ -246,20 +246,6 @@ Test(offcore_export, uncounted_kinds_have_no_row_and_no_share)
 	cr_expect_null(strstr(text, "\nremote  "), "%s", text);
 }
 
-static char *value_of(const struct metrics *metrics, const char *series)
-{
-	const char *value = metrics_value(metrics, series);
-
-	return strdup(value ? value : "absent");
-}
-
-static void expect_metric(const struct metrics *metrics, const char *series, const char *expected)
-{
-	_cleanup_free_ char *value = value_of(metrics, series);
-
-	cr_expect_str_eq(value, expected, "%s: %s", series, value);
-}
-
 static const struct series *const *table_of(struct series_table **table, size_t *ret_n)
 {
 	struct offcore_figures db = reads(100, 200, 0), root = reads(2, 0, 0), slot_0 = reads(4, 0, 0);
@@ -291,37 +277,26 @@ Test(offcore_export, metrics_of_series_and_other_sum_to_the_total)
 		const struct series *const *list;
 		struct series_table *table;
 		_cleanup_free_ char *text = NULL;
-		struct metrics metrics;
-		char mistake[256];
 		size_t n, length;
 
 		list = table_of(&table, &n);
 		cr_assert_eq(prometheus_render(snapshot, list, n, &options, NULL, &text, &length), 0);
-		cr_assert_null(metrics_parse(text, openmetrics, &metrics, mistake), "%s", mistake);
-		expect_metric(&metrics,
-			      "pebsd_offcore_reads_total{cgroup=\"/db\",pmu=\"cpu_core\",source=\"l3\"}",
-			      "150");
-		expect_metric(&metrics,
-			      "pebsd_offcore_reads_total{cgroup=\"other\",pmu=\"cpu_core\",source=\"l3\"}",
-			      "3");
-		expect_metric(
-			&metrics,
+		metrics_read(text, openmetrics);
+		metrics_expect("pebsd_offcore_reads_total{cgroup=\"/db\",pmu=\"cpu_core\",source=\"l3\"}",
+			       "150");
+		metrics_expect("pebsd_offcore_reads_total{cgroup=\"other\",pmu=\"cpu_core\",source=\"l3\"}",
+			       "3");
+		metrics_expect(
 			"pebsd_offcore_reads_total{cgroup=\"unattributed\",pmu=\"cpu_core\",source=\"l3\"}",
 			"6");
-		expect_metric(
-			&metrics,
+		metrics_expect(
 			"pebsd_offcore_reads_total{cgroup=\"/db\",pmu=\"cpu_core\",source=\"remote_dram\"}",
 			"0");
-		expect_metric(&metrics, "pebsd_offcore_latency_cycles_sum{cgroup=\"/db\",pmu=\"cpu_core\"}",
-			      "9000");
-		expect_metric(&metrics, "pebsd_offcore_latency_cycles_count{cgroup=\"/db\",pmu=\"cpu_core\"}",
-			      "30");
-		expect_metric(&metrics, "pebsd_offcore_latency_cycles_sum{cgroup=\"other\",pmu=\"cpu_core\"}",
-			      "absent");
-		expect_metric(&metrics, "pebsd_offcore_failed_readings_total{pmu=\"cpu_core\",source=\"l3\"}",
-			      "0");
-		expect_metric(&metrics, "pebsd_offcore_readings_total", "4000");
-		metrics_free(&metrics);
+		metrics_expect("pebsd_offcore_latency_cycles_sum{cgroup=\"/db\",pmu=\"cpu_core\"}", "9000");
+		metrics_expect("pebsd_offcore_latency_cycles_count{cgroup=\"/db\",pmu=\"cpu_core\"}", "30");
+		metrics_expect("pebsd_offcore_latency_cycles_sum{cgroup=\"other\",pmu=\"cpu_core\"}", NULL);
+		metrics_expect("pebsd_offcore_failed_readings_total{pmu=\"cpu_core\",source=\"l3\"}", "0");
+		metrics_expect("pebsd_offcore_readings_total", "4000");
 		series_table_free(table);
 	}
 }
