@@ -122,7 +122,7 @@ static inline void history_panes_done(struct history_panes *panes)
 	panes->block = NULL;
 }
 
-/* Asks for the panes in (since, until]. The result is static: one answer at a time. */
+/* Asks for the panes in (since, until]. The result is static, and valid until the next question. */
 static inline struct history_panes *history_ask_panes(struct archive *archive, u64 since_us, u64 until_us,
 						      u32 bins, const char *path, bool subtree)
 {
@@ -130,6 +130,7 @@ static inline struct history_panes *history_ask_panes(struct archive *archive, u
 	static struct history_query query;
 	size_t size;
 
+	history_panes_done(&panes);
 	query = (struct history_query){
 		.since_us = since_us, .until_us = until_us, .bins = bins, .subtree = subtree};
 	(void)snprintf(query.path, sizeof(query.path), "%s", path);

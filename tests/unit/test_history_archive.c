@@ -18,8 +18,6 @@
 #include "own_mounts.h"
 #include "scarce_memory.h"
 
-TestSuite(history_archive, .timeout = 300);
-
 static char *folder;
 static struct archive *archive;
 
@@ -45,6 +43,8 @@ static void end(void)
 	archive = archive_free(archive);
 	history_folder_free(folder);
 }
+
+TestSuite(history_archive, .timeout = 300, .init = begin, .fini = end);
 
 static const struct history_fixture small = {
 	.run = 1, .cgroups = 3, .loads = 1, .counts = 1, .counters = 20, .seed = 1};
@@ -98,6 +98,14 @@ static s64 query(const char *text)
 	return value;
 }
 
+/* Runs SQL while the history is closed. */
+static void change_file(const char *text)
+{
+	archive = archive_free(archive);
+	(void)query(text);
+	again();
+}
+
 static struct history_status status_of(void)
 {
 	struct history_status status;
@@ -119,7 +127,6 @@ Test(history_archive, a_pane_is_read_as_it_was_stored)
 	struct history_pane *pane, *read;
 	struct history_panes *panes;
 
-	begin();
 	fixture.end_us = FULL_US + 10 * SECOND_US;
 	fixture.settings = "{\"ldlat\":3}";
 	pane = history_fixture_new(&fixture);
@@ -152,9 +159,7 @@ Test(history_archive, a_pane_is_read_as_it_was_stored)
 		cr_assert_eq(read->rows[i].size, pane->rows[i].size);
 		cr_expect_arr_eq(read->rows[i].pairs, pane->rows[i].pairs, pane->rows[i].size);
 	}
-	history_panes_done(panes);
 	history_fixture_free(pane);
-	end();
 }
 
 Test(history_archive, a_day_is_stored_in_tiers_without_loss)
@@ -162,7 +167,6 @@ Test(history_archive, a_day_is_stored_in_tiers_without_loss)
 	const unsigned n = 26 * 360;
 	struct history_panes *panes;
 
-	begin();
 	for (unsigned i = 1; i <= n; i++)
 		cr_assert_eq(store_at(&small, i * 10UL), 0);
 	/* The pane that makes one too many is dropped with the next pane. */
@@ -180,7 +184,6 @@ Test(history_archive, a_day_is_stored_in_tiers_without_loss)
 	cr_expect_eq(history_fixture_total(&panes->list[0], NULL, NULL), n * total_of(&small));
 	cr_expect_eq(panes->list[0].covered_ns, n * (10 * NSEC_PER_SEC));
 	cr_expect_eq(panes->list[0].events[0].counts[0] % n, 0);
-	history_panes_done(panes);
 	panes = history_ask_panes(archive, FULL_US, FULL_US + n * (10 * SECOND_US), 26, "/fixture/1", false);
 	cr_assert_eq(panes->n, 26);
 	for (size_t i = 0; i < 26; i++) {
@@ -188,15 +191,12 @@ Test(history_archive, a_day_is_stored_in_tiers_without_loss)
 		cr_assert_eq(panes->list[i].n_cgroups, 1);
 		cr_expect_str_eq(panes->list[i].cgroups[0].path, "/fixture/1");
 	}
-	history_panes_done(panes);
-	end();
 }
 
 Test(history_archive, spans_that_are_too_large_together_are_split)
 {
 	struct history_fixture large = {.run = 1, .cgroups = 14000, .loads = 2, .counters = 400};
 
-	begin();
 	archive_limit(archive, 1ULL << 30, ARCHIVE_AGE_DEFAULT);
 	/* Each pane has other cgroups. */
 	for (unsigned i = 1; i <= 7; i++) {
@@ -212,7 +212,6 @@ Test(history_archive, spans_that_are_too_large_together_are_split)
 	cr_expect_eq(
 		query("SELECT sum(loads) FROM figures JOIN span ON span.id = span WHERE seconds = 60"),
 		query("SELECT sum(loads) FROM figures JOIN span ON span.id = span WHERE seconds = 10 AND parent IS NOT NULL"));
-	end();
 }
 
 Test(history_archive, gaps_are_preserved)
@@ -221,7 +220,6 @@ Test(history_archive, gaps_are_preserved)
 	struct history_panes *panes;
 
 	later.run = 2;
-	begin();
 	cr_assert_eq(store_at(&small, 10), 0);
 	cr_assert_eq(store_at(&later, 40), 0);
 	panes = history_ask_panes(archive, FULL_US, FULL_US + 40 * SECOND_US, 4, "", false);
@@ -229,8 +227,6 @@ Test(history_archive, gaps_are_preserved)
 	cr_expect_eq(panes->list[0].end_us, FULL_US + 10 * SECOND_US);
 	cr_expect_eq(panes->list[1].start_us, FULL_US + 30 * SECOND_US);
 	cr_expect(panes->list[0].run == 1 && panes->list[1].run == 2);
-	history_panes_done(panes);
-	end();
 }
 
 Test(history_archive, one_cgroup_or_all_below_it_can_be_asked_for)
@@ -247,7 +243,6 @@ Test(history_archive, one_cgroup_or_all_below_it_can_be_asked_for)
 	struct history_fixture fixture = small;
 	struct history_pane *pane;
 
-	begin();
 	fixture.cgroups = 4;
 	fixture.end_us = FULL_US + 10 * SECOND_US;
 	pane = history_fixture_new(&fixture);
@@ -264,10 +259,8 @@ Test(history_archive, one_cgroup_or_all_below_it_can_be_asked_for)
 		cr_assert_eq(panes->n, 1);
 		cr_expect_eq(panes->list[0].n_cgroups, cases[i].n, "case %zu", i);
 		cr_expect_eq(panes->list[0].n_events, 2);
-		history_panes_done(panes);
 	}
 	history_fixture_free(pane);
-	end();
 }
 
 Test(history_archive, cgroups_with_one_path_are_added_up)
@@ -276,7 +269,6 @@ Test(history_archive, cgroups_with_one_path_are_added_up)
 	struct history_panes *panes;
 	struct history_pane *pane;
 
-	begin();
 	fixture.end_us = FULL_US + 10 * SECOND_US;
 	pane = history_fixture_new(&fixture);
 	pane->cgroups[2].path = pane->cgroups[0].path;
@@ -286,9 +278,7 @@ Test(history_archive, cgroups_with_one_path_are_added_up)
 	cr_expect_eq(panes->list[0].n_cgroups, 2);
 	cr_expect_eq(history_fixture_total(&panes->list[0], "/fixture/0", NULL),
 		     history_fixture_total(pane, "/fixture/0", NULL));
-	history_panes_done(panes);
 	history_fixture_free(pane);
-	end();
 }
 
 Test(history_archive, the_newest_known_labels_and_id_are_answered)
@@ -297,7 +287,6 @@ Test(history_archive, the_newest_known_labels_and_id_are_answered)
 	struct history_panes *panes;
 	struct history_pane *pane;
 
-	begin();
 	for (unsigned i = 0; i < 3; i++) {
 		fixture.end_us = FULL_US + (i + 1) * (10 * SECOND_US);
 		pane = history_fixture_new(&fixture);
@@ -309,8 +298,6 @@ Test(history_archive, the_newest_known_labels_and_id_are_answered)
 	panes = history_ask_panes(archive, FULL_US, FULL_US + 10 * SECOND_US, 1, "/fixture/0", false);
 	cr_expect_str_eq(panes->list[0].cgroups[0].labels, "{\"pod\":\"new\"}");
 	cr_expect_eq(panes->list[0].cgroups[0].id, 8);
-	history_panes_done(panes);
-	end();
 }
 
 Test(history_archive, known_labels_survive_any_failed_allocation)
@@ -319,7 +306,6 @@ Test(history_archive, known_labels_survive_any_failed_allocation)
 	struct history_panes *panes;
 	bool failed = true;
 
-	begin();
 	for (unsigned i = 0; failed; i++) {
 		struct history_pane *pane;
 		int r;
@@ -336,9 +322,7 @@ Test(history_archive, known_labels_survive_any_failed_allocation)
 		history_fixture_free(pane);
 		panes = history_ask_panes(archive, FULL_US, fixture.end_us, 1, "/fixture/0", false);
 		cr_expect_str_eq(panes->list[0].cgroups[0].labels, "{\"pod\":\"shop\"}", "allocation %u", i);
-		history_panes_done(panes);
 	}
-	end();
 }
 
 Test(history_archive, a_pane_that_is_sent_again_is_stored_once)
@@ -346,7 +330,6 @@ Test(history_archive, a_pane_that_is_sent_again_is_stored_once)
 	struct history_fixture other = small;
 	struct history_panes *panes;
 
-	begin();
 	for (unsigned i = 1; i <= 7; i++)
 		cr_assert_eq(store_at(&small, i * 10UL), 0);
 	again();
@@ -354,12 +337,10 @@ Test(history_archive, a_pane_that_is_sent_again_is_stored_once)
 	cr_expect_eq(store_at(&small, 10), 0);
 	panes = history_ask_panes(archive, FULL_US, FULL_US + 70 * SECOND_US, 1, "", false);
 	cr_expect_eq(history_fixture_total(&panes->list[0], NULL, NULL), 7 * total_of(&small));
-	history_panes_done(panes);
 	/* Another run is not the same pane. */
 	other.run = 2;
 	cr_expect_eq(store_at(&other, 70), 0);
 	cr_expect_eq(query("SELECT count(*) FROM span WHERE seconds = 10"), 8);
-	end();
 }
 
 Test(history_archive, changes_of_another_keeper_are_noticed)
@@ -369,7 +350,6 @@ Test(history_archive, changes_of_another_keeper_are_noticed)
 	struct archive *second;
 	struct history_panes *panes;
 
-	begin();
 	cr_assert_eq(store_at(&small, 10), 0);
 	cr_assert_eq(archive_new(&(struct archive_settings){.directory = folder}, &second), 0);
 	other.end_us = FULL_US + 20 * SECOND_US;
@@ -381,10 +361,8 @@ Test(history_archive, changes_of_another_keeper_are_noticed)
 	cr_expect_eq(archive_pane(second, pane), 0);
 	panes = history_ask_panes(archive, FULL_US, FULL_US + 40 * SECOND_US, 4, "", false);
 	cr_expect_eq(panes->n, 4);
-	history_panes_done(panes);
 	archive_free(second);
 	history_fixture_free(pane);
-	end();
 }
 
 Test(history_archive, the_newest_settings_of_an_event_are_used)
@@ -392,7 +370,6 @@ Test(history_archive, the_newest_settings_of_an_event_are_used)
 	static const char *const order[] = {"a", "b", "a", "c", "b", "a"};
 	struct history_panes *panes;
 
-	begin();
 	for (unsigned i = 0; i < ARRAY_SIZE(order); i++) {
 		struct history_fixture fixture = small;
 
@@ -421,8 +398,6 @@ Test(history_archive, the_newest_settings_of_an_event_are_used)
 	}
 	panes = history_ask_panes(archive, FULL_US, FULL_US + 20 * SECOND_US, 1, "", false);
 	cr_expect_str_eq(panes->list[0].events[1].settings, "b");
-	history_panes_done(panes);
-	end();
 }
 
 /* The host's timeline needs no cgroups, which may be thousands in each pane. */
@@ -436,7 +411,6 @@ Test(history_archive, totals_have_all_samples_in_one_cgroup)
 	struct history_panes *panes;
 	size_t size;
 
-	begin();
 	cr_assert_eq(store_at(&small, 10), 0);
 	cr_assert_eq(store_at(&small, 20), 0);
 	panes = history_ask_panes(archive, FULL_US, FULL_US + 20 * SECOND_US, 2, "", false);
@@ -455,8 +429,6 @@ Test(history_archive, totals_have_all_samples_in_one_cgroup)
 		cr_expect_eq(pane->covered_ns, panes->list[i].covered_ns);
 	}
 	history_panes_done(&read);
-	history_panes_done(panes);
-	end();
 }
 
 /* Asks for the sum of all cgroups. `ret_rows` gets the number of rows that were read for it. */
@@ -485,7 +457,6 @@ Test(history_archive, the_sum_of_all_is_read_from_one_row_of_a_span_and_event)
 	struct history_fixture many = small;
 	u64 aligned, shifted;
 
-	begin();
 	many.cgroups = 50;
 	for (u64 at = 10; at <= 4200; at += 10)
 		cr_assert_eq(store_at(&many, at), 0);
@@ -494,7 +465,6 @@ Test(history_archive, the_sum_of_all_is_read_from_one_row_of_a_span_and_event)
 	cr_expect_eq(sum_of_all(FULL_US + 300 * SECOND_US, FULL_US + 3900 * SECOND_US, 6, &shifted),
 		     360 * total_of(&many));
 	cr_expect_eq(shifted, 120, "60 spans, 2 events");
-	end();
 }
 
 /* Stores a minute, which becomes a span of 60 s, and part of another. */
@@ -504,7 +474,7 @@ static void store_a_minute(const struct history_fixture *fixture)
 		cr_assert_eq(store_at(fixture, at), 0);
 }
 
-Test(history_archive, spans_of_an_older_version_are_read_by_cgroup)
+Test(history_archive_opened_later, spans_of_an_older_version_are_read_by_cgroup)
 {
 	static const char *const older[] = {
 		"ALTER TABLE event_total DROP COLUMN pairs",
@@ -545,7 +515,6 @@ Test(history_archive, a_question_whose_answer_is_too_large_is_not_read_to_its_en
 	size_t size;
 	u8 *answer;
 
-	begin();
 	many.cgroups = 3000;
 	many.counters = 500;
 	for (u64 at = 10; at <= 400; at += 10)
@@ -553,7 +522,6 @@ Test(history_archive, a_question_whose_answer_is_too_large_is_not_read_to_its_en
 	archive->rows_read = 0;
 	cr_expect_eq(archive_ask(archive, &asked, &answer, &size), -E2BIG);
 	cr_expect_leq(archive->rows_read, 10UL * many.cgroups);
-	end();
 }
 
 Test(history_archive, events_with_other_settings_are_apart)
@@ -561,7 +529,6 @@ Test(history_archive, events_with_other_settings_are_apart)
 	struct history_fixture other = small;
 	struct history_panes *panes;
 
-	begin();
 	other.settings = "{\"ldlat\":100}";
 	cr_assert_eq(store_at(&small, 10), 0);
 	cr_assert_eq(store_at(&other, 20), 0);
@@ -570,8 +537,6 @@ Test(history_archive, events_with_other_settings_are_apart)
 	cr_expect_eq(panes->list[0].n_events, 4);
 	cr_expect_eq(panes->list[0].n_rows, 12);
 	cr_expect_eq(history_fixture_total(&panes->list[0], NULL, NULL), 2 * total_of(&small));
-	history_panes_done(panes);
-	end();
 }
 
 static u64 bytes_on_disk(void)
@@ -598,7 +563,6 @@ Test(history_archive, the_files_stay_below_the_limit_and_the_newest_panes_stay)
 	const u64 limit = 12 << 20;
 	struct history_panes *panes;
 
-	begin();
 	archive_limit(archive, limit, 14UL * 86400);
 	for (unsigned i = 1; i <= 1500; i++) {
 		cr_assert_eq(store_at(&large, i * 10UL), 0);
@@ -610,7 +574,6 @@ Test(history_archive, the_files_stay_below_the_limit_and_the_newest_panes_stay)
 	panes = history_ask_panes(archive, FULL_US + 14900 * SECOND_US, FULL_US + 15000 * SECOND_US, 10, "",
 				  false);
 	cr_expect_eq(panes->n, 10);
-	history_panes_done(panes);
 	/* A smaller limit is in force after a while. */
 	archive_limit(archive, ARCHIVE_BYTES_MIN, 14UL * 86400);
 	for (unsigned i = 1501; i <= 1540; i++)
@@ -618,14 +581,12 @@ Test(history_archive, the_files_stay_below_the_limit_and_the_newest_panes_stay)
 	again();
 	cr_assert_eq(archive_begin(archive), 0);
 	cr_expect_leq(bytes_on_disk(), ARCHIVE_BYTES_MIN);
-	end();
 }
 
 Test(history_archive, spans_and_alerts_above_the_age_are_dropped)
 {
 	struct history_alert alert = {"old", "{}", FULL_US, FULL_US + 60 * SECOND_US};
 
-	begin();
 	archive_limit(archive, 64 << 20, 3600);
 	cr_assert_eq(archive_alert(archive, &alert), 0);
 	for (unsigned i = 1; i <= 3 * 360; i++)
@@ -637,7 +598,6 @@ Test(history_archive, spans_and_alerts_above_the_age_are_dropped)
 		0);
 	cr_expect_eq(query("SELECT count(*) FROM alert"), 0);
 	cr_expect_not(status_of().limited);
-	end();
 }
 
 Test(history_archive, a_clock_set_forward_and_back_erases_nothing)
@@ -648,7 +608,6 @@ Test(history_archive, a_clock_set_forward_and_back_erases_nothing)
 
 	wrong.run = 2;
 	right.run = 3;
-	begin();
 	for (unsigned i = 1; i <= 100; i++)
 		cr_assert_eq(store_at(&small, i * 10UL), 0);
 	for (unsigned i = 1; i <= 60; i++)
@@ -657,11 +616,8 @@ Test(history_archive, a_clock_set_forward_and_back_erases_nothing)
 		cr_assert_eq(store_at(&right, i * 10UL), 0);
 	panes = history_ask_panes(archive, FULL_US, FULL_US + 1500 * SECOND_US, 150, "", false);
 	cr_expect_eq(panes->n, 140);
-	history_panes_done(panes);
 	panes = history_ask_panes(archive, FULL_US, FULL_US + (year + 3600) * SECOND_US, 1, "", false);
 	cr_expect_eq(history_fixture_total(&panes->list[0], NULL, NULL), 200 * total_of(&small));
-	history_panes_done(panes);
-	end();
 }
 
 Test(history_archive, a_time_that_the_clock_had_twice_counts_twice)
@@ -670,7 +626,6 @@ Test(history_archive, a_time_that_the_clock_had_twice_counts_twice)
 	struct history_panes *panes;
 
 	second.run = 2;
-	begin();
 	for (unsigned i = 1; i <= 12; i++)
 		cr_assert_eq(store_at(&small, i * 10UL), 0);
 	for (unsigned i = 1; i <= 12; i++)
@@ -679,8 +634,6 @@ Test(history_archive, a_time_that_the_clock_had_twice_counts_twice)
 	cr_expect_eq(panes->n, 12);
 	for (size_t i = 0; i < panes->n; i++)
 		cr_expect_eq(panes->list[i].covered_ns, 20 * NSEC_PER_SEC);
-	history_panes_done(panes);
-	end();
 }
 
 static void expect_alerts_of(const char *cgroup, u64 since, u64 until, const char *expected)
@@ -707,7 +660,6 @@ static void expect_alerts(u64 since, u64 until, const char *expected)
 
 Test(history_archive, alerts_are_answered_if_they_overlap_the_range)
 {
-	begin();
 	cr_assert_eq(archive_alert(archive, &(struct history_alert){"a", "{\"a\":1}", 100, 0}), 0);
 	cr_assert_eq(archive_alert(archive, &(struct history_alert){"b", "{\"b\":1}", 150, 160}), 0);
 	expect_alerts(1, 99, "[]");
@@ -718,7 +670,6 @@ Test(history_archive, alerts_are_answered_if_they_overlap_the_range)
 	cr_assert_eq(archive_alert(archive, &(struct history_alert){"a", "{\"a\":2}", 100, 155}), 0);
 	expect_alerts(140, 150, "[{\"a\":2,\"to_us\":155},{\"b\":1,\"to_us\":160}]");
 	expect_alerts(160, 170, "[]");
-	end();
 }
 
 /* Why an alert fired is asked for after it has resolved. */
@@ -727,7 +678,6 @@ Test(history_archive, the_explanation_at_the_time_of_firing_is_kept)
 	static const char firing[] =
 		"{\"rule\":\"slow\",\"cgroup\":\"/a\",\"fired\":\"2026\",\"sentences\":[\"50%\"],\"value\":0.50}";
 
-	begin();
 	cr_assert_eq(
 		archive_alert(archive, &(struct history_alert){"a", "{\"cgroup\":\"/a\",\"v\":1}", 100, 0}),
 		0);
@@ -751,7 +701,6 @@ Test(history_archive, the_explanation_at_the_time_of_firing_is_kept)
 		"/a", 1, 200,
 		"[{\"rule\":\"slow\",\"cgroup\":\"/a\",\"fired\":\"2026\",\"resolved\":\"2027\",\"sentences\":[],\"firing\":{\"rule\":\"slow\",\"cgroup\":\"/a\",\"fired\":\"2026\",\"sentences\":[\"50%\"],\"value\":0.50},\"to_us\":150}]");
 	expect_alerts_of("/c", 1, 200, "[]");
-	end();
 }
 
 /* A cgroup may have hundreds of alerts of several KB. */
@@ -760,7 +709,6 @@ Test(history_archive, the_newest_alerts_of_the_rule_are_explained_and_older_ones
 	char key[32], json[128], expected[8192] = "[";
 	const unsigned n = 40;
 
-	begin();
 	for (unsigned i = 0; i < n; i++) {
 		(void)snprintf(json, sizeof(json), "{\"rule\":\"slow\",\"cgroup\":\"/a\",\"n\":%u}", i);
 		(void)snprintf(key, sizeof(key), "%u", i);
@@ -772,12 +720,10 @@ Test(history_archive, the_newest_alerts_of_the_rule_are_explained_and_older_ones
 	}
 	(void)strcat(expected, "]");
 	expect_alerts_of("/a", 1, 200, expected);
-	end();
 }
 
 Test(history_archive, alerts_that_are_not_continued_end_with_the_last_pane)
 {
-	begin();
 	cr_assert_eq(archive_alert(archive, &(struct history_alert){"a", "{\"a\":1}", FULL_US, 0}), 0);
 	cr_assert_eq(archive_alert(archive, &(struct history_alert){"b", "{\"b\":1}", 150, 160}), 0);
 	cr_assert_eq(store_at(&small, 10), 0);
@@ -794,7 +740,6 @@ Test(history_archive, alerts_that_are_not_continued_end_with_the_last_pane)
 	/* An alert that still fires is stored again, and has no end. */
 	cr_assert_eq(archive_alert(archive, &(struct history_alert){"a", "{\"a\":2}", FULL_US, 0}), 0);
 	expect_alerts(FULL_US + 30 * SECOND_US, FULL_US + 40 * SECOND_US, "[{\"a\":2}]");
-	end();
 }
 
 /* Users choose the names of cgroups, which are in the key and in the text. A character takes up to four bytes. */
@@ -803,7 +748,6 @@ Test(history_archive, the_part_of_the_space_that_alerts_take_is_counted_in_bytes
 	_cleanup_free_ char *name = calloc(4000, 1), *key = NULL, *json = NULL;
 
 	cr_assert_not_null(name);
-	begin();
 	for (unsigned i = 0; i < 900; i++)
 		memcpy(name + (size_t)4 * i, "\xf0\x9f\x90\x8c", 4);
 	archive_limit(archive, ARCHIVE_BYTES_MIN, 14UL * 86400);
@@ -818,7 +762,6 @@ Test(history_archive, the_part_of_the_space_that_alerts_take_is_counted_in_bytes
 	cr_expect_leq(query("SELECT sum(length(CAST(key AS BLOB)) + length(CAST(json AS BLOB))) FROM alert"),
 		      (s64)(ARCHIVE_BYTES_MIN / 8 + 64UL * 7300));
 	cr_expect_geq(query("SELECT count(*) FROM alert"), 64);
-	end();
 }
 
 Test(history_archive, alerts_take_a_bounded_part_of_the_space)
@@ -826,7 +769,6 @@ Test(history_archive, alerts_take_a_bounded_part_of_the_space)
 	static char json[60000];
 	char key[32];
 
-	begin();
 	archive_limit(archive, ARCHIVE_BYTES_MIN, 14UL * 86400);
 	memset(json, ' ', sizeof(json) - 1);
 	for (unsigned i = 0; i < 300; i++) {
@@ -837,7 +779,6 @@ Test(history_archive, alerts_take_a_bounded_part_of_the_space)
 	cr_expect_leq(query("SELECT sum(length(json)) FROM alert"),
 		      (s64)(ARCHIVE_BYTES_MIN / 8 + 64UL * 60000));
 	cr_expect_eq(query("SELECT count(*) FROM alert WHERE key = 'alert 299'"), 1);
-	end();
 }
 
 static void write_file(const char *name, const void *bytes, size_t size)
@@ -854,11 +795,8 @@ static void write_file(const char *name, const void *bytes, size_t size)
 
 Test(history_archive, a_file_of_a_newer_version_is_left_alone)
 {
-	begin();
 	cr_assert_eq(store_at(&small, 10), 0);
-	archive = archive_free(archive);
-	(void)query("PRAGMA user_version = 2");
-	cr_assert_eq(archive_new(&(struct archive_settings){.directory = folder}, &archive), 0);
+	change_file("PRAGMA user_version = 2");
 	cr_expect_eq(store_at(&small, 20), -EPROTONOSUPPORT);
 	expect_what(
 		"a newer pebsd wrote it (version 2, this pebsd has 1); install that pebsd again, or move the file away");
@@ -870,92 +808,71 @@ Test(history_archive, a_file_of_a_newer_version_is_left_alone)
 	cr_expect_eq(store_at(&small, 20), 0);
 	cr_expect_eq(status_of().error, 0);
 	cr_expect_str_eq(status_of().what, "");
-	end();
 }
 
 Test(history_archive, a_file_of_a_version_with_fewer_counts_gets_the_new_ones)
 {
-	begin();
 	cr_assert_eq(store_at(&small, 10), 0);
-	archive = archive_free(archive);
-	(void)query("ALTER TABLE event_total DROP COLUMN rearmed");
-	(void)query("ALTER TABLE event_total DROP COLUMN waiting_ns");
-	cr_assert_eq(archive_new(&(struct archive_settings){.directory = folder}, &archive), 0);
+	change_file("ALTER TABLE event_total DROP COLUMN rearmed");
+	change_file("ALTER TABLE event_total DROP COLUMN waiting_ns");
 	cr_expect_eq(store_at(&small, 20), 0);
 	cr_expect_eq(status_of().error, 0);
 	cr_expect_eq(query("SELECT count(*) FROM event_total"), 2 * query("SELECT count(*) FROM event"));
 	cr_expect_eq(query("SELECT sum(rearmed) FROM event_total WHERE span = 1"), 0);
 	cr_expect_eq(query("SELECT min(rearmed) > 0 FROM event_total WHERE span = 2"), 1);
 	cr_expect_eq(query("SELECT min(waiting_ns) > 0 FROM event_total WHERE span = 2"), 1);
-	end();
 }
 
 Test(history_archive, a_file_of_an_older_version_is_kept_and_a_new_history_begins)
 {
-	begin();
 	cr_assert_eq(store_at(&small, 10), 0);
-	archive = archive_free(archive);
-	(void)query("PRAGMA user_version = 0");
-	cr_assert_eq(archive_new(&(struct archive_settings){.directory = folder}, &archive), 0);
+	change_file("PRAGMA user_version = 0");
 	cr_expect_eq(store_at(&small, 20), 0);
 	cr_expect_eq(status_of().error, 0);
 	cr_expect_eq(query("SELECT count(*) FROM span"), 1);
 	cr_expect_eq(query("SELECT user_version FROM pragma_user_version"), ARCHIVE_VERSION);
 	cr_expect_eq(history_folder_count(folder, ARCHIVE_FILE ".older-"), 1);
-	end();
 }
 
 Test(history_archive, a_file_with_other_counters_is_kept_and_a_new_history_begins)
 {
-	begin();
 	cr_assert_eq(store_at(&small, 10), 0);
-	archive = archive_free(archive);
-	(void)query("UPDATE layout SET counters = counters + 1");
-	cr_assert_eq(archive_new(&(struct archive_settings){.directory = folder}, &archive), 0);
+	change_file("UPDATE layout SET counters = counters + 1");
 	cr_expect_eq(store_at(&small, 20), 0);
 	cr_expect_eq(status_of().error, 0);
 	cr_expect_eq(query("SELECT count(*) FROM span"), 1);
 	cr_expect_eq(query("SELECT counters FROM layout"), figures_layout());
 	cr_expect_eq(history_folder_count(folder, ARCHIVE_FILE ".older-"), 1);
-	end();
 }
 
 /* The first version did not state it. */
 Test(history_archive, a_file_without_a_layout_gets_the_present_one)
 {
-	begin();
 	cr_assert_eq(store_at(&small, 10), 0);
-	archive = archive_free(archive);
-	(void)query("DROP TABLE layout");
-	cr_assert_eq(archive_new(&(struct archive_settings){.directory = folder}, &archive), 0);
+	change_file("DROP TABLE layout");
 	cr_expect_eq(store_at(&small, 20), 0);
 	cr_expect_eq(query("SELECT count(*) FROM span"), 2);
 	cr_expect_eq(query("SELECT counters FROM layout"), figures_layout());
-	end();
 }
 
 Test(history_archive, a_database_of_another_program_is_left_alone)
 {
-	begin();
 	(void)query("CREATE TABLE mine(x)");
 	cr_expect_eq(store_at(&small, 10), -EMEDIUMTYPE);
 	expect_what("it is a database of another program; move it away, or choose another directory");
 	cr_expect_eq(query("SELECT count(*) FROM sqlite_schema"), 1);
-	end();
 }
 
 Test(history_archive, a_file_that_is_not_a_database_is_renamed)
 {
 	static const char text[8192] = "This is not a database, but it is long enough to be one.";
 
-	begin();
 	write_file(ARCHIVE_FILE, text, sizeof(text));
 	/* An older one, which goes. */
 	write_file(ARCHIVE_FILE ".damaged-1", "x", 1);
 	cr_expect_eq(store_at(&small, 10), 0);
 	cr_expect_eq(history_folder_count(folder, ARCHIVE_FILE ".damaged-"), 1);
 	cr_expect_eq(query("SELECT count(*) FROM span"), 1);
-	end();
 }
 
 /* Overwrites pages of the file, from the second on, while nobody has it open. */
@@ -979,7 +896,6 @@ Test(history_archive, a_damaged_file_is_replaced_and_no_pane_is_lost)
 {
 	struct history_panes *panes;
 
-	begin();
 	for (unsigned i = 1; i <= 20; i++)
 		cr_assert_eq(store_at(&small, i * 10UL), 0);
 	archive = archive_free(archive);
@@ -989,8 +905,6 @@ Test(history_archive, a_damaged_file_is_replaced_and_no_pane_is_lost)
 	cr_expect_eq(history_folder_count(folder, ARCHIVE_FILE ".damaged-"), 1);
 	panes = history_ask_panes(archive, FULL_US, FULL_US + 210 * SECOND_US, 21, "", false);
 	cr_expect_eq(panes->n, 1);
-	history_panes_done(panes);
-	end();
 }
 
 Test(history_archive, damage_found_by_a_request_is_an_error_then_the_file_is_replaced)
@@ -999,7 +913,6 @@ Test(history_archive, damage_found_by_a_request_is_an_error_then_the_file_is_rep
 	u8 *answer;
 	size_t size;
 
-	begin();
 	for (unsigned i = 1; i <= 20; i++)
 		cr_assert_eq(store_at(&small, i * 10UL), 0);
 	again();
@@ -1011,14 +924,12 @@ Test(history_archive, damage_found_by_a_request_is_an_error_then_the_file_is_rep
 	cr_expect_eq(archive_ask(archive, &asked, &answer, &size), -EUCLEAN);
 	cr_expect_eq(store_at(&small, 210), 0);
 	cr_expect_eq(query("SELECT count(*) FROM span"), 1);
-	end();
 }
 
 Test(history_archive, rows_that_cannot_be_read_are_left_out)
 {
 	struct history_panes *panes;
 
-	begin();
 	cr_assert_eq(store_at(&small, 10), 0);
 	(void)query("UPDATE figures SET data = x'ffff' WHERE cgroup = 1");
 	(void)query("DELETE FROM cgroup WHERE id = 2");
@@ -1026,16 +937,13 @@ Test(history_archive, rows_that_cannot_be_read_are_left_out)
 	cr_assert_eq(panes->n, 1);
 	cr_expect_eq(panes->list[0].n_cgroups, 1);
 	cr_expect_str_eq(panes->list[0].cgroups[0].path, "/fixture/2");
-	history_panes_done(panes);
 	(void)query("DELETE FROM event");
 	panes = history_ask_panes(archive, FULL_US, FULL_US + 10 * SECOND_US, 1, "", false);
 	cr_assert_eq(panes->n, 1);
 	cr_expect_eq(panes->list[0].n_events, 2);
-	history_panes_done(panes);
-	end();
 }
 
-Test(history_archive, a_full_disk_loses_only_panes)
+Test(history_archive_opened_later, a_full_disk_loses_only_panes)
 {
 	struct history_panes *panes;
 
@@ -1048,7 +956,6 @@ Test(history_archive, a_full_disk_loses_only_panes)
 	cr_expect(status_of().error == ENOSPC && status_of().lost == 1 && status_of().panes == 1);
 	panes = history_ask_panes(archive, FULL_US, FULL_US + 30 * SECOND_US, 3, "", false);
 	cr_expect_eq(panes->n, 1);
-	history_panes_done(panes);
 	/* The answer has not changed what is said about the disk. */
 	cr_expect_eq(status_of().error, ENOSPC);
 	history_disk_fail(0, 0);
@@ -1056,12 +963,11 @@ Test(history_archive, a_full_disk_loses_only_panes)
 	cr_expect_eq(status_of().error, 0);
 	panes = history_ask_panes(archive, FULL_US, FULL_US + 30 * SECOND_US, 3, "", false);
 	cr_expect_eq(panes->n, 2);
-	history_panes_done(panes);
 	end();
 	history_disk_end();
 }
 
-Test(history_archive, a_disk_that_fails_is_named_and_tried_again)
+Test(history_archive_opened_later, a_disk_that_fails_is_named_and_tried_again)
 {
 	static const struct {
 		int writes, syncs, error;
@@ -1095,7 +1001,6 @@ Test(history_archive, file_systems_that_are_full_or_read_only_are_named)
 
 	if (own_mounts() < 0)
 		cr_skip_test("needs CAP_SYS_ADMIN");
-	begin();
 	cr_assert_eq(mount("tmpfs", folder, "tmpfs", 0, "size=1m"), 0);
 	while (r == 0 && stored < 1000) {
 		r = store_at(&large, (stored + 1) * 10UL);
@@ -1116,19 +1021,16 @@ Test(history_archive, file_systems_that_are_full_or_read_only_are_named)
 	cr_expect_eq(store_at(&large, 20020), 0);
 	archive = archive_free(archive);
 	cr_assert_eq(umount(folder), 0);
-	end();
 }
 
 Test(history_archive, a_missing_directory_is_used_once_it_exists)
 {
-	begin();
 	cr_assert_eq(rmdir(folder), 0);
 	cr_expect_eq(archive_begin(archive), -ENOENT);
 	cr_expect_eq(store_at(&small, 10), -ENOENT);
 	expect_what("No such file or directory; create the directory");
 	cr_assert_eq(mkdir(folder, 0700), 0);
 	cr_expect_eq(store_at(&small, 20), 0);
-	end();
 }
 
 Test(history_archive, a_reader_of_the_file_cannot_make_its_log_grow_without_end)
@@ -1138,7 +1040,6 @@ Test(history_archive, a_reader_of_the_file_cannot_make_its_log_grow_without_end)
 	u64 most = 0;
 	int r = 0;
 
-	begin();
 	cr_assert_eq(store_at(&large, 10), 0);
 	(void)snprintf(path, sizeof(path), "%s/" ARCHIVE_FILE, folder);
 	cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
@@ -1153,7 +1054,6 @@ Test(history_archive, a_reader_of_the_file_cannot_make_its_log_grow_without_end)
 	(void)sqlite3_close(db);
 	cr_expect_eq(store_at(&large, 15010), 0);
 	cr_expect_lt(bytes_on_disk(), ARCHIVE_LOG_MAX + (4 << 20));
-	end();
 }
 
 Test(history_archive, other_programs_can_read_rates_with_sql)
@@ -1163,7 +1063,6 @@ Test(history_archive, other_programs_can_read_rates_with_sql)
 	struct history_pane *pane;
 	u64 loads = 0;
 
-	begin();
 	fixture.end_us = FULL_US + 10 * SECOND_US;
 	pane = history_fixture_new(&fixture);
 	cr_assert_eq(archive_pane(archive, pane), 0);
@@ -1177,7 +1076,6 @@ Test(history_archive, other_programs_can_read_rates_with_sql)
 		     1);
 	cr_expect_eq(query("SELECT count(*) FROM figures WHERE cycles > 0"), 3);
 	history_fixture_free(pane);
-	end();
 }
 
 Test(history_archive, the_manual_has_every_table_and_column)
@@ -1196,7 +1094,6 @@ Test(history_archive, the_manual_has_every_table_and_column)
 	(void)fclose(file);
 	tables = strstr(manual, "\n.SH TABLES\n");
 	cr_assert(tables);
-	begin();
 	cr_assert_eq(store_at(&small, 10), 0);
 	(void)snprintf(path, sizeof(path), "%s/" ARCHIVE_FILE, folder);
 	cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
@@ -1217,14 +1114,12 @@ Test(history_archive, the_manual_has_every_table_and_column)
 	(void)sqlite3_finalize(statement);
 	(void)sqlite3_close(db);
 	free(manual);
-	end();
 }
 
 Test(history_archive, cgroups_without_a_span_are_removed)
 {
 	struct history_fixture other = small;
 
-	begin();
 	cr_assert_eq(store_at(&small, 10), 0);
 	other.first = 2;
 	/* As if many spans had been stored and dropped since then. */
@@ -1236,5 +1131,4 @@ Test(history_archive, cgroups_without_a_span_are_removed)
 	cr_assert_eq(store_at(&other, 20), 0);
 	cr_expect_eq(query("SELECT count(*) FROM cgroup WHERE path IN ('/fixture/0', '/fixture/1')"), 0);
 	cr_expect_eq(query("SELECT count(*) FROM cgroup"), 3);
-	end();
 }

@@ -129,14 +129,12 @@ static void expect_panes(struct archive *archive, size_t acknowledged, size_t st
 			     "pane %zu after step %zu", i, step);
 		history_fixture_free(pane);
 	}
-	history_panes_done(panes);
 	/* The same range, but from minutes where they are complete. */
 	panes = history_ask_panes(archive, FULL_US, FULL_US + PANES * (10 * SECOND_US), 1, "", false);
 	cr_expect_eq(panes->n, n > 0);
 	if (panes->n > 0)
 		cr_expect_eq(history_fixture_total(&panes->list[0], NULL, NULL), total, "after step %zu",
 			     step);
-	history_panes_done(panes);
 }
 
 static void expect_after(const char *directory, size_t step, bool power, u64 random)
