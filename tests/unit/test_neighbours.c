@@ -10,6 +10,8 @@
 
 #define BINS 120
 
+static struct scene scene;
+
 static double noise(struct random *random)
 {
 	return (double)random_below(random, 1000) / 1000;
@@ -38,34 +40,34 @@ struct scene {
 	struct neighbour_series series[CGROUPS];
 };
 
-static void scene_make(struct scene *scene)
+static void scene_make(void)
 {
 	struct random random;
 
 	random_seed(&random, 7, 0);
 	for (size_t i = 0; i < BINS; i++) {
 		for (size_t c = 0; c < CGROUPS; c++)
-			scene->traffic[c][i] = 1000 + 100 * noise(&random);
-		scene->latency[i] = (is_burst(i) ? 400 : 200) + 20 * noise(&random);
-		scene->error[i] = 6;
+			scene.traffic[c][i] = 1000 + 100 * noise(&random);
+		scene.latency[i] = (is_burst(i) ? 400 : 200) + 20 * noise(&random);
+		scene.error[i] = 6;
 	}
 	for (size_t c = 0; c < CGROUPS; c++)
-		scene->series[c] = (struct neighbour_series){.traffic = scene->traffic[c]};
-	scene->series[0].latency = scene->latency;
-	scene->series[0].error = scene->error;
+		scene.series[c] = (struct neighbour_series){.traffic = scene.traffic[c]};
+	scene.series[0].latency = scene.latency;
+	scene.series[0].error = scene.error;
 }
 
 /* Adds bursts to this cgroup, `lag` bins before those in which the victim is slow. */
-static void make_culprit(struct scene *scene, size_t cgroup, size_t lag)
+static void make_culprit(size_t cgroup, size_t lag)
 {
 	for (size_t i = 0; i + lag < BINS; i++)
 		if (is_burst(i + lag))
-			scene->traffic[cgroup][i] += 3000;
+			scene.traffic[cgroup][i] += 3000;
 }
 
-static void scene_rank(const struct scene *scene, struct neighbours *ret)
+static void scene_rank(struct neighbours *ret)
 {
-	cr_assert_eq(neighbours_rank(&scene->series[0], scene->series + 1, CGROUPS - 1, BINS, ret), 0);
+	cr_assert_eq(neighbours_rank(&scene.series[0], scene.series + 1, CGROUPS - 1, BINS, ret), 0);
 }
 
 static const struct neighbour *find(const struct neighbours *found, size_t index)
@@ -90,14 +92,14 @@ static void neighbours_close(const struct neighbours *found)
 	free(found->list);
 }
 
+TestSuite(neighbours, .init = scene_make);
+
 Test(neighbours, the_cgroup_whose_traffic_bursts_is_named)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
-	struct scene scene;
 
-	scene_make(&scene);
-	make_culprit(&scene, 3, 0);
-	scene_rank(&scene, &found);
+	make_culprit(3, 0);
+	scene_rank(&found);
 	cr_expect_eq(found.verdict, NEIGHBOURS_NAMED);
 	cr_expect_eq(found.bins, BINS);
 	cr_assert_eq(found.n, CGROUPS - 1);
@@ -124,11 +126,9 @@ Test(neighbours, traffic_can_precede_the_latency)
 {
 	for (size_t lag = 1; lag <= NEIGHBOURS_LAG_MAX; lag++) {
 		_cleanup_(neighbours_close) struct neighbours found;
-		struct scene scene;
-
-		scene_make(&scene);
-		make_culprit(&scene, 5, lag);
-		scene_rank(&scene, &found);
+		scene_make();
+		make_culprit(5, lag);
+		scene_rank(&found);
 		cr_expect_eq(found.list[0].index, 4);
 		cr_expect(found.list[0].named);
 		cr_expect_eq(found.list[0].lag, (int)lag);
@@ -141,13 +141,11 @@ Test(neighbours, traffic_can_precede_the_latency)
 Test(neighbours, traffic_that_follows_the_latency_is_not_a_cause)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
-	struct scene scene;
 
-	scene_make(&scene);
 	for (size_t i = 4; i < BINS; i++)
 		if (is_burst(i - 4))
 			scene.traffic[2][i] += 3000;
-	scene_rank(&scene, &found);
+	scene_rank(&found);
 	cr_expect_eq(found.verdict, NEIGHBOURS_NOBODY);
 	cr_expect_eq(count_named(&found), 0);
 }
@@ -155,13 +153,11 @@ Test(neighbours, traffic_that_follows_the_latency_is_not_a_cause)
 Test(neighbours, two_culprits_at_different_times_are_both_named)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
-	struct scene scene;
 
-	scene_make(&scene);
 	for (size_t i = 0; i < BINS; i++)
 		if (is_burst(i))
 			scene.traffic[i / 10 % 2 ? 1 : 4][i] += 3000;
-	scene_rank(&scene, &found);
+	scene_rank(&found);
 	cr_expect_eq(found.verdict, NEIGHBOURS_NAMED);
 	cr_expect_eq(count_named(&found), 2);
 	cr_expect(find(&found, 0)->named && find(&found, 3)->named);
@@ -171,12 +167,10 @@ Test(neighbours, two_culprits_at_different_times_are_both_named)
 Test(neighbours, a_load_of_all_cgroups_names_no_neighbour)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
-	struct scene scene;
 
-	scene_make(&scene);
 	for (size_t c = 1; c < CGROUPS; c++)
-		make_culprit(&scene, c, 0);
-	scene_rank(&scene, &found);
+		make_culprit(c, 0);
+	scene_rank(&found);
 	cr_expect_eq(found.verdict, NEIGHBOURS_NOBODY);
 	cr_expect_eq(count_named(&found), 0);
 }
@@ -184,11 +178,9 @@ Test(neighbours, a_load_of_all_cgroups_names_no_neighbour)
 Test(neighbours, bursts_of_the_cgroup_itself_name_no_neighbour)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
-	struct scene scene;
 
-	scene_make(&scene);
-	make_culprit(&scene, 0, 0);
-	scene_rank(&scene, &found);
+	make_culprit(0, 0);
+	scene_rank(&found);
 	cr_expect_eq(found.verdict, NEIGHBOURS_SELF);
 	cr_expect_gt(found.self_strength, 0.95);
 	cr_expect_eq(count_named(&found), 0);
@@ -199,15 +191,13 @@ Test(neighbours, bursts_of_the_cgroup_itself_name_no_neighbour)
 Test(neighbours, a_cgroup_that_follows_the_victim_is_not_named)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
-	struct scene scene;
 	struct random random;
 
 	random_seed(&random, 3, 0);
-	scene_make(&scene);
-	make_culprit(&scene, 0, 0);
+	make_culprit(0, 0);
 	for (size_t i = 0; i < BINS; i++)
 		scene.traffic[2][i] += is_burst(i) ? 2000 * noise(&random) : 0;
-	scene_rank(&scene, &found);
+	scene_rank(&found);
 	cr_expect_eq(found.verdict, NEIGHBOURS_SELF);
 	cr_expect_eq(count_named(&found), 0);
 }
@@ -216,16 +206,14 @@ Test(neighbours, a_cgroup_that_follows_the_victim_is_not_named)
 Test(neighbours, if_the_victim_explains_its_latency_no_neighbour_is_named)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
-	struct scene scene;
 
-	scene_make(&scene);
-	make_culprit(&scene, 0, 0);
+	make_culprit(0, 0);
 	for (size_t i = 0; i < BINS; i++)
 		if (is_burst((i + 6) % BINS)) {
 			scene.traffic[3][i] += 3000;
 			scene.latency[i] += 40;
 		}
-	scene_rank(&scene, &found);
+	scene_rank(&found);
 	cr_expect_eq(found.verdict, NEIGHBOURS_SELF);
 	cr_expect_eq(found.list[0].index, 2);
 	cr_expect_gt(found.list[0].strength, found.list[0].needed);
@@ -240,16 +228,14 @@ Test(neighbours, if_the_victim_explains_its_latency_no_neighbour_is_named)
 Test(neighbours, agreement_at_another_time_raises_the_required_strength)
 {
 	_cleanup_(neighbours_close) struct neighbours plain = {0}, raised = {0};
-	struct scene scene;
 
-	scene_make(&scene);
-	make_culprit(&scene, 3, 0);
-	scene_rank(&scene, &plain);
+	make_culprit(3, 0);
+	scene_rank(&plain);
 	cr_expect_lt(find(&plain, 2)->needed, 0.8);
 	for (size_t i = 0; i < BINS; i++)
 		if (is_burst((i + 40) % BINS))
 			scene.traffic[1][i] += 3000;
-	scene_rank(&scene, &raised);
+	scene_rank(&raised);
 	cr_expect_gt(find(&raised, 2)->needed, 0.9);
 }
 
@@ -280,14 +266,12 @@ Test(neighbours, a_weak_relation_is_not_named_even_if_certain)
 Test(neighbours, a_victim_whose_traffic_falls_is_not_its_own_cause)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
-	struct scene scene;
 
-	scene_make(&scene);
-	make_culprit(&scene, 3, 0);
+	make_culprit(3, 0);
 	for (size_t c = 0; c < CGROUPS; c++)
 		for (size_t i = 0; c != 3 && i < BINS; i++)
 			scene.traffic[c][i] *= is_burst(i) ? 0.5 : 1;
-	scene_rank(&scene, &found);
+	scene_rank(&found);
 	cr_expect_eq(found.verdict, NEIGHBOURS_NAMED);
 	cr_expect_eq(count_named(&found), 1);
 	cr_expect(find(&found, 2)->named);
@@ -297,13 +281,11 @@ Test(neighbours, a_victim_whose_traffic_falls_is_not_its_own_cause)
 Test(neighbours, too_few_bins_yield_the_verdict_thin)
 {
 	struct neighbours found;
-	struct scene scene;
 
-	scene_make(&scene);
-	make_culprit(&scene, 3, 0);
+	make_culprit(3, 0);
 	for (size_t i = NEIGHBOURS_BINS_MIN - 1; i < BINS; i++)
 		scene.latency[i] = NAN;
-	scene_rank(&scene, &found);
+	scene_rank(&found);
 	cr_expect_eq(found.verdict, NEIGHBOURS_THIN);
 	cr_expect_eq(found.bins, NEIGHBOURS_BINS_MIN - 1);
 	cr_expect_eq(found.n, 0);
@@ -316,16 +298,14 @@ Test(neighbours, too_few_bins_yield_the_verdict_thin)
 Test(neighbours, one_episode_is_not_evidence)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
-	struct scene scene;
 
-	scene_make(&scene);
 	for (size_t i = 0; i < BINS; i++) {
 		bool late = i >= BINS / 2;
 
 		scene.latency[i] = (late ? 400 : 200) + (double)(i % 7);
 		scene.traffic[3][i] += late ? 3000 : 0;
 	}
-	scene_rank(&scene, &found);
+	scene_rank(&found);
 	cr_expect_eq(found.verdict, NEIGHBOURS_EPISODE, "not that the evidence is enough");
 	cr_expect_eq(found.list[0].index, 2);
 	cr_expect_gt(found.list[0].strength, 0.9);
@@ -338,19 +318,17 @@ Test(neighbours, one_episode_is_not_evidence)
 Test(neighbours, a_nearly_constant_latency_is_steady)
 {
 	struct neighbours found;
-	struct scene scene;
 
-	scene_make(&scene);
-	make_culprit(&scene, 3, 0);
+	make_culprit(3, 0);
 	scene.series[0].error = NULL;
 	for (size_t i = 0; i < BINS; i++)
 		scene.latency[i] = is_burst(i) ? 215 : 200;
-	scene_rank(&scene, &found);
+	scene_rank(&found);
 	cr_expect_eq(found.verdict, NEIGHBOURS_STEADY);
 	cr_expect_eq(found.n, 0);
 	for (size_t i = 0; i < BINS; i++)
 		scene.latency[i] = 200;
-	scene_rank(&scene, &found);
+	scene_rank(&found);
 	cr_expect_eq(found.verdict, NEIGHBOURS_STEADY);
 	cr_expect_eq(found.latency_slow, 200);
 	cr_expect_eq(found.latency_fast, 200);
@@ -360,17 +338,15 @@ Test(neighbours, a_nearly_constant_latency_is_steady)
 Test(neighbours, a_latency_within_its_noise_is_steady)
 {
 	_cleanup_(neighbours_close) struct neighbours found = {0};
-	struct scene scene;
 
-	scene_make(&scene);
-	make_culprit(&scene, 3, 0);
+	make_culprit(3, 0);
 	for (size_t i = 0; i < BINS; i++)
 		scene.error[i] = 90;
-	scene_rank(&scene, &found);
+	scene_rank(&found);
 	cr_expect_eq(found.verdict, NEIGHBOURS_STEADY);
 	/* A series without errors is taken to have no scatter. */
 	scene.series[0].error = NULL;
-	scene_rank(&scene, &found);
+	scene_rank(&found);
 	cr_expect_eq(found.verdict, NEIGHBOURS_NAMED);
 }
 
@@ -378,20 +354,18 @@ Test(neighbours, a_latency_within_its_noise_is_steady)
 Test(neighbours, extreme_bins_do_not_decide)
 {
 	_cleanup_(neighbours_close) struct neighbours hidden = {0}, made = {0};
-	struct scene scene;
 
-	scene_make(&scene);
-	make_culprit(&scene, 3, 0);
+	make_culprit(3, 0);
 	scene.latency[32] = 1e6;
 	scene.traffic[3][60] = 1e5;
-	scene_rank(&scene, &hidden);
+	scene_rank(&hidden);
 	cr_expect_eq(hidden.verdict, NEIGHBOURS_NAMED);
 	cr_expect_eq(hidden.list[0].index, 2);
 
-	scene_make(&scene);
+	scene_make();
 	scene.latency[32] = scene.latency[80] = 1e6;
 	scene.traffic[3][32] = scene.traffic[3][80] = 1e5;
-	scene_rank(&scene, &made);
+	scene_rank(&made);
 	cr_expect_eq(made.verdict, NEIGHBOURS_NOBODY);
 }
 
@@ -399,12 +373,10 @@ Test(neighbours, extreme_bins_do_not_decide)
 Test(neighbours, a_negligible_rise_names_no_neighbour)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
-	struct scene scene;
 
-	scene_make(&scene);
 	for (size_t i = 0; i < BINS; i++)
 		scene.traffic[3][i] = is_burst(i) ? 20 : 1;
-	scene_rank(&scene, &found);
+	scene_rank(&found);
 	cr_expect_eq(found.list[0].index, 2);
 	cr_expect_gt(found.list[0].strength, found.list[0].needed);
 	cr_expect_not(found.list[0].named);
@@ -414,10 +386,8 @@ Test(neighbours, a_negligible_rise_names_no_neighbour)
 Test(neighbours, a_cgroup_that_cannot_be_judged_is_not_listed)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
-	struct scene scene;
 
-	scene_make(&scene);
-	make_culprit(&scene, 3, 0);
+	make_culprit(3, 0);
 	for (size_t i = 0; i < BINS; i++) {
 		scene.traffic[1][i] = 500;                      /* constant */
 		scene.traffic[2][i] = is_burst(i) ? NAN : 1000; /* constant if known */
@@ -425,7 +395,7 @@ Test(neighbours, a_cgroup_that_cannot_be_judged_is_not_listed)
 		if (i % 10 == 0)
 			scene.traffic[5][i] = NAN;
 	}
-	scene_rank(&scene, &found);
+	scene_rank(&found);
 	cr_expect_eq(found.n, 2);
 	cr_expect(find(&found, 2)->named);
 	cr_expect_not_null(find(&found, 4));
@@ -435,13 +405,11 @@ Test(neighbours, a_cgroup_that_cannot_be_judged_is_not_listed)
 Test(neighbours, gaps_in_the_latency_are_left_out)
 {
 	_cleanup_(neighbours_close) struct neighbours found;
-	struct scene scene;
 
-	scene_make(&scene);
-	make_culprit(&scene, 3, 0);
+	make_culprit(3, 0);
 	for (size_t i = 0; i < BINS; i += 3)
 		scene.latency[i] = NAN;
-	scene_rank(&scene, &found);
+	scene_rank(&found);
 	cr_expect_eq(found.bins, BINS - BINS / 3);
 	cr_expect_eq(found.list[0].index, 2);
 	cr_expect_eq(found.list[0].n, BINS - BINS / 3);
@@ -453,12 +421,10 @@ Test(neighbours, the_order_of_candidates_does_not_change_the_result)
 {
 	_cleanup_(neighbours_close) struct neighbours found = {0}, turned = {0};
 	struct neighbour_series reverse[CGROUPS - 1];
-	struct scene scene;
 
-	scene_make(&scene);
-	make_culprit(&scene, 3, 0);
+	make_culprit(3, 0);
 	memcpy(scene.traffic[5], scene.traffic[1], sizeof(scene.traffic[1]));
-	scene_rank(&scene, &found);
+	scene_rank(&found);
 	cr_assert_eq(found.n, CGROUPS - 1);
 	cr_expect_eq(find(&found, 4), find(&found, 0) + 1);
 	cr_expect_eq(find(&found, 4)->strength, find(&found, 0)->strength);
@@ -479,14 +445,12 @@ Test(neighbours, the_order_of_candidates_does_not_change_the_result)
 Test(neighbours, without_candidates_no_neighbour_is_named)
 {
 	_cleanup_(neighbours_close) struct neighbours found = {0};
-	struct scene scene;
 
-	scene_make(&scene);
 	cr_assert_eq(neighbours_rank(&scene.series[0], NULL, 0, BINS, &found), 0);
 	cr_expect_eq(found.verdict, NEIGHBOURS_NOBODY);
 	cr_expect_eq(found.n, 0);
 	free(found.list);
-	make_culprit(&scene, 0, 0);
+	make_culprit(0, 0);
 	cr_assert_eq(neighbours_rank(&scene.series[0], NULL, 0, BINS, &found), 0);
 	cr_expect_eq(found.verdict, NEIGHBOURS_SELF);
 }

@@ -29,51 +29,52 @@ struct desk {
 	struct readings *readings; /* NULL: all events ran all the time */
 };
 
-static void desk_open(struct desk *desk)
+static struct desk desk;
+
+static void desk_open(void)
 {
 	const struct timespec start = {.tv_sec = 1000};
 
-	*desk = (struct desk){.tree = tree_new(),
-			      .head = {.n_events = 3,
-				       .interval_seconds = 1,
-				       .events = {[0] = {.key = "stores", .event.role = EVENT_STORES},
-						  [1] = {.key = "loads:cpu_core"},
-						  [2] = {.key = "loads:cpu_atom"}}}};
+	desk = (struct desk){.tree = tree_new(),
+			     .head = {.n_events = 3,
+				      .interval_seconds = 1,
+				      .events = {[0] = {.key = "stores", .event.role = EVENT_STORES},
+						 [1] = {.key = "loads:cpu_core"},
+						 [2] = {.key = "loads:cpu_atom"}}}};
 	for (size_t i = 0; i < 3; i++) {
-		struct event *event = &desk->head.events[i].event;
+		struct event *event = &desk.head.events[i].event;
 
 		event->role = i == 0 ? EVENT_STORES : EVENT_LOADS;
 		event->settings.has_latency = event->settings.has_source = 1;
 	}
-	cr_assert_eq(ledger_new(&desk->ledger), 0);
-	cr_assert_eq(window_new(16 << 20, 600 * SECOND, 0, &start, &desk->window), 0);
-	tree_write(desk->tree, "sys/devices/system/node/node0/cpulist", "0-3\n");
-	tree_write(desk->tree, "sys/devices/system/node/node1/cpulist", "4-7\n");
-	tree_write(desk->tree, "cgroup/cpuset.cpus.effective", "0-7\n");
-	cr_assert_geq(asprintf(&desk->sysfs, "%s/sys", desk->tree), 0);
+	cr_assert_eq(ledger_new(&desk.ledger), 0);
+	cr_assert_eq(window_new(16 << 20, 600 * SECOND, 0, &start, &desk.window), 0);
+	tree_write(desk.tree, "sys/devices/system/node/node0/cpulist", "0-3\n");
+	tree_write(desk.tree, "sys/devices/system/node/node1/cpulist", "4-7\n");
+	tree_write(desk.tree, "cgroup/cpuset.cpus.effective", "0-7\n");
+	cr_assert_geq(asprintf(&desk.sysfs, "%s/sys", desk.tree), 0);
 }
 
-static void desk_close(const struct desk *desk)
+static void desk_close(void)
 {
-	if (desk->cgroups > 0)
-		(void)close(desk->cgroups);
-	free(desk->sysfs);
-	ledger_free(desk->ledger);
-	window_free(desk->window);
-	readings_free(desk->readings);
-	tree_remove(desk->tree);
+	if (desk.cgroups > 0)
+		(void)close(desk.cgroups);
+	free(desk.sysfs);
+	ledger_free(desk.ledger);
+	window_free(desk.window);
+	readings_free(desk.readings);
+	tree_remove(desk.tree);
 }
 
-static u32 number_of(const struct desk *desk, const char *path)
+static u32 number_of(const char *path)
 {
 	struct ledger_entry *entry;
 
-	cr_assert_eq(ledger_get(desk->ledger, path, &entry), 0);
+	cr_assert_eq(ledger_get(desk.ledger, path, &entry), 0);
 	return entry->number;
 }
 
-static void put(const struct desk *desk, const char *path, unsigned event, enum source source, u64 n,
-		u32 cycles)
+static void put(const char *path, unsigned event, enum source source, u64 n, u32 cycles)
 {
 	struct figures figures = {0};
 
@@ -81,7 +82,7 @@ static void put(const struct desk *desk, const char *path, unsigned event, enum 
 	figures.weight[source] = 1000 * n;
 	figures.latency_sum[source] = n * cycles;
 	figures.latency[histogram_fine_index(cycles)] = n;
-	window_put_figures(desk->window, number_of(desk, path), event, &figures);
+	window_put_figures(desk.window, number_of(path), event, &figures);
 }
 
 static bool is_burst(size_t bin)
@@ -101,68 +102,66 @@ static u64 some(size_t bin, size_t who)
 }
 
 /* `bursting` is busy when the victim is slow, and the others are not. Each collection takes 5 s. */
-static void fill(const struct desk *desk, const char *victim, const char *bursting,
-		 const char *const others[])
+static void fill(const char *victim, const char *bursting, const char *const others[])
 {
 	for (size_t bin = 0; bin < BINS; bin++) {
 		u64 now_ns = (bin + 1) * 5 * SECOND;
 
-		window_begin(desk->window, now_ns, &(struct timespec){.tv_sec = (time_t)(1000 + 5 * bin)});
-		put(desk, victim, 1, SOURCE_L1, 100, 10);
-		put(desk, victim, 2, SOURCE_LOCAL_DRAM, some(bin, 0), 200);
-		put(desk, victim, 1, SOURCE_LOCAL_DRAM, some(bin, 1),
+		window_begin(desk.window, now_ns, &(struct timespec){.tv_sec = (time_t)(1000 + 5 * bin)});
+		put(victim, 1, SOURCE_L1, 100, 10);
+		put(victim, 2, SOURCE_LOCAL_DRAM, some(bin, 0), 200);
+		put(victim, 1, SOURCE_LOCAL_DRAM, some(bin, 1),
 		    (is_burst(bin) ? 2000 : 200) + (u32)some(bin, 5));
 		if (bursting)
-			put(desk, bursting, 1, SOURCE_L3, is_burst(bin) ? 200 + some(bin, 2) : some(bin, 2),
-			    80);
+			put(bursting, 1, SOURCE_L3, is_burst(bin) ? 200 + some(bin, 2) : some(bin, 2), 80);
 		for (size_t i = 0; others[i]; i++)
-			put(desk, others[i], 1 + i % 2, SOURCE_REMOTE_DRAM, some(bin, 3 + i), 300);
-		put(desk, "/storing", 0, SOURCE_L3, is_burst(bin) ? 900 : 1, 300);
-		for (unsigned event = 3; event < desk->head.n_events; event++) {
-			put(desk, victim, event, SOURCE_UNKNOWN, some(bin, 6), 0);
-			put(desk, "/prefetching", event, SOURCE_UNKNOWN,
+			put(others[i], 1 + i % 2, SOURCE_REMOTE_DRAM, some(bin, 3 + i), 300);
+		put("/storing", 0, SOURCE_L3, is_burst(bin) ? 900 : 1, 300);
+		for (unsigned event = 3; event < desk.head.n_events; event++) {
+			put(victim, event, SOURCE_UNKNOWN, some(bin, 6), 0);
+			put("/prefetching", event, SOURCE_UNKNOWN,
 			    is_burst(bin) ? 200 + some(bin, 2) : some(bin, 2), 0);
 		}
-		cr_assert_eq(window_end(desk->window), 0);
+		cr_assert_eq(window_end(desk.window), 0);
 	}
 }
 
 /* Adds an event of misses on a PMU. fill() then gives misses to the victim, and to `/prefetching` in the bursts. */
-static void add_misses(struct desk *desk, const char *pmu)
+static void add_misses(const char *pmu)
 {
-	struct snapshot_event *event = &desk->head.events[desk->head.n_events++];
+	struct snapshot_event *event = &desk.head.events[desk.head.n_events++];
 
 	*event = (struct snapshot_event){.event = {.role = EVENT_MISSES, .count_kind = COUNT_MISSES_L3}};
 	(void)stpcpy(event->event.pmu, pmu);
 }
 
 /* Sets the PMUs of the events of loads. */
-static void set_pmus(struct desk *desk, const char *first, const char *second)
+static void set_pmus(const char *first, const char *second)
 {
-	(void)stpcpy(desk->head.events[1].event.pmu, first);
-	(void)stpcpy(desk->head.events[2].event.pmu, second);
+	(void)stpcpy(desk.head.events[1].event.pmu, first);
+	(void)stpcpy(desk.head.events[2].event.pmu, second);
 }
 
-static int make(struct desk *desk, const char *path, bool with_cgroups, struct neighbours_report **ret)
+static int make(const char *path, bool with_cgroups, struct neighbours_report **ret)
 {
 	struct neighbours_sources sources = {
-		.window = desk->window,
-		.victim = ledger_find(desk->ledger, path),
-		.head = &desk->head,
-		.readings = desk->readings,
+		.window = desk.window,
+		.victim = ledger_find(desk.ledger, path),
+		.head = &desk.head,
+		.readings = desk.readings,
 		.now_ns = 5 * SECOND * BINS,
 	};
 
 	cr_assert_not_null(sources.victim);
-	sources.entries = ledger_entries(desk->ledger, &sources.n_entries);
-	if (with_cgroups && !desk->cgroups) {
+	sources.entries = ledger_entries(desk.ledger, &sources.n_entries);
+	if (with_cgroups && !desk.cgroups) {
 		_cleanup_free_ char *cgroups = NULL;
 
-		cr_assert_geq(asprintf(&cgroups, "%s/cgroup", desk->tree), 0);
-		desk->cgroups = open(cgroups, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		cr_assert_gt(desk->cgroups, 0);
+		cr_assert_geq(asprintf(&cgroups, "%s/cgroup", desk.tree), 0);
+		desk.cgroups = open(cgroups, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		cr_assert_gt(desk.cgroups, 0);
 	}
-	return neighbours_report_make(&sources, with_cgroups ? desk->cgroups : -1, desk->sysfs, ret);
+	return neighbours_report_make(&sources, with_cgroups ? desk.cgroups : -1, desk.sysfs, ret);
 }
 
 static bool is_candidate(const struct neighbours_report *report, const char *path)
@@ -173,16 +172,16 @@ static bool is_candidate(const struct neighbours_report *report, const char *pat
 	return false;
 }
 
+TestSuite(neighbours_report, .init = desk_open, .fini = desk_close);
+
 Test(neighbours_report, the_culprit_is_named)
 {
 	static const char *const others[] = {"/b", "/c", "/d", NULL};
 	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
-	_cleanup_(desk_close) struct desk desk;
 	const struct neighbour *first;
 
-	desk_open(&desk);
-	fill(&desk, "/victim", "/a", others);
-	cr_assert_eq(make(&desk, "/victim", true, &report), 0);
+	fill("/victim", "/a", others);
+	cr_assert_eq(make("/victim", true, &report), 0);
 	cr_expect_str_eq(report->event, "loads:cpu_core");
 	cr_expect_float_eq(report->bin_seconds, 5, 1e-9);
 	cr_expect_float_eq(report->covered_seconds, 500, 1e-9);
@@ -204,16 +203,14 @@ Test(neighbours_report, cgroups_of_other_nodes_are_apart)
 {
 	static const char *const others[] = {"/b", "/far/c", "/wide", NULL};
 	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL, *replayed = NULL;
-	_cleanup_(desk_close) struct desk desk;
 
-	desk_open(&desk);
 	tree_write(desk.tree, "cgroup/victim/cpuset.cpus.effective", "1\n");
 	tree_write(desk.tree, "cgroup/a/cpuset.cpus.effective", "4-5\n");
 	tree_write(desk.tree, "cgroup/b/cpuset.cpus.effective", "3\n");
 	tree_write(desk.tree, "cgroup/far/cpuset.cpus.effective", "6\n");
 	tree_write(desk.tree, "cgroup/wide/cpuset.cpus.effective", "2-6\n");
-	fill(&desk, "/victim", "/a", others);
-	cr_assert_eq(make(&desk, "/victim", true, &report), 0);
+	fill("/victim", "/a", others);
+	cr_assert_eq(make("/victim", true, &report), 0);
 	cr_expect(report->nodes_known);
 	cr_expect_eq(report->apart, 2);
 	cr_expect_eq(report->n_cgroups, 2);
@@ -221,7 +218,7 @@ Test(neighbours_report, cgroups_of_other_nodes_are_apart)
 	cr_expect_eq(report->ranking.verdict, NEIGHBOURS_NOBODY);
 
 	/* Paths from another machine have no CPUs here. */
-	cr_assert_eq(make(&desk, "/victim", false, &replayed), 0);
+	cr_assert_eq(make("/victim", false, &replayed), 0);
 	cr_expect_not(replayed->nodes_known);
 	cr_expect_eq(replayed->apart, 0);
 	cr_expect_eq(replayed->n_cgroups, 4);
@@ -232,14 +229,12 @@ Test(neighbours_report, without_a_cpuset_controller_all_are_candidates)
 {
 	static const char *const others[] = {"/b", NULL};
 	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
-	_cleanup_(desk_close) struct desk desk;
 	char file[4096];
 
-	desk_open(&desk);
 	(void)snprintf(file, sizeof(file), "%s/cgroup/cpuset.cpus.effective", desk.tree);
 	cr_assert_eq(remove(file), 0);
-	fill(&desk, "/victim", "/a", others);
-	cr_assert_eq(make(&desk, "/victim", true, &report), 0);
+	fill("/victim", "/a", others);
+	cr_assert_eq(make("/victim", true, &report), 0);
 	cr_expect_not(report->nodes_known);
 	cr_expect_eq(report->n_cgroups, 2);
 }
@@ -249,17 +244,15 @@ Test(neighbours_report, ancestors_and_descendants_are_not_neighbours)
 {
 	static const char *const others[] = {"/", "/s", "/s/victim2", "/s/v", NULL};
 	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL, *sibling = NULL;
-	_cleanup_(desk_close) struct desk desk;
 
-	desk_open(&desk);
-	fill(&desk, "/s/victim", "/s/victim/worker", others);
-	cr_assert_eq(make(&desk, "/s/victim", true, &report), 0);
+	fill("/s/victim", "/s/victim/worker", others);
+	cr_assert_eq(make("/s/victim", true, &report), 0);
 	cr_expect_eq(report->n_cgroups, 2);
 	cr_expect(is_candidate(report, "/s/victim2") && is_candidate(report, "/s/v"));
 	cr_expect_eq(report->ranking.verdict, NEIGHBOURS_SELF);
 	cr_expect_gt(report->ranking.self_strength, 0.9);
 
-	cr_assert_eq(make(&desk, "/s/v", true, &sibling), 0);
+	cr_assert_eq(make("/s/v", true, &sibling), 0);
 	cr_expect(is_candidate(sibling, "/s/victim") && is_candidate(sibling, "/s/victim/worker"));
 	cr_expect_not(is_candidate(sibling, "/"));
 	cr_expect_not(is_candidate(sibling, "/s"));
@@ -269,18 +262,16 @@ Test(neighbours_report, cgroups_with_most_traffic_are_judged)
 {
 	static const char *const none[] = {NULL};
 	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
-	_cleanup_(desk_close) struct desk desk;
 	char path[32];
 
-	desk_open(&desk);
-	fill(&desk, "/victim", "/a", none);
+	fill("/victim", "/a", none);
 	window_begin(desk.window, (BINS + 1ULL) * 5 * SECOND, &(struct timespec){.tv_sec = 1000 + 5 * BINS});
 	for (unsigned i = 0; i < 300; i++) {
 		(void)snprintf(path, sizeof(path), "/crowd-%03u", i);
-		put(&desk, path, 1, SOURCE_L3, 10000 + i, 80);
+		put(path, 1, SOURCE_L3, 10000 + i, 80);
 	}
 	cr_assert_eq(window_end(desk.window), 0);
-	cr_assert_eq(make(&desk, "/victim", true, &report), 0);
+	cr_assert_eq(make("/victim", true, &report), 0);
 	cr_expect_eq(report->n_cgroups, NEIGHBOURS_REPORT_MAX);
 	cr_expect_eq(report->beyond, 301 - NEIGHBOURS_REPORT_MAX);
 	cr_expect_str_eq(report->cgroups[0], "/crowd-299");
@@ -293,17 +284,15 @@ Test(neighbours_report, the_cpus_of_a_bounded_number_of_cgroups_are_read)
 	static char paths[NEIGHBOURS_LOOKED_AT_MAX + 100][32];
 	static const char *others[ARRAY_SIZE(paths) + 1];
 	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
-	_cleanup_(desk_close) struct desk desk;
 
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
 		(void)snprintf(paths[i], sizeof(paths[i]), "/far/%zu", i);
 		others[i] = paths[i];
 	}
-	desk_open(&desk);
 	tree_write(desk.tree, "cgroup/victim/cpuset.cpus.effective", "1\n");
 	tree_write(desk.tree, "cgroup/far/cpuset.cpus.effective", "6\n");
-	fill(&desk, "/victim", NULL, others);
-	cr_assert_eq(make(&desk, "/victim", true, &report), 0);
+	fill("/victim", NULL, others);
+	cr_assert_eq(make("/victim", true, &report), 0);
 	cr_expect_eq(report->n_cgroups, 0);
 	cr_expect_eq(report->apart, NEIGHBOURS_LOOKED_AT_MAX);
 	cr_expect_eq(report->beyond, 100);
@@ -313,19 +302,17 @@ Test(neighbours_report, missing_data_is_an_error_with_the_reason)
 {
 	static const char *const none[] = {NULL};
 	_cleanup_(neighbours_report_freep) struct neighbours_report *thin = NULL, *none_known = NULL;
-	_cleanup_(desk_close) struct desk desk;
 
-	desk_open(&desk);
-	(void)number_of(&desk, "/victim");
-	cr_expect_eq(make(&desk, "/victim", true, &thin), -ENODATA, "no collection");
-	fill(&desk, "/victim", "/a", none);
+	(void)number_of("/victim");
+	cr_expect_eq(make("/victim", true, &thin), -ENODATA, "no collection");
+	fill("/victim", "/a", none);
 	/* This cgroup has samples, but none of them is a load. */
-	cr_assert_eq(make(&desk, "/storing", true, &thin), 0);
+	cr_assert_eq(make("/storing", true, &thin), 0);
 	cr_expect_eq(thin->ranking.verdict, NEIGHBOURS_THIN);
 	cr_expect_eq(thin->ranking.bins, 0);
 	desk.head.events[1].event.settings.has_source = 0;
 	desk.head.events[2].event.settings.has_latency = 0;
-	cr_expect_eq(make(&desk, "/victim", true, &none_known), -ENODATA, "no event has both");
+	cr_expect_eq(make("/victim", true, &none_known), -ENODATA, "no event has both");
 }
 
 /* A cgroup whose prefetches use the memory has few loads from there. Its misses name it. */
@@ -333,15 +320,13 @@ Test(neighbours_report, sampled_misses_are_the_traffic)
 {
 	static const char *const others[] = {"/b", "/c", NULL};
 	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
-	_cleanup_(desk_close) struct desk desk;
 	const struct neighbour *first;
 
-	desk_open(&desk);
-	set_pmus(&desk, "cpu_core", "cpu_atom");
-	add_misses(&desk, "cpu_core");
-	add_misses(&desk, "cpu_atom");
-	fill(&desk, "/victim", NULL, others);
-	cr_assert_eq(make(&desk, "/victim", true, &report), 0);
+	set_pmus("cpu_core", "cpu_atom");
+	add_misses("cpu_core");
+	add_misses("cpu_atom");
+	fill("/victim", NULL, others);
+	cr_assert_eq(make("/victim", true, &report), 0);
 	cr_expect(report->misses);
 	cr_expect_eq(report->n_cgroups, 1, "the others have only loads");
 	cr_expect_eq(report->ranking.verdict, NEIGHBOURS_NAMED);
@@ -355,13 +340,11 @@ Test(neighbours_report, loads_are_the_traffic_if_one_kind_of_core_has_no_misses)
 {
 	static const char *const others[] = {"/b", NULL};
 	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
-	_cleanup_(desk_close) struct desk desk;
 
-	desk_open(&desk);
-	set_pmus(&desk, "cpu_core", "cpu_atom");
-	add_misses(&desk, "cpu_core");
-	fill(&desk, "/victim", "/a", others);
-	cr_assert_eq(make(&desk, "/victim", true, &report), 0);
+	set_pmus("cpu_core", "cpu_atom");
+	add_misses("cpu_core");
+	fill("/victim", "/a", others);
+	cr_assert_eq(make("/victim", true, &report), 0);
 	cr_expect_not(report->misses);
 	cr_expect_str_eq(report->cgroups[report->ranking.list[0].index], "/a");
 }
@@ -371,13 +354,11 @@ Test(neighbours_report, misses_of_the_cores_belong_to_loads_of_ibs)
 {
 	static const char *const none[] = {NULL};
 	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
-	_cleanup_(desk_close) struct desk desk;
 
-	desk_open(&desk);
-	set_pmus(&desk, "ibs_op", "ibs_op");
-	add_misses(&desk, "cpu");
-	fill(&desk, "/victim", "/a", none);
-	cr_assert_eq(make(&desk, "/victim", true, &report), 0);
+	set_pmus("ibs_op", "ibs_op");
+	add_misses("cpu");
+	fill("/victim", "/a", none);
+	cr_assert_eq(make("/victim", true, &report), 0);
 	cr_expect(report->misses);
 }
 
@@ -385,22 +366,20 @@ Test(neighbours_report, misses_that_never_ran_are_not_the_traffic)
 {
 	static const char *const none[] = {NULL};
 	_cleanup_(neighbours_report_freep) struct neighbours_report *starved = NULL, *half = NULL;
-	_cleanup_(desk_close) struct desk desk;
 	struct reading now[EVENTS_MAX] = {[3] = {.counted = true, .enabled_ns = 500 * SECOND}};
 
-	desk_open(&desk);
-	set_pmus(&desk, "cpu", "cpu");
-	add_misses(&desk, "cpu");
+	set_pmus("cpu", "cpu");
+	add_misses("cpu");
 	cr_assert_eq(readings_new(600 * SECOND, 4, &desk.readings), 0);
-	fill(&desk, "/victim", "/a", none);
+	fill("/victim", "/a", none);
 	now[3].running_ns = 4 * SECOND;
 	readings_push(desk.readings, 5 * SECOND * BINS, now);
-	cr_assert_eq(make(&desk, "/victim", true, &starved), 0);
+	cr_assert_eq(make("/victim", true, &starved), 0);
 	cr_expect_not(starved->misses);
 	now[3].running_ns = 6 * SECOND;
 	desk.readings = readings_free(desk.readings);
 	cr_assert_eq(readings_new(600 * SECOND, 4, &desk.readings), 0);
 	readings_push(desk.readings, 5 * SECOND * BINS, now);
-	cr_assert_eq(make(&desk, "/victim", true, &half), 0);
+	cr_assert_eq(make("/victim", true, &half), 0);
 	cr_expect(half->misses);
 }

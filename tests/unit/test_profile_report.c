@@ -15,104 +15,100 @@ struct made {
 	struct profile_report report;
 };
 
-static void begin(struct made *made)
+static struct made made;
+
+static void begin(void)
 {
-	world_names_init(&made->world);
-	cr_assert_eq(profile_new(true, &made->profile), 0);
+	world_names_init(&made.world);
+	cr_assert_eq(profile_new(true, &made.profile), 0);
 }
 
-static void report(struct made *made, const struct report_settings *settings)
+static void report(const struct report_settings *settings)
 {
-	cr_assert_eq(profile_report(made->profile, &made->world.names, settings, &made->report), 0);
+	cr_assert_eq(profile_report(made.profile, &made.world.names, settings, &made.report), 0);
 }
 
-static void end(struct made *made)
+static void end(void)
 {
-	profile_report_done(&made->report);
-	profile_free(made->profile);
+	profile_report_done(&made.report);
+	profile_free(made.profile);
+	made = (struct made){0};
 }
 
-static void add(struct made *made, const struct zoom_sample *sample)
+static void add(const struct zoom_sample *sample)
 {
-	cr_assert_eq(profile_add(made->profile, sample), 0);
+	cr_assert_eq(profile_add(made.profile, sample), 0);
 }
 
-static const struct report_function *function(const struct made *made, const char *name)
+static const struct report_function *function(const char *name)
 {
-	for (size_t i = 0; i < made->report.n_functions; i++)
-		if (strcmp(made->report.functions[i].name, name) == 0)
-			return &made->report.functions[i];
+	for (size_t i = 0; i < made.report.n_functions; i++)
+		if (strcmp(made.report.functions[i].name, name) == 0)
+			return &made.report.functions[i];
 	cr_assert_fail("no function %s", name);
 	return NULL;
 }
+
+TestSuite(profile_report, .init = begin, .fini = end);
 
 Test(profile_report, functions_have_their_own_cost_and_that_of_their_callees)
 {
 	const u64 recursive[] = {AT_WORK + 1, AT_WORK + 0x11, AT_MAIN + 1, AT_START + 1};
 	struct zoom_sample sample = world_sample(AT_LOAD_ROW + 0x20, AT_HEAP, 100);
-	struct made made;
 	const struct report_function *of;
 
-	begin(&made);
 	sample.user = recursive;
 	sample.n_user = 4;
-	add(&made, &sample);
+	add(&sample);
 	sample.of.code_address = AT_LOAD_ROW + 0x30;
 	sample.of.latency = 300;
 	sample.pid = 200; /* the same function in another process */
-	add(&made, &sample);
+	add(&sample);
 	sample.of.code_address = AT_INNER;
 	sample.of.latency = 50;
-	add(&made, &sample);
-	report(&made, &everything);
+	add(&sample);
+	report(&everything);
 
 	cr_expect_str_eq(made.report.functions[0].name, "load;row");
-	of = function(&made, "load;row");
+	of = function("load;row");
 	cr_expect_str_eq(of->module, PROGRAM);
 	cr_expect_str_eq(of->file, "work.c");
 	cr_expect_eq(of->line, 33);
 	cr_expect(of->samples == 2 && of->latency == 400 && of->total_samples == 2 &&
 		  of->total_latency == 400);
 	cr_expect_eq(of->sources[SOURCE_L1], 2);
-	of = function(&made, "work");
+	of = function("work");
 	cr_expect(of->samples == 0 && of->latency == 0 && of->total_samples == 3 && of->total_latency == 450);
-	of = function(&made, "inner");
+	of = function("inner");
 	cr_expect(of->samples == 1 && of->latency == 50 && of->total_samples == 1 && of->line == 90);
-	of = function(&made, "_start");
+	of = function("_start");
 	cr_expect(of->samples == 0 && of->total_samples == 3 && !of->file);
-	end(&made);
 }
 
 Test(profile_report, code_without_a_name_has_its_place)
 {
 	struct zoom_sample sample = world_sample(AT_UNNAMED, AT_HEAP, 5);
-	struct made made;
 
-	begin(&made);
-	add(&made, &sample);
+	add(&sample);
 	sample.of.code_address = 0x10;
-	add(&made, &sample);
+	add(&sample);
 	sample.of.fields &= (u16)~SAMPLE_CODE_ADDRESS;
-	add(&made, &sample);
-	report(&made, &everything);
-	cr_expect_eq(function(&made, "[unknown] " PROGRAM "+0x8000")->samples, 1);
-	cr_expect_eq(function(&made, "[unknown]")->samples, 2);
-	end(&made);
+	add(&sample);
+	report(&everything);
+	cr_expect_eq(function("[unknown] " PROGRAM "+0x8000")->samples, 1);
+	cr_expect_eq(function("[unknown]")->samples, 2);
 }
 
 Test(profile_report, unanswered_addresses_are_counted)
 {
 	struct zoom_sample sample = world_sample(AT_WORK, AT_HEAP, 5);
-	struct made made;
 
-	begin(&made);
 	made.world.silent = 100;
-	add(&made, &sample);
-	report(&made, &everything);
+	add(&sample);
+	report(&everything);
 	cr_expect_eq(made.report.unnamed, 2);
 	cr_expect_str_eq(made.report.functions[0].name, "[unknown]");
 	cr_expect_str_eq(made.report.objects[0].name, "[unknown]");
-	end(&made);
 }
 
 Test(profile_report, objects_are_grouped_by_the_accessed_data)
@@ -130,20 +126,18 @@ Test(profile_report, objects_are_grouped_by_the_accessed_data)
 		{0x10, "[unknown]", SYMBOL_UNKNOWN},
 	};
 	struct zoom_sample sample;
-	struct made made;
 
-	begin(&made);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		sample = world_sample(AT_WORK, cases[i].address, 1000 - 10 * i);
-		add(&made, &sample);
+		add(&sample);
 		sample.of.data_source = world_hitm();
-		add(&made, &sample);
+		add(&sample);
 	}
 	sample = world_sample(AT_FAULT, AT_KERNEL_DATA, 1);
-	add(&made, &sample);
+	add(&sample);
 	sample.of.fields &= (u16)~SAMPLE_ADDRESS;
-	add(&made, &sample);
-	report(&made, &everything);
+	add(&sample);
+	report(&everything);
 	cr_assert_eq(made.report.n_objects, ARRAY_SIZE(cases) + 1);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		const struct report_object *object = &made.report.objects[i];
@@ -154,10 +148,9 @@ Test(profile_report, objects_are_grouped_by_the_accessed_data)
 		cr_expect(object->sources[SOURCE_L1] == 1 && object->sources[SOURCE_L3] == 1);
 	}
 	cr_expect_str_eq(made.report.objects[ARRAY_SIZE(cases)].name, "[kernel]");
-	end(&made);
 }
 
-static void access_line(struct made *made, u32 pid, u32 cpu, u64 address, u64 physical, u64 source)
+static void access_line(u32 pid, u32 cpu, u64 address, u64 physical, u64 source)
 {
 	struct zoom_sample sample = world_sample(AT_WORK + 0x10 * (address & 3), address, 100);
 
@@ -165,26 +158,24 @@ static void access_line(struct made *made, u32 pid, u32 cpu, u64 address, u64 ph
 	sample.cpu = cpu;
 	sample.of.data_source = source;
 	sample.physical = physical;
-	add(made, &sample);
+	add(&sample);
 }
 
 Test(profile_report, hitm_of_two_cpus_at_two_offsets_is_false_sharing)
 {
 	const struct report_line *line;
-	struct made made;
 
-	begin(&made);
-	access_line(&made, 100, 0, AT_COUNTERS + 0x40, 0, world_hitm());
-	access_line(&made, 100, 0, AT_COUNTERS + 0x40, 0, world_store());
-	access_line(&made, 100, 1, AT_COUNTERS + 0x48, 0, world_hitm());
-	access_line(&made, 100, 1, AT_COUNTERS + 0x48, 0, world_hitm());
-	access_line(&made, 100, 2, AT_COUNTERS + 0x48, 0, world_l1());
+	access_line(100, 0, AT_COUNTERS + 0x40, 0, world_hitm());
+	access_line(100, 0, AT_COUNTERS + 0x40, 0, world_store());
+	access_line(100, 1, AT_COUNTERS + 0x48, 0, world_hitm());
+	access_line(100, 1, AT_COUNTERS + 0x48, 0, world_hitm());
+	access_line(100, 2, AT_COUNTERS + 0x48, 0, world_l1());
 	/* Two lines with more HITM: one with a single offset, and one with a single CPU. */
 	for (u32 i = 0; i < 10; i++) {
-		access_line(&made, 100, i % 2, AT_HEAP + 0x100, 0, world_hitm());
-		access_line(&made, 100, 3, AT_HEAP + 0x200 + i, 0, world_hitm());
+		access_line(100, i % 2, AT_HEAP + 0x100, 0, world_hitm());
+		access_line(100, 3, AT_HEAP + 0x200 + i, 0, world_hitm());
 	}
-	report(&made, &everything);
+	report(&everything);
 	cr_assert_eq(made.report.n_lines, 3);
 	line = &made.report.lines[0];
 	cr_expect_eq(line->address, AT_COUNTERS + 0x40);
@@ -206,85 +197,73 @@ Test(profile_report, hitm_of_two_cpus_at_two_offsets_is_false_sharing)
 	line = &made.report.lines[made.report.lines[1].cpus == 2 ? 1 : 2];
 	cr_expect(line->address == AT_HEAP + 0x100 && line->hitm_cpus == 2 && line->n_accesses == 1);
 	cr_expect_str_eq(line->object, "[heap]+0x100");
-	end(&made);
 }
 
 Test(profile_report, shared_memory_of_processes_is_one_line)
 {
-	struct made made;
-
-	begin(&made);
-	access_line(&made, 100, 0, AT_SHARED + 0x80, 0x7000080, world_hitm());
-	access_line(&made, 200, 1, AT_SHARED2 + 0x88, 0x7000088, world_hitm());
-	report(&made, &everything);
+	access_line(100, 0, AT_SHARED + 0x80, 0x7000080, world_hitm());
+	access_line(200, 1, AT_SHARED2 + 0x88, 0x7000088, world_hitm());
+	report(&everything);
 	cr_assert_eq(made.report.n_lines, 1);
 	cr_expect(made.report.lines[0].pid == 0 && made.report.lines[0].false_sharing);
 	cr_expect_eq(made.report.lines[0].address, AT_SHARED + 0x80);
 	cr_expect_str_eq(made.report.lines[0].object, "/dev/shm/q+0x80");
-	end(&made);
+	end();
 
 	/* Without a physical address, name and offset decide. */
-	begin(&made);
-	access_line(&made, 100, 0, AT_SHARED + 0x80, 0, world_hitm());
-	access_line(&made, 200, 1, AT_SHARED2 + 0x88, 0, world_hitm());
-	access_line(&made, 200, 1, AT_SHARED2 + 0x100, 0, world_hitm());
-	report(&made, &everything);
+	begin();
+	access_line(100, 0, AT_SHARED + 0x80, 0, world_hitm());
+	access_line(200, 1, AT_SHARED2 + 0x88, 0, world_hitm());
+	access_line(200, 1, AT_SHARED2 + 0x100, 0, world_hitm());
+	report(&everything);
 	cr_assert_eq(made.report.n_lines, 2);
 	cr_expect_eq(made.report.lines[0].samples, 2);
-	end(&made);
 }
 
 Test(profile_report, unshared_memory_is_several_lines)
 {
-	struct made made;
-
-	begin(&made);
 	/*
 	 * One address in two processes, one page of zeros at two addresses, and one name with different
 	 * memory.
 	 */
-	access_line(&made, 100, 0, AT_HEAP, 0, world_l1());
-	access_line(&made, 200, 0, AT_HEAP, 0, world_l1());
-	access_line(&made, 100, 0, AT_HEAP + 0x1000, 0x9000000, world_l1());
-	access_line(&made, 200, 0, AT_HEAP + 0x2000, 0x9000000, world_l1());
-	access_line(&made, 100, 0, AT_SHARED, 0xa000000, world_l1());
-	access_line(&made, 200, 0, AT_SHARED2, 0xb000000, world_l1());
-	report(&made, &everything);
+	access_line(100, 0, AT_HEAP, 0, world_l1());
+	access_line(200, 0, AT_HEAP, 0, world_l1());
+	access_line(100, 0, AT_HEAP + 0x1000, 0x9000000, world_l1());
+	access_line(200, 0, AT_HEAP + 0x2000, 0x9000000, world_l1());
+	access_line(100, 0, AT_SHARED, 0xa000000, world_l1());
+	access_line(200, 0, AT_SHARED2, 0xb000000, world_l1());
+	report(&everything);
 	cr_expect_eq(made.report.n_lines, 6);
-	end(&made);
+	end();
 
 	/* After a fork, the same address and memory in two processes is one line. */
-	begin(&made);
-	access_line(&made, 100, 0, AT_HEAP, 0x9000000, world_l1());
-	access_line(&made, 200, 0, AT_HEAP, 0x9000000, world_l1());
-	report(&made, &everything);
+	begin();
+	access_line(100, 0, AT_HEAP, 0x9000000, world_l1());
+	access_line(200, 0, AT_HEAP, 0x9000000, world_l1());
+	report(&everything);
 	cr_expect_eq(made.report.n_lines, 1);
-	end(&made);
 }
 
 Test(profile_report, data_of_the_kernel_belong_to_no_process)
 {
 	struct zoom_sample sample = world_sample(AT_FAULT, AT_KERNEL_DATA, 10);
-	struct made made;
 
-	begin(&made);
-	add(&made, &sample);
+	add(&sample);
 	sample.pid = 200;
-	add(&made, &sample);
-	report(&made, &everything);
+	add(&sample);
+	report(&everything);
 	cr_assert_eq(made.report.n_lines, 1);
 	cr_expect_eq(made.report.lines[0].pid, 0);
 	cr_expect_str_eq(made.report.lines[0].object, "[kernel]");
-	end(&made);
+	end();
 
 	/* A process may try to access them, too. */
-	begin(&made);
+	begin();
 	sample.of.code_address = AT_WORK;
-	add(&made, &sample);
-	report(&made, &everything);
+	add(&sample);
+	report(&everything);
 	cr_assert_eq(made.report.n_lines, 1);
 	cr_expect_eq(made.report.lines[0].pid, 0);
-	end(&made);
 }
 
 /* The names may come with the report of a client that may not see addresses of the kernel. */
@@ -293,17 +272,14 @@ Test(profile_report, data_of_the_kernel_have_the_same_name_if_addresses_are_hidd
 	struct zoom_sample sample = world_sample(AT_FAULT, AT_KERNEL_DATA, 10);
 	struct profile_names names;
 	struct hidden_names hidden;
-	struct made made;
 
-	begin(&made);
-	add(&made, &sample);
+	add(&sample);
 	names = hidden_names(&hidden, &made.world.names);
 	cr_assert_eq(profile_report(made.profile, &names, &everything, &made.report), 0);
 	cr_assert_eq(made.report.n_lines, 1);
 	cr_expect_str_eq(made.report.lines[0].object, "[kernel]");
 	cr_assert_eq(made.report.n_objects, 1);
 	cr_expect_str_eq(made.report.objects[0].name, "[kernel]");
-	end(&made);
 }
 
 Test(profile_report, nodes_of_data_and_accessing_cpus_are_listed)
@@ -312,20 +288,18 @@ Test(profile_report, nodes_of_data_and_accessing_cpus_are_listed)
 		{0x20000000, 0x30000000, 0}, {0, 0x10000000, 0}, {0x10000000, 0x20000000, 1}};
 	static const int node_of_cpu[] = {0, 1, -1};
 	struct report_settings settings = everything;
-	struct made made;
 
 	settings.ranges = ranges;
 	settings.n_ranges = ARRAY_SIZE(ranges);
 	settings.node_of_cpu = node_of_cpu;
 	settings.n_cpus = ARRAY_SIZE(node_of_cpu);
-	begin(&made);
-	access_line(&made, 100, 0, AT_HEAP, 0x1000, world_l1());
-	access_line(&made, 100, 1, AT_HEAP + 8, 0x1008, world_l1());
-	access_line(&made, 100, 2, AT_HEAP + 0x1000, 0x20000000, world_l1()); /* from a CPU without a node */
-	access_line(&made, 100, 0, AT_HEAP + 0x2000, 0x1fffffff, world_l1());
-	access_line(&made, 100, 9, AT_HEAP + 0x3000, 0x40000000, world_l1());
-	access_line(&made, 100, 0, AT_HEAP + 0x4000, 0, world_l1());
-	report(&made, &settings);
+	access_line(100, 0, AT_HEAP, 0x1000, world_l1());
+	access_line(100, 1, AT_HEAP + 8, 0x1008, world_l1());
+	access_line(100, 2, AT_HEAP + 0x1000, 0x20000000, world_l1()); /* from a CPU without a node */
+	access_line(100, 0, AT_HEAP + 0x2000, 0x1fffffff, world_l1());
+	access_line(100, 9, AT_HEAP + 0x3000, 0x40000000, world_l1());
+	access_line(100, 0, AT_HEAP + 0x4000, 0, world_l1());
+	report(&settings);
 	cr_assert_eq(made.report.n_nodes, 3);
 	cr_expect(made.report.nodes[0].node == -1 && made.report.nodes[0].samples == 1 &&
 		  made.report.nodes[0].remote == 0);
@@ -334,47 +308,39 @@ Test(profile_report, nodes_of_data_and_accessing_cpus_are_listed)
 		  made.report.nodes[1].pages == 2);
 	cr_expect(made.report.nodes[2].node == 1 && made.report.nodes[2].samples == 1 &&
 		  made.report.nodes[2].remote == 1 && made.report.nodes[2].pages == 1);
-	end(&made);
+	end();
 
-	begin(&made);
-	access_line(&made, 100, 0, AT_HEAP, 0x1000, world_l1());
-	report(&made, &everything);
+	begin();
+	access_line(100, 0, AT_HEAP, 0x1000, world_l1());
+	report(&everything);
 	cr_expect_eq(made.report.n_nodes, 0);
-	end(&made);
 }
 
 Test(profile_report, the_requested_number_of_items_is_reported)
 {
 	struct report_settings few = {.functions = 1, .objects = 1, .lines = 1, .accesses = 1};
 	u64 stack[16];
-	struct made made;
 
-	begin(&made);
 	for (u64 i = 0; i < 200; i++) {
 		struct zoom_sample sample = world_random(i, stack);
 
-		add(&made, &sample);
+		add(&sample);
 	}
-	report(&made, &few);
+	report(&few);
 	cr_expect(made.report.n_functions == 1 && made.report.n_objects == 1 && made.report.n_lines == 1 &&
 		  made.report.lines[0].n_accesses == 1);
-	end(&made);
 }
 
 Test(profile_report, an_empty_profile_has_an_empty_report)
 {
-	struct made made;
-
-	begin(&made);
-	report(&made, &everything);
+	report(&everything);
 	cr_expect(made.report.n_functions == 0 && made.report.n_objects == 0 && made.report.n_lines == 0 &&
 		  made.report.n_nodes == 0 && made.report.unnamed == 0);
-	end(&made);
 }
 
 #define RANDOM_SAMPLES 3000
 
-static void add_random(struct made *made, u64 seed, bool backwards)
+static void add_random(u64 seed, bool backwards)
 {
 	u64 stack[16];
 
@@ -382,7 +348,7 @@ static void add_random(struct made *made, u64 seed, bool backwards)
 		struct zoom_sample sample =
 			world_random(seed * RANDOM_SAMPLES + (backwards ? RANDOM_SAMPLES - 1 - i : i), stack);
 
-		add(made, &sample);
+		add(&sample);
 	}
 }
 
@@ -424,17 +390,18 @@ Test(profile_report, reports_add_up_to_the_profile_in_any_order)
 	settings.ranges = &all;
 	settings.n_ranges = 1;
 	for (u64 seed = 0; seed < 10; seed++) {
-		struct made made, other;
+		struct made forward;
 		u64 samples = 0, latency = 0, data = 0, hitm = 0, in_lines = 0, line_hitm = 0, accesses = 0;
 		u64 sources = 0;
 
-		begin(&made);
-		begin(&other);
-		add_random(&made, seed, false);
-		add_random(&other, seed, true);
-		report(&made, &settings);
-		report(&other, &settings);
-		expect_same(&made.report, &other.report);
+		begin();
+		add_random(seed, false);
+		report(&settings);
+		forward = made;
+		begin();
+		add_random(seed, true);
+		report(&settings);
+		expect_same(&forward.report, &made.report);
 		for (size_t i = 0; i < made.report.n_functions; i++) {
 			samples += made.report.functions[i].samples;
 			latency += made.report.functions[i].latency;
@@ -464,7 +431,8 @@ Test(profile_report, reports_add_up_to_the_profile_in_any_order)
 		cr_assert_leq(hitm, made.report.totals.hitm);
 		cr_assert_gt(hitm, 0);
 		cr_assert_eq(made.report.nodes[0].samples, made.report.totals.with_physical);
-		end(&made);
-		end(&other);
+		end();
+		made = forward;
+		end();
 	}
 }
