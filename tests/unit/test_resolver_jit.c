@@ -12,6 +12,27 @@
 #include "symbols/resolver/resolver.h"
 #include "symbols/resolver/resolver_jit.h"
 
+/* A process with its own user and root directory, and the map in that directory. */
+struct jitted {
+	char *directory;
+	struct subject subject;
+	struct resolver *resolver;
+};
+
+static struct jitted jitted;
+
+static void stop(void)
+{
+	if (!jitted.directory)
+		return;
+	if (jitted.subject.pid > 0)
+		subject_stop(&jitted.subject);
+	resolver_free(jitted.resolver);
+	subject_remove(jitted.directory);
+}
+
+TestSuite(jit, .fini = stop);
+
 static void add(struct jit_map *map, const char *text)
 {
 	size_t taken;
@@ -88,13 +109,6 @@ Test(jit, status_is_parsed_and_malformed_text_refused)
 	cr_expect_eq(jit_parse_status("Name:\tx\nNSpid:\t\nUid:\t1\t2\n", &pid, &uid), -EINVAL);
 }
 
-/* A process with its own user and root directory, and the map in that directory. */
-struct jitted {
-	char *directory;
-	struct subject subject;
-	struct resolver *resolver;
-};
-
 #define USER 54321
 
 static bool enter_root(const char *root)
@@ -118,49 +132,41 @@ static bool enter_namespaces(const char *root)
 	_exit(0);
 }
 
-static struct jitted start(bool namespaces)
+static void start(bool namespaces)
 {
 	static const struct resolver_settings settings = {.proc = "/proc"};
-	struct jitted jitted = {.directory = subject_directory()};
 	char path[256];
 
+	jitted.directory = subject_directory();
 	(void)snprintf(path, sizeof(path), "%s/subject", jitted.directory);
 	subject_build(path, "-static");
 	subject_run("chmod 755 '%s' && mkdir -m 1777 '%s/tmp'", jitted.directory, jitted.directory);
 	jitted.subject =
 		subject_start("/subject", namespaces ? enter_namespaces : enter_root, jitted.directory);
 	cr_assert_eq(resolver_new(&settings, &jitted.resolver), 0);
-	return jitted;
-}
-
-static void stop(struct jitted *jitted)
-{
-	subject_stop(&jitted->subject);
-	resolver_free(jitted->resolver);
-	subject_remove(jitted->directory);
 }
 
 /* `pid` is the number in the file's name. */
-static void write_map(const struct jitted *jitted, u32 pid, uid_t owner)
+static void write_map(u32 pid, uid_t owner)
 {
 	subject_run("printf '%%x 40 Jitted::code(int)\\n' %llu >'%s/tmp/perf-%u.map' && chown %u "
 		    "'%s/tmp/perf-%u.map'",
-		    (unsigned long long)jitted->subject.jit + 0x100, jitted->directory, pid, owner,
-		    jitted->directory, pid);
+		    (unsigned long long)jitted.subject.jit + 0x100, jitted.directory, pid, owner,
+		    jitted.directory, pid);
 }
 
-static struct symbol look_up(struct jitted *jitted, pid_t pid)
+static struct symbol look_up(pid_t pid)
 {
-	const struct symbol_query query = {.address = jitted->subject.jit + 0x110, .pid = (u32)pid};
+	const struct symbol_query query = {.address = jitted.subject.jit + 0x110, .pid = (u32)pid};
 	struct symbol symbol;
 
-	cr_assert_eq(resolver_find(jitted->resolver, &query, &symbol), 0);
+	cr_assert_eq(resolver_find(jitted.resolver, &query, &symbol), 0);
 	return symbol;
 }
 
-static void expect_found(struct jitted *jitted, pid_t pid)
+static void expect_found(pid_t pid)
 {
-	struct symbol symbol = look_up(jitted, pid);
+	struct symbol symbol = look_up(pid);
 
 	cr_expect_eq(symbol.region, SYMBOL_JIT);
 	cr_assert_eq(symbol.n_frames, 1);
@@ -169,9 +175,9 @@ static void expect_found(struct jitted *jitted, pid_t pid)
 	symbol_done(&symbol);
 }
 
-static void expect_not_found(struct jitted *jitted, pid_t pid)
+static void expect_not_found(pid_t pid)
 {
-	struct symbol symbol = look_up(jitted, pid);
+	struct symbol symbol = look_up(pid);
 
 	cr_expect_eq(symbol.region, SYMBOL_ANONYMOUS);
 	cr_expect_eq(symbol.n_frames, 0);
@@ -180,106 +186,90 @@ static void expect_not_found(struct jitted *jitted, pid_t pid)
 
 Test(jit, the_jit_map_of_a_process_is_read)
 {
-	struct jitted jitted = start(false);
-
-	write_map(&jitted, (u32)jitted.subject.pid, USER);
-	expect_found(&jitted, jitted.subject.pid);
-	stop(&jitted);
+	start(false);
+	write_map((u32)jitted.subject.pid, USER);
+	expect_found(jitted.subject.pid);
 }
 
 Test(jit, a_jit_map_owned_by_root_is_read)
 {
-	struct jitted jitted = start(false);
-
-	write_map(&jitted, (u32)jitted.subject.pid, 0);
-	expect_found(&jitted, jitted.subject.pid);
-	stop(&jitted);
+	start(false);
+	write_map((u32)jitted.subject.pid, 0);
+	expect_found(jitted.subject.pid);
 }
 
 Test(jit, a_jit_map_of_another_user_is_refused)
 {
-	struct jitted jitted = start(false);
-
-	write_map(&jitted, (u32)jitted.subject.pid, USER + 1);
-	expect_not_found(&jitted, jitted.subject.pid);
-	stop(&jitted);
+	start(false);
+	write_map((u32)jitted.subject.pid, USER + 1);
+	expect_not_found(jitted.subject.pid);
 }
 
 Test(jit, a_symbolic_link_is_refused)
 {
-	struct jitted jitted = start(false);
-
-	write_map(&jitted, 1, USER);
+	start(false);
+	write_map(1, USER);
 	subject_run("ln -s perf-1.map '%s/tmp/perf-%d.map' && chown -h %d '%s/tmp/perf-%d.map'",
 		    jitted.directory, jitted.subject.pid, USER, jitted.directory, jitted.subject.pid);
-	expect_not_found(&jitted, jitted.subject.pid);
-	stop(&jitted);
+	expect_not_found(jitted.subject.pid);
 }
 
 /* Nothing ever writes to this FIFO, so opening it for reading would block. */
 Test(jit, a_fifo_is_refused)
 {
-	struct jitted jitted = start(false);
-
+	start(false);
 	subject_run("mkfifo '%s/tmp/perf-%d.map' && chown %d '%s/tmp/perf-%d.map'", jitted.directory,
 		    jitted.subject.pid, USER, jitted.directory, jitted.subject.pid);
-	expect_not_found(&jitted, jitted.subject.pid);
-	stop(&jitted);
+	expect_not_found(jitted.subject.pid);
 }
 
 Test(jit, a_too_large_jit_map_is_refused)
 {
-	struct jitted jitted = start(false);
-
-	write_map(&jitted, (u32)jitted.subject.pid, USER);
+	start(false);
+	write_map((u32)jitted.subject.pid, USER);
 	subject_run("truncate -s %llu '%s/tmp/perf-%d.map'", RESOLVER_JIT_FILE_MAX + 1, jitted.directory,
 		    jitted.subject.pid);
-	expect_not_found(&jitted, jitted.subject.pid);
-	stop(&jitted);
+	expect_not_found(jitted.subject.pid);
 }
 
 /* Lines that are added after the file was read are also read. */
 Test(jit, lines_added_later_are_read)
 {
-	struct jitted jitted = start(false);
-
+	start(false);
 	subject_run("echo '1 1 x' >'%s/tmp/perf-%d.map'", jitted.directory, jitted.subject.pid);
-	expect_not_found(&jitted, jitted.subject.pid);
+	expect_not_found(jitted.subject.pid);
 	subject_run("printf '%%x 40 Jitted::code(int)\\n' %llu >>'%s/tmp/perf-%d.map'",
 		    (unsigned long long)jitted.subject.jit + 0x100, jitted.directory, jitted.subject.pid);
-	expect_found(&jitted, jitted.subject.pid);
-	stop(&jitted);
+	expect_found(jitted.subject.pid);
 }
 
 /* The process and its root are gone, but the map was read while they existed. */
 Test(jit, a_jit_map_of_an_ended_process_is_not_read)
 {
-	struct jitted jitted = start(false);
-
-	write_map(&jitted, (u32)jitted.subject.pid, USER);
+	start(false);
+	write_map((u32)jitted.subject.pid, USER);
 	cr_assert_eq(resolver_process(jitted.resolver, (u32)jitted.subject.pid), 0);
 	subject_stop(&jitted.subject);
-	subject_remove(jitted.directory);
-	expect_found(&jitted, jitted.subject.pid);
-	resolver_free(jitted.resolver);
+	subject_run("rm -r '%s'", jitted.directory);
+	expect_found(jitted.subject.pid);
+	jitted.subject.pid = 0; /* it is stopped */
 }
 
 /* The process is pid 1 in its namespace. On this system, pid 1 is another process. */
 Test(jit, a_jit_map_in_a_pid_namespace_is_read)
 {
-	struct jitted jitted = start(true);
 	char place[64], line[64] = "";
 	FILE *children;
 	pid_t pid;
 
+	start(true);
 	(void)snprintf(place, sizeof(place), "/proc/%d/task/%d/children", jitted.subject.pid,
 		       jitted.subject.pid);
 	children = fopen(place, "re");
 	cr_assert(children && fgets(line, sizeof(line), children));
 	(void)fclose(children);
 	pid = (pid_t)strtol(line, NULL, 10);
-	write_map(&jitted, 1, USER);
-	expect_found(&jitted, pid);
+	write_map(1, USER);
+	expect_found(pid);
 	cr_assert_eq(kill(pid, SIGKILL), 0);
-	stop(&jitted);
 }

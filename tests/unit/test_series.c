@@ -18,6 +18,13 @@
 #define PLAIN           1
 #define PATH_MAX_LENGTH 64
 
+static struct series_table *table;
+
+static void end(void)
+{
+	series_table_free(table);
+}
+
 /* Makes `samples` samples of 100 cycles each, with the weight `period`. */
 static struct figures figures_of(u64 samples, u64 period)
 {
@@ -47,7 +54,7 @@ static struct series_input input_of(const char *path, const struct figures *figu
 		.path = path, .exported = true, .differences = brought(figures), .n_differences = 1};
 }
 
-static const struct series *find(const struct series_table *table, const char *path)
+static const struct series *find(const char *path)
 {
 	const struct series *found = NULL;
 	size_t n;
@@ -61,7 +68,7 @@ static const struct series *find(const struct series_table *table, const char *p
 	return found;
 }
 
-static size_t length(const struct series_table *table)
+static size_t length(void)
 {
 	size_t n;
 
@@ -70,9 +77,9 @@ static size_t length(const struct series_table *table)
 }
 
 /* Returns the samples of the event in the path's series, or -1 if it has no series. */
-static long samples(const struct series_table *table, const char *path)
+static long samples(const char *path)
 {
-	const struct series *series = find(table, path);
+	const struct series *series = find(path);
 
 	if (!series)
 		return -1;
@@ -81,14 +88,14 @@ static long samples(const struct series_table *table, const char *path)
 
 static struct series_table *new_table(size_t top)
 {
-	struct series_table *table = NULL;
+	struct series_table *made = NULL;
 
-	cr_assert_eq(series_table_new(top, &table), 0);
-	return table;
+	cr_assert_eq(series_table_new(top, &made), 0);
+	return made;
 }
 
 /* Runs one collection in which one path has `n` samples. */
-static void update_one(struct series_table *table, u64 now_ns, const char *path, u64 n)
+static void update_one(u64 now_ns, const char *path, u64 n)
 {
 	struct figures figures = figures_of(n, 1000);
 	struct series_input input = input_of(path, &figures);
@@ -96,47 +103,47 @@ static void update_one(struct series_table *table, u64 now_ns, const char *path,
 	cr_assert_eq(series_table_update(table, now_ns, &input, 1, NULL, 0), 0);
 }
 
+TestSuite(series, .fini = end);
+
 Test(series, the_costliest_paths_have_series_and_the_rest_is_other)
 {
-	struct series_table *table = new_table(2);
 	struct figures figures[] = {figures_of(5, 1000), figures_of(9, 1000), figures_of(7, 1000)};
 	struct series_input inputs[] = {input_of("/a", &figures[0]), input_of("/b", &figures[1]),
 					input_of("/c", &figures[2])};
 	struct figures lost = figures_of(3, 1000);
 
+	table = new_table(2);
 	cr_assert_eq(series_table_update(table, SECOND, inputs, 3, brought(&lost), 1), 0);
-	cr_expect_eq(samples(table, "/a"), -1);
-	cr_expect_eq(samples(table, "/b"), 9);
-	cr_expect_eq(samples(table, "/c"), 7);
-	cr_expect_eq(samples(table, LEDGER_OTHER), 5);
-	cr_expect_eq(samples(table, LEDGER_UNATTRIBUTED), 3);
-	cr_expect_null(find(table, "/b")->figures[PLAIN], "no sample of that event");
-	cr_expect_eq(memcmp(find(table, "/b")->figures[EVENT], &figures[1], sizeof(struct figures)), 0);
-	series_table_free(table);
+	cr_expect_eq(samples("/a"), -1);
+	cr_expect_eq(samples("/b"), 9);
+	cr_expect_eq(samples("/c"), 7);
+	cr_expect_eq(samples(LEDGER_OTHER), 5);
+	cr_expect_eq(samples(LEDGER_UNATTRIBUTED), 3);
+	cr_expect_null(find("/b")->figures[PLAIN], "no sample of that event");
+	cr_expect_eq(memcmp(find("/b")->figures[EVENT], &figures[1], sizeof(struct figures)), 0);
 }
 
 Test(series, equal_costs_are_ordered_by_path)
 {
-	struct series_table *table = new_table(1);
 	struct figures figures = figures_of(5, 1000);
 	struct series_input inputs[] = {input_of("/c", &figures), input_of("/a", &figures),
 					input_of("/b", &figures)};
 
+	table = new_table(1);
 	cr_assert_eq(series_table_update(table, SECOND, inputs, 3, NULL, 0), 0);
-	cr_expect_eq(samples(table, "/a"), 5);
-	cr_expect_eq(samples(table, LEDGER_OTHER), 10);
-	series_table_free(table);
+	cr_expect_eq(samples("/a"), 5);
+	cr_expect_eq(samples(LEDGER_OTHER), 10);
 }
 
 /* The result does not depend on how many paths there are, nor on their order. */
 Test(series, exactly_the_costliest_of_many_have_series)
 {
 	enum { N = 1000, TOP_OF_THEM = 37 };
-	struct series_table *table = new_table(TOP_OF_THEM);
 	struct series_input inputs[N];
 	static struct in_pairs rooms[N];
 	static char paths[N][16];
 
+	table = new_table(TOP_OF_THEM);
 	for (u64 i = 0; i < N; i++) {
 		u64 rank = i * 389 % N; /* each rank occurs once */
 		struct figures figures = figures_of(1 + rank, 1000);
@@ -148,112 +155,103 @@ Test(series, exactly_the_costliest_of_many_have_series)
 						  .n_differences = 1};
 	}
 	cr_assert_eq(series_table_update(table, SECOND, inputs, N, NULL, 0), 0);
-	cr_expect_eq(length(table), 2 + TOP_OF_THEM);
+	cr_expect_eq(length(), 2 + TOP_OF_THEM);
 	for (u64 rank = N - TOP_OF_THEM; rank < N; rank++) {
 		char path[16];
 
 		(void)snprintf(path, sizeof(path), "/%llu", (unsigned long long)rank);
-		cr_expect_eq(samples(table, path), (long)(1 + rank), "%s", path);
+		cr_expect_eq(samples(path), (long)(1 + rank), "%s", path);
 	}
-	series_table_free(table);
 }
 
 Test(series, without_a_known_period_samples_decide)
 {
-	struct series_table *table = new_table(1);
 	struct figures few = figures_of(5, 0);
 	struct figures many = figures_of(6, 0);
 	struct series_input inputs[] = {input_of("/a", &few), input_of("/b", &many)};
 
+	table = new_table(1);
 	cr_assert_eq(series_table_update(table, SECOND, inputs, 2, NULL, 0), 0);
-	cr_expect_eq(samples(table, "/b"), 6);
-	cr_expect_eq(samples(table, "/a"), -1);
-	series_table_free(table);
+	cr_expect_eq(samples("/b"), 6);
+	cr_expect_eq(samples("/a"), -1);
 }
 
 Test(series, counts_in_other_stay_in_other)
 {
-	struct series_table *table = new_table(1);
 	struct figures small = figures_of(1, 1000);
 	struct figures large = figures_of(100, 1000);
 	struct series_input first[] = {input_of("/a", &small), input_of("/b", &large)};
 	struct series_input second[] = {input_of("/a", &large), input_of("/b", &small)};
 
+	table = new_table(1);
 	cr_assert_eq(series_table_update(table, SECOND, first, 2, NULL, 0), 0);
 	cr_assert_eq(series_table_update(table, 301 * SECOND, second, 2, NULL, 0), 0);
-	cr_expect_eq(samples(table, "/a"), 100, "from its promotion on");
-	cr_expect_eq(samples(table, "/b"), 101, "keeps its own after it left the N");
-	cr_expect_eq(samples(table, LEDGER_OTHER), 1);
-	series_table_free(table);
+	cr_expect_eq(samples("/a"), 100, "from its promotion on");
+	cr_expect_eq(samples("/b"), 101, "keeps its own after it left the N");
+	cr_expect_eq(samples(LEDGER_OTHER), 1);
 }
 
 Test(series, cost_has_a_half_life)
 {
-	struct series_table *table = new_table(1);
-
-	update_one(table, SECOND, "/a", 100);
-	update_one(table, SECOND + SERIES_HALF_LIFE_NS, "/b", 49);
-	cr_expect_eq(samples(table, "/b"), -1, "49 is less than half of 100");
-	cr_expect_float_eq(find(table, "/a")->cost, 100 * 100 * 1000 / 2.0, 1);
-	update_one(table, SECOND + SERIES_HALF_LIFE_NS, "/c", 51);
-	cr_expect_eq(samples(table, "/c"), 51);
-	series_table_free(table);
+	table = new_table(1);
+	update_one(SECOND, "/a", 100);
+	update_one(SECOND + SERIES_HALF_LIFE_NS, "/b", 49);
+	cr_expect_eq(samples("/b"), -1, "49 is less than half of 100");
+	cr_expect_float_eq(find("/a")->cost, 100 * 100 * 1000 / 2.0, 1);
+	update_one(SECOND + SERIES_HALF_LIFE_NS, "/c", 51);
+	cr_expect_eq(samples("/c"), 51);
 }
 
 Test(series, a_series_is_kept_then_frozen_then_ended_then_continued)
 {
-	struct series_table *table = new_table(1);
 	const u64 left = SECOND; /* when /a was among the N for the last time */
 	const u64 keep = left + SERIES_KEEP_NS;
 	const u64 end = keep + SERIES_LINGER_NS;
 
-	update_one(table, left, "/a", 10);
-	update_one(table, left + 1, "/loud", 1000000);
-	update_one(table, keep - 1, "/a", 1);
-	cr_expect_eq(samples(table, "/a"), 11, "kept");
-	update_one(table, keep - 1, "/loud", 1000000);
-	update_one(table, keep, "/a", 1);
-	cr_expect_eq(samples(table, "/a"), 11, "frozen, still shown");
-	cr_expect_eq(samples(table, LEDGER_OTHER), 1);
-	update_one(table, end - 1, "/a", 1);
-	cr_expect_eq(samples(table, "/a"), 11);
-	update_one(table, end, "/a", 1);
-	cr_expect_eq(samples(table, "/a"), -1, "ended");
-	cr_expect_eq(samples(table, LEDGER_OTHER), 3, "and not moved to other");
-	update_one(table, end + 1, "/a", 100000000);
-	cr_expect_eq(samples(table, "/a"), 100000011, "goes on where it was");
-	series_table_free(table);
+	table = new_table(1);
+	update_one(left, "/a", 10);
+	update_one(left + 1, "/loud", 1000000);
+	update_one(keep - 1, "/a", 1);
+	cr_expect_eq(samples("/a"), 11, "kept");
+	update_one(keep - 1, "/loud", 1000000);
+	update_one(keep, "/a", 1);
+	cr_expect_eq(samples("/a"), 11, "frozen, still shown");
+	cr_expect_eq(samples(LEDGER_OTHER), 1);
+	update_one(end - 1, "/a", 1);
+	cr_expect_eq(samples("/a"), 11);
+	update_one(end, "/a", 1);
+	cr_expect_eq(samples("/a"), -1, "ended");
+	cr_expect_eq(samples(LEDGER_OTHER), 3, "and not moved to other");
+	update_one(end + 1, "/a", 100000000);
+	cr_expect_eq(samples("/a"), 100000011, "goes on where it was");
 }
 
 Test(series, a_quiet_path_loses_its_series_eventually)
 {
-	struct series_table *table = new_table(50);
-
-	update_one(table, SECOND, "/a", 10);
+	table = new_table(50);
+	update_one(SECOND, "/a", 10);
 	for (u64 minute = 1; minute <= 10; minute++)
 		cr_assert_eq(series_table_update(table, SECOND + minute * 60 * SECOND, NULL, 0, NULL, 0), 0);
-	cr_expect_eq(samples(table, "/a"), 10, "at least ten minutes");
+	cr_expect_eq(samples("/a"), 10, "at least ten minutes");
 	for (u64 minute = 11; minute <= 30; minute++)
 		cr_assert_eq(series_table_update(table, SECOND + minute * 60 * SECOND, NULL, 0, NULL, 0), 0);
-	cr_expect_eq(samples(table, "/a"), -1);
-	series_table_free(table);
+	cr_expect_eq(samples("/a"), -1);
 }
 
 Test(series, a_restarted_service_continues_its_series)
 {
-	struct series_table *table = new_table(1);
 	struct figures before = figures_of(4, 1000);
 	struct figures after = figures_of(5, 1000);
 	struct series_input both[] = {input_of("/s", &before), input_of("/s", &after)};
 
-	update_one(table, SECOND, "/s", 10);
-	update_one(table, 200 * SECOND, "/s", 1); /* another cgroup with the same path */
-	cr_expect_eq(samples(table, "/s"), 11);
+	table = new_table(1);
+	update_one(SECOND, "/s", 10);
+	update_one(200 * SECOND, "/s", 1); /* another cgroup with the same path */
+	cr_expect_eq(samples("/s"), 11);
 	cr_assert_eq(series_table_update(table, 201 * SECOND, both, 2, NULL, 0), 0);
-	cr_expect_eq(samples(table, "/s"), 20, "old and new within one collection");
-	cr_expect_eq(length(table), 3);
-	cr_expect_eq(samples(table, LEDGER_OTHER), 0);
-	series_table_free(table);
+	cr_expect_eq(samples("/s"), 20, "old and new within one collection");
+	cr_expect_eq(length(), 3);
+	cr_expect_eq(samples(LEDGER_OTHER), 0);
 }
 
 /*
@@ -262,23 +260,21 @@ Test(series, a_restarted_service_continues_its_series)
  */
 Test(series, weight_without_a_sample_is_added_but_earns_no_series)
 {
-	struct series_table *table = new_table(1);
 	struct figures half = {.weight[SOURCE_L3] = 1000}, rest = figures_of(1, 0);
 	struct series_input inputs[] = {input_of("/a", &half)};
 
+	table = new_table(1);
 	cr_assert_eq(series_table_update(table, SECOND, inputs, 1, NULL, 0), 0);
-	cr_expect_null(find(table, "/a"));
-	cr_expect_eq(find(table, LEDGER_OTHER)->figures[EVENT]->weight[SOURCE_L3], 1000);
+	cr_expect_null(find("/a"));
+	cr_expect_eq(find(LEDGER_OTHER)->figures[EVENT]->weight[SOURCE_L3], 1000);
 	inputs[0] = input_of("/a", &rest);
 	cr_assert_eq(series_table_update(table, 2 * SECOND, inputs, 1, NULL, 0), 0);
-	cr_expect_eq(samples(table, "/a"), 1);
-	series_table_free(table);
+	cr_expect_eq(samples("/a"), 1);
 }
 
 /* The path has an old and a new slot in the same collection. */
 Test(series, two_differences_of_one_event_are_added)
 {
-	struct series_table *table = new_table(1);
 	struct figures first = figures_of(4, 1000), second = figures_of(5, 1000);
 	const struct difference both[] = {*brought(&first),
 					  *brought(&second),
@@ -287,13 +283,13 @@ Test(series, two_differences_of_one_event_are_added)
 		.path = "/s", .exported = true, .differences = both, .n_differences = ARRAY_SIZE(both)};
 	const struct figures *plain;
 
+	table = new_table(1);
 	cr_assert_eq(series_table_update(table, SECOND, &input, 1, NULL, 0), 0);
-	cr_expect_eq(samples(table, "/s"), 9);
-	plain = find(table, "/s")->figures[PLAIN];
+	cr_expect_eq(samples("/s"), 9);
+	plain = find("/s")->figures[PLAIN];
 	cr_assert_not_null(plain);
 	cr_expect_eq(figures_samples(plain), 7);
 	cr_expect_eq(plain->samples[SOURCE_L3], 7);
-	series_table_free(table);
 }
 
 static const struct event counted[] = {
@@ -302,8 +298,7 @@ static const struct event counted[] = {
 };
 
 /* Runs one collection in which one path has samples of the event PLAIN with this weight. */
-static void update_counted(struct series_table *table, u64 now_ns, const char *path, u64 weight,
-			   double factor)
+static void update_counted(u64 now_ns, const char *path, u64 weight, double factor)
 {
 	const struct figures figures = {.samples[SOURCE_UNKNOWN] = 1, .weight[SOURCE_UNKNOWN] = weight};
 	struct in_pairs room;
@@ -318,147 +313,136 @@ static void update_counted(struct series_table *table, u64 now_ns, const char *p
 
 Test(series, estimate_scales_each_difference_by_the_factor_of_its_time)
 {
-	struct series_table *table = new_table(1);
 	struct figures unattributed = {.weight[SOURCE_UNKNOWN] = 10};
 	struct in_pairs room;
 
+	table = new_table(1);
 	series_table_expect(table, counted, ARRAY_SIZE(counted));
-	update_one(table, SECOND, "/a", 3);
-	cr_expect_null(find(table, "/a")->estimates, "loads have no estimate");
-	update_counted(table, 2 * SECOND, "/a", 1000, 1);
-	cr_expect_eq(find(table, "/a")->estimates[PLAIN], 1000);
+	update_one(SECOND, "/a", 3);
+	cr_expect_null(find("/a")->estimates, "loads have no estimate");
+	update_counted(2 * SECOND, "/a", 1000, 1);
+	cr_expect_eq(find("/a")->estimates[PLAIN], 1000);
 	/* The event ran for 2/5 of this second. */
-	update_counted(table, 3 * SECOND, "/a", 1001, 2.5);
-	cr_expect_eq(find(table, "/a")->estimates[PLAIN], 3503, "1000 + 2502.5, rounded");
+	update_counted(3 * SECOND, "/a", 1001, 2.5);
+	cr_expect_eq(find("/a")->estimates[PLAIN], 3503, "1000 + 2502.5, rounded");
 	/* A factor that falls does not lower what was estimated before. */
-	update_counted(table, 4 * SECOND, "/a", 100, 1);
-	cr_expect_eq(find(table, "/a")->estimates[PLAIN], 3603);
-	cr_expect_eq(find(table, "/a")->estimates[EVENT], 0);
-	cr_expect_eq(figures_weight(find(table, "/a")->figures[PLAIN]), 2101, "the weight is not scaled");
-	update_counted(table, 5 * SECOND, "/b", 7, 2);
-	cr_expect_eq(find(table, LEDGER_OTHER)->estimates[PLAIN], 14);
+	update_counted(4 * SECOND, "/a", 100, 1);
+	cr_expect_eq(find("/a")->estimates[PLAIN], 3603);
+	cr_expect_eq(find("/a")->estimates[EVENT], 0);
+	cr_expect_eq(figures_weight(find("/a")->figures[PLAIN]), 2101, "the weight is not scaled");
+	update_counted(5 * SECOND, "/b", 7, 2);
+	cr_expect_eq(find(LEDGER_OTHER)->estimates[PLAIN], 14);
 	cr_assert_eq(
 		series_table_update(table, 6 * SECOND, NULL, 0, in_pairs(&room, PLAIN, &unattributed), 1), 0);
-	cr_expect_eq(find(table, LEDGER_UNATTRIBUTED)->estimates[PLAIN], 20);
-	series_table_free(table);
+	cr_expect_eq(find(LEDGER_UNATTRIBUTED)->estimates[PLAIN], 20);
 }
 
-static struct series_table *restore(struct state *state, u64 now_ns)
+static void restore(struct state *state, u64 now_ns)
 {
-	struct series_table *table = new_table(1);
-
+	series_table_free(table);
+	table = new_table(1);
 	series_table_expect(table, counted, ARRAY_SIZE(counted));
 	cr_assert_eq(series_table_keep(table, state, now_ns), 0);
 	state_settle(state);
-	return table;
 }
 
 Test(series, estimates_continue_after_a_restart)
 {
 	struct state *state, *next;
-	struct series_table *table, *restored;
 	const char *wrong;
 
 	cr_assert_eq(state_new(STATE_RECORDS, &state), 0);
-	table = restore(state, SECOND);
-	update_counted(table, 2 * SECOND, "/a", 1000, 1.5);
-	update_counted(table, 3 * SECOND, "/b", 10, 1);
+	restore(state, SECOND);
+	update_counted(2 * SECOND, "/a", 1000, 1.5);
+	update_counted(3 * SECOND, "/b", 10, 1);
 	series_table_save(table);
 	cr_assert_eq(state_commit(state), 0);
 	cr_assert_eq(state_adopt(state_fd(state), STATE_RECORDS, &next, &wrong), 0);
-	restored = restore(next, 4 * SECOND);
-	cr_expect_eq(find(restored, "/a")->estimates[PLAIN], 1500);
-	cr_expect_eq(find(restored, "/b")->estimates[PLAIN], 10);
-	update_counted(restored, 5 * SECOND, "/a", 100, 1);
-	cr_expect_eq(find(restored, "/a")->estimates[PLAIN], 1600);
-	series_table_free(restored);
-	series_table_free(table);
+	restore(next, 4 * SECOND);
+	cr_expect_eq(find("/a")->estimates[PLAIN], 1500);
+	cr_expect_eq(find("/b")->estimates[PLAIN], 10);
+	update_counted(5 * SECOND, "/a", 100, 1);
+	cr_expect_eq(find("/a")->estimates[PLAIN], 1600);
 	state_free(next);
 	state_free(state);
 }
 
 Test(series, with_top_0_there_are_no_series)
 {
-	struct series_table *table = new_table(0);
-
-	update_one(table, SECOND, "/a", 10);
-	cr_expect_eq(length(table), 2);
-	cr_expect_eq(samples(table, LEDGER_OTHER), 10);
-	series_table_free(table);
+	table = new_table(0);
+	update_one(SECOND, "/a", 10);
+	cr_expect_eq(length(), 2);
+	cr_expect_eq(samples(LEDGER_OTHER), 10);
 }
 
 Test(series, a_smaller_top_lets_series_run_out)
 {
-	struct series_table *table = new_table(2);
-
-	update_one(table, SECOND, "/a", 10);
-	update_one(table, SECOND, "/b", 20);
+	table = new_table(2);
+	update_one(SECOND, "/a", 10);
+	update_one(SECOND, "/b", 20);
 	series_table_set_top(table, 0);
-	update_one(table, 2 * SECOND, "/a", 1);
-	cr_expect_eq(samples(table, "/a"), 11);
-	update_one(table, 2 * SECOND + SERIES_KEEP_NS + SERIES_LINGER_NS, "/a", 1);
-	cr_expect_eq(length(table), 2);
-	cr_expect_eq(samples(table, LEDGER_OTHER), 1);
+	update_one(2 * SECOND, "/a", 1);
+	cr_expect_eq(samples("/a"), 11);
+	update_one(2 * SECOND + SERIES_KEEP_NS + SERIES_LINGER_NS, "/a", 1);
+	cr_expect_eq(length(), 2);
+	cr_expect_eq(samples(LEDGER_OTHER), 1);
 	series_table_set_top(table, 2);
-	update_one(table, 3 * SECOND + SERIES_KEEP_NS + SERIES_LINGER_NS, "/b", 1);
-	cr_expect_eq(samples(table, "/b"), 21, "a top of 0 in between forgets nothing");
-	series_table_free(table);
+	update_one(3 * SECOND + SERIES_KEEP_NS + SERIES_LINGER_NS, "/b", 1);
+	cr_expect_eq(samples("/b"), 21, "a top of 0 in between forgets nothing");
 }
 
 Test(series, excluded_cgroups_are_in_other)
 {
-	struct series_table *table = new_table(5);
 	struct figures figures = figures_of(10, 1000);
 	struct series_input input = input_of("/a", &figures);
 
+	table = new_table(5);
 	input.exported = false;
 	cr_assert_eq(series_table_update(table, SECOND, &input, 1, NULL, 0), 0);
-	cr_expect_eq(samples(table, "/a"), -1);
-	cr_expect_eq(samples(table, LEDGER_OTHER), 10);
+	cr_expect_eq(samples("/a"), -1);
+	cr_expect_eq(samples(LEDGER_OTHER), 10);
 
 	input.exported = true;
 	cr_assert_eq(series_table_update(table, 2 * SECOND, &input, 1, NULL, 0), 0);
-	cr_expect_eq(samples(table, "/a"), 10);
+	cr_expect_eq(samples("/a"), 10);
 
 	/*
 	 * A reload excludes the cgroup. Its series is still shown until its time is over, but does not grow.
 	 */
 	input.exported = false;
 	cr_assert_eq(series_table_update(table, 3 * SECOND, &input, 1, NULL, 0), 0);
-	cr_expect_eq(samples(table, "/a"), 10);
-	cr_expect_eq(samples(table, LEDGER_OTHER), 20);
+	cr_expect_eq(samples("/a"), 10);
+	cr_expect_eq(samples(LEDGER_OTHER), 20);
 	cr_assert_eq(series_table_update(table, 4 * SECOND + SERIES_KEEP_NS + SERIES_LINGER_NS, &input, 1,
 					 NULL, 0),
 		     0);
-	cr_expect_eq(samples(table, "/a"), -1);
-	series_table_free(table);
+	cr_expect_eq(samples("/a"), -1);
 }
 
 Test(series, ten_thousand_promotions_are_bounded)
 {
-	struct series_table *table = new_table(5);
 	long total = 0;
 
+	table = new_table(5);
 	for (u64 i = 0; i < 10000; i++) {
 		char path[PATH_MAX_LENGTH];
 
 		/* Each path is louder than all before it, so each of them would get a series. */
 		(void)snprintf(path, sizeof(path), "/job-%llu", (unsigned long long)i);
-		update_one(table, SECOND + i * 50 * NSEC_PER_MSEC, path, 10 + i);
+		update_one(SECOND + i * 50 * NSEC_PER_MSEC, path, 10 + i);
 		total += (long)(10 + i);
-		cr_assert_leq(length(table), 2 + 5 * SERIES_LIVE_FACTOR);
+		cr_assert_leq(length(), 2 + 5 * SERIES_LIVE_FACTOR);
 	}
-	cr_expect_eq(length(table), 2 + 5 * SERIES_LIVE_FACTOR);
+	cr_expect_eq(length(), 2 + 5 * SERIES_LIVE_FACTOR);
 	for (u64 i = 0; i < 10000; i++) {
 		char path[PATH_MAX_LENGTH];
 		long n;
 
 		(void)snprintf(path, sizeof(path), "/job-%llu", (unsigned long long)i);
-		n = samples(table, path);
+		n = samples(path);
 		total -= n > 0 ? n : 0;
 	}
-	cr_expect_eq(total, samples(table, LEDGER_OTHER), "those that waited are in other");
-	series_table_free(table);
+	cr_expect_eq(total, samples(LEDGER_OTHER), "those that waited are in other");
 }
 
 /* Reproducible random numbers: xorshift64. */
@@ -491,8 +475,7 @@ static struct seen *seen_of(struct seen *seen, size_t *n, const char *path)
 }
 
 /* Compares all series with their last values, and adds the increases to `increases`. */
-static void scrape(const struct series_table *table, struct seen *seen, size_t *n_seen,
-		   struct figures *increases, u64 step)
+static void scrape(struct seen *seen, size_t *n_seen, struct figures *increases, u64 step)
 {
 	size_t n;
 	const struct series *const *list = series_table_list(table, &n);
@@ -502,7 +485,7 @@ static void scrape(const struct series_table *table, struct seen *seen, size_t *
 		const u64 *now = (const u64 *)list[i]->figures[EVENT];
 		u64 *before = (u64 *)&last->figures;
 
-		cr_assert_eq(find(table, list[i]->path), list[i]);
+		cr_assert_eq(find(list[i]->path), list[i]);
 		for (size_t k = 0; now && k < FIGURES_COUNTERS; k++) {
 			cr_assert_geq(now[k], before[k], "step %llu: %s fell", (unsigned long long)step,
 				      list[i]->path);
@@ -520,7 +503,7 @@ static size_t allocated(void)
 }
 
 /* Runs one collection with `n` new paths of the greatest length, each with one sample. */
-static void update_long(struct series_table *table, u64 now_ns, size_t n)
+static void update_long(u64 now_ns, size_t n)
 {
 	static unsigned number;
 	struct figures figures = figures_of(1, 1000);
@@ -547,14 +530,13 @@ static void update_long(struct series_table *table, u64 now_ns, size_t n)
  */
 Test(series, memory_of_waiting_paths_is_bounded)
 {
-	struct series_table *table;
 	size_t before = allocated(), most = 0;
 
 	table = new_table(1);
-	update_one(table, SECOND, "/a", 1000000);
-	update_one(table, SECOND, "/b", 100000);
+	update_one(SECOND, "/a", 1000000);
+	update_one(SECOND, "/b", 100000);
 	for (u64 i = 0; i < 25; i++) {
-		update_long(table, (2 + i) * SECOND, i == 24 ? 12000 : 500);
+		update_long((2 + i) * SECOND, i == 24 ? 12000 : 500);
 		cr_assert_leq(allocated() - before, SERIES_WAITING_BYTES + (256UL << 10), "after %llu: %zu",
 			      (unsigned long long)i, allocated() - before);
 		most = allocated() - before > most ? allocated() - before : most;
@@ -562,27 +544,25 @@ Test(series, memory_of_waiting_paths_is_bounded)
 #ifndef __SANITIZE_ADDRESS__ /* mallinfo2() counts nothing with the sanitizer's allocator */
 	cr_expect_geq(most, SERIES_WAITING_BYTES / 10 * 9);
 #endif
-	cr_expect_eq(samples(table, "/a"), 1000000);
-	cr_expect_eq(samples(table, LEDGER_OTHER), 100000 + 24 * 500 + 12000, "no sample is lost");
-	series_table_free(table);
+	cr_expect_eq(samples("/a"), 1000000);
+	cr_expect_eq(samples(LEDGER_OTHER), 100000 + 24 * 500 + 12000, "no sample is lost");
 }
 
 /* The cost of a path outlives thousands of cheaper ones that take too much memory. */
 Test(series, the_cheapest_waiting_paths_are_forgotten_first)
 {
-	struct series_table *table = new_table(1);
 	struct figures figures[] = {figures_of(1, 1000), figures_of(50, 1000)};
 	struct series_input inputs[] = {
 		{.path = "/a"}, input_of("/b", &figures[0]), input_of("/c", &figures[1])};
 
-	update_one(table, SECOND, "/a", 1000000);
-	update_one(table, SECOND, "/b", 1000);
+	table = new_table(1);
+	update_one(SECOND, "/a", 1000000);
+	update_one(SECOND, "/b", 1000);
 	for (u64 i = 0; i < 24; i++)
-		update_long(table, (2 + i) * SECOND, 500);
+		update_long((2 + i) * SECOND, 500);
 	cr_assert_eq(series_table_update(table, 26 * SECOND, inputs, 3, NULL, 0), 0);
-	cr_expect_eq(samples(table, "/b"), 1);
-	cr_expect_eq(samples(table, "/c"), -1);
-	series_table_free(table);
+	cr_expect_eq(samples("/b"), 1);
+	cr_expect_eq(samples("/c"), -1);
 }
 
 /*
@@ -592,7 +572,6 @@ Test(series, the_cheapest_waiting_paths_are_forgotten_first)
  */
 Test(series, random_promotions_births_deaths_and_restarts_lose_no_sample)
 {
-	struct series_table *table = new_table(TOP);
 	struct state *state, *next_state;
 	const char *wrong;
 	struct seen *seen = calloc(PATHS + 2, sizeof(*seen));
@@ -604,6 +583,7 @@ Test(series, random_promotions_births_deaths_and_restarts_lose_no_sample)
 	u64 random = 20261121;
 	u64 now_ns = SECOND;
 
+	table = new_table(TOP);
 	cr_assert_eq(state_new(STATE_RECORDS, &state), 0);
 	cr_assert_eq(series_table_keep(table, state, now_ns), 0);
 	for (u64 step = 0; step < 1000; step++) {
@@ -642,7 +622,7 @@ Test(series, random_promotions_births_deaths_and_restarts_lose_no_sample)
 			cr_assert_eq(series_table_keep(table, state, now_ns), 0);
 			state_settle(state);
 		}
-		scrape(table, seen, &n_seen, &increases, step);
+		scrape(seen, &n_seen, &increases, step);
 		cr_assert_eq(memcmp(&increases, &total, sizeof(total)), 0, "step %llu",
 			     (unsigned long long)step);
 
@@ -651,7 +631,7 @@ Test(series, random_promotions_births_deaths_and_restarts_lose_no_sample)
 			bool is;
 
 			(void)snprintf(path, sizeof(path), "/unit-%zu", i);
-			is = find(table, path) != NULL;
+			is = find(path) != NULL;
 			promotions += is && !shown[i];
 			returns += is && !shown[i] && ended[i];
 			ends += !is && shown[i];
@@ -663,7 +643,6 @@ Test(series, random_promotions_births_deaths_and_restarts_lose_no_sample)
 	cr_expect_gt(ends, 20, "the test ends series");
 	cr_expect_gt(returns, 20, "the test brings paths back");
 	free(seen);
-	series_table_free(table);
 	state_free(state);
 }
 
@@ -719,16 +698,15 @@ Test(series, each_table_hashes_its_paths_with_a_key_of_its_own)
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		const struct series_input input = {
 			.path = "/a", .exported = true, .differences = difference, .n_differences = 1};
-		struct series_table *table;
 
 		n_made = n_used = 0;
+		series_table_free(table);
 		table = new_table(10);
 		cr_assert_eq(series_table_update(table, SECOND, &input, 1, NULL, 0), 0);
 		cr_expect_eq(n_made, 1);
 		cr_expect_gt(n_used, 0);
 		cr_expect_eq(memcmp(&used, &made, sizeof(made)), 0);
 		keys[i] = made;
-		series_table_free(table);
 	}
 	cr_expect_neq(memcmp(&keys[0], &keys[1], sizeof(keys[0])), 0);
 }

@@ -17,6 +17,13 @@ struct machine {
 	u32 llc;     /* cores that share a last-level cache */
 };
 
+static struct stripes stripes;
+
+static void end(void)
+{
+	stripes_done(&stripes);
+}
+
 static u32 draw(const struct machine *machine, struct stripes_cpu topology[CPUS_MAX])
 {
 	u32 cores = machine->sockets * machine->cores;
@@ -40,28 +47,26 @@ static void assign(const struct stripes_cpu *topology, u32 cpus, struct stripes 
 }
 
 /* Returns how many present CPUs write to the emptiest and to the fullest stripe. */
-static void spread(const struct stripes *stripes, const struct stripes_cpu *topology, u32 *ret_least,
-		   u32 *ret_most)
+static void spread(const struct stripes_cpu *topology, u32 *ret_least, u32 *ret_most)
 {
 	u32 writers[STRIPES_MAX] = {0};
 
-	for (u32 cpu = 0; cpu < stripes->cpus; cpu++)
+	for (u32 cpu = 0; cpu < stripes.cpus; cpu++)
 		if (!topology[cpu].absent)
-			writers[stripes->of_cpu[cpu]]++;
+			writers[stripes.of_cpu[cpu]]++;
 	*ret_least = UINT32_MAX;
 	*ret_most = 0;
-	for (u32 stripe = 0; stripe < stripes->n; stripe++) {
+	for (u32 stripe = 0; stripe < stripes.n; stripe++) {
 		*ret_least = writers[stripe] < *ret_least ? writers[stripe] : *ret_least;
 		*ret_most = writers[stripe] > *ret_most ? writers[stripe] : *ret_most;
 	}
 }
 
-static void expect_spread(const struct stripes *stripes, const struct stripes_cpu *topology, u32 least,
-			  u32 most)
+static void expect_spread(const struct stripes_cpu *topology, u32 least, u32 most)
 {
 	u32 is_least, is_most;
 
-	spread(stripes, topology, &is_least, &is_most);
+	spread(topology, &is_least, &is_most);
 	cr_expect_eq(is_least, least, "%u CPUs in the emptiest stripe", is_least);
 	cr_expect_eq(is_most, most, "%u CPUs in the fullest stripe", is_most);
 }
@@ -70,25 +75,26 @@ static void expect_spread(const struct stripes *stripes, const struct stripes_cp
  * spans_caches() is true if CPUs of two caches write to one stripe. splits_cores() is true if the threads of
  * one core write to two stripes.
  */
-static bool spans_caches(const struct stripes *stripes, const struct stripes_cpu *topology)
+static bool spans_caches(const struct stripes_cpu *topology)
 {
-	for (u32 a = 0; a < stripes->cpus; a++)
+	for (u32 a = 0; a < stripes.cpus; a++)
 		for (u32 b = 0; b < a; b++)
-			if (stripes->of_cpu[a] == stripes->of_cpu[b] &&
-			    topology[a].cache != topology[b].cache)
+			if (stripes.of_cpu[a] == stripes.of_cpu[b] && topology[a].cache != topology[b].cache)
 				return true;
 	return false;
 }
 
-static bool splits_cores(const struct stripes *stripes, const struct stripes_cpu *topology)
+static bool splits_cores(const struct stripes_cpu *topology)
 {
-	for (u32 a = 0; a < stripes->cpus; a++)
+	for (u32 a = 0; a < stripes.cpus; a++)
 		for (u32 b = 0; b < a; b++)
-			if (stripes->of_cpu[a] != stripes->of_cpu[b] &&
+			if (stripes.of_cpu[a] != stripes.of_cpu[b] &&
 			    topology[a].cache == topology[b].cache && topology[a].core == topology[b].core)
 				return true;
 	return false;
 }
+
+TestSuite(stripes, .fini = end);
 
 Test(stripes, up_to_16_cpus_have_a_stripe_each)
 {
@@ -96,8 +102,6 @@ Test(stripes, up_to_16_cpus_have_a_stripe_each)
 	const struct stripes_cpu topology[STRIPES_MAX] = {0};
 
 	for (u32 cpus = 1; cpus <= STRIPES_MAX; cpus++) {
-		struct stripes stripes;
-
 		assign(topology, cpus, &stripes);
 		cr_expect_eq(stripes.n, cpus);
 		cr_expect(stripes.alone);
@@ -111,13 +115,11 @@ Test(stripes, with_17_cores_two_share_a_stripe)
 {
 	struct stripes_cpu topology[CPUS_MAX] = {0};
 	u32 cpus = draw(&(struct machine){1, 17, 1, 17}, topology);
-	struct stripes stripes;
 
 	assign(topology, cpus, &stripes);
 	cr_expect_eq(stripes.n, 16);
 	cr_expect_not(stripes.alone);
-	expect_spread(&stripes, topology, 1, 2);
-	stripes_done(&stripes);
+	expect_spread(topology, 1, 2);
 }
 
 Test(stripes, the_threads_of_a_core_share_before_others)
@@ -125,11 +127,10 @@ Test(stripes, the_threads_of_a_core_share_before_others)
 	/* 10 cores of 2 threads each: 6 cores have two stripes each, and 4 have one. */
 	struct stripes_cpu topology[CPUS_MAX] = {0};
 	u32 cpus = draw(&(struct machine){1, 10, 2, 10}, topology);
-	struct stripes stripes;
 	u32 together = 0;
 
 	assign(topology, cpus, &stripes);
-	expect_spread(&stripes, topology, 1, 2);
+	expect_spread(topology, 1, 2);
 	for (u32 core = 0; core < 10; core++)
 		together += stripes.of_cpu[core] == stripes.of_cpu[core + 10];
 	cr_expect_eq(together, 4, "%u", together);
@@ -137,51 +138,45 @@ Test(stripes, the_threads_of_a_core_share_before_others)
 
 	cpus = draw(&(struct machine){1, 16, 2, 16}, topology);
 	assign(topology, cpus, &stripes);
-	expect_spread(&stripes, topology, 2, 2);
-	cr_expect_not(splits_cores(&stripes, topology));
-	stripes_done(&stripes);
+	expect_spread(topology, 2, 2);
+	cr_expect_not(splits_cores(topology));
 }
 
 Test(stripes, two_sockets_of_28_cores_share_16_stripes_by_cache)
 {
 	struct stripes_cpu topology[CPUS_MAX] = {0};
 	u32 cpus = draw(&(struct machine){2, 28, 2, 28}, topology);
-	struct stripes stripes;
 
 	cr_assert_eq(cpus, 112);
 	assign(topology, cpus, &stripes);
 	cr_expect_eq(stripes.n, 16);
-	cr_expect_not(spans_caches(&stripes, topology));
-	cr_expect_not(splits_cores(&stripes, topology));
-	expect_spread(&stripes, topology, 6, 8); /* three or four cores */
-	stripes_done(&stripes);
+	cr_expect_not(spans_caches(topology));
+	cr_expect_not(splits_cores(topology));
+	expect_spread(topology, 6, 8); /* three or four cores */
 }
 
 Test(stripes, an_epyc_of_16_caches_has_a_stripe_per_cache)
 {
 	struct stripes_cpu topology[CPUS_MAX] = {0};
 	u32 cpus = draw(&(struct machine){2, 64, 2, 8}, topology);
-	struct stripes stripes;
 
 	cr_assert_eq(cpus, 256);
 	assign(topology, cpus, &stripes);
 	cr_expect_eq(stripes.n, 16);
-	cr_expect_not(spans_caches(&stripes, topology));
-	expect_spread(&stripes, topology, 16, 16);
-	stripes_done(&stripes);
+	cr_expect_not(spans_caches(topology));
+	expect_spread(topology, 16, 16);
 }
 
 Test(stripes, an_epyc_of_32_caches_has_a_stripe_for_two_adjacent_caches)
 {
 	struct stripes_cpu topology[CPUS_MAX] = {0};
 	u32 cpus = draw(&(struct machine){2, 64, 2, 4}, topology);
-	struct stripes stripes;
 
 	cr_assert_eq(cpus, 256);
 	assign(topology, cpus, &stripes);
 	cr_expect_eq(stripes.n, 16);
-	expect_spread(&stripes, topology, 16, 16);
-	cr_expect_not(splits_cores(&stripes, topology));
+	expect_spread(topology, 16, 16);
+	cr_expect_not(splits_cores(topology));
 	for (u32 core = 0; core < 128; core++) /* eight successive cores share two caches of one socket */
 		cr_expect_eq(stripes.of_cpu[core], core / 8);
 	stripes_done(&stripes);
@@ -190,9 +185,8 @@ Test(stripes, an_epyc_of_32_caches_has_a_stripe_for_two_adjacent_caches)
 	cpus = draw(&(struct machine){1, 64, 2, 4}, topology);
 	assign(topology, cpus, &stripes);
 	cr_expect_eq(stripes.n, 16);
-	cr_expect_not(spans_caches(&stripes, topology));
-	expect_spread(&stripes, topology, 8, 8);
-	stripes_done(&stripes);
+	cr_expect_not(spans_caches(topology));
+	expect_spread(topology, 8, 8);
 }
 
 Test(stripes, a_cache_of_more_cpus_has_more_stripes)
@@ -200,13 +194,12 @@ Test(stripes, a_cache_of_more_cpus_has_more_stripes)
 	/* A chip of 12 caches with 8 cores each: four of the caches have two stripes. */
 	struct stripes_cpu topology[CPUS_MAX] = {0};
 	u32 cpus = draw(&(struct machine){1, 96, 2, 8}, topology);
-	struct stripes stripes;
 
 	assign(topology, cpus, &stripes);
 	cr_expect_eq(stripes.n, 16);
-	cr_expect_not(spans_caches(&stripes, topology));
-	cr_expect_not(splits_cores(&stripes, topology));
-	expect_spread(&stripes, topology, 8, 16);
+	cr_expect_not(spans_caches(topology));
+	cr_expect_not(splits_cores(topology));
+	expect_spread(topology, 8, 16);
 	stripes_done(&stripes);
 
 	/* One cache has 40 CPUs and the other has 8: they get 13 and 3 stripes. */
@@ -214,15 +207,12 @@ Test(stripes, a_cache_of_more_cpus_has_more_stripes)
 	for (u32 cpu = 0; cpu < 48; cpu++)
 		topology[cpu] = (struct stripes_cpu){.cache = cpu >= 40, .core = cpu};
 	assign(topology, 48, &stripes);
-	cr_expect_not(spans_caches(&stripes, topology));
-	expect_spread(&stripes, topology, 2, 4);
-	stripes_done(&stripes);
+	cr_expect_not(spans_caches(topology));
+	expect_spread(topology, 2, 4);
 }
 
 Test(stripes, more_caches_than_stripes_share_them_evenly)
 {
-	struct stripes stripes;
-
 	for (u32 caches = 17; caches <= 64; caches++) {
 		struct stripes_cpu topology[CPUS_MAX] = {0};
 		u32 cpus = draw(&(struct machine){1, caches * 4, 2, 4}, topology);
@@ -230,7 +220,7 @@ Test(stripes, more_caches_than_stripes_share_them_evenly)
 
 		assign(topology, cpus, &stripes);
 		cr_expect_eq(stripes.n, 16, "%u caches", caches);
-		spread(&stripes, topology, &least, &most);
+		spread(topology, &least, &most);
 		cr_expect_leq(most - least, 8, "%u caches: %u to %u", caches, least, most);
 		for (u32 a = 0; a < cpus; a++)
 			for (u32 b = 0; b < a; b++)
@@ -242,8 +232,6 @@ Test(stripes, more_caches_than_stripes_share_them_evenly)
 
 Test(stripes, up_to_16_caches_never_share_a_stripe)
 {
-	struct stripes stripes;
-
 	for (u32 caches = 1; caches <= 16; caches++) {
 		for (u32 cores = 1; cores <= 16; cores++) {
 			struct stripes_cpu topology[CPUS_MAX] = {0};
@@ -251,10 +239,10 @@ Test(stripes, up_to_16_caches_never_share_a_stripe)
 			u32 least, most;
 
 			assign(topology, cpus, &stripes);
-			cr_expect_not(spans_caches(&stripes, topology), "%u of %u", caches, cores);
+			cr_expect_not(spans_caches(topology), "%u of %u", caches, cores);
 			cr_expect_eq(stripes.n, cpus < 16 ? cpus : 16);
 			cr_expect_eq(stripes.alone, cpus <= 16);
-			spread(&stripes, topology, &least, &most);
+			spread(topology, &least, &most);
 			/*
 			 * Each cache has at least its share of the stripes, rounded down. A core is two CPUs.
 			 */
@@ -270,7 +258,6 @@ Test(stripes, hybrid_cores_count_their_threads)
 {
 	/* One cache with 8 cores of two threads and 16 cores of one thread, and 2 CPUs outside of it. */
 	struct stripes_cpu topology[34] = {0};
-	struct stripes stripes;
 
 	for (u32 cpu = 0; cpu < 16; cpu++)
 		topology[cpu] = (struct stripes_cpu){.cache = 0, .core = cpu / 2};
@@ -280,16 +267,14 @@ Test(stripes, hybrid_cores_count_their_threads)
 		topology[cpu] = (struct stripes_cpu){.cache = 32, .core = cpu};
 	assign(topology, 34, &stripes);
 	cr_expect_eq(stripes.n, 16);
-	cr_expect_not(spans_caches(&stripes, topology));
-	cr_expect_not(splits_cores(&stripes, topology));
-	expect_spread(&stripes, topology, 2, 3); /* 32 CPUs share 15 stripes, and 2 CPUs share one */
-	stripes_done(&stripes);
+	cr_expect_not(spans_caches(topology));
+	cr_expect_not(splits_cores(topology));
+	expect_spread(topology, 2, 3); /* 32 CPUs share 15 stripes, and 2 CPUs share one */
 }
 
 Test(stripes, offline_cpus_take_no_stripe_from_online_ones)
 {
 	struct stripes_cpu topology[CPUS_MAX] = {0};
-	struct stripes stripes;
 
 	/*
 	 * A guest that can grow: 8 of 128 CPUs are present, and each has a stripe of its own. Eight more
@@ -323,7 +308,7 @@ Test(stripes, offline_cpus_take_no_stripe_from_online_ones)
 	assign(topology, 17, &stripes);
 	cr_expect_eq(stripes.n, 16);
 	cr_expect_not(stripes.alone);
-	expect_spread(&stripes, topology, 1, 1);
+	expect_spread(topology, 1, 1);
 	stripes_done(&stripes);
 
 	/*
@@ -335,20 +320,17 @@ Test(stripes, offline_cpus_take_no_stripe_from_online_ones)
 		topology[cpu].absent = true;
 	assign(topology, 112, &stripes);
 	cr_expect_eq(stripes.n, 16);
-	expect_spread(&stripes, topology, 3, 4);
+	expect_spread(topology, 3, 4);
 	stripes_done(&stripes);
 
 	for (u32 cpu = 0; cpu < 112; cpu++)
 		topology[cpu].absent = true;
 	assign(topology, 112, &stripes);
 	cr_expect_leq(stripes.n, 2);
-	stripes_done(&stripes);
 }
 
 Test(stripes, without_cpus_there_is_an_error)
 {
-	struct stripes stripes;
-
 	cr_expect_eq(stripes_assign(NULL, 0, &stripes), -EINVAL);
 	cr_expect_eq(stripes_of_machine("/nonexistent", 0, &stripes), -ENODATA);
 	cr_expect_eq(stripes_of_machine(NULL, 8193, &stripes), -EINVAL);
@@ -356,8 +338,6 @@ Test(stripes, without_cpus_there_is_an_error)
 
 Test(stripes, a_single_writer_has_one_stripe)
 {
-	struct stripes stripes;
-
 	cr_assert_eq(stripes_single(&stripes), 0);
 	cr_expect_eq(stripes.n, 1);
 	cr_expect_eq(stripes.cpus, 1);
@@ -410,31 +390,30 @@ Test(stripes, the_topology_is_read_from_sysfs)
 	struct stripes_cpu topology[CPUS_MAX] = {0};
 	u32 cpus = draw(&(struct machine){2, 10, 2, 10}, topology);
 	char *root = tree_new();
-	struct stripes told, expected;
+	struct stripes expected;
 
 	write_two_sockets(root);
-	cr_assert_eq(stripes_of_machine(root, cpus, &told), 0);
+	cr_assert_eq(stripes_of_machine(root, cpus, &stripes), 0);
 	assign(topology, cpus, &expected);
-	cr_expect_eq(told.n, 16);
-	cr_expect_not(spans_caches(&told, topology));
-	cr_expect_arr_eq(told.of_cpu, expected.of_cpu, cpus);
-	stripes_done(&told);
+	cr_expect_eq(stripes.n, 16);
+	cr_expect_not(spans_caches(topology));
+	cr_expect_arr_eq(stripes.of_cpu, expected.of_cpu, cpus);
+	stripes_done(&stripes);
 	stripes_done(&expected);
 
 	/* The highest possible CPU number decides, even if a lower number is not possible. */
 	tree_write(root, "devices/system/cpu/possible", "0-31,33-39\n");
-	cr_assert_eq(stripes_of_machine(root, 0, &told), 0);
-	cr_expect_eq(told.cpus, 40);
-	stripes_done(&told);
+	cr_assert_eq(stripes_of_machine(root, 0, &stripes), 0);
+	cr_expect_eq(stripes.cpus, 40);
+	stripes_done(&stripes);
 
 	/* CPUs 36 to 39 are offline, and 40 to 47 were never present. */
 	tree_write(root, "devices/system/cpu/online", "0-35\n");
 	for (u32 cpu = 36; cpu < 48; cpu++)
 		topology[cpu].absent = true;
-	cr_assert_eq(stripes_of_machine(root, 48, &told), 0);
+	cr_assert_eq(stripes_of_machine(root, 48, &stripes), 0);
 	assign(topology, 48, &expected);
-	cr_expect_arr_eq(told.of_cpu, expected.of_cpu, 48);
-	stripes_done(&told);
+	cr_expect_arr_eq(stripes.of_cpu, expected.of_cpu, 48);
 	stripes_done(&expected);
 	tree_remove(root);
 }
@@ -469,11 +448,9 @@ Test(stripes, a_missing_or_invalid_topology_has_a_fallback)
 Test(stripes, the_stripes_of_this_machine_are_valid)
 {
 	u32 cpus = (u32)sysconf(_SC_NPROCESSORS_CONF);
-	struct stripes stripes;
 
 	cr_assert_eq(stripes_of_machine(NULL, cpus, &stripes), 0);
 	cr_expect_eq(stripes.cpus, cpus);
 	cr_expect_eq(stripes.alone, cpus <= STRIPES_MAX);
 	cr_expect_eq(stripes.n, cpus < STRIPES_MAX ? cpus : STRIPES_MAX);
-	stripes_done(&stripes);
 }
