@@ -5,9 +5,12 @@
 
 #include <stddef.h>
 
+#include "base/cleanup.h"
+
 /* Creates an empty folder. Pass its path to tree_remove(). */
 char *tree_new(void);
 void tree_remove(char *root);
+DEFINE_CLEANUP(char *, tree_remove)
 
 /* Writes a file below `root`, and creates the folders above it. */
 void tree_write(const char *root, const char *path, const char *text);

@@ -10,6 +10,7 @@
 
 #include "act/facts.h"
 #include "alert_example.h"
+#include "base/cleanup.h"
 #include "base/utf8.h"
 
 static struct facts facts_of(const struct transition *transition)
@@ -35,7 +36,7 @@ Test(act_facts, facts_describe_a_firing_alert)
 {
 	struct rule rule;
 	struct transition fires = alert_example_fires(17, &rule);
-	struct facts facts = facts_of(&fires);
+	_cleanup_(facts_clear) struct facts facts = facts_of(&fires);
 
 	expect(&facts, "PEBSD_ALERT", "17");
 	expect(&facts, "PEBSD_RULE", "slow-database");
@@ -61,26 +62,24 @@ Test(act_facts, facts_describe_a_firing_alert)
 	expect(&facts, "PEBSD_RESOLVED", NULL);
 	expect(&facts, "PEBSD_END", NULL);
 	expect(&facts, "PEBSD_DRY_RUN", NULL);
-	facts_clear(&facts);
 }
 
 Test(act_facts, facts_describe_a_resolved_alert)
 {
 	struct rule rule;
 	struct transition resolves = alert_example_resolves(17, &rule);
-	struct facts facts = facts_of(&resolves);
+	_cleanup_(facts_clear) struct facts facts = facts_of(&resolves);
 
 	expect(&facts, "PEBSD_STATE", "resolved");
 	expect(&facts, "PEBSD_RESOLVED", "2026-11-21T06:06:00Z");
 	expect(&facts, "PEBSD_END", "clear");
-	facts_clear(&facts);
 }
 
 Test(act_facts, unknown_facts_are_absent)
 {
 	struct rule rule;
 	struct transition fires = alert_example_fires(17, &rule);
-	struct facts facts;
+	_cleanup_(facts_clear) struct facts facts;
 
 	fires.alert.estimate.bounds.high = INFINITY;
 	facts = facts_of(&fires);
@@ -95,7 +94,6 @@ Test(act_facts, unknown_facts_are_absent)
 	expect(&facts, "PEBSD_LOW", NULL);
 	expect(&facts, "PEBSD_SAMPLES", NULL);
 	expect(&facts, "PEBSD_SINCE", NULL);
-	facts_clear(&facts);
 }
 
 /*
@@ -106,7 +104,7 @@ Test(act_facts, a_value_from_before_a_restart_has_no_samples)
 {
 	struct rule rule;
 	struct transition resolves = alert_example_resolves(17, &rule);
-	struct facts facts;
+	_cleanup_(facts_clear) struct facts facts;
 
 	resolves.alert.end = ALERT_END_GONE;
 	resolves.alert.estimate.samples = 0;
@@ -129,14 +127,13 @@ Test(act_facts, a_value_from_before_a_restart_has_no_samples)
 	facts = facts_of(&resolves);
 	expect(&facts, "PEBSD_SAMPLES", "0");
 	expect(&facts, "PEBSD_WINDOW", "30");
-	facts_clear(&facts);
 }
 
 Test(act_facts, facts_describe_a_ratio_and_a_dry_run)
 {
 	struct rule rule;
 	struct transition fires = alert_example_fires(0, &rule);
-	struct facts facts;
+	_cleanup_(facts_clear) struct facts facts;
 
 	rule.metric.ratio = true;
 	rule.dry_run = true;
@@ -151,7 +148,6 @@ Test(act_facts, facts_describe_a_ratio_and_a_dry_run)
 	expect(&facts, "PEBSD_WORTH", "610");
 	expect(&facts, "PEBSD_DRY_RUN", "1");
 	expect(&facts, "PEBSD_SIDE", "below");
-	facts_clear(&facts);
 }
 
 /* After a restart, the rule is no longer configured. The policy knows only its name. */
@@ -159,7 +155,7 @@ Test(act_facts, of_a_removed_rule_only_the_name_is_given)
 {
 	struct rule rule;
 	struct transition resolves = alert_example_resolves(17, &rule);
-	struct facts facts;
+	_cleanup_(facts_clear) struct facts facts;
 
 	rule = (struct rule){.name = "slow-database", .actions = RULE_LOG};
 	resolves.alert.end = ALERT_END_RULE;
@@ -175,7 +171,6 @@ Test(act_facts, of_a_removed_rule_only_the_name_is_given)
 	expect(&facts, "PEBSD_CONFIDENCE", NULL);
 	expect(&facts, "PEBSD_SEVERITY", NULL);
 	expect(&facts, "PEBSD_DRY_RUN", NULL);
-	facts_clear(&facts);
 }
 
 /* After a restart, the rule has other limits. The policy knows only its name, and that it is a dry run. */
@@ -183,14 +178,13 @@ Test(act_facts, of_a_changed_rule_the_dry_run_is_given)
 {
 	struct rule rule;
 	struct transition resolves = alert_example_resolves(17, &rule);
-	struct facts facts;
+	_cleanup_(facts_clear) struct facts facts;
 
 	rule = (struct rule){.name = "slow-database", .actions = RULE_LOG, .dry_run = true};
 	resolves.alert.end = ALERT_END_RULE;
 	facts = facts_of(&resolves);
 	expect(&facts, "PEBSD_METRIC", NULL);
 	expect(&facts, "PEBSD_DRY_RUN", "1");
-	facts_clear(&facts);
 }
 
 Test(act_facts, numbers_have_no_exponent_or_separator)

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "act/alert_store.h"
+#include "base/cleanup.h"
 #include "base/json_get.h"
 #include "base/text_file.h"
 #include "scarce_memory.h"
@@ -314,7 +315,7 @@ static int open_folder(const char *root)
 
 Test(act_store, only_the_owner_can_read_the_file)
 {
-	char *root = tree_new();
+	_cleanup_(tree_removep) char *root = tree_new();
 	_cleanup_close_ int folder = open_folder(root);
 	_cleanup_(alert_store_clear) struct alert_store store, found;
 	_cleanup_free_ char *message = NULL;
@@ -329,12 +330,11 @@ Test(act_store, only_the_owner_can_read_the_file)
 	cr_assert_eq(alert_store_read(folder, &found, &message), 0);
 	cr_assert_null(message);
 	expect_same(&found, &store);
-	tree_remove(root);
 }
 
 Test(act_store, a_new_directory_starts_with_alert_1)
 {
-	char *root = tree_new();
+	_cleanup_(tree_removep) char *root = tree_new();
 	_cleanup_close_ int folder = open_folder(root);
 	_cleanup_(alert_store_clear) struct alert_store store;
 	_cleanup_free_ char *message = NULL;
@@ -343,13 +343,12 @@ Test(act_store, a_new_directory_starts_with_alert_1)
 	cr_assert_null(message);
 	cr_assert_eq(store.next_number, 1);
 	cr_assert_eq(store.n_saved_alerts, 0);
-	tree_remove(root);
 }
 
 Test(act_store, an_unreadable_file_is_kept_under_another_name)
 {
 	static const char *const texts[] = {"", "{", "{\"version\":2}", "[]", "null", "\xff"};
-	char *root = tree_new();
+	_cleanup_(tree_removep) char *root = tree_new();
 	_cleanup_close_ int folder = open_folder(root);
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
@@ -372,7 +371,6 @@ Test(act_store, an_unreadable_file_is_kept_under_another_name)
 		cr_assert_eq(alert_store_read(folder, &store, &again), 0);
 		cr_assert_null(again, "it is logged once");
 	}
-	tree_remove(root);
 }
 
 /* Symbolic links with the names of these files are neither read nor written through. */
@@ -380,7 +378,7 @@ Test(act_store, an_unreadable_file_is_kept_under_another_name)
 static void expect_too_large(const char *cgroup, size_t n)
 {
 	_cleanup_free_ struct policy_saved_alert *many = calloc(n, sizeof(*many));
-	char *root = tree_new();
+	_cleanup_(tree_removep) char *root = tree_new();
 	_cleanup_close_ int folder = open_folder(root);
 	_cleanup_(alert_store_clear) struct alert_store small, large, found;
 	_cleanup_free_ char *message = NULL;
@@ -397,7 +395,6 @@ static void expect_too_large(const char *cgroup, size_t n)
 	cr_assert_eq(alert_store_read(folder, &found, &message), 0);
 	cr_expect_null(message, "%s", message);
 	expect_same(&small, &found);
-	tree_remove(root);
 }
 
 Test(act_store, a_store_that_could_not_be_read_again_does_not_replace_the_file)
@@ -413,7 +410,7 @@ Test(act_store, a_store_that_could_not_be_read_again_does_not_replace_the_file)
 
 Test(act_store, links_are_not_followed)
 {
-	char *root = tree_new();
+	_cleanup_(tree_removep) char *root = tree_new();
 	_cleanup_close_ int folder = open_folder(root);
 	_cleanup_(alert_store_clear) struct alert_store store;
 	_cleanup_free_ char *message = NULL, *path = NULL, *kept = NULL;
@@ -428,5 +425,4 @@ Test(act_store, links_are_not_followed)
 	cr_assert_gt(asprintf(&path, "%s/precious", root), 0);
 	cr_assert_eq(text_file_read(path, &kept), 0);
 	cr_assert_str_eq(kept, "kept");
-	tree_remove(root);
 }

@@ -69,7 +69,7 @@ static void set_attribute(const char *name, const char *value, size_t length)
 
 Test(cgroup_xattr, attributes_are_read_or_reported_as_missing)
 {
-	char *value = (char *)"";
+	_cleanup_free_ char *value = (char *)"";
 	bool root = false;
 
 	set_attribute("/a/b", "slow-db other", 13);
@@ -83,7 +83,6 @@ Test(cgroup_xattr, attributes_are_read_or_reported_as_missing)
 	set_attribute("/a/b", "", 0);
 	cr_assert_eq(read_attribute("/a/b", 64, &value, &root), 0);
 	cr_expect_str_eq(value, "");
-	free(value);
 }
 
 Test(cgroup_xattr, the_owner_of_the_directory_is_read)
@@ -121,7 +120,7 @@ Test(cgroup_xattr, the_longest_attribute_is_read)
 
 Test(cgroup_xattr, a_path_that_is_not_a_cgroup_is_refused)
 {
-	char *value = NULL;
+	_cleanup_free_ char *value = NULL;
 	bool root;
 
 	cr_expect_eq(read_attribute("/c", 8, &value, &root), -ENOENT);
@@ -134,7 +133,6 @@ Test(cgroup_xattr, a_path_that_is_not_a_cgroup_is_refused)
 	cr_expect_eq(read_attribute("/a/b", 8, &value, &root), -ENOENT);
 	cr_expect_null(value);
 	cr_expect_eq(cgroup_xattr(root_fd, "/", NAME, 8, &value, &root), 0);
-	free(value);
 }
 
 /* cgroup2 has no symbolic links. If another file system is mounted there instead, links are not followed. */

@@ -104,7 +104,7 @@ static char *tree_of_processes(void)
 
 Test(counter_users, this_process_is_not_counted)
 {
-	char *root = tree_of_processes();
+	_cleanup_(tree_removep) char *root = tree_of_processes();
 	struct counter_users users;
 
 	counter_users_gather(root, 30, COUNTER_USERS_LOOK_PROBE, &users);
@@ -120,14 +120,13 @@ Test(counter_users, this_process_is_not_counted)
 	cr_expect_eq(users.unread, 0);
 	counter_users_gather(root, 30, 3, &users);
 	cr_expect(users.cut);
-	tree_remove(root);
 }
 
 /* Thousands of processes, such as threads of the kernel, may have no descriptor. Each takes time all the same. */
 Test(counter_users, a_search_ends_at_its_limit_of_processes)
 {
 	static const char *const comms[] = {"proc/1/comm", "proc/2/comm", "proc/3/comm", "proc/4/comm"};
-	char *root = tree_new();
+	_cleanup_(tree_removep) char *root = tree_new();
 	struct counter_users users;
 
 	for (size_t i = 0; i < sizeof(comms) / sizeof(comms[0]); i++)
@@ -136,7 +135,6 @@ Test(counter_users, a_search_ends_at_its_limit_of_processes)
 	cr_expect_not(users.cut);
 	counter_users_gather(root, 99, 3, &users);
 	cr_expect(users.cut);
-	tree_remove(root);
 }
 
 Test(counter_users, without_process_1_proc_does_not_show_all_processes)
@@ -162,7 +160,7 @@ Test(counter_users, without_process_1_proc_does_not_show_all_processes)
 
 Test(counter_users, the_kernels_configuration_says_which_watchdog)
 {
-	char *root = tree_new();
+	_cleanup_(tree_removep) char *root = tree_new();
 	struct counter_users users;
 
 	tree_write(root, "proc/sys/kernel/nmi_watchdog", "1\n");
@@ -179,12 +177,11 @@ Test(counter_users, the_kernels_configuration_says_which_watchdog)
 	tree_write(root, "proc/sys/kernel/osrelease", "../../boot/config-6.12.1-test\n");
 	counter_users_gather(root, 1, 0, &users);
 	cr_expect_eq(users.watchdog, COUNTER_WATCHDOG_MAYBE, "a path is not a release");
-	tree_remove(root);
 }
 
 Test(counter_users, virtual_pmus_of_kvm_are_counted)
 {
-	char *root = tree_new();
+	_cleanup_(tree_removep) char *root = tree_new();
 	struct counter_users users;
 
 	tree_write(root, "sys/module/kvm_amd/parameters/nested", "1\n");
@@ -199,5 +196,4 @@ Test(counter_users, virtual_pmus_of_kvm_are_counted)
 	tree_write(root, "sys/module/kvm/parameters/enable_pmu", "Y\n");
 	counter_users_gather(root, 1, 0, &users);
 	cr_expect(users.kvm_pmu);
-	tree_remove(root);
 }

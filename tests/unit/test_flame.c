@@ -57,7 +57,7 @@ static const struct flame_node some[] = {
 
 Test(flame, sorted_by_cost_with_parents_first)
 {
-	struct flame flame = tree(some, ARRAY_SIZE(some));
+	_cleanup_(flame_done) struct flame flame = tree(some, ARRAY_SIZE(some));
 
 	cr_assert_eq(flame_prune(&flame, true, 6), 0);
 	cr_assert_eq(flame.n, 6);
@@ -72,12 +72,11 @@ Test(flame, sorted_by_cost_with_parents_first)
 	cr_assert_eq(flame_prune(&flame, false, 6), 0);
 	expect(&flame, 1, "cheap", 0, 60, 100);
 	expect(&flame, 2, "below", 1, 50, 90);
-	flame_done(&flame);
 }
 
 Test(flame, omitted_nodes_are_one_node_below_each_parent)
 {
-	struct flame flame = tree(some, ARRAY_SIZE(some));
+	_cleanup_(flame_done) struct flame flame = tree(some, ARRAY_SIZE(some));
 
 	/* Two nodes are kept: the root and `dear`. */
 	cr_assert_eq(flame_prune(&flame, true, 4), 0);
@@ -91,7 +90,6 @@ Test(flame, omitted_nodes_are_one_node_below_each_parent)
 	/* `below` is part of `cheap`, which is counted once. */
 	expect(&flame, 3, NULL, 0, 70, 200);
 	cr_expect_eq(flame.nodes[3].sources[0], 70);
-	flame_done(&flame);
 }
 
 Test(flame, a_large_tree_has_at_most_as_many_nodes_as_wanted)
@@ -126,8 +124,8 @@ Test(flame, a_profile_becomes_a_flame_graph)
 	const u64 stack[] = {AT_WORK + 1, AT_MAIN + 1, AT_START + 1};
 	struct zoom_sample sample = world_sample(AT_LOAD_ROW + 0x20, AT_HEAP, 100);
 	struct world_names world;
-	struct profile *profile;
-	struct flame flame;
+	_cleanup_(profile_freep) struct profile *profile = NULL;
+	_cleanup_(flame_done) struct flame flame;
 
 	world_names_init(&world);
 	cr_assert_eq(profile_new(true, &profile), 0);
@@ -154,8 +152,6 @@ Test(flame, a_profile_becomes_a_flame_graph)
 	expect(&flame, 4, "load;row", 3, 2, 400);
 	cr_expect_str_eq(flame.nodes[4].file, "work.c");
 	cr_expect_eq(flame.nodes[4].line, 33);
-	flame_done(&flame);
-	profile_free(profile);
 }
 
 /* Many samples of a near cache can have less latency than a few of a far one. */
@@ -164,8 +160,8 @@ Test(flame, each_source_has_its_own_latency)
 	struct zoom_sample near = world_sample(AT_WORK + 1, AT_HEAP, 10);
 	struct zoom_sample far = world_sample(AT_WORK + 1, AT_HEAP, 900);
 	struct world_names world;
-	struct profile *profile;
-	struct flame flame;
+	_cleanup_(profile_freep) struct profile *profile = NULL;
+	_cleanup_(flame_done) struct flame flame;
 
 	world_names_init(&world);
 	far.of.data_source = world_hitm();
@@ -181,22 +177,18 @@ Test(flame, each_source_has_its_own_latency)
 		cr_expect_eq(flame.nodes[i].sources[SOURCE_L3], 1);
 		cr_expect_eq(flame.nodes[i].source_latencies[SOURCE_L3], 900);
 	}
-	flame_done(&flame);
-	profile_free(profile);
 }
 
 Test(flame, a_profile_without_samples_is_only_the_root)
 {
 	struct world_names world;
-	struct profile *profile;
-	struct flame flame;
+	_cleanup_(profile_freep) struct profile *profile = NULL;
+	_cleanup_(flame_done) struct flame flame;
 
 	world_names_init(&world);
 	cr_assert_eq(profile_new(true, &profile), 0);
 	cr_assert_eq(flame_make(profile, &world.names, 100, &flame), 0);
 	cr_expect_eq(flame.n, 1);
-	flame_done(&flame);
-	profile_free(profile);
 }
 
 /* -E2BIG would make the caller advise a shorter zoom. */
@@ -205,7 +197,7 @@ Test(flame, a_failed_allocation_is_not_reported_as_a_large_tree)
 	struct zoom_sample sample = world_sample(AT_WORK + 1, AT_HEAP, 10);
 	bool failed = true;
 	struct world_names world;
-	struct profile *profile;
+	_cleanup_(profile_freep) struct profile *profile = NULL;
 	struct flame flame;
 	size_t n = 0;
 
@@ -224,5 +216,4 @@ Test(flame, a_failed_allocation_is_not_reported_as_a_large_tree)
 			flame_done(&flame);
 	}
 	cr_expect_gt(n, 5);
-	profile_free(profile);
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "plant.h"
 
 /* The period of a steady load may change by this share in a minute. */
@@ -148,7 +149,7 @@ Test(governor_plant, a_load_that_grows_after_a_step_is_corrected_soon)
 /* The load swings by 30 %, as the load of a service does. */
 Test(governor_plant, an_oscillating_load_does_not_change_the_period)
 {
-	struct plant plant = plant_usual(3);
+	_cleanup_(plant_close) struct plant plant = plant_usual(3);
 
 	plant_open(&plant);
 	for (int second = 0; second < 1200; second++) {
@@ -159,12 +160,11 @@ Test(governor_plant, an_oscillating_load_does_not_change_the_period)
 		if (second > 300)
 			cr_assert_eq(plant.events[0].period, before, "second %d", second);
 	}
-	plant_close(&plant);
 }
 
 Test(governor_plant, after_a_long_idle_time_a_burst_is_handled_in_two_intervals)
 {
-	struct plant plant = plant_usual(5);
+	_cleanup_(plant_close) struct plant plant = plant_usual(5);
 	unsigned over;
 
 	plant.events[0].events_per_second = 0;
@@ -175,12 +175,11 @@ Test(governor_plant, after_a_long_idle_time_a_burst_is_handled_in_two_intervals)
 	over = plant_step_from(&plant, 0, 0.5) > 1;
 	over += plant_run(&plant, 600);
 	cr_expect_leq(over, 2, "%u intervals", over);
-	plant_close(&plant);
 }
 
 Test(governor_plant, throttling_is_followed_within_the_interval)
 {
-	struct plant plant = plant_usual(6);
+	_cleanup_(plant_close) struct plant plant = plant_usual(6);
 	unsigned throttled = 0;
 
 	plant.events[0].sample.dense_ns = 10; /* cheap, so that the budget does not limit */
@@ -195,13 +194,12 @@ Test(governor_plant, throttling_is_followed_within_the_interval)
 	}
 	cr_expect_leq(throttled, 1, "%u intervals", throttled);
 	expect_steady(&plant, 10, "after it");
-	plant_close(&plant);
 }
 
 /* Loads and stores of the big cores, and loads of the small ones. Each class keeps to its own budget. */
 Test(governor_plant, several_events_and_classes_keep_their_budgets)
 {
-	struct plant plant = plant_usual(7);
+	_cleanup_(plant_close) struct plant plant = plant_usual(7);
 	unsigned over;
 
 	plant.n_events = 3;
@@ -222,7 +220,6 @@ Test(governor_plant, several_events_and_classes_keep_their_budgets)
 	plant.events[2].events_per_second *= 10;
 	over = plant_run(&plant, 300);
 	cr_expect_leq(over, 2, "%u intervals after the step", over);
-	plant_close(&plant);
 }
 
 /*
@@ -266,7 +263,7 @@ Test(governor_plant, longer_rare_samples_count_against_the_budget)
  */
 Test(governor_plant, a_resumed_event_has_its_share_in_two_intervals)
 {
-	struct plant plant = plant_usual(8);
+	_cleanup_(plant_close) struct plant plant = plant_usual(8);
 	unsigned over;
 
 	plant.n_events = 2;
@@ -280,7 +277,6 @@ Test(governor_plant, a_resumed_event_has_its_share_in_two_intervals)
 	plant.events[1].away = false;
 	over = plant_run(&plant, 300);
 	cr_expect_leq(over, 2, "%u intervals", over);
-	plant_close(&plant);
 }
 
 /*
@@ -506,7 +502,7 @@ Test(governor_plant, events_that_share_a_cpu_each_have_a_fair_share_of_a_low_lim
 {
 	static const double rates[] = {10e6, 3e6, 1e9};
 	static const struct machine machine = {"16 CPUs", 16, true};
-	struct plant plant = plant_limited(1, &machine);
+	_cleanup_(plant_close) struct plant plant = plant_limited(1, &machine);
 
 	plant.n_events = 3;
 	for (size_t i = 0; i < 3; i++) {
@@ -525,7 +521,6 @@ Test(governor_plant, events_that_share_a_cpu_each_have_a_fair_share_of_a_low_lim
 		cr_expect(rate >= FAIR / 3 && rate <= ALLOWED / 3, "event %zu: %.2f samples a second and CPU",
 			  i, rate);
 	}
-	plant_close(&plant);
 }
 
 /*
@@ -619,7 +614,7 @@ static double loads_over_an_hour(struct plant *plant, double *ret_counts)
 static void expect_a_fifth(u64 seed, const struct sample_cost *sample, double part)
 {
 	struct plant alone = plant_counting(seed, sample, false);
-	struct plant counting = plant_counting(seed, sample, true);
+	_cleanup_(plant_close) struct plant counting = plant_counting(seed, sample, true);
 	double counts, none, without, with;
 
 	without = loads_over_an_hour(&alone, &none);
@@ -634,7 +629,6 @@ static void expect_a_fifth(u64 seed, const struct sample_cost *sample, double pa
 			      "seed %llu: %llu changes of event %zu in an hour of steady load",
 			      (unsigned long long)seed, (unsigned long long)counting.events[i].changes, i);
 	plant_close(&alone);
-	plant_close(&counting);
 }
 
 Test(governor_plant, four_count_events_take_at_most_a_fifth_of_the_budget_and_of_the_loads_samples)
@@ -648,7 +642,7 @@ Test(governor_plant, four_count_events_take_at_most_a_fifth_of_the_budget_and_of
 /* Every minute the load of all events doubles or halves. */
 Test(governor_plant, next_to_count_events_a_changing_load_stays_within_the_budget)
 {
-	struct plant plant = plant_counting(1, &sparse_costs_more, true);
+	_cleanup_(plant_close) struct plant plant = plant_counting(1, &sparse_costs_more, true);
 	double counts = 0, loads = 0;
 	unsigned over = 0;
 
@@ -667,5 +661,4 @@ Test(governor_plant, next_to_count_events_a_changing_load_stays_within_the_budge
 	cr_expect(counts <= 0.2 * plant.budget, "count events cost %.3f of the budget",
 		  counts / plant.budget);
 	cr_expect(loads >= 0.15 * plant.budget, "loads cost %.3f of the budget", loads / plant.budget);
-	plant_close(&plant);
 }

@@ -62,7 +62,7 @@ static bool takes_descriptor(enum history_message_type type)
 
 Test(history_wire, every_message_arrives_unchanged)
 {
-	struct line line = line_new();
+	_cleanup_(line_done) struct line line = line_new();
 
 	for (int type = 0; type < HISTORY_MESSAGE_TYPES; type++) {
 		struct history_message sent = whole, read;
@@ -86,12 +86,11 @@ Test(history_wire, every_message_arrives_unchanged)
 		cr_expect(read.status.oldest_us == 2 && read.status.newest_us == 3);
 		cr_expect(read.status.panes == 4 && read.status.lost == 5);
 	}
-	line_done(&line);
 }
 
 Test(history_wire, an_answer_without_error_has_a_descriptor)
 {
-	struct line line = line_new();
+	_cleanup_(line_done) struct line line = line_new();
 	struct history_message answer = {.type = HISTORY_ANSWER, .number = 1}, read;
 	_cleanup_close_ int block = -1, passed = -1;
 	struct history_block mapped;
@@ -105,7 +104,6 @@ Test(history_wire, an_answer_without_error_has_a_descriptor)
 	cr_expect_arr_eq(mapped.bytes, "pane", 4);
 	history_block_unmap(&mapped);
 	cr_expect_eq(history_block_map(passed, 3, &mapped), -EBADMSG);
-	line_done(&line);
 }
 
 Test(history_wire, an_empty_block_is_mapped)
@@ -195,7 +193,7 @@ Test(history_wire, malformed_packets_are_refused)
 
 Test(history_wire, a_descriptor_with_a_message_that_needs_none_is_refused)
 {
-	struct line line = line_new();
+	_cleanup_(line_done) struct line line = line_new();
 	union {
 		struct cmsghdr head;
 		u8 room[CMSG_SPACE(sizeof(int))];
@@ -216,19 +214,17 @@ Test(history_wire, a_descriptor_with_a_message_that_needs_none_is_refused)
 	cr_assert_gt(sendmsg(line.ours, &all, 0), 0);
 	cr_expect_eq(history_receive(line.its, &read, &passed), -EBADMSG);
 	cr_expect_eq(passed, -1);
-	line_done(&line);
 }
 
 Test(history_wire, sending_to_a_side_that_does_not_read_does_not_block)
 {
-	struct line line = line_new();
+	_cleanup_(line_done) struct line line = line_new();
 	int r;
 
 	do {
 		r = history_send(line.ours, &whole, -1);
 	} while (r == 0);
 	cr_expect_eq(r, -EAGAIN);
-	line_done(&line);
 }
 
 Test(history_wire, alerts_are_read_again_and_damaged_ones_refused)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "hot_exact.h"
 #include "hot_write.h"
 #include "origin/model/computer.h"
@@ -65,7 +66,7 @@ static struct hot_places read_all(void)
 
 Test(hot, few_items_are_counted_exactly)
 {
-	struct hot_places places;
+	_cleanup_(hot_places_done) struct hot_places places;
 
 	hot_exact_begin(&exact, HOT_CODE, 3, 1);
 	for (u32 i = 0; i < 300; i++)
@@ -86,7 +87,6 @@ Test(hot, few_items_are_counted_exactly)
 		cr_expect_eq(places.places[i].weight_error, 0);
 		cr_expect_eq(places.places[i].samples_error, 0);
 	}
-	hot_places_done(&places);
 }
 
 /*
@@ -95,7 +95,7 @@ Test(hot, few_items_are_counted_exactly)
  */
 Test(hot, lines_take_their_bytes_together)
 {
-	struct hot_places places;
+	_cleanup_(hot_places_done) struct hot_places places;
 
 	hot_exact_begin(&exact, HOT_LINES, 2, 5);
 	hot_exact_add(&exact, 0, 0x1000, 100, 1);
@@ -116,14 +116,13 @@ Test(hot, lines_take_their_bytes_together)
 	cr_expect_eq(places.places[1].address, 0x1040);
 	cr_expect_eq(places.places[1].hitm_cpus, 0);
 	cr_expect_eq(places.places[2].address, 0);
-	hot_places_done(&places);
 }
 
 /* Two cgroups that had the same path have two tables on each CPU. */
 Test(hot, two_tables_of_a_cpu_count_as_one_cpu)
 {
 	const struct hot_table *tables[4];
-	struct hot_places places;
+	_cleanup_(hot_places_done) struct hot_places places;
 
 	hot_exact_begin(&exact, HOT_LINES, 4, 5);
 	hot_exact_add(&exact, 0, 0x1000, 100, 1);
@@ -138,13 +137,12 @@ Test(hot, two_tables_of_a_cpu_count_as_one_cpu)
 	cr_expect_eq(places.places[0].hitm, 2);
 	cr_expect_eq(places.places[0].cpus, 2);
 	cr_expect_eq(places.places[0].hitm_cpus, 1);
-	hot_places_done(&places);
 }
 
 Test(hot, the_cpu_of_samples_can_be_unknown)
 {
 	const struct hot_table *table = exact.tables;
-	struct hot_places places;
+	_cleanup_(hot_places_done) struct hot_places places;
 
 	hot_exact_begin(&exact, HOT_LINES, 1, 5);
 	hot_exact_add(&exact, 0, 0x1000, 100, 1);
@@ -154,7 +152,6 @@ Test(hot, the_cpu_of_samples_can_be_unknown)
 	cr_expect_eq(places.places[0].hitm, 1);
 	cr_expect_eq(places.places[0].cpus, 0);
 	cr_expect_eq(places.places[0].hitm_cpus, 0);
-	hot_places_done(&places);
 }
 
 /* The ways of a set are read in ascending order. */
@@ -163,7 +160,7 @@ Test(hot, of_an_evicted_and_returned_item_the_later_counter_counts)
 	static struct hot_table table;
 	struct hot_set *set = &table.kinds[HOT_LINES].sets[0];
 	const struct hot_table *tables = &table;
-	struct hot_places places;
+	_cleanup_(hot_places_done) struct hot_places places;
 
 	for (u32 way = 0; way < HOT_WAYS; way++) {
 		set->counters[way] =
@@ -175,7 +172,6 @@ Test(hot, of_an_evicted_and_returned_item_the_later_counter_counts)
 	cr_assert_eq(places.n, 1);
 	cr_expect_eq(places.places[0].samples, 10 + HOT_WAYS - 1);
 	cr_expect_eq(places.places[0].weight, 100 + HOT_WAYS - 1);
-	hot_places_done(&places);
 }
 
 /* Latency decides which items stay: many items without latency do not evict a few with a high latency. */

@@ -180,7 +180,7 @@ Test(json_public, exported_cgroups_without_a_series_are_counted)
 {
 	struct snapshot *snapshot = example_several();
 	const size_t n = snapshot->n_cgroups;
-	json_object *object = top(snapshot, NULL, NULL);
+	_cleanup_json_ json_object *object = top(snapshot, NULL, NULL);
 
 	cr_assert_gt(n, 2);
 	cr_expect_eq(unlisted_of(object), n);
@@ -191,7 +191,6 @@ Test(json_public, exported_cgroups_without_a_series_are_counted)
 	snapshot->cgroups[0].path = "/secret";
 	object = top(snapshot, snapshot->cgroups[1].path, NULL);
 	cr_expect_eq(unlisted_of(object), n - 2, "one that is not exported is not even counted");
-	json_object_put(object);
 }
 
 /* Returns the paths that a search finds, with a blank before each. */
@@ -357,8 +356,8 @@ Test(json_public, the_past_has_only_cgroups_that_metrics_name_or_would_have_name
 	const struct json_public_names names = {
 		.series = list, .n_series = 1, .top = 2, .exported = is_exported};
 	static const char *const expected[] = {"/a", "/b", "/d"};
-	struct some_panes panes = {0};
-	struct past *past = make_past(&panes);
+	_cleanup_(some_panes_done) struct some_panes panes = {0};
+	_cleanup_(past_freep) struct past *past = make_past(&panes);
 	_cleanup_json_ json_object *object = NULL;
 	json_object *cgroups;
 	char *text = NULL;
@@ -379,8 +378,6 @@ Test(json_public, the_past_has_only_cgroups_that_metrics_name_or_would_have_name
 	cr_expect_null(json_public_path(&names, NULL, "/b"), "without a series now");
 	cr_expect_null(json_public_path(&names, past, "/secret"));
 	cr_expect_str_eq(json_public_path(&names, past, "/c"), "/c", "a search finds it");
-	past_free(past);
-	some_panes_done(&panes);
 }
 
 #define MANY 3000
@@ -450,8 +447,8 @@ Test(json_public, a_table_is_bounded_and_counts_omitted_cgroups)
 	static struct series all[MANY];
 	static const struct series *list[MANY];
 	struct json_public_names names = {.top = MANY, .exported = is_exported};
-	struct some_panes panes = {0};
-	struct past *past = make_many(&panes, paths);
+	_cleanup_(some_panes_done) struct some_panes panes = {0};
+	_cleanup_(past_freep) struct past *past = make_many(&panes, paths);
 	char *text = NULL;
 	size_t length;
 
@@ -470,8 +467,6 @@ Test(json_public, a_table_is_bounded_and_counts_omitted_cgroups)
 	expect_found(text, length);
 	cr_assert_eq(json_public_range(past, false, &names, "-1", &text, &length), 0);
 	expect_found(text, length);
-	past_free(past);
-	some_panes_done(&panes);
 }
 
 /* Sorting the series takes about 17 comparisons for each, and so does finding a cgroup among them. */
@@ -482,8 +477,8 @@ Test(json_public, a_range_does_not_compare_each_cgroup_with_each_series)
 	struct series series = {.path = (char *)"/some.slice/cgroup"};
 	_cleanup_free_ const struct series **list = calloc(SERIES, sizeof(*list));
 	struct json_public_names names = {.n_series = SERIES, .exported = is_exported};
-	struct some_panes panes = {0};
-	struct past *past = make_many(&panes, paths);
+	_cleanup_(some_panes_done) struct some_panes panes = {0};
+	_cleanup_(past_freep) struct past *past = make_many(&panes, paths);
 	_cleanup_json_ json_object *object = NULL;
 	char *text = NULL;
 	size_t length;
@@ -501,14 +496,12 @@ Test(json_public, a_range_does_not_compare_each_cgroup_with_each_series)
 	object = parse(text, length);
 	cr_expect_eq(json_object_array_length(json_get_array(object, "cgroups")), 0);
 	cr_expect(json_get_u64(object, "unlisted", &unlisted) && unlisted == MANY);
-	past_free(past);
-	some_panes_done(&panes);
 }
 
 Test(json_public, a_history_has_bins)
 {
-	struct some_panes panes = {0};
-	struct past *past = make_past(&panes);
+	_cleanup_(some_panes_done) struct some_panes panes = {0};
+	_cleanup_(past_freep) struct past *past = make_past(&panes);
 	const struct json_history history = {.past = past, .range = past_range(past), .bins = 3, .parts = 1};
 	struct json_page page = {0};
 	_cleanup_json_ json_object *object = NULL;
@@ -518,8 +511,6 @@ Test(json_public, a_history_has_bins)
 	cr_assert_eq(json_public_history(&history, &page, &no_labels, &text, &length), 0);
 	object = parse(text, length);
 	cr_expect_eq(json_object_array_length(json_get_array(object, "bins")), 3);
-	past_free(past);
-	some_panes_done(&panes);
 }
 
 /* The file of the history can have been changed by others: only texts and numbers with known names are passed on. */
@@ -681,7 +672,7 @@ Test(json_public, only_a_public_alert_is_explained)
 	const struct series *list[] = {&batch};
 	const struct json_public_names names = {.series = list, .n_series = 1};
 	const struct json_suspects suspects = {.find = find_neighbours};
-	struct policy *policy = example_policy();
+	_cleanup_(policy_freep) struct policy *policy = example_policy();
 	_cleanup_json_ json_object *object = NULL, *other_reply = NULL;
 	json_object *judged;
 	char *text = NULL;
@@ -715,5 +706,4 @@ Test(json_public, only_a_public_alert_is_explained)
 		     -ENOENT);
 	cr_expect_eq(json_public_explain("perf", policy, "none", "/", &names, suspects, &text, &length),
 		     -ENOENT);
-	policy_free(policy);
 }

@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/json_get.h"
 #include "example_snapshot.h"
 #include "export/json/json.h"
@@ -55,7 +56,7 @@ Test(json_waits, figures_with_an_unknown_part_are_absent)
 
 Test(json_waits, view_of_one_event_lists_only_that_event)
 {
-	struct snapshot_view *view;
+	_cleanup_(snapshot_view_freep) struct snapshot_view *view = NULL;
 	_cleanup_json_ json_object *top = NULL;
 
 	cr_assert_eq(snapshot_view_new(example_counts(), &(struct view_request){.one_event = true}, &view),
@@ -64,7 +65,6 @@ Test(json_waits, view_of_one_event_lists_only_that_event)
 	cr_expect_eq(json_object_object_length(json_get_object(row(top, 0), "events")), 1);
 	expect_text(json_get(json_get_object(row(top, 0), "waits"), "cores_lost"), "{\"value\":2.000000}");
 	cr_expect_eq(json_object_object_length(json_get_object(json_get_object(top, "total"), "events")), 5);
-	snapshot_view_free(view);
 }
 
 Test(json_waits, status_has_the_kinds_of_counts_and_the_frequencies)
@@ -119,7 +119,7 @@ static struct window *window_of(const struct snapshot *snapshot)
 Test(json_waits, window_of_a_cgroup_has_bounds)
 {
 	struct snapshot *snapshot = example_counts();
-	struct window *window = window_of(snapshot);
+	_cleanup_(window_freep) struct window *window = window_of(snapshot);
 	_cleanup_json_ json_object *cgroup = NULL;
 	const json_object *waits;
 
@@ -134,7 +134,6 @@ Test(json_waits, window_of_a_cgroup_has_bounds)
 	expect_text(json_get(waits, "wait"), "{\"value\":0.625000,\"low\":0.552850,\"high\":0.705346}");
 	expect_text(json_get(waits, "traffic"),
 		    "{\"value\":1920000000,\"low\":1862707035,\"high\":1978670260}");
-	window_free(window);
 }
 
 /* A cgroup of the window that is not /checkout. It has a few more stalls from the middle on. */
@@ -177,7 +176,7 @@ static const char *waits_text_of(json_object *object)
 Test(json_waits, rows_of_top_have_the_bounds_of_show)
 {
 	struct snapshot *snapshot = example_counts();
-	struct window *window = window_of_two(snapshot);
+	_cleanup_(window_freep) struct window *window = window_of_two(snapshot);
 	_cleanup_json_ json_object *cgroup = NULL, *top = NULL, *reversed = NULL;
 	static const size_t order[] = {1, 0};
 
@@ -192,13 +191,12 @@ Test(json_waits, rows_of_top_have_the_bounds_of_show)
 	reversed = example_top(snapshot, order, 2);
 	cr_expect_str_eq(waits_text_of(row(reversed, 1)), waits_text_of(cgroup));
 	cr_expect_null(json_get(row(top, 1), "waits"), "/old has no counts in the snapshot");
-	window_free(window);
 }
 
 Test(json_waits, sums_and_the_host_have_the_bounds_of_all_their_cgroups)
 {
 	struct snapshot *snapshot = example_counts();
-	struct window *window = window_of_two(snapshot);
+	_cleanup_(window_freep) struct window *window = window_of_two(snapshot);
 	const struct snapshot_cgroup one = snapshot->cgroups[0], two = snapshot->cgroups[1];
 	struct snapshot_cgroup members[2] = {one, two};
 	const struct snapshot_cgroup *const list[] = {&members[0], &members[1]};
@@ -220,7 +218,6 @@ Test(json_waits, sums_and_the_host_have_the_bounds_of_all_their_cgroups)
 	lost = json_get(json_get_object(top, "waits"), "cores_lost");
 	expect_text(json_get(json_get_object(top, "waits"), "confidence"), "0.95");
 	expect_text(lost, "{\"value\":2.200000,\"low\":4.389527,\"high\":5.035839}");
-	window_free(window);
 }
 
 static bool is_exported(const char *path, void *userdata)
@@ -233,7 +230,7 @@ static bool is_exported(const char *path, void *userdata)
 Test(json_waits, public_rows_have_no_bounds)
 {
 	struct snapshot *snapshot = example_counts();
-	struct window *window = window_of_two(snapshot);
+	_cleanup_(window_freep) struct window *window = window_of_two(snapshot);
 	const struct series checkout = {.path = "/checkout"};
 	const struct series *const series[] = {&checkout};
 	const struct json_public_names names = {.series = series, .n_series = 1, .exported = is_exported};
@@ -244,14 +241,13 @@ Test(json_waits, public_rows_have_no_bounds)
 	snapshot->window = window;
 	cr_assert_eq(json_public_top(snapshot, &names, NULL, &text, &length), 0);
 	cr_expect_not_null(strstr(text, "\"cores_lost\":{\"value\":2.000000}"), "%s", text);
-	window_free(window);
 }
 
 /* More rows than are read at a time. */
 Test(json_waits, rows_of_a_large_table_have_bounds)
 {
 	struct snapshot *snapshot = example_counts();
-	struct window *window = window_of_two(snapshot);
+	_cleanup_(window_freep) struct window *window = window_of_two(snapshot);
 	_cleanup_free_ struct snapshot_cgroup *many = calloc(2500, sizeof(*many));
 	_cleanup_json_ json_object *top = NULL, *cgroup = NULL;
 
@@ -268,5 +264,4 @@ Test(json_waits, rows_of_a_large_table_have_bounds)
 	for (size_t i = 1; i < 2500; i += 2)
 		cr_assert_str_eq(waits_text_of(row(top, i)), waits_text_of(cgroup), "row %zu", i);
 	cr_expect_str_neq(waits_text_of(row(top, 2498)), waits_text_of(cgroup));
-	window_free(window);
 }

@@ -14,7 +14,7 @@ static void expect_range(const struct node_range *range, u64 start, u64 end, int
 
 Test(memory_nodes, adjacent_blocks_are_joined_and_shared_ones_left_out)
 {
-	char *root = tree_new();
+	_cleanup_(tree_removep) char *root = tree_new();
 	_cleanup_free_ struct node_range *ranges = NULL;
 	_cleanup_free_ int *nodes = NULL;
 	size_t n;
@@ -40,12 +40,11 @@ Test(memory_nodes, adjacent_blocks_are_joined_and_shared_ones_left_out)
 	cr_assert_eq(memory_nodes_of_cpus(root, &nodes, &n), 0);
 	cr_assert_eq(n, 5);
 	cr_expect(nodes[0] == 0 && nodes[1] == 0 && nodes[2] == 1 && nodes[3] == -1 && nodes[4] == 0);
-	tree_remove(root);
 }
 
 Test(memory_nodes, without_memory_blocks_there_are_no_ranges)
 {
-	char *root = tree_new();
+	_cleanup_(tree_removep) char *root = tree_new();
 	struct node_range *ranges = (struct node_range *)root;
 	int *nodes = (int *)(void *)root;
 	size_t n = 7;
@@ -55,12 +54,11 @@ Test(memory_nodes, without_memory_blocks_there_are_no_ranges)
 	n = 7;
 	cr_assert_eq(memory_nodes_of_cpus(root, &nodes, &n), 0);
 	cr_expect(n == 0 && !nodes);
-	tree_remove(root);
 }
 
 Test(memory_nodes, an_invalid_block_size_is_an_error)
 {
-	char *root = tree_new();
+	_cleanup_(tree_removep) char *root = tree_new();
 	struct node_range *ranges;
 	size_t n;
 
@@ -68,5 +66,4 @@ Test(memory_nodes, an_invalid_block_size_is_an_error)
 	cr_expect_lt(memory_nodes(root, &ranges, &n), 0);
 	tree_write(root, "devices/system/memory/block_size_bytes", "8 MiB\n");
 	cr_expect_lt(memory_nodes(root, &ranges, &n), 0);
-	tree_remove(root);
 }

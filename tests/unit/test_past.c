@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/json_get.h"
 #include "example_snapshot.h"
 #include "export/json/json.h"
@@ -266,7 +267,7 @@ static char *top_text(const struct snapshot *snapshot)
 
 Test(past, a_snapshot_of_panes_equals_that_of_the_collections)
 {
-	struct present present;
+	_cleanup_(present_close) struct present present;
 	_cleanup_free_ char *expected = NULL, *found = NULL;
 
 	present_open(&present);
@@ -285,12 +286,11 @@ Test(past, a_snapshot_of_panes_equals_that_of_the_collections)
 		cr_expect_str_eq(json_object_to_json_string(is), json_object_to_json_string(was));
 		cr_expect(strstr(json_object_to_json_string(is), "\"bounds\""));
 	}
-	present_close(&present);
 }
 
 Test(past, neighbours_equal_those_of_the_collections)
 {
-	struct present present;
+	_cleanup_(present_close) struct present present;
 	struct neighbours_report *expected, *found;
 
 	present_open(&present);
@@ -323,12 +323,11 @@ Test(past, neighbours_equal_those_of_the_collections)
 	cr_expect_eq(past_neighbours(past, "/nobody", -1, "/sys", &found), -ENOENT);
 	neighbours_report_free(expected);
 	neighbours_report_free(found);
-	present_close(&present);
 }
 
 Test(past, long_panes_have_neighbours_too)
 {
-	struct neighbours_report *found;
+	_cleanup_(neighbours_report_freep) struct neighbours_report *found = NULL;
 
 	fill_panes();
 	/* A day later, each pane covers a minute. */
@@ -342,25 +341,23 @@ Test(past, long_panes_have_neighbours_too)
 	cr_expect_eq(found->ranking.verdict, NEIGHBOURS_NAMED);
 	cr_expect_float_eq(found->bin_seconds, 60, 1e-9);
 	cr_expect_float_eq(found->covered_seconds, 6000, 1e-9);
-	neighbours_report_free(found);
 }
 
 /* Two panes of 10 s may lie in one bin of the query. */
 Test(past, a_long_pane_leaves_the_bins_of_the_others_short)
 {
-	struct neighbours_report *found;
+	_cleanup_(neighbours_report_freep) struct neighbours_report *found = NULL;
 
 	fill_panes();
 	panes.list[PANES / 2].covered_ns *= 2;
 	make_all();
 	cr_assert_eq(past_neighbours(past, "/victim", -1, "/sys", &found), 0);
 	cr_expect_geq(found->ranking.bins, PANES - 1);
-	neighbours_report_free(found);
 }
 
 Test(past, neighbours_are_compared_in_all_of_a_long_time)
 {
-	struct neighbours_report *found;
+	_cleanup_(neighbours_report_freep) struct neighbours_report *found = NULL;
 
 	fill_panes();
 	for (size_t i = 0; i < PANES; i++)
@@ -368,7 +365,6 @@ Test(past, neighbours_are_compared_in_all_of_a_long_time)
 	make_all();
 	cr_assert_eq(past_neighbours(past, "/victim", -1, "/sys", &found), 0);
 	cr_expect_float_eq(found->covered_seconds, (double)PANES * 70 / 2, 60);
-	neighbours_report_free(found);
 }
 
 Test(past, a_bin_is_a_snapshot_of_its_pane)

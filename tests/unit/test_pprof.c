@@ -4,6 +4,7 @@
 #define ZLIB_CONST /* input buffers are const */
 #include <zlib.h>
 
+#include "base/cleanup.h"
 #include "pprof.pb-c.h"
 #include "profile/pprof.h"
 #include "profile_fixture.h"
@@ -110,7 +111,7 @@ Test(pprof, inlined_and_unnamed_frames_are_written)
 {
 	const u64 user[] = {AT_UNNAMED + 1, AT_START + 1};
 	struct zoom_sample sample = world_sample(AT_INNER, AT_HEAP, 77);
-	struct profile *profile = profile_of(true, 0, 0, false);
+	_cleanup_(profile_freep) struct profile *profile = profile_of(true, 0, 0, false);
 	Pebsd__Pprof__Profile *pprof;
 	const Pebsd__Pprof__Location *at;
 	const Pebsd__Pprof__Mapping *mapping;
@@ -156,14 +157,13 @@ Test(pprof, inlined_and_unnamed_frames_are_written)
 	cr_expect_str_eq(text(pprof, pprof->function[at->line[0]->function_id - 1]->name),
 			 "[unknown] " PROGRAM "+0x8000");
 	pebsd__pprof__profile__free_unpacked(pprof, NULL);
-	profile_free(profile);
 }
 
 Test(pprof, without_kernel_names_the_kernel_is_one_frame)
 {
 	const u64 user[] = {AT_MAIN + 1, AT_START + 1}, kernel[] = {AT_FAULT + 0x10, AT_FAULT + 0x20};
 	struct zoom_sample sample = world_sample(AT_FAULT, AT_HEAP, 1);
-	struct profile *profile = profile_of(true, 0, 0, false);
+	_cleanup_(profile_freep) struct profile *profile = profile_of(true, 0, 0, false);
 	struct profile_about no_kernel = about;
 	Pebsd__Pprof__Profile *pprof;
 
@@ -185,12 +185,11 @@ Test(pprof, without_kernel_names_the_kernel_is_one_frame)
 	for (size_t i = 0; i < pprof->n_string_table; i++)
 		cr_expect_null(strstr(pprof->string_table[i], "fault"));
 	pebsd__pprof__profile__free_unpacked(pprof, NULL);
-	profile_free(profile);
 }
 
 Test(pprof, without_latency_the_profile_has_only_samples)
 {
-	struct profile *profile = profile_of(false, 0, 50, false);
+	_cleanup_(profile_freep) struct profile *profile = profile_of(false, 0, 50, false);
 	Pebsd__Pprof__Profile *pprof = written(profile, &about);
 
 	expect_whole(pprof);
@@ -198,7 +197,6 @@ Test(pprof, without_latency_the_profile_has_only_samples)
 	cr_expect_str_eq(text(pprof, pprof->default_sample_type), "samples");
 	cr_expect_eq(sum(pprof, 0), 50);
 	pebsd__pprof__profile__free_unpacked(pprof, NULL);
-	profile_free(profile);
 }
 
 /* Sums the numbers of folded lines, and checks their form. */
@@ -237,7 +235,7 @@ Test(folded, folded_stacks_start_with_the_outermost_frame)
 	const u64 user[] = {AT_INNER + 1, AT_MAIN + 1, AT_START + 1},
 		  other[] = {AT_INNER + 2, AT_MAIN + 2, AT_START + 9};
 	struct zoom_sample sample = world_sample(AT_LOAD_ROW, AT_HEAP, 20);
-	struct profile *profile = profile_of(true, 0, 0, false);
+	_cleanup_(profile_freep) struct profile *profile = profile_of(true, 0, 0, false);
 	struct world_names world;
 	size_t size;
 
@@ -256,18 +254,16 @@ Test(folded, folded_stacks_start_with_the_outermost_frame)
 	free(TAKE_PTR(folded));
 	cr_assert_eq(folded_write(profile, &world.names, &about, true, &folded, &size), 0);
 	cr_expect_str_eq(folded, "_start;main;work;inner;load:row 40\n");
-	profile_free(profile);
 }
 
 Test(folded, an_empty_profile_is_an_empty_text)
 {
 	_cleanup_free_ char *folded = NULL;
-	struct profile *profile = profile_of(true, 0, 0, false);
+	_cleanup_(profile_freep) struct profile *profile = profile_of(true, 0, 0, false);
 	size_t size;
 
 	cr_assert_eq(folded_write(profile, NULL, &about, false, &folded, &size), 0);
 	cr_expect_str_eq(folded, "");
-	profile_free(profile);
 }
 
 Test(pprof, samples_add_up_to_the_profile_in_any_order)

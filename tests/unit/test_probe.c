@@ -424,7 +424,7 @@ Test(probe, a_machine_that_only_counts_is_usable_for_that)
 		.sysfs_root = root,
 		.events = {.ldlat = 30, .roles = ROLE(LOADS) | ROLE(INSTRUCTIONS) | COUNT_ROLES},
 		.slots = 600};
-	struct probe_report report;
+	_cleanup_(probe_report_done) struct probe_report report;
 	_cleanup_free_ char *all = NULL, *loads_alone = NULL, *json = NULL;
 
 	machine_tree(root, &guest);
@@ -467,7 +467,6 @@ Test(probe, a_machine_that_only_counts_is_usable_for_that)
 		       "pebsd cannot use the configured events on the machine of this tree: loads. Available according to this tree: "
 		       "instructions, cycles, misses; set `events` in [sampling] to some of these."),
 		"%s", loads_alone);
-	probe_report_done(&report);
 }
 
 /* Each other event makes Sandy Bridge count instructions plainly. The note about that is needed once. */
@@ -476,7 +475,7 @@ Test(probe, a_note_for_several_roles_is_printed_once)
 	const struct machine_core core = {.name = "sandybridge", .loads = LOADS_CORE, .stores = STORES_CD};
 	const struct probe_request request = {
 		.sysfs_root = root, .events = {.ldlat = 30, .roles = ROLE(INSTRUCTIONS)}, .slots = 600};
-	struct probe_report report;
+	_cleanup_(probe_report_done) struct probe_report report;
 	size_t found = 0;
 
 	machine_tree(root, &core);
@@ -484,7 +483,6 @@ Test(probe, a_note_for_several_roles_is_printed_once)
 	for (size_t i = 0; i < report.plan.n_notes; i++)
 		found += strstr(report.plan.notes[i], "18.9.4.4") != NULL;
 	cr_expect_eq(found, 1);
-	probe_report_done(&report);
 }
 
 /* All cores of one kind of a hybrid CPU may be offline. */
@@ -498,8 +496,8 @@ Test(probe, a_pmu_without_an_online_cpu_is_reported)
 
 Test(probe, lines_fit_the_terminal)
 {
-	struct probe_report report = report_of(&stores, &instructions);
-	char *text = NULL;
+	_cleanup_(probe_report_done) struct probe_report report = report_of(&stores, &instructions);
+	_cleanup_free_ char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
@@ -518,13 +516,11 @@ Test(probe, lines_fit_the_terminal)
 	cr_assert_eq(fclose(out), 0);
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
 		cr_expect_leq(strlen(line), 100, "%s", line);
-	free(text);
-	probe_report_done(&report);
 }
 
 Test(probe, a_reason_of_several_roles_is_printed_once)
 {
-	struct probe_report report = report_of(&loads, NULL);
+	_cleanup_(probe_report_done) struct probe_report report = report_of(&loads, NULL);
 	_cleanup_free_ char *text = NULL;
 
 	cr_assert_eq(pmu_plan_refuse(&report.plan, "cpu", EVENT_STORES, "too old"), 0);
@@ -535,7 +531,6 @@ Test(probe, a_reason_of_several_roles_is_printed_once)
 				  "Refused: stores, instructions on PMU cpu: too old. offcore on PMU cpu: "
 				  "too new."),
 			   "%s", text);
-	probe_report_done(&report);
 }
 
 Test(probe, usable_depends_on_the_configured_events)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "base/cleanup.h"
 #include "machine/resctrl.h"
 #include "tree.h"
 
@@ -48,7 +49,7 @@ Test(resctrl, rates_include_all_domains_of_a_group)
 					 DOMAIN("web", 1, 500, 10)};
 	const struct resctrl before = {.list = first, .n = ARRAY_SIZE(first)};
 	const struct resctrl now = {.list = later, .n = ARRAY_SIZE(later)};
-	struct resctrl_rates rates = {0};
+	_cleanup_(resctrl_rates_done) struct resctrl_rates rates = {0};
 
 	cr_assert_eq(resctrl_rates_update(&rates, &before, &now, 2), 0);
 	cr_assert_eq(rates.n, 3);
@@ -63,7 +64,6 @@ Test(resctrl, rates_include_all_domains_of_a_group)
 	cr_expect_not(rates.list[2].known[RESCTRL_LOCAL], "a domain was not known before");
 	cr_assert_eq(resctrl_rates_update(&rates, &now, &(struct resctrl){0}, 1), 0);
 	cr_expect_eq(rates.n, 0);
-	resctrl_rates_done(&rates);
 }
 
 /* The CPUs of an L3 cache may go offline. What the group moved there since the first reading is not known. */
@@ -74,20 +74,19 @@ Test(resctrl, a_group_whose_domain_vanished_has_no_rate)
 	struct resctrl_domain later[] = {DOMAIN("", 0, 3000, 600), DOMAIN("web", 0, 400, 400)};
 	const struct resctrl before = {.list = first, .n = ARRAY_SIZE(first)};
 	const struct resctrl now = {.list = later, .n = ARRAY_SIZE(later)};
-	struct resctrl_rates rates = {0};
+	_cleanup_(resctrl_rates_done) struct resctrl_rates rates = {0};
 
 	cr_assert_eq(resctrl_rates_update(&rates, &before, &now, 1), 0);
 	cr_assert_eq(rates.n, 2);
 	cr_expect_not(rates.list[0].known[RESCTRL_TOTAL]);
 	cr_expect_not(rates.list[0].known[RESCTRL_LOCAL]);
 	cr_expect(rates.list[1].known[RESCTRL_TOTAL] && rates.list[1].rates[RESCTRL_TOTAL] == 100);
-	resctrl_rates_done(&rates);
 }
 
 Test(resctrl, groups_of_all_kinds_are_read_in_order)
 {
-	char *root = tree_new();
-	struct resctrl resctrl;
+	_cleanup_(tree_removep) char *root = tree_new();
+	_cleanup_(resctrl_done) struct resctrl resctrl;
 
 	tree_write(root, "mon_data/mon_L3_00/mbm_total_bytes", "100\n");
 	tree_write(root, "mon_data/mon_L3_00/mbm_local_bytes", "90\n");
@@ -107,14 +106,12 @@ Test(resctrl, groups_of_all_kinds_are_read_in_order)
 	expect(&resctrl.list[3], "batch/mon_groups/night", 0, 0, 500);
 	expect(&resctrl.list[4], "mon_groups/web", 0, 300, 0);
 	cr_expect_not(resctrl.truncated);
-	resctrl_done(&resctrl);
-	tree_remove(root);
 }
 
 Test(resctrl, other_files_and_invalid_values_are_ignored)
 {
-	char *root = tree_new();
-	struct resctrl resctrl;
+	_cleanup_(tree_removep) char *root = tree_new();
+	_cleanup_(resctrl_done) struct resctrl resctrl;
 
 	tree_write(root, "mon_data/mon_L3_00/mbm_total_bytes", "1e9\n");
 	tree_write(root, "mon_data/mon_L3_00/mbm_local_bytes", "4096\nmore\n");
@@ -130,15 +127,12 @@ Test(resctrl, other_files_and_invalid_values_are_ignored)
 	expect(&resctrl.list[0], "", 0, 0, 0);
 	expect(&resctrl.list[1], "", 2, 0, 0);
 	expect(&resctrl.list[2], "a\"b\n", 0, 3, 0);
-	resctrl_done(&resctrl);
-	tree_remove(root);
 }
 
 Test(resctrl, nothing_is_read_if_it_is_not_mounted)
 {
-	struct resctrl resctrl;
+	_cleanup_(resctrl_done) struct resctrl resctrl;
 
 	cr_assert_eq(resctrl_read("/nonexistent", &resctrl), 0);
 	cr_expect_eq(resctrl.n, 0);
-	resctrl_done(&resctrl);
 }

@@ -84,13 +84,12 @@ static void expect_name(pid_t pid, u64 address, enum symbol_kind kind, const cha
 /* Expects the function itself, even if another one is inlined at its first instruction. */
 static void expect_function(pid_t pid, u64 address, const char *name)
 {
-	struct symbol symbol = look_up(pid, address, SYMBOL_CODE);
+	_cleanup_(symbol_done) struct symbol symbol = look_up(pid, address, SYMBOL_CODE);
 
 	cr_expect_eq(symbol.region, SYMBOL_FILE);
 	cr_assert_geq(symbol.n_frames, 1);
 	cr_expect_str_eq(symbol.frames[symbol.n_frames - 1].name, name);
 	cr_expect_eq(symbol.frames[symbol.n_frames - 1].offset, 0);
-	symbol_done(&symbol);
 }
 
 /* Expects the names that the source gives to everything that the subject shows. */
@@ -103,7 +102,7 @@ static void expect_names(void)
 
 static void check_flags(const char *flags)
 {
-	struct symbol symbol;
+	_cleanup_(symbol_done) struct symbol symbol;
 
 	subject_build(path, flags);
 	subject = subject_start(path, NULL, NULL);
@@ -118,7 +117,6 @@ static void check_flags(const char *flags)
 	symbol = look_up(subject.pid, subject.bss, SYMBOL_DATA);
 	cr_assert_eq(symbol.n_frames, 1);
 	cr_expect_eq(symbol.frames[0].offset, 128000);
-	symbol_done(&symbol);
 }
 
 Test(resolver, a_position_independent_program_has_names)
@@ -147,7 +145,7 @@ Test(resolver, segments_that_share_pages_are_mapped_right)
  */
 static void check_inlined(const char *flags)
 {
-	struct symbol symbol;
+	_cleanup_(symbol_done) struct symbol symbol;
 
 	subject_build(path, flags);
 	subject = subject_start(path, NULL, NULL);
@@ -161,7 +159,6 @@ static void check_inlined(const char *flags)
 	cr_expect_not(symbol.frames[1].inlined);
 	cr_expect_eq(symbol.frames[1].line, SUBJECT_CALL_LINE);
 	cr_expect_eq(symbol.frames[1].offset, subject.inlined - subject.function);
-	symbol_done(&symbol);
 }
 
 Test(resolver, inlined_functions_and_lines_are_found)
@@ -235,7 +232,7 @@ Test(resolver, a_debug_file_of_another_program_is_ignored)
 
 Test(resolver, a_deleted_program_still_has_names)
 {
-	struct symbol symbol;
+	_cleanup_(symbol_done) struct symbol symbol;
 
 	subject_build(path, "");
 	subject = subject_start(path, NULL, NULL);
@@ -244,14 +241,13 @@ Test(resolver, a_deleted_program_still_has_names)
 	symbol = look_up(subject.pid, subject.function, SYMBOL_CODE);
 	cr_expect(symbol.deleted);
 	cr_expect_str_eq(symbol.module, path);
-	symbol_done(&symbol);
 }
 
 /* The file that now has this name contains other functions at these addresses. */
 Test(resolver, a_replaced_program_keeps_its_old_names)
 {
 	_cleanup_free_ char *newer = in_directory("newer");
-	struct symbol symbol;
+	_cleanup_(symbol_done) struct symbol symbol;
 
 	subject_build(path, "-no-pie -fno-pie");
 	subject_build(newer, "-no-pie -fno-pie -Dlooked_at=renamed -Dwith_value=other -Dwithout_value=third");
@@ -260,7 +256,6 @@ Test(resolver, a_replaced_program_keeps_its_old_names)
 	expect_names();
 	symbol = look_up(subject.pid, subject.function, SYMBOL_CODE);
 	cr_expect(symbol.deleted);
-	symbol_done(&symbol);
 }
 
 /* The process was read and has ended since. Its file is removed as well. */
@@ -322,7 +317,7 @@ Test(resolver, a_mapping_known_from_an_event_has_names)
 {
 	struct symbol_mapping mapping = {.size = 0x1000, .protection = PROT_READ | PROT_EXEC, .path = path};
 	struct stat found;
-	struct symbol symbol;
+	_cleanup_(symbol_done) struct symbol symbol;
 
 	subject_build(path, "-no-pie -fno-pie");
 	subject = subject_start(path, NULL, NULL);
@@ -345,7 +340,6 @@ Test(resolver, a_mapping_known_from_an_event_has_names)
 	cr_expect_eq(symbol.region, SYMBOL_FILE);
 	cr_expect_eq(symbol.n_frames, 0);
 	cr_expect_eq(symbol.address, mapping.offset + (subject.function & 0xfff));
-	symbol_done(&symbol);
 }
 
 static bool enter_container(const char *root)
@@ -356,7 +350,7 @@ static bool enter_container(const char *root)
 /* Both the path and the debug file are those of the container. */
 Test(resolver, a_program_in_another_mount_namespace_has_names)
 {
-	struct symbol symbol;
+	_cleanup_(symbol_done) struct symbol symbol;
 
 	subject_build(path, "-static -g");
 	subject_run("cd '%s' && mkdir -p usr/lib/debug && objcopy --only-keep-debug subject "
@@ -368,7 +362,6 @@ Test(resolver, a_program_in_another_mount_namespace_has_names)
 	symbol = look_up(subject.pid, subject.inlined, SYMBOL_CODE);
 	cr_expect_eq(symbol.n_frames, 2);
 	cr_expect_str_eq(symbol.module, "/subject");
-	symbol_done(&symbol);
 }
 
 static bool copy_to_memory(const char *program)
@@ -389,7 +382,7 @@ static bool copy_to_memory(const char *program)
 
 Test(resolver, a_program_in_a_memfd_has_names)
 {
-	struct symbol symbol;
+	_cleanup_(symbol_done) struct symbol symbol;
 
 	subject_build(path, "");
 	subject = subject_start(path, copy_to_memory, path);
@@ -397,7 +390,6 @@ Test(resolver, a_program_in_a_memfd_has_names)
 	symbol = look_up(subject.pid, subject.function, SYMBOL_CODE);
 	cr_expect_str_eq(symbol.module, "/memfd:subject");
 	cr_expect(symbol.deleted);
-	symbol_done(&symbol);
 }
 
 /* This process has memory of each kind. */
@@ -488,7 +480,7 @@ Test(resolver, a_process_with_a_hundred_thousand_mappings_is_read)
 Test(resolver, the_number_of_remembered_processes_is_bounded)
 {
 	struct symbol_mapping mapping = {.start = 0x1000, .size = 0x1000, .path = "[heap]"};
-	struct symbol symbol;
+	_cleanup_(symbol_done) struct symbol symbol;
 
 	for (u32 i = 0; i < 3 * SYMBOL_PROCESSES_MAX; i++) {
 		mapping.pid = 4194304 + i;
@@ -499,7 +491,6 @@ Test(resolver, the_number_of_remembered_processes_is_bounded)
 	symbol_done(&symbol);
 	symbol = look_up(4194304 + 2 * SYMBOL_PROCESSES_MAX - 1, 0x1000, SYMBOL_DATA);
 	cr_expect_eq(symbol.region, SYMBOL_UNKNOWN);
-	symbol_done(&symbol);
 }
 
 /* Returns whether the watched file has been opened since the last call. */

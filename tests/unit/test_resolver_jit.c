@@ -8,6 +8,7 @@
 
 #include <criterion/criterion.h>
 
+#include "base/cleanup.h"
 #include "subject.h"
 #include "symbols/resolver/resolver.h"
 #include "symbols/resolver/resolver_jit.h"
@@ -50,7 +51,7 @@ static const char *name_at(struct jit_map *map, u64 address)
 
 Test(jit, lines_are_parsed_and_malformed_ones_skipped)
 {
-	struct jit_map map = {};
+	_cleanup_(jit_map_done) struct jit_map map = {};
 
 	add(&map, "7f0000001000 20 first of all\n"
 		  "0x7f0000002000 0x10 with a prefix\r\n"
@@ -68,30 +69,27 @@ Test(jit, lines_are_parsed_and_malformed_ones_skipped)
 	cr_expect_str_eq(name_at(&map, 0x7f0000001020), "");
 	cr_expect_str_eq(name_at(&map, 0x7f0000002005), "with a prefix");
 	cr_expect_str_eq(name_at(&map, 0x7f0000003000), "");
-	jit_map_done(&map);
 }
 
 Test(jit, a_later_line_replaces_an_earlier_one)
 {
-	struct jit_map map = {};
+	_cleanup_(jit_map_done) struct jit_map map = {};
 
 	add(&map, "1000 100 old\n1080 10 small\n");
 	cr_expect_str_eq(name_at(&map, 0x1085), "small");
 	add(&map, "1000 100 new\n");
 	cr_expect_str_eq(name_at(&map, 0x1085), "new");
 	cr_expect_str_eq(name_at(&map, 0x1000), "new");
-	jit_map_done(&map);
 }
 
 Test(jit, an_incomplete_line_is_left_for_later)
 {
-	struct jit_map map = {};
+	_cleanup_(jit_map_done) struct jit_map map = {};
 	size_t taken;
 
 	cr_assert_eq(jit_map_add(&map, "1000 10 a\n2000 10 b", 19, &taken), 0);
 	cr_expect_eq(taken, 10);
 	cr_expect_eq(map.n, 1);
-	jit_map_done(&map);
 }
 
 Test(jit, status_is_parsed_and_malformed_text_refused)
@@ -166,22 +164,20 @@ static struct symbol look_up(pid_t pid)
 
 static void expect_found(pid_t pid)
 {
-	struct symbol symbol = look_up(pid);
+	_cleanup_(symbol_done) struct symbol symbol = look_up(pid);
 
 	cr_expect_eq(symbol.region, SYMBOL_JIT);
 	cr_assert_eq(symbol.n_frames, 1);
 	cr_expect_str_eq(symbol.frames[0].name, "Jitted::code(int)");
 	cr_expect_eq(symbol.frames[0].offset, 0x10);
-	symbol_done(&symbol);
 }
 
 static void expect_not_found(pid_t pid)
 {
-	struct symbol symbol = look_up(pid);
+	_cleanup_(symbol_done) struct symbol symbol = look_up(pid);
 
 	cr_expect_eq(symbol.region, SYMBOL_ANONYMOUS);
 	cr_expect_eq(symbol.n_frames, 0);
-	symbol_done(&symbol);
 }
 
 Test(jit, the_jit_map_of_a_process_is_read)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "example_snapshot.h"
 #include "heap.h"
 #include "in_pairs.h"
@@ -76,7 +77,7 @@ static u64 samples_of(const struct snapshot *snapshot, const char *path)
 
 Test(snapshot, cgroups_are_ordered_by_weighted_latency_and_add_up)
 {
-	struct snapshot *snapshot;
+	_cleanup_(snapshot_freep) struct snapshot *snapshot = NULL;
 
 	window_begin(window, SECOND, &(struct timespec){.tv_sec = 1001});
 	count(entry_of("/few"), 1);
@@ -94,12 +95,11 @@ Test(snapshot, cgroups_are_ordered_by_weighted_latency_and_add_up)
 	cr_expect_eq(figures_samples(&snapshot->events[0].total), 16);
 	cr_expect_eq(snapshot->events[0].unattributed, 7);
 	cr_expect_not(snapshot->window_seconds.known);
-	snapshot_free(snapshot);
 }
 
 Test(snapshot, a_window_has_the_samples_of_its_time)
 {
-	struct snapshot *snapshot;
+	_cleanup_(snapshot_freep) struct snapshot *snapshot = NULL;
 
 	window_begin(window, SECOND, &(struct timespec){.tv_sec = 1001});
 	count(entry_of("/a"), 100);
@@ -123,13 +123,12 @@ Test(snapshot, a_window_has_the_samples_of_its_time)
 	snapshot = build(2 * SECOND);
 	cr_expect_eq(samples_of(snapshot, "/a"), 101);
 	cr_expect_eq(figures_samples(&snapshot->events[0].total), 110);
-	snapshot_free(snapshot);
 }
 
 Test(snapshot, cgroups_with_virtual_machines_are_marked)
 {
 	const u64 ids[] = {7, 9};
-	struct snapshot *snapshot;
+	_cleanup_(snapshot_freep) struct snapshot *snapshot = NULL;
 
 	window_begin(window, SECOND, &(struct timespec){.tv_sec = 1001});
 	count(entry_of("/plain"), 1);
@@ -153,13 +152,12 @@ Test(snapshot, cgroups_with_virtual_machines_are_marked)
 	snapshot = build(0);
 	cr_expect(snapshot->cgroups[0].guest_not_sampled,
 		  "its figures are of the time with the machine, too");
-	snapshot_free(snapshot);
 }
 
 /* The window outlives the entries of removed cgroups. Their samples are in `other` and in the total. */
 Test(snapshot, a_folded_entry_keeps_its_samples_in_the_window)
 {
-	struct snapshot *snapshot;
+	_cleanup_(snapshot_freep) struct snapshot *snapshot = NULL;
 
 	window_begin(window, SECOND, &(struct timespec){.tv_sec = 1001});
 	count(entry_of("/gone-1"), 4);
@@ -178,12 +176,11 @@ Test(snapshot, a_folded_entry_keeps_its_samples_in_the_window)
 	snapshot = build(0);
 	cr_expect_eq(samples_of(snapshot, "other"), 20);
 	cr_expect_eq(figures_samples(&snapshot->events[0].total), 28);
-	snapshot_free(snapshot);
 }
 
 Test(snapshot, uncounted_values_are_unknown)
 {
-	struct snapshot *snapshot;
+	_cleanup_(snapshot_freep) struct snapshot *snapshot = NULL;
 
 	window_begin(window, SECOND, &(struct timespec){.tv_sec = 1001});
 	cr_assert_eq(window_end(window), 0);
@@ -220,14 +217,13 @@ Test(snapshot, uncounted_values_are_unknown)
 	cr_expect_eq(snapshot->events[0].throttles.value, 63);
 	cr_expect(snapshot->events[0].rearmed.known);
 	cr_expect_eq(snapshot->events[0].rearmed.value, 2);
-	snapshot_free(snapshot);
 }
 
 /* Figures by CPU cover the time since the start, so a shorter window does not show them. */
 Test(snapshot, figures_by_cpu_exist_only_for_the_whole_time)
 {
 	const struct snapshot_cpu cpus[] = {{.cpu = 0, .online = true, .expected = 7}};
-	struct snapshot *snapshot;
+	_cleanup_(snapshot_freep) struct snapshot *snapshot = NULL;
 
 	head.events[0].per_cpu = cpus;
 	head.events[0].n_per_cpu = 1;
@@ -240,7 +236,6 @@ Test(snapshot, figures_by_cpu_exist_only_for_the_whole_time)
 	snapshot = build(SECOND);
 	cr_expect_eq(snapshot->events[0].n_per_cpu, 0);
 	cr_expect_null(snapshot->events[0].per_cpu);
-	snapshot_free(snapshot);
 }
 
 /* Adds samples of an event without latency. */
@@ -257,7 +252,7 @@ static void count_plain(struct ledger_entry *entry, unsigned event, u64 samples)
 /* Stores without latency, and instructions. A thousand instructions do not count more than one store. */
 Test(snapshot, without_latency_cgroups_are_ordered_by_samples)
 {
-	struct snapshot *snapshot;
+	_cleanup_(snapshot_freep) struct snapshot *snapshot = NULL;
 
 	head.n_events = 3;
 	head.events[0].event.role = EVENT_INSTRUCTIONS;
@@ -275,12 +270,11 @@ Test(snapshot, without_latency_cgroups_are_ordered_by_samples)
 	cr_expect_str_eq(snapshot->cgroups[1].path, "/computes");
 	cr_expect_str_eq(snapshot->cgroups[2].path, "/waits");
 	cr_expect_str_eq(snapshot->cgroups[3].path, "/idles");
-	snapshot_free(snapshot);
 }
 
 Test(snapshot, filtered_samples_are_known_if_the_event_filters)
 {
-	struct snapshot *snapshot;
+	_cleanup_(snapshot_freep) struct snapshot *snapshot = NULL;
 
 	head.n_events = 2;
 	head.events[0].event.settings.operations = OP_LOAD;
@@ -289,14 +283,13 @@ Test(snapshot, filtered_samples_are_known_if_the_event_filters)
 	cr_expect(snapshot->events[0].filtered.known);
 	cr_expect_eq(snapshot->events[0].filtered.value, 12);
 	cr_expect_not(snapshot->events[1].filtered.known);
-	snapshot_free(snapshot);
 }
 
 Test(snapshot, a_summary_has_totals_and_the_cgroups_with_machines)
 {
 	struct snapshot_sources sources = {.head = &head, .ledger = ledger, .readings = readings};
 	struct figures totals[1] = {{.samples[SOURCE_L2] = 42}};
-	struct snapshot *snapshot;
+	_cleanup_(snapshot_freep) struct snapshot *snapshot = NULL;
 
 	readings[0].malformed = 5;
 	count(entry_of("/plain"), 12);
@@ -313,7 +306,6 @@ Test(snapshot, a_summary_has_totals_and_the_cgroups_with_machines)
 	cr_expect(snapshot->cgroups[0].alive);
 	cr_expect(snapshot->cgroups[0].guest_not_sampled);
 	cr_expect_eq(example_samples(snapshot, &snapshot->cgroups[0], 0), 0);
-	snapshot_free(snapshot);
 }
 
 /* Plain figures would take 5 KB for each cgroup and event. */

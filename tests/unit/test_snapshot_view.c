@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "collect/offcore_figures.h"
 #include "ctl/call/ctl_options.h"
 #include "example_snapshot.h"
@@ -226,13 +227,12 @@ Test(snapshot_view, off_core_counts_add_up)
 {
 	static const struct offcore_figures counted = {.of[0][0].count = 5};
 	const struct snapshot *snapshot = tree();
-	struct snapshot_view *view;
+	_cleanup_(snapshot_view_freep) struct snapshot_view *view = NULL;
 
 	snapshot->cgroups[1].offcore = snapshot->cgroups[3].offcore = &counted;
 	view = view_of(snapshot, &(struct view_request){.subtree = "/system.slice"});
 	cr_assert_not_null(snapshot_view_of(view)->cgroups[0].offcore);
 	cr_expect_eq(snapshot_view_of(view)->cgroups[0].offcore->of[0][0].count, 10);
-	snapshot_view_free(view);
 }
 
 /* How often the figures of a cgroup were read since the last large_tree(), and values were computed. */
@@ -436,7 +436,7 @@ Test(snapshot_view, names_of_any_bytes_are_summed)
 	static struct figures figures[ARRAY_SIZE(paths)];
 	static struct snapshot_cgroup cgroups[ARRAY_SIZE(paths)];
 	struct snapshot *snapshot = example_perf();
-	struct snapshot_view *view;
+	_cleanup_(snapshot_view_freep) struct snapshot_view *view = NULL;
 
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
 		example_add(&figures[i], 1U << i, SOURCE_L3, 100, 1009, SNOOP_NONE, TLB_L1_HIT);
@@ -455,7 +455,6 @@ Test(snapshot_view, names_of_any_bytes_are_summed)
 		cr_assert_lt(at, ARRAY_SIZE(expected), "'%s'", row->path);
 		expect_row(view, i, expected[at].path, expected[at].samples, expected[at].members);
 	}
-	snapshot_view_free(view);
 }
 
 /* Each row with several parts has off-core counts of its own, in memory for exactly these rows. */
@@ -464,7 +463,7 @@ Test(snapshot_view, off_core_counts_add_up_at_every_level)
 	static const struct offcore_figures counted = {.of[0][0].count = 5};
 	static const u64 expected[] = {0, 20, 0, 0, 15, 10, 5};
 	const struct snapshot *snapshot = tree();
-	struct snapshot_view *view;
+	_cleanup_(snapshot_view_freep) struct snapshot_view *view = NULL;
 
 	for (size_t i = 0; i < 4; i++)
 		snapshot->cgroups[i].offcore = &counted;
@@ -474,5 +473,4 @@ Test(snapshot_view, off_core_counts_add_up_at_every_level)
 
 		cr_expect_eq(row->offcore ? row->offcore->of[0][0].count : 0, expected[i], "%s", row->path);
 	}
-	snapshot_view_free(view);
 }

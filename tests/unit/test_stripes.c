@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "kernel/stripes.h"
 #include "tree.h"
 
@@ -389,8 +390,8 @@ Test(stripes, the_topology_is_read_from_sysfs)
 {
 	struct stripes_cpu topology[CPUS_MAX] = {0};
 	u32 cpus = draw(&(struct machine){2, 10, 2, 10}, topology);
-	char *root = tree_new();
-	struct stripes expected;
+	_cleanup_(tree_removep) char *root = tree_new();
+	_cleanup_(stripes_done) struct stripes expected;
 
 	write_two_sockets(root);
 	cr_assert_eq(stripes_of_machine(root, cpus, &stripes), 0);
@@ -414,15 +415,13 @@ Test(stripes, the_topology_is_read_from_sysfs)
 	cr_assert_eq(stripes_of_machine(root, 48, &stripes), 0);
 	assign(topology, 48, &expected);
 	cr_expect_arr_eq(stripes.of_cpu, expected.of_cpu, 48);
-	stripes_done(&expected);
-	tree_remove(root);
 }
 
 Test(stripes, a_missing_or_invalid_topology_has_a_fallback)
 {
 	struct stripes_cpu topology[CPUS_MAX] = {0};
 	u32 cpus = draw(&(struct machine){1, 24, 1, 24}, topology);
-	char *root = tree_new();
+	_cleanup_(tree_removep) char *root = tree_new();
 	struct stripes told, expected;
 
 	assign(topology, cpus, &expected);
@@ -442,7 +441,6 @@ Test(stripes, a_missing_or_invalid_topology_has_a_fallback)
 	cr_expect_arr_eq(told.of_cpu, expected.of_cpu, cpus);
 	stripes_done(&told);
 	stripes_done(&expected);
-	tree_remove(root);
 }
 
 Test(stripes, the_stripes_of_this_machine_are_valid)
