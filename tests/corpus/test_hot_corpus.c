@@ -104,12 +104,10 @@ Test(hot_corpus, recording)
 {
 	_cleanup_free_ char *path = corpus_path("perf-data/skx-8173m.perf.data");
 	const char *paths[] = {path};
-	struct replayed replayed = {};
-	struct replay *replay = NULL;
 	char *message;
 
-	cr_assert_eq(replay_open(paths, 1, &replay, &message), 0, "%s", message);
-	cr_assert_eq(replayed_all(&replayed, replay, 1000), 0);
+	cr_assert_eq(replay_open(paths, 1, &replayed.replay, &message), 0, "%s", message);
+	cr_assert_eq(replayed_all(1000), 0);
 	begin();
 	for (size_t i = 0; i < replayed.n; i++) {
 		const struct sample *sample = &replayed.samples[i];
@@ -121,6 +119,5 @@ Test(hot_corpus, recording)
 	}
 	cr_expect_eq(kinds[HOT_CODE].n, 14);
 	check("recording");
-	replayed_clear(&replayed);
-	replay_free(replay);
+	replayed_clear();
 }

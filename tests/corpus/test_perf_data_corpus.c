@@ -54,15 +54,13 @@ Test(perf_data_corpus, each_sample_is_as_perf_reads_it)
 	_cleanup_free_ char *script = corpus_path("skx-8173m.perf-script.txt");
 	_cleanup_fclose_ FILE *file = fopen(script, "re");
 	const char *paths[] = {recording};
-	struct replayed replayed = {};
-	struct replay *replay = NULL;
 	char *message;
 	char text[512];
 	size_t n = 0;
 
 	cr_assert_not_null(file);
-	cr_assert_eq(replay_open(paths, 1, &replay, &message), 0, "%s", message);
-	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	cr_assert_eq(replay_open(paths, 1, &replayed.replay, &message), 0, "%s", message);
+	cr_assert_eq(replayed_all(100), 0);
 	while (fgets(text, sizeof(text), file)) {
 		const struct sample *sample = &replayed.samples[n];
 		struct line line;
@@ -70,7 +68,7 @@ Test(perf_data_corpus, each_sample_is_as_perf_reads_it)
 		if (text[0] == '#' || !read_line(text, &line))
 			continue;
 		cr_assert_lt(n, replayed.n);
-		cr_expect_str_eq(replayed_name(&replayed, sample->cgroup_id), line.name, "sample %zu", n);
+		cr_expect_str_eq(replayed_name(sample->cgroup_id), line.name, "sample %zu", n);
 		cr_expect(replay_synthetic_id(sample->cgroup_id));
 		cr_expect_eq(sample->address, line.address);
 		cr_expect_eq(sample->data_source, line.data_source);
@@ -83,8 +81,7 @@ Test(perf_data_corpus, each_sample_is_as_perf_reads_it)
 	}
 	cr_expect_eq(n, 14);
 	cr_expect_eq(replayed.n, n);
-	replayed_clear(&replayed);
-	replay_free(replay);
+	replayed_clear();
 }
 
 Test(perf_data_corpus, figures_and_event)
@@ -96,9 +93,6 @@ Test(perf_data_corpus, figures_and_event)
 	} expected[] = {{SOURCE_L1, 4, 412}, {SOURCE_L2, 1, 77}, {SOURCE_L3, 4, 507}, {SOURCE_LFB, 5, 729}};
 	_cleanup_free_ char *recording = corpus_path("skx-8173m.perf.data");
 	const char *paths[] = {recording};
-	struct replay *replay = NULL;
-	struct replayed replayed = {};
-	struct replay_report report;
 	const struct event *events;
 	u64 samples[SOURCE_COUNT] = {};
 	u64 latency[SOURCE_COUNT] = {};
@@ -106,8 +100,8 @@ Test(perf_data_corpus, figures_and_event)
 	char *message;
 	size_t n;
 
-	cr_assert_eq(replay_open(paths, 1, &replay, &message), 0, "%s", message);
-	events = replay_events(replay, &n);
+	cr_assert_eq(replay_open(paths, 1, &replayed.replay, &message), 0, "%s", message);
+	events = replay_events(replayed.replay, &n);
 	/* The recording also has a software event, which declares the same fields but is left out. */
 	cr_assert_eq(n, 1);
 	cr_expect_eq(events[0].role, EVENT_LOADS);
@@ -116,7 +110,7 @@ Test(perf_data_corpus, figures_and_event)
 	cr_expect_eq(events[0].period, 10009);
 	cr_expect_eq(events[0].latency_kind, LATENCY_USE);
 
-	cr_assert_eq(replayed_all(&replayed, replay, 1000), 0);
+	cr_assert_eq(replayed_all(1000), 0);
 	for (size_t i = 0; i < replayed.n; i++) {
 		enum source source = data_source_source(replayed.samples[i].data_source);
 
@@ -130,14 +124,14 @@ Test(perf_data_corpus, figures_and_event)
 		cr_expect_eq(latency[expected[i].source], expected[i].latency);
 	}
 
-	replay_report(replay, &report);
-	cr_expect_eq(report.samples, 14);
+	replay_report(replayed.replay, &replayed.report);
+	cr_expect_eq(replayed.report.samples, 14);
 	/* All records count, as in `perf report -D`: COMM, FORK, EXIT, MMAP, MMAP2, ... and 30 FINISHED_ROUND. */
-	cr_expect_gt(report.records, 12900);
-	cr_expect_eq(report.left_out.other_events + report.left_out.unknown_event + report.left_out.not_mixed,
+	cr_expect_gt(replayed.report.records, 12900);
+	cr_expect_eq(replayed.report.left_out.other_events + replayed.report.left_out.unknown_event +
+			     replayed.report.left_out.not_mixed,
 		     0);
-	cr_expect_null(report.cut);
-	cr_expect_null(report.notes[0]);
-	replayed_clear(&replayed);
-	replay_free(replay);
+	cr_expect_null(replayed.report.cut);
+	cr_expect_null(replayed.report.notes[0]);
+	replayed_clear();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Records everything that a replay delivers, for tests. */
+/* The replay of a test, and everything that it delivered. */
 #ifndef PEBSD_REPLAYED_H
 #define PEBSD_REPLAYED_H
 
@@ -8,6 +8,8 @@
 #include "origin/replay/replay.h"
 
 struct replayed {
+	struct replay *replay;
+	struct replay_report report; /* of its end */
 	struct sample *samples;
 	size_t n;
 	struct {
@@ -18,18 +20,28 @@ struct replayed {
 	int name_error; /* returned for the next name unless it is 0 */
 };
 
-/* Returns a target that fills `replayed`, which must be all zero at first. */
-struct replay_target replayed_target(struct replayed *replayed);
+/* A test has one at a time. */
+extern struct replayed replayed;
+
+/* Returns a target that fills `replayed`. */
+struct replay_target replayed_target(void);
 
 /* Returns the name that was delivered for a cgroup, or NULL if there was none. */
-const char *replayed_name(const struct replayed *replayed, u64 cgroup_id);
+const char *replayed_name(u64 cgroup_id);
 
 /* Returns the cgroup name of a sample, counted from 0. Fails the test if there is no such sample. */
-const char *replayed_sample_name(const struct replayed *replayed, size_t sample);
+const char *replayed_sample_name(size_t sample);
 
 /* Steps to the end, with `max_records` per step. Returns 0 or the error of replay_step(). */
-int replayed_all(struct replayed *replayed, struct replay *replay, size_t max_records);
+int replayed_all(size_t max_records);
 
-void replayed_clear(struct replayed *replayed);
+/* Replays to the end, and takes the report. Fails the test on error. `replayed` owns the replay. */
+void replayed_run(struct replay *replay);
+
+/* Expects that this note of the report contains the text. NULL: there is no such note. */
+void replayed_expect_note(size_t note, const char *part);
+
+/* Frees the replay and what it delivered. It is the .fini of these test suites. */
+void replayed_clear(void);
 
 #endif

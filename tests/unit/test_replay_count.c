@@ -83,6 +83,8 @@ static const struct recorded_count {
 	{PERF_TYPE_RAW, 0x1, "", "cpu", "GenuineIntel,6,", NOT_COUNTED, COUNT_NONE},
 };
 
+TestSuite(replay_count, .fini = replayed_clear);
+
 Test(replay_count, only_counting_events_are_recognized)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -173,10 +175,7 @@ static void sample(struct writer *writer, size_t event, u64 time, u64 period)
 Test(replay_count, counts_beside_loads_have_the_periods_of_their_samples)
 {
 	struct writer *writer = recorded_writer(SKYLAKE, &recorded_event);
-	struct replayed replayed = {};
-	struct replay_report report;
 	const struct event *events;
-	struct replay *replay;
 	size_t n;
 
 	(void)add(writer, 0, 0x3c, true, false);
@@ -185,8 +184,8 @@ Test(replay_count, counts_beside_loads_have_the_periods_of_their_samples)
 	sample(writer, 1, 2, 5000);
 	sample(writer, 1, 3, 7000);
 	sample(writer, 2, 4, 1000);
-	replay = recorded_open(writer);
-	events = replay_events(replay, &n);
+	replayed.replay = recorded_open(writer);
+	events = replay_events(replayed.replay, &n);
 	cr_assert_eq(n, 3);
 	cr_expect_eq(events[0].role, EVENT_LOADS);
 	cr_expect_eq(events[1].role, EVENT_CYCLES);
@@ -194,7 +193,7 @@ Test(replay_count, counts_beside_loads_have_the_periods_of_their_samples)
 	cr_expect_eq(events[2].role, EVENT_STALLS);
 	cr_expect_eq(events[2].period, 1000);
 	cr_expect_eq(events[2].count_kind, COUNT_STALLS_LOAD);
-	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	cr_assert_eq(replayed_all(100), 0);
 	cr_assert_eq(replayed.n, 4);
 	cr_expect_eq(replayed.samples[1].event, 1);
 	cr_expect_eq(replayed.samples[1].period, 5000);
@@ -203,43 +202,32 @@ Test(replay_count, counts_beside_loads_have_the_periods_of_their_samples)
 	cr_expect_eq(replayed.samples[3].event, 2);
 	cr_expect_eq(replayed.samples[3].period, 1000);
 	cr_expect_eq(replayed.samples[3].cgroup_id, replayed.samples[0].cgroup_id);
-	replay_report(replay, &report);
-	cr_assert_not_null(report.notes[0]);
-	cr_expect_not_null(strstr(report.notes[0], "for which share of the time each event had a counter"));
-	cr_expect_null(report.notes[1]);
-	replayed_clear(&replayed);
-	replay_free(replay);
+	replay_report(replayed.replay, &replayed.report);
+	replayed_expect_note(0, "for which share of the time each event had a counter");
+	replayed_expect_note(1, NULL);
 }
 
 /* Such a recording has no loads. One event alone needs no note about the shares of time. */
 Test(replay_count, a_recording_of_only_cycles_is_replayed)
 {
 	struct writer *writer = writer_new(WRITER_PIPE, 0);
-	struct replayed replayed = {};
-	struct replay_report report;
-	struct replay *replay;
 	size_t n;
 
 	writer_cpuid(writer, ZEN_4);
 	(void)add(writer, 0, 0x76, false, true);
 	sample(writer, 0, 1, 1000);
-	replay = recorded_open(writer);
-	cr_expect_eq(replay_events(replay, &n)[0].role, EVENT_CYCLES);
+	replayed.replay = recorded_open(writer);
+	cr_expect_eq(replay_events(replayed.replay, &n)[0].role, EVENT_CYCLES);
 	cr_expect_eq(n, 1);
-	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	cr_assert_eq(replayed_all(100), 0);
 	cr_expect_eq(replayed.n, 1);
-	replay_report(replay, &report);
-	cr_expect_null(report.notes[0], "%s", report.notes[0]);
-	replayed_clear(&replayed);
-	replay_free(replay);
+	replay_report(replayed.replay, &replayed.report);
+	replayed_expect_note(0, NULL);
 }
 
 Test(replay_count, events_that_would_distort_the_figures_are_left_out_by_name)
 {
 	struct writer *writer = writer_new(WRITER_FILE, 0);
-	struct replayed replayed = {};
-	struct replay_report report;
-	struct replay *replay;
 	size_t n;
 
 	writer_cpuid(writer, SKYLAKE);
@@ -248,19 +236,12 @@ Test(replay_count, events_that_would_distort_the_figures_are_left_out_by_name)
 	(void)add(writer, 2, 0x140014a3, false, true);
 	for (u64 i = 0; i < 3; i++)
 		sample(writer, i, i + 1, 1000);
-	replay = recorded_open(writer);
-	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	replayed_run(recorded_open(writer));
 	cr_expect_eq(replayed.n, 1);
-	(void)replay_events(replay, &n);
+	(void)replay_events(replayed.replay, &n);
 	cr_expect_eq(n, 1);
-	replay_report(replay, &report);
-	cr_expect_eq(report.left_out.not_mixed, 2);
-	cr_assert_not_null(report.notes[0]);
-	cr_expect_not_null(strstr(report.notes[0], "another event of the recording already counts cycles"),
-			   "%s", report.notes[0]);
-	cr_assert_not_null(report.notes[1]);
-	cr_expect_not_null(strstr(report.notes[1], "leaves out other modes"), "%s", report.notes[1]);
-	cr_expect_null(report.notes[2]);
-	replayed_clear(&replayed);
-	replay_free(replay);
+	cr_expect_eq(replayed.report.left_out.not_mixed, 2);
+	replayed_expect_note(0, "another event of the recording already counts cycles");
+	replayed_expect_note(1, "leaves out other modes");
+	replayed_expect_note(2, NULL);
 }

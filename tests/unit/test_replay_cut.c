@@ -11,16 +11,15 @@
 #include "recorded.h"
 #include "replayed.h"
 
+TestSuite(replay, .fini = replayed_clear);
+
 /* The first note is about another recording. Notes stay where they are until the next step. */
 Test(replay, a_note_names_the_truncated_recording)
 {
 	struct writer_event other = recorded_event;
 	const struct writer_event *const events[] = {&recorded_event, &other, &recorded_event};
-	struct replayed replayed = {};
-	struct replay_target target = replayed_target(&replayed);
-	struct replay_report report;
+	struct replay_target target = replayed_target();
 	struct recorded files[3];
-	struct replay *replay;
 
 	other.config1 = 64;
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
@@ -30,23 +29,22 @@ Test(replay, a_note_names_the_truncated_recording)
 		files[i] = recorded_finish(writer);
 	}
 	cr_assert_eq(ftruncate(files[2].fd, lseek(files[2].fd, 0, SEEK_END) - 8), 0);
-	replay = recorded_open_all(files, 3);
+	replayed.replay = recorded_open_all(files, 3);
 	while (true) {
-		int r = replay_step(replay, &target, 1);
+		int r = replay_step(replayed.replay, &target, 1);
 
 		cr_assert_geq(r, 0);
-		replay_report(replay, &report);
-		for (size_t i = 0; report.notes[i]; i++)
-			cr_expect_gt(strlen(report.notes[i]), 0);
+		replay_report(replayed.replay, &replayed.report);
+		for (size_t i = 0; replayed.report.notes[i]; i++)
+			cr_expect_gt(strlen(replayed.report.notes[i]), 0);
 		if (r == 0)
 			break;
 	}
-	cr_assert_not_null(report.cut);
-	cr_expect_not_null(strstr(report.cut, "is truncated at byte"), "%s", report.cut);
-	cr_expect_eq(strncmp(report.cut, files[2].path, strlen(files[2].path)), 0, "%s", report.cut);
-	cr_expect_neq(report.cut, report.notes[0]);
-	replayed_clear(&replayed);
-	replay_free(replay);
+	cr_assert_not_null(replayed.report.cut);
+	cr_expect_not_null(strstr(replayed.report.cut, "is truncated at byte"), "%s", replayed.report.cut);
+	cr_expect_eq(strncmp(replayed.report.cut, files[2].path, strlen(files[2].path)), 0, "%s",
+		     replayed.report.cut);
+	cr_expect_neq(replayed.report.cut, replayed.report.notes[0]);
 }
 
 /*
@@ -72,9 +70,6 @@ Test(replay, a_recording_cut_at_any_byte_is_replayed_or_refused)
 	writer_free(writer);
 	for (size_t cut = 0; cut < size; cut++) {
 		_cleanup_free_ char *message = NULL;
-		struct replayed replayed = {};
-		struct replay *replay = NULL;
-		struct replay_report report;
 		const char *paths[1];
 		char path[64];
 		char place[96];
@@ -82,25 +77,23 @@ Test(replay, a_recording_cut_at_any_byte_is_replayed_or_refused)
 
 		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 		paths[0] = path;
-		if (replay_open(paths, 1, &replay, &message) < 0) {
+		if (replay_open(paths, 1, &replayed.replay, &message) < 0) {
 			cr_expect_eq(most, 0);
 			cr_expect_eq(strncmp(message, path, strlen(path)), 0, "%s", message);
 			(void)close(fd);
 			continue;
 		}
-		cr_assert_eq(replayed_all(&replayed, replay, 3), 0);
-		replay_report(replay, &report);
+		cr_assert_eq(replayed_all(3), 0);
+		replay_report(replayed.replay, &replayed.report);
 		cr_expect_geq(replayed.n, most);
 		most = replayed.n;
 		for (size_t i = 0; i < replayed.n; i++)
 			cr_expect_eq(replayed.samples[i].latency, 40 + i);
 		(void)snprintf(place, sizeof(place), "truncated at byte %zu: only the %zu sample%s", cut,
 			       most, most == 1 ? " before that is" : "s before that are");
-		cr_expect_not_null(report.cut);
-		cr_assert_not_null(report.notes[0]);
-		cr_expect_not_null(strstr(report.notes[0], place), "%s", report.notes[0]);
-		replayed_clear(&replayed);
-		replay_free(replay);
+		cr_expect_not_null(replayed.report.cut);
+		replayed_expect_note(0, place);
+		replayed_clear();
 		(void)close(fd);
 	}
 	cr_expect_eq(most, 5);
@@ -110,41 +103,32 @@ Test(replay, samples_before_damage_are_delivered)
 {
 	static const u8 garbage[8] = {9}; /* a record of 0 bytes */
 	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
-	struct replayed replayed = {};
-	struct replay *replay;
 
 	recorded_load(writer, 0, 1, 1);
 	recorded_load(writer, 0, 1, 2);
 	writer_bytes(writer, garbage, sizeof(garbage));
-	replay = recorded_open(writer);
-	cr_expect_eq(replayed_all(&replayed, replay, 100), -EBADMSG);
+	replayed.replay = recorded_open(writer);
+	cr_expect_eq(replayed_all(100), -EBADMSG);
 	cr_expect_eq(replayed.n, 2);
-	cr_expect_not_null(strstr(replay_message(replay), "is damaged at byte"));
-	replayed_clear(&replayed);
-	replay_free(replay);
+	cr_expect_not_null(strstr(replay_message(replayed.replay), "is damaged at byte"));
 }
 
 Test(replay, an_unfinished_file_is_read_and_noted)
 {
 	struct writer *writer = writer_new(WRITER_FILE_UNFINISHED, 0);
-	struct replayed replayed = {};
-	struct replay_report report;
-	struct replay *replay;
 	size_t n;
 
 	writer_cpuid(writer, "GenuineIntel,6,85,4");
 	(void)writer_event(writer, &recorded_event);
 	recorded_load(writer, 0, 1, 1);
-	replay = recorded_open(writer);
-	cr_expect_eq(replay_events(replay, &n)[0].latency_kind, LATENCY_NONE);
-	cr_expect(replay_events(replay, &n)[0].settings.has_latency);
-	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
-	replay_report(replay, &report);
+	replayed.replay = recorded_open(writer);
+	cr_expect_eq(replay_events(replayed.replay, &n)[0].latency_kind, LATENCY_NONE);
+	cr_expect(replay_events(replayed.replay, &n)[0].settings.has_latency);
+	cr_assert_eq(replayed_all(100), 0);
+	replay_report(replayed.replay, &replayed.report);
 	cr_expect_eq(replayed.n, 1);
-	cr_expect_null(report.cut);
-	cr_expect_not_null(strstr(report.notes[0], "was not completed"));
-	replayed_clear(&replayed);
-	replay_free(replay);
+	cr_expect_null(replayed.report.cut);
+	replayed_expect_note(0, "was not completed");
 }
 
 Test(replay, other_files_are_refused_with_a_reason)
@@ -159,30 +143,27 @@ Test(replay, other_files_are_refused_with_a_reason)
 	_cleanup_free_ char *first = NULL;
 	_cleanup_free_ char *second = NULL;
 	_cleanup_free_ char *third = NULL;
-	struct replay *replay = NULL;
 
 	writer_comm(writer, 0, 1, 1, 1, "comm");
 	without = recorded_finish(writer);
 	useless = without.path;
-	cr_expect_eq(replay_open(&missing, 1, &replay, &first), -ENOENT);
+	cr_expect_eq(replay_open(&missing, 1, &replayed.replay, &first), -ENOENT);
 	cr_expect_not_null(strstr(first, "cannot open /nonexistent/recording: No such file"));
-	cr_expect_eq(replay_open(&useless, 1, &replay, &second), -EBADMSG);
+	cr_expect_eq(replay_open(&useless, 1, &replayed.replay, &second), -EBADMSG);
 	cr_expect_not_null(strstr(second, "no event that pebsd counts"), "%s", second);
 	cr_expect_not_null(strstr(second, "perf mem record"));
 	cr_expect_not_null(strstr(second, "its events record a data source or a weight"), "%s", second);
-	cr_expect_eq(replay_open(NULL, 0, &replay, &third), -EINVAL);
-	cr_expect_null(replay);
+	cr_expect_eq(replay_open(NULL, 0, &replayed.replay, &third), -EINVAL);
+	cr_expect_null(replayed.replay);
 }
 
 Test(replay, an_error_of_the_target_ends_the_step)
 {
 	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
-	struct replayed replayed = {.name_error = -ENOSPC};
-	struct replay *replay;
 
 	recorded_load(writer, 0, 1, 1);
-	replay = recorded_open(writer);
-	cr_expect_eq(replayed_all(&replayed, replay, 100), -ENOSPC);
-	cr_expect_null(replay_message(replay)); /* NULL means that the recording is not at fault */
-	replay_free(replay);
+	replayed.replay = recorded_open(writer);
+	replayed.name_error = -ENOSPC;
+	cr_expect_eq(replayed_all(100), -ENOSPC);
+	cr_expect_null(replay_message(replayed.replay)); /* NULL means that the recording is not at fault */
 }

@@ -12,6 +12,8 @@
 
 static const u64 second_ids[] = {3};
 
+TestSuite(replay, .fini = replayed_clear);
+
 Test(replay, loads_and_stores_are_two_events)
 {
 	static const struct writer_event stores = {.type = PERF_TYPE_RAW,
@@ -21,16 +23,14 @@ Test(replay, loads_and_stores_are_two_events)
 						   .ids = second_ids,
 						   .n_ids = 1};
 	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
-	struct replayed replayed = {};
 	const struct event *events;
-	struct replay *replay;
 	size_t n;
 
 	(void)writer_event(writer, &stores);
 	recorded_load(writer, 1, 1, 1);
 	recorded_load(writer, 0, 1, 2);
-	replay = recorded_open(writer);
-	events = replay_events(replay, &n);
+	replayed.replay = recorded_open(writer);
+	events = replay_events(replayed.replay, &n);
 	cr_assert_eq(n, 2);
 	cr_expect_eq(events[0].role, EVENT_LOADS);
 	cr_expect_eq(events[0].ldlat, 30);
@@ -39,19 +39,16 @@ Test(replay, loads_and_stores_are_two_events)
 	cr_expect_eq(events[1].ldlat, 0);
 	cr_expect_eq(events[1].latency_kind, LATENCY_NONE);
 	cr_expect_not(events[1].settings.has_latency);
-	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	cr_assert_eq(replayed_all(100), 0);
 	cr_expect_eq(replayed.samples[0].event, 1);
 	cr_expect_eq(replayed.samples[0].fields, SAMPLE_DATA_SOURCE | SAMPLE_ADDRESS);
 	cr_expect_eq(replayed.samples[1].event, 0);
-	replayed_clear(&replayed);
-	replay_free(replay);
 }
 
 Test(replay, core_pmus_with_names_are_two_events)
 {
 	struct writer_event events[] = {recorded_event, recorded_event};
 	struct writer *writer = writer_new(WRITER_PIPE, 0);
-	struct replay *replay;
 	size_t n;
 
 	events[1].type = 10;
@@ -64,30 +61,21 @@ Test(replay, core_pmus_with_names_are_two_events)
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
 		(void)writer_event(writer, &events[i]);
 	recorded_load(writer, 1, 1, 2);
-	replay = recorded_open(writer);
-	cr_expect_str_eq(replay_events(replay, &n)[0].pmu, "cpu_core");
+	replayed.replay = recorded_open(writer);
+	cr_expect_str_eq(replay_events(replayed.replay, &n)[0].pmu, "cpu_core");
 	cr_assert_eq(n, 2);
-	cr_expect_str_eq(replay_events(replay, &n)[1].pmu, "cpu_atom");
-	replay_free(replay);
+	cr_expect_str_eq(replay_events(replayed.replay, &n)[1].pmu, "cpu_atom");
 }
 
 Test(replay, latencies_of_an_unknown_cpu_are_noted)
 {
 	struct writer *writer = writer_new(WRITER_PIPE, 0);
-	struct replayed replayed = {};
-	struct replay_report report;
-	struct replay *replay;
 
 	(void)writer_event(writer, &recorded_event);
 	recorded_load(writer, 0, 1, 1);
-	replay = recorded_open(writer);
-	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
-	replay_report(replay, &report);
-	cr_assert_not_null(report.notes[0]);
-	cr_expect_not_null(strstr(report.notes[0], "whether its latencies are"), "%s", report.notes[0]);
-	cr_expect_null(report.notes[1]);
-	replayed_clear(&replayed);
-	replay_free(replay);
+	replayed_run(recorded_open(writer));
+	replayed_expect_note(0, "whether its latencies are");
+	replayed_expect_note(1, NULL);
 }
 
 static bool describe(u64 config, const char *name, const char *cpuid, struct event *ret)

@@ -12,13 +12,13 @@
 #include "recorded.h"
 #include "replayed.h"
 
+TestSuite(replay, .fini = replayed_clear);
+
 Test(replay, a_task_has_the_comm_of_its_time)
 {
 	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
 	static const char *const expected[] = {"comm:swapper", "comm:unknown", "comm:bash", "comm:bash",
 					       "comm:cc1",     "comm:bash",    "comm:cc1",  "comm:unknown"};
-	struct replayed replayed = {};
-	struct replay *replay;
 
 	writer_comm(writer, 0, 0, 10, 10, "bash");
 	recorded_load(writer, 0, 0, 100);
@@ -33,26 +33,21 @@ Test(replay, a_task_has_the_comm_of_its_time)
 	recorded_load(writer, 0, 11, 109); /* the task is still exiting */
 	writer_fork(writer, 0, 110, 11, 99);
 	recorded_load(writer, 0, 11, 111); /* a new task with the same number and an unknown parent */
-	replay = recorded_open(writer);
-	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	replayed_run(recorded_open(writer));
 	cr_assert_eq(replayed.n, ARRAY_SIZE(expected));
 	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
-		cr_expect_str_eq(replayed_sample_name(&replayed, i), expected[i], "sample %zu", i);
+		cr_expect_str_eq(replayed_sample_name(i), expected[i], "sample %zu", i);
 		cr_expect(replay_synthetic_id(replayed.samples[i].cgroup_id));
 	}
 	/* Two tasks with the same comm are one cgroup, which is named once. */
 	cr_expect_eq(replayed.samples[2].cgroup_id, replayed.samples[3].cgroup_id);
 	cr_expect_eq(replayed.n_names, 4);
-	replayed_clear(&replayed);
-	replay_free(replay);
 }
 
 Test(replay, recorded_cgroups_have_a_path_or_an_id)
 {
 	struct writer_event event = recorded_event;
-	struct replayed replayed = {};
 	struct writer *writer;
-	struct replay *replay;
 
 	event.sample_type |= PERF_SAMPLE_CGROUP;
 	writer = recorded_writer("GenuineIntel,6,85,4", &event);
@@ -64,25 +59,20 @@ Test(replay, recorded_cgroups_have_a_path_or_an_id)
 		sample.cgroup_id = id;
 		writer_sample(writer, 0, &sample);
 	}
-	replay = recorded_open(writer);
-	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	replayed_run(recorded_open(writer));
 	cr_assert_eq(replayed.n, 3);
 	cr_expect_eq(replayed.samples[0].cgroup_id, 41);
-	cr_expect_str_eq(replayed_sample_name(&replayed, 0), "/system.slice/a.service");
-	cr_expect_str_eq(replayed_sample_name(&replayed, 1), "cgroup:42");
-	cr_expect_str_eq(replayed_sample_name(&replayed, 2), "cgroup:43");
+	cr_expect_str_eq(replayed_sample_name(0), "/system.slice/a.service");
+	cr_expect_str_eq(replayed_sample_name(1), "cgroup:42");
+	cr_expect_str_eq(replayed_sample_name(2), "cgroup:43");
 	cr_expect_not(replay_synthetic_id(replayed.samples[1].cgroup_id));
-	replayed_clear(&replayed);
-	replay_free(replay);
 }
 
 /* Two machines use 41 for two different cgroups. /b is one cgroup with two numbers. */
 Test(replay, ids_of_two_machines_are_distinguished)
 {
 	struct writer_event event = recorded_event;
-	struct replayed replayed = {};
 	struct recorded files[2];
-	struct replay *replay;
 
 	event.sample_type |= PERF_SAMPLE_CGROUP;
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
@@ -97,46 +87,36 @@ Test(replay, ids_of_two_machines_are_distinguished)
 		}
 		files[i] = recorded_finish(writer);
 	}
-	replay = recorded_open_all(files, ARRAY_SIZE(files));
-	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	replayed_run(recorded_open_all(files, ARRAY_SIZE(files)));
 	cr_assert_eq(replayed.n, 4);
-	cr_expect_str_eq(replayed_sample_name(&replayed, 0), "/a");
-	cr_expect_str_eq(replayed_sample_name(&replayed, 1), "/b");
-	cr_expect_str_eq(replayed_sample_name(&replayed, 2), "/b");
-	cr_expect_str_eq(replayed_sample_name(&replayed, 3), "/c");
+	cr_expect_str_eq(replayed_sample_name(0), "/a");
+	cr_expect_str_eq(replayed_sample_name(1), "/b");
+	cr_expect_str_eq(replayed_sample_name(2), "/b");
+	cr_expect_str_eq(replayed_sample_name(3), "/c");
 	cr_expect_eq(replayed.samples[0].cgroup_id, 41);
 	cr_expect_eq(replayed.samples[2].cgroup_id, 42);
 	cr_expect(replay_synthetic_id(replayed.samples[3].cgroup_id));
 	cr_expect_eq(replayed.n_names, 3);
-	replayed_clear(&replayed);
-	replay_free(replay);
 }
 
 /* Only 15 bytes make up a comm, however many the file has. */
 Test(replay, a_comm_has_the_maximum_length_of_the_kernel)
 {
 	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
-	struct replayed replayed = {};
-	struct replay *replay;
 
 	writer_comm(writer, 0, 0, 1, 1, "fifteen-bytes-a and no more");
 	writer_comm(writer, 0, 0, 2, 2, "fifteen-bytes-a whatever comes");
 	recorded_load(writer, 0, 1, 1);
 	recorded_load(writer, 0, 2, 2);
-	replay = recorded_open(writer);
-	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
-	cr_expect_str_eq(replayed_sample_name(&replayed, 0), "comm:fifteen-bytes-a");
+	replayed_run(recorded_open(writer));
+	cr_expect_str_eq(replayed_sample_name(0), "comm:fifteen-bytes-a");
 	cr_expect_eq(replayed.n_names, 1);
-	replayed_clear(&replayed);
-	replay_free(replay);
 }
 
 Test(replay, an_impossible_path_counts_as_damage)
 {
 	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
-	struct replayed replayed = {};
 	char path[PATH_MAX + 1];
-	struct replay *replay;
 
 	memset(path, 'x', sizeof(path) - 1);
 	path[0] = '/';
@@ -147,12 +127,10 @@ Test(replay, an_impossible_path_counts_as_damage)
 	writer_cgroup(writer, 0, 0, 1, path);
 	path[PATH_MAX - 1] = 'x';
 	writer_cgroup(writer, 0, 0, 1, path);
-	replay = recorded_open(writer);
-	cr_expect_eq(replayed_all(&replayed, replay, 3), -EBADMSG);
+	replayed.replay = recorded_open(writer);
+	cr_expect_eq(replayed_all(3), -EBADMSG);
 	cr_expect_eq(replayed.n, 1);
-	cr_expect_not_null(strstr(replay_message(replay), "path of a cgroup is longer than"));
-	replayed_clear(&replayed);
-	replay_free(replay);
+	cr_expect_not_null(strstr(replay_message(replayed.replay), "path of a cgroup is longer than"));
 }
 
 Test(replay_names, memory_of_names_is_bounded)

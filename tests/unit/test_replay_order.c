@@ -7,6 +7,8 @@
 #include "recorded.h"
 #include "replayed.h"
 
+TestSuite(replay, .fini = replayed_clear);
+
 /*
  * The buffers of two CPUs are written one after the other. In the file, the second comm follows the sample at
  * 500, but the time of this comm is earlier. At each round, the records up to the latest time of the previous
@@ -15,9 +17,7 @@
 Test(replay, records_are_sorted_by_time)
 {
 	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
-	struct replayed replayed = {};
-	struct replay_target target = replayed_target(&replayed);
-	struct replay *replay;
+	struct replay_target target = replayed_target();
 
 	writer_comm(writer, 0, 0, 10, 10, "before");
 	recorded_load(writer, 0, 10, 300);
@@ -27,42 +27,33 @@ Test(replay, records_are_sorted_by_time)
 	recorded_load(writer, 0, 10, 450);
 	writer_round(writer);
 	recorded_load(writer, 0, 10, 900);
-	replay = recorded_open(writer);
-	cr_assert_eq(replay_step(replay, &target, 4), 1); /* reads up to the first round */
+	replayed.replay = recorded_open(writer);
+	cr_assert_eq(replay_step(replayed.replay, &target, 4), 1); /* reads up to the first round */
 	cr_expect_eq(replayed.n, 0);
-	cr_assert_eq(replay_step(replay, &target, 2), 1);
+	cr_assert_eq(replay_step(replayed.replay, &target, 2), 1);
 	cr_expect_eq(replayed.n, 3);
-	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	cr_assert_eq(replayed_all(100), 0);
 	cr_assert_eq(replayed.n, 4);
-	cr_expect_str_eq(replayed_sample_name(&replayed, 0), "comm:before");
-	cr_expect_str_eq(replayed_sample_name(&replayed, 1), "comm:after");
-	cr_expect_str_eq(replayed_sample_name(&replayed, 2), "comm:after");
-	cr_expect_str_eq(replayed_sample_name(&replayed, 3), "comm:after");
-	replayed_clear(&replayed);
-	replay_free(replay);
+	cr_expect_str_eq(replayed_sample_name(0), "comm:before");
+	cr_expect_str_eq(replayed_sample_name(1), "comm:after");
+	cr_expect_str_eq(replayed_sample_name(2), "comm:after");
+	cr_expect_str_eq(replayed_sample_name(3), "comm:after");
 }
 
 Test(replay, without_times_the_order_of_the_file_is_kept)
 {
 	struct writer_event event = recorded_event;
-	struct replayed replayed = {};
-	struct replay_report report;
 	struct writer *writer;
-	struct replay *replay;
 
 	event.sample_type &= ~(u64)PERF_SAMPLE_TIME;
 	writer = recorded_writer("GenuineIntel,6,85,4", &event);
 	recorded_load(writer, 0, 10, 0);
 	writer_comm(writer, 0, 1, 10, 10, "late");
 	recorded_load(writer, 0, 10, 0);
-	replay = recorded_open(writer);
-	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
-	cr_expect_str_eq(replayed_sample_name(&replayed, 0), "comm:unknown");
-	cr_expect_str_eq(replayed_sample_name(&replayed, 1), "comm:late");
-	replay_report(replay, &report);
-	cr_expect_not(report.time_known);
-	replayed_clear(&replayed);
-	replay_free(replay);
+	replayed_run(recorded_open(writer));
+	cr_expect_str_eq(replayed_sample_name(0), "comm:unknown");
+	cr_expect_str_eq(replayed_sample_name(1), "comm:late");
+	cr_expect_not(replayed.report.time_known);
 }
 
 Test(replay_queue, the_queue_sorts_and_is_bounded)
@@ -148,7 +139,6 @@ Test(replay, each_sample_has_the_time_of_its_recording)
 	struct recorded files[2];
 	struct timed timed = {};
 	struct writer *writer;
-	struct replay *replay;
 	s64 offset;
 
 	writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
@@ -160,8 +150,8 @@ Test(replay, each_sample_has_the_time_of_its_recording)
 	writer = recorded_writer("GenuineIntel,6,85,4", &untimed);
 	recorded_load(writer, 0, 10, 0);
 	files[1] = recorded_finish(writer);
-	replay = recorded_open_all(files, 2);
-	replay_timed(replay, &timed);
+	replayed.replay = recorded_open_all(files, 2);
+	replay_timed(replayed.replay, &timed);
 
 	cr_assert_eq(timed.n, 3);
 	cr_expect(timed.moments[0].known);
@@ -171,11 +161,10 @@ Test(replay, each_sample_has_the_time_of_its_recording)
 	cr_expect_eq(timed.moments[1].time, 500);
 	cr_expect_not(timed.moments[2].known);
 	cr_expect_eq(timed.moments[2].recording, 1);
-	cr_expect_str_eq(replay_name(replay, 1), files[1].path);
-	cr_assert(replay_real_time(replay, 0, &offset));
+	cr_expect_str_eq(replay_name(replayed.replay, 1), files[1].path);
+	cr_assert(replay_real_time(replayed.replay, 0, &offset));
 	cr_expect_eq(offset, 3800);
-	cr_expect_not(replay_real_time(replay, 1, &offset));
-	replay_free(replay);
+	cr_expect_not(replay_real_time(replayed.replay, 1, &offset));
 }
 
 /*
@@ -187,7 +176,6 @@ Test(replay, a_recording_has_its_host_and_time)
 	struct recorded files[2];
 	const struct recording *about;
 	struct writer *writer;
-	struct replay *replay;
 	size_t n;
 
 	writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
@@ -198,9 +186,9 @@ Test(replay, a_recording_has_its_host_and_time)
 	writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
 	recorded_load(writer, 0, 10, 300);
 	files[1] = recorded_finish(writer);
-	replay = recorded_open_all(files, 2);
+	replayed.replay = recorded_open_all(files, 2);
 
-	about = replay_recordings(replay, &n);
+	about = replay_recordings(replayed.replay, &n);
 	cr_assert_eq(n, 2);
 	cr_expect_str_eq(about[0].file, files[0].path);
 	cr_expect_str_eq(about[0].host, "db-7");
@@ -214,5 +202,4 @@ Test(replay, a_recording_has_its_host_and_time)
 	cr_expect_str_eq(about[1].cpu, "GenuineIntel,6,85,4", "the id, without a name");
 	cr_expect_gt(about[1].time.tv_sec, 1700000000);
 	cr_expect(about[1].time_of_file);
-	replay_free(replay);
 }

@@ -10,12 +10,12 @@
 #include "recorded.h"
 #include "replayed.h"
 
+TestSuite(replay, .fini = replayed_clear);
+
 Test(replay, standard_input_is_replayed)
 {
 	struct writer *writer = writer_new(WRITER_PIPE, 0);
 	const char *paths[] = {"-", "-"};
-	struct replayed replayed = {};
-	struct replay *replay = NULL;
 	char *message = NULL;
 	u8 *bytes;
 	int ends[2];
@@ -29,14 +29,13 @@ Test(replay, standard_input_is_replayed)
 	cr_assert_eq(write(ends[1], bytes, size), (ssize_t)size);
 	(void)close(ends[1]);
 	cr_assert_geq(dup2(ends[0], STDIN_FILENO), 0);
-	cr_assert_eq(replay_open(paths, 2, &replay, &message), -EINVAL);
+	cr_assert_eq(replay_open(paths, 2, &replayed.replay, &message), -EINVAL);
 	cr_expect_not_null(strstr(message, "only once"));
 	free(message);
-	cr_assert_eq(replay_open(paths, 1, &replay, &message), 0, "%s", message);
-	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	cr_assert_eq(replay_open(paths, 1, &replayed.replay, &message), 0, "%s", message);
+	cr_assert_eq(replayed_all(100), 0);
 	cr_expect_eq(replayed.n, 1);
-	replayed_clear(&replayed);
-	replay_free(replay);
+	replayed_clear();
 	free(bytes);
 }
 
@@ -60,11 +59,8 @@ Test(replay, a_silent_pipe_does_not_block)
 	_cleanup_free_ u8 *all = NULL;
 	_cleanup_free_ char *message = NULL;
 	struct writer *writer = piped_writer();
-	struct replayed replayed = {};
-	struct replay_target target = replayed_target(&replayed);
+	struct replay_target target = replayed_target();
 	const char *path = "-";
-	struct replay_report report;
-	struct replay *replay = NULL;
 	size_t waited = 0;
 	size_t n_first;
 	size_t n;
@@ -89,25 +85,23 @@ Test(replay, a_silent_pipe_does_not_block)
 	cr_assert_eq(pipe(ends), 0);
 	cr_assert_eq(write(ends[1], all, n_first), (ssize_t)n_first);
 	cr_assert_geq(dup2(ends[0], STDIN_FILENO), 0);
-	cr_assert_eq(replay_open(&path, 1, &replay, &message), 0, "%s", message);
+	cr_assert_eq(replay_open(&path, 1, &replayed.replay, &message), 0, "%s", message);
 	for (size_t at = n_first; at < n; at++) {
-		int r = replay_step(replay, &target, 100);
+		int r = replay_step(replayed.replay, &target, 100);
 
 		cr_assert_eq(r, -EAGAIN, "at byte %zu: %d", at, r);
-		cr_assert_geq(replay_fd(replay), 0);
+		cr_assert_geq(replay_fd(replayed.replay), 0);
 		waited++;
 		cr_assert_eq(write(ends[1], all + at, 1), 1);
 	}
 	cr_expect_gt(waited, 100);
 	(void)close(ends[1]);
-	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
-	cr_expect_eq(replay_fd(replay), -1);
+	cr_assert_eq(replayed_all(100), 0);
+	cr_expect_eq(replay_fd(replayed.replay), -1);
 	cr_assert_eq(replayed.n, 20);
 	for (size_t i = 0; i < replayed.n; i++)
-		cr_expect_str_eq(replayed_sample_name(&replayed, i), "comm:one");
-	replay_report(replay, &report);
-	cr_expect_null(report.notes[0], "%s", report.notes[0]);
-	cr_expect_eq(report.last_time, 20);
-	replayed_clear(&replayed);
-	replay_free(replay);
+		cr_expect_str_eq(replayed_sample_name(i), "comm:one");
+	replay_report(replayed.replay, &replayed.report);
+	replayed_expect_note(0, NULL);
+	cr_expect_eq(replayed.report.last_time, 20);
 }
