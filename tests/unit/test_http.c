@@ -13,6 +13,20 @@
 #include "http/server/http_server.h"
 #include "http_client.h"
 
+static struct endpoint server;
+
+static void start(void)
+{
+	endpoint_start(&server);
+}
+
+static void stop(void)
+{
+	endpoint_stop(&server);
+}
+
+TestSuite(http, .init = start, .fini = stop);
+
 static bool has_header(const struct http_client *client, const char *line)
 {
 	const char *end = client->data ? strstr(client->data, "\r\n\r\n") : NULL;
@@ -32,11 +46,9 @@ static void expect_body(const struct http_client *client, const char *text)
 
 Test(http, metrics_have_the_requested_format)
 {
-	struct endpoint server;
 	struct http_client client;
 	size_t length;
 
-	endpoint_start(&server);
 	client = http_client_get(&server, "/metrics", "");
 	cr_expect_eq(http_client_status(&client), 200);
 	cr_expect(has_header(&client, "Content-Type: text/plain; version=0.0.4; charset=utf-8"));
@@ -53,18 +65,15 @@ Test(http, metrics_have_the_requested_format)
 	cr_expect_eq(http_client_body(&client, &length)[0], 'O');
 	cr_expect_eq(length, ENDPOINT_BODY_LENGTH);
 	http_client_done(&client);
-	endpoint_stop(&server);
 }
 
 Test(http, gzip_holds_the_same_bytes)
 {
-	struct endpoint server;
 	struct http_client plain, compressed, refused;
 	_cleanup_free_ char *inflated = malloc(ENDPOINT_BODY_LENGTH + 1);
 	z_stream stream = {0};
 	size_t length;
 
-	endpoint_start(&server);
 	plain = http_client_get(&server, "/metrics", "");
 	compressed = http_client_get(&server, "/metrics", "Accept-Encoding: gzip\r\n");
 	refused = http_client_get(&server, "/metrics", "Accept-Encoding: gzip;q=0, deflate\r\n");
@@ -87,17 +96,14 @@ Test(http, gzip_holds_the_same_bytes)
 	http_client_done(&plain);
 	http_client_done(&compressed);
 	http_client_done(&refused);
-	endpoint_stop(&server);
 }
 
 Test(http, a_body_is_made_once_for_a_sequence)
 {
-	struct endpoint server;
 	struct http_client client;
 	char before, after;
 	size_t length;
 
-	endpoint_start(&server);
 	for (int i = 0; i < 4; i++) {
 		client = http_client_get(&server, "/metrics", i % 2 ? "Accept-Encoding: gzip\r\n" : "");
 		http_client_done(&client);
@@ -115,15 +121,12 @@ Test(http, a_body_is_made_once_for_a_sequence)
 	http_client_done(&client);
 	cr_expect_eq(server.source.rendered, 3);
 	cr_expect_neq(before, after, "what was cached is not served any more");
-	endpoint_stop(&server);
 }
 
 Test(http, failing_metrics_are_an_error)
 {
-	struct endpoint server;
 	struct http_client client;
 
-	endpoint_start(&server);
 	server.source.metrics_error = -ENOMEM;
 	client = http_client_get(&server, "/metrics", "");
 	cr_expect_eq(http_client_status(&client), 500);
@@ -133,7 +136,6 @@ Test(http, failing_metrics_are_an_error)
 	client = http_client_get(&server, "/metrics", "");
 	cr_expect_eq(http_client_status(&client), 200);
 	http_client_done(&client);
-	endpoint_stop(&server);
 }
 
 Test(http, health_and_readiness_have_a_reason)
@@ -148,9 +150,7 @@ Test(http, health_and_readiness_have_a_reason)
 		{-ENODEV, true, "/healthz", 200},  {-ENODEV, true, "/readyz", 503},
 		{-ENODEV, false, "/healthz", 503}, {-ENODEV, false, "/readyz", 503},
 	};
-	struct endpoint server;
 
-	endpoint_start(&server);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct http_client client;
 
@@ -161,7 +161,6 @@ Test(http, health_and_readiness_have_a_reason)
 		expect_body(&client, cases[i].status == 200 ? "ok\n" : "every event was refused\n");
 		http_client_done(&client);
 	}
-	endpoint_stop(&server);
 }
 
 /* Expects the headers that restrict what a browser does with the answer. */
@@ -187,10 +186,8 @@ Test(http, figures_and_alerts_are_served_as_json)
 		{"/top.json", "{\"cgroups\":1}", "{\"cgroups\":2}"},
 		{"/alerts.json?x", "{\"alerts\":1}", "{\"alerts\":2}"},
 	};
-	struct endpoint server;
 	struct http_client client;
 
-	endpoint_start(&server);
 	for (size_t i = 0; i < ARRAY_SIZE(documents); i++) {
 		server.source.sequence = 1;
 		server.source.asked_for_json = 0;
@@ -219,31 +216,25 @@ Test(http, figures_and_alerts_are_served_as_json)
 		server.source.json_error = 0;
 	}
 	cr_expect_eq(server.source.rendered, 0, "no metrics for who wants none");
-	endpoint_stop(&server);
 }
 
 Test(http, answers_forbid_caching_sniffing_and_framing)
 {
 	static const char *const paths[] = {"/metrics", "/healthz", "/readyz", "/none",
 					    "/debug/pprof/memory?cgroup=/a"};
-	struct endpoint server;
 
-	endpoint_start(&server);
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
 		struct http_client client = http_client_get(&server, paths[i], "");
 
 		expect_guarded(&client, "default-src 'none'; frame-ancestors 'none'");
 		http_client_done(&client);
 	}
-	endpoint_stop(&server);
 }
 
 Test(http, the_page_loads_only_figures)
 {
-	struct endpoint server;
 	struct http_client client;
 
-	endpoint_start(&server);
 	client = http_client_get(&server, "/", "");
 	cr_expect_eq(http_client_status(&client), 200);
 	cr_expect(has_header(&client, "Content-Type: text/html; charset=utf-8"));
@@ -268,16 +259,13 @@ Test(http, the_page_loads_only_figures)
 	cr_expect_not(strstr(client.data, "innerHTML") || strstr(client.data, "document.write"));
 	cr_expect_not(strstr(client.data, HTTP_PROFILE_PATH), "where there are none");
 	http_client_done(&client);
-	endpoint_stop(&server);
 }
 
 Test(http, head_equals_get_without_the_body)
 {
 	static const char *const paths[] = {"/",        "/metrics", "/top.json", "/alerts.json",
 					    "/healthz", "/readyz",  "/none"};
-	struct endpoint server;
 
-	endpoint_start(&server);
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
 		struct http_client head =
 			http_client_exchange(&server, "HEAD %s HTTP/1.1\r\nHost: test\r\n\r\n", paths[i]);
@@ -294,7 +282,6 @@ Test(http, head_equals_get_without_the_body)
 		http_client_done(&head);
 		http_client_done(&whole);
 	}
-	endpoint_stop(&server);
 }
 
 Test(http, unknown_paths_and_methods_are_refused)
@@ -303,10 +290,8 @@ Test(http, unknown_paths_and_methods_are_refused)
 					    "/%00",      "*",           "/page.html", "/top.json/",
 					    "/alerts",   "/favicon.ico"};
 	static const char *const methods[] = {"POST", "PUT", "DELETE", "OPTIONS", "get", "X"};
-	struct endpoint server;
 	struct http_client client;
 
-	endpoint_start(&server);
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
 		client = http_client_get(&server, paths[i], "");
 		cr_expect_eq(http_client_status(&client), strcmp(paths[i], "*") ? 404 : 400, "%s", paths[i]);
@@ -325,17 +310,14 @@ Test(http, unknown_paths_and_methods_are_refused)
 		http_client_done(&client);
 	}
 	cr_expect_eq(server.source.rendered, 0);
-	endpoint_stop(&server);
 }
 
 Test(http, an_address_in_use_is_named_in_the_error)
 {
 	_cleanup_free_ char *message = NULL;
-	struct endpoint server;
 	struct http_sockets second;
 	struct listen_address listen;
 
-	endpoint_start(&server);
 	listen = endpoint_loopback(endpoint_port(&server));
 	cr_expect_eq(http_sockets_open(&listen, NULL, &second, &message), -EADDRINUSE);
 	cr_expect(strstr(message, listen.text) && strstr(message, "--listen"), "%s", message);
@@ -343,13 +325,11 @@ Test(http, an_address_in_use_is_named_in_the_error)
 	endpoint_stop(&server);
 	/* The port is free again at once. */
 	endpoint_start_on(&server, &listen);
-	endpoint_stop(&server);
 }
 
 /* Pages of other sites whose names resolve to this address get nothing (http_host.h). */
 Test(http, unknown_hosts_are_refused)
 {
-	struct endpoint server;
 	struct http_client client;
 	const struct {
 		const char *head;
@@ -387,7 +367,6 @@ Test(http, unknown_hosts_are_refused)
 		{"POST /metrics HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 0\r\n\r\n", 421},
 	};
 
-	endpoint_start(&server);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		unsigned int before = server.source.rendered;
 
@@ -405,5 +384,4 @@ Test(http, unknown_hosts_are_refused)
 	client = http_client_exchange(&server, "GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n");
 	cr_expect_eq(http_client_status(&client), 200);
 	http_client_done(&client);
-	endpoint_stop(&server);
 }

@@ -18,6 +18,20 @@
 #include "http/shared/http_places.h"
 #include "http_client.h"
 
+static struct endpoint server;
+
+static void start(void)
+{
+	endpoint_start(&server);
+}
+
+static void stop(void)
+{
+	endpoint_stop(&server);
+}
+
+TestSuite(http, .init = start, .fini = stop);
+
 Test(http, garbage_does_not_affect_other_clients)
 {
 	static const char *const garbage[] = {
@@ -30,11 +44,9 @@ Test(http, garbage_does_not_affect_other_clients)
 		"GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n",
 		"GET /metrics HTTP/1.1\r\nHost: a\r\nAccept: ;;;\"\"\\\r\nAccept-Encoding: ;q=,,,\r\n\r\n",
 	};
-	struct endpoint server;
 	struct http_client client;
 	_cleanup_free_ char *head = malloc(200001);
 
-	endpoint_start(&server);
 	for (size_t i = 0; i < ARRAY_SIZE(garbage); i++) {
 		client = (struct http_client){.fd = http_client_connect(&server)};
 		http_client_send(&server, &client, garbage[i]);
@@ -56,7 +68,6 @@ Test(http, garbage_does_not_affect_other_clients)
 	client = http_client_get(&server, "/healthz", "");
 	cr_expect_eq(http_client_status(&client), 200);
 	http_client_done(&client);
-	endpoint_stop(&server);
 }
 
 /*
@@ -66,11 +77,9 @@ Test(http, garbage_does_not_affect_other_clients)
 Test(http, slow_clients_do_not_delay_others)
 {
 	static const char trickle[] = "GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n";
-	struct endpoint server;
 	struct http_client silent, slow, deaf, quick;
 	int small = 16384;
 
-	endpoint_start(&server);
 	silent = (struct http_client){.fd = http_client_connect(&server)};
 	slow = (struct http_client){.fd = http_client_connect(&server)};
 	deaf = (struct http_client){.fd = http_client_connect(&server)};
@@ -103,7 +112,6 @@ Test(http, slow_clients_do_not_delay_others)
 	http_client_done(&silent);
 	http_client_done(&slow);
 	http_client_done(&deaf);
-	endpoint_stop(&server);
 }
 
 #define CROWD (HTTP_PLACES_MAX + 144)
@@ -127,12 +135,12 @@ static size_t count_ended(struct http_client *clients, size_t n)
  * Runs the loop until the server has hung up on `n` clients, and a little longer. Returns the number of such
  * clients.
  */
-static size_t settle(struct endpoint *server, struct http_client *clients, size_t n_clients, size_t n)
+static size_t settle(struct http_client *clients, size_t n_clients, size_t n)
 {
 	while (count_ended(clients, n_clients) < n)
-		endpoint_turn(server);
+		endpoint_turn(&server);
 	for (int i = 0; i < 20; i++)
-		endpoint_turn(server);
+		endpoint_turn(&server);
 	return count_ended(clients, n_clients);
 }
 
@@ -142,13 +150,11 @@ static size_t settle(struct endpoint *server, struct http_client *clients, size_
  */
 Test(http, endless_requests_are_disconnected)
 {
-	struct endpoint server;
 	/* Up to half of the places, clients keep the full time limit (http_places.h). The last one asks in between. */
 	struct http_client clients[HTTP_PLACES_MAX / 2 - 1];
 	struct http_client next;
 	unsigned int turns = 0;
 
-	endpoint_start(&server);
 	for (size_t i = 0; i < ARRAY_SIZE(clients); i++)
 		clients[i] = (struct http_client){.fd = http_client_connect(&server)};
 	for (unsigned int ms = 0; ms < (HTTP_TIMEOUT_SECONDS - 1) * 1000; ms += 10) {
@@ -167,13 +173,12 @@ Test(http, endless_requests_are_disconnected)
 	cr_expect_lt(turns, 450, "%u turns: the loop does not spin", turns);
 	cr_expect_eq(count_ended(clients, ARRAY_SIZE(clients)), 0);
 	fake_clock_advance(2 * NSEC_PER_SEC);
-	(void)settle(&server, clients, ARRAY_SIZE(clients), ARRAY_SIZE(clients));
+	(void)settle(clients, ARRAY_SIZE(clients), ARRAY_SIZE(clients));
 	next = http_client_get(&server, "/healthz", "");
 	cr_expect_eq(http_client_status(&next), 200);
 	http_client_done(&next);
 	for (size_t i = 0; i < ARRAY_SIZE(clients); i++)
 		http_client_done(&clients[i]);
-	endpoint_stop(&server);
 }
 
 /*
@@ -182,16 +187,14 @@ Test(http, endless_requests_are_disconnected)
  */
 Test(http, every_client_is_accepted_and_the_slowest_are_disconnected)
 {
-	struct endpoint server;
 	struct http_client crowd[CROWD], quick;
 	size_t ended;
 
-	endpoint_start(&server);
 	for (size_t i = 0; i < CROWD; i++) {
 		crowd[i] = (struct http_client){.fd = http_client_connect(&server)};
 		endpoint_turn(&server);
 	}
-	ended = settle(&server, crowd, CROWD, CROWD - HTTP_PLACES_MAX);
+	ended = settle(crowd, CROWD, CROWD - HTTP_PLACES_MAX);
 	cr_expect_eq(ended, CROWD - HTTP_PLACES_MAX);
 	for (size_t i = ended; i < CROWD; i++)
 		cr_expect_not(crowd[i].ended, "client %zu", i);
@@ -200,7 +203,6 @@ Test(http, every_client_is_accepted_and_the_slowest_are_disconnected)
 	http_client_done(&quick);
 	for (size_t i = 0; i < CROWD; i++)
 		http_client_done(&crowd[i]);
-	endpoint_stop(&server);
 }
 
 /* More than the kernel buffers for a client that does not read. */
@@ -208,11 +210,9 @@ Test(http, every_client_is_accepted_and_the_slowest_are_disconnected)
 
 Test(http, a_reading_client_is_served_next_to_a_crowd_that_does_not_read)
 {
-	struct endpoint server;
 	struct http_client crowd[CROWD], quick;
 	size_t length;
 
-	endpoint_start(&server);
 	server.source.length = LONG_BODY;
 	for (size_t i = 0; i < CROWD; i++) {
 		crowd[i] = (struct http_client){.fd = http_client_connect(&server)};
@@ -227,7 +227,6 @@ Test(http, a_reading_client_is_served_next_to_a_crowd_that_does_not_read)
 	}
 	for (size_t i = 0; i < CROWD; i++)
 		http_client_done(&crowd[i]);
-	endpoint_stop(&server);
 }
 
 static bool is_connected(int fd)
@@ -245,12 +244,10 @@ static bool is_connected(int fd)
  */
 Test(http, clients_that_do_not_read_hold_only_their_connections)
 {
-	struct endpoint server;
 	struct http_client crowd[CROWD], quick;
 	size_t connected = 0, length;
 	const int small = 4096;
 
-	endpoint_start(&server);
 	server.source.length = 40000;
 	for (size_t i = 0; i < CROWD; i++) {
 		crowd[i] = (struct http_client){.fd = http_client_connect(&server)};
@@ -272,10 +269,9 @@ Test(http, clients_that_do_not_read_hold_only_their_connections)
 	http_client_done(&quick);
 	for (size_t i = 0; i < CROWD; i++)
 		http_client_done(&crowd[i]);
-	endpoint_stop(&server);
 }
 
-static int connect_from(const struct endpoint *server, const char *address)
+static int connect_from(const char *address)
 {
 	struct sockaddr_in own = {.sin_family = AF_INET}, to = {.sin_family = AF_INET};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -283,7 +279,7 @@ static int connect_from(const struct endpoint *server, const char *address)
 	cr_assert_geq(fd, 0);
 	cr_assert_eq(inet_pton(AF_INET, address, &own.sin_addr), 1);
 	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	to.sin_port = htons(endpoint_port(server));
+	to.sin_port = htons(endpoint_port(&server));
 	cr_assert_eq(bind(fd, (const struct sockaddr *)&own, sizeof(own)), 0);
 	cr_assert(connect(fd, (const struct sockaddr *)&to, sizeof(to)) == 0 || errno == EINPROGRESS);
 	return fd;
@@ -293,33 +289,30 @@ static int connect_from(const struct endpoint *server, const char *address)
 Test(http, a_crowd_from_one_address_does_not_affect_another)
 {
 	static const char rest[] = "ET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
-	struct endpoint server;
 	struct http_client crowd[CROWD], slow;
 
+	endpoint_stop(&server);
 	endpoint_start_by_address(&server);
-	slow = (struct http_client){.fd = connect_from(&server, "127.0.0.2")};
+	slow = (struct http_client){.fd = connect_from("127.0.0.2")};
 	http_client_send(&server, &slow, "G");
 	for (size_t i = 0; i < CROWD; i++) {
-		crowd[i] = (struct http_client){.fd = connect_from(&server, "127.0.0.3")};
+		crowd[i] = (struct http_client){.fd = connect_from("127.0.0.3")};
 		endpoint_turn(&server);
 	}
-	cr_expect_eq(settle(&server, crowd, CROWD, CROWD + 1 - HTTP_PLACES_MAX), CROWD + 1 - HTTP_PLACES_MAX);
+	cr_expect_eq(settle(crowd, CROWD, CROWD + 1 - HTTP_PLACES_MAX), CROWD + 1 - HTTP_PLACES_MAX);
 	http_client_send(&server, &slow, rest);
 	http_client_receive_all(&server, &slow);
 	cr_expect_eq(http_client_status(&slow), 200);
 	http_client_done(&slow);
 	for (size_t i = 0; i < CROWD; i++)
 		http_client_done(&crowd[i]);
-	endpoint_stop(&server);
 }
 
 Test(http, a_hundred_concurrent_clients_are_served)
 {
-	struct endpoint server;
 	struct http_client clients[100];
 	size_t ended = 0;
 
-	endpoint_start(&server);
 	for (size_t i = 0; i < ARRAY_SIZE(clients); i++)
 		clients[i] = (struct http_client){.fd = http_client_connect(&server)};
 	for (size_t i = 0; i < ARRAY_SIZE(clients); i++)
@@ -342,15 +335,12 @@ Test(http, a_hundred_concurrent_clients_are_served)
 		http_client_done(&clients[i]);
 	}
 	cr_expect_eq(server.source.rendered, 1);
-	endpoint_stop(&server);
 }
 
 Test(http, a_client_that_disconnects_early_is_forgotten)
 {
-	struct endpoint server;
 	struct http_client client;
 
-	endpoint_start(&server);
 	for (int i = 0; i < 20; i++) {
 		const struct linger reset = {.l_onoff = 1, .l_linger = 0};
 
@@ -365,6 +355,5 @@ Test(http, a_client_that_disconnects_early_is_forgotten)
 	/* Finally, a client that is still being served when the endpoint ends. */
 	client = (struct http_client){.fd = http_client_connect(&server)};
 	http_client_send(&server, &client, "GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n");
-	endpoint_stop(&server);
 	http_client_done(&client);
 }
