@@ -1,64 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The calls of pebsctl, against a server that pages its lists. The server is a child process. */
 #include <criterion/criterion.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
-#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/json_get.h"
+#include "child_server.h"
 #include "ctl/call/call.h"
 
-static char directory[] = "/tmp/pebsd-call-XXXXXX";
-static char path[64];
-static pid_t child;
+struct replies {
+	const char *const *list;
+	size_t n;
+};
 
 /* Answers the calls with these parameters, one after the other, and then closes the connection. */
+static void play(int fd, const void *part)
+{
+	const struct replies *replies = part;
+
+	for (size_t i = 0; i < replies->n; i++) {
+		char call[4096], reply[512];
+		int length = snprintf(reply, sizeof(reply), "{\"parameters\":%s}", replies->list[i]);
+
+		if (recv(fd, call, sizeof(call), 0) <= 0 ||
+		    send(fd, reply, (size_t)length + 1, MSG_NOSIGNAL) < 0)
+			_exit(1);
+	}
+}
+
 static void serve(const char *const *replies, size_t n)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int listening = socket(AF_UNIX, SOCK_STREAM, 0);
-
-	cr_assert_not_null(mkdtemp(directory));
-	(void)snprintf(path, sizeof(path), "%s/socket", directory);
-	(void)stpcpy(address.sun_path, path);
-	cr_assert_eq(bind(listening, (struct sockaddr *)&address, sizeof(address)), 0);
-	cr_assert_eq(listen(listening, 1), 0);
-	child = fork();
-	if (child == 0) {
-		int fd = accept(listening, NULL, NULL);
-
-		for (size_t i = 0; i < n; i++) {
-			char call[4096], reply[512];
-			int length = snprintf(reply, sizeof(reply), "{\"parameters\":%s}", replies[i]);
-
-			if (recv(fd, call, sizeof(call), 0) <= 0 ||
-			    send(fd, reply, (size_t)length + 1, MSG_NOSIGNAL) < 0)
-				_exit(1);
-		}
-		_exit(0);
-	}
-	(void)close(listening);
+	child_server_start(play, &(struct replies){replies, n});
 }
 
-static void clean(void)
-{
-	if (child > 0) {
-		(void)kill(child, SIGKILL);
-		(void)waitpid(child, NULL, 0);
-	}
-	(void)unlink(path);
-	(void)rmdir(directory);
-}
-
-TestSuite(call, .fini = clean);
+TestSuite(call, .fini = child_server_stop);
 
 static enum ctl_exit get_pages(json_object **ret)
 {
-	const struct ctl_options options = {.socket = path};
+	const struct ctl_options options = {.socket = child_server.path};
 	_cleanup_(client_closep) struct client *client = NULL;
 
 	cr_assert_eq(call_open(&options, &client), CTL_DONE);

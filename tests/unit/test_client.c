@@ -4,19 +4,38 @@
  */
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
-#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/json_get.h"
+#include "child_server.h"
 #include "varlink/client.h"
 
-static char directory[] = "/tmp/pebsd-client-XXXXXX";
-static char path[64];
-static pid_t child;
+struct script {
+	const char *bytes;
+	size_t length, piece;
+	bool stay;
+};
+
+static void play(int fd, const void *part)
+{
+	const struct script *script = part;
+	char call[4096];
+
+	if (recv(fd, call, sizeof(call), 0) <= 0)
+		_exit(1);
+	for (size_t at = 0; at < script->length; at += script->piece) {
+		size_t n = script->length - at < script->piece ? script->length - at : script->piece;
+
+		if (send(fd, script->bytes + at, n, MSG_NOSIGNAL) < 0)
+			_exit(1);
+		if (script->piece < script->length)
+			(void)usleep(100);
+	}
+	if (script->stay)
+		(void)pause();
+}
 
 /*
  * Receives one call, sends `bytes` in pieces of `piece`, and closes the connection. With `stay`, the
@@ -24,54 +43,17 @@ static pid_t child;
  */
 static void serve(const char *bytes, size_t length, size_t piece, bool stay)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int listening = socket(AF_UNIX, SOCK_STREAM, 0);
-
-	cr_assert_not_null(mkdtemp(directory));
-	(void)snprintf(path, sizeof(path), "%s/socket", directory);
-	(void)stpcpy(address.sun_path, path);
-	cr_assert_eq(bind(listening, (struct sockaddr *)&address, sizeof(address)), 0);
-	cr_assert_eq(listen(listening, 1), 0);
-	child = fork();
-	if (child == 0) {
-		int fd = accept(listening, NULL, NULL);
-		char call[4096];
-
-		if (recv(fd, call, sizeof(call), 0) <= 0)
-			_exit(1);
-		for (size_t at = 0; at < length; at += piece) {
-			size_t n = length - at < piece ? length - at : piece;
-
-			if (send(fd, bytes + at, n, MSG_NOSIGNAL) < 0)
-				_exit(1);
-			if (piece < length)
-				(void)usleep(100);
-		}
-		if (stay)
-			(void)pause();
-		_exit(0);
-	}
-	(void)close(listening);
+	child_server_start(play, &(struct script){bytes, length, piece, stay});
 }
 
-static void clean(void)
-{
-	if (child > 0) {
-		(void)kill(child, SIGKILL);
-		(void)waitpid(child, NULL, 0);
-	}
-	(void)unlink(path);
-	(void)rmdir(directory);
-}
-
-TestSuite(client, .fini = clean);
+TestSuite(client, .fini = child_server_stop);
 
 static int call_and_close(struct client_reply *reply)
 {
 	struct client *client = NULL;
 	int r;
 
-	r = client_connect(path, &client);
+	r = client_connect(child_server.path, &client);
 	cr_assert_eq(r, 0);
 	r = client_call(client, "a.B", NULL, reply);
 	client_close(client);
@@ -103,31 +85,24 @@ Test(client, an_error_is_a_reply)
 	json_object_put(reply.root);
 }
 
-Test(client, a_peer_without_varlink_is_a_protocol_error)
+/* A peer without Varlink, a reply that is not an object, and a server that hangs up within a reply. */
+Test(client, what_is_not_a_reply_is_an_error)
 {
-	static const char bytes[] = "HTTP/1.1 400 Bad Request\r\n";
-	struct client_reply reply = {0};
+	static const struct {
+		const char *bytes;
+		bool nul; /* ends with the byte that ends a message */
+		int error;
+	} cases[] = {{"HTTP/1.1 400 Bad Request\r\n", true, -EPROTO},
+		     {"[1]", true, -EPROTO},
+		     {"{\"parameters\":", false, -ECONNRESET}};
 
-	serve(bytes, sizeof(bytes), sizeof(bytes), false);
-	cr_expect_eq(call_and_close(&reply), -EPROTO);
-}
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		size_t length = strlen(cases[i].bytes) + cases[i].nul;
 
-Test(client, a_reply_that_is_not_an_object_is_refused)
-{
-	static const char bytes[] = "[1]";
-	struct client_reply reply = {0};
-
-	serve(bytes, sizeof(bytes), sizeof(bytes), false);
-	cr_expect_eq(call_and_close(&reply), -EPROTO);
-}
-
-Test(client, a_server_that_hangs_up_is_an_error)
-{
-	static const char bytes[] = "{\"parameters\":";
-	struct client_reply reply = {0};
-
-	serve(bytes, strlen(bytes), sizeof(bytes), false);
-	cr_expect_eq(call_and_close(&reply), -ECONNRESET);
+		serve(cases[i].bytes, length, length + 1, false);
+		cr_expect_eq(call_and_close(&(struct client_reply){0}), cases[i].error, "%s", cases[i].bytes);
+		child_server_stop();
+	}
 }
 
 Test(client, a_missing_socket_is_an_error)
@@ -145,7 +120,7 @@ Test(client, several_replies_in_one_read_are_separated)
 	struct client *client = NULL;
 
 	serve(bytes, sizeof(bytes), sizeof(bytes), false);
-	cr_assert_eq(client_connect(path, &client), 0);
+	cr_assert_eq(client_connect(child_server.path, &client), 0);
 	cr_assert_eq(client_stream(client, "a.B"), 0);
 	for (u64 i = 1; i <= 2; i++) {
 		struct client_reply reply = {0};
@@ -166,7 +141,7 @@ Test(client, a_stream_ends_with_its_reader)
 
 	serve("", 0, 1, true);
 	cr_assert_eq(pipe(ends), 0);
-	cr_assert_eq(client_connect(path, &client), 0);
+	cr_assert_eq(client_connect(child_server.path, &client), 0);
 	cr_assert_eq(client_stream(client, "a.B"), 0);
 	(void)close(ends[0]);
 	cr_expect_eq(client_next(client, ends[1], &(struct client_reply){0}), -EPIPE);

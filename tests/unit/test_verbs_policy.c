@@ -4,29 +4,22 @@
  */
 #include <criterion/criterion.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/json_get.h"
+#include "child_server.h"
 #include "ctl/verbs.h"
 #include "formatted.h"
 
 #define OUTPUT_MAX 65536
-#define TEMPLATE   "/tmp/pebsd-verbs-XXXXXX"
 
 struct answer {
 	const char *method;
 	const char *reply;
 };
 
-static char directory[] = TEMPLATE;
-static char path[64];
-static pid_t child;
 static const char *wanted = ""; /* text that a call must contain to get the test's answer */
 
 #define RULES                                                                                        \
@@ -58,9 +51,8 @@ static const char *answer_to(const struct answer *answers, const char *call)
 	return "{}";
 }
 
-static _Noreturn void play(int listening, const struct answer *answers)
+static void play(int fd, const void *part)
 {
-	int fd = accept(listening, NULL, NULL);
 	char call[4096];
 	size_t length = 0;
 
@@ -69,55 +61,27 @@ static _Noreturn void play(int listening, const struct answer *answers)
 		const char *reply;
 
 		if (n <= 0)
-			_exit(0);
+			return;
 		length += (size_t)n;
 		if (call[length - 1] != '\0')
 			continue;
 		length = 0;
-		reply = answer_to(answers, call);
+		reply = answer_to(part, call);
 		if (send(fd, reply, strlen(reply) + 1, MSG_NOSIGNAL) < 0)
-			_exit(1);
+			return;
 	}
 }
 
-static void serve(const struct answer *answers)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int listening = socket(AF_UNIX, SOCK_STREAM, 0);
-
-	(void)stpcpy(directory, TEMPLATE);
-	cr_assert_not_null(mkdtemp(directory));
-	(void)snprintf(path, sizeof(path), "%s/socket", directory);
-	(void)stpcpy(address.sun_path, path);
-	cr_assert_eq(bind(listening, (struct sockaddr *)&address, sizeof(address)), 0);
-	cr_assert_eq(listen(listening, 1), 0);
-	child = fork();
-	if (child == 0)
-		play(listening, answers);
-	(void)close(listening);
-}
-
-static void clean(void)
-{
-	if (child > 0) {
-		(void)kill(child, SIGKILL);
-		(void)waitpid(child, NULL, 0);
-		child = 0;
-	}
-	(void)unlink(path);
-	(void)rmdir(directory);
-}
-
-TestSuite(verbs_policy, .fini = clean);
+TestSuite(verbs_policy, .fini = child_server_stop);
 
 /* Runs a verb. `ret` gets its standard output and standard error. */
 static enum ctl_exit run(verb_function verb, bool json, const char *first, const char *second,
 			 char ret[OUTPUT_MAX])
 {
-	const struct ctl_options options = {.socket = path, .json = json};
+	const struct ctl_options options = {.socket = child_server.path, .json = json};
 	char *const arguments[] = {(char *)first, (char *)second, NULL};
 	int output = dup(STDOUT_FILENO), error = dup(STDERR_FILENO);
-	int file = open(directory, O_TMPFILE | O_RDWR, 0600);
+	int file = open(child_server.directory, O_TMPFILE | O_RDWR, 0600);
 	enum ctl_exit result;
 	ssize_t n;
 
@@ -156,11 +120,11 @@ Test(verbs_policy, json_is_the_reply_unchanged)
 
 		cr_assert_geq(asprintf(&reply, "{\"parameters\":%s}", rows[i].parameters), 0);
 		cr_assert_geq(asprintf(&line, "%s\n", rows[i].parameters), 0);
-		serve((const struct answer[]){{rows[i].method, reply}, {0}});
+		child_server_start(play, (const struct answer[]){{rows[i].method, reply}, {0}});
 		cr_expect_eq(run(rows[i].verb, true, rows[i].first, rows[i].second, text), CTL_DONE, "%s",
 			     rows[i].method);
 		cr_expect_str_eq(text, line);
-		clean();
+		child_server_stop();
 	}
 }
 
@@ -176,23 +140,10 @@ Test(verbs_policy, text_of_alerts_requests_the_rules_too)
 	};
 	char text[OUTPUT_MAX];
 
-	serve(answers);
+	child_server_start(play, answers);
 	cr_expect_eq(run(verb_alerts, false, NULL, NULL, text), CTL_DONE);
 	formatted_expect(text, "p99 above 896 cycles");
 	formatted_expect(text, "2 cgroups (counted once for each rule) cannot be judged now");
-}
-
-Test(verbs_policy, for_an_unknown_rule_the_closest_name_is_suggested)
-{
-	static const struct answer answers[] = {
-		{"io.pebsd.GetRules", RULES}, {"io.pebsd.Explain", NO_RULE}, {0}};
-	char text[OUTPUT_MAX];
-
-	serve(answers);
-	cr_expect_eq(run(verb_explain, false, "slow-databse", "/x", text), CTL_NO_SUCH);
-	cr_expect_str_eq(
-		text,
-		"pebsctl: there is no rule 'slow-databse'; did you mean slow-database? `pebsctl rules` lists all rules\n");
 }
 
 /* More rules than fit into one reply. The name and the patterns are on the second page. */
@@ -200,118 +151,90 @@ Test(verbs_policy, for_an_unknown_rule_the_closest_name_is_suggested)
 #define PAGE_1 "{\"parameters\":{\"rules\":[{\"rule\":\"a\"},{\"rule\":\"b\"}],\"next\":2," TAKEN
 #define PAGE_2 "{\"parameters\":{\"rules\":[{\"rule\":\"slow-database\",\"cgroup\":[\"/db*\"]}]," TAKEN
 
-Test(verbs_policy, the_closest_name_is_found_on_any_page)
+/* With --json, too. Output that ends with the end of a line is compared in full, other output is a part. */
+Test(verbs_policy, errors_say_what_to_do)
 {
-	static const struct answer answers[] = {{"io.pebsd.GetRules", PAGE_1},
-						{"io.pebsd.GetRules", PAGE_2},
-						{"io.pebsd.Explain", NO_RULE},
-						{0}};
-	char text[OUTPUT_MAX];
+	static const struct {
+		const char *output;
+		verb_function verb;
+		const char *first;
+		enum ctl_exit exit;
+		struct answer answers[5];
+	} cases[] = {
+		{"pebsctl: there is no rule 'slow-databse'; did you mean slow-database? `pebsctl rules` lists all rules\n",
+		 verb_explain,
+		 "slow-databse",
+		 CTL_NO_SUCH,
+		 {{"io.pebsd.GetRules", RULES}, {"io.pebsd.Explain", NO_RULE}}},
+		{"did you mean slow-database?",
+		 verb_explain,
+		 "slow-databse",
+		 CTL_NO_SUCH,
+		 {{"io.pebsd.GetRules", PAGE_1},
+		  {"io.pebsd.GetRules", PAGE_2},
+		  {"io.pebsd.Explain", NO_RULE}}},
+		{"pebsctl: there is no rule 'zzz\\x1b[2Jzzz'; `pebsctl rules` lists all rules\n",
+		 verb_explain,
+		 "zzz\033[2Jzzz",
+		 CTL_NO_SUCH,
+		 {{"io.pebsd.GetRules", RULES}, {"io.pebsd.Explain", NO_RULE}}},
+		{"pebsctl: there is no rule 'slow': no rules are configured; `pebsctl rules` says how to add one\n",
+		 verb_explain,
+		 "slow",
+		 CTL_NO_SUCH,
+		 {{"io.pebsd.GetRules", NO_RULES}, {"io.pebsd.Explain", NO_RULE}}},
+		{"pebsctl: rule slow-database does not match cgroup '/x': its `cgroup` is /db*; `pebsctl rules` prints the patterns of all rules\n",
+		 verb_explain,
+		 "slow-database",
+		 CTL_NO_SUCH,
+		 {{"io.pebsd.GetRules", RULES},
+		  {"io.pebsd.GetCgroup", FOUND},
+		  {"io.pebsd.Explain", NO_CGROUP}}},
+		{"its `cgroup` is /db*;",
+		 verb_explain,
+		 "slow-database",
+		 CTL_NO_SUCH,
+		 {{"io.pebsd.GetRules", PAGE_1},
+		  {"io.pebsd.GetRules", PAGE_2},
+		  {"io.pebsd.GetCgroup", FOUND},
+		  {"io.pebsd.Explain", NO_CGROUP}}},
+		{"pebsctl: no cgroup '/x' is known, or it has no sample; `pebsctl top --window all` lists all sampled cgroups\n",
+		 verb_explain,
+		 "slow-database",
+		 CTL_NO_SUCH,
+		 {{"io.pebsd.GetRules", RULES},
+		  {"io.pebsd.GetCgroup", NO_CGROUP},
+		  {"io.pebsd.Explain", NO_CGROUP}}},
+		{"pebsctl: no cgroup '/x' is known, or it has no sample; ",
+		 verb_neighbours,
+		 "/x",
+		 CTL_NO_SUCH,
+		 {{"io.pebsd.GetNeighbours", NO_CGROUP}}},
+		{"pebsctl: the reply is too large: the daemon sends at most 1 MiB at once; ask for less, for example with --limit\n",
+		 verb_neighbours,
+		 "/x",
+		 CTL_FAILED,
+		 {{"io.pebsd.GetNeighbours", "{\"error\":\"io.pebsd.ReplyTooLarge\",\"parameters\":{}}"}}},
+		{"its version differs from pebsctl's",
+		 verb_rules,
+		 NULL,
+		 CTL_FAILED,
+		 {{"io.pebsd.GetRules", NO_METHOD}}},
+	};
 
-	serve(answers);
-	cr_expect_eq(run(verb_explain, false, "slow-databse", "/x", text), CTL_NO_SUCH);
-	formatted_expect(text, "did you mean slow-database?");
-}
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
+		const char *expected = cases[i / 2].output;
+		char text[OUTPUT_MAX];
 
-Test(verbs_policy, the_patterns_of_a_rule_are_found_on_any_page)
-{
-	static const struct answer answers[] = {{"io.pebsd.GetRules", PAGE_1},
-						{"io.pebsd.GetRules", PAGE_2},
-						{"io.pebsd.GetCgroup", FOUND},
-						{"io.pebsd.Explain", NO_CGROUP},
-						{0}};
-	char text[OUTPUT_MAX];
-
-	serve(answers);
-	cr_expect_eq(run(verb_explain, false, "slow-database", "/x", text), CTL_NO_SUCH);
-	formatted_expect(text, "its `cgroup` is /db*;");
-}
-
-Test(verbs_policy, a_reply_that_is_too_large_is_reported_as_such)
-{
-	static const struct answer answers[] = {
-		{"io.pebsd.GetNeighbours", "{\"error\":\"io.pebsd.ReplyTooLarge\",\"parameters\":{}}"}, {0}};
-	char text[OUTPUT_MAX];
-
-	serve(answers);
-	cr_expect_eq(run(verb_neighbours, false, "/x", NULL, text), CTL_FAILED);
-	formatted_expect(text, "pebsctl: the reply is too large: ");
-	formatted_expect_not(text, "version");
-}
-
-Test(verbs_policy, without_a_close_name_the_verb_that_lists_rules_is_named)
-{
-	static const struct answer answers[] = {
-		{"io.pebsd.GetRules", RULES}, {"io.pebsd.Explain", NO_RULE}, {0}};
-	char text[OUTPUT_MAX];
-
-	serve(answers);
-	cr_expect_eq(run(verb_explain, true, "zzz\033[2Jzzz", "/x", text), CTL_NO_SUCH);
-	cr_expect_str_eq(text,
-			 "pebsctl: there is no rule 'zzz\\x1b[2Jzzz'; `pebsctl rules` lists all rules\n");
-}
-
-Test(verbs_policy, without_rules_an_unknown_rule_says_so)
-{
-	static const struct answer answers[] = {
-		{"io.pebsd.GetRules", NO_RULES}, {"io.pebsd.Explain", NO_RULE}, {0}};
-	char text[OUTPUT_MAX];
-
-	serve(answers);
-	cr_expect_eq(run(verb_explain, false, "slow", "/x", text), CTL_NO_SUCH);
-	cr_expect_str_eq(
-		text,
-		"pebsctl: there is no rule 'slow': no rules are configured; `pebsctl rules` says how to add one\n");
-}
-
-Test(verbs_policy, a_rule_that_does_not_match_the_cgroup_is_explained)
-{
-	static const struct answer answers[] = {{"io.pebsd.GetRules", RULES},
-						{"io.pebsd.GetCgroup", FOUND},
-						{"io.pebsd.Explain", NO_CGROUP},
-						{0}};
-	char text[OUTPUT_MAX];
-
-	serve(answers);
-	cr_expect_eq(run(verb_explain, false, "slow-database", "/x", text), CTL_NO_SUCH);
-	cr_expect_str_eq(
-		text,
-		"pebsctl: rule slow-database does not match cgroup '/x': its `cgroup` is /db*; `pebsctl rules` prints the patterns of all rules\n");
-}
-
-Test(verbs_policy, a_cgroup_that_was_never_sampled_is_an_error)
-{
-	static const struct answer answers[] = {{"io.pebsd.GetRules", RULES},
-						{"io.pebsd.GetCgroup", NO_CGROUP},
-						{"io.pebsd.Explain", NO_CGROUP},
-						{0}};
-	char text[OUTPUT_MAX];
-
-	serve(answers);
-	cr_expect_eq(run(verb_explain, false, "slow-database", "/x", text), CTL_NO_SUCH);
-	cr_expect_str_eq(
-		text,
-		"pebsctl: no cgroup '/x' is known, or it has no sample; `pebsctl top --window all` lists all sampled cgroups\n");
-}
-
-Test(verbs_policy, neighbours_of_a_never_sampled_cgroup_are_an_error)
-{
-	static const struct answer answers[] = {{"io.pebsd.GetNeighbours", NO_CGROUP}, {0}};
-	char text[OUTPUT_MAX];
-
-	serve(answers);
-	cr_expect_eq(run(verb_neighbours, false, "/x", NULL, text), CTL_NO_SUCH);
-	formatted_expect(text, "pebsctl: no cgroup '/x' is known, or it has no sample; ");
-}
-
-Test(verbs_policy, a_daemon_without_rules_support_is_reported)
-{
-	static const struct answer answers[] = {{"io.pebsd.GetRules", NO_METHOD}, {0}};
-	char text[OUTPUT_MAX];
-
-	serve(answers);
-	cr_expect_eq(run(verb_rules, false, NULL, NULL, text), CTL_FAILED);
-	formatted_expect(text, "its version differs from pebsctl's");
+		child_server_start(play, cases[i / 2].answers);
+		cr_expect_eq(run(cases[i / 2].verb, i % 2, cases[i / 2].first, "/x", text), cases[i / 2].exit,
+			     "%s", expected);
+		if (expected[strlen(expected) - 1] == '\n')
+			cr_expect_str_eq(text, expected);
+		else
+			formatted_expect(text, expected);
+		child_server_stop();
+	}
 }
 
 /*
@@ -326,7 +249,7 @@ Test(verbs_policy, names_are_sent_in_their_own_bytes)
 
 	wanted = "/caf\xef\xbf\xbd"
 		 "e9\"";
-	serve(answers);
+	child_server_start(play, answers);
 	cr_expect_eq(run(verb_neighbours, false, "/caf\xe9", NULL, text), CTL_DONE);
 	formatted_expect(text, "the latency hardly changed");
 }
@@ -335,8 +258,7 @@ Test(verbs_policy, without_a_daemon_there_is_an_error)
 {
 	char text[OUTPUT_MAX];
 
-	cr_assert_not_null(mkdtemp(directory));
-	(void)snprintf(path, sizeof(path), "%s/none", directory);
+	child_server_prepare();
 	cr_expect_eq(run(verb_rules, false, NULL, NULL, text), CTL_NO_DAEMON);
 	cr_expect_eq(run(verb_alerts, false, NULL, NULL, text), CTL_NO_DAEMON);
 	cr_expect_eq(run(verb_explain, false, "r", "/x", text), CTL_NO_DAEMON);
