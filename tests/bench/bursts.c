@@ -547,8 +547,7 @@ static int coverage(unsigned windows)
 	bool failed = false;
 
 	(void)printf(
-		"Bounds over %u windows of 30 s, 95 %% each: in how many percent of all windows the lower one "
-		"was wrong, the upper one was,\n"
+		"Bounds over %u windows of 30 s, 95 %% each: in how many percent of all windows the lower one was wrong, the upper one was,\n"
 		"and the answer was unknown. A burst's length; a tenth of the time is in bursts.\n",
 		windows);
 	for (unsigned shape = 0; shape < SHAPES; shape++)
@@ -563,8 +562,7 @@ static int coverage(unsigned windows)
 	}
 	if (failed)
 		(void)printf(
-			"FAILED: a bound was wrong in more than %d %% of the windows, or one away from the bursts in "
-			"more than %d %%\n",
+			"FAILED: a bound was wrong in more than %d %% of the windows, or one away from the bursts in more than %d %%\n",
 			WRONG_MOST, AWAY_WRONG_MOST);
 	return failed;
 }
@@ -636,9 +634,7 @@ static int alarms_of(enum shape shape, bool below, unsigned window, unsigned day
 static void print_alarms_head(unsigned days)
 {
 	(void)printf(
-		"False alarms a service and month, the true figure at %g of the threshold (a rule with `below`: "
-		"the threshold at %g of the figure), all else but the window as by default; 100 samples a second; of %u "
-		"days.\n\n"
+		"False alarms a service and month, the true figure at %g of the threshold (a rule with `below`: the threshold at %g of the figure), all else but the window as by default; 100 samples a second; of %u days.\n\n"
 		"%-6s %-5s %6s %7s %10s %10s %10s %10s\n",
 		AT_LOW_RATE, AT_LOW_RATE, days, "shape", "rule", "window", "burst", "share", "p90", "mean",
 		"rate");
@@ -681,8 +677,7 @@ static int services(unsigned hours)
 	static struct service many[200];
 
 	(void)printf(
-		"False alarms a day of 200 services together (share; 100 samples a second; of %u hours), by "
-		"where the true figure\nis and by the rule's confidence.\n\n%6s",
+		"False alarms a day of 200 services together (share; 100 samples a second; of %u hours), by where the true figure\nis and by the rule's confidence.\n\n%6s",
 		hours, "burst");
 	for (unsigned a = 0; a < COUNT(at); a++)
 		for (unsigned c = 0; c < COUNT(confidences); c++)
@@ -786,8 +781,7 @@ static int steps(unsigned runs)
 	static const unsigned windows[] = {WINDOW, LONG_WINDOW};
 
 	(void)printf(
-		"A step of a share from 0.8 to N times the threshold, 100 samples a second, %u runs: how "
-		"many fire within 90 s\nof the step; the median of the delay, and what 95 %% stay below (%us: not "
+		"A step of a share from 0.8 to N times the threshold, 100 samples a second, %u runs: how many fire within 90 s\nof the step; the median of the delay, and what 95 %% stay below (%us: not "
 		"in that time).\n\n%6s %6s",
 		runs, STEP_S, "window", "burst");
 	for (unsigned i = 0; i < COUNT(to); i++)

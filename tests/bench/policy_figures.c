@@ -402,8 +402,7 @@ static int print_stationary(unsigned weeks, bool *ret_alarm)
 
 	(void)printf(
 		"False alarms of stationary series, %u weeks each (seeded); window 30 s, for 60 s, 95 %%.\n"
-		"Derived for a rule exactly at its threshold, by a normal moving average: %.1f fires a "
-		"week.\n\n",
+		"Derived for a rule exactly at its threshold, by a normal moving average: %.1f fires a week.\n\n",
 		weeks, derived);
 	(void)printf("%-18s %10s %8s %14s %14s\n", "metric", "true value", "samples", "pebsd, a week",
 		     "naive, a week");

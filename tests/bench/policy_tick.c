@@ -176,8 +176,7 @@ static int run(const char *name, size_t active)
 		both[tick - WARM_UP] = end - began;
 		changes += n_transitions;
 	}
-	printf("%s: puts %.2f ms, tick %.2f ms, together %.2f ms: %.2f %% of a core at 1 s; "
-	       "%zu transitions in %d ticks; %.1f MiB\n",
+	printf("%s: puts %.2f ms, tick %.2f ms, together %.2f ms: %.2f %% of a core at 1 s; %zu transitions in %d ticks; %.1f MiB\n",
 	       name, (double)median(puts, MEASURED) / 1e6, (double)median(ticks, MEASURED) / 1e6,
 	       (double)median(both, MEASURED) / 1e6, (double)median(both, MEASURED) / 1e7, changes, MEASURED,
 	       (double)policy_bytes(policy) / (1 << 20));

@@ -190,11 +190,10 @@ static void report(struct turns *without, struct turns *interrupted, struct turn
 		     ((double)zoomed->own_ns - (double)without->own_ns) / 1e3 / samples,
 		     100.0 * (double)zoomed->own_ns / (double)zoomed->wall_ns,
 		     100.0 * (double)without->own_ns / (double)without->wall_ns);
-	(void)printf("the task does less in a second of its CPU time: by %.2f %% with interrupts alone, by a "
-		     "further "
-		     "%.2f %% with a zoom\n",
-		     100.0 * (1 - pace_of(interrupted) / pace_of(without)),
-		     100.0 * (1 - pace_of(zoomed) / pace_of(interrupted)));
+	(void)printf(
+		"the task does less in a second of its CPU time: by %.2f %% with interrupts alone, by a further %.2f %% with a zoom\n",
+		100.0 * (1 - pace_of(interrupted) / pace_of(without)),
+		100.0 * (1 - pace_of(zoomed) / pace_of(interrupted)));
 }
 
 static int run(const char *cgroup, const struct progress *progress)

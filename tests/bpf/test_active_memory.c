@@ -44,10 +44,10 @@ Test(active_memory, memory_of_active_cgroups_is_within_its_budget)
 
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		bytes[i] = measure(sizes[i], sizes[i], 1, &result);
-		cr_log_info("%u active: %.2f MB (%.2f MB before the first collection, %.2f MB at most until "
-			    "then), maps %.1f MB, a collection %.2f ms",
-			    sizes[i], bytes[i] / 1e6, (double)result.opened_bytes / 1e6,
-			    (double)result.peak_bytes / 1e6, (double)result.map_bytes / 1e6, result.best_ms);
+		cr_log_info(
+			"%u active: %.2f MB (%.2f MB before the first collection, %.2f MB at most until then), maps %.1f MB, a collection %.2f ms",
+			sizes[i], bytes[i] / 1e6, (double)result.opened_bytes / 1e6,
+			(double)result.peak_bytes / 1e6, (double)result.map_bytes / 1e6, result.best_ms);
 	}
 	slope = (bytes[2] - bytes[1]) / (sizes[2] - sizes[1]);
 	cr_log_info("%.0f bytes an active cgroup and event above %.2f MB", slope,

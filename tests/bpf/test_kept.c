@@ -925,9 +925,10 @@ Test(kept, maps_of_another_version_are_replaced_and_reported)
 	page[2 + 2 * HANDOVER_KERNEL + 1] -= sizeof(u64);
 	text = log_of((struct variation){0}, &now);
 	cr_expect_eq(now.kept, KEPT_NOTHING);
-	cr_expect_not_null(strstr(text, "cannot use the BPF maps of the previous process: they belong to "
-					"another version"),
-			   "%s", text);
+	cr_expect_not_null(
+		strstr(text,
+		       "cannot use the BPF maps of the previous process: they belong to another version"),
+		"%s", text);
 	free(text);
 	text = log_of((struct variation){0}, &now);
 	cr_expect_eq(now.kept, KEPT_ALL);

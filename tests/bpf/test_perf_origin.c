@@ -374,8 +374,8 @@ static void lower_rate(void)
 	rate_before = rate;
 	if (write_rate(LOW_RATE) < 0) {
 		rate_before = 0;
-		cr_skip_test("cannot write kernel.perf_event_max_sample_rate (a container, or "
-			     "perf_cpu_time_max_percent is 0 or 100)");
+		cr_skip_test(
+			"cannot write kernel.perf_event_max_sample_rate (a container, or perf_cpu_time_max_percent is 0 or 100)");
 	}
 }
 

@@ -214,8 +214,7 @@ Test(perf_periods, a_period_that_the_kernel_refuses_leaves_the_old_one)
 	cr_assert_not_null(message);
 	cr_expect_str_eq(
 		message,
-		"loads on PMU software keeps its period of 7: on CPU 0 the kernel refuses "
-		"9223372036854775808: Invalid argument; this period is below the minimum of this CPU");
+		"loads on PMU software keeps its period of 7: on CPU 0 the kernel refuses 9223372036854775808: Invalid argument; this period is below the minimum of this CPU");
 	cr_expect_eq(perf_event(set)->period, 7);
 	page_faults_on(0, 1003);
 	cr_expect_geq(expect_exact(), 2 * 1003 / 7);

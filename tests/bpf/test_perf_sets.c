@@ -266,10 +266,9 @@ Test(perf_sets, a_pmu_without_a_selected_cpu_is_noted)
 	cr_assert_eq(n_sets, 1);
 	expect_cpus(0, "0");
 	cr_assert_eq(plan.n_notes, 1);
-	cr_expect_str_eq(plan.notes[0],
-			 "stores on PMU software is not sampled: `cpus` and `isolated` in [sampling] select "
-			 "none of its CPUs (1); add one to `cpus`, or set `isolated = yes` if it is "
-			 "isolated");
+	cr_expect_str_eq(
+		plan.notes[0],
+		"stores on PMU software is not sampled: `cpus` and `isolated` in [sampling] select none of its CPUs (1); add one to `cpus`, or set `isolated = yes` if it is isolated");
 }
 
 /* The `cpus` of a hybrid CPU's PMU is empty while all cores of that kind are offline. */
@@ -283,9 +282,9 @@ Test(perf_sets, a_pmu_without_an_online_cpu_is_noted)
 	cr_assert_eq(open_all(), 0, "%s", message);
 	cr_assert_eq(n_sets, 1);
 	cr_assert_eq(plan.n_notes, 1);
-	cr_expect_str_eq(plan.notes[0],
-			 "stores on PMU software is not sampled: none of its CPUs is online; restart "
-			 "pebsd when one is online");
+	cr_expect_str_eq(
+		plan.notes[0],
+		"stores on PMU software is not sampled: none of its CPUs is online; restart pebsd when one is online");
 }
 
 Test(perf_sets, a_refused_pmu_is_not_reported_if_another_samples_its_cpus)
@@ -317,9 +316,9 @@ Test(perf_sets, auto_has_one_note_on_omitted_events)
 	cr_assert_eq(pmu_plan_refuse(&plan, "cpu", EVENT_MISSES, "nor this one"), 0);
 	cr_assert_eq(pmu_plan_refuse(&plan, "cpu_atom", EVENT_STALLS, "no such event"), 0);
 	cr_assert_eq(pmu_plan_refuse(&plan, "cpu", EVENT_INSTRUCTIONS, "the kernel refused it"), 0);
-	expect_text(perf_sets_left_out(&plan, plan.n_refusals - 1),
-		    "events = auto leaves out stalls and misses on PMU cpu, stalls on PMU cpu_atom; pebsd "
-		    "--probe says why");
+	expect_text(
+		perf_sets_left_out(&plan, plan.n_refusals - 1),
+		"events = auto leaves out stalls and misses on PMU cpu, stalls on PMU cpu_atom; pebsd --probe says why");
 	loads.has_members = true;
 	plan.openings[0] = loads;
 	expect_text(perf_sets_left_out(&plan, 2),
@@ -395,9 +394,9 @@ Test(perf_sets, a_new_plan_sets_its_periods)
 	later.n_openings = 1;
 	cr_assert_eq(pmu_plan_refuse(&later, "software", EVENT_LOADS, "no period below 144"), 0);
 	cr_expect_eq(perf_sets_set_periods(sets, n_sets, &later, &message), -EINVAL);
-	cr_expect(strstr(message,
-			 "loads on PMU software keeps its period of 1: no period below 144. stores on PMU "
-			 "software keeps its period of 33: on CPU 0 the kernel refuses"),
-		  "%s", message);
+	cr_expect(
+		strstr(message,
+		       "loads on PMU software keeps its period of 1: no period below 144. stores on PMU software keeps its period of 33: on CPU 0 the kernel refuses"),
+		"%s", message);
 	pmu_plan_done(&later);
 }

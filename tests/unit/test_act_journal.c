@@ -21,9 +21,9 @@ Test(act_journal, a_firing_alert_has_a_message)
 	struct rule rule;
 	struct transition fires = alert_example_fires(17, &rule);
 
-	expect_message(&fires,
-		       "alert 17 (warning): slow-database fires on /system.slice/db.service: loads p99 is "
-		       "912.5 cycles, at least 900 with confidence 95%, above 896 for 1min 0s");
+	expect_message(
+		&fires,
+		"alert 17 (warning): slow-database fires on /system.slice/db.service: loads p99 is 912.5 cycles, at least 900 with confidence 95%, above 896 for 1min 0s");
 	rule.for_ns = 0;
 	rule.below = true;
 	rule.confidence = 0.9999;
@@ -33,8 +33,7 @@ Test(act_journal, a_firing_alert_has_a_message)
 	fires.alert.estimate.bounds = (struct bounds){0.1, 0.2};
 	expect_message(
 		&fires,
-		"alert 17 (warning): slow-database fires on /system.slice/db.service: loads share:hitm is "
-		"12.3% of the samples, at most 20% with confidence 99.99%, below 30%");
+		"alert 17 (warning): slow-database fires on /system.slice/db.service: loads share:hitm is 12.3% of the samples, at most 20% with confidence 99.99%, below 30%");
 }
 
 Test(act_journal, a_latency_is_also_shown_as_time)
@@ -43,10 +42,9 @@ Test(act_journal, a_latency_is_also_shown_as_time)
 	struct transition fires = alert_example_fires(17, &rule);
 
 	fires.alert.nominal_hz = 2.6e9;
-	expect_message(&fires,
-		       "alert 17 (warning): slow-database fires on /system.slice/db.service: loads p99 is "
-		       "912.5 cycles (about 351 ns at 2.6 GHz, the nominal frequency), at least 900 with "
-		       "confidence 95%, above 896 for 1min 0s");
+	expect_message(
+		&fires,
+		"alert 17 (warning): slow-database fires on /system.slice/db.service: loads p99 is 912.5 cycles (about 351 ns at 2.6 GHz, the nominal frequency), at least 900 with confidence 95%, above 896 for 1min 0s");
 }
 
 Test(act_journal, metrics_of_counts_have_their_units)
@@ -91,9 +89,9 @@ Test(act_journal, a_resolved_alert_has_a_message_with_the_reason)
 	struct rule rule;
 	struct transition resolves = alert_example_resolves(17, &rule);
 
-	expect_message(&resolves,
-		       "alert 17: slow-database resolved on /system.slice/db.service after 5min 0s: loads "
-		       "p99 is 600 cycles, at most 640 with confidence 95%, no longer above 704");
+	expect_message(
+		&resolves,
+		"alert 17: slow-database resolved on /system.slice/db.service after 5min 0s: loads p99 is 600 cycles, at most 640 with confidence 95%, no longer above 704");
 	resolves.alert.end = ALERT_END_GONE;
 	expect_message(
 		&resolves,
@@ -111,9 +109,9 @@ Test(act_journal, a_dry_run_says_what_would_be_done)
 	struct transition fires = alert_example_fires(17, &rule), resolves;
 
 	rule.dry_run = true;
-	expect_message(&fires,
-		       "dry run: slow-database would fire on /system.slice/db.service: loads p99 is 912.5 "
-		       "cycles, at least 900 with confidence 95%, above 896 for 1min 0s");
+	expect_message(
+		&fires,
+		"dry run: slow-database would fire on /system.slice/db.service: loads p99 is 912.5 cycles, at least 900 with confidence 95%, above 896 for 1min 0s");
 	resolves = alert_example_resolves(17, &rule);
 	rule.dry_run = true;
 	resolves.alert.end = ALERT_END_GONE;
@@ -134,8 +132,7 @@ Test(act_journal, an_infinite_ratio_is_not_printed)
 	fires.alert.limits.threshold = 1.5;
 	expect_message(
 		&fires,
-		"alert 17 (warning): slow-database fires on /system.slice/db.service: loads ratio:share:hitm is "
-		"at least 2.31 times its baseline with confidence 95%, above 1.50 for 1min 0s");
+		"alert 17 (warning): slow-database fires on /system.slice/db.service: loads ratio:share:hitm is at least 2.31 times its baseline with confidence 95%, above 1.50 for 1min 0s");
 }
 
 Test(act_journal, an_unknown_bound_is_not_claimed)
@@ -149,13 +146,11 @@ Test(act_journal, an_unknown_bound_is_not_claimed)
 	fires.alert.limits.threshold = 1.5;
 	expect_message(
 		&fires,
-		"alert 17 (warning): slow-database fires on /system.slice/db.service: loads ratio:p99 is "
-		"1.62 times its baseline, above 1.50 for 1min 0s");
+		"alert 17 (warning): slow-database fires on /system.slice/db.service: loads ratio:p99 is 1.62 times its baseline, above 1.50 for 1min 0s");
 	fires.alert.estimate.known = false;
 	expect_message(
 		&fires,
-		"alert 17 (warning): slow-database fires on /system.slice/db.service: loads ratio:p99, "
-		"above 1.50 for 1min 0s");
+		"alert 17 (warning): slow-database fires on /system.slice/db.service: loads ratio:p99, above 1.50 for 1min 0s");
 }
 
 Test(act_journal, names_cannot_write_to_a_terminal)

@@ -282,14 +282,12 @@ Test(bench_text, limits_have_units)
 				   "accounted\", \"unit\": \"ms\", \"value\": 1234.5}\n",
 			  &results, &line),
 		0);
-	expect_in(&results, bench_text_markdown,
-		  "| start to the first sample accounted, with 1,000 cgroups | 1,235 ms | 1,235 to 1,235 | "
-		  "at most "
-		  "150 ms |\n");
-	expect_in(&results, bench_text_table,
-		  "  start to the first sample accounted, with 1,000 cgroups                 1,235 ms     at "
-		  "most "
-		  "150 ms: DOES NOT HOLD\n");
+	expect_in(
+		&results, bench_text_markdown,
+		"| start to the first sample accounted, with 1,000 cgroups | 1,235 ms | 1,235 to 1,235 | at most 150 ms |\n");
+	expect_in(
+		&results, bench_text_table,
+		"  start to the first sample accounted, with 1,000 cgroups                 1,235 ms     at most 150 ms: DOES NOT HOLD\n");
 	expect_in(&results, bench_text_markdown,
 		  "| a collection of 1,000 idle cgroups | – | – | at most 1,000 |\n");
 }

@@ -107,9 +107,9 @@ Test(calibrate, with_too_few_undisturbed_rounds_the_reason_names_the_disturbance
 		rounds[i].without_ns += 5e6;
 	calibrate_judge(rounds, CALIBRATE_ROUNDS, &result);
 	cr_expect_not(result.known);
-	cr_expect_str_eq(result.reason,
-			 "something else, such as another task, a hypervisor or the firmware, took the CPU "
-			 "in 9 of 16 rounds, and 8 undisturbed rounds are needed");
+	cr_expect_str_eq(
+		result.reason,
+		"something else, such as another task, a hypervisor or the firmware, took the CPU in 9 of 16 rounds, and 8 undisturbed rounds are needed");
 }
 
 Test(calibrate, more_rounds_can_make_up_for_disturbed_ones)

@@ -133,13 +133,11 @@ Test(config_sampling, budgets_are_read_and_bare_fractions_refused)
 			  mistake_of(refused[i]));
 	cr_expect_str_eq(
 		mistake_of("budget = 0.5"),
-		"budget = 0.5: without % this has two meanings: write 0.5% if you mean 0.5 percent, or 50% if "
-		"you mean the fraction (share of each CPU's time that sampling may cost)");
+		"budget = 0.5: without % this has two meanings: write 0.5% if you mean 0.5 percent, or 50% if you mean the fraction (share of each CPU's time that sampling may cost)");
 	/* 0.005% is below the minimum, so it cannot be meant. */
 	cr_expect_str_eq(
 		mistake_of("budget = 0.005"),
-		"budget = 0.005: expected off, or a percentage from 0.01% to 100%, such as 0.5% for this "
-		"fraction (share of each CPU's time that sampling may cost)");
+		"budget = 0.005: expected off, or a percentage from 0.01% to 100%, such as 0.5% for this fraction (share of each CPU's time that sampling may cost)");
 	cr_expect(strstr(mistake_of("budget = 0.005%"), wrong));
 	cr_expect(strstr(mistake_of("budget = 0.01"), "write 0.01% if you mean 0.01 percent, or 1% if"));
 	cr_expect(strstr(mistake_of("budget = 1"), "write 1% if you mean 1 percent, or 100% if"));

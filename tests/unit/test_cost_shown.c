@@ -77,8 +77,7 @@ Test(cost_shown, text_has_the_cost)
 
 	formatted_expect(
 		text,
-		"             cost: 0.37% of the time of the CPU with the most samples, budget 0.50%: over budget; a sample "
-		"takes 1,235 ns for the interrupt and 42 ns for the BPF program\n");
+		"             cost: 0.37% of the time of the CPU with the most samples, budget 0.50%: over budget; a sample takes 1,235 ns for the interrupt and 42 ns for the BPF program\n");
 	formatted_expect(
 		text,
 		"             an interrupt takes 1,100 ns at 25,000 samples a second, and 2,900 ns at 100 (measured)\n");
@@ -91,8 +90,9 @@ Test(cost_shown, text_has_the_cost)
 	snapshot->events[1].cost.state = "fixed";
 	free(text);
 	text = text_of();
-	formatted_expect(text, "             cost: unknown, budget none: fixed; a "
-			       "sample takes 55 ns for the BPF program\n");
+	formatted_expect(
+		text,
+		"             cost: unknown, budget none: fixed; a sample takes 55 ns for the BPF program\n");
 }
 
 /* The time of an interrupt at a low sampling rate could not be measured. */
@@ -104,8 +104,7 @@ Test(cost_shown, without_sparse_timings_the_cost_is_a_lower_bound)
 	text = text_of();
 	formatted_expect(
 		text,
-		"cost: at least 0.37% of the time of the CPU with the most samples, budget 0.50%: over budget; a "
-		"sample takes 1,235 ns for the interrupt and 42 ns for the BPF program\n");
+		"cost: at least 0.37% of the time of the CPU with the most samples, budget 0.50%: over budget; a sample takes 1,235 ns for the interrupt and 42 ns for the BPF program\n");
 	formatted_expect_not(text, "an interrupt was timed");
 	cr_expect_null(strstr(cost_json("loads:cpu_core"), "sparse_interrupt"));
 }

@@ -140,8 +140,7 @@ Test(evidence, evidence_equals_the_verdict_of_the_bounds)
 		verdict = evidence_judge(evidence, &rule, &limits, &measured);
 		cr_assert_eq(
 			verdict, expected,
-			"case %u: kind %d, ratio %d, below %d, confidence %g, limits %.12g %.12g, n %llu: "
-			"%d is not %d",
+			"case %u: kind %d, ratio %d, below %d, confidence %g, limits %.12g %.12g, n %llu: %d is not %d",
 			i, rule.metric.kind, rule.metric.ratio, rule.below, rule.confidence, limits.threshold,
 			limits.clear, now.samples, verdict, expected);
 		seen[rule.metric.kind][rule.metric.ratio][verdict]++;

@@ -63,11 +63,9 @@ Test(explain, an_inactive_quantile_is_explained)
 		(const char *const[]){
 			"p99 is 870 cycles, from 2,000 latencies in 30s",
 			"p99 is above 832 cycles, and at most 1,024 cycles, each with 95% confidence",
-			"the rule fires when p99 is proven to be above 896 cycles for 1min 0s, and clears "
-			"when it is proven to be not above 704 cycles",
+			"the rule fires when p99 is proven to be above 896 cycles for 1min 0s, and clears when it is proven to be not above 704 cycles",
 			"the requested threshold is 900 cycles; a quantile is judged at the nearest edge of a bucket, 896 cycles",
-			"a breach is proven when at least 29 of 2,000 latencies are above 896 cycles; 18 "
-			"are",
+			"a breach is proven when at least 29 of 2,000 latencies are above 896 cycles; 18 are",
 			NULL});
 }
 
@@ -103,11 +101,8 @@ Test(explain, a_pending_share_is_explained)
 		&alert,
 		(const char *const[]){
 			"share:remote_dram is 7% of the samples, from 2,000 samples in 1min 0s",
-			"share:remote_dram is at least 5.71% of the samples, and at most 8.49% of the samples, each with "
-			"99% confidence",
-			"the rule fires when share:remote_dram is proven to be at least 5% of the samples "
-			"for "
-			"1.5s, and clears when it is proven to be at most 3% of the samples",
+			"share:remote_dram is at least 5.71% of the samples, and at most 8.49% of the samples, each with 99% confidence",
+			"the rule fires when share:remote_dram is proven to be at least 5% of the samples for 1.5s, and clears when it is proven to be at most 3% of the samples",
 			"a breach is proven when at least 124 of 2,000 samples are remote_dram; 140 are",
 			"a breach has been proven for 1s of the 1.5s that it takes to fire: it must be proven for 500ms more, at each collection that can be judged",
 			"the rule is a dry run: its state is kept and shown, but no action is taken", NULL});
@@ -123,17 +118,12 @@ Test(explain, a_firing_ratio_is_explained)
 	expect_all(
 		&alert,
 		(const char *const[]){
-			"ratio:mean is 1.3333 times its baseline, from 2,000 latencies in 1min 0s and a "
-			"baseline worth 12,000 latencies",
-			"ratio:mean is at least 1.25 times its baseline, and at most 1.6001 times its baseline, each "
-			"with 95% confidence",
+			"ratio:mean is 1.3333 times its baseline, from 2,000 latencies in 1min 0s and a baseline worth 12,000 latencies",
+			"ratio:mean is at least 1.25 times its baseline, and at most 1.6001 times its baseline, each with 95% confidence",
 			"both bounds count a latency above 2,048 cycles as 2,048 cycles: without such a limit a mean has no upper bound",
-			"the rule fires when ratio:mean is proven to be at least 1.5 times its baseline for "
-			"1min 0s, and clears when it is proven to be at most 1.2 times its baseline",
-			"ratio:mean is proven clear when the upper bound, now 1.6001 times its baseline, is at most "
-			"1.2 times its baseline",
-			"the alert has been firing since 2026-11-21T06:01:00Z; the breach was first proven at "
-			"2026-11-21T06:00:00Z",
+			"the rule fires when ratio:mean is proven to be at least 1.5 times its baseline for 1min 0s, and clears when it is proven to be at most 1.2 times its baseline",
+			"ratio:mean is proven clear when the upper bound, now 1.6001 times its baseline, is at most 1.2 times its baseline",
+			"the alert has been firing since 2026-11-21T06:01:00Z; the breach was first proven at 2026-11-21T06:00:00Z",
 			"the baseline comes from this cgroup's own samples before the window; samples that are 1h 0min older count half as much",
 			"while the alert is pending or firing, the baseline does not change, so that it does not adapt to the breach",
 			NULL});
@@ -143,21 +133,18 @@ Test(explain, a_rate_below_without_delay_is_explained)
 {
 	struct alert alert = example_measured(STARVED, "/idle", 1190.1239, 1234.5, 1279.1231);
 
-	expect_all(&alert,
-		   (const char *const[]){
-			   "rate is 1,234.5 weighted samples a second, from 2,000 samples in 1min 0s",
-			   "rate is at least 1,190 weighted samples a second, and at most 1,280 "
-			   "weighted samples a second, each with 95% confidence",
-			   "the rule fires when rate is proven to be at most 1,000 weighted samples a "
-			   "second, and clears when it is proven to be at least 1,500 weighted samples "
-			   "a second",
-			   "a breach is proven when the upper bound, now 1,280 weighted samples a "
-			   "second, is at most 1,000 weighted samples a second",
-			   NULL});
+	expect_all(
+		&alert,
+		(const char *const[]){
+			"rate is 1,234.5 weighted samples a second, from 2,000 samples in 1min 0s",
+			"rate is at least 1,190 weighted samples a second, and at most 1,280 weighted samples a second, each with 95% confidence",
+			"the rule fires when rate is proven to be at most 1,000 weighted samples a second, and clears when it is proven to be at least 1,500 weighted samples a second",
+			"a breach is proven when the upper bound, now 1,280 weighted samples a second, is at most 1,000 weighted samples a second",
+			NULL});
 	alert.decision.state = ALERT_FIRING;
-	expect_sentence(&alert, "rate is proven clear",
-			"rate is proven clear when the lower bound, now 1,190 weighted samples a second, is "
-			"at least 1,500 weighted samples a second");
+	expect_sentence(
+		&alert, "rate is proven clear",
+		"rate is proven clear when the lower bound, now 1,190 weighted samples a second, is at least 1,500 weighted samples a second");
 }
 
 Test(explain, missing_bounds_are_explained)
@@ -182,8 +169,7 @@ Test(explain, missing_bounds_are_explained)
 	alert.decision.state = ALERT_FIRING;
 	expect_sentence(
 		&alert, "ratio:mean is proven clear",
-		"ratio:mean is proven clear when the upper bound (none so far) is at most 1.2 times its "
-		"baseline");
+		"ratio:mean is proven clear when the upper bound (none so far) is at most 1.2 times its baseline");
 	alert = example_alert(STARVED, "/new");
 	expect_sentence(&alert, "rate has", "rate has no value: the window has nothing to compute it from");
 	expect_sentence(&alert, "a breach", NULL);
@@ -392,9 +378,9 @@ Test(explain, a_threshold_from_an_attribute_names_the_directory)
 
 	alert.preference = (struct preference_effect){.has_threshold = true, .threshold = 1200};
 	alert.limits = rule_limits(alert.rule, 1200);
-	expect_sentence(&alert, "the rule fires",
-			"the rule fires when p99 is proven to be above 1,152 cycles for 1min 0s, and clears "
-			"when it is proven to be not above 960 cycles");
+	expect_sentence(
+		&alert, "the rule fires",
+		"the rule fires when p99 is proven to be above 1,152 cycles for 1min 0s, and clears when it is proven to be not above 960 cycles");
 	expect_sentence(
 		&alert, "the requested",
 		"the requested threshold is 1,200 cycles; a quantile is judged at the nearest edge of a bucket, 1,152 cycles");
@@ -425,8 +411,7 @@ Test(explain, the_end_of_an_alert_is_explained)
 	static const char *const texts[] = {
 		[ALERT_END_CLEAR] = "the alert resolved at 2026-11-21T06:00:00Z: p99 was proven clear",
 		[ALERT_END_GONE] =
-			"the alert resolved at 2026-11-21T06:00:00Z: the cgroup was removed, and its window "
-			"has passed",
+			"the alert resolved at 2026-11-21T06:00:00Z: the cgroup was removed, and its window has passed",
 		[ALERT_END_RULE] =
 			"the alert resolved at 2026-11-21T06:00:00Z: the rule was changed or removed from the configuration",
 		[ALERT_END_IGNORED] =

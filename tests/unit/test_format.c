@@ -49,16 +49,12 @@ Test(format, top_of_a_replay_is_formatted)
 		text,
 		"     Origin: replay since Sat 2026-11-21 06:00:00 UTC, window all\n"
 		"    Samples: 14 seen, 0 unattributed; lost: not known\n"
-		"      Event: loads: period not known or not constant; use latency, in core cycles, of sampled "
-		"loads above 64 cycles; not a count of all loads\n"
+		"      Event: loads: period not known or not constant; use latency, in core cycles, of sampled loads above 64 cycles; not a count of all loads\n"
 		"             LAT% uses unweighted latency, because the periods are not known\n"
 		"\n"
-		"CGROUP           SAMPLES  LAT%   MEAN    P50    P99  L1 LFB  L2  L3 LOCAL REMOTE OTHER "
-		"HITM%\n"
-		"comm:kstaled          13  93.5    124    119   174?  23  38   8  31     0      0     0     "
-		"0\n"
-		"comm:evil\\x1b[2J       1   6.5    112   108?   112? 100   0   0   0     0      0     0     "
-		"0\n"
+		"CGROUP           SAMPLES  LAT%   MEAN    P50    P99  L1 LFB  L2  L3 LOCAL REMOTE OTHER HITM%\n"
+		"comm:kstaled          13  93.5    124    119   174?  23  38   8  31     0      0     0     0\n"
+		"comm:evil\\x1b[2J       1   6.5    112   108?   112? 100   0   0   0     0      0     0     0\n"
 		"\n"
 		"? too few samples for this quantile\n");
 }
@@ -129,8 +125,7 @@ Test(format, each_recording_of_a_replay_is_described)
 		{.file = "b.data", .time = {.tv_sec = 1700000000}, .time_of_file = true},
 	};
 	static const char expected[] =
-		"  Recording: /tmp/a\\x1b[2J.data, host db-7, Intel(R) Xeon(R) Platinum 8173M, Linux 5.10.0-28-amd64, "
-		"recorded Tue 2023-11-14 22:13:20 UTC\n"
+		"  Recording: /tmp/a\\x1b[2J.data, host db-7, Intel(R) Xeon(R) Platinum 8173M, Linux 5.10.0-28-amd64, recorded Tue 2023-11-14 22:13:20 UTC\n"
 		"  Recording: standard input\n"
 		"  Recording: b.data, recorded before Tue 2023-11-14 22:13:20 UTC (time of the file)\n";
 	struct snapshot *snapshot = example_replay();
@@ -238,8 +233,9 @@ Test(format, absent_values_are_a_dash)
 
 	cr_assert_eq(json_parse(reply, strlen(reply), 16, &top), 0);
 	text = TEXT_OF(format_top(out, NULL, top, &wide));
-	cr_expect_not_null(strstr(text, "/a                 5     -      -      -      -   -   -   -   -     "
-					"-      -     -     -\n"));
+	cr_expect_not_null(strstr(
+		text,
+		"/a                 5     -      -      -      -   -   -   -   -     -      -     -     -\n"));
 	cr_expect_not_null(strstr(text, "perf since an unknown time"));
 	cr_expect_not_null(strstr(text, "lost: 0 malformed\n"));
 	bar = TEXT_OF(format_top(out, NULL, top, &narrow));
@@ -656,8 +652,7 @@ Test(format, status_and_top_show_cgroups_without_a_slot)
 
 	cr_expect_not_null(
 		strstr(text,
-		       "    No slot: 2 cgroups: their samples are unattributed, and no rule judges these cgroups; "
-		       "raise `max-memory` in [cgroups], or `max` if it is a number, and restart pebsd\n"
+		       "    No slot: 2 cgroups: their samples are unattributed, and no rule judges these cgroups; raise `max-memory` in [cgroups], or `max` if it is a number, and restart pebsd\n"
 		       "             /new.slice/a\\x0a.service\n"
 		       "             /new.slice/b.service\n"),
 		"%s", text);
@@ -705,8 +700,7 @@ Test(format, a_sum_says_how_many_of_its_cgroups_are_missing)
 
 	cr_expect_not_null(
 		strstr(text,
-		       "    No slot: 2 cgroups at and below this one: their samples are missing from "
-		       "these figures; raise `max-memory` in [cgroups], or `max` if it is a number, and restart pebsd\n"),
+		       "    No slot: 2 cgroups at and below this one: their samples are missing from these figures; raise `max-memory` in [cgroups], or `max` if it is a number, and restart pebsd\n"),
 		"%s", text);
 	cr_expect_not_null(strstr(text, "    Samples: none counted for this cgroup\n"), "%s", text);
 	cr_expect_not_null(strstr(itself, "       Slot: none: "), "%s", itself);
@@ -865,8 +859,7 @@ Test(format, status_shows_multiplexing_pauses_and_filtered_samples)
 	cr_expect_not_null(strstr(text, "             10 seen, 3,500 filtered; lost: 0 malformed"));
 	cr_expect_not_null(
 		strstr(text,
-		       "    Samples: 725 seen, 0 unattributed; 3,500 filtered (other "
-		       "operations); lost: 0 malformed, 0 unexplained\n"
+		       "    Samples: 725 seen, 0 unattributed; 3,500 filtered (other operations); lost: 0 malformed, 0 unexplained\n"
 		       "  Unsampled: 0s throttled, 0s multiplexed, 48s paused (added up over all events and CPUs)\n"),
 		"%s", text);
 	json_object_put(status);
@@ -1164,14 +1157,12 @@ Test(format, status_lists_counts_as_events_with_one_line_of_totals)
 		     "             its CPUs run at 2.5 GHz while they are busy\n");
 	expect_start(
 		from_line(text, "      Event: stalls"),
-		"      Event: stalls: period 100,000,000; cycles in which nothing executes while a load is "
-		"outstanding, estimated as samples x period\n"
+		"      Event: stalls: period 100,000,000; cycles in which nothing executes while a load is outstanding, estimated as samples x period\n"
 		"             275 seen; lost: 0 malformed, 0 unexplained\n"
 		"             on cpu, CPUs 0-7, counting 50.0% of the time\n");
 	expect_start(
 		from_line(text, "    Waiting:"),
-		"    Waiting: 2.2 of 8 cores lost to memory, 7.2 used, wait 30.6%, CPI 0.409, 0.705 misses "
-		"per thousand instructions, traffic 1.98 GB/s; in the last 10s\n");
+		"    Waiting: 2.2 of 8 cores lost to memory, 7.2 used, wait 30.6%, CPI 0.409, 0.705 misses per thousand instructions, traffic 1.98 GB/s; in the last 10s\n");
 	cr_expect_not_null(strstr(whole, "traffic 1.98 GB/s\n"), "since the start");
 }
 

@@ -72,8 +72,7 @@ Test(format_rules, a_rule_on_unsampled_events_says_so)
 
 	cr_expect_not_null(
 		strstr(text,
-		       "    Unknown: on every cgroup: cycles and stalls are not sampled here; `pebsctl status` "
-		       "names the events, and pebsd --probe says why some are missing\n"),
+		       "    Unknown: on every cgroup: cycles and stalls are not sampled here; `pebsctl status` names the events, and pebsd --probe says why some are missing\n"),
 		"%s", text);
 	cr_expect_null(strstr(text, "Matches"), "%s", text);
 }
@@ -116,13 +115,13 @@ Test(format_rules, a_ratio_names_its_baseline_and_absent_values_are_a_dash)
 	_cleanup_free_ char *text = text_of(REPLY(RATIO), &wide);
 
 	formatted_expect(text, "\nslower            -       -        -        -       -       -\n");
-	formatted_expect(text,
-			 "      Fires: ratio:mean of loads above 1.5 times its baseline (half-life 1h 0min), "
-			 "over the last 1min 0s, for 1min 0s\n"
-			 "     Clears: 1.2 times or less\n"
-			 "         On: /**\n"
-			 "      Needs: -, - confidence\n"
-			 "       Does: -; severity -\n");
+	formatted_expect(
+		text,
+		"      Fires: ratio:mean of loads above 1.5 times its baseline (half-life 1h 0min), over the last 1min 0s, for 1min 0s\n"
+		"     Clears: 1.2 times or less\n"
+		"         On: /**\n"
+		"      Needs: -, - confidence\n"
+		"       Does: -; severity -\n");
 	formatted_expect_not(text, "Matches");
 }
 

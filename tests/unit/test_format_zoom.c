@@ -113,10 +113,11 @@ Test(format_zoom, without_a_terminal_nothing_is_cut)
 	_cleanup_json_ json_object *report = report_with(NULL, NULL);
 	_cleanup_free_ char *text = FORMATTED(format_zoom(out, report, NOW, &wide));
 
-	formatted_expect(text, "heap_hot_search_buffer  src/backend/access/heap/heapam.c:1812 "
-			       "/usr/lib/postgresql/15/bin/postgres\n");
-	formatted_expect(text, "_M_insert_unique(long&&)  "
-			       "/opt/plugin/lib/libplugin-with-a-rather-long-name.so.3.1\n");
+	formatted_expect(
+		text,
+		"heap_hot_search_buffer  src/backend/access/heap/heapam.c:1812 /usr/lib/postgresql/15/bin/postgres\n");
+	formatted_expect(
+		text, "_M_insert_unique(long&&)  /opt/plugin/lib/libplugin-with-a-rather-long-name.so.3.1\n");
 }
 
 /* Without latency, shares are of samples, and no latency is shown. */

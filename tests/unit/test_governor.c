@@ -348,10 +348,9 @@ Test(governor, a_demanded_period_shrinks_slowly_after_ten_minutes)
 	cr_expect_eq(subject.outputs[0].period, 20021);
 	cr_expect_str_eq(governor_state(&subject.inputs[0], &subject.outputs[0]),
 			 "recovering from throttling");
-	expect_note(0,
-		    "loads has few samples, 499 per second on the CPU with the most: it came close to "
-		    "kernel.perf_event_max_sample_rate; the period shrinks back by itself, which takes about "
-		    "an hour; to have more samples sooner, raise that sysctl");
+	expect_note(
+		0,
+		"loads has few samples, 499 per second on the CPU with the most: it came close to kernel.perf_event_max_sample_rate; the period shrinks back by itself, which takes about an hour; to have more samples sooner, raise that sysctl");
 	before = 20021;
 	for (int minute = 0; minute < 10; minute++) {
 		for (int second = 0; second < 60; second++)
@@ -439,10 +438,7 @@ Test(governor, a_raised_limit_cancels_the_demand)
 			 "recovering from a lowered sample rate");
 	expect_note(
 		5000,
-		"loads has few samples, 281 per second on the CPU with the most: the kernel lowered "
-		"kernel.perf_event_max_sample_rate (5000) because interrupts took long; the period shrinks "
-		"back by itself, which takes about an hour; to have more samples sooner, set that sysctl "
-		"back");
+		"loads has few samples, 281 per second on the CPU with the most: the kernel lowered kernel.perf_event_max_sample_rate (5000) because interrupts took long; the period shrinks back by itself, which takes about an hour; to have more samples sooner, set that sysctl back");
 	for (int second = 0; second < 60; second++)
 		step_at(1, 10000);
 	cr_expect_lt(subject.outputs[0].period, 6007);
@@ -458,10 +454,9 @@ Test(governor, a_period_due_to_the_limit_has_that_reason)
 	cr_expect_eq(subject.outputs[0].hold, GOVERNOR_HELD_BY_LIMIT);
 	cr_expect_str_eq(governor_state(&subject.inputs[0], &subject.outputs[0]),
 			 "at the kernel's sample rate limit");
-	expect_note(2000,
-		    "loads has few samples, 999 per second on the CPU with the most: pebsd stays at half "
-		    "of kernel.perf_event_max_sample_rate (2000), and the budget has room for more; raise "
-		    "that sysctl");
+	expect_note(
+		2000,
+		"loads has few samples, 999 per second on the CPU with the most: pebsd stays at half of kernel.perf_event_max_sample_rate (2000), and the budget has room for more; raise that sysctl");
 	step_at(1, 100000);
 	expect_note(100000, NULL);
 	cr_expect_eq(subject.outputs[0].hold, GOVERNOR_NOT_HELD);

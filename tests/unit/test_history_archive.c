@@ -500,9 +500,9 @@ Test(history_archive_opened_later, spans_of_an_older_version_are_read_by_cgroup)
 		cr_expect_eq(sum_of_all(FULL_US + 90 * SECOND_US, FULL_US + 120 * SECOND_US, 3, &rows),
 			     3 * total_of(&small), "%s", older[i]);
 		cr_expect_eq(rows, 6, "%s", older[i]);
-		cr_expect_eq(query("SELECT count(*) FROM event_total WHERE pairs IS NULL AND span = "
-				   "(SELECT max(id) FROM span WHERE seconds = 60)"),
-			     0);
+		cr_expect_eq(
+			query("SELECT count(*) FROM event_total WHERE pairs IS NULL AND span = (SELECT max(id) FROM span WHERE seconds = 60)"),
+			0);
 		end();
 	}
 }
@@ -1071,9 +1071,9 @@ Test(history_archive, other_programs_can_read_rates_with_sql)
 	cr_assert_gt(loads, 0);
 	cr_expect_eq(query("SELECT sum(loads) FROM figures"), (s64)loads);
 	cr_expect_eq(query("SELECT round(10 * sum(loads_per_s)) FROM rates WHERE seconds = 10"), (s64)loads);
-	cr_expect_eq(query("SELECT count(*) FROM rates WHERE path = '/fixture/1' AND until = datetime("
-			   "(SELECT max(end_us) / 1000000 FROM span), 'unixepoch')"),
-		     1);
+	cr_expect_eq(
+		query("SELECT count(*) FROM rates WHERE path = '/fixture/1' AND until = datetime((SELECT max(end_us) / 1000000 FROM span), 'unixepoch')"),
+		1);
 	cr_expect_eq(query("SELECT count(*) FROM figures WHERE cycles > 0"), 3);
 	history_fixture_free(pane);
 }

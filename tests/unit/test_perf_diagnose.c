@@ -71,9 +71,7 @@ Test(perf_diagnose, debian_above_level_2_needs_sys_admin)
 	facts.paranoid = 3;
 	facts.capabilities = CAP(CAP_PERFMON) | CAP(CAP_BPF);
 	facts.debian_kernel = true;
-	expect(-EACCES, &facts,
-	       "above 2, Debian's kernel requires CAP_SYS_ADMIN (CAP_PERFMON is not "
-	       "enough)",
+	expect(-EACCES, &facts, "above 2, Debian's kernel requires CAP_SYS_ADMIN (CAP_PERFMON is not enough)",
 	       NULL);
 	(void)snprintf(facts.opener, sizeof(facts.opener), "the opener hung up");
 	expect(-EACCES, &facts, "CAP_BPF. Opening it through pebsd-opener failed too: the opener hung up",
@@ -347,23 +345,19 @@ Test(perf_diagnose, indistinguishable_cgroups_are_explained)
 
 Test(perf_facts, the_distribution_is_that_of_the_kernel_not_of_the_compiler)
 {
-	cr_expect(perf_facts_debian_kernel("Linux version 6.1.0-21-amd64 (debian-kernel@lists.debian.org) "
-					   "(gcc-12 (Debian 12.2.0-14) 12.2.0, "
-					   "GNU ld (GNU Binutils for Debian) 2.40) #1 SMP PREEMPT_DYNAMIC "
-					   "Debian 6.1.90-1 (2024-05-03)"));
+	cr_expect(perf_facts_debian_kernel(
+		"Linux version 6.1.0-21-amd64 (debian-kernel@lists.debian.org) (gcc-12 (Debian 12.2.0-14) 12.2.0, GNU ld (GNU Binutils for Debian) 2.40) #1 SMP PREEMPT_DYNAMIC Debian 6.1.90-1 (2024-05-03)"));
 	cr_expect_not(perf_facts_debian_kernel(
 		"Linux version 6.9.0 (me@here) (gcc (Debian 12.2.0-14) 12.2.0) #1 SMP PREEMPT_DYNAMIC"));
 }
 
 Test(perf_facts, an_ubuntu_kernel_is_recognized_by_its_build)
 {
-	cr_expect(perf_facts_ubuntu_kernel("Linux version 5.15.0-153-generic (buildd@lcy02-amd64-092) (gcc "
-					   "(Ubuntu 11.4.0-1ubuntu1~22.04) "
-					   "11.4.0, GNU ld (GNU Binutils for Ubuntu) 2.38) #163-Ubuntu SMP "
-					   "Thu Aug 7 16:37:18 UTC 2025"));
+	cr_expect(perf_facts_ubuntu_kernel(
+		"Linux version 5.15.0-153-generic (buildd@lcy02-amd64-092) (gcc (Ubuntu 11.4.0-1ubuntu1~22.04) 11.4.0, GNU ld (GNU Binutils for Ubuntu) 2.38) #163-Ubuntu SMP Thu Aug 7 16:37:18 UTC 2025"));
 	cr_expect(perf_facts_ubuntu_kernel("Linux version 6.8.0 (x) (gcc) #21~22.04.1-Ubuntu SMP"));
-	cr_expect_not(perf_facts_ubuntu_kernel("Linux version 6.9.0 (me@here) (gcc (Ubuntu 11.4.0-1ubuntu1) "
-					       "11.4.0) #1 SMP PREEMPT_DYNAMIC"));
+	cr_expect_not(perf_facts_ubuntu_kernel(
+		"Linux version 6.9.0 (me@here) (gcc (Ubuntu 11.4.0-1ubuntu1) 11.4.0) #1 SMP PREEMPT_DYNAMIC"));
 	cr_expect_not(perf_facts_ubuntu_kernel("Linux version 6.9.0"));
 }
 

@@ -42,23 +42,16 @@ Test(perf_notes, a_note_on_an_event_in_error_names_cpus_and_likely_holders)
 {
 	expect_note(
 		perf_note_in_error("loads:cpu_core", troubled, 5, PERF_WATCHDOG_UNKNOWN),
-		"the event loads:cpu_core does not count on CPUs 2-3: its counter is held by another pinned event, "
-		"usually the NMI watchdog (sysctl kernel.nmi_watchdog=0 frees its counter) or another "
-		"profiler, such as perf; pebsd tries again each interval");
+		"the event loads:cpu_core does not count on CPUs 2-3: its counter is held by another pinned event, usually the NMI watchdog (sysctl kernel.nmi_watchdog=0 frees its counter) or another profiler, such as perf; pebsd tries again each interval");
 	expect_note(
 		perf_note_in_error("stores", troubled, 5, PERF_WATCHDOG_ON),
-		"the event stores does not count on CPUs 2-3: its counter is held by another pinned event, usually "
-		"the NMI watchdog, which is on (sysctl kernel.nmi_watchdog=0 frees its counter), or "
-		"another profiler, such as perf; pebsd tries again each interval");
+		"the event stores does not count on CPUs 2-3: its counter is held by another pinned event, usually the NMI watchdog, which is on (sysctl kernel.nmi_watchdog=0 frees its counter), or another profiler, such as perf; pebsd tries again each interval");
 	expect_note(
 		perf_note_in_error("stores", troubled, 5, PERF_WATCHDOG_OFF),
-		"the event stores does not count on CPUs 2-3: its counter is held by another pinned event, "
-		"another profiler, such as perf (the NMI watchdog is off); pebsd tries again each "
-		"interval");
+		"the event stores does not count on CPUs 2-3: its counter is held by another pinned event, another profiler, such as perf (the NMI watchdog is off); pebsd tries again each interval");
 	expect_note(
 		perf_note_in_error("loads", troubled, 5, PERF_WATCHDOG_APART),
-		"the event loads does not count on CPUs 2-3: its counter is held by another pinned event, another "
-		"profiler, such as perf; pebsd tries again each interval");
+		"the event loads does not count on CPUs 2-3: its counter is held by another pinned event, another profiler, such as perf; pebsd tries again each interval");
 }
 
 Test(perf_notes, a_note_on_a_multiplexed_event_has_its_share)
@@ -129,21 +122,13 @@ Test(perf_notes, a_throttled_event_is_named_with_its_cpus_and_the_remedy)
 {
 	expect_note(
 		perf_note_throttled("loads", troubled, 5, 100000),
-		"the event loads was throttled on CPUs 0-1, 412 times since the start, for 2s of CPU time: the "
-		"kernel stops an event until the next tick once its samples in a tick reach that tick's part of "
-		"kernel.perf_event_max_sample_rate (100000); set a longer `period` in [sampling], or raise that "
-		"sysctl");
+		"the event loads was throttled on CPUs 0-1, 412 times since the start, for 2s of CPU time: the kernel stops an event until the next tick once its samples in a tick reach that tick's part of kernel.perf_event_max_sample_rate (100000); set a longer `period` in [sampling], or raise that sysctl");
 	expect_note(
 		perf_note_throttled("loads", &troubled[1], 1, 0),
-		"the event loads was throttled on CPU 1, 12 times since the start, for 500ms of CPU time: the "
-		"kernel stops an event until the next tick once its samples in a tick reach that tick's part of "
-		"kernel.perf_event_max_sample_rate; set a longer `period` in [sampling], or raise that sysctl");
+		"the event loads was throttled on CPU 1, 12 times since the start, for 500ms of CPU time: the kernel stops an event until the next tick once its samples in a tick reach that tick's part of kernel.perf_event_max_sample_rate; set a longer `period` in [sampling], or raise that sysctl");
 	expect_note(
 		perf_note_throttled("instructions:cpu_core", &troubled[1], 1, 0),
-		"the event instructions:cpu_core was throttled on CPU 1, 12 times since the start, for 500ms of CPU "
-		"time: the kernel stops an event until the next tick once its samples in a tick reach that tick's "
-		"part of kernel.perf_event_max_sample_rate; set a longer `instructions-period` in [sampling], or raise "
-		"that sysctl");
+		"the event instructions:cpu_core was throttled on CPU 1, 12 times since the start, for 500ms of CPU time: the kernel stops an event until the next tick once its samples in a tick reach that tick's part of kernel.perf_event_max_sample_rate; set a longer `instructions-period` in [sampling], or raise that sysctl");
 }
 
 Test(perf_notes, each_role_is_throttled_by_its_own_period)
@@ -178,8 +163,7 @@ Test(perf_notes, a_note_on_a_rearmed_event_has_cpus_and_cause)
 	cr_expect_null(perf_note_rearmed("loads", silent, 3, &unsettled), "what it missed is known later");
 	expect_note(
 		perf_note_rearmed("loads", silent, 3, &some),
-		"the event loads stopped on CPUs 0,2 until pebsd armed it again, 12 times since the start, and lost "
-		"1,000 of 4,000 samples (25%), which count as unexplained: on CPUs before Skylake, the record of a PEBS event is dropped if another PEBS event overflows together with it, or often if the interrupt of any other event comes before the record, and the kernel leaves the counter stopped; here the event most likely collides with an event of another program, such as perf record; set a longer period in [sampling] to lose fewer samples");
+		"the event loads stopped on CPUs 0,2 until pebsd armed it again, 12 times since the start, and lost 1,000 of 4,000 samples (25%), which count as unexplained: on CPUs before Skylake, the record of a PEBS event is dropped if another PEBS event overflows together with it, or often if the interrupt of any other event comes before the record, and the kernel leaves the counter stopped; here the event most likely collides with an event of another program, such as perf record; set a longer period in [sampling] to lose fewer samples");
 	expect_note(
 		perf_note_rearmed("stores", &silent[2], 1, &nothing),
 		"the event stores stopped on CPU 2 until pebsd armed it again, 1 time since the start: on CPUs before Skylake, the record of a PEBS event is dropped if another PEBS event overflows together with it, or often if the interrupt of any other event comes before the record, and the kernel leaves the counter stopped; here the event most likely collides with an event of another program, such as perf record; set a longer period in [sampling] to lose fewer samples");
@@ -195,8 +179,7 @@ Test(perf_notes, a_note_on_collisions_has_the_loss_with_longer_periods)
 
 	expect_note(
 		perf_note_rearmed("stores", silent, 3, &stores),
-		"the event stores stopped on CPUs 0,2 until pebsd armed it again, 12 times since the start, and "
-		"lost 692,081 of 731,636 samples (95%), which count as unexplained: on CPUs before Skylake, the record of a PEBS event is dropped if another PEBS event overflows together with it, or often if the interrupt of any other event comes before the record, and the kernel leaves the counter stopped; here loads, stores and instructions collide with each other, or with an event of another program, such as perf record; to lose fewer samples, set longer periods (`period`, `instructions-period` and so on in [sampling]) or fewer `events`: doubled periods have a quarter of the collisions, and with periods about 13 times as long only a tenth of the samples would be lost");
+		"the event stores stopped on CPUs 0,2 until pebsd armed it again, 12 times since the start, and lost 692,081 of 731,636 samples (95%), which count as unexplained: on CPUs before Skylake, the record of a PEBS event is dropped if another PEBS event overflows together with it, or often if the interrupt of any other event comes before the record, and the kernel leaves the counter stopped; here loads, stores and instructions collide with each other, or with an event of another program, such as perf record; to lose fewer samples, set longer periods (`period`, `instructions-period` and so on in [sampling]) or fewer `events`: doubled periods have a quarter of the collisions, and with periods about 13 times as long only a tenth of the samples would be lost");
 }
 
 Test(perf_notes, with_little_or_total_loss_no_period_is_suggested)
@@ -249,9 +232,9 @@ Test(perf_notes, records_can_collide_with_interrupts_of_counts)
 
 	cr_expect_str_eq(one, "loads collide with the interrupts of cycles");
 	cr_expect_str_eq(more, "stores collide with the interrupts of cycles and misses");
-	cr_expect_str_eq(both,
-			 "loads and instructions collide with each other and with the interrupts of cycles "
-			 "and misses");
+	cr_expect_str_eq(
+		both,
+		"loads and instructions collide with each other and with the interrupts of cycles and misses");
 	cr_expect_null(perf_note_colliding(openings, keys, 3, 0), "turns, and another PMU");
 	cr_expect_null(perf_note_colliding(openings, keys, 5, 3), "a count has no record");
 }
@@ -260,10 +243,7 @@ Test(perf_notes, a_note_on_a_lowered_sysctl_has_its_former_value)
 {
 	expect_note(
 		perf_note_rate(100000, 63000),
-		"kernel.perf_event_max_sample_rate fell from 100000 to 63000 since the start: the kernel "
-		"lowers it when sampling interrupts take too long (see the kernel log), and stops an "
-		"event until the next tick once its samples in a tick reach that tick's part of it; set a longer `period` in [sampling], or "
-		"set it back: sysctl kernel.perf_event_max_sample_rate=100000");
+		"kernel.perf_event_max_sample_rate fell from 100000 to 63000 since the start: the kernel lowers it when sampling interrupts take too long (see the kernel log), and stops an event until the next tick once its samples in a tick reach that tick's part of it; set a longer `period` in [sampling], or set it back: sysctl kernel.perf_event_max_sample_rate=100000");
 	cr_expect_gt(perf_note_read_rate(), 0);
 }
 

@@ -109,16 +109,15 @@ Test(perf_selection, a_selection_without_an_online_cpu_is_refused)
 
 	cr_expect_eq(perf_selection_check(&some, &online, &message), 0);
 	cr_expect_null(message);
-	expect_refused(&away, "0-3",
-		       "cpus = 64-71 in [sampling]: none of these CPUs is online; the online CPUs are "
-		       "0-3; name some of them, or set cpus = all");
-	expect_refused(&quiet, "0-3",
-		       "isolated = no in [sampling]: every online CPU is isolated (isolcpus, nohz_full), "
-		       "so no CPU is left to sample; set isolated = yes");
-	expect_refused(&both, "0-3",
-		       "isolated = no in [sampling]: every online CPU of cpus = 1,9 is isolated "
-		       "(isolcpus, nohz_full), so no CPU is left to sample; set isolated = yes, or name "
-		       "other CPUs in cpus");
+	expect_refused(
+		&away, "0-3",
+		"cpus = 64-71 in [sampling]: none of these CPUs is online; the online CPUs are 0-3; name some of them, or set cpus = all");
+	expect_refused(
+		&quiet, "0-3",
+		"isolated = no in [sampling]: every online CPU is isolated (isolcpus, nohz_full), so no CPU is left to sample; set isolated = yes");
+	expect_refused(
+		&both, "0-3",
+		"isolated = no in [sampling]: every online CPU of cpus = 1,9 is isolated (isolcpus, nohz_full), so no CPU is left to sample; set isolated = yes, or name other CPUs in cpus");
 }
 
 static void expect_note(const char *named, const char *isolated, const char *expected)

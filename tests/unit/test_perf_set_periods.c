@@ -63,7 +63,7 @@ Test(perf_set_periods, if_one_event_keeps_its_period_all_do)
 		     (unsigned long long)perf_event(sets[0])->period);
 	cr_expect_eq(sets[0]->configured_period, 1000);
 	cr_expect_eq(perf_event(sets[1])->period, 5000);
-	cr_expect_str_eq(message,
-			 "instructions on PMU cpu keeps its period of 5000: its PMU no longer exists. "
-			 "The other events keep their periods too");
+	cr_expect_str_eq(
+		message,
+		"instructions on PMU cpu keeps its period of 5000: its PMU no longer exists. The other events keep their periods too");
 }

@@ -112,9 +112,9 @@ Test(pmu_generations, stores_are_planned_next_to_loads)
 			cr_expect_null(stores, "%s", name);
 			cr_assert_eq(plan.n_refusals, 1, "%s", name);
 			cr_expect_eq(plan.refusals[0].role, EVENT_STORES, "%s", name);
-			cr_expect_not_null(strstr(plan.refusals[0].reason, "Sandy Bridge is the first CPU "
-									   "that has one"),
-					   "%s", plan.refusals[0].reason);
+			cr_expect_not_null(
+				strstr(plan.refusals[0].reason, "Sandy Bridge is the first CPU that has one"),
+				"%s", plan.refusals[0].reason);
 			continue;
 		}
 		cr_assert_not_null(stores, "%s", name);

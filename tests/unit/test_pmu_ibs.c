@@ -242,8 +242,8 @@ Test(pmu_ibs, a_copied_tree_without_formats_is_inconclusive)
 	tree_pmu(root, "ibs_op", "type", "11\n");
 	machine_plan(root, ROLE(LOADS), &plan);
 	cr_expect_eq(plan.n_openings, 0);
-	cr_expect_not_null(strstr(machine_tree_refusal(&plan, "ibs_op", EVENT_LOADS), "the directory "
-										      "format/"));
+	cr_expect_not_null(
+		strstr(machine_tree_refusal(&plan, "ibs_op", EVENT_LOADS), "the directory format/"));
 }
 
 Test(pmu_ibs, a_broken_tree_is_refused)

@@ -206,8 +206,9 @@ Test(pmu_refusals, refusals_are_joined_into_one_text)
 	one = pmu_plan_refusals(&plan, ROLE(LOADS));
 	cr_expect_str_eq(one, "cpu_core: it is off. cpu_atom: it is slow");
 	several = pmu_plan_refusals(&plan, ROLE(LOADS) | ROLE(STORES) | ROLE(OFFCORE));
-	cr_expect_str_eq(several, "loads on cpu_core: it is off. stores on cpu_core: it has none. "
-				  "loads on cpu_atom: it is slow");
+	cr_expect_str_eq(
+		several,
+		"loads on cpu_core: it is off. stores on cpu_core: it has none. loads on cpu_atom: it is slow");
 }
 
 Test(pmu_refusals, roles_with_one_reason_are_named_together)
@@ -219,9 +220,9 @@ Test(pmu_refusals, roles_with_one_reason_are_named_together)
 	cr_assert_eq(pmu_plan_refuse(&plan, "cpu", EVENT_CYCLES, "it is old"), 0);
 	cr_assert_eq(pmu_plan_refuse(&plan, "cpu", EVENT_STALLS, "it is young"), 0);
 	some = pmu_plan_refusals(&plan, ROLE(LOADS) | ROLE(CYCLES) | ROLE(STALLS));
-	cr_expect_str_eq(some,
-			 "loads and cycles on cpu: it is old. loads on cpu_atom: it is old. stalls on cpu: "
-			 "it is young");
+	cr_expect_str_eq(
+		some,
+		"loads and cycles on cpu: it is old. loads on cpu_atom: it is old. stalls on cpu: it is young");
 	all = pmu_plan_refusals(&plan, ROLE(LOADS) | ROLE(CYCLES));
 	cr_expect_str_eq(all, "cpu: it is old. loads on cpu_atom: it is old");
 }

@@ -374,10 +374,10 @@ Test(probe, each_role_has_its_remarks)
 	expect_text(&stores, "fields ADDR, DATA_SRC samples", NULL);
 	expect_text(&stores, "(not in `events` of [sampling])", NULL);
 	expect_text(&ibs_loads, "DC miss latency, only for loads that missed L1", "ldlat");
-	expect_text(&ibs_loads,
-		    "samples of operations of all kinds, one per period; of these pebsd "
-		    "counts the loads period",
-		    NULL);
+	expect_text(
+		&ibs_loads,
+		"samples of operations of all kinds, one per period; of these pebsd counts the loads period",
+		NULL);
 	expect_text(&ibs_loads, "one sample per 100,003 operations of all kinds", "use latency");
 	expect_text(&instructions,
 		    "samples of retired instructions period one sample per 1,000,003 instructions", "ldlat");
@@ -390,8 +390,7 @@ Test(probe, counting_events_describe_what_they_count)
 
 	expect_text(
 		&opening,
-		"samples of cycles in which nothing executes while a load is outstanding: an upper bound of what "
-		"memory costs period one sample per 10,000,019 stalled cycles latency none",
+		"samples of cycles in which nothing executes while a load is outstanding: an upper bound of what memory costs period one sample per 10,000,019 stalled cycles latency none",
 		"not pinned: the event runs in turns");
 	expect_text(&opening,
 		    "precise_ip 0, exclude_guest 1 counter not pinned: the event yields its counter", NULL);
@@ -433,9 +432,7 @@ Test(probe, a_machine_that_only_counts_is_usable_for_that)
 	all = print(&report, false);
 	cr_expect_not_null(
 		strstr(all,
-		       "pebsd can sample instructions, cycles and misses on the machine of this tree, but no memory accesses (see Refused). "
-		       "Configured events: loads, instructions, cycles, stalls, misses. Available according to "
-		       "this tree: instructions, cycles, misses."),
+		       "pebsd can sample instructions, cycles and misses on the machine of this tree, but no memory accesses (see Refused). Configured events: loads, instructions, cycles, stalls, misses. Available according to this tree: instructions, cycles, misses."),
 		"%s", all);
 	cr_expect_not_null(strstr(all, "loads on PMU cpu: this kernel does not know the CPU model"), "%s",
 			   all);
@@ -464,8 +461,7 @@ Test(probe, a_machine_that_only_counts_is_usable_for_that)
 	loads_alone = print(&report, false);
 	cr_expect_not_null(
 		strstr(loads_alone,
-		       "pebsd cannot use the configured events on the machine of this tree: loads. Available according to this tree: "
-		       "instructions, cycles, misses; set `events` in [sampling] to some of these."),
+		       "pebsd cannot use the configured events on the machine of this tree: loads. Available according to this tree: instructions, cycles, misses; set `events` in [sampling] to some of these."),
 		"%s", loads_alone);
 }
 
@@ -508,9 +504,9 @@ Test(probe, lines_fit_the_terminal)
 	for (int cpu = 0; cpu < 1000; cpu += 2)
 		cpu_list_add(&report.plan.openings[0].cpus, cpu);
 	cr_assert_eq(
-		pmu_plan_refuse(&report.plan, "cpu", EVENT_INSTRUCTIONS,
-				"a reason of many words, so many that no line of a terminal has room for "
-				"them all, and so they have to continue in the next one"),
+		pmu_plan_refuse(
+			&report.plan, "cpu", EVENT_INSTRUCTIONS,
+			"a reason of many words, so many that no line of a terminal has room for them all, and so they have to continue in the next one"),
 		0);
 	cr_assert_eq(probe_print_text(&report, out), 0);
 	cr_assert_eq(fclose(out), 0);
@@ -527,10 +523,10 @@ Test(probe, a_reason_of_several_roles_is_printed_once)
 	cr_assert_eq(pmu_plan_refuse(&report.plan, "cpu", EVENT_INSTRUCTIONS, "too old"), 0);
 	cr_assert_eq(pmu_plan_refuse(&report.plan, "cpu", EVENT_OFFCORE, "too new"), 0);
 	text = print(&report, false);
-	cr_expect_not_null(strstr(text,
-				  "Refused: stores, instructions on PMU cpu: too old. offcore on PMU cpu: "
-				  "too new."),
-			   "%s", text);
+	cr_expect_not_null(
+		strstr(text,
+		       "Refused: stores, instructions on PMU cpu: too old. offcore on PMU cpu: too new."),
+		"%s", text);
 }
 
 Test(probe, usable_depends_on_the_configured_events)
@@ -540,8 +536,8 @@ Test(probe, usable_depends_on_the_configured_events)
 
 	cr_expect_not(probe_usable(&report));
 	cr_expect_not_null(
-		strstr(text, "cannot use the configured events on the machine of this tree: loads. Available "
-			     "according to this tree: stores;"),
+		strstr(text,
+		       "cannot use the configured events on the machine of this tree: loads. Available according to this tree: stores;"),
 		"%s", text);
 	report.asked = 1U << EVENT_STORES;
 	cr_expect(probe_usable(&report));
@@ -561,8 +557,7 @@ Test(probe, off_core_counting_alone_is_usable)
 	beside = print(&report, false);
 	cr_expect_not_null(
 		strstr(beside,
-		       "can count off-core responses on the machine of this tree. Configured events: offcore. "
-		       "Available according to this tree: stores, offcore."),
+		       "can count off-core responses on the machine of this tree. Configured events: offcore. Available according to this tree: stores, offcore."),
 		"%s", beside);
 	report.plan.n_openings = 0;
 	cr_expect(probe_usable(&report));

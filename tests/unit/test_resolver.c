@@ -198,9 +198,9 @@ static void check_linked_debug_file(const char *id_flags, bool other)
 	struct symbol symbol;
 
 	subject_build(path, id_flags);
-	subject_run("cd '%s' && mkdir .debug && objcopy --only-keep-debug subject .debug/subject.debug && "
-		    "objcopy --strip-all --add-gnu-debuglink=.debug/subject.debug subject",
-		    directory);
+	subject_run(
+		"cd '%s' && mkdir .debug && objcopy --only-keep-debug subject .debug/subject.debug && objcopy --strip-all --add-gnu-debuglink=.debug/subject.debug subject",
+		directory);
 	if (other) {
 		_cleanup_free_ char *second = in_directory("other");
 
@@ -353,10 +353,9 @@ Test(resolver, a_program_in_another_mount_namespace_has_names)
 	_cleanup_(symbol_done) struct symbol symbol;
 
 	subject_build(path, "-static -g");
-	subject_run("cd '%s' && mkdir -p usr/lib/debug && objcopy --only-keep-debug subject "
-		    "usr/lib/debug/subject.d && "
-		    "objcopy --strip-all --add-gnu-debuglink=usr/lib/debug/subject.d subject",
-		    directory);
+	subject_run(
+		"cd '%s' && mkdir -p usr/lib/debug && objcopy --only-keep-debug subject usr/lib/debug/subject.d && objcopy --strip-all --add-gnu-debuglink=usr/lib/debug/subject.d subject",
+		directory);
 	subject = subject_start("/subject", enter_container, directory);
 	expect_names();
 	symbol = look_up(subject.pid, subject.inlined, SYMBOL_CODE);

@@ -76,9 +76,9 @@ static void build(const char *blocks, const char *sections, const char *flags)
 	cr_assert_not_null(file);
 	cr_assert_geq(fprintf(file, "%s%s%s%s", unit, blocks, unit_end, sections), 0);
 	cr_assert_eq(fclose(file), 0);
-	subject_run("gcc -shared -nostdlib -Wl,-Ttext=%#x -Wl,--build-id=none %s -o '%s/file' '%s' && "
-		    "objcopy -N function -N end '%s/file'",
-		    FUNCTION, flags, directory, path, directory);
+	subject_run(
+		"gcc -shared -nostdlib -Wl,-Ttext=%#x -Wl,--build-id=none %s -o '%s/file' '%s' && objcopy -N function -N end '%s/file'",
+		FUNCTION, flags, directory, path, directory);
 }
 
 static void open_file(void)

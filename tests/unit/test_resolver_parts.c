@@ -70,8 +70,9 @@ Test(resolver_name, a_name_that_expands_to_terabytes_is_not_demangled)
 	_cleanup_free_ char *few = doubling(3);
 	_cleanup_free_ char *many = doubling(37);
 
-	expect_name(few, "f(A<int, int>, A<A<int, int>, A<int, int> >, "
-			 "A<A<A<int, int>, A<int, int> >, A<A<int, int>, A<int, int> > >)");
+	expect_name(
+		few,
+		"f(A<int, int>, A<A<int, int>, A<int, int> >, A<A<A<int, int>, A<int, int> >, A<A<int, int>, A<int, int> > >)");
 	cr_assert_lt(strlen(many), RESOLVER_NAME_MAX);
 	expect_name(many, many);
 }
@@ -202,13 +203,9 @@ Test(resolver_open, files_are_opened_below_the_root_of_the_process)
 	struct stat found;
 	int root, fd;
 
-	subject_run("cd '%s' && mkdir -p in/etc && echo inside >in/etc/passwd && echo outside >secret && "
-		    "ln -s ../secret in/up && ln -s /etc/passwd in/absolute && ln -s "
-		    "../../../../../../etc/passwd in/far && "
-		    "ln -s loop in/loop && mkfifo in/fifo && mknod in/device c 1 5 && truncate -s 1001 "
-		    "in/large && "
-		    "ln -s /proc/self/root/etc/passwd in/magic",
-		    directory);
+	subject_run(
+		"cd '%s' && mkdir -p in/etc && echo inside >in/etc/passwd && echo outside >secret && ln -s ../secret in/up && ln -s /etc/passwd in/absolute && ln -s ../../../../../../etc/passwd in/far && ln -s loop in/loop && mkfifo in/fifo && mknod in/device c 1 5 && truncate -s 1001 in/large && ln -s /proc/self/root/etc/passwd in/magic",
+		directory);
 	root = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	fd = openat(root, "in", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	(void)close(root);

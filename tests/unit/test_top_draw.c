@@ -71,14 +71,10 @@ Test(top_draw, a_table_fits_80_columns_without_colour)
 		"\033[1mpebsd: perf\033[0m  20:15:03 UTC  6969 samples/s",
 		"\033[1mloads\033[0m  window 10s  by latency  2 cgroups  sampled loads above 30 cycles",
 		"SOURCES: 1 L1  F LFB  2 L2  3 L3  D local DRAM  R remote  o other",
-		"\033[1m  CGROUP           SMP/S >LAT%  MEAN   P50    P99 SOURCES        HITM% TREND "
-		"10m\033[0m",
-		"\033[7m> /a                1006  32.6   402   381  >1906 3RRRRRRRRRRRRR   3.1  "
-		" _____#_\033[0m",
+		"\033[1m  CGROUP           SMP/S >LAT%  MEAN   P50    P99 SOURCES        HITM% TREND 10m\033[0m",
+		"\033[7m> /a                1006  32.6   402   381  >1906 3RRRRRRRRRRRRR   3.1   _____#_\033[0m",
 		"  /b+*                 -     -     -     -      -                    -          ",
-		"\033[1mq\033[0m quit  \033[1m?\033[0m help  \033[1mEnter\033[0m open  \033[1ma\033[0m alerts  "
-		"\033[1mx\033[0m why  \033[1mz\033[0m zoom  \033[1ms\033[0m sort  \033[1m/\033[0m filter  "
-		"\033[1m, .\033[0m time",
+		"\033[1mq\033[0m quit  \033[1m?\033[0m help  \033[1mEnter\033[0m open  \033[1ma\033[0m alerts  \033[1mx\033[0m why  \033[1mz\033[0m zoom  \033[1ms\033[0m sort  \033[1m/\033[0m filter  \033[1m, .\033[0m time",
 	};
 	struct top_row rows[] = {some_row("/a"), {.visible = (char *)"/b", .members = 2, .guest = true}};
 	struct top_table table = some_table(rows, 2);
@@ -200,12 +196,11 @@ Test(top_draw, a_narrow_screen_keeps_alerts_and_lost_cores)
 		const char *line;
 	} cases[] = {
 		{120,
-		 "\033[1mpebsd: model (no measurement)\033[0m  20:15:03 UTC  \033[1m2 alerts firing (a)\033[0m  "
-		 "\033[1m3.28 of 10 cores lost to memory\033[0m  6969 samples/s"},
-		{80, "\033[1mpebsd: model (no measurement)\033[0m  20:15:03 UTC  \033[1m2 firing (a)\033[0m  "
-		     "\033[1m3.28 cores lost\033[0m"},
-		{60, "\033[1mpebsd: model\033[0m  20:15:03 UTC  \033[1m2 firing (a)\033[0m  "
-		     "\033[1m3.28 cores lost\033[0m"},
+		 "\033[1mpebsd: model (no measurement)\033[0m  20:15:03 UTC  \033[1m2 alerts firing (a)\033[0m  \033[1m3.28 of 10 cores lost to memory\033[0m  6969 samples/s"},
+		{80,
+		 "\033[1mpebsd: model (no measurement)\033[0m  20:15:03 UTC  \033[1m2 firing (a)\033[0m  \033[1m3.28 cores lost\033[0m"},
+		{60,
+		 "\033[1mpebsd: model\033[0m  20:15:03 UTC  \033[1m2 firing (a)\033[0m  \033[1m3.28 cores lost\033[0m"},
 		{40, "\033[1mpebsd: model\033[0m  20:15:03 UTC  \033[1m2 firing (a)\033[0m"},
 	};
 	struct top_table table = some_table(NULL, 0);

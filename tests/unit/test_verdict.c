@@ -206,9 +206,9 @@ Test(verdict, transitions_are_described)
 	_cleanup_free_ char *text = verdict_transition(&(struct format_style){0}, item);
 	_cleanup_free_ char *dry = verdict_transition(&(struct format_style){0}, resolved);
 
-	cr_expect_str_eq(text,
-			 "slow firing (was pending) /a\\x0ab: p99 is 912.5 cycles (898 - 960), about 351 ns; "
-			 "limit: above 896 cycles; page; alert 17");
+	cr_expect_str_eq(
+		text,
+		"slow firing (was pending) /a\\x0ab: p99 is 912.5 cycles (898 - 960), about 351 ns; limit: above 896 cycles; page; alert 17");
 	cr_expect_str_eq(
 		dry,
 		"dry run: slow resolved (was firing) /a; ended: its cgroup was removed; recovery was not proven");
