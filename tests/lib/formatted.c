@@ -9,10 +9,25 @@
 
 json_object *formatted_from(const char *json)
 {
-	json_object *object = NULL;
+	enum json_tokener_error error;
+	json_object *object = json_tokener_parse_verbose(json, &error);
 
-	cr_assert_eq(json_parse(json, strlen(json), 16, &object), 0, "no JSON: %s", json);
+	cr_assert_eq(error, json_tokener_success, "no JSON: %s", json);
 	return object;
+}
+
+void expect_json(json_object *got, const char *expected)
+{
+	_cleanup_json_ json_object *object = got;
+	_cleanup_json_ json_object *printed = NULL;
+	_cleanup_json_ json_object *wanted = formatted_from(expected);
+	const char *text;
+
+	cr_assert_not_null(object);
+	text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
+	cr_assert_eq(json_parse(text, strlen(text), 32, &printed), 0, "%s", text);
+	cr_expect(json_object_equal(printed, wanted), "got      %s\nexpected %s", text,
+		  json_object_to_json_string_ext(wanted, JSON_C_TO_STRING_PLAIN));
 }
 
 void formatted_expect_printable(const char *text)

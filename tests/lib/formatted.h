@@ -19,8 +19,14 @@
 		_text;                                        \
 	})
 
-/* Parses a text that must be JSON. The caller puts the object. */
+/* Parses a text that must be JSON, but may have ' around names and text. The caller puts the object. */
 json_object *formatted_from(const char *json);
+
+/*
+ * Expects that the printed JSON equals `expected`, with no member more or less. `expected` may have ' around names and
+ * text. Takes ownership of `got`.
+ */
+void expect_json(json_object *got, const char *expected);
 
 /* Expects no control character but line ends. */
 void formatted_expect_printable(const char *text);

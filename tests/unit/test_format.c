@@ -15,35 +15,11 @@
 static const struct format_style wide = {0};
 static const struct format_style narrow = {.width = 80};
 
-/* Returns the text that one call of a formatter writes. The caller frees it. */
-#define TEXT_OF(call)                                         \
-	({                                                    \
-		char *_text = NULL;                           \
-		size_t _length;                               \
-		FILE *out = open_memstream(&_text, &_length); \
-		cr_assert_not_null(out);                      \
-		call;                                         \
-		(void)fclose(out);                            \
-		_text;                                        \
-	})
-
-static void expect_width(const char *text, size_t width)
-{
-	while (*text) {
-		size_t length = strcspn(text, "\n");
-		_cleanup_free_ char *line = strndup(text, length);
-
-		cr_expect_leq(text_width(line), width, "too wide: %s", line);
-		cr_expect(length == 0 || line[length - 1] != ' ', "blanks at the end: '%s'", line);
-		text += length + 1;
-	}
-}
-
 Test(format, top_of_a_replay_is_formatted)
 {
 	_cleanup_json_ json_object *status = json_status(example_replay());
 	_cleanup_json_ json_object *top = json_top(example_replay());
-	_cleanup_free_ char *text = TEXT_OF(format_top(out, status, top, &wide));
+	_cleanup_free_ char *text = FORMATTED(format_top(out, status, top, &wide));
 
 	cr_expect_str_eq(
 		text,
@@ -71,10 +47,10 @@ Test(format, cgroups_are_shown_by_name_or_path)
 
 	json_object_object_add(first, "name", json_object_new_string("short\tname"));
 	json_object_object_add(cgroup, "name", json_object_new_string("kstaled"));
-	names = TEXT_OF(format_top(out, status, top, &wide));
-	paths = TEXT_OF(format_top(out, status, top, &full));
-	head = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &wide));
-	head_full = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &full));
+	names = FORMATTED(format_top(out, status, top, &wide));
+	paths = FORMATTED(format_top(out, status, top, &full));
+	head = FORMATTED(format_cgroup(out, status, cgroup, NULL, &wide));
+	head_full = FORMATTED(format_cgroup(out, status, cgroup, NULL, &full));
 	cr_expect_not_null(strstr(names, "\nshort\\x09name "));
 	cr_expect_null(strstr(names, "comm:kstaled"));
 	cr_expect_not_null(strstr(paths, "\ncomm:kstaled "));
@@ -136,8 +112,8 @@ Test(format, each_recording_of_a_replay_is_described)
 	snapshot->n_recordings = ARRAY_SIZE(recordings);
 	status = json_status(snapshot);
 	top = json_top(snapshot);
-	top_text = TEXT_OF(format_top(out, status, top, &wide));
-	status_text = TEXT_OF(format_status(out, status, NULL, &wide));
+	top_text = FORMATTED(format_top(out, status, top, &wide));
+	status_text = FORMATTED(format_status(out, status, NULL, &wide));
 	cr_expect(strstr(top_text, expected), "%s", top_text);
 	cr_expect(strstr(status_text, expected), "%s", status_text);
 }
@@ -152,7 +128,7 @@ Test(format, top_of_a_live_machine_fits_80_columns)
 	snapshot->window_seconds = (struct maybe_double){.known = true, .value = 10};
 	status = json_status(snapshot);
 	top = json_top(snapshot);
-	text = TEXT_OF(format_top(out, status, top, &narrow));
+	text = FORMATTED(format_top(out, status, top, &narrow));
 	cr_expect_str_eq(text,
 			 "     Origin: perf since Sat 2026-11-21 06:00:00 UTC, window 10s\n"
 			 "    Samples: 103 seen (10.3 a second), 2 unattributed (1.9%); lost: 1 malformed\n"
@@ -174,7 +150,7 @@ Test(format, top_of_a_live_machine_fits_80_columns)
 			 "/system.slice/db.service       1 100.0     30    29?    30? 222222222222     -\n"
 			 "\n"
 			 "? too few samples for this quantile\n");
-	expect_width(text, 80);
+	formatted_expect_fit(text, 80);
 }
 
 Test(format, top_cuts_names_at_their_start)
@@ -190,10 +166,10 @@ Test(format, top_cuts_names_at_their_start)
 	snapshot->cgroups[0].path = path;
 	status = json_status(snapshot);
 	top = json_top(snapshot);
-	cut = TEXT_OF(format_top(out, status, top, &narrow));
+	cut = FORMATTED(format_top(out, status, top, &narrow));
 	cr_expect_not_null(strstr(cut, "\n...d1.slice/cri-77ab.scope "));
-	expect_width(cut, 80);
-	whole = TEXT_OF(format_top(out, status, top, &wide));
+	formatted_expect_fit(cut, 80);
+	whole = FORMATTED(format_top(out, status, top, &wide));
 	cr_expect_not_null(strstr(whole, path), "what is not a terminal gets whole names");
 }
 
@@ -210,7 +186,7 @@ Test(format, bandwidth_of_resctrl_groups_is_shown)
 	for (size_t i = 2; i < ARRAY_SIZE(list); i++)
 		list[i].group = "other";
 	status = json_add_bandwidth(status, &rates);
-	text = TEXT_OF(format_status(out, status, NULL, &wide));
+	text = FORMATTED(format_status(out, status, NULL, &wide));
 	cr_expect_not_null(
 		strstr(text,
 		       "  Bandwidth: resctrl /: 12.3 GB/s with all memory, 4 GB/s with memory of the same node (last 10s)\n"),
@@ -224,21 +200,21 @@ Test(format, bandwidth_of_resctrl_groups_is_shown)
 Test(format, absent_values_are_a_dash)
 {
 	static const char reply[] =
-		"{\"origin\":\"perf\",\"samples\":{\"seen\":5,\"unattributed\":0,\"lost\":{\"malformed\":0}},"
-		"\"total\":{\"events\":{\"stores\":{\"samples\":5}}},"
-		"\"cgroups\":[{\"cgroup\":\"/a\",\"id\":1,\"events\":{\"stores\":{\"samples\":5}}}]}";
+		"{'origin':'perf','samples':{'seen':5,'unattributed':0,'lost':{'malformed':0}},"
+		"'total':{'events':{'stores':{'samples':5}}},'cgroups':[{'cgroup':'/a','id':1,"
+		"'events':{'stores':{'samples':5}}}]}";
 	_cleanup_json_ json_object *top = NULL;
 	_cleanup_free_ char *text = NULL;
 	_cleanup_free_ char *bar = NULL;
 
-	cr_assert_eq(json_parse(reply, strlen(reply), 16, &top), 0);
-	text = TEXT_OF(format_top(out, NULL, top, &wide));
+	top = formatted_from(reply);
+	text = FORMATTED(format_top(out, NULL, top, &wide));
 	cr_expect_not_null(strstr(
 		text,
 		"/a                 5     -      -      -      -   -   -   -   -     -      -     -     -\n"));
 	cr_expect_not_null(strstr(text, "perf since an unknown time"));
 	cr_expect_not_null(strstr(text, "lost: 0 malformed\n"));
-	bar = TEXT_OF(format_top(out, NULL, top, &narrow));
+	bar = FORMATTED(format_top(out, NULL, top, &narrow));
 	cr_expect_not_null(
 		strstr(bar, "/a                 5     -      -      -      - -                -\n"));
 }
@@ -257,10 +233,10 @@ Test(format, an_overflow_is_not_shown_as_a_number)
 	snapshot->cgroups[1].figures[0] = &far;
 	status = json_status(snapshot);
 	top = json_top(snapshot);
-	text = TEXT_OF(format_top(out, status, top, &wide));
+	text = FORMATTED(format_top(out, status, top, &wide));
 	cr_expect_not_null(strstr(text, "  2.00M >1.05M? >1.05M?"));
 	cgroup = json_cgroup(snapshot, 1, NULL);
-	shown = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &wide));
+	shown = FORMATTED(format_cgroup(out, status, cgroup, NULL, &wide));
 	cr_expect_not_null(strstr(shown, "p99 above 1048576?, "));
 	cr_expect_not_null(strstr(shown, "\n    above 1048576        3 100.0%  ###"));
 }
@@ -275,14 +251,14 @@ Test(format, an_overflow_is_written_as_its_lower_bound)
 		_cleanup_free_ char *reply = NULL, *text = NULL;
 
 		cr_assert_gt(
-			asprintf(
-				&reply,
-				"{\"total\":{\"events\":{\"loads\":{\"samples\":1}}},\"cgroups\":[{\"cgroup\":\"/a\",\"events\":{\"loads\":{"
-				"\"samples\":1,\"latency\":{\"p99\":{\"value\":%s,\"low\":1048576,\"high\":4294967295,\"few\":true}}}}}]}",
-				values[i]),
+			asprintf(&reply,
+				 "{'total':{'events':{'loads':{'samples':1}}},'cgroups':[{'cgroup':'/a',"
+				 "'events':{'loads':{'samples':1,'latency':{'p99':{'value':%s,'low':1048576,"
+				 "'high':4294967295,'few':true}}}}}]}",
+				 values[i]),
 			0);
 		top = formatted_from(reply);
-		text = TEXT_OF(format_top(out, NULL, top, &wide));
+		text = FORMATTED(format_top(out, NULL, top, &wide));
 		cr_expect(strstr(text, " >1.05M?"), "%s: %s", values[i], text);
 	}
 }
@@ -291,8 +267,8 @@ Test(format, an_overflow_is_written_as_its_lower_bound)
 Test(format, a_histogram_whose_counts_overflow_is_formatted)
 {
 	_cleanup_json_ json_object *cgroup = formatted_from(
-		"{\"events\":{\"loads\":{\"samples\":2,\"histogram\":[{\"le\":5,\"samples\":9223372036854775808},{\"le\":5,\"samples\":9223372036854775808}]}}}");
-	_cleanup_free_ char *text = TEXT_OF(format_cgroup(out, NULL, cgroup, NULL, &wide));
+		"{'events':{'loads':{'samples':2,'histogram':[{'le':5,'samples':9223372036854775808},{'le':5,'samples':9223372036854775808}]}}}");
+	_cleanup_free_ char *text = FORMATTED(format_cgroup(out, NULL, cgroup, NULL, &wide));
 
 	cr_expect(strstr(text, "Samples: 2\n"), "%s", text);
 }
@@ -368,11 +344,11 @@ Test(format, a_cgroup_of_a_replay_is_formatted)
 {
 	_cleanup_json_ json_object *status = json_status(example_replay());
 	_cleanup_json_ json_object *cgroup = json_cgroup(example_replay(), 0, NULL);
-	_cleanup_free_ char *text = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &narrow));
+	_cleanup_free_ char *text = FORMATTED(format_cgroup(out, status, cgroup, NULL, &narrow));
 	_cleanup_free_ char *flags = NULL, *rest = NULL;
 	char expected[FLAGS_MAX] = "";
 
-	expect_width(text, 80);
+	formatted_expect_fit(text, 80);
 	divide(text, &flags, &rest);
 #define APPEND_FLAG(name, ...) append_flag(expected, #name);
 	ACCESS_FLAGS(APPEND_FLAG)
@@ -409,30 +385,21 @@ Test(format, a_cgroup_of_a_replay_is_formatted)
 			 "        161 - 176        1   7.7%  ###########\n");
 }
 
-static json_object *parsed(const char *text)
-{
-	json_object *object;
-
-	cr_assert_eq(json_parse(text, strlen(text), 16, &object), 0);
-	return object;
-}
-
-#define BOUNDED(p50, p99, l3)                                                                                          \
-	"{\"cgroup\":\"/a\",\"id\":1,\"origin\":\"perf\",\"events\":{\"loads\":{\"samples\":1000,\"confidence\":0.95," \
-	"\"latency\":{\"sum\":100000,\"mean\":100.0,\"p50\":{\"value\":99.5,\"low\":96,\"high\":104" p50               \
-	"},\"p99\":{\"value\":500.1,\"low\":448,\"high\":512" p99                                                      \
-	"}},\"sources\":{\"l3\":{\"samples\":250,\"latency_sum\":50000" l3 "}}}}}"
+#define BOUNDED(p50, p99, l3)                                                                        \
+	"{'cgroup':'/a','id':1,'origin':'perf','events':{'loads':{'samples':1000,'confidence':0.95," \
+	"'latency':{'sum':100000,'mean':100.0,'p50':{'value':99.5,'low':96,'high':104" p50           \
+	"},'p99':{'value':500.1,'low':448,'high':512" p99                                            \
+	"}},'sources':{'l3':{'samples':250,'latency_sum':50000" l3 "}}}}}"
 
 Test(format, a_window_has_bounds)
 {
-	_cleanup_json_ json_object *even =
-		parsed(BOUNDED(",\"bounds\":{\"low\":88,\"high\":112,\"worth\":1000}",
-			       ",\"bounds\":{\"low\":384,\"worth\":1000}",
-			       ",\"bounds\":{\"low\":0.22751,\"high\":0.273512}"));
+	_cleanup_json_ json_object *even = formatted_from(
+		BOUNDED(",'bounds':{'low':88,'high':112,'worth':1000}", ",'bounds':{'low':384,'worth':1000}",
+			",'bounds':{'low':0.22751,'high':0.273512}"));
 	_cleanup_json_ json_object *bursts =
-		parsed(BOUNDED(",\"bounds\":{\"low\":64,\"high\":160,\"worth\":81}", "", ""));
-	_cleanup_json_ json_object *unknown = parsed(BOUNDED("", "", ""));
-	_cleanup_free_ char *text = TEXT_OF(format_cgroup(out, NULL, even, NULL, &narrow));
+		formatted_from(BOUNDED(",'bounds':{'low':64,'high':160,'worth':81}", "", ""));
+	_cleanup_json_ json_object *unknown = formatted_from(BOUNDED("", "", ""));
+	_cleanup_free_ char *text = FORMATTED(format_cgroup(out, NULL, even, NULL, &narrow));
 
 	cr_expect_not_null(
 		strstr(text,
@@ -443,9 +410,9 @@ Test(format, a_window_has_bounds)
 				  "SOURCE        SAMPLES  SHARE         BOUNDS    LAT%   MEAN\n"
 				  "l3                250  25.0%   22.7 - 27.4%   50.0%      -  #####\n"),
 			   "%s", text);
-	expect_width(text, 80);
+	formatted_expect_fit(text, 80);
 	free(text);
-	text = TEXT_OF(format_cgroup(out, NULL, bursts, NULL, &narrow));
+	text = FORMATTED(format_cgroup(out, NULL, bursts, NULL, &narrow));
 	cr_expect_not_null(
 		strstr(text,
 		       "p50 100 (bounds 65-160), p99 500 (no bounds) cycles\n"
@@ -454,9 +421,9 @@ Test(format, a_window_has_bounds)
 	cr_expect_not_null(
 		strstr(text, "l3                250  25.0%              -   50.0%      -  #####\n"), "%s",
 		text);
-	expect_width(text, 80);
+	formatted_expect_fit(text, 80);
 	free(text);
-	text = TEXT_OF(format_cgroup(out, NULL, unknown, NULL, &narrow));
+	text = FORMATTED(format_cgroup(out, NULL, unknown, NULL, &narrow));
 	cr_expect_not_null(strstr(text, "     Bounds: not known: the samples came in too few bursts"), "%s",
 			   text);
 }
@@ -477,7 +444,7 @@ Test(format, latencies_of_only_some_samples_are_marked)
 	snapshot->events[0].event.ldlat = 0;
 	status = json_status(snapshot);
 	cgroup = json_cgroup(snapshot, 0, NULL);
-	text = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &wide));
+	text = FORMATTED(format_cgroup(out, status, cgroup, NULL, &wide));
 	cr_expect_not_null(
 		strstr(text, "data cache miss latency, in core cycles, of sampled loads that missed L1;"),
 		"%s", text);
@@ -501,7 +468,7 @@ Test(format, a_wide_histogram_is_in_octaves)
 	example_add(&spread, 1, SOURCE_L1, 129, 1, SNOOP_NONE, TLB_HIT);
 	snapshot->cgroups[1].figures[0] = &spread;
 	cgroup = json_cgroup(snapshot, 1, NULL);
-	text = TEXT_OF(format_cgroup(out, NULL, cgroup, NULL, &narrow));
+	text = FORMATTED(format_cgroup(out, NULL, cgroup, NULL, &narrow));
 	cr_expect_not_null(strstr(text, "                1        4  50.0%  ####"));
 	cr_expect_not_null(strstr(text, "         65 - 128        3  37.5%  ####"));
 	cr_expect_not_null(strstr(text, "        129 - 256        1  12.5%  ####"));
@@ -521,19 +488,19 @@ Test(format, trends_show_quiet_windows)
 	example_add(&slower, 1, SOURCE_L1, 30, 1, SNOOP_NONE, TLB_HIT);
 	snapshot->cgroups[1].figures[0] = &slower;
 	window = json_cgroup(snapshot, 1, NULL);
-	text = TEXT_OF(format_cgroup(out, NULL, window, whole, &wide));
+	text = FORMATTED(format_cgroup(out, NULL, window, whole, &wide));
 	cr_expect_not_null(strstr(text, "      Trend: the mean is 30.0; over all time it is 20.0: +50.0%\n"));
-	nothing = TEXT_OF(format_cgroup(out, NULL, quiet, NULL, &wide));
+	nothing = FORMATTED(format_cgroup(out, NULL, quiet, NULL, &wide));
 	cr_expect_not_null(strstr(nothing, "Cgroup: /quiet (id 3), removed\n"));
 	cr_expect_not_null(strstr(nothing, "none so far"));
 	free(nothing);
 	json_object_object_add(quiet, "window_s", json_object_new_int(10));
-	nothing = TEXT_OF(format_cgroup(out, NULL, quiet, NULL, &wide));
+	nothing = FORMATTED(format_cgroup(out, NULL, quiet, NULL, &wide));
 	cr_expect_not_null(strstr(nothing, "none in this window; --window all shows earlier ones"));
 	free(nothing);
 	/* A reply about the past has "gaps". */
 	json_object_object_add(quiet, "gaps", json_object_new_array());
-	nothing = TEXT_OF(format_cgroup(out, NULL, quiet, NULL, &wide));
+	nothing = FORMATTED(format_cgroup(out, NULL, quiet, NULL, &wide));
 	cr_expect_not_null(strstr(nothing, "Samples: none in this time\n"));
 }
 
@@ -541,17 +508,17 @@ Test(format, a_trend_of_the_past_is_not_called_recent)
 {
 	struct snapshot *snapshot = example_perf();
 	_cleanup_json_ json_object *cgroup = json_cgroup(snapshot, 1, NULL);
-	static const char trend[] = "{\"bin_s\":36,\"samples\":[9,9],\"mean\":[30,31],\"covered_s\":[36,36]}";
+	static const char trend[] = "{'bin_s':36,'samples':[9,9],'mean':[30,31],'covered_s':[36,36]}";
 	_cleanup_free_ char *text = NULL, *narrow_text = NULL;
 
 	json_object_object_foreach (json_get_object(cgroup, "events"), key, event) {
 		(void)key;
 		json_object_object_add(event, "trend", json_tokener_parse(trend));
 	}
-	text = TEXT_OF(format_cgroup(out, NULL, cgroup, NULL, &wide));
+	text = FORMATTED(format_cgroup(out, NULL, cgroup, NULL, &wide));
 	cr_expect_not_null(strstr(text, "      Trend: 1min 12s, 36s per cell: means from 30 to 31\n"), "%s",
 			   text);
-	narrow_text = TEXT_OF(format_cgroup(out, NULL, cgroup, NULL, &(struct format_style){.width = 14}));
+	narrow_text = FORMATTED(format_cgroup(out, NULL, cgroup, NULL, &(struct format_style){.width = 14}));
 	/* In a narrow terminal, the first cell has no room. */
 	cr_expect_not_null(strstr(narrow_text, "      Trend: the\n             last\n             36s,\n"),
 			   "%s", narrow_text);
@@ -571,9 +538,9 @@ Test(format, everything_about_a_model_says_that_it_is_one)
 	status = json_status(snapshot);
 	top = json_top(snapshot);
 	cgroup = json_cgroup(snapshot, 0, NULL);
-	texts[0] = TEXT_OF(format_status(out, status, NULL, &wide));
-	texts[1] = TEXT_OF(format_top(out, status, top, &wide));
-	texts[2] = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &wide));
+	texts[0] = FORMATTED(format_status(out, status, NULL, &wide));
+	texts[1] = FORMATTED(format_top(out, status, top, &wide));
+	texts[2] = FORMATTED(format_cgroup(out, status, cgroup, NULL, &wide));
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		cr_expect_not_null(strstr(texts[i], begin), "%s", texts[i]);
 		free(texts[i]);
@@ -589,7 +556,7 @@ Test(format, the_status_of_a_live_machine_is_formatted)
 
 	snapshot->window_seconds = (struct maybe_double){.known = true, .value = 10};
 	recent = example_top(snapshot, NULL, 0);
-	text = TEXT_OF(format_status(out, status, recent, &wide));
+	text = FORMATTED(format_status(out, status, recent, &wide));
 	cr_expect_str_eq(
 		text,
 		"      State: sampling loads on 8 CPUs, 1.0% of the samples lost, 1.9% without a slot\n"
@@ -624,7 +591,7 @@ Test(format, cgroups_that_got_a_slot_later_are_shown_as_past)
 	snapshot->births_without_slot = 3;
 	snapshot->slots_missing = false;
 	status = json_status(snapshot);
-	text = TEXT_OF(format_status(out, status, NULL, &wide));
+	text = FORMATTED(format_status(out, status, NULL, &wide));
 	cr_expect_not_null(
 		strstr(text,
 		       "cgroups that found no slot when they were created: 3; every cgroup has one now"),
@@ -647,8 +614,8 @@ Test(format, status_and_top_show_cgroups_without_a_slot)
 {
 	_cleanup_json_ json_object *status = json_status(perf_without_slots());
 	_cleanup_json_ json_object *top = json_top(perf_without_slots());
-	_cleanup_free_ char *text = TEXT_OF(format_status(out, status, NULL, &wide));
-	_cleanup_free_ char *table = TEXT_OF(format_top(out, status, top, &wide));
+	_cleanup_free_ char *text = FORMATTED(format_status(out, status, NULL, &wide));
+	_cleanup_free_ char *table = FORMATTED(format_top(out, status, top, &wide));
 
 	cr_expect_not_null(
 		strstr(text,
@@ -668,7 +635,7 @@ Test(format, more_cgroups_without_a_slot_than_are_named)
 
 	snapshot->without_slot = 60000;
 	status = json_status(snapshot);
-	text = TEXT_OF(format_status(out, status, NULL, &wide));
+	text = FORMATTED(format_status(out, status, NULL, &wide));
 	cr_expect_not_null(strstr(text, "             /new.slice/b.service\n"
 					"             and 59998 more\n"),
 			   "%s", text);
@@ -680,8 +647,8 @@ Test(format, a_cgroup_without_a_slot_says_so)
 		json_cgroup_without_samples(perf_without_slots(), "/new.slice/b.service", 0, true);
 	_cleanup_json_ json_object *other =
 		json_cgroup_without_samples(perf_without_slots(), "/idle", 7, true);
-	_cleanup_free_ char *text = TEXT_OF(format_cgroup(out, NULL, cgroup, cgroup, &wide));
-	_cleanup_free_ char *idle = TEXT_OF(format_cgroup(out, NULL, other, other, &wide));
+	_cleanup_free_ char *text = FORMATTED(format_cgroup(out, NULL, cgroup, cgroup, &wide));
+	_cleanup_free_ char *idle = FORMATTED(format_cgroup(out, NULL, other, other, &wide));
 
 	cr_expect_not_null(strstr(text, "     Cgroup: /new.slice/b.service\n"
 					"       Slot: none: no slot was free for this cgroup"),
@@ -695,8 +662,8 @@ Test(format, a_sum_says_how_many_of_its_cgroups_are_missing)
 	_cleanup_json_ json_object *sum = json_subtree_without_samples(perf_without_slots(), "/new.slice", 2);
 	_cleanup_json_ json_object *one =
 		json_subtree_without_samples(perf_without_slots(), "/new.slice/b.service", 1);
-	_cleanup_free_ char *text = TEXT_OF(format_cgroup(out, NULL, sum, sum, &wide));
-	_cleanup_free_ char *itself = TEXT_OF(format_cgroup(out, NULL, one, one, &wide));
+	_cleanup_free_ char *text = FORMATTED(format_cgroup(out, NULL, sum, sum, &wide));
+	_cleanup_free_ char *itself = FORMATTED(format_cgroup(out, NULL, one, one, &wide));
 
 	cr_expect_not_null(
 		strstr(text,
@@ -715,7 +682,7 @@ Test(format, a_watched_item_is_one_line)
 	_cleanup_free_ char *text = NULL;
 
 	cr_assert_eq(json_parse(item, strlen(item), 4, &object), 0);
-	text = TEXT_OF(format_item(out, object, &(struct format_style){0}));
+	text = FORMATTED(format_item(out, object, &(struct format_style){0}));
 	cr_expect_str_eq(text, "Sat 2026-11-21 06:00:00 UTC born    /a\\x0ab\n");
 }
 
@@ -723,7 +690,7 @@ Test(format, watched_items_have_names)
 {
 	static const struct format_style full = {.full = true}, usual = {0};
 	_cleanup_json_ json_object *item = formatted_from(
-		"{\"time\":\"2026-11-21T06:00:00Z\",\"event\":\"zoom\",\"text\":\"zoom 1 on /a/b.service begins, for 10s\",\"cgroup\":\"/a/b.service\",\"name\":\"b\"}");
+		"{'time':'2026-11-21T06:00:00Z','event':'zoom','text':'zoom 1 on /a/b.service begins, for 10s','cgroup':'/a/b.service','name':'b'}");
 	_cleanup_free_ char *names = FORMATTED(format_item(out, item, &usual));
 	_cleanup_free_ char *paths = FORMATTED(format_item(out, item, &full));
 
@@ -732,12 +699,10 @@ Test(format, watched_items_have_names)
 			 "Sat 2026-11-21 06:00:00 UTC zoom    zoom 1 on /a/b.service begins, for 10s\n");
 }
 
-/* A reply of any shape is formatted without an error, even if the daemon is broken. */
-
 Test(format, words_are_never_split_and_long_ones_stay_whole)
 {
 	static const struct format_style tight = {.width = 20};
-	_cleanup_free_ char *text = TEXT_OF({
+	_cleanup_free_ char *text = FORMATTED({
 		line_put(out, &tight, "Label", "%s", "one two three");
 		line_put(out, &tight, "Label", "%s", "unbreakable-thing a");
 		line_put(out, &tight, NULL, "%s", "at the left edge of it all");
@@ -759,11 +724,11 @@ Test(format, top_has_a_table_for_each_event)
 	struct snapshot *snapshot = example_several();
 	_cleanup_json_ json_object *status = json_status(snapshot);
 	_cleanup_json_ json_object *top = json_top(snapshot);
-	_cleanup_free_ char *text = TEXT_OF(format_top(out, status, top, &narrow));
-	_cleanup_free_ char *numbers = TEXT_OF(format_top(out, status, top, &wide));
+	_cleanup_free_ char *text = FORMATTED(format_top(out, status, top, &narrow));
+	_cleanup_free_ char *numbers = FORMATTED(format_top(out, status, top, &wide));
 	const char *stores = strstr(text, "      Event: stores:");
 
-	expect_width(text, 80);
+	formatted_expect_fit(text, 80);
 	cr_assert_not_null(stores);
 	cr_expect_str_eq(stores,
 			 "      Event: stores: period 5,003; sampled stores, without latency; not a count\n"
@@ -807,9 +772,9 @@ Test(format, stores_that_only_know_the_l1_result_are_formatted)
 	status = json_status(snapshot);
 	top = json_top(snapshot);
 	cgroup = json_cgroup(snapshot, 0, NULL);
-	text = TEXT_OF(format_top(out, status, top, &wide));
+	text = FORMATTED(format_top(out, status, top, &wide));
 	cr_expect_not_null(strstr(text, "/system.slice/db.service      40   80.0  75    25     -     -\n"));
-	shown = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &wide));
+	shown = FORMATTED(format_cgroup(out, status, cgroup, NULL, &wide));
 	cr_expect_not_null(strstr(shown, "not a count of all stores\n"
 					 "    Samples: 40\n"
 					 "\n"
@@ -829,7 +794,7 @@ Test(format, an_event_without_a_sample_is_one_line)
 	snapshot->cgroups[0].figures[2] = snapshot->cgroups[2].figures[2] = NULL;
 	status = json_status(snapshot);
 	top = json_top(snapshot);
-	text = TEXT_OF(format_top(out, status, top, &wide));
+	text = FORMATTED(format_top(out, status, top, &wide));
 	cr_expect_not_null(strstr(text, "not a count of all stores\n"
 					"             no sample in this window\n"
 					"\n"
@@ -849,7 +814,7 @@ Test(format, status_shows_multiplexing_pauses_and_filtered_samples)
 		snapshot->events[i].paused_seconds = (struct maybe_double){true, 12};
 	snapshot->events[1].filtered = (struct maybe_u64){true, 3500};
 	status = json_status(snapshot);
-	text = TEXT_OF(format_status(out, status, NULL, &wide));
+	text = FORMATTED(format_status(out, status, NULL, &wide));
 	cr_expect_not_null(strstr(
 		text,
 		"\n     Paused: until Sat 2026-11-21 06:10:00 UTC; all counters are free for other tools\n"));
@@ -865,7 +830,7 @@ Test(format, status_shows_multiplexing_pauses_and_filtered_samples)
 	json_object_put(status);
 	snapshot->paused_until.tv_sec = 0;
 	status = json_status(snapshot);
-	open_end = TEXT_OF(format_status(out, status, NULL, &wide));
+	open_end = FORMATTED(format_status(out, status, NULL, &wide));
 	cr_expect_not_null(strstr(open_end, "\n     Paused: until `pebsctl resume`; all counters are free"));
 }
 
@@ -879,7 +844,7 @@ Test(format, show_marks_guests_and_relates_accesses_to_instructions)
 	snapshot->events[0].running_ratio.value = 1;
 	status = json_status(snapshot);
 	cgroup = json_cgroup(snapshot, 1, NULL);
-	text = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &wide));
+	text = FORMATTED(format_cgroup(out, status, cgroup, NULL, &wide));
 	cr_expect_not_null(strstr(
 		text,
 		"\n"
@@ -902,13 +867,13 @@ Test(format, status_shows_the_opener)
 
 	snapshot->opened_by = "opener";
 	by_opener = json_status(snapshot);
-	with = TEXT_OF(format_status(out, by_opener, NULL, &wide));
+	with = FORMATTED(format_status(out, by_opener, NULL, &wide));
 	cr_expect_not_null(
 		strstr(with, "opened by pebsd-opener.service, because pebsd itself may not open them"), "%s",
 		with);
 	snapshot->opened_by = "pebsd";
 	by_itself = json_status(snapshot);
-	without = TEXT_OF(format_status(out, by_itself, NULL, &wide));
+	without = FORMATTED(format_status(out, by_itself, NULL, &wide));
 	cr_expect_null(strstr(without, "opener"), "%s", without);
 }
 
@@ -932,7 +897,7 @@ Test(format, status_names_the_other_users_of_the_counters)
 
 	snapshot->counter_users = &users;
 	status = json_status(snapshot);
-	text = TEXT_OF(format_status(out, status, NULL, &wide));
+	text = FORMATTED(format_status(out, status, NULL, &wide));
 	cr_expect_not_null(
 		strstr(text,
 		       "\n"
@@ -943,7 +908,7 @@ Test(format, status_names_the_other_users_of_the_counters)
 		"%s", text);
 	snapshot->counter_users = &nobody;
 	empty = json_status(snapshot);
-	without = TEXT_OF(format_status(out, empty, NULL, &wide));
+	without = FORMATTED(format_status(out, empty, NULL, &wide));
 	cr_expect_null(strstr(without, "Counters"), "%s", without);
 }
 
@@ -957,7 +922,7 @@ Test(format, status_shows_the_caches_of_stripes)
 	snapshot->stripe_caches = 2;
 	snapshot->anonymous_peak_bytes.known = false;
 	status = json_status(snapshot);
-	text = TEXT_OF(format_status(out, status, NULL, &wide));
+	text = FORMATTED(format_status(out, status, NULL, &wide));
 	cr_expect_not_null(
 		strstr(text, "10.0 MiB of BPF maps; 16 stripes per slot, divided among 2 last-level caches\n"
 			     "             3.4 MiB in the daemon itself\n"),
@@ -989,9 +954,9 @@ Test(format, top_shows_the_cost_of_waiting)
 	struct snapshot *snapshot = example_counts();
 	_cleanup_json_ json_object *status = json_status(snapshot);
 	_cleanup_json_ json_object *top = json_top(snapshot);
-	_cleanup_free_ char *text = TEXT_OF(format_top(out, status, top, &narrow));
+	_cleanup_free_ char *text = FORMATTED(format_top(out, status, top, &narrow));
 
-	expect_width(text, 80);
+	formatted_expect_fit(text, 80);
 	expect_start(from_line(text, "    Waiting:"),
 		     "    Waiting: 2.2 of 8 cores lost to memory, 7.2 used, wait 30.6%, CPI 0.409,\n"
 		     "             0.705 misses per thousand instructions, traffic 1.98 GB/s\n");
@@ -1028,8 +993,8 @@ Test(format, narrow_top_has_waiting_in_a_separate_table)
 
 	snapshot->cgroups[0].path = "/system.slice/a-name-of-some-length.service";
 	top = json_top(snapshot);
-	text = TEXT_OF(format_top(out, status, top, &narrow));
-	expect_width(text, 80);
+	text = FORMATTED(format_top(out, status, top, &narrow));
+	formatted_expect_fit(text, 80);
 	cr_expect_null(strstr(text, "P99 WAIT%"));
 	expect_start(from_line(text, "CGROUP                                      WAIT%"),
 		     "CGROUP                                      WAIT% CORES  USED   CPI  MISS   B/S\n"
@@ -1048,7 +1013,7 @@ Test(format, counts_without_any_figure_of_waiting_keep_their_tables)
 	snapshot->n_events = 1;
 	status = json_status(snapshot);
 	top = json_top(snapshot);
-	text = TEXT_OF(format_top(out, status, top, &narrow));
+	text = FORMATTED(format_top(out, status, top, &narrow));
 	expect_start(from_line(text, "CGROUP "), "CGROUP       SAMPLES SHARE%\n"
 						 "/checkout        400    9.1\n");
 	cr_expect_null(strstr(text, "WAIT%"));
@@ -1061,15 +1026,14 @@ Test(format, top_marks_figures_of_waiting_with_wide_bounds)
 	json_object *row = json_object_array_get_idx(json_get_array(top, "cgroups"), 0);
 	_cleanup_free_ char *plain = NULL, *marked = NULL;
 
-	plain = TEXT_OF(format_top(out, status, top, &wide));
+	plain = FORMATTED(format_top(out, status, top, &wide));
 	cr_expect_not_null(strstr(plain, " 62.5  2.00  3.20"), "%s", plain);
 	cr_expect_null(strstr(plain, "? in WAIT%"), "%s", plain);
 	json_object_object_add(
 		row, "waits",
-		json_tokener_parse(
-			"{\"wait\":{\"value\":0.625,\"low\":0.1,\"high\":1},"
-			"\"cores_lost\":{\"value\":2,\"low\":1.8,\"high\":2.2},\"confidence\":0.95}"));
-	marked = TEXT_OF(format_top(out, status, top, &wide));
+		json_tokener_parse("{'wait':{'value':0.625,'low':0.1,'high':1},'cores_lost':{'value':2,"
+				   "'low':1.8,'high':2.2},'confidence':0.95}"));
+	marked = FORMATTED(format_top(out, status, top, &wide));
 	cr_expect_not_null(strstr(marked, "  62?  2.00     -"), "%s", marked);
 	cr_expect_not_null(
 		strstr(marked,
@@ -1084,10 +1048,10 @@ Test(format, show_has_the_cost_of_waiting_and_its_omissions)
 	_cleanup_json_ json_object *cgroup = json_cgroup(snapshot, 0, NULL);
 	json_object *waits = json_get_object(cgroup, "waits");
 	json_object *share = json_get_object(waits, "wait"), *lost = json_get_object(waits, "cores_lost");
-	_cleanup_free_ char *without = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &narrow));
+	_cleanup_free_ char *without = FORMATTED(format_cgroup(out, status, cgroup, NULL, &narrow));
 	_cleanup_free_ char *text = NULL;
 
-	expect_width(without, 80);
+	formatted_expect_fit(without, 80);
 	expect_start(from_line(without, "    Waiting:"),
 		     "    Waiting: 62.5% of its cycles are stalled on memory: an upper bound of what\n"
 		     "             memory costs\n"
@@ -1113,7 +1077,7 @@ Test(format, show_has_the_cost_of_waiting_and_its_omissions)
 	(void)json_object_object_add(share, "low", json_object_new_double(0.55285));
 	(void)json_object_object_add(share, "high", json_object_new_double(0.705346));
 	(void)json_object_object_add(lost, "low", json_object_new_double(1.796));
-	text = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &wide));
+	text = FORMATTED(format_cgroup(out, status, cgroup, NULL, &wide));
 	expect_start(
 		from_line(text, "    Waiting:"),
 		"    Waiting: 62.5% (bounds 55.3% to 70.5%) of its cycles are stalled on memory: an upper bound of what memory costs\n"
@@ -1126,19 +1090,18 @@ Test(format, show_has_the_cost_of_waiting_and_its_omissions)
 Test(format, split_of_waiting_adds_up_weighted_latency)
 {
 	_cleanup_json_ json_object *status = json_tokener_parse(
-		"{\"events\":{\"a\":{\"role\":\"loads\"},\"b\":{\"role\":\"loads\"},\"c\":{\"role\":\"stores\"}}}");
+		"{'events':{'a':{'role':'loads'},'b':{'role':'loads'},'c':{'role':'stores'}}}");
 	_cleanup_json_ json_object *cgroup = json_tokener_parse(
-		"{\"cgroup\":\"/a\",\"waits\":{\"wait\":{\"value\":0.5}},\"events\":{"
-		"\"a\":{\"samples\":1,\"latency\":{\"sum\":100,\"mean\":100},\"weighted\":{\"samples\":1,"
-		"\"latency_sum\":300},\"sources\":{\"l3\":{\"samples\":1,\"latency_sum\":100}}},"
-		"\"b\":{\"samples\":1,\"latency\":{\"sum\":100,\"mean\":100},\"weighted\":{\"samples\":1,"
-		"\"latency_sum\":100},\"sources\":{\"local_dram\":{\"samples\":1,\"latency_sum\":100}}},"
-		"\"c\":{\"samples\":1,\"latency\":{\"sum\":9,\"mean\":9},\"sources\":{\"l1\":{\"samples\":1,"
-		"\"latency_sum\":9}}}}}");
+		"{'cgroup':'/a','waits':{'wait':{'value':0.5}},'events':{'a':{'samples':1,"
+		"'latency':{'sum':100,'mean':100},'weighted':{'samples':1,'latency_sum':300},"
+		"'sources':{'l3':{'samples':1,'latency_sum':100}}},'b':{'samples':1,"
+		"'latency':{'sum':100,'mean':100},'weighted':{'samples':1,'latency_sum':100},"
+		"'sources':{'local_dram':{'samples':1,'latency_sum':100}}},'c':{'samples':1,"
+		"'latency':{'sum':9,'mean':9},'sources':{'l1':{'samples':1,'latency_sum':9}}}}}");
 	_cleanup_free_ char *text = NULL;
 
 	cr_assert(status && cgroup);
-	text = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &wide));
+	text = FORMATTED(format_cgroup(out, status, cgroup, NULL, &wide));
 	expect_start(from_line(text, "  By source:"), "  By source: L3 75.0%, local DRAM 25.0%; an estimate");
 }
 
@@ -1147,8 +1110,8 @@ Test(format, status_lists_counts_as_events_with_one_line_of_totals)
 	struct snapshot *snapshot = example_counts();
 	_cleanup_json_ json_object *status = json_status(snapshot);
 	_cleanup_json_ json_object *recent = example_top(snapshot, NULL, 0);
-	_cleanup_free_ char *text = TEXT_OF(format_status(out, status, recent, &wide));
-	_cleanup_free_ char *whole = TEXT_OF(format_status(out, status, NULL, &wide));
+	_cleanup_free_ char *text = FORMATTED(format_status(out, status, recent, &wide));
+	_cleanup_free_ char *whole = FORMATTED(format_status(out, status, NULL, &wide));
 
 	expect_start(from_line(text, "      Event: cycles"),
 		     "      Event: cycles: period 100,000,000; core cycles, estimated as samples x period\n"
@@ -1183,13 +1146,11 @@ Test(format, each_kind_of_count_is_described)
 		_cleanup_json_ json_object *status = NULL;
 		_cleanup_free_ char *json = NULL, *text = NULL;
 
-		cr_assert_geq(asprintf(&json,
-				       "{\"events\":{\"e\":{\"role\":\"%s\",\"counts\":\"%s\","
-				       "\"measures\":[]}}}",
+		cr_assert_geq(asprintf(&json, "{'events':{'e':{'role':'%s','counts':'%s','measures':[]}}}",
 				       kinds[i].role, kinds[i].counts),
 			      0);
 		status = json_tokener_parse(json);
-		text = TEXT_OF(format_status(out, status, NULL, &wide));
+		text = FORMATTED(format_status(out, status, NULL, &wide));
 		cr_expect_not_null(strstr(text, kinds[i].words), "%s", text);
 		cr_expect_null(strstr(text, "without latency"), "%s", text);
 	}

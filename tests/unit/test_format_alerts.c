@@ -12,35 +12,31 @@
 static const struct format_style wide = {0};
 static const struct format_style narrow = {.width = 80};
 
-#define RULES                                                                                    \
-	"{\"rules\":[{\"rule\":\"slow-database\",\"metric\":\"mean\"},{\"rule\":\"remote\","     \
-	"\"metric\":\"share:remote_dram\",\"cgroups\":{\"firing\":1,\"unknown\":{\"samples\":2," \
-	"\"lost\":1}}}]}"
-#define RESOLVED                                                                                             \
-	"{\"alert\":9,\"rule\":\"slow-database\",\"cgroup\":\"/c\",\"event\":\"loads\","                     \
-	"\"severity\":\"page\",\"state\":\"resolved\",\"metric\":\"p99\",\"unit\":\"cycles\",\"value\":600," \
-	"\"low\":590,"                                                                                       \
-	"\"high\":640,\"above\":896,\"since\":\"2026-11-21T06:30:00Z\",\"end\":\"clear\"}"
-#define PENDING                                                                                       \
-	"{\"rule\":\"remote\",\"cgroup\":\"/b\",\"event\":\"loads\",\"severity\":\"warning\","        \
-	"\"state\":\"pending\",\"metric\":\"share:remote_dram\",\"unit\":\"share\",\"value\":0.3612," \
-	"\"low\":0.3301,\"high\":0.3934,"                                                             \
-	"\"above\":0.25,\"for_s\":300,\"held_s\":21,\"since\":\"2026-11-21T06:59:39Z\","              \
-	"\"preference\":{\"threshold\":0.25}}"
-#define FIRING                                                                                         \
-	"{\"alert\":17,\"rule\":\"slow-database\",\"cgroup\":\"/system.slice/postgresql@15.service\"," \
-	"\"event\":\"loads\",\"severity\":\"page\",\"state\":\"firing\",\"metric\":\"p99\",\"unit\":"  \
-	"\"cycles\","                                                                                  \
-	"\"value\":912.5,\"low\":898,\"above\":896,\"since\":\"2026-11-21T06:47:55Z\"}"
+#define RULES                                                                  \
+	"{'rules':[{'rule':'slow-database','metric':'mean'},{'rule':'remote'," \
+	"'metric':'share:remote_dram','cgroups':{'firing':1,'unknown':{'samples':2,'lost':1}}}]}"
+#define RESOLVED                                                                              \
+	"{'alert':9,'rule':'slow-database','cgroup':'/c','event':'loads','severity':'page',"  \
+	"'state':'resolved','metric':'p99','unit':'cycles','value':600,'low':590,'high':640," \
+	"'above':896,'since':'2026-11-21T06:30:00Z','end':'clear'}"
+#define PENDING                                                                                  \
+	"{'rule':'remote','cgroup':'/b','event':'loads','severity':'warning','state':'pending'," \
+	"'metric':'share:remote_dram','unit':'share','value':0.3612,'low':0.3301,'high':0.3934," \
+	"'above':0.25,'for_s':300,'held_s':21,'since':'2026-11-21T06:59:39Z',"                   \
+	"'preference':{'threshold':0.25}}"
+#define FIRING                                                                               \
+	"{'alert':17,'rule':'slow-database','cgroup':'/system.slice/postgresql@15.service'," \
+	"'event':'loads','severity':'page','state':'firing','metric':'p99','unit':'cycles'," \
+	"'value':912.5,'low':898,'above':896,'since':'2026-11-21T06:47:55Z'}"
 #define POD                                                                                        \
 	"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod2f1c9d4e_11aa_4c1e.slice/" \
 	"cri-containerd-77ab01f2c3d4e5f6.scope"
-#define HELD                                                                                            \
-	"{\"alert\":12,\"rule\":\"remote\",\"cgroup\":\"" POD "\",\"event\":\"loads:cpu_core\","        \
-	"\"severity\":\"warning\",\"state\":\"unknown\",\"held\":\"firing\",\"unknown\":\"samples\","   \
-	"\"dry_run\":true,\"metric\":\"share:remote_dram\",\"unit\":\"share\",\"above\":0.3,\"since\":" \
-	"\"2026-11-21T05:58:00Z\"}"
-#define REPLY(alerts) "{\"version\":1,\"origin\":\"perf\",\"alerts\":[" alerts "]}"
+#define HELD                                                                                          \
+	"{'alert':12,'rule':'remote','cgroup':'" POD                                                  \
+	"','event':'loads:cpu_core','severity':'warning','state':'unknown','held':'firing',"          \
+	"'unknown':'samples','dry_run':true,'metric':'share:remote_dram','unit':'share','above':0.3," \
+	"'since':'2026-11-21T05:58:00Z'}"
+#define REPLY(alerts) "{'version':1,'origin':'perf','alerts':[" alerts "]}"
 
 static char *text_of(const char *rules, const char *alerts, const struct format_style *style)
 {
@@ -80,11 +76,11 @@ Test(format_alerts, firing_alerts_come_first_and_fit_80_columns)
 	formatted_expect_fit(text, 80);
 }
 
-#define LASTED                                                                                        \
-	"{\"alert\":9,\"rule\":\"slow-database\",\"cgroup\":\"/c\",\"event\":\"loads\",\"severity\":" \
-	"\"page\",\"state\":\"resolved\",\"metric\":\"p99\",\"unit\":\"cycles\",\"value\":600,"       \
-	"\"worst\":1453,\"above\":896,\"since\":\"2026-11-21T06:30:00Z\",\"fired\":"                  \
-	"\"2026-11-21T06:28:20Z\",\"resolved\":\"2026-11-21T06:30:00Z\",\"end\":\"clear\"}"
+#define LASTED                                                                                    \
+	"{'alert':9,'rule':'slow-database','cgroup':'/c','event':'loads','severity':'page',"      \
+	"'state':'resolved','metric':'p99','unit':'cycles','value':600,'worst':1453,'above':896," \
+	"'since':'2026-11-21T06:30:00Z','fired':'2026-11-21T06:28:20Z',"                          \
+	"'resolved':'2026-11-21T06:30:00Z','end':'clear'}"
 
 Test(format_alerts, a_resolved_alert_has_its_start_length_and_worst_value)
 {
@@ -114,9 +110,9 @@ Test(format_alerts, an_alert_that_resolved_before_it_fired_has_no_length)
 /* An empty list of a time in which pebsd did not run does not say that nothing fired. */
 Test(format_alerts, in_a_gap_alerts_are_unknown)
 {
-#define IN_GAP(taken)                                                                \
-	"{\"origin\":\"perf\",\"since\":\"2026-11-21T06:00:00Z\",\"taken\":\"" taken \
-	"\",\"gaps\":[{\"since\":\"2026-11-21T06:10:00Z\",\"until\":\"2026-11-21T06:20:00Z\"}],\"alerts\":[]}"
+#define IN_GAP(taken)                                                     \
+	"{'origin':'perf','since':'2026-11-21T06:00:00Z','taken':'" taken \
+	"','gaps':[{'since':'2026-11-21T06:10:00Z','until':'2026-11-21T06:20:00Z'}],'alerts':[]}"
 	_cleanup_free_ char *in = text_of(NULL, IN_GAP("2026-11-21T06:20:00Z"), &narrow);
 	_cleanup_free_ char *after = text_of(NULL, IN_GAP("2026-11-21T06:21:00Z"), &narrow);
 
@@ -129,7 +125,7 @@ Test(format_alerts, ages_of_the_past_are_those_at_its_end)
 {
 	_cleanup_free_ char *text = text_of(
 		NULL,
-		"{\"origin\":\"perf\",\"since\":\"2026-11-21T06:00:00Z\",\"taken\":\"2026-11-21T06:48:22Z\",\"gaps\":[],\"alerts\":[" FIRING
+		"{'origin':'perf','since':'2026-11-21T06:00:00Z','taken':'2026-11-21T06:48:22Z','gaps':[],'alerts':[" FIRING
 		"]}",
 		&narrow);
 
@@ -167,12 +163,12 @@ Test(format_alerts, on_a_wide_terminal_each_alert_is_one_row)
 
 Test(format_alerts, without_alerts_unknown_cgroups_are_mentioned)
 {
-	_cleanup_free_ char *none = text_of("{\"rules\":[]}", REPLY(""), &narrow);
+	_cleanup_free_ char *none = text_of("{'rules':[]}", REPLY(""), &narrow);
 	_cleanup_free_ char *unknown = text_of(RULES, REPLY(""), &narrow);
 	_cleanup_free_ char *single =
-		text_of("{\"rules\":[{\"cgroups\":{\"unknown\":{\"no_slot\":1}}}]}", REPLY(""), &narrow);
+		text_of("{'rules':[{'cgroups':{'unknown':{'no_slot':1}}}]}", REPLY(""), &narrow);
 	_cleanup_free_ char *few =
-		text_of("{\"rules\":[{\"cgroups\":{\"unknown\":{\"samples\":1}}}]}", REPLY(""), &wide);
+		text_of("{'rules':[{'cgroups':{'unknown':{'samples':1}}}]}", REPLY(""), &wide);
 	_cleanup_free_ char *absent = text_of(NULL, "{}", &narrow);
 
 	formatted_expect(none, "     Alerts: none firing or pending, and none resolved in the last hour\n");
@@ -187,13 +183,11 @@ Test(format_alerts, without_alerts_unknown_cgroups_are_mentioned)
 
 Test(format_alerts, missing_samples_of_a_subtree_are_noted)
 {
-	_cleanup_free_ char *one =
-		text_of(NULL, REPLY("{\"state\":\"firing\",\"subtree_without_slot\":1}"), &wide);
+	_cleanup_free_ char *one = text_of(NULL, REPLY("{'state':'firing','subtree_without_slot':1}"), &wide);
 	_cleanup_free_ char *many =
-		text_of(NULL, REPLY("{\"state\":\"firing\",\"subtree_without_slot\":1200}"), &wide);
+		text_of(NULL, REPLY("{'state':'firing','subtree_without_slot':1200}"), &wide);
 	_cleanup_free_ char *silent =
-		text_of("{\"rules\":[{\"cgroups\":{\"partial\":2}},{\"cgroups\":{\"partial\":1}}]}",
-			REPLY(""), &wide);
+		text_of("{'rules':[{'cgroups':{'partial':2}},{'cgroups':{'partial':1}}]}", REPLY(""), &wide);
 
 	formatted_expect(one, " 1 cgroup of the subtree has no slot: its samples are not in the value\n");
 	formatted_expect(many,
@@ -207,8 +201,7 @@ Test(format_alerts, missing_samples_of_a_subtree_are_noted)
 /* A missing number or name is shown as a dash. A missing metric is left out. */
 Test(format_alerts, absent_values_are_a_dash)
 {
-	_cleanup_free_ char *text =
-		text_of(NULL, REPLY("{\"state\":\"firing\",\"unit\":\"cycles\"}"), &narrow);
+	_cleanup_free_ char *text = text_of(NULL, REPLY("{'state':'firing','unit':'cycles'}"), &narrow);
 
 	formatted_expect(text, "\nfiring   -     -  -       -\n  -  (-)  -\n");
 }
@@ -259,9 +252,9 @@ Test(format_alerts, names_are_never_cut)
 	_cleanup_free_ char *reply = NULL;
 
 	cr_assert_geq(asprintf(&reply,
-			       REPLY("{\"alert\":1234567,\"rule\":\"%s\",\"cgroup\":\"" POD
-				     "\",\"severity\":\"thirty-one-letters-of-severity-x\",\"event\":"
-				     "\"instructions:cpu_atom\",\"state\":\"firing\"}," HELD),
+			       REPLY("{'alert':1234567,'rule':'%s','cgroup':'" POD
+				     "','severity':'thirty-one-letters-of-severity-x',"
+				     "'event':'instructions:cpu_atom','state':'firing'}," HELD),
 			       name),
 		      0);
 	for (size_t i = 0; i < ARRAY_SIZE(widths); i++) {
@@ -276,11 +269,11 @@ Test(format_alerts, names_are_never_cut)
 
 Test(format_alerts, a_watched_alert_is_one_line)
 {
-	_cleanup_json_ json_object *item = formatted_from(
-		"{\"time\":\"2026-11-21T06:00:00Z\",\"event\":\"alert\",\"text\":\"t\",\"from\":\"pending\","
-		"\"rule\":\"slow\",\"cgroup\":\"/a\",\"state\":\"firing\",\"severity\":\"page\"}");
-	_cleanup_json_ json_object *words = formatted_from(
-		"{\"time\":\"2026-11-21T06:00:00Z\",\"event\":\"alert\",\"text\":\"in words\"}");
+	_cleanup_json_ json_object *item =
+		formatted_from("{'time':'2026-11-21T06:00:00Z','event':'alert','text':'t','from':'pending',"
+			       "'rule':'slow','cgroup':'/a','state':'firing','severity':'page'}");
+	_cleanup_json_ json_object *words =
+		formatted_from("{'time':'2026-11-21T06:00:00Z','event':'alert','text':'in words'}");
 	_cleanup_free_ char *text = FORMATTED({
 		format_item(out, item, &(struct format_style){0});
 		format_item(out, words, &(struct format_style){0});

@@ -13,25 +13,23 @@ static const struct format_style wide = {0};
 static const struct format_style narrow = {.width = 80};
 static const struct format_style tight = {.width = 34}; /* leaves 21 cells for the scale */
 
-#define RULE                                                                                                \
-	"{\"rule\":\"slow\",\"cgroup\":[\"/db*\"],\"event\":\"loads\",\"metric\":\"p99\",\"unit\":"         \
-	"\"cycles\",\"above\":900,\"judged_at\":896,\"clear\":700,\"clear_judged_at\":704,\"window_s\":30," \
-	"\"for_s\":60,\"min_samples\":500,\"needs_samples\":299,\"confidence\":0.95,\"severity\":\"page\"," \
-	"\"subtree\":false,\"dry_run\":false,\"trust_owner\":false,\"action\":[\"log\"]}"
-#define REPLY(judged) "{\"version\":1,\"origin\":\"perf\",\"rule\":" RULE ",\"judged\":[" judged "]}"
-#define FIRING                                                                                          \
-	"{\"alert\":17,\"rule\":\"slow\",\"cgroup\":\"/db@15\",\"event\":\"loads:cpu_core\",\"state\":" \
-	"\"firing\",\"metric\":\"p99\",\"unit\":\"cycles\",\"value\":912.5,\"low\":898,\"high\":960,"   \
-	"\"samples\":20412,"                                                                            \
-	"\"min_samples\":500,\"above\":896,\"clear\":704,\"window_s\":30,\"for_s\":60,\"since\":"       \
-	"\"2026-11-21T06:47:55Z\",\"breached\":\"2026-11-21T06:46:55Z\",\"fired\":"                     \
-	"\"2026-11-21T06:47:55Z\",\"sentences\":[\"it fires: 251 are above\",\"it resolves when\",7]}"
-#define HELD                                                                                           \
-	"{\"rule\":\"slow\",\"cgroup\":\"/db@15\",\"event\":\"loads:cpu_atom\",\"state\":\"unknown\"," \
-	"\"held\":\"pending\",\"unknown\":\"samples\",\"dry_run\":true,\"metric\":\"p99\",\"unit\":"   \
-	"\"cycles\",\"samples\":"                                                                      \
-	"120,\"base_samples\":7,\"min_samples\":500,\"above\":1200,\"clear\":900,\"held_s\":21,"       \
-	"\"for_s\":60,\"preference\":{\"threshold\":1200},\"sentences\":[\"120 of 500 came\"]}"
+#define RULE                                                                                           \
+	"{'rule':'slow','cgroup':['/db*'],'event':'loads','metric':'p99','unit':'cycles','above':900," \
+	"'judged_at':896,'clear':700,'clear_judged_at':704,'window_s':30,'for_s':60,"                  \
+	"'min_samples':500,'needs_samples':299,'confidence':0.95,'severity':'page','subtree':false,"   \
+	"'dry_run':false,'trust_owner':false,'action':['log']}"
+#define REPLY(judged) "{'version':1,'origin':'perf','rule':" RULE ",'judged':[" judged "]}"
+#define FIRING                                                                                   \
+	"{'alert':17,'rule':'slow','cgroup':'/db@15','event':'loads:cpu_core','state':'firing'," \
+	"'metric':'p99','unit':'cycles','value':912.5,'low':898,'high':960,'samples':20412,"     \
+	"'min_samples':500,'above':896,'clear':704,'window_s':30,'for_s':60,"                    \
+	"'since':'2026-11-21T06:47:55Z','breached':'2026-11-21T06:46:55Z',"                      \
+	"'fired':'2026-11-21T06:47:55Z','sentences':['it fires: 251 are above','it resolves when',7]}"
+#define HELD                                                                                     \
+	"{'rule':'slow','cgroup':'/db@15','event':'loads:cpu_atom','state':'unknown',"           \
+	"'held':'pending','unknown':'samples','dry_run':true,'metric':'p99','unit':'cycles',"    \
+	"'samples':120,'base_samples':7,'min_samples':500,'above':1200,'clear':900,'held_s':21," \
+	"'for_s':60,'preference':{'threshold':1200},'sentences':['120 of 500 came']}"
 
 static char *text_of(const char *reply, const struct format_style *style)
 {
@@ -126,29 +124,30 @@ Test(format_explain, without_sentences_the_numbers_are_shown)
 }
 
 /* The reply of Explain about an alert of the demo, whose rule is in config/demo.conf. */
-#define LOST                                                                                                                        \
-	"{\"origin\":\"model\",\"rule\":{\"rule\":\"cores-lost\",\"cgroup\":[\"model:*\",\"/**\"],\"event\":"                       \
-	"\"stalls\",\"second_event\":\"cycles\",\"metric\":\"cores-lost\",\"unit\":\"cores\",\"above\":0.75,"                       \
-	"\"severity\":\"warning\",\"action\":[\"log\"]},\"judged\":[{\"alert\":2,\"cgroup\":"                                       \
-	"\"model:locked-counters\",\"event\":\"stalls\",\"state\":\"firing\",\"metric\":\"cores-lost\","                            \
-	"\"unit\":\"cores\",\"value\":0.89612,\"low\":0.86577,\"high\":0.92721,\"above\":0.75,"                                     \
-	"\"clear\":0.75,\"since\":\"2026-11-21T06:47:55Z\",\"sentences\":["                                                         \
-	"\"model:locked-counters loses 0.8961 of its 0.9999 cores to memory: at least 0.8657 and at "                               \
-	"most 0.9273 (each with 95% confidence), from 2,330 samples of stalls in 10s; its cores run at 2.6 "                        \
-	"GHz\",\"memory costs the cgroup at most this much, whatever the cause: in a stalled cycle nothing executes and a load is " \
-	"outstanding\",\"the rule fires when the lower bound is at least 0.75 "                                                     \
-	"cores for 5s, and clears when the upper bound is at most 0.75 cores\",\"pebsctl hot "                                      \
-	"model:locked-counters shows its code and data\",\"pebsctl neighbours model:locked-counters shows "                         \
-	"possible causes\"]}]}"
+#define LOST                                                                                                                                             \
+	"{'origin':'model','rule':{'rule':'cores-lost','cgroup':['model:*','/**'],'event':'stalls',"                                                     \
+	"'second_event':'cycles','metric':'cores-lost','unit':'cores','above':0.75,"                                                                     \
+	"'severity':'warning','action':['log']},'judged':[{'alert':2,"                                                                                   \
+	"'cgroup':'model:locked-counters','event':'stalls','state':'firing','metric':'cores-lost',"                                                      \
+	"'unit':'cores','value':0.89612,'low':0.86577,'high':0.92721,'above':0.75,'clear':0.75,"                                                         \
+	"'since':'2026-11-21T06:47:55Z',"                                                                                                                \
+	"'sentences':['model:locked-counters loses 0.8961 of its 0.9999 cores to memory: at least 0.8657 and at most 0.9273 (each with 95% confidence)," \
+	" from 2,330 samples of stalls in 10s; its cores run at 2.6 GHz',"                                                                               \
+	"'memory costs the cgroup at most this much,"                                                                                                    \
+	" whatever the cause: in a stalled cycle nothing executes and a load is outstanding',"                                                           \
+	"'the rule fires when the lower bound is at least 0.75 cores for 5s,"                                                                            \
+	" and clears when the upper bound is at most 0.75 cores',"                                                                                       \
+	"'pebsctl hot model:locked-counters shows its code and data',"                                                                                   \
+	"'pebsctl neighbours model:locked-counters shows possible causes']}]}"
 
 /* The prompt needs the last of the 24 lines. */
 Test(format_explain, cores_lost_fit_on_one_screen)
 {
 	_cleanup_json_ json_object *explained = formatted_from(LOST);
 	_cleanup_json_ json_object *status = formatted_from(
-		"{\"events\":{\"loads\":{\"role\":\"loads\",\"period\":10007},\"stalls\":{\"role\":\"stalls\"}}}");
+		"{'events':{'loads':{'role':'loads','period':10007},'stalls':{'role':'stalls'}}}");
 	_cleanup_json_ json_object *figures = formatted_from(
-		"{\"events\":{\"loads\":{\"samples\":9876,\"latency\":{\"sum\":1500,\"weighted_sum\":15010500},\"sources\":{\"l1\":{\"samples\":1383,\"latency_sum\":60},\"l3\":{\"samples\":6814,\"latency_sum\":840},\"remote_cache\":{\"samples\":1679,\"latency_sum\":600}}}}}");
+		"{'events':{'loads':{'samples':9876,'latency':{'sum':1500,'weighted_sum':15010500},'sources':{'l1':{'samples':1383,'latency_sum':60},'l3':{'samples':6814,'latency_sum':840},'remote_cache':{'samples':1679,'latency_sum':600}}}}}");
 	_cleanup_free_ char *text = FORMATTED(format_explain(out, explained, status, figures, NOW, &narrow));
 	size_t lines = 0;
 
@@ -196,7 +195,7 @@ static void expect_scale(const char *numbers, const char *expected)
 	_cleanup_free_ char *reply = NULL;
 	_cleanup_free_ char *text = NULL;
 
-	cr_assert_geq(asprintf(&reply, REPLY("{\"unit\":\"cycles\",%s}"), numbers), 0);
+	cr_assert_geq(asprintf(&reply, REPLY("{'unit':'cycles',%s}"), numbers), 0);
 	text = text_of(reply, &tight);
 	formatted_expect_fit(text, 34);
 	if (expected)
@@ -211,56 +210,56 @@ static void expect_scale(const char *numbers, const char *expected)
  */
 Test(format_explain, the_scale_agrees_with_the_verdict)
 {
-	expect_scale("\"above\":100,\"clear\":50,\"value\":150,\"low\":110,\"high\":160",
+	expect_scale("'above':100,'clear':50,'value':150,'low':110,'high':160",
 		     "     Limits: ..-------!!!!!!!!!!!!\n"
 		     "   Measured:            [=====o=]\n");
-	expect_scale("\"above\":100,\"clear\":50,\"value\":30,\"low\":20,\"high\":40",
+	expect_scale("'above':100,'clear':50,'value':30,'low':20,'high':40",
 		     "     Limits: .........----------!!\n"
 		     "   Measured:  [==o=]\n");
-	expect_scale("\"below\":50,\"clear\":100,\"value\":30,\"low\":20,\"high\":40",
+	expect_scale("'below':50,'clear':100,'value':30,'low':20,'high':40",
 		     "     Limits: !!!!!!!!!----------..\n"
 		     "   Measured:  [==o=]\n");
-	expect_scale("\"above\":100,\"clear\":100,\"value\":150,\"low\":50,\"high\":160",
+	expect_scale("'above':100,'clear':100,'value':150,'low':50,'high':160",
 		     "     Limits: .........!!!!!!!!!!!!\n");
 }
 
 /* 99.9 and 100 belong to the same cell. A bound that proves nothing is drawn one cell further out. */
 Test(format_explain, a_bound_just_short_of_a_limit_does_not_look_past_it)
 {
-	expect_scale("\"above\":100,\"clear\":50,\"value\":150,\"low\":100,\"high\":160",
+	expect_scale("'above':100,'clear':50,'value':150,'low':100,'high':160",
 		     "     Limits: ..-------!!!!!!!!!!!!\n"
 		     "   Measured:          [=======o=]\n");
-	expect_scale("\"above\":100,\"clear\":50,\"value\":150,\"low\":99.9,\"high\":160",
+	expect_scale("'above':100,'clear':50,'value':150,'low':99.9,'high':160",
 		     "     Limits: ..-------!!!!!!!!!!!!\n"
 		     "   Measured:         [========o=]\n");
-	expect_scale("\"above\":100,\"clear\":50,\"value\":40,\"low\":30,\"high\":50",
+	expect_scale("'above':100,'clear':50,'value':40,'low':30,'high':50",
 		     "     Limits: .......------------!!\n"
 		     "   Measured:  [==o=]\n");
-	expect_scale("\"above\":100,\"clear\":50,\"value\":40,\"low\":30,\"high\":50.1",
+	expect_scale("'above':100,'clear':50,'value':40,'low':30,'high':50.1",
 		     "     Limits: .......------------!!\n"
 		     "   Measured:  [==o==]\n");
-	expect_scale("\"below\":50,\"clear\":100,\"value\":40,\"low\":30,\"high\":50.1",
+	expect_scale("'below':50,'clear':100,'value':40,'low':30,'high':50.1",
 		     "     Limits: !!!!!!!------------..\n"
 		     "   Measured:  [==o==]\n");
-	expect_scale("\"below\":50,\"clear\":100,\"value\":150,\"low\":99.9,\"high\":160",
+	expect_scale("'below':50,'clear':100,'value':150,'low':99.9,'high':160",
 		     "     Limits: !!-------............\n"
 		     "   Measured:         [========o=]\n");
 }
 
 Test(format_explain, a_scale_without_bounds_is_open)
 {
-	expect_scale("\"above\":100,\"clear\":50,\"value\":80", "   Measured: <===========o=======>\n");
-	expect_scale("\"above\":100,\"clear\":50,\"value\":80,\"low\":70", "[");
-	expect_scale("\"above\":100,\"clear\":50", NULL);
-	expect_scale("\"value\":80,\"low\":70,\"high\":90", NULL);
-	expect_scale("\"above\":100,\"clear\":100,\"value\":100,\"low\":100,\"high\":100", NULL);
-	expect_scale("\"above\":1e308,\"clear\":-1e308,\"value\":0", NULL);
-	expect_scale("\"above\":100,\"value\":1e999", NULL);
+	expect_scale("'above':100,'clear':50,'value':80", "   Measured: <===========o=======>\n");
+	expect_scale("'above':100,'clear':50,'value':80,'low':70", "[");
+	expect_scale("'above':100,'clear':50", NULL);
+	expect_scale("'value':80,'low':70,'high':90", NULL);
+	expect_scale("'above':100,'clear':100,'value':100,'low':100,'high':100", NULL);
+	expect_scale("'above':1e308,'clear':-1e308,'value':0", NULL);
+	expect_scale("'above':100,'value':1e999", NULL);
 }
 
 Test(format_explain, an_unknown_value_is_not_0)
 {
-	_cleanup_free_ char *text = text_of(REPLY("{\"state\":\"inactive\"}"), &wide);
+	_cleanup_free_ char *text = text_of(REPLY("{'state':'inactive'}"), &wide);
 
 	formatted_expect(text, "      State: inactive\n      Value: not known\n");
 	formatted_expect_not(text, "Samples");
@@ -269,18 +268,15 @@ Test(format_explain, an_unknown_value_is_not_0)
 /* The metric is the one that the alert was measured with, because its rule may have changed since. */
 Test(format_explain, the_metric_is_that_of_the_alert)
 {
-	_cleanup_free_ char *text =
-		text_of(REPLY("{\"metric\":\"mean\",\"unit\":\"cycles\",\"value\":5}"), &narrow);
+	_cleanup_free_ char *text = text_of(REPLY("{'metric':'mean','unit':'cycles','value':5}"), &narrow);
 
 	formatted_expect(text, "Value: mean is 5 cycles; bounds: not known\n");
 }
 
 Test(format_explain, samples_that_came_in_bursts_are_worth_fewer)
 {
-	_cleanup_free_ char *bursts =
-		text_of(REPLY("{\"samples\":5025,\"worth\":610,\"window_s\":30}"), &narrow);
-	_cleanup_free_ char *even =
-		text_of(REPLY("{\"samples\":5025,\"worth\":5025,\"window_s\":30}"), &narrow);
+	_cleanup_free_ char *bursts = text_of(REPLY("{'samples':5025,'worth':610,'window_s':30}"), &narrow);
+	_cleanup_free_ char *even = text_of(REPLY("{'samples':5025,'worth':5025,'window_s':30}"), &narrow);
 
 	formatted_expect(bursts, "Samples: 5,025 in 30s, worth 610 independent ones\n");
 	formatted_expect(even, "Samples: 5,025 in 30");
@@ -290,12 +286,9 @@ Test(format_explain, samples_that_came_in_bursts_are_worth_fewer)
 Test(format_explain, an_explanation_of_the_past_says_so)
 {
 	char *past = text_of(
-		"{\"origin\":\"perf\",\"taken\":\"2026-11-21T06:48:05Z\",\"unlisted\":2,\"judged\":[" FIRING
-		"]}",
-		&wide);
-	char *none = text_of(
-		"{\"origin\":\"perf\",\"taken\":\"2026-11-21T06:48:05Z\",\"unlisted\":0,\"judged\":[]}",
-		&wide);
+		"{'origin':'perf','taken':'2026-11-21T06:48:05Z','unlisted':2,'judged':[" FIRING "]}", &wide);
+	char *none =
+		text_of("{'origin':'perf','taken':'2026-11-21T06:48:05Z','unlisted':0,'judged':[]}", &wide);
 
 	cr_expect_not_null(strstr(past, "Rule: slow\n"), "%s", past);
 	cr_expect_not_null(strstr(past, "the figures of an alert are from the start of its state"), "%s",
@@ -316,10 +309,9 @@ Test(format_explain, an_explanation_of_the_past_says_so)
 Test(format_explain, an_alert_that_is_not_stored_any_more_is_explained_as_such)
 {
 	_cleanup_free_ char *gap = text_of(
-		REPLY("{\"state\":\"unknown\",\"held\":\"firing\",\"unknown\":\"gap\",\"sentences\":[\"it fires\"]}"),
-		&wide);
+		REPLY("{'state':'unknown','held':'firing','unknown':'gap','sentences':['it fires']}"), &wide);
 	_cleanup_free_ char *restart =
-		text_of(REPLY("{\"state\":\"unknown\",\"held\":\"firing\",\"unknown\":\"restart\"}"), &wide);
+		text_of(REPLY("{'state':'unknown','held':'firing','unknown':'restart'}"), &wide);
 
 	formatted_expect(
 		gap, "Unknown: nothing is stored for this time: pebsd did not run, or sampling was paused\n");
@@ -333,7 +325,7 @@ Test(format_explain, an_alert_that_is_not_stored_any_more_is_explained_as_such)
 Test(format_explain, an_explanation_in_a_gap_says_so)
 {
 	_cleanup_json_ json_object *reply = json_tokener_parse(
-		"{\"origin\":\"perf\",\"taken\":\"2026-11-21T06:48:05Z\",\"unlisted\":0,\"judged\":[],\"gaps\":[{\"since\":\"2026-11-21T06:40:00Z\",\"until\":\"2026-11-21T06:48:05Z\"}]}");
+		"{'origin':'perf','taken':'2026-11-21T06:48:05Z','unlisted':0,'judged':[],'gaps':[{'since':'2026-11-21T06:40:00Z','until':'2026-11-21T06:48:05Z'}]}");
 	_cleanup_json_ json_object *present = json_tokener_parse(REPLY("{}"));
 	_cleanup_free_ char *text = NULL, *named = NULL;
 

@@ -13,16 +13,16 @@ static const struct format_style narrow = {.width = 80};
 #define POD                                                                                        \
 	"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod2f1c9d4e_11aa_4c1e.slice/" \
 	"cri-containerd-77ab01f2c3d4e5f6.scope"
-#define CULPRIT                                                                                   \
-	"{\"cgroup\":\"" POD "\",\"named\":true,\"strength\":0.842,\"needed\":0.461,\"lag_s\":5," \
-	"\"bins\":56,\"traffic\":{\"slow\":14000000,\"fast\":210000}}"
-#define BYSTANDER                                                                                \
-	"{\"cgroup\":\"/batch\",\"named\":false,\"strength\":-0.1,\"needed\":0.461,\"lag_s\":0," \
-	"\"bins\":56,\"traffic\":{\"slow\":1200,\"fast\":1100}}"
-#define REPLY(verdict, members, list)                                                            \
-	"{\"version\":1,\"origin\":\"perf\",\"cgroup\":\"/db\",\"event\":\"loads\",\"bin_s\":5," \
-	"\"window_s\":300,\"bins\":58,\"verdict\":\"" verdict "\",\"self_strength\":0.12,"       \
-	"\"latency\":{\"slow\":412.4,\"fast\":181.2}," members "\"neighbours\":[" list "]}"
+#define CULPRIT                                                                                 \
+	"{'cgroup':'" POD "','named':true,'strength':0.842,'needed':0.461,'lag_s':5,'bins':56," \
+	"'traffic':{'slow':14000000,'fast':210000}}"
+#define BYSTANDER                                                                              \
+	"{'cgroup':'/batch','named':false,'strength':-0.1,'needed':0.461,'lag_s':0,'bins':56," \
+	"'traffic':{'slow':1200,'fast':1100}}"
+#define REPLY(verdict, members, list)                                                           \
+	"{'version':1,'origin':'perf','cgroup':'/db','event':'loads','bin_s':5,'window_s':300," \
+	"'bins':58,'verdict':'" verdict                                                         \
+	"','self_strength':0.12,'latency':{'slow':412.4,'fast':181.2}," members "'neighbours':[" list "]}"
 
 static char *text_of(const char *reply, const struct format_style *style)
 {
@@ -34,7 +34,7 @@ static char *text_of(const char *reply, const struct format_style *style)
 Test(format_neighbours, on_80_columns_a_named_neighbour_has_its_whole_name)
 {
 	_cleanup_free_ char *text =
-		text_of(REPLY("named", "\"nodes_known\":true,\"apart\":12,", CULPRIT "," BYSTANDER), &narrow);
+		text_of(REPLY("named", "'nodes_known':true,'apart':12,", CULPRIT "," BYSTANDER), &narrow);
 
 	cr_expect_str_eq(
 		text, "     Cgroup: /db\n"
@@ -91,7 +91,7 @@ Test(format_neighbours, each_verdict_says_why_no_neighbour_is_named)
 Test(format_neighbours, a_list_comes_with_the_warning_that_it_is_a_hint)
 {
 	_cleanup_free_ char *text =
-		text_of(REPLY("nobody", "\"nodes_known\":false,\"apart\":0,\"beyond\":7,", BYSTANDER), &wide);
+		text_of(REPLY("nobody", "'nodes_known':false,'apart':0,'beyond':7,", BYSTANDER), &wide);
 	_cleanup_free_ char *none = text_of(REPLY("thin", "", ""), &wide);
 
 	formatted_expect(text, "       Hint: a correlation does not prove a cause");
@@ -106,11 +106,11 @@ Test(format_neighbours, a_list_comes_with_the_warning_that_it_is_a_hint)
 
 Test(format_neighbours, candidates_that_are_not_listed_are_counted)
 {
-	_cleanup_free_ char *all = text_of(REPLY("nobody", "\"candidates\":1,", BYSTANDER), &wide);
-	_cleanup_free_ char *one = text_of(REPLY("nobody", "\"candidates\":2,", BYSTANDER), &wide);
+	_cleanup_free_ char *all = text_of(REPLY("nobody", "'candidates':1,", BYSTANDER), &wide);
+	_cleanup_free_ char *one = text_of(REPLY("nobody", "'candidates':2,", BYSTANDER), &wide);
 	_cleanup_free_ char *many =
-		text_of(REPLY("named", "\"candidates\":1002,", BYSTANDER "," CULPRIT), &wide);
-	_cleanup_free_ char *thin = text_of(REPLY("thin", "\"candidates\":5,", ""), &wide);
+		text_of(REPLY("named", "'candidates':1002,", BYSTANDER "," CULPRIT), &wide);
+	_cleanup_free_ char *thin = text_of(REPLY("thin", "'candidates':5,", ""), &wide);
 
 	formatted_expect(all, " Candidates: 1 cgroup with traffic\n");
 	formatted_expect(
@@ -122,9 +122,10 @@ Test(format_neighbours, candidates_that_are_not_listed_are_counted)
 
 Test(format_neighbours, a_count_of_one_is_singular)
 {
-	_cleanup_free_ char *text = text_of("{\"event\":\"loads\",\"bin_s\":5,\"window_s\":300,\"bins\":1,"
-					    "\"verdict\":\"thin\",\"apart\":1,\"beyond\":1}",
-					    &wide);
+	_cleanup_free_ char *text =
+		text_of("{'event':'loads','bin_s':5,'window_s':300,'bins':1,'verdict':'thin',"
+			"'apart':1,'beyond':1}",
+			&wide);
 	_cleanup_json_ json_object *reply = formatted_from(REPLY("nobody", "", BYSTANDER));
 	json_object *list = json_get_array(reply, "neighbours");
 	_cleanup_free_ char *rest = NULL;
@@ -159,7 +160,7 @@ Test(format_neighbours, all_named_neighbours_are_shown)
 
 Test(format_neighbours, traffic_of_misses_is_in_bytes)
 {
-	_cleanup_free_ char *text = text_of(REPLY("named", "\"traffic_from\":\"misses\",", CULPRIT), &wide);
+	_cleanup_free_ char *text = text_of(REPLY("named", "'traffic_from':'misses',", CULPRIT), &wide);
 
 	formatted_expect(
 		text, "Traffic: SLOW/s and FAST/s: misses of the last level cache times 64 bytes, in bytes");

@@ -46,17 +46,15 @@ Test(format_past, ranges_are_in_local_time_with_the_zone)
 	cr_expect_str_eq(text, "an unknown time");
 }
 
-#define GAP "{\"since\":\"2026-11-27T02:11:00Z\",\"until\":\"2026-11-27T02:11:50Z\"}"
-#define HEAD                                                                                         \
-	"\"origin\":\"perf\",\"since\":\"2026-11-27T02:10:00Z\",\"taken\":\"2026-11-27T02:20:00Z\"," \
-	"\"window_s\":550"
+#define GAP  "{'since':'2026-11-27T02:11:00Z','until':'2026-11-27T02:11:50Z'}"
+#define HEAD "'origin':'perf','since':'2026-11-27T02:10:00Z','taken':'2026-11-27T02:20:00Z','window_s':550"
 
 Test(format_past, gaps_and_notes_are_shown)
 {
 	_cleanup_json_ json_object *reply =
-		formatted_from("{" HEAD ",\"more_gaps\":7,\"gaps\":[" GAP "," GAP "," GAP "," GAP "," GAP
-			       "," GAP "],\"notes\":[\"stores were not sampled before 03:15\"]}");
-	_cleanup_json_ json_object *present = formatted_from("{" HEAD ",\"notes\":[\"x\"]}");
+		formatted_from("{" HEAD ",'more_gaps':7,'gaps':[" GAP "," GAP "," GAP "," GAP "," GAP "," GAP
+			       "],'notes':['stores were not sampled before 03:15']}");
+	_cleanup_json_ json_object *present = formatted_from("{" HEAD ",'notes':['x']}");
 	_cleanup_free_ char *text = FORMATTED(format_past(out, &narrow, reply));
 	_cleanup_free_ char *nothing = FORMATTED(format_past(out, &narrow, present));
 
@@ -82,9 +80,9 @@ static size_t count(const char *text, const char *part)
 Test(format_past, verbs_say_that_figures_are_of_the_past)
 {
 	_cleanup_json_ json_object *status =
-		formatted_from("{" HEAD ",\"gaps\":[],\"notes\":[\"one\"],\"events\":{}}");
-	_cleanup_json_ json_object *alerts = formatted_from("{" HEAD ",\"gaps\":[],\"alerts\":[]}");
-	_cleanup_json_ json_object *top = formatted_from("{" HEAD ",\"gaps\":[],\"cgroups\":[]}");
+		formatted_from("{" HEAD ",'gaps':[],'notes':['one'],'events':{}}");
+	_cleanup_json_ json_object *alerts = formatted_from("{" HEAD ",'gaps':[],'alerts':[]}");
+	_cleanup_json_ json_object *top = formatted_from("{" HEAD ",'gaps':[],'cgroups':[]}");
 	_cleanup_free_ char *of_status = FORMATTED(format_status(out, status, NULL, &narrow));
 	_cleanup_free_ char *of_alerts = FORMATTED(format_alerts(out, NULL, alerts, 0, &narrow));
 	_cleanup_free_ char *of_top = FORMATTED(format_top(out, status, top, &narrow));
@@ -98,14 +96,14 @@ Test(format_past, verbs_say_that_figures_are_of_the_past)
 
 Test(format_past, status_says_how_far_the_history_reaches)
 {
-	_cleanup_json_ json_object *status = formatted_from(
-		"{\"origin\":\"perf\",\"history\":{\"on\":true,\"bytes\":1048576,\"bytes_max\":268435456,"
-		"\"oldest\":\"2026-11-21T06:00:00Z\",\"panes_lost\":3,"
-		"\"trouble\":\"cannot write /var/lib/pebsd: no space\"}}");
-	_cleanup_json_ json_object *off = formatted_from(
-		"{\"origin\":\"perf\",\"history\":{\"on\":false,\"off_reason\":\"no directory\"}}");
+	_cleanup_json_ json_object *status =
+		formatted_from("{'origin':'perf','history':{'on':true,'bytes':1048576,'bytes_max':268435456,"
+			       "'oldest':'2026-11-21T06:00:00Z','panes_lost':3,"
+			       "'trouble':'cannot write /var/lib/pebsd: no space'}}");
+	_cleanup_json_ json_object *off =
+		formatted_from("{'origin':'perf','history':{'on':false,'off_reason':'no directory'}}");
 	_cleanup_json_ json_object *fresh =
-		formatted_from("{\"origin\":\"perf\",\"history\":{\"on\":true,\"panes_lost\":1}}");
+		formatted_from("{'origin':'perf','history':{'on':true,'panes_lost':1}}");
 	_cleanup_free_ char *text = FORMATTED(format_status(out, status, NULL, &narrow));
 	_cleanup_free_ char *of_off = FORMATTED(format_status(out, off, NULL, &narrow));
 	_cleanup_free_ char *of_fresh = FORMATTED(format_status(out, fresh, NULL, &narrow));
@@ -119,30 +117,21 @@ Test(format_past, status_says_how_far_the_history_reaches)
 				   "             1 pane of 10 s was not stored\n");
 }
 
-#define FIGURE(a, b, more) "{\"a\":" a ",\"b\":" b more "}"
-#define COMPARED                                                                                                                                                                                                                                                                                                                                                                                                                                                                            \
-	"{\"origin\":\"perf\",\"confidence\":0.95,\"comparisons\":7,"                                                                                                                                                                                                                                                                                                                                                                                                                       \
-	"\"a\":{\"cgroup\":\"/shop/checkout\",\"since\":\"2026-11-27T01:00:00Z\","                                                                                                                                                                                                                                                                                                                                                                                                          \
-	"\"taken\":\"2026-11-27T01:10:00Z\",\"window_s\":590,\"gaps\":[" GAP "]},"                                                                                                                                                                                                                                                                                                                                                                                                          \
-	"\"b\":{\"cgroup\":\"/shop/checkout\",\"since\":\"2026-11-27T02:00:00Z\","                                                                                                                                                                                                                                                                                                                                                                                                          \
-	"\"taken\":\"2026-11-27T02:10:00Z\",\"window_s\":600},"                                                                                                                                                                                                                                                                                                                                                                                                                             \
-	"\"events\":{\"loads\":{\"ldlat\":30,\"samples_a\":12345,\"samples_b\":13000,\"latency\":{"                                                                                                                                                                                                                                                                                                                                                                                         \
-	"\"p50\":" FIGURE(                                                                                                                                                                                                                                                                                                                                                                                                                                                                  \
-		"80.2", "80.6",                                                                                                                                                                                                                                                                                                                                                                                                                                                             \
-		",\"difference\":0.005,\"low\":-0.08,\"high\":0.09,"                                                                                                                                                                                                                                                                                                                                                                                                                        \
-		"\"verdict\":\"not_proven\"") ",\"p99\":" FIGURE("600", "708",                                                                                                                                                                                                                                                                                                                                                                                                              \
-								 ",\"difference\":0.18,\"low\":0.1109,\"high\":0.2551,"                                                                                                                                                                                                                                                                                                                                                                     \
-								 "\"verdict\":\"proven\"") ",\"mean\":" FIGURE("90", "99", ",\"difference\":0.1,\"verdict\":\"no_bounds\"") "},\"histogram\":[{\"le\":128,\"a\":11000,\"b\":10000},{\"le\":1024,\"a\":1345,\"b\":2990},"                                                                                                                                                                                                                    \
-																					    "{\"le\":4294967295,\"a\":0,\"b\":10}],"                                                                                                                                                                                                                                                                        \
-																					    "\"sources\":{\"local_dram\":" FIGURE("0.1",                                                                                                                                                                                                                                                                    \
-																										  "0.152",                                                                                                                                                                                                                                                                  \
-																										  ",\"difference\":0.052,\"low\":0.0311,"                                                                                                                                                                                                                                   \
-																										  "\"high\":0.0732,\"verdict\":\"proven\"") "},\"hitm\":" FIGURE("0",                                                                                                                                                                                                       \
-																																		 "0.01", ",\"difference\":0.01,\"low\":0.004,\"verdict\":\"proven\"") "}},\"waits\":{\"wait\":" FIGURE("0.4",                                                                                               \
-																																														       "0.3",                                                                                               \
-																																														       ",\"difference\":-0.1,\"low\":-0.131,"                                                               \
-																																														       "\"high\":-0.0712,\"verdict\":\"proven\"") ",\"traffic\":{\"a\":1000000,\"verdict\":\"no_value\"}}," \
-																																																				  "\"notes\":[\"stores is not compared: one side has another latency threshold (ldlat)\"]}"
+#define FIGURE(a, b, more) "{'a':" a ",'b':" b more "}"
+#define COMPARED                                                                                                                                                                                                                                                                   \
+	"{'origin':'perf','confidence':0.95,'comparisons':7,'a':{'cgroup':'/shop/checkout',"                                                                                                                                                                                       \
+	"'since':'2026-11-27T01:00:00Z','taken':'2026-11-27T01:10:00Z','window_s':590,'gaps':[" GAP                                                                                                                                                                                \
+	"]},'b':{'cgroup':'/shop/checkout','since':'2026-11-27T02:00:00Z',"                                                                                                                                                                                                        \
+	"'taken':'2026-11-27T02:10:00Z','window_s':600},'events':{'loads':{'ldlat':30,"                                                                                                                                                                                            \
+	"'samples_a':12345,'samples_b':13000,'latency':{'p50':" FIGURE("80.2", "80.6", ",'difference':0.005,'low':-0.08,'high':0.09,'verdict':'not_proven'") ",'p99':" FIGURE("600", "708", ",'difference':0.18,'low':0.1109,'high':0.2551,'verdict':'proven'") ",'mean':" FIGURE( \
+		"90", "99",                                                                                                                                                                                                                                                        \
+		",'difference':0.1,'verdict':'no_bounds'") "},'histogram':[{'le':128,'a':11000,'b':10000},{'le':1024,'a':1345,'b':2990},"                                                                                                                                          \
+							   "{'le':4294967295,'a':0,'b':10}],'sources':{'local_dram':" FIGURE("0.1", "0.152", ",'difference':0.052,'low':0.0311,'high':0.0732,'verdict':'proven'") "},'hitm':" FIGURE(                                              \
+								   "0", "0.01",                                                                                                                                                                                                    \
+								   ",'difference':0.01,'low':0.004,'verdict':'proven'") "}},'waits':{'wait':" FIGURE("0.4",                                                                                                                        \
+																		     "0.3",                                                                                                                        \
+																		     ",'difference':-0.1,'low':-0.131,'high':-0.0712,'verdict':'proven'") ",'traffic':{'a':1000000,'verdict':'no_value'}},"        \
+																											  "'notes':['stores is not compared: one side has another latency threshold (ldlat)']}"
 
 /* Bounds are rounded outwards: 11.09 to 25.51 % becomes 11 to 26 %. */
 Test(format_past, a_comparison_fits_80_columns)
@@ -227,7 +216,7 @@ Test(format_past, the_histograms_of_a_comparison_become_narrower)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		const struct format_style style = {.width = cases[i].width, .utf8 = true};
 		_cleanup_json_ json_object *reply = formatted_from(
-			"{\"events\":{\"loads\":{\"histogram\":[{\"le\":128,\"a\":5,\"b\":5},{\"a\":0,\"b\":0}]}}}");
+			"{'events':{'loads':{'histogram':[{'le':128,'a':5,'b':5},{'a':0,'b':0}]}}}");
 		_cleanup_free_ char *text = FORMATTED(format_compare(out, reply, &style));
 
 		formatted_expect(text, cases[i].line);
@@ -237,7 +226,7 @@ Test(format_past, the_histograms_of_a_comparison_become_narrower)
 
 static void expect_row(const char *figure, const char *expected)
 {
-	_cleanup_json_ json_object *reply = formatted_from("{\"comparisons\":1}");
+	_cleanup_json_ json_object *reply = formatted_from("{'comparisons':1}");
 	json_object *of = json_object_new_object();
 	_cleanup_free_ char *text = NULL;
 
@@ -250,27 +239,24 @@ static void expect_row(const char *figure, const char *expected)
 /* Bounds of multiples are rounded outwards, too: 1,354 to 20,011 times. */
 Test(format_past, large_differences_are_multiples_without_a_unit)
 {
-	expect_row(FIGURE("0", "12.1", ",\"low\":4839,\"verdict\":\"proven\""),
+	expect_row(FIGURE("0", "12.1", ",'low':4839,'verdict':'proven'"),
 		   "misses/1000 instr.          0       12.1           -  x4840 or more\n");
-	expect_row(FIGURE("0.01", "25",
-			  ",\"difference\":2499,\"low\":1353.4,\"high\":20010,\"verdict\":\"proven\""),
+	expect_row(FIGURE("0.01", "25", ",'difference':2499,'low':1353.4,'high':20010,'verdict':'proven'"),
 		   "       x2500  x1350 to x20100\n");
-	expect_row(FIGURE("0.01", "5",
-			  ",\"difference\":499,\"low\":350,\"high\":20010000,\"verdict\":\"proven\""),
+	expect_row(FIGURE("0.01", "5", ",'difference':499,'low':350,'high':20010000,'verdict':'proven'"),
 		   "     +49900%  +35000% to x20.1M\n");
 }
 
 /* 1e999 is infinity. */
 Test(format_past, a_difference_that_is_not_a_number_is_not_known)
 {
-	expect_row(FIGURE("1", "2",
-			  ",\"difference\":1e999,\"low\":-1e999,\"high\":1e999,\"verdict\":\"proven\""),
+	expect_row(FIGURE("1", "2", ",'difference':1e999,'low':-1e999,'high':1e999,'verdict':'proven'"),
 		   "misses/1000 instr.          1          2           -  \n");
 }
 
 Test(format_past, zero_on_both_sides_is_shown_as_measured)
 {
-	expect_row(FIGURE("0", "0", ",\"verdict\":\"no_value\""), "           -  0 on both sides\n");
-	expect_row("{\"a\":0,\"verdict\":\"no_value\"}", "           -  not measured on both\n");
-	expect_row("{\"b\":0,\"verdict\":\"no_value\"}", "           -  not measured on both\n");
+	expect_row(FIGURE("0", "0", ",'verdict':'no_value'"), "           -  0 on both sides\n");
+	expect_row("{'a':0,'verdict':'no_value'}", "           -  not measured on both\n");
+	expect_row("{'b':0,'verdict':'no_value'}", "           -  not measured on both\n");
 }

@@ -10,24 +10,22 @@
 static const struct format_style wide = {0};
 static const struct format_style narrow = {.width = 80};
 
-#define DATABASE                                                                                          \
-	"{\"rule\":\"slow-database\",\"cgroup\":[\"/system.slice/"                                        \
-	"postgresql*.service\"],\"event\":\"loads\","                                                     \
-	"\"metric\":\"p99\",\"unit\":\"cycles\",\"above\":900,\"judged_at\":896,\"clear\":700,"           \
-	"\"clear_judged_at\":704,\"window_s\":30,\"for_s\":60,\"min_samples\":500,\"needs_samples\":299," \
-	"\"confidence\":0.95,\"severity\":\"page\",\"subtree\":false,\"dry_run\":false,"                  \
-	"\"trust_owner\":false,\"action\":[\"log\",\"unit\"],\"cgroups\":{\"firing\":1,\"pending\":0,"    \
-	"\"inactive\":2,\"unknown\":{\"samples\":3,\"window\":1}}}"
-#define STORM                                                                                         \
-	"{\"rule\":\"storm\",\"cgroup\":[\"/a/**\",\"/b\"],\"event\":\"stores\",\"metric\":\"rate\"," \
-	"\"unit\":\"per_second\",\"below\":50000000,\"clear\":60000000,\"window_s\":10,\"for_s\":0,"  \
-	"\"min_samples\":0,\"needs_samples\":0,\"confidence\":0.99,\"severity\":\"info\","            \
-	"\"subtree\":true,\"dry_run\":true,\"trust_owner\":true,\"action\":[\"log\"],\"cgroups\":"    \
-	"{\"firing\":0,\"pending\":0}}"
-#define RATIO                                                                                      \
-	"{\"rule\":\"slower\",\"cgroup\":[\"/**\"],\"event\":\"loads\",\"metric\":\"ratio:mean\"," \
-	"\"unit\":\"ratio\",\"above\":1.5,\"clear\":1.2,\"baseline_s\":3600,\"window_s\":60,\"for_s\":60}"
-#define REPLY(rules) "{\"version\":1,\"origin\":\"perf\",\"rules\":[" rules "]}"
+#define DATABASE                                                                                   \
+	"{'rule':'slow-database','cgroup':['/system.slice/postgresql*.service'],'event':'loads',"  \
+	"'metric':'p99','unit':'cycles','above':900,'judged_at':896,'clear':700,"                  \
+	"'clear_judged_at':704,'window_s':30,'for_s':60,'min_samples':500,'needs_samples':299,"    \
+	"'confidence':0.95,'severity':'page','subtree':false,'dry_run':false,'trust_owner':false," \
+	"'action':['log','unit'],'cgroups':{'firing':1,'pending':0,'inactive':2,"                  \
+	"'unknown':{'samples':3,'window':1}}}"
+#define STORM                                                                                   \
+	"{'rule':'storm','cgroup':['/a/**','/b'],'event':'stores','metric':'rate',"             \
+	"'unit':'per_second','below':50000000,'clear':60000000,'window_s':10,'for_s':0,"        \
+	"'min_samples':0,'needs_samples':0,'confidence':0.99,'severity':'info','subtree':true," \
+	"'dry_run':true,'trust_owner':true,'action':['log'],'cgroups':{'firing':0,'pending':0}}"
+#define RATIO                                                                                     \
+	"{'rule':'slower','cgroup':['/**'],'event':'loads','metric':'ratio:mean','unit':'ratio'," \
+	"'above':1.5,'clear':1.2,'baseline_s':3600,'window_s':60,'for_s':60}"
+#define REPLY(rules) "{'version':1,'origin':'perf','rules':[" rules "]}"
 
 static char *text_of(const char *reply, const struct format_style *style)
 {
@@ -55,7 +53,7 @@ Test(format_rules, limits_given_as_times_are_shown_next_to_the_cycles)
 Test(format_rules, a_metric_with_two_events_shows_both)
 {
 	_cleanup_free_ char *text = text_of(
-		REPLY("{\"rule\":\"lost\",\"cgroup\":[\"/**\"],\"event\":\"stalls\",\"second_event\":\"cycles\",\"metric\":\"cores-lost\",\"unit\":\"cores\",\"above\":2,\"clear\":1.5,\"window_s\":30,\"for_s\":300}"),
+		REPLY("{'rule':'lost','cgroup':['/**'],'event':'stalls','second_event':'cycles','metric':'cores-lost','unit':'cores','above':2,'clear':1.5,'window_s':30,'for_s':300}"),
 		&wide);
 
 	cr_expect_not_null(
@@ -67,7 +65,7 @@ Test(format_rules, a_metric_with_two_events_shows_both)
 Test(format_rules, a_rule_on_unsampled_events_says_so)
 {
 	_cleanup_free_ char *text = text_of(
-		REPLY("{\"rule\":\"lost\",\"cgroup\":[\"/**\"],\"event\":\"stalls\",\"second_event\":\"cycles\",\"metric\":\"cores-lost\",\"unit\":\"cores\",\"above\":2,\"clear\":1.5,\"window_s\":30,\"for_s\":300,\"not_sampled\":[\"cycles\",\"stalls\"],\"cgroups\":{\"pending\":0,\"firing\":0}}"),
+		REPLY("{'rule':'lost','cgroup':['/**'],'event':'stalls','second_event':'cycles','metric':'cores-lost','unit':'cores','above':2,'clear':1.5,'window_s':30,'for_s':300,'not_sampled':['cycles','stalls'],'cgroups':{'pending':0,'firing':0}}"),
 		&wide);
 
 	cr_expect_not_null(
@@ -127,8 +125,7 @@ Test(format_rules, a_ratio_names_its_baseline_and_absent_values_are_a_dash)
 
 Test(format_rules, one_sample_is_not_plural)
 {
-	_cleanup_free_ char *text =
-		text_of(REPLY("{\"rule\":\"a\",\"min_samples\":1,\"confidence\":0.95}"), &wide);
+	_cleanup_free_ char *text = text_of(REPLY("{'rule':'a','min_samples':1,'confidence':0.95}"), &wide);
 
 	formatted_expect(text, "      Needs: 1 sample in the window, 95% confidence\n");
 }
@@ -136,8 +133,8 @@ Test(format_rules, one_sample_is_not_plural)
 Test(format_rules, without_rules_the_text_says_how_to_configure_one)
 {
 	_cleanup_free_ char *text = text_of(REPLY(""), &narrow);
-	_cleanup_free_ char *unknown = text_of("{\"origin\":\"perf\"}", &narrow);
-	_cleanup_free_ char *replay = text_of("{\"origin\":\"replay\",\"rules\":[]}", &narrow);
+	_cleanup_free_ char *unknown = text_of("{'origin':'perf'}", &narrow);
+	_cleanup_free_ char *replay = text_of("{'origin':'replay','rules':[]}", &narrow);
 
 	formatted_expect_fit(text, 80);
 	formatted_expect(text, "Rules: none, so there are no alerts");
@@ -150,10 +147,9 @@ Test(format_rules, without_rules_the_text_says_how_to_configure_one)
 Test(format_rules, subtrees_that_are_judged_in_part_are_marked)
 {
 	_cleanup_free_ char *text =
-		text_of(REPLY("{\"rule\":\"a\",\"cgroups\":{\"firing\":12,\"partial\":2,"
-			      "\"unknown\":{\"subtree_no_slot\":1}}},"
-			      "{\"rule\":\"b\",\"cgroups\":{\"firing\":12,\"partial\":1}},"
-			      "{\"rule\":\"c\",\"cgroups\":{\"firing\":12}}"),
+		text_of(REPLY("{'rule':'a','cgroups':{'firing':12,'partial':2,"
+			      "'unknown':{'subtree_no_slot':1}}},{'rule':'b','cgroups':{'firing':12,"
+			      "'partial':1}},{'rule':'c','cgroups':{'firing':12}}"),
 			&wide);
 	char *second = strstr(text, "\nb "), *third = strstr(text, "\nc ");
 
@@ -180,8 +176,7 @@ Test(format_rules, long_names_stay_whole)
 	_cleanup_free_ char *reply = NULL;
 	_cleanup_free_ char *text = NULL;
 
-	cr_assert_geq(
-		asprintf(&reply, REPLY("{\"rule\":\"%s\",\"cgroups\":{\"firing\":12}}," DATABASE), name), 0);
+	cr_assert_geq(asprintf(&reply, REPLY("{'rule':'%s','cgroups':{'firing':12}}," DATABASE), name), 0);
 	text = text_of(reply, &narrow);
 	formatted_expect_fit(text, 80);
 	formatted_expect(text, name);

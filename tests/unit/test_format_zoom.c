@@ -40,7 +40,7 @@ static json_object *report_with(const char *key, const char *value)
 
 Test(format_zoom, a_zoom_fits_80_columns)
 {
-	_cleanup_json_ json_object *report = report_with("events", "[\"loads\",\"stores\"]");
+	_cleanup_json_ json_object *report = report_with("events", "['loads','stores']");
 	_cleanup_free_ char *text = FORMATTED(format_zoom(out, report, NOW, &narrow));
 
 	formatted_expect_fit(text, 80);
@@ -74,7 +74,7 @@ Test(format_zoom, a_zoom_fits_80_columns)
 Test(format_zoom, stores_that_were_not_sampled_are_not_0)
 {
 	_cleanup_json_ json_object *loads = report_with(NULL, NULL);
-	_cleanup_json_ json_object *both = report_with("events", "[\"loads\",\"stores:cpu_core\"]");
+	_cleanup_json_ json_object *both = report_with("events", "['loads','stores:cpu_core']");
 	_cleanup_json_ json_object *private = report_with(NULL, NULL);
 	_cleanup_free_ char *of_loads = FORMATTED(format_zoom(out, loads, NOW, &wide));
 	_cleanup_free_ char *of_both = FORMATTED(format_zoom(out, both, NOW, &wide));
@@ -135,10 +135,10 @@ Test(format_zoom, a_zoom_of_an_event_without_latency_has_no_latencies)
 
 Test(format_zoom, an_incomplete_zoom_says_what_is_missing)
 {
-	_cleanup_json_ json_object *running = report_with("state", "\"running\"");
+	_cleanup_json_ json_object *running = report_with("state", "'running'");
 	_cleanup_json_ json_object *ended = report_with("ran_s", "12.2");
-	_cleanup_json_ json_object *lbr = report_with("stacks", "{\"by\":\"lbr\",\"user\":100,\"early\":50}");
-	_cleanup_json_ json_object *empty = report_with("samples", "{\"taken\":0,\"seen\":0}");
+	_cleanup_json_ json_object *lbr = report_with("stacks", "{'by':'lbr','user':100,'early':50}");
+	_cleanup_json_ json_object *empty = report_with("samples", "{'taken':0,'seen':0}");
 	_cleanup_free_ char *running_text = FORMATTED(format_zoom(out, running, NOW, &narrow));
 	_cleanup_free_ char *ended_text = FORMATTED(format_zoom(out, ended, NOW, &narrow));
 	_cleanup_free_ char *lbr_text = FORMATTED(format_zoom(out, lbr, NOW, &wide));
@@ -157,7 +157,7 @@ Test(format_zoom, items_beyond_the_reply_are_counted)
 				   *hot = formatted_from(example_hot);
 	_cleanup_free_ char *zoom_text = NULL, *hot_text = NULL;
 
-	json_object_object_add(zoom, "left_out", formatted_from("{\"functions\":4100,\"lines\":1}"));
+	json_object_object_add(zoom, "left_out", formatted_from("{'functions':4100,'lines':1}"));
 	zoom_text = FORMATTED(format_zoom(out, zoom, NOW, &narrow));
 	formatted_expect(zoom_text,
 			 "Left out: 4,100 functions at the end of the list, because the reply would be\n");
@@ -200,16 +200,13 @@ Test(format_zoom, hot_places_of_an_event_without_latency_count_samples)
 {
 	_cleanup_json_ json_object *status = json_status(example_several());
 	_cleanup_json_ json_object *hot = formatted_from(
-		"{\"origin\":\"perf\",\"cgroup\":\"/batch\",\"chosen\":{\"by\":\"configuration\",\"since\":"
-		"\"2026-11-21T06:00:00Z\",\"for_s\":200},\"events\":{\"instructions\":{\"weight\":"
-		"\"samples\","
-		"\"samples\":1000,\"code\":[{\"name\":\"[unknown] "
-		"x+0x10\",\"module\":\"/bin/x\",\"offset\":16,"
-		"\"address\":\"0x401136\",\"share\":{\"low\":0.6,\"high\":0.6},\"samples\":{\"low\":600,"
-		"\"high\":600}},"
-		"{\"name\":\"\\u001b[2J\",\"share\":{\"low\":0.001,\"high\":0.2},\"samples\":{\"low\":1,"
-		"\"high\":200}}],"
-		"\"absent\":{\"code\":{\"samples\":1}}}},\"unnamed\":0}");
+		"{'origin':'perf','cgroup':'/batch','chosen':{'by':'configuration',"
+		"'since':'2026-11-21T06:00:00Z','for_s':200},"
+		"'events':{'instructions':{'weight':'samples','samples':1000,"
+		"'code':[{'name':'[unknown] x+0x10','module':'/bin/x','offset':16,"
+		"'address':'0x401136','share':{'low':0.6,'high':0.6},'samples':{'low':600,"
+		"'high':600}},{'name':'\\u001b[2J','share':{'low':0.001,'high':0.2},"
+		"'samples':{'low':1,'high':200}}],'absent':{'code':{'samples':1}}}},'unnamed':0}");
 	_cleanup_free_ char *text = FORMATTED(format_hot(out, status, hot, &narrow));
 
 	formatted_expect_fit(text, 80);
@@ -226,11 +223,10 @@ Test(format_zoom, a_complete_list_of_hot_places_says_so)
 {
 	_cleanup_json_ json_object *status = json_status(example_several());
 	_cleanup_json_ json_object *hot =
-		formatted_from("{\"origin\":\"perf\",\"cgroup\":\"/"
-			       "batch\",\"events\":{\"instructions\":{\"weight\":\"samples\","
-			       "\"samples\":6,\"code\":[{\"name\":\"work\",\"share\":{\"low\":1,\"high\":1},"
-			       "\"samples\":{\"low\":6,\"high\":6}}],\"absent\":{\"code\":{\"samples\":0}}}},"
-			       "\"unnamed\":0}");
+		formatted_from("{'origin':'perf','cgroup':'/batch',"
+			       "'events':{'instructions':{'weight':'samples','samples':6,"
+			       "'code':[{'name':'work','share':{'low':1,'high':1},'samples':{'low':6,"
+			       "'high':6}}],'absent':{'code':{'samples':0}}}},'unnamed':0}");
 	_cleanup_free_ char *text = FORMATTED(format_hot(out, status, hot, &narrow));
 
 	formatted_expect(text, "work\nNothing else was sampled.\n");
@@ -240,11 +236,11 @@ Test(format_zoom, a_complete_list_of_hot_places_says_so)
 Test(format_zoom, hot_lines_without_known_cpus_say_so)
 {
 	_cleanup_json_ json_object *hot = formatted_from(
-		"{\"origin\":\"model\",\"cgroup\":\"/batch\",\"chosen\":{\"by\":\"configuration\",\"since\":"
-		"\"2026-11-21T06:00:00Z\",\"for_s\":200},\"events\":{\"loads\":{\"weight\":\"samples\","
-		"\"samples\":1000,\"lines\":[{\"address\":\"0x7f0000000040\",\"share\":{\"low\":0.6,"
-		"\"high\":0.6},\"samples\":{\"low\":600,\"high\":600},\"hitm\":12}],"
-		"\"absent\":{\"lines\":{\"samples\":1}}}},\"unnamed\":0}");
+		"{'origin':'model','cgroup':'/batch','chosen':{'by':'configuration',"
+		"'since':'2026-11-21T06:00:00Z','for_s':200},'events':{'loads':{'weight':'samples',"
+		"'samples':1000,'lines':[{'address':'0x7f0000000040','share':{'low':0.6,"
+		"'high':0.6},'samples':{'low':600,'high':600},'hitm':12}],"
+		"'absent':{'lines':{'samples':1}}}},'unnamed':0}");
 	_cleanup_free_ char *text = FORMATTED(format_hot(out, NULL, hot, &narrow));
 
 	formatted_expect(text, "    12       - 0x7f0000000040\n");
@@ -255,16 +251,16 @@ Test(format_zoom, bounds_are_formatted)
 	static const struct {
 		const char *json, *share;
 	} cases[] = {
-		{"{\"low\":0.308,\"high\":0.312}", "30.8 - 31.2%"},
-		{"{\"low\":0.31199,\"high\":0.312}", "31.1 - 31.2%"},
-		{"{\"low\":0.312,\"high\":0.312}", "31.2%"},
-		{"{\"low\":0.0,\"high\":0.0}", "0.0%"},
-		{"{\"low\":0.0,\"high\":0.0001}", "0.0 - 0.1%"},
-		{"{\"low\":1.0,\"high\":1.0}", "100.0%"},
-		{"{\"low\":0.031,\"high\":0.31}", "3.1 - 31.0%"},
-		{"{\"low\":0.5,\"high\":0.2}", "-"},
-		{"{\"low\":-1,\"high\":0.2}", "-"},
-		{"{\"low\":0.5}", "-"},
+		{"{'low':0.308,'high':0.312}", "30.8 - 31.2%"},
+		{"{'low':0.31199,'high':0.312}", "31.1 - 31.2%"},
+		{"{'low':0.312,'high':0.312}", "31.2%"},
+		{"{'low':0.0,'high':0.0}", "0.0%"},
+		{"{'low':0.0,'high':0.0001}", "0.0 - 0.1%"},
+		{"{'low':1.0,'high':1.0}", "100.0%"},
+		{"{'low':0.031,'high':0.31}", "3.1 - 31.0%"},
+		{"{'low':0.5,'high':0.2}", "-"},
+		{"{'low':-1,'high':0.2}", "-"},
+		{"{'low':0.5}", "-"},
 		{"{}", "-"},
 	};
 
@@ -280,8 +276,8 @@ Test(format_zoom, bounds_are_formatted)
 Test(format_zoom, the_last_line_of_show_names_zooms_and_hot_tables)
 {
 	_cleanup_json_ json_object *zooms = json_object_new_object();
-	_cleanup_json_ json_object *cgroup = formatted_from("{\"cgroup\":\"" EXAMPLE_ZOOM_CGROUP "\"}");
-	_cleanup_json_ json_object *other = formatted_from("{\"cgroup\":\"/other\"}");
+	_cleanup_json_ json_object *cgroup = formatted_from("{'cgroup':'" EXAMPLE_ZOOM_CGROUP "'}");
+	_cleanup_json_ json_object *other = formatted_from("{'cgroup':'/other'}");
 	json_object *list = json_object_new_array();
 	_cleanup_free_ char *text = NULL, *early = NULL, *of_other = NULL, *of_none = NULL;
 
@@ -304,11 +300,9 @@ Test(format_zoom, the_last_line_of_show_names_zooms_and_hot_tables)
 Test(format_zoom, status_lists_zooms_and_hot_tables)
 {
 	_cleanup_json_ json_object *status = formatted_from(
-		"{\"origin\":\"perf\",\"detail\":{\"zooms_running\":1,\"zooms_held\":3,\"zoom_bytes\":"
-		"13002342,"
-		"\"hot\":[\"/a.service\"],\"hot_max\":8,\"symbols\":{\"asked\":1234,\"answered\":1200,"
-		"\"unknown\":30,\"lost\":4,\"late\":2,\"starts\":1,\"bytes\":9000000,\"own_bytes\":1258291}}"
-		"}");
+		"{'origin':'perf','detail':{'zooms_running':1,'zooms_held':3,'zoom_bytes':13002342,"
+		"'hot':['/a.service'],'hot_max':8,'symbols':{'asked':1234,'answered':1200,"
+		"'unknown':30,'lost':4,'late':2,'starts':1,'bytes':9000000,'own_bytes':1258291}}}");
 	_cleanup_free_ char *text = FORMATTED(format_status(out, status, NULL, &narrow));
 
 	formatted_expect(text,

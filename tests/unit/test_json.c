@@ -8,30 +8,15 @@
 #include "example_snapshot.h"
 #include "export/json/json.h"
 #include "export/json/per_thousand.h"
+#include "formatted.h"
 #include "heap.h"
 #include "varlink/varlink.h"
 
-/* Expects that the printed JSON equals `expected`, with no member more or less. Takes ownership of `got`. */
-static void expect_json(json_object *got, const char *expected)
-{
-	_cleanup_json_ json_object *object = got;
-	_cleanup_json_ json_object *printed = NULL;
-	_cleanup_json_ json_object *wanted = NULL;
-	const char *text;
-
-	cr_assert_not_null(object);
-	text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
-	cr_assert_eq(json_parse(text, strlen(text), 32, &printed), 0);
-	cr_assert_eq(json_parse(expected, strlen(expected), 32, &wanted), 0, "the test's own JSON is broken");
-	cr_expect(json_object_equal(printed, wanted), "got      %s\nexpected %s", text,
-		  json_object_to_json_string_ext(wanted, JSON_C_TO_STRING_PLAIN));
-}
-
 /*
- * Every flag with the value 0. A flag that has samples comes after it with its own value: json_parse() takes the last of
+ * Every flag with the value 0. A flag that has samples comes after it with its own value: the parser takes the last of
  * two members with the same name.
  */
-#define FLAG_0(name, ...) ",\"" #name "\":0"
+#define FLAG_0(name, ...) ",'" #name "':0"
 #define FLAGS_0           ACCESS_FLAGS(FLAG_0)
 
 /* The same for stores with a TLB result. */
@@ -40,68 +25,56 @@ static void expect_json(json_object *got, const char *expected)
 #define STORE_FLAG_0(name, bits, known, ...) STORES_##known(name)
 #define STORE_FLAGS_0                        ACCESS_FLAGS(STORE_FLAG_0)
 
-#define KSTALED                                                                                                          \
-	"\"pmu\":\"cpu\",\"ldlat\":64,\"latency_kind\":\"use\",\"samples\":13,"                                          \
-	"\"latency\":{\"sum\":1613,\"mean\":124.1,"                                                                      \
-	"\"p50\":{\"value\":118.7,\"low\":112,\"high\":120},\"p90\":{\"value\":155.2,\"low\":144,\"high\":"              \
-	"160,\"few\":true},"                                                                                             \
-	"\"p95\":{\"value\":165.6,\"low\":160,\"high\":176,\"few\":true},\"p99\":{\"value\":173.9,\"low\":160,\"high\":" \
-	"176,\"few\":true},"                                                                                             \
-	"\"p999\":{\"value\":175.8,\"low\":160,\"high\":176,\"few\":true}},"
+#define KSTALED                                                                                        \
+	"'pmu':'cpu','ldlat':64,'latency_kind':'use','samples':13,'latency':{'sum':1613,'mean':124.1," \
+	"'p50':{'value':118.7,'low':112,'high':120},'p90':{'value':155.2,'low':144,'high':160,"        \
+	"'few':true},'p95':{'value':165.6,'low':160,'high':176,'few':true},'p99':{'value':173.9,"      \
+	"'low':160,'high':176,'few':true},'p999':{'value':175.8,'low':160,'high':176,'few':true}},"
 
 Test(json, top_of_a_replay_is_written_in_full)
 {
 	struct snapshot *snapshot = example_replay();
 
 	snapshot->n_cgroups = 1; /* the second cgroup has the same form */
-	expect_json(
-		json_top(snapshot),
-		"{\"version\":1,\"origin\":\"replay\",\"since\":\"2026-11-21T06:00:00Z\",\"window_s\":null,"
-		"\"samples\":{\"seen\":14,\"attributed\":14,\"unattributed\":0,\"lost\":{},"
-		"\"unsampled_seconds\":{}},"
-		"\"total\":{\"events\":{\"loads\":{"
-		"\"pmu\":\"cpu\",\"ldlat\":64,\"latency_kind\":\"use\",\"samples\":14,"
-		"\"latency\":{\"sum\":1725,\"mean\":123.2,"
-		"\"p50\":{\"value\":117.3,\"low\":112,\"high\":120},"
-		"\"p90\":{\"value\":153.6,\"low\":144,\"high\":160,\"few\":true},"
-		"\"p95\":{\"value\":164.8,\"low\":160,\"high\":176,\"few\":true},"
-		"\"p99\":{\"value\":173.8,\"low\":160,\"high\":176,\"few\":true},"
-		"\"p999\":{\"value\":175.8,\"low\":160,\"high\":176,\"few\":true}},"
-		"\"sources\":{\"l1\":{\"samples\":4,\"latency_sum\":412},\"l2\":{\"samples\":1,\"latency_"
-		"sum\":77},"
-		"\"lfb\":{\"samples\":5,\"latency_sum\":729},\"l3\":{\"samples\":4,\"latency_sum\":507}},"
-		"\"snoop\":{\"none\":14},\"tlb\":{\"hit\":13,\"miss\":1}" FLAGS_0 ",\"locked\":2}}},"
-		"\"cgroups\":[{\"cgroup\":\"comm:kstaled\",\"id\":0,\"events\":{\"loads\":{" KSTALED
-		"\"sources\":{\"l1\":{\"samples\":3,\"latency_sum\":300},\"l2\":{\"samples\":1,\"latency_"
-		"sum\":77},"
-		"\"lfb\":{\"samples\":5,\"latency_sum\":729},\"l3\":{\"samples\":4,\"latency_sum\":507}},"
-		"\"snoop\":{\"none\":13},\"tlb\":{\"hit\":12,\"miss\":1}" FLAGS_0 ",\"locked\":2}}}]}");
+	expect_json(json_top(snapshot),
+		    "{'version':1,'origin':'replay','since':'2026-11-21T06:00:00Z','window_s':null,"
+		    "'samples':{'seen':14,'attributed':14,'unattributed':0,'lost':{},"
+		    "'unsampled_seconds':{}},'total':{'events':{'loads':{'pmu':'cpu','ldlat':64,"
+		    "'latency_kind':'use','samples':14,'latency':{'sum':1725,'mean':123.2,"
+		    "'p50':{'value':117.3,'low':112,'high':120},'p90':{'value':153.6,'low':144,"
+		    "'high':160,'few':true},'p95':{'value':164.8,'low':160,'high':176,'few':true},"
+		    "'p99':{'value':173.8,'low':160,'high':176,'few':true},'p999':{'value':175.8,"
+		    "'low':160,'high':176,'few':true}},'sources':{'l1':{'samples':4,'latency_sum':412},"
+		    "'l2':{'samples':1,'latency_sum':77},'lfb':{'samples':5,'latency_sum':729},"
+		    "'l3':{'samples':4,'latency_sum':507}},'snoop':{'none':14},'tlb':{'hit':13,"
+		    "'miss':1}" FLAGS_0 ",'locked':2}}},'cgroups':[{'cgroup':'comm:kstaled','id':0,"
+		    "'events':{'loads':{" KSTALED
+		    "'sources':{'l1':{'samples':3,'latency_sum':300},'l2':{'samples':1,"
+		    "'latency_sum':77},'lfb':{'samples':5,'latency_sum':729},'l3':{'samples':4,"
+		    "'latency_sum':507}},'snoop':{'none':13},'tlb':{'hit':12,'miss':1}" FLAGS_0
+		    ",'locked':2}}}]}");
 }
 
 Test(json, cgroup_adds_its_histograms)
 {
-	expect_json(
-		json_cgroup(example_replay(), 0, NULL),
-		"{\"version\":1,\"origin\":\"replay\",\"since\":\"2026-11-21T06:00:00Z\",\"window_s\":null,"
-		"\"cgroup\":\"comm:kstaled\",\"id\":0,\"alive\":true,\"events\":{\"loads\":{" KSTALED
-		"\"histogram\":[{\"le\":80,\"samples\":1},{\"le\":104,\"samples\":3},{\"le\":120,\"samples\":"
-		"3},"
-		"{\"le\":144,\"samples\":4},{\"le\":160,\"samples\":1},{\"le\":176,\"samples\":1}],"
-		"\"sources\":{"
-		"\"l1\":{\"samples\":3,\"latency_sum\":300,\"histogram\":[{\"le\":128,\"samples\":3}]},"
-		"\"l2\":{\"samples\":1,\"latency_sum\":77,\"histogram\":[{\"le\":128,\"samples\":1}]},"
-		"\"lfb\":{\"samples\":5,\"latency_sum\":729,\"histogram\":[{\"le\":256,\"samples\":5}]},"
-		"\"l3\":{\"samples\":4,\"latency_sum\":507,"
-		"\"histogram\":[{\"le\":128,\"samples\":3},{\"le\":256,\"samples\":1}]}},"
-		"\"snoop\":{\"none\":13},\"tlb\":{\"hit\":12,\"miss\":1}" FLAGS_0 ",\"locked\":2}}}");
+	expect_json(json_cgroup(example_replay(), 0, NULL),
+		    "{'version':1,'origin':'replay','since':'2026-11-21T06:00:00Z','window_s':null,"
+		    "'cgroup':'comm:kstaled','id':0,'alive':true,'events':{'loads':{" KSTALED
+		    "'histogram':[{'le':80,'samples':1},{'le':104,'samples':3},{'le':120,'samples':3},"
+		    "{'le':144,'samples':4},{'le':160,'samples':1},{'le':176,'samples':1}],"
+		    "'sources':{'l1':{'samples':3,'latency_sum':300,'histogram':[{'le':128,"
+		    "'samples':3}]},'l2':{'samples':1,'latency_sum':77,'histogram':[{'le':128,"
+		    "'samples':1}]},'lfb':{'samples':5,'latency_sum':729,'histogram':[{'le':256,"
+		    "'samples':5}]},'l3':{'samples':4,'latency_sum':507,'histogram':[{'le':128,"
+		    "'samples':3},{'le':256,'samples':1}]}},'snoop':{'none':13},'tlb':{'hit':12,"
+		    "'miss':1}" FLAGS_0 ",'locked':2}}}");
 }
 
 Test(json, a_cgroup_without_samples_has_no_event)
 {
-	expect_json(
-		json_cgroup_without_samples(example_replay(), "/idle", 7, false),
-		"{\"version\":1,\"origin\":\"replay\",\"since\":\"2026-11-21T06:00:00Z\",\"window_s\":null,"
-		"\"cgroup\":\"/idle\",\"id\":7,\"alive\":false,\"events\":{}}");
+	expect_json(json_cgroup_without_samples(example_replay(), "/idle", 7, false),
+		    "{'version':1,'origin':'replay','since':'2026-11-21T06:00:00Z','window_s':null,"
+		    "'cgroup':'/idle','id':7,'alive':false,'events':{}}");
 }
 
 Test(json, cgroups_without_a_slot_are_counted)
@@ -158,38 +131,31 @@ Test(json, names_of_cgroups_do_not_make_status_too_large_for_a_reply)
 
 Test(json, the_status_of_a_live_machine_is_written_in_full)
 {
-	expect_json(
-		json_status(example_perf()),
-		"{\"version\":1,\"origin\":\"perf\",\"since\":\"2026-11-21T06:00:00Z\","
-		"\"taken\":\"2026-11-21T06:01:00Z\",\"paused\":false,\"events\":{"
-		"\"loads:cpu_core\":{\"role\":\"loads\",\"pmu\":\"cpu_core\",\"period\":1009,\"ldlat\":30,"
-		"\"latency_kind\":\"cache\",\"measures\":[\"latency\",\"source\"],\"cpus\":\"0-3\",\"running_"
-		"ratio\":0.975,\"throttles\":63,\"rearmed\":2,"
-		"\"samples\":{\"seen\":102,\"attributed\":100,\"unattributed\":2,"
-		"\"lost\":{\"malformed\":0,\"unexplained\":3},"
-		"\"unsampled_seconds\":{\"throttled\":0.25,\"multiplexed\":1.5}},"
-		"\"per_cpu\":["
-		"{\"cpu\":0,\"online\":true,\"in_error\":false,\"expected\":70,\"seen\":69,"
-		"\"running_ratio\":1.0,\"throttled_seconds\":0.25},"
-		"{\"cpu\":1,\"online\":true,\"in_error\":false,\"expected\":35,"
-		"\"running_ratio\":0.9,\"throttled_seconds\":0.0},"
-		"{\"cpu\":2,\"online\":true,\"in_error\":true,\"expected\":0},"
-		"{\"cpu\":3,\"online\":true,\"in_error\":true,\"expected\":0}]},"
-		"\"loads:cpu_atom\":{\"role\":\"loads\",\"pmu\":\"cpu_atom\",\"period\":2003,\"ldlat\":30,"
-		"\"latency_kind\":\"cache\",\"measures\":[\"latency\",\"source\"],\"cpus\":\"4-7\","
-		"\"samples\":{\"seen\":1,\"attributed\":1,\"unattributed\":0,"
-		"\"lost\":{\"malformed\":1},\"unsampled_seconds\":{\"multiplexed\":0.0}}}},"
-		"\"samples\":{\"seen\":103,\"attributed\":101,\"unattributed\":2,"
-		"\"lost\":{\"malformed\":1},\"unsampled_seconds\":{\"multiplexed\":1.5}},"
-		"\"cgroups_alive\":57,\"slots\":512,\"slots_free\":454,\"slots_limit\":4096,\"stripes\":4,"
-		"\"births_without_slot\":3,\"slots_missing\":true,\"without_slot\":0,\"no_slot\":[],"
-		"\"map_bytes\":10485760,\"map_bytes_max\":67108864,"
-		"\"memory\":{\"maps\":10485760,\"anonymous\":3565158,\"anonymous_peak\":11744051},\"interval_"
-		"s\":1.0,\"collection_s\":0.000412,"
-		"\"config\":{\"reloaded\":false,\"time\":\"2026-11-21T05:59:59Z\",\"files\":["
-		"\"/etc/pebsd/pebsd.conf\",\"/etc/pebsd/pebsd.conf.d/a.conf\",\"/etc/pebsd/pebsd.conf.d/"
-		"b.conf\"]},"
-		"\"notes\":[\"cpu_atom: no counter was free on CPU 4\"]}");
+	expect_json(json_status(example_perf()),
+		    "{'version':1,'origin':'perf','since':'2026-11-21T06:00:00Z',"
+		    "'taken':'2026-11-21T06:01:00Z','paused':false,"
+		    "'events':{'loads:cpu_core':{'role':'loads','pmu':'cpu_core','period':1009,"
+		    "'ldlat':30,'latency_kind':'cache','measures':['latency','source'],'cpus':'0-3',"
+		    "'running_ratio':0.975,'throttles':63,'rearmed':2,'samples':{'seen':102,"
+		    "'attributed':100,'unattributed':2,'lost':{'malformed':0,'unexplained':3},"
+		    "'unsampled_seconds':{'throttled':0.25,'multiplexed':1.5}},'per_cpu':[{'cpu':0,"
+		    "'online':true,'in_error':false,'expected':70,'seen':69,'running_ratio':1.0,"
+		    "'throttled_seconds':0.25},{'cpu':1,'online':true,'in_error':false,'expected':35,"
+		    "'running_ratio':0.9,'throttled_seconds':0.0},{'cpu':2,'online':true,"
+		    "'in_error':true,'expected':0},{'cpu':3,'online':true,'in_error':true,"
+		    "'expected':0}]},'loads:cpu_atom':{'role':'loads','pmu':'cpu_atom','period':2003,"
+		    "'ldlat':30,'latency_kind':'cache','measures':['latency','source'],'cpus':'4-7',"
+		    "'samples':{'seen':1,'attributed':1,'unattributed':0,'lost':{'malformed':1},"
+		    "'unsampled_seconds':{'multiplexed':0.0}}}},'samples':{'seen':103,'attributed':101,"
+		    "'unattributed':2,'lost':{'malformed':1},'unsampled_seconds':{'multiplexed':1.5}},"
+		    "'cgroups_alive':57,'slots':512,'slots_free':454,'slots_limit':4096,'stripes':4,"
+		    "'births_without_slot':3,'slots_missing':true,'without_slot':0,'no_slot':[],"
+		    "'map_bytes':10485760,'map_bytes_max':67108864,'memory':{'maps':10485760,"
+		    "'anonymous':3565158,'anonymous_peak':11744051},'interval_s':1.0,"
+		    "'collection_s':0.000412,'config':{'reloaded':false,'time':'2026-11-21T05:59:59Z',"
+		    "'files':['/etc/pebsd/pebsd.conf','/etc/pebsd/pebsd.conf.d/a.conf',"
+		    "'/etc/pebsd/pebsd.conf.d/b.conf']},"
+		    "'notes':['cpu_atom: no counter was free on CPU 4']}");
 }
 
 /* The sum is known only if all its parts are. */
@@ -235,10 +201,10 @@ Test(json, unknown_values_are_absent)
 	event->throttled_seconds.known = false;
 	snapshot->notes = NULL;
 	expect_json(json_top(snapshot),
-		    "{\"version\":1,\"origin\":\"perf\",\"since\":\"2026-11-21T06:00:00Z\",\"window_s\":10.0,"
-		    "\"samples\":{\"seen\":5,\"attributed\":5,\"unattributed\":0,\"lost\":{\"malformed\":0},"
-		    "\"unsampled_seconds\":{}},"
-		    "\"total\":{\"events\":{\"stores\":{\"samples\":5}}},\"cgroups\":[]}");
+		    "{'version':1,'origin':'perf','since':'2026-11-21T06:00:00Z','window_s':10.0,"
+		    "'samples':{'seen':5,'attributed':5,'unattributed':0,'lost':{'malformed':0},"
+		    "'unsampled_seconds':{}},'total':{'events':{'stores':{'samples':5}}},"
+		    "'cgroups':[]}");
 }
 
 Test(json, weights_are_there_when_known_and_whole)
@@ -413,11 +379,11 @@ Test(json, events_without_latency_or_source_omit_them)
 	_cleanup_json_ json_object *instructions = json_object_get(event_of(total, "instructions"));
 
 	expect_json(TAKE_PTR(stores),
-		    "{\"pmu\":\"cpu_core\",\"samples\":50,\"weighted\":{\"samples\":250150},"
-		    "\"sources\":{\"l1\":{\"samples\":40},\"unknown\":{\"samples\":10}},"
-		    "\"snoop\":{\"na\":50},\"tlb\":{\"hit\":40,\"miss\":10}" STORE_FLAGS_0 ",\"locked\":4}");
-	expect_json(TAKE_PTR(instructions), "{\"pmu\":\"cpu_core\",\"samples\":620,"
-					    "\"weighted\":{\"samples\":1240001860}}");
+		    "{'pmu':'cpu_core','samples':50,'weighted':{'samples':250150},"
+		    "'sources':{'l1':{'samples':40},'unknown':{'samples':10}},'snoop':{'na':50},"
+		    "'tlb':{'hit':40,'miss':10}" STORE_FLAGS_0 ",'locked':4}");
+	expect_json(TAKE_PTR(instructions),
+		    "{'pmu':'cpu_core','samples':620,'weighted':{'samples':1240001860}}");
 }
 
 Test(json, each_flag_has_a_member_with_its_own_count)

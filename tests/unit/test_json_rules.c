@@ -8,38 +8,23 @@
 #include "example_rules.h"
 #include "export/json/json_neighbours.h"
 #include "export/json/json_rules.h"
+#include "formatted.h"
 #include "history/shared/history_wire.h"
 
 /* 2026-11-21T06:00:00Z */
 #define SIX 1795240800
 
-/* Expects that the printed JSON equals `expected`, with no member more or less. Takes ownership of `got`. */
-static void expect_json(json_object *got, const char *expected)
-{
-	_cleanup_json_ json_object *object = got;
-	_cleanup_json_ json_object *printed = NULL;
-	_cleanup_json_ json_object *wanted = NULL;
-	const char *text;
-
-	cr_assert_not_null(object);
-	text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
-	cr_assert_eq(json_parse(text, strlen(text), 32, &printed), 0, "%s", text);
-	cr_assert_eq(json_parse(expected, strlen(expected), 32, &wanted), 0, "the test's own JSON is broken");
-	cr_expect(json_object_equal(printed, wanted), "got      %s\nexpected %s", text,
-		  json_object_to_json_string_ext(wanted, JSON_C_TO_STRING_PLAIN));
-}
-
-#define SLOW_DB                                                                                       \
-	"\"rule\":\"slow-db\",\"cgroup\":[\"/system.slice/db*.service\",\"/kubepods.slice/*\"],"      \
-	"\"event\":\"loads\",\"metric\":\"p99\",\"unit\":\"cycles\",\"above\":900,\"judged_at\":896," \
-	"\"clear\":700,\"clear_judged_at\":704,\"window_s\":30,\"for_s\":60,\"min_samples\":500,"     \
-	"\"needs_samples\":299,\"confidence\":0.95,\"severity\":\"critical\",\"subtree\":false,"      \
-	"\"dry_run\":false,\"trust_owner\":false,\"action\":[\"log\",\"unit\"]"
-#define WORSE                                                                                   \
-	"\"rule\":\"worse\",\"cgroup\":[\"/*\"],\"event\":\"loads\",\"metric\":\"ratio:mean\"," \
-	"\"unit\":\"ratio\",\"above\":1.5,\"clear\":1.2,\"window_s\":60,\"for_s\":60,"          \
-	"\"baseline_s\":3600,\"min_samples\":500,\"confidence\":0.95,\"severity\":\"warning\"," \
-	"\"subtree\":false,\"dry_run\":false,\"trust_owner\":true,\"action\":[]"
+#define SLOW_DB                                                                                        \
+	"'rule':'slow-db','cgroup':['/system.slice/db*.service','/kubepods.slice/*'],'event':'loads'," \
+	"'metric':'p99','unit':'cycles','above':900,'judged_at':896,'clear':700,"                      \
+	"'clear_judged_at':704,'window_s':30,'for_s':60,'min_samples':500,'needs_samples':299,"        \
+	"'confidence':0.95,'severity':'critical','subtree':false,'dry_run':false,'trust_owner':false," \
+	"'action':['log','unit']"
+#define WORSE                                                                                        \
+	"'rule':'worse','cgroup':['/*'],'event':'loads','metric':'ratio:mean','unit':'ratio',"       \
+	"'above':1.5,'clear':1.2,'window_s':60,'for_s':60,'baseline_s':3600,'min_samples':500,"      \
+	"'confidence':0.95,'severity':'warning','subtree':false,'dry_run':false,'trust_owner':true," \
+	"'action':[]"
 
 /* test_rule.c tests the number of samples that `worse` and `starved` need. */
 Test(json_rules, rules_are_written_in_full)
@@ -60,18 +45,16 @@ Test(json_rules, rules_are_written_in_full)
 	const struct rule *rules = example_rules(&n);
 
 	expect_json(json_rules("perf", rules, counts, 2, NULL),
-		    "{\"version\":1,\"origin\":\"perf\",\"rules\":[{" SLOW_DB
-		    ",\"cgroups\":{\"inactive\":7,\"pending\":1,\"firing\":2,\"resolved\":3,\"ignored\":6,"
-		    "\"unknown\":{\"samples\":4,\"bursts\":2,\"no_slot\":3,\"not_measured\":5}}},"
-		    "{\"rule\":\"remote\",\"cgroup\":[\"/"
-		    "*\"],\"event\":\"loads\",\"metric\":\"share:remote_dram\","
-		    "\"unit\":\"share\",\"above\":0.05,\"clear\":0.03,\"window_s\":60,\"for_s\":1.5,"
-		    "\"min_samples\":500,\"needs_samples\":152,\"confidence\":0.99,\"severity\":\"warning\","
-		    "\"subtree\":true,\"dry_run\":true,\"trust_owner\":false,\"action\":[\"log\"],"
-		    "\"not_sampled\":[\"loads\",\"stalls\"],"
-		    "\"cgroups\":{\"inactive\":1,\"pending\":0,\"firing\":0}}]}");
-	expect_json(json_rules("replay", NULL, NULL, 0, NULL),
-		    "{\"version\":1,\"origin\":\"replay\",\"rules\":[]}");
+		    "{'version':1,'origin':'perf','rules':[{" SLOW_DB
+		    ",'cgroups':{'inactive':7,'pending':1,'firing':2,'resolved':3,'ignored':6,"
+		    "'unknown':{'samples':4,'bursts':2,'no_slot':3,'not_measured':5}}},"
+		    "{'rule':'remote','cgroup':['/*'],'event':'loads','metric':'share:remote_dram',"
+		    "'unit':'share','above':0.05,'clear':0.03,'window_s':60,'for_s':1.5,"
+		    "'min_samples':500,'needs_samples':152,'confidence':0.99,'severity':'warning',"
+		    "'subtree':true,'dry_run':true,'trust_owner':false,'action':['log'],"
+		    "'not_sampled':['loads','stalls'],'cgroups':{'inactive':1,'pending':0,"
+		    "'firing':0}}]}");
+	expect_json(json_rules("replay", NULL, NULL, 0, NULL), "{'version':1,'origin':'replay','rules':[]}");
 }
 
 Test(json_rules, rules_below_a_threshold_and_on_ratios_are_written)
@@ -94,10 +77,10 @@ Test(json_rules, rules_below_a_threshold_and_on_ratios_are_written)
 	json_object_object_del(starved, "cgroups");
 	expect_json(json_object_get(worse), "{" WORSE "}");
 	expect_json(json_object_get(starved),
-		    "{\"rule\":\"starved\",\"cgroup\":[\"/*\"],\"event\":\"loads\",\"metric\":\"rate\","
-		    "\"unit\":\"per_second\",\"below\":1000,\"clear\":1500,\"window_s\":60,\"for_s\":0,"
-		    "\"min_samples\":0,\"needs_samples\":0,\"confidence\":0.95,\"severity\":\"info\","
-		    "\"subtree\":false,\"dry_run\":false,\"trust_owner\":false,\"action\":[\"log\"]}");
+		    "{'rule':'starved','cgroup':['/*'],'event':'loads','metric':'rate',"
+		    "'unit':'per_second','below':1000,'clear':1500,'window_s':60,'for_s':0,"
+		    "'min_samples':0,'needs_samples':0,'confidence':0.95,'severity':'info',"
+		    "'subtree':false,'dry_run':false,'trust_owner':false,'action':['log']}");
 }
 
 /* The members that only a metric with a second event has. */
@@ -140,23 +123,19 @@ Test(json_rules, a_rule_on_lost_cores_is_written_in_full)
 
 	json_object_object_del(only, "cgroups");
 	expect_json(json_object_get(only),
-		    "{\"rule\":\"lost\",\"cgroup\":[\"/*\"],\"event\":\"stalls\",\"second_event\":\"cycles\","
-		    "\"metric\":\"cores-lost\",\"unit\":\"cores\",\"above\":2,\"clear\":1.5,\"window_s\":30,"
-		    "\"for_s\":300,\"min_samples\":0,\"needs_samples\":0,\"confidence\":0.95,"
-		    "\"severity\":\"warning\",\"subtree\":false,\"dry_run\":false,\"trust_owner\":false,"
-		    "\"action\":[\"log\"]}");
-	expect_json(
-		json_alerts("perf", &alert, 1, NULL),
-		"{\"version\":1,\"origin\":\"perf\",\"alerts\":[{\"alert\":4,\"rule\":\"lost\","
-		"\"cgroup\":\"/shop\",\"event\":\"stalls\",\"severity\":\"warning\",\"state\":\"firing\","
-		"\"dry_run\":false,\"metric\":\"cores-lost\",\"unit\":\"cores\",\"value\":3.2,\"worst\":4.5,\"low\":3.04,"
-		"\"high\":3.37,\"samples\":1200,\"second_samples\":3000,\"cores_used\":9.5,"
-		"\"frequency\":2500000000,\"worth\":1100,\"window_s\":30,\"above\":2,\"clear\":1.5,"
-		"\"for_s\":300}]}");
+		    "{'rule':'lost','cgroup':['/*'],'event':'stalls','second_event':'cycles',"
+		    "'metric':'cores-lost','unit':'cores','above':2,'clear':1.5,'window_s':30,"
+		    "'for_s':300,'min_samples':0,'needs_samples':0,'confidence':0.95,"
+		    "'severity':'warning','subtree':false,'dry_run':false,'trust_owner':false,"
+		    "'action':['log']}");
+	expect_json(json_alerts("perf", &alert, 1, NULL),
+		    "{'version':1,'origin':'perf','alerts':[{'alert':4,'rule':'lost','cgroup':'/shop',"
+		    "'event':'stalls','severity':'warning','state':'firing','dry_run':false,"
+		    "'metric':'cores-lost','unit':'cores','value':3.2,'worst':4.5,'low':3.04,"
+		    "'high':3.37,'samples':1200,'second_samples':3000,'cores_used':9.5,"
+		    "'frequency':2500000000,'worth':1100,'window_s':30,'above':2,'clear':1.5,"
+		    "'for_s':300}]}");
 }
-
-#define HEAD_OF(rule, cgroup, severity) \
-	"\"rule\":\"" rule "\",\"cgroup\":\"" cgroup "\",\"event\":\"loads\",\"severity\":\"" severity "\""
 
 Test(json_rules, alerts_are_written_in_each_state)
 {
@@ -182,68 +161,33 @@ Test(json_rules, alerts_are_written_in_each_state)
 	list[3].since = list[3].resolved = (struct timespec){.tv_sec = SIX + 90};
 	list[4].preference =
 		(struct preference_effect){.ignored = true, .untrusted = true, .malformed = true};
-	expect_json(
-		json_alerts("perf", list, ARRAY_SIZE(list), NULL),
-		"{\"version\":1,\"origin\":\"perf\",\"alerts\":["
-		"{\"alert\":17," HEAD_OF(
-			"slow-db", "/system.slice/db.service",
-			"critical") ",\"state\":\"unknown\",\"held\":\"firing\",\"unknown\":\"samples\","
-				    "\"dry_run\":false,"
-				    "\"metric\":\"p99\",\"unit\":\"cycles\",\"value\":912.5,\"low\":832.0,"
-				    "\"high\":1024.0,"
-				    "\"samples\":2000,\"worth\":1500,"
-				    "\"above\":896,\"clear\":704,\"window_s\":30,\"for_s\":60,\"since\":"
-				    "\"2026-11-21T06:01:00Z\","
-				    "\"breached\":\"2026-11-21T06:00:00Z\",\"fired\":\"2026-11-21T06:01:"
-				    "00Z\","
-				    "\"preference\":{\"threshold\":950.5}},"
-				    "{\"rule\":\"slow-db\",\"cgroup\":\"/kubepods.slice/"
-				    "a\",\"event\":\"loads:cpu_atom\","
-				    "\"severity\":\"critical\",\"state\":\"pending\",\"dry_run\":false,"
-				    "\"metric\":\"p99\",\"unit\":\"cycles\","
-				    "\"value\":950.0,\"low\":896.0,\"samples\":2000,\"worth\":1500,\"above\":896,\"clear\":"
-				    "704,\"window_s\":30,"
-				    "\"for_s\":60,\"held_s\":25,\"since\":\"2026-11-21T06:00:00Z\"},"
-				    "{" HEAD_OF(
-					    "worse", "/batch",
-					    "warning") ",\"state\":\"inactive\",\"dry_run\":false,\"metric\":"
-						       "\"ratio:mean\",\"unit\":"
-						       "\"ratio\",\"value\":1.333333,\"low\":1.25,"
-						       "\"high\":1.6,\"samples\":2000,\"worth\":1500,\"base_samples\":12000,"
-						       "\"above\":1.5,\"clear\":1.2,"
-						       "\"window_s\":60,\"for_s\":60},"
-						       "{\"alert\":3," HEAD_OF(
-							       "remote", "/kubepods.slice",
-							       "warning") ",\"state\":\"resolved\",\"dry_"
-									  "run\":true,\"metric\":\"share:"
-									  "remote_dram\",\"unit\":\"share\","
-									  "\"value\":0.02,\"low\":0.01,"
-									  "\"high\":0.029,\"samples\":2000,\"worth\":1500,"
-									  "\"above\":0.05,\"clear\":0.03,"
-									  "\"window_s\":60,\"for_s\":1.5,"
-									  "\"since\":\"2026-11-21T06:01:"
-									  "30Z\",\"resolved\":\"2026-11-"
-									  "21T06:01:30Z\",\"end\":\"gone\"},"
-									  "{" HEAD_OF(
-										  "starved", "/idle",
-										  "info") ",\"state\":"
-											  "\"inactive\","
-											  "\"dry_run\":false,"
-											  "\"metric\":"
-											  "\"rate\",\"unit\":"
-											  "\"per_"
-											  "second\","
-											  "\"samples\":0,"
-											  "\"below\":1000,"
-											  "\"clear\":1500,"
-											  "\"window_s\":0,"
-											  "\"for_s\":0,"
-											  "\"preference\":{"
-											  "\"ignored\":true,"
-											  "\"untrusted\":"
-											  "true,"
-											  "\"malformed\":"
-											  "true}}]}");
+	expect_json(json_alerts("perf", list, ARRAY_SIZE(list), NULL),
+		    "{'version':1,'origin':'perf','alerts':[{'alert':17,'rule':'slow-db',"
+		    "'cgroup':'/system.slice/db.service','event':'loads','severity':'critical',"
+		    "'state':'unknown','held':'firing','unknown':'samples','dry_run':false,"
+		    "'metric':'p99','unit':'cycles','value':912.5,'low':832.0,'high':1024.0,"
+		    "'samples':2000,'worth':1500,'above':896,'clear':704,'window_s':30,"
+		    "'for_s':60,'since':'2026-11-21T06:01:00Z',"
+		    "'breached':'2026-11-21T06:00:00Z','fired':'2026-11-21T06:01:00Z',"
+		    "'preference':{'threshold':950.5}},{'rule':'slow-db',"
+		    "'cgroup':'/kubepods.slice/a','event':'loads:cpu_atom',"
+		    "'severity':'critical','state':'pending','dry_run':false,'metric':'p99',"
+		    "'unit':'cycles','value':950.0,'low':896.0,'samples':2000,'worth':1500,"
+		    "'above':896,'clear':704,'window_s':30,'for_s':60,'held_s':25,"
+		    "'since':'2026-11-21T06:00:00Z'},{'rule':'worse','cgroup':'/batch','event':'loads',"
+		    "'severity':'warning','state':'inactive','dry_run':false,'metric':'ratio:mean',"
+		    "'unit':'ratio',"
+		    "'value':1.333333,'low':1.25,'high':1.6,'samples':2000,'worth':1500,"
+		    "'base_samples':12000,'above':1.5,'clear':1.2,'window_s':60,'for_s':60},"
+		    "{'alert':3,'rule':'remote','cgroup':'/kubepods.slice','event':'loads',"
+		    "'severity':'warning','state':'resolved','dry_run':true,'metric':'share:remote_dram',"
+		    "'unit':'share','value':0.02,'low':0.01,'high':0.029,'samples':2000,"
+		    "'worth':1500,'above':0.05,'clear':0.03,'window_s':60,'for_s':1.5,"
+		    "'since':'2026-11-21T06:01:30Z','resolved':'2026-11-21T06:01:30Z',"
+		    "'end':'gone'},{'rule':'starved','cgroup':'/idle','event':'loads','severity':'info',"
+		    "'state':'inactive','dry_run':false,'metric':'rate','unit':'per_second',"
+		    "'samples':0,'below':1000,'clear':1500,'window_s':0,'for_s':0,"
+		    "'preference':{'ignored':true,'untrusted':true,'malformed':true}}]}");
 }
 
 /* After an alert was proven clear, the rule is still judged, so the state can be unknown. */
@@ -275,8 +219,8 @@ Test(json_rules, of_a_removed_rule_only_the_name_is_written)
 	_cleanup_json_ json_object *reply = json_alerts("perf", &alert, 1, NULL);
 
 	expect_json(json_object_get(json_object_array_get_idx(json_get_array(reply, "alerts"), 0)),
-		    "{\"alert\":3,\"rule\":\"slow\",\"cgroup\":\"/a\",\"event\":\"loads\","
-		    "\"state\":\"resolved\",\"dry_run\":false,\"end\":\"rule\"}");
+		    "{'alert':3,'rule':'slow','cgroup':'/a','event':'loads','state':'resolved',"
+		    "'dry_run':false,'end':'rule'}");
 }
 
 Test(json_rules, a_value_from_before_a_restart_has_no_samples)
@@ -330,7 +274,7 @@ Test(json_rules, cgroups_of_the_subtree_without_a_slot_are_counted)
 	rules = json_rules("perf", list[0].rule, &counts, 1, NULL);
 	expect_json(json_object_get(json_get(json_object_array_get_idx(json_get_array(rules, "rules"), 0),
 					     "cgroups")),
-		    "{\"pending\":0,\"firing\":3,\"partial\":2,\"unknown\":{\"subtree_no_slot\":4}}");
+		    "{'pending':0,'firing':3,'partial':2,'unknown':{'subtree_no_slot':4}}");
 }
 
 /* A member that is not a finite number is absent: a baseline of 0 gives an infinite ratio. */
@@ -379,17 +323,13 @@ Test(json_rules, a_transition_has_unescaped_names)
 	/* The other fields are those of an alert, but the key "source" replaces "event". */
 	json_object_object_add(fields, "event", json_object_get(json_object_object_get(fields, "source")));
 	json_object_object_del(fields, "source");
-	expect_json(
-		json_object_get(fields),
-		"{\"from\":\"pending\",\"alert\":18," HEAD_OF(
-			"slow-db", "/db",
-			"critical") ",\"state\":\"firing\",\"dry_run\":false,\"metric\":\"p99\",\"unit\":"
-				    "\"cycles\","
-				    "\"value\":1000.0,"
-				    "\"low\":900.0,\"high\":1100.0,\"samples\":2000,\"worth\":1500,\"above\":896,"
-				    "\"clear\":704,"
-				    "\"window_s\":30,\"for_s\":60,\"since\":\"2026-11-21T06:00:00Z\","
-				    "\"fired\":\"2026-11-21T06:00:00Z\"}");
+	expect_json(json_object_get(fields),
+		    "{'from':'pending','alert':18,'rule':'slow-db','cgroup':'/db','event':'loads',"
+		    "'severity':'critical','state':'firing','dry_run':false,'metric':'p99',"
+		    "'unit':'cycles',"
+		    "'value':1000.0,'low':900.0,'high':1100.0,'samples':2000,'worth':1500,"
+		    "'above':896,'clear':704,'window_s':30,'for_s':60,"
+		    "'since':'2026-11-21T06:00:00Z','fired':'2026-11-21T06:00:00Z'}");
 }
 
 /* A transition reports the new state, even if the value is unknown at that moment. */
@@ -425,20 +365,14 @@ Test(json_rules, an_explanation_is_written_in_full)
 			 "p99 is 912.5 cycles, from 2,000 latencies in 30s");
 	cr_expect(json_get_u64(judged, "min_samples", &min_samples) && min_samples == 500);
 	json_object_object_del(judged, "sentences");
-	expect_json(
-		json_object_get(reply),
-		"{\"version\":1,\"origin\":\"perf\",\"rule\":{" SLOW_DB "},\"judged\":["
-		"{" HEAD_OF(
-			"slow-db",
-			"/db\xef\xbf\xbd"
-			"ff",
-			"critical") ",\"state\":\"inactive\",\"dry_run\":false,\"metric\":\"p99\","
-				    "\"unit\":\"cycles\","
-				    "\"value\":912.5,\"low\":832.0,\"high\":1024.0,\"samples\":2000,\"worth\":1500,"
-				    "\"above\":896,\"clear\":704,\"window_s\":30,\"for_s\":60,"
-				    "\"min_samples\":500}]}");
+	expect_json(json_object_get(reply),
+		    "{'version':1,'origin':'perf','rule':{" SLOW_DB "},'judged':[{"
+		    "'rule':'slow-db','cgroup':'/db\xef\xbf\xbd"
+		    "ff','event':'loads','severity':'critical','state':'inactive','dry_run':false,"
+		    "'metric':'p99','unit':'cycles','value':912.5,'low':832.0,'high':1024.0,'samples':2000,"
+		    "'worth':1500,'above':896,'clear':704,'window_s':30,'for_s':60,'min_samples':500}]}");
 	expect_json(json_explain("perf", &example_rules(&n)[0], NULL, 0, NULL),
-		    "{\"version\":1,\"origin\":\"perf\",\"rule\":{" SLOW_DB "},\"judged\":[]}");
+		    "{'version':1,'origin':'perf','rule':{" SLOW_DB "},'judged':[]}");
 }
 
 /* Returns the record of an alert that fired on a cgroup with a path of `length` control characters. */
@@ -533,23 +467,21 @@ Test(json_rules, neighbours_are_written_in_full)
 	report.ranking.n = 1;
 	report.ranking.list[0].needed = 1;
 	report.ranking.list[0].named = false;
-	expect_json(
-		json_neighbours("perf", "/db", &report, NULL),
-		"{\"version\":1,\"origin\":\"perf\",\"cgroup\":\"/db\",\"event\":\"loads\",\"traffic_from\":\"loads\",\"bin_s\":5.0,"
-		"\"window_s\":300.5,\"bins\":60,\"verdict\":\"episode\",\"self_strength\":-0.25,\"latency\":{\"slow\":400.0,\"fast\":200.0},"
-		"\"nodes_known\":true,\"candidates\":3,\"apart\":4,\"beyond\":7,\"neighbours\":["
-		"{\"cgroup\":\"/web\",\"named\":false,\"strength\":0.812,\"lag_s\":10.0,"
-		"\"bins\":58,\"traffic\":{\"slow\":12345.7,\"fast\":100.0}}]}");
+	expect_json(json_neighbours("perf", "/db", &report, NULL),
+		    "{'version':1,'origin':'perf','cgroup':'/db','event':'loads',"
+		    "'traffic_from':'loads','bin_s':5.0,'window_s':300.5,'bins':60,'verdict':'episode',"
+		    "'self_strength':-0.25,'latency':{'slow':400.0,'fast':200.0},'nodes_known':true,"
+		    "'candidates':3,'apart':4,'beyond':7,'neighbours':[{'cgroup':'/web','named':false,"
+		    "'strength':0.812,'lag_s':10.0,'bins':58,'traffic':{'slow':12345.7,'fast':100.0}}]}");
 
 	report.misses = true;
 	report.ranking = (struct neighbours){.verdict = NEIGHBOURS_THIN, .bins = 3};
 	report.nodes_known = false;
 	report.apart = report.beyond = 0;
-	expect_json(
-		json_neighbours("replay", "/db", &report, NULL),
-		"{\"version\":1,\"origin\":\"replay\",\"cgroup\":\"/db\",\"event\":\"loads\",\"traffic_from\":\"misses\",\"bin_s\":5.0,"
-		"\"window_s\":300.5,\"bins\":3,\"verdict\":\"thin\",\"nodes_known\":false,\"candidates\":3,\"apart\":0,"
-		"\"neighbours\":[]}");
+	expect_json(json_neighbours("replay", "/db", &report, NULL),
+		    "{'version':1,'origin':'replay','cgroup':'/db','event':'loads',"
+		    "'traffic_from':'misses','bin_s':5.0,'window_s':300.5,'bins':3,'verdict':'thin',"
+		    "'nodes_known':false,'candidates':3,'apart':0,'neighbours':[]}");
 }
 
 Test(json_rules, each_verdict_has_a_word)

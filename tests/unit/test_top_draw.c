@@ -447,15 +447,14 @@ Test(top_pane, a_low_pane_has_the_highest_latencies)
 
 Test(top_pane, the_pane_is_read_from_replies)
 {
-	json_object *status =
-		formatted_from("{\"events\":{\"loads\":{\"measures\":[\"latency\",\"source\"]}}}");
+	json_object *status = formatted_from("{'events':{'loads':{'measures':['latency','source']}}}");
 	json_object *cgroup = formatted_from(
-		"{\"cgroup\":\"/shop\\u001b.service\",\"name\":\"shop\",\"events\":{\"loads\":{\"samples\":7,\"sources\":"
-		"{\"l1\":{\"samples\":5,\"histogram\":[{\"le\":32,\"samples\":5}]},"
-		"\"remote_cache\":{\"samples\":2,\"histogram\":[{\"le\":512,\"samples\":2}]}}}}}");
-	json_object *history = formatted_from(
-		"{\"bins\":[{\"since\":\"2026-11-21T06:00:10Z\",\"until\":\"2026-11-21T06:00:20Z\",\"covered_s\":10,"
-		"\"events\":{\"loads\":{\"latency\":{\"mean\":120.5}}}}]}");
+		"{'cgroup':'/shop\\u001b.service','name':'shop','events':{'loads':{'samples':7,"
+		"'sources':{'l1':{'samples':5,'histogram':[{'le':32,'samples':5}]},"
+		"'remote_cache':{'samples':2,'histogram':[{'le':512,'samples':2}]}}}}}");
+	json_object *history =
+		formatted_from("{'bins':[{'since':'2026-11-21T06:00:10Z','until':'2026-11-21T06:00:20Z',"
+			       "'covered_s':10,'events':{'loads':{'latency':{'mean':120.5}}}}]}");
 	struct top_pane pane;
 
 	cr_assert_eq(top_pane_read(status, cgroup, "loads", &pane), 0);
@@ -484,12 +483,10 @@ Test(top_pane, ranges_are_as_fine_as_the_counts)
 	static const struct {
 		const char *sources, *row;
 	} cases[] = {
-		{"\"sources\":{\"l1\":{\"samples\":5,\"histogram\":[{\"le\":64,\"samples\":5}]}},",
-		 "33 - 64 100.0% 1"},
+		{"'sources':{'l1':{'samples':5,'histogram':[{'le':64,'samples':5}]}},", "33 - 64 100.0% 1"},
 		{"", "41 - 44 100.0% o"},
 	};
-	json_object *status =
-		formatted_from("{\"events\":{\"loads\":{\"measures\":[\"latency\",\"source\"]}}}");
+	json_object *status = formatted_from("{'events':{'loads':{'measures':['latency','source']}}}");
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		_cleanup_free_ char *text = NULL, *drawn_text = NULL;
@@ -499,7 +496,7 @@ Test(top_pane, ranges_are_as_fine_as_the_counts)
 		cr_assert_geq(
 			asprintf(
 				&text,
-				"{\"cgroup\":\"/a\",\"events\":{\"loads\":{\"samples\":5,%s\"histogram\":[{\"le\":44,\"samples\":5}]}}}",
+				"{'cgroup':'/a','events':{'loads':{'samples':5,%s'histogram':[{'le':44,'samples':5}]}}}",
 				cases[i].sources),
 			0);
 		cgroup = formatted_from(text);
@@ -515,12 +512,10 @@ Test(top_pane, ranges_are_as_fine_as_the_counts)
 Test(top_alerts, alerts_of_a_reply_are_read)
 {
 	json_object *reply = formatted_from(
-		"{\"next\":3,\"alerts\":["
-		"{\"rule\":\"slow\",\"cgroup\":\"/a\",\"name\":\"a\",\"state\":\"resolved\"},"
-		"{\"rule\":\"slow\",\"cgroup\":\"/b\",\"state\":\"unknown\",\"held\":\"firing\"},"
-		"{\"rule\":\"fast\",\"cgroup\":\"/b\",\"state\":\"firing\",\"metric\":\"p99\",\"unit\":\"cycles\","
-		"\"value\":912.5,\"above\":896,\"since\":\"2026-11-21T06:00:00Z\"},"
-		"{\"state\":\"firing\"}]}");
+		"{'next':3,'alerts':[{'rule':'slow','cgroup':'/a','name':'a','state':'resolved'},"
+		"{'rule':'slow','cgroup':'/b','state':'unknown','held':'firing'},{'rule':'fast',"
+		"'cgroup':'/b','state':'firing','metric':'p99','unit':'cycles','value':912.5,"
+		"'above':896,'since':'2026-11-21T06:00:00Z'},{'state':'firing'}]}");
 	struct top_alerts alerts;
 	const struct top_alert *alert;
 
@@ -547,10 +542,12 @@ Test(top_alerts, alerts_of_a_reply_are_read)
 Test(top_alerts, alerts_of_the_past_name_their_values)
 {
 	json_object *reply = formatted_from(
-		"{\"gaps\":[],\"alerts\":["
-		"{\"rule\":\"slow\",\"cgroup\":\"/a\",\"state\":\"firing\",\"metric\":\"p99\",\"unit\":\"cycles\",\"value\":912,\"worst\":920,\"above\":896,\"since\":\"2026-11-21T06:00:00Z\",\"breached\":\"2026-11-21T05:59:00Z\",\"fired\":\"2026-11-21T06:00:00Z\"},"
-		"{\"rule\":\"slow\",\"cgroup\":\"/b\",\"state\":\"unknown\",\"held\":\"firing\",\"unknown\":\"gap\",\"since\":\"2026-11-21T06:00:00Z\"},"
-		"{\"rule\":\"slow\",\"cgroup\":\"/c\",\"state\":\"pending\",\"metric\":\"p99\",\"since\":\"2026-11-21T06:00:05Z\"}]}");
+		"{'gaps':[],'alerts':[{'rule':'slow','cgroup':'/a','state':'firing','metric':'p99',"
+		"'unit':'cycles','value':912,'worst':920,'above':896,"
+		"'since':'2026-11-21T06:00:00Z','breached':'2026-11-21T05:59:00Z',"
+		"'fired':'2026-11-21T06:00:00Z'},{'rule':'slow','cgroup':'/b','state':'unknown',"
+		"'held':'firing','unknown':'gap','since':'2026-11-21T06:00:00Z'},{'rule':'slow',"
+		"'cgroup':'/c','state':'pending','metric':'p99','since':'2026-11-21T06:00:05Z'}]}");
 	struct top_alerts alerts;
 
 	cr_assert_eq(top_alerts_read(reply, 1795240827, &alerts), 0);
@@ -568,10 +565,13 @@ Test(top_alerts, alerts_of_the_past_name_their_values)
 Test(top_alerts, resolved_alerts_have_start_length_and_worst_value)
 {
 	json_object *reply = formatted_from(
-		"{\"alerts\":["
-		"{\"rule\":\"old\",\"cgroup\":\"/a\",\"state\":\"resolved\",\"metric\":\"p99\",\"unit\":\"cycles\",\"value\":600,\"worst\":1453,\"since\":\"2026-11-21T06:01:40Z\",\"fired\":\"2026-11-21T06:00:00Z\",\"resolved\":\"2026-11-21T06:01:40Z\"},"
-		"{\"rule\":\"new\",\"cgroup\":\"/a\",\"state\":\"resolved\",\"metric\":\"p99\",\"value\":600,\"since\":\"2026-11-21T06:06:00Z\",\"fired\":\"2026-11-21T06:05:00Z\",\"resolved\":\"2026-11-21T06:06:00Z\"},"
-		"{\"rule\":\"other\",\"cgroup\":\"/b\",\"state\":\"pending\",\"since\":\"2026-11-21T06:00:00Z\"}]}");
+		"{'alerts':[{'rule':'old','cgroup':'/a','state':'resolved','metric':'p99',"
+		"'unit':'cycles','value':600,'worst':1453,'since':'2026-11-21T06:01:40Z',"
+		"'fired':'2026-11-21T06:00:00Z','resolved':'2026-11-21T06:01:40Z'},{'rule':'new',"
+		"'cgroup':'/a','state':'resolved','metric':'p99','value':600,"
+		"'since':'2026-11-21T06:06:00Z','fired':'2026-11-21T06:05:00Z',"
+		"'resolved':'2026-11-21T06:06:00Z'},{'rule':'other','cgroup':'/b',"
+		"'state':'pending','since':'2026-11-21T06:00:00Z'}]}");
 	struct top_alerts alerts;
 
 	cr_assert_eq(top_alerts_read(reply, 1795244400, &alerts), 0);
@@ -594,8 +594,7 @@ Test(top_alerts, a_long_list_is_bounded)
 	struct top_alerts alerts;
 
 	for (int i = 0; i < TOP_ALERTS_MAX + 5; i++)
-		json_object_array_add(
-			list, formatted_from("{\"rule\":\"r\",\"cgroup\":\"/a\",\"state\":\"firing\"}"));
+		json_object_array_add(list, formatted_from("{'rule':'r','cgroup':'/a','state':'firing'}"));
 	json_object_object_add(reply, "alerts", list);
 	cr_assert_eq(top_alerts_read(reply, 0, &alerts), 0);
 	cr_expect(alerts.n == TOP_ALERTS_MAX && alerts.more);
@@ -808,8 +807,9 @@ Test(trend_line, noise_is_not_a_trend)
 
 Test(trend_line, a_trend_is_read_from_a_reply)
 {
-	json_object *event = formatted_from("{\"trend\":{\"bin_s\":2,\"samples\":[null,3,4,0,2],"
-					    "\"mean\":[null,30.5,30.7,null,31]}}");
+	json_object *event =
+		formatted_from("{'trend':{'bin_s':2,'samples':[null,3,4,0,2],'mean':[null,30.5,30.7,null,"
+			       "31]}}");
 	struct trend_line line;
 	double low, high;
 
@@ -821,18 +821,18 @@ Test(trend_line, a_trend_is_read_from_a_reply)
 	cr_expect(line.values[2] == 2 && line.values[3] == 0, "samples a second");
 	cr_expect(isnan(line.values[4]), "not yet all there");
 	json_object_put(event);
-	event = formatted_from("{\"trend\":{\"bin_s\":2,\"samples\":[4,0,2],\"mean\":[1,1,1]}}");
+	event = formatted_from("{'trend':{'bin_s':2,'samples':[4,0,2],'mean':[1,1,1]}}");
 	cr_assert(trend_line_read(event, false, &line));
 	cr_expect(line.values[0] == 2, "the trend is older than its first cell");
 	json_object_put(event);
-	event = formatted_from("{\"trend\":{\"bin_s\":4,\"samples\":[20,40.0,null,8.5],\"mean\":[1,1,null,1],"
-			       "\"covered_s\":[2,4,0,0.85]}}");
+	event = formatted_from("{'trend':{'bin_s':4,'samples':[20,40.0,null,8.5],'mean':[1,1,null,1],"
+			       "'covered_s':[2,4,0,0.85]}}");
 	cr_assert(trend_line_read(event, false, &line));
 	cr_expect(line.past && line.values[0] == 10 && line.values[1] == 10 && isnan(line.values[2]));
 	cr_expect_float_eq(line.values[3], 10, 1e-9,
 			   "a past is complete, and only a part of it was collected");
 	json_object_put(event);
-	event = formatted_from("{\"trend\":{\"bin_s\":0,\"samples\":[],\"mean\":[1]}}");
+	event = formatted_from("{'trend':{'bin_s':0,'samples':[],'mean':[1]}}");
 	cr_expect_not(trend_line_read(event, true, &line));
 	json_object_put(event);
 }

@@ -81,14 +81,14 @@ static void expect_bounds(const char *alert, const char *expected)
 
 Test(verdict, a_missing_bound_is_not_invented)
 {
-	expect_bounds("{\"unit\":\"cycles\",\"low\":898,\"high\":960}", "898 - 960");
-	expect_bounds("{\"unit\":\"share\",\"low\":0.2712,\"high\":0.5642}", "27.12 - 56.42%");
-	expect_bounds("{\"unit\":\"bytes_per_second\",\"low\":9.1e8,\"high\":1.2e9}", "910 MB/s - 1.2 GB/s");
-	expect_bounds("{\"unit\":\"cycles\",\"low\":898}", "from 898");
-	expect_bounds("{\"unit\":\"cycles\",\"high\":960}", "to 960");
-	expect_bounds("{\"unit\":\"cycles\"}", "-");
-	expect_bounds("{\"low\":\"898\",\"high\":null}", "-");
-	expect_bounds("{\"low\":1e999,\"high\":5}", "to 5");
+	expect_bounds("{'unit':'cycles','low':898,'high':960}", "898 - 960");
+	expect_bounds("{'unit':'share','low':0.2712,'high':0.5642}", "27.12 - 56.42%");
+	expect_bounds("{'unit':'bytes_per_second','low':9.1e8,'high':1.2e9}", "910 MB/s - 1.2 GB/s");
+	expect_bounds("{'unit':'cycles','low':898}", "from 898");
+	expect_bounds("{'unit':'cycles','high':960}", "to 960");
+	expect_bounds("{'unit':'cycles'}", "-");
+	expect_bounds("{'low':'898','high':null}", "-");
+	expect_bounds("{'low':1e999,'high':5}", "to 5");
 }
 
 static void expect_limit(const char *rule, const char *expected)
@@ -102,16 +102,16 @@ static void expect_limit(const char *rule, const char *expected)
 
 Test(verdict, the_shown_limit_is_the_one_used_for_the_verdict)
 {
-	expect_limit("{\"unit\":\"cycles\",\"above\":900,\"judged_at\":896}", "above 896 cycles");
-	expect_limit("{\"unit\":\"share\",\"below\":0.5}", "below 50%");
-	expect_limit("{\"unit\":\"share\",\"judged_at\":0.5}", "-");
+	expect_limit("{'unit':'cycles','above':900,'judged_at':896}", "above 896 cycles");
+	expect_limit("{'unit':'share','below':0.5}", "below 50%");
+	expect_limit("{'unit':'share','judged_at':0.5}", "-");
 	expect_limit("{}", "-");
 }
 
 Test(verdict, ages_are_formatted)
 {
 	_cleanup_json_ json_object *object =
-		formatted_from("{\"since\":\"2026-11-21T06:00:00Z\",\"bad\":\"yesterday\",\"number\":5}");
+		formatted_from("{'since':'2026-11-21T06:00:00Z','bad':'yesterday','number':5}");
 	char text[TEXT_NUMBER_MAX];
 	time_t since = 1795240800;
 
@@ -140,13 +140,13 @@ static void expect_state(const char *alert, const char *expected, const char *he
 
 Test(verdict, an_unknown_state_names_the_held_one)
 {
-	expect_state("{\"state\":\"firing\"}", "firing", "firing");
-	expect_state("{\"state\":\"firing\",\"held\":\"pending\"}", "firing", "firing");
-	expect_state("{\"state\":\"unknown\",\"held\":\"firing\"}", "unknown (firing)", "firing");
-	expect_state("{\"state\":\"unknown\",\"held\":\"inactive\"}", "unknown", "inactive");
-	expect_state("{\"state\":\"unknown\"}", "unknown", "");
-	expect_state("{\"state\":7}", "-", "");
-	expect_state("{\"state\":\"\\u001b[1m\"}", "\\x1b[1m", "\033[1m");
+	expect_state("{'state':'firing'}", "firing", "firing");
+	expect_state("{'state':'firing','held':'pending'}", "firing", "firing");
+	expect_state("{'state':'unknown','held':'firing'}", "unknown (firing)", "firing");
+	expect_state("{'state':'unknown','held':'inactive'}", "unknown", "inactive");
+	expect_state("{'state':'unknown'}", "unknown", "");
+	expect_state("{'state':7}", "-", "");
+	expect_state("{'state':'\\u001b[1m'}", "\\x1b[1m", "\033[1m");
 }
 
 Test(verdict, unknown_words_are_shown_unchanged)
@@ -163,10 +163,10 @@ Test(verdict, unknown_words_are_shown_unchanged)
 Test(verdict, preferences_are_described)
 {
 	_cleanup_json_ json_object *object =
-		formatted_from("{\"unit\":\"cycles\",\"preference\":{\"ignored\":true,\"threshold\":1200,"
-			       "\"untrusted\":true,\"malformed\":true}}");
+		formatted_from("{'unit':'cycles','preference':{'ignored':true,'threshold':1200,"
+			       "'untrusted':true,'malformed':true}}");
 	_cleanup_json_ json_object *silent =
-		formatted_from("{\"preference\":{\"ignored\":false,\"threshold\":\"x\",\"untrusted\":1}}");
+		formatted_from("{'preference':{'ignored':false,'threshold':'x','untrusted':1}}");
 	_cleanup_free_ char *text = verdict_preference(object);
 
 	formatted_expect(text, "user.pebsd.ignore on the cgroup's directory: not judged; ");
@@ -198,11 +198,10 @@ Test(verdict, transitions_are_described)
 		"5,\"low\":898,"
 		"\"high\":960,\"nominal_frequency\":2600000000,\"above\":896}");
 	_cleanup_json_ json_object *resolved =
-		formatted_from("{\"event\":\"alert\",\"from\":\"firing\",\"rule\":\"slow\",\"cgroup\":\"/a\","
-			       "\"state\":\"resolved\",\"dry_run\":true,\"end\":\"gone\"}");
-	_cleanup_json_ json_object *other =
-		formatted_from("{\"event\":\"born\",\"rule\":\"slow\",\"state\":\"firing\"}");
-	_cleanup_json_ json_object *bare = formatted_from("{\"event\":\"alert\",\"text\":\"words alone\"}");
+		formatted_from("{'event':'alert','from':'firing','rule':'slow','cgroup':'/a',"
+			       "'state':'resolved','dry_run':true,'end':'gone'}");
+	_cleanup_json_ json_object *other = formatted_from("{'event':'born','rule':'slow','state':'firing'}");
+	_cleanup_json_ json_object *bare = formatted_from("{'event':'alert','text':'words alone'}");
 	_cleanup_free_ char *text = verdict_transition(&(struct format_style){0}, item);
 	_cleanup_free_ char *dry = verdict_transition(&(struct format_style){0}, resolved);
 
