@@ -550,7 +550,6 @@ struct life {
 	bool whole;
 };
 
-static struct notify_socket manager;
 static struct life *life;
 
 static void setup_lives(void)

@@ -86,7 +86,6 @@ struct control {
 	const u64 *runs;
 };
 
-static struct notify_socket manager;
 static struct cgroup_fixture fixture;
 static struct control controls[2];
 #define CONTROLS_FROM 512 /* above all descriptors that a process is passed */

@@ -9,10 +9,12 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "child_expect.h"
 #include "tree.h"
 
 #define MESSAGE_MAX 4096
@@ -208,4 +210,36 @@ void notify_socket_pass_these(const struct notify_stored *stored, size_t n)
 void notify_socket_pass(const struct notify_socket *socket)
 {
 	notify_socket_pass_these(socket->stored, socket->n);
+}
+
+struct notify_socket manager;
+
+void manager_start(void)
+{
+	notify_socket_start(&manager);
+}
+
+void manager_stop(void)
+{
+	notify_socket_stop(&manager);
+}
+
+int manager_run(int (*run)(struct store *store, void *userdata), void *userdata)
+{
+	pid_t child;
+	int status;
+
+	(void)notify_socket_count(&manager, "");
+	child = fork();
+	cr_assert_geq(child, 0);
+	if (child == 0) {
+		struct store *store;
+
+		notify_socket_pass(&manager);
+		EXPECT(store_open(&store) == 0);
+		_exit(run(store, userdata));
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert(WIFEXITED(status), "the process ended with %#x", (unsigned)status);
+	return WEXITSTATUS(status);
 }

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "store/store.h"
+
 struct notify_stored {
 	char name[256];
 	int fd;
@@ -46,5 +48,16 @@ void notify_socket_pass(const struct notify_socket *socket);
 
 /* Same as notify_socket_pass(), but for descriptors that the caller gives. */
 void notify_socket_pass_these(const struct notify_stored *stored, size_t n);
+
+/* The socket of a test suite, which manager_start() and manager_stop() start and stop as .init and .fini. */
+extern struct notify_socket manager;
+void manager_start(void);
+void manager_stop(void);
+
+/*
+ * Runs another process, which gets the descriptors that the processes before it stored. Returns the result of `run`, its
+ * exit code. Fails the test if the process is killed.
+ */
+int manager_run(int (*run)(struct store *store, void *userdata), void *userdata);
 
 #endif

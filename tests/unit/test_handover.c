@@ -15,19 +15,7 @@
 #include "notify_socket.h"
 #include "store/handover.h"
 
-static struct notify_socket manager;
-
-static void setup(void)
-{
-	notify_socket_start(&manager);
-}
-
-static void teardown(void)
-{
-	notify_socket_stop(&manager);
-}
-
-TestSuite(handover, .init = setup, .fini = teardown);
+TestSuite(handover, .init = manager_start, .fini = manager_stop);
 
 struct pair {
 	u64 a, b;
@@ -39,27 +27,23 @@ struct part {
 	struct pair copies[2];
 };
 
+struct life {
+	void (*run)(struct store *store, struct handover *handover);
+};
+
+static int life_of(struct store *store, void *userdata)
+{
+	const struct life *life = userdata;
+	struct handover *handover;
+
+	EXPECT(handover_open(store, &handover) == 0);
+	life->run(store, handover);
+	return 0;
+}
+
 static void live(void (*run)(struct store *store, struct handover *handover))
 {
-	pid_t child;
-	int status;
-
-	(void)notify_socket_count(&manager, "");
-	child = fork();
-	cr_assert_geq(child, 0);
-	if (child == 0) {
-		struct store *store;
-		struct handover *handover;
-
-		notify_socket_pass(&manager);
-		EXPECT(store_open(&store) == 0);
-		EXPECT(handover_open(store, &handover) == 0);
-		run(store, handover);
-		_exit(0);
-	}
-	cr_assert_eq(waitpid(child, &status, 0), child);
-	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the process ended with %#x",
-		  (unsigned)status);
+	cr_assert_eq(manager_run(life_of, &(struct life){run}), 0);
 }
 
 static void begin_with(struct handover *handover, u64 a, u64 b)

@@ -14,7 +14,6 @@
 
 #define BLOCKS 3
 
-static struct notify_socket manager;
 static struct store *store;
 static struct handover *handover;
 static struct kernel_block blocks[BLOCKS];
@@ -23,7 +22,7 @@ static struct kernel kernel;
 
 static void setup(void)
 {
-	notify_socket_start(&manager);
+	manager_start();
 	cr_assert_eq(store_open(&store), 0);
 	cr_assert_eq(handover_open(store, &handover), 0);
 	cr_assert_eq(handover_begin(handover), 0);

@@ -2,7 +2,6 @@
 /* A pause that outlives its process. The test plays the service manager. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include <criterion/criterion.h>
 
@@ -10,43 +9,28 @@
 #include "notify_socket.h"
 #include "sampling/pause_kept.h"
 
-static struct notify_socket manager;
+TestSuite(pause_kept, .init = manager_start, .fini = manager_stop);
 
-static void setup(void)
+struct life {
+	bool begins;
+	void (*run)(struct handover *handover);
+};
+
+static int life_of(struct store *store, void *userdata)
 {
-	notify_socket_start(&manager);
-}
+	const struct life *life = userdata;
+	struct handover *handover;
 
-static void teardown(void)
-{
-	notify_socket_stop(&manager);
+	EXPECT(handover_open(store, &handover) == 0);
+	EXPECT(!life->begins || handover_begin(handover) == 0);
+	life->run(handover);
+	EXPECT(handover_commit(handover) == 0);
+	return 0;
 }
-
-TestSuite(pause_kept, .init = setup, .fini = teardown);
 
 static void live(bool begins, void (*run)(struct handover *handover))
 {
-	pid_t child;
-	int status;
-
-	(void)notify_socket_count(&manager, "");
-	child = fork();
-	cr_assert_geq(child, 0);
-	if (child == 0) {
-		struct handover *handover;
-		struct store *store;
-
-		notify_socket_pass(&manager);
-		EXPECT(store_open(&store) == 0);
-		EXPECT(handover_open(store, &handover) == 0);
-		EXPECT(!begins || handover_begin(handover) == 0);
-		run(handover);
-		EXPECT(handover_commit(handover) == 0);
-		_exit(0);
-	}
-	cr_assert_eq(waitpid(child, &status, 0), child);
-	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the process ended with %#x",
-		  (unsigned)status);
+	cr_assert_eq(manager_run(life_of, &(struct life){begins, run}), 0);
 }
 
 static void is_not_paused(struct handover *handover)

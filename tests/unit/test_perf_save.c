@@ -13,19 +13,7 @@
 /* As store.c limits them. */
 #define NAMES_BYTES_MAX (31UL * 4096)
 
-static struct notify_socket manager;
-
-static void setup(void)
-{
-	notify_socket_start(&manager);
-}
-
-static void teardown(void)
-{
-	notify_socket_stop(&manager);
-}
-
-TestSuite(perf_save, .init = setup, .fini = teardown);
+TestSuite(perf_save, .init = manager_start, .fini = manager_stop);
 
 /* Stores descriptors until only names of `left` more bytes fit. */
 static void fill(struct store *store, int fd, size_t left)

@@ -7,7 +7,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "child_expect.h"
@@ -19,47 +18,14 @@
 #define STATE "state-1-1"
 #define WORDS "counted"
 
-static struct notify_socket manager;
+TestSuite(sampling_kept, .init = manager_start, .fini = manager_stop);
 
-static void setup(void)
-{
-	notify_socket_start(&manager);
-}
-
-static void teardown(void)
-{
-	notify_socket_stop(&manager);
-}
-
-TestSuite(sampling_kept, .init = setup, .fini = teardown);
-
-/* Runs another process, which gets the stored descriptors. Returns its exit code. */
-static int live(int (*run)(struct store *store, size_t number), size_t number)
-{
-	pid_t child;
-	int status;
-
-	(void)notify_socket_count(&manager, "");
-	child = fork();
-	cr_assert_geq(child, 0);
-	if (child == 0) {
-		struct store *store;
-
-		notify_socket_pass(&manager);
-		EXPECT(store_open(&store) == 0);
-		_exit(run(store, number));
-	}
-	cr_assert_eq(waitpid(child, &status, 0), child);
-	cr_assert(WIFEXITED(status));
-	return WEXITSTATUS(status);
-}
-
-static int count(struct store *store, size_t number)
+static int count(struct store *store, void *userdata)
 {
 	struct sampling_kept kept;
 	struct state_ref ref = {0};
 
-	(void)number;
+	(void)userdata;
 	EXPECT(sampling_kept_open(store, &kept) == 0);
 	state_put(kept.state, &ref, STATE_HEAD, 0, WORDS, sizeof(WORDS));
 	EXPECT(state_commit(kept.state) == 0);
@@ -76,13 +42,13 @@ static bool has_words(const struct sampling_kept *kept)
 enum end { GOES_ON = 10, FAILED, GOES_ON_ALL_THE_SAME, WENT_WRONG };
 
 /* Takes over the state while allocation `number` fails. */
-static int go_on_with(struct store *store, size_t number)
+static int go_on_with(struct store *store, void *userdata)
 {
 	struct sampling_kept kept;
 	bool scarce;
 	int r;
 
-	scarce_memory_after(number);
+	scarce_memory_after(*(const size_t *)userdata);
 	r = sampling_kept_open(store, &kept);
 	scarce = scarce_memory_end();
 	if (scarce && r == -ENOMEM)
@@ -94,9 +60,9 @@ static int go_on_with(struct store *store, size_t number)
 
 Test(sampling_kept, counts_are_handed_to_the_next_process)
 {
-	cr_assert_eq(live(count, 0), 0);
+	cr_assert_eq(manager_run(count, NULL), 0);
 	cr_expect_eq(notify_socket_count(&manager, STATE), 1);
-	cr_expect_eq(live(go_on_with, SIZE_MAX), GOES_ON);
+	cr_expect_eq(manager_run(go_on_with, &(size_t){SIZE_MAX}), GOES_ON);
 }
 
 Test(sampling_kept, without_memory_the_state_is_kept_for_the_next_try)
@@ -104,8 +70,8 @@ Test(sampling_kept, without_memory_the_state_is_kept_for_the_next_try)
 	size_t failed = 0, number = 0;
 	int end;
 
-	cr_assert_eq(live(count, 0), 0);
-	while ((end = live(go_on_with, number)) != GOES_ON) {
+	cr_assert_eq(manager_run(count, NULL), 0);
+	while ((end = manager_run(go_on_with, &number)) != GOES_ON) {
 		cr_assert_neq(end, WENT_WRONG, "without allocation %zu", number);
 		failed += end == FAILED;
 		cr_assert_eq(notify_socket_count(&manager, STATE), 1, "without allocation %zu", number);
@@ -114,24 +80,24 @@ Test(sampling_kept, without_memory_the_state_is_kept_for_the_next_try)
 	cr_expect_gt(failed, 3);
 }
 
-static int find_nothing(struct store *store, size_t number)
+static int find_nothing(struct store *store, void *userdata)
 {
 	struct sampling_kept kept;
 
-	(void)number;
+	(void)userdata;
 	EXPECT(sampling_kept_open(store, &kept) == 0);
 	EXPECT(kept.state && !state_find(kept.state, STATE_HEAD, 0));
 	return 0;
 }
 
 /* A state that has the version of the records, but not the layout of the counters in them. */
-static int count_other(struct store *store, size_t number)
+static int count_other(struct store *store, void *userdata)
 {
 	struct sampling_kept kept;
 	struct state_ref ref = {0};
 	struct state *other;
 
-	(void)number;
+	(void)userdata;
 	EXPECT(sampling_kept_open(store, &kept) == 0);
 	EXPECT(state_new(STATE_RECORDS, &other) == 0);
 	state_put(other, &ref, STATE_HEAD, 0, WORDS, sizeof(WORDS));
@@ -143,19 +109,19 @@ static int count_other(struct store *store, size_t number)
 
 Test(sampling_kept, a_state_with_other_counters_is_not_continued)
 {
-	cr_assert_eq(live(count_other, 0), 0);
+	cr_assert_eq(manager_run(count_other, NULL), 0);
 	cr_assert_eq(notify_socket_count(&manager, STATE), 1);
-	cr_expect_eq(live(find_nothing, 0), 0);
+	cr_expect_eq(manager_run(find_nothing, NULL), 0);
 	cr_expect_eq(notify_socket_count(&manager, STATE), 0);
 }
 
 Test(sampling_kept, an_unusable_state_is_removed_from_the_store)
 {
-	cr_assert_eq(live(count, 0), 0);
+	cr_assert_eq(manager_run(count, NULL), 0);
 	cr_assert_eq(notify_socket_count(&manager, STATE), 1);
 	(void)close(manager.stored[0].fd);
 	manager.stored[0].fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	cr_expect_eq(live(find_nothing, 0), 0);
+	cr_expect_eq(manager_run(find_nothing, NULL), 0);
 	cr_expect_eq(notify_socket_count(&manager, STATE), 0);
 	cr_expect_eq(notify_socket_count(&manager, "state-1-2"), 1);
 }

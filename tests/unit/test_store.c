@@ -13,19 +13,7 @@
 #include "notify_socket.h"
 #include "store/store.h"
 
-static struct notify_socket manager;
-
-static void setup(void)
-{
-	notify_socket_start(&manager);
-}
-
-static void teardown(void)
-{
-	notify_socket_stop(&manager);
-}
-
-TestSuite(store, .init = setup, .fini = teardown);
+TestSuite(store, .init = manager_start, .fini = manager_stop);
 
 static struct store *open_store(void)
 {
