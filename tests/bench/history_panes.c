@@ -10,7 +10,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/number.h"
 #include "base/own_memory.h"
 #include "bench_line.h"
 #include "clock.h"

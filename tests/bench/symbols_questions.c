@@ -5,7 +5,6 @@
  * of the C library, in a process that this program starts. This is not a test: it prints results and checks
  * nothing.
  */
-#include <errno.h>
 #include <link.h>
 #include <signal.h>
 #include <stdio.h>

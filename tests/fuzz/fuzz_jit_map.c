@@ -5,7 +5,6 @@
  */
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/utf8.h"
 #include "symbols/resolver/resolver_jit.h"

@@ -6,7 +6,6 @@
  * events and the period. The rest is a list of files: which PMU or other folder, which file, its length, its text.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdint.h>

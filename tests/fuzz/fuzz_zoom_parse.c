@@ -4,7 +4,6 @@
  * fields that are read must stay within the record and within the space for stacks, and must pass through a
  * recording unchanged.
  */
-#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

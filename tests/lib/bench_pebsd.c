@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "bench_pebsd.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

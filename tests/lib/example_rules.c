@@ -2,7 +2,6 @@
 #include "example_rules.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static char *databases[] = {"/system.slice/db*.service", "/kubepods.slice/*"};
 static char *everything[] = {"/*"};

@@ -2,7 +2,6 @@
 #include "fake_zooms.h"
 
 #include <criterion/criterion.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

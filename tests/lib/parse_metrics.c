@@ -2,7 +2,6 @@
 #include "parse_metrics.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

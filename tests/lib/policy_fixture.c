@@ -2,7 +2,6 @@
 #include "policy_fixture.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "in_pairs.h"
 

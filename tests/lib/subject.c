@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "subject.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>

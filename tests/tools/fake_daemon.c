@@ -9,7 +9,6 @@
  * cgroups of it and all about neighbours but the first, and `many` has 10,000 cgroups. Ends with SIGTERM or SIGINT.
  */
 #include <errno.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

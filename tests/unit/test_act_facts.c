@@ -4,7 +4,6 @@
  * and shares no code with the writer. The tests in guests read the file with systemd itself.
  */
 #include <criterion/criterion.h>
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 

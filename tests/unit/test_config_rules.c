@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The sections [rule NAME]. */
 #include <criterion/criterion.h>
-#include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"

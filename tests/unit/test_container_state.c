@@ -6,7 +6,6 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "containers/container_state.h"
 
 #define ID  "3f4a1b9c0d2e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8"

@@ -3,9 +3,7 @@
 #include <criterion/criterion.h>
 #include <ctype.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "base/json_get.h"
 #include "control_fixture.h"

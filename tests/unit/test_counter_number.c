@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The number of counters, from a PMU that schedules groups as the kernel does, and from CPUID. */
 #include <errno.h>
-#include <string.h>
 
 #include <criterion/criterion.h>
 

@@ -2,7 +2,6 @@
 /* The other users of the counters, from trees that stand for the machine. */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "policy/alert.h"

@@ -2,7 +2,6 @@
 /* The metrics that are derived from counts: wait, cores lost, cycles per instruction and traffic. */
 #include <criterion/criterion.h>
 #include <math.h>
-#include <string.h>
 #define MATHLIB_STANDALONE 1
 #include <Rmath.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 
 #include <locale.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/json_get.h"
 #include "format/format.h"

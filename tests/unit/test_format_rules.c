@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json_get.h"
 #include "format/format.h"

@@ -2,9 +2,7 @@
 /* The text that people see for zooms and hot tables. */
 #include <criterion/criterion.h>
 
-#include <locale.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/json_get.h"
 #include "base/text.h"

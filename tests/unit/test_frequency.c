@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "govern/frequency.h"

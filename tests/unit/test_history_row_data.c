@@ -2,8 +2,6 @@
 /* The figures of one cgroup in one span, as the database has them. */
 #include <criterion/criterion.h>
 
-#include <string.h>
-
 #include "base/cleanup.h"
 #include "collect/pairs.h"
 #include "history/keeper/row_data.h"

@@ -2,8 +2,6 @@
 /* What the keeper of the history plans: spans that it adds up, drops and reads. Times are in seconds. */
 #include <criterion/criterion.h>
 
-#include <stdlib.h>
-
 #include "base/cleanup.h"
 #include "history/keeper/spans.h"
 

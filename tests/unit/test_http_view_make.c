@@ -3,7 +3,6 @@
 #include <criterion/criterion.h>
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "http/http_view_make.h"

@@ -4,7 +4,6 @@
 
 #include <dlfcn.h>
 #include <malloc.h>
-#include <string.h>
 
 #include "alert_example.h"
 #include "base/json_get.h"

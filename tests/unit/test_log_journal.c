@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* An entry of the journal, in the format of its native protocol. */
 #include <criterion/criterion.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"

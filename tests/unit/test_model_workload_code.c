@@ -2,8 +2,6 @@
 /* The source lines and call stacks of the modelled programs. */
 #include <criterion/criterion.h>
 
-#include <string.h>
-
 #include "base/cleanup.h"
 #include "model/workload_code.h"
 #include "profile/profile_stacks.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "model/machine.h"
 #include "model/scenario.h"

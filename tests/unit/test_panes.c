@@ -2,7 +2,6 @@
 /* Collections become panes whose sums are exact, at the times that the wall clock has. */
 #include <criterion/criterion.h>
 
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

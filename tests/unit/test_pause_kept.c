@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A pause that outlives its process. The test plays the service manager. */
-#include <stdio.h>
-#include <string.h>
 
 #include <criterion/criterion.h>
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/descriptor_limit.h"
 #include "origin/perf/perf_backend.h"

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "notify_socket.h"
 #include "origin/perf/perf_internal.h"

@@ -3,7 +3,6 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "origin/perf/perf_internal.h"
 #include "origin/perf/perf_sets.h"

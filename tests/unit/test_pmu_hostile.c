@@ -4,11 +4,8 @@
  * texts can be printed.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <criterion/criterion.h>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rules on metrics that are derived from counts of two events: wait, cores lost, CPI, and traffic. */
 #include <criterion/criterion.h>
-#include <math.h>
-#include <string.h>
 
 #include "policy_fixture.h"
 

@@ -5,7 +5,6 @@
  */
 #include <criterion/criterion.h>
 #include <math.h>
-#include <string.h>
 
 #include "estimate/bursts.h"
 #include "policy_fixture.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "profile/profile_internal.h"
 #include "profile/profile_stacks.h"

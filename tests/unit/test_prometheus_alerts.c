@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Alerts as metrics: the choice of alerts that have a series, and the bounds of a scrape. */
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "example_rules.h"

@@ -3,7 +3,6 @@
 #include <criterion/criterion.h>
 
 #include <linux/perf_event.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "origin/pmu/pmu_intel.h"

@@ -3,7 +3,6 @@
 
 #include <linux/perf_event.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "origin/replay/replay_event.h"

@@ -2,7 +2,6 @@
 #include <criterion/criterion.h>
 
 #include <linux/perf_event.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "recorded.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Debug information that was made to mislead or to delay the resolver. */
 #include <fcntl.h>
-#include <string.h>
 #include <time.h>
 
 #include <criterion/criterion.h>

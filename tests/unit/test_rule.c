@@ -4,7 +4,6 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "pebsd/histogram.h"
 #include "window/bounds.h"

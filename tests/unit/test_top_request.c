@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <string.h>
 
 #include "base/json_get.h"
 #include "ctl/top/top_request.h"

@@ -2,7 +2,6 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "collect/ledger.h"
 #include "collect/pairs.h"

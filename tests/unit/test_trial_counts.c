@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rules on metrics of counts, tested on samples as a recording has them. */
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "trial/trial.h"
 

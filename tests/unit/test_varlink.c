@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/json_get.h"
-#include "base/monotonic.h"
 #include "fake_clock.h"
 #include "varlink/varlink.h"
 #include "varlink/varlink_budget.h"

@@ -17,7 +17,6 @@
 #include "base/log.h"
 #include "control_fixture.h"
 #include "export/control/control.h"
-#include "export/control/control_interface.h"
 #include "export/control/control_methods.h"
 #include "varlink_peer.h"
 

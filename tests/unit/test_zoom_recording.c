@@ -2,7 +2,6 @@
 /* A zoom's recording returns the records that were put in, in the same order, and stays within its memory. */
 #include <criterion/criterion.h>
 
-#include <errno.h>
 #include <string.h>
 
 #include "zoom/zoom_recording.h"
