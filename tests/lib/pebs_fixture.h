@@ -42,46 +42,49 @@ struct pebs_fixture {
 	u8 bytes[FIXTURE_BYTES];
 };
 
+/* A test has one at a time. */
+extern struct pebs_fixture fixture;
+
 /*
  * Opens a unit of the machine without skid, which tags every load. Its buffer holds FIXTURE_RECORDS records, and
  * reaches the threshold when it is full.
  */
-void pebs_fixture_open(struct pebs_fixture *fixture, const char *machine);
+void pebs_fixture_open(const char *machine);
 
 /*
  * Sets the maximum and the threshold to this many records after the base of the buffer, and the index to the
  * base.
  */
-void pebs_fixture_buffer(struct pebs_fixture *fixture, u32 records, u32 threshold);
+void pebs_fixture_buffer(u32 records, u32 threshold);
 
 /* Read the DS save area, or write it back. */
-struct ds_area pebs_fixture_area(const struct pebs_fixture *fixture);
-void pebs_fixture_set_area(struct pebs_fixture *fixture, const struct ds_area *area);
+struct ds_area pebs_fixture_area(void);
+void pebs_fixture_set_area(const struct ds_area *area);
 
 /* Sets the reset field of a counter: the number of events until the next overflow. */
-void pebs_fixture_reset(struct pebs_fixture *fixture, u32 counter, u64 events);
+void pebs_fixture_reset(u32 counter, u64 events);
 
 /* Write or read a register. Both fail the test if the unit refuses. */
-void pebs_fixture_write(struct pebs_fixture *fixture, u32 msr, u64 value);
-u64 pebs_fixture_read(const struct pebs_fixture *fixture, u32 msr);
+void pebs_fixture_write(u32 msr, u64 value);
+u64 pebs_fixture_read(u32 msr);
 
 /* Programs a general-purpose counter that overflows with the `events`-th event from now. */
-void pebs_fixture_program(struct pebs_fixture *fixture, u32 counter, u64 select, u64 events);
+void pebs_fixture_program(u32 counter, u64 select, u64 events);
 
 /* Enables PEBS for the counters in `pebs`, then counting in all of `counting`: masks as in the two registers. */
-void pebs_fixture_enable(struct pebs_fixture *fixture, u64 pebs, u64 counting);
+void pebs_fixture_enable(u64 pebs, u64 counting);
 
 /* Opens a unit of the machine whose counter 0 counts, has PEBS, and overflows with the `events`-th event. */
-void pebs_fixture_start(struct pebs_fixture *fixture, const char *machine, u64 select, u64 events);
+void pebs_fixture_start(const char *machine, u64 select, u64 events);
 
 /* Retires an instruction `times` times. Returns the number of pending interrupts. */
-u32 pebs_fixture_retire(struct pebs_fixture *fixture, struct retired retired, u32 times);
+u32 pebs_fixture_retire(struct retired retired, u32 times);
 
 /* Return the number of records in the buffer, and one of them. */
-u32 pebs_fixture_records(const struct pebs_fixture *fixture);
-struct record pebs_fixture_record(const struct pebs_fixture *fixture, u32 index);
+u32 pebs_fixture_records(void);
+struct record pebs_fixture_record(u32 index);
 
 /* Takes the next interrupt. Fails the test if there is none. */
-struct interrupt pebs_fixture_interrupt(struct pebs_fixture *fixture);
+struct interrupt pebs_fixture_interrupt(void);
 
 #endif

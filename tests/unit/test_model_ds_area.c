@@ -88,65 +88,59 @@ Test(model_ds_area, an_area_outside_of_memory_is_refused)
 /* PEBS Absolute Maximum: nothing is written beyond it, and a full buffer does not interrupt. */
 Test(model_ds_area, nothing_is_written_past_the_absolute_maximum)
 {
-	struct pebs_fixture fixture;
 	size_t size;
 
-	pebs_fixture_start(&fixture, "nehalem", LOADS, 1);
+	pebs_fixture_start("nehalem", LOADS, 1);
 	size = record_size(RECORD_NEHALEM, 0);
-	pebs_fixture_buffer(&fixture, 2, 5); /* the threshold is never reached */
-	pebs_fixture_reset(&fixture, 0, 1);
-	cr_expect_eq(pebs_fixture_retire(&fixture, LOAD(10), 20), 0, "and no interrupt");
-	cr_expect_eq(pebs_fixture_records(&fixture), 2);
+	pebs_fixture_buffer(2, 5); /* the threshold is never reached */
+	pebs_fixture_reset(0, 1);
+	cr_expect_eq(pebs_fixture_retire(LOAD(10), 20), 0, "and no interrupt");
+	cr_expect_eq(pebs_fixture_records(), 2);
 	cr_expect_eq(fixture.unit.records, 2);
 	cr_expect_gt(fixture.unit.not_written, 0);
 	for (size_t i = 0; i < size; i++)
 		cr_assert_eq(fixture.bytes[0x1000 + 2 * size + i], 0);
-	cr_expect_not(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS) & STATUS_DS_BUFFER);
+	cr_expect_not(pebs_fixture_read(MSR_IA32_PERF_GLOBAL_STATUS) & STATUS_DS_BUFFER);
 }
 
 /* The maximum is not a whole number of records above the base. A partial record is not written. */
 Test(model_ds_area, a_record_that_would_reach_past_the_maximum_is_not_written)
 {
-	struct pebs_fixture fixture;
 	struct ds_area area;
 
-	pebs_fixture_open(&fixture, "nehalem");
-	area = pebs_fixture_area(&fixture);
+	pebs_fixture_open("nehalem");
+	area = pebs_fixture_area();
 	area.maximum = area.base + 2ULL * record_size(RECORD_NEHALEM, 0) - 1;
 	area.reset[0] = (u64)-1;
-	pebs_fixture_set_area(&fixture, &area);
-	pebs_fixture_program(&fixture, 0, LOADS, 1);
-	pebs_fixture_enable(&fixture, 1, 1);
-	pebs_fixture_retire(&fixture, LOAD(10), 20);
-	cr_expect_eq(pebs_fixture_records(&fixture), 1);
+	pebs_fixture_set_area(&area);
+	pebs_fixture_program(0, LOADS, 1);
+	pebs_fixture_enable(1, 1);
+	pebs_fixture_retire(LOAD(10), 20);
+	cr_expect_eq(pebs_fixture_records(), 1);
 	cr_expect_eq(fixture.bytes[0x1000 + record_size(RECORD_NEHALEM, 0) + 8], 0);
 }
 
 /* PEBS Absolute Maximum: records are written again after software has moved the index back to the base. */
 Test(model_ds_area, software_resets_the_index_to_continue)
 {
-	struct pebs_fixture fixture;
-
-	pebs_fixture_start(&fixture, "nehalem", LOADS, 1);
-	pebs_fixture_reset(&fixture, 0, 1);
-	pebs_fixture_retire(&fixture, LOAD(10), 100);
+	pebs_fixture_start("nehalem", LOADS, 1);
+	pebs_fixture_reset(0, 1);
+	pebs_fixture_retire(LOAD(10), 100);
 	cr_expect_eq(fixture.unit.records, FIXTURE_RECORDS);
-	pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, FIXTURE_RECORDS);
-	pebs_fixture_retire(&fixture, LOAD(10), 1);
+	pebs_fixture_buffer(FIXTURE_RECORDS, FIXTURE_RECORDS);
+	pebs_fixture_retire(LOAD(10), 1);
 	cr_expect_eq(fixture.unit.records, FIXTURE_RECORDS + 1, "the next event makes a record");
-	cr_expect_eq(pebs_fixture_records(&fixture), 1);
+	cr_expect_eq(pebs_fixture_records(), 1);
 }
 
 /* The counter's own interrupt comes once, not with every event that finds the buffer full. */
 Test(model_ds_area, a_full_buffer_interrupts_once_for_the_overflow)
 {
-	struct pebs_fixture fixture;
-
-	pebs_fixture_start(&fixture, "nehalem", LOADS | EVTSEL_INT, 1);
-	pebs_fixture_buffer(&fixture, 0, 0);
-	cr_expect_eq(pebs_fixture_retire(&fixture, LOAD(10), 2), 1);
-	cr_expect_eq(pebs_fixture_interrupt(&fixture).cause, INTERRUPT_OVERFLOW);
-	cr_expect_eq(pebs_fixture_retire(&fixture, LOAD(10), 5), 0);
+	pebs_fixture_start("nehalem", LOADS | EVTSEL_INT, 1);
+	pebs_fixture_buffer(0, 0);
+	cr_expect_eq(pebs_fixture_retire(LOAD(10), 2), 1);
+	cr_expect_eq(pebs_fixture_interrupt().cause, INTERRUPT_OVERFLOW);
+	cr_expect_eq(pebs_fixture_retire(LOAD(10), 5), 0);
 	cr_expect_eq(fixture.unit.not_written, 6);
 }
 
@@ -156,16 +150,14 @@ Test(model_ds_area, without_an_area_nothing_is_written)
 	static const u64 areas[] = {0, 0x200000};
 
 	for (size_t i = 0; i < 2; i++) {
-		struct pebs_fixture fixture;
-
-		pebs_fixture_open(&fixture, "nehalem");
-		pebs_fixture_write(&fixture, MSR_IA32_DS_AREA, areas[i]);
-		pebs_fixture_program(&fixture, 0, LOADS | EVTSEL_INT, 1);
-		pebs_fixture_enable(&fixture, 1, 1);
-		cr_expect_eq(pebs_fixture_retire(&fixture, LOAD(10), 5), 1, "the counter's own interrupt");
+		pebs_fixture_open("nehalem");
+		pebs_fixture_write(MSR_IA32_DS_AREA, areas[i]);
+		pebs_fixture_program(0, LOADS | EVTSEL_INT, 1);
+		pebs_fixture_enable(1, 1);
+		cr_expect_eq(pebs_fixture_retire(LOAD(10), 5), 1, "the counter's own interrupt");
 		cr_expect_eq(fixture.unit.records, 0);
 		cr_expect_eq(fixture.unit.not_written, 1);
-		cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 4);
+		cr_expect_eq(pebs_fixture_read(MSR_IA32_PMC0), 4);
 	}
 }
 
@@ -188,34 +180,33 @@ Test(model_ds_area, goldmont_reports_an_index_out_of_bounds_and_does_not_reload)
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		struct pebs_fixture fixture;
 		struct ds_area area;
 		u64 status;
 
-		pebs_fixture_open(&fixture, table[i].machine);
-		area = pebs_fixture_area(&fixture);
+		pebs_fixture_open(table[i].machine);
+		area = pebs_fixture_area();
 		area.index = table[i].index;
 		area.maximum = FIXTURE_BUFFER + 0x2000;
 		area.threshold = (u64)-1;
 		area.reset[0] = (u64)-1000;
-		pebs_fixture_set_area(&fixture, &area);
-		pebs_fixture_program(&fixture, 0, 0x81d0 | COUNTING, 1);
-		pebs_fixture_program(&fixture, 1, 0x81d0 | COUNTING, 1);
-		pebs_fixture_enable(&fixture, 1, 3);
-		pebs_fixture_retire(&fixture, LOAD(10), 2);
+		pebs_fixture_set_area(&area);
+		pebs_fixture_program(0, 0x81d0 | COUNTING, 1);
+		pebs_fixture_program(1, 0x81d0 | COUNTING, 1);
+		pebs_fixture_enable(1, 3);
+		pebs_fixture_retire(LOAD(10), 2);
 
-		status = pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS);
+		status = pebs_fixture_read(MSR_IA32_PERF_GLOBAL_STATUS);
 		cr_expect_eq(!!(status & STATUS_DS_BUFFER), table[i].told, "%zu", i);
 		cr_expect(status & 2, "counter 1 is not an applicable one, its bit stays");
 		cr_expect_eq(status & 1, !table[i].told && !table[i].written, "%zu", i);
 		cr_expect_eq(fixture.unit.records, table[i].written, "%zu", i);
 		if (table[i].written)
-			cr_expect_gt(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 1ULL << 40);
+			cr_expect_gt(pebs_fixture_read(MSR_IA32_PMC0), 1ULL << 40);
 		else
-			cr_expect_lt(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 3, "%zu: reloaded", i);
-		cr_expect_eq(pebs_fixture_area(&fixture).index != table[i].index, table[i].written);
+			cr_expect_lt(pebs_fixture_read(MSR_IA32_PMC0), 3, "%zu: reloaded", i);
+		cr_expect_eq(pebs_fixture_area().index != table[i].index, table[i].written);
 		if (table[i].told)
-			cr_expect_eq(pebs_fixture_interrupt(&fixture).cause, INTERRUPT_DS_THRESHOLD);
+			cr_expect_eq(pebs_fixture_interrupt().cause, INTERRUPT_DS_THRESHOLD);
 	}
 }
 
@@ -225,20 +216,18 @@ Test(model_ds_area, goldmont_reports_an_index_out_of_bounds_and_does_not_reload)
  */
 Test(model_ds_area, goldmont_out_of_bounds_clears_the_bit_of_a_counter_that_interrupts)
 {
-	struct pebs_fixture fixture;
 	struct ds_area area;
 
-	pebs_fixture_open(&fixture, "goldmont");
-	area = pebs_fixture_area(&fixture);
+	pebs_fixture_open("goldmont");
+	area = pebs_fixture_area();
 	area.index = area.base - 1;
-	pebs_fixture_set_area(&fixture, &area);
-	pebs_fixture_program(&fixture, 0, 0x81d0 | COUNTING | EVTSEL_INT, 1);
-	pebs_fixture_enable(&fixture, 1, 1);
-	cr_expect_eq(pebs_fixture_retire(&fixture, LOAD(10), 2), 2);
-	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS),
-		     STATUS_DS_BUFFER | STATUS_CONDITIONS);
-	cr_expect_eq(pebs_fixture_interrupt(&fixture).cause, INTERRUPT_DS_THRESHOLD);
-	cr_expect_eq(pebs_fixture_interrupt(&fixture).cause, INTERRUPT_OVERFLOW);
+	pebs_fixture_set_area(&area);
+	pebs_fixture_program(0, 0x81d0 | COUNTING | EVTSEL_INT, 1);
+	pebs_fixture_enable(1, 1);
+	cr_expect_eq(pebs_fixture_retire(LOAD(10), 2), 2);
+	cr_expect_eq(pebs_fixture_read(MSR_IA32_PERF_GLOBAL_STATUS), STATUS_DS_BUFFER | STATUS_CONDITIONS);
+	cr_expect_eq(pebs_fixture_interrupt().cause, INTERRUPT_DS_THRESHOLD);
+	cr_expect_eq(pebs_fixture_interrupt().cause, INTERRUPT_OVERFLOW);
 }
 
 /* Software may write any values into the area. The memory outside of the buffer must not change. */
@@ -260,22 +249,21 @@ Test(model_ds_area, an_index_outside_the_buffer_or_the_memory_writes_nothing)
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]) * 5; i++) {
 		const u64 *fields = wrong[i / 5];
-		struct pebs_fixture fixture;
 		struct ds_area area;
 
-		pebs_fixture_open(&fixture, names[i % 5]);
-		area = pebs_fixture_area(&fixture);
+		pebs_fixture_open(names[i % 5]);
+		area = pebs_fixture_area();
 		area.base = fields[0];
 		area.index = fields[1];
 		area.maximum = fields[2];
 		area.threshold = (u64)-1;
-		pebs_fixture_set_area(&fixture, &area);
-		pebs_fixture_program(&fixture, 0, (i % 5 == 2 || i % 5 == 4 ? 0x81d0 : 0x00c0) | COUNTING, 1);
-		pebs_fixture_enable(&fixture, 1, 1);
-		pebs_fixture_retire(&fixture, LOAD(10), 2);
+		pebs_fixture_set_area(&area);
+		pebs_fixture_program(0, (i % 5 == 2 || i % 5 == 4 ? 0x81d0 : 0x00c0) | COUNTING, 1);
+		pebs_fixture_enable(1, 1);
+		pebs_fixture_retire(LOAD(10), 2);
 		cr_expect_eq(fixture.unit.records, 0, "row %zu, %s", i / 5, names[i % 5]);
 		cr_expect_geq(fixture.unit.not_written, 1, "row %zu, %s", i / 5, names[i % 5]);
-		cr_expect_eq(pebs_fixture_area(&fixture).index, fields[1]);
+		cr_expect_eq(pebs_fixture_area().index, fields[1]);
 		for (size_t n = 0x100; n < FIXTURE_BYTES; n++)
 			cr_assert_eq(fixture.bytes[n], 0, "row %zu, %s: byte %#zx", i / 5, names[i % 5], n);
 	}
@@ -301,14 +289,14 @@ static int reach(void *owner, u64 address, void *buffer, u64 size, bool write)
 }
 
 /* Opens a unit in which the next two loads make a record. */
-static void open_reached(struct pebs_fixture *fixture, const char *machine, struct reached *reached)
+static void open_reached(const char *machine, struct reached *reached)
 {
-	pebs_fixture_open(fixture, machine);
-	pebs_fixture_reset(fixture, 0, 100);
-	*reached = (struct reached){.memory = fixture->unit.memory, .refused = ~0ULL};
-	fixture->unit.memory = (struct linear_memory){.copy = reach, .owner = reached};
-	pebs_fixture_program(fixture, 0, strcmp(machine, "nehalem") == 0 ? LOADS : 0x81d0 | COUNTING, 1);
-	pebs_fixture_enable(fixture, 1, 1);
+	pebs_fixture_open(machine);
+	pebs_fixture_reset(0, 100);
+	*reached = (struct reached){.memory = fixture.unit.memory, .refused = ~0ULL};
+	fixture.unit.memory = (struct linear_memory){.copy = reach, .owner = reached};
+	pebs_fixture_program(0, strcmp(machine, "nehalem") == 0 ? LOADS : 0x81d0 | COUNTING, 1);
+	pebs_fixture_enable(1, 1);
 }
 
 Test(model_ds_area, memory_is_accessed_through_a_function)
@@ -316,24 +304,23 @@ Test(model_ds_area, memory_is_accessed_through_a_function)
 	static const char *const names[] = {"nehalem", "skylake", "icelake"};
 
 	for (size_t i = 0; i < 3; i++) {
-		struct pebs_fixture fixture;
 		struct reached reached;
 		struct record record;
 		u32 size;
 
-		open_reached(&fixture, names[i], &reached);
+		open_reached(names[i], &reached);
 		size = record_size(fixture.unit.machine->format, 0);
-		pebs_fixture_retire(&fixture, LOAD(10), 2);
+		pebs_fixture_retire(LOAD(10), 2);
 		cr_expect_eq(fixture.unit.records, 1);
 		cr_expect_eq(fixture.unit.not_written, 0);
 		cr_expect_eq(reached.written, 2, "%s: the record and the index", names[i]);
-		cr_expect_eq(pebs_fixture_area(&fixture).index, FIXTURE_BUFFER + size, "%s", names[i]);
-		record = pebs_fixture_record(&fixture, 0);
+		cr_expect_eq(pebs_fixture_area().index, FIXTURE_BUFFER + size, "%s", names[i]);
+		record = pebs_fixture_record(0);
 		cr_expect_eq(record.values[i == 0 ? RECORD_IP : RECORD_EVENTING_IP],
 			     i == 0 ? LOAD(10).next_ip : LOAD(10).ip, "%s", names[i]);
 		for (u32 n = 0; n < size; n++)
 			cr_assert_eq(fixture.bytes[0x1000 + size + n], 0, "%s: byte %u", names[i], n);
-		cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0),
+		cr_expect_eq(pebs_fixture_read(MSR_IA32_PMC0),
 			     (u64)-100 & counter_highest(fixture.unit.machine), "%s: reloaded", names[i]);
 	}
 }
@@ -397,37 +384,35 @@ Test(model_ds_area, an_unwritable_buffer_or_index_counts_as_full)
 	static const u64 refused[] = {FIXTURE_BUFFER, FIXTURE_BUFFER + 8, FIXTURE_AREA + 0x28};
 
 	for (size_t i = 0; i < 3; i++) {
-		struct pebs_fixture fixture;
 		struct reached reached;
 
-		open_reached(&fixture, "nehalem", &reached);
-		pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, 0); /* each record reaches the threshold */
+		open_reached("nehalem", &reached);
+		pebs_fixture_buffer(FIXTURE_RECORDS, 0); /* each record reaches the threshold */
 		reached.refused = refused[i];
-		cr_expect_eq(pebs_fixture_retire(&fixture, LOAD(10), 4), 0, "%zu: no interrupt", i);
+		cr_expect_eq(pebs_fixture_retire(LOAD(10), 4), 0, "%zu: no interrupt", i);
 		cr_expect_eq(fixture.unit.records, 0, "%zu", i);
 		cr_expect_eq(fixture.unit.not_written, 3, "%zu", i);
 		cr_expect_eq(fixture.unit.written.present, 0, "%zu", i);
 		cr_expect_eq(fixture.unit.written_counters, 0, "%zu", i);
-		cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 3, "%zu: not reloaded", i);
-		cr_expect_eq(pebs_fixture_area(&fixture).index, FIXTURE_BUFFER, "%zu", i);
+		cr_expect_eq(pebs_fixture_read(MSR_IA32_PMC0), 3, "%zu: not reloaded", i);
+		cr_expect_eq(pebs_fixture_area().index, FIXTURE_BUFFER, "%zu", i);
 
 		reached.refused = ~0ULL;
-		pebs_fixture_retire(&fixture, LOAD(10), 1);
+		pebs_fixture_retire(LOAD(10), 1);
 		cr_expect_eq(fixture.unit.records, 1, "%zu: the next event makes the record", i);
-		cr_expect_eq(pebs_fixture_area(&fixture).index,
-			     FIXTURE_BUFFER + record_size(RECORD_NEHALEM, 0), "%zu", i);
+		cr_expect_eq(pebs_fixture_area().index, FIXTURE_BUFFER + record_size(RECORD_NEHALEM, 0),
+			     "%zu", i);
 	}
 }
 
 Test(model_ds_area, an_unreadable_area_counts_as_absent)
 {
-	struct pebs_fixture fixture;
 	struct reached reached;
 
-	open_reached(&fixture, "nehalem", &reached);
+	open_reached("nehalem", &reached);
 	reached.memory.size = 0x5f; /* one byte less than the area */
-	pebs_fixture_retire(&fixture, LOAD(10), 5);
+	pebs_fixture_retire(LOAD(10), 5);
 	cr_expect_eq(fixture.unit.records, 0);
 	cr_expect_eq(fixture.unit.not_written, 1, "the overflow is forgotten");
-	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 4, "and the counter runs on");
+	cr_expect_eq(pebs_fixture_read(MSR_IA32_PMC0), 4, "and the counter runs on");
 }

@@ -136,23 +136,22 @@ Test(model_events, precise_events_are_those_of_the_manual)
 /* Fixed counters: instructions, core cycles, reference cycles, slots (18.2.2). */
 Test(model_events, fixed_counters_count_their_events)
 {
-	struct pebs_fixture fixture;
 	struct retired instruction = INSTRUCTION;
 
-	pebs_fixture_open(&fixture, "icelake");
-	pebs_fixture_write(&fixture, MSR_IA32_FIXED_CTR_CTRL, 0x3222); /* the last one also in the kernel */
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 0xf00000000ULL);
+	pebs_fixture_open("icelake");
+	pebs_fixture_write(MSR_IA32_FIXED_CTR_CTRL, 0x3222); /* the last one also in the kernel */
+	pebs_fixture_write(MSR_IA32_PERF_GLOBAL_CTRL, 0xf00000000ULL);
 	for (u32 i = 0; i < 11; i++) {
 		instruction.tsc += 4;
-		pebs_fixture_retire(&fixture, instruction, 1);
+		pebs_fixture_retire(instruction, 1);
 	}
 	instruction.ip |= 1ULL << 63;
 	instruction.tsc += 10;
-	pebs_fixture_retire(&fixture, instruction, 1);
-	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_FIXED_CTR0), 11);
-	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_FIXED_CTR0 + 1), 40);
-	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_FIXED_CTR0 + 2), 40);
-	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_FIXED_CTR0 + 3), 250);
+	pebs_fixture_retire(instruction, 1);
+	cr_expect_eq(pebs_fixture_read(MSR_IA32_FIXED_CTR0), 11);
+	cr_expect_eq(pebs_fixture_read(MSR_IA32_FIXED_CTR0 + 1), 40);
+	cr_expect_eq(pebs_fixture_read(MSR_IA32_FIXED_CTR0 + 2), 40);
+	cr_expect_eq(pebs_fixture_read(MSR_IA32_FIXED_CTR0 + 3), 250);
 }
 
 /* USR is privilege level 3, and OS is level 0. The model derives the level from the address. */
@@ -163,16 +162,15 @@ Test(model_events, usr_and_os_bits_select_the_privilege_level)
 	} table[] = {{0, 0}, {EVTSEL_USR, 3}, {EVTSEL_OS, 2}, {EVTSEL_USR | EVTSEL_OS, 5}};
 
 	for (size_t i = 0; i < 4; i++) {
-		struct pebs_fixture fixture;
 		struct retired kernel = LOAD(10);
 
 		kernel.ip = 0xffffffff81000000ULL;
-		pebs_fixture_open(&fixture, "skylake");
-		pebs_fixture_write(&fixture, MSR_IA32_PERFEVTSEL0, 0x81d0 | EVTSEL_ENABLE | table[i].bits);
-		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
-		pebs_fixture_retire(&fixture, LOAD(10), 3);
-		pebs_fixture_retire(&fixture, kernel, 2);
-		cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), table[i].counted);
+		pebs_fixture_open("skylake");
+		pebs_fixture_write(MSR_IA32_PERFEVTSEL0, 0x81d0 | EVTSEL_ENABLE | table[i].bits);
+		pebs_fixture_write(MSR_IA32_PERF_GLOBAL_CTRL, 1);
+		pebs_fixture_retire(LOAD(10), 3);
+		pebs_fixture_retire(kernel, 2);
+		cr_expect_eq(pebs_fixture_read(MSR_IA32_PMC0), table[i].counted);
 	}
 }
 
@@ -221,34 +219,32 @@ Test(model_events, cmask_inv_and_edge_filter_counts)
 Test(model_events, a_reprogrammed_counter_sees_the_next_edge)
 {
 	static const u64 select = 0x81d0 | COUNTING | EVTSEL_EDGE;
-	struct pebs_fixture fixture;
 
-	pebs_fixture_open(&fixture, "skylake");
-	pebs_fixture_write(&fixture, MSR_IA32_PERFEVTSEL0, select);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
-	pebs_fixture_retire(&fixture, LOAD(10), 3);
-	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PERFEVTSEL0, select);
-	pebs_fixture_retire(&fixture, LOAD(10), 3);
-	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 2);
+	pebs_fixture_open("skylake");
+	pebs_fixture_write(MSR_IA32_PERFEVTSEL0, select);
+	pebs_fixture_write(MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	pebs_fixture_retire(LOAD(10), 3);
+	cr_expect_eq(pebs_fixture_read(MSR_IA32_PMC0), 1);
+	pebs_fixture_write(MSR_IA32_PERFEVTSEL0, select);
+	pebs_fixture_retire(LOAD(10), 3);
+	cr_expect_eq(pebs_fixture_read(MSR_IA32_PMC0), 2);
 }
 
 /* INST_RETIRED with CMASK 16 and INV counts cycles. Linux uses it for precise cycles (core.c, 6.1). */
 Test(model_events, instructions_with_cmask_16_and_inv_are_cycles)
 {
-	struct pebs_fixture fixture;
 	struct retired instruction = INSTRUCTION;
 
-	pebs_fixture_open(&fixture, "nehalem");
-	pebs_fixture_write(&fixture, MSR_IA32_PERFEVTSEL0, 0x00c0 | COUNTING | EVTSEL_INV | 16ULL << 24);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
-	pebs_fixture_retire(&fixture, instruction, 1);
-	pebs_fixture_write(&fixture, MSR_IA32_PMC0, 0);
+	pebs_fixture_open("nehalem");
+	pebs_fixture_write(MSR_IA32_PERFEVTSEL0, 0x00c0 | COUNTING | EVTSEL_INV | 16ULL << 24);
+	pebs_fixture_write(MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	pebs_fixture_retire(instruction, 1);
+	pebs_fixture_write(MSR_IA32_PMC0, 0);
 	for (u32 i = 0; i < 100; i++) {
 		instruction.tsc += 7;
-		pebs_fixture_retire(&fixture, instruction, 1);
+		pebs_fixture_retire(instruction, 1);
 	}
-	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 700);
+	cr_expect_eq(pebs_fixture_read(MSR_IA32_PMC0), 700);
 }
 
 /* cycles:p of Linux on Skylake (intel_skl_pebs_event_constraints[] in ds.c, 6.12). */
@@ -263,11 +259,9 @@ Test(model_events, on_skylake_instructions_are_precise_only_as_cycles)
 		     {0x00c0 | 16ULL << 24, false}};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		struct pebs_fixture fixture;
-
-		pebs_fixture_open(&fixture, "skylake");
-		pebs_fixture_write(&fixture, MSR_IA32_PERFEVTSEL0, table[i].select | COUNTING);
-		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+		pebs_fixture_open("skylake");
+		pebs_fixture_write(MSR_IA32_PERFEVTSEL0, table[i].select | COUNTING);
+		pebs_fixture_write(MSR_IA32_PERF_GLOBAL_CTRL, 1);
 		cr_expect_eq(fixture.unit.general[0].program.event.precise, table[i].precise, "%lx",
 			     table[i].select);
 	}

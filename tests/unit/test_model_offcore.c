@@ -93,16 +93,15 @@ Test(model_offcore, nehalem_has_one_register_with_fields_of_8_bits)
 		{0xff02, PLACE_LOCAL_DRAM, SNOOPED_MISS, false},
 		{0xff00, PLACE_LOCAL_DRAM, SNOOPED_MISS, false},
 	};
-	struct pebs_fixture fixture;
 
-	pebs_fixture_open(&fixture, "nehalem");
+	pebs_fixture_open("nehalem");
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		struct retired retired = access_to(LOAD_, table[i].place, table[i].snoop);
 
 		cr_expect_eq(offcore_occurrences(fixture.unit.machine, 0, table[i].config, &retired),
 			     table[i].counts, "row %zu", i);
 	}
-	pebs_fixture_write(&fixture, MSR_OFFCORE_RSP_0, 0xffff);
+	pebs_fixture_write(MSR_OFFCORE_RSP_0, 0xffff);
 	cr_expect_eq(pebs_write(&fixture.unit, MSR_OFFCORE_RSP_0, 0x10000), -EINVAL);
 	cr_expect_eq(pebs_write(&fixture.unit, MSR_OFFCORE_RSP_1, 1), -EINVAL);
 }
@@ -133,17 +132,15 @@ Test(model_offcore, event_codes_select_their_registers)
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		for (u32 msr = MSR_OFFCORE_RSP_0; msr <= MSR_OFFCORE_RSP_1; msr++) {
-			struct pebs_fixture fixture;
-
-			pebs_fixture_open(&fixture, table[i].machine);
-			pebs_fixture_program(&fixture, 2, table[i].select | COUNTING, 1ULL << 20);
+			pebs_fixture_open(table[i].machine);
+			pebs_fixture_program(2, table[i].select | COUNTING, 1ULL << 20);
 			pebs_write(&fixture.unit, MSR_IA32_PMC0 + 2, 0);
 			pebs_write(&fixture.unit, msr, table[i].config); /* Nehalem has only one */
-			pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 4);
-			pebs_fixture_retire(&fixture, access_to(LOAD_, PLACE_LOCAL_DRAM, SNOOPED_MISS), 7);
-			pebs_fixture_retire(&fixture, LOAD(4), 7);
-			cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0 + 2),
-				     msr == table[i].msr ? 7 : 0, "row %zu, %#x", i, msr);
+			pebs_fixture_write(MSR_IA32_PERF_GLOBAL_CTRL, 4);
+			pebs_fixture_retire(access_to(LOAD_, PLACE_LOCAL_DRAM, SNOOPED_MISS), 7);
+			pebs_fixture_retire(LOAD(4), 7);
+			cr_expect_eq(pebs_fixture_read(MSR_IA32_PMC0 + 2), msr == table[i].msr ? 7 : 0,
+				     "row %zu, %#x", i, msr);
 		}
 	}
 }
@@ -181,29 +178,28 @@ Test(model_offcore, goldmont_l2_hit_is_a_supplier_and_a_miss_has_a_snoop_respons
  */
 Test(model_offcore, bit_38_measures_the_average_latency_with_two_counters)
 {
-	struct pebs_fixture fixture;
 	struct retired load = access_to(LOAD_, PLACE_LOCAL_DRAM, SNOOPED_MISS);
 	u64 cycles, requests;
 
-	pebs_fixture_open(&fixture, "goldmont");
-	pebs_fixture_write(&fixture, MSR_OFFCORE_RSP_0, READ | OFFCORE_OUTSTANDING);
-	pebs_fixture_write(&fixture, MSR_OFFCORE_RSP_1, READ | OFFCORE_ANY_RESPONSE);
-	pebs_fixture_write(&fixture, MSR_IA32_PERFEVTSEL0, 0x01b7 | COUNTING);
-	pebs_fixture_write(&fixture, MSR_IA32_PERFEVTSEL0 + 1, 0x02b7 | COUNTING);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 3);
+	pebs_fixture_open("goldmont");
+	pebs_fixture_write(MSR_OFFCORE_RSP_0, READ | OFFCORE_OUTSTANDING);
+	pebs_fixture_write(MSR_OFFCORE_RSP_1, READ | OFFCORE_ANY_RESPONSE);
+	pebs_fixture_write(MSR_IA32_PERFEVTSEL0, 0x01b7 | COUNTING);
+	pebs_fixture_write(MSR_IA32_PERFEVTSEL0 + 1, 0x02b7 | COUNTING);
+	pebs_fixture_write(MSR_IA32_PERF_GLOBAL_CTRL, 3);
 	for (u32 i = 0; i < 10; i++) {
 		load.latency = 100 + 20 * i;
-		pebs_fixture_retire(&fixture, load, 1);
-		pebs_fixture_retire(&fixture, LOAD(3), 1); /* an L1 hit is not a request */
-		pebs_fixture_retire(&fixture, access_to(OPERATION_STORE, PLACE_L2, SNOOPED_NONE), 1);
+		pebs_fixture_retire(load, 1);
+		pebs_fixture_retire(LOAD(3), 1); /* an L1 hit is not a request */
+		pebs_fixture_retire(access_to(OPERATION_STORE, PLACE_L2, SNOOPED_NONE), 1);
 	}
-	cycles = pebs_fixture_read(&fixture, MSR_IA32_PMC0);
-	requests = pebs_fixture_read(&fixture, MSR_IA32_PMC0 + 1);
+	cycles = pebs_fixture_read(MSR_IA32_PMC0);
+	requests = pebs_fixture_read(MSR_IA32_PMC0 + 1);
 	cr_expect_eq(requests, 10);
 	cr_expect_eq(cycles, 1900);
 	cr_expect_eq(cycles / requests, 190);
 	cr_expect_eq(pebs_write(&fixture.unit, MSR_OFFCORE_RSP_1, OFFCORE_OUTSTANDING), -EINVAL,
 		     "register 0 alone has the bit");
-	pebs_fixture_open(&fixture, "sandybridge");
+	pebs_fixture_open("sandybridge");
 	cr_expect_eq(pebs_write(&fixture.unit, MSR_OFFCORE_RSP_0, OFFCORE_OUTSTANDING), -EINVAL);
 }

@@ -11,12 +11,10 @@
 Test(model_precise_store, only_counter_3_records_precise_stores)
 {
 	for (u32 counter = 0; counter < 4; counter++) {
-		struct pebs_fixture fixture;
-
-		pebs_fixture_open(&fixture, "sandybridge");
-		pebs_fixture_program(&fixture, counter, PRECISE_STORE, 1);
-		pebs_fixture_enable(&fixture, 0xf | 1ULL << 63, 0xf);
-		pebs_fixture_retire(&fixture, STORE, 5);
+		pebs_fixture_open("sandybridge");
+		pebs_fixture_program(counter, PRECISE_STORE, 1);
+		pebs_fixture_enable(0xf | 1ULL << 63, 0xf);
+		pebs_fixture_retire(STORE, 5);
 		cr_expect_eq(fixture.unit.records, counter == 3, "counter %u", counter);
 	}
 }
@@ -27,15 +25,13 @@ Test(model_precise_store, enable_bits_3_and_63_are_both_needed)
 	static const u64 enables[] = {0, 1ULL << 3, 1ULL << 63, 1ULL << 35 | 1ULL << 3, BITS_3_AND_63};
 
 	for (size_t i = 0; i < 5; i++) {
-		struct pebs_fixture fixture;
-
-		pebs_fixture_open(&fixture, "sandybridge");
-		pebs_fixture_program(&fixture, 3, PRECISE_STORE, 1);
-		pebs_fixture_enable(&fixture, enables[i], 0xf);
-		pebs_fixture_retire(&fixture, STORE, 5);
+		pebs_fixture_open("sandybridge");
+		pebs_fixture_program(3, PRECISE_STORE, 1);
+		pebs_fixture_enable(enables[i], 0xf);
+		pebs_fixture_retire(STORE, 5);
 		cr_expect_eq(fixture.unit.records, i == 4, "%zu", i);
-		cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0 + 3),
-			     i == 4 ? 0 + 3 : 0xffffffffffffULL, "%zu", i);
+		cr_expect_eq(pebs_fixture_read(MSR_IA32_PMC0 + 3), i == 4 ? 0 + 3 : 0xffffffffffffULL, "%zu",
+			     i);
 	}
 }
 
@@ -56,7 +52,6 @@ Test(model_precise_store, a_store_has_l1d_hit_stlb_miss_and_locked)
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		struct pebs_fixture fixture;
 		struct retired store = STORE;
 		struct record record;
 
@@ -64,14 +59,14 @@ Test(model_precise_store, a_store_has_l1d_hit_stlb_miss_and_locked)
 		store.translated = table[i].translated;
 		store.locked = table[i].locked;
 		store.latency = 99;
-		pebs_fixture_open(&fixture, "ivybridge");
-		pebs_fixture_program(&fixture, 3, PRECISE_STORE, 1);
-		pebs_fixture_enable(&fixture, BITS_3_AND_63, 8);
-		pebs_fixture_retire(&fixture, STORE, 1);
-		pebs_fixture_retire(&fixture, LOAD(9), 3);
-		pebs_fixture_retire(&fixture, store, 1);
-		cr_assert_eq(pebs_fixture_records(&fixture), 1, "loads are not stores");
-		record = pebs_fixture_record(&fixture, 0);
+		pebs_fixture_open("ivybridge");
+		pebs_fixture_program(3, PRECISE_STORE, 1);
+		pebs_fixture_enable(BITS_3_AND_63, 8);
+		pebs_fixture_retire(STORE, 1);
+		pebs_fixture_retire(LOAD(9), 3);
+		pebs_fixture_retire(store, 1);
+		cr_assert_eq(pebs_fixture_records(), 1, "loads are not stores");
+		record = pebs_fixture_record(0);
 		cr_expect_eq(record.values[RECORD_ADDRESS], store.address);
 		cr_expect_eq(record.values[RECORD_SOURCE], table[i].status, "%zu", i);
 		cr_expect_eq(record.values[RECORD_LATENCY], 0);
@@ -85,20 +80,19 @@ Test(model_precise_store, a_store_has_l1d_hit_stlb_miss_and_locked)
  */
 Test(model_precise_store, haswell_has_the_data_linear_address_of_any_memory_event)
 {
-	struct pebs_fixture fixture;
 	struct retired store = STORE;
 
 	store.place = PLACE_L1;
 	store.locked = true;
 	store.translated = TRANSLATED_WALK;
-	pebs_fixture_start(&fixture, "haswell", 0x83d0 | COUNTING, 1);
-	pebs_fixture_reset(&fixture, 0, 1);
-	pebs_fixture_retire(&fixture, store, 2);
-	pebs_fixture_retire(&fixture, LOAD(30), 2);
-	cr_assert_eq(pebs_fixture_records(&fixture), 2);
-	cr_expect_eq(pebs_fixture_record(&fixture, 0).values[RECORD_ADDRESS], store.address);
-	cr_expect_eq(pebs_fixture_record(&fixture, 0).values[RECORD_SOURCE], 1);
-	cr_expect_eq(pebs_fixture_record(&fixture, 1).values[RECORD_ADDRESS], LOAD(30).address);
-	cr_expect_eq(pebs_fixture_record(&fixture, 1).values[RECORD_SOURCE], 0);
-	cr_expect_eq(pebs_fixture_record(&fixture, 1).values[RECORD_LATENCY], 0);
+	pebs_fixture_start("haswell", 0x83d0 | COUNTING, 1);
+	pebs_fixture_reset(0, 1);
+	pebs_fixture_retire(store, 2);
+	pebs_fixture_retire(LOAD(30), 2);
+	cr_assert_eq(pebs_fixture_records(), 2);
+	cr_expect_eq(pebs_fixture_record(0).values[RECORD_ADDRESS], store.address);
+	cr_expect_eq(pebs_fixture_record(0).values[RECORD_SOURCE], 1);
+	cr_expect_eq(pebs_fixture_record(1).values[RECORD_ADDRESS], LOAD(30).address);
+	cr_expect_eq(pebs_fixture_record(1).values[RECORD_SOURCE], 0);
+	cr_expect_eq(pebs_fixture_record(1).values[RECORD_LATENCY], 0);
 }

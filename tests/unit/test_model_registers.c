@@ -41,16 +41,14 @@ Test(model_registers, reserved_bits_fault)
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		struct pebs_fixture fixture;
-
-		pebs_fixture_open(&fixture, table[i].machine);
+		pebs_fixture_open(table[i].machine);
 		cr_expect_eq(pebs_write(&fixture.unit, table[i].msr, table[i].bad), -EINVAL, "row %zu", i);
 		cr_expect_eq(pebs_write(&fixture.unit, table[i].msr, table[i].good), 0, "row %zu", i);
 		if (table[i].msr == MSR_IA32_PERF_GLOBAL_OVF_CTRL ||
 		    table[i].msr == MSR_UNCORE_PERF_GLOBAL_OVF_CTRL)
 			continue;
 		cr_expect_eq(pebs_write(&fixture.unit, table[i].msr, table[i].bad), -EINVAL, "row %zu", i);
-		cr_expect_eq(pebs_fixture_read(&fixture, table[i].msr), table[i].good, "row %zu", i);
+		cr_expect_eq(pebs_fixture_read(table[i].msr), table[i].good, "row %zu", i);
 	}
 }
 
@@ -82,16 +80,14 @@ Test(model_registers, registers_that_a_machine_lacks_fault)
 /* IA32_PMCx: bits 31:0 are written and sign-extended. IA32_A_PMCx: the whole width is written. */
 Test(model_registers, counters_are_written_sign_extended_or_in_full_width)
 {
-	struct pebs_fixture fixture;
-
-	pebs_fixture_open(&fixture, "skylake");
-	pebs_fixture_write(&fixture, MSR_IA32_PMC0, 0x80000000);
-	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 0xffff80000000);
-	pebs_fixture_write(&fixture, MSR_IA32_PMC0, 0x1234500000007fULL);
-	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 0x7f, "the upper half is not looked at");
-	pebs_fixture_write(&fixture, MSR_IA32_A_PMC0, 0x123400000000);
-	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 0x123400000000);
-	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_A_PMC0), 0x123400000000);
+	pebs_fixture_open("skylake");
+	pebs_fixture_write(MSR_IA32_PMC0, 0x80000000);
+	cr_expect_eq(pebs_fixture_read(MSR_IA32_PMC0), 0xffff80000000);
+	pebs_fixture_write(MSR_IA32_PMC0, 0x1234500000007fULL);
+	cr_expect_eq(pebs_fixture_read(MSR_IA32_PMC0), 0x7f, "the upper half is not looked at");
+	pebs_fixture_write(MSR_IA32_A_PMC0, 0x123400000000);
+	cr_expect_eq(pebs_fixture_read(MSR_IA32_PMC0), 0x123400000000);
+	cr_expect_eq(pebs_fixture_read(MSR_IA32_A_PMC0), 0x123400000000);
 }
 
 /* After pebs_open() all registers are 0, nothing counts, and no interrupt is pending. */

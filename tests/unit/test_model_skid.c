@@ -15,29 +15,29 @@
 #define SKID             40
 
 /* Opens a unit that samples every PERIOD-th event of a counter, with skid. */
-static void open_skidding(struct pebs_fixture *fixture, const char *machine, u32 counter, u64 select)
+static void open_skidding(const char *machine, u32 counter, u64 select)
 {
-	pebs_fixture_open(fixture, machine);
-	fixture->unit.skid = SKID;
-	pebs_fixture_reset(fixture, counter, PERIOD);
-	pebs_fixture_program(fixture, counter, select, PERIOD);
-	pebs_fixture_enable(fixture, MODEL_BIT(counter), MODEL_BIT(counter));
+	pebs_fixture_open(machine);
+	fixture.unit.skid = SKID;
+	pebs_fixture_reset(counter, PERIOD);
+	pebs_fixture_program(counter, select, PERIOD);
+	pebs_fixture_enable(MODEL_BIT(counter), MODEL_BIT(counter));
 }
 
 /*
  * Retires instructions, numbered from 1, until there is a record. Returns the number of the record's
  * instruction; 0: there was no record.
  */
-static u64 sampled(struct pebs_fixture *fixture, struct retired instruction)
+static u64 sampled(struct retired instruction)
 {
-	u64 before = fixture->unit.records;
+	u64 before = fixture.unit.records;
 
 	for (u64 n = 1; n <= 10ULL * PERIOD; n++) {
 		instruction.ip = n << 4;
 		instruction.next_ip = (n + 1) << 4;
-		pebs_fixture_retire(fixture, instruction, 1);
-		if (fixture->unit.records != before)
-			return pebs_fixture_record(fixture, (u32)before).values[RECORD_IP] / 16 - 1;
+		pebs_fixture_retire(instruction, 1);
+		if (fixture.unit.records != before)
+			return pebs_fixture_record((u32)before).values[RECORD_IP] / 16 - 1;
 	}
 	return 0;
 }
@@ -48,13 +48,12 @@ static u64 sampled(struct pebs_fixture *fixture, struct retired instruction)
  */
 Test(model_skid, a_finite_and_variable_delay_after_the_overflow)
 {
-	struct pebs_fixture fixture;
 	u64 first, least, most;
 
-	open_skidding(&fixture, "nehalem", 0, 0x00c0 | COUNTING);
-	first = least = most = sampled(&fixture, INSTRUCTION);
+	open_skidding("nehalem", 0, 0x00c0 | COUNTING);
+	first = least = most = sampled(INSTRUCTION);
 	for (u32 i = 1; i < FIXTURE_RECORDS; i++) {
-		u64 next = sampled(&fixture, INSTRUCTION);
+		u64 next = sampled(INSTRUCTION);
 
 		least = next < least ? next : least;
 		most = next > most ? next : most;
@@ -67,14 +66,13 @@ Test(model_skid, a_finite_and_variable_delay_after_the_overflow)
 /* The delay may be anything from none to the whole skid. */
 Test(model_skid, the_delay_is_from_0_to_the_skid)
 {
-	struct pebs_fixture fixture;
 	u32 seen[3] = {0};
 
-	open_skidding(&fixture, "nehalem", 0, 0x00c0 | COUNTING);
-	pebs_fixture_buffer(&fixture, 60, 60);
+	open_skidding("nehalem", 0, 0x00c0 | COUNTING);
+	pebs_fixture_buffer(60, 60);
 	fixture.unit.skid = 2;
 	for (u32 i = 0; i < 60; i++) {
-		u64 at = sampled(&fixture, INSTRUCTION) - (PERIOD + 1);
+		u64 at = sampled(INSTRUCTION) - (PERIOD + 1);
 
 		cr_assert_leq(at, 2);
 		seen[at]++;
@@ -93,27 +91,23 @@ Test(model_skid, pdir_on_counter_1_samples_the_instruction_that_overflowed)
 	static const char *const names[] = {"sandybridge", "ivybridge", "haswell", "skylake"};
 
 	for (size_t i = 0; i < 4; i++) {
-		struct pebs_fixture fixture;
-
-		open_skidding(&fixture, names[i], 1, INST_RETIRED_ALL);
+		open_skidding(names[i], 1, INST_RETIRED_ALL);
 		for (u32 n = 0; n < FIXTURE_RECORDS; n++)
-			cr_expect_eq(sampled(&fixture, INSTRUCTION), PERIOD, "%s", names[i]);
+			cr_expect_eq(sampled(INSTRUCTION), PERIOD, "%s", names[i]);
 	}
 }
 
 Test(model_skid, only_inst_retired_all_on_counter_1_has_pdir)
 {
-	struct pebs_fixture fixture;
-
 	/* Before Sandy Bridge, this mechanism does not exist. */
-	open_skidding(&fixture, "nehalem", 1, INST_RETIRED_ALL);
-	cr_expect_gt(sampled(&fixture, INSTRUCTION), PERIOD);
+	open_skidding("nehalem", 1, INST_RETIRED_ALL);
+	cr_expect_gt(sampled(INSTRUCTION), PERIOD);
 	/* Any other event of counter 1 skids. */
-	open_skidding(&fixture, "sandybridge", 1, 0x81d0 | COUNTING);
-	cr_expect_gt(sampled(&fixture, LOAD(10)), PERIOD);
+	open_skidding("sandybridge", 1, 0x81d0 | COUNTING);
+	cr_expect_gt(sampled(LOAD(10)), PERIOD);
 	/* No other counter has this event. */
-	open_skidding(&fixture, "sandybridge", 2, INST_RETIRED_ALL);
-	cr_expect_eq(sampled(&fixture, INSTRUCTION), 0);
+	open_skidding("sandybridge", 2, INST_RETIRED_ALL);
+	cr_expect_eq(sampled(INSTRUCTION), 0);
 }
 
 /*
@@ -134,14 +128,13 @@ Test(model_skid, adaptive_machines_distribute_precisely_on_their_counters)
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		struct pebs_fixture fixture;
 		u64 at;
 
-		open_skidding(&fixture, table[i].machine, table[i].counter, 0x00c0 | COUNTING);
-		pebs_fixture_write(&fixture, MSR_PEBS_DATA_CFG, DATA_CFG_REGISTERS);
-		pebs_fixture_write(&fixture, MSR_IA32_PERFEVTSEL0 + table[i].counter,
+		open_skidding(table[i].machine, table[i].counter, 0x00c0 | COUNTING);
+		pebs_fixture_write(MSR_PEBS_DATA_CFG, DATA_CFG_REGISTERS);
+		pebs_fixture_write(MSR_IA32_PERFEVTSEL0 + table[i].counter,
 				   0x00c0 | COUNTING | EVTSEL_ADAPTIVE);
-		at = sampled(&fixture, INSTRUCTION);
+		at = sampled(INSTRUCTION);
 		cr_expect_eq(at == PERIOD, table[i].exact, "%s, counter %u: %llu", table[i].machine,
 			     table[i].counter, (unsigned long long)at);
 	}
@@ -183,30 +176,29 @@ Test(model_skid, on_06_2a_and_06_2d_pdir_needs_quiet_other_counters)
 		{"sandybridge", true}, {"sandybridge-ep", true}, {"ivybridge", false}, {"skylake", false}};
 
 	for (size_t i = 0; i < 4; i++) {
-		struct pebs_fixture fixture;
 		u64 counted;
 
-		open_skidding(&fixture, table[i].machine, 1, INST_RETIRED_ALL);
+		open_skidding(table[i].machine, 1, INST_RETIRED_ALL);
 		cr_expect_null(pebs_undefined(&fixture.unit));
-		pebs_fixture_program(&fixture, 2, 0x81d0 | COUNTING, 1000);
+		pebs_fixture_program(2, 0x81d0 | COUNTING, 1000);
 		cr_expect_null(pebs_undefined(&fixture.unit), "counter 2 is not enabled yet");
-		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 6);
+		pebs_fixture_write(MSR_IA32_PERF_GLOBAL_CTRL, 6);
 		if (table[i].alone) {
 			cr_assert_not_null(pebs_undefined(&fixture.unit));
 			cr_expect_not_null(strstr(pebs_undefined(&fixture.unit), "PDIR"));
-			cr_expect_eq(sampled(&fixture, INSTRUCTION), 0, "%s", table[i].machine);
+			cr_expect_eq(sampled(INSTRUCTION), 0, "%s", table[i].machine);
 		} else {
 			cr_expect_null(pebs_undefined(&fixture.unit));
-			cr_expect_eq(sampled(&fixture, INSTRUCTION), PERIOD, "%s", table[i].machine);
+			cr_expect_eq(sampled(INSTRUCTION), PERIOD, "%s", table[i].machine);
 		}
 		/* The other counters continue. */
-		counted = pebs_fixture_read(&fixture, MSR_IA32_PMC0 + 2);
-		pebs_fixture_retire(&fixture, LOAD(10), 3);
-		cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0 + 2), counted + 3);
+		counted = pebs_fixture_read(MSR_IA32_PMC0 + 2);
+		pebs_fixture_retire(LOAD(10), 3);
+		cr_expect_eq(pebs_fixture_read(MSR_IA32_PMC0 + 2), counted + 3);
 		/* Fixed counters are not programmable ones. */
-		pebs_fixture_write(&fixture, MSR_IA32_PERFEVTSEL0 + 2, 0);
-		pebs_fixture_write(&fixture, MSR_IA32_FIXED_CTR_CTRL, FIXED_CTRL_USR);
-		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 6 | MODEL_BIT(32));
+		pebs_fixture_write(MSR_IA32_PERFEVTSEL0 + 2, 0);
+		pebs_fixture_write(MSR_IA32_FIXED_CTR_CTRL, FIXED_CTRL_USR);
+		pebs_fixture_write(MSR_IA32_PERF_GLOBAL_CTRL, 6 | MODEL_BIT(32));
 		cr_expect_null(pebs_undefined(&fixture.unit));
 	}
 }
@@ -220,11 +212,9 @@ Test(model_skid, reduced_skid_applies_to_all_precise_events)
 	} table[] = {{0x00c0 | COUNTING, false}, {0x81d0 | COUNTING, false}, {0x82d0 | COUNTING, true}};
 
 	for (size_t i = 0; i < 3; i++) {
-		struct pebs_fixture fixture;
-
-		open_skidding(&fixture, "goldmont", 0, table[i].select);
+		open_skidding("goldmont", 0, table[i].select);
 		for (u32 n = 0; n < FIXTURE_RECORDS; n++)
-			cr_expect_eq(sampled(&fixture, table[i].store ? STORE : LOAD(10)), PERIOD, "%zu", i);
+			cr_expect_eq(sampled(table[i].store ? STORE : LOAD(10)), PERIOD, "%zu", i);
 	}
 }
 
@@ -234,15 +224,14 @@ Test(model_skid, reduced_skid_is_off_with_inv_any_e_or_cmask)
 	static const u64 fields[] = {EVTSEL_INV, EVTSEL_ANY, 1ULL << 24, EVTSEL_EDGE | 1ULL << 24};
 
 	for (size_t i = 0; i < 4; i++) {
-		struct pebs_fixture fixture;
 		struct retired load = LOAD(10);
 		u64 skidded = 0;
 
-		open_skidding(&fixture, "goldmont", 0, 0x81d0 | COUNTING | fields[i]);
+		open_skidding("goldmont", 0, 0x81d0 | COUNTING | fields[i]);
 		/* Loads and other instructions take turns: with edge detection, each load is an edge. */
 		for (u64 n = 0; n < 1200 && fixture.unit.records < 3; n++) {
-			pebs_fixture_retire(&fixture, load, 1);
-			pebs_fixture_retire(&fixture, INSTRUCTION, 1);
+			pebs_fixture_retire(load, 1);
+			pebs_fixture_retire(INSTRUCTION, 1);
 			if (fixture.unit.records == skidded)
 				continue;
 			skidded = fixture.unit.records;
@@ -274,21 +263,19 @@ Test(model_skid, reduced_skid_needs_pebs_disabled_before_configuration_or_counte
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		struct pebs_fixture fixture;
 		u64 first;
 
-		open_skidding(&fixture, "goldmont", 0, 0x00c0 | COUNTING);
+		open_skidding("goldmont", 0, 0x00c0 | COUNTING);
 		if (table[i].off)
-			pebs_fixture_write(&fixture, table[i].off, 0);
-		pebs_fixture_write(&fixture, table[i].written, table[i].value);
+			pebs_fixture_write(table[i].off, 0);
+		pebs_fixture_write(table[i].written, table[i].value);
 		if (table[i].off)
-			pebs_fixture_write(&fixture, table[i].off, 1);
-		first = sampled(&fixture, INSTRUCTION);
+			pebs_fixture_write(table[i].off, 1);
+		first = sampled(INSTRUCTION);
 		if (table[i].works)
 			cr_expect_eq(first, PERIOD, "%zu", i);
 		else
 			cr_expect_gt(first, PERIOD, "%zu", i);
-		cr_expect_eq(sampled(&fixture, INSTRUCTION), PERIOD,
-			     "%zu: the reload brings reduced skid back", i);
+		cr_expect_eq(sampled(INSTRUCTION), PERIOD, "%zu: the reload brings reduced skid back", i);
 	}
 }

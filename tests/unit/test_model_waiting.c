@@ -19,14 +19,12 @@ static struct retired stalled_load(u32 cycles, u8 place)
 /* Counts one load with a counter that is programmed like this. */
 static u64 counted(const char *machine, u32 counter, u64 select, struct retired load)
 {
-	struct pebs_fixture fixture;
-
-	pebs_fixture_open(&fixture, machine);
-	pebs_fixture_write(&fixture, MSR_IA32_PERFEVTSEL0 + counter, select | COUNTING);
-	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1U << counter);
-	pebs_fixture_retire(&fixture, INSTRUCTION, 1);
+	pebs_fixture_open(machine);
+	pebs_fixture_write(MSR_IA32_PERFEVTSEL0 + counter, select | COUNTING);
+	pebs_fixture_write(MSR_IA32_PERF_GLOBAL_CTRL, 1U << counter);
+	pebs_fixture_retire(INSTRUCTION, 1);
 	load.tsc = 100 + load.stalled + 1;
-	pebs_fixture_retire(&fixture, load, 1);
+	pebs_fixture_retire(load, 1);
 	return fixture.unit.general[counter].count;
 }
 

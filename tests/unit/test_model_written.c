@@ -9,17 +9,17 @@
 #include "pebs_fixture.h"
 
 /* An event that counts each load and is precise on this machine: all loads, or all instructions. */
-static u64 event_of(const struct pebs_fixture *fixture)
+static u64 event_of(void)
 {
-	return COUNTING | (fixture->unit.machine->format >= RECORD_HASWELL ? 0x81d0 : 0x00c0);
+	return COUNTING | (fixture.unit.machine->format >= RECORD_HASWELL ? 0x81d0 : 0x00c0);
 }
 
-static void start(struct pebs_fixture *fixture, const char *machine)
+static void start(const char *machine)
 {
-	pebs_fixture_open(fixture, machine);
-	pebs_fixture_reset(fixture, 0, 1);
-	pebs_fixture_program(fixture, 0, event_of(fixture), 1);
-	pebs_fixture_enable(fixture, 1, 1);
+	pebs_fixture_open(machine);
+	pebs_fixture_reset(0, 1);
+	pebs_fixture_program(0, event_of(), 1);
+	pebs_fixture_enable(1, 1);
 }
 
 static struct retired_registers some_registers(void)
@@ -39,13 +39,12 @@ Test(model_written, a_record_has_the_registers_that_the_instruction_left)
 
 	retired.registers = &registers;
 	for (size_t i = 0; i < 4; i++) {
-		struct pebs_fixture fixture;
 		struct record record;
 
-		start(&fixture, names[i]);
-		pebs_fixture_retire(&fixture, retired, 2);
-		cr_assert_eq(pebs_fixture_records(&fixture), 1, "%s", names[i]);
-		record = pebs_fixture_record(&fixture, 0);
+		start(names[i]);
+		pebs_fixture_retire(retired, 2);
+		cr_assert_eq(pebs_fixture_records(), 1, "%s", names[i]);
+		record = pebs_fixture_record(0);
 		cr_expect_eq(record.values[RECORD_FLAGS], 0x246, "%s", names[i]);
 		for (u32 n = 0; n < RETIRED_REGISTERS; n++) {
 			cr_expect(record.present >> (RECORD_AX + n) & 1);
@@ -59,19 +58,18 @@ Test(model_written, an_adaptive_record_has_the_registers_in_the_group_for_them)
 {
 	struct retired_registers registers = some_registers();
 	struct retired retired = LOAD(10);
-	struct pebs_fixture fixture;
 	struct record record;
 
 	retired.registers = &registers;
-	pebs_fixture_open(&fixture, "icelake");
-	pebs_fixture_write(&fixture, MSR_PEBS_DATA_CFG, DATA_CFG_REGISTERS);
-	pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, FIXTURE_RECORDS);
-	pebs_fixture_reset(&fixture, 0, 1);
-	pebs_fixture_program(&fixture, 0, event_of(&fixture) | EVTSEL_ADAPTIVE, 1);
-	pebs_fixture_enable(&fixture, 1, 1);
-	pebs_fixture_retire(&fixture, retired, 2);
-	cr_assert_eq(pebs_fixture_records(&fixture), 1);
-	record = pebs_fixture_record(&fixture, 0);
+	pebs_fixture_open("icelake");
+	pebs_fixture_write(MSR_PEBS_DATA_CFG, DATA_CFG_REGISTERS);
+	pebs_fixture_buffer(FIXTURE_RECORDS, FIXTURE_RECORDS);
+	pebs_fixture_reset(0, 1);
+	pebs_fixture_program(0, event_of() | EVTSEL_ADAPTIVE, 1);
+	pebs_fixture_enable(1, 1);
+	pebs_fixture_retire(retired, 2);
+	cr_assert_eq(pebs_fixture_records(), 1);
+	record = pebs_fixture_record(0);
 	cr_expect_eq(record.values[RECORD_FLAGS], 0x246);
 	for (u32 n = 0; n < RETIRED_REGISTERS; n++)
 		cr_expect_eq(record.values[RECORD_AX + n], registers.general[n], "%u", n);
@@ -79,12 +77,10 @@ Test(model_written, an_adaptive_record_has_the_registers_in_the_group_for_them)
 
 Test(model_written, without_registers_the_flags_have_their_default)
 {
-	struct pebs_fixture fixture;
-
-	start(&fixture, "nehalem");
-	pebs_fixture_retire(&fixture, LOAD(10), 2);
-	cr_expect_eq(pebs_fixture_record(&fixture, 0).values[RECORD_FLAGS], 0x202);
-	cr_expect_eq(pebs_fixture_record(&fixture, 0).values[RECORD_AX], 0);
+	start("nehalem");
+	pebs_fixture_retire(LOAD(10), 2);
+	cr_expect_eq(pebs_fixture_record(0).values[RECORD_FLAGS], 0x202);
+	cr_expect_eq(pebs_fixture_record(0).values[RECORD_AX], 0);
 	cr_expect_not(fixture.unit.written.present >> RECORD_AX & 1);
 }
 
@@ -98,16 +94,14 @@ Test(model_written, a_record_has_the_time_stamp_or_else_the_clock)
 	struct retired retired = LOAD(10);
 
 	for (size_t i = 0; i < 2; i++) {
-		struct pebs_fixture fixture;
-
-		start(&fixture, "graniterapids");
+		start("graniterapids");
 		retired.time_stamp = time_stamps[i];
 		retired.tsc = 1000;
-		pebs_fixture_retire(&fixture, retired, 1);
+		pebs_fixture_retire(retired, 1);
 		retired.tsc = 1030;
-		pebs_fixture_retire(&fixture, retired, 1);
-		cr_assert_eq(pebs_fixture_records(&fixture), 2);
-		cr_expect_eq(pebs_fixture_record(&fixture, 1).values[RECORD_TSC], i ? time_stamps[1] : 1030);
+		pebs_fixture_retire(retired, 1);
+		cr_assert_eq(pebs_fixture_records(), 2);
+		cr_expect_eq(pebs_fixture_record(1).values[RECORD_TSC], i ? time_stamps[1] : 1030);
 		cr_expect_eq(fixture.unit.written.values[RECORD_RETIRE_LATENCY], 30);
 	}
 }
@@ -116,35 +110,34 @@ Test(model_written, the_unit_keeps_the_last_record_and_its_counter)
 {
 	struct retired_registers registers = some_registers();
 	struct retired retired = LOAD(10);
-	struct pebs_fixture fixture;
 
-	start(&fixture, "skylake");
-	pebs_fixture_program(&fixture, 1, event_of(&fixture), 2);
-	pebs_fixture_enable(&fixture, 3, 3);
+	start("skylake");
+	pebs_fixture_program(1, event_of(), 2);
+	pebs_fixture_enable(3, 3);
 	cr_expect_eq(fixture.unit.written_counters, 0);
 	cr_expect_eq(fixture.unit.written.present, 0);
 
 	retired.registers = &registers;
-	pebs_fixture_retire(&fixture, retired, 2);
+	pebs_fixture_retire(retired, 2);
 	cr_assert_eq(fixture.unit.records, 1);
 	cr_expect_eq(fixture.unit.written_counters, 1 << 0 | 1 << 1, "counter 1 overflowed meanwhile");
 	cr_expect_eq(fixture.unit.written.values[RECORD_IP], 0x2004);
 	cr_expect_eq(fixture.unit.written.values[RECORD_EVENTING_IP], 0x2000);
 	cr_expect_eq(fixture.unit.written.values[RECORD_R15], registers.general[15]);
 
-	pebs_fixture_program(&fixture, 0, event_of(&fixture), 1);
+	pebs_fixture_program(0, event_of(), 1);
 	retired.ip = 0x4000;
 	retired.registers = NULL;
-	pebs_fixture_retire(&fixture, retired, 2);
+	pebs_fixture_retire(retired, 2);
 	cr_assert_eq(fixture.unit.records, 2);
 	cr_expect_eq(fixture.unit.written_counters, 1 << 0);
 	cr_expect_eq(fixture.unit.written.values[RECORD_EVENTING_IP], 0x4000);
 	cr_expect_not(fixture.unit.written.present >> RECORD_R15 & 1, "nothing of the one before");
 
-	pebs_fixture_buffer(&fixture, 0, 0);
-	pebs_fixture_program(&fixture, 0, event_of(&fixture), 1);
+	pebs_fixture_buffer(0, 0);
+	pebs_fixture_program(0, event_of(), 1);
 	retired.ip = 0x5000;
-	pebs_fixture_retire(&fixture, retired, 2);
+	pebs_fixture_retire(retired, 2);
 	cr_assert_gt(fixture.unit.not_written, 0);
 	cr_expect_eq(fixture.unit.written.values[RECORD_EVENTING_IP], 0x4000, "still the last one");
 }
