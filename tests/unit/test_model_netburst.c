@@ -25,36 +25,38 @@ struct bench {
 	u8 bytes[0x1000];
 };
 
-static struct ds_area area_of(struct bench *bench)
+static struct bench bench;
+
+static struct ds_area area_of(void)
 {
 	struct ds_area area;
 
-	cr_assert_eq(ds_area_read(bench->netburst.machine, &bench->netburst.memory, AREA, &area), 0);
+	cr_assert_eq(ds_area_read(bench.netburst.machine, &bench.netburst.memory, AREA, &area), 0);
 	return area;
 }
 
-static void set_area(struct bench *bench, u64 records, u64 threshold, u64 period)
+static void set_area(u64 records, u64 threshold, u64 period)
 {
-	u32 size = record_size(bench->netburst.machine->format, 0);
+	u32 size = record_size(bench.netburst.machine->format, 0);
 	struct ds_area area = {.base = BUFFER,
 			       .index = BUFFER,
 			       .maximum = BUFFER + records * size,
 			       .threshold = BUFFER + threshold * size,
 			       .reset = {(1ULL << 40) - period}};
 
-	cr_assert_eq(ds_area_write(bench->netburst.machine, &bench->netburst.memory, AREA, &area), 0);
+	cr_assert_eq(ds_area_write(bench.netburst.machine, &bench.netburst.memory, AREA, &area), 0);
 }
 
-static void set(struct bench *bench, u32 msr, u64 value)
+static void set(u32 msr, u64 value)
 {
-	cr_assert_eq(netburst_write(&bench->netburst, msr, value), 0);
+	cr_assert_eq(netburst_write(&bench.netburst, msr, value), 0);
 }
 
-static u64 get(struct bench *bench, u32 msr)
+static u64 get(u32 msr)
 {
 	u64 value;
 
-	cr_assert_eq(netburst_read(&bench->netburst, msr, &value), 0);
+	cr_assert_eq(netburst_read(&bench.netburst, msr, &value), 0);
 	return value;
 }
 
@@ -62,23 +64,23 @@ static u64 get(struct bench *bench, u32 msr)
  * Starts PEBS on every `period`-th first-level miss, with room for `records` records and an interrupt at
  * `threshold`.
  */
-static void start(struct bench *bench, const struct machine *machine, u64 records, u64 threshold, u64 period)
+static void start(const struct machine *machine, u64 records, u64 threshold, u64 period)
 {
 	struct linear_memory memory = {
-		.base = MEMORY_BASE, .size = sizeof(bench->bytes), .bytes = bench->bytes};
+		.base = MEMORY_BASE, .size = sizeof(bench.bytes), .bytes = bench.bytes};
 
-	memset(bench, 0, sizeof(*bench));
-	netburst_open(&bench->netburst, machine, memory);
-	set_area(bench, records, threshold, period);
-	set(bench, MSR_NETBURST_DS_AREA, AREA);
-	set(bench, 0x3cc, COUNT_REPLAYS);
-	set(bench, 0x3f2, 0x1);
-	set(bench, 0x3f1, 0x3000001);
-	set(bench, 0x310, (1ULL << 40) - period);
-	set(bench, 0x370, PEBS_CCCR);
+	memset(&bench, 0, sizeof(bench));
+	netburst_open(&bench.netburst, machine, memory);
+	set_area(records, threshold, period);
+	set(MSR_NETBURST_DS_AREA, AREA);
+	set(0x3cc, COUNT_REPLAYS);
+	set(0x3f2, 0x1);
+	set(0x3f1, 0x3000001);
+	set(0x310, (1ULL << 40) - period);
+	set(0x370, PEBS_CCCR);
 }
 
-static bool miss(struct bench *bench, u64 ip)
+static bool miss(u64 ip)
 {
 	struct netburst_uop uop = {
 		.retired = {.ip = ip, .next_ip = ip + 4, .operation = OPERATION_LOAD, .place = PLACE_L2},
@@ -87,24 +89,23 @@ static bool miss(struct bench *bench, u64 ip)
 
 	for (u32 i = 0; i < RETIRED_REGISTERS; i++)
 		uop.registers[i] = 0x100 + i;
-	return netburst_retire(&bench->netburst, &uop);
+	return netburst_retire(&bench.netburst, &uop);
 }
 
 Test(model_netburst, counter_4_overflows_the_state_is_recorded_and_the_counter_reset)
 {
-	struct bench bench;
 	struct record record;
 	u32 size;
 
-	start(&bench, &netburst_32, 8, 8, 3);
-	miss(&bench, 0x1000);
-	miss(&bench, 0x2000);
+	start(&netburst_32, 8, 8, 3);
+	miss(0x1000);
+	miss(0x2000);
 	cr_expect_eq(bench.netburst.records, 0);
-	cr_expect_eq(area_of(&bench).index, BUFFER);
-	miss(&bench, 0x3000);
+	cr_expect_eq(area_of().index, BUFFER);
+	miss(0x3000);
 	cr_expect_eq(bench.netburst.records, 1);
-	cr_expect_eq(area_of(&bench).index, BUFFER + 0x28);
-	cr_expect_eq(get(&bench, 0x310), (1ULL << 40) - 3);
+	cr_expect_eq(area_of().index, BUFFER + 0x28);
+	cr_expect_eq(get(0x310), (1ULL << 40) - 3);
 
 	cr_assert_eq(record_read(RECORD_NETBURST_32, bench.bytes + 0x100, 0x28, &record, &size), 0);
 	cr_expect_eq(record.values[RECORD_FLAGS], 0x246);
@@ -115,15 +116,14 @@ Test(model_netburst, counter_4_overflows_the_state_is_recorded_and_the_counter_r
 
 Test(model_netburst, records_of_64_bits_have_sixteen_registers)
 {
-	struct bench bench;
 	struct drain drain;
 	struct delivery delivery;
 
-	start(&bench, &netburst_64, 8, 8, 1);
-	miss(&bench, 0x7f0000001000);
-	miss(&bench, 0x7f0000002000);
-	cr_expect_eq(area_of(&bench).index, BUFFER + 2ULL * 0x90);
-	drain_open(&drain, RECORD_CORE, bench.bytes + 0x100, 2ULL * 0x90, get(&bench, 0x3f1));
+	start(&netburst_64, 8, 8, 1);
+	miss(0x7f0000001000);
+	miss(0x7f0000002000);
+	cr_expect_eq(area_of().index, BUFFER + 2ULL * 0x90);
+	drain_open(&drain, RECORD_CORE, bench.bytes + 0x100, 2ULL * 0x90, get(0x3f1));
 	cr_assert(drain_next(&drain, &delivery));
 	cr_expect_eq(delivery.record.values[RECORD_IP], 0x7f0000001004);
 	cr_expect_eq(delivery.record.values[RECORD_R15], 0x10f);
@@ -133,50 +133,45 @@ Test(model_netburst, records_of_64_bits_have_sixteen_registers)
 
 Test(model_netburst, an_interrupt_is_raised_at_the_threshold)
 {
-	struct bench bench;
-
-	start(&bench, &netburst_32, 4, 2, 1);
-	cr_expect(!miss(&bench, 0x1000));
-	cr_expect(miss(&bench, 0x2000));
+	start(&netburst_32, 4, 2, 1);
+	cr_expect(!miss(0x1000));
+	cr_expect(miss(0x2000));
 	cr_expect_eq(netburst_take_interrupt(&bench.netburst), NETBURST_BUFFER);
 	cr_expect_eq(netburst_take_interrupt(&bench.netburst), 0);
-	cr_expect_eq(area_of(&bench).index, area_of(&bench).threshold);
+	cr_expect_eq(area_of().index, area_of().threshold);
 }
 
 Test(model_netburst, the_buffer_is_not_circular)
 {
-	struct bench bench;
-
-	start(&bench, &netburst_32, 2, 2, 1);
+	start(&netburst_32, 2, 2, 1);
 	for (u64 i = 0; i < 5; i++)
-		miss(&bench, 0x1000 * (i + 1));
+		miss(0x1000 * (i + 1));
 	cr_expect_eq(bench.netburst.records, 2);
 	cr_expect_eq(bench.netburst.not_written, 3);
-	cr_expect_eq(area_of(&bench).index, BUFFER + 2ULL * 0x28);
+	cr_expect_eq(area_of().index, BUFFER + 2ULL * 0x28);
 	cr_expect_eq(bench.bytes[0x100 + 0x04], 0x04); /* the first record, 0x1004, is still there */
 	cr_expect_eq(bench.bytes[0x100 + 0x05], 0x10);
 	for (u64 i = 0x100 + 2ULL * 0x28; i < sizeof(bench.bytes); i++)
 		cr_assert_eq(bench.bytes[i], 0);
 
 	/* After software has moved the index back, records are written again. */
-	set_area(&bench, 2, 2, 1);
-	miss(&bench, 0x9000);
+	set_area(2, 2, 1);
+	miss(0x9000);
 	cr_expect_eq(bench.netburst.records, 3);
 	cr_expect_eq(bench.bytes[0x100 + 0x05], 0x90);
 }
 
 Test(model_netburst, no_record_is_written_into_too_little_space)
 {
-	struct bench bench;
 	struct ds_area area;
 
-	start(&bench, &netburst_32, 1, 1, 1);
-	area = area_of(&bench);
+	start(&netburst_32, 1, 1, 1);
+	area = area_of();
 	area.maximum -= 1;
 	cr_assert_eq(ds_area_write(&netburst_32, &bench.netburst.memory, AREA, &area), 0);
-	miss(&bench, 0x1000);
+	miss(0x1000);
 	cr_expect_eq(bench.netburst.not_written, 1);
-	cr_expect_eq(area_of(&bench).index, BUFFER);
+	cr_expect_eq(area_of().index, BUFFER);
 }
 
 Test(model_netburst, an_index_outside_the_buffer_or_the_memory_writes_nothing)
@@ -192,29 +187,26 @@ Test(model_netburst, an_index_outside_the_buffer_or_the_memory_writes_nothing)
 	};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		struct bench bench;
 		struct ds_area area;
 
-		start(&bench, &netburst_32, 4, 4, 1);
-		area = area_of(&bench);
+		start(&netburst_32, 4, 4, 1);
+		area = area_of();
 		area.base = wrong[i][0];
 		area.index = wrong[i][1];
 		area.maximum = wrong[i][2];
 		cr_assert_eq(ds_area_write(&netburst_32, &bench.netburst.memory, AREA, &area), 0);
-		miss(&bench, 0x1000);
+		miss(0x1000);
 		cr_expect_eq(bench.netburst.records, 0, "%zu", i);
 		cr_expect_eq(bench.netburst.not_written, 1);
-		cr_expect_eq(area_of(&bench).index, wrong[i][1]);
+		cr_expect_eq(area_of().index, wrong[i][1]);
 	}
 }
 
 Test(model_netburst, without_a_ds_area_nothing_is_written)
 {
-	struct bench bench;
-
-	start(&bench, &netburst_32, 4, 4, 1);
-	set(&bench, MSR_NETBURST_DS_AREA, 0x500);
-	cr_expect(!miss(&bench, 0x1000));
+	start(&netburst_32, 4, 4, 1);
+	set(MSR_NETBURST_DS_AREA, 0x500);
+	cr_expect(!miss(0x1000));
 	cr_expect_eq(bench.netburst.not_written, 1);
 }
 
@@ -222,17 +214,15 @@ Test(model_netburst, without_a_ds_area_nothing_is_written)
 Test(model_netburst, no_counter_but_iq_counter4_does_pebs)
 {
 	for (u32 counter = 0; counter < NETBURST_COUNTERS; counter++) {
-		struct bench bench;
-
-		start(&bench, &netburst_32, 4, 1, 1);
-		set(&bench, 0x3cd, COUNT_REPLAYS);
-		set(&bench, 0x370, 0);
-		set(&bench, 0x30c + counter, (1ULL << 40) - 1);
-		set(&bench, 0x36c + counter, PEBS_CCCR | 1 << 26);
-		cr_expect(miss(&bench, 0x1000));
+		start(&netburst_32, 4, 1, 1);
+		set(0x3cd, COUNT_REPLAYS);
+		set(0x370, 0);
+		set(0x30c + counter, (1ULL << 40) - 1);
+		set(0x36c + counter, PEBS_CCCR | 1 << 26);
+		cr_expect(miss(0x1000));
 		cr_expect_eq(bench.netburst.records, counter == 4);
-		cr_expect(get(&bench, 0x36c + counter) & 1U << 31); /* OVF */
-		cr_expect_eq(get(&bench, 0x30c + counter), counter == 4 ? (1ULL << 40) - 1 : 0);
+		cr_expect(get(0x36c + counter) & 1U << 31); /* OVF */
+		cr_expect_eq(get(0x30c + counter), counter == 4 ? (1ULL << 40) - 1 : 0);
 		if (counter == 4)
 			cr_expect_eq(netburst_take_interrupt(&bench.netburst), NETBURST_BUFFER);
 		cr_expect_eq(netburst_take_interrupt(&bench.netburst), NETBURST_OVERFLOW);
@@ -242,15 +232,13 @@ Test(model_netburst, no_counter_but_iq_counter4_does_pebs)
 
 Test(model_netburst, enable_pebs_bit_25_makes_records_and_without_it_sampling_is_normal)
 {
-	struct bench bench;
-
-	start(&bench, &netburst_32, 4, 1, 1);
-	set(&bench, 0x3f1, 0x1000001);
-	set(&bench, 0x370, PEBS_CCCR | 1 << 26);
-	cr_expect(miss(&bench, 0x1000));
+	start(&netburst_32, 4, 1, 1);
+	set(0x3f1, 0x1000001);
+	set(0x370, PEBS_CCCR | 1 << 26);
+	cr_expect(miss(0x1000));
 	cr_expect_eq(bench.netburst.records, 0);
 	cr_expect_eq(netburst_take_interrupt(&bench.netburst), NETBURST_OVERFLOW);
-	cr_expect_eq(get(&bench, 0x310), 0); /* PEBS did not reload the counter */
+	cr_expect_eq(get(0x310), 0); /* PEBS did not reload the counter */
 }
 
 Test(model_netburst, pebs_takes_execution_front_end_and_replay_events)
@@ -266,14 +254,12 @@ Test(model_netburst, pebs_takes_execution_front_end_and_replay_events)
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		struct netburst_uop load = {.retired = {.operation = OPERATION_LOAD, .place = PLACE_L2},
 					    .execution = EXECUTION_PACKED_SP};
-		struct bench bench;
-
-		start(&bench, &netburst_32, 4, 4, 1);
-		set(&bench, 0x3f2, 0);
-		set(&bench, 0x3cc, events[i].downstream);
+		start(&netburst_32, 4, 4, 1);
+		set(0x3f2, 0);
+		set(0x3cc, events[i].downstream);
 		netburst_retire(&bench.netburst, &load);
 		cr_expect_eq(bench.netburst.records, 0, "%zu", i); /* not tagged yet */
-		set(&bench, (u32)events[i].upstream_msr, events[i].upstream);
+		set((u32)events[i].upstream_msr, events[i].upstream);
 		netburst_retire(&bench.netburst, &load);
 		cr_expect_eq(bench.netburst.records, 1, "%zu", i);
 	}
@@ -283,10 +269,9 @@ Test(model_netburst, cancelled_operations_leave_no_record)
 {
 	struct netburst_uop load = {.retired = {.operation = OPERATION_LOAD, .place = PLACE_L2},
 				    .bogus = true};
-	struct bench bench;
 
-	start(&bench, &netburst_32, 4, 4, 1);
-	set(&bench, 0x3cc, 0x09ULL << 25 | 3 << 9 | 1 << 2);
+	start(&netburst_32, 4, 4, 1);
+	set(0x3cc, 0x09ULL << 25 | 3 << 9 | 1 << 2);
 	netburst_retire(&bench.netburst, &load);
 	cr_expect_eq(bench.netburst.records, 0);
 	cr_expect_eq(bench.netburst.not_written, 0);
@@ -297,33 +282,28 @@ Test(model_netburst, a_counter_needs_enable_escr_select_5_and_both_thread_bits)
 	static const u64 wrong[] = {0x3a000, 0x3b000 & ~(1ULL << 12), 0x39000, 0x1b000, 0x2b000, 0x0b000};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		struct bench bench;
-
-		start(&bench, &netburst_32, 4, 4, 1);
-		set(&bench, 0x370, wrong[i]);
-		miss(&bench, 0x1000);
+		start(&netburst_32, 4, 4, 1);
+		set(0x370, wrong[i]);
+		miss(0x1000);
 		cr_expect_eq(bench.netburst.records, 0, "%zu", i);
-		cr_expect_eq(get(&bench, 0x310), (1ULL << 40) - 1);
+		cr_expect_eq(get(0x310), (1ULL << 40) - 1);
 	}
 }
 
 Test(model_netburst, force_ovf_overflows_on_each_count)
 {
-	struct bench bench;
-
-	start(&bench, &netburst_32, 4, 4, 100);
-	set(&bench, 0x370, PEBS_CCCR | 1 << 25);
-	miss(&bench, 0x1000);
-	miss(&bench, 0x2000);
+	start(&netburst_32, 4, 4, 100);
+	set(0x370, PEBS_CCCR | 1 << 25);
+	miss(0x1000);
+	miss(0x2000);
 	cr_expect_eq(bench.netburst.records, 2);
 }
 
 Test(model_netburst, registers_accept_only_their_bits)
 {
-	struct bench bench;
 	u64 value;
 
-	start(&bench, &netburst_32, 4, 4, 1);
+	start(&netburst_32, 4, 4, 1);
 	cr_expect_eq(netburst_write(&bench.netburst, 0x3f1, 1ULL << 23), -EINVAL);
 	cr_expect_eq(netburst_write(&bench.netburst, 0x3f2, 1ULL << 2), -EINVAL);
 	cr_expect_eq(netburst_write(&bench.netburst, 0x3cc, 1ULL << 31), -EINVAL);
@@ -332,13 +312,13 @@ Test(model_netburst, registers_accept_only_their_bits)
 	cr_expect_eq(netburst_write(&bench.netburst, 0x600, 1ULL << 32), -EINVAL);
 	cr_expect_eq(netburst_write(&bench.netburst, 0x312, 0), -EINVAL);
 	cr_expect_eq(netburst_read(&bench.netburst, 0x372, &value), -EINVAL);
-	cr_expect_eq(get(&bench, 0x3f1), 0x3000001); /* unchanged */
-	set(&bench, 0x311, ~0ULL);
-	cr_expect_eq(get(&bench, 0x311), (1ULL << 40) - 1);
-	set(&bench, 0x371, 0x80000000);
-	cr_expect_eq(get(&bench, 0x371), 0x80000000);
-	set(&bench, 0x3a5, 0x123);
-	set(&bench, 0x3bd, 0x456);
-	cr_expect_eq(get(&bench, 0x3a5), 0x123);
-	cr_expect_eq(get(&bench, 0x3bd), 0x456);
+	cr_expect_eq(get(0x3f1), 0x3000001); /* unchanged */
+	set(0x311, ~0ULL);
+	cr_expect_eq(get(0x311), (1ULL << 40) - 1);
+	set(0x371, 0x80000000);
+	cr_expect_eq(get(0x371), 0x80000000);
+	set(0x3a5, 0x123);
+	set(0x3bd, 0x456);
+	cr_expect_eq(get(0x3a5), 0x123);
+	cr_expect_eq(get(0x3bd), 0x456);
 }

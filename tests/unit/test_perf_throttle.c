@@ -19,21 +19,23 @@ struct ring {
 	struct perf_throttle throttle;
 };
 
-static bool has_room(const struct ring *ring, size_t n)
+static struct ring ring;
+
+static bool has_room(size_t n)
 {
-	return SIZE - 1 - (ring->head - ring->tail) >= n;
+	return SIZE - 1 - (ring.head - ring.tail) >= n;
 }
 
-static void put_bytes(struct ring *ring, const void *bytes, size_t n)
+static void put_bytes(const void *bytes, size_t n)
 {
-	size_t at = ring->head % SIZE, first = n < SIZE - at ? n : SIZE - at;
+	size_t at = ring.head % SIZE, first = n < SIZE - at ? n : SIZE - at;
 
-	memcpy(ring->data + at, bytes, first);
-	memcpy(ring->data, (const char *)bytes + first, n - first);
-	ring->head += n;
+	memcpy(ring.data + at, bytes, first);
+	memcpy(ring.data, (const char *)bytes + first, n - first);
+	ring.head += n;
 }
 
-static void put_record(struct ring *ring, u32 type, u64 first, u64 second, u64 third)
+static void put_record(u32 type, u64 first, u64 second, u64 third)
 {
 	const struct {
 		struct perf_event_header header;
@@ -42,171 +44,156 @@ static void put_record(struct ring *ring, u32 type, u64 first, u64 second, u64 t
 	const struct {
 		struct perf_event_header header;
 		u64 id, lost;
-	} lost = {{.type = PERF_RECORD_LOST, .size = sizeof(lost)}, 7, ring->lost};
+	} lost = {{.type = PERF_RECORD_LOST, .size = sizeof(lost)}, 7, ring.lost};
 
-	if (!has_room(ring, sizeof(record) + (ring->lost ? sizeof(lost) : 0))) {
-		ring->lost++;
+	if (!has_room(sizeof(record) + (ring.lost ? sizeof(lost) : 0))) {
+		ring.lost++;
 		return;
 	}
-	if (ring->lost)
-		put_bytes(ring, &lost, sizeof(lost));
-	ring->lost = 0;
-	put_bytes(ring, &record, sizeof(record));
+	if (ring.lost)
+		put_bytes(&lost, sizeof(lost));
+	ring.lost = 0;
+	put_bytes(&record, sizeof(record));
 }
 
-static void stop(struct ring *ring, u64 time)
+static void stop(u64 time)
 {
-	put_record(ring, PERF_RECORD_THROTTLE, time, 1, 1);
+	put_record(PERF_RECORD_THROTTLE, time, 1, 1);
 }
 
-static void go(struct ring *ring, u64 time)
+static void go(u64 time)
 {
-	put_record(ring, PERF_RECORD_UNTHROTTLE, time, 1, 1);
+	put_record(PERF_RECORD_UNTHROTTLE, time, 1, 1);
 }
 
-static void read_ring(struct ring *ring, u64 now)
+static void read_ring(u64 now)
 {
-	perf_throttle_read(ring->data, SIZE, ring->tail, ring->head, now, &ring->throttle);
-	ring->tail = ring->head;
+	perf_throttle_read(ring.data, SIZE, ring.tail, ring.head, now, &ring.throttle);
+	ring.tail = ring.head;
 }
 
-static void expect(const struct ring *ring, u64 ns, u64 throttles)
+static void expect(u64 ns, u64 throttles)
 {
-	cr_expect_eq(ring->throttle.throttled_ns, ns, "throttled for %llu ns, not %llu",
-		     (unsigned long long)ring->throttle.throttled_ns, (unsigned long long)ns);
-	cr_expect_eq(ring->throttle.throttles, throttles, "throttled %llu times, not %llu",
-		     (unsigned long long)ring->throttle.throttles, (unsigned long long)throttles);
+	cr_expect_eq(ring.throttle.throttled_ns, ns, "throttled for %llu ns, not %llu",
+		     (unsigned long long)ring.throttle.throttled_ns, (unsigned long long)ns);
+	cr_expect_eq(ring.throttle.throttles, throttles, "throttled %llu times, not %llu",
+		     (unsigned long long)ring.throttle.throttles, (unsigned long long)throttles);
 }
 
 Test(perf_throttle, throttled_times_are_added_up)
 {
-	struct ring ring = {0};
-
-	read_ring(&ring, 50);
-	expect(&ring, 0, 0);
-	stop(&ring, 100);
-	go(&ring, 400);
-	stop(&ring, 1000);
-	go(&ring, 1007);
-	read_ring(&ring, 2000);
-	expect(&ring, 307, 2);
-	read_ring(&ring, 3000);
-	expect(&ring, 307, 2);
+	read_ring(50);
+	expect(0, 0);
+	stop(100);
+	go(400);
+	stop(1000);
+	go(1007);
+	read_ring(2000);
+	expect(307, 2);
+	read_ring(3000);
+	expect(307, 2);
 }
 
 Test(perf_throttle, a_lasting_stop_is_counted_up_to_now_and_not_twice)
 {
-	struct ring ring = {0};
-
-	stop(&ring, 1000);
-	read_ring(&ring, 1500);
-	expect(&ring, 500, 1);
-	read_ring(&ring, 1600);
-	expect(&ring, 600, 1);
-	go(&ring, 2000);
-	read_ring(&ring, 9000);
-	expect(&ring, 1000, 1);
+	stop(1000);
+	read_ring(1500);
+	expect(500, 1);
+	read_ring(1600);
+	expect(600, 1);
+	go(2000);
+	read_ring(9000);
+	expect(1000, 1);
 }
 
 /* The event continued just before the reading, but the record of this came only after the reading. */
 Test(perf_throttle, an_end_before_the_counted_time_subtracts_nothing)
 {
-	struct ring ring = {0};
-
-	stop(&ring, 1000);
-	read_ring(&ring, 1500);
-	go(&ring, 1499);
-	stop(&ring, 1800);
-	go(&ring, 1900);
-	read_ring(&ring, 2000);
-	expect(&ring, 600, 2);
+	stop(1000);
+	read_ring(1500);
+	go(1499);
+	stop(1800);
+	go(1900);
+	read_ring(2000);
+	expect(600, 2);
 }
 
 /* The CPU went offline, or the end was not logged. */
 Test(perf_throttle, a_stop_without_an_end_is_bounded)
 {
-	struct ring ring = {0};
-
-	stop(&ring, 1000);
-	read_ring(&ring, 1000 + PERF_THROTTLE_MAX_NS / 2);
-	read_ring(&ring, 1000 + 10 * PERF_THROTTLE_MAX_NS);
-	read_ring(&ring, 1000 + 20 * PERF_THROTTLE_MAX_NS);
-	expect(&ring, PERF_THROTTLE_MAX_NS, 1);
+	stop(1000);
+	read_ring(1000 + PERF_THROTTLE_MAX_NS / 2);
+	read_ring(1000 + 10 * PERF_THROTTLE_MAX_NS);
+	read_ring(1000 + 20 * PERF_THROTTLE_MAX_NS);
+	expect(PERF_THROTTLE_MAX_NS, 1);
 }
 
 /* An idle CPU had no tick, so the stop ended late. */
 Test(perf_throttle, a_late_end_makes_a_long_stop_whole)
 {
-	struct ring ring = {0};
-
-	stop(&ring, 1000);
-	read_ring(&ring, 1000 + 5 * PERF_THROTTLE_MAX_NS);
-	expect(&ring, PERF_THROTTLE_MAX_NS, 1);
-	go(&ring, 1000 + 6 * PERF_THROTTLE_MAX_NS);
-	read_ring(&ring, 1000 + 7 * PERF_THROTTLE_MAX_NS);
-	expect(&ring, 6 * PERF_THROTTLE_MAX_NS, 1);
+	stop(1000);
+	read_ring(1000 + 5 * PERF_THROTTLE_MAX_NS);
+	expect(PERF_THROTTLE_MAX_NS, 1);
+	go(1000 + 6 * PERF_THROTTLE_MAX_NS);
+	read_ring(1000 + 7 * PERF_THROTTLE_MAX_NS);
+	expect(6 * PERF_THROTTLE_MAX_NS, 1);
 }
 
 Test(perf_throttle, a_stop_whose_end_is_missing_is_not_counted)
 {
-	struct ring ring = {0};
-
-	stop(&ring, 100);
-	stop(&ring, 5000);
-	go(&ring, 5010);
-	go(&ring, 7000);
-	read_ring(&ring, 9000);
-	expect(&ring, 10, 2);
+	stop(100);
+	stop(5000);
+	go(5010);
+	go(7000);
+	read_ring(9000);
+	expect(10, 2);
 }
 
 Test(perf_throttle, records_across_the_end_of_the_ring_are_read)
 {
 	for (u64 first = SIZE - 64; first < SIZE; first += 8) {
-		struct ring ring = {.head = first, .tail = first};
-
-		stop(&ring, 100);
-		go(&ring, 400);
-		read_ring(&ring, 1000);
-		expect(&ring, 300, 1);
+		ring = (struct ring){.head = first, .tail = first};
+		stop(100);
+		go(400);
+		read_ring(1000);
+		expect(300, 1);
 	}
 }
 
 /* The kernel's positions are 64-bit counters. Here they wrap around to 0 between the two records. */
 Test(perf_throttle, wrapped_positions_are_read_right)
 {
-	struct ring ring = {.head = UINT64_MAX - 31, .tail = UINT64_MAX - 31};
-
-	stop(&ring, 100);
-	go(&ring, 400);
-	read_ring(&ring, 1000);
-	expect(&ring, 300, 1);
+	ring = (struct ring){.head = UINT64_MAX - 31, .tail = UINT64_MAX - 31};
+	stop(100);
+	go(400);
+	read_ring(1000);
+	expect(300, 1);
 }
 
 Test(perf_throttle, stops_beyond_the_ring_are_not_guessed)
 {
-	struct ring ring = {0};
 	u64 time = 1000;
 
 	/* 127 records fit. The last one is a stop, and its end is lost. */
 	for (unsigned i = 0; i < 100; i++, time += 20) {
-		stop(&ring, time);
-		go(&ring, time + 10);
+		stop(time);
+		go(time + 10);
 	}
 	cr_assert_eq(ring.lost, 73);
-	read_ring(&ring, time);
-	expect(&ring, 630, 64);
+	read_ring(time);
+	expect(630, 64);
 	cr_expect(ring.throttle.full);
 	cr_expect_eq(ring.throttle.lost, 0, "the kernel has not told yet");
-	read_ring(&ring, time + 1000);
-	expect(&ring, 630, 64);
+	read_ring(time + 1000);
+	expect(630, 64);
 	cr_expect_not(ring.throttle.full);
 
 	/* The next record ends a stop whose beginning is unknown. */
-	go(&ring, time + 2000);
-	stop(&ring, time + 3000);
-	go(&ring, time + 3003);
-	read_ring(&ring, time + 5000);
-	expect(&ring, 633, 65);
+	go(time + 2000);
+	stop(time + 3000);
+	go(time + 3003);
+	read_ring(time + 5000);
+	expect(633, 65);
 	cr_expect_eq(ring.throttle.lost, 73);
 	cr_expect_not(ring.throttle.full);
 }
@@ -214,49 +201,42 @@ Test(perf_throttle, stops_beyond_the_ring_are_not_guessed)
 /* Records were lost, although those before and after them had room. The state is then unknown as well. */
 Test(perf_throttle, lost_records_make_the_state_unknown)
 {
-	struct ring ring = {0};
-
-	stop(&ring, 1000);
+	stop(1000);
 	ring.lost = 2;
-	go(&ring, 9000);
-	read_ring(&ring, 9500);
-	expect(&ring, 0, 1);
+	go(9000);
+	read_ring(9500);
+	expect(0, 1);
 	cr_expect_eq(ring.throttle.lost, 2);
 }
 
 Test(perf_throttle, other_records_are_skipped)
 {
-	struct ring ring = {0};
-
-	put_record(&ring, PERF_RECORD_SAMPLE, 1, 2, 3);
-	stop(&ring, 100);
-	put_record(&ring, PERF_RECORD_LOST_SAMPLES, 9, 0, 0);
-	put_record(&ring, 4711, 1, 2, 3);
-	go(&ring, 150);
-	read_ring(&ring, 200);
-	expect(&ring, 50, 1);
+	put_record(PERF_RECORD_SAMPLE, 1, 2, 3);
+	stop(100);
+	put_record(PERF_RECORD_LOST_SAMPLES, 9, 0, 0);
+	put_record(4711, 1, 2, 3);
+	go(150);
+	read_ring(200);
+	expect(50, 1);
 }
 
 Test(perf_throttle, impossible_times_are_ignored)
 {
-	struct ring ring = {0};
-
-	stop(&ring, 1000);
-	go(&ring, UINT64_MAX);
-	read_ring(&ring, 1200);
-	expect(&ring, 200, 1);
-	stop(&ring, UINT64_MAX);
-	read_ring(&ring, 1300);
-	expect(&ring, 200, 2);
-	go(&ring, 5);
-	read_ring(&ring, 1400);
-	expect(&ring, 200, 2);
+	stop(1000);
+	go(UINT64_MAX);
+	read_ring(1200);
+	expect(200, 1);
+	stop(UINT64_MAX);
+	read_ring(1300);
+	expect(200, 2);
+	go(5);
+	read_ring(1400);
+	expect(200, 2);
 }
 
-static void put_header(struct ring *ring, u32 type, u16 size)
+static void put_header(u32 type, u16 size)
 {
-	put_bytes(ring, &(struct perf_event_header){.type = type, .size = size},
-		  sizeof(struct perf_event_header));
+	put_bytes(&(struct perf_event_header){.type = type, .size = size}, sizeof(struct perf_event_header));
 }
 
 /*
@@ -267,45 +247,41 @@ Test(perf_throttle, impossible_sizes_end_the_reading)
 	static const u16 sizes[] = {0, 1, 7, 9, 15, 24, 40, 4096, 65535};
 
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
-		struct ring ring = {0};
-
-		stop(&ring, 100);
-		go(&ring, 110);
-		stop(&ring, 200);
-		put_header(&ring, PERF_RECORD_UNTHROTTLE, sizes[i]);
-		put_bytes(&ring, "\0\0\0\0\0\0\0", 8);
-		read_ring(&ring, 1000);
-		expect(&ring, 10, 2);
+		ring = (struct ring){0};
+		stop(100);
+		go(110);
+		stop(200);
+		put_header(PERF_RECORD_UNTHROTTLE, sizes[i]);
+		put_bytes("\0\0\0\0\0\0\0", 8);
+		read_ring(1000);
+		expect(10, 2);
 		/* The next reading begins at the new position. */
-		stop(&ring, 2000);
-		go(&ring, 2005);
-		read_ring(&ring, 3000);
-		expect(&ring, 15, 3);
+		stop(2000);
+		go(2005);
+		read_ring(3000);
+		expect(15, 3);
 	}
 }
 
 Test(perf_throttle, records_too_short_for_their_type_are_skipped)
 {
-	struct ring ring = {0};
-
-	put_header(&ring, PERF_RECORD_THROTTLE, 8);
-	put_header(&ring, PERF_RECORD_LOST, 8);
-	put_header(&ring, PERF_RECORD_UNTHROTTLE, 8);
-	read_ring(&ring, 1000);
-	expect(&ring, 0, 0);
+	put_header(PERF_RECORD_THROTTLE, 8);
+	put_header(PERF_RECORD_LOST, 8);
+	put_header(PERF_RECORD_UNTHROTTLE, 8);
+	read_ring(1000);
+	expect(0, 0);
 	cr_expect_eq(ring.throttle.lost, 0);
 }
 
 Test(perf_throttle, impossible_positions_are_ignored)
 {
 	static const u64 heads[] = {SIZE + 1, SIZE * 3ULL, UINT64_MAX, UINT64_MAX - SIZE};
-	struct ring ring = {0};
 
-	stop(&ring, 100);
-	read_ring(&ring, 110);
+	stop(100);
+	read_ring(110);
 	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
 		perf_throttle_read(ring.data, SIZE, 0, heads[i], 1000, &ring.throttle);
-	expect(&ring, 10, 1);
+	expect(10, 1);
 }
 
 /*
