@@ -6,24 +6,11 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
+#include "machine_fixture.h"
 #include "origin/pmu/pmu.h"
 #include "tree.h"
 
-static char *root;
-static struct pmu_plan plan;
-
-static void setup(void)
-{
-	root = tree_new();
-}
-
-static void teardown(void)
-{
-	pmu_plan_done(&plan);
-	tree_remove(root);
-}
-
-TestSuite(pmu, .init = setup, .fini = teardown);
+TestSuite(pmu, .init = machine_fixture_start, .fini = machine_fixture_stop);
 
 static void plan_with(u32 ldlat)
 {

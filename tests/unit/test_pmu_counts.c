@@ -6,33 +6,12 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "machine_tree.h"
+#include "machine_fixture.h"
 #include "origin/pmu/perf_attr.h"
 #include "origin/pmu/pmu_amd.h"
 #include "tree.h"
 
-static char *root;
-static struct pmu_plan plan;
-
-static void setup(void)
-{
-	root = tree_new();
-}
-
-static void teardown(void)
-{
-	pmu_plan_done(&plan);
-	tree_remove(root);
-}
-
-TestSuite(pmu_counts, .init = setup, .fini = teardown);
-
-static void fresh(const struct machine_core *core)
-{
-	tree_remove(root);
-	root = tree_new();
-	machine_tree(root, core);
-}
+TestSuite(pmu_counts, .init = machine_fixture_start, .fini = machine_fixture_stop);
 
 static void expect_refused(const char *pmu, enum event_role role, const char *words)
 {
@@ -104,7 +83,7 @@ Test(pmu_counts, each_generation_has_its_encodings)
 		const struct generation *generation = &generations[i];
 		const struct machine_core core = {.name = generation->name, .loads = generation->loads};
 
-		fresh(&core);
+		machine_fixture_tree(&core);
 		machine_plan(root, COUNT_ROLES, &plan);
 		expect_count(generation->name, "cpu", EVENT_CYCLES, 0x3c, 10000019, COUNT_NONE, 0);
 		expect_count(generation->name, "cpu", EVENT_MISSES, 0x412e, 50021, generation->misses_kind,
@@ -156,7 +135,7 @@ Test(pmu_counts, a_virtual_machine_without_pebs_uses_counts)
 	const struct machine_core nameless = {.precise = "0"};
 	const unsigned all = ALL_ROLES | COUNT_ROLES;
 
-	fresh(&known);
+	machine_fixture_tree(&known);
 	tree_pmu(root, "cpu", "format/ldlat", "config1:0-15\n");
 	machine_plan(root, all, &plan);
 	expect_count("known", "cpu", EVENT_INSTRUCTIONS, 0xc0, 10000019, COUNT_NONE, 0);
@@ -166,7 +145,7 @@ Test(pmu_counts, a_virtual_machine_without_pebs_uses_counts)
 	cr_expect_not_null(machine_tree_refusal(&plan, "cpu", EVENT_LOADS));
 	cr_expect_not_null(machine_tree_refusal(&plan, "cpu", EVENT_STORES));
 
-	fresh(&generic);
+	machine_fixture_tree(&generic);
 	machine_plan(root, all, &plan);
 	expect_count("generic", "cpu", EVENT_INSTRUCTIONS, 0xc0, 10000019, COUNT_NONE, 0);
 	expect_count("generic", "cpu", EVENT_CYCLES, 0x3c, 10000019, COUNT_NONE, 0);
@@ -174,13 +153,13 @@ Test(pmu_counts, a_virtual_machine_without_pebs_uses_counts)
 	expect_refused("cpu", EVENT_STALLS,
 		       "this kernel does not know the CPU model (caps/pmu_name is generic_arch_v2+)");
 
-	fresh(&later);
+	machine_fixture_tree(&later);
 	machine_plan(root, all, &plan);
 	expect_count("later", "cpu", EVENT_CYCLES, 0x3c, 10000019, COUNT_NONE, 0);
 	expect_refused("cpu", EVENT_STALLS,
 		       "does not know the event of stalls on this CPU (caps/pmu_name is not_yet_named)");
 
-	fresh(&nameless);
+	machine_fixture_tree(&nameless);
 	machine_plan(root, all, &plan);
 	expect_count("nameless", "cpu", EVENT_MISSES, 0x412e, 50021, COUNT_MISSES_L3, 0);
 	expect_refused("cpu", EVENT_STALLS, "the CPU generation is unknown (caps/pmu_name is missing)");
@@ -203,7 +182,7 @@ Test(pmu_counts, without_l3_the_last_level_is_l2)
 {
 	const struct machine_core core = {.name = "Tremont"};
 
-	fresh(&core);
+	machine_fixture_tree(&core);
 	tree_write(root, "devices/system/cpu/cpu0/cache/index2/level", "2\n");
 	machine_plan(root, COUNT_ROLES, &plan);
 	expect_count("Tremont", "cpu", EVENT_MISSES, 0x412e, 50021, COUNT_MISSES_L2, 0);
@@ -332,7 +311,7 @@ Test(pmu_counts, terms_are_placed_by_the_formats)
 {
 	const struct machine_core core = {.name = "skylake", .loads = LOADS_CORE};
 
-	fresh(&core);
+	machine_fixture_tree(&core);
 	tree_pmu(root, "cpu", "format/cmask", "config1:0-7\n");
 	machine_plan(root, ROLE(STALLS), &plan);
 	cr_assert_eq(plan.n_openings, 1);
@@ -354,7 +333,7 @@ Test(pmu_counts, each_role_has_its_own_period)
 			{.accesses = 101, .instructions = 1009, .cycles = 2003, .stalls = 3001, .misses = 7},
 	};
 
-	fresh(&core);
+	machine_fixture_tree(&core);
 	cr_assert_eq(pmu_plan(root, &request, &plan), 0);
 	cr_assert_eq(plan.n_openings, 6);
 	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_LOADS)->event.period, 101);
@@ -376,7 +355,7 @@ Test(pmu_counts, before_skylake_loads_and_precise_stores_collide_with_counts)
 	const struct machine_core ivy = {.name = "ivybridge", .loads = LOADS_CORE, .stores = STORES_CD};
 	const struct machine_core later = {.name = "skylake", .loads = LOADS_CORE, .stores = STORES_ALL};
 
-	fresh(&core);
+	machine_fixture_tree(&core);
 	machine_plan(root, ROLE(LOADS) | COUNT_ROLES, &plan);
 	cr_assert_eq(plan.n_openings, 4);
 	for (size_t i = 0; i < plan.n_openings; i++)
@@ -388,7 +367,7 @@ Test(pmu_counts, before_skylake_loads_and_precise_stores_collide_with_counts)
 	machine_plan(root, ROLE(LOADS), &plan);
 	cr_expect_not(machine_opening(&plan, "cpu", EVENT_LOADS)->collides);
 
-	fresh(&ivy);
+	machine_fixture_tree(&ivy);
 	machine_plan(root, ROLE(STORES) | ROLE(MISSES), &plan);
 	cr_expect(machine_opening(&plan, "cpu", EVENT_STORES)->collides);
 	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_STORES)->event.period, 1000003);
@@ -397,7 +376,7 @@ Test(pmu_counts, before_skylake_loads_and_precise_stores_collide_with_counts)
 		  "although it takes turns with stores");
 	cr_expect(machine_opening(&plan, "cpu", EVENT_STORES)->collides);
 
-	fresh(&later);
+	machine_fixture_tree(&later);
 	machine_plan(root, ROLE(LOADS) | COUNT_ROLES, &plan);
 	for (size_t i = 0; i < plan.n_openings; i++)
 		cr_expect_not(plan.openings[i].collides);
@@ -454,7 +433,7 @@ Test(pmu_counts, auto_on_a_core_with_pebs_takes_loads_and_counts)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cores); i++) {
-		fresh(&cores[i]);
+		machine_fixture_tree(&cores[i]);
 		expect_auto(cores[i].name, "cpu", ROLE(LOADS) | PLAIN_ROLES);
 		cr_expect_eq(plan.n_refusals, 0, "%s", cores[i].name);
 		cr_expect(plan.openings[0].pinned, "%s", cores[i].name);
@@ -466,7 +445,7 @@ Test(pmu_counts, requested_instructions_stay_precise)
 {
 	const struct machine_core core = {.name = "skylake", .loads = LOADS_CORE, .stores = STORES_ALL};
 
-	fresh(&core);
+	machine_fixture_tree(&core);
 	machine_plan(root, EVENT_ROLES_AUTO, &plan);
 	cr_expect_gt(machine_opening(&plan, "cpu", EVENT_INSTRUCTIONS)->precise_ip, 0);
 	cr_expect(machine_opening(&plan, "cpu", EVENT_INSTRUCTIONS)->pinned);
@@ -483,7 +462,7 @@ Test(pmu_counts, before_skylake_auto_omits_events_that_collide_with_loads)
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		const struct machine_core core = {.name = names[i], .loads = LOADS_CORE};
 
-		fresh(&core);
+		machine_fixture_tree(&core);
 		expect_auto(names[i], "cpu", ROLE(LOADS));
 		for (enum event_role role = EVENT_CYCLES; role <= EVENT_MISSES; role++)
 			expect_refused("cpu", role,
@@ -511,7 +490,7 @@ Test(pmu_counts, auto_without_loads_uses_counts)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		const struct machine_core core = {.name = cases[i].name, .precise = "0"};
 
-		fresh(&core);
+		machine_fixture_tree(&core);
 		expect_auto(cases[i].name ? cases[i].name : "nameless", "cpu", cases[i].roles);
 	}
 }
@@ -607,7 +586,7 @@ Test(pmu_counts, the_attributes_ask_for_nothing_but_the_count)
 	struct perf_event_attr attr;
 	struct pmu_opening weaker;
 
-	fresh(&core);
+	machine_fixture_tree(&core);
 	machine_plan(root, ROLE(STALLS), &plan);
 	cr_assert_eq(plan.n_openings, 1);
 	perf_attr(&plan.openings[0], plan.openings[0].event.period, &attr);

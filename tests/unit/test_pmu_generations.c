@@ -7,24 +7,10 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "machine_tree.h"
+#include "machine_fixture.h"
 #include "tree.h"
 
-static char *root;
-static struct pmu_plan plan;
-
-static void setup(void)
-{
-	root = tree_new();
-}
-
-static void teardown(void)
-{
-	pmu_plan_done(&plan);
-	tree_remove(root);
-}
-
-TestSuite(pmu_generations, .init = setup, .fini = teardown);
+TestSuite(pmu_generations, .init = machine_fixture_start, .fini = machine_fixture_stop);
 
 static const struct generation {
 	const char *name, *loads, *stores, *auxiliary;

@@ -10,24 +10,10 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "machine_tree.h"
+#include "machine_fixture.h"
 #include "tree.h"
 
-static char *root;
-static struct pmu_plan plan;
-
-static void setup(void)
-{
-	root = tree_new();
-}
-
-static void teardown(void)
-{
-	pmu_plan_done(&plan);
-	tree_remove(root);
-}
-
-TestSuite(pmu_hostile, .init = setup, .fini = teardown);
+TestSuite(pmu_hostile, .init = machine_fixture_start, .fini = machine_fixture_stop);
 
 static const char *const pmus[] = {"cpu",      "cpu_core",    "cpu_atom",  "cpu_lowpower",
 				   "cpu_x",    "ibs_op",      "arm_spe_0", "armv8_pmuv3_0",

@@ -8,25 +8,11 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "machine_tree.h"
+#include "machine_fixture.h"
 #include "origin/pmu/perf_attr.h"
 #include "tree.h"
 
-static char *root;
-static struct pmu_plan plan;
-
-static void setup(void)
-{
-	root = tree_new();
-}
-
-static void teardown(void)
-{
-	pmu_plan_done(&plan);
-	tree_remove(root);
-}
-
-TestSuite(pmu_ibs, .init = setup, .fini = teardown);
+TestSuite(pmu_ibs, .init = machine_fixture_start, .fini = machine_fixture_stop);
 
 static void plan_threshold(u32 ldlat)
 {

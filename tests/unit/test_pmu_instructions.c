@@ -5,31 +5,10 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "machine_tree.h"
+#include "machine_fixture.h"
 #include "tree.h"
 
-static char *root;
-static struct pmu_plan plan;
-
-static void setup(void)
-{
-	root = tree_new();
-}
-
-static void teardown(void)
-{
-	pmu_plan_done(&plan);
-	tree_remove(root);
-}
-
-TestSuite(pmu_instructions, .init = setup, .fini = teardown);
-
-static void fresh(const struct machine_core *core)
-{
-	tree_remove(root);
-	root = tree_new();
-	machine_tree(root, core);
-}
+TestSuite(pmu_instructions, .init = machine_fixture_start, .fini = machine_fixture_stop);
 
 /* Expects the event that only counts instructions. */
 static void expect_plain(const char *pmu, u64 config)
@@ -87,7 +66,7 @@ Test(pmu_instructions, each_generation_has_its_highest_precision)
 			.has_code_address = 1};
 		const struct pmu_opening *opening;
 
-		fresh(&core);
+		machine_fixture_tree(&core);
 		machine_plan(root, ROLE(INSTRUCTIONS), &plan);
 		cr_assert_eq(plan.n_openings, 1, "%s", cases[i].name);
 		cr_expect_eq(plan.n_refusals, 0, "%s", cases[i].name);
@@ -113,10 +92,10 @@ Test(pmu_instructions, precision_does_not_exceed_the_capability)
 	const struct machine_core core = {.name = "icelake", .loads = LOADS_CORE, .precise = "2"};
 	const struct machine_core idle = {.name = "icelake", .loads = LOADS_CORE, .precise = "0"};
 
-	fresh(&core);
+	machine_fixture_tree(&core);
 	machine_plan(root, ROLE(INSTRUCTIONS), &plan);
 	cr_expect_eq(plan.openings[0].precise_ip, 2);
-	fresh(&idle);
+	machine_fixture_tree(&idle);
 	machine_plan(root, ROLE(INSTRUCTIONS), &plan);
 	cr_assert_eq(plan.n_openings, 1);
 	cr_expect_eq(plan.openings[0].precise_ip, 3);
@@ -130,7 +109,7 @@ Test(pmu_instructions, next_to_other_events_sandy_bridge_counts_without_precisio
 					   ROLE(OFFCORE), ROLE(LOADS) | ROLE(STORES),
 					   ROLE(CYCLES),  ROLE(MISSES)};
 
-	fresh(&core);
+	machine_fixture_tree(&core);
 	for (size_t i = 0; i < ARRAY_SIZE(company); i++) {
 		machine_plan(root, ROLE(INSTRUCTIONS) | company[i], &plan);
 		expect_plain("cpu", 0xc0);
@@ -147,7 +126,7 @@ Test(pmu_instructions, next_to_other_events_ivy_bridge_stays_precise)
 {
 	const struct machine_core core = {.name = "ivybridge", .loads = LOADS_CORE, .stores = STORES_CD};
 
-	fresh(&core);
+	machine_fixture_tree(&core);
 	machine_plan(root, ALL_ROLES, &plan);
 	cr_expect_eq(plan.n_openings, 3);
 	cr_expect_eq(plan.n_refusals, 0);
@@ -160,7 +139,7 @@ Test(pmu_instructions, a_requested_period_is_used)
 		u64 requested, planned;
 	} cases[] = {{2000000, 2000000}, {1000003, 1000000}, {1, 128}, {127, 128}, {191, 128}};
 
-	fresh(&core);
+	machine_fixture_tree(&core);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		const struct pmu_request request = {
 			.ldlat = 30,
@@ -183,14 +162,14 @@ Test(pmu_instructions, without_pebs_they_are_only_counted)
 	const struct machine_core unknown = {.name = "generic_arch_v2+", .precise = "0", .no_offcore = true};
 	const struct machine_core nameless = {.precise = "0"};
 
-	fresh(&guest);
+	machine_fixture_tree(&guest);
 	tree_pmu(root, "cpu", "format/ldlat", "config1:0-15\n");
 	machine_plan(root, ROLE(INSTRUCTIONS), &plan);
 	expect_plain("cpu", 0xc0);
-	fresh(&unknown);
+	machine_fixture_tree(&unknown);
 	machine_plan(root, ROLE(INSTRUCTIONS), &plan);
 	expect_plain("cpu", 0xc0);
-	fresh(&nameless);
+	machine_fixture_tree(&nameless);
 	machine_plan(root, ROLE(INSTRUCTIONS), &plan);
 	expect_plain("cpu", 0xc0);
 }

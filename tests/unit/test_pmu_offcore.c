@@ -5,31 +5,10 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "machine_tree.h"
+#include "machine_fixture.h"
 #include "tree.h"
 
-static char *root;
-static struct pmu_plan plan;
-
-static void setup(void)
-{
-	root = tree_new();
-}
-
-static void teardown(void)
-{
-	pmu_plan_done(&plan);
-	tree_remove(root);
-}
-
-TestSuite(pmu_offcore, .init = setup, .fini = teardown);
-
-static void fresh(const struct machine_core *core)
-{
-	tree_remove(root);
-	root = tree_new();
-	machine_tree(root, core);
-}
+TestSuite(pmu_offcore, .init = machine_fixture_start, .fini = machine_fixture_stop);
 
 static void expect_refused(const char *pmu, const char *words)
 {
@@ -96,7 +75,7 @@ Test(pmu_offcore, each_generation_has_its_values)
 		const struct machine_core core = {.name = generation->name};
 		const struct pmu_counter *requests;
 
-		fresh(&core);
+		machine_fixture_tree(&core);
 		machine_tree_two_nodes(root);
 		machine_plan(root, ROLE(OFFCORE), &plan);
 		cr_expect_eq(plan.n_openings, 0, "%s", generation->name);
@@ -136,7 +115,7 @@ Test(pmu_offcore, with_one_node_there_is_no_remote_memory)
 {
 	const struct machine_core core = {.name = "skylake"};
 
-	fresh(&core);
+	machine_fixture_tree(&core);
 	machine_plan(root, ROLE(OFFCORE), &plan);
 	cr_expect_eq(plan.n_counters, 2);
 	cr_expect_null(machine_counter(&plan, "cpu", OFFCORE_REMOTE_DRAM));
@@ -149,14 +128,14 @@ Test(pmu_offcore, more_values_than_registers_are_multiplexed)
 	const struct machine_core nehalem = {.name = "nehalem"};
 	const struct machine_core westmere = {.name = "westmere"};
 
-	fresh(&skylake);
+	machine_fixture_tree(&skylake);
 	machine_tree_two_nodes(root);
 	machine_plan(root, ROLE(OFFCORE), &plan);
 	cr_expect_not_null(machine_note(&plan, "3 off-core response counts share 2 registers"));
-	fresh(&nehalem);
+	machine_fixture_tree(&nehalem);
 	machine_plan(root, ROLE(OFFCORE), &plan);
 	cr_expect_not_null(machine_note(&plan, "2 off-core response counts share 1 register,"));
-	fresh(&westmere);
+	machine_fixture_tree(&westmere);
 	machine_plan(root, ROLE(OFFCORE), &plan);
 	cr_expect_not_null(machine_note(&plan, "the register has one bit for both"));
 }
@@ -165,7 +144,7 @@ Test(pmu_offcore, the_format_places_the_register)
 {
 	const struct machine_core core = {.name = "skylake"};
 
-	fresh(&core);
+	machine_fixture_tree(&core);
 	tree_pmu(root, "cpu", "format/offcore_rsp", "config2:0-63\n");
 	tree_pmu(root, "cpu", "type", "9\n");
 	machine_plan(root, ROLE(OFFCORE), &plan);
@@ -182,7 +161,7 @@ Test(pmu_offcore, hybrid_cores_have_their_own_values)
 		.pmu = "cpu_atom", .name = "alderlake_hybrid", .type = "10", .cpus = "2-9"};
 	const struct machine_core core = {.pmu = "cpu_core", .name = "alderlake_hybrid", .cpus = "0-1"};
 
-	fresh(&atom);
+	machine_fixture_tree(&atom);
 	machine_tree(root, &core);
 	machine_plan(root, ROLE(OFFCORE), &plan);
 	cr_assert_eq(plan.n_counters, 4);
@@ -210,11 +189,11 @@ Test(pmu_offcore, cores_without_a_row_are_refused_by_name)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		fresh(&cases[i].core);
+		machine_fixture_tree(&cases[i].core);
 		machine_plan(root, ROLE(OFFCORE), &plan);
 		expect_refused("cpu", cases[i].words);
 	}
-	fresh(&(const struct machine_core){.name = "panthercove", .no_offcore = true});
+	machine_fixture_tree(&(const struct machine_core){.name = "panthercove", .no_offcore = true});
 	tree_pmu(root, "cpu", "format/offmodule_rsp", "config1:0-63\n");
 	machine_plan(root, ROLE(OFFCORE), &plan);
 	expect_refused("cpu", "format/offmodule_rsp");

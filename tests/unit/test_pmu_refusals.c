@@ -5,24 +5,10 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "machine_tree.h"
+#include "machine_fixture.h"
 #include "tree.h"
 
-static char *root;
-static struct pmu_plan plan;
-
-static void setup(void)
-{
-	root = tree_new();
-}
-
-static void teardown(void)
-{
-	pmu_plan_done(&plan);
-	tree_remove(root);
-}
-
-TestSuite(pmu_refusals, .init = setup, .fini = teardown);
+TestSuite(pmu_refusals, .init = machine_fixture_start, .fini = machine_fixture_stop);
 
 static void expect_refused(const char *pmu, enum event_role role, const char *words)
 {
