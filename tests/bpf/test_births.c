@@ -16,7 +16,6 @@
 #define CROWD 500
 
 static struct books books;
-static struct cgroup_fixture fixture;
 
 /* `spare`: slots beyond those of the existing cgroups. */
 static void open_with_room(u32 spare, u64 grace_ns)
@@ -25,21 +24,16 @@ static void open_with_room(u32 spare, u64 grace_ns)
 	struct adopt_counts counts;
 
 	settings.births = settings.hardware = true;
-	settings.slots = cgroup_fixture_existing(&fixture) + spare;
+	settings.slots = cgroup_fixture_existing() + spare;
 	books_open(&books, &settings, grace_ns);
-	cr_assert_eq(adopt_existing(books.kernel, fixture.mount, &counts), 0);
+	cr_assert_eq(adopt_existing(books.kernel, cgroup_fixture.mount, &counts), 0);
 	cr_assert_eq(counts.without_slot, 0);
-}
-
-static void setup(void)
-{
-	cgroup_fixture_setup(&fixture);
 }
 
 static void teardown(void)
 {
 	books_close(&books);
-	cgroup_fixture_teardown(&fixture);
+	cgroup_fixture_teardown();
 }
 
 /*
@@ -49,7 +43,7 @@ static void teardown(void)
 static bool alive_again(s64 more_than_exist)
 {
 	for (unsigned i = 0; i < 600; i++) {
-		if ((s64)collect_cgroups_alive(books.collect) - (s64)cgroup_fixture_existing(&fixture) ==
+		if ((s64)collect_cgroups_alive(books.collect) - (s64)cgroup_fixture_existing() ==
 		    more_than_exist)
 			return true;
 		(void)usleep(100000);
@@ -58,13 +52,13 @@ static bool alive_again(s64 more_than_exist)
 	return false;
 }
 
-TestSuite(births, .init = setup, .fini = teardown);
+TestSuite(births, .init = cgroup_fixture_setup, .fini = teardown);
 
 static char *path_of(const char *name)
 {
 	char *path;
 
-	cr_assert_geq(asprintf(&path, "%s/%s", fixture.path, name), 0);
+	cr_assert_geq(asprintf(&path, "%s/%s", cgroup_fixture.path, name), 0);
 	return path;
 }
 
@@ -74,15 +68,15 @@ static u64 short_life(const char *name, unsigned pages)
 	struct cgroup_child child;
 	_cleanup_close_ int fd = -1;
 
-	cgroup_fixture_make(&fixture, name);
-	child = cgroup_fixture_child(&fixture, name, touch_pages, &pages);
+	cgroup_fixture_make(name);
+	child = cgroup_fixture_child(name, touch_pages, &pages);
 	fd = software_event_open(
 		&(struct software_event){
 			.config = PERF_COUNT_SW_PAGE_FAULTS, .period = 1, .pid = child.pid, .cpu = -1},
 		kernel_program_fd(books.kernel, 0));
 	software_event_enable(fd);
 	cgroup_fixture_go(&child);
-	cgroup_fixture_remove(&fixture, name);
+	cgroup_fixture_remove(name);
 	return software_event_count(fd);
 }
 
@@ -125,7 +119,7 @@ Test(births, slots_are_used_again_without_mixing)
 	/* Fewer slots than cgroups: slots have to be used again. */
 	open_with_room(32, 0);
 	books_collect(&books);
-	more = (s64)collect_cgroups_alive(books.collect) - (s64)cgroup_fixture_existing(&fixture);
+	more = (s64)collect_cgroups_alive(books.collect) - (s64)cgroup_fixture_existing();
 	for (unsigned i = 0; i < 100; i++) {
 		_cleanup_free_ char *path = NULL;
 		u64 count;
@@ -156,12 +150,12 @@ Test(births, without_a_free_slot_samples_are_unattributed_and_counted)
 	settings.births = settings.hardware = true;
 	settings.slots = 2;
 	books_open(&books, &settings, COLLECT_GRACE_NS);
-	cgroup_fixture_make(&fixture, "first");
+	cgroup_fixture_make("first");
 	count = short_life("second", 50);
 	books_collect(&books);
 	cr_expect_eq(books_unattributed(&books, 0), count);
 	cr_expect_eq(kernel_slot_counters(books.kernel).births_without_slot, 1);
-	cgroup_fixture_remove(&fixture, "first");
+	cgroup_fixture_remove("first");
 }
 
 Test(births, samples_of_a_removed_cgroup_are_its_own_during_the_grace_period)
@@ -171,8 +165,8 @@ Test(births, samples_of_a_removed_cgroup_are_its_own_during_the_grace_period)
 	struct sample sample = late;
 
 	open_with_room(32, COLLECT_GRACE_NS);
-	sample.cgroup_id = cgroup_fixture_make(&fixture, "leaving");
-	cgroup_fixture_remove(&fixture, "leaving");
+	sample.cgroup_id = cgroup_fixture_make("leaving");
+	cgroup_fixture_remove("leaving");
 	books_collect(&books);
 	cr_assert_eq(kernel_inject(books.kernel, &sample, 1), 0);
 	books_collect(&books);
@@ -199,9 +193,9 @@ Test(births, names_ten_levels_of_two_hundred_bytes_deep_are_whole)
 		cr_assert_geq(asprintf(&deeper, "%s%s%s", name, level ? "/" : "", component), 0);
 		free(name);
 		name = deeper;
-		cgroup_fixture_make(&fixture, name);
+		cgroup_fixture_make(name);
 	}
-	child = cgroup_fixture_child(&fixture, name, touch_pages, &pages);
+	child = cgroup_fixture_child(name, touch_pages, &pages);
 	fd = software_event_open(
 		&(struct software_event){
 			.config = PERF_COUNT_SW_PAGE_FAULTS, .period = 1, .pid = child.pid, .cpu = -1},
@@ -214,7 +208,7 @@ Test(births, names_ten_levels_of_two_hundred_bytes_deep_are_whole)
 	while (*name) {
 		char *slash = strrchr(name, '/');
 
-		cgroup_fixture_remove(&fixture, name);
+		cgroup_fixture_remove(name);
 		*(slash ? slash : name) = '\0';
 	}
 	free(name);
@@ -267,15 +261,15 @@ Test(births, existing_cgroups_are_adopted_once)
 	struct adopt_counts counts;
 	u64 alive;
 
-	cgroup_fixture_make(&fixture, "before");
+	cgroup_fixture_make("before");
 	open_with_room(32, COLLECT_GRACE_NS);
 	books_collect(&books);
 	alive = collect_cgroups_alive(books.collect);
-	cr_assert_eq(adopt_existing(books.kernel, fixture.mount, &counts), 0);
+	cr_assert_eq(adopt_existing(books.kernel, cgroup_fixture.mount, &counts), 0);
 	cr_expect_eq(counts.adopted, alive);
 	books_collect(&books);
 	cr_expect_eq(collect_cgroups_alive(books.collect), alive, "adopting again makes no second slot");
-	cgroup_fixture_remove(&fixture, "before");
+	cgroup_fixture_remove("before");
 	books_collect(&books);
 	cr_expect_eq(collect_cgroups_alive(books.collect), alive - 1);
 }

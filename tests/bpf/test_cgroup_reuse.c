@@ -21,21 +21,15 @@
 #define MAPS  32
 
 static const unsigned pages = 20;
-static struct cgroup_fixture fixture;
 static struct kernel *kernel;
-
-static void setup(void)
-{
-	cgroup_fixture_setup(&fixture);
-}
 
 static void teardown(void)
 {
 	kernel_free(kernel);
-	cgroup_fixture_teardown(&fixture);
+	cgroup_fixture_teardown();
 }
 
-TestSuite(cgroup_reuse, .init = setup, .fini = teardown);
+TestSuite(cgroup_reuse, .init = cgroup_fixture_setup, .fini = teardown);
 
 static void open_kernel(void)
 {
@@ -63,8 +57,7 @@ static int touch_pages_on_cpu_0(void *n)
 /* Runs a child in the cgroup whose page faults are samples. */
 static void sample_in(const char *name)
 {
-	struct cgroup_child child =
-		cgroup_fixture_child(&fixture, name, touch_pages_on_cpu_0, (void *)&pages);
+	struct cgroup_child child = cgroup_fixture_child(name, touch_pages_on_cpu_0, (void *)&pages);
 	int fd = software_event_open(
 		&(struct software_event){
 			.config = PERF_COUNT_SW_PAGE_FAULTS, .period = 1, .pid = child.pid, .cpu = -1},
@@ -120,13 +113,13 @@ Test(cgroup_reuse, slot_is_looked_up_again_after_a_birth)
 	u32 slot;
 
 	open_kernel();
-	slot = slot_of(cgroup_fixture_make(&fixture, "old"));
+	slot = slot_of(cgroup_fixture_make("old"));
 	sample_in("old");
 	before = samples_of(slot);
 	cr_expect_geq(before, pages);
 
 	forget(kernel_owner(kernel, slot)->cgroup_id);
-	(void)cgroup_fixture_make(&fixture, "new");
+	(void)cgroup_fixture_make("new");
 	sample_in("old");
 	cr_expect_eq(samples_of(slot), before, "counted in a slot that the program remembered");
 	cr_expect_geq(samples_of(SLOT_UNATTRIBUTED), pages);
@@ -137,10 +130,10 @@ Test(cgroup_reuse, each_of_many_cgroups_in_turn_has_its_samples)
 {
 	open_kernel();
 	for (unsigned i = 0; i < 30; i++) {
-		u32 slot = slot_of(cgroup_fixture_make(&fixture, "turn"));
+		u32 slot = slot_of(cgroup_fixture_make("turn"));
 
 		sample_in("turn");
 		cr_expect_geq(samples_of(slot), pages, "cgroup %u", i);
-		cgroup_fixture_remove(&fixture, "turn");
+		cgroup_fixture_remove("turn");
 	}
 }

@@ -20,19 +20,7 @@
 #include "fake_clock.h"
 #include "some_stripes.h"
 
-static struct cgroup_fixture fixture;
-
-static void setup(void)
-{
-	cgroup_fixture_setup(&fixture);
-}
-
-static void teardown(void)
-{
-	cgroup_fixture_teardown(&fixture);
-}
-
-TestSuite(engine, .init = setup, .fini = teardown);
+TestSuite(engine, .init = cgroup_fixture_setup, .fini = cgroup_fixture_teardown);
 
 /* Opens an engine that gives slots to new cgroups. */
 static struct engine *open_engine(u32 slots)
@@ -109,11 +97,11 @@ Test(engine, short_lived_cgroups_are_kept_as_long_as_long_lived_ones)
 	struct adopt_counts counts;
 	const struct ledger_entry *entry;
 
-	cr_assert_geq(asprintf(&path, "%s/brief", fixture.path), 0);
-	cr_assert_eq(adopt_existing(engine_kernel(engine), fixture.mount, &counts), 0);
+	cr_assert_geq(asprintf(&path, "%s/brief", cgroup_fixture.path), 0);
+	cr_assert_eq(adopt_existing(engine_kernel(engine), cgroup_fixture.mount, &counts), 0);
 	cr_assert_eq(engine_collect(engine), 0);
-	sample(engine, cgroup_fixture_make(&fixture, "brief"));
-	cgroup_fixture_remove(&fixture, "brief");
+	sample(engine, cgroup_fixture_make("brief"));
+	cgroup_fixture_remove("brief");
 	fake_clock_stop();
 	for (unsigned i = 0; i < 30; i++) {
 		cr_assert_eq(engine_collect(engine), 0);
@@ -199,8 +187,8 @@ Test(engine, samples_are_counted_per_cpu)
 		cr_skip_test("needs CPUs 0 and 1");
 	settings.count_cpus = count_cpus;
 	engine = engine_fixture_open(&settings);
-	first = cgroup_fixture_make(&fixture, "first");
-	second = cgroup_fixture_make(&fixture, "second");
+	first = cgroup_fixture_make("first");
+	second = cgroup_fixture_make("second");
 	expect_seen(engine, 0, 0);
 	sample_on(engine, 0, first, 3);
 	sample_on(engine, 1, first, 4);
@@ -235,7 +223,7 @@ Test(engine, missing_samples_are_settled_by_the_last_collection)
 	memset(counted, 0, sizeof(counted));
 	settings.settled = settled;
 	engine = engine_fixture_open(&settings);
-	cgroup = cgroup_fixture_make(&fixture, "silent");
+	cgroup = cgroup_fixture_make("silent");
 	sample_on(engine, 0, cgroup, 3);
 	cr_assert_eq(engine_collect(engine), 0);
 	cr_expect_eq(last_settled.expected, 3);
@@ -264,7 +252,7 @@ Test(engine, the_start_loses_no_slot)
 	_cleanup_free_ char *path = NULL;
 	pid_t pid;
 
-	cr_assert_geq(asprintf(&path, "%s%s/churn", fixture.mount, fixture.path), 0);
+	cr_assert_geq(asprintf(&path, "%s%s/churn", cgroup_fixture.mount, cgroup_fixture.path), 0);
 	pid = fork();
 	cr_assert_geq(pid, 0);
 	if (pid == 0)
@@ -276,7 +264,7 @@ Test(engine, the_start_loses_no_slot)
 		_cleanup_(engine_freep) struct engine *engine = open_engine(4096);
 		struct adopt_counts counts;
 
-		cr_assert_eq(adopt_existing(engine_kernel(engine), fixture.mount, &counts), 0);
+		cr_assert_eq(adopt_existing(engine_kernel(engine), cgroup_fixture.mount, &counts), 0);
 		cr_assert_eq(kill(pid, SIGSTOP), 0);
 		cr_assert_eq(waitpid(pid, NULL, WUNTRACED), pid);
 		cr_expect_leq(alive_named(engine, "churn"), access(path, F_OK) == 0);
@@ -295,10 +283,10 @@ Test(engine, cgroups_without_a_slot_are_tried_again)
 	/* Short-lived cgroups take all slots before the walk. */
 	for (unsigned i = 0; i < 7; i++) {
 		(void)snprintf(name, sizeof(name), "short-%u", i);
-		cgroup_fixture_make(&fixture, name);
+		cgroup_fixture_make(name);
 	}
 	engine_adopting(engine);
-	cr_assert_eq(adopt_existing(engine_kernel(engine), fixture.mount, &counts), 0);
+	cr_assert_eq(adopt_existing(engine_kernel(engine), cgroup_fixture.mount, &counts), 0);
 	cr_assert_gt(counts.without_slot, 0);
 	engine_adopted(engine, counts.without_slot);
 	cr_assert_eq(engine_collect(engine), 0);
@@ -306,7 +294,7 @@ Test(engine, cgroups_without_a_slot_are_tried_again)
 
 	for (unsigned i = 0; i < 7; i++) {
 		(void)snprintf(name, sizeof(name), "short-%u", i);
-		cgroup_fixture_remove(&fixture, name);
+		cgroup_fixture_remove(name);
 	}
 	/* Cgroups that other tests make may take these slots for a time. */
 	for (unsigned i = 0; i < 600 && !engine_should_adopt(engine); i++) {

@@ -39,19 +39,7 @@
 #define CGROUPS     5000
 #define FIRST_ID    100000
 
-static struct cgroup_fixture fixture;
-
-static void setup(void)
-{
-	cgroup_fixture_setup(&fixture);
-}
-
-static void teardown(void)
-{
-	cgroup_fixture_teardown(&fixture);
-}
-
-TestSuite(growth, .init = setup, .fini = teardown);
+TestSuite(growth, .init = cgroup_fixture_setup, .fini = cgroup_fixture_teardown);
 
 static struct engine_settings engine_settings(u64 memory_max)
 {
@@ -257,7 +245,7 @@ static void open_daemon(struct daemon *daemon, u32 slots, u64 memory_max, const 
 {
 	struct engine_settings settings = engine_settings(memory_max);
 
-	*daemon = (struct daemon){.root = open(fixture.mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+	*daemon = (struct daemon){.root = open(cgroup_fixture.mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
 	settings.births = settings.hardware = true;
 	settings.slots = slots;
 	settings.stripes = stripes;
@@ -286,7 +274,7 @@ static void make_cgroups(unsigned from, unsigned to)
 
 	for (unsigned i = from; i < to; i++) {
 		(void)snprintf(name, sizeof(name), "burst-%u", i);
-		cgroup_fixture_make(&fixture, name);
+		cgroup_fixture_make(name);
 	}
 }
 
@@ -296,7 +284,7 @@ static void remove_cgroups(unsigned n)
 
 	for (unsigned i = 0; i < n; i++) {
 		(void)snprintf(name, sizeof(name), "burst-%u", i);
-		cgroup_fixture_remove(&fixture, name);
+		cgroup_fixture_remove(name);
 	}
 }
 
@@ -386,8 +374,8 @@ Test(growth, from_1000_to_5000_cgroups_on_256_cpus_none_is_without_a_slot_for_tw
 		_cleanup_free_ char *directory = NULL;
 		struct stat st;
 
-		cr_assert_geq(asprintf(&path, "%s/burst-%u", fixture.path, i), 0);
-		cr_assert_geq(asprintf(&directory, "%s%s", fixture.mount, path), 0);
+		cr_assert_geq(asprintf(&path, "%s/burst-%u", cgroup_fixture.path, i), 0);
+		cr_assert_geq(asprintf(&directory, "%s%s", cgroup_fixture.mount, path), 0);
 		cr_assert_eq(stat(directory, &st), 0);
 		inject(daemon.engine, st.st_ino, 0, 7);
 		cr_assert_eq(engine_collect(daemon.engine), 0);
@@ -428,7 +416,7 @@ Test(growth, cgroups_beyond_the_limit_are_known_as_without_a_slot)
 
 	open_daemon(&daemon, FIRST_SLOTS, 2 * MIB, one_stripe());
 	head = engine_head(daemon.engine);
-	cr_assert_geq(asprintf(&last, "%s/burst-799", fixture.path), 0);
+	cr_assert_geq(asprintf(&last, "%s/burst-799", cgroup_fixture.path), 0);
 	make_cgroups(0, 800);
 	/* The walk does not run at every collection, because it is expensive. */
 	for (unsigned i = 0; i < 50 && !no_slot_has(head->no_slot, last); i++) {
@@ -510,10 +498,10 @@ Test(growth, sampling_continues_during_growth)
 	int fd;
 
 	open_daemon(&daemon, FIRST_SLOTS, 512 * MIB, machine_stripes());
-	id = cgroup_fixture_make(&fixture, "busy");
+	id = cgroup_fixture_make("busy");
 	cr_assert_gt(id, 0);
-	cr_assert_geq(asprintf(&path, "%s/busy", fixture.path), 0);
-	child = cgroup_fixture_child(&fixture, "busy", touch_pages, &pages);
+	cr_assert_geq(asprintf(&path, "%s/busy", cgroup_fixture.path), 0);
+	child = cgroup_fixture_child("busy", touch_pages, &pages);
 	fd = software_event_open(
 		&(struct software_event){
 			.config = PERF_COUNT_SW_PAGE_FAULTS, .period = 1, .pid = child.pid, .cpu = -1},
@@ -531,7 +519,7 @@ Test(growth, sampling_continues_during_growth)
 	cr_expect_eq(counted, due, "of %llu page faults %llu were counted", (unsigned long long)due,
 		     (unsigned long long)counted);
 	(void)close(fd);
-	cgroup_fixture_remove(&fixture, "busy");
+	cgroup_fixture_remove("busy");
 	engine_free(daemon.engine);
 	(void)close(daemon.root);
 }

@@ -12,21 +12,15 @@
 
 #define THREADS 600 /* the cgroup ids of the threads take more than one page */
 
-static struct cgroup_fixture fixture;
 static struct guests *guests;
-
-static void setup(void)
-{
-	cgroup_fixture_setup(&fixture);
-}
 
 static void teardown(void)
 {
 	guests = guests_free(guests);
-	cgroup_fixture_teardown(&fixture);
+	cgroup_fixture_teardown();
 }
 
-TestSuite(guests, .init = setup, .fini = teardown);
+TestSuite(guests, .init = cgroup_fixture_setup, .fini = teardown);
 
 static void open_guests(bool every_thread)
 {
@@ -81,13 +75,13 @@ static int look(void *userdata)
 
 Test(guests, a_guest_thread_marks_its_cgroup)
 {
-	u64 id = cgroup_fixture_make(&fixture, "a");
-	u64 other = cgroup_fixture_make(&fixture, "b");
+	u64 id = cgroup_fixture_make("a");
+	u64 other = cgroup_fixture_make("b");
 	struct cgroup_child child;
 
 	open_guests(true);
 	cr_expect_not(finds(id), "nobody is in it yet");
-	child = cgroup_fixture_child(&fixture, "a", look, &id);
+	child = cgroup_fixture_child("a", look, &id);
 	cr_expect(finds(id));
 	cr_expect_not(finds(other));
 	cgroup_fixture_go(&child);
@@ -96,12 +90,12 @@ Test(guests, a_guest_thread_marks_its_cgroup)
 
 Test(guests, a_cgroup_without_a_guest_is_not_marked)
 {
-	u64 id = cgroup_fixture_make(&fixture, "a");
+	u64 id = cgroup_fixture_make("a");
 	struct cgroup_child child;
 	unsigned pages = 1;
 
 	open_guests(false);
-	child = cgroup_fixture_child(&fixture, "a", touch_pages, &pages);
+	child = cgroup_fixture_child("a", touch_pages, &pages);
 	cr_expect_not(finds(id));
 	cgroup_fixture_go(&child);
 }

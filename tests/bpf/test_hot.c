@@ -536,17 +536,15 @@ Test(hot, without_tables_no_cgroup_can_be_chosen)
 	books_close(&books);
 }
 
-static struct cgroup_fixture fixture;
-
 static void setup_fixture(void)
 {
-	cgroup_fixture_setup(&fixture);
+	cgroup_fixture_setup();
 }
 
 static void teardown_fixture(void)
 {
 	books_close(&books);
-	cgroup_fixture_teardown(&fixture);
+	cgroup_fixture_teardown();
 }
 
 TestSuite(hot_door, .init = setup_fixture, .fini = teardown_fixture);
@@ -557,9 +555,9 @@ static char *make_noticed(const char *name)
 	char *path;
 
 	cr_assert_gt(kernel_adopt(books.kernel, 1, 0, ""), 0);
-	cr_assert_gt(kernel_adopt(books.kernel, cgroup_fixture_id(&fixture), 1, fixture.path + 1), 0);
-	cgroup_fixture_make(&fixture, name);
-	cr_assert_geq(asprintf(&path, "%s/%s", fixture.path, name), 0);
+	cr_assert_gt(kernel_adopt(books.kernel, cgroup_fixture_id(), 1, cgroup_fixture.path + 1), 0);
+	cgroup_fixture_make(name);
+	cr_assert_geq(asprintf(&path, "%s/%s", cgroup_fixture.path, name), 0);
 	books_collect(&books);
 	return path;
 }
@@ -597,7 +595,7 @@ Test(hot_door, a_timer_finds_the_loop)
 	open_books(2, true);
 	path = make_noticed("spinner");
 	cr_assert_eq(choose(path), 0);
-	child = cgroup_fixture_child(&fixture, "spinner", spin, (void *)&n);
+	child = cgroup_fixture_child("spinner", spin, (void *)&n);
 	fd = software_event_open(&(struct software_event){.config = PERF_COUNT_SW_CPU_CLOCK,
 							  .period = NSEC_PER_MSEC,
 							  .pid = child.pid,
@@ -619,7 +617,7 @@ Test(hot_door, a_timer_finds_the_loop)
 	cr_expect_eq(places.weight, places.samples);
 	cr_expect_gt(10 * within, 8 * places.samples);
 	hot_places_done(&places);
-	cgroup_fixture_remove(&fixture, "spinner");
+	cgroup_fixture_remove("spinner");
 }
 
 #define PAGES 40
@@ -664,7 +662,7 @@ Test(hot_door, no_sample_is_lost_while_tables_are_made)
 	cr_assert_neq((const void *)faults_end, MAP_FAILED);
 	open_books(2, true);
 	path = make_noticed("worker");
-	child = cgroup_fixture_child(&fixture, "worker", fault_on, NULL);
+	child = cgroup_fixture_child("worker", fault_on, NULL);
 	fd = software_event_open(&(struct software_event){.config = PERF_COUNT_SW_PAGE_FAULTS,
 							  .period = 1,
 							  .sample_type = PERF_SAMPLE_ADDR,
@@ -687,7 +685,7 @@ Test(hot_door, no_sample_is_lost_while_tables_are_made)
 	seen = samples_in(path, HOT_LINES);
 	cr_expect_geq(seen, software_event_count(fd) - after, "from the moment on that it is chosen");
 	cr_expect_leq(seen, software_event_count(fd) - before);
-	cgroup_fixture_remove(&fixture, "worker");
+	cgroup_fixture_remove("worker");
 	(void)munmap((void *)faults_end, PAGE);
 }
 
@@ -725,7 +723,7 @@ Test(hot_door, page_faults_are_found_at_their_addresses)
 		path = make_noticed("worker");
 		if (chosen)
 			cr_assert_eq(choose(path), 0);
-		child = cgroup_fixture_child(&fixture, "worker", touch_each, NULL);
+		child = cgroup_fixture_child("worker", touch_each, NULL);
 		fd = software_event_open(&(struct software_event){.config = PERF_COUNT_SW_PAGE_FAULTS,
 								  .period = 1,
 								  .sample_type = PERF_SAMPLE_ADDR,
@@ -736,7 +734,7 @@ Test(hot_door, page_faults_are_found_at_their_addresses)
 		cgroup_fixture_go(&child);
 		books_collect(&books);
 		cr_expect_geq(books_samples(&books, path, LATENCY), PAGES);
-		cgroup_fixture_remove(&fixture, "worker");
+		cgroup_fixture_remove("worker");
 		(void)munmap(touched, PAGES * PAGE);
 		if (!chosen) {
 			cr_expect_eq(failure_of(path, LATENCY, HOT_LINES), -ENODATA);

@@ -86,7 +86,6 @@ struct control {
 	const u64 *runs;
 };
 
-static struct cgroup_fixture fixture;
 static struct control controls[2];
 #define CONTROLS_FROM 512 /* above all descriptors that a process is passed */
 static char *root;
@@ -136,7 +135,7 @@ static u64 skipped(void)
 
 static void setup(void)
 {
-	cgroup_fixture_setup(&fixture);
+	cgroup_fixture_setup();
 	start_controls();
 	root = tree_new();
 	tree_write(root, "online", "0-1\n");
@@ -151,7 +150,7 @@ static void teardown(void)
 	notify_socket_stop(&manager);
 	if (root)
 		tree_remove(root);
-	cgroup_fixture_teardown(&fixture);
+	cgroup_fixture_teardown();
 }
 
 TestSuite(kept, .init = setup, .fini = teardown);
@@ -438,7 +437,7 @@ static void move_to_fixture(void)
 	_cleanup_free_ char *path = NULL;
 	_cleanup_close_ int fd = -1;
 
-	EXPECT(asprintf(&path, "%s%s/cgroup.procs", fixture.mount, fixture.path) > 0);
+	EXPECT(asprintf(&path, "%s%s/cgroup.procs", cgroup_fixture.mount, cgroup_fixture.path) > 0);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	EXPECT(write(fd, "0", 1) == 1);
 }
@@ -446,7 +445,7 @@ static void move_to_fixture(void)
 /* Chooses the process's own cgroup. Its hot tables are made now and are empty. */
 static void look_closer(struct process *process)
 {
-	int slot = kernel_adopt(process->kernel, cgroup_fixture_id(&fixture), 0, "");
+	int slot = kernel_adopt(process->kernel, cgroup_fixture_id(), 0, "");
 
 	EXPECT(slot > 0);
 	move_to_fixture();
@@ -765,7 +764,7 @@ static void die_told(struct process *process)
 		char name[32];
 
 		(void)snprintf(name, sizeof(name), "first-%u", i);
-		(void)cgroup_fixture_make(&fixture, name);
+		(void)cgroup_fixture_make(name);
 	}
 	wait_until_told(process);
 	EXPECT(ring_buffer__consume(process->kernel->short_of) > 0);
@@ -773,7 +772,7 @@ static void die_told(struct process *process)
 
 static void see_a_birth(struct process *process)
 {
-	(void)cgroup_fixture_make(&fixture, "second");
+	(void)cgroup_fixture_make("second");
 	wait_until_told(process);
 }
 
@@ -794,10 +793,10 @@ Test(kept, a_cgroup_created_between_processes_has_a_slot)
 {
 	struct found before = live((struct variation){0}), now;
 
-	(void)cgroup_fixture_make(&fixture, "meanwhile");
+	(void)cgroup_fixture_make("meanwhile");
 	now = live((struct variation){0});
 	cr_expect_geq(now.births, before.births + 1);
-	cgroup_fixture_remove(&fixture, "meanwhile");
+	cgroup_fixture_remove("meanwhile");
 }
 
 static struct notify_stored *stored_as(const char *prefix)

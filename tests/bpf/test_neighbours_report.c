@@ -12,19 +12,7 @@
 #include "neighbours/neighbours_report.h"
 #include "pebsd/data_source.h"
 
-static struct cgroup_fixture fixture;
-
-static void setup(void)
-{
-	cgroup_fixture_setup(&fixture);
-}
-
-static void teardown(void)
-{
-	cgroup_fixture_teardown(&fixture);
-}
-
-TestSuite(neighbours_engine, .init = setup, .fini = teardown);
+TestSuite(neighbours_engine, .init = cgroup_fixture_setup, .fini = cgroup_fixture_teardown);
 
 /* Opens an engine that knows all existing cgroups. */
 static struct engine *open_engine(bool latency)
@@ -36,7 +24,7 @@ static struct engine *open_engine(bool latency)
 	settings.events[0].settings.has_latency = latency;
 	settings.births = true;
 	engine = engine_fixture_open(&settings);
-	cr_assert_eq(adopt_existing(engine_kernel(engine), fixture.mount, &counts), 0);
+	cr_assert_eq(adopt_existing(engine_kernel(engine), cgroup_fixture.mount, &counts), 0);
 	return engine;
 }
 
@@ -61,14 +49,14 @@ Test(neighbours_engine, real_cgroups_are_candidates)
 	_cleanup_(engine_freep) struct engine *engine = open_engine(true);
 	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
 	_cleanup_free_ char *victim = NULL, *unsampled = NULL;
-	_cleanup_close_ int root = open(fixture.mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int root = open(cgroup_fixture.mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	cr_assert_geq(root, 0);
-	cr_assert_geq(asprintf(&victim, "%s/victim", fixture.path), 0);
-	cr_assert_geq(asprintf(&unsampled, "%s/unsampled", fixture.path), 0);
-	cgroup_fixture_make(&fixture, "unsampled");
-	sample(engine, cgroup_fixture_make(&fixture, "victim"), 10);
-	sample(engine, cgroup_fixture_make(&fixture, "other"), 10);
+	cr_assert_geq(asprintf(&victim, "%s/victim", cgroup_fixture.path), 0);
+	cr_assert_geq(asprintf(&unsampled, "%s/unsampled", cgroup_fixture.path), 0);
+	cgroup_fixture_make("unsampled");
+	sample(engine, cgroup_fixture_make("victim"), 10);
+	sample(engine, cgroup_fixture_make("other"), 10);
 	/* Nothing was collected yet: no path is known. */
 	cr_expect_eq(neighbours_report(engine, root, "/sys", victim, &report), -ENOENT);
 	cr_assert_eq(engine_collect(engine), 0);
@@ -86,8 +74,8 @@ Test(neighbours_engine, an_event_without_latency_yields_no_data)
 	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
 	_cleanup_free_ char *victim = NULL;
 
-	cr_assert_geq(asprintf(&victim, "%s/victim", fixture.path), 0);
-	sample(engine, cgroup_fixture_make(&fixture, "victim"), 10);
+	cr_assert_geq(asprintf(&victim, "%s/victim", cgroup_fixture.path), 0);
+	sample(engine, cgroup_fixture_make("victim"), 10);
 	cr_assert_eq(engine_collect(engine), 0);
 	cr_expect_eq(neighbours_report(engine, -1, "/sys", victim, &report), -ENODATA);
 }

@@ -34,13 +34,12 @@
 #define MANY  11
 
 static struct books books;
-static struct cgroup_fixture fixture;
 static struct offcore_set *set;
 static char online_path[64];
 
 static void setup(void)
 {
-	cgroup_fixture_setup(&fixture);
+	cgroup_fixture_setup();
 	(void)snprintf(online_path, sizeof(online_path), "/tmp/pebsd-test-online-%d", getpid());
 }
 
@@ -49,7 +48,7 @@ static void teardown(void)
 	offcore_free(set);
 	books_close(&books);
 	(void)unlink(online_path);
-	cgroup_fixture_teardown(&fixture);
+	cgroup_fixture_teardown();
 }
 
 TestSuite(offcore, .init = setup, .fini = teardown);
@@ -103,7 +102,7 @@ static void open_counting_in(const struct pmu_counter *counters, size_t n, u64 g
 	books_open(&books, &settings, grace_ns);
 	if (added)
 		add_slots();
-	cr_assert_eq(adopt_existing(books.kernel, fixture.mount, &adopted), 0);
+	cr_assert_eq(adopt_existing(books.kernel, cgroup_fixture.mount, &adopted), 0);
 	cr_assert_eq(adopted.without_slot, 0);
 	r = offcore_start(set, kernel_offcore(books.kernel), NULL, &message);
 	cr_assert_eq(r, 0, "%s", message ? message : strerror(-r));
@@ -125,7 +124,7 @@ static struct offcore_figure counted(const char *name, enum offcore_kind kind)
 	_cleanup_free_ char *path = NULL;
 	const struct ledger_entry *entry;
 
-	cr_assert_geq(asprintf(&path, "%s/%s", fixture.path, name), 0);
+	cr_assert_geq(asprintf(&path, "%s/%s", cgroup_fixture.path, name), 0);
 	entry = ledger_find(books.ledger, path);
 	return entry && entry->offcore_total ? entry->offcore_total->of[0][kind] : (struct offcore_figure){0};
 }
@@ -217,8 +216,8 @@ static void take_turns(u64 ret_faults[2])
 	many.wait_fd = there[0];
 	many.pass_fd = back[1];
 	many.faults = &faults[1];
-	children[0] = cgroup_fixture_child(&fixture, "few", play, &few);
-	children[1] = cgroup_fixture_child(&fixture, "many", play, &many);
+	children[0] = cgroup_fixture_child("few", play, &few);
+	children[1] = cgroup_fixture_child("many", play, &many);
 	go_on(&children[0]);
 	go_on(&children[1]);
 	cr_assert_eq(write(back[1], "g", 1), 1);
@@ -241,8 +240,8 @@ Test(offcore, each_cgroup_on_a_shared_cpu_has_its_own_counts)
 
 	write_online("0");
 	stay_on(0);
-	(void)cgroup_fixture_make(&fixture, "few");
-	(void)cgroup_fixture_make(&fixture, "many");
+	(void)cgroup_fixture_make("few");
+	(void)cgroup_fixture_make("many");
 	open_counting(counters, ARRAY_SIZE(counters), COLLECT_GRACE_NS);
 	take_turns(faults);
 	collect();
@@ -284,8 +283,8 @@ Test(offcore, all_cgroups_together_have_what_the_event_counted)
 
 	write_online("0");
 	stay_on(0);
-	(void)cgroup_fixture_make(&fixture, "few");
-	(void)cgroup_fixture_make(&fixture, "many");
+	(void)cgroup_fixture_make("few");
+	(void)cgroup_fixture_make("many");
 	/* One event is opened before pebsd's and one after: pebsd's count lies between the two. */
 	outer = event_count(0, PERF_COUNT_SW_PAGE_FAULTS, &outer_fd);
 	open_counting(counters, ARRAY_SIZE(counters), COLLECT_GRACE_NS);
@@ -355,13 +354,13 @@ Test(offcore, a_running_cgroup_is_counted_without_a_switch)
 		cr_skip_test("one CPU");
 	write_online("0-1");
 	stay_on(0);
-	(void)cgroup_fixture_make(&fixture, "stays");
+	(void)cgroup_fixture_make("stays");
 	open_counting(counters, ARRAY_SIZE(counters), COLLECT_GRACE_NS);
 	cr_assert_eq(pipe2(there, O_NONBLOCK), 0);
 	cr_assert_eq(pipe(back), 0);
 	player.wait_fd = there[0];
 	player.pass_fd = back[1];
-	child = cgroup_fixture_child(&fixture, "stays", touch_and_stay, &player);
+	child = cgroup_fixture_child("stays", touch_and_stay, &player);
 	go_on(&child);
 	cr_assert_eq(read(back[0], &go, 1), 1);
 	/* On a busy machine other tasks may run on this CPU in between. Try again in that case. */
@@ -395,8 +394,8 @@ static void check_marks(bool added)
 
 	write_online("0");
 	stay_on(0);
-	(void)cgroup_fixture_make(&fixture, "works");
-	(void)cgroup_fixture_make(&fixture, "idles");
+	(void)cgroup_fixture_make("works");
+	(void)cgroup_fixture_make("idles");
 	open_counting_in(counters, ARRAY_SIZE(counters), COLLECT_GRACE_NS, added);
 	collect();
 	for (u32 slot = 1; slot < kernel_slots(books.kernel); slot++) {
@@ -411,7 +410,7 @@ static void check_marks(bool added)
 	cr_assert_eq(worker >= 512, added);
 	marks = kernel_offcore_marks(books.kernel, 0);
 	cr_expect_eq(marks[worker], 0);
-	child = cgroup_fixture_child(&fixture, "works", touch_pages, (void *)&pages);
+	child = cgroup_fixture_child("works", touch_pages, (void *)&pages);
 	cgroup_fixture_go(&child);
 	cr_expect_eq(marks[worker], 1);
 	cr_expect_eq(marks[idler], 0);
@@ -441,10 +440,10 @@ Test(offcore, counts_of_a_removed_cgroup_are_kept)
 	write_online("0");
 	stay_on(0);
 	open_counting(counters, ARRAY_SIZE(counters), 0);
-	(void)cgroup_fixture_make(&fixture, "short");
-	child = cgroup_fixture_child(&fixture, "short", touch_pages, &pages);
+	(void)cgroup_fixture_make("short");
+	child = cgroup_fixture_child("short", touch_pages, &pages);
 	cgroup_fixture_go(&child);
-	cgroup_fixture_remove(&fixture, "short");
+	cgroup_fixture_remove("short");
 	collect();
 	at_death = counted("short", OFFCORE_L3).count;
 	cr_expect_geq(at_death, pages);
@@ -452,7 +451,7 @@ Test(offcore, counts_of_a_removed_cgroup_are_kept)
 	collect();
 	(void)usleep(KERNEL_REST_NS / 1000);
 	collect();
-	(void)cgroup_fixture_make(&fixture, "next");
+	(void)cgroup_fixture_make("next");
 	collect();
 	cr_expect_eq(counted("short", OFFCORE_L3).count, at_death);
 	cr_expect_eq(counted("next", OFFCORE_L3).count, 0);
@@ -475,11 +474,11 @@ Test(offcore, counts_of_a_cgroup_removed_between_collections_are_kept)
 	write_online("0");
 	stay_on(0);
 	open_counting(counters, ARRAY_SIZE(counters), 0);
-	(void)cgroup_fixture_make(&fixture, "short");
+	(void)cgroup_fixture_make("short");
 	collect();
-	child = cgroup_fixture_child(&fixture, "short", touch_pages, &pages);
+	child = cgroup_fixture_child("short", touch_pages, &pages);
 	cgroup_fixture_go(&child);
-	cgroup_fixture_remove(&fixture, "short");
+	cgroup_fixture_remove("short");
 	cr_expect_eq(counted("short", OFFCORE_L3).count, 0);
 	/* Noticed, retired, and left. */
 	for (int step = 0; step < 3; step++) {
@@ -495,8 +494,8 @@ static void enter(const char *name)
 	_cleanup_free_ char *path = NULL;
 	_cleanup_fclose_ FILE *file = NULL;
 
-	cr_assert_geq(asprintf(&path, "%s%s%s%s/cgroup.procs", fixture.mount, *name ? fixture.path : "",
-			       *name ? "/" : "", name),
+	cr_assert_geq(asprintf(&path, "%s%s%s%s/cgroup.procs", cgroup_fixture.mount,
+			       *name ? cgroup_fixture.path : "", *name ? "/" : "", name),
 		      0);
 	file = fopen(path, "we");
 	cr_assert_not_null(file, "%s", path);
@@ -519,14 +518,14 @@ Test(offcore, a_failed_read_is_an_error_of_the_affected_cgroups)
 
 	write_online("0");
 	stay_on(0);
-	(void)cgroup_fixture_make(&fixture, "a");
+	(void)cgroup_fixture_make("a");
 	open_counting(counters, ARRAY_SIZE(counters), COLLECT_GRACE_NS);
 	fds[OFFCORE_L3] = task_event(PERF_COUNT_SW_PAGE_FAULTS, -1);
 	fds[OFFCORE_REMOTE_DRAM] = task_event(PERF_COUNT_SW_CPU_CLOCK, 0);
 	cr_assert_eq(kernel_offcore_place(kernel_offcore(books.kernel), 0, 0, fds), 0);
-	(void)cgroup_fixture_make(&fixture, "mine");
+	(void)cgroup_fixture_make("mine");
 	enter("mine");
-	child = cgroup_fixture_child(&fixture, "a", touch_pages, &pages);
+	child = cgroup_fixture_child("a", touch_pages, &pages);
 	cgroup_fixture_go(&child);
 	collect();
 	enter("");
@@ -560,7 +559,7 @@ Test(offcore, counts_before_a_replacement_belong_to_the_running_cgroup)
 	open_counting(counters, ARRAY_SIZE(counters), COLLECT_GRACE_NS);
 	offcore = kernel_offcore(books.kernel);
 	fds[OFFCORE_L3] = task_event(PERF_COUNT_SW_PAGE_FAULTS, 0);
-	(void)cgroup_fixture_make(&fixture, "mine");
+	(void)cgroup_fixture_make("mine");
 	enter("mine");
 	cr_assert_eq(touch_pages(&pages), 0);
 	cr_assert_eq(kernel_offcore_place(offcore, 0, 0, fds), 0);
@@ -593,10 +592,10 @@ Test(offcore, counters_of_a_cpu_restart_when_it_is_online_again)
 		cr_skip_test("one CPU");
 	write_online("0");
 	stay_on(0);
-	(void)cgroup_fixture_make(&fixture, "a");
+	(void)cgroup_fixture_make("a");
 	open_counting(counters, ARRAY_SIZE(counters), COLLECT_GRACE_NS);
 	for (unsigned round = 0; round < 3; round++) {
-		child = cgroup_fixture_child(&fixture, "a", touch_pages, &pages);
+		child = cgroup_fixture_child("a", touch_pages, &pages);
 		if (round == 1) {
 			write_online("1");
 			cr_assert_eq(offcore_hotplug(set, &message), 2, "%s", message ? message : "");
@@ -623,19 +622,19 @@ Test(offcore, while_paused_nothing_is_counted_and_no_reading_fails)
 
 	write_online("0");
 	stay_on(0);
-	(void)cgroup_fixture_make(&fixture, "a");
+	(void)cgroup_fixture_make("a");
 	open_counting(counters, ARRAY_SIZE(counters), COLLECT_GRACE_NS);
-	child = cgroup_fixture_child(&fixture, "a", touch_pages, &pages);
+	child = cgroup_fixture_child("a", touch_pages, &pages);
 	cgroup_fixture_go(&child);
 	offcore_pause(set);
 	collect();
 	before = counted("a", OFFCORE_L3);
-	child = cgroup_fixture_child(&fixture, "a", touch_pages, &pages);
+	child = cgroup_fixture_child("a", touch_pages, &pages);
 	cgroup_fixture_go(&child);
 	collect();
 	paused = counted("a", OFFCORE_L3);
 	offcore_resume(set);
-	child = cgroup_fixture_child(&fixture, "a", touch_pages, &pages);
+	child = cgroup_fixture_child("a", touch_pages, &pages);
 	cgroup_fixture_go(&child);
 	collect();
 	after = counted("a", OFFCORE_L3);
@@ -677,8 +676,8 @@ Test(offcore, a_window_has_the_counts_of_its_time)
 
 	write_online("0");
 	stay_on(0);
-	(void)cgroup_fixture_make(&fixture, "a");
-	cr_assert_geq(asprintf(&path, "%s/a", fixture.path), 0);
+	(void)cgroup_fixture_make("a");
+	cr_assert_geq(asprintf(&path, "%s/a", cgroup_fixture.path), 0);
 	cr_assert_eq(offcore_open(counters, ARRAY_SIZE(counters), online_path, &set, &message), 0);
 	settings.events[0] = (struct event){0};
 	settings.stripes = one_stripe();
@@ -687,10 +686,10 @@ Test(offcore, a_window_has_the_counts_of_its_time)
 	settings.offcore_cpus = offcore_cpus(set);
 	settings.count_userdata = set;
 	engine = engine_fixture_open(&settings);
-	cr_assert_eq(adopt_existing(engine_kernel(engine), fixture.mount, &adopted), 0);
+	cr_assert_eq(adopt_existing(engine_kernel(engine), cgroup_fixture.mount, &adopted), 0);
 	cr_assert_eq(offcore_start(set, kernel_offcore(engine_kernel(engine)), NULL, &message), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
-		struct cgroup_child child = cgroup_fixture_child(&fixture, "a", touch_pages, &pages[i]);
+		struct cgroup_child child = cgroup_fixture_child("a", touch_pages, &pages[i]);
 
 		cgroup_fixture_go(&child);
 		(void)usleep(60000);

@@ -258,16 +258,15 @@ static int get_zoom(void *userdata)
 
 Test(opener, the_events_of_a_zoom_are_opened)
 {
-	struct cgroup_fixture fixture;
 	_cleanup_free_ char *directory = NULL;
 	_cleanup_close_ int fd = -1;
 
-	cgroup_fixture_setup(&fixture);
-	cr_assert_geq(asprintf(&directory, "%s%s", fixture.mount, fixture.path), 0);
+	cgroup_fixture_setup();
+	cr_assert_geq(asprintf(&directory, "%s%s", cgroup_fixture.mount, cgroup_fixture.path), 0);
 	fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cr_assert_geq(fd, 0);
 	as(NOBODY, get_zoom, &fd);
-	cgroup_fixture_teardown(&fixture);
+	cgroup_fixture_teardown();
 }
 
 static int ask_for_others(void *userdata)

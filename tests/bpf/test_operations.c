@@ -64,17 +64,15 @@ Test(operations, samples_of_other_operations_are_filtered)
 	books_close(&books);
 }
 
-static struct cgroup_fixture fixture;
-
 static void setup_fixture(void)
 {
-	cgroup_fixture_setup(&fixture);
+	cgroup_fixture_setup();
 }
 
 static void teardown_fixture(void)
 {
 	books_close(&books);
-	cgroup_fixture_teardown(&fixture);
+	cgroup_fixture_teardown();
 }
 
 TestSuite(operations_door, .init = setup_fixture, .fini = teardown_fixture);
@@ -82,7 +80,7 @@ TestSuite(operations_door, .init = setup_fixture, .fini = teardown_fixture);
 static void adopt_fixture(void)
 {
 	cr_assert_gt(kernel_adopt(books.kernel, 1, 0, ""), 0);
-	cr_assert_gt(kernel_adopt(books.kernel, cgroup_fixture_id(&fixture), 1, fixture.path + 1), 0);
+	cr_assert_gt(kernel_adopt(books.kernel, cgroup_fixture_id(), 1, cgroup_fixture.path + 1), 0);
 }
 
 /* A page fault has no data source: an event that counts only loads treats it as another operation. */
@@ -95,8 +93,8 @@ Test(operations_door, filtered_and_counted_samples_add_up)
 
 	open_books((struct event_settings){.has_source = 1, .operations = OP_LOAD}, true);
 	adopt_fixture();
-	cgroup_fixture_make(&fixture, "worker");
-	child = cgroup_fixture_child(&fixture, "worker", touch_pages, &pages);
+	cgroup_fixture_make("worker");
+	child = cgroup_fixture_child("worker", touch_pages, &pages);
 	fd = software_event_open(&(struct software_event){.config = PERF_COUNT_SW_PAGE_FAULTS,
 							  .period = 1,
 							  .sample_type = PERF_SAMPLE_DATA_SRC,
@@ -106,9 +104,9 @@ Test(operations_door, filtered_and_counted_samples_add_up)
 	software_event_enable(fd);
 	cgroup_fixture_go(&child);
 	books_collect(&books);
-	cr_assert_geq(asprintf(&path, "%s/worker", fixture.path), 0);
+	cr_assert_geq(asprintf(&path, "%s/worker", cgroup_fixture.path), 0);
 	cr_expect_geq(books_rejected(&books, 1).filtered, pages);
 	cr_expect_eq(books_rejected(&books, 1).filtered, software_event_count(fd));
 	cr_expect_eq(books_samples(&books, path, 1), 0);
-	cgroup_fixture_remove(&fixture, "worker");
+	cgroup_fixture_remove("worker");
 }

@@ -17,7 +17,6 @@
 #include "software_event.h"
 
 static struct books books;
-static struct cgroup_fixture fixture;
 
 static void open_door(bool read_by_probe)
 {
@@ -28,18 +27,13 @@ static void open_door(bool read_by_probe)
 	books_open(&books, &settings, COLLECT_GRACE_NS);
 }
 
-static void setup(void)
-{
-	cgroup_fixture_setup(&fixture);
-}
-
 static void teardown(void)
 {
 	books_close(&books);
-	cgroup_fixture_teardown(&fixture);
+	cgroup_fixture_teardown();
 }
 
-TestSuite(perf_door, .init = setup, .fini = teardown);
+TestSuite(perf_door, .init = cgroup_fixture_setup, .fini = teardown);
 
 static u64 program_runs(int program_fd)
 {
@@ -54,7 +48,7 @@ static struct figures figures_of(const char *name)
 {
 	_cleanup_free_ char *path = NULL;
 
-	cr_assert_geq(asprintf(&path, "%s/%s", fixture.path, name), 0);
+	cr_assert_geq(asprintf(&path, "%s/%s", cgroup_fixture.path, name), 0);
 	return books_figures(&books, path, 0);
 }
 
@@ -62,7 +56,7 @@ static struct figures figures_of(const char *name)
 static void adopt_fixture(void)
 {
 	cr_assert_gt(kernel_adopt(books.kernel, 1, 0, ""), 0);
-	cr_assert_gt(kernel_adopt(books.kernel, cgroup_fixture_id(&fixture), 1, fixture.path + 1), 0);
+	cr_assert_gt(kernel_adopt(books.kernel, cgroup_fixture_id(), 1, cgroup_fixture.path + 1), 0);
 }
 
 /* Page faults with period 1: the event count, the program's runs and pebsd's samples are equal. */
@@ -80,8 +74,8 @@ static void every_page_fault_is_counted(u64 sample_type, bool read_by_probe)
 	open_door(read_by_probe);
 	program_fd = kernel_program_fd(books.kernel, 0);
 	adopt_fixture();
-	cgroup_fixture_make(&fixture, "worker");
-	child = cgroup_fixture_child(&fixture, "worker", touch_pages, &pages);
+	cgroup_fixture_make("worker");
+	child = cgroup_fixture_child("worker", touch_pages, &pages);
 	fd = software_event_open(&(struct software_event){.config = PERF_COUNT_SW_PAGE_FAULTS,
 							  .period = 1,
 							  .sample_type = sample_type,
@@ -113,7 +107,7 @@ static void every_page_fault_is_counted(u64 sample_type, bool read_by_probe)
 		cr_expect_eq(figures.flags[i], 0, "flag %zu", i);
 	cr_expect_eq(figures_latency_samples(&figures), 0);
 	cr_expect_eq(figures_latency_sum(&figures), 0);
-	cgroup_fixture_remove(&fixture, "worker");
+	cgroup_fixture_remove("worker");
 }
 
 #define MEMORY_FIELDS (PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC)
@@ -161,8 +155,8 @@ Test(perf_door, timer_samples_are_counted_in_the_running_cgroup)
 
 	open_door(false);
 	adopt_fixture();
-	cgroup_fixture_make(&fixture, "spinner");
-	child = cgroup_fixture_child(&fixture, "spinner", spin, &half_a_second);
+	cgroup_fixture_make("spinner");
+	child = cgroup_fixture_child("spinner", spin, &half_a_second);
 	fd = software_event_open(&(struct software_event){.config = PERF_COUNT_SW_CPU_CLOCK,
 							  .period = NSEC_PER_MSEC,
 							  .pid = child.pid,
@@ -176,7 +170,7 @@ Test(perf_door, timer_samples_are_counted_in_the_running_cgroup)
 	printf("cpu-clock: %llu samples of 1 ms in half a second of CPU time\n", (unsigned long long)seen);
 	cr_expect_gt(seen, 250);
 	cr_expect_eq(books_unattributed(&books, 0), 0);
-	cgroup_fixture_remove(&fixture, "spinner");
+	cgroup_fixture_remove("spinner");
 }
 
 Test(perf_door, samples_of_two_concurrent_cgroups_are_not_mixed)
@@ -190,8 +184,8 @@ Test(perf_door, samples_of_two_concurrent_cgroups_are_not_mixed)
 	open_door(false);
 	adopt_fixture();
 	for (size_t i = 0; i < 2; i++) {
-		cgroup_fixture_make(&fixture, names[i]);
-		children[i] = cgroup_fixture_child(&fixture, names[i], touch_pages, (void *)pages[i]);
+		cgroup_fixture_make(names[i]);
+		children[i] = cgroup_fixture_child(names[i], touch_pages, (void *)pages[i]);
 		fds[i] = software_event_open(&(struct software_event){.config = PERF_COUNT_SW_PAGE_FAULTS,
 								      .period = 1,
 								      .pid = children[i].pid,
@@ -207,6 +201,6 @@ Test(perf_door, samples_of_two_concurrent_cgroups_are_not_mixed)
 
 		cr_expect_eq(figures_samples(&figures), software_event_count(fds[i]));
 		(void)close(fds[i]);
-		cgroup_fixture_remove(&fixture, names[i]);
+		cgroup_fixture_remove(names[i]);
 	}
 }

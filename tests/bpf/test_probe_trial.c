@@ -20,20 +20,8 @@
 #include "origin/probe/probe_words.h"
 #include "some_stripes.h"
 
-static struct cgroup_fixture fixture;
-
 /* Makes a cgroup below the root: without one the probe refuses everything. */
-static void setup(void)
-{
-	cgroup_fixture_setup(&fixture);
-}
-
-static void teardown(void)
-{
-	cgroup_fixture_teardown(&fixture);
-}
-
-TestSuite(probe_trial, .init = setup, .fini = teardown);
+TestSuite(probe_trial, .init = cgroup_fixture_setup, .fini = cgroup_fixture_teardown);
 
 static struct pmu_opening software(enum event_role role)
 {

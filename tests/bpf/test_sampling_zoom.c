@@ -28,7 +28,6 @@ static const struct pmu_opening minor_faults = {
 	.config = PERF_COUNT_SW_PAGE_FAULTS_MIN,
 };
 
-static struct cgroup_fixture fixture;
 static struct perf_event_set *sets[2];
 static struct sampling_zoom zoom;
 static struct zoom_source *events;
@@ -37,7 +36,7 @@ static int program = -1;
 
 static void setup(void)
 {
-	cgroup_fixture_setup(&fixture);
+	cgroup_fixture_setup();
 	program = page_faults_program();
 	cr_assert_geq(program, 0);
 	cr_assert_eq(perf_open(&faults, PERF_ONLINE_PATH, &sets[0], &message), 0, "%s", message);
@@ -55,14 +54,14 @@ static void teardown(void)
 	(void)close(program);
 	free(note);
 	free(message);
-	cgroup_fixture_teardown(&fixture);
+	cgroup_fixture_teardown();
 }
 
 TestSuite(sampling_zoom_events, .init = setup, .fini = teardown);
 
 static int begin(const char *path, u32 rate)
 {
-	_cleanup_close_ int tree = open(fixture.mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int tree = open(cgroup_fixture.mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	free(note);
 	free(message);
@@ -97,7 +96,7 @@ static u64 counted(size_t set)
 
 Test(sampling_zoom_events, a_zoom_pauses_a_conflicting_event_and_resumes_it)
 {
-	cr_assert_eq(begin(fixture.path, 1000), 0, "%s", message);
+	cr_assert_eq(begin(cgroup_fixture.path, 1000), 0, "%s", message);
 	cr_assert_not_null(note);
 	cr_expect_not_null(strstr(note, "loads on PMU software is paused"), "%s", note);
 	cr_expect_not_null(strstr(note, "only counter 3 of this CPU"), "%s", note);
@@ -109,7 +108,7 @@ Test(sampling_zoom_events, a_zoom_pauses_a_conflicting_event_and_resumes_it)
 	cr_expect_eq(counted(0), 0);
 	cr_expect_geq(counted(1), 500);
 
-	cr_assert_eq(begin(fixture.path, 1000), -EBUSY);
+	cr_assert_eq(begin(cgroup_fixture.path, 1000), -EBUSY);
 	cr_expect_not_null(strstr(message, "another zoom is running"), "%s", message);
 
 	free(TAKE_PTR(message));
@@ -125,16 +124,16 @@ Test(sampling_zoom_events, a_failed_zoom_changes_nothing)
 	cr_assert_eq(begin("/pebsd-test-none-of-this-name", 1000), -ENOENT);
 	cr_expect_not_null(strstr(message, "does not exist"), "%s", message);
 	/* This fails at the last step, after the pause. */
-	cr_assert_eq(begin(fixture.path, 0), -EINVAL);
+	cr_assert_eq(begin(cgroup_fixture.path, 0), -EINVAL);
 	(void)counted(0);
 	page_faults_on(0, 500);
 	cr_expect_geq(counted(0), 500);
-	cr_assert_eq(begin(fixture.path, 1000), 0, "%s", message);
+	cr_assert_eq(begin(cgroup_fixture.path, 1000), 0, "%s", message);
 }
 
 Test(sampling_zoom_events, an_event_stays_paused_if_sampling_is_paused)
 {
-	cr_assert_eq(begin(fixture.path, 1000), 0, "%s", message);
+	cr_assert_eq(begin(cgroup_fixture.path, 1000), 0, "%s", message);
 	for (size_t i = 0; i < 2; i++)
 		perf_pause(sets[i]);
 	cr_assert_eq(sampling_zoom_end(&zoom, sets, 2, true, &message), 0);

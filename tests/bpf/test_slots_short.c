@@ -11,19 +11,7 @@
 
 #define SLOTS 64
 
-static struct cgroup_fixture fixture;
-
-static void setup(void)
-{
-	cgroup_fixture_setup(&fixture);
-}
-
-static void teardown(void)
-{
-	cgroup_fixture_teardown(&fixture);
-}
-
-TestSuite(slots_short, .init = setup, .fini = teardown);
+TestSuite(slots_short, .init = cgroup_fixture_setup, .fini = cgroup_fixture_teardown);
 
 static struct kernel *open_kernel(u32 slots, bool births)
 {
@@ -62,7 +50,7 @@ static u64 make(unsigned number)
 	char name[32];
 
 	(void)snprintf(name, sizeof(name), "n%u", number);
-	return cgroup_fixture_make(&fixture, name);
+	return cgroup_fixture_make(name);
 }
 
 static void remove_one(unsigned number)
@@ -70,7 +58,7 @@ static void remove_one(unsigned number)
 	char name[32];
 
 	(void)snprintf(name, sizeof(name), "n%u", number);
-	cgroup_fixture_remove(&fixture, name);
+	cgroup_fixture_remove(name);
 }
 
 /* Frees the slot of a removed cgroup as the collector does, but without waiting. */

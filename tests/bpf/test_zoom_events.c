@@ -23,19 +23,7 @@
 #include "zoom/zoom_limit.h"
 #include "zoom/zoom_source.h"
 
-static struct cgroup_fixture fixture;
-
-static void setup(void)
-{
-	cgroup_fixture_setup(&fixture);
-}
-
-static void teardown(void)
-{
-	cgroup_fixture_teardown(&fixture);
-}
-
-TestSuite(zoom_events, .init = setup, .fini = teardown);
+TestSuite(zoom_events, .init = cgroup_fixture_setup, .fini = cgroup_fixture_teardown);
 
 static struct pmu_opening cpu_clock(u64 period_ns)
 {
@@ -62,7 +50,7 @@ static int cgroup_directory(const char *name)
 	_cleanup_free_ char *path = NULL;
 	int fd;
 
-	cr_assert_geq(asprintf(&path, "%s%s/%s", fixture.mount, fixture.path, name), 0);
+	cr_assert_geq(asprintf(&path, "%s%s/%s", cgroup_fixture.mount, cgroup_fixture.path, name), 0);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cr_assert_geq(fd, 0, "%s: %s", path, strerror(errno));
 	return fd;
@@ -142,7 +130,7 @@ static int work(void *userdata)
 
 static void run(const char *name, int (*what)(void *userdata), void *userdata)
 {
-	struct cgroup_child child = cgroup_fixture_child(&fixture, name, what, userdata);
+	struct cgroup_child child = cgroup_fixture_child(name, what, userdata);
 
 	cgroup_fixture_go(&child);
 }
@@ -215,9 +203,9 @@ Test(zoom_events, only_the_cgroup_and_its_descendants_are_sampled)
 	struct taken taken = {0};
 	struct zoom_counts counts;
 
-	taken.cgroups[0] = cgroup_fixture_make(&fixture, "a");
-	taken.cgroups[1] = cgroup_fixture_make(&fixture, "a/below");
-	(void)cgroup_fixture_make(&fixture, "beside");
+	taken.cgroups[0] = cgroup_fixture_make("a");
+	taken.cgroups[1] = cgroup_fixture_make("a/below");
+	(void)cgroup_fixture_make("beside");
 	events = zoom_on("a", &opening, 1, 1000000);
 	run("a", work, shared);
 	run("beside", work, shared);
@@ -242,14 +230,14 @@ Test(zoom_events, a_removed_cgroup_is_recognized)
 {
 	const struct pmu_opening opening = cpu_clock(1000000);
 	_cleanup_(zoom_events_freep) struct zoom_source *events = NULL;
-	u64 id = cgroup_fixture_make(&fixture, "a");
+	u64 id = cgroup_fixture_make("a");
 
 	events = zoom_on("a", &opening, 1, 1000);
 	cr_expect_eq(about_of(events).cgroup_id, id);
 	cr_expect_not(zoom_source_gone(events));
-	cgroup_fixture_remove(&fixture, "a");
+	cgroup_fixture_remove("a");
 	cr_expect(zoom_source_gone(events));
-	(void)cgroup_fixture_make(&fixture, "a");
+	(void)cgroup_fixture_make("a");
 	cr_expect(zoom_source_gone(events));
 }
 
@@ -260,7 +248,7 @@ Test(zoom_events, stacks_are_those_of_the_calls)
 	struct shared *shared = share((struct shared){.ns = 200 * NSEC_PER_MSEC});
 	struct taken taken = {.shared = shared};
 
-	(void)cgroup_fixture_make(&fixture, "a");
+	(void)cgroup_fixture_make("a");
 	events = zoom_on("a", &opening, 1, 1000000);
 	run("a", work, shared);
 	(void)finish(events, &taken);
@@ -281,7 +269,7 @@ Test(zoom_events, samples_stay_within_the_rate_limit)
 	struct zoom_counts counts;
 	u64 most;
 
-	(void)cgroup_fixture_make(&fixture, "a");
+	(void)cgroup_fixture_make("a");
 	events = zoom_on("a", &opening, 1, 200);
 	run("a", work, shared);
 	counts = finish(events, &taken);
@@ -324,7 +312,7 @@ Test(zoom_events, samples_beyond_the_ring_are_counted_as_lost)
 	struct taken taken = {.shared = shared};
 	struct zoom_counts counts;
 
-	(void)cgroup_fixture_make(&fixture, "a");
+	(void)cgroup_fixture_make("a");
 	events = zoom_on("a", &opening, 1, 1000000000);
 	run("a", touch, shared);
 	counts = finish(events, &taken);
@@ -343,7 +331,7 @@ Test(zoom_events, two_events_share_a_ring)
 	struct shared *shared = share((struct shared){.ns = 100 * NSEC_PER_MSEC, .bytes = 400UL * 4096});
 	struct taken taken = {.shared = shared};
 
-	(void)cgroup_fixture_make(&fixture, "a");
+	(void)cgroup_fixture_make("a");
 	events = zoom_on("a", openings, 2, 1000000000);
 	run("a", work, shared);
 	run("a", touch, shared);
@@ -383,7 +371,7 @@ Test(zoom_events, tasks_are_reported)
 	_cleanup_(zoom_events_freep) struct zoom_source *events = NULL;
 	struct taken taken = {0};
 
-	(void)cgroup_fixture_make(&fixture, "a");
+	(void)cgroup_fixture_make("a");
 	events = zoom_on("a", &opening, 1, 1000);
 	run("a", execute, NULL);
 	(void)finish(events, &taken);
@@ -412,7 +400,7 @@ Test(zoom_events, draining_stops_when_the_callback_fails)
 	struct taken taken = {.shared = shared};
 	size_t calls = 0;
 
-	(void)cgroup_fixture_make(&fixture, "a");
+	(void)cgroup_fixture_make("a");
 	events = zoom_on("a", &opening, 1, 1000000000);
 	run("a", touch, shared);
 	cr_expect_eq(events->methods->drain(events, stop_at_once, &calls), -ECANCELED);
@@ -450,9 +438,9 @@ Test(zoom_events, a_directory_that_is_not_a_live_cgroup_is_refused)
 			   "%s", message);
 	free(TAKE_PTR(message));
 
-	(void)cgroup_fixture_make(&fixture, "a");
+	(void)cgroup_fixture_make("a");
 	gone = cgroup_directory("a");
-	cgroup_fixture_remove(&fixture, "a");
+	cgroup_fixture_remove("a");
 	cr_assert_eq(try_on(gone, &message), -ENOENT);
 	cr_assert_not_null(message);
 	cr_expect_not_null(strstr(message, "the cgroup is gone"), "%s", message);

@@ -19,26 +19,28 @@
 #include "cgroup/walk.h"
 #include "cgroup_turn.h"
 
-static char *full_path(const struct cgroup_fixture *fixture, const char *name)
+struct cgroup_fixture cgroup_fixture;
+
+static char *full_path(const char *name)
 {
 	char *path;
 
-	cr_assert_geq(
-		asprintf(&path, "%s%s%s%s", fixture->mount, fixture->path, name ? "/" : "", name ? name : ""),
-		0);
+	cr_assert_geq(asprintf(&path, "%s%s%s%s", cgroup_fixture.mount, cgroup_fixture.path, name ? "/" : "",
+			       name ? name : ""),
+		      0);
 	return path;
 }
 
-void cgroup_fixture_setup(struct cgroup_fixture *fixture)
+void cgroup_fixture_setup(void)
 {
 	_cleanup_free_ char *path = NULL;
 	bool subtree;
 
-	if (cgroup_mount_find(&fixture->mount, &subtree) < 0)
+	if (cgroup_mount_find(&cgroup_fixture.mount, &subtree) < 0)
 		cr_skip_test("no cgroup2 mount");
-	cr_assert_eq(cgroup_turn(fixture->mount), 0);
-	cr_assert_geq(asprintf(&fixture->path, "/pebsd-test-%d", getpid()), 0);
-	path = full_path(fixture, NULL);
+	cr_assert_eq(cgroup_turn(cgroup_fixture.mount), 0);
+	cr_assert_geq(asprintf(&cgroup_fixture.path, "/pebsd-test-%d", getpid()), 0);
+	path = full_path(NULL);
 	if (mkdir(path, 0755) < 0)
 		cr_skip_test("cannot make %s: %s", path, strerror(errno));
 }
@@ -52,22 +54,22 @@ static int remove_directory(const char *path, const struct stat *st, int type, s
 	return 0;
 }
 
-void cgroup_fixture_teardown(struct cgroup_fixture *fixture)
+void cgroup_fixture_teardown(void)
 {
-	_cleanup_free_ char *path = full_path(fixture, NULL);
+	_cleanup_free_ char *path = full_path(NULL);
 	bool removed;
 
 	/* A test that failed half way leaves its cgroups behind. */
 	(void)nftw(path, remove_directory, 32, FTW_DEPTH | FTW_PHYS);
 	removed = access(path, F_OK) < 0;
 	cr_assert(removed, "%s is still there: %s", path, strerror(errno));
-	free(fixture->mount);
-	free(fixture->path);
+	free(cgroup_fixture.mount);
+	free(cgroup_fixture.path);
 }
 
-u32 cgroup_fixture_existing(const struct cgroup_fixture *fixture)
+u32 cgroup_fixture_existing(void)
 {
-	_cleanup_close_ int fd = open(fixture->mount, O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int fd = open(cgroup_fixture.mount, O_DIRECTORY | O_CLOEXEC);
 	struct cgroup_walk_counts counts;
 
 	cr_assert_geq(fd, 0);
@@ -75,18 +77,18 @@ u32 cgroup_fixture_existing(const struct cgroup_fixture *fixture)
 	return (u32)counts.cgroups;
 }
 
-u64 cgroup_fixture_id(const struct cgroup_fixture *fixture)
+u64 cgroup_fixture_id(void)
 {
-	_cleanup_free_ char *path = full_path(fixture, NULL);
+	_cleanup_free_ char *path = full_path(NULL);
 	struct stat st;
 
 	cr_assert_eq(stat(path, &st), 0);
 	return st.st_ino;
 }
 
-u64 cgroup_fixture_make(const struct cgroup_fixture *fixture, const char *name)
+u64 cgroup_fixture_make(const char *name)
 {
-	_cleanup_free_ char *path = full_path(fixture, name);
+	_cleanup_free_ char *path = full_path(name);
 	struct stat st;
 
 	cr_assert_eq(mkdir(path, 0755), 0, "%s: %s", path, strerror(errno));
@@ -94,17 +96,16 @@ u64 cgroup_fixture_make(const struct cgroup_fixture *fixture, const char *name)
 	return st.st_ino;
 }
 
-void cgroup_fixture_remove(const struct cgroup_fixture *fixture, const char *name)
+void cgroup_fixture_remove(const char *name)
 {
-	_cleanup_free_ char *path = full_path(fixture, name);
+	_cleanup_free_ char *path = full_path(name);
 
 	cr_assert_eq(rmdir(path), 0, "%s: %s", path, strerror(errno));
 }
 
-struct cgroup_child cgroup_fixture_child(const struct cgroup_fixture *fixture, const char *name,
-					 int (*work)(void *userdata), void *userdata)
+struct cgroup_child cgroup_fixture_child(const char *name, int (*work)(void *userdata), void *userdata)
 {
-	_cleanup_free_ char *path = full_path(fixture, name);
+	_cleanup_free_ char *path = full_path(name);
 	_cleanup_free_ char *procs = NULL;
 	_cleanup_close_ int fd = -1;
 	struct cgroup_child child;

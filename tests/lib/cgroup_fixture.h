@@ -16,25 +16,28 @@ struct cgroup_fixture {
 	char *path;  /* path below the mount: "/pebsd-test-PID" */
 };
 
-/* Skips the test, with the reason, if there is no writable cgroup2 mount. */
-void cgroup_fixture_setup(struct cgroup_fixture *fixture);
-void cgroup_fixture_teardown(struct cgroup_fixture *fixture);
+/* A test has one at a time. */
+extern struct cgroup_fixture cgroup_fixture;
+
+/* The .init and .fini of test suites. The first skips the test, with the reason, if there is no writable cgroup2 mount. */
+void cgroup_fixture_setup(void);
+void cgroup_fixture_teardown(void);
 
 /*
  * Returns the number of cgroups in the mount, including the root and the fixture's own. A test does not
  * control this number.
  */
-u32 cgroup_fixture_existing(const struct cgroup_fixture *fixture);
+u32 cgroup_fixture_existing(void);
 
 /* Returns the id of the fixture's own cgroup. */
-u64 cgroup_fixture_id(const struct cgroup_fixture *fixture);
+u64 cgroup_fixture_id(void);
 
 /*
  * Creates the cgroup `name` in the fixture ("a", or "a/b" if "a" exists), and returns its id. Fails the test
  * on error.
  */
-u64 cgroup_fixture_make(const struct cgroup_fixture *fixture, const char *name);
-void cgroup_fixture_remove(const struct cgroup_fixture *fixture, const char *name);
+u64 cgroup_fixture_make(const char *name);
+void cgroup_fixture_remove(const char *name);
 
 /*
  * Forks a child that waits in the cgroup. cgroup_fixture_start() lets it run `work`, cgroup_fixture_wait()
@@ -45,8 +48,7 @@ struct cgroup_child {
 	pid_t pid;
 	int start;
 };
-struct cgroup_child cgroup_fixture_child(const struct cgroup_fixture *fixture, const char *name,
-					 int (*work)(void *userdata), void *userdata);
+struct cgroup_child cgroup_fixture_child(const char *name, int (*work)(void *userdata), void *userdata);
 void cgroup_fixture_start(struct cgroup_child *child);
 void cgroup_fixture_wait(struct cgroup_child *child);
 void cgroup_fixture_go(struct cgroup_child *child);

@@ -16,43 +16,42 @@
 
 #define NAME "user.pebsd.ignore"
 
-static struct cgroup_fixture fixture;
 static int root_fd = -1;
 
 static char *path_of(const char *name)
 {
 	char *path;
 
-	cr_assert_geq(asprintf(&path, "%s%s%s", fixture.mount, fixture.path, name), 0);
+	cr_assert_geq(asprintf(&path, "%s%s%s", cgroup_fixture.mount, cgroup_fixture.path, name), 0);
 	return path;
 }
 
 static void begin(void)
 {
-	cgroup_fixture_setup(&fixture);
-	(void)cgroup_fixture_make(&fixture, "a");
-	(void)cgroup_fixture_make(&fixture, "a/b");
-	root_fd = open(fixture.mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cgroup_fixture_setup();
+	(void)cgroup_fixture_make("a");
+	(void)cgroup_fixture_make("a/b");
+	root_fd = open(cgroup_fixture.mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cr_assert_geq(root_fd, 0);
 }
 
 static void end(void)
 {
 	(void)close(root_fd);
-	cgroup_fixture_teardown(&fixture);
+	cgroup_fixture_teardown();
 }
 
 TestSuite(cgroup_xattr, .init = begin, .fini = end);
 
 /*
- * Reads the attribute of the cgroup `name` in the fixture. *ret is the value or NULL, and the caller frees
+ * Reads the attribute of the cgroup `name` in the cgroup_fixture. *ret is the value or NULL, and the caller frees
  * it.
  */
 static int read_attribute(const char *name, size_t max, char **ret, bool *ret_root)
 {
 	char path[128];
 
-	(void)snprintf(path, sizeof(path), "%s%s", fixture.path, name);
+	(void)snprintf(path, sizeof(path), "%s%s", cgroup_fixture.path, name);
 	return cgroup_xattr(root_fd, path, NAME, max, ret, ret_root);
 }
 
@@ -129,7 +128,7 @@ Test(cgroup_xattr, a_path_that_is_not_a_cgroup_is_refused)
 	cr_expect_eq(read_attribute("/a/../a", 8, &value, &root), -EINVAL);
 	cr_expect_eq(cgroup_xattr(root_fd, "comm:a", NAME, 8, &value, &root), -EINVAL);
 	cr_expect_eq(cgroup_xattr(root_fd, "", NAME, 8, &value, &root), -EINVAL);
-	cgroup_fixture_remove(&fixture, "a/b");
+	cgroup_fixture_remove("a/b");
 	cr_expect_eq(read_attribute("/a/b", 8, &value, &root), -ENOENT);
 	cr_expect_null(value);
 	cr_expect_eq(cgroup_xattr(root_fd, "/", NAME, 8, &value, &root), 0);
@@ -180,7 +179,7 @@ Test(cgroup_xattr, an_unreadable_attribute_does_not_hide_the_other_one)
 	char path[128];
 
 	memset(long_text, 'x', sizeof(long_text));
-	(void)snprintf(path, sizeof(path), "%s/a/b", fixture.path);
+	(void)snprintf(path, sizeof(path), "%s/a/b", cgroup_fixture.path);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		_cleanup_(attributes_done) struct attributes attributes;
 		const char *read, *unread;
