@@ -34,6 +34,8 @@ struct backend {
 
 static struct backend backend;
 
+static int fd; /* a client's connection */
+
 static bool read_one(const struct snapshot_cgroup *cgroup, unsigned number, struct figures *ret)
 {
 	(void)cgroup;
@@ -104,11 +106,13 @@ static int open_control(const char *group, char **ret_message)
 static void start(void)
 {
 	control_fixture_start(&callbacks, NULL);
+	fd = peer_connect(socket_path);
 }
 
 /* Some tests leave a file at the path. */
 static void stop(void)
 {
+	(void)close(fd);
 	control = control_free(control);
 	(void)unlink(socket_path);
 	control_fixture_stop();
@@ -116,7 +120,7 @@ static void stop(void)
 
 TestSuite(control, .init = start, .fini = stop);
 
-static void expect_invalid(int fd, const char *text, const char *parameter)
+static void expect_invalid(const char *text, const char *parameter)
 {
 	expect_invalid_reply(call(fd, text), text, parameter);
 }
@@ -128,19 +132,16 @@ static const char *cgroup_of(json_object *top, size_t index)
 
 Test(control, the_status_has_the_figures)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *status = call(fd, "{\"method\":\"io.pebsd.GetStatus\"}");
 	u64 slots;
 
 	cr_expect_str_eq(json_get_text(status, "origin"), "perf");
 	cr_expect(json_get_u64(status, "slots", &slots) && slots == 512);
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetStatus\",\"parameters\":{\"x\":null}}", "x");
+	expect_invalid("{\"method\":\"io.pebsd.GetStatus\",\"parameters\":{\"x\":null}}", "x");
 }
 
 Test(control, before_the_first_collection_requests_are_not_measured)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
-
 	backend.snapshot_error = -ENODATA;
 	peer_expect(event, fd, "{\"method\":\"io.pebsd.GetTop\"}",
 		    "{\"error\":\"io.pebsd.NotMeasured\",\"parameters\":{\"what\":\"samples\","
@@ -149,7 +150,6 @@ Test(control, before_the_first_collection_requests_are_not_measured)
 
 Test(control, top_with_window_order_and_limit)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *all = call(fd, "{\"method\":\"io.pebsd.GetTop\"}");
 	_cleanup_json_ json_object *sorted = NULL;
 	_cleanup_json_ json_object *limited = NULL;
@@ -207,7 +207,6 @@ static void free_many(void)
 Test(control, a_long_list_comes_in_pages_that_fit_a_reply)
 {
 	enum { MANY = 2500 };
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	bool seen[MANY] = {false};
 	size_t n = 0, pages = 0;
 	u64 next = 0;
@@ -247,7 +246,6 @@ Test(control, a_long_list_comes_in_pages_that_fit_a_reply)
 
 Test(control, top_of_subtrees_some_cgroups_and_one_event)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *sums =
 		call(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"depth\":1,\"limit\":1}}");
 	_cleanup_json_ json_object *filtered = NULL;
@@ -287,7 +285,7 @@ Test(control, top_of_subtrees_some_cgroups_and_one_event)
 	cr_expect_not_null(json_get_object(json_get_object(subtree, "events"), "loads:cpu_core"));
 }
 
-static json_object *find(int fd, const char *name)
+static json_object *find(const char *name)
 {
 	char text[256];
 
@@ -322,12 +320,11 @@ Test(control, a_cgroup_is_found_by_a_unique_end_of_its_path)
 		{"c/web.service", "/c/web.service", NULL, 1},
 		{"e", NULL, NULL, 0},
 	};
-	_cleanup_close_ int fd = peer_connect(socket_path);
 
 	backend.many = many;
 	backend.n_many = ARRAY_SIZE(many);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		_cleanup_json_ json_object *reply = find(fd, cases[i].name);
+		_cleanup_json_ json_object *reply = find(cases[i].name);
 
 		cr_assert_eq(json_object_array_length(json_get_array(reply, "cgroups")), cases[i].n, "%s: %s",
 			     cases[i].name, json_object_to_json_string(reply));
@@ -337,9 +334,8 @@ Test(control, a_cgroup_is_found_by_a_unique_end_of_its_path)
 			cr_expect_str_eq(found(reply, 1), cases[i].second);
 		cr_expect_null(json_get(reply, "more"));
 	}
-	expect_invalid(fd, "{\"method\":\"io.pebsd.FindCgroups\",\"parameters\":{\"name\":\"\"}}", "name");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.FindCgroups\",\"parameters\":{\"cgroup\":\"a\"}}",
-		       "cgroup");
+	expect_invalid("{\"method\":\"io.pebsd.FindCgroups\",\"parameters\":{\"name\":\"\"}}", "name");
+	expect_invalid("{\"method\":\"io.pebsd.FindCgroups\",\"parameters\":{\"cgroup\":\"a\"}}", "cgroup");
 }
 
 static const char *name_of(const json_object *reply, const char *list, size_t i)
@@ -362,21 +358,20 @@ Test(control, replies_have_short_names_that_find_the_cgroup)
 	static const char *const names[] = {"db", "b/worker", "c/worker",
 					    "\xef\xbf\xbd"
 					    "ff"};
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *top = NULL, *window = NULL, *several = NULL, *cgroup = NULL;
 
 	backend.many = many;
 	backend.n_many = ARRAY_SIZE(many);
 	top = call(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"sort\":\"samples\"}}");
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		_cleanup_json_ json_object *reply = find(fd, names[i]);
+		_cleanup_json_ json_object *reply = find(names[i]);
 
 		cr_expect_str_eq(name_of(top, "cgroups", i), names[i]);
 		cr_assert_eq(json_object_array_length(json_get_array(reply, "cgroups")), 1, "%s", names[i]);
 		cr_expect_str_eq(found(reply, 0), cgroup_of(top, i));
 		cr_expect_str_eq(name_of(reply, "names", 0), names[i]);
 	}
-	several = find(fd, "worker");
+	several = find("worker");
 	cr_assert_eq(json_object_array_length(json_get_array(several, "names")), 2);
 	cr_expect_str_eq(name_of(several, "names", 1), "c/worker");
 	/* Names are those among all cgroups, also in a window in which one of them has samples. */
@@ -390,12 +385,11 @@ Test(control, a_cgroup_represents_its_descendants_of_the_same_name)
 {
 	static struct snapshot_cgroup many[] = {
 		{.path = "/pods/p/x/app"}, {.path = "/pods/p/app/app"}, {.path = "/pods/p/app"}};
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = NULL;
 
 	backend.many = many;
 	backend.n_many = ARRAY_SIZE(many);
-	reply = find(fd, "app");
+	reply = find("app");
 	cr_assert_eq(json_object_array_length(json_get_array(reply, "cgroups")), 2);
 	cr_expect_str_eq(found(reply, 0), "/pods/p/x/app");
 	cr_expect_str_eq(found(reply, 1), "/pods/p/app");
@@ -403,17 +397,16 @@ Test(control, a_cgroup_represents_its_descendants_of_the_same_name)
 
 Test(control, a_misspelt_cgroup_gets_the_nearest_one)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
-	_cleanup_json_ json_object *reply = find(fd, "bd.service");
+	_cleanup_json_ json_object *reply = find("bd.service");
 
 	cr_expect_eq(json_object_array_length(json_get_array(reply, "cgroups")), 0);
 	cr_expect_str_eq(json_get_text(reply, "nearest"), "/system.slice/db.service");
 	cr_expect_str_eq(json_get_text(reply, "nearest_name"), "db");
 	json_object_put(reply);
-	reply = find(fd, "serv");
+	reply = find("serv");
 	cr_expect_str_eq(json_get_text(reply, "nearest_name"), "db", "the start of a name, or a part of one");
 	json_object_put(reply);
-	reply = find(fd, "nothing-like-it");
+	reply = find("nothing-like-it");
 	cr_expect_null(json_get(reply, "nearest"));
 }
 
@@ -421,7 +414,6 @@ Test(control, a_reply_has_at_most_16_cgroups_of_a_name)
 {
 	static struct snapshot_cgroup many[40];
 	static char paths[40][16];
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = NULL;
 	bool more = false;
 
@@ -431,7 +423,7 @@ Test(control, a_reply_has_at_most_16_cgroups_of_a_name)
 	}
 	backend.many = many;
 	backend.n_many = ARRAY_SIZE(many);
-	reply = find(fd, "x");
+	reply = find("x");
 	cr_expect_eq(json_object_array_length(json_get_array(reply, "cgroups")), 16);
 	cr_expect(json_get_bool(reply, "more", &more) && more);
 }
@@ -459,7 +451,6 @@ static void make_nested(size_t n, size_t names, size_t same)
 Test(control, nested_sums_come_in_replies_of_bounded_work)
 {
 	enum { MANY = 500, LEVELS = 99 };
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	size_t n = 0, replies = 0;
 	u64 next = 0, matching;
 
@@ -493,7 +484,6 @@ Test(control, nested_sums_come_in_replies_of_bounded_work)
 Test(control, many_nested_sums_come_in_replies_of_four_times_their_work)
 {
 	enum { MANY = 8000 };
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *page = NULL;
 	u64 next = 0;
 
@@ -508,7 +498,6 @@ Test(control, many_nested_sums_come_in_replies_of_four_times_their_work)
 
 Test(control, a_few_nested_cgroups_come_in_one_reply)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *page = NULL;
 	u64 next;
 
@@ -521,7 +510,6 @@ Test(control, a_few_nested_cgroups_come_in_one_reply)
 
 Test(control, sums_that_need_too_much_memory_are_refused)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *sums = NULL;
 
 	make_nested(3000, 99, 0);
@@ -537,52 +525,46 @@ Test(control, sums_that_need_too_much_memory_are_refused)
 
 Test(control, parameters_out_of_range_are_named)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_free_ char *long_filter = NULL;
 
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window_s\":0}}", "window_s");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window_s\":-1.5}}", "window_s");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window_s\":1e999}}",
-		       "window_s");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window_s\":\"10\"}}",
-		       "window_s");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"sort\":\"rate\"}}", "sort");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"sort\":1}}", "sort");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"limit\":-1}}", "limit");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"limit\":1.5}}", "limit");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window\":1}}", "window");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"depth\":-1}}", "depth");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"depth\":100}}", "depth");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"depth\":18446744073709551615}}",
+	expect_invalid("{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window_s\":0}}", "window_s");
+	expect_invalid("{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window_s\":-1.5}}", "window_s");
+	expect_invalid("{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window_s\":1e999}}", "window_s");
+	expect_invalid("{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window_s\":\"10\"}}", "window_s");
+	expect_invalid("{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"sort\":\"rate\"}}", "sort");
+	expect_invalid("{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"sort\":1}}", "sort");
+	expect_invalid("{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"limit\":-1}}", "limit");
+	expect_invalid("{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"limit\":1.5}}", "limit");
+	expect_invalid("{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window\":1}}", "window");
+	expect_invalid("{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"depth\":-1}}", "depth");
+	expect_invalid("{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"depth\":100}}", "depth");
+	expect_invalid("{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"depth\":18446744073709551615}}",
 		       "depth");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"offset\":-1}}", "offset");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"event\":\"load\"}}", "event");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"filter\":1}}", "filter");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"trend\":0}}", "trend");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"trend\":3601}}", "trend");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"trend_s\":60}}", "trend");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"trend\":9,\"trend_s\":0.5}}",
+	expect_invalid("{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"offset\":-1}}", "offset");
+	expect_invalid("{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"event\":\"load\"}}", "event");
+	expect_invalid("{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"filter\":1}}", "filter");
+	expect_invalid("{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"trend\":0}}", "trend");
+	expect_invalid("{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"trend\":3601}}", "trend");
+	expect_invalid("{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"trend_s\":60}}", "trend");
+	expect_invalid("{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"trend\":9,\"trend_s\":0.5}}",
 		       "trend");
 	cr_assert_geq(asprintf(&long_filter,
 			       "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"filter\":\"%0252d\"}}", 1),
 		      0);
-	expect_invalid(fd, long_filter, "filter");
-	expect_invalid(fd,
-		       "{\"method\":\"io.pebsd.GetCgroup\",\"parameters\":{\"cgroup\":\"/\","
+	expect_invalid(long_filter, "filter");
+	expect_invalid("{\"method\":\"io.pebsd.GetCgroup\",\"parameters\":{\"cgroup\":\"/\","
 		       "\"subtree\":1}}",
 		       "subtree");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetCgroup\"}", "cgroup");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetCgroup\",\"parameters\":{\"cgroup\":[\"/\"]}}",
+	expect_invalid("{\"method\":\"io.pebsd.GetCgroup\"}", "cgroup");
+	expect_invalid("{\"method\":\"io.pebsd.GetCgroup\",\"parameters\":{\"cgroup\":[\"/\"]}}", "cgroup");
+	expect_invalid("{\"method\":\"io.pebsd.GetCgroup\",\"parameters\":{\"cgroup\":\"/\\u0000\"}}",
 		       "cgroup");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetCgroup\",\"parameters\":{\"cgroup\":\"/\\u0000\"}}",
-		       "cgroup");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.Reload\",\"parameters\":{\"now\":true}}", "now");
+	expect_invalid("{\"method\":\"io.pebsd.Reload\",\"parameters\":{\"now\":true}}", "now");
 	cr_expect_eq(backend.reloads, 0);
 }
 
 Test(control, a_cgroup_has_its_figures)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *busy = NULL;
 	_cleanup_json_ json_object *quiet = NULL;
 	json_object *events;
@@ -618,7 +600,6 @@ Test(control, a_subtree_counts_its_cgroups_without_a_slot)
 		{"\"window_s\":2.5,\"cgroup\":\"/new.slice\"", "/new.slice", 0, 2},
 		{"\"cgroup\":\"/new.slice/x\"", "/new.slice/x", 0, 1},
 	};
-	_cleanup_close_ int fd = peer_connect(socket_path);
 
 	backend.no_slot = &no_slot;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -652,7 +633,6 @@ Test(control, a_cgroup_whose_name_is_not_utf8)
 					    "ff\"",
 					    "\"window_s\":2.5,\"cgroup\":\"/r2\xef\xbf\xbd"
 					    "ff\""};
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *top = NULL;
 
 	backend.path = "/r2\xff";
@@ -676,7 +656,6 @@ Test(control, a_cgroup_whose_name_is_not_utf8)
 Test(control, every_method_is_described)
 {
 	static const char *const names[] = {"GetStatus", "GetTop", "GetCgroup", "Reload", "Watch"};
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = NULL;
 	const char *description;
 
@@ -695,8 +674,6 @@ Test(control, every_method_is_described)
 
 Test(control, reload_by_root)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
-
 	if (getuid() != 0)
 		cr_skip("only root may reload");
 	backend.reload_line = "interval: taken over at the next start";
@@ -779,7 +756,6 @@ Test(control, watchers_get_names_without_regard_to_removed_cgroups)
 	};
 	static struct snapshot_cgroup many[] = {{.path = "/b/worker", .alive = true},
 						{.path = "/old/db.service", .alive = true}};
-	_cleanup_close_ int fd = peer_connect(socket_path);
 
 	backend.many = many;
 	backend.n_many = ARRAY_SIZE(many);
@@ -832,7 +808,6 @@ static void expect_made_again(time_t taken, int expected, const char *what)
 Test(control, names_for_watchers_are_rebuilt_if_old_or_the_clock_was_set_back)
 {
 	const time_t now = time(NULL);
-	_cleanup_close_ int fd = peer_connect(socket_path);
 
 	expect_made_again(now - 60, 0, "nobody watches");
 	peer_call(event, fd, "{\"method\":\"io.pebsd.Watch\",\"more\":true}");
@@ -844,7 +819,6 @@ Test(control, names_for_watchers_are_rebuilt_if_old_or_the_clock_was_set_back)
 
 Test(control, watchers_get_names_of_any_bytes)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	json_object *fields = json_object_new_object();
 	_cleanup_free_ char *got = NULL;
 	_cleanup_json_ json_object *message = NULL;
@@ -872,7 +846,6 @@ Test(control, the_socket_of_a_running_daemon_is_not_replaced)
 	cr_expect_not_null(strstr(message, "another daemon listens on the control socket"));
 	cr_expect_not_null(strstr(message, socket_path));
 	control = mine;
-	_cleanup_close_ int fd = peer_connect(socket_path);
 
 	peer_expect(event, fd, "{\"method\":\"io.pebsd.Nothing\"}",
 		    "{\"error\":\"org.varlink.service.MethodNotFound\","
@@ -891,7 +864,6 @@ Test(control, a_stale_socket_is_replaced_and_ours_is_removed)
 	(void)stpcpy(address.sun_path, socket_path);
 	cr_assert_eq(bind(stale, (struct sockaddr *)&address, sizeof(address)), 0);
 	cr_assert_eq(open_control(NULL, &message), 0, "%s", message);
-	_cleanup_close_ int fd = peer_connect(socket_path);
 
 	/* Another process created a socket of this name in the meantime, so it must not be removed. */
 	cr_assert_eq(unlink(socket_path), 0);

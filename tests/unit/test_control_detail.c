@@ -34,6 +34,8 @@ struct backend {
 
 static struct backend backend;
 
+static int fd; /* a client's connection */
+
 static int snapshot(void *userdata, const struct maybe_double *window_seconds, const struct snapshot **ret)
 {
 	const struct backend *books = userdata;
@@ -131,17 +133,19 @@ static void start(void)
 	};
 
 	control_fixture_start(&callbacks, NULL);
+	fd = peer_connect(socket_path);
 }
 
 static void stop(void)
 {
+	(void)close(fd);
 	control_fixture_stop();
 	fake_zooms_reset();
 }
 
 TestSuite(control_detail, .init = start, .fini = stop);
 
-static void expect_invalid(int fd, const char *method, const char *parameters, const char *name)
+static void expect_invalid(const char *method, const char *parameters, const char *name)
 {
 	_cleanup_free_ char *text = NULL;
 
@@ -150,8 +154,7 @@ static void expect_invalid(int fd, const char *method, const char *parameters, c
 }
 
 /* Expects the error `name`, with `text` as a part of its parameters. */
-static void expect_error(int fd, const char *method, const char *parameters, const char *name,
-			 const char *text)
+static void expect_error(const char *method, const char *parameters, const char *name, const char *text)
 {
 	_cleanup_json_ json_object *reply = call_with(fd, method, parameters);
 	const char *of =
@@ -183,40 +186,36 @@ Test(control_detail, every_method_and_error_is_described)
 
 Test(control_detail, parameters_out_of_range_are_named)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
-
-	expect_invalid(fd, "Zoom", "", "cgroup");
-	expect_invalid(fd, "Zoom", "\"cgroup\":7", "cgroup");
-	expect_invalid(fd, "Zoom", "\"cgroup\":\"/a\",\"seconds\":0", "seconds");
-	expect_invalid(fd, "Zoom", "\"cgroup\":\"/a\",\"seconds\":3600.5", "seconds");
-	expect_invalid(fd, "Zoom", "\"cgroup\":\"/a\",\"seconds\":\"30\"", "seconds");
-	expect_invalid(fd, "Zoom", "\"cgroup\":\"/a\",\"rate\":0", "rate");
-	expect_invalid(fd, "Zoom", "\"cgroup\":\"/a\",\"rate\":20001", "rate");
-	expect_invalid(fd, "Zoom", "\"cgroup\":\"/a\",\"rate\":-1", "rate");
-	expect_invalid(fd, "Zoom", "\"cgroup\":\"/a\",\"for\":1", "for");
-	expect_invalid(fd, "EndZoom", "", "zoom");
-	expect_invalid(fd, "EndZoom", "\"zoom\":-3", "zoom");
-	expect_invalid(fd, "GetZoom", "", "cgroup");
-	expect_invalid(fd, "GetZoom", "\"cgroup\":\"/a\",\"zoom\":1", "zoom");
-	expect_invalid(fd, "GetZoom", "\"zoom\":\"1\"", "zoom");
-	expect_invalid(fd, "GetZoom", "\"zoom\":1,\"limit\":10001", "limit");
-	expect_invalid(fd, "GetZooms", "\"limit\":1", "limit");
-	expect_invalid(fd, "GetHot", "", "cgroup");
-	expect_invalid(fd, "GetHot", "\"cgroup\":\"/\",\"limit\":-1", "limit");
-	expect_invalid(fd, "GetHot", "\"cgroup\":\"/\",\"seconds\":1e999", "seconds");
-	expect_invalid(fd, "GetHot", "\"cgroup\":\"/\",\"x\":1", "x");
-	expect_invalid(fd, "GetProfile", "\"zoom\":1", "format");
-	expect_invalid(fd, "GetProfile", "\"zoom\":1,\"format\":\"svg\"", "format");
-	expect_invalid(fd, "GetProfile", "\"format\":\"pprof\"", "cgroup");
-	expect_invalid(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\",\"offset\":1.5", "offset");
+	expect_invalid("Zoom", "", "cgroup");
+	expect_invalid("Zoom", "\"cgroup\":7", "cgroup");
+	expect_invalid("Zoom", "\"cgroup\":\"/a\",\"seconds\":0", "seconds");
+	expect_invalid("Zoom", "\"cgroup\":\"/a\",\"seconds\":3600.5", "seconds");
+	expect_invalid("Zoom", "\"cgroup\":\"/a\",\"seconds\":\"30\"", "seconds");
+	expect_invalid("Zoom", "\"cgroup\":\"/a\",\"rate\":0", "rate");
+	expect_invalid("Zoom", "\"cgroup\":\"/a\",\"rate\":20001", "rate");
+	expect_invalid("Zoom", "\"cgroup\":\"/a\",\"rate\":-1", "rate");
+	expect_invalid("Zoom", "\"cgroup\":\"/a\",\"for\":1", "for");
+	expect_invalid("EndZoom", "", "zoom");
+	expect_invalid("EndZoom", "\"zoom\":-3", "zoom");
+	expect_invalid("GetZoom", "", "cgroup");
+	expect_invalid("GetZoom", "\"cgroup\":\"/a\",\"zoom\":1", "zoom");
+	expect_invalid("GetZoom", "\"zoom\":\"1\"", "zoom");
+	expect_invalid("GetZoom", "\"zoom\":1,\"limit\":10001", "limit");
+	expect_invalid("GetZooms", "\"limit\":1", "limit");
+	expect_invalid("GetHot", "", "cgroup");
+	expect_invalid("GetHot", "\"cgroup\":\"/\",\"limit\":-1", "limit");
+	expect_invalid("GetHot", "\"cgroup\":\"/\",\"seconds\":1e999", "seconds");
+	expect_invalid("GetHot", "\"cgroup\":\"/\",\"x\":1", "x");
+	expect_invalid("GetProfile", "\"zoom\":1", "format");
+	expect_invalid("GetProfile", "\"zoom\":1,\"format\":\"svg\"", "format");
+	expect_invalid("GetProfile", "\"format\":\"pprof\"", "cgroup");
+	expect_invalid("GetProfile", "\"zoom\":1,\"format\":\"pprof\",\"offset\":1.5", "offset");
 	cr_expect_eq(fake_zooms.begun, 0);
 	cr_expect_eq(backend.chosen, 0);
 }
 
 Test(control_detail, a_zoom_starts_and_can_be_prolonged)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
-
 	if (getuid() != 0)
 		cr_skip("needs root");
 	peer_expect(event, fd, "{\"method\":\"io.pebsd.Zoom\",\"parameters\":{\"cgroup\":\"/batch\"}}",
@@ -240,35 +239,31 @@ Test(control_detail, a_zoom_starts_and_can_be_prolonged)
 /* A cgroup can be zoomed even if it had no samples so far, but not if it is outside the tree. */
 Test(control_detail, the_cgroup_of_a_zoom_is_checked)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = call_with(fd, "Zoom", "\"cgroup\":\"/not/sampled\"");
 
 	cr_expect_str_eq(fake_zooms.path, "/not/sampled");
-	expect_error(fd, "Zoom", "\"cgroup\":\"/../etc\"", "io.pebsd.NoSuchCgroup", "/../etc");
-	expect_error(fd, "Zoom", "\"cgroup\":\"batch\"", "io.pebsd.NoSuchCgroup", "batch");
+	expect_error("Zoom", "\"cgroup\":\"/../etc\"", "io.pebsd.NoSuchCgroup", "/../etc");
+	expect_error("Zoom", "\"cgroup\":\"batch\"", "io.pebsd.NoSuchCgroup", "batch");
 	cr_expect_eq(fake_zooms.begun, 1);
 	fake_zooms.begin_error = -ENOENT;
-	expect_error(fd, "Zoom", "\"cgroup\":\"/gone\"", "io.pebsd.NoSuchCgroup", "/gone");
+	expect_error("Zoom", "\"cgroup\":\"/gone\"", "io.pebsd.NoSuchCgroup", "/gone");
 }
 
 Test(control_detail, a_refused_zoom_has_a_reason)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
-
 	fake_zooms.begin_error = -EBUSY;
 	fake_zooms.begin_message = "4 zooms are running";
-	expect_error(fd, "Zoom", "\"cgroup\":\"/batch\"", "io.pebsd.Busy", "4 zooms are running");
+	expect_error("Zoom", "\"cgroup\":\"/batch\"", "io.pebsd.Busy", "4 zooms are running");
 	fake_zooms.begin_error = -EOPNOTSUPP;
 	fake_zooms.begin_message = "the origin is replay, which has no tasks";
-	expect_error(fd, "Zoom", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", "which has no tasks");
+	expect_error("Zoom", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", "which has no tasks");
 	fake_zooms.begin_error = -EMFILE;
 	fake_zooms.begin_message = NULL;
-	expect_error(fd, "Zoom", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", "Too many open files");
+	expect_error("Zoom", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", "Too many open files");
 }
 
 Test(control_detail, a_zoom_is_found_by_number_and_by_cgroup)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *by_number = NULL;
 	_cleanup_json_ json_object *newest = NULL;
 	_cleanup_json_ json_object *shown = NULL;
@@ -293,23 +288,20 @@ Test(control_detail, a_zoom_is_found_by_number_and_by_cgroup)
 
 Test(control_detail, without_a_zoom_there_is_an_error)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
-
-	expect_error(fd, "GetZoom", "\"zoom\":5", "io.pebsd.NotMeasured", "no zoom with this number");
-	expect_error(fd, "GetZoom", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
+	expect_error("GetZoom", "\"zoom\":5", "io.pebsd.NotMeasured", "no zoom with this number");
+	expect_error("GetZoom", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
 		     "there is no zoom of this cgroup");
-	expect_error(fd, "GetZoom", "\"cgroup\":\"/no\"", "io.pebsd.NoSuchCgroup", "/no");
-	expect_error(fd, "GetProfile", "\"zoom\":5,\"format\":\"folded\"", "io.pebsd.NotMeasured",
+	expect_error("GetZoom", "\"cgroup\":\"/no\"", "io.pebsd.NoSuchCgroup", "/no");
+	expect_error("GetProfile", "\"zoom\":5,\"format\":\"folded\"", "io.pebsd.NotMeasured",
 		     "no zoom with this number");
 	backend.snapshot_error = -ENODATA;
-	expect_error(fd, "GetZoom", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
+	expect_error("GetZoom", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
 		     "nothing has been collected");
 }
 
 Test(control_detail, items_of_a_zoom_beyond_the_reply_are_counted)
 {
 	enum { N = 10000 };
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_free_ struct report_function *functions = calloc(N, sizeof(*functions));
 	_cleanup_free_ struct report_object *objects = calloc(N, sizeof(*objects));
 	_cleanup_free_ struct report_line *lines = calloc(N, sizeof(*lines));
@@ -344,7 +336,6 @@ Test(control_detail, items_of_a_zoom_beyond_the_reply_are_counted)
 
 Test(control_detail, zooms_are_listed_newest_first)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = NULL;
 	json_object *list;
 
@@ -361,7 +352,6 @@ Test(control_detail, zooms_are_listed_newest_first)
 
 Test(control_detail, a_request_chooses_the_cgroup_for_hot_places)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = call_with(fd, "GetHot", "\"cgroup\":\"/batch\",\"limit\":1");
 	json_object *events = json_get(reply, "events");
 
@@ -385,7 +375,6 @@ Test(control_detail, a_request_chooses_the_cgroup_for_hot_places)
  */
 Test(control_detail, hot_places_beyond_the_reply_are_counted)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = NULL, *limited = NULL;
 	json_object *loads, *instructions;
 	u64 code, lines;
@@ -413,7 +402,6 @@ Test(control_detail, hot_places_beyond_the_reply_are_counted)
 /* The origin answers at once. Therefore the reply does not wait for names. */
 Test(control_detail, hot_places_of_no_process_are_named_by_the_origin)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = NULL;
 	json_object *loads;
 
@@ -433,7 +421,6 @@ Test(control_detail, hot_places_of_no_process_are_named_by_the_origin)
 
 Test(control_detail, configured_hot_places_stay_configured)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = NULL;
 
 	backend.configured = true;
@@ -444,12 +431,11 @@ Test(control_detail, configured_hot_places_stay_configured)
 
 Test(control_detail, after_a_replay_an_unchosen_cgroup_has_no_hot_places)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = NULL;
 
 	backend.replay_done = true;
 	expect_error(
-		fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
+		"GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
 		"the recording was read to its end, and hot tables hold only samples that are read after their cgroup was chosen");
 	cr_expect_eq(backend.chosen, 0);
 	backend.configured = true;
@@ -460,34 +446,32 @@ Test(control_detail, after_a_replay_an_unchosen_cgroup_has_no_hot_places)
 Test(control_detail, missing_hot_places_have_a_reason)
 {
 	static const char *const taken[] = {"/a", "/b", NULL};
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	char *many[40];
 
 	backend.choose_error = -ENOSPC;
-	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
+	expect_error("GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
 		     "all hot tables are in use; wait");
 	backend.hot = taken;
-	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
+	expect_error("GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
 		     "all hot tables are in use (by /a, /b); wait until one is free, or raise `hot-max`");
 	for (size_t i = 0; i + 1 < ARRAY_SIZE(many); i++)
 		cr_assert_gt(asprintf(&many[i], "/system.slice/a-rather-long-name-%zu.service", i), 0);
 	many[ARRAY_SIZE(many) - 1] = NULL;
 	backend.hot = (const char *const *)many;
-	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
+	expect_error("GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
 		     ", ...); wait until one is free");
 	for (size_t i = 0; i < ARRAY_SIZE(many); i++)
 		free(many[i]);
 	backend.hot = NULL;
 	backend.choose_error = -EOPNOTSUPP;
-	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
-		     "there are no hot tables");
+	expect_error("GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", "there are no hot tables");
 	backend.choose_error = -ENOENT;
-	expect_error(fd, "GetHot", "\"cgroup\":\"/none\"", "io.pebsd.NoSuchCgroup", "/none");
+	expect_error("GetHot", "\"cgroup\":\"/none\"", "io.pebsd.NoSuchCgroup", "/none");
 	backend.choose_error = 0;
 	backend.places_error = -ENODATA;
-	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", "ended; ask again");
+	expect_error("GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", "ended; ask again");
 	backend.places_error = -ENOENT;
-	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NoSuchCgroup", "/batch");
+	expect_error("GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NoSuchCgroup", "/batch");
 }
 
 /* The cgroup exists, so the error NoSuchCgroup would be false. A zoom needs no slot. */
@@ -497,15 +481,14 @@ Test(control_detail, a_cgroup_without_a_slot_has_no_hot_places_and_can_be_zoomed
 	static const struct no_slot no_slot = {.paths = paths, .n = 1};
 	static const char name[] = "\"cgroup\":\"/new\xef\xbf\xbd"
 				   "ff.service\"";
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *begun = NULL;
 
 	backend.no_slot = &no_slot;
 	backend.choose_error = -ENOENT;
-	expect_error(fd, "GetHot", name, "io.pebsd.NotMeasured", "has no slot");
-	expect_error(fd, "GetHot", name, "io.pebsd.NotMeasured", "\"no_slot\":true");
-	expect_error(fd, "GetHot", "\"cgroup\":\"/none\"", "io.pebsd.NoSuchCgroup", "/none");
-	expect_error(fd, "GetZoom", name, "io.pebsd.NotMeasured", "there is no zoom of this cgroup");
+	expect_error("GetHot", name, "io.pebsd.NotMeasured", "has no slot");
+	expect_error("GetHot", name, "io.pebsd.NotMeasured", "\"no_slot\":true");
+	expect_error("GetHot", "\"cgroup\":\"/none\"", "io.pebsd.NoSuchCgroup", "/none");
+	expect_error("GetZoom", name, "io.pebsd.NotMeasured", "there is no zoom of this cgroup");
 	begun = call_with(fd, "Zoom", name);
 	cr_expect_null(json_get(begun, "error"), "%s", json_object_to_json_string(begun));
 	cr_expect_str_eq(fake_zooms.path, "/new\xff.service");
@@ -513,7 +496,6 @@ Test(control_detail, a_cgroup_without_a_slot_has_no_hot_places_and_can_be_zoomed
 
 Test(control_detail, a_profile_is_sent_in_pieces)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *first = NULL;
 	_cleanup_json_ json_object *second = NULL;
 
@@ -531,9 +513,9 @@ Test(control_detail, a_profile_is_sent_in_pieces)
 	cr_expect_null(json_get(second, "next"));
 	cr_expect_str_eq(json_get_text(second, "data"), "AAE=");
 	cr_expect_eq(fake_zooms.outputs, 1, "the second piece is of the same file");
-	expect_invalid(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\",\"offset\":524290", "offset");
-	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"folded\",\"offset\":1",
-		     "io.pebsd.NotMeasured", "fetch it again from its beginning");
+	expect_invalid("GetProfile", "\"zoom\":1,\"format\":\"pprof\",\"offset\":524290", "offset");
+	expect_error("GetProfile", "\"zoom\":1,\"format\":\"folded\",\"offset\":1", "io.pebsd.NotMeasured",
+		     "fetch it again from its beginning");
 }
 
 static struct profile_pieces held_pieces;
@@ -603,8 +585,6 @@ Test(control_detail, profile_files_stay_within_the_documented_memory)
 
 Test(control_detail, a_zoom_without_samples_has_an_empty_profile)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
-
 	(void)fake_zooms_hold("/batch", ZOOM_DONE);
 	peer_expect(event, fd,
 		    "{\"method\":\"io.pebsd.GetProfile\",\"parameters\":{\"zoom\":1,\"format\":\"folded\"}}",
@@ -614,20 +594,18 @@ Test(control_detail, a_zoom_without_samples_has_an_empty_profile)
 
 Test(control_detail, a_missing_profile_has_a_reason)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	struct zoom *zoom = fake_zooms_hold("/batch", ZOOM_RUNNING);
 
-	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\"", "io.pebsd.Busy",
+	expect_error("GetProfile", "\"zoom\":1,\"format\":\"pprof\"", "io.pebsd.Busy",
 		     "2026-11-21T06:00:30Z");
 	zoom->state = ZOOM_NAMING;
-	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\"", "io.pebsd.Busy",
+	expect_error("GetProfile", "\"zoom\":1,\"format\":\"pprof\"", "io.pebsd.Busy",
 		     "still being looked up");
 	zoom->state = ZOOM_DONE;
 	fake_zooms.output_error = -E2BIG;
-	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"folded\"", "io.pebsd.NotMeasured",
-		     "too large");
+	expect_error("GetProfile", "\"zoom\":1,\"format\":\"folded\"", "io.pebsd.NotMeasured", "too large");
 	zoom_recording_about(zoom->recording)->events[0].settings.has_latency = false;
-	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"folded-latency\"", "io.pebsd.NotMeasured",
+	expect_error("GetProfile", "\"zoom\":1,\"format\":\"folded-latency\"", "io.pebsd.NotMeasured",
 		     "have no latency");
 }
 
@@ -637,7 +615,6 @@ Test(control_detail, a_missing_profile_has_a_reason)
  */
 Test(control_detail, several_files_can_be_fetched_at_the_same_time)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	static const char *const formats[] = {"pprof", "folded", "folded-latency"};
 
 	(void)fake_zooms_hold("/a", ZOOM_DONE);
@@ -652,7 +629,7 @@ Test(control_detail, several_files_can_be_fetched_at_the_same_time)
 			json_object_put(call_with(fd, "GetProfile", text));
 		}
 	cr_expect_eq(fake_zooms.outputs, 6);
-	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\",\"offset\":1", "io.pebsd.NotMeasured",
+	expect_error("GetProfile", "\"zoom\":1,\"format\":\"pprof\",\"offset\":1", "io.pebsd.NotMeasured",
 		     "fetch it again");
 	json_object_put(call_with(fd, "GetProfile", "\"zoom\":2,\"format\":\"pprof\",\"offset\":1"));
 	cr_expect_eq(fake_zooms.outputs, 6);
@@ -731,18 +708,13 @@ Test(control_detail, a_user_named_by_detail_sees_no_kernel_address)
 		cr_expect_str_eq(data, "{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":"
 				       "{\"permitted\":\"root alone\"}}");
 	}
-	{
-		/* The file for root is made separately, with addresses. */
-		_cleanup_close_ int fd = peer_connect(socket_path);
-
-		json_object_put(call_with(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\""));
-		cr_expect(fake_zooms.kernel_names);
-	}
+	/* The file for root is made separately, with addresses. */
+	json_object_put(call_with(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\""));
+	cr_expect(fake_zooms.kernel_names);
 }
 
 Test(control_detail, root_can_fetch_perf_data)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = NULL;
 
 	if (getuid() != 0)

@@ -26,6 +26,8 @@ struct backend {
 
 static struct backend backend;
 
+static int fd; /* a client's connection */
+
 static int snapshot(void *userdata, const struct maybe_double *window_seconds, const struct snapshot **ret)
 {
 	const struct backend *books = userdata;
@@ -67,17 +69,19 @@ static void start(void)
 	backend.policy = example_policy();
 	cr_assert_not_null(backend.policy);
 	control_fixture_start(&callbacks, NULL);
+	fd = peer_connect(socket_path);
 }
 
 static void stop(void)
 {
+	(void)close(fd);
 	control_fixture_stop();
 	policy_free(backend.policy);
 }
 
 TestSuite(control_policy, .init = start, .fini = stop);
 
-static void expect_invalid(int fd, const char *text, const char *parameter)
+static void expect_invalid(const char *text, const char *parameter)
 {
 	expect_invalid_reply(call(fd, text), text, parameter);
 }
@@ -96,7 +100,6 @@ static json_object *item_of(json_object *array, const char *key, const char *tex
 
 Test(control_policy, rules_have_the_cgroups_that_they_judge)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = call(fd, "{\"method\":\"io.pebsd.GetRules\"}");
 	json_object *rules = json_get_array(reply, "rules");
 	json_object *slow;
@@ -111,12 +114,11 @@ Test(control_policy, rules_have_the_cgroups_that_they_judge)
 	cr_expect(json_get_u64(json_get(slow, "cgroups"), "firing", &firing) && firing == 1);
 	cr_expect(json_get_u64(json_get(slow, "cgroups"), "pending", &pending) && pending == 0);
 	cr_expect_null(json_get(json_get(slow, "cgroups"), "inactive"), "/ is none of its cgroups");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetRules\",\"parameters\":{\"x\":1}}", "x");
+	expect_invalid("{\"method\":\"io.pebsd.GetRules\",\"parameters\":{\"x\":1}}", "x");
 }
 
 Test(control_policy, alerts_are_listed)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = call(fd, "{\"method\":\"io.pebsd.GetAlerts\"}");
 	json_object *alert = item_of(json_get_array(reply, "alerts"), "rule", "slow-db");
 	double low = 0, threshold = 0;
@@ -130,7 +132,7 @@ Test(control_policy, alerts_are_listed)
 	cr_expect(json_get_double(alert, "above", &threshold) && threshold == 896);
 	cr_expect(json_get_double(alert, "low", &low) && low >= threshold);
 	cr_expect_not_null(json_get_text(alert, "breached"));
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetAlerts\",\"parameters\":{\"rule\":\"x\"}}", "rule");
+	expect_invalid("{\"method\":\"io.pebsd.GetAlerts\",\"parameters\":{\"rule\":\"x\"}}", "rule");
 }
 
 #define EXPLAIN(rule, cgroup) \
@@ -138,7 +140,6 @@ Test(control_policy, alerts_are_listed)
 
 Test(control_policy, an_alert_is_explained)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = call(fd, EXPLAIN("slow-db", "/system.slice/db.service"));
 	json_object *judged = json_object_array_get_idx(json_get_array(reply, "judged"), 0);
 
@@ -161,7 +162,6 @@ static const char *last_sentence(json_object *reply)
 /* Only a question about the past limits the length of the name. */
 Test(control_policy, a_long_name_is_refused_only_for_the_past)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_free_ char *present = NULL, *past = NULL, *text = NULL;
 	static char name[HISTORY_TEXT_MAX + 1];
 
@@ -183,14 +183,13 @@ Test(control_policy, a_long_name_is_refused_only_for_the_past)
 	text = peer_receive(event, fd, NULL);
 	cr_assert_not_null(text);
 	cr_expect_not_null(strstr(text, "NoSuchCgroup"), "%.80s", text);
-	expect_invalid(fd, past, "cgroup");
+	expect_invalid(past, "cgroup");
 }
 
 Test(control_policy, an_explanation_names_the_neighbours_that_may_be_the_cause)
 {
 	static const char suspect[] =
 		"/batch may disturb this cgroup: in the last 5min 0s its traffic rose when this cgroup's latency rose, by more than chance and this cgroup's own traffic explain (strength 0.80, needed 0.50)";
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = call(fd, EXPLAIN("slow-db", "/system.slice/db.service"));
 	_cleanup_json_ json_object *without = NULL;
 
@@ -205,8 +204,6 @@ Test(control_policy, an_explanation_names_the_neighbours_that_may_be_the_cause)
 
 Test(control_policy, an_unknown_rule_or_cgroup_is_an_error)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
-
 	peer_expect(event, fd, EXPLAIN("no-such", "/system.slice/db.service"),
 		    "{\"error\":\"io.pebsd.NoSuchRule\",\"parameters\":{\"rule\":\"no-such\"}}");
 	peer_expect(event, fd, EXPLAIN("slow-db", "/never"),
@@ -214,13 +211,11 @@ Test(control_policy, an_unknown_rule_or_cgroup_is_an_error)
 	/* This cgroup has samples, but the rule does not cover it. */
 	peer_expect(event, fd, EXPLAIN("slow-db", "/"),
 		    "{\"error\":\"io.pebsd.NoSuchCgroup\",\"parameters\":{\"cgroup\":\"/\"}}");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.Explain\",\"parameters\":{\"cgroup\":\"/\"}}", "rule");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.Explain\",\"parameters\":{\"rule\":\"slow-db\"}}",
-		       "cgroup");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.Explain\",\"parameters\":{\"rule\":1,\"cgroup\":\"/\"}}",
+	expect_invalid("{\"method\":\"io.pebsd.Explain\",\"parameters\":{\"cgroup\":\"/\"}}", "rule");
+	expect_invalid("{\"method\":\"io.pebsd.Explain\",\"parameters\":{\"rule\":\"slow-db\"}}", "cgroup");
+	expect_invalid("{\"method\":\"io.pebsd.Explain\",\"parameters\":{\"rule\":1,\"cgroup\":\"/\"}}",
 		       "rule");
 	expect_invalid(
-		fd,
 		"{\"method\":\"io.pebsd.Explain\",\"parameters\":{\"rule\":\"a\",\"cgroup\":\"/\",\"x\":1}}",
 		"x");
 }
@@ -228,7 +223,6 @@ Test(control_policy, an_unknown_rule_or_cgroup_is_an_error)
 /* A subtree is judged even if the cgroup at its top has no samples of its own. */
 Test(control_policy, the_policy_finds_a_cgroup_above_sampled_ones)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = call(fd, EXPLAIN("remote", "/system.slice"));
 	json_object *judged = json_object_array_get_idx(json_get_array(reply, "judged"), 0);
 	u64 samples = 0;
@@ -253,7 +247,6 @@ Test(control_policy, cgroups_of_a_subtree_without_a_slot_are_explained)
 	static char *paths[] = {(char *)"/system.slice/a/b.service", (char *)"/system.slice/new.service",
 				(char *)"/user.slice/x\xff/y"};
 	static const struct no_slot no_slot = {.paths = paths, .n = 3};
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *seen = NULL, *unseen = NULL;
 	json_object *judged;
 	u64 without = 0;
@@ -285,7 +278,6 @@ Test(control_policy, cgroups_of_a_subtree_without_a_slot_are_explained)
 /* The cgroup has samples, but the policy knows of none: the reply has no judged item and is not an error. */
 Test(control_policy, a_cgroup_without_samples_of_the_event_is_explained)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = NULL;
 
 	backend.path = "/system.slice/db-\xff.service";
@@ -300,7 +292,6 @@ Test(control_policy, a_cgroup_without_samples_of_the_event_is_explained)
 
 Test(control_policy, neighbours_of_a_cgroup_are_ranked)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = NULL;
 
 	/* The client asks with the path as it is shown, and pebsd looks up the cgroup by its real path. */
@@ -317,8 +308,6 @@ Test(control_policy, neighbours_of_a_cgroup_are_ranked)
 
 Test(control_policy, unavailable_neighbours_are_an_error_with_the_reason)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
-
 	peer_expect(event, fd, NEIGHBOURS("/never"),
 		    "{\"error\":\"io.pebsd.NoSuchCgroup\",\"parameters\":{\"cgroup\":\"/never\"}}");
 	cr_expect_str_eq(backend.asked, "");
@@ -329,16 +318,15 @@ Test(control_policy, unavailable_neighbours_are_an_error_with_the_reason)
 	peer_expect(
 		event, fd, NEIGHBOURS("/"),
 		"{\"error\":\"io.pebsd.NotMeasured\",\"parameters\":{\"what\":\"neighbours\",\"reason\":\"neighbours need an event of loads with a latency and a data source, and no such event is sampled\"}}");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetNeighbours\"}", "cgroup");
-	expect_invalid(
-		fd, "{\"method\":\"io.pebsd.GetNeighbours\",\"parameters\":{\"cgroup\":\"/\",\"x\":1}}", "x");
+	expect_invalid("{\"method\":\"io.pebsd.GetNeighbours\"}", "cgroup");
+	expect_invalid("{\"method\":\"io.pebsd.GetNeighbours\",\"parameters\":{\"cgroup\":\"/\",\"x\":1}}",
+		       "x");
 }
 
 Test(control_policy, neighbours_of_a_cgroup_without_a_slot_are_not_measured)
 {
 	static char *paths[] = {(char *)"/new.service"};
 	static const struct no_slot no_slot = {.paths = paths, .n = 1};
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = NULL;
 	json_object *parameters;
 	bool is_true = false;
@@ -360,7 +348,6 @@ Test(control_policy, before_the_first_collection_requests_are_not_measured)
 	static const char *const calls[] = {"{\"method\":\"io.pebsd.GetRules\"}",
 					    "{\"method\":\"io.pebsd.GetAlerts\"}", EXPLAIN("slow-db", "/"),
 					    NEIGHBOURS("/")};
-	_cleanup_close_ int fd = peer_connect(socket_path);
 
 	backend.snapshot_error = -ENODATA;
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
@@ -381,7 +368,6 @@ Test(control_policy, users_other_than_root_can_ask)
 /* The watch event of an alert, which control_publish() makes from json_transition(). */
 Test(control_policy, watchers_get_alerts)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_free_ struct alert *alerts = NULL;
 	_cleanup_json_ json_object *message = NULL;
 	_cleanup_free_ char *got = NULL;
