@@ -4,51 +4,55 @@
 
 #include "memory_fixture.h"
 
-void memory_fixture_open(struct memory_fixture *fixture, const char *machine)
+struct memory_fixture bench;
+
+void memory_fixture_open(const char *machine)
 {
 	const struct memory_shape *shape = &machine_find(machine)->memory;
 
-	*fixture = (struct memory_fixture){.shape = shape, .now = 1000};
-	fixture->memory = memory_open(aligned_alloc(64, memory_size(shape)), shape, 11);
-	cr_assert_not_null(fixture->memory);
+	memory_fixture_close();
+	bench = (struct memory_fixture){.shape = shape, .now = 1000};
+	bench.memory = memory_open(aligned_alloc(64, memory_size(shape)), shape, 11);
+	cr_assert_not_null(bench.memory);
 }
 
-void memory_fixture_close(struct memory_fixture *fixture)
+void memory_fixture_close(void)
 {
-	free(fixture->memory);
+	free(bench.memory);
+	bench.memory = NULL;
 }
 
-struct retired memory_fixture_access(struct memory_fixture *fixture, struct access access)
+struct retired memory_fixture_access(struct access access)
 {
 	struct retired ret = {0};
 
-	access.tsc = fixture->now;
-	memory_access(fixture->memory, &access, &ret);
+	access.tsc = bench.now;
+	memory_access(bench.memory, &access, &ret);
 	cr_expect_eq(ret.address, access.address);
 	cr_expect_eq(ret.locked, access.locked);
 	cr_expect_geq(ret.instruction_latency, ret.latency);
 	return ret;
 }
 
-struct retired memory_fixture_load(struct memory_fixture *fixture, u64 address)
+struct retired memory_fixture_load(u64 address)
 {
-	return memory_fixture_access(fixture, (struct access){.address = address, .large_page = true});
+	return memory_fixture_access((struct access){.address = address, .large_page = true});
 }
 
-struct retired memory_fixture_store(struct memory_fixture *fixture, u64 address)
+struct retired memory_fixture_store(u64 address)
 {
 	return memory_fixture_access(
-		fixture, (struct access){.address = address, .large_page = true, .kind = ACCESS_STORE});
+		(struct access){.address = address, .large_page = true, .kind = ACCESS_STORE});
 }
 
-struct retired memory_fixture_later(struct memory_fixture *fixture, u64 address)
+struct retired memory_fixture_later(u64 address)
 {
-	fixture->now += LONG;
-	return memory_fixture_load(fixture, address);
+	bench.now += LONG;
+	return memory_fixture_load(address);
 }
 
-void memory_fixture_lines(struct memory_fixture *fixture, u64 address, u64 lines, u64 stride)
+void memory_fixture_lines(u64 address, u64 lines, u64 stride)
 {
 	for (u64 i = 0; i < lines; i++)
-		memory_fixture_later(fixture, address + i * stride);
+		memory_fixture_later(address + i * stride);
 }

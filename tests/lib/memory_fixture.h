@@ -17,22 +17,25 @@ struct memory_fixture {
 	u64 now;
 };
 
-/* Opens an empty memory system with the machine's shape. Close it with memory_fixture_close(). */
-void memory_fixture_open(struct memory_fixture *fixture, const char *machine);
-void memory_fixture_close(struct memory_fixture *fixture);
+/* A test has one at a time. */
+extern struct memory_fixture bench;
+
+/* Opens an empty memory system with the machine's shape. memory_fixture_close() is the .fini of test suites. */
+void memory_fixture_open(const char *machine);
+void memory_fixture_close(void);
 
 /* Makes the access at the current time. */
-struct retired memory_fixture_access(struct memory_fixture *fixture, struct access access);
+struct retired memory_fixture_access(struct access access);
 
 /* A load and a store in a large page: after the first access to the page, TLBs have no influence. */
-struct retired memory_fixture_load(struct memory_fixture *fixture, u64 address);
-struct retired memory_fixture_store(struct memory_fixture *fixture, u64 address);
+struct retired memory_fixture_load(u64 address);
+struct retired memory_fixture_store(u64 address);
 
 /* A load long after all others. */
-struct retired memory_fixture_later(struct memory_fixture *fixture, u64 address);
+struct retired memory_fixture_later(u64 address);
 
 /* Loads `lines` lines from `address` on, each long after the one before. */
-void memory_fixture_lines(struct memory_fixture *fixture, u64 address, u64 lines, u64 stride);
+void memory_fixture_lines(u64 address, u64 lines, u64 stride);
 
 /*
  * Expects `load` to find its line at the place `at`, and the other cores to answer `found`. Evaluates to

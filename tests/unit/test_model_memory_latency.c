@@ -6,20 +6,21 @@
 #include "memory_fixture.h"
 #include "world.h"
 
+TestSuite(model_memory_latency, .fini = memory_fixture_close);
+
 Test(model_memory_latency, a_locked_access_takes_longer)
 {
-	_cleanup_(memory_fixture_close) struct memory_fixture bench;
 	u32 least[2] = {~0U, ~0U};
 
-	memory_fixture_open(&bench, "skylake");
-	memory_fixture_later(&bench, 0);
+	memory_fixture_open("skylake");
+	memory_fixture_later(0);
 	for (unsigned i = 0; i < 1000; i++) {
 		struct access access = {.address = 0, .large_page = true, .kind = ACCESS_STORE};
 		u32 latency;
 
 		bench.now += LONG;
 		access.locked = i % 2;
-		latency = memory_fixture_access(&bench, access).latency;
+		latency = memory_fixture_access(access).latency;
 		if (least[i % 2] > latency)
 			least[i % 2] = latency;
 	}
@@ -38,14 +39,13 @@ Test(model_memory_latency, latencies_are_skewed_to_the_right)
 {
 	enum { LOADS = 20000 };
 	static u32 latencies[LOADS];
-	_cleanup_(memory_fixture_close) struct memory_fixture bench;
 	u64 sum = 0;
 	u32 median;
 
-	memory_fixture_open(&bench, "skylake-server");
-	memory_fixture_later(&bench, 0);
+	memory_fixture_open("skylake-server");
+	memory_fixture_later(0);
 	for (u64 i = 0; i < LOADS; i++) {
-		latencies[i] = memory_fixture_later(&bench, (i + 1) * 4 * LINE).latency;
+		latencies[i] = memory_fixture_later((i + 1) * 4 * LINE).latency;
 		sum += latencies[i];
 	}
 	qsort(latencies, LOADS, sizeof(latencies[0]), by_number);
@@ -91,7 +91,7 @@ Test(model_memory_latency, latencies_are_within_the_bounds_of_their_place)
 }
 
 /* Returns the mean latency of loads from DRAM, each of another line. */
-static double mean_of_dram(struct memory_fixture *bench, bool remote, u64 first)
+static double mean_of_dram(bool remote, u64 first)
 {
 	enum { LOADS = 20000 };
 	u64 sum = 0;
@@ -102,27 +102,26 @@ static double mean_of_dram(struct memory_fixture *bench, bool remote, u64 first)
 					.remote = remote,
 					.kind = ACCESS_LOAD};
 
-		bench->now += LONG;
-		sum += memory_fixture_access(bench, access).latency;
+		bench.now += LONG;
+		sum += memory_fixture_access(access).latency;
 	}
 	return (double)sum / LOADS;
 }
 
 Test(model_memory_latency, lines_from_dram_wait_for_other_traffic)
 {
-	_cleanup_(memory_fixture_close) struct memory_fixture bench;
 	struct memory_traffic traffic;
 	double local, remote;
 
-	memory_fixture_open(&bench, "skylake");
-	local = mean_of_dram(&bench, false, 0);
-	remote = mean_of_dram(&bench, true, 1 << 20);
+	memory_fixture_open("skylake");
+	local = mean_of_dram(false, 0);
+	remote = mean_of_dram(true, 1 << 20);
 	memory_contend(bench.memory, 100, 300);
-	cr_expect_float_eq(mean_of_dram(&bench, false, 2 << 20) - local, 100, 10);
-	cr_expect_float_eq(mean_of_dram(&bench, true, 3 << 20) - remote, 300, 30);
+	cr_expect_float_eq(mean_of_dram(false, 2 << 20) - local, 100, 10);
+	cr_expect_float_eq(mean_of_dram(true, 3 << 20) - remote, 300, 30);
 	memory_contend(bench.memory, 0, ~0U);
-	cr_expect_float_eq(mean_of_dram(&bench, false, 4 << 20) - local, 0, 10);
-	cr_expect_float_eq(mean_of_dram(&bench, true, 5 << 20) - remote, MEMORY_WAIT_MAX, 40);
+	cr_expect_float_eq(mean_of_dram(false, 4 << 20) - local, 0, 10);
+	cr_expect_float_eq(mean_of_dram(true, 5 << 20) - remote, MEMORY_WAIT_MAX, 40);
 	traffic = memory_traffic(bench.memory);
 	cr_expect_eq(traffic.local, 60000);
 	cr_expect_eq(traffic.remote, 60000);
