@@ -9,6 +9,12 @@
 
 #define HALF_LIFE (3600 * NSEC_PER_SEC)
 
+static struct baseline baseline;
+
+/* What baseline_tally() returned last. */
+static struct tally ret;
+static double seconds;
+
 static void expect_near(double value, double expected, double relative)
 {
 	cr_expect(fabs(value - expected) <= relative * fabs(expected), "%.12g is not %.12g", value, expected);
@@ -31,10 +37,6 @@ static struct tally tally_of_window(u32 samples, u32 hitm)
 
 Test(baseline, an_empty_baseline_is_zero)
 {
-	struct baseline baseline = {0};
-	struct tally ret;
-	double seconds;
-
 	memset(&ret, 0xff, sizeof(ret));
 	baseline_tally(&baseline, &ret, &seconds);
 	cr_expect_eq(ret.samples, 0);
@@ -45,10 +47,7 @@ Test(baseline, an_empty_baseline_is_zero)
 
 Test(baseline, a_baseline_of_one_window_equals_the_window)
 {
-	struct baseline baseline = {0};
 	struct tally window = tally_of_window(1000, 30);
-	struct tally ret;
-	double seconds;
 
 	baseline_add(&baseline, HALF_LIFE, 50 * NSEC_PER_SEC, 30, &window);
 	baseline_tally(&baseline, &ret, &seconds);
@@ -58,11 +57,8 @@ Test(baseline, a_baseline_of_one_window_equals_the_window)
 
 Test(baseline, weights_halve_with_each_half_life)
 {
-	struct baseline baseline = {0};
 	struct tally old = tally_of_window(1000, 200);
 	struct tally new = tally_of_window(1000, 0);
-	struct tally ret;
-	double seconds;
 
 	baseline_add(&baseline, HALF_LIFE, 1, 30, &old);
 	baseline_add(&baseline, HALF_LIFE, 1 + HALF_LIFE, 30, &new);
@@ -93,11 +89,8 @@ Test(baseline, weights_halve_with_each_half_life)
 
 Test(baseline, a_time_without_samples_counts)
 {
-	struct baseline baseline = {0};
 	struct tally window = tally_of_window(1000, 0);
 	const struct tally nothing = {0};
-	struct tally ret;
-	double seconds;
 
 	baseline_add(&baseline, HALF_LIFE, 1, 30, &window);
 	baseline_add(&baseline, HALF_LIFE, 1 + 30 * NSEC_PER_SEC, 30, &nothing);
@@ -109,10 +102,7 @@ Test(baseline, a_time_without_samples_counts)
 
 Test(baseline, constant_windows_settle_at_their_value)
 {
-	struct baseline baseline = {0};
 	struct tally window = tally_of_window(1000, 3);
-	struct tally ret;
-	double seconds;
 	u64 now_ns = 0;
 
 	for (unsigned i = 0; i < 5000; i++) {
@@ -150,7 +140,6 @@ Test(baseline, constant_windows_settle_at_their_value)
 Test(baseline, age_alone_does_not_change_the_time_that_it_covers)
 {
 	const struct tally nothing = {0};
-	struct baseline baseline = {0};
 	u64 now_ns = 1;
 
 	cr_expect_eq(baseline_covered(&baseline), 0);
@@ -169,11 +158,8 @@ Test(baseline, age_alone_does_not_change_the_time_that_it_covers)
 
 Test(baseline, small_counts_in_many_buckets_are_not_lost)
 {
-	struct baseline baseline = {0};
 	struct tally window = {.samples = 100, .latency_samples = 100};
 	const struct tally other = {.samples = 1, .latency_samples = 1, .latency = {[3] = 1}};
-	struct tally ret;
-	double seconds;
 	u64 sum = 0;
 
 	for (u32 i = 40; i < 140; i++)
@@ -194,7 +180,6 @@ Test(baseline, small_counts_in_many_buckets_are_not_lost)
 
 Test(baseline, very_old_windows_are_forgotten)
 {
-	struct baseline baseline = {0};
 	struct tally window = tally_of_window(1000, 3);
 	const struct tally nothing = {0};
 
@@ -208,7 +193,6 @@ Test(baseline, very_old_windows_are_forgotten)
 
 Test(baseline, a_stopped_clock_ages_nothing)
 {
-	struct baseline baseline = {0};
 	struct tally window = tally_of_window(1000, 3);
 
 	baseline_add(&baseline, HALF_LIFE, 100 * NSEC_PER_SEC, 1, &window);

@@ -35,9 +35,18 @@ static struct perf_facts sound(void)
 }
 
 /* Expects a message that names the failed action and its event, with `words` in it and without `never`. */
-static void expect(int error, const struct perf_facts *facts, const char *words, const char *never)
+static struct perf_facts facts;
+
+static void setup(void)
 {
-	_cleanup_free_ char *message = perf_diagnose_open(error, &opening, 5, facts);
+	facts = sound();
+}
+
+TestSuite(perf_diagnose, .init = setup);
+
+static void expect(int error, const char *words, const char *never)
+{
+	_cleanup_free_ char *message = perf_diagnose_open(error, &opening, 5, &facts);
 
 	cr_assert_not_null(message);
 	cr_expect_eq(strncmp(message, "cannot open loads on PMU cpu, CPU 5", 35), 0, "%s", message);
@@ -50,134 +59,117 @@ static void expect(int error, const struct perf_facts *facts, const char *words,
 
 Test(perf_diagnose, each_paranoid_level_names_the_needed_capability)
 {
-	struct perf_facts facts = sound();
-
 	facts.capabilities = 0;
 	facts.paranoid = 1;
-	expect(-EACCES, &facts, "perf_event_paranoid is 1, and this process has neither CAP_PERFMON", NULL);
+	expect(-EACCES, "perf_event_paranoid is 1, and this process has neither CAP_PERFMON", NULL);
 	facts.paranoid = 2;
-	expect(-EACCES, &facts, "give it CAP_PERFMON and CAP_BPF", "requires CAP_SYS_ADMIN");
+	expect(-EACCES, "give it CAP_PERFMON and CAP_BPF", "requires CAP_SYS_ADMIN");
 	facts.capabilities_known = false;
-	expect(-EACCES, &facts, "CAP_PERFMON", "this process has neither");
+	expect(-EACCES, "CAP_PERFMON", "this process has neither");
 	facts.paranoid_known = false;
-	expect(-EACCES, &facts, "CAP_PERFMON", "paranoid is");
+	expect(-EACCES, "CAP_PERFMON", "paranoid is");
 }
 
 Test(perf_diagnose, debian_above_level_2_needs_sys_admin)
 {
-	struct perf_facts facts = sound();
-
 	facts.paranoid = 3;
 	facts.capabilities = CAP(CAP_PERFMON) | CAP(CAP_BPF);
 	facts.debian_kernel = true;
-	expect(-EACCES, &facts, "above 2, Debian's kernel requires CAP_SYS_ADMIN (CAP_PERFMON is not enough)",
-	       NULL);
+	expect(-EACCES, "above 2, Debian's kernel requires CAP_SYS_ADMIN (CAP_PERFMON is not enough)", NULL);
 	(void)snprintf(facts.opener, sizeof(facts.opener), "the opener hung up");
-	expect(-EACCES, &facts, "CAP_BPF. Opening it through pebsd-opener failed too: the opener hung up",
-	       NULL);
+	expect(-EACCES, "CAP_BPF. Opening it through pebsd-opener failed too: the opener hung up", NULL);
 	facts.user_namespace = true;
-	expect(-EACCES, &facts, "user namespace", "opener");
+	expect(-EACCES, "user namespace", "opener");
 	facts.user_namespace = false;
 	facts.opener[0] = '\0';
 	facts.debian_kernel = false;
-	expect(-EACCES, &facts, "some distributions' kernels", "Debian");
+	expect(-EACCES, "some distributions' kernels", "Debian");
 	facts.paranoid = 2;
-	expect(-EACCES, &facts, "security module", "CAP_SYS_ADMIN");
+	expect(-EACCES, "security module", "CAP_SYS_ADMIN");
 }
 
 Test(perf_diagnose, ubuntu_from_level_4_on_needs_sys_admin)
 {
-	struct perf_facts facts = sound();
-
 	facts.ubuntu_kernel = true;
 	facts.capabilities = CAP(CAP_PERFMON) | CAP(CAP_BPF);
 	facts.paranoid = 4;
-	expect(-EACCES, &facts,
-	       "perf_event_paranoid is 4, and from 4 on, Ubuntu's kernel requires CAP_SYS_ADMIN", "Debian");
+	expect(-EACCES, "perf_event_paranoid is 4, and from 4 on, Ubuntu's kernel requires CAP_SYS_ADMIN",
+	       "Debian");
 	facts.paranoid = 3;
-	expect(-EACCES, &facts, "some distributions' kernels", "Ubuntu");
+	expect(-EACCES, "some distributions' kernels", "Ubuntu");
 	facts.paranoid = 2;
 	facts.capabilities = 0;
-	expect(-EACCES, &facts, "neither CAP_PERFMON nor CAP_SYS_ADMIN", "Ubuntu");
+	expect(-EACCES, "neither CAP_PERFMON nor CAP_SYS_ADMIN", "Ubuntu");
 	facts.capabilities = ROOT;
 	facts.paranoid = 4;
-	expect(-EACCES, &facts, "security module", "Ubuntu");
+	expect(-EACCES, "security module", "Ubuntu");
 }
 
 Test(perf_diagnose, a_refusal_despite_privileges_names_the_likely_cause)
 {
-	struct perf_facts facts = sound();
-
-	expect(-EACCES, &facts, "security module", "seccomp filter");
+	expect(-EACCES, "security module", "seccomp filter");
 	facts.seccomp_filter = true;
-	expect(-EPERM, &facts, "seccomp filter", NULL);
-	expect(-EACCES, &facts, "security module", NULL);
+	expect(-EPERM, "seccomp filter", NULL);
+	expect(-EACCES, "security module", NULL);
 	facts.user_namespace = true;
-	expect(-EPERM, &facts, "user namespace", NULL);
+	expect(-EPERM, "user namespace", NULL);
 	facts = sound();
 	facts.capabilities = 0;
 	facts.paranoid = 0;
-	expect(-EACCES, &facts, "security module", "give it CAP_PERFMON");
+	expect(-EACCES, "security module", "give it CAP_PERFMON");
 }
 
 Test(perf_diagnose, a_missing_pmu_or_event_is_explained)
 {
-	struct perf_facts facts = sound();
-
-	expect(-ENOENT, &facts, "does not have this PMU or event on this CPU", NULL);
+	expect(-ENOENT, "does not have this PMU or event on this CPU", NULL);
 	facts.has_core_pmu = false;
-	expect(-ENOENT, &facts, "does not know this CPU", "virtual machine");
+	expect(-ENOENT, "does not know this CPU", "virtual machine");
 	facts.hypervisor = true;
-	expect(-ENOENT, &facts, "a virtual machine without a virtual PMU", NULL);
+	expect(-ENOENT, "a virtual machine without a virtual PMU", NULL);
 
 	facts = sound();
-	expect(-EOPNOTSUPP, &facts, "caps/max_precise", "this is a virtual machine");
+	expect(-EOPNOTSUPP, "caps/max_precise", "this is a virtual machine");
 	facts.max_precise = 0;
-	expect(-EOPNOTSUPP, &facts, "microcode", "this is a virtual machine");
+	expect(-EOPNOTSUPP, "microcode", "this is a virtual machine");
 	facts.hypervisor = true;
-	expect(-EOPNOTSUPP, &facts, "whose virtual PMU has no PEBS (caps/max_precise is 0)", NULL);
+	expect(-EOPNOTSUPP, "whose virtual PMU has no PEBS (caps/max_precise is 0)", NULL);
 	facts.max_precise_known = false;
-	expect(-EOPNOTSUPP, &facts, "this is a virtual machine", "is 0");
+	expect(-EOPNOTSUPP, "this is a virtual machine", "is 0");
 }
 
 Test(perf_diagnose, too_old_microcode_is_explained)
 {
-	struct perf_facts facts = sound();
-
 	facts.max_precise = 0;
 	facts.microcode_wanted = 0x28;
 	facts.microcode = 0x17;
-	expect(-EOPNOTSUPP, &facts, "has microcode 0x17, and below 0x28 the kernel switches PEBS off",
+	expect(-EOPNOTSUPP, "has microcode 0x17, and below 0x28 the kernel switches PEBS off",
 	       "virtual machine");
 	facts.microcode = 0x28;
-	expect(-EOPNOTSUPP, &facts, "max_precise is 0", "below 0x28");
+	expect(-EOPNOTSUPP, "max_precise is 0", "below 0x28");
 	facts.microcode = 0; /* unknown */
-	expect(-EOPNOTSUPP, &facts, "max_precise is 0", "below 0x28");
+	expect(-EOPNOTSUPP, "max_precise is 0", "below 0x28");
 }
 
 Test(perf_diagnose, other_errors_have_their_own_explanation)
 {
-	struct perf_facts facts = sound();
-
-	expect(-EMFILE, &facts, "LimitNOFILE=", "fs.file-max");
-	expect(-ENFILE, &facts, "fs.file-max", "LimitNOFILE=");
-	expect(-ENODEV, &facts, "offline", NULL);
-	expect(-EBUSY, &facts, "the counters are reserved by", NULL);
-	expect(-ENODATA, &facts, "leader", NULL);
-	expect(-EINVAL, &facts, "ldlat = 30", NULL);
-	expect(-ENOMEM, &facts, "memory", NULL);
-	expect(-ENXIO, &facts, "virtual PMU lacks it", NULL);
-	expect(-EIO, &facts, "pebsd does not know what causes this error", NULL);
-	expect(-ENOSYS, &facts, "CONFIG_PERF_EVENTS", "seccomp");
+	expect(-EMFILE, "LimitNOFILE=", "fs.file-max");
+	expect(-ENFILE, "fs.file-max", "LimitNOFILE=");
+	expect(-ENODEV, "offline", NULL);
+	expect(-EBUSY, "the counters are reserved by", NULL);
+	expect(-ENODATA, "leader", NULL);
+	expect(-EINVAL, "ldlat = 30", NULL);
+	expect(-ENOMEM, "memory", NULL);
+	expect(-ENXIO, "virtual PMU lacks it", NULL);
+	expect(-EIO, "pebsd does not know what causes this error", NULL);
+	expect(-ENOSYS, "CONFIG_PERF_EVENTS", "seccomp");
 	facts.seccomp_filter = true;
-	expect(-ENOSYS, &facts, "seccomp", "CONFIG_PERF_EVENTS");
+	expect(-ENOSYS, "seccomp", "CONFIG_PERF_EVENTS");
 }
 
 /* An off-core counter has neither ldlat nor PEBS. */
 Test(perf_diagnose, a_refused_counter_does_not_mention_ldlat_or_pebs)
 {
 	const struct pmu_opening counter = {.event = {.role = EVENT_OFFCORE, .pmu = "cpu"}, .type = 4};
-	struct perf_facts facts = sound();
 	_cleanup_free_ char *refused = perf_diagnose_open(-EINVAL, &counter, 0, &facts);
 	_cleanup_free_ char *taken = NULL;
 
@@ -189,7 +181,6 @@ Test(perf_diagnose, a_refused_counter_does_not_mention_ldlat_or_pebs)
 
 Test(perf_diagnose, a_failed_attach_is_explained)
 {
-	struct perf_facts facts = sound();
 	_cleanup_free_ char *exists = perf_diagnose_attach(-EEXIST, &opening, 0, &facts);
 	_cleanup_free_ char *stacks = perf_diagnose_attach(-EPROTO, &opening, 0, &facts);
 
@@ -199,42 +190,43 @@ Test(perf_diagnose, a_failed_attach_is_explained)
 	cr_expect_not_null(strstr(stacks, "stacks"), "%s", stacks);
 }
 
-static void expect_bpf(const struct perf_facts *facts, const char *words)
+/* NULL: there is no message. */
+static void expect_words(const char *message, const char *words)
+{
+	if (words)
+		cr_expect(message && strstr(message, words), "%s", message);
+	else
+		cr_expect_null(message, "%s", message);
+}
+
+static void expect_bpf(const char *words)
 {
 	_cleanup_free_ char *message = NULL;
 
-	cr_assert_eq(perf_diagnose_bpf(facts, &message), 0);
-	if (!words) {
-		cr_expect_null(message, "%s", message);
-		return;
-	}
-	cr_assert_not_null(message);
-	cr_expect_not_null(strstr(message, words), "%s", message);
+	cr_assert_eq(perf_diagnose_bpf(&facts, &message), 0);
+	expect_words(message, words);
 }
 
 Test(perf_diagnose, missing_privileges_for_loading_programs_are_named)
 {
-	struct perf_facts facts = sound();
-
-	expect_bpf(&facts, NULL);
+	expect_bpf(NULL);
 	facts.capabilities = CAP(CAP_PERFMON) | CAP(CAP_BPF);
-	expect_bpf(&facts, NULL);
+	expect_bpf(NULL);
 	facts.capabilities = CAP(CAP_PERFMON);
-	expect_bpf(&facts, "lacks CAP_BPF or CAP_PERFMON");
+	expect_bpf("lacks CAP_BPF or CAP_PERFMON");
 	facts.capabilities = CAP(CAP_BPF);
-	expect_bpf(&facts, "lacks CAP_BPF or CAP_PERFMON");
+	expect_bpf("lacks CAP_BPF or CAP_PERFMON");
 	facts.capabilities_known = false; /* unknown capabilities are not an obstacle */
-	expect_bpf(&facts, NULL);
+	expect_bpf(NULL);
 	facts = sound();
 	facts.user_namespace = true;
-	expect_bpf(&facts, "user namespace");
+	expect_bpf("user namespace");
 	facts.has_btf = false;
-	expect_bpf(&facts, "/sys/kernel/btf/vmlinux");
+	expect_bpf("/sys/kernel/btf/vmlinux");
 }
 
 Test(perf_diagnose, lockdown_is_mentioned)
 {
-	struct perf_facts facts = sound();
 	_cleanup_free_ char *none = NULL;
 	_cleanup_free_ char *remark = NULL;
 
@@ -246,45 +238,39 @@ Test(perf_diagnose, lockdown_is_mentioned)
 	cr_expect_not_null(strstr(remark, "bpf_cast_to_kern_ctx"));
 }
 
-static void expect_permission(int error, const struct perf_facts *facts, const char *words)
+static void expect_permission(int error, const char *words)
 {
 	_cleanup_free_ char *message = NULL;
 
-	cr_assert_eq(perf_diagnose_permission(error, facts, &message), 0);
-	if (!words) {
-		cr_expect_null(message, "%s", message);
-		return;
-	}
-	cr_assert_not_null(message);
-	cr_expect_not_null(strstr(message, words), "%s", message);
-	cr_expect_not_null(strstr(message, strerror(-error)), "%s", message);
+	cr_assert_eq(perf_diagnose_permission(error, &facts, &message), 0);
+	expect_words(message, words);
+	if (words)
+		expect_words(message, strerror(-error));
 }
 
 Test(perf_diagnose, obstacles_to_all_events_are_named)
 {
-	struct perf_facts facts = sound();
-
-	expect_permission(-EMFILE, &facts, NULL);
-	expect_permission(-EACCES, &facts, "security module");
+	expect_permission(-EMFILE, NULL);
+	expect_permission(-EACCES, "security module");
 	facts.seccomp_filter = true;
-	expect_permission(-EPERM, &facts, "seccomp");
-	expect_permission(-ENOSYS, &facts, "this process has a seccomp filter, which hides perf_event_open");
+	expect_permission(-EPERM, "seccomp");
+	expect_permission(-ENOSYS, "this process has a seccomp filter, which hides perf_event_open");
 	facts.seccomp_filter = false;
-	expect_permission(-ENOSYS, &facts, "CONFIG_PERF_EVENTS");
+	expect_permission(-ENOSYS, "CONFIG_PERF_EVENTS");
 	facts.capabilities = 0;
-	expect_permission(-EACCES, &facts, "neither CAP_PERFMON");
+	expect_permission(-EACCES, "neither CAP_PERFMON");
 }
 
 /*
  * Expects these words in the message about too few descriptors; NULL: no message. `blocks` are the
  * descriptors of the slot table's second block. DESCRIPTORS_SPARE contains those of the first.
  */
-static void expect_descriptors(const struct perf_facts *facts, const char *words)
+static void expect_descriptors(const char *words)
 {
 	const struct perf_wanted wanted = {.cpus = 200, .descriptors = 300, .before = 96, .blocks = 4};
 	_cleanup_free_ char *message = NULL;
 
-	cr_assert_eq(perf_diagnose_descriptors(facts, &wanted, &message), 0);
+	cr_assert_eq(perf_diagnose_descriptors(&facts, &wanted, &message), 0);
 	if (!words) {
 		cr_expect_null(message, "%s", message);
 		return;
@@ -297,28 +283,25 @@ static void expect_descriptors(const struct perf_facts *facts, const char *words
 /* 300 wanted, 96 before, 4 for the second block, 128 spare and 10 used are 538. */
 Test(perf_diagnose, too_few_descriptors_are_explained)
 {
-	struct perf_facts facts = sound();
-
 	facts.descriptors_used = 10;
-	expect_descriptors(&facts, NULL); /* the limit is unknown */
+	expect_descriptors(NULL); /* the limit is unknown */
 	facts.descriptors_max = 538;
-	expect_descriptors(&facts, NULL);
+	expect_descriptors(NULL);
 	facts.descriptors_max = 537;
-	expect_descriptors(&facts, "the hard limit is 537; raise LimitNOFILE=");
+	expect_descriptors("the hard limit is 537; raise LimitNOFILE=");
 
 	facts.descriptors_max = 524288;
 	facts.files_used = 1000;
 	facts.files_max = 1527;
-	expect_descriptors(&facts, NULL); /* CAP_SYS_ADMIN may exceed fs.file-max */
+	expect_descriptors(NULL); /* CAP_SYS_ADMIN may exceed fs.file-max */
 	facts.capabilities = CAP(CAP_PERFMON);
-	expect_descriptors(&facts, "fs.file-max is 1527, and 1000 are in use; raise it: sysctl fs.file-max=");
+	expect_descriptors("fs.file-max is 1527, and 1000 are in use; raise it: sysctl fs.file-max=");
 	facts.files_max = 1528;
-	expect_descriptors(&facts, NULL);
+	expect_descriptors(NULL);
 }
 
 Test(perf_diagnose, indistinguishable_cgroups_are_explained)
 {
-	struct perf_facts facts = sound();
 	_cleanup_free_ char *used = NULL;
 	_cleanup_free_ char *unknown = NULL;
 	_cleanup_free_ char *none_yet = NULL;

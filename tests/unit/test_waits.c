@@ -50,7 +50,17 @@ static struct wait_part whole_part(void)
 	};
 }
 
-static void expect_only(const struct wait_value values[WAIT_FIGURES], u32 figures)
+static struct wait_part part;
+static struct wait_value values[WAIT_FIGURES];
+
+static void setup(void)
+{
+	part = whole_part();
+}
+
+TestSuite(waits, .init = setup);
+
+static void expect_only(u32 figures)
 {
 	for (enum wait_figure figure = 0; figure < WAIT_FIGURES; figure++)
 		cr_expect_eq(values[figure].known, (figures >> figure & 1) != 0, "%s is %sknown",
@@ -61,11 +71,8 @@ static void expect_only(const struct wait_value values[WAIT_FIGURES], u32 figure
 
 Test(waits, figures_are_quotients_of_the_counts)
 {
-	struct wait_part part = whole_part();
-	struct wait_value values[WAIT_FIGURES];
-
 	waits_of(&part, 1, 0.95, values);
-	expect_only(values, ALL);
+	expect_only(ALL);
 	expect_near("wait", values[WAIT_SHARE].value, 0.625);
 	expect_near("cores used", values[WAIT_CORES_USED].value, 3.2);
 	expect_near("cores lost", values[WAIT_CORES_LOST].value, 2);
@@ -76,8 +83,6 @@ Test(waits, figures_are_quotients_of_the_counts)
 
 Test(waits, a_value_without_bounds_equals_that_with_bounds)
 {
-	struct wait_part part = whole_part();
-	struct wait_value values[WAIT_FIGURES];
 	double value;
 
 	part.stalls = counted(8000, 100000000, TEN);
@@ -101,8 +106,6 @@ Test(waits, amounts_are_per_second)
 
 Test(waits, bounds_of_rates_are_those_of_rules)
 {
-	struct wait_part part = whole_part();
-	struct wait_value values[WAIT_FIGURES];
 	struct bounds rate;
 
 	part.stalls.effect = 3;
@@ -121,8 +124,6 @@ Test(waits, bounds_of_rates_are_those_of_rules)
 /* Given the sum of both samples, the samples of one count have a binomial distribution. */
 Test(waits, bounds_of_ratios_are_those_of_a_binomial_share)
 {
-	struct wait_part part = whole_part();
-	struct wait_value values[WAIT_FIGURES];
 	struct bounds share = bounds_share(500, 1300, 0.95);
 
 	waits_of(&part, 1, 0.95, values);
@@ -132,8 +133,6 @@ Test(waits, bounds_of_ratios_are_those_of_a_binomial_share)
 
 Test(waits, bounds_of_ratios_are_within_those_of_two_rates)
 {
-	struct wait_part part = whole_part();
-	struct wait_value values[WAIT_FIGURES];
 	struct bounds stalls = bounds_rate(500, 50000000000, 5e18, 1e8, TEN, 1, PAIR);
 	struct bounds cycles = bounds_rate(800, 80000000000, 8e18, 1e8, TEN, 1, PAIR);
 	struct bounds wider = bounds_ratio(&stalls, &cycles);
@@ -147,9 +146,6 @@ Test(waits, bounds_of_ratios_are_within_those_of_two_rates)
 
 Test(waits, counts_are_scaled_for_the_time_that_their_event_ran)
 {
-	struct wait_part part = whole_part();
-	struct wait_value values[WAIT_FIGURES];
-
 	part.stalls = counted(250, 100000000, TEN / 2);
 	part.misses = counted(750, 100000, TEN / 4);
 	waits_of(&part, 1, 0.95, values);
@@ -161,60 +157,51 @@ Test(waits, counts_are_scaled_for_the_time_that_their_event_ran)
 
 Test(waits, figure_is_unknown_without_its_counts)
 {
-	struct wait_part part = whole_part();
-	struct wait_value values[WAIT_FIGURES];
-
 	part.stalls.known = false;
 	waits_of(&part, 1, 0.95, values);
-	expect_only(values, ALL & ~(1U << WAIT_SHARE | 1U << WAIT_CORES_LOST));
+	expect_only(ALL & ~(1U << WAIT_SHARE | 1U << WAIT_CORES_LOST));
 
 	part = whole_part();
 	part.cycles.known = false;
 	waits_of(&part, 1, 0.95, values);
-	expect_only(values, 1U << WAIT_CORES_LOST | 1U << WAIT_MISSES | 1U << WAIT_TRAFFIC);
+	expect_only(1U << WAIT_CORES_LOST | 1U << WAIT_MISSES | 1U << WAIT_TRAFFIC);
 
 	part = whole_part();
 	part.instructions.known = false;
 	waits_of(&part, 1, 0.95, values);
-	expect_only(values, ALL & ~(1U << WAIT_CPI | 1U << WAIT_MISSES));
+	expect_only(ALL & ~(1U << WAIT_CPI | 1U << WAIT_MISSES));
 
 	part = whole_part();
 	part.misses.known = false;
 	waits_of(&part, 1, 0.95, values);
-	expect_only(values, ALL & ~(1U << WAIT_MISSES | 1U << WAIT_TRAFFIC));
+	expect_only(ALL & ~(1U << WAIT_MISSES | 1U << WAIT_TRAFFIC));
 
 	part = whole_part();
 	part.frequency_hz = 0;
 	waits_of(&part, 1, 0.95, values);
-	expect_only(values, ALL & ~(1U << WAIT_CORES_USED | 1U << WAIT_CORES_LOST));
+	expect_only(ALL & ~(1U << WAIT_CORES_USED | 1U << WAIT_CORES_LOST));
 
 	waits_of(NULL, 0, 0.95, values);
-	expect_only(values, 0);
+	expect_only(0);
 }
 
 Test(waits, event_that_never_ran_or_has_no_period_yields_no_figure)
 {
-	struct wait_part part = whole_part();
-	struct wait_value values[WAIT_FIGURES];
-
 	part.stalls = counted(0, 100000000, 0);
 	waits_of(&part, 1, 0.95, values);
-	expect_only(values, ALL & ~(1U << WAIT_SHARE | 1U << WAIT_CORES_LOST));
+	expect_only(ALL & ~(1U << WAIT_SHARE | 1U << WAIT_CORES_LOST));
 
 	part = whole_part();
 	part.misses = counted(7, 0, TEN);
 	waits_of(&part, 1, 0.95, values);
-	expect_only(values, ALL & ~(1U << WAIT_MISSES | 1U << WAIT_TRAFFIC));
+	expect_only(ALL & ~(1U << WAIT_MISSES | 1U << WAIT_TRAFFIC));
 }
 
 Test(waits, count_without_samples_is_zero_with_an_upper_bound)
 {
-	struct wait_part part = whole_part();
-	struct wait_value values[WAIT_FIGURES];
-
 	part.stalls = counted(0, 100000000, TEN);
 	waits_of(&part, 1, 0.95, values);
-	expect_only(values, ALL);
+	expect_only(ALL);
 	expect_near("wait", values[WAIT_SHARE].value, 0);
 	expect_near("low of wait", values[WAIT_SHARE].bounds.low, 0);
 	cr_expect_gt(values[WAIT_SHARE].bounds.high, 0);
@@ -226,26 +213,20 @@ Test(waits, count_without_samples_is_zero_with_an_upper_bound)
 
 	part.stalls.largest = 0;
 	waits_of(&part, 1, 0.95, values);
-	expect_only(values, ALL & ~(1U << WAIT_SHARE | 1U << WAIT_CORES_LOST));
+	expect_only(ALL & ~(1U << WAIT_SHARE | 1U << WAIT_CORES_LOST));
 }
 
 Test(waits, ratio_to_a_count_without_samples_is_unknown)
 {
-	struct wait_part part = whole_part();
-	struct wait_value values[WAIT_FIGURES];
-
 	part.cycles = counted(0, 100000000, TEN);
 	waits_of(&part, 1, 0.95, values);
-	expect_only(values, ALL & ~(1U << WAIT_SHARE));
+	expect_only(ALL & ~(1U << WAIT_SHARE));
 	expect_near("cores used", values[WAIT_CORES_USED].value, 0);
 	expect_near("cpi", values[WAIT_CPI].value, 0);
 }
 
 Test(waits, wait_is_at_most_1)
 {
-	struct wait_part part = whole_part();
-	struct wait_value values[WAIT_FIGURES];
-
 	part.stalls = counted(805, 100000000, TEN);
 	waits_of(&part, 1, 0.95, values);
 	expect_near("wait", values[WAIT_SHARE].value, 1);
@@ -258,24 +239,23 @@ Test(waits, wait_is_at_most_1)
 
 Test(waits, bursts_widen_bounds_and_unknown_bursts_have_none)
 {
-	struct wait_part part = whole_part();
-	struct wait_value few[WAIT_FIGURES], many[WAIT_FIGURES], unknown[WAIT_FIGURES];
+	struct wait_value few[WAIT_FIGURES], many[WAIT_FIGURES];
 
 	waits_of(&part, 1, 0.95, few);
 	part.stalls.effect = 4;
 	waits_of(&part, 1, 0.95, many);
 	part.stalls.effect = INFINITY;
-	waits_of(&part, 1, 0.95, unknown);
+	waits_of(&part, 1, 0.95, values);
 	cr_expect_lt(many[WAIT_SHARE].bounds.low, few[WAIT_SHARE].bounds.low);
 	cr_expect_gt(many[WAIT_SHARE].bounds.high, few[WAIT_SHARE].bounds.high);
 	cr_expect_lt(many[WAIT_CORES_LOST].bounds.low, few[WAIT_CORES_LOST].bounds.low);
-	expect_only(unknown, ALL);
-	expect_near("wait", unknown[WAIT_SHARE].value, 0.625);
-	expect_near("low of wait", unknown[WAIT_SHARE].bounds.low, 0);
-	expect_near("high of wait", unknown[WAIT_SHARE].bounds.high, 1);
-	expect_near("low of cores lost", unknown[WAIT_CORES_LOST].bounds.low, 0);
-	cr_expect(isinf(unknown[WAIT_CORES_LOST].bounds.high));
-	expect_near("high of cores used", unknown[WAIT_CORES_USED].bounds.high,
+	expect_only(ALL);
+	expect_near("wait", values[WAIT_SHARE].value, 0.625);
+	expect_near("low of wait", values[WAIT_SHARE].bounds.low, 0);
+	expect_near("high of wait", values[WAIT_SHARE].bounds.high, 1);
+	expect_near("low of cores lost", values[WAIT_CORES_LOST].bounds.low, 0);
+	cr_expect(isinf(values[WAIT_CORES_LOST].bounds.high));
+	expect_near("high of cores used", values[WAIT_CORES_USED].bounds.high,
 		    few[WAIT_CORES_USED].bounds.high);
 }
 
@@ -301,11 +281,10 @@ static void hybrid_parts(struct wait_part parts[2])
 Test(waits, rates_of_hybrid_pmus_are_added)
 {
 	struct wait_part parts[2];
-	struct wait_value values[WAIT_FIGURES];
 
 	hybrid_parts(parts);
 	waits_of(parts, 2, 0.95, values);
-	expect_only(values, ALL);
+	expect_only(ALL);
 	expect_near("wait", values[WAIT_SHARE].value, 5e9 / 15e9);
 	expect_near("cores used", values[WAIT_CORES_USED].value, 2 + 2);
 	expect_near("cores lost", values[WAIT_CORES_LOST].value, 0.5 + 1);
@@ -340,28 +319,26 @@ Test(waits, two_equal_pmus_are_as_sure_as_one_with_all_samples)
 Test(waits, hybrid_is_unknown_if_a_used_pmu_lacks_a_count)
 {
 	struct wait_part parts[2];
-	struct wait_value values[WAIT_FIGURES];
 
 	hybrid_parts(parts);
 	parts[1].stalls = (struct wait_count){0};
 	waits_of(parts, 2, 0.95, values);
-	expect_only(values, ALL & ~(1U << WAIT_SHARE | 1U << WAIT_CORES_LOST));
+	expect_only(ALL & ~(1U << WAIT_SHARE | 1U << WAIT_CORES_LOST));
 
 	hybrid_parts(parts);
 	parts[1].frequency_hz = 0;
 	waits_of(parts, 2, 0.95, values);
-	expect_only(values, ALL & ~(1U << WAIT_CORES_USED | 1U << WAIT_CORES_LOST));
+	expect_only(ALL & ~(1U << WAIT_CORES_USED | 1U << WAIT_CORES_LOST));
 }
 
 Test(waits, hybrid_ignores_a_pmu_on_which_the_cgroup_did_not_run)
 {
 	struct wait_part parts[2];
-	struct wait_value values[WAIT_FIGURES];
 
 	hybrid_parts(parts);
 	parts[1] = (struct wait_part){.cycles = counted(0, 50000000, TEN), .misses = counted(0, 50000, TEN)};
 	waits_of(parts, 2, 0.95, values);
-	expect_only(values, ALL);
+	expect_only(ALL);
 	expect_near("wait", values[WAIT_SHARE].value, 0.25);
 	expect_near("cores used", values[WAIT_CORES_USED].value, 2);
 	expect_near("traffic", values[WAIT_TRAFFIC].value, 64 * 1e7);
@@ -428,7 +405,6 @@ static void simulate(const struct truth *truths, size_t n, const u64 periods[2],
 	memset(ret, 0, sizeof(*ret));
 	set_seed(11, 2463534242U);
 	for (unsigned window = 0; window < windows; window++) {
-		struct wait_value values[WAIT_FIGURES];
 		struct wait_part parts[2];
 
 		for (size_t i = 0; i < n; i++)
