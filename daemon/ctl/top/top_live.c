@@ -11,9 +11,9 @@
 #include "ctl/call/call_failure.h"
 #include "ctl/top/top_fetch.h"
 
-#define REFRESH_MS   1000
-#define PANE_SECONDS 10 /* the shortest window of the past */
-#define PANE_MS      30 /* after the last key, until the pane of the marked row is fetched */
+#define REFRESH_MS       1000
+#define SHORTEST_SECONDS 10 /* the shortest window of the past */
+#define PANE_MS          30 /* after the last key, until the pane of the marked row is fetched */
 
 DEFINE_CLEANUP(struct screen *, screen_close)
 
@@ -201,7 +201,7 @@ static void begin_state(const struct ctl_options *options, struct top_state *sta
 				    .zone = options->utc ? moment_utc : localtime_r,
 				    .full_names = options->full};
 	if (call_is_past(options))
-		state->at = call_stored_range(options, PANE_SECONDS).until;
+		state->at = call_stored_range(options, SHORTEST_SECONDS).until;
 	if (options->has_since)
 		state->own_window = (double)(state->at - options->since);
 	if (options->window == WINDOW_ALL)
