@@ -6,6 +6,7 @@
 
 #include "act/journal.h"
 #include "alert_example.h"
+#include "base/cleanup.h"
 #include "base/text_file.h"
 
 static void expect_message(const struct transition *transition, const char *expected)
@@ -177,7 +178,7 @@ Test(act_journal, each_fact_and_the_message_id_are_fields)
 	struct rule rule;
 	struct transition fires = alert_example_fires(17, &rule);
 	struct log_field fields[FACTS_MAX + 2];
-	struct facts facts;
+	_cleanup_(facts_clear) struct facts facts;
 
 	cr_assert_eq(facts_make(&fires, &facts), 0);
 	journal_fields(&fires, &facts, fields);
@@ -191,7 +192,6 @@ Test(act_journal, each_fact_and_the_message_id_are_fields)
 	fires.to = ALERT_RESOLVED;
 	journal_fields(&fires, &facts, fields);
 	cr_assert_str_eq(field(fields, "MESSAGE_ID"), JOURNAL_RESOLVED_ID);
-	facts_clear(&facts);
 }
 
 Test(act_journal, severities_are_priorities)
@@ -210,7 +210,7 @@ Test(act_journal, the_catalog_explains_both_ids_by_existing_fields)
 	_cleanup_free_ char *catalog = NULL;
 	struct rule rule;
 	struct transition resolves = alert_example_resolves(17, &rule);
-	struct facts facts;
+	_cleanup_(facts_clear) struct facts facts;
 
 	cr_assert_eq(text_file_read("units/pebsd.catalog", &catalog), 0);
 	cr_assert_not_null(strstr(catalog, "-- " JOURNAL_FIRING_ID "\n"));
@@ -227,5 +227,4 @@ Test(act_journal, the_catalog_explains_both_ids_by_existing_fields)
 		free(name);
 		at += length + 1;
 	}
-	facts_clear(&facts);
 }

@@ -52,7 +52,7 @@ int kernel_mark_dead(struct kernel *kernel, u64 cgroup_id)
 
 Test(adopt, a_failed_walk_marks_the_slots_of_removed_cgroups_dead)
 {
-	char *root = tree_new();
+	_cleanup_(tree_removep) char *root = tree_new();
 	struct adopt_counts counts;
 
 	root_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -65,5 +65,4 @@ Test(adopt, a_failed_walk_marks_the_slots_of_removed_cgroups_dead)
 	cr_expect_neq(first_child, 0);
 	cr_expect_eq(marked_dead, first_child);
 	cleanup_close(&root_fd);
-	tree_remove(root);
 }

@@ -8,6 +8,7 @@
 #include "act/alert_store.h"
 #include "alerts/alerts_kept.h"
 #include "alerts/alerts_record.h"
+#include "base/cleanup.h"
 #include "heap.h"
 #include "policy_fixture.h"
 #include "state/state.h"
@@ -231,7 +232,7 @@ Test(alerts_kept, an_unchanged_alert_is_not_written_again)
 	struct rule rule = fixture_rule("remote", everything);
 	struct state_ref first, later;
 	const struct state_record *record;
-	struct state *state;
+	_cleanup_(state_freep) struct state *state = NULL;
 	const char *wrong;
 	size_t n;
 
@@ -248,7 +249,6 @@ Test(alerts_kept, an_unchanged_alert_is_not_written_again)
 	cr_assert_eq(n, 1);
 	later = record->ref;
 	cr_expect_eq(first.unit, later.unit, "a record that is written again lies elsewhere");
-	state_free(state);
 }
 
 static void expect_taken(const u8 *bytes, size_t length, u64 key, bool so)
@@ -394,7 +394,7 @@ Test(alerts_kept, alerts_of_removed_cgroups_stay_within_the_documented_memory)
 	char *patterns[] = {pattern, everything[0]};
 	struct rule rule = fixture_rule("remote", patterns);
 	_cleanup_free_ struct policy_saved_alert *saved_alerts = NULL;
-	struct alert_store store;
+	_cleanup_(alert_store_clear) struct alert_store store;
 	size_t before, taken, n;
 
 	memset(pattern, 'x', sizeof(pattern));
@@ -430,5 +430,4 @@ Test(alerts_kept, alerts_of_removed_cgroups_stay_within_the_documented_memory)
 #endif
 	/* policy_bytes() counts the policy's own part. */
 	cr_expect_geq(policy_bytes(life.fixture.policy), POLICY_RESOLVED_MAX * (size_t)PATH_MAX);
-	alert_store_clear(&store);
 }

@@ -20,6 +20,7 @@
 
 #include "act/alert_store.h"
 #include "alerts/alerts_kept.h"
+#include "base/cleanup.h"
 #include "policy_fixture.h"
 #include "state/state_internal.h"
 #include "state/state_kinds.h"
@@ -292,7 +293,7 @@ static void set_twin(struct twin *twin, const struct policy_fixture *fixture)
 static void follow(struct twin *twin, const struct disk *disk, const struct standing *have, u64 tick)
 {
 	const struct file *file = &disk->files[disk->which % 2];
-	struct policy_fixture fixture;
+	_cleanup_(fixture_free) struct policy_fixture fixture;
 	static struct standing want;
 	bool met = false;
 
@@ -311,7 +312,6 @@ static void follow(struct twin *twin, const struct disk *disk, const struct stan
 	}
 	cr_assert(met, "after tick %llu: %zu alerts, should be %zu; %zu told, should be %zu",
 		  (unsigned long long)tick, have->n, want.n, file->n_told, twin->n_told);
-	fixture_free(&fixture);
 }
 
 static bool lived(struct state *state, struct disk *disk, unsigned ticks, u64 fatal)
@@ -335,7 +335,7 @@ static void look_and_follow(struct state *left, struct disk *disk, struct twin *
 	struct alerts_kept *kept;
 	static struct standing have;
 	struct alert_store store;
-	struct state *state;
+	_cleanup_(state_freep) struct state *state = NULL;
 	const char *wrong;
 	size_t n;
 	u64 next;
@@ -346,7 +346,6 @@ static void look_and_follow(struct state *left, struct disk *disk, struct twin *
 	follow(twin, disk, &have, tick);
 	alert_store_clear(&store);
 	alerts_kept_free(kept);
-	state_free(state);
 }
 
 Test(alerts_kill, after_a_kill_rules_equal_an_undisturbed_run_and_report_once, .timeout = 300)

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "bench_text.h"
 
 static struct bench_spread spread_of(const double *values, size_t n)
@@ -218,7 +219,7 @@ static size_t compared(double second, double loop, char **ret_text)
 
 Test(bench_compare, finds_a_planted_regression_and_none_in_equal_runs)
 {
-	char *text;
+	_cleanup_free_ char *text = NULL;
 
 	cr_expect_eq(compared(100, 5, &text), 0, "%s", text);
 	free(text);
@@ -228,18 +229,16 @@ Test(bench_compare, finds_a_planted_regression_and_none_in_equal_runs)
 	free(text);
 	cr_expect_eq(compared(90, 5, &text), 0, "%s", text);
 	cr_expect_not_null(strstr(text, "better   a            second"), "%s", text);
-	free(text);
 }
 
 Test(bench_compare, a_slower_machine_is_not_a_regression)
 {
-	char *text;
+	_cleanup_free_ char *text = NULL;
 
 	cr_expect_eq(compared(120, 6, &text), 0, "%s", text);
 	cr_expect_not_null(strstr(text, "B's machine was 20.0 % slower"), "%s", text);
 	free(text);
 	cr_expect_eq(compared(150, 6, &text), 1, "worse than the machine alone explains: %s", text);
-	free(text);
 }
 
 #define FACT(name, value) "{\"fact\": \"" name "\", \"value\": \"" value "\"}\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 
+#include "base/cleanup.h"
 #include "cgroup/memory_limit.h"
 #include "tree.h"
 
@@ -8,7 +9,7 @@
 
 Test(cgroup_memory_limit, the_smallest_of_the_cgroup_and_those_above_it_counts)
 {
-	char *root = tree_new();
+	_cleanup_(tree_removep) char *root = tree_new();
 
 	tree_write(root, "cgroup.procs", "");
 	tree_write(root, "a/memory.max", "536870912\n");
@@ -24,18 +25,16 @@ Test(cgroup_memory_limit, the_smallest_of_the_cgroup_and_those_above_it_counts)
 	cr_expect_eq(cgroup_memory_limit(root, "0::/\n"), CGROUP_MEMORY_UNLIMITED, "the root has no limit");
 	cr_expect_eq(cgroup_memory_limit(root, "4:memory:/a\n"), CGROUP_MEMORY_UNLIMITED, "v1");
 	cr_expect_eq(cgroup_memory_limit(root, ""), CGROUP_MEMORY_UNLIMITED);
-	tree_remove(root);
 }
 
 /* In a container, the root of the cgroup mount is often the container's own cgroup. */
 Test(cgroup_memory_limit, the_root_of_the_mount_may_be_the_cgroup)
 {
-	char *root = tree_new();
+	_cleanup_(tree_removep) char *root = tree_new();
 
 	tree_write(root, "memory.max", "268435456\n");
 	tree_write(root, "a/memory.max", "536870912\n");
 	cr_expect_eq(cgroup_memory_limit(root, "0::/\n"), 256 * MIB);
 	cr_expect_eq(cgroup_memory_limit(root, "0::/a\n"), 256 * MIB);
 	cr_expect_eq(cgroup_memory_limit(root, "0::/../other\n"), 256 * MIB, "a cgroup outside of the mount");
-	tree_remove(root);
 }

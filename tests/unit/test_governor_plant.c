@@ -613,7 +613,7 @@ static double loads_over_an_hour(struct plant *plant, double *ret_counts)
 /* Where rare samples cost more, a fifth of the budget is more than a fifth of the samples. */
 static void expect_a_fifth(u64 seed, const struct sample_cost *sample, double part)
 {
-	struct plant alone = plant_counting(seed, sample, false);
+	_cleanup_(plant_close) struct plant alone = plant_counting(seed, sample, false);
 	_cleanup_(plant_close) struct plant counting = plant_counting(seed, sample, true);
 	double counts, none, without, with;
 
@@ -628,7 +628,6 @@ static void expect_a_fifth(u64 seed, const struct sample_cost *sample, double pa
 		cr_expect_leq(counting.events[i].changes, 1,
 			      "seed %llu: %llu changes of event %zu in an hour of steady load",
 			      (unsigned long long)seed, (unsigned long long)counting.events[i].changes, i);
-	plant_close(&alone);
 }
 
 Test(governor_plant, four_count_events_take_at_most_a_fifth_of_the_budget_and_of_the_loads_samples)

@@ -46,7 +46,7 @@ static void expect_body(const struct http_client *client, const char *text)
 
 Test(http, metrics_have_the_requested_format)
 {
-	struct http_client client;
+	_cleanup_(http_client_done) struct http_client client;
 	size_t length;
 
 	client = http_client_get(&server, "/metrics", "");
@@ -64,7 +64,6 @@ Test(http, metrics_have_the_requested_format)
 			     "Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8"));
 	cr_expect_eq(http_client_body(&client, &length)[0], 'O');
 	cr_expect_eq(length, ENDPOINT_BODY_LENGTH);
-	http_client_done(&client);
 }
 
 Test(http, gzip_holds_the_same_bytes)
@@ -125,7 +124,7 @@ Test(http, a_body_is_made_once_for_a_sequence)
 
 Test(http, failing_metrics_are_an_error)
 {
-	struct http_client client;
+	_cleanup_(http_client_done) struct http_client client;
 
 	server.source.metrics_error = -ENOMEM;
 	client = http_client_get(&server, "/metrics", "");
@@ -135,7 +134,6 @@ Test(http, failing_metrics_are_an_error)
 	server.source.metrics_error = 0;
 	client = http_client_get(&server, "/metrics", "");
 	cr_expect_eq(http_client_status(&client), 200);
-	http_client_done(&client);
 }
 
 Test(http, health_and_readiness_have_a_reason)
@@ -233,7 +231,7 @@ Test(http, answers_forbid_caching_sniffing_and_framing)
 
 Test(http, the_page_loads_only_figures)
 {
-	struct http_client client;
+	_cleanup_(http_client_done) struct http_client client;
 
 	client = http_client_get(&server, "/", "");
 	cr_expect_eq(http_client_status(&client), 200);
@@ -258,7 +256,6 @@ Test(http, the_page_loads_only_figures)
 		cr_expect_eq(strncmp(at, "http://www.w3.org/2000/svg'", 27), 0, "%.40s", at);
 	cr_expect_not(strstr(client.data, "innerHTML") || strstr(client.data, "document.write"));
 	cr_expect_not(strstr(client.data, HTTP_PROFILE_PATH), "where there are none");
-	http_client_done(&client);
 }
 
 Test(http, head_equals_get_without_the_body)
@@ -330,7 +327,7 @@ Test(http, an_address_in_use_is_named_in_the_error)
 /* Pages of other sites whose names resolve to this address get nothing (http_host.h). */
 Test(http, unknown_hosts_are_refused)
 {
-	struct http_client client;
+	_cleanup_(http_client_done) struct http_client client;
 	const struct {
 		const char *head;
 		int status;
@@ -383,5 +380,4 @@ Test(http, unknown_hosts_are_refused)
 		endpoint_turn(&server);
 	client = http_client_exchange(&server, "GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n");
 	cr_expect_eq(http_client_status(&client), 200);
-	http_client_done(&client);
 }

@@ -84,7 +84,7 @@ static struct http_body_made get(struct http_bodies *bodies, u32 form)
 Test(http_bodies, a_body_is_rendered_on_demand_once_per_collection)
 {
 	const u32 gzip = HTTP_FORM_GZIP, openmetrics = HTTP_FORM(HTTP_DOCUMENT_OPENMETRICS);
-	struct http_bodies bodies;
+	_cleanup_(http_bodies_done) struct http_bodies bodies;
 	struct http_body_made first;
 
 	figures = (struct figures){.sequence = 7};
@@ -103,12 +103,11 @@ Test(http_bodies, a_body_is_rendered_on_demand_once_per_collection)
 	figures.sequence = 8;
 	cr_expect_gt(get(&bodies, 0).generation, first.generation);
 	cr_expect_eq(figures.made[0], 2);
-	http_bodies_done(&bodies);
 }
 
 Test(http_bodies, a_failure_has_no_body)
 {
-	struct http_bodies bodies;
+	_cleanup_(http_bodies_done) struct http_bodies bodies;
 	struct http_body_made body;
 
 	figures = (struct figures){.sequence = 1, .error = -ENOMEM};
@@ -117,14 +116,13 @@ Test(http_bodies, a_failure_has_no_body)
 	figures.error = 0;
 	(void)get(&bodies, HTTP_FORM_GZIP);
 	cr_expect_eq(figures.made[0], 2, "tried again");
-	http_bodies_done(&bodies);
 }
 
 Test(http_bodies, a_source_without_json_has_no_json_body)
 {
 	const struct http_source metrics_alone = {
 		.userdata = &figures, .origin = "replay", .sequence = sequence_of, .metrics = render};
-	struct http_bodies bodies;
+	_cleanup_(http_bodies_done) struct http_bodies bodies;
 	struct http_body_made body;
 
 	figures = (struct figures){.sequence = 1};
@@ -133,13 +131,12 @@ Test(http_bodies, a_source_without_json_has_no_json_body)
 	cr_expect_eq(http_bodies_get(&bodies, HTTP_FORM(HTTP_DOCUMENT_ALERTS) | HTTP_FORM_GZIP, &body),
 		     -EOPNOTSUPP);
 	(void)get(&bodies, 0);
-	http_bodies_done(&bodies);
 }
 
 /* A body is sealed: its receiver can read it but not change it. */
 Test(http_bodies, a_body_cannot_be_changed)
 {
-	struct http_bodies bodies;
+	_cleanup_(http_bodies_done) struct http_bodies bodies;
 	struct http_body_made body;
 	char text[64] = "";
 
@@ -154,7 +151,6 @@ Test(http_bodies, a_body_cannot_be_changed)
 	cr_expect_lt(ftruncate(body.fd, 1 << 20), 0);
 	cr_expect_lt(fcntl(body.fd, F_ADD_SEALS, F_SEAL_WRITE), 0);
 	cr_expect_eq(mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED, body.fd, 0), MAP_FAILED);
-	http_bodies_done(&bodies);
 }
 
 static struct http_cache cache;
@@ -272,7 +268,7 @@ static void expect_body_of(const struct http_client *client, u64 sequence)
 
 Test(http_cache, a_slow_client_gets_the_body_that_it_started_with)
 {
-	struct endpoint server;
+	_cleanup_(endpoint_stop) struct endpoint server;
 	struct http_client slow[HTTP_CACHE_BODIES_MAX], quick;
 
 	endpoint_start(&server);
@@ -308,12 +304,11 @@ Test(http_cache, a_slow_client_gets_the_body_that_it_started_with)
 	expect_body_of(&slow[2], 3);
 	http_client_done(&slow[0]);
 	http_client_done(&slow[2]);
-	endpoint_stop(&server);
 }
 
 Test(http_cache, many_slow_clients_share_one_body)
 {
-	struct endpoint server;
+	_cleanup_(endpoint_stop) struct endpoint server;
 	struct http_client slow[8];
 
 	endpoint_start(&server);
@@ -327,5 +322,4 @@ Test(http_cache, many_slow_clients_share_one_body)
 		http_client_done(&slow[i]);
 	}
 	cr_expect_eq(server.source.rendered, 1);
-	endpoint_stop(&server);
 }

@@ -44,7 +44,7 @@ Test(http, garbage_does_not_affect_other_clients)
 		"GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n",
 		"GET /metrics HTTP/1.1\r\nHost: a\r\nAccept: ;;;\"\"\\\r\nAccept-Encoding: ;q=,,,\r\n\r\n",
 	};
-	struct http_client client;
+	_cleanup_(http_client_done) struct http_client client;
 	_cleanup_free_ char *head = malloc(200001);
 
 	for (size_t i = 0; i < ARRAY_SIZE(garbage); i++) {
@@ -67,7 +67,6 @@ Test(http, garbage_does_not_affect_other_clients)
 
 	client = http_client_get(&server, "/healthz", "");
 	cr_expect_eq(http_client_status(&client), 200);
-	http_client_done(&client);
 }
 
 /*
@@ -339,7 +338,7 @@ Test(http, a_hundred_concurrent_clients_are_served)
 
 Test(http, a_client_that_disconnects_early_is_forgotten)
 {
-	struct http_client client;
+	_cleanup_(http_client_done) struct http_client client;
 
 	for (int i = 0; i < 20; i++) {
 		const struct linger reset = {.l_onoff = 1, .l_linger = 0};
@@ -355,5 +354,4 @@ Test(http, a_client_that_disconnects_early_is_forgotten)
 	/* Finally, a client that is still being served when the endpoint ends. */
 	client = (struct http_client){.fd = http_client_connect(&server)};
 	http_client_send(&server, &client, "GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n");
-	http_client_done(&client);
 }

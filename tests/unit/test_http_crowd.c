@@ -182,7 +182,7 @@ Test(http_crowd, kernel_memory_of_a_connection_is_bounded, .init = NULL, .fini =
 	static const char bytes[65536];
 	u32 held[SK_MEMINFO_VARS] = {0};
 	socklen_t length = sizeof(held);
-	struct http_sockets sockets;
+	_cleanup_(http_sockets_close) struct http_sockets sockets;
 	bool sent = false;
 
 	cr_assert_eq(http_sockets_open(&any_port, NULL, &sockets, &message), 0, "%s", message);
@@ -202,5 +202,4 @@ Test(http_crowd, kernel_memory_of_a_connection_is_bounded, .init = NULL, .fini =
 	cr_assert_eq(getsockopt(accepted, SOL_SOCKET, SO_MEMINFO, held, &length), 0);
 	cr_expect_leq(held[SK_MEMINFO_WMEM_QUEUED] + held[SK_MEMINFO_RMEM_ALLOC], HTTP_SOCKETS_KERNEL_BYTES,
 		      "%u and %u", held[SK_MEMINFO_WMEM_QUEUED], held[SK_MEMINFO_RMEM_ALLOC]);
-	http_sockets_close(&sockets);
 }

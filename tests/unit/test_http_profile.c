@@ -143,20 +143,18 @@ static void wait_until(const unsigned int *counter, unsigned int count)
 
 static void expect(const char *query, int status, const char *text)
 {
-	struct http_client client = ask(query);
+	_cleanup_(http_client_done) struct http_client client = ask(query);
 
 	http_client_receive_all(&server, &client);
 	cr_expect_eq(http_client_status(&client), status, "%s: %.300s", query, client.data);
 	cr_expect(strstr(client.data, text), "%s: %.300s", query, client.data);
-	http_client_done(&client);
 }
 
 static void expect_health(void)
 {
-	struct http_client client = http_client_get(&server, "/healthz", "");
+	_cleanup_(http_client_done) struct http_client client = http_client_get(&server, "/healthz", "");
 
 	cr_expect_eq(http_client_status(&client), 200);
-	http_client_done(&client);
 }
 
 Test(http_profile, the_answer_is_sent_when_it_is_ready)
@@ -196,7 +194,7 @@ Test(http_profile, the_default_is_thirty_seconds)
 
 Test(http_profile, profiles_are_refused_when_disabled)
 {
-	struct http_client client;
+	_cleanup_(http_client_done) struct http_client client;
 
 	world.enabled = false;
 	/* The answer is the same before and after the HTTP process learns that there are no profiles. */
@@ -211,7 +209,6 @@ Test(http_profile, profiles_are_refused_when_disabled)
 	http_broker_configure(server.broker, "test");
 	client = http_client_get(&server, "/", "");
 	cr_expect(strstr(client.data, "/debug/pprof/memory?cgroup="));
-	http_client_done(&client);
 }
 
 Test(http_profile, an_endpoint_without_profiles_refuses_them)
@@ -479,7 +476,7 @@ Test(http_profile, the_end_of_the_endpoint_ends_the_profiles_of_waiting_clients)
  */
 Test(http_profile, a_profile_may_take_longer_than_other_requests)
 {
-	struct http_client client = ask("?cgroup=/a&seconds=20");
+	_cleanup_(http_client_done) struct http_client client = ask("?cgroup=/a&seconds=20");
 	unsigned int turns = 0;
 
 	wait_until(&world.begun, 1);
@@ -492,5 +489,4 @@ Test(http_profile, a_profile_may_take_longer_than_other_requests)
 	world.state = HTTP_PROFILE_READY;
 	http_client_receive_all(&server, &client);
 	cr_expect_eq(http_client_status(&client), 200);
-	http_client_done(&client);
 }

@@ -80,11 +80,10 @@ TestSuite(http_views, .init = start, .fini = stop);
 
 static void expect(const char *path, int status, const char *text)
 {
-	struct http_client client = http_client_get(&server, path, "");
+	_cleanup_(http_client_done) struct http_client client = http_client_get(&server, path, "");
 
 	cr_expect_eq(http_client_status(&client), status, "%s: %s", path, client.data);
 	cr_expect(strstr(client.data, text), "%s: %s", path, client.data);
-	http_client_done(&client);
 }
 
 static struct http_client ask(const char *path)
@@ -246,7 +245,7 @@ Test(http_views, waiting_requests_are_limited)
 /* A request of another user is begun, although the clients of this user left all that they asked for. */
 Test(http_views, clients_that_leave_take_one_place_of_all)
 {
-	struct http_client client;
+	_cleanup_(http_client_done) struct http_client client;
 
 	if (geteuid() != 0)
 		cr_skip_test("needs root to be two users");
@@ -264,7 +263,6 @@ Test(http_views, clients_that_leave_take_one_place_of_all)
 	fixture.error = 0;
 	http_client_receive_all(&server, &client);
 	cr_expect_eq(http_client_status(&client), 200);
-	http_client_done(&client);
 }
 
 Test(http_views, a_view_whose_client_left_is_not_made)
@@ -344,11 +342,10 @@ Test(http_views, users_who_ask_for_slow_views_take_turns_with_others)
 
 Test(http_views, the_endpoint_can_end_while_a_client_waits)
 {
-	struct http_client client;
+	_cleanup_(http_client_done) struct http_client client;
 
 	fixture.error = -EAGAIN;
 	client = ask("/range.json?since=5");
 	turns(5);
 	cr_expect_gt(fixture.asked, 0);
-	http_client_done(&client);
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "collect/ledger.h"
 #include "collect/offcore_figures.h"
 
@@ -158,7 +159,7 @@ Test(offcore_figures, folding_an_entry_moves_its_counts_to_other)
 {
 	struct offcore_figures difference = one(OFFCORE_REMOTE_DRAM, figure(70, 10, 10));
 	struct ledger_entry *entry;
-	struct ledger *ledger;
+	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
 
 	cr_assert_eq(ledger_new(&ledger), 0);
 	for (int i = 0; i < 2; i++) {
@@ -174,7 +175,6 @@ Test(offcore_figures, folding_an_entry_moves_its_counts_to_other)
 		cr_expect_eq(ledger_other(ledger)->offcore_total->of[1][OFFCORE_REMOTE_DRAM].count,
 			     70 * (u64)(i + 1));
 	}
-	ledger_free(ledger);
 }
 
 /* If a slot is reclaimed between two collections, its counts are added at that time. */
@@ -182,7 +182,7 @@ Test(offcore_figures, counts_between_two_collections_belong_to_the_next)
 {
 	struct offcore_figures difference = one(OFFCORE_L3, figure(5, 10, 10));
 	struct ledger_entry *entry;
-	struct ledger *ledger;
+	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
 
 	cr_assert_eq(ledger_new(&ledger), 0);
 	cr_assert_eq(ledger_get(ledger, "/early", &entry), 0);
@@ -200,5 +200,4 @@ Test(offcore_figures, counts_between_two_collections_belong_to_the_next)
 	cr_expect_eq(entry->offcore_total->of[1][OFFCORE_L3].count, 15);
 	ledger_offcore_taken(ledger);
 	cr_expect_null(entry->offcore_difference);
-	ledger_free(ledger);
 }

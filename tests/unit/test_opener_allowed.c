@@ -351,7 +351,7 @@ Test(opener_allowed, events_of_any_configuration_are_allowed)
 		{.name = "grandridge", .loads = LOADS_ATOM, .stores = STORES_ATOM},
 		{0}, /* AMD */
 	};
-	struct opener_plans plans = {0};
+	_cleanup_(opener_plans_done) struct opener_plans plans = {0};
 	unsigned excluded = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(cores); i++) {
@@ -392,5 +392,4 @@ Test(opener_allowed, events_of_any_configuration_are_allowed)
 		}
 	}
 	cr_expect_gt(excluded, 0, "one plan has all of them");
-	opener_plans_done(&plans);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "collect/ledger.h"
 #include "history/event_json.h"
 #include "history/labels_json.h"
@@ -249,7 +250,7 @@ Test(panes, a_cgroup_without_samples_is_not_in_the_pane)
 
 Test(panes, labels_that_are_too_long_for_a_pane_are_left_out)
 {
-	struct labels_json labels = {0};
+	_cleanup_(labels_json_done) struct labels_json labels = {0};
 	struct container container = {0};
 	char text[CONTAINER_TEXT_MAX] = "";
 
@@ -259,19 +260,17 @@ Test(panes, labels_that_are_too_long_for_a_pane_are_left_out)
 	for (enum container_label label = 0; label < CONTAINER_LABELS; label++)
 		container.text[label] = text;
 	cr_expect_str_eq(labels_json_of(&labels, &container), "");
-	labels_json_done(&labels);
 }
 
 Test(panes, labels_that_had_no_memory_are_made_again)
 {
 	const struct container container = {.text = {[CONTAINER_LABEL_POD] = "shop"}};
-	struct labels_json labels = {0};
+	_cleanup_(labels_json_done) struct labels_json labels = {0};
 
 	scarce_memory_after(0);
 	cr_expect_str_eq(labels_json_of(&labels, &container), "");
 	cr_expect(scarce_memory_end());
 	cr_expect_str_eq(labels_json_of(&labels, &container), "{\"pod\":\"shop\"}");
-	labels_json_done(&labels);
 }
 
 Test(panes, synthetic_ids_are_not_stored)

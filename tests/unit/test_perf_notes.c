@@ -249,7 +249,7 @@ Test(perf_notes, a_note_on_a_lowered_sysctl_has_its_former_value)
 
 Test(perf_notes, lasting_notes_come_last_and_are_bounded)
 {
-	struct perf_notes notes = {0};
+	_cleanup_(perf_notes_done) struct perf_notes notes = {0};
 	size_t n = 0;
 
 	perf_notes_add(&notes, strdup("a"));
@@ -266,7 +266,6 @@ Test(perf_notes, lasting_notes_come_last_and_are_bounded)
 	while (notes.list[n])
 		n++;
 	cr_expect_eq(n, 2 + PERF_NOTES_STAYING_MAX);
-	perf_notes_done(&notes);
 }
 
 Test(perf_notes, a_note_is_reported_once_and_shown_until_it_ends)

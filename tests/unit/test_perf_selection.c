@@ -93,11 +93,10 @@ Test(perf_selection, named_cpus_without_isolated_ones_are_selected)
 static void expect_refused(const struct perf_selection *selection, const char *online, const char *expected)
 {
 	const struct cpu_list cpus = list(online);
-	char *message;
+	_cleanup_free_ char *message = NULL;
 
 	cr_expect_eq(perf_selection_check(selection, &cpus, &message), -ENODEV);
 	cr_expect_str_eq(message, expected);
-	free(message);
 }
 
 Test(perf_selection, a_selection_without_an_online_cpu_is_refused)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/param.h>
 
+#include "base/cleanup.h"
 #include "policy_fixture.h"
 
 static char *everything[] = {"/**"};
@@ -358,7 +359,7 @@ Test(policy, while_samples_are_missing_a_low_rate_of_a_subtree_is_not_a_breach)
 Test(policy, a_cgroup_without_a_slot_is_unknown_also_if_its_name_is_not_stored)
 {
 	static char name[4000];
-	struct no_slot list = {0};
+	_cleanup_(no_slot_clear) struct no_slot list = {0};
 	struct policy_counts counts;
 
 	memset(name, 'x', sizeof(name) - 1);
@@ -382,7 +383,6 @@ Test(policy, a_cgroup_without_a_slot_is_unknown_also_if_its_name_is_not_stored)
 	policy_count(fixture.policy, 0, &counts);
 	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], list.n + 1, "those with a name, and the subject");
 	cr_expect_eq(counts.unknown_firing, 1);
-	no_slot_clear(&list);
 }
 
 Test(policy, with_few_samples_a_cgroup_is_unknown_and_keeps_its_alert)
@@ -697,7 +697,7 @@ Test(policy, a_threshold_attribute_moves_both_limits)
 Test(policy, saved_alerts_continue_after_a_restart)
 {
 	struct rule rule = fixture_rule("remote", everything);
-	struct policy_fixture next;
+	_cleanup_(fixture_free) struct policy_fixture next;
 	struct policy_saved_alert *saved_alerts;
 	struct alert alert;
 	size_t n;
@@ -737,7 +737,6 @@ Test(policy, saved_alerts_continue_after_a_restart)
 		     "the limit of the rule so called now was never this one's");
 	cr_expect_eq(next.transitions[0].alert.rule->window_ns, 0);
 	free(saved_alerts);
-	fixture_free(&next);
 }
 
 Test(policy, a_ratio_compares_with_the_baseline_which_freezes_while_firing)

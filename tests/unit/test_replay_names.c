@@ -136,7 +136,7 @@ Test(replay, an_impossible_path_counts_as_damage)
 Test(replay_names, memory_of_names_is_bounded)
 {
 	struct replay_machine machine = {};
-	struct replay_names names = {};
+	_cleanup_(replay_names_clear) struct replay_names names = {};
 	char text[60000];
 	u32 index;
 	u64 n = 0;
@@ -155,13 +155,12 @@ Test(replay_names, memory_of_names_is_bounded)
 	cr_expect_eq(replay_machine_set_comm(&machine, REPLAY_TID_MAX, 0), 0);
 	cr_expect_eq(machine.n_comms, REPLAY_TID_MAX + 1);
 	replay_machine_clear(&machine);
-	replay_names_clear(&names);
 }
 
 /* A short name takes more memory than its text. */
 Test(replay_names, many_short_names_are_bounded)
 {
-	struct replay_names names = {};
+	_cleanup_(replay_names_clear) struct replay_names names = {};
 	size_t most = REPLAY_NAMES_BYTES_MAX / REPLAY_NAME_OVERHEAD;
 	char text[16];
 	u32 index;
@@ -171,5 +170,4 @@ Test(replay_names, many_short_names_are_bounded)
 		r = replay_names_comm(&names, text, (size_t)snprintf(text, sizeof(text), "%zu", n), &index);
 	cr_expect_eq(r, -E2BIG);
 	cr_expect_leq(names.n, most);
-	replay_names_clear(&names);
 }

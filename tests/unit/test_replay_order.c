@@ -3,6 +3,7 @@
 
 #include <linux/perf_event.h>
 
+#include "base/cleanup.h"
 #include "origin/replay/replay_queue.h"
 #include "recorded.h"
 #include "replayed.h"
@@ -58,7 +59,7 @@ Test(replay, without_times_the_order_of_the_file_is_kept)
 
 Test(replay_queue, the_queue_sorts_and_is_bounded)
 {
-	struct replay_queue queue = {};
+	_cleanup_(replay_queue_clear) struct replay_queue queue = {};
 	struct replay_item item = {.kind = REPLAY_FORK};
 	u64 last = 0;
 	u64 state = 1;
@@ -79,12 +80,11 @@ Test(replay_queue, the_queue_sorts_and_is_bounded)
 		n--;
 	}
 	cr_expect_eq(n, 0);
-	replay_queue_clear(&queue);
 }
 
 Test(replay_queue, equal_times_keep_their_order)
 {
-	struct replay_queue queue = {};
+	_cleanup_(replay_queue_clear) struct replay_queue queue = {};
 	struct replay_item item = {.kind = REPLAY_FORK, .time = 5};
 
 	for (u32 i = 0; i < 100; i++) {
@@ -95,7 +95,6 @@ Test(replay_queue, equal_times_keep_their_order)
 		cr_assert(replay_queue_take(&queue, true, &item));
 		cr_assert_eq(item.tid, i);
 	}
-	replay_queue_clear(&queue);
 }
 
 /* The moments that a target received with its samples. */

@@ -17,7 +17,7 @@ Test(replay, standard_input_is_replayed)
 	struct writer *writer = writer_new(WRITER_PIPE, 0);
 	const char *paths[] = {"-", "-"};
 	char *message = NULL;
-	u8 *bytes;
+	_cleanup_free_ u8 *bytes = NULL;
 	int ends[2];
 	size_t size;
 
@@ -36,7 +36,6 @@ Test(replay, standard_input_is_replayed)
 	cr_assert_eq(replayed_all(100), 0);
 	cr_expect_eq(replayed.n, 1);
 	replayed_clear();
-	free(bytes);
 }
 
 static struct writer *piped_writer(void)

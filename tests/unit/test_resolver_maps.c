@@ -6,6 +6,7 @@
 
 #include <criterion/criterion.h>
 
+#include "base/cleanup.h"
 #include "fake_clock.h"
 #include "symbols/resolver/resolver_maps.h"
 
@@ -165,7 +166,7 @@ Test(maps, old_mappings_are_kept_at_unmapped_addresses)
 				       "8000-9000 r-xp 00000000 fe:00 3 /c\n");
 	struct maps *newer = read_text("4000-6000 r-xp 00000000 fe:00 4 /d\n"
 				       "7000-8000 r-xp 00000000 fe:00 5 /e\n");
-	struct maps *both;
+	_cleanup_(maps_unrefp) struct maps *both = NULL;
 
 	cr_assert_eq(maps_merge(newer, older, &both), 0);
 	cr_assert_eq(both->n, 4);
@@ -175,7 +176,6 @@ Test(maps, old_mappings_are_kept_at_unmapped_addresses)
 	cr_expect_str_eq(both->mappings[3].file->path, "/c");
 	maps_unref(older);
 	maps_unref(newer);
-	maps_unref(both);
 }
 
 /* A process with hot tables is read every few seconds. */
@@ -261,14 +261,13 @@ Test(maps, a_new_mapping_replaces_the_overlapped_ones)
 
 Test(maps, impossible_mappings_are_refused)
 {
-	struct maps *maps = read_text("2000-4000 r-xp 00001000 fe:00 1 /a\n");
+	_cleanup_(maps_unrefp) struct maps *maps = read_text("2000-4000 r-xp 00001000 fe:00 1 /a\n");
 	struct symbol_mapping empty = {.start = 0x1000, .path = "/n"};
 	struct symbol_mapping wraps = {.start = UINT64_MAX - 10, .size = 100, .path = "/n"};
 
 	cr_expect_eq(maps_enter(maps, &empty), -EINVAL);
 	cr_expect_eq(maps_enter(maps, &wraps), -EINVAL);
 	cr_expect_eq(maps->n, 1);
-	maps_unref(maps);
 }
 
 Test(maps, a_too_slow_file_is_read_in_part)

@@ -103,7 +103,7 @@ static int open_path(const char *mount, const char *path)
 
 Test(sampling_zoom, only_directories_below_the_mount_are_accepted)
 {
-	char *root = tree_new();
+	_cleanup_(tree_removep) char *root = tree_new();
 	char path[256];
 
 	tree_write(root, "mount/a/b/cgroup.procs", "");
@@ -123,5 +123,4 @@ Test(sampling_zoom, only_directories_below_the_mount_are_accepted)
 	cr_expect_eq(open_path(path, "/a/../../outside"), -ENOENT);
 	cr_expect_eq(open_path(path, "/link"), -ENOENT);
 	cr_expect_eq(open_path(path, "/inner"), -ENOENT);
-	tree_remove(root);
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "random_numbers.h"
 #include "window/sliding.h"
 
@@ -482,7 +483,7 @@ static struct collected parts_of(const struct sliding *sliding, u32 subject)
 Test(sliding, parts_are_the_counts_of_each_pane)
 {
 	enum { MANY = 150, LAST = 12 };
-	struct sliding *sliding = new_window(10 * S, 1 << 20);
+	_cleanup_(sliding_freep) struct sliding *sliding = new_window(10 * S, 1 << 20);
 	u32 numbers[MANY];
 
 	for (u32 i = 0; i < MANY; i++)
@@ -516,12 +517,11 @@ Test(sliding, parts_are_the_counts_of_each_pane)
 			cr_expect_eq(collected.elapsed_ns[part], S);
 		}
 	}
-	sliding_free(sliding);
 }
 
 Test(sliding, the_open_pane_is_the_last_part)
 {
-	struct sliding *sliding = new_window(60 * S, 1 << 20);
+	_cleanup_(sliding_freep) struct sliding *sliding = new_window(60 * S, 1 << 20);
 	u32 number = open_one(sliding);
 	struct collected collected;
 
@@ -534,5 +534,4 @@ Test(sliding, the_open_pane_is_the_last_part)
 	cr_expect_eq(collected.samples[2], 5);
 	cr_expect_eq(collected.elapsed_ns[2], S);
 	cr_expect_eq(parts_of(sliding, 12345).n, 0, "nobody's number");
-	sliding_free(sliding);
 }

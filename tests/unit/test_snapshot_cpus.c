@@ -95,7 +95,7 @@ Test(snapshot_cpus, figures_of_256_cpus_are_right)
 	struct cpu_counts every[256];
 	struct snapshot_cpu cpus[256];
 	u64 by_stripe[STRIPES_MAX];
-	struct stripes stripes;
+	_cleanup_(stripes_done) struct stripes stripes;
 
 	for (u32 cpu = 0; cpu < 256; cpu++) {
 		topology[cpu] = (struct stripes_cpu){.cache = cpu / 4, .core = cpu, .absent = cpu >= 128};
@@ -118,5 +118,4 @@ Test(snapshot_cpus, figures_of_256_cpus_are_right)
 		cr_expect(cpus[i].seen.known);
 		cr_expect_eq(cpus[i].seen.value, 1000 + stripes.of_cpu[8 * i + 5]);
 	}
-	stripes_done(&stripes);
 }

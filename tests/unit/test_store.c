@@ -9,6 +9,7 @@
 
 #include <criterion/criterion.h>
 
+#include "base/cleanup.h"
 #include "child_expect.h"
 #include "notify_socket.h"
 #include "store/store.h"
@@ -175,14 +176,13 @@ Test(store, passed_descriptors_are_taken_by_name_and_others_closed)
 static void another_is_meant(void)
 {
 	const struct notify_stored stored[] = {{"map-1-a", open("/dev/null", O_RDONLY)}};
-	struct store *store;
+	_cleanup_(store_freep) struct store *store = NULL;
 
 	notify_socket_pass_these(stored, 1);
 	(void)setenv("LISTEN_PID", "1", 1);
 	EXPECT(store_open(&store) == 0);
 	EXPECT(!store_nth(store, 0));
 	EXPECT(store_take(store, "map-1-a") == -ENOENT);
-	store_free(store);
 }
 
 Test(store, descriptors_passed_to_another_process_are_not_taken)
@@ -193,7 +193,7 @@ Test(store, descriptors_passed_to_another_process_are_not_taken)
 Test(store_without_a_manager, without_a_manager_nothing_is_kept_and_nothing_fails)
 {
 	_cleanup_close_ int fd = null_fd();
-	struct store *store;
+	_cleanup_(store_freep) struct store *store = NULL;
 
 	(void)unsetenv("NOTIFY_SOCKET");
 	cr_assert_eq(store_open(&store), 0);
@@ -206,5 +206,4 @@ Test(store_without_a_manager, without_a_manager_nothing_is_kept_and_nothing_fail
 	cr_expect_eq(store_take(NULL, "map-1-a"), -ENOENT);
 	cr_expect_null(store_nth(NULL, 0));
 	store_drop_rest(NULL);
-	store_free(store);
 }

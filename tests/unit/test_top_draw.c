@@ -516,7 +516,7 @@ Test(top_alerts, alerts_of_a_reply_are_read)
 		"{'rule':'slow','cgroup':'/b','state':'unknown','held':'firing'},{'rule':'fast',"
 		"'cgroup':'/b','state':'firing','metric':'p99','unit':'cycles','value':912.5,"
 		"'above':896,'since':'2026-11-21T06:00:00Z'},{'state':'firing'}]}");
-	struct top_alerts alerts;
+	_cleanup_(top_alerts_done) struct top_alerts alerts;
 	const struct top_alert *alert;
 
 	cr_assert_eq(top_alerts_read(reply, 1795240805, &alerts), 0);
@@ -535,7 +535,6 @@ Test(top_alerts, alerts_of_a_reply_are_read)
 	json_object_put(reply);
 	cr_assert_eq(top_alerts_read(NULL, 0, &alerts), 0);
 	cr_expect(alerts.n == 0 && !alerts.more);
-	top_alerts_done(&alerts);
 }
 
 /* The reply has their states of then, and the figures of when those began. */

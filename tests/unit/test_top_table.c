@@ -2,6 +2,7 @@
 /* The daemon's replies as the values of the live top. */
 #include <criterion/criterion.h>
 
+#include "base/cleanup.h"
 #include "base/json_get.h"
 #include "ctl/top/top_table.h"
 #include "example_snapshot.h"
@@ -57,7 +58,7 @@ Test(top_table, rows_and_the_host_have_the_cost_of_waiting)
 {
 	_cleanup_json_ json_object *status = json_status(example_counts());
 	_cleanup_json_ json_object *top = json_top(example_counts());
-	struct top_table table;
+	_cleanup_(top_table_done) struct top_table table;
 
 	cr_assert_eq(top_table_read(status, top, 0, &table), 0);
 	cr_expect(table.has_waits);
@@ -72,7 +73,6 @@ Test(top_table, rows_and_the_host_have_the_cost_of_waiting)
 	cr_expect_str_eq(table.about, "cycles in which nothing executes while a load is outstanding");
 	cr_expect_not(table.latency);
 	cr_expect_eq(table.n, 2);
-	top_table_done(&table);
 }
 
 /* A row whose "waits" is this text. */
@@ -129,11 +129,10 @@ Test(top_table, replies_without_waits_show_none)
 {
 	_cleanup_json_ json_object *status = json_status(example_several());
 	_cleanup_json_ json_object *top = json_top(example_several());
-	struct top_table table;
+	_cleanup_(top_table_done) struct top_table table;
 
 	cr_assert_eq(top_table_read(status, top, 0, &table), 0);
 	cr_expect_not(table.has_waits);
 	cr_expect_str_eq(table.cores_lost, "");
 	cr_expect_not(table.waits[SHOWN_WAIT]);
-	top_table_done(&table);
 }

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "zoom/zoom_reader.h"
 
 struct told {
@@ -100,7 +101,7 @@ Test(zoom_process, an_error_of_the_callback_stops_the_reading)
 
 Test(zoom_process, a_reader_reads_processes_in_order)
 {
-	struct zoom_reader *reader;
+	_cleanup_(zoom_reader_freep) struct zoom_reader *reader = NULL;
 	u64 zoom = 0;
 
 	cr_assert_eq(zoom_reader_new(NULL, &reader), 0);
@@ -121,17 +122,15 @@ Test(zoom_process, a_reader_reads_processes_in_order)
 		zoom_process_done(&process);
 	}
 	cr_expect_not(zoom_reader_fetch(reader, &zoom, &(struct zoom_process){0}));
-	zoom_reader_free(reader);
 }
 
 /* Processes that were asked for but not fetched are freed with the reader. */
 Test(zoom_process, the_number_of_queued_processes_is_bounded)
 {
-	struct zoom_reader *reader;
+	_cleanup_(zoom_reader_freep) struct zoom_reader *reader = NULL;
 
 	cr_assert_eq(zoom_reader_new(NULL, &reader), 0);
 	for (unsigned i = 0; i < ZOOM_READER_MAX; i++)
 		cr_assert_eq(zoom_reader_ask(reader, 1, 0x7fffffff), 0);
 	cr_expect_eq(zoom_reader_ask(reader, 1, 1), -ENOSPC);
-	zoom_reader_free(reader);
 }

@@ -417,7 +417,7 @@ Test(zooms, an_origin_that_names_its_addresses_asks_no_symbolizer)
 						     .close = close_events,
 						     .name_address = name_address}};
 	const struct zoom *zoom;
-	struct profile_report report;
+	_cleanup_(profile_report_done) struct profile_report report;
 	u64 id;
 
 	zooms_free(zooms);
@@ -435,7 +435,6 @@ Test(zooms, an_origin_that_names_its_addresses_asks_no_symbolizer)
 	cr_assert_eq(report.n_functions, 1);
 	cr_expect_str_eq(report.functions[0].name, "modelled");
 	cr_expect_eq(report.functions[0].samples, 10);
-	profile_report_done(&report);
 }
 
 Test(zooms, an_origin_without_tasks_is_named)
