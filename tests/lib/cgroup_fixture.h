@@ -19,7 +19,10 @@ struct cgroup_fixture {
 /* A test has one at a time. */
 extern struct cgroup_fixture cgroup_fixture;
 
-/* The .init and .fini of test suites. The first skips the test, with the reason, if there is no writable cgroup2 mount. */
+/*
+ * The .init and .fini of test suites. The first skips the test, with the reason, if there is no writable
+ * cgroup2 mount.
+ */
 void cgroup_fixture_setup(void);
 void cgroup_fixture_teardown(void);
 

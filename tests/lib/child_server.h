@@ -17,7 +17,7 @@ extern struct child_server child_server;
 /* Makes the directory and the path. */
 void child_server_prepare(void);
 
-/* Also listens at the path, and starts a child. It accepts the first connection, and plays its part until it returns. */
+/* Also listens at the path, and starts a child. It accepts the first connection, and plays its part on it. */
 void child_server_start(void (*play)(int fd, const void *part), const void *part);
 
 /* Kills the child and removes the directory. It is the .fini of test suites. */

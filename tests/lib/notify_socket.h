@@ -55,8 +55,8 @@ void manager_start(void);
 void manager_stop(void);
 
 /*
- * Runs another process, which gets the descriptors that the processes before it stored. Returns the result of `run`, its
- * exit code. Fails the test if the process is killed.
+ * Runs another process, which gets the descriptors that the processes before it stored. Returns the result of
+ * `run`, its exit code. Fails the test if the process is killed.
  */
 int manager_run(int (*run)(struct store *store, void *userdata), void *userdata);
 
