@@ -245,7 +245,7 @@ lint-changed: $(GENERATED_HEADERS) ## clang-tidy for what changed since SINCE=HE
 	@tests/tools/changed.sh $(SINCE) >$(OUT)/changed.all
 	@$(TIDY_SOURCES) | grep -F -x -f - $(OUT)/changed.all >$(OUT)/changed || :
 	@grep '\.bpf\.c$$' $(OUT)/changed.all | $(TIDY_BPF)
-	@echo "clang-tidy: the first $(CHANGED_MAX) of $$(wc -l <$(OUT)/changed) files that changed since $(SINCE)"
+	@echo "clang-tidy: at most $(CHANGED_MAX) of $$(wc -l <$(OUT)/changed) files that changed since $(SINCE)"
 	@head -n $(CHANGED_MAX) $(OUT)/changed | $(TIDY)
 
 folders: ## draw the picture of the folders in .github/CONTRIBUTING.md again
