@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # .ci/run adds up the counts of its stages. A stage whose tests were all skipped has not failed. A stage that stops
 # without a count has failed. If no fresh root can be made, the tests run without one. Long tests run if all are
-# requested. Each stage has goals that exist.
+# requested, and those that passed with this commit are not repeated. Each stage has goals that exist.
 set -eu
 
 # The goals of its stages exist.
@@ -60,11 +60,11 @@ lint: ; @echo 4 passed, 0 failed, 0 skipped
 test-sanitize: ; @echo 0 passed, 0 failed, 3 skipped; false
 .DEFAULT: ; @true
 M
-ends 0 0 '^guest, beside the others: 2 passed' '^sanitizers: 0 passed, 0 failed, 3 skipped' '^corpus: left out: .*not there' \
+ends 0 0 '^guests, 6.12: 2 passed' '^sanitizers: 0 passed, 0 failed, 3 skipped' '^corpus: left out: .*not there' \
 	'^tests in a fresh root: 9 passed, 0 failed, 1 skipped' '^GUEST_TESTS=long$' '^outside tools: 3 passed, 0 failed, 1 skipped' \
 	'^fuzz: 1 passed, 0 failed, 0 skipped' '^lint: 4 passed'
 words=()
-ends 0 0 '^GUEST_TESTS=$' '^format and scripts: 1 passed'
+ends 0 0 '^guest, beside the others: 2 passed' '^GUEST_TESTS=$' '^format and scripts: 1 passed'
 words=(all)
 
 sed -i 's/^lint: .*/lint: ; @echo no clang-tidy; false/' Makefile
@@ -85,3 +85,33 @@ fresh 'while [ ! -e guest-runs ]; do sleep 0.1; done' 'echo 9 passed, 0 failed, 
 sed -i 's/^test-guest: .*/test-guest: ; @touch guest-runs; while [ ! -e stage-done ]; do sleep 0.1; done; exit 3/' Makefile
 words=()
 ends 1 1 '^guest, beside the others: 0 passed, 1 failed, 0 skipped'
+
+# Stages that passed with this commit are not repeated, nor is any stage of a checkout with changes noted.
+fresh 'echo 9 passed, 0 failed, 1 skipped'
+cat >Makefile <<'M'
+lint: ; @[ "$$LINT" = works ]
+soak: ; @echo 5 passed, 0 failed, 2 skipped
+.DEFAULT: ; @true
+M
+# What git would say, in a root without git.
+mkdir "$work/bin"
+cat >"$work/bin/git" <<G
+#!/bin/sh
+case \$1 in
+rev-parse) cat "$work/commit" ;;
+status) cat "$work/changes" ;;
+*) exit 1 ;;
+esac
+G
+chmod +x "$work/bin/git"
+PATH=$work/bin:$PATH
+echo 1234 >"$work/commit"
+: >"$work/changes"
+words=(all)
+LINT=fails ends 1 1 '^lint: 0 passed, 1 failed, 0 skipped' '^==== soak: make soak$' '^soak: 5 passed, 0 failed, 2 skipped'
+LINT=works ends 0 0 '^==== lint: make lint$' '^lint: 1 passed' '^==== soak: passed before' '^soak: 5 passed, 0 failed, 2 skipped'
+echo ' M Makefile' >"$work/changes"
+LINT=works ends 0 0 '^==== soak: make soak$'
+: >"$work/changes"
+echo 5678 >"$work/commit"
+LINT=works ends 0 0 '^==== soak: make soak$'
