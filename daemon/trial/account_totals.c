@@ -257,10 +257,12 @@ int account_losses_note(const struct account_losses *losses, char **ret)
 	*ret = NULL;
 	if (losses->malformed == 0)
 		return 0;
-	return asprintf(
-		       ret,
-		       "malformed samples are not counted: %lu; the recording says that each took more than %llu cycles",
-		       losses->malformed, SAMPLE_LATENCY_MAX) < 0
-		       ? -ENOMEM
-		       : 0;
+	if (asprintf(
+		    ret,
+		    "malformed samples are not counted: %lu; the recording says that each took more than %llu cycles",
+		    losses->malformed, SAMPLE_LATENCY_MAX) < 0) {
+		*ret = NULL;
+		return -ENOMEM;
+	}
+	return 0;
 }
