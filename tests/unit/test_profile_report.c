@@ -394,6 +394,7 @@ Test(profile_report, reports_add_up_to_the_profile_in_any_order)
 		u64 samples = 0, latency = 0, data = 0, hitm = 0, in_lines = 0, line_hitm = 0, accesses = 0;
 		u64 sources = 0;
 
+		end();
 		begin();
 		add_random(seed, false);
 		report(&settings);
