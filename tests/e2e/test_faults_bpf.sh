@@ -8,6 +8,8 @@ mounts=${mounts:-yes}
 . "$(dirname "$0")/faults.sh"
 stand_in_pmu
 own_cgroup
+# Cgroups of other tests take memory here.
+alone_with_cgroups
 
 # spoiled WHAT COMMAND...: runs the command with a kernel that refuses WHAT
 spoiled() {

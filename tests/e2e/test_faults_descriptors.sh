@@ -10,6 +10,8 @@ need prlimit setpriv curl
 usual_sample_rate
 stand_in_pmu
 own_cgroup
+# Cgroups of other tests take memory here.
+alone_with_cgroups
 
 # begins_with LIMIT: runs pebsd with this many descriptors
 begins_with() {

@@ -11,6 +11,8 @@ need curl
 usual_sample_rate
 stand_in_pmu
 own_cgroup
+# Cgroups of other tests take memory here.
+alone_with_cgroups
 name=/${cgroup##*/}
 configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = 8192\n')
 
