@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/json_get.h"
+#include "history/shared/history_pane.h"
 
 #define NOW 1795240800 /* 2026-11-21T06:00:00Z */
 
@@ -56,6 +57,7 @@ Test(call_when, a_moment_after_the_last_stored_pane_is_that_pane)
 					  10);
 		cr_expect_eq(range.since, moments[i].since, "%zu: %+ld", i, range.since - NOW);
 		cr_expect_eq(range.until, moments[i].until, "%zu: %+ld", i, range.until - NOW);
+		cr_expect_eq(range.until - range.since, HISTORY_PANE_SECONDS);
 	}
 	/* A longer time has stored panes, and a start is meant as it was given. */
 	range = call_stored_range(&(struct ctl_options){.now = NOW + 36, .has_at = true, .at = NOW + 36}, 30);

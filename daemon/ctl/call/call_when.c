@@ -6,7 +6,10 @@
 
 #include "base/text.h"
 
-/* A pane of the history ends at the first collection after a multiple of this time. */
+/*
+ * A pane of the history ends at the first collection after a multiple of this time: HISTORY_PANE_SECONDS, which a
+ * client does not include.
+ */
 #define PANE_SECONDS 10
 
 /* By then that collection is usually over, and its pane is stored. */
