@@ -20,8 +20,8 @@ struct cgroup_fixture {
 extern struct cgroup_fixture cgroup_fixture;
 
 /*
- * The .init and .fini of test suites. The first skips the test, with the reason, if there is no writable
- * cgroup2 mount.
+ * The .init and .fini of test suites. cgroup_fixture_setup() skips the test, with the reason, if cgroup2 is not mounted
+ * or cannot be written.
  */
 void cgroup_fixture_setup(void);
 void cgroup_fixture_teardown(void);

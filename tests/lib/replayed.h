@@ -38,7 +38,7 @@ int replayed_all(size_t max_records);
 /* Replays to the end, and takes the report. Fails the test on error. `replayed` owns the replay. */
 void replayed_run(struct replay *replay);
 
-/* Expects that this note of the report contains the text. NULL: there is no such note. */
+/* Expects that this note of the report contains the text. NULL: the report lacks this note. */
 void replayed_expect_note(size_t note, const char *part);
 
 /* Frees the replay and what it delivered. It is the .fini of these test suites. */

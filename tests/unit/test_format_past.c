@@ -178,13 +178,14 @@ Test(format_past, a_comparison_fits_80_columns)
 	formatted_expect_fit(text, 80);
 }
 
-static void expect_summary(const char *mean, const char *expected)
+/* Expects that a comparison of this figure alone is written with this text. */
+static void expect_compared(const char *figure, const char *expected)
 {
-	_cleanup_json_ json_object *reply = formatted_from("{\"confidence\":0.95,\"comparisons\":1}");
+	_cleanup_json_ json_object *reply = formatted_from("{'confidence':0.95,'comparisons':1}");
 	json_object *of = json_object_new_object();
 	_cleanup_free_ char *text = NULL;
 
-	(void)json_object_object_add(of, "cpi", formatted_from(mean));
+	(void)json_object_object_add(of, "misses_per_thousand", formatted_from(figure));
 	(void)json_object_object_add(reply, "waits", of);
 	text = FORMATTED(format_compare(out, reply, &narrow));
 	formatted_expect(text, expected);
@@ -193,13 +194,12 @@ static void expect_summary(const char *mean, const char *expected)
 /* That no difference is proven does not prove that there is none. */
 Test(format_past, the_summary_of_a_comparison_never_says_that_both_sides_are_equal)
 {
-	expect_summary(FIGURE("1", "2", ",\"difference\":1,\"low\":0.5,\"high\":1.5,\"verdict\":\"proven\""),
-		       "    Verdict: 1 of 1 figure differs, proven with 95% confidence\n");
-	expect_summary(
-		FIGURE("1", "2", ",\"difference\":1,\"low\":-0.5,\"high\":2.5,\"verdict\":\"not_proven\""),
-		"    Verdict: of 1 figure, none is proven to differ with 95% confidence\n");
-	expect_summary(FIGURE("1", "2", ",\"difference\":1,\"verdict\":\"no_bounds\""),
-		       "    Verdict: nothing is proven: no figure has bounds\n");
+	expect_compared(FIGURE("1", "2", ",'difference':1,'low':0.5,'high':1.5,'verdict':'proven'"),
+			"    Verdict: 1 of 1 figure differs, proven with 95% confidence\n");
+	expect_compared(FIGURE("1", "2", ",'difference':1,'low':-0.5,'high':2.5,'verdict':'not_proven'"),
+			"    Verdict: of 1 figure, none is proven to differ with 95% confidence\n");
+	expect_compared(FIGURE("1", "2", ",'difference':1,'verdict':'no_bounds'"),
+			"    Verdict: nothing is proven: no figure has bounds\n");
 }
 
 /* On a screen that is too narrow for them, the bars of both sides are one cell each. */
@@ -224,39 +224,28 @@ Test(format_past, the_histograms_of_a_comparison_become_narrower)
 	}
 }
 
-static void expect_row(const char *figure, const char *expected)
-{
-	_cleanup_json_ json_object *reply = formatted_from("{'comparisons':1}");
-	json_object *of = json_object_new_object();
-	_cleanup_free_ char *text = NULL;
-
-	(void)json_object_object_add(of, "misses_per_thousand", formatted_from(figure));
-	(void)json_object_object_add(reply, "waits", of);
-	text = FORMATTED(format_compare(out, reply, &narrow));
-	formatted_expect(text, expected);
-}
-
 /* Bounds of multiples are rounded outwards, too: 1,354 to 20,011 times. */
 Test(format_past, large_differences_are_multiples_without_a_unit)
 {
-	expect_row(FIGURE("0", "12.1", ",'low':4839,'verdict':'proven'"),
-		   "misses/1000 instr.          0       12.1           -  x4840 or more\n");
-	expect_row(FIGURE("0.01", "25", ",'difference':2499,'low':1353.4,'high':20010,'verdict':'proven'"),
-		   "       x2500  x1350 to x20100\n");
-	expect_row(FIGURE("0.01", "5", ",'difference':499,'low':350,'high':20010000,'verdict':'proven'"),
-		   "     +49900%  +35000% to x20.1M\n");
+	expect_compared(FIGURE("0", "12.1", ",'low':4839,'verdict':'proven'"),
+			"misses/1000 instr.          0       12.1           -  x4840 or more\n");
+	expect_compared(
+		FIGURE("0.01", "25", ",'difference':2499,'low':1353.4,'high':20010,'verdict':'proven'"),
+		"       x2500  x1350 to x20100\n");
+	expect_compared(FIGURE("0.01", "5", ",'difference':499,'low':350,'high':20010000,'verdict':'proven'"),
+			"     +49900%  +35000% to x20.1M\n");
 }
 
 /* 1e999 is infinity. */
 Test(format_past, a_difference_that_is_not_a_number_is_not_known)
 {
-	expect_row(FIGURE("1", "2", ",'difference':1e999,'low':-1e999,'high':1e999,'verdict':'proven'"),
-		   "misses/1000 instr.          1          2           -  \n");
+	expect_compared(FIGURE("1", "2", ",'difference':1e999,'low':-1e999,'high':1e999,'verdict':'proven'"),
+			"misses/1000 instr.          1          2           -  \n");
 }
 
 Test(format_past, zero_on_both_sides_is_shown_as_measured)
 {
-	expect_row(FIGURE("0", "0", ",'verdict':'no_value'"), "           -  0 on both sides\n");
-	expect_row("{'a':0,'verdict':'no_value'}", "           -  not measured on both\n");
-	expect_row("{'b':0,'verdict':'no_value'}", "           -  not measured on both\n");
+	expect_compared(FIGURE("0", "0", ",'verdict':'no_value'"), "           -  0 on both sides\n");
+	expect_compared("{'a':0,'verdict':'no_value'}", "           -  not measured on both\n");
+	expect_compared("{'b':0,'verdict':'no_value'}", "           -  not measured on both\n");
 }

@@ -190,7 +190,7 @@ Test(perf_diagnose, a_failed_attach_is_explained)
 	cr_expect_not_null(strstr(stacks, "stacks"), "%s", stacks);
 }
 
-/* NULL: there is no message. */
+/* NULL: no message is expected. */
 static void expect_words(const char *message, const char *words)
 {
 	if (words)
