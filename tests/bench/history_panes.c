@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/heap.h"
 #include "base/own_memory.h"
 #include "bench_line.h"
 #include "clock.h"
@@ -136,6 +137,7 @@ int main(int argc, char **argv)
 	u64 before_bytes, peak_bytes, longest_ns = 0, spent_ns = 0;
 	double percent;
 
+	heap_map_large(); /* as the daemon does */
 	demand(ledger_new(&ledger) == 0, "no memory");
 	for (unsigned i = 0; i < EVENTS; i++) {
 		struct snapshot_event *event = &head.events[i];
