@@ -53,8 +53,8 @@ int duration_parse(const char *text, u64 min_ns, u64 max_ns, u64 *ret_ns)
 		const char *name;
 		u64 ns;
 	} units[] = {
-		{"", NSEC_PER_SEC},     {"ms", NSEC_PER_MSEC}, {"s", NSEC_PER_SEC},
-		{"m", NSEC_PER_MINUTE}, {"h", NSEC_PER_HOUR},  {"d", NSEC_PER_DAY},
+		{"", NSEC_PER_SEC},       {"ms", NSEC_PER_MSEC}, {"s", NSEC_PER_SEC}, {"m", NSEC_PER_MINUTE},
+		{"min", NSEC_PER_MINUTE}, {"h", NSEC_PER_HOUR},  {"d", NSEC_PER_DAY},
 	};
 	u64 value;
 	bool large;

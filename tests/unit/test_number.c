@@ -81,6 +81,7 @@ Test(number, durations_are_read)
 		{"1s", NSEC_PER_SEC},
 		{"5", 5 * NSEC_PER_SEC},
 		{"10m", 600 * NSEC_PER_SEC},
+		{"10min", 600 * NSEC_PER_SEC},
 		{"1h", 3600 * NSEC_PER_SEC},
 		{"1d", 86400 * NSEC_PER_SEC},
 		{"0", 0},
@@ -97,8 +98,8 @@ Test(number, durations_are_read)
 
 Test(number, invalid_durations_are_refused)
 {
-	static const char *const bad[] = {"",    "s",     "ms",   "1 s", "1S",  "1.5s",
-					  "-1s", "1m30s", "1min", "1us", "1msx"};
+	static const char *const bad[] = {"",    "s",     "ms",  "1 s", "1S",  "1.5s",
+					  "-1s", "1m30s", "1mi", "1us", "1msx"};
 	u64 ns = 7;
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
