@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # .ci/run adds up the counts of its stages. A stage whose tests were all skipped has not failed. A stage that stops
 # without a count has failed. If no fresh root can be made, the tests run without one. Long tests run if all are
-# requested, and those that passed with this commit are not repeated. Each stage has goals that exist.
+# requested, and those that passed with this commit are not repeated. Each stage has goals that exist, and a soak lasts
+# an hour.
 set -eu
 
 # The goals of its stages exist.
@@ -12,6 +13,12 @@ for goal in $(sed -n "s/.*stage '[^']*' make \(.*\)/\1/p; s/.*make \(test-guest\
 		exit 1
 	}
 done
+
+# A soak lasts an hour by default: the guest gets that time from the environment of run.sh.
+make -s soak with=@: build=@: IN_GUESTS='sh -c env soak' | grep -q -x SOAK_SECONDS=3600 || {
+	echo 'make soak does not tell the guest that it lasts an hour'
+	exit 1
+}
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
