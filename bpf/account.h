@@ -34,8 +34,8 @@ static inline u64 account_at_most(u64 value, u64 most)
 /* Returns latency x period. Both factors are bounded, so that a sum can take many products (sample.h). */
 static inline u64 account_weighted_latency(u64 latency, u64 period)
 {
-	return account_at_most(latency, SAMPLE_WEIGHED_LATENCY_MAX) *
-	       account_at_most(period, SAMPLE_WEIGHED_PERIOD_MAX);
+	return account_at_most(latency, SAMPLE_WEIGHTED_LATENCY_MAX) *
+	       account_at_most(period, SAMPLE_WEIGHTED_PERIOD_MAX);
 }
 
 static inline int account_malformed(const struct sample *sample)
@@ -120,7 +120,7 @@ static inline __attribute__((always_inline)) struct account_buckets account_buck
 
 static inline u64 account_weight(const struct sample *sample)
 {
-	return account_at_most(sample->period, SAMPLE_WEIGHED_PERIOD_MAX);
+	return account_at_most(sample->period, SAMPLE_WEIGHTED_PERIOD_MAX);
 }
 
 /*

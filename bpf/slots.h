@@ -4,9 +4,9 @@
  *
  * A cgroup gets a slot when it is born (cgroup_mkdir, before any task can be in it), or when a walk of the
  * daemon adopts it: at the start, and after slots were missing. A slot is freed in two steps: it is retired
- * (removed from the index), then free. cgroup_mkdir and cgroup_rmdir run under cgroup_mutex
- * (kernel/cgroup/cgroup.c, Linux 6.1 to 6.18). The daemon's requests may run concurrently, so the index
- * decides: it refuses a second entry.
+ * (removed from the index), then released (it is one of the free slots again). cgroup_mkdir and cgroup_rmdir
+ * run under cgroup_mutex (kernel/cgroup/cgroup.c, Linux 6.1 to 6.18). The daemon's requests may run
+ * concurrently, so the index decides: it refuses a second entry.
  */
 #ifndef PEBSD_SLOTS_H
 #define PEBSD_SLOTS_H
@@ -29,7 +29,7 @@ const volatile u32 block_log2 = 0; /* a slot's block: the slot's number shifted 
 const volatile u32 block_mask = 0; /* a slot's number within its block: the slot's number masked by this */
 const volatile u32 block_slots = 1;
 const volatile u8 stripes_alone = 0;  /* each stripe has only one CPU that writes to it */
-const volatile u32 marks_event = 1;   /* lines of the marks of one event */
+const volatile u32 marks_event = 1;   /* number of lines of one event's marks, in all stripes */
 const volatile u32 marks_owners = 0;  /* first line of the marks of owners */
 const volatile u32 marks_offcore = 0; /* first line of the marks of off-core counts, for the first CPU */
 const volatile u32 marks_lines = 1;   /* number of lines in a row of marks */
@@ -44,7 +44,7 @@ struct rejected_record rejected[EVENTS_MAX][STRIPES_MAX] __attribute__((aligned(
  * Without the tag, a slot that was taken and returned in between would look unchanged (ABA). The stack is not
  * a BPF queue, because Linux 6.1 does not let a syscall program use one.
  */
-u32 slots_used = 0;
+u32 slots_used = 0; /* slots that were ever taken: the number of the last one; never decreases */
 u64 free_head = 0;
 u32 slots_taken = 0; /* slots in use now */
 

@@ -314,7 +314,7 @@ void act_forget_saved_alerts(struct act *act)
 	act->before.judged_ns = judged_ns;
 }
 
-/* Marks each ID.env whose alert has stopped firing: act_clean() removes it after DECIDE_RESOLVED_NS. */
+/* Marks each NUMBER.env whose alert has stopped firing: act_clean() removes it after DECIDE_RESOLVED_NS. */
 static void note_resolved(struct act *act)
 {
 	_cleanup_free_ bool *firing = calloc(act->store.n_files + 1, sizeof(*firing));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs the actions of transitions: writes an entry to the journal, writes the facts of the alert to ID.env
+ * Runs the actions of transitions: writes an entry to the journal, writes the facts of the alert to NUMBER.env
  * and starts pebsd-alert@ID.service, or begins a zoom or hot tables of the alert's cgroup. An action that
  * fails is reported, and the others run nevertheless.
  *
@@ -19,7 +19,7 @@
 
 struct act_settings {
 	sd_event *event;       /* referenced */
-	const char *directory; /* for ID.env and the store; made with mode 0700 if it is missing */
+	const char *directory; /* for NUMBER.env and the store; made with mode 0700 if it is missing */
 	bool no_units; /* systemd is not the service manager: the action `unit` fails with a message */
 	/*
 	 * Begins a zoom (RULE_ZOOM) or hot tables (RULE_HOT) of the alert's cgroup. Returns 0, or -errno with
@@ -60,7 +60,7 @@ void act_forget_saved_alerts(struct act *act);
 void act_on(struct act *act, const struct policy *policy, const struct transition *transitions, size_t n);
 
 /*
- * Removes ID.env of alerts that resolved at least DECIDE_RESOLVED_NS ago, and files that the store does not
+ * Removes NUMBER.env of alerts that resolved at least DECIDE_RESOLVED_NS ago, and files that the store does not
  * know. Call it regularly. `now`: CLOCK_REALTIME.
  */
 void act_clean(struct act *act, const struct timespec *now);

@@ -52,7 +52,7 @@ void alert_files_name(u64 alert, char ret[ALERT_FILES_NAME_MAX])
 	(void)snprintf(ret, ALERT_FILES_NAME_MAX, "%llu." SUFFIX, (unsigned long long)alert);
 }
 
-/* Returns whether `name` is that of an ID.env, or of one that alert_store_replace() has not finished. */
+/* Returns whether `name` is that of a NUMBER.env, or of one that alert_store_replace() has not finished. */
 static bool is_name(const char *name, u64 *ret_alert)
 {
 	char expected[ALERT_FILES_NAME_MAX];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The directory of alerts, and the ID.env files in it. */
+/* The directory of alerts, and the NUMBER.env files in it. */
 #ifndef PEBSD_ALERT_FILES_H
 #define PEBSD_ALERT_FILES_H
 
@@ -19,10 +19,10 @@ int alert_files_open(const char *path, int *ret);
 #define ALERT_FILES_NAME_MAX 32
 void alert_files_name(u64 alert, char ret[ALERT_FILES_NAME_MAX]);
 
-/* Calls `found` for each ID.env and each half-written one. Returns 0 or -errno. */
+/* Calls `found` for each NUMBER.env and each half-written one. Returns 0 or -errno. */
 int alert_files_scan(int directory, void (*found)(void *userdata, u64 alert), void *userdata);
 
-/* Removes the ID.env of an alert, and its half-written file. Returns 0 (also if there is none) or -errno. */
+/* Removes the NUMBER.env of an alert, and its half-written file. Returns 0 (also if there is none) or -errno. */
 int alert_files_remove(int directory, u64 alert);
 
 #endif

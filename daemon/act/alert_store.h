@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Alerts and started actions that survive a restart, in the file state.json of the directory of alerts: the alerts of
- * the policy, the actions that were begun, and the alerts that have an ID.env. alerts/alerts_kept.h usually has a newer
+ * the policy, the actions that were begun, and the alerts that have a NUMBER.env. alerts/alerts_kept.h usually has a newer
  * copy of the alerts in memory. The file is replaced as a whole, before any action in it begins. act.h says which
  * actions run if that fails.
  *
@@ -30,7 +30,7 @@ struct alert_store_intent {
 	unsigned actions; /* enum rule_action; never 0 */
 };
 
-/* An alert that has an ID.env. */
+/* An alert that has a NUMBER.env. */
 struct alert_store_file {
 	u64 alert;
 	struct timespec resolved; /* CLOCK_REALTIME; 0: not resolved yet */
@@ -62,7 +62,7 @@ int alert_store_begin(struct alert_store *store, u64 alert, bool firing, unsigne
 /* Notes that the actions have ended, with or without success. */
 void alert_store_end(struct alert_store *store, u64 alert, bool firing, unsigned actions);
 
-/* Notes that an alert has an ID.env, or no longer has one. 0 or -ENOMEM. */
+/* Notes that an alert has a NUMBER.env, or no longer has one. 0 or -ENOMEM. */
 int alert_store_add_file(struct alert_store *store, u64 alert);
 void alert_store_remove_file(struct alert_store *store, u64 alert);
 struct alert_store_file *alert_store_find_file(const struct alert_store *store, u64 alert);

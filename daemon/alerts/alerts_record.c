@@ -10,8 +10,8 @@
 /* The last second of the year 9999, as in alert_store_json.c. */
 #define SECONDS_MAX 253402300799ULL
 
-/* Upper bound of a record's bytes without its strings. Most of the 16 numbers of a record take few bytes. */
-#define FIGURES_MAX (14UL * VARINT_MAX + 3 * sizeof(double))
+/* Upper bound of a record's bytes without its strings: 16 numbers, and the value with its bounds. */
+#define NUMBERS_BYTES_MAX (16UL * VARINT_MAX + 3 * sizeof(double))
 
 static void put_text(struct state_writer *writer, const char *text)
 {
@@ -31,7 +31,7 @@ size_t alerts_record_write(const struct policy_saved_alert *saved, u8 to[STATE_R
 {
 	struct state_writer writer = {.to = to};
 
-	if (strlen(saved->rule) + strlen(saved->event_key) + strlen(saved->cgroup) + FIGURES_MAX >
+	if (strlen(saved->rule) + strlen(saved->event_key) + strlen(saved->cgroup) + NUMBERS_BYTES_MAX >
 	    STATE_RECORD_MAX)
 		return 0;
 	put_text(&writer, saved->rule);
@@ -112,7 +112,7 @@ static bool get_times(struct state_reader *reader, struct policy_saved_alert *re
 }
 
 /* A ratio is infinite if its baseline is 0. Bounds may be infinite, too. */
-static bool get_figures(struct state_reader *reader, struct policy_saved_alert *ret)
+static bool get_estimate(struct state_reader *reader, struct policy_saved_alert *ret)
 {
 	state_get_bytes(reader, &ret->value, sizeof(ret->value));
 	state_get_bytes(reader, &ret->low, sizeof(ret->low));
@@ -121,7 +121,7 @@ static bool get_figures(struct state_reader *reader, struct policy_saved_alert *
 }
 
 /* `held_ns` cannot exceed `now_ns`, the time since boot. */
-static bool get_standing(struct state_reader *reader, u64 now_ns, struct policy_saved_alert *ret)
+static bool get_state(struct state_reader *reader, u64 now_ns, struct policy_saved_alert *ret)
 {
 	u64 state, end;
 
@@ -149,8 +149,8 @@ int alerts_record_read(const u8 *bytes, size_t length, u64 now_ns, u64 next, str
 		return r;
 	ret->number = state_get_number(&reader);
 	*ret_named = (size_t)(reader.from - bytes);
-	if (ret->number >= next || !get_standing(&reader, now_ns, ret) || !get_times(&reader, ret) ||
-	    !get_figures(&reader, ret) || !state_read_whole(&reader))
+	if (ret->number >= next || !get_state(&reader, now_ns, ret) || !get_times(&reader, ret) ||
+	    !get_estimate(&reader, ret) || !state_read_whole(&reader))
 		return -EBADMSG;
 	return 0;
 }

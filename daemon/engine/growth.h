@@ -17,11 +17,11 @@ u32 growth_wanted(u32 slots, u32 free, u64 missing);
  * Maximum bytes of the maps in pebsd.service, which also needs memory for everything else (MEMORY of
  * pebsd(8)).
  */
-#define GROWTH_MEMORY_MOST (768ULL << 20)
+#define GROWTH_MEMORY_MAX (768ULL << 20)
 
 /*
  * The bytes of `max-memory = auto`: a 256th of the machine's memory, at least 64 MiB and at most
- * GROWTH_MEMORY_MOST, but no more than half of `limit_bytes`, the memory limit of pebsd's own cgroup
+ * GROWTH_MEMORY_MAX, but no more than half of `limit_bytes`, the memory limit of pebsd's own cgroup
  * (UINT64_MAX: none). The kernel charges maps to that cgroup, and the rest of the daemon needs the other
  * half. 64 MiB are enough for 5,000 cgroups on few CPUs.
  */

@@ -47,12 +47,12 @@ struct burst_series {
  * Returns the design effect, at least 1: n samples are worth n / effect independent ones. Returns INFINITY if
  * the window holds too few bursts:
  *   - bursts are longer than about a tenth of the window, or
- *   - of two events: each part, measured by the noise that chance gives it, is like the next one, or
+ *   - of two events: neighbouring parts, each divided by its standard deviation by chance, are alike, or
  *   - fewer than five bursts, with idle time between or beside them, contain all samples, or
  *   - the effective number of parts is below 3.
  * `confidence` is that of the bounds. The effect is itself an estimate, and a rough one if there are few
  * parts. It is therefore enlarged by the factor by which Student's t exceeds the normal quantile, squared. Of
- * two events, Student's t is that of half of the chance to be wrong.
+ * two events, if bursts show in the effect, Student's t is that of half of the chance to be wrong.
  */
 double bursts_effect(const struct burst_series *series, double confidence);
 

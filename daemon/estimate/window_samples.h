@@ -20,20 +20,20 @@ struct window_samples {
 };
 
 /*
- * Sums up the last `span_ns` of the window, as window_each() does, for the cgroups with these numbers together.
- * Sorts `entries`. Returns 0, or -ENODATA if the span has fewer than BURSTS_COLLECTIONS_MIN collections:
+ * Sums up the last `span_ns` of the window, as window_each() does, for the cgroups of `entries` (the ledger's numbers)
+ * together. Sorts `entries`. Returns 0, or -ENODATA if the span has fewer than BURSTS_COLLECTIONS_MIN collections:
  * then nothing is known about bursts.
  */
 int window_samples_of(const struct window *window, u64 span_ns, u32 *entries, size_t n_entries,
 		      struct window_samples *ret);
 
-/* A cgroup, or a sum of cgroups. NULL: all cgroups together. */
+/* A cgroup, or a sum of cgroups. */
 struct window_row {
-	const u32 *entries;
+	const u32 *entries; /* NULL: all cgroups together */
 	size_t n;
 };
 
-/* The samples of events that count, for many rows at once. */
+/* The number of samples of some events, and their weight, for many rows at once. */
 struct window_counts;
 
 /*

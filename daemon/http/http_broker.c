@@ -215,8 +215,8 @@ int http_broker_new(const struct http_broker_settings *settings, struct http_bro
 	if (!broker)
 		return -ENOMEM;
 	broker->settings = *settings;
-	broker->limit = (struct ratelimit){.every_ns = NSEC_PER_SEC / HTTP_QUESTIONS_A_SECOND,
-					   .burst = HTTP_QUESTIONS_AT_ONCE};
+	broker->limit = (struct ratelimit){.every_ns = NSEC_PER_SEC / HTTP_QUESTIONS_PER_SECOND,
+					   .burst = HTTP_QUESTIONS_BURST};
 	r = start(broker);
 	if (r < 0) {
 		http_broker_free(broker);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Answers the requests of the process that speaks HTTP. An attacker may control that process, but can only
- * get contents that HTTP serves anyway. If the process sends more than HTTP_QUESTIONS_A_SECOND, its requests
+ * get contents that HTTP serves anyway. If the process sends more than HTTP_QUESTIONS_PER_SECOND, its requests
  * wait. If it sends an invalid message, does not read its answers or closes its socket, `failed` is called.
  */
 #ifndef PEBSD_HTTP_BROKER_H
@@ -12,8 +12,8 @@
 #include "http/http_bodies.h"
 #include "http/http_source.h"
 
-#define HTTP_QUESTIONS_A_SECOND 1000
-#define HTTP_QUESTIONS_AT_ONCE  100
+#define HTTP_QUESTIONS_PER_SECOND 1000
+#define HTTP_QUESTIONS_BURST      100
 
 struct http_broker_settings {
 	sd_event *event;

@@ -181,8 +181,8 @@ int http_pending_profiles_new(sd_event *event, const struct http_profiles *profi
 		return -ENOMEM;
 	pending->profiles = profiles;
 	pending->replies = *replies;
-	pending->limit = (struct ratelimit){.every_ns = NSEC_PER_SEC / HTTP_PENDING_PROFILES_A_SECOND,
-					    .burst = HTTP_PENDING_PROFILES_AT_ONCE};
+	pending->limit = (struct ratelimit){.every_ns = NSEC_PER_SEC / HTTP_PENDING_PROFILES_PER_SECOND,
+					    .burst = HTTP_PENDING_PROFILES_BURST};
 	r = sd_event_add_time_relative(event, &pending->timer, CLOCK_MONOTONIC, 0, LOOK_ACCURACY_US, on_timer,
 				       pending);
 	if (r >= 0)

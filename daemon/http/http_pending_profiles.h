@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The profiles for which the process that speaks HTTP waits, on pebsd's side. They begin in the order of their
- * requests: only few can be pending at a time, and only few can begin per second. Further requests wait, so a user who
- * requests many profiles delays those of others, but does not keep others out.
+ * The profiles for which the process that speaks HTTP waits, on pebsd's side. At most HTTP_PROFILES_MAX requests can be
+ * pending; further ones are refused. They begin in the order of their requests, and only few can begin per second: the
+ * others wait. The process that speaks HTTP limits the requests of each user (http_wire.h), so a user who requests many
+ * profiles delays those of others, but does not keep others out.
  */
 #ifndef PEBSD_HTTP_PENDING_PROFILES_H
 #define PEBSD_HTTP_PENDING_PROFILES_H
@@ -12,9 +13,9 @@
 #include "http/http_reply.h"
 #include "http/http_source.h"
 
-/* Limits of profiles that begin: each one opens events on all CPUs. */
-#define HTTP_PENDING_PROFILES_A_SECOND 4
-#define HTTP_PENDING_PROFILES_AT_ONCE  8
+/* Rate limit of profiles that begin (base/ratelimit.h), because each one opens events on all CPUs. */
+#define HTTP_PENDING_PROFILES_PER_SECOND 4
+#define HTTP_PENDING_PROFILES_BURST      8
 
 struct http_pending_profiles;
 
@@ -22,12 +23,10 @@ struct http_pending_profiles;
 int http_pending_profiles_new(sd_event *event, const struct http_profiles *profiles,
 			      const struct http_replies *replies, struct http_pending_profiles **ret);
 
-/* Frees all pending profiles. */
+/* Drops all pending requests without a reply, and tells the source that nobody waits for their profiles. */
 struct http_pending_profiles *http_pending_profiles_free(struct http_pending_profiles *pending);
 
-/*
- * Handles HTTP_ASK_PROFILE: answers at once if the request is refused, otherwise when the profile is ready.
- */
+/* Handles HTTP_ASK_PROFILE: answers when the profile is ready or the request is refused, which may be at once. */
 void http_pending_profiles_ask(struct http_pending_profiles *pending, const struct http_message *question);
 
 /* Handles HTTP_LEAVE; ignores a number that is not pending. */

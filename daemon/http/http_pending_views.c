@@ -164,8 +164,8 @@ int http_pending_views_new(sd_event *event, const struct http_source *source,
 		return -ENOMEM;
 	pending->source = source;
 	pending->replies = *replies;
-	pending->limit = (struct ratelimit){.every_ns = NSEC_PER_SEC / HTTP_PENDING_VIEWS_A_SECOND,
-					    .burst = HTTP_PENDING_VIEWS_AT_ONCE};
+	pending->limit = (struct ratelimit){.every_ns = NSEC_PER_SEC / HTTP_PENDING_VIEWS_PER_SECOND,
+					    .burst = HTTP_PENDING_VIEWS_BURST};
 	r = sd_event_add_time_relative(event, &pending->timer, CLOCK_MONOTONIC, 0, LOOK_ACCURACY_US, on_timer,
 				       pending);
 	if (r >= 0)

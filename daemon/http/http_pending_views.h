@@ -13,8 +13,8 @@
 #include "http/http_source.h"
 
 /* Limits of the views that begin. A page asks for about five when its range changes. */
-#define HTTP_PENDING_VIEWS_A_SECOND 10
-#define HTTP_PENDING_VIEWS_AT_ONCE  20
+#define HTTP_PENDING_VIEWS_PER_SECOND 10
+#define HTTP_PENDING_VIEWS_BURST      20
 
 /* A view that is not ready after this time is refused. */
 #define HTTP_PENDING_VIEWS_SECONDS 10

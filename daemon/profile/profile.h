@@ -12,15 +12,15 @@
 #include "symbols/shared/symbol.h"
 #include "zoom/zoom_sample.h"
 
-/* Returns the name of an address, or NULL if it is not known (yet). Valid until the next call. */
 struct profile_names {
+	/* Returns the name of an address, or NULL if it is not known (yet). Valid until the next call. */
 	const struct symbol *(*find)(void *userdata, const struct symbol_query *query);
 	void *userdata;
 };
 
 /*
- * Maximum bytes of a profile. Samples that would need more are counted only in the totals: in `dropped` and
- * all others except `user_stacks`.
+ * Maximum bytes of a profile. Samples that would need more are counted only in the totals: in all
+ * of them except `user_stacks` and `early`.
  */
 #define PROFILE_BYTES_MAX (48U << 20)
 
@@ -38,8 +38,8 @@ int profile_add(struct profile *profile, const struct zoom_sample *sample);
 int profile_name(struct profile *profile, u32 pid, u32 tid, const char *name);
 
 /*
- * Records that a process executes another program. Its addresses that have no name so far stay unknown. Later
- * addresses belong to the new program.
+ * Records that a process executes another program. Addresses of the old program that have no name so far stay
+ * unknown. Later addresses belong to the new program.
  */
 void profile_executed(struct profile *profile, u32 pid);
 

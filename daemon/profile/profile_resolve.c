@@ -41,6 +41,7 @@ static void enter_access(const struct profile *profile, size_t i)
 	if (access->has_code && name_table_place(table, code_of_kernel ? 0 : access->pid, access->code,
 						 SYMBOL_CODE, &access->code_place) < 0)
 		access->code_place = NONE;
+	/* A kernel address that code of a process tried to access; accesses by the kernel have pid 0. */
 	if (SYMBOL_IS_KERNEL(access->address) && access->pid != 0)
 		return;
 	if (name_table_place(table, access->pid, access->address, SYMBOL_DATA, &access->data_place) < 0)

@@ -211,8 +211,8 @@ Test(inject, huge_factors_cannot_wrap_a_weighted_sum_within_a_batch)
 	books_collect(&books);
 	figures = books_figures(&books, "seven", 0);
 	cr_expect_eq(figures.weighted_latency[SOURCE_UNKNOWN],
-		     (u64)ARRAY_SIZE(samples) * SAMPLE_WEIGHED_LATENCY_MAX * SAMPLE_WEIGHED_PERIOD_MAX);
-	cr_expect_eq(figures.weight[SOURCE_UNKNOWN], (u64)ARRAY_SIZE(samples) * SAMPLE_WEIGHED_PERIOD_MAX);
+		     (u64)ARRAY_SIZE(samples) * SAMPLE_WEIGHTED_LATENCY_MAX * SAMPLE_WEIGHTED_PERIOD_MAX);
+	cr_expect_eq(figures.weight[SOURCE_UNKNOWN], (u64)ARRAY_SIZE(samples) * SAMPLE_WEIGHTED_PERIOD_MAX);
 }
 
 Test(inject, plain_c_counts_the_same)

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 			abort();  \
 	} while (0)
 
-/* Fewer than HTTP_QUESTIONS_AT_ONCE, so that no request waits. */
+/* Fewer than HTTP_QUESTIONS_BURST, so that no request waits. */
 #define PACKETS_MAX 40
 
 struct world {

@@ -63,10 +63,16 @@ static const struct varlink_service service = {
 
 static int snapshot(void *userdata, const struct maybe_double *window_seconds, const struct snapshot **ret)
 {
+	static time_t passed;
 	struct snapshot *example = example_several();
 
 	(void)userdata;
 	example->window_seconds = *window_seconds;
+	/*
+	 * Time passes, so that the names of cgroups are made again after a while. Until then each cgroup in a reply gets
+	 * one, and other functions of this example accept any cgroup.
+	 */
+	example->taken.tv_sec += passed++;
 	*ret = example;
 	return 0;
 }

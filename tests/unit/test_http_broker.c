@@ -247,11 +247,11 @@ Test(http_broker, the_rate_of_answers_is_bounded)
 				(void)close(fd);
 			}
 		if (ms == 0)
-			cr_expect_leq(answered, HTTP_QUESTIONS_AT_ONCE + 1);
+			cr_expect_leq(answered, HTTP_QUESTIONS_BURST + 1);
 		fake_clock_advance(10 * NSEC_PER_MSEC);
 	}
 	cr_expect_null(failed, "%s", failed);
-	cr_expect_leq(answered, HTTP_QUESTIONS_AT_ONCE + 1 + passes_ms * HTTP_QUESTIONS_A_SECOND / 1000);
-	cr_expect_gt(answered, HTTP_QUESTIONS_AT_ONCE + passes_ms * HTTP_QUESTIONS_A_SECOND / 1000 / 2);
+	cr_expect_leq(answered, HTTP_QUESTIONS_BURST + 1 + passes_ms * HTTP_QUESTIONS_PER_SECOND / 1000);
+	cr_expect_gt(answered, HTTP_QUESTIONS_BURST + passes_ms * HTTP_QUESTIONS_PER_SECOND / 1000 / 2);
 	cr_expect_eq(endpoint.source.rendered, 1);
 }

@@ -326,7 +326,7 @@ Test(http_profile, clients_that_disconnect_at_any_time_are_forgotten)
 {
 	const struct linger reset = {.l_onoff = 1, .l_linger = 0};
 
-	for (unsigned int i = 0; i < HTTP_PENDING_PROFILES_AT_ONCE; i++) {
+	for (unsigned int i = 0; i < HTTP_PENDING_PROFILES_BURST; i++) {
 		struct http_client client = ask("?cgroup=/a");
 
 		world.state = HTTP_PROFILE_UNDER_WAY;
@@ -349,7 +349,7 @@ Test(http_profile, a_user_whose_clients_leave_only_delays_others)
 
 	if (geteuid() != 0)
 		cr_skip_test("needs root to be two users");
-	for (unsigned int i = 0; i < 2 * HTTP_PENDING_PROFILES_AT_ONCE; i++) {
+	for (unsigned int i = 0; i < 2 * HTTP_PENDING_PROFILES_BURST; i++) {
 		client = ask("?cgroup=/a");
 		for (int turn = 0; turn < 5; turn++)
 			endpoint_turn(&server);
@@ -363,8 +363,8 @@ Test(http_profile, a_user_whose_clients_leave_only_delays_others)
 	cr_expect_str_eq(world.path, "/b");
 	http_client_done(&client);
 	cr_expect_leq(world.begun,
-		      HTTP_PENDING_PROFILES_AT_ONCE + 1 +
-			      (monotonic_ns() - begun_ns) * HTTP_PENDING_PROFILES_A_SECOND / NSEC_PER_SEC);
+		      HTTP_PENDING_PROFILES_BURST + 1 +
+			      (monotonic_ns() - begun_ns) * HTTP_PENDING_PROFILES_PER_SECOND / NSEC_PER_SEC);
 }
 
 Test(http_profile, waiting_clients_are_limited)
@@ -417,7 +417,7 @@ Test(http_profile, few_clients_hold_a_profile_at_a_time)
 
 		/* Wait until the rate limit permits another profile. */
 		if (i == HTTP_PROFILES_OWNER_MAX) {
-			fake_clock_advance(2 * NSEC_PER_SEC / HTTP_PENDING_PROFILES_A_SECOND);
+			fake_clock_advance(2 * NSEC_PER_SEC / HTTP_PENDING_PROFILES_PER_SECOND);
 			expect("?cgroup=/a", 503,
 			       "of this user or address is waiting for profiles or receiving them");
 			expect_health();
@@ -425,7 +425,7 @@ Test(http_profile, few_clients_hold_a_profile_at_a_time)
 		clients[i] = begin_to_receive(user);
 		cr_assert_eq(http_client_status(&clients[i]), 200, "%zu: %.300s", i, clients[i].data);
 	}
-	fake_clock_advance(2 * NSEC_PER_SEC / HTTP_PENDING_PROFILES_A_SECOND);
+	fake_clock_advance(2 * NSEC_PER_SEC / HTTP_PENDING_PROFILES_PER_SECOND);
 	third = begin_to_receive(NOBODY - 1);
 	cr_expect_eq(http_client_status(&third), 503);
 	cr_expect(
@@ -439,7 +439,7 @@ Test(http_profile, few_clients_hold_a_profile_at_a_time)
 	for (int i = 0; status != 200 && i < 8; i++) {
 		struct http_client client;
 
-		fake_clock_advance(NSEC_PER_SEC / HTTP_PENDING_PROFILES_A_SECOND);
+		fake_clock_advance(NSEC_PER_SEC / HTTP_PENDING_PROFILES_PER_SECOND);
 		client = ask("?cgroup=/a");
 
 		http_client_receive_all(&server, &client);

@@ -290,10 +290,10 @@ Test(http_views, requests_per_second_are_limited)
 	const u64 begun_ns = monotonic_ns();
 	u64 most;
 
-	for (unsigned int i = 0; i < HTTP_PENDING_VIEWS_AT_ONCE + 5; i++)
+	for (unsigned int i = 0; i < HTTP_PENDING_VIEWS_BURST + 5; i++)
 		expect("/range.json?since=5", 200, "{}");
-	most = HTTP_PENDING_VIEWS_AT_ONCE + 1 +
-	       (monotonic_ns() - begun_ns) * HTTP_PENDING_VIEWS_A_SECOND / NSEC_PER_SEC;
+	most = HTTP_PENDING_VIEWS_BURST + 1 +
+	       (monotonic_ns() - begun_ns) * HTTP_PENDING_VIEWS_PER_SECOND / NSEC_PER_SEC;
 	cr_expect_leq(fixture.made, most);
 }
 
@@ -325,7 +325,7 @@ Test(http_views, users_who_ask_in_a_loop_take_turns_with_others)
 {
 	if (geteuid() != 0)
 		cr_skip_test("needs root to be two users");
-	for (unsigned int i = 0; i < HTTP_PENDING_VIEWS_AT_ONCE; i++)
+	for (unsigned int i = 0; i < HTTP_PENDING_VIEWS_BURST; i++)
 		expect("/range.json?since=5", 200, "{}");
 	expect_turns();
 }

@@ -131,7 +131,7 @@ static const struct row {
  * the state that is saved for the next process. The ledger has a copy of each path, and so has the table of series.
  */
 #define PATHS_BYTES   (2 * ((10000ULL * PATH_MAX + MIB - 1) / MIB * MIB))
-#define CGROUPS_BYTES (GROWTH_MEMORY_MOST + 72 * MIB + PATHS_BYTES)
+#define CGROUPS_BYTES (GROWTH_MEMORY_MAX + 72 * MIB + PATHS_BYTES)
 #define DAEMON_BYTES  (10 * MIB)
 #define KEPT_BYTES    ((u64)STATE_CHUNKS_MAX * STATE_CHUNK_BYTES)
 

@@ -203,7 +203,7 @@ static void put_counts_last(struct pmu_plan *plan)
 static bool in_range(const struct pmu_request *request)
 {
 	for (enum event_role role = 0; role < EVENT_ROLES; role++)
-		if (event_period_of(&request->periods, role) > SAMPLE_WEIGHED_PERIOD_MAX)
+		if (event_period_of(&request->periods, role) > SAMPLE_WEIGHTED_PERIOD_MAX)
 			return false;
 	return request->ldlat >= LDLAT_MIN && request->ldlat <= LDLAT_MAX &&
 	       !(request->roles & ~((1U << EVENT_ROLES) - 1));

@@ -63,8 +63,8 @@ int maps_copy(const struct maps *maps, struct maps **ret);
 int maps_read(FILE *file, struct maps **ret);
 
 /*
- * Returns `newer` plus those mappings of `older` that do not overlap it. If these are too many, returns only
- * `newer`. Returns 0 or -ENOMEM.
+ * Sets `*ret` to `newer` plus those mappings of `older` that do not overlap a mapping of `newer`; to `newer` alone if
+ * the mappings of both, or the bytes of their paths, exceed the limit together. Returns 0 or -ENOMEM.
  */
 int maps_merge(const struct maps *newer, const struct maps *older, struct maps **ret);
 
