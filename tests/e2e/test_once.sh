@@ -30,18 +30,21 @@ unwritten() {
 	"$PEBSD" --replay "$file" --once "$@" >/dev/full 2>"$work/log" || status=$?
 	expect 'exit code of a result that cannot be written' 1 "$status"
 	grep -q 'cannot write the result to standard output: No space left on device' "$work/log" ||
-		fail 'it is not told why the result is missing'
+		fail 'the log does not say why the result is missing'
 }
 unwritten
 unwritten --json
 exits 'a comparison that cannot be written' 1 sh -c '"$@" >/dev/full' sh \
 	"$PEBSD" --compare --replay "$file" --replay "$file"
 grep -q 'cannot write to standard output: No space left on device' "$work/said" ||
-	fail 'it is not told why the comparison is missing'
+	fail 'standard error does not say why the comparison is missing'
 
-# The same bytes from standard input.
-"$PEBSD" --replay - --once --json <"$file" >"$work/piped.json" || fail 'a recording on standard input'
-expect 'the same from a pipe' "$(jq -c '.cgroups' "$json")" "$(jq -c '.cgroups' "$work/piped.json")"
+# The same bytes from standard input, and from a pipe, where the names of CPU and events come too late.
+"$PEBSD" --replay - --once --json <"$file" >"$work/input.json" || fail 'a recording on standard input'
+expect 'the same from standard input' "$(jq -c '.cgroups' "$json")" "$(jq -c '.cgroups' "$work/input.json")"
+"$PEBSD" --replay - --once --json < <(cat "$file") >"$work/piped.json" || fail 'a recording from a pipe'
+expect 'the same samples from a pipe' "$(jq -c '.samples' "$json")" "$(jq -c '.samples' "$work/piped.json")"
+expect 'the note about a pipe' true "$(jq 'any(.notes[]; contains("give --replay the file itself"))' "$work/piped.json")"
 
 # The recording is cut: complete records are counted and printed, the cut is reported, and the exit code is 2.
 size=$(stat -c %s "$file")
@@ -49,7 +52,7 @@ head -c $((size * 2 / 3)) "$file" >"$work/cut.perf.data"
 status=0
 "$PEBSD" --replay "$work/cut.perf.data" --once --json >"$work/cut.json" 2>"$work/log" || status=$?
 expect 'exit code of a cut recording' 2 "$status"
-grep -q cut.perf.data "$work/log" || fail "the cut is not told"
+grep -q cut.perf.data "$work/log" || fail "the cut is not reported"
 expect 'fewer samples than in the whole, and some' true \
 	"$(jq --argjson whole "$(jq .samples.seen "$json")" '.samples.seen > 0 and .samples.seen < $whole' "$work/cut.json")"
 
@@ -75,9 +78,12 @@ done
 printf '[cgroups]\nmax = 16\n' >"$work/few.conf"
 "$PEBSD" --config "$work/few.conf" --replay "$work/hostile" --once --json >"$work/hostile.json" 2>"$work/log" ||
 	fail 'a recording of 1000 tasks'
-! grep -q "$(printf '\033')" "$work/log" || fail 'a name reached the terminal raw'
+"$PEBSD" --config "$work/few.conf" --replay "$work/hostile" --once >"$work/hostile.text" 2>"$work/text.log" ||
+	fail 'a recording of 1000 tasks, as text'
+grep -q '31m' "$work/hostile.text" || fail 'the text lacks a hostile name'
+! grep -q "$(printf '\033')" "$work/log" "$work/text.log" "$work/hostile.text" || fail 'a name reached the terminal raw'
 [ "$(wc -l <"$work/log")" -le 5 ] || fail "the log is flooded: $(wc -l <"$work/log") lines"
 expect 'samples are all seen' '[1000,true]' "$(jq -c '.samples | [.seen, .unattributed > 980]' "$work/hostile.json")"
 expect 'notes' '[2,true,true]' "$(jq -c '.notes | [length, any(contains("its event")), any(contains("without a slot"))]' \
 	"$work/hostile.json")"
-expect 'no notes where nothing is left out' null "$(jq .notes "$json")"
+expect 'no notes if nothing is left out' null "$(jq .notes "$json")"

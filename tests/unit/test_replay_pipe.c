@@ -12,23 +12,31 @@
 
 TestSuite(replay, .fini = replayed_clear);
 
-Test(replay, standard_input_is_replayed)
+/* Makes a pipe standard input, and writes to it what the writer has written. Frees the writer. */
+static void pipe_to_standard_input(struct writer *writer)
 {
-	struct writer *writer = writer_new(WRITER_PIPE, 0);
-	const char *paths[] = {"-", "-"};
-	char *message = NULL;
 	_cleanup_free_ u8 *bytes = NULL;
 	int ends[2];
 	size_t size;
 
-	(void)writer_event(writer, &recorded_event);
-	recorded_load(writer, 0, 1, 1);
 	bytes = writer_finish(writer, &size);
 	writer_free(writer);
 	cr_assert_eq(pipe(ends), 0);
 	cr_assert_eq(write(ends[1], bytes, size), (ssize_t)size);
 	(void)close(ends[1]);
 	cr_assert_geq(dup2(ends[0], STDIN_FILENO), 0);
+	(void)close(ends[0]);
+}
+
+Test(replay, standard_input_is_replayed)
+{
+	struct writer *writer = writer_new(WRITER_PIPE, 0);
+	const char *paths[] = {"-", "-"};
+	char *message = NULL;
+
+	(void)writer_event(writer, &recorded_event);
+	recorded_load(writer, 0, 1, 1);
+	pipe_to_standard_input(writer);
 	cr_assert_eq(replay_open(paths, 2, &replayed.replay, &message), -EINVAL);
 	cr_expect_not_null(strstr(message, "only once"));
 	free(message);
@@ -36,6 +44,23 @@ Test(replay, standard_input_is_replayed)
 	cr_assert_eq(replayed_all(100), 0);
 	cr_expect_eq(replayed.n, 1);
 	replayed_clear();
+}
+
+/* Its CPU stands after its samples, which are counted when they arrive. */
+Test(replay, a_recorded_file_in_a_pipe_is_read_and_noted)
+{
+	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
+	const char *path = "-";
+	char *message = NULL;
+
+	recorded_load(writer, 0, 1, 1);
+	pipe_to_standard_input(writer);
+	cr_assert_eq(replay_open(&path, 1, &replayed.replay, &message), 0, "%s", message);
+	cr_assert_eq(replayed_all(100), 0);
+	cr_expect_eq(replayed.n, 1);
+	replay_report(replayed.replay, &replayed.report);
+	replayed_expect_note(0, "is a pipe, but was recorded to a file");
+	replayed_expect_note(1, NULL);
 }
 
 static struct writer *piped_writer(void)

@@ -101,4 +101,10 @@ bool perf_data_cut(const struct perf_data *data, u64 *ret_position);
  */
 bool perf_data_unfinished(const struct perf_data *data);
 
+/*
+ * Returns true if a file (perf record -o) came through a pipe. The sections with the machine and the names of the
+ * events follow the data, so they would be known only after all samples, and are not read.
+ */
+bool perf_data_no_features(const struct perf_data *data);
+
 #endif

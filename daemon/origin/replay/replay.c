@@ -230,6 +230,11 @@ static int note_end(const struct replay_recording *recording, struct notes *note
 			"%s was not completed, probably because perf was killed: everything in it is "
 			"read, but its CPU and the names of its events are missing; end perf with Ctrl-C",
 			recording->name);
+	if (perf_data_no_features(recording->data))
+		return add_note(
+			notes,
+			"%s is a pipe, but was recorded to a file, which names its CPU and its events after the samples: these names are not used; give --replay the file itself",
+			recording->name);
 	return 0;
 }
 
@@ -243,7 +248,8 @@ static int note_recording(const struct replay_recording *recording, const struct
 {
 	int r = note_end(recording, notes, ret_cut);
 
-	if (r == 0 && has_latency_of_unknown_kind(recording, events))
+	if (r == 0 && !perf_data_no_features(recording->data) &&
+	    has_latency_of_unknown_kind(recording, events))
 		r = add_note(
 			notes,
 			"%s does not name a CPU that pebsd knows: it is unknown whether its latencies are "
