@@ -111,14 +111,27 @@ static void expect_refused(const struct pmu_opening *opening, u64 max_rate, cali
 	cr_expect_eq(page_faults_runs(program.fd), before);
 }
 
+/* On a busy machine, a timing may be unknown. */
+static void expect_plausible(const struct calibrate_timing *timing)
+{
+	if (timing->known)
+		cr_expect(timing->ns > 0 && timing->ns < 1e6, "%g ns", timing->ns);
+	else
+		cr_expect(
+			strstr(timing->reason, "differed too much") ||
+				strstr(timing->reason,
+				       "something else, such as another task, a hypervisor or the firmware, took the CPU"),
+			"%s", timing->reason);
+}
+
+/* A round aims at 50 samples. */
+#define SAMPLES_MIN (CALIBRATE_ROUNDS * 8UL)
+
 Test(calibrate_measure, the_thread_samples_its_own_work)
 {
 	calibrate_measure(&faults, &program, MAX_RATE, touch, NULL, &stop, &result);
-	cr_expect_geq(page_faults_runs(program.fd), CALIBRATE_ROUNDS * 8UL);
-	if (result.dense.known)
-		cr_expect(result.dense.ns > 0 && result.dense.ns < 1e6, "%g ns", result.dense.ns);
-	else
-		cr_expect(strstr(result.dense.reason, "differed too much"), "%s", result.dense.reason);
+	cr_expect_geq(page_faults_runs(program.fd), SAMPLES_MIN);
+	expect_plausible(&result.dense);
 }
 
 /* The dense timing is preset, so all samples come from the sparse measurement. Their number is not fixed. */
@@ -131,16 +144,9 @@ Test(calibrate_measure, sparse_samples_are_timed_one_by_one)
 	cr_expect_eq(result.dense.ns, 1234);
 	cr_expect_geq(*program.runs - before, CALIBRATE_ROUNDS / 2, "%s", result.sparse.reason);
 	cr_expect_leq(*program.runs - before, 8ULL * CALIBRATE_ROUNDS_MAX, "they are not sparse");
-	if (result.sparse.known) {
-		cr_expect(result.sparse.ns > 0 && result.sparse.ns < 1e6, "%g ns", result.sparse.ns);
+	expect_plausible(&result.sparse);
+	if (result.sparse.known)
 		cr_expect_eq(result.sparse.per_second, CALIBRATE_SPARSE_PER_SECOND);
-	} else {
-		cr_expect(
-			strstr(result.sparse.reason, "differed too much") ||
-				strstr(result.sparse.reason,
-				       "something else, such as another task, a hypervisor or the firmware, took the CPU"),
-			"%s", result.sparse.reason);
-	}
 }
 
 Test(calibrate_measure, known_timings_are_not_measured_again)
@@ -161,7 +167,7 @@ Test(calibrate_measure, an_interrupted_timing_does_not_end_the_measurement)
 
 	calibrate_measure(&faults, &program, MAX_RATE, touch_interrupted, &interrupted, &stop, &result);
 	cr_expect(interrupted);
-	cr_expect_geq(page_faults_runs(program.fd), CALIBRATE_ROUNDS * 8UL, "%s", result.dense.reason);
+	cr_expect_geq(page_faults_runs(program.fd), SAMPLES_MIN, "%s", result.dense.reason);
 }
 
 Test(calibrate_measure, the_stop_flag_ends_the_measurement)
@@ -169,8 +175,7 @@ Test(calibrate_measure, the_stop_flag_ends_the_measurement)
 	stop = true;
 	calibrate_measure(&faults, &program, MAX_RATE, touch, NULL, &stop, &result);
 	cr_expect_not(result.dense.known);
-	cr_expect_leq(page_faults_runs(program.fd), 8,
-		      "only samples of the runs that find out how fast the work is");
+	cr_expect_eq(page_faults_runs(program.fd), 0);
 }
 
 Test(calibrate_measure, a_failed_measurement_has_a_reason)
@@ -188,12 +193,22 @@ Test(calibrate_measure, a_failed_measurement_has_a_reason)
 		       "kernel.perf_event_max_sample_rate is 100, and the measurement needs at least 250");
 }
 
-Test(calibrate_measure, each_event_is_measured_in_a_separate_thread)
+/* Nothing reports the end of a calibration, so this looks again and again. */
+static const struct calibrate_result *wait_for_results(const struct calibration *calibration)
 {
 	const struct timespec moment = {.tv_nsec = 10000000};
+	const struct calibrate_result *results;
+
+	while (!(results = calibration_results(calibration)))
+		(void)nanosleep(&moment, NULL);
+	return results;
+}
+
+Test(calibrate_measure, each_event_has_its_own_result, .timeout = 60)
+{
 	struct pmu_opening only = faults, unknown = faults;
 	const struct pmu_opening *openings[] = {&faults, &only, &unknown, &only};
-	const struct calibrate_result *results = NULL;
+	const struct calibrate_result *results;
 	struct calibration *calibration = NULL;
 
 	only.only_counter = 1;
@@ -201,11 +216,7 @@ Test(calibrate_measure, each_event_is_measured_in_a_separate_thread)
 	unknown.precise_ip = 3;
 	cr_assert_eq(calibration_new(openings, 4, NULL, &program, MAX_RATE, &calibration), 0);
 	/* results[0] has no timing, because the thread's own work causes too few page faults. */
-	for (int i = 0; i < 6000 && !results; i++) {
-		(void)nanosleep(&moment, NULL);
-		results = calibration_results(calibration);
-	}
-	cr_assert(results, "the calibration did not end");
+	results = wait_for_results(calibration);
 	cr_expect(strstr(results[0].dense.reason, "causes too few samples"), "%s", results[0].dense.reason);
 	cr_expect(strstr(results[1].dense.reason, "only one counter"), "%s", results[1].dense.reason);
 	cr_expect(strstr(results[2].dense.reason, "cannot open an event"), "%s", results[2].dense.reason);
@@ -213,23 +224,18 @@ Test(calibrate_measure, each_event_is_measured_in_a_separate_thread)
 	cr_expect_null(calibration_free(calibration));
 }
 
-Test(calibrate_measure, known_timings_are_shared_with_other_events_and_not_measured_again)
+Test(calibrate_measure, known_timings_are_shared_with_other_events_and_not_measured_again, .timeout = 60)
 {
-	const struct timespec moment = {.tv_nsec = 10000000};
 	const struct pmu_opening *openings[] = {&faults, &faults};
 	const struct calibrate_result before[] = {
 		{.dense = {.reason = "the counter was taken"}, .sparse = {.reason = "the counter was taken"}},
 		{.dense = {.known = true, .ns = 1234}, .sparse = {.known = true, .ns = 3456}},
 	};
-	const struct calibrate_result *results = NULL;
+	const struct calibrate_result *results;
 	struct calibration *calibration = NULL;
 
 	cr_assert_eq(calibration_new(openings, 2, before, &program, MAX_RATE, &calibration), 0);
-	for (int i = 0; i < 6000 && !results; i++) {
-		(void)nanosleep(&moment, NULL);
-		results = calibration_results(calibration);
-	}
-	cr_assert(results, "the calibration did not end");
+	results = wait_for_results(calibration);
 	for (size_t i = 0; i < 2; i++) {
 		cr_expect(results[i].dense.known, "%s", results[i].dense.reason);
 		cr_expect_eq(results[i].dense.ns, 1234);
@@ -239,12 +245,19 @@ Test(calibrate_measure, known_timings_are_shared_with_other_events_and_not_measu
 	cr_expect_null(calibration_free(calibration));
 }
 
-Test(calibrate_measure, freeing_a_running_calibration_ends_it)
+/*
+ * Events without a result share none, so each is measured, for some 200 ms: if the end did not stop the measurements,
+ * the test would take minutes.
+ */
+Test(calibrate_measure, freeing_a_running_calibration_ends_it, .timeout = 60)
 {
-	const struct pmu_opening *openings[] = {&faults};
+	const struct pmu_opening *openings[2000];
 	struct calibration *calibration = NULL;
 
-	cr_assert_eq(calibration_new(openings, 1, NULL, &program, MAX_RATE, &calibration), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(openings); i++)
+		openings[i] = &faults;
+	cr_assert_eq(calibration_new(openings, ARRAY_SIZE(openings), NULL, &program, MAX_RATE, &calibration),
+		     0);
 	cr_expect_null(calibration_free(calibration));
 	cr_expect_null(calibration_free(NULL));
 }

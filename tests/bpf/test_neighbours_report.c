@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The report of an engine in the running kernel. Its conclusions are tested elsewhere, with literal counts. */
+/*
+ * The report of an engine in the running kernel. tests/unit/test_neighbours.c tests its ranking, and
+ * tests/unit/test_neighbours_report.c the choice of candidates.
+ */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +12,7 @@
 #include "base/cleanup.h"
 #include "cgroup_fixture.h"
 #include "engine_fixture.h"
+#include "fake_clock.h"
 #include "neighbours/neighbours_report.h"
 #include "pebsd/data_source.h"
 
@@ -40,32 +44,34 @@ static void sample(struct engine *engine, u64 cgroup_id, unsigned n)
 		cr_assert_eq(kernel_inject(engine_kernel(engine), &one, 1), 0);
 }
 
-/*
- * The collection follows shortly after the start. No bin is full, so the verdict is that there is too little
- * data.
- */
+/* One bin is full, so the cgroup with traffic is a candidate. One bin is too little for a verdict. */
 Test(neighbours_engine, real_cgroups_are_candidates)
 {
-	_cleanup_(engine_freep) struct engine *engine = open_engine(true);
+	_cleanup_(engine_freep) struct engine *engine = NULL;
 	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
-	_cleanup_free_ char *victim = NULL, *unsampled = NULL;
+	_cleanup_free_ char *victim = NULL, *unsampled = NULL, *other = NULL;
 	_cleanup_close_ int root = open(cgroup_fixture.mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	cr_assert_geq(root, 0);
+	fake_clock_stop();
+	engine = open_engine(true);
 	cr_assert_geq(asprintf(&victim, "%s/victim", cgroup_fixture.path), 0);
+	cr_assert_geq(asprintf(&other, "%s/other", cgroup_fixture.path), 0);
 	cr_assert_geq(asprintf(&unsampled, "%s/unsampled", cgroup_fixture.path), 0);
 	cgroup_fixture_make("unsampled");
 	sample(engine, cgroup_fixture_make("victim"), 10);
 	sample(engine, cgroup_fixture_make("other"), 10);
 	/* Nothing was collected yet: no path is known. */
 	cr_expect_eq(neighbours_report(engine, root, "/sys", victim, &report), -ENOENT);
+	fake_clock_advance(5 * NSEC_PER_SEC);
 	cr_assert_eq(engine_collect(engine), 0);
 	cr_expect_eq(neighbours_report(engine, root, "/sys", unsampled, &report), -ENOENT);
 	cr_assert_eq(neighbours_report(engine, root, "/sys", victim, &report), 0);
 	cr_expect_eq(report->ranking.verdict, NEIGHBOURS_THIN);
-	cr_expect_eq(report->ranking.bins, 0);
+	cr_expect_eq(report->ranking.bins, 1);
 	cr_expect_str_eq(report->event, "loads");
-	cr_expect_eq(report->n_cgroups + report->apart, 0, "no bin, no traffic");
+	cr_assert_eq(report->n_cgroups, 1);
+	cr_expect_str_eq(report->cgroups[0], other);
 }
 
 Test(neighbours_engine, an_event_without_latency_yields_no_data)

@@ -15,7 +15,6 @@ struct fake_source {
 	struct event event;
 	size_t n, n_exits;
 	struct zoom_counts counts;
-	bool stopped;
 	bool gone;
 };
 
@@ -29,7 +28,7 @@ static struct {
 } origin;
 
 static struct {
-	unsigned processes, asked, executed, forked, mapped;
+	unsigned processes, asked;
 	bool silent; /* no answer comes */
 	struct symbol symbol;
 } names;
@@ -37,7 +36,7 @@ static struct {
 static struct {
 	unsigned began, over;
 	u64 id;
-} told;
+} reported;
 
 static struct fake_source *fake_of(const struct zoom_source *source)
 {
@@ -81,7 +80,7 @@ static int drain(struct zoom_source *source,
 
 static void stop(struct zoom_source *source)
 {
-	fake_of(source)->stopped = true;
+	(void)source;
 	origin.stopped_ns = monotonic_ns();
 }
 
@@ -113,6 +112,7 @@ static u64 bytes(const struct zoom_source *source)
 static const struct zoom_source_methods methods = {
 	.drain = drain, .stop = stop, .counts = counts, .describe = describe, .gone = gone, .bytes = bytes};
 
+/* These replace the functions of symbols/symbols.c. */
 int symbols_process(struct symbols *symbols, u32 pid)
 {
 	(void)symbols;
@@ -125,7 +125,6 @@ int symbols_mapped(struct symbols *symbols, const struct symbol_mapping *mapping
 {
 	(void)symbols;
 	(void)mapping;
-	names.mapped++;
 	return 0;
 }
 
@@ -133,7 +132,6 @@ int symbols_executed(struct symbols *symbols, u32 pid)
 {
 	(void)symbols;
 	(void)pid;
-	names.executed++;
 	return 0;
 }
 
@@ -142,7 +140,6 @@ int symbols_forked(struct symbols *symbols, u32 pid, u32 parent)
 	(void)symbols;
 	(void)pid;
 	(void)parent;
-	names.forked++;
 	return 0;
 }
 
@@ -193,10 +190,10 @@ static void close_events(void *userdata, struct zoom_source *source)
 
 static void changed(void *userdata, const struct zoom *zoom, bool over)
 {
-	cr_expect_eq(userdata, &told);
-	told.id = zoom->id;
-	told.began += !over;
-	told.over += over;
+	cr_expect_eq(userdata, &reported);
+	reported.id = zoom->id;
+	reported.began += !over;
+	reported.over += over;
 }
 
 static sd_event *event;
@@ -205,7 +202,7 @@ static char *message;
 
 static struct zooms *open_zooms(bool tasks)
 {
-	struct zooms_settings settings = {.event = event, .changed = changed, .userdata = &told};
+	struct zooms_settings settings = {.event = event, .changed = changed, .userdata = &reported};
 	struct zooms *ret;
 
 	settings.origin.name = tasks ? "perf" : "replay";
@@ -273,11 +270,11 @@ Test(zooms, a_zoom_takes_samples_and_ends_by_itself)
 	cr_expect_eq(zoom_recording_samples(zoom->recording), 10);
 	cr_expect_eq(about->counts.seen, 10);
 	cr_expect_geq(about->ended_ns - about->began_ns, 300 * NSEC_PER_MSEC);
-	cr_expect_geq(about->ended_ns, origin.stopped_ns, "it has samples until it is stopped");
+	cr_expect_geq(about->ended_ns, origin.stopped_ns, "the recording ends after its events stop");
 	cr_expect_eq(origin.closed, 1);
-	cr_expect_eq(told.began, 1);
-	cr_expect_eq(told.over, 1);
-	cr_expect_eq(names.processes, 1, "a process is looked at once");
+	cr_expect_eq(reported.began, 1);
+	cr_expect_eq(reported.over, 1);
+	cr_expect_eq(names.processes, 1, "a process is announced only once");
 	cr_expect_geq(names.asked, 3);
 }
 
@@ -293,7 +290,7 @@ Test(zooms, a_running_zoom_of_the_cgroup_is_prolonged)
 	cr_expect_neq(begin("/b", 1, 0), id);
 }
 
-static bool is_over_for_its_cgroup(u64 id)
+static bool ended_because_its_cgroup_was_removed(u64 id)
 {
 	const struct zoom *zoom = zooms_get(zooms, id);
 
@@ -307,9 +304,9 @@ Test(zooms, a_zoom_ends_with_its_cgroup)
 
 	origin.last->gone = true;
 	run_until(id, ZOOM_DONE);
-	cr_expect(is_over_for_its_cgroup(id));
+	cr_expect(ended_because_its_cgroup_was_removed(id));
 	cr_expect_eq(origin.closed, 1);
-	cr_expect_eq(told.over, 1);
+	cr_expect_eq(reported.over, 1);
 }
 
 /* A restarted service has the same path, but is a different cgroup. */
@@ -321,7 +318,7 @@ Test(zooms, a_zoom_of_a_removed_cgroup_is_not_used_for_a_new_one)
 	next = begin("/a", 100, 0);
 	cr_expect_neq(next, id);
 	cr_expect_eq(zooms_get(zooms, next)->state, ZOOM_RUNNING);
-	cr_expect(is_over_for_its_cgroup(id));
+	cr_expect(ended_because_its_cgroup_was_removed(id));
 	cr_expect_eq(zooms_find(zooms, "/a")->id, next);
 }
 
@@ -364,7 +361,7 @@ Test(zooms, the_number_of_running_zooms_is_limited)
 	begin("/z", 100, -EBUSY);
 	cr_expect_not_null(strstr(message, "4 zooms are running"), "%s", message);
 	cr_expect(zooms_end(zooms, first));
-	cr_expect_not(zooms_end(zooms, first), "it runs no more");
+	cr_expect_not(zooms_end(zooms, first), "it is no longer running");
 	begin("/z", 100, 0);
 }
 
@@ -381,10 +378,18 @@ Test(zooms, the_oldest_finished_zoom_is_evicted)
 	zooms_figures(zooms, &figures);
 	cr_expect_eq(figures.held, ZOOMS_KEPT_MAX);
 	cr_expect_eq(figures.running, 1);
-	cr_expect_eq(figures.taken, 10ULL * (ZOOMS_KEPT_MAX + 2), "what is held no more is counted");
+	cr_expect_eq(figures.taken, 10ULL * (ZOOMS_KEPT_MAX + 2), "samples of dropped zooms are counted");
 	cr_expect_gt(figures.bytes, 0);
 	cr_expect_eq(zooms_nth(zooms, ZOOMS_KEPT_MAX - 1)->id, running);
 	cr_expect_null(zooms_nth(zooms, ZOOMS_KEPT_MAX));
+}
+
+static bool has_mappings(u64 id)
+{
+	unsigned kinds[ZOOM_RECORD_OTHER + 1] = {0};
+
+	cr_assert_eq(zoom_recording_each(zooms_get(zooms, id)->recording, count_kinds, kinds), 0);
+	return kinds[ZOOM_RECORD_MAPPED] > 0;
 }
 
 Test(zooms, a_zoom_waits_for_names)
@@ -394,6 +399,9 @@ Test(zooms, a_zoom_waits_for_names)
 	names.silent = true;
 	id = begin("/a", 100, 0);
 	zooms_end_all(zooms);
+	/* Once the process is read, the zoom waits only for names. */
+	while (!has_mappings(id))
+		cr_assert_geq(sd_event_run(event, UINT64_MAX), 0);
 	cr_expect_eq(zooms_get(zooms, id)->state, ZOOM_NAMING);
 	names.silent = false;
 	run_until(id, ZOOM_DONE);
@@ -408,7 +416,7 @@ static const struct symbol *name_address(void *userdata, const struct symbol_que
 	return query->address == 0x1000 ? &symbol : NULL;
 }
 
-/* Its addresses have names at once or never, and nothing of it is a process of this machine. */
+/* Such an origin names an address at once or never, and its processes are not those of this machine. */
 Test(zooms, an_origin_that_names_its_addresses_asks_no_symbolizer)
 {
 	struct zooms_settings settings = {.event = event,
@@ -437,7 +445,7 @@ Test(zooms, an_origin_that_names_its_addresses_asks_no_symbolizer)
 	cr_expect_eq(report.functions[0].samples, 10);
 }
 
-Test(zooms, an_origin_without_tasks_is_named)
+Test(zooms, a_zoom_of_an_origin_without_tasks_is_refused)
 {
 	zooms_free(zooms);
 	zooms = open_zooms(false);
@@ -452,7 +460,7 @@ Test(zooms, a_refusal_of_the_origin_is_returned)
 	begin("/a", 1, -ENOENT);
 	cr_expect_str_eq(message, "no counter");
 	cr_expect_null(zooms_find(zooms, "/a"));
-	cr_expect_eq(told.began, 0);
+	cr_expect_eq(reported.began, 0);
 }
 
 Test(zooms, requests_out_of_range_are_refused)
