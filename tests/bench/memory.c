@@ -47,6 +47,9 @@ int main(int argc, char **argv)
 		       (unsigned long long)result.anonymous_bytes, (unsigned long long)budget,
 		       (unsigned long long)result.opened_bytes, (unsigned long long)result.peak_bytes,
 		       (unsigned long long)result.map_bytes, result.best_ms);
+		if (result.found != result.samples)
+			(void)fprintf(stderr, "%u cgroups: found %llu of %llu samples\n", settings.cgroups,
+				      (unsigned long long)result.found, (unsigned long long)result.samples);
 		over |= result.anonymous_bytes > budget || result.found != result.samples;
 	}
 	return over;

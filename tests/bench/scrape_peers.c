@@ -27,12 +27,12 @@ static void leave_out(const char *name, const char *why)
 	bench_line_left_out("scrape", name, why);
 }
 
-static void tell(const char *name, const char *what, const char *unit, double value)
+static void report(const char *group, const char *name, const char *what, const char *unit, double value)
 {
 	_cleanup_free_ char *full = NULL;
 
 	if (asprintf(&full, "%s%s", name, what) >= 0)
-		bench_line(*unit == 'M' ? "memory" : "scrape", full, unit, value);
+		bench_line(group, full, unit, value);
 }
 
 /* The first scrape is not measured, because it prepares what later ones use. */
@@ -53,10 +53,11 @@ static int measure(const char *name, const struct bench_child *exporter, u16 por
 			return r < 0 ? r : -EPROTO;
 	}
 	ns = (double)(victim_process_cpu_ns(exporter->pid) - before) / SCRAPES;
-	tell(name, ", a scrape", "ms", ns / 1e6);
-	tell(name, ", a series", "ns", ns / (double)scrape.series);
-	tell(name, ", a series' bytes", "bytes", (double)scrape.bytes / (double)scrape.series);
-	tell(name, ", resident", "MiB", (double)victim_process_memory(exporter->pid, "VmRSS") / MIB);
+	report("scrape", name, ", a scrape", "ms", ns / 1e6);
+	report("scrape", name, ", a series", "ns", ns / (double)scrape.series);
+	report("scrape", name, ", a series' bytes", "bytes", (double)scrape.bytes / (double)scrape.series);
+	report("memory", name, ", resident", "MiB",
+	       (double)victim_process_memory(exporter->pid, "VmRSS") / MIB);
 	return 0;
 }
 

@@ -304,7 +304,7 @@ static void model_remove(struct birth *births, size_t i, size_t *held)
 	}
 }
 
-Test(names, random_births_and_deaths)
+Test(names, paths_and_counts_of_random_cgroups_are_those_of_a_list_of_all_births)
 {
 	_cleanup_(names_freep) struct names *names = with_root(BIRTHS + 1);
 	_cleanup_free_ struct birth *births = calloc(BIRTHS + 1, sizeof(*births));

@@ -20,8 +20,8 @@
 #define IBS_HIGHEST IBS_OPERATION_STORE
 
 /*
- * Maximum number of instructions between the read of a counter in a task switch and the next task, 1.6 ms. If
- * pebsd misses a switch within this time after a read, the books do not show it.
+ * Maximum number of instructions from the read of a counter in a task switch to the start of the next task: 1.6 ms of
+ * the guest's time. If pebsd misses a switch within this time after a read, the books do not show it.
  */
 #define SWITCH_MOST 200000U
 
@@ -170,6 +170,7 @@ void books_watch(struct books *books, u64 cgroup)
 
 static u32 code_of(const struct core *core, unsigned int counter)
 {
+	/* Instructions, cycles, reference cycles and slots, as perf encodes them. */
 	static const u32 fixed[] = {0xc0, 0x3c, 0x300, 0x400};
 
 	if (core->amd)
@@ -346,7 +347,7 @@ static void keep_recent(struct books *books, const struct core *core, const stru
 enum entered {
 	ENTER_RECORDS = 1 << 0,
 	ENTER_SAMPLES = 1 << 1, /* of counters without PEBS */
-	ENTER_TAKEN = 1 << 2,   /* those of them that the driver has already taken */
+	ENTER_TAKEN = 1 << 2,   /* samples of such counters that the driver has already taken */
 };
 
 static bool is_entered(const struct core *core, const struct pending *pending, u32 which)
@@ -397,7 +398,7 @@ static void enter_some(struct books *books, const struct core *core, const struc
 	cpu->pending_count = left;
 }
 
-/* Counts all of them. */
+/* Counts all pending entries, as enter_some() does. */
 static void enter(struct books *books, const struct core *core, const struct guest_task *task)
 {
 	enter_some(books, core, task, ENTER_RECORDS | ENTER_SAMPLES);
@@ -446,7 +447,8 @@ static void hold(struct books *books, const struct core *core, const struct core
 		put_log(books->log, core, record, &pending);
 }
 
-static void enter_unread(struct books *books, struct unread *unread)
+/* Adds the occurrences since the last read to those of the cgroup. `full` says that there was no room for them. */
+static void enter_unread(struct books *books, struct book_cpu *cpu, struct unread *unread)
 {
 	for (unsigned int i = 0; unread->occurrences && i < COUNTED_MAX; i++) {
 		struct counted *one = &books->counted[i];
@@ -458,19 +460,22 @@ static void enter_unread(struct books *books, struct unread *unread)
 		one->occurrences += unread->occurrences;
 		unread->occurrences = 0;
 	}
+	cpu->full += unread->occurrences != 0;
+	unread->occurrences = 0;
 }
 
 void books_counted(struct books *books, const struct core *core, unsigned int counter, u64 occurrences,
 		   u64 instructions, const struct guest_kernel *kernel, const struct guest_memory *memory)
 {
-	struct unread *unread = &books->cpus[core->cpu].unread[counter % PEBS_GENERAL];
+	struct book_cpu *cpu = &books->cpus[core->cpu];
+	struct unread *unread = &cpu->unread[counter % PEBS_GENERAL];
 	const struct machine_event *event = &core->unit.general[counter % PEBS_GENERAL].program.event;
 	u64 response = core->unit.offcore[event->offcore];
 	u64 cgroup = guest_kernel_task(kernel, memory, core->cpu).cgroup;
 
 	if (unread->response != response ||
 	    (unread->cgroup != cgroup && instructions - unread->read_at > SWITCH_MOST))
-		enter_unread(books, unread);
+		enter_unread(books, cpu, unread);
 	unread->cgroup = cgroup;
 	unread->response = response;
 	unread->occurrences += occurrences;
@@ -478,9 +483,10 @@ void books_counted(struct books *books, const struct core *core, unsigned int co
 
 void books_counter_read(struct books *books, const struct core *core, unsigned int counter, u64 instructions)
 {
-	struct unread *unread = &books->cpus[core->cpu].unread[counter % PEBS_GENERAL];
+	struct book_cpu *cpu = &books->cpus[core->cpu];
+	struct unread *unread = &cpu->unread[counter % PEBS_GENERAL];
 
-	enter_unread(books, unread);
+	enter_unread(books, cpu, unread);
 	unread->read_at = instructions;
 }
 
@@ -489,7 +495,7 @@ void books_throttled(struct books *books, unsigned int cpu)
 	books->cpus[cpu].throttles++;
 }
 
-static u32 whose(const struct guest_event *event)
+static u32 owner_bits(const struct guest_event *event)
 {
 	return event->of_cgroup ? OF_CGROUP : event->other ? OF_OTHERS : 0;
 }
@@ -502,7 +508,7 @@ void books_due(struct books *books, const struct core *core, const struct guest_
 
 	if (!core->amd)
 		event = guest_kernel_event(kernel, memory, core->cpu, counter);
-	of = event_of(&books->cpus[core->cpu], code_of(core, counter) | whose(&event));
+	of = event_of(&books->cpus[core->cpu], code_of(core, counter) | owner_bits(&event));
 	if (of)
 		of->due++;
 }
@@ -517,7 +523,7 @@ void books_sample(struct books *books, const struct core *core, const struct gue
 
 	if (!kernel->known || event.other)
 		return;
-	code |= whose(&event);
+	code |= owner_bits(&event);
 	of = event_of(cpu, code);
 	if (of) {
 		of->due++;
@@ -588,7 +594,7 @@ void books_went_on(struct books *books, const struct core *core, const struct gu
 
 	if (count + 1 < event.period)
 		return;
-	of = event_of(&books->cpus[core->cpu], code_of(core, counter) | whose(&event));
+	of = event_of(&books->cpus[core->cpu], code_of(core, counter) | owner_bits(&event));
 	if (of) {
 		of->period = event.period;
 		/*
@@ -617,7 +623,7 @@ void books_record(struct books *books, const struct core *core, const struct cor
 
 		if (!core->amd)
 			event = guest_kernel_event(kernel, memory, core->cpu, counter);
-		code = code_of(core, counter) | whose(&event);
+		code = code_of(core, counter) | owner_bits(&event);
 		of = event_of(&books->cpus[core->cpu], code);
 		if (of && record->collision)
 			of->collisions++;
@@ -794,7 +800,11 @@ static u64 passed_over(const struct core *core, const struct book_event *of)
 		if (!(counter->select & EVTSEL_ENABLE) ||
 		    code_of(core, i) != (of->event & ~(OF_CGROUP | OF_OTHERS)))
 			continue;
-		events += left > counter->count ? counter->count : of->period > left ? of->period - left : 0;
+		/* In the lower half of its range, the counter has overflowed, and counted `count` events since then. */
+		if (left > counter->count)
+			events += counter->count;
+		else if (of->period > left)
+			events += of->period - left;
 	}
 	return events ? events / of->period : 0;
 }
@@ -875,7 +885,7 @@ void books_print_counted(struct books *books, FILE *file)
 {
 	for (unsigned int i = 0; i < CACHES_CPUS; i++)
 		for (unsigned int j = 0; j < PEBS_GENERAL; j++)
-			enter_unread(books, &books->cpus[i].unread[j]);
+			enter_unread(books, &books->cpus[i], &books->cpus[i].unread[j]);
 	for (unsigned int i = 0; i < COUNTED_MAX && books->counted[i].occurrences; i++)
 		fprintf(file, "{\"cgroup\":%lu,\"extra\":\"0x%lx\",\"count\":%lu}\n",
 			books->counted[i].cgroup, books->counted[i].response, books->counted[i].occurrences);

@@ -20,7 +20,7 @@
 struct holder {
 	u64 line;
 	u64 cpus;              /* CPUs that have the line in their recent lines or their caches */
-	u8 writer;             /* CPU that may write the line without asking others; NOBODY */
+	u8 writer;             /* CPU that may write the line without asking others; NOBODY: none */
 	u16 slot[CACHES_CPUS]; /* index of the line in each CPU's recent lines */
 };
 
@@ -68,7 +68,10 @@ static unsigned int node_of_cpu(const struct caches *caches, unsigned int cpu)
 	return caches->node_bytes && cpu >= (caches->cpus + 1) / 2;
 }
 
-/* The memory of a guest is contiguous: it ends far below 4 GiB. For a device, the node changes only the latency. */
+/*
+ * The memory of a guest is contiguous: it ends far below 4 GiB. A device has an address above it, and thus the latency of
+ * the second node.
+ */
 static unsigned int node_of_page(const struct caches *caches, u64 physical)
 {
 	return caches->node_bytes && physical >= caches->node_bytes;
@@ -83,8 +86,8 @@ static void set_recent(struct caches *caches, unsigned int cpu, u16 slot, u64 en
  * Informs the other CPUs about the access. A store takes the line from them. A load ends the right of the
  * writer to write the line without asking.
  */
-static void tell_others(struct caches *caches, unsigned int cpu, struct holder *holder,
-			const struct caches_access *access)
+static void inform_others(struct caches *caches, unsigned int cpu, struct holder *holder,
+			  const struct caches_access *access)
 {
 	for (unsigned int other = 0; other < caches->cpus; other++) {
 		bool has_it = holder->cpus >> other & 1;
@@ -103,14 +106,15 @@ static void tell_others(struct caches *caches, unsigned int cpu, struct holder *
 	}
 }
 
-static void note(struct caches *caches, unsigned int cpu, const struct caches_access *access)
+/* Enters an access in the directory, and in the recent lines of the CPU. */
+static void enter(struct caches *caches, unsigned int cpu, const struct caches_access *access)
 {
 	u64 line = access->physical >> 6;
 	u16 slot = (u16)((access->linear >> 6) % CACHES_RECENT);
 	struct holder *holder = &caches->directory[line * 0x9e3779b97f4a7c15ULL >> 48];
 
 	if (holder->line != line) {
-		/* A CPU that has the forgotten line would not be informed about stores of others. */
+		/* Otherwise a CPU with the forgotten line would not learn of stores by others. */
 		for (unsigned int other = 0; other < caches->cpus; other++)
 			if (holder->cpus >> other & 1)
 				set_recent(caches, other, holder->slot[other], 0);
@@ -118,7 +122,7 @@ static void note(struct caches *caches, unsigned int cpu, const struct caches_ac
 	}
 	if (access->store ? holder->cpus != 1ULL << cpu || holder->writer != cpu
 			  : holder->writer != NOBODY && holder->writer != cpu)
-		tell_others(caches, cpu, holder, access);
+		inform_others(caches, cpu, holder, access);
 	/*
 	 * The line has one slot per CPU. If the CPU uses the same memory at another linear address, the slot
 	 * of the old address is cleared. This happens with the kernel's direct mapping of a program's page.
@@ -156,7 +160,7 @@ void caches_access(struct caches *caches, unsigned int cpu, const struct caches_
 
 	memory_access(caches->memory[cpu], &done, ret);
 	if (!access->io)
-		note(caches, cpu, access);
+		enter(caches, cpu, access);
 	ret->address = access->linear;
 	ret->physical = access->physical;
 }
