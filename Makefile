@@ -149,7 +149,8 @@ test-repeat: ## run virtual machines with one CPU twice: they leave the same byt
 soak: ## an hour in a virtual machine: SOAK_SECONDS=3600 KERNEL=6.12 (root)
 	$(call with,$(GUEST_PACKAGES))
 	$(call build,guest-programs)
-	@SOAK_SECONDS=$(SOAK_SECONDS) $(IN_GUESTS) -t $$(($(SOAK_SECONDS) * 4 + 1200)) -p 'tests/guest/run.sh $(KERNEL) soak'
+	@SOAK_SECONDS=$(SOAK_SECONDS) $(IN_GUESTS) -t $$(($(SOAK_SECONDS) * 4 + 1200)) \
+		-p 'tests/guest/run.sh $(KERNEL) soak'
 
 # How long each chase is sampled at first. If that is too short, it takes up to six times as long.
 HARDWARE_SECONDS ?= 10

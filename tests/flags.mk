@@ -11,8 +11,9 @@ $(OUT)/obj/tests/bpf/test_read_sample.o: | $(OUT)/last_sample.skel.h
 $(addprefix $(OUT)/tests/,unit/test_collect fuzz/fuzz_state seeds/fuzz_state): $(OUT)/obj/tests/lib/fake_kernel.o
 $(addprefix $(OUT)/tests/unit/,test_control_detail test_http_zooms): $(OUT)/obj/tests/lib/fake_zooms.o
 $(addprefix $(OUT)/tests/unit/,test_json_public test_short_name): $(OUT)/obj/tests/lib/counted_strcmp.o
-$(addprefix $(OUT)/tests/bpf/test_,engine neighbours_report) $(addprefix $(OUT)/tests/unit/test_,history http http_broker http_cache http_clients \
-	http_crowd http_profile http_views http_worker listen resolver resolver_maps symbols varlink varlink_wait): \
+$(addprefix $(OUT)/tests/bpf/test_,engine neighbours_report) \
+	$(addprefix $(OUT)/tests/unit/test_,history http http_broker http_cache http_clients http_crowd http_profile \
+	http_views http_worker listen resolver resolver_maps symbols varlink varlink_wait): \
 	$(OUT)/obj/tests/lib/fake_clock.o
 $(OUT)/tests/bench/events_cost $(OUT)/tests/bench/sparse_sample: $(SYNTHETIC_KERNEL)
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Alerts and started actions that survive a restart, in the file state.json of the directory of alerts: the alerts of
- * the policy, the actions that were begun, and the alerts that have a NUMBER.env. alerts/alerts_kept.h usually has a newer
- * copy of the alerts in memory. The file is replaced as a whole, before any action in it begins. act.h says which
+ * the policy, the actions that were begun, and the alerts that have a NUMBER.env. alerts/alerts_kept.h usually has a
+ * newer copy of the alerts in memory. The file is replaced as a whole, before any action in it begins. act.h says which
  * actions run if that fails.
  *
  * Names of cgroups may hold any byte. They are written in their shown form (base/utf8.h), which can be read

@@ -20,8 +20,8 @@ int number_parse(const char *text, u64 min, u64 max, u64 *ret);
 
 /*
  * Parses a whole number with one of the units ms, s, m or min, h, d, or no unit (seconds): "250ms", "1s",
- * "10m", "1min", "1h", "1d", "5". The limits and the result are in nanoseconds. Returns as number_parse(). More than 2^64 -
- * 1 ns is -ERANGE.
+ * "10m", "1min", "1h", "1d", "5". The limits and the result are in nanoseconds. Returns as number_parse(). More
+ * than 2^64 - 1 ns is -ERANGE.
  */
 int duration_parse(const char *text, u64 min_ns, u64 max_ns, u64 *ret_ns);
 

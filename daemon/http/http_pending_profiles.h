@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The profiles for which the process that speaks HTTP waits, on pebsd's side. At most HTTP_PROFILES_MAX requests can be
- * pending; further ones are refused. They begin in the order of their requests, and only few can begin per second: the
- * others wait. The process that speaks HTTP limits the requests of each user (http_wire.h), so a user who requests many
- * profiles delays those of others, but does not keep others out.
+ * pending; further ones are refused. Profiles begin in the order of their requests, and only few can begin per second:
+ * the others wait. The process that speaks HTTP limits the requests of each user (http_wire.h), so a user who requests
+ * many profiles delays those of others, but does not keep others out.
  */
 #ifndef PEBSD_HTTP_PENDING_PROFILES_H
 #define PEBSD_HTTP_PENDING_PROFILES_H

@@ -32,9 +32,9 @@ _Static_assert(sizeof(struct sample) == 56, "crosses the kernel boundary");
 #define SAMPLE_LATENCY_MAX 0xffffffffULL
 
 /*
- * Bounds of the factors of latency x period: a larger factor counts as its bound. A product stays below 2^54, so that a 64-bit sum can take 1,024
- * of the largest products between two readings. Real samples cannot overflow it: no machine's memory serves
- * that many accesses.
+ * Bounds of the factors of latency x period: a larger factor counts as its bound. A product stays below 2^54, so
+ * that a 64-bit sum can take 1,024 of the largest products between two readings. Real samples cannot overflow it:
+ * no machine's memory serves that many accesses.
  */
 #define SAMPLE_WEIGHTED_LATENCY_MAX ((1U << 22) - 1)
 #define SAMPLE_WEIGHTED_PERIOD_MAX  0xffffffffULL

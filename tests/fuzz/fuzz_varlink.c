@@ -69,8 +69,8 @@ static int snapshot(void *userdata, const struct maybe_double *window_seconds, c
 	(void)userdata;
 	example->window_seconds = *window_seconds;
 	/*
-	 * Time passes, so that the names of cgroups are made again after a while. Until then each cgroup in a reply gets
-	 * one, and other functions of this example accept any cgroup.
+	 * Time passes, so that the names of cgroups are made again after a while. Until then each cgroup in a reply
+	 * gets one, and other functions of this example accept any cgroup.
 	 */
 	example->taken.tv_sec += passed++;
 	*ret = example;

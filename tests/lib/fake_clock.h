@@ -3,8 +3,8 @@
  * Clocks that only the test moves, so that no result depends on the speed of the machine.
  *
  * tests/flags.mk lists the programs that are linked with fake_clock.c, which defines clock_gettime(2),
- * timerfd_create(2) and timerfd_settime(2). Definitions in a program precede those of the C library, also for calls from libsystemd, so the
- * timers of sd-event elapse by these clocks. Children that execute a program have real clocks.
+ * timerfd_create(2) and timerfd_settime(2). Definitions in a program precede those of the C library, also for calls
+ * from libsystemd, so the timers of sd-event elapse by these clocks. Children that execute a program have real clocks.
  */
 #ifndef PEBSD_TEST_FAKE_CLOCK_H
 #define PEBSD_TEST_FAKE_CLOCK_H

@@ -158,7 +158,7 @@ static size_t settle(struct http_client *clients, size_t n_clients, size_t n)
  */
 Test(http, endless_requests_are_disconnected)
 {
-	/* Clients of up to half of the places have the full time limit (http_places.h). `next` has the last of these. */
+	/* Clients of half of the places have the full time limit (http_places.h). `next` has the last of these. */
 	struct http_client clients[HTTP_PLACES_MAX / 2 - 1];
 	struct http_client next;
 	unsigned int turns = 0;

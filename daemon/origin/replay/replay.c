@@ -233,7 +233,7 @@ static int note_end(const struct replay_recording *recording, struct notes *note
 	if (perf_data_no_features(recording->data))
 		return add_note(
 			notes,
-			"%s is a pipe, but was recorded to a file, which names its CPU and its events after the samples: these names are not used; give --replay the file itself",
+			"%s is a pipe, but was recorded to a file, which names its CPU and its events after the samples: these names are not used, and the kind of its latencies may be unknown; give --replay the file itself",
 			recording->name);
 	return 0;
 }

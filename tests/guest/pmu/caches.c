@@ -69,8 +69,8 @@ static unsigned int node_of_cpu(const struct caches *caches, unsigned int cpu)
 }
 
 /*
- * The memory of a guest is contiguous: it ends far below 4 GiB. A device has an address above it, and thus the latency of
- * the second node.
+ * The memory of a guest is contiguous: it ends far below 4 GiB. A device has an address above it, and thus the
+ * latency of the second node.
  */
 static unsigned int node_of_page(const struct caches *caches, u64 physical)
 {
