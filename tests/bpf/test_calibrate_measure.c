@@ -246,8 +246,8 @@ Test(calibrate_measure, known_timings_are_shared_with_other_events_and_not_measu
 }
 
 /*
- * Events without a result share none, so each is measured, for some 200 ms: if the end did not stop the measurements,
- * the test would take minutes.
+ * Events without a result share none, so each of them is measured. If freeing did not stop the measurements, they would
+ * exceed the time limit of the test.
  */
 Test(calibrate_measure, freeing_a_running_calibration_ends_it, .timeout = 60)
 {

@@ -361,7 +361,7 @@ Test(zooms, the_number_of_running_zooms_is_limited)
 	begin("/z", 100, -EBUSY);
 	cr_expect_not_null(strstr(message, "4 zooms are running"), "%s", message);
 	cr_expect(zooms_end(zooms, first));
-	cr_expect_not(zooms_end(zooms, first), "it is no longer running");
+	cr_expect_not(zooms_end(zooms, first), "it has ended");
 	begin("/z", 100, 0);
 }
 

@@ -66,13 +66,12 @@ static int fail_damaged(char **message, u64 position, const char *what)
  */
 
 struct perf_data_head {
-	bool pipe;        /* events and features are records in the data */
-	u64 data_start;   /* bytes from the start of the recording */
-	bool bounded;     /* `data_end` is known */
-	u64 data_end;     /* position after the last byte of the data */
-	bool unfinished;  /* a file whose header perf never completed */
-	bool no_features; /* a file from a pipe: the sections after the data are not read */
-	bool cut;         /* the sections after the data are not complete */
+	bool pipe;       /* events and features are records in the data */
+	u64 data_start;  /* bytes from the start of the recording */
+	bool bounded;    /* `data_end` is known */
+	u64 data_end;    /* position after the last byte of the data */
+	bool unfinished; /* a file whose header perf never completed */
+	bool cut;        /* the sections after the data are not complete */
 };
 
 /* Sizes in bytes of a file header without and with the feature bits, of a pipe's header, and of a section. */
@@ -295,7 +294,6 @@ static int read_file_head(struct head_reader *reader, u64 header_size)
 	/* perf writes the size when it ends. If perf was killed, the size is 0. */
 	reader->head.unfinished = header.data.size == 0;
 	reader->head.bounded = !reader->head.unfinished;
-	reader->head.no_features = reader->head.bounded && !reader->input->seekable;
 	reader->head.data_end = header.data.offset + header.data.size;
 	if (reader->head.bounded && reader->input->seekable) {
 		r = read_features(reader, &header);
@@ -555,7 +553,7 @@ bool perf_data_unfinished(const struct perf_data *data)
 
 bool perf_data_no_features(const struct perf_data *data)
 {
-	return data->head.no_features;
+	return data->head.bounded && !data->input.seekable;
 }
 
 /* A record of the recording, or of its compressed part. */
