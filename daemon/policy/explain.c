@@ -594,8 +594,9 @@ static void say_baseline(struct explanation *explanation)
 	say(explanation,
 	    "the baseline comes from this cgroup's own samples before the window; samples that are %s older count half as much",
 	    half_life);
-	if (explanation->alert->decision.state == ALERT_PENDING ||
-	    explanation->alert->decision.state == ALERT_FIRING)
+	if ((explanation->alert->decision.state == ALERT_PENDING ||
+	     explanation->alert->decision.state == ALERT_FIRING) &&
+	    explanation->alert->decision.unknown != UNKNOWN_BASELINE)
 		say(explanation,
 		    "while the alert is pending or firing, the baseline does not change, so that it does not adapt to the breach");
 }

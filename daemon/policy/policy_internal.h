@@ -35,7 +35,8 @@ struct state_baseline {
 
 /* The baselines of a ratio's state, one for each event of the view. */
 struct state_baselines {
-	size_t n;
+	u32 n;
+	bool restarted; /* the state was restored, and its baselines, which are not saved, are still too thin */
 	struct state_baseline of[];
 };
 

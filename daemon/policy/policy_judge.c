@@ -31,14 +31,20 @@ int changes_reserve(struct policy *policy, size_t n)
 	return 0;
 }
 
+static bool is_alert(const struct rule_state *state)
+{
+	return state->state == ALERT_PENDING || state->state == ALERT_FIRING;
+}
+
 /*
  * A baseline is frozen while its rule is pending or firing, so that an unusual value does not become the
  * usual one. It is not frozen while the state is unknown: samples that were counted remain valid, and
- * otherwise a baseline that lacks samples would never get any.
+ * otherwise a baseline that lacks samples would never get any. For the same reason it is not frozen after the
+ * state was restored, until it has enough of them.
  */
 static bool is_frozen(const struct rule_state *state)
 {
-	return state->state == ALERT_PENDING || state->state == ALERT_FIRING;
+	return is_alert(state) && !(state->extra && state->extra->base && state->extra->base->restarted);
 }
 
 /*
@@ -300,6 +306,7 @@ static enum unknown_reason reason_of(struct policy *policy, const struct subject
 		measure_baseline(policy, subject, member, policy->base, measured);
 		if (base_is_thin(rule, &subject->states[member], measured))
 			return UNKNOWN_BASELINE;
+		subject->states[member].extra->base->restarted = false;
 	}
 	return UNKNOWN_NOT;
 }
@@ -343,11 +350,12 @@ static void ignore(struct policy *policy, struct subject *subject, size_t member
 	struct rule_state *state = &subject->states[member];
 	enum alert_state from = (enum alert_state)state->state;
 
+	if (is_frozen(state))
+		skip_to_now(subject->view, state->extra->base);
 	state->state = from == ALERT_FIRING ? ALERT_RESOLVED : ALERT_INACTIVE;
 	state->extra->since_ns = policy->now_ns;
 	state->extra->held_ns = 0;
 	state->extra->end = ALERT_END_IGNORED;
-	skip_to_now(subject->view, state->extra->base);
 	note_change(policy, subject, member, from);
 }
 
@@ -365,7 +373,7 @@ static int enter(struct policy *policy, struct subject *subject, size_t member, 
 		r = changes_reserve(policy, 1);
 	if (r < 0)
 		return r;
-	if (extra->preference.ignored && was_frozen) {
+	if (extra->preference.ignored && is_alert(state)) {
 		ignore(policy, subject, member);
 		return 0;
 	}
@@ -455,7 +463,7 @@ static int judge_member(struct policy *policy, struct subject *subject, size_t m
 	}
 	from = (enum alert_state)state->state;
 	r = enter(policy, subject, member, &finding);
-	if (r == 0 && state->extra && is_frozen(state) && finding.unknown == UNKNOWN_NOT)
+	if (r == 0 && state->extra && is_alert(state) && finding.unknown == UNKNOWN_NOT)
 		note_worst(state->extra, subject_rule(policy, subject, member), &measured,
 			   from != ALERT_PENDING && from != ALERT_FIRING);
 	return r;

@@ -158,6 +158,8 @@ static int restore_state(struct policy *policy, const struct policy_saved_alert 
 	extra->fired = saved->fired;
 	extra->resolved = saved->resolved;
 	take_estimate(saved, &extra->estimate);
+	if (extra->base)
+		extra->base->restarted = true;
 	if (!subject->active)
 		subject->view->active[subject->view->n_active++] = subject;
 	subject->active = true;

@@ -56,7 +56,7 @@ static int add_baselines(struct policy *policy, const struct view *view, struct 
 		free(extra);
 		return -ENOMEM;
 	}
-	extra->base->n = view->n_events;
+	extra->base->n = (u32)view->n_events;
 	for (size_t i = 0; i < view->n_events; i++) {
 		struct sliding_time time = sliding_time(view->events[i].sliding);
 

@@ -1177,6 +1177,61 @@ Test(policy, a_restored_alert_of_a_ratio_has_no_worst_value_yet)
 	cr_expect(isnan(fixture.transitions[0].alert.worst));
 }
 
+/* Restores an alert of the rule as `state`, and goes on until its window is full. */
+static void restore_ratio(struct rule *rule, enum alert_state state)
+{
+	struct policy_saved_alert saved = {
+		.cgroup = "/a", .event_key = "loads", .rule = "unusual", .number = 1, .state = state};
+
+	*rule = fixture_rule("unusual", everything);
+	rule->metric.ratio = true;
+	rule->threshold = 2;
+	rule->clear = 1.5;
+	saved.fingerprint = rule_fingerprint(rule);
+	fixture_new(&fixture, rule, 1);
+	cr_assert_eq(policy_restore_alert(fixture.policy, &saved), 0);
+	cr_assert_eq(fixture_run(&fixture, 15, "/a", 10, 40), 15, "no transition");
+	cr_expect_eq(fixture_alert(&fixture, "unusual", "/a").decision.state, state);
+	cr_expect_eq(fixture_alert(&fixture, "unusual", "/a").decision.unknown, UNKNOWN_BASELINE);
+}
+
+/* Baselines are not saved. Without new ones, the alert would be unknown for ever. */
+Test(policy, a_restored_firing_ratio_is_judged_against_a_new_baseline)
+{
+	struct rule rule;
+
+	restore_ratio(&rule, ALERT_FIRING);
+	cr_assert_lt(fixture_run(&fixture, 60, "/a", 10, 40), 60);
+	expect_transition(&fixture.transitions[0], "unusual", "/a", ALERT_FIRING, ALERT_RESOLVED);
+	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_CLEAR);
+	/* From now on it freezes as usual: 200 s of a breach, and the alert still fires. */
+	cr_assert_lt(fixture_run(&fixture, 60, "/a", 40, 10), 12);
+	cr_assert_lt(fixture_run(&fixture, 60, "/a", 40, 10), 60);
+	expect_transition(&fixture.transitions[0], "unusual", "/a", ALERT_PENDING, ALERT_FIRING);
+	cr_assert_eq(fixture_run(&fixture, 200, "/a", 40, 10), 200);
+}
+
+Test(policy, a_restored_pending_ratio_is_judged_against_a_new_baseline)
+{
+	struct rule rule;
+
+	restore_ratio(&rule, ALERT_PENDING);
+	cr_assert_lt(fixture_run(&fixture, 60, "/a", 10, 40), 60);
+	expect_transition(&fixture.transitions[0], "unusual", "/a", ALERT_PENDING, ALERT_INACTIVE);
+}
+
+Test(policy, a_preference_ends_a_restored_ratio_without_a_baseline)
+{
+	const struct preference preference = {.owner_is_root = true, .ignore = "unusual"};
+	struct rule rule;
+
+	restore_ratio(&rule, ALERT_FIRING);
+	cr_assert_eq(policy_prefer(fixture.policy, "/a", &preference), 0);
+	cr_assert_lt(fixture_run(&fixture, 2, "/a", 10, 40), 2);
+	expect_transition(&fixture.transitions[0], "unusual", "/a", ALERT_FIRING, ALERT_RESOLVED);
+	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_IGNORED);
+}
+
 /* The cgroup /user/N has no samples of its own, so no slot, and nobody reports its removal. */
 Test(policy, the_preference_of_a_subtree_is_forgotten_with_its_last_cgroup)
 {
