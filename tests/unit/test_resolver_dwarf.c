@@ -21,7 +21,8 @@ static const char unit[] =
 	"end:\n"
 	"	.section .debug_abbrev,\"\",@progbits\n"
 	"	.byte 1, 0x11, 1,  0x11, 1,  0x12, 6,  0x10, 0x17,  0, 0\n" /* compile unit: pc, lines */
-	"	.byte 2, 0x2e, 1,  0x11, 1,  0x12, 6,  3, 0xe,  0, 0\n"     /* function: pc, name */
+	"	.byte 2, 0x2e, 1,  0x11, 1,  0x12, 6,  3\n"                 /* function: pc, name */
+	"	.uleb128 name_form\n	.byte 0, 0\n"
 	"	.byte 3, 0x0b, 0,  0x55, 0x17,  0, 0\n"                     /* block: ranges */
 	"	.byte 0\n"
 	"	.section .debug_info,\"\",@progbits\n"
@@ -66,18 +67,28 @@ static char *in_directory(const char *name)
 	return path;
 }
 
+/* DWARF 4: the name is at an offset of .debug_str of the file, or of its supplementary file. */
+#define NAME_FORM_STRP "0xe"
+#define NAME_FORM_GNU_STRP_ALT "0x1f21"
+
 /* Assembles and links the unit. `blocks` are inside the function, and `sections` follow the unit. */
-static void build(const char *blocks, const char *sections, const char *flags)
+static void build_form(const char *name_form, const char *blocks, const char *sections, const char *flags)
 {
 	_cleanup_free_ char *path = in_directory("file.s");
 	FILE *file = fopen(path, "we");
 
 	cr_assert_not_null(file);
-	cr_assert_geq(fprintf(file, "%s%s%s%s", unit, blocks, unit_end, sections), 0);
+	cr_assert_geq(fprintf(file, "	.set name_form, %s\n%s%s%s%s", name_form, unit, blocks, unit_end, sections),
+		      0);
 	cr_assert_eq(fclose(file), 0);
 	subject_run(
 		"gcc -shared -nostdlib -Wl,-Ttext=%#x -Wl,--build-id=none %s -o '%s/file' '%s' && objcopy -N function -N end '%s/file'",
 		FUNCTION, flags, directory, path, directory);
+}
+
+static void build(const char *blocks, const char *sections, const char *flags)
+{
+	build_form(NAME_FORM_STRP, blocks, sections, flags);
 }
 
 static void open_file(void)
@@ -116,6 +127,64 @@ Test(resolver_dwarf, strings_without_an_end_are_not_read)
 	build("", STRINGS(".debug_str", "abcdname", "byte 'x'"), "");
 	open_file();
 	expect_name(NULL);
+}
+
+/* `label` is at the start of `sized`, and the function between it and `last` has no name. */
+Test(resolver_dwarf, a_symbol_without_a_size_ends_where_the_next_one_starts)
+{
+	static const char symbols[] = "	.text\n"
+				      "sized: .type sized, @function\n"
+				      "label: .type label, @function\n"
+				      "	.fill 16, 1, 0x90\n"
+				      "	.size sized, 2\n"
+				      "last: .type last, @function\n"
+				      "	.fill 16, 1, 0x90\n"
+				      "	.size last, 1\n";
+	const struct elf_symbol *found;
+	struct elf_symbols all = {0};
+
+	build("", symbols, "");
+	open_file();
+	cr_assert_eq(elf_file_symbols(module.elf, SYMBOL_CODE, &all), 0);
+	elf_symbols_sort(&all);
+	found = elf_symbols_find(&all, FUNCTION + 2);
+	cr_assert_not_null(found);
+	cr_expect_str_eq(found->name, "sized");
+	found = elf_symbols_find(&all, FUNCTION + 2 + 8);
+	cr_assert_not_null(found);
+	cr_expect_str_eq(found->name, "label");
+	found = elf_symbols_find(&all, FUNCTION + 2 + 16);
+	cr_assert_not_null(found);
+	cr_expect_str_eq(found->name, "last");
+	cr_expect_null(elf_symbols_find(&all, FUNCTION + 2 + 24));
+	elf_symbols_done(&all);
+}
+
+/* Makes a file that contains a name at offset 4, and links to it in section `name` of a file that takes its name there. */
+static void check_link_to_other_file(const char *name)
+{
+	_cleanup_free_ char *other = in_directory("other"), *link = NULL;
+
+	build("", STRINGS(".debug_str", "abcdname", "byte 0"), "");
+	subject_run("mv '%s/file' '%s'", directory, other);
+	cr_assert_geq(asprintf(&link,
+			       "	.section %s,\"\",@progbits\n	.asciz \"%s\"\n	.fill 20, 1, 7\n", name,
+			       other),
+		      0);
+	build_form(NAME_FORM_GNU_STRP_ALT, "", link, "");
+	open_file();
+	expect_name(NULL);
+}
+
+/* libdw also knows the second name. If nobody gives it the file, it opens any path that the section contains. */
+Test(resolver_dwarf, libdw_opens_no_supplementary_file)
+{
+	check_link_to_other_file(".gnu_debugaltlink");
+}
+
+Test(resolver_dwarf, libdw_opens_no_supplementary_file_of_the_old_compressed_form)
+{
+	check_link_to_other_file(".zgnu_debugaltlink");
 }
 
 /*

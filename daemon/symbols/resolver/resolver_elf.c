@@ -128,6 +128,12 @@ static void read_section(struct elf_file *file, Elf_Scn *section, const Elf_Data
 		file->debug_link_section = elf_ndxscn(section);
 	if (strcmp(name, ".gnu_debugaltlink") == 0)
 		file->alternative_section = elf_ndxscn(section);
+	/*
+	 * libdw also reads the old compressed form of this section (elfutils 0.188, libdw/dwarf_begin_elf.c), and would
+	 * open the file that it names, anywhere. Nobody writes this form: read no debug information.
+	 */
+	if (strcmp(name, ".zgnu_debugaltlink") == 0)
+		file->debug_bytes = UINT64_MAX;
 	if (strncmp(name, ".debug_", 7) != 0 && strncmp(name, ".zdebug_", 8) != 0)
 		return;
 	find_debug_section(file, section, name);
@@ -497,7 +503,7 @@ static int compare(const void *a, const void *b)
 
 void elf_symbols_sort(struct elf_symbols *symbols)
 {
-	struct elf_symbol *next = NULL;
+	u64 start = UINT64_MAX, next = UINT64_MAX; /* of the symbol behind, and of the first one behind `start` */
 
 	if (!symbols->n)
 		return;
@@ -505,11 +511,12 @@ void elf_symbols_sort(struct elf_symbols *symbols)
 	for (size_t i = symbols->n; i-- > 0;) {
 		struct elf_symbol *symbol = &symbols->symbols[i];
 
-		if (next && next->start == symbol->start)
-			continue;
-		if (!(symbol->rank & RANK_HAS_SIZE) && next && symbol->end > next->start)
-			symbol->end = next->start;
-		next = symbol;
+		if (symbol->start != start) {
+			next = start;
+			start = symbol->start;
+		}
+		if (!(symbol->rank & RANK_HAS_SIZE) && symbol->end > next)
+			symbol->end = next;
 	}
 }
 
