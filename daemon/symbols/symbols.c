@@ -735,7 +735,7 @@ static bool may_ask_again(const struct symbols_entry *entry, u64 now)
 
 	if (doublings > ASK_AGAIN_DOUBLING)
 		doublings = ASK_AGAIN_DOUBLING;
-	return entry->symbol.region == SYMBOL_UNKNOWN && !entry->barred &&
+	return symbols_cache_may_change(entry) && !entry->barred &&
 	       now - entry->answered_ns >= ASK_AGAIN_NS << doublings;
 }
 

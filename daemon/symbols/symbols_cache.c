@@ -229,10 +229,32 @@ int symbols_cache_add(struct symbols_cache *cache, const struct symbol_query *ke
 	return 0;
 }
 
+bool symbols_cache_may_change(const struct symbols_entry *entry)
+{
+	switch (entry->symbol.region) {
+	case SYMBOL_UNKNOWN:
+		return true;
+	case SYMBOL_JIT:
+	case SYMBOL_ANONYMOUS:
+	case SYMBOL_SHARED:
+		return entry->query.kind == SYMBOL_CODE;
+	default:
+		return false;
+	}
+}
+
 void symbols_cache_ask_again(struct symbols_cache *cache, struct symbols_entry *entry)
 {
 	TAILQ_REMOVE(&cache->by_use, entry, in_order);
 	entry->pending = true;
+}
+
+static bool says_less(const struct symbols_wire_answer *answer, const struct symbol *than)
+{
+	const struct symbol nothing = {0}, *symbol = answer ? &answer->symbol : &nothing;
+
+	return (than->region != SYMBOL_UNKNOWN && symbol->region == SYMBOL_UNKNOWN) ||
+	       (than->n_frames && !symbol->n_frames);
 }
 
 void symbols_cache_answer(struct symbols_cache *cache, struct symbols_entry *entry,
@@ -246,13 +268,18 @@ void symbols_cache_answer(struct symbols_cache *cache, struct symbols_entry *ent
 		return;
 	}
 	cache->bytes -= entry_bytes(entry);
-	/* Pending entries are not handed out, so nobody uses the previous symbol. */
-	free(entry->block);
-	entry->block = answer ? answer->block : NULL;
-	entry->bytes = answer ? answer->bytes : 0;
-	entry->symbol = answer ? answer->symbol : (struct symbol){0};
+	if (says_less(answer, &entry->symbol)) {
+		if (answer)
+			free(answer->block);
+	} else {
+		/* Pending entries are not handed out, so nobody uses the previous symbol. */
+		free(entry->block);
+		entry->block = answer ? answer->block : NULL;
+		entry->bytes = answer ? answer->bytes : 0;
+		entry->symbol = answer ? answer->symbol : (struct symbol){0};
+	}
 	entry->answered_ns = now_ns;
-	if (entry->symbol.region != SYMBOL_UNKNOWN)
+	if (!symbols_cache_may_change(entry))
 		entry->answers = 0;
 	else if (entry->answers < UINT8_MAX)
 		entry->answers++;

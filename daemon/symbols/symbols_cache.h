@@ -18,7 +18,7 @@ struct symbols_entry {
 	struct symbol_query query; /* kernel addresses have pid 0 */
 	struct symbol symbol;      /* SYMBOL_UNKNOWN until the first answer */
 	u64 answered_ns;
-	u8 answers;   /* consecutive answers SYMBOL_UNKNOWN, at most 255 */
+	u8 answers;   /* consecutive answers that may change (symbols_cache_may_change()), at most 255 */
 	bool barred;  /* the symbolizer failed on it: do not ask again */
 	bool pending; /* the query is in flight */
 	bool dropped; /* no longer found, because the process changed while the entry was pending */
@@ -57,12 +57,19 @@ struct symbols_entry *symbols_cache_get(struct symbols_cache *cache, const struc
 int symbols_cache_add(struct symbols_cache *cache, const struct symbol_query *key,
 		      struct symbols_entry **ret);
 
+/*
+ * Returns whether another answer may come later to an answered query: the address was unknown, or is in code without
+ * a file, which gets names, and other names, as the process lists them (resolver_jit.h).
+ */
+bool symbols_cache_may_change(const struct symbols_entry *entry);
+
 /* Makes an answered entry pending again. It keeps its symbol until the new answer. */
 void symbols_cache_ask_again(struct symbols_cache *cache, struct symbols_entry *entry);
 
 /*
  * Stores the answer of a pending entry. Takes ownership of the answer's block. `answer` NULL means that no
- * answer came, and gives SYMBOL_UNKNOWN. A dropped entry is freed. May remove other entries.
+ * answer came, and gives SYMBOL_UNKNOWN. If the entry has an answer already, one that says less does not replace it:
+ * the process may have ended since, and callers may still use it. A dropped entry is freed. May remove other entries.
  */
 void symbols_cache_answer(struct symbols_cache *cache, struct symbols_entry *entry,
 			  const struct symbols_wire_answer *answer, u64 now_ns);

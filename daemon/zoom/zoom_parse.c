@@ -78,6 +78,9 @@ static bool of_kernel(const struct perf_event_header *header, u64 address)
  * The interrupt may hit the other mode, after a system call or a return from one. For a sample in user mode,
  * the kernel frames are then dropped. For a sample in the kernel, no entry stands for the sampled
  * instruction.
+ *
+ * The user frames come last (get_perf_callchain() in kernel/events/callchain.c, Linux 6.12), and the process chooses
+ * them: it may write a mark into its stack. Marks among them end the chain.
  */
 static void split_chain(const u8 *chain, u64 n, bool in_kernel, struct zoom_stacks *stacks,
 			struct zoom_sample *sample)
@@ -90,6 +93,8 @@ static void split_chain(const u8 *chain, u64 n, bool in_kernel, struct zoom_stac
 
 		memcpy(&address, chain + i * sizeof(address), sizeof(address));
 		if (address >= (u64)PERF_CONTEXT_MAX) {
+			if (half == USER)
+				break;
 			half = address == (u64)PERF_CONTEXT_KERNEL ? KERNEL
 			       : address == (u64)PERF_CONTEXT_USER ? USER
 								   : NONE;

@@ -23,7 +23,7 @@ static const char unit[] =
 	"	.byte 1, 0x11, 1,  0x11, 1,  0x12, 6,  0x10, 0x17,  0, 0\n" /* compile unit: pc, lines */
 	"	.byte 2, 0x2e, 1,  0x11, 1,  0x12, 6,  3\n"                 /* function: pc, name */
 	"	.uleb128 name_form\n	.byte 0, 0\n"
-	"	.byte 3, 0x0b, 0,  0x55, 0x17,  0, 0\n"                     /* block: ranges */
+	"	.byte 3, 0x0b, 0,  0x55, 0x17,  0, 0\n" /* block: ranges */
 	"	.byte 0\n"
 	"	.section .debug_info,\"\",@progbits\n"
 	"	.long after - before\n"
@@ -68,7 +68,7 @@ static char *in_directory(const char *name)
 }
 
 /* DWARF 4: the name is at an offset of .debug_str of the file, or of its supplementary file. */
-#define NAME_FORM_STRP "0xe"
+#define NAME_FORM_STRP         "0xe"
 #define NAME_FORM_GNU_STRP_ALT "0x1f21"
 
 /* Assembles and links the unit. `blocks` are inside the function, and `sections` follow the unit. */
@@ -78,8 +78,9 @@ static void build_form(const char *name_form, const char *blocks, const char *se
 	FILE *file = fopen(path, "we");
 
 	cr_assert_not_null(file);
-	cr_assert_geq(fprintf(file, "	.set name_form, %s\n%s%s%s%s", name_form, unit, blocks, unit_end, sections),
-		      0);
+	cr_assert_geq(
+		fprintf(file, "	.set name_form, %s\n%s%s%s%s", name_form, unit, blocks, unit_end, sections),
+		0);
 	cr_assert_eq(fclose(file), 0);
 	subject_run(
 		"gcc -shared -nostdlib -Wl,-Ttext=%#x -Wl,--build-id=none %s -o '%s/file' '%s' && objcopy -N function -N end '%s/file'",
@@ -160,7 +161,7 @@ Test(resolver_dwarf, a_symbol_without_a_size_ends_where_the_next_one_starts)
 	elf_symbols_done(&all);
 }
 
-/* Makes a file that contains a name at offset 4, and links to it in section `name` of a file that takes its name there. */
+/* One file has a name at offset 4. Another one takes its name from there, and links to the first in section `name`. */
 static void check_link_to_other_file(const char *name)
 {
 	_cleanup_free_ char *other = in_directory("other"), *link = NULL;
@@ -168,8 +169,8 @@ static void check_link_to_other_file(const char *name)
 	build("", STRINGS(".debug_str", "abcdname", "byte 0"), "");
 	subject_run("mv '%s/file' '%s'", directory, other);
 	cr_assert_geq(asprintf(&link,
-			       "	.section %s,\"\",@progbits\n	.asciz \"%s\"\n	.fill 20, 1, 7\n", name,
-			       other),
+			       "	.section %s,\"\",@progbits\n	.asciz \"%s\"\n	.fill 20, 1, 7\n",
+			       name, other),
 		      0);
 	build_form(NAME_FORM_GNU_STRP_ALT, "", link, "");
 	open_file();

@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -237,6 +238,39 @@ Test(jit, lines_added_later_are_read)
 	subject_run("printf '%%x 40 Jitted::code(int)\\n' %llu >>'%s/tmp/perf-%d.map'",
 		    (unsigned long long)jitted.subject.jit + 0x100, jitted.directory, jitted.subject.pid);
 	expect_found(jitted.subject.pid);
+}
+
+static void write_file(int fd, const char *text)
+{
+	cr_assert_eq(ftruncate(fd, 0), 0);
+	cr_assert_eq(pwrite(fd, text, strlen(text), 0), (ssize_t)strlen(text));
+}
+
+Test(jit, a_map_with_other_contents_is_read_from_its_start)
+{
+	static const char before[] = "1000 100 first\n2000 100 second\n";
+	static const char *const after[] = {
+		"1000 100 moved\n",
+		"1000 100 moved\n3000 100 others\n",
+		"1000 100 moved\n3000 100 third\n2000 100 second\n4000 100 fourth\n",
+	};
+
+	cr_assert_eq(strlen(after[1]), strlen(before), "one of them has the same length");
+	for (size_t i = 0; i < ARRAY_SIZE(after); i++) {
+		_cleanup_(jit_file_done) struct jit_file file = {.fd = memfd_create("map", MFD_CLOEXEC)};
+		const bool is_long = i > 0;
+
+		write_file(file.fd, before);
+		cr_assert_eq(jit_file_read(&file), 0);
+		cr_expect_str_eq(name_at(&file.map, 0x1010), "first");
+		write_file(file.fd, after[i]);
+		cr_assert_eq(jit_file_read(&file), 0);
+		cr_expect_str_eq(name_at(&file.map, 0x1010), "moved", "%zu", i);
+		cr_expect_eq(*name_at(&file.map, 0x3010) != '\0', is_long, "%zu", i);
+		cr_expect_eq(*name_at(&file.map, 0x2010) != '\0', i == 2, "%zu", i);
+		cr_assert_eq(jit_file_read(&file), 0);
+		cr_expect_eq(file.map.n, i == 0 ? 1 : i == 1 ? 2 : 4, "nothing is read twice");
+	}
 }
 
 /* The process and its root are gone, but the map was read while they existed. */

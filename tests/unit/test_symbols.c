@@ -32,6 +32,8 @@ enum {
 	BABBLES = 0xffc, /* answers with an invalid message */
 	LEAVES = 0xffb,  /* closes its socket and continues */
 	UNKNOWN = 0xffa,
+	GENERATED =
+		0xff1, /* code that the process lists later, in its second request; later still, nobody knows it */
 	LARGEST = 0xff9,
 	TELLS = 0xff8,     /* reports its environment and descriptors */
 	CHATTERS = 0xff7,  /* answers twice */
@@ -79,6 +81,20 @@ static void answer_name(u64 number, const char *name, const char *module)
 					     .module = (char *)module,
 					     .n_frames = 1,
 					     .frames = &frame});
+}
+
+static void answer_generated(u64 number)
+{
+	static unsigned requests;
+	struct symbol_frame frame = {.name = (char *)"jitted"};
+
+	if (requests == 0)
+		answer_with(number, &(struct symbol){.region = SYMBOL_ANONYMOUS});
+	else if (requests == 1)
+		answer_with(number, &(struct symbol){.region = SYMBOL_JIT, .n_frames = 1, .frames = &frame});
+	else
+		answer_with(number, &(struct symbol){0});
+	requests++;
 }
 
 static void answer_largest(u64 number)
@@ -186,6 +202,9 @@ static void fake_find(const struct symbols_wire_request *request)
 		break;
 	case UNKNOWN:
 		answer_with(request->number, &(struct symbol){0});
+		break;
+	case GENERATED:
+		answer_generated(request->number);
 		break;
 	case LARGEST:
 		answer_largest(request->number);
@@ -562,6 +581,43 @@ Test(symbols, an_unknown_address_is_requested_again_after_a_second)
 	settle();
 	cr_expect(find_of(PID, address(1, UNKNOWN)));
 	cr_expect_eq(symbols_figures(symbols).asked, 2);
+}
+
+Test(symbols, generated_code_gets_a_name_when_the_process_lists_it_and_keeps_it)
+{
+	const u64 generated = address(1, GENERATED);
+
+	cr_expect_eq(answer_of(PID, generated)->region, SYMBOL_ANONYMOUS);
+	cr_expect_eq(answer_of(PID, generated)->n_frames, 0);
+	cr_expect_eq(symbols_figures(symbols).asked, 1);
+	pass(11 * NSEC_PER_SEC / 10);
+	cr_expect_str_eq(name_of(PID, generated), "jitted");
+	cr_expect_eq(symbols_figures(symbols).asked, 2);
+	pass(15 * NSEC_PER_SEC / 10);
+	cr_expect_str_eq(name_of(PID, generated), "jitted", "not asked again: twice the delay");
+	cr_expect_eq(symbols_figures(symbols).asked, 2);
+	pass(NSEC_PER_SEC);
+	cr_expect_str_eq(name_of(PID, generated), "jitted");
+	cr_expect_eq(symbols_figures(symbols).asked, 3);
+}
+
+/* A caller may hold the answer until control returns to the event loop. */
+Test(symbols, the_name_of_generated_code_stays_while_its_process_is_not_asked_about)
+{
+	const u64 generated = address(1, GENERATED);
+	const struct symbol *held;
+
+	(void)answer_of(PID, generated);
+	pass(11 * NSEC_PER_SEC / 10);
+	cr_expect_str_eq(name_of(PID, generated), "jitted");
+	for (u64 i = 0; i < SYMBOLS_BACKOFF_FAILURES; i++)
+		cr_expect_eq(answer_of(PID, address(i, DIES))->region, SYMBOL_UNKNOWN);
+	pass(3 * NSEC_PER_SEC);
+	held = find_of(PID, generated);
+	cr_assert_not_null(held);
+	cr_assert_eq(held->region, SYMBOL_JIT);
+	cr_expect_eq(find_of(PID, generated), held);
+	cr_expect_str_eq(held->frames[0].name, "jitted");
 }
 
 Test(symbols, a_process_that_repeatedly_kills_it_loses_only_its_own_names)

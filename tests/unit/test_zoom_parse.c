@@ -231,6 +231,29 @@ Test(zoom_parse, stacks_of_kernel_and_user_space_are_split)
 	cr_expect_eq(record.sample.user[0], 0x402000);
 }
 
+Test(zoom_parse, a_user_stack_cannot_add_frames_of_the_kernel)
+{
+	static const u64 chain[] = {(u64)PERF_CONTEXT_KERNEL,
+				    0xffffffff81000010,
+				    0xffffffff81000020,
+				    (u64)PERF_CONTEXT_USER,
+				    0x401000,
+				    (u64)PERF_CONTEXT_KERNEL,
+				    0xffffffff81000030,
+				    0xffffffff81000040,
+				    (u64)PERF_CONTEXT_USER,
+				    0x402000};
+	struct bytes bytes = sample_of(PERF_RECORD_MISC_KERNEL, 0xffffffff81000008, chain, ARRAY_SIZE(chain),
+				       NULL, 0, false);
+	struct zoom_record record;
+
+	cr_assert_eq(parse(SAMPLE, &loads, &bytes, &record), 0);
+	cr_assert_eq(record.sample.n_kernel, 1);
+	cr_expect_eq(record.sample.kernel[0], 0xffffffff81000020);
+	cr_assert_eq(record.sample.n_user, 1);
+	cr_expect_eq(record.sample.user[0], 0x401000);
+}
+
 Test(zoom_parse, a_stack_that_is_too_deep_is_cut)
 {
 	u64 chain[ZOOM_STACK_MAX + 20];

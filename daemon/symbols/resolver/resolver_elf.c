@@ -503,7 +503,8 @@ static int compare(const void *a, const void *b)
 
 void elf_symbols_sort(struct elf_symbols *symbols)
 {
-	u64 start = UINT64_MAX, next = UINT64_MAX; /* of the symbol behind, and of the first one behind `start` */
+	u64 start = UINT64_MAX,
+	    next = UINT64_MAX; /* of the symbol behind, and of the first one behind `start` */
 
 	if (!symbols->n)
 		return;

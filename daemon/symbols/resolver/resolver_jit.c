@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "base/text_file.h"
 #include "symbols/resolver/resolver_open.h"
@@ -220,6 +221,20 @@ void jit_file_done(struct jit_file *file)
 		(void)close(file->fd);
 	file->fd = -1;
 	file->read = 0;
+	file->n_last = 0;
+}
+
+/*
+ * Returns whether the file still has the bytes that were read last. Some programs write the whole file again, and
+ * it may then be as long as before, or longer.
+ */
+static bool is_continued(const struct jit_file *file)
+{
+	char now[sizeof(file->last)];
+
+	return pread(file->fd, now, file->n_last, (off_t)(file->read - file->n_last)) ==
+		       (ssize_t)file->n_last &&
+	       memcmp(now, file->last, file->n_last) == 0;
 }
 
 int jit_file_read(struct jit_file *file)
@@ -229,12 +244,13 @@ int jit_file_read(struct jit_file *file)
 
 	if (file->fd < 0 || fstat(file->fd, &now) < 0)
 		return -EBADF;
-	if ((u64)now.st_size == file->read)
-		return 0;
-	if ((u64)now.st_size < file->read) {
+	if (!is_continued(file)) {
 		jit_map_done(&file->map);
 		file->read = 0;
+		file->n_last = 0;
 	}
+	if ((u64)now.st_size == file->read)
+		return 0;
 	text = malloc(PIECE_BYTES);
 	if (!text)
 		return -ENOMEM;
@@ -256,7 +272,10 @@ int jit_file_read(struct jit_file *file)
 		 */
 		if (!taken && size < PIECE_BYTES)
 			return 0;
-		file->read += taken ? taken : (size_t)size;
+		taken = taken ? taken : (size_t)size;
+		file->read += taken;
+		file->n_last = MIN(taken, sizeof(file->last));
+		memcpy(file->last, text + taken - file->n_last, file->n_last);
 	}
 	return 0;
 }

@@ -44,6 +44,8 @@ u64 jit_map_bytes(const struct jit_map *map);
 struct jit_file {
 	int fd;   /* -1: no file */
 	u64 read; /* bytes that were read */
+	char last[64];
+	size_t n_last; /* number of bytes in `last`: the last ones that were read */
 	struct jit_map map;
 };
 
@@ -52,7 +54,7 @@ void jit_file_open(const char *proc, u32 pid, struct jit_file *ret);
 void jit_file_done(struct jit_file *file);
 
 /*
- * Reads the lines that were appended since the last call. If the file has shrunk, reads all of it. Returns 0
+ * Reads the lines that were appended since the last call. If the process replaced the contents, reads all of it. Returns 0
  * or -errno.
  */
 int jit_file_read(struct jit_file *file);
