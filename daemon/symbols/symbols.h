@@ -70,8 +70,8 @@ int symbols_forked(struct symbols *symbols, u32 pid, u32 parent);
  * counts as lost.
  *
  * An answer that may change (symbols_cache_may_change()) is queried again on demand after a second, and then each
- * time after twice the previous delay, up to 1024 s. If the symbolizer repeatedly fails on a process, or cannot be started, the
- * result is SYMBOL_UNKNOWN at once.
+ * time after twice the previous delay, up to 1024 s. If the symbolizer repeatedly fails on a process, or cannot be
+ * started, the result is SYMBOL_UNKNOWN at once.
  */
 const struct symbol *symbols_find(struct symbols *symbols, const struct symbol_query *query);
 

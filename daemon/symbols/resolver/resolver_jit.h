@@ -54,8 +54,8 @@ void jit_file_open(const char *proc, u32 pid, struct jit_file *ret);
 void jit_file_done(struct jit_file *file);
 
 /*
- * Reads the lines that were appended since the last call. If the process replaced the contents, reads all of it. Returns 0
- * or -errno.
+ * Reads the lines that were appended since the last call. If the process replaced the contents, reads all of it.
+ * Returns 0 or -errno.
  */
 int jit_file_read(struct jit_file *file);
 
