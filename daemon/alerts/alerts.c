@@ -63,7 +63,7 @@ static int open_policy(struct alerts *alerts)
 			.n_rules = rules_to_judge(&alerts->settings),
 			.events = events,
 			.n_events = head->n_events,
-			.start_ns = engine_collected_ns(alerts->settings.engine),
+			.start_ns = engine_windows_began_ns(alerts->settings.engine),
 			.next_number = stored > kept ? stored : kept,
 			.max_bytes = POLICY_BYTES,
 		},
@@ -191,14 +191,11 @@ int alerts_new(const struct alerts_settings *settings, struct alerts **ret)
 		return -ENOMEM;
 	alerts->settings = *settings;
 	alerts->cgroup_root = -1;
-	alerts->collected_ns = engine_collected_ns(settings->engine);
+	alerts->collected_ns = engine_windows_began_ns(settings->engine);
 	r = act_new(&act, &alerts->act);
 	if (r < 0)
 		return r;
-	/*
-	 * Rules judge only samples that are counted from now on. These readings may include counts of a
-	 * previous process.
-	 */
+	/* These readings may include counts of a previous process, up to the time where windows begin. */
 	for (unsigned event = 0; event < engine_head(settings->engine)->n_events; event++)
 		alerts->before[event] = engine_reading(settings->engine, event);
 	open_cgroups(alerts);

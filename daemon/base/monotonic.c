@@ -15,3 +15,9 @@ u64 realtime_us(const struct timespec *time)
 {
 	return (u64)time->tv_sec * (NSEC_PER_SEC / NSEC_PER_USEC) + (u64)time->tv_nsec / NSEC_PER_USEC;
 }
+
+struct timespec realtime_of_us(u64 us)
+{
+	return (struct timespec){.tv_sec = (time_t)(us / (NSEC_PER_SEC / NSEC_PER_USEC)),
+				 .tv_nsec = (long)(us % (NSEC_PER_SEC / NSEC_PER_USEC) * NSEC_PER_USEC)};
+}

@@ -18,5 +18,6 @@ u64 monotonic_ns(void);
 
 /* A time of CLOCK_REALTIME in microseconds. */
 u64 realtime_us(const struct timespec *time);
+struct timespec realtime_of_us(u64 us);
 
 #endif

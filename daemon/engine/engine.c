@@ -22,11 +22,15 @@ static void describe_events(struct engine *engine)
 static int open_parts(struct engine *engine, bool same_maps)
 {
 	const struct engine_settings *settings = &engine->settings;
+	struct timespec start;
 	int r;
 
 	(void)clock_gettime(CLOCK_REALTIME, &engine->head.since);
 	engine->collected_ns = monotonic_ns();
-	engine->began = (struct clocks){realtime_us(&engine->head.since), engine->collected_ns};
+	engine->began = engine->windows_began =
+		(struct clocks){realtime_us(&engine->head.since), engine->collected_ns};
+	same_maps = engine_restore_times(engine, same_maps);
+	start = realtime_of_us(engine->windows_began.realtime_us);
 	engine->exports_as_of = 1;
 	engine->totals = calloc(settings->n_events + 1, sizeof(*engine->totals));
 	if (!engine->totals)
@@ -34,14 +38,16 @@ static int open_parts(struct engine *engine, bool same_maps)
 	if ((r = names_new(2 * (size_t)kernel_slots_max(engine->kernel) + 1024, &engine->names)) < 0 ||
 	    (r = ledger_new(&engine->ledger)) < 0 ||
 	    (r = series_table_new(settings->top, &engine->series)) < 0 ||
-	    (r = window_new(ENGINE_WINDOW_BYTES, ENGINE_WINDOW_NS, engine->collected_ns, &engine->head.since,
+	    (r = window_new(ENGINE_WINDOW_BYTES, ENGINE_WINDOW_NS, engine->windows_began.monotonic_ns, &start,
 			    &engine->window)) < 0 ||
 	    (r = readings_new(ENGINE_WINDOW_NS, settings->n_events, &engine->readings)) < 0 ||
-	    (r = engine_offcore_new(engine->kernel, engine->ledger, ENGINE_WINDOW_NS, engine->collected_ns,
-				    &engine->head.since, &engine->offcore)) < 0)
+	    (r = engine_offcore_new(engine->kernel, engine->ledger, ENGINE_WINDOW_NS,
+				    engine->windows_began.monotonic_ns, &start, engine->collected_ns,
+				    &engine->offcore)) < 0)
 		return r;
 	if (settings->trend_bytes) {
-		r = trend_new(settings->trend_bytes, TREND_SPAN_NS, engine->collected_ns, &engine->trend);
+		r = trend_new(settings->trend_bytes, TREND_SPAN_NS, engine->windows_began.monotonic_ns,
+			      &engine->trend);
 		if (r < 0)
 			return r;
 		engine->head.trend = engine->trend;
@@ -208,6 +214,11 @@ int engine_adopt(struct engine *engine, u64 cgroup_id, const char *path)
 struct clocks engine_began(const struct engine *engine)
 {
 	return engine->began;
+}
+
+u64 engine_windows_began_ns(const struct engine *engine)
+{
+	return engine->windows_began.monotonic_ns;
 }
 
 void engine_on_collected(struct engine *engine, void (*collected)(void *userdata), void *userdata)

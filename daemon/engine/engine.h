@@ -165,6 +165,13 @@ u64 engine_collected_ns(const struct engine *engine);
 struct clocks engine_began(const struct engine *engine);
 
 /*
+ * CLOCK_MONOTONIC: where windows begin. If the maps are those of the previous process, the differences of the first
+ * collection have all samples since the last collection of that process, so this is engine_began(). Otherwise it is the
+ * opening of the engine.
+ */
+u64 engine_windows_began_ns(const struct engine *engine);
+
+/*
  * `collected` is called at the end of each collection, when differences, readings and head are those of this
  * collection, except `collection_seconds` of the head, which is that of the previous one. It must not call the engine
  * to collect.

@@ -51,6 +51,7 @@ struct engine {
 	bool limit_logged;                    /* logged that slots are short and none can be added */
 	struct reading base[EVENTS_MAX];      /* counts of earlier processes, which `now` includes */
 	struct clocks began;                  /* see engine_began() */
+	struct clocks windows_began;          /* see engine_windows_began_ns() */
 	void (*on_collected)(void *userdata); /* NULL: nobody is called */
 	void *on_collected_userdata;
 	struct state_ref collected_record;
@@ -60,9 +61,15 @@ struct engine {
 };
 
 /*
- * Restores the ledger, collection, series and readings that another process saved, if any. Ignores `same_maps` if the
- * maps are not those of the saved state: their slots began at zero. Returns 0 or -ENOMEM; -EBADMSG: the saved state is
- * not valid, is for other events, or does not match the maps. After an error the caller must free all of these.
+ * Restores when another process collected last, if one did: `began` and `windows_began`. Returns `same_maps`, or false
+ * if the maps are not those of the saved state: their slots began at zero. Call it before engine_restore().
+ */
+bool engine_restore_times(struct engine *engine, bool same_maps);
+
+/*
+ * Restores the ledger, collection, series and readings that another process saved, if any. Returns 0 or -ENOMEM;
+ * -EBADMSG: the saved state is not valid, is for other events, or does not match the maps. After an error the caller
+ * must free all of these.
  */
 int engine_restore(struct engine *engine, bool same_maps);
 

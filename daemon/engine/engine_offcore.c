@@ -49,7 +49,7 @@ static double spent_before(const struct kernel_offcore *kernel)
 }
 
 int engine_offcore_new(const struct kernel *kernel, const struct ledger *ledger, u64 max_ns, u64 start_ns,
-		       const struct timespec *start, struct engine_offcore **ret)
+		       const struct timespec *start, u64 now_ns, struct engine_offcore **ret)
 {
 	_cleanup_(engine_offcore_freep) struct engine_offcore *offcore = NULL;
 	int r;
@@ -62,7 +62,7 @@ int engine_offcore_new(const struct kernel *kernel, const struct ledger *ledger,
 		return -ENOMEM;
 	offcore->kernel = kernel_offcore(kernel);
 	offcore->ledger = ledger;
-	offcore->entered_ns = start_ns;
+	offcore->entered_ns = now_ns;
 	offcore->spent_ns = spent_before(offcore->kernel);
 	r = window_new(OFFCORE_WINDOW_BYTES, max_ns, start_ns, start, &offcore->window);
 	if (r < 0)

@@ -13,12 +13,12 @@
 struct engine_offcore;
 
 /*
- * `kernel` and `ledger` must outlive the result; the other arguments are those of window_new(). Returns 0 or
- * -ENOMEM. *ret is NULL if off-core responses are not counted. Every function below accepts that NULL and
+ * `kernel` and `ledger` must outlive the result; the other arguments are those of window_new(), and the present time
+ * (CLOCK_MONOTONIC), from which the cost of counting is measured. Returns 0 or -ENOMEM. *ret is NULL if off-core responses are not counted. Every function below accepts that NULL and
  * does nothing.
  */
 int engine_offcore_new(const struct kernel *kernel, const struct ledger *ledger, u64 max_ns, u64 start_ns,
-		       const struct timespec *start, struct engine_offcore **ret);
+		       const struct timespec *start, u64 now_ns, struct engine_offcore **ret);
 struct engine_offcore *engine_offcore_free(struct engine_offcore *offcore);
 DEFINE_CLEANUP(struct engine_offcore *, engine_offcore_free)
 

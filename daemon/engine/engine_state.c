@@ -270,7 +270,6 @@ static int restore_engine(struct engine *engine, bool same_maps)
 	unsigned n_events = 0;
 	int r = restore_head(engine, same_maps, &n_events);
 
-	restore_collected(engine);
 	for (unsigned event = 0; event < n_events && r == 0; event++) {
 		r = restore_event(engine, event);
 		if (r == 0)
@@ -332,6 +331,22 @@ static int add_up(struct engine *engine)
 	return r;
 }
 
+bool engine_restore_times(struct engine *engine, bool same_maps)
+{
+	const bool before = engine_has_before(&engine->settings);
+
+	if (before)
+		restore_collected(engine);
+	/*
+	 * Another process may have created new maps and died before its first commit. The slots of such maps
+	 * began at zero, so the saved readings do not apply to them.
+	 */
+	same_maps = same_maps && before && has_same_maps(engine);
+	if (same_maps)
+		engine->windows_began = engine->began;
+	return same_maps;
+}
+
 int engine_restore(struct engine *engine, bool same_maps)
 {
 	struct state *state = engine->settings.state;
@@ -341,11 +356,6 @@ int engine_restore(struct engine *engine, bool same_maps)
 
 	if (!state)
 		return 0;
-	/*
-	 * Another process may have created new maps and died before its first commit. The slots of such maps
-	 * began at zero, so the saved readings do not apply to them.
-	 */
-	same_maps = same_maps && before && has_same_maps(engine);
 	if (before)
 		r = restore_engine(engine, same_maps);
 	if (r == 0)
@@ -358,8 +368,8 @@ int engine_restore(struct engine *engine, bool same_maps)
 		r = add_up(engine);
 	if (r < 0)
 		return r;
-	/* Windows begin here. Counts up to now are not part of them. */
+	/* Windows begin there. Counts up to then are not part of them. */
 	if (before)
-		readings_push(engine->readings, now_ns, engine->now);
+		readings_push(engine->readings, engine->windows_began.monotonic_ns, engine->now);
 	return 0;
 }

@@ -89,12 +89,6 @@ struct past *past_free(struct past *past)
 	return NULL;
 }
 
-static struct timespec timespec_of(u64 us)
-{
-	return (struct timespec){.tv_sec = (time_t)(us / USEC_PER_SEC),
-				 .tv_nsec = (long)(us % USEC_PER_SEC * (NSEC_PER_SEC / USEC_PER_SEC))};
-}
-
 /* A pane without any time would make rates infinite. */
 static u64 covered_ns(const struct history_pane *pane)
 {
@@ -263,7 +257,7 @@ static int enter_pane(struct past *past, size_t index)
 {
 	const struct history_pane *pane = &past->panes[index];
 	struct reading *after = past->after + index * EVENTS_MAX;
-	const struct timespec end = timespec_of(pane->end_us);
+	const struct timespec end = realtime_of_us(pane->end_us);
 	_cleanup_free_ const struct ledger_entry **entries = NULL;
 	struct put_rows rows = {.past = past, .pane = pane, .put = put_both, .userdata = past};
 	int r = enter_cgroups(past, pane, &entries);
@@ -370,7 +364,7 @@ static void describe(struct past *past)
 	*head = (struct snapshot){
 		.origin = past->events.list[0].origin,
 		.sequence = past->n,
-		.taken = timespec_of(past->panes[past->n - 1].end_us),
+		.taken = realtime_of_us(past->panes[past->n - 1].end_us),
 		.n_events = past->events.n,
 		.interval_seconds = (double)past->longest_ns / (double)NSEC_PER_SEC,
 		.notes = (const char *const *)past->notes,
@@ -401,7 +395,7 @@ static int build(const struct past *past, const struct window *window, const str
 
 static int open_past(struct past *past)
 {
-	const struct timespec start = timespec_of(past->panes[0].start_us);
+	const struct timespec start = realtime_of_us(past->panes[0].start_us);
 	int r = ledger_new(&past->ledger);
 
 	if (r == 0)
@@ -486,7 +480,7 @@ int past_bin_snapshot(const struct past *past, size_t index, struct snapshot **r
 {
 	const struct history_pane *pane = &past->panes[index];
 	const struct reading *after = past->after + index * EVENTS_MAX;
-	const struct timespec start = timespec_of(pane->start_us), end = timespec_of(pane->end_us);
+	const struct timespec start = realtime_of_us(pane->start_us), end = realtime_of_us(pane->end_us);
 	_cleanup_(window_freep) struct window *window = NULL;
 	_cleanup_free_ const struct ledger_entry **entries = calloc(pane->n_cgroups + 1, sizeof(*entries));
 	struct reading readings[EVENTS_MAX];

@@ -10,6 +10,7 @@
 #include <criterion/criterion.h>
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -233,6 +234,17 @@ static void end_after(u64 nanoseconds)
 		_exit(15);
 }
 
+/* Returns whether the window begins at `began_ns`, as the samples in it do, and not when the engine was opened. */
+static bool window_covers(struct engine *engine, u64 began_ns)
+{
+	const struct maybe_double all = {true, (double)ENGINE_WINDOW_NS / (double)NSEC_PER_SEC};
+	const double covered = (double)(engine_collected_ns(engine) - began_ns) / (double)NSEC_PER_SEC;
+	const struct snapshot *snapshot;
+
+	return engine_windows_began_ns(engine) == began_ns && engine_snapshot(engine, &all, &snapshot) == 0 &&
+	       fabs(snapshot->window_seconds.value - covered) < 1e-6;
+}
+
 /* The life of a process: it takes over and continues. */
 static void live(struct kernel *kernel, int state_fd, const struct plan *plan, size_t top,
 		 const struct fate *fate)
@@ -240,7 +252,7 @@ static void live(struct kernel *kernel, int state_fd, const struct plan *plan, s
 	struct state *state = NULL;
 	struct engine *engine;
 	const char *wrong;
-	u64 again_ns;
+	u64 again_ns, began_ns;
 
 	end_after(fate->nanoseconds);
 	if (state_adopt(state_fd, STATE_RECORDS, &state, &wrong) < 0)
@@ -255,12 +267,15 @@ static void live(struct kernel *kernel, int state_fd, const struct plan *plan, s
 	/* The first collection covers the time since the last one of the process before. */
 	if (engine_began(engine).monotonic_ns >= engine_collected_ns(engine))
 		_exit(16);
+	began_ns = engine_began(engine).monotonic_ns;
 	learn_names(engine, plan);
 	if (fate->rests)
 		(void)usleep((KERNEL_REST_NS + KERNEL_REST_NS / 10) / NSEC_PER_USEC);
 	if (engine_reclaim(engine, &again_ns) < 0 || engine_collect(engine) < 0 ||
 	    engine_reclaim(engine, &again_ns) < 0)
 		_exit(14);
+	if (!window_covers(engine, began_ns))
+		_exit(17);
 	if (fate->ret_stores)
 		*fate->ret_stores = watched_stores_seen();
 	if (fate->ret)

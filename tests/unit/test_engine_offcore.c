@@ -58,7 +58,9 @@ Test(engine_offcore, cost_after_a_restart_is_that_of_the_last_interval)
 
 	cr_assert_eq(ledger_new(&ledger), 0);
 	settle(64000000);
-	cr_assert_eq(engine_offcore_new(NULL, ledger, NSEC_PER_SEC, NSEC_PER_SEC, &now, &offcore), 0);
+	cr_assert_eq(
+		engine_offcore_new(NULL, ledger, NSEC_PER_SEC, NSEC_PER_SEC, &now, NSEC_PER_SEC, &offcore),
+		0);
 	for (u64 second = 2; second < 4; second++) {
 		settle(6400);
 		engine_offcore_enter(offcore, second * NSEC_PER_SEC, &now, &head);
@@ -109,9 +111,9 @@ Test(engine_offcore, off_core_counts_cover_the_same_time_as_the_samples_of_a_win
 				&engine.window),
 		     0);
 	cr_assert_eq(readings_new(SECONDS * NSEC_PER_SEC, 1, &engine.readings), 0);
-	cr_assert_eq(
-		engine_offcore_new(NULL, engine.ledger, SECONDS * NSEC_PER_SEC, 0, &start, &engine.offcore),
-		0);
+	cr_assert_eq(engine_offcore_new(NULL, engine.ledger, SECONDS * NSEC_PER_SEC, 0, &start, 0,
+					&engine.offcore),
+		     0);
 	collect_seconds(&engine, entry);
 	for (unsigned seconds = 0; seconds < SECONDS; seconds++) {
 		const struct maybe_double requested = {.known = true, .value = seconds};

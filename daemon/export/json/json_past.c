@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "export/json/json_past.h"
 
+#include "base/monotonic.h"
+
 #define USEC_PER_SEC 1000000ULL
 
 void json_put_moment(struct json_writer *writer, json_object *object, const char *key, u64 us)
 {
-	json_put_time(writer, object, key,
-		      &(struct timespec){.tv_sec = (time_t)(us / USEC_PER_SEC),
-					 .tv_nsec = (long)(us % USEC_PER_SEC * 1000)});
+	const struct timespec time = realtime_of_us(us);
+
+	json_put_time(writer, object, key, &time);
 }
 
 json_object *json_gap(struct json_writer *writer, const struct past_span *gap)
