@@ -2,6 +2,7 @@
 #include "store/store.h"
 
 #include <errno.h>
+#include <search.h>
 #include <stdio.h>
 #include <string.h>
 #include <systemd/sd-daemon.h>
@@ -29,10 +30,16 @@ struct passed {
 	int fd; /* -1: taken */
 };
 
+struct stored {
+	size_t n; /* number of descriptors with this name */
+	char name[];
+};
+
 struct store {
 	bool keeps;
 	size_t n;
 	struct passed *passed; /* sorted by name */
+	void *stored;          /* tsearch(3): a struct stored for each name that the manager has */
 	size_t names_bytes;    /* bytes of the names of stored descriptors, with a separator each */
 	unsigned unsettled;    /* descriptors that were sent since the last store_settle() */
 };
@@ -46,8 +53,44 @@ struct store *store_free(struct store *store)
 		free(store->passed[i].name);
 	}
 	free(store->passed);
+	tdestroy(store->stored, free);
 	free(store);
 	return NULL;
+}
+
+static int compare_stored(const void *a, const void *b)
+{
+	return strcmp(((const struct stored *)a)->name, ((const struct stored *)b)->name);
+}
+
+/* Returns the entry of a name, which begins with no descriptor, or NULL without memory. */
+static struct stored *stored_entry(struct store *store, const char *name)
+{
+	const size_t length = strlen(name);
+	_cleanup_free_ struct stored *added = calloc(1, sizeof(*added) + length + 1);
+	struct stored **found;
+
+	if (!added)
+		return NULL;
+	memcpy(added->name, name, length);
+	found = tsearch(added, &store->stored, compare_stored);
+	if (!found)
+		return NULL;
+	if (*found == added)
+		return TAKE_PTR(added);
+	return *found;
+}
+
+/* Removes the entry of a name. Only what was stored is subtracted: storing may have failed. */
+static void forget(struct store *store, const char *name)
+{
+	struct stored *entry = stored_entry(store, name);
+
+	if (!entry)
+		return;
+	store->names_bytes -= entry->n * (strlen(name) + 1);
+	(void)tdelete(entry, &store->stored, compare_stored);
+	free(entry);
 }
 
 static int compare(const void *a, const void *b)
@@ -70,10 +113,19 @@ static int take_over(struct store *store, char **names, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		store->passed[i] =
 			(struct passed){.name = TAKE_PTR(names[i]), .fd = SD_LISTEN_FDS_START + (int)i};
-		if (is_ours(store->passed[i].name))
-			store->names_bytes += strlen(store->passed[i].name) + 1;
+		store->n++;
 	}
-	store->n = n;
+	for (size_t i = 0; i < n; i++) {
+		struct stored *entry;
+
+		if (!is_ours(store->passed[i].name))
+			continue;
+		entry = stored_entry(store, store->passed[i].name);
+		if (!entry)
+			return -ENOMEM;
+		entry->n++;
+		store->names_bytes += strlen(store->passed[i].name) + 1;
+	}
 	qsort(store->passed, n, sizeof(*store->passed), compare);
 	return 0;
 }
@@ -179,12 +231,16 @@ int store_put(struct store *store, const char *name, int fd)
 {
 	size_t bytes = strlen(name) + 1;
 	char message[STORED_NAME_MAX + 64];
+	struct stored *entry;
 	int r;
 
 	if (!store_keeps(store))
 		return 0;
 	if (store->names_bytes + bytes > NAMES_BYTES_MAX)
 		return -E2BIG;
+	entry = stored_entry(store, name);
+	if (!entry)
+		return -ENOMEM;
 	if (store->unsettled == UNSETTLED_MAX)
 		(void)store_settle(store);
 	/*
@@ -194,6 +250,7 @@ int store_put(struct store *store, const char *name, int fd)
 	(void)snprintf(message, sizeof(message), "FDSTORE=1\nFDPOLL=0\nFDNAME=%s", name);
 	r = sd_pid_notify_with_fds(0, 0, message, &fd, 1);
 	if (r > 0) {
+		entry->n++;
 		store->names_bytes += bytes;
 		store->unsettled++;
 	}
@@ -202,14 +259,13 @@ int store_put(struct store *store, const char *name, int fd)
 
 int store_remove(struct store *store, const char *name)
 {
-	size_t bytes = strlen(name) + 1;
 	int r;
 
 	if (!store_keeps(store))
 		return 0;
 	r = sd_notifyf(0, "FDSTOREREMOVE=1\nFDNAME=%s", name);
-	if (r > 0 && store->names_bytes >= bytes)
-		store->names_bytes -= bytes;
+	if (r > 0)
+		forget(store, name);
 	return r < 0 ? r : 0;
 }
 

@@ -95,6 +95,8 @@ Test(store, names_fit_into_the_environment_of_the_next_process)
 	cr_expect_eq(r, -E2BIG);
 	cr_expect_gt(bytes, 120000);
 	cr_expect_lt(bytes + sizeof("LISTEN_FDNAMES="), 32UL * 4096);
+	cr_expect_eq(store_remove(store, name), 0);
+	cr_expect_eq(store_put(store, name, fd), -E2BIG, "it was never stored, so removing it makes no room");
 	cr_expect_eq(store_remove(store, "map-1-aaaaaaaaaaaaaaaaaaaaaaaa-0"), 0);
 	cr_expect_eq(store_put(store, "map-1-aaaaaaaaaaaaaaaaaaaaaaaa-0", fd), 0);
 }
