@@ -29,6 +29,7 @@ struct engine_settings {
 	u64 memory_max;   /* see kernel_settings: slots are added as cgroups need them; 0: none are added */
 	bool memory_auto; /* see kernel_settings */
 	u32 offcore_cpus; /* this and `hot_max`: see kernel_settings */
+	u64 offcore_hash; /* identifies the PMUs of off-core counts, and their order; 0: none are counted */
 	u32 hot_max;
 	enum kernel_account account;
 	bool births;      /* follow the running kernel's cgroups */

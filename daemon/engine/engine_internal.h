@@ -54,7 +54,8 @@ struct engine {
 	struct clocks windows_began;          /* see engine_windows_began_ns() */
 	void (*on_collected)(void *userdata); /* NULL: nobody is called */
 	void *on_collected_userdata;
-	struct state_ref collected_record;
+	struct state_ref collected_record, offcore_record;
+	u64 offcore_hash; /* that of the off-core counts that are saved; 0: there were none */
 	struct state_ref head_record, event_records[EVENTS_MAX], reading_records[EVENTS_MAX];
 	u64 *guests; /* ids of cgroups with virtual machines, ascending */
 	size_t n_guests;

@@ -111,6 +111,18 @@ static void save_reading(struct engine *engine, unsigned event)
 		  (size_t)(writer.to - bytes));
 }
 
+static void save_offcore(struct engine *engine)
+{
+	u8 bytes[VARINT_MAX];
+	struct state_writer writer = {.to = bytes};
+
+	if (!engine->offcore_hash || engine->offcore_record.unit)
+		return;
+	state_put_number(&writer, engine->offcore_hash);
+	state_put(engine->settings.state, &engine->offcore_record, STATE_OFFCORE, 0, bytes,
+		  (size_t)(writer.to - bytes));
+}
+
 void engine_save(struct engine *engine)
 {
 	struct state *state = engine->settings.state;
@@ -125,6 +137,7 @@ void engine_save(struct engine *engine)
 	if (state_keeps(state)) {
 		save_head(engine);
 		save_collected(engine);
+		save_offcore(engine);
 		for (unsigned event = 0; event < engine->settings.n_events; event++) {
 			save_event(engine, event);
 			save_reading(engine, event);
@@ -213,6 +226,37 @@ static void restore_collected(struct engine *engine)
 	engine->began.realtime_us -= since_us < engine->began.realtime_us ? since_us : 0;
 }
 
+/*
+ * Off-core counts are saved by the number of their PMU. If another PMU may have that number now, they are dropped:
+ * they would be shown as counts of that PMU. If this process counts none, they stay for a later one.
+ */
+static int restore_offcore(struct engine *engine)
+{
+	struct state *state = engine->settings.state;
+	const struct state_record *record = state_find(state, STATE_OFFCORE, 0);
+	const u64 hash = engine->settings.offcore_hash;
+	struct state_reader reader;
+
+	if (!record)
+		return 0;
+	reader = (struct state_reader){.from = record->bytes, .end = record->bytes + record->length};
+	engine->offcore_hash = state_get_number(&reader);
+	if (!state_read_whole(&reader))
+		return -EBADMSG;
+	state_take(state, record, &engine->offcore_record);
+	if (!hash || hash == engine->offcore_hash)
+		return 0;
+	(void)log_warning(
+		0,
+		"cannot continue the off-core counts of the previous process: they are of other PMUs; these counts start from zero");
+	engine->offcore_hash = hash;
+	state_remove(state, &engine->offcore_record);
+	state_drop(state, STATE_COUNTED);
+	state_drop(state, STATE_COUNTED_NEXT);
+	state_drop(state, STATE_COUNTERS);
+	return 0;
+}
+
 static int restore_event(struct engine *engine, unsigned event)
 {
 	struct state *state = engine->settings.state;
@@ -270,6 +314,8 @@ static int restore_engine(struct engine *engine, bool same_maps)
 	unsigned n_events = 0;
 	int r = restore_head(engine, same_maps, &n_events);
 
+	if (r == 0)
+		r = restore_offcore(engine);
 	for (unsigned event = 0; event < n_events && r == 0; event++) {
 		r = restore_event(engine, event);
 		if (r == 0)
@@ -335,6 +381,7 @@ bool engine_restore_times(struct engine *engine, bool same_maps)
 {
 	const bool before = engine_has_before(&engine->settings);
 
+	engine->offcore_hash = engine->settings.offcore_hash;
 	if (before)
 		restore_collected(engine);
 	/*

@@ -626,6 +626,8 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	engine_settings->count_cpus = count_cpus;
 	engine_settings->count_userdata = state;
 	engine_settings->offcore_cpus = sampling_offcore_cpus(state->offcore);
+	engine_settings->offcore_hash =
+		engine_settings->offcore_cpus ? sampling_offcore_hash(state->offcore, KEPT_HASH) : 0;
 	engine_settings->offcore_collect = collect_offcore;
 	r = open_kernel(engine_settings, &ret_failure->message);
 	if (r == 0)

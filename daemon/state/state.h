@@ -69,6 +69,12 @@ void state_take(struct state *state, const struct state_record *record, struct s
 void state_settle(struct state *state);
 
 /*
+ * Drops the records of a kind that were taken over and that nobody has taken, as if they had not been saved. Records
+ * found earlier are not valid after this.
+ */
+void state_drop(struct state *state, u32 kind);
+
+/*
  * Replaces the record at `ref`, or adds a new one if there is none. `kind` and `key` must not change while
  * the record exists, and no two records may have the same kind and key. At most STATE_RECORD_MAX bytes.
  */

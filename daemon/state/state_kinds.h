@@ -33,6 +33,7 @@ enum state_kind {
 	STATE_ESTIMATES,    /* series, by path: estimates of all events */
 	STATE_COLLECTED,    /* engine: time of the last collection */
 	STATE_COUNTED_NEXT, /* ledger, by entry: off-core counts read early, for the next collection */
+	STATE_OFFCORE,      /* engine: identifies the PMUs of off-core counts, and their order */
 	STATE_KINDS,
 };
 

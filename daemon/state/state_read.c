@@ -2,6 +2,7 @@
 /* Takes over the records that another process left, and checks all of them. */
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "state/state_internal.h"
@@ -255,6 +256,22 @@ const struct state_record *state_find(const struct state *state, u32 kind, u64 k
 	const struct state_record *record = state && index < state->n_records ? &state->records[index] : NULL;
 
 	return record && record->kind == kind && record->key == key ? record : NULL;
+}
+
+void state_drop(struct state *state, u32 kind)
+{
+	size_t first, n;
+
+	if (!state_records(state, kind, &n))
+		return;
+	first = index_of(state, kind, 0);
+	for (size_t i = first; i < first + n; i++)
+		state_remove(state, &state->records[i].ref);
+	memmove(&state->records[first], &state->records[first + n],
+		(state->n_records - first - n) * sizeof(*state->records));
+	memmove(&state->taken[first], &state->taken[first + n],
+		(state->n_records - first - n) * sizeof(*state->taken));
+	state->n_records -= n;
 }
 
 void state_take(struct state *state, const struct state_record *record, struct state_ref *ret)

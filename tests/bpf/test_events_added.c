@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "engine/engine_internal.h"
 #include "engine_fixture.h"
 #include "kernel/kernel.h"
 #include "some_stripes.h"
@@ -19,6 +20,7 @@ static const struct event cycles = {.role = EVENT_CYCLES, .pmu = "cpu"};
 
 static struct state *state;
 static struct engine *engine;
+static u64 offcore_hash;
 
 static void setup(void)
 {
@@ -44,6 +46,7 @@ static void open_engine(const struct event *first, const struct event *second)
 	settings.events[1] = second ? *second : (struct event){0};
 	settings.stripes = one_stripe();
 	settings.state = state;
+	settings.offcore_hash = offcore_hash;
 	engine = engine_fixture_open(&settings);
 	cr_assert_eq(engine_adopt(engine, CGROUP, "/a"), 0);
 }
@@ -140,4 +143,46 @@ Test(events_added, events_at_other_places_start_at_zero)
 		engine = engine_free(engine);
 		state_clear(state);
 	}
+}
+
+static void restart_with_offcore(u64 hash)
+{
+	offcore_hash = hash;
+	restart(&loads, NULL);
+	take(1);
+}
+
+static u64 offcore_count(void)
+{
+	const struct ledger_entry *entry = engine_find(engine, "/a");
+
+	return entry && entry->offcore_total ? entry->offcore_total->of[0][OFFCORE_L3].count : 0;
+}
+
+/* They are saved by the number of their PMU, which is another PMU in the last process. */
+Test(events_added, off_core_counts_of_other_pmus_are_dropped)
+{
+	const struct offcore_figures counts = {
+		.of[0][OFFCORE_L3] = {.count = 7, .enabled_ns = 2, .running_ns = 2}};
+	struct ledger_entry *entry;
+
+	offcore_hash = 1;
+	open_engine(&loads, NULL);
+	take(1);
+	cr_assert_eq(ledger_get(engine->ledger, "/a", &entry), 0);
+	cr_assert_eq(ledger_reserve_offcore(entry), 0);
+	ledger_add_offcore(entry, &counts);
+	take(1);
+	restart_with_offcore(1);
+	cr_expect_eq(offcore_count(), 7);
+	restart_with_offcore(0);
+	cr_expect_eq(offcore_count(), 7, "they stay while none are counted");
+	restart_with_offcore(1);
+	cr_expect_eq(offcore_count(), 7);
+	restart_with_offcore(2);
+	cr_expect_eq(offcore_count(), 0);
+	expect_samples(0, 6);
+	restart_with_offcore(2);
+	cr_expect_eq(offcore_count(), 0);
+	expect_samples(0, 7);
 }
