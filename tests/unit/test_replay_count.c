@@ -43,6 +43,7 @@ static const struct recorded_count {
 	{PERF_TYPE_RAW, 0x50021a6, "r50021a6", "cpu_core", ALDER_LAKE, EVENT_STALLS, COUNT_STALLS_LOAD},
 	{10, 0x734, "cpu_atom/mem_bound_stalls.load/u", "cpu_atom", ALDER_LAKE, EVENT_STALLS,
 	 COUNT_STALLS_L1_MISS},
+	{PERF_TYPE_HARDWARE, 11ULL << 32, NULL, "cpu_lowpower", LUNAR_LAKE, EVENT_CYCLES, COUNT_NONE},
 	{PERF_TYPE_RAW, 0xa2d6, "ra2d6", "cpu", ZEN_4, EVENT_STALLS, COUNT_STALLS_RETIRE},
 	/* The codes of another generation, vendor or PMU. */
 	{PERF_TYPE_RAW, 0x50021a6, "r50021a6", "cpu", SKYLAKE, NOT_COUNTED, COUNT_NONE},

@@ -142,6 +142,36 @@ Test(replay_event, recognized_events_have_a_role)
 	cr_expect_not(describe(0x2c41, "ls_refills_from_sys.store", "AuthenticAMD,25,1,1", &event));
 }
 
+/* `perf record -d -W` gives every event a weight and a data source. */
+Test(replay_event, a_name_that_only_contains_load_or_store_is_no_memory_event)
+{
+	static const struct {
+		u64 config;
+		const char *name;
+		bool is_count;
+	} cases[] = {
+		{0x50021a6, "exe_activity.bound_on_loads", true},
+		{0x50021a6, "cpu/exe_activity.bound_on_loads/u", true},
+		{0x734, "mem_bound_stalls.load", true},
+		{0x734, "cpu/mem_bound_stalls_load.all/", true},
+		{0x2040a6, "exe_activity.bound_on_stores", false},
+		{0x203, "ld_blocks.store_forward", false},
+		{0x1208, "dtlb_load_misses.walk_completed", false},
+	};
+	struct event event;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cr_expect_eq(describe(cases[i].config, cases[i].name, "GenuineIntel,6,143,8", &event),
+			     cases[i].is_count, "%s", cases[i].name);
+		if (cases[i].is_count)
+			cr_expect_eq(event.role, EVENT_STALLS, "%s", cases[i].name);
+	}
+	cr_assert(describe(0x20d1, "cpu/mem_load_retired.l3_miss/ppp", "GenuineIntel,6,143,8", &event));
+	cr_expect_eq(event.role, EVENT_LOADS);
+	cr_assert(describe(0x44d0, "mem_inst_retired.all_stores:pp", "GenuineIntel,6,143,8", &event));
+	cr_expect_eq(event.role, EVENT_STORES);
+}
+
 /* Describes an event of a PMU with a dynamic type number. */
 static bool describe_dynamic(u64 config, u64 sample_type, const char *pmu, const char *cpuid,
 			     struct event *ret)
@@ -187,6 +217,10 @@ Test(replay_event, each_cpu_has_its_kind_of_latency)
 	cr_expect_eq(kind_of_loads(NULL), LATENCY_NONE);
 	cr_assert(describe_dynamic(1 << 19, both, "ibs_op", "AuthenticAMD,25,17,1", &event));
 	cr_expect_eq(event.latency_kind, LATENCY_DC_MISS);
+	cr_expect_not(event.settings.has_instruction_latency, "its weight has one value");
+	cr_assert(describe_dynamic(1 << 19, PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC, "ibs_op",
+				   "AuthenticAMD,25,17,1", &event));
+	cr_expect(event.settings.has_instruction_latency);
 }
 
 Test(replay_event, events_of_other_pmus_are_recognized)

@@ -75,9 +75,10 @@ static struct cpu parse_cpuid(const char *cpuid, const char *pmu)
 	return cpu;
 }
 
+/* cpu_core, cpu_atom and cpu_lowpower are those of hybrid CPUs (origin/pmu/pmu.c). */
 static bool is_core(const char *pmu)
 {
-	return strcmp(pmu, "cpu") == 0 || strcmp(pmu, "cpu_core") == 0 || strcmp(pmu, "cpu_atom") == 0;
+	return strcmp(pmu, "cpu") == 0 || strncmp(pmu, "cpu_", 4) == 0;
 }
 
 /* Sets the role and kind of the event that a core counts for `role`. Returns false if it counts none. */

@@ -67,12 +67,28 @@ static bool name_has(const struct perf_data_event *recorded, const char *word)
 	return recorded->name && strcasestr(recorded->name, word);
 }
 
+/*
+ * Returns true if perf's name is that of an event of `what`, "load" or "store". Their names begin with mem, as in
+ * mem-loads, mem_load_retired.l3_miss and mem_inst_retired.all_stores; a PMU may come before. Many other names have one
+ * of the words inside: exe_activity.bound_on_loads, ld_blocks.store_forward and mem_bound_stalls.load count cycles or
+ * instructions.
+ */
+static bool is_named(const struct perf_data_event *recorded, const char *what)
+{
+	const char *name = recorded->name, *slash = name ? strchr(name, '/') : NULL;
+
+	if (slash && strncasecmp(name, "cpu", 3) == 0)
+		name = slash + 1;
+	return name && (strncasecmp(name, "mem-", 4) == 0 || strncasecmp(name, "mem_", 4) == 0) &&
+	       strncasecmp(name, "mem_bound", 9) != 0 && strcasestr(name, what);
+}
+
 static bool is_store(const struct perf_data_event *recorded)
 {
 	u32 code = event_code(&recorded->attr);
 
 	return code == STORES_CORE || code == STORES_ATOM || code == STORES_ALL ||
-	       name_has(recorded, "store");
+	       is_named(recorded, "store");
 }
 
 /*
@@ -103,7 +119,7 @@ static bool is_memory_event(const struct perf_data_event *recorded, enum latency
 	if (code == LOADS_AUX)
 		return false;
 	if (kind == LATENCY_USE || kind == LATENCY_CACHE)
-		return is_load_latency(code) || is_store(recorded) || name_has(recorded, "load");
+		return is_load_latency(code) || is_store(recorded) || is_named(recorded, "load");
 	/* Only the data source shows which operations of IBS are loads. */
 	if (may_be_ibs(attr, pmu))
 		return (attr->sample_type & PERF_SAMPLE_DATA_SRC) != 0;
@@ -169,8 +185,9 @@ bool replay_event_describe(const struct perf_data_events *events, size_t index, 
 		ret->ldlat = ldlat_of(attr, pmu);
 	settings->has_latency = has_latency(recorded, ret->role, kind);
 	settings->weight_struct = (attr->sample_type & PERF_SAMPLE_WEIGHT_STRUCT) != 0;
-	settings->has_instruction_latency =
-		settings->has_latency && settings->weight_struct && kind == LATENCY_CACHE;
+	/* IBS has the cycles from tag to retirement there (perf_ibs_get_data_src(), arch/x86/events/amd/ibs.c). */
+	settings->has_instruction_latency = settings->has_latency && settings->weight_struct &&
+					    (kind == LATENCY_CACHE || kind == LATENCY_DC_MISS);
 	settings->has_source = (attr->sample_type & PERF_SAMPLE_DATA_SRC) != 0;
 	settings->has_address = (attr->sample_type & PERF_SAMPLE_ADDR) != 0;
 	settings->has_code_address = (attr->sample_type & PERF_SAMPLE_IP) != 0;
