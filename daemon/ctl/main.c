@@ -17,6 +17,7 @@
 #include "base/standard_descriptors.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "base/version.h"
 #include "ctl/call/call_cgroup.h"
 #include "ctl/call/call_failure.h"
@@ -197,7 +198,10 @@ static int set_sort(struct ctl_options *options, const char *value)
 static int set_filter(struct ctl_options *options, const char *value)
 {
 	options->filter = value;
-	return strlen(value) <= OPTIONS_FILTER_MAX ? 0 : -EINVAL;
+	/* As call_add_name() sends it. */
+	return (utf8_is_valid(value) ? strlen(value) : utf8_shown_length(value)) <= OPTIONS_FILTER_MAX
+		       ? 0
+		       : -EINVAL;
 }
 
 static int set_depth(struct ctl_options *options, const char *value)

@@ -178,7 +178,7 @@ static enum ctl_exit get_cgroup(const struct ctl_options *options, struct client
 	json_object *parameters = top_window_parameters(past ? 0 : seconds);
 
 	if (!call_add_name(parameters, "cgroup", path) || (past && !call_add_range(parameters, &range)) ||
-	    !top_add_trend(parameters, cells, reach)) {
+	    !top_add_trend(parameters, cells, past ? 0 : reach)) {
 		json_object_put(parameters);
 		return failure_of_memory();
 	}

@@ -447,28 +447,37 @@ void format_top(FILE *out, json_object *status, json_object *top, const struct f
 	format_marks(out, style, cgroups);
 }
 
-/* The text of an item, with the cgroup's name instead of its path. NULL: it has no cgroup, or no memory. */
-static char *item_text(const json_object *item, const struct format_style *style)
+/*
+ * Prints the text of an item, with the cgroup's name instead of its path. Times are converted, except in the name, which
+ * may look like one.
+ */
+static void print_item_text(FILE *out, const json_object *item, const struct format_style *style)
 {
 	const char *text = json_get_text(item, "text"), *path = json_get_text(item, "cgroup");
-	const char *name = line_cgroup_text(style, item), *at = text && path ? strstr(text, path) : NULL;
-	char *named;
+	const char *at = text && path && *path ? strstr(text, path) : NULL;
+	_cleanup_free_ char *before = at ? strndup(text, (size_t)(at - text)) : NULL;
+	_cleanup_free_ char *first = NULL, *name = NULL, *last = NULL;
 
-	if (!at || !*path || strcmp(name, path) == 0)
-		return NULL;
-	return asprintf(&named, "%.*s%s%s", (int)(at - text), text, name, at + strlen(path)) < 0 ? NULL
-												 : named;
+	if (!before) {
+		(void)fputs(line_sentence(style, text, &first), out);
+		return;
+	}
+	(void)fprintf(out, "%s%s%s", line_sentence(style, before, &first),
+		      line_visible(line_cgroup_text(style, item), &name),
+		      line_sentence(style, at + strlen(path), &last));
 }
 
 void format_item(FILE *out, json_object *item, const struct format_style *style)
 {
-	_cleanup_free_ char *named = item_text(item, style);
 	const char *at = json_get_text(item, "time");
-	_cleanup_free_ char *time = NULL, *event = NULL, *text = NULL;
+	_cleanup_free_ char *time = NULL, *event = NULL;
 	_cleanup_free_ char *alert = verdict_transition(style, item);
 
-	(void)fprintf(out, "%s %-7s %s\n", line_sentence(style, at, &time),
-		      line_visible(json_get_text(item, "event"), &event),
-		      alert ? alert
-			    : line_sentence(style, named ? named : json_get_text(item, "text"), &text));
+	(void)fprintf(out, "%s %-7s ", line_sentence(style, at, &time),
+		      line_visible(json_get_text(item, "event"), &event));
+	if (alert)
+		(void)fputs(alert, out);
+	else
+		print_item_text(out, item, style);
+	(void)fputc('\n', out);
 }

@@ -93,6 +93,8 @@ static int advance(struct player *player, u64 ns)
 
 static int begin(struct player *player, u64 ns)
 {
+	/* The last collection ends after the first sample, also if a damaged file has the last possible time. */
+	ns -= ns == UINT64_MAX;
 	player->start_ns = player->now_ns = player->last_ns = ns;
 	return window_new(WINDOW_BYTES, UINT64_MAX, ns, &(struct timespec){0}, &player->window);
 }
@@ -194,7 +196,7 @@ static int read_samples(const struct player *player, const char *path, struct co
 	return r == -ENODATA ? 0 : r;
 }
 
-static int read_recording(const char *path, struct compared_side **ret, char **ret_message)
+static int read_side(const char *path, struct compared_side **ret, char **ret_message)
 {
 	_cleanup_(compared_side_freep) struct compared_side *side = calloc(1, sizeof(*side));
 	_cleanup_(player_done) struct player player = {.timed = true};
@@ -225,6 +227,23 @@ static int read_recording(const char *path, struct compared_side **ret, char **r
 	r = read_samples(&player, path, side);
 	if (r == 0)
 		*ret = TAKE_PTR(side);
+	return r;
+}
+
+static int read_recording(const char *path, struct compared_side **ret, char **ret_message)
+{
+	int r = read_side(path, ret, ret_message);
+
+	if (r >= 0 || r == -ENOMEM || *ret_message)
+		return r;
+	if (r != -ENOSPC && asprintf(ret_message, "cannot compare %s: %s", path, strerror(-r)) < 0)
+		*ret_message = NULL;
+	if (r == -ENOSPC &&
+	    asprintf(
+		    ret_message,
+		    "cannot compare %s: it has more than %d cgroups or commands; record fewer, for example with --cgroup or --pid of perf",
+		    path, CGROUPS_MAX) < 0)
+		*ret_message = NULL;
 	return r;
 }
 

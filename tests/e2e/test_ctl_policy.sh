@@ -52,6 +52,9 @@ exits 'a rule that there is not' 4 ctl explain slow-laods $cgroup
 grep -q 'did you mean slow-loads?' "$work/said" || fail "the nearest rule: $(cat "$work/said")"
 exits 'a cgroup that was never sampled' 4 ctl explain slow-loads /no/such.service
 grep -q 'no cgroup .* is known, or it has no sample' "$work/said" || fail "a cgroup: $(cat "$work/said")"
+exits 'a cgroup that looks like a time' 4 ctl show /job-2026-01-01T00:00:00Z
+grep -q "no cgroup '/job-2026-01-01T00:00:00Z' is known" "$work/said" || fail "its name: $(cat "$work/said")"
+exits 'a filter that is too long in JSON' 2 ctl top --filter "$(printf '\xff%.0s' {1..60})"
 exits 'a rule that is not for the cgroup' 4 ctl explain elsewhere $cgroup
 grep -q 'cgroup. is /nowhere/' "$work/said" || fail "what the rule is for: $(cat "$work/said")"
 exits 'the neighbours of a cgroup that was never sampled' 4 ctl neighbours /no/such.service

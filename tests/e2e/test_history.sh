@@ -62,6 +62,8 @@ ended=$(now 1)
 # Panes on both sides of a gap below 10 s may be added up to one: they are added up by bins of 10 s.
 begin 40
 until_true 'the history of the first process is there' stored "$first" "$ended"
+busiest=$(ctl --json top --since "$first" --until "$ended" | jq -r '.cgroups[0].cgroup')
+ctl show --since 1970-01-01 "$busiest" >"$work/said" 2>&1 || fail "show since 1970: $(cat "$work/said")"
 expect 'samples of the first process' "$total" "$(ctl --json top --since "$first" --until "$ended" | jq .samples.seen)"
 sum=$(samples_of "$first" "$ended" | jq add)
 expect 'samples of all cgroups of the first process' "$total" "$sum"

@@ -698,6 +698,18 @@ Test(format, watched_items_have_names)
 			 "Sat 2026-11-21 06:00:00 UTC zoom    zoom 1 on /a/b.service begins, for 10s\n");
 }
 
+Test(format, a_name_that_looks_like_a_time_stays_as_it_is)
+{
+	static const struct format_style usual = {0};
+	_cleanup_json_ json_object *item = formatted_from(
+		"{'time':'2026-11-21T06:00:00Z','event':'zoom','text':'zoom of /job-2026-01-01T00:00:00Z ends at 2026-11-21T07:00:00Z','cgroup':'/job-2026-01-01T00:00:00Z'}");
+	_cleanup_free_ char *text = FORMATTED(format_item(out, item, &usual));
+
+	cr_expect_str_eq(
+		text,
+		"Sat 2026-11-21 06:00:00 UTC zoom    zoom of /job-2026-01-01T00:00:00Z ends at Sat 2026-11-21 07:00:00 UTC\n");
+}
+
 Test(format, words_are_never_split_and_long_ones_stay_whole)
 {
 	static const struct format_style tight = {.width = 20};

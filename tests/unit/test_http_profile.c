@@ -218,6 +218,15 @@ Test(http_profile, an_endpoint_without_profiles_refuses_them)
 	expect("?cgroup=/a", 404, "Profiles are not served");
 }
 
+/* Its request would not fit into a message to pebsd. */
+Test(http_profile, a_path_that_is_too_long_for_a_cgroup_is_not_found)
+{
+	char target[10000] = "?cgroup=/";
+
+	memset(target + strlen(target), 'a', sizeof(target) - strlen(target) - 1);
+	expect(target, 404, "There is no cgroup with this path.");
+}
+
 Test(http_profile, parameters_of_a_profile_are_checked)
 {
 	static const char *const bad[] = {

@@ -154,13 +154,17 @@ static enum ctl_exit no_such_cgroup(const struct ctl_options *options, const cha
 enum ctl_exit failure_of_call(const struct ctl_options *options, const struct client_reply *reply)
 {
 	const struct format_style style = call_style(options);
-	const char *texts[] = {"parameter", "cgroup", "reason"};
+	const char *name = json_get_text(reply->parameters, "parameter"),
+		   *reason = json_get_text(reply->parameters, "reason");
 	_cleanup_free_ char *visible = NULL;
-	const char *text = NULL;
 
-	for (size_t i = 0; i < ARRAY_SIZE(texts) && !text; i++)
-		text = json_get_text(reply->parameters, texts[i]);
-	(void)line_sentence(&style, text ? text : "?", &visible);
+	if (!name)
+		name = json_get_text(reply->parameters, "cgroup");
+	/* Times are converted in a reason only: a name may look like a time. */
+	if (name)
+		(void)line_visible(name, &visible);
+	else
+		(void)line_sentence(&style, reason ? reason : "?", &visible);
 	if (!visible)
 		return failure_of_memory();
 

@@ -46,9 +46,9 @@ static bool add_text(json_object *parameters, const char *key, const char *text)
 
 bool top_add_trend(json_object *parameters, size_t bins, double seconds)
 {
-	return bins == 0 ||
-	       (add_u64(parameters, "trend", bins) &&
-		json_object_object_add(parameters, "trend_s", json_object_new_double(seconds)) == 0);
+	return bins == 0 || (add_u64(parameters, "trend", bins) &&
+			     (seconds <= 0 || json_object_object_add(parameters, "trend_s",
+								     json_object_new_double(seconds)) == 0));
 }
 
 json_object *top_request_parameters(const struct top_request *request)

@@ -44,7 +44,7 @@ int top_request_rows(const struct top_request *request, top_ask ask, void *userd
 /* Returns {"window_s": seconds}, or {} if `seconds` is 0; NULL: no memory. */
 json_object *top_window_parameters(double seconds);
 
-/* Adds "trend" and "trend_s". Returns false if memory runs out. */
+/* Adds "trend", and "trend_s" unless `seconds` is 0: all of the time. Returns false if memory runs out. */
 bool top_add_trend(json_object *parameters, size_t bins, double seconds);
 
 /*

@@ -217,6 +217,10 @@ int control_compare(struct varlink_call *call, json_object *parameters, void *us
 	}
 	/* Send both requests before waiting for the first answer. */
 	for (size_t i = 0; i < ARRAY_SIZE(requests); i++)
+		if (requests[i].when.past)
+			control_past_ask(userdata, &requests[i].when, 0,
+					 requests[i].shown ? requests[i].shown : "", requests[i].subtree);
+	for (size_t i = 0; i < ARRAY_SIZE(requests); i++)
 		if (requests[i].when.past && !control_past(call, userdata, &requests[i].when, 0,
 							   requests[i].shown ? requests[i].shown : "",
 							   requests[i].subtree, &requests[i].past, &r))

@@ -193,6 +193,14 @@ static int get_past(const struct control *control, const struct control_when *wh
 			     : -EOPNOTSUPP;
 }
 
+void control_past_ask(const struct control *control, const struct control_when *when, u32 bins,
+		      const char *shown, bool subtree)
+{
+	const struct past *past;
+
+	(void)get_past(control, when, bins, shown, subtree, &past);
+}
+
 bool control_past(struct varlink_call *call, const struct control *control, const struct control_when *when,
 		  u32 bins, const char *shown, bool subtree, const struct past **ret, int *ret_result)
 {

@@ -36,6 +36,10 @@ bool control_past_cgroups(struct varlink_call *call, const struct control *contr
 			  const struct control_when *when, const char *shown, const struct past **ret,
 			  int *ret_result);
 
+/* Sends the request of a later control_past() with these arguments, and does not wait. */
+void control_past_ask(const struct control *control, const struct control_when *when, u32 bins,
+		      const char *shown, bool subtree);
+
 /* Like control_past(), but with one bin for each pane, unless the answer would become too large. */
 bool control_past_panes(struct varlink_call *call, const struct control *control,
 			const struct control_when *when, const struct past **ret, int *ret_result);

@@ -435,6 +435,8 @@ static int open_once(struct archive *archive)
 		r = configure(archive);
 	archive->spans_stale = true;
 	archive->has_pairs = false;
+	/* The file may be a new one, with smaller numbers. */
+	archive->tidied_id = archive->alerts = 0;
 	if (r == 0)
 		r = archive_refresh(archive);
 	if (r < 0)

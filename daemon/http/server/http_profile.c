@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "http/server/http_profile.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,6 +72,9 @@ enum MHD_Result http_profile_begin(struct http_waits *waits, bool enabled, struc
 	if (!enabled)
 		return http_send_text(connection, MHD_HTTP_NOT_FOUND, HTTP_PROFILES_NOT_SERVED "\n");
 	read_request(connection, &request);
+	/* As in http_zooms.c. The wire may not have room for a longer one. */
+	if (!*request.mistake && strlen(request.path) >= PATH_MAX)
+		return http_send_text(connection, MHD_HTTP_NOT_FOUND, "There is no cgroup with this path.\n");
 	if (*request.mistake) {
 		_cleanup_free_ char *text = NULL;
 
