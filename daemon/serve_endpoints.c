@@ -102,7 +102,7 @@ static const struct resctrl *read_resctrl(struct server *server)
 	struct resctrl read;
 	u64 read_ns;
 
-	/* The kernel may read a counter on an isolated CPU. */
+	/* To read a counter, the kernel may interrupt an isolated CPU. Read none, unless such CPUs are sampled, too. */
 	if (!server->config->isolated)
 		isolated = perf_selection_isolated(SYSFS_ROOT);
 	if (cpu_list_count(&isolated) > 0)
@@ -205,7 +205,7 @@ static struct json_public_names public_names(struct server *server)
 	return names;
 }
 
-/* Gets the snapshot of the table of the page at /, as of the last collection, like all answers. */
+/* Gets the snapshot for the table of the page at /. It is from the last collection. */
 static int get_public_snapshot(void *userdata, const struct snapshot **ret)
 {
 	struct server *server = userdata;

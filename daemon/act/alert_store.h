@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Alerts and started actions that survive a restart, in the file state.json of the directory of alerts: the alerts of
- * the policy, the actions that were begun, and the alerts that have a NUMBER.env. alerts/alerts_kept.h usually has a
+ * the policy, the actions that were begun, and the alerts that have a file of facts, NUMBER.env (act.h). alerts/alerts_kept.h usually has a
  * newer copy of the alerts in memory. The file is replaced as a whole, before any action in it begins. act.h says which
  * actions run if that fails.
  *
- * Names of cgroups may hold any byte. They are written in their shown form (base/utf8.h), which can be read
+ * Names of cgroups may contain any byte. They are written in their shown form (base/utf8.h), which can be read
  * back.
  */
 #ifndef PEBSD_ALERT_STORE_H
@@ -56,18 +56,18 @@ void alert_store_clear(struct alert_store *store);
 int alert_store_set_alerts(struct alert_store *store, const struct policy_saved_alert *saved_alerts,
 			   size_t n);
 
-/* Notes that actions of a transition are about to begin. 0 or -ENOMEM. */
+/* Notes that actions of a transition are about to begin. Returns 0 or -ENOMEM. */
 int alert_store_begin(struct alert_store *store, u64 alert, bool firing, unsigned actions);
 
 /* Notes that the actions have ended, with or without success. */
 void alert_store_end(struct alert_store *store, u64 alert, bool firing, unsigned actions);
 
-/* Notes that an alert has a NUMBER.env, or no longer has one. 0 or -ENOMEM. */
+/* Notes that an alert has a NUMBER.env, or no longer has one. Returns 0 or -ENOMEM. */
 int alert_store_add_file(struct alert_store *store, u64 alert);
 void alert_store_remove_file(struct alert_store *store, u64 alert);
 struct alert_store_file *alert_store_find_file(const struct alert_store *store, u64 alert);
 
-/* Encodes and decodes the text of the file. 0, -ENOMEM, or -EBADMSG: `*ret_wrong` is a constant that says why. */
+/* Encodes and decodes the text of the file. Returns 0, -ENOMEM, or -EBADMSG: `*ret_wrong` is a constant that says why. */
 int alert_store_format(const struct alert_store *store, char **ret, size_t *ret_length);
 int alert_store_parse(const char *text, size_t length, struct alert_store *ret, const char **ret_wrong);
 

@@ -90,7 +90,7 @@ static bool add_parents(struct parts *parts, const struct facts *facts, const ch
 	return true;
 }
 
-/* Adds `-` and the first `digits` of an id to the last part. */
+/* Adds `separator` and the first `digits` of an id. join() writes no `/` around the separator. */
 static void add_id(struct parts *parts, const char *separator, const char *id, size_t digits)
 {
 	add_text(parts, separator);

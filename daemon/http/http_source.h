@@ -41,8 +41,8 @@ struct http_source {
 	const char *origin; /* "perf", "replay", "model"; must outlive the endpoint */
 
 	/*
-	 * The sequence of the snapshot: it changes whenever metrics(), top() or alerts() would return something
-	 * new.
+	 * The sequence of the snapshot: it changes with each collection and reload. Until then, clients get the body that
+	 * was made first, with the values of the process as of that moment.
 	 */
 	u64 (*sequence)(void *userdata);
 
@@ -54,10 +54,11 @@ struct http_source {
 	int (*alerts)(void *userdata, char **ret_text, size_t *ret_length);
 
 	/*
-	 * Makes a view. Returns 0 and a malloc'ed text, which the endpoint frees; -EAGAIN: ask the same question again
-	 * soon; or an error: -ENOENT, -EACCES, -EINVAL, -EBUSY or another -errno. `ret_message` may then say why, and
-	 * the endpoint frees it. NULL: not served. `ret_text` NULL: nobody wants the view any more. The result is then
-	 * only -EAGAIN or not, and says whether the history still has a question that was asked for it.
+	 * Makes a view; NULL: views are not served. Returns 0 and a malloc'ed text, or -ENOENT, -EACCES, -EINVAL, -EBUSY
+	 * or another -errno and perhaps a message; the endpoint frees both. -EAGAIN: call again soon, with the same view.
+	 *
+	 * If `ret_text` is NULL, the client has gone, and no text is made. The result is then -EAGAIN while the history
+	 * still owes an answer for this view.
 	 */
 	int (*view)(void *userdata, const struct http_view *view, char **ret_text, size_t *ret_length,
 		    char **ret_message);

@@ -45,7 +45,7 @@ began=$(uptime_ms) before=$(cpu)
 collections 10
 took=$(($(cpu) - before)) ms=$(($(uptime_ms) - began))
 [ $((took * 10)) -le $((ms * 3)) ] || fail "1,000 silent connections cost $took ms of CPU time in $ms ms"
-[ "$(descriptors)" -le $((descriptors_before + 70)) ] || fail "it holds $(descriptors) descriptors for them"
+[ "$(descriptors)" -le $((descriptors_before + 70)) ] || fail "pebsd has $(descriptors) descriptors open for silent clients"
 finished
 still_samples 'after 1,000 silent connections'
 given_back 'after 1,000 silent connections'
@@ -75,11 +75,11 @@ still_samples "after another user's crowd"
 given_back "after another user's crowd"
 quiet "another user's crowd" 1
 
-# A thousand clients with a request at the same time are answered or turned away.
+# Each of a thousand clients with a request at the same time gets an answer or is disconnected; none gets an error.
 remember
 "$crowd" "$socket" call 1000 "$status_call" >"$work/asking.said"
 [ "$(value asking answered)" -gt 0 ] || fail "none of 1,000 is answered: $(cat "$work/asking.said")"
-expect 'errors' 0 "$(value asking refused)"
+expect 'replies with an error' 0 "$(value asking refused)"
 still_samples 'after 1,000 questions'
 given_back 'after 1,000 questions'
 quiet '1,000 questions' 1
@@ -95,11 +95,11 @@ still_samples 'after 100 MB'
 given_back 'after 100 MB'
 quiet '100 MB' 1
 
-# From a client that requests without reading, pebsd reads no more than it can answer.
+# If a client sends requests and reads no replies, pebsd stops reading from it.
 remember
 background deaf "$crowd" "$socket" deaf 100000 "$status_call"
 wait_for deaf
-[ "$(value deaf taken)" -lt 10000000 ] || fail "of one who does not read it took $(value deaf taken) bytes"
+[ "$(value deaf taken)" -lt 10000000 ] || fail "pebsd accepted $(value deaf taken) bytes from a client that reads nothing"
 still_samples 'a client that does not read'
 [ "$(memory)" -lt $((memory_before + memory_slack + 4096)) ] || fail "a client that does not read takes $(memory) KiB"
 finished
@@ -154,6 +154,6 @@ wait "$daemon" || code=$?
 daemon=''
 expect 'exit code' 0 "$code"
 named 'the rest of 1,000 reloads' 'more times*: configuration read again' 1 1
-expect 'those told of and the number of the others' 1000 "$(tail -n +$((log_before + 1)) "$work/log" | awk '
+expect 'logged reloads and the number of those not logged' 1000 "$(tail -n +$((log_before + 1)) "$work/log" | awk '
 	/configuration read again; nothing has changed/ { n += match($0, /[0-9]+ more times?: /) ? substr($0, RSTART) + 0 : 1 }
 	END { print n }')"

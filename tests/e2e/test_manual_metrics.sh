@@ -22,7 +22,7 @@ kinds_of_families() {
 			-e 's/^"\(.*\)", FAMILY_[A-Z]*$/\1/'
 }
 
-told() {
+documented() {
 	sed -n '/^\.SH METRICS$/,/^\.SH VIRTUAL/p' daemon/man/pebsd.8 | grep -o '\(pebsd\|process\)_[a-z_]*' | sort -u
 }
 
@@ -30,7 +30,7 @@ told() {
 	echo "only $(served | wc -l) metrics are found in daemon/export/prometheus/"
 	exit 1
 }
-diff <(served) <(told) || {
-	echo 'daemon/man/pebsd.8 does not tell the metrics that there are (<) or tells others (>)'
+diff <(served) <(documented) || {
+	echo 'pebsd(8) lacks metrics (<) or has unknown ones (>)'
 	exit 1
 }

@@ -12,13 +12,13 @@ static const struct {
 	const char *name;
 } counts[] = {EVENT_COUNTS_OF_READING(COUNT_)};
 
-/* Counts from which users see something else: `seen` follows from the figures, and losses from the others. */
-static bool is_inner(const char *name)
+/* Internal counts: users see values that are derived from them. */
+static bool is_internal(const char *name)
 {
 	return strcmp(name, "seen") == 0 || strcmp(name, "expected") == 0 || strcmp(name, "missed") == 0;
 }
 
-Test(event_figures, each_count_is_shown_or_known_not_to_be)
+Test(event_figures, each_count_has_a_row_or_is_internal)
 {
 	const struct event_figure *figures;
 	size_t n;
@@ -29,7 +29,7 @@ Test(event_figures, each_count_is_shown_or_known_not_to_be)
 
 		for (size_t k = 0; k < n; k++)
 			rows += figures[k].count == counts[i].offset;
-		cr_expect_eq(rows, is_inner(counts[i].name) ? 0 : 1, "%s", counts[i].name);
+		cr_expect_eq(rows, is_internal(counts[i].name) ? 0 : 1, "%s", counts[i].name);
 	}
 }
 

@@ -11,7 +11,7 @@
 #include "profile_fixture.h"
 #include "scarce_memory.h"
 
-/* A literal tree: flame_prune() frees it. */
+/* Copies the nodes, because flame_prune() frees them. */
 static struct flame tree(const struct flame_node *nodes, size_t n)
 {
 	struct flame flame = {.nodes = calloc(n, sizeof(*nodes)), .n = n};
@@ -92,7 +92,7 @@ Test(flame, omitted_nodes_are_one_node_below_each_parent)
 	cr_expect_eq(flame.nodes[3].sources[0], 70);
 }
 
-Test(flame, a_large_tree_has_at_most_as_many_nodes_as_wanted)
+Test(flame, a_large_tree_is_pruned_to_the_maximum)
 {
 	const size_t n = 10000;
 	struct flame_node *nodes = calloc(n, sizeof(*nodes));

@@ -266,7 +266,7 @@ Test(format_explain, an_unknown_value_is_not_0)
 }
 
 /* The metric is the one that the alert was measured with, because its rule may have changed since. */
-Test(format_explain, the_metric_is_that_of_the_alert)
+Test(format_explain, the_metric_of_the_alert_is_shown)
 {
 	_cleanup_free_ char *text = text_of(REPLY("{'metric':'mean','unit':'cycles','value':5}"), &narrow);
 
@@ -305,8 +305,8 @@ Test(format_explain, an_explanation_of_the_past_says_so)
 	free(none);
 }
 
-/* Sentences of a verdict that is older do not say it. */
-Test(format_explain, an_alert_that_is_not_stored_any_more_is_explained_as_such)
+/* The stored sentences are older than the gap, and do not mention it. */
+Test(format_explain, a_missing_end_of_an_alert_is_explained)
 {
 	_cleanup_free_ char *gap = text_of(
 		REPLY("{'state':'unknown','held':'firing','unknown':'gap','sentences':['it fires']}"), &wide);

@@ -191,7 +191,7 @@ static void expect_compared(const char *figure, const char *expected)
 	formatted_expect(text, expected);
 }
 
-/* That no difference is proven does not prove that there is none. */
+/* Both sides may differ, although no difference is proven. */
 Test(format_past, the_summary_of_a_comparison_never_says_that_both_sides_are_equal)
 {
 	expect_compared(FIGURE("1", "2", ",'difference':1,'low':0.5,'high':1.5,'verdict':'proven'"),

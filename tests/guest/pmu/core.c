@@ -89,7 +89,7 @@ int core_open(struct core *core, const char *name, unsigned int cpu, struct cach
 	if (core->first->companion && cpu % 2 == 1)
 		core->machine = machine_find(core->first->companion);
 	pebs_open(&core->unit, core->machine,
-		  (struct linear_memory){.copy = callbacks->copy, .owner = callbacks->owner}, cpu + 1);
+		  (struct linear_memory){.copy = callbacks->copy, .userdata = callbacks->owner}, cpu + 1);
 	core->branches.has_info = core->machine->format >= RECORD_SKYLAKE;
 	core->branches.depth = core->branches.has_info ? 32 : 16;
 	core->unit.tag_interval = 1; /* core_loads_left() picks the loads */
