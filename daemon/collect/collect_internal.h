@@ -90,7 +90,7 @@ void collect_hold(struct collect *collect, struct slot_view *view, struct ledger
 
 /* Write a slot's owner, its reading of one event, or its off-core reading to the state. */
 void collect_save_slot(struct collect *collect, struct slot_view *view);
-void collect_save_held(struct collect *collect, u32 slot, struct ledger_sum *sum);
+void collect_save_last(struct collect *collect, u32 slot, struct ledger_sum *sum);
 void collect_save_offcore(struct collect *collect, struct slot_view *view);
 
 /* Removes the saved early differences: they are part of a collection now. */

@@ -171,7 +171,7 @@ static int merge(struct collect *collect, struct slot_view *view, struct differe
 	if (r < 0)
 		return r;
 	while (view->sums) {
-		u32 stripes = held_stripes(view->sums->held);
+		u32 stripes = last_reading_stripes(view->sums->last);
 		unsigned event = view->sums->event;
 
 		r = ledger_merge(view->entry, &view->sums);

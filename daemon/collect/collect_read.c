@@ -32,16 +32,16 @@ static void put_back(struct collect *collect, u32 slot, const struct marked *mar
 			marks_put_back(&collect->marks[event][__builtin_ctz(bits)][slot]);
 }
 
-static int read_held(struct collect *collect, unsigned event, u32 slot, u32 stripes, struct held **held,
-		     u8 *pairs, size_t *ret_size, u64 by_stripe[STRIPES_MAX])
+static int read_last(struct collect *collect, unsigned event, u32 slot, u32 stripes,
+		     struct last_reading **last, u8 *pairs, size_t *ret_size, u64 by_stripe[STRIPES_MAX])
 {
 	const void *records[STRIPES_MAX];
 
-	for (u32 bits = stripes | held_stripes(*held); bits; bits &= bits - 1)
+	for (u32 bits = stripes | last_reading_stripes(*last); bits; bits &= bits - 1)
 		records[__builtin_ctz(bits)] = record_at(collect, event, (u32)__builtin_ctz(bits), slot);
-	return held_read(held, records, stripes,
-			 kernel_settings(collect->settings.kernel)->events[event].has_latency, pairs,
-			 ret_size, by_stripe);
+	return last_reading_read(last, records, stripes,
+				 kernel_settings(collect->settings.kernel)->events[event].has_latency, pairs,
+				 ret_size, by_stripe);
 }
 
 void collect_hold(struct collect *collect, struct slot_view *view, struct ledger_entry *entry, u64 now_ns)
@@ -88,11 +88,11 @@ static int read_event(struct collect *collect, u32 slot, unsigned event, u32 str
 	room = differences_room(differences);
 	if (!sum || !room)
 		return -ENOMEM;
-	r = read_held(collect, event, slot, stripes, &sum->held, room, &size, collect->seen_by_stripe[event]);
+	r = read_last(collect, event, slot, stripes, &sum->last, room, &size, collect->seen_by_stripe[event]);
 	if (r == 0 && size > 0) {
 		differences_put(differences, view->entry, event, size);
 		collect->seen_moved |= 1U << event;
-		collect_save_held(collect, slot, sum);
+		collect_save_last(collect, slot, sum);
 	}
 	return r;
 }
@@ -161,7 +161,7 @@ static void prefetch_next(const struct collect *collect, u32 line, u64 bits)
 		bits ? collect->slots[line * MARKS_LINE + (u32)__builtin_ctzll(bits)].sums : NULL;
 
 	if (sum)
-		held_prefetch(sum->held);
+		last_reading_prefetch(sum->last);
 }
 
 static int read_lines(struct collect *collect, u64 now_ns)
@@ -230,12 +230,12 @@ static bool has_reading(const struct slot_view *view, unsigned event)
 static bool has_record(struct collect *collect, u32 slot, unsigned event)
 {
 	u64 by_stripe[STRIPES_MAX] = {0};
-	struct held *held = NULL;
+	struct last_reading *last = NULL;
 	u8 pairs[PAIRS_MAX];
 	size_t size;
-	int r = read_held(collect, event, slot, stripes_of_all(collect), &held, pairs, &size, by_stripe);
+	int r = read_last(collect, event, slot, stripes_of_all(collect), &last, pairs, &size, by_stripe);
 
-	held_free(held);
+	last_reading_free(last);
 	return r < 0 || size > 0;
 }
 

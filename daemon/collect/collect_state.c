@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "collect/collect_internal.h"
-#include "collect/held.h"
+#include "collect/last_reading.h"
 #include "state/state_bytes.h"
 #include "state/state_kinds.h"
 
 /* Flags in a slot's record. */
 enum slot_flag { SLOT_FLAG_ALIVE = 1, SLOT_FLAG_MERGED = 2 };
 
-static u64 held_key(u32 slot, unsigned event)
+static u64 last_key(u32 slot, unsigned event)
 {
 	return (u64)slot << 8 | event;
 }
@@ -34,13 +34,13 @@ void collect_save_slot(struct collect *collect, struct slot_view *view)
 		  (size_t)(writer.to - bytes));
 }
 
-void collect_save_held(struct collect *collect, u32 slot, struct ledger_sum *sum)
+void collect_save_last(struct collect *collect, u32 slot, struct ledger_sum *sum)
 {
-	u8 bytes[HELD_STATE_MAX];
+	u8 bytes[LAST_READING_STATE_MAX];
 
 	if (state_keeps(collect->settings.state))
-		state_put(collect->settings.state, &sum->record, STATE_HELD, held_key(slot, sum->event),
-			  bytes, held_save(sum->held, bytes));
+		state_put(collect->settings.state, &sum->record, STATE_LAST_READING,
+			  last_key(slot, sum->event), bytes, last_reading_save(sum->last, bytes));
 }
 
 void collect_save_offcore(struct collect *collect, struct slot_view *view)
@@ -211,8 +211,8 @@ static int restore_slot(struct collect *collect, const struct state_record *reco
 	return 0;
 }
 
-static int load_held(const struct collect *collect, const struct state_record *record, u32 *ret_slot,
-		     unsigned *ret_event, struct held **ret)
+static int load_last(const struct collect *collect, const struct state_record *record, u32 *ret_slot,
+		     unsigned *ret_event, struct last_reading **ret)
 {
 	unsigned event = record->key & 0xff;
 
@@ -220,22 +220,23 @@ static int load_held(const struct collect *collect, const struct state_record *r
 	*ret_event = event;
 	if (record->key >> 40 || event >= collect->n_events)
 		return -EBADMSG;
-	return held_restore(record->bytes, record->length,
-			    kernel_settings(collect->settings.kernel)->events[event].has_latency, ret);
+	return last_reading_restore(record->bytes, record->length,
+				    kernel_settings(collect->settings.kernel)->events[event].has_latency,
+				    ret);
 }
 
-static int restore_held(struct collect *collect, const struct state_record *record)
+static int restore_last(struct collect *collect, const struct state_record *record)
 {
-	_cleanup_(held_freep) struct held *held = NULL;
+	_cleanup_(last_reading_freep) struct last_reading *last = NULL;
 	struct slot_view *view;
 	struct ledger_sum *sum;
 	unsigned event;
 	u32 slot;
-	int r = load_held(collect, record, &slot, &event, &held);
+	int r = load_last(collect, record, &slot, &event, &last);
 
 	if (r < 0)
 		return r;
-	if (slot >= collect->n_slots || held_stripes(held) >> collect->n_stripes)
+	if (slot >= collect->n_slots || last_reading_stripes(last) >> collect->n_stripes)
 		return -EBADMSG;
 	view = &collect->slots[slot];
 	if (!view->entry || view->merged)
@@ -243,15 +244,15 @@ static int restore_held(struct collect *collect, const struct state_record *reco
 	sum = ledger_sum(view->entry, &view->sums, event);
 	if (!sum)
 		return -ENOMEM;
-	sum->held = TAKE_PTR(held);
+	sum->last = TAKE_PTR(last);
 	state_take(collect->settings.state, record, &sum->record);
 	return 0;
 }
 
 /* The maps of the saved slot are gone: adds its counts to the sum of the former slots of its path. */
-static int merge_held(struct collect *collect, const struct state_record *record)
+static int merge_last(struct collect *collect, const struct state_record *record)
 {
-	_cleanup_(held_freep) struct held *held = NULL;
+	_cleanup_(last_reading_freep) struct last_reading *last = NULL;
 	const struct state_record *of_slot;
 	struct figures figures = {0};
 	struct ledger_entry *entry;
@@ -259,7 +260,7 @@ static int merge_held(struct collect *collect, const struct state_record *record
 	u8 pairs[PAIRS_MAX];
 	unsigned event;
 	u32 slot;
-	int r = load_held(collect, record, &slot, &event, &held);
+	int r = load_last(collect, record, &slot, &event, &last);
 
 	if (r < 0)
 		return r;
@@ -274,7 +275,7 @@ static int merge_held(struct collect *collect, const struct state_record *record
 		if (has_flag(&kept, SLOT_FLAG_ALIVE))
 			ledger_died(entry, collect->begun_ns);
 	}
-	held_add(held, &figures);
+	last_reading_add(last, &figures);
 	return ledger_add(entry, event, pairs, pairs_of(&figures, pairs));
 }
 
@@ -350,7 +351,7 @@ static int restore_slots(struct collect *collect)
 	int r = each(collect, STATE_SLOT, restore_slot);
 
 	if (r == 0)
-		r = each(collect, STATE_HELD, restore_held);
+		r = each(collect, STATE_LAST_READING, restore_last);
 	if (r == 0)
 		r = each(collect, STATE_COUNTED_BASE, restore_offcore);
 	if (r == 0)
@@ -371,6 +372,6 @@ int collect_restore(struct collect *collect, bool same_maps, u64 now_ns)
 	collect->review_hot = true;
 	for (u32 slot = 1; slot < collect->n_slots; slot++)
 		collect->changed[slot / MARKS_LINE] |= 1ULL << slot % MARKS_LINE;
-	r = same_maps ? restore_slots(collect) : each(collect, STATE_HELD, merge_held);
+	r = same_maps ? restore_slots(collect) : each(collect, STATE_LAST_READING, merge_last);
 	return r < 0 ? r : each(collect, STATE_EARLY, restore_early);
 }

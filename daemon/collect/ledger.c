@@ -97,7 +97,7 @@ static void save_offcore(struct ledger_entry *entry)
 static void sum_free(struct ledger_sum *sum)
 {
 	if (sum->present)
-		held_free(sum->held);
+		last_reading_free(sum->last);
 	else
 		free(sum->former);
 	free(sum);
@@ -270,7 +270,7 @@ struct ledger_entry *ledger_unattributed(const struct ledger *ledger)
 bool ledger_has(const struct ledger_entry *entry, unsigned event)
 {
 	for (const struct ledger_sum *sum = entry->sums; sum; sum = sum->next)
-		if (sum->event == event && (sum->present ? (const void *)sum->held : sum->former))
+		if (sum->event == event && (sum->present ? (const void *)sum->last : sum->former))
 			return true;
 	return false;
 }
@@ -283,8 +283,8 @@ void ledger_total(const struct ledger_entry *entry, unsigned event, struct figur
 			continue;
 		if (!sum->present)
 			pairs_add(sum->former, sum->size, ret);
-		else if (sum->held)
-			held_add(sum->held, ret);
+		else if (sum->last)
+			last_reading_add(sum->last, ret);
 	}
 }
 
@@ -413,8 +413,8 @@ int ledger_merge(struct ledger_entry *entry, struct ledger_sum **of_slot)
 	struct figures brought = {0};
 	int r = 0;
 
-	if (sum->held) {
-		held_add(sum->held, &brought);
+	if (sum->last) {
+		last_reading_add(sum->last, &brought);
 		r = add_to_former(entry, sum->event, &brought);
 	}
 	if (r < 0)

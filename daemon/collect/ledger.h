@@ -12,7 +12,7 @@
 
 #include "base/cleanup.h"
 #include "collect/figures.h"
-#include "collect/held.h"
+#include "collect/last_reading.h"
 #include "collect/offcore_figures.h"
 #include "pebsd/sample.h"
 #include "state/state.h"
@@ -37,7 +37,7 @@ struct ledger_entry {
 	u64 died_ns; /* CLOCK_MONOTONIC; when `living` last became 0 */
 	/*
 	 * The counts of the entry's slots, by event: the sum of former slots, as pairs, and the last
-	 * readings of the present slots (held.h). Use ledger_total() to read them.
+	 * readings of the present slots (last_reading.h). Use ledger_total() to read them.
 	 */
 	struct ledger_sum *sums;                    /* NULL until the first sample */
 	struct offcore_figures *offcore_total;      /* NULL until something was counted */
@@ -69,13 +69,13 @@ struct ledger_sum {
 	struct ledger_sum *next;    /* in the list of the entry */
 	struct ledger_sum *of_slot; /* next one of the same slot */
 	union {
-		struct held *held; /* if `present`; NULL: nothing read yet */
-		u8 *former;        /* if not `present`: pairs, the sum of former slots */
+		struct last_reading *last; /* if `present`; NULL: nothing read yet */
+		u8 *former;                /* if not `present`: pairs, the sum of former slots */
 	};
 	u32 size; /* of `former`, bytes */
 	u16 event;
 	bool present;
-	struct state_ref record; /* for `former`, written by the ledger; for `held`, by the collection */
+	struct state_ref record; /* for `former`, written by the ledger; for `last`, by the collection */
 };
 
 /* Returns 0 or -ENOMEM. Free with ledger_free(). `other` and `unattributed` exist from the start. */
@@ -139,7 +139,7 @@ void ledger_unhold(struct ledger_entry *entry);
 
 /*
  * Returns the reading of an event for a slot that holds the entry: finds it in the slot's list (*of_slot; NULL:
- * empty), or adds it there. The caller reads the slot into `held` of the result. NULL: no memory.
+ * empty), or adds it there. The caller reads the slot into `last` of the result. NULL: no memory.
  */
 struct ledger_sum *ledger_sum(struct ledger_entry *entry, struct ledger_sum **of_slot, unsigned event);
 

@@ -20,7 +20,7 @@ enum state_kind {
 	STATE_MERGED,       /* ledger, by entry and event: the sum of former slots */
 	STATE_COUNTED,      /* ledger, by entry: off-core counts */
 	STATE_SLOT,         /* collection, by slot: the owner */
-	STATE_HELD,         /* collection, by slot and event: the last reading */
+	STATE_LAST_READING, /* collection, by slot and event: the last reading */
 	STATE_COUNTED_BASE, /* collection, by slot: the last reading of off-core counts */
 	STATE_STRIPES,      /* collection, by event: samples by stripe */
 	STATE_EARLY,        /* collection, by number: differences read early, not in any series yet */

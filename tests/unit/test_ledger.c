@@ -57,7 +57,7 @@ static void read_slot(struct ledger_entry *entry, struct ledger_sum **of_slot, u
 	size_t size;
 
 	cr_assert_not_null(sum);
-	cr_assert_eq(held_read(&sum->held, records, 1, true, pairs, &size, by_stripe), 0);
+	cr_assert_eq(last_reading_read(&sum->last, records, 1, true, pairs, &size, by_stripe), 0);
 }
 
 static int leave_all(struct ledger_entry *entry, struct ledger_sum **of_slot)

@@ -4,13 +4,13 @@
  * nonzero are stored, so that a cgroup costs what it uses. A slot begins at zero (records.h), so this is also
  * everything that the slot has counted. Pure: records are passed as plain memory.
  */
-#ifndef PEBSD_HELD_H
-#define PEBSD_HELD_H
+#ifndef PEBSD_LAST_READING_H
+#define PEBSD_LAST_READING_H
 
 #include "base/cleanup.h"
 #include "collect/pairs.h"
 
-struct held;
+struct last_reading;
 
 /*
  * Reads the records of the stripes whose bits are set in `stripes`, and writes the counters of struct figures
@@ -18,37 +18,37 @@ struct held;
  * none moved.
  *
  * `records[stripe]` is a struct latency_record if `has_latency`, else a struct plain_record. Writers may add to
- * it during the call; each counter is read whole. `*held` is created by the first reading that finds a count,
+ * it during the call; each counter is read whole. `*last` is created by the first reading that finds a count,
  * and then holds the newest reading. From then on, each call reads the stripes of all earlier readings, even if
  * their bits are not set. The samples of each stripe are added to `by_stripe`. Returns 0, or -ENOMEM with
  * nothing changed.
  */
-int held_read(struct held **held, const void *const *records, u32 stripes, bool has_latency, u8 *pairs,
-	      size_t *ret_size, u64 by_stripe[STRIPES_MAX]);
+int last_reading_read(struct last_reading **last, const void *const *records, u32 stripes, bool has_latency,
+		      u8 *pairs, size_t *ret_size, u64 by_stripe[STRIPES_MAX]);
 
 /* Prefetches a reading that is used soon. Does not wait. */
-void held_prefetch(const struct held *held);
+void last_reading_prefetch(const struct last_reading *last);
 
 /* The stripes that the readings so far have read, as bits. */
-u32 held_stripes(const struct held *held);
+u32 last_reading_stripes(const struct last_reading *last);
 
 /* sum += everything that the slot has counted. */
-void held_add(const struct held *held, struct figures *sum);
+void last_reading_add(const struct last_reading *last, struct figures *sum);
 
-size_t held_bytes(const struct held *held);
-void held_free(struct held *held);
-DEFINE_CLEANUP(struct held *, held_free)
+size_t last_reading_bytes(const struct last_reading *last);
+void last_reading_free(struct last_reading *last);
+DEFINE_CLEANUP(struct last_reading *, last_reading_free)
 
 /* Large enough for any reading. */
-#define HELD_STATE_MAX (12U << 10)
+#define LAST_READING_STATE_MAX (12U << 10)
 
-/* Writes the reading to `to`, HELD_STATE_MAX bytes. Returns the number of bytes written. */
-size_t held_save(const struct held *held, u8 *to);
+/* Writes the reading to `to`, LAST_READING_STATE_MAX bytes. Returns the number of bytes written. */
+size_t last_reading_save(const struct last_reading *last, u8 *to);
 
 /*
- * Restores a saved reading of an event with or without latency. The caller frees it with held_free(). Returns 0 or
+ * Restores a saved reading of an event with or without latency. The caller frees it with last_reading_free(). Returns 0 or
  * -ENOMEM; -EBADMSG: the bytes are not such a reading.
  */
-int held_restore(const u8 *bytes, size_t size, bool has_latency, struct held **ret);
+int last_reading_restore(const u8 *bytes, size_t size, bool has_latency, struct last_reading **ret);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "collect/held.h"
+#include "collect/last_reading.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -35,7 +35,7 @@ struct wrap {
 	u32 times;
 };
 
-struct held {
+struct last_reading {
 	u64 present[PRESENT_WORDS]; /* the cells stored here: all that were ever nonzero */
 	u32 stripes;
 	u16 n_wraps;
@@ -45,7 +45,7 @@ struct held {
 	words cells[];            /* the present cells, in the record's order */
 };
 
-static inline size_t held_count(const u64 present[PRESENT_WORDS])
+static inline size_t cell_count(const u64 present[PRESENT_WORDS])
 {
 	size_t n = 0;
 
@@ -54,9 +54,9 @@ static inline size_t held_count(const u64 present[PRESENT_WORDS])
 	return n;
 }
 
-static inline size_t held_bytes_for(size_t n_cells)
+static inline size_t bytes_for(size_t n_cells)
 {
-	return sizeof(struct held) + n_cells * sizeof(words);
+	return sizeof(struct last_reading) + n_cells * sizeof(words);
 }
 
 #define PREFETCHED_BYTES 640
@@ -238,10 +238,10 @@ static u32 cells_of(u32 words_of)
 }
 
 /*
- * Sets `present` to the cells that moved and those that are held. Returns true if it has cells that are not held.
+ * Sets `present` to the cells that moved and those of the last reading. Returns true if some are not in the last reading.
  */
-SHAPED bool note_present(const struct fresh_sums *fresh, const struct held *held, const struct shape *shape,
-			 u64 present[PRESENT_WORDS])
+SHAPED bool note_present(const struct fresh_sums *fresh, const struct last_reading *last,
+			 const struct shape *shape, u64 present[PRESENT_WORDS])
 {
 	u64 others = 0;
 
@@ -250,7 +250,7 @@ SHAPED bool note_present(const struct fresh_sums *fresh, const struct held *held
 		present[chunk / CHUNK_CELLS] |= (u64)cells_of(fresh->moved[chunk])
 						<< chunk % CHUNK_CELLS * CHUNK_CELLS;
 	for (size_t i = 0; i < PRESENT_WORDS; i++) {
-		u64 before = held ? held->present[i] : 0;
+		u64 before = last ? last->present[i] : 0;
 
 		others |= present[i] & ~before;
 		present[i] |= before;
@@ -287,10 +287,11 @@ static inline words borrow(words a, words b, words difference)
  * Replaces the sum in `fresh` by the increase since the last reading. Returns true if a counter may have
  * wrapped.
  */
-SHAPED bool subtract_held(const struct shape *shape, struct fresh_sums *fresh, const struct held *held)
+SHAPED bool subtract_last(const struct shape *shape, struct fresh_sums *fresh,
+			  const struct last_reading *last)
 {
-	struct walk walk = {.present = held->present};
-	const words *before = held->cells;
+	struct walk walk = {.present = last->present};
+	const words *before = last->cells;
 	words narrow = {0}, wide = {0};
 	u32 cell;
 
@@ -319,27 +320,27 @@ static bool is_wide(const struct shape *shape, u32 word)
 }
 
 /* The caller has allocated space for one more wrap. */
-static void note_wrap(struct held *held, u32 word)
+static void note_wrap(struct last_reading *last, u32 word)
 {
 	u32 i = 0;
 
-	while (i < held->n_wraps && held->wraps[i].word != word)
+	while (i < last->n_wraps && last->wraps[i].word != word)
 		i++;
-	if (i == held->n_wraps)
-		held->wraps[held->n_wraps++] = (struct wrap){.word = word};
-	held->wraps[i].times++;
+	if (i == last->n_wraps)
+		last->wraps[last->n_wraps++] = (struct wrap){.word = word};
+	last->wraps[i].times++;
 }
 
 /* Allocates first, so that either all wraps are noted or none. */
-static int note_wraps(const struct shape *shape, const struct fresh_sums *fresh, struct held *held)
+static int note_wraps(const struct shape *shape, const struct fresh_sums *fresh, struct last_reading *last)
 {
-	struct walk walk = {.present = held->present};
+	struct walk walk = {.present = last->present};
 	u32 found[WORDS_MAX];
 	size_t n = 0;
 	u32 cell;
 
 	for (u32 nth = 0; walk_next(&walk, &cell); nth++) {
-		const u32 *before = (const u32 *)&held->cells[nth],
+		const u32 *before = (const u32 *)&last->cells[nth],
 			  *came = (const u32 *)&fresh->sum.cells[cell];
 
 		for (u32 lane = 0; lane < LANES; lane++) {
@@ -358,27 +359,27 @@ static int note_wraps(const struct shape *shape, const struct fresh_sums *fresh,
 		}
 	}
 	if (n > 0) {
-		struct wrap *wraps = reallocarray(held->wraps, held->n_wraps + n, sizeof(*wraps));
+		struct wrap *wraps = reallocarray(last->wraps, last->n_wraps + n, sizeof(*wraps));
 
 		if (!wraps)
 			return -ENOMEM;
-		held->wraps = wraps;
+		last->wraps = wraps;
 	}
 	for (size_t i = 0; i < n; i++)
-		note_wrap(held, found[i]);
+		note_wrap(last, found[i]);
 	return 0;
 }
 
-/* Reallocates for the cells in `present`, and keeps the held ones. `*held` may be NULL. */
-static int grow(struct held **held, const u64 present[PRESENT_WORDS], bool has_latency)
+/* Reallocates for the cells in `present`, and keeps those it has. `*last` may be NULL. */
+static int grow(struct last_reading **last, const u64 present[PRESENT_WORDS], bool has_latency)
 {
-	struct held *old = *held, *grown = malloc(held_bytes_for(held_count(present)));
+	struct last_reading *old = *last, *grown = malloc(bytes_for(cell_count(present)));
 	struct walk walk = {.present = present};
 	u32 nth = 0, nth_old = 0, cell;
 
 	if (!grown)
 		return -ENOMEM;
-	*grown = (struct held){.has_latency = has_latency};
+	*grown = (struct last_reading){.has_latency = has_latency};
 	if (old)
 		*grown = *old;
 	memcpy(grown->present, present, sizeof(grown->present));
@@ -388,16 +389,16 @@ static int grow(struct held **held, const u64 present[PRESENT_WORDS], bool has_l
 		grown->cells[nth++] = was ? old->cells[nth_old++] : (words){0};
 	}
 	free(old);
-	*held = grown;
+	*last = grown;
 	return 0;
 }
 
-/* Adds the increase to the held reading. */
+/* Adds the increase to the last reading. */
 SHAPED void take_over(const struct shape *shape, const struct fresh_sums *fresh, u32 stripes,
-		      struct held *held, u64 by_stripe[STRIPES_MAX])
+		      struct last_reading *last, u64 by_stripe[STRIPES_MAX])
 {
-	struct walk walk = {.present = held->present};
-	words *to = held->cells;
+	struct walk walk = {.present = last->present};
+	words *to = last->cells;
 	u32 cell;
 
 	for (; walk_next(&walk, &cell); to++)
@@ -405,10 +406,10 @@ SHAPED void take_over(const struct shape *shape, const struct fresh_sums *fresh,
 	for (u32 bits = stripes; bits; bits &= bits - 1) {
 		u32 stripe = (u32)__builtin_ctz(bits);
 
-		by_stripe[stripe] += fresh->samples[stripe] - held->samples[stripe];
-		held->samples[stripe] = fresh->samples[stripe];
+		by_stripe[stripe] += fresh->samples[stripe] - last->samples[stripe];
+		last->samples[stripe] = fresh->samples[stripe];
 	}
-	held->stripes = stripes;
+	last->stripes = stripes;
 }
 
 /* Returns the bits of `moved` for those words of the chunk that are in [first, first + n). */
@@ -498,7 +499,7 @@ static void put_plain(struct pairs_writer *writer, const struct fresh_sums *fres
 }
 
 /* NOLINTBEGIN(readability-non-const-parameter): the writer writes to `pairs`. */
-SHAPED int read_shaped(struct held **held, const void *const *records, u32 stripes, bool has_latency,
+SHAPED int read_shaped(struct last_reading **last, const void *const *records, u32 stripes, bool has_latency,
 		       const struct shape *shape, u8 *pairs, size_t *ret_size, u64 by_stripe[STRIPES_MAX])
 {
 	struct pairs_writer writer = {.to = pairs};
@@ -508,21 +509,21 @@ SHAPED int read_shaped(struct held **held, const void *const *records, u32 strip
 	int r;
 
 	read_stripes(&fresh, records, stripes, shape);
-	wrapped = *held && subtract_held(shape, &fresh, *held);
+	wrapped = *last && subtract_last(shape, &fresh, *last);
 	note_moved(&fresh, shape);
-	if (note_present(&fresh, *held, shape, present)) {
-		r = grow(held, present, has_latency);
+	if (note_present(&fresh, *last, shape, present)) {
+		r = grow(last, present, has_latency);
 		if (r < 0)
 			return r;
 	}
-	if (!*held)
+	if (!*last)
 		return 0;
 	if (wrapped) {
-		r = note_wraps(shape, &fresh, *held);
+		r = note_wraps(shape, &fresh, *last);
 		if (r < 0)
 			return r;
 	}
-	take_over(shape, &fresh, stripes, *held, by_stripe);
+	take_over(shape, &fresh, stripes, *last, by_stripe);
 	if (has_latency)
 		put_latency(&writer, &fresh);
 	else
@@ -533,31 +534,31 @@ SHAPED int read_shaped(struct held **held, const void *const *records, u32 strip
 
 /* NOLINTEND(readability-non-const-parameter) */
 
-int held_read(struct held **held, const void *const *records, u32 stripes, bool has_latency, u8 *pairs,
-	      size_t *ret_size, u64 by_stripe[STRIPES_MAX])
+int last_reading_read(struct last_reading **last, const void *const *records, u32 stripes, bool has_latency,
+		      u8 *pairs, size_t *ret_size, u64 by_stripe[STRIPES_MAX])
 {
 	*ret_size = 0;
-	stripes |= held_stripes(*held);
+	stripes |= last_reading_stripes(*last);
 	if (!stripes)
 		return 0;
 	return has_latency
-		       ? read_shaped(held, records, stripes, true, &latency_shape, pairs, ret_size, by_stripe)
-		       : read_shaped(held, records, stripes, false, &plain_shape, pairs, ret_size, by_stripe);
+		       ? read_shaped(last, records, stripes, true, &latency_shape, pairs, ret_size, by_stripe)
+		       : read_shaped(last, records, stripes, false, &plain_shape, pairs, ret_size, by_stripe);
 }
 
-void held_prefetch(const struct held *held)
+void last_reading_prefetch(const struct last_reading *last)
 {
 	/*
-	 * Prefetch as many bytes as the reading of a busy cgroup has. The real size is in `held`, which is
+	 * Prefetch as many bytes as the reading of a busy cgroup has. The real size is in `last`, which is
 	 * not loaded yet.
 	 */
-	for (size_t i = 0; held && i < PREFETCHED_BYTES; i += MARKS_LINE)
-		__builtin_prefetch((const char *)held + i);
+	for (size_t i = 0; last && i < PREFETCHED_BYTES; i += MARKS_LINE)
+		__builtin_prefetch((const char *)last + i);
 }
 
-u32 held_stripes(const struct held *held)
+u32 last_reading_stripes(const struct last_reading *last)
 {
-	return held ? held->stripes : 0;
+	return last ? last->stripes : 0;
 }
 
 static void figures_of(bool has_latency, const union record *record, struct figures *ret)
@@ -571,20 +572,20 @@ static void figures_of(bool has_latency, const union record *record, struct figu
 /*
  * Adds what wrapped counters lack: 2^32 for each wrap of 32 bits. A 64-bit counter that wrapped becomes 2^64 - 1.
  */
-static void add_wraps(const struct held *held, struct figures *sum)
+static void add_wraps(const struct last_reading *last, struct figures *sum)
 {
 	union record narrow = {0}, wide = {0};
 	struct figures narrow_figures, wide_figures;
 	u64 *counters = (u64 *)sum;
 
-	for (u32 i = 0; i < held->n_wraps; i++) {
-		const struct wrap *wrap = &held->wraps[i];
-		bool is = is_wide(shape_of(held->has_latency), wrap->word);
+	for (u32 i = 0; i < last->n_wraps; i++) {
+		const struct wrap *wrap = &last->wraps[i];
+		bool is = is_wide(shape_of(last->has_latency), wrap->word);
 
 		(is ? &wide : &narrow)->words[wrap->word] = wrap->times;
 	}
-	figures_of(held->has_latency, &narrow, &narrow_figures);
-	figures_of(held->has_latency, &wide, &wide_figures);
+	figures_of(last->has_latency, &narrow, &narrow_figures);
+	figures_of(last->has_latency, &wide, &wide_figures);
 	for (size_t i = 0; i < FIGURES_COUNTERS; i++) {
 		((u64 *)&narrow_figures)[i] <<= 32;
 		if (((u64 *)&wide_figures)[i])
@@ -593,54 +594,54 @@ static void add_wraps(const struct held *held, struct figures *sum)
 	figures_add(sum, &narrow_figures);
 }
 
-void held_add(const struct held *held, struct figures *sum)
+void last_reading_add(const struct last_reading *last, struct figures *sum)
 {
-	struct walk walk = {.present = held->present};
+	struct walk walk = {.present = last->present};
 	union record record = {0};
 	struct figures brought;
 	u32 cell;
 
 	for (u32 nth = 0; walk_next(&walk, &cell); nth++)
-		record.cells[cell] = held->cells[nth];
-	figures_of(held->has_latency, &record, &brought);
+		record.cells[cell] = last->cells[nth];
+	figures_of(last->has_latency, &record, &brought);
 	figures_add(sum, &brought);
-	if (held->n_wraps > 0)
-		add_wraps(held, sum);
+	if (last->n_wraps > 0)
+		add_wraps(last, sum);
 }
 
-size_t held_bytes(const struct held *held)
+size_t last_reading_bytes(const struct last_reading *last)
 {
-	return held ? held_bytes_for(held_count(held->present)) + held->n_wraps * sizeof(*held->wraps) : 0;
+	return last ? bytes_for(cell_count(last->present)) + last->n_wraps * sizeof(*last->wraps) : 0;
 }
 
-void held_free(struct held *held)
+void last_reading_free(struct last_reading *last)
 {
-	if (!held)
+	if (!last)
 		return;
-	free(held->wraps);
-	free(held);
+	free(last->wraps);
+	free(last);
 }
 
 /* Each word occurs at most once in the list. */
 #define WRAPS_MAX WORDS_MAX
 
-_Static_assert(sizeof(struct held) + CELLS_MAX * sizeof(words) + WRAPS_MAX * sizeof(struct wrap) <=
-		       HELD_STATE_MAX,
-	       "it fits whatever is held");
+_Static_assert(sizeof(struct last_reading) + CELLS_MAX * sizeof(words) + WRAPS_MAX * sizeof(struct wrap) <=
+		       LAST_READING_STATE_MAX,
+	       "it fits any last reading");
 
-size_t held_save(const struct held *held, u8 *to)
+size_t last_reading_save(const struct last_reading *last, u8 *to)
 {
-	size_t cells = held_bytes_for(held_count(held->present)), wraps = held->n_wraps * sizeof(struct wrap);
+	size_t cells = bytes_for(cell_count(last->present)), wraps = last->n_wraps * sizeof(struct wrap);
 
 	/* A plain copy of the memory, for speed: each collection saves it for each busy cgroup. */
-	memcpy(to, held, cells);
-	memset(to + offsetof(struct held, wraps), 0, sizeof(held->wraps));
+	memcpy(to, last, cells);
+	memset(to + offsetof(struct last_reading, wraps), 0, sizeof(last->wraps));
 	if (wraps > 0)
-		memcpy(to + cells, held->wraps, wraps);
+		memcpy(to + cells, last->wraps, wraps);
 	return cells + wraps;
 }
 
-static bool present_within(const struct held *held, size_t n_cells)
+static bool present_within(const struct last_reading *last, size_t n_cells)
 {
 	for (size_t i = 0; i < PRESENT_WORDS; i++) {
 		size_t first = 64 * i;
@@ -648,46 +649,46 @@ static bool present_within(const struct held *held, size_t n_cells)
 			     : n_cells > first     ? (1ULL << (n_cells - first)) - 1
 						   : 0;
 
-		if (held->present[i] & ~within)
+		if (last->present[i] & ~within)
 			return false;
 	}
 	return true;
 }
 
 /* Checks the content. The length is known to match. */
-static bool is_sound(const struct held *held, const struct wrap *wraps, bool has_latency)
+static bool is_sound(const struct last_reading *last, const struct wrap *wraps, bool has_latency)
 {
 	size_t n_cells = has_latency ? CELLS(struct latency_record) : CELLS(struct plain_record);
 
-	if (held->has_latency != has_latency || held->stripes == 0 || held->stripes >> STRIPES_MAX ||
-	    !present_within(held, n_cells))
+	if (last->has_latency != has_latency || last->stripes == 0 || last->stripes >> STRIPES_MAX ||
+	    !present_within(last, n_cells))
 		return false;
-	for (u32 i = 0; i < held->n_wraps; i++)
+	for (u32 i = 0; i < last->n_wraps; i++)
 		if (wraps[i].word >= n_cells * LANES)
 			return false;
 	return true;
 }
 
-int held_restore(const u8 *bytes, size_t size, bool has_latency, struct held **ret)
+int last_reading_restore(const u8 *bytes, size_t size, bool has_latency, struct last_reading **ret)
 {
-	_cleanup_free_ struct held *held = NULL;
+	_cleanup_free_ struct last_reading *last = NULL;
 	_cleanup_free_ struct wrap *wraps = NULL;
 	size_t cells, n_wraps;
 	u8 latency;
 
 	/* `has_latency` is a bool: read it as a byte until it is known to be 0 or 1. */
-	if (size < sizeof(*held))
+	if (size < sizeof(*last))
 		return -EBADMSG;
-	memcpy(&latency, bytes + offsetof(struct held, has_latency), sizeof(latency));
+	memcpy(&latency, bytes + offsetof(struct last_reading, has_latency), sizeof(latency));
 	if (latency > 1)
 		return -EBADMSG;
-	held = malloc(size);
-	if (!held)
+	last = malloc(size);
+	if (!last)
 		return -ENOMEM;
-	memcpy(held, bytes, size);
-	held->wraps = NULL;
-	cells = held_bytes_for(held_count(held->present));
-	n_wraps = held->n_wraps;
+	memcpy(last, bytes, size);
+	last->wraps = NULL;
+	cells = bytes_for(cell_count(last->present));
+	n_wraps = last->n_wraps;
 	if (n_wraps > WRAPS_MAX || size != cells + n_wraps * sizeof(*wraps))
 		return -EBADMSG;
 	if (n_wraps > 0) {
@@ -696,9 +697,9 @@ int held_restore(const u8 *bytes, size_t size, bool has_latency, struct held **r
 			return -ENOMEM;
 		memcpy(wraps, bytes + cells, n_wraps * sizeof(*wraps));
 	}
-	if (!is_sound(held, wraps, has_latency))
+	if (!is_sound(last, wraps, has_latency))
 		return -EBADMSG;
-	held->wraps = TAKE_PTR(wraps);
-	*ret = TAKE_PTR(held);
+	last->wraps = TAKE_PTR(wraps);
+	*ret = TAKE_PTR(last);
 	return 0;
 }

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "collect/held.h"
+#include "collect/last_reading.h"
 #include "random_numbers.h"
 #include "scarce_memory.h"
 
@@ -12,7 +12,7 @@ static struct latency_record records[STRIPES_MAX];
 static struct plain_record plain[STRIPES_MAX];
 static u64 by_stripe[STRIPES_MAX];
 static u8 pairs[PAIRS_MAX];
-static struct held *held;
+static struct last_reading *last;
 static u64 state;
 
 static void setup(void)
@@ -22,10 +22,10 @@ static void setup(void)
 
 static void teardown(void)
 {
-	held_free(held);
+	last_reading_free(last);
 }
 
-TestSuite(held, .init = setup, .fini = teardown);
+TestSuite(last_reading, .init = setup, .fini = teardown);
 
 static u64 random_below(u64 n)
 {
@@ -38,7 +38,7 @@ static int try_read(u32 stripes, bool has_latency, size_t *ret_size)
 
 	for (size_t i = 0; i < STRIPES_MAX; i++)
 		places[i] = has_latency ? (const void *)&records[i] : &plain[i];
-	return held_read(&held, places, stripes, has_latency, pairs, ret_size, by_stripe);
+	return last_reading_read(&last, places, stripes, has_latency, pairs, ret_size, by_stripe);
 }
 
 /* Returns the counters that one reading gained, as figures. */
@@ -57,8 +57,8 @@ static struct figures total(void)
 {
 	struct figures figures = {0};
 
-	if (held)
-		held_add(held, &figures);
+	if (last)
+		last_reading_add(last, &figures);
 	return figures;
 }
 
@@ -86,7 +86,7 @@ static void count(struct latency_record *record, unsigned source, u32 cycles, u6
 }
 
 /* Every counter of a record, wherever it is, reaches its own figure and no other. */
-Test(held, every_counter_is_taken)
+Test(last_reading, every_counter_is_taken)
 {
 	u32 *words = (u32 *)&records[3];
 	u64 seen[FIGURES_COUNTERS] = {0};
@@ -107,7 +107,7 @@ Test(held, every_counter_is_taken)
 		cr_expect_neq(seen[j], 0, "counter %zu", j);
 }
 
-Test(held, every_counter_of_an_event_without_latency_is_taken)
+Test(last_reading, every_counter_of_an_event_without_latency_is_taken)
 {
 	u32 *words = (u32 *)&plain[0];
 	struct figures expected, came, sum;
@@ -124,15 +124,15 @@ Test(held, every_counter_of_an_event_without_latency_is_taken)
 	cr_expect_eq(figures_latency_samples(&came), 0);
 }
 
-Test(held, unchanged_records_hold_nothing)
+Test(last_reading, unchanged_records_hold_nothing)
 {
 	size_t size = 99;
 
 	cr_expect_eq(try_read(0xffff, true, &size), 0);
 	cr_expect_eq(size, 0);
-	cr_expect_null(held);
-	cr_expect_eq(held_stripes(held), 0);
-	cr_expect_eq(held_bytes(held), 0);
+	cr_expect_null(last);
+	cr_expect_eq(last_reading_stripes(last), 0);
+	cr_expect_eq(last_reading_bytes(last), 0);
 	count(&records[1], SOURCE_L1, 5, 100);
 	cr_expect_eq(try_read(2, true, &size), 0);
 	cr_expect_gt(size, 0);
@@ -141,7 +141,7 @@ Test(held, unchanged_records_hold_nothing)
 }
 
 /* Once a stripe was read, later readings include it even if it is not named. */
-Test(held, stripes_are_added_one_by_one_and_kept)
+Test(last_reading, stripes_are_added_one_by_one_and_kept)
 {
 	struct figures figures;
 
@@ -149,12 +149,12 @@ Test(held, stripes_are_added_one_by_one_and_kept)
 	count(&records[5], SOURCE_L3, 60, 10);
 	figures = read_stripes(1, true);
 	cr_expect_eq(figures_samples(&figures), 1);
-	cr_expect_eq(held_stripes(held), 1);
+	cr_expect_eq(last_reading_stripes(last), 1);
 	count(&records[0], SOURCE_L2, 14, 10);
 	figures = read_stripes(1 << 5, true);
 	cr_expect_eq(figures.samples[SOURCE_L2], 1);
 	cr_expect_eq(figures.samples[SOURCE_L3], 1);
-	cr_expect_eq(held_stripes(held), 1 | 1 << 5);
+	cr_expect_eq(last_reading_stripes(last), 1 | 1 << 5);
 	cr_expect_eq(by_stripe[0], 2);
 	cr_expect_eq(by_stripe[5], 1);
 	figures = total();
@@ -163,7 +163,7 @@ Test(held, stripes_are_added_one_by_one_and_kept)
 }
 
 /* A sample is being added: its sums are there, but its bucket is not yet. */
-Test(held, half_of_a_sample_is_completed_by_the_next_reading)
+Test(last_reading, half_of_a_sample_is_completed_by_the_next_reading)
 {
 	struct figures figures;
 
@@ -180,7 +180,7 @@ Test(held, half_of_a_sample_is_completed_by_the_next_reading)
 	cr_expect_eq(by_stripe[0], 1);
 }
 
-Test(held, wrapped_32_bit_counters_are_read_right)
+Test(last_reading, wrapped_32_bit_counters_are_read_right)
 {
 	struct figures figures;
 
@@ -217,7 +217,7 @@ Test(held, wrapped_32_bit_counters_are_read_right)
 	cr_expect_eq(figures.instruction_latency_sum, 0);
 }
 
-Test(held, wrapped_counters_of_an_event_without_latency_are_read_right)
+Test(last_reading, wrapped_counters_of_an_event_without_latency_are_read_right)
 {
 	struct figures figures;
 
@@ -235,7 +235,7 @@ Test(held, wrapped_counters_of_an_event_without_latency_are_read_right)
 }
 
 /* A sum that exceeds 64 bits stays at the greatest value. */
-Test(held, sums_of_64_bits_saturate)
+Test(last_reading, sums_of_64_bits_saturate)
 {
 	struct figures figures;
 
@@ -254,7 +254,7 @@ Test(held, sums_of_64_bits_saturate)
 }
 
 /* Compares many readings of random stripes with the sums of the records. */
-Test(held, many_readings_add_up_to_the_records)
+Test(last_reading, many_readings_add_up_to_the_records)
 {
 	struct figures all = {0}, expected = {0};
 	u64 samples = 0;
@@ -303,7 +303,7 @@ static void expect_nothing_taken(void)
 }
 
 /* If an allocation fails, a reading takes nothing, and the next reading takes everything. */
-Test(held, without_memory_nothing_is_read)
+Test(last_reading, without_memory_nothing_is_read)
 {
 	struct figures figures;
 
@@ -328,7 +328,7 @@ Test(held, without_memory_nothing_is_read)
 }
 
 /* 300 samples of six sources, each with one or two modes, as the loads of a busy cgroup have them. */
-Test(held, memory_of_a_cgroup_depends_on_its_used_counters)
+Test(last_reading, memory_of_a_cgroup_depends_on_its_used_counters)
 {
 	static const struct {
 		unsigned source;
@@ -345,6 +345,6 @@ Test(held, memory_of_a_cgroup_depends_on_its_used_counters)
 		      modes[mode].from + (u32)random_below(modes[mode].to - modes[mode].from), 1000);
 	}
 	(void)read_stripes(3, true);
-	printf("held: %zu bytes\n", held_bytes(held));
-	cr_expect_lt(held_bytes(held), 1000);
+	printf("last reading: %zu bytes\n", last_reading_bytes(last));
+	cr_expect_lt(last_reading_bytes(last), 1000);
 }
