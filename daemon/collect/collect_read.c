@@ -33,14 +33,14 @@ static void put_back(struct collect *collect, u32 slot, const struct marked *mar
 }
 
 static int read_last(struct collect *collect, unsigned event, u32 slot, u32 stripes,
-		     struct last_reading **last, u8 *pairs, size_t *ret_size, u64 by_stripe[STRIPES_MAX])
+		     struct last_reading **last, u8 *packed, size_t *ret_size, u64 by_stripe[STRIPES_MAX])
 {
 	const void *records[STRIPES_MAX];
 
 	for (u32 bits = stripes | last_reading_stripes(*last); bits; bits &= bits - 1)
 		records[__builtin_ctz(bits)] = record_at(collect, event, (u32)__builtin_ctz(bits), slot);
 	return last_reading_read(last, records, stripes,
-				 kernel_settings(collect->settings.kernel)->events[event].has_latency, pairs,
+				 kernel_settings(collect->settings.kernel)->events[event].has_latency, packed,
 				 ret_size, by_stripe);
 }
 
@@ -231,9 +231,9 @@ static bool has_record(struct collect *collect, u32 slot, unsigned event)
 {
 	u64 by_stripe[STRIPES_MAX] = {0};
 	struct last_reading *last = NULL;
-	u8 pairs[PAIRS_MAX];
+	u8 packed[PACKED_MAX];
 	size_t size;
-	int r = read_last(collect, event, slot, stripes_of_all(collect), &last, pairs, &size, by_stripe);
+	int r = read_last(collect, event, slot, stripes_of_all(collect), &last, packed, &size, by_stripe);
 
 	last_reading_free(last);
 	return r < 0 || size > 0;

@@ -68,12 +68,12 @@ static void save_stripes(struct collect *collect, unsigned event)
 
 static void save_early(struct collect *collect, size_t i, const struct difference *difference)
 {
-	u8 bytes[(size_t)2 * VARINT_MAX + PAIRS_MAX];
+	u8 bytes[(size_t)2 * VARINT_MAX + PACKED_MAX];
 	struct state_writer writer = {.to = bytes};
 
 	state_put_number(&writer, difference->entry->number);
 	state_put_number(&writer, difference->event);
-	state_put_bytes(&writer, difference->pairs, difference->size);
+	state_put_bytes(&writer, difference->packed, difference->size);
 	collect->early_records[i] = (struct state_ref){0};
 	state_put(collect->settings.state, &collect->early_records[i], STATE_EARLY, i, bytes,
 		  (size_t)(writer.to - bytes));
@@ -257,7 +257,7 @@ static int merge_last(struct collect *collect, const struct state_record *record
 	struct figures figures = {0};
 	struct ledger_entry *entry;
 	struct kept_slot kept;
-	u8 pairs[PAIRS_MAX];
+	u8 packed[PACKED_MAX];
 	unsigned event;
 	u32 slot;
 	int r = load_last(collect, record, &slot, &event, &last);
@@ -276,7 +276,7 @@ static int merge_last(struct collect *collect, const struct state_record *record
 			ledger_died(entry, collect->begun_ns);
 	}
 	last_reading_add(last, &figures);
-	return ledger_add(entry, event, pairs, pairs_of(&figures, pairs));
+	return ledger_add(entry, event, packed, packed_of(&figures, packed));
 }
 
 static int restore_offcore(struct collect *collect, const struct state_record *record)
@@ -315,18 +315,18 @@ static int restore_early(struct collect *collect, const struct state_record *rec
 	u64 number = state_get_number(&reader), event = state_get_number(&reader);
 	struct ledger_entry *entry =
 		number >> 32 ? NULL : ledger_numbered(collect->settings.ledger, (u32)number);
-	const u8 *pairs;
+	const u8 *packed;
 	size_t size;
 	u8 *room;
 
-	pairs = state_get_rest(&reader, &size);
-	if (!entry || event >= collect->n_events || size == 0 || size > PAIRS_MAX ||
-	    record->key != collect->n_early_records || !pairs_sound(pairs, size))
+	packed = state_get_rest(&reader, &size);
+	if (!entry || event >= collect->n_events || size == 0 || size > PACKED_MAX ||
+	    record->key != collect->n_early_records || !packed_sound(packed, size))
 		return -EBADMSG;
 	room = differences_room(collect->early);
 	if (!room || !reserve_early(collect, collect->n_early_records + 1))
 		return -ENOMEM;
-	memcpy(room, pairs, size);
+	memcpy(room, packed, size);
 	differences_put(collect->early, entry, (u32)event, size);
 	ledger_keep_unheld(entry);
 	state_take(collect->settings.state, record, &collect->early_records[collect->n_early_records++]);

@@ -7,11 +7,11 @@
 #define BLOCK_BYTES ((size_t)64 << 10)
 #define LIST_MIN    64
 
-_Static_assert(PAIRS_MAX <= BLOCK_BYTES / 8, "at most an eighth of a block stays empty at its end");
+_Static_assert(PACKED_MAX <= BLOCK_BYTES / 8, "at most an eighth of a block stays empty at its end");
 
 struct block {
 	struct block *next;
-	u8 pairs[BLOCK_BYTES - sizeof(struct block *)];
+	u8 packed[BLOCK_BYTES - sizeof(struct block *)];
 };
 
 struct differences {
@@ -83,7 +83,7 @@ static int need_block(struct differences *differences)
 {
 	struct block **next = differences->block ? &differences->block->next : &differences->blocks;
 
-	if (differences->block && differences->used + PAIRS_MAX <= sizeof(differences->block->pairs))
+	if (differences->block && differences->used + PACKED_MAX <= sizeof(differences->block->packed))
 		return 0;
 	if (!*next) {
 		*next = malloc(sizeof(**next));
@@ -117,7 +117,7 @@ u8 *differences_room(struct differences *differences)
 {
 	if (need_list(differences) < 0 || need_block(differences) < 0)
 		return NULL;
-	return differences->block->pairs + differences->used;
+	return differences->block->packed + differences->used;
 }
 
 void differences_put(struct differences *differences, struct ledger_entry *entry, u32 event, size_t size)
@@ -126,7 +126,7 @@ void differences_put(struct differences *differences, struct ledger_entry *entry
 		.entry = entry,
 		.event = event,
 		.size = (u32)size,
-		.pairs = differences->block->pairs + differences->used,
+		.packed = differences->block->packed + differences->used,
 	};
 	differences->used += size;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The differences of one collection: for each slot and event with samples, the counters that moved, as pairs
- * (pairs.h). A path may occur more than once: a service that is stopped and started within one collection has
+ * The differences of one collection: for each slot and event with samples, the counters that moved, as packed counters
+ * (packed.h). A path may occur more than once: a service that is stopped and started within one collection has
  * two slots. Pure; takes a few hundred bytes of memory per difference. The next collection reuses the memory,
  * except for what is far beyond the need of the last one.
  */
@@ -9,7 +9,7 @@
 #define PEBSD_DIFFERENCES_H
 
 #include "base/cleanup.h"
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "pebsd/sample.h"
 
 struct ledger_entry;
@@ -17,8 +17,8 @@ struct ledger_entry;
 struct difference {
 	struct ledger_entry *entry; /* owned by the ledger; valid until the next collection begins */
 	u32 event;
-	u32 size;        /* of `pairs`, bytes */
-	const u8 *pairs; /* valid until the next collection begins */
+	u32 size;         /* of `packed`, bytes */
+	const u8 *packed; /* valid until the next collection begins */
 };
 
 struct differences;
@@ -32,9 +32,9 @@ DEFINE_CLEANUP(struct differences *, differences_free)
 void differences_begin(struct differences *differences);
 
 /*
- * differences_room() returns PAIRS_MAX bytes for the pairs of one more difference, or NULL without memory. Write them
- * there. differences_put() then adds the difference with the first `size` bytes, and cannot fail. Put the differences
- * of one slot one after another, by ascending event.
+ * differences_room() returns PACKED_MAX bytes for the packed counters of one more difference, or NULL without memory.
+ * Write them there. differences_put() then adds the difference with the first `size` bytes, and cannot fail. Put the
+ * differences of one slot one after another, by ascending event.
  */
 u8 *differences_room(struct differences *differences);
 void differences_put(struct differences *differences, struct ledger_entry *entry, u32 event, size_t size);

@@ -425,14 +425,14 @@ static inline u32 moved_within(const struct fresh_sums *fresh, u32 chunk, u32 fi
 }
 
 /* Writes `n` words from `first` on as counters from number `figure` on. */
-static void put_words(struct pairs_writer *writer, const struct fresh_sums *fresh, u32 first, u32 n,
+static void put_words(struct packed_writer *writer, const struct fresh_sums *fresh, u32 first, u32 n,
 		      u32 figure)
 {
 	for (u32 chunk = first / CHUNK_WORDS; chunk * CHUNK_WORDS < first + n; chunk++)
 		for (u32 bits = moved_within(fresh, chunk, first, n); bits; bits &= bits - 1) {
 			u32 word = chunk * CHUNK_WORDS + (u32)__builtin_ctz(bits);
 
-			pairs_put(writer, figure + word - first, fresh->sum.words[word]);
+			packed_put(writer, figure + word - first, fresh->sum.words[word]);
 		}
 }
 
@@ -449,7 +449,7 @@ static void sum_sources(const struct fresh_sums *fresh, u32 first, u32 each, u64
 		}
 }
 
-static void put_samples(struct pairs_writer *writer, const struct fresh_sums *fresh)
+static void put_samples(struct packed_writer *writer, const struct fresh_sums *fresh)
 {
 	u64 samples[SOURCE_SLOTS] = {0};
 
@@ -457,18 +457,18 @@ static void put_samples(struct pairs_writer *writer, const struct fresh_sums *fr
 	sum_sources(fresh, WORD(struct latency_record, without_latency), 1, samples);
 	for (u32 source = 0; source < SOURCE_SLOTS; source++)
 		if (samples[source])
-			pairs_put(writer, FIGURE(samples) + source, samples[source]);
+			packed_put(writer, FIGURE(samples) + source, samples[source]);
 }
 
 /* Writes one of the 64-bit sums of each source. `apart`: distance of two sources' sums in 64-bit words. */
-static void put_sums(struct pairs_writer *writer, const u64 *sum, u32 apart, u32 figure)
+static void put_sums(struct packed_writer *writer, const u64 *sum, u32 apart, u32 figure)
 {
 	for (u32 source = 0; source < SOURCE_SLOTS; source++)
 		if (sum[(size_t)source * apart])
-			pairs_put(writer, figure + source, sum[(size_t)source * apart]);
+			packed_put(writer, figure + source, sum[(size_t)source * apart]);
 }
 
-static void put_latency(struct pairs_writer *writer, const struct fresh_sums *fresh)
+static void put_latency(struct packed_writer *writer, const struct fresh_sums *fresh)
 {
 	const struct latency_record *came = &fresh->sum.latency;
 	const u32 apart = sizeof(struct source_sums) / sizeof(u64);
@@ -480,7 +480,7 @@ static void put_latency(struct pairs_writer *writer, const struct fresh_sums *fr
 	put_words(writer, fresh, WORD(struct latency_record, snoop), SNOOP_SLOTS + TLB_SLOTS, FIGURE(snoop));
 	put_words(writer, fresh, WORD(struct latency_record, flags), FLAG_COUNT, FIGURE(flags));
 	if (came->instruction_latency_sum)
-		pairs_put(writer, FIGURE(instruction_latency_sum), came->instruction_latency_sum);
+		packed_put(writer, FIGURE(instruction_latency_sum), came->instruction_latency_sum);
 	put_words(writer, fresh, WORD(struct latency_record, latency), FINE_BUCKETS, FIGURE(latency));
 	put_words(writer, fresh, WORD(struct latency_record, source_latency), SOURCE_SLOTS * OCTAVE_BUCKETS,
 		  FIGURE(source_latency));
@@ -488,7 +488,7 @@ static void put_latency(struct pairs_writer *writer, const struct fresh_sums *fr
 		  FIGURE(instruction_latency));
 }
 
-static void put_plain(struct pairs_writer *writer, const struct fresh_sums *fresh)
+static void put_plain(struct packed_writer *writer, const struct fresh_sums *fresh)
 {
 	const struct plain_record *came = &fresh->sum.plain;
 
@@ -498,11 +498,11 @@ static void put_plain(struct pairs_writer *writer, const struct fresh_sums *fres
 	put_words(writer, fresh, WORD(struct plain_record, flags), FLAG_COUNT, FIGURE(flags));
 }
 
-/* NOLINTBEGIN(readability-non-const-parameter): the writer writes to `pairs`. */
+/* NOLINTBEGIN(readability-non-const-parameter): the writer writes to `packed`. */
 SHAPED int read_shaped(struct last_reading **last, const void *const *records, u32 stripes, bool has_latency,
-		       const struct shape *shape, u8 *pairs, size_t *ret_size, u64 by_stripe[STRIPES_MAX])
+		       const struct shape *shape, u8 *packed, size_t *ret_size, u64 by_stripe[STRIPES_MAX])
 {
-	struct pairs_writer writer = {.to = pairs};
+	struct packed_writer writer = {.to = packed};
 	u64 present[PRESENT_WORDS];
 	struct fresh_sums fresh;
 	bool wrapped;
@@ -528,22 +528,23 @@ SHAPED int read_shaped(struct last_reading **last, const void *const *records, u
 		put_latency(&writer, &fresh);
 	else
 		put_plain(&writer, &fresh);
-	*ret_size = (size_t)(writer.to - pairs);
+	*ret_size = (size_t)(writer.to - packed);
 	return 0;
 }
 
 /* NOLINTEND(readability-non-const-parameter) */
 
 int last_reading_read(struct last_reading **last, const void *const *records, u32 stripes, bool has_latency,
-		      u8 *pairs, size_t *ret_size, u64 by_stripe[STRIPES_MAX])
+		      u8 *packed, size_t *ret_size, u64 by_stripe[STRIPES_MAX])
 {
 	*ret_size = 0;
 	stripes |= last_reading_stripes(*last);
 	if (!stripes)
 		return 0;
-	return has_latency
-		       ? read_shaped(last, records, stripes, true, &latency_shape, pairs, ret_size, by_stripe)
-		       : read_shaped(last, records, stripes, false, &plain_shape, pairs, ret_size, by_stripe);
+	return has_latency ? read_shaped(last, records, stripes, true, &latency_shape, packed, ret_size,
+					 by_stripe)
+			   : read_shaped(last, records, stripes, false, &plain_shape, packed, ret_size,
+					 by_stripe);
 }
 
 void last_reading_prefetch(const struct last_reading *last)

@@ -8,13 +8,13 @@
 #define PEBSD_LAST_READING_H
 
 #include "base/cleanup.h"
-#include "collect/pairs.h"
+#include "collect/packed.h"
 
 struct last_reading;
 
 /*
  * Reads the records of the stripes whose bits are set in `stripes`, and writes the counters of struct figures
- * that moved since the last reading to `pairs` (PAIRS_MAX bytes). Sets *ret_size to the number of bytes, 0 if
+ * that moved since the last reading to `packed` (PACKED_MAX bytes). Sets *ret_size to the number of bytes, 0 if
  * none moved.
  *
  * `records[stripe]` is a struct latency_record if `has_latency`, else a struct plain_record. Writers may add to
@@ -24,7 +24,7 @@ struct last_reading;
  * nothing changed.
  */
 int last_reading_read(struct last_reading **last, const void *const *records, u32 stripes, bool has_latency,
-		      u8 *pairs, size_t *ret_size, u64 by_stripe[STRIPES_MAX]);
+		      u8 *packed, size_t *ret_size, u64 by_stripe[STRIPES_MAX]);
 
 /* Prefetches a reading that is used soon. Does not wait. */
 void last_reading_prefetch(const struct last_reading *last);
@@ -46,8 +46,8 @@ DEFINE_CLEANUP(struct last_reading *, last_reading_free)
 size_t last_reading_save(const struct last_reading *last, u8 *to);
 
 /*
- * Restores a saved reading of an event with or without latency. The caller frees it with last_reading_free(). Returns 0 or
- * -ENOMEM; -EBADMSG: the bytes are not such a reading.
+ * Restores a saved reading of an event with or without latency. The caller frees it with last_reading_free(). Returns 0
+ * or -ENOMEM; -EBADMSG: the bytes are not such a reading.
  */
 int last_reading_restore(const u8 *bytes, size_t size, bool has_latency, struct last_reading **ret);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/heap.h"
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "state/state_bytes.h"
 #include "state/state_kinds.h"
 
@@ -282,7 +282,7 @@ void ledger_total(const struct ledger_entry *entry, unsigned event, struct figur
 		if (sum->event != event)
 			continue;
 		if (!sum->present)
-			pairs_add(sum->former, sum->size, ret);
+			packed_add(sum->former, sum->size, ret);
 		else if (sum->last)
 			last_reading_add(sum->last, ret);
 	}
@@ -364,20 +364,20 @@ static int add_to_former(struct ledger_entry *entry, unsigned event, const struc
 {
 	struct ledger_sum *sum = former_of(entry, event);
 	struct figures total = *figures;
-	u8 pairs[PAIRS_MAX];
+	u8 packed[PACKED_MAX];
 	u8 *former;
 	size_t size;
 
 	if (!sum)
 		return -ENOMEM;
-	pairs_add(sum->former, sum->size, &total);
-	size = pairs_of(&total, pairs);
+	packed_add(sum->former, sum->size, &total);
+	size = packed_of(&total, packed);
 	if (size == 0)
 		return 0;
 	former = malloc(size);
 	if (!former)
 		return -ENOMEM;
-	memcpy(former, pairs, size);
+	memcpy(former, packed, size);
 	shrink_entry(entry, former_bytes(sum));
 	free(sum->former);
 	sum->former = former;
@@ -387,11 +387,11 @@ static int add_to_former(struct ledger_entry *entry, unsigned event, const struc
 	return 0;
 }
 
-int ledger_add(struct ledger_entry *entry, unsigned event, const u8 *pairs, size_t size)
+int ledger_add(struct ledger_entry *entry, unsigned event, const u8 *packed, size_t size)
 {
 	struct figures figures = {0};
 
-	pairs_add(pairs, size, &figures);
+	packed_add(packed, size, &figures);
 	return add_to_former(entry, event, &figures);
 }
 
@@ -690,7 +690,7 @@ static int restore_former(struct ledger *ledger, const struct state_record *reco
 	u8 *former;
 
 	if (!entry || event >= EVENTS_MAX || record->length == 0 ||
-	    !pairs_sound(record->bytes, record->length))
+	    !packed_sound(record->bytes, record->length))
 		return -EBADMSG;
 	former = malloc(record->length);
 	sum = former ? new_sum(entry, event, false) : NULL;

@@ -36,7 +36,7 @@ struct ledger_entry {
 	bool guest;  /* a cgroup of this path has held a virtual machine */
 	u64 died_ns; /* CLOCK_MONOTONIC; when `living` last became 0 */
 	/*
-	 * The counts of the entry's slots, by event: the sum of former slots, as pairs, and the last
+	 * The counts of the entry's slots, by event: the sum of former slots, as packed counters, and the last
 	 * readings of the present slots (last_reading.h). Use ledger_total() to read them.
 	 */
 	struct ledger_sum *sums;                    /* NULL until the first sample */
@@ -70,7 +70,7 @@ struct ledger_sum {
 	struct ledger_sum *of_slot; /* next one of the same slot */
 	union {
 		struct last_reading *last; /* if `present`; NULL: nothing read yet */
-		u8 *former;                /* if not `present`: pairs, the sum of former slots */
+		u8 *former;                /* if not `present`: packed counters, the sum of former slots */
 	};
 	u32 size; /* of `former`, bytes */
 	u16 event;
@@ -127,8 +127,8 @@ bool ledger_has(const struct ledger_entry *entry, unsigned event);
 /* Sets `ret` to the counts of an event since the start; all zero if there are none. */
 void ledger_total(const struct ledger_entry *entry, unsigned event, struct figures *ret);
 
-/* Adds pairs to the sum of former slots. Returns 0, or -ENOMEM with nothing added. */
-int ledger_add(struct ledger_entry *entry, unsigned event, const u8 *pairs, size_t size);
+/* Adds packed counters to the sum of former slots. Returns 0, or -ENOMEM with nothing added. */
+int ledger_add(struct ledger_entry *entry, unsigned event, const u8 *packed, size_t size);
 
 /*
  * Call these when a slot gets or loses the entry's path. An entry without holders may be folded, but not before

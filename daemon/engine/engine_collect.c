@@ -49,7 +49,8 @@ static void fill_window(struct engine *engine, u64 elapsed_ns)
 	size_window(engine, elapsed_ns, n);
 	window_begin(engine->window, engine->collected_ns, &engine->head.taken);
 	for (size_t i = 0; i < n; i++)
-		window_put(engine->window, list[i].entry->number, list[i].event, list[i].pairs, list[i].size);
+		window_put(engine->window, list[i].entry->number, list[i].event, list[i].packed,
+			   list[i].size);
 	r = window_end(engine->window);
 	if (r < 0)
 		(void)log_warning(
@@ -84,8 +85,8 @@ static void add_totals(struct engine *engine)
 
 	list = engine_differences(engine, &n);
 	for (size_t i = 0; i < n; i++) {
-		engine->now[list[i].event].seen += pairs_samples(list[i].pairs, list[i].size);
-		pairs_add(list[i].pairs, list[i].size, &engine->totals[list[i].event]);
+		engine->now[list[i].event].seen += packed_samples(list[i].packed, list[i].size);
+		packed_add(list[i].packed, list[i].size, &engine->totals[list[i].event]);
 	}
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "kernel/kernel_offcore.h"
 #include "window/window.h"
 
@@ -83,12 +83,12 @@ struct engine_offcore *engine_offcore_free(struct engine_offcore *offcore)
 static void put(struct engine_offcore *offcore, const struct ledger_entry *entry)
 {
 	struct figures row;
-	u8 pairs[PAIRS_MAX];
+	u8 packed[PACKED_MAX];
 
 	if (!entry->offcore_difference)
 		return;
 	offcore_pack(entry->offcore_difference, &row);
-	window_put(offcore->window, entry->number, 0, pairs, pairs_of(&row, pairs));
+	window_put(offcore->window, entry->number, 0, packed, packed_of(&row, packed));
 }
 
 static void add_cpu(struct snapshot_offcore *sum, const struct offcore_cpu *state, u32 pmu, u64 *timed,

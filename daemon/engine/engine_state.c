@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "base/siphash.h"
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "engine/engine_internal.h"
 #include "state/state_bytes.h"
 #include "state/state_kinds.h"
@@ -346,12 +346,13 @@ static int subtract_early(struct engine *engine)
 
 	early = differences_list(collect_early(engine->collect), &n);
 	for (size_t i = 0; i < n; i++) {
-		struct pairs_reader reader = {.from = early[i].pairs, .end = early[i].pairs + early[i].size};
+		struct packed_reader reader = {.from = early[i].packed,
+					       .end = early[i].packed + early[i].size};
 		u64 *counters = (u64 *)&engine->totals[early[i].event];
 		unsigned counter;
 		u64 value;
 
-		while (pairs_get(&reader, &counter, &value)) {
+		while (packed_get(&reader, &counter, &value)) {
 			if (counters[counter] < value)
 				return -EBADMSG;
 			counters[counter] -= value;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/param.h>
 
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "window/sliding.h"
 
 /* As many parts as the windows of rules have. */
@@ -94,7 +94,7 @@ static int compare_entries(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-static int add_record(u32 entry, unsigned event, const u8 *pairs, size_t size, void *userdata)
+static int add_record(u32 entry, unsigned event, const u8 *packed, size_t size, void *userdata)
 {
 	struct summing *summing = userdata;
 	struct window_samples *samples = summing->samples;
@@ -102,7 +102,7 @@ static int add_record(u32 entry, unsigned event, const u8 *pairs, size_t size, v
 
 	if (!bsearch(&entry, summing->entries, summing->n_entries, sizeof(entry), compare_entries))
 		return 0;
-	tally_of(pairs, size, &tally);
+	tally_of(packed, size, &tally);
 	tally_add(&samples->parts[event][samples->n_parts - 1].tally, &tally);
 	tally_add(&samples->sums[event], &tally);
 	return 0;
@@ -122,7 +122,7 @@ int window_samples_of(const struct window *window, u64 span_ns, u32 *entries, si
 		return r;
 	return window_walk(window, span_ns,
 			   &(struct window_visitor){.collection = begin_collection,
-						    .pairs = add_record,
+						    .packed = add_record,
 						    .userdata = &summing});
 }
 
@@ -229,7 +229,7 @@ static void add_count(struct window_counts *counts, size_t row, unsigned event, 
 	sum->weight_squared += count->weight_squared;
 }
 
-static int add_counts(u32 entry, unsigned event, const u8 *pairs, size_t size, void *userdata)
+static int add_counts(u32 entry, unsigned event, const u8 *packed, size_t size, void *userdata)
 {
 	struct window_counts *counts = userdata;
 	struct count count = {0};
@@ -240,8 +240,8 @@ static int add_counts(u32 entry, unsigned event, const u8 *pairs, size_t size, v
 	i = first_place(counts, entry);
 	if (counts->all == UINT32_MAX && (i == counts->n_places || counts->places[i].entry != entry))
 		return 0;
-	count.samples = pairs_samples(pairs, size);
-	count.weight = pairs_weight(pairs, size);
+	count.samples = packed_samples(packed, size);
+	count.weight = packed_weight(packed, size);
 	if (count.samples)
 		count.weight_squared = (double)count.weight * (double)count.weight / (double)count.samples;
 	if (counts->all != UINT32_MAX)
@@ -272,7 +272,7 @@ int window_counts_of(const struct window *window, u64 span_ns, unsigned events, 
 		return -ENOMEM;
 	r = window_walk(window, span_ns,
 			&(struct window_visitor){
-				.collection = begin_counts, .pairs = add_counts, .userdata = counts});
+				.collection = begin_counts, .packed = add_counts, .userdata = counts});
 	if (r == 0)
 		*ret = TAKE_PTR(counts);
 	return r;

@@ -218,7 +218,7 @@ static int add_differences(struct panes *panes, const struct panes_collection *c
 			if (r < 0)
 				break;
 		}
-		r = panes_sum_add(&panes->sum, &cgroup->chains[difference->event], difference->pairs,
+		r = panes_sum_add(&panes->sum, &cgroup->chains[difference->event], difference->packed,
 				  difference->size);
 		if (r == 0 && panes->sum.used > panes->limit)
 			r = add_up(panes);
@@ -299,7 +299,7 @@ static void fill_rows(struct panes *panes, struct history_pane *pane)
 			if (!cgroup->chains[event])
 				continue;
 			*row = (struct history_row){.cgroup = (u32)pane->n_cgroups, .event = event};
-			row->pairs = panes_sum_pairs(&panes->sum, cgroup->chains[event], &row->size);
+			row->packed = panes_sum_packed(&panes->sum, cgroup->chains[event], &row->size);
 			pane->n_rows++;
 		}
 		if (pane->n_rows == rows)

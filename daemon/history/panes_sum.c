@@ -9,7 +9,7 @@
 
 #define ROOM_MIN 4096
 
-/* In front of the pairs of each difference. */
+/* In front of the packed counters of each difference. */
 struct link {
 	panes_chain before;
 	u32 size;
@@ -34,7 +34,7 @@ static int make_room(struct panes_sum *sum, size_t more)
 	return 0;
 }
 
-int panes_sum_add(struct panes_sum *sum, panes_chain *chain, const u8 *pairs, u32 size)
+int panes_sum_add(struct panes_sum *sum, panes_chain *chain, const u8 *packed, u32 size)
 {
 	const struct link link = {.before = *chain, .size = size};
 	int r = make_room(sum, sizeof(link) + size);
@@ -42,7 +42,7 @@ int panes_sum_add(struct panes_sum *sum, panes_chain *chain, const u8 *pairs, u3
 	if (r < 0)
 		return r;
 	memcpy(sum->bytes + sum->used, &link, sizeof(link));
-	memcpy(sum->bytes + sum->used + sizeof(link), pairs, size);
+	memcpy(sum->bytes + sum->used + sizeof(link), packed, size);
 	*chain = (panes_chain)sum->used + 1;
 	sum->used += sizeof(link) + size;
 	return 0;
@@ -56,7 +56,7 @@ static struct link link_of(const struct panes_sum *sum, panes_chain chain)
 	return link;
 }
 
-const u8 *panes_sum_pairs(const struct panes_sum *sum, panes_chain chain, u32 *ret_size)
+const u8 *panes_sum_packed(const struct panes_sum *sum, panes_chain chain, u32 *ret_size)
 {
 	*ret_size = link_of(sum, chain).size;
 	return sum->bytes + chain - 1 + sizeof(struct link);
@@ -64,22 +64,22 @@ const u8 *panes_sum_pairs(const struct panes_sum *sum, panes_chain chain, u32 *r
 
 int panes_sum_move(struct panes_sum *from, panes_chain *chain, struct panes_sum *to)
 {
-	u8 room[PAIRS_MAX];
+	u8 room[PACKED_MAX];
 	panes_chain moved = 0;
-	const u8 *pairs;
+	const u8 *packed;
 	u32 size;
 	int r;
 
-	pairs = panes_sum_pairs(from, *chain, &size);
+	packed = panes_sum_packed(from, *chain, &size);
 	if (link_of(from, *chain).before) {
 		for (panes_chain at = *chain; at; at = link_of(from, at).before) {
-			pairs = panes_sum_pairs(from, at, &size);
-			pairs_sum_add(&from->counters, pairs, size);
+			packed = panes_sum_packed(from, at, &size);
+			packed_sum_add(&from->counters, packed, size);
 		}
-		size = (u32)pairs_sum_take(&from->counters, room);
-		pairs = room;
+		size = (u32)packed_sum_take(&from->counters, room);
+		packed = room;
 	}
-	r = panes_sum_add(to, &moved, pairs, size);
+	r = panes_sum_add(to, &moved, packed, size);
 	if (r == 0)
 		*chain = moved;
 	return r;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Adds up differences of the same cgroup and event (collect/pairs.h). The differences are copied one behind the
+ * Adds up differences of the same cgroup and event (collect/packed.h). The differences are copied one behind the
  * other, and each points to the one before of the same chain. Pure.
  */
 #ifndef PEBSD_PANES_SUM_H
@@ -8,13 +8,13 @@
 
 #include <stddef.h>
 
-#include "collect/pairs.h"
+#include "collect/packed.h"
 
 /* All zero is empty. Free it with panes_sum_done(). */
 struct panes_sum {
 	u8 *bytes;
 	size_t used, room;
-	struct pairs_sum counters; /* of one chain; empty between two calls */
+	struct packed_sum counters; /* of one chain; empty between two calls */
 };
 
 /* A chain: the position after its last difference; 0: empty. */
@@ -24,7 +24,7 @@ typedef u32 panes_chain;
 #define PANES_SUM_BYTES_MAX (32UL << 20)
 
 /* Appends a difference, above 0 bytes. Returns 0, -ENOMEM or -E2BIG. */
-int panes_sum_add(struct panes_sum *sum, panes_chain *chain, const u8 *pairs, u32 size);
+int panes_sum_add(struct panes_sum *sum, panes_chain *chain, const u8 *packed, u32 size);
 
 /*
  * Moves a chain to the end of `to`, as a single difference with the sum. Returns 0, -ENOMEM or -E2BIG; then the
@@ -32,8 +32,8 @@ int panes_sum_add(struct panes_sum *sum, panes_chain *chain, const u8 *pairs, u3
  */
 int panes_sum_move(struct panes_sum *from, panes_chain *chain, struct panes_sum *to);
 
-/* The pairs of a chain that has a single difference, valid until the sum changes. */
-const u8 *panes_sum_pairs(const struct panes_sum *sum, panes_chain chain, u32 *ret_size);
+/* The packed counters of a chain that has a single difference, valid until the sum changes. */
+const u8 *panes_sum_packed(const struct panes_sum *sum, panes_chain chain, u32 *ret_size);
 
 /* Frees the memory. */
 void panes_sum_done(struct panes_sum *sum);

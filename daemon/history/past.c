@@ -186,7 +186,7 @@ static void put_rows(const struct put_rows *rows)
 
 static void put_window(void *userdata, u32 entry, unsigned event, const struct history_row *row)
 {
-	window_put(userdata, entry, event, row->pairs, row->size);
+	window_put(userdata, entry, event, row->packed, row->size);
 }
 
 /* A row that the trend has no memory for is missing in the trend alone. */
@@ -194,8 +194,8 @@ static void put_both(void *userdata, u32 entry, unsigned event, const struct his
 {
 	struct past *past = userdata;
 
-	window_put(past->window, entry, event, row->pairs, row->size);
-	(void)trend_put(past->trend, entry, event, row->pairs, row->size);
+	window_put(past->window, entry, event, row->packed, row->size);
+	(void)trend_put(past->trend, entry, event, row->packed, row->size);
 }
 
 /* Returns true if sampling was paused all the time: a pane begins and ends with a pause (panes.h). */

@@ -168,7 +168,7 @@ static void put_event(struct policy *policy, struct entry *entry, const struct d
 		if (subject->path != entry->path)
 			note_sign_below(policy, subject->path);
 		if (!made)
-			tally_of(difference->pairs, difference->size, &tally);
+			tally_of(difference->packed, difference->size, &tally);
 		made = true;
 		if (subject->view->rules.has_weights)
 			view_weigh(of, &tally);

@@ -386,12 +386,13 @@ static void select_first(struct series_path **list, size_t n, size_t most)
 static void costs_of(const struct difference *difference, u64 *samples, u64 *cost)
 {
 	const unsigned first = offsetof(struct figures, weighted_latency) / sizeof(u64);
-	struct pairs_reader reader = {.from = difference->pairs, .end = difference->pairs + difference->size};
+	struct packed_reader reader = {.from = difference->packed,
+				       .end = difference->packed + difference->size};
 	unsigned counter;
 	u64 value;
 
 	_Static_assert(offsetof(struct figures, samples) == 0, "they come first");
-	while (pairs_get(&reader, &counter, &value) && counter < first + SOURCE_SLOTS)
+	while (packed_get(&reader, &counter, &value) && counter < first + SOURCE_SLOTS)
 		if (counter < SOURCE_SLOTS)
 			*samples = add_saturating(*samples, value);
 		else if (counter >= first)
@@ -584,10 +585,10 @@ static void add(struct series_table *table, struct series *series, const struct 
 		if (!*figures)
 			*figures = table->spare[--table->n_spare];
 		series->kept.moved |= 1U << event;
-		pairs_add(differences[i].pairs, differences[i].size, *figures);
+		packed_add(differences[i].packed, differences[i].size, *figures);
 		if (table->estimated >> event & 1)
 			series->estimates[event] +=
-				(u64)((double)pairs_weight(differences[i].pairs, differences[i].size) *
+				(u64)((double)packed_weight(differences[i].packed, differences[i].size) *
 					      table->factors[event] +
 				      0.5);
 	}
@@ -782,13 +783,13 @@ static void forget_series(struct series_table *table, struct series *series)
 static void save_figures(struct series_table *table, struct series *series)
 {
 	struct series_kept *kept = &series->kept;
-	u8 pairs[PAIRS_MAX];
+	u8 packed[PACKED_MAX];
 
 	for (u32 bits = kept->moved; bits; bits &= bits - 1) {
 		unsigned event = (unsigned)__builtin_ctz(bits);
 
 		state_put(table->state, &kept->figures[event], STATE_FIGURES, figures_key(kept->id, event),
-			  pairs, pairs_of(series->figures[event], pairs));
+			  packed, packed_of(series->figures[event], packed));
 	}
 	if (kept->moved & table->estimated)
 		state_put(table->state, &kept->estimates, STATE_ESTIMATES, kept->id, series->estimates,
@@ -852,12 +853,12 @@ static int restore_event(struct series_table *table, struct series *series, unsi
 
 	if (!record)
 		return 0;
-	if (!pairs_sound(record->bytes, record->length))
+	if (!packed_sound(record->bytes, record->length))
 		return -EBADMSG;
 	series->figures[event] = calloc(1, sizeof(struct figures));
 	if (!series->figures[event])
 		return -ENOMEM;
-	pairs_add(record->bytes, record->length, series->figures[event]);
+	packed_add(record->bytes, record->length, series->figures[event]);
 	state_take(table->state, record, &series->kept.figures[event]);
 	return 0;
 }

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "snapshot/event_figures.h"
 #include "snapshot/snapshot_figures.h"
 #include "snapshot/snapshot_rank.h"
@@ -46,7 +46,7 @@ static bool make_of_sums(const struct snapshot_cgroup *cgroup, unsigned event, s
 	if (!sum)
 		return false;
 	memset(ret, 0, sizeof(*ret));
-	pairs_add(sum->pairs, sum->size, ret);
+	packed_add(sum->packed, sum->size, ret);
 	return true;
 }
 
@@ -130,7 +130,7 @@ static int add_other(struct owned_snapshot *owned, const struct window_sum *sum)
 		owned->other[sum->event] = calloc(1, sizeof(*owned->other[sum->event]));
 	if (!owned->other[sum->event])
 		return -ENOMEM;
-	pairs_add(sum->pairs, sum->size, owned->other[sum->event]);
+	packed_add(sum->packed, sum->size, owned->other[sum->event]);
 	return 0;
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/json_get.h"
 #include "base/log.h"
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "export/json/json_compare.h"
 #include "format/format.h"
 #include "format/style.h"
@@ -68,12 +68,12 @@ static int collect(struct player *player, u64 at_ns)
 	if (player->window)
 		window_begin(player->window, at_ns, &(struct timespec){0});
 	for (unsigned i = 0; i < player->n_events; i++) {
-		u8 pairs[PAIRS_MAX];
-		size_t size = pairs_of(&player->sums[i], pairs);
+		u8 packed[PACKED_MAX];
+		size_t size = packed_of(&player->sums[i], packed);
 
 		figures_add(&player->totals[i], &player->sums[i]);
 		if (size > 0 && player->window)
-			window_put(player->window, 0, i, pairs, size);
+			window_put(player->window, 0, i, packed, size);
 	}
 	return player->window ? window_end(player->window) : 0;
 }

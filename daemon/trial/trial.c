@@ -383,14 +383,14 @@ static void put(void *userdata, u32 entry, const char *path,
 		const struct figures *const differences[EVENTS_MAX])
 {
 	const struct trial *trial = userdata;
-	u8 pairs[PAIRS_MAX];
+	u8 packed[PACKED_MAX];
 
 	for (unsigned event = 0; event < trial->n_events; event++) {
-		struct difference difference = {.event = event, .pairs = pairs};
+		struct difference difference = {.event = event, .packed = packed};
 
 		if (!differences[event])
 			continue;
-		difference.size = (u32)pairs_of(differences[event], pairs);
+		difference.size = (u32)packed_of(differences[event], packed);
 		policy_put(trial->policy, entry, path, &difference, 1);
 	}
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/subtract.h"
-#include "collect/pairs.h"
+#include "collect/packed.h"
 
 /* The 32-bit counters, seen as one row. */
 #define COUNTERS ((sizeof(struct tally) - offsetof(struct tally, sources)) / sizeof(u32))
@@ -64,14 +64,14 @@ static void take_result(struct tally *tally, unsigned counter, u64 value, u64 *w
 	}
 }
 
-void tally_of(const u8 *pairs, size_t size, struct tally *ret)
+void tally_of(const u8 *packed, size_t size, struct tally *ret)
 {
-	struct pairs_reader reader = {.from = pairs, .end = pairs + size};
+	struct packed_reader reader = {.from = packed, .end = packed + size};
 	unsigned counter;
 	u64 value, walks = 0;
 
 	memset(ret, 0, sizeof(*ret));
-	while (pairs_get(&reader, &counter, &value) && counter < AT(source_latency)) {
+	while (packed_get(&reader, &counter, &value) && counter < AT(source_latency)) {
 		if (counter < AT(weight)) {
 			ret->sources[counter - AT(samples)] = narrow(value);
 			ret->samples = add_saturating(ret->samples, value);

@@ -24,9 +24,9 @@ struct tally {
 };
 
 /*
- * The tally of one collection's difference, from pairs (collect/pairs.h). Counters of 32 bits stay at 2^32 - 1.
+ * The tally of one collection's difference, from packed counters (collect/packed.h). Counters of 32 bits stay at 2^32 - 1.
  */
-void tally_of(const u8 *pairs, size_t size, struct tally *ret);
+void tally_of(const u8 *packed, size_t size, struct tally *ret);
 
 void tally_add(struct tally *sum, const struct tally *addend);
 

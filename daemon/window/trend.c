@@ -5,7 +5,7 @@
 #include <sys/param.h>
 
 #include "collect/ledger.h"
-#include "collect/pairs.h"
+#include "collect/packed.h"
 
 /* Means are stored in sixteenths of a cycle, plus one. 0 means no mean. */
 #define MEAN_STEPS 16
@@ -285,18 +285,18 @@ static int get_column(struct trend *trend, u32 entry, unsigned event, struct col
 }
 
 /* Returns the samples, and the mean of those with a latency; -1: none has one. */
-static void read_pairs(const u8 *pairs, size_t size, u64 *ret_samples, double *ret_mean)
+static void read_pairs(const u8 *packed, size_t size, u64 *ret_samples, double *ret_mean)
 {
 	enum {
 		SAMPLES = offsetof(struct figures, samples) / sizeof(u64),
 		LATENCY_SUM = offsetof(struct figures, latency_sum) / sizeof(u64),
 		LATENCY = offsetof(struct figures, latency) / sizeof(u64),
 	};
-	struct pairs_reader reader = {.from = pairs, .end = pairs + size};
+	struct packed_reader reader = {.from = packed, .end = packed + size};
 	u64 samples = 0, sum = 0, with_latency = 0, value;
 	unsigned counter;
 
-	while (pairs_get(&reader, &counter, &value)) {
+	while (packed_get(&reader, &counter, &value)) {
 		if (counter >= LATENCY + FINE_BUCKETS)
 			break;
 		if (counter >= LATENCY)
@@ -315,7 +315,7 @@ static double mean_of(u16 packed)
 	return packed ? (double)(unpack(packed) - 1) / MEAN_STEPS : -1;
 }
 
-int trend_put(struct trend *trend, u32 entry, unsigned event, const u8 *pairs, size_t size)
+int trend_put(struct trend *trend, u32 entry, unsigned event, const u8 *packed, size_t size)
 {
 	const struct page *page = trend->newest;
 	struct column *column;
@@ -329,7 +329,7 @@ int trend_put(struct trend *trend, u32 entry, unsigned event, const u8 *pairs, s
 	r = get_column(trend, entry, event, &column);
 	if (r < 0)
 		return r;
-	read_pairs(pairs, size, &samples, &mean);
+	read_pairs(packed, size, &samples, &mean);
 	point = &column->points[page->n - 1];
 	/*
 	 * If a service is stopped and started within a collection, it has two slots, and two differences: add
@@ -353,7 +353,7 @@ int trend_collect(struct trend *trend, u64 now_ns, const struct difference *list
 	if (result < 0)
 		return result;
 	for (size_t i = 0; i < n; i++) {
-		int r = trend_put(trend, list[i].entry->number, list[i].event, list[i].pairs, list[i].size);
+		int r = trend_put(trend, list[i].entry->number, list[i].event, list[i].packed, list[i].size);
 
 		if (r < 0 && (result == 0 || result == -ENOSPC))
 			result = r;

@@ -45,13 +45,13 @@ struct trend *trend_free(struct trend *trend);
 DEFINE_CLEANUP(struct trend *, trend_free)
 
 /*
- * One collection: begin, then a put for each difference (collect/pairs.h). An entry and event may have
+ * One collection: begin, then a put for each difference (collect/packed.h). An entry and event may have
  * several. `entry` and `event` (below 64) are those of window_put(). Both return 0 or -errno. After -ENOMEM of
  * trend_begin(), put nothing. If trend_put() fails, the difference is omitted: it returns -ENOMEM, -ENOSPC if the
  * newest page alone takes all of `max_bytes`, or -EINVAL before the first collection.
  */
 int trend_begin(struct trend *trend, u64 now_ns);
-int trend_put(struct trend *trend, u32 entry, unsigned event, const u8 *pairs, size_t size);
+int trend_put(struct trend *trend, u32 entry, unsigned event, const u8 *packed, size_t size);
 
 /*
  * One collection with all its differences. A difference that cannot be put is omitted, the others are put.

@@ -6,16 +6,16 @@
 #include <sys/queue.h>
 
 #include "base/varint.h"
-#include "collect/pairs.h"
+#include "collect/packed.h"
 
 /*
  * A decoded record, for one entry and event. In a collection, records lie one after another: as varints the entry, the
- * event and the number of bytes of the rest; then the pairs (collect/pairs.h).
+ * event and the number of bytes of the rest; then the packed counters (collect/packed.h).
  */
 struct record {
 	u32 entry;
 	u32 event;
-	const u8 *pairs; /* in the collection */
+	const u8 *packed; /* in the collection */
 	size_t size;
 };
 
@@ -97,7 +97,7 @@ struct window *window_free(struct window *window)
 	return NULL;
 }
 
-/* Writes the header for `size` bytes of pairs. Returns the address for the pairs. */
+/* Writes the header for `size` bytes of packed counters. Returns the address for the packed counters. */
 static u8 *put_header(u8 *to, u32 entry, u32 event, size_t size)
 {
 	to = put_varint(to, entry);
@@ -112,7 +112,7 @@ static struct record get_record(const u8 *from)
 	from = get_varint(from, &entry);
 	from = get_varint(from, &event);
 	from = get_varint(from, &size);
-	return (struct record){.entry = (u32)entry, .event = (u32)event, .pairs = from, .size = size};
+	return (struct record){.entry = (u32)entry, .event = (u32)event, .packed = from, .size = size};
 }
 
 static int compare_records(const void *a, const void *b)
@@ -125,17 +125,17 @@ static int compare_records(const void *a, const void *b)
 }
 
 /*
- * Adds up the records that have the entry and event of the first of the `n` sorted ones. Writes the sum to `pairs`,
- * PAIRS_MAX bytes. Returns the number of these records. `sum` is empty before and after.
+ * Adds up the records that have the entry and event of the first of the `n` sorted ones. Writes the sum to `packed`,
+ * PACKED_MAX bytes. Returns the number of these records. `sum` is empty before and after.
  */
-static size_t add_up_first(const struct record *records, size_t n, struct pairs_sum *sum, u8 *pairs,
+static size_t add_up_first(const struct record *records, size_t n, struct packed_sum *sum, u8 *packed,
 			   size_t *ret_size)
 {
 	size_t i = 0;
 
 	for (; i < n && compare_records(&records[i], records) == 0; i++)
-		pairs_sum_add(sum, records[i].pairs, records[i].size);
-	*ret_size = pairs_sum_take(sum, pairs);
+		packed_sum_add(sum, records[i].packed, records[i].size);
+	*ret_size = packed_sum_take(sum, packed);
 	return i;
 }
 
@@ -145,18 +145,18 @@ static size_t add_up_first(const struct record *records, size_t n, struct pairs_
  */
 static size_t add_up(const struct record *records, size_t n, u8 *to, size_t *ret_size)
 {
-	struct pairs_sum sum = {0};
+	struct packed_sum sum = {0};
 	u8 *begin = to;
 	size_t written = 0;
 
 	for (size_t i = 0; i < n; written++) {
 		const struct record *first = &records[i];
-		u8 pairs[PAIRS_MAX];
+		u8 packed[PACKED_MAX];
 		size_t size;
 
-		i += add_up_first(first, n - i, &sum, pairs, &size);
+		i += add_up_first(first, n - i, &sum, packed, &size);
 		to = put_header(to, first->entry, first->event, size);
-		memcpy(to, pairs, size);
+		memcpy(to, packed, size);
 		to += size;
 	}
 	*ret_size = (size_t)(to - begin);
@@ -189,7 +189,7 @@ static int list_records(const struct collection *first, const struct collection 
 	for (const struct collection *c = first; c != end; c = TAILQ_NEXT(c, list))
 		for (const u8 *from = c->data; from < c->data + c->size; next++) {
 			*next = get_record(from);
-			from = next->pairs + next->size;
+			from = next->packed + next->size;
 		}
 	qsort(records, n, sizeof(*records), compare_records);
 	*ret = records;
@@ -337,7 +337,7 @@ static int append(struct window *window, const u8 *bytes, size_t n)
 	return 0;
 }
 
-void window_put(struct window *window, u32 entry, unsigned event, const u8 *pairs, size_t size)
+void window_put(struct window *window, u32 entry, unsigned event, const u8 *packed, size_t size)
 {
 	u8 header[RECORD_HEADER_MAX];
 	u8 *end;
@@ -353,7 +353,7 @@ void window_put(struct window *window, u32 entry, unsigned event, const u8 *pair
 	end = put_header(header, entry, event, size);
 	window->error = append(window, header, (size_t)(end - header));
 	if (!window->error)
-		window->error = append(window, pairs, size);
+		window->error = append(window, packed, size);
 	window->open->records++;
 }
 
@@ -393,27 +393,27 @@ static const struct collection *first_of(const struct collection *newest, u64 sp
 	return first;
 }
 
-/* Clears the counters that pairs_add() changed in figures that were all zero. */
-static void clear_pairs(struct figures *sum, const u8 *pairs, size_t size)
+/* Clears the counters that packed_add() changed in figures that were all zero. */
+static void clear_packed(struct figures *sum, const u8 *packed, size_t size)
 {
-	struct pairs_reader reader = {.from = pairs, .end = pairs + size};
+	struct packed_reader reader = {.from = packed, .end = packed + size};
 	u64 *counters = (u64 *)sum;
 	unsigned counter;
 	u64 value;
 
-	while (pairs_get(&reader, &counter, &value))
+	while (packed_get(&reader, &counter, &value))
 		counters[counter] = 0;
 }
 
-typedef int (*sum_callback)(u32 entry, unsigned event, const u8 *pairs, size_t size, void *userdata);
+typedef int (*sum_callback)(u32 entry, unsigned event, const u8 *packed, size_t size, void *userdata);
 
-/* Same as window_each(), but calls back with the sums as pairs. */
+/* Same as window_each(), but calls back with the sums as packed counters. */
 static int each_sum(const struct window *window, u64 span_ns, sum_callback callback, void *userdata,
 		    struct window_span *ret_span)
 {
 	const struct collection *newest = TAILQ_LAST(&window->collections, collections), *first;
 	_cleanup_free_ struct record *records = NULL;
-	struct pairs_sum sum = {0};
+	struct packed_sum sum = {0};
 	size_t n;
 	int r;
 
@@ -427,30 +427,30 @@ static int each_sum(const struct window *window, u64 span_ns, sum_callback callb
 		(struct window_span){.covered_ns = newest->end_ns - first->begin_ns, .since = first->begin};
 	for (size_t i = 0; i < n && r == 0;) {
 		const struct record *group = &records[i];
-		u8 pairs[PAIRS_MAX];
+		u8 packed[PACKED_MAX];
 		size_t size;
 
-		i += add_up_first(group, n - i, &sum, pairs, &size);
-		r = callback(group->entry, group->event, pairs, size, userdata);
+		i += add_up_first(group, n - i, &sum, packed, &size);
+		r = callback(group->entry, group->event, packed, size, userdata);
 	}
 	return r;
 }
 
-/* Calls back with figures that were made of pairs. */
+/* Calls back with figures that were made of packed counters. */
 struct figures_call {
 	window_callback callback;
 	void *userdata;
 	struct figures figures; /* all zero between two calls */
 };
 
-static int call_with_figures(u32 entry, unsigned event, const u8 *pairs, size_t size, void *userdata)
+static int call_with_figures(u32 entry, unsigned event, const u8 *packed, size_t size, void *userdata)
 {
 	struct figures_call *call = userdata;
 	int r;
 
-	pairs_add(pairs, size, &call->figures);
+	packed_add(packed, size, &call->figures);
 	r = call->callback(entry, event, &call->figures, call->userdata);
-	clear_pairs(&call->figures, pairs, size);
+	clear_packed(&call->figures, packed, size);
 	return r;
 }
 
@@ -470,12 +470,12 @@ static int visit(const struct collection *collection, const struct window_visito
 	for (const u8 *from = collection->data; !r && from < collection->data + collection->size;) {
 		const struct record record = get_record(from);
 
-		if (visitor->pairs)
-			r = visitor->pairs(record.entry, record.event, record.pairs, record.size,
-					   visitor->userdata);
+		if (visitor->packed)
+			r = visitor->packed(record.entry, record.event, record.packed, record.size,
+					    visitor->userdata);
 		else if (visitor->figures)
-			r = call_with_figures(record.entry, record.event, record.pairs, record.size, call);
-		from = record.pairs + record.size;
+			r = call_with_figures(record.entry, record.event, record.packed, record.size, call);
+		from = record.packed + record.size;
 	}
 	return r;
 }
@@ -507,7 +507,7 @@ struct window_sums *window_sums_free(struct window_sums *sums)
 {
 	if (!sums)
 		return NULL;
-	arena_done(&sums->pairs);
+	arena_done(&sums->packed);
 	free(sums->sums);
 	free(sums);
 	return NULL;
@@ -518,15 +518,15 @@ struct keeping {
 	size_t room;
 };
 
-static int keep(u32 entry, unsigned event, const u8 *pairs, size_t size, void *userdata)
+static int keep(u32 entry, unsigned event, const u8 *packed, size_t size, void *userdata)
 {
 	struct keeping *keeping = userdata;
 	struct window_sums *sums = keeping->sums;
-	u8 *copy = arena_take(&sums->pairs, size);
+	u8 *copy = arena_take(&sums->packed, size);
 
 	if (!copy)
 		return -ENOMEM;
-	memcpy(copy, pairs, size);
+	memcpy(copy, packed, size);
 	if (sums->n == keeping->room) {
 		size_t room = 2 * keeping->room + 16;
 		struct window_sum *grown = reallocarray(sums->sums, room, sizeof(*grown));
@@ -539,7 +539,7 @@ static int keep(u32 entry, unsigned event, const u8 *pairs, size_t size, void *u
 	if (sums->n)
 		sums->sums[sums->n - 1].more = sums->sums[sums->n - 1].entry == entry;
 	sums->sums[sums->n++] =
-		(struct window_sum){.entry = entry, .event = event, .pairs = copy, .size = (u32)size};
+		(struct window_sum){.entry = entry, .event = event, .packed = copy, .size = (u32)size};
 	return 0;
 }
 

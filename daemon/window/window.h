@@ -52,7 +52,7 @@ void window_limit(struct window *window, size_t max_bytes);
  * failure it is empty, and continues from this collection's time.
  */
 void window_begin(struct window *window, u64 now_ns, const struct timespec *now);
-void window_put(struct window *window, u32 entry, unsigned event, const u8 *pairs, size_t size);
+void window_put(struct window *window, u32 entry, unsigned event, const u8 *packed, size_t size);
 int window_end(struct window *window);
 
 /* The time that the collections in a sum cover. */
@@ -78,15 +78,15 @@ int window_each(const struct window *window, u64 span_ns, window_callback callba
 		struct window_span *ret_span);
 
 /*
- * `collection` is called at the start of each collection, then `figures` or `pairs` for each difference in it.
- * `pairs` gets the difference in packed form (collect/pairs.h). `figures` and `pairs` may be NULL; if both are
- * set, only `pairs` is called. Arguments are valid during the call.
+ * `collection` is called at the start of each collection, then `figures` or `packed` for each difference in it.
+ * `packed` gets the difference in packed form (collect/packed.h). `figures` and `packed` may be NULL; if both are
+ * set, only `packed` is called. Arguments are valid during the call.
  */
 struct window_visitor {
 	int (*collection)(u64 begin_ns, u64 end_ns, void *userdata);
 	window_callback figures;
 	void *userdata;
-	int (*pairs)(u32 entry, unsigned event, const u8 *pairs, size_t size, void *userdata);
+	int (*packed)(u32 entry, unsigned event, const u8 *packed, size_t size, void *userdata);
 };
 
 /*
@@ -96,11 +96,11 @@ struct window_visitor {
  */
 int window_walk(const struct window *window, u64 span_ns, const struct window_visitor *visitor);
 
-/* The counters of one cgroup and event that are not 0, as pairs (collect/pairs.h). */
+/* The counters of one cgroup and event that are not 0, as packed counters (collect/packed.h). */
 struct window_sum {
 	u32 entry;
 	u32 event;
-	const u8 *pairs;
+	const u8 *packed;
 	u32 size;
 	bool more; /* the next one belongs to the same entry */
 };
@@ -109,7 +109,7 @@ struct window_sums {
 	struct window_span span;
 	size_t n;
 	struct window_sum *sums; /* by ascending entry, then event */
-	struct arena pairs;      /* memory of all pairs */
+	struct arena packed;     /* memory of all packed counters */
 };
 
 /*

@@ -23,7 +23,7 @@
 #define MATHLIB_STANDALONE 1
 #include <Rmath.h>
 
-#include "in_pairs.h"
+#include "in_packed.h"
 #include "model/random.h"
 #include "policy/policy.h"
 
@@ -305,11 +305,11 @@ static int step(struct policy *policy, struct service *services, size_t n, unsig
 	policy_begin(policy, (tick + 1) * NSEC_PER_SEC, &now, time);
 	for (size_t i = 0; i < n; i++) {
 		struct figures figures;
-		struct in_pairs room;
+		struct in_packed room;
 
 		draw_second(&services[i], &figures);
 		if (figures_samples(&figures))
-			policy_put(policy, (u32)i + 2, services[i].path, in_pairs(&room, 0, &figures), 1);
+			policy_put(policy, (u32)i + 2, services[i].path, in_packed(&room, 0, &figures), 1);
 	}
 	return policy_tick(policy, ret, ret_n);
 }

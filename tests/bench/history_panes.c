@@ -80,7 +80,7 @@ static void make(struct made *made, u32 cgroups, u32 samples)
 	for (u32 cgroup = 0; cgroup < cgroups; cgroup++)
 		for (u32 event = 0; event < EVENTS; event++) {
 			struct figures figures = {0};
-			u8 pairs[PAIRS_MAX], *copy;
+			u8 packed[PACKED_MAX], *copy;
 			char path[128];
 			struct difference *to = &made->list[made->n++];
 
@@ -94,11 +94,11 @@ static void make(struct made *made, u32 cgroups, u32 samples)
 				figures.weight[SOURCE_UNKNOWN] = 1000003 * figures.samples[SOURCE_UNKNOWN];
 			}
 			to->event = event;
-			to->size = (u32)pairs_of(&figures, pairs);
+			to->size = (u32)packed_of(&figures, packed);
 			copy = malloc(to->size);
 			demand(copy && ledger_get(ledger, path, &to->entry) == 0, "no memory");
-			memcpy(copy, pairs, to->size);
-			to->pairs = copy;
+			memcpy(copy, packed, to->size);
+			to->packed = copy;
 		}
 }
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "in_pairs.h"
+#include "in_packed.h"
 #include "model/random.h"
 #include "model/workload.h"
 #include "origin/model/computer.h"
@@ -294,11 +294,11 @@ static int step(struct policy *policy, struct subject *subjects, size_t n, unsig
 	policy_begin(policy, (tick + 1) * NSEC_PER_SEC, &now, time);
 	for (size_t i = 0; i < n; i++) {
 		struct figures figures;
-		struct in_pairs room;
+		struct in_packed room;
 
 		draw(&subjects[i], tick, &figures);
 		if (figures_samples(&figures))
-			policy_put(policy, (u32)i + 2, subjects[i].path, in_pairs(&room, 0, &figures), 1);
+			policy_put(policy, (u32)i + 2, subjects[i].path, in_packed(&room, 0, &figures), 1);
 	}
 	r = policy_tick(policy, &transitions, &n_transitions);
 	for (size_t i = 0; i < n_transitions; i++)

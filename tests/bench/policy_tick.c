@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "clock.h"
-#include "in_pairs.h"
+#include "in_packed.h"
 #include "policy/policy.h"
 #include "random_numbers.h"
 
@@ -116,7 +116,7 @@ static u64 median(u64 *values, size_t n)
 }
 
 static char paths[CGROUPS][96];
-static struct in_pairs differences[CGROUPS];
+static struct in_packed differences[CGROUPS];
 
 static int run(const char *name, size_t active)
 {
@@ -159,7 +159,7 @@ static int run(const char *name, size_t active)
 			struct figures figures;
 
 			fill(&figures);
-			(void)in_pairs(&differences[i], 0, &figures);
+			(void)in_packed(&differences[i], 0, &figures);
 		}
 		began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		policy_begin(policy, now, &realtime, time);

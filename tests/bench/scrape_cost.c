@@ -74,7 +74,7 @@ struct host {
 	const struct event *events;
 	struct series_table *table;
 	char paths[CGROUPS][PATH_BYTES + 1];
-	u8 pairs[KINDS][EVENTS][PAIRS_MAX];
+	u8 packed[KINDS][EVENTS][PACKED_MAX];
 	struct difference differences[KINDS][EVENTS];
 	struct series_input inputs[CGROUPS];
 	u64 state; /* of the random number generator */
@@ -183,10 +183,10 @@ static int host_init(struct host *host, const struct event *events, size_t top)
 	for (size_t kind = 0; kind < KINDS; kind++)
 		for (u32 event = 0; event < EVENTS; event++) {
 			struct figures figures = brought(host, &events[event], loudness[kind]);
-			u8 *pairs = host->pairs[kind][event];
+			u8 *packed = host->packed[kind][event];
 
 			host->differences[kind][event] = (struct difference){
-				.event = event, .size = (u32)pairs_of(&figures, pairs), .pairs = pairs};
+				.event = event, .size = (u32)packed_of(&figures, packed), .packed = packed};
 		}
 	host->snapshot.origin = "perf";
 	host->snapshot.n_events = EVENTS;

@@ -237,8 +237,8 @@ static void inject(const struct bench *bench, u32 first, u32 n)
 static void add_totals(struct bench *bench, const struct difference *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		bench->seen[list[i].event] += pairs_samples(list[i].pairs, list[i].size);
-		pairs_add(list[i].pairs, list[i].size, &bench->totals[list[i].event]);
+		bench->seen[list[i].event] += packed_samples(list[i].packed, list[i].size);
+		packed_add(list[i].packed, list[i].size, &bench->totals[list[i].event]);
 	}
 }
 
@@ -247,7 +247,7 @@ static void fill_window(struct bench *bench, u64 now_ns, const struct timespec *
 {
 	window_begin(bench->window, now_ns, realtime);
 	for (size_t i = 0; i < n; i++)
-		window_put(bench->window, list[i].entry->number, list[i].event, list[i].pairs, list[i].size);
+		window_put(bench->window, list[i].entry->number, list[i].event, list[i].packed, list[i].size);
 	check("window_end", window_end(bench->window));
 }
 

@@ -11,7 +11,7 @@
 
 #include "base/number.h"
 #include "clock.h"
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "engine/engine.h"
 #include "pebsd/histogram.h"
 #include "random_numbers.h"
@@ -57,19 +57,19 @@ static void add_sample(struct figures *figures, bool load)
 /* The packed counters that cgroups add to one collection. */
 struct brought {
 	size_t sizes[CGROUPS_MAX * EVENTS];
-	u8 pairs[CGROUPS_MAX * EVENTS * BYTES_MAX];
+	u8 packed[CGROUPS_MAX * EVENTS * BYTES_MAX];
 };
 
 static void sample(struct brought *brought, u32 cgroups)
 {
-	u8 *to = brought->pairs;
+	u8 *to = brought->packed;
 
 	for (u32 i = 0; i < cgroups * EVENTS; i++) {
 		struct figures figures = {0};
 
 		for (int sample = 0; sample < SAMPLES; sample++)
 			add_sample(&figures, i % EVENTS == 0);
-		brought->sizes[i] = pairs_of(&figures, to);
+		brought->sizes[i] = packed_of(&figures, to);
 		to += brought->sizes[i];
 	}
 }
@@ -78,13 +78,13 @@ static void sample(struct brought *brought, u32 cgroups)
 static u64 collect(struct window *window, const struct brought *brought, u32 cgroups, u64 now_ns)
 {
 	const struct timespec now = {.tv_sec = (time_t)(now_ns / NSEC_PER_SEC)};
-	const u8 *pairs = brought->pairs;
+	const u8 *packed = brought->packed;
 	u64 before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	window_begin(window, now_ns, &now);
 	for (u32 i = 0; i < cgroups * EVENTS; i++) {
-		window_put(window, i / EVENTS, i % EVENTS, pairs, brought->sizes[i]);
-		pairs += brought->sizes[i];
+		window_put(window, i / EVENTS, i % EVENTS, packed, brought->sizes[i]);
+		packed += brought->sizes[i];
 	}
 	if (window_end(window) < 0)
 		exit(EXIT_FAILURE);

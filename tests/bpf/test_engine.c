@@ -66,7 +66,7 @@ static void on_collected(void *userdata)
 
 	list = engine_differences(seen->engine, &n);
 	for (size_t i = 0; i < n; i++)
-		seen->samples += pairs_samples(list[i].pairs, list[i].size);
+		seen->samples += packed_samples(list[i].packed, list[i].size);
 	seen->n++;
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Any bytes as the block of a pane, and of an alert. A pane that is accepted must have rows in order with
- * sound pairs, and must be the same after it is written and read again.
+ * sound packed counters, and must be the same after it is written and read again.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "history/shared/history_wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -25,7 +25,7 @@ static void check_rows(const struct history_pane *pane)
 		const struct history_row *row = &pane->rows[i];
 
 		DEMAND(row->cgroup < pane->n_cgroups && row->event < pane->n_events);
-		DEMAND(pairs_sound(row->pairs, row->size));
+		DEMAND(packed_sound(row->packed, row->size));
 		DEMAND(i == 0 || row->cgroup > row[-1].cgroup ||
 		       (row->cgroup == row[-1].cgroup && row->event > row[-1].event));
 	}

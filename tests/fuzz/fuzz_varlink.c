@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/json_get.h"
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "example_policy.h"
 #include "example_snapshot.h"
 #include "export/control/control_call.h"
@@ -256,7 +256,7 @@ static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const 
 	static struct history_event events[10];
 	static struct history_row rows[10];
 	static char settings[EVENT_JSON_MAX];
-	static u8 pairs[PAIRS_MAX];
+	static u8 packed[PACKED_MAX];
 	static const int errors[] = {0, 0, 0, -EAGAIN, -ENODATA, -EOPNOTSUPP, -E2BIG, -EIO};
 	const struct past_settings range = {.range = {since_us, until_us}};
 	int r = errors[since_us / 1000000 % ARRAY_SIZE(errors)];
@@ -271,7 +271,7 @@ static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const 
 	for (u64 i = 0; i < ARRAY_SIZE(panes); i++) {
 		events[i] = (struct history_event){
 			.key = "loads", .settings = settings, .period = 1009, .seen = 10, .counted = true};
-		rows[i] = (struct history_row){.size = (u32)pairs_of(&figures, pairs), .pairs = pairs};
+		rows[i] = (struct history_row){.size = (u32)packed_of(&figures, packed), .packed = packed};
 		panes[i] = (struct history_pane){.start_us = since_us + i * 10000000,
 						 .end_us = since_us + (i + 1) * 10000000,
 						 .covered_ns = 10 * NSEC_PER_SEC,

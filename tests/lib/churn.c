@@ -18,7 +18,7 @@
 #include "base/own_memory.h"
 #include "cgroup/mount.h"
 #include "cgroup_turn.h"
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "engine/engine.h"
 #include "schedule/slot_reclaim.h"
 #include "some_stripes.h"
@@ -164,7 +164,7 @@ static void enter(struct churner *churner, const struct difference *difference)
 	struct figures figures = {0};
 	unsigned long i;
 
-	pairs_add(difference->pairs, difference->size, &figures);
+	packed_add(difference->packed, difference->size, &figures);
 	if (strncmp(path, churner->prefix, length) != 0) {
 		churner->result->nameless += figures_samples(&figures);
 		return;

@@ -5,7 +5,7 @@
 
 #include "example_rules.h"
 #include "example_snapshot.h"
-#include "in_pairs.h"
+#include "in_packed.h"
 
 #define SECONDS 120
 
@@ -26,9 +26,9 @@ static int collect(struct policy *policy, u64 second)
 	example_add(&figures[1], 100, SOURCE_L1, 20, 10007, SNOOP_NONE, TLB_HIT);
 	policy_begin(policy, (1000 + second) * NSEC_PER_SEC, &now, time);
 	for (u32 i = 0; i < ARRAY_SIZE(paths); i++) {
-		struct in_pairs room;
+		struct in_packed room;
 
-		policy_put(policy, i + 1, paths[i], in_pairs(&room, 0, &figures[i]), 1);
+		policy_put(policy, i + 1, paths[i], in_packed(&room, 0, &figures[i]), 1);
 	}
 	return policy_tick(policy, &transitions, &n);
 }

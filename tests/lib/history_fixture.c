@@ -4,15 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "random_numbers.h"
 
 #define USEC_PER_SEC 1000000ULL
 
-/* A pane with the memory of its texts and pairs. */
+/* A pane with the memory of its texts and packed counters. */
 struct made {
 	struct history_pane pane;
-	u8 *pairs;
+	u8 *packed;
 	char *texts;
 };
 
@@ -29,9 +29,9 @@ static void *demand(void *memory)
  * Counters spread over the figures. Four of five are the same in every pane of the cgroup, like the sources
  * and the usual latencies of a program. The fifth varies. Every fourth value is large, like a sum of periods.
  */
-static u32 make_pairs(u64 *state, u64 cgroup, unsigned counters, u8 *to)
+static u32 make_packed(u64 *state, u64 cgroup, unsigned counters, u8 *to)
 {
-	struct pairs_writer writer = {.to = to};
+	struct packed_writer writer = {.to = to};
 	unsigned stride = FIGURES_COUNTERS / counters;
 
 	for (unsigned i = 0; i < counters; i++) {
@@ -39,8 +39,8 @@ static u32 make_pairs(u64 *state, u64 cgroup, unsigned counters, u8 *to)
 		u64 where = i % 5 == 4 ? splitmix(state) : splitmix(&usual);
 		u64 bits = 1 + splitmix(state) % (i % 4 == 0 ? 30 : 8);
 
-		pairs_put(&writer, i * stride + (unsigned)(where % stride),
-			  1 + splitmix(state) % (1ULL << bits));
+		packed_put(&writer, i * stride + (unsigned)(where % stride),
+			   1 + splitmix(state) % (1ULL << bits));
 	}
 	return (u32)(writer.to - to);
 }
@@ -48,11 +48,11 @@ static u32 make_pairs(u64 *state, u64 cgroup, unsigned counters, u8 *to)
 /* A count has samples and their weight, of no source. */
 static u32 make_count(u64 *state, u8 *to)
 {
-	struct pairs_writer writer = {.to = to};
+	struct packed_writer writer = {.to = to};
 	u64 samples = 1 + splitmix(state) % 200;
 
-	pairs_put(&writer, offsetof(struct figures, samples) / sizeof(u64), samples);
-	pairs_put(&writer, offsetof(struct figures, weight) / sizeof(u64), samples * 1000003);
+	packed_put(&writer, offsetof(struct figures, samples) / sizeof(u64), samples);
+	packed_put(&writer, offsetof(struct figures, weight) / sizeof(u64), samples * 1000003);
 	return (u32)(writer.to - to);
 }
 
@@ -96,11 +96,11 @@ struct history_pane *history_fixture_new(const struct history_fixture *fixture)
 	pane->cgroups = demand(calloc(fixture->cgroups + 1, sizeof(*pane->cgroups)));
 	pane->rows = demand(calloc((size_t)fixture->cgroups * events + 1, sizeof(*pane->rows)));
 	made->texts = demand(calloc(events + fixture->cgroups + 1, TEXT_ROOM));
-	made->pairs = demand(malloc((size_t)fixture->cgroups *
-					    (fixture->loads * fixture->counters + fixture->counts * 2) * 8 +
-				    1));
+	made->packed = demand(malloc((size_t)fixture->cgroups *
+					     (fixture->loads * fixture->counters + fixture->counts * 2) * 8 +
+				     1));
 	make_events(pane, fixture, &state, made->texts);
-	at = made->pairs;
+	at = made->packed;
 	for (u32 i = 0; i < fixture->cgroups; i++) {
 		char *path = made->texts + (size_t)(events + i) * TEXT_ROOM;
 
@@ -108,7 +108,7 @@ struct history_pane *history_fixture_new(const struct history_fixture *fixture)
 		pane->cgroups[i] = (struct history_cgroup){path, "{\"a\":\"b\"}", 100 + fixture->first + i};
 		for (u32 event = 0; event < events; event++) {
 			u32 size = event < fixture->loads
-					   ? make_pairs(&state, fixture->first + i, fixture->counters, at)
+					   ? make_packed(&state, fixture->first + i, fixture->counters, at)
 					   : make_count(&state, at);
 
 			pane->rows[pane->n_rows++] = (struct history_row){i, event, size, at};
@@ -125,7 +125,7 @@ struct history_pane *history_fixture_free(struct history_pane *pane)
 	if (!pane)
 		return NULL;
 	history_pane_done(pane);
-	free(made->pairs);
+	free(made->packed);
 	free(made->texts);
 	free(made);
 	return NULL;
@@ -133,11 +133,11 @@ struct history_pane *history_fixture_free(struct history_pane *pane)
 
 static u64 row_sum(const struct history_row *row, unsigned counter)
 {
-	struct pairs_reader reader = {.from = row->pairs, .end = row->pairs + row->size};
+	struct packed_reader reader = {.from = row->packed, .end = row->packed + row->size};
 	u64 value, sum = 0;
 	unsigned at;
 
-	while (pairs_get(&reader, &at, &value))
+	while (packed_get(&reader, &at, &value))
 		if (counter == FIGURES_COUNTERS || at == counter)
 			sum += value;
 	return sum;

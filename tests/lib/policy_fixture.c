@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "in_pairs.h"
+#include "in_packed.h"
 
 struct event fixture_event(enum event_role role, const char *pmu)
 {
@@ -106,9 +106,9 @@ static u32 number_of(const char *path)
 void fixture_put_event(struct policy_fixture *fixture, const char *path, unsigned event,
 		       const struct figures *figures)
 {
-	struct in_pairs room;
+	struct in_packed room;
 
-	policy_put(fixture->policy, number_of(path), path, in_pairs(&room, event, figures), 1);
+	policy_put(fixture->policy, number_of(path), path, in_packed(&room, event, figures), 1);
 }
 
 void fixture_put(struct policy_fixture *fixture, const char *path, u64 slow, u64 fast)

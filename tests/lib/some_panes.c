@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "history/event_json.h"
 
 static void free_const(const void *memory)
@@ -62,8 +62,8 @@ static struct history_cgroup *find(const struct history_pane *pane, const char *
 
 void some_panes_row(struct history_pane *pane, const char *path, u32 event, const struct figures *figures)
 {
-	u8 pairs[PAIRS_MAX], *copy;
-	size_t size = pairs_of(figures, pairs);
+	u8 packed[PACKED_MAX], *copy;
+	size_t size = packed_of(figures, packed);
 	struct history_cgroup *cgroup = find(pane, path);
 
 	if (!cgroup) {
@@ -73,10 +73,10 @@ void some_panes_row(struct history_pane *pane, const char *path, u32 event, cons
 	}
 	copy = malloc(size);
 	cr_assert_not_null(copy);
-	memcpy(copy, pairs, size);
+	memcpy(copy, packed, size);
 	pane->rows = grown(pane->rows, pane->n_rows, sizeof(*pane->rows));
 	pane->rows[pane->n_rows++] = (struct history_row){
-		.cgroup = (u32)(cgroup - pane->cgroups), .event = event, .size = (u32)size, .pairs = copy};
+		.cgroup = (u32)(cgroup - pane->cgroups), .event = event, .size = (u32)size, .packed = copy};
 	pane->events[event].seen += figures_samples(figures);
 }
 
@@ -102,7 +102,7 @@ void some_panes_done(struct some_panes *panes)
 			free_const(pane->cgroups[j].labels);
 		}
 		for (size_t j = 0; j < pane->n_rows; j++)
-			free_const(pane->rows[j].pairs);
+			free_const(pane->rows[j].packed);
 		free(pane->events);
 		free(pane->cgroups);
 		free(pane->rows);

@@ -15,7 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "example_policy.h"
 #include "example_snapshot.h"
 #include "export/control/control.h"
@@ -220,12 +220,13 @@ static bool name_cgroups(struct fake *fake)
 /* Adds the newly invented data to the trend, as if it had arrived in this second. */
 static void keep_trend(struct fake *fake, u64 now_ns)
 {
-	u8 pairs[PAIRS_MAX];
+	u8 packed[PACKED_MAX];
 
 	if (trend_begin(fake->trend, now_ns) < 0)
 		return;
 	for (size_t i = 0; i < fake->snapshot.n_cgroups; i++)
-		(void)trend_put(fake->trend, (u32)i, 0, pairs, pairs_of(fake->cgroups[i].figures[0], pairs));
+		(void)trend_put(fake->trend, (u32)i, 0, packed,
+				packed_of(fake->cgroups[i].figures[0], packed));
 }
 
 static int on_second(sd_event_source *source, u64 now, void *userdata)
@@ -281,14 +282,14 @@ static int invent_past(void *userdata, u64 since_us, u64 until_us, u32 bins, con
 	static struct history_cgroup cgroups[] = {{.path = FIRST, .labels = ""},
 						  {.path = "/system.slice/gone.service", .labels = ""}};
 	static char settings[EVENT_JSON_MAX];
-	static u8 pairs[PAIRS_MAX];
+	static u8 packed[PACKED_MAX];
 	static struct history_event event;
 	static struct history_row rows[ARRAY_SIZE(cgroups)];
 	static struct history_pane pane;
 	const struct past_settings range = {.range = {since_us, until_us}};
 	const size_t n = until_us / 10000000 % 2 ? 1 : 2;
 	struct fake *fake = userdata;
-	const u32 size = (u32)pairs_of(&fake->figures[0], pairs);
+	const u32 size = (u32)packed_of(&fake->figures[0], packed);
 	int r = event_json_write(&fake->snapshot.events[0].event, "perf", settings);
 
 	(void)bins;
@@ -301,7 +302,7 @@ static int invent_past(void *userdata, u64 since_us, u64 until_us, u32 bins, con
 		return -ENODATA;
 	event = (struct history_event){.key = "loads", .settings = settings, .period = 10007};
 	for (u32 i = 0; i < ARRAY_SIZE(cgroups); i++)
-		rows[i] = (struct history_row){.cgroup = i, .size = size, .pairs = pairs};
+		rows[i] = (struct history_row){.cgroup = i, .size = size, .packed = packed};
 	pane = (struct history_pane){.start_us = since_us,
 				     .end_us = until_us,
 				     .covered_ns = (until_us - since_us) * NSEC_PER_USEC,

@@ -145,7 +145,7 @@ static u64 difference_of(const struct ledger_entry *entry, unsigned event)
 
 	for (size_t i = 0; i < n; i++)
 		if (list[i].entry == entry && list[i].event == event)
-			samples += pairs_samples(list[i].pairs, list[i].size);
+			samples += packed_samples(list[i].packed, list[i].size);
 	return samples;
 }
 
@@ -870,7 +870,7 @@ static u64 samples_in_differences(void)
 	u64 samples = 0;
 
 	for (size_t i = 0; i < n; i++)
-		samples += pairs_samples(list[i].pairs, list[i].size);
+		samples += packed_samples(list[i].packed, list[i].size);
 	return samples;
 }
 

@@ -17,27 +17,27 @@ static u64 random_below(u64 n)
 	return xorshift(&state) % n;
 }
 
-Test(pairs, pairs_hold_only_nonzero_counters)
+Test(packed, pairs_hold_only_nonzero_counters)
 {
 	struct figures figures = {.samples[SOURCE_L2] = 3, .weight[SOURCE_L1] = ~0ULL};
 	struct figures sum = {.samples[SOURCE_L2] = 4};
-	u8 pairs[PAIRS_MAX];
+	u8 packed[PACKED_MAX];
 	size_t size;
 
 	figures.instruction_latency[COARSE_OVERFLOW] = 1; /* the last counter in struct figures */
-	size = pairs_of(&figures, pairs);
-	pairs_add(pairs, size, &sum);
+	size = packed_of(&figures, packed);
+	packed_add(packed, size, &sum);
 	cr_expect_eq(sum.samples[SOURCE_L2], 7);
 	cr_expect_eq(sum.weight[SOURCE_L1], ~0ULL);
 	cr_expect_eq(sum.instruction_latency[COARSE_OVERFLOW], 1);
-	pairs_add(pairs, size, &sum);
+	packed_add(packed, size, &sum);
 	cr_expect_eq(sum.weight[SOURCE_L1], ~0ULL, "saturates");
-	cr_expect_eq(pairs_of(&(struct figures){0}, pairs), 0);
+	cr_expect_eq(packed_of(&(struct figures){0}, packed), 0);
 }
 
-Test(pairs, pairs_of_any_figures_fit_and_are_read_unchanged)
+Test(packed, pairs_of_any_figures_fit_and_are_read_unchanged)
 {
-	u8 pairs[PAIRS_MAX];
+	u8 packed[PACKED_MAX];
 
 	for (int round = 0; round < 200; round++) {
 		struct figures figures, sum = {0};
@@ -48,12 +48,12 @@ Test(pairs, pairs_of_any_figures_fit_and_are_read_unchanged)
 			counters[i] = round == 0                 ? ~0ULL
 				      : random_below((u64)round) ? 0
 								 : random_below(~0ULL) >> random_below(64);
-		size = pairs_of(&figures, pairs);
-		cr_assert_leq(size, PAIRS_MAX);
-		pairs_add(pairs, size, &sum);
+		size = packed_of(&figures, packed);
+		cr_assert_leq(size, PACKED_MAX);
+		packed_add(packed, size, &sum);
 		cr_expect_eq(memcmp(&sum, &figures, sizeof(sum)), 0);
-		cr_expect_eq(pairs_samples(pairs, size), figures_samples(&figures));
-		cr_expect_eq(pairs_weight(pairs, size), figures_weight(&figures));
+		cr_expect_eq(packed_samples(packed, size), figures_samples(&figures));
+		cr_expect_eq(packed_weight(packed, size), figures_weight(&figures));
 	}
 }
 
@@ -71,7 +71,7 @@ static void put(struct differences *differences, size_t i, size_t size)
 	u8 *room = differences_room(differences);
 
 	cr_assert_not_null(room);
-	memset(room, (int)(i & 0xff), PAIRS_MAX);
+	memset(room, (int)(i & 0xff), PACKED_MAX);
 	differences_put(differences, entry_at(i), (u32)i % EVENTS_MAX, size);
 }
 
@@ -86,13 +86,13 @@ static void expect_all(const struct differences *differences, size_t n, size_t (
 		cr_assert_eq(list[i].event, i % EVENTS_MAX);
 		cr_assert_eq(list[i].size, size_of(i));
 		for (size_t byte = 0; byte < list[i].size; byte++)
-			cr_assert_eq(list[i].pairs[byte], (u8)i, "difference %zu, byte %zu", i, byte);
+			cr_assert_eq(list[i].packed[byte], (u8)i, "difference %zu, byte %zu", i, byte);
 	}
 }
 
 static size_t any_size(size_t i)
 {
-	return i % 97 == 0 ? PAIRS_MAX : i * 7919 % 500 + 1;
+	return i % 97 == 0 ? PACKED_MAX : i * 7919 % 500 + 1;
 }
 
 Test(differences, earlier_differences_do_not_move_as_more_come)

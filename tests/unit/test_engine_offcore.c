@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "engine/engine_internal.h"
 #include "kernel/kernel_offcore.h"
 
@@ -80,8 +80,8 @@ static void collect_seconds(struct engine *engine, struct ledger_entry *entry)
 {
 	const struct offcore_figures one = {.of = {{{.count = 1, .enabled_ns = 1, .running_ns = 1}}}};
 	const struct figures figures = {.samples = {1}};
-	u8 pairs[PAIRS_MAX];
-	size_t size = pairs_of(&figures, pairs);
+	u8 packed[PACKED_MAX];
+	size_t size = packed_of(&figures, packed);
 
 	for (u64 second = 1; second <= SECONDS; second++) {
 		const struct timespec now = {.tv_sec = (time_t)(1000 + second)};
@@ -90,7 +90,7 @@ static void collect_seconds(struct engine *engine, struct ledger_entry *entry)
 		cr_assert_eq(ledger_reserve_offcore(entry), 0);
 		ledger_add_offcore(entry, &one);
 		window_begin(engine->window, engine->collected_ns, &now);
-		window_put(engine->window, entry->number, 0, pairs, size);
+		window_put(engine->window, entry->number, 0, packed, size);
 		cr_assert_eq(window_end(engine->window), 0);
 		engine_offcore_enter(engine->offcore, engine->collected_ns, &now, &engine->head);
 		ledger_offcore_taken(engine->ledger);

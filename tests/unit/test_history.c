@@ -26,7 +26,7 @@
 #include "history/answers.h"
 #include "history/history.h"
 #include "history/keeper_line.h"
-#include "in_pairs.h"
+#include "in_packed.h"
 #include "tree.h"
 
 #define SEC_US 1000000ULL
@@ -258,11 +258,11 @@ static void add_pane(u64 samples)
 {
 	const struct figures figures = {.samples = {[SOURCE_L2] = samples}};
 	struct panes_collection collection = {.head = &head, .readings = readings, .n = 1};
-	struct in_pairs room;
+	struct in_packed room;
 	struct ledger_entry *entry;
 
 	cr_assert_eq(ledger_get(ledger, "/a", &entry), 0);
-	(void)in_pairs(&room, 0, &figures);
+	(void)in_packed(&room, 0, &figures);
 	room.difference.entry = entry;
 	now.realtime_us += 10 * SEC_US;
 	now.monotonic_ns += 10 * NSEC_PER_SEC;
@@ -356,11 +356,11 @@ Test(history, the_end_stores_the_incomplete_pane)
 	{
 		struct panes_collection collection = {.at = now, .head = &head, .readings = readings};
 		const struct figures figures = {.samples = {[SOURCE_L2] = 40}};
-		struct in_pairs room;
+		struct in_packed room;
 		struct ledger_entry *entry;
 
 		cr_assert_eq(ledger_get(ledger, "/a", &entry), 0);
-		(void)in_pairs(&room, 0, &figures);
+		(void)in_packed(&room, 0, &figures);
 		room.difference.entry = entry;
 		collection.list = &room.difference;
 		collection.n = 1;

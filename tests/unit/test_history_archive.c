@@ -157,7 +157,7 @@ Test(history_archive, a_pane_is_read_as_it_was_stored)
 	}
 	for (size_t i = 0; i < 6; i++) {
 		cr_assert_eq(read->rows[i].size, pane->rows[i].size);
-		cr_expect_arr_eq(read->rows[i].pairs, pane->rows[i].pairs, pane->rows[i].size);
+		cr_expect_arr_eq(read->rows[i].packed, pane->rows[i].packed, pane->rows[i].size);
 	}
 	history_fixture_free(pane);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "history/shared/history_pane.h"
 #include "history_fixture.h"
 #include "state/state_bytes.h"
@@ -35,7 +35,7 @@ static void expect_same_pane(const struct history_pane *a, const struct history_
 		cr_expect_eq(a->rows[i].cgroup, b->rows[i].cgroup);
 		cr_expect_eq(a->rows[i].event, b->rows[i].event);
 		cr_assert_eq(a->rows[i].size, b->rows[i].size);
-		cr_expect_arr_eq(a->rows[i].pairs, b->rows[i].pairs, a->rows[i].size);
+		cr_expect_arr_eq(a->rows[i].packed, b->rows[i].packed, a->rows[i].size);
 	}
 }
 
@@ -118,7 +118,7 @@ Test(history_pane, a_changed_bit_is_refused_or_safe_to_read)
 			if (history_pane_read(block, size, &read, &used) == 0) {
 				cr_expect_leq(used, size);
 				for (size_t i = 0; i < read.n_rows; i++)
-					cr_expect(pairs_sound(read.rows[i].pairs, read.rows[i].size));
+					cr_expect(packed_sound(read.rows[i].packed, read.rows[i].size));
 				history_pane_done(&read);
 			} else {
 				refused++;
@@ -169,10 +169,10 @@ static void cgroup(struct hand *hand, const char *path, size_t size)
 	state_put_number(&hand->writer, 0);
 }
 
-static void row(struct hand *hand, u64 of, u64 by, const char *pairs, size_t size)
+static void row(struct hand *hand, u64 of, u64 by, const char *packed, size_t size)
 {
 	put(hand, (u64[]){of, by, size}, 3);
-	state_put_bytes(&hand->writer, pairs, size);
+	state_put_bytes(&hand->writer, packed, size);
 }
 
 static int read_hand(struct hand *hand)
@@ -246,7 +246,7 @@ Test(history_pane, unordered_repeated_or_empty_rows_are_refused)
 Test(history_pane, unsound_pairs_are_refused)
 {
 	const struct {
-		const char *pairs;
+		const char *packed;
 		size_t size;
 		int expected;
 	} cases[] = {
@@ -266,7 +266,7 @@ Test(history_pane, unsound_pairs_are_refused)
 		head(&hand, 1, 1, 1);
 		event(&hand, "a", 0);
 		cgroup(&hand, "/a", 3);
-		row(&hand, 0, 0, cases[i].pairs, cases[i].size);
+		row(&hand, 0, 0, cases[i].packed, cases[i].size);
 		cr_expect_eq(read_hand(&hand), cases[i].expected, "case %zu", i);
 	}
 }

@@ -3,13 +3,13 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "history/keeper/row_data.h"
 
 static size_t put_figures(u8 *to, u64 event, const struct figures *figures)
 {
-	u8 pairs[PAIRS_MAX];
-	const struct row_part part = {event, pairs, (u32)pairs_of(figures, pairs)};
+	u8 packed[PACKED_MAX];
+	const struct row_part part = {event, packed, (u32)packed_of(figures, packed)};
 
 	return (size_t)(row_data_put(to, &part) - to);
 }
@@ -34,7 +34,7 @@ static size_t sum_of(const u8 *a, size_t n_a, const u8 *b, size_t n_b, u8 *to)
 Test(history_row_data, sums_are_those_of_the_counters)
 {
 	static struct figures a, b, sum;
-	static u8 of_a[2 * PAIRS_MAX], of_b[2 * PAIRS_MAX], of_sum[4 * PAIRS_MAX];
+	static u8 of_a[2 * PACKED_MAX], of_b[2 * PACKED_MAX], of_sum[4 * PACKED_MAX];
 	size_t n_a = 0, n_b = 0, n;
 	struct row_reader reader;
 	struct row_part part;
@@ -59,7 +59,7 @@ Test(history_row_data, sums_are_those_of_the_counters)
 	cr_expect_eq(part.event, 3);
 	cr_assert(row_data_get(&reader, &part));
 	cr_expect_eq(part.event, 300);
-	pairs_add(part.pairs, part.size, &sum);
+	packed_add(part.packed, part.size, &sum);
 	cr_expect_eq(sum.samples[1], 205);
 	cr_expect_eq(sum.latency[3], ~0ULL);
 	cr_expect(sum.tlb[0] == 1 && sum.snoop[1] == 7);
@@ -71,7 +71,7 @@ Test(history_row_data, sums_are_those_of_the_counters)
 Test(history_row_data, rows_with_all_counters_fit)
 {
 	static struct figures full;
-	static u8 row[2 * PAIRS_MAX], sum[4 * PAIRS_MAX];
+	static u8 row[2 * PACKED_MAX], sum[4 * PACKED_MAX];
 	size_t n;
 
 	for (size_t i = 0; i < FIGURES_COUNTERS; i++)

@@ -8,7 +8,7 @@
 #include "base/json_get.h"
 #include "example_snapshot.h"
 #include "export/json/json.h"
-#include "in_pairs.h"
+#include "in_packed.h"
 
 #define COLLECTIONS 60
 

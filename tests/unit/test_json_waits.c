@@ -9,7 +9,7 @@
 #include "example_snapshot.h"
 #include "export/json/json.h"
 #include "export/json/json_public.h"
-#include "in_pairs.h"
+#include "in_packed.h"
 #include "snapshot/snapshot_view.h"
 
 static void expect_text(const json_object *object, const char *expected)

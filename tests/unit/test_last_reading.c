@@ -11,7 +11,7 @@
 static struct latency_record records[STRIPES_MAX];
 static struct plain_record plain[STRIPES_MAX];
 static u64 by_stripe[STRIPES_MAX];
-static u8 pairs[PAIRS_MAX];
+static u8 packed[PACKED_MAX];
 static struct last_reading *last;
 static u64 state;
 
@@ -38,7 +38,7 @@ static int try_read(u32 stripes, bool has_latency, size_t *ret_size)
 
 	for (size_t i = 0; i < STRIPES_MAX; i++)
 		places[i] = has_latency ? (const void *)&records[i] : &plain[i];
-	return last_reading_read(&last, places, stripes, has_latency, pairs, ret_size, by_stripe);
+	return last_reading_read(&last, places, stripes, has_latency, packed, ret_size, by_stripe);
 }
 
 /* Returns the counters that one reading gained, as figures. */
@@ -48,8 +48,8 @@ static struct figures read_stripes(u32 stripes, bool has_latency)
 	size_t size;
 
 	cr_assert_eq(try_read(stripes, has_latency, &size), 0);
-	cr_assert_leq(size, PAIRS_MAX);
-	pairs_add(pairs, size, &figures);
+	cr_assert_leq(size, PACKED_MAX);
+	packed_add(packed, size, &figures);
 	return figures;
 }
 

@@ -18,19 +18,19 @@ static struct latency_record record_of(u32 samples)
 	return (struct latency_record){.without_latency[SOURCE_L2] = samples};
 }
 
-static size_t pairs_some(u64 samples, u8 *pairs)
+static size_t packed_some(u64 samples, u8 *packed)
 {
 	struct figures figures = {0};
 
 	figures.samples[SOURCE_L2] = samples;
-	return pairs_of(&figures, pairs);
+	return packed_of(&figures, packed);
 }
 
 static void add(struct ledger_entry *entry, u64 samples)
 {
-	u8 pairs[PAIRS_MAX];
+	u8 packed[PACKED_MAX];
 
-	cr_assert_eq(ledger_add(entry, 0, pairs, pairs_some(samples, pairs)), 0);
+	cr_assert_eq(ledger_add(entry, 0, packed, packed_some(samples, packed)), 0);
 }
 
 static u64 total_of(const struct ledger_entry *entry, unsigned event)
@@ -53,11 +53,11 @@ static void read_slot(struct ledger_entry *entry, struct ledger_sum **of_slot, u
 	const void *const records[] = {&record};
 	struct ledger_sum *sum = ledger_sum(entry, of_slot, event);
 	u64 by_stripe[STRIPES_MAX] = {0};
-	u8 pairs[PAIRS_MAX];
+	u8 packed[PACKED_MAX];
 	size_t size;
 
 	cr_assert_not_null(sum);
-	cr_assert_eq(last_reading_read(&sum->last, records, 1, true, pairs, &size, by_stripe), 0);
+	cr_assert_eq(last_reading_read(&sum->last, records, 1, true, packed, &size, by_stripe), 0);
 }
 
 static int leave_all(struct ledger_entry *entry, struct ledger_sum **of_slot)
@@ -323,14 +323,14 @@ Test(ledger, a_failed_allocation_when_folding_loses_nothing)
 	for (size_t after = 0; failed; after++) {
 		_cleanup_(ledger_freep) struct ledger *ledger = NULL;
 		struct ledger_entry *entry;
-		u8 pairs[PAIRS_MAX];
+		u8 packed[PACKED_MAX];
 		size_t n;
 
 		cr_assert_eq(ledger_new(&ledger), 0);
 		for (unsigned i = 0; i < 2; i++) {
 			cr_assert_eq(ledger_get(ledger, i ? "/b" : "/a", &entry), 0);
 			add(entry, 3);
-			cr_assert_eq(ledger_add(entry, 1, pairs, pairs_some(4, pairs)), 0);
+			cr_assert_eq(ledger_add(entry, 1, packed, packed_some(4, packed)), 0);
 		}
 		scarce_memory_after(after);
 		(void)ledger_fold(ledger, 1, 10);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "in_pairs.h"
+#include "in_packed.h"
 #include "neighbours/neighbours_report.h"
 #include "pebsd/data_source.h"
 #include "pebsd/histogram.h"

@@ -11,7 +11,7 @@
 #include "export/json/json.h"
 #include "export/prometheus/prometheus.h"
 #include "format/format.h"
-#include "in_pairs.h"
+#include "in_packed.h"
 #include "series/series.h"
 #include "snapshot/snapshot_build.h"
 
@@ -70,7 +70,7 @@ Test(offcore_export, a_snapshot_has_all_counts_even_of_unsampled_and_folded_cgro
 	struct reading readings[EVENTS_MAX] = {{0}};
 	struct ledger_entry *sampled, *unsampled;
 	struct figures samples = {0};
-	struct in_pairs room;
+	struct in_packed room;
 	struct offcore_figures of[4];
 	struct snapshot *snapshot;
 	struct ledger *ledger;
@@ -79,7 +79,7 @@ Test(offcore_export, a_snapshot_has_all_counts_even_of_unsampled_and_folded_cgro
 	sampled = enter(ledger, "/sampled");
 	unsampled = enter(ledger, "/a-unsampled");
 	samples.samples[SOURCE_L3] = 3;
-	(void)in_pairs(&room, 0, &samples);
+	(void)in_packed(&room, 0, &samples);
 	cr_assert_eq(ledger_add(sampled, 0, room.room, room.difference.size), 0);
 	for (u64 i = 0; i < 4; i++)
 		of[i] = reads(10 * (i + 1), 0, 0);
@@ -250,7 +250,7 @@ static const struct series *const *table_of(struct series_table **table, size_t 
 {
 	struct offcore_figures db = reads(100, 200, 0), root = reads(2, 0, 0), slot_0 = reads(4, 0, 0);
 	struct figures samples = {0};
-	struct in_pairs room;
+	struct in_packed room;
 
 	samples.samples[SOURCE_L3] = samples.weight[SOURCE_L3] = samples.weighted_latency[SOURCE_L3] = 1;
 	db.of[0][OFFCORE_OUTSTANDING] = figure(9000, 100, 100);
@@ -258,7 +258,7 @@ static const struct series *const *table_of(struct series_table **table, size_t 
 	cr_assert_eq(series_table_new(1, table), 0);
 	cr_assert_eq(series_table_update(*table, SECOND,
 					 (const struct series_input[]){
-						 {"/db", true, in_pairs(&room, 0, &samples), 1, &db},
+						 {"/db", true, in_packed(&room, 0, &samples), 1, &db},
 						 {"/", true, NULL, 0, &root},
 					 },
 					 2, NULL, 0),

@@ -40,7 +40,7 @@ static struct clocks now;
 static struct panes_settings settings;
 
 static struct difference list[4096];
-static u8 room[256][PAIRS_MAX];
+static u8 room[256][PACKED_MAX];
 static size_t n;
 
 static void on_complete(void *userdata, const struct history_pane *pane)
@@ -72,9 +72,9 @@ static void on_complete(void *userdata, const struct history_pane *pane)
 	for (size_t i = 0; i < pane->n_rows; i++) {
 		const struct history_row *row = &pane->rows[i];
 
-		cr_expect(pairs_sound(row->pairs, row->size));
+		cr_expect(packed_sound(row->packed, row->size));
 		if (row->cgroup < 8)
-			pairs_add(row->pairs, row->size, &to->sums[row->cgroup][row->event]);
+			packed_add(row->packed, row->size, &to->sums[row->cgroup][row->event]);
 		if (i > 0)
 			cr_expect(row->cgroup > row[-1].cgroup ||
 				  (row->cgroup == row[-1].cgroup && row->event > row[-1].event));
@@ -121,8 +121,8 @@ static void gain(const char *path, unsigned event, const struct figures *figures
 	cr_assert_lt(n, ARRAY_SIZE(room));
 	cr_assert_eq(ledger_get(ledger, path, &entry), 0);
 	entry->id = strlen(path);
-	list[n] = (struct difference){.entry = entry, .event = event, .pairs = room[n]};
-	list[n].size = (u32)pairs_of(figures, room[n]);
+	list[n] = (struct difference){.entry = entry, .event = event, .packed = room[n]};
+	list[n].size = (u32)packed_of(figures, room[n]);
 	n++;
 }
 

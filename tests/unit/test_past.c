@@ -11,7 +11,7 @@
 #include "example_snapshot.h"
 #include "export/json/json.h"
 #include "history/past.h"
-#include "in_pairs.h"
+#include "in_packed.h"
 #include "snapshot/snapshot_build.h"
 #include "some_panes.h"
 
@@ -159,10 +159,10 @@ static void collect(const struct present *present, size_t bin, struct reading re
 		for (unsigned event = 0; event < 3; event++) {
 			const struct figures figures = figures_at(bin, cgroup, event);
 			const struct ledger_entry *entry = entry_of(present, cgroup);
-			struct in_pairs room;
+			struct in_packed room;
 
 			window_put_figures(present->window, entry->number, event, &figures);
-			(void)in_pairs(&room, event, &figures);
+			(void)in_packed(&room, event, &figures);
 			cr_assert_eq(trend_put(present->trend, entry->number, event, room.room,
 					       room.difference.size),
 				     0);

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/siphash.h"
-#include "in_pairs.h"
+#include "in_packed.h"
 #include "origin/event.h"
 #include "series/series.h"
 #include "state/state.h"
@@ -42,10 +42,10 @@ static struct figures figures_of(u64 samples, u64 period)
 #define ROOMS 128
 static const struct difference *brought(const struct figures *figures)
 {
-	static struct in_pairs rooms[ROOMS];
+	static struct in_packed rooms[ROOMS];
 	static size_t next;
 
-	return in_pairs(&rooms[next++ % ROOMS], EVENT, figures);
+	return in_packed(&rooms[next++ % ROOMS], EVENT, figures);
 }
 
 static struct series_input input_of(const char *path, const struct figures *figures)
@@ -140,7 +140,7 @@ Test(series, exactly_the_costliest_of_many_have_series)
 {
 	enum { N = 1000, TOP_OF_THEM = 37 };
 	struct series_input inputs[N];
-	static struct in_pairs rooms[N];
+	static struct in_packed rooms[N];
 	static char paths[N][16];
 
 	table = new_table(TOP_OF_THEM);
@@ -151,7 +151,7 @@ Test(series, exactly_the_costliest_of_many_have_series)
 		(void)snprintf(paths[i], sizeof(paths[i]), "/%llu", (unsigned long long)rank);
 		inputs[i] = (struct series_input){.path = paths[i],
 						  .exported = true,
-						  .differences = in_pairs(&rooms[i], EVENT, &figures),
+						  .differences = in_packed(&rooms[i], EVENT, &figures),
 						  .n_differences = 1};
 	}
 	cr_assert_eq(series_table_update(table, SECOND, inputs, N, NULL, 0), 0);
@@ -278,7 +278,7 @@ Test(series, two_differences_of_one_event_are_added)
 	struct figures first = figures_of(4, 1000), second = figures_of(5, 1000);
 	const struct difference both[] = {*brought(&first),
 					  *brought(&second),
-					  {.event = PLAIN, .size = 2, .pairs = (const u8[]){SOURCE_L3, 7}}};
+					  {.event = PLAIN, .size = 2, .packed = (const u8[]){SOURCE_L3, 7}}};
 	const struct series_input input = {
 		.path = "/s", .exported = true, .differences = both, .n_differences = ARRAY_SIZE(both)};
 	const struct figures *plain;
@@ -301,10 +301,10 @@ static const struct event counted[] = {
 static void update_counted(u64 now_ns, const char *path, u64 weight, double factor)
 {
 	const struct figures figures = {.samples[SOURCE_UNKNOWN] = 1, .weight[SOURCE_UNKNOWN] = weight};
-	struct in_pairs room;
+	struct in_packed room;
 	const struct series_input input = {.path = path,
 					   .exported = true,
-					   .differences = in_pairs(&room, PLAIN, &figures),
+					   .differences = in_packed(&room, PLAIN, &figures),
 					   .n_differences = 1};
 
 	series_table_scale(table, PLAIN, factor);
@@ -314,7 +314,7 @@ static void update_counted(u64 now_ns, const char *path, u64 weight, double fact
 Test(series, estimate_scales_each_difference_by_the_factor_of_its_time)
 {
 	struct figures unattributed = {.weight[SOURCE_UNKNOWN] = 10};
-	struct in_pairs room;
+	struct in_packed room;
 
 	table = new_table(1);
 	series_table_expect(table, counted, ARRAY_SIZE(counted));
@@ -333,7 +333,8 @@ Test(series, estimate_scales_each_difference_by_the_factor_of_its_time)
 	update_counted(5 * SECOND, "/b", 7, 2);
 	cr_expect_eq(find(LEDGER_OTHER)->estimates[PLAIN], 14);
 	cr_assert_eq(
-		series_table_update(table, 6 * SECOND, NULL, 0, in_pairs(&room, PLAIN, &unattributed), 1), 0);
+		series_table_update(table, 6 * SECOND, NULL, 0, in_packed(&room, PLAIN, &unattributed), 1),
+		0);
 	cr_expect_eq(find(LEDGER_UNATTRIBUTED)->estimates[PLAIN], 20);
 }
 

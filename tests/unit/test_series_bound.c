@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "export/prometheus/prometheus.h"
-#include "in_pairs.h"
+#include "in_packed.h"
 #include "series/series_width.h"
 
 #define SECOND NSEC_PER_SEC
@@ -207,7 +207,7 @@ struct host {
 	struct series_table *table;
 	char paths[CGROUPS][201];
 	struct figures brings[KINDS][2];
-	struct in_pairs pairs[KINDS][2];
+	struct in_packed packed[KINDS][2];
 	struct difference differences[KINDS][2];
 	size_t kinds[CGROUPS]; /* loudness in this collection */
 	u64 total;             /* samples of both events */
@@ -234,7 +234,7 @@ static void host_init(struct host *host, const struct event *events, size_t top)
 		for (unsigned event = 0; event < 2; event++) {
 			host->brings[kind][event] = brought(&events[event], loudness[kind]);
 			host->differences[kind][event] =
-				*in_pairs(&host->pairs[kind][event], event, &host->brings[kind][event]);
+				*in_packed(&host->packed[kind][event], event, &host->brings[kind][event]);
 		}
 }
 

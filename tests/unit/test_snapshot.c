@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "example_snapshot.h"
 #include "heap.h"
-#include "in_pairs.h"
+#include "in_packed.h"
 #include "snapshot/snapshot_build.h"
 
 #define SECOND NSEC_PER_SEC
@@ -39,11 +39,11 @@ TestSuite(snapshot, .init = setup, .fini = teardown);
 static void count(struct ledger_entry *entry, u64 samples)
 {
 	struct figures figures = {0};
-	struct in_pairs room;
+	struct in_packed room;
 
 	figures.samples[SOURCE_L2] = samples;
 	figures.latency_sum[SOURCE_L2] = figures.weighted_latency[SOURCE_L2] = 10 * samples;
-	(void)in_pairs(&room, 0, &figures);
+	(void)in_packed(&room, 0, &figures);
 	cr_assert_eq(ledger_add(entry, 0, room.room, room.difference.size), 0);
 	window_put(window, entry->number, 0, room.room, room.difference.size);
 }
@@ -242,10 +242,10 @@ Test(snapshot, figures_by_cpu_exist_only_for_the_whole_time)
 static void count_plain(struct ledger_entry *entry, unsigned event, u64 samples)
 {
 	struct figures figures = {0};
-	struct in_pairs room;
+	struct in_packed room;
 
 	figures.samples[SOURCE_UNKNOWN] = samples;
-	(void)in_pairs(&room, event, &figures);
+	(void)in_packed(&room, event, &figures);
 	cr_assert_eq(ledger_add(entry, event, room.room, room.difference.size), 0);
 }
 

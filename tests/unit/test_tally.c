@@ -2,15 +2,15 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "window/tally.h"
 
 static struct tally of(const struct figures *figures)
 {
-	u8 pairs[PAIRS_MAX];
+	u8 packed[PACKED_MAX];
 	struct tally tally;
 
-	tally_of(pairs, pairs_of(figures, pairs), &tally);
+	tally_of(packed, packed_of(figures, packed), &tally);
 	return tally;
 }
 

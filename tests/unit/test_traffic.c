@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "in_pairs.h"
+#include "in_packed.h"
 #include "neighbours/traffic.h"
 #include "pebsd/data_source.h"
 #include "pebsd/histogram.h"

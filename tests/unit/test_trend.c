@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "collect/ledger.h"
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "window/trend.h"
 
 #define START_NS (100 * NSEC_PER_SEC)
@@ -27,13 +27,13 @@ static struct trend *new_trend(size_t max_bytes)
 static int put(u32 entry, unsigned event, u64 samples, u64 latency)
 {
 	struct figures figures = {.samples[SOURCE_L3] = samples, .weight[SOURCE_L3] = 9};
-	u8 room[PAIRS_MAX];
+	u8 room[PACKED_MAX];
 
 	if (latency) {
 		figures.latency_sum[SOURCE_L3] = samples * latency;
 		figures.latency[histogram_fine_index((u32)latency)] = samples;
 	}
-	return trend_put(trend, entry, event, room, pairs_of(&figures, room));
+	return trend_put(trend, entry, event, room, packed_of(&figures, room));
 }
 
 static void second(u64 number)
@@ -260,13 +260,13 @@ Test(trend, a_collection_omits_only_entries_that_do_not_fit)
 	static struct ledger_entry entries[NEW + OLD];
 	static struct difference list[NEW + OLD];
 	const struct figures figures = {.samples[SOURCE_L3] = 3, .weight[SOURCE_L3] = 9};
-	u8 pairs[PAIRS_MAX];
-	const u32 size = (u32)pairs_of(&figures, pairs);
+	u8 packed[PACKED_MAX];
+	const u32 size = (u32)packed_of(&figures, packed);
 
 	trend = new_trend(100000);
 	for (u32 i = 0; i < NEW + OLD; i++) {
 		entries[i].number = i;
-		list[i] = (struct difference){.entry = &entries[i], .size = size, .pairs = pairs};
+		list[i] = (struct difference){.entry = &entries[i], .size = size, .packed = packed};
 	}
 	cr_expect_eq(trend_collect(trend, START_NS + NSEC_PER_SEC, list + NEW, OLD), 0);
 	cr_expect_eq(trend_collect(trend, START_NS + 2 * NSEC_PER_SEC, list, NEW + OLD), -ENOSPC);

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "collect/pairs.h"
-#include "in_pairs.h"
+#include "collect/packed.h"
+#include "in_packed.h"
 #include "random_numbers.h"
 
 #define START_NS (5 * NSEC_PER_SEC)
@@ -62,7 +62,7 @@ static struct figures figures_of(const struct window_sum *sum)
 {
 	struct figures figures = {0};
 
-	pairs_add(sum->pairs, sum->size, &figures);
+	packed_add(sum->packed, sum->size, &figures);
 	return figures;
 }
 
@@ -527,11 +527,11 @@ static int note_figures(u32 entry, unsigned event, const struct figures *figures
 	return note(userdata, text);
 }
 
-static int note_pairs(u32 entry, unsigned event, const u8 *pairs, size_t size, void *userdata)
+static int note_packed(u32 entry, unsigned event, const u8 *packed, size_t size, void *userdata)
 {
 	struct figures figures = {0};
 
-	pairs_add(pairs, size, &figures);
+	packed_add(packed, size, &figures);
 	return note_figures(entry, event, &figures, userdata);
 }
 
@@ -684,7 +684,7 @@ Test(window, a_walk_gives_packed_differences_or_none)
 	cr_expect_eq(window_walk(window, 100,
 				 &(struct window_visitor){.collection = note_collection,
 							  .figures = note_figures,
-							  .pairs = note_pairs,
+							  .packed = note_packed,
 							  .userdata = &packed}),
 		     0);
 	cr_expect_str_eq(packed.text, "[0-10] 3.0:7/8[10-20] 4.0:9/10");
@@ -694,7 +694,7 @@ Test(window, a_walk_gives_packed_differences_or_none)
 	cr_expect_str_eq(none.text, "[0-10][10-20]");
 	cr_expect_eq(window_walk(window, 100,
 				 &(struct window_visitor){.collection = note_collection,
-							  .pairs = note_pairs,
+							  .packed = note_packed,
 							  .userdata = &ended}),
 		     5);
 	cr_expect_str_eq(ended.text, "[0-10] 3.0:7/8");

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "in_pairs.h"
+#include "in_packed.h"
 
 #define START_NS (5 * NSEC_PER_SEC)
 

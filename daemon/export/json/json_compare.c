@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "estimate/compare.h"
 #include "estimate/window_waits.h"
 #include "export/json/data_source_names.h"
@@ -35,10 +35,10 @@ void compared_side_take_sums(struct compared_side *side)
 {
 	side->samples.n_parts = 0;
 	for (unsigned event = 0; event < EVENTS_MAX; event++) {
-		u8 pairs[PAIRS_MAX];
-		size_t size = pairs_of(&side->events[event].figures, pairs);
+		u8 packed[PACKED_MAX];
+		size_t size = packed_of(&side->events[event].figures, packed);
 
-		tally_of(pairs, size, &side->samples.sums[event]);
+		tally_of(packed, size, &side->samples.sums[event]);
 	}
 }
 

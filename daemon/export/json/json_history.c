@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/param.h>
 
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "estimate/window_waits.h"
 #include "export/json/json_bounds.h"
 #include "export/json/json_event.h"
@@ -114,13 +114,13 @@ static void add_part(const struct snapshot *snapshot, const struct figures *cons
 
 	for (unsigned event = 0; event < snapshot->n_events; event++) {
 		struct measured_part *measured = &bin->samples.parts[event][part];
-		u8 pairs[PAIRS_MAX];
+		u8 packed[PACKED_MAX];
 		struct tally tally;
 
 		measured->seconds += (double)covered_ns / (double)NSEC_PER_SEC;
 		if (!figures[event])
 			continue;
-		tally_of(pairs, pairs_of(figures[event], pairs), &tally);
+		tally_of(packed, packed_of(figures[event], packed), &tally);
 		tally_add(&measured->tally, &tally);
 		tally_add(&bin->samples.sums[event], &tally);
 		figures_add(&bin->figures[event], figures[event]);

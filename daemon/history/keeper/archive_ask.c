@@ -177,7 +177,7 @@ static void make_cgroup_rows(struct archive *archive, struct making *making, u32
 		}
 		for (at = pane->n_rows++; at > first && pane->rows[at - 1].event > (u32)event; at--)
 			pane->rows[at] = pane->rows[at - 1];
-		pane->rows[at] = (struct history_row){cgroup, (u32)event, part.size, part.pairs};
+		pane->rows[at] = (struct history_row){cgroup, (u32)event, part.size, part.packed};
 	}
 }
 

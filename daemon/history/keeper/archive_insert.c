@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "history/keeper/archive_internal.h"
 #include "history/keeper/row_data.h"
 
@@ -60,11 +60,11 @@ static int find_columns(struct archive *archive, const struct archive_totals *to
 
 static void add_loads(const struct row_part *part, struct columns *columns)
 {
-	struct pairs_reader reader = {.from = part->pairs, .end = part->pairs + part->size};
+	struct packed_reader reader = {.from = part->packed, .end = part->packed + part->size};
 	unsigned counter;
 	u64 value;
 
-	while (pairs_get(&reader, &counter, &value)) {
+	while (packed_get(&reader, &counter, &value)) {
 		if (counter >= INDEX_OF(latency_sum) && counter < INDEX_OF(latency_sum) + SOURCE_SLOTS)
 			columns->latency += value;
 		else if (counter >= INDEX_OF(latency) && counter < INDEX_OF(latency) + FINE_BUCKETS)
@@ -89,8 +89,8 @@ static void sum_row(const struct archive_row *row, const struct archive_totals *
 		if (columns_of[event] == COLUMN_LOADS)
 			add_loads(&part, ret);
 		else if (columns_of[event] != COLUMN_NONE)
-			ret->weight[columns_of[event]] += pairs_weight(part.pairs, part.size);
-		pairs_add(part.pairs, part.size, &sums[event]);
+			ret->weight[columns_of[event]] += packed_weight(part.packed, part.size);
+		packed_add(part.packed, part.size, &sums[event]);
 	}
 }
 
@@ -126,7 +126,7 @@ static int insert_totals(struct archive *archive, const struct span *span,
 {
 	sqlite3_stmt *statement = archive_statement(archive, ARCHIVE_TOTAL_ADD);
 	int r = statement ? 0 : -EIO;
-	u8 pairs[PAIRS_MAX];
+	u8 packed[PACKED_MAX];
 
 	for (size_t i = 0; r == 0 && i < totals->n; i++) {
 		const struct archive_total *total = &totals->list[i];
@@ -140,8 +140,8 @@ static int insert_totals(struct archive *archive, const struct span *span,
 		for (int n = 0; n < HISTORY_COUNTS_N; n++)
 			(void)sqlite3_bind_int64(statement, 7 + n, archive_capped(total->counts[n]));
 		(void)sqlite3_bind_int64(statement, 7 + HISTORY_COUNTS_N, (s64)i);
-		(void)sqlite3_bind_blob(statement, 8 + HISTORY_COUNTS_N, pairs,
-					(int)pairs_of(&sums[i], pairs), SQLITE_STATIC);
+		(void)sqlite3_bind_blob(statement, 8 + HISTORY_COUNTS_N, packed,
+					(int)packed_of(&sums[i], packed), SQLITE_STATIC);
 		r = archive_run(archive, ARCHIVE_TOTAL_ADD);
 	}
 	return r;

@@ -169,7 +169,7 @@ static size_t write_member(const struct history_pane *pane, const struct archive
 
 	for (size_t i = 0; i < member->n; i++) {
 		const struct history_row *row = &pane->rows[member->first + i];
-		const struct row_part part = {(u64)totals->list[row->event].event, row->pairs, row->size};
+		const struct row_part part = {(u64)totals->list[row->event].event, row->packed, row->size};
 		size_t at = i;
 
 		for (; at > 0 && parts[at - 1].event > part.event; at--)

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "history/keeper/archive_internal.h"
 #include "history/keeper/row_data.h"
 
@@ -287,7 +287,7 @@ int archive_rows_read(struct archive *archive, const u64 *spans, size_t n, const
 static int append_pairs(sqlite3_stmt *statement, u8 **data, size_t *size)
 {
 	struct row_part part = {.event = (u64)sqlite3_column_int64(statement, 0),
-				.pairs = sqlite3_column_blob(statement, 1),
+				.packed = sqlite3_column_blob(statement, 1),
 				.size = (u32)sqlite3_column_bytes(statement, 1)};
 	u8 *grown;
 
@@ -295,7 +295,7 @@ static int append_pairs(sqlite3_stmt *statement, u8 **data, size_t *size)
 		return 0;
 	if (part.size == 0)
 		return 1;
-	if (part.size > PAIRS_MAX || !pairs_sound(part.pairs, part.size))
+	if (part.size > PACKED_MAX || !packed_sound(part.packed, part.size))
 		return 0;
 	grown = realloc(*data, *size + ROW_PART_HEAD + part.size);
 	if (!grown)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "state/state_bytes.h"
 
 bool row_data_get(struct row_reader *reader, struct row_part *ret)
@@ -17,7 +17,7 @@ bool row_data_get(struct row_reader *reader, struct row_part *ret)
 	reader->from = get_varint(reader->from, &ret->event);
 	reader->from = get_varint(reader->from, &size);
 	ret->size = (u32)size;
-	ret->pairs = reader->from;
+	ret->packed = reader->from;
 	reader->from += size;
 	return true;
 }
@@ -26,7 +26,7 @@ u8 *row_data_put(u8 *to, const struct row_part *part)
 {
 	to = put_varint(to, part->event);
 	to = put_varint(to, part->size);
-	memcpy(to, part->pairs, part->size);
+	memcpy(to, part->packed, part->size);
 	return to + part->size;
 }
 
@@ -39,8 +39,8 @@ bool row_data_sound(const u8 *data, size_t size)
 		u64 event = state_get_number(&reader);
 		u64 bytes = state_get_number(&reader);
 
-		if (reader.bad || event <= previous || bytes == 0 || bytes > PAIRS_MAX ||
-		    bytes > (size_t)(reader.end - reader.from) || !pairs_sound(reader.from, bytes))
+		if (reader.bad || event <= previous || bytes == 0 || bytes > PACKED_MAX ||
+		    bytes > (size_t)(reader.end - reader.from) || !packed_sound(reader.from, bytes))
 			return false;
 		reader.from += bytes;
 		previous = event;
@@ -50,7 +50,7 @@ bool row_data_sound(const u8 *data, size_t size)
 
 struct row_sum_event {
 	u64 id;
-	struct pairs_sum sum;
+	struct packed_sum sum;
 };
 
 /* Returns the event with this id, which is added if it is missing. Its index is at least `at`. NULL: no memory. */
@@ -86,7 +86,7 @@ int row_sum_add(struct row_sum *sum, const u8 *data, size_t size)
 
 		if (!event)
 			return -ENOMEM;
-		pairs_sum_add(&event->sum, part.pairs, part.size);
+		packed_sum_add(&event->sum, part.packed, part.size);
 		at = (size_t)(event - sum->events) + 1;
 	}
 	sum->size += size;
@@ -95,13 +95,13 @@ int row_sum_add(struct row_sum *sum, const u8 *data, size_t size)
 
 u8 *row_sum_take(struct row_sum *sum, u8 *to)
 {
-	u8 pairs[PAIRS_MAX];
+	u8 packed[PACKED_MAX];
 
 	for (size_t i = 0; i < sum->n; i++) {
-		size_t size = pairs_sum_take(&sum->events[i].sum, pairs);
+		size_t size = packed_sum_take(&sum->events[i].sum, packed);
 
 		if (size > 0)
-			to = row_data_put(to, &(struct row_part){sum->events[i].id, pairs, (u32)size});
+			to = row_data_put(to, &(struct row_part){sum->events[i].id, packed, (u32)size});
 	}
 	sum->size = 0;
 	return to;

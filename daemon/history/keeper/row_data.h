@@ -2,7 +2,7 @@
 /*
  * The counters of all events of one cgroup in one span, as the column `data` of the table `figures` has them
  * (pebsd-history(7)). For each event by ascending id: the id and the number of bytes, both as varints
- * (base/varint.h), then as many bytes of pairs (collect/pairs.h). Pure functions.
+ * (base/varint.h), then as many bytes of packed counters (collect/packed.h). Pure functions.
  */
 #ifndef PEBSD_HISTORY_ROW_DATA_H
 #define PEBSD_HISTORY_ROW_DATA_H
@@ -20,14 +20,14 @@ struct row_reader {
 
 struct row_part {
 	u64 event; /* id */
-	const u8 *pairs;
+	const u8 *packed;
 	u32 size;
 };
 
 /* Reads the next event of sound data. Returns false at the end. */
 bool row_data_get(struct row_reader *reader, struct row_part *ret);
 
-/* Most bytes that an event takes besides its pairs. */
+/* Most bytes that an event takes besides its packed counters. */
 #define ROW_PART_HEAD 20
 
 /* Writes an event at `to`. Returns the end of the written bytes. */

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "collect/pairs.h"
+#include "collect/packed.h"
 #include "history/shared/history_bytes.h"
 
 #define EVENTS_OF_PANE_MAX (4UL * EVENTS_MAX)
@@ -16,7 +16,7 @@ enum {
 	FLAGS = FLAG_COUNTED | FLAG_THROTTLE_KNOWN,
 };
 
-/* Numbers beside the texts and pairs: of the pane, an event, a cgroup and a row. */
+/* Numbers beside the texts and packed counters: of the pane, an event, a cgroup and a row. */
 #define NUMBERS_OF_PANE   8UL
 #define NUMBERS_OF_EVENT  (5UL + HISTORY_COUNTS_N)
 #define NUMBERS_OF_CGROUP 3UL
@@ -107,7 +107,7 @@ int history_pane_write(const struct history_pane *pane, u8 **ret, size_t *ret_si
 		state_put_number(&writer, pane->rows[i].cgroup);
 		state_put_number(&writer, pane->rows[i].event);
 		state_put_number(&writer, pane->rows[i].size);
-		state_put_bytes(&writer, pane->rows[i].pairs, pane->rows[i].size);
+		state_put_bytes(&writer, pane->rows[i].packed, pane->rows[i].size);
 	}
 	*ret_size = (size_t)(writer.to - block);
 	*ret = block;
@@ -158,14 +158,14 @@ static void get_row(struct state_reader *reader, const struct history_pane *pane
 	u64 size = state_get_number(reader);
 	struct history_row *row = &pane->rows[index];
 
-	if (cgroup > UINT32_MAX || event > UINT32_MAX || size == 0 || size > PAIRS_MAX ||
+	if (cgroup > UINT32_MAX || event > UINT32_MAX || size == 0 || size > PACKED_MAX ||
 	    size > (size_t)(reader->end - reader->from))
 		reader->bad = true;
 	if (reader->bad)
 		return;
 	*row = (struct history_row){(u32)cgroup, (u32)event, (u32)size, reader->from};
 	reader->from += size;
-	reader->bad = !is_row(pane, row, index > 0 ? row - 1 : NULL) || !pairs_sound(row->pairs, row->size);
+	reader->bad = !is_row(pane, row, index > 0 ? row - 1 : NULL) || !packed_sound(row->packed, row->size);
 }
 
 /* The numbers of a block that is too short for them are refused before memory is allocated for them. */

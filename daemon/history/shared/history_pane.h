@@ -55,12 +55,12 @@ struct history_cgroup {
 	u64 id;             /* kernel's number; 0: not known */
 };
 
-/* What a cgroup gained of an event: pairs (collect/pairs.h) that are sound. */
+/* What a cgroup gained of an event: packed counters (collect/packed.h) that are sound. */
 struct history_row {
 	u32 cgroup; /* index */
 	u32 event;  /* index */
-	u32 size;   /* bytes of `pairs`, above 0 */
-	const u8 *pairs;
+	u32 size;   /* bytes of `packed`, above 0 */
+	const u8 *packed;
 };
 
 struct history_pane {
@@ -85,7 +85,7 @@ struct history_pane {
 int history_pane_write(const struct history_pane *pane, u8 **ret, size_t *ret_size);
 
 /*
- * Reads one pane from the start of the block, which may have been written by anybody. Texts and pairs point
+ * Reads one pane from the start of the block, which may have been written by anybody. Texts and packed counters point
  * into the block, which must outlive the pane; free the pane with history_pane_done(). `ret_used` gets the
  * bytes that were read: several panes may follow each other. Returns 0, -EBADMSG or -ENOMEM.
  */
