@@ -294,7 +294,7 @@ static void open_reached(const char *machine, struct reached *reached)
 	pebs_fixture_open(machine);
 	pebs_fixture_reset(0, 100);
 	*reached = (struct reached){.memory = fixture.unit.memory, .refused = ~0ULL};
-	fixture.unit.memory = (struct linear_memory){.copy = reach, .owner = reached};
+	fixture.unit.memory = (struct linear_memory){.copy = reach, .userdata = reached};
 	pebs_fixture_program(0, strcmp(machine, "nehalem") == 0 ? LOADS : 0x81d0 | COUNTING, 1);
 	pebs_fixture_enable(1, 1);
 }
@@ -332,7 +332,7 @@ Test(model_ds_area, an_area_is_read_and_written_through_the_function)
 	u8 bytes[0x80];
 	struct reached reached = {.memory = {.base = 0x5000, .size = sizeof(bytes), .bytes = bytes},
 				  .refused = ~0ULL};
-	struct linear_memory memory = {.copy = reach, .owner = &reached};
+	struct linear_memory memory = {.copy = reach, .userdata = &reached};
 	struct ds_area area = {.base = 0x1111, .index = 0x2222, .reset = {0x3333}};
 	struct ds_area read;
 
