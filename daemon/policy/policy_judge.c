@@ -291,6 +291,7 @@ static enum unknown_reason reason_of(struct policy *policy, const struct subject
 {
 	const struct view_rule *view_rule = subject_view_rule(subject, member);
 	const struct rule *rule = &policy->rules[view_rule->rule];
+	struct rule_state *state = &subject->states[member];
 
 	if (view_rule->not_measured || has_no_periods(rule, measured))
 		return UNKNOWN_NOT_MEASURED;
@@ -304,9 +305,10 @@ static enum unknown_reason reason_of(struct policy *policy, const struct subject
 		return UNKNOWN_SAMPLES;
 	if (rule->metric.ratio) {
 		measure_baseline(policy, subject, member, policy->base, measured);
-		if (base_is_thin(rule, &subject->states[member], measured))
+		if (base_is_thin(rule, state, measured))
 			return UNKNOWN_BASELINE;
-		subject->states[member].extra->base->restarted = false;
+		if (state->extra && state->extra->base)
+			state->extra->base->restarted = false;
 	}
 	return UNKNOWN_NOT;
 }
