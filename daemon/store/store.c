@@ -66,13 +66,13 @@ static int compare_stored(const void *a, const void *b)
 /* Returns the entry of a name, which begins with no descriptor, or NULL without memory. */
 static struct stored *stored_entry(struct store *store, const char *name)
 {
-	const size_t length = strlen(name);
-	_cleanup_free_ struct stored *added = calloc(1, sizeof(*added) + length + 1);
+	const size_t size = strlen(name) + 1;
+	_cleanup_free_ struct stored *added = calloc(1, sizeof(*added) + size);
 	struct stored **found;
 
 	if (!added)
 		return NULL;
-	memcpy(added->name, name, length);
+	memcpy(added->name, name, size);
 	found = tsearch(added, &store->stored, compare_stored);
 	if (!found)
 		return NULL;
