@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Alerts and started actions that survive a restart, in the file state.json of the directory of alerts: the alerts of
- * the policy, the actions that were begun, and the alerts that have a file of facts, NUMBER.env (act.h). alerts/alerts_kept.h usually has a
- * newer copy of the alerts in memory. The file is replaced as a whole, before any action in it begins. act.h says which
- * actions run if that fails.
+ * the policy, the actions that were begun, and the alerts that have a file of facts, NUMBER.env (act.h).
+ * alerts/alerts_kept.h usually has a newer copy of the alerts in memory. The file is replaced as a whole, before any
+ * action in it begins. act.h says which actions run if that fails.
  *
  * Names of cgroups may contain any byte. They are written in their shown form (base/utf8.h), which can be read
  * back.
@@ -67,7 +67,9 @@ int alert_store_add_file(struct alert_store *store, u64 alert);
 void alert_store_remove_file(struct alert_store *store, u64 alert);
 struct alert_store_file *alert_store_find_file(const struct alert_store *store, u64 alert);
 
-/* Encodes and decodes the text of the file. Returns 0, -ENOMEM, or -EBADMSG: `*ret_wrong` is a constant that says why. */
+/*
+ * Encodes and decodes the text of the file. Returns 0, -ENOMEM, or -EBADMSG: `*ret_wrong` is a constant that says why.
+ */
 int alert_store_format(const struct alert_store *store, char **ret, size_t *ret_length);
 int alert_store_parse(const char *text, size_t length, struct alert_store *ret, const char **ret_wrong);
 

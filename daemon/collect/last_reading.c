@@ -238,7 +238,8 @@ static u32 cells_of(u32 words_of)
 }
 
 /*
- * Sets `present` to the cells that moved and those of the last reading. Returns true if some are not in the last reading.
+ * Sets `present` to the cells that moved and those of the last reading. Returns true if some are not in the last
+ * reading.
  */
 SHAPED bool note_present(const struct fresh_sums *fresh, const struct last_reading *last,
 			 const struct shape *shape, u64 present[PRESENT_WORDS])

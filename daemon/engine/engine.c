@@ -114,7 +114,6 @@ static int open_again(struct engine *engine, const struct kernel_settings *kerne
 	memset(engine->reading_records, 0, sizeof(engine->reading_records));
 	engine->head_record = (struct state_ref){0};
 	engine->collected_record = engine->offcore_record = (struct state_ref){0};
-	engine->offcore_hash = 0;
 	engine->head.sequence = 0;
 	if (same) {
 		engine->kernel = engine->settings.kernel = kernel_free(engine->kernel);

@@ -14,8 +14,8 @@ struct engine_offcore;
 
 /*
  * `kernel` and `ledger` must outlive the result; the other arguments are those of window_new(), and the present time
- * (CLOCK_MONOTONIC), from which the cost of counting is measured. Returns 0 or -ENOMEM. *ret is NULL if off-core responses are not counted. Every function below accepts that NULL and
- * does nothing.
+ * (CLOCK_MONOTONIC), from which the cost of counting is measured. Returns 0 or -ENOMEM. *ret is NULL if off-core
+ * responses are not counted. Every function below accepts that NULL and does nothing.
  */
 int engine_offcore_new(const struct kernel *kernel, const struct ledger *ledger, u64 max_ns, u64 start_ns,
 		       const struct timespec *start, u64 now_ns, struct engine_offcore **ret);

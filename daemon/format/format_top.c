@@ -448,8 +448,8 @@ void format_top(FILE *out, json_object *status, json_object *top, const struct f
 }
 
 /*
- * Prints the text of an item, with the cgroup's name instead of its path. Times are converted, except in the name, which
- * may look like one.
+ * Prints the text of an item, with the cgroup's name instead of its path. Times are converted, except in the name,
+ * which may look like one.
  */
 static void print_item_text(FILE *out, const json_object *item, const struct format_style *style)
 {

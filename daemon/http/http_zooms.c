@@ -55,7 +55,7 @@ static int begin(void *userdata, const char *path, double seconds, u64 *ret_id, 
 	*ret_message = NULL;
 	/* No cgroup has such a path: refuse it for good, not with -EBUSY. */
 	if ((!plain_path(path) && !requests->modelled) || strlen(path) >= PATH_MAX) {
-		*ret_message = strdup("There is no cgroup with this path.");
+		*ret_message = strdup(HTTP_NO_SUCH_PATH);
 		return -ENOENT;
 	}
 	before = zooms_find(requests->zooms, path);

@@ -31,8 +31,9 @@ struct passed {
 };
 
 struct stored {
-	size_t n; /* number of descriptors with this name */
-	char name[];
+	const char *name; /* `copy`, but for a key to find it with */
+	size_t n;         /* number of descriptors with this name */
+	char copy[];
 };
 
 struct store {
@@ -72,7 +73,7 @@ static struct stored *stored_entry(struct store *store, const char *name)
 
 	if (!added)
 		return NULL;
-	memcpy(added->name, name, size);
+	added->name = memcpy(added->copy, name, size);
 	found = tsearch(added, &store->stored, compare_stored);
 	if (!found)
 		return NULL;
@@ -84,7 +85,9 @@ static struct stored *stored_entry(struct store *store, const char *name)
 /* Removes the entry of a name. Only what was stored is subtracted: storing may have failed. */
 static void forget(struct store *store, const char *name)
 {
-	struct stored *entry = stored_entry(store, name);
+	const struct stored key = {.name = name};
+	struct stored **found = tfind(&key, &store->stored, compare_stored);
+	struct stored *entry = found ? *found : NULL;
 
 	if (!entry)
 		return;

@@ -129,6 +129,16 @@ Test(explain, a_firing_ratio_is_explained)
 			NULL});
 }
 
+/* After a restart, the baseline of a firing alert grows until it suffices. */
+Test(explain, a_baseline_that_still_grows_is_not_said_to_stay)
+{
+	struct alert alert = example_measured(WORSE, "/batch", 1.25001, 1.33333, 1.60001);
+
+	alert.decision.state = ALERT_FIRING;
+	alert.decision.unknown = UNKNOWN_BASELINE;
+	expect_sentence(&alert, "while the alert is pending or firing, the baseline", NULL);
+}
+
 Test(explain, a_rate_below_without_delay_is_explained)
 {
 	struct alert alert = example_measured(STARVED, "/idle", 1190.1239, 1234.5, 1279.1231);

@@ -224,7 +224,7 @@ Test(http_profile, a_path_that_is_too_long_for_a_cgroup_is_not_found)
 	char target[10000] = "?cgroup=/";
 
 	memset(target + strlen(target), 'a', sizeof(target) - strlen(target) - 1);
-	expect(target, 404, "There is no cgroup with this path.");
+	expect(target, 404, "No cgroup has this path.");
 }
 
 Test(http_profile, parameters_of_a_profile_are_checked)

@@ -215,16 +215,17 @@ int control_compare(struct varlink_call *call, json_object *parameters, void *us
 		if (mistake)
 			return invalid_side(call, &requests[i], mistake);
 	}
-	/* Send both requests before waiting for the first answer. */
-	for (size_t i = 0; i < ARRAY_SIZE(requests); i++)
-		if (requests[i].when.past)
-			control_past_ask(userdata, &requests[i].when, 0,
-					 requests[i].shown ? requests[i].shown : "", requests[i].subtree);
-	for (size_t i = 0; i < ARRAY_SIZE(requests); i++)
-		if (requests[i].when.past && !control_past(call, userdata, &requests[i].when, 0,
+	for (size_t i = 0; i < ARRAY_SIZE(requests); i++) {
+		if (!requests[i].when.past || control_past(call, userdata, &requests[i].when, 0,
 							   requests[i].shown ? requests[i].shown : "",
 							   requests[i].subtree, &requests[i].past, &r))
-			return r;
+			continue;
+		/* If the first side waits for its answer, the history reads the second one meanwhile. */
+		if (i == 0 && requests[1].when.past)
+			control_past_ask(userdata, &requests[1].when, 0,
+					 requests[1].shown ? requests[1].shown : "", requests[1].subtree);
+		return r;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(requests); i++) {
 		r = read_side(userdata, &requests[i], sides[i]);
 		control_release(userdata);

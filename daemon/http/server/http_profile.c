@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "http/server/http_answer.h"
 #include "http/server/http_target.h"
+#include "http/shared/http_wire.h"
 
 #define PATH_PARAMETER    "cgroup"
 #define SECONDS_PARAMETER "seconds"
@@ -74,7 +75,7 @@ enum MHD_Result http_profile_begin(struct http_waits *waits, bool enabled, struc
 	read_request(connection, &request);
 	/* As in http_zooms.c. The wire may not have room for a longer one. */
 	if (!*request.mistake && strlen(request.path) >= PATH_MAX)
-		return http_send_text(connection, MHD_HTTP_NOT_FOUND, "There is no cgroup with this path.\n");
+		return http_send_text(connection, MHD_HTTP_NOT_FOUND, HTTP_NO_SUCH_PATH "\n");
 	if (*request.mistake) {
 		_cleanup_free_ char *text = NULL;
 

@@ -47,6 +47,9 @@
 /* Size limit of a view. */
 #define HTTP_VIEW_BYTES_MAX (4UL << 20)
 
+/* The answer to a request for a profile of a cgroup that cannot exist. */
+#define HTTP_NO_SUCH_PATH "No cgroup has this path."
+
 /* The answer to a request for a profile if profiles are not served. */
 #define HTTP_PROFILES_NOT_SERVED \
 	"Profiles are not served. `profiles = yes` in [export] serves them to every client that can connect. pebsctl profile also makes them."

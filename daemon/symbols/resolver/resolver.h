@@ -67,8 +67,8 @@ int resolver_forked(struct resolver *resolver, u32 pid, u32 parent);
 
 /*
  * Describes an address. Reads an unknown process first. Reads a known process again after 5 s, or after 100 ms
- * if it has no mapping there, but waits at least 50 times as long as the last reading took. The caller frees `ret` with symbol_done().
- * Returns 0, also if nothing is known (SYMBOL_UNKNOWN), or -ENOMEM.
+ * if it has no mapping there, but waits at least 50 times as long as the last reading took. The caller frees `ret`
+ * with symbol_done(). Returns 0, also if nothing is known (SYMBOL_UNKNOWN), or -ENOMEM.
  */
 int resolver_find(struct resolver *resolver, const struct symbol_query *query, struct symbol *ret);
 
