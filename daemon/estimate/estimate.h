@@ -22,7 +22,7 @@ struct measured_second {
 	double base_seconds;
 };
 
-/* The window of a subject. */
+/* The window of a target. */
 struct measured {
 	const struct tally *tally;
 	double seconds; /* in which the event ran */

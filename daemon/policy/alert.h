@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The result of one rule on one subject, as actions, exporters and people get to see it. Plain data. */
+/* The result of one rule on one target, as actions, exporters and people get to see it. Plain data. */
 #ifndef PEBSD_ALERT_H
 #define PEBSD_ALERT_H
 

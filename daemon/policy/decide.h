@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Turns the verdicts of one rule on one subject into the state of an alert. Pure.
+ * Turns the verdicts of one rule on one target into the state of an alert. Pure.
  *
  *   inactive -> pending    a breach is proven
  *   pending  -> firing     the breach was proven at each known collection since, for as long as `for` says

@@ -58,7 +58,7 @@ struct policy *policy_free(struct policy *policy)
 		while (policy->entries[i]) {
 			struct entry *next = policy->entries[i]->next;
 
-			free(policy->entries[i]->subjects);
+			free(policy->entries[i]->targets);
 			free(policy->entries[i]);
 			policy->entries[i] = next;
 		}
@@ -68,14 +68,14 @@ struct policy *policy_free(struct policy *policy)
 			struct policy_path *path = policy->paths[i];
 
 			policy->paths[i] = path->next;
-			while (path->subjects)
-				subject_drop(policy, path->subjects);
+			while (path->targets)
+				target_drop(policy, path->targets);
 			path_forget(policy, path);
 			free(path);
 		}
 	}
-	for (size_t i = 0; i < policy->n_views; i++)
-		view_free(policy->views[i]);
+	for (size_t i = 0; i < policy->n_window_sets; i++)
+		window_set_free(policy->window_sets[i]);
 	free_list(&policy->to_report);
 	free_list(&policy->ended);
 	(void)evidence_free(policy->evidence);
@@ -83,7 +83,7 @@ struct policy *policy_free(struct policy *policy)
 	free(policy->starts);
 	free(policy->no_slot_matches);
 	free(policy->parts);
-	free(policy->views);
+	free(policy->window_sets);
 	free(policy->entries);
 	free(policy->paths);
 	free(policy->changes);
@@ -95,16 +95,17 @@ struct policy *policy_free(struct policy *policy)
 void policy_begin(struct policy *policy, u64 now_ns, const struct timespec *now,
 		  const struct sliding_time time[EVENTS_MAX])
 {
-	policy->parts->subject = NULL;
+	policy->parts->target = NULL;
 	policy->elapsed_ns = now_ns > policy->last_ns ? now_ns - policy->last_ns : 0;
 	policy->now_ns = now_ns;
 	policy->now = *now;
 	policy->error = 0;
-	for (size_t i = 0; i < policy->n_views; i++) {
-		const struct view *view = policy->views[i];
+	for (size_t i = 0; i < policy->n_window_sets; i++) {
+		const struct window_set *window_set = policy->window_sets[i];
 
-		for (size_t j = 0; j < view->n_events; j++)
-			sliding_begin(view->events[j].sliding, now_ns, &time[view->events[j].event]);
+		for (size_t j = 0; j < window_set->n_events; j++)
+			sliding_begin(window_set->events[j].sliding, now_ns,
+				      &time[window_set->events[j].event]);
 	}
 }
 
@@ -135,7 +136,7 @@ static void note_sign_of_life(struct policy *policy, struct policy_path *path)
 	path->gone = false;
 }
 
-/* The subject may be a subtree whose tasks are all in cgroups below it. */
+/* The target may be a subtree whose tasks are all in cgroups below it. */
 static void note_sign_below(struct policy *policy, struct policy_path *path)
 {
 	/* An excluded cgroup stays excluded, whatever the cgroups below it do. */
@@ -160,19 +161,19 @@ static void put_event(struct policy *policy, struct entry *entry, const struct d
 			policy->error = r;
 	}
 	for (size_t i = 0; i < entry->n; i++) {
-		struct subject *subject = entry->subjects[i];
-		struct view_event *of = view_event_of(subject->view, event);
+		struct target *target = entry->targets[i];
+		struct window_set_event *of = window_set_event_of(target->window_set, event);
 
 		if (!of)
 			continue;
-		if (subject->path != entry->path)
-			note_sign_below(policy, subject->path);
+		if (target->path != entry->path)
+			note_sign_below(policy, target->path);
 		if (!made)
 			tally_of(difference->packed, difference->size, &tally);
 		made = true;
-		if (subject->view->rules.has_weights)
-			view_weigh(of, &tally);
-		sliding_put(of->sliding, subject->numbers[of - subject->view->events], &tally);
+		if (target->window_set->rules.has_weights)
+			window_set_weigh(of, &tally);
+		sliding_put(of->sliding, target->numbers[of - target->window_set->events], &tally);
 	}
 }
 
@@ -182,7 +183,7 @@ void policy_put(struct policy *policy, u32 number, const char *path, const struc
 	struct entry *entry;
 	int r;
 
-	if (!policy->n_views)
+	if (!policy->n_window_sets)
 		return;
 	r = entry_get(policy, number, path, &entry);
 	if (r < 0) {
@@ -197,12 +198,12 @@ void policy_put(struct policy *policy, u32 number, const char *path, const struc
 /* Saves the estimates at the time of the removal: the path's alerts end with them. */
 static void keep_estimates(struct policy *policy, struct policy_path *path)
 {
-	for (struct subject *subject = path->subjects; subject; subject = subject->next)
-		for (size_t i = 0; i < subject->group->n; i++) {
-			struct rule_state *state = &subject->states[i];
+	for (struct target *target = path->targets; target; target = target->next)
+		for (size_t i = 0; i < target->rule_set->n; i++) {
+			struct rule_state *state = &target->states[i];
 
 			if (state->state != ALERT_INACTIVE && state->unknown == UNKNOWN_NOT)
-				subject_estimate(policy, subject, i, &state->extra->estimate);
+				target_estimate(policy, target, i, &state->extra->estimate);
 		}
 }
 
@@ -223,7 +224,7 @@ static void end_path(struct policy *policy, const char *name, enum alert_end end
 	path->gone = true;
 	path->end = end;
 	path->gone_ns = path->removed_ns = policy->now_ns;
-	if (path->subjects)
+	if (path->targets)
 		return;
 	path_forget(policy, path);
 	path_release(policy, path);
@@ -271,14 +272,14 @@ int policy_prefer(struct policy *policy, const char *name, const struct preferen
 	path->ignore = ignore;
 	path->threshold = threshold;
 	path->owner_is_root = preference->owner_is_root;
-	for (struct subject *subject = path->subjects; subject && r == 0; subject = subject->next)
-		r = subject_prefer(policy, subject);
+	for (struct target *target = path->targets; target && r == 0; target = target->next)
+		r = target_prefer(policy, target);
 	if (r < 0) {
 		path->ignore = old_ignore;
 		path->threshold = old_threshold;
 		path->owner_is_root = old_owner;
-		for (struct subject *subject = path->subjects; subject; subject = subject->next)
-			(void)subject_prefer(policy, subject); /* cannot fail: its memory exists */
+		for (struct target *target = path->targets; target; target = target->next)
+			(void)target_prefer(policy, target); /* cannot fail: its memory exists */
 		path_release(policy, path);
 		return r;
 	}

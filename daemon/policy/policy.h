@@ -3,8 +3,8 @@
  * The policy takes rules, differences and time, and returns the changes of states (transitions). Pure: it has
  * no clock, reads no file, and runs no action.
  *
- * The subject of a rule is one cgroup under one event. The events of different PMUs make different subjects.
- * For a rule with `subtree` the subject is a cgroup together with all cgroups below it. Subjects are made only for
+ * The target of a rule is one cgroup under one event. The events of different PMUs make different targets.
+ * For a rule with `subtree` the target is a cgroup together with all cgroups below it. Targets are made only for
  * cgroups that a rule matches. Rules with the same event, window and `subtree` share one sliding window. Some
  * metrics have a second event, of the same PMU: their rules share two windows.
  *
@@ -94,7 +94,7 @@ int policy_tick(struct policy *policy, const struct transition **ret, size_t *re
 /*
  * Call this when the cgroup of a path was removed. Its alerts end, and its memory is freed, when the window
  * has passed, unless the cgroup has come back. policy_put() is a sign of that, but not in the first five
- * seconds (POLICY_STRAY_NS), when samples may come from tasks that are exiting. A subject without an alert
+ * seconds (POLICY_STRAY_NS), when samples may come from tasks that are exiting. A target without an alert
  * (pending, firing or resolved) is freed after five seconds without a sample, or after the window if that is
  * shorter. A cgroup that is made again later starts from nothing, and so do its baselines.
  *
@@ -120,7 +120,7 @@ void policy_set_no_slot(struct policy *policy, const struct no_slot *no_slot);
 
 /*
  * Sets the preferences of a path's directory for all rules, until the next call for this path, or until the policy
- * forgets the path: with its removal, or with its last subject if nothing was put for the path itself. The texts are
+ * forgets the path: with its removal, or with its last target if nothing was put for the path itself. The texts are
  * copied. Returns 0 or -ENOMEM.
  */
 int policy_prefer(struct policy *policy, const char *name, const struct preference *preference);
@@ -159,15 +159,15 @@ int policy_explain(const struct policy *policy, const char *rule, const char *pa
 		   size_t *ret_n);
 
 /*
- * The number of subjects of a rule in each state. Unknown subjects are counted by reason and not by state. Of the
- * cgroups without a slot, those are counted whose names are stored (NO_SLOT_NAMES_BYTES) or that are subjects.
+ * The number of targets of a rule in each state. Unknown targets are counted by reason and not by state. Of the
+ * cgroups without a slot, those are counted whose names are stored (NO_SLOT_NAMES_BYTES) or that are targets.
  * A cgroup above one of them that a rule with `subtree` matches is also counted if it never had a sample.
  */
 struct policy_counts {
 	u64 states[ALERT_RESOLVED + 1];
 	u64 unknown[UNKNOWN_NOT_MEASURED + 1];
-	u64 unknown_firing; /* unknown subjects that fired before, and therefore still fire */
-	u64 partial;        /* subjects in `states` with a cgroup of the subtree that has no slot */
+	u64 unknown_firing; /* unknown targets that fired before, and therefore still fire */
+	u64 partial;        /* targets in `states` with a cgroup of the subtree that has no slot */
 	u64 ignored;
 	unsigned not_sampled; /* roles (1 << enum event_role) that the rule needs, and that no event has */
 };
@@ -175,7 +175,7 @@ void policy_count(const struct policy *policy, size_t rule, struct policy_counts
 
 /*
  * The part of an alert that is saved over a restart. Alerts are saved that are pending or firing, or were
- * resolved within DECIDE_RESOLVED_NS. Windows are not saved. Until a window is covered again, its subjects
+ * resolved within DECIDE_RESOLVED_NS. Windows are not saved. Until a window is covered again, its targets
  * are unknown: this changes no state and does not count toward `for`.
  */
 struct policy_saved_alert {
@@ -211,7 +211,7 @@ u64 policy_next_number(const struct policy *policy);
 /* The time of the last tick, or start_ns before the first one. CLOCK_MONOTONIC. */
 u64 policy_judged_ns(const struct policy *policy);
 
-/* The memory that windows and subjects hold, bytes. */
+/* The memory that windows and targets hold, bytes. */
 size_t policy_bytes(const struct policy *policy);
 
 #endif

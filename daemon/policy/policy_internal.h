@@ -2,12 +2,13 @@
 /*
  * The parts of a policy, shared by its sources.
  *
- *   view     the rules that have the same event, window length and `subtree`, and the sliding window that they
- *            share; rules whose metric has a second event have views of their own, with a second window
- *   group    a set of rules of a view that match a path; most subjects share the same group
- *   subject  a path in a view: has a number in each sliding window, and a state for each rule of its group
- *   entry    a cgroup under the number that the ledger gives it: lists the subjects that its differences are
- *            added to
+ *   window set  the rules that have the same event, window length and `subtree`, and the sliding window that they
+ *               share; rules whose metric has a second event have window sets of their own, with a second window
+ *   rule set    those rules of a window set that match a path; most targets share the same rule set
+ *   target      a path in a window set: has a number in each sliding window, and a state for each rule of its rule
+ *               set
+ *   entry       a cgroup under the number that the ledger gives it: lists the targets that its differences are
+ *               added to
  *
  * A state that has always been inactive takes 16 bytes. Everything else about a state is in its `extra`.
  */
@@ -30,10 +31,10 @@
 /* The baseline of one event, for a ratio's state. */
 struct state_baseline {
 	struct baseline baseline;
-	double fed; /* view_event.left_seconds when the baseline was last fed */
+	double fed; /* window_set_event.left_seconds when the baseline was last fed */
 };
 
-/* The baselines of a ratio's state, one for each event of the view. */
+/* The baselines of a ratio's state, one for each event of the window set. */
 struct state_baselines {
 	u32 n;
 	bool restarted; /* the state was restored, and its baselines, which are not saved, are still too thin */
@@ -56,70 +57,70 @@ struct extra {
 };
 
 struct rule_state {
-	struct extra *extra; /* NULL: inactive since the subject was made */
+	struct extra *extra; /* NULL: inactive since the target was made */
 	u8 state;            /* enum alert_state */
 	u8 unknown;          /* enum unknown_reason */
 };
 
-struct view_rule {
+struct window_set_rule {
 	u32 rule; /* index in the policy's rules */
-	u32 like; /* index of the first rule of the view that has the same patterns */
+	u32 like; /* index of the first rule of the window set that has the same patterns */
 	bool not_measured;
-	bool matches; /* scratch of view_group(): the rule matches the path */
+	bool matches; /* scratch of rule_set_of(): the rule matches the path */
 	struct limits limits;
 	struct screen screen;
 };
 
-struct group {
-	struct group *next;
+struct rule_set {
+	struct rule_set *next;
 	size_t n;
-	u32 members[]; /* indices in the view's rules, ascending */
+	u32 members[]; /* indices in the window set's rules, ascending */
 };
 
-/* The rules of a view. A reload replaces them. */
-struct view_rules {
+/* The rules of a window set. A reload replaces them. */
+struct window_set_rules {
 	size_t n;
-	struct view_rule *list; /* in the order of rules */
-	bool has_weights;       /* a metric_uses_weights() */
-	bool has_rate;          /* a metric_is_rate() */
+	struct window_set_rule *list; /* in the order of rules */
+	bool has_weights;             /* a metric_uses_weights() */
+	bool has_rate;                /* a metric_is_rate() */
 	bool has_ratio;
 	bool has_frequency; /* a metric_needs_frequency() */
-	struct group *groups;
+	struct rule_set *rule_sets;
 };
 
-struct subject {
-	struct subject *next; /* on the same path */
+struct target {
+	struct target *next; /* on the same path */
 	struct policy_path *path;
-	struct view *view;
-	struct group *group;
-	u32 numbers[METRIC_EVENTS_MAX]; /* the subject's number in each sliding window of the view */
-	u32 refs;                       /* number of entries that list the subject */
+	struct window_set *window_set;
+	struct rule_set *rule_set;
+	u32 numbers[METRIC_EVENTS_MAX]; /* the target's number in each sliding window of the window set */
+	u32 refs;                       /* number of entries that list the target */
 	u32 judged;                     /* policy.tick of the last evaluation */
-	struct subject *next_doomed;
-	bool active;  /* listed in view.active */
+	struct target *next_doomed;
+	bool active;  /* listed in window_set.active */
 	bool rejudge; /* judge it at the next tick, also if its window does not change */
 	u64 born_ns;
 	struct timespec born;
 	/*
-	 * Only if the view has `subtree` and a rate: the last evaluation at which a cgroup of the subtree had no
+	 * Only if the window set has `subtree` and a rate: the last evaluation at which a cgroup of the subtree had no
 	 * slot. 0: never.
 	 */
 	u64 unseen_ns;
-	struct rule_state *states; /* one for each member of the group */
+	struct rule_state *states; /* one for each member of the rule set */
 };
 
-/* An event of a view, with its sliding window. */
-struct view_event {
-	struct view *view;
+/* An event of a window set, with its sliding window. */
+struct window_set_event {
+	struct window_set *window_set;
 	unsigned event;
 	struct sliding *sliding;
-	struct subject **by_number; /* NULL: the number is free */
-	size_t n_numbers;           /* allocated length of `by_number` */
+	struct target **by_number; /* NULL: the number is free */
+	size_t n_numbers;          /* allocated length of `by_number` */
 
 	/* The values as of the last tick. */
 	double seconds;        /* in which the event ran */
-	double judged_seconds; /* the value of `seconds` when all subjects were last judged */
-	double left_seconds;   /* time that has left the window since the view began */
+	double judged_seconds; /* the value of `seconds` when all targets were last judged */
+	double left_seconds;   /* time that has left the window since the window set began */
 
 	/*
 	 * The largest period of a sample, for rates: in the interval of about a window that began at
@@ -130,7 +131,7 @@ struct view_event {
 	double largest_weight_before;
 };
 
-struct view {
+struct window_set {
 	struct policy *policy;
 	unsigned event; /* that of the rules, and of events[0] */
 	u64 window_ns;
@@ -141,19 +142,19 @@ struct view {
 	 * all events begin and end at the same times.
 	 */
 	size_t n_events;
-	struct view_event events[METRIC_EVENTS_MAX];
-	struct view_rules rules;
+	struct window_set_event events[METRIC_EVENTS_MAX];
+	struct window_set_rules rules;
 
-	size_t n_subjects;
-	struct subject **active; /* subjects to judge at each tick; has room for events[0].n_numbers */
+	size_t n_targets;
+	struct target **active; /* targets to judge at each tick; has room for events[0].n_numbers */
 	size_t n_active;
-	bool some_left; /* a subject was dropped since the last view_shrink() */
+	bool some_left; /* a target was dropped since the last window_set_shrink() */
 
 	/* The values as of the last tick. */
-	enum unknown_reason reason; /* applies to all subjects */
+	enum unknown_reason reason; /* applies to all targets */
 	u64 covered_ns;
 	double frequency_hz;        /* of the second event; 0: not known */
-	double judged_frequency_hz; /* the value of `frequency_hz` when all subjects were last judged */
+	double judged_frequency_hz; /* the value of `frequency_hz` when all targets were last judged */
 	bool judge_all;
 };
 
@@ -167,7 +168,7 @@ struct policy_path {
 	bool gone;
 	enum alert_end end; /* if gone: the reason with which the alerts of the path end */
 	struct entry *entry;
-	struct subject *subjects;
+	struct target *targets;
 	bool owner_is_root; /* this, `ignore` and `threshold` are the path's preference */
 	char *ignore;
 	char *threshold;
@@ -177,9 +178,9 @@ struct policy_path {
 struct entry {
 	struct entry *next; /* next entry in the bucket */
 	u32 number;
-	u32 known; /* a bit for each event whose subjects are listed */
+	u32 known; /* a bit for each event whose targets are listed */
 	struct policy_path *path;
-	struct subject **subjects;
+	struct target **targets;
 	size_t n;
 	size_t room;
 };
@@ -201,7 +202,7 @@ TAILQ_HEAD(gone_list, policy_path);
 struct change {
 	size_t order; /* index of the rule + 1; 0: a removed rule */
 	enum alert_state from;
-	struct subject *subject; /* the change is of `member` of this subject's group, or of `ended` */
+	struct target *target; /* the change is of `member` of this target's rule set, or of `ended` */
 	size_t member;
 	struct ended *ended;
 };
@@ -231,9 +232,9 @@ struct no_slot_matches {
 	struct no_slot_counts counts;
 };
 
-/* The parts of one subject's window. A cache of one subject, for the tick and for readers. */
+/* The parts of one target's window. A cache of one target, for the tick and for readers. */
 struct window_parts {
-	const struct subject *subject; /* the subject with these parts, at this tick; NULL: none */
+	const struct target *target; /* the target with these parts, at this tick; NULL: none */
 	size_t n;
 	struct measured_part list[BURSTS_PARTS_MAX];
 };
@@ -252,8 +253,8 @@ struct policy {
 	size_t max_bytes;
 	u64 next_number;
 
-	struct view **views;
-	size_t n_views;
+	struct window_set **window_sets;
+	size_t n_window_sets;
 
 	const struct no_slot *no_slot; /* not owned; NULL: none */
 
@@ -286,67 +287,69 @@ struct policy {
 	struct ended_list ended;        /* resolved ones, and until the next tick those that were pending */
 	size_t n_ended;
 
-	struct subject *doomed; /* subjects that this tick found to be unused */
+	struct target *doomed; /* targets that this tick found to be unused */
 	u32 lower_edges[FINE_BUCKETS];
 	struct tally base[METRIC_EVENTS_MAX]; /* baselines of the ratio that is being judged */
-	struct window_parts *parts;           /* of the subject that was measured last */
-	size_t bytes;                         /* held by paths, entries, subjects and states */
+	struct window_parts *parts;           /* of the target that was measured last */
+	size_t bytes;                         /* held by paths, entries, targets and states */
 };
 
-static inline bool has_no_slot(const struct policy *policy, const struct subject *subject)
+static inline bool has_no_slot(const struct policy *policy, const struct target *target)
 {
-	return no_slot_has(policy->no_slot, subject->path->name);
+	return no_slot_has(policy->no_slot, target->path->name);
 }
 
 /*
- * The number of named cgroups without a slot in the subject's subtree, including itself. 0 if the view has no
+ * The number of named cgroups without a slot in the target's subtree, including itself. 0 if the window set has no
  * `subtree`.
  */
-static inline u64 subtree_without_slot(const struct policy *policy, const struct subject *subject)
+static inline u64 subtree_without_slot(const struct policy *policy, const struct target *target)
 {
-	const char *name = subject->path->name;
+	const char *name = target->path->name;
 
-	return subject->view->subtree ? no_slot_count_subtree(policy->no_slot, name, strlen(name)) : 0;
+	return target->window_set->subtree ? no_slot_count_subtree(policy->no_slot, name, strlen(name)) : 0;
 }
 
-/* policy_views.c */
-int view_rules_make(const struct policy *policy, const struct rule *rules, size_t n, const struct view *view,
-		    struct view_rules *ret);
-void view_rules_free(struct view_rules *rules);
-/* The view's windows call `leaving` and `passing` with a view_event as userdata. Returns 0 or -ENOMEM. */
-int view_new(struct policy *policy, const struct view *like, sliding_leaving leaving, sliding_passing passing,
-	     struct view **ret);
-void view_free(struct view *view);
-bool view_is_of(const struct view *view, const struct event *events, const struct rule *rule, unsigned event);
-/* The view's item for an event; NULL: the event is not one of the view's. */
-struct view_event *view_event_of(struct view *view, unsigned event);
-/* Removes a subject's numbers from the sliding windows, from the first `n` of them. */
-void view_close(struct subject *subject, size_t n);
-/* Gives a new subject a number in each sliding window. Returns 0 or -ENOMEM. */
-int view_open(struct subject *subject);
-/* Returns whether a window has samples of the subject. */
-bool view_has_samples(const struct subject *subject);
-/* Finds or makes the group of the rules that match. `*ret` is NULL if none does. Returns 0 or -ENOMEM. */
-int view_group(const struct rule *rules, struct view_rules *view_rules, const char *path, struct group **ret);
-/* Shrinks the lists if many subjects were dropped since the last call. */
-void view_shrink(struct view *view);
+/* policy_window_sets.c */
+int window_set_rules_make(const struct policy *policy, const struct rule *rules, size_t n,
+			  const struct window_set *window_set, struct window_set_rules *ret);
+void window_set_rules_free(struct window_set_rules *rules);
+/* The window set's windows call `leaving` and `passing` with a window_set_event as userdata. Returns 0 or -ENOMEM. */
+int window_set_new(struct policy *policy, const struct window_set *like, sliding_leaving leaving,
+		   sliding_passing passing, struct window_set **ret);
+void window_set_free(struct window_set *window_set);
+bool window_set_is_of(const struct window_set *window_set, const struct event *events,
+		      const struct rule *rule, unsigned event);
+/* The window set's item for an event; NULL: the event is not one of the window set's. */
+struct window_set_event *window_set_event_of(struct window_set *window_set, unsigned event);
+/* Removes a target's numbers from the sliding windows, from the first `n` of them. */
+void window_set_close(struct target *target, size_t n);
+/* Gives a new target a number in each sliding window. Returns 0 or -ENOMEM. */
+int window_set_open(struct target *target);
+/* Returns whether a window has samples of the target. */
+bool window_set_has_samples(const struct target *target);
+/* Finds or makes the rule set of the rules that match. `*ret` is NULL if none does. Returns 0 or -ENOMEM. */
+int rule_set_of(const struct rule *rules, struct window_set_rules *window_set_rules, const char *path,
+		struct rule_set **ret);
+/* Shrinks the lists if many targets were dropped since the last call. */
+void window_set_shrink(struct window_set *window_set);
 /* Updates the largest period of a sample from the mean period of a tally. */
-void view_weigh(struct view_event *event, const struct tally *tally);
+void window_set_weigh(struct window_set_event *event, const struct tally *tally);
 /* The largest period that a sample in the window has or could have had; 0: not known. */
-double view_sample_weight(const struct view_event *event);
+double window_set_sample_weight(const struct window_set_event *event);
 
 /*
  * Takes over the times and coverage of the windows at this tick, and the frequency, and decides whether all
- * subjects must be judged.
+ * targets must be judged.
  */
-void view_look(struct view *view);
+void window_set_look(struct window_set *window_set);
 /* The seconds in which the event ran. */
-double view_exposure(const struct sliding_time *time);
+double window_set_exposure(const struct sliding_time *time);
 
 /* policy_paths.c */
 struct policy_path *path_find(const struct policy *policy, const char *name);
 int path_get(struct policy *policy, const char *name, struct policy_path **ret);
-/* Frees the path if it has no entry, subject or preference. */
+/* Frees the path if it has no entry, target or preference. */
 void path_release(struct policy *policy, struct policy_path *path);
 /* Clears the preference of a path, and the mark that it is gone. */
 void path_forget(struct policy *policy, struct policy_path *path);
@@ -355,51 +358,51 @@ int entry_get(struct policy *policy, u32 number, const char *name, struct entry 
 void entry_drop(struct policy *policy, struct entry *entry);
 void entry_unlist(struct policy *policy, struct entry *entry);
 
-/* policy_subjects.c */
-struct subject *subject_find(const struct policy_path *path, const struct view *view);
-int subject_get(struct policy *policy, struct view *view, const char *name, struct subject **ret);
-/* Makes the array of states for a group. */
-int states_new(struct policy *policy, const struct rule *rules, const struct view_rules *view_rules,
-	       const struct group *group, const struct view *view, struct rule_state **ret);
+/* policy_targets.c */
+struct target *target_find(const struct policy_path *path, const struct window_set *window_set);
+int target_get(struct policy *policy, struct window_set *window_set, const char *name, struct target **ret);
+/* Makes the array of states for a rule set. */
+int states_new(struct policy *policy, const struct rule *rules,
+	       const struct window_set_rules *window_set_rules, const struct rule_set *rule_set,
+	       const struct window_set *window_set, struct rule_state **ret);
 void states_free(struct policy *policy, struct rule_state *states, size_t n);
-void subject_drop(struct policy *policy, struct subject *subject);
-/* Lists the subjects of an event in an entry. */
+void target_drop(struct policy *policy, struct target *target);
+/* Lists the targets of an event in an entry. */
 int entry_list(struct policy *policy, struct entry *entry, unsigned event);
 /* Returns the `extra` of a state, and makes one if there is none. */
-int subject_extra(struct policy *policy, struct subject *subject, size_t member, struct extra **ret);
+int target_extra(struct policy *policy, struct target *target, size_t member, struct extra **ret);
 /* Returns why the state is unknown, by the last evaluation and the cgroups that have no slot now. */
-enum unknown_reason subject_unknown(const struct policy *policy, const struct subject *subject,
-				    size_t member);
-struct decision subject_decision(const struct policy *policy, const struct subject *subject, size_t member);
-/* Applies the preference of the subject's path. The next tick judges the subject. */
-int subject_prefer(struct policy *policy, struct subject *subject);
+enum unknown_reason target_unknown(const struct policy *policy, const struct target *target, size_t member);
+struct decision target_decision(const struct policy *policy, const struct target *target, size_t member);
+/* Applies the preference of the target's path. The next tick judges the target. */
+int target_prefer(struct policy *policy, struct target *target);
 
-static inline const struct view_rule *subject_view_rule(const struct subject *subject, size_t member)
+static inline const struct window_set_rule *target_window_set_rule(const struct target *target, size_t member)
 {
-	return &subject->view->rules.list[subject->group->members[member]];
+	return &target->window_set->rules.list[target->rule_set->members[member]];
 }
 
-static inline const struct rule *subject_rule(const struct policy *policy, const struct subject *subject,
-					      size_t member)
+static inline const struct rule *target_rule(const struct policy *policy, const struct target *target,
+					     size_t member)
 {
-	return &policy->rules[subject_view_rule(subject, member)->rule];
+	return &policy->rules[target_window_set_rule(target, member)->rule];
 }
 
-static inline const struct limits *subject_limits(const struct subject *subject, size_t member)
+static inline const struct limits *target_limits(const struct target *target, size_t member)
 {
-	const struct extra *extra = subject->states[member].extra;
+	const struct extra *extra = target->states[member].extra;
 
 	return extra && extra->preference.has_threshold ? &extra->limits
-							: &subject_view_rule(subject, member)->limits;
+							: &target_window_set_rule(target, member)->limits;
 }
 
 /* policy_judge.c */
-int judge_subject(struct policy *policy, struct subject *subject);
-/* The callbacks of a sliding window. `userdata` is the struct view_event. */
+int judge_target(struct policy *policy, struct target *target);
+/* The callbacks of a sliding window. `userdata` is the struct window_set_event. */
 void judge_leaving(void *userdata, u32 number, const struct tally *tally, const struct sliding_time *time);
 void judge_passing(void *userdata, const struct sliding_time *time);
-void subject_estimate(const struct policy *policy, const struct subject *subject, size_t member,
-		      struct estimate *ret);
+void target_estimate(const struct policy *policy, const struct target *target, size_t member,
+		     struct estimate *ret);
 int changes_reserve(struct policy *policy, size_t n);
 
 /* policy_ended.c */
@@ -417,9 +420,9 @@ void ended_keep(struct policy *policy, struct ended *ended);
 void ended_expire(struct policy *policy);
 
 /* policy_query.c */
-void alert_of(const struct policy *policy, const struct subject *subject, size_t member, struct alert *ret);
+void alert_of(const struct policy *policy, const struct target *target, size_t member, struct alert *ret);
 /* Same as alert_of(), with a given estimate. */
-void alert_with(const struct policy *policy, const struct subject *subject, size_t member,
+void alert_with(const struct policy *policy, const struct target *target, size_t member,
 		const struct estimate *estimate, struct alert *ret);
 /* Implements policy_alerts(). Without `judged_now` it uses the cheap estimates from when the states changed. */
 int alerts_list(const struct policy *policy, bool judged_now, struct alert **ret, size_t *ret_n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Evaluates the rules for one subject: measures, decides, and notes changes of state. */
+/* Evaluates the rules for one target: measures, decides, and notes changes of state. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -51,8 +51,8 @@ static bool is_frozen(const struct rule_state *state)
  * Feeds a baseline. Time without samples is fed late: with the next samples, or when a reader needs the
  * baseline.
  */
-static void feed(const struct view_event *event, u64 half_life_ns, const struct tally *tally, double seconds,
-		 u64 now_ns, struct state_baseline *base)
+static void feed(const struct window_set_event *event, u64 half_life_ns, const struct tally *tally,
+		 double seconds, u64 now_ns, struct state_baseline *base)
 {
 	static const struct tally nothing;
 	double idle = event->left_seconds - seconds - base->fed;
@@ -66,40 +66,41 @@ static void feed(const struct view_event *event, u64 half_life_ns, const struct 
 }
 
 /* Leaves out of the baselines what has left the windows so far. */
-static void skip_to_now(const struct view *view, struct state_baselines *base)
+static void skip_to_now(const struct window_set *window_set, struct state_baselines *base)
 {
 	for (size_t i = 0; base && i < base->n; i++)
-		base->of[i].fed = view->events[i].left_seconds;
+		base->of[i].fed = window_set->events[i].left_seconds;
 }
 
 void judge_passing(void *userdata, const struct sliding_time *time)
 {
-	struct view_event *event = userdata;
+	struct window_set_event *event = userdata;
 
-	event->left_seconds += view_exposure(time);
+	event->left_seconds += window_set_exposure(time);
 }
 
 void judge_leaving(void *userdata, u32 number, const struct tally *tally, const struct sliding_time *time)
 {
-	struct view_event *event = userdata;
-	const struct view *view = event->view;
-	struct policy *policy = view->policy;
-	struct subject *subject = number < event->n_numbers ? event->by_number[number] : NULL;
+	struct window_set_event *event = userdata;
+	const struct window_set *window_set = event->window_set;
+	struct policy *policy = window_set->policy;
+	struct target *target = number < event->n_numbers ? event->by_number[number] : NULL;
 
-	if (!view->rules.has_ratio || !subject)
+	if (!window_set->rules.has_ratio || !target)
 		return;
-	for (size_t i = 0; i < subject->group->n; i++) {
-		const struct rule *rule = subject_rule(policy, subject, i);
-		struct rule_state *state = &subject->states[i];
+	for (size_t i = 0; i < target->rule_set->n; i++) {
+		const struct rule *rule = target_rule(policy, target, i);
+		struct rule_state *state = &target->states[i];
 		struct state_baseline *base;
 
 		if (!rule->metric.ratio || !state->extra || !state->extra->base)
 			continue;
-		base = &state->extra->base->of[event - view->events];
+		base = &state->extra->base->of[event - window_set->events];
 		if (is_frozen(state))
 			base->fed = event->left_seconds;
 		else
-			feed(event, rule->baseline_ns, tally, view_exposure(time), policy->now_ns, base);
+			feed(event, rule->baseline_ns, tally, window_set_exposure(time), policy->now_ns,
+			     base);
 	}
 }
 
@@ -107,63 +108,63 @@ void judge_leaving(void *userdata, u32 number, const struct tally *tally, const 
  * Copies the baseline of an event and brings the copy up to date. Readers use it, because they must not change
  * the original.
  */
-static void copy_baseline(const struct policy *policy, const struct subject *subject, size_t member,
+static void copy_baseline(const struct policy *policy, const struct target *target, size_t member,
 			  size_t event, struct state_baseline *ret)
 {
-	const struct rule_state *state = &subject->states[member];
+	const struct rule_state *state = &target->states[member];
 
 	*ret = (struct state_baseline){0};
 	if (!state->extra || !state->extra->base)
 		return;
 	*ret = state->extra->base->of[event];
 	if (!is_frozen(state))
-		feed(&subject->view->events[event], subject_rule(policy, subject, member)->baseline_ns, NULL,
-		     0, policy->last_ns, ret);
+		feed(&target->window_set->events[event], target_rule(policy, target, member)->baseline_ns,
+		     NULL, 0, policy->last_ns, ret);
 }
 
 /* Measures the window alone, without a baseline. */
-static void measure_window(const struct subject *subject, struct measured *ret)
+static void measure_window(const struct target *target, struct measured *ret)
 {
-	const struct view *view = subject->view;
-	const struct view_event *event = &view->events[0], *second = &view->events[1];
+	const struct window_set *window_set = target->window_set;
+	const struct window_set_event *event = &window_set->events[0], *second = &window_set->events[1];
 
 	*ret = (struct measured){
-		.tally = sliding_tally(event->sliding, subject->numbers[0]),
+		.tally = sliding_tally(event->sliding, target->numbers[0]),
 		.seconds = event->seconds,
-		.sample_weight = view_sample_weight(event),
-		.frequency_hz = view->frequency_hz,
+		.sample_weight = window_set_sample_weight(event),
+		.frequency_hz = window_set->frequency_hz,
 	};
-	if (view->n_events > 1)
+	if (window_set->n_events > 1)
 		ret->second = (struct measured_second){
-			.tally = sliding_tally(second->sliding, subject->numbers[1]),
+			.tally = sliding_tally(second->sliding, target->numbers[1]),
 			.seconds = second->seconds,
-			.sample_weight = view_sample_weight(second),
+			.sample_weight = window_set_sample_weight(second),
 		};
 }
 
-static void measure_baseline(const struct policy *policy, const struct subject *subject, size_t member,
+static void measure_baseline(const struct policy *policy, const struct target *target, size_t member,
 			     struct tally base[METRIC_EVENTS_MAX], struct measured *ret)
 {
 	struct state_baseline up_to_date;
 
-	copy_baseline(policy, subject, member, 0, &up_to_date);
+	copy_baseline(policy, target, member, 0, &up_to_date);
 	baseline_tally(&up_to_date.baseline, &base[0], &ret->base_seconds);
 	ret->base = &base[0];
 	ret->base_covered = baseline_covered(&up_to_date.baseline);
-	if (subject->view->n_events < 2)
+	if (target->window_set->n_events < 2)
 		return;
-	copy_baseline(policy, subject, member, 1, &up_to_date);
+	copy_baseline(policy, target, member, 1, &up_to_date);
 	baseline_tally(&up_to_date.baseline, &base[1], &ret->second.base_seconds);
 	ret->second.base = &base[1];
 }
 
 /* `base` is the storage that measured.base and measured.second.base point to. */
-static void measure_subject(const struct policy *policy, const struct subject *subject, size_t member,
-			    struct tally base[METRIC_EVENTS_MAX], struct measured *ret)
+static void measure_target(const struct policy *policy, const struct target *target, size_t member,
+			   struct tally base[METRIC_EVENTS_MAX], struct measured *ret)
 {
-	measure_window(subject, ret);
-	if (subject_rule(policy, subject, member)->metric.ratio)
-		measure_baseline(policy, subject, member, base, ret);
+	measure_window(target, ret);
+	if (target_rule(policy, target, member)->metric.ratio)
+		measure_baseline(policy, target, member, base, ret);
 }
 
 static void keep_part(void *userdata, const struct tally *tally, const struct sliding_time *time)
@@ -173,7 +174,8 @@ static void keep_part(void *userdata, const struct tally *tally, const struct sl
 	/* A window should not have more parts than this. If it has, drop the oldest one. */
 	if (parts->n == BURSTS_PARTS_MAX)
 		memmove(&parts->list[0], &parts->list[1], --parts->n * sizeof(parts->list[0]));
-	parts->list[parts->n++] = (struct measured_part){.tally = *tally, .seconds = view_exposure(time)};
+	parts->list[parts->n++] =
+		(struct measured_part){.tally = *tally, .seconds = window_set_exposure(time)};
 }
 
 /* The weights of the second event in the parts, in the order of time. */
@@ -196,14 +198,14 @@ static void keep_second(void *userdata, const struct tally *tally, const struct 
  * Adds the second event to the parts. Both windows have the same panes. If one had to drop its oldest panes to
  * save memory, the last ones still belong together.
  */
-static void add_second(const struct subject *subject, struct window_parts *parts)
+static void add_second(const struct target *target, struct window_parts *parts)
 {
 	struct second_parts second = {0};
 	size_t missing;
 
-	if (subject->view->n_events < 2)
+	if (target->window_set->n_events < 2)
 		return;
-	sliding_parts(subject->view->events[1].sliding, subject->numbers[1], keep_second, &second);
+	sliding_parts(target->window_set->events[1].sliding, target->numbers[1], keep_second, &second);
 	missing = parts->n > second.n ? parts->n - second.n : 0;
 	for (size_t i = missing; i < parts->n; i++)
 		parts->list[i].second_weight = second.weights[second.n - (parts->n - i)];
@@ -214,49 +216,49 @@ static bool part_is_empty(const struct measured_part *part)
 	return !part->tally.samples && !part->tally.latency_samples && !(part->second_weight > 0);
 }
 
-static void find_parts(const struct policy *policy, const struct subject *subject, struct window_parts *parts)
+static void find_parts(const struct policy *policy, const struct target *target, struct window_parts *parts)
 {
-	const bool is_new = subject->born_ns + subject->view->covered_ns > policy->now_ns;
+	const bool is_new = target->born_ns + target->window_set->covered_ns > policy->now_ns;
 	size_t empty = 0;
 
 	parts->n = 0;
-	sliding_parts(subject->view->events[0].sliding, subject->numbers[0], keep_part, parts);
-	add_second(subject, parts);
-	/* If the subject was made within the window, skip the empty parts before that. */
+	sliding_parts(target->window_set->events[0].sliding, target->numbers[0], keep_part, parts);
+	add_second(target, parts);
+	/* If the target was made within the window, skip the empty parts before that. */
 	while (is_new && empty < parts->n && part_is_empty(&parts->list[empty]))
 		empty++;
 	parts->n -= empty;
 	memmove(&parts->list[0], &parts->list[empty], parts->n * sizeof(parts->list[0]));
-	parts->subject = subject;
+	parts->target = target;
 }
 
-/* Computes the design effect from the parts of the window. All rules of a subject share the same parts. */
-static double subject_effect(const struct policy *policy, const struct subject *subject, size_t member,
-			     const struct measured *measured)
+/* Computes the design effect from the parts of the window. All rules of a target share the same parts. */
+static double target_effect(const struct policy *policy, const struct target *target, size_t member,
+			    const struct measured *measured)
 {
 	struct window_parts *parts = policy->parts;
 	struct measured with_parts = *measured;
 
-	if (parts->subject != subject)
-		find_parts(policy, subject, parts);
+	if (parts->target != target)
+		find_parts(policy, target, parts);
 	with_parts.parts = parts->list;
 	with_parts.n_parts = parts->n;
-	return estimate_effect(subject_rule(policy, subject, member), subject_limits(subject, member),
+	return estimate_effect(target_rule(policy, target, member), target_limits(target, member),
 			       &with_parts);
 }
 
-void subject_estimate(const struct policy *policy, const struct subject *subject, size_t member,
-		      struct estimate *ret)
+void target_estimate(const struct policy *policy, const struct target *target, size_t member,
+		     struct estimate *ret)
 {
 	struct tally base[METRIC_EVENTS_MAX];
 	struct measured measured;
 
 	*ret = (struct estimate){0};
-	if (subject_view_rule(subject, member)->not_measured)
+	if (target_window_set_rule(target, member)->not_measured)
 		return;
-	measure_subject(policy, subject, member, base, &measured);
-	measured.effect = subject_effect(policy, subject, member, &measured);
-	estimate_of(subject_rule(policy, subject, member), subject_limits(subject, member), &measured, ret);
+	measure_target(policy, target, member, base, &measured);
+	measured.effect = target_effect(policy, target, member, &measured);
+	estimate_of(target_rule(policy, target, member), target_limits(target, member), &measured, ret);
 }
 
 /* Returns whether the metric is computed from periods, and samples came without them. */
@@ -282,29 +284,29 @@ static bool base_is_thin(const struct rule *rule, const struct rule_state *state
 }
 
 /*
- * Returns the first reason that holds, in this order: not measured, no slot, the reason of the view
- * (view_look()), no frequency, too few samples in the window, a baseline that is too thin. judge_evidence() adds
+ * Returns the first reason that holds, in this order: not measured, no slot, the reason of the window set
+ * (window_set_look()), no frequency, too few samples in the window, a baseline that is too thin. judge_evidence() adds
  * UNKNOWN_BURSTS, but only if independent samples would prove something, and UNKNOWN_SUBTREE_NO_SLOT.
  */
-static enum unknown_reason reason_of(struct policy *policy, const struct subject *subject, size_t member,
+static enum unknown_reason reason_of(struct policy *policy, const struct target *target, size_t member,
 				     struct measured *measured)
 {
-	const struct view_rule *view_rule = subject_view_rule(subject, member);
-	const struct rule *rule = &policy->rules[view_rule->rule];
-	struct rule_state *state = &subject->states[member];
+	const struct window_set_rule *window_set_rule = target_window_set_rule(target, member);
+	const struct rule *rule = &policy->rules[window_set_rule->rule];
+	struct rule_state *state = &target->states[member];
 
-	if (view_rule->not_measured || has_no_periods(rule, measured))
+	if (window_set_rule->not_measured || has_no_periods(rule, measured))
 		return UNKNOWN_NOT_MEASURED;
-	if (has_no_slot(policy, subject))
+	if (has_no_slot(policy, target))
 		return UNKNOWN_NO_SLOT;
-	if (subject->view->reason != UNKNOWN_NOT)
-		return subject->view->reason;
+	if (target->window_set->reason != UNKNOWN_NOT)
+		return target->window_set->reason;
 	if (metric_needs_frequency(&rule->metric) && !(measured->frequency_hz > 0))
 		return UNKNOWN_FREQUENCY;
 	if (estimate_counted(rule, measured->tally, measured->second.tally) < rule->min_samples)
 		return UNKNOWN_SAMPLES;
 	if (rule->metric.ratio) {
-		measure_baseline(policy, subject, member, policy->base, measured);
+		measure_baseline(policy, target, member, policy->base, measured);
 		if (base_is_thin(rule, state, measured))
 			return UNKNOWN_BASELINE;
 		if (state->extra && state->extra->base)
@@ -313,12 +315,12 @@ static enum unknown_reason reason_of(struct policy *policy, const struct subject
 	return UNKNOWN_NOT;
 }
 
-static void note_change(struct policy *policy, struct subject *subject, size_t member, enum alert_state from)
+static void note_change(struct policy *policy, struct target *target, size_t member, enum alert_state from)
 {
-	struct extra *extra = subject->states[member].extra;
+	struct extra *extra = target->states[member].extra;
 
 	extra->since = policy->now;
-	switch ((enum alert_state)subject->states[member].state) {
+	switch ((enum alert_state)target->states[member].state) {
 	case ALERT_PENDING:
 		extra->number = 0;
 		extra->breached = policy->now;
@@ -338,55 +340,55 @@ static void note_change(struct policy *policy, struct subject *subject, size_t m
 		extra->number = 0;
 		break;
 	}
-	subject_estimate(policy, subject, member, &extra->estimate);
+	target_estimate(policy, target, member, &extra->estimate);
 	policy->changes[policy->n_changes++] =
-		(struct change){.order = subject_view_rule(subject, member)->rule + (size_t)1,
+		(struct change){.order = target_window_set_rule(target, member)->rule + (size_t)1,
 				.from = from,
-				.subject = subject,
+				.target = target,
 				.member = member};
 }
 
 /* Ends a pending or firing alert, because a preference ignores the rule now. */
-static void ignore(struct policy *policy, struct subject *subject, size_t member)
+static void ignore(struct policy *policy, struct target *target, size_t member)
 {
-	struct rule_state *state = &subject->states[member];
+	struct rule_state *state = &target->states[member];
 	enum alert_state from = (enum alert_state)state->state;
 
 	if (is_frozen(state))
-		skip_to_now(subject->view, state->extra->base);
+		skip_to_now(target->window_set, state->extra->base);
 	state->state = from == ALERT_FIRING ? ALERT_RESOLVED : ALERT_INACTIVE;
 	state->extra->since_ns = policy->now_ns;
 	state->extra->held_ns = 0;
 	state->extra->end = ALERT_END_IGNORED;
-	note_change(policy, subject, member, from);
+	note_change(policy, target, member, from);
 }
 
-static int enter(struct policy *policy, struct subject *subject, size_t member, const struct finding *finding)
+static int enter(struct policy *policy, struct target *target, size_t member, const struct finding *finding)
 {
-	struct decision decision = subject_decision(policy, subject, member);
-	struct rule_state *state = &subject->states[member];
+	struct decision decision = target_decision(policy, target, member);
+	struct rule_state *state = &target->states[member];
 	bool was_frozen = is_frozen(state);
 	enum alert_state from;
 	struct extra *extra;
 	int r;
 
-	r = subject_extra(policy, subject, member, &extra);
+	r = target_extra(policy, target, member, &extra);
 	if (r == 0)
 		r = changes_reserve(policy, 1);
 	if (r < 0)
 		return r;
 	if (extra->preference.ignored && is_alert(state)) {
-		ignore(policy, subject, member);
+		ignore(policy, target, member);
 		return 0;
 	}
-	if (decide(subject_rule(policy, subject, member), finding, &decision, &from)) {
+	if (decide(target_rule(policy, target, member), finding, &decision, &from)) {
 		state->state = (u8)decision.state;
 		extra->since_ns = decision.since_ns;
 		if (decision.state == ALERT_RESOLVED)
 			extra->end = ALERT_END_CLEAR;
 		if (was_frozen && !is_frozen(state))
-			skip_to_now(subject->view, extra->base);
-		note_change(policy, subject, member, from);
+			skip_to_now(target->window_set, extra->base);
+		note_change(policy, target, member, from);
 	}
 	state->unknown = (u8)decision.unknown;
 	extra->at_ns = decision.at_ns;
@@ -409,11 +411,11 @@ static void note_worst(struct extra *extra, const struct rule *rule, const struc
  * without a slot can only add to it: its lower bound holds for the whole subtree, its upper bound does not. The
  * window may still lack samples after these cgroups got slots.
  */
-static bool needs_unseen(const struct policy *policy, const struct subject *subject, const struct rule *rule,
+static bool needs_unseen(const struct policy *policy, const struct target *target, const struct rule *rule,
 			 enum verdict verdict)
 {
 	return metric_is_rate(&rule->metric) && rule->below == (verdict == VERDICT_BREACH) &&
-	       subject->unseen_ns && policy->now_ns - subject->unseen_ns < subject->view->window_ns;
+	       target->unseen_ns && policy->now_ns - target->unseen_ns < target->window_set->window_ns;
 }
 
 /*
@@ -421,40 +423,40 @@ static bool needs_unseen(const struct policy *policy, const struct subject *subj
  * Judges again with the design effect only if this first verdict is clear for a firing alert, or a breach for
  * any other.
  */
-static void judge_evidence(struct policy *policy, const struct subject *subject, size_t member,
+static void judge_evidence(struct policy *policy, const struct target *target, size_t member,
 			   struct measured *measured, struct finding *finding)
 {
-	const struct rule *rule = subject_rule(policy, subject, member);
-	const struct limits *limits = subject_limits(subject, member);
-	const bool is_firing = subject->states[member].state == ALERT_FIRING;
+	const struct rule *rule = target_rule(policy, target, member);
+	const struct limits *limits = target_limits(target, member);
+	const bool is_firing = target->states[member].state == ALERT_FIRING;
 	const enum verdict change = is_firing ? VERDICT_CLEAR : VERDICT_BREACH;
 
 	finding->verdict = evidence_judge(policy->evidence, rule, limits, measured);
 	if (finding->verdict != change)
 		return;
-	measured->effect = subject_effect(policy, subject, member, measured);
+	measured->effect = target_effect(policy, target, member, measured);
 	if (isinf(measured->effect))
 		finding->unknown = UNKNOWN_BURSTS;
 	else if (measured->effect > 1)
 		finding->verdict = evidence_judge(policy->evidence, rule, limits, measured);
 	if (finding->unknown == UNKNOWN_NOT && finding->verdict == change &&
-	    needs_unseen(policy, subject, rule, change))
+	    needs_unseen(policy, target, rule, change))
 		finding->unknown = UNKNOWN_SUBTREE_NO_SLOT;
 }
 
-static int judge_member(struct policy *policy, struct subject *subject, size_t member,
+static int judge_member(struct policy *policy, struct target *target, size_t member,
 			const struct measured *window)
 {
-	struct rule_state *state = &subject->states[member];
+	struct rule_state *state = &target->states[member];
 	struct measured measured = *window;
 	struct finding finding = {.now_ns = policy->now_ns, .elapsed_ns = policy->elapsed_ns};
 	bool ignored = state->extra && state->extra->preference.ignored;
 	enum alert_state from;
 	int r;
 
-	finding.unknown = reason_of(policy, subject, member, &measured);
+	finding.unknown = reason_of(policy, target, member, &measured);
 	if (finding.unknown == UNKNOWN_NOT && !ignored)
-		judge_evidence(policy, subject, member, &measured, &finding);
+		judge_evidence(policy, target, member, &measured, &finding);
 	/* The common case: the state is inactive and stays so. */
 	if (state->state == ALERT_INACTIVE &&
 	    (finding.unknown != UNKNOWN_NOT || finding.verdict != VERDICT_BREACH)) {
@@ -464,9 +466,9 @@ static int judge_member(struct policy *policy, struct subject *subject, size_t m
 		return 0;
 	}
 	from = (enum alert_state)state->state;
-	r = enter(policy, subject, member, &finding);
+	r = enter(policy, target, member, &finding);
 	if (r == 0 && state->extra && is_alert(state) && finding.unknown == UNKNOWN_NOT)
-		note_worst(state->extra, subject_rule(policy, subject, member), &measured,
+		note_worst(state->extra, target_rule(policy, target, member), &measured,
 			   from != ALERT_PENDING && from != ALERT_FIRING);
 	return r;
 }
@@ -476,23 +478,23 @@ static int judge_member(struct policy *policy, struct subject *subject, size_t m
  * if judge_member() has to decide.
  */
 static bool pass_member(const struct policy *policy, struct rule_state *state,
-			const struct view_rule *view_rule, struct screened *screened)
+			const struct window_set_rule *window_set_rule, struct screened *screened)
 {
 	struct extra *extra = state->extra;
 
-	if (state->state != ALERT_INACTIVE || view_rule->not_measured)
+	if (state->state != ALERT_INACTIVE || window_set_rule->not_measured)
 		return false;
 	if (extra && (extra->preference.ignored || extra->preference.has_threshold))
 		return false;
-	if (view_rule->screen.kind == SCREEN_ASK)
+	if (window_set_rule->screen.kind == SCREEN_ASK)
 		return false;
-	if (!screen_has_values(&view_rule->screen, screened))
+	if (!screen_has_values(&window_set_rule->screen, screened))
 		return false;
-	if (screen_needs_more(&view_rule->screen, screened)) {
+	if (screen_needs_more(&window_set_rule->screen, screened)) {
 		state->unknown = UNKNOWN_SAMPLES;
 		return true;
 	}
-	if (!screen_rules_out(&view_rule->screen, screened,
+	if (!screen_rules_out(&window_set_rule->screen, screened,
 			      extra && extra->base ? &extra->base->of[0].baseline : NULL))
 		return false;
 	state->unknown = UNKNOWN_NOT;
@@ -501,22 +503,22 @@ static bool pass_member(const struct policy *policy, struct rule_state *state,
 	return true;
 }
 
-int judge_subject(struct policy *policy, struct subject *subject)
+int judge_target(struct policy *policy, struct target *target)
 {
-	struct view *view = subject->view;
-	const struct view_rule *list = view->rules.list;
-	const u32 *members = subject->group->members;
-	const bool knows = view->reason == UNKNOWN_NOT && !has_no_slot(policy, subject);
-	struct rule_state *states = subject->states;
+	struct window_set *window_set = target->window_set;
+	const struct window_set_rule *list = window_set->rules.list;
+	const u32 *members = target->rule_set->members;
+	const bool knows = window_set->reason == UNKNOWN_NOT && !has_no_slot(policy, target);
+	struct rule_state *states = target->states;
 	size_t n_changes = policy->n_changes;
 	struct screened screened;
 	struct measured window;
 	bool active = false, waits_for_slots = false;
 	int error = 0;
 
-	measure_window(subject, &window);
-	if (view->rules.has_rate && subtree_without_slot(policy, subject) > 0)
-		subject->unseen_ns = policy->now_ns;
+	measure_window(target, &window);
+	if (window_set->rules.has_rate && subtree_without_slot(policy, target) > 0)
+		target->unseen_ns = policy->now_ns;
 	screened.tally = window.tally;
 	screened.seconds = window.seconds;
 	screened.second = window.second.tally;
@@ -525,30 +527,30 @@ int judge_subject(struct policy *policy, struct subject *subject)
 	screened.lower_edges = policy->lower_edges;
 	screened.has_above = false;
 	screened.has_lower_sum = false;
-	subject->judged = policy->tick;
-	subject->rejudge = false;
-	for (size_t i = 0; i < subject->group->n; i++) {
+	target->judged = policy->tick;
+	target->rejudge = false;
+	for (size_t i = 0; i < target->rule_set->n; i++) {
 		int r = knows && pass_member(policy, &states[i], &list[members[i]], &screened)
 				? 0
-				: judge_member(policy, subject, i, &window);
+				: judge_member(policy, target, i, &window);
 
 		if (r < 0)
 			error = r;
-		active |= subject->states[i].state != ALERT_INACTIVE;
-		waits_for_slots |= subject->states[i].unknown == UNKNOWN_SUBTREE_NO_SLOT;
+		active |= target->states[i].state != ALERT_INACTIVE;
+		waits_for_slots |= target->states[i].unknown == UNKNOWN_SUBTREE_NO_SLOT;
 	}
 	/*
-	 * A transition points to the subject, so the subject must stay until the next tick, which may drop
+	 * A transition points to the target, so the target must stay until the next tick, which may drop
 	 * it. The list of cgroups without a slot can change while the window stays the same.
 	 */
 	if (error || policy->n_changes > n_changes || waits_for_slots)
-		subject->rejudge = active = true;
-	if (active && !subject->active)
-		view->active[view->n_active++] = subject;
-	subject->active |= active; /* judge_view() takes inactive subjects off the list */
-	if (!active && !subject->refs && !view_has_samples(subject)) {
-		subject->next_doomed = policy->doomed;
-		policy->doomed = subject;
+		target->rejudge = active = true;
+	if (active && !target->active)
+		window_set->active[window_set->n_active++] = target;
+	target->active |= active; /* judge_window_set() takes inactive targets off the list */
+	if (!active && !target->refs && !window_set_has_samples(target)) {
+		target->next_doomed = policy->doomed;
+		policy->doomed = target;
 	}
 	return error;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The paths of subjects, and the ledger entries whose differences are added to them. */
+/* The paths of targets, and the ledger entries whose differences are added to them. */
 #include <errno.h>
 #include <string.h>
 
@@ -125,7 +125,7 @@ void path_release(struct policy *policy, struct policy_path *path)
 {
 	unsigned log2;
 
-	if (!path || path->entry || path->subjects || path->ignore || path->threshold)
+	if (!path || path->entry || path->targets || path->ignore || path->threshold)
 		return;
 	path_forget(policy, path);
 	*place_of(policy->paths, policy->paths_log2, path->hash, path->name) = path->next;
@@ -150,7 +150,7 @@ struct policy_path *path_after(const struct policy *policy, const char *name)
 		path = path->next;
 	for (;;) {
 		for (; path; path = path->next)
-			if (path->subjects)
+			if (path->targets)
 				return path;
 		if (++bucket >= (size_t)1 << policy->paths_log2)
 			return NULL;
@@ -190,10 +190,10 @@ static int resize_entries(struct policy *policy, unsigned log2)
 void entry_unlist(struct policy *policy, struct entry *entry)
 {
 	for (size_t i = 0; i < entry->n; i++)
-		entry->subjects[i]->refs--;
-	policy->bytes -= entry->room * sizeof(struct subject *);
-	free(entry->subjects);
-	entry->subjects = NULL;
+		entry->targets[i]->refs--;
+	policy->bytes -= entry->room * sizeof(struct target *);
+	free(entry->targets);
+	entry->targets = NULL;
 	entry->n = entry->room = 0;
 	entry->known = 0;
 }

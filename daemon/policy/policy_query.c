@@ -6,29 +6,29 @@
 
 #include "policy/policy_internal.h"
 
-void alert_with(const struct policy *policy, const struct subject *subject, size_t member,
+void alert_with(const struct policy *policy, const struct target *target, size_t member,
 		const struct estimate *estimate, struct alert *ret)
 {
-	const struct view *view = subject->view;
-	const struct rule_state *state = &subject->states[member];
+	const struct window_set *window_set = target->window_set;
+	const struct rule_state *state = &target->states[member];
 	const struct extra *extra = state->extra;
-	const u32 rule = subject_view_rule(subject, member)->rule;
+	const u32 rule = target_window_set_rule(target, member)->rule;
 
 	*ret = (struct alert){
 		.rule = &policy->rules[rule],
-		.cgroup = subject->path->name,
-		.event = view->event,
-		.event_key = policy->keys[view->event],
-		.nominal_hz = policy->events[view->event].nominal_hz,
-		.decision = subject_decision(policy, subject, member),
-		.limits = *subject_limits(subject, member),
-		.covered_ns = view->covered_ns,
-		.subtree_without_slot = (u32)subtree_without_slot(policy, subject),
-		.counts = (u8)policy->events[view->event].count_kind,
+		.cgroup = target->path->name,
+		.event = window_set->event,
+		.event_key = policy->keys[window_set->event],
+		.nominal_hz = policy->events[window_set->event].nominal_hz,
+		.decision = target_decision(policy, target, member),
+		.limits = *target_limits(target, member),
+		.covered_ns = window_set->covered_ns,
+		.subtree_without_slot = (u32)subtree_without_slot(policy, target),
+		.counts = (u8)policy->events[window_set->event].count_kind,
 		.samples_loads = policy->samples_loads,
 		.worst = NAN,
 	};
-	ret->since = ret->decision.since_ns == subject->born_ns ? subject->born : policy->starts[rule].time;
+	ret->since = ret->decision.since_ns == target->born_ns ? target->born : policy->starts[rule].time;
 	ret->estimate = *estimate;
 	if (!extra)
 		return;
@@ -42,12 +42,12 @@ void alert_with(const struct policy *policy, const struct subject *subject, size
 	ret->end = extra->end;
 }
 
-void alert_of(const struct policy *policy, const struct subject *subject, size_t member, struct alert *ret)
+void alert_of(const struct policy *policy, const struct target *target, size_t member, struct alert *ret)
 {
 	struct estimate estimate;
 
-	subject_estimate(policy, subject, member, &estimate);
-	alert_with(policy, subject, member, &estimate, ret);
+	target_estimate(policy, target, member, &estimate);
+	alert_with(policy, target, member, &estimate, ret);
 }
 
 const char *policy_next_path(const struct policy *policy, const char *path)
@@ -138,30 +138,30 @@ static size_t count_active(const struct policy *policy)
 {
 	size_t n = policy->n_ended;
 
-	for (size_t i = 0; i < policy->n_views; i++) {
-		const struct view *view = policy->views[i];
+	for (size_t i = 0; i < policy->n_window_sets; i++) {
+		const struct window_set *window_set = policy->window_sets[i];
 
-		for (size_t j = 0; j < view->n_active; j++)
-			for (size_t k = 0; k < view->active[j]->group->n; k++)
-				n += view->active[j]->states[k].state != ALERT_INACTIVE;
+		for (size_t j = 0; j < window_set->n_active; j++)
+			for (size_t k = 0; k < window_set->active[j]->rule_set->n; k++)
+				n += window_set->active[j]->states[k].state != ALERT_INACTIVE;
 	}
 	return n;
 }
 
-static size_t list_subject(const struct policy *policy, const struct subject *subject, bool judged_now,
-			   struct alert *to)
+static size_t list_target(const struct policy *policy, const struct target *target, bool judged_now,
+			  struct alert *to)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < subject->group->n; i++) {
-		const struct rule_state *state = &subject->states[i];
+	for (size_t i = 0; i < target->rule_set->n; i++) {
+		const struct rule_state *state = &target->states[i];
 
 		if (state->state == ALERT_INACTIVE)
 			continue;
 		if (judged_now)
-			alert_of(policy, subject, i, &to[n++]);
+			alert_of(policy, target, i, &to[n++]);
 		else
-			alert_with(policy, subject, i, &state->extra->estimate, &to[n++]);
+			alert_with(policy, target, i, &state->extra->estimate, &to[n++]);
 	}
 	return n;
 }
@@ -174,11 +174,11 @@ int alerts_list(const struct policy *policy, bool judged_now, struct alert **ret
 
 	if (!alerts)
 		return -ENOMEM;
-	for (size_t i = 0; i < policy->n_views; i++) {
-		const struct view *view = policy->views[i];
+	for (size_t i = 0; i < policy->n_window_sets; i++) {
+		const struct window_set *window_set = policy->window_sets[i];
 
-		for (size_t j = 0; j < view->n_active; j++)
-			n += list_subject(policy, view->active[j], judged_now, &alerts[n]);
+		for (size_t j = 0; j < window_set->n_active; j++)
+			n += list_target(policy, window_set->active[j], judged_now, &alerts[n]);
 	}
 	TAILQ_FOREACH (ended, &policy->ended, list)
 		if (ended->alert.decision.state == ALERT_RESOLVED)
@@ -194,11 +194,11 @@ int policy_alerts(const struct policy *policy, struct alert **ret, size_t *ret_n
 	return alerts_list(policy, true, ret, ret_n);
 }
 
-/* The index of the group's member that is the rule; -1: the rule is not in the group. */
-static ssize_t member_of(const struct group *group, const struct view_rules *rules, size_t rule)
+/* The index of the rule set's member that is the rule; -1: the rule is not in the rule set. */
+static ssize_t member_of(const struct rule_set *rule_set, const struct window_set_rules *rules, size_t rule)
 {
-	for (size_t i = 0; i < group->n; i++)
-		if (rules->list[group->members[i]].rule == rule)
+	for (size_t i = 0; i < rule_set->n; i++)
+		if (rules->list[rule_set->members[i]].rule == rule)
 			return (ssize_t)i;
 	return -1;
 }
@@ -217,22 +217,22 @@ static size_t explain_no_slot(const struct policy *policy, const struct rule *ru
 
 	if (unknown == UNKNOWN_SUBTREE_NO_SLOT && subtree == 0)
 		return 0;
-	for (size_t i = 0; i < policy->n_views; i++) {
-		const struct view *view = policy->views[i];
+	for (size_t i = 0; i < policy->n_window_sets; i++) {
+		const struct window_set *window_set = policy->window_sets[i];
 
-		if (!view_is_of(view, policy->events, rule, view->event))
+		if (!window_set_is_of(window_set, policy->events, rule, window_set->event))
 			continue;
 		ret[n++] = (struct alert){
 			.rule = rule,
 			.cgroup = path,
-			.event = view->event,
-			.event_key = policy->keys[view->event],
-			.nominal_hz = policy->events[view->event].nominal_hz,
+			.event = window_set->event,
+			.event_key = policy->keys[window_set->event],
+			.nominal_hz = policy->events[window_set->event].nominal_hz,
 			.decision = {.unknown = unknown, .since_ns = policy->starts[rule - policy->rules].ns},
 			.limits = rule_limits(rule, rule->threshold),
-			.covered_ns = view->covered_ns,
+			.covered_ns = window_set->covered_ns,
 			.subtree_without_slot = (u32)subtree,
-			.counts = (u8)policy->events[view->event].count_kind,
+			.counts = (u8)policy->events[window_set->event].count_kind,
 			.samples_loads = policy->samples_loads,
 			.since = policy->starts[rule - policy->rules].time,
 			.worst = NAN,
@@ -253,18 +253,18 @@ int policy_explain(const struct policy *policy, const char *rule, const char *pa
 		return -ENOENT;
 	if (!rule_matches(found, path))
 		return -ENXIO;
-	alerts = calloc(policy->n_views + 1, sizeof(*alerts));
+	alerts = calloc(policy->n_window_sets + 1, sizeof(*alerts));
 	if (!alerts)
 		return -ENOMEM;
-	for (size_t i = 0; place && i < policy->n_views;
-	     i++) { /* views of a rule are in the order of events */
-		const struct subject *subject = subject_find(place, policy->views[i]);
-		ssize_t member = subject ? member_of(subject->group, &subject->view->rules,
-						     (size_t)(found - policy->rules))
-					 : -1;
+	for (size_t i = 0; place && i < policy->n_window_sets;
+	     i++) { /* window sets of a rule are in the order of events */
+		const struct target *target = target_find(place, policy->window_sets[i]);
+		ssize_t member = target ? member_of(target->rule_set, &target->window_set->rules,
+						    (size_t)(found - policy->rules))
+					: -1;
 
 		if (member >= 0)
-			alert_of(policy, subject, (size_t)member, &alerts[n++]);
+			alert_of(policy, target, (size_t)member, &alerts[n++]);
 	}
 	if (n == 0)
 		n = explain_no_slot(policy, found, path, alerts);
@@ -319,32 +319,33 @@ static struct no_slot_counts count_no_slot(const struct policy *policy, size_t r
 	return matches->counts;
 }
 
-/* Adds the subjects of a view to `ret`. Returns how many of them count_no_slot() also counts. */
-static struct no_slot_counts count_view(const struct policy *policy, const struct view *view, size_t rule,
-					struct policy_counts *ret)
+/* Adds the targets of a window set to `ret`. Returns how many of them count_no_slot() also counts. */
+static struct no_slot_counts count_window_set(const struct policy *policy,
+					      const struct window_set *window_set, size_t rule,
+					      struct policy_counts *ret)
 {
 	struct no_slot_counts named = {0};
-	const struct group *group = NULL;
+	const struct rule_set *rule_set = NULL;
 	ssize_t member = -1;
 
-	for (size_t i = 0; i < view->events[0].n_numbers; i++) {
-		const struct subject *subject = view->events[0].by_number[i];
+	for (size_t i = 0; i < window_set->events[0].n_numbers; i++) {
+		const struct target *target = window_set->events[0].by_number[i];
 		const struct rule_state *state;
 		enum unknown_reason unknown;
 		bool at, is_partial;
 
-		if (!subject)
+		if (!target)
 			continue;
-		if (subject->group != group) {
-			group = subject->group;
-			member = member_of(group, &view->rules, rule);
+		if (target->rule_set != rule_set) {
+			rule_set = target->rule_set;
+			member = member_of(rule_set, &window_set->rules, rule);
 		}
 		if (member < 0)
 			continue;
-		state = &subject->states[member];
-		unknown = subject_unknown(policy, subject, (size_t)member);
-		at = policy->no_slot && no_slot_has_name(policy->no_slot, subject->path->name);
-		is_partial = subtree_without_slot(policy, subject) > 0;
+		state = &target->states[member];
+		unknown = target_unknown(policy, target, (size_t)member);
+		at = policy->no_slot && no_slot_has_name(policy->no_slot, target->path->name);
+		is_partial = subtree_without_slot(policy, target) > 0;
 		named.at += at;
 		named.above += !at && is_partial;
 		if (state->extra && state->extra->preference.ignored) {
@@ -378,13 +379,13 @@ void policy_count(const struct policy *policy, size_t rule, struct policy_counts
 	*ret = (struct policy_counts){0};
 	if (rule < policy->n_rules)
 		ret->not_sampled = not_sampled(policy, &policy->rules[rule]);
-	for (size_t i = 0; rule < policy->n_rules && i < policy->n_views; i++) {
-		const struct view *view = policy->views[i];
+	for (size_t i = 0; rule < policy->n_rules && i < policy->n_window_sets; i++) {
+		const struct window_set *window_set = policy->window_sets[i];
 		struct no_slot_counts all, named;
 
-		if (!view_is_of(view, policy->events, &policy->rules[rule], view->event))
+		if (!window_set_is_of(window_set, policy->events, &policy->rules[rule], window_set->event))
 			continue;
-		named = count_view(policy, view, rule, ret);
+		named = count_window_set(policy, window_set, rule, ret);
 		all = count_no_slot(policy, rule);
 		ret->unknown[UNKNOWN_NO_SLOT] += all.at - named.at;
 		/* count_above() may have left some out. */
@@ -398,12 +399,12 @@ size_t policy_bytes(const struct policy *policy)
 	size_t bytes = sizeof(*policy) + sizeof(*policy->parts) + policy->bytes;
 	const struct ended *ended;
 
-	for (size_t i = 0; i < policy->n_views; i++) {
-		const struct view *view = policy->views[i];
+	for (size_t i = 0; i < policy->n_window_sets; i++) {
+		const struct window_set *window_set = policy->window_sets[i];
 
-		bytes += sizeof(*view);
-		for (size_t j = 0; j < view->n_events; j++)
-			bytes += sliding_bytes(view->events[j].sliding);
+		bytes += sizeof(*window_set);
+		for (size_t j = 0; j < window_set->n_events; j++)
+			bytes += sliding_bytes(window_set->events[j].sliding);
 	}
 	if (policy->paths)
 		bytes += sizeof(struct policy_path *) << policy->paths_log2;

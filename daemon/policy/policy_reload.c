@@ -5,17 +5,17 @@
 
 #include "policy/policy_internal.h"
 
-/* A view that the new rules need: an existing one, or a new one. */
-struct planned_view {
-	struct view *view;
+/* A window set that the new rules need: an existing one, or a new one. */
+struct planned_window_set {
+	struct window_set *window_set;
 	bool is_new;
-	struct view_rules rules;
+	struct window_set_rules rules;
 };
 
-/* An existing subject, with its group and states under the new rules. */
-struct planned_subject {
-	struct subject *subject;
-	struct group *group; /* NULL: none of the new rules matches */
+/* An existing target, with its rule set and states under the new rules. */
+struct planned_target {
+	struct target *target;
+	struct rule_set *rule_set; /* NULL: none of the new rules matches */
 	struct rule_state *states;
 };
 
@@ -27,10 +27,10 @@ struct plan {
 	struct no_slot_matches *no_slot_matches;
 	size_t n_rules;
 	ssize_t *carried; /* for each old rule: its new index, or -1 */
-	struct planned_view *views;
-	size_t n_views;
-	struct planned_subject *subjects;
-	size_t n_subjects;
+	struct planned_window_set *window_sets;
+	size_t n_window_sets;
+	struct planned_target *targets;
+	size_t n_targets;
 	struct ended_list ended; /* alerts of rules that were removed or changed */
 };
 
@@ -38,20 +38,20 @@ static void plan_clear(struct plan *plan)
 {
 	struct ended *ended;
 
-	for (size_t i = 0; i < plan->n_subjects; i++)
-		if (plan->subjects[i].states)
-			states_free(plan->policy, plan->subjects[i].states, plan->subjects[i].group->n);
-	for (size_t i = 0; i < plan->n_views; i++) {
-		view_rules_free(&plan->views[i].rules);
-		if (plan->views[i].is_new)
-			view_free(plan->views[i].view);
+	for (size_t i = 0; i < plan->n_targets; i++)
+		if (plan->targets[i].states)
+			states_free(plan->policy, plan->targets[i].states, plan->targets[i].rule_set->n);
+	for (size_t i = 0; i < plan->n_window_sets; i++) {
+		window_set_rules_free(&plan->window_sets[i].rules);
+		if (plan->window_sets[i].is_new)
+			window_set_free(plan->window_sets[i].window_set);
 	}
 	while ((ended = TAILQ_FIRST(&plan->ended))) {
 		TAILQ_REMOVE(&plan->ended, ended, list);
 		(void)ended_free(ended);
 	}
-	free(plan->subjects);
-	free(plan->views);
+	free(plan->targets);
+	free(plan->window_sets);
 	free(plan->carried);
 	free(plan->starts);
 	free(plan->no_slot_matches);
@@ -89,46 +89,47 @@ static int plan_rules(struct plan *plan, const struct rule *rules, size_t n)
 
 static bool is_planned(const struct plan *plan, const struct rule *rule, unsigned event)
 {
-	for (size_t i = 0; i < plan->n_views; i++)
-		if (view_is_of(plan->views[i].view, plan->policy->events, rule, event))
+	for (size_t i = 0; i < plan->n_window_sets; i++)
+		if (window_set_is_of(plan->window_sets[i].window_set, plan->policy->events, rule, event))
 			return true;
 	return false;
 }
 
-static int plan_view(struct plan *plan, const struct rule *rule, unsigned event)
+static int plan_window_set(struct plan *plan, const struct rule *rule, unsigned event)
 {
 	struct policy *policy = plan->policy;
-	struct planned_view *views = reallocarray(plan->views, plan->n_views + 1, sizeof(*views));
-	struct view like = {.event = event,
-			    .window_ns = rule->window_ns,
-			    .subtree = rule->subtree,
-			    .has_second = metric_has_second(&rule->metric)};
-	struct planned_view planned = {.is_new = true};
+	struct planned_window_set *window_sets =
+		reallocarray(plan->window_sets, plan->n_window_sets + 1, sizeof(*window_sets));
+	struct window_set like = {.event = event,
+				  .window_ns = rule->window_ns,
+				  .subtree = rule->subtree,
+				  .has_second = metric_has_second(&rule->metric)};
+	struct planned_window_set planned = {.is_new = true};
 	int r = 0;
 
-	if (!views)
+	if (!window_sets)
 		return -ENOMEM;
-	plan->views = views;
-	for (size_t i = 0; i < policy->n_views; i++)
-		if (view_is_of(policy->views[i], policy->events, rule, event))
-			planned.view = policy->views[i];
-	if (planned.view)
+	plan->window_sets = window_sets;
+	for (size_t i = 0; i < policy->n_window_sets; i++)
+		if (window_set_is_of(policy->window_sets[i], policy->events, rule, event))
+			planned.window_set = policy->window_sets[i];
+	if (planned.window_set)
 		planned.is_new = false;
 	else
-		r = view_new(policy, &like, judge_leaving, judge_passing, &planned.view);
+		r = window_set_new(policy, &like, judge_leaving, judge_passing, &planned.window_set);
 	if (r < 0)
 		return r;
-	r = view_rules_make(policy, plan->rules, plan->n_rules, planned.view, &planned.rules);
+	r = window_set_rules_make(policy, plan->rules, plan->n_rules, planned.window_set, &planned.rules);
 	if (r < 0) {
 		if (planned.is_new)
-			view_free(planned.view);
+			window_set_free(planned.window_set);
 		return r;
 	}
-	plan->views[plan->n_views++] = planned;
+	plan->window_sets[plan->n_window_sets++] = planned;
 	return 0;
 }
 
-static int plan_views(struct plan *plan)
+static int plan_window_sets(struct plan *plan)
 {
 	for (size_t i = 0; i < plan->n_rules; i++) {
 		const struct rule *rule = &plan->rules[i];
@@ -138,7 +139,7 @@ static int plan_views(struct plan *plan)
 
 			if (plan->policy->events[event].role != rule->event || is_planned(plan, rule, event))
 				continue;
-			r = plan_view(plan, rule, event);
+			r = plan_window_set(plan, rule, event);
 			if (r < 0)
 				return r;
 		}
@@ -146,19 +147,20 @@ static int plan_views(struct plan *plan)
 	return 0;
 }
 
-static int plan_ends(struct plan *plan, const struct subject *subject)
+static int plan_ends(struct plan *plan, const struct target *target)
 {
 	const struct policy *policy = plan->policy;
 
-	for (size_t i = 0; i < subject->group->n; i++) {
-		const struct rule_state *state = &subject->states[i];
+	for (size_t i = 0; i < target->rule_set->n; i++) {
+		const struct rule_state *state = &target->states[i];
 		struct ended *ended;
 		struct alert alert;
 		int r;
 
-		if (state->state == ALERT_INACTIVE || plan->carried[subject_view_rule(subject, i)->rule] >= 0)
+		if (state->state == ALERT_INACTIVE ||
+		    plan->carried[target_window_set_rule(target, i)->rule] >= 0)
 			continue;
-		alert_of(policy, subject, i, &alert);
+		alert_of(policy, target, i, &alert);
 		if (alert.decision.unknown != UNKNOWN_NOT)
 			alert.estimate = state->extra->estimate;
 		r = ended_new(&alert, (enum alert_state)state->state, &ended);
@@ -173,44 +175,45 @@ static int plan_ends(struct plan *plan, const struct subject *subject)
 	return 0;
 }
 
-static struct planned_view *planned_for(const struct plan *plan, const struct view *view)
+static struct planned_window_set *planned_for(const struct plan *plan, const struct window_set *window_set)
 {
-	for (size_t i = 0; i < plan->n_views; i++)
-		if (plan->views[i].view == view)
-			return &plan->views[i];
+	for (size_t i = 0; i < plan->n_window_sets; i++)
+		if (plan->window_sets[i].window_set == window_set)
+			return &plan->window_sets[i];
 	return NULL;
 }
 
-static int plan_subject(struct plan *plan, struct subject *subject, struct planned_view *planned)
+static int plan_target(struct plan *plan, struct target *target, struct planned_window_set *planned)
 {
-	struct planned_subject *to = &plan->subjects[plan->n_subjects++];
-	int r = plan_ends(plan, subject);
+	struct planned_target *to = &plan->targets[plan->n_targets++];
+	int r = plan_ends(plan, target);
 
-	*to = (struct planned_subject){.subject = subject};
+	*to = (struct planned_target){.target = target};
 	if (r < 0 || !planned)
 		return r;
-	r = view_group(plan->rules, &planned->rules, subject->path->name, &to->group);
-	if (r < 0 || !to->group)
+	r = rule_set_of(plan->rules, &planned->rules, target->path->name, &to->rule_set);
+	if (r < 0 || !to->rule_set)
 		return r;
-	return states_new(plan->policy, plan->rules, &planned->rules, to->group, subject->view, &to->states);
+	return states_new(plan->policy, plan->rules, &planned->rules, to->rule_set, target->window_set,
+			  &to->states);
 }
 
-static int plan_subjects(struct plan *plan)
+static int plan_targets(struct plan *plan)
 {
 	const struct policy *policy = plan->policy;
 	size_t n = 0;
 
-	for (size_t i = 0; i < policy->n_views; i++)
-		n += policy->views[i]->n_subjects;
-	plan->subjects = calloc(n + 1, sizeof(*plan->subjects));
-	if (!plan->subjects)
+	for (size_t i = 0; i < policy->n_window_sets; i++)
+		n += policy->window_sets[i]->n_targets;
+	plan->targets = calloc(n + 1, sizeof(*plan->targets));
+	if (!plan->targets)
 		return -ENOMEM;
-	for (size_t i = 0; i < policy->n_views; i++) {
-		const struct view *view = policy->views[i];
+	for (size_t i = 0; i < policy->n_window_sets; i++) {
+		const struct window_set *window_set = policy->window_sets[i];
 
-		for (size_t j = 0; j < view->events[0].n_numbers; j++) {
-			struct subject *subject = view->events[0].by_number[j];
-			int r = subject ? plan_subject(plan, subject, planned_for(plan, view)) : 0;
+		for (size_t j = 0; j < window_set->events[0].n_numbers; j++) {
+			struct target *target = window_set->events[0].by_number[j];
+			int r = target ? plan_target(plan, target, planned_for(plan, window_set)) : 0;
 
 			if (r < 0)
 				return r;
@@ -227,65 +230,65 @@ static void swap_states(struct rule_state *a, struct rule_state *b)
 	*b = state;
 }
 
-/* Moves the states of rules that are carried over. `new_list` are the new rules of the subject's view. */
-static void carry_states(const struct plan *plan, struct planned_subject *planned,
-			 const struct view_rule *new_list)
+/* Moves the states of rules that are carried over. `new_list` are the new rules of the target's window set. */
+static void carry_states(const struct plan *plan, struct planned_target *planned,
+			 const struct window_set_rule *new_list)
 {
-	struct subject *subject = planned->subject;
+	struct target *target = planned->target;
 
-	for (size_t i = 0; i < subject->group->n; i++) {
-		ssize_t rule = plan->carried[subject_view_rule(subject, i)->rule];
+	for (size_t i = 0; i < target->rule_set->n; i++) {
+		ssize_t rule = plan->carried[target_window_set_rule(target, i)->rule];
 
-		for (size_t j = 0; j < planned->group->n; j++)
-			if (rule >= 0 && new_list[planned->group->members[j]].rule == (size_t)rule)
-				swap_states(&subject->states[i], &planned->states[j]);
+		for (size_t j = 0; j < planned->rule_set->n; j++)
+			if (rule >= 0 && new_list[planned->rule_set->members[j]].rule == (size_t)rule)
+				swap_states(&target->states[i], &planned->states[j]);
 	}
 }
 
-static void carry_subjects(struct plan *plan)
+static void carry_targets(struct plan *plan)
 {
 	struct policy *policy = plan->policy;
 
-	for (size_t i = 0; i < plan->n_subjects; i++) {
-		struct planned_subject *planned = &plan->subjects[i];
-		struct subject *subject = planned->subject;
+	for (size_t i = 0; i < plan->n_targets; i++) {
+		struct planned_target *planned = &plan->targets[i];
+		struct target *target = planned->target;
 
-		if (!subject)
+		if (!target)
 			continue;
-		if (!planned->group) {
-			struct policy_path *path = subject->path;
+		if (!planned->rule_set) {
+			struct policy_path *path = target->path;
 
-			subject_drop(policy, subject);
+			target_drop(policy, target);
 			path_release(policy, path);
 			continue;
 		}
-		carry_states(plan, planned, planned_for(plan, subject->view)->rules.list);
-		states_free(policy, subject->states, subject->group->n);
-		subject->states = TAKE_PTR(planned->states);
-		subject->group = planned->group;
+		carry_states(plan, planned, planned_for(plan, target->window_set)->rules.list);
+		states_free(policy, target->states, target->rule_set->n);
+		target->states = TAKE_PTR(planned->states);
+		target->rule_set = planned->rule_set;
 	}
 }
 
-static void carry_views(struct plan *plan, struct view **views)
+static void carry_window_sets(struct plan *plan, struct window_set **window_sets)
 {
 	struct policy *policy = plan->policy;
 
-	for (size_t i = 0; i < policy->n_views; i++)
-		if (!planned_for(plan, policy->views[i]))
-			view_free(policy->views[i]);
-	for (size_t i = 0; i < plan->n_views; i++) {
-		views[i] = plan->views[i].view;
-		view_rules_free(&views[i]->rules);
-		views[i]->rules = plan->views[i].rules;
-		views[i]->judge_all = true;
+	for (size_t i = 0; i < policy->n_window_sets; i++)
+		if (!planned_for(plan, policy->window_sets[i]))
+			window_set_free(policy->window_sets[i]);
+	for (size_t i = 0; i < plan->n_window_sets; i++) {
+		window_sets[i] = plan->window_sets[i].window_set;
+		window_set_rules_free(&window_sets[i]->rules);
+		window_sets[i]->rules = plan->window_sets[i].rules;
+		window_sets[i]->judge_all = true;
 	}
-	free(policy->views);
-	policy->views = views;
-	policy->n_views = plan->n_views;
-	plan->n_views = 0;
+	free(policy->window_sets);
+	policy->window_sets = window_sets;
+	policy->n_window_sets = plan->n_window_sets;
+	plan->n_window_sets = 0;
 }
 
-/* Empties the list of subjects of each entry. `known` stays, because list_entries() needs it. */
+/* Empties the list of targets of each entry. `known` stays, because list_entries() needs it. */
 static void unlist_entries(struct policy *policy)
 {
 	for (size_t i = 0; policy->entries && i < (size_t)1 << policy->entries_log2; i++)
@@ -297,7 +300,7 @@ static void unlist_entries(struct policy *policy)
 		}
 }
 
-/* Fills the lists of subjects again. An entry for which this fails gets its list with its next difference. */
+/* Fills the lists of targets again. An entry for which this fails gets its list with its next difference. */
 static void list_entries(struct policy *policy)
 {
 	for (size_t i = 0; policy->entries && i < (size_t)1 << policy->entries_log2; i++)
@@ -319,13 +322,12 @@ static void prefer_all(struct policy *policy)
 {
 	for (size_t i = 0; policy->paths && i < (size_t)1 << policy->paths_log2; i++)
 		for (struct policy_path *path = policy->paths[i]; path; path = path->next)
-			for (struct subject *subject = path->ignore || path->threshold ? path->subjects
-										       : NULL;
-			     subject; subject = subject->next)
-				(void)subject_prefer(policy, subject);
+			for (struct target *target = path->ignore || path->threshold ? path->targets : NULL;
+			     target; target = target->next)
+				(void)target_prefer(policy, target);
 }
 
-static void carry_out(struct plan *plan, struct view **views)
+static void carry_out(struct plan *plan, struct window_set **window_sets)
 {
 	struct policy *policy = plan->policy;
 	struct ended *ended;
@@ -338,8 +340,8 @@ static void carry_out(struct plan *plan, struct view **views)
 			TAILQ_INSERT_TAIL(&policy->to_report, ended, list);
 	}
 	unlist_entries(policy);
-	carry_subjects(plan);
-	carry_views(plan, views);
+	carry_targets(plan);
+	carry_window_sets(plan, window_sets);
 	(void)rules_free(policy->rules, policy->n_rules);
 	free(policy->starts);
 	free(policy->no_slot_matches);
@@ -354,21 +356,21 @@ static void carry_out(struct plan *plan, struct view **views)
 int policy_set_rules(struct policy *policy, const struct rule *rules, size_t n)
 {
 	struct plan plan = {.policy = policy};
-	struct view **views = NULL;
+	struct window_set **window_sets = NULL;
 	int r;
 
 	TAILQ_INIT(&plan.ended);
 	r = plan_rules(&plan, rules, n);
 	if (r == 0)
-		r = plan_views(&plan);
+		r = plan_window_sets(&plan);
 	if (r == 0)
-		r = plan_subjects(&plan);
+		r = plan_targets(&plan);
 	if (r == 0) {
-		views = calloc(plan.n_views + 1, sizeof(struct view *));
-		r = views ? 0 : -ENOMEM;
+		window_sets = calloc(plan.n_window_sets + 1, sizeof(struct window_set *));
+		r = window_sets ? 0 : -ENOMEM;
 	}
 	if (r == 0)
-		carry_out(&plan, views);
+		carry_out(&plan, window_sets);
 	plan_clear(&plan);
 	return r;
 }

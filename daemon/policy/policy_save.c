@@ -36,11 +36,11 @@ static void use_last_judged(const struct policy *policy, struct alert *alert)
 
 	if (alert->decision.unknown == UNKNOWN_NOT)
 		return;
-	for (const struct subject *subject = path ? path->subjects : NULL; subject; subject = subject->next)
-		for (size_t i = 0; i < subject->group->n; i++)
-			if (subject->view->event == alert->event &&
-			    subject_rule(policy, subject, i) == alert->rule && subject->states[i].extra)
-				alert->estimate = subject->states[i].extra->estimate;
+	for (const struct target *target = path ? path->targets : NULL; target; target = target->next)
+		for (size_t i = 0; i < target->rule_set->n; i++)
+			if (target->window_set->event == alert->event &&
+			    target_rule(policy, target, i) == alert->rule && target->states[i].extra)
+				alert->estimate = target->states[i].extra->estimate;
 }
 
 static int save(const struct policy *policy, bool judged_now, struct policy_saved_alert **ret, size_t *ret_n)
@@ -94,7 +94,7 @@ static int event_of(const struct policy *policy, const char *key)
 }
 
 /*
- * Restores an alert without a subject: it is resolved already, or its rule has changed, is gone, or does not judge
+ * Restores an alert without a target: it is resolved already, or its rule has changed, is gone, or does not judge
  * its cgroup and event. If the rule has changed, only its name is known. The present rule of that name may have
  * other limits and another metric, so the saved value and bounds are dropped.
  */
@@ -139,14 +139,14 @@ static int restore_ended(struct policy *policy, const struct policy_saved_alert 
 	return 0;
 }
 
-static int restore_state(struct policy *policy, const struct policy_saved_alert *saved,
-			 struct subject *subject, size_t member)
+static int restore_state(struct policy *policy, const struct policy_saved_alert *saved, struct target *target,
+			 size_t member)
 {
-	struct rule_state *state = &subject->states[member];
+	struct rule_state *state = &target->states[member];
 	struct extra *extra;
 	int r;
 
-	r = subject_extra(policy, subject, member, &extra);
+	r = target_extra(policy, target, member, &extra);
 	if (r < 0)
 		return r;
 	state->state = (u8)saved->state;
@@ -160,32 +160,32 @@ static int restore_state(struct policy *policy, const struct policy_saved_alert 
 	take_estimate(saved, &extra->estimate);
 	if (extra->base)
 		extra->base->restarted = true;
-	if (!subject->active)
-		subject->view->active[subject->view->n_active++] = subject;
-	subject->active = true;
+	if (!target->active)
+		target->window_set->active[target->window_set->n_active++] = target;
+	target->active = true;
 	return 0;
 }
 
-static struct view *view_of(const struct policy *policy, const struct rule *rule, unsigned event)
+static struct window_set *window_set_of(const struct policy *policy, const struct rule *rule, unsigned event)
 {
-	for (size_t i = 0; i < policy->n_views; i++)
-		if (view_is_of(policy->views[i], policy->events, rule, event))
-			return policy->views[i];
+	for (size_t i = 0; i < policy->n_window_sets; i++)
+		if (window_set_is_of(policy->window_sets[i], policy->events, rule, event))
+			return policy->window_sets[i];
 	return NULL;
 }
 
 static int restore_alive(struct policy *policy, const struct policy_saved_alert *saved,
-			 const struct rule *rule, struct view *view)
+			 const struct rule *rule, struct window_set *window_set)
 {
-	struct subject *subject;
+	struct target *target;
 	int r;
 
-	r = subject_get(policy, view, saved->cgroup, &subject);
+	r = target_get(policy, window_set, saved->cgroup, &target);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; subject && i < subject->group->n; i++)
-		if (subject_rule(policy, subject, i) == rule)
-			return restore_state(policy, saved, subject, i);
+	for (size_t i = 0; target && i < target->rule_set->n; i++)
+		if (target_rule(policy, target, i) == rule)
+			return restore_state(policy, saved, target, i);
 	return -ESTALE;
 }
 
@@ -194,7 +194,8 @@ int policy_restore_alert(struct policy *policy, const struct policy_saved_alert 
 	const struct rule *rule = policy_rule(policy, saved->rule);
 	bool same = rule && rule_fingerprint(rule) == saved->fingerprint;
 	int event = event_of(policy, saved->event_key);
-	struct view *view = same && event >= 0 ? view_of(policy, rule, (unsigned)event) : NULL;
+	struct window_set *window_set =
+		same && event >= 0 ? window_set_of(policy, rule, (unsigned)event) : NULL;
 	int r;
 
 	if (saved->number >= policy->next_number)
@@ -203,7 +204,7 @@ int policy_restore_alert(struct policy *policy, const struct policy_saved_alert 
 		return restore_ended(policy, saved, rule, same);
 	if (saved->state == ALERT_INACTIVE)
 		return 0;
-	r = view ? restore_alive(policy, saved, rule, view) : -ESTALE;
+	r = window_set ? restore_alive(policy, saved, rule, window_set) : -ESTALE;
 	if (r != -ESTALE)
 		return r;
 	if (saved->state == ALERT_FIRING)

@@ -7,7 +7,7 @@
 
 /*
  * Keeps the panes of all windows within max_bytes by dropping the oldest panes of the largest window. That
- * window is not covered then, so its subjects are unknown.
+ * window is not covered then, so its targets are unknown.
  */
 static void keep_within(struct policy *policy)
 {
@@ -16,16 +16,16 @@ static void keep_within(struct policy *policy)
 		size_t bytes = 0;
 		size_t most = 0;
 
-		for (size_t i = 0; i < policy->n_views; i++) {
-			const struct view *view = policy->views[i];
+		for (size_t i = 0; i < policy->n_window_sets; i++) {
+			const struct window_set *window_set = policy->window_sets[i];
 
-			for (size_t j = 0; j < view->n_events; j++) {
-				size_t held = sliding_pane_bytes(view->events[j].sliding);
+			for (size_t j = 0; j < window_set->n_events; j++) {
+				size_t held = sliding_pane_bytes(window_set->events[j].sliding);
 
 				bytes += held;
 				if (held > most) {
 					most = held;
-					largest = view->events[j].sliding;
+					largest = window_set->events[j].sliding;
 				}
 			}
 		}
@@ -37,12 +37,12 @@ static void keep_within(struct policy *policy)
 	}
 }
 
-static int end_view(struct view *view)
+static int end_window_set(struct window_set *window_set)
 {
 	int error = 0;
 
-	for (size_t i = 0; i < view->n_events; i++) {
-		int r = sliding_end(view->events[i].sliding);
+	for (size_t i = 0; i < window_set->n_events; i++) {
+		int r = sliding_end(window_set->events[i].sliding);
 
 		/* A clock that went back is not an error: the window starts again, and is not covered. */
 		if (r < 0 && r != -EINVAL)
@@ -55,32 +55,32 @@ static int end_windows(struct policy *policy)
 {
 	int error = policy->error;
 
-	policy->parts->subject = NULL;
-	for (size_t i = 0; i < policy->n_views; i++) {
-		int r = end_view(policy->views[i]);
+	policy->parts->target = NULL;
+	for (size_t i = 0; i < policy->n_window_sets; i++) {
+		int r = end_window_set(policy->window_sets[i]);
 
 		error = r < 0 ? r : error;
 	}
 	keep_within(policy);
-	for (size_t i = 0; i < policy->n_views; i++)
-		view_look(policy->views[i]);
+	for (size_t i = 0; i < policy->n_window_sets; i++)
+		window_set_look(policy->window_sets[i]);
 	return error;
 }
 
-static int judge_one(struct policy *policy, struct subject *subject)
+static int judge_one(struct policy *policy, struct target *target)
 {
-	return subject && subject->judged != policy->tick ? judge_subject(policy, subject) : 0;
+	return target && target->judged != policy->tick ? judge_target(policy, target) : 0;
 }
 
-static int judge_number(struct policy *policy, const struct view_event *event, size_t number)
+static int judge_number(struct policy *policy, const struct window_set_event *event, size_t number)
 {
 	return number < event->n_numbers ? judge_one(policy, event->by_number[number]) : 0;
 }
 
-/* The distance, in subjects, at which tallies are prefetched. */
+/* The distance, in targets, at which tallies are prefetched. */
 #define FETCH_AHEAD 2
 
-static int judge_changed(struct policy *policy, const struct view_event *event)
+static int judge_changed(struct policy *policy, const struct window_set_event *event)
 {
 	const u32 *changed;
 	size_t n_changed;
@@ -99,58 +99,58 @@ static int judge_changed(struct policy *policy, const struct view_event *event)
 }
 
 /*
- * Judges the subjects whose windows changed and the active ones, whose state also changes with time; or all
- * subjects, if `judge_all` is set.
+ * Judges the targets whose windows changed and the active ones, whose state also changes with time; or all
+ * targets, if `judge_all` is set.
  */
-static int judge_view(struct policy *policy, struct view *view)
+static int judge_window_set(struct policy *policy, struct window_set *window_set)
 {
 	size_t kept = 0;
-	size_t n_active = view->n_active;
+	size_t n_active = window_set->n_active;
 	int error = 0;
 	int r;
 
-	for (size_t i = 0; i < view->n_events; i++) {
-		r = judge_changed(policy, &view->events[i]);
+	for (size_t i = 0; i < window_set->n_events; i++) {
+		r = judge_changed(policy, &window_set->events[i]);
 		error = r < 0 ? r : error;
 	}
 	for (size_t i = 0; i < n_active; i++) {
-		r = judge_one(policy, view->active[i]);
+		r = judge_one(policy, window_set->active[i]);
 		error = r < 0 ? r : error;
 	}
-	for (size_t i = 0; view->judge_all && i < view->events[0].n_numbers; i++) {
-		r = judge_number(policy, &view->events[0], i);
+	for (size_t i = 0; window_set->judge_all && i < window_set->events[0].n_numbers; i++) {
+		r = judge_number(policy, &window_set->events[0], i);
 		error = r < 0 ? r : error;
 	}
-	view->judge_all = false;
-	for (size_t i = 0; i < view->n_active; i++) {
-		struct subject *subject = view->active[i];
-		bool stays = subject->rejudge;
+	window_set->judge_all = false;
+	for (size_t i = 0; i < window_set->n_active; i++) {
+		struct target *target = window_set->active[i];
+		bool stays = target->rejudge;
 
-		for (size_t j = 0; !stays && j < subject->group->n; j++)
-			stays = subject->states[j].state != ALERT_INACTIVE;
-		subject->active = stays;
+		for (size_t j = 0; !stays && j < target->rule_set->n; j++)
+			stays = target->states[j].state != ALERT_INACTIVE;
+		target->active = stays;
 		if (stays)
-			view->active[kept++] = subject;
+			window_set->active[kept++] = target;
 	}
-	view->n_active = kept;
+	window_set->n_active = kept;
 	return error;
 }
 
 /*
- * Ends the alerts of a subject. Pending or firing alerts are reported; resolved ones are kept for the rest of
+ * Ends the alerts of a target. Pending or firing alerts are reported; resolved ones are kept for the rest of
  * their hour.
  */
-static int end_alerts(struct policy *policy, struct subject *subject)
+static int end_alerts(struct policy *policy, struct target *target)
 {
-	for (size_t i = 0; i < subject->group->n; i++) {
-		struct rule_state *state = &subject->states[i];
+	for (size_t i = 0; i < target->rule_set->n; i++) {
+		struct rule_state *state = &target->states[i];
 		struct ended *ended = NULL;
 		struct alert alert;
 		int r;
 
 		if (state->state == ALERT_INACTIVE)
 			continue;
-		alert_with(policy, subject, i, &state->extra->estimate, &alert);
+		alert_with(policy, target, i, &state->extra->estimate, &alert);
 		r = ended_new(&alert, state->state, &ended);
 		if (r == 0)
 			r = changes_reserve(policy, 1);
@@ -164,9 +164,9 @@ static int end_alerts(struct policy *policy, struct subject *subject)
 			ended_keep(policy, ended);
 			continue;
 		}
-		ended->alert.end = subject->path->end;
+		ended->alert.end = target->path->end;
 		policy->changes[policy->n_changes++] =
-			(struct change){.order = subject_view_rule(subject, i)->rule + (size_t)1,
+			(struct change){.order = target_window_set_rule(target, i)->rule + (size_t)1,
 					.from = ended->from,
 					.ended = ended};
 	}
@@ -174,26 +174,26 @@ static int end_alerts(struct policy *policy, struct subject *subject)
 }
 
 /*
- * Returns the time by which a subject outlives its cgroup. An alert ends when the window has passed. Without
+ * Returns the time by which a target outlives its cgroup. An alert ends when the window has passed. Without
  * an alert nothing waits for the end of the window. So the memory that short-lived cgroups hold does not
  * depend on the length of the window.
  */
-static u64 gone_for_ns(const struct subject *subject)
+static u64 gone_for_ns(const struct target *target)
 {
-	const u64 window_ns = subject->view->window_ns;
+	const u64 window_ns = target->window_set->window_ns;
 
-	for (size_t i = 0; i < subject->group->n; i++)
-		if (subject->states[i].state != ALERT_INACTIVE)
+	for (size_t i = 0; i < target->rule_set->n; i++)
+		if (target->states[i].state != ALERT_INACTIVE)
 			return window_ns;
 	return window_ns < POLICY_STRAY_NS ? window_ns : POLICY_STRAY_NS;
 }
 
-/* Returns the last time at which the subject may have got a sample. */
-static u64 gone_since_ns(const struct subject *subject)
+/* Returns the last time at which the target may have got a sample. */
+static u64 gone_since_ns(const struct target *target)
 {
-	const struct policy_path *path = subject->path;
+	const struct policy_path *path = target->path;
 
-	return subject->view->subtree && path->below_ns > path->gone_ns ? path->below_ns : path->gone_ns;
+	return target->window_set->subtree && path->below_ns > path->gone_ns ? path->below_ns : path->gone_ns;
 }
 
 static int end_gone(struct policy *policy)
@@ -202,30 +202,30 @@ static int end_gone(struct policy *policy)
 	int error = 0;
 
 	for (struct policy_path *path = TAILQ_FIRST(&policy->gone); path; path = next) {
-		struct subject *next_subject;
+		struct target *next_target;
 
 		next = TAILQ_NEXT(path, gone_list);
-		for (struct subject *subject = path->subjects; subject; subject = next_subject) {
+		for (struct target *target = path->targets; target; target = next_target) {
 			int r;
 
-			next_subject = subject->next;
-			if (policy->now_ns < gone_since_ns(subject) + gone_for_ns(subject))
+			next_target = target->next;
+			if (policy->now_ns < gone_since_ns(target) + gone_for_ns(target))
 				continue;
 			if (path->entry) /* samples that came after the removal made this entry */
 				entry_drop(policy, path->entry);
 			/*
 			 * The configuration excludes the cgroup itself, but cgroups below it still add samples to
-			 * the subject of its subtree.
+			 * the target of its subtree.
 			 */
-			if (path->end == ALERT_END_IGNORED && subject->refs)
+			if (path->end == ALERT_END_IGNORED && target->refs)
 				continue;
-			r = end_alerts(policy, subject);
+			r = end_alerts(policy, target);
 			if (r < 0)
 				error = r;
-			else if (!subject->refs)
-				subject_drop(policy, subject);
+			else if (!target->refs)
+				target_drop(policy, target);
 		}
-		if (!path->subjects) {
+		if (!path->targets) {
 			path_forget(policy, path);
 			path_release(policy, path);
 		}
@@ -251,17 +251,17 @@ static int add_ended(struct policy *policy)
 static const char *change_rule(const struct policy *policy, const struct change *change)
 {
 	return change->ended ? change->ended->rule->name
-			     : subject_rule(policy, change->subject, change->member)->name;
+			     : target_rule(policy, change->target, change->member)->name;
 }
 
 static const char *change_cgroup(const struct change *change)
 {
-	return change->ended ? change->ended->cgroup : change->subject->path->name;
+	return change->ended ? change->ended->cgroup : change->target->path->name;
 }
 
 static unsigned change_event(const struct change *change)
 {
-	return change->ended ? change->ended->alert.event : change->subject->view->event;
+	return change->ended ? change->ended->alert.event : change->target->window_set->event;
 }
 
 static int compare_changes(const void *a, const void *b, void *userdata)
@@ -315,12 +315,12 @@ static void make_transitions(struct policy *policy)
 			report_ended(policy, change->ended, transition);
 			continue;
 		}
-		state = &change->subject->states[change->member];
+		state = &change->target->states[change->member];
 		if (state->state == ALERT_FIRING)
 			state->extra->number = policy->next_number++;
 		transition->from = change->from;
 		transition->to = (enum alert_state)state->state;
-		alert_with(policy, change->subject, change->member, &state->extra->estimate,
+		alert_with(policy, change->target, change->member, &state->extra->estimate,
 			   &transition->alert);
 	}
 }
@@ -328,18 +328,18 @@ static void make_transitions(struct policy *policy)
 static void drop_doomed(struct policy *policy)
 {
 	while (policy->doomed) {
-		struct subject *subject = policy->doomed;
-		struct policy_path *path = subject->path;
+		struct target *target = policy->doomed;
+		struct policy_path *path = target->path;
 
-		policy->doomed = subject->next_doomed;
-		subject_drop(policy, subject);
+		policy->doomed = target->next_doomed;
+		target_drop(policy, target);
 		if (path->gone)
 			continue;
 		/*
 		 * A cgroup that has no samples of its own has no entry, and nobody reports its removal. If it is
-		 * still there, its preference is read again when it has a subject again.
+		 * still there, its preference is read again when it has a target again.
 		 */
-		if (!path->subjects && !path->entry)
+		if (!path->targets && !path->entry)
 			path_forget(policy, path);
 		path_release(policy, path);
 	}
@@ -359,8 +359,8 @@ int policy_tick(struct policy *policy, const struct transition **ret, size_t *re
 	error = r < 0 ? r : error;
 	r = end_gone(policy);
 	error = r < 0 ? r : error;
-	for (size_t i = 0; i < policy->n_views; i++) {
-		r = judge_view(policy, policy->views[i]);
+	for (size_t i = 0; i < policy->n_window_sets; i++) {
+		r = judge_window_set(policy, policy->window_sets[i]);
 		error = r < 0 ? r : error;
 	}
 	make_transitions(policy);
@@ -368,7 +368,7 @@ int policy_tick(struct policy *policy, const struct transition **ret, size_t *re
 	*ret_n = policy->n_changes;
 	policy->n_changes = 0;
 	drop_doomed(policy);
-	for (size_t i = 0; i < policy->n_views; i++)
-		view_shrink(policy->views[i]);
+	for (size_t i = 0; i < policy->n_window_sets; i++)
+		window_set_shrink(policy->window_sets[i]);
 	return error;
 }

@@ -22,7 +22,7 @@
 /* Flags of a path under one rule: the rule matches it, the rule judged it, the rule fired. */
 enum standing { MATCHED = 1 << 0, JUDGED = 1 << 1, FIRED = 1 << 2 };
 
-struct subject {
+struct target {
 	char *path;
 	u8 standing[]; /* enum standing, for each rule */
 };
@@ -42,7 +42,7 @@ struct trial {
 	struct account_totals *account;
 	struct policy *policy; /* of the present stretch */
 	struct trial_report *report;
-	void *subjects; /* a tree of struct subject, see tsearch(3) */
+	void *targets; /* a tree of struct target, see tsearch(3) */
 	struct firing *firing;
 	size_t n_firing;
 	u64 next_number;
@@ -83,12 +83,12 @@ int trial_new(const struct trial_settings *settings, struct trial **ret)
 	return 0;
 }
 
-static void free_subject(void *node)
+static void free_target(void *node)
 {
-	struct subject *subject = node;
+	struct target *target = node;
 
-	free(subject->path);
-	free(subject);
+	free(target->path);
+	free(target);
 }
 
 struct trial *trial_free(struct trial *trial)
@@ -98,50 +98,50 @@ struct trial *trial_free(struct trial *trial)
 	policy_free(trial->policy);
 	account_totals_free(trial->account);
 	trial_report_free(trial->report);
-	tdestroy(trial->subjects, free_subject);
+	tdestroy(trial->targets, free_target);
 	free(trial->firing);
 	free(trial);
 	return NULL;
 }
 
-static int compare_subjects(const void *a, const void *b)
+static int compare_targets(const void *a, const void *b)
 {
-	return strcmp(((const struct subject *)a)->path, ((const struct subject *)b)->path);
+	return strcmp(((const struct target *)a)->path, ((const struct target *)b)->path);
 }
 
-/* Finds or makes the subject of a path. NULL: no memory. */
-static struct subject *subject_of(struct trial *trial, const char *path)
+/* Finds or makes the target of a path. NULL: no memory. */
+static struct target *target_of(struct trial *trial, const char *path)
 {
 	const size_t n_rules = trial->config->n_rules;
-	struct subject key = {.path = (char *)path};
-	struct subject *subject;
-	void *found = tfind(&key, &trial->subjects, compare_subjects);
+	struct target key = {.path = (char *)path};
+	struct target *target;
+	void *found = tfind(&key, &trial->targets, compare_targets);
 
 	if (found)
-		return *(struct subject **)found;
-	subject = calloc(1, sizeof(*subject) + n_rules);
-	if (!subject)
+		return *(struct target **)found;
+	target = calloc(1, sizeof(*target) + n_rules);
+	if (!target)
 		return NULL;
-	subject->path = strdup(path);
-	if (!subject->path || !tsearch(subject, &trial->subjects, compare_subjects)) {
-		free_subject(subject);
+	target->path = strdup(path);
+	if (!target->path || !tsearch(target, &trial->targets, compare_targets)) {
+		free_target(target);
 		return NULL;
 	}
 	for (size_t i = 0; i < n_rules; i++) {
 		if (!rule_matches(&trial->config->rules[i], path))
 			continue;
-		subject->standing[i] = MATCHED;
+		target->standing[i] = MATCHED;
 		trial->report->of_rules[i].cgroups++;
 	}
-	return subject;
+	return target;
 }
 
 /* Marks a standing, and counts it if it is new. */
-static void mark(struct subject *subject, size_t rule, enum standing standing, u64 *count)
+static void mark(struct target *target, size_t rule, enum standing standing, u64 *count)
 {
-	if (subject->standing[rule] & standing)
+	if (target->standing[rule] & standing)
 		return;
-	subject->standing[rule] |= (u8)standing;
+	target->standing[rule] |= (u8)standing;
 	(*count)++;
 }
 
@@ -214,7 +214,7 @@ int trial_begin(struct trial *trial, const char *name, u64 start_ns, const struc
 int trial_name(struct trial *trial, u64 cgroup_id, const char *path)
 {
 	struct trial_report *report = trial->report;
-	struct subject *subject;
+	struct target *target;
 	int r;
 
 	/* An excluded cgroup is not accounted, so its samples do not count for the subtrees above it either. */
@@ -227,11 +227,11 @@ int trial_name(struct trial *trial, u64 cgroup_id, const char *path)
 		report->cgroups_left_out++;
 		return 0;
 	}
-	subject = r == 0 ? subject_of(trial, path) : NULL;
-	if (!subject)
+	target = r == 0 ? target_of(trial, path) : NULL;
+	if (!target)
 		return -ENOMEM;
 	if (report->cgroups < TRIAL_SOME_CGROUPS)
-		report->some_cgroups[report->cgroups] = subject->path;
+		report->some_cgroups[report->cgroups] = target->path;
 	report->cgroups++;
 	if (strncmp(path, "comm:", 5) != 0)
 		report->only_comms = false;
@@ -282,13 +282,13 @@ static int enter_transition(struct trial *trial, const struct transition *transi
 		.transition = *transition,
 	};
 	struct alert *alert = &entered.transition.alert;
-	struct subject *subject = subject_of(trial, alert->cgroup);
+	struct target *target = target_of(trial, alert->cgroup);
 	int r = 0;
 
-	if (!subject)
+	if (!target)
 		return -ENOMEM;
 	alert->rule = &trial->config->rules[rule];
-	alert->cgroup = subject->path;
+	alert->cgroup = target->path;
 	alert->event_key = trial->event_keys[alert->event];
 	if (!stretch_of(trial)->real_time)
 		forget_real_time(alert);
@@ -297,13 +297,13 @@ static int enter_transition(struct trial *trial, const struct transition *transi
 			stop_firing(trial, i--);
 	if (transition->to == ALERT_FIRING) {
 		of_rule->fired++;
-		mark(subject, rule, FIRED, &of_rule->cgroups_fired);
+		mark(target, rule, FIRED, &of_rule->cgroups_fired);
 		r = start_firing(trial, alert->number, rule);
 	}
 	return r < 0 ? r : trial_report_transition(trial->report, &entered);
 }
 
-/* Adds the time since the last collection for each subject, as known or unknown. */
+/* Adds the time since the last collection for each target, as known or unknown. */
 static void enter_time(struct trial *trial, double elapsed_s)
 {
 	for (size_t rule = 0; rule < trial->config->n_rules; rule++) {
@@ -318,20 +318,20 @@ static void enter_time(struct trial *trial, double elapsed_s)
 	}
 }
 
-static int look_at(struct trial *trial, struct subject *subject, size_t rule)
+static int look_at(struct trial *trial, struct target *target, size_t rule)
 {
 	struct trial_rule *of_rule = &trial->report->of_rules[rule];
 	const struct rule *judged_by = &trial->config->rules[rule];
 	_cleanup_free_ struct alert *alerts = NULL;
 	size_t n;
-	int r = policy_explain(trial->policy, judged_by->name, subject->path, &alerts, &n);
+	int r = policy_explain(trial->policy, judged_by->name, target->path, &alerts, &n);
 
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct trial_closest estimate = {
 			.threshold = alerts[i].limits.threshold,
-			.cgroup = subject->path,
+			.cgroup = target->path,
 			.event_key = trial->event_keys[alerts[i].event],
 			.estimate = alerts[i].estimate,
 			.stretch = trial->report->n_stretches - 1,
@@ -344,7 +344,7 @@ static int look_at(struct trial *trial, struct subject *subject, size_t rule)
 			of_rule->most_samples = samples;
 		if (alerts[i].decision.unknown != UNKNOWN_NOT)
 			continue;
-		mark(subject, rule, JUDGED, &of_rule->cgroups_judged);
+		mark(target, rule, JUDGED, &of_rule->cgroups_judged);
 		if (alerts[i].estimate.known)
 			trial_rule_approach(of_rule, judged_by, &estimate);
 	}
@@ -352,7 +352,7 @@ static int look_at(struct trial *trial, struct subject *subject, size_t rule)
 }
 
 /*
- * Measures how near each subject is to its threshold. This does not run at each collection, because bounds are
+ * Measures how near each target is to its threshold. This does not run at each collection, because bounds are
  * slow to compute.
  */
 static int look(struct trial *trial)
@@ -361,12 +361,12 @@ static int look(struct trial *trial)
 
 	for (const char *path = policy_next_path(trial->policy, NULL); path;
 	     path = policy_next_path(trial->policy, path)) {
-		struct subject *subject = subject_of(trial, path);
-		int r = subject ? 0 : -ENOMEM;
+		struct target *target = target_of(trial, path);
+		int r = target ? 0 : -ENOMEM;
 
 		for (size_t rule = 0; r == 0 && rule < trial->config->n_rules; rule++)
-			if (subject->standing[rule] & MATCHED)
-				r = look_at(trial, subject, rule);
+			if (target->standing[rule] & MATCHED)
+				r = look_at(trial, target, rule);
 		if (r < 0)
 			return r;
 	}

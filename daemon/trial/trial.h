@@ -48,7 +48,7 @@ int trial_add(struct trial *trial, const struct sample *samples, size_t n);
 int trial_collect(struct trial *trial, u64 now_ns, struct sliding_time times[EVENTS_MAX]);
 
 /*
- * Returns how long after its last sample a subject can still change its state. If no sample came for that long,
+ * Returns how long after its last sample a target can still change its state. If no sample came for that long,
  * nothing changes until the next one, so the rest of the time up to it may be one collection.
  */
 u64 trial_memory_ns(const struct trial *trial);

@@ -48,7 +48,7 @@ struct trial_closest {
 };
 
 /*
- * Sums over the subjects of a rule. Times add up over subjects that exist at the same time. They are in
+ * Sums over the targets of a rule. Times add up over targets that exist at the same time. They are in
  * seconds, because a sum may be centuries.
  */
 struct trial_rule {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The baseline of a subject: everything before its window, weighted by age. The weight halves with each
+ * The baseline of a target: everything before its window, weighted by age. The weight halves with each
  * half-life. Pure functions.
  */
 #ifndef PEBSD_BASELINE_H

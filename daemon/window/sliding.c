@@ -138,144 +138,144 @@ static const u8 *tally_skip(const u8 *from)
 }
 
 /*
- * The subjects of a sliding window, with a tally each. Subjects have numbers. A number is reused only after
+ * The targets of a sliding window, with a tally each. Targets have numbers. A number is reused only after
  * the last record that refers to it has left the window. Pure.
  */
 
-#define SUBJECTS_CHUNK 64
+#define TARGETS_CHUNK 64
 
-struct sliding_subject {
-	struct tally *open; /* tally of the subject in the open pane; NULL: none */
-	u32 records;        /* panes with a record of the subject, including the open one */
-	u32 changed;        /* the last collection that changed the subject */
+struct sliding_target {
+	struct tally *open; /* tally of the target in the open pane; NULL: none */
+	u32 records;        /* panes with a record of the target, including the open one */
+	u32 changed;        /* the last collection that changed the target */
 	u32 place;          /* index in the open pane's list, if `open` is set */
 	bool live;
 };
 
-struct subjects_chunk {
+struct targets_chunk {
 	u64 used; /* a bit for each number that is live or that a record refers to */
-	struct sliding_subject subjects[SUBJECTS_CHUNK];
-	struct tally tallies[SUBJECTS_CHUNK];
+	struct sliding_target targets[TARGETS_CHUNK];
+	struct tally tallies[TARGETS_CHUNK];
 };
 
-struct sliding_subjects {
-	struct subjects_chunk **chunks; /* NULL for an unused chunk */
+struct sliding_targets {
+	struct targets_chunk **chunks; /* NULL for an unused chunk */
 	size_t n_chunks;
 	size_t first_free; /* all chunks before this one are full */
 	size_t held;       /* chunks that are not NULL */
 	size_t n;          /* numbers in use */
-	size_t n_live;     /* number of live subjects among `n`; only records refer to the others */
+	size_t n_live;     /* number of live targets among `n`; only records refer to the others */
 };
 
 /* NULL for a number in an unused chunk. */
-static struct sliding_subject *subjects_get(const struct sliding_subjects *subjects, u32 number)
+static struct sliding_target *targets_get(const struct sliding_targets *targets, u32 number)
 {
-	size_t chunk = number / SUBJECTS_CHUNK;
+	size_t chunk = number / TARGETS_CHUNK;
 
-	if (chunk >= subjects->n_chunks || !subjects->chunks[chunk])
+	if (chunk >= targets->n_chunks || !targets->chunks[chunk])
 		return NULL;
-	return &subjects->chunks[chunk]->subjects[number % SUBJECTS_CHUNK];
+	return &targets->chunks[chunk]->targets[number % TARGETS_CHUNK];
 }
 
-static struct tally *subjects_tally(const struct sliding_subjects *subjects, u32 number)
+static struct tally *targets_tally(const struct sliding_targets *targets, u32 number)
 {
-	return &subjects->chunks[number / SUBJECTS_CHUNK]->tallies[number % SUBJECTS_CHUNK];
+	return &targets->chunks[number / TARGETS_CHUNK]->tallies[number % TARGETS_CHUNK];
 }
 
-static int make_chunk(struct sliding_subjects *subjects, size_t at)
+static int make_chunk(struct sliding_targets *targets, size_t at)
 {
-	if (at == subjects->n_chunks) {
-		size_t n = subjects->n_chunks + subjects->n_chunks / 2 + 1;
-		struct subjects_chunk **chunks = reallocarray(subjects->chunks, n, sizeof(*chunks));
+	if (at == targets->n_chunks) {
+		size_t n = targets->n_chunks + targets->n_chunks / 2 + 1;
+		struct targets_chunk **chunks = reallocarray(targets->chunks, n, sizeof(*chunks));
 
 		if (!chunks)
 			return -ENOMEM;
-		memset(chunks + subjects->n_chunks, 0, (n - subjects->n_chunks) * sizeof(*chunks));
-		subjects->chunks = chunks;
-		subjects->n_chunks = n;
+		memset(chunks + targets->n_chunks, 0, (n - targets->n_chunks) * sizeof(*chunks));
+		targets->chunks = chunks;
+		targets->n_chunks = n;
 	}
-	subjects->chunks[at] = calloc(1, sizeof(**subjects->chunks));
-	if (!subjects->chunks[at])
+	targets->chunks[at] = calloc(1, sizeof(**targets->chunks));
+	if (!targets->chunks[at])
 		return -ENOMEM;
-	subjects->held++;
+	targets->held++;
 	return 0;
 }
 
 /* Returns 0 or -ENOMEM. */
-static int subjects_open(struct sliding_subjects *subjects, u32 *ret)
+static int targets_open(struct sliding_targets *targets, u32 *ret)
 {
-	struct subjects_chunk *chunk;
-	size_t at = subjects->first_free;
+	struct targets_chunk *chunk;
+	size_t at = targets->first_free;
 	unsigned bit;
 	int r;
 
-	while (at < subjects->n_chunks && subjects->chunks[at] && !~subjects->chunks[at]->used)
+	while (at < targets->n_chunks && targets->chunks[at] && !~targets->chunks[at]->used)
 		at++;
-	subjects->first_free = at;
-	if (at == subjects->n_chunks || !subjects->chunks[at]) {
-		r = make_chunk(subjects, at);
+	targets->first_free = at;
+	if (at == targets->n_chunks || !targets->chunks[at]) {
+		r = make_chunk(targets, at);
 		if (r < 0)
 			return r;
 	}
-	chunk = subjects->chunks[at];
+	chunk = targets->chunks[at];
 	bit = (unsigned)__builtin_ctzll(~chunk->used);
 	chunk->used |= 1ULL << bit;
-	chunk->subjects[bit].live = true;
-	subjects->n++;
-	subjects->n_live++;
-	*ret = (u32)(at * SUBJECTS_CHUNK + bit);
+	chunk->targets[bit].live = true;
+	targets->n++;
+	targets->n_live++;
+	*ret = (u32)(at * TARGETS_CHUNK + bit);
 	return 0;
 }
 
 /* Frees the number if it is neither live nor referred to by a record. */
-static void subjects_release(struct sliding_subjects *subjects, u32 number)
+static void targets_release(struct sliding_targets *targets, u32 number)
 {
-	size_t at = number / SUBJECTS_CHUNK;
-	struct sliding_subject *subject = &subjects->chunks[at]->subjects[number % SUBJECTS_CHUNK];
+	size_t at = number / TARGETS_CHUNK;
+	struct sliding_target *target = &targets->chunks[at]->targets[number % TARGETS_CHUNK];
 
-	if (subject->live || subject->records)
+	if (target->live || target->records)
 		return;
-	subjects->chunks[at]->used &= ~(1ULL << number % SUBJECTS_CHUNK);
-	subjects->n--;
-	if (at < subjects->first_free)
-		subjects->first_free = at;
+	targets->chunks[at]->used &= ~(1ULL << number % TARGETS_CHUNK);
+	targets->n--;
+	if (at < targets->first_free)
+		targets->first_free = at;
 }
 
-/* Marks the subject as no longer live, and frees its number if no record refers to it. */
-static void subjects_close(struct sliding_subjects *subjects, u32 number)
+/* Marks the target as no longer live, and frees its number if no record refers to it. */
+static void targets_close(struct sliding_targets *targets, u32 number)
 {
-	subjects_get(subjects, number)->live = false;
-	subjects->n_live--;
-	subjects_release(subjects, number);
+	targets_get(targets, number)->live = false;
+	targets->n_live--;
+	targets_release(targets, number);
 }
 
 /* Frees the memory of unused chunks. */
-static void subjects_sweep(struct sliding_subjects *subjects)
+static void targets_sweep(struct sliding_targets *targets)
 {
-	if (subjects->held <= subjects->n / SUBJECTS_CHUNK)
+	if (targets->held <= targets->n / TARGETS_CHUNK)
 		return;
-	for (size_t i = 0; i < subjects->n_chunks; i++) {
-		if (!subjects->chunks[i] || subjects->chunks[i]->used)
+	for (size_t i = 0; i < targets->n_chunks; i++) {
+		if (!targets->chunks[i] || targets->chunks[i]->used)
 			continue;
-		free(subjects->chunks[i]);
-		subjects->chunks[i] = NULL;
-		subjects->held--;
-		if (i < subjects->first_free)
-			subjects->first_free = i;
+		free(targets->chunks[i]);
+		targets->chunks[i] = NULL;
+		targets->held--;
+		if (i < targets->first_free)
+			targets->first_free = i;
 	}
 }
 
-static void subjects_free(struct sliding_subjects *subjects)
+static void targets_free(struct sliding_targets *targets)
 {
-	for (size_t i = 0; i < subjects->n_chunks; i++)
-		free(subjects->chunks[i]);
-	free(subjects->chunks);
+	for (size_t i = 0; i < targets->n_chunks; i++)
+		free(targets->chunks[i]);
+	free(targets->chunks);
 }
 
-static size_t subjects_bytes(const struct sliding_subjects *subjects)
+static size_t targets_bytes(const struct sliding_targets *targets)
 {
-	return subjects->held * sizeof(struct subjects_chunk) +
-	       subjects->n_chunks * sizeof(struct subjects_chunk *);
+	return targets->held * sizeof(struct targets_chunk) +
+	       targets->n_chunks * sizeof(struct targets_chunk *);
 }
 
 /* The window itself. */
@@ -283,7 +283,7 @@ static size_t subjects_bytes(const struct sliding_subjects *subjects)
 #define SCRATCH_KEPT ((size_t)64 << 10)
 #define RECORD_MAX   (VARINT_MAX + TALLY_RECORD_MAX)
 
-/* The position of a subject's record in a pane. */
+/* The position of a target's record in a pane. */
 struct position {
 	u32 number;
 	u32 place;
@@ -294,7 +294,7 @@ struct position {
  */
 #define POSITION_EACH 16
 
-/* `data` has for each subject its number as a varint, then the record of tally_pack(). Numbers ascend. */
+/* `data` has for each target its number as a varint, then the record of tally_pack(). Numbers ascend. */
 struct pane {
 	TAILQ_ENTRY(pane) list;
 	u64 begin_ns;
@@ -305,7 +305,7 @@ struct pane {
 	u8 data[];
 };
 
-/* A list with space for every subject, so that functions that must not fail need not allocate. */
+/* A list with space for every target, so that functions that must not fail need not allocate. */
 struct numbers {
 	u32 *list;
 	size_t n;
@@ -313,7 +313,7 @@ struct numbers {
 
 struct sliding {
 	struct sliding_settings settings;
-	struct sliding_subjects subjects;
+	struct sliding_targets targets;
 	TAILQ_HEAD(panes, pane) panes; /* oldest first, each ending where the next begins */
 	size_t pane_bytes;
 	struct sliding_time total; /* of all panes and the open one */
@@ -321,8 +321,8 @@ struct sliding {
 	/* The open pane. */
 	u64 begin_ns;
 	struct sliding_time time;
-	struct numbers in_pane; /* subjects with a record in the pane */
-	struct tally *spare; /* unused tallies for sliding_subject.open, linked through their first bytes */
+	struct numbers in_pane; /* targets with a record in the pane */
+	struct tally *spare;    /* unused tallies for sliding_target.open, linked through their first bytes */
 	size_t n_spare;
 	u8 *scratch;
 	size_t scratch_room;
@@ -410,9 +410,9 @@ struct sliding *sliding_free(struct sliding *sliding)
 	while (!TAILQ_EMPTY(&sliding->panes))
 		free_oldest(sliding);
 	for (size_t i = 0; i < sliding->in_pane.n; i++)
-		free(subjects_get(&sliding->subjects, sliding->in_pane.list[i])->open);
+		free(targets_get(&sliding->targets, sliding->in_pane.list[i])->open);
 	free_spare(sliding, 0);
-	subjects_free(&sliding->subjects);
+	targets_free(&sliding->targets);
 	free(sliding->in_pane.list);
 	free(sliding->changed.list);
 	free(sliding->scratch);
@@ -445,48 +445,48 @@ static int set_room(struct sliding *sliding, size_t room)
  */
 static size_t room_needed(const struct sliding *sliding)
 {
-	return sliding->subjects.held * SUBJECTS_CHUNK;
+	return sliding->targets.held * TARGETS_CHUNK;
 }
 
 int sliding_open(struct sliding *sliding, u32 *ret)
 {
 	int r;
 
-	r = subjects_open(&sliding->subjects, ret);
+	r = targets_open(&sliding->targets, ret);
 	if (r < 0)
 		return r;
 	if (room_needed(sliding) <= sliding->room)
 		return 0;
 	r = set_room(sliding, room_needed(sliding) + room_needed(sliding) / 2);
 	if (r < 0)
-		subjects_close(&sliding->subjects, *ret);
+		targets_close(&sliding->targets, *ret);
 	return r;
 }
 
-static void leave_open(struct sliding *sliding, struct sliding_subject *subject)
+static void leave_open(struct sliding *sliding, struct sliding_target *target)
 {
 	u32 last = sliding->in_pane.list[--sliding->in_pane.n];
 
-	sliding->in_pane.list[subject->place] = last;
-	subjects_get(&sliding->subjects, last)->place = subject->place;
-	give_spare(sliding, subject->open);
-	subject->open = NULL;
-	subject->records--;
+	sliding->in_pane.list[target->place] = last;
+	targets_get(&sliding->targets, last)->place = target->place;
+	give_spare(sliding, target->open);
+	target->open = NULL;
+	target->records--;
 }
 
 void sliding_close(struct sliding *sliding, u32 number)
 {
-	struct sliding_subject *subject = subjects_get(&sliding->subjects, number);
+	struct sliding_target *target = targets_get(&sliding->targets, number);
 
-	if (!subject || !subject->live)
+	if (!target || !target->live)
 		return;
-	memset(subjects_tally(&sliding->subjects, number), 0, sizeof(struct tally));
-	if (subject->open)
-		leave_open(sliding, subject);
-	subjects_close(&sliding->subjects, number);
+	memset(targets_tally(&sliding->targets, number), 0, sizeof(struct tally));
+	if (target->open)
+		leave_open(sliding, target);
+	targets_close(&sliding->targets, number);
 }
 
-/* Removes the records of closed subjects from the pane. Returns the pane, whose address may have changed. */
+/* Removes the records of closed targets from the pane. Returns the pane, whose address may have changed. */
 static struct pane *compact(struct sliding *sliding, struct pane *pane)
 {
 	struct pane *before = TAILQ_PREV(pane, panes, list);
@@ -502,14 +502,14 @@ static struct pane *compact(struct sliding *sliding, struct pane *pane)
 		u64 number;
 
 		from = tally_skip(get_varint(from, &number));
-		if (subjects_get(&sliding->subjects, (u32)number)->live) {
+		if (targets_get(&sliding->targets, (u32)number)->live) {
 			set_position(pane->positions, kept++, (u32)number, (size_t)(to - pane->data));
 			memmove(to, record, (size_t)(from - record));
 			to += from - record;
 			continue;
 		}
-		subjects_get(&sliding->subjects, (u32)number)->records--;
-		subjects_release(&sliding->subjects, (u32)number);
+		targets_get(&sliding->targets, (u32)number)->records--;
+		targets_release(&sliding->targets, (u32)number);
 	}
 	if (to == end)
 		return pane;
@@ -527,26 +527,26 @@ static struct pane *compact(struct sliding *sliding, struct pane *pane)
 }
 
 /*
- * Closed subjects keep their number and a tally as long as a record refers to them. With many short-lived
- * subjects in a long window these would take too much memory. Each walk frees more subjects than are left,
+ * Closed targets keep their number and a tally as long as a record refers to them. With many short-lived
+ * targets in a long window these would take too much memory. Each walk frees more targets than are left,
  * which justifies its cost.
  */
 static void forget_closed(struct sliding *sliding)
 {
-	const struct sliding_subjects *subjects = &sliding->subjects;
+	const struct sliding_targets *targets = &sliding->targets;
 	struct pane *pane = TAILQ_FIRST(&sliding->panes);
 
-	if (subjects->n - subjects->n_live <= subjects->n_live + SUBJECTS_CHUNK)
+	if (targets->n - targets->n_live <= targets->n_live + TARGETS_CHUNK)
 		return;
 	for (; pane; pane = TAILQ_NEXT(pane, list))
 		pane = compact(sliding, pane);
 }
 
-static void mark_changed(struct sliding *sliding, struct sliding_subject *subject, u32 number)
+static void mark_changed(struct sliding *sliding, struct sliding_target *target, u32 number)
 {
-	if (subject->changed == sliding->serial)
+	if (target->changed == sliding->serial)
 		return;
-	subject->changed = sliding->serial;
+	target->changed = sliding->serial;
 	sliding->changed.list[sliding->changed.n++] = number;
 }
 
@@ -580,22 +580,22 @@ static void leave(struct sliding *sliding)
 	if (settings->passing)
 		settings->passing(settings->userdata, &pane->time);
 	while (from < pane->data + pane->size) {
-		struct sliding_subject *subject;
+		struct sliding_target *target;
 		struct tally tally;
 		u64 number;
 
 		from = get_varint(from, &number);
 		from = tally_unpack(from, &tally);
-		subject = subjects_get(&sliding->subjects, (u32)number);
-		subject->records--;
-		if (!subject->live) {
-			subjects_release(&sliding->subjects, (u32)number);
+		target = targets_get(&sliding->targets, (u32)number);
+		target->records--;
+		if (!target->live) {
+			targets_release(&sliding->targets, (u32)number);
 			continue;
 		}
 		if (settings->leaving)
 			settings->leaving(settings->userdata, (u32)number, &tally, &pane->time);
-		tally_subtract(subjects_tally(&sliding->subjects, (u32)number), &tally);
-		mark_changed(sliding, subject, (u32)number);
+		tally_subtract(targets_tally(&sliding->targets, (u32)number), &tally);
+		mark_changed(sliding, target, (u32)number);
 	}
 	subtract_time(&sliding->total, &pane->time);
 	free_oldest(sliding);
@@ -604,10 +604,10 @@ static void leave(struct sliding *sliding)
 static void clear_open(struct sliding *sliding)
 {
 	for (size_t i = 0; i < sliding->in_pane.n; i++) {
-		struct sliding_subject *subject = subjects_get(&sliding->subjects, sliding->in_pane.list[i]);
+		struct sliding_target *target = targets_get(&sliding->targets, sliding->in_pane.list[i]);
 
-		give_spare(sliding, subject->open);
-		subject->open = NULL;
+		give_spare(sliding, target->open);
+		target->open = NULL;
 	}
 	sliding->in_pane.n = 0;
 	sliding->time = (struct sliding_time){0};
@@ -620,27 +620,26 @@ static void start_again(struct sliding *sliding)
 		free_oldest(sliding);
 	sliding->total = (struct sliding_time){0};
 	sliding->begin_ns = sliding->now_ns;
-	for (u32 i = 0; i < sliding->subjects.n_chunks * SUBJECTS_CHUNK; i++) {
-		struct sliding_subject *subject = subjects_get(&sliding->subjects, i);
+	for (u32 i = 0; i < sliding->targets.n_chunks * TARGETS_CHUNK; i++) {
+		struct sliding_target *target = targets_get(&sliding->targets, i);
 
-		if (!subject ||
-		    !(sliding->subjects.chunks[i / SUBJECTS_CHUNK]->used >> i % SUBJECTS_CHUNK & 1))
+		if (!target || !(sliding->targets.chunks[i / TARGETS_CHUNK]->used >> i % TARGETS_CHUNK & 1))
 			continue;
-		subject->records = 0;
-		if (subject->live)
-			mark_changed(sliding, subject, i);
+		target->records = 0;
+		if (target->live)
+			mark_changed(sliding, target, i);
 		else
-			subjects_release(&sliding->subjects, i);
-		memset(subjects_tally(&sliding->subjects, i), 0, sizeof(struct tally));
+			targets_release(&sliding->targets, i);
+		memset(targets_tally(&sliding->targets, i), 0, sizeof(struct tally));
 	}
 }
 
 void sliding_begin(struct sliding *sliding, u64 now_ns, const struct sliding_time *time)
 {
 	forget_closed(sliding);
-	subjects_sweep(&sliding->subjects);
-	if (sliding->room / 4 > room_needed(sliding) + SUBJECTS_CHUNK && !sliding->in_pane.n)
-		(void)set_room(sliding, room_needed(sliding) + SUBJECTS_CHUNK);
+	targets_sweep(&sliding->targets);
+	if (sliding->room / 4 > room_needed(sliding) + TARGETS_CHUNK && !sliding->in_pane.n)
+		(void)set_room(sliding, room_needed(sliding) + TARGETS_CHUNK);
 	sliding->changed.n = 0;
 	if (!++sliding->serial)
 		sliding->serial = 1;
@@ -653,27 +652,27 @@ void sliding_begin(struct sliding *sliding, u64 now_ns, const struct sliding_tim
 
 void sliding_put(struct sliding *sliding, u32 number, const struct tally *difference)
 {
-	struct sliding_subject *subject = subjects_get(&sliding->subjects, number);
+	struct sliding_target *target = targets_get(&sliding->targets, number);
 
-	if (sliding->error || !sliding->is_open || !subject || !subject->live)
+	if (sliding->error || !sliding->is_open || !target || !target->live)
 		return;
 	if (!difference->samples && !difference->latency_samples)
 		return;
-	if (subject->open) {
-		tally_add(subject->open, difference);
+	if (target->open) {
+		tally_add(target->open, difference);
 	} else {
-		subject->open = take_spare(sliding);
-		if (!subject->open) {
+		target->open = take_spare(sliding);
+		if (!target->open) {
 			sliding->error = -ENOMEM;
 			return;
 		}
-		*subject->open = *difference;
-		subject->records++;
-		subject->place = (u32)sliding->in_pane.n;
+		*target->open = *difference;
+		target->records++;
+		target->place = (u32)sliding->in_pane.n;
 		sliding->in_pane.list[sliding->in_pane.n++] = number;
 	}
-	tally_add(subjects_tally(&sliding->subjects, number), difference);
-	mark_changed(sliding, subject, number);
+	tally_add(targets_tally(&sliding->targets, number), difference);
+	mark_changed(sliding, target, number);
 }
 
 static int reserve_scratch(struct sliding *sliding, size_t needed)
@@ -722,7 +721,7 @@ static void sort_open(struct sliding *sliding)
 		return;
 	qsort(sliding->in_pane.list, sliding->in_pane.n, sizeof(u32), compare_numbers);
 	for (i = 0; i < sliding->in_pane.n; i++)
-		subjects_get(&sliding->subjects, sliding->in_pane.list[i])->place = (u32)i;
+		targets_get(&sliding->targets, sliding->in_pane.list[i])->place = (u32)i;
 }
 
 /* Writes the records of the open pane to `scratch`. */
@@ -732,16 +731,16 @@ static int pack_open(struct sliding *sliding, struct position *positions, size_t
 
 	for (size_t i = 0; i < sliding->in_pane.n; i++) {
 		u32 number = sliding->in_pane.list[i];
-		struct sliding_subject *subject = subjects_get(&sliding->subjects, number);
+		struct sliding_target *target = targets_get(&sliding->targets, number);
 		int r;
 
 		if (i + FETCH_AHEAD < sliding->in_pane.n)
-			fetch(subjects_get(&sliding->subjects, sliding->in_pane.list[i + FETCH_AHEAD])->open);
+			fetch(targets_get(&sliding->targets, sliding->in_pane.list[i + FETCH_AHEAD])->open);
 		r = reserve_scratch(sliding, size + RECORD_MAX);
 		if (r < 0)
 			return r;
 		set_position(positions, i, number, size);
-		size = (size_t)(tally_pack(subject->open, put_varint(sliding->scratch + size, number)) -
+		size = (size_t)(tally_pack(target->open, put_varint(sliding->scratch + size, number)) -
 				sliding->scratch);
 	}
 	*ret_size = size;
@@ -840,8 +839,7 @@ const struct tally *sliding_tally(const struct sliding *sliding, u32 number)
 {
 	static const struct tally nothing;
 
-	return subjects_get(&sliding->subjects, number) ? subjects_tally(&sliding->subjects, number)
-							: &nothing;
+	return targets_get(&sliding->targets, number) ? targets_tally(&sliding->targets, number) : &nothing;
 }
 
 void sliding_fetch(const struct sliding *sliding, u32 number)
@@ -887,10 +885,10 @@ static void find_record(const struct pane *pane, u32 number, struct tally *ret)
 void sliding_parts(const struct sliding *sliding, u32 number, sliding_part part, void *userdata)
 {
 	static const struct tally nothing;
-	const struct sliding_subject *subject = subjects_get(&sliding->subjects, number);
+	const struct sliding_target *target = targets_get(&sliding->targets, number);
 	const struct pane *pane;
 
-	if (!subject)
+	if (!target)
 		return;
 	TAILQ_FOREACH (pane, &sliding->panes, list) {
 		struct tally tally;
@@ -899,7 +897,7 @@ void sliding_parts(const struct sliding *sliding, u32 number, sliding_part part,
 		part(userdata, &tally, &pane->time);
 	}
 	if (sliding->time.elapsed_ns)
-		part(userdata, subject->open ? subject->open : &nothing, &sliding->time);
+		part(userdata, target->open ? target->open : &nothing, &sliding->time);
 }
 
 struct sliding_time sliding_time(const struct sliding *sliding)
@@ -925,7 +923,7 @@ size_t sliding_pane_bytes(const struct sliding *sliding)
 
 size_t sliding_bytes(const struct sliding *sliding)
 {
-	return sizeof(*sliding) + sliding->pane_bytes + subjects_bytes(&sliding->subjects) +
+	return sizeof(*sliding) + sliding->pane_bytes + targets_bytes(&sliding->targets) +
 	       (sliding->in_pane.n + sliding->n_spare) * sizeof(struct tally) + sliding->scratch_room +
 	       2 * sliding->room * sizeof(u32);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The window of one rule, over the tallies of many subjects (a subject is a cgroup, or a subtree of cgroups). The
+ * The window of one rule, over the tallies of many targets (a target is a cgroup, or a subtree of cgroups). The
  * differences of each collection enter at one end and leave at the other. Pure: no clock.
  *
  * The window moves in panes of a thirtieth of its length, or of one collection if that is longer. It covers
@@ -32,14 +32,14 @@ struct sliding_time {
 struct sliding;
 
 /*
- * Called before a subject's record leaves the window and is subtracted. `time` is that of the record's pane.
+ * Called before a target's record leaves the window and is subtracted. `time` is that of the record's pane.
  */
-typedef void (*sliding_leaving)(void *userdata, u32 subject, const struct tally *tally,
+typedef void (*sliding_leaving)(void *userdata, u32 target, const struct tally *tally,
 				const struct sliding_time *time);
 
 /*
  * Called before a pane leaves the window, and before its records leave. The pane's time also leaves the window
- * of subjects that have no record in the pane.
+ * of targets that have no record in the pane.
  */
 typedef void (*sliding_passing)(void *userdata, const struct sliding_time *time);
 
@@ -56,17 +56,17 @@ int sliding_new(const struct sliding_settings *settings, u64 start_ns, struct sl
 struct sliding *sliding_free(struct sliding *sliding);
 DEFINE_CLEANUP(struct sliding *, sliding_free)
 
-/* Allocates a number for a subject, below 2^31. Returns 0 or -ENOMEM. */
+/* Allocates a number for a target, below 2^31. Returns 0 or -ENOMEM. */
 int sliding_open(struct sliding *sliding, u32 *ret);
 
 /*
- * Removes a subject. Its tally is 0 at once, and its number may be reused. From the next collection on, the records of
- * closed subjects take at most about as much memory as those of open ones.
+ * Removes a target. Its tally is 0 at once, and its number may be reused. From the next collection on, the records of
+ * closed targets take at most about as much memory as those of open ones.
  */
 void sliding_close(struct sliding *sliding, u32 number);
 
 /*
- * One collection: begin, any number of puts (several for one subject add up), end. It covers the time since
+ * One collection: begin, any number of puts (several for one target add up), end. It covers the time since
  * the previous collection: this sets the elapsed time, and `time->elapsed_ns` is ignored. sliding_end()
  * returns 0 or the first failure: -EINVAL for a time before the last one or a begin or end too many, -ENOMEM.
  * After a failure the window is empty and starts again at this collection's time.
@@ -76,7 +76,7 @@ void sliding_put(struct sliding *sliding, u32 number, const struct tally *differ
 int sliding_end(struct sliding *sliding);
 
 /*
- * The tally of a subject in the window. Never NULL; all zero if there is none. Valid until the next call that
+ * The tally of a target in the window. Never NULL; all zero if there is none. Valid until the next call that
  * is not const.
  */
 const struct tally *sliding_tally(const struct sliding *sliding, u32 number);
@@ -85,8 +85,8 @@ const struct tally *sliding_tally(const struct sliding *sliding, u32 number);
 void sliding_fetch(const struct sliding *sliding, u32 number);
 
 /*
- * Calls `part` with a subject's tally in each pane, oldest first, the open pane last. The tally is all zero
- * if the pane has no sample of the subject. Use it for a few subjects per collection: it searches each pane.
+ * Calls `part` with a target's tally in each pane, oldest first, the open pane last. The tally is all zero
+ * if the pane has no sample of the target. Use it for a few targets per collection: it searches each pane.
  */
 typedef void (*sliding_part)(void *userdata, const struct tally *tally, const struct sliding_time *time);
 void sliding_parts(const struct sliding *sliding, u32 number, sliding_part part, void *userdata);
@@ -99,7 +99,7 @@ struct sliding_time sliding_time(const struct sliding *sliding);
 bool sliding_covered(const struct sliding *sliding);
 
 /*
- * The subjects whose tally the last collection changed by adding or removing, each once. May include closed
+ * The targets whose tally the last collection changed by adding or removing, each once. May include closed
  * ones.
  */
 const u32 *sliding_changed(const struct sliding *sliding, size_t *ret_n);

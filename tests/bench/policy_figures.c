@@ -53,7 +53,7 @@ struct scaled {
 };
 
 /* A cgroup whose metric is held at `at` times its rule's threshold. */
-struct subject {
+struct target {
 	char path[32];
 	enum kind kind;
 	double at;
@@ -152,25 +152,25 @@ static void scale_pool(enum kind kind, double at, struct scaled *ret)
 	}
 }
 
-static void place(struct subject *subject, double at, const struct scaled *scaled)
+static void place(struct target *target, double at, const struct scaled *scaled)
 {
-	subject->at = at;
-	subject->scaled = scaled;
-	subject->share = subject->kind == SHARE ? at * threshold[SHARE] : 0.3;
+	target->at = at;
+	target->scaled = scaled;
+	target->share = target->kind == SHARE ? at * threshold[SHARE] : 0.3;
 }
 
-static void open_subject(struct subject *subject, enum kind kind, unsigned number, double n, u64 seed)
+static void open_target(struct target *target, enum kind kind, unsigned number, double n, u64 seed)
 {
-	*subject = (struct subject){.kind = kind, .per_tick = n / WINDOW};
-	(void)snprintf(subject->path, sizeof(subject->path), "/%d-%u", (int)kind, number);
-	random_seed(&subject->random, seed, number * KINDS + kind);
+	*target = (struct target){.kind = kind, .per_tick = n / WINDOW};
+	(void)snprintf(target->path, sizeof(target->path), "/%d-%u", (int)kind, number);
+	random_seed(&target->random, seed, number * KINDS + kind);
 }
 
-static double hit(const struct subject *subject, const struct figures *figures, double n)
+static double hit(const struct target *target, const struct figures *figures, double n)
 {
 	double hits = 0;
 
-	switch (subject->kind) {
+	switch (target->kind) {
 	case SHARE:
 		return (double)figures->samples[SOURCE_LOCAL_DRAM];
 	case RATE:
@@ -178,48 +178,48 @@ static double hit(const struct subject *subject, const struct figures *figures, 
 	case MEAN:
 		return (double)figures_latency_sum(figures);
 	default:
-		for (u32 i = histogram_fine_index((u32)threshold[subject->kind]) + 1; i < FINE_BUCKETS; i++)
+		for (u32 i = histogram_fine_index((u32)threshold[target->kind]) + 1; i < FINE_BUCKETS; i++)
 			hits += (double)figures->latency[i];
 		return hits;
 	}
 }
 
-static bool naive_past(const struct subject *subject)
+static bool naive_past(const struct target *target)
 {
-	double n = subject->sum.n;
+	double n = target->sum.n;
 
-	if (subject->kind == RATE)
+	if (target->kind == RATE)
 		return n * PERIOD / WINDOW > threshold[RATE];
 	if (n < 500)
 		return false;
-	if (subject->kind == SHARE || subject->kind == MEAN)
-		return subject->sum.hits / n > threshold[subject->kind];
-	return subject->sum.hits > (1 - kinds[subject->kind].q) * n;
+	if (target->kind == SHARE || target->kind == MEAN)
+		return target->sum.hits / n > threshold[target->kind];
+	return target->sum.hits > (1 - kinds[target->kind].q) * n;
 }
 
-static void naive(struct subject *subject, const struct figures *figures, double n, unsigned tick)
+static void naive(struct target *target, const struct figures *figures, double n, unsigned tick)
 {
-	unsigned slot = subject->at_ring++ % WINDOW;
-	double hits = hit(subject, figures, n);
+	unsigned slot = target->at_ring++ % WINDOW;
+	double hits = hit(target, figures, n);
 
-	subject->sum.hits += hits - subject->ring[slot].hits;
-	subject->sum.n += n - subject->ring[slot].n;
-	subject->ring[slot].hits = hits;
-	subject->ring[slot].n = n;
-	subject->held = tick >= WINDOW && naive_past(subject) ? subject->held + 1 : 0;
-	if (subject->held == 0)
-		subject->naive_fired = false;
-	if (subject->held > FOR && !subject->naive_fired) {
-		subject->naive_fired = true;
-		if (subject->naive_fires++ == 0)
-			subject->naive_at = tick;
+	target->sum.hits += hits - target->ring[slot].hits;
+	target->sum.n += n - target->ring[slot].n;
+	target->ring[slot].hits = hits;
+	target->ring[slot].n = n;
+	target->held = tick >= WINDOW && naive_past(target) ? target->held + 1 : 0;
+	if (target->held == 0)
+		target->naive_fired = false;
+	if (target->held > FOR && !target->naive_fired) {
+		target->naive_fired = true;
+		if (target->naive_fires++ == 0)
+			target->naive_at = tick;
 	}
 }
 
-static void draw(struct subject *subject, unsigned tick, struct figures *ret)
+static void draw(struct target *target, unsigned tick, struct figures *ret)
 {
-	double mean = subject->kind == RATE ? threshold[RATE] * subject->at / PERIOD : subject->per_tick;
-	unsigned n = draw_count(&subject->random, mean);
+	double mean = target->kind == RATE ? threshold[RATE] * target->at / PERIOD : target->per_tick;
+	unsigned n = draw_count(&target->random, mean);
 	u64 dice = 0;
 
 	memset(ret, 0, sizeof(*ret));
@@ -227,26 +227,26 @@ static void draw(struct subject *subject, unsigned tick, struct figures *ret)
 		u32 index, source;
 
 		if (i % 2 == 0)
-			dice = random_next(&subject->random);
+			dice = random_next(&target->random);
 		index = dice & 0xffff;
-		source = (double)((dice >> 16) & 0xffff) < subject->share * 65536 ? SOURCE_LOCAL_DRAM
-										  : SOURCE_L3;
+		source = (double)((dice >> 16) & 0xffff) < target->share * 65536 ? SOURCE_LOCAL_DRAM
+										 : SOURCE_L3;
 		dice >>= 32;
-		ret->latency[subject->scaled->bucket[index]]++;
+		ret->latency[target->scaled->bucket[index]]++;
 		ret->samples[source]++;
-		ret->latency_sum[source] += subject->scaled->cycles[index];
+		ret->latency_sum[source] += target->scaled->cycles[index];
 		ret->weight[source] += PERIOD;
 	}
-	naive(subject, ret, n, tick);
+	naive(target, ret, n, tick);
 }
 
-static void note(struct subject *subjects, size_t n, const struct transition *transition, unsigned tick)
+static void note(struct target *targets, size_t n, const struct transition *transition, unsigned tick)
 {
 	if (transition->to != ALERT_FIRING)
 		return;
 	for (size_t i = 0; i < n; i++)
-		if (strcmp(subjects[i].path, transition->alert.cgroup) == 0 && subjects[i].fires++ == 0)
-			subjects[i].fired_at = tick;
+		if (strcmp(targets[i].path, transition->alert.cgroup) == 0 && targets[i].fires++ == 0)
+			targets[i].fired_at = tick;
 }
 
 /* One rule for each kind, on the cgroups of that kind. */
@@ -283,7 +283,7 @@ static int open_policy(struct policy **ret)
 			  ret);
 }
 
-static int step(struct policy *policy, struct subject *subjects, size_t n, unsigned tick)
+static int step(struct policy *policy, struct target *targets, size_t n, unsigned tick)
 {
 	struct sliding_time time[EVENTS_MAX] = {{.elapsed_ns = NSEC_PER_SEC}};
 	const struct timespec now = {.tv_sec = tick + 1};
@@ -296,13 +296,13 @@ static int step(struct policy *policy, struct subject *subjects, size_t n, unsig
 		struct figures figures;
 		struct in_packed room;
 
-		draw(&subjects[i], tick, &figures);
+		draw(&targets[i], tick, &figures);
 		if (figures_samples(&figures))
-			policy_put(policy, (u32)i + 2, subjects[i].path, in_packed(&room, 0, &figures), 1);
+			policy_put(policy, (u32)i + 2, targets[i].path, in_packed(&room, 0, &figures), 1);
 	}
 	r = policy_tick(policy, &transitions, &n_transitions);
 	for (size_t i = 0; i < n_transitions; i++)
-		note(subjects, n, &transitions[i], tick);
+		note(targets, n, &transitions[i], tick);
 	return r;
 }
 
@@ -335,7 +335,7 @@ static double derived_fires(u64 weeks)
 /* Counts how often each kind fires over all weeks. */
 static int stationary(double at, double n, unsigned weeks, u64 fires[KINDS], u64 naive_fires[KINDS])
 {
-	static struct subject subjects[KINDS];
+	static struct target targets[KINDS];
 	static struct scaled scaled[KINDS];
 
 	for (unsigned i = 0; i < KINDS; i++)
@@ -347,16 +347,16 @@ static int stationary(double at, double n, unsigned weeks, u64 fires[KINDS], u64
 		int r = open_policy(&policy);
 
 		for (unsigned i = 0; i < KINDS; i++) {
-			open_subject(&subjects[i], i, 0, n, week + 1);
-			place(&subjects[i], at, &scaled[i]);
+			open_target(&targets[i], i, 0, n, week + 1);
+			place(&targets[i], at, &scaled[i]);
 		}
 		for (unsigned tick = 0; r == 0 && tick < WEEK; tick++)
-			r = step(policy, subjects, KINDS, tick);
+			r = step(policy, targets, KINDS, tick);
 		if (r < 0)
 			return r;
 		for (unsigned i = 0; i < KINDS; i++) {
-			fires[i] += subjects[i].fires;
-			naive_fires[i] += subjects[i].naive_fires;
+			fires[i] += targets[i].fires;
+			naive_fires[i] += targets[i].naive_fires;
 		}
 	}
 	return 0;
@@ -368,26 +368,26 @@ static int stationary(double at, double n, unsigned weeks, u64 fires[KINDS], u64
  */
 static int steps(enum kind kind, double n, double to, unsigned runs, double *ret_found, double *ret_naive)
 {
-	_cleanup_free_ struct subject *subjects = calloc(runs, sizeof(*subjects));
+	_cleanup_free_ struct target *targets = calloc(runs, sizeof(*targets));
 	_cleanup_(policy_freep) struct policy *policy = NULL;
 	static struct scaled before, after;
 	unsigned found = 0, naive_found = 0;
-	int r = subjects ? open_policy(&policy) : -1;
+	int r = targets ? open_policy(&policy) : -1;
 
 	scale_pool(kind, 0.8, &before);
 	scale_pool(kind, to, &after);
 	for (unsigned i = 0; r == 0 && i < runs; i++) {
-		open_subject(&subjects[i], kind, i, n, 1000 + (u64)n);
-		place(&subjects[i], 0.8, &before);
+		open_target(&targets[i], kind, i, n, 1000 + (u64)n);
+		place(&targets[i], 0.8, &before);
 	}
 	for (unsigned tick = 0; r == 0 && tick <= SETTLE + FOR + WINDOW; tick++) {
 		for (unsigned i = 0; tick == SETTLE && i < runs; i++)
-			place(&subjects[i], to, &after);
-		r = step(policy, subjects, runs, tick);
+			place(&targets[i], to, &after);
+		r = step(policy, targets, runs, tick);
 	}
 	for (unsigned i = 0; r == 0 && i < runs; i++) {
-		found += subjects[i].fires > 0;
-		naive_found += subjects[i].naive_fires > 0;
+		found += targets[i].fires > 0;
+		naive_found += targets[i].naive_fires > 0;
 	}
 	*ret_found = 100.0 * found / runs;
 	*ret_naive = 100.0 * naive_found / runs;

@@ -381,7 +381,7 @@ Test(policy, a_cgroup_without_a_slot_is_unknown_also_if_its_name_is_not_stored)
 	cr_expect_eq(fixture_alert(&fixture, "remote", "/a").decision.state, ALERT_FIRING);
 	cr_expect_eq(fixture_alert(&fixture, "remote", "/never").decision.unknown, UNKNOWN_NO_SLOT);
 	policy_count(fixture.policy, 0, &counts);
-	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], list.n + 1, "those with a name, and the subject");
+	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], list.n + 1, "those with a name, and the target");
 	cr_expect_eq(counts.unknown_firing, 1);
 }
 

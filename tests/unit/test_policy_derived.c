@@ -137,7 +137,7 @@ Test(policy_derived, wait_clears_without_any_stall)
 	cr_expect_eq(fixture.transitions->to, ALERT_RESOLVED);
 }
 
-/* The event of the rule never has a sample: the second one makes the subject, and makes the rule judge it. */
+/* The event of the rule never has a sample: the second one makes the target, and makes the rule judge it. */
 Test(policy_derived, a_cgroup_with_samples_of_the_second_event_alone_is_judged)
 {
 	static const u64 without[COUNTS] = {[CYCLES] = 100};

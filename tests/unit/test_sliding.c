@@ -46,57 +46,57 @@ static void begin(struct sliding *sliding, u64 at_ns)
 	sliding_begin(sliding, START + at_ns, &time);
 }
 
-/* Runs a collection with `n` samples of period 3 for one subject, or without any if `n` is 0. */
-static void collect(struct sliding *sliding, u64 at_ns, u32 subject, u32 n)
+/* Runs a collection with `n` samples of period 3 for one target, or without any if `n` is 0. */
+static void collect(struct sliding *sliding, u64 at_ns, u32 target, u32 n)
 {
 	struct tally tally = samples(n, 3);
 
 	begin(sliding, at_ns);
 	if (n)
-		sliding_put(sliding, subject, &tally);
+		sliding_put(sliding, target, &tally);
 	cr_assert_eq(sliding_end(sliding), 0);
 }
 
-static u64 held(const struct sliding *sliding, u32 subject)
+static u64 held(const struct sliding *sliding, u32 target)
 {
-	return sliding_tally(sliding, subject)->samples;
+	return sliding_tally(sliding, target)->samples;
 }
 
-static bool changed(const struct sliding *sliding, u32 subject)
+static bool changed(const struct sliding *sliding, u32 target)
 {
 	size_t times = 0;
 	size_t n;
 	const u32 *list = sliding_changed(sliding, &n);
 
 	for (size_t i = 0; i < n; i++)
-		times += list[i] == subject;
+		times += list[i] == target;
 	cr_expect_leq(times, 1, "each once");
 	return times;
 }
 
-static void expect_empty(const struct sliding *sliding, u32 subject)
+static void expect_empty(const struct sliding *sliding, u32 target)
 {
 	static const struct tally nothing;
 
-	cr_expect_eq(memcmp(sliding_tally(sliding, subject), &nothing, sizeof(nothing)), 0);
+	cr_expect_eq(memcmp(sliding_tally(sliding, target), &nothing, sizeof(nothing)), 0);
 }
 
 Test(sliding, a_window_covers_its_length_and_slides)
 {
 	struct sliding *sliding = new_window(30 * S, 1 << 20);
-	u32 subject = open_one(sliding);
+	u32 target = open_one(sliding);
 
 	for (u32 i = 1; i <= 29; i++) {
-		collect(sliding, i * S, subject, i);
+		collect(sliding, i * S, target, i);
 		cr_expect_not(sliding_covered(sliding), "at %u", i);
 	}
-	collect(sliding, 30 * S, subject, 30);
+	collect(sliding, 30 * S, target, 30);
 	cr_expect(sliding_covered(sliding));
-	cr_expect_eq(held(sliding, subject), 30 * 31 / 2);
+	cr_expect_eq(held(sliding, target), 30 * 31 / 2);
 	cr_expect_eq(sliding_time(sliding).elapsed_ns, 30 * S);
 	cr_expect_eq(sliding_time(sliding).expected, 300);
-	collect(sliding, 31 * S, subject, 31);
-	cr_expect_eq(held(sliding, subject), 31 * 32 / 2 - 1, "the first has left");
+	collect(sliding, 31 * S, target, 31);
+	cr_expect_eq(held(sliding, target), 31 * 32 / 2 - 1, "the first has left");
 	cr_expect_eq(sliding_time(sliding).elapsed_ns, 30 * S);
 	(void)sliding_free(sliding);
 }
@@ -104,16 +104,16 @@ Test(sliding, a_window_covers_its_length_and_slides)
 Test(sliding, collections_of_one_pane_leave_together)
 {
 	struct sliding *sliding = new_window(300 * S, 1 << 20);
-	u32 subject = open_one(sliding);
+	u32 target = open_one(sliding);
 
 	for (u32 i = 1; i <= 300; i++)
-		collect(sliding, i * S, subject, 1);
+		collect(sliding, i * S, target, 1);
 	cr_expect(sliding_covered(sliding));
 	for (u32 i = 301; i <= 1000; i++) {
-		collect(sliding, i * S, subject, 1);
-		cr_expect_geq(held(sliding, subject), 300, "at %u", i);
-		cr_expect_leq(held(sliding, subject), 310, "at %u", i);
-		cr_expect_eq(sliding_time(sliding).elapsed_ns, held(sliding, subject) * S);
+		collect(sliding, i * S, target, 1);
+		cr_expect_geq(held(sliding, target), 300, "at %u", i);
+		cr_expect_leq(held(sliding, target), 310, "at %u", i);
+		cr_expect_eq(sliding_time(sliding).elapsed_ns, held(sliding, target) * S);
 	}
 	(void)sliding_free(sliding);
 }
@@ -121,11 +121,11 @@ Test(sliding, collections_of_one_pane_leave_together)
 Test(sliding, inexact_intervals_each_have_a_pane)
 {
 	struct sliding *sliding = new_window(30 * S, 1 << 20);
-	u32 subject = open_one(sliding);
+	u32 target = open_one(sliding);
 
 	for (u32 i = 1; i <= 100; i++)
-		collect(sliding, i * S - (i % 2 ? S / 100 : 0), subject, 1);
-	cr_expect_leq(held(sliding, subject), 31, "%llu", (unsigned long long)held(sliding, subject));
+		collect(sliding, i * S - (i % 2 ? S / 100 : 0), target, 1);
+	cr_expect_leq(held(sliding, target), 31, "%llu", (unsigned long long)held(sliding, target));
 	(void)sliding_free(sliding);
 }
 
@@ -159,47 +159,47 @@ Test(sliding, puts_of_one_collection_add_up_and_only_changes_are_reported)
 Test(sliding, after_a_changed_period_old_samples_keep_their_weight)
 {
 	struct sliding *sliding = new_window(10 * S, 1 << 20);
-	u32 subject = open_one(sliding);
+	u32 target = open_one(sliding);
 	struct tally before = samples(6, 100);
 	struct tally after = samples(3, 7000);
 
 	begin(sliding, S);
-	sliding_put(sliding, subject, &before);
+	sliding_put(sliding, target, &before);
 	cr_assert_eq(sliding_end(sliding), 0);
 	begin(sliding, 2 * S);
-	sliding_put(sliding, subject, &after);
-	sliding_put(sliding, subject, &before); /* different weights in one pane */
+	sliding_put(sliding, target, &after);
+	sliding_put(sliding, target, &before); /* different weights in one pane */
 	cr_assert_eq(sliding_end(sliding), 0);
-	cr_expect_eq(sliding_tally(sliding, subject)->weight, 2 * 600 + 21000);
-	cr_expect_eq(sliding_tally(sliding, subject)->weight_squared, 2 * 6 * 1e4 + 3 * 49e6);
-	collect(sliding, 11 * S, subject, 0);
-	cr_expect_eq(sliding_tally(sliding, subject)->weight_squared, 6 * 1e4 + 3 * 49e6, "%g",
-		     sliding_tally(sliding, subject)->weight_squared);
-	collect(sliding, 12 * S, subject, 0);
-	expect_empty(sliding, subject);
+	cr_expect_eq(sliding_tally(sliding, target)->weight, 2 * 600 + 21000);
+	cr_expect_eq(sliding_tally(sliding, target)->weight_squared, 2 * 6 * 1e4 + 3 * 49e6);
+	collect(sliding, 11 * S, target, 0);
+	cr_expect_eq(sliding_tally(sliding, target)->weight_squared, 6 * 1e4 + 3 * 49e6, "%g",
+		     sliding_tally(sliding, target)->weight_squared);
+	collect(sliding, 12 * S, target, 0);
+	expect_empty(sliding, target);
 	(void)sliding_free(sliding);
 }
 
 Test(sliding, an_idle_gap_and_a_late_collection_are_handled)
 {
 	struct sliding *sliding = new_window(10 * S, 1 << 20);
-	u32 subject = open_one(sliding);
+	u32 target = open_one(sliding);
 
-	collect(sliding, 1 * S, subject, 5);
+	collect(sliding, 1 * S, target, 5);
 	for (u32 i = 2; i <= 10; i++)
-		collect(sliding, i * S, subject, 0);
+		collect(sliding, i * S, target, 0);
 	cr_expect(sliding_covered(sliding));
-	cr_expect_eq(held(sliding, subject), 5);
-	collect(sliding, 11 * S, subject, 0);
-	expect_empty(sliding, subject);
-	collect(sliding, 100 * S, subject, 9); /* there was no collection for 89 s */
-	cr_expect_eq(held(sliding, subject), 9);
+	cr_expect_eq(held(sliding, target), 5);
+	collect(sliding, 11 * S, target, 0);
+	expect_empty(sliding, target);
+	collect(sliding, 100 * S, target, 9); /* there was no collection for 89 s */
+	cr_expect_eq(held(sliding, target), 9);
 	cr_expect_eq(sliding_time(sliding).elapsed_ns, 89 * S);
 	cr_expect(sliding_covered(sliding));
-	collect(sliding, 109 * S, subject, 1);
-	cr_expect_eq(held(sliding, subject), 10, "the long one is still needed");
-	collect(sliding, 110 * S, subject, 1);
-	cr_expect_eq(held(sliding, subject), 2);
+	collect(sliding, 109 * S, target, 1);
+	cr_expect_eq(held(sliding, target), 10, "the long one is still needed");
+	collect(sliding, 110 * S, target, 1);
+	cr_expect_eq(held(sliding, target), 2);
 	(void)sliding_free(sliding);
 }
 
@@ -217,26 +217,26 @@ Test(sliding, a_new_start_is_not_covered)
 Test(sliding, a_clock_that_stops_or_goes_back_is_handled)
 {
 	struct sliding *sliding = new_window(10 * S, 1 << 20);
-	u32 subject = open_one(sliding);
+	u32 target = open_one(sliding);
 
-	collect(sliding, 5 * S, subject, 1);
-	collect(sliding, 5 * S, subject, 2);
-	cr_expect_eq(held(sliding, subject), 3);
+	collect(sliding, 5 * S, target, 1);
+	collect(sliding, 5 * S, target, 2);
+	cr_expect_eq(held(sliding, target), 3);
 	cr_expect_eq(sliding_time(sliding).elapsed_ns, 5 * S);
 	begin(sliding, 4 * S);
 	cr_expect_eq(sliding_end(sliding), -EINVAL);
-	expect_empty(sliding, subject);
-	cr_expect(changed(sliding, subject));
+	expect_empty(sliding, target);
+	cr_expect(changed(sliding, target));
 	cr_expect_not(sliding_covered(sliding));
-	collect(sliding, 13 * S, subject, 4);
+	collect(sliding, 13 * S, target, 4);
 	cr_expect_not(sliding_covered(sliding));
-	collect(sliding, 14 * S, subject, 4);
+	collect(sliding, 14 * S, target, 4);
 	cr_expect(sliding_covered(sliding), "ten seconds since it began again");
-	cr_expect_eq(held(sliding, subject), 8);
+	cr_expect_eq(held(sliding, target), 8);
 	(void)sliding_free(sliding);
 }
 
-Test(sliding, closing_a_subject_removes_all_its_counts)
+Test(sliding, closing_a_target_removes_all_its_counts)
 {
 	struct sliding *sliding = new_window(10 * S, 1 << 20);
 	u32 gone = open_one(sliding);
@@ -263,17 +263,17 @@ Test(sliding, closing_a_subject_removes_all_its_counts)
 Test(sliding, a_window_beyond_its_memory_is_not_covered)
 {
 	struct sliding *sliding = new_window(30 * S, 1000);
-	u32 subject = open_one(sliding);
+	u32 target = open_one(sliding);
 
 	for (u32 i = 1; i <= 60; i++)
-		collect(sliding, i * S, subject, 1);
+		collect(sliding, i * S, target, 1);
 	cr_expect_not(sliding_covered(sliding));
 	cr_expect_leq(sliding_pane_bytes(sliding), 1000);
-	cr_expect_lt(held(sliding, subject), 30);
-	cr_expect_gt(held(sliding, subject), 0);
-	cr_expect_eq(sliding_time(sliding).elapsed_ns, held(sliding, subject) * S, "what it has is whole");
+	cr_expect_lt(held(sliding, target), 30);
+	cr_expect_gt(held(sliding, target), 0);
+	cr_expect_eq(sliding_time(sliding).elapsed_ns, held(sliding, target) * S, "what it has is whole");
 	sliding_limit(sliding, 0);
-	expect_empty(sliding, subject);
+	expect_empty(sliding, target);
 	(void)sliding_free(sliding);
 }
 
@@ -303,8 +303,8 @@ Test(sliding, after_churn_all_memory_is_freed)
 	(void)sliding_free(sliding);
 }
 
-/* A window of an hour, in which each of the subjects lives only for one collection. */
-Test(sliding, memory_of_closed_subjects_is_bounded)
+/* A window of an hour, in which each of the targets lives only for one collection. */
+Test(sliding, memory_of_closed_targets_is_bounded)
 {
 	struct sliding *sliding = new_window(3600 * S, 64 << 20);
 	struct tally tally = samples(3, 1);
@@ -340,12 +340,12 @@ struct left {
 	u64 panes_ns;
 };
 
-static void note_leaving(void *userdata, u32 subject, const struct tally *tally,
+static void note_leaving(void *userdata, u32 target, const struct tally *tally,
 			 const struct sliding_time *time)
 {
 	struct left *left = userdata;
 
-	(void)subject;
+	(void)target;
 	cr_expect_eq(time->elapsed_ns, S);
 	left->samples += tally->samples;
 }
@@ -366,12 +366,12 @@ Test(sliding, leaving_counts_are_reported)
 					    .passing = note_passing,
 					    .userdata = &left};
 	struct sliding *sliding;
-	u32 subject;
+	u32 target;
 
 	cr_assert_eq(sliding_new(&settings, START, &sliding), 0);
-	subject = open_one(sliding);
+	target = open_one(sliding);
 	for (u32 i = 1; i <= 25; i++)
-		collect(sliding, i * S, subject, i % 2 ? i : 0);
+		collect(sliding, i * S, target, i % 2 ? i : 0);
 	cr_expect_eq(left.panes_ns, 15 * S);
 	cr_expect_eq(left.samples, 1 + 3 + 5 + 7 + 9 + 11 + 13 + 15);
 	(void)sliding_free(sliding);
@@ -385,7 +385,7 @@ static u32 random_below(u32 n)
 	return (u32)((xorshift(&random_state) >> 11) % n);
 }
 
-#define SUBJECTS    20
+#define TARGETS     20
 #define OTHERS      20 /* some of them live only for a short time */
 #define COLLECTIONS 600
 
@@ -399,18 +399,18 @@ static struct tally random_tally(void)
 	return tally;
 }
 
-/* Compares the window of each subject with the sum of all collections that the window says it covers. */
+/* Compares the window of each target with the sum of all collections that the window says it covers. */
 Test(sliding, sums_equal_those_computed_from_scratch)
 {
-	static struct tally all[COLLECTIONS][SUBJECTS];
+	static struct tally all[COLLECTIONS][TARGETS];
 	static u64 ends[COLLECTIONS];
 	struct sliding *sliding = new_window(20 * S, 64 << 20);
 	struct tally others_have = samples(1, 1);
-	u32 numbers[SUBJECTS];
+	u32 numbers[TARGETS];
 	u32 others[OTHERS];
 	u64 at = 0;
 
-	for (u32 i = 0; i < SUBJECTS; i++)
+	for (u32 i = 0; i < TARGETS; i++)
 		numbers[i] = open_one(sliding);
 	for (u32 i = 0; i < OTHERS; i++)
 		others[i] = open_one(sliding);
@@ -423,7 +423,7 @@ Test(sliding, sums_equal_those_computed_from_scratch)
 		begin(sliding, at);
 		for (u32 i = 0; i < OTHERS; i++)
 			sliding_put(sliding, others[i], &others_have);
-		for (u32 i = 0; i < SUBJECTS; i++) {
+		for (u32 i = 0; i < TARGETS; i++) {
 			if (random_below(4))
 				continue;
 			all[c][i] = random_tally();
@@ -439,14 +439,14 @@ Test(sliding, sums_equal_those_computed_from_scratch)
 			others[i] = open_one(sliding);
 			expect_empty(sliding, others[i]);
 		}
-		for (u32 i = 0; i < SUBJECTS; i++) {
+		for (u32 i = 0; i < TARGETS; i++) {
 			struct tally sum = {0};
 
 			for (u32 b = 0; b <= c; b++)
 				if (b == 0 ? covered == at : ends[b - 1] >= START + at - covered)
 					tally_add(&sum, &all[b][i]);
 			cr_assert_eq(memcmp(&sum, sliding_tally(sliding, numbers[i]), sizeof(sum)), 0,
-				     "subject %u after collection %u", i, c);
+				     "target %u after collection %u", i, c);
 		}
 	}
 	(void)sliding_free(sliding);
@@ -468,16 +468,16 @@ static void collect_part(void *userdata, const struct tally *tally, const struct
 	collected->elapsed_ns[collected->n++] = time->elapsed_ns;
 }
 
-static struct collected parts_of(const struct sliding *sliding, u32 subject)
+static struct collected parts_of(const struct sliding *sliding, u32 target)
 {
 	struct collected collected = {0};
 
-	sliding_parts(sliding, subject, collect_part, &collected);
+	sliding_parts(sliding, target, collect_part, &collected);
 	return collected;
 }
 
 /*
- * Each pane has enough subjects for a search to use its marks. The order of the subjects differs in each
+ * Each pane has enough targets for a search to use its marks. The order of the targets differs in each
  * second. A third of them have samples in a second, and most are closed at the end.
  */
 Test(sliding, parts_are_the_counts_of_each_pane)
@@ -501,7 +501,7 @@ Test(sliding, parts_are_the_counts_of_each_pane)
 	}
 	for (u32 i = 0; i < MANY; i += 2)
 		sliding_close(sliding, numbers[i]);
-	/* More subjects are closed than remain: the panes then release the closed ones. */
+	/* More targets are closed than remain: the panes then release the closed ones. */
 	for (u32 i = 1; i < MANY; i += 4)
 		sliding_close(sliding, numbers[i]);
 	collect(sliding, (LAST + 1) * S, numbers[3], 0);
@@ -513,7 +513,7 @@ Test(sliding, parts_are_the_counts_of_each_pane)
 			u32 s = LAST + 1 - 9 + part;
 
 			cr_expect_eq(collected.samples[part], s <= LAST && (i + s) % 3 == 0 ? 1 + i + s : 0,
-				     "subject %u, second %u", i, s);
+				     "target %u, second %u", i, s);
 			cr_expect_eq(collected.elapsed_ns[part], S);
 		}
 	}

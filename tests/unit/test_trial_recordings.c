@@ -101,7 +101,7 @@ Test(trial_recordings, a_long_gap_is_judged_as_one_collection)
 	result = report();
 	cr_assert_eq(result->n_stretches, 1);
 	cr_expect_eq(result->stretches[0].elapsed_ns, 20 * DAY_NS + 60 * NSEC_PER_SEC - 10 * NSEC_PER_MSEC);
-	/* The time of the only subject is completely accounted for, from when the subject was first seen. */
+	/* The time of the only target is completely accounted for, from when the target was first seen. */
 	cr_expect_geq(result->of_rules[0].known_s + result->of_rules[0].unknown_s[UNKNOWN_WINDOW],
 		      20 * 86400);
 	cr_expect_eq(result->samples, 12000);
