@@ -24,7 +24,7 @@ static int get_snapshot(void *userdata, const struct maybe_double *window_second
 	struct server *server = userdata;
 	struct engine *engine = sampling_engine(server->sampling);
 
-	engine_head(engine)->detail = detail_figures(server->detail);
+	engine_head(engine)->detail = detail_counts(server->detail);
 	return engine_snapshot(engine, window_seconds, ret);
 }
 
@@ -39,7 +39,7 @@ static int get_summary(struct server *server, const struct snapshot **ret)
 {
 	struct engine *engine = sampling_engine(server->sampling);
 
-	engine_head(engine)->detail = detail_figures(server->detail);
+	engine_head(engine)->detail = detail_counts(server->detail);
 	return engine_summary(engine, ret);
 }
 

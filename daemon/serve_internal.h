@@ -45,7 +45,7 @@ struct server {
 	char served_at[HTTP_SOCKETS_TEXT_MAX];
 	struct watch watch;
 	struct slot_reclaim reclaim;
-	struct process_figures process; /* kept between scrapes, as process_read() needs */
+	struct process_usage process; /* kept between scrapes, as process_read() needs */
 	struct resctrl
 		resctrl; /* the counters were last asked for at the collection at `resctrl_ns`; 0: never */
 	u64 resctrl_ns;

@@ -200,7 +200,7 @@ static int read_slot_offcore(struct collect *collect, u32 slot, u64 now_ns)
 {
 	const struct kernel_offcore *offcore = kernel_offcore(collect->settings.kernel);
 	struct slot_view *view = &collect->slots[slot];
-	struct offcore_figures difference;
+	struct offcore_counters difference;
 	int r;
 
 	if (!offcore || view->merged ||

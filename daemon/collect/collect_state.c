@@ -254,7 +254,7 @@ static int merge_last(struct collect *collect, const struct state_record *record
 {
 	_cleanup_(last_reading_freep) struct last_reading *last = NULL;
 	const struct state_record *of_slot;
-	struct figures figures = {0};
+	struct counters counters = {0};
 	struct ledger_entry *entry;
 	struct kept_slot kept;
 	u8 packed[PACKED_MAX];
@@ -275,8 +275,8 @@ static int merge_last(struct collect *collect, const struct state_record *record
 		if (has_flag(&kept, SLOT_FLAG_ALIVE))
 			ledger_died(entry, collect->begun_ns);
 	}
-	last_reading_add(last, &figures);
-	return ledger_add(entry, event, packed, packed_of(&figures, packed));
+	last_reading_add(last, &counters);
+	return ledger_add(entry, event, packed, packed_of(&counters, packed));
 }
 
 static int restore_offcore(struct collect *collect, const struct state_record *record)

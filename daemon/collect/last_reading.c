@@ -67,7 +67,7 @@ static inline size_t bytes_for(size_t n_cells)
 #define SHAPED static inline __attribute__((always_inline))
 
 #define WORD(type, member) (unsigned)(offsetof(type, member) / sizeof(u32))
-#define FIGURE(member)     (unsigned)(offsetof(struct figures, member) / sizeof(u64))
+#define FIGURE(member)     (unsigned)(offsetof(struct counters, member) / sizeof(u64))
 #define CHUNK_WORDS        32U /* in a chunk */
 #define WORDS_MAX          (CELLS_MAX * LANES)
 #define INSTRUCTION_SUM    WORD(struct latency_record, instruction_latency_sum)
@@ -563,22 +563,22 @@ u32 last_reading_stripes(const struct last_reading *last)
 	return last ? last->stripes : 0;
 }
 
-static void figures_of(bool has_latency, const union record *record, struct figures *ret)
+static void counters_of(bool has_latency, const union record *record, struct counters *ret)
 {
 	if (has_latency)
-		figures_of_latency(&record->latency, ret);
+		counters_of_latency(&record->latency, ret);
 	else
-		figures_of_plain(&record->plain, ret);
+		counters_of_plain(&record->plain, ret);
 }
 
 /*
  * Adds what wrapped counters lack: 2^32 for each wrap of 32 bits. A 64-bit counter that wrapped becomes 2^64 - 1.
  */
-static void add_wraps(const struct last_reading *last, struct figures *sum)
+static void add_wraps(const struct last_reading *last, struct counters *sum)
 {
 	union record narrow = {0}, wide = {0};
-	struct figures narrow_figures, wide_figures;
-	u64 *counters = (u64 *)sum;
+	struct counters narrow_counters, wide_counters;
+	u64 *values = (u64 *)sum;
 
 	for (u32 i = 0; i < last->n_wraps; i++) {
 		const struct wrap *wrap = &last->wraps[i];
@@ -586,27 +586,27 @@ static void add_wraps(const struct last_reading *last, struct figures *sum)
 
 		(is ? &wide : &narrow)->words[wrap->word] = wrap->times;
 	}
-	figures_of(last->has_latency, &narrow, &narrow_figures);
-	figures_of(last->has_latency, &wide, &wide_figures);
-	for (size_t i = 0; i < FIGURES_COUNTERS; i++) {
-		((u64 *)&narrow_figures)[i] <<= 32;
-		if (((u64 *)&wide_figures)[i])
-			counters[i] = ~0ULL;
+	counters_of(last->has_latency, &narrow, &narrow_counters);
+	counters_of(last->has_latency, &wide, &wide_counters);
+	for (size_t i = 0; i < COUNTER_COUNT; i++) {
+		((u64 *)&narrow_counters)[i] <<= 32;
+		if (((u64 *)&wide_counters)[i])
+			values[i] = ~0ULL;
 	}
-	figures_add(sum, &narrow_figures);
+	counters_add(sum, &narrow_counters);
 }
 
-void last_reading_add(const struct last_reading *last, struct figures *sum)
+void last_reading_add(const struct last_reading *last, struct counters *sum)
 {
 	struct walk walk = {.present = last->present};
 	union record record = {0};
-	struct figures brought;
+	struct counters brought;
 	u32 cell;
 
 	for (u32 nth = 0; walk_next(&walk, &cell); nth++)
 		record.cells[cell] = last->cells[nth];
-	figures_of(last->has_latency, &record, &brought);
-	figures_add(sum, &brought);
+	counters_of(last->has_latency, &record, &brought);
+	counters_add(sum, &brought);
 	if (last->n_wraps > 0)
 		add_wraps(last, sum);
 }

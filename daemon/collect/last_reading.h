@@ -13,7 +13,7 @@
 struct last_reading;
 
 /*
- * Reads the records of the stripes whose bits are set in `stripes`, and writes the counters of struct figures
+ * Reads the records of the stripes whose bits are set in `stripes`, and writes the counters of struct counters
  * that moved since the last reading to `packed` (PACKED_MAX bytes). Sets *ret_size to the number of bytes, 0 if
  * none moved.
  *
@@ -33,7 +33,7 @@ void last_reading_prefetch(const struct last_reading *last);
 u32 last_reading_stripes(const struct last_reading *last);
 
 /* sum += everything that the slot has counted. */
-void last_reading_add(const struct last_reading *last, struct figures *sum);
+void last_reading_add(const struct last_reading *last, struct counters *sum);
 
 size_t last_reading_bytes(const struct last_reading *last);
 void last_reading_free(struct last_reading *last);

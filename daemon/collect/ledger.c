@@ -275,7 +275,7 @@ bool ledger_has(const struct ledger_entry *entry, unsigned event)
 	return false;
 }
 
-void ledger_total(const struct ledger_entry *entry, unsigned event, struct figures *ret)
+void ledger_total(const struct ledger_entry *entry, unsigned event, struct counters *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	for (const struct ledger_sum *sum = entry->sums; sum; sum = sum->next) {
@@ -359,11 +359,11 @@ static size_t former_bytes(const struct ledger_sum *sum)
 	return !sum->present && sum->former ? heap_bytes(sum->size) : 0;
 }
 
-/* Adds figures to the sum of former slots. Returns 0, or -ENOMEM with nothing added. */
-static int add_to_former(struct ledger_entry *entry, unsigned event, const struct figures *figures)
+/* Adds counters to the sum of former slots. Returns 0, or -ENOMEM with nothing added. */
+static int add_to_former(struct ledger_entry *entry, unsigned event, const struct counters *counters)
 {
 	struct ledger_sum *sum = former_of(entry, event);
-	struct figures total = *figures;
+	struct counters total = *counters;
 	u8 packed[PACKED_MAX];
 	u8 *former;
 	size_t size;
@@ -389,10 +389,10 @@ static int add_to_former(struct ledger_entry *entry, unsigned event, const struc
 
 int ledger_add(struct ledger_entry *entry, unsigned event, const u8 *packed, size_t size)
 {
-	struct figures figures = {0};
+	struct counters counters = {0};
 
-	packed_add(packed, size, &figures);
-	return add_to_former(entry, event, &figures);
+	packed_add(packed, size, &counters);
+	return add_to_former(entry, event, &counters);
 }
 
 static void remove_sum(struct ledger_entry *entry, struct ledger_sum *sum)
@@ -410,7 +410,7 @@ static void remove_sum(struct ledger_entry *entry, struct ledger_sum *sum)
 int ledger_merge(struct ledger_entry *entry, struct ledger_sum **of_slot)
 {
 	struct ledger_sum *sum = *of_slot;
-	struct figures brought = {0};
+	struct counters brought = {0};
 	int r = 0;
 
 	if (sum->last) {
@@ -424,11 +424,11 @@ int ledger_merge(struct ledger_entry *entry, struct ledger_sum **of_slot)
 	return 0;
 }
 
-static int need_offcore(struct offcore_figures **figures)
+static int need_offcore(struct offcore_counters **counters)
 {
-	if (!*figures)
-		*figures = calloc(1, sizeof(**figures));
-	return *figures ? 0 : -ENOMEM;
+	if (!*counters)
+		*counters = calloc(1, sizeof(**counters));
+	return *counters ? 0 : -ENOMEM;
 }
 
 static int need_offcore_total(struct ledger_entry *entry)
@@ -455,10 +455,10 @@ int ledger_reserve_offcore(struct ledger_entry *entry)
 	return 0;
 }
 
-void ledger_add_offcore(struct ledger_entry *entry, const struct offcore_figures *difference)
+void ledger_add_offcore(struct ledger_entry *entry, const struct offcore_counters *difference)
 {
-	offcore_figures_add(entry->offcore_total, difference);
-	offcore_figures_add(entry->offcore_difference, difference);
+	offcore_counters_add(entry->offcore_total, difference);
+	offcore_counters_add(entry->offcore_difference, difference);
 	save_offcore(entry);
 }
 
@@ -509,7 +509,7 @@ static int fold_one(struct ledger *ledger, struct ledger_entry *entry)
 	if (entry->offcore_total) {
 		if (need_offcore_total(ledger->other) < 0)
 			return -ENOMEM;
-		offcore_figures_add(ledger->other->offcore_total, entry->offcore_total);
+		offcore_counters_add(ledger->other->offcore_total, entry->offcore_total);
 		save_offcore(ledger->other);
 		free(TAKE_PTR(entry->offcore_total));
 		shrink_entry(entry, heap_bytes(sizeof(*entry->offcore_total)));

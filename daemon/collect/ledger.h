@@ -11,9 +11,9 @@
 #include <stddef.h>
 
 #include "base/cleanup.h"
-#include "collect/figures.h"
+#include "collect/counters.h"
 #include "collect/last_reading.h"
-#include "collect/offcore_figures.h"
+#include "collect/offcore_counters.h"
 #include "pebsd/sample.h"
 #include "state/state.h"
 
@@ -39,9 +39,9 @@ struct ledger_entry {
 	 * The counts of the entry's slots, by event: the sum of former slots, as packed counters, and the last
 	 * readings of the present slots (last_reading.h). Use ledger_total() to read them.
 	 */
-	struct ledger_sum *sums;                    /* NULL until the first sample */
-	struct offcore_figures *offcore_total;      /* NULL until something was counted */
-	struct offcore_figures *offcore_difference; /* not consumed yet; NULL: none */
+	struct ledger_sum *sums;                     /* NULL until the first sample */
+	struct offcore_counters *offcore_total;      /* NULL until something was counted */
+	struct offcore_counters *offcore_difference; /* not consumed yet; NULL: none */
 
 	/*
 	 * Owned by the engine. `exports`: the path may have a series. `exports_as_of`: the number of the set of
@@ -125,7 +125,7 @@ struct ledger_entry *ledger_unattributed(const struct ledger *ledger);
 bool ledger_has(const struct ledger_entry *entry, unsigned event);
 
 /* Sets `ret` to the counts of an event since the start; all zero if there are none. */
-void ledger_total(const struct ledger_entry *entry, unsigned event, struct figures *ret);
+void ledger_total(const struct ledger_entry *entry, unsigned event, struct counters *ret);
 
 /* Adds packed counters to the sum of former slots. Returns 0, or -ENOMEM with nothing added. */
 int ledger_add(struct ledger_entry *entry, unsigned event, const u8 *packed, size_t size);
@@ -151,7 +151,7 @@ int ledger_merge(struct ledger_entry *entry, struct ledger_sum **of_slot);
 
 /* Allocates memory for off-core counts, and adds them. Reserve first, then adding cannot fail. */
 int ledger_reserve_offcore(struct ledger_entry *entry);
-void ledger_add_offcore(struct ledger_entry *entry, const struct offcore_figures *difference);
+void ledger_add_offcore(struct ledger_entry *entry, const struct offcore_counters *difference);
 
 /*
  * Drops the off-core differences. Call it after all consumers have read them. Later counts belong to the next

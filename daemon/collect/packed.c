@@ -3,14 +3,14 @@
 
 #include "state/state_bytes.h"
 
-size_t packed_of(const struct figures *figures, u8 *to)
+size_t packed_of(const struct counters *counters, u8 *to)
 {
-	const u64 *counters = (const u64 *)figures;
+	const u64 *values = (const u64 *)counters;
 	struct packed_writer writer = {.to = to};
 
-	for (unsigned i = 0; i < FIGURES_COUNTERS; i++)
-		if (counters[i])
-			packed_put(&writer, i, counters[i]);
+	for (unsigned i = 0; i < COUNTER_COUNT; i++)
+		if (values[i])
+			packed_put(&writer, i, values[i]);
 	return (size_t)(writer.to - to);
 }
 
@@ -22,25 +22,25 @@ bool packed_sound(const u8 *packed, size_t size)
 	while (!reader.bad && reader.from != reader.end) {
 		u64 passed = state_get_number(&reader);
 
-		if (passed >= FIGURES_COUNTERS || state_get_number(&reader) == 0)
+		if (passed >= COUNTER_COUNT || state_get_number(&reader) == 0)
 			return false;
 		next += passed + 1;
-		if (next > FIGURES_COUNTERS)
+		if (next > COUNTER_COUNT)
 			return false;
 	}
 	return !reader.bad;
 }
 
-void packed_add(const u8 *packed, size_t size, struct figures *sum)
+void packed_add(const u8 *packed, size_t size, struct counters *sum)
 {
 	/* If there are no packed counters, `packed` may be NULL. */
 	struct packed_reader reader = {.from = packed, .end = size > 0 ? packed + size : packed};
-	u64 *counters = (u64 *)sum;
+	u64 *values = (u64 *)sum;
 	unsigned counter;
 	u64 value;
 
 	while (packed_get(&reader, &counter, &value))
-		counters[counter] = add_saturating(counters[counter], value);
+		values[counter] = add_saturating(values[counter], value);
 }
 
 void packed_sum_add(struct packed_sum *sum, const u8 *packed, size_t size)
@@ -51,7 +51,7 @@ void packed_sum_add(struct packed_sum *sum, const u8 *packed, size_t size)
 
 	while (packed_get(&reader, &counter, &value)) {
 		sum->moved[counter / 64] |= 1ULL << counter % 64;
-		sum->counters[counter] = add_saturating(sum->counters[counter], value);
+		sum->values[counter] = add_saturating(sum->values[counter], value);
 	}
 }
 
@@ -63,8 +63,8 @@ size_t packed_sum_take(struct packed_sum *sum, u8 *to)
 		for (u64 moved = sum->moved[word]; moved; moved &= moved - 1) {
 			unsigned counter = word * 64 + (unsigned)__builtin_ctzll(moved);
 
-			packed_put(&writer, counter, sum->counters[counter]);
-			sum->counters[counter] = 0;
+			packed_put(&writer, counter, sum->values[counter]);
+			sum->values[counter] = 0;
 		}
 		sum->moved[word] = 0;
 	}
@@ -86,10 +86,10 @@ static u64 sum_of_sources(const u8 *packed, size_t size, size_t first)
 
 u64 packed_samples(const u8 *packed, size_t size)
 {
-	return sum_of_sources(packed, size, offsetof(struct figures, samples) / sizeof(u64));
+	return sum_of_sources(packed, size, offsetof(struct counters, samples) / sizeof(u64));
 }
 
 u64 packed_weight(const u8 *packed, size_t size)
 {
-	return sum_of_sources(packed, size, offsetof(struct figures, weight) / sizeof(u64));
+	return sum_of_sources(packed, size, offsetof(struct counters, weight) / sizeof(u64));
 }

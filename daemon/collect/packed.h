@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Packed counters, a compact form of figures: the nonzero counters of struct figures, seen as a row. Each is two
- * varints: the number of counters skipped since the previous one, and its value. Pure functions.
+ * Packed counters, the compact form of struct counters: its nonzero values, seen as a row. Each is two varints: the
+ * number of values skipped since the previous one, and the value. Pure functions.
  *
- * Those that are saved for another process, or on disk, have the layout of the counters beside them (figures_layout()).
+ * Those that are saved for another process, or on disk, have the layout of the counters beside them (counters_layout()).
  */
 #ifndef PEBSD_PACKED_H
 #define PEBSD_PACKED_H
@@ -12,10 +12,10 @@
 #include <stddef.h>
 
 #include "base/varint.h"
-#include "collect/figures.h"
+#include "collect/counters.h"
 
-/* Large enough for any figures. An index is below FIGURES_COUNTERS: two bytes. */
-#define PACKED_MAX (FIGURES_COUNTERS * (2 + VARINT_MAX))
+/* Large enough for all counters. An index is below COUNTER_COUNT: two bytes. */
+#define PACKED_MAX (COUNTER_COUNT * (2 + VARINT_MAX))
 
 /* State of a writer; begins as {.to = buffer}. */
 struct packed_writer {
@@ -52,19 +52,19 @@ static inline bool packed_get(struct packed_reader *reader, unsigned *ret_counte
 	return true;
 }
 
-/* Writes `figures` to `to`, PACKED_MAX bytes. Returns the number of bytes written. */
-size_t packed_of(const struct figures *figures, u8 *to);
+/* Writes `counters` to `to`, PACKED_MAX bytes. Returns the number of bytes written. */
+size_t packed_of(const struct counters *counters, u8 *to);
 
 /* Returns true if packed_put() could have written these bytes. Use it for untrusted data. */
 bool packed_sound(const u8 *packed, size_t size);
 
 /* sum += the packed counters, each counter saturating at 2^64 - 1. */
-void packed_add(const u8 *packed, size_t size, struct figures *sum);
+void packed_add(const u8 *packed, size_t size, struct counters *sum);
 
 /* A sum of packed counters, with a bit for each counter that is not 0: most are 0. All zero: empty. */
 struct packed_sum {
-	u64 moved[(FIGURES_COUNTERS + 63) / 64];
-	u64 counters[FIGURES_COUNTERS];
+	u64 moved[(COUNTER_COUNT + 63) / 64];
+	u64 values[COUNTER_COUNT];
 };
 
 /* Adds packed counters, each counter saturating at 2^64 - 1. */
@@ -73,7 +73,7 @@ void packed_sum_add(struct packed_sum *sum, const u8 *packed, size_t size);
 /* Writes the sum as packed counters to `to`, PACKED_MAX bytes, and empties it. Returns the number of bytes. */
 size_t packed_sum_take(struct packed_sum *sum, u8 *to);
 
-/* The sums have the same meaning as in figures.h, but are computed from packed counters. */
+/* The sums have the same meaning as in counters.h, but are computed from packed counters. */
 u64 packed_samples(const u8 *packed, size_t size);
 u64 packed_weight(const u8 *packed, size_t size);
 

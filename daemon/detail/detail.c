@@ -14,7 +14,7 @@ struct detail {
 	struct detail_settings settings;
 	struct symbols *symbols;
 	struct zooms *zooms;
-	struct detail_figures figures;
+	struct detail_counts counts;
 	const char *hot[HOT_MAX + 1];
 };
 
@@ -159,18 +159,18 @@ int detail_start(struct detail *detail, const struct transition *transition, enu
 				   : hot_for(detail, transition, ret_message);
 }
 
-const struct detail_figures *detail_figures(struct detail *detail)
+const struct detail_counts *detail_counts(struct detail *detail)
 {
 	const struct engine *engine = sampling_engine(detail->settings.sampling);
-	struct symbols_figures symbols = symbols_figures(detail->symbols);
-	struct zoom_figures zooms;
+	struct symbols_counts symbols = symbols_counts(detail->symbols);
+	struct zooms_counts zooms;
 	size_t n = 0;
 
-	zooms_figures(detail->zooms, &zooms);
+	zooms_get_counts(detail->zooms, &zooms);
 	while (n < HOT_MAX && (detail->hot[n] = engine_hot_nth(engine, n)))
 		n++;
 	detail->hot[n] = NULL;
-	detail->figures = (struct detail_figures){
+	detail->counts = (struct detail_counts){
 		.zooms_running = zooms.running,
 		.zooms_held = zooms.held,
 		.zoom_bytes = zooms.bytes,
@@ -189,5 +189,5 @@ const struct detail_figures *detail_figures(struct detail *detail)
 			    .bytes = symbols.bytes,
 			    .own_bytes = symbols.own_bytes},
 	};
-	return &detail->figures;
+	return &detail->counts;
 }

@@ -43,6 +43,6 @@ int detail_start(struct detail *detail, const struct transition *transition, enu
 		 char **ret_message);
 
 /* Updates and returns the counters that a snapshot includes. The detail owns them. */
-const struct detail_figures *detail_figures(struct detail *detail);
+const struct detail_counts *detail_counts(struct detail *detail);
 
 #endif

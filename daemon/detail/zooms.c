@@ -48,7 +48,7 @@ struct zooms {
 	u64 next_id;
 	struct held_zoom *held[ZOOMS_KEPT_MAX]; /* newest first */
 	size_t n;
-	struct zoom_figures figures; /* sums over the zooms that were dropped */
+	struct zooms_counts counts; /* sums over the zooms that were dropped */
 };
 
 static u64 realtime_ns(void)
@@ -242,7 +242,7 @@ static void end_gone(struct zooms *zooms, struct held_zoom *held, u64 now_ns)
 	end(zooms, held, now_ns);
 }
 
-static void add_figures(struct zoom_figures *sum, const struct zoom_recording *recording)
+static void add_counts(struct zooms_counts *sum, const struct zoom_recording *recording)
 {
 	const struct zoom_about *about = zoom_recording_about_const(recording);
 
@@ -259,7 +259,7 @@ static struct held_zoom *held_free(struct zooms *zooms, struct held_zoom *held)
 	if (held->source)
 		zooms->settings.origin.close(zooms->settings.origin.userdata, held->source);
 	if (held->zoom.recording)
-		add_figures(&zooms->figures, held->zoom.recording);
+		add_counts(&zooms->counts, held->zoom.recording);
 	zoom_recording_free(held->zoom.recording);
 	profile_free(held->zoom.profile);
 	number_map_clear(&held->processes);
@@ -588,15 +588,15 @@ const struct zoom *zooms_nth(struct zooms *zooms, size_t i)
 	return i < zooms->n ? &zooms->held[i]->zoom : NULL;
 }
 
-void zooms_figures(const struct zooms *zooms, struct zoom_figures *ret)
+void zooms_get_counts(const struct zooms *zooms, struct zooms_counts *ret)
 {
-	*ret = zooms->figures;
+	*ret = zooms->counts;
 	ret->running = running(zooms);
 	ret->held = zooms->n;
 	for (size_t i = 0; i < zooms->n; i++) {
 		const struct held_zoom *held = zooms->held[i];
 
-		add_figures(ret, held->zoom.recording);
+		add_counts(ret, held->zoom.recording);
 		ret->bytes += zoom_recording_bytes(held->zoom.recording) + profile_bytes(held->zoom.profile) +
 			      (held->source ? held->source->methods->bytes(held->source) : 0);
 	}

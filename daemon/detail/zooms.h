@@ -116,11 +116,11 @@ const struct zoom *zooms_nth(struct zooms *zooms, size_t i);
 /* Ends all running zooms now. A pause does this, to free their counters for other tools. */
 void zooms_end_all(struct zooms *zooms);
 
-struct zoom_figures {
+struct zooms_counts {
 	size_t running, held;              /* `held` includes `running` */
 	u64 bytes;                         /* recordings, profiles, rings */
 	u64 taken, limited, lost, dropped; /* since the start: samples, in `lost` also other records */
 };
-void zooms_figures(const struct zooms *zooms, struct zoom_figures *ret);
+void zooms_get_counts(const struct zooms *zooms, struct zooms_counts *ret);
 
 #endif

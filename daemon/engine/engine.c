@@ -251,7 +251,7 @@ int engine_reclaim(struct engine *engine, u64 *ret_again_ns)
 {
 	int r;
 
-	/* Reclaim may read slots into the ledger, and snapshots refer to figures of the ledger. */
+	/* Reclaim may read slots into the ledger, and snapshots refer to counters of the ledger. */
 	engine_forget_snapshots(engine);
 	/* Clear the report before reclaiming: a cgroup that needs a slot after this reports it again. */
 	kernel_slots_short_clear(engine->kernel);

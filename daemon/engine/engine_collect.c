@@ -20,7 +20,7 @@
 #define WINDOW_ACTIVE_HALF_LIFE_NS (60 * NSEC_PER_SEC)
 
 /*
- * Removed cgroups keep figures of their own for as long as a window reaches, but only this number of them, or twice the
+ * Removed cgroups keep counters of their own for as long as a window reaches, but only this number of them, or twice the
  * number of slots if that is more. Fewer keep them if their entries take more than LEDGER_UNHELD_BYTES.
  */
 #define DEAD_MIN 1024
@@ -207,7 +207,7 @@ static void read_events(struct engine *engine)
 		read_rejected(engine, event);
 }
 
-/* Call it after the slots were read. If memory is short, the event has no figures by CPU this time. */
+/* Call it after the slots were read. If memory is short, the event has no counters by CPU this time. */
 static void fill_cpus(struct engine *engine, unsigned event)
 {
 	struct snapshot_event *head = &engine->head.events[event];

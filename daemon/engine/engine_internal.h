@@ -34,10 +34,10 @@ struct engine {
 	struct reading now[EVENTS_MAX];           /* as of the last collection */
 	struct snapshot_cpu *per_cpu[EVENTS_MAX]; /* referenced by `head` */
 	u64 filtered_by_stripe[EVENTS_MAX][STRIPES_MAX];
-	struct figures *totals; /* of each event, since the start */
-	double active;          /* recent maximum of differences per collection */
-	u32 exports_as_of;      /* incremented when `exported` may return other values */
-	u64 collected_ns;       /* CLOCK_MONOTONIC of the last collection */
+	struct counters *totals; /* of each event, since the start */
+	double active;           /* recent maximum of differences per collection */
+	u32 exports_as_of;       /* incremented when `exported` may return other values */
+	u64 collected_ns;        /* CLOCK_MONOTONIC of the last collection */
 	struct snapshot head;
 	struct snapshot *all;                 /* of the last collection; NULL: not built yet */
 	struct snapshot *summary;             /* of the last collection; NULL: not built yet */

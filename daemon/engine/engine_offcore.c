@@ -82,7 +82,7 @@ struct engine_offcore *engine_offcore_free(struct engine_offcore *offcore)
 
 static void put(struct engine_offcore *offcore, const struct ledger_entry *entry)
 {
-	struct figures row;
+	struct counters row;
 	u8 packed[PACKED_MAX];
 
 	if (!entry->offcore_difference)
@@ -156,13 +156,13 @@ void engine_offcore_enter(struct engine_offcore *offcore, u64 now_ns, const stru
 	offcore->entered_ns = now_ns;
 }
 
-static int add_row(u32 entry, unsigned event, const struct figures *row, void *userdata)
+static int add_row(u32 entry, unsigned event, const struct counters *row, void *userdata)
 {
-	struct offcore_figures figures;
+	struct offcore_counters counters;
 
 	(void)event;
-	offcore_unpack(row, &figures);
-	return offcore_sums_add(userdata, entry, &figures);
+	offcore_unpack(row, &counters);
+	return offcore_sums_add(userdata, entry, &counters);
 }
 
 /* Sums are sorted by entry: `other` and `unattributed` have the lowest numbers. */

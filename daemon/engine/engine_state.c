@@ -40,7 +40,7 @@ static void save_collected(struct engine *engine)
 		  (size_t)(writer.to - bytes));
 }
 
-/* Describes an event: saved figures must not be continued for a different event. */
+/* Describes an event: saved counters must not be continued for a different event. */
 static size_t describe_event(const struct engine *engine, unsigned event, u8 *to)
 {
 	const struct event *what = &engine->settings.events[event];
@@ -119,7 +119,7 @@ static void save_offcore(struct engine *engine)
 	if (!engine->offcore_hash || engine->offcore_record.unit)
 		return;
 	state_put_number(&writer, engine->offcore_hash);
-	state_put(engine->settings.state, &engine->offcore_record, STATE_OFFCORE, 0, bytes,
+	state_put(engine->settings.state, &engine->offcore_record, STATE_OFFCORE_PMUS, 0, bytes,
 		  (size_t)(writer.to - bytes));
 }
 
@@ -163,7 +163,7 @@ u32 engine_records(void)
 #undef NAME_
 	static const struct siphash_key no_key;
 
-	return STATE_RECORDS ^ figures_layout() ^ (u32)siphash_bytes(&no_key, numbers, sizeof(numbers));
+	return STATE_RECORDS ^ counters_layout() ^ (u32)siphash_bytes(&no_key, numbers, sizeof(numbers));
 }
 
 struct state *engine_state(const struct engine *engine)
@@ -233,7 +233,7 @@ static void restore_collected(struct engine *engine)
 static int restore_offcore(struct engine *engine)
 {
 	struct state *state = engine->settings.state;
-	const struct state_record *record = state_find(state, STATE_OFFCORE, 0);
+	const struct state_record *record = state_find(state, STATE_OFFCORE_PMUS, 0);
 	const u64 hash = engine->settings.offcore_hash;
 	struct state_reader reader;
 
@@ -253,7 +253,7 @@ static int restore_offcore(struct engine *engine)
 	state_remove(state, &engine->offcore_record);
 	state_drop(state, STATE_COUNTED);
 	state_drop(state, STATE_COUNTED_NEXT);
-	state_drop(state, STATE_COUNTERS);
+	state_drop(state, STATE_OFFCORE);
 	return 0;
 }
 
@@ -326,12 +326,12 @@ static int restore_engine(struct engine *engine, bool same_maps)
 
 static void add_entry(struct engine *engine, const struct ledger_entry *entry)
 {
-	struct figures total;
+	struct counters total;
 
 	for (unsigned event = 0; event < engine->settings.n_events; event++)
 		if (ledger_has(entry, event)) {
 			ledger_total(entry, event, &total);
-			figures_add(&engine->totals[event], &total);
+			counters_add(&engine->totals[event], &total);
 		}
 }
 
@@ -348,14 +348,14 @@ static int subtract_early(struct engine *engine)
 	for (size_t i = 0; i < n; i++) {
 		struct packed_reader reader = {.from = early[i].packed,
 					       .end = early[i].packed + early[i].size};
-		u64 *counters = (u64 *)&engine->totals[early[i].event];
+		u64 *values = (u64 *)&engine->totals[early[i].event];
 		unsigned counter;
 		u64 value;
 
 		while (packed_get(&reader, &counter, &value)) {
-			if (counters[counter] < value)
+			if (values[counter] < value)
 				return -EBADMSG;
-			counters[counter] -= value;
+			values[counter] -= value;
 		}
 	}
 	return 0;
@@ -374,7 +374,7 @@ static int add_up(struct engine *engine)
 	add_entry(engine, ledger_unattributed(engine->ledger));
 	r = subtract_early(engine);
 	for (unsigned event = 0; event < engine->settings.n_events; event++)
-		engine->now[event].seen = figures_samples(&engine->totals[event]);
+		engine->now[event].seen = counters_samples(&engine->totals[event]);
 	return r;
 }
 

@@ -33,13 +33,13 @@ struct filling {
 	} * bins;
 	u64 latencies[EVENTS_MAX];
 	double factors[EVENTS_MAX]; /* of `misses`, for the present collection */
-	struct figures *figures;    /* of the entry in the open bin, by event */
+	struct counters *counters;  /* of the entry in the open bin, by event */
 };
 
 static void filling_close(const struct filling *filling)
 {
 	free(filling->bins);
-	free(filling->figures);
+	free(filling->counters);
 }
 
 struct traffic *traffic_free(struct traffic *traffic)
@@ -59,15 +59,15 @@ static double middle(u32 bucket)
 }
 
 /* The mean is exact. Its error is computed from the middles of the buckets. */
-static struct mean mean_of(const struct figures *figures)
+static struct mean mean_of(const struct counters *counters)
 {
-	struct mean mean = {.n = figures_latency_samples(figures)};
+	struct mean mean = {.n = counters_latency_samples(counters)};
 	double n = (double)mean.n, sum = 0, squares = 0;
 
-	mean.latency = (double)figures_latency_sum(figures) / n;
+	mean.latency = (double)counters_latency_sum(counters) / n;
 	for (u32 bucket = 0; bucket < FINE_BUCKETS; bucket++) {
-		sum += (double)figures->latency[bucket] * middle(bucket);
-		squares += (double)figures->latency[bucket] * middle(bucket) * middle(bucket);
+		sum += (double)counters->latency[bucket] * middle(bucket);
+		squares += (double)counters->latency[bucket] * middle(bucket) * middle(bucket);
 	}
 	mean.error = sqrt(fmax(0, squares / n - sum / n * sum / n) / (n - 1));
 	return mean;
@@ -92,9 +92,9 @@ static int close_bin(struct filling *filling)
 	for (unsigned event = 0; event < EVENTS_MAX; event++) {
 		if (!(filling->settings->latency_events >> event & 1))
 			continue;
-		bin->means[event] = mean_of(&filling->figures[event]);
+		bin->means[event] = mean_of(&filling->counters[event]);
 		filling->latencies[event] += bin->means[event].n;
-		filling->figures[event] = (struct figures){0};
+		filling->counters[event] = (struct counters){0};
 	}
 	for (size_t i = filling->bin_points; i < traffic->n_points; i++)
 		traffic->points[i].traffic /= (double)bin->length_ns / (double)NSEC_PER_SEC;
@@ -151,15 +151,15 @@ static int add_point(struct filling *filling, u32 entry, double weight)
 	return 0;
 }
 
-static int take_figures(u32 entry, unsigned event, const struct figures *figures, void *userdata)
+static int take_counters(u32 entry, unsigned event, const struct counters *counters, void *userdata)
 {
 	struct filling *filling = userdata;
 	double weight = 0, samples = 0;
 
 	if (entry == filling->settings->entry && filling->settings->latency_events >> event & 1)
-		figures_add(&filling->figures[event], figures);
+		counters_add(&filling->counters[event], counters);
 	if (filling->settings->misses >> event & 1) {
-		weight = (double)figures_weight(figures) * filling->factors[event] * WAIT_LINE_BYTES;
+		weight = (double)counters_weight(counters) * filling->factors[event] * WAIT_LINE_BYTES;
 		return weight > 0 ? add_point(filling, entry, weight) : 0;
 	}
 	if (!(filling->settings->events >> event & 1))
@@ -167,8 +167,8 @@ static int take_figures(u32 entry, unsigned event, const struct figures *figures
 	for (unsigned source = 0; source < SOURCE_COUNT; source++) {
 		if (!(SHARED_SOURCES >> source & 1))
 			continue;
-		weight += (double)figures->weight[source];
-		samples += (double)figures->samples[source];
+		weight += (double)counters->weight[source];
+		samples += (double)counters->samples[source];
 	}
 	/* A recording may lack periods; then it lacks them for all samples. */
 	if (weight <= 0)
@@ -236,12 +236,12 @@ int traffic_new(const struct window *window, const struct traffic_settings *sett
 	_cleanup_(filling_close) struct filling filling = {.settings = settings, .traffic = traffic};
 	int r;
 
-	filling.figures = calloc(EVENTS_MAX, sizeof(*filling.figures));
-	if (!traffic || !filling.figures)
+	filling.counters = calloc(EVENTS_MAX, sizeof(*filling.counters));
+	if (!traffic || !filling.counters)
 		return -ENOMEM;
 	r = window_walk(window, settings->span_ns,
 			&(struct window_visitor){.collection = begin_collection,
-						 .figures = take_figures,
+						 .counters = take_counters,
 						 .userdata = &filling});
 	if (r < 0)
 		return r;

@@ -3,15 +3,15 @@
 
 #include "base/cleanup.h"
 
-static u64 hitm_of(const struct figures *figures)
+static u64 hitm_of(const struct counters *counters)
 {
-	return figures->snoop[SNOOP_HITM];
+	return counters->snoop[SNOOP_HITM];
 }
 
-#define VALUE_(name, ...)                                   \
-	static u64 name##_of(const struct figures *figures) \
-	{                                                   \
-		return figures->name;                       \
+#define VALUE_(name, ...)                                     \
+	static u64 name##_of(const struct counters *counters) \
+	{                                                     \
+		return counters->name;                        \
 	}
 ACCESS_FLAGS(VALUE_)
 
@@ -25,12 +25,12 @@ static const struct cgroup_counter all[] = {
 	{
 		.family = "pebsd_weighted_samples",
 		.help = "Samples, each multiplied by the period in force. Comparable across changes of the period, but not a count of loads.",
-		.value = figures_weight,
+		.value = counters_weight,
 	},
 	{
 		.family = "pebsd_weighted_latency_cycles",
 		.help = "Latencies of sampled accesses, each multiplied by the period in force. Not the time for which programs stalled.",
-		.value = figures_weighted_latency,
+		.value = counters_weighted_latency,
 		.of_latency = true,
 	},
 	{
@@ -42,7 +42,7 @@ static const struct cgroup_counter all[] = {
 	{
 		.family = "pebsd_tlb_walk_samples",
 		.help = "Samples whose address translation needed a page walk: the TLB results 'walk', 'miss' and 'fault'. PEBS and IBS report a walk as 'miss'.",
-		.value = figures_tlb_walk,
+		.value = counters_tlb_walk,
 	},
 	ACCESS_FLAGS(COUNTER_)};
 

@@ -9,12 +9,12 @@
 
 #include <stddef.h>
 
-#include "collect/figures.h"
+#include "collect/counters.h"
 
 struct cgroup_counter {
 	const char *family; /* of Prometheus, without "_total" */
 	const char *help;
-	u64 (*value)(const struct figures *figures);
+	u64 (*value)(const struct counters *counters);
 	bool of_loads;   /* other events do not have it */
 	bool of_latency; /* events without latency do not have it */
 };

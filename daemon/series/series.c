@@ -18,16 +18,16 @@
 /* The cgroup paths that the series table knows: paths that have recent samples, have a series or had one. */
 
 enum path_standing {
-	PATH_WAITING,  /* no series and no figures: its samples are in `other` */
+	PATH_WAITING,  /* no series and no counters: its samples are in `other` */
 	PATH_EXPORTED, /* the path has a series */
-	PATH_ENDED,    /* the path had a series; the figures are kept for its return */
+	PATH_ENDED,    /* the path had a series; the counters are kept for its return */
 };
 
 struct series_path {
 	struct series series;
 	struct series_path *next; /* next path in the hash bucket */
 	u64 hash;
-	size_t bytes; /* memory of the path without figures */
+	size_t bytes; /* memory of the path without counters */
 	enum path_standing standing;
 	double samples; /* decays as the cost does */
 	u64 seen_ns;    /* time of the path's last sample */
@@ -86,11 +86,11 @@ static struct series_path *paths_find(const struct paths *paths, const char *nam
 	return find(paths, name, hash_of(paths, name));
 }
 
-static void path_free_figures(struct series *series)
+static void path_free_counters(struct series *series)
 {
 	for (size_t event = 0; event < EVENTS_MAX; event++) {
-		free(series->figures[event]);
-		series->figures[event] = NULL;
+		free(series->counters[event]);
+		series->counters[event] = NULL;
 	}
 	free(series->offcore);
 	series->offcore = NULL;
@@ -100,7 +100,7 @@ static void path_free_figures(struct series *series)
 
 static void path_free(struct series_path *path)
 {
-	path_free_figures(&path->series);
+	path_free_counters(&path->series);
 	free(path->series.path);
 	free(path);
 }
@@ -230,7 +230,7 @@ struct series_table {
 	struct series_path **owners; /* of each input; NULL: not exported */
 	struct series_path **best;   /* the N costliest paths, the costliest first; has room for all paths */
 	size_t n_best;
-	struct figures **spare; /* zeroed */
+	struct counters **spare; /* zeroed */
 	size_t n_spare;
 	size_t n_ended, n_waiting; /* number of paths with that standing */
 	size_t waiting_bytes;      /* memory of waiting paths */
@@ -240,9 +240,9 @@ struct series_table {
 	u32 next_id;         /* for the next path with records */
 };
 
-/* Remove the saved records of a series, or only those of its figures. */
+/* Remove the saved records of a series, or only those of its counters. */
 static void forget_series(struct series_table *table, struct series *series);
-static void forget_figures(struct series_table *table, struct series *series);
+static void forget_counters(struct series_table *table, struct series *series);
 
 int series_table_new(size_t top, struct series_table **ret)
 {
@@ -281,9 +281,9 @@ struct series_table *series_table_free(struct series_table *table)
 	if (!table)
 		return NULL;
 	paths_done(&table->paths);
-	path_free_figures(&table->other);
+	path_free_counters(&table->other);
 	free(table->other.path);
-	path_free_figures(&table->unattributed);
+	path_free_counters(&table->unattributed);
 	free(table->unattributed.path);
 	free_spare(table);
 	free(table->spare);
@@ -385,13 +385,13 @@ static void select_first(struct series_path **list, size_t n, size_t most)
 /* Adds the samples and their weighted latency to the sums, in one pass. */
 static void costs_of(const struct difference *difference, u64 *samples, u64 *cost)
 {
-	const unsigned first = offsetof(struct figures, weighted_latency) / sizeof(u64);
+	const unsigned first = offsetof(struct counters, weighted_latency) / sizeof(u64);
 	struct packed_reader reader = {.from = difference->packed,
 				       .end = difference->packed + difference->size};
 	unsigned counter;
 	u64 value;
 
-	_Static_assert(offsetof(struct figures, samples) == 0, "they come first");
+	_Static_assert(offsetof(struct counters, samples) == 0, "they come first");
 	while (packed_get(&reader, &counter, &value) && counter < first + SOURCE_SLOTS)
 		if (counter < SOURCE_SLOTS)
 			*samples = add_saturating(*samples, value);
@@ -503,13 +503,13 @@ static struct series *owner_of(struct series_table *table, size_t input)
 	return path && path->owns ? &path->series : &table->other;
 }
 
-/* Upper bound of the figures to allocate: of two differences of one event, both are counted. */
+/* Upper bound of the counters to allocate: of two differences of one event, both are counted. */
 static size_t count_missing(const struct series *series, const struct difference *differences, size_t n)
 {
 	size_t missing = 0;
 
 	for (size_t i = 0; i < n; i++)
-		missing += !series->figures[differences[i].event];
+		missing += !series->counters[differences[i].event];
 	return missing;
 }
 
@@ -558,19 +558,19 @@ static int reserve_for_plan(struct series_table *table, size_t exported, const s
 				others |= 1U << inputs[i].differences[k].event;
 	}
 	for (size_t event = 0; event < EVENTS_MAX; event++)
-		missing += others >> event & 1 && !table->other.figures[event];
+		missing += others >> event & 1 && !table->other.counters[event];
 	r = reserve(&table->list, MAX(exported + 2, table->n_list), sizeof(struct series *));
 	if (r < 0)
 		return r;
-	r = reserve(&table->spare, MAX(missing, table->n_spare), sizeof(struct figures *));
+	r = reserve(&table->spare, MAX(missing, table->n_spare), sizeof(struct counters *));
 	if (r < 0)
 		return r;
 	while (table->n_spare < missing) {
-		struct figures *figures = calloc(1, sizeof(*figures));
+		struct counters *counters = calloc(1, sizeof(*counters));
 
-		if (!figures)
+		if (!counters)
 			return -ENOMEM;
-		table->spare[table->n_spare++] = figures;
+		table->spare[table->n_spare++] = counters;
 	}
 	return 0;
 }
@@ -580,12 +580,12 @@ static void add(struct series_table *table, struct series *series, const struct 
 {
 	for (size_t i = 0; i < n; i++) {
 		const unsigned event = differences[i].event;
-		struct figures **figures = &series->figures[event];
+		struct counters **counters = &series->counters[event];
 
-		if (!*figures)
-			*figures = table->spare[--table->n_spare];
+		if (!*counters)
+			*counters = table->spare[--table->n_spare];
 		series->kept.moved |= 1U << event;
-		packed_add(differences[i].packed, differences[i].size, *figures);
+		packed_add(differences[i].packed, differences[i].size, *counters);
 		if (table->estimated >> event & 1)
 			series->estimates[event] +=
 				(u64)((double)packed_weight(differences[i].packed, differences[i].size) *
@@ -646,8 +646,8 @@ static void drop_oldest_ended(struct series_table *table)
 	}
 	if (!oldest)
 		return;
-	path_free_figures(&oldest->series);
-	forget_figures(table, &oldest->series);
+	path_free_counters(&oldest->series);
+	forget_counters(table, &oldest->series);
 	oldest->standing = PATH_WAITING;
 	oldest->series.kept.changed = true;
 	table->waiting_bytes += oldest->bytes;
@@ -724,7 +724,7 @@ int series_table_update(struct series_table *table, u64 now_ns, const struct ser
 	for (size_t i = 0; i < n; i++) {
 		add(table, owner_of(table, i), inputs[i].differences, inputs[i].n_differences);
 		if (inputs[i].offcore) {
-			offcore_counters_add(owner_of(table, i)->offcore, inputs[i].offcore);
+			offcore_scaled_add(owner_of(table, i)->offcore, inputs[i].offcore);
 			owner_of(table, i)->kept.offcore_moved = true;
 		}
 	}
@@ -737,11 +737,11 @@ int series_table_update(struct series_table *table, u64 now_ns, const struct ser
 	return 0;
 }
 
-int series_table_count_unattributed(struct series_table *table, const struct offcore_figures *difference)
+int series_table_count_unattributed(struct series_table *table, const struct offcore_counters *difference)
 {
 	if (reserve_offcore(&table->unattributed) < 0)
 		return -ENOMEM;
-	offcore_counters_add(table->unattributed.offcore, difference);
+	offcore_scaled_add(table->unattributed.offcore, difference);
 	table->unattributed.kept.offcore_moved = true;
 	return 0;
 }
@@ -758,16 +758,16 @@ const struct series *const *series_table_list(const struct series_table *table, 
  */
 #define WANTED_GAP_NS (10 * NSEC_PER_SEC)
 
-static u64 figures_key(u32 id, unsigned event)
+static u64 counters_key(u32 id, unsigned event)
 {
 	return (u64)id << 8 | event;
 }
 
-static void forget_figures(struct series_table *table, struct series *series)
+static void forget_counters(struct series_table *table, struct series *series)
 {
 	for (size_t event = 0; event < EVENTS_MAX; event++)
-		state_remove(table->state, &series->kept.figures[event]);
-	state_remove(table->state, &series->kept.counters);
+		state_remove(table->state, &series->kept.counters[event]);
+	state_remove(table->state, &series->kept.offcore);
 	state_remove(table->state, &series->kept.estimates);
 	series->kept.moved = 0;
 	series->kept.offcore_moved = false;
@@ -775,12 +775,12 @@ static void forget_figures(struct series_table *table, struct series *series)
 
 static void forget_series(struct series_table *table, struct series *series)
 {
-	forget_figures(table, series);
+	forget_counters(table, series);
 	state_remove(table->state, &series->kept.name);
 	state_remove(table->state, &series->kept.standing);
 }
 
-static void save_figures(struct series_table *table, struct series *series)
+static void save_counters(struct series_table *table, struct series *series)
 {
 	struct series_kept *kept = &series->kept;
 	u8 packed[PACKED_MAX];
@@ -788,15 +788,15 @@ static void save_figures(struct series_table *table, struct series *series)
 	for (u32 bits = kept->moved; bits; bits &= bits - 1) {
 		unsigned event = (unsigned)__builtin_ctz(bits);
 
-		state_put(table->state, &kept->figures[event], STATE_FIGURES, figures_key(kept->id, event),
-			  packed, packed_of(series->figures[event], packed));
+		state_put(table->state, &kept->counters[event], STATE_COUNTERS, counters_key(kept->id, event),
+			  packed, packed_of(series->counters[event], packed));
 	}
 	if (kept->moved & table->estimated)
 		state_put(table->state, &kept->estimates, STATE_ESTIMATES, kept->id, series->estimates,
 			  EVENTS_MAX * sizeof(*series->estimates));
 	kept->moved = 0;
 	if (kept->offcore_moved)
-		state_put(table->state, &kept->counters, STATE_COUNTERS, kept->id, series->offcore,
+		state_put(table->state, &kept->offcore, STATE_OFFCORE, kept->id, series->offcore,
 			  sizeof(*series->offcore));
 	kept->offcore_moved = false;
 }
@@ -829,8 +829,8 @@ void series_table_save(struct series_table *table)
 {
 	if (!state_keeps(table->state))
 		return;
-	save_figures(table, &table->other);
-	save_figures(table, &table->unattributed);
+	save_counters(table, &table->other);
+	save_counters(table, &table->unattributed);
 	FOREACH_PATH (&table->paths, path) {
 		struct series_kept *kept = &path->series.kept;
 
@@ -842,24 +842,24 @@ void series_table_save(struct series_table *table)
 			save_name(table, &path->series);
 		if (kept->changed)
 			save_standing(table, path);
-		save_figures(table, &path->series);
+		save_counters(table, &path->series);
 	}
 }
 
 static int restore_event(struct series_table *table, struct series *series, unsigned event)
 {
 	const struct state_record *record =
-		state_find(table->state, STATE_FIGURES, figures_key(series->kept.id, event));
+		state_find(table->state, STATE_COUNTERS, counters_key(series->kept.id, event));
 
 	if (!record)
 		return 0;
 	if (!packed_sound(record->bytes, record->length))
 		return -EBADMSG;
-	series->figures[event] = calloc(1, sizeof(struct figures));
-	if (!series->figures[event])
+	series->counters[event] = calloc(1, sizeof(struct counters));
+	if (!series->counters[event])
 		return -ENOMEM;
-	packed_add(record->bytes, record->length, series->figures[event]);
-	state_take(table->state, record, &series->kept.figures[event]);
+	packed_add(record->bytes, record->length, series->counters[event]);
+	state_take(table->state, record, &series->kept.counters[event]);
 	return 0;
 }
 
@@ -882,9 +882,9 @@ static int restore_estimates(struct series_table *table, struct series *series)
 	return 0;
 }
 
-static int restore_figures(struct series_table *table, struct series *series)
+static int restore_counters(struct series_table *table, struct series *series)
 {
-	const struct state_record *record = state_find(table->state, STATE_COUNTERS, series->kept.id);
+	const struct state_record *record = state_find(table->state, STATE_OFFCORE, series->kept.id);
 	int r = restore_estimates(table, series);
 
 	for (unsigned event = 0; event < EVENTS_MAX && r == 0; event++)
@@ -897,7 +897,7 @@ static int restore_figures(struct series_table *table, struct series *series)
 	if (!series->offcore)
 		return -ENOMEM;
 	memcpy(series->offcore, record->bytes, record->length);
-	state_take(table->state, record, &series->kept.counters);
+	state_take(table->state, record, &series->kept.offcore);
 	return 0;
 }
 
@@ -954,7 +954,7 @@ static int restore_path(struct series_table *table, const struct state_record *r
 	table->next_id = path->series.kept.id + 1;
 	state_take(table->state, record, &path->series.kept.name);
 	r = restore_standing(table, path);
-	return r < 0 ? r : restore_figures(table, &path->series);
+	return r < 0 ? r : restore_counters(table, &path->series);
 }
 
 /* Rebuilds the list as the last update left it. */
@@ -979,9 +979,9 @@ int series_table_keep(struct series_table *table, struct state *state, u64 now_n
 
 	table->state = state;
 	table->now_ns = now_ns;
-	r = restore_figures(table, &table->other);
+	r = restore_counters(table, &table->other);
 	if (r == 0)
-		r = restore_figures(table, &table->unattributed);
+		r = restore_counters(table, &table->unattributed);
 	records = state_records(state, STATE_PATH, &n);
 	for (size_t i = 0; i < n && r == 0; i++)
 		r = restore_path(table, &records[i]);

@@ -15,14 +15,14 @@
  * The series is exported unchanged for another SERIES_LINGER_NS, so that a scraper sees its last increase
  * before it ends.
  *
- * Return: the figures of an ended series are kept. If its path is among the N again, the series continues from them.
+ * Return: the counters of an ended series are kept. If its path is among the N again, the series continues from them.
  *
  * Bounds: series_width.h and SERIES_LIVE_FACTOR x N both limit the number of exported paths, so the number of
  * series and the memory are bounded. The places beyond N are for paths that leave the N and keep their series.
  * A path that joins the N when all places are taken waits in `other` until a place is free. Some of the places
  * are reserved for the costliest paths, so that small changes at the lower end of the N do not take all of
- * them. Figures are kept for at most SERIES_ENDED_FACTOR x N ended series (N is the largest so far): for those
- * that were among the N most recently. A path whose figures were dropped starts at 0 when it returns, which a
+ * them. Counters are kept for at most SERIES_ENDED_FACTOR x N ended series (N is the largest so far): for those
+ * that were among the N most recently. A path whose counters were dropped starts at 0 when it returns, which a
  * scraper correctly reads as a counter reset.
  */
 #ifndef PEBSD_SERIES_H
@@ -34,7 +34,7 @@
 
 #include "collect/differences.h"
 #include "collect/ledger.h"
-#include "collect/offcore_figures.h"
+#include "collect/offcore_counters.h"
 #include "pebsd/sample.h"
 #include "state/state.h"
 
@@ -64,26 +64,26 @@ struct series_input {
 	bool exported; /* include and exclude allow a series; else its differences go to `other` */
 	const struct difference *differences; /* of this path, `n_differences` of them */
 	size_t n_differences;
-	const struct offcore_figures *offcore; /* NULL: nothing counted. Does not add to the cost */
+	const struct offcore_counters *offcore; /* NULL: nothing counted. Does not add to the cost */
 };
 
 /* Owned by the table: the parts of a series that are still to be saved, and their records in the state. */
 struct series_kept {
 	u32 id;             /* 0: no record yet, except for `other` */
-	u32 moved;          /* bits: events whose figures changed */
+	u32 moved;          /* bits: events whose counters changed */
 	bool changed;       /* the standing or cost of the series changed */
 	bool offcore_moved; /* the off-core counts of the series changed */
 	u64 wanted_ns;      /* as last saved */
-	struct state_ref name, standing, counters, estimates, figures[EVENTS_MAX];
+	struct state_ref name, standing, offcore, estimates, counters[EVENTS_MAX];
 };
 
-/* One exported series. `figures[event]` is NULL until the event's first sample in it. */
+/* One exported series. `counters[event]` is NULL until the event's first sample in it. */
 struct series {
 	char *path;
 	u64 wanted_ns; /* time at which the path was last among the N, CLOCK_MONOTONIC */
 	double cost;   /* weighted latency, decays with a half-life of SERIES_HALF_LIFE_NS */
-	struct figures *figures[EVENTS_MAX];
-	struct offcore_counters *offcore; /* NULL until something is counted */
+	struct counters *counters[EVENTS_MAX];
+	struct offcore_scaled_counters *offcore; /* NULL until something is counted */
 	/*
 	 * By event: how often it happened, if event_role_is_estimate(). Each collection adds its weight times the
 	 * factor of series_table_scale(), so an estimate never falls. After 2^64 it begins again at 0, which a
@@ -138,7 +138,7 @@ int series_table_update(struct series_table *table, u64 now_ns, const struct ser
 			const struct difference *unattributed, size_t n_unattributed);
 
 /* Adds the off-core counts of slot 0 at the same collection. Returns 0 or -ENOMEM. */
-int series_table_count_unattributed(struct series_table *table, const struct offcore_figures *difference);
+int series_table_count_unattributed(struct series_table *table, const struct offcore_counters *difference);
 
 /* All series in no particular order, including those named `other` and `unattributed`. Owned by the table. */
 const struct series *const *series_table_list(const struct series_table *table, size_t *ret_n);

@@ -58,39 +58,40 @@ static u32 bits_of(const u64 *counters, size_t n)
 	return bits;
 }
 
-static u32 counters_of(const struct figures *figures)
+static u32 counters_of(const struct counters *counters)
 {
-	const struct cgroup_counter *counters;
+	const struct cgroup_counter *list;
 	u32 bits = 0;
 	size_t n;
 
-	counters = cgroup_counters(&n);
+	list = cgroup_counters(&n);
 	for (size_t i = 0; i < n; i++)
-		bits |= (u32)(counters[i].value(figures) != 0) << i;
+		bits |= (u32)(list[i].value(counters) != 0) << i;
 	return bits;
 }
 
-static void see_event(struct series_width *width, size_t event, const struct figures *figures)
+static void see_event(struct series_width *width, size_t event, const struct counters *counters)
 {
-	u32 samples = bits_of(figures->samples, SOURCE_SLOTS);
-	u32 latencies = bits_of(figures->latency_sum, SOURCE_SLOTS);
+	u32 samples = bits_of(counters->samples, SOURCE_SLOTS);
+	u32 latencies = bits_of(counters->latency_sum, SOURCE_SLOTS);
 
 	width->events[event].samples |= samples;
 	width->events[event].latencies |= latencies;
-	width->events[event].counters |= counters_of(figures);
+	width->events[event].counters |= counters_of(counters);
 	if (!width->events[event].latency)
-		width->events[event].latency = latencies || figures_latency_samples(figures);
+		width->events[event].latency = latencies || counters_latency_samples(counters);
 	if (!width->events[event].instruction_latency)
-		width->events[event].instruction_latency = figures_instruction_latency_samples(figures) != 0;
+		width->events[event].instruction_latency =
+			counters_instruction_latency_samples(counters) != 0;
 }
 
-static void see_offcore(struct series_width *width, const struct offcore_counters *counters)
+static void see_offcore(struct series_width *width, const struct offcore_scaled_counters *counters)
 {
 	for (size_t pmu = 0; pmu < OFFCORE_PMUS_MAX; pmu++)
 		for (enum offcore_kind kind = 0; kind < OFFCORE_KINDS; kind++) {
 			u64 value;
 
-			if (offcore_counters_get(counters, pmu, kind, &value))
+			if (offcore_scaled_get(counters, pmu, kind, &value))
 				width->offcore |= 1U << (pmu * OFFCORE_KINDS + kind);
 		}
 }
@@ -102,8 +103,8 @@ void series_width_see(struct series_width *width, const struct series *series)
 	for (size_t event = 0; event < EVENTS_MAX; event++) {
 		if (series->estimates && series->estimates[event])
 			width->events[event].counters |= 1U << ESTIMATE;
-		if (series->figures[event] && !width->events[event].only_estimate)
-			see_event(width, event, series->figures[event]);
+		if (series->counters[event] && !width->events[event].only_estimate)
+			see_event(width, event, series->counters[event]);
 	}
 	if (series->offcore)
 		see_offcore(width, series->offcore);

@@ -2,7 +2,7 @@
 /*
  * A snapshot: all counters as of one collection, for the whole time or for a window. The engine builds it when it is
  * requested, and keeps it until the next collection. It is plain data. The figures of cgroups are computed when they
- * are read, one cgroup at a time (snapshot_figures.h), because they take 5 KB for each event.
+ * are read, one cgroup at a time (snapshot_counters_of.h), because they take 5 KB for each event.
  *
  * A scrape gets a snapshot without cgroups (engine_summary()). Its counters of cgroups are those of the series
  * (series/series.h), because the sums of a window may decrease.
@@ -15,9 +15,9 @@
 #include <time.h>
 
 #include "cgroup/container_label.h"
-#include "collect/figures.h"
+#include "collect/counters.h"
 #include "collect/no_slot.h"
-#include "collect/offcore_figures.h"
+#include "collect/offcore_counters.h"
 #include "govern/governor.h"
 #include "origin/event.h"
 #include "origin/perf/counter_users.h"
@@ -75,8 +75,8 @@ struct snapshot_event {
 	char key[EVENT_KEY_MAX]; /* see event_key() */
 	char cpus[2048]; /* CPUs on which it is open, as "0-3,8", truncated if too long; "" for a replay */
 	u64 n_cpus;      /* number of these CPUs */
-	struct figures total; /* all cgroups and `unattributed` */
-	u64 unattributed;     /* samples of slot 0 */
+	struct counters total; /* all cgroups and `unattributed` */
+	u64 unattributed;      /* samples of slot 0 */
 	struct maybe_u64 lost_malformed;
 	struct maybe_u64
 		lost_unexplained; /* expected, but neither seen, filtered nor malformed: see reading_count_losses() */
@@ -101,14 +101,14 @@ struct snapshot_cgroup {
 	u64 id;        /* 0 if there is none */
 	bool alive;
 	bool guest_not_sampled; /* the cgroup holds a virtual machine, whose guest mode is not sampled */
-	const struct figures *figures[EVENTS_MAX]; /* existing figures; read all with snapshot_figures() */
-	const void *made_of; /* source of figures that are not in `figures`; owned by the snapshot */
+	const struct counters *counters[EVENTS_MAX]; /* existing ones; read all with snapshot_counters_of() */
+	const void *made_of; /* source of those that are not in `counters`; owned by the snapshot */
 	u32 entry;           /* the cgroup's number in the window and the trend */
 	/* For the sum of a subtree (snapshot_view.h): the cgroups in it. Else none. */
 	const struct snapshot_cgroup *const *members;
 	size_t n_members;
-	u64 without_slot;                      /* for such a sum: snapshot_view_without_slot() of its path */
-	const struct offcore_figures *offcore; /* NULL: nothing counted */
+	u64 without_slot;                       /* for such a sum: snapshot_view_without_slot() of its path */
+	const struct offcore_counters *offcore; /* NULL: nothing counted */
 };
 
 /* State and cost of counting off-core responses, since the start. */
@@ -127,15 +127,15 @@ struct snapshot_offcore {
 };
 
 /* Detailed observation of cgroups: zooms, hot tables, symbols. */
-struct detail_figures {
+struct detail_counts {
 	u64 zooms_running, zooms_held; /* zooms_held includes the running ones */
 	u64 zoom_bytes;
-	u64 taken, limited, lost, dropped; /* samples of zooms since the start; see struct zoom_figures */
+	u64 taken, limited, lost, dropped; /* samples of zooms since the start; see struct zooms_counts */
 	const char *const *hot;            /* paths of the chosen cgroups, NULL-terminated */
 	u64 hot_max;
 	struct {
 		u64 asked, answered, unknown, lost, late, starts, bytes,
-			own_bytes; /* see struct symbols_figures */
+			own_bytes; /* see struct symbols_counts */
 	} symbols;
 };
 
@@ -161,8 +161,8 @@ struct snapshot {
 	bool offcore_known;          /* off-core responses are counted, and the members below are valid */
 	const char *offcore_refusal; /* why a requested count is impossible; else NULL. Owned by the origin */
 	struct snapshot_offcore offcore;
-	const struct offcore_figures *offcore_total; /* all cgroups and `unattributed`; NULL: nothing */
-	const struct offcore_figures *offcore_unattributed; /* NULL: nothing */
+	const struct offcore_counters *offcore_total; /* all cgroups and `unattributed`; NULL: nothing */
+	const struct offcore_counters *offcore_unattributed; /* NULL: nothing */
 
 	/*
 	 * Cgroups with at least one sample or count. Sorted by weighted latency sum, then by samples of
@@ -172,10 +172,10 @@ struct snapshot {
 	size_t n_cgroups;
 	struct snapshot_cgroup *cgroups;
 	/*
-	 * Computes a cgroup's figures of an event; false: the cgroup has no sample of it. NULL: nothing to
+	 * Computes a cgroup's counters of an event; false: the cgroup has no sample of it. NULL: nothing to
 	 * compute.
 	 */
-	bool (*make_figures)(const struct snapshot_cgroup *cgroup, unsigned event, struct figures *ret);
+	bool (*make_counters)(const struct snapshot_cgroup *cgroup, unsigned event, struct counters *ret);
 
 	/* The collections that a snapshot of a window sums up, for bounds. NULL: the whole time. Owned by the engine */
 	const struct window *window;
@@ -207,7 +207,7 @@ struct snapshot {
 	bool paused;                               /* every counter is free for other tools */
 	struct timespec paused_until;              /* CLOCK_REALTIME; 0: until it is resumed */
 	bool replay_done;                          /* all recordings were read to their end */
-	const struct detail_figures *detail; /* NULL: none, as in `--once`; owned by the engine's caller */
+	const struct detail_counts *detail; /* NULL: none, as in `--once`; owned by the engine's caller */
 	const char *const
 		*notes; /* for the reader, for example about a truncated recording; NULL-terminated */
 	const struct recording *recordings; /* the replayed recordings; NULL: none */

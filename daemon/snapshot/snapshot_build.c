@@ -6,18 +6,18 @@
 
 #include "collect/packed.h"
 #include "snapshot/event_figures.h"
-#include "snapshot/snapshot_figures.h"
+#include "snapshot/snapshot_counters.h"
 #include "snapshot/snapshot_rank.h"
 
 /* A snapshot, and the data that it points to and owns. */
 struct owned_snapshot {
 	struct snapshot snapshot; /* first member: the caller's pointer */
 	struct window_sums *sums;
-	struct figures
-		*other[EVENTS_MAX]; /* for a window: the figures of `other`, including folded entries */
+	struct counters
+		*other[EVENTS_MAX]; /* for a window: the counters of `other`, including folded entries */
 	struct offcore_sums *offcore;
-	struct offcore_figures offcore_other; /* the same for off-core counts, also for the whole time */
-	struct offcore_figures offcore_total;
+	struct offcore_counters offcore_other; /* the same for off-core counts, also for the whole time */
+	struct offcore_counters offcore_total;
 };
 
 struct ranked {
@@ -25,8 +25,8 @@ struct ranked {
 	struct snapshot_rank rank;
 };
 
-/* Computes figures of the whole time from the ledger's entry. */
-static bool make_of_entry(const struct snapshot_cgroup *cgroup, unsigned event, struct figures *ret)
+/* Computes counters of the whole time from the ledger's entry. */
+static bool make_of_entry(const struct snapshot_cgroup *cgroup, unsigned event, struct counters *ret)
 {
 	const struct ledger_entry *entry = cgroup->made_of;
 
@@ -36,8 +36,8 @@ static bool make_of_entry(const struct snapshot_cgroup *cgroup, unsigned event, 
 	return true;
 }
 
-/* Computes figures of a window; `made_of` is the first of the entry's sums. */
-static bool make_of_sums(const struct snapshot_cgroup *cgroup, unsigned event, struct figures *ret)
+/* Computes counters of a window; `made_of` is the first of the entry's sums. */
+static bool make_of_sums(const struct snapshot_cgroup *cgroup, unsigned event, struct counters *ret)
 {
 	const struct window_sum *sum = cgroup->made_of;
 
@@ -58,11 +58,11 @@ static int compare_ranked(const void *a, const void *b)
 	return order ? order : strcmp(left->cgroup.path, right->cgroup.path);
 }
 
-static void add_total(struct snapshot *snapshot, const struct figures *const figures[EVENTS_MAX])
+static void add_total(struct snapshot *snapshot, const struct counters *const counters[EVENTS_MAX])
 {
 	for (size_t event = 0; event < snapshot->n_events; event++)
-		if (figures[event])
-			figures_add(&snapshot->events[event].total, figures[event]);
+		if (counters[event])
+			counters_add(&snapshot->events[event].total, counters[event]);
 }
 
 static void name_cgroup(const struct snapshot_sources *sources, const struct ledger_entry *entry,
@@ -76,14 +76,14 @@ static void name_cgroup(const struct snapshot_sources *sources, const struct led
 }
 
 /*
- * Adds the cgroup's figures to the totals and its rank. `scratch` is memory for the figures. Returns false if
+ * Adds the cgroup's counters to the totals and its rank. `scratch` is memory for the counters. Returns false if
  * there are none.
  */
-static bool take_cgroup(struct snapshot *snapshot, struct ranked *ranked, struct cgroup_figures *scratch)
+static bool take_cgroup(struct snapshot *snapshot, struct ranked *ranked, struct snapshot_counters *scratch)
 {
 	bool any = false;
 
-	snapshot_figures(snapshot, &ranked->cgroup, scratch);
+	snapshot_counters_of(snapshot, &ranked->cgroup, scratch);
 	for (size_t event = 0; event < EVENTS_MAX; event++)
 		any = any || scratch->of[event];
 	if (any) {
@@ -93,19 +93,20 @@ static bool take_cgroup(struct snapshot *snapshot, struct ranked *ranked, struct
 	return any;
 }
 
-static void take_unattributed(struct snapshot *snapshot, const void *made_of, struct cgroup_figures *scratch)
+static void take_unattributed(struct snapshot *snapshot, const void *made_of,
+			      struct snapshot_counters *scratch)
 {
 	const struct snapshot_cgroup cgroup = {.made_of = made_of};
 
-	snapshot_figures(snapshot, &cgroup, scratch);
+	snapshot_counters_of(snapshot, &cgroup, scratch);
 	add_total(snapshot, scratch->of);
 	for (size_t event = 0; event < snapshot->n_events; event++)
 		snapshot->events[event].unattributed =
-			scratch->of[event] ? figures_samples(scratch->of[event]) : 0;
+			scratch->of[event] ? counters_samples(scratch->of[event]) : 0;
 }
 
 static size_t take_all(struct owned_snapshot *owned, const struct snapshot_sources *sources,
-		       struct cgroup_figures *scratch, struct ranked *ret)
+		       struct snapshot_counters *scratch, struct ranked *ret)
 {
 	const struct ledger_entry *other = ledger_other(sources->ledger);
 	struct snapshot *snapshot = &owned->snapshot;
@@ -135,11 +136,11 @@ static int add_other(struct owned_snapshot *owned, const struct window_sum *sum)
 }
 
 /*
- * Sums and entries are both sorted by number, so one pass over both is enough. Figures of folded entries are
+ * Sums and entries are both sorted by number, so one pass over both is enough. Counters of folded entries are
  * added to `other`.
  */
 static int take_window(struct owned_snapshot *owned, const struct snapshot_sources *sources,
-		       struct cgroup_figures *scratch, struct ranked *ret, size_t *ret_n)
+		       struct snapshot_counters *scratch, struct ranked *ret, size_t *ret_n)
 {
 	const struct ledger_entry *unattributed = ledger_unattributed(sources->ledger);
 	struct snapshot *snapshot = &owned->snapshot;
@@ -171,7 +172,7 @@ static int take_window(struct owned_snapshot *owned, const struct snapshot_sourc
 	}
 	name_cgroup(sources, ledger_other(sources->ledger), &ret[n]);
 	for (size_t event = 0; event < EVENTS_MAX; event++)
-		ret[n].cgroup.figures[event] = owned->other[event];
+		ret[n].cgroup.counters[event] = owned->other[event];
 	n += take_cgroup(snapshot, &ret[n], scratch);
 	*ret_n = n;
 	return 0;
@@ -212,18 +213,18 @@ static size_t take_offcore(struct owned_snapshot *owned, const struct snapshot_s
 		const struct ledger_entry *entry = ledger_numbered(sources->ledger, sum->entry);
 		struct ranked *found = ranked_of(ranked, n_sampled, sum->entry);
 
-		offcore_figures_add(&owned->offcore_total, &sum->figures);
+		offcore_counters_add(&owned->offcore_total, &sum->counters);
 		if (sum->entry == unattributed->number) {
-			snapshot->offcore_unattributed = &sum->figures;
+			snapshot->offcore_unattributed = &sum->counters;
 		} else if (!entry || entry == other) {
-			offcore_figures_add(&owned->offcore_other, &sum->figures);
+			offcore_counters_add(&owned->offcore_other, &sum->counters);
 			any_other = true;
 		} else {
 			if (!found) {
 				found = &ranked[n++];
 				name_cgroup(sources, entry, found);
 			}
-			found->cgroup.offcore = &sum->figures;
+			found->cgroup.offcore = &sum->counters;
 		}
 	}
 	if (any_other) {
@@ -251,7 +252,7 @@ static void take_readings(struct snapshot *snapshot, const struct reading *readi
 
 static int take_cgroups(struct owned_snapshot *owned, const struct snapshot_sources *sources)
 {
-	_cleanup_free_ struct cgroup_figures *scratch = malloc(sizeof(*scratch));
+	_cleanup_free_ struct snapshot_counters *scratch = malloc(sizeof(*scratch));
 	_cleanup_free_ struct ranked *ranked = NULL;
 	struct snapshot *snapshot = &owned->snapshot;
 	size_t n;
@@ -261,7 +262,7 @@ static int take_cgroups(struct owned_snapshot *owned, const struct snapshot_sour
 	ranked = calloc(n + 1, sizeof(*ranked));
 	if (!scratch || !ranked)
 		return -ENOMEM;
-	snapshot->make_figures = owned->sums ? make_of_sums : make_of_entry;
+	snapshot->make_counters = owned->sums ? make_of_sums : make_of_entry;
 	if (owned->sums) {
 		r = take_window(owned, sources, scratch, ranked, &n);
 		if (r < 0)
@@ -280,14 +281,14 @@ static int take_cgroups(struct owned_snapshot *owned, const struct snapshot_sour
 	return 0;
 }
 
-int offcore_sums_add(struct offcore_sums *sums, u32 entry, const struct offcore_figures *figures)
+int offcore_sums_add(struct offcore_sums *sums, u32 entry, const struct offcore_counters *counters)
 {
 	struct offcore_sum *longer = reallocarray(sums->sums, sums->n + 1, sizeof(*longer));
 
 	if (!longer)
 		return -ENOMEM;
 	sums->sums = longer;
-	sums->sums[sums->n++] = (struct offcore_sum){.entry = entry, .figures = *figures};
+	sums->sums[sums->n++] = (struct offcore_sum){.entry = entry, .counters = *counters};
 	return 0;
 }
 
@@ -319,7 +320,7 @@ int snapshot_build(const struct snapshot_sources *sources, struct snapshot **ret
 			.known = true,
 			.value = (double)owned->sums->span.covered_ns / (double)NSEC_PER_SEC,
 		};
-		/* Figures by CPU exist only for the time since the start. */
+		/* Counters by CPU exist only for the time since the start. */
 		for (size_t event = 0; event < EVENTS_MAX; event++) {
 			snapshot->events[event].n_per_cpu = 0;
 			snapshot->events[event].per_cpu = NULL;
@@ -352,12 +353,12 @@ static size_t take_guests(const struct snapshot_sources *sources, struct snapsho
 	return n;
 }
 
-int snapshot_build_summary(const struct snapshot_sources *sources, const struct figures *totals,
+int snapshot_build_summary(const struct snapshot_sources *sources, const struct counters *totals,
 			   struct snapshot **ret)
 {
 	struct owned_snapshot *owned = calloc(1, sizeof(*owned));
 	_cleanup_(snapshot_freep) struct snapshot *snapshot = owned ? &owned->snapshot : NULL;
-	struct figures unattributed;
+	struct counters unattributed;
 
 	if (!snapshot)
 		return -ENOMEM;
@@ -369,7 +370,7 @@ int snapshot_build_summary(const struct snapshot_sources *sources, const struct 
 	for (unsigned event = 0; event < snapshot->n_events; event++) {
 		snapshot->events[event].total = totals[event];
 		ledger_total(ledger_unattributed(sources->ledger), event, &unattributed);
-		snapshot->events[event].unattributed = figures_samples(&unattributed);
+		snapshot->events[event].unattributed = counters_samples(&unattributed);
 	}
 	take_readings(snapshot, sources->readings);
 	*ret = TAKE_PTR(snapshot);

@@ -14,7 +14,7 @@
  */
 struct offcore_sum {
 	u32 entry;
-	struct offcore_figures figures;
+	struct offcore_counters counters;
 };
 
 struct offcore_sums {
@@ -23,7 +23,7 @@ struct offcore_sums {
 };
 
 /* Appends a sum; its entry must be above all earlier ones. Returns 0 or -ENOMEM. */
-int offcore_sums_add(struct offcore_sums *sums, u32 entry, const struct offcore_figures *figures);
+int offcore_sums_add(struct offcore_sums *sums, u32 entry, const struct offcore_counters *counters);
 struct offcore_sums *offcore_sums_free(struct offcore_sums *sums);
 DEFINE_CLEANUP(struct offcore_sums *, offcore_sums_free)
 
@@ -39,11 +39,11 @@ struct snapshot_sources {
 };
 
 /*
- * Builds a snapshot without figures of cgroups: of each event only the sum of all cgroups (`totals`) and the
+ * Builds a snapshot without counters of cgroups: of each event only the sum of all cgroups (`totals`) and the
  * `unattributed` samples, and of the cgroups only names and states of those that hold virtual machines. The
  * cost is small for any number of cgroups. Ignores `sums` and `offcore`. Returns 0 or -ENOMEM.
  */
-int snapshot_build_summary(const struct snapshot_sources *sources, const struct figures *totals,
+int snapshot_build_summary(const struct snapshot_sources *sources, const struct counters *totals,
 			   struct snapshot **ret);
 
 /* Returns 0 or -ENOMEM. Free with snapshot_free(). Takes over `sums` and `offcore` in either case. */

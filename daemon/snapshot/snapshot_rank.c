@@ -22,15 +22,15 @@ static void add_cost(struct snapshot_rank *rank, u64 cost)
 }
 
 void snapshot_rank_count(struct snapshot_rank *rank, const struct snapshot *snapshot,
-			 const struct figures *const all[EVENTS_MAX])
+			 const struct counters *const all[EVENTS_MAX])
 {
 	for (size_t event = 0; event < snapshot->n_events; event++) {
 		enum snapshot_samples kind = snapshot_samples_of(&snapshot->events[event].event);
 
 		if (!all[event] || kind == SAMPLES_KINDS)
 			continue;
-		add_cost(rank, figures_weighted_latency(all[event]));
-		rank->samples[kind] += figures_samples(all[event]);
+		add_cost(rank, counters_weighted_latency(all[event]));
+		rank->samples[kind] += counters_samples(all[event]);
 	}
 }
 

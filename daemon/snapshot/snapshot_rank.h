@@ -28,9 +28,9 @@ struct snapshot_rank {
 /* Returns the kind of an event's samples. An event of off-core responses has none: SAMPLES_KINDS. */
 enum snapshot_samples snapshot_samples_of(const struct event *event);
 
-/* Add a cgroup's figures (NULL: none for that event), or another rank. */
+/* Add a cgroup's counters (NULL: none for that event), or another rank. */
 void snapshot_rank_count(struct snapshot_rank *rank, const struct snapshot *snapshot,
-			 const struct figures *const all[EVENTS_MAX]);
+			 const struct counters *const all[EVENTS_MAX]);
 void snapshot_rank_add(struct snapshot_rank *rank, const struct snapshot_rank *addend);
 
 /* Compares for qsort(3), the highest rank first: below 0, 0 or above. */

@@ -7,12 +7,12 @@
 
 #include "base/glob.h"
 #include "base/utf8.h"
-#include "snapshot/snapshot_figures.h"
+#include "snapshot/snapshot_counters.h"
 #include "snapshot/snapshot_rank.h"
 #include "snapshot/snapshot_waits.h"
 #include "snapshot/view_tree.h"
 
-/* One cgroup of the view, and the source of its figures. */
+/* One cgroup of the view, and the source of its counters. */
 struct row {
 	const struct snapshot_view *view;
 	const char *path; /* in the view's `paths`, or the path of a cgroup */
@@ -21,8 +21,8 @@ struct row {
 	bool own; /* it is not a sum: it contains only the cgroup of this path */
 	bool alive, guest;
 	u64 id, without_slot;
-	/* Figures of a cgroup, or of the view's `offcore`. NULL: nothing was counted. */
-	const struct offcore_figures *offcore;
+	/* Counters of a cgroup, or of the view's `offcore`. NULL: nothing was counted. */
+	const struct offcore_counters *offcore;
 	struct snapshot_rank rank;
 	double value;
 };
@@ -36,7 +36,7 @@ struct snapshot_view {
 	size_t n_rows;
 	double *values; /* of `snapshot.cgroups`; NULL: none */
 	char *paths;
-	struct offcore_figures *offcore;
+	struct offcore_counters *offcore;
 	size_t bytes;
 };
 
@@ -47,8 +47,8 @@ struct level {
 	size_t length;
 	struct no_slot_range no_slot; /* names that begin with the path */
 	struct glob_places places;
-	struct offcore_figures *offcore; /* the sum in row.offcore, if it is not that of one cgroup */
-	struct cgroup_figures *figures;  /* NULL: no value is requested */
+	struct offcore_counters *offcore;   /* the sum in row.offcore, if it is not that of one cgroup */
+	struct snapshot_counters *counters; /* NULL: no value is requested */
 	double value;
 	size_t valued; /* number of the row's cgroups for which `value` was computed; 0: not computed yet */
 };
@@ -61,39 +61,39 @@ struct builder {
 	size_t open; /* number of levels */
 	bool filters;
 	struct glob filter;
-	struct cgroup_figures read;  /* of the cgroup that is read */
-	struct cgroup_figures *sums; /* one for each level; NULL: no value is requested */
-	size_t path_bytes, merged;   /* used of the view's `paths` and `offcore` */
+	struct snapshot_counters read;  /* of the cgroup that is read */
+	struct snapshot_counters *sums; /* one for each level; NULL: no value is requested */
+	size_t path_bytes, merged;      /* used of the view's `paths` and `offcore` */
 };
 
-/* Returns true if the view leaves out the figures of this event. */
+/* Returns true if the view leaves out the counters of this event. */
 static bool is_left_out(const struct snapshot_view *view, unsigned event)
 {
 	return view->request.one_event && event != view->request.event &&
 	       !(view->snapshot.unlisted >> event & 1);
 }
 
-static bool make_of_row(const struct snapshot_cgroup *cgroup, unsigned event, struct figures *ret)
+static bool make_of_row(const struct snapshot_cgroup *cgroup, unsigned event, struct counters *ret)
 {
 	const struct row *row = cgroup->made_of;
 	const struct snapshot *of = row->view->of;
-	struct figures made;
+	struct counters made;
 	bool any = false;
 
 	if (is_left_out(row->view, event))
 		return false;
 	for (size_t i = 0; i < row->n; i++) {
 		const struct snapshot_cgroup *member = row->view->members[row->first + i];
-		const struct figures *figures = member->figures[event];
+		const struct counters *counters = member->counters[event];
 
-		if (!figures && of->make_figures && of->make_figures(member, event, &made))
-			figures = &made;
-		if (!figures)
+		if (!counters && of->make_counters && of->make_counters(member, event, &made))
+			counters = &made;
+		if (!counters)
 			continue;
 		if (any)
-			figures_add(ret, figures);
+			counters_add(ret, counters);
 		else
-			*ret = *figures;
+			*ret = *counters;
 		any = true;
 	}
 	return any;
@@ -146,8 +146,8 @@ static int open_row(struct builder *builder, size_t leaf, size_t length)
 		.length = length,
 	};
 	if (builder->sums) {
-		level->figures = &builder->sums[builder->open];
-		memset(level->figures->of, 0, sizeof(level->figures->of));
+		level->counters = &builder->sums[builder->open];
+		memset(level->counters->of, 0, sizeof(level->counters->of));
 	}
 	if (request->sums || request->subtree)
 		find_without_slot(builder, level, above);
@@ -155,7 +155,7 @@ static int open_row(struct builder *builder, size_t leaf, size_t length)
 	return builder->filters ? filter_path(builder, level, above) : 0;
 }
 
-static void add_offcore(struct builder *builder, struct level *level, const struct offcore_figures *addend)
+static void add_offcore(struct builder *builder, struct level *level, const struct offcore_counters *addend)
 {
 	if (!addend)
 		return;
@@ -168,30 +168,30 @@ static void add_offcore(struct builder *builder, struct level *level, const stru
 		*level->offcore = *level->row.offcore;
 		level->row.offcore = level->offcore;
 	}
-	offcore_figures_add(level->offcore, addend);
+	offcore_counters_add(level->offcore, addend);
 }
 
-static void add_figures(struct cgroup_figures *sum, const struct cgroup_figures *addend)
+static void add_counters(struct snapshot_counters *sum, const struct snapshot_counters *addend)
 {
 	for (unsigned event = 0; event < EVENTS_MAX; event++) {
 		if (!addend->of[event])
 			continue;
 		if (sum->of[event])
-			figures_add(&sum->made[event], addend->of[event]);
+			counters_add(&sum->made[event], addend->of[event]);
 		else
 			sum->made[event] = *addend->of[event];
 		sum->of[event] = &sum->made[event];
 	}
 }
 
-/* Adds a cgroup to the last row that was opened for it. The rows above get its figures when that row is closed. */
+/* Adds a cgroup to the last row that was opened for it. The rows above get its counters when that row is closed. */
 static void add_cgroup(struct builder *builder, const struct snapshot_cgroup *cgroup)
 {
 	struct level *level = &builder->levels[builder->open - 1];
 	const struct view_request *request = &builder->view->request;
-	const struct figures *listed[EVENTS_MAX];
+	const struct counters *listed[EVENTS_MAX];
 
-	snapshot_figures(builder->view->of, cgroup, &builder->read);
+	snapshot_counters_of(builder->view->of, cgroup, &builder->read);
 	for (unsigned event = 0; event < EVENTS_MAX; event++) {
 		if (is_left_out(builder->view, event))
 			builder->read.of[event] = NULL;
@@ -199,8 +199,8 @@ static void add_cgroup(struct builder *builder, const struct snapshot_cgroup *cg
 			builder->view->snapshot.unlisted >> event & 1 ? NULL : builder->read.of[event];
 	}
 	snapshot_rank_count(&level->row.rank, builder->view->of, listed);
-	if (level->figures)
-		add_figures(level->figures, &builder->read);
+	if (level->counters)
+		add_counters(level->counters, &builder->read);
 	if (!request->one_event)
 		add_offcore(builder, level, cgroup->offcore);
 	if (!cgroup->path[level->length]) {
@@ -258,8 +258,8 @@ static void close_row(struct builder *builder, size_t leaf)
 
 	level->row.n = (u32)leaf - level->row.first;
 	/* In a chain of rows with the same cgroups all have the same value. */
-	if (level->figures && level->valued != level->row.n)
-		level->value = request->value(builder->view->of, level->figures, request->userdata);
+	if (level->counters && level->valued != level->row.n)
+		level->value = request->value(builder->view->of, level->counters, request->userdata);
 	keep_row(builder, level);
 	if (!above)
 		return;
@@ -267,8 +267,8 @@ static void close_row(struct builder *builder, size_t leaf)
 	above->row.alive = above->row.alive || level->row.alive;
 	above->row.guest = above->row.guest || level->row.guest;
 	add_offcore(builder, above, level->row.offcore);
-	if (above->figures)
-		add_figures(above->figures, level->figures);
+	if (above->counters)
+		add_counters(above->counters, level->counters);
 	above->value = level->value;
 	above->valued = level->row.n;
 }
@@ -377,11 +377,11 @@ static int allocate(const struct view_tree *tree, const struct snapshot *snapsho
 		      (tree->rows + 1) * (sizeof(*view->rows) + sizeof(*snapshot->cgroups) +
 					  sizeof(*view->values) + 5 * sizeof(u64)) +
 		      tree->path_bytes + merged * sizeof(*view->offcore) +
-		      (request->value ? tree->levels * sizeof(struct cgroup_figures) : 0);
+		      (request->value ? tree->levels * sizeof(struct snapshot_counters) : 0);
 	if (request->sums && view->bytes > VIEW_BYTES)
 		return -E2BIG;
 	view->snapshot = *snapshot;
-	view->snapshot.make_figures = make_of_row;
+	view->snapshot.make_counters = make_of_row;
 	view->snapshot.unlisted = unlisted_of(snapshot, request);
 	view->snapshot.cgroups = calloc(tree->rows + 1, sizeof(*snapshot->cgroups));
 	view->members = calloc(tree->n + 1, sizeof(*view->members));
@@ -399,7 +399,7 @@ static int allocate(const struct view_tree *tree, const struct snapshot *snapsho
 static int build(struct snapshot_view *view, const struct view_tree *tree)
 {
 	_cleanup_free_ struct builder *builder = calloc(1, sizeof(*builder));
-	_cleanup_free_ struct cgroup_figures *sums = NULL;
+	_cleanup_free_ struct snapshot_counters *sums = NULL;
 	char pattern[VIEW_FILTER_MAX + 5];
 	int r;
 

@@ -22,7 +22,7 @@
  */
 #define VIEW_BYTES ((size_t)72 << 20)
 
-struct cgroup_figures;
+struct snapshot_counters;
 
 struct view_request {
 	/*
@@ -49,7 +49,7 @@ struct view_request {
 	 * Computes a value of each row from its figures, for another order of the rows. The view reads the figures of
 	 * each cgroup once for all rows that contain the cgroup. NULL: no values.
 	 */
-	double (*value)(const struct snapshot *snapshot, const struct cgroup_figures *figures,
+	double (*value)(const struct snapshot *snapshot, const struct snapshot_counters *counters,
 			const void *userdata);
 	const void *userdata;
 };

@@ -55,14 +55,14 @@ static double open_seconds(const struct snapshot_event *event, double covered)
 	return event->n_cpus ? fmax(covered - stopped / (double)event->n_cpus, 0) : covered;
 }
 
-static struct wait_count count_of(const struct snapshot_event *event, const struct figures *figures,
+static struct wait_count count_of(const struct snapshot_event *event, const struct counters *counters,
 				  bool timed, double covered)
 {
 	struct wait_count count = {.known = true, .largest = (double)event->event.period, .effect = 1};
 
-	if (figures) {
-		count.samples = figures_samples(figures);
-		count.weight = figures_weight(figures);
+	if (counters) {
+		count.samples = counters_samples(counters);
+		count.weight = counters_weight(counters);
 	}
 	if (count.samples)
 		count.weight_squared = (double)count.weight * (double)count.weight / (double)count.samples;
@@ -127,7 +127,7 @@ static void put_count(struct wait_part *part, const struct snapshot_event *event
 	}
 }
 
-bool snapshot_wait_times(const struct snapshot *snapshot, const struct figures *const *figures,
+bool snapshot_wait_times(const struct snapshot *snapshot, const struct counters *const *counters,
 			 struct snapshot_wait_parts *ret)
 {
 	unsigned firsts[EVENTS_MAX] = {0};
@@ -144,7 +144,7 @@ bool snapshot_wait_times(const struct snapshot *snapshot, const struct figures *
 		if (!snapshot_event_is_of_waits(event))
 			continue;
 		part = part_of(snapshot, i, firsts, ret);
-		count = count_of(event, figures[i], ret->timed, covered);
+		count = count_of(event, counters[i], ret->timed, covered);
 		put_count(&ret->parts[part], event, &count);
 		*place_of(&ret->events[part], event->event.role) = i;
 		samples += count.samples;
@@ -152,10 +152,10 @@ bool snapshot_wait_times(const struct snapshot *snapshot, const struct figures *
 	return samples > 0;
 }
 
-void snapshot_wait_parts(const struct snapshot *snapshot, const struct figures *const *figures,
+void snapshot_wait_parts(const struct snapshot *snapshot, const struct counters *const *counters,
 			 struct snapshot_wait_parts *ret)
 {
-	if (!snapshot_wait_times(snapshot, figures, ret))
+	if (!snapshot_wait_times(snapshot, counters, ret))
 		ret->n = 0;
 }
 
@@ -165,11 +165,11 @@ bool snapshot_wait_value(const struct snapshot_wait_parts *parts, enum wait_figu
 	       waits_value(parts->parts, parts->n, figure, ret);
 }
 
-bool snapshot_wait(const struct snapshot *snapshot, const struct figures *const *figures,
+bool snapshot_wait(const struct snapshot *snapshot, const struct counters *const *counters,
 		   enum wait_figure figure, double *ret)
 {
 	struct snapshot_wait_parts parts;
 
-	snapshot_wait_parts(snapshot, figures, &parts);
+	snapshot_wait_parts(snapshot, counters, &parts);
 	return snapshot_wait_value(&parts, figure, ret);
 }

@@ -21,21 +21,21 @@ struct snapshot_wait_parts {
 bool snapshot_event_is_of_waits(const struct snapshot_event *event);
 
 /*
- * Reads the parts of a cgroup, a sum of cgroups, or the whole snapshot from its figures (NULL: no sample of that
+ * Reads the parts of a cgroup, a sum of cgroups, or the whole snapshot from its counters (NULL: no sample of that
  * event). `n` is 0 if it has no sample of such an event. An event whose running time is not known counts as if it
  * ran all the time; the frequency of a PMU whose running frequency is not known is the nominal one.
  *
- * Figures have no sum of squared weights. All samples of an event count as if they had the same weight, which is
+ * Counters have no sum of squared weights. All samples of an event count as if they had the same weight, which is
  * right while the governor keeps the period. `effect` is 1.
  */
-void snapshot_wait_parts(const struct snapshot *snapshot, const struct figures *const *figures,
+void snapshot_wait_parts(const struct snapshot *snapshot, const struct counters *const *counters,
 			 struct snapshot_wait_parts *ret);
 
 /*
  * Like snapshot_wait_parts(), but the parts also exist without a sample, and then have only times: for sums with other
  * parts. Returns true if there is a sample.
  */
-bool snapshot_wait_times(const struct snapshot *snapshot, const struct figures *const *figures,
+bool snapshot_wait_times(const struct snapshot *snapshot, const struct counters *const *counters,
 			 struct snapshot_wait_parts *ret);
 
 /* Computes one figure from the parts, without bounds. Returns false if it is not known. */
@@ -44,7 +44,7 @@ bool snapshot_wait_value(const struct snapshot_wait_parts *parts, enum wait_figu
 /*
  * Computes one figure, without bounds. Use snapshot_wait_value() for several figures. Returns false if it is not known.
  */
-bool snapshot_wait(const struct snapshot *snapshot, const struct figures *const *figures,
+bool snapshot_wait(const struct snapshot *snapshot, const struct counters *const *counters,
 		   enum wait_figure figure, double *ret);
 
 #endif

@@ -26,14 +26,14 @@ enum state_kind {
 	STATE_EARLY,        /* collection, by number: differences read early, not in any series yet */
 	STATE_PATH,         /* series, by path: the name */
 	STATE_SERIES,       /* series, by path: standing, times, cost and samples */
-	STATE_FIGURES,      /* series, by path and event: the figures */
-	STATE_COUNTERS,     /* series, by path: off-core counts */
+	STATE_COUNTERS,     /* series, by path and event: the counters */
+	STATE_OFFCORE,      /* series, by path: off-core counts */
 	STATE_RULES,        /* alerts: the time of the rules' state, and the next number */
 	STATE_ALERT,        /* alerts, by number: pending, firing or recently resolved */
 	STATE_ESTIMATES,    /* series, by path: estimates of all events */
 	STATE_COLLECTED,    /* engine: time of the last collection */
 	STATE_COUNTED_NEXT, /* ledger, by entry: off-core counts read early, for the next collection */
-	STATE_OFFCORE,      /* engine: identifies the PMUs of off-core counts, and their order */
+	STATE_OFFCORE_PMUS, /* engine: identifies the PMUs of off-core counts, and their order */
 	STATE_KINDS,
 };
 

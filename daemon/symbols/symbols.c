@@ -40,7 +40,7 @@ struct symbols {
 	u64 late_logged_ns;
 	u64 resolver_bytes; /* memory of the symbolizer */
 	u64 kernel_start;
-	struct symbols_figures figures;
+	struct symbols_counts counts;
 	sd_event_source *on_socket;
 	sd_event_source *on_end;
 	sd_event_source *timer;
@@ -154,7 +154,7 @@ static void note_late(struct symbols *symbols, bool of_kernel)
 {
 	u64 now = link_now_ns(symbols);
 
-	symbols->figures.late++;
+	symbols->counts.late++;
 	if (symbols->late_logged_ns && now - symbols->late_logged_ns < LOG_AGAIN_NS)
 		return;
 	symbols->late_logged_ns = now;
@@ -185,7 +185,7 @@ static void give_up(struct symbols *symbols)
 	while ((request = symbols_queue_first(&symbols->queue))) {
 		if (request->entry) {
 			symbols_cache_answer(symbols->cache, request->entry, NULL, link_now_ns(symbols));
-			symbols->figures.lost++;
+			symbols->counts.lost++;
 		}
 		symbols_queue_remove_first(&symbols->queue);
 	}
@@ -224,7 +224,7 @@ static void give_up_first(struct symbols *symbols)
 		/* Do not bar kernel addresses: nobody can craft kallsyms, unlike a file. */
 		entry->barred = !is_of_kernel(entry);
 		symbols_cache_answer(symbols->cache, entry, NULL, link_now_ns(symbols));
-		symbols->figures.lost++;
+		symbols->counts.lost++;
 	}
 	symbols_queue_remove_first(&symbols->queue);
 	if (symbols_queue_restart(&symbols->queue) < 0)
@@ -289,9 +289,9 @@ static int take_answer(struct symbols *symbols, size_t size)
 	if (first->entry) {
 		if (r == 0)
 			learn_kernel_start(symbols, &first->entry->query, &answer.symbol);
-		symbols->figures.answered += r == 0;
-		symbols->figures.unknown += r == 0 && answer.symbol.n_frames == 0;
-		symbols->figures.lost += r < 0;
+		symbols->counts.answered += r == 0;
+		symbols->counts.unknown += r == 0 && answer.symbol.n_frames == 0;
+		symbols->counts.lost += r < 0;
 		block = NULL;
 		symbols_cache_answer(symbols->cache, first->entry, r == 0 ? &answer : NULL,
 				     link_now_ns(symbols));
@@ -518,7 +518,7 @@ static int start(struct symbols *symbols)
 	r = open_child(symbols);
 	if (r < 0)
 		return r;
-	symbols->figures.starts++;
+	symbols->counts.starts++;
 	symbols->ready = false;
 	if ((symbols->child.pidfd >= 0 &&
 	     (r = sd_event_add_io(symbols->event, &symbols->on_end, symbols->child.pidfd, EPOLLIN, on_end,
@@ -746,10 +746,10 @@ static const struct symbol *ask(struct symbols *symbols, struct symbols_entry *e
 		       symbols_backoff_is_barred(&symbols->backoff, entry->query.pid, now);
 
 	if (!refused && add(symbols, &request, entry->query.pid, entry) == 0) {
-		symbols->figures.asked++;
+		symbols->counts.asked++;
 		return NULL;
 	}
-	symbols->figures.lost++;
+	symbols->counts.lost++;
 	link_soon(symbols);
 	if (!refused) {
 		/* Too many requests, or no memory. Keep no answer, so that the next call tries again. */
@@ -788,7 +788,7 @@ const struct symbol *symbols_find(struct symbols *symbols, const struct symbol_q
 	if (entry)
 		symbols_cache_ask_again(symbols->cache, entry);
 	else if (add_entry(symbols, &key, &entry) < 0) {
-		symbols->figures.lost++;
+		symbols->counts.lost++;
 		return NULL;
 	}
 	return ask(symbols, entry, now);
@@ -804,13 +804,13 @@ size_t symbols_pending(const struct symbols *symbols)
 	return symbols->queue.queries;
 }
 
-struct symbols_figures symbols_figures(const struct symbols *symbols)
+struct symbols_counts symbols_counts(const struct symbols *symbols)
 {
-	struct symbols_figures figures = symbols->figures;
+	struct symbols_counts counts = symbols->counts;
 
-	figures.queue_bytes = symbols_queue_bytes(&symbols->queue);
-	figures.own_bytes = kept_bytes(symbols) + figures.queue_bytes;
-	figures.bytes = figures.own_bytes + symbols->resolver_bytes;
-	figures.running = link_runs(symbols);
-	return figures;
+	counts.queue_bytes = symbols_queue_bytes(&symbols->queue);
+	counts.own_bytes = kept_bytes(symbols) + counts.queue_bytes;
+	counts.bytes = counts.own_bytes + symbols->resolver_bytes;
+	counts.running = link_runs(symbols);
+	return counts;
 }

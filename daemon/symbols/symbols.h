@@ -84,7 +84,7 @@ u64 symbols_kernel_start(const struct symbols *symbols);
 /* Returns the number of queries in flight. */
 size_t symbols_pending(const struct symbols *symbols);
 
-struct symbols_figures {
+struct symbols_counts {
 	u64 asked, answered, unknown; /* unknown: answered without a name */
 	u64 lost;        /* not answered: the symbolizer died, took too long, or could not be asked */
 	u64 late;        /* queries whose time limit was extended, answered or lost */
@@ -94,6 +94,6 @@ struct symbols_figures {
 	u64 queue_bytes; /* the part of `own_bytes` that is the queue of requests */
 	bool running;
 };
-struct symbols_figures symbols_figures(const struct symbols *symbols);
+struct symbols_counts symbols_counts(const struct symbols *symbols);
 
 #endif

@@ -13,8 +13,8 @@
  * any other cgroup, because a recording may have many cgroups, but few of them at the same time.
  */
 struct page {
-	struct page *next;      /* in the list of unused pages */
-	struct figures figures; /* counts that fold() moved here, before sums of the record could wrap */
+	struct page *next;        /* in the list of unused pages */
+	struct counters counters; /* counts that fold() moved here, before sums of the record could wrap */
 	union {
 		struct latency_record latency;
 		struct plain_record plain;
@@ -120,16 +120,16 @@ int account_totals_name(struct account_totals *totals, u64 cgroup_id, const char
 	return 0;
 }
 
-/* Moves the counts of the page's record to its `figures`. */
+/* Moves the counts of the page's record to its `counters`. */
 static void fold(const struct event_settings *event, struct page *page)
 {
-	struct figures counts;
+	struct counters counts;
 
 	if (event->has_latency)
-		figures_of_latency(&page->latency, &counts);
+		counters_of_latency(&page->latency, &counts);
 	else
-		figures_of_plain(&page->plain, &counts);
-	figures_add(&page->figures, &counts);
+		counters_of_plain(&page->plain, &counts);
+	counters_add(&page->counters, &counts);
 	memset(&page->latency, 0, sizeof(page->latency));
 }
 
@@ -236,11 +236,11 @@ void account_totals_collect(struct account_totals *totals, account_totals_callba
 	fold_all(totals);
 	for (size_t i = 0; i < totals->n_moved; i++) {
 		struct account *account = &totals->list[totals->moved[i]];
-		const struct figures *differences[EVENTS_MAX] = {NULL};
+		const struct counters *differences[EVENTS_MAX] = {NULL};
 
 		for (size_t event = 0; event < totals->n_events; event++)
 			if (account->pages[event])
-				differences[event] = &account->pages[event]->figures;
+				differences[event] = &account->pages[event]->counters;
 		callback(userdata, totals->moved[i], account->path, differences);
 		give_back(totals, account);
 	}

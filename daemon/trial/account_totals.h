@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "base/cleanup.h"
-#include "collect/figures.h"
+#include "collect/counters.h"
 #include "pebsd/sample.h"
 
 /* Samples since the start that no collection has, by reason. */
@@ -45,7 +45,7 @@ int account_totals_add(struct account_totals *totals, const struct sample *sampl
  * used again.
  */
 typedef void (*account_totals_callback)(void *userdata, u32 entry, const char *path,
-					const struct figures *const differences[EVENTS_MAX]);
+					const struct counters *const differences[EVENTS_MAX]);
 
 /*
  * Makes a collection: calls back for each cgroup with samples since the last one, in the order of their first

@@ -33,8 +33,8 @@ struct player {
 	struct account_totals *account;
 	struct window *window; /* NULL: no sample with a time so far */
 	size_t n_events;
-	struct figures sums[EVENTS_MAX]; /* of the present collection */
-	struct figures totals[EVENTS_MAX];
+	struct counters sums[EVENTS_MAX]; /* of the present collection */
+	struct counters totals[EVENTS_MAX];
 	u64 start_ns, now_ns; /* of the first and the last collection, on the recording's clock */
 	u64 last_ns;          /* time of the latest sample */
 	bool timed;           /* every sample so far had a time */
@@ -48,7 +48,7 @@ static void player_done(struct player *player)
 }
 
 static void add_cgroup(void *userdata, u32 entry, const char *path,
-		       const struct figures *const differences[EVENTS_MAX])
+		       const struct counters *const differences[EVENTS_MAX])
 {
 	struct player *player = userdata;
 
@@ -56,7 +56,7 @@ static void add_cgroup(void *userdata, u32 entry, const char *path,
 	(void)path;
 	for (size_t i = 0; i < player->n_events; i++)
 		if (differences[i])
-			figures_add(&player->sums[i], differences[i]);
+			counters_add(&player->sums[i], differences[i]);
 }
 
 /* Puts the samples since the last collection into the window, all cgroups as one. */
@@ -71,7 +71,7 @@ static int collect(struct player *player, u64 at_ns)
 		u8 packed[PACKED_MAX];
 		size_t size = packed_of(&player->sums[i], packed);
 
-		figures_add(&player->totals[i], &player->sums[i]);
+		counters_add(&player->totals[i], &player->sums[i]);
 		if (size > 0 && player->window)
 			window_put(player->window, 0, i, packed, size);
 	}
@@ -165,8 +165,8 @@ static void take_events(const struct player *player, struct compared_side *side)
 	for (size_t i = 0; i < n; i++) {
 		event_key(events, n, i, side->events[i].key);
 		side->events[i].event = events[i];
-		side->events[i].figures = player->totals[i];
-		side->events[i].sampled = figures_samples(&player->totals[i]) > 0;
+		side->events[i].counters = player->totals[i];
+		side->events[i].sampled = counters_samples(&player->totals[i]) > 0;
 	}
 }
 

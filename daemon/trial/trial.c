@@ -380,7 +380,7 @@ static int look(struct trial *trial)
 }
 
 static void put(void *userdata, u32 entry, const char *path,
-		const struct figures *const differences[EVENTS_MAX])
+		const struct counters *const differences[EVENTS_MAX])
 {
 	const struct trial *trial = userdata;
 	u8 packed[PACKED_MAX];

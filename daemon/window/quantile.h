@@ -6,7 +6,7 @@
 #ifndef PEBSD_QUANTILE_H
 #define PEBSD_QUANTILE_H
 
-#include "collect/figures.h"
+#include "collect/counters.h"
 
 struct quantile {
 	double value; /* cycles, interpolated within the bucket as Prometheus does */

@@ -36,8 +36,8 @@ static u32 narrow(u64 value)
 	return value > ~0U ? ~0U : (u32)value;
 }
 
-/* Index of a member of struct figures in the row of its counters. */
-#define AT(member) (offsetof(struct figures, member) / sizeof(u64))
+/* Index of a member of struct counters in the row of its counters. */
+#define AT(member) (offsetof(struct counters, member) / sizeof(u64))
 
 _Static_assert(AT(samples) < AT(weight) && AT(weight) < AT(latency_sum) &&
 		       AT(latency_sum) < AT(weighted_latency) && AT(weighted_latency) < AT(snoop) &&

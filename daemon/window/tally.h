@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A tally: those figures of one cgroup and event that rules need, over a window. It takes about a seventh of the memory
- * of struct figures.
+ * A tally: those counters of one cgroup and event that rules need, over a window. It takes about a seventh of the memory
+ * of struct counters.
  */
 #ifndef PEBSD_TALLY_H
 #define PEBSD_TALLY_H
 
 #include <stddef.h>
 
-#include "collect/figures.h"
+#include "collect/counters.h"
 
 struct tally {
 	u64 samples;

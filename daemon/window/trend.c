@@ -288,9 +288,9 @@ static int get_column(struct trend *trend, u32 entry, unsigned event, struct col
 static void read_pairs(const u8 *packed, size_t size, u64 *ret_samples, double *ret_mean)
 {
 	enum {
-		SAMPLES = offsetof(struct figures, samples) / sizeof(u64),
-		LATENCY_SUM = offsetof(struct figures, latency_sum) / sizeof(u64),
-		LATENCY = offsetof(struct figures, latency) / sizeof(u64),
+		SAMPLES = offsetof(struct counters, samples) / sizeof(u64),
+		LATENCY_SUM = offsetof(struct counters, latency_sum) / sizeof(u64),
+		LATENCY = offsetof(struct counters, latency) / sizeof(u64),
 	};
 	struct packed_reader reader = {.from = packed, .end = packed + size};
 	u64 samples = 0, sum = 0, with_latency = 0, value;

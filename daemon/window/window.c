@@ -393,16 +393,16 @@ static const struct collection *first_of(const struct collection *newest, u64 sp
 	return first;
 }
 
-/* Clears the counters that packed_add() changed in figures that were all zero. */
-static void clear_packed(struct figures *sum, const u8 *packed, size_t size)
+/* Sets the values to 0 again that packed_add() changed in counters that were all 0. */
+static void clear_packed(struct counters *sum, const u8 *packed, size_t size)
 {
 	struct packed_reader reader = {.from = packed, .end = packed + size};
-	u64 *counters = (u64 *)sum;
+	u64 *values = (u64 *)sum;
 	unsigned counter;
 	u64 value;
 
 	while (packed_get(&reader, &counter, &value))
-		counters[counter] = 0;
+		values[counter] = 0;
 }
 
 typedef int (*sum_callback)(u32 entry, unsigned event, const u8 *packed, size_t size, void *userdata);
@@ -436,34 +436,34 @@ static int each_sum(const struct window *window, u64 span_ns, sum_callback callb
 	return r;
 }
 
-/* Calls back with figures that were made of packed counters. */
-struct figures_call {
+/* Calls back with counters that were made of packed counters. */
+struct counters_call {
 	window_callback callback;
 	void *userdata;
-	struct figures figures; /* all zero between two calls */
+	struct counters counters; /* all zero between two calls */
 };
 
-static int call_with_figures(u32 entry, unsigned event, const u8 *packed, size_t size, void *userdata)
+static int call_with_counters(u32 entry, unsigned event, const u8 *packed, size_t size, void *userdata)
 {
-	struct figures_call *call = userdata;
+	struct counters_call *call = userdata;
 	int r;
 
-	packed_add(packed, size, &call->figures);
-	r = call->callback(entry, event, &call->figures, call->userdata);
-	clear_packed(&call->figures, packed, size);
+	packed_add(packed, size, &call->counters);
+	r = call->callback(entry, event, &call->counters, call->userdata);
+	clear_packed(&call->counters, packed, size);
 	return r;
 }
 
 int window_each(const struct window *window, u64 span_ns, window_callback callback, void *userdata,
 		struct window_span *ret_span)
 {
-	struct figures_call call = {.callback = callback, .userdata = userdata};
+	struct counters_call call = {.callback = callback, .userdata = userdata};
 
-	return each_sum(window, span_ns, call_with_figures, &call, ret_span);
+	return each_sum(window, span_ns, call_with_counters, &call, ret_span);
 }
 
 static int visit(const struct collection *collection, const struct window_visitor *visitor,
-		 struct figures_call *call)
+		 struct counters_call *call)
 {
 	int r = visitor->collection(collection->begin_ns, collection->end_ns, visitor->userdata);
 
@@ -473,8 +473,8 @@ static int visit(const struct collection *collection, const struct window_visito
 		if (visitor->packed)
 			r = visitor->packed(record.entry, record.event, record.packed, record.size,
 					    visitor->userdata);
-		else if (visitor->figures)
-			r = call_with_figures(record.entry, record.event, record.packed, record.size, call);
+		else if (visitor->counters)
+			r = call_with_counters(record.entry, record.event, record.packed, record.size, call);
 		from = record.packed + record.size;
 	}
 	return r;
@@ -483,7 +483,7 @@ static int visit(const struct collection *collection, const struct window_visito
 int window_walk(const struct window *window, u64 span_ns, const struct window_visitor *visitor)
 {
 	const struct collection *newest = TAILQ_LAST(&window->collections, collections);
-	struct figures_call call = {.callback = visitor->figures, .userdata = visitor->userdata};
+	struct counters_call call = {.callback = visitor->counters, .userdata = visitor->userdata};
 	int r = 0;
 
 	if (!newest)

@@ -20,7 +20,7 @@
 
 #include "base/arena.h"
 #include "base/cleanup.h"
-#include "collect/figures.h"
+#include "collect/counters.h"
 #include "pebsd/sample.h"
 
 #define WINDOW_COLLECTION_BYTES 64
@@ -62,10 +62,10 @@ struct window_span {
 };
 
 /*
- * Receives the figures of one cgroup and event over the span; valid during the call. A return value other
+ * Receives the counters of one cgroup and event over the span; valid during the call. A return value other
  * than 0 ends the sum.
  */
-typedef int (*window_callback)(u32 entry, unsigned event, const struct figures *figures, void *userdata);
+typedef int (*window_callback)(u32 entry, unsigned event, const struct counters *counters, void *userdata);
 
 /*
  * Sums up the last `span_ns`: takes whole collections, newest first, until they cover it, and at least the
@@ -78,13 +78,13 @@ int window_each(const struct window *window, u64 span_ns, window_callback callba
 		struct window_span *ret_span);
 
 /*
- * `collection` is called at the start of each collection, then `figures` or `packed` for each difference in it.
- * `packed` gets the difference in packed form (collect/packed.h). `figures` and `packed` may be NULL; if both are
+ * `collection` is called at the start of each collection, then `counters` or `packed` for each difference in it.
+ * `packed` gets the difference in packed form (collect/packed.h). `counters` and `packed` may be NULL; if both are
  * set, only `packed` is called. Arguments are valid during the call.
  */
 struct window_visitor {
 	int (*collection)(u64 begin_ns, u64 end_ns, void *userdata);
-	window_callback figures;
+	window_callback counters;
 	void *userdata;
 	int (*packed)(u32 entry, unsigned event, const u8 *packed, size_t size, void *userdata);
 };

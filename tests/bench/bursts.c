@@ -212,7 +212,7 @@ static void turn(struct service *service)
 		service->is_usual = draw_even(&service->random) >= shapes[service->shape].bursts;
 }
 
-static void draw_samples(struct service *service, double mean, double slow, struct figures *ret)
+static void draw_samples(struct service *service, double mean, double slow, struct counters *ret)
 {
 	unsigned n = draw_count(&service->random, mean);
 	u32 bound = (u32)(slow * 65536);
@@ -231,7 +231,7 @@ static void draw_samples(struct service *service, double mean, double slow, stru
 }
 
 /* Draws the samples of one second. */
-static void draw_second(struct service *service, struct figures *ret)
+static void draw_second(struct service *service, struct counters *ret)
 {
 	double left = 1;
 
@@ -304,12 +304,12 @@ static int step(struct policy *policy, struct service *services, size_t n, unsig
 
 	policy_begin(policy, (tick + 1) * NSEC_PER_SEC, &now, time);
 	for (size_t i = 0; i < n; i++) {
-		struct figures figures;
+		struct counters counters;
 		struct in_packed room;
 
-		draw_second(&services[i], &figures);
-		if (figures_samples(&figures))
-			policy_put(policy, (u32)i + 2, services[i].path, in_packed(&room, 0, &figures), 1);
+		draw_second(&services[i], &counters);
+		if (counters_samples(&counters))
+			policy_put(policy, (u32)i + 2, services[i].path, in_packed(&room, 0, &counters), 1);
 	}
 	return policy_tick(policy, ret, ret_n);
 }

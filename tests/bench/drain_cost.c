@@ -291,10 +291,10 @@ static void check_case(const struct drain_case *at)
 	entries = ledger_entries(at->ledger, &n);
 	for (size_t i = 0; i < n; i++)
 		for (u32 event = 0; event <= at->counts; event++) {
-			struct figures figures;
+			struct counters counters;
 
-			ledger_total(entries[i], event, &figures);
-			total += figures_samples(&figures);
+			ledger_total(entries[i], event, &counters);
+			total += counters_samples(&counters);
 		}
 	if (seen != at->entered || total != at->entered)
 		die("samples were lost", -EPROTO);

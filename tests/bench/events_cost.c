@@ -259,7 +259,7 @@ static struct bench_ring *start_ring(const struct bench *bench, enum kind kind)
 static void measure(struct bench *bench, enum kind kind)
 {
 	_cleanup_close_ int event_fd = victim_event_open(VICTIM_CPU, program_of(bench, kind));
-	struct bench_ring_figures figures;
+	struct bench_ring_counts counts;
 	struct bench_ring *ring = NULL;
 
 	if (event_fd < 0)
@@ -275,10 +275,10 @@ static void measure(struct bench *bench, enum kind kind)
 	measure_victim(bench, kind, event_fd);
 	if (!ring)
 		return;
-	figures = bench_ring_stop(ring);
-	if (figures.samples == 0)
+	counts = bench_ring_stop(ring);
+	if (counts.samples == 0)
 		die("nothing came through the ring", ENODATA);
-	bench_line("consumer", kind_names[kind], "ns", (double)figures.cpu_ns / (double)figures.samples);
+	bench_line("consumer", kind_names[kind], "ns", (double)counts.cpu_ns / (double)counts.samples);
 	bench_line("bytes", kind_names[kind], "bytes", sizeof(struct peer_record) + BPF_RINGBUF_HDR_SZ);
 }
 

@@ -56,21 +56,21 @@ static void demand(bool condition, const char *what)
 }
 
 /* Most latencies are short, and few are very long. */
-static void add_load(struct figures *figures)
+static void add_load(struct counters *counters)
 {
 	static const enum source sources[] = {SOURCE_L1, SOURCE_L1, SOURCE_LFB,        SOURCE_L2,
 					      SOURCE_L3, SOURCE_L3, SOURCE_LOCAL_DRAM, SOURCE_REMOTE_DRAM};
 	const enum source source = sources[some(8)];
 	const u32 latency = 31 + some(20) + some(200) * some(4) * some(2);
 
-	figures->samples[source]++;
-	figures->weight[source] += 1009;
-	figures->latency_sum[source] += latency;
-	figures->weighted_latency[source] += 1009ULL * latency;
-	figures->latency[histogram_fine_index(latency)]++;
-	figures->source_latency[source][histogram_octave_index(latency)]++;
-	figures->snoop[SNOOP_NONE]++;
-	figures->tlb[some(16) ? TLB_L1_HIT : TLB_L2_HIT]++;
+	counters->samples[source]++;
+	counters->weight[source] += 1009;
+	counters->latency_sum[source] += latency;
+	counters->weighted_latency[source] += 1009ULL * latency;
+	counters->latency[histogram_fine_index(latency)]++;
+	counters->source_latency[source][histogram_octave_index(latency)]++;
+	counters->snoop[SNOOP_NONE]++;
+	counters->tlb[some(16) ? TLB_L1_HIT : TLB_L2_HIT]++;
 }
 
 static void make(struct made *made, u32 cgroups, u32 samples)
@@ -79,7 +79,7 @@ static void make(struct made *made, u32 cgroups, u32 samples)
 	demand(made->list != NULL, "no memory");
 	for (u32 cgroup = 0; cgroup < cgroups; cgroup++)
 		for (u32 event = 0; event < EVENTS; event++) {
-			struct figures figures = {0};
+			struct counters counters = {0};
 			u8 packed[PACKED_MAX], *copy;
 			char path[128];
 			struct difference *to = &made->list[made->n++];
@@ -88,13 +88,13 @@ static void make(struct made *made, u32 cgroups, u32 samples)
 				       "/kubepods.slice/kubepods-burstable.slice/pod-%u/container-%u.scope",
 				       cgroup / 3, cgroup);
 			for (u32 i = 0; i < samples && event == 0; i++)
-				add_load(&figures);
+				add_load(&counters);
 			if (event > 0) {
-				figures.samples[SOURCE_UNKNOWN] = 1 + some(samples);
-				figures.weight[SOURCE_UNKNOWN] = 1000003 * figures.samples[SOURCE_UNKNOWN];
+				counters.samples[SOURCE_UNKNOWN] = 1 + some(samples);
+				counters.weight[SOURCE_UNKNOWN] = 1000003 * counters.samples[SOURCE_UNKNOWN];
 			}
 			to->event = event;
-			to->size = (u32)packed_of(&figures, packed);
+			to->size = (u32)packed_of(&counters, packed);
 			copy = malloc(to->size);
 			demand(copy && ledger_get(ledger, path, &to->entry) == 0, "no memory");
 			memcpy(copy, packed, to->size);

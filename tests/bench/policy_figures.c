@@ -166,20 +166,20 @@ static void open_target(struct target *target, enum kind kind, unsigned number, 
 	random_seed(&target->random, seed, number * KINDS + kind);
 }
 
-static double hit(const struct target *target, const struct figures *figures, double n)
+static double hit(const struct target *target, const struct counters *counters, double n)
 {
 	double hits = 0;
 
 	switch (target->kind) {
 	case SHARE:
-		return (double)figures->samples[SOURCE_LOCAL_DRAM];
+		return (double)counters->samples[SOURCE_LOCAL_DRAM];
 	case RATE:
 		return n;
 	case MEAN:
-		return (double)figures_latency_sum(figures);
+		return (double)counters_latency_sum(counters);
 	default:
 		for (u32 i = histogram_fine_index((u32)threshold[target->kind]) + 1; i < FINE_BUCKETS; i++)
-			hits += (double)figures->latency[i];
+			hits += (double)counters->latency[i];
 		return hits;
 	}
 }
@@ -197,10 +197,10 @@ static bool naive_past(const struct target *target)
 	return target->sum.hits > (1 - kinds[target->kind].q) * n;
 }
 
-static void naive(struct target *target, const struct figures *figures, double n, unsigned tick)
+static void naive(struct target *target, const struct counters *counters, double n, unsigned tick)
 {
 	unsigned slot = target->at_ring++ % WINDOW;
-	double hits = hit(target, figures, n);
+	double hits = hit(target, counters, n);
 
 	target->sum.hits += hits - target->ring[slot].hits;
 	target->sum.n += n - target->ring[slot].n;
@@ -216,7 +216,7 @@ static void naive(struct target *target, const struct figures *figures, double n
 	}
 }
 
-static void draw(struct target *target, unsigned tick, struct figures *ret)
+static void draw(struct target *target, unsigned tick, struct counters *ret)
 {
 	double mean = target->kind == RATE ? threshold[RATE] * target->at / PERIOD : target->per_tick;
 	unsigned n = draw_count(&target->random, mean);
@@ -293,12 +293,12 @@ static int step(struct policy *policy, struct target *targets, size_t n, unsigne
 
 	policy_begin(policy, (tick + 1) * NSEC_PER_SEC, &now, time);
 	for (size_t i = 0; i < n; i++) {
-		struct figures figures;
+		struct counters counters;
 		struct in_packed room;
 
-		draw(&targets[i], tick, &figures);
-		if (figures_samples(&figures))
-			policy_put(policy, (u32)i + 2, targets[i].path, in_packed(&room, 0, &figures), 1);
+		draw(&targets[i], tick, &counters);
+		if (counters_samples(&counters))
+			policy_put(policy, (u32)i + 2, targets[i].path, in_packed(&room, 0, &counters), 1);
 	}
 	r = policy_tick(policy, &transitions, &n_transitions);
 	for (size_t i = 0; i < n_transitions; i++)

@@ -78,11 +78,11 @@ static struct rule make_rule(unsigned i)
 }
 
 /* About 10 samples: mostly from caches, some from near and remote memory. */
-static void fill(struct figures *figures)
+static void fill(struct counters *counters)
 {
 	u64 n = 8 + random_below(5);
 
-	memset(figures, 0, sizeof(*figures));
+	memset(counters, 0, sizeof(*counters));
 	for (u64 i = 0; i < n; i++) {
 		u64 kind = random_below(100);
 		enum source source = kind < 50   ? SOURCE_L1
@@ -94,10 +94,10 @@ static void fill(struct figures *figures)
 				   : kind < 95 ? 200 + random_below(200)
 					       : 400 + random_below(1200));
 
-		figures->samples[source]++;
-		figures->weight[source] += 1000;
-		figures->latency_sum[source] += cycles;
-		figures->latency[histogram_fine_index(cycles)]++;
+		counters->samples[source]++;
+		counters->weight[source] += 1000;
+		counters->latency_sum[source] += cycles;
+		counters->latency[histogram_fine_index(cycles)]++;
 	}
 }
 
@@ -156,10 +156,10 @@ static int run(const char *name, size_t active)
 		size_t n_transitions;
 
 		for (size_t i = first; i < first + n; i++) {
-			struct figures figures;
+			struct counters counters;
 
-			fill(&figures);
-			(void)in_packed(&differences[i], 0, &figures);
+			fill(&counters);
+			(void)in_packed(&differences[i], 0, &counters);
 		}
 		began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		policy_begin(policy, now, &realtime, time);

@@ -80,7 +80,7 @@ struct host {
 	u64 state; /* of the random number generator */
 	u64 now_ns;
 	struct snapshot snapshot;
-	struct process_figures process;
+	struct process_usage process;
 	u64 sequence;
 	bool each_anew;      /* each scrape is the first after a collection */
 	unsigned int labels; /* besides the path: bit 1 << enum container_label */
@@ -138,36 +138,37 @@ static void name_cgroup(struct host *host, char path[PATH_BYTES + 1])
  * The samples that a collection adds to a cgroup for an event. Loads come from all sources that machines with
  * two sockets commonly show, stores from two of them.
  */
-static struct figures brought(struct host *host, const struct event *event, u64 n)
+static struct counters brought(struct host *host, const struct event *event, u64 n)
 {
 	static const enum source sources[] = {SOURCE_L1,           SOURCE_UNKNOWN,    SOURCE_LFB,
 					      SOURCE_L2,           SOURCE_L3,         SOURCE_LOCAL_CACHE,
 					      SOURCE_REMOTE_CACHE, SOURCE_LOCAL_DRAM, SOURCE_REMOTE_DRAM};
 	size_t n_sources = event->role == EVENT_LOADS ? ARRAY_SIZE(sources) : 2;
-	struct figures figures = {0};
+	struct counters counters = {0};
 
 	for (u64 i = 0; i < n * n_sources; i++) {
 		enum source source = sources[i % n_sources];
 		u32 cycles = (u32)((30 + draw(host, 30)) * (1 + i % n_sources));
 
-		figures.samples[source]++;
-		figures.weight[source] += event->period;
-		figures.snoop[draw(host, 10) ? SNOOP_NONE : SNOOP_HITM]++;
-		figures.tlb[draw(host, 10) ? TLB_HIT : TLB_WALK]++;
+		counters.samples[source]++;
+		counters.weight[source] += event->period;
+		counters.snoop[draw(host, 10) ? SNOOP_NONE : SNOOP_HITM]++;
+		counters.tlb[draw(host, 10) ? TLB_HIT : TLB_WALK]++;
 #define DRAW_FLAG(name, bits, known, ...) \
-	figures.name += ((known) != FLAG_KNOWN_OF_LOADS || event->role == EVENT_LOADS) && draw(host, 10) == 0;
+	counters.name +=                  \
+		((known) != FLAG_KNOWN_OF_LOADS || event->role == EVENT_LOADS) && draw(host, 10) == 0;
 		ACCESS_FLAGS(DRAW_FLAG)
 		if (event->settings.has_instruction_latency) {
-			figures.instruction_latency[histogram_coarse_index(2 * cycles)]++;
-			figures.instruction_latency_sum += 2ULL * cycles;
+			counters.instruction_latency[histogram_coarse_index(2 * cycles)]++;
+			counters.instruction_latency_sum += 2ULL * cycles;
 		}
 		if (!event->settings.has_latency)
 			continue;
-		figures.latency_sum[source] += cycles;
-		figures.weighted_latency[source] += cycles * event->period;
-		figures.latency[histogram_fine_index(cycles)]++;
+		counters.latency_sum[source] += cycles;
+		counters.weighted_latency[source] += cycles * event->period;
+		counters.latency[histogram_fine_index(cycles)]++;
 	}
-	return figures;
+	return counters;
 }
 
 static int host_init(struct host *host, const struct event *events, size_t top)
@@ -182,11 +183,11 @@ static int host_init(struct host *host, const struct event *events, size_t top)
 		name_cgroup(host, host->paths[i]);
 	for (size_t kind = 0; kind < KINDS; kind++)
 		for (u32 event = 0; event < EVENTS; event++) {
-			struct figures figures = brought(host, &events[event], loudness[kind]);
+			struct counters counters = brought(host, &events[event], loudness[kind]);
 			u8 *packed = host->packed[kind][event];
 
 			host->differences[kind][event] = (struct difference){
-				.event = event, .size = (u32)packed_of(&figures, packed), .packed = packed};
+				.event = event, .size = (u32)packed_of(&counters, packed), .packed = packed};
 		}
 	host->snapshot.origin = "perf";
 	host->snapshot.n_events = EVENTS;

@@ -90,7 +90,7 @@ static int begin(sd_event *event, struct symbols *symbols, const struct range *r
 static int measure(sd_event *event, struct symbols *symbols, const struct range *range, pid_t pid)
 {
 	double wall, cpu, known;
-	struct symbols_figures figures;
+	struct symbols_counts counts;
 	char bytes[TEXT_NUMBER_MAX];
 	u64 n;
 	int r = begin(event, symbols, range, pid);
@@ -108,13 +108,13 @@ static int measure(sd_event *event, struct symbols *symbols, const struct range 
 	known = seconds(CLOCK_PROCESS_CPUTIME_ID);
 	n = ask_all(symbols, range, pid);
 	known = seconds(CLOCK_PROCESS_CPUTIME_ID) - known;
-	figures = symbols_figures(symbols);
-	text_bytes(figures.bytes, bytes);
+	counts = symbols_counts(symbols);
+	text_bytes(counts.bytes, bytes);
 	(void)printf("questions           %8.0f a second\n", QUESTIONS / wall);
 	(void)printf("in pebsd            %8.2f us of CPU time for one\n", cpu / QUESTIONS * 1e6);
 	(void)printf("a known answer      %8.3f us\n", known / QUESTIONS * 1e6);
 	(void)printf("held                %s on both sides, for %llu answers (%llu with no name)\n", bytes,
-		     (unsigned long long)n, (unsigned long long)figures.unknown);
+		     (unsigned long long)n, (unsigned long long)counts.unknown);
 	return 0;
 }
 

@@ -61,7 +61,7 @@ struct bench {
 	struct series_table *series;
 	struct state *state; /* NULL: not saved */
 	struct policy *policy;
-	struct figures totals[EVENTS];
+	struct counters totals[EVENTS];
 	u64 seen[EVENTS];
 };
 

@@ -32,7 +32,7 @@ static u64 random_below(u64 n)
 }
 
 /* Mostly caches and some near and remote memory, like a program's loads. */
-static void add_sample(struct figures *figures, bool load)
+static void add_sample(struct counters *counters, bool load)
 {
 	static const enum source sources[] = {SOURCE_L1, SOURCE_L3, SOURCE_LOCAL_DRAM, SOURCE_REMOTE_DRAM};
 	static const u32 least[] = {5, 40, 200, 400}, spread[] = {5, 40, 200, 1200};
@@ -41,17 +41,17 @@ static void add_sample(struct figures *figures, bool load)
 	const enum source source = sources[place];
 	u32 latency;
 
-	figures->samples[source]++;
-	figures->weight[source] += 10007;
-	figures->snoop[SNOOP_NONE]++;
-	figures->tlb[TLB_HIT]++;
+	counters->samples[source]++;
+	counters->weight[source] += 10007;
+	counters->snoop[SNOOP_NONE]++;
+	counters->tlb[TLB_HIT]++;
 	if (!load)
 		return;
 	latency = least[place] + (u32)random_below(spread[place]);
-	figures->latency_sum[source] += latency;
-	figures->weighted_latency[source] += 10007ULL * latency;
-	figures->latency[histogram_fine_index(latency)]++;
-	figures->source_latency[source][histogram_octave_index(latency)]++;
+	counters->latency_sum[source] += latency;
+	counters->weighted_latency[source] += 10007ULL * latency;
+	counters->latency[histogram_fine_index(latency)]++;
+	counters->source_latency[source][histogram_octave_index(latency)]++;
 }
 
 /* The packed counters that cgroups add to one collection. */
@@ -65,11 +65,11 @@ static void sample(struct brought *brought, u32 cgroups)
 	u8 *to = brought->packed;
 
 	for (u32 i = 0; i < cgroups * EVENTS; i++) {
-		struct figures figures = {0};
+		struct counters counters = {0};
 
 		for (int sample = 0; sample < SAMPLES; sample++)
-			add_sample(&figures, i % EVENTS == 0);
-		brought->sizes[i] = packed_of(&figures, to);
+			add_sample(&counters, i % EVENTS == 0);
+		brought->sizes[i] = packed_of(&counters, to);
 		to += brought->sizes[i];
 	}
 }
@@ -91,11 +91,11 @@ static u64 collect(struct window *window, const struct brought *brought, u32 cgr
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
 }
 
-static int skip(u32 entry, unsigned event, const struct figures *figures, void *userdata)
+static int skip(u32 entry, unsigned event, const struct counters *counters, void *userdata)
 {
 	(void)entry;
 	(void)event;
-	(void)figures;
+	(void)counters;
 	(void)userdata;
 	return 1;
 }
@@ -113,7 +113,7 @@ static u64 begin_of(const struct window *window)
 
 	(void)window_walk(window, ~0ULL,
 			  &(struct window_visitor){
-				  .collection = skip_collection, .figures = skip, .userdata = &begin_ns});
+				  .collection = skip_collection, .counters = skip, .userdata = &begin_ns});
 	return begin_ns;
 }
 

@@ -226,7 +226,7 @@ Test(drain, makes_no_system_call)
 	cr_assert_eq(kernel_inject(books.kernel, &sample, 1), 0);
 	for (int i = 0; i < TRIES && status != 0; i++) {
 		status = collect_without_system_calls(&books);
-		room = calloc(1, sizeof(struct figures));
+		room = calloc(1, sizeof(struct counters));
 		free(room);
 	}
 	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "ended with status %#x", (unsigned)status);

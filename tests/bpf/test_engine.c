@@ -173,7 +173,7 @@ static void expect_seen(struct engine *engine, u64 on_0, u64 on_1)
 	cr_expect_eq(snapshot->events[0].per_cpu[0].expected, on_0);
 	cr_expect_eq(snapshot->events[0].per_cpu[1].seen.value, on_1);
 	cr_expect_eq(snapshot->events[0].per_cpu[1].expected, on_1);
-	cr_expect_eq(figures_samples(&snapshot->events[0].total), on_0 + on_1);
+	cr_expect_eq(counters_samples(&snapshot->events[0].total), on_0 + on_1);
 }
 
 /* The samples are of cgroups with and without a slot of their own, in several collections. */
@@ -410,14 +410,14 @@ Test(engine, export_of_a_series_is_decided_once_and_again_after_a_reload)
 	}
 	cr_expect_eq(asked, 2, "%u", asked);
 	cr_assert_not_null(series_of(engine, "/five"));
-	cr_expect_eq(figures_samples(series_of(engine, "/five")->figures[0]), 3);
+	cr_expect_eq(counters_samples(series_of(engine, "/five")->counters[0]), 3);
 	answer = false;
 	engine_exports_changed(engine);
 	sample(engine, 5);
 	cr_assert_eq(engine_collect(engine), 0);
 	cr_expect_eq(asked, 3, "%u", asked);
-	cr_expect_eq(figures_samples(series_of(engine, LEDGER_OTHER)->figures[0]), 1);
-	cr_expect_eq(figures_samples(series_of(engine, LEDGER_UNATTRIBUTED)->figures[0]), 3);
+	cr_expect_eq(counters_samples(series_of(engine, LEDGER_OTHER)->counters[0]), 1);
+	cr_expect_eq(counters_samples(series_of(engine, LEDGER_UNATTRIBUTED)->counters[0]), 3);
 }
 
 Test(engine, a_summary_agrees_with_the_snapshot)
@@ -433,8 +433,8 @@ Test(engine, a_summary_agrees_with_the_snapshot)
 	}
 	cr_assert_eq(engine_summary(engine, &summary), 0);
 	cr_assert_eq(engine_snapshot(engine, &(struct maybe_double){0}, &all), 0);
-	cr_expect_eq(figures_samples(&summary->events[0].total), 10);
-	cr_expect_eq(memcmp(&summary->events[0].total, &all->events[0].total, sizeof(struct figures)), 0);
+	cr_expect_eq(counters_samples(&summary->events[0].total), 10);
+	cr_expect_eq(memcmp(&summary->events[0].total, &all->events[0].total, sizeof(struct counters)), 0);
 	cr_expect_eq(summary->events[0].unattributed, 5);
 	cr_expect_eq(all->events[0].unattributed, 5);
 	cr_expect_eq(all->n_cgroups, 1);

@@ -86,14 +86,14 @@ static void expect_samples(unsigned event, u64 samples)
 {
 	const struct ledger_entry *entry = engine_find(engine, "/a");
 	const struct snapshot *snapshot;
-	struct figures total = {0};
+	struct counters total = {0};
 
 	if (entry)
 		ledger_total(entry, event, &total);
-	cr_expect_eq(figures_samples(&total), samples, "event %u: %llu", event,
-		     (unsigned long long)figures_samples(&total));
+	cr_expect_eq(counters_samples(&total), samples, "event %u: %llu", event,
+		     (unsigned long long)counters_samples(&total));
 	cr_assert_eq(engine_summary(engine, &snapshot), 0);
-	cr_expect_eq(figures_samples(&snapshot->events[event].total), samples, "event %u", event);
+	cr_expect_eq(counters_samples(&snapshot->events[event].total), samples, "event %u", event);
 }
 
 /* As from `events = loads` to `events = auto`. */
@@ -113,7 +113,7 @@ Test(events_added, events_before_the_added_ones_keep_their_counts)
 	series = engine_series(engine, &n);
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(series[i]->path, "/a") == 0)
-			cr_expect_eq(figures_samples(series[i]->figures[0]), 3);
+			cr_expect_eq(counters_samples(series[i]->counters[0]), 3);
 	cr_expect_gt(n, 0);
 	/* The added event is saved as the first one is. */
 	restart(&loads, &cycles);
@@ -162,7 +162,7 @@ static u64 offcore_count(void)
 /* They are saved by the number of their PMU, which is another PMU in the last process. */
 Test(events_added, off_core_counts_of_other_pmus_are_dropped)
 {
-	const struct offcore_figures counts = {
+	const struct offcore_counters counts = {
 		.of[0][OFFCORE_L3] = {.count = 7, .enabled_ns = 2, .running_ns = 2}};
 	struct ledger_entry *entry;
 

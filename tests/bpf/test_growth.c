@@ -65,11 +65,11 @@ static void inject(struct engine *engine, u64 id, u16 event, u64 latency)
 static u64 samples(const struct engine *engine, const char *path, unsigned event)
 {
 	const struct ledger_entry *entry = engine_find(engine, path);
-	struct figures figures = {0};
+	struct counters counters = {0};
 
 	if (entry)
-		ledger_total(entry, event, &figures);
-	return figures_samples(&figures);
+		ledger_total(entry, event, &counters);
+	return counters_samples(&counters);
 }
 
 /* Each cgroup has its own sums, in old blocks and in new ones. */

@@ -61,7 +61,7 @@ Test(inject, counts_sums_and_weights_are_exact)
 		{.cgroup_id = 8, .latency = 1, .data_source = 0, .period = 5, .fields = SAMPLE_LATENCY},
 		{.cgroup_id = 9, .latency = 5, .period = 1, .fields = SAMPLE_LATENCY}, /* no slot */
 	};
-	struct figures figures;
+	struct counters counters;
 
 	name_and_adopt(7, "seven");
 	name_and_adopt(8, "eight");
@@ -72,20 +72,20 @@ Test(inject, counts_sums_and_weights_are_exact)
 	cr_assert_eq(books_samples(&books, "eight", 0), 1);
 	cr_assert_eq(books_unattributed(&books, 0), 1);
 
-	figures = books_figures(&books, "seven", 0);
-	cr_expect_eq(figures_latency_sum(&figures), 364);
-	cr_expect_eq(figures.samples[SOURCE_L1], 2);
-	cr_expect_eq(figures.latency_sum[SOURCE_L1], 164);
-	cr_expect_eq(figures.samples[SOURCE_LFB], 1);
-	cr_expect_eq(figures.weight[SOURCE_L1], 2000);
-	cr_expect_eq(figures.weighted_latency[SOURCE_L1], 164000);
-	cr_expect_eq(figures.weighted_latency[SOURCE_LFB], 600000);
-	cr_expect_eq(figures.locked, 1);
-	cr_expect_eq(figures.tlb[TLB_HIT], 3);
-	cr_expect_eq(figures.snoop[SNOOP_NONE], 3);
-	cr_expect_eq(figures.latency[histogram_fine_index(64)], 1);
-	cr_expect_eq(figures.source_latency[SOURCE_LFB][histogram_octave_index(200)], 1);
-	cr_expect_eq(books_figures(&books, "eight", 0).samples[SOURCE_UNKNOWN], 1);
+	counters = books_counters(&books, "seven", 0);
+	cr_expect_eq(counters_latency_sum(&counters), 364);
+	cr_expect_eq(counters.samples[SOURCE_L1], 2);
+	cr_expect_eq(counters.latency_sum[SOURCE_L1], 164);
+	cr_expect_eq(counters.samples[SOURCE_LFB], 1);
+	cr_expect_eq(counters.weight[SOURCE_L1], 2000);
+	cr_expect_eq(counters.weighted_latency[SOURCE_L1], 164000);
+	cr_expect_eq(counters.weighted_latency[SOURCE_LFB], 600000);
+	cr_expect_eq(counters.locked, 1);
+	cr_expect_eq(counters.tlb[TLB_HIT], 3);
+	cr_expect_eq(counters.snoop[SNOOP_NONE], 3);
+	cr_expect_eq(counters.latency[histogram_fine_index(64)], 1);
+	cr_expect_eq(counters.source_latency[SOURCE_LFB][histogram_octave_index(200)], 1);
+	cr_expect_eq(books_counters(&books, "eight", 0).samples[SOURCE_UNKNOWN], 1);
 }
 
 Test(inject, fields_without_their_bit_are_ignored)
@@ -98,18 +98,18 @@ Test(inject, fields_without_their_bit_are_ignored)
 		.period = 1,
 		.fields = 0,
 	};
-	struct figures figures;
+	struct counters counters;
 
 	name_and_adopt(7, "seven");
 	cr_assert_eq(kernel_inject(books.kernel, &sample, 1), 0);
 	books_collect(&books);
-	figures = books_figures(&books, "seven", 0);
-	cr_expect_eq(figures.samples[SOURCE_UNKNOWN], 1);
-	cr_expect_eq(figures.snoop[SNOOP_NA], 1);
-	cr_expect_eq(figures.tlb[TLB_NA], 1);
-	cr_expect_eq(figures_latency_samples(&figures), 0);
-	cr_expect_eq(figures_latency_sum(&figures), 0);
-	cr_expect_eq(figures_instruction_latency_samples(&figures), 0);
+	counters = books_counters(&books, "seven", 0);
+	cr_expect_eq(counters.samples[SOURCE_UNKNOWN], 1);
+	cr_expect_eq(counters.snoop[SNOOP_NA], 1);
+	cr_expect_eq(counters.tlb[TLB_NA], 1);
+	cr_expect_eq(counters_latency_samples(&counters), 0);
+	cr_expect_eq(counters_latency_sum(&counters), 0);
+	cr_expect_eq(counters_instruction_latency_samples(&counters), 0);
 }
 
 Test(inject, an_event_without_latency_uses_the_small_record)
@@ -121,7 +121,7 @@ Test(inject, an_event_without_latency_uses_the_small_record)
 				      .event = 1,
 				      .fields = MEMORY_FIELDS};
 	const struct ledger_entry *entry;
-	struct figures figures;
+	struct counters counters;
 
 	name_and_adopt(7, "seven");
 	cr_assert_eq(kernel_inject(books.kernel, &sample, 1), 0);
@@ -129,10 +129,10 @@ Test(inject, an_event_without_latency_uses_the_small_record)
 	entry = ledger_find(books.ledger, "seven");
 	cr_expect_not(ledger_has(entry, 0));
 	cr_assert(ledger_has(entry, 1));
-	ledger_total(entry, 1, &figures);
-	cr_expect_eq(figures.samples[SOURCE_L1], 1);
-	cr_expect_eq(figures.weight[SOURCE_L1], 2);
-	cr_expect_eq(figures_latency_samples(&figures), 0);
+	ledger_total(entry, 1, &counters);
+	cr_expect_eq(counters.samples[SOURCE_L1], 1);
+	cr_expect_eq(counters.weight[SOURCE_L1], 2);
+	cr_expect_eq(counters_latency_samples(&counters), 0);
 }
 
 Test(inject, malformed_samples_are_counted_as_lost)
@@ -148,7 +148,7 @@ Test(inject, malformed_samples_are_counted_as_lost)
 	books_collect(&books);
 	cr_expect_eq(books_rejected(&books, 0).malformed, 2);
 	cr_expect_eq(books_samples(&books, "seven", 0), 1);
-	cr_expect_eq(books_figures(&books, "seven", 0).latency[FINE_OVERFLOW], 1);
+	cr_expect_eq(books_counters(&books, "seven", 0).latency[FINE_OVERFLOW], 1);
 }
 
 /*
@@ -183,7 +183,7 @@ Test(inject, a_loss_is_counted_in_the_stripe_of_its_cpu)
 Test(inject, only_the_given_number_of_samples_is_taken)
 {
 	static struct sample samples[3 * INJECT_MAX + 17];
-	struct figures figures;
+	struct counters counters;
 
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
 		samples[i] = (struct sample){
@@ -192,14 +192,14 @@ Test(inject, only_the_given_number_of_samples_is_taken)
 	cr_assert_eq(kernel_inject(books.kernel, samples, ARRAY_SIZE(samples)), 0);
 	books_collect(&books);
 	cr_expect_eq(books_samples(&books, "seven", 0), ARRAY_SIZE(samples));
-	figures = books_figures(&books, "seven", 0);
-	cr_expect_eq(figures_latency_sum(&figures), ARRAY_SIZE(samples) * (ARRAY_SIZE(samples) + 1) / 2);
+	counters = books_counters(&books, "seven", 0);
+	cr_expect_eq(counters_latency_sum(&counters), ARRAY_SIZE(samples) * (ARRAY_SIZE(samples) + 1) / 2);
 }
 
 Test(inject, huge_factors_cannot_wrap_a_weighted_sum_within_a_batch)
 {
 	static struct sample samples[INJECT_MAX];
-	struct figures figures;
+	struct counters counters;
 
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
 		samples[i] = (struct sample){.cgroup_id = 7,
@@ -209,17 +209,17 @@ Test(inject, huge_factors_cannot_wrap_a_weighted_sum_within_a_batch)
 	name_and_adopt(7, "seven");
 	cr_assert_eq(kernel_inject(books.kernel, samples, ARRAY_SIZE(samples)), 0);
 	books_collect(&books);
-	figures = books_figures(&books, "seven", 0);
-	cr_expect_eq(figures.weighted_latency[SOURCE_UNKNOWN],
+	counters = books_counters(&books, "seven", 0);
+	cr_expect_eq(counters.weighted_latency[SOURCE_UNKNOWN],
 		     (u64)ARRAY_SIZE(samples) * SAMPLE_WEIGHTED_LATENCY_MAX * SAMPLE_WEIGHTED_PERIOD_MAX);
-	cr_expect_eq(figures.weight[SOURCE_UNKNOWN], (u64)ARRAY_SIZE(samples) * SAMPLE_WEIGHTED_PERIOD_MAX);
+	cr_expect_eq(counters.weight[SOURCE_UNKNOWN], (u64)ARRAY_SIZE(samples) * SAMPLE_WEIGHTED_PERIOD_MAX);
 }
 
 Test(inject, plain_c_counts_the_same)
 {
 	static struct latency_record record;
 	static struct sample samples[4096];
-	struct figures plain, figures;
+	struct counters plain, counters;
 	u64 state = XORSHIFT_SEED;
 
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
@@ -237,7 +237,7 @@ Test(inject, plain_c_counts_the_same)
 	name_and_adopt(7, "seven");
 	cr_assert_eq(kernel_inject(books.kernel, samples, ARRAY_SIZE(samples)), 0);
 	books_collect(&books);
-	figures_of_latency(&record, &plain);
-	figures = books_figures(&books, "seven", 0);
-	cr_expect_eq(memcmp(&plain, &figures, sizeof(plain)), 0);
+	counters_of_latency(&record, &plain);
+	counters = books_counters(&books, "seven", 0);
+	cr_expect_eq(memcmp(&plain, &counters, sizeof(plain)), 0);
 }

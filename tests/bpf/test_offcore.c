@@ -119,28 +119,29 @@ static void collect(void)
 	books_collect(&books);
 }
 
-static struct offcore_figure counted(const char *name, enum offcore_kind kind)
+static struct offcore_counter counted(const char *name, enum offcore_kind kind)
 {
 	_cleanup_free_ char *path = NULL;
 	const struct ledger_entry *entry;
 
 	cr_assert_geq(asprintf(&path, "%s/%s", cgroup_fixture.path, name), 0);
 	entry = ledger_find(books.ledger, path);
-	return entry && entry->offcore_total ? entry->offcore_total->of[0][kind] : (struct offcore_figure){0};
+	return entry && entry->offcore_total ? entry->offcore_total->of[0][kind]
+					     : (struct offcore_counter){0};
 }
 
-static struct offcore_figure counted_by_all(enum offcore_kind kind)
+static struct offcore_counter counted_by_all(enum offcore_kind kind)
 {
 	struct ledger_entry *const *entries;
-	struct offcore_figures sum = {0};
+	struct offcore_counters sum = {0};
 	size_t n;
 
 	entries = ledger_entries(books.ledger, &n);
 	for (size_t i = 0; i < n; i++)
 		if (entries[i]->offcore_total)
-			offcore_figures_add(&sum, entries[i]->offcore_total);
+			offcore_counters_add(&sum, entries[i]->offcore_total);
 	if (ledger_unattributed(books.ledger)->offcore_total)
-		offcore_figures_add(&sum, ledger_unattributed(books.ledger)->offcore_total);
+		offcore_counters_add(&sum, ledger_unattributed(books.ledger)->offcore_total);
 	return sum.of[0][kind];
 }
 
@@ -235,7 +236,7 @@ Test(offcore, each_cgroup_on_a_shared_cpu_has_its_own_counts)
 {
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS),
 					       counter(OFFCORE_LOCAL_DRAM, PERF_COUNT_SW_CPU_CLOCK)};
-	struct offcore_figure few, many, clock;
+	struct offcore_counter few, many, clock;
 	u64 faults[2];
 
 	write_online("0");
@@ -345,7 +346,7 @@ Test(offcore, a_running_cgroup_is_counted_without_a_switch)
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
 	struct player player = {.pages = 500};
 	struct cgroup_child child;
-	struct offcore_figure before = {0}, after = {0};
+	struct offcore_counter before = {0}, after = {0};
 	int there[2], back[2];
 	bool stayed = false;
 	char go;
@@ -511,7 +512,7 @@ Test(offcore, a_failed_read_is_an_error_of_the_affected_cgroups)
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS),
 					       counter(OFFCORE_REMOTE_DRAM, PERF_COUNT_SW_CPU_CLOCK)};
 	int fds[OFFCORE_COUNTERS] = {-1, -1, -1, -1, -1};
-	struct offcore_figure l3, remote;
+	struct offcore_counter l3, remote;
 	unsigned pages = 10;
 	struct cgroup_child child;
 	u64 scaled;
@@ -586,7 +587,7 @@ Test(offcore, counters_of_a_cpu_restart_when_it_is_online_again)
 	_cleanup_free_ char *message = NULL;
 	unsigned pages = 200;
 	struct cgroup_child child;
-	struct offcore_figure figure;
+	struct offcore_counter figure;
 
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		cr_skip_test("one CPU");
@@ -616,7 +617,7 @@ Test(offcore, counters_of_a_cpu_restart_when_it_is_online_again)
 Test(offcore, while_paused_nothing_is_counted_and_no_reading_fails)
 {
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
-	struct offcore_figure before, paused, after;
+	struct offcore_counter before, paused, after;
 	unsigned pages = 200;
 	struct cgroup_child child;
 

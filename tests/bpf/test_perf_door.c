@@ -44,12 +44,12 @@ static u64 program_runs(int program_fd)
 	return info.run_cnt;
 }
 
-static struct figures figures_of(const char *name)
+static struct counters counters_of(const char *name)
 {
 	_cleanup_free_ char *path = NULL;
 
 	cr_assert_geq(asprintf(&path, "%s/%s", cgroup_fixture.path, name), 0);
-	return books_figures(&books, path, 0);
+	return books_counters(&books, path, 0);
 }
 
 /* The fixture's own cgroup is older than the programs on the tracepoints. Adopt it, like the walk at the start. */
@@ -65,7 +65,7 @@ static void every_page_fault_is_counted(u64 sample_type, bool read_by_probe)
 	_cleanup_close_ int statistics = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	unsigned pages = 5000;
 	struct cgroup_child child;
-	struct figures figures;
+	struct counters counters;
 	_cleanup_close_ int fd = -1;
 	u64 count, runs, seen;
 	int program_fd;
@@ -88,25 +88,25 @@ static void every_page_fault_is_counted(u64 sample_type, bool read_by_probe)
 	runs = program_runs(program_fd);
 	books_collect(&books);
 
-	figures = figures_of("worker");
-	seen = figures_samples(&figures);
+	counters = counters_of("worker");
+	seen = counters_samples(&counters);
 	printf("page faults: %llu events, %llu program runs, %llu seen, difference %lld\n",
 	       (unsigned long long)count, (unsigned long long)runs, (unsigned long long)seen,
 	       (long long)(count - seen));
 	cr_expect_geq(count, pages);
 	cr_expect_eq(runs, count);
 	cr_expect_eq(seen, count);
-	cr_expect_eq(figures_weight(&figures), count, "each sample's weight is its period, 1");
+	cr_expect_eq(counters_weight(&counters), count, "each sample's weight is its period, 1");
 	cr_expect_eq(books_unattributed(&books, 0), 0);
 
 	/* This event measures neither latency nor data source, whatever the kernel's fields hold. */
-	cr_expect_eq(figures.samples[SOURCE_UNKNOWN], seen);
-	cr_expect_eq(figures.snoop[SNOOP_NA], seen);
-	cr_expect_eq(figures.tlb[TLB_NA], seen);
+	cr_expect_eq(counters.samples[SOURCE_UNKNOWN], seen);
+	cr_expect_eq(counters.snoop[SNOOP_NA], seen);
+	cr_expect_eq(counters.tlb[TLB_NA], seen);
 	for (size_t i = 0; i < FLAG_COUNT; i++)
-		cr_expect_eq(figures.flags[i], 0, "flag %zu", i);
-	cr_expect_eq(figures_latency_samples(&figures), 0);
-	cr_expect_eq(figures_latency_sum(&figures), 0);
+		cr_expect_eq(counters.flags[i], 0, "flag %zu", i);
+	cr_expect_eq(counters_latency_samples(&counters), 0);
+	cr_expect_eq(counters_latency_sum(&counters), 0);
 	cgroup_fixture_remove("worker");
 }
 
@@ -150,7 +150,7 @@ Test(perf_door, timer_samples_are_counted_in_the_running_cgroup)
 	struct timespec half_a_second = {.tv_nsec = 500000000};
 	struct cgroup_child child;
 	_cleanup_close_ int fd = -1;
-	struct figures figures;
+	struct counters counters;
 	u64 seen;
 
 	open_door(false);
@@ -165,8 +165,8 @@ Test(perf_door, timer_samples_are_counted_in_the_running_cgroup)
 	software_event_enable(fd);
 	cgroup_fixture_go(&child);
 	books_collect(&books);
-	figures = figures_of("spinner");
-	seen = figures_samples(&figures);
+	counters = counters_of("spinner");
+	seen = counters_samples(&counters);
 	printf("cpu-clock: %llu samples of 1 ms in half a second of CPU time\n", (unsigned long long)seen);
 	cr_expect_gt(seen, 250);
 	cr_expect_eq(books_unattributed(&books, 0), 0);
@@ -197,9 +197,9 @@ Test(perf_door, samples_of_two_concurrent_cgroups_are_not_mixed)
 		cgroup_fixture_go(&children[i]);
 	books_collect(&books);
 	for (size_t i = 0; i < 2; i++) {
-		struct figures figures = figures_of(names[i]);
+		struct counters counters = counters_of(names[i]);
 
-		cr_expect_eq(figures_samples(&figures), software_event_count(fds[i]));
+		cr_expect_eq(counters_samples(&counters), software_event_count(fds[i]));
 		(void)close(fds[i]);
 		cgroup_fixture_remove(names[i]);
 	}

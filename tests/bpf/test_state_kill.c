@@ -50,9 +50,9 @@ struct outcome {
 	bool there;
 	u64 sequence;
 	u64 seen[EVENTS];
-	struct figures totals[EVENTS];
-	struct figures paths[PATHS][EVENTS], series[PATHS][EVENTS];
-	struct figures other[EVENTS], unattributed[EVENTS];
+	struct counters totals[EVENTS];
+	struct counters paths[PATHS][EVENTS], series[PATHS][EVENTS];
+	struct counters other[EVENTS], unattributed[EVENTS];
 	size_t n_series;
 };
 
@@ -187,17 +187,17 @@ static void tell(struct engine *engine, struct outcome *ret)
 	ret->n_series = n;
 	for (size_t i = 0; i < n; i++)
 		for (unsigned event = 0; event < EVENTS; event++) {
-			const struct figures *figures = series[i]->figures[event];
+			const struct counters *counters = series[i]->counters[event];
 			unsigned path;
 
-			if (!figures)
+			if (!counters)
 				continue;
 			if (sscanf(series[i]->path, "/p%u", &path) == 1)
-				ret->series[path][event] = *figures;
+				ret->series[path][event] = *counters;
 			else if (strcmp(series[i]->path, LEDGER_OTHER) == 0)
-				ret->other[event] = *figures;
+				ret->other[event] = *counters;
 			else
-				ret->unattributed[event] = *figures;
+				ret->unattributed[event] = *counters;
 		}
 	ret->there = true;
 }
@@ -300,10 +300,10 @@ static bool lived(struct kernel *kernel, struct state *state, const struct plan 
 	return WIFSIGNALED(status);
 }
 
-static void expect_same(const struct figures *have, const struct figures *want, const char *what,
+static void expect_same(const struct counters *have, const struct counters *want, const char *what,
 			unsigned which, unsigned event)
 {
-	for (size_t i = 0; i < FIGURES_COUNTERS; i++)
+	for (size_t i = 0; i < COUNTER_COUNT; i++)
 		cr_assert_eq(((const u64 *)have)[i], ((const u64 *)want)[i],
 			     "%s %u, event %u: counter %zu is %llu, should be %llu", what, which, event, i,
 			     (unsigned long long)((const u64 *)have)[i],
@@ -313,11 +313,11 @@ static void expect_same(const struct figures *have, const struct figures *want, 
 static void expect_series_sum(const struct outcome *have)
 {
 	for (unsigned event = 0; event < EVENTS; event++) {
-		struct figures sum = have->other[event];
+		struct counters sum = have->other[event];
 
-		figures_add(&sum, &have->unattributed[event]);
+		counters_add(&sum, &have->unattributed[event]);
 		for (unsigned path = 0; path < PATHS; path++)
-			figures_add(&sum, &have->series[path][event]);
+			counters_add(&sum, &have->series[path][event]);
 		expect_same(&sum, &have->totals[event], "sum of series", 0, event);
 	}
 }

@@ -86,7 +86,7 @@ Test(lulesh, count_and_sum_are_exact_and_quantiles_in_their_buckets)
 	static const double wanted[] = {0.5, 0.9, 0.95, 0.99, 0.999, 1};
 	struct kernel_settings settings = books_settings(true);
 	struct latencies latencies = read_latencies();
-	struct figures figures;
+	struct counters counters;
 	struct books books;
 	u64 sum = 0;
 
@@ -95,15 +95,15 @@ Test(lulesh, count_and_sum_are_exact_and_quantiles_in_their_buckets)
 	cr_assert_gt(kernel_adopt(books.kernel, CGROUP_ID, 0, "lulesh"), 0);
 	inject(&books, &latencies);
 	books_collect(&books);
-	figures = books_figures(&books, "lulesh", 0);
+	counters = books_counters(&books, "lulesh", 0);
 
 	for (size_t i = 0; i < latencies.n; i++)
 		sum += latencies.cycles[i];
 	cr_expect_eq(latencies.n, 15676);
 	cr_expect_eq(sum, 1022618);
-	cr_expect_eq(figures_samples(&figures), latencies.n);
-	cr_expect_eq(figures_latency_samples(&figures), latencies.n);
-	cr_expect_eq(figures_latency_sum(&figures), sum);
+	cr_expect_eq(counters_samples(&counters), latencies.n);
+	cr_expect_eq(counters_latency_samples(&counters), latencies.n);
+	cr_expect_eq(counters_latency_sum(&counters), sum);
 
 	qsort(latencies.cycles, latencies.n, sizeof(*latencies.cycles), compare);
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
@@ -111,7 +111,7 @@ Test(lulesh, count_and_sum_are_exact_and_quantiles_in_their_buckets)
 		u32 exact = latencies.cycles[rank - 1];
 		struct quantile quantile;
 
-		cr_assert_eq(quantile_of(figures.latency, wanted[i], &quantile), 0);
+		cr_assert_eq(quantile_of(counters.latency, wanted[i], &quantile), 0);
 		printf("p%-5g exact %4u, pebsd %7.2f in (%u, %u]\n", 100 * wanted[i], exact, quantile.value,
 		       quantile.low, quantile.high);
 		cr_expect_lt(quantile.low, exact);

@@ -251,7 +251,7 @@ static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const 
 					   .settings = {.has_latency = 1, .has_source = 1},
 					   .pmu = "cpu"};
 	static struct history_cgroup cgroup = {.path = "/batch", .labels = ""};
-	static struct figures figures = {.samples = {9, 1}, .weight = {9, 1}, .latency = {[30] = 10}};
+	static struct counters counters = {.samples = {9, 1}, .weight = {9, 1}, .latency = {[30] = 10}};
 	static struct history_pane panes[10];
 	static struct history_event events[10];
 	static struct history_row rows[10];
@@ -271,7 +271,7 @@ static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const 
 	for (u64 i = 0; i < ARRAY_SIZE(panes); i++) {
 		events[i] = (struct history_event){
 			.key = "loads", .settings = settings, .period = 1009, .seen = 10, .counted = true};
-		rows[i] = (struct history_row){.size = (u32)packed_of(&figures, packed), .packed = packed};
+		rows[i] = (struct history_row){.size = (u32)packed_of(&counters, packed), .packed = packed};
 		panes[i] = (struct history_pane){.start_us = since_us + i * 10000000,
 						 .end_us = since_us + (i + 1) * 10000000,
 						 .covered_ns = 10 * NSEC_PER_SEC,

@@ -21,7 +21,7 @@ struct bench_ring {
 	size_t n_cgroups;
 	size_t last; /* cgroup of the previous sample */
 	bool woken;
-	struct bench_ring_figures figures; /* owned by the thread until it has ended */
+	struct bench_ring_counts counts; /* owned by the thread until it has ended */
 	_Atomic bool stop;
 	pthread_t thread;
 };
@@ -79,10 +79,10 @@ static void *main_of(void *data)
 			n = ring_buffer__consume(ring->ring);
 		}
 		if (n > 0)
-			ring->figures.samples += (u64)n;
+			ring->counts.samples += (u64)n;
 	} while (!stop);
 	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	ring->figures.cpu_ns = (u64)time.tv_sec * NSEC_PER_SEC + (u64)time.tv_nsec;
+	ring->counts.cpu_ns = (u64)time.tv_sec * NSEC_PER_SEC + (u64)time.tv_nsec;
 	return NULL;
 }
 
@@ -113,13 +113,13 @@ struct bench_ring *bench_ring_start(int map_fd, bool woken)
 	return errno ? ring_free(ring) : ring;
 }
 
-struct bench_ring_figures bench_ring_stop(struct bench_ring *ring)
+struct bench_ring_counts bench_ring_stop(struct bench_ring *ring)
 {
-	struct bench_ring_figures figures;
+	struct bench_ring_counts counts;
 
 	ring->stop = true;
 	(void)pthread_join(ring->thread, NULL);
-	figures = ring->figures;
+	counts = ring->counts;
 	(void)ring_free(ring);
-	return figures;
+	return counts;
 }

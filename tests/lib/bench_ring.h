@@ -22,12 +22,12 @@ struct bench_ring;
  */
 struct bench_ring *bench_ring_start(int map_fd, bool woken);
 
-struct bench_ring_figures {
+struct bench_ring_counts {
 	u64 samples;
 	u64 cpu_ns; /* CPU time of the thread */
 };
 
 /* Reads the rest of the ring, and ends the thread. */
-struct bench_ring_figures bench_ring_stop(struct bench_ring *ring);
+struct bench_ring_counts bench_ring_stop(struct bench_ring *ring);
 
 #endif

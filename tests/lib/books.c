@@ -59,21 +59,21 @@ void books_collect(struct books *books)
 
 static u64 samples_of(const struct ledger_entry *entry, unsigned event)
 {
-	struct figures figures = {0};
+	struct counters counters = {0};
 
 	if (entry)
-		ledger_total(entry, event, &figures);
-	return figures_samples(&figures);
+		ledger_total(entry, event, &counters);
+	return counters_samples(&counters);
 }
 
-struct figures books_figures(const struct books *books, const char *path, unsigned event)
+struct counters books_counters(const struct books *books, const char *path, unsigned event)
 {
 	const struct ledger_entry *entry = ledger_find(books->ledger, path);
-	struct figures figures;
+	struct counters counters;
 
 	cr_assert_not_null(entry, "nothing was counted for %s", path);
-	ledger_total(entry, event, &figures);
-	return figures;
+	ledger_total(entry, event, &counters);
+	return counters;
 }
 
 u64 books_samples(const struct books *books, const char *path, unsigned event)

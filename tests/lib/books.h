@@ -30,7 +30,7 @@ u64 books_samples(const struct books *books, const char *path, unsigned event);
 u64 books_unattributed(const struct books *books, unsigned event);
 
 /* Returns the counters of an event under a path. Fails the test if nothing was counted there. */
-struct figures books_figures(const struct books *books, const char *path, unsigned event);
+struct counters books_counters(const struct books *books, const char *path, unsigned event);
 
 /* Returns the lost samples of an event, summed over all stripes. */
 struct rejected_record books_rejected(const struct books *books, unsigned event);

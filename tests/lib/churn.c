@@ -161,22 +161,22 @@ static void enter(struct churner *churner, const struct difference *difference)
 {
 	const char *path = difference->entry->path;
 	size_t length = strlen(churner->prefix);
-	struct figures figures = {0};
+	struct counters counters = {0};
 	unsigned long i;
 
-	packed_add(difference->packed, difference->size, &figures);
+	packed_add(difference->packed, difference->size, &counters);
 	if (strncmp(path, churner->prefix, length) != 0) {
-		churner->result->nameless += figures_samples(&figures);
+		churner->result->nameless += counters_samples(&counters);
 		return;
 	}
 	i = strtoul(path + length, NULL, 10);
 	if (i >= churner->settings->cgroups) {
-		churner->result->nameless += figures_samples(&figures);
+		churner->result->nameless += counters_samples(&counters);
 		return;
 	}
-	churner->samples[i] += (u32)figures_samples(&figures);
-	churner->latency[i] += figures_latency_sum(&figures);
-	churner->result->found += figures_samples(&figures);
+	churner->samples[i] += (u32)counters_samples(&counters);
+	churner->latency[i] += counters_latency_sum(&counters);
+	churner->result->found += counters_samples(&counters);
 }
 
 static u64 anonymous(const struct churner *churner)

@@ -19,16 +19,16 @@ static int collect(struct policy *policy, u64 second)
 	const struct sliding_time time[EVENTS_MAX] = {
 		{.elapsed_ns = NSEC_PER_SEC, .enabled_ns = 4 * NSEC_PER_SEC, .running_ns = 4 * NSEC_PER_SEC}};
 	const struct transition *transitions;
-	struct figures figures[2] = {0};
+	struct counters counters[2] = {0};
 	size_t n;
 
-	example_add(&figures[0], 100, SOURCE_REMOTE_DRAM, 1000, 10007, SNOOP_NONE, TLB_HIT);
-	example_add(&figures[1], 100, SOURCE_L1, 20, 10007, SNOOP_NONE, TLB_HIT);
+	example_add(&counters[0], 100, SOURCE_REMOTE_DRAM, 1000, 10007, SNOOP_NONE, TLB_HIT);
+	example_add(&counters[1], 100, SOURCE_L1, 20, 10007, SNOOP_NONE, TLB_HIT);
 	policy_begin(policy, (1000 + second) * NSEC_PER_SEC, &now, time);
 	for (u32 i = 0; i < ARRAY_SIZE(paths); i++) {
 		struct in_packed room;
 
-		policy_put(policy, i + 1, paths[i], in_packed(&room, 0, &figures[i]), 1);
+		policy_put(policy, i + 1, paths[i], in_packed(&room, 0, &counters[i]), 1);
 	}
 	return policy_tick(policy, &transitions, &n);
 }

@@ -8,26 +8,26 @@
 
 #include "base/json_get.h"
 #include "export/json/json.h"
-#include "snapshot/snapshot_figures.h"
+#include "snapshot/snapshot_counters.h"
 
-void example_add(struct figures *figures, u64 n, enum source source, u32 latency, u64 period,
+void example_add(struct counters *counters, u64 n, enum source source, u32 latency, u64 period,
 		 enum snoop snoop, enum tlb tlb)
 {
-	figures->samples[source] += n;
-	figures->weight[source] += n * period;
-	figures->latency_sum[source] += n * latency;
-	figures->weighted_latency[source] += n * latency * period;
-	figures->latency[histogram_fine_index(latency)] += n;
-	figures->source_latency[source][histogram_octave_index(latency)] += n;
-	figures->snoop[snoop] += n;
-	figures->tlb[tlb] += n;
+	counters->samples[source] += n;
+	counters->weight[source] += n * period;
+	counters->latency_sum[source] += n * latency;
+	counters->weighted_latency[source] += n * latency * period;
+	counters->latency[histogram_fine_index(latency)] += n;
+	counters->source_latency[source][histogram_octave_index(latency)] += n;
+	counters->snoop[snoop] += n;
+	counters->tlb[tlb] += n;
 }
 
 struct snapshot *example_replay(void)
 {
 	static struct snapshot snapshot;
 	static struct snapshot_cgroup cgroups[2];
-	static struct figures kstaled, evil;
+	static struct counters kstaled, evil;
 
 	memset(&kstaled, 0, sizeof(kstaled));
 	memset(&evil, 0, sizeof(evil));
@@ -41,9 +41,9 @@ struct snapshot *example_replay(void)
 	example_add(&evil, 1, SOURCE_L1, 112, 0, SNOOP_NONE, TLB_HIT);
 
 	cgroups[0] =
-		(struct snapshot_cgroup){.path = "comm:kstaled", .alive = true, .figures = {[0] = &kstaled}};
-	cgroups[1] =
-		(struct snapshot_cgroup){.path = "comm:evil\033[2J", .alive = true, .figures = {[0] = &evil}};
+		(struct snapshot_cgroup){.path = "comm:kstaled", .alive = true, .counters = {[0] = &kstaled}};
+	cgroups[1] = (struct snapshot_cgroup){
+		.path = "comm:evil\033[2J", .alive = true, .counters = {[0] = &evil}};
 	snapshot = (struct snapshot){
 		.origin = "replay",
 		.since = {.tv_sec = 1795240800},
@@ -68,8 +68,8 @@ struct snapshot *example_replay(void)
 		.config_time = {.tv_sec = 1795240799},
 		.replay_done = true,
 	};
-	figures_add(&snapshot.events[0].total, &kstaled);
-	figures_add(&snapshot.events[0].total, &evil);
+	counters_add(&snapshot.events[0].total, &kstaled);
+	counters_add(&snapshot.events[0].total, &evil);
 	return &snapshot;
 }
 
@@ -81,7 +81,7 @@ struct snapshot *example_perf(void)
 	static struct snapshot snapshot;
 	static struct snapshot_cgroup cgroups[2];
 	static struct snapshot_cpu per_cpu[4];
-	static struct figures database, database_atom, root, lost;
+	static struct counters database, database_atom, root, lost;
 
 	memset(&database, 0, sizeof(database));
 	memset(&database_atom, 0, sizeof(database_atom));
@@ -97,8 +97,8 @@ struct snapshot *example_perf(void)
 	cgroups[0] = (struct snapshot_cgroup){.path = "/system.slice/db.service",
 					      .id = 1234,
 					      .alive = true,
-					      .figures = {[0] = &database, [1] = &database_atom}};
-	cgroups[1] = (struct snapshot_cgroup){.path = "/", .id = 1, .alive = true, .figures = {[0] = &root}};
+					      .counters = {[0] = &database, [1] = &database_atom}};
+	cgroups[1] = (struct snapshot_cgroup){.path = "/", .id = 1, .alive = true, .counters = {[0] = &root}};
 	per_cpu[0] = (struct snapshot_cpu){.cpu = 0,
 					   .online = true,
 					   .expected = 70,
@@ -165,19 +165,20 @@ struct snapshot *example_perf(void)
 		.config_files = files,
 		.notes = notes,
 	};
-	figures_add(&snapshot.events[0].total, &database);
-	figures_add(&snapshot.events[0].total, &root);
-	figures_add(&snapshot.events[0].total, &lost);
-	figures_add(&snapshot.events[1].total, &database_atom);
+	counters_add(&snapshot.events[0].total, &database);
+	counters_add(&snapshot.events[0].total, &root);
+	counters_add(&snapshot.events[0].total, &lost);
+	counters_add(&snapshot.events[1].total, &database_atom);
 	return &snapshot;
 }
 
-static void add_without_latency(struct figures *figures, u64 n, enum source source, u64 period, enum tlb tlb)
+static void add_without_latency(struct counters *counters, u64 n, enum source source, u64 period,
+				enum tlb tlb)
 {
-	figures->samples[source] += n;
-	figures->weight[source] += n * period;
-	figures->snoop[SNOOP_NA] += n;
-	figures->tlb[tlb] += n;
+	counters->samples[source] += n;
+	counters->weight[source] += n * period;
+	counters->snoop[SNOOP_NA] += n;
+	counters->tlb[tlb] += n;
 }
 
 static struct snapshot_event several_event(enum event_role role, const char *key, const char *pmu, u64 period,
@@ -206,20 +207,20 @@ struct snapshot *example_several(void)
 {
 	static struct snapshot snapshot;
 	static struct snapshot_cgroup cgroups[3];
-	static struct figures figures[3][4];
+	static struct counters counters[3][4];
 	const struct event_settings latency = {.has_latency = 1, .has_source = 1};
 
-	memset(figures, 0, sizeof(figures));
-	example_add(&figures[0][0], 40, SOURCE_L3, 100, 1009, SNOOP_HIT, TLB_L1_HIT);
-	example_add(&figures[0][1], 10, SOURCE_LOCAL_DRAM, 300, 2003, SNOOP_NONE, TLB_L1_HIT);
-	add_without_latency(&figures[0][2], 30, SOURCE_L1, 5003, TLB_HIT);
-	add_without_latency(&figures[0][2], 10, SOURCE_UNKNOWN, 5003, TLB_MISS);
-	figures[0][2].locked = 4;
-	add_without_latency(&figures[0][3], 200, SOURCE_UNKNOWN, 2000003, TLB_NA);
-	example_add(&figures[1][0], 5, SOURCE_L1, 20, 1009, SNOOP_NONE, TLB_L1_HIT);
-	add_without_latency(&figures[1][3], 20, SOURCE_UNKNOWN, 2000003, TLB_NA);
-	add_without_latency(&figures[2][2], 10, SOURCE_L1, 5003, TLB_HIT);
-	add_without_latency(&figures[2][3], 400, SOURCE_UNKNOWN, 2000003, TLB_NA);
+	memset(counters, 0, sizeof(counters));
+	example_add(&counters[0][0], 40, SOURCE_L3, 100, 1009, SNOOP_HIT, TLB_L1_HIT);
+	example_add(&counters[0][1], 10, SOURCE_LOCAL_DRAM, 300, 2003, SNOOP_NONE, TLB_L1_HIT);
+	add_without_latency(&counters[0][2], 30, SOURCE_L1, 5003, TLB_HIT);
+	add_without_latency(&counters[0][2], 10, SOURCE_UNKNOWN, 5003, TLB_MISS);
+	counters[0][2].locked = 4;
+	add_without_latency(&counters[0][3], 200, SOURCE_UNKNOWN, 2000003, TLB_NA);
+	example_add(&counters[1][0], 5, SOURCE_L1, 20, 1009, SNOOP_NONE, TLB_L1_HIT);
+	add_without_latency(&counters[1][3], 20, SOURCE_UNKNOWN, 2000003, TLB_NA);
+	add_without_latency(&counters[2][2], 10, SOURCE_L1, 5003, TLB_HIT);
+	add_without_latency(&counters[2][3], 400, SOURCE_UNKNOWN, 2000003, TLB_NA);
 
 	cgroups[0] = (struct snapshot_cgroup){.path = "/system.slice/db.service", .id = 1234, .alive = true};
 	cgroups[1] = (struct snapshot_cgroup){
@@ -236,10 +237,10 @@ struct snapshot *example_several(void)
 	for (size_t i = 0; i < 4; i++) {
 		(void)strcpy(snapshot.events[i].cpus, i == 1 ? "4-7" : "0-3");
 		for (size_t j = 0; j < 3; j++) {
-			if (figures_samples(&figures[j][i]) == 0)
+			if (counters_samples(&counters[j][i]) == 0)
 				continue;
-			cgroups[j].figures[i] = &figures[j][i];
-			figures_add(&snapshot.events[i].total, &figures[j][i]);
+			cgroups[j].counters[i] = &counters[j][i];
+			counters_add(&snapshot.events[i].total, &counters[j][i]);
 		}
 	}
 	snapshot.cgroups = cgroups;
@@ -269,10 +270,10 @@ struct snapshot *example_counts(void)
 	static const u64 samples[3][5] = {{40, 800, 400, 250, 3000}, {0, 1000, 4000, 25, 100}, {5}};
 	static struct snapshot snapshot;
 	static struct snapshot_cgroup cgroups[3];
-	static struct figures figures[3][5];
+	static struct counters counters[3][5];
 
 	snapshot = *example_perf();
-	memset(figures, 0, sizeof(figures));
+	memset(counters, 0, sizeof(counters));
 	cgroups[0] = (struct snapshot_cgroup){.path = "/checkout", .id = 11, .alive = true};
 	cgroups[1] = (struct snapshot_cgroup){.path = "/old", .id = 13, .alive = true};
 	cgroups[2] = (struct snapshot_cgroup){.path = "/batch", .id = 12, .alive = true};
@@ -289,7 +290,7 @@ struct snapshot *example_counts(void)
 	snapshot.events[4] = count_event(EVENT_MISSES, periods[4], COUNT_MISSES_L3);
 	for (size_t i = 0; i < 3; i++)
 		for (size_t j = 0; j < 5; j++) {
-			struct figures *of = &figures[i == 0 ? 0 : 3 - i][j];
+			struct counters *of = &counters[i == 0 ? 0 : 3 - i][j];
 
 			if (samples[i][j] == 0)
 				continue;
@@ -298,8 +299,8 @@ struct snapshot *example_counts(void)
 					    periods[j], SNOOP_NONE, TLB_L1_HIT);
 			else
 				add_without_latency(of, samples[i][j], SOURCE_UNKNOWN, periods[j], TLB_NA);
-			cgroups[i == 0 ? 0 : 3 - i].figures[j] = of;
-			figures_add(&snapshot.events[j].total, of);
+			cgroups[i == 0 ? 0 : 3 - i].counters[j] = of;
+			counters_add(&snapshot.events[j].total, of);
 		}
 	snapshot.window_seconds = (struct maybe_double){true, 10};
 	snapshot.nominal_hz = (struct maybe_double){true, 2e9};
@@ -312,10 +313,10 @@ struct snapshot *example_counts(void)
 
 u64 example_samples(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup, unsigned event)
 {
-	static struct cgroup_figures figures;
+	static struct snapshot_counters counters;
 
-	snapshot_figures(snapshot, cgroup, &figures);
-	return figures.of[event] ? figures_samples(figures.of[event]) : 0;
+	snapshot_counters_of(snapshot, cgroup, &counters);
+	return counters.of[event] ? counters_samples(counters.of[event]) : 0;
 }
 
 static int write_text(const char *text, size_t length, void *userdata)

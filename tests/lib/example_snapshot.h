@@ -8,7 +8,7 @@
 #include "snapshot/snapshot.h"
 
 /* Counts `n` samples with all their fields, as the kernel side would. `period` 0: they have no weight. */
-void example_add(struct figures *figures, u64 n, enum source source, u32 latency, u64 period,
+void example_add(struct counters *counters, u64 n, enum source source, u32 latency, u64 period,
 		 enum snoop snoop, enum tlb tlb);
 
 /*

@@ -26,13 +26,13 @@ static void *demand(void *memory)
 }
 
 /*
- * Counters spread over the figures. Four of five are the same in every pane of the cgroup, like the sources
+ * Counters spread over the counters. Four of five are the same in every pane of the cgroup, like the sources
  * and the usual latencies of a program. The fifth varies. Every fourth value is large, like a sum of periods.
  */
 static u32 make_packed(u64 *state, u64 cgroup, unsigned counters, u8 *to)
 {
 	struct packed_writer writer = {.to = to};
-	unsigned stride = FIGURES_COUNTERS / counters;
+	unsigned stride = COUNTER_COUNT / counters;
 
 	for (unsigned i = 0; i < counters; i++) {
 		u64 usual = cgroup * 131 + i;
@@ -51,8 +51,8 @@ static u32 make_count(u64 *state, u8 *to)
 	struct packed_writer writer = {.to = to};
 	u64 samples = 1 + splitmix(state) % 200;
 
-	packed_put(&writer, offsetof(struct figures, samples) / sizeof(u64), samples);
-	packed_put(&writer, offsetof(struct figures, weight) / sizeof(u64), samples * 1000003);
+	packed_put(&writer, offsetof(struct counters, samples) / sizeof(u64), samples);
+	packed_put(&writer, offsetof(struct counters, weight) / sizeof(u64), samples * 1000003);
 	return (u32)(writer.to - to);
 }
 
@@ -138,7 +138,7 @@ static u64 row_sum(const struct history_row *row, unsigned counter)
 	unsigned at;
 
 	while (packed_get(&reader, &at, &value))
-		if (counter == FIGURES_COUNTERS || at == counter)
+		if (counter == COUNTER_COUNT || at == counter)
 			sum += value;
 	return sum;
 }
@@ -160,6 +160,6 @@ u64 history_fixture_total(const struct history_pane *pane, const char *path, con
 	for (size_t i = 0; i < pane->n_rows; i++)
 		if ((!path || strcmp(pane->cgroups[pane->rows[i].cgroup].path, path) == 0) &&
 		    (!key || strcmp(pane->events[pane->rows[i].event].key, key) == 0))
-			sum += row_sum(&pane->rows[i], FIGURES_COUNTERS);
+			sum += row_sum(&pane->rows[i], COUNTER_COUNT);
 	return sum;
 }

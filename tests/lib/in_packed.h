@@ -13,19 +13,19 @@ struct in_packed {
 
 /* Packs the counters of an event. The result is valid as long as `room` is. It belongs to no ledger entry. */
 static inline const struct difference *in_packed(struct in_packed *room, unsigned event,
-						 const struct figures *figures)
+						 const struct counters *counters)
 {
 	room->difference = (struct difference){
-		.event = event, .size = (u32)packed_of(figures, room->room), .packed = room->room};
+		.event = event, .size = (u32)packed_of(counters, room->room), .packed = room->room};
 	return &room->difference;
 }
 
-static inline void window_put_figures(struct window *window, u32 entry, unsigned event,
-				      const struct figures *figures)
+static inline void window_put_counters(struct window *window, u32 entry, unsigned event,
+				       const struct counters *counters)
 {
 	struct in_packed room;
 
-	(void)in_packed(&room, event, figures);
+	(void)in_packed(&room, event, counters);
 	window_put(window, entry, event, room.room, room.difference.size);
 }
 

@@ -81,16 +81,16 @@ void fixture_begin(struct policy_fixture *fixture)
 	fixture_begin_after(fixture, NSEC_PER_SEC);
 }
 
-struct figures fixture_figures(u64 slow, u64 fast)
+struct counters fixture_counters(u64 slow, u64 fast)
 {
-	struct figures figures = {
+	struct counters counters = {
 		.samples = {[SOURCE_REMOTE_DRAM] = slow, [SOURCE_L1] = fast},
 		.weight = {[SOURCE_REMOTE_DRAM] = 100 * slow, [SOURCE_L1] = 100 * fast},
 		.latency_sum = {[SOURCE_REMOTE_DRAM] = 1000 * slow, [SOURCE_L1] = 10 * fast}};
 
-	figures.latency[histogram_fine_index(1000)] = slow;
-	figures.latency[histogram_fine_index(10)] = fast;
-	return figures;
+	counters.latency[histogram_fine_index(1000)] = slow;
+	counters.latency[histogram_fine_index(10)] = fast;
+	return counters;
 }
 
 /* Imitates the numbers of a ledger: the same path always has the same number. */
@@ -104,18 +104,18 @@ static u32 number_of(const char *path)
 }
 
 void fixture_put_event(struct policy_fixture *fixture, const char *path, unsigned event,
-		       const struct figures *figures)
+		       const struct counters *counters)
 {
 	struct in_packed room;
 
-	policy_put(fixture->policy, number_of(path), path, in_packed(&room, event, figures), 1);
+	policy_put(fixture->policy, number_of(path), path, in_packed(&room, event, counters), 1);
 }
 
 void fixture_put(struct policy_fixture *fixture, const char *path, u64 slow, u64 fast)
 {
-	struct figures figures = fixture_figures(slow, fast);
+	struct counters counters = fixture_counters(slow, fast);
 
-	fixture_put_event(fixture, path, 0, &figures);
+	fixture_put_event(fixture, path, 0, &counters);
 }
 
 struct alert fixture_alert(const struct policy_fixture *fixture, const char *rule, const char *path)

@@ -36,10 +36,10 @@ void fixture_begin(struct policy_fixture *fixture);
 void fixture_begin_after(struct policy_fixture *fixture, u64 after_ns);
 
 /* Returns `slow` samples of 1,000 cycles from remote memory, and `fast` samples of 10 cycles from L1. */
-struct figures fixture_figures(u64 slow, u64 fast);
+struct counters fixture_counters(u64 slow, u64 fast);
 void fixture_put(struct policy_fixture *fixture, const char *path, u64 slow, u64 fast);
 void fixture_put_event(struct policy_fixture *fixture, const char *path, unsigned event,
-		       const struct figures *figures);
+		       const struct counters *counters);
 
 /* Returns the only alert of the rule on the path. Aborts if there is none, or more than one. */
 struct alert fixture_alert(const struct policy_fixture *fixture, const char *rule, const char *path);

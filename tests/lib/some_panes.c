@@ -60,10 +60,10 @@ static struct history_cgroup *find(const struct history_pane *pane, const char *
 	return NULL;
 }
 
-void some_panes_row(struct history_pane *pane, const char *path, u32 event, const struct figures *figures)
+void some_panes_row(struct history_pane *pane, const char *path, u32 event, const struct counters *counters)
 {
 	u8 packed[PACKED_MAX], *copy;
-	size_t size = packed_of(figures, packed);
+	size_t size = packed_of(counters, packed);
 	struct history_cgroup *cgroup = find(pane, path);
 
 	if (!cgroup) {
@@ -77,7 +77,7 @@ void some_panes_row(struct history_pane *pane, const char *path, u32 event, cons
 	pane->rows = grown(pane->rows, pane->n_rows, sizeof(*pane->rows));
 	pane->rows[pane->n_rows++] = (struct history_row){
 		.cgroup = (u32)(cgroup - pane->cgroups), .event = event, .size = (u32)size, .packed = copy};
-	pane->events[event].seen += figures_samples(figures);
+	pane->events[event].seen += counters_samples(counters);
 }
 
 void some_panes_label(struct history_pane *pane, const char *path, const char *json)

@@ -3,7 +3,7 @@
 #ifndef PEBSD_SOME_PANES_H
 #define PEBSD_SOME_PANES_H
 
-#include "collect/figures.h"
+#include "collect/counters.h"
 #include "history/shared/history_pane.h"
 #include "origin/event.h"
 
@@ -25,7 +25,7 @@ struct history_pane *some_panes_add(struct some_panes *panes, u64 gap_s, u64 sec
 u32 some_panes_event(struct history_pane *pane, const char *key, const struct event *event, u64 cpus);
 
 /* Adds a row, and the cgroup if it is new. Add rows by ascending order of their cgroups and events. */
-void some_panes_row(struct history_pane *pane, const char *path, u32 event, const struct figures *figures);
+void some_panes_row(struct history_pane *pane, const char *path, u32 event, const struct counters *counters);
 
 /* Sets the labels of a cgroup of the pane. */
 void some_panes_label(struct history_pane *pane, const char *path, const char *json);

@@ -69,7 +69,7 @@ static int ask_name(const char *socket, const struct symbol_query *query)
 	(void)sd_event_unref(event);
 	(void)printf("%s %s %s\n", symbol_region_name(symbol->region), symbol->module ? symbol->module : "-",
 		     symbol->n_frames ? symbol->frames[0].name : "-");
-	return symbols_figures(symbols).lost > 0;
+	return symbols_counts(symbols).lost > 0;
 }
 
 int main(int argc, char *argv[])

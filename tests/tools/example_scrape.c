@@ -50,7 +50,7 @@ static const u64 instructions_a_second[3] = {4000000000, 1100000000, 1300000000}
 static void add_counts(struct snapshot *snapshot, u64 seconds, struct series series[3],
 		       u64 estimates[3][EVENTS_MAX])
 {
-	static struct figures figures = {.samples[SOURCE_UNKNOWN] = 100};
+	static struct counters counters = {.samples[SOURCE_UNKNOWN] = 100};
 
 	for (size_t cgroup = 0; cgroup < 3; cgroup++) {
 		estimates[cgroup][INSTRUCTIONS_EVENT] = instructions_a_second[cgroup] * seconds;
@@ -67,7 +67,7 @@ static void add_counts(struct snapshot *snapshot, u64 seconds, struct series ser
 		if (counts[i].role == EVENT_CYCLES)
 			event->frequency_hz = (struct maybe_double){true, 2600000000};
 		for (size_t cgroup = 0; cgroup < 3; cgroup++) {
-			series[cgroup].figures[snapshot->n_events] = &figures;
+			series[cgroup].counters[snapshot->n_events] = &counters;
 			estimates[cgroup][snapshot->n_events] = counts[i].a_second[cgroup] * seconds;
 		}
 		snapshot->n_events++;
@@ -95,7 +95,7 @@ int main(int argc, char **argv)
 	_cleanup_free_ struct series *series = calloc(snapshot->n_cgroups, sizeof(*series));
 	u64 estimates[3][EVENTS_MAX] = {0};
 	_cleanup_free_ const struct series **list = calloc(snapshot->n_cgroups, sizeof(*list));
-	struct process_figures process = {0};
+	struct process_usage process = {0};
 	_cleanup_free_ char *text = NULL;
 	size_t length;
 
@@ -104,7 +104,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < snapshot->n_cgroups; i++) {
 		series[i].path = (char *)snapshot->cgroups[i].path;
 		for (size_t event = 0; event < snapshot->n_events; event++)
-			series[i].figures[event] = (struct figures *)snapshot->cgroups[i].figures[event];
+			series[i].counters[event] = (struct counters *)snapshot->cgroups[i].counters[event];
 		list[i] = &series[i];
 	}
 	add_counts(snapshot, seconds, series, estimates);

@@ -45,7 +45,7 @@ struct fake {
 	struct snapshot snapshot;
 	struct snapshot_cgroup *cgroups;
 	struct trend *trend;
-	struct figures figures[ARRAY_SIZE(paths)];
+	struct counters counters[ARRAY_SIZE(paths)];
 	struct policy *policy;
 	struct control *control;
 	struct zooms *zooms; /* has no origin, so every zoom is refused */
@@ -175,12 +175,12 @@ static void invent(struct fake *fake)
 	u64 random = fake->ticks * 2654435761U + 12345;
 
 	memset(&event->total, 0, sizeof(event->total));
-	memset(fake->figures, 0, sizeof(fake->figures));
+	memset(fake->counters, 0, sizeof(fake->counters));
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
 		for (size_t j = 0; j < ARRAY_SIZE(kinds); j++) {
 			for (u32 spread = 0; spread < 8; spread++) {
 				random = random * 6364136223846793005ULL + 1442695040888963407ULL;
-				example_add(&fake->figures[i],
+				example_add(&fake->counters[i],
 					    kinds[j].share * 5 / (i + 1) / (1 + spread * spread) +
 						    (random >> 60),
 					    kinds[j].source,
@@ -189,7 +189,7 @@ static void invent(struct fake *fake)
 					    spread > 6 ? TLB_WALK : TLB_L1_HIT);
 			}
 		}
-		figures_add(&event->total, &fake->figures[i]);
+		counters_add(&event->total, &fake->counters[i]);
 	}
 }
 
@@ -210,7 +210,7 @@ static bool name_cgroups(struct fake *fake)
 						 .id = 100 + i,
 						 .entry = (u32)i,
 						 .alive = true,
-						 .figures = {&fake->figures[i * ARRAY_SIZE(paths) / n]}};
+						 .counters = {&fake->counters[i * ARRAY_SIZE(paths) / n]}};
 	}
 	fake->snapshot.cgroups = fake->cgroups;
 	fake->snapshot.n_cgroups = n;
@@ -226,7 +226,7 @@ static void keep_trend(struct fake *fake, u64 now_ns)
 		return;
 	for (size_t i = 0; i < fake->snapshot.n_cgroups; i++)
 		(void)trend_put(fake->trend, (u32)i, 0, packed,
-				packed_of(fake->cgroups[i].figures[0], packed));
+				packed_of(fake->cgroups[i].counters[0], packed));
 }
 
 static int on_second(sd_event_source *source, u64 now, void *userdata)
@@ -289,7 +289,7 @@ static int invent_past(void *userdata, u64 since_us, u64 until_us, u32 bins, con
 	const struct past_settings range = {.range = {since_us, until_us}};
 	const size_t n = until_us / 10000000 % 2 ? 1 : 2;
 	struct fake *fake = userdata;
-	const u32 size = (u32)packed_of(&fake->figures[0], packed);
+	const u32 size = (u32)packed_of(&fake->counters[0], packed);
 	int r = event_json_write(&fake->snapshot.events[0].event, "perf", settings);
 
 	(void)bins;

@@ -50,11 +50,11 @@ struct taken {
 	u32 entries[4];
 	char paths[4][32];
 	bool has[4][EVENTS];
-	struct figures figures[4][EVENTS];
+	struct counters counters[4][EVENTS];
 };
 
 static void take(void *userdata, u32 entry, const char *path,
-		 const struct figures *const differences[EVENTS_MAX])
+		 const struct counters *const differences[EVENTS_MAX])
 {
 	struct taken *taken = userdata;
 
@@ -64,7 +64,7 @@ static void take(void *userdata, u32 entry, const char *path,
 	for (size_t event = 0; event < EVENTS; event++) {
 		taken->has[taken->n][event] = differences[event] != NULL;
 		if (differences[event])
-			taken->figures[taken->n][event] = *differences[event];
+			taken->counters[taken->n][event] = *differences[event];
 	}
 	for (size_t event = EVENTS; event < EVENTS_MAX; event++)
 		cr_expect_null(differences[event]);
@@ -93,7 +93,7 @@ Test(account_totals, a_collection_equals_that_of_kernel_slots)
 	};
 	static struct latency_record slot_7, slot_9;
 	static struct plain_record stores_7;
-	static struct figures expected;
+	static struct counters expected;
 	struct taken *taken;
 
 	cr_assert_eq(account_totals_name(totals, 7, "/seven"), 0);
@@ -112,21 +112,21 @@ Test(account_totals, a_collection_equals_that_of_kernel_slots)
 	cr_expect_eq(taken->entries[1], 1);
 	cr_expect_str_eq(taken->paths[0], "/seven");
 	cr_expect_str_eq(taken->paths[1], "/nine");
-	figures_of_latency(&slot_7, &expected);
-	cr_expect_eq(memcmp(&taken->figures[0][LOADS], &expected, sizeof(expected)), 0);
-	figures_of_latency(&slot_9, &expected);
-	cr_expect_eq(memcmp(&taken->figures[1][LOADS], &expected, sizeof(expected)), 0);
+	counters_of_latency(&slot_7, &expected);
+	cr_expect_eq(memcmp(&taken->counters[0][LOADS], &expected, sizeof(expected)), 0);
+	counters_of_latency(&slot_9, &expected);
+	cr_expect_eq(memcmp(&taken->counters[1][LOADS], &expected, sizeof(expected)), 0);
 	cr_assert(taken->has[0][STORES]);
-	figures_of_plain(&stores_7, &expected);
-	cr_expect_eq(memcmp(&taken->figures[0][STORES], &expected, sizeof(expected)), 0);
+	counters_of_plain(&stores_7, &expected);
+	cr_expect_eq(memcmp(&taken->counters[0][STORES], &expected, sizeof(expected)), 0);
 	cr_expect_not(taken->has[1][STORES]);
 
 	/* Some of the figures are also checked against literal numbers. */
-	cr_expect_eq(figures_samples(&taken->figures[0][LOADS]), 4);
-	cr_expect_eq(taken->figures[0][LOADS].samples[SOURCE_REMOTE_DRAM], 2);
-	cr_expect_eq(taken->figures[1][LOADS].snoop[SNOOP_HITM], 1);
-	cr_expect_eq(taken->figures[1][LOADS].weight[SOURCE_L3], 2000);
-	cr_expect_eq(figures_latency_sum(&taken->figures[1][LOADS]), 130);
+	cr_expect_eq(counters_samples(&taken->counters[0][LOADS]), 4);
+	cr_expect_eq(taken->counters[0][LOADS].samples[SOURCE_REMOTE_DRAM], 2);
+	cr_expect_eq(taken->counters[1][LOADS].snoop[SNOOP_HITM], 1);
+	cr_expect_eq(taken->counters[1][LOADS].weight[SOURCE_L3], 2000);
+	cr_expect_eq(counters_latency_sum(&taken->counters[1][LOADS]), 130);
 }
 
 Test(account_totals, each_collection_starts_empty)
@@ -137,7 +137,7 @@ Test(account_totals, each_collection_starts_empty)
 	cr_assert_eq(account_totals_name(totals, 9, "/nine"), 0);
 	cr_expect_eq(collect()->n, 0);
 	cr_assert_eq(account_totals_add(totals, &sample, 1), 0);
-	cr_expect_eq(figures_samples(&collect()->figures[0][LOADS]), 1);
+	cr_expect_eq(counters_samples(&collect()->counters[0][LOADS]), 1);
 	cr_expect_eq(collect()->n, 0);
 
 	/* The second cgroup reuses the memory of the first one, which must have been cleared. */
@@ -145,7 +145,7 @@ Test(account_totals, each_collection_starts_empty)
 	cr_assert_eq(account_totals_add(totals, &sample, 1), 0);
 	cr_assert_eq(collect()->n, 1);
 	cr_assert_eq(account_totals_add(totals, &sample, 1), 0);
-	cr_expect_eq(figures_latency_sum(&collect()->figures[0][LOADS]), 700);
+	cr_expect_eq(counters_latency_sum(&collect()->counters[0][LOADS]), 700);
 }
 
 Test(account_totals, an_invalid_sample_is_counted_as_lost)
@@ -172,7 +172,7 @@ Test(account_totals, operations_of_other_kinds_are_filtered)
 	cr_assert_eq(account_totals_name(totals, 7, "/seven"), 0);
 	cr_assert_eq(account_totals_add(totals, samples, ARRAY_SIZE(samples)), 0);
 	cr_expect_eq(account_totals_losses(totals).filtered, 1);
-	cr_expect_eq(figures_samples(&collect()->figures[0][0]), 1);
+	cr_expect_eq(counters_samples(&collect()->counters[0][0]), 1);
 }
 
 /* As in the BPF programs: the data source of an event that does not measure one is not a measurement. */
@@ -180,13 +180,13 @@ Test(account_totals, count_has_samples_and_weight_only)
 {
 	const struct event_settings cycles = {0};
 	const struct sample sample = load(7, 12, L3_HITM, 1000);
-	struct figures expected = {.samples[SOURCE_UNKNOWN] = 1, .weight[SOURCE_UNKNOWN] = 1000};
+	struct counters expected = {.samples[SOURCE_UNKNOWN] = 1, .weight[SOURCE_UNKNOWN] = 1000};
 
 	end();
 	cr_assert_eq(account_totals_new(&cycles, 1, 2, &totals), 0);
 	cr_assert_eq(account_totals_name(totals, 7, "/seven"), 0);
 	cr_assert_eq(account_totals_add(totals, &sample, 1), 0);
-	cr_expect_eq(memcmp(&collect()->figures[0][0], &expected, sizeof(expected)), 0);
+	cr_expect_eq(memcmp(&collect()->counters[0][0], &expected, sizeof(expected)), 0);
 }
 
 Test(account_totals, cgroups_beyond_the_last_are_unattributed)
@@ -213,5 +213,5 @@ Test(account_totals, the_largest_samples_do_not_wrap_a_sum)
 	cr_assert_eq(account_totals_name(totals, 7, "/seven"), 0);
 	for (int i = 0; i < 2000; i++)
 		cr_assert_eq(account_totals_add(totals, &worst, 1), 0);
-	cr_expect_eq(collect()->figures[0][LOADS].weighted_latency[SOURCE_REMOTE_DRAM], ~0ULL);
+	cr_expect_eq(collect()->counters[0][LOADS].weighted_latency[SOURCE_REMOTE_DRAM], ~0ULL);
 }

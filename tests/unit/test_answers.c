@@ -81,7 +81,7 @@ static bool answer_cgroups(size_t n, unsigned cgroups)
 
 	for (size_t i = 0; i < n; i++) {
 		struct history_pane *pane = some_panes_add(&panes, 0, 10);
-		const struct figures figures = {.samples = {[SOURCE_L2] = 1}};
+		const struct counters counters = {.samples = {[SOURCE_L2] = 1}};
 		const u32 event = some_panes_event(pane, "loads", &loads, 1);
 		u8 *bytes;
 		size_t size;
@@ -90,7 +90,7 @@ static bool answer_cgroups(size_t n, unsigned cgroups)
 			char path[16];
 
 			(void)snprintf(path, sizeof(path), cgroup ? "/a%u" : "/a", cgroup);
-			some_panes_row(pane, path, event, &figures);
+			some_panes_row(pane, path, event, &counters);
 		}
 		cr_assert_eq(history_pane_write(pane, &bytes, &size), 0);
 		all = realloc(all, total + size);

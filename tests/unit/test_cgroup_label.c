@@ -61,7 +61,7 @@ Test(cgroup_label, only_requested_and_known_labels_are_written)
 	       "ff\"");
 }
 
-static struct figures figures;
+static struct counters counters;
 
 static struct snapshot snapshot_with(struct snapshot_cgroup *cgroups, size_t n)
 {
@@ -75,8 +75,8 @@ static struct snapshot snapshot_with(struct snapshot_cgroup *cgroups, size_t n)
 	snapshot.events[0].event = (struct event){.role = EVENT_LOADS, .pmu = "cpu"};
 	snapshot.events[0].event.settings.has_source = true;
 	(void)stpcpy(snapshot.events[0].key, "loads");
-	figures.samples[0] = 7;
-	figures.weight[0] = 7;
+	counters.samples[0] = 7;
+	counters.weight[0] = 7;
 	return snapshot;
 }
 
@@ -86,8 +86,8 @@ Test(cgroup_label, all_metrics_that_have_a_cgroup_have_them)
 {
 	struct snapshot_cgroup cgroups[] = {{.path = POD, .guest_not_sampled = true}};
 	struct snapshot snapshot = snapshot_with(cgroups, ARRAY_SIZE(cgroups));
-	struct series series = {.path = (char *)POD, .figures = {&figures}};
-	struct series other = {.path = (char *)"other", .figures = {&figures}};
+	struct series series = {.path = (char *)POD, .counters = {&counters}};
+	struct series other = {.path = (char *)"other", .counters = {&counters}};
 	const struct series *const list[] = {&series, &other};
 	struct rule rule = {.name = "slow", .severity = "warning"};
 	struct alert alert = {.rule = &rule, .cgroup = (char *)POD, .decision.state = ALERT_FIRING};
@@ -120,9 +120,9 @@ static const char *label_of(json_object *cgroup, const char *name)
 
 Test(cgroup_label, json_has_all_known_labels)
 {
-	struct snapshot_cgroup cgroups[] = {{.path = POD, .figures = {&figures}},
-					    {.path = QUOTE, .figures = {&figures}},
-					    {.path = "other", .figures = {&figures}}};
+	struct snapshot_cgroup cgroups[] = {{.path = POD, .counters = {&counters}},
+					    {.path = QUOTE, .counters = {&counters}},
+					    {.path = "other", .counters = {&counters}}};
 	const struct snapshot snapshot = snapshot_with(cgroups, ARRAY_SIZE(cgroups));
 	_cleanup_json_ json_object *top = json_top(&snapshot);
 	_cleanup_json_ json_object *show = json_cgroup(&snapshot, 0, NULL);

@@ -129,12 +129,12 @@ static void sample(u32 slot, u32 stripe)
 static u64 total(const char *path, unsigned event)
 {
 	const struct ledger_entry *entry = ledger_find(ledger, path);
-	struct figures figures;
+	struct counters counters;
 
 	if (!entry)
 		return 0;
-	ledger_total(entry, event, &figures);
-	return figures_samples(&figures);
+	ledger_total(entry, event, &counters);
+	return counters_samples(&counters);
 }
 
 static u64 difference_of(const struct ledger_entry *entry, unsigned event)
@@ -876,12 +876,12 @@ static u64 samples_in_differences(void)
 
 static u64 samples_of(const struct ledger_entry *entry)
 {
-	struct figures figures;
+	struct counters counters;
 	u64 samples = 0;
 
 	for (unsigned event = 0; event < EVENTS; event++) {
-		ledger_total(entry, event, &figures);
-		samples += figures_samples(&figures);
+		ledger_total(entry, event, &counters);
+		samples += counters_samples(&counters);
 	}
 	return samples;
 }

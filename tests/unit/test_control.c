@@ -36,7 +36,7 @@ static struct backend backend;
 
 static int fd; /* a client's connection */
 
-static bool read_one(const struct snapshot_cgroup *cgroup, unsigned number, struct figures *ret)
+static bool read_one(const struct snapshot_cgroup *cgroup, unsigned number, struct counters *ret)
 {
 	(void)cgroup;
 	if (number > 0)
@@ -65,7 +65,7 @@ static int snapshot(void *userdata, const struct maybe_double *window_seconds, c
 	if (books->many) {
 		example->cgroups = books->many;
 		example->n_cgroups = books->n_many;
-		example->make_figures = read_one;
+		example->make_counters = read_one;
 	}
 	example->no_slot = books->no_slot;
 	if (books->taken)

@@ -39,7 +39,7 @@ static int fd; /* a client's connection */
 static int snapshot(void *userdata, const struct maybe_double *window_seconds, const struct snapshot **ret)
 {
 	const struct backend *books = userdata;
-	static struct detail_figures detail;
+	static struct detail_counts detail;
 	struct snapshot *example = example_several();
 
 	(void)window_seconds;

@@ -59,30 +59,30 @@ static struct policy *policy; /* NULL: no rules */
 static struct some_panes panes;
 static struct past *pasts[2];
 
-static struct figures some_loads(u64 fast, u64 slow)
+static struct counters some_loads(u64 fast, u64 slow)
 {
-	struct figures figures = {0};
+	struct counters counters = {0};
 
-	figures.samples[SOURCE_L1] = fast;
-	figures.samples[SOURCE_LOCAL_DRAM] = slow;
-	figures.weight[SOURCE_L1] = fast * 1009;
-	figures.weight[SOURCE_LOCAL_DRAM] = slow * 1009;
-	figures.latency_sum[SOURCE_L1] = 40 * fast;
-	figures.latency_sum[SOURCE_LOCAL_DRAM] = 400 * slow;
-	figures.latency[histogram_fine_index(40)] = fast;
-	figures.latency[histogram_fine_index(400)] = slow;
-	figures.source_latency[SOURCE_L1][histogram_octave_index(40)] = fast;
-	figures.source_latency[SOURCE_LOCAL_DRAM][histogram_octave_index(400)] = slow;
-	return figures;
+	counters.samples[SOURCE_L1] = fast;
+	counters.samples[SOURCE_LOCAL_DRAM] = slow;
+	counters.weight[SOURCE_L1] = fast * 1009;
+	counters.weight[SOURCE_LOCAL_DRAM] = slow * 1009;
+	counters.latency_sum[SOURCE_L1] = 40 * fast;
+	counters.latency_sum[SOURCE_LOCAL_DRAM] = 400 * slow;
+	counters.latency[histogram_fine_index(40)] = fast;
+	counters.latency[histogram_fine_index(400)] = slow;
+	counters.source_latency[SOURCE_L1][histogram_octave_index(40)] = fast;
+	counters.source_latency[SOURCE_LOCAL_DRAM][histogram_octave_index(400)] = slow;
+	return counters;
 }
 
-static struct figures some_counts(u64 samples, u64 period)
+static struct counters some_counts(u64 samples, u64 period)
 {
-	struct figures figures = {0};
+	struct counters counters = {0};
 
-	figures.samples[0] = samples;
-	figures.weight[0] = samples * period;
-	return figures;
+	counters.samples[0] = samples;
+	counters.weight[0] = samples * period;
+	return counters;
 }
 
 /* From the middle on /shop/b is slower, and has more stalls. /shop/a never changes. */
@@ -92,10 +92,10 @@ static void make_panes(void)
 		bool late = i >= PANES / 2;
 		/* After ten panes nothing is stored for a minute. */
 		struct history_pane *pane = some_panes_add(&panes, i == 10 ? 60 : 0, 10);
-		struct figures a = some_loads(90 + i % 3, 10),
-			       b = some_loads(90, late ? 40 + i % 3 : 10 + i % 3);
-		struct figures running = some_counts(200 + i % 5, 1000003);
-		struct figures stalled = some_counts(late ? 200 + i % 4 : 100 + i % 4, 500009);
+		struct counters a = some_loads(90 + i % 3, 10),
+				b = some_loads(90, late ? 40 + i % 3 : 10 + i % 3);
+		struct counters running = some_counts(200 + i % 5, 1000003);
+		struct counters stalled = some_counts(late ? 200 + i % 4 : 100 + i % 4, 500009);
 		u32 of_loads = some_panes_event(pane, "loads", &loads, 4);
 		u32 of_cycles = some_panes_event(pane, "cycles", &cycles, 4);
 		u32 of_stalls = some_panes_event(pane, "stalls", &stalls, 4);
@@ -643,11 +643,11 @@ static void expect_found(const char *parameters, const char *expected)
 
 Test(control_past, names_are_those_of_the_cgroups_of_that_time)
 {
-	struct figures figures = some_loads(9, 1);
+	struct counters counters = some_loads(9, 1);
 	_cleanup_json_ json_object *nearest = NULL;
 
 	/* Early, /mall/b existed, too. */
-	some_panes_row(&panes.list[0], "/mall/b", 0, &figures);
+	some_panes_row(&panes.list[0], "/mall/b", 0, &counters);
 	expect_found("\"name\":\"shop/b\"", "[]");
 	expect_found("\"name\":\"shop/b\"," RANGE, "[\"/shop/b\"]");
 	expect_found("\"name\":\"b\"," RANGE, "[\"/shop/b\",\"/mall/b\"]");
@@ -1043,7 +1043,7 @@ Test(control_past, history_is_divided_into_bins)
 Test(control_past, rates_of_a_bin_are_those_of_its_whole_time)
 {
 	const char *range = "\"since\":\"2026-11-21T06:02:40Z\",\"until\":\"2026-11-21T06:04:20Z\"";
-	struct figures running = some_counts(200, 1000003), stalled = some_counts(100, 500009);
+	struct counters running = some_counts(200, 1000003), stalled = some_counts(100, 500009);
 	_cleanup_json_ json_object *history = NULL, *cgroup = NULL;
 	char parameters[200];
 
@@ -1165,11 +1165,11 @@ Test(control_past, history_comes_in_pages)
 
 	for (size_t i = 0; i < PANES; i++)
 		for (size_t j = 0; j < 600; j++) {
-			struct figures figures = some_loads(1, 0);
+			struct counters counters = some_loads(1, 0);
 			char path[32];
 
 			(void)snprintf(path, sizeof(path), "/x/%zu", j);
-			some_panes_row(&panes.list[i], path, 0, &figures);
+			some_panes_row(&panes.list[i], path, 0, &counters);
 		}
 	do {
 		_cleanup_json_ json_object *page = NULL;

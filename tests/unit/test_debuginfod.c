@@ -203,8 +203,8 @@ Test(debuginfod, a_name_that_no_server_has_is_asked_for_once)
 	(void)answer_of(subject.data, SYMBOL_DATA);
 	(void)answer_of(subject.inlined, SYMBOL_CODE);
 	cr_expect_eq(atomic_load(&server.asked), 1);
-	cr_expect_eq(symbols_figures(symbols).starts, 1);
-	cr_expect_eq(symbols_figures(symbols).lost, 0);
+	cr_expect_eq(symbols_counts(symbols).starts, 1);
+	cr_expect_eq(symbols_counts(symbols).lost, 0);
 }
 
 Test(debuginfod, names_of_another_program_are_not_used)
@@ -216,7 +216,7 @@ Test(debuginfod, names_of_another_program_are_not_used)
 	server.file = TAKE_PTR(other);
 	start_symbols();
 	expect_unknown();
-	cr_expect_eq(symbols_figures(symbols).lost, 0);
+	cr_expect_eq(symbols_counts(symbols).lost, 0);
 }
 
 Test(debuginfod, a_silent_server_costs_names_but_no_symbolizer)
@@ -231,6 +231,6 @@ Test(debuginfod, a_silent_server_costs_names_but_no_symbolizer)
 	cr_expect_geq(asked, 1);
 	(void)answer_of(subject.data, SYMBOL_DATA);
 	cr_expect_eq(atomic_load(&server.asked), asked, "asked again for each kind of name");
-	cr_expect_eq(symbols_figures(symbols).starts, 1);
-	cr_expect_eq(symbols_figures(symbols).lost, 0);
+	cr_expect_eq(symbols_counts(symbols).starts, 1);
+	cr_expect_eq(symbols_counts(symbols).lost, 0);
 }

@@ -19,41 +19,41 @@ static u64 random_below(u64 n)
 
 Test(packed, pairs_hold_only_nonzero_counters)
 {
-	struct figures figures = {.samples[SOURCE_L2] = 3, .weight[SOURCE_L1] = ~0ULL};
-	struct figures sum = {.samples[SOURCE_L2] = 4};
+	struct counters counters = {.samples[SOURCE_L2] = 3, .weight[SOURCE_L1] = ~0ULL};
+	struct counters sum = {.samples[SOURCE_L2] = 4};
 	u8 packed[PACKED_MAX];
 	size_t size;
 
-	figures.instruction_latency[COARSE_OVERFLOW] = 1; /* the last counter in struct figures */
-	size = packed_of(&figures, packed);
+	counters.instruction_latency[COARSE_OVERFLOW] = 1; /* the last counter in struct counters */
+	size = packed_of(&counters, packed);
 	packed_add(packed, size, &sum);
 	cr_expect_eq(sum.samples[SOURCE_L2], 7);
 	cr_expect_eq(sum.weight[SOURCE_L1], ~0ULL);
 	cr_expect_eq(sum.instruction_latency[COARSE_OVERFLOW], 1);
 	packed_add(packed, size, &sum);
 	cr_expect_eq(sum.weight[SOURCE_L1], ~0ULL, "saturates");
-	cr_expect_eq(packed_of(&(struct figures){0}, packed), 0);
+	cr_expect_eq(packed_of(&(struct counters){0}, packed), 0);
 }
 
-Test(packed, pairs_of_any_figures_fit_and_are_read_unchanged)
+Test(packed, packed_counters_fit_and_are_read_unchanged)
 {
 	u8 packed[PACKED_MAX];
 
 	for (int round = 0; round < 200; round++) {
-		struct figures figures, sum = {0};
-		u64 *counters = (u64 *)&figures;
+		struct counters counters, sum = {0};
+		u64 *values = (u64 *)&counters;
 		size_t size;
 
-		for (size_t i = 0; i < FIGURES_COUNTERS; i++)
-			counters[i] = round == 0                 ? ~0ULL
-				      : random_below((u64)round) ? 0
-								 : random_below(~0ULL) >> random_below(64);
-		size = packed_of(&figures, packed);
+		for (size_t i = 0; i < COUNTER_COUNT; i++)
+			values[i] = round == 0                 ? ~0ULL
+				    : random_below((u64)round) ? 0
+							       : random_below(~0ULL) >> random_below(64);
+		size = packed_of(&counters, packed);
 		cr_assert_leq(size, PACKED_MAX);
 		packed_add(packed, size, &sum);
-		cr_expect_eq(memcmp(&sum, &figures, sizeof(sum)), 0);
-		cr_expect_eq(packed_samples(packed, size), figures_samples(&figures));
-		cr_expect_eq(packed_weight(packed, size), figures_weight(&figures));
+		cr_expect_eq(memcmp(&sum, &counters, sizeof(sum)), 0);
+		cr_expect_eq(packed_samples(packed, size), counters_samples(&counters));
+		cr_expect_eq(packed_weight(packed, size), counters_weight(&counters));
 	}
 }
 

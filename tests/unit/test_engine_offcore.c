@@ -78,10 +78,10 @@ enum { SECONDS = 60 };
 /* Each second, a cgroup has one sample and one off-core response. */
 static void collect_seconds(struct engine *engine, struct ledger_entry *entry)
 {
-	const struct offcore_figures one = {.of = {{{.count = 1, .enabled_ns = 1, .running_ns = 1}}}};
-	const struct figures figures = {.samples = {1}};
+	const struct offcore_counters one = {.of = {{{.count = 1, .enabled_ns = 1, .running_ns = 1}}}};
+	const struct counters counters = {.samples = {1}};
 	u8 packed[PACKED_MAX];
-	size_t size = packed_of(&figures, packed);
+	size_t size = packed_of(&counters, packed);
 
 	for (u64 second = 1; second <= SECONDS; second++) {
 		const struct timespec now = {.tv_sec = (time_t)(1000 + second)};
@@ -124,7 +124,7 @@ Test(engine_offcore, off_core_counts_cover_the_same_time_as_the_samples_of_a_win
 		covered = snapshot->window_seconds.value;
 		cr_expect_eq((double)snapshot->offcore_total->of[0][0].count, covered,
 			     "%u s requested, %f covered", seconds, covered);
-		cr_expect_eq((double)figures_samples(&snapshot->events[0].total), covered);
+		cr_expect_eq((double)counters_samples(&snapshot->events[0].total), covered);
 		merged += covered > seconds && seconds > 0;
 	}
 	cr_expect_gt(merged, 0);

@@ -221,7 +221,7 @@ Test(format, absent_values_are_a_dash)
 Test(format, an_overflow_is_not_shown_as_a_number)
 {
 	struct snapshot *snapshot = example_perf();
-	struct figures far = {0};
+	struct counters far = {0};
 	_cleanup_json_ json_object *status = NULL;
 	_cleanup_json_ json_object *top = NULL;
 	_cleanup_json_ json_object *cgroup = NULL;
@@ -229,7 +229,7 @@ Test(format, an_overflow_is_not_shown_as_a_number)
 	_cleanup_free_ char *shown = NULL;
 
 	example_add(&far, 3, SOURCE_CXL, 2000000, 1, SNOOP_NONE, TLB_WALK);
-	snapshot->cgroups[1].figures[0] = &far;
+	snapshot->cgroups[1].counters[0] = &far;
 	status = json_status(snapshot);
 	top = json_top(snapshot);
 	text = FORMATTED(format_top(out, status, top, &wide));
@@ -431,14 +431,14 @@ Test(format, a_window_has_bounds)
 Test(format, latencies_of_only_some_samples_are_marked)
 {
 	struct snapshot *snapshot = example_replay();
-	struct figures *figures = (struct figures *)snapshot->cgroups[0].figures[0];
+	struct counters *counters = (struct counters *)snapshot->cgroups[0].counters[0];
 	_cleanup_json_ json_object *status = NULL;
 	_cleanup_json_ json_object *cgroup = NULL;
 	_cleanup_free_ char *text = NULL;
 
-	figures->samples[SOURCE_L1] += 7;
-	figures->snoop[SNOOP_NA] += 7;
-	figures->tlb[TLB_L1_HIT] += 7;
+	counters->samples[SOURCE_L1] += 7;
+	counters->snoop[SNOOP_NA] += 7;
+	counters->tlb[TLB_L1_HIT] += 7;
 	snapshot->events[0].event.latency_kind = LATENCY_DC_MISS;
 	snapshot->events[0].event.ldlat = 0;
 	status = json_status(snapshot);
@@ -457,7 +457,7 @@ Test(format, latencies_of_only_some_samples_are_marked)
 Test(format, a_wide_histogram_is_in_octaves)
 {
 	struct snapshot *snapshot = example_perf();
-	struct figures spread = {0};
+	struct counters spread = {0};
 	_cleanup_json_ json_object *cgroup = NULL;
 	_cleanup_free_ char *text = NULL;
 
@@ -465,7 +465,7 @@ Test(format, a_wide_histogram_is_in_octaves)
 	example_add(&spread, 2, SOURCE_L1, 65, 1, SNOOP_NONE, TLB_HIT);
 	example_add(&spread, 1, SOURCE_L1, 128, 1, SNOOP_NONE, TLB_HIT);
 	example_add(&spread, 1, SOURCE_L1, 129, 1, SNOOP_NONE, TLB_HIT);
-	snapshot->cgroups[1].figures[0] = &spread;
+	snapshot->cgroups[1].counters[0] = &spread;
 	cgroup = json_cgroup(snapshot, 1, NULL);
 	text = FORMATTED(format_cgroup(out, NULL, cgroup, NULL, &narrow));
 	cr_expect_not_null(strstr(text, "                1        4  50.0%  ####"));
@@ -477,7 +477,7 @@ Test(format, a_wide_histogram_is_in_octaves)
 Test(format, trends_show_quiet_windows)
 {
 	struct snapshot *snapshot = example_perf();
-	struct figures slower = {0};
+	struct counters slower = {0};
 	_cleanup_json_ json_object *whole = json_cgroup(snapshot, 1, NULL);
 	_cleanup_json_ json_object *window = NULL;
 	_cleanup_json_ json_object *quiet = json_cgroup_without_samples(snapshot, "/quiet", 3, false);
@@ -485,7 +485,7 @@ Test(format, trends_show_quiet_windows)
 	_cleanup_free_ char *nothing = NULL;
 
 	example_add(&slower, 1, SOURCE_L1, 30, 1, SNOOP_NONE, TLB_HIT);
-	snapshot->cgroups[1].figures[0] = &slower;
+	snapshot->cgroups[1].counters[0] = &slower;
 	window = json_cgroup(snapshot, 1, NULL);
 	text = FORMATTED(format_cgroup(out, NULL, window, whole, &wide));
 	cr_expect_not_null(strstr(text, "      Trend: the mean is 30.0; over all time it is 20.0: +50.0%\n"));
@@ -775,11 +775,11 @@ Test(format, stores_that_only_know_the_l1_result_are_formatted)
 	_cleanup_json_ json_object *cgroup = NULL;
 	_cleanup_free_ char *text = NULL;
 	_cleanup_free_ char *shown = NULL;
-	struct figures *figures = (struct figures *)snapshot->cgroups[0].figures[2];
+	struct counters *counters = (struct counters *)snapshot->cgroups[0].counters[2];
 
-	memset(figures->tlb, 0, sizeof(figures->tlb));
-	figures->tlb[TLB_NA] = 40;
-	figures->locked = 0;
+	memset(counters->tlb, 0, sizeof(counters->tlb));
+	counters->tlb[TLB_NA] = 40;
+	counters->locked = 0;
 	status = json_status(snapshot);
 	top = json_top(snapshot);
 	cgroup = json_cgroup(snapshot, 0, NULL);
@@ -802,7 +802,7 @@ Test(format, an_event_without_a_sample_is_one_line)
 	_cleanup_free_ char *text = NULL;
 
 	memset(&snapshot->events[2].total, 0, sizeof(snapshot->events[2].total));
-	snapshot->cgroups[0].figures[2] = snapshot->cgroups[2].figures[2] = NULL;
+	snapshot->cgroups[0].counters[2] = snapshot->cgroups[2].counters[2] = NULL;
 	status = json_status(snapshot);
 	top = json_top(snapshot);
 	text = FORMATTED(format_top(out, status, top, &wide));
@@ -1020,7 +1020,7 @@ Test(format, counts_without_any_figure_of_waiting_keep_their_tables)
 
 	snapshot->events[0] = snapshot->events[2];
 	for (size_t i = 0; i < 3; i++)
-		snapshot->cgroups[i].figures[0] = snapshot->cgroups[i].figures[2];
+		snapshot->cgroups[i].counters[0] = snapshot->cgroups[i].counters[2];
 	snapshot->n_events = 1;
 	status = json_status(snapshot);
 	top = json_top(snapshot);

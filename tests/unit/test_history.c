@@ -256,13 +256,13 @@ static struct history_state state(void)
 /* A collection of 10 s with samples of /a, which is a pane. */
 static void add_pane(u64 samples)
 {
-	const struct figures figures = {.samples = {[SOURCE_L2] = samples}};
+	const struct counters counters = {.samples = {[SOURCE_L2] = samples}};
 	struct panes_collection collection = {.head = &head, .readings = readings, .n = 1};
 	struct in_packed room;
 	struct ledger_entry *entry;
 
 	cr_assert_eq(ledger_get(ledger, "/a", &entry), 0);
-	(void)in_packed(&room, 0, &figures);
+	(void)in_packed(&room, 0, &counters);
 	room.difference.entry = entry;
 	now.realtime_us += 10 * SEC_US;
 	now.monotonic_ns += 10 * NSEC_PER_SEC;
@@ -355,12 +355,12 @@ Test(history, the_end_stores_the_incomplete_pane)
 	now.monotonic_ns += 3 * NSEC_PER_SEC;
 	{
 		struct panes_collection collection = {.at = now, .head = &head, .readings = readings};
-		const struct figures figures = {.samples = {[SOURCE_L2] = 40}};
+		const struct counters counters = {.samples = {[SOURCE_L2] = 40}};
 		struct in_packed room;
 		struct ledger_entry *entry;
 
 		cr_assert_eq(ledger_get(ledger, "/a", &entry), 0);
-		(void)in_packed(&room, 0, &figures);
+		(void)in_packed(&room, 0, &counters);
 		room.difference.entry = entry;
 		collection.list = &room.difference;
 		collection.n = 1;

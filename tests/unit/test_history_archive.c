@@ -11,7 +11,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-#include "collect/figures.h"
+#include "collect/counters.h"
 #include "history/keeper/archive_internal.h"
 #include "history_disk.h"
 #include "history_folder.h"
@@ -841,7 +841,7 @@ Test(history_archive, a_file_with_other_counters_is_kept_and_a_new_history_begin
 	cr_expect_eq(store_at(&small, 20), 0);
 	cr_expect_eq(status_of().error, 0);
 	cr_expect_eq(query("SELECT count(*) FROM span"), 1);
-	cr_expect_eq(query("SELECT counters FROM layout"), figures_layout());
+	cr_expect_eq(query("SELECT counters FROM layout"), counters_layout());
 	cr_expect_eq(history_folder_count(folder, ARCHIVE_FILE ".older-"), 1);
 }
 
@@ -852,7 +852,7 @@ Test(history_archive, a_file_without_a_layout_gets_the_present_one)
 	change_file("DROP TABLE layout");
 	cr_expect_eq(store_at(&small, 20), 0);
 	cr_expect_eq(query("SELECT count(*) FROM span"), 2);
-	cr_expect_eq(query("SELECT counters FROM layout"), figures_layout());
+	cr_expect_eq(query("SELECT counters FROM layout"), counters_layout());
 }
 
 Test(history_archive, a_database_of_another_program_is_left_alone)
@@ -1058,7 +1058,7 @@ Test(history_archive, a_reader_of_the_file_cannot_make_its_log_grow_without_end)
 
 Test(history_archive, other_programs_can_read_rates_with_sql)
 {
-	const size_t latency = offsetof(struct figures, latency) / sizeof(u64);
+	const size_t latency = offsetof(struct counters, latency) / sizeof(u64);
 	struct history_fixture fixture = small;
 	struct history_pane *pane;
 	u64 loads = 0;

@@ -255,10 +255,10 @@ Test(history_pane, unsound_pairs_are_refused)
 		{"", 0, -EBADMSG},
 		{"\x01", 1, -EBADMSG},     /* half a pair */
 		{"\x01\x00", 2, -EBADMSG}, /* a counter of 0 */
-		{(const char[]){INDEX(FIGURES_COUNTERS), 1}, 3, -EBADMSG},
+		{(const char[]){INDEX(COUNTER_COUNT), 1}, 3, -EBADMSG},
 		{"\x01\x81", 2, -EBADMSG}, /* a number without end */
 		/* a counter after the last one */
-		{(const char[]){INDEX(FIGURES_COUNTERS - 1), 1, 0, 1}, 5, -EBADMSG},
+		{(const char[]){INDEX(COUNTER_COUNT - 1), 1, 0, 1}, 5, -EBADMSG},
 	};
 	static struct hand hand;
 

@@ -6,10 +6,10 @@
 #include "collect/packed.h"
 #include "history/keeper/row_data.h"
 
-static size_t put_figures(u8 *to, u64 event, const struct figures *figures)
+static size_t put_counters(u8 *to, u64 event, const struct counters *counters)
 {
 	u8 packed[PACKED_MAX];
-	const struct row_part part = {event, packed, (u32)packed_of(figures, packed)};
+	const struct row_part part = {event, packed, (u32)packed_of(counters, packed)};
 
 	return (size_t)(row_data_put(to, &part) - to);
 }
@@ -33,7 +33,7 @@ static size_t sum_of(const u8 *a, size_t n_a, const u8 *b, size_t n_b, u8 *to)
 
 Test(history_row_data, sums_are_those_of_the_counters)
 {
-	static struct figures a, b, sum;
+	static struct counters a, b, sum;
 	static u8 of_a[2 * PACKED_MAX], of_b[2 * PACKED_MAX], of_sum[4 * PACKED_MAX];
 	size_t n_a = 0, n_b = 0, n;
 	struct row_reader reader;
@@ -45,10 +45,10 @@ Test(history_row_data, sums_are_those_of_the_counters)
 	b.samples[1] = 200;
 	b.latency[3] = 2;
 	b.snoop[1] = 7;
-	n_a += put_figures(of_a + n_a, 3, &a);
-	n_a += put_figures(of_a + n_a, 300, &a);
-	n_b += put_figures(of_b + n_b, 2, &b);
-	n_b += put_figures(of_b + n_b, 300, &b);
+	n_a += put_counters(of_a + n_a, 3, &a);
+	n_a += put_counters(of_a + n_a, 300, &a);
+	n_b += put_counters(of_b + n_b, 2, &b);
+	n_b += put_counters(of_b + n_b, 300, &b);
 	n = sum_of(of_a, n_a, of_b, n_b, of_sum);
 	cr_assert_leq(n, n_a + n_b);
 	cr_assert(row_data_sound(of_sum, n));
@@ -70,13 +70,13 @@ Test(history_row_data, sums_are_those_of_the_counters)
 
 Test(history_row_data, rows_with_all_counters_fit)
 {
-	static struct figures full;
+	static struct counters full;
 	static u8 row[2 * PACKED_MAX], sum[4 * PACKED_MAX];
 	size_t n;
 
-	for (size_t i = 0; i < FIGURES_COUNTERS; i++)
+	for (size_t i = 0; i < COUNTER_COUNT; i++)
 		((u64 *)&full)[i] = ~0ULL >> (i % 3);
-	n = put_figures(row, 1, &full);
+	n = put_counters(row, 1, &full);
 	n = sum_of(row, n, row, n, sum);
 	cr_expect(row_data_sound(sum, n));
 }

@@ -110,7 +110,7 @@ Test(json, names_of_cgroups_do_not_make_status_too_large_for_a_reply)
 	static char *paths[100];
 	static const char *hot[65];
 	static const struct no_slot no_slot = {.paths = paths, .n = 100};
-	static const struct detail_figures detail = {.hot = hot, .hot_max = 64};
+	static const struct detail_counts detail = {.hot = hot, .hot_max = 64};
 	struct snapshot *snapshot = example_perf();
 	_cleanup_json_ json_object *status = NULL;
 	size_t length;
@@ -186,10 +186,10 @@ Test(json, unknown_values_are_absent)
 {
 	struct snapshot *snapshot = example_perf();
 	struct snapshot_event *event = &snapshot->events[0];
-	struct figures *figures = &event->total;
+	struct counters *counters = &event->total;
 
-	memset(figures, 0, sizeof(*figures));
-	figures->samples[SOURCE_UNKNOWN] = 5;
+	memset(counters, 0, sizeof(*counters));
+	counters->samples[SOURCE_UNKNOWN] = 5;
 	event->event = (struct event){.role = EVENT_STORES};
 	(void)snprintf(event->key, sizeof(event->key), "stores");
 	snapshot->n_events = 1;
@@ -263,13 +263,13 @@ Test(json, the_overflow_bucket_has_no_upper_bound)
 Test(json, a_latency_has_its_number_of_samples)
 {
 	struct snapshot *snapshot = example_replay();
-	struct figures *figures = (struct figures *)snapshot->cgroups[0].figures[0];
+	struct counters *counters = (struct counters *)snapshot->cgroups[0].counters[0];
 	_cleanup_json_ json_object *top = NULL;
 	json_object *events, *latency;
 	u64 samples;
 	double mean;
 
-	figures->samples[SOURCE_L1] += 7;
+	counters->samples[SOURCE_L1] += 7;
 	top = json_top(snapshot);
 	events = json_get_object(json_object_array_get_idx(json_get_array(top, "cgroups"), 0), "events");
 	cr_assert(json_get_u64(json_get_object(events, "loads"), "samples", &samples));
@@ -389,7 +389,7 @@ Test(json, events_without_latency_or_source_omit_them)
 Test(json, each_flag_has_a_member_with_its_own_count)
 {
 	struct snapshot *snapshot = example_several();
-	struct figures *total = &snapshot->events[0].total;
+	struct counters *total = &snapshot->events[0].total;
 	_cleanup_json_ json_object *top = NULL;
 	json_object *loads;
 
@@ -405,7 +405,7 @@ Test(json, each_flag_has_a_member_with_its_own_count)
 Test(json, fields_that_drivers_do_not_set_for_stores_are_absent)
 {
 	struct snapshot *snapshot = example_several();
-	struct figures *total = &snapshot->events[2].total;
+	struct counters *total = &snapshot->events[2].total;
 	_cleanup_json_ json_object *top = NULL;
 	json_object *stores, *loads;
 
@@ -484,37 +484,37 @@ Test(json, a_virtual_machine_is_marked)
 Test(json, counting_events_have_no_accesses_per_instruction)
 {
 	struct snapshot *snapshot = example_counts();
-	const struct figures *const *figures = snapshot->cgroups[0].figures;
+	const struct counters *const *counters = snapshot->cgroups[0].counters;
 	double ratio;
 
 	for (size_t i = 1; i < snapshot->n_events; i++)
-		cr_expect_not(per_thousand_instructions(snapshot, figures, i, &ratio), "event %zu", i);
-	cr_assert(per_thousand_instructions(snapshot, figures, 0, &ratio));
+		cr_expect_not(per_thousand_instructions(snapshot, counters, i, &ratio), "event %zu", i);
+	cr_assert(per_thousand_instructions(snapshot, counters, 0, &ratio));
 	cr_expect_float_eq(ratio, 1000.0 * 40 * 1009 / (400.0 * 100000000), 1e-9);
 	snapshot->events[2].running_ratio.value = 0.5;
-	cr_expect_not(per_thousand_instructions(snapshot, figures, 0, &ratio), "instructions took turns");
+	cr_expect_not(per_thousand_instructions(snapshot, counters, 0, &ratio), "instructions took turns");
 }
 
 Test(json, accesses_per_thousand_instructions_are_computed)
 {
 	struct snapshot *snapshot = example_several();
-	const struct figures *const *figures = snapshot->cgroups[0].figures;
+	const struct counters *const *counters = snapshot->cgroups[0].counters;
 	double ratio;
 
-	cr_expect_not(per_thousand_instructions(snapshot, figures, 0, &ratio),
+	cr_expect_not(per_thousand_instructions(snapshot, counters, 0, &ratio),
 		      "loads were counted for 62.5 %% of the time, instructions always");
 	snapshot->events[0].running_ratio.value = 0.995;
-	cr_assert(per_thousand_instructions(snapshot, figures, 0, &ratio));
+	cr_assert(per_thousand_instructions(snapshot, counters, 0, &ratio));
 	cr_expect_float_eq(ratio, 1000.0 * 40 * 1009 / (200.0 * 2000003), 1e-9);
 	snapshot->events[0].running_ratio.known = false;
-	cr_expect(per_thousand_instructions(snapshot, figures, 0, &ratio), "a recording does not tell");
-	cr_expect_not(per_thousand_instructions(snapshot, figures, 1, &ratio), "cpu_atom's are not sampled");
-	cr_expect_not(per_thousand_instructions(snapshot, figures, 3, &ratio), "of themselves");
+	cr_expect(per_thousand_instructions(snapshot, counters, 0, &ratio), "a recording does not tell");
+	cr_expect_not(per_thousand_instructions(snapshot, counters, 1, &ratio), "cpu_atom's are not sampled");
+	cr_expect_not(per_thousand_instructions(snapshot, counters, 3, &ratio), "of themselves");
 	snapshot->events[2].running_ratio.value = 1;
-	cr_assert(per_thousand_instructions(snapshot, figures, 2, &ratio));
+	cr_assert(per_thousand_instructions(snapshot, counters, 2, &ratio));
 	cr_expect_float_eq(ratio, 1000.0 * 40 * 5003 / (200.0 * 2000003), 1e-9);
-	snapshot->cgroups[0].figures[3] = NULL;
-	cr_expect_not(per_thousand_instructions(snapshot, figures, 2, &ratio), "no instruction was sampled");
+	snapshot->cgroups[0].counters[3] = NULL;
+	cr_expect_not(per_thousand_instructions(snapshot, counters, 2, &ratio), "no instruction was sampled");
 	{
 		_cleanup_json_ json_object *top = json_top(snapshot);
 		json_object *cgroups = json_get_array(top, "cgroups");

@@ -25,16 +25,16 @@ static struct snapshot *new_snapshot(bool late)
 
 	cr_assert_eq(window_new(1 << 20, 3600 * NSEC_PER_SEC, 0, &(struct timespec){0}, &window), 0);
 	for (u64 i = 0; i < COLLECTIONS; i++) {
-		struct figures figures = {0};
+		struct counters counters = {0};
 		u64 slow = !late ? 10 : i < COLLECTIONS / 2 ? 0 : 20;
 
-		example_add(&figures, 90, SOURCE_L1, 20, 0, SNOOP_NONE, TLB_HIT);
+		example_add(&counters, 90, SOURCE_L1, 20, 0, SNOOP_NONE, TLB_HIT);
 		if (slow)
-			example_add(&figures, slow, SOURCE_L3, 500, 0, SNOOP_NONE, TLB_HIT);
+			example_add(&counters, slow, SOURCE_L3, 500, 0, SNOOP_NONE, TLB_HIT);
 		now_ns += NSEC_PER_SEC;
 		window_begin(window, now_ns, &(struct timespec){0});
-		window_put_figures(window, 3, 0, &figures);
-		window_put_figures(window, 5, 0, &figures);
+		window_put_counters(window, 3, 0, &counters);
+		window_put_counters(window, 5, 0, &counters);
 		cr_assert_eq(window_end(window), 0);
 	}
 	snapshot->cgroups[0].entry = 3;

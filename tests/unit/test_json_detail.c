@@ -485,12 +485,12 @@ Test(json_zoom, a_report_without_latency_and_nodes_omits_them)
 Test(json_status, the_status_lists_zooms_and_hot_tables)
 {
 	static const char *const hot[] = {"/a", "/b\xff", NULL};
-	const struct detail_figures detail = {.zooms_running = 1,
-					      .zooms_held = 3,
-					      .zoom_bytes = 4000,
-					      .hot = hot,
-					      .hot_max = 8,
-					      .symbols = {9, 8, 2, 1, 3, 1, 700, 300}};
+	const struct detail_counts detail = {.zooms_running = 1,
+					     .zooms_held = 3,
+					     .zoom_bytes = 4000,
+					     .hot = hot,
+					     .hot_max = 8,
+					     .symbols = {9, 8, 2, 1, 3, 1, 700, 300}};
 	struct snapshot *snapshot = example_perf();
 	_cleanup_json_ json_object *status = json_status(snapshot);
 	_cleanup_json_ json_object *with = NULL;

@@ -338,10 +338,10 @@ static struct past *make_past(struct some_panes *panes)
 		u32 event = some_panes_event(pane, "loads", &loads, 4);
 
 		for (size_t j = 0; j < ARRAY_SIZE(paths); j++) {
-			struct figures figures = {0};
+			struct counters counters = {0};
 
-			example_add(&figures, samples[j], SOURCE_L3, 50, 1000, SNOOP_NONE, TLB_L1_HIT);
-			some_panes_row(pane, paths[j], event, &figures);
+			example_add(&counters, samples[j], SOURCE_L3, 50, 1000, SNOOP_NONE, TLB_L1_HIT);
+			some_panes_row(pane, paths[j], event, &counters);
 		}
 		settings.range.until_us = pane->end_us;
 	}
@@ -396,13 +396,13 @@ static struct past *make_many(struct some_panes *panes, char (*paths)[40])
 	struct past *past;
 
 	for (size_t i = 0; i < MANY; i++) {
-		struct figures figures = {0};
+		struct counters counters = {0};
 
 		for (unsigned latency = 40; latency < 4000; latency += latency / 8)
-			example_add(&figures, 2UL * MANY - i, SOURCE_L3, latency, 1000, SNOOP_NONE,
+			example_add(&counters, 2UL * MANY - i, SOURCE_L3, latency, 1000, SNOOP_NONE,
 				    TLB_L1_HIT);
 		(void)snprintf(paths[i], sizeof(paths[i]), "/some.slice/cgroup-%zu", i);
-		some_panes_row(pane, paths[i], event, &figures);
+		some_panes_row(pane, paths[i], event, &counters);
 	}
 	cr_assert_eq(past_new(&settings, panes->list, panes->n, &past), 0);
 	return past;
@@ -609,9 +609,9 @@ static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const 
 	(void)path;
 	(void)subtree;
 	some_panes_row(pane, "/batch", event,
-		       &(struct figures){.samples[SOURCE_L1] = 9, .weight[SOURCE_L1] = 9});
+		       &(struct counters){.samples[SOURCE_L1] = 9, .weight[SOURCE_L1] = 9});
 	some_panes_row(pane, "/big", event,
-		       &(struct figures){.samples[SOURCE_L1] = 99, .weight[SOURCE_L1] = 99});
+		       &(struct counters){.samples[SOURCE_L1] = 99, .weight[SOURCE_L1] = 99});
 	r = past_new(&settings, of->panes.list, of->panes.n, &of->past);
 	*ret = of->past;
 	return r;

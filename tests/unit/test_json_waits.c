@@ -103,13 +103,13 @@ static struct window *window_of(const struct snapshot *snapshot)
 	for (u64 i = 0; i < 20; i++) {
 		window_begin(window, (i + 1) * NSEC_PER_SEC / 2, &(struct timespec){0});
 		for (unsigned event = 1; event < 5; event++) {
-			struct figures figures = {0};
+			struct counters counters = {0};
 
 			u64 n = samples[event] + (event == 3 && i % 2);
 
-			figures.samples[SOURCE_UNKNOWN] = n;
-			figures.weight[SOURCE_UNKNOWN] = n * snapshot->events[event].event.period;
-			window_put_figures(window, 3, event, &figures);
+			counters.samples[SOURCE_UNKNOWN] = n;
+			counters.weight[SOURCE_UNKNOWN] = n * snapshot->events[event].event.period;
+			window_put_counters(window, 3, event, &counters);
 		}
 		cr_assert_eq(window_end(window), 0);
 	}
@@ -139,11 +139,11 @@ Test(json_waits, window_of_a_cgroup_has_bounds)
 /* A cgroup of the window that is not /checkout. It has a few more stalls from the middle on. */
 static void add_other(struct window *window, const struct snapshot *snapshot, u64 i)
 {
-	struct figures figures = {0};
+	struct counters counters = {0};
 
-	figures.samples[SOURCE_UNKNOWN] = 5 + (i > 10);
-	figures.weight[SOURCE_UNKNOWN] = figures.samples[SOURCE_UNKNOWN] * snapshot->events[3].event.period;
-	window_put_figures(window, 7, 3, &figures);
+	counters.samples[SOURCE_UNKNOWN] = 5 + (i > 10);
+	counters.weight[SOURCE_UNKNOWN] = counters.samples[SOURCE_UNKNOWN] * snapshot->events[3].event.period;
+	window_put_counters(window, 7, 3, &counters);
 }
 
 static struct window *window_of_two(const struct snapshot *snapshot)
@@ -154,12 +154,12 @@ static struct window *window_of_two(const struct snapshot *snapshot)
 	for (u64 i = 0; i < 20; i++) {
 		window_begin(window, (i + 1) * NSEC_PER_SEC / 2, &(struct timespec){0});
 		for (unsigned event = 0; event < 5; event++) {
-			struct figures figures = {0};
+			struct counters counters = {0};
 			u64 n = 20 + event + i % 3;
 
-			figures.samples[SOURCE_UNKNOWN] = n;
-			figures.weight[SOURCE_UNKNOWN] = n * snapshot->events[event].event.period;
-			window_put_figures(window, 3, event, &figures);
+			counters.samples[SOURCE_UNKNOWN] = n;
+			counters.weight[SOURCE_UNKNOWN] = n * snapshot->events[event].event.period;
+			window_put_counters(window, 3, event, &counters);
 		}
 		add_other(window, snapshot, i);
 		cr_assert_eq(window_end(window), 0);

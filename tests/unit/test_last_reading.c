@@ -42,27 +42,27 @@ static int try_read(u32 stripes, bool has_latency, size_t *ret_size)
 }
 
 /* Returns the counters that one reading gained, as figures. */
-static struct figures read_stripes(u32 stripes, bool has_latency)
+static struct counters read_stripes(u32 stripes, bool has_latency)
 {
-	struct figures figures = {0};
+	struct counters counters = {0};
 	size_t size;
 
 	cr_assert_eq(try_read(stripes, has_latency, &size), 0);
 	cr_assert_leq(size, PACKED_MAX);
-	packed_add(packed, size, &figures);
-	return figures;
+	packed_add(packed, size, &counters);
+	return counters;
 }
 
-static struct figures total(void)
+static struct counters total(void)
 {
-	struct figures figures = {0};
+	struct counters counters = {0};
 
 	if (last)
-		last_reading_add(last, &figures);
-	return figures;
+		last_reading_add(last, &counters);
+	return counters;
 }
 
-static bool same(const struct figures *a, const struct figures *b)
+static bool same(const struct counters *a, const struct counters *b)
 {
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
@@ -89,39 +89,39 @@ static void count(struct latency_record *record, unsigned source, u32 cycles, u6
 Test(last_reading, every_counter_is_taken)
 {
 	u32 *words = (u32 *)&records[3];
-	u64 seen[FIGURES_COUNTERS] = {0};
+	u64 seen[COUNTER_COUNT] = {0};
 
 	for (size_t i = 0; i < sizeof(records[3]) / sizeof(u32); i++) {
-		struct figures expected, came, sum;
+		struct counters expected, came, sum;
 
 		words[i] += (u32)i + 1;
-		figures_of_latency(&records[3], &expected);
+		counters_of_latency(&records[3], &expected);
 		came = read_stripes(1U << 3, true);
 		sum = total();
 		cr_expect(same(&sum, &expected), "total after word %zu", i);
-		for (size_t j = 0; j < FIGURES_COUNTERS; j++)
+		for (size_t j = 0; j < COUNTER_COUNT; j++)
 			seen[j] += ((u64 *)&came)[j];
 		cr_expect_eq(memcmp(seen, &expected, sizeof(seen)), 0, "what came with word %zu", i);
 	}
-	for (size_t j = 0; j < FIGURES_COUNTERS; j++)
+	for (size_t j = 0; j < COUNTER_COUNT; j++)
 		cr_expect_neq(seen[j], 0, "counter %zu", j);
 }
 
 Test(last_reading, every_counter_of_an_event_without_latency_is_taken)
 {
 	u32 *words = (u32 *)&plain[0];
-	struct figures expected, came, sum;
+	struct counters expected, came, sum;
 	size_t n = offsetof(struct plain_record, flags) / sizeof(u32) + FLAG_COUNT;
 
 	for (size_t i = 0; i < n; i++)
 		words[i] = (u32)i + 1;
-	figures_of_plain(&plain[0], &expected);
+	counters_of_plain(&plain[0], &expected);
 	came = read_stripes(1, false);
 	sum = total();
 	cr_expect(same(&came, &expected));
 	cr_expect(same(&sum, &expected));
 	cr_expect_eq(came.flags[FLAG_COUNT - 1], n);
-	cr_expect_eq(figures_latency_samples(&came), 0);
+	cr_expect_eq(counters_latency_samples(&came), 0);
 }
 
 Test(last_reading, unchanged_records_hold_nothing)
@@ -143,46 +143,46 @@ Test(last_reading, unchanged_records_hold_nothing)
 /* Once a stripe was read, later readings include it even if it is not named. */
 Test(last_reading, stripes_are_added_one_by_one_and_kept)
 {
-	struct figures figures;
+	struct counters counters;
 
 	count(&records[0], SOURCE_L2, 14, 10);
 	count(&records[5], SOURCE_L3, 60, 10);
-	figures = read_stripes(1, true);
-	cr_expect_eq(figures_samples(&figures), 1);
+	counters = read_stripes(1, true);
+	cr_expect_eq(counters_samples(&counters), 1);
 	cr_expect_eq(last_reading_stripes(last), 1);
 	count(&records[0], SOURCE_L2, 14, 10);
-	figures = read_stripes(1 << 5, true);
-	cr_expect_eq(figures.samples[SOURCE_L2], 1);
-	cr_expect_eq(figures.samples[SOURCE_L3], 1);
+	counters = read_stripes(1 << 5, true);
+	cr_expect_eq(counters.samples[SOURCE_L2], 1);
+	cr_expect_eq(counters.samples[SOURCE_L3], 1);
 	cr_expect_eq(last_reading_stripes(last), 1 | 1 << 5);
 	cr_expect_eq(by_stripe[0], 2);
 	cr_expect_eq(by_stripe[5], 1);
-	figures = total();
-	cr_expect_eq(figures_samples(&figures), 3);
-	cr_expect_eq(figures_latency_sum(&figures), 88);
+	counters = total();
+	cr_expect_eq(counters_samples(&counters), 3);
+	cr_expect_eq(counters_latency_sum(&counters), 88);
 }
 
 /* A sample is being added: its sums are there, but its bucket is not yet. */
 Test(last_reading, half_of_a_sample_is_completed_by_the_next_reading)
 {
-	struct figures figures;
+	struct counters counters;
 
 	records[0].sums[SOURCE_L3].weight = 1000;
 	records[0].sums[SOURCE_L3].latency = 60;
-	figures = read_stripes(1, true);
-	cr_expect_eq(figures_samples(&figures), 0);
-	cr_expect_eq(figures_weight(&figures), 1000);
+	counters = read_stripes(1, true);
+	cr_expect_eq(counters_samples(&counters), 0);
+	cr_expect_eq(counters_weight(&counters), 1000);
 	records[0].source_latency[SOURCE_L3][6] = 1;
 	records[0].latency[histogram_fine_index(60)] = 1;
-	figures = read_stripes(1, true);
-	cr_expect_eq(figures_samples(&figures), 1);
-	cr_expect_eq(figures_weight(&figures), 0);
+	counters = read_stripes(1, true);
+	cr_expect_eq(counters_samples(&counters), 1);
+	cr_expect_eq(counters_weight(&counters), 0);
 	cr_expect_eq(by_stripe[0], 1);
 }
 
 Test(last_reading, wrapped_32_bit_counters_are_read_right)
 {
-	struct figures figures;
+	struct counters counters;
 
 	records[0].without_latency[SOURCE_L1] = 0xfffffff0;
 	records[1].without_latency[SOURCE_L1] = 0xfffffff0;
@@ -190,78 +190,78 @@ Test(last_reading, wrapped_32_bit_counters_are_read_right)
 	records[0].latency[FINE_OVERFLOW] = ~0U;
 	records[0].latency[0] = ~0U; /* the first counter after the 64-bit sum of instruction latency */
 	records[0].blocked = ~0U;
-	figures = read_stripes(1, true);
-	cr_expect_eq(figures.samples[SOURCE_L1], 0xfffffff0);
+	counters = read_stripes(1, true);
+	cr_expect_eq(counters.samples[SOURCE_L1], 0xfffffff0);
 	for (int round = 0; round < 3; round++) {
 		records[0].without_latency[SOURCE_L1] += 0xfffffff0;
 		records[0].source_latency[SOURCE_L3][5] += 5;
 		records[0].latency[FINE_OVERFLOW] += 2;
 		records[0].latency[0] += 3;
 		records[0].blocked++;
-		figures = read_stripes(1, true);
-		cr_expect_eq(figures.samples[SOURCE_L1], 0xfffffff0, "each stays a small difference");
-		cr_expect_eq(figures.samples[SOURCE_L3], 5);
-		cr_expect_eq(figures.latency[FINE_OVERFLOW], 2);
-		cr_expect_eq(figures.latency[0], 3);
-		cr_expect_eq(figures.blocked, 1);
+		counters = read_stripes(1, true);
+		cr_expect_eq(counters.samples[SOURCE_L1], 0xfffffff0, "each stays a small difference");
+		cr_expect_eq(counters.samples[SOURCE_L3], 5);
+		cr_expect_eq(counters.latency[FINE_OVERFLOW], 2);
+		cr_expect_eq(counters.latency[0], 3);
+		cr_expect_eq(counters.blocked, 1);
 	}
-	figures = read_stripes(2, true);
-	cr_expect_eq(figures.samples[SOURCE_L1], 0xfffffff0);
-	figures = total();
-	cr_expect_eq(figures.samples[SOURCE_L1], 5 * 0xfffffff0ULL);
-	cr_expect_eq(figures.samples[SOURCE_L3], 0xfffffffeULL + 15);
-	cr_expect_eq(figures.source_latency[SOURCE_L3][5], 0xfffffffeULL + 15);
-	cr_expect_eq(figures.latency[FINE_OVERFLOW], 0xffffffffULL + 6);
-	cr_expect_eq(figures.latency[0], 0xffffffffULL + 9);
-	cr_expect_eq(figures.blocked, 0xffffffffULL + 3);
-	cr_expect_eq(figures.instruction_latency_sum, 0);
+	counters = read_stripes(2, true);
+	cr_expect_eq(counters.samples[SOURCE_L1], 0xfffffff0);
+	counters = total();
+	cr_expect_eq(counters.samples[SOURCE_L1], 5 * 0xfffffff0ULL);
+	cr_expect_eq(counters.samples[SOURCE_L3], 0xfffffffeULL + 15);
+	cr_expect_eq(counters.source_latency[SOURCE_L3][5], 0xfffffffeULL + 15);
+	cr_expect_eq(counters.latency[FINE_OVERFLOW], 0xffffffffULL + 6);
+	cr_expect_eq(counters.latency[0], 0xffffffffULL + 9);
+	cr_expect_eq(counters.blocked, 0xffffffffULL + 3);
+	cr_expect_eq(counters.instruction_latency_sum, 0);
 }
 
 Test(last_reading, wrapped_counters_of_an_event_without_latency_are_read_right)
 {
-	struct figures figures;
+	struct counters counters;
 
 	plain[0].samples[SOURCE_L1] = 0xfffffff0;
 	plain[0].snoop[SNOOP_HITM] = ~0U;
 	(void)read_stripes(1, false);
 	plain[0].samples[SOURCE_L1] += 0x20;
 	plain[0].snoop[SNOOP_HITM] += 1;
-	figures = read_stripes(1, false);
-	cr_expect_eq(figures_samples(&figures), 0x20);
+	counters = read_stripes(1, false);
+	cr_expect_eq(counters_samples(&counters), 0x20);
 	cr_expect_eq(by_stripe[0], 0x100000010ULL);
-	figures = total();
-	cr_expect_eq(figures_samples(&figures), 0x100000010ULL);
-	cr_expect_eq(figures.snoop[SNOOP_HITM], 0x100000000ULL);
+	counters = total();
+	cr_expect_eq(counters_samples(&counters), 0x100000010ULL);
+	cr_expect_eq(counters.snoop[SNOOP_HITM], 0x100000000ULL);
 }
 
 /* A sum that exceeds 64 bits stays at the greatest value. */
 Test(last_reading, sums_of_64_bits_saturate)
 {
-	struct figures figures;
+	struct counters counters;
 
 	records[0].sums[SOURCE_L1].weighted_latency = ~0ULL - 9;
 	records[0].instruction_latency_sum = ~0ULL;
 	(void)read_stripes(1, true);
 	records[0].sums[SOURCE_L1].weighted_latency += 100;
 	records[0].instruction_latency_sum += 7;
-	figures = read_stripes(1, true);
-	cr_expect_eq(figures.weighted_latency[SOURCE_L1], 100);
-	cr_expect_eq(figures.instruction_latency_sum, 7);
-	figures = total();
-	cr_expect_eq(figures.weighted_latency[SOURCE_L1], ~0ULL);
-	cr_expect_eq(figures.instruction_latency_sum, ~0ULL);
-	cr_expect_eq(figures.latency[0], 0);
+	counters = read_stripes(1, true);
+	cr_expect_eq(counters.weighted_latency[SOURCE_L1], 100);
+	cr_expect_eq(counters.instruction_latency_sum, 7);
+	counters = total();
+	cr_expect_eq(counters.weighted_latency[SOURCE_L1], ~0ULL);
+	cr_expect_eq(counters.instruction_latency_sum, ~0ULL);
+	cr_expect_eq(counters.latency[0], 0);
 }
 
 /* Compares many readings of random stripes with the sums of the records. */
 Test(last_reading, many_readings_add_up_to_the_records)
 {
-	struct figures all = {0}, expected = {0};
+	struct counters all = {0}, expected = {0};
 	u64 samples = 0;
 
 	for (int reading = 0; reading < 500; reading++) {
 		u32 stripes = 0;
-		struct figures came;
+		struct counters came;
 
 		for (u64 left = random_below(20); left; left--) {
 			u64 stripe = random_below(STRIPES_MAX);
@@ -271,25 +271,25 @@ Test(last_reading, many_readings_add_up_to_the_records)
 			stripes |= 1U << stripe;
 		}
 		came = read_stripes(stripes, true);
-		figures_add(&all, &came);
+		counters_add(&all, &came);
 	}
 	for (size_t i = 0; i < STRIPES_MAX; i++) {
-		struct figures of_stripe;
+		struct counters of_stripe;
 
-		figures_of_latency(&records[i], &of_stripe);
-		figures_add(&expected, &of_stripe);
-		cr_expect_eq(by_stripe[i], figures_samples(&of_stripe));
+		counters_of_latency(&records[i], &of_stripe);
+		counters_add(&expected, &of_stripe);
+		cr_expect_eq(by_stripe[i], counters_samples(&of_stripe));
 		samples += by_stripe[i];
 	}
 	cr_expect(same(&all, &expected));
 	all = total();
 	cr_expect(same(&all, &expected));
-	cr_expect_eq(figures_samples(&all), samples);
+	cr_expect_eq(counters_samples(&all), samples);
 }
 
 static void expect_nothing_taken(void)
 {
-	struct figures before = total(), after;
+	struct counters before = total(), after;
 	u64 counted = by_stripe[0];
 	size_t size = 99;
 
@@ -305,26 +305,26 @@ static void expect_nothing_taken(void)
 /* If an allocation fails, a reading takes nothing, and the next reading takes everything. */
 Test(last_reading, without_memory_nothing_is_read)
 {
-	struct figures figures;
+	struct counters counters;
 
 	count(&records[0], SOURCE_L1, 4, 10);
 	expect_nothing_taken();
-	figures = read_stripes(1, true);
-	cr_expect_eq(figures_samples(&figures), 1);
+	counters = read_stripes(1, true);
+	cr_expect_eq(counters_samples(&counters), 1);
 
 	count(&records[0], SOURCE_L3, 100, 10); /* this needs more memory */
 	expect_nothing_taken();
-	figures = read_stripes(1, true);
-	cr_expect_eq(figures_samples(&figures), 1);
+	counters = read_stripes(1, true);
+	cr_expect_eq(counters_samples(&counters), 1);
 	cr_expect_eq(by_stripe[0], 2);
 
 	records[0].source_latency[SOURCE_L3][7]--; /* wraps around, which needs memory */
 	expect_nothing_taken();
-	figures = read_stripes(1, true);
-	cr_expect_eq(figures_samples(&figures), ~0U);
-	figures = total();
-	cr_expect_eq(figures.source_latency[SOURCE_L3][7], 1ULL << 32);
-	cr_expect_eq(figures_samples(&figures), 1 + (1ULL << 32));
+	counters = read_stripes(1, true);
+	cr_expect_eq(counters_samples(&counters), ~0U);
+	counters = total();
+	cr_expect_eq(counters.source_latency[SOURCE_L3][7], 1ULL << 32);
+	cr_expect_eq(counters_samples(&counters), 1 + (1ULL << 32));
 }
 
 /* 300 samples of six sources, each with one or two modes, as the loads of a busy cgroup have them. */

@@ -20,10 +20,10 @@ static struct latency_record record_of(u32 samples)
 
 static size_t packed_some(u64 samples, u8 *packed)
 {
-	struct figures figures = {0};
+	struct counters counters = {0};
 
-	figures.samples[SOURCE_L2] = samples;
-	return packed_of(&figures, packed);
+	counters.samples[SOURCE_L2] = samples;
+	return packed_of(&counters, packed);
 }
 
 static void add(struct ledger_entry *entry, u64 samples)
@@ -35,10 +35,10 @@ static void add(struct ledger_entry *entry, u64 samples)
 
 static u64 total_of(const struct ledger_entry *entry, unsigned event)
 {
-	struct figures figures;
+	struct counters counters;
 
-	ledger_total(entry, event, &figures);
-	return figures_samples(&figures);
+	ledger_total(entry, event, &counters);
+	return counters_samples(&counters);
 }
 
 static u64 total(const struct ledger_entry *entry)
@@ -249,7 +249,7 @@ Test(ledger, many_removed_cgroups_are_folded_oldest_first)
 /* A removed cgroup with the longest path, samples of two events and off-core counts. */
 static void add_removed(struct ledger *ledger, unsigned i)
 {
-	static struct offcore_figures counts;
+	static struct offcore_counters counts;
 	char path[PATH_MAX];
 	struct ledger_entry *entry;
 	struct ledger_sum *of_slot = NULL;
@@ -440,7 +440,7 @@ static struct ledger *restarted(struct state **saved)
  */
 Test(ledger, offcore_counts_read_early_survive_the_process)
 {
-	const struct offcore_figures counts = {
+	const struct offcore_counters counts = {
 		.of[0][OFFCORE_L3] = {.count = 7, .enabled_ns = 2, .running_ns = 2}};
 	const struct ledger_entry *found;
 	struct ledger_entry *entry;

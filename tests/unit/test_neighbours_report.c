@@ -76,13 +76,13 @@ static u32 number_of(const char *path)
 
 static void put(const char *path, unsigned event, enum source source, u64 n, u32 cycles)
 {
-	struct figures figures = {0};
+	struct counters counters = {0};
 
-	figures.samples[source] = n;
-	figures.weight[source] = 1000 * n;
-	figures.latency_sum[source] = n * cycles;
-	figures.latency[histogram_fine_index(cycles)] = n;
-	window_put_figures(desk.window, number_of(path), event, &figures);
+	counters.samples[source] = n;
+	counters.weight[source] = 1000 * n;
+	counters.latency_sum[source] = n * cycles;
+	counters.latency[histogram_fine_index(cycles)] = n;
+	window_put_counters(desk.window, number_of(path), event, &counters);
 }
 
 static bool is_burst(size_t bin)

@@ -17,20 +17,20 @@
 
 #define SECOND NSEC_PER_SEC
 
-static struct offcore_figure figure(u64 count, u64 enabled_ns, u64 running_ns)
+static struct offcore_counter figure(u64 count, u64 enabled_ns, u64 running_ns)
 {
-	return (struct offcore_figure){.count = count, .enabled_ns = enabled_ns, .running_ns = running_ns};
+	return (struct offcore_counter){.count = count, .enabled_ns = enabled_ns, .running_ns = running_ns};
 }
 
 /* Three kinds that took turns in two registers. */
-static struct offcore_figures reads(u64 l3, u64 local, u64 remote)
+static struct offcore_counters reads(u64 l3, u64 local, u64 remote)
 {
-	struct offcore_figures figures = {0};
+	struct offcore_counters counters = {0};
 
-	figures.of[0][OFFCORE_L3] = figure(l3, 300, 200);
-	figures.of[0][OFFCORE_LOCAL_DRAM] = figure(local, 300, 200);
-	figures.of[0][OFFCORE_REMOTE_DRAM] = figure(remote, 300, 200);
-	return figures;
+	counters.of[0][OFFCORE_L3] = figure(l3, 300, 200);
+	counters.of[0][OFFCORE_LOCAL_DRAM] = figure(local, 300, 200);
+	counters.of[0][OFFCORE_REMOTE_DRAM] = figure(remote, 300, 200);
+	return counters;
 }
 
 static void name_pmu(struct snapshot *snapshot)
@@ -69,9 +69,9 @@ Test(offcore_export, a_snapshot_has_all_counts_even_of_unsampled_and_folded_cgro
 	struct offcore_sums *sums = calloc(1, sizeof(*sums));
 	struct reading readings[EVENTS_MAX] = {{0}};
 	struct ledger_entry *sampled, *unsampled;
-	struct figures samples = {0};
+	struct counters samples = {0};
 	struct in_packed room;
-	struct offcore_figures of[4];
+	struct offcore_counters of[4];
 	struct snapshot *snapshot;
 	struct ledger *ledger;
 
@@ -108,15 +108,15 @@ Test(offcore_export, a_snapshot_has_all_counts_even_of_unsampled_and_folded_cgro
 Test(offcore_export, json_has_only_known_counts)
 {
 	struct snapshot *snapshot = example_perf();
-	struct offcore_figures figures = reads(100, 50, 0);
+	struct offcore_counters counters = reads(100, 50, 0);
 	_cleanup_json_ json_object *top = NULL;
 	json_object *first, *pmu;
 	double ratio;
 	u64 count;
 
 	name_pmu(snapshot);
-	figures.of[0][OFFCORE_LOCAL_DRAM].errors = 4;
-	snapshot->cgroups[0].offcore = snapshot->offcore_total = &figures;
+	counters.of[0][OFFCORE_LOCAL_DRAM].errors = 4;
+	snapshot->cgroups[0].offcore = snapshot->offcore_total = &counters;
 	top = json_top(snapshot);
 	cr_assert_not_null(top);
 	first = json_object_array_get_idx(json_get_array(top, "cgroups"), 0);
@@ -201,12 +201,12 @@ static bool has_row(const char *text, const char *row)
 Test(offcore_export, show_has_counted_and_sampled_shares)
 {
 	struct snapshot *snapshot = example_perf();
-	struct offcore_figures figures = reads(100, 200, 100);
+	struct offcore_counters counters = reads(100, 200, 100);
 	_cleanup_free_ char *text = NULL;
 
 	/* The ten loads of db.service on cpu_core are all from remote memory. */
 	name_pmu(snapshot);
-	snapshot->cgroups[0].offcore = &figures;
+	snapshot->cgroups[0].offcore = &counters;
 	text = show(snapshot);
 	cr_expect(has_row(text, "L3 150 25.0% 0.0%"), "%s", text);
 	cr_expect(has_row(text, "local DRAM 300 50.0% 0.0%"), "%s", text);
@@ -218,12 +218,12 @@ Test(offcore_export, show_has_counted_and_sampled_shares)
 Test(offcore_export, show_has_no_shares_if_one_kind_is_unknown)
 {
 	struct snapshot *snapshot = example_perf();
-	struct offcore_figures figures = reads(100, 200, 100);
+	struct offcore_counters counters = reads(100, 200, 100);
 	_cleanup_free_ char *text = NULL;
 
 	name_pmu(snapshot);
-	figures.of[0][OFFCORE_LOCAL_DRAM].errors = 2;
-	snapshot->cgroups[0].offcore = &figures;
+	counters.of[0][OFFCORE_LOCAL_DRAM].errors = 2;
+	snapshot->cgroups[0].offcore = &counters;
 	text = show(snapshot);
 	cr_expect(has_row(text, "L3 150 - 0.0%"), "%s", text);
 	cr_expect(has_row(text, "local DRAM - - 0.0%"), "%s", text);
@@ -233,13 +233,13 @@ Test(offcore_export, show_has_no_shares_if_one_kind_is_unknown)
 Test(offcore_export, uncounted_kinds_have_no_row_and_no_share)
 {
 	struct snapshot *snapshot = example_perf();
-	struct offcore_figures figures = reads(100, 300, 0);
+	struct offcore_counters counters = reads(100, 300, 0);
 	_cleanup_free_ char *text = NULL;
 
 	name_pmu(snapshot);
 	snapshot->offcore.pmus[0].kinds = 3;
-	figures.of[0][OFFCORE_REMOTE_DRAM] = (struct offcore_figure){0};
-	snapshot->cgroups[0].offcore = &figures;
+	counters.of[0][OFFCORE_REMOTE_DRAM] = (struct offcore_counter){0};
+	snapshot->cgroups[0].offcore = &counters;
 	text = show(snapshot);
 	cr_expect(has_row(text, "L3 150 25.0% -"), "%s", text);
 	cr_expect(has_row(text, "local DRAM 450 75.0% -"), "%s", text);
@@ -248,8 +248,8 @@ Test(offcore_export, uncounted_kinds_have_no_row_and_no_share)
 
 static const struct series *const *table_of(struct series_table **table, size_t *ret_n)
 {
-	struct offcore_figures db = reads(100, 200, 0), root = reads(2, 0, 0), slot_0 = reads(4, 0, 0);
-	struct figures samples = {0};
+	struct offcore_counters db = reads(100, 200, 0), root = reads(2, 0, 0), slot_0 = reads(4, 0, 0);
+	struct counters samples = {0};
 	struct in_packed room;
 
 	samples.samples[SOURCE_L3] = samples.weight[SOURCE_L3] = samples.weighted_latency[SOURCE_L3] = 1;

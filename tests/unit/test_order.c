@@ -43,14 +43,14 @@ Test(order, unknown_orders_are_refused)
 Test(order, cgroups_without_the_figure_come_last)
 {
 	struct snapshot *snapshot = example_perf();
-	static const struct figures stores = {.samples[SOURCE_UNKNOWN] = 1000};
+	static const struct counters stores = {.samples[SOURCE_UNKNOWN] = 1000};
 	const struct order by_mean = {.by = ORDER_MEAN};
 	const struct order by_samples = {.by = ORDER_SAMPLES};
 	_cleanup_free_ size_t *mean = NULL;
 	_cleanup_free_ size_t *samples = NULL;
 
-	snapshot->cgroups[0].figures[0] = &stores;
-	snapshot->cgroups[0].figures[1] = NULL;
+	snapshot->cgroups[0].counters[0] = &stores;
+	snapshot->cgroups[0].counters[1] = NULL;
 	cr_assert_eq(order_cgroups(snapshot, &by_mean, &mean), 0);
 	cr_expect_eq(mean[0], 1);
 	cr_assert_eq(order_cgroups(snapshot, &by_samples, &samples), 0);
@@ -64,17 +64,17 @@ Test(order, cgroups_without_the_figure_come_last)
 Test(order, events_are_not_mixed)
 {
 	struct snapshot *snapshot = example_perf();
-	struct figures slow_atom = {.samples[SOURCE_L1] = 1};
+	struct counters slow_atom = {.samples[SOURCE_L1] = 1};
 	const struct order by_mean = {.by = ORDER_MEAN};
 	_cleanup_free_ size_t *indexes = NULL;
 
 	example_add(&slow_atom, 1000, SOURCE_CXL, 9000, 1, SNOOP_NONE, TLB_HIT);
-	snapshot->cgroups[1].figures[1] = &slow_atom;
+	snapshot->cgroups[1].counters[1] = &slow_atom;
 	cr_assert_eq(order_cgroups(snapshot, &by_mean, &indexes), 0);
 	cr_expect_eq(indexes[0], 0, "20 cycles on cpu_core stand for the second");
 	free(TAKE_PTR(indexes));
 
-	snapshot->cgroups[1].figures[0] = NULL;
+	snapshot->cgroups[1].counters[0] = NULL;
 	cr_assert_eq(order_cgroups(snapshot, &by_mean, &indexes), 0);
 	cr_expect_eq(indexes[0], 1);
 }
@@ -114,7 +114,7 @@ Test(order, samples_of_different_roles_are_not_added)
 
 	cr_assert_eq(order_cgroups(snapshot, &by_hitm, &hitm), 0);
 	cr_expect_eq(hitm[2], 2, "precise store has no snoop");
-	snapshot->cgroups[2].figures[2] = NULL;
+	snapshot->cgroups[2].counters[2] = NULL;
 	cr_assert_eq(order_cgroups(snapshot, &by_unknown, &unknown), 0);
 	cr_expect_eq(unknown[2], 2, "instructions have no source");
 }

@@ -20,19 +20,19 @@
 
 enum { EVENT_OF_LOADS, EVENT_OF_CYCLES, EVENT_OF_STALLS, EVENT_OF_MISSES, EVENT_COUNT };
 
-struct figures_of_bin {
+struct counts_of_bin {
 	double samples[EVENT_COUNT];
 	double latency, squares;
 	double above; /* loads that took more than 1,152 cycles, as in config/demo.conf */
 	double hitm, remote, local, fill_buffer;
 };
 
-static struct figures_of_bin played[BINS][WORKLOAD_KINDS];
+static struct counts_of_bin played[BINS][WORKLOAD_KINDS];
 static size_t bin;
 
 static void take(void *userdata, const struct sample *sample)
 {
-	struct figures_of_bin *here = &played[bin][sample->cgroup_id - 1];
+	struct counts_of_bin *here = &played[bin][sample->cgroup_id - 1];
 	enum source source;
 
 	(void)userdata;
@@ -74,12 +74,12 @@ static void play(void)
 	}
 }
 
-static struct figures_of_bin sum(enum workload_kind kind, unsigned from, unsigned to)
+static struct counts_of_bin sum(enum workload_kind kind, unsigned from, unsigned to)
 {
-	struct figures_of_bin all = {0};
+	struct counts_of_bin all = {0};
 
 	for (unsigned i = from / BIN_SECONDS; i < to / BIN_SECONDS; i++) {
-		const struct figures_of_bin *one = &played[i][kind];
+		const struct counts_of_bin *one = &played[i][kind];
 
 		for (unsigned event = 0; event < EVENT_COUNT; event++)
 			all.samples[event] += one->samples[event];
@@ -93,19 +93,19 @@ static struct figures_of_bin sum(enum workload_kind kind, unsigned from, unsigne
 	return all;
 }
 
-static double cores(const struct figures_of_bin *figures, unsigned event, unsigned seconds)
+static double cores(const struct counts_of_bin *counters, unsigned event, unsigned seconds)
 {
-	return figures->samples[event] * 10000019 / (double)MODEL_HERTZ / seconds;
+	return counters->samples[event] * 10000019 / (double)MODEL_HERTZ / seconds;
 }
 
-static double share(const struct figures_of_bin *figures, double of)
+static double share(const struct counts_of_bin *counters, double of)
 {
-	return of / figures->samples[EVENT_OF_LOADS];
+	return of / counters->samples[EVENT_OF_LOADS];
 }
 
 Test(model_scenario_play, sleeping_programs_use_no_core_and_have_few_samples)
 {
-	struct figures_of_bin backup, batch;
+	struct counts_of_bin backup, batch;
 
 	play();
 	backup = sum(WORKLOAD_BACKUP, 0, 45);
@@ -124,7 +124,7 @@ Test(model_scenario_play, sleeping_programs_use_no_core_and_have_few_samples)
 
 Test(model_scenario_play, the_backup_reads_remote_memory_and_slows_the_database)
 {
-	struct figures_of_bin backup, quiet, slow, after;
+	struct counts_of_bin backup, quiet, slow, after;
 
 	play();
 	backup = sum(WORKLOAD_BACKUP, 45, 65);
@@ -148,7 +148,7 @@ Test(model_scenario_play, the_backup_reads_remote_memory_and_slows_the_database)
 
 Test(model_scenario_play, the_deploy_brings_hitm_to_the_shop_alone)
 {
-	struct figures_of_bin before, deployed, after;
+	struct counts_of_bin before, deployed, after;
 
 	play();
 	before = sum(WORKLOAD_SHOP, 0, 135);
@@ -169,7 +169,7 @@ Test(model_scenario_play, the_deploy_brings_hitm_to_the_shop_alone)
 
 Test(model_scenario_play, the_batch_job_streams_and_slows_no_other_program)
 {
-	struct figures_of_bin batch, quiet, meanwhile;
+	struct counts_of_bin batch, quiet, meanwhile;
 
 	play();
 	batch = sum(WORKLOAD_BATCH, 195, 235);
@@ -194,7 +194,7 @@ Test(model_scenario_play, neighbours_name_the_backup_for_the_database)
 
 	play();
 	for (size_t i = 0; i < BINS; i++) {
-		const struct figures_of_bin *one = &played[i][WORKLOAD_DATABASE];
+		const struct counts_of_bin *one = &played[i][WORKLOAD_DATABASE];
 		const double count = one->samples[EVENT_OF_LOADS];
 
 		latency[i] = one->latency / count;
@@ -268,7 +268,7 @@ Test(model_scenario_play, the_scenario_does_not_change_workloads)
 {
 	struct computer_settings alone = settings_of(1U << WORKLOAD_REMOTE_NUMA);
 	struct computer_settings beside = settings_of(1U << WORKLOAD_REMOTE_NUMA | 1U << WORKLOAD_BACKUP);
-	struct figures_of_bin with, without;
+	struct counts_of_bin with, without;
 
 	for (int i = 0; i < 2; i++) {
 		_cleanup_(computer_freep) struct computer *computer = NULL;

@@ -25,7 +25,7 @@ struct seen_pane {
 	char paths[8][64];
 	char labels[8][128];
 	u64 ids[8];
-	struct figures sums[8][2];
+	struct counters sums[8][2];
 };
 
 static struct seen_pane seen[64];
@@ -114,7 +114,7 @@ static void teardown(void)
 TestSuite(panes, .init = setup, .fini = teardown);
 
 /* Adds a difference to the next collection. */
-static void gain(const char *path, unsigned event, const struct figures *figures)
+static void gain(const char *path, unsigned event, const struct counters *counters)
 {
 	struct ledger_entry *entry;
 
@@ -122,17 +122,17 @@ static void gain(const char *path, unsigned event, const struct figures *figures
 	cr_assert_eq(ledger_get(ledger, path, &entry), 0);
 	entry->id = strlen(path);
 	list[n] = (struct difference){.entry = entry, .event = event, .packed = room[n]};
-	list[n].size = (u32)packed_of(figures, room[n]);
+	list[n].size = (u32)packed_of(counters, room[n]);
 	n++;
 }
 
 static void gain_samples(const char *path, unsigned event, u64 samples)
 {
-	struct figures figures = {0};
+	struct counters counters = {0};
 
-	figures.samples[SOURCE_L2] = samples;
-	figures.weight[SOURCE_L2] = 1009 * samples;
-	gain(path, event, &figures);
+	counters.samples[SOURCE_L2] = samples;
+	counters.weight[SOURCE_L2] = 1009 * samples;
+	gain(path, event, &counters);
 }
 
 /* One collection `seconds` after the last one. */
@@ -175,23 +175,23 @@ Test(panes, a_collection_longer_than_a_pane_is_a_pane)
 
 Test(panes, the_sum_of_panes_is_that_of_the_collections)
 {
-	static struct figures sums[3][2], found[3][2];
+	static struct counters sums[3][2], found[3][2];
 	static const char *const paths[] = {"/a", "/b", "unattributed"};
 	u64 random = 1;
 
 	for (unsigned i = 0; i < 100; i++) {
 		for (unsigned cgroup = 0; cgroup < 3; cgroup++)
 			for (unsigned event = 0; event < 2; event++) {
-				struct figures figures = {0};
-				u64 *counters = (u64 *)&figures;
+				struct counters counters = {0};
+				u64 *values = (u64 *)&counters;
 
 				for (unsigned k = 0; k < 20; k++) {
 					random = random * 6364136223846793005ULL + 1442695040888963407ULL;
 					if (random >> 63)
-						counters[(random >> 33) % FIGURES_COUNTERS] += random >> 40;
+						values[(random >> 33) % COUNTER_COUNT] += random >> 40;
 				}
-				figures_add(&sums[cgroup][event], &figures);
-				gain(paths[cgroup], event, &figures);
+				counters_add(&sums[cgroup][event], &counters);
+				gain(paths[cgroup], event, &counters);
 			}
 		collect_after(1);
 	}
@@ -201,7 +201,7 @@ Test(panes, the_sum_of_panes_is_that_of_the_collections)
 			for (unsigned event = 0; event < 2; event++)
 				for (unsigned k = 0; k < 3; k++)
 					if (strcmp(seen[i].paths[j], paths[k]) == 0)
-						figures_add(&found[k][event], &seen[i].sums[j][event]);
+						counters_add(&found[k][event], &seen[i].sums[j][event]);
 	cr_expect_eq(n_seen, 11);
 	cr_expect_arr_eq(found, sums, sizeof(sums));
 	cr_expect_eq(n_lost, 0);
@@ -438,12 +438,12 @@ Test(panes, many_collections_in_a_pane_take_little_memory)
 	u64 expected = 0;
 
 	for (unsigned i = 0; i < 4000; i++) {
-		struct figures figures = {0};
-		u64 *counters = (u64 *)&figures;
+		struct counters counters = {0};
+		u64 *values = (u64 *)&counters;
 
-		for (unsigned k = 0; k < FIGURES_COUNTERS; k++)
-			counters[k] = 1000000;
-		gain("/a", 0, &figures);
+		for (unsigned k = 0; k < COUNTER_COUNT; k++)
+			values[k] = 1000000;
+		gain("/a", 0, &counters);
 		expected += 1000000;
 		collect_after(0.001);
 		cr_assert_lt(panes_bytes(panes), 3 * PANES_BYTES);
@@ -451,7 +451,7 @@ Test(panes, many_collections_in_a_pane_take_little_memory)
 	cr_assert_eq(n_seen, 0);
 	panes_end(panes);
 	cr_assert_eq(n_seen, 1);
-	for (unsigned k = 0; k < FIGURES_COUNTERS; k++)
+	for (unsigned k = 0; k < COUNTER_COUNT; k++)
 		cr_expect_eq(((const u64 *)&seen[0].sums[0][0])[k], expected);
 }
 

@@ -60,12 +60,12 @@ static void make_all(void)
 	make(panes.list[panes.n - 1].end_us);
 }
 
-static struct figures some_loads(u64 n, enum source source, u32 cycles_each)
+static struct counters some_loads(u64 n, enum source source, u32 cycles_each)
 {
-	struct figures figures = {0};
+	struct counters counters = {0};
 
-	example_add(&figures, n, source, cycles_each, loads.period, SNOOP_NONE, TLB_L1_HIT);
-	return figures;
+	example_add(&counters, n, source, cycles_each, loads.period, SNOOP_NONE, TLB_L1_HIT);
+	return counters;
 }
 
 static const struct snapshot_cgroup *find(const struct snapshot *snapshot, const char *path)
@@ -87,9 +87,9 @@ static u64 samples(const struct snapshot *snapshot, const char *path, unsigned e
 static struct history_pane *add_loads(u64 gap_s, u64 seconds, u64 n)
 {
 	struct history_pane *pane = some_panes_add(&panes, gap_s, seconds);
-	const struct figures figures = some_loads(n, SOURCE_L3, 50);
+	const struct counters counters = some_loads(n, SOURCE_L3, 50);
 
-	some_panes_row(pane, "/a", some_panes_event(pane, "loads", &loads, 4), &figures);
+	some_panes_row(pane, "/a", some_panes_event(pane, "loads", &loads, 4), &counters);
 	return pane;
 }
 
@@ -107,19 +107,19 @@ static bool is_burst(size_t bin)
 	return false;
 }
 
-static struct figures figures_at(size_t bin, size_t cgroup, unsigned event)
+static struct counters counters_at(size_t bin, size_t cgroup, unsigned event)
 {
 	const u64 some = 20 + (bin * 7 + cgroup * 13 + bin * bin * (cgroup + 3)) % 11;
-	struct figures figures = {0};
+	struct counters counters = {0};
 
 	if (event > 0) {
 		const u64 period = event == 1 ? cycles.period : stalls.period;
 
-		example_add(&figures, event == 1 ? 4 * some : some, SOURCE_UNKNOWN, 0, period, SNOOP_NA,
+		example_add(&counters, event == 1 ? 4 * some : some, SOURCE_UNKNOWN, 0, period, SNOOP_NA,
 			    TLB_NA);
-		memset(figures.latency, 0, sizeof(figures.latency));
-		memset(figures.source_latency, 0, sizeof(figures.source_latency));
-		return figures;
+		memset(counters.latency, 0, sizeof(counters.latency));
+		memset(counters.source_latency, 0, sizeof(counters.source_latency));
+		return counters;
 	}
 	if (cgroup == 2)
 		return some_loads(some, SOURCE_LOCAL_DRAM, (is_burst(bin) ? 2000 : 200) + (u32)some);
@@ -157,16 +157,16 @@ static void collect(const struct present *present, size_t bin, struct reading re
 	cr_assert_eq(trend_begin(present->trend, now_ns), 0);
 	for (size_t cgroup = 0; cgroup < CGROUPS; cgroup++)
 		for (unsigned event = 0; event < 3; event++) {
-			const struct figures figures = figures_at(bin, cgroup, event);
+			const struct counters counters = counters_at(bin, cgroup, event);
 			const struct ledger_entry *entry = entry_of(present, cgroup);
 			struct in_packed room;
 
-			window_put_figures(present->window, entry->number, event, &figures);
-			(void)in_packed(&room, event, &figures);
+			window_put_counters(present->window, entry->number, event, &counters);
+			(void)in_packed(&room, event, &counters);
 			cr_assert_eq(trend_put(present->trend, entry->number, event, room.room,
 					       room.difference.size),
 				     0);
-			readings[event].seen += figures_samples(&figures);
+			readings[event].seen += counters_samples(&counters);
 		}
 	cr_assert_eq(window_end(present->window), 0);
 	for (unsigned event = 0; event < 3; event++) {
@@ -232,9 +232,9 @@ static void fill_panes(void)
 		pane->events[2].running_ns /= 2;
 		for (size_t cgroup = 0; cgroup < CGROUPS; cgroup++)
 			for (unsigned event = 0; event < 3; event++) {
-				const struct figures figures = figures_at(bin, cgroup, event);
+				const struct counters counters = counters_at(bin, cgroup, event);
 
-				some_panes_row(pane, paths[cgroup], event, &figures);
+				some_panes_row(pane, paths[cgroup], event, &counters);
 			}
 		for (unsigned event = 0; event < 3; event++) {
 			pane->events[event].frequency_hz = 2500000000;
@@ -376,10 +376,10 @@ Test(past, a_bin_is_a_snapshot_of_its_pane)
 	make_all();
 	cr_assert_eq(past_bins(past), PANES);
 	for (size_t i = 0; i < PANES; i++) {
-		const struct figures expected = figures_at(i, 3, 0);
+		const struct counters expected = counters_at(i, 3, 0);
 
 		cr_assert_eq(past_bin_snapshot(past, i, &bin), 0);
-		cr_expect_eq(samples(bin, "/noisy", 0), figures_samples(&expected));
+		cr_expect_eq(samples(bin, "/noisy", 0), counters_samples(&expected));
 		cr_expect_eq(bin->since.tv_sec, (time_t)(SOME_PANES_START_US / SEC_US + i * PANE_S));
 		cr_expect_eq(bin->taken.tv_sec, bin->since.tv_sec + PANE_S);
 		cr_expect_float_eq(bin->window_seconds.value, PANE_S, 1e-9);
@@ -553,10 +553,10 @@ Test(past, another_period_does_not_count_as_another_setting)
 Test(past, two_settings_in_one_pane_are_distinguished)
 {
 	struct history_pane *pane = add_loads(0, 40, 100);
-	const struct figures figures = some_loads(7, SOURCE_L3, 50);
+	const struct counters counters = some_loads(7, SOURCE_L3, 50);
 
 	loads.ldlat = 3;
-	some_panes_row(pane, "/a", some_panes_event(pane, "loads", &loads, 4), &figures);
+	some_panes_row(pane, "/a", some_panes_event(pane, "loads", &loads, 4), &counters);
 	pane->events[0].enabled_ns = pane->events[0].running_ns = 120 * SECOND;
 	pane->events[1].enabled_ns = pane->events[1].running_ns = 40 * SECOND;
 	make_all();
@@ -568,12 +568,12 @@ Test(past, two_settings_in_one_pane_are_distinguished)
 Test(past, an_absent_event_has_no_running_time)
 {
 	struct history_pane *pane;
-	struct figures figures = {0};
+	struct counters counters = {0};
 
 	add_loads(0, 30, 1);
 	pane = add_loads(0, 10, 2);
-	example_add(&figures, 5, SOURCE_UNKNOWN, 0, cycles.period, SNOOP_NA, TLB_NA);
-	some_panes_row(pane, "/a", some_panes_event(pane, "cycles", &cycles, 4), &figures);
+	example_add(&counters, 5, SOURCE_UNKNOWN, 0, cycles.period, SNOOP_NA, TLB_NA);
+	some_panes_row(pane, "/a", some_panes_event(pane, "cycles", &cycles, 4), &counters);
 	make_all();
 	cr_assert_eq(past_snapshot(past)->n_events, 2);
 	cr_expect_float_eq(past_snapshot(past)->events[0].running_ratio.value, 1, 1e-9);
@@ -611,11 +611,11 @@ Test(past, two_events_of_one_name_are_distinguished_by_the_pmu)
 Test(past, settings_that_cannot_be_read_are_left_out_with_a_note)
 {
 	struct history_pane *pane = add_loads(0, 10, 1);
-	const struct figures figures = some_loads(7, SOURCE_L3, 50);
+	const struct counters counters = some_loads(7, SOURCE_L3, 50);
 	u32 event = some_panes_event(pane, "later", &loads, 4);
 
 	some_panes_settings(pane, event, "{\"role\":\"later\"}");
-	some_panes_row(pane, "/a", event, &figures);
+	some_panes_row(pane, "/a", event, &counters);
 	make_all();
 	cr_expect_eq(past_snapshot(past)->n_events, 1);
 	cr_expect_eq(samples(past_snapshot(past), "/a", 0), 1);
@@ -671,10 +671,10 @@ Test(past, labels_are_those_of_the_past)
 	const struct container_lookup *lookup;
 	const struct container *container;
 	struct history_pane *pane = add_loads(0, 10, 1);
-	const struct figures figures = some_loads(7, SOURCE_L3, 50);
+	const struct counters counters = some_loads(7, SOURCE_L3, 50);
 
-	some_panes_row(pane, "/b", 0, &figures);
-	some_panes_row(pane, "/c", 0, &figures);
+	some_panes_row(pane, "/b", 0, &counters);
+	some_panes_row(pane, "/c", 0, &counters);
 	some_panes_label(pane, "/a",
 			 "{\"pod\":\"checkout-1\",\"namespace\":\"shop\",\"later\":\"x\",\"unit\":7}");
 	some_panes_label(pane, "/b", "{\"pod\":");

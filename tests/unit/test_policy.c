@@ -489,8 +489,8 @@ Test(policy, events_of_two_pmus_are_judged_apart)
 	struct event events[] = {fixture_event(EVENT_LOADS, "cpu_core"),
 				 fixture_event(EVENT_LOADS, "cpu_atom")};
 	struct rule rule = fixture_rule("remote", everything);
-	struct figures slow = fixture_figures(10, 0);
-	struct figures fast = fixture_figures(0, 10);
+	struct counters slow = fixture_counters(10, 0);
+	struct counters fast = fixture_counters(0, 10);
 	struct alert *alerts;
 	size_t fired = 0;
 	size_t n;

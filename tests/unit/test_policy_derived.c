@@ -69,11 +69,11 @@ static void start_rule(const char *name, const char *metric, double threshold, d
 
 static void put(const char *path, unsigned event, u64 samples)
 {
-	struct figures figures = {.samples = {[SOURCE_UNKNOWN] = samples},
-				  .weight = {[SOURCE_UNKNOWN] = 100 * samples}};
+	struct counters counters = {.samples = {[SOURCE_UNKNOWN] = samples},
+				    .weight = {[SOURCE_UNKNOWN] = 100 * samples}};
 
 	if (samples)
-		fixture_put_event(&fixture, path, event, &figures);
+		fixture_put_event(&fixture, path, event, &counters);
 }
 
 /* Makes up to `n` collections, and stops after the first that has a transition. Returns their number. */

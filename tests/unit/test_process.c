@@ -31,31 +31,31 @@ Test(process, the_start_time_is_found_after_any_name)
 Test(process, the_figures_of_this_process_are_read)
 {
 	const size_t size = 64 << 20;
-	struct process_figures figures = {0};
-	struct process_figures before;
+	struct process_usage usage = {0};
+	struct process_usage before;
 	struct timespec now;
 	char *memory;
 	int fd;
 
-	process_read(&figures);
-	cr_assert(figures.cpu_seconds.known && figures.resident_bytes.known && figures.start_seconds.known &&
-		  figures.open_fds.known);
+	process_read(&usage);
+	cr_assert(usage.cpu_seconds.known && usage.resident_bytes.known && usage.start_seconds.known &&
+		  usage.open_fds.known);
 	(void)clock_gettime(CLOCK_REALTIME, &now);
-	cr_expect_leq(figures.start_seconds.value, (double)now.tv_sec + 2);
-	cr_expect_geq(figures.start_seconds.value, (double)now.tv_sec - 600);
+	cr_expect_leq(usage.start_seconds.value, (double)now.tv_sec + 2);
+	cr_expect_geq(usage.start_seconds.value, (double)now.tv_sec - 600);
 
-	before = figures;
+	before = usage;
 	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	memory = malloc(size);
 	cr_assert_not_null(memory);
 	memset(memory, 1, size);
 	while (clock() < CLOCKS_PER_SEC / 20)
 		;
-	process_read(&figures);
-	cr_expect_eq(figures.open_fds.value, before.open_fds.value + 1);
-	cr_expect_geq(figures.resident_bytes.value, before.resident_bytes.value + size / 2);
-	cr_expect_gt(figures.cpu_seconds.value, before.cpu_seconds.value);
-	cr_expect_eq(figures.start_seconds.value, before.start_seconds.value);
+	process_read(&usage);
+	cr_expect_eq(usage.open_fds.value, before.open_fds.value + 1);
+	cr_expect_geq(usage.resident_bytes.value, before.resident_bytes.value + size / 2);
+	cr_expect_gt(usage.cpu_seconds.value, before.cpu_seconds.value);
+	cr_expect_eq(usage.start_seconds.value, before.start_seconds.value);
 	(void)close(fd);
 	free(memory);
 }

@@ -11,23 +11,23 @@
 struct books {
 	struct snapshot snapshot;
 	struct series series[3];
-	struct figures figures[3][2];
+	struct counters counters[3][2];
 	const struct series *list[3];
 	size_t n;
-	struct process_figures process;
+	struct process_usage process;
 };
 
 static struct books books;
 
-static void add_sample(struct figures *figures, enum source source, u32 cycles, u64 period)
+static void add_sample(struct counters *counters, enum source source, u32 cycles, u64 period)
 {
-	figures->samples[source]++;
-	figures->weight[source] += period;
-	figures->latency_sum[source] += cycles;
-	figures->weighted_latency[source] += cycles * period;
-	figures->latency[histogram_fine_index(cycles)]++;
-	figures->snoop[SNOOP_NONE]++;
-	figures->tlb[TLB_HIT]++;
+	counters->samples[source]++;
+	counters->weight[source] += period;
+	counters->latency_sum[source] += cycles;
+	counters->weighted_latency[source] += cycles * period;
+	counters->latency[histogram_fine_index(cycles)]++;
+	counters->snoop[SNOOP_NONE]++;
+	counters->tlb[TLB_HIT]++;
 }
 
 static void setup(void)
@@ -66,7 +66,7 @@ static void setup(void)
 		books.series[i].path = (char *)paths[i];
 		books.list[i] = &books.series[i];
 	}
-	books.series[0].figures[0] = &books.figures[0][0];
+	books.series[0].counters[0] = &books.counters[0][0];
 }
 
 static char *render_all(bool openmetrics, bool detail)
@@ -99,8 +99,8 @@ Test(prometheus, each_le_is_an_exact_bucket_edge)
 	for (int openmetrics = 0; openmetrics < 2; openmetrics++)
 		for (u32 edge = 16; edge <= 8192; edge *= 2) {
 			setup();
-			add_sample(&books.figures[0][0], SOURCE_L1, edge, 1);
-			add_sample(&books.figures[0][0], SOURCE_L1, edge + 1, 1);
+			add_sample(&books.counters[0][0], SOURCE_L1, edge, 1);
+			add_sample(&books.counters[0][0], SOURCE_L1, edge + 1, 1);
 			read_all(openmetrics, false);
 			for (u32 le = 16; le <= 8192; le *= 2) {
 				char series[256];
@@ -116,10 +116,10 @@ Test(prometheus, each_le_is_an_exact_bucket_edge)
 
 Test(prometheus, instruction_latency_is_exported_if_reported)
 {
-	add_sample(&books.figures[0][0], SOURCE_L1, 5, 1);
-	books.figures[0][0].instruction_latency[histogram_coarse_index(64)]++;
-	books.figures[0][0].instruction_latency[histogram_coarse_index(9000)]++;
-	books.figures[0][0].instruction_latency_sum = 9064;
+	add_sample(&books.counters[0][0], SOURCE_L1, 5, 1);
+	books.counters[0][0].instruction_latency[histogram_coarse_index(64)]++;
+	books.counters[0][0].instruction_latency[histogram_coarse_index(9000)]++;
+	books.counters[0][0].instruction_latency_sum = 9064;
 	read_all(true, false);
 	metrics_expect("pebsd_instruction_latency_cycles_count{" LOADS_OF_A "}", NULL);
 
@@ -135,18 +135,18 @@ Test(prometheus, instruction_latency_is_exported_if_reported)
 
 Test(prometheus, counters_of_a_cgroup_are_exported)
 {
-	struct figures *figures;
+	struct counters *counters;
 
-	figures = &books.figures[0][0];
-	add_sample(figures, SOURCE_L3, 60, 1000);
-	add_sample(figures, SOURCE_L3, 70, 3000);
-	add_sample(figures, SOURCE_LOCAL_DRAM, 300, 1000);
-	figures->snoop[SNOOP_HITM] = 4;
-	figures->tlb[TLB_WALK] = 3;
-	figures->tlb[TLB_MISS] = 2;
-	figures->locked = 9;
+	counters = &books.counters[0][0];
+	add_sample(counters, SOURCE_L3, 60, 1000);
+	add_sample(counters, SOURCE_L3, 70, 3000);
+	add_sample(counters, SOURCE_LOCAL_DRAM, 300, 1000);
+	counters->snoop[SNOOP_HITM] = 4;
+	counters->tlb[TLB_WALK] = 3;
+	counters->tlb[TLB_MISS] = 2;
+	counters->locked = 9;
 	/* A sum above 2^53 must not be converted to a double. */
-	figures->weight[SOURCE_IO] = 9007199254740993 - 5000;
+	counters->weight[SOURCE_IO] = 9007199254740993 - 5000;
 	read_all(false, false);
 	metrics_expect("pebsd_source_samples_total{" LOADS_OF_A ",source=\"l3\"}", "2");
 	metrics_expect("pebsd_source_samples_total{" LOADS_OF_A ",source=\"local_dram\"}", "1");
@@ -173,8 +173,8 @@ Test(prometheus, an_event_without_latency_exports_none)
 	const char *stores = "cgroup=\"other\",event=\"stores\",pmu=\"cpu\"";
 	char series[256];
 
-	books.series[1].figures[1] = &books.figures[1][1];
-	books.figures[1][1].samples[SOURCE_L1] = 5;
+	books.series[1].counters[1] = &books.counters[1][1];
+	books.counters[1][1].samples[SOURCE_L1] = 5;
 	read_all(true, false);
 	(void)snprintf(series, sizeof(series), "pebsd_source_samples_total{%s,source=\"l1\"}", stores);
 	metrics_expect(series, "5");
@@ -224,7 +224,7 @@ Test(prometheus, unknown_values_are_absent)
 	books.snapshot.events[0].running_ratio = (struct maybe_double){true, 0.1};
 	books.snapshot.events[0].enabled_seconds = (struct maybe_double){true, 8};
 	books.snapshot.events[0].running_seconds = (struct maybe_double){true, 0.75};
-	books.process = (struct process_figures){
+	books.process = (struct process_usage){
 		.cpu_seconds = {true, 0.25}, .resident_bytes = {true, 4096}, .open_fds = {true, 12}};
 	read_all(true, false);
 	metrics_expect("pebsd_samples_lost_total{event=\"loads\",pmu=\"cpu\",reason=\"unexplained\"}", "0");
@@ -261,9 +261,9 @@ Test(prometheus, several_pmus_stay_apart)
 	(void)snprintf(books.snapshot.events[0].event.pmu, EVENT_PMU_MAX, "cpu_core");
 	(void)snprintf(books.snapshot.events[1].event.pmu, EVENT_PMU_MAX, "cpu_atom");
 	books.snapshot.events[1].event.latency_kind = LATENCY_CACHE;
-	books.series[0].figures[1] = &books.figures[0][1];
-	add_sample(&books.figures[0][0], SOURCE_L1, 5, 1);
-	add_sample(&books.figures[0][1], SOURCE_L1, 6, 1);
+	books.series[0].counters[1] = &books.counters[0][1];
+	add_sample(&books.counters[0][0], SOURCE_L1, 5, 1);
+	add_sample(&books.counters[0][1], SOURCE_L1, 6, 1);
 	read_all(true, false);
 	metrics_expect("pebsd_latency_cycles_sum{cgroup=\"/system.slice/"
 		       "a.service\",event=\"loads\",pmu=\"cpu_core\"}",
@@ -291,8 +291,8 @@ Test(prometheus, hostile_names_stay_apart_and_valid)
 		setup();
 		for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
 			books.series[i].path = (char *)paths[i];
-			books.series[i].figures[0] = &books.figures[i][0];
-			books.figures[i][0].locked = i + 1;
+			books.series[i].counters[0] = &books.counters[i][0];
+			books.counters[i][0].locked = i + 1;
 		}
 		read_all(openmetrics, false);
 		for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
@@ -353,7 +353,7 @@ Test(prometheus, openmetrics_has_its_own_family_names)
 	_cleanup_free_ char *text = NULL;
 	_cleanup_free_ char *openmetrics = NULL;
 
-	books.figures[0][0].locked = 1;
+	books.counters[0][0].locked = 1;
 	text = render_all(false, false);
 	openmetrics = render_all(true, false);
 	cr_expect(strstr(text, "# TYPE pebsd_locked_samples_total counter\n"));
@@ -372,11 +372,11 @@ Test(prometheus, an_event_without_source_exports_none)
 
 	books.snapshot.events[1].event =
 		(struct event){.role = EVENT_INSTRUCTIONS, .pmu = "cpu", .settings = {.has_code_address = 1}};
-	books.series[1].figures[1] = &books.figures[1][1];
-	books.figures[1][1].samples[SOURCE_UNKNOWN] = 5;
-	books.figures[1][1].weight[SOURCE_UNKNOWN] = 500;
-	books.figures[1][1].snoop[SNOOP_NA] = 5;
-	books.figures[1][1].tlb[TLB_NA] = 5;
+	books.series[1].counters[1] = &books.counters[1][1];
+	books.counters[1][1].samples[SOURCE_UNKNOWN] = 5;
+	books.counters[1][1].weight[SOURCE_UNKNOWN] = 500;
+	books.counters[1][1].snoop[SNOOP_NA] = 5;
+	books.counters[1][1].tlb[TLB_NA] = 5;
 	read_all(true, true);
 	(void)snprintf(series, sizeof(series), "pebsd_weighted_samples_total{%s}", labels);
 	metrics_expect(series, "500");
@@ -476,16 +476,16 @@ Test(prometheus, counts_are_exported_as_estimates_under_their_own_names)
 	};
 	/* The second is above 2^53, which must not be converted to a double. */
 	u64 estimates[EVENTS_MAX] = {5000000, 9007199254740993, 2000000, 30000, 70};
-	struct figures figures[ARRAY_SIZE(events)] = {0};
+	struct counters counters[ARRAY_SIZE(events)] = {0};
 
 	for (int openmetrics = 0; openmetrics < 2; openmetrics++) {
 		setup();
 		books.snapshot.n_events = ARRAY_SIZE(events);
 		for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
 			books.snapshot.events[i] = (struct snapshot_event){.event = events[i]};
-			figures[i].samples[SOURCE_UNKNOWN] = 5;
-			figures[i].weight[SOURCE_UNKNOWN] = 5000;
-			books.series[0].figures[i] = &figures[i];
+			counters[i].samples[SOURCE_UNKNOWN] = 5;
+			counters[i].weight[SOURCE_UNKNOWN] = 5000;
+			books.series[0].counters[i] = &counters[i];
 		}
 		books.series[0].estimates = estimates;
 		read_all(openmetrics, true);
@@ -513,7 +513,7 @@ Test(prometheus, counts_of_a_recording_without_a_pmu_have_only_the_cgroup)
 	u64 estimates[EVENTS_MAX] = {0, 40};
 
 	books.snapshot.events[1].event = (struct event){.role = EVENT_CYCLES};
-	books.series[0].figures[1] = &books.figures[0][1];
+	books.series[0].counters[1] = &books.counters[0][1];
 	books.series[0].estimates = estimates;
 	read_all(true, false);
 	metrics_expect("pebsd_cycles_total{cgroup=\"/system.slice/a.service\"}", "40");

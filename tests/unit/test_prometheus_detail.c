@@ -9,10 +9,10 @@
 #include "export/prometheus/prometheus.h"
 
 static const char *const hot[] = {"/a", "/b", NULL};
-static const struct detail_figures detail = {
+static const struct detail_counts detail = {
 	.zooms_running = 2, .taken = 1000, .limited = 50, .lost = 0, .dropped = 3, .hot = hot, .hot_max = 8};
 
-static char *render(bool openmetrics, const struct detail_figures *of)
+static char *render(bool openmetrics, const struct detail_counts *of)
 {
 	const struct prometheus_options options = {.openmetrics = openmetrics};
 	struct snapshot *snapshot = example_perf();

@@ -26,32 +26,32 @@ static void end(void)
 }
 
 /* Makes `samples` samples of 100 cycles each, with the weight `period`. */
-static struct figures figures_of(u64 samples, u64 period)
+static struct counters counters_of(u64 samples, u64 period)
 {
-	struct figures figures = {0};
+	struct counters counters = {0};
 
-	figures.samples[SOURCE_L3] = samples;
-	figures.weight[SOURCE_L3] = samples * period;
-	figures.latency_sum[SOURCE_L3] = samples * 100;
-	figures.weighted_latency[SOURCE_L3] = samples * 100 * period;
-	figures.latency[histogram_fine_index(100)] = samples;
-	return figures;
+	counters.samples[SOURCE_L3] = samples;
+	counters.weight[SOURCE_L3] = samples * period;
+	counters.latency_sum[SOURCE_L3] = samples * 100;
+	counters.weighted_latency[SOURCE_L3] = samples * 100 * period;
+	counters.latency[histogram_fine_index(100)] = samples;
+	return counters;
 }
 
 /* The result stays valid for the next ROOMS - 1 calls. */
 #define ROOMS 128
-static const struct difference *brought(const struct figures *figures)
+static const struct difference *brought(const struct counters *counters)
 {
 	static struct in_packed rooms[ROOMS];
 	static size_t next;
 
-	return in_packed(&rooms[next++ % ROOMS], EVENT, figures);
+	return in_packed(&rooms[next++ % ROOMS], EVENT, counters);
 }
 
-static struct series_input input_of(const char *path, const struct figures *figures)
+static struct series_input input_of(const char *path, const struct counters *counters)
 {
 	return (struct series_input){
-		.path = path, .exported = true, .differences = brought(figures), .n_differences = 1};
+		.path = path, .exported = true, .differences = brought(counters), .n_differences = 1};
 }
 
 static const struct series *find(const char *path)
@@ -83,7 +83,7 @@ static long samples(const char *path)
 
 	if (!series)
 		return -1;
-	return series->figures[EVENT] ? (long)figures_samples(series->figures[EVENT]) : 0;
+	return series->counters[EVENT] ? (long)counters_samples(series->counters[EVENT]) : 0;
 }
 
 static struct series_table *new_table(size_t top)
@@ -97,8 +97,8 @@ static struct series_table *new_table(size_t top)
 /* Runs one collection in which one path has `n` samples. */
 static void update_one(u64 now_ns, const char *path, u64 n)
 {
-	struct figures figures = figures_of(n, 1000);
-	struct series_input input = input_of(path, &figures);
+	struct counters counters = counters_of(n, 1000);
+	struct series_input input = input_of(path, &counters);
 
 	cr_assert_eq(series_table_update(table, now_ns, &input, 1, NULL, 0), 0);
 }
@@ -107,10 +107,10 @@ TestSuite(series, .fini = end);
 
 Test(series, the_costliest_paths_have_series_and_the_rest_is_other)
 {
-	struct figures figures[] = {figures_of(5, 1000), figures_of(9, 1000), figures_of(7, 1000)};
-	struct series_input inputs[] = {input_of("/a", &figures[0]), input_of("/b", &figures[1]),
-					input_of("/c", &figures[2])};
-	struct figures lost = figures_of(3, 1000);
+	struct counters counters[] = {counters_of(5, 1000), counters_of(9, 1000), counters_of(7, 1000)};
+	struct series_input inputs[] = {input_of("/a", &counters[0]), input_of("/b", &counters[1]),
+					input_of("/c", &counters[2])};
+	struct counters lost = counters_of(3, 1000);
 
 	table = new_table(2);
 	cr_assert_eq(series_table_update(table, SECOND, inputs, 3, brought(&lost), 1), 0);
@@ -119,15 +119,15 @@ Test(series, the_costliest_paths_have_series_and_the_rest_is_other)
 	cr_expect_eq(samples("/c"), 7);
 	cr_expect_eq(samples(LEDGER_OTHER), 5);
 	cr_expect_eq(samples(LEDGER_UNATTRIBUTED), 3);
-	cr_expect_null(find("/b")->figures[PLAIN], "no sample of that event");
-	cr_expect_eq(memcmp(find("/b")->figures[EVENT], &figures[1], sizeof(struct figures)), 0);
+	cr_expect_null(find("/b")->counters[PLAIN], "no sample of that event");
+	cr_expect_eq(memcmp(find("/b")->counters[EVENT], &counters[1], sizeof(struct counters)), 0);
 }
 
 Test(series, equal_costs_are_ordered_by_path)
 {
-	struct figures figures = figures_of(5, 1000);
-	struct series_input inputs[] = {input_of("/c", &figures), input_of("/a", &figures),
-					input_of("/b", &figures)};
+	struct counters counters = counters_of(5, 1000);
+	struct series_input inputs[] = {input_of("/c", &counters), input_of("/a", &counters),
+					input_of("/b", &counters)};
 
 	table = new_table(1);
 	cr_assert_eq(series_table_update(table, SECOND, inputs, 3, NULL, 0), 0);
@@ -146,12 +146,12 @@ Test(series, exactly_the_costliest_of_many_have_series)
 	table = new_table(TOP_OF_THEM);
 	for (u64 i = 0; i < N; i++) {
 		u64 rank = i * 389 % N; /* each rank occurs once */
-		struct figures figures = figures_of(1 + rank, 1000);
+		struct counters counters = counters_of(1 + rank, 1000);
 
 		(void)snprintf(paths[i], sizeof(paths[i]), "/%llu", (unsigned long long)rank);
 		inputs[i] = (struct series_input){.path = paths[i],
 						  .exported = true,
-						  .differences = in_packed(&rooms[i], EVENT, &figures),
+						  .differences = in_packed(&rooms[i], EVENT, &counters),
 						  .n_differences = 1};
 	}
 	cr_assert_eq(series_table_update(table, SECOND, inputs, N, NULL, 0), 0);
@@ -166,8 +166,8 @@ Test(series, exactly_the_costliest_of_many_have_series)
 
 Test(series, without_a_known_period_samples_decide)
 {
-	struct figures few = figures_of(5, 0);
-	struct figures many = figures_of(6, 0);
+	struct counters few = counters_of(5, 0);
+	struct counters many = counters_of(6, 0);
 	struct series_input inputs[] = {input_of("/a", &few), input_of("/b", &many)};
 
 	table = new_table(1);
@@ -178,8 +178,8 @@ Test(series, without_a_known_period_samples_decide)
 
 Test(series, counts_in_other_stay_in_other)
 {
-	struct figures small = figures_of(1, 1000);
-	struct figures large = figures_of(100, 1000);
+	struct counters small = counters_of(1, 1000);
+	struct counters large = counters_of(100, 1000);
 	struct series_input first[] = {input_of("/a", &small), input_of("/b", &large)};
 	struct series_input second[] = {input_of("/a", &large), input_of("/b", &small)};
 
@@ -240,8 +240,8 @@ Test(series, a_quiet_path_loses_its_series_eventually)
 
 Test(series, a_restarted_service_continues_its_series)
 {
-	struct figures before = figures_of(4, 1000);
-	struct figures after = figures_of(5, 1000);
+	struct counters before = counters_of(4, 1000);
+	struct counters after = counters_of(5, 1000);
 	struct series_input both[] = {input_of("/s", &before), input_of("/s", &after)};
 
 	table = new_table(1);
@@ -260,13 +260,13 @@ Test(series, a_restarted_service_continues_its_series)
  */
 Test(series, weight_without_a_sample_is_added_but_earns_no_series)
 {
-	struct figures half = {.weight[SOURCE_L3] = 1000}, rest = figures_of(1, 0);
+	struct counters half = {.weight[SOURCE_L3] = 1000}, rest = counters_of(1, 0);
 	struct series_input inputs[] = {input_of("/a", &half)};
 
 	table = new_table(1);
 	cr_assert_eq(series_table_update(table, SECOND, inputs, 1, NULL, 0), 0);
 	cr_expect_null(find("/a"));
-	cr_expect_eq(find(LEDGER_OTHER)->figures[EVENT]->weight[SOURCE_L3], 1000);
+	cr_expect_eq(find(LEDGER_OTHER)->counters[EVENT]->weight[SOURCE_L3], 1000);
 	inputs[0] = input_of("/a", &rest);
 	cr_assert_eq(series_table_update(table, 2 * SECOND, inputs, 1, NULL, 0), 0);
 	cr_expect_eq(samples("/a"), 1);
@@ -275,20 +275,20 @@ Test(series, weight_without_a_sample_is_added_but_earns_no_series)
 /* The path has an old and a new slot in the same collection. */
 Test(series, two_differences_of_one_event_are_added)
 {
-	struct figures first = figures_of(4, 1000), second = figures_of(5, 1000);
+	struct counters first = counters_of(4, 1000), second = counters_of(5, 1000);
 	const struct difference both[] = {*brought(&first),
 					  *brought(&second),
 					  {.event = PLAIN, .size = 2, .packed = (const u8[]){SOURCE_L3, 7}}};
 	const struct series_input input = {
 		.path = "/s", .exported = true, .differences = both, .n_differences = ARRAY_SIZE(both)};
-	const struct figures *plain;
+	const struct counters *plain;
 
 	table = new_table(1);
 	cr_assert_eq(series_table_update(table, SECOND, &input, 1, NULL, 0), 0);
 	cr_expect_eq(samples("/s"), 9);
-	plain = find("/s")->figures[PLAIN];
+	plain = find("/s")->counters[PLAIN];
 	cr_assert_not_null(plain);
-	cr_expect_eq(figures_samples(plain), 7);
+	cr_expect_eq(counters_samples(plain), 7);
 	cr_expect_eq(plain->samples[SOURCE_L3], 7);
 }
 
@@ -300,11 +300,11 @@ static const struct event counted[] = {
 /* Runs one collection in which one path has samples of the event PLAIN with this weight. */
 static void update_counted(u64 now_ns, const char *path, u64 weight, double factor)
 {
-	const struct figures figures = {.samples[SOURCE_UNKNOWN] = 1, .weight[SOURCE_UNKNOWN] = weight};
+	const struct counters counters = {.samples[SOURCE_UNKNOWN] = 1, .weight[SOURCE_UNKNOWN] = weight};
 	struct in_packed room;
 	const struct series_input input = {.path = path,
 					   .exported = true,
-					   .differences = in_packed(&room, PLAIN, &figures),
+					   .differences = in_packed(&room, PLAIN, &counters),
 					   .n_differences = 1};
 
 	series_table_scale(table, PLAIN, factor);
@@ -313,7 +313,7 @@ static void update_counted(u64 now_ns, const char *path, u64 weight, double fact
 
 Test(series, estimate_scales_each_difference_by_the_factor_of_its_time)
 {
-	struct figures unattributed = {.weight[SOURCE_UNKNOWN] = 10};
+	struct counters unattributed = {.weight[SOURCE_UNKNOWN] = 10};
 	struct in_packed room;
 
 	table = new_table(1);
@@ -329,7 +329,7 @@ Test(series, estimate_scales_each_difference_by_the_factor_of_its_time)
 	update_counted(4 * SECOND, "/a", 100, 1);
 	cr_expect_eq(find("/a")->estimates[PLAIN], 3603);
 	cr_expect_eq(find("/a")->estimates[EVENT], 0);
-	cr_expect_eq(figures_weight(find("/a")->figures[PLAIN]), 2101, "the weight is not scaled");
+	cr_expect_eq(counters_weight(find("/a")->counters[PLAIN]), 2101, "the weight is not scaled");
 	update_counted(5 * SECOND, "/b", 7, 2);
 	cr_expect_eq(find(LEDGER_OTHER)->estimates[PLAIN], 14);
 	cr_assert_eq(
@@ -394,8 +394,8 @@ Test(series, a_smaller_top_lets_series_run_out)
 
 Test(series, excluded_cgroups_are_in_other)
 {
-	struct figures figures = figures_of(10, 1000);
-	struct series_input input = input_of("/a", &figures);
+	struct counters counters = counters_of(10, 1000);
+	struct series_input input = input_of("/a", &counters);
 
 	table = new_table(5);
 	input.exported = false;
@@ -462,7 +462,7 @@ static u64 next_random(u64 *state)
 /* The last value that a scraper has of one series. */
 struct seen {
 	char path[PATH_MAX_LENGTH];
-	struct figures figures;
+	struct counters counters;
 };
 
 static struct seen *seen_of(struct seen *seen, size_t *n, const char *path)
@@ -476,18 +476,18 @@ static struct seen *seen_of(struct seen *seen, size_t *n, const char *path)
 }
 
 /* Compares all series with their last values, and adds the increases to `increases`. */
-static void scrape(struct seen *seen, size_t *n_seen, struct figures *increases, u64 step)
+static void scrape(struct seen *seen, size_t *n_seen, struct counters *increases, u64 step)
 {
 	size_t n;
 	const struct series *const *list = series_table_list(table, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		struct seen *last = seen_of(seen, n_seen, list[i]->path);
-		const u64 *now = (const u64 *)list[i]->figures[EVENT];
-		u64 *before = (u64 *)&last->figures;
+		const u64 *now = (const u64 *)list[i]->counters[EVENT];
+		u64 *before = (u64 *)&last->counters;
 
 		cr_assert_eq(find(list[i]->path), list[i]);
-		for (size_t k = 0; now && k < FIGURES_COUNTERS; k++) {
+		for (size_t k = 0; now && k < COUNTER_COUNT; k++) {
 			cr_assert_geq(now[k], before[k], "step %llu: %s fell", (unsigned long long)step,
 				      list[i]->path);
 			((u64 *)increases)[k] += now[k] - before[k];
@@ -507,8 +507,8 @@ static size_t allocated(void)
 static void update_long(u64 now_ns, size_t n)
 {
 	static unsigned number;
-	struct figures figures = figures_of(1, 1000);
-	const struct difference *one = brought(&figures);
+	struct counters counters = counters_of(1, 1000);
+	const struct difference *one = brought(&counters);
 	struct series_input *inputs = calloc(n, sizeof(*inputs));
 	char(*paths)[PATH_MAX] = calloc(n, sizeof(*paths));
 
@@ -552,9 +552,9 @@ Test(series, memory_of_waiting_paths_is_bounded)
 /* The cost of a path outlives thousands of cheaper ones that take too much memory. */
 Test(series, the_cheapest_waiting_paths_are_forgotten_first)
 {
-	struct figures figures[] = {figures_of(1, 1000), figures_of(50, 1000)};
+	struct counters counters[] = {counters_of(1, 1000), counters_of(50, 1000)};
 	struct series_input inputs[] = {
-		{.path = "/a"}, input_of("/b", &figures[0]), input_of("/c", &figures[1])};
+		{.path = "/a"}, input_of("/b", &counters[0]), input_of("/c", &counters[1])};
 
 	table = new_table(1);
 	update_one(SECOND, "/a", 1000000);
@@ -576,8 +576,8 @@ Test(series, random_promotions_births_deaths_and_restarts_lose_no_sample)
 	struct state *state, *next_state;
 	const char *wrong;
 	struct seen *seen = calloc(PATHS + 2, sizeof(*seen));
-	struct figures increases = {0};
-	struct figures total = {0};
+	struct counters increases = {0};
+	struct counters total = {0};
 	size_t n_seen = 0;
 	size_t ends = 0, returns = 0, promotions = 0;
 	bool alive[PATHS] = {false}, shown[PATHS] = {false}, ended[PATHS] = {false};
@@ -588,10 +588,10 @@ Test(series, random_promotions_births_deaths_and_restarts_lose_no_sample)
 	cr_assert_eq(state_new(STATE_RECORDS, &state), 0);
 	cr_assert_eq(series_table_keep(table, state, now_ns), 0);
 	for (u64 step = 0; step < 1000; step++) {
-		struct figures differences[PATHS];
+		struct counters differences[PATHS];
 		struct series_input inputs[PATHS];
 		char paths[PATHS][PATH_MAX_LENGTH];
-		struct figures stray = figures_of(next_random(&random) % 3, 1000);
+		struct counters stray = counters_of(next_random(&random) % 3, 1000);
 		size_t n = 0;
 
 		for (size_t i = 0; i < PATHS; i++) {
@@ -603,13 +603,13 @@ Test(series, random_promotions_births_deaths_and_restarts_lose_no_sample)
 			if (!alive[i] || dice > 70)
 				continue;
 			(void)snprintf(paths[n], sizeof(paths[n]), "/unit-%zu", i);
-			differences[n] = figures_of(1 + next_random(&random) % loud, 1 + dice);
+			differences[n] = counters_of(1 + next_random(&random) % loud, 1 + dice);
 			inputs[n] = input_of(paths[n], &differences[n]);
 			inputs[n].exported = i % 13 != 12;
-			figures_add(&total, &differences[n]);
+			counters_add(&total, &differences[n]);
 			n++;
 		}
-		figures_add(&total, &stray);
+		counters_add(&total, &stray);
 		now_ns += next_random(&random) % 20 ? SECOND : next_random(&random) % (1200 * SECOND);
 		cr_assert_eq(series_table_update(table, now_ns, inputs, n, brought(&stray), 1), 0);
 		series_table_save(table);
@@ -692,8 +692,8 @@ u64 __wrap_siphash_bytes(const struct siphash_key *key, const void *bytes, size_
 /* Users choose the names of cgroups. They cannot choose names that collide, because they do not know the key. */
 Test(series, each_table_hashes_its_paths_with_a_key_of_its_own)
 {
-	struct figures figures = figures_of(1, 1000);
-	const struct difference *difference = brought(&figures);
+	struct counters counters = counters_of(1, 1000);
+	const struct difference *difference = brought(&counters);
 	struct siphash_key keys[2];
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {

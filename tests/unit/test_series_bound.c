@@ -75,13 +75,13 @@ Test(series_bound, an_event_of_counts_makes_one_series)
 {
 	struct series_width width = {0};
 	u64 estimates[EVENTS_MAX] = {[1] = 5, [2] = 5, [3] = 5, [4] = 5};
-	struct figures figures = {.samples[SOURCE_UNKNOWN] = 2, .weight[SOURCE_UNKNOWN] = 2000};
+	struct counters counters = {.samples[SOURCE_UNKNOWN] = 2, .weight[SOURCE_UNKNOWN] = 2000};
 	struct series series = {.estimates = estimates};
 
 	series_width_expect(&width, 0, &skylake[0]);
 	for (unsigned i = 0; i < ARRAY_SIZE(counts); i++) {
 		series_width_expect(&width, 1 + i, &counts[i]);
-		series.figures[1 + i] = &figures;
+		series.counters[1 + i] = &counters;
 	}
 	cr_expect_eq(series_width_of(&width), LOAD_SERIES + 4 + 4);
 	series_width_see(&width, &series);
@@ -128,37 +128,37 @@ static const enum source load_sources[] = {
 };
 
 /* The samples of an event in one collection, with each source, result and counter among them. */
-static struct figures brought(const struct event *event, u64 n)
+static struct counters brought(const struct event *event, u64 n)
 {
 	bool loads = event->role == EVENT_LOADS;
 	size_t n_sources = loads ? ARRAY_SIZE(load_sources) : 2;
-	struct figures figures = {0};
+	struct counters counters = {0};
 
 	for (size_t i = 0; i < n_sources; i++) {
 		enum source source = loads ? load_sources[i] : i ? SOURCE_UNKNOWN : SOURCE_L1;
 		u32 cycles = 20U << i;
 
-		figures.samples[source] = n;
-		figures.weight[source] = n * 10007;
-		figures.snoop[i ? SNOOP_NONE : SNOOP_HIT] += n;
-		figures.tlb[TLB_HIT] += n;
+		counters.samples[source] = n;
+		counters.weight[source] = n * 10007;
+		counters.snoop[i ? SNOOP_NONE : SNOOP_HIT] += n;
+		counters.tlb[TLB_HIT] += n;
 		if (event->settings.has_instruction_latency) {
-			figures.instruction_latency[histogram_coarse_index(2 * cycles)] += n;
-			figures.instruction_latency_sum += 2ULL * cycles * n;
+			counters.instruction_latency[histogram_coarse_index(2 * cycles)] += n;
+			counters.instruction_latency_sum += 2ULL * cycles * n;
 		}
 		if (!event->settings.has_latency)
 			continue;
-		figures.latency_sum[source] = n * cycles;
-		figures.weighted_latency[source] = n * cycles * 10007;
-		figures.latency[histogram_fine_index(cycles)] += n;
+		counters.latency_sum[source] = n * cycles;
+		counters.weighted_latency[source] = n * cycles * 10007;
+		counters.latency[histogram_fine_index(cycles)] += n;
 	}
-	figures.tlb[TLB_HIT]--;
-	figures.tlb[TLB_WALK] = 1;
+	counters.tlb[TLB_HIT]--;
+	counters.tlb[TLB_WALK] = 1;
 	if (loads)
-		figures.snoop[SNOOP_HITM] = 1;
-#define COUNT_FLAG(name, bits, known, ...) figures.name = loads || (known) != FLAG_KNOWN_OF_LOADS;
+		counters.snoop[SNOOP_HITM] = 1;
+#define COUNT_FLAG(name, bits, known, ...) counters.name = loads || (known) != FLAG_KNOWN_OF_LOADS;
 	ACCESS_FLAGS(COUNT_FLAG)
-	return figures;
+	return counters;
 }
 
 Test(series_bound, the_width_equals_the_exposed_series)
@@ -172,7 +172,7 @@ Test(series_bound, the_width_equals_the_exposed_series)
 	for (size_t m = 0; m < ARRAY_SIZE(machines); m++) {
 		static char path[] = "/a";
 		struct series_width width = {0};
-		struct figures figures[2];
+		struct counters counters[2];
 		struct series series = {.path = path};
 		const struct series *list = &series;
 		struct prometheus_options options = {0};
@@ -185,8 +185,8 @@ Test(series_bound, the_width_equals_the_exposed_series)
 		snapshot->n_events = 2;
 		for (size_t i = 0; i < 2; i++) {
 			snapshot->events[i].event = machines[m].events[i];
-			figures[i] = brought(&machines[m].events[i], 5);
-			series.figures[i] = &figures[i];
+			counters[i] = brought(&machines[m].events[i], 5);
+			series.counters[i] = &counters[i];
 		}
 		cr_assert_eq(prometheus_render(snapshot, &list, 1, &options, NULL, &text, &length), 0);
 		for (line = text; (line = strstr(line, "cgroup=\"/a\"")); line++)
@@ -206,7 +206,7 @@ struct host {
 	const struct event *events;
 	struct series_table *table;
 	char paths[CGROUPS][201];
-	struct figures brings[KINDS][2];
+	struct counters brings[KINDS][2];
 	struct in_packed packed[KINDS][2];
 	struct difference differences[KINDS][2];
 	size_t kinds[CGROUPS]; /* loudness in this collection */
@@ -243,15 +243,15 @@ static u64 samples_of(const struct series *series)
 	u64 sum = 0;
 
 	for (size_t event = 0; event < 2; event++)
-		sum += series->figures[event] ? figures_samples(series->figures[event]) : 0;
+		sum += series->counters[event] ? counters_samples(series->counters[event]) : 0;
 	return sum;
 }
 
 static u64 samples_brought(const struct host *host, size_t cgroup)
 {
-	const struct figures *brings = host->brings[host->kinds[cgroup]];
+	const struct counters *brings = host->brings[host->kinds[cgroup]];
 
-	return figures_samples(&brings[0]) + figures_samples(&brings[1]);
+	return counters_samples(&brings[0]) + counters_samples(&brings[1]);
 }
 
 /* Checks the series that a scraper sees after a collection. */
@@ -325,7 +325,7 @@ static void run(struct host *host, u64 seconds, u64 step)
 /* Renders all series in the larger of the two formats. Returns its bytes and the number of series. */
 static void render(const struct host *host, size_t *ret_bytes, size_t *ret_series)
 {
-	const struct process_figures process = {.cpu_seconds = {true, 1.5}};
+	const struct process_usage process = {.cpu_seconds = {true, 1.5}};
 	const struct prometheus_options options = {.openmetrics = true};
 	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
 	const struct series *const *list;

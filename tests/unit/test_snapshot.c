@@ -38,12 +38,12 @@ TestSuite(snapshot, .init = setup, .fini = teardown);
 /* Adds samples of L2 with a latency and a weighted latency of 10 cycles each, as a collection would. */
 static void count(struct ledger_entry *entry, u64 samples)
 {
-	struct figures figures = {0};
+	struct counters counters = {0};
 	struct in_packed room;
 
-	figures.samples[SOURCE_L2] = samples;
-	figures.latency_sum[SOURCE_L2] = figures.weighted_latency[SOURCE_L2] = 10 * samples;
-	(void)in_packed(&room, 0, &figures);
+	counters.samples[SOURCE_L2] = samples;
+	counters.latency_sum[SOURCE_L2] = counters.weighted_latency[SOURCE_L2] = 10 * samples;
+	(void)in_packed(&room, 0, &counters);
 	cr_assert_eq(ledger_add(entry, 0, room.room, room.difference.size), 0);
 	window_put(window, entry->number, 0, room.room, room.difference.size);
 }
@@ -92,7 +92,7 @@ Test(snapshot, cgroups_are_ordered_by_weighted_latency_and_add_up)
 	cr_expect_str_eq(snapshot->cgroups[0].path, "/many");
 	cr_expect_str_eq(snapshot->cgroups[1].path, "/some");
 	cr_expect_str_eq(snapshot->cgroups[2].path, "/few");
-	cr_expect_eq(figures_samples(&snapshot->events[0].total), 16);
+	cr_expect_eq(counters_samples(&snapshot->events[0].total), 16);
 	cr_expect_eq(snapshot->events[0].unattributed, 7);
 	cr_expect_not(snapshot->window_seconds.known);
 }
@@ -113,7 +113,7 @@ Test(snapshot, a_window_has_the_samples_of_its_time)
 	snapshot = build(SECOND);
 	cr_expect_eq(samples_of(snapshot, "/a"), 1);
 	cr_expect_eq(samples_of(snapshot, "/b"), 2);
-	cr_expect_eq(figures_samples(&snapshot->events[0].total), 3);
+	cr_expect_eq(counters_samples(&snapshot->events[0].total), 3);
 	cr_expect_eq(snapshot->events[0].unattributed, 0);
 	cr_expect(snapshot->window_seconds.known);
 	cr_expect_float_eq(snapshot->window_seconds.value, 1.0, 1e-9);
@@ -122,7 +122,7 @@ Test(snapshot, a_window_has_the_samples_of_its_time)
 
 	snapshot = build(2 * SECOND);
 	cr_expect_eq(samples_of(snapshot, "/a"), 101);
-	cr_expect_eq(figures_samples(&snapshot->events[0].total), 110);
+	cr_expect_eq(counters_samples(&snapshot->events[0].total), 110);
 }
 
 Test(snapshot, cgroups_with_virtual_machines_are_marked)
@@ -171,11 +171,11 @@ Test(snapshot, a_folded_entry_keeps_its_samples_in_the_window)
 	snapshot = build(SECOND);
 	cr_expect_eq(samples_of(snapshot, "/stays"), 8);
 	cr_expect_eq(samples_of(snapshot, "other"), 20);
-	cr_expect_eq(figures_samples(&snapshot->events[0].total), 28);
+	cr_expect_eq(counters_samples(&snapshot->events[0].total), 28);
 	snapshot_free(snapshot);
 	snapshot = build(0);
 	cr_expect_eq(samples_of(snapshot, "other"), 20);
-	cr_expect_eq(figures_samples(&snapshot->events[0].total), 28);
+	cr_expect_eq(counters_samples(&snapshot->events[0].total), 28);
 }
 
 Test(snapshot, uncounted_values_are_unknown)
@@ -241,11 +241,11 @@ Test(snapshot, figures_by_cpu_exist_only_for_the_whole_time)
 /* Adds samples of an event without latency. */
 static void count_plain(struct ledger_entry *entry, unsigned event, u64 samples)
 {
-	struct figures figures = {0};
+	struct counters counters = {0};
 	struct in_packed room;
 
-	figures.samples[SOURCE_UNKNOWN] = samples;
-	(void)in_packed(&room, event, &figures);
+	counters.samples[SOURCE_UNKNOWN] = samples;
+	(void)in_packed(&room, event, &counters);
 	cr_assert_eq(ledger_add(entry, event, room.room, room.difference.size), 0);
 }
 
@@ -288,7 +288,7 @@ Test(snapshot, filtered_samples_are_known_if_the_event_filters)
 Test(snapshot, a_summary_has_totals_and_the_cgroups_with_machines)
 {
 	struct snapshot_sources sources = {.head = &head, .ledger = ledger, .readings = readings};
-	struct figures totals[1] = {{.samples[SOURCE_L2] = 42}};
+	struct counters totals[1] = {{.samples[SOURCE_L2] = 42}};
 	_cleanup_(snapshot_freep) struct snapshot *snapshot = NULL;
 
 	readings[0].malformed = 5;
@@ -298,7 +298,7 @@ Test(snapshot, a_summary_has_totals_and_the_cgroups_with_machines)
 	entry_of("/machine")->living = 1;
 	count(entry_of("/machine"), 21);
 	cr_assert_eq(snapshot_build_summary(&sources, totals, &snapshot), 0);
-	cr_expect_eq(figures_samples(&snapshot->events[0].total), 42, "as it is given");
+	cr_expect_eq(counters_samples(&snapshot->events[0].total), 42, "as it is given");
 	cr_expect_eq(snapshot->events[0].unattributed, 9);
 	cr_expect_eq(snapshot->events[0].lost_malformed.value, 5);
 	cr_assert_eq(snapshot->n_cgroups, 1);
@@ -330,7 +330,7 @@ Test(snapshot, a_snapshot_of_many_cgroups_is_small)
 		cr_assert_eq(snapshot->n_cgroups, n);
 		cr_expect_str_eq(snapshot->cgroups[0].path, "/many-999");
 		cr_expect_eq(samples_of(snapshot, "/many-700"), 701);
-		cr_expect_eq(figures_samples(&snapshot->events[0].total), n * (n + 1) / 2);
+		cr_expect_eq(counters_samples(&snapshot->events[0].total), n * (n + 1) / 2);
 		cr_expect_lt(heap_bytes() - before, n * 600, "%zu", heap_bytes() - before);
 		snapshot_free(snapshot);
 	}

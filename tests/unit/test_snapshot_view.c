@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "collect/offcore_figures.h"
+#include "collect/offcore_counters.h"
 #include "ctl/call/ctl_options.h"
 #include "example_snapshot.h"
 #include "heap.h"
 #include "pebsd/records.h"
 #include "scarce_memory.h"
-#include "snapshot/snapshot_figures.h"
+#include "snapshot/snapshot_counters.h"
 #include "snapshot/snapshot_view.h"
 
 /* Five paths of a tree, and one name that is not a path, with 1, 2, 4, 8, 16 and 32 samples of one event. */
@@ -23,14 +23,14 @@ static const struct snapshot *tree(void)
 					    "/user.slice/x",
 					    "comm:a/b"};
 	static struct snapshot_cgroup cgroups[ARRAY_SIZE(paths)];
-	static struct figures figures[ARRAY_SIZE(paths)];
+	static struct counters counters[ARRAY_SIZE(paths)];
 	struct snapshot *snapshot = example_perf();
 
-	memset(figures, 0, sizeof(figures));
+	memset(counters, 0, sizeof(counters));
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
-		example_add(&figures[i], 1U << i, SOURCE_L3, 100, 1009, SNOOP_NONE, TLB_L1_HIT);
+		example_add(&counters[i], 1U << i, SOURCE_L3, 100, 1009, SNOOP_NONE, TLB_L1_HIT);
 		cgroups[i] = (struct snapshot_cgroup){
-			.path = paths[i], .id = 100 + i, .alive = i != 2, .figures = {[0] = &figures[i]}};
+			.path = paths[i], .id = 100 + i, .alive = i != 2, .counters = {[0] = &counters[i]}};
 	}
 	snapshot->cgroups = cgroups;
 	snapshot->n_cgroups = ARRAY_SIZE(paths);
@@ -225,7 +225,7 @@ Test(snapshot_view, a_view_of_one_event_ignores_the_others)
 /* Off-core responses, which are counted instead of sampled, are summed as well. */
 Test(snapshot_view, off_core_counts_add_up)
 {
-	static const struct offcore_figures counted = {.of[0][0].count = 5};
+	static const struct offcore_counters counted = {.of[0][0].count = 5};
 	const struct snapshot *snapshot = tree();
 	_cleanup_(snapshot_view_freep) struct snapshot_view *view = NULL;
 
@@ -238,7 +238,7 @@ Test(snapshot_view, off_core_counts_add_up)
 /* How often the figures of a cgroup were read since the last large_tree(), and values were computed. */
 static size_t reads, computed;
 
-static bool read_one(const struct snapshot_cgroup *cgroup, unsigned event, struct figures *ret)
+static bool read_one(const struct snapshot_cgroup *cgroup, unsigned event, struct counters *ret)
 {
 	(void)event;
 	reads++;
@@ -248,12 +248,12 @@ static bool read_one(const struct snapshot_cgroup *cgroup, unsigned event, struc
 }
 
 /* The samples of the first event. */
-static double count_samples(const struct snapshot *snapshot, const struct cgroup_figures *figures,
+static double count_samples(const struct snapshot *snapshot, const struct snapshot_counters *counters,
 			    const void *userdata)
 {
 	(void)snapshot;
 	computed += userdata != NULL;
-	return figures->of[0] ? (double)figures_samples(figures->of[0]) : -1;
+	return counters->of[0] ? (double)counters_samples(counters->of[0]) : -1;
 }
 
 /* `n` cgroups with one event, whose figures read_one() makes, and whose paths `name` writes. */
@@ -263,7 +263,7 @@ static const struct snapshot *large_tree(size_t n, void (*name)(size_t number, c
 	char path[4096];
 
 	snapshot->n_events = 1;
-	snapshot->make_figures = read_one;
+	snapshot->make_counters = read_one;
 	snapshot->n_cgroups = n;
 	snapshot->cgroups = calloc(n, sizeof(*snapshot->cgroups));
 	cr_assert_not_null(snapshot->cgroups);
@@ -399,7 +399,7 @@ Test(snapshot_view, the_depth_has_a_maximum)
 /* Rows are sorted by values that were computed from sums of sums. They are the values of the rows' own figures. */
 Test(snapshot_view, values_equal_those_of_the_rows)
 {
-	static struct cgroup_figures figures;
+	static struct snapshot_counters counters;
 	const struct view_request requests[] = {
 		{.sums = true, .depth = 3, .value = count_samples},
 		{.sums = true, .depth = 1, .filter = "slice", .value = count_samples},
@@ -413,9 +413,10 @@ Test(snapshot_view, values_equal_those_of_the_rows)
 
 		cr_expect_gt(snapshot->n_cgroups, 1);
 		for (size_t row = 0; row < snapshot->n_cgroups; row++) {
-			snapshot_figures(snapshot, &snapshot->cgroups[row], &figures);
-			cr_expect_eq(snapshot_view_values(view)[row], count_samples(snapshot, &figures, NULL),
-				     "%s", snapshot->cgroups[row].path);
+			snapshot_counters_of(snapshot, &snapshot->cgroups[row], &counters);
+			cr_expect_eq(snapshot_view_values(view)[row],
+				     count_samples(snapshot, &counters, NULL), "%s",
+				     snapshot->cgroups[row].path);
 		}
 		snapshot_view_free(view);
 	}
@@ -433,14 +434,14 @@ Test(snapshot_view, names_of_any_bytes_are_summed)
 	} expected[] = {{"", 512, 0},    {"/", 127, 7},  {"a/b", 256, 0}, {"a", 128, 0},
 			{"/a.b", 64, 0}, {"//", 32, 0},  {"/a", 29, 4},   {"/a/", 16, 1},
 			{"/a//", 16, 0}, {"/a/b", 9, 2}, {"/a-b", 2, 1},  {"/a-b/x", 2, 0}};
-	static struct figures figures[ARRAY_SIZE(paths)];
+	static struct counters counters[ARRAY_SIZE(paths)];
 	static struct snapshot_cgroup cgroups[ARRAY_SIZE(paths)];
 	struct snapshot *snapshot = example_perf();
 	_cleanup_(snapshot_view_freep) struct snapshot_view *view = NULL;
 
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
-		example_add(&figures[i], 1U << i, SOURCE_L3, 100, 1009, SNOOP_NONE, TLB_L1_HIT);
-		cgroups[i] = (struct snapshot_cgroup){.path = paths[i], .figures = {[0] = &figures[i]}};
+		example_add(&counters[i], 1U << i, SOURCE_L3, 100, 1009, SNOOP_NONE, TLB_L1_HIT);
+		cgroups[i] = (struct snapshot_cgroup){.path = paths[i], .counters = {[0] = &counters[i]}};
 	}
 	snapshot->cgroups = cgroups;
 	snapshot->n_cgroups = ARRAY_SIZE(paths);
@@ -460,7 +461,7 @@ Test(snapshot_view, names_of_any_bytes_are_summed)
 /* Each row with several parts has off-core counts of its own, in memory for exactly these rows. */
 Test(snapshot_view, off_core_counts_add_up_at_every_level)
 {
-	static const struct offcore_figures counted = {.of[0][0].count = 5};
+	static const struct offcore_counters counted = {.of[0][0].count = 5};
 	static const u64 expected[] = {0, 20, 0, 0, 15, 10, 5};
 	const struct snapshot *snapshot = tree();
 	_cleanup_(snapshot_view_freep) struct snapshot_view *view = NULL;

@@ -6,22 +6,22 @@
 #include <string.h>
 
 #include "example_snapshot.h"
-#include "snapshot/snapshot_figures.h"
+#include "snapshot/snapshot_counters.h"
 #include "snapshot/snapshot_rank.h"
 #include "snapshot/snapshot_view.h"
 
 enum { CHECKOUT, OLD, BATCH };
 enum { LOADS, CYCLES, INSTRUCTIONS, STALLS, MISSES };
 
-static void read_waits(const struct snapshot *snapshot, const struct figures *const *figures,
+static void read_waits(const struct snapshot *snapshot, const struct counters *const *counters,
 		       struct wait_value ret[WAIT_FIGURES])
 {
 	struct snapshot_wait_parts parts;
 
-	snapshot_wait_parts(snapshot, figures, &parts);
+	snapshot_wait_parts(snapshot, counters, &parts);
 	for (enum wait_figure figure = 0; figure < WAIT_FIGURES; figure++) {
 		double value = 0;
-		bool known = snapshot_wait(snapshot, figures, figure, &value);
+		bool known = snapshot_wait(snapshot, counters, figure, &value);
 
 		waits_figure(parts.parts, parts.n, figure, 0.95, &ret[figure]);
 		cr_expect(!known || fabs(ret[figure].value - value) <= 1e-9 * value);
@@ -32,10 +32,10 @@ static void read_waits(const struct snapshot *snapshot, const struct figures *co
 static void waits_of_cgroup(const struct snapshot *snapshot, size_t index,
 			    struct wait_value ret[WAIT_FIGURES])
 {
-	static struct cgroup_figures figures;
+	static struct snapshot_counters counters;
 
-	snapshot_figures(snapshot, &snapshot->cgroups[index], &figures);
-	read_waits(snapshot, figures.of, ret);
+	snapshot_counters_of(snapshot, &snapshot->cgroups[index], &counters);
+	read_waits(snapshot, counters.of, ret);
 }
 
 static void expect_value(const struct wait_value *values, enum wait_figure figure, double expected)
@@ -67,7 +67,7 @@ Test(snapshot_waits, figures_are_scaled_to_time_and_frequency)
 	expect_value(values, WAIT_TRAFFIC, 64 * 3e7);
 	cr_expect_lt(values[WAIT_SHARE].bounds.low, 0.6);
 	cr_expect_gt(values[WAIT_SHARE].bounds.high, 0.65);
-	cr_assert(snapshot_wait(example_counts(), example_counts()->cgroups[BATCH].figures, WAIT_CORES_USED,
+	cr_assert(snapshot_wait(example_counts(), example_counts()->cgroups[BATCH].counters, WAIT_CORES_USED,
 				&value));
 	cr_expect(fabs(value - 4) < 1e-9);
 }
@@ -75,7 +75,7 @@ Test(snapshot_waits, figures_are_scaled_to_time_and_frequency)
 Test(snapshot_waits, totals_are_those_of_the_host)
 {
 	struct snapshot *snapshot = example_counts();
-	const struct figures *totals[EVENTS_MAX] = {0};
+	const struct counters *totals[EVENTS_MAX] = {0};
 	struct wait_value values[WAIT_FIGURES];
 
 	for (size_t i = 0; i < snapshot->n_events; i++)
@@ -158,8 +158,8 @@ Test(snapshot_waits, a_replay_without_times_has_no_rates)
 	cr_expect_not(values[WAIT_CORES_USED].known);
 	cr_expect_not(values[WAIT_CORES_LOST].known);
 	cr_expect_not(values[WAIT_TRAFFIC].known);
-	cr_expect_not(snapshot_wait(snapshot, snapshot->cgroups[CHECKOUT].figures, WAIT_TRAFFIC, &value));
-	cr_expect(snapshot_wait(snapshot, snapshot->cgroups[CHECKOUT].figures, WAIT_CPI, &value));
+	cr_expect_not(snapshot_wait(snapshot, snapshot->cgroups[CHECKOUT].counters, WAIT_TRAFFIC, &value));
+	cr_expect(snapshot_wait(snapshot, snapshot->cgroups[CHECKOUT].counters, WAIT_CPI, &value));
 }
 
 Test(snapshot_waits, each_pmu_contributes_a_part)
@@ -168,7 +168,7 @@ Test(snapshot_waits, each_pmu_contributes_a_part)
 	struct snapshot_wait_parts parts;
 
 	(void)strcpy(snapshot->events[MISSES].event.pmu, "cpu_atom");
-	snapshot_wait_parts(snapshot, snapshot->cgroups[CHECKOUT].figures, &parts);
+	snapshot_wait_parts(snapshot, snapshot->cgroups[CHECKOUT].counters, &parts);
 	cr_assert_eq(parts.n, 2);
 	cr_expect_eq(parts.events[0].cycles, CYCLES);
 	cr_expect_eq(parts.events[0].misses, EVENTS_MAX);
@@ -187,8 +187,8 @@ Test(snapshot_rank, counts_rank_by_stalls_and_then_by_cycles)
 
 	/* Without loads. */
 	for (size_t i = 0; i < 3; i++) {
-		snapshot->cgroups[i].figures[LOADS] = NULL;
-		snapshot_rank_count(&ranks[i], snapshot, snapshot->cgroups[i].figures);
+		snapshot->cgroups[i].counters[LOADS] = NULL;
+		snapshot_rank_count(&ranks[i], snapshot, snapshot->cgroups[i].counters);
 	}
 	cr_expect_lt(snapshot_rank_compare(&ranks[CHECKOUT], &ranks[BATCH]), 0, "more stalls come first");
 	ranks[CHECKOUT].samples[SAMPLES_STALLS] = ranks[BATCH].samples[SAMPLES_STALLS];

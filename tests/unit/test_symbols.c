@@ -331,10 +331,10 @@ static const char *name_of(u32 pid, u64 where)
 
 Test(symbols, a_name_is_requested_only_once)
 {
-	struct symbols_figures figures = symbols_figures(symbols);
+	struct symbols_counts counts = symbols_counts(symbols);
 
-	cr_expect_eq(figures.starts, 0);
-	cr_expect_not(figures.running);
+	cr_expect_eq(counts.starts, 0);
+	cr_expect_not(counts.running);
 	cr_expect_null(find_of(PID, address(1, 0)));
 	cr_expect_null(find_of(PID, address(1, 0)));
 	cr_expect_null(find_of(PID, address(2, 0)));
@@ -342,16 +342,16 @@ Test(symbols, a_name_is_requested_only_once)
 	settle();
 	cr_expect_str_eq(name_of(PID, address(1, 0)), "f1");
 	cr_expect_str_eq(name_of(PID, address(2, 0)), "f2");
-	figures = symbols_figures(symbols);
-	cr_expect_eq(figures.asked, 2);
-	cr_expect_eq(figures.answered, 2);
-	cr_expect_eq(figures.unknown, 0);
-	cr_expect_eq(figures.lost, 0);
-	cr_expect_eq(figures.starts, 1);
-	cr_expect(figures.running);
-	cr_expect_gt(figures.bytes, 1000);
-	cr_expect_gt(figures.own_bytes, 1000);
-	cr_expect_lt(figures.own_bytes, figures.bytes, "the symbolizer holds something too");
+	counts = symbols_counts(symbols);
+	cr_expect_eq(counts.asked, 2);
+	cr_expect_eq(counts.answered, 2);
+	cr_expect_eq(counts.unknown, 0);
+	cr_expect_eq(counts.lost, 0);
+	cr_expect_eq(counts.starts, 1);
+	cr_expect(counts.running);
+	cr_expect_gt(counts.bytes, 1000);
+	cr_expect_gt(counts.own_bytes, 1000);
+	cr_expect_lt(counts.own_bytes, counts.bytes, "the symbolizer holds something too");
 }
 
 Test(symbols, a_kernel_address_is_requested_once_for_all_processes)
@@ -359,7 +359,7 @@ Test(symbols, a_kernel_address_is_requested_once_for_all_processes)
 	cr_expect_null(find_of(PID, 0xffffffff81000000));
 	settle();
 	cr_expect(find_of(PID + 1, 0xffffffff81000000));
-	cr_expect_eq(symbols_figures(symbols).asked, 1);
+	cr_expect_eq(symbols_counts(symbols).asked, 1);
 }
 
 Test(symbols, the_largest_answer_is_received)
@@ -387,23 +387,23 @@ Test(symbols, the_symbolizer_inherits_no_other_descriptor_and_no_environment)
 /* Lets `pass_ns` pass again and again, from when address 50 is the next until it is given up. */
 static void expect_survives(u64 what, u64 pass_ns)
 {
-	struct symbols_figures figures;
+	struct symbols_counts counts;
 
 	for (u64 i = 0; i < 100; i++)
 		(void)find_of(PID, address(i, i == 50 ? what : 0));
-	while (symbols_figures(symbols).answered < 50)
+	while (symbols_counts(symbols).answered < 50)
 		turn();
-	for (turn(); symbols_figures(symbols).lost == 0; turn())
+	for (turn(); symbols_counts(symbols).lost == 0; turn())
 		fake_clock_advance(pass_ns);
 	settle();
 	for (u64 i = 0; i < 100; i++)
 		cr_expect_eq(answer_of(PID, address(i, i == 50 ? what : 0))->region,
 			     i == 50 ? SYMBOL_UNKNOWN : SYMBOL_FILE, "%llu", (unsigned long long)i);
-	figures = symbols_figures(symbols);
-	cr_expect_eq(figures.starts, 2);
-	cr_expect_eq(figures.lost, 1);
-	cr_expect_eq(figures.answered, 99);
-	cr_expect_eq(figures.asked, 100);
+	counts = symbols_counts(symbols);
+	cr_expect_eq(counts.starts, 2);
+	cr_expect_eq(counts.lost, 1);
+	cr_expect_eq(counts.answered, 99);
+	cr_expect_eq(counts.asked, 100);
 }
 
 Test(symbols, a_fatal_address_is_unknown_and_others_go_to_the_next_symbolizer)
@@ -462,11 +462,11 @@ static void expect_patience(u32 pid, u64 where, u64 query_ns, u64 takes_ns)
 		while (sd_event_run(event, 0) > 0)
 			;
 	}
-	cr_expect_eq(symbols_figures(symbols).late, 1);
+	cr_expect_eq(symbols_counts(symbols).late, 1);
 	cr_expect_null(find_of(pid, address(2, 0)));
 	settle();
-	cr_expect_eq(symbols_figures(symbols).starts, 1);
-	cr_expect_eq(symbols_figures(symbols).lost, 0);
+	cr_expect_eq(symbols_counts(symbols).starts, 1);
+	cr_expect_eq(symbols_counts(symbols).lost, 0);
 }
 
 Test(symbols, a_symbolizer_that_waits_for_a_cpu_is_not_killed)
@@ -498,14 +498,14 @@ Test(symbols, a_symbolizer_that_uses_much_cpu_time_is_killed)
 	while (!spins)
 		turn();
 	for (unsigned int i = 0; i < 2; i++) {
-		cr_expect_eq(symbols_figures(symbols).lost, 0);
+		cr_expect_eq(symbols_counts(symbols).lost, 0);
 		for (u64 begun = cpu_time_ns(spins); cpu_time_ns(spins) - begun < query_ns / 2;)
 			;
 		fake_clock_advance(query_ns + NSEC_PER_MSEC);
 		while (sd_event_run(event, 0) > 0)
 			;
 	}
-	cr_expect_eq(symbols_figures(symbols).lost, 1);
+	cr_expect_eq(symbols_counts(symbols).lost, 1);
 }
 
 static void pass(u64 ns)
@@ -518,11 +518,11 @@ static void pass(u64 ns)
 Test(symbols, a_kernel_address_is_requested_again_after_a_failure)
 {
 	cr_expect_eq(answer_of(0, KERNEL | address(1, DIES))->region, SYMBOL_UNKNOWN);
-	cr_expect_eq(symbols_figures(symbols).lost, 1);
+	cr_expect_eq(symbols_counts(symbols).lost, 1);
 	pass(11 * NSEC_PER_SEC / 10);
 	cr_expect_null(find_of(0, KERNEL | address(1, DIES)));
 	settle();
-	cr_expect_eq(symbols_figures(symbols).asked, 2);
+	cr_expect_eq(symbols_counts(symbols).asked, 2);
 }
 
 Test(symbols, a_symbolizer_that_answers_another_request_is_killed)
@@ -567,20 +567,20 @@ Test(symbols, a_fatal_address_is_not_requested_again)
 	/* Unlike an unknown address, this one is not asked for again after a second. See the next test. */
 	pass(11 * NSEC_PER_SEC / 10);
 	cr_expect(find_of(PID, address(1, DIES)));
-	cr_expect_eq(symbols_figures(symbols).asked, 1);
+	cr_expect_eq(symbols_counts(symbols).asked, 1);
 }
 
 Test(symbols, an_unknown_address_is_requested_again_after_a_second)
 {
 	cr_expect_eq(answer_of(PID, address(1, UNKNOWN))->region, SYMBOL_UNKNOWN);
 	cr_expect_eq(answer_of(PID, address(1, UNKNOWN))->region, SYMBOL_UNKNOWN);
-	cr_expect_eq(symbols_figures(symbols).asked, 1);
-	cr_expect_eq(symbols_figures(symbols).unknown, 1);
+	cr_expect_eq(symbols_counts(symbols).asked, 1);
+	cr_expect_eq(symbols_counts(symbols).unknown, 1);
 	pass(11 * NSEC_PER_SEC / 10);
 	cr_expect_null(find_of(PID, address(1, UNKNOWN)));
 	settle();
 	cr_expect(find_of(PID, address(1, UNKNOWN)));
-	cr_expect_eq(symbols_figures(symbols).asked, 2);
+	cr_expect_eq(symbols_counts(symbols).asked, 2);
 }
 
 Test(symbols, generated_code_gets_a_name_when_the_process_lists_it_and_keeps_it)
@@ -589,16 +589,16 @@ Test(symbols, generated_code_gets_a_name_when_the_process_lists_it_and_keeps_it)
 
 	cr_expect_eq(answer_of(PID, generated)->region, SYMBOL_ANONYMOUS);
 	cr_expect_eq(answer_of(PID, generated)->n_frames, 0);
-	cr_expect_eq(symbols_figures(symbols).asked, 1);
+	cr_expect_eq(symbols_counts(symbols).asked, 1);
 	pass(11 * NSEC_PER_SEC / 10);
 	cr_expect_str_eq(name_of(PID, generated), "jitted");
-	cr_expect_eq(symbols_figures(symbols).asked, 2);
+	cr_expect_eq(symbols_counts(symbols).asked, 2);
 	pass(15 * NSEC_PER_SEC / 10);
 	cr_expect_str_eq(name_of(PID, generated), "jitted", "not asked again: twice the delay");
-	cr_expect_eq(symbols_figures(symbols).asked, 2);
+	cr_expect_eq(symbols_counts(symbols).asked, 2);
 	pass(NSEC_PER_SEC);
 	cr_expect_str_eq(name_of(PID, generated), "jitted");
-	cr_expect_eq(symbols_figures(symbols).asked, 3);
+	cr_expect_eq(symbols_counts(symbols).asked, 3);
 }
 
 /* A caller may hold the answer until control returns to the event loop. */
@@ -624,7 +624,7 @@ Test(symbols, a_process_that_repeatedly_kills_it_loses_only_its_own_names)
 {
 	for (u64 i = 0; i < 20; i++)
 		cr_expect_eq(answer_of(PID, address(i, DIES))->region, SYMBOL_UNKNOWN);
-	cr_expect_eq(symbols_figures(symbols).starts, SYMBOLS_BACKOFF_FAILURES);
+	cr_expect_eq(symbols_counts(symbols).starts, SYMBOLS_BACKOFF_FAILURES);
 	cr_expect_eq(answer_of(PID, address(1, 0))->region, SYMBOL_UNKNOWN, "not asked any more");
 	cr_expect_str_eq(name_of(PID + 1, address(1, 0)), "f1");
 }
@@ -635,13 +635,13 @@ Test(symbols, restarts_are_limited)
 
 	for (u32 i = 0; i < 100; i++)
 		cr_expect_eq(answer_of(PID + i, address(1, DIES))->region, SYMBOL_UNKNOWN);
-	cr_expect_eq(symbols_figures(symbols).starts, SYMBOLS_BACKOFF_STARTS);
-	lost = symbols_figures(symbols).lost;
+	cr_expect_eq(symbols_counts(symbols).starts, SYMBOLS_BACKOFF_STARTS);
+	lost = symbols_counts(symbols).lost;
 	cr_expect_eq(lost, 100);
 	cr_expect(find_of(1, address(2, 0)), "said at once, not some time");
 	cr_expect_eq(symbols_pending(symbols), 0);
 	cr_expect_eq(symbols_process(symbols, 1), 0);
-	cr_expect_not(symbols_figures(symbols).running);
+	cr_expect_not(symbols_counts(symbols).running);
 }
 
 Test(symbols, a_notification_can_be_the_cause_of_a_crash)
@@ -650,8 +650,8 @@ Test(symbols, a_notification_can_be_the_cause_of_a_crash)
 
 	cr_assert_eq(symbols_process(symbols, pid), 0);
 	cr_expect_str_eq(name_of(PID, address(1, 0)), "f1");
-	cr_expect_eq(symbols_figures(symbols).lost, 0, "no question was the cause");
-	cr_expect_eq(symbols_figures(symbols).starts, 2);
+	cr_expect_eq(symbols_counts(symbols).lost, 0, "no question was the cause");
+	cr_expect_eq(symbols_counts(symbols).starts, 2);
 	cr_assert_eq(symbols_process(symbols, pid), 0);
 	cr_expect_str_eq(name_of(PID, address(2, 0)), "f2");
 	cr_expect_eq(answer_of(pid, address(1, 0))->region, SYMBOL_UNKNOWN);
@@ -665,10 +665,10 @@ Test(symbols, a_symbolizer_that_does_not_start_loses_only_names)
 		end();
 		open_with((struct symbols_settings){.program = programs[i]});
 		cr_expect_eq(answer_of(PID, address(1, 0))->region, SYMBOL_UNKNOWN, "%s", programs[i]);
-		cr_expect_eq(symbols_figures(symbols).lost, 1);
+		cr_expect_eq(symbols_counts(symbols).lost, 1);
 		for (u64 n = 2; n < 100; n++)
 			cr_expect_eq(answer_of(PID, address(n, 0))->region, SYMBOL_UNKNOWN);
-		cr_expect_leq(symbols_figures(symbols).starts, SYMBOLS_BACKOFF_STARTS);
+		cr_expect_leq(symbols_counts(symbols).starts, SYMBOLS_BACKOFF_STARTS);
 	}
 }
 
@@ -680,16 +680,16 @@ Test(symbols, an_idle_symbolizer_ends_and_is_started_again)
 	fake_clock_advance(90 * NSEC_PER_MSEC);
 	while (sd_event_run(event, 0) > 0)
 		;
-	cr_expect(symbols_figures(symbols).running);
-	while (symbols_figures(symbols).running) {
+	cr_expect(symbols_counts(symbols).running);
+	while (symbols_counts(symbols).running) {
 		fake_clock_advance(NSEC_PER_MSEC);
 		turn();
 	}
 	cr_expect_str_eq(name_of(PID, address(1, 0)), "f1");
-	cr_expect_eq(symbols_figures(symbols).starts, 1, "what is known is known");
+	cr_expect_eq(symbols_counts(symbols).starts, 1, "what is known is known");
 	cr_expect_str_eq(name_of(PID, address(2, 0)), "f2");
-	cr_expect_eq(symbols_figures(symbols).starts, 2);
-	cr_expect_eq(symbols_figures(symbols).lost, 0);
+	cr_expect_eq(symbols_counts(symbols).starts, 2);
+	cr_expect_eq(symbols_counts(symbols).lost, 0);
 }
 
 Test(symbols, after_an_exec_names_are_requested_again)
@@ -722,10 +722,10 @@ Test(symbols, exec_and_fork_do_not_start_the_symbolizer)
 	cr_expect_eq(symbols_executed(symbols, PID), 0);
 	cr_expect_eq(symbols_forked(symbols, PID, 1), 0);
 	cr_assert_geq(sd_event_run(event, 0), 0);
-	cr_expect_eq(symbols_figures(symbols).starts, 0);
+	cr_expect_eq(symbols_counts(symbols).starts, 0);
 	cr_expect_eq(symbols_process(symbols, PID), 0);
 	cr_assert_geq(sd_event_run(event, 0), 0);
-	cr_expect_eq(symbols_figures(symbols).starts, 1);
+	cr_expect_eq(symbols_counts(symbols).starts, 1);
 }
 
 Test(symbols, returned_symbols_are_valid_until_the_event_loop)
@@ -742,22 +742,22 @@ Test(symbols, returned_symbols_are_valid_until_the_event_loop)
 /* The bounds in MEMORY of pebsd(8). */
 static void expect_bounds(void)
 {
-	struct symbols_figures figures = symbols_figures(symbols);
+	struct symbols_counts counts = symbols_counts(symbols);
 
-	cr_expect_leq(figures.own_bytes - figures.queue_bytes, SYMBOLS_KEPT_BYTES_MAX);
-	cr_expect_leq(figures.queue_bytes, SYMBOLS_QUEUE_BYTES_MAX);
+	cr_expect_leq(counts.own_bytes - counts.queue_bytes, SYMBOLS_KEPT_BYTES_MAX);
+	cr_expect_leq(counts.queue_bytes, SYMBOLS_QUEUE_BYTES_MAX);
 }
 
 /* Asks for more at once than may be pending. */
 Test(symbols, a_flood_of_requests_is_bounded_and_answered)
 {
 	const u64 n = SYMBOLS_QUEUE_MAX + 5000;
-	struct symbols_figures figures;
+	struct symbols_counts counts;
 
 	for (u64 i = 0; i < n; i++)
 		cr_assert_null(find_of(PID, address(i, 0)));
 	cr_expect_eq(symbols_pending(symbols), SYMBOLS_QUEUE_MAX);
-	cr_expect_eq(symbols_figures(symbols).lost, 5000);
+	cr_expect_eq(symbols_counts(symbols).lost, 5000);
 	cr_expect_eq(symbols_process(symbols, PID), -ENOBUFS);
 	settle();
 	for (u64 i = 0; i < n; i++)
@@ -765,9 +765,9 @@ Test(symbols, a_flood_of_requests_is_bounded_and_answered)
 	settle();
 	for (u64 i = 0; i < n; i++)
 		cr_assert(find_of(PID, address(i, 0)));
-	figures = symbols_figures(symbols);
-	cr_expect_eq(figures.answered, n);
-	cr_expect_eq(figures.starts, 1);
+	counts = symbols_counts(symbols);
+	cr_expect_eq(counts.answered, n);
+	cr_expect_eq(counts.starts, 1);
 	expect_bounds();
 }
 
@@ -777,9 +777,9 @@ Test(symbols, large_names_are_bounded)
 	for (u64 i = 0; i < 2000; i++)
 		(void)find_of(PID, address(i, LARGEST));
 	settle();
-	cr_expect_eq(symbols_figures(symbols).answered, 2000);
+	cr_expect_eq(symbols_counts(symbols).answered, 2000);
 	expect_bounds();
-	cr_expect_geq(symbols_figures(symbols).own_bytes, SYMBOLS_KEPT_BYTES_MAX / 2);
+	cr_expect_geq(symbols_counts(symbols).own_bytes, SYMBOLS_KEPT_BYTES_MAX / 2);
 	cr_expect_null(find_of(PID, address(0, LARGEST)), "the first had to go");
 	settle();
 }
@@ -813,13 +813,13 @@ Test(symbols, memory_of_names_is_bounded)
 	}
 	cr_expect_leq(allocated() - before, SYMBOLS_KEPT_BYTES_MAX + SYMBOLS_QUEUE_BYTES_MAX);
 	expect_bounds();
-	lost = symbols_figures(symbols).lost;
+	lost = symbols_counts(symbols).lost;
 	cr_expect_gt(lost, 0, "the memory suffices for all");
 	settle();
 	expect_bounds();
 	cr_expect_null(find_of(PID + SYMBOLS_QUEUE_MAX, address(SYMBOLS_QUEUE_MAX - 1, 0)),
 		       "what was refused can be asked again");
-	cr_expect_eq(symbols_figures(symbols).lost, lost);
+	cr_expect_eq(symbols_counts(symbols).lost, lost);
 	settle();
 	cr_expect(find_of(PID + SYMBOLS_QUEUE_MAX, address(SYMBOLS_QUEUE_MAX - 1, 0)));
 }

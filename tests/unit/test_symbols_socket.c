@@ -207,7 +207,7 @@ Test(symbols_socket, names_come_from_the_process_of_the_unit)
 	cr_expect_eq(children_of(unit, &worker), 1);
 	cr_expect_eq(children_of(getpid(), &own), 1);
 	cr_expect_eq(own, unit, "pebsd has run one itself");
-	cr_expect_eq(symbols_figures(symbols).starts, 1);
+	cr_expect_eq(symbols_counts(symbols).starts, 1);
 	symbols = symbols_free(symbols);
 	await_end_of(worker);
 }
@@ -305,11 +305,11 @@ Test(symbols_socket, a_worker_that_dies_loses_a_name_and_is_started_again)
 	expect_name(a_function_of_this_test, "a_function_of_this_test");
 	cr_assert_eq(children_of(unit, &worker), 1);
 	cr_assert_eq(kill(worker, SIGKILL), 0);
-	for (int i = 0; i < 20 && symbols_figures(symbols).running; i++)
+	for (int i = 0; i < 20 && symbols_counts(symbols).running; i++)
 		(void)sd_event_run(event, 1000000);
-	cr_expect_not(symbols_figures(symbols).running);
+	cr_expect_not(symbols_counts(symbols).running);
 	expect_name(another_function_of_this_test, "another_function_of_this_test");
-	cr_expect_eq(symbols_figures(symbols).starts, 2);
+	cr_expect_eq(symbols_counts(symbols).starts, 2);
 }
 
 Test(symbols_socket, a_hanging_worker_is_abandoned_and_killed_by_the_unit)
@@ -322,7 +322,7 @@ Test(symbols_socket, a_hanging_worker_is_abandoned_and_killed_by_the_unit)
 	cr_assert_eq(children_of(unit, &worker), 1);
 	cr_assert_eq(kill(worker, SIGSTOP), 0);
 	cr_expect_eq(answer_of((u64)(uintptr_t)another_function_of_this_test)->n_frames, 0U);
-	cr_expect_eq(symbols_figures(symbols).lost, 1);
+	cr_expect_eq(symbols_counts(symbols).lost, 1);
 	await_end_of(worker);
 	expect_name(third_function_of_this_test, "third_function_of_this_test");
 }
@@ -333,7 +333,7 @@ Test(symbols_socket, a_hanging_unit_loses_only_names)
 	open_symbols(NSEC_PER_SEC / 5);
 	cr_assert_eq(kill(unit, SIGSTOP), 0);
 	cr_expect_eq(answer_of((u64)(uintptr_t)a_function_of_this_test)->n_frames, 0U);
-	cr_expect_not(symbols_figures(symbols).running);
+	cr_expect_not(symbols_counts(symbols).running);
 	cr_expect_eq(symbols_pending(symbols), 0);
 	cr_assert_eq(kill(unit, SIGCONT), 0);
 }

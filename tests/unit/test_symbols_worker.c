@@ -149,7 +149,7 @@ Test(symbols_worker, a_function_has_a_name_and_data_have_a_region)
 	cr_expect_str_eq(symbol->frames[0].name, "data_of_this_test");
 	symbol = answer_of((u32)getpid(), (u64)(uintptr_t)&symbol, SYMBOL_DATA);
 	cr_expect_eq(symbol->region, SYMBOL_STACK);
-	cr_expect_eq(symbols_figures(symbols).unknown, 1, "the stack has no name of its own");
+	cr_expect_eq(symbols_counts(symbols).unknown, 1, "the stack has no name of its own");
 }
 
 Test(symbols_worker, a_reported_process_is_known_after_its_end)
@@ -175,7 +175,7 @@ Test(symbols_worker, an_ended_process_is_unknown)
 {
 	/* This pid is above pid_max. */
 	cr_expect_eq(answer_of(0x7fffffff, 0x1000, SYMBOL_CODE)->region, SYMBOL_UNKNOWN);
-	cr_expect_eq(symbols_figures(symbols).starts, 1);
+	cr_expect_eq(symbols_counts(symbols).starts, 1);
 }
 
 Test(symbols_worker, kernel_names_are_read_after_dropping_privileges)

@@ -5,26 +5,26 @@
 #include "collect/packed.h"
 #include "window/tally.h"
 
-static struct tally of(const struct figures *figures)
+static struct tally of(const struct counters *counters)
 {
 	u8 packed[PACKED_MAX];
 	struct tally tally;
 
-	tally_of(packed, packed_of(figures, packed), &tally);
+	tally_of(packed, packed_of(counters, packed), &tally);
 	return tally;
 }
 
 Test(tally, a_difference_becomes_a_tally)
 {
-	struct figures figures = {.samples = {[SOURCE_L1] = 3, [SOURCE_REMOTE_DRAM] = 2},
-				  .weight = {[SOURCE_L1] = 300, [SOURCE_REMOTE_DRAM] = 200},
-				  .latency_sum = {[SOURCE_L1] = 30, [SOURCE_REMOTE_DRAM] = 900},
-				  .snoop = {[SNOOP_HIT] = 4, [SNOOP_HITM] = 1},
-				  .tlb = {[TLB_WALK] = 1, [TLB_MISS] = 2, [TLB_FAULT] = 4, [TLB_HIT] = 8},
-				  .locked = 5,
-				  .blocked = 6,
-				  .latency = {[9] = 3, [FINE_OVERFLOW] = 1}};
-	struct tally tally = of(&figures);
+	struct counters counters = {.samples = {[SOURCE_L1] = 3, [SOURCE_REMOTE_DRAM] = 2},
+				    .weight = {[SOURCE_L1] = 300, [SOURCE_REMOTE_DRAM] = 200},
+				    .latency_sum = {[SOURCE_L1] = 30, [SOURCE_REMOTE_DRAM] = 900},
+				    .snoop = {[SNOOP_HIT] = 4, [SNOOP_HITM] = 1},
+				    .tlb = {[TLB_WALK] = 1, [TLB_MISS] = 2, [TLB_FAULT] = 4, [TLB_HIT] = 8},
+				    .locked = 5,
+				    .blocked = 6,
+				    .latency = {[9] = 3, [FINE_OVERFLOW] = 1}};
+	struct tally tally = of(&counters);
 
 	cr_expect_eq(tally.samples, 5);
 	cr_expect_eq(tally.weight, 500);
@@ -42,21 +42,21 @@ Test(tally, a_difference_becomes_a_tally)
 
 Test(tally, an_empty_tally_is_zero)
 {
-	struct figures figures = {0};
+	struct counters counters = {0};
 	struct tally zero = {0};
-	struct tally tally = of(&figures);
+	struct tally tally = of(&counters);
 
 	cr_expect_eq(memcmp(&tally, &zero, sizeof(tally)), 0);
 }
 
 Test(tally, counters_of_32_bits_saturate)
 {
-	struct figures figures = {.samples = {[SOURCE_L1] = 1ULL << 33},
-				  .latency = {[3] = (1ULL << 32) + 5, [4] = 7},
-				  .locked = 1ULL << 40,
-				  .snoop = {[SNOOP_HITM] = 1ULL << 32},
-				  .tlb = {[TLB_WALK] = ~0ULL, [TLB_MISS] = 1}};
-	struct tally tally = of(&figures);
+	struct counters counters = {.samples = {[SOURCE_L1] = 1ULL << 33},
+				    .latency = {[3] = (1ULL << 32) + 5, [4] = 7},
+				    .locked = 1ULL << 40,
+				    .snoop = {[SNOOP_HITM] = 1ULL << 32},
+				    .tlb = {[TLB_WALK] = ~0ULL, [TLB_MISS] = 1}};
+	struct tally tally = of(&counters);
 
 	cr_expect_eq(tally.samples, 1ULL << 33, "this one has 64");
 	cr_expect_eq(tally.latency_samples, (1ULL << 32) + 12);
@@ -89,8 +89,8 @@ Test(tally, sums_saturate_and_return_to_zero_when_all_is_removed)
 
 Test(tally, subtracting_restores_the_former_tally)
 {
-	struct figures one = {.samples[SOURCE_L3] = 3, .weight[SOURCE_L3] = 30, .latency[20] = 3};
-	struct figures two = {.samples[SOURCE_L3] = 7, .weight[SOURCE_L3] = 7007, .latency[21] = 7};
+	struct counters one = {.samples[SOURCE_L3] = 3, .weight[SOURCE_L3] = 30, .latency[20] = 3};
+	struct counters two = {.samples[SOURCE_L3] = 7, .weight[SOURCE_L3] = 7007, .latency[21] = 7};
 	struct tally first = of(&one);
 	struct tally second = of(&two);
 	struct tally sum = first;

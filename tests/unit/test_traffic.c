@@ -28,13 +28,13 @@ static void begin(struct window *window, u64 now_ns)
 static void put(struct window *window, u32 entry, unsigned event, enum source source, u64 weight, u64 n,
 		u32 cycles)
 {
-	struct figures figures = {0};
+	struct counters counters = {0};
 
-	figures.samples[source] = n;
-	figures.weight[source] = weight;
-	figures.latency_sum[source] = n * cycles;
-	figures.latency[histogram_fine_index(cycles)] = n;
-	window_put_figures(window, entry, event, &figures);
+	counters.samples[source] = n;
+	counters.weight[source] = weight;
+	counters.latency_sum[source] = n * cycles;
+	counters.latency[histogram_fine_index(cycles)] = n;
+	window_put_counters(window, entry, event, &counters);
 }
 
 static const struct traffic_settings settings = {.span_ns = 600 * SECOND,

@@ -26,14 +26,14 @@ static struct trend *new_trend(size_t max_bytes)
 
 static int put(u32 entry, unsigned event, u64 samples, u64 latency)
 {
-	struct figures figures = {.samples[SOURCE_L3] = samples, .weight[SOURCE_L3] = 9};
+	struct counters counters = {.samples[SOURCE_L3] = samples, .weight[SOURCE_L3] = 9};
 	u8 room[PACKED_MAX];
 
 	if (latency) {
-		figures.latency_sum[SOURCE_L3] = samples * latency;
-		figures.latency[histogram_fine_index((u32)latency)] = samples;
+		counters.latency_sum[SOURCE_L3] = samples * latency;
+		counters.latency[histogram_fine_index((u32)latency)] = samples;
 	}
-	return trend_put(trend, entry, event, room, packed_of(&figures, room));
+	return trend_put(trend, entry, event, room, packed_of(&counters, room));
 }
 
 static void second(u64 number)
@@ -259,9 +259,9 @@ Test(trend, a_collection_omits_only_entries_that_do_not_fit)
 	enum { OLD = 10, NEW = 1000 };
 	static struct ledger_entry entries[NEW + OLD];
 	static struct difference list[NEW + OLD];
-	const struct figures figures = {.samples[SOURCE_L3] = 3, .weight[SOURCE_L3] = 9};
+	const struct counters counters = {.samples[SOURCE_L3] = 3, .weight[SOURCE_L3] = 9};
 	u8 packed[PACKED_MAX];
-	const u32 size = (u32)packed_of(&figures, packed);
+	const u32 size = (u32)packed_of(&counters, packed);
 
 	trend = new_trend(100000);
 	for (u32 i = 0; i < NEW + OLD; i++) {

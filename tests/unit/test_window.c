@@ -36,10 +36,10 @@ static void begin(struct window *window, u64 now_ns)
 /* Runs a collection with one L1 sample of `weight` for one entry. */
 static int collect_one(struct window *window, u64 now_ns, u32 entry, u64 weight)
 {
-	struct figures figures = {.samples[SOURCE_L1] = 1, .weight[SOURCE_L1] = weight};
+	struct counters counters = {.samples[SOURCE_L1] = 1, .weight[SOURCE_L1] = weight};
 
 	begin(window, now_ns);
-	window_put_figures(window, entry, 0, &figures);
+	window_put_counters(window, entry, 0, &counters);
 	return window_end(window);
 }
 
@@ -58,12 +58,12 @@ static void expect_span(const struct window_span *span, u64 covered_ns, u64 sinc
 	cr_expect_eq(span->since.tv_nsec, since.tv_nsec);
 }
 
-static struct figures figures_of(const struct window_sum *sum)
+static struct counters counters_of(const struct window_sum *sum)
 {
-	struct figures figures = {0};
+	struct counters counters = {0};
 
-	packed_add(sum->packed, sum->size, &figures);
-	return figures;
+	packed_add(sum->packed, sum->size, &counters);
+	return counters;
 }
 
 /* Returns the weight of entry 7 over the last `span_ns`. */
@@ -77,7 +77,7 @@ static u64 weight_over(const struct window *window, u64 span_ns, u64 covered_ns,
 		return 0;
 	cr_assert_eq(sums->n, 1);
 	cr_assert_eq(sums->sums[0].entry, 7);
-	return figures_of(&sums->sums[0]).weight[SOURCE_L1];
+	return counters_of(&sums->sums[0]).weight[SOURCE_L1];
 }
 
 Test(window, the_newest_collections_are_used_as_a_whole)
@@ -146,41 +146,41 @@ Test(window, counters_of_every_magnitude_are_stored)
 {
 	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 3600 * NSEC_PER_SEC);
 	_cleanup_(window_sums_freep) struct window_sums *sums = NULL;
-	struct figures figures, summed;
-	u64 *counters = (u64 *)&figures;
+	struct counters counters, summed;
+	u64 *values = (u64 *)&counters;
 
 	begin(window, START_NS + 1);
-	for (size_t i = 0; i < FIGURES_COUNTERS; i++)
-		counters[i] = ~0ULL >> (i % 64);
-	window_put_figures(window, ~0U, EVENTS_MAX - 1, &figures);
+	for (size_t i = 0; i < COUNTER_COUNT; i++)
+		values[i] = ~0ULL >> (i % 64);
+	window_put_counters(window, ~0U, EVENTS_MAX - 1, &counters);
 	cr_assert_eq(window_end(window), 0);
 	cr_assert_eq(window_sum(window, 1, &sums), 0);
 	cr_assert_eq(sums->n, 1);
 	cr_expect_eq(sums->sums[0].entry, ~0U);
 	cr_expect_eq(sums->sums[0].event, EVENTS_MAX - 1);
 	cr_expect_not(sums->sums[0].more);
-	summed = figures_of(&sums->sums[0]);
-	cr_expect_eq(memcmp(&summed, &figures, sizeof(figures)), 0);
+	summed = counters_of(&sums->sums[0]);
+	cr_expect_eq(memcmp(&summed, &counters, sizeof(counters)), 0);
 
 	/* Sums saturate at 2^64 - 1. The large ones overflow in the second collection. */
 	begin(window, START_NS + 2);
-	window_put_figures(window, ~0U, EVENTS_MAX - 1, &figures);
+	window_put_counters(window, ~0U, EVENTS_MAX - 1, &counters);
 	cr_assert_eq(window_end(window), 0);
 	sums = window_sums_free(sums);
 	cr_assert_eq(window_sum(window, ~0ULL, &sums), 0);
-	summed = figures_of(&sums->sums[0]);
-	for (size_t i = 0; i < FIGURES_COUNTERS; i++)
-		cr_expect_eq(((const u64 *)&summed)[i], i % 64 ? 2 * counters[i] : ~0ULL, "%zu", i);
+	summed = counters_of(&sums->sums[0]);
+	for (size_t i = 0; i < COUNTER_COUNT; i++)
+		cr_expect_eq(((const u64 *)&summed)[i], i % 64 ? 2 * values[i] : ~0ULL, "%zu", i);
 }
 
 Test(window, an_empty_difference_is_not_stored)
 {
 	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 3600 * NSEC_PER_SEC);
 	_cleanup_(window_sums_freep) struct window_sums *sums = NULL;
-	static const struct figures nothing;
+	static const struct counters nothing;
 
 	begin(window, START_NS + 1);
-	window_put_figures(window, 1, 0, &nothing);
+	window_put_counters(window, 1, 0, &nothing);
 	cr_assert_eq(window_end(window), 0);
 	cr_assert_eq(window_sum(window, 1, &sums), 0);
 	cr_expect_eq(sums->n, 0);
@@ -193,11 +193,11 @@ struct calls {
 	size_t stop_at;
 };
 
-static int count_call(u32 entry, unsigned event, const struct figures *figures, void *userdata)
+static int count_call(u32 entry, unsigned event, const struct counters *counters, void *userdata)
 {
 	struct calls *calls = userdata;
 
-	cr_expect_eq(figures->locked, 2, "entry %u, event %u", entry, event);
+	cr_expect_eq(counters->locked, 2, "entry %u, event %u", entry, event);
 	calls->entries[calls->n] = entry;
 	calls->events[calls->n++] = event;
 	return calls->n == calls->stop_at ? -EPIPE : 0;
@@ -206,16 +206,16 @@ static int count_call(u32 entry, unsigned event, const struct figures *figures, 
 Test(window, each_collection_is_visited_once_in_order)
 {
 	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 3600 * NSEC_PER_SEC);
-	const struct figures figures = {.locked = 1};
+	const struct counters counters = {.locked = 1};
 	struct calls calls = {.n = 0};
 	struct window_span span;
 
 	for (u64 i = 1; i <= 2; i++) {
 		begin(window, START_NS + i);
-		window_put_figures(window, 300, 0, &figures);
-		window_put_figures(window, 20, 1, &figures);
-		window_put_figures(window, 70000, 2, &figures);
-		window_put_figures(window, 20, 0, &figures);
+		window_put_counters(window, 300, 0, &counters);
+		window_put_counters(window, 20, 1, &counters);
+		window_put_counters(window, 70000, 2, &counters);
+		window_put_counters(window, 20, 0, &counters);
 		cr_assert_eq(window_end(window), 0);
 	}
 	cr_expect_eq(window_each(window, 2, count_call, &calls, &span), 0);
@@ -232,14 +232,14 @@ Test(window, each_collection_is_visited_once_in_order)
 Test(window, a_collection_that_does_not_fit_leaves_no_gap)
 {
 	_cleanup_(window_freep) struct window *window = new_window(4096, 3600 * NSEC_PER_SEC);
-	struct figures large;
+	struct counters large;
 	struct window_sums *sums;
 
 	memset(&large, 0xff, sizeof(large));
 	cr_assert_eq(collect_one(window, START_NS + 1, 7, 1), 0);
 	begin(window, START_NS + 2);
-	window_put_figures(window, 7, 0, &large);
-	window_put_figures(window, 8, 0, &large);
+	window_put_counters(window, 7, 0, &large);
+	window_put_counters(window, 8, 0, &large);
 	cr_expect_eq(window_end(window), -ENOSPC);
 	cr_expect_eq(window_collections(window), 0);
 	cr_expect_eq(window_bytes(window), 0);
@@ -251,12 +251,12 @@ Test(window, a_collection_that_does_not_fit_leaves_no_gap)
 Test(window, wrong_order_and_wrong_events_are_refused)
 {
 	_cleanup_(window_freep) struct window *window = new_window(4096, 3600 * NSEC_PER_SEC);
-	const struct figures figures = {.locked = 1};
+	const struct counters counters = {.locked = 1};
 
-	window_put_figures(window, 1, 0, &figures);
+	window_put_counters(window, 1, 0, &counters);
 	cr_expect_eq(window_end(window), -EINVAL);
 	begin(window, START_NS + 10);
-	window_put_figures(window, 1, EVENTS_MAX, &figures);
+	window_put_counters(window, 1, EVENTS_MAX, &counters);
 	cr_expect_eq(window_end(window), -EINVAL);
 	cr_assert_eq(collect_one(window, START_NS + 20, 7, 1), 0);
 	cr_expect_eq(collect_one(window, START_NS + 19, 7, 2), -EINVAL);
@@ -267,17 +267,17 @@ Test(window, wrong_order_and_wrong_events_are_refused)
 	cr_expect_eq(collect_one(window, START_NS + 22, 7, 4), -EINVAL);
 	/* This collection stays open. */
 	begin(window, START_NS + 23);
-	window_put_figures(window, 1, 0, &figures);
+	window_put_counters(window, 1, 0, &counters);
 }
 
-/* A reference model of the window: it keeps each collection as unpacked struct figures. */
+/* A reference model of the window: it keeps each collection as unpacked struct counters. */
 #define ENTRIES     12
 #define EVENTS_USED 3
 #define COLLECTIONS 400
 
 struct model {
 	u64 end_ns[COLLECTIONS];
-	struct figures *figures[COLLECTIONS][ENTRIES][EVENTS_USED];
+	struct counters *counters[COLLECTIONS][ENTRIES][EVENTS_USED];
 	size_t n;
 };
 
@@ -300,24 +300,24 @@ static void model_collect(struct model *model, struct window *window, u64 now_ns
 	begin(window, now_ns);
 	for (size_t entry = 0; entry < ENTRIES; entry++)
 		for (unsigned event = 0; event < EVENTS_USED; event++) {
-			struct figures *figures;
+			struct counters *counters;
 
 			if (random_below(4))
 				continue;
-			figures = calloc(1, sizeof(*figures));
+			counters = calloc(1, sizeof(*counters));
 			for (u64 moved = 1 + random_below(30); moved; moved--)
-				((u64 *)figures)[random_below(FIGURES_COUNTERS)] =
+				((u64 *)counters)[random_below(COUNTER_COUNT)] =
 					1 + (random_below(1ULL << 60) >> random_below(60));
-			model->figures[model->n][entry][event] = figures;
-			window_put_figures(window, number_of(entry), event, figures);
+			model->counters[model->n][entry][event] = counters;
+			window_put_counters(window, number_of(entry), event, counters);
 		}
 	cr_assert_eq(window_end(window), 0);
 	model->n++;
 }
 
-static void add(struct figures *sum, const struct figures *addend)
+static void add(struct counters *sum, const struct counters *addend)
 {
-	for (size_t i = 0; i < FIGURES_COUNTERS; i++) {
+	for (size_t i = 0; i < COUNTER_COUNT; i++) {
 		u64 before = ((u64 *)sum)[i];
 
 		((u64 *)sum)[i] = before + ((const u64 *)addend)[i];
@@ -348,11 +348,11 @@ static int note_begin(u64 begin_ns, u64 end_ns, void *userdata)
 	return 0;
 }
 
-static int note_nothing(u32 entry, unsigned event, const struct figures *figures, void *userdata)
+static int note_nothing(u32 entry, unsigned event, const struct counters *counters, void *userdata)
 {
 	(void)entry;
 	(void)event;
-	(void)figures;
+	(void)counters;
 	(void)userdata;
 	return 0;
 }
@@ -368,7 +368,7 @@ static u64 since_of(const struct window *window, u64 newest_ns, u64 span_ns)
 
 	cr_assert_eq(window_walk(window, ~0ULL,
 				 &(struct window_visitor){.collection = note_begin,
-							  .figures = note_nothing,
+							  .counters = note_nothing,
 							  .userdata = &begins}),
 		     0);
 	cr_assert_eq(begins.n, window_collections(window));
@@ -402,18 +402,18 @@ static void compare(const struct model *model, const struct window *window, u64 
 	for (size_t entry = 0; entry < ENTRIES; entry++) {
 		for (unsigned event = 0; event < EVENTS_USED; event++) {
 			const struct window_sum *found = sum_of(sums, number_of(entry), event);
-			struct figures expected = {0}, summed;
+			struct counters expected = {0}, summed;
 			bool any = false;
 
 			for (size_t i = first; i < model->n; i++)
-				if (model->figures[i][entry][event]) {
-					add(&expected, model->figures[i][entry][event]);
+				if (model->counters[i][entry][event]) {
+					add(&expected, model->counters[i][entry][event]);
 					any = true;
 				}
 			cr_assert_eq(found != NULL, any);
 			if (!any)
 				continue;
-			summed = figures_of(found);
+			summed = counters_of(found);
 			cr_assert_eq(memcmp(&summed, &expected, sizeof(expected)), 0);
 		}
 	}
@@ -424,7 +424,7 @@ static void model_free(struct model *model)
 	for (size_t i = 0; i < model->n; i++)
 		for (size_t entry = 0; entry < ENTRIES; entry++)
 			for (size_t event = 0; event < EVENTS_USED; event++)
-				free(model->figures[i][entry][event]);
+				free(model->counters[i][entry][event]);
 	free(model);
 }
 
@@ -473,15 +473,15 @@ Test(window, the_window_equals_the_model_when_memory_is_short)
 Test(window, memory_is_bounded_at_every_moment)
 {
 	_cleanup_(window_freep) struct window *window = new_window(20000, ~0ULL);
-	struct figures figures = {0};
+	struct counters counters = {0};
 
 	for (u64 i = 1; i < 300; i++) {
 		u64 n = random_below(200);
 
 		begin(window, START_NS + i);
 		for (u32 entry = 0; entry < n; entry++) {
-			figures.latency[random_below(FINE_BUCKETS)] = random_below(1000);
-			window_put_figures(window, entry, 0, &figures);
+			counters.latency[random_below(FINE_BUCKETS)] = random_below(1000);
+			window_put_counters(window, entry, 0, &counters);
 			cr_assert_leq(window_bytes(window), 20000);
 		}
 		(void)window_end(window);
@@ -515,31 +515,31 @@ static int note_collection(u64 begin_ns, u64 end_ns, void *userdata)
 	return note(userdata, text);
 }
 
-static int note_figures(u32 entry, unsigned event, const struct figures *figures, void *userdata)
+static int note_counters(u32 entry, unsigned event, const struct counters *counters, void *userdata)
 {
 	char text[96];
 	u64 sum = 0;
 
-	for (size_t i = 0; i < FIGURES_COUNTERS; i++)
-		sum += ((const u64 *)figures)[i];
+	for (size_t i = 0; i < COUNTER_COUNT; i++)
+		sum += ((const u64 *)counters)[i];
 	(void)snprintf(text, sizeof(text), " %u.%u:%llu/%llu", entry, event,
-		       (unsigned long long)figures->weight[SOURCE_L1], (unsigned long long)sum);
+		       (unsigned long long)counters->weight[SOURCE_L1], (unsigned long long)sum);
 	return note(userdata, text);
 }
 
 static int note_packed(u32 entry, unsigned event, const u8 *packed, size_t size, void *userdata)
 {
-	struct figures figures = {0};
+	struct counters counters = {0};
 
-	packed_add(packed, size, &figures);
-	return note_figures(entry, event, &figures, userdata);
+	packed_add(packed, size, &counters);
+	return note_counters(entry, event, &counters, userdata);
 }
 
 static int walk(const struct window *window, u64 span_ns, struct diary *diary)
 {
 	return window_walk(window, span_ns,
 			   &(struct window_visitor){.collection = note_collection,
-						    .figures = note_figures,
+						    .counters = note_counters,
 						    .userdata = diary});
 }
 
@@ -547,15 +547,15 @@ static int walk(const struct window *window, u64 span_ns, struct diary *diary)
 Test(window, a_walk_goes_through_collections_oldest_first)
 {
 	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 3600 * NSEC_PER_SEC);
-	const struct figures small = {.weight[SOURCE_L1] = 5};
-	struct figures large = {.samples[SOURCE_L1] = 1, .latency[3] = 2, .locked = 300};
+	const struct counters small = {.weight[SOURCE_L1] = 5};
+	struct counters large = {.samples[SOURCE_L1] = 1, .latency[3] = 2, .locked = 300};
 	struct diary diary = {0};
 
 	cr_expect_eq(walk(window, 1, &diary), -ENODATA);
 	cr_expect_str_empty(diary.text);
 	begin(window, START_NS + 10);
-	window_put_figures(window, 9, 1, &large);
-	window_put_figures(window, 2, 0, &small);
+	window_put_counters(window, 9, 1, &large);
+	window_put_counters(window, 2, 0, &small);
 	cr_assert_eq(window_end(window), 0);
 	cr_assert_eq(collect_none(window, START_NS + 20), 0);
 	cr_assert_eq(collect_one(window, START_NS + 25, 2, 7), 0);
@@ -603,18 +603,18 @@ Test(window, a_lower_limit_holds_at_once)
 Test(window, merged_counters_saturate)
 {
 	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 3600 * NSEC_PER_SEC);
-	const struct figures few = {.samples[0] = 3, .locked = 200};
+	const struct counters few = {.samples[0] = 3, .locked = 200};
 	_cleanup_(window_sums_freep) struct window_sums *sums = NULL;
-	struct figures large, sum;
+	struct counters large, sum;
 	size_t bytes;
 
-	for (size_t i = 0; i < FIGURES_COUNTERS; i++)
+	for (size_t i = 0; i < COUNTER_COUNT; i++)
 		((u64 *)&large)[i] = ~0ULL >> i % 64;
 	for (u64 i = 1; i <= 2; i++) {
 		begin(window, START_NS + i * NSEC_PER_SEC);
-		window_put_figures(window, 70000, 1, &few);
-		window_put_figures(window, 5, 2, &large);
-		window_put_figures(window, ~0U, 11, &few);
+		window_put_counters(window, 70000, 1, &few);
+		window_put_counters(window, 5, 2, &large);
+		window_put_counters(window, ~0U, 11, &few);
 		cr_assert_eq(window_end(window), 0);
 	}
 	cr_assert_eq(collect_none(window, START_NS + 4 * NSEC_PER_SEC), 0);
@@ -625,10 +625,10 @@ Test(window, merged_counters_saturate)
 	cr_assert_eq(window_sum(window, ~0ULL, &sums), 0);
 	cr_assert_eq(sums->n, 3);
 	cr_expect(sums->sums[0].entry == 5 && sums->sums[1].entry == 70000 && sums->sums[2].entry == ~0U);
-	sum = figures_of(&sums->sums[0]);
-	for (size_t i = 0; i < FIGURES_COUNTERS; i++)
+	sum = counters_of(&sums->sums[0]);
+	for (size_t i = 0; i < COUNTER_COUNT; i++)
 		cr_assert_eq(((u64 *)&sum)[i], i % 64 ? 2 * (~0ULL >> i % 64) : ~0ULL, "counter %zu", i);
-	sum = figures_of(&sums->sums[2]);
+	sum = counters_of(&sums->sums[2]);
 	cr_expect_eq(sum.samples[0], 6);
 	cr_expect_eq(sum.locked, 400);
 }
@@ -642,10 +642,10 @@ Test(window, when_memory_is_short_old_collections_are_added_up)
 	for (u64 i = 1; i <= n; i++) {
 		begin(window, START_NS + i * NSEC_PER_SEC);
 		for (u32 entry = 0; entry < entries; entry++) {
-			struct figures figures = {.samples[SOURCE_L1] = i, .locked = entry};
+			struct counters counters = {.samples[SOURCE_L1] = i, .locked = entry};
 
-			figures.latency[i % 3] = 1;
-			window_put_figures(window, entry, 1, &figures);
+			counters.latency[i % 3] = 1;
+			window_put_counters(window, entry, 1, &counters);
 		}
 		cr_assert_eq(window_end(window), 0);
 		cr_assert_leq(window_bytes(window), 10000);
@@ -664,11 +664,11 @@ Test(window, when_memory_is_short_old_collections_are_added_up)
 				weight += second;
 			cr_assert_eq(sums->n, entries);
 			for (u32 entry = 0; entry < entries; entry++) {
-				struct figures figures = figures_of(&sums->sums[entry]);
+				struct counters counters = counters_of(&sums->sums[entry]);
 
-				cr_assert_eq(figures.samples[SOURCE_L1], weight);
-				cr_assert_eq(figures.locked, entry * covered);
-				cr_assert_eq(figures_latency_samples(&figures), covered);
+				cr_assert_eq(counters.samples[SOURCE_L1], weight);
+				cr_assert_eq(counters.locked, entry * covered);
+				cr_assert_eq(counters_latency_samples(&counters), covered);
 			}
 		}
 	}
@@ -683,7 +683,7 @@ Test(window, a_walk_gives_packed_differences_or_none)
 	cr_assert_eq(collect_one(window, START_NS + 20, 4, 9), 0);
 	cr_expect_eq(window_walk(window, 100,
 				 &(struct window_visitor){.collection = note_collection,
-							  .figures = note_figures,
+							  .counters = note_counters,
 							  .packed = note_packed,
 							  .userdata = &packed}),
 		     0);

@@ -33,29 +33,29 @@ static void done(void)
 	free(fixture.samples);
 }
 
-static struct figures fast_and_slow(u64 fast, u64 slow)
+static struct counters fast_and_slow(u64 fast, u64 slow)
 {
-	struct figures figures = {0};
+	struct counters counters = {0};
 
-	figures.samples[SOURCE_L1] = fast;
-	figures.samples[SOURCE_REMOTE_DRAM] = slow;
-	figures.latency[histogram_fine_index(20)] = fast;
-	figures.latency[histogram_fine_index(500)] = slow;
-	figures.latency_sum[SOURCE_L1] = 20 * fast;
-	figures.latency_sum[SOURCE_REMOTE_DRAM] = 500 * slow;
-	return figures;
+	counters.samples[SOURCE_L1] = fast;
+	counters.samples[SOURCE_REMOTE_DRAM] = slow;
+	counters.latency[histogram_fine_index(20)] = fast;
+	counters.latency[histogram_fine_index(500)] = slow;
+	counters.latency_sum[SOURCE_L1] = 20 * fast;
+	counters.latency_sum[SOURCE_REMOTE_DRAM] = 500 * slow;
+	return counters;
 }
 
 /* A collection of one second, in which each of two cgroups has these samples of event 1. */
 static void collect(u64 fast, u64 slow)
 {
-	struct figures figures = fast_and_slow(fast, slow);
+	struct counters counters = fast_and_slow(fast, slow);
 
 	fixture.now_ns += NSEC_PER_SEC;
 	window_begin(fixture.window, fixture.now_ns, &(struct timespec){0});
 	if (fast + slow > 0) {
-		window_put_figures(fixture.window, 7, 1, &figures);
-		window_put_figures(fixture.window, 9, 1, &figures);
+		window_put_counters(fixture.window, 7, 1, &counters);
+		window_put_counters(fixture.window, 9, 1, &counters);
 	}
 	cr_assert_eq(window_end(fixture.window), 0);
 }
@@ -203,12 +203,12 @@ Test(window_samples, merged_collections_count_once)
 /* Collections without a length: nothing divides by zero. */
 Test(window_samples, collections_at_the_same_time_are_handled)
 {
-	struct figures figures = fast_and_slow(9, 1);
+	struct counters counters = fast_and_slow(9, 1);
 
 	begin(1 << 20);
 	for (size_t i = 0; i < 5; i++) {
 		window_begin(fixture.window, START_NS, &(struct timespec){0});
-		window_put_figures(fixture.window, 7, 1, &figures);
+		window_put_counters(fixture.window, 7, 1, &counters);
 		cr_assert_eq(window_end(fixture.window), 0);
 	}
 	cr_assert_eq(read_entry(1, 7), 0);

@@ -368,18 +368,18 @@ Test(zooms, the_number_of_running_zooms_is_limited)
 Test(zooms, the_oldest_finished_zoom_is_evicted)
 {
 	u64 first = begin("/first", 100, 0), running = begin("/running", 100, 0);
-	struct zoom_figures figures;
+	struct zooms_counts counts;
 
 	cr_assert(zooms_end(zooms, first));
 	for (unsigned i = 0; i < ZOOMS_KEPT_MAX; i++)
 		cr_assert(zooms_end(zooms, begin("/more", 100, 0)));
 	cr_expect_null(zooms_get(zooms, first));
 	cr_expect_not_null(zooms_get(zooms, running));
-	zooms_figures(zooms, &figures);
-	cr_expect_eq(figures.held, ZOOMS_KEPT_MAX);
-	cr_expect_eq(figures.running, 1);
-	cr_expect_eq(figures.taken, 10ULL * (ZOOMS_KEPT_MAX + 2), "samples of dropped zooms are counted");
-	cr_expect_gt(figures.bytes, 0);
+	zooms_get_counts(zooms, &counts);
+	cr_expect_eq(counts.held, ZOOMS_KEPT_MAX);
+	cr_expect_eq(counts.running, 1);
+	cr_expect_eq(counts.taken, 10ULL * (ZOOMS_KEPT_MAX + 2), "samples of dropped zooms are counted");
+	cr_expect_gt(counts.bytes, 0);
 	cr_expect_eq(zooms_nth(zooms, ZOOMS_KEPT_MAX - 1)->id, running);
 	cr_expect_null(zooms_nth(zooms, ZOOMS_KEPT_MAX));
 }

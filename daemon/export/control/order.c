@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "export/json/data_source_names.h"
-#include "snapshot/snapshot_figures.h"
+#include "snapshot/snapshot_counters.h"
 #include "snapshot/snapshot_rank.h"
 #include "snapshot/snapshot_waits.h"
 #include "window/quantile.h"
@@ -47,32 +47,33 @@ int order_parse(const char *text, struct order *ret)
 }
 
 /* Gets the value of one event by which cgroups are ordered. Returns false if the event has none. */
-static bool figure_of(const struct figures *figures, bool has_source, const struct order *order, double *ret)
+static bool figure_of(const struct counters *counters, bool has_source, const struct order *order,
+		      double *ret)
 {
-	u64 samples = figures_samples(figures);
-	u64 latencies = figures_latency_samples(figures);
+	u64 samples = counters_samples(counters);
+	u64 latencies = counters_latency_samples(counters);
 	struct quantile quantile;
 
 	switch (order->by) {
 	case ORDER_MEAN:
 		if (!latencies)
 			return false;
-		*ret = (double)figures_latency_sum(figures) / (double)latencies;
+		*ret = (double)counters_latency_sum(counters) / (double)latencies;
 		return true;
 	case ORDER_P99:
-		if (quantile_of(figures->latency, 0.99, &quantile) < 0)
+		if (quantile_of(counters->latency, 0.99, &quantile) < 0)
 			return false;
 		*ret = quantile.value;
 		return true;
 	case ORDER_SHARE_SOURCE:
 		if (!samples || !has_source)
 			return false;
-		*ret = (double)figures->samples[order->source] / (double)samples;
+		*ret = (double)counters->samples[order->source] / (double)samples;
 		return true;
 	case ORDER_SHARE_HITM:
-		if (samples <= figures->snoop[SNOOP_NA])
+		if (samples <= counters->snoop[SNOOP_NA])
 			return false;
-		*ret = (double)figures->snoop[SNOOP_HITM] / (double)samples;
+		*ret = (double)counters->snoop[SNOOP_HITM] / (double)samples;
 		return true;
 	case ORDER_LATENCY:
 	case ORDER_SAMPLES:
@@ -100,23 +101,24 @@ static enum snapshot_samples first_kind(const struct snapshot *snapshot)
 	return first;
 }
 
-double order_value(const struct snapshot *snapshot, const struct cgroup_figures *figures, const void *order)
+double order_value(const struct snapshot *snapshot, const struct snapshot_counters *counters,
+		   const void *order)
 {
 	const struct order *by = order;
 	enum snapshot_samples kind;
 	double value = 0;
 
 	if (by->by == ORDER_WAIT)
-		return snapshot_wait(snapshot, figures->of, by->figure, &value) ? value : -1;
+		return snapshot_wait(snapshot, counters->of, by->figure, &value) ? value : -1;
 	kind = first_kind(snapshot);
 	for (size_t i = 0; i < snapshot->n_events; i++) {
 		const struct event *event = &snapshot->events[i].event;
 
-		if (!figures->of[i] || (by->one_event && i != by->event))
+		if (!counters->of[i] || (by->one_event && i != by->event))
 			continue;
 		if (by->by == ORDER_SAMPLES && (by->one_event || snapshot_samples_of(event) == kind))
-			value += (double)figures_samples(figures->of[i]);
-		else if (figure_of(figures->of[i], event->settings.has_source, by, &value))
+			value += (double)counters_samples(counters->of[i]);
+		else if (figure_of(counters->of[i], event->settings.has_source, by, &value))
 			return value;
 	}
 	return by->by == ORDER_SAMPLES ? value : -1;
@@ -151,14 +153,14 @@ int order_cgroups(const struct snapshot *snapshot, const struct order *order, si
 {
 	size_t n = snapshot->n_cgroups;
 	_cleanup_free_ double *values = calloc(n ? n : 1, sizeof(*values));
-	_cleanup_free_ struct cgroup_figures *figures = malloc(sizeof(*figures));
+	_cleanup_free_ struct snapshot_counters *counters = malloc(sizeof(*counters));
 
-	if (!values || !figures)
+	if (!values || !counters)
 		return -ENOMEM;
 	/* The snapshot already has the order by latency. Equal values keep this order. */
 	for (size_t i = 0; i < n && order->by != ORDER_LATENCY; i++) {
-		snapshot_figures(snapshot, &snapshot->cgroups[i], figures);
-		values[i] = order_value(snapshot, figures, order);
+		snapshot_counters_of(snapshot, &snapshot->cgroups[i], counters);
+		values[i] = order_value(snapshot, counters, order);
 	}
 	return order_values(values, n, ret);
 }

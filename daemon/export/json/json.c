@@ -14,18 +14,18 @@
 #include "export/json/json_offcore.h"
 #include "export/json/json_past.h"
 #include "export/json/json_waits.h"
-#include "snapshot/snapshot_figures.h"
+#include "snapshot/snapshot_counters.h"
 #include "window/trend.h"
 
 static void put_offcore(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
-			const struct offcore_figures *figures)
+			const struct offcore_counters *counters)
 {
-	if (figures)
-		json_put(writer, object, "offcore", json_offcore(writer, snapshot, figures));
+	if (counters)
+		json_put(writer, object, "offcore", json_offcore(writer, snapshot, counters));
 }
 
 static json_object *total_object(struct json_writer *writer, const struct snapshot *snapshot,
-				 const struct figures *const *totals)
+				 const struct counters *const *totals)
 {
 	json_object *object = json_checked(writer, json_object_new_object());
 
@@ -74,12 +74,12 @@ static void put_subtree(struct json_writer *writer, json_object *object, const s
 /* `i` is the cgroup's number in `rows`, which adds its bounds; NULL: no bounds. */
 static json_object *cgroup_object(struct json_writer *writer, const struct snapshot *snapshot,
 				  const struct snapshot_cgroup *cgroup, const struct json_more *more,
-				  struct json_rows *rows, size_t i, struct cgroup_figures *figures)
+				  struct json_rows *rows, size_t i, struct snapshot_counters *counters)
 {
 	json_object *object = json_checked(writer, json_object_new_object());
-	const struct figures *listed[EVENTS_MAX];
+	const struct counters *listed[EVENTS_MAX];
 
-	snapshot_figures(snapshot, cgroup, figures);
+	snapshot_counters_of(snapshot, cgroup, counters);
 	json_put_text(writer, object, "cgroup", cgroup->path);
 	/* Public data has nothing beyond the metrics of the default configuration. */
 	if (!more || !more->public) {
@@ -91,11 +91,11 @@ static json_object *cgroup_object(struct json_writer *writer, const struct snaps
 	put_guest(writer, object, cgroup);
 	put_subtree(writer, object, cgroup);
 	for (size_t event = 0; event < EVENTS_MAX; event++)
-		listed[event] = snapshot->unlisted >> event & 1 ? NULL : figures->of[event];
+		listed[event] = snapshot->unlisted >> event & 1 ? NULL : counters->of[event];
 	json_put_events(writer, object, snapshot, listed, more && more->histograms);
-	json_put_waits(writer, object, snapshot, figures->of);
+	json_put_waits(writer, object, snapshot, counters->of);
 	if (rows)
-		json_rows_put(writer, object, rows, i, figures->of);
+		json_rows_put(writer, object, rows, i, counters->of);
 	put_offcore(writer, object, snapshot, cgroup->offcore);
 	return object;
 }
@@ -105,7 +105,7 @@ static json_object *head_object(struct json_writer *writer, const struct snapsho
 				struct json_rows *rows)
 {
 	json_object *object = json_start(writer, snapshot);
-	const struct figures *totals[EVENTS_MAX];
+	const struct counters *totals[EVENTS_MAX];
 
 	json_totals(snapshot, totals);
 	json_put_window(writer, object, snapshot);
@@ -122,15 +122,16 @@ static json_object *head_object(struct json_writer *writer, const struct snapsho
 
 json_object *json_top(const struct snapshot *snapshot)
 {
-	_cleanup_free_ struct cgroup_figures *figures = malloc(sizeof(*figures));
+	_cleanup_free_ struct snapshot_counters *counters = malloc(sizeof(*counters));
 	_cleanup_(json_rows_clear) struct json_rows rows = {.snapshot = snapshot, .n = snapshot->n_cgroups};
-	struct json_writer writer = {.failed = !figures};
+	struct json_writer writer = {.failed = !counters};
 	json_object *object = head_object(&writer, snapshot, &rows);
 	json_object *cgroups = json_checked(&writer, json_object_new_array());
 
-	for (size_t i = 0; i < snapshot->n_cgroups && figures; i++)
-		json_append(&writer, cgroups,
-			    cgroup_object(&writer, snapshot, &snapshot->cgroups[i], NULL, &rows, i, figures));
+	for (size_t i = 0; i < snapshot->n_cgroups && counters; i++)
+		json_append(
+			&writer, cgroups,
+			cgroup_object(&writer, snapshot, &snapshot->cgroups[i], NULL, &rows, i, counters));
 	json_put_recordings(&writer, object, snapshot);
 	json_put(&writer, object, "cgroups", cgroups);
 	if (snapshot->notes && *snapshot->notes)
@@ -283,9 +284,9 @@ static void put_trends(struct json_writer *writer, json_object *cgroup_object,
 
 static json_object *cgroup_with(struct json_writer *writer, const struct snapshot *snapshot,
 				const struct snapshot_cgroup *cgroup, const struct json_more *more,
-				struct json_rows *rows, size_t i, struct cgroup_figures *figures)
+				struct json_rows *rows, size_t i, struct snapshot_counters *counters)
 {
-	json_object *object = cgroup_object(writer, snapshot, cgroup, more, rows, i, figures);
+	json_object *object = cgroup_object(writer, snapshot, cgroup, more, rows, i, counters);
 
 	if (more)
 		put_trends(writer, object, snapshot, cgroup, &more->trend);
@@ -349,7 +350,7 @@ static int put_page(struct text_sink *sink, struct json_writer *writer, const st
 int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_t n,
 		   const struct json_more *more, int flags, json_sink sink, void *userdata)
 {
-	_cleanup_free_ struct cgroup_figures *figures = malloc(sizeof(*figures));
+	_cleanup_free_ struct snapshot_counters *counters = malloc(sizeof(*counters));
 	struct text_sink text = {
 		.flags = flags, .put = sink, .userdata = userdata, .bytes_max = more ? more->bytes_max : 0};
 	_cleanup_(json_rows_clear) struct json_rows rows = {.snapshot = snapshot, .cgroups = cgroups, .n = n};
@@ -361,7 +362,7 @@ int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_
 	size_t listed = 0;
 	int r;
 
-	if (!figures)
+	if (!counters)
 		return -ENOMEM;
 	head = head_object(&writer, snapshot, bounds);
 	if (more && more->matching)
@@ -382,7 +383,7 @@ int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_
 		if (json_page_reads(page, first + i, MAX(cgroup->n_members, 1)))
 			r = put_cgroup(&text, page, first + i, i > 0,
 				       json_finish(&writer, cgroup_with(&writer, snapshot, cgroup, more,
-									bounds, i, figures)));
+									bounds, i, counters)));
 		listed += !text.full;
 	}
 	if (r == 0)
@@ -417,13 +418,13 @@ static void put_no_slot(struct json_writer *writer, json_object *object, const s
 static json_object *detail_object(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
 				  const struct json_trend *trend)
 {
-	_cleanup_free_ struct cgroup_figures *figures = malloc(sizeof(*figures));
-	struct json_writer writer = {.failed = !figures};
+	_cleanup_free_ struct snapshot_counters *counters = malloc(sizeof(*counters));
+	struct json_writer writer = {.failed = !counters};
 	json_object *object = json_start(&writer, snapshot);
 
-	if (!figures)
+	if (!counters)
 		return json_finish(&writer, object);
-	snapshot_figures(snapshot, cgroup, figures);
+	snapshot_counters_of(snapshot, cgroup, counters);
 	json_put_window(&writer, object, snapshot);
 	json_put_text(&writer, object, "cgroup", cgroup->path);
 	json_put_u64(&writer, object, "id", cgroup->id);
@@ -432,9 +433,9 @@ static json_object *detail_object(const struct snapshot *snapshot, const struct 
 	put_labels(&writer, object, snapshot, cgroup->path, ~0U);
 	put_guest(&writer, object, cgroup);
 	put_subtree(&writer, object, cgroup);
-	json_put_events(&writer, object, snapshot, figures->of, true);
-	json_put_waits(&writer, object, snapshot, figures->of);
-	json_put_all_bounds(&writer, object, snapshot, cgroup, figures->of);
+	json_put_events(&writer, object, snapshot, counters->of, true);
+	json_put_waits(&writer, object, snapshot, counters->of);
+	json_put_all_bounds(&writer, object, snapshot, cgroup, counters->of);
 	put_trends(&writer, object, snapshot, cgroup, trend);
 	put_offcore(&writer, object, snapshot, cgroup->offcore);
 	return json_finish(&writer, object);

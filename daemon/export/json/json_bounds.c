@@ -100,7 +100,7 @@ void json_put_event_bounds(struct json_writer *writer, json_object *object,
 
 void json_put_all_bounds(struct json_writer *writer, json_object *cgroup_object,
 			 const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
-			 const struct figures *const *figures)
+			 const struct counters *const *counters)
 {
 	_cleanup_free_ struct window_samples *samples = NULL;
 	json_object *events = json_object_object_get(cgroup_object, "events");
@@ -120,7 +120,7 @@ void json_put_all_bounds(struct json_writer *writer, json_object *cgroup_object,
 		if (object)
 			json_put_event_bounds(writer, object, samples, event);
 	}
-	json_put_wait_bounds(writer, cgroup_object, snapshot, figures, samples);
+	json_put_wait_bounds(writer, cgroup_object, snapshot, counters, samples);
 }
 
 /*
@@ -203,19 +203,19 @@ static bool prepare(struct json_writer *writer, struct json_rows *rows, size_t i
 }
 
 void json_rows_put(struct json_writer *writer, json_object *object, struct json_rows *rows, size_t i,
-		   const struct figures *const *figures)
+		   const struct counters *const *counters)
 {
 	if (!json_object_object_get(object, "waits") || !prepare(writer, rows, i))
 		return;
 	window_counts_row(rows->counts, i - rows->first, rows->samples);
-	json_put_wait_bounds(writer, object, rows->snapshot, figures, rows->samples);
+	json_put_wait_bounds(writer, object, rows->snapshot, counters, rows->samples);
 }
 
 void json_rows_put_total(struct json_writer *writer, json_object *object, struct json_rows *rows,
-			 const struct figures *const *figures)
+			 const struct counters *const *counters)
 {
 	if (!json_object_object_get(object, "waits") || !prepare(writer, rows, rows->first))
 		return;
 	window_counts_row(rows->counts, rows->end - rows->first, rows->samples);
-	json_put_wait_bounds(writer, object, rows->snapshot, figures, rows->samples);
+	json_put_wait_bounds(writer, object, rows->snapshot, counters, rows->samples);
 }

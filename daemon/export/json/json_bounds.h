@@ -10,11 +10,11 @@
  * Adds "confidence" (JSON_CONFIDENCE, of each bound by itself) to each event of a cgroup's "events", and "bounds" to
  * its quantiles and sources; and the bounds of its "waits" (json_waits.h). A figure gets no bounds if its samples came
  * in too few bursts. Adds nothing if the snapshot covers the whole time, or too few collections to detect bursts.
- * `figures` are those of the cgroup.
+ * `counters` are those of the cgroup.
  */
 void json_put_all_bounds(struct json_writer *writer, json_object *cgroup_object,
 			 const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
-			 const struct figures *const *figures);
+			 const struct counters *const *counters);
 
 /*
  * The bounds of the "waits" of rows of a table, and of the host's totals. They are the same as json_put_all_bounds()
@@ -35,9 +35,9 @@ void json_rows_clear(struct json_rows *rows);
 
 /* Adds the bounds to the "waits" of row `i`, or of all cgroups (json_rows_put_total()). */
 void json_rows_put(struct json_writer *writer, json_object *object, struct json_rows *rows, size_t i,
-		   const struct figures *const *figures);
+		   const struct counters *const *counters);
 void json_rows_put_total(struct json_writer *writer, json_object *object, struct json_rows *rows,
-			 const struct figures *const *figures);
+			 const struct counters *const *counters);
 
 /*
  * Reads the samples of a cgroup, or of all members of a sum, in the window that the snapshot covers. Returns 0;

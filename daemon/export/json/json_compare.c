@@ -12,7 +12,7 @@
 #include "export/json/data_source_names.h"
 #include "export/json/json_bounds.h"
 #include "export/json/json_writer.h"
-#include "snapshot/snapshot_figures.h"
+#include "snapshot/snapshot_counters.h"
 
 #define DECIMALS 6
 
@@ -36,20 +36,20 @@ void compared_side_take_sums(struct compared_side *side)
 	side->samples.n_parts = 0;
 	for (unsigned event = 0; event < EVENTS_MAX; event++) {
 		u8 packed[PACKED_MAX];
-		size_t size = packed_of(&side->events[event].figures, packed);
+		size_t size = packed_of(&side->events[event].counters, packed);
 
 		tally_of(packed, size, &side->samples.sums[event]);
 	}
 }
 
-static void take_event(const struct snapshot_event *event, const struct figures *figures,
+static void take_event(const struct snapshot_event *event, const struct counters *counters,
 		       struct compare_event *ret)
 {
 	memcpy(ret->key, event->key, sizeof(ret->key));
 	ret->event = event->event;
-	ret->sampled = figures != NULL;
-	if (figures)
-		ret->figures = *figures;
+	ret->sampled = counters != NULL;
+	if (counters)
+		ret->counters = *counters;
 }
 
 /* All cgroups as the members of a sum, so that their samples are found in the window. */
@@ -72,20 +72,20 @@ int compared_side_new(const struct snapshot *snapshot, const struct snapshot_cgr
 		      struct compared_side **ret)
 {
 	_cleanup_(compared_side_freep) struct compared_side *side = calloc(1, sizeof(*side));
-	_cleanup_free_ struct cgroup_figures *figures = calloc(1, sizeof(*figures));
+	_cleanup_free_ struct snapshot_counters *counters = calloc(1, sizeof(*counters));
 	_cleanup_free_ const struct snapshot_cgroup **members = NULL;
 	struct snapshot_cgroup all = {0};
 	int r;
 
-	if (!side || !figures)
+	if (!side || !counters)
 		return -ENOMEM;
 	if (cgroup) {
 		side->name = strdup(cgroup->path);
 		side->subtree = cgroup->n_members > 0;
-		snapshot_figures(snapshot, cgroup, figures);
+		snapshot_counters_of(snapshot, cgroup, counters);
 	} else {
 		for (unsigned event = 0; event < snapshot->n_events; event++)
-			figures->of[event] = &snapshot->events[event].total;
+			counters->of[event] = &snapshot->events[event].total;
 	}
 	r = cgroup ? side->name ? 0 : -ENOMEM : list_members(snapshot, &all, &members);
 	if (r < 0)
@@ -96,8 +96,8 @@ int compared_side_new(const struct snapshot *snapshot, const struct snapshot_cgr
 	side->seconds = snapshot->window_seconds;
 	side->n_events = snapshot->n_events;
 	for (unsigned event = 0; event < snapshot->n_events; event++)
-		take_event(&snapshot->events[event], figures->of[event], &side->events[event]);
-	snapshot_wait_parts(snapshot, figures->of, &side->waits);
+		take_event(&snapshot->events[event], counters->of[event], &side->events[event]);
+	snapshot_wait_parts(snapshot, counters->of, &side->waits);
 	r = json_window_samples(snapshot, cgroup ? cgroup : &all, &side->samples);
 	if (r == -ENODATA)
 		compared_side_take_sums(side);
@@ -221,8 +221,8 @@ static void put_sources(struct comparing *comparing, json_object *object, unsign
 }
 
 /* Adds the number of latencies in each octave, on both sides. */
-static void put_octaves(struct json_writer *writer, json_object *object, const struct figures *a,
-			const struct figures *b)
+static void put_octaves(struct json_writer *writer, json_object *object, const struct counters *a,
+			const struct counters *b)
 {
 	u64 of_a[OCTAVE_BUCKETS] = {0}, of_b[OCTAVE_BUCKETS] = {0};
 	json_object *list = json_checked(writer, json_object_new_array());
@@ -260,16 +260,16 @@ static void put_event(struct comparing *comparing, json_object *events, unsigned
 			json_put_u64(writer, compared, "ldlat", a->event.ldlat);
 		if (kind)
 			json_put_text(writer, compared, "latency_kind", kind);
-		json_put_u64(writer, compared, "samples_a", figures_samples(&a->figures));
-		json_put_u64(writer, compared, "samples_b", figures_samples(&b->figures));
+		json_put_u64(writer, compared, "samples_a", counters_samples(&a->counters));
+		json_put_u64(writer, compared, "samples_b", counters_samples(&b->counters));
 	}
-	if (figures_latency_samples(&a->figures) || figures_latency_samples(&b->figures)) {
+	if (counters_latency_samples(&a->counters) || counters_latency_samples(&b->counters)) {
 		json_object *latency = writer ? json_checked(writer, json_object_new_object()) : NULL;
 
 		put_latencies(comparing, latency, in_a, in_b);
 		if (writer) {
 			json_put(writer, compared, "latency", latency);
-			put_octaves(writer, compared, &a->figures, &b->figures);
+			put_octaves(writer, compared, &a->counters, &b->counters);
 		}
 	}
 	if (a->event.settings.has_source) {

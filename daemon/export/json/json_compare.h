@@ -14,8 +14,8 @@
 struct compare_event {
 	char key[EVENT_KEY_MAX];
 	struct event event;
-	bool sampled; /* `figures` has a sample */
-	struct figures figures;
+	bool sampled; /* `counters` has a sample */
+	struct counters counters;
 };
 
 /* A side, with all that is compared of it. About 450 KB, and independent of the snapshot that it was made from. */
@@ -38,7 +38,7 @@ struct compared_side {
  */
 int compared_side_new(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
 		      struct compared_side **ret);
-/* Takes the samples of a side from its figures, which have no order of time: then nothing is known about bursts. */
+/* Takes the samples of a side from its counters, which have no order of time: then nothing is known about bursts. */
 void compared_side_take_sums(struct compared_side *side);
 
 struct compared_side *compared_side_free(struct compared_side *side);

@@ -50,50 +50,50 @@ static void put_buckets(struct json_writer *writer, json_object *object, const u
 	json_put(writer, object, "histogram", list);
 }
 
-static void put_latency(struct json_writer *writer, json_object *object, const struct figures *figures)
+static void put_latency(struct json_writer *writer, json_object *object, const struct counters *counters)
 {
-	u64 samples = figures_latency_samples(figures);
-	u64 sum = figures_latency_sum(figures);
+	u64 samples = counters_latency_samples(counters);
+	u64 sum = counters_latency_sum(counters);
 	json_object *latency;
 
 	if (!samples)
 		return;
 	latency = json_checked(writer, json_object_new_object());
-	if (samples != figures_samples(figures))
+	if (samples != counters_samples(counters))
 		json_put_u64(writer, latency, "samples", samples);
 	json_put_u64(writer, latency, "sum", sum);
 	json_put_cycles(writer, latency, "mean", (double)sum / (double)samples);
-	put_quantiles(writer, latency, figures->latency, samples);
+	put_quantiles(writer, latency, counters->latency, samples);
 	json_put(writer, object, "latency", latency);
 }
 
 static void put_instruction_latency(struct json_writer *writer, json_object *object,
-				    const struct figures *figures, bool detailed)
+				    const struct counters *counters, bool detailed)
 {
-	u64 samples = figures_instruction_latency_samples(figures);
+	u64 samples = counters_instruction_latency_samples(counters);
 	json_object *latency;
 
 	if (!samples)
 		return;
 	latency = json_checked(writer, json_object_new_object());
 	json_put_u64(writer, latency, "samples", samples);
-	json_put_u64(writer, latency, "sum", figures->instruction_latency_sum);
-	json_put_cycles(writer, latency, "mean", (double)figures->instruction_latency_sum / (double)samples);
+	json_put_u64(writer, latency, "sum", counters->instruction_latency_sum);
+	json_put_cycles(writer, latency, "mean", (double)counters->instruction_latency_sum / (double)samples);
 	if (detailed)
-		put_buckets(writer, latency, figures->instruction_latency, COARSE_BUCKETS,
+		put_buckets(writer, latency, counters->instruction_latency, COARSE_BUCKETS,
 			    histogram_coarse_upper);
 	json_put(writer, object, "instruction_latency", latency);
 }
 
-static bool source_has_latency(const struct figures *figures, size_t source)
+static bool source_has_latency(const struct counters *counters, size_t source)
 {
 	for (size_t i = 0; i < OCTAVE_BUCKETS; i++)
-		if (figures->source_latency[source][i])
+		if (counters->source_latency[source][i])
 			return true;
 	return false;
 }
 
-static void put_sources(struct json_writer *writer, json_object *object, const struct figures *figures,
+static void put_sources(struct json_writer *writer, json_object *object, const struct counters *counters,
 			bool detailed)
 {
 	json_object *sources = json_checked(writer, json_object_new_object());
@@ -101,14 +101,14 @@ static void put_sources(struct json_writer *writer, json_object *object, const s
 	for (size_t i = 0; i < SOURCE_SLOTS; i++) {
 		json_object *source;
 
-		if (!figures->samples[i])
+		if (!counters->samples[i])
 			continue;
 		source = json_checked(writer, json_object_new_object());
-		json_put_u64(writer, source, "samples", figures->samples[i]);
-		if (source_has_latency(figures, i)) {
-			json_put_u64(writer, source, "latency_sum", figures->latency_sum[i]);
+		json_put_u64(writer, source, "samples", counters->samples[i]);
+		if (source_has_latency(counters, i)) {
+			json_put_u64(writer, source, "latency_sum", counters->latency_sum[i]);
 			if (detailed)
-				put_buckets(writer, source, figures->source_latency[i], OCTAVE_BUCKETS,
+				put_buckets(writer, source, counters->source_latency[i], OCTAVE_BUCKETS,
 					    histogram_octave_upper);
 		}
 		json_put(writer, sources, source_names[i], source);
@@ -116,10 +116,10 @@ static void put_sources(struct json_writer *writer, json_object *object, const s
 	json_put(writer, object, "sources", sources);
 }
 
-static void put_weighted(struct json_writer *writer, json_object *object, const struct figures *figures)
+static void put_weighted(struct json_writer *writer, json_object *object, const struct counters *counters)
 {
-	u64 latency = figures_weighted_latency(figures);
-	u64 samples = figures_weight(figures);
+	u64 latency = counters_weighted_latency(counters);
+	u64 samples = counters_weight(counters);
 	json_object *weighted;
 
 	if (!samples)
@@ -127,13 +127,13 @@ static void put_weighted(struct json_writer *writer, json_object *object, const 
 	weighted = json_checked(writer, json_object_new_object());
 	json_put_u64(writer, weighted, "samples", samples);
 	/* A sum that reached the largest u64 stays there: its value is not known. */
-	if (figures_latency_samples(figures) && latency != ~0ULL)
+	if (counters_latency_samples(counters) && latency != ~0ULL)
 		json_put_u64(writer, weighted, "latency_sum", latency);
 	json_put(writer, object, "weighted", weighted);
 }
 
 static void put_flags(struct json_writer *writer, json_object *object, const struct snapshot_event *event,
-		      const struct figures *figures)
+		      const struct counters *counters)
 {
 	static const struct {
 		const char *key;
@@ -144,29 +144,29 @@ static void put_flags(struct json_writer *writer, json_object *object, const str
 #undef FLAG
 	};
 	const bool known[FLAG_KNOWN_COUNT] = {
-		[FLAG_KNOWN_WITH_TLB] = figures_samples(figures) > figures->tlb[TLB_NA],
+		[FLAG_KNOWN_WITH_TLB] = counters_samples(counters) > counters->tlb[TLB_NA],
 		[FLAG_KNOWN_OF_LOADS] = event->event.role != EVENT_STORES,
 	};
 
 	for (size_t i = 0; i < FLAG_COUNT; i++)
-		if (known[flags[i].known] || figures->flags[i])
-			json_put_u64(writer, object, flags[i].key, figures->flags[i]);
+		if (known[flags[i].known] || counters->flags[i])
+			json_put_u64(writer, object, flags[i].key, counters->flags[i]);
 }
 
 static void put_memory(struct json_writer *writer, json_object *object, const struct snapshot_event *event,
-		       const struct figures *figures, bool detailed)
+		       const struct counters *counters, bool detailed)
 {
-	put_sources(writer, object, figures, detailed);
-	json_put_counts(writer, object, "snoop", figures->snoop, snoop_names, SNOOP_SLOTS);
-	json_put_counts(writer, object, "tlb", figures->tlb, tlb_names, TLB_SLOTS);
-	put_flags(writer, object, event, figures);
+	put_sources(writer, object, counters, detailed);
+	json_put_counts(writer, object, "snoop", counters->snoop, snoop_names, SNOOP_SLOTS);
+	json_put_counts(writer, object, "tlb", counters->tlb, tlb_names, TLB_SLOTS);
+	put_flags(writer, object, event, counters);
 }
 
 static json_object *event_object(struct json_writer *writer, const struct snapshot *snapshot, size_t index,
-				 const struct figures *const *all, bool detailed)
+				 const struct counters *const *all, bool detailed)
 {
 	const struct snapshot_event *event = &snapshot->events[index];
-	const struct figures *figures = all[index];
+	const struct counters *counters = all[index];
 	json_object *object = json_checked(writer, json_object_new_object());
 	const char *kind = event_latency_kind_name(event->event.latency_kind);
 	const char *counts = event_count_kind_name(event->event.count_kind);
@@ -180,32 +180,32 @@ static json_object *event_object(struct json_writer *writer, const struct snapsh
 		json_put_text(writer, object, "latency_kind", kind);
 	if (counts)
 		json_put_text(writer, object, "counts", counts);
-	json_put_u64(writer, object, "samples", figures_samples(figures));
-	put_weighted(writer, object, figures);
+	json_put_u64(writer, object, "samples", counters_samples(counters));
+	put_weighted(writer, object, counters);
 	if (per_thousand_instructions(snapshot, all, index, &ratio))
 		json_put_number(writer, object, "per_thousand_instructions", ratio, 6);
-	put_latency(writer, object, figures);
-	put_instruction_latency(writer, object, figures, detailed);
-	if (detailed && figures_latency_samples(figures))
-		put_buckets(writer, object, figures->latency, FINE_BUCKETS, histogram_fine_upper);
+	put_latency(writer, object, counters);
+	put_instruction_latency(writer, object, counters, detailed);
+	if (detailed && counters_latency_samples(counters))
+		put_buckets(writer, object, counters->latency, FINE_BUCKETS, histogram_fine_upper);
 	if (event->event.settings.has_source)
-		put_memory(writer, object, event, figures, detailed);
+		put_memory(writer, object, event, counters, detailed);
 	return object;
 }
 
 void json_put_events(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
-		     const struct figures *const *figures, bool detailed)
+		     const struct counters *const *counters, bool detailed)
 {
 	json_object *events = json_checked(writer, json_object_new_object());
 
 	for (size_t i = 0; i < snapshot->n_events; i++)
-		if (figures[i])
+		if (counters[i])
 			json_put_shown(writer, events, snapshot->events[i].key,
-				       event_object(writer, snapshot, i, figures, detailed));
+				       event_object(writer, snapshot, i, counters, detailed));
 	json_put(writer, object, "events", events);
 }
 
-void json_totals(const struct snapshot *snapshot, const struct figures *ret[EVENTS_MAX])
+void json_totals(const struct snapshot *snapshot, const struct counters *ret[EVENTS_MAX])
 {
 	for (size_t i = 0; i < EVENTS_MAX; i++)
 		ret[i] = i < snapshot->n_events ? &snapshot->events[i].total : NULL;
@@ -259,7 +259,7 @@ json_object *json_samples(struct json_writer *writer, const struct snapshot *sna
 	u64 seen = 0, unattributed = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		seen += figures_samples(&events[i].total);
+		seen += counters_samples(&events[i].total);
 		unattributed += events[i].unattributed;
 	}
 	json_put_u64(writer, object, "seen", seen);

@@ -20,12 +20,12 @@ extern const struct json_quantile {
 	double q;
 } json_quantiles[JSON_QUANTILES];
 
-/* Adds "events": by key, the events of the snapshot that have `figures`, with histograms if `detailed`. */
+/* Adds "events": by key, the events of the snapshot that have `counters`, with histograms if `detailed`. */
 void json_put_events(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
-		     const struct figures *const *figures, bool detailed);
+		     const struct counters *const *counters, bool detailed);
 
 /* The figures of all cgroups together. An event without samples has figures, too. */
-void json_totals(const struct snapshot *snapshot, const struct figures *ret[EVENTS_MAX]);
+void json_totals(const struct snapshot *snapshot, const struct counters *ret[EVENTS_MAX]);
 
 /* Adds the figures of a place, summed over `n` events, that are known (snapshot/event_figures.h). */
 void json_put_figures(struct json_writer *writer, json_object *object, enum event_figure_place place,

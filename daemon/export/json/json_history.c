@@ -15,7 +15,7 @@
 #include "export/json/json_waits.h"
 #include "history/shared/history_wire.h"
 #include "snapshot/snapshot_build.h"
-#include "snapshot/snapshot_figures.h"
+#include "snapshot/snapshot_counters.h"
 #include "snapshot/snapshot_view.h"
 #include "snapshot/snapshot_waits.h"
 
@@ -36,11 +36,11 @@ struct bin {
 	struct past_span span;
 	u64 covered_ns;
 	bool sampled[EVENTS_MAX];
-	struct figures figures[EVENTS_MAX];
+	struct counters counters[EVENTS_MAX];
 	struct snapshot_wait_parts waits;
 	bool waited; /* `waits` has a sample */
 	struct window_samples samples;
-	struct cgroup_figures of_part;
+	struct snapshot_counters of_part;
 };
 
 /* Prefers parts that are a multiple of a long span, so that no shorter one is read at their borders. */
@@ -106,7 +106,7 @@ static void add_waits(struct snapshot_wait_parts *sum, const struct snapshot_wai
 }
 
 /* Adds one pane as the next part of the bin. */
-static void add_part(const struct snapshot *snapshot, const struct figures *const *figures, u64 covered_ns,
+static void add_part(const struct snapshot *snapshot, const struct counters *const *counters, u64 covered_ns,
 		     struct bin *bin)
 {
 	struct snapshot_wait_parts waits;
@@ -118,17 +118,17 @@ static void add_part(const struct snapshot *snapshot, const struct figures *cons
 		struct tally tally;
 
 		measured->seconds += (double)covered_ns / (double)NSEC_PER_SEC;
-		if (!figures[event])
+		if (!counters[event])
 			continue;
-		tally_of(packed, packed_of(figures[event], packed), &tally);
+		tally_of(packed, packed_of(counters[event], packed), &tally);
 		tally_add(&measured->tally, &tally);
 		tally_add(&bin->samples.sums[event], &tally);
-		figures_add(&bin->figures[event], figures[event]);
+		counters_add(&bin->counters[event], counters[event]);
 		bin->sampled[event] = true;
 	}
 	bin->samples.n_parts = part + 1;
 	/* The time of a pane without samples counts, too. */
-	if (snapshot_wait_times(snapshot, figures, &waits))
+	if (snapshot_wait_times(snapshot, counters, &waits))
 		bin->waited = true;
 	add_waits(&bin->waits, &waits);
 }
@@ -155,7 +155,7 @@ static int add_pane(const struct json_history *history, size_t index, struct bin
 		cgroup = json_find_cgroup(snapshot, history->shown);
 	memset(bin->of_part.of, 0, sizeof(bin->of_part.of));
 	if (cgroup)
-		snapshot_figures(snapshot, cgroup, &bin->of_part);
+		snapshot_counters_of(snapshot, cgroup, &bin->of_part);
 	for (unsigned event = 0; !history->shown && event < snapshot->n_events; event++)
 		bin->of_part.of[event] = &snapshot->events[event].total;
 	if (bin->covered_ns == 0)
@@ -185,15 +185,15 @@ static json_object *bin_object(struct json_writer *writer, const struct json_his
 	const struct snapshot *snapshot = past_snapshot(history->past);
 	json_object *object = json_checked(writer, json_object_new_object());
 	bool bounded = bin->samples.n_parts >= BURSTS_COLLECTIONS_MIN;
-	const struct figures *figures[EVENTS_MAX];
+	const struct counters *counters[EVENTS_MAX];
 	struct wait_value values[WAIT_FIGURES];
 
 	for (unsigned event = 0; event < EVENTS_MAX; event++)
-		figures[event] = bin->sampled[event] ? &bin->figures[event] : NULL;
+		counters[event] = bin->sampled[event] ? &bin->counters[event] : NULL;
 	json_put_moment(writer, object, "since", bin->span.since_us);
 	json_put_moment(writer, object, "until", bin->span.until_us);
 	json_put_number(writer, object, "covered_s", (double)bin->covered_ns / (double)NSEC_PER_SEC, 3);
-	json_put_events(writer, object, snapshot, figures, history->histograms);
+	json_put_events(writer, object, snapshot, counters, history->histograms);
 	if (bounded)
 		put_bounds(writer, object, snapshot, bin);
 	window_waits_of(&bin->samples, bin->waits.events, bin->waits.parts, bin->waited ? bin->waits.n : 0,

@@ -46,7 +46,7 @@ static void put_share(const struct hot_writer *event, json_object *object, const
 	json_put(event->writer, object, "share", bounds);
 }
 
-static void put_figures(const struct hot_writer *event, json_object *object, const struct hot_place *place)
+static void put_counts(const struct hot_writer *event, json_object *object, const struct hot_place *place)
 {
 	if (event->latency)
 		put_bounds(event->writer, object, "latency", place->weight, place->weight_error);
@@ -139,7 +139,7 @@ static json_object *code_object(struct hot_writer *event, const struct hot_place
 	}
 	if (place->pid)
 		json_put_u64(writer, object, "pid", place->pid);
-	put_figures(event, object, place);
+	put_counts(event, object, place);
 	return object;
 }
 
@@ -165,7 +165,7 @@ static json_object *line_object(struct hot_writer *event, const struct hot_place
 		put_name(writer, object, "object", symbol);
 	if (place->pid)
 		json_put_u64(writer, object, "pid", place->pid);
-	put_figures(event, object, place);
+	put_counts(event, object, place);
 	put_sharing(event, object, place);
 	return object;
 }
@@ -177,7 +177,7 @@ static json_object *kernel_object(struct hot_writer *event, enum hot_kind kind, 
 	json_object *object = json_checked(writer, json_object_new_object());
 
 	json_put_text(writer, object, kind == HOT_CODE ? "name" : "object", HIDDEN_KERNEL);
-	put_figures(event, object, sum);
+	put_counts(event, object, sum);
 	if (kind == HOT_LINES)
 		put_sharing(event, object, sum);
 	return object;

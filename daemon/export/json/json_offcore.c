@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 
 static void put_kinds(struct json_writer *writer, json_object *object,
-		      const struct offcore_figure figures[OFFCORE_KINDS])
+		      const struct offcore_counter counters[OFFCORE_KINDS])
 {
 	/* The other two kinds are counted only for the mean latency. */
 	static const enum offcore_kind shown[] = {OFFCORE_L3, OFFCORE_LOCAL_DRAM, OFFCORE_REMOTE_DRAM};
@@ -12,7 +12,7 @@ static void put_kinds(struct json_writer *writer, json_object *object,
 	for (size_t i = 0; i < ARRAY_SIZE(shown); i++) {
 		u64 count;
 
-		if (offcore_scaled(&figures[shown[i]], &count))
+		if (offcore_scaled(&counters[shown[i]], &count))
 			json_put_u64(writer, object, offcore_kind_name(shown[i]), count);
 	}
 }
@@ -33,30 +33,31 @@ static void put_failed(struct json_writer *writer, json_object *object, const u6
 		json_put(writer, object, "failed_readings", failed);
 }
 
-static json_object *pmu_object(struct json_writer *writer, const struct offcore_figure figures[OFFCORE_KINDS])
+static json_object *pmu_object(struct json_writer *writer,
+			       const struct offcore_counter counters[OFFCORE_KINDS])
 {
 	json_object *object = json_checked(writer, json_object_new_object());
 	u64 errors[OFFCORE_KINDS];
 	double value;
 
 	for (size_t kind = 0; kind < OFFCORE_KINDS; kind++)
-		errors[kind] = figures[kind].errors;
-	put_kinds(writer, object, figures);
-	if (offcore_running_ratio(figures, &value))
+		errors[kind] = counters[kind].errors;
+	put_kinds(writer, object, counters);
+	if (offcore_running_ratio(counters, &value))
 		json_put_number(writer, object, "running_ratio", value, 6);
-	if (offcore_latency_mean(figures, &value))
+	if (offcore_latency_mean(counters, &value))
 		json_put_number(writer, object, "outstanding_latency_mean", value, 1);
 	put_failed(writer, object, errors);
 	return object;
 }
 
 json_object *json_offcore(struct json_writer *writer, const struct snapshot *snapshot,
-			  const struct offcore_figures *figures)
+			  const struct offcore_counters *counters)
 {
 	json_object *pmus = json_checked(writer, json_object_new_object());
 
 	for (size_t i = 0; i < snapshot->offcore.n_pmus; i++) {
-		json_object *pmu = pmu_object(writer, figures->of[i]);
+		json_object *pmu = pmu_object(writer, counters->of[i]);
 
 		if (pmu && json_object_object_length(pmu) == 0)
 			json_object_put(pmu); /* none of the PMU's CPUs ran this cgroup */

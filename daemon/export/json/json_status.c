@@ -188,7 +188,7 @@ static void put_names(struct json_writer *writer, json_object *object, const cha
 	json_put(writer, object, key, list);
 }
 
-static json_object *detail_object(struct json_writer *writer, const struct detail_figures *detail,
+static json_object *detail_object(struct json_writer *writer, const struct detail_counts *detail,
 				  struct json_page *page)
 {
 	json_object *object = json_checked(writer, json_object_new_object());
@@ -280,7 +280,7 @@ static void put_event_states(struct json_writer *writer, json_object *object, co
 /* The members that a moment of the past has, too. */
 static void put_sampling(struct json_writer *writer, json_object *object, const struct snapshot *snapshot)
 {
-	const struct figures *totals[EVENTS_MAX];
+	const struct counters *totals[EVENTS_MAX];
 
 	if (snapshot->nominal_hz.known)
 		json_put_u64(writer, object, "nominal_frequency", (u64)snapshot->nominal_hz.value);

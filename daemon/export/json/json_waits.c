@@ -23,12 +23,12 @@ static void put_number(struct json_writer *writer, json_object *object, const ch
 }
 
 void json_put_waits(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
-		    const struct figures *const *figures)
+		    const struct counters *const *counters)
 {
 	struct snapshot_wait_parts parts;
 	json_object *waits = NULL;
 
-	snapshot_wait_parts(snapshot, figures, &parts);
+	snapshot_wait_parts(snapshot, counters, &parts);
 	for (enum wait_figure figure = 0; figure < WAIT_FIGURES; figure++) {
 		json_object *item;
 		double value;
@@ -87,7 +87,7 @@ void json_put_wait_values(struct json_writer *writer, json_object *object,
 }
 
 void json_put_wait_bounds(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
-			  const struct figures *const *figures, const struct window_samples *samples)
+			  const struct counters *const *counters, const struct window_samples *samples)
 {
 	json_object *waits = json_get_object(object, "waits");
 	struct snapshot_wait_parts parts;
@@ -95,7 +95,7 @@ void json_put_wait_bounds(struct json_writer *writer, json_object *object, const
 
 	if (!waits)
 		return;
-	snapshot_wait_parts(snapshot, figures, &parts);
+	snapshot_wait_parts(snapshot, counters, &parts);
 	window_waits_of(samples, parts.events, parts.parts, parts.n, JSON_CONFIDENCE, values);
 	for (enum wait_figure figure = 0; figure < WAIT_FIGURES; figure++) {
 		json_object *item = json_get_object(waits, wait_figure_name(figure));

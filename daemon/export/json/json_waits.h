@@ -10,7 +10,7 @@ struct window_samples;
 
 /* Adds "waits" with the values of all known figures. Adds nothing if no figure is known. */
 void json_put_waits(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
-		    const struct figures *const *figures);
+		    const struct counters *const *counters);
 
 /*
  * Adds "confidence" (JSON_CONFIDENCE, of each bound by itself) to the "waits" of a cgroup, and bounds to its figures.
@@ -18,7 +18,7 @@ void json_put_waits(struct json_writer *writer, json_object *object, const struc
  * came in too few bursts.
  */
 void json_put_wait_bounds(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
-			  const struct figures *const *figures, const struct window_samples *samples);
+			  const struct counters *const *counters, const struct window_samples *samples);
 
 /* Adds "waits" with the known ones of these values; with their bounds and "confidence" if they are `bounded`. */
 void json_put_wait_values(struct json_writer *writer, json_object *object,

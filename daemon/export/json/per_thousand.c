@@ -16,7 +16,7 @@ static bool is_denominator(const struct snapshot_event *event, const struct snap
 	return !a->known || !b->known || fabs(a->value - b->value) <= SAME_TIME;
 }
 
-bool per_thousand_instructions(const struct snapshot *snapshot, const struct figures *const *figures,
+bool per_thousand_instructions(const struct snapshot *snapshot, const struct counters *const *counters,
 			       size_t index, double *ret)
 {
 	const struct snapshot_event *event = &snapshot->events[index];
@@ -26,11 +26,11 @@ bool per_thousand_instructions(const struct snapshot *snapshot, const struct fig
 	for (size_t i = 0; i < snapshot->n_events; i++) {
 		u64 accesses, instructions;
 
-		if (!is_denominator(&snapshot->events[i], event) || !figures[i])
+		if (!is_denominator(&snapshot->events[i], event) || !counters[i])
 			continue;
-		accesses = figures_weight(figures[index]);
-		instructions = figures_weight(figures[i]);
-		if (instructions == 0 || (accesses == 0 && figures_samples(figures[index]) > 0))
+		accesses = counters_weight(counters[index]);
+		instructions = counters_weight(counters[i]);
+		if (instructions == 0 || (accesses == 0 && counters_samples(counters[index]) > 0))
 			return false;
 		*ret = 1000 * (double)accesses / (double)instructions;
 		return true;

@@ -87,11 +87,11 @@ static struct maybe_u64 count_fds(void)
 	return (struct maybe_u64){n > 0, n - 1};
 }
 
-void process_read(struct process_figures *figures)
+void process_read(struct process_usage *usage)
 {
-	figures->cpu_seconds = read_cpu();
-	figures->resident_bytes = read_resident();
-	figures->open_fds = count_fds();
-	if (!figures->start_seconds.known)
-		figures->start_seconds = read_start();
+	usage->cpu_seconds = read_cpu();
+	usage->resident_bytes = read_resident();
+	usage->open_fds = count_fds();
+	if (!usage->start_seconds.known)
+		usage->start_seconds = read_start();
 }

@@ -5,7 +5,7 @@
 
 #include "snapshot/snapshot.h"
 
-struct process_figures {
+struct process_usage {
 	struct maybe_double cpu_seconds; /* user and system time, all threads */
 	struct maybe_u64 resident_bytes;
 	struct maybe_double start_seconds; /* since the epoch */
@@ -16,7 +16,7 @@ struct process_figures {
  * Reads the figures of this process. A value that cannot be read is not known. The start time cannot change
  * and is read only once, so pass the same struct each time, zeroed before the first call.
  */
-void process_read(struct process_figures *figures);
+void process_read(struct process_usage *counters);
 
 /*
  * Finds the start time in the text of /proc/PID/stat (field 22, proc(5)), in clock ticks since boot. The

@@ -31,7 +31,7 @@ static const char *const tlb_labels[] = {TLBS(TLB_LABEL_)};
 
 /* The counters of one series and one event, and their labels. */
 struct cell {
-	const struct figures *figures;
+	const struct counters *counters;
 	const struct event *event;
 	char *labels;          /* cgroup="...",event="...",pmu="..." */
 	u64 estimate;          /* see struct series; 0: none */
@@ -110,12 +110,12 @@ static int add_cells(struct rendering *rendering, const struct series *series)
 	for (size_t event = 0; event < rendering->snapshot->n_events; event++) {
 		struct cell *cell = &rendering->cells[rendering->n_cells];
 
-		if (!series->figures[event])
+		if (!series->counters[event])
 			continue;
 		if (asprintf(&cell->labels, "%s,%s", cgroup, rendering->event_labels[event]) < 0)
 			return -ENOMEM;
 		rendering->n_cells++;
-		cell->figures = series->figures[event];
+		cell->counters = series->counters[event];
 		cell->event = &rendering->snapshot->events[event].event;
 		cell->estimate = series->estimates ? series->estimates[event] : 0;
 		if (cell->estimate &&
@@ -189,60 +189,60 @@ static void write_histograms(struct rendering *rendering)
 
 	for (size_t i = 0; i < rendering->n_cells; i++) {
 		const struct cell *cell = &rendering->cells[i];
-		const struct buckets fine = {cell->figures->latency, FINE_BUCKETS, histogram_fine_upper};
+		const struct buckets fine = {cell->counters->latency, FINE_BUCKETS, histogram_fine_upper};
 
 		if (cell->event->settings.has_latency)
 			write_histogram(rendering, &latency, cell->labels, &fine,
-					figures_latency_sum(cell->figures),
-					figures_latency_samples(cell->figures));
+					counters_latency_sum(cell->counters),
+					counters_latency_samples(cell->counters));
 	}
 	for (size_t i = 0; i < rendering->n_cells; i++) {
 		const struct cell *cell = &rendering->cells[i];
-		const struct buckets coarse = {cell->figures->instruction_latency, COARSE_BUCKETS,
+		const struct buckets coarse = {cell->counters->instruction_latency, COARSE_BUCKETS,
 					       histogram_coarse_upper};
 
 		if (cell->event->settings.has_instruction_latency)
 			write_histogram(rendering, &instruction_latency, cell->labels, &coarse,
-					cell->figures->instruction_latency_sum,
-					figures_instruction_latency_samples(cell->figures));
+					cell->counters->instruction_latency_sum,
+					counters_instruction_latency_samples(cell->counters));
 	}
 }
 
 /* Writes counters that are an array, each under its own label. */
 static void write_words(struct rendering *rendering, const struct family *family,
 			const char *const *word_labels, size_t n_words,
-			const u64 *(*counters_of)(const struct figures *))
+			const u64 *(*counters_of)(const struct counters *))
 {
 	for (size_t i = 0; i < rendering->n_cells; i++) {
 		const struct cell *cell = &rendering->cells[i];
-		const u64 *counters = counters_of(cell->figures);
+		const u64 *values = counters_of(cell->counters);
 
 		/* Samples of an event without a data source are all counted as "unknown": write none of them. */
 		for (size_t word = 0; cell->event->settings.has_source && word < n_words; word++)
-			if (counters[word])
+			if (values[word])
 				exposition_u64(rendering->out, family, "_total", cell->labels,
-					       word_labels[word], counters[word]);
+					       word_labels[word], values[word]);
 	}
 }
 
-static const u64 *samples_of(const struct figures *figures)
+static const u64 *samples_of(const struct counters *counters)
 {
-	return figures->samples;
+	return counters->samples;
 }
 
-static const u64 *latency_sum_of(const struct figures *figures)
+static const u64 *latency_sum_of(const struct counters *counters)
 {
-	return figures->latency_sum;
+	return counters->latency_sum;
 }
 
-static const u64 *snoop_of(const struct figures *figures)
+static const u64 *snoop_of(const struct counters *counters)
 {
-	return figures->snoop;
+	return counters->snoop;
 }
 
-static const u64 *tlb_of(const struct figures *figures)
+static const u64 *tlb_of(const struct counters *counters)
 {
-	return figures->tlb;
+	return counters->tlb;
 }
 
 static void write_estimates(struct rendering *rendering)
@@ -286,7 +286,7 @@ static void write_cgroup_counters(struct rendering *rendering)
 
 		for (size_t i = 0; i < rendering->n_cells; i++) {
 			const struct cell *cell = &rendering->cells[i];
-			u64 value = counters[k].value(cell->figures);
+			u64 value = counters[k].value(cell->counters);
 
 			/* Only the estimate says something about an event of counts. */
 			if (value && !event_is_count(cell->event))
@@ -376,7 +376,7 @@ static void write_events(struct rendering *rendering)
 
 	for (size_t i = 0; i < snapshot->n_events; i++)
 		exposition_u64(out, &seen, "_total", labels[i], NULL,
-			       figures_samples(&snapshot->events[i].total));
+			       counters_samples(&snapshot->events[i].total));
 	for (size_t i = 0; i < snapshot->n_events; i++)
 		exposition_u64(out, &unattributed, "_total", labels[i], NULL,
 			       snapshot->events[i].unattributed);
@@ -450,7 +450,7 @@ static struct maybe_double seconds_of(const struct timespec *time)
 }
 
 /* Metrics of the daemon itself: slots, configuration, process. */
-static void write_daemon(struct rendering *rendering, const struct process_figures *process)
+static void write_daemon(struct rendering *rendering, const struct process_usage *process)
 {
 	static const struct family paused = {
 		"pebsd_paused", FAMILY_GAUGE,
@@ -592,7 +592,7 @@ static int write_counted(struct rendering *rendering)
 }
 
 /* Zooms and hot tables. `detail` may be NULL: nothing is written. */
-static void write_detail(struct exposition *out, const struct detail_figures *detail)
+static void write_detail(struct exposition *out, const struct detail_counts *detail)
 {
 	static const struct family running = {"pebsd_zooms_running", FAMILY_GAUGE, "Zooms that run now."};
 	static const struct family samples = {
@@ -673,7 +673,7 @@ static int write_infos(struct rendering *rendering)
 }
 
 int prometheus_render(const struct snapshot *snapshot, const struct series *const *series, size_t n_series,
-		      const struct prometheus_options *options, const struct process_figures *process,
+		      const struct prometheus_options *options, const struct process_usage *process,
 		      char **ret_text, size_t *ret_length)
 {
 	struct rendering rendering = {

@@ -44,7 +44,7 @@ struct prometheus_options {
  * and a NUL after them.
  */
 int prometheus_render(const struct snapshot *snapshot, const struct series *const *series, size_t n_series,
-		      const struct prometheus_options *options, const struct process_figures *process,
+		      const struct prometheus_options *options, const struct process_usage *process,
 		      char **ret_text, size_t *ret_length);
 
 #endif

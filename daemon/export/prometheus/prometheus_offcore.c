@@ -63,7 +63,7 @@ static void write_reads(struct exposition *out, const struct snapshot *snapshot,
 				char source[64];
 				u64 value;
 
-				if (!offcore_counters_get(series[i]->offcore, pmu, kinds[k], &value))
+				if (!offcore_scaled_get(series[i]->offcore, pmu, kinds[k], &value))
 					continue;
 				(void)snprintf(source, sizeof(source), "source=\"%s\"",
 					       offcore_kind_name(kinds[k]));
@@ -85,8 +85,8 @@ static void write_latency(struct exposition *out, const struct snapshot *snapsho
 			const char *of = labels->of[i * n_pmus + pmu];
 			u64 cycles, requests;
 
-			if (!offcore_counters_get(series[i]->offcore, pmu, OFFCORE_OUTSTANDING, &cycles) ||
-			    !offcore_counters_get(series[i]->offcore, pmu, OFFCORE_REQUESTS, &requests))
+			if (!offcore_scaled_get(series[i]->offcore, pmu, OFFCORE_OUTSTANDING, &cycles) ||
+			    !offcore_scaled_get(series[i]->offcore, pmu, OFFCORE_REQUESTS, &requests))
 				continue;
 			exposition_u64(out, &latency, "_sum", of, NULL, cycles);
 			exposition_u64(out, &latency, "_count", of, NULL, requests);

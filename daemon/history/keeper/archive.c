@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "base/monotonic.h"
-#include "collect/figures.h"
+#include "collect/counters.h"
 #include "history/keeper/archive_internal.h"
 
 #define BUSY_MS       1000
@@ -280,7 +280,7 @@ static int add_new_counts(struct archive *archive)
 }
 
 /*
- * Compares the layout of the counters in `figures.data` and `event_total.packed` with that of this pebsd. Files of the
+ * Compares the layout of the counters in `counters.data` and `event_total.packed` with that of this pebsd. Files of the
  * first pebsd do not state it: they have the layout that was in force when the table was added.
  */
 static int check_layout(struct archive *archive)
@@ -291,13 +291,13 @@ static int check_layout(struct archive *archive)
 	if (run_text(archive, "CREATE TABLE IF NOT EXISTS layout(counters INTEGER NOT NULL)") < 0 ||
 	    archive_number(archive, "SELECT max(counters) FROM layout", &layout) < 0)
 		return archive_failed(archive, "open");
-	if (layout == figures_layout())
+	if (layout == counters_layout())
 		return 0;
 	if (layout) {
 		archive->outdated = true;
 		return -EUCLEAN;
 	}
-	(void)snprintf(text, sizeof(text), "INSERT INTO layout VALUES(%u)", figures_layout());
+	(void)snprintf(text, sizeof(text), "INSERT INTO layout VALUES(%u)", counters_layout());
 	return run_text(archive, text) < 0 ? archive_failed(archive, "update") : 0;
 }
 

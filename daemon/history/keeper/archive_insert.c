@@ -56,7 +56,7 @@ static int find_columns(struct archive *archive, const struct archive_totals *to
 	return 0;
 }
 
-#define INDEX_OF(member) (offsetof(struct figures, member) / sizeof(u64))
+#define INDEX_OF(member) (offsetof(struct counters, member) / sizeof(u64))
 
 static void add_loads(const struct row_part *part, struct columns *columns)
 {
@@ -75,7 +75,7 @@ static void add_loads(const struct row_part *part, struct columns *columns)
 /* Sums the columns of a cgroup, and adds its counters to the sums of all cgroups, which are by event. */
 static void sum_row(const struct archive_row *row, const struct archive_totals *totals,
 		    const enum column columns_of[static ARCHIVE_EVENTS_MAX], struct columns *ret,
-		    struct figures *sums)
+		    struct counters *sums)
 {
 	struct row_reader reader = {.from = row->data, .end = row->data + row->size};
 	struct row_part part;
@@ -95,7 +95,7 @@ static void sum_row(const struct archive_row *row, const struct archive_totals *
 }
 
 static int insert_figures(struct archive *archive, struct span *span, const struct archive_totals *totals,
-			  const struct archive_rows *rows, struct figures *sums)
+			  const struct archive_rows *rows, struct counters *sums)
 {
 	sqlite3_stmt *statement = archive_statement(archive, ARCHIVE_FIGURES_ADD);
 	enum column columns_of[ARCHIVE_EVENTS_MAX];
@@ -122,7 +122,7 @@ static int insert_figures(struct archive *archive, struct span *span, const stru
 }
 
 static int insert_totals(struct archive *archive, const struct span *span,
-			 const struct archive_totals *totals, const struct figures *sums)
+			 const struct archive_totals *totals, const struct counters *sums)
 {
 	sqlite3_stmt *statement = archive_statement(archive, ARCHIVE_TOTAL_ADD);
 	int r = statement ? 0 : -EIO;
@@ -166,7 +166,7 @@ static int insert_span(struct archive *archive, const struct span *span)
 int archive_insert(struct archive *archive, struct span *span, const struct archive_totals *totals,
 		   const struct archive_rows *rows)
 {
-	_cleanup_free_ struct figures *sums = calloc(totals->n + 1, sizeof(*sums));
+	_cleanup_free_ struct counters *sums = calloc(totals->n + 1, sizeof(*sums));
 	int r;
 
 	if (!sums)

@@ -39,7 +39,7 @@ static const char *const tlb_words[] = {TLBS(WORD_)};
 #undef WORD_
 
 /* The values that the kernel passes on for a record. */
-struct figures {
+struct counters {
 	u64 latency, latency_true, instruction_latency;
 	struct load_source source;
 	bool has_source;
@@ -98,7 +98,7 @@ struct pending {
 	u32 code;
 	bool plain; /* not a record: the interrupt of a counter without PEBS */
 	unsigned int counter;
-	struct figures figures;
+	struct counters counters;
 	struct guest_task task; /* the task that was running when the record was made */
 	u64 period, ip, address;
 };
@@ -205,61 +205,62 @@ static struct book_event *event_of(struct book_cpu *cpu, u32 code)
 
 /* -- what the driver derives from a record -- */
 
-static struct figures intel_figures(const struct core *core, const struct core_record *record, u32 code,
-				    const struct guest_event *event, const struct guest_kernel *kernel)
+static struct counters intel_record_counters(const struct core *core, const struct core_record *record,
+					     u32 code, const struct guest_event *event,
+					     const struct guest_kernel *kernel)
 {
 	const struct machine *machine = core->machine;
 	u64 latency = record->record.values[RECORD_LATENCY], source = record->record.values[RECORD_SOURCE];
 	bool is_load = code == machine->load_latency_event, is_store = code == machine->store_event;
 	bool split = machine->mechanisms & MECHANISM_LATENCY_SPLIT;
 	bool whole = event->sample_type & PERF_SAMPLE_WEIGHT;
-	struct figures figures = {0};
+	struct counters counters = {0};
 
 	if (is_load)
-		load_source_decode(machine, source, &figures.source);
+		load_source_decode(machine, source, &counters.source);
 	else if (is_store)
-		store_source_decode(machine, source, &figures.source);
-	figures.has_source = is_load || is_store;
+		store_source_decode(machine, source, &counters.source);
+	counters.has_source = is_load || is_store;
 	if (machine->format < RECORD_ADAPTIVE) {
 		if (!is_load)
-			return figures;
-		figures.latency_true = latency;
-		figures.latency = whole ? latency : (u32)latency;
-		return figures;
+			return counters;
+		counters.latency_true = latency;
+		counters.latency = whole ? latency : (u32)latency;
+		return counters;
 	}
 	if (!is_load && !(is_store && machine->mechanisms & MECHANISM_STORE_LATENCY))
-		return figures;
-	figures.latency_true = split ? latency >> 32 : latency;
-	figures.latency = figures.latency_true;
+		return counters;
+	counters.latency_true = split ? latency >> 32 : latency;
+	counters.latency = counters.latency_true;
 	if (whole)
-		return figures;
-	figures.latency = kernel->latency_is_cut ? (u16)figures.latency : (u32)figures.latency;
-	figures.instruction_latency = split ? (u16)latency : 0;
-	return figures;
+		return counters;
+	counters.latency = kernel->latency_is_cut ? (u16)counters.latency : (u32)counters.latency;
+	counters.instruction_latency = split ? (u16)latency : 0;
+	return counters;
 }
 
-static struct figures amd_figures(const struct core *core, const struct core_record *record,
-				  const struct guest_kernel *kernel)
+static struct counters amd_record_counters(const struct core *core, const struct core_record *record,
+					   const struct guest_kernel *kernel)
 {
 	u64 data2 = record->ibs[IBS_OP_DATA2 - IBS_OP_CTL], data3 = record->ibs[IBS_OP_DATA3 - IBS_OP_CTL];
-	struct figures figures = {0};
+	struct counters counters = {0};
 	u32 latency;
 
 	if (ibs_operation(data3) == IBS_OPERATION_OTHER)
-		return figures;
+		return counters;
 	ibs_source_decode(core->amd, data2, data3,
-			  kernel->ibs_names_levels ? IBS_DRIVER_6_12 : IBS_DRIVER_6_1, &figures.source);
-	figures.has_source = true;
+			  kernel->ibs_names_levels ? IBS_DRIVER_6_12 : IBS_DRIVER_6_1, &counters.source);
+	counters.has_source = true;
 	if (!ibs_miss_latency(data3, &latency))
-		return figures;
-	figures.latency = figures.latency_true = latency;
+		return counters;
+	counters.latency = counters.latency_true = latency;
 	/*
 	 * pebsd asks for PERF_SAMPLE_WEIGHT_STRUCT, with which the driver also reports the latency from tag
 	 * to retirement.
 	 */
-	figures.instruction_latency =
+	counters.instruction_latency =
 		(u16)(record->ibs[IBS_OP_DATA - IBS_OP_CTL] >> IBS_DATA_TAG_TO_RETIRE_SHIFT);
-	return figures;
+	return counters;
 }
 
 /* The maximum in IBS_OP_CTL is in units of 16, except for its upper bits. */
@@ -316,20 +317,20 @@ static struct touched *touched_of(struct books *books, const struct core *core, 
 	return NULL;
 }
 
-static void add(struct book *book, const struct figures *figures, u64 period)
+static void add(struct book *book, const struct counters *counters, u64 period)
 {
 	book->samples++;
 	book->period += period;
-	book->latency += figures->latency;
-	book->latency_true += figures->latency_true;
-	book->instruction_latency += figures->instruction_latency;
-	if (!figures->has_source)
+	book->latency += counters->latency;
+	book->latency_true += counters->latency_true;
+	book->instruction_latency += counters->instruction_latency;
+	if (!counters->has_source)
 		return;
-	book->sources[figures->source.source % SOURCE_SLOTS]++;
-	book->source_latency[figures->source.source % SOURCE_SLOTS] += figures->latency;
-	book->snoops[figures->source.snoop % SNOOP_SLOTS]++;
-	book->tlbs[figures->source.tlb % TLB_SLOTS]++;
-#define ADD_FLAG_(name) book->flags.name += figures->source.name;
+	book->sources[counters->source.source % SOURCE_SLOTS]++;
+	book->source_latency[counters->source.source % SOURCE_SLOTS] += counters->latency;
+	book->snoops[counters->source.snoop % SNOOP_SLOTS]++;
+	book->tlbs[counters->source.tlb % TLB_SLOTS]++;
+#define ADD_FLAG_(name) book->flags.name += counters->source.name;
 	LOAD_SOURCE_FLAGS(ADD_FLAG_)
 }
 
@@ -376,7 +377,7 @@ static void enter_some(struct books *books, const struct core *core, const struc
 		}
 		book = book_of(books, core, pending->code, of);
 		if (book) {
-			add(book, &pending->figures, pending->period);
+			add(book, &pending->counters, pending->period);
 			book->guarded += guarded;
 			keep_recent(books, core, pending, of, guarded);
 		}
@@ -392,8 +393,8 @@ static void enter_some(struct books *books, const struct core *core, const struc
 		touched->guarded += guarded;
 		if (guarded)
 			continue;
-		touched->latency += pending->figures.latency;
-		touched->hitm += pending->figures.has_source && pending->figures.source.snoop == SNOOP_HITM;
+		touched->latency += pending->counters.latency;
+		touched->hitm += pending->counters.has_source && pending->counters.source.snoop == SNOOP_HITM;
 	}
 	cpu->pending_count = left;
 }
@@ -413,8 +414,8 @@ static void put_log(FILE *log, const struct core *core, const struct core_record
 		core->cpu, core->cycles, pending->code, pending->task.cgroup, pending->task.pid,
 		pending->task.comm, pending->ip);
 	fprintf(log, "\"address\":\"0x%lx\",\"latency\":%lu,\"source\":\"%s\",\"place\":%u,\"snoop\":%u}\n",
-		pending->address, pending->figures.latency_true,
-		pending->figures.has_source ? source_words[pending->figures.source.source] : "none",
+		pending->address, pending->counters.latency_true,
+		pending->counters.has_source ? source_words[pending->counters.source.source] : "none",
 		record->retired.place, record->retired.snoop);
 }
 
@@ -426,12 +427,12 @@ static void hold(struct books *books, const struct core *core, const struct core
 	struct pending pending = {.code = code, .counter = counter, .task = *task, .period = event->period};
 
 	if (core->amd) {
-		pending.figures = amd_figures(core, record, kernel);
+		pending.counters = amd_record_counters(core, record, kernel);
 		pending.period = ibs_period(record->ibs[0]);
 		pending.ip = record->ibs[IBS_OP_RIP - IBS_OP_CTL];
 		pending.address = record->ibs[IBS_DC_LINEAR_ADDRESS - IBS_OP_CTL];
 	} else {
-		pending.figures = intel_figures(core, record, code & 0xffff, event, kernel);
+		pending.counters = intel_record_counters(core, record, code & 0xffff, event, kernel);
 		/* Before Haswell, a record contains only the address of the next instruction. */
 		pending.ip =
 			record->record.values[core->machine->format < RECORD_HASWELL ? RECORD_IP
@@ -760,11 +761,11 @@ static void put_recent(FILE *file, const struct recent *recent)
 	put_text(file, of->task.comm);
 	fprintf(file, ",\"ip\":\"0x%lx\",\"address\":\"0x%lx\"", of->ip, of->address);
 	PUT(file, of, period);
-	PUT(file, &of->figures, latency);
-	if (of->figures.has_source)
+	PUT(file, &of->counters, latency);
+	if (of->counters.has_source)
 		fprintf(file, ",\"source\":\"%s\",\"snoop\":\"%s\"",
-			source_words[of->figures.source.source % SOURCE_SLOTS],
-			snoop_words[of->figures.source.snoop % SNOOP_SLOTS]);
+			source_words[of->counters.source.source % SOURCE_SLOTS],
+			snoop_words[of->counters.source.snoop % SNOOP_SLOTS]);
 	fprintf(file, ",\"guarded\":%s}\n", recent->guarded ? "true" : "false");
 }
 

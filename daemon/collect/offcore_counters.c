@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "collect/offcore_figures.h"
+#include "collect/offcore_counters.h"
 
 #include <math.h>
 #include <string.h>
 
-_Static_assert(sizeof(struct offcore_figures) <= sizeof(struct figures),
+_Static_assert(sizeof(struct offcore_counters) <= sizeof(struct counters),
 	       "off-core counters fit into a row of a window");
-_Static_assert(sizeof(struct offcore_figure) == 4 * sizeof(u64), "it has only counters");
+_Static_assert(sizeof(struct offcore_counter) == 4 * sizeof(u64), "it has only counters");
 
-static void add(struct offcore_figure *sum, const struct offcore_figure *addend)
+static void add(struct offcore_counter *sum, const struct offcore_counter *addend)
 {
 	sum->count += addend->count;
 	sum->enabled_ns += addend->enabled_ns;
@@ -16,14 +16,14 @@ static void add(struct offcore_figure *sum, const struct offcore_figure *addend)
 	sum->errors += addend->errors;
 }
 
-void offcore_figures_add(struct offcore_figures *sum, const struct offcore_figures *addend)
+void offcore_counters_add(struct offcore_counters *sum, const struct offcore_counters *addend)
 {
 	for (size_t pmu = 0; pmu < OFFCORE_PMUS_MAX; pmu++)
 		for (size_t kind = 0; kind < OFFCORE_KINDS; kind++)
 			add(&sum->of[pmu][kind], &addend->of[pmu][kind]);
 }
 
-bool offcore_scaled(const struct offcore_figure *figure, u64 *ret)
+bool offcore_scaled(const struct offcore_counter *figure, u64 *ret)
 {
 	if (figure->errors || figure->running_ns == 0)
 		return false;
@@ -36,12 +36,12 @@ bool offcore_scaled(const struct offcore_figure *figure, u64 *ret)
 	return true;
 }
 
-bool offcore_running_ratio(const struct offcore_figure figures[OFFCORE_KINDS], double *ret)
+bool offcore_running_ratio(const struct offcore_counter counters[OFFCORE_KINDS], double *ret)
 {
 	bool any = false;
 
 	for (size_t kind = 0; kind < OFFCORE_KINDS; kind++) {
-		const struct offcore_figure *figure = &figures[kind];
+		const struct offcore_counter *figure = &counters[kind];
 		double ratio;
 
 		if (figure->enabled_ns == 0)
@@ -56,48 +56,48 @@ bool offcore_running_ratio(const struct offcore_figure figures[OFFCORE_KINDS], d
 	return any;
 }
 
-bool offcore_latency_mean(const struct offcore_figure figures[OFFCORE_KINDS], double *ret)
+bool offcore_latency_mean(const struct offcore_counter counters[OFFCORE_KINDS], double *ret)
 {
 	u64 cycles, requests;
 
-	if (!offcore_scaled(&figures[OFFCORE_OUTSTANDING], &cycles) ||
-	    !offcore_scaled(&figures[OFFCORE_REQUESTS], &requests) || requests == 0)
+	if (!offcore_scaled(&counters[OFFCORE_OUTSTANDING], &cycles) ||
+	    !offcore_scaled(&counters[OFFCORE_REQUESTS], &requests) || requests == 0)
 		return false;
 	*ret = (double)cycles / (double)requests;
 	return true;
 }
 
-void offcore_pack(const struct offcore_figures *figures, struct figures *ret)
+void offcore_pack(const struct offcore_counters *counters, struct counters *ret)
 {
 	memset(ret, 0, sizeof(*ret));
-	memcpy(ret, figures, sizeof(*figures));
+	memcpy(ret, counters, sizeof(*counters));
 }
 
-void offcore_unpack(const struct figures *row, struct offcore_figures *ret)
+void offcore_unpack(const struct counters *row, struct offcore_counters *ret)
 {
 	memcpy(ret, row, sizeof(*ret));
 }
 
-void offcore_counters_add(struct offcore_counters *counters, const struct offcore_figures *difference)
+void offcore_scaled_add(struct offcore_scaled_counters *counters, const struct offcore_counters *difference)
 {
-	offcore_figures_add(&counters->waiting, difference);
-	offcore_figures_add(&counters->all, difference);
+	offcore_counters_add(&counters->waiting, difference);
+	offcore_counters_add(&counters->all, difference);
 	for (size_t pmu = 0; pmu < OFFCORE_PMUS_MAX; pmu++)
 		for (size_t kind = 0; kind < OFFCORE_KINDS; kind++) {
-			struct offcore_figure *waiting = &counters->waiting.of[pmu][kind];
+			struct offcore_counter *waiting = &counters->waiting.of[pmu][kind];
 			u64 scaled;
 
 			if (!offcore_scaled(waiting, &scaled))
 				continue;
 			counters->scaled[pmu][kind] += scaled;
-			*waiting = (struct offcore_figure){0};
+			*waiting = (struct offcore_counter){0};
 		}
 }
 
-bool offcore_counters_get(const struct offcore_counters *counters, size_t pmu, enum offcore_kind kind,
-			  u64 *ret)
+bool offcore_scaled_get(const struct offcore_scaled_counters *counters, size_t pmu, enum offcore_kind kind,
+			u64 *ret)
 {
-	const struct offcore_figure *all = &counters->all.of[pmu][kind];
+	const struct offcore_counter *all = &counters->all.of[pmu][kind];
 
 	if (all->errors || all->running_ns == 0)
 		return false;

@@ -3,65 +3,65 @@
  * Counts of off-core responses, for one cgroup or a sum of cgroups, over some time. These are counts, not
  * samples: they have no random selection and no latency threshold. Pure functions.
  */
-#ifndef PEBSD_OFFCORE_FIGURES_H
-#define PEBSD_OFFCORE_FIGURES_H
+#ifndef PEBSD_OFFCORE_COUNTERS_H
+#define PEBSD_OFFCORE_COUNTERS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "collect/figures.h"
+#include "collect/counters.h"
 #include "pebsd/offcore.h"
 
-struct offcore_figure {
+struct offcore_counter {
 	u64 count;      /* while the counter ran */
 	u64 enabled_ns; /* time for which the counter was enabled while this cgroup's tasks ran */
 	u64 running_ns; /* time for which the counter counted: less if multiplexed */
 	u64 errors;     /* failed readings: a part of the count is unknown */
 };
 
-struct offcore_figures {
-	struct offcore_figure of[OFFCORE_PMUS_MAX][OFFCORE_KINDS];
+struct offcore_counters {
+	struct offcore_counter of[OFFCORE_PMUS_MAX][OFFCORE_KINDS];
 };
 
-void offcore_figures_add(struct offcore_figures *sum, const struct offcore_figures *addend);
+void offcore_counters_add(struct offcore_counters *sum, const struct offcore_counters *addend);
 
 /*
  * Estimates the count if the counter had run all the time: count x enabled / running. Returns false if that
  * is unknown: a reading failed, or the counter never ran.
  */
-bool offcore_scaled(const struct offcore_figure *figure, u64 *ret);
+bool offcore_scaled(const struct offcore_counter *figure, u64 *ret);
 
 /* The lowest ratio of running to enabled time among the counters of a PMU. Returns false if none was enabled. */
-bool offcore_running_ratio(const struct offcore_figure figures[OFFCORE_KINDS], double *ret);
+bool offcore_running_ratio(const struct offcore_counter counters[OFFCORE_KINDS], double *ret);
 
 /*
  * Mean duration of a demand read in core clock cycles: outstanding cycles per request (manual 18.6.3).
  * Returns false if one of the two counters is unknown, or there was no request.
  */
-bool offcore_latency_mean(const struct offcore_figure figures[OFFCORE_KINDS], double *ret);
+bool offcore_latency_mean(const struct offcore_counter counters[OFFCORE_KINDS], double *ret);
 
 /*
  * Converts to and from a row of counters, which a window can store (window.h). A window requires only that its
  * counters never decrease.
  */
-void offcore_pack(const struct offcore_figures *figures, struct figures *ret);
-void offcore_unpack(const struct figures *row, struct offcore_figures *ret);
+void offcore_pack(const struct offcore_counters *counters, struct counters *ret);
+void offcore_unpack(const struct counters *row, struct offcore_counters *ret);
 
 /*
  * Scaled counters that only grow. The difference of each collection is scaled by itself. If the counter was
  * enabled but did not run, its difference waits for a later one with running time. After a failed reading the
  * counter stays unknown.
  */
-struct offcore_counters {
+struct offcore_scaled_counters {
 	u64 scaled[OFFCORE_PMUS_MAX][OFFCORE_KINDS];
-	struct offcore_figures waiting;
-	struct offcore_figures all;
+	struct offcore_counters waiting;
+	struct offcore_counters all;
 };
 
-void offcore_counters_add(struct offcore_counters *counters, const struct offcore_figures *difference);
+void offcore_scaled_add(struct offcore_scaled_counters *counters, const struct offcore_counters *difference);
 
 /* Returns false if the counter never ran, or a reading failed. */
-bool offcore_counters_get(const struct offcore_counters *counters, size_t pmu, enum offcore_kind kind,
-			  u64 *ret);
+bool offcore_scaled_get(const struct offcore_scaled_counters *counters, size_t pmu, enum offcore_kind kind,
+			u64 *ret);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "collect/figures.h"
+#include "collect/counters.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static u64 sum_of(const u64 *values, size_t n)
 	return sum;
 }
 
-u32 figures_layout(void)
+u32 counters_layout(void)
 {
 #define WORD_(name, word) word ","
 #define NAME_(name, ...)  #name ","
@@ -24,18 +24,18 @@ u32 figures_layout(void)
 #undef WORD_
 #undef NAME_
 	static const u64 places[] = {
-		offsetof(struct figures, samples),
-		offsetof(struct figures, weight),
-		offsetof(struct figures, latency_sum),
-		offsetof(struct figures, weighted_latency),
-		offsetof(struct figures, snoop),
-		offsetof(struct figures, tlb),
-		offsetof(struct figures, flags),
-		offsetof(struct figures, instruction_latency_sum),
-		offsetof(struct figures, latency),
-		offsetof(struct figures, source_latency),
-		offsetof(struct figures, instruction_latency),
-		sizeof(struct figures),
+		offsetof(struct counters, samples),
+		offsetof(struct counters, weight),
+		offsetof(struct counters, latency_sum),
+		offsetof(struct counters, weighted_latency),
+		offsetof(struct counters, snoop),
+		offsetof(struct counters, tlb),
+		offsetof(struct counters, flags),
+		offsetof(struct counters, instruction_latency_sum),
+		offsetof(struct counters, latency),
+		offsetof(struct counters, source_latency),
+		offsetof(struct counters, instruction_latency),
+		sizeof(struct counters),
 	};
 	static const struct siphash_key no_key;
 
@@ -43,13 +43,13 @@ u32 figures_layout(void)
 		     siphash_words(&no_key, places, ARRAY_SIZE(places)));
 }
 
-void figures_add(struct figures *sum, const struct figures *addend)
+void counters_add(struct counters *sum, const struct counters *addend)
 {
 	u64 *to = (u64 *)sum;
 	const u64 *from = (const u64 *)addend;
 
 	_Static_assert(sizeof(*sum) % sizeof(u64) == 0, "a row of counters");
-	for (size_t i = 0; i < FIGURES_COUNTERS; i++)
+	for (size_t i = 0; i < COUNTER_COUNT; i++)
 		to[i] = add_saturating(to[i], from[i]);
 }
 
@@ -59,7 +59,7 @@ static void widen(u64 *to, const u32 *from, size_t n)
 		to[i] = from[i];
 }
 
-void figures_of_plain(const struct plain_record *record, struct figures *ret)
+void counters_of_plain(const struct plain_record *record, struct counters *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	memcpy(ret->weight, record->weight, sizeof(ret->weight));
@@ -69,7 +69,7 @@ void figures_of_plain(const struct plain_record *record, struct figures *ret)
 	widen(ret->flags, record->flags, FLAG_COUNT);
 }
 
-void figures_of_latency(const struct latency_record *record, struct figures *ret)
+void counters_of_latency(const struct latency_record *record, struct counters *ret)
 {
 	for (size_t i = 0; i < SOURCE_SLOTS; i++) {
 		ret->weight[i] = record->sums[i].weight;
@@ -86,38 +86,38 @@ void figures_of_latency(const struct latency_record *record, struct figures *ret
 	widen(ret->instruction_latency, record->instruction_latency, COARSE_BUCKETS);
 }
 
-u64 figures_samples(const struct figures *figures)
+u64 counters_samples(const struct counters *counters)
 {
-	return sum_of(figures->samples, SOURCE_SLOTS);
+	return sum_of(counters->samples, SOURCE_SLOTS);
 }
 
-u64 figures_weight(const struct figures *figures)
+u64 counters_weight(const struct counters *counters)
 {
-	return sum_of(figures->weight, SOURCE_SLOTS);
+	return sum_of(counters->weight, SOURCE_SLOTS);
 }
 
-u64 figures_latency_sum(const struct figures *figures)
+u64 counters_latency_sum(const struct counters *counters)
 {
-	return sum_of(figures->latency_sum, SOURCE_SLOTS);
+	return sum_of(counters->latency_sum, SOURCE_SLOTS);
 }
 
-u64 figures_weighted_latency(const struct figures *figures)
+u64 counters_weighted_latency(const struct counters *counters)
 {
-	return sum_of(figures->weighted_latency, SOURCE_SLOTS);
+	return sum_of(counters->weighted_latency, SOURCE_SLOTS);
 }
 
-u64 figures_latency_samples(const struct figures *figures)
+u64 counters_latency_samples(const struct counters *counters)
 {
-	return sum_of(figures->latency, FINE_BUCKETS);
+	return sum_of(counters->latency, FINE_BUCKETS);
 }
 
-u64 figures_instruction_latency_samples(const struct figures *figures)
+u64 counters_instruction_latency_samples(const struct counters *counters)
 {
-	return sum_of(figures->instruction_latency, COARSE_BUCKETS);
+	return sum_of(counters->instruction_latency, COARSE_BUCKETS);
 }
 
-u64 figures_tlb_walk(const struct figures *figures)
+u64 counters_tlb_walk(const struct counters *counters)
 {
-	return add_saturating(figures->tlb[TLB_WALK],
-			      add_saturating(figures->tlb[TLB_MISS], figures->tlb[TLB_FAULT]));
+	return add_saturating(counters->tlb[TLB_WALK],
+			      add_saturating(counters->tlb[TLB_MISS], counters->tlb[TLB_FAULT]));
 }

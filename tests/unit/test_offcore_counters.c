@@ -5,17 +5,17 @@
 
 #include "base/cleanup.h"
 #include "collect/ledger.h"
-#include "collect/offcore_figures.h"
+#include "collect/offcore_counters.h"
 
-static struct offcore_figure figure(u64 count, u64 enabled_ns, u64 running_ns)
+static struct offcore_counter figure(u64 count, u64 enabled_ns, u64 running_ns)
 {
-	return (struct offcore_figure){.count = count, .enabled_ns = enabled_ns, .running_ns = running_ns};
+	return (struct offcore_counter){.count = count, .enabled_ns = enabled_ns, .running_ns = running_ns};
 }
 
-Test(offcore_figures, a_count_is_scaled_by_the_time_it_could_not_run)
+Test(offcore_counters, a_count_is_scaled_by_the_time_it_could_not_run)
 {
-	struct offcore_figure half = figure(1000, 400, 200), whole = figure(7, 400, 400);
-	struct offcore_figure third = figure(10, 300, 90);
+	struct offcore_counter half = figure(1000, 400, 200), whole = figure(7, 400, 400);
+	struct offcore_counter third = figure(10, 300, 90);
 	u64 scaled;
 
 	cr_expect(offcore_scaled(&half, &scaled));
@@ -26,19 +26,19 @@ Test(offcore_figures, a_count_is_scaled_by_the_time_it_could_not_run)
 	cr_expect_eq(scaled, 33, "to the nearest");
 }
 
-Test(offcore_figures, large_counts_that_need_no_scaling_stay_exact)
+Test(offcore_counters, large_counts_that_need_no_scaling_stay_exact)
 {
-	struct offcore_figure large = figure((1ULL << 60) + 1, 5, 5);
+	struct offcore_counter large = figure((1ULL << 60) + 1, 5, 5);
 	u64 scaled;
 
 	cr_expect(offcore_scaled(&large, &scaled));
 	cr_expect_eq(scaled, (1ULL << 60) + 1);
 }
 
-Test(offcore_figures, counters_that_never_ran_or_failed_are_unknown)
+Test(offcore_counters, counters_that_never_ran_or_failed_are_unknown)
 {
-	struct offcore_figure never = figure(0, 500, 0), failed = figure(900, 500, 500), none = {0};
-	struct offcore_figure zero = figure(0, 500, 500);
+	struct offcore_counter never = figure(0, 500, 0), failed = figure(900, 500, 500), none = {0};
+	struct offcore_counter zero = figure(0, 500, 500);
 	u64 scaled;
 
 	failed.errors = 1;
@@ -49,43 +49,43 @@ Test(offcore_figures, counters_that_never_ran_or_failed_are_unknown)
 	cr_expect_eq(scaled, 0);
 }
 
-Test(offcore_figures, the_running_ratio_is_the_lowest_of_all_counters)
+Test(offcore_counters, the_running_ratio_is_the_lowest_of_all_counters)
 {
-	struct offcore_figure figures[OFFCORE_KINDS] = {
+	struct offcore_counter counters[OFFCORE_KINDS] = {
 		[OFFCORE_L3] = figure(1, 100, 100),
 		[OFFCORE_LOCAL_DRAM] = figure(1, 100, 25),
 	};
-	struct offcore_figure none[OFFCORE_KINDS] = {{0}};
+	struct offcore_counter none[OFFCORE_KINDS] = {{0}};
 	double ratio;
 
-	cr_expect(offcore_running_ratio(figures, &ratio));
+	cr_expect(offcore_running_ratio(counters, &ratio));
 	cr_expect_float_eq(ratio, 0.25, 1e-9);
 	cr_expect_not(offcore_running_ratio(none, &ratio));
 }
 
-Test(offcore_figures, the_mean_latency_needs_both_of_its_counters)
+Test(offcore_counters, the_mean_latency_needs_both_of_its_counters)
 {
-	struct offcore_figure figures[OFFCORE_KINDS] = {
+	struct offcore_counter counters[OFFCORE_KINDS] = {
 		[OFFCORE_OUTSTANDING] = figure(5000, 100, 50),
 		[OFFCORE_REQUESTS] = figure(40, 100, 100),
 	};
 	double mean;
 
-	cr_expect(offcore_latency_mean(figures, &mean));
+	cr_expect(offcore_latency_mean(counters, &mean));
 	cr_expect_float_eq(mean, 250, 1e-9, "each scaled by itself");
-	figures[OFFCORE_REQUESTS].count = 0;
-	cr_expect_not(offcore_latency_mean(figures, &mean), "no request");
-	figures[OFFCORE_REQUESTS] = figure(40, 100, 0);
-	cr_expect_not(offcore_latency_mean(figures, &mean));
-	figures[OFFCORE_REQUESTS] = figure(40, 100, 100);
-	figures[OFFCORE_OUTSTANDING].errors = 1;
-	cr_expect_not(offcore_latency_mean(figures, &mean));
+	counters[OFFCORE_REQUESTS].count = 0;
+	cr_expect_not(offcore_latency_mean(counters, &mean), "no request");
+	counters[OFFCORE_REQUESTS] = figure(40, 100, 0);
+	cr_expect_not(offcore_latency_mean(counters, &mean));
+	counters[OFFCORE_REQUESTS] = figure(40, 100, 100);
+	counters[OFFCORE_OUTSTANDING].errors = 1;
+	cr_expect_not(offcore_latency_mean(counters, &mean));
 }
 
-Test(offcore_figures, a_packed_row_is_read_unchanged)
+Test(offcore_counters, a_packed_row_is_read_unchanged)
 {
-	struct offcore_figures before, after;
-	struct figures row;
+	struct offcore_counters before, after;
+	struct counters row;
 
 	for (size_t i = 0; i < sizeof(before) / sizeof(u64); i++)
 		((u64 *)&before)[i] = i * 1000 + 1;
@@ -95,18 +95,18 @@ Test(offcore_figures, a_packed_row_is_read_unchanged)
 	cr_expect_eq(memcmp(&before, &after, sizeof(before)), 0);
 }
 
-static struct offcore_figures one(enum offcore_kind kind, struct offcore_figure figure_of_it)
-{
-	struct offcore_figures figures = {0};
-
-	figures.of[1][kind] = figure_of_it;
-	return figures;
-}
-
-Test(offcore_figures, each_collection_is_scaled_by_its_own_ratio)
+static struct offcore_counters one(enum offcore_kind kind, struct offcore_counter figure_of_it)
 {
 	struct offcore_counters counters = {0};
-	struct offcore_figures difference;
+
+	counters.of[1][kind] = figure_of_it;
+	return counters;
+}
+
+Test(offcore_counters, each_collection_is_scaled_by_its_own_ratio)
+{
+	struct offcore_scaled_counters counters = {0};
+	struct offcore_counters difference;
 	u64 value = 0, before = 0;
 
 	/*
@@ -114,50 +114,50 @@ Test(offcore_figures, each_collection_is_scaled_by_its_own_ratio)
 	 * 1.5 x 200. Over the whole time, the counter ran for half and counted 300, which also gives 600.
 	 */
 	difference = one(OFFCORE_L3, figure(100, 300, 100));
-	offcore_counters_add(&counters, &difference);
-	cr_expect(offcore_counters_get(&counters, 1, OFFCORE_L3, &value));
+	offcore_scaled_add(&counters, &difference);
+	cr_expect(offcore_scaled_get(&counters, 1, OFFCORE_L3, &value));
 	cr_expect_eq(value, 300);
 	before = value;
 	difference = one(OFFCORE_L3, figure(200, 300, 200));
-	offcore_counters_add(&counters, &difference);
-	cr_expect(offcore_counters_get(&counters, 1, OFFCORE_L3, &value));
+	offcore_scaled_add(&counters, &difference);
+	cr_expect(offcore_scaled_get(&counters, 1, OFFCORE_L3, &value));
 	cr_expect_eq(value, 600);
 	cr_expect_geq(value, before);
-	cr_expect_not(offcore_counters_get(&counters, 0, OFFCORE_L3, &value), "the other PMU has none");
+	cr_expect_not(offcore_scaled_get(&counters, 0, OFFCORE_L3, &value), "the other PMU has none");
 }
 
-Test(offcore_figures, counts_of_a_time_without_running_are_scaled_later)
+Test(offcore_counters, counts_of_a_time_without_running_are_scaled_later)
 {
-	struct offcore_counters counters = {0};
-	struct offcore_figures difference = one(OFFCORE_L3, figure(0, 100, 0));
+	struct offcore_scaled_counters counters = {0};
+	struct offcore_counters difference = one(OFFCORE_L3, figure(0, 100, 0));
 	u64 value;
 
-	offcore_counters_add(&counters, &difference);
-	cr_expect_not(offcore_counters_get(&counters, 1, OFFCORE_L3, &value), "not 0: it did not run");
+	offcore_scaled_add(&counters, &difference);
+	cr_expect_not(offcore_scaled_get(&counters, 1, OFFCORE_L3, &value), "not 0: it did not run");
 	difference = one(OFFCORE_L3, figure(50, 100, 100));
-	offcore_counters_add(&counters, &difference);
-	cr_expect(offcore_counters_get(&counters, 1, OFFCORE_L3, &value));
+	offcore_scaled_add(&counters, &difference);
+	cr_expect(offcore_scaled_get(&counters, 1, OFFCORE_L3, &value));
 	cr_expect_eq(value, 100);
 }
 
-Test(offcore_figures, a_failed_reading_ends_a_counter)
+Test(offcore_counters, a_failed_reading_ends_a_counter)
 {
-	struct offcore_counters counters = {0};
-	struct offcore_figures difference = one(OFFCORE_L3, figure(50, 100, 100));
+	struct offcore_scaled_counters counters = {0};
+	struct offcore_counters difference = one(OFFCORE_L3, figure(50, 100, 100));
 	u64 value;
 
-	offcore_counters_add(&counters, &difference);
+	offcore_scaled_add(&counters, &difference);
 	difference.of[1][OFFCORE_L3].errors = 1;
 	difference.of[1][OFFCORE_LOCAL_DRAM] = figure(8, 100, 100);
-	offcore_counters_add(&counters, &difference);
-	cr_expect_not(offcore_counters_get(&counters, 1, OFFCORE_L3, &value));
-	cr_expect(offcore_counters_get(&counters, 1, OFFCORE_LOCAL_DRAM, &value), "the other kind goes on");
+	offcore_scaled_add(&counters, &difference);
+	cr_expect_not(offcore_scaled_get(&counters, 1, OFFCORE_L3, &value));
+	cr_expect(offcore_scaled_get(&counters, 1, OFFCORE_LOCAL_DRAM, &value), "the other kind goes on");
 	cr_expect_eq(value, 8);
 }
 
-Test(offcore_figures, folding_an_entry_moves_its_counts_to_other)
+Test(offcore_counters, folding_an_entry_moves_its_counts_to_other)
 {
-	struct offcore_figures difference = one(OFFCORE_REMOTE_DRAM, figure(70, 10, 10));
+	struct offcore_counters difference = one(OFFCORE_REMOTE_DRAM, figure(70, 10, 10));
 	struct ledger_entry *entry;
 	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
 
@@ -178,9 +178,9 @@ Test(offcore_figures, folding_an_entry_moves_its_counts_to_other)
 }
 
 /* If a slot is reclaimed between two collections, its counts are added at that time. */
-Test(offcore_figures, counts_between_two_collections_belong_to_the_next)
+Test(offcore_counters, counts_between_two_collections_belong_to_the_next)
 {
-	struct offcore_figures difference = one(OFFCORE_L3, figure(5, 10, 10));
+	struct offcore_counters difference = one(OFFCORE_L3, figure(5, 10, 10));
 	struct ledger_entry *entry;
 	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
 
