@@ -55,7 +55,7 @@ static void on_collected(void *userdata)
 		return;
 	for (unsigned event = 0; event < head->n_events; event++)
 		readings[event] = engine_reading(engine, event);
-	collection.list = engine_differences(engine, &collection.n);
+	collection.list = engine_deltas(engine, &collection.n);
 	history_collected(server->history, &collection);
 }
 

@@ -18,7 +18,7 @@ $(addprefix $(OUT)/tests/bpf/test_,engine neighbours_report) \
 $(OUT)/tests/bench/events_cost $(OUT)/tests/bench/sparse_sample: $(SYNTHETIC_KERNEL)
 
 # Tests that let an allocation fail: tests/lib/scarce_memory.h.
-$(OUT)/tests/bpf/test_growth $(addprefix $(OUT)/tests/unit/test_,act_store collect differences flame last_reading \
+$(OUT)/tests/bpf/test_growth $(addprefix $(OUT)/tests/unit/test_,act_store collect deltas flame last_reading \
 	history_archive ledger panes sampling_kept snapshot_view symbols_cache): \
 	PEBSD_LDFLAGS += $(foreach name,malloc calloc reallocarray strdup,-Xlinker --wrap=$(name))
 

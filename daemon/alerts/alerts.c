@@ -278,14 +278,14 @@ static void read_in_turn(struct alerts *alerts)
 	}
 }
 
-/* Passes the differences to the policy. Adjacent differences of the same entry are passed together. */
-static void put_differences(struct alerts *alerts)
+/* Passes the deltas to the policy. Adjacent deltas of the same entry are passed together. */
+static void put_deltas(struct alerts *alerts)
 {
 	struct engine *engine = alerts->settings.engine;
-	const struct difference *list;
+	const struct delta *list;
 	size_t n;
 
-	list = engine_differences(engine, &n);
+	list = engine_deltas(engine, &n);
 	for (size_t i = 0, next; i < n; i = next) {
 		struct ledger_entry *entry = list[i].entry;
 
@@ -357,7 +357,7 @@ void alerts_collected(struct alerts *alerts)
 	alerts->collected_ns = now_ns;
 	policy_set_no_slot(alerts->policy, head->no_slot);
 	policy_begin(alerts->policy, now_ns, &head->taken, time);
-	put_differences(alerts);
+	put_deltas(alerts);
 	r = policy_tick(alerts->policy, &transitions, &n);
 	if (r < 0)
 		(void)log_warning(

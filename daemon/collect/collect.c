@@ -44,8 +44,8 @@ int collect_new(const struct collect_settings *settings, struct collect **ret)
 		if (!collect->offcore_cpus)
 			return -ENOMEM;
 	}
-	if (!collect->changed || !collect->offcore_due || differences_new(&collect->differences) < 0 ||
-	    differences_new(&collect->early) < 0 || hot_choices_new(settings->kernel, &collect->hot) < 0)
+	if (!collect->changed || !collect->offcore_due || deltas_new(&collect->deltas) < 0 ||
+	    deltas_new(&collect->early) < 0 || hot_choices_new(settings->kernel, &collect->hot) < 0)
 		return -ENOMEM;
 	collect->slots[SLOT_UNATTRIBUTED].entry = ledger_unattributed(settings->ledger);
 	*ret = TAKE_PTR(collect);
@@ -66,23 +66,23 @@ struct collect *collect_free(struct collect *collect)
 	free(collect->offcore_due);
 	free(collect->offcore_cpus);
 	free(collect->early_records);
-	differences_free(collect->differences);
-	differences_free(collect->early);
+	deltas_free(collect->deltas);
+	deltas_free(collect->early);
 	hot_choices_free(collect->hot);
 	free(collect);
 	return NULL;
 }
 
-/* The new collection starts with the differences that were read since the last one. */
+/* The new collection starts with the deltas that were read since the last one. */
 static void begin(struct collect *collect)
 {
-	struct differences *last = collect->differences;
+	struct deltas *last = collect->deltas;
 
 	collect_forget_early(collect);
 	ledger_begin(collect->settings.ledger);
-	collect->differences = collect->early;
+	collect->deltas = collect->early;
 	collect->early = last;
-	differences_begin(collect->early);
+	deltas_begin(collect->early);
 }
 
 static int collect_once(struct collect *collect, u64 now_ns, bool all)
@@ -96,7 +96,7 @@ static int collect_once(struct collect *collect, u64 now_ns, bool all)
 	/* Slots whose owner is not noticed yet were not read. */
 	if (noticed == 0 && read == 0)
 		collect->read_all = false;
-	reclaimed = collect_reclaim(collect, collect->differences, collect->settings.grace_ns, now_ns);
+	reclaimed = collect_reclaim(collect, collect->deltas, collect->settings.grace_ns, now_ns);
 	collect_tend_hot(collect, now_ns);
 	r = noticed < 0 ? noticed : read < 0 ? read : reclaimed;
 	if (r < 0)
@@ -142,12 +142,12 @@ int collect_reclaim_now(struct collect *collect, u64 now_ns, u64 *ret_again_ns)
 	return noticed < 0 ? noticed : reclaimed;
 }
 
-const struct differences *collect_differences(const struct collect *collect)
+const struct deltas *collect_deltas(const struct collect *collect)
 {
-	return collect->differences;
+	return collect->deltas;
 }
 
-const struct differences *collect_early(const struct collect *collect)
+const struct deltas *collect_early(const struct collect *collect)
 {
 	return collect->early;
 }

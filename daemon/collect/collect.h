@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The collection: from slots to differences to totals. It reads the marked records through the mapping, adds
- * their differences to the ledger under the cgroup's path, notices births and deaths, and returns the slots
+ * The collection: from slots to deltas to totals. It reads the marked records through the mapping, adds
+ * their deltas to the ledger under the cgroup's path, notices births and deaths, and returns the slots
  * of removed cgroups to the free ones.
  */
 #ifndef PEBSD_COLLECT_H
 #define PEBSD_COLLECT_H
 
 #include "cgroup/names.h"
-#include "collect/differences.h"
+#include "collect/deltas.h"
 #include "collect/ledger.h"
 #include "hot/hot_choices.h"
 #include "kernel/kernel.h"
@@ -67,25 +67,25 @@ int collect_restore(struct collect *collect, bool same_maps, u64 now_ns);
 void collect_save(struct collect *collect);
 
 /*
- * Differences that were read since the last collection. The next collection includes them. They are valid for
- * as long as those of collect_differences().
+ * Deltas that were read since the last collection. The next collection includes them. They are valid for
+ * as long as those of collect_deltas().
  */
-const struct differences *collect_early(const struct collect *collect);
+const struct deltas *collect_early(const struct collect *collect);
 
 /*
  * Runs one collection at `now_ns` (CLOCK_MONOTONIC): reads marked records, and continues the reclaim of
- * slots. Then collect_differences() returns the differences. Returns 0, or -ENOMEM: the next collection reads
+ * slots. Then collect_deltas() returns the deltas. Returns 0, or -ENOMEM: the next collection reads
  * the rest. The cost is that of the marked records and of a scan of the marks.
  */
 int collect_run(struct collect *collect, u64 now_ns);
-const struct differences *collect_differences(const struct collect *collect);
+const struct deltas *collect_deltas(const struct collect *collect);
 
 /* The final collection: also reads records without a mark. */
 int collect_last(struct collect *collect, u64 now_ns);
 
 /*
  * Call it when free slots run short. Reclaims the slots of removed cgroups, with a grace time for their tasks
- * of at most COLLECT_SHORT_GRACE_NS, and reads the slots first. Their differences are part of the next
+ * of at most COLLECT_SHORT_GRACE_NS, and reads the slots first. Their deltas are part of the next
  * collection; those of the present one stay valid. Sets *ret_again_ns to the time from which another call is
  * useful (CLOCK_MONOTONIC; 0: not before the next collection). Returns 0, or -ENOMEM: a later call continues.
  */

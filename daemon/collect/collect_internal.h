@@ -51,8 +51,8 @@ struct collect {
 	u64 owned;
 	u64 alive;
 	u64 seen_by_stripe[EVENTS_MAX][STRIPES_MAX];
-	struct differences *differences; /* of the last collection, or of the one under way */
-	struct differences *early;       /* read since that collection, for the next one */
+	struct deltas *deltas; /* of the last collection, or of the one under way */
+	struct deltas *early;  /* read since that collection, for the next one */
 	struct hot_choices *hot;
 	bool review_hot; /* the configuration or the process changed: choose cgroups as configured */
 	bool hot_short;  /* a warning was logged that tables are missing */
@@ -93,27 +93,27 @@ void collect_save_slot(struct collect *collect, struct slot_view *view);
 void collect_save_last(struct collect *collect, u32 slot, struct ledger_sum *sum);
 void collect_save_offcore(struct collect *collect, struct slot_view *view);
 
-/* Removes the saved early differences: they are part of a collection now. */
+/* Removes the saved early deltas: they are part of a collection now. */
 void collect_forget_early(struct collect *collect);
 
 /*
- * Reads the marked records of all slots whose owner is known, and their off-core counts. Adds the differences
+ * Reads the marked records of all slots whose owner is known, and their off-core counts. Adds the deltas
  * to those of the collection. With `all`, also reads records without a mark. Returns 0, or -ENOMEM: the marks
  * of records that were not read are set again.
  */
 int collect_read(struct collect *collect, u64 now_ns, bool all);
 
-/* Same as collect_read(), but reads one slot, and adds its differences to `differences`. */
-int collect_read_slot(struct collect *collect, u32 slot, struct differences *differences, u64 now_ns);
+/* Same as collect_read(), but reads one slot, and adds its deltas to `deltas`. */
+int collect_read_slot(struct collect *collect, u32 slot, struct deltas *deltas, u64 now_ns);
 
 /* Checks the owners that changed: births and deaths. Returns 0, or -ENOMEM: the next call checks the rest. */
 int collect_notice(struct collect *collect, u64 now_ns);
 
 /*
- * Continues the reclaim of dead and retired slots. Adds their last readings to `differences`. Returns 0 or
+ * Continues the reclaim of dead and retired slots. Adds their last readings to `deltas`. Returns 0 or
  * -ENOMEM.
  */
-int collect_reclaim(struct collect *collect, struct differences *differences, u64 grace_ns, u64 now_ns);
+int collect_reclaim(struct collect *collect, struct deltas *deltas, u64 grace_ns, u64 now_ns);
 
 /* Releases expired hot tables, clears tables that have rested, and chooses slots as configured. */
 void collect_tend_hot(struct collect *collect, u64 now_ns);

@@ -164,9 +164,9 @@ static void forget_slot(struct collect *collect, struct slot_view *view)
  * No program can find the slot or use it any more. Reads the slot's last counts, and adds all of its counts to
  * the ledger entry of its path. After -ENOMEM, `merged_events` has the events whose counts were added.
  */
-static int merge(struct collect *collect, struct slot_view *view, struct differences *differences, u64 now_ns)
+static int merge(struct collect *collect, struct slot_view *view, struct deltas *deltas, u64 now_ns)
 {
-	int r = collect_read_slot(collect, slot_number(collect, view), differences, now_ns);
+	int r = collect_read_slot(collect, slot_number(collect, view), deltas, now_ns);
 
 	if (r < 0)
 		return r;
@@ -198,14 +198,13 @@ static void clear(struct collect *collect, const struct slot_view *view)
  * committed, a restart must still find them, because their counts are not yet saved with the path. A slot of which
  * only some events are merged is saved as well, so that the next process adds no event twice.
  */
-static int release(struct collect *collect, struct slot_view *view, struct differences *differences,
-		   u64 now_ns)
+static int release(struct collect *collect, struct slot_view *view, struct deltas *deltas, u64 now_ns)
 {
 	u32 slot = slot_number(collect, view);
 	int r;
 
 	if (!view->merged) {
-		r = merge(collect, view, differences, now_ns);
+		r = merge(collect, view, deltas, now_ns);
 		if (view->record.unit)
 			collect_save_slot(collect, view);
 		if (r < 0 || view->record.unit)
@@ -235,7 +234,7 @@ static void retire(struct collect *collect, struct slot_view *view, u64 now_ns)
 	hot_choices_release(collect->hot, slot, now_ns);
 }
 
-int collect_reclaim(struct collect *collect, struct differences *differences, u64 grace_ns, u64 now_ns)
+int collect_reclaim(struct collect *collect, struct deltas *deltas, u64 grace_ns, u64 now_ns)
 {
 	int r = 0;
 
@@ -245,7 +244,7 @@ int collect_reclaim(struct collect *collect, struct differences *differences, u6
 		next = TAILQ_NEXT(view, queue);
 		if (subtract_to_zero(now_ns, view->since_ns) < KERNEL_REST_NS)
 			break;
-		one = release(collect, view, differences, now_ns);
+		one = release(collect, view, deltas, now_ns);
 		r = one < 0 ? one : r;
 	}
 	for (struct slot_view *view = TAILQ_FIRST(&collect->dead), *next; view; view = next) {

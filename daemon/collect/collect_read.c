@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reads the marked records of slots, adds them to the ledger, and lists the differences. */
+/* Reads the marked records of slots, adds them to the ledger, and lists the deltas. */
 #include <errno.h>
 #include <string.h>
 
@@ -72,8 +72,8 @@ static int need_entry(struct collect *collect, struct slot_view *view, u64 now_n
 	return r;
 }
 
-static int read_event(struct collect *collect, u32 slot, unsigned event, u32 stripes,
-		      struct differences *differences, u64 now_ns)
+static int read_event(struct collect *collect, u32 slot, unsigned event, u32 stripes, struct deltas *deltas,
+		      u64 now_ns)
 {
 	struct slot_view *view = &collect->slots[slot];
 	struct ledger_sum *sum;
@@ -85,12 +85,12 @@ static int read_event(struct collect *collect, u32 slot, unsigned event, u32 str
 	if (r < 0)
 		return r;
 	sum = ledger_sum(view->entry, &view->sums, event);
-	room = differences_room(differences);
+	room = deltas_room(deltas);
 	if (!sum || !room)
 		return -ENOMEM;
 	r = read_last(collect, event, slot, stripes, &sum->last, room, &size, collect->seen_by_stripe[event]);
 	if (r == 0 && size > 0) {
-		differences_put(differences, view->entry, event, size);
+		deltas_put(deltas, view->entry, event, size);
 		collect->seen_moved |= 1U << event;
 		collect_save_last(collect, slot, sum);
 	}
@@ -98,8 +98,8 @@ static int read_event(struct collect *collect, u32 slot, unsigned event, u32 str
 }
 
 /* If records cannot be read, sets their marks again. Postpones a slot whose owner is not known yet. */
-static int read_marked(struct collect *collect, u32 slot, struct marked *marked,
-		       struct differences *differences, u64 now_ns)
+static int read_marked(struct collect *collect, u32 slot, struct marked *marked, struct deltas *deltas,
+		       u64 now_ns)
 {
 	int r = 0;
 
@@ -113,7 +113,7 @@ static int read_marked(struct collect *collect, u32 slot, struct marked *marked,
 	for (unsigned event = 0; event < collect->n_events; event++) {
 		if (!marked->stripes[event])
 			continue;
-		r = read_event(collect, slot, event, marked->stripes[event], differences, now_ns);
+		r = read_event(collect, slot, event, marked->stripes[event], deltas, now_ns);
 		if (r < 0)
 			break;
 		marked->stripes[event] = 0;
@@ -178,8 +178,8 @@ static int read_lines(struct collect *collect, u64 now_ns)
 			int one;
 
 			prefetch_next(collect, line, any & (any - 1));
-			one = read_marked(collect, line * MARKS_LINE + nth, &marked[nth],
-					  collect->differences, now_ns);
+			one = read_marked(collect, line * MARKS_LINE + nth, &marked[nth], collect->deltas,
+					  now_ns);
 			marked[nth] = (struct marked){0};
 			r = one < 0 ? one : r;
 		}
@@ -200,7 +200,7 @@ static int read_slot_offcore(struct collect *collect, u32 slot, u64 now_ns)
 {
 	const struct kernel_offcore *offcore = kernel_offcore(collect->settings.kernel);
 	struct slot_view *view = &collect->slots[slot];
-	struct offcore_counters difference;
+	struct offcore_counters delta;
 	int r;
 
 	if (!offcore || view->merged ||
@@ -210,10 +210,10 @@ static int read_slot_offcore(struct collect *collect, u32 slot, u64 now_ns)
 	if (r == 0)
 		r = ledger_reserve_offcore(view->entry);
 	if (r == 0)
-		r = read_offcore(offcore, slot, offcore_cpus_of(collect, slot), &view->offcore, &difference);
+		r = read_offcore(offcore, slot, offcore_cpus_of(collect, slot), &view->offcore, &delta);
 	if (r < 0)
 		return r;
-	ledger_add_offcore(view->entry, &difference);
+	ledger_add_offcore(view->entry, &delta);
 	collect_save_offcore(collect, view);
 	return 0;
 }
@@ -269,7 +269,7 @@ static void add_marked_cpus(struct collect *collect, const struct kernel_offcore
 			offcore_cpus_add(offcore_cpus_of(collect, slot), cpu);
 }
 
-int collect_read_slot(struct collect *collect, u32 slot, struct differences *differences, u64 now_ns)
+int collect_read_slot(struct collect *collect, u32 slot, struct deltas *deltas, u64 now_ns)
 {
 	const struct kernel_offcore *offcore = kernel_offcore(collect->settings.kernel);
 	struct marked marked = {0};
@@ -282,7 +282,7 @@ int collect_read_slot(struct collect *collect, u32 slot, struct differences *dif
 		add_all_cpus(collect, slot, 1);
 	else if (offcore)
 		add_marked_cpus(collect, offcore, slot);
-	r = read_marked(collect, slot, &marked, differences, now_ns);
+	r = read_marked(collect, slot, &marked, deltas, now_ns);
 	return r < 0 ? r : read_slot_offcore(collect, slot, now_ns);
 }
 
@@ -355,7 +355,7 @@ static int read_unmarked(struct collect *collect, u64 now_ns)
 		if (slot != SLOT_UNATTRIBUTED && !view->owned)
 			continue;
 		take_unmarked(collect, slot, &marked);
-		one = read_marked(collect, slot, &marked, collect->differences, now_ns);
+		one = read_marked(collect, slot, &marked, collect->deltas, now_ns);
 		r = one < 0 ? one : r;
 	}
 	return r;

@@ -66,14 +66,14 @@ static void save_stripes(struct collect *collect, unsigned event)
 		  (size_t)(writer.to - bytes));
 }
 
-static void save_early(struct collect *collect, size_t i, const struct difference *difference)
+static void save_early(struct collect *collect, size_t i, const struct delta *delta)
 {
 	u8 bytes[(size_t)2 * VARINT_MAX + PACKED_MAX];
 	struct state_writer writer = {.to = bytes};
 
-	state_put_number(&writer, difference->entry->number);
-	state_put_number(&writer, difference->event);
-	state_put_bytes(&writer, difference->packed, difference->size);
+	state_put_number(&writer, delta->entry->number);
+	state_put_number(&writer, delta->event);
+	state_put_bytes(&writer, delta->packed, delta->size);
 	collect->early_records[i] = (struct state_ref){0};
 	state_put(collect->settings.state, &collect->early_records[i], STATE_EARLY, i, bytes,
 		  (size_t)(writer.to - bytes));
@@ -94,7 +94,7 @@ static bool reserve_early(struct collect *collect, size_t n)
 
 void collect_save(struct collect *collect)
 {
-	const struct difference *early;
+	const struct delta *early;
 	size_t n;
 
 	if (!state_keeps(collect->settings.state))
@@ -102,7 +102,7 @@ void collect_save(struct collect *collect)
 	for (u32 bits = collect->seen_moved; bits; bits &= bits - 1)
 		save_stripes(collect, (unsigned)__builtin_ctz(bits));
 	collect->seen_moved = 0;
-	early = differences_list(collect->early, &n);
+	early = deltas_list(collect->early, &n);
 	if (n > collect->n_early_records && !reserve_early(collect, n)) {
 		state_lose(collect->settings.state, -ENOMEM);
 		return;
@@ -323,11 +323,11 @@ static int restore_early(struct collect *collect, const struct state_record *rec
 	if (!entry || event >= collect->n_events || size == 0 || size > PACKED_MAX ||
 	    record->key != collect->n_early_records || !packed_sound(packed, size))
 		return -EBADMSG;
-	room = differences_room(collect->early);
+	room = deltas_room(collect->early);
 	if (!room || !reserve_early(collect, collect->n_early_records + 1))
 		return -ENOMEM;
 	memcpy(room, packed, size);
-	differences_put(collect->early, entry, (u32)event, size);
+	deltas_put(collect->early, entry, (u32)event, size);
 	ledger_keep_unheld(entry);
 	state_take(collect->settings.state, record, &collect->early_records[collect->n_early_records++]);
 	return 0;

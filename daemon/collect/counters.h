@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The counters of one event, for one cgroup or a sum of cgroups, over some time. All have 64 bits, so that they
- * can be added for as long as the daemon lives. They are made from map records (records.h) and their differences.
+ * can be added for as long as the daemon lives. They are made from map records (records.h) and their deltas.
  */
 #ifndef PEBSD_COUNTERS_H
 #define PEBSD_COUNTERS_H

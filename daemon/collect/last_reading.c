@@ -279,9 +279,9 @@ static inline bool walk_next(struct walk *walk, u32 *ret_cell)
 }
 
 /* The borrow of a - b, in the highest bit of a counter of any width. */
-static inline words borrow(words a, words b, words difference)
+static inline words borrow(words a, words b, words delta)
 {
-	return (~a & b) | (~(a ^ b) & difference);
+	return (~a & b) | (~(a ^ b) & delta);
 }
 
 /*

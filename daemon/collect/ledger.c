@@ -20,7 +20,7 @@ struct ledger {
 	u32 next_number;
 	struct ledger_entry *other;
 	struct ledger_entry *unattributed;
-	struct ledger_entry *offcore;           /* entries with an off-core difference */
+	struct ledger_entry *offcore;           /* entries with an off-core delta */
 	struct ledger_entry *oldest, *youngest; /* of the entries without holders */
 	size_t n_unheld;
 	size_t unheld_bytes; /* of all entries without holders */
@@ -112,7 +112,7 @@ static void entry_free(struct ledger_entry *entry)
 		sum_free(sum);
 	}
 	free(entry->offcore_total);
-	free(entry->offcore_difference);
+	free(entry->offcore_delta);
 	free(entry->path);
 	free(entry);
 }
@@ -445,9 +445,9 @@ int ledger_reserve_offcore(struct ledger_entry *entry)
 {
 	int r = need_offcore_total(entry);
 
-	if (r < 0 || entry->offcore_difference)
+	if (r < 0 || entry->offcore_delta)
 		return r;
-	r = need_offcore(&entry->offcore_difference);
+	r = need_offcore(&entry->offcore_delta);
 	if (r < 0)
 		return r;
 	entry->next_offcore = entry->ledger->offcore;
@@ -455,18 +455,18 @@ int ledger_reserve_offcore(struct ledger_entry *entry)
 	return 0;
 }
 
-void ledger_add_offcore(struct ledger_entry *entry, const struct offcore_counters *difference)
+void ledger_add_offcore(struct ledger_entry *entry, const struct offcore_counters *delta)
 {
-	offcore_counters_add(entry->offcore_total, difference);
-	offcore_counters_add(entry->offcore_difference, difference);
+	offcore_counters_add(entry->offcore_total, delta);
+	offcore_counters_add(entry->offcore_delta, delta);
 	save_offcore(entry);
 }
 
-static void drop_offcore_difference(struct ledger_entry *entry)
+static void drop_offcore_delta(struct ledger_entry *entry)
 {
-	state_remove(entry->ledger->state, &entry->offcore_difference_record);
-	free(entry->offcore_difference);
-	entry->offcore_difference = NULL;
+	state_remove(entry->ledger->state, &entry->offcore_delta_record);
+	free(entry->offcore_delta);
+	entry->offcore_delta = NULL;
 	entry->next_offcore = NULL;
 }
 
@@ -479,7 +479,7 @@ void ledger_offcore_taken(struct ledger *ledger)
 {
 	for (struct ledger_entry *entry = ledger->offcore, *next; entry; entry = next) {
 		next = entry->next_offcore;
-		drop_offcore_difference(entry);
+		drop_offcore_delta(entry);
 	}
 	ledger->offcore = NULL;
 }
@@ -488,19 +488,19 @@ static void unlist_offcore(struct ledger *ledger, struct ledger_entry *entry)
 {
 	struct ledger_entry **place = &ledger->offcore;
 
-	if (!entry->offcore_difference)
+	if (!entry->offcore_delta)
 		return;
 	while (*place != entry)
 		place = &(*place)->next_offcore;
 	*place = entry->next_offcore;
-	drop_offcore_difference(entry);
+	drop_offcore_delta(entry);
 }
 
 void ledger_save(struct ledger *ledger)
 {
 	for (struct ledger_entry *entry = ledger->offcore; entry; entry = entry->next_offcore)
-		state_put(ledger->state, &entry->offcore_difference_record, STATE_COUNTED_NEXT, entry->number,
-			  entry->offcore_difference, sizeof(*entry->offcore_difference));
+		state_put(ledger->state, &entry->offcore_delta_record, STATE_COUNTED_NEXT, entry->number,
+			  entry->offcore_delta, sizeof(*entry->offcore_delta));
 }
 
 /* Goes event by event: after a failure the next fold continues with the events that are not in `other` yet. */
@@ -603,7 +603,7 @@ int ledger_fold(struct ledger *ledger, u64 before_ns, size_t most)
 		newer = entry->newer;
 		if (entry->died_ns >= before_ns && ledger->n_unheld <= stay && ledger->unheld_bytes <= bytes)
 			break;
-		/* Differences of this collection or of the next one may refer to the entry. */
+		/* Deltas of this collection or of the next one may refer to the entry. */
 		if (entry->unheld && ledger->begun <= entry->unheld)
 			continue;
 		r = fold_one(ledger, entry);
@@ -719,17 +719,17 @@ static int restore_offcore(struct ledger *ledger, const struct state_record *rec
 	return 0;
 }
 
-static int restore_offcore_difference(struct ledger *ledger, const struct state_record *record)
+static int restore_offcore_delta(struct ledger *ledger, const struct state_record *record)
 {
 	struct ledger_entry *entry = record->key >> 32 ? NULL : ledger_numbered(ledger, (u32)record->key);
 
-	if (!entry || record->length != sizeof(*entry->offcore_difference))
+	if (!entry || record->length != sizeof(*entry->offcore_delta))
 		return -EBADMSG;
 	if (ledger_reserve_offcore(entry) < 0)
 		return -ENOMEM;
-	memcpy(entry->offcore_difference, record->bytes, record->length);
+	memcpy(entry->offcore_delta, record->bytes, record->length);
 	ledger_keep_unheld(entry);
-	state_take(ledger->state, record, &entry->offcore_difference_record);
+	state_take(ledger->state, record, &entry->offcore_delta_record);
 	return 0;
 }
 
@@ -757,6 +757,6 @@ int ledger_keep(struct ledger *ledger, struct state *state)
 	if (r == 0)
 		r = restore_each(ledger, STATE_COUNTED, restore_offcore);
 	if (r == 0)
-		r = restore_each(ledger, STATE_COUNTED_NEXT, restore_offcore_difference);
+		r = restore_each(ledger, STATE_COUNTED_NEXT, restore_offcore_delta);
 	return r;
 }

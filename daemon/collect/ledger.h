@@ -22,7 +22,7 @@
 #define LEDGER_UNATTRIBUTED "unattributed"
 
 /*
- * Maximum memory of the entries without holders after a fold. Entries in the differences of the last two
+ * Maximum memory of the entries without holders after a fold. Entries in the deltas of the last two
  * collections cannot be folded: they count, and may exceed it.
  */
 #define LEDGER_UNHELD_BYTES (64UL << 20)
@@ -39,9 +39,9 @@ struct ledger_entry {
 	 * The counts of the entry's slots, by event: the sum of former slots, as packed counters, and the last
 	 * readings of the present slots (last_reading.h). Use ledger_total() to read them.
 	 */
-	struct ledger_sum *sums;                     /* NULL until the first sample */
-	struct offcore_counters *offcore_total;      /* NULL until something was counted */
-	struct offcore_counters *offcore_difference; /* not consumed yet; NULL: none */
+	struct ledger_sum *sums;                /* NULL until the first sample */
+	struct offcore_counters *offcore_total; /* NULL until something was counted */
+	struct offcore_counters *offcore_delta; /* not consumed yet; NULL: none */
 
 	/*
 	 * Owned by the engine. `exports`: the path may have a series. `exports_as_of`: the number of the set of
@@ -52,11 +52,11 @@ struct ledger_entry {
 
 	/* Owned by the ledger. */
 	struct ledger *ledger;
-	struct ledger_entry *next_offcore;  /* list of entries with an `offcore_difference` */
+	struct ledger_entry *next_offcore;  /* list of entries with an `offcore_delta` */
 	struct ledger_entry *older, *newer; /* entries without holders, by `died_ns` */
-	u64 unheld;   /* without holders: the last collection whose differences may refer to the entry */
-	size_t bytes; /* memory of the entry, without readings of present slots and `offcore_difference` */
-	struct state_ref record, offcore_record, offcore_difference_record;
+	u64 unheld;   /* without holders: the last collection whose deltas may refer to the entry */
+	size_t bytes; /* memory of the entry, without readings of present slots and `offcore_delta` */
+	struct state_ref record, offcore_record, offcore_delta_record;
 };
 
 struct ledger;
@@ -103,7 +103,7 @@ void ledger_entry_changed(struct ledger_entry *entry);
 void ledger_died(struct ledger_entry *entry, u64 now_ns);
 
 /*
- * Protects an entry without holders from being folded, because differences of the next collection refer to the
+ * Protects an entry without holders from being folded, because deltas of the next collection refer to the
  * entry.
  */
 void ledger_keep_unheld(struct ledger_entry *entry);
@@ -132,7 +132,7 @@ int ledger_add(struct ledger_entry *entry, unsigned event, const u8 *packed, siz
 
 /*
  * Call these when a slot gets or loses the entry's path. An entry without holders may be folded, but not before
- * the differences that refer to it are dropped.
+ * the deltas that refer to it are dropped.
  */
 void ledger_hold(struct ledger_entry *entry);
 void ledger_unhold(struct ledger_entry *entry);
@@ -151,16 +151,16 @@ int ledger_merge(struct ledger_entry *entry, struct ledger_sum **of_slot);
 
 /* Allocates memory for off-core counts, and adds them. Reserve first, then adding cannot fail. */
 int ledger_reserve_offcore(struct ledger_entry *entry);
-void ledger_add_offcore(struct ledger_entry *entry, const struct offcore_counters *difference);
+void ledger_add_offcore(struct ledger_entry *entry, const struct offcore_counters *delta);
 
 /*
- * Drops the off-core differences. Call it after all consumers have read them. Later counts belong to the next
+ * Drops the off-core deltas. Call it after all consumers have read them. Later counts belong to the next
  * collection.
  */
 void ledger_offcore_taken(struct ledger *ledger);
 
 /*
- * Writes the off-core differences that are not consumed yet to the state: the first collection of the next process
+ * Writes the off-core deltas that are not consumed yet to the state: the first collection of the next process
  * consumes them. The ledger saves everything else when it changes.
  */
 void ledger_save(struct ledger *ledger);
@@ -172,7 +172,7 @@ void ledger_begin(struct ledger *ledger);
  * Folds entries without holders: all whose cgroup died before `before_ns`. If there are more than `most`
  * entries without holders, or if they take more than LEDGER_UNHELD_BYTES, also folds the longest dead of the
  * others, until three quarters of that are left. Adds their totals to `other` and frees them, so pointers to them
- * become invalid. Entries in the differences of this collection or the next stay for now. Returns 0, or -ENOMEM,
+ * become invalid. Entries in the deltas of this collection or the next stay for now. Returns 0, or -ENOMEM,
  * which stops folding. If it folds any entry, it also walks the array of all entries once.
  */
 int ledger_fold(struct ledger *ledger, u64 before_ns, size_t most);

@@ -78,10 +78,10 @@ void offcore_unpack(const struct counters *row, struct offcore_counters *ret)
 	memcpy(ret, row, sizeof(*ret));
 }
 
-void offcore_scaled_add(struct offcore_scaled_counters *counters, const struct offcore_counters *difference)
+void offcore_scaled_add(struct offcore_scaled_counters *counters, const struct offcore_counters *delta)
 {
-	offcore_counters_add(&counters->waiting, difference);
-	offcore_counters_add(&counters->all, difference);
+	offcore_counters_add(&counters->waiting, delta);
+	offcore_counters_add(&counters->all, delta);
 	for (size_t pmu = 0; pmu < OFFCORE_PMUS_MAX; pmu++)
 		for (size_t kind = 0; kind < OFFCORE_KINDS; kind++) {
 			struct offcore_counter *waiting = &counters->waiting.of[pmu][kind];

@@ -48,8 +48,8 @@ void offcore_pack(const struct offcore_counters *counters, struct counters *ret)
 void offcore_unpack(const struct counters *row, struct offcore_counters *ret);
 
 /*
- * Scaled counters that only grow. The difference of each collection is scaled by itself. If the counter was
- * enabled but did not run, its difference waits for a later one with running time. After a failed reading the
+ * Scaled counters that only grow. The delta of each collection is scaled by itself. If the counter was
+ * enabled but did not run, its delta waits for a later one with running time. After a failed reading the
  * counter stays unknown.
  */
 struct offcore_scaled_counters {
@@ -58,7 +58,7 @@ struct offcore_scaled_counters {
 	struct offcore_counters all;
 };
 
-void offcore_scaled_add(struct offcore_scaled_counters *counters, const struct offcore_counters *difference);
+void offcore_scaled_add(struct offcore_scaled_counters *counters, const struct offcore_counters *delta);
 
 /* Returns false if the counter never ran, or a reading failed. */
 bool offcore_scaled_get(const struct offcore_scaled_counters *counters, size_t pmu, enum offcore_kind kind,

@@ -3,7 +3,8 @@
  * Packed counters, the compact form of struct counters: its nonzero values, seen as a row. Each is two varints: the
  * number of values skipped since the previous one, and the value. Pure functions.
  *
- * Those that are saved for another process, or on disk, have the layout of the counters beside them (counters_layout()).
+ * Those that are saved for another process, or on disk, have the layout of the counters beside them
+ * (counters_layout()).
  */
 #ifndef PEBSD_PACKED_H
 #define PEBSD_PACKED_H

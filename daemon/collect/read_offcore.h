@@ -33,7 +33,7 @@ bool read_offcore_moved(const struct kernel_offcore *offcore, u32 slot, u64 *cpu
 			const struct offcore_base *base);
 
 /*
- * Returns the difference since the last reading in `ret`, and updates `*base` to this reading. `*base` is
+ * Returns the delta since the last reading in `ret`, and updates `*base` to this reading. `*base` is
  * created if it is NULL; free it with free(3). Returns 0, or -ENOMEM with nothing read.
  */
 int read_offcore(const struct kernel_offcore *offcore, u32 slot, u64 *cpus, struct offcore_base **base,

@@ -232,9 +232,9 @@ u64 engine_collected_ns(const struct engine *engine)
 	return engine->collected_ns;
 }
 
-const struct difference *engine_differences(const struct engine *engine, size_t *ret_n)
+const struct delta *engine_deltas(const struct engine *engine, size_t *ret_n)
 {
-	return differences_list(collect_differences(engine->collect), ret_n);
+	return deltas_list(collect_deltas(engine->collect), ret_n);
 }
 
 int engine_slots_short_fd(const struct engine *engine)

@@ -125,7 +125,7 @@ int engine_adopt(struct engine *engine, u64 cgroup_id, const char *path);
 /*
  * Runs one collection. It invalidates pointers of earlier snapshots, and entries of cgroups that were removed
  * long ago. Returns 0 or -ENOMEM. After -ENOMEM, the next collection reads the slots that were not read. The series
- * may lack the differences of this collection forever.
+ * may lack the deltas of this collection forever.
  */
 int engine_collect(struct engine *engine);
 
@@ -166,21 +166,21 @@ u64 engine_collected_ns(const struct engine *engine);
 struct clocks engine_began(const struct engine *engine);
 
 /*
- * CLOCK_MONOTONIC: where windows begin. If the maps are those of the previous process, the differences of the first
+ * CLOCK_MONOTONIC: where windows begin. If the maps are those of the previous process, the deltas of the first
  * collection have all samples since the last collection of that process, so this is engine_began(). Otherwise it is the
  * opening of the engine.
  */
 u64 engine_windows_began_ns(const struct engine *engine);
 
 /*
- * `collected` is called at the end of each collection, when differences, readings and head are those of this
+ * `collected` is called at the end of each collection, when deltas, readings and head are those of this
  * collection, except `collection_seconds` of the head, which is that of the previous one. It must not call the engine
  * to collect.
  */
 void engine_on_collected(struct engine *engine, void (*collected)(void *userdata), void *userdata);
 
-/* The differences of the last collection, including those of `unattributed`. */
-const struct difference *engine_differences(const struct engine *engine, size_t *ret_n);
+/* The deltas of the last collection, including those of `unattributed`. */
+const struct delta *engine_deltas(const struct engine *engine, size_t *ret_n);
 
 /*
  * Returns true if an entry may have a series (`exported` of the settings). Always false for `unattributed`.

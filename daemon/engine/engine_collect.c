@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A collection: adds the differences to totals, window and series, and describes itself in the head. */
+/* A collection: adds the deltas to totals, window and series, and describes itself in the head. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -20,8 +20,8 @@
 #define WINDOW_ACTIVE_HALF_LIFE_NS (60 * NSEC_PER_SEC)
 
 /*
- * Removed cgroups keep counters of their own for as long as a window reaches, but only this number of them, or twice the
- * number of slots if that is more. Fewer keep them if their entries take more than LEDGER_UNHELD_BYTES.
+ * Removed cgroups keep counters of their own for as long as a window reaches, but only this number of them, or
+ * twice the number of slots if that is more. Fewer keep them if their entries take more than LEDGER_UNHELD_BYTES.
  */
 #define DEAD_MIN 1024
 
@@ -30,7 +30,7 @@ size_t engine_window_bytes(double active)
 	return ENGINE_WINDOW_BYTES + (size_t)(active * WINDOW_BYTES_PER_ACTIVE);
 }
 
-/* Adapts the memory limit to the number of differences in a collection, and lowers it slowly. */
+/* Adapts the memory limit to the number of deltas in a collection, and lowers it slowly. */
 static void size_window(struct engine *engine, u64 elapsed_ns, size_t n)
 {
 	engine->active *= exp2(-(double)elapsed_ns / (double)WINDOW_ACTIVE_HALF_LIFE_NS);
@@ -41,11 +41,11 @@ static void size_window(struct engine *engine, u64 elapsed_ns, size_t n)
 /* A shorter window loses no counts, so a failure is only logged. */
 static void fill_window(struct engine *engine, u64 elapsed_ns)
 {
-	const struct difference *list;
+	const struct delta *list;
 	size_t n;
 	int r;
 
-	list = engine_differences(engine, &n);
+	list = engine_deltas(engine, &n);
 	size_window(engine, elapsed_ns, n);
 	window_begin(engine->window, engine->collected_ns, &engine->head.taken);
 	for (size_t i = 0; i < n; i++)
@@ -65,13 +65,13 @@ static void fill_window(struct engine *engine, u64 elapsed_ns)
  */
 static void fill_trend(struct engine *engine)
 {
-	const struct difference *list;
+	const struct delta *list;
 	size_t n;
 	int r;
 
 	if (!engine->trend)
 		return;
-	list = engine_differences(engine, &n);
+	list = engine_deltas(engine, &n);
 	r = trend_collect(engine->trend, engine->collected_ns, list, n);
 	if (r < 0 && r != -ENOSPC)
 		(void)log_warning(0, "cannot add this collection to the trends: %s; some trends lack it",
@@ -80,10 +80,10 @@ static void fill_trend(struct engine *engine)
 
 static void add_totals(struct engine *engine)
 {
-	const struct difference *list;
+	const struct delta *list;
 	size_t n;
 
-	list = engine_differences(engine, &n);
+	list = engine_deltas(engine, &n);
 	for (size_t i = 0; i < n; i++) {
 		engine->now[list[i].event].seen += packed_samples(list[i].packed, list[i].size);
 		packed_add(list[i].packed, list[i].size, &engine->totals[list[i].event]);
@@ -106,24 +106,24 @@ void engine_exports_changed(struct engine *engine)
 	engine->exports_as_of++;
 }
 
-/* The differences of a collection as input for the series. */
+/* The deltas of a collection as input for the series. */
 struct series_inputs {
 	struct series_input *list;
 	size_t n;
-	const struct difference *unattributed;
+	const struct delta *unattributed;
 	size_t n_unattributed;
 };
 
 /*
- * Lists adjacent differences of the same entry as one input. An entry with several slots may have several
+ * Lists adjacent deltas of the same entry as one input. An entry with several slots may have several
  * inputs.
  */
 static void list_sampled(const struct engine *engine, struct series_inputs *inputs)
 {
-	const struct difference *list;
+	const struct delta *list;
 	size_t n;
 
-	list = engine_differences(engine, &n);
+	list = engine_deltas(engine, &n);
 	for (size_t i = 0, next; i < n; i = next) {
 		struct ledger_entry *entry = list[i].entry;
 
@@ -136,8 +136,8 @@ static void list_sampled(const struct engine *engine, struct series_inputs *inpu
 			inputs->list[inputs->n++] = (struct series_input){
 				.path = entry->path,
 				.exported = engine_exports(engine, entry),
-				.differences = &list[i],
-				.n_differences = next - i,
+				.deltas = &list[i],
+				.n_deltas = next - i,
 			};
 		}
 	}
@@ -150,11 +150,11 @@ static void list_offcore(const struct engine *engine, struct series_inputs *inpu
 
 	entries = ledger_entries(engine->ledger, &n);
 	for (size_t i = 0; i < n; i++)
-		if (entries[i]->offcore_difference)
+		if (entries[i]->offcore_delta)
 			inputs->list[inputs->n++] = (struct series_input){
 				.path = entries[i]->path,
 				.exported = engine_exports(engine, entries[i]),
-				.offcore = entries[i]->offcore_difference,
+				.offcore = entries[i]->offcore_delta,
 			};
 }
 
@@ -166,7 +166,7 @@ static int fill_series(struct engine *engine)
 	size_t n, n_entries = 0;
 	int r;
 
-	(void)engine_differences(engine, &n);
+	(void)engine_deltas(engine, &n);
 	if (engine->offcore)
 		(void)ledger_entries(engine->ledger, &n_entries);
 	inputs.list = list = calloc(n + n_entries + 1, sizeof(*list));
@@ -177,8 +177,8 @@ static int fill_series(struct engine *engine)
 		list_offcore(engine, &inputs);
 	r = series_table_update(engine->series, engine->collected_ns, inputs.list, inputs.n,
 				inputs.unattributed, inputs.n_unattributed);
-	if (r == 0 && unattributed->offcore_difference)
-		r = series_table_count_unattributed(engine->series, unattributed->offcore_difference);
+	if (r == 0 && unattributed->offcore_delta)
+		r = series_table_count_unattributed(engine->series, unattributed->offcore_delta);
 	return r;
 }
 
@@ -230,8 +230,8 @@ static void fill_cpus(struct engine *engine, unsigned event)
 	head->n_per_cpu = n;
 }
 
-static int enter_differences(struct engine *engine, u64 elapsed_ns,
-			     int (*read)(struct collect *collect, u64 now_ns))
+static int enter_deltas(struct engine *engine, u64 elapsed_ns,
+			int (*read)(struct collect *collect, u64 now_ns))
 {
 	struct reading before[EVENTS_MAX];
 	int r;
@@ -247,7 +247,7 @@ static int enter_differences(struct engine *engine, u64 elapsed_ns,
 	if (engine->settings.offcore_collect)
 		engine->settings.offcore_collect(engine->settings.count_userdata);
 	r = read(engine->collect, engine->collected_ns);
-	/* Do this even after a failure: the samples that were read are only in the differences of this collection. */
+	/* Do this even after a failure: the samples that were read are only in the deltas of this collection. */
 	add_totals(engine);
 	fill_window(engine, elapsed_ns);
 	fill_trend(engine);
@@ -288,9 +288,9 @@ static int collect(struct engine *engine, int (*read)(struct collect *collect, u
 	engine_forget_snapshots(engine);
 	engine->collected_ns = monotonic_ns();
 	(void)clock_gettime(CLOCK_REALTIME, &head->taken);
-	/* Fold before the slots are read: differences refer to their entries until the next collection. */
+	/* Fold before the slots are read: deltas refer to their entries until the next collection. */
 	folded = fold(engine);
-	r = enter_differences(engine, engine->collected_ns - before_ns, read);
+	r = enter_deltas(engine, engine->collected_ns - before_ns, read);
 	if (r == 0)
 		r = folded;
 	ledger_mark_guests(engine->ledger, engine->guests, engine->n_guests);

@@ -35,7 +35,7 @@ struct engine {
 	struct snapshot_cpu *per_cpu[EVENTS_MAX]; /* referenced by `head` */
 	u64 filtered_by_stripe[EVENTS_MAX][STRIPES_MAX];
 	struct counters *totals; /* of each event, since the start */
-	double active;           /* recent maximum of differences per collection */
+	double active;           /* recent maximum of deltas per collection */
 	u32 exports_as_of;       /* incremented when `exported` may return other values */
 	u64 collected_ns;        /* CLOCK_MONOTONIC of the last collection */
 	struct snapshot head;

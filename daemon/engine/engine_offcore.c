@@ -10,7 +10,7 @@
 #include "window/window.h"
 
 /*
- * A cgroup's difference takes about 60 bytes a collection, so this is enough for 100 busy cgroups for ten
+ * A cgroup's delta takes about 60 bytes a collection, so this is enough for 100 busy cgroups for ten
  * minutes.
  */
 #define OFFCORE_WINDOW_BYTES ((size_t)8 << 20)
@@ -85,9 +85,9 @@ static void put(struct engine_offcore *offcore, const struct ledger_entry *entry
 	struct counters row;
 	u8 packed[PACKED_MAX];
 
-	if (!entry->offcore_difference)
+	if (!entry->offcore_delta)
 		return;
-	offcore_pack(entry->offcore_difference, &row);
+	offcore_pack(entry->offcore_delta, &row);
 	window_put(offcore->window, entry->number, 0, packed, packed_of(&row, packed));
 }
 

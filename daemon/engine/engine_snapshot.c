@@ -58,7 +58,7 @@ static int windowed_snapshot(struct engine *engine, double seconds)
 	for (unsigned event = 0; event < engine->settings.n_events; event++) {
 		struct reading before = readings_at(engine->readings, event, since_ns);
 
-		readings[event] = reading_difference(&engine->now[event], &before);
+		readings[event] = reading_delta(&engine->now[event], &before);
 	}
 	engine->windowed = snapshot_free(engine->windowed);
 	r = snapshot_of(engine, sums, readings, &engine->windowed);

@@ -336,15 +336,15 @@ static void add_entry(struct engine *engine, const struct ledger_entry *entry)
 }
 
 /*
- * Early differences are already in the ledger, but the next collection adds them to the totals. Subtract them
+ * Early deltas are already in the ledger, but the next collection adds them to the totals. Subtract them
  * here, so that they do not count twice.
  */
 static int subtract_early(struct engine *engine)
 {
-	const struct difference *early;
+	const struct delta *early;
 	size_t n;
 
-	early = differences_list(collect_early(engine->collect), &n);
+	early = deltas_list(collect_early(engine->collect), &n);
 	for (size_t i = 0; i < n; i++) {
 		struct packed_reader reader = {.from = early[i].packed,
 					       .end = early[i].packed + early[i].size};

@@ -10,7 +10,7 @@
 #include "history/labels_json.h"
 #include "history/panes_sum.h"
 
-/* A cgroup with a difference in this pane or the last one. */
+/* A cgroup with a delta in this pane or the last one. */
 struct pane_cgroup {
 	u32 number; /* of the ledger's entry */
 	bool used;  /* in this pane */
@@ -44,7 +44,7 @@ struct panes {
 	size_t slots; /* of the index: a power of two, at least twice `n` */
 	u32 *index;   /* 1 + a cgroup's position, by its number; 0: free */
 	struct panes_sum sum;
-	size_t limit; /* of `sum` until differences are added up */
+	size_t limit; /* of `sum` until deltas are added up */
 };
 
 static void cgroup_done(struct pane_cgroup *cgroup)
@@ -183,7 +183,7 @@ static void begin_cgroups(struct panes *panes)
 	index_all(panes);
 }
 
-/* ---- differences ---- */
+/* ---- deltas ---- */
 
 /* Adds up what is there, to a new block of memory. */
 static int add_up(struct panes *panes)
@@ -201,25 +201,24 @@ static int add_up(struct panes *panes)
 	return r;
 }
 
-static int add_differences(struct panes *panes, const struct panes_collection *collection)
+static int add_deltas(struct panes *panes, const struct panes_collection *collection)
 {
 	const struct ledger_entry *entry = NULL;
 	struct pane_cgroup *cgroup = NULL;
 	int r = 0;
 
 	for (size_t i = 0; i < collection->n && r == 0; i++) {
-		const struct difference *difference = &collection->list[i];
+		const struct delta *delta = &collection->list[i];
 
-		if (difference->size == 0)
+		if (delta->size == 0)
 			continue;
-		if (difference->entry != entry) {
-			entry = difference->entry;
+		if (delta->entry != entry) {
+			entry = delta->entry;
 			r = cgroup_of(panes, entry, &cgroup);
 			if (r < 0)
 				break;
 		}
-		r = panes_sum_add(&panes->sum, &cgroup->chains[difference->event], difference->packed,
-				  difference->size);
+		r = panes_sum_add(&panes->sum, &cgroup->chains[delta->event], delta->packed, delta->size);
 		if (r == 0 && panes->sum.used > panes->limit)
 			r = add_up(panes);
 	}
@@ -266,7 +265,7 @@ static bool events_changed(const struct panes *panes, const struct snapshot *hea
 static void describe_events(const struct panes *panes, struct history_event *ret)
 {
 	for (size_t i = 0; i < panes->n_events; i++) {
-		const struct reading gained = reading_difference(&panes->now[i], &panes->before[i]);
+		const struct reading gained = reading_delta(&panes->now[i], &panes->before[i]);
 
 		ret[i] = (struct history_event){
 			.key = panes->keys[i],
@@ -409,7 +408,7 @@ void panes_add(struct panes *panes, const struct panes_collection *collection)
 	panes->last = collection->at;
 	panes->collections++;
 	take_present(panes, collection);
-	r = panes->error ? 0 : add_differences(panes, collection);
+	r = panes->error ? 0 : add_deltas(panes, collection);
 	if (r < 0) {
 		panes->error = r;
 		panes_sum_done(&panes->sum);

@@ -7,19 +7,19 @@
  * one after a pause began or ended. It ends before a collection in which the wall clock was set or the settings of
  * an event changed. Panes that follow each other without a loss or a step of the clock have the same run.
  *
- * Differences are kept as they came, and added up when the pane ends or when they take more than PANES_BYTES.
+ * Deltas are kept as they came, and added up when the pane ends or when they take more than PANES_BYTES.
  */
 #ifndef PEBSD_PANES_H
 #define PEBSD_PANES_H
 
 #include "base/cleanup.h"
 #include "base/monotonic.h"
-#include "collect/differences.h"
+#include "collect/deltas.h"
 #include "history/shared/history_pane.h"
 #include "snapshot/snapshot.h"
 #include "window/readings.h"
 
-/* Memory of differences that are not added up yet, besides the memory of those that are. */
+/* Memory of deltas that are not added up yet, besides the memory of those that are. */
 #define PANES_BYTES ((size_t)1 << 19)
 
 /* Both clocks may differ by this much between two collections without a step: they are not read at once. */
@@ -29,14 +29,14 @@ struct panes_collection {
 	struct clocks at;
 	const struct snapshot *head; /* events, with keys, periods and frequencies, `origin`, and `paused` */
 	const struct reading *readings; /* of each event, since the start */
-	const struct difference *list;
+	const struct delta *list;
 	size_t n;
 };
 
 struct panes_settings {
 	/* Called with each complete pane, which is valid during the call. */
 	void (*complete)(void *userdata, const struct history_pane *pane);
-	/* Called if a pane is lost: -ENOMEM, or -E2BIG if its differences take too much memory. */
+	/* Called if a pane is lost: -ENOMEM, or -E2BIG if its deltas take too much memory. */
 	void (*lost)(void *userdata, int error);
 	void *userdata;
 	/* The labels of cgroups; NULL: none. Looked up when a pane ends. */

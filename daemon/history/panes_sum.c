@@ -9,7 +9,7 @@
 
 #define ROOM_MIN 4096
 
-/* In front of the packed counters of each difference. */
+/* In front of the packed counters of each delta. */
 struct link {
 	panes_chain before;
 	u32 size;

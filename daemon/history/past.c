@@ -509,9 +509,8 @@ int past_bin_snapshot(const struct past *past, size_t index, struct snapshot **r
 	if (r < 0)
 		return r;
 	for (size_t event = 0; event < EVENTS_MAX; event++)
-		readings[event] =
-			index ? reading_difference(&after[event], &after[(ssize_t)event - EVENTS_MAX])
-			      : after[event];
+		readings[event] = index ? reading_delta(&after[event], &after[(ssize_t)event - EVENTS_MAX])
+					: after[event];
 	head.taken = end;
 	return build(past, window, &head, readings, ret);
 }

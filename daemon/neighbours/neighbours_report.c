@@ -99,7 +99,7 @@ static u64 span_of(const struct neighbours_sources *sources)
 /* Returns false if the event ran for too short a time in the span of the report to say how much it missed. */
 static bool ran(const struct neighbours_sources *sources, unsigned event)
 {
-	struct reading now, before, difference;
+	struct reading now, before, delta;
 	double ratio;
 
 	if (!sources->readings)
@@ -107,8 +107,8 @@ static bool ran(const struct neighbours_sources *sources, unsigned event)
 	now = readings_at(sources->readings, event, sources->now_ns);
 	before = readings_at(sources->readings, event,
 			     sources->now_ns > span_of(sources) ? sources->now_ns - span_of(sources) : 0);
-	difference = reading_difference(&now, &before);
-	return !reading_running_ratio(&difference, &ratio) || ratio >= RAN_MIN;
+	delta = reading_delta(&now, &before);
+	return !reading_running_ratio(&delta, &ratio) || ratio >= RAN_MIN;
 }
 
 /* Returns the event of misses on the cores whose loads `loads` samples; a negative number if there is none. */

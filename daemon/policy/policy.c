@@ -146,9 +146,9 @@ static void note_sign_below(struct policy *policy, struct policy_path *path)
 		note_sign_of_life(policy, path);
 }
 
-static void put_event(struct policy *policy, struct entry *entry, const struct difference *difference)
+static void put_event(struct policy *policy, struct entry *entry, const struct delta *delta)
 {
-	const unsigned event = difference->event;
+	const unsigned event = delta->event;
 	struct tally tally;
 	bool made = false;
 
@@ -169,7 +169,7 @@ static void put_event(struct policy *policy, struct entry *entry, const struct d
 		if (target->path != entry->path)
 			note_sign_below(policy, target->path);
 		if (!made)
-			tally_of(difference->packed, difference->size, &tally);
+			tally_of(delta->packed, delta->size, &tally);
 		made = true;
 		if (target->window_set->rules.has_weights)
 			window_set_weigh(of, &tally);
@@ -177,8 +177,7 @@ static void put_event(struct policy *policy, struct entry *entry, const struct d
 	}
 }
 
-void policy_put(struct policy *policy, u32 number, const char *path, const struct difference *differences,
-		size_t n)
+void policy_put(struct policy *policy, u32 number, const char *path, const struct delta *deltas, size_t n)
 {
 	struct entry *entry;
 	int r;
@@ -192,7 +191,7 @@ void policy_put(struct policy *policy, u32 number, const char *path, const struc
 	}
 	note_sign_of_life(policy, entry->path);
 	for (size_t i = 0; i < n; i++)
-		put_event(policy, entry, &differences[i]);
+		put_event(policy, entry, &deltas[i]);
 }
 
 /* Saves the estimates at the time of the removal: the path's alerts end with them. */

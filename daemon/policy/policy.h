@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The policy takes rules, differences and time, and returns the changes of states (transitions). Pure: it has
+ * The policy takes rules, deltas and time, and returns the changes of states (transitions). Pure: it has
  * no clock, reads no file, and runs no action.
  *
  * The target of a rule is one cgroup under one event. The events of different PMUs make different targets.
@@ -27,7 +27,7 @@
 #ifndef PEBSD_POLICY_H
 #define PEBSD_POLICY_H
 
-#include "collect/differences.h"
+#include "collect/deltas.h"
 #include "collect/no_slot.h"
 #include "policy/alert.h"
 #include "window/sliding.h"
@@ -62,14 +62,13 @@ DEFINE_CLEANUP(struct policy *, policy_free)
 int policy_set_rules(struct policy *policy, const struct rule *rules, size_t n);
 
 /*
- * For one collection call policy_begin(), then policy_put() for each cgroup with differences, then
- * policy_tick(). A cgroup's differences may be put in several calls. `time` has an item for each event.
- * `number` is the ledger's number of the path; the policy does not read `entry` of the differences.
+ * For one collection call policy_begin(), then policy_put() for each cgroup with deltas, then
+ * policy_tick(). A cgroup's deltas may be put in several calls. `time` has an item for each event.
+ * `number` is the ledger's number of the path; the policy does not read `entry` of the deltas.
  */
 void policy_begin(struct policy *policy, u64 now_ns, const struct timespec *now,
 		  const struct sliding_time time[EVENTS_MAX]);
-void policy_put(struct policy *policy, u32 number, const char *path, const struct difference *differences,
-		size_t n);
+void policy_put(struct policy *policy, u32 number, const char *path, const struct delta *deltas, size_t n);
 
 /*
  * Sets the period of an event from now on (see event.period; 0: it varies or is not known). The upper bound

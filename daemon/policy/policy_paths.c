@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The paths of targets, and the ledger entries whose differences are added to them. */
+/* The paths of targets, and the ledger entries whose deltas are added to them. */
 #include <errno.h>
 #include <string.h>
 

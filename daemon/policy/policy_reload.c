@@ -300,7 +300,7 @@ static void unlist_entries(struct policy *policy)
 		}
 }
 
-/* Fills the lists of targets again. An entry for which this fails gets its list with its next difference. */
+/* Fills the lists of targets again. An entry for which this fails gets its list with its next delta. */
 static void list_entries(struct policy *policy)
 {
 	for (size_t i = 0; policy->entries && i < (size_t)1 << policy->entries_log2; i++)

@@ -38,7 +38,7 @@ struct series_path {
 	bool has_input;
 	bool excluded;
 	bool in_top;
-	bool owns;   /* differences of the path go to its own series */
+	bool owns;   /* deltas of the path go to its own series */
 	bool forget; /* to be removed by paths_sweep() */
 };
 
@@ -217,7 +217,7 @@ struct series_table {
 	size_t top_largest;
 	struct series_width width;
 	u32 estimated;              /* bits: events that have estimates */
-	double factors[EVENTS_MAX]; /* for their next differences */
+	double factors[EVENTS_MAX]; /* for their next deltas */
 	u64 now_ns;
 
 	struct paths paths;
@@ -383,11 +383,10 @@ static void select_first(struct series_path **list, size_t n, size_t most)
 }
 
 /* Adds the samples and their weighted latency to the sums, in one pass. */
-static void costs_of(const struct difference *difference, u64 *samples, u64 *cost)
+static void costs_of(const struct delta *delta, u64 *samples, u64 *cost)
 {
 	const unsigned first = offsetof(struct counters, weighted_latency) / sizeof(u64);
-	struct packed_reader reader = {.from = difference->packed,
-				       .end = difference->packed + difference->size};
+	struct packed_reader reader = {.from = delta->packed, .end = delta->packed + delta->size};
 	unsigned counter;
 	u64 value;
 
@@ -423,11 +422,11 @@ static int plan_costs(struct series_table *table, u64 now_ns, const struct serie
 		table->owners[i] = path = paths_get(&table->paths, input->path);
 		if (!path)
 			return -ENOMEM;
-		for (size_t k = 0; k < input->n_differences; k++) {
-			const struct difference *difference = &input->differences[k];
+		for (size_t k = 0; k < input->n_deltas; k++) {
+			const struct delta *delta = &input->deltas[k];
 			u64 samples = 0, cost = 0;
 
-			costs_of(difference, &samples, &cost);
+			costs_of(delta, &samples, &cost);
 			path->next_cost += (double)cost;
 			path->next_samples += (double)samples;
 			path->has_input = path->has_input || samples;
@@ -458,7 +457,7 @@ static bool may_enter(const struct series_places *places, size_t rank, size_t ro
 }
 
 /*
- * Decides which paths are among the N, and whose series get their differences. Returns the number of exported
+ * Decides which paths are among the N, and whose series get their deltas. Returns the number of exported
  * paths.
  */
 static size_t plan_series(struct series_table *table, u64 now_ns)
@@ -503,13 +502,13 @@ static struct series *owner_of(struct series_table *table, size_t input)
 	return path && path->owns ? &path->series : &table->other;
 }
 
-/* Upper bound of the counters to allocate: of two differences of one event, both are counted. */
-static size_t count_missing(const struct series *series, const struct difference *differences, size_t n)
+/* Upper bound of the counters to allocate: of two deltas of one event, both are counted. */
+static size_t count_missing(const struct series *series, const struct delta *deltas, size_t n)
 {
 	size_t missing = 0;
 
 	for (size_t i = 0; i < n; i++)
-		missing += !series->counters[differences[i].event];
+		missing += !series->counters[deltas[i].event];
 	return missing;
 }
 
@@ -522,10 +521,10 @@ static int reserve_offcore(struct series *series)
 }
 
 static int reserve_estimates(const struct series_table *table, struct series *series,
-			     const struct difference *differences, size_t n)
+			     const struct delta *deltas, size_t n)
 {
 	for (size_t i = 0; i < n && !series->estimates; i++) {
-		if (!(table->estimated >> differences[i].event & 1))
+		if (!(table->estimated >> deltas[i].event & 1))
 			continue;
 		series->estimates = calloc(EVENTS_MAX, sizeof(*series->estimates));
 		if (!series->estimates)
@@ -536,10 +535,10 @@ static int reserve_estimates(const struct series_table *table, struct series *se
 
 /* Allocates all memory that the plan needs, so that carrying it out cannot fail. */
 static int reserve_for_plan(struct series_table *table, size_t exported, const struct series_input *inputs,
-			    size_t n, const struct difference *unattributed, size_t n_unattributed)
+			    size_t n, const struct delta *unattributed, size_t n_unattributed)
 {
 	size_t missing = count_missing(&table->unattributed, unattributed, n_unattributed);
-	u32 others = 0; /* bits: events of which a difference goes to `other` */
+	u32 others = 0; /* bits: events of which a delta goes to `other` */
 	int r;
 
 	if (reserve_estimates(table, &table->unattributed, unattributed, n_unattributed) < 0)
@@ -549,13 +548,13 @@ static int reserve_for_plan(struct series_table *table, size_t exported, const s
 
 		if (inputs[i].offcore && reserve_offcore(owner) < 0)
 			return -ENOMEM;
-		if (reserve_estimates(table, owner, inputs[i].differences, inputs[i].n_differences) < 0)
+		if (reserve_estimates(table, owner, inputs[i].deltas, inputs[i].n_deltas) < 0)
 			return -ENOMEM;
 		if (owner != &table->other)
-			missing += count_missing(owner, inputs[i].differences, inputs[i].n_differences);
+			missing += count_missing(owner, inputs[i].deltas, inputs[i].n_deltas);
 		else
-			for (size_t k = 0; k < inputs[i].n_differences; k++)
-				others |= 1U << inputs[i].differences[k].event;
+			for (size_t k = 0; k < inputs[i].n_deltas; k++)
+				others |= 1U << inputs[i].deltas[k].event;
 	}
 	for (size_t event = 0; event < EVENTS_MAX; event++)
 		missing += others >> event & 1 && !table->other.counters[event];
@@ -575,20 +574,19 @@ static int reserve_for_plan(struct series_table *table, size_t exported, const s
 	return 0;
 }
 
-static void add(struct series_table *table, struct series *series, const struct difference *differences,
-		size_t n)
+static void add(struct series_table *table, struct series *series, const struct delta *deltas, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		const unsigned event = differences[i].event;
+		const unsigned event = deltas[i].event;
 		struct counters **counters = &series->counters[event];
 
 		if (!*counters)
 			*counters = table->spare[--table->n_spare];
 		series->kept.moved |= 1U << event;
-		packed_add(differences[i].packed, differences[i].size, *counters);
+		packed_add(deltas[i].packed, deltas[i].size, *counters);
 		if (table->estimated >> event & 1)
 			series->estimates[event] +=
-				(u64)((double)packed_weight(differences[i].packed, differences[i].size) *
+				(u64)((double)packed_weight(deltas[i].packed, deltas[i].size) *
 					      table->factors[event] +
 				      0.5);
 	}
@@ -700,7 +698,7 @@ static void forget(struct series_table *table, u64 now_ns)
 }
 
 int series_table_update(struct series_table *table, u64 now_ns, const struct series_input *inputs, size_t n,
-			const struct difference *unattributed, size_t n_unattributed)
+			const struct delta *unattributed, size_t n_unattributed)
 {
 	size_t exported;
 	int r;
@@ -722,7 +720,7 @@ int series_table_update(struct series_table *table, u64 now_ns, const struct ser
 		return r;
 
 	for (size_t i = 0; i < n; i++) {
-		add(table, owner_of(table, i), inputs[i].differences, inputs[i].n_differences);
+		add(table, owner_of(table, i), inputs[i].deltas, inputs[i].n_deltas);
 		if (inputs[i].offcore) {
 			offcore_scaled_add(owner_of(table, i)->offcore, inputs[i].offcore);
 			owner_of(table, i)->kept.offcore_moved = true;
@@ -737,11 +735,11 @@ int series_table_update(struct series_table *table, u64 now_ns, const struct ser
 	return 0;
 }
 
-int series_table_count_unattributed(struct series_table *table, const struct offcore_counters *difference)
+int series_table_count_unattributed(struct series_table *table, const struct offcore_counters *delta)
 {
 	if (reserve_offcore(&table->unattributed) < 0)
 		return -ENOMEM;
-	offcore_scaled_add(table->unattributed.offcore, difference);
+	offcore_scaled_add(table->unattributed.offcore, delta);
 	table->unattributed.kept.offcore_moved = true;
 	return 0;
 }

@@ -2,7 +2,7 @@
 /*
  * Decides which cgroups have exported series of their own. Pure; tested with literals.
  *
- * At each collection a cgroup's difference goes either to its own series or to `other`, and never moves between
+ * At each collection a cgroup's delta goes either to its own series or to `other`, and never moves between
  * them. So every series only grows, and their increases sum to the total. A series belongs to a path: a service
  * that is stopped and started continues the same series.
  *
@@ -11,7 +11,7 @@
  * of samples decides, with the same decay. Ties are broken by path, so that equal inputs give equal series.
  *
  * How long: a path counts among the N for at most SERIES_KEEP_NS after its last sample. Its series takes its
- * differences for SERIES_KEEP_NS after the path was last among the N. Then its differences go to `other` again.
+ * deltas for SERIES_KEEP_NS after the path was last among the N. Then its deltas go to `other` again.
  * The series is exported unchanged for another SERIES_LINGER_NS, so that a scraper sees its last increase
  * before it ends.
  *
@@ -32,7 +32,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collect/differences.h"
+#include "collect/deltas.h"
 #include "collect/ledger.h"
 #include "collect/offcore_counters.h"
 #include "pebsd/sample.h"
@@ -58,12 +58,12 @@
 #define SERIES_WAITING_MAX   16384
 #define SERIES_WAITING_BYTES (32UL << 20)
 
-/* The difference of one cgroup at a collection. */
+/* The delta of one cgroup at a collection. */
 struct series_input {
 	const char *path;
-	bool exported; /* include and exclude allow a series; else its differences go to `other` */
-	const struct difference *differences; /* of this path, `n_differences` of them */
-	size_t n_differences;
+	bool exported;              /* include and exclude allow a series; else its deltas go to `other` */
+	const struct delta *deltas; /* of this path, `n_deltas` of them */
+	size_t n_deltas;
 	const struct offcore_counters *offcore; /* NULL: nothing counted. Does not add to the cost */
 };
 
@@ -118,7 +118,7 @@ void series_table_expect(struct series_table *table, const struct event *events,
 
 /*
  * Sets the factor for the estimates of an event (see struct series) from the next update on: the enabled time
- * divided by the running time that this update's differences cover. 1 until it is set.
+ * divided by the running time that this update's deltas cover. 1 until it is set.
  */
 void series_table_scale(struct series_table *table, unsigned event, double factor);
 
@@ -129,16 +129,16 @@ void series_table_scale(struct series_table *table, unsigned event, double facto
 void series_table_set_top(struct series_table *table, size_t top);
 
 /*
- * Adds the differences of one collection at `now_ns` (CLOCK_MONOTONIC; never earlier than the last one). A
+ * Adds the deltas of one collection at `now_ns` (CLOCK_MONOTONIC; never earlier than the last one). A
  * path may occur more than once in `inputs`, for example a service that is stopped and started within one
- * collection. Paths without a difference may be omitted. `unattributed` has the differences of slot 0. Decides
+ * collection. Paths without a delta may be omitted. `unattributed` has the deltas of slot 0. Decides
  * first which paths have series, then adds. Returns 0 or -ENOMEM, which leaves the series as they were.
  */
 int series_table_update(struct series_table *table, u64 now_ns, const struct series_input *inputs, size_t n,
-			const struct difference *unattributed, size_t n_unattributed);
+			const struct delta *unattributed, size_t n_unattributed);
 
 /* Adds the off-core counts of slot 0 at the same collection. Returns 0 or -ENOMEM. */
-int series_table_count_unattributed(struct series_table *table, const struct offcore_counters *difference);
+int series_table_count_unattributed(struct series_table *table, const struct offcore_counters *delta);
 
 /* All series in no particular order, including those named `other` and `unattributed`. Owned by the table. */
 const struct series *const *series_table_list(const struct series_table *table, size_t *ret_n);

@@ -23,7 +23,7 @@ enum state_kind {
 	STATE_LAST_READING, /* collection, by slot and event: the last reading */
 	STATE_COUNTED_BASE, /* collection, by slot: the last reading of off-core counts */
 	STATE_STRIPES,      /* collection, by event: samples by stripe */
-	STATE_EARLY,        /* collection, by number: differences read early, not in any series yet */
+	STATE_EARLY,        /* collection, by number: deltas read early, not in any series yet */
 	STATE_PATH,         /* series, by path: the name */
 	STATE_SERIES,       /* series, by path: standing, times, cost and samples */
 	STATE_COUNTERS,     /* series, by path and event: the counters */

@@ -236,12 +236,12 @@ void account_totals_collect(struct account_totals *totals, account_totals_callba
 	fold_all(totals);
 	for (size_t i = 0; i < totals->n_moved; i++) {
 		struct account *account = &totals->list[totals->moved[i]];
-		const struct counters *differences[EVENTS_MAX] = {NULL};
+		const struct counters *deltas[EVENTS_MAX] = {NULL};
 
 		for (size_t event = 0; event < totals->n_events; event++)
 			if (account->pages[event])
-				differences[event] = &account->pages[event]->counters;
-		callback(userdata, totals->moved[i], account->path, differences);
+				deltas[event] = &account->pages[event]->counters;
+		callback(userdata, totals->moved[i], account->path, deltas);
 		give_back(totals, account);
 	}
 	totals->n_moved = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Accounts samples without the kernel: in this process, with the accounting function of the BPF programs
- * (bpf/account.h). The result is the same differences that a collection reads from the slots.
+ * (bpf/account.h). The result is the same deltas that a collection reads from the slots.
  */
 #ifndef PEBSD_ACCOUNT_TOTALS_H
 #define PEBSD_ACCOUNT_TOTALS_H
@@ -40,12 +40,12 @@ int account_totals_name(struct account_totals *totals, u64 cgroup_id, const char
 int account_totals_add(struct account_totals *totals, const struct sample *samples, size_t n);
 
 /*
- * Receives the differences of one cgroup, which are valid during the call; NULL for an event without samples.
+ * Receives the deltas of one cgroup, which are valid during the call; NULL for an event without samples.
  * `path` is valid until the totals are freed. `entry` is the number of the cgroup, counted from 0 and never
  * used again.
  */
 typedef void (*account_totals_callback)(void *userdata, u32 entry, const char *path,
-					const struct counters *const differences[EVENTS_MAX]);
+					const struct counters *const deltas[EVENTS_MAX]);
 
 /*
  * Makes a collection: calls back for each cgroup with samples since the last one, in the order of their first

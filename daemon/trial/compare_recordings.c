@@ -48,15 +48,15 @@ static void player_done(struct player *player)
 }
 
 static void add_cgroup(void *userdata, u32 entry, const char *path,
-		       const struct counters *const differences[EVENTS_MAX])
+		       const struct counters *const deltas[EVENTS_MAX])
 {
 	struct player *player = userdata;
 
 	(void)entry;
 	(void)path;
 	for (size_t i = 0; i < player->n_events; i++)
-		if (differences[i])
-			counters_add(&player->sums[i], differences[i]);
+		if (deltas[i])
+			counters_add(&player->sums[i], deltas[i]);
 }
 
 /* Puts the samples since the last collection into the window, all cgroups as one. */

@@ -379,19 +379,18 @@ static int look(struct trial *trial)
 	return 0;
 }
 
-static void put(void *userdata, u32 entry, const char *path,
-		const struct counters *const differences[EVENTS_MAX])
+static void put(void *userdata, u32 entry, const char *path, const struct counters *const deltas[EVENTS_MAX])
 {
 	const struct trial *trial = userdata;
 	u8 packed[PACKED_MAX];
 
 	for (unsigned event = 0; event < trial->n_events; event++) {
-		struct difference difference = {.event = event, .packed = packed};
+		struct delta delta = {.event = event, .packed = packed};
 
-		if (!differences[event])
+		if (!deltas[event])
 			continue;
-		difference.size = (u32)packed_of(differences[event], packed);
-		policy_put(trial->policy, entry, path, &difference, 1);
+		delta.size = (u32)packed_of(deltas[event], packed);
+		policy_put(trial->policy, entry, path, &delta, 1);
 	}
 }
 

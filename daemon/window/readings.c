@@ -132,14 +132,14 @@ struct reading readings_at(const struct readings *readings, unsigned event, u64 
 	return (struct reading){0};
 }
 
-struct reading reading_difference(const struct reading *now, const struct reading *before)
+struct reading reading_delta(const struct reading *now, const struct reading *before)
 {
-	struct reading difference = *now;
+	struct reading delta = *now;
 
-#define SUBTRACT_(name) difference.name -= before->name;
+#define SUBTRACT_(name) delta.name -= before->name;
 	EVENT_COUNTS_OF_READING(SUBTRACT_)
 #undef SUBTRACT_
-	return difference;
+	return delta;
 }
 
 static u64 missing(const struct reading *reading)

@@ -49,7 +49,7 @@ void readings_push(struct readings *readings, u64 now_ns, const struct reading e
 struct reading readings_at(const struct readings *readings, unsigned event, u64 at_ns);
 
 /* now - before, member by member; `counted` and `throttle_known` are those of `now`. */
-struct reading reading_difference(const struct reading *now, const struct reading *before);
+struct reading reading_delta(const struct reading *now, const struct reading *before);
 
 /*
  * Derives `waiting_ns` and `unexplained`. `unexplained` is the number of expected samples that were neither

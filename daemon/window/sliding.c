@@ -650,28 +650,28 @@ void sliding_begin(struct sliding *sliding, u64 now_ns, const struct sliding_tim
 	sliding->now_time.elapsed_ns = now_ns - sliding->last_ns;
 }
 
-void sliding_put(struct sliding *sliding, u32 number, const struct tally *difference)
+void sliding_put(struct sliding *sliding, u32 number, const struct tally *delta)
 {
 	struct sliding_target *target = targets_get(&sliding->targets, number);
 
 	if (sliding->error || !sliding->is_open || !target || !target->live)
 		return;
-	if (!difference->samples && !difference->latency_samples)
+	if (!delta->samples && !delta->latency_samples)
 		return;
 	if (target->open) {
-		tally_add(target->open, difference);
+		tally_add(target->open, delta);
 	} else {
 		target->open = take_spare(sliding);
 		if (!target->open) {
 			sliding->error = -ENOMEM;
 			return;
 		}
-		*target->open = *difference;
+		*target->open = *delta;
 		target->records++;
 		target->place = (u32)sliding->in_pane.n;
 		sliding->in_pane.list[sliding->in_pane.n++] = number;
 	}
-	tally_add(targets_tally(&sliding->targets, number), difference);
+	tally_add(targets_tally(&sliding->targets, number), delta);
 	mark_changed(sliding, target, number);
 }
 

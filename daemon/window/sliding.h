@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The window of one rule, over the tallies of many targets (a target is a cgroup, or a subtree of cgroups). The
- * differences of each collection enter at one end and leave at the other. Pure: no clock.
+ * deltas of each collection enter at one end and leave at the other. Pure: no clock.
  *
  * The window moves in panes of a thirtieth of its length, or of one collection if that is longer. It covers
  * at least its length and at most one pane more. A pane stores the counters that moved, in a few bytes each.
@@ -72,7 +72,7 @@ void sliding_close(struct sliding *sliding, u32 number);
  * After a failure the window is empty and starts again at this collection's time.
  */
 void sliding_begin(struct sliding *sliding, u64 now_ns, const struct sliding_time *time);
-void sliding_put(struct sliding *sliding, u32 number, const struct tally *difference);
+void sliding_put(struct sliding *sliding, u32 number, const struct tally *delta);
 int sliding_end(struct sliding *sliding);
 
 /*

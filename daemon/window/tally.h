@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A tally: those counters of one cgroup and event that rules need, over a window. It takes about a seventh of the memory
- * of struct counters.
+ * A tally: those counters of one cgroup and event that rules need, over a window. It takes about a seventh of the
+ * memory of struct counters.
  */
 #ifndef PEBSD_TALLY_H
 #define PEBSD_TALLY_H
@@ -24,7 +24,8 @@ struct tally {
 };
 
 /*
- * The tally of one collection's difference, from packed counters (collect/packed.h). Counters of 32 bits stay at 2^32 - 1.
+ * The tally of one collection's delta, from packed counters (collect/packed.h). Counters of 32 bits stay at
+ * 2^32 - 1.
  */
 void tally_of(const u8 *packed, size_t size, struct tally *ret);
 

@@ -332,7 +332,7 @@ int trend_put(struct trend *trend, u32 entry, unsigned event, const u8 *packed, 
 	read_pairs(packed, size, &samples, &mean);
 	point = &column->points[page->n - 1];
 	/*
-	 * If a service is stopped and started within a collection, it has two slots, and two differences: add
+	 * If a service is stopped and started within a collection, it has two slots, and two deltas: add
 	 * them.
 	 */
 	before = unpack(point->samples);
@@ -346,7 +346,7 @@ int trend_put(struct trend *trend, u32 entry, unsigned event, const u8 *packed, 
 	return 0;
 }
 
-int trend_collect(struct trend *trend, u64 now_ns, const struct difference *list, size_t n)
+int trend_collect(struct trend *trend, u64 now_ns, const struct delta *list, size_t n)
 {
 	int result = trend_begin(trend, now_ns);
 

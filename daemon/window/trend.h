@@ -15,7 +15,7 @@
 #include <stddef.h>
 
 #include "base/cleanup.h"
-#include "collect/differences.h"
+#include "collect/deltas.h"
 #include "pebsd/types.h"
 
 #define TREND_PAGE 60
@@ -45,19 +45,19 @@ struct trend *trend_free(struct trend *trend);
 DEFINE_CLEANUP(struct trend *, trend_free)
 
 /*
- * One collection: begin, then a put for each difference (collect/packed.h). An entry and event may have
+ * One collection: begin, then a put for each delta (collect/packed.h). An entry and event may have
  * several. `entry` and `event` (below 64) are those of window_put(). Both return 0 or -errno. After -ENOMEM of
- * trend_begin(), put nothing. If trend_put() fails, the difference is omitted: it returns -ENOMEM, -ENOSPC if the
+ * trend_begin(), put nothing. If trend_put() fails, the delta is omitted: it returns -ENOMEM, -ENOSPC if the
  * newest page alone takes all of `max_bytes`, or -EINVAL before the first collection.
  */
 int trend_begin(struct trend *trend, u64 now_ns);
 int trend_put(struct trend *trend, u32 entry, unsigned event, const u8 *packed, size_t size);
 
 /*
- * One collection with all its differences. A difference that cannot be put is omitted, the others are put.
+ * One collection with all its deltas. A delta that cannot be put is omitted, the others are put.
  * Returns 0 or -errno of a failure, -ENOSPC only if there was no other.
  */
-int trend_collect(struct trend *trend, u64 now_ns, const struct difference *list, size_t n);
+int trend_collect(struct trend *trend, u64 now_ns, const struct delta *list, size_t n);
 
 /*
  * After trend_begin(): the collection is of the time after `start_ns` up to and including `end_ns` (within

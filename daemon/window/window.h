@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The window that clients ask for: the differences of the last collections, in bounded memory. Rules have windows of
+ * The window that clients ask for: the deltas of the last collections, in bounded memory. Rules have windows of
  * their own (sliding.h). Pure: no clock.
  *
- * Collections follow each other without gaps. A difference is stored as the counters that moved, in a few
- * bytes each. A collection without any difference costs WINDOW_COLLECTION_BYTES.
+ * Collections follow each other without gaps. A delta is stored as the counters that moved, in a few
+ * bytes each. A collection without any delta costs WINDOW_COLLECTION_BYTES.
  *
  * When memory runs short, consecutive old collections are merged to one. For one cgroup and event, the merged
  * collection takes little more memory than one of its parts did. It has a length of at most 10 s, later 60 s, then
@@ -30,7 +30,7 @@ struct window;
 /*
  * Stores at most `max_bytes`, and not more than needed to cover the last `max_ns`: older collections are
  * dropped. During a merge it also needs memory for the result and up to 32 bytes for each merged record.
- * `start_ns` (CLOCK_MONOTONIC) and `start` (CLOCK_REALTIME) are the time since which the differences of the
+ * `start_ns` (CLOCK_MONOTONIC) and `start` (CLOCK_REALTIME) are the time since which the deltas of the
  * first collection were counted. Returns 0 or -ENOMEM.
  */
 int window_new(size_t max_bytes, u64 max_ns, u64 start_ns, const struct timespec *start, struct window **ret);
@@ -42,7 +42,7 @@ DEFINE_CLEANUP(struct window *, window_free)
 void window_limit(struct window *window, size_t max_bytes);
 
 /*
- * One collection: begin, a put for each cgroup and event with a difference, end. It covers the time from the
+ * One collection: begin, a put for each cgroup and event with a delta, end. It covers the time from the
  * previous collection to `now_ns` (CLOCK_MONOTONIC, not before that of the previous one). `entry` is the
  * ledger's number of a cgroup's entry; it must not be reused while the window may contain it. `event` is below
  * EVENTS_MAX.
@@ -69,8 +69,8 @@ typedef int (*window_callback)(u32 entry, unsigned event, const struct counters 
 
 /*
  * Sums up the last `span_ns`: takes whole collections, newest first, until they cover it, and at least the
- * last one. Calls back once for each pair of entry and event that has a difference in these collections, by
- * ascending entry, then event. It needs some bytes of memory for each difference. The callback must not
+ * last one. Calls back once for each pair of entry and event that has a delta in these collections, by
+ * ascending entry, then event. It needs some bytes of memory for each delta. The callback must not
  * change the window. Returns 0, the callback's return value, -ENOMEM, or -ENODATA if the window has no
  * collection. On success sets *ret_span, before the first callback.
  */
@@ -78,8 +78,8 @@ int window_each(const struct window *window, u64 span_ns, window_callback callba
 		struct window_span *ret_span);
 
 /*
- * `collection` is called at the start of each collection, then `counters` or `packed` for each difference in it.
- * `packed` gets the difference in packed form (collect/packed.h). `counters` and `packed` may be NULL; if both are
+ * `collection` is called at the start of each collection, then `counters` or `packed` for each delta in it.
+ * `packed` gets the delta in packed form (collect/packed.h). `counters` and `packed` may be NULL; if both are
  * set, only `packed` is called. Arguments are valid during the call.
  */
 struct window_visitor {
@@ -90,7 +90,7 @@ struct window_visitor {
 };
 
 /*
- * Visits the collections that window_each() would sum up, oldest first. The differences of a collection come
+ * Visits the collections that window_each() would sum up, oldest first. The deltas of a collection come
  * in the order in which they were put; those of a merged one by ascending entry, then event. Allocates no memory. A
  * return value other than 0 from a callback ends the walk. Returns 0, that value, or -ENODATA.
  */

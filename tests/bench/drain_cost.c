@@ -218,9 +218,8 @@ static void open_case(struct drain_case *at)
 		if ((r = collect_run(at->collect, clock_ns(CLOCK_THREAD_CPUTIME_ID))) < 0)
 			die("collect", r);
 	}
-	at->bytes =
-		(double)(heap_bytes() - before - differences_bytes(collect_differences(at->collect)) * 2) /
-		(double)at->active / (1 + at->counts);
+	at->bytes = (double)(heap_bytes() - before - deltas_bytes(collect_deltas(at->collect)) * 2) /
+		    (double)at->active / (1 + at->counts);
 }
 
 static void disturb(void)

@@ -29,11 +29,11 @@
 
 static const char group[] = "history";
 
-/* Differences are made before they are measured. Later collections repeat them. */
+/* Deltas are made before they are measured. Later collections repeat them. */
 #define MADE 10
 
 struct made {
-	struct difference *list;
+	struct delta *list;
 	size_t n;
 };
 
@@ -82,7 +82,7 @@ static void make(struct made *made, u32 cgroups, u32 samples)
 			struct counters counters = {0};
 			u8 packed[PACKED_MAX], *copy;
 			char path[128];
-			struct difference *to = &made->list[made->n++];
+			struct delta *to = &made->list[made->n++];
 
 			(void)snprintf(path, sizeof(path),
 				       "/kubepods.slice/kubepods-burstable.slice/pod-%u/container-%u.scope",

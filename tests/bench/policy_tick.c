@@ -116,7 +116,7 @@ static u64 median(u64 *values, size_t n)
 }
 
 static char paths[CGROUPS][96];
-static struct in_packed differences[CGROUPS];
+static struct in_packed deltas[CGROUPS];
 
 static int run(const char *name, size_t active)
 {
@@ -159,12 +159,12 @@ static int run(const char *name, size_t active)
 			struct counters counters;
 
 			fill(&counters);
-			(void)in_packed(&differences[i], 0, &counters);
+			(void)in_packed(&deltas[i], 0, &counters);
 		}
 		began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		policy_begin(policy, now, &realtime, time);
 		for (size_t i = first; i < first + n; i++)
-			policy_put(policy, (u32)i, paths[i], &differences[i].difference, 1);
+			policy_put(policy, (u32)i, paths[i], &deltas[i].delta, 1);
 		put = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		if (policy_tick(policy, &transitions, &n_transitions) < 0)
 			return 1;

@@ -75,7 +75,7 @@ struct host {
 	struct series_table *table;
 	char paths[CGROUPS][PATH_BYTES + 1];
 	u8 packed[KINDS][EVENTS][PACKED_MAX];
-	struct difference differences[KINDS][EVENTS];
+	struct delta deltas[KINDS][EVENTS];
 	struct series_input inputs[CGROUPS];
 	u64 state; /* of the random number generator */
 	u64 now_ns;
@@ -186,7 +186,7 @@ static int host_init(struct host *host, const struct event *events, size_t top)
 			struct counters counters = brought(host, &events[event], loudness[kind]);
 			u8 *packed = host->packed[kind][event];
 
-			host->differences[kind][event] = (struct difference){
+			host->deltas[kind][event] = (struct delta){
 				.event = event, .size = (u32)packed_of(&counters, packed), .packed = packed};
 		}
 	host->snapshot.origin = "perf";
@@ -208,8 +208,8 @@ static int collect(struct host *host, u64 seconds)
 
 		host->inputs[i] = (struct series_input){.path = host->paths[i],
 							.exported = true,
-							.differences = host->differences[kind],
-							.n_differences = EVENTS};
+							.deltas = host->deltas[kind],
+							.n_deltas = EVENTS};
 	}
 	return series_table_update(host->table, host->now_ns, host->inputs, CGROUPS, NULL, 0);
 }
@@ -558,8 +558,8 @@ static int measure_top(size_t top, const char *name)
 		(void)snprintf(paths[i], sizeof(paths[i]), "/%zu", i);
 		inputs[i] = (struct series_input){.path = paths[i],
 						  .exported = true,
-						  .differences = many.differences[i % KINDS],
-						  .n_differences = EVENTS};
+						  .deltas = many.deltas[i % KINDS],
+						  .n_deltas = EVENTS};
 	}
 	/* The first collection makes the paths. */
 	for (u64 i = 0; r == 0 && i <= TOP_ROUNDS; i++) {

@@ -234,7 +234,7 @@ static void inject(const struct bench *bench, u32 first, u32 n)
 	}
 }
 
-static void add_totals(struct bench *bench, const struct difference *list, size_t n)
+static void add_totals(struct bench *bench, const struct delta *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		bench->seen[list[i].event] += packed_samples(list[i].packed, list[i].size);
@@ -243,7 +243,7 @@ static void add_totals(struct bench *bench, const struct difference *list, size_
 }
 
 static void fill_window(struct bench *bench, u64 now_ns, const struct timespec *realtime,
-			const struct difference *list, size_t n)
+			const struct delta *list, size_t n)
 {
 	window_begin(bench->window, now_ns, realtime);
 	for (size_t i = 0; i < n; i++)
@@ -251,7 +251,7 @@ static void fill_window(struct bench *bench, u64 now_ns, const struct timespec *
 	check("window_end", window_end(bench->window));
 }
 
-static size_t end_of_entry(const struct difference *list, size_t n, size_t i)
+static size_t end_of_entry(const struct delta *list, size_t n, size_t i)
 {
 	size_t next = i + 1;
 
@@ -260,7 +260,7 @@ static size_t end_of_entry(const struct difference *list, size_t n, size_t i)
 	return next;
 }
 
-static void fill_series(struct bench *bench, u64 now_ns, const struct difference *list, size_t n)
+static void fill_series(struct bench *bench, u64 now_ns, const struct delta *list, size_t n)
 {
 	struct series_input *inputs = calloc(n + 1, sizeof(*inputs));
 	size_t n_inputs = 0;
@@ -271,14 +271,14 @@ static void fill_series(struct bench *bench, u64 now_ns, const struct difference
 		next = end_of_entry(list, n, i);
 		inputs[n_inputs++] = (struct series_input){.path = list[i].entry->path,
 							   .exported = true,
-							   .differences = &list[i],
-							   .n_differences = next - i};
+							   .deltas = &list[i],
+							   .n_deltas = next - i};
 	}
 	check("series_table_update", series_table_update(bench->series, now_ns, inputs, n_inputs, NULL, 0));
 	free(inputs);
 }
 
-static void put_policy(struct bench *bench, const struct difference *list, size_t n)
+static void put_policy(struct bench *bench, const struct delta *list, size_t n)
 {
 	for (size_t i = 0, next; i < n; i = next) {
 		next = end_of_entry(list, n, i);
@@ -288,20 +288,20 @@ static void put_policy(struct bench *bench, const struct difference *list, size_
 
 /*
  * Makes a collection at `now_ns` and returns the time of each stage in `ret`. Returns the number of
- * differences.
+ * deltas.
  */
 static size_t tick(struct bench *bench, u64 now_ns, u64 ret[STAGES])
 {
 	const struct timespec realtime = {.tv_sec = 1000 + (time_t)(now_ns / NSEC_PER_SEC)};
 	const struct sliding_time time[EVENTS_MAX] = {0};
 	const struct transition *transitions;
-	const struct difference *list;
+	const struct delta *list;
 	u64 at[STAGES + 1];
 	size_t n, n_transitions;
 
 	at[COLLECT] = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	check("collect_run", collect_run(bench->collect, now_ns));
-	list = differences_list(collect_differences(bench->collect), &n);
+	list = deltas_list(collect_deltas(bench->collect), &n);
 	at[TOTALS] = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	add_totals(bench, list, n);
 	at[WINDOW] = clock_ns(CLOCK_THREAD_CPUTIME_ID);

@@ -176,7 +176,7 @@ Test(drain, at_full_speed_loses_no_sample)
 
 /*
  * The address sanitizer's allocator does not reuse memory that was just freed. It therefore asks the kernel
- * for more memory now and then when a collection allocates its differences. Several tries avoid a failure by
+ * for more memory now and then when a collection allocates its deltas. Several tries avoid a failure by
  * one such call.
  */
 #ifdef __SANITIZE_ADDRESS__

@@ -61,10 +61,10 @@ struct seen_collections {
 static void on_collected(void *userdata)
 {
 	struct seen_collections *seen = userdata;
-	const struct difference *list;
+	const struct delta *list;
 	size_t n;
 
-	list = engine_differences(seen->engine, &n);
+	list = engine_deltas(seen->engine, &n);
 	for (size_t i = 0; i < n; i++)
 		seen->samples += packed_samples(list[i].packed, list[i].size);
 	seen->n++;

@@ -456,7 +456,7 @@ Test(offcore, counts_of_a_removed_cgroup_are_kept)
 	collect();
 	cr_expect_eq(counted("short", OFFCORE_L3).count, at_death);
 	cr_expect_eq(counted("next", OFFCORE_L3).count, 0);
-	/* A path is not folded while differences refer to it. */
+	/* A path is not folded while deltas refer to it. */
 	collect();
 	cr_assert_eq(ledger_fold(books.ledger, ~0ULL, 0), 0);
 	cr_assert_not_null(ledger_other(books.ledger)->offcore_total);

@@ -123,7 +123,7 @@ Test(read_offcore, cpus_without_counts_are_forgotten)
 {
 	u64 cpus[3] = {~0ULL, ~0ULL, 3};
 	struct offcore_base *base = NULL;
-	struct offcore_counters difference;
+	struct offcore_counters delta;
 
 	open_all();
 	cr_expect_eq(offcore_cpus_words(kernel_offcore(kernel)), 3);
@@ -132,13 +132,13 @@ Test(read_offcore, cpus_without_counts_are_forgotten)
 	cr_expect_eq(cpus[0], 0);
 	cr_expect_eq(cpus[1], 1);
 	cr_expect_eq(cpus[2], 0);
-	cr_assert_eq(read_offcore(kernel_offcore(kernel), 1, cpus, &base, &difference), 0);
-	cr_expect_eq(difference.of[0][OFFCORE_L3].count, 7);
+	cr_assert_eq(read_offcore(kernel_offcore(kernel), 1, cpus, &base, &delta), 0);
+	cr_expect_eq(delta.of[0][OFFCORE_L3].count, 7);
 	cr_expect_not(read_offcore_moved(kernel_offcore(kernel), 1, cpus, base));
 	offcore_cpus_add(cpus, 129);
 	count(129, 8);
 	cr_expect(read_offcore_moved(kernel_offcore(kernel), 1, cpus, base));
-	cr_assert_eq(read_offcore(kernel_offcore(kernel), 1, cpus, &base, &difference), 0);
-	cr_expect_eq(difference.of[0][OFFCORE_L3].count, 8);
+	cr_assert_eq(read_offcore(kernel_offcore(kernel), 1, cpus, &base, &delta), 0);
+	cr_expect_eq(delta.of[0][OFFCORE_L3].count, 8);
 	free(base);
 }

@@ -157,14 +157,14 @@ static void *churn_cgroups(void *userdata)
 	return NULL;
 }
 
-static void enter(struct churner *churner, const struct difference *difference)
+static void enter(struct churner *churner, const struct delta *delta)
 {
-	const char *path = difference->entry->path;
+	const char *path = delta->entry->path;
 	size_t length = strlen(churner->prefix);
 	struct counters counters = {0};
 	unsigned long i;
 
-	packed_add(difference->packed, difference->size, &counters);
+	packed_add(delta->packed, delta->size, &counters);
 	if (strncmp(path, churner->prefix, length) != 0) {
 		churner->result->nameless += counters_samples(&counters);
 		return;
@@ -202,14 +202,14 @@ static u64 slots_taken(const struct churner *churner)
 
 static int collect(struct churner *churner)
 {
-	const struct difference *list;
+	const struct delta *list;
 	size_t n;
 	int r = engine_collect(churner->engine);
 
 	if (r < 0)
 		return r;
 	churner->result->collections++;
-	list = engine_differences(churner->engine, &n);
+	list = engine_deltas(churner->engine, &n);
 	for (size_t i = 0; i < n; i++)
 		enter(churner, &list[i]);
 	if (!churner->result->anonymous_early && churner->removed > churner->settings->cgroups / 10)

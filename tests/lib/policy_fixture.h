@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A policy with a clock of its own, for tests: one collection per second, with differences given by path. */
+/* A policy with a clock of its own, for tests: one collection per second, with deltas given by path. */
 #ifndef PEBSD_POLICY_FIXTURE_H
 #define PEBSD_POLICY_FIXTURE_H
 

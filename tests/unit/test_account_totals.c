@@ -44,7 +44,7 @@ static struct sample load(u64 cgroup, u64 latency, u64 source, u64 period)
 	};
 }
 
-/* The differences that one collection reported. */
+/* The deltas that one collection reported. */
 struct taken {
 	size_t n;
 	u32 entries[4];
@@ -53,8 +53,7 @@ struct taken {
 	struct counters counters[4][EVENTS];
 };
 
-static void take(void *userdata, u32 entry, const char *path,
-		 const struct counters *const differences[EVENTS_MAX])
+static void take(void *userdata, u32 entry, const char *path, const struct counters *const deltas[EVENTS_MAX])
 {
 	struct taken *taken = userdata;
 
@@ -62,12 +61,12 @@ static void take(void *userdata, u32 entry, const char *path,
 	taken->entries[taken->n] = entry;
 	(void)snprintf(taken->paths[taken->n], sizeof(taken->paths[0]), "%s", path);
 	for (size_t event = 0; event < EVENTS; event++) {
-		taken->has[taken->n][event] = differences[event] != NULL;
-		if (differences[event])
-			taken->counters[taken->n][event] = *differences[event];
+		taken->has[taken->n][event] = deltas[event] != NULL;
+		if (deltas[event])
+			taken->counters[taken->n][event] = *deltas[event];
 	}
 	for (size_t event = EVENTS; event < EVENTS_MAX; event++)
-		cr_expect_null(differences[event]);
+		cr_expect_null(deltas[event]);
 	taken->n++;
 }
 
@@ -80,7 +79,7 @@ static struct taken *collect(void)
 	return &taken;
 }
 
-/* The expected differences come from account.h, which adds the same samples to the records of two slots. */
+/* The expected deltas come from account.h, which adds the same samples to the records of two slots. */
 Test(account_totals, a_collection_equals_that_of_kernel_slots)
 {
 	const struct sample samples[] = {

@@ -137,11 +137,11 @@ static u64 total(const char *path, unsigned event)
 	return counters_samples(&counters);
 }
 
-static u64 difference_of(const struct ledger_entry *entry, unsigned event)
+static u64 delta_of(const struct ledger_entry *entry, unsigned event)
 {
 	u64 samples = 0;
 	size_t n;
-	const struct difference *list = differences_list(collect_differences(collect), &n);
+	const struct delta *list = deltas_list(collect_deltas(collect), &n);
 
 	for (size_t i = 0; i < n; i++)
 		if (list[i].entry == entry && list[i].event == event)
@@ -149,18 +149,18 @@ static u64 difference_of(const struct ledger_entry *entry, unsigned event)
 	return samples;
 }
 
-static u64 difference(const char *path, unsigned event)
+static u64 delta(const char *path, unsigned event)
 {
 	const struct ledger_entry *entry = ledger_find(ledger, path);
 
-	return entry ? difference_of(entry, event) : 0;
+	return entry ? delta_of(entry, event) : 0;
 }
 
-static size_t n_differences(void)
+static size_t n_deltas(void)
 {
 	size_t n;
 
-	(void)differences_list(collect_differences(collect), &n);
+	(void)deltas_list(collect_deltas(collect), &n);
 	return n;
 }
 
@@ -202,11 +202,11 @@ Test(collect, marks_are_bits_of_their_slots)
 	cr_expect_not(marks_take_one(&line[5]));
 }
 
-Test(collect, differences_and_totals_equal_the_samples)
+Test(collect, deltas_and_totals_equal_the_samples)
 {
 	u32 slot = fake_kernel_born(kernel, 2, 1, "a");
 	size_t n;
-	const struct difference *list;
+	const struct delta *list;
 
 	sample(slot, 0);
 	sample(slot, 3);
@@ -215,8 +215,8 @@ Test(collect, differences_and_totals_equal_the_samples)
 	run(0);
 	cr_expect_eq(total("/a", LOADS), 2);
 	cr_expect_eq(total("/a", STORES), 1);
-	cr_expect_eq(difference_of(ledger_unattributed(ledger), LOADS), 1);
-	list = differences_list(collect_differences(collect), &n);
+	cr_expect_eq(delta_of(ledger_unattributed(ledger), LOADS), 1);
+	list = deltas_list(collect_deltas(collect), &n);
 	cr_assert_eq(n, 3);
 	cr_expect_eq(list[1].entry, list[2].entry, "an entry's come one after another");
 	cr_expect_eq(list[1].event, LOADS);
@@ -230,9 +230,9 @@ Test(collect, differences_and_totals_equal_the_samples)
 	sample(slot, 0);
 	run(1);
 	cr_expect_eq(total("/a", LOADS), 3);
-	cr_expect_eq(difference("/a", LOADS), 1);
+	cr_expect_eq(delta("/a", LOADS), 1);
 	run(1);
-	cr_expect_eq(n_differences(), 0);
+	cr_expect_eq(n_deltas(), 0);
 	cr_expect_eq(total("/a", LOADS), 3);
 }
 
@@ -253,7 +253,7 @@ Test(collect, slots_without_a_mark_are_not_touched)
 	cr_expect_eq(fake_kernel_visits(kernel), visits);
 	sample(slots[17], 1);
 	run(1);
-	cr_expect_eq(n_differences(), 1);
+	cr_expect_eq(n_deltas(), 1);
 	cr_expect_eq(fake_kernel_visits(kernel), visits + 1);
 }
 
@@ -293,7 +293,7 @@ Test(collect, half_of_a_sample_is_completed_by_the_next_collection)
 	record->latency[4] = 1;
 	fake_kernel_mark(kernel, LOADS, 1, slot);
 	run(1);
-	cr_expect_eq(difference("/a", LOADS), 1);
+	cr_expect_eq(delta("/a", LOADS), 1);
 	cr_expect_eq(total("/a", LOADS), 2);
 }
 
@@ -314,10 +314,10 @@ Test(collect, samples_wait_for_their_owner)
 {
 	sample(7, 0);
 	run(0);
-	cr_expect_eq(n_differences(), 0);
+	cr_expect_eq(n_deltas(), 0);
 	fake_kernel_born_in(kernel, 7, 9, 1, "late");
 	run(1);
-	cr_expect_eq(difference("/late", LOADS), 1);
+	cr_expect_eq(delta("/late", LOADS), 1);
 }
 
 static void expect_free(u32 slot)
@@ -357,7 +357,7 @@ Test(collect, a_slot_can_be_reused_by_another_cgroup)
 	cr_assert_eq(fake_kernel_born(kernel, 3, 1, "new"), slot);
 	sample(slot, 1);
 	run(1);
-	cr_expect_eq(difference("/new", LOADS), 1);
+	cr_expect_eq(delta("/new", LOADS), 1);
 	cr_expect_eq(total("/old", LOADS), 4);
 	cr_expect_eq(names_count(names), 2);
 }
@@ -375,7 +375,7 @@ Test(collect, two_slots_of_a_path_are_added)
 	sample(second, 0);
 	sample(second, 1);
 	run(1);
-	cr_expect_eq(difference("/service", LOADS), 3);
+	cr_expect_eq(delta("/service", LOADS), 3);
 	cr_expect_eq(total("/service", LOADS), 4);
 	cr_expect_eq(ledger_find(ledger, "/service")->holders, 2);
 	cr_expect_eq(ledger_find(ledger, "/service")->living, 1);
@@ -466,7 +466,7 @@ Test(collect, wrapped_32_bit_counters_are_read_right)
 	record->without_latency[SOURCE_L1] += 0x20;
 	fake_kernel_mark(kernel, LOADS, 0, slot);
 	run(1);
-	cr_expect_eq(difference("/a", LOADS), 0x20);
+	cr_expect_eq(delta("/a", LOADS), 0x20);
 	cr_expect_eq(total("/a", LOADS), 0x100000010);
 	fake_kernel_died(kernel, slot, now);
 	run(GRACE);
@@ -487,7 +487,7 @@ Test(collect, the_last_collection_needs_no_mark)
 	run(1);
 	cr_expect_eq(total("/a", LOADS), 1);
 	cr_assert_eq(collect_last(collect, ++now), 0);
-	cr_expect_eq(difference("/a", LOADS), 7);
+	cr_expect_eq(delta("/a", LOADS), 7);
 	cr_expect_eq(total("/a", LOADS), 8);
 	cr_expect_null(ledger_find(ledger, "/idle"));
 }
@@ -518,13 +518,13 @@ Test(collect, slots_are_reclaimed_between_collections)
 	cr_expect_eq(kernel_owner(kernel, unseen)->state, SLOT_RETIRED);
 	sample(unseen, 3);
 	now = again_ns;
-	cr_expect_eq(difference("/seen", LOADS), 1, "the present differences stand");
+	cr_expect_eq(delta("/seen", LOADS), 1, "the present deltas stand");
 	cr_assert_eq(collect_reclaim_now(collect, now, &again_ns), 0);
 	cr_expect_eq(again_ns, 0);
 	expect_free(slot);
 	expect_free(unseen);
-	cr_expect_eq(difference("/seen", LOADS), 1);
-	cr_expect_eq(n_differences(), 1);
+	cr_expect_eq(delta("/seen", LOADS), 1);
+	cr_expect_eq(n_deltas(), 1);
 
 	/* Two other cgroups get these slots before the next collection. */
 	cr_assert_eq(fake_kernel_born(kernel, 4, 1, "third"), unseen);
@@ -532,13 +532,13 @@ Test(collect, slots_are_reclaimed_between_collections)
 	sample(slot, 0);
 	sample(unseen, 0);
 	run(1);
-	cr_expect_eq(difference("/seen", LOADS), 2);
-	cr_expect_eq(difference("/unseen", LOADS), 2);
-	cr_expect_eq(difference("/third", LOADS), 1);
+	cr_expect_eq(delta("/seen", LOADS), 2);
+	cr_expect_eq(delta("/unseen", LOADS), 2);
+	cr_expect_eq(delta("/third", LOADS), 1);
 	cr_expect_eq(total("/seen", LOADS), 3);
 	cr_expect_eq(total("/unseen", LOADS), 2);
 	run(1);
-	cr_expect_eq(n_differences(), 0);
+	cr_expect_eq(n_deltas(), 0);
 }
 
 Test(collect, a_refused_reclaim_is_retried_shortly_after)
@@ -558,10 +558,10 @@ Test(collect, a_refused_reclaim_is_retried_shortly_after)
 }
 
 /*
- * The entry of a reclaimed slot is in the next differences. It must not be folded before the next collection
+ * The entry of a reclaimed slot is in the next deltas. It must not be folded before the next collection
  * reports them.
  */
-Test(collect, entries_in_differences_are_not_folded)
+Test(collect, entries_in_deltas_are_not_folded)
 {
 	u32 slot = fake_kernel_born(kernel, 2, 1, "a");
 	u64 again_ns;
@@ -575,7 +575,7 @@ Test(collect, entries_in_differences_are_not_folded)
 	cr_assert_eq(ledger_fold(ledger, now + 1, 0), 0);
 	run(1);
 	cr_assert_eq(ledger_fold(ledger, now + 1, 0), 0);
-	cr_expect_eq(difference("/a", LOADS), 1);
+	cr_expect_eq(delta("/a", LOADS), 1);
 	for (int i = 0; i < 2; i++)
 		run(1);
 	cr_assert_eq(ledger_fold(ledger, now + 1, 0), 0);
@@ -598,7 +598,7 @@ static u64 n_of(u64 n, const char *format, unsigned event)
 Test(collect, without_memory_nothing_is_lost)
 {
 	bool failed = true;
-	u64 differences = 0;
+	u64 deltas = 0;
 
 	close_slots();
 	for (size_t after = 0; failed; after++) {
@@ -627,7 +627,7 @@ Test(collect, without_memory_nothing_is_lost)
 			for (unsigned i = 0; i < 8; i++) {
 				char path[] = {'/', 'c', (char)('0' + i), 0};
 
-				differences += difference(path, LOADS) + difference(path, STORES);
+				deltas += delta(path, LOADS) + delta(path, STORES);
 			}
 		}
 		failed = scarce_memory_end();
@@ -636,11 +636,11 @@ Test(collect, without_memory_nothing_is_lost)
 			for (unsigned j = 0; j < 8; j++) {
 				char path[] = {'/', 'c', (char)('0' + j), 0};
 
-				differences += difference(path, LOADS) + difference(path, STORES);
+				deltas += delta(path, LOADS) + delta(path, STORES);
 			}
 		}
-		cr_expect_eq(differences, 48, "%llu after %zu", (unsigned long long)differences, after);
-		differences = 0;
+		cr_expect_eq(deltas, 48, "%llu after %zu", (unsigned long long)deltas, after);
+		deltas = 0;
 		sum = n_of(8, "/c%u", LOADS) + n_of(8, "/c%u", STORES);
 		cr_expect_eq(sum, 48, "%llu after %zu", (unsigned long long)sum, after);
 		for (unsigned i = 0; i < 4; i++)
@@ -663,7 +663,7 @@ Test(collect, last_collection_counts_once_after_a_slot_was_left_in_part)
 
 	close_slots();
 	for (size_t after = 0; failed; after++) {
-		u64 differences = 0;
+		u64 deltas = 0;
 		u32 slot;
 
 		open_slots(SLOTS, STRIPES);
@@ -678,10 +678,10 @@ Test(collect, last_collection_counts_once_after_a_slot_was_left_in_part)
 		now += REST;
 		(void)collect_run(collect, now);
 		failed = scarce_memory_end();
-		differences += difference("/c", LOADS) + difference("/c", STORES);
+		deltas += delta("/c", LOADS) + delta("/c", STORES);
 		cr_assert_eq(collect_last(collect, ++now), 0);
-		differences += difference("/c", LOADS) + difference("/c", STORES);
-		cr_expect_eq(differences, 0, "%llu after %zu", (unsigned long long)differences, after);
+		deltas += delta("/c", LOADS) + delta("/c", STORES);
+		cr_expect_eq(deltas, 0, "%llu after %zu", (unsigned long long)deltas, after);
 		cr_expect_eq(total("/c", LOADS), 1, "after %zu", after);
 		cr_expect_eq(total("/c", STORES), 1, "after %zu", after);
 		cr_assert_lt(after, 100);
@@ -751,8 +751,7 @@ Test(collect, restart_counts_once_after_a_slot_was_left_in_part)
 		inherited = kill_process(saved);
 		for (int i = 0; i < 3; i++) {
 			run(REST);
-			cr_expect_eq(difference("/c", LOADS) + difference("/c", STORES), 0, "after %zu",
-				     after);
+			cr_expect_eq(delta("/c", LOADS) + delta("/c", STORES), 0, "after %zu", after);
 			cr_assert_eq(save(inherited), 0);
 		}
 		cr_expect_eq(total("/c", LOADS), 1, "after %zu", after);
@@ -862,11 +861,11 @@ Test(collect, configured_cgroups_have_hot_tables_after_a_restart)
 	open_collection(NULL);
 }
 
-/* Returns the samples in the differences of the last collection. */
-static u64 samples_in_differences(void)
+/* Returns the samples in the deltas of the last collection. */
+static u64 samples_in_deltas(void)
 {
 	size_t n;
-	const struct difference *list = differences_list(collect_differences(collect), &n);
+	const struct delta *list = deltas_list(collect_deltas(collect), &n);
 	u64 samples = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -919,7 +918,7 @@ static u64 change_a_slot(u64 *next_id)
 
 /*
  * A process may be killed before or after it commits what a collection or a reclaim changed. Each sample is in the
- * totals once, and in the differences of the committed collections once.
+ * totals once, and in the deltas of the committed collections once.
  */
 Test(collect, kills_lose_no_sample_and_double_none)
 {
@@ -945,7 +944,7 @@ Test(collect, kills_lose_no_sample_and_double_none)
 		} else {
 			cr_assert_eq(ledger_fold(ledger, now - 5 * NSEC_PER_SEC, 60), 0);
 			run(random_below(3 * NSEC_PER_SEC));
-			collected = samples_in_differences();
+			collected = samples_in_deltas();
 		}
 		if (draw % 4 == 0) {
 			saved = kill_process(saved);
@@ -958,7 +957,7 @@ Test(collect, kills_lose_no_sample_and_double_none)
 	}
 	for (int i = 0; i < 4; i++) {
 		run(GRACE);
-		committed += samples_in_differences();
+		committed += samples_in_deltas();
 		cr_assert_eq(save(saved), 0);
 	}
 	cr_expect_gt(samples, 5000);
@@ -1010,12 +1009,12 @@ Test(collect, churn_does_not_mix_cgroups)
 			cr_assert_eq(collect_reclaim_now(collect, now, &again_ns), 0);
 		} else {
 			run(random_below(3 * NSEC_PER_SEC));
-			seen += samples_in_differences();
+			seen += samples_in_deltas();
 		}
 	}
 	for (int i = 0; i < 4; i++) {
 		run(GRACE);
-		seen += samples_in_differences();
+		seen += samples_in_deltas();
 	}
 	for (unsigned i = 0; i < CGROUPS; i++) {
 		char path[32];
@@ -1026,7 +1025,7 @@ Test(collect, churn_does_not_mix_cgroups)
 		cr_expect_eq(sum, expected[i], "%s: %llu", path, (unsigned long long)sum);
 		seen -= expected[i];
 	}
-	cr_expect_eq(seen, 0, "differences come to the totals");
+	cr_expect_eq(seen, 0, "deltas come to the totals");
 	cr_expect_eq(collect_slots_free(collect), SLOTS - 2);
 	cr_expect_eq(names_count(names), 1);
 }

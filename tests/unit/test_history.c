@@ -263,11 +263,11 @@ static void add_pane(u64 samples)
 
 	cr_assert_eq(ledger_get(ledger, "/a", &entry), 0);
 	(void)in_packed(&room, 0, &counters);
-	room.difference.entry = entry;
+	room.delta.entry = entry;
 	now.realtime_us += 10 * SEC_US;
 	now.monotonic_ns += 10 * NSEC_PER_SEC;
 	collection.at = now;
-	collection.list = &room.difference;
+	collection.list = &room.delta;
 	history_collected(history, &collection);
 }
 
@@ -361,8 +361,8 @@ Test(history, the_end_stores_the_incomplete_pane)
 
 		cr_assert_eq(ledger_get(ledger, "/a", &entry), 0);
 		(void)in_packed(&room, 0, &counters);
-		room.difference.entry = entry;
-		collection.list = &room.difference;
+		room.delta.entry = entry;
+		collection.list = &room.delta;
 		collection.n = 1;
 		history_collected(history, &collection);
 	}

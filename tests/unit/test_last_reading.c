@@ -199,7 +199,7 @@ Test(last_reading, wrapped_32_bit_counters_are_read_right)
 		records[0].latency[0] += 3;
 		records[0].blocked++;
 		counters = read_stripes(1, true);
-		cr_expect_eq(counters.samples[SOURCE_L1], 0xfffffff0, "each stays a small difference");
+		cr_expect_eq(counters.samples[SOURCE_L1], 0xfffffff0, "each stays a small delta");
 		cr_expect_eq(counters.samples[SOURCE_L3], 5);
 		cr_expect_eq(counters.latency[FINE_OVERFLOW], 2);
 		cr_expect_eq(counters.latency[0], 3);

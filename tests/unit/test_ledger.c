@@ -12,7 +12,7 @@
 #include "scarce_memory.h"
 #include "state/state_kinds.h"
 
-/* Samples of L2 without latency, as a slot's record and as a packed difference. */
+/* Samples of L2 without latency, as a slot's record and as a packed delta. */
 static struct latency_record record_of(u32 samples)
 {
 	return (struct latency_record){.without_latency[SOURCE_L2] = samples};
@@ -193,7 +193,7 @@ Test(ledger, folding_moves_totals_and_loses_nothing)
 	}
 	cr_assert_eq(ledger_fold(ledger, 500, 10000), 0);
 	(void)ledger_entries(ledger, &n);
-	cr_expect_eq(n, 1000, "they are in the differences of this collection");
+	cr_expect_eq(n, 1000, "they are in the deltas of this collection");
 	ledger_begin(ledger);
 	ledger_begin(ledger);
 	cr_assert_eq(ledger_fold(ledger, 500, 10000), 0);
@@ -460,8 +460,8 @@ Test(ledger, offcore_counts_read_early_survive_the_process)
 	found = ledger_find(ledger, "/a");
 	cr_assert_not_null(found);
 	cr_expect_eq(found->offcore_total->of[0][OFFCORE_L3].count, 7);
-	cr_assert_not_null(found->offcore_difference);
-	cr_expect_eq(found->offcore_difference->of[0][OFFCORE_L3].count, 7);
+	cr_assert_not_null(found->offcore_delta);
+	cr_expect_eq(found->offcore_delta->of[0][OFFCORE_L3].count, 7);
 	cr_expect_eq(ledger_fold(ledger, ~0ULL, 0), 0);
 	cr_expect_eq(ledger_find(ledger, "/a"), found, "it is not folded before that collection");
 	ledger_offcore_taken(ledger);
@@ -472,7 +472,7 @@ Test(ledger, offcore_counts_read_early_survive_the_process)
 	found = ledger_find(ledger, "/a");
 	cr_assert_not_null(found);
 	cr_expect_eq(found->offcore_total->of[0][OFFCORE_L3].count, 7);
-	cr_expect_null(found->offcore_difference);
+	cr_expect_null(found->offcore_delta);
 	ledger_free(ledger);
 	state_free(saved);
 }

@@ -106,20 +106,20 @@ static struct offcore_counters one(enum offcore_kind kind, struct offcore_counte
 Test(offcore_counters, each_collection_is_scaled_by_its_own_ratio)
 {
 	struct offcore_scaled_counters counters = {0};
-	struct offcore_counters difference;
+	struct offcore_counters delta;
 	u64 value = 0, before = 0;
 
 	/*
 	 * Each collection is scaled by its own running time, so that counters never fall: here 3 x 100 plus
 	 * 1.5 x 200. Over the whole time, the counter ran for half and counted 300, which also gives 600.
 	 */
-	difference = one(OFFCORE_L3, figure(100, 300, 100));
-	offcore_scaled_add(&counters, &difference);
+	delta = one(OFFCORE_L3, figure(100, 300, 100));
+	offcore_scaled_add(&counters, &delta);
 	cr_expect(offcore_scaled_get(&counters, 1, OFFCORE_L3, &value));
 	cr_expect_eq(value, 300);
 	before = value;
-	difference = one(OFFCORE_L3, figure(200, 300, 200));
-	offcore_scaled_add(&counters, &difference);
+	delta = one(OFFCORE_L3, figure(200, 300, 200));
+	offcore_scaled_add(&counters, &delta);
 	cr_expect(offcore_scaled_get(&counters, 1, OFFCORE_L3, &value));
 	cr_expect_eq(value, 600);
 	cr_expect_geq(value, before);
@@ -129,13 +129,13 @@ Test(offcore_counters, each_collection_is_scaled_by_its_own_ratio)
 Test(offcore_counters, counts_of_a_time_without_running_are_scaled_later)
 {
 	struct offcore_scaled_counters counters = {0};
-	struct offcore_counters difference = one(OFFCORE_L3, figure(0, 100, 0));
+	struct offcore_counters delta = one(OFFCORE_L3, figure(0, 100, 0));
 	u64 value;
 
-	offcore_scaled_add(&counters, &difference);
+	offcore_scaled_add(&counters, &delta);
 	cr_expect_not(offcore_scaled_get(&counters, 1, OFFCORE_L3, &value), "not 0: it did not run");
-	difference = one(OFFCORE_L3, figure(50, 100, 100));
-	offcore_scaled_add(&counters, &difference);
+	delta = one(OFFCORE_L3, figure(50, 100, 100));
+	offcore_scaled_add(&counters, &delta);
 	cr_expect(offcore_scaled_get(&counters, 1, OFFCORE_L3, &value));
 	cr_expect_eq(value, 100);
 }
@@ -143,13 +143,13 @@ Test(offcore_counters, counts_of_a_time_without_running_are_scaled_later)
 Test(offcore_counters, a_failed_reading_ends_a_counter)
 {
 	struct offcore_scaled_counters counters = {0};
-	struct offcore_counters difference = one(OFFCORE_L3, figure(50, 100, 100));
+	struct offcore_counters delta = one(OFFCORE_L3, figure(50, 100, 100));
 	u64 value;
 
-	offcore_scaled_add(&counters, &difference);
-	difference.of[1][OFFCORE_L3].errors = 1;
-	difference.of[1][OFFCORE_LOCAL_DRAM] = figure(8, 100, 100);
-	offcore_scaled_add(&counters, &difference);
+	offcore_scaled_add(&counters, &delta);
+	delta.of[1][OFFCORE_L3].errors = 1;
+	delta.of[1][OFFCORE_LOCAL_DRAM] = figure(8, 100, 100);
+	offcore_scaled_add(&counters, &delta);
 	cr_expect_not(offcore_scaled_get(&counters, 1, OFFCORE_L3, &value));
 	cr_expect(offcore_scaled_get(&counters, 1, OFFCORE_LOCAL_DRAM, &value), "the other kind goes on");
 	cr_expect_eq(value, 8);
@@ -157,7 +157,7 @@ Test(offcore_counters, a_failed_reading_ends_a_counter)
 
 Test(offcore_counters, folding_an_entry_moves_its_counts_to_other)
 {
-	struct offcore_counters difference = one(OFFCORE_REMOTE_DRAM, figure(70, 10, 10));
+	struct offcore_counters delta = one(OFFCORE_REMOTE_DRAM, figure(70, 10, 10));
 	struct ledger_entry *entry;
 	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
 
@@ -166,8 +166,8 @@ Test(offcore_counters, folding_an_entry_moves_its_counts_to_other)
 		ledger_begin(ledger);
 		cr_assert_eq(ledger_get(ledger, "/dead", &entry), 0);
 		cr_assert_eq(ledger_reserve_offcore(entry), 0);
-		ledger_add_offcore(entry, &difference);
-		cr_expect_eq(entry->offcore_difference->of[1][OFFCORE_REMOTE_DRAM].count, 70);
+		ledger_add_offcore(entry, &delta);
+		cr_expect_eq(entry->offcore_delta->of[1][OFFCORE_REMOTE_DRAM].count, 70);
 		cr_expect_eq(entry->offcore_total->of[1][OFFCORE_REMOTE_DRAM].count, 70);
 		entry->died_ns = 1;
 		cr_assert_eq(ledger_fold(ledger, 2, 0), 0);
@@ -180,7 +180,7 @@ Test(offcore_counters, folding_an_entry_moves_its_counts_to_other)
 /* If a slot is reclaimed between two collections, its counts are added at that time. */
 Test(offcore_counters, counts_between_two_collections_belong_to_the_next)
 {
-	struct offcore_counters difference = one(OFFCORE_L3, figure(5, 10, 10));
+	struct offcore_counters delta = one(OFFCORE_L3, figure(5, 10, 10));
 	struct ledger_entry *entry;
 	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
 
@@ -188,16 +188,16 @@ Test(offcore_counters, counts_between_two_collections_belong_to_the_next)
 	cr_assert_eq(ledger_get(ledger, "/early", &entry), 0);
 	ledger_begin(ledger);
 	cr_assert_eq(ledger_reserve_offcore(entry), 0);
-	ledger_add_offcore(entry, &difference);
+	ledger_add_offcore(entry, &delta);
 	ledger_offcore_taken(ledger);
-	cr_expect_null(entry->offcore_difference);
+	cr_expect_null(entry->offcore_delta);
 	cr_assert_eq(ledger_reserve_offcore(entry), 0);
-	ledger_add_offcore(entry, &difference);
+	ledger_add_offcore(entry, &delta);
 	ledger_begin(ledger);
 	cr_assert_eq(ledger_reserve_offcore(entry), 0);
-	ledger_add_offcore(entry, &difference);
-	cr_expect_eq(entry->offcore_difference->of[1][OFFCORE_L3].count, 10);
+	ledger_add_offcore(entry, &delta);
+	cr_expect_eq(entry->offcore_delta->of[1][OFFCORE_L3].count, 10);
 	cr_expect_eq(entry->offcore_total->of[1][OFFCORE_L3].count, 15);
 	ledger_offcore_taken(ledger);
-	cr_expect_null(entry->offcore_difference);
+	cr_expect_null(entry->offcore_delta);
 }

@@ -80,7 +80,7 @@ Test(offcore_export, a_snapshot_has_all_counts_even_of_unsampled_and_folded_cgro
 	unsampled = enter(ledger, "/a-unsampled");
 	samples.samples[SOURCE_L3] = 3;
 	(void)in_packed(&room, 0, &samples);
-	cr_assert_eq(ledger_add(sampled, 0, room.room, room.difference.size), 0);
+	cr_assert_eq(ledger_add(sampled, 0, room.room, room.delta.size), 0);
 	for (u64 i = 0; i < 4; i++)
 		of[i] = reads(10 * (i + 1), 0, 0);
 	cr_assert_eq(offcore_sums_add(sums, ledger_unattributed(ledger)->number, &of[0]), 0);

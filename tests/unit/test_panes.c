@@ -39,7 +39,7 @@ static struct reading readings[EVENTS_MAX];
 static struct clocks now;
 static struct panes_settings settings;
 
-static struct difference list[4096];
+static struct delta list[4096];
 static u8 room[256][PACKED_MAX];
 static size_t n;
 
@@ -113,7 +113,7 @@ static void teardown(void)
 
 TestSuite(panes, .init = setup, .fini = teardown);
 
-/* Adds a difference to the next collection. */
+/* Adds a delta to the next collection. */
 static void gain(const char *path, unsigned event, const struct counters *counters)
 {
 	struct ledger_entry *entry;
@@ -121,7 +121,7 @@ static void gain(const char *path, unsigned event, const struct counters *counte
 	cr_assert_lt(n, ARRAY_SIZE(room));
 	cr_assert_eq(ledger_get(ledger, path, &entry), 0);
 	entry->id = strlen(path);
-	list[n] = (struct difference){.entry = entry, .event = event, .packed = room[n]};
+	list[n] = (struct delta){.entry = entry, .event = event, .packed = room[n]};
 	list[n].size = (u32)packed_of(counters, room[n]);
 	n++;
 }
@@ -283,7 +283,7 @@ Test(panes, synthetic_ids_are_not_stored)
 	cr_expect_eq(seen[0].ids[0], 0);
 }
 
-Test(panes, counts_of_events_are_differences)
+Test(panes, counts_of_events_are_deltas)
 {
 	readings[0].counted = readings[0].throttle_known = true;
 	readings[0].seen += 7;

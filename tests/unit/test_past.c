@@ -128,7 +128,7 @@ static struct counters counters_at(size_t bin, size_t cgroup, unsigned event)
 	return some_loads(some, SOURCE_REMOTE_DRAM, 300);
 }
 
-/* What the engine has after collections with the same differences. */
+/* What the engine has after collections with the same deltas. */
 struct present {
 	struct ledger *ledger;
 	struct window *window;
@@ -163,9 +163,9 @@ static void collect(const struct present *present, size_t bin, struct reading re
 
 			window_put_counters(present->window, entry->number, event, &counters);
 			(void)in_packed(&room, event, &counters);
-			cr_assert_eq(trend_put(present->trend, entry->number, event, room.room,
-					       room.difference.size),
-				     0);
+			cr_assert_eq(
+				trend_put(present->trend, entry->number, event, room.room, room.delta.size),
+				0);
 			readings[event].seen += counters_samples(&counters);
 		}
 	cr_assert_eq(window_end(present->window), 0);

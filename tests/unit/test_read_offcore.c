@@ -41,12 +41,12 @@ static void count(u64 n)
 
 static struct offcore_counters read_all(struct offcore_base **base)
 {
-	struct offcore_counters difference = {0};
+	struct offcore_counters delta = {0};
 	u64 cpus = ~0ULL;
 
 	if (read_offcore_moved(NULL, 0, &cpus, *base))
-		cr_assert_eq(read_offcore(NULL, 0, &cpus, base, &difference), 0);
-	return difference;
+		cr_assert_eq(read_offcore(NULL, 0, &cpus, base, &delta), 0);
+	return delta;
 }
 
 /* A process that cannot place counters knows no PMU. The maps and the last reading are of the process before. */

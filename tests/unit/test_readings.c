@@ -44,7 +44,7 @@ Test(readings, a_window_has_the_time_paused_in_it)
 	const struct reading before = {.counted = true, .paused_ns = 40},
 			     now = {.counted = true, .paused_ns = 100};
 
-	cr_expect_eq(reading_difference(&now, &before).paused_ns, 60);
+	cr_expect_eq(reading_delta(&now, &before).paused_ns, 60);
 }
 
 Test(readings, missing_samples_are_unexplained_losses)
@@ -67,7 +67,7 @@ Test(readings, filtered_samples_are_not_missing)
 
 	reading_count_losses(&now, &before);
 	cr_expect_eq(now.unexplained, 6);
-	cr_expect_eq(reading_difference(&now, &before).filtered, 20);
+	cr_expect_eq(reading_delta(&now, &before).filtered, 20);
 }
 
 /* The page of the event reports a sample before the program has accounted it. */
@@ -142,13 +142,13 @@ Test(readings, throttling_of_a_window_is_that_of_its_time)
 	const struct reading before = {.throttled_ns = 100, .throttles = 3, .rearmed = 1};
 	const struct reading now = {
 		.throttle_known = true, .throttled_ns = 140, .throttles = 5, .rearmed = 4};
-	struct reading difference = reading_difference(&now, &before);
+	struct reading delta = reading_delta(&now, &before);
 
-	cr_expect(difference.throttle_known);
-	cr_expect_eq(difference.throttled_ns, 40);
-	cr_expect_eq(difference.throttles, 2);
-	cr_expect_eq(difference.rearmed, 3);
-	cr_expect_not(reading_difference(&before, &now).throttle_known);
+	cr_expect(delta.throttle_known);
+	cr_expect_eq(delta.throttled_ns, 40);
+	cr_expect_eq(delta.throttles, 2);
+	cr_expect_eq(delta.rearmed, 3);
+	cr_expect_not(reading_delta(&before, &now).throttle_known);
 }
 
 Test(readings, running_ratio_is_absent_before_any_time_passed)

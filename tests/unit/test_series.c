@@ -40,7 +40,7 @@ static struct counters counters_of(u64 samples, u64 period)
 
 /* The result stays valid for the next ROOMS - 1 calls. */
 #define ROOMS 128
-static const struct difference *brought(const struct counters *counters)
+static const struct delta *brought(const struct counters *counters)
 {
 	static struct in_packed rooms[ROOMS];
 	static size_t next;
@@ -51,7 +51,7 @@ static const struct difference *brought(const struct counters *counters)
 static struct series_input input_of(const char *path, const struct counters *counters)
 {
 	return (struct series_input){
-		.path = path, .exported = true, .differences = brought(counters), .n_differences = 1};
+		.path = path, .exported = true, .deltas = brought(counters), .n_deltas = 1};
 }
 
 static const struct series *find(const char *path)
@@ -151,8 +151,8 @@ Test(series, exactly_the_costliest_of_many_have_series)
 		(void)snprintf(paths[i], sizeof(paths[i]), "/%llu", (unsigned long long)rank);
 		inputs[i] = (struct series_input){.path = paths[i],
 						  .exported = true,
-						  .differences = in_packed(&rooms[i], EVENT, &counters),
-						  .n_differences = 1};
+						  .deltas = in_packed(&rooms[i], EVENT, &counters),
+						  .n_deltas = 1};
 	}
 	cr_assert_eq(series_table_update(table, SECOND, inputs, N, NULL, 0), 0);
 	cr_expect_eq(length(), 2 + TOP_OF_THEM);
@@ -273,14 +273,14 @@ Test(series, weight_without_a_sample_is_added_but_earns_no_series)
 }
 
 /* The path has an old and a new slot in the same collection. */
-Test(series, two_differences_of_one_event_are_added)
+Test(series, two_deltas_of_one_event_are_added)
 {
 	struct counters first = counters_of(4, 1000), second = counters_of(5, 1000);
-	const struct difference both[] = {*brought(&first),
-					  *brought(&second),
-					  {.event = PLAIN, .size = 2, .packed = (const u8[]){SOURCE_L3, 7}}};
+	const struct delta both[] = {*brought(&first),
+				     *brought(&second),
+				     {.event = PLAIN, .size = 2, .packed = (const u8[]){SOURCE_L3, 7}}};
 	const struct series_input input = {
-		.path = "/s", .exported = true, .differences = both, .n_differences = ARRAY_SIZE(both)};
+		.path = "/s", .exported = true, .deltas = both, .n_deltas = ARRAY_SIZE(both)};
 	const struct counters *plain;
 
 	table = new_table(1);
@@ -302,16 +302,14 @@ static void update_counted(u64 now_ns, const char *path, u64 weight, double fact
 {
 	const struct counters counters = {.samples[SOURCE_UNKNOWN] = 1, .weight[SOURCE_UNKNOWN] = weight};
 	struct in_packed room;
-	const struct series_input input = {.path = path,
-					   .exported = true,
-					   .differences = in_packed(&room, PLAIN, &counters),
-					   .n_differences = 1};
+	const struct series_input input = {
+		.path = path, .exported = true, .deltas = in_packed(&room, PLAIN, &counters), .n_deltas = 1};
 
 	series_table_scale(table, PLAIN, factor);
 	cr_assert_eq(series_table_update(table, now_ns, &input, 1, NULL, 0), 0);
 }
 
-Test(series, estimate_scales_each_difference_by_the_factor_of_its_time)
+Test(series, estimate_scales_each_delta_by_the_factor_of_its_time)
 {
 	struct counters unattributed = {.weight[SOURCE_UNKNOWN] = 10};
 	struct in_packed room;
@@ -508,7 +506,7 @@ static void update_long(u64 now_ns, size_t n)
 {
 	static unsigned number;
 	struct counters counters = counters_of(1, 1000);
-	const struct difference *one = brought(&counters);
+	const struct delta *one = brought(&counters);
 	struct series_input *inputs = calloc(n, sizeof(*inputs));
 	char(*paths)[PATH_MAX] = calloc(n, sizeof(*paths));
 
@@ -518,7 +516,7 @@ static void update_long(u64 now_ns, size_t n)
 		paths[i][0] = '/';
 		(void)snprintf(paths[i] + PATH_MAX - 12, 12, "%011u", number++);
 		inputs[i] = (struct series_input){
-			.path = paths[i], .exported = true, .differences = one, .n_differences = 1};
+			.path = paths[i], .exported = true, .deltas = one, .n_deltas = 1};
 	}
 	cr_assert_eq(series_table_update(table, now_ns, inputs, n, NULL, 0), 0);
 	free(paths);
@@ -588,7 +586,7 @@ Test(series, random_promotions_births_deaths_and_restarts_lose_no_sample)
 	cr_assert_eq(state_new(STATE_RECORDS, &state), 0);
 	cr_assert_eq(series_table_keep(table, state, now_ns), 0);
 	for (u64 step = 0; step < 1000; step++) {
-		struct counters differences[PATHS];
+		struct counters deltas[PATHS];
 		struct series_input inputs[PATHS];
 		char paths[PATHS][PATH_MAX_LENGTH];
 		struct counters stray = counters_of(next_random(&random) % 3, 1000);
@@ -603,10 +601,10 @@ Test(series, random_promotions_births_deaths_and_restarts_lose_no_sample)
 			if (!alive[i] || dice > 70)
 				continue;
 			(void)snprintf(paths[n], sizeof(paths[n]), "/unit-%zu", i);
-			differences[n] = counters_of(1 + next_random(&random) % loud, 1 + dice);
-			inputs[n] = input_of(paths[n], &differences[n]);
+			deltas[n] = counters_of(1 + next_random(&random) % loud, 1 + dice);
+			inputs[n] = input_of(paths[n], &deltas[n]);
 			inputs[n].exported = i % 13 != 12;
-			counters_add(&total, &differences[n]);
+			counters_add(&total, &deltas[n]);
 			n++;
 		}
 		counters_add(&total, &stray);
@@ -693,12 +691,12 @@ u64 __wrap_siphash_bytes(const struct siphash_key *key, const void *bytes, size_
 Test(series, each_table_hashes_its_paths_with_a_key_of_its_own)
 {
 	struct counters counters = counters_of(1, 1000);
-	const struct difference *difference = brought(&counters);
+	const struct delta *delta = brought(&counters);
 	struct siphash_key keys[2];
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		const struct series_input input = {
-			.path = "/a", .exported = true, .differences = difference, .n_differences = 1};
+			.path = "/a", .exported = true, .deltas = delta, .n_deltas = 1};
 
 		n_made = n_used = 0;
 		series_table_free(table);

@@ -208,7 +208,7 @@ struct host {
 	char paths[CGROUPS][201];
 	struct counters brings[KINDS][2];
 	struct in_packed packed[KINDS][2];
-	struct difference differences[KINDS][2];
+	struct delta deltas[KINDS][2];
 	size_t kinds[CGROUPS]; /* loudness in this collection */
 	u64 total;             /* samples of both events */
 	u64 seen[CGROUPS + 1]; /* samples of each cgroup, and of `other`, that a scraper has seen */
@@ -233,7 +233,7 @@ static void host_init(struct host *host, const struct event *events, size_t top)
 	for (size_t kind = 0; kind < KINDS; kind++)
 		for (unsigned event = 0; event < 2; event++) {
 			host->brings[kind][event] = brought(&events[event], loudness[kind]);
-			host->differences[kind][event] =
+			host->deltas[kind][event] =
 				*in_packed(&host->packed[kind][event], event, &host->brings[kind][event]);
 		}
 }
@@ -311,8 +311,8 @@ static void run(struct host *host, u64 seconds, u64 step)
 										 : (state >> 43) % 10 < 3;
 			inputs[i] = (struct series_input){.path = host->paths[i],
 							  .exported = true,
-							  .differences = host->differences[kind],
-							  .n_differences = 2};
+							  .deltas = host->deltas[kind],
+							  .n_deltas = 2};
 			host->kinds[i] = kind;
 			host->total += samples_brought(host, i);
 		}
@@ -395,22 +395,19 @@ Test(series_bound, a_new_costliest_cgroup_gets_a_series)
 	/* 49 cgroups are loud all the time, and a hundred others take turns as the last of the N. */
 	for (size_t now = 1; now <= 100; now++) {
 		for (size_t i = 0; i < 149; i++)
-			inputs[i] =
-				(struct series_input){.path = host->paths[i],
-						      .exported = true,
-						      .differences = host->differences[i < 49          ? 3
-										       : i == 48 + now ? 2
-												       : 0],
-						      .n_differences = 2};
+			inputs[i] = (struct series_input){.path = host->paths[i],
+							  .exported = true,
+							  .deltas = host->deltas[i < 49          ? 3
+										 : i == 48 + now ? 2
+												 : 0],
+							  .n_deltas = 2};
 		cr_assert_eq(series_table_update(host->table, now * SECOND, inputs, 149, NULL, 0), 0);
 	}
 	(void)series_table_list(host->table, &n);
 	cr_expect_eq(n, places.paths - reserved + 2, "%zu: %zu places are not for the last of the N", n,
 		     reserved);
-	inputs[149] = (struct series_input){.path = host->paths[149],
-					    .exported = true,
-					    .differences = host->differences[4],
-					    .n_differences = 2};
+	inputs[149] = (struct series_input){
+		.path = host->paths[149], .exported = true, .deltas = host->deltas[4], .n_deltas = 2};
 	cr_assert_eq(series_table_update(host->table, 101 * SECOND, inputs, 150, NULL, 0), 0);
 	list = series_table_list(host->table, &n);
 	for (size_t i = 0; i < n; i++)

@@ -44,8 +44,8 @@ static void count(struct ledger_entry *entry, u64 samples)
 	counters.samples[SOURCE_L2] = samples;
 	counters.latency_sum[SOURCE_L2] = counters.weighted_latency[SOURCE_L2] = 10 * samples;
 	(void)in_packed(&room, 0, &counters);
-	cr_assert_eq(ledger_add(entry, 0, room.room, room.difference.size), 0);
-	window_put(window, entry->number, 0, room.room, room.difference.size);
+	cr_assert_eq(ledger_add(entry, 0, room.room, room.delta.size), 0);
+	window_put(window, entry->number, 0, room.room, room.delta.size);
 }
 
 static struct ledger_entry *entry_of(const char *path)
@@ -246,7 +246,7 @@ static void count_plain(struct ledger_entry *entry, unsigned event, u64 samples)
 
 	counters.samples[SOURCE_UNKNOWN] = samples;
 	(void)in_packed(&room, event, &counters);
-	cr_assert_eq(ledger_add(entry, event, room.room, room.difference.size), 0);
+	cr_assert_eq(ledger_add(entry, event, room.room, room.delta.size), 0);
 }
 
 /* Stores without latency, and instructions. A thousand instructions do not count more than one store. */

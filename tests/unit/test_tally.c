@@ -14,7 +14,7 @@ static struct tally of(const struct counters *counters)
 	return tally;
 }
 
-Test(tally, a_difference_becomes_a_tally)
+Test(tally, a_delta_becomes_a_tally)
 {
 	struct counters counters = {.samples = {[SOURCE_L1] = 3, [SOURCE_REMOTE_DRAM] = 2},
 				    .weight = {[SOURCE_L1] = 300, [SOURCE_REMOTE_DRAM] = 200},

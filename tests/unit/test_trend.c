@@ -258,7 +258,7 @@ Test(trend, a_collection_omits_only_entries_that_do_not_fit)
 {
 	enum { OLD = 10, NEW = 1000 };
 	static struct ledger_entry entries[NEW + OLD];
-	static struct difference list[NEW + OLD];
+	static struct delta list[NEW + OLD];
 	const struct counters counters = {.samples[SOURCE_L3] = 3, .weight[SOURCE_L3] = 9};
 	u8 packed[PACKED_MAX];
 	const u32 size = (u32)packed_of(&counters, packed);
@@ -266,7 +266,7 @@ Test(trend, a_collection_omits_only_entries_that_do_not_fit)
 	trend = new_trend(100000);
 	for (u32 i = 0; i < NEW + OLD; i++) {
 		entries[i].number = i;
-		list[i] = (struct difference){.entry = &entries[i], .size = size, .packed = packed};
+		list[i] = (struct delta){.entry = &entries[i], .size = size, .packed = packed};
 	}
 	cr_expect_eq(trend_collect(trend, START_NS + NSEC_PER_SEC, list + NEW, OLD), 0);
 	cr_expect_eq(trend_collect(trend, START_NS + 2 * NSEC_PER_SEC, list, NEW + OLD), -ENOSPC);

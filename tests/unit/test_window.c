@@ -173,7 +173,7 @@ Test(window, counters_of_every_magnitude_are_stored)
 		cr_expect_eq(((const u64 *)&summed)[i], i % 64 ? 2 * values[i] : ~0ULL, "%zu", i);
 }
 
-Test(window, an_empty_difference_is_not_stored)
+Test(window, an_empty_delta_is_not_stored)
 {
 	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 3600 * NSEC_PER_SEC);
 	_cleanup_(window_sums_freep) struct window_sums *sums = NULL;
@@ -674,7 +674,7 @@ Test(window, when_memory_is_short_old_collections_are_added_up)
 	}
 }
 
-Test(window, a_walk_gives_packed_differences_or_none)
+Test(window, a_walk_gives_packed_deltas_or_none)
 {
 	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 3600 * NSEC_PER_SEC);
 	struct diary packed = {0}, none = {0}, ended = {.until = 2, .answer = 5};

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "collect/differences.h"
+#include "collect/deltas.h"
 #include "random_numbers.h"
 #include "scarce_memory.h"
 
@@ -57,7 +57,7 @@ Test(packed, packed_counters_fit_and_are_read_unchanged)
 	}
 }
 
-/* `differences` does not read the entries, so addresses are enough. */
+/* `deltas` does not read the entries, so addresses are enough. */
 static struct ledger_entry *entry_at(size_t i)
 {
 	static char entries[ENTRIES];
@@ -66,19 +66,19 @@ static struct ledger_entry *entry_at(size_t i)
 	return (void *)&entries[i];
 }
 
-static void put(struct differences *differences, size_t i, size_t size)
+static void put(struct deltas *deltas, size_t i, size_t size)
 {
-	u8 *room = differences_room(differences);
+	u8 *room = deltas_room(deltas);
 
 	cr_assert_not_null(room);
 	memset(room, (int)(i & 0xff), PACKED_MAX);
-	differences_put(differences, entry_at(i), (u32)i % EVENTS_MAX, size);
+	deltas_put(deltas, entry_at(i), (u32)i % EVENTS_MAX, size);
 }
 
-static void expect_all(const struct differences *differences, size_t n, size_t (*size_of)(size_t i))
+static void expect_all(const struct deltas *deltas, size_t n, size_t (*size_of)(size_t i))
 {
 	size_t n_list;
-	const struct difference *list = differences_list(differences, &n_list);
+	const struct delta *list = deltas_list(deltas, &n_list);
 
 	cr_assert_eq(n_list, n);
 	for (size_t i = 0; i < n; i++) {
@@ -86,7 +86,7 @@ static void expect_all(const struct differences *differences, size_t n, size_t (
 		cr_assert_eq(list[i].event, i % EVENTS_MAX);
 		cr_assert_eq(list[i].size, size_of(i));
 		for (size_t byte = 0; byte < list[i].size; byte++)
-			cr_assert_eq(list[i].packed[byte], (u8)i, "difference %zu, byte %zu", i, byte);
+			cr_assert_eq(list[i].packed[byte], (u8)i, "delta %zu, byte %zu", i, byte);
 	}
 }
 
@@ -95,46 +95,46 @@ static size_t any_size(size_t i)
 	return i % 97 == 0 ? PACKED_MAX : i * 7919 % 500 + 1;
 }
 
-Test(differences, earlier_differences_do_not_move_as_more_come)
+Test(deltas, earlier_deltas_do_not_move_as_more_come)
 {
-	_cleanup_(differences_freep) struct differences *differences = NULL;
+	_cleanup_(deltas_freep) struct deltas *deltas = NULL;
 
-	cr_assert_eq(differences_new(&differences), 0);
+	cr_assert_eq(deltas_new(&deltas), 0);
 	for (int collection = 0; collection < 3; collection++) {
-		differences_begin(differences);
+		deltas_begin(deltas);
 		for (size_t i = 0; i < 3000; i++)
-			put(differences, i, any_size(i));
-		expect_all(differences, 3000, any_size);
+			put(deltas, i, any_size(i));
+		expect_all(deltas, 3000, any_size);
 	}
-	differences_begin(differences);
-	expect_all(differences, 0, any_size);
+	deltas_begin(deltas);
+	expect_all(deltas, 0, any_size);
 }
 
 /* Memory that a busy collection took is kept while such collections recur, and then freed. */
-Test(differences, memory_grows_and_shrinks_with_the_differences)
+Test(deltas, memory_grows_and_shrinks_with_the_deltas)
 {
-	_cleanup_(differences_freep) struct differences *differences = NULL;
+	_cleanup_(deltas_freep) struct deltas *deltas = NULL;
 	size_t idle, busy;
 
-	cr_assert_eq(differences_new(&differences), 0);
-	differences_begin(differences);
-	put(differences, 0, 100);
-	idle = differences_bytes(differences);
+	cr_assert_eq(deltas_new(&deltas), 0);
+	deltas_begin(deltas);
+	put(deltas, 0, 100);
+	idle = deltas_bytes(deltas);
 	for (int collection = 0; collection < 2; collection++) {
-		differences_begin(differences);
+		deltas_begin(deltas);
 		for (size_t i = 0; i < 10000; i++)
-			put(differences, i, 300);
+			put(deltas, i, 300);
 	}
-	busy = differences_bytes(differences);
+	busy = deltas_bytes(deltas);
 	cr_expect_gt(busy, 3000000);
 	cr_expect_lt(busy, 4200000, "%zu", busy);
-	differences_begin(differences);
-	cr_expect_eq(differences_bytes(differences), busy);
+	deltas_begin(deltas);
+	cr_expect_eq(deltas_bytes(deltas), busy);
 	for (int collection = 0; collection < 2; collection++) {
-		put(differences, 0, 100);
-		differences_begin(differences);
+		put(deltas, 0, 100);
+		deltas_begin(deltas);
 	}
-	cr_expect_leq(differences_bytes(differences), 4 * idle);
+	cr_expect_leq(deltas_bytes(deltas), 4 * idle);
 }
 
 static size_t hundred(size_t i)
@@ -143,27 +143,27 @@ static size_t hundred(size_t i)
 	return 100;
 }
 
-Test(differences, a_failed_allocation_loses_no_difference)
+Test(deltas, a_failed_allocation_loses_no_delta)
 {
 	bool failed = true;
 
 	for (size_t after = 0; failed; after++) {
-		_cleanup_(differences_freep) struct differences *differences = NULL;
+		_cleanup_(deltas_freep) struct deltas *deltas = NULL;
 		size_t n = 0, refused = 0;
 
-		cr_assert_eq(differences_new(&differences), 0);
-		differences_begin(differences);
+		cr_assert_eq(deltas_new(&deltas), 0);
+		deltas_begin(deltas);
 		scarce_memory_after(after);
 		while (n < 1000) {
-			if (!differences_room(differences)) {
+			if (!deltas_room(deltas)) {
 				refused++;
 				continue;
 			}
-			put(differences, n++, 100);
+			put(deltas, n++, 100);
 		}
 		failed = scarce_memory_end();
 		cr_expect_eq(refused, failed);
-		expect_all(differences, 1000, hundred);
+		expect_all(deltas, 1000, hundred);
 		cr_expect_leq(after, 10);
 	}
 }
