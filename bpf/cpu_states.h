@@ -86,10 +86,10 @@ static __always_inline u32 cpu_record(const struct cpu_state *state,
 	return event->first_record + state->first_record + slot_in_block(slot);
 }
 
-/* First line of the marks of an event in the CPU's stripe. */
-static __always_inline u32 cpu_marks(const struct cpu_state *state, u32 number)
+/* First line of the dirty bytes of an event in the CPU's stripe. */
+static __always_inline u32 cpu_dirty(const struct cpu_state *state, u32 number)
 {
-	return number * marks_event + state->first_marks;
+	return number * dirty_event + state->first_dirty;
 }
 
 /* Returns the start of the run (CLOCK_MONOTONIC) if this run is timed, else 0. */

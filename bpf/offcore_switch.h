@@ -111,7 +111,7 @@ static __always_inline void offcore_settle(u32 cpu, struct offcore_cpu *state, u
 			offcore_read(cpu, number, fresh, state, record);
 	state->settles++;
 	__sync_fetch_and_add(&record->settles, 1); /* atomic, so that it is written after the counts */
-	slot_mark(marks_offcore + cpu * marks_lines, slot, true);
+	slot_set_dirty(dirty_offcore + cpu * dirty_lines, slot, true);
 }
 
 static __always_inline struct offcore_cpu *offcore_this_cpu(u32 *ret_cpu)

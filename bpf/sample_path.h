@@ -91,7 +91,7 @@ plain_record_of(const struct cpu_state *state, const volatile struct event_setti
 	return block ? bpf_map_lookup_elem(block, &index) : NULL;
 }
 
-/* Adds the sample to the record of its slot, then sets the mark. The event is not a count. */
+/* Adds the sample to the record of its slot, then sets the dirty byte. The event is not a count. */
 static __always_inline void account(const struct sample *sample, u16 number,
 				    const volatile struct event_settings *event,
 				    const struct cpu_state *state, u32 slot, bool atomic)
@@ -112,8 +112,8 @@ static __always_inline void account(const struct sample *sample, u16 number,
 		if (record)
 			account_plain(record, sample, atomic);
 	}
-	/* Sets the mark in any case: the lookups above cannot fail, but the verifier does not know that. */
-	slot_mark(cpu_marks(state, number), slot, atomic);
+	/* Sets the dirty byte in any case: the lookups above cannot fail, but the verifier does not know that. */
+	slot_set_dirty(cpu_dirty(state, number), slot, atomic);
 }
 
 /* The same for a count. */
@@ -125,7 +125,7 @@ static __always_inline void account_as_count(const struct sample *sample, u16 nu
 
 	if (record)
 		account_count(record, sample, atomic);
-	slot_mark(cpu_marks(state, number), slot, atomic);
+	slot_set_dirty(cpu_dirty(state, number), slot, atomic);
 }
 
 /*

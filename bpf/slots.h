@@ -28,11 +28,12 @@
 const volatile u32 block_log2 = 0; /* a slot's block: the slot's number shifted right by this */
 const volatile u32 block_mask = 0; /* a slot's number within its block: the slot's number masked by this */
 const volatile u32 block_slots = 1;
-const volatile u8 stripes_alone = 0;  /* each stripe has only one CPU that writes to it */
-const volatile u32 marks_event = 1;   /* number of lines of one event's marks, in all stripes */
-const volatile u32 marks_owners = 0;  /* first line of the marks of owners */
-const volatile u32 marks_offcore = 0; /* first line of the marks of off-core counts, for the first CPU */
-const volatile u32 marks_lines = 1;   /* number of lines in a row of marks */
+const volatile u8 stripes_alone = 0; /* each stripe has only one CPU that writes to it */
+const volatile u32 dirty_event = 1;  /* number of lines of one event's dirty bytes, in all stripes */
+const volatile u32 dirty_owners = 0; /* first line of the dirty bytes of owners */
+const volatile u32 dirty_offcore =
+	0;                          /* first line of the dirty bytes of off-core counts, for the first CPU */
+const volatile u32 dirty_lines = 1; /* number of lines in a row of dirty bytes */
 const volatile struct event_settings events[EVENTS_MAX] = {};
 
 struct slot_counters slot_counters = {};
@@ -95,11 +96,11 @@ static __always_inline u32 slot_in_block(u32 slot)
 }
 
 /*
- * The marks of records.h: a row for each event and stripe, one for the owners, and one for each CPU that
+ * The dirty bytes of records.h: a row for each event and stripe, one for the owners, and one for each CPU that
  * counts off-core responses. The loader sets the size.
  */
-struct marks_line {
-	u8 marks[MARKS_LINE];
+struct dirty_line {
+	u8 dirty[DIRTY_LINE];
 };
 
 struct {
@@ -107,8 +108,8 @@ struct {
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct marks_line);
-} marks SEC(".maps");
+	__type(value, struct dirty_line);
+} dirty SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -137,25 +138,25 @@ static __always_inline u32 slot_of(u64 cgroup_id)
 }
 
 /*
- * Sets the mark of a slot in the row that begins at line `first`. A reader that sees the mark also sees all
- * writes before the mark. If a reader cleared the mark before these writes, it finds the mark set again.
+ * Sets the dirty byte of a slot in the row that begins at line `first`. A reader that sees it set also sees all
+ * writes before it was set. If a reader cleared it before these writes, it finds it set again.
  *
- * `look`: leaves out the store if the mark is set already: the reader will clear it, and read the record after that.
- * This needs an atomic operation as the preceding write. After another write, the mark could be read before the
- * write is visible, so it is always stored.
+ * `look`: leaves out the store if the byte is set already: the reader will clear it, and read the record after that.
+ * This needs an atomic operation as the preceding write. After another write, the byte could be read before the write
+ * is visible, so it is always stored.
  */
-static __always_inline void slot_mark(u32 first, u32 slot, bool look)
+static __always_inline void slot_set_dirty(u32 first, u32 slot, bool look)
 {
-	u32 index = first + slot / MARKS_LINE;
-	struct marks_line *line = bpf_map_lookup_elem(&marks, &index);
-	volatile u8 *mark;
+	u32 index = first + slot / DIRTY_LINE;
+	struct dirty_line *line = bpf_map_lookup_elem(&dirty, &index);
+	volatile u8 *byte;
 
 	if (!line)
 		return;
-	mark = &line->marks[slot % MARKS_LINE];
+	byte = &line->dirty[slot % DIRTY_LINE];
 	__asm__ volatile("" ::: "memory");
-	if (!look || !*mark)
-		*mark = 1;
+	if (!look || !*byte)
+		*byte = 1;
 }
 
 static __always_inline struct slot_owner *slot_owner_of(u32 slot)
@@ -170,7 +171,7 @@ static __always_inline struct slot_owner *slot_owner_of(u32 slot)
 static __always_inline void slot_publish(u32 slot, struct slot_owner *owner, u32 state)
 {
 	__sync_lock_test_and_set(&owner->state, state);
-	slot_mark(marks_owners, slot, true);
+	slot_set_dirty(dirty_owners, slot, true);
 }
 
 /*

@@ -26,7 +26,7 @@ int collect_new(const struct collect_settings *settings, struct collect **ret)
 	collect->n_stripes = kernel_stripes(settings->kernel);
 	for (unsigned event = 0; event < collect->n_events; event++)
 		for (u32 stripe = 0; stripe < collect->n_stripes; stripe++)
-			collect->marks[event][stripe] = kernel_marks(settings->kernel, event, stripe);
+			collect->dirty[event][stripe] = kernel_dirty(settings->kernel, event, stripe);
 	TAILQ_INIT(&collect->dead);
 	TAILQ_INIT(&collect->retired);
 	/* Allocated for the maximum number of slots: the kernel backs only pages that are touched. */
@@ -34,12 +34,12 @@ int collect_new(const struct collect_settings *settings, struct collect **ret)
 	if (!collect->slots)
 		return -ENOMEM;
 	collect_follow_growth(collect);
-	lines_max = marks_row(kernel_slots_max(settings->kernel)) / MARKS_LINE;
+	lines_max = dirty_row(kernel_slots_max(settings->kernel)) / DIRTY_LINE;
 	collect->changed = calloc(lines_max, sizeof(*collect->changed));
 	collect->offcore_due = calloc(lines_max, sizeof(*collect->offcore_due));
 	if (kernel_offcore(settings->kernel)) {
 		collect->offcore_cpus =
-			calloc((size_t)lines_max * MARKS_LINE,
+			calloc((size_t)lines_max * DIRTY_LINE,
 			       offcore_cpus_words(kernel_offcore(settings->kernel)) * sizeof(u64));
 		if (!collect->offcore_cpus)
 			return -ENOMEM;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The collection: from slots to deltas to totals. It reads the marked records through the mapping, adds
+ * The collection: from slots to deltas to totals. It reads the dirty records through the mapping, adds
  * their deltas to the ledger under the cgroup's path, notices births and deaths, and returns the slots
  * of removed cgroups to the free ones.
  */
@@ -73,14 +73,14 @@ void collect_save(struct collect *collect);
 const struct deltas *collect_early(const struct collect *collect);
 
 /*
- * Runs one collection at `now_ns` (CLOCK_MONOTONIC): reads marked records, and continues the reclaim of
+ * Runs one collection at `now_ns` (CLOCK_MONOTONIC): reads dirty records, and continues the reclaim of
  * slots. Then collect_deltas() returns the deltas. Returns 0, or -ENOMEM: the next collection reads
- * the rest. The cost is that of the marked records and of a scan of the marks.
+ * the rest. The cost is that of the dirty records and of a scan of the dirty bytes.
  */
 int collect_run(struct collect *collect, u64 now_ns);
 const struct deltas *collect_deltas(const struct collect *collect);
 
-/* The final collection: also reads records without a mark. */
+/* The final collection: also reads clean records. */
 int collect_last(struct collect *collect, u64 now_ns);
 
 /*

@@ -40,8 +40,8 @@ struct collect {
 	size_t n_events;
 	u32 n_slots; /* existing slots, see collect_follow_growth() */
 	u32 n_stripes;
-	u32 n_lines; /* lines of marks in a row */
-	u8 *marks[EVENTS_MAX][STRIPES_MAX];
+	u32 n_lines; /* lines of dirty bytes in a row */
+	u8 *dirty[EVENTS_MAX][STRIPES_MAX];
 	struct slot_view *slots;
 	u64 *changed;              /* by line, a bit for each slot whose owner is to be checked */
 	u64 *offcore_due;          /* by line, a bit for each slot whose off-core counts are to be read */
@@ -56,9 +56,9 @@ struct collect {
 	struct hot_choices *hot;
 	bool review_hot; /* the configuration or the process changed: choose cgroups as configured */
 	bool hot_short;  /* a warning was logged that tables are missing */
-	bool read_all;   /* a previous process may have taken marks: the next collection reads all records */
-	u64 begun_ns;    /* when collect_restore() was called */
-	u32 seen_moved;  /* bits: events whose `seen_by_stripe` is to be saved */
+	bool read_all; /* a previous process may have taken dirty bytes: the next collection reads all records */
+	u64 begun_ns;   /* when collect_restore() was called */
+	u32 seen_moved; /* bits: events whose `seen_by_stripe` is to be saved */
 	struct state_ref stripes_records[EVENTS_MAX];
 	struct state_ref *early_records;
 	size_t n_early_records;
@@ -97,8 +97,8 @@ void collect_save_offcore(struct collect *collect, struct slot_view *view);
 void collect_forget_early(struct collect *collect);
 
 /*
- * Reads the marked records of all slots whose owner is known, and their off-core counts. Adds the deltas
- * to those of the collection. With `all`, also reads records without a mark. Returns 0, or -ENOMEM: the marks
+ * Reads the dirty records of all slots whose owner is known, and their off-core counts. Adds the deltas
+ * to those of the collection. With `all`, also reads clean records. Returns 0, or -ENOMEM: the dirty bytes
  * of records that were not read are set again.
  */
 int collect_read(struct collect *collect, u64 now_ns, bool all);

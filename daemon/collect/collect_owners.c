@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Births and deaths, as reported by the marks of owners, and the reclaim of slots. */
+/* Births and deaths, as reported by the dirty bytes of owners, and the reclaim of slots. */
 #include <errno.h>
 
 #include "base/log.h"
 #include "base/subtract.h"
 #include "collect/collect_internal.h"
-#include "collect/marks.h"
+#include "collect/dirty.h"
 
 static enum slot_state state_of(const struct slot_owner *owner)
 {
@@ -106,17 +106,17 @@ static int notice_owner(struct collect *collect, u32 slot, u64 now_ns)
 void collect_follow_growth(struct collect *collect)
 {
 	collect->n_slots = kernel_slots(collect->settings.kernel);
-	collect->n_lines = marks_row(collect->n_slots) / MARKS_LINE;
+	collect->n_lines = dirty_row(collect->n_slots) / DIRTY_LINE;
 }
 
 static bool take_changed(struct collect *collect)
 {
-	u8 *marks = kernel_owner_marks(collect->settings.kernel);
+	u8 *dirty = kernel_owner_dirty(collect->settings.kernel);
 	u64 any = 0;
 
 	for (u32 line = 0; line < collect->n_lines; line++)
-		any |= collect->changed[line] |= marks_take(marks + (size_t)line * MARKS_LINE);
-	marks_taken();
+		any |= collect->changed[line] |= dirty_take(dirty + (size_t)line * DIRTY_LINE);
+	dirty_taken();
 	return any;
 }
 
@@ -130,13 +130,13 @@ int collect_notice(struct collect *collect, u64 now_ns)
 	/* Learn all names first: a parent may have a higher slot number than its child. */
 	for (u32 line = 0; line < collect->n_lines && collect->settings.names_from_slots; line++)
 		for (u64 bits = collect->changed[line]; bits; bits &= bits - 1) {
-			r = learn_name(collect, line * MARKS_LINE + (u32)__builtin_ctzll(bits));
+			r = learn_name(collect, line * DIRTY_LINE + (u32)__builtin_ctzll(bits));
 			if (r < 0)
 				return r;
 		}
 	for (u32 line = 0; line < collect->n_lines; line++)
 		for (u64 bits = collect->changed[line]; bits; bits &= bits - 1) {
-			r = notice_owner(collect, line * MARKS_LINE + (u32)__builtin_ctzll(bits), now_ns);
+			r = notice_owner(collect, line * DIRTY_LINE + (u32)__builtin_ctzll(bits), now_ns);
 			if (r < 0)
 				return r;
 			if (r == 0)

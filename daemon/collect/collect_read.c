@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reads the marked records of slots, adds them to the ledger, and lists the deltas. */
+/* Reads the dirty records of slots, adds them to the ledger, and lists the deltas. */
 #include <errno.h>
 #include <string.h>
 
 #include "collect/collect_internal.h"
-#include "collect/marks.h"
+#include "collect/dirty.h"
 
 /* The stripes of one slot that are to be read, by event. */
-struct marked {
+struct dirty {
 	u32 stripes[EVENTS_MAX];
 };
 
@@ -25,11 +25,11 @@ static const void *record_at(const struct collect *collect, unsigned event, u32 
 	return kernel_plain_record(kernel, event, stripe, slot);
 }
 
-static void put_back(struct collect *collect, u32 slot, const struct marked *marked)
+static void put_back(struct collect *collect, u32 slot, const struct dirty *dirty)
 {
 	for (unsigned event = 0; event < collect->n_events; event++)
-		for (u32 bits = marked->stripes[event]; bits; bits &= bits - 1)
-			marks_put_back(&collect->marks[event][__builtin_ctz(bits)][slot]);
+		for (u32 bits = dirty->stripes[event]; bits; bits &= bits - 1)
+			dirty_put_back(&collect->dirty[event][__builtin_ctz(bits)][slot]);
 }
 
 static int read_last(struct collect *collect, unsigned event, u32 slot, u32 stripes,
@@ -97,57 +97,57 @@ static int read_event(struct collect *collect, u32 slot, unsigned event, u32 str
 	return r;
 }
 
-/* If records cannot be read, sets their marks again. Postpones a slot whose owner is not known yet. */
-static int read_marked(struct collect *collect, u32 slot, struct marked *marked, struct deltas *deltas,
-		       u64 now_ns)
+/* If records cannot be read, sets their dirty bytes again. Postpones a slot whose owner is not known yet. */
+static int read_dirty(struct collect *collect, u32 slot, struct dirty *dirty, struct deltas *deltas,
+		      u64 now_ns)
 {
 	int r = 0;
 
 	if (slot != SLOT_UNATTRIBUTED && !collect->slots[slot].owned) {
-		put_back(collect, slot, marked);
+		put_back(collect, slot, dirty);
 		return 0;
 	}
 	/* All counts of the slot were read. Its records stay unchanged until they are cleared. */
 	if (collect->slots[slot].merged)
 		return 0;
 	for (unsigned event = 0; event < collect->n_events; event++) {
-		if (!marked->stripes[event])
+		if (!dirty->stripes[event])
 			continue;
-		r = read_event(collect, slot, event, marked->stripes[event], deltas, now_ns);
+		r = read_event(collect, slot, event, dirty->stripes[event], deltas, now_ns);
 		if (r < 0)
 			break;
-		marked->stripes[event] = 0;
+		dirty->stripes[event] = 0;
 	}
 	if (r < 0)
-		put_back(collect, slot, marked);
+		put_back(collect, slot, dirty);
 	return r;
 }
 
 /*
- * Takes the marks of 64 slots. Returns a bit for each slot with marks, and sets its stripes in `marked`,
+ * Takes the dirty bytes of 64 slots. Returns a bit for each slot that has one set, and its stripes in `dirty`,
  * which must be all zero.
  */
-static u64 take_line(const struct collect *collect, u32 line, struct marked marked[MARKS_LINE])
+static u64 take_line(const struct collect *collect, u32 line, struct dirty dirty[DIRTY_LINE])
 {
 	u64 any = 0;
 
 	for (unsigned event = 0; event < collect->n_events; event++)
 		for (u32 stripe = 0; stripe < collect->n_stripes; stripe++) {
-			u64 bits = marks_take(collect->marks[event][stripe] + (size_t)line * MARKS_LINE);
+			u64 bits = dirty_take(collect->dirty[event][stripe] + (size_t)line * DIRTY_LINE);
 
 			any |= bits;
 			for (; bits; bits &= bits - 1)
-				marked[__builtin_ctzll(bits)].stripes[event] |= 1U << stripe;
+				dirty[__builtin_ctzll(bits)].stripes[event] |= 1U << stripe;
 		}
 	if (any)
-		marks_taken();
+		dirty_taken();
 	return any;
 }
 
 /* Prefetches the readings of all slots in `any` together, so that their cache misses overlap. */
 static void prefetch_line(const struct collect *collect, u32 line, u64 any)
 {
-	const struct slot_view *views = &collect->slots[(size_t)line * MARKS_LINE];
+	const struct slot_view *views = &collect->slots[(size_t)line * DIRTY_LINE];
 
 	for (u64 bits = any; bits; bits &= bits - 1)
 		__builtin_prefetch(&views[__builtin_ctzll(bits)]);
@@ -158,7 +158,7 @@ static void prefetch_line(const struct collect *collect, u32 line, u64 any)
 static void prefetch_next(const struct collect *collect, u32 line, u64 bits)
 {
 	const struct ledger_sum *sum =
-		bits ? collect->slots[line * MARKS_LINE + (u32)__builtin_ctzll(bits)].sums : NULL;
+		bits ? collect->slots[line * DIRTY_LINE + (u32)__builtin_ctzll(bits)].sums : NULL;
 
 	if (sum)
 		last_reading_prefetch(sum->last);
@@ -166,11 +166,11 @@ static void prefetch_next(const struct collect *collect, u32 line, u64 bits)
 
 static int read_lines(struct collect *collect, u64 now_ns)
 {
-	struct marked marked[MARKS_LINE] = {0};
+	struct dirty dirty[DIRTY_LINE] = {0};
 	int r = 0;
 
 	for (u32 line = 0; line < collect->n_lines; line++) {
-		u64 any = take_line(collect, line, marked);
+		u64 any = take_line(collect, line, dirty);
 
 		prefetch_line(collect, line, any);
 		for (; any; any &= any - 1) {
@@ -178,22 +178,22 @@ static int read_lines(struct collect *collect, u64 now_ns)
 			int one;
 
 			prefetch_next(collect, line, any & (any - 1));
-			one = read_marked(collect, line * MARKS_LINE + nth, &marked[nth], collect->deltas,
-					  now_ns);
-			marked[nth] = (struct marked){0};
+			one = read_dirty(collect, line * DIRTY_LINE + nth, &dirty[nth], collect->deltas,
+					 now_ns);
+			dirty[nth] = (struct dirty){0};
 			r = one < 0 ? one : r;
 		}
 	}
 	return r;
 }
 
-static void take_slot(struct collect *collect, u32 slot, struct marked *marked)
+static void take_slot(struct collect *collect, u32 slot, struct dirty *dirty)
 {
 	for (unsigned event = 0; event < collect->n_events; event++)
 		for (u32 stripe = 0; stripe < collect->n_stripes; stripe++)
-			if (marks_take_one(&collect->marks[event][stripe][slot]))
-				marked->stripes[event] |= 1U << stripe;
-	marks_taken();
+			if (dirty_take_one(&collect->dirty[event][stripe][slot]))
+				dirty->stripes[event] |= 1U << stripe;
+	dirty_taken();
 }
 
 static int read_slot_offcore(struct collect *collect, u32 slot, u64 now_ns)
@@ -240,17 +240,17 @@ static bool has_record(struct collect *collect, u32 slot, unsigned event)
 }
 
 /*
- * Adds all stripes of each event that has counts in the slot, marked or not. An event in `merged_events` still has
+ * Adds all stripes of each event that has counts in the slot, dirty or not. An event in `merged_events` still has
  * its records, but no reading: all of its counts are in the entry.
  */
-static void take_unmarked(struct collect *collect, u32 slot, struct marked *marked)
+static void take_all_stripes(struct collect *collect, u32 slot, struct dirty *dirty)
 {
 	const struct slot_view *view = &collect->slots[slot];
 
 	for (unsigned event = 0; event < collect->n_events; event++)
 		if (!(view->merged_events >> event & 1) &&
 		    (has_reading(view, event) || has_record(collect, slot, event)))
-			marked->stripes[event] = stripes_of_all(collect);
+			dirty->stripes[event] = stripes_of_all(collect);
 }
 
 static void add_all_cpus(struct collect *collect, u32 slot, u32 n_slots)
@@ -260,11 +260,11 @@ static void add_all_cpus(struct collect *collect, u32 slot, u32 n_slots)
 	memset(offcore_cpus_of(collect, slot), 0xff, n_slots * words * sizeof(u64));
 }
 
-/* Adds the CPUs that have a mark for the slot. The next collection clears these marks. */
+/* Adds the CPUs whose dirty byte for the slot is set. The next collection clears these bytes. */
 static void add_marked_cpus(struct collect *collect, const struct kernel_offcore *offcore, u32 slot)
 {
 	for (u32 cpu = 0; cpu < kernel_offcore_cpus(offcore); cpu++)
-		if (__atomic_load_n(&kernel_offcore_marks(collect->settings.kernel, cpu)[slot],
+		if (__atomic_load_n(&kernel_offcore_dirty(collect->settings.kernel, cpu)[slot],
 				    __ATOMIC_ACQUIRE))
 			offcore_cpus_add(offcore_cpus_of(collect, slot), cpu);
 }
@@ -272,50 +272,50 @@ static void add_marked_cpus(struct collect *collect, const struct kernel_offcore
 int collect_read_slot(struct collect *collect, u32 slot, struct deltas *deltas, u64 now_ns)
 {
 	const struct kernel_offcore *offcore = kernel_offcore(collect->settings.kernel);
-	struct marked marked = {0};
+	struct dirty dirty = {0};
 	int r;
 
-	take_slot(collect, slot, &marked);
+	take_slot(collect, slot, &dirty);
 	if (collect->read_all)
-		take_unmarked(collect, slot, &marked);
+		take_all_stripes(collect, slot, &dirty);
 	if (offcore && collect->read_all)
 		add_all_cpus(collect, slot, 1);
 	else if (offcore)
 		add_marked_cpus(collect, offcore, slot);
-	r = read_marked(collect, slot, &marked, deltas, now_ns);
+	r = read_dirty(collect, slot, &dirty, deltas, now_ns);
 	return r < 0 ? r : read_slot_offcore(collect, slot, now_ns);
 }
 
-/* `bits`: the slots of the line for which the CPU has a mark. */
-static void note_offcore_marks(struct collect *collect, u32 line, u64 bits, u32 cpu)
+/* `bits`: the slots of the line whose dirty byte of this CPU is set. */
+static void note_offcore_dirty(struct collect *collect, u32 line, u64 bits, u32 cpu)
 {
 	collect->offcore_due[line] |= bits;
 	for (; bits; bits &= bits - 1)
-		offcore_cpus_add(offcore_cpus_of(collect, line * MARKS_LINE + (u32)__builtin_ctzll(bits)),
+		offcore_cpus_add(offcore_cpus_of(collect, line * DIRTY_LINE + (u32)__builtin_ctzll(bits)),
 				 cpu);
 }
 
 /*
- * Takes the marks of off-core counts CPU by CPU, as they lie in memory. With `all`, every slot counts as marked by
+ * Takes the dirty bytes of off-core counts CPU by CPU, as they lie in memory. With `all`, every slot counts as dirty on
  * every CPU.
  */
-static void take_offcore_marks(struct collect *collect, const struct kernel_offcore *offcore, bool all)
+static void take_offcore_dirty(struct collect *collect, const struct kernel_offcore *offcore, bool all)
 {
 	u32 pmu;
 
 	for (u32 cpu = 0; cpu < kernel_offcore_cpus(offcore); cpu++) {
-		u8 *marks = kernel_offcore_marks(collect->settings.kernel, cpu);
+		u8 *dirty = kernel_offcore_dirty(collect->settings.kernel, cpu);
 
 		if (!kernel_offcore_pmu(offcore, cpu, &pmu))
 			continue;
 		for (u32 line = 0; line < collect->n_lines; line++)
-			note_offcore_marks(collect, line, marks_take(marks + (size_t)line * MARKS_LINE), cpu);
+			note_offcore_dirty(collect, line, dirty_take(dirty + (size_t)line * DIRTY_LINE), cpu);
 	}
 	if (all) {
 		add_all_cpus(collect, 0, collect->n_slots);
 		memset(collect->offcore_due, 0xff, collect->n_lines * sizeof(*collect->offcore_due));
 	}
-	marks_taken();
+	dirty_taken();
 }
 
 /* The next collection reads slots whose owner is not known yet, and slots for which memory was short. */
@@ -326,10 +326,10 @@ static int read_offcore_due(struct collect *collect, u64 now_ns, bool all)
 
 	if (!offcore)
 		return 0;
-	take_offcore_marks(collect, offcore, all);
+	take_offcore_dirty(collect, offcore, all);
 	for (u32 line = 0; line < collect->n_lines; line++)
 		for (u64 bits = collect->offcore_due[line]; bits; bits &= bits - 1) {
-			u32 slot = line * MARKS_LINE + (u32)__builtin_ctzll(bits);
+			u32 slot = line * DIRTY_LINE + (u32)__builtin_ctzll(bits);
 			int one;
 
 			if (slot >= collect->n_slots ||
@@ -337,25 +337,25 @@ static int read_offcore_due(struct collect *collect, u64 now_ns, bool all)
 				continue;
 			one = read_slot_offcore(collect, slot, now_ns);
 			if (one == 0)
-				collect->offcore_due[line] &= ~(1ULL << (slot % MARKS_LINE));
+				collect->offcore_due[line] &= ~(1ULL << (slot % DIRTY_LINE));
 			r = one < 0 ? one : r;
 		}
 	return r;
 }
 
-static int read_unmarked(struct collect *collect, u64 now_ns)
+static int read_all_slots(struct collect *collect, u64 now_ns)
 {
 	int r = 0;
 
 	for (u32 slot = 0; slot < collect->n_slots; slot++) {
 		const struct slot_view *view = &collect->slots[slot];
-		struct marked marked = {0};
+		struct dirty dirty = {0};
 		int one;
 
 		if (slot != SLOT_UNATTRIBUTED && !view->owned)
 			continue;
-		take_unmarked(collect, slot, &marked);
-		one = read_marked(collect, slot, &marked, collect->deltas, now_ns);
+		take_all_stripes(collect, slot, &dirty);
+		one = read_dirty(collect, slot, &dirty, collect->deltas, now_ns);
 		r = one < 0 ? one : r;
 	}
 	return r;
@@ -363,8 +363,8 @@ static int read_unmarked(struct collect *collect, u64 now_ns)
 
 int collect_read(struct collect *collect, u64 now_ns, bool all)
 {
-	int marked = all ? read_unmarked(collect, now_ns) : read_lines(collect, now_ns);
+	int dirty = all ? read_all_slots(collect, now_ns) : read_lines(collect, now_ns);
 	int offcore = read_offcore_due(collect, now_ns, all);
 
-	return marked < 0 ? marked : offcore;
+	return dirty < 0 ? dirty : offcore;
 }

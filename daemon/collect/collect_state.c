@@ -366,12 +366,12 @@ int collect_restore(struct collect *collect, bool same_maps, u64 now_ns)
 	if (!state_find(collect->settings.state, STATE_HEAD, 0))
 		return 0;
 	collect->begun_ns = now_ns;
-	/* The previous process may have taken marks and not read their records. */
+	/* The previous process may have taken dirty bytes and not read their records. */
 	collect->read_all = true;
 	/* The hot tables ended with the previous process. */
 	collect->review_hot = true;
 	for (u32 slot = 1; slot < collect->n_slots; slot++)
-		collect->changed[slot / MARKS_LINE] |= 1ULL << slot % MARKS_LINE;
+		collect->changed[slot / DIRTY_LINE] |= 1ULL << slot % DIRTY_LINE;
 	r = same_maps ? restore_slots(collect) : each(collect, STATE_LAST_READING, merge_last);
 	return r < 0 ? r : each(collect, STATE_EARLY, restore_early);
 }

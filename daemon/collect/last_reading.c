@@ -554,7 +554,7 @@ void last_reading_prefetch(const struct last_reading *last)
 	 * Prefetch as many bytes as the reading of a busy cgroup has. The real size is in `last`, which is
 	 * not loaded yet.
 	 */
-	for (size_t i = 0; last && i < PREFETCHED_BYTES; i += MARKS_LINE)
+	for (size_t i = 0; last && i < PREFETCHED_BYTES; i += DIRTY_LINE)
 		__builtin_prefetch((const char *)last + i);
 }
 

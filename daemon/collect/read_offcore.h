@@ -14,7 +14,7 @@ struct offcore_base {
 
 /*
  * Number of words of a set of CPUs: those whose record for a slot can have counts. The caller adds a CPU when it
- * sees a mark of the CPU for the slot, and adds all CPUs if marks may be missing. The functions below read only CPUs
+ * sees the CPU's dirty byte for the slot, and adds all CPUs if bytes may be missing. The functions below read only CPUs
  * in the set. They remove CPUs whose record is empty, even if they fail. A task mostly runs on few CPUs, and each
  * record costs a cache miss.
  */

@@ -274,19 +274,19 @@ struct kernel_body_time kernel_body_time(const struct kernel *kernel, u32 cpu)
 	};
 }
 
-u8 *kernel_marks(const struct kernel *kernel, unsigned event, u32 stripe)
+u8 *kernel_dirty(const struct kernel *kernel, unsigned event, u32 stripe)
 {
-	return kernel_marks_row(kernel, (size_t)event * kernel->stripes + stripe);
+	return kernel_dirty_row(kernel, (size_t)event * kernel->stripes + stripe);
 }
 
-u8 *kernel_owner_marks(const struct kernel *kernel)
+u8 *kernel_owner_dirty(const struct kernel *kernel)
 {
-	return kernel_marks_row(kernel, kernel->settings.n_events * kernel->stripes);
+	return kernel_dirty_row(kernel, kernel->settings.n_events * kernel->stripes);
 }
 
-u8 *kernel_offcore_marks(const struct kernel *kernel, u32 cpu)
+u8 *kernel_offcore_dirty(const struct kernel *kernel, u32 cpu)
 {
-	return kernel_marks_row(kernel, kernel->settings.n_events * kernel->stripes + 1 + cpu);
+	return kernel_dirty_row(kernel, kernel->settings.n_events * kernel->stripes + 1 + cpu);
 }
 
 void kernel_clear_records(struct kernel *kernel, u32 slot, unsigned event, u32 stripes)

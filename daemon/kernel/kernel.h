@@ -89,7 +89,7 @@ u32 kernel_epoch(const struct kernel *kernel);
 
 /*
  * The number of slots, including `unattributed`: those that exist now, the maximum, and the limit that
- * `memory_max` sets at present. Slot numbers and rows of marks reach up to the maximum; the limit may be
+ * `memory_max` sets at present. Slot numbers and rows of dirty bytes reach up to the maximum; the limit may be
  * lower.
  */
 u32 kernel_slots(const struct kernel *kernel);
@@ -154,14 +154,14 @@ u32 kernel_stripes(const struct kernel *kernel);
 u32 kernel_stripe_of(const struct kernel *kernel, u32 cpu);
 
 /*
- * The marks of one stripe of an event, one for each slot (records.h), and the marks of the owners. Each row
- * has marks_row() bytes for kernel_slots_max() slots and is aligned to MARKS_LINE. The reader clears a mark:
- * it stores 0, then executes a full fence, and then reads the marked record. The memory is shared, and
+ * The dirty bytes of one stripe of an event, one for each slot (records.h), and those of the owners. Each row
+ * has dirty_row() bytes for kernel_slots_max() slots and is aligned to DIRTY_LINE. The reader clears a dirty byte:
+ * it stores 0, then executes a full fence, and then reads the dirty record. The memory is shared, and
  * `kernel` owns it.
  */
-u8 *kernel_marks(const struct kernel *kernel, unsigned event, u32 stripe);
-u8 *kernel_owner_marks(const struct kernel *kernel);
-u8 *kernel_offcore_marks(const struct kernel *kernel, u32 cpu); /* `cpu` below `offcore_cpus` */
+u8 *kernel_dirty(const struct kernel *kernel, unsigned event, u32 stripe);
+u8 *kernel_owner_dirty(const struct kernel *kernel);
+u8 *kernel_offcore_dirty(const struct kernel *kernel, u32 cpu); /* `cpu` below `offcore_cpus` */
 
 /*
  * Clears a slot's records of `event` in the stripes whose bits are set in `stripes`. The slot must have been

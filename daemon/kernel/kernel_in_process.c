@@ -95,7 +95,7 @@ static void account_sample(struct kernel *kernel, const struct sample *sample)
 		account_plain(kernel_writable_plain(kernel, number, ONLY_STRIPE, slot), sample, false);
 	else
 		account_count(kernel_writable_plain(kernel, number, ONLY_STRIPE, slot), sample, false);
-	kernel_marks_row(kernel, (size_t)number * kernel->stripes + ONLY_STRIPE)[slot] = 1;
+	kernel_dirty_row(kernel, (size_t)number * kernel->stripes + ONLY_STRIPE)[slot] = 1;
 }
 
 void kernel_in_process_inject(struct kernel *kernel, const struct sample *samples, size_t n)
@@ -117,7 +117,7 @@ static struct slot_owner *owner_of(const struct kernel *kernel, u32 slot)
 static void publish(struct kernel *kernel, u32 slot, struct slot_owner *owner, u32 state)
 {
 	owner->state = state;
-	kernel_marks_row(kernel, kernel->settings.n_events * kernel->stripes)[slot] = 1;
+	kernel_dirty_row(kernel, kernel->settings.n_events * kernel->stripes)[slot] = 1;
 }
 
 /* Never used slots come first, in order from 1, then released slots, the last one first. */

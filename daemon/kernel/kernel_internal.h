@@ -35,7 +35,7 @@ struct kernel {
 	struct mapping injected;
 	int hot_example;                    /* example of an inner map, for loading; negative: none */
 	struct mapping hot_tables[HOT_MAX]; /* index: choice; `memory` is NULL until the tables are made */
-	struct mapping marks;
+	struct mapping dirty;
 	struct mapping cpu_states;
 	u32 stripes;
 	u32 cpus; /* possible CPUs: the highest number + 1 */
@@ -74,10 +74,10 @@ static inline struct plain_record *kernel_writable_plain(const struct kernel *ke
 	return records + kernel_record_index(kernel, event, stripe, slot);
 }
 
-/* Row `row` of the marks (records.h). */
-static inline u8 *kernel_marks_row(const struct kernel *kernel, size_t row)
+/* Row `row` of the dirty bytes (records.h). */
+static inline u8 *kernel_dirty_row(const struct kernel *kernel, size_t row)
 {
-	return (u8 *)kernel->marks.memory + row * marks_row(kernel->slots_max);
+	return (u8 *)kernel->dirty.memory + row * dirty_row(kernel->slots_max);
 }
 
 /* Makes the map with the hot tables of one choice, cleared. Returns a descriptor or -errno. */

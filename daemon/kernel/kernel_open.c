@@ -89,7 +89,7 @@ static int configure_stripes(struct kernel *kernel)
 	const struct kernel_settings *settings = &kernel->settings;
 	struct pebsd_bpf *skeleton = kernel->skeleton;
 	const struct kernel_saved *before = settings->adopt ? kernel_keep_before(kernel->handover) : NULL;
-	u32 lines = marks_row(kernel->slots_max) / MARKS_LINE;
+	u32 lines = dirty_row(kernel->slots_max) / DIRTY_LINE;
 	u32 rows = (u32)settings->n_events * kernel->stripes;
 	int r;
 
@@ -100,14 +100,14 @@ static int configure_stripes(struct kernel *kernel)
 	skeleton->rodata->stripes_alone =
 		before ? before->stripes_alone != 0
 		       : settings->stripes->alone && settings->stripes->cpus >= kernel->cpus;
-	skeleton->rodata->marks_event = kernel->stripes * lines;
-	skeleton->rodata->marks_owners = rows * lines;
-	skeleton->rodata->marks_offcore = (rows + 1) * lines;
-	skeleton->rodata->marks_lines = lines;
+	skeleton->rodata->dirty_event = kernel->stripes * lines;
+	skeleton->rodata->dirty_owners = rows * lines;
+	skeleton->rodata->dirty_offcore = (rows + 1) * lines;
+	skeleton->rodata->dirty_lines = lines;
 	skeleton->rodata->cpu_count = kernel->cpus;
 	/* The epoch 0 of a CPU state that was never written must not match. */
 	skeleton->bss->index_epoch = 1;
-	r = size_map(skeleton->maps.marks, (rows + 1 + settings->offcore_cpus) * lines);
+	r = size_map(skeleton->maps.dirty, (rows + 1 + settings->offcore_cpus) * lines);
 	return r < 0 ? r : size_map(skeleton->maps.cpu_states, kernel->cpus + 1);
 }
 
@@ -124,7 +124,7 @@ static u32 choose_stripes(const struct kernel *kernel)
 
 /*
  * Returns the maximum number of slots: as many as fit into the memory that the maps may take. The index and
- * the marks are made for this number at the start. Inherited maps keep their size, unless the user asked for
+ * the dirty bytes are made for this number at the start. Inherited maps keep their size, unless the user asked for
  * more.
  */
 static u32 choose_slots_max(const struct kernel *kernel)
@@ -230,13 +230,13 @@ static int map_records(const struct kernel *kernel, const struct bpf_map *map, s
 				  : kernel_map_memory(bpf_map__fd(map), bytes, PROT_READ | PROT_WRITE, ret);
 }
 
-/* The marks are mapped writable because the reader clears them. */
+/* The dirty bytes are mapped writable because the reader clears them. */
 static int map_all(struct kernel *kernel)
 {
 	struct pebsd_bpf *skeleton = kernel->skeleton;
 	int r;
 
-	if ((r = map_records(kernel, skeleton->maps.marks, &kernel->marks)) < 0 ||
+	if ((r = map_records(kernel, skeleton->maps.dirty, &kernel->dirty)) < 0 ||
 	    (r = map_records(kernel, skeleton->maps.cpu_states, &kernel->cpu_states)) < 0)
 		return r;
 	return kernel->in_process ? 0 : map_records(kernel, skeleton->maps.injected, &kernel->injected);
@@ -318,7 +318,7 @@ static void assign_stripes(struct kernel *kernel)
 
 		states[cpu].stripe = stripe;
 		states[cpu].first_record = stripe * kernel->blocks.slots;
-		states[cpu].first_marks = stripe * marks_row(kernel->slots_max) / MARKS_LINE;
+		states[cpu].first_dirty = stripe * dirty_row(kernel->slots_max) / DIRTY_LINE;
 		states[cpu].timed_mask =
 			(1U << (settings->timed_log2 ? settings->timed_log2 : KERNEL_TIMED_LOG2)) - 1;
 	}
@@ -546,7 +546,7 @@ struct kernel *kernel_free(struct kernel *kernel)
 	kernel_unmap(&kernel->injected);
 	for (u32 choice = 0; choice < HOT_MAX; choice++)
 		kernel_unmap(&kernel->hot_tables[choice]);
-	kernel_unmap(&kernel->marks);
+	kernel_unmap(&kernel->dirty);
 	kernel_unmap(&kernel->cpu_states);
 	if (kernel->hot_example >= 0)
 		cleanup_close(&kernel->hot_example);

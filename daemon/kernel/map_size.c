@@ -39,7 +39,7 @@ u64 map_size(const struct map_size_case *maps)
 	u64 rows = (maps->with_latency + maps->without) * maps->stripes + 1 + maps->offcore_cpus;
 	u64 bytes = array(records * maps->with_latency, sizeof(struct latency_record), page) +
 		    array(records * maps->without, sizeof(struct plain_record), page) +
-		    array(rows * marks_row(slots_max), 1, page) +
+		    array(rows * dirty_row(slots_max), 1, page) +
 		    array(maps->slots, sizeof(struct slot_owner), page) +
 		    array(maps->cpus + 1ULL, sizeof(struct cpu_state), page) +
 		    array(INJECT_MAX, sizeof(struct sample), page) + index_bytes(slots_max, maps->cpus);

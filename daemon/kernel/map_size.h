@@ -16,7 +16,7 @@
 
 struct map_size_case {
 	u32 slots;     /* slots that exist */
-	u32 slots_max; /* maximum, for which the index and the marks are made; 0: `slots` */
+	u32 slots_max; /* maximum, for which the index and the dirty bytes are made; 0: `slots` */
 	u32 stripes;
 	u32 cpus;                     /* possible CPUs */
 	size_t with_latency, without; /* number of events */
@@ -29,10 +29,10 @@ struct map_size_case {
 /*
  * Returns the bytes of the maps:
  * - In each stripe, a slot takes a struct latency_record for an event with latency or a struct plain_record for one
- *   without, and 1 byte for the mark of either.
- * - Once for each slot come 320 bytes for its owner, 1 for the owner's mark, and 80 for the index. Of these
+ *   without, and 1 dirty byte for either.
+ * - Once for each slot come 320 bytes for its owner, 1 dirty byte for it, and 80 for the index. Of these
  *   80, 16 are for a hash bucket, and the number of buckets is rounded up to a power of two.
- * - Off-core counting takes 192 bytes, and 1 for a mark, for each slot and CPU.
+ * - Off-core counting takes 192 bytes, and 1 dirty byte, for each slot and CPU.
  * - A hot table takes 15 KiB.
  */
 u64 map_size(const struct map_size_case *maps);

@@ -72,16 +72,16 @@ _Static_assert(sizeof(struct latency_record) ==
 #undef RECORD_LINES_
 
 /*
- * Marks are dirty flags, in rows: a row for each event and stripe, then a row for the owners of the slots,
- * then a row for each CPU that counts off-core responses. A program sets the mark of a record after it has
- * written to the record, and the mark of an owner after the owner changed. A reader clears a mark before it
- * reads, and skips records without a mark. A row has one byte per slot, rounded up to MARKS_LINE.
+ * Dirty bytes, in rows: a row for each event and stripe, then a row for the owners of the slots, then a row for each
+ * CPU that counts off-core responses. A program sets the byte of a record after it has written to the record, and the
+ * byte of an owner after the owner changed. A reader clears a byte before it reads, and skips clean records, whose byte
+ * is 0. A row has one byte per slot, rounded up to DIRTY_LINE.
  */
-#define MARKS_LINE 64
+#define DIRTY_LINE 64
 
-static inline u32 marks_row(u32 slots)
+static inline u32 dirty_row(u32 slots)
 {
-	return (slots + MARKS_LINE - 1) / MARKS_LINE * MARKS_LINE;
+	return (slots + DIRTY_LINE - 1) / DIRTY_LINE * DIRTY_LINE;
 }
 
 /*
@@ -99,7 +99,7 @@ struct cpu_state {
 	u64 timed;        /* runs that were timed */
 	u64 timed_ns;     /* total duration of the timed runs, without the cost of reading the clock */
 	u32 first_record; /* first record of the CPU's stripe, among those of an event */
-	u32 first_marks;  /* first line of the CPU's stripe, among the marks of an event */
+	u32 first_dirty;  /* first line of the CPU's stripe, among the dirty bytes of an event */
 	u32 timed_mask;   /* a run is timed if its number has none of these bits */
 	u32 reserved;
 } __attribute__((aligned(128)));

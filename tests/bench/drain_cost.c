@@ -5,7 +5,7 @@
  * ratios, and bytes of the daemon's memory. Needs root.
  *
  * The samples of loads are of six kinds: each has a data source and a range of latencies. The function that the
- * programs use writes them through the mapping, and marks are set as the programs set them. Each round runs
+ * programs use writes them through the mapping, and dirty bytes are set as the programs set them. Each round runs
  * every case. Between writing and reading, other memory goes through the caches ("cold", as after an interval
  * in which the machine worked), or not ("warm").
  */
@@ -144,7 +144,7 @@ static void enter_counts(struct drain_case *at, u32 nth, u32 stripe)
 	for (u32 event = 1; event <= at->counts; event++) {
 		for (u32 i = 0; i < at->samples; i++)
 			account_count(count_of(at, nth, stripe, event), &sample, false);
-		kernel_marks(at->kernel, event, stripe)[slot_of(at, nth)] = 1;
+		kernel_dirty(at->kernel, event, stripe)[slot_of(at, nth)] = 1;
 	}
 }
 
@@ -158,7 +158,7 @@ static void enter(struct drain_case *at)
 
 				account_latency(record_of(at, nth, stripe), &sample, false);
 			}
-			kernel_marks(at->kernel, 0, stripe)[slot_of(at, nth)] = 1;
+			kernel_dirty(at->kernel, 0, stripe)[slot_of(at, nth)] = 1;
 			at->entered += at->samples * (1ULL + at->counts);
 		}
 }

@@ -4,8 +4,8 @@
  * which need not exist. Prints lines of JSON (tests/bench/run.sh): medians in microseconds and medians of the
  * rounds' ratios. Exits with 1 if a ratio misses its limit. Needs root, and 250 MB of memory.
  *
- * A collection looks for marks, and reads only the slots that have one. It is compared with asking every slot
- * whether its counts moved, which needs no marks. Counts are written as the program writes them, through a
+ * A collection looks for dirty bytes, and reads only the dirty slots. It is compared with asking every slot
+ * whether its counts moved, which needs no dirty bytes. Counts are written as the program writes them, through a
  * mapping of the benchmark's own: the daemon's is read-only. Other memory goes through the caches before each
  * measurement, as after an interval of other work.
  */
@@ -33,7 +33,7 @@
 #define FIRST_ID    1000
 
 /*
- * Limits of the ratios. On busy machines they were 200 to 300, and 0.27 to 0.31. Without marks the first one would
+ * Limits of the ratios. On busy machines they were 200 to 300, and 0.27 to 0.31. Without dirty bytes the first would
  * be about 1. If a counted slot were read on all CPUs, which takes 30 us, the second one would be about 7.
  */
 #define NONE_AT_LEAST 50  /* time to read every slot / time of a collection with no cgroup counted */
@@ -115,7 +115,7 @@ static struct offcore_record *record_of(u32 cpu, u32 slot)
 	return &records[(size_t)cpu * kernel->blocks.slots + kernel_slot_in_block(&kernel->blocks, slot)];
 }
 
-/* Counts one response on each of some CPUs, as settle() of the BPF program does: record, then mark. */
+/* Counts one response on each of some CPUs, as settle() of the BPF program does: record, then dirty byte. */
 static void enter(u32 n)
 {
 	for (u32 nth = 0; nth < n; nth++) {
@@ -129,7 +129,7 @@ static void enter(u32 n)
 			record->counts[OFFCORE_L3].enabled_ns += 1000;
 			record->counts[OFFCORE_L3].running_ns += 1000;
 			__atomic_store_n(&record->settles, record->settles + 1, __ATOMIC_RELEASE);
-			kernel_offcore_marks(kernel, cpu)[slot] = 1;
+			kernel_offcore_dirty(kernel, cpu)[slot] = 1;
 			entered++;
 		}
 	}
@@ -151,7 +151,7 @@ static double collect_us(void)
 	return (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / 1e3;
 }
 
-/* What a collection without marks would do before it reads anything. */
+/* What a collection without dirty bytes would do before it reads anything. */
 static double ask_every_slot_us(void)
 {
 	u64 begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);

@@ -152,7 +152,7 @@ static void settle(struct bpf_object *object, bool alone)
 		{.has_latency = 1, .has_source = 1, .weight_struct = 1}, {.has_source = 1}, {0}};
 	u32 cpus = (u32)sysconf(_SC_NPROCESSORS_CONF);
 	u32 stripes = cpus < STRIPES_MAX ? cpus : STRIPES_MAX;
-	u32 lines = marks_row(SLOTS) / MARKS_LINE;
+	u32 lines = dirty_row(SLOTS) / DIRTY_LINE;
 	u8 one = alone;
 
 	set_u32(object, "slot_count", SLOTS);
@@ -172,7 +172,7 @@ static void settle(struct bpf_object *object, bool alone)
 	size_map(object, "plain_records", SLOTS * stripes);
 	size_map(object, "slot_owners", SLOTS);
 	size_map(object, "slot_index", SLOTS);
-	size_map(object, "marks", (EVENTS * stripes + 1) * lines);
+	size_map(object, "dirty", (EVENTS * stripes + 1) * lines);
 	size_map(object, "cpu_states", cpus + 1);
 }
 
@@ -185,7 +185,7 @@ static void assign_stripes(struct bpf_object *object, bool alone)
 		u32 stripe = alone ? cpu % STRIPES_MAX : 0;
 		struct cpu_state state = {.stripe = stripe,
 					  .first_record = stripe * SLOTS,
-					  .first_marks = stripe * marks_row(SLOTS) / MARKS_LINE,
+					  .first_dirty = stripe * dirty_row(SLOTS) / DIRTY_LINE,
 					  .timed_mask = 63};
 
 		if (bpf_map__update_elem(map, &cpu, sizeof(cpu), &state, sizeof(state), 0) < 0)

@@ -842,14 +842,14 @@ static void nothing_else(void)
 Test(kept, if_a_stored_map_has_another_type_counting_starts_empty)
 {
 	nothing_else();
-	put_in_place(stored_as("map-1-slot_index"), fcntl(stored_as("map-1-marks")->fd, F_DUPFD_CLOEXEC, 3));
+	put_in_place(stored_as("map-1-slot_index"), fcntl(stored_as("map-1-dirty")->fd, F_DUPFD_CLOEXEC, 3));
 	expect_anew();
 }
 
 Test(kept, if_a_stored_map_is_not_a_map_counting_starts_empty)
 {
 	nothing_else();
-	put_in_place(stored_as("map-1-marks"), open("/dev/null", O_RDWR | O_CLOEXEC));
+	put_in_place(stored_as("map-1-dirty"), open("/dev/null", O_RDWR | O_CLOEXEC));
 	expect_anew();
 }
 
@@ -869,7 +869,7 @@ Test(kept, if_two_maps_have_one_name_counting_starts_empty)
 	longer = reallocarray(manager.stored, manager.n + 1, sizeof(*longer));
 	cr_assert_not_null(longer);
 	manager.stored = longer;
-	longer[manager.n] = *stored_as("map-1-marks");
+	longer[manager.n] = *stored_as("map-1-dirty");
 	longer[manager.n].fd = fcntl(longer[manager.n].fd, F_DUPFD_CLOEXEC, 3);
 	manager.n++;
 	expect_anew();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Samples are accounted by the BPF programs and in the process, side by side: both have the same bytes in their
- * records, owners, marks and losses. This is tested with random samples and with those of the model.
+ * records, owners, dirty bytes and losses. This is tested with random samples and with those of the model.
  */
 #include <criterion/criterion.h>
 
@@ -123,7 +123,7 @@ Test(kernel_in_process_and_bpf, records_of_both_have_the_same_bytes)
 	for (unsigned event = 0; event < EVENTS; event++) {
 		struct rejected_record a = kernel_rejected(bpf, event, 0), b = kernel_rejected(own, event, 0);
 
-		cr_expect_eq(memcmp(kernel_marks(bpf, event, 0), kernel_marks(own, event, 0), SLOTS), 0);
+		cr_expect_eq(memcmp(kernel_dirty(bpf, event, 0), kernel_dirty(own, event, 0), SLOTS), 0);
 		cr_expect_eq(memcmp(&a, &b, sizeof(a)), 0, "losses of event %u", event);
 		for (unsigned kind = 0; kind < HOT_KINDS; kind++)
 			cr_expect_eq(hot_sum(bpf, event, kind), hot_sum(own, event, kind),
@@ -132,7 +132,7 @@ Test(kernel_in_process_and_bpf, records_of_both_have_the_same_bytes)
 	cr_expect_gt(kernel_rejected(bpf, 0, 0).filtered, 0);
 	cr_expect_gt(kernel_rejected(bpf, 1, 0).malformed, 0);
 	cr_expect_gt(hot_sum(bpf, 0, HOT_CODE), 0);
-	cr_expect_eq(memcmp(kernel_owner_marks(bpf), kernel_owner_marks(own), SLOTS), 0);
+	cr_expect_eq(memcmp(kernel_owner_dirty(bpf), kernel_owner_dirty(own), SLOTS), 0);
 	cr_expect_eq(kernel_slots_free(bpf), kernel_slots_free(own));
 	kernel_free(bpf);
 	kernel_free(own);

@@ -101,12 +101,12 @@ Test(map_memory, map_memory_equals_the_formula)
 	struct stripes many = sixteen_stripes_of_256_cpus();
 	const struct stripes *here = machine_stripes();
 	const struct told small = take(64, one_stripe(), 0, 0, 0, 0);
-	/* Each record has a mark of one byte. */
+	/* Each record has a dirty byte. */
 	const u64 records = sizeof(struct latency_record) + sizeof(struct plain_record) + 2;
 	const u64 owner = sizeof(struct slot_owner) + 1;
 	struct told one, two;
 
-	/* One slot, stripe and event with latency takes a record and a mark, by the formula and in the kernel. */
+	/* One slot, stripe and event with latency takes a record and a dirty byte, by the formula and in the kernel. */
 	one = take(2048, &many, 1, 0, 0, 0);
 	two = take(2048, &many, 2, 0, 0, 0);
 	cr_expect_eq(two.formula - one.formula, 2048ULL * 16 * (sizeof(struct latency_record) + 1));

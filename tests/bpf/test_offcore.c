@@ -382,16 +382,16 @@ Test(offcore, a_running_cgroup_is_counted_without_a_switch)
 }
 
 /*
- * A collection reads only the slots that are marked because they have new counts, and clears the marks. An
- * idle cgroup has no mark.
+ * A collection reads only the slots that are dirty because they have new counts, and clears their bytes. An
+ * idle cgroup has none.
  */
-static void check_marks(bool added)
+static void check_dirty(bool added)
 {
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
 	const unsigned pages = 100;
 	struct cgroup_child child;
 	int worker = -1, idler = -1;
-	const u8 *marks;
+	const u8 *dirty;
 
 	write_online("0");
 	stay_on(0);
@@ -409,26 +409,26 @@ static void check_marks(bool added)
 	}
 	cr_assert(worker > 0 && idler > 0);
 	cr_assert_eq(worker >= 512, added);
-	marks = kernel_offcore_marks(books.kernel, 0);
-	cr_expect_eq(marks[worker], 0);
+	dirty = kernel_offcore_dirty(books.kernel, 0);
+	cr_expect_eq(dirty[worker], 0);
 	child = cgroup_fixture_child("works", touch_pages, (void *)&pages);
 	cgroup_fixture_go(&child);
-	cr_expect_eq(marks[worker], 1);
-	cr_expect_eq(marks[idler], 0);
+	cr_expect_eq(dirty[worker], 1);
+	cr_expect_eq(dirty[idler], 0);
 	cr_expect_eq(counted("works", OFFCORE_L3).count, 0, "not before a collection");
 	collect();
 	cr_expect_geq(counted("works", OFFCORE_L3).count, 100);
-	cr_expect_eq(marks[worker], 0);
+	cr_expect_eq(dirty[worker], 0);
 }
 
 Test(offcore, a_mark_names_the_counted_slot)
 {
-	check_marks(false);
+	check_dirty(false);
 }
 
 Test(offcore, a_mark_names_a_counted_slot_that_was_added)
 {
-	check_marks(true);
+	check_dirty(true);
 }
 
 Test(offcore, counts_of_a_removed_cgroup_are_kept)
@@ -464,7 +464,7 @@ Test(offcore, counts_of_a_removed_cgroup_are_kept)
 		      "folded, not lost");
 }
 
-/* A slot that is reclaimed between two collections is read without taking marks. */
+/* A slot that is reclaimed between two collections is read without taking dirty bytes. */
 Test(offcore, counts_of_a_cgroup_removed_between_collections_are_kept)
 {
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};

@@ -64,7 +64,7 @@ static void count(u32 cpu, u64 n)
 
 	record->counts[OFFCORE_L3].count += n;
 	__atomic_store_n(&record->settles, record->settles + 1, __ATOMIC_RELEASE);
-	kernel_offcore_marks(kernel, cpu)[slot] = 1;
+	kernel_offcore_dirty(kernel, cpu)[slot] = 1;
 }
 
 static u64 total(void)
@@ -107,14 +107,14 @@ Test(read_offcore, cpus_that_count_later_are_added)
 	cr_expect_eq(collected(false), 1111111);
 }
 
-Test(read_offcore, a_reading_of_all_slots_needs_no_marks)
+Test(read_offcore, a_reading_of_all_slots_needs_no_dirty_bytes)
 {
 	open_all();
 	count(5, 1);
-	kernel_offcore_marks(kernel, 5)[1] = 0;
+	kernel_offcore_dirty(kernel, 5)[1] = 0;
 	count(77, 10);
 	cr_expect_eq(collected(false), 10);
-	cr_expect_eq(collected(true), 11, "a process that ended had taken a mark");
+	cr_expect_eq(collected(true), 11, "a process that ended had taken a dirty byte");
 	count(5, 100);
 	cr_expect_eq(collected(false), 111);
 }

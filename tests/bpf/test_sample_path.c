@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The path of a sample in the running kernel: marks, cached slots, stripes, times. */
+/* The path of a sample in the running kernel: dirty bytes, cached slots, stripes, times. */
 #include <criterion/criterion.h>
 
 #include <linux/perf_event.h>
@@ -97,22 +97,22 @@ static u64 stores_of(u32 slot)
 	return sum;
 }
 
-static u32 marks_set(const u8 *row)
+static u32 dirty_set(const u8 *row)
 {
 	u32 n = 0;
 
-	for (u32 i = 0; i < marks_row(SLOTS); i++)
+	for (u32 i = 0; i < dirty_row(SLOTS); i++)
 		n += row[i] != 0;
 	return n;
 }
 
-static u32 all_marks(void)
+static u32 all_dirty(void)
 {
 	u32 n = 0;
 
 	for (unsigned event = 0; event < EVENTS; event++)
 		for (u32 stripe = 0; stripe < kernel_stripes(kernel); stripe++)
-			n += marks_set(kernel_marks(kernel, event, stripe));
+			n += dirty_set(kernel_dirty(kernel, event, stripe));
 	return n;
 }
 
@@ -131,7 +131,7 @@ static void let_go(u64 cgroup_id, u32 slot)
 	cr_assert_eq(kernel_release(kernel, slot, kernel_owner(kernel, slot)->generation), 0);
 }
 
-Test(sample_path, a_sample_marks_only_its_record)
+Test(sample_path, a_sample_makes_only_its_record_dirty)
 {
 	u32 slot, other, stripe;
 
@@ -141,32 +141,32 @@ Test(sample_path, a_sample_marks_only_its_record)
 	for (u64 id = 1000; id < 1000 + 80; id++)
 		slot = adopt(id);
 	other = adopt(7);
-	cr_expect_eq(all_marks(), 0);
+	cr_expect_eq(all_dirty(), 0);
 
 	inject(7, STORES);
-	cr_expect_eq(kernel_marks(kernel, STORES, stripe)[other], 1);
-	cr_expect_eq(all_marks(), 1);
-	kernel_marks(kernel, STORES, stripe)[other] = 0;
+	cr_expect_eq(kernel_dirty(kernel, STORES, stripe)[other], 1);
+	cr_expect_eq(all_dirty(), 1);
+	kernel_dirty(kernel, STORES, stripe)[other] = 0;
 
 	inject(1000 + 79, LOADS);
-	cr_expect_eq(kernel_marks(kernel, LOADS, stripe)[slot], 1);
-	cr_expect_eq(all_marks(), 1);
+	cr_expect_eq(kernel_dirty(kernel, LOADS, stripe)[slot], 1);
+	cr_expect_eq(all_dirty(), 1);
 	inject(4444, LOADS);
-	cr_expect_eq(kernel_marks(kernel, LOADS, stripe)[SLOT_UNATTRIBUTED], 1);
-	cr_expect_eq(all_marks(), 2);
+	cr_expect_eq(kernel_dirty(kernel, LOADS, stripe)[SLOT_UNATTRIBUTED], 1);
+	cr_expect_eq(all_dirty(), 2);
 }
 
-Test(sample_path, a_slot_that_changes_state_marks_its_owner)
+Test(sample_path, a_slot_that_changes_state_makes_its_owner_dirty)
 {
 	u8 *owners;
 	u32 slot;
 
 	open_kernel(&ordinary, machine_stripes());
-	owners = kernel_owner_marks(kernel);
-	cr_expect_eq(marks_set(owners), 0);
+	owners = kernel_owner_dirty(kernel);
+	cr_expect_eq(dirty_set(owners), 0);
 	slot = adopt(7);
 	cr_expect_eq(owners[slot], 1);
-	cr_expect_eq(marks_set(owners), 1);
+	cr_expect_eq(dirty_set(owners), 1);
 	owners[slot] = 0;
 	cr_assert_eq(kernel_mark_dead(kernel, 7), 0);
 	cr_expect_eq(owners[slot], 1);
@@ -176,8 +176,8 @@ Test(sample_path, a_slot_that_changes_state_marks_its_owner)
 	owners[slot] = 0;
 	cr_assert_eq(kernel_release(kernel, slot, kernel_owner(kernel, slot)->generation), 0);
 	cr_expect_eq(owners[slot], 1);
-	cr_expect_eq(marks_set(owners), 1);
-	cr_expect_eq(all_marks(), 0);
+	cr_expect_eq(dirty_set(owners), 1);
+	cr_expect_eq(all_dirty(), 0);
 }
 
 /* Samples of a cgroup cache its slot. The cached slot must not be used once it belongs to another cgroup. */
@@ -314,7 +314,7 @@ Test(sample_path, a_cpu_writes_to_its_stripe_and_times_some_runs)
 	for (u32 cpu = 1; cpu < 8; cpu++)
 		cr_expect_eq(kernel_body_time(kernel, cpu).timed, 0);
 	for (u32 stripe = 0; stripe < kernel_stripes(kernel); stripe++)
-		cr_expect_eq(kernel_marks(kernel, STORES, stripe)[SLOT_UNATTRIBUTED],
+		cr_expect_eq(kernel_dirty(kernel, STORES, stripe)[SLOT_UNATTRIBUTED],
 			     stripe == kernel_stripe_of(kernel, 0));
 }
 
@@ -352,7 +352,7 @@ Test(sample_path, the_empty_program_counts_nothing)
 	software_event_disable(fd);
 	cr_expect_geq(software_event_count(fd), 10);
 	(void)close(fd);
-	cr_expect_eq(all_marks(), 0);
+	cr_expect_eq(all_dirty(), 0);
 }
 
 Test(sample_path, without_hardware_there_is_no_empty_program)
@@ -401,10 +401,10 @@ static void *write_samples(void *userdata)
 }
 
 /*
- * While another CPU writes, reads only marked records, as fast as possible, as the collector does. A mark
+ * While another CPU writes, reads only dirty records, as fast as possible, as the collector does. A dirty byte
  * must be set after the counts that it stands for.
  */
-static void marks_lose_nothing(const struct stripes *stripes)
+static void dirty_bytes_lose_nothing(const struct stripes *stripes)
 {
 	struct kernel_settings settings = ordinary;
 	struct writer writer = {.cpu = (size_t)sysconf(_SC_NPROCESSORS_ONLN) - 1, .steps = 2000};
@@ -416,11 +416,11 @@ static void marks_lose_nothing(const struct stripes *stripes)
 	cr_assert_eq(pthread_create(&thread, NULL, write_samples, &writer), 0);
 	while (!__atomic_load_n(&writer.done, __ATOMIC_SEQ_CST))
 		for (u32 stripe = 0; stripe < kernel_stripes(kernel); stripe++) {
-			u8 *mark = &kernel_marks(kernel, STORES, stripe)[SLOT_UNATTRIBUTED];
+			u8 *dirty = &kernel_dirty(kernel, STORES, stripe)[SLOT_UNATTRIBUTED];
 
-			if (!__atomic_load_n(mark, __ATOMIC_RELAXED))
+			if (!__atomic_load_n(dirty, __ATOMIC_RELAXED))
 				continue;
-			__atomic_store_n(mark, 0, __ATOMIC_RELAXED);
+			__atomic_store_n(dirty, 0, __ATOMIC_RELAXED);
 			__atomic_thread_fence(__ATOMIC_SEQ_CST);
 			__atomic_store_n(&writer.known, stores_of(SLOT_UNATTRIBUTED), __ATOMIC_SEQ_CST);
 		}
@@ -428,14 +428,14 @@ static void marks_lose_nothing(const struct stripes *stripes)
 	cr_expect_eq(writer.missed, 0);
 }
 
-Test(sample_path, marks_miss_nothing_with_a_stripe_per_cpu)
+Test(sample_path, dirty_bytes_miss_nothing_with_a_stripe_per_cpu)
 {
-	marks_lose_nothing(machine_stripes());
+	dirty_bytes_lose_nothing(machine_stripes());
 }
 
-Test(sample_path, marks_miss_nothing_with_shared_stripes)
+Test(sample_path, dirty_bytes_miss_nothing_with_shared_stripes)
 {
-	marks_lose_nothing(one_stripe());
+	dirty_bytes_lose_nothing(one_stripe());
 }
 
 #define ROWS 256
@@ -464,7 +464,7 @@ static struct made_up_samples_bpf *open_made_up(bool alone)
 	decode_tables_fill((struct decode_tables *)&skeleton->rodata->decode_tables);
 	latency_fd = slot_block_prepare(skeleton->obj, "latency_blocks", sizeof(struct latency_record), 2);
 	plain_fd = slot_block_prepare(skeleton->obj, "plain_blocks", sizeof(struct plain_record), 2);
-	cr_assert_eq(bpf_map__set_max_entries(skeleton->maps.marks, 4), 0);
+	cr_assert_eq(bpf_map__set_max_entries(skeleton->maps.dirty, 4), 0);
 	cr_assert_eq(bpf_map__set_max_entries(skeleton->maps.cpu_states, skeleton->rodata->cpu_count + 1), 0);
 	cr_assert_eq(made_up_samples_bpf__load(skeleton), 0);
 	slot_block_enter(skeleton->obj, "latency_blocks", latency_fd);

@@ -3,7 +3,7 @@
  * An engine that uses maps of the running kernel is killed at any instruction, again and again. Its successor
  * must have the same counts as a twin: another engine that got the same samples and was left alone.
  *
- * A kill leaves only the memory that outlives the process: the state, and the kernel's records and marks. That
+ * A kill leaves only the memory that outlives the process: the state, and the kernel's records and dirty bytes. That
  * memory is write-protected, and each store to it is counted. Each kill comes before a different one of these
  * stores. Other processes are killed at a random moment, also while they take over.
  */
@@ -210,7 +210,7 @@ static void watch_stores(const struct kernel *kernel, const struct state *state,
 			   kernel->blocks.list[0].maps[BLOCK_LATENCY].bytes);
 	watched_stores_add(kernel->blocks.list[0].maps[BLOCK_PLAIN].memory,
 			   kernel->blocks.list[0].maps[BLOCK_PLAIN].bytes);
-	watched_stores_add(kernel->marks.memory, kernel->marks.bytes);
+	watched_stores_add(kernel->dirty.memory, kernel->dirty.bytes);
 }
 
 /* The way in which a process ends. */

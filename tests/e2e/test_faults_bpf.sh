@@ -45,7 +45,7 @@ refused 3 'program inject' "prog 'inject'" 'R9 !read_ok' "the kernel's verifier 
 
 # Other tests make cgroups. With a fixed number of slots, pebsd does not add slots for them, which it would log.
 configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = 8192\n')
-for map in slot_index marks injected; do
+for map in slot_index dirty injected; do
 	refused 3 "map $map 1" "($map)" 'Operation not permitted' 'CAP_BPF'
 done
 # Maps of maps, and the map that stands in for an inner map when programs are verified.

@@ -11,7 +11,7 @@ struct kernel {
 	struct kernel_settings settings;
 	u32 stripes;
 	struct slot_owner *owners;
-	u8 *marks;
+	u8 *dirty;
 	u8 *records; /* by event, stripe, slot; one page each */
 	u32 *free;   /* released slots; the last one is used first */
 	u32 n_free;
@@ -36,9 +36,9 @@ static size_t owners_bytes(const struct kernel *kernel)
 	return kernel->settings.slots * sizeof(struct slot_owner);
 }
 
-static size_t marks_bytes_of(const struct kernel *kernel)
+static size_t dirty_bytes_of(const struct kernel *kernel)
 {
-	return (size_t)marks_row(kernel->settings.slots) * (kernel->settings.n_events * kernel->stripes + 1);
+	return (size_t)dirty_row(kernel->settings.slots) * (kernel->settings.n_events * kernel->stripes + 1);
 }
 
 static size_t records_bytes(const struct kernel *kernel)
@@ -69,7 +69,7 @@ struct kernel *fake_kernel_new(const struct kernel_settings *settings)
 	kernel->stripes = settings->stripes->n;
 	kernel->settings.stripes = NULL;
 	kernel->owners = room(owners_bytes(kernel));
-	kernel->marks = room(marks_bytes_of(kernel));
+	kernel->dirty = room(dirty_bytes_of(kernel));
 	kernel->records = room(records_bytes(kernel));
 	kernel->free = room(free_bytes(kernel));
 	return kernel;
@@ -81,7 +81,7 @@ struct kernel *kernel_free(struct kernel *kernel)
 		return NULL;
 	(void)munmap(kernel->free, free_bytes(kernel));
 	(void)munmap(kernel->records, records_bytes(kernel));
-	(void)munmap(kernel->marks, marks_bytes_of(kernel));
+	(void)munmap(kernel->dirty, dirty_bytes_of(kernel));
 	(void)munmap(kernel->owners, owners_bytes(kernel));
 	(void)munmap(kernel, sizeof(*kernel));
 	return NULL;
@@ -90,7 +90,7 @@ struct kernel *kernel_free(struct kernel *kernel)
 static void publish(struct kernel *kernel, u32 slot, u32 state)
 {
 	kernel->owners[slot].state = state;
-	kernel_owner_marks(kernel)[slot] = 1;
+	kernel_owner_dirty(kernel)[slot] = 1;
 }
 
 void fake_kernel_born_in(struct kernel *kernel, u32 slot, u64 id, u64 parent_id, const char *name)
@@ -135,9 +135,9 @@ struct latency_record *fake_kernel_record(struct kernel *kernel, unsigned event,
 	return page_of(kernel, event, stripe, slot);
 }
 
-void fake_kernel_mark(struct kernel *kernel, unsigned event, u32 stripe, u32 slot)
+void fake_kernel_set_dirty(struct kernel *kernel, unsigned event, u32 stripe, u32 slot)
 {
-	kernel_marks(kernel, event, stripe)[slot] = 1;
+	kernel_dirty(kernel, event, stripe)[slot] = 1;
 }
 
 void fake_kernel_count(struct kernel *kernel, u32 slot, unsigned event, u32 stripe, unsigned source,
@@ -169,7 +169,7 @@ void fake_kernel_count(struct kernel *kernel, u32 slot, unsigned event, u32 stri
 		record->snoop[source % SNOOP_SLOTS]++;
 		record->tlb[cycles % TLB_SLOTS]++;
 	}
-	fake_kernel_mark(kernel, event, stripe, slot);
+	fake_kernel_set_dirty(kernel, event, stripe, slot);
 }
 
 void fake_kernel_guard(struct kernel *kernel)
@@ -247,17 +247,17 @@ u32 kernel_stripes(const struct kernel *kernel)
 	return kernel->stripes;
 }
 
-u8 *kernel_marks(const struct kernel *kernel, unsigned event, u32 stripe)
+u8 *kernel_dirty(const struct kernel *kernel, unsigned event, u32 stripe)
 {
-	return kernel->marks + ((size_t)event * kernel->stripes + stripe) * marks_row(kernel->settings.slots);
+	return kernel->dirty + ((size_t)event * kernel->stripes + stripe) * dirty_row(kernel->settings.slots);
 }
 
-u8 *kernel_owner_marks(const struct kernel *kernel)
+u8 *kernel_owner_dirty(const struct kernel *kernel)
 {
-	return kernel_marks(kernel, (unsigned)kernel->settings.n_events, 0);
+	return kernel_dirty(kernel, (unsigned)kernel->settings.n_events, 0);
 }
 
-u8 *kernel_offcore_marks(const struct kernel *kernel, u32 cpu)
+u8 *kernel_offcore_dirty(const struct kernel *kernel, u32 cpu)
 {
 	(void)kernel, (void)cpu;
 	return NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The kernel side as plain memory, instead of daemon/kernel/kernel.c. It has slots, dirty bits ("marks") and
+ * The kernel side as plain memory, instead of daemon/kernel/kernel.c. It has slots, dirty bytes and
  * records as the BPF programs keep them, and samples and cgroups as a test adds them. Each record has a page
  * of its own, so that it can be made inaccessible.
  */
@@ -30,7 +30,7 @@ void fake_kernel_count(struct kernel *kernel, u32 slot, unsigned event, u32 stri
 
 /* Returns the record itself, so that a test can change it as the program does in the middle of a sample. */
 struct latency_record *fake_kernel_record(struct kernel *kernel, unsigned event, u32 stripe, u32 slot);
-void fake_kernel_mark(struct kernel *kernel, unsigned event, u32 stripe, u32 slot);
+void fake_kernel_set_dirty(struct kernel *kernel, unsigned event, u32 stripe, u32 slot);
 
 /* From now on, access to a record kills the process unless the record gets another sample. */
 void fake_kernel_guard(struct kernel *kernel);

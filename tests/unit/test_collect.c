@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "collect/collect_internal.h"
-#include "collect/marks.h"
+#include "collect/dirty.h"
 #include "fake_kernel.h"
 #include "heap.h"
 #include "random_numbers.h"
@@ -184,22 +184,22 @@ Test(collect, a_slot_of_a_removed_cgroup_is_reclaimed)
 	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_FREE);
 }
 
-Test(collect, marks_are_bits_of_their_slots)
+Test(collect, dirty_bits_are_those_of_their_slots)
 {
-	u8 line[MARKS_LINE] __attribute__((aligned(MARKS_LINE))) = {0};
+	u8 line[DIRTY_LINE] __attribute__((aligned(DIRTY_LINE))) = {0};
 
-	cr_expect_eq(marks_take(line), 0);
-	for (unsigned i = 0; i < MARKS_LINE; i++) {
+	cr_expect_eq(dirty_take(line), 0);
+	for (unsigned i = 0; i < DIRTY_LINE; i++) {
 		line[i] = (u8)(1U << i % 8);
-		cr_expect_eq(marks_take(line), 1ULL << i, "byte %u", i);
+		cr_expect_eq(dirty_take(line), 1ULL << i, "byte %u", i);
 		cr_expect_eq(line[i], 0);
 	}
 	memset(line, 1, sizeof(line));
-	cr_expect_eq(marks_take(line), ~0ULL);
-	cr_expect_eq(marks_take(line), 0);
-	marks_put_back(&line[5]);
-	cr_expect(marks_take_one(&line[5]));
-	cr_expect_not(marks_take_one(&line[5]));
+	cr_expect_eq(dirty_take(line), ~0ULL);
+	cr_expect_eq(dirty_take(line), 0);
+	dirty_put_back(&line[5]);
+	cr_expect(dirty_take_one(&line[5]));
+	cr_expect_not(dirty_take_one(&line[5]));
 }
 
 Test(collect, deltas_and_totals_equal_the_samples)
@@ -236,8 +236,8 @@ Test(collect, deltas_and_totals_equal_the_samples)
 	cr_expect_eq(total("/a", LOADS), 3);
 }
 
-/* Records without a mark are made inaccessible, so that touching one kills the test. */
-Test(collect, slots_without_a_mark_are_not_touched)
+/* Clean records are made inaccessible, so that touching one kills the test. */
+Test(collect, clean_slots_are_not_touched)
 {
 	u32 slots[100];
 	u64 visits;
@@ -271,12 +271,12 @@ Test(collect, an_access_to_a_guarded_record_is_noticed, .exit_code = EXIT_TOUCHE
 	sample(slot, 0);
 	run(0);
 	fake_kernel_guard(kernel);
-	fake_kernel_mark(kernel, LOADS, 0, slot);
+	fake_kernel_set_dirty(kernel, LOADS, 0, slot);
 	run(1);
 }
 
 /*
- * A sample is added to a slot while a collection reads it, because another sample had marked the slot. The
+ * A sample is added to a slot while a collection reads it, because another sample had made it dirty. The
  * collection sees only the first half of the sample.
  */
 Test(collect, half_of_a_sample_is_completed_by_the_next_collection)
@@ -291,7 +291,7 @@ Test(collect, half_of_a_sample_is_completed_by_the_next_collection)
 	cr_expect_eq(total("/a", LOADS), 1);
 	record->source_latency[SOURCE_L1][3] = 1;
 	record->latency[4] = 1;
-	fake_kernel_mark(kernel, LOADS, 1, slot);
+	fake_kernel_set_dirty(kernel, LOADS, 1, slot);
 	run(1);
 	cr_expect_eq(delta("/a", LOADS), 1);
 	cr_expect_eq(total("/a", LOADS), 2);
@@ -461,10 +461,10 @@ Test(collect, wrapped_32_bit_counters_are_read_right)
 	struct latency_record *record = fake_kernel_record(kernel, LOADS, 0, slot);
 
 	record->without_latency[SOURCE_L1] = 0xfffffff0;
-	fake_kernel_mark(kernel, LOADS, 0, slot);
+	fake_kernel_set_dirty(kernel, LOADS, 0, slot);
 	run(0);
 	record->without_latency[SOURCE_L1] += 0x20;
-	fake_kernel_mark(kernel, LOADS, 0, slot);
+	fake_kernel_set_dirty(kernel, LOADS, 0, slot);
 	run(1);
 	cr_expect_eq(delta("/a", LOADS), 0x20);
 	cr_expect_eq(total("/a", LOADS), 0x100000010);
@@ -475,7 +475,7 @@ Test(collect, wrapped_32_bit_counters_are_read_right)
 	cr_expect_eq(total("/a", LOADS), 0x100000010, "also when the slot is gone");
 }
 
-Test(collect, the_last_collection_needs_no_mark)
+Test(collect, the_last_collection_reads_clean_records_too)
 {
 	u32 slot = fake_kernel_born(kernel, 2, 1, "a");
 
@@ -655,7 +655,7 @@ Test(collect, without_memory_nothing_is_lost)
 
 /*
  * The counts of one event are added to the path, and memory is short for those of the next event. The last
- * collection reads records without marks, too: it must not read the records of the first event again.
+ * collection reads clean records, too: it must not read the records of the first event again.
  */
 Test(collect, last_collection_counts_once_after_a_slot_was_left_in_part)
 {
@@ -765,10 +765,10 @@ Test(collect, restart_counts_once_after_a_slot_was_left_in_part)
 }
 
 /*
- * The previous process took the mark of a record and was killed before it read the record. If memory is short when the
- * next process notices the slot's owner, a later collection still reads the record.
+ * The previous process took the dirty byte of a record and was killed before it read the record. If memory is short
+ * when the next process notices the slot's owner, a later collection still reads the record.
  */
-Test(collect, restart_without_memory_reads_records_without_a_mark_later)
+Test(collect, restart_without_memory_reads_clean_records_later)
 {
 	bool failed = true;
 
@@ -785,7 +785,7 @@ Test(collect, restart_without_memory_reads_records_without_a_mark_later)
 		(void)fake_kernel_born(kernel, 1, 0, "");
 		slot = fake_kernel_born(kernel, 2, 1, "c");
 		sample(slot, 0);
-		cr_assert_eq(marks_take_one(&kernel_marks(kernel, LOADS, 0)[slot]), 1);
+		cr_assert_eq(dirty_take_one(&kernel_dirty(kernel, LOADS, 0)[slot]), 1);
 		inherited = kill_process(saved);
 		scarce_memory_after(after);
 		(void)collect_run(collect, ++now);
