@@ -63,7 +63,7 @@ struct {
 /*
  * The maps of each block, indexed by block number (records.h, enum slot_block_kind). The daemon creates the
  * maps of a block, with a size that is set at load, and enters them here. A map is never removed. The unused
- * variable NAME_type puts the type of the record into the object's BTF (kernel/kept.h).
+ * variable NAME_type puts the type of the record into the object's BTF (kernel/inherited.h).
  */
 #define SLOT_BLOCKS(name, record)                          \
 	struct name {                                      \

@@ -12,7 +12,7 @@
 #include "base/heap.h"
 #include "base/log.h"
 #include "config/reload.h"
-#include "sampling/pause_kept.h"
+#include "sampling/pause_saved.h"
 #include "serve_endpoints.h"
 #include "serve_history.h"
 
@@ -439,7 +439,7 @@ static int restore_pause(struct server *server)
 	if (!engine_head(sampling_engine(server->sampling))->paused)
 		return 0;
 	/* If the pause ended after sampling was opened as paused, it ends now like any other pause. */
-	if (!pause_kept(sampling_handover(server->sampling), &seconds))
+	if (!pause_inherited(sampling_handover(server->sampling), &seconds))
 		seconds = (struct maybe_double){.known = true};
 	r = pause_begin(&server->pause, &seconds);
 	return r < 0 ? log_error(r, "cannot restore the pause") : 0;

@@ -97,7 +97,7 @@ $(OUT)/bpf/%.bpf.o: tests/bench/peers/%.bpf.c $(OUT)/flags \
 	$(compile_bpf)
 
 # pebsd's own loader, compiled with another skeleton: its BPF programs have synthetic samples.
-SYNTHETIC_KERNEL = $(patsubst %,$(OUT)/obj/synthetic/%.o,kernel kernel_keep kernel_open kernel_offcore skeleton)
+SYNTHETIC_KERNEL = $(patsubst %,$(OUT)/obj/synthetic/%.o,kernel kernel_inherit kernel_open kernel_offcore skeleton)
 SYNTHETIC_SKELETONS = $(OUT)/synthetic/pebsd.skel.h $(OUT)/synthetic/older_pebsd.skel.h
 
 $(SYNTHETIC_SKELETONS): $(OUT)/synthetic/%.skel.h: $(OUT)/bpf/synthetic_pebsd.bpf.o

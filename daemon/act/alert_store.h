@@ -2,7 +2,7 @@
 /*
  * Alerts and started actions that survive a restart, in the file state.json of the directory of alerts: the alerts of
  * the policy, the actions that were begun, and the alerts that have a file of facts, NUMBER.env (act.h).
- * alerts/alerts_kept.h usually has a newer copy of the alerts in memory. The file is replaced as a whole, before any
+ * alerts/alerts_saved.h usually has a newer copy of the alerts in memory. The file is replaced as a whole, before any
  * action in it begins. act.h says which actions run if that fails.
  *
  * Names of cgroups may contain any byte. They are written in their shown form (base/utf8.h), which can be read

@@ -7,7 +7,7 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
-#include "alerts/alerts_kept.h"
+#include "alerts/alerts_saved.h"
 #include "alerts/alerts_time.h"
 #include "alerts/attributes.h"
 #include "alerts/round_robin.h"
@@ -24,7 +24,7 @@ struct alerts {
 	struct alerts_settings settings;
 	struct policy *policy;
 	struct act *act;
-	struct alerts_kept *kept;
+	struct alerts_saved *saved;
 	int cgroup_root; /* -1: the paths are not in this kernel's cgroup tree */
 	bool attributes_failed;
 	struct reading before[EVENTS_MAX]; /* of the last collection */
@@ -52,7 +52,7 @@ static size_t rules_to_judge(const struct alerts_settings *settings)
 static int open_policy(struct alerts *alerts)
 {
 	const struct snapshot *head = engine_head(alerts->settings.engine);
-	const u64 stored = act_next_number(alerts->act), kept = alerts_kept_next_number(alerts->kept);
+	const u64 stored = act_next_number(alerts->act), saved = alerts_saved_next_number(alerts->saved);
 	struct event events[EVENTS_MAX];
 
 	for (size_t i = 0; i < head->n_events; i++)
@@ -64,7 +64,7 @@ static int open_policy(struct alerts *alerts)
 			.events = events,
 			.n_events = head->n_events,
 			.start_ns = engine_windows_began_ns(alerts->settings.engine),
-			.next_number = stored > kept ? stored : kept,
+			.next_number = stored > saved ? stored : saved,
 			.max_bytes = POLICY_BYTES,
 		},
 		&alerts->policy);
@@ -118,8 +118,8 @@ static int restore(struct alerts *alerts)
 	size_t n, stale = 0;
 	int r;
 
-	if (alerts_kept_is_newer(alerts->kept, act_judged_ns(alerts->act)))
-		saved_alerts = alerts_kept_alerts(alerts->kept, &n);
+	if (alerts_saved_is_newer(alerts->saved, act_judged_ns(alerts->act)))
+		saved_alerts = alerts_saved_alerts(alerts->saved, &n);
 	else
 		saved_alerts = act_saved_alerts(alerts->act, &n);
 	for (size_t i = 0; i < n; i++) {
@@ -141,11 +141,11 @@ static int restore(struct alerts *alerts)
 	return 0;
 }
 
-static int open_kept(struct alerts *alerts)
+static int open_saved(struct alerts *alerts)
 {
 	const struct engine *engine = alerts->settings.engine;
 	const char *wrong;
-	int r = alerts_kept_new(engine_state(engine), engine_collected_ns(engine), &alerts->kept, &wrong);
+	int r = alerts_saved_new(engine_state(engine), engine_collected_ns(engine), &alerts->saved, &wrong);
 
 	if (r == 0 && wrong)
 		log_full(
@@ -199,7 +199,7 @@ int alerts_new(const struct alerts_settings *settings, struct alerts **ret)
 	for (unsigned event = 0; event < engine_head(settings->engine)->n_events; event++)
 		alerts->before[event] = engine_reading(settings->engine, event);
 	open_cgroups(alerts);
-	r = open_kept(alerts);
+	r = open_saved(alerts);
 	if (r == 0)
 		r = open_policy(alerts);
 	if (r == 0)
@@ -214,7 +214,7 @@ struct alerts *alerts_free(struct alerts *alerts)
 {
 	if (!alerts)
 		return NULL;
-	alerts_kept_free(alerts->kept);
+	alerts_saved_free(alerts->saved);
 	policy_free(alerts->policy);
 	act_free(alerts->act);
 	if (alerts->cgroup_root >= 0)
@@ -331,7 +331,7 @@ static void act(struct alerts *alerts, const struct transition *transitions, siz
 /* Saves the alerts, after the actions. Until then the alert store on disk is the newer copy. */
 static void save(struct alerts *alerts)
 {
-	int r = alerts_kept_save(alerts->kept, alerts->policy);
+	int r = alerts_saved_write(alerts->saved, alerts->policy);
 
 	if (r < 0)
 		(void)log_warning(

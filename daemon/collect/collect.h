@@ -56,7 +56,7 @@ struct collect *collect_free(struct collect *collect);
 DEFINE_CLEANUP(struct collect *, collect_free)
 
 /*
- * Restores the saved state. Call it before anything else, but after ledger_keep(). `same_maps`: the maps
+ * Restores the saved state. Call it before anything else, but after ledger_restore(). `same_maps`: the maps
  * are those that the state describes, and slots continue from their last reading. Otherwise the counts of the
  * saved slots are added to the counts of their paths. Returns 0 or -ENOMEM; -EBADMSG: the saved state is not
  * valid or does not match the maps. Then collection and ledger can only be freed.

@@ -38,7 +38,7 @@ void collect_save_last(struct collect *collect, u32 slot, struct ledger_sum *sum
 {
 	u8 bytes[LAST_READING_STATE_MAX];
 
-	if (state_keeps(collect->settings.state))
+	if (state_saves(collect->settings.state))
 		state_put(collect->settings.state, &sum->record, STATE_LAST_READING,
 			  last_key(slot, sum->event), bytes, last_reading_save(sum->last, bytes));
 }
@@ -97,7 +97,7 @@ void collect_save(struct collect *collect)
 	const struct delta *early;
 	size_t n;
 
-	if (!state_keeps(collect->settings.state))
+	if (!state_saves(collect->settings.state))
 		return;
 	for (u32 bits = collect->seen_moved; bits; bits &= bits - 1)
 		save_stripes(collect, (unsigned)__builtin_ctz(bits));
@@ -112,7 +112,7 @@ void collect_save(struct collect *collect)
 }
 
 /* The content of a slot's record. */
-struct kept_slot {
+struct saved_slot {
 	u32 slot;
 	u32 generation;
 	u64 cgroup_id;
@@ -121,7 +121,7 @@ struct kept_slot {
 	struct ledger_entry *entry;
 };
 
-static int read_slot(const struct collect *collect, const struct state_record *record, struct kept_slot *ret)
+static int read_slot(const struct collect *collect, const struct state_record *record, struct saved_slot *ret)
 {
 	struct state_reader reader = {.from = record->bytes, .end = record->bytes + record->length};
 	u64 generation = state_get_number(&reader), cgroup_id = state_get_number(&reader),
@@ -135,7 +135,7 @@ static int read_slot(const struct collect *collect, const struct state_record *r
 	    entry == ledger_unattributed(collect->settings.ledger) || events >> collect->n_events ||
 	    stripes >> collect->n_stripes || record->key == SLOT_UNATTRIBUTED || record->key > SLOTS_MAX)
 		return -EBADMSG;
-	*ret = (struct kept_slot){
+	*ret = (struct saved_slot){
 		.slot = (u32)record->key,
 		.generation = (u32)generation,
 		.cgroup_id = cgroup_id,
@@ -147,9 +147,9 @@ static int read_slot(const struct collect *collect, const struct state_record *r
 	return 0;
 }
 
-static bool has_flag(const struct kept_slot *kept, enum slot_flag flag)
+static bool has_flag(const struct saved_slot *saved, enum slot_flag flag)
 {
-	return kept->flags & flag;
+	return saved->flags & flag;
 }
 
 /* Queues a slot that is being reclaimed for its next step. */
@@ -171,38 +171,38 @@ static int restore_slot(struct collect *collect, const struct state_record *reco
 {
 	const struct slot_owner *owner;
 	struct slot_view *view;
-	struct kept_slot kept;
+	struct saved_slot saved;
 	bool same;
-	int r = read_slot(collect, record, &kept);
+	int r = read_slot(collect, record, &saved);
 
 	if (r < 0)
 		return r;
-	if (kept.slot >= collect->n_slots)
+	if (saved.slot >= collect->n_slots)
 		return -EBADMSG;
-	owner = kernel_owner(collect->settings.kernel, kept.slot);
-	view = &collect->slots[kept.slot];
-	same = owner->generation == kept.generation && owner->cgroup_id == kept.cgroup_id;
+	owner = kernel_owner(collect->settings.kernel, saved.slot);
+	view = &collect->slots[saved.slot];
+	same = owner->generation == saved.generation && owner->cgroup_id == saved.cgroup_id;
 	/* The slot became free after the state was committed. */
-	if (has_flag(&kept, SLOT_FLAG_MERGED) && !(same && owner->state == SLOT_RETIRED))
+	if (has_flag(&saved, SLOT_FLAG_MERGED) && !(same && owner->state == SLOT_RETIRED))
 		return 0;
 	if (!same || owner->state == SLOT_FREE ||
-	    (owner->state == SLOT_ALIVE && !has_flag(&kept, SLOT_FLAG_ALIVE)))
+	    (owner->state == SLOT_ALIVE && !has_flag(&saved, SLOT_FLAG_ALIVE)))
 		return -EBADMSG;
 	*view = (struct slot_view){
-		.cgroup_id = kept.cgroup_id,
-		.generation = kept.generation,
-		.entry = kept.entry,
-		.merged = has_flag(&kept, SLOT_FLAG_MERGED),
-		.merged_events = kept.merged_events,
-		.merged_stripes = kept.merged_stripes,
+		.cgroup_id = saved.cgroup_id,
+		.generation = saved.generation,
+		.entry = saved.entry,
+		.merged = has_flag(&saved, SLOT_FLAG_MERGED),
+		.merged_events = saved.merged_events,
+		.merged_stripes = saved.merged_stripes,
 		.owned = true,
 		/* The next collection notices a death since the state was saved. */
-		.alive = has_flag(&kept, SLOT_FLAG_ALIVE) && !has_flag(&kept, SLOT_FLAG_MERGED),
+		.alive = has_flag(&saved, SLOT_FLAG_ALIVE) && !has_flag(&saved, SLOT_FLAG_MERGED),
 	};
-	ledger_hold(kept.entry);
+	ledger_hold(saved.entry);
 	collect->owned++;
 	if (view->alive) {
-		kept.entry->living++;
+		saved.entry->living++;
 		collect->alive++;
 	} else {
 		queue_for_reclaim(collect, view, owner);
@@ -256,7 +256,7 @@ static int merge_last(struct collect *collect, const struct state_record *record
 	const struct state_record *of_slot;
 	struct counters counters = {0};
 	struct ledger_entry *entry;
-	struct kept_slot kept;
+	struct saved_slot saved;
 	u8 packed[PACKED_MAX];
 	unsigned event;
 	u32 slot;
@@ -267,12 +267,12 @@ static int merge_last(struct collect *collect, const struct state_record *record
 	entry = ledger_unattributed(collect->settings.ledger);
 	if (slot != SLOT_UNATTRIBUTED) {
 		of_slot = state_find(collect->settings.state, STATE_SLOT, slot);
-		r = of_slot ? read_slot(collect, of_slot, &kept) : -EBADMSG;
+		r = of_slot ? read_slot(collect, of_slot, &saved) : -EBADMSG;
 		if (r < 0)
 			return r;
-		entry = kept.entry;
+		entry = saved.entry;
 		/* The path has no slot now. If the cgroup still exists, adoption gives it one. */
-		if (has_flag(&kept, SLOT_FLAG_ALIVE))
+		if (has_flag(&saved, SLOT_FLAG_ALIVE))
 			ledger_died(entry, collect->begun_ns);
 	}
 	last_reading_add(last, &counters);

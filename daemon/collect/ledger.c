@@ -746,7 +746,7 @@ static int restore_each(struct ledger *ledger, u32 kind,
 	return r;
 }
 
-int ledger_keep(struct ledger *ledger, struct state *state)
+int ledger_restore(struct ledger *ledger, struct state *state)
 {
 	int r;
 

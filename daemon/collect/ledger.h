@@ -88,7 +88,7 @@ DEFINE_CLEANUP(struct ledger *, ledger_free)
  * ledger must be empty, and `state` must outlive it. The caller restores holders with ledger_hold(). Returns 0
  * or -ENOMEM; -EBADMSG: the saved state is not valid, and the ledger can only be freed.
  */
-int ledger_keep(struct ledger *ledger, struct state *state);
+int ledger_restore(struct ledger *ledger, struct state *state);
 
 /*
  * The entry of a number; NULL: none. Numbers ascend until 2^32 entries were created. After that, a search may find

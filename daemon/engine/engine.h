@@ -32,10 +32,10 @@ struct engine_settings {
 	u64 offcore_hash; /* identifies the PMUs of off-core counts, and their order; 0: none are counted */
 	u32 hot_max;
 	enum kernel_account account;
-	bool births;      /* follow the running kernel's cgroups */
-	bool hardware;    /* load the perf_event programs */
-	bool counts_kept; /* `count` and `count_cpus` continue the counts of the previous process */
-	bool same_maps;   /* `kernel` has the maps that `state` describes */
+	bool births;           /* follow the running kernel's cgroups */
+	bool hardware;         /* load the perf_event programs */
+	bool counts_inherited; /* `count` and `count_cpus` continue the counts of the previous process */
+	bool same_maps;        /* `kernel` has the maps that `state` describes */
 	const struct stripes *stripes; /* see kernel_settings; must outlive the engine */
 	size_t top;
 	u64 interval_ns;    /* between collections */
@@ -96,8 +96,8 @@ int engine_open(const struct engine_settings *settings, struct engine **ret, cha
 void engine_kernel_settings(const struct engine_settings *settings, struct kernel_settings *ret);
 
 /*
- * The version of the records in a state, for state_new() and state_adopt(). It changes with STATE_RECORDS and with the
- * list of counters that the records contain.
+ * The version of the records in a state, for state_new() and state_inherit(). It changes with STATE_RECORDS and with
+ * the list of counters that the records contain.
  */
 u32 engine_records(void);
 

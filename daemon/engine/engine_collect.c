@@ -328,5 +328,5 @@ int engine_collect_last(struct engine *engine)
 	 * events have stopped and no sample is in flight: a second collection confirms that missing samples
 	 * are lost (reading_count_losses()).
 	 */
-	return r < 0 || state_keeps(engine->settings.state) ? r : collect(engine, collect_last);
+	return r < 0 || state_saves(engine->settings.state) ? r : collect(engine, collect_last);
 }

@@ -134,7 +134,7 @@ void engine_save(struct engine *engine)
 	 * By the first collection, all owners have restored their records. Remove records without an owner.
 	 */
 	state_settle(state);
-	if (state_keeps(state)) {
+	if (state_saves(state)) {
 		save_head(engine);
 		save_collected(engine);
 		save_offcore(engine);
@@ -271,7 +271,7 @@ static int restore_event(struct engine *engine, unsigned event)
 }
 
 /* Counts whose source restarted at zero move to `base`, which is added to the live ones. */
-static void begin_base(const struct reading *now, bool same_maps, bool counts_kept, struct reading *base)
+static void begin_base(const struct reading *now, bool same_maps, bool counts_inherited, struct reading *base)
 {
 	const struct reading before = *base;
 
@@ -280,7 +280,7 @@ static void begin_base(const struct reading *now, bool same_maps, bool counts_ke
 		base->malformed = before.malformed;
 		base->filtered = before.filtered;
 	}
-	if (counts_kept)
+	if (counts_inherited)
 		event_counts_copy(base, &before);
 }
 
@@ -303,7 +303,7 @@ static int restore_reading(struct engine *engine, unsigned event, bool same_maps
 		*numbers[i] = state_get_number(&reader);
 	if (!state_read_whole(&reader))
 		return -EBADMSG;
-	begin_base(now, same_maps, same_maps && engine->settings.counts_kept, base);
+	begin_base(now, same_maps, same_maps && engine->settings.counts_inherited, base);
 	state_take(state, record, &engine->reading_records[event]);
 	return 0;
 }
@@ -407,11 +407,11 @@ int engine_restore(struct engine *engine, bool same_maps)
 	if (before)
 		r = restore_engine(engine, same_maps);
 	if (r == 0)
-		r = ledger_keep(engine->ledger, state);
+		r = ledger_restore(engine->ledger, state);
 	if (r == 0)
 		r = collect_restore(engine->collect, same_maps, now_ns);
 	if (r == 0)
-		r = series_table_keep(engine->series, state, now_ns);
+		r = series_table_restore(engine->series, state, now_ns);
 	if (r == 0 && before)
 		r = add_up(engine);
 	if (r < 0)

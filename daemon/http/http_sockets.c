@@ -265,7 +265,8 @@ int http_sockets_choose(struct store *store, const struct listen_address *listen
 		http_sockets_close(ret);
 	if (r == 0) {
 		r = http_sockets_open(listen, group, ret, ret_message);
-		if (r == 0 && ret->n > 0 && !ret->any_local && store_keeps(store) && network_is_private())
+		if (r == 0 && ret->n > 0 && !ret->any_local && store_has_manager(store) &&
+		    network_is_private())
 			log_warning(
 				0,
 				"HTTP is served on %s, which no client can reach: the unit's network is private, so pebsd.socket must listen; see systemctl status pebsd.socket for why it does not (unmask it if it is masked), then run systemctl restart pebsd",

@@ -11,8 +11,8 @@
 
 #include "base/descriptor_limit.h"
 #include "kernel/kernel_in_process.h"
+#include "kernel/kernel_inherit.h"
 #include "kernel/kernel_internal.h"
-#include "kernel/kernel_keep.h"
 #include "kernel/skeleton.h"
 
 bool kernel_in_process(const struct kernel *kernel)
@@ -20,9 +20,9 @@ bool kernel_in_process(const struct kernel *kernel)
 	return kernel->in_process;
 }
 
-enum kept kernel_kept(const struct kernel *kernel)
+enum inherited kernel_inherited(const struct kernel *kernel)
 {
-	return kernel->kept;
+	return kernel->inherited;
 }
 
 u32 kernel_epoch(const struct kernel *kernel)
@@ -112,12 +112,12 @@ int kernel_grow(struct kernel *kernel, u32 slots)
 	if (made < 0)
 		return made;
 	blocks->n += (u32)made;
-	r = kernel_keep_blocks(kernel, before);
+	r = kernel_save_blocks(kernel, before);
 	if (r == 0) {
 		r = kernel_enter_blocks(kernel, before);
 		if (r == 0)
 			return made * (int)blocks->slots;
-		kernel_keep_fewer_blocks(kernel, before);
+		kernel_save_fewer_blocks(kernel, before);
 	}
 	for (u32 i = before; i < blocks->n; i++)
 		kernel_block_done(&blocks->list[i]);

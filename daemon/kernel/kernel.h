@@ -17,7 +17,7 @@
 #include <stddef.h>
 
 #include "base/cleanup.h"
-#include "kernel/kept.h"
+#include "kernel/inherited.h"
 #include "kernel/stripes.h"
 #include "pebsd/records.h"
 
@@ -52,7 +52,7 @@ struct kernel_settings {
 	bool read_by_probe; /* read samples as on a kernel before 6.2; for tests */
 	struct handover *handover; /* stores maps and links; outlives `kernel`; NULL: nothing is stored */
 	u64 measured;              /* hash of the events; maps are inherited only if it is the same */
-	bool adopt;                /* take over what the previous process stored, if it fits */
+	bool inherit;              /* take over what the previous process stored, if it fits */
 	size_t n_events;
 	struct event_settings events[EVENTS_MAX]; /* kernel_open() sets `first_record` */
 };
@@ -79,7 +79,7 @@ DEFINE_CLEANUP(struct kernel *, kernel_free)
 bool kernel_in_process(const struct kernel *kernel);
 
 /* Tells whether the maps and programs of the previous process were taken over. */
-enum kept kernel_kept(const struct kernel *kernel);
+enum inherited kernel_inherited(const struct kernel *kernel);
 
 /*
  * The epoch of the programs, which grows each time they are replaced. A perf event that was attached in

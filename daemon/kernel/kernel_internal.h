@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Shared by the code that opens the BPF side (kernel_open.c), takes over and stores maps (kernel_keep.c), and
+ * Shared by the code that opens the BPF side (kernel_open.c), takes over and stores maps (kernel_inherit.c), and
  * uses the BPF side (kernel.c).
  */
 #ifndef PEBSD_KERNEL_INTERNAL_H
@@ -20,7 +20,7 @@ struct kernel_link {
 	bool taken; /* inherited from the previous process */
 };
 
-/* Room for KEEP_LINKS_MAX inherited links and as many that replace them. */
+/* Room for INHERIT_LINKS_MAX inherited links and as many that replace them. */
 #define KERNEL_LINKS_MAX 8
 
 struct kernel {
@@ -45,7 +45,7 @@ struct kernel {
 	struct kernel_offcore *offcore; /* NULL: off */
 	struct ring_buffer *short_of;   /* NULL: without `births` */
 	struct handover *handover;      /* NULL: nothing is stored */
-	enum kept kept;
+	enum inherited inherited;
 	struct kernel_saved *saved; /* data to be saved for the next process */
 	size_t n_links;
 	struct kernel_link links[KERNEL_LINKS_MAX];

@@ -12,8 +12,8 @@
 #include "base/descriptor_limit.h"
 #include "base/log.h"
 #include "base/own_memory.h"
+#include "kernel/kernel_inherit.h"
 #include "kernel/kernel_internal.h"
-#include "kernel/kernel_keep.h"
 #include "kernel/kernel_offcore.h"
 #include "kernel/load_failure.h"
 #include "kernel/skeleton.h"
@@ -88,7 +88,7 @@ static int configure_stripes(struct kernel *kernel)
 {
 	const struct kernel_settings *settings = &kernel->settings;
 	struct pebsd_bpf *skeleton = kernel->skeleton;
-	const struct kernel_saved *before = settings->adopt ? kernel_keep_before(kernel->handover) : NULL;
+	const struct kernel_saved *before = settings->inherit ? kernel_saved_before(kernel->handover) : NULL;
 	u32 lines = dirty_row(kernel->slots_max) / DIRTY_LINE;
 	u32 rows = (u32)settings->n_events * kernel->stripes;
 	int r;
@@ -114,7 +114,7 @@ static int configure_stripes(struct kernel *kernel)
 static u32 choose_stripes(const struct kernel *kernel)
 {
 	const struct kernel_saved *before =
-		kernel->settings.adopt ? kernel_keep_before(kernel->handover) : NULL;
+		kernel->settings.inherit ? kernel_saved_before(kernel->handover) : NULL;
 
 	if (before && before->identity.cpus == kernel->cpus && before->identity.stripes > 0 &&
 	    before->identity.stripes <= STRIPES_MAX)
@@ -130,7 +130,7 @@ static u32 choose_stripes(const struct kernel *kernel)
 static u32 choose_slots_max(const struct kernel *kernel)
 {
 	const struct kernel_settings *settings = &kernel->settings;
-	const struct kernel_saved *before = settings->adopt ? kernel_keep_before(kernel->handover) : NULL;
+	const struct kernel_saved *before = settings->inherit ? kernel_saved_before(kernel->handover) : NULL;
 	struct map_size_case maps = kernel_map_case(kernel);
 	u32 own;
 
@@ -350,10 +350,10 @@ static int watch_short_slots(struct kernel *kernel)
 static int follow_cgroups(struct kernel *kernel)
 {
 	struct pebsd_bpf *skeleton = kernel->skeleton;
-	int r = kernel_keep_link(kernel, skeleton->progs.cgroup_died, &skeleton->links.cgroup_died);
+	int r = kernel_inherit_link(kernel, skeleton->progs.cgroup_died, &skeleton->links.cgroup_died);
 
 	return r < 0 ? r
-		     : kernel_keep_link(kernel, skeleton->progs.cgroup_born, &skeleton->links.cgroup_born);
+		     : kernel_inherit_link(kernel, skeleton->progs.cgroup_born, &skeleton->links.cgroup_born);
 }
 
 static int follow_scheduler(struct kernel *kernel)
@@ -363,7 +363,8 @@ static int follow_scheduler(struct kernel *kernel)
 
 	if (r < 0 || !kernel->offcore)
 		return r;
-	return kernel_keep_link(kernel, skeleton->progs.offcore_switched, &skeleton->links.offcore_switched);
+	return kernel_inherit_link(kernel, skeleton->progs.offcore_switched,
+				   &skeleton->links.offcore_switched);
 }
 
 static int fail_to_store(int error, char **ret_message)
@@ -442,7 +443,7 @@ static int open_once(const struct kernel_settings *settings, bool in_process, st
 	if (r < 0)
 		goto fail;
 	step = "take over the BPF maps of the previous process";
-	r = kernel_keep_maps(kernel);
+	r = kernel_inherit_maps(kernel);
 	if (r == -ESTALE)
 		return r;
 	if (r < 0)
@@ -469,11 +470,11 @@ static int open_once(const struct kernel_settings *settings, bool in_process, st
 		r = enter_blocks(kernel);
 	if (r < 0)
 		goto fail;
-	if (kernel->kept == KEPT_NOTHING)
+	if (kernel->inherited == INHERITED_NOTHING)
 		assign_stripes(kernel);
 	kernel->settings.stripes = NULL; /* owned by the caller */
 	step = "compare the BPF programs with those of the previous process";
-	r = kernel_keep_loaded(kernel);
+	r = kernel_inherit_programs(kernel);
 	if (r < 0)
 		goto fail;
 	if (settings->births) {
@@ -488,7 +489,7 @@ static int open_once(const struct kernel_settings *settings, bool in_process, st
 	r = follow_scheduler(kernel);
 	if (r < 0)
 		goto fail;
-	r = kernel_keep_done(kernel);
+	r = kernel_inherit_done(kernel);
 	if (r < 0)
 		return fail_to_store(r, ret_message);
 	*ret = TAKE_PTR(kernel);
@@ -507,14 +508,14 @@ static int open_bpf(const struct kernel_settings *settings, struct kernel **ret,
 	struct kernel_settings alone = *settings;
 	int r = open_once(settings, false, ret, ret_refused, ret_message);
 
-	if (!settings->handover || !settings->adopt || r >= 0 || r == -ENOMEM)
+	if (!settings->handover || !settings->inherit || r >= 0 || r == -ENOMEM)
 		return r;
 	if (r != -ESTALE)
 		log_notice(
 			"cannot use the BPF maps of the previous process: %s; the counts of that process are kept, but samples since its last collection are lost",
 			*ret_message ? *ret_message : strerror(-r));
 	free(*ret_message);
-	alone.adopt = false;
+	alone.inherit = false;
 	return open_once(&alone, false, ret, ret_refused, ret_message);
 }
 

@@ -139,7 +139,7 @@ const char *policy_next_path(const struct policy *policy, const char *path);
 
 /*
  * Memory of a resolved alert whose cgroup is gone, if the patterns of its rule take up to 1 KiB. Policy,
- * alert_store and alerts_kept each have a copy of the path, which may have PATH_MAX bytes.
+ * alert_store and alerts_saved each have a copy of the path, which may have PATH_MAX bytes.
  */
 #define POLICY_RESOLVED_BYTES (16UL << 10)
 

@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "sampling/pause_kept.h"
+#include "sampling/pause_saved.h"
 
 /* Maximum delay of the end of a pause: short, because another tool may be waiting for that end. */
 #define TIMER_ACCURACY_USEC 10000
@@ -72,7 +72,7 @@ int pause_begin(struct pause *pause, const struct maybe_double *seconds)
 		sd_event_source_disable_unref(timer);
 		return r;
 	}
-	pause_keep(sampling_handover(pause->sampling), true, seconds);
+	pause_save(sampling_handover(pause->sampling), true, seconds);
 	pause_done(pause);
 	pause->timer = timer;
 	pause->reason = TAKE_PTR(reason);
@@ -90,7 +90,7 @@ bool pause_end(struct pause *pause)
 	if (!pause->reason)
 		return false;
 	pause_done(pause);
-	pause_keep(sampling_handover(pause->sampling), false, NULL);
+	pause_save(sampling_handover(pause->sampling), false, NULL);
 	/* sampling_resume() has logged which events cannot be opened, and the ticks retry them. */
 	if (sampling_resume(pause->sampling) == 0)
 		log_notice("resumed: sampling again");

@@ -11,8 +11,8 @@
 #include "base/own_memory.h"
 #include "cgroup/memory_limit.h"
 #include "engine/growth.h"
-#include "sampling/sampling_kept.h"
 #include "sampling/sampling_origin.h"
+#include "sampling/sampling_saved.h"
 #include "series/series.h"
 
 struct sampling {
@@ -20,7 +20,7 @@ struct sampling {
 	struct origin_state *state;
 	struct engine *engine;
 	struct stripes stripes;
-	struct sampling_kept kept;
+	struct sampling_saved saved;
 	int memory; /* descriptor for own_memory_read() */
 };
 
@@ -94,7 +94,7 @@ static u64 slots_memory(const struct config *config)
 			     cgroup_own_memory_limit());
 }
 
-static int describe_kept(int error, char **ret_message)
+static int describe_unrestored(int error, char **ret_message)
 {
 	if (asprintf(ret_message,
 		     "cannot restore the counts of the previous process, or start to save counts: %s; "
@@ -136,12 +136,12 @@ int sampling_open(const struct sampling_settings *settings, struct sampling **re
 	if (r < 0)
 		return r;
 	engine.stripes = &sampling->stripes;
-	if (sampling->origin->kept) {
-		r = sampling_kept_open(settings->store, &sampling->kept);
+	if (sampling->origin->saved) {
+		r = sampling_saved_open(settings->store, &sampling->saved);
 		if (r < 0)
-			return describe_kept(r, &ret_failure->message);
-		engine.handover = sampling->kept.handover;
-		engine.state = sampling->kept.state;
+			return describe_unrestored(r, &ret_failure->message);
+		engine.handover = sampling->saved.handover;
+		engine.state = sampling->saved.state;
 	}
 	r = sampling->origin->open(settings, &engine, &sampling->engine, &sampling->state, ret_failure);
 	if (r < 0)
@@ -160,7 +160,7 @@ struct sampling *sampling_free(struct sampling *sampling)
 	if (sampling->state)
 		sampling->origin->free(sampling->state);
 	engine_free(sampling->engine);
-	sampling_kept_done(&sampling->kept);
+	sampling_saved_done(&sampling->saved);
 	stripes_done(&sampling->stripes);
 	cleanup_close(&sampling->memory);
 	free(sampling);
@@ -174,7 +174,7 @@ struct engine *sampling_engine(const struct sampling *sampling)
 
 struct handover *sampling_handover(const struct sampling *sampling)
 {
-	return sampling->kept.handover;
+	return sampling->saved.handover;
 }
 
 void sampling_set_hot(struct sampling *sampling, const struct config *config)
@@ -203,8 +203,8 @@ int sampling_tick(struct sampling *sampling)
 	int r = engine_collect(sampling->engine);
 
 	look_at_memory(sampling);
-	if (r == 0 && sampling->kept.handover)
-		handover_confirm(sampling->kept.handover);
+	if (r == 0 && sampling->saved.handover)
+		handover_confirm(sampling->saved.handover);
 	return ticked < 0 ? ticked : r;
 }
 
@@ -215,8 +215,8 @@ int sampling_stop(struct sampling *sampling)
 	/*
 	 * If the process ends on purpose before its first collection, the inherited state was not at fault.
 	 */
-	if (sampling->kept.handover)
-		handover_confirm(sampling->kept.handover);
+	if (sampling->saved.handover)
+		handover_confirm(sampling->saved.handover);
 	return engine_collect_last(sampling->engine);
 }
 

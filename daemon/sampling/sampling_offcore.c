@@ -91,8 +91,8 @@ u64 sampling_offcore_hash(const struct sampling_offcore *offcore, u64 hash)
 		return hash;
 	pmus = offcore_pmus(offcore->set, &n);
 	for (size_t i = 0; i < n; i++) {
-		hash = kept_hash(hash, pmus[i].name, strlen(pmus[i].name) + 1);
-		hash = kept_hash(hash, &pmus[i].kinds, sizeof(pmus[i].kinds));
+		hash = inherited_hash(hash, pmus[i].name, strlen(pmus[i].name) + 1);
+		hash = inherited_hash(hash, &pmus[i].kinds, sizeof(pmus[i].kinds));
 	}
 	return hash;
 }

@@ -9,7 +9,7 @@ struct origin_state; /* private to the origin */
 
 struct origin {
 	const char *name;
-	bool kept;    /* the next process continues sampling and counting */
+	bool saved;   /* the next process continues sampling and counting */
 	bool on_cpus; /* samples come on the CPUs that took them; else a single writer delivers them */
 
 	/*

@@ -20,7 +20,7 @@
 #include "origin/perf/perf_backend.h"
 #include "origin/perf/perf_notes.h"
 #include "sampling/guest_marks.h"
-#include "sampling/pause_kept.h"
+#include "sampling/pause_saved.h"
 #include "sampling/sampling_frequency.h"
 #include "sampling/sampling_govern.h"
 #include "sampling/sampling_offcore.h"
@@ -505,16 +505,16 @@ static void close_zoom(struct origin_state *state, struct zoom_source *source)
 static u64 hash_events(const struct origin_state *state)
 {
 	const u64 layouts[] = {perf_save_layout(), offcore_save_layout()};
-	u64 hash = kept_hash(KEPT_HASH, layouts, sizeof(layouts));
+	u64 hash = inherited_hash(INHERITED_HASH, layouts, sizeof(layouts));
 
 	for (size_t i = 0; i < state->n_sets; i++) {
 		const struct event *event = perf_event(state->sets[i]);
 
-		hash = kept_hash(hash, &event->role, sizeof(event->role));
-		hash = kept_hash(hash, &event->latency_kind, sizeof(event->latency_kind));
-		hash = kept_hash(hash, event->pmu, strlen(event->pmu) + 1);
+		hash = inherited_hash(hash, &event->role, sizeof(event->role));
+		hash = inherited_hash(hash, &event->latency_kind, sizeof(event->latency_kind));
+		hash = inherited_hash(hash, event->pmu, strlen(event->pmu) + 1);
 		if (event->count_kind != COUNT_NONE)
-			hash = kept_hash(hash, &event->count_kind, sizeof(event->count_kind));
+			hash = inherited_hash(hash, &event->count_kind, sizeof(event->count_kind));
 	}
 	return sampling_offcore_hash(state->offcore, hash);
 }
@@ -539,11 +539,13 @@ static int open_kernel(struct engine_settings *settings, char **ret_message)
 		return 0;
 	engine_kernel_settings(settings, &kernel);
 	/* If the saved events do not fit, the slots start from zero together with new events. */
-	kernel.adopt = engine_has_before(settings) && perf_save_fits(settings->handover, settings->n_events);
+	kernel.inherit =
+		engine_has_before(settings) && perf_save_fits(settings->handover, settings->n_events);
 	r = kernel_open(&kernel, &settings->kernel, ret_message);
 	if (r < 0)
 		return r;
-	settings->same_maps = settings->counts_kept = kernel_kept(settings->kernel) != KEPT_NOTHING;
+	settings->same_maps = settings->counts_inherited =
+		kernel_inherited(settings->kernel) != INHERITED_NOTHING;
 	return 0;
 }
 
@@ -555,20 +557,21 @@ static int open_save(struct origin_state *state, struct perf_save_settings *sett
 	if (!state->handover)
 		return 0;
 	settings->handover = state->handover;
-	settings->kept = kernel_kept(kernel);
+	settings->inherited = kernel_inherited(kernel);
 	settings->epoch = kernel_epoch(kernel);
 	settings->n_sets = state->n_sets;
-	settings->stay_paused = state->paused = pause_kept(state->handover, &seconds);
+	settings->stay_paused = state->paused = pause_inherited(state->handover, &seconds);
 	engine_head(state->engine)->paused = state->paused;
-	if (settings->kept == KEPT_NOTHING)
+	if (settings->inherited == INHERITED_NOTHING)
 		end_rest(state->handover);
 	return state->n_sets ? perf_save_new(settings, &state->save) : 0;
 }
 
 static void start_offcore(struct origin_state *state, const struct perf_save_settings *settings)
 {
-	const struct offcore_save_settings save = {
-		.handover = settings->handover, .kept = settings->kept, .stay_paused = settings->stay_paused};
+	const struct offcore_save_settings save = {.handover = settings->handover,
+						   .inherited = settings->inherited,
+						   .stay_paused = settings->stay_paused};
 
 	sampling_offcore_start(state->offcore, state->engine, state->handover ? &save : NULL);
 }
@@ -627,7 +630,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	engine_settings->count_userdata = state;
 	engine_settings->offcore_cpus = sampling_offcore_cpus(state->offcore);
 	engine_settings->offcore_hash =
-		engine_settings->offcore_cpus ? sampling_offcore_hash(state->offcore, KEPT_HASH) : 0;
+		engine_settings->offcore_cpus ? sampling_offcore_hash(state->offcore, INHERITED_HASH) : 0;
 	engine_settings->offcore_collect = collect_offcore;
 	r = open_kernel(engine_settings, &ret_failure->message);
 	if (r == 0)
@@ -660,7 +663,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 
 const struct origin origin_perf = {
 	.name = "perf",
-	.kept = true,
+	.saved = true,
 	.on_cpus = true,
 	.open = open_perf,
 	.free = free_state,

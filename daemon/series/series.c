@@ -259,7 +259,7 @@ int series_table_new(size_t top, struct series_table **ret)
 		series_table_free(table);
 		return -ENOMEM;
 	}
-	table->unattributed.kept.id = SERIES_ID_UNATTRIBUTED;
+	table->unattributed.saved.id = SERIES_ID_UNATTRIBUTED;
 	table->next_id = SERIES_ID_PATHS;
 	for (size_t event = 0; event < EVENTS_MAX; event++)
 		table->factors[event] = 1;
@@ -582,7 +582,7 @@ static void add(struct series_table *table, struct series *series, const struct 
 
 		if (!*counters)
 			*counters = table->spare[--table->n_spare];
-		series->kept.moved |= 1U << event;
+		series->saved.moved |= 1U << event;
 		packed_add(deltas[i].packed, deltas[i].size, *counters);
 		if (table->estimated >> event & 1)
 			series->estimates[event] +=
@@ -600,7 +600,7 @@ static void carry_out(struct series_table *table, u64 now_ns)
 	FOREACH_PATH (&table->paths, path) {
 		const enum path_standing before = path->standing;
 
-		path->series.kept.changed |= path->has_input || (path->excluded && path->series.cost > 0);
+		path->series.saved.changed |= path->has_input || (path->excluded && path->series.cost > 0);
 		path->series.cost = path->excluded ? 0 : path->next_cost;
 		path->samples = path->excluded ? 0 : path->next_samples;
 		if (path->excluded) /* forget_cheapest() compares it */
@@ -617,7 +617,7 @@ static void carry_out(struct series_table *table, u64 now_ns)
 			else
 				path->standing = PATH_ENDED;
 		}
-		path->series.kept.changed |= path->standing != before;
+		path->series.saved.changed |= path->standing != before;
 		table->n_ended += path->standing == PATH_ENDED;
 		if (path->standing != PATH_WAITING)
 			continue;
@@ -647,7 +647,7 @@ static void drop_oldest_ended(struct series_table *table)
 	path_free_counters(&oldest->series);
 	forget_counters(table, &oldest->series);
 	oldest->standing = PATH_WAITING;
-	oldest->series.kept.changed = true;
+	oldest->series.saved.changed = true;
 	table->waiting_bytes += oldest->bytes;
 }
 
@@ -723,7 +723,7 @@ int series_table_update(struct series_table *table, u64 now_ns, const struct ser
 		add(table, owner_of(table, i), inputs[i].deltas, inputs[i].n_deltas);
 		if (inputs[i].offcore) {
 			offcore_scaled_add(owner_of(table, i)->offcore, inputs[i].offcore);
-			owner_of(table, i)->kept.offcore_moved = true;
+			owner_of(table, i)->saved.offcore_moved = true;
 		}
 	}
 	add(table, &table->unattributed, unattributed, n_unattributed);
@@ -740,7 +740,7 @@ int series_table_count_unattributed(struct series_table *table, const struct off
 	if (reserve_offcore(&table->unattributed) < 0)
 		return -ENOMEM;
 	offcore_scaled_add(table->unattributed.offcore, delta);
-	table->unattributed.kept.offcore_moved = true;
+	table->unattributed.saved.offcore_moved = true;
 	return 0;
 }
 
@@ -764,45 +764,45 @@ static u64 counters_key(u32 id, unsigned event)
 static void forget_counters(struct series_table *table, struct series *series)
 {
 	for (size_t event = 0; event < EVENTS_MAX; event++)
-		state_remove(table->state, &series->kept.counters[event]);
-	state_remove(table->state, &series->kept.offcore);
-	state_remove(table->state, &series->kept.estimates);
-	series->kept.moved = 0;
-	series->kept.offcore_moved = false;
+		state_remove(table->state, &series->saved.counters[event]);
+	state_remove(table->state, &series->saved.offcore);
+	state_remove(table->state, &series->saved.estimates);
+	series->saved.moved = 0;
+	series->saved.offcore_moved = false;
 }
 
 static void forget_series(struct series_table *table, struct series *series)
 {
 	forget_counters(table, series);
-	state_remove(table->state, &series->kept.name);
-	state_remove(table->state, &series->kept.standing);
+	state_remove(table->state, &series->saved.name);
+	state_remove(table->state, &series->saved.standing);
 }
 
 static void save_counters(struct series_table *table, struct series *series)
 {
-	struct series_kept *kept = &series->kept;
+	struct series_saved *saved = &series->saved;
 	u8 packed[PACKED_MAX];
 
-	for (u32 bits = kept->moved; bits; bits &= bits - 1) {
+	for (u32 bits = saved->moved; bits; bits &= bits - 1) {
 		unsigned event = (unsigned)__builtin_ctz(bits);
 
-		state_put(table->state, &kept->counters[event], STATE_COUNTERS, counters_key(kept->id, event),
-			  packed, packed_of(series->counters[event], packed));
+		state_put(table->state, &saved->counters[event], STATE_COUNTERS,
+			  counters_key(saved->id, event), packed, packed_of(series->counters[event], packed));
 	}
-	if (kept->moved & table->estimated)
-		state_put(table->state, &kept->estimates, STATE_ESTIMATES, kept->id, series->estimates,
+	if (saved->moved & table->estimated)
+		state_put(table->state, &saved->estimates, STATE_ESTIMATES, saved->id, series->estimates,
 			  EVENTS_MAX * sizeof(*series->estimates));
-	kept->moved = 0;
-	if (kept->offcore_moved)
-		state_put(table->state, &kept->offcore, STATE_OFFCORE, kept->id, series->offcore,
+	saved->moved = 0;
+	if (saved->offcore_moved)
+		state_put(table->state, &saved->offcore, STATE_OFFCORE, saved->id, series->offcore,
 			  sizeof(*series->offcore));
-	kept->offcore_moved = false;
+	saved->offcore_moved = false;
 }
 
 static void save_name(struct series_table *table, struct series *series)
 {
-	series->kept.id = table->next_id++;
-	state_put(table->state, &series->kept.name, STATE_PATH, series->kept.id, series->path,
+	series->saved.id = table->next_id++;
+	state_put(table->state, &series->saved.name, STATE_PATH, series->saved.id, series->path,
 		  strlen(series->path));
 }
 
@@ -810,7 +810,7 @@ static void save_standing(struct series_table *table, struct series_path *path)
 {
 	u8 bytes[(size_t)4 * VARINT_MAX + 2 * sizeof(double)];
 	struct state_writer writer = {.to = bytes};
-	struct series_kept *kept = &path->series.kept;
+	struct series_saved *saved = &path->series.saved;
 
 	state_put_number(&writer, path->standing);
 	state_put_number(&writer, table->now_ns);
@@ -818,27 +818,28 @@ static void save_standing(struct series_table *table, struct series_path *path)
 	state_put_number(&writer, table->now_ns - path->series.wanted_ns);
 	state_put_bytes(&writer, &path->series.cost, sizeof(path->series.cost));
 	state_put_bytes(&writer, &path->samples, sizeof(path->samples));
-	state_put(table->state, &kept->standing, STATE_SERIES, kept->id, bytes, (size_t)(writer.to - bytes));
-	kept->wanted_ns = path->series.wanted_ns;
-	kept->changed = false;
+	state_put(table->state, &saved->standing, STATE_SERIES, saved->id, bytes,
+		  (size_t)(writer.to - bytes));
+	saved->wanted_ns = path->series.wanted_ns;
+	saved->changed = false;
 }
 
 void series_table_save(struct series_table *table)
 {
-	if (!state_keeps(table->state))
+	if (!state_saves(table->state))
 		return;
 	save_counters(table, &table->other);
 	save_counters(table, &table->unattributed);
 	FOREACH_PATH (&table->paths, path) {
-		struct series_kept *kept = &path->series.kept;
+		struct series_saved *saved = &path->series.saved;
 
-		if (path->series.wanted_ns >= kept->wanted_ns + WANTED_GAP_NS)
-			kept->changed = true;
-		if (!kept->changed && !kept->moved && !kept->offcore_moved)
+		if (path->series.wanted_ns >= saved->wanted_ns + WANTED_GAP_NS)
+			saved->changed = true;
+		if (!saved->changed && !saved->moved && !saved->offcore_moved)
 			continue;
-		if (kept->id == 0)
+		if (saved->id == 0)
 			save_name(table, &path->series);
-		if (kept->changed)
+		if (saved->changed)
 			save_standing(table, path);
 		save_counters(table, &path->series);
 	}
@@ -847,7 +848,7 @@ void series_table_save(struct series_table *table)
 static int restore_event(struct series_table *table, struct series *series, unsigned event)
 {
 	const struct state_record *record =
-		state_find(table->state, STATE_COUNTERS, counters_key(series->kept.id, event));
+		state_find(table->state, STATE_COUNTERS, counters_key(series->saved.id, event));
 
 	if (!record)
 		return 0;
@@ -857,14 +858,14 @@ static int restore_event(struct series_table *table, struct series *series, unsi
 	if (!series->counters[event])
 		return -ENOMEM;
 	packed_add(record->bytes, record->length, series->counters[event]);
-	state_take(table->state, record, &series->kept.counters[event]);
+	state_take(table->state, record, &series->saved.counters[event]);
 	return 0;
 }
 
 /* A version without estimates saved no record of them. Then the estimates begin at 0. */
 static int restore_estimates(struct series_table *table, struct series *series)
 {
-	const struct state_record *record = state_find(table->state, STATE_ESTIMATES, series->kept.id);
+	const struct state_record *record = state_find(table->state, STATE_ESTIMATES, series->saved.id);
 
 	if (!record)
 		return 0;
@@ -876,13 +877,13 @@ static int restore_estimates(struct series_table *table, struct series *series)
 	if (!series->estimates)
 		return -ENOMEM;
 	memcpy(series->estimates, record->bytes, record->length);
-	state_take(table->state, record, &series->kept.estimates);
+	state_take(table->state, record, &series->saved.estimates);
 	return 0;
 }
 
 static int restore_counters(struct series_table *table, struct series *series)
 {
-	const struct state_record *record = state_find(table->state, STATE_OFFCORE, series->kept.id);
+	const struct state_record *record = state_find(table->state, STATE_OFFCORE, series->saved.id);
 	int r = restore_estimates(table, series);
 
 	for (unsigned event = 0; event < EVENTS_MAX && r == 0; event++)
@@ -895,7 +896,7 @@ static int restore_counters(struct series_table *table, struct series *series)
 	if (!series->offcore)
 		return -ENOMEM;
 	memcpy(series->offcore, record->bytes, record->length);
-	state_take(table->state, record, &series->kept.offcore);
+	state_take(table->state, record, &series->saved.offcore);
 	return 0;
 }
 
@@ -907,7 +908,7 @@ static bool is_cost(double value)
 /* Without a record, the path keeps the standing of a new path. Costs decay to the table's time. */
 static int restore_standing(struct series_table *table, struct series_path *path)
 {
-	const struct state_record *record = state_find(table->state, STATE_SERIES, path->series.kept.id);
+	const struct state_record *record = state_find(table->state, STATE_SERIES, path->series.saved.id);
 	struct state_reader reader;
 	u64 standing, at_ns, seen, wanted;
 	double decay;
@@ -929,8 +930,8 @@ static int restore_standing(struct series_table *table, struct series_path *path
 	path->samples *= decay;
 	path->standing = (enum path_standing)standing;
 	path->seen_ns = at_ns - seen;
-	path->series.wanted_ns = path->series.kept.wanted_ns = at_ns - wanted;
-	state_take(table->state, record, &path->series.kept.standing);
+	path->series.wanted_ns = path->series.saved.wanted_ns = at_ns - wanted;
+	state_take(table->state, record, &path->series.saved.standing);
 	return 0;
 }
 
@@ -948,9 +949,9 @@ static int restore_path(struct series_table *table, const struct state_record *r
 	path = paths_get(&table->paths, name);
 	if (!path)
 		return -ENOMEM;
-	path->series.kept.id = (u32)record->key;
-	table->next_id = path->series.kept.id + 1;
-	state_take(table->state, record, &path->series.kept.name);
+	path->series.saved.id = (u32)record->key;
+	table->next_id = path->series.saved.id + 1;
+	state_take(table->state, record, &path->series.saved.name);
 	r = restore_standing(table, path);
 	return r < 0 ? r : restore_counters(table, &path->series);
 }
@@ -969,7 +970,7 @@ static int list_exported(struct series_table *table)
 	return 0;
 }
 
-int series_table_keep(struct series_table *table, struct state *state, u64 now_ns)
+int series_table_restore(struct series_table *table, struct state *state, u64 now_ns)
 {
 	const struct state_record *records;
 	size_t n;

@@ -68,7 +68,7 @@ struct series_input {
 };
 
 /* Owned by the table: the parts of a series that are still to be saved, and their records in the state. */
-struct series_kept {
+struct series_saved {
 	u32 id;             /* 0: no record yet, except for `other` */
 	u32 moved;          /* bits: events whose counters changed */
 	bool changed;       /* the standing or cost of the series changed */
@@ -90,7 +90,7 @@ struct series {
 	 * scraper reads as a counter reset. NULL until the first sample of such an event.
 	 */
 	u64 *estimates;
-	struct series_kept kept;
+	struct series_saved saved;
 };
 
 struct event;
@@ -108,7 +108,7 @@ struct series_table *series_table_free(struct series_table *table);
  * there. `state` outlives the table. Returns 0 or -ENOMEM; -EBADMSG: the saved state is not valid, and the
  * table can only be freed.
  */
-int series_table_keep(struct series_table *table, struct state *state, u64 now_ns);
+int series_table_restore(struct series_table *table, struct state *state, u64 now_ns);
 
 /* Writes changes to the state. The caller then commits the state. */
 void series_table_save(struct series_table *table);

@@ -6,7 +6,7 @@
 
 #include "state/state_internal.h"
 
-bool state_keeps(const struct state *state)
+bool state_saves(const struct state *state)
 {
 	return state && !state_header(state)->lost;
 }
@@ -52,7 +52,7 @@ void state_put(struct state *state, struct state_ref *ref, u32 kind, u64 key, co
 	u32 unit;
 	int r;
 
-	if (!state_keeps(state))
+	if (!state_saves(state))
 		return;
 	r = length > STATE_RECORD_MAX ? -E2BIG : state_allocate(state, length, &unit);
 	if (r == 0) {
@@ -72,7 +72,7 @@ void state_remove(struct state *state, struct state_ref *ref)
 	u32 unit;
 	int r;
 
-	if (!state_keeps(state) || ref->unit == 0)
+	if (!state_saves(state) || ref->unit == 0)
 		return;
 	head.key = state_at(state, ref->unit)->key;
 	head.kind = state_at(state, ref->unit)->kind;
@@ -103,7 +103,7 @@ int state_commit(struct state *state)
 
 	if (!state)
 		return 0;
-	if (state_keeps(state)) {
+	if (state_saves(state)) {
 		__atomic_store_n(&state_header(state)->committed, state->next++, __ATOMIC_RELEASE);
 		/*
 		 * Free the records before the blocks that mark their removal, or a kill in between would

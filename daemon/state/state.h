@@ -46,7 +46,7 @@ int state_new(u32 records, struct state **ret);
  * nothing else may use the memory. Returns 0; -ENODATA: nothing was ever committed; -EBADMSG: the memory
  * cannot be used, and *ret_wrong, a constant, says why; -ENOMEM or another -errno.
  */
-int state_adopt(int fd, u32 records, struct state **ret, const char **ret_wrong);
+int state_inherit(int fd, u32 records, struct state **ret, const char **ret_wrong);
 
 /* Frees the state of this process. The memory stays as long as another descriptor of it is open. */
 struct state *state_free(struct state *state);
@@ -97,7 +97,7 @@ int state_commit(struct state *state);
 void state_lose(struct state *state, int error);
 
 /* Returns true if records are saved: `state` is neither NULL nor incomplete. */
-bool state_keeps(const struct state *state);
+bool state_saves(const struct state *state);
 
 /* Memory of the records, in bytes. Includes the space of removed records, which is reused. */
 size_t state_bytes(const struct state *state);

@@ -194,7 +194,7 @@ static int take_over(struct state *state, u32 records, const char **ret_wrong)
 	return r;
 }
 
-int state_adopt(int fd, u32 records, struct state **ret, const char **ret_wrong)
+int state_inherit(int fd, u32 records, struct state **ret, const char **ret_wrong)
 {
 	_cleanup_(state_freep) struct state *state = NULL;
 	_cleanup_close_ int own = -1;

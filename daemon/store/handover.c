@@ -348,7 +348,7 @@ void handover_name(enum stored_kind kind, const char *label, u32 n_numbers, cons
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): it is written */
-void handover_flip(u32 *current, void *copies, const void *with, size_t bytes)
+void handover_commit_copy(u32 *current, void *copies, const void *with, size_t bytes)
 {
 	u32 other = !(*current & 1);
 

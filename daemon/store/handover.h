@@ -5,7 +5,7 @@
  * descriptors with their memory. A number is not reused as long as a descriptor with it is stored.
  *
  * A memory is valid only once it is committed. Until then, the memory of the previous process stays valid. A
- * part that changes after the commit is consistent at any instruction if handover_flip() writes it.
+ * part that changes after the commit is consistent at any instruction if handover_commit_copy() writes it.
  */
 #ifndef PEBSD_HANDOVER_H
 #define PEBSD_HANDOVER_H
@@ -18,10 +18,10 @@
 #define HANDOVER_LAYOUT 1
 
 enum handover_part {
-	HANDOVER_KERNEL,  /* kernel/kernel_keep.c */
+	HANDOVER_KERNEL,  /* kernel/kernel_inherit.c */
 	HANDOVER_EVENTS,  /* origin/perf/perf_save.c */
 	HANDOVER_OFFCORE, /* origin/perf/perf_offcore_save.c */
-	HANDOVER_PAUSE,   /* sampling/pause_kept.c */
+	HANDOVER_PAUSE,   /* sampling/pause_inherited.c */
 	HANDOVER_PARTS,
 };
 
@@ -100,6 +100,6 @@ u32 handover_highest(const struct store *store, enum stored_kind kind, u32 below
  * `copies` holds two copies of `bytes` bytes, one after the other, and `*current` selects the valid one.
  * Writes the other copy, then makes it the valid one.
  */
-void handover_flip(u32 *current, void *copies, const void *with, size_t bytes);
+void handover_commit_copy(u32 *current, void *copies, const void *with, size_t bytes);
 
 #endif

@@ -37,7 +37,7 @@ struct stored {
 };
 
 struct store {
-	bool keeps;
+	bool has_manager;
 	size_t n;
 	struct passed *passed; /* sorted by name */
 	void *stored;          /* tsearch(3): a struct stored for each name that the manager has */
@@ -142,7 +142,7 @@ int store_open(struct store **ret)
 
 	if (!store)
 		return -ENOMEM;
-	store->keeps = socket && *socket;
+	store->has_manager = socket && *socket;
 	n = sd_listen_fds_with_names(1, &names);
 	if (n > 0)
 		r = take_over(store, names, (size_t)n);
@@ -156,16 +156,16 @@ int store_open(struct store **ret)
 			strerror(-n));
 	if (r < 0)
 		return r;
-	if (!store->keeps)
+	if (!store->has_manager)
 		log_debug(
 			"no service manager stores descriptors: after a restart all counters start from zero");
 	*ret = TAKE_PTR(store);
 	return 0;
 }
 
-bool store_keeps(const struct store *store)
+bool store_has_manager(const struct store *store)
 {
-	return store && store->keeps;
+	return store && store->has_manager;
 }
 
 /* Returns the first descriptor with this name, or NULL. */
@@ -237,7 +237,7 @@ int store_put(struct store *store, const char *name, int fd)
 	struct stored *entry;
 	int r;
 
-	if (!store_keeps(store))
+	if (!store_has_manager(store))
 		return 0;
 	if (store->names_bytes + bytes > NAMES_BYTES_MAX)
 		return -E2BIG;
@@ -264,7 +264,7 @@ int store_remove(struct store *store, const char *name)
 {
 	int r;
 
-	if (!store_keeps(store))
+	if (!store_has_manager(store))
 		return 0;
 	r = sd_notifyf(0, "FDSTOREREMOVE=1\nFDNAME=%s", name);
 	if (r > 0)
@@ -276,7 +276,7 @@ int store_settle(struct store *store)
 {
 	int r;
 
-	if (!store_keeps(store))
+	if (!store_has_manager(store))
 		return 0;
 	store->unsettled = 0;
 	r = sd_notify_barrier(0, SETTLE_USEC);

@@ -31,7 +31,7 @@ DEFINE_CLEANUP(struct store *, store_free)
  * Returns whether there is a manager that could store descriptors. It may still refuse to. `store` may be
  * NULL, here and below, which means that there is no manager.
  */
-bool store_keeps(const struct store *store);
+bool store_has_manager(const struct store *store);
 
 /*
  * Takes the descriptor that was passed under `name`. The caller owns it, and it is close-on-exec. -ENOENT:

@@ -167,7 +167,7 @@ static void open_bench(const struct scenario *scenario, struct bench *bench)
 	check("ledger_new", ledger_new(&bench->ledger));
 	if (scenario->kept)
 		check("state_new", state_new(STATE_RECORDS, &bench->state));
-	check("ledger_keep", ledger_keep(bench->ledger, bench->state));
+	check("ledger_keep", ledger_restore(bench->ledger, bench->state));
 	check("collect_new", collect_new(
 				     &(struct collect_settings){
 					     .kernel = bench->kernel,
@@ -179,7 +179,7 @@ static void open_bench(const struct scenario *scenario, struct bench *bench)
 				     &bench->collect));
 	check("window_new", window_new(WINDOW_BYTES, SERIES_KEEP_NS, NSEC_PER_SEC, &start, &bench->window));
 	check("series_new", series_table_new(TOP, &bench->series));
-	check("series_keep", series_table_keep(bench->series, bench->state, 0));
+	check("series_keep", series_table_restore(bench->series, bench->state, 0));
 	open_policy(bench);
 	for (u32 i = 0; i < scenario->cgroups; i++) {
 		char path[PATH_BYTES];

@@ -111,7 +111,7 @@ static void begin_again(struct life *life, bool with_state)
 	const char *wrong;
 
 	if (with_state)
-		cr_assert_eq(state_adopt(state_fd(life->state), STATE_RECORDS, &state, &wrong), 0);
+		cr_assert_eq(state_inherit(state_fd(life->state), STATE_RECORDS, &state, &wrong), 0);
 	end(life);
 	begin(life, state);
 }

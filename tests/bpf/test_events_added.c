@@ -77,7 +77,7 @@ static void restart(const struct event *first, const struct event *second)
 	cr_assert_geq(fd, 0);
 	engine = engine_free(engine);
 	state_free(state);
-	cr_assert_eq(state_adopt(fd, STATE_RECORDS, &state, &wrong), 0);
+	cr_assert_eq(state_inherit(fd, STATE_RECORDS, &state, &wrong), 0);
 	(void)close(fd);
 	open_engine(first, second);
 }

@@ -529,7 +529,7 @@ Test(growth, sampling_continues_during_growth)
  * killed.
  */
 struct life {
-	enum kept kept;
+	enum inherited inherited;
 	u32 slots, slots_max, limit;
 	u64 samples; /* of all cgroups, in the records at the start of the process */
 	u64 adopted; /* cgroups that have a slot at the end of the process */
@@ -569,7 +569,7 @@ static struct kernel *begin(u64 memory_max, bool memory_auto, struct store **ret
 		.memory_max = memory_max,
 		.memory_auto = memory_auto,
 		.stripes = one_stripe(),
-		.adopt = true,
+		.inherit = true,
 		.measured = 1,
 		.n_events = 1,
 	};
@@ -582,7 +582,7 @@ static struct kernel *begin(u64 memory_max, bool memory_auto, struct store **ret
 	EXPECT(handover_open(*ret_store, &handover) == 0);
 	settings.handover = handover;
 	EXPECT(kernel_open(&settings, &kernel, &message) == 0);
-	life->kept = kernel_kept(kernel);
+	life->inherited = kernel_inherited(kernel);
 	EXPECT(handover_commit(handover) == 0);
 	handover_confirm(handover);
 	store_drop_rest(*ret_store);
@@ -709,7 +709,7 @@ Test(growth, a_kill_at_any_step_leaves_a_usable_table, .init = setup_lives, .fin
 	bool more = true;
 
 	live(memory_max, true, FIRST_SLOTS - 1);
-	cr_expect_eq(life->kept, KEPT_NOTHING);
+	cr_expect_eq(life->inherited, INHERITED_NOTHING);
 	while (more) {
 		const u32 before = life->slots;
 
@@ -717,7 +717,7 @@ Test(growth, a_kill_at_any_step_leaves_a_usable_table, .init = setup_lives, .fin
 		more = grow_until(memory_max, before + 2 * SLOT_BLOCK, ++stop);
 		kills += more;
 		live(memory_max, true, life->adopted);
-		cr_assert_eq(life->kept, KEPT_ALL, "after stop %u", stop);
+		cr_assert_eq(life->inherited, INHERITED_ALL, "after stop %u", stop);
 		cr_assert(life->slots == before || life->slots == before + 2 * SLOT_BLOCK,
 			  "%u slots instead of %u, after stop %u", life->slots, before, stop);
 		cr_assert_eq(life->samples, life->adopted, "after stop %u", stop);
@@ -749,19 +749,19 @@ Test(growth, a_restart_keeps_added_slots_under_a_changed_limit, .init = setup_li
 
 	/* A limit below the present size: the table stays as it is and no longer grows. */
 	live(1 * MIB, false, life->adopted);
-	cr_expect_eq(life->kept, KEPT_ALL);
+	cr_expect_eq(life->inherited, INHERITED_ALL);
 	cr_expect_eq(life->slots, 2048);
 	cr_expect_eq(life->limit, 2048);
 	cr_expect_eq(life->samples, life->adopted);
 
 	/* A larger limit that nobody configured: the inherited maps keep their maximum. */
 	live(8 * MIB, true, life->adopted);
-	cr_expect_eq(life->kept, KEPT_ALL);
+	cr_expect_eq(life->inherited, INHERITED_ALL);
 	cr_expect_eq(life->slots_max, slots_max);
 
 	/* A larger limit that is configured: the maps are made again, for that size. */
 	live(8 * MIB, false, 0);
-	cr_expect_eq(life->kept, KEPT_NOTHING);
+	cr_expect_eq(life->inherited, INHERITED_NOTHING);
 	cr_expect_gt(life->slots_max, slots_max);
 	cr_expect_eq(life->samples, 0);
 	cr_expect_eq(stored("map-1-owners_block-"), 2);

@@ -185,7 +185,7 @@ static int play(void *userdata)
 	return 0;
 }
 
-static void go_on(struct cgroup_child *child)
+static void resume(struct cgroup_child *child)
 {
 	cr_assert_eq(write(child->start, "g", 1), 1);
 }
@@ -219,8 +219,8 @@ static void take_turns(u64 ret_faults[2])
 	many.faults = &faults[1];
 	children[0] = cgroup_fixture_child("few", play, &few);
 	children[1] = cgroup_fixture_child("many", play, &many);
-	go_on(&children[0]);
-	go_on(&children[1]);
+	resume(&children[0]);
+	resume(&children[1]);
 	cr_assert_eq(write(back[1], "g", 1), 1);
 	await(&children[0]);
 	await(&children[1]);
@@ -362,7 +362,7 @@ Test(offcore, a_running_cgroup_is_counted_without_a_switch)
 	player.wait_fd = there[0];
 	player.pass_fd = back[1];
 	child = cgroup_fixture_child("stays", touch_and_stay, &player);
-	go_on(&child);
+	resume(&child);
 	cr_assert_eq(read(back[0], &go, 1), 1);
 	/* On a busy machine other tasks may run on this CPU in between. Try again in that case. */
 	for (int i = 0; i < 1000 && !stayed; i++) {

@@ -255,7 +255,7 @@ static void live(struct kernel *kernel, int state_fd, const struct plan *plan, s
 	u64 again_ns, began_ns;
 
 	end_after(fate->nanoseconds);
-	if (state_adopt(state_fd, STATE_RECORDS, &state, &wrong) < 0)
+	if (state_inherit(state_fd, STATE_RECORDS, &state, &wrong) < 0)
 		_exit(11);
 	if (fate->watched)
 		watch_stores(kernel, state, fate->store);

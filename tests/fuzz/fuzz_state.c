@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "alerts/alerts_kept.h"
+#include "alerts/alerts_saved.h"
 #include "collect/collect.h"
 #include "fake_kernel.h"
 #include "series/series.h"
@@ -91,7 +91,7 @@ static void live(struct books *books, struct state *state, u64 now_ns)
 	}
 }
 
-static struct policy *some_policy(const struct alerts_kept *kept, u64 now_ns)
+static struct policy *some_policy(const struct alerts_saved *saved, u64 now_ns)
 {
 	static char *everything[] = {"/**"};
 	const struct rule rule = {.name = "remote",
@@ -112,25 +112,25 @@ static struct policy *some_policy(const struct alerts_kept *kept, u64 now_ns)
 						  .events = &event,
 						  .n_events = 1,
 						  .start_ns = now_ns,
-						  .next_number = alerts_kept_next_number(kept),
+						  .next_number = alerts_saved_next_number(saved),
 						  .max_bytes = POLICY_BYTES},
 			&policy) == 0);
 	return policy;
 }
 
 /* Restores the alerts, whatever their saved state is, and judges some collections. */
-static struct alerts_kept *judge(struct state *state, u64 now_ns, struct policy **ret)
+static struct alerts_saved *judge(struct state *state, u64 now_ns, struct policy **ret)
 {
 	static const struct sliding_time time[EVENTS_MAX];
 	const struct policy_saved_alert *saved_alerts;
 	const struct transition *transitions;
-	struct alerts_kept *kept;
+	struct alerts_saved *saved;
 	const char *wrong;
 	size_t n;
 
-	must(alerts_kept_new(state, now_ns, &kept, &wrong) == 0);
-	*ret = some_policy(kept, now_ns);
-	saved_alerts = alerts_kept_alerts(kept, &n);
+	must(alerts_saved_new(state, now_ns, &saved, &wrong) == 0);
+	*ret = some_policy(saved, now_ns);
+	saved_alerts = alerts_saved_alerts(saved, &n);
 	must(!wrong || n == 0);
 	for (size_t i = 0; i < n; i++) {
 		int r = policy_restore_alert(*ret, &saved_alerts[i]);
@@ -142,7 +142,7 @@ static struct alerts_kept *judge(struct state *state, u64 now_ns, struct policy 
 		policy_begin(*ret, now_ns + i * NSEC_PER_SEC, &(struct timespec){.tv_sec = (time_t)i}, time);
 		must(policy_tick(*ret, &transitions, &n) == 0);
 	}
-	return kept;
+	return saved;
 }
 
 static int take_up(struct state *state, bool same_maps, u64 now_ns)
@@ -151,21 +151,21 @@ static int take_up(struct state *state, bool same_maps, u64 now_ns)
 	int r;
 
 	open_books(&books, state);
-	r = ledger_keep(books.ledger, state);
+	r = ledger_restore(books.ledger, state);
 	if (r == 0)
 		r = collect_restore(books.collect, same_maps, now_ns);
 	if (r == 0)
-		r = series_table_keep(books.series, state, now_ns);
+		r = series_table_restore(books.series, state, now_ns);
 	must(r == 0 || r == -EBADMSG);
 	if (r == 0) {
 		struct policy *policy;
-		struct alerts_kept *kept = judge(state, now_ns, &policy);
+		struct alerts_saved *saved = judge(state, now_ns, &policy);
 
 		state_settle(state);
-		must(alerts_kept_save(kept, policy) == 0);
+		must(alerts_saved_write(saved, policy) == 0);
 		live(&books, state, now_ns + COLLECT_GRACE_NS);
 		policy_free(policy);
-		alerts_kept_free(kept);
+		alerts_saved_free(saved);
 	}
 	close_books(&books);
 	return r;
@@ -174,7 +174,7 @@ static int take_up(struct state *state, bool same_maps, u64 now_ns)
 static int adopt(const struct state *state, struct state **ret)
 {
 	const char *wrong;
-	int r = state_adopt(state_fd(state), STATE_RECORDS, ret, &wrong);
+	int r = state_inherit(state_fd(state), STATE_RECORDS, ret, &wrong);
 
 	must(r == 0 || r == -ENODATA || (r == -EBADMSG && wrong));
 	return r;

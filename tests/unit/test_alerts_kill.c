@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "act/alert_store.h"
-#include "alerts/alerts_kept.h"
+#include "alerts/alerts_saved.h"
 #include "base/cleanup.h"
 #include "policy_fixture.h"
 #include "state/state_internal.h"
@@ -149,8 +149,8 @@ static void write_file(const struct policy_fixture *fixture, struct alert_store 
 	__atomic_store_n(&disk->which, disk->which + 1, __ATOMIC_SEQ_CST);
 }
 
-/* Reads the state that a new process finds. The caller owns `kept` and `store`. */
-static void look(struct state *state, const struct disk *disk, u64 tick, struct alerts_kept **kept,
+/* Reads the state that a new process finds. The caller owns `saved` and `store`. */
+static void look(struct state *state, const struct disk *disk, u64 tick, struct alerts_saved **saved,
 		 struct alert_store *store, const struct policy_saved_alert **ret, size_t *ret_n,
 		 u64 *ret_next)
 {
@@ -160,14 +160,14 @@ static void look(struct state *state, const struct disk *disk, u64 tick, struct 
 	alert_store_init(store);
 	if (file->length > 0 && alert_store_parse(file->text, file->length, store, &wrong) < 0)
 		_exit(22);
-	if (alerts_kept_new(state, FIXTURE_START_NS + tick * NSEC_PER_SEC, kept, &wrong) < 0 || wrong)
+	if (alerts_saved_new(state, FIXTURE_START_NS + tick * NSEC_PER_SEC, saved, &wrong) < 0 || wrong)
 		_exit(23);
 	*ret = store->saved_alerts;
 	*ret_n = store->n_saved_alerts;
 	*ret_next = store->next_number;
-	if (alerts_kept_is_newer(*kept, store->judged_ns)) {
-		*ret = alerts_kept_alerts(*kept, ret_n);
-		*ret_next = alerts_kept_next_number(*kept);
+	if (alerts_saved_is_newer(*saved, store->judged_ns)) {
+		*ret = alerts_saved_alerts(*saved, ret_n);
+		*ret_next = alerts_saved_next_number(*saved);
 	}
 }
 
@@ -176,14 +176,14 @@ static void live(int state_fd, struct disk *disk, unsigned ticks, u64 fatal)
 {
 	const struct policy_saved_alert *saved_alerts;
 	struct policy_fixture fixture;
-	struct alerts_kept *kept;
+	struct alerts_saved *saved;
 	struct state *state;
 	struct alert_store store;
 	u64 tick = disk->tick, next;
 	const char *wrong;
 	size_t n;
 
-	if (state_adopt(state_fd, STATE_RECORDS, &state, &wrong) < 0)
+	if (state_inherit(state_fd, STATE_RECORDS, &state, &wrong) < 0)
 		_exit(11);
 	watched_stores_begin(fatal);
 	watched_stores_add(state->memory, STATE_HEADER_BYTES + (size_t)STATE_CHUNKS_MAX * STATE_CHUNK_BYTES);
@@ -192,7 +192,7 @@ static void live(int state_fd, struct disk *disk, unsigned ticks, u64 fatal)
 	 * may be incomplete.
 	 */
 	watched_stores_add(disk, 4096);
-	look(state, disk, tick, &kept, &store, &saved_alerts, &n, &next);
+	look(state, disk, tick, &saved, &store, &saved_alerts, &n, &next);
 	open_policy(&fixture, tick, next);
 	restore(&fixture, saved_alerts, n);
 	state_settle(state);
@@ -200,7 +200,7 @@ static void live(int state_fd, struct disk *disk, unsigned ticks, u64 fatal)
 		disk->tick = ++tick;
 		tick_once(&fixture, tick);
 		write_file(&fixture, &store, disk, tick);
-		if (alerts_kept_save(kept, fixture.policy) < 0)
+		if (alerts_saved_write(saved, fixture.policy) < 0)
 			_exit(12);
 	}
 	disk->stores = watched_stores_seen();
@@ -332,7 +332,7 @@ static bool lived(struct state *state, struct disk *disk, unsigned ticks, u64 fa
 static void look_and_follow(struct state *left, struct disk *disk, struct twin *twin, u64 tick)
 {
 	const struct policy_saved_alert *saved_alerts;
-	struct alerts_kept *kept;
+	struct alerts_saved *saved;
 	static struct standing have;
 	struct alert_store store;
 	_cleanup_(state_freep) struct state *state = NULL;
@@ -340,12 +340,12 @@ static void look_and_follow(struct state *left, struct disk *disk, struct twin *
 	size_t n;
 	u64 next;
 
-	cr_assert_eq(state_adopt(state_fd(left), STATE_RECORDS, &state, &wrong), 0);
-	look(state, disk, disk->tick, &kept, &store, &saved_alerts, &n, &next);
+	cr_assert_eq(state_inherit(state_fd(left), STATE_RECORDS, &state, &wrong), 0);
+	look(state, disk, disk->tick, &saved, &store, &saved_alerts, &n, &next);
 	stand(saved_alerts, n, next, &have);
 	follow(twin, disk, &have, tick);
 	alert_store_clear(&store);
-	alerts_kept_free(kept);
+	alerts_saved_free(saved);
 }
 
 Test(alerts_kill, after_a_kill_rules_equal_an_undisturbed_run_and_report_once, .timeout = 300)

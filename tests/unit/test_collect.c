@@ -53,7 +53,7 @@ static void open_collection(struct state *saved)
 	cr_assert_eq(names_new(2 * (size_t)kernel_slots_max(kernel), &names), 0);
 	cr_assert_eq(ledger_new(&ledger), 0);
 	if (saved)
-		cr_assert_eq(ledger_keep(ledger, saved), 0);
+		cr_assert_eq(ledger_restore(ledger, saved), 0);
 	cr_assert_eq(collect_new(
 			     &(struct collect_settings){
 				     .kernel = kernel,
@@ -703,7 +703,7 @@ static struct state *kill_process(struct state *saved)
 	const char *wrong;
 
 	close_collection();
-	cr_assert_eq(state_adopt(state_fd(saved), STATE_RECORDS, &inherited, &wrong), 0);
+	cr_assert_eq(state_inherit(state_fd(saved), STATE_RECORDS, &inherited, &wrong), 0);
 	state_free(saved);
 	open_collection(inherited);
 	cr_assert_eq(collect_restore(collect, true, now), 0);
@@ -850,7 +850,7 @@ Test(collect, configured_cgroups_have_hot_tables_after_a_restart)
 	cr_assert_eq(save(saved), 0);
 	close_collection();
 
-	cr_assert_eq(state_adopt(state_fd(saved), STATE_RECORDS, &inherited, &wrong), 0);
+	cr_assert_eq(state_inherit(state_fd(saved), STATE_RECORDS, &inherited, &wrong), 0);
 	state_free(saved);
 	open_collection(inherited);
 	cr_assert_eq(collect_restore(collect, true, now), 0);

@@ -54,7 +54,7 @@ static void begin_with(struct handover *handover, u64 a, u64 b)
 	EXPECT(handover_begin(handover) == 0);
 	EXPECT(handover_part(handover, HANDOVER_EVENTS, sizeof(*part), &memory) == 0);
 	part = memory;
-	handover_flip(&part->current, part->copies, &pair, sizeof(pair));
+	handover_commit_copy(&part->current, part->copies, &pair, sizeof(pair));
 }
 
 static void first(struct store *store, struct handover *handover)
@@ -88,7 +88,7 @@ static void goes_on(struct store *store, struct handover *handover)
 	EXPECT(!handover_before(handover, HANDOVER_OFFCORE, sizeof(*part)));
 	EXPECT(handover_part(handover, HANDOVER_EVENTS, sizeof(*part) + 1, &memory) == -EBADMSG);
 	EXPECT(part->copies[part->current].a == 1 && part->copies[part->current].b == 2);
-	handover_flip(&part->current, part->copies, &next, sizeof(next));
+	handover_commit_copy(&part->current, part->copies, &next, sizeof(next));
 	/* A new part is added with all bytes 0. */
 	EXPECT(handover_part(handover, HANDOVER_PAUSE, 8192, &memory) == 0);
 	EXPECT(*(u64 *)memory == 0);

@@ -425,11 +425,11 @@ static struct ledger *restarted(struct state **saved)
 	const char *wrong;
 
 	cr_assert_eq(state_commit(*saved), 0);
-	cr_assert_eq(state_adopt(state_fd(*saved), STATE_RECORDS, &inherited, &wrong), 0);
+	cr_assert_eq(state_inherit(state_fd(*saved), STATE_RECORDS, &inherited, &wrong), 0);
 	state_free(*saved);
 	*saved = inherited;
 	cr_assert_eq(ledger_new(&ledger), 0);
-	cr_assert_eq(ledger_keep(ledger, inherited), 0);
+	cr_assert_eq(ledger_restore(ledger, inherited), 0);
 	state_settle(inherited);
 	return ledger;
 }
@@ -449,7 +449,7 @@ Test(ledger, offcore_counts_read_early_survive_the_process)
 
 	cr_assert_eq(state_new(STATE_RECORDS, &saved), 0);
 	cr_assert_eq(ledger_new(&ledger), 0);
-	cr_assert_eq(ledger_keep(ledger, saved), 0);
+	cr_assert_eq(ledger_restore(ledger, saved), 0);
 	cr_assert_eq(ledger_get(ledger, "/a", &entry), 0);
 	cr_assert_eq(ledger_reserve_offcore(entry), 0);
 	ledger_add_offcore(entry, &counts);

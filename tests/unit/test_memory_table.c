@@ -111,7 +111,7 @@ static const struct row {
 	{"The process that keeps the history", 1, KEEPER_CONFINE_DATA, false},
 	/* test_policy.c */
 	{"Rules' windows", 1, POLICY_BYTES, false},
-	/* test_alerts_kept.c */
+	/* test_alerts_saved.c */
 	{"Alerts of removed cgroups", POLICY_RESOLVED_MAX, POLICY_RESOLVED_BYTES, false},
 	/* test_trend.c */
 	{"Trends", 1, TREND_BYTES, false},

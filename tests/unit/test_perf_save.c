@@ -75,9 +75,9 @@ Test(perf_save, counts_of_an_event_that_could_not_be_stored_are_inherited)
 	before->opening.event.period = next->opening.event.period = 10;
 	cr_assert_eq(perf_start_restored(before, -1, save, 0, &message), 0);
 	cr_assert_eq(perf_add_cpu(before, 0), 0);
-	perf_set_keep_new(before, &event);
+	perf_set_save_new(before, &event);
 	event.last.count = 1234;
-	perf_set_keep_counts(before, &event);
+	perf_set_save_counts(before, &event);
 
 	cr_assert_eq(perf_start_restored(next, -1, save, 0, &message), 0);
 	perf_count(next, &counts);

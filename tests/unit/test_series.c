@@ -341,7 +341,7 @@ static void restore(struct state *state, u64 now_ns)
 	series_table_free(table);
 	table = new_table(1);
 	series_table_expect(table, counted, ARRAY_SIZE(counted));
-	cr_assert_eq(series_table_keep(table, state, now_ns), 0);
+	cr_assert_eq(series_table_restore(table, state, now_ns), 0);
 	state_settle(state);
 }
 
@@ -356,7 +356,7 @@ Test(series, estimates_continue_after_a_restart)
 	update_counted(3 * SECOND, "/b", 10, 1);
 	series_table_save(table);
 	cr_assert_eq(state_commit(state), 0);
-	cr_assert_eq(state_adopt(state_fd(state), STATE_RECORDS, &next, &wrong), 0);
+	cr_assert_eq(state_inherit(state_fd(state), STATE_RECORDS, &next, &wrong), 0);
 	restore(next, 4 * SECOND);
 	cr_expect_eq(find("/a")->estimates[PLAIN], 1500);
 	cr_expect_eq(find("/b")->estimates[PLAIN], 10);
@@ -584,7 +584,7 @@ Test(series, random_promotions_births_deaths_and_restarts_lose_no_sample)
 
 	table = new_table(TOP);
 	cr_assert_eq(state_new(STATE_RECORDS, &state), 0);
-	cr_assert_eq(series_table_keep(table, state, now_ns), 0);
+	cr_assert_eq(series_table_restore(table, state, now_ns), 0);
 	for (u64 step = 0; step < 1000; step++) {
 		struct counters deltas[PATHS];
 		struct series_input inputs[PATHS];
@@ -615,10 +615,10 @@ Test(series, random_promotions_births_deaths_and_restarts_lose_no_sample)
 		if (next_random(&random) % 10 == 0) {
 			series_table_free(table);
 			table = new_table(TOP);
-			cr_assert_eq(state_adopt(state_fd(state), STATE_RECORDS, &next_state, &wrong), 0);
+			cr_assert_eq(state_inherit(state_fd(state), STATE_RECORDS, &next_state, &wrong), 0);
 			state_free(state);
 			state = next_state;
-			cr_assert_eq(series_table_keep(table, state, now_ns), 0);
+			cr_assert_eq(series_table_restore(table, state, now_ns), 0);
 			state_settle(state);
 		}
 		scrape(seen, &n_seen, &increases, step);

@@ -29,7 +29,7 @@ static struct state *taken_over(struct state *state)
 	struct state *next = NULL;
 	const char *wrong;
 
-	cr_assert_eq(state_adopt(state_fd(state), RECORDS, &next, &wrong), 0, "%s", wrong ? wrong : "");
+	cr_assert_eq(state_inherit(state_fd(state), RECORDS, &next, &wrong), 0, "%s", wrong ? wrong : "");
 	return next;
 }
 
@@ -57,9 +57,9 @@ Test(state, without_a_commit_nothing_is_restored)
 	struct state *next = NULL;
 	const char *wrong;
 
-	cr_assert_eq(state_adopt(state_fd(state), RECORDS, &next, &wrong), -ENODATA);
+	cr_assert_eq(state_inherit(state_fd(state), RECORDS, &next, &wrong), -ENODATA);
 	put_text(state, &ref, 1, "one");
-	cr_assert_eq(state_adopt(state_fd(state), RECORDS, &next, &wrong), -ENODATA);
+	cr_assert_eq(state_inherit(state_fd(state), RECORDS, &next, &wrong), -ENODATA);
 }
 
 Test(state, committed_records_are_restored)
@@ -192,13 +192,13 @@ Test(state, a_too_long_record_is_dropped_and_reported_once)
 	put_text(state, &one, 1, "one");
 	cr_assert_eq(state_commit(state), 0);
 	state_put(state, &two, KIND, 2, bytes, sizeof(bytes));
-	cr_assert_not(state_keeps(state));
+	cr_assert_not(state_saves(state));
 	cr_assert_eq(state_commit(state), -E2BIG);
 	put_text(state, &one, 1, "another");
 	cr_assert_eq(state_commit(state), 0);
-	cr_assert_eq(state_adopt(state_fd(state), RECORDS, &next, &wrong), -EBADMSG);
+	cr_assert_eq(state_inherit(state_fd(state), RECORDS, &next, &wrong), -EBADMSG);
 	state_clear(state);
-	cr_assert(state_keeps(state));
+	cr_assert(state_saves(state));
 	one = (struct state_ref){0};
 	put_text(state, &one, 1, "one");
 	cr_assert_eq(state_commit(state), 0);
@@ -214,7 +214,7 @@ Test(state, another_layout_is_refused)
 	const char *wrong = NULL;
 
 	(void)state_commit(state);
-	cr_assert_eq(state_adopt(state_fd(state), RECORDS + 1, &next, &wrong), -EBADMSG);
+	cr_assert_eq(state_inherit(state_fd(state), RECORDS + 1, &next, &wrong), -EBADMSG);
 	cr_assert_str_eq(wrong, "another version of pebsd saved the state");
 }
 
@@ -227,17 +227,17 @@ Test(state, other_descriptors_are_refused)
 	const char *wrong = NULL;
 
 	cr_assert_eq(ftruncate(plain, 1 << 20), 0);
-	cr_assert_eq(state_adopt(plain, RECORDS, &next, &wrong), -EBADMSG);
-	cr_assert_eq(state_adopt(null, RECORDS, &next, &wrong), -EBADMSG);
+	cr_assert_eq(state_inherit(plain, RECORDS, &next, &wrong), -EBADMSG);
+	cr_assert_eq(state_inherit(null, RECORDS, &next, &wrong), -EBADMSG);
 	cr_assert_eq(fcntl(sealed, F_ADD_SEALS, F_SEAL_SHRINK), 0);
-	cr_assert_eq(state_adopt(sealed, RECORDS, &next, &wrong), -EBADMSG);
+	cr_assert_eq(state_inherit(sealed, RECORDS, &next, &wrong), -EBADMSG);
 	cr_assert_eq(ftruncate(sealed, 1 << 20), 0);
-	cr_assert_eq(state_adopt(sealed, RECORDS, &next, &wrong), -EBADMSG);
+	cr_assert_eq(state_inherit(sealed, RECORDS, &next, &wrong), -EBADMSG);
 	cr_assert_str_eq(wrong, "the saved state was not written by pebsd");
 }
 
 /*
- * Each byte of the header and of the first 20 units is damaged in turn. state_adopt() accepts or refuses the
+ * Each byte of the header and of the first 20 units is damaged in turn. state_inherit() accepts or refuses the
  * state, but must not crash.
  */
 Test(state, damage_is_survived)
@@ -258,7 +258,7 @@ Test(state, damage_is_survived)
 
 		memcpy(saved, memory, sizeof(saved));
 		memory[at] ^= 0xff;
-		if (state_adopt(state_fd(state), RECORDS, &next, &wrong) == 0)
+		if (state_inherit(state_fd(state), RECORDS, &next, &wrong) == 0)
 			state_settle(next);
 		state_free(next);
 		memcpy(memory, saved, sizeof(saved));
@@ -274,7 +274,7 @@ Test(state, without_a_state_nothing_is_kept)
 	put_text(NULL, &ref, 1, "one");
 	state_remove(NULL, &ref);
 	cr_assert_eq(state_commit(NULL), 0);
-	cr_assert_not(state_keeps(NULL));
+	cr_assert_not(state_saves(NULL));
 	cr_assert_not(state_find(NULL, KIND, 1));
 	cr_assert_not(state_records(NULL, KIND, &n));
 	state_settle(NULL);
@@ -347,7 +347,7 @@ Test(state, after_a_kill_a_commit_is_complete_or_absent)
 			struct state *probe = NULL;
 			const char *wrong;
 
-			if (state_adopt(state_fd(kept), RECORDS, &probe, &wrong) == -ENODATA)
+			if (state_inherit(state_fd(kept), RECORDS, &probe, &wrong) == -ENODATA)
 				continue;
 			state_free(probe);
 		}

@@ -42,7 +42,7 @@ Test(store, a_stored_descriptor_is_kept_until_removed)
 	_cleanup_(store_freep) struct store *store = open_store();
 	_cleanup_close_ int fd = null_fd();
 
-	cr_assert(store_keeps(store));
+	cr_assert(store_has_manager(store));
 	cr_expect_eq(store_put(store, "map-1-a", fd), 0);
 	cr_expect_eq(store_put(store, "map-1-b", fd), 0);
 	cr_expect_eq(notify_socket_count(&manager, "map-1-a"), 1);
@@ -199,8 +199,8 @@ Test(store_without_a_manager, without_a_manager_nothing_is_kept_and_nothing_fail
 
 	(void)unsetenv("NOTIFY_SOCKET");
 	cr_assert_eq(store_open(&store), 0);
-	cr_expect_not(store_keeps(store));
-	cr_expect_not(store_keeps(NULL));
+	cr_expect_not(store_has_manager(store));
+	cr_expect_not(store_has_manager(NULL));
 	cr_expect_eq(store_put(store, "map-1-a", fd), 0);
 	cr_expect_eq(store_put(NULL, "map-1-a", fd), 0);
 	cr_expect_eq(store_remove(store, "map-1-a"), 0);

@@ -67,7 +67,7 @@ void perf_count(struct perf_event_set *set, struct perf_counts *ret)
 		else
 			perf_cpu_update(event, set->program_fd >= 0);
 		perf_cpu_read_throttling(event);
-		perf_set_keep_counts(set, event);
+		perf_set_save_counts(set, event);
 		counts = perf_cpu_counts(event);
 		cpu_counts_add(total, &counts);
 		total->open = true;
@@ -181,7 +181,7 @@ static int open_one(struct perf_event_set *set, int cpu, char **ret_message)
 	if (set->program_fd >= 0) {
 		r = perf_cpu_attach(&event, set->program_fd);
 		if (r == 0) {
-			perf_set_keep_new(set, &event);
+			perf_set_save_new(set, &event);
 			r = perf_cpu_enable(&event);
 		}
 		if (r < 0) {
@@ -384,7 +384,7 @@ int perf_set_period(struct perf_event_set *set, u64 period, char **ret_message)
 		return refuse_period(set, r, period, set->events[i].cpu, ret_message);
 	}
 	set->opening.event.period = period;
-	perf_set_keep_closed_period(set);
+	perf_set_save_closed_period(set);
 	return 0;
 }
 

@@ -48,7 +48,7 @@ void perf_restore_closed(struct perf_event_set *set, int cpu, const struct cpu_c
 	restored->open = restored->in_error = false;
 }
 
-void perf_set_keep_counts(struct perf_event_set *set, const struct perf_cpu *event)
+void perf_set_save_counts(struct perf_event_set *set, const struct perf_cpu *event)
 {
 	struct perf_saved_cpu saved;
 
@@ -74,7 +74,7 @@ void perf_set_save_closed(struct perf_event_set *set, int cpu)
 	perf_save_drop(set->save, set->number, cpu, &before);
 }
 
-void perf_set_keep_closed_period(struct perf_event_set *set)
+void perf_set_save_closed_period(struct perf_event_set *set)
 {
 	struct perf_saved_cpu saved;
 
@@ -122,7 +122,7 @@ void perf_set_write_new(struct perf_event_set *set, const struct perf_cpu *event
 	perf_save_write_cpu(set->save, set->number, event->cpu, saved);
 }
 
-void perf_set_keep_new(struct perf_event_set *set, const struct perf_cpu *event)
+void perf_set_save_new(struct perf_event_set *set, const struct perf_cpu *event)
 {
 	struct perf_saved_cpu saved;
 

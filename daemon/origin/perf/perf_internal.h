@@ -68,22 +68,22 @@ void perf_set_write_new(struct perf_event_set *set, const struct perf_cpu *event
 			struct perf_saved_cpu *saved);
 
 /* Does nothing for a set that is not saved. Otherwise saves the counts of an open event so far. */
-void perf_set_keep_counts(struct perf_event_set *set, const struct perf_cpu *event);
+void perf_set_save_counts(struct perf_event_set *set, const struct perf_cpu *event);
 
-/* Like perf_set_keep_counts(), for the counts of closed events of a CPU on which no event is open now. */
+/* Like perf_set_save_counts(), for the counts of closed events of a CPU on which no event is open now. */
 void perf_set_save_closed(struct perf_event_set *set, int cpu);
 
 /*
  * Does nothing for a set that is not saved. Otherwise saves the period in force for CPUs on which no event is open. In
  * a pause, nothing else passes it on to the next process.
  */
-void perf_set_keep_closed_period(struct perf_event_set *set);
+void perf_set_save_closed_period(struct perf_event_set *set);
 
 /*
  * Saves a new event of a saved set: stores it and writes its counts, before it is enabled. If that fails,
  * which is logged, the event samples anyway.
  */
-void perf_set_keep_new(struct perf_event_set *set, const struct perf_cpu *event);
+void perf_set_save_new(struct perf_event_set *set, const struct perf_cpu *event);
 
 /*
  * Does nothing for a set that is not saved. Otherwise saves how the set was opened, and whether it is paused.

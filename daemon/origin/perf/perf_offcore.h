@@ -15,7 +15,7 @@
 #define PEBSD_PERF_OFFCORE_H
 
 #include "base/cleanup.h"
-#include "kernel/kept.h"
+#include "kernel/inherited.h"
 #include "kernel/kernel_offcore.h"
 #include "origin/pmu/pmu.h"
 #include "store/handover.h"
@@ -48,7 +48,7 @@ const struct offcore_pmu *offcore_pmus(const struct offcore_set *set, size_t *re
  */
 struct offcore_save_settings {
 	struct handover *handover; /* must outlive the set */
-	enum kept kept;            /* whether the kernel side continues */
+	enum inherited inherited;  /* whether the kernel side continues */
 	bool stay_paused;
 };
 

@@ -50,7 +50,7 @@ static void write_place(struct offcore_set *set, u32 cpu, const struct saved_pla
 {
 	struct place_part *part = &set->saved->part->places[cpu];
 
-	handover_flip(&part->current, part->copies, stored, sizeof(*stored));
+	handover_commit_copy(&part->current, part->copies, stored, sizeof(*stored));
 }
 
 static void name_of(u32 cpu, u32 kind, u32 number, char ret[STORED_NAME_MAX])
@@ -69,16 +69,16 @@ static u64 id_of(int fd)
 
 static u64 hash_counters(const struct offcore_set *set)
 {
-	u64 hash = KEPT_HASH;
+	u64 hash = INHERITED_HASH;
 
 	for (size_t i = 0; i < set->n_counters; i++) {
 		const struct pmu_counter *counter = &set->counters[i];
 
-		hash = kept_hash(hash, counter->pmu, strlen(counter->pmu) + 1);
-		hash = kept_hash(hash, &counter->kind, sizeof(counter->kind));
-		hash = kept_hash(hash, &counter->type, sizeof(counter->type));
-		hash = kept_hash(hash, &counter->config, sizeof(counter->config));
-		hash = kept_hash(hash, &counter->config1, sizeof(counter->config1));
+		hash = inherited_hash(hash, counter->pmu, strlen(counter->pmu) + 1);
+		hash = inherited_hash(hash, &counter->kind, sizeof(counter->kind));
+		hash = inherited_hash(hash, &counter->type, sizeof(counter->type));
+		hash = inherited_hash(hash, &counter->config, sizeof(counter->config));
+		hash = inherited_hash(hash, &counter->config1, sizeof(counter->config1));
 	}
 	return hash;
 }
@@ -108,7 +108,7 @@ int offcore_save_begin(struct offcore_set *set, const struct offcore_save_settin
 	if (r < 0)
 		return r;
 	saved->part = part;
-	saved->continues = save->kept != KEPT_NOTHING && saved->part->counters == hash;
+	saved->continues = save->inherited != INHERITED_NOTHING && saved->part->counters == hash;
 	if (!saved->continues)
 		saved->part->counters = 0;
 	for (u32 cpu = 0; cpu < set->cpus; cpu++) {

@@ -125,8 +125,8 @@ static int take_over_cpu(struct perf_event_set *set, struct perf_cpu *fresh, str
 	perf_restore_closed(set, fresh->cpu, &saved.closed);
 	if (!take_old(set, fresh->cpu, &saved, over, &old))
 		return start_fresh(set, fresh, NULL, NULL, over);
-	if (over->settings->kept != KEPT_ALL || !over->same || saved.epoch != over->settings->epoch ||
-	    saved.changing || !perf_save_runs(&old))
+	if (over->settings->inherited != INHERITED_ALL || !over->same ||
+	    saved.epoch != over->settings->epoch || saved.changing || !perf_save_runs(&old))
 		return start_fresh(set, fresh, &old, &saved, over);
 	continue_old(set, &old, fresh);
 	over->continued++;

@@ -10,7 +10,7 @@
 
 #define POSSIBLE_PATH "/sys/devices/system/cpu/possible"
 
-/* The layout of a set in the handover. handover_flip() writes the copies. */
+/* The layout of a set in the handover. handover_commit_copy() writes the copies. */
 struct set_part {
 	u32 current;
 	u32 reserved;
@@ -112,7 +112,7 @@ bool perf_save_read_cpu(const struct perf_save *save, unsigned set, int cpu, str
 
 void perf_save_write_set(struct perf_save *save, unsigned set, const struct perf_saved_set *saved)
 {
-	handover_flip(&save->sets[set].current, save->sets[set].copies, saved, sizeof(*saved));
+	handover_commit_copy(&save->sets[set].current, save->sets[set].copies, saved, sizeof(*saved));
 }
 
 void perf_save_write_cpu(struct perf_save *save, unsigned set, int cpu, const struct perf_saved_cpu *saved)
@@ -120,7 +120,7 @@ void perf_save_write_cpu(struct perf_save *save, unsigned set, int cpu, const st
 	struct cpu_part *part = part_of(save, set, cpu);
 
 	if (part)
-		handover_flip(&part->current, part->copies, saved, sizeof(*saved));
+		handover_commit_copy(&part->current, part->copies, saved, sizeof(*saved));
 }
 
 static bool same_settings(const struct event_settings *a, const struct event_settings *b)

@@ -10,7 +10,7 @@
 #ifndef PEBSD_PERF_SAVE_H
 #define PEBSD_PERF_SAVE_H
 
-#include "kernel/kept.h"
+#include "kernel/inherited.h"
 #include "origin/perf/perf_cpu.h"
 #include "store/handover.h"
 
@@ -51,7 +51,7 @@ struct perf_saved_set {
 
 struct perf_save_settings {
 	struct handover *handover; /* must outlive the perf_save */
-	enum kept kept;            /* whether the kernel side continues: kernel_kept() */
+	enum inherited inherited;  /* whether the kernel side continues: kernel_inherited() */
 	u32 epoch;                 /* of the programs of this process: kernel_epoch() */
 	size_t n_sets;
 	bool stay_paused; /* events stay paused */

@@ -60,7 +60,7 @@ static void allow(struct dwarf_file *file, u64 ns)
 }
 
 /* Returns whether the CPU time allows another step. Looks at the clock at every 64th step. */
-static bool may_go_on(struct dwarf_file *file)
+static bool may_continue(struct dwarf_file *file)
 {
 	return ++file->steps % 64 || cpu_ns() < file->until;
 }
@@ -90,7 +90,7 @@ static int add_ranges(struct dwarf_file *file, Dwarf_Die *die, size_t unit, stru
 	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
 		int r;
 
-		if (!may_go_on(file))
+		if (!may_continue(file))
 			return -ETIME;
 		/* Code that the linker discarded has ranges that start at 0 (or 1). */
 		if (low >= high || low <= 1)
@@ -152,7 +152,7 @@ static int count_units(struct dwarf_file *file)
 	while (dwarf_nextcu(file->dwarf, at, &next, &size, NULL, NULL, NULL) == 0) {
 		if (next <= at)
 			return -ENODATA;
-		if (++n > DWARF_UNITS_MAX || !may_go_on(file))
+		if (++n > DWARF_UNITS_MAX || !may_continue(file))
 			return -E2BIG;
 		at = next;
 	}
@@ -176,7 +176,7 @@ static int read_units(struct dwarf_file *file)
 
 		if (dwarf_nextcu(file->dwarf, at, &next, &size, NULL, NULL, NULL) != 0)
 			break;
-		if (!may_go_on(file))
+		if (!may_continue(file))
 			return -ETIME;
 		if (!dwarf_offdie(file->dwarf, at + size, &die) || dwarf_tag(&die) == DW_TAG_partial_unit)
 			continue;
@@ -323,7 +323,7 @@ static int read_functions(struct dwarf_file *file, Dwarf_Off unit, struct ranges
 		int tag = dwarf_tag(at);
 		Dwarf_Die child;
 
-		if (!may_go_on(file))
+		if (!may_continue(file))
 			return -ETIME;
 		if (tag == DW_TAG_subprogram) {
 			int r = add_ranges(file, at, 0, functions);
@@ -362,7 +362,7 @@ static bool contains(struct dwarf_file *file, Dwarf_Die *block, u64 address)
 	ptrdiff_t at = 0;
 
 	while ((at = dwarf_ranges(block, at, &base, &low, &high)) > 0) {
-		if (!may_go_on(file))
+		if (!may_continue(file))
 			return false;
 		if (address >= low && address < high)
 			return true;
@@ -380,7 +380,7 @@ static bool step_in(struct dwarf_file *file, Dwarf_Die *die, u64 address)
 	do {
 		int tag = dwarf_tag(&child);
 
-		if (!may_go_on(file))
+		if (!may_continue(file))
 			return false;
 		if ((tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block) &&
 		    contains(file, &child, address)) {

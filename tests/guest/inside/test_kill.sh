@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # systemd must restart a pebsd that dies or no longer answers its watchdog. Here the next process takes nothing
-# over (test_kept_kill.sh tests one that does), and its counters must be exact from its start on. The PMU's books
+# over (test_inherit_kill.sh tests one that does), and its counters must be exact from its start on. The PMU's books
 # show how many samples the previous process lost.
 # long
 # kernels: 6.12

@@ -6,16 +6,16 @@
  * Alerts are also in the file of act/alert_store.h. Both copies have the time of the tick that they describe.
  * The alerts in the file are updated only when an alert changes its state, before the actions. The copy in the
  * state is written at each tick, after the actions, so it is usually newer. The file is newer if the process
- * ended between the two writes. The newer copy is restored (alerts_kept_is_newer()), so that no transition is
+ * ended between the two writes. The newer copy is restored (alerts_saved_is_newer()), so that no transition is
  * reported twice.
  */
-#ifndef PEBSD_ALERTS_KEPT_H
-#define PEBSD_ALERTS_KEPT_H
+#ifndef PEBSD_ALERTS_SAVED_H
+#define PEBSD_ALERTS_SAVED_H
 
 #include "base/cleanup.h"
 #include "policy/policy.h"
 
-struct alerts_kept;
+struct alerts_saved;
 struct state;
 
 /*
@@ -23,24 +23,24 @@ struct state;
  * `*ret_wrong` is a constant that says why. Otherwise it is NULL. `state` is not owned; NULL saves nothing. Call
  * this before the first commit of `state`. `now_ns`: CLOCK_MONOTONIC. Returns 0 or -ENOMEM.
  */
-int alerts_kept_new(struct state *state, u64 now_ns, struct alerts_kept **ret, const char **ret_wrong);
-struct alerts_kept *alerts_kept_free(struct alerts_kept *kept);
-DEFINE_CLEANUP(struct alerts_kept *, alerts_kept_free)
+int alerts_saved_new(struct state *state, u64 now_ns, struct alerts_saved **ret, const char **ret_wrong);
+struct alerts_saved *alerts_saved_free(struct alerts_saved *saved);
+DEFINE_CLEANUP(struct alerts_saved *, alerts_saved_free)
 
 /* Returns whether there are restored alerts and they describe a tick at or after `judged_ns`. */
-bool alerts_kept_is_newer(const struct alerts_kept *kept, u64 judged_ns);
+bool alerts_saved_is_newer(const struct alerts_saved *saved, u64 judged_ns);
 
 /*
  * The restored alerts: the number of the next alert (1 if nothing was restored), and the arguments for
- * policy_restore_alert(). Valid until alerts_kept_save().
+ * policy_restore_alert(). Valid until alerts_saved_write().
  */
-u64 alerts_kept_next_number(const struct alerts_kept *kept);
-const struct policy_saved_alert *alerts_kept_alerts(const struct alerts_kept *kept, size_t *ret_n);
+u64 alerts_saved_next_number(const struct alerts_saved *saved);
+const struct policy_saved_alert *alerts_saved_alerts(const struct alerts_saved *saved, size_t *ret_n);
 
 /*
  * Saves the changes of a tick for the next process. Call it after the actions of the tick. Returns 0, the
  * error of state_commit(), or -ENOMEM: then the alerts of the previous call remain saved.
  */
-int alerts_kept_save(struct alerts_kept *kept, const struct policy *policy);
+int alerts_saved_write(struct alerts_saved *saved, const struct policy *policy);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Saves a pause, so that the next process continues it until its end. */
-#ifndef PEBSD_PAUSE_KEPT_H
-#define PEBSD_PAUSE_KEPT_H
+#ifndef PEBSD_PAUSE_SAVED_H
+#define PEBSD_PAUSE_SAVED_H
 
 #include <stdbool.h>
 
@@ -13,9 +13,9 @@
  * end, or not known if only pause_end() ends it. `handover` may be NULL. Call this before the handover is
  * committed, even if everything else begins at zero.
  */
-bool pause_kept(struct handover *handover, struct maybe_double *ret_seconds);
+bool pause_inherited(struct handover *handover, struct maybe_double *ret_seconds);
 
 /* Records that a pause has begun or, if `paused` is false, ended. */
-void pause_keep(struct handover *handover, bool paused, const struct maybe_double *seconds);
+void pause_save(struct handover *handover, bool paused, const struct maybe_double *seconds);
 
 #endif

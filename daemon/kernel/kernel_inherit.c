@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "kernel/kernel_keep.h"
+#include "kernel/kernel_inherit.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "kernel/skeleton.h"
 
-const struct kernel_saved *kernel_keep_before(const struct handover *handover)
+const struct kernel_saved *kernel_saved_before(const struct handover *handover)
 {
 	const struct kernel_saved_copies *part =
 		handover ? handover_before(handover, HANDOVER_KERNEL, sizeof(struct kernel_saved_copies))
@@ -43,14 +43,14 @@ static void drop(struct handover *handover, enum stored_kind kind, const char *l
 /* Removes all maps and links of the previous process from the store, whether they were taken over or not. */
 static void forget(struct handover *handover)
 {
-	const struct kernel_saved *before = kernel_keep_before(handover);
+	const struct kernel_saved *before = kernel_saved_before(handover);
 
 	if (!before)
 		return;
-	for (size_t i = 0; i < KEEP_MAPS_MAX; i++)
+	for (size_t i = 0; i < INHERIT_MAPS_MAX; i++)
 		if (before->maps[i].number)
 			drop(handover, STORED_MAP, before->maps[i].label, before->maps[i].number);
-	for (size_t i = 0; i < KEEP_LINKS_MAX; i++)
+	for (size_t i = 0; i < INHERIT_LINKS_MAX; i++)
 		if (before->links[i].number)
 			drop(handover, STORED_LINK, before->links[i].label, before->links[i].number);
 	for (size_t i = 0; i < SLOT_BLOCKS_MAX; i++)
@@ -70,12 +70,12 @@ static const char *const block_records[BLOCK_KINDS] = {
 	[BLOCK_OFFCORE] = "offcore_record",
 };
 
-static struct kept_identity identify(const struct kernel *kernel)
+static struct inherited_identity identify(const struct kernel *kernel)
 {
 	const struct kernel_settings *settings = &kernel->settings;
 	const struct btf *btf = bpf_object__btf(kernel->skeleton->obj);
-	struct kept_identity identity = {
-		.records = KEPT_HASH + KEPT_RECORDS,
+	struct inherited_identity identity = {
+		.records = INHERITED_HASH + INHERITED_RECORDS,
 		.slots = kernel->slots_max,
 		.block_slots = kernel->blocks.slots,
 		.stripes = kernel->stripes,
@@ -97,19 +97,19 @@ static struct kept_identity identify(const struct kernel *kernel)
 	{
 		if (!is_kept(kernel, map) || is_settings(kernel, map))
 			continue;
-		identity.records = kept_layout(identity.records, btf, map);
+		identity.records = inherited_layout(identity.records, btf, map);
 	}
 	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++)
-		identity.records = kept_layout_struct(identity.records, btf, block_records[kind]);
+		identity.records = inherited_layout_struct(identity.records, btf, block_records[kind]);
 	/* The hot tables begin at zero, but they must have the size that the programs expect. */
-	identity.records = kept_hash(identity.records, &hot_bytes, sizeof(hot_bytes));
+	identity.records = inherited_hash(identity.records, &hot_bytes, sizeof(hot_bytes));
 	baked = bpf_map__initial_value(kernel->skeleton->maps.rodata, &bytes);
-	identity.settings =
-		kept_hash(kept_layout(KEPT_HASH, btf, kernel->skeleton->maps.rodata), baked, bytes);
+	identity.settings = inherited_hash(
+		inherited_layout(INHERITED_HASH, btf, kernel->skeleton->maps.rodata), baked, bytes);
 	return identity;
 }
 
-static u32 number_of(const struct kernel_kept_part *parts, size_t n, const char *label)
+static u32 number_of(const struct kernel_saved_part *parts, size_t n, const char *label)
 {
 	for (size_t i = 0; i < n; i++)
 		if (strncmp(parts[i].label, label, sizeof(parts[i].label)) == 0)
@@ -117,7 +117,7 @@ static u32 number_of(const struct kernel_kept_part *parts, size_t n, const char 
 	return 0;
 }
 
-static void set_number(struct kernel_kept_part *parts, size_t n, const char *label, u32 number)
+static void set_number(struct kernel_saved_part *parts, size_t n, const char *label, u32 number)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (*parts[i].label && strncmp(parts[i].label, label, sizeof(parts[i].label)) != 0)
@@ -158,7 +158,7 @@ static int __attribute__((format(printf, 1, 2))) cannot_take(const char *format,
 static int take_map(struct kernel *kernel, struct bpf_map *map)
 {
 	const char *label = bpf_map__name(map);
-	const u32 number = number_of(kernel->saved->maps, KEEP_MAPS_MAX, label);
+	const u32 number = number_of(kernel->saved->maps, INHERIT_MAPS_MAX, label);
 	_cleanup_close_ int fd = -1;
 	char name[STORED_NAME_MAX];
 
@@ -212,18 +212,18 @@ static int take_blocks(struct kernel *kernel, const struct kernel_saved *before)
 	return r;
 }
 
-int kernel_keep_maps(struct kernel *kernel)
+int kernel_inherit_maps(struct kernel *kernel)
 {
-	const struct kernel_saved *before = kernel_keep_before(kernel->handover);
-	struct kept_identity own;
+	const struct kernel_saved *before = kernel_saved_before(kernel->handover);
+	struct inherited_identity own;
 	struct bpf_map *map;
 	int r;
 
-	kernel->kept = KEPT_NOTHING;
+	kernel->inherited = INHERITED_NOTHING;
 	if (!kernel->handover)
 		return 0;
-	if (!before || !kernel->settings.adopt) {
-		if (!before && kernel->settings.adopt && handover_has_before(kernel->handover))
+	if (!before || !kernel->settings.inherit) {
+		if (!before && kernel->settings.inherit && handover_has_before(kernel->handover))
 			(void)cannot_take("they belong to another version of pebsd");
 		kernel->saved->identity = identify(kernel);
 		return handover_begin(kernel->handover);
@@ -234,9 +234,9 @@ int kernel_keep_maps(struct kernel *kernel)
 	 */
 	kernel->skeleton->rodata->hot_seed = before->hot_seed;
 	own = identify(kernel);
-	if (kept_decide(&before->identity, &own) == KEPT_NOTHING)
-		return cannot_take("%s changed", kept_difference(&before->identity, &own));
-	kernel->kept = KEPT_MAPS;
+	if (inherited_decide(&before->identity, &own) == INHERITED_NOTHING)
+		return cannot_take("%s changed", inherited_difference(&before->identity, &own));
+	kernel->inherited = INHERITED_MAPS;
 	*kernel->saved = *before;
 	bpf_object__for_each_map(map, kernel->skeleton->obj)
 	{
@@ -264,14 +264,14 @@ static int hash_tag(const struct bpf_program *program, u64 *hash)
 		return 0;
 	if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &bytes) < 0)
 		return -errno;
-	*hash = kept_hash(*hash, info.tag, sizeof(info.tag));
+	*hash = inherited_hash(*hash, info.tag, sizeof(info.tag));
 	return 0;
 }
 
 static int hash_programs(struct kernel *kernel)
 {
 	const struct pebsd_bpf *skeleton = kernel->skeleton;
-	u64 hash = KEPT_HASH;
+	u64 hash = INHERITED_HASH;
 	int r = 0;
 
 	for (unsigned i = 0; r == 0 && i < EVENTS_MAX; i++)
@@ -305,7 +305,7 @@ static void end_hot(struct kernel *kernel)
 	memset((void *)kernel->skeleton->bss->hot_choices, 0, kernel->slots_max);
 }
 
-int kernel_keep_loaded(struct kernel *kernel)
+int kernel_inherit_programs(struct kernel *kernel)
 {
 	const u64 settings = kernel->saved->identity.settings;
 	const struct kernel_saved *before;
@@ -316,17 +316,17 @@ int kernel_keep_loaded(struct kernel *kernel)
 	r = hash_programs(kernel);
 	if (r < 0)
 		return r;
-	if (kernel->kept == KEPT_NOTHING) {
+	if (kernel->inherited == INHERITED_NOTHING) {
 		kernel->saved->epoch = 1;
 		kernel->saved->stripes_alone = kernel->skeleton->rodata->stripes_alone;
 		kernel->saved->hot_seed = kernel->skeleton->rodata->hot_seed;
 		return 0;
 	}
-	before = kernel_keep_before(kernel->handover);
-	kernel->kept = before->identity.settings == settings
-			       ? kept_decide(&before->identity, &kernel->saved->identity)
-			       : KEPT_MAPS;
-	if (kernel->kept == KEPT_MAPS)
+	before = kernel_saved_before(kernel->handover);
+	kernel->inherited = before->identity.settings == settings
+				    ? inherited_decide(&before->identity, &kernel->saved->identity)
+				    : INHERITED_MAPS;
+	if (kernel->inherited == INHERITED_MAPS)
 		kernel->saved->epoch++;
 	end_hot(kernel);
 	return 0;
@@ -349,17 +349,17 @@ static void add_link(struct kernel *kernel, const char *label, int fd, bool take
 }
 
 /*
- * An inherited link belongs to the old program. With KEPT_MAPS, the old program stays attached until
- * kernel_keep_done() has stored the link of the new one.
+ * An inherited link belongs to the old program. With INHERITED_MAPS, the old program stays attached until
+ * kernel_inherit_done() has stored the link of the new one.
  */
-int kernel_keep_link(struct kernel *kernel, struct bpf_program *program, struct bpf_link **ret)
+int kernel_inherit_link(struct kernel *kernel, struct bpf_program *program, struct bpf_link **ret)
 {
 	const char *label = bpf_program__name(program);
-	const u32 number = number_of(kernel->saved->links, KEEP_LINKS_MAX, label);
+	const u32 number = number_of(kernel->saved->links, INHERIT_LINKS_MAX, label);
 	char name[STORED_NAME_MAX];
 	int fd = -1;
 
-	if (kernel->handover && kernel->kept != KEPT_NOTHING) {
+	if (kernel->handover && kernel->inherited != INHERITED_NOTHING) {
 		handover_name(STORED_LINK, label, 1, &number, name);
 		fd = store_take(handover_store(kernel->handover), name);
 		if (fd >= 0 && !is_the_link(fd)) {
@@ -374,7 +374,7 @@ int kernel_keep_link(struct kernel *kernel, struct bpf_program *program, struct 
 	}
 	if (fd >= 0)
 		add_link(kernel, label, fd, true);
-	if (fd >= 0 && kernel->kept == KEPT_ALL)
+	if (fd >= 0 && kernel->inherited == INHERITED_ALL)
 		return 0;
 	*ret = bpf_program__attach(program);
 	if (!*ret)
@@ -409,7 +409,7 @@ static int put_maps(struct kernel *kernel, const struct kernel_saved *before)
 		r = put(kernel, STORED_MAP, label, number, bpf_map__fd(map));
 		if (r < 0)
 			return r;
-		set_number(kernel->saved->maps, KEEP_MAPS_MAX, label, number);
+		set_number(kernel->saved->maps, INHERIT_MAPS_MAX, label, number);
 	}
 	return 0;
 }
@@ -452,13 +452,14 @@ static int put_links(struct kernel *kernel)
 		r = put(kernel, STORED_LINK, link->label, number, link->fd);
 		if (r < 0)
 			return r;
-		set_number(kernel->saved->links, KEEP_LINKS_MAX, link->label, number);
+		set_number(kernel->saved->links, INHERIT_LINKS_MAX, link->label, number);
 	}
 	return 0;
 }
 
 static void drop_replaced(struct handover *handover, enum stored_kind kind,
-			  const struct kernel_kept_part *before, const struct kernel_kept_part *now, size_t n)
+			  const struct kernel_saved_part *before, const struct kernel_saved_part *now,
+			  size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		u32 number = number_of(now, n, before[i].label);
@@ -471,7 +472,7 @@ static void drop_replaced(struct handover *handover, enum stored_kind kind,
 /* Closes inherited links of replaced programs. After this only one program reports each birth. */
 static void close_replaced_links(struct kernel *kernel)
 {
-	for (size_t i = 0; kernel->kept == KEPT_MAPS && i < kernel->n_links; i++) {
+	for (size_t i = 0; kernel->inherited == INHERITED_MAPS && i < kernel->n_links; i++) {
 		if (!kernel->links[i].taken)
 			continue;
 		cleanup_close(&kernel->links[i].fd);
@@ -488,7 +489,7 @@ static int write_saved(struct kernel *kernel)
 	if (r < 0)
 		return r;
 	part = memory;
-	handover_flip(&part->current, part->copies, kernel->saved, sizeof(*kernel->saved));
+	handover_commit_copy(&part->current, part->copies, kernel->saved, sizeof(*kernel->saved));
 	return 0;
 }
 
@@ -506,7 +507,7 @@ static void drop_blocks(struct kernel *kernel, u32 first)
 	}
 }
 
-int kernel_keep_blocks(struct kernel *kernel, u32 first)
+int kernel_save_blocks(struct kernel *kernel, u32 first)
 {
 	const struct kernel_saved before = *kernel->saved;
 	int r;
@@ -523,7 +524,7 @@ int kernel_keep_blocks(struct kernel *kernel, u32 first)
 	return r;
 }
 
-void kernel_keep_fewer_blocks(struct kernel *kernel, u32 n)
+void kernel_save_fewer_blocks(struct kernel *kernel, u32 n)
 {
 	if (!kernel->handover)
 		return;
@@ -533,25 +534,25 @@ void kernel_keep_fewer_blocks(struct kernel *kernel, u32 n)
 		drop_blocks(kernel, n);
 }
 
-int kernel_keep_done(struct kernel *kernel)
+int kernel_inherit_done(struct kernel *kernel)
 {
-	const struct kernel_saved *counts = kernel->handover && kernel->kept != KEPT_NOTHING
-						    ? kernel_keep_before(kernel->handover)
+	const struct kernel_saved *counts = kernel->handover && kernel->inherited != INHERITED_NOTHING
+						    ? kernel_saved_before(kernel->handover)
 						    : NULL;
 	const struct kernel_saved before = counts ? *counts : (struct kernel_saved){0};
 	int r;
 
 	if (!kernel->handover)
 		return 0;
-	if (kernel->kept == KEPT_NOTHING)
+	if (kernel->inherited == INHERITED_NOTHING)
 		forget(kernel->handover);
 	if ((r = put_maps(kernel, counts)) < 0 || (r = put_blocks(kernel)) < 0 ||
 	    (r = put_links(kernel)) < 0 || (r = write_saved(kernel)) < 0)
 		return r;
 	if (!counts)
 		return 0;
-	drop_replaced(kernel->handover, STORED_MAP, before.maps, kernel->saved->maps, KEEP_MAPS_MAX);
-	drop_replaced(kernel->handover, STORED_LINK, before.links, kernel->saved->links, KEEP_LINKS_MAX);
+	drop_replaced(kernel->handover, STORED_MAP, before.maps, kernel->saved->maps, INHERIT_MAPS_MAX);
+	drop_replaced(kernel->handover, STORED_LINK, before.links, kernel->saved->links, INHERIT_LINKS_MAX);
 	close_replaced_links(kernel);
 	return 0;
 }

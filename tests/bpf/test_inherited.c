@@ -55,7 +55,7 @@ struct variation {
 
 /* The values that a process read, before and after it made page faults. */
 struct found {
-	enum kept kept;
+	enum inherited inherited;
 	u32 epoch;
 	struct perf_counts first, last;
 	u64 samples_first, samples_last; /* in the records */
@@ -153,7 +153,7 @@ static void teardown(void)
 	cgroup_fixture_teardown();
 }
 
-TestSuite(kept, .init = setup, .fini = teardown);
+TestSuite(inherited, .init = setup, .fini = teardown);
 
 static const struct pmu_opening page_faults = {
 	.event = {.role = EVENT_LOADS, .pmu = "software", .period = 1},
@@ -177,8 +177,9 @@ static void open_offcore(struct process *process, const struct variation *variat
 
 static void start_offcore(struct process *process, const struct variation *variation)
 {
-	const struct offcore_save_settings save = {
-		.handover = process->handover, .kept = found->kept, .stay_paused = variation->stay_paused};
+	const struct offcore_save_settings save = {.handover = process->handover,
+						   .inherited = found->inherited,
+						   .stay_paused = variation->stay_paused};
 	char *message = NULL;
 
 	if (variation->dies_replacing) {
@@ -236,7 +237,7 @@ static void begin(struct process *process, const struct variation *variation)
 	EXPECT(store_open(&process->store) == 0);
 	EXPECT(handover_open(process->store, &process->handover) == 0);
 	settings.handover = process->handover;
-	settings.adopt = !variation->alone && perf_save_fits(process->handover, 1);
+	settings.inherit = !variation->alone && perf_save_fits(process->handover, 1);
 	EXPECT(perf_open(&opening, online, &process->set, &message) == 0);
 	open_offcore(process, variation);
 	settings.offcore_cpus = process->offcore ? offcore_cpus(process->offcore) : 0;
@@ -252,9 +253,9 @@ static void begin(struct process *process, const struct variation *variation)
 		(void)fprintf(stderr, "%s\n", message ? message : strerror(-r));
 	EXPECT(r == 0);
 	save.handover = process->handover;
-	save.kept = found->kept = kernel_kept(process->kernel);
+	save.inherited = found->inherited = kernel_inherited(process->kernel);
 	save.epoch = found->epoch = kernel_epoch(process->kernel);
-	if (save.kept == KEPT_NOTHING)
+	if (save.inherited == INHERITED_NOTHING)
 		store_drop_rest(process->store);
 	EXPECT(perf_save_new(&save, &process->save) == 0);
 	EXPECT(perf_start_restored(process->set, kernel_program_fd(process->kernel, 0), process->save, 0,
@@ -397,17 +398,17 @@ static void end_it(struct process *process)
 	perf_pause(process->set);
 }
 
-Test(kept, events_and_records_continue_after_a_restart)
+Test(inherited, events_and_records_continue_after_a_restart)
 {
 	struct found before = live((struct variation){0}), now;
 
-	cr_expect_eq(before.kept, KEPT_NOTHING);
+	cr_expect_eq(before.inherited, INHERITED_NOTHING);
 	cr_expect_geq(before.last.expected, 2 * FAULTS);
 	for (unsigned i = 0; i < 3; i++) {
 		make_faults();
 		in_the_middle = i == 2 ? end_it : NULL;
 		now = live((struct variation){0});
-		cr_expect_eq(now.kept, KEPT_ALL);
+		cr_expect_eq(now.inherited, INHERITED_ALL);
 		cr_expect_eq(now.epoch, before.epoch);
 		cr_expect_eq(now.first.cpus, 2);
 		/* The event count and the records include the page faults that came while no process ran. */
@@ -468,7 +469,7 @@ static void look_closer(struct process *process)
  * The process that chose the cgroup is gone, and so are its tables. The next process makes new ones, with the
  * same programs or with others.
  */
-Test(kept, hot_tables_start_empty_after_a_restart)
+Test(inherited, hot_tables_start_empty_after_a_restart)
 {
 	static const bool other_ways[] = {false, false, true, true};
 	struct found before, now;
@@ -479,7 +480,7 @@ Test(kept, hot_tables_start_empty_after_a_restart)
 	for (size_t i = 0; i < ARRAY_SIZE(other_ways); i++) {
 		make_faults();
 		now = live((struct variation){.hot = true, .other_ways = other_ways[i]});
-		cr_expect_eq(now.kept, i == 2 ? KEPT_MAPS : KEPT_ALL);
+		cr_expect_eq(now.inherited, i == 2 ? INHERITED_MAPS : INHERITED_ALL);
 		expect_more(&before, &now);
 		cr_expect_geq(now.hot_samples + now.hot_skipped, 2 * FAULTS * 99 / 100);
 		cr_expect_leq(now.hot_samples, now.samples_last - now.samples_first - 2 * FAULTS * 99 / 100);
@@ -512,7 +513,7 @@ static u64 event_id(void)
 	return id;
 }
 
-Test(kept, repeated_restarts_keep_the_events_and_leak_nothing)
+Test(inherited, repeated_restarts_keep_the_events_and_leak_nothing)
 {
 	size_t maps, links;
 	u64 id;
@@ -533,7 +534,7 @@ Test(kept, repeated_restarts_keep_the_events_and_leak_nothing)
 	}
 }
 
-Test(kept, other_programs_take_over_event_by_event)
+Test(inherited, other_programs_take_over_event_by_event)
 {
 	struct found before = live((struct variation){0}), now;
 	const u64 id = event_id();
@@ -542,7 +543,7 @@ Test(kept, other_programs_take_over_event_by_event)
 	make_faults();
 	in_the_middle = end_it;
 	now = live((struct variation){.other_ways = true});
-	cr_expect_eq(now.kept, KEPT_MAPS);
+	cr_expect_eq(now.inherited, INHERITED_MAPS);
 	cr_expect_eq(now.epoch, before.epoch + 1);
 	cr_expect_geq(now.first.expected, before.last.expected + 2 * FAULTS);
 	/* For a moment there was no event. That time is counted as enabled but not running. */
@@ -557,17 +558,17 @@ Test(kept, other_programs_take_over_event_by_event)
 	/* These programs continue, too, with the events that were opened for them. */
 	in_the_middle = NULL;
 	now = live((struct variation){.other_ways = true});
-	cr_expect_eq(now.kept, KEPT_ALL);
+	cr_expect_eq(now.inherited, INHERITED_ALL);
 	cr_expect_eq(stored_of("event-"), 2);
 }
 
-Test(kept, another_layout_starts_empty_and_removes_the_old_maps)
+Test(inherited, another_layout_starts_empty_and_removes_the_old_maps)
 {
 	struct found before = live((struct variation){0}), now;
 	const size_t maps = stored_of("map-");
 
 	now = live((struct variation){.slots = 2 * SLOTS});
-	cr_expect_eq(now.kept, KEPT_NOTHING);
+	cr_expect_eq(now.inherited, INHERITED_NOTHING);
 	cr_expect_lt(now.first.expected, before.last.expected);
 	cr_expect_lt(now.samples_first, before.samples_last);
 	cr_expect_eq(stored_of("map-"), maps);
@@ -575,16 +576,16 @@ Test(kept, another_layout_starts_empty_and_removes_the_old_maps)
 	cr_expect_eq(stored_of("event-"), 2);
 	cr_expect_eq(stored_of("handover-"), 1);
 	now = live((struct variation){.slots = 2 * SLOTS});
-	cr_expect_eq(now.kept, KEPT_ALL);
+	cr_expect_eq(now.inherited, INHERITED_ALL);
 	now = live((struct variation){.slots = 2 * SLOTS, .alone = true});
-	cr_expect_eq(now.kept, KEPT_NOTHING);
+	cr_expect_eq(now.inherited, INHERITED_NOTHING);
 }
 
 /*
  * The start that fails has the previous settings, or others that would start from zero. The process after it
  * has the previous settings again, as when somebody undoes an edit. That process must find everything.
  */
-Test(kept, a_start_that_fails_to_load_leaves_the_state_for_the_next)
+Test(inherited, a_start_that_fails_to_load_leaves_the_state_for_the_next)
 {
 	struct found before = live((struct variation){0}), now;
 	const size_t maps = stored_of("map-");
@@ -598,7 +599,7 @@ Test(kept, a_start_that_fails_to_load_leaves_the_state_for_the_next)
 	cr_expect_eq(stored_of("event-"), 2);
 	make_faults();
 	now = live((struct variation){0});
-	cr_expect_eq(now.kept, KEPT_ALL);
+	cr_expect_eq(now.inherited, INHERITED_ALL);
 	cr_expect_geq(now.first.expected, before.last.expected + 2 * FAULTS);
 	expect_more(&before, &now);
 }
@@ -610,7 +611,7 @@ static void set_period(struct process *process)
 	EXPECT(perf_set_period(process->set, 7, &message) == 0);
 }
 
-Test(kept, a_governed_period_is_kept_if_the_configured_one_is_unchanged)
+Test(inherited, a_governed_period_is_kept_if_the_configured_one_is_unchanged)
 {
 	struct found before, now;
 
@@ -618,11 +619,11 @@ Test(kept, a_governed_period_is_kept_if_the_configured_one_is_unchanged)
 	before = live((struct variation){0});
 	in_the_middle = NULL;
 	now = live((struct variation){0});
-	cr_expect_eq(now.kept, KEPT_ALL);
+	cr_expect_eq(now.inherited, INHERITED_ALL);
 	cr_expect_eq(now.period, 7);
 	cr_expect_lt(now.last.expected - before.last.expected, now.last.count - before.last.count);
 	now = live((struct variation){.period = 3});
-	cr_expect_eq(now.kept, KEPT_ALL);
+	cr_expect_eq(now.inherited, INHERITED_ALL);
 	cr_expect_eq(now.period, 3);
 }
 
@@ -636,7 +637,7 @@ static void lose_cpu_0_and_set_period(struct process *process)
 }
 
 /* The event that was closed still has the old period. */
-Test(kept, the_period_in_force_is_that_of_the_cpus_that_are_open)
+Test(inherited, the_period_in_force_is_that_of_the_cpus_that_are_open)
 {
 	struct found now;
 
@@ -645,7 +646,7 @@ Test(kept, the_period_in_force_is_that_of_the_cpus_that_are_open)
 	in_the_middle = NULL;
 	tree_write(root, "online", "0-1\n");
 	now = live((struct variation){0});
-	cr_expect_eq(now.kept, KEPT_ALL);
+	cr_expect_eq(now.inherited, INHERITED_ALL);
 	cr_expect_eq(now.first.cpus, 2);
 	cr_expect_eq(now.period, 7);
 }
@@ -662,7 +663,7 @@ static u64 now_ns(void)
  * An event that was paused when its process died runs again, as after a zoom, whose pause ends with the
  * process. A user's pause that is not over continues (`stay_paused`).
  */
-Test(kept, a_paused_event_runs_again_or_stays_as_it_is)
+Test(inherited, a_paused_event_runs_again_or_stays_as_it_is)
 {
 	const u64 begun = now_ns();
 	struct found before, now;
@@ -694,7 +695,7 @@ static void end_it_and_configure_period(struct process *process)
 }
 
 /* A reload of the configuration in a pause. No event is open, so only what is saved has the new period. */
-Test(kept, a_period_that_was_configured_in_a_pause_is_in_force_after_a_restart)
+Test(inherited, a_period_that_was_configured_in_a_pause_is_in_force_after_a_restart)
 {
 	struct found now;
 
@@ -708,7 +709,7 @@ Test(kept, a_period_that_was_configured_in_a_pause_is_in_force_after_a_restart)
 	cr_expect_eq(now.period, 7);
 }
 
-Test(kept, a_cpu_that_went_offline_between_processes_keeps_its_counts)
+Test(inherited, a_cpu_that_went_offline_between_processes_keeps_its_counts)
 {
 	struct found before = live((struct variation){0}), now;
 
@@ -731,7 +732,7 @@ Test(kept, a_cpu_that_went_offline_between_processes_keeps_its_counts)
  * The kernel stops an event on a CPU that goes offline. A process that is killed while it replaces an event
  * leaves that event stopped, too.
  */
-Test(kept, a_stalled_event_is_replaced_and_its_count_continues)
+Test(inherited, a_stalled_event_is_replaced_and_its_count_continues)
 {
 	struct found before = live((struct variation){0}), now;
 	const u64 id = event_id();
@@ -741,7 +742,7 @@ Test(kept, a_stalled_event_is_replaced_and_its_count_continues)
 			cr_assert_eq(ioctl(manager.stored[i].fd, PERF_EVENT_IOC_DISABLE, 0), 0);
 	in_the_middle = end_it;
 	now = live((struct variation){0});
-	cr_expect_eq(now.kept, KEPT_ALL);
+	cr_expect_eq(now.inherited, INHERITED_ALL);
 	cr_expect_neq(event_id(), id);
 	cr_expect_geq(now.first.expected, before.last.expected);
 	cr_expect_geq(now.last.expected, before.last.expected + 2 * FAULTS);
@@ -776,7 +777,7 @@ static void see_a_birth(struct process *process)
 	wait_until_told(process);
 }
 
-Test(kept, births_report_short_slots_to_the_next_process)
+Test(inherited, births_report_short_slots_to_the_next_process)
 {
 	struct found now;
 
@@ -785,11 +786,11 @@ Test(kept, births_report_short_slots_to_the_next_process)
 	cr_expect(now.told_short);
 	in_the_middle = see_a_birth;
 	now = live((struct variation){.slots = FEW_SLOTS});
-	cr_expect_eq(now.kept, KEPT_ALL);
+	cr_expect_eq(now.inherited, INHERITED_ALL);
 	cr_expect(now.told_short);
 }
 
-Test(kept, a_cgroup_created_between_processes_has_a_slot)
+Test(inherited, a_cgroup_created_between_processes_has_a_slot)
 {
 	struct found before = live((struct variation){0}), now;
 
@@ -825,13 +826,13 @@ static void expect_anew(void)
 {
 	struct found now = live((struct variation){0});
 
-	cr_expect_eq(now.kept, KEPT_NOTHING);
+	cr_expect_eq(now.inherited, INHERITED_NOTHING);
 	cr_expect_geq(now.last.expected, 2 * FAULTS);
 	cr_expect_eq(stored_of("handover-"), 1);
 	cr_expect_eq(stored_of("event-"), 2);
 	cr_expect_eq(stored_of("link-"), 2);
 	now = live((struct variation){0});
-	cr_expect_eq(now.kept, KEPT_ALL);
+	cr_expect_eq(now.inherited, INHERITED_ALL);
 }
 
 static void nothing_else(void)
@@ -839,21 +840,21 @@ static void nothing_else(void)
 	(void)live((struct variation){0});
 }
 
-Test(kept, if_a_stored_map_has_another_type_counting_starts_empty)
+Test(inherited, if_a_stored_map_has_another_type_counting_starts_empty)
 {
 	nothing_else();
 	put_in_place(stored_as("map-1-slot_index"), fcntl(stored_as("map-1-dirty")->fd, F_DUPFD_CLOEXEC, 3));
 	expect_anew();
 }
 
-Test(kept, if_a_stored_map_is_not_a_map_counting_starts_empty)
+Test(inherited, if_a_stored_map_is_not_a_map_counting_starts_empty)
 {
 	nothing_else();
 	put_in_place(stored_as("map-1-dirty"), open("/dev/null", O_RDWR | O_CLOEXEC));
 	expect_anew();
 }
 
-Test(kept, if_maps_are_missing_counting_starts_empty)
+Test(inherited, if_maps_are_missing_counting_starts_empty)
 {
 	nothing_else();
 	for (unsigned i = 0; i < 5; i++)
@@ -861,7 +862,7 @@ Test(kept, if_maps_are_missing_counting_starts_empty)
 	expect_anew();
 }
 
-Test(kept, if_two_maps_have_one_name_counting_starts_empty)
+Test(inherited, if_two_maps_have_one_name_counting_starts_empty)
 {
 	struct notify_stored *longer;
 
@@ -875,14 +876,14 @@ Test(kept, if_two_maps_have_one_name_counting_starts_empty)
 	expect_anew();
 }
 
-Test(kept, if_the_handover_is_missing_counting_starts_empty)
+Test(inherited, if_the_handover_is_missing_counting_starts_empty)
 {
 	nothing_else();
 	forget(stored_as("handover-"));
 	expect_anew();
 }
 
-Test(kept, if_the_handover_is_truncated_counting_starts_empty)
+Test(inherited, if_the_handover_is_truncated_counting_starts_empty)
 {
 	int fd = memfd_create("cut", MFD_CLOEXEC);
 
@@ -911,7 +912,7 @@ static char *log_of(struct variation variation, struct found *ret)
 }
 
 /* The first page has the offset and the size of each part of the memory, after 16 bytes. */
-Test(kept, maps_of_another_version_are_replaced_and_reported)
+Test(inherited, maps_of_another_version_are_replaced_and_reported)
 {
 	struct found now;
 	char *text;
@@ -922,20 +923,20 @@ Test(kept, maps_of_another_version_are_replaced_and_reported)
 	cr_assert_neq(page, MAP_FAILED);
 	page[2 + 2 * HANDOVER_KERNEL + 1] -= sizeof(u64);
 	text = log_of((struct variation){0}, &now);
-	cr_expect_eq(now.kept, KEPT_NOTHING);
+	cr_expect_eq(now.inherited, INHERITED_NOTHING);
 	cr_expect_not_null(
 		strstr(text,
 		       "cannot use the BPF maps of the previous process: they belong to another version"),
 		"%s", text);
 	free(text);
 	text = log_of((struct variation){0}, &now);
-	cr_expect_eq(now.kept, KEPT_ALL);
+	cr_expect_eq(now.inherited, INHERITED_ALL);
 	cr_expect_null(strstr(text, "another version"), "%s", text);
 	free(text);
 	(void)munmap(page, 4096);
 }
 
-Test(kept, if_totals_have_another_size_counting_starts_empty)
+Test(inherited, if_totals_have_another_size_counting_starts_empty)
 {
 	u64 *page;
 
@@ -947,7 +948,7 @@ Test(kept, if_totals_have_another_size_counting_starts_empty)
 	expect_anew();
 }
 
-Test(kept, a_foreign_event_under_our_name_is_replaced)
+Test(inherited, a_foreign_event_under_our_name_is_replaced)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_CPU_CLOCK};
@@ -958,7 +959,7 @@ Test(kept, a_foreign_event_under_our_name_is_replaced)
 	put_in_place(stored_as("event-1-0-0"), fd);
 	in_the_middle = end_it;
 	now = live((struct variation){0});
-	cr_expect_eq(now.kept, KEPT_ALL);
+	cr_expect_eq(now.inherited, INHERITED_ALL);
 	cr_expect_eq(now.first.cpus, 2);
 	/* Unknown counts do not become 0: the figures are the last known ones. */
 	cr_expect_geq(now.first.expected, before.last.expected);
@@ -970,30 +971,30 @@ Test(kept, a_foreign_event_under_our_name_is_replaced)
 	cr_expect_eq(stored_of("event-"), 0);
 }
 
-Test(kept, a_missing_event_is_opened_again)
+Test(inherited, a_missing_event_is_opened_again)
 {
 	struct found before = live((struct variation){0}), now;
 
 	forget(stored_as("event-1-0-1"));
 	now = live((struct variation){0});
-	cr_expect_eq(now.kept, KEPT_ALL);
+	cr_expect_eq(now.inherited, INHERITED_ALL);
 	cr_expect_eq(now.first.cpus, 2);
 	cr_expect_geq(now.first.expected, before.last.expected);
 	cr_expect_eq(stored_of("event-"), 2);
 }
 
-Test(kept, a_missing_link_is_attached_again)
+Test(inherited, a_missing_link_is_attached_again)
 {
 	struct found now;
 
 	nothing_else();
 	forget(stored_as("link-1-cgroup_born"));
 	now = live((struct variation){0});
-	cr_expect_eq(now.kept, KEPT_ALL);
+	cr_expect_eq(now.inherited, INHERITED_ALL);
 	cr_expect_eq(stored_of("link-"), 2);
 }
 
-Test(kept, off_core_counters_keep_counting_between_processes)
+Test(inherited, off_core_counters_keep_counting_between_processes)
 {
 	struct found before = live((struct variation){.offcore = true}), now;
 
@@ -1003,7 +1004,7 @@ Test(kept, off_core_counters_keep_counting_between_processes)
 	for (unsigned i = 0; i < 2; i++) {
 		make_faults();
 		now = live((struct variation){.offcore = true});
-		cr_expect_eq(now.kept, KEPT_ALL);
+		cr_expect_eq(now.inherited, INHERITED_ALL);
 		cr_expect_geq(now.counted_first.count, before.counted_last.count + 2 * FAULTS);
 		/* Not more than the events can have counted: nothing was counted twice. */
 		cr_expect_leq(now.counted_first.count, now.last.count);
@@ -1016,31 +1017,31 @@ Test(kept, off_core_counters_keep_counting_between_processes)
 	 * stay.
 	 */
 	now = live((struct variation){.offcore = true, .other_ways = true});
-	cr_expect_eq(now.kept, KEPT_MAPS);
+	cr_expect_eq(now.inherited, INHERITED_MAPS);
 	cr_expect_geq(now.counted_first.count, before.counted_last.count);
 	cr_expect_eq(now.counting_errors, 0);
 	cr_expect_eq(stored_of("link-"), 3);
 	before = now;
 	now = live((struct variation){.offcore = true, .other_ways = true, .other_counters = true});
-	cr_expect_eq(now.kept, KEPT_ALL);
+	cr_expect_eq(now.inherited, INHERITED_ALL);
 	cr_expect_geq(now.counted_first.count, before.counted_last.count);
 	cr_expect_geq(now.counted_last.count, now.counted_first.count + 2 * FAULTS * 9 / 10);
 	cr_expect_eq(stored_of("counter-"), 2);
 }
 
-Test(kept, off_core_counters_are_reopened_if_one_is_missing)
+Test(inherited, off_core_counters_are_reopened_if_one_is_missing)
 {
 	struct found before = live((struct variation){.offcore = true}), now;
 
 	forget(stored_as("counter-1-0-0"));
 	now = live((struct variation){.offcore = true});
-	cr_expect_eq(now.kept, KEPT_ALL);
+	cr_expect_eq(now.inherited, INHERITED_ALL);
 	cr_expect_geq(now.counted_first.count, before.counted_last.count);
 	cr_expect_geq(now.counted_last.count, now.counted_first.count + 2 * FAULTS);
 	cr_expect_eq(stored_of("counter-"), 2);
 }
 
-Test(kept, off_core_counts_stay_with_their_cgroup_after_a_removal)
+Test(inherited, off_core_counts_stay_with_their_cgroup_after_a_removal)
 {
 	_cleanup_free_ char *before = NULL;
 

@@ -12,12 +12,12 @@
 . "${0%/*}/books.sh"
 # shellcheck source=tests/guest/inside/lifetime.sh
 . "${0%/*}/lifetime.sh"
-# shellcheck source=tests/guest/inside/kept.sh
-. "${0%/*}/kept.sh"
+# shellcheck source=tests/guest/inside/inherit.sh
+. "${0%/*}/inherit.sh"
 
 before=$(programs) cgroups_before=$(cgroups)
 bpf_objects >"$work/bpf-before"
-start_kept
+start_saving
 [ "$(bpf_objects | diff "$work/bpf-before" - | grep -c '^> .*slot_')" -gt 0 ] || fail 'bpftool shows no map of a pebsd that runs'
 for ((i = 1; i < times; i++)); do
 	remember

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The state of the previous process is adopted, or stays in the store. The test plays the service manager. */
+/* The state of the previous process is inherited, or stays in the store. The test plays the service manager. */
 #include <criterion/criterion.h>
 
 #include <errno.h>
@@ -11,67 +11,67 @@
 
 #include "child_expect.h"
 #include "notify_socket.h"
-#include "sampling/sampling_kept.h"
+#include "sampling/sampling_saved.h"
 #include "scarce_memory.h"
 #include "state/state_kinds.h"
 
 #define STATE "state-1-1"
 #define WORDS "counted"
 
-TestSuite(sampling_kept, .init = manager_start, .fini = manager_stop);
+TestSuite(sampling_saved, .init = manager_start, .fini = manager_stop);
 
 static int count(struct store *store, void *userdata)
 {
-	struct sampling_kept kept;
+	struct sampling_saved saved;
 	struct state_ref ref = {0};
 
 	(void)userdata;
-	EXPECT(sampling_kept_open(store, &kept) == 0);
-	state_put(kept.state, &ref, STATE_HEAD, 0, WORDS, sizeof(WORDS));
-	EXPECT(state_commit(kept.state) == 0);
+	EXPECT(sampling_saved_open(store, &saved) == 0);
+	state_put(saved.state, &ref, STATE_HEAD, 0, WORDS, sizeof(WORDS));
+	EXPECT(state_commit(saved.state) == 0);
 	return 0;
 }
 
-static bool has_words(const struct sampling_kept *kept)
+static bool has_words(const struct sampling_saved *saved)
 {
-	const struct state_record *record = state_find(kept->state, STATE_HEAD, 0);
+	const struct state_record *record = state_find(saved->state, STATE_HEAD, 0);
 
 	return record && record->length == sizeof(WORDS) && memcmp(record->bytes, WORDS, sizeof(WORDS)) == 0;
 }
 
-enum end { GOES_ON = 10, FAILED, GOES_ON_ALL_THE_SAME, WENT_WRONG };
+enum end { CONTINUES = 10, FAILED, CONTINUES_ANYWAY, WENT_WRONG };
 
 /* Takes over the state while allocation `number` fails. */
-static int go_on_with(struct store *store, void *userdata)
+static int continue_with(struct store *store, void *userdata)
 {
-	struct sampling_kept kept;
+	struct sampling_saved saved;
 	bool scarce;
 	int r;
 
 	scarce_memory_after(*(const size_t *)userdata);
-	r = sampling_kept_open(store, &kept);
+	r = sampling_saved_open(store, &saved);
 	scarce = scarce_memory_end();
 	if (scarce && r == -ENOMEM)
 		return FAILED;
-	if (r < 0 || !has_words(&kept))
+	if (r < 0 || !has_words(&saved))
 		return WENT_WRONG;
-	return scarce ? GOES_ON_ALL_THE_SAME : GOES_ON;
+	return scarce ? CONTINUES_ANYWAY : CONTINUES;
 }
 
-Test(sampling_kept, counts_are_handed_to_the_next_process)
+Test(sampling_saved, counts_are_handed_to_the_next_process)
 {
 	cr_assert_eq(manager_run(count, NULL), 0);
 	cr_expect_eq(notify_socket_count(&manager, STATE), 1);
-	cr_expect_eq(manager_run(go_on_with, &(size_t){SIZE_MAX}), GOES_ON);
+	cr_expect_eq(manager_run(continue_with, &(size_t){SIZE_MAX}), CONTINUES);
 }
 
-Test(sampling_kept, without_memory_the_state_is_kept_for_the_next_try)
+Test(sampling_saved, without_memory_the_state_is_kept_for_the_next_try)
 {
 	size_t failed = 0, number = 0;
 	int end;
 
 	cr_assert_eq(manager_run(count, NULL), 0);
-	while ((end = manager_run(go_on_with, &number)) != GOES_ON) {
+	while ((end = manager_run(continue_with, &number)) != CONTINUES) {
 		cr_assert_neq(end, WENT_WRONG, "without allocation %zu", number);
 		failed += end == FAILED;
 		cr_assert_eq(notify_socket_count(&manager, STATE), 1, "without allocation %zu", number);
@@ -82,23 +82,23 @@ Test(sampling_kept, without_memory_the_state_is_kept_for_the_next_try)
 
 static int find_nothing(struct store *store, void *userdata)
 {
-	struct sampling_kept kept;
+	struct sampling_saved saved;
 
 	(void)userdata;
-	EXPECT(sampling_kept_open(store, &kept) == 0);
-	EXPECT(kept.state && !state_find(kept.state, STATE_HEAD, 0));
+	EXPECT(sampling_saved_open(store, &saved) == 0);
+	EXPECT(saved.state && !state_find(saved.state, STATE_HEAD, 0));
 	return 0;
 }
 
 /* A state that has the version of the records, but not the layout of the counters in them. */
 static int count_other(struct store *store, void *userdata)
 {
-	struct sampling_kept kept;
+	struct sampling_saved saved;
 	struct state_ref ref = {0};
 	struct state *other;
 
 	(void)userdata;
-	EXPECT(sampling_kept_open(store, &kept) == 0);
+	EXPECT(sampling_saved_open(store, &saved) == 0);
 	EXPECT(state_new(STATE_RECORDS, &other) == 0);
 	state_put(other, &ref, STATE_HEAD, 0, WORDS, sizeof(WORDS));
 	EXPECT(state_commit(other) == 0);
@@ -107,7 +107,7 @@ static int count_other(struct store *store, void *userdata)
 	return 0;
 }
 
-Test(sampling_kept, a_state_with_other_counters_is_not_continued)
+Test(sampling_saved, a_state_with_other_counters_is_not_continued)
 {
 	cr_assert_eq(manager_run(count_other, NULL), 0);
 	cr_assert_eq(notify_socket_count(&manager, STATE), 1);
@@ -115,7 +115,7 @@ Test(sampling_kept, a_state_with_other_counters_is_not_continued)
 	cr_expect_eq(notify_socket_count(&manager, STATE), 0);
 }
 
-Test(sampling_kept, an_unusable_state_is_removed_from_the_store)
+Test(sampling_saved, an_unusable_state_is_removed_from_the_store)
 {
 	cr_assert_eq(manager_run(count, NULL), 0);
 	cr_assert_eq(notify_socket_count(&manager, STATE), 1);

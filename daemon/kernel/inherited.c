@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "kernel/kept.h"
+#include "kernel/inherited.h"
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <string.h>
 
-static const char *unreadable(const struct kept_identity *before, const struct kept_identity *own)
+static const char *unreadable(const struct inherited_identity *before, const struct inherited_identity *own)
 {
 	if (before->records != own->records)
 		return "the layout of the records";
@@ -21,14 +21,16 @@ static const char *unreadable(const struct kept_identity *before, const struct k
 	return before->offcore_cpus != own->offcore_cpus ? "the counting of off-core responses" : NULL;
 }
 
-enum kept kept_decide(const struct kept_identity *before, const struct kept_identity *own)
+enum inherited inherited_decide(const struct inherited_identity *before, const struct inherited_identity *own)
 {
 	if (unreadable(before, own))
-		return KEPT_NOTHING;
-	return before->settings == own->settings && before->programs == own->programs ? KEPT_ALL : KEPT_MAPS;
+		return INHERITED_NOTHING;
+	return before->settings == own->settings && before->programs == own->programs ? INHERITED_ALL
+										      : INHERITED_MAPS;
 }
 
-const char *kept_difference(const struct kept_identity *before, const struct kept_identity *own)
+const char *inherited_difference(const struct inherited_identity *before,
+				 const struct inherited_identity *own)
 {
 	const char *difference = unreadable(before, own);
 
@@ -39,7 +41,7 @@ const char *kept_difference(const struct kept_identity *before, const struct kep
 	return before->programs != own->programs ? "the programs" : NULL;
 }
 
-u64 kept_hash(u64 hash, const void *bytes, size_t n)
+u64 inherited_hash(u64 hash, const void *bytes, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		hash = (hash ^ ((const u8 *)bytes)[i]) * 0x100000001b3ULL;
@@ -59,14 +61,14 @@ struct types {
 
 static u64 hash_number(u64 hash, u64 number)
 {
-	return kept_hash(hash, &number, sizeof(number));
+	return inherited_hash(hash, &number, sizeof(number));
 }
 
 static u64 hash_name(u64 hash, const struct btf *btf, u32 offset)
 {
 	const char *name = btf__name_by_offset(btf, offset);
 
-	return name ? kept_hash(hash, name, strlen(name) + 1) : hash;
+	return name ? inherited_hash(hash, name, strlen(name) + 1) : hash;
 }
 
 static void types_add(struct types *types, u32 id)
@@ -142,7 +144,7 @@ static u64 hash_types(u64 hash, const struct btf *btf, u32 id)
 	return hash;
 }
 
-u64 kept_layout(u64 hash, const struct btf *btf, const struct bpf_map *map)
+u64 inherited_layout(u64 hash, const struct btf *btf, const struct bpf_map *map)
 {
 	hash = hash_number(hash, bpf_map__type(map));
 	hash = hash_number(hash, bpf_map__key_size(map));
@@ -151,7 +153,7 @@ u64 kept_layout(u64 hash, const struct btf *btf, const struct bpf_map *map)
 	return hash_types(hash, btf, bpf_map__btf_value_type_id(map));
 }
 
-u64 kept_layout_struct(u64 hash, const struct btf *btf, const char *name)
+u64 inherited_layout_struct(u64 hash, const struct btf *btf, const char *name)
 {
 	int id = btf__find_by_name_kind(btf, name, BTF_KIND_STRUCT);
 

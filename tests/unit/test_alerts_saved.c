@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "act/alert_store.h"
-#include "alerts/alerts_kept.h"
 #include "alerts/alerts_record.h"
+#include "alerts/alerts_saved.h"
 #include "base/cleanup.h"
 #include "heap.h"
 #include "policy_fixture.h"
@@ -20,7 +20,7 @@ static char *everything[] = {"/**"};
 struct life {
 	struct policy_fixture fixture;
 	struct state *state;
-	struct alerts_kept *kept;
+	struct alerts_saved *saved;
 	const char *wrong;
 };
 
@@ -39,10 +39,10 @@ static void begin(struct state *state, const struct rule *rules, size_t n, u64 n
 	size_t n_saved_alerts;
 
 	life = (struct life){.fixture.now_ns = now_ns, .state = state};
-	cr_assert_eq(alerts_kept_new(state, now_ns, &life.kept, &life.wrong), 0);
-	settings.next_number = alerts_kept_next_number(life.kept);
+	cr_assert_eq(alerts_saved_new(state, now_ns, &life.saved, &life.wrong), 0);
+	settings.next_number = alerts_saved_next_number(life.saved);
 	cr_assert_eq(policy_new(&settings, &life.fixture.policy), 0);
-	saved_alerts = alerts_kept_alerts(life.kept, &n_saved_alerts);
+	saved_alerts = alerts_saved_alerts(life.saved, &n_saved_alerts);
 	for (size_t i = 0; i < n_saved_alerts; i++) {
 		int r = policy_restore_alert(life.fixture.policy, &saved_alerts[i]);
 
@@ -64,18 +64,18 @@ static void begin_first(const struct rule *rule)
 static void end(void)
 {
 	fixture_free(&life.fixture);
-	life.kept = alerts_kept_free(life.kept);
+	life.saved = alerts_saved_free(life.saved);
 	life.state = state_free(life.state);
 }
 
 /* Starts the next process. No process existed for the `after_ns` before it. */
-static void go_on(const struct rule *rule, u64 after_ns)
+static void start_next(const struct rule *rule, u64 after_ns)
 {
 	u64 now_ns = life.fixture.now_ns + after_ns;
 	struct state *state;
 	const char *wrong;
 
-	cr_assert_eq(state_adopt(state_fd(life.state), STATE_RECORDS, &state, &wrong), 0);
+	cr_assert_eq(state_inherit(state_fd(life.state), STATE_RECORDS, &state, &wrong), 0);
 	end();
 	begin(state, rule, 1, now_ns);
 }
@@ -88,7 +88,7 @@ static size_t run(unsigned n, const char *path, u64 slow, u64 fast)
 	for (unsigned i = 0; i < n; i++) {
 		(void)fixture_run(&life.fixture, 1, path, slow, fast);
 		told += life.fixture.n;
-		cr_assert_eq(alerts_kept_save(life.kept, life.fixture.policy), 0);
+		cr_assert_eq(alerts_saved_write(life.saved, life.fixture.policy), 0);
 	}
 	return told;
 }
@@ -98,9 +98,9 @@ static struct alert the_alert(const char *path)
 	return fixture_alert(&life.fixture, "remote", path);
 }
 
-TestSuite(alerts_kept, .fini = end);
+TestSuite(alerts_saved, .fini = end);
 
-Test(alerts_kept, a_restart_keeps_the_time_an_alert_was_pending)
+Test(alerts_saved, a_restart_keeps_the_time_an_alert_was_pending)
 {
 	struct rule rule = fixture_rule("remote", everything);
 
@@ -109,7 +109,7 @@ Test(alerts_kept, a_restart_keeps_the_time_an_alert_was_pending)
 	cr_assert_eq(run(60, "/a", 10, 0), 1, "pending when the window is covered");
 	cr_assert_eq(the_alert("/a").decision.held_ns, 50 * NSEC_PER_SEC);
 	for (int i = 0; i < 3; i++) {
-		go_on(&rule, 100 * NSEC_PER_SEC);
+		start_next(&rule, 100 * NSEC_PER_SEC);
 		cr_assert_null(life.wrong);
 		cr_expect_eq(the_alert("/a").decision.state, ALERT_PENDING);
 		cr_expect_eq(the_alert("/a").decision.held_ns, 50 * NSEC_PER_SEC,
@@ -123,22 +123,22 @@ Test(alerts_kept, a_restart_keeps_the_time_an_alert_was_pending)
 	cr_expect_eq(the_alert("/a").decision.state, ALERT_FIRING);
 }
 
-Test(alerts_kept, after_a_restart_a_window_without_breach_ends_a_pending_alert)
+Test(alerts_saved, after_a_restart_a_window_without_breach_ends_a_pending_alert)
 {
 	struct rule rule = fixture_rule("remote", everything);
 
 	rule.for_ns = 60 * NSEC_PER_SEC;
 	begin_first(&rule);
 	(void)run(60, "/a", 10, 0);
-	go_on(&rule, NSEC_PER_SEC);
+	start_next(&rule, NSEC_PER_SEC);
 	cr_assert_eq(run(10, "/a", 0, 10), 1);
 	cr_expect_eq(the_alert("/a").decision.state, ALERT_INACTIVE);
-	go_on(&rule, NSEC_PER_SEC);
+	start_next(&rule, NSEC_PER_SEC);
 	cr_assert_eq(run(12, "/a", 10, 0), 1, "pending");
 	cr_expect_lt(the_alert("/a").decision.held_ns, 3 * NSEC_PER_SEC);
 }
 
-Test(alerts_kept, after_a_restart_a_firing_alert_stays_and_is_not_reported_again)
+Test(alerts_saved, after_a_restart_a_firing_alert_stays_and_is_not_reported_again)
 {
 	struct rule rule = fixture_rule("remote", everything);
 	struct alert before;
@@ -147,20 +147,20 @@ Test(alerts_kept, after_a_restart_a_firing_alert_stays_and_is_not_reported_again
 	cr_assert_eq(run(15, "/a", 10, 0), 2);
 	before = the_alert("/a");
 	cr_assert_eq(before.decision.state, ALERT_FIRING);
-	go_on(&rule, NSEC_PER_SEC);
+	start_next(&rule, NSEC_PER_SEC);
 	cr_assert_eq(run(100, "/a", 0, 0), 0);
 	cr_expect_eq(the_alert("/a").decision.state, ALERT_FIRING);
 	cr_expect_eq(the_alert("/a").decision.unknown, UNKNOWN_SAMPLES);
 	cr_expect_eq(the_alert("/a").number, 1);
 	cr_expect_eq(the_alert("/a").fired.tv_sec, before.fired.tv_sec);
 	cr_assert_eq(run(30, "/a", 0, 10), 1, "resolved");
-	go_on(&rule, NSEC_PER_SEC);
+	start_next(&rule, NSEC_PER_SEC);
 	cr_expect_eq(policy_next_number(life.fixture.policy), 2);
 	cr_assert_eq(run(100, "/a", 0, 10), 0);
 }
 
 /* The baseline has no such sample, so the ratio is infinite, and its lower bound proves the breach. */
-Test(alerts_kept, a_restart_keeps_an_alert_with_an_infinite_ratio)
+Test(alerts_saved, a_restart_keeps_an_alert_with_an_infinite_ratio)
 {
 	struct rule rule = fixture_rule("remote", everything);
 
@@ -173,61 +173,61 @@ Test(alerts_kept, a_restart_keeps_an_alert_with_an_infinite_ratio)
 	(void)run(20, "/a", 10, 0);
 	cr_assert_eq(the_alert("/a").decision.state, ALERT_FIRING);
 	cr_assert_eq(the_alert("/a").estimate.value, INFINITY);
-	go_on(&rule, NSEC_PER_SEC);
+	start_next(&rule, NSEC_PER_SEC);
 	cr_expect_null(life.wrong, "%s", life.wrong);
 	cr_expect_eq(the_alert("/a").decision.state, ALERT_FIRING);
 	cr_expect_eq(the_alert("/a").number, 1);
 }
 
-Test(alerts_kept, after_a_restart_a_changed_rule_ends_the_alert)
+Test(alerts_saved, after_a_restart_a_changed_rule_ends_the_alert)
 {
 	struct rule rule = fixture_rule("remote", everything), other = rule;
 
 	other.threshold = 0.6;
 	begin_first(&rule);
 	(void)run(15, "/a", 10, 0);
-	go_on(&other, NSEC_PER_SEC);
+	start_next(&other, NSEC_PER_SEC);
 	cr_assert_eq(run(1, "/a", 10, 0), 1);
 	cr_expect_eq(life.fixture.transitions[0].alert.number, 1);
 	cr_expect_eq(life.fixture.transitions[0].alert.end, ALERT_END_RULE);
-	go_on(&other, NSEC_PER_SEC);
+	start_next(&other, NSEC_PER_SEC);
 	cr_assert_eq(run(5, "/a", 10, 0), 0);
 }
 
-Test(alerts_kept, after_a_restart_a_removed_cgroup_ends_the_alert)
+Test(alerts_saved, after_a_restart_a_removed_cgroup_ends_the_alert)
 {
 	struct rule rule = fixture_rule("remote", everything);
 
 	begin_first(&rule);
 	(void)run(15, "/a", 10, 0);
-	go_on(&rule, NSEC_PER_SEC);
+	start_next(&rule, NSEC_PER_SEC);
 	policy_gone(life.fixture.policy, "/a");
 	cr_assert_eq(run(20, "/b", 0, 10), 1);
-	go_on(&rule, NSEC_PER_SEC);
+	start_next(&rule, NSEC_PER_SEC);
 	cr_assert_eq(run(20, "/b", 0, 10), 0);
 }
 
-Test(alerts_kept, the_state_of_the_later_tick_is_newer)
+Test(alerts_saved, the_state_of_the_later_tick_is_newer)
 {
 	struct rule rule = fixture_rule("remote", everything);
 	u64 kept_ns;
 
 	begin_first(&rule);
-	cr_expect_not(alerts_kept_is_newer(life.kept, 0), "there is nothing");
+	cr_expect_not(alerts_saved_is_newer(life.saved, 0), "there is nothing");
 	(void)run(12, "/a", 10, 0);
 	kept_ns = policy_judged_ns(life.fixture.policy);
 	/* The process ended after it reported the transition, and before it saved the transition. */
 	(void)fixture_run(&life.fixture, 3, "/a", 10, 0);
 	cr_assert_eq(life.fixture.n, 1);
 	cr_assert_gt(policy_judged_ns(life.fixture.policy), kept_ns);
-	go_on(&rule, NSEC_PER_SEC);
-	cr_expect(alerts_kept_is_newer(life.kept, 0), "a file that tells no time");
-	cr_expect(alerts_kept_is_newer(life.kept, kept_ns - 1));
-	cr_expect(alerts_kept_is_newer(life.kept, kept_ns), "of one tick: they say the same");
-	cr_expect_not(alerts_kept_is_newer(life.kept, kept_ns + 1));
+	start_next(&rule, NSEC_PER_SEC);
+	cr_expect(alerts_saved_is_newer(life.saved, 0), "a file that tells no time");
+	cr_expect(alerts_saved_is_newer(life.saved, kept_ns - 1));
+	cr_expect(alerts_saved_is_newer(life.saved, kept_ns), "of one tick: they say the same");
+	cr_expect_not(alerts_saved_is_newer(life.saved, kept_ns + 1));
 }
 
-Test(alerts_kept, an_unchanged_alert_is_not_written_again)
+Test(alerts_saved, an_unchanged_alert_is_not_written_again)
 {
 	struct rule rule = fixture_rule("remote", everything);
 	struct state_ref first, later;
@@ -238,13 +238,13 @@ Test(alerts_kept, an_unchanged_alert_is_not_written_again)
 
 	begin_first(&rule);
 	(void)run(16, "/a", 10, 0);
-	cr_assert_eq(state_adopt(state_fd(life.state), STATE_RECORDS, &state, &wrong), 0);
+	cr_assert_eq(state_inherit(state_fd(life.state), STATE_RECORDS, &state, &wrong), 0);
 	record = state_records(state, STATE_ALERT, &n);
 	cr_assert_eq(n, 1);
 	first = record->ref;
 	state_free(state);
 	(void)run(20, "/a", 10, 0);
-	cr_assert_eq(state_adopt(state_fd(life.state), STATE_RECORDS, &state, &wrong), 0);
+	cr_assert_eq(state_inherit(state_fd(life.state), STATE_RECORDS, &state, &wrong), 0);
 	record = state_records(state, STATE_ALERT, &n);
 	cr_assert_eq(n, 1);
 	later = record->ref;
@@ -253,7 +253,7 @@ Test(alerts_kept, an_unchanged_alert_is_not_written_again)
 
 static void expect_taken(const u8 *bytes, size_t length, u64 key, bool so)
 {
-	struct alerts_kept *kept;
+	struct alerts_saved *saved;
 	struct state_ref refs[2] = {0};
 	struct state *state, *left;
 	const char *wrong;
@@ -264,12 +264,12 @@ static void expect_taken(const u8 *bytes, size_t length, u64 key, bool so)
 	state_put(left, &refs[0], STATE_RULES, 0, head, sizeof(head));
 	state_put(left, &refs[1], STATE_ALERT, key, bytes, length);
 	cr_assert_eq(state_commit(left), 0);
-	cr_assert_eq(state_adopt(state_fd(left), STATE_RECORDS, &state, &wrong), 0);
-	cr_assert_eq(alerts_kept_new(state, FIXTURE_START_NS + NSEC_PER_SEC, &kept, &wrong), 0);
+	cr_assert_eq(state_inherit(state_fd(left), STATE_RECORDS, &state, &wrong), 0);
+	cr_assert_eq(alerts_saved_new(state, FIXTURE_START_NS + NSEC_PER_SEC, &saved, &wrong), 0);
 	cr_expect_eq(!wrong, so);
-	cr_expect_eq(alerts_kept_is_newer(kept, 0), so);
-	cr_expect_eq(alerts_kept_next_number(kept), so ? 10 : 1);
-	alerts_kept_free(kept);
+	cr_expect_eq(alerts_saved_is_newer(saved, 0), so);
+	cr_expect_eq(alerts_saved_next_number(saved), so ? 10 : 1);
+	alerts_saved_free(saved);
 	state_free(state);
 	state_free(left);
 }
@@ -303,7 +303,7 @@ static void expect_saved_alert_refused(const struct policy_saved_alert *saved)
 	expect_refused(bytes, length, 3);
 }
 
-Test(alerts_kept, an_invalid_record_is_refused)
+Test(alerts_saved, an_invalid_record_is_refused)
 {
 	struct policy_saved_alert saved = some_saved_alert();
 	u8 bytes[STATE_RECORD_MAX];
@@ -348,7 +348,7 @@ Test(alerts_kept, an_invalid_record_is_refused)
 	expect_saved_alert_refused(&saved);
 }
 
-Test(alerts_kept, an_alert_with_a_path_longer_than_a_record_is_not_kept)
+Test(alerts_saved, an_alert_with_a_path_longer_than_a_record_is_not_kept)
 {
 	static char path[STATE_RECORD_MAX + 2];
 	struct policy_saved_alert saved = some_saved_alert();
@@ -362,12 +362,12 @@ Test(alerts_kept, an_alert_with_a_path_longer_than_a_record_is_not_kept)
 	cr_expect_gt(alerts_record_write(&saved, bytes, &named), 8000);
 }
 
-Test(alerts_kept, without_a_state_no_alert_is_kept)
+Test(alerts_saved, without_a_state_no_alert_is_kept)
 {
 	struct rule rule = fixture_rule("remote", everything);
 
 	begin(NULL, &rule, 1, FIXTURE_START_NS);
-	cr_expect_eq(alerts_kept_next_number(life.kept), 1);
+	cr_expect_eq(alerts_saved_next_number(life.saved), 1);
 	(void)run(15, "/a", 10, 0);
 }
 
@@ -388,7 +388,7 @@ static const char *long_path(unsigned i)
  * Alerts fire for more cgroups than resolved alerts are kept, and all of these cgroups are removed. Measured is
  * what malloc() handed out for the policy, for its copy in the state, and for that in the file.
  */
-Test(alerts_kept, alerts_of_removed_cgroups_stay_within_the_documented_memory)
+Test(alerts_saved, alerts_of_removed_cgroups_stay_within_the_documented_memory)
 {
 	char pattern[1000];
 	char *patterns[] = {pattern, everything[0]};
@@ -422,7 +422,7 @@ Test(alerts_kept, alerts_of_removed_cgroups_stay_within_the_documented_memory)
 	cr_expect_eq(n, POLICY_RESOLVED_MAX);
 	cr_assert_eq(alert_store_set_alerts(&store, saved_alerts, n), 0);
 	free(TAKE_PTR(saved_alerts));
-	cr_assert_eq(alerts_kept_save(life.kept, life.fixture.policy), 0);
+	cr_assert_eq(alerts_saved_write(life.saved, life.fixture.policy), 0);
 	taken = heap_bytes() - before;
 	cr_expect_leq(taken, POLICY_RESOLVED_MAX * POLICY_RESOLVED_BYTES, "%zu", taken);
 #ifndef __SANITIZE_ADDRESS__ /* mallinfo2() counts nothing with the sanitizer's allocator */

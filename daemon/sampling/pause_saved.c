@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "sampling/pause_kept.h"
+#include "sampling/pause_saved.h"
 
 #include <time.h>
 
@@ -33,7 +33,7 @@ static struct pause_part *own_part(struct handover *handover)
 		       : NULL;
 }
 
-bool pause_kept(struct handover *handover, struct maybe_double *ret_seconds)
+bool pause_inherited(struct handover *handover, struct maybe_double *ret_seconds)
 {
 	const struct pause_part *before =
 		handover ? handover_before(handover, HANDOVER_PAUSE, sizeof(struct pause_part)) : NULL;
@@ -47,7 +47,7 @@ bool pause_kept(struct handover *handover, struct maybe_double *ret_seconds)
 	copy = own->copies[own->current & 1];
 	if (!copy.paused && before && before != own) {
 		copy = before->copies[before->current & 1];
-		handover_flip(&own->current, own->copies, &copy, sizeof(copy));
+		handover_commit_copy(&own->current, own->copies, &copy, sizeof(copy));
 	}
 	if (!copy.paused || (copy.ends && copy.until_ns <= now))
 		return false;
@@ -57,7 +57,7 @@ bool pause_kept(struct handover *handover, struct maybe_double *ret_seconds)
 	return true;
 }
 
-void pause_keep(struct handover *handover, bool paused, const struct maybe_double *seconds)
+void pause_save(struct handover *handover, bool paused, const struct maybe_double *seconds)
 {
 	struct pause_part *own = own_part(handover);
 	struct pause_copy copy = {.paused = paused};
@@ -68,5 +68,5 @@ void pause_keep(struct handover *handover, bool paused, const struct maybe_doubl
 		copy.ends = 1;
 		copy.until_ns = boot_ns() + (u64)(seconds->value * (double)NSEC_PER_SEC);
 	}
-	handover_flip(&own->current, own->copies, &copy, sizeof(copy));
+	handover_commit_copy(&own->current, own->copies, &copy, sizeof(copy));
 }

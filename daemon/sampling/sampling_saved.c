@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "sampling/sampling_kept.h"
+#include "sampling/sampling_saved.h"
 
 #include <errno.h>
 
 #include "base/log.h"
 #include "engine/engine.h"
 
-void sampling_kept_done(struct sampling_kept *kept)
+void sampling_saved_done(struct sampling_saved *saved)
 {
-	kept->state = state_free(kept->state);
-	kept->handover = handover_free(kept->handover);
+	saved->state = state_free(saved->state);
+	saved->handover = handover_free(saved->handover);
 }
 
 /*
@@ -30,7 +30,7 @@ static int find_state(struct store *store, struct state **ret)
 		fd = store_take(store, name);
 		if (fd < 0)
 			continue;
-		r = state_adopt(fd, engine_records(), ret, &wrong);
+		r = state_inherit(fd, engine_records(), ret, &wrong);
 		if (r == 0)
 			return 0;
 		if (r != -ENODATA && r != -EBADMSG)
@@ -72,12 +72,12 @@ static void remove_states(struct store *store)
 	}
 }
 
-int sampling_kept_open(struct store *store, struct sampling_kept *ret)
+int sampling_saved_open(struct store *store, struct sampling_saved *ret)
 {
 	int r;
 
-	*ret = (struct sampling_kept){0};
-	if (!store_keeps(store))
+	*ret = (struct sampling_saved){0};
+	if (!store_has_manager(store))
 		return 0;
 	r = handover_open(store, &ret->handover);
 	if (r < 0)
@@ -88,6 +88,6 @@ int sampling_kept_open(struct store *store, struct sampling_kept *ret)
 	if (r == 0 && !ret->state)
 		r = begin_state(store, ret->handover, &ret->state);
 	if (r < 0)
-		sampling_kept_done(ret);
+		sampling_saved_done(ret);
 	return r;
 }

@@ -3,19 +3,19 @@
  * Decides what to do with the maps and programs that the previous process left running: whether their
  * contents and code match those that this process would make. Pure functions.
  */
-#ifndef PEBSD_KEPT_H
-#define PEBSD_KEPT_H
+#ifndef PEBSD_INHERITED_H
+#define PEBSD_INHERITED_H
 
 #include <stddef.h>
 
 #include "pebsd/records.h"
 
 /* Raise this when the meaning of a record changes but neither its fields nor their offsets do. */
-#define KEPT_RECORDS 1
+#define INHERITED_RECORDS 1
 
-struct kept_identity {
+struct inherited_identity {
 	/* If any of these differs, the contents of the maps cannot be interpreted. */
-	u64 records;     /* hash of the fields in the maps and their offsets: kept_layout() */
+	u64 records;     /* hash of the fields in the maps and their offsets: inherited_layout() */
 	u32 slots;       /* maximum number */
 	u32 block_slots; /* slots of one block */
 	u32 stripes;
@@ -31,27 +31,29 @@ struct kept_identity {
 	u64 programs; /* hash of the kernel's tags of the programs */
 };
 
-enum kept {
-	KEPT_NOTHING, /* no usable maps were inherited: all counters begin at zero */
-	KEPT_MAPS,    /* the maps are inherited, the programs are replaced */
-	KEPT_ALL,     /* both the maps and the programs are inherited */
+enum inherited {
+	INHERITED_NOTHING, /* no usable maps were inherited: all counters begin at zero */
+	INHERITED_MAPS,    /* the maps are inherited, the programs are replaced */
+	INHERITED_ALL,     /* both the maps and the programs are inherited */
 };
 
 /*
  * Decides what to take over. `own->programs` may still be 0 if the caller only needs to know whether the
- * result is KEPT_NOTHING.
+ * result is INHERITED_NOTHING.
  */
-enum kept kept_decide(const struct kept_identity *before, const struct kept_identity *own);
+enum inherited inherited_decide(const struct inherited_identity *before,
+				const struct inherited_identity *own);
 
 /*
  * Returns the first difference of two identities, as words for a message: "the number of slots". Returns NULL
  * if there is none. The string is a constant.
  */
-const char *kept_difference(const struct kept_identity *before, const struct kept_identity *own);
+const char *inherited_difference(const struct inherited_identity *before,
+				 const struct inherited_identity *own);
 
-/* FNV-1a of `n` bytes. `hash` is the hash of the bytes before them, or KEPT_HASH for the first ones. */
-#define KEPT_HASH 0xcbf29ce484222325ULL
-u64 kept_hash(u64 hash, const void *bytes, size_t n);
+/* FNV-1a of `n` bytes. `hash` is the hash of the bytes before them, or INHERITED_HASH for the first ones. */
+#define INHERITED_HASH 0xcbf29ce484222325ULL
+u64 inherited_hash(u64 hash, const void *bytes, size_t n);
 
 struct bpf_map;
 struct btf;
@@ -61,9 +63,9 @@ struct btf;
  * to `hash`. They are from the BTF of the BPF object. So the hash changes if a record gains a field or a variable
  * moves, and nobody has to raise a version.
  */
-u64 kept_layout(u64 hash, const struct btf *btf, const struct bpf_map *map);
+u64 inherited_layout(u64 hash, const struct btf *btf, const struct bpf_map *map);
 
 /* Adds the fields of the struct called `name` to `hash`. */
-u64 kept_layout_struct(u64 hash, const struct btf *btf, const char *name);
+u64 inherited_layout_struct(u64 hash, const struct btf *btf, const char *name);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "kernel/kernel_keep.h"
+#include "kernel/kernel_inherit.h"
 #include "notify_socket.h"
 
 #define BLOCKS 3
@@ -32,7 +32,7 @@ static void setup(void)
 	kernel = (struct kernel){
 		.handover = handover, .saved = &saved_data, .blocks = {.n = 1, .list = blocks}};
 	kernel.blocks.entries[BLOCK_PLAIN] = kernel.blocks.entries[BLOCK_OWNERS] = 1;
-	cr_assert_eq(kernel_keep_blocks(&kernel, 0), 0);
+	cr_assert_eq(kernel_save_blocks(&kernel, 0), 0);
 	cr_assert_eq(handover_commit(handover), 0);
 }
 
@@ -43,7 +43,7 @@ static void teardown(void)
 	notify_socket_stop(&manager);
 }
 
-TestSuite(kernel_keep, .init = setup, .fini = teardown);
+TestSuite(kernel_inherit, .init = setup, .fini = teardown);
 
 /* Expects that the manager and the saved data have the first `n` blocks and no other. */
 static void expect_stored(u32 n)
@@ -68,7 +68,7 @@ static void expect_stored(u32 n)
 	}
 }
 
-Test(kernel_keep, blocks_that_cannot_be_stored_leave_nothing_in_the_store)
+Test(kernel_inherit, blocks_that_cannot_be_stored_leave_nothing_in_the_store)
 {
 	const int fd = blocks[2].fds[BLOCK_OWNERS];
 
@@ -76,20 +76,20 @@ Test(kernel_keep, blocks_that_cannot_be_stored_leave_nothing_in_the_store)
 	kernel.blocks.n = BLOCKS;
 	blocks[2].fds[BLOCK_OWNERS] = -1;
 	for (unsigned i = 0; i < 3; i++) {
-		cr_expect_eq(kernel_keep_blocks(&kernel, 1), -EBADF);
+		cr_expect_eq(kernel_save_blocks(&kernel, 1), -EBADF);
 		expect_stored(1);
 	}
 	blocks[2].fds[BLOCK_OWNERS] = fd;
-	cr_expect_eq(kernel_keep_blocks(&kernel, 1), 0);
+	cr_expect_eq(kernel_save_blocks(&kernel, 1), 0);
 	expect_stored(BLOCKS);
 }
 
-Test(kernel_keep, blocks_that_are_not_used_after_all_are_removed)
+Test(kernel_inherit, blocks_that_are_not_used_after_all_are_removed)
 {
 	kernel.blocks.n = BLOCKS;
-	cr_assert_eq(kernel_keep_blocks(&kernel, 1), 0);
+	cr_assert_eq(kernel_save_blocks(&kernel, 1), 0);
 	expect_stored(BLOCKS);
-	kernel_keep_fewer_blocks(&kernel, 1);
+	kernel_save_fewer_blocks(&kernel, 1);
 	kernel.blocks.n = 1;
 	expect_stored(1);
 }

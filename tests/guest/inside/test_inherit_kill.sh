@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Like test_kept.sh: no sample may be lost if a pebsd under load is killed repeatedly or misses its watchdog.
+# Like test_inherit.sh: no sample may be lost if a pebsd under load is killed repeatedly or misses its watchdog.
 # kernels: 6.12
 # time limit: 600 s
 # takes: 91 s
@@ -10,10 +10,10 @@
 . "${0%/*}/books.sh"
 # shellcheck source=tests/guest/inside/lifetime.sh
 . "${0%/*}/lifetime.sh"
-# shellcheck source=tests/guest/inside/kept.sh
-. "${0%/*}/kept.sh"
+# shellcheck source=tests/guest/inside/inherit.sh
+. "${0%/*}/inherit.sh"
 
-start_kept
+start_saving
 for ((i = 1; i <= times; i++)); do
 	remember
 	kill -KILL "$pid"

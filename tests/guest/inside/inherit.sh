@@ -8,8 +8,8 @@
 # shellcheck disable=SC2034 # the tests'
 times=3
 
-# start_kept: starts pebsd under load, without systemd's limit on restarts, and notes the present counters.
-start_kept() {
+# start_saving: starts pebsd under load, without systemd's limit on restarts, and notes the present counters.
+start_saving() {
 	play
 	mkdir -p "${drop_in%/*}"
 	printf '%s\n' '[Unit]' 'StartLimitIntervalSec=0' '[Service]' 'RestartSec=100ms' 'WatchdogSec=6' >"$drop_in"

@@ -5,9 +5,9 @@
 
 #include "child_expect.h"
 #include "notify_socket.h"
-#include "sampling/pause_kept.h"
+#include "sampling/pause_saved.h"
 
-TestSuite(pause_kept, .init = manager_start, .fini = manager_stop);
+TestSuite(pause_inherited, .init = manager_start, .fini = manager_stop);
 
 struct life {
 	bool begins;
@@ -35,46 +35,46 @@ static void is_not_paused(struct handover *handover)
 {
 	struct maybe_double seconds;
 
-	EXPECT(!pause_kept(handover, &seconds));
+	EXPECT(!pause_inherited(handover, &seconds));
 }
 
 static void pauses(struct handover *handover)
 {
-	pause_keep(handover, true, &(struct maybe_double){.known = true, .value = 100});
+	pause_save(handover, true, &(struct maybe_double){.known = true, .value = 100});
 }
 
 static void is_paused_until_then(struct handover *handover)
 {
 	struct maybe_double seconds;
 
-	EXPECT(pause_kept(handover, &seconds));
+	EXPECT(pause_inherited(handover, &seconds));
 	EXPECT(seconds.known && seconds.value > 50 && seconds.value <= 100);
 }
 
 static void pauses_for_good(struct handover *handover)
 {
-	pause_keep(handover, true, &(struct maybe_double){0});
+	pause_save(handover, true, &(struct maybe_double){0});
 }
 
 static void is_paused_for_good(struct handover *handover)
 {
 	struct maybe_double seconds;
 
-	EXPECT(pause_kept(handover, &seconds));
+	EXPECT(pause_inherited(handover, &seconds));
 	EXPECT(!seconds.known);
 }
 
 static void pauses_briefly(struct handover *handover)
 {
-	pause_keep(handover, true, &(struct maybe_double){.known = true, .value = 1e-6});
+	pause_save(handover, true, &(struct maybe_double){.known = true, .value = 1e-6});
 }
 
 static void resumes(struct handover *handover)
 {
-	pause_keep(handover, false, NULL);
+	pause_save(handover, false, NULL);
 }
 
-Test(pause_kept, a_pause_continues_after_a_restart_until_its_end)
+Test(pause_inherited, a_pause_continues_after_a_restart_until_its_end)
 {
 	live(true, is_not_paused);
 	live(false, pauses);
@@ -91,10 +91,10 @@ Test(pause_kept, a_pause_continues_after_a_restart_until_its_end)
 	live(true, is_not_paused);
 }
 
-Test(pause_kept, without_a_store_a_pause_is_not_kept)
+Test(pause_inherited, without_a_store_a_pause_is_not_kept)
 {
 	struct maybe_double seconds;
 
-	pause_keep(NULL, true, &(struct maybe_double){0});
-	cr_expect_not(pause_kept(NULL, &seconds));
+	pause_save(NULL, true, &(struct maybe_double){0});
+	cr_expect_not(pause_inherited(NULL, &seconds));
 }
