@@ -76,7 +76,7 @@ static void look_up_containers(struct server *server)
  * The way of a collection:
  *
  * - sampling_tick() lets the origin update its counts and periods, and runs engine_collect(). That reads the slots into
- *   the ledger, enters the deltas in window, trends and series, saves the state, and calls the history.
+ *   the totals, enters the deltas in window, trends and series, saves the state, and calls the history.
  * - Changed periods and lost samples are published.
  * - The rules are evaluated, and their actions started.
  * - Names of containers are looked up, and clients that wait for this collection get their replies.

@@ -19,7 +19,7 @@ $(OUT)/tests/bench/events_cost $(OUT)/tests/bench/sparse_sample: $(SYNTHETIC_KER
 
 # Tests that let an allocation fail: tests/lib/scarce_memory.h.
 $(OUT)/tests/bpf/test_growth $(addprefix $(OUT)/tests/unit/test_,act_store collect deltas flame last_reading \
-	history_archive ledger panes sampling_saved snapshot_view symbols_cache): \
+	history_archive totals panes sampling_saved snapshot_view symbols_cache): \
 	PEBSD_LDFLAGS += $(foreach name,malloc calloc reallocarray strdup,-Xlinker --wrap=$(name))
 
 $(OUT)/tests/unit/test_series: PEBSD_LDFLAGS += -Xlinker --wrap=siphash_key_new -Xlinker --wrap=siphash_bytes

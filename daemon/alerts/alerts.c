@@ -287,7 +287,7 @@ static void put_deltas(struct alerts *alerts)
 
 	list = engine_deltas(engine, &n);
 	for (size_t i = 0, next; i < n; i = next) {
-		struct ledger_entry *entry = list[i].entry;
+		struct totals_entry *entry = list[i].entry;
 
 		for (next = i + 1; next < n && list[next].entry == entry;)
 			next++;

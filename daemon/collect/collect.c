@@ -47,7 +47,7 @@ int collect_new(const struct collect_settings *settings, struct collect **ret)
 	if (!collect->changed || !collect->offcore_due || deltas_new(&collect->deltas) < 0 ||
 	    deltas_new(&collect->early) < 0 || hot_choices_new(settings->kernel, &collect->hot) < 0)
 		return -ENOMEM;
-	collect->slots[SLOT_UNATTRIBUTED].entry = ledger_unattributed(settings->ledger);
+	collect->slots[SLOT_UNATTRIBUTED].entry = totals_unattributed(settings->totals);
 	*ret = TAKE_PTR(collect);
 	return 0;
 }
@@ -56,7 +56,7 @@ struct collect *collect_free(struct collect *collect)
 {
 	if (!collect)
 		return NULL;
-	/* The readings in `sums` are not freed here: the ledger's entries own them. */
+	/* The readings in `sums` are not freed here: the entries of the totals own them. */
 	for (u32 slot = 0; slot < collect->n_slots; slot++) {
 		free(collect->slots[slot].path);
 		free(collect->slots[slot].offcore);
@@ -79,7 +79,7 @@ static void begin(struct collect *collect)
 	struct deltas *last = collect->deltas;
 
 	collect_forget_early(collect);
-	ledger_begin(collect->settings.ledger);
+	totals_begin(collect->settings.totals);
 	collect->deltas = collect->early;
 	collect->early = last;
 	deltas_begin(collect->early);

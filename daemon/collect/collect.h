@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The collection: from slots to deltas to totals. It reads the dirty records through the mapping, adds
- * their deltas to the ledger under the cgroup's path, notices births and deaths, and returns the slots
+ * their deltas to the totals under the cgroup's path, notices births and deaths, and returns the slots
  * of removed cgroups to the free ones.
  */
 #ifndef PEBSD_COLLECT_H
@@ -9,7 +9,7 @@
 
 #include "cgroup/names.h"
 #include "collect/deltas.h"
-#include "collect/ledger.h"
+#include "collect/totals.h"
 #include "hot/hot_choices.h"
 #include "kernel/kernel.h"
 
@@ -26,13 +26,13 @@ struct collect_listener {
 struct collect_settings {
 	struct kernel *kernel; /* this and the other pointers are borrowed and outlive the collection */
 	struct names *names;
-	struct ledger *ledger;
+	struct totals *totals;
 	bool names_from_slots; /* slots of new cgroups contain names; else the adopter adds the names (replay) */
 	u64 grace_ns;          /* time for which a removed cgroup keeps its slot in the index */
 	u64 (*clock_ns)(void); /* CLOCK_MONOTONIC, read when a slot is retired; NULL: use now_ns */
 	struct collect_listener listener;
 	/*
-	 * The saved state of the collection and the ledger. The caller commits it after each collect_run(),
+	 * The saved state of the collection and the totals. The caller commits it after each collect_run(),
 	 * collect_last(), collect_reclaim_now() and collect_restore(), before the next such call. NULL: nothing
 	 * is saved.
 	 */
@@ -56,10 +56,10 @@ struct collect *collect_free(struct collect *collect);
 DEFINE_CLEANUP(struct collect *, collect_free)
 
 /*
- * Restores the saved state. Call it before anything else, but after ledger_restore(). `same_maps`: the maps
+ * Restores the saved state. Call it before anything else, but after totals_restore(). `same_maps`: the maps
  * are those that the state describes, and slots continue from their last reading. Otherwise the counts of the
  * saved slots are added to the counts of their paths. Returns 0 or -ENOMEM; -EBADMSG: the saved state is not
- * valid or does not match the maps. Then collection and ledger can only be freed.
+ * valid or does not match the maps. Then collection and totals can only be freed.
  */
 int collect_restore(struct collect *collect, bool same_maps, u64 now_ns);
 

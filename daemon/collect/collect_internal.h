@@ -19,8 +19,8 @@ struct slot_view {
 	u64 cgroup_id;
 	u64 since_ns;                 /* time at which the cgroup died or the slot was retired */
 	char *path;                   /* owned until there is an entry; then use the entry's path */
-	struct ledger_entry *entry;   /* NULL until the first sample, unless the path already has one */
-	struct ledger_sum *sums;      /* the slot's readings, linked in the entry */
+	struct totals_entry *entry;   /* NULL until the first sample, unless the path already has one */
+	struct totals_sum *sums;      /* the slot's readings, linked in the entry */
 	struct offcore_base *offcore; /* last reading; kept after reclaim, like the records; NULL: none */
 	TAILQ_ENTRY(slot_view) queue; /* link in `dead` or `retired` */
 	struct state_ref record, offcore_record;
@@ -86,11 +86,11 @@ static inline const char *view_path(const struct slot_view *view)
 void collect_follow_growth(struct collect *collect);
 
 /* Links the slot to the entry of its path: from now on, the slot's samples are added to this entry. */
-void collect_hold(struct collect *collect, struct slot_view *view, struct ledger_entry *entry, u64 now_ns);
+void collect_hold(struct collect *collect, struct slot_view *view, struct totals_entry *entry, u64 now_ns);
 
 /* Write a slot's owner, its reading of one event, or its off-core reading to the state. */
 void collect_save_slot(struct collect *collect, struct slot_view *view);
-void collect_save_last(struct collect *collect, u32 slot, struct ledger_sum *sum);
+void collect_save_last(struct collect *collect, u32 slot, struct totals_sum *sum);
 void collect_save_offcore(struct collect *collect, struct slot_view *view);
 
 /* Removes the saved early deltas: they are part of a collection now. */

@@ -35,7 +35,7 @@ static int notice_birth(struct collect *collect, u32 slot, const struct slot_own
 {
 	const struct collect_listener *listener = &collect->settings.listener;
 	struct slot_view *view = &collect->slots[slot];
-	struct ledger_entry *entry;
+	struct totals_entry *entry;
 	char *path;
 	int r;
 
@@ -49,7 +49,7 @@ static int notice_birth(struct collect *collect, u32 slot, const struct slot_own
 	view->generation = owner->generation;
 	collect->owned++;
 	collect->alive++;
-	entry = ledger_find(collect->settings.ledger, path);
+	entry = totals_find(collect->settings.totals, path);
 	if (entry)
 		collect_hold(collect, view, entry, now_ns);
 	collect_adopted(collect, slot, view_path(view), now_ns);
@@ -69,7 +69,7 @@ static void notice_death(struct collect *collect, struct slot_view *view, const 
 	TAILQ_INSERT_TAIL(&collect->dead, view, queue);
 	if (view->entry && --view->entry->living == 0) {
 		view->entry->died_ns = now_ns;
-		ledger_entry_changed(view->entry);
+		totals_entry_changed(view->entry);
 	}
 	if (view->entry)
 		collect_save_slot(collect, view);
@@ -152,7 +152,7 @@ static void forget_slot(struct collect *collect, struct slot_view *view)
 
 	TAILQ_REMOVE(&collect->retired, view, queue);
 	if (view->entry)
-		ledger_unhold(view->entry);
+		totals_unhold(view->entry);
 	names_remove(collect->settings.names, view->cgroup_id);
 	free(view->path);
 	state_remove(collect->settings.state, &view->record);
@@ -162,7 +162,7 @@ static void forget_slot(struct collect *collect, struct slot_view *view)
 
 /*
  * No program can find the slot or use it any more. Reads the slot's last counts, and adds all of its counts to
- * the ledger entry of its path. After -ENOMEM, `merged_events` has the events whose counts were added.
+ * the entry of its path in the totals. After -ENOMEM, `merged_events` has the events whose counts were added.
  */
 static int merge(struct collect *collect, struct slot_view *view, struct deltas *deltas, u64 now_ns)
 {
@@ -174,7 +174,7 @@ static int merge(struct collect *collect, struct slot_view *view, struct deltas 
 		u32 stripes = last_reading_stripes(view->sums->last);
 		unsigned event = view->sums->event;
 
-		r = ledger_merge(view->entry, &view->sums);
+		r = totals_merge(view->entry, &view->sums);
 		if (r < 0)
 			return r;
 		view->merged_stripes |= (u16)stripes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reads the dirty records of slots, adds them to the ledger, and lists the deltas. */
+/* Reads the dirty records of slots, adds them to the totals, and lists the deltas. */
 #include <errno.h>
 #include <string.h>
 
@@ -44,9 +44,9 @@ static int read_last(struct collect *collect, unsigned event, u32 slot, u32 stri
 				 ret_size, by_stripe);
 }
 
-void collect_hold(struct collect *collect, struct slot_view *view, struct ledger_entry *entry, u64 now_ns)
+void collect_hold(struct collect *collect, struct slot_view *view, struct totals_entry *entry, u64 now_ns)
 {
-	ledger_hold(entry);
+	totals_hold(entry);
 	view->entry = entry;
 	free(TAKE_PTR(view->path));
 	if (view->alive || !entry->living)
@@ -55,18 +55,18 @@ void collect_hold(struct collect *collect, struct slot_view *view, struct ledger
 		entry->living++;
 	else if (!entry->living)
 		entry->died_ns = now_ns; /* the cgroup was removed before its first sample was read */
-	ledger_entry_changed(entry);
+	totals_entry_changed(entry);
 	collect_save_slot(collect, view);
 }
 
 static int need_entry(struct collect *collect, struct slot_view *view, u64 now_ns)
 {
-	struct ledger_entry *entry;
+	struct totals_entry *entry;
 	int r;
 
 	if (view->entry)
 		return 0;
-	r = ledger_get(collect->settings.ledger, view->path, &entry);
+	r = totals_get(collect->settings.totals, view->path, &entry);
 	if (r == 0)
 		collect_hold(collect, view, entry, now_ns);
 	return r;
@@ -76,7 +76,7 @@ static int read_event(struct collect *collect, u32 slot, unsigned event, u32 str
 		      u64 now_ns)
 {
 	struct slot_view *view = &collect->slots[slot];
-	struct ledger_sum *sum;
+	struct totals_sum *sum;
 	size_t size;
 	u8 *room;
 	int r;
@@ -84,7 +84,7 @@ static int read_event(struct collect *collect, u32 slot, unsigned event, u32 str
 	r = need_entry(collect, view, now_ns);
 	if (r < 0)
 		return r;
-	sum = ledger_sum(view->entry, &view->sums, event);
+	sum = totals_sum(view->entry, &view->sums, event);
 	room = deltas_room(deltas);
 	if (!sum || !room)
 		return -ENOMEM;
@@ -157,7 +157,7 @@ static void prefetch_line(const struct collect *collect, u32 line, u64 any)
 
 static void prefetch_next(const struct collect *collect, u32 line, u64 bits)
 {
-	const struct ledger_sum *sum =
+	const struct totals_sum *sum =
 		bits ? collect->slots[line * DIRTY_LINE + (u32)__builtin_ctzll(bits)].sums : NULL;
 
 	if (sum)
@@ -208,19 +208,19 @@ static int read_slot_offcore(struct collect *collect, u32 slot, u64 now_ns)
 		return 0;
 	r = need_entry(collect, view, now_ns);
 	if (r == 0)
-		r = ledger_reserve_offcore(view->entry);
+		r = totals_reserve_offcore(view->entry);
 	if (r == 0)
 		r = read_offcore(offcore, slot, offcore_cpus_of(collect, slot), &view->offcore, &delta);
 	if (r < 0)
 		return r;
-	ledger_add_offcore(view->entry, &delta);
+	totals_add_offcore(view->entry, &delta);
 	collect_save_offcore(collect, view);
 	return 0;
 }
 
 static bool has_reading(const struct slot_view *view, unsigned event)
 {
-	for (const struct ledger_sum *sum = view->sums; sum; sum = sum->of_slot)
+	for (const struct totals_sum *sum = view->sums; sum; sum = sum->of_slot)
 		if (sum->event == event)
 			return true;
 	return false;

@@ -34,7 +34,7 @@ void collect_save_slot(struct collect *collect, struct slot_view *view)
 		  (size_t)(writer.to - bytes));
 }
 
-void collect_save_last(struct collect *collect, u32 slot, struct ledger_sum *sum)
+void collect_save_last(struct collect *collect, u32 slot, struct totals_sum *sum)
 {
 	u8 bytes[LAST_READING_STATE_MAX];
 
@@ -118,7 +118,7 @@ struct saved_slot {
 	u64 cgroup_id;
 	u64 flags;
 	u16 merged_events, merged_stripes;
-	struct ledger_entry *entry;
+	struct totals_entry *entry;
 };
 
 static int read_slot(const struct collect *collect, const struct state_record *record, struct saved_slot *ret)
@@ -127,12 +127,12 @@ static int read_slot(const struct collect *collect, const struct state_record *r
 	u64 generation = state_get_number(&reader), cgroup_id = state_get_number(&reader),
 	    flags = state_get_number(&reader), number = state_get_number(&reader),
 	    events = state_get_number(&reader), stripes = state_get_number(&reader);
-	struct ledger_entry *entry =
-		number >> 32 ? NULL : ledger_numbered(collect->settings.ledger, (u32)number);
+	struct totals_entry *entry =
+		number >> 32 ? NULL : totals_numbered(collect->settings.totals, (u32)number);
 
 	if (!state_read_whole(&reader) || generation >> 32 || flags > (SLOT_FLAG_ALIVE | SLOT_FLAG_MERGED) ||
-	    !entry || entry == ledger_other(collect->settings.ledger) ||
-	    entry == ledger_unattributed(collect->settings.ledger) || events >> collect->n_events ||
+	    !entry || entry == totals_other(collect->settings.totals) ||
+	    entry == totals_unattributed(collect->settings.totals) || events >> collect->n_events ||
 	    stripes >> collect->n_stripes || record->key == SLOT_UNATTRIBUTED || record->key > SLOTS_MAX)
 		return -EBADMSG;
 	*ret = (struct saved_slot){
@@ -199,7 +199,7 @@ static int restore_slot(struct collect *collect, const struct state_record *reco
 		/* The next collection notices a death since the state was saved. */
 		.alive = has_flag(&saved, SLOT_FLAG_ALIVE) && !has_flag(&saved, SLOT_FLAG_MERGED),
 	};
-	ledger_hold(saved.entry);
+	totals_hold(saved.entry);
 	collect->owned++;
 	if (view->alive) {
 		saved.entry->living++;
@@ -229,7 +229,7 @@ static int restore_last(struct collect *collect, const struct state_record *reco
 {
 	_cleanup_(last_reading_freep) struct last_reading *last = NULL;
 	struct slot_view *view;
-	struct ledger_sum *sum;
+	struct totals_sum *sum;
 	unsigned event;
 	u32 slot;
 	int r = load_last(collect, record, &slot, &event, &last);
@@ -241,7 +241,7 @@ static int restore_last(struct collect *collect, const struct state_record *reco
 	view = &collect->slots[slot];
 	if (!view->entry || view->merged)
 		return -EBADMSG;
-	sum = ledger_sum(view->entry, &view->sums, event);
+	sum = totals_sum(view->entry, &view->sums, event);
 	if (!sum)
 		return -ENOMEM;
 	sum->last = TAKE_PTR(last);
@@ -255,7 +255,7 @@ static int merge_last(struct collect *collect, const struct state_record *record
 	_cleanup_(last_reading_freep) struct last_reading *last = NULL;
 	const struct state_record *of_slot;
 	struct counters counters = {0};
-	struct ledger_entry *entry;
+	struct totals_entry *entry;
 	struct saved_slot saved;
 	u8 packed[PACKED_MAX];
 	unsigned event;
@@ -264,7 +264,7 @@ static int merge_last(struct collect *collect, const struct state_record *record
 
 	if (r < 0)
 		return r;
-	entry = ledger_unattributed(collect->settings.ledger);
+	entry = totals_unattributed(collect->settings.totals);
 	if (slot != SLOT_UNATTRIBUTED) {
 		of_slot = state_find(collect->settings.state, STATE_SLOT, slot);
 		r = of_slot ? read_slot(collect, of_slot, &saved) : -EBADMSG;
@@ -273,10 +273,10 @@ static int merge_last(struct collect *collect, const struct state_record *record
 		entry = saved.entry;
 		/* The path has no slot now. If the cgroup still exists, adoption gives it one. */
 		if (has_flag(&saved, SLOT_FLAG_ALIVE))
-			ledger_died(entry, collect->begun_ns);
+			totals_died(entry, collect->begun_ns);
 	}
 	last_reading_add(last, &counters);
-	return ledger_add(entry, event, packed, packed_of(&counters, packed));
+	return totals_add(entry, event, packed, packed_of(&counters, packed));
 }
 
 static int restore_offcore(struct collect *collect, const struct state_record *record)
@@ -313,8 +313,8 @@ static int restore_early(struct collect *collect, const struct state_record *rec
 {
 	struct state_reader reader = {.from = record->bytes, .end = record->bytes + record->length};
 	u64 number = state_get_number(&reader), event = state_get_number(&reader);
-	struct ledger_entry *entry =
-		number >> 32 ? NULL : ledger_numbered(collect->settings.ledger, (u32)number);
+	struct totals_entry *entry =
+		number >> 32 ? NULL : totals_numbered(collect->settings.totals, (u32)number);
 	const u8 *packed;
 	size_t size;
 	u8 *room;
@@ -328,7 +328,7 @@ static int restore_early(struct collect *collect, const struct state_record *rec
 		return -ENOMEM;
 	memcpy(room, packed, size);
 	deltas_put(collect->early, entry, (u32)event, size);
-	ledger_keep_unheld(entry);
+	totals_protect(entry);
 	state_take(collect->settings.state, record, &collect->early_records[collect->n_early_records++]);
 	return 0;
 }

@@ -120,7 +120,7 @@ u8 *deltas_room(struct deltas *deltas)
 	return deltas->block->packed + deltas->used;
 }
 
-void deltas_put(struct deltas *deltas, struct ledger_entry *entry, u32 event, size_t size)
+void deltas_put(struct deltas *deltas, struct totals_entry *entry, u32 event, size_t size)
 {
 	deltas->list[deltas->n++] = (struct delta){
 		.entry = entry,

@@ -12,10 +12,10 @@
 #include "collect/packed.h"
 #include "pebsd/sample.h"
 
-struct ledger_entry;
+struct totals_entry;
 
 struct delta {
-	struct ledger_entry *entry; /* owned by the ledger; valid until the next collection begins */
+	struct totals_entry *entry; /* owned by the totals; valid until the next collection begins */
 	u32 event;
 	u32 size;         /* of `packed`, bytes */
 	const u8 *packed; /* valid until the next collection begins */
@@ -37,7 +37,7 @@ void deltas_begin(struct deltas *deltas);
  * deltas of one slot one after another, by ascending event.
  */
 u8 *deltas_room(struct deltas *deltas);
-void deltas_put(struct deltas *deltas, struct ledger_entry *entry, u32 event, size_t size);
+void deltas_put(struct deltas *deltas, struct totals_entry *entry, u32 event, size_t size);
 
 /* Returns the deltas in the order in which they were put. Valid until the next collection begins. */
 const struct delta *deltas_list(const struct deltas *deltas, size_t *ret_n);

@@ -32,16 +32,16 @@ static int open_parts(struct engine *engine, bool same_maps)
 	same_maps = engine_restore_times(engine, same_maps);
 	start = realtime_of_us(engine->windows_began.realtime_us);
 	engine->exports_as_of = 1;
-	engine->totals = calloc(settings->n_events + 1, sizeof(*engine->totals));
-	if (!engine->totals)
+	engine->sums = calloc(settings->n_events + 1, sizeof(*engine->sums));
+	if (!engine->sums)
 		return -ENOMEM;
 	if ((r = names_new(2 * (size_t)kernel_slots_max(engine->kernel) + 1024, &engine->names)) < 0 ||
-	    (r = ledger_new(&engine->ledger)) < 0 ||
+	    (r = totals_new(&engine->totals)) < 0 ||
 	    (r = series_table_new(settings->top, &engine->series)) < 0 ||
 	    (r = window_new(ENGINE_WINDOW_BYTES, ENGINE_WINDOW_NS, engine->windows_began.monotonic_ns, &start,
 			    &engine->window)) < 0 ||
 	    (r = readings_new(ENGINE_WINDOW_NS, settings->n_events, &engine->readings)) < 0 ||
-	    (r = engine_offcore_new(engine->kernel, engine->ledger, ENGINE_WINDOW_NS,
+	    (r = engine_offcore_new(engine->kernel, engine->totals, ENGINE_WINDOW_NS,
 				    engine->windows_began.monotonic_ns, &start, engine->collected_ns,
 				    &engine->offcore)) < 0)
 		return r;
@@ -57,7 +57,7 @@ static int open_parts(struct engine *engine, bool same_maps)
 		&(struct collect_settings){
 			.kernel = engine->kernel,
 			.names = engine->names,
-			.ledger = engine->ledger,
+			.totals = engine->totals,
 			.names_from_slots = settings->births,
 			.grace_ns = COLLECT_GRACE_NS,
 			.clock_ns = monotonic_ns,
@@ -78,9 +78,9 @@ static void free_parts(struct engine *engine)
 	engine->window = window_free(engine->window);
 	engine->series = series_table_free(engine->series);
 	engine->collect = collect_free(engine->collect);
-	engine->ledger = ledger_free(engine->ledger);
+	engine->totals = totals_free(engine->totals);
 	engine->names = names_free(engine->names);
-	free(TAKE_PTR(engine->totals));
+	free(TAKE_PTR(engine->sums));
 }
 
 /* Sets *ret_same if the maps are those that the saved state describes. */
@@ -251,7 +251,7 @@ int engine_reclaim(struct engine *engine, u64 *ret_again_ns)
 {
 	int r;
 
-	/* Reclaim may read slots into the ledger, and snapshots refer to counters of the ledger. */
+	/* Reclaim may read slots into the totals, and snapshots refer to counters there. */
 	engine_forget_snapshots(engine);
 	/* Clear the report before reclaiming: a cgroup that needs a slot after this reports it again. */
 	kernel_slots_short_clear(engine->kernel);
@@ -271,14 +271,14 @@ const struct series *const *engine_series(const struct engine *engine, size_t *r
 	return series_table_list(engine->series, ret_n);
 }
 
-const struct ledger_entry *engine_find(const struct engine *engine, const char *path)
+const struct totals_entry *engine_find(const struct engine *engine, const char *path)
 {
-	return ledger_find(engine->ledger, path);
+	return totals_find(engine->totals, path);
 }
 
-struct ledger_entry *const *engine_entries(const struct engine *engine, size_t *ret_n)
+struct totals_entry *const *engine_entries(const struct engine *engine, size_t *ret_n)
 {
-	return ledger_entries(engine->ledger, ret_n);
+	return totals_entries(engine->totals, ret_n);
 }
 
 const struct window *engine_window(const struct engine *engine)

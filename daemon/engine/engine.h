@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The engine: all the code that counts samples, without an event loop. It has the kernel side, the
- * collection, the sums of the collections (ledger, window, series), and snapshots of them. The modes of
+ * collection, the sums of the collections (totals, window, series), and snapshots of them. The modes of
  * main.c and the tests drive it.
  */
 #ifndef PEBSD_ENGINE_H
@@ -41,7 +41,7 @@ struct engine_settings {
 	u64 interval_ns;    /* between collections */
 	size_t trend_bytes; /* limit for trends (window/trend.h); 0: no trends */
 	/*
-	 * Returns true if a path may have a series. Called once for each entry of the ledger, again after
+	 * Returns true if a path may have a series. Called once for each entry of the totals, again after
 	 * engine_exports_changed(), and for each cgroup that finds no free slot in a walk.
 	 */
 	bool (*exported)(const char *path, void *userdata);
@@ -185,7 +185,7 @@ const struct delta *engine_deltas(const struct engine *engine, size_t *ret_n);
 /*
  * Returns true if an entry may have a series (`exported` of the settings). Always false for `unattributed`.
  */
-bool engine_exports(const struct engine *engine, struct ledger_entry *entry);
+bool engine_exports(const struct engine *engine, struct totals_entry *entry);
 
 /* Call this at a reload: `exported` may return other values from now on. */
 void engine_exports_changed(struct engine *engine);
@@ -211,16 +211,16 @@ struct reading engine_reading(const struct engine *engine, unsigned event);
 const struct series *const *engine_series(const struct engine *engine, size_t *ret_n);
 
 /* A cgroup's entry by its path, owned by the engine. NULL: no cgroup of the path had a sample yet. */
-const struct ledger_entry *engine_find(const struct engine *engine, const char *path);
+const struct totals_entry *engine_find(const struct engine *engine, const char *path);
 
 /*
  * All entries except `other` and `unattributed`, by ascending number. Owned by the engine, valid until the
  * next collection or engine_reclaim().
  */
-struct ledger_entry *const *engine_entries(const struct engine *engine, size_t *ret_n);
+struct totals_entry *const *engine_entries(const struct engine *engine, size_t *ret_n);
 
 /*
- * The window of the last minutes. Its entries are the numbers of the ledger's entries. Owned by the engine.
+ * The window of the last minutes. Its entries are the numbers of the totals' entries. Owned by the engine.
  * The next collection changes it.
  */
 const struct window *engine_window(const struct engine *engine);

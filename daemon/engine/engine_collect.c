@@ -21,7 +21,7 @@
 
 /*
  * Removed cgroups keep counters of their own for as long as a window reaches, but only this number of them, or
- * twice the number of slots if that is more. Fewer keep them if their entries take more than LEDGER_UNHELD_BYTES.
+ * twice the number of slots if that is more. Fewer keep them if their entries take more than TOTALS_UNHELD_BYTES.
  */
 #define DEAD_MIN 1024
 
@@ -86,13 +86,13 @@ static void add_totals(struct engine *engine)
 	list = engine_deltas(engine, &n);
 	for (size_t i = 0; i < n; i++) {
 		engine->now[list[i].event].seen += packed_samples(list[i].packed, list[i].size);
-		packed_add(list[i].packed, list[i].size, &engine->totals[list[i].event]);
+		packed_add(list[i].packed, list[i].size, &engine->sums[list[i].event]);
 	}
 }
 
-bool engine_exports(const struct engine *engine, struct ledger_entry *entry)
+bool engine_exports(const struct engine *engine, struct totals_entry *entry)
 {
-	if (entry == ledger_unattributed(engine->ledger))
+	if (entry == totals_unattributed(engine->totals))
 		return false;
 	if (entry->exports_as_of != engine->exports_as_of) {
 		entry->exports = engine->settings.exported(entry->path, engine->settings.userdata);
@@ -125,11 +125,11 @@ static void list_sampled(const struct engine *engine, struct series_inputs *inpu
 
 	list = engine_deltas(engine, &n);
 	for (size_t i = 0, next; i < n; i = next) {
-		struct ledger_entry *entry = list[i].entry;
+		struct totals_entry *entry = list[i].entry;
 
 		for (next = i + 1; next < n && list[next].entry == entry;)
 			next++;
-		if (entry == ledger_unattributed(engine->ledger)) {
+		if (entry == totals_unattributed(engine->totals)) {
 			inputs->unattributed = &list[i];
 			inputs->n_unattributed = next - i;
 		} else {
@@ -145,10 +145,10 @@ static void list_sampled(const struct engine *engine, struct series_inputs *inpu
 
 static void list_offcore(const struct engine *engine, struct series_inputs *inputs)
 {
-	struct ledger_entry *const *entries;
+	struct totals_entry *const *entries;
 	size_t n;
 
-	entries = ledger_entries(engine->ledger, &n);
+	entries = totals_entries(engine->totals, &n);
 	for (size_t i = 0; i < n; i++)
 		if (entries[i]->offcore_delta)
 			inputs->list[inputs->n++] = (struct series_input){
@@ -160,7 +160,7 @@ static void list_offcore(const struct engine *engine, struct series_inputs *inpu
 
 static int fill_series(struct engine *engine)
 {
-	const struct ledger_entry *unattributed = ledger_unattributed(engine->ledger);
+	const struct totals_entry *unattributed = totals_unattributed(engine->totals);
 	_cleanup_free_ struct series_input *list = NULL;
 	struct series_inputs inputs = {0};
 	size_t n, n_entries = 0;
@@ -168,7 +168,7 @@ static int fill_series(struct engine *engine)
 
 	(void)engine_deltas(engine, &n);
 	if (engine->offcore)
-		(void)ledger_entries(engine->ledger, &n_entries);
+		(void)totals_entries(engine->totals, &n_entries);
 	inputs.list = list = calloc(n + n_entries + 1, sizeof(*list));
 	if (!list)
 		return -ENOMEM;
@@ -256,7 +256,7 @@ static int enter_deltas(struct engine *engine, u64 elapsed_ns,
 		r = fill_series(engine);
 	else
 		(void)fill_series(engine);
-	ledger_offcore_taken(engine->ledger);
+	totals_offcore_taken(engine->totals);
 	for (unsigned event = 0; event < engine->settings.n_events; event++) {
 		reading_count_losses(&engine->now[event], &before[event]);
 		fill_cpus(engine, event);
@@ -269,14 +269,14 @@ static int enter_deltas(struct engine *engine, u64 elapsed_ns,
 
 /*
  * Folds the entries of cgroups that were removed long ago. If too many entries of removed cgroups remain, or if they
- * take too much memory, also folds the oldest of them (ledger_fold()).
+ * take too much memory, also folds the oldest of them (totals_fold()).
  */
 static int fold(struct engine *engine)
 {
 	u64 before_ns = engine->collected_ns > ENGINE_WINDOW_NS ? engine->collected_ns - ENGINE_WINDOW_NS : 0;
 	size_t most = 2 * (size_t)kernel_slots(engine->kernel);
 
-	return ledger_fold(engine->ledger, before_ns, most < DEAD_MIN ? DEAD_MIN : most);
+	return totals_fold(engine->totals, before_ns, most < DEAD_MIN ? DEAD_MIN : most);
 }
 
 static int collect(struct engine *engine, int (*read)(struct collect *collect, u64 now_ns))
@@ -293,7 +293,7 @@ static int collect(struct engine *engine, int (*read)(struct collect *collect, u
 	r = enter_deltas(engine, engine->collected_ns - before_ns, read);
 	if (r == 0)
 		r = folded;
-	ledger_mark_guests(engine->ledger, engine->guests, engine->n_guests);
+	totals_mark_guests(engine->totals, engine->guests, engine->n_guests);
 
 	head->sequence++;
 	head->cgroups_alive = collect_cgroups_alive(engine->collect);

@@ -8,8 +8,8 @@
 
 #include <time.h>
 
-#include "collect/ledger.h"
 #include "collect/no_slot.h"
+#include "collect/totals.h"
 #include "engine/engine.h"
 #include "engine/engine_offcore.h"
 #include "state/state.h"
@@ -24,7 +24,7 @@ struct engine {
 	struct engine_settings settings;
 	struct kernel *kernel;
 	struct names *names;
-	struct ledger *ledger;
+	struct totals *totals;
 	struct collect *collect;
 	struct series_table *series;
 	struct window *window;
@@ -34,10 +34,10 @@ struct engine {
 	struct reading now[EVENTS_MAX];           /* as of the last collection */
 	struct snapshot_cpu *per_cpu[EVENTS_MAX]; /* referenced by `head` */
 	u64 filtered_by_stripe[EVENTS_MAX][STRIPES_MAX];
-	struct counters *totals; /* of each event, since the start */
-	double active;           /* recent maximum of deltas per collection */
-	u32 exports_as_of;       /* incremented when `exported` may return other values */
-	u64 collected_ns;        /* CLOCK_MONOTONIC of the last collection */
+	struct counters *sums; /* of each event, since the start */
+	double active;         /* recent maximum of deltas per collection */
+	u32 exports_as_of;     /* incremented when `exported` may return other values */
+	u64 collected_ns;      /* CLOCK_MONOTONIC of the last collection */
 	struct snapshot head;
 	struct snapshot *all;                 /* of the last collection; NULL: not built yet */
 	struct snapshot *summary;             /* of the last collection; NULL: not built yet */
@@ -68,7 +68,7 @@ struct engine {
 bool engine_restore_times(struct engine *engine, bool same_maps);
 
 /*
- * Restores the ledger, collection, series and readings that another process saved, if any. Returns 0 or -ENOMEM;
+ * Restores the totals, collection, series and readings that another process saved, if any. Returns 0 or -ENOMEM;
  * -EBADMSG: the saved state is not valid, is for other events, or does not match the maps. After an error the caller
  * must free all of these.
  */

@@ -17,7 +17,7 @@
 
 struct engine_offcore {
 	const struct kernel_offcore *kernel;
-	const struct ledger *ledger;
+	const struct totals *totals;
 	struct window *window; /* holds rows made by offcore_pack() */
 	u64 entered_ns;
 	double spent_ns; /* estimated time that all CPUs had spent on counting at the last collection */
@@ -48,7 +48,7 @@ static double spent_before(const struct kernel_offcore *kernel)
 	return spent_on(settles, timed, timed_ns);
 }
 
-int engine_offcore_new(const struct kernel *kernel, const struct ledger *ledger, u64 max_ns, u64 start_ns,
+int engine_offcore_new(const struct kernel *kernel, const struct totals *totals, u64 max_ns, u64 start_ns,
 		       const struct timespec *start, u64 now_ns, struct engine_offcore **ret)
 {
 	_cleanup_(engine_offcore_freep) struct engine_offcore *offcore = NULL;
@@ -61,7 +61,7 @@ int engine_offcore_new(const struct kernel *kernel, const struct ledger *ledger,
 	if (!offcore)
 		return -ENOMEM;
 	offcore->kernel = kernel_offcore(kernel);
-	offcore->ledger = ledger;
+	offcore->totals = totals;
 	offcore->entered_ns = now_ns;
 	offcore->spent_ns = spent_before(offcore->kernel);
 	r = window_new(OFFCORE_WINDOW_BYTES, max_ns, start_ns, start, &offcore->window);
@@ -80,7 +80,7 @@ struct engine_offcore *engine_offcore_free(struct engine_offcore *offcore)
 	return NULL;
 }
 
-static void put(struct engine_offcore *offcore, const struct ledger_entry *entry)
+static void put(struct engine_offcore *offcore, const struct totals_entry *entry)
 {
 	struct counters row;
 	u8 packed[PACKED_MAX];
@@ -134,17 +134,17 @@ static void describe_cost(struct engine_offcore *offcore, u64 now_ns, struct sna
 void engine_offcore_enter(struct engine_offcore *offcore, u64 now_ns, const struct timespec *now,
 			  struct snapshot *head)
 {
-	struct ledger_entry *const *entries;
+	struct totals_entry *const *entries;
 	size_t n;
 	int r;
 
 	if (!offcore)
 		return;
 	window_begin(offcore->window, now_ns, now);
-	entries = ledger_entries(offcore->ledger, &n);
+	entries = totals_entries(offcore->totals, &n);
 	for (size_t i = 0; i < n; i++)
 		put(offcore, entries[i]);
-	put(offcore, ledger_unattributed(offcore->ledger));
+	put(offcore, totals_unattributed(offcore->totals));
 	r = window_end(offcore->window);
 	if (r < 0)
 		(void)log_warning(
@@ -168,16 +168,16 @@ static int add_row(u32 entry, unsigned event, const struct counters *row, void *
 /* Sums are sorted by entry: `other` and `unattributed` have the lowest numbers. */
 static int add_totals(const struct engine_offcore *offcore, struct offcore_sums *sums)
 {
-	const struct ledger_entry *first[] = {ledger_other(offcore->ledger),
-					      ledger_unattributed(offcore->ledger)};
-	struct ledger_entry *const *entries;
+	const struct totals_entry *first[] = {totals_other(offcore->totals),
+					      totals_unattributed(offcore->totals)};
+	struct totals_entry *const *entries;
 	size_t n;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(first); i++)
 		if (first[i]->offcore_total)
 			r = offcore_sums_add(sums, first[i]->number, first[i]->offcore_total);
-	entries = ledger_entries(offcore->ledger, &n);
+	entries = totals_entries(offcore->totals, &n);
 	for (size_t i = 0; r == 0 && i < n; i++)
 		if (entries[i]->offcore_total)
 			r = offcore_sums_add(sums, entries[i]->number, entries[i]->offcore_total);

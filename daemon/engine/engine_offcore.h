@@ -6,24 +6,24 @@
 #ifndef PEBSD_ENGINE_OFFCORE_H
 #define PEBSD_ENGINE_OFFCORE_H
 
-#include "collect/ledger.h"
+#include "collect/totals.h"
 #include "kernel/kernel.h"
 #include "snapshot/snapshot_build.h"
 
 struct engine_offcore;
 
 /*
- * `kernel` and `ledger` must outlive the result; the other arguments are those of window_new(), and the present time
+ * `kernel` and `totals` must outlive the result; the other arguments are those of window_new(), and the present time
  * (CLOCK_MONOTONIC), from which the cost of counting is measured. Returns 0 or -ENOMEM. *ret is NULL if off-core
  * responses are not counted. Every function below accepts that NULL and does nothing.
  */
-int engine_offcore_new(const struct kernel *kernel, const struct ledger *ledger, u64 max_ns, u64 start_ns,
+int engine_offcore_new(const struct kernel *kernel, const struct totals *totals, u64 max_ns, u64 start_ns,
 		       const struct timespec *start, u64 now_ns, struct engine_offcore **ret);
 struct engine_offcore *engine_offcore_free(struct engine_offcore *offcore);
 DEFINE_CLEANUP(struct engine_offcore *, engine_offcore_free)
 
 /*
- * Adds the counts that a collection entered in the ledger, and describes the state and cost of counting in
+ * Adds the counts that a collection entered in the totals, and describes the state and cost of counting in
  * `head`.
  */
 void engine_offcore_enter(struct engine_offcore *offcore, u64 now_ns, const struct timespec *now,

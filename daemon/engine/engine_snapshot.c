@@ -31,7 +31,7 @@ static int snapshot_of(struct engine *engine, struct window_sums *sums, const st
 	return snapshot_build(
 		&(struct snapshot_sources){
 			.head = &engine->head,
-			.ledger = engine->ledger,
+			.totals = engine->totals,
 			.sums = sums,
 			.offcore = offcore,
 			.readings = readings,
@@ -114,7 +114,7 @@ int engine_summary(struct engine *engine, const struct snapshot **ret)
 {
 	const struct snapshot_sources sources = {
 		.head = &engine->head,
-		.ledger = engine->ledger,
+		.totals = engine->totals,
 		.readings = engine->now,
 		.synthetic = engine->settings.synthetic,
 	};
@@ -123,7 +123,7 @@ int engine_summary(struct engine *engine, const struct snapshot **ret)
 	if (engine->head.sequence == 0)
 		return -ENODATA;
 	if (!engine->summary) {
-		r = snapshot_build_summary(&sources, engine->totals, &engine->summary);
+		r = snapshot_build_summary(&sources, engine->sums, &engine->summary);
 		if (r < 0)
 			return r;
 	}

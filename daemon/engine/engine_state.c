@@ -69,7 +69,7 @@ static void save_event(struct engine *engine, unsigned event)
 
 /*
  * The saved numbers of a reading. The next process reads them in this order. The samples seen are not among them: they
- * follow from the ledger.
+ * follow from the totals.
  */
 #define SAVED_NUMBERS(X)      \
 	X(malformed)          \
@@ -142,7 +142,7 @@ void engine_save(struct engine *engine)
 			save_event(engine, event);
 			save_reading(engine, event);
 		}
-		ledger_save(engine->ledger);
+		totals_save(engine->totals);
 		collect_save(engine->collect);
 		series_table_save(engine->series);
 	}
@@ -324,19 +324,19 @@ static int restore_engine(struct engine *engine, bool same_maps)
 	return r;
 }
 
-static void add_entry(struct engine *engine, const struct ledger_entry *entry)
+static void add_entry(struct engine *engine, const struct totals_entry *entry)
 {
 	struct counters total;
 
 	for (unsigned event = 0; event < engine->settings.n_events; event++)
-		if (ledger_has(entry, event)) {
-			ledger_total(entry, event, &total);
-			counters_add(&engine->totals[event], &total);
+		if (totals_has(entry, event)) {
+			totals_counters(entry, event, &total);
+			counters_add(&engine->sums[event], &total);
 		}
 }
 
 /*
- * Early deltas are already in the ledger, but the next collection adds them to the totals. Subtract them
+ * Early deltas are already in the totals, but the next collection adds them to the sums. Subtract them
  * here, so that they do not count twice.
  */
 static int subtract_early(struct engine *engine)
@@ -348,7 +348,7 @@ static int subtract_early(struct engine *engine)
 	for (size_t i = 0; i < n; i++) {
 		struct packed_reader reader = {.from = early[i].packed,
 					       .end = early[i].packed + early[i].size};
-		u64 *values = (u64 *)&engine->totals[early[i].event];
+		u64 *values = (u64 *)&engine->sums[early[i].event];
 		unsigned counter;
 		u64 value;
 
@@ -363,18 +363,18 @@ static int subtract_early(struct engine *engine)
 
 static int add_up(struct engine *engine)
 {
-	struct ledger_entry *const *entries;
+	struct totals_entry *const *entries;
 	size_t n;
 	int r;
 
-	entries = ledger_entries(engine->ledger, &n);
+	entries = totals_entries(engine->totals, &n);
 	for (size_t i = 0; i < n; i++)
 		add_entry(engine, entries[i]);
-	add_entry(engine, ledger_other(engine->ledger));
-	add_entry(engine, ledger_unattributed(engine->ledger));
+	add_entry(engine, totals_other(engine->totals));
+	add_entry(engine, totals_unattributed(engine->totals));
 	r = subtract_early(engine);
 	for (unsigned event = 0; event < engine->settings.n_events; event++)
-		engine->now[event].seen = counters_samples(&engine->totals[event]);
+		engine->now[event].seen = counters_samples(&engine->sums[event]);
 	return r;
 }
 
@@ -407,7 +407,7 @@ int engine_restore(struct engine *engine, bool same_maps)
 	if (before)
 		r = restore_engine(engine, same_maps);
 	if (r == 0)
-		r = ledger_restore(engine->ledger, state);
+		r = totals_restore(engine->totals, state);
 	if (r == 0)
 		r = collect_restore(engine->collect, same_maps, now_ns);
 	if (r == 0)

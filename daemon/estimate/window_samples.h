@@ -20,7 +20,7 @@ struct window_samples {
 };
 
 /*
- * Sums up the last `span_ns` of the window, as window_each() does, for the cgroups of `entries` (the ledger's numbers)
+ * Sums up the last `span_ns` of the window, as window_each() does, for the cgroups of `entries` (numbers of `totals`)
  * together. Sorts `entries`. Returns 0, or -ENODATA if the span has fewer than BURSTS_COLLECTIONS_MIN collections:
  * then nothing is known about bursts.
  */

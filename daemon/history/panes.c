@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/ledger.h"
+#include "collect/totals.h"
 #include "history/event_json.h"
 #include "history/labels_json.h"
 #include "history/panes_sum.h"
 
 /* A cgroup with a delta in this pane or the last one. */
 struct pane_cgroup {
-	u32 number; /* of the ledger's entry */
+	u32 number; /* of the entry in the totals */
 	bool used;  /* in this pane */
 	u64 id;
 	char *path;
@@ -137,7 +137,7 @@ static int make_room(struct panes *panes)
 	return 0;
 }
 
-static int cgroup_of(struct panes *panes, const struct ledger_entry *entry, struct pane_cgroup **ret)
+static int cgroup_of(struct panes *panes, const struct totals_entry *entry, struct pane_cgroup **ret)
 {
 	u32 *slot = panes->slots ? slot_of(panes, entry->number) : NULL;
 	struct pane_cgroup *cgroup;
@@ -203,7 +203,7 @@ static int add_up(struct panes *panes)
 
 static int add_deltas(struct panes *panes, const struct panes_collection *collection)
 {
-	const struct ledger_entry *entry = NULL;
+	const struct totals_entry *entry = NULL;
 	struct pane_cgroup *cgroup = NULL;
 	int r = 0;
 

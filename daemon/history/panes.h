@@ -41,7 +41,7 @@ struct panes_settings {
 	void *userdata;
 	/* The labels of cgroups; NULL: none. Looked up when a pane ends. */
 	const struct container_lookup *containers;
-	bool ids; /* the ids of the ledger's entries are those of cgroups */
+	bool ids; /* the ids of the totals' entries are those of cgroups */
 };
 
 struct panes;

@@ -9,7 +9,7 @@
 #include <sys/param.h>
 
 #include "base/json_get.h"
-#include "collect/ledger.h"
+#include "collect/totals.h"
 #include "history/past_events.h"
 #include "snapshot/snapshot_build.h"
 
@@ -48,7 +48,7 @@ struct past {
 	const struct history_pane *panes;
 	size_t n;
 	struct past_events events;
-	struct ledger *ledger;
+	struct totals *totals;
 	struct window *window;
 	struct trend *trend;
 	struct readings *readings;
@@ -63,7 +63,7 @@ struct past {
 	size_t n_notes;
 	char *notes[NOTES_MAX];
 	size_t n_labels;
-	struct past_labels *labels; /* by the number of a ledger entry */
+	struct past_labels *labels; /* by the number of an entry of the totals */
 	struct container_lookup lookup;
 };
 
@@ -75,7 +75,7 @@ struct past *past_free(struct past *past)
 	window_free(past->window);
 	trend_free(past->trend);
 	readings_free(past->readings);
-	ledger_free(past->ledger);
+	totals_free(past->totals);
 	free(past->after);
 	free(past->gaps);
 	for (size_t i = 0; i < past->n_notes; i++)
@@ -97,21 +97,21 @@ static u64 covered_ns(const struct history_pane *pane)
 	return covered < COVERED_MAX_NS ? covered : COVERED_MAX_NS;
 }
 
-static int entry_of(const struct past *past, const char *path, struct ledger_entry **ret)
+static int entry_of(const struct past *past, const char *path, struct totals_entry **ret)
 {
-	*ret = ledger_other(past->ledger);
+	*ret = totals_other(past->totals);
 	if (strcmp(path, (*ret)->path) == 0)
 		return 0;
-	*ret = ledger_unattributed(past->ledger);
+	*ret = totals_unattributed(past->totals);
 	if (strcmp(path, (*ret)->path) == 0)
 		return 0;
-	return ledger_get(past->ledger, path, ret);
+	return totals_get(past->totals, path, ret);
 }
 
 static const struct container *find_labels(void *userdata, const char *path)
 {
 	struct past *past = userdata;
-	const struct ledger_entry *entry = ledger_find(past->ledger, path);
+	const struct totals_entry *entry = totals_find(past->totals, path);
 	struct past_labels *labels;
 	_cleanup_json_ json_object *object = NULL;
 
@@ -137,7 +137,7 @@ static const struct container *find_labels(void *userdata, const char *path)
 	return labels->container;
 }
 
-static int enter_cgroup(struct past *past, const struct history_cgroup *cgroup, struct ledger_entry **ret)
+static int enter_cgroup(struct past *past, const struct history_cgroup *cgroup, struct totals_entry **ret)
 {
 	int r = entry_of(past, cgroup->path, ret);
 
@@ -146,7 +146,7 @@ static int enter_cgroup(struct past *past, const struct history_cgroup *cgroup, 
 	if (cgroup->id)
 		(*ret)->id = cgroup->id;
 	/* The cgroup existed then. `other` is not a cgroup. */
-	(*ret)->living = *ret != ledger_other(past->ledger);
+	(*ret)->living = *ret != totals_other(past->totals);
 	if (!cgroup->labels[0])
 		return 0;
 	if ((*ret)->number >= past->n_labels) {
@@ -167,7 +167,7 @@ static int enter_cgroup(struct past *past, const struct history_cgroup *cgroup, 
 struct put_rows {
 	const struct past *past;
 	const struct history_pane *pane;
-	const struct ledger_entry *const *entries; /* by the pane's numbers of cgroups */
+	const struct totals_entry *const *entries; /* by the pane's numbers of cgroups */
 	void (*put)(void *userdata, u32 entry, unsigned event, const struct history_row *row);
 	void *userdata;
 };
@@ -235,14 +235,14 @@ static int begin_trend(struct past *past, const struct history_pane *pane)
 		     : trend_stretch(past->trend, start_ns, end_ns, was_paused(pane) ? 0 : covered_ns(pane));
 }
 
-static int enter_cgroups(struct past *past, const struct history_pane *pane, const struct ledger_entry ***ret)
+static int enter_cgroups(struct past *past, const struct history_pane *pane, const struct totals_entry ***ret)
 {
-	_cleanup_free_ const struct ledger_entry **entries = calloc(pane->n_cgroups + 1, sizeof(*entries));
+	_cleanup_free_ const struct totals_entry **entries = calloc(pane->n_cgroups + 1, sizeof(*entries));
 
 	if (!entries)
 		return -ENOMEM;
 	for (size_t i = 0; i < pane->n_cgroups; i++) {
-		struct ledger_entry *entry;
+		struct totals_entry *entry;
 		int r = enter_cgroup(past, &pane->cgroups[i], &entry);
 
 		if (r < 0)
@@ -258,7 +258,7 @@ static int enter_pane(struct past *past, size_t index)
 	const struct history_pane *pane = &past->panes[index];
 	struct reading *after = past->after + index * EVENTS_MAX;
 	const struct timespec end = realtime_of_us(pane->end_us);
-	_cleanup_free_ const struct ledger_entry **entries = NULL;
+	_cleanup_free_ const struct totals_entry **entries = NULL;
 	struct put_rows rows = {.past = past, .pane = pane, .put = put_both, .userdata = past};
 	int r = enter_cgroups(past, pane, &entries);
 
@@ -387,7 +387,7 @@ static void describe(struct past *past)
 static int build(const struct past *past, const struct window *window, const struct snapshot *head,
 		 const struct reading *readings, struct snapshot **ret)
 {
-	struct snapshot_sources sources = {.head = head, .ledger = past->ledger, .readings = readings};
+	struct snapshot_sources sources = {.head = head, .totals = past->totals, .readings = readings};
 	int r = window_sum(window, UINT64_MAX, &sources.sums);
 
 	return r < 0 ? r : snapshot_build(&sources, ret);
@@ -396,7 +396,7 @@ static int build(const struct past *past, const struct window *window, const str
 static int open_past(struct past *past)
 {
 	const struct timespec start = realtime_of_us(past->panes[0].start_us);
-	int r = ledger_new(&past->ledger);
+	int r = totals_new(&past->totals);
 
 	if (r == 0)
 		r = window_new(SIZE_MAX, UINT64_MAX, 0, &start, &past->window);
@@ -482,7 +482,7 @@ int past_bin_snapshot(const struct past *past, size_t index, struct snapshot **r
 	const struct reading *after = past->after + index * EVENTS_MAX;
 	const struct timespec start = realtime_of_us(pane->start_us), end = realtime_of_us(pane->end_us);
 	_cleanup_(window_freep) struct window *window = NULL;
-	_cleanup_free_ const struct ledger_entry **entries = calloc(pane->n_cgroups + 1, sizeof(*entries));
+	_cleanup_free_ const struct totals_entry **entries = calloc(pane->n_cgroups + 1, sizeof(*entries));
 	struct reading readings[EVENTS_MAX];
 	struct snapshot head = past->head;
 	struct put_rows rows = {.past = past, .pane = pane, .entries = entries, .put = put_window};
@@ -494,7 +494,7 @@ int past_bin_snapshot(const struct past *past, size_t index, struct snapshot **r
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < pane->n_cgroups; i++) {
-		struct ledger_entry *entry;
+		struct totals_entry *entry;
 
 		/* All paths have their entry by now. */
 		r = entry_of(past, pane->cgroups[i].path, &entry);
@@ -561,7 +561,7 @@ int past_neighbours(const struct past *past, const char *path, int cgroup_root_f
 		.readings = past->readings,
 		.now_ns = past->now_ns,
 		.span_ns = past->now_ns,
-		.victim = ledger_find(past->ledger, path),
+		.victim = totals_find(past->totals, path),
 		.head = &head,
 	};
 	u64 bin_ns;
@@ -574,6 +574,6 @@ int past_neighbours(const struct past *past, const char *path, int cgroup_root_f
 		return r;
 	bin_ns = MAX(bin_ns, past->now_ns / NEIGHBOURS_BINS);
 	head.interval_seconds = (double)bin_ns / (double)NSEC_PER_SEC;
-	sources.entries = ledger_entries(past->ledger, &sources.n_entries);
+	sources.entries = totals_entries(past->totals, &sources.n_entries);
 	return neighbours_report_make(&sources, cgroup_root_fd, sysfs_root, ret);
 }

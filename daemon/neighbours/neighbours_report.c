@@ -24,7 +24,7 @@ struct making {
 	bool misses; /* they are the traffic */
 	size_t n_others;
 	struct other {
-		const struct ledger_entry *entry;
+		const struct totals_entry *entry;
 		const struct traffic_point *points;
 		size_t n_points;
 		double traffic; /* sum over the bins */
@@ -51,7 +51,7 @@ struct neighbours_report *neighbours_report_free(struct neighbours_report *repor
 	return NULL;
 }
 
-static bool holds(const struct ledger_entry *above, const struct ledger_entry *below)
+static bool holds(const struct totals_entry *above, const struct totals_entry *below)
 {
 	size_t length = strlen(above->path);
 
@@ -62,15 +62,15 @@ static bool holds(const struct ledger_entry *above, const struct ledger_entry *b
 
 static int compare_number(const void *key, const void *member)
 {
-	u32 wanted = *(const u32 *)key, number = (*(struct ledger_entry *const *)member)->number;
+	u32 wanted = *(const u32 *)key, number = (*(struct totals_entry *const *)member)->number;
 
 	return (wanted > number) - (wanted < number);
 }
 
-static const struct ledger_entry *find_entry(const struct making *making, u32 number)
+static const struct totals_entry *find_entry(const struct making *making, u32 number)
 {
 	const struct neighbours_sources *sources = making->sources;
-	struct ledger_entry *const *found = bsearch(&number, sources->entries, sources->n_entries,
+	struct totals_entry *const *found = bsearch(&number, sources->entries, sources->n_entries,
 						    sizeof(*sources->entries), compare_number);
 
 	return found ? *found : NULL;
@@ -173,7 +173,7 @@ static int compare_others(const void *a, const void *b)
 
 static void sort_out(struct making *making, const struct other *one)
 {
-	const struct ledger_entry *victim = making->sources->victim;
+	const struct totals_entry *victim = making->sources->victim;
 
 	if (one->entry == victim || holds(victim, one->entry))
 		for (size_t i = 0; i < one->n_points; i++)

@@ -53,9 +53,9 @@ struct neighbours_sources {
 	const struct readings *readings;     /* NULL: the events ran all the time */
 	u64 now_ns;                          /* the last collection, for `readings` */
 	u64 span_ns;                         /* covered by the bins, at most; 0: 10 minutes */
-	struct ledger_entry *const *entries; /* ascending by number, including the victim */
+	struct totals_entry *const *entries; /* ascending by number, including the victim */
 	size_t n_entries;
-	const struct ledger_entry *victim;
+	const struct totals_entry *victim;
 	const struct snapshot *head; /* for its events and interval */
 };
 int neighbours_report_make(const struct neighbours_sources *sources, int cgroup_root_fd,

@@ -44,7 +44,7 @@
 
 /* All counts of an event as a whole (window/readings.h), with those that the kernel side and the daemon add. */
 #define EVENT_COUNTS_OF_READING(X)                                                      \
-	X(seen)      /* samples in the ledger, including `unattributed` */              \
+	X(seen)      /* samples in the totals, including `unattributed` */              \
 	X(malformed) /* samples that were lost because they were malformed */           \
 	X(filtered)  /* samples of operations that the event excludes */                \
 	EVENT_COUNTS(X)                                                                 \

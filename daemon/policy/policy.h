@@ -64,7 +64,7 @@ int policy_set_rules(struct policy *policy, const struct rule *rules, size_t n);
 /*
  * For one collection call policy_begin(), then policy_put() for each cgroup with deltas, then
  * policy_tick(). A cgroup's deltas may be put in several calls. `time` has an item for each event.
- * `number` is the ledger's number of the path; the policy does not read `entry` of the deltas.
+ * `number` is the number of the path in the totals; the policy does not read `entry` of the deltas.
  */
 void policy_begin(struct policy *policy, u64 now_ns, const struct timespec *now,
 		  const struct sliding_time time[EVENTS_MAX]);

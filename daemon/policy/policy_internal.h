@@ -7,7 +7,7 @@
  *   rule set    those rules of a window set that match a path; most targets share the same rule set
  *   target      a path in a window set: has a number in each sliding window, and a state for each rule of its rule
  *               set
- *   entry       a cgroup under the number that the ledger gives it: lists the targets that its deltas are
+ *   entry       a cgroup under the number that the totals give it: lists the targets that its deltas are
  *               added to
  *
  * A state that has always been inactive takes 16 bytes. Everything else about a state is in its `extra`.

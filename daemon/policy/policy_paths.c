@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The paths of targets, and the ledger entries whose deltas are added to them. */
+/* The paths of targets, and the entries of the totals whose deltas are added to them. */
 #include <errno.h>
 #include <string.h>
 
@@ -236,7 +236,7 @@ static int make_entry(struct policy *policy, u32 number, const char *name, struc
 		return -ENOMEM;
 	}
 	if (path->entry)
-		entry_drop(policy, path->entry); /* the ledger has given it a new number */
+		entry_drop(policy, path->entry); /* the totals have given it a new number */
 	entry->number = number;
 	entry->path = path;
 	path->entry = entry;
@@ -262,7 +262,7 @@ int entry_get(struct policy *policy, u32 number, const char *name, struct entry 
 	if (entry) {
 		struct policy_path *path = entry->path;
 
-		entry_drop(policy, entry); /* the ledger has given the number to another path */
+		entry_drop(policy, entry); /* the totals have given the number to another path */
 		path_release(policy, path);
 	}
 	return make_entry(policy, number, name, ret);

@@ -253,8 +253,8 @@ int series_table_new(size_t top, struct series_table **ret)
 		return -ENOMEM;
 	r = paths_init(&table->paths);
 	table->list = calloc(2, sizeof(struct series *));
-	table->other.path = strdup(LEDGER_OTHER);
-	table->unattributed.path = strdup(LEDGER_UNATTRIBUTED);
+	table->other.path = strdup(TOTALS_OTHER);
+	table->unattributed.path = strdup(TOTALS_UNATTRIBUTED);
 	if (r < 0 || !table->list || !table->other.path || !table->unattributed.path) {
 		series_table_free(table);
 		return -ENOMEM;

@@ -33,8 +33,8 @@
 #include <stdint.h>
 
 #include "collect/deltas.h"
-#include "collect/ledger.h"
 #include "collect/offcore_counters.h"
+#include "collect/totals.h"
 #include "pebsd/sample.h"
 #include "state/state.h"
 

@@ -25,14 +25,14 @@ struct ranked {
 	struct snapshot_rank rank;
 };
 
-/* Computes counters of the whole time from the ledger's entry. */
+/* Computes counters of the whole time from the entry of the totals. */
 static bool make_of_entry(const struct snapshot_cgroup *cgroup, unsigned event, struct counters *ret)
 {
-	const struct ledger_entry *entry = cgroup->made_of;
+	const struct totals_entry *entry = cgroup->made_of;
 
-	if (!entry || !ledger_has(entry, event))
+	if (!entry || !totals_has(entry, event))
 		return false;
-	ledger_total(entry, event, ret);
+	totals_counters(entry, event, ret);
 	return true;
 }
 
@@ -65,7 +65,7 @@ static void add_total(struct snapshot *snapshot, const struct counters *const co
 			counters_add(&snapshot->events[event].total, counters[event]);
 }
 
-static void name_cgroup(const struct snapshot_sources *sources, const struct ledger_entry *entry,
+static void name_cgroup(const struct snapshot_sources *sources, const struct totals_entry *entry,
 			struct ranked *ret)
 {
 	*ret = (struct ranked){.cgroup = {.path = entry->path,
@@ -76,8 +76,8 @@ static void name_cgroup(const struct snapshot_sources *sources, const struct led
 }
 
 /*
- * Adds the cgroup's counters to the totals and its rank. `scratch` is memory for the counters. Returns false if
- * there are none.
+ * Adds the cgroup's counters to the totals of the events, and to its rank. `scratch` is memory for the counters.
+ * Returns false if there are none.
  */
 static bool take_cgroup(struct snapshot *snapshot, struct ranked *ranked, struct snapshot_counters *scratch)
 {
@@ -108,20 +108,20 @@ static void take_unattributed(struct snapshot *snapshot, const void *made_of,
 static size_t take_all(struct owned_snapshot *owned, const struct snapshot_sources *sources,
 		       struct snapshot_counters *scratch, struct ranked *ret)
 {
-	const struct ledger_entry *other = ledger_other(sources->ledger);
+	const struct totals_entry *other = totals_other(sources->totals);
 	struct snapshot *snapshot = &owned->snapshot;
-	struct ledger_entry *const *entries;
+	struct totals_entry *const *entries;
 	size_t n_entries, n = 0;
 
-	entries = ledger_entries(sources->ledger, &n_entries);
+	entries = totals_entries(sources->totals, &n_entries);
 	for (size_t i = 0; i <= n_entries; i++) {
-		const struct ledger_entry *entry = i < n_entries ? entries[i] : other;
+		const struct totals_entry *entry = i < n_entries ? entries[i] : other;
 
 		name_cgroup(sources, entry, &ret[n]);
 		ret[n].cgroup.made_of = entry;
 		n += take_cgroup(snapshot, &ret[n], scratch);
 	}
-	take_unattributed(snapshot, ledger_unattributed(sources->ledger), scratch);
+	take_unattributed(snapshot, totals_unattributed(sources->totals), scratch);
 	return n;
 }
 
@@ -142,13 +142,13 @@ static int add_other(struct owned_snapshot *owned, const struct window_sum *sum)
 static int take_window(struct owned_snapshot *owned, const struct snapshot_sources *sources,
 		       struct snapshot_counters *scratch, struct ranked *ret, size_t *ret_n)
 {
-	const struct ledger_entry *unattributed = ledger_unattributed(sources->ledger);
+	const struct totals_entry *unattributed = totals_unattributed(sources->totals);
 	struct snapshot *snapshot = &owned->snapshot;
-	struct ledger_entry *const *entries;
+	struct totals_entry *const *entries;
 	size_t n_entries, entry = 0, n = 0;
 	int r;
 
-	entries = ledger_entries(sources->ledger, &n_entries);
+	entries = totals_entries(sources->totals, &n_entries);
 	for (size_t i = 0, next; i < owned->sums->n; i = next) {
 		const struct window_sum *first = &owned->sums->sums[i];
 
@@ -170,7 +170,7 @@ static int take_window(struct owned_snapshot *owned, const struct snapshot_sourc
 			}
 		}
 	}
-	name_cgroup(sources, ledger_other(sources->ledger), &ret[n]);
+	name_cgroup(sources, totals_other(sources->totals), &ret[n]);
 	for (size_t event = 0; event < EVENTS_MAX; event++)
 		ret[n].cgroup.counters[event] = owned->other[event];
 	n += take_cgroup(snapshot, &ret[n], scratch);
@@ -199,8 +199,8 @@ static struct ranked *ranked_of(struct ranked *ranked, size_t n, u32 entry)
 static size_t take_offcore(struct owned_snapshot *owned, const struct snapshot_sources *sources,
 			   struct ranked *ranked, size_t n)
 {
-	const struct ledger_entry *other = ledger_other(sources->ledger);
-	const struct ledger_entry *unattributed = ledger_unattributed(sources->ledger);
+	const struct totals_entry *other = totals_other(sources->totals);
+	const struct totals_entry *unattributed = totals_unattributed(sources->totals);
 	struct snapshot *snapshot = &owned->snapshot;
 	size_t n_sampled = n;
 	bool any_other = false;
@@ -210,7 +210,7 @@ static size_t take_offcore(struct owned_snapshot *owned, const struct snapshot_s
 	qsort(ranked, n, sizeof(*ranked), compare_entries);
 	for (size_t i = 0; i < owned->offcore->n; i++) {
 		const struct offcore_sum *sum = &owned->offcore->sums[i];
-		const struct ledger_entry *entry = ledger_numbered(sources->ledger, sum->entry);
+		const struct totals_entry *entry = totals_numbered(sources->totals, sum->entry);
 		struct ranked *found = ranked_of(ranked, n_sampled, sum->entry);
 
 		offcore_counters_add(&owned->offcore_total, &sum->counters);
@@ -258,7 +258,7 @@ static int take_cgroups(struct owned_snapshot *owned, const struct snapshot_sour
 	size_t n;
 	int r;
 
-	(void)ledger_entries(sources->ledger, &n);
+	(void)totals_entries(sources->totals, &n);
 	ranked = calloc(n + 1, sizeof(*ranked));
 	if (!scratch || !ranked)
 		return -ENOMEM;
@@ -336,11 +336,11 @@ int snapshot_build(const struct snapshot_sources *sources, struct snapshot **ret
 
 static size_t take_guests(const struct snapshot_sources *sources, struct snapshot_cgroup *ret)
 {
-	struct ledger_entry *const *entries;
+	struct totals_entry *const *entries;
 	size_t n_entries, n = 0;
 	struct ranked guest;
 
-	entries = ledger_entries(sources->ledger, &n_entries);
+	entries = totals_entries(sources->totals, &n_entries);
 	for (size_t i = 0; i < n_entries; i++) {
 		if (!entries[i]->guest)
 			continue;
@@ -353,7 +353,7 @@ static size_t take_guests(const struct snapshot_sources *sources, struct snapsho
 	return n;
 }
 
-int snapshot_build_summary(const struct snapshot_sources *sources, const struct counters *totals,
+int snapshot_build_summary(const struct snapshot_sources *sources, const struct counters *of_all,
 			   struct snapshot **ret)
 {
 	struct owned_snapshot *owned = calloc(1, sizeof(*owned));
@@ -368,8 +368,8 @@ int snapshot_build_summary(const struct snapshot_sources *sources, const struct 
 		return -ENOMEM;
 	snapshot->n_cgroups = take_guests(sources, snapshot->cgroups);
 	for (unsigned event = 0; event < snapshot->n_events; event++) {
-		snapshot->events[event].total = totals[event];
-		ledger_total(ledger_unattributed(sources->ledger), event, &unattributed);
+		snapshot->events[event].total = of_all[event];
+		totals_counters(totals_unattributed(sources->totals), event, &unattributed);
 		snapshot->events[event].unattributed = counters_samples(&unattributed);
 	}
 	take_readings(snapshot, sources->readings);

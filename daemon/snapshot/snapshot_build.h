@@ -3,13 +3,13 @@
 #ifndef PEBSD_SNAPSHOT_BUILD_H
 #define PEBSD_SNAPSHOT_BUILD_H
 
-#include "collect/ledger.h"
+#include "collect/totals.h"
 #include "snapshot/snapshot.h"
 #include "window/readings.h"
 #include "window/window.h"
 
 /*
- * The off-core counts of each ledger entry, over the time that the snapshot covers. Sorted by the number of
+ * The off-core counts of each entry of the totals, over the time that the snapshot covers. Sorted by the number of
  * the entry.
  */
 struct offcore_sum {
@@ -30,7 +30,7 @@ DEFINE_CLEANUP(struct offcore_sums *, offcore_sums_free)
 /* The sources of a snapshot. They are borrowed and outlive the snapshot, except `sums` and `offcore`. */
 struct snapshot_sources {
 	const struct snapshot *head; /* copied; must have neither cgroups nor totals of events */
-	const struct ledger *ledger;
+	const struct totals *totals;
 	struct window_sums *sums;     /* NULL: the whole time; else owned by the snapshot from now on */
 	struct offcore_sums *offcore; /* owned by the snapshot from now on; NULL: none are counted */
 	const struct reading
@@ -39,11 +39,11 @@ struct snapshot_sources {
 };
 
 /*
- * Builds a snapshot without counters of cgroups: of each event only the sum of all cgroups (`totals`) and the
+ * Builds a snapshot without counters of cgroups: of each event only the sum of all cgroups (`of_all`) and the
  * `unattributed` samples, and of the cgroups only names and states of those that hold virtual machines. The
  * cost is small for any number of cgroups. Ignores `sums` and `offcore`. Returns 0 or -ENOMEM.
  */
-int snapshot_build_summary(const struct snapshot_sources *sources, const struct counters *totals,
+int snapshot_build_summary(const struct snapshot_sources *sources, const struct counters *of_all,
 			   struct snapshot **ret);
 
 /* Returns 0 or -ENOMEM. Free with snapshot_free(). Takes over `sums` and `offcore` in either case. */

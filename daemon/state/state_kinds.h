@@ -16,9 +16,9 @@ enum state_kind {
 	STATE_HEAD = 1,     /* engine: hash seed, start time, number of the collection, number of events */
 	STATE_EVENT,        /* engine, by event: identifies the event */
 	STATE_READING,      /* engine, by event: counts and losses */
-	STATE_ENTRY,        /* ledger, by entry: the path */
-	STATE_MERGED,       /* ledger, by entry and event: the sum of former slots */
-	STATE_COUNTED,      /* ledger, by entry: off-core counts */
+	STATE_ENTRY,        /* totals, by entry: the path */
+	STATE_MERGED,       /* totals, by entry and event: the sum of former slots */
+	STATE_COUNTED,      /* totals, by entry: off-core counts */
 	STATE_SLOT,         /* collection, by slot: the owner */
 	STATE_LAST_READING, /* collection, by slot and event: the last reading */
 	STATE_COUNTED_BASE, /* collection, by slot: the last reading of off-core counts */
@@ -32,7 +32,7 @@ enum state_kind {
 	STATE_ALERT,        /* alerts, by number: pending, firing or recently resolved */
 	STATE_ESTIMATES,    /* series, by path: estimates of all events */
 	STATE_COLLECTED,    /* engine: time of the last collection */
-	STATE_COUNTED_NEXT, /* ledger, by entry: off-core counts read early, for the next collection */
+	STATE_COUNTED_NEXT, /* totals, by entry: off-core counts read early, for the next collection */
 	STATE_OFFCORE_PMUS, /* engine: identifies the PMUs of off-core counts, and their order */
 	STATE_KINDS,
 };

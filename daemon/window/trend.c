@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <sys/param.h>
 
-#include "collect/ledger.h"
 #include "collect/packed.h"
+#include "collect/totals.h"
 
 /* Means are stored in sixteenths of a cycle, plus one. 0 means no mean. */
 #define MEAN_STEPS 16

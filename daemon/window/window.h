@@ -44,7 +44,7 @@ void window_limit(struct window *window, size_t max_bytes);
 /*
  * One collection: begin, a put for each cgroup and event with a delta, end. It covers the time from the
  * previous collection to `now_ns` (CLOCK_MONOTONIC, not before that of the previous one). `entry` is the
- * ledger's number of a cgroup's entry; it must not be reused while the window may contain it. `event` is below
+ * number of a cgroup's entry in the totals; it must not be reused while the window may contain it. `event` is below
  * EVENTS_MAX.
  *
  * window_end() returns 0 or the first failure of the three functions: -ENOSPC if the collection alone exceeds

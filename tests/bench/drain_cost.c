@@ -44,7 +44,7 @@ static struct drain_case {
 
 	struct kernel *kernel;
 	struct names *names;
-	struct ledger *ledger;
+	struct totals *totals;
 	struct collect *collect;
 	u64 entered;  /* samples so far */
 	double bytes; /* of memory, per cgroup and event */
@@ -203,15 +203,15 @@ static void open_case(struct drain_case *at)
 		die("names", r);
 	name_all(at);
 	before = heap_bytes();
-	if ((r = ledger_new(&at->ledger)) < 0 || (r = collect_new(
+	if ((r = totals_new(&at->totals)) < 0 || (r = collect_new(
 							  &(struct collect_settings){
 								  .kernel = at->kernel,
 								  .names = at->names,
-								  .ledger = at->ledger,
+								  .totals = at->totals,
 								  .grace_ns = COLLECT_GRACE_NS,
 							  },
 							  &at->collect)) < 0)
-		die("open the books", r);
+		die("open the totals", r);
 	/* Collect as many samples as some minutes bring, so that all memory that is ever needed is allocated. */
 	for (int i = 0; i < 20; i++) {
 		enter(at);
@@ -281,18 +281,18 @@ static void run_case(struct drain_case *at, size_t round)
 static void check_case(const struct drain_case *at)
 {
 	u64 seen = 0, total = 0;
-	struct ledger_entry *const *entries;
+	struct totals_entry *const *entries;
 	size_t n;
 
 	for (u32 event = 0; event <= at->counts; event++)
 		for (u32 stripe = 0; stripe < STRIPES_MAX; stripe++)
 			seen += collect_seen_by_stripe(at->collect, event)[stripe];
-	entries = ledger_entries(at->ledger, &n);
+	entries = totals_entries(at->totals, &n);
 	for (size_t i = 0; i < n; i++)
 		for (u32 event = 0; event <= at->counts; event++) {
 			struct counters counters;
 
-			ledger_total(entries[i], event, &counters);
+			totals_counters(entries[i], event, &counters);
 			total += counters_samples(&counters);
 		}
 	if (seen != at->entered || total != at->entered)
@@ -302,7 +302,7 @@ static void check_case(const struct drain_case *at)
 static void close_case(struct drain_case *at)
 {
 	collect_free(at->collect);
-	ledger_free(at->ledger);
+	totals_free(at->totals);
 	names_free(at->names);
 	kernel_free(at->kernel);
 }

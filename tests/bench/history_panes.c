@@ -14,7 +14,7 @@
 #include "base/own_memory.h"
 #include "bench_line.h"
 #include "clock.h"
-#include "collect/ledger.h"
+#include "collect/totals.h"
 #include "history/panes.h"
 #include "history/shared/history_wire.h"
 #include "pebsd/data_source.h"
@@ -37,7 +37,7 @@ struct made {
 	size_t n;
 };
 
-static struct ledger *ledger;
+static struct totals *totals;
 static u64 random_state = 1;
 static u64 sent_bytes, panes_sent;
 
@@ -96,7 +96,7 @@ static void make(struct made *made, u32 cgroups, u32 samples)
 			to->event = event;
 			to->size = (u32)packed_of(&counters, packed);
 			copy = malloc(to->size);
-			demand(copy && ledger_get(ledger, path, &to->entry) == 0, "no memory");
+			demand(copy && totals_get(totals, path, &to->entry) == 0, "no memory");
 			memcpy(copy, packed, to->size);
 			to->packed = copy;
 		}
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
 	double percent;
 
 	heap_map_large(); /* as the daemon does */
-	demand(ledger_new(&ledger) == 0, "no memory");
+	demand(totals_new(&totals) == 0, "no memory");
 	for (unsigned i = 0; i < EVENTS; i++) {
 		struct snapshot_event *event = &head.events[i];
 

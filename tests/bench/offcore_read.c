@@ -44,7 +44,7 @@ static const u32 counted[] = {0, 10, 100, 1000, CGROUPS};
 
 static struct kernel *kernel;
 static struct names *names;
-static struct ledger *ledger;
+static struct totals *totals;
 static struct collect *collect;
 static struct mapping *written; /* the off-core records of each block, writable */
 static u8 *other_memory;
@@ -74,8 +74,8 @@ static void open_all(void)
 		die(message ? message : "open the kernel side", r);
 	for (u32 cpu = 0; cpu < CPUS; cpu++)
 		kernel_offcore_know(kernel_offcore(kernel), cpu, 0);
-	if ((r = names_new((size_t)2 * CGROUPS, &names)) < 0 || (r = ledger_new(&ledger)) < 0)
-		die("open the books", r);
+	if ((r = names_new((size_t)2 * CGROUPS, &names)) < 0 || (r = totals_new(&totals)) < 0)
+		die("open the totals", r);
 	written = calloc(kernel->blocks.n, sizeof(*written));
 	if (!written)
 		die("memory", -ENOMEM);
@@ -100,7 +100,7 @@ static void open_all(void)
 		&(struct collect_settings){
 			.kernel = kernel,
 			.names = names,
-			.ledger = ledger,
+			.totals = totals,
 			.grace_ns = COLLECT_GRACE_NS,
 		},
 		&collect);
@@ -171,11 +171,11 @@ static double ask_every_slot_us(void)
 /* Ends the benchmark unless every count was collected. Otherwise the measurement would be worthless. */
 static void check(void)
 {
-	struct ledger_entry *const *entries;
+	struct totals_entry *const *entries;
 	u64 found = 0;
 	size_t n;
 
-	entries = ledger_entries(ledger, &n);
+	entries = totals_entries(totals, &n);
 	for (size_t i = 0; i < n; i++)
 		if (entries[i]->offcore_total)
 			found += entries[i]->offcore_total->of[0][OFFCORE_L3].count;
@@ -248,7 +248,7 @@ int main(int argc, char **argv)
 			"FAILED: slots asked over none counted is %.0f, 5,000 counted over slots asked is %.2f: expected at least %d and at most %g\n",
 			median(over_none, rounds), median(all_over, rounds), NONE_AT_LEAST, ALL_AT_MOST);
 	collect_free(collect);
-	ledger_free(ledger);
+	totals_free(totals);
 	names_free(names);
 	for (u32 i = 0; i < kernel->blocks.n; i++)
 		(void)munmap(written[i].memory, written[i].bytes);

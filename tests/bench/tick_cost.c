@@ -55,13 +55,13 @@ static const struct scenario {
 struct bench {
 	struct kernel *kernel;
 	struct names *names;
-	struct ledger *ledger;
+	struct totals *totals;
 	struct collect *collect;
 	struct window *window;
 	struct series_table *series;
 	struct state *state; /* NULL: not saved */
 	struct policy *policy;
-	struct counters totals[EVENTS];
+	struct counters sums[EVENTS];
 	u64 seen[EVENTS];
 };
 
@@ -164,15 +164,15 @@ static void open_bench(const struct scenario *scenario, struct bench *bench)
 	*bench = (struct bench){0};
 	open_kernel(scenario, bench);
 	check("names_new", names_new(2 * (size_t)scenario->cgroups + 1024, &bench->names));
-	check("ledger_new", ledger_new(&bench->ledger));
+	check("totals_new", totals_new(&bench->totals));
 	if (scenario->kept)
 		check("state_new", state_new(STATE_RECORDS, &bench->state));
-	check("ledger_keep", ledger_restore(bench->ledger, bench->state));
+	check("totals_restore", totals_restore(bench->totals, bench->state));
 	check("collect_new", collect_new(
 				     &(struct collect_settings){
 					     .kernel = bench->kernel,
 					     .names = bench->names,
-					     .ledger = bench->ledger,
+					     .totals = bench->totals,
 					     .grace_ns = COLLECT_GRACE_NS,
 					     .state = bench->state,
 				     },
@@ -196,7 +196,7 @@ static void close_bench(struct bench *bench)
 	series_table_free(bench->series);
 	window_free(bench->window);
 	collect_free(bench->collect);
-	ledger_free(bench->ledger);
+	totals_free(bench->totals);
 	names_free(bench->names);
 	kernel_free(bench->kernel);
 	state_free(bench->state);
@@ -238,7 +238,7 @@ static void add_totals(struct bench *bench, const struct delta *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		bench->seen[list[i].event] += packed_samples(list[i].packed, list[i].size);
-		packed_add(list[i].packed, list[i].size, &bench->totals[list[i].event]);
+		packed_add(list[i].packed, list[i].size, &bench->sums[list[i].event]);
 	}
 }
 

@@ -9,30 +9,30 @@
 #include <unistd.h>
 
 #include "adopt_existing.h"
-#include "books.h"
 #include "cgroup_fixture.h"
+#include "counting.h"
 #include "software_event.h"
 
 #define CROWD 500
 
-static struct books books;
+static struct counting counting;
 
 /* `spare`: slots beyond those of the existing cgroups. */
 static void open_with_room(u32 spare, u64 grace_ns)
 {
-	struct kernel_settings settings = books_settings(false);
+	struct kernel_settings settings = counting_settings(false);
 	struct adopt_counts counts;
 
 	settings.births = settings.hardware = true;
 	settings.slots = cgroup_fixture_existing() + spare;
-	books_open(&books, &settings, grace_ns);
-	cr_assert_eq(adopt_existing(books.kernel, cgroup_fixture.mount, &counts), 0);
+	counting_open(&counting, &settings, grace_ns);
+	cr_assert_eq(adopt_existing(counting.kernel, cgroup_fixture.mount, &counts), 0);
 	cr_assert_eq(counts.without_slot, 0);
 }
 
 static void teardown(void)
 {
-	books_close(&books);
+	counting_close(&counting);
 	cgroup_fixture_teardown();
 }
 
@@ -43,11 +43,11 @@ static void teardown(void)
 static bool alive_again(s64 more_than_exist)
 {
 	for (unsigned i = 0; i < 600; i++) {
-		if ((s64)collect_cgroups_alive(books.collect) - (s64)cgroup_fixture_existing() ==
+		if ((s64)collect_cgroups_alive(counting.collect) - (s64)cgroup_fixture_existing() ==
 		    more_than_exist)
 			return true;
 		(void)usleep(100000);
-		books_collect(&books);
+		counting_collect(&counting);
 	}
 	return false;
 }
@@ -73,7 +73,7 @@ static u64 short_life(const char *name, unsigned pages)
 	fd = software_event_open(
 		&(struct software_event){
 			.config = PERF_COUNT_SW_PAGE_FAULTS, .period = 1, .pid = child.pid, .cpu = -1},
-		kernel_program_fd(books.kernel, 0));
+		kernel_program_fd(counting.kernel, 0));
 	software_event_enable(fd);
 	cgroup_fixture_go(&child);
 	cgroup_fixture_remove(name);
@@ -94,20 +94,21 @@ Test(births, many_short_lived_cgroups_are_named_and_counted_separately)
 		(void)snprintf(name, sizeof(name), "crowd-%u", i);
 		counts[i] = short_life(name, 10 + i % 7);
 	}
-	books_collect(&books);
+	counting_collect(&counting);
 	for (unsigned i = 0; i < CROWD; i++) {
 		_cleanup_free_ char *path = NULL;
 
 		(void)snprintf(name, sizeof(name), "crowd-%u", i);
 		path = path_of(name);
-		cr_assert_eq(books_samples(&books, path, 0), counts[i], "%s: %llu counted, %llu happened",
-			     path, (unsigned long long)books_samples(&books, path, 0),
+		cr_assert_eq(counting_samples(&counting, path, 0), counts[i],
+			     "%s: %llu counted, %llu happened", path,
+			     (unsigned long long)counting_samples(&counting, path, 0),
 			     (unsigned long long)counts[i]);
 	}
-	cr_expect_eq(books_unattributed(&books, 0), 0);
-	cr_expect_eq(kernel_slot_counters(books.kernel).births, CROWD);
-	cr_expect_eq(kernel_slot_counters(books.kernel).deaths, CROWD);
-	cr_expect_eq(kernel_slot_counters(books.kernel).births_without_slot, 0);
+	cr_expect_eq(counting_unattributed(&counting, 0), 0);
+	cr_expect_eq(kernel_slot_counters(counting.kernel).births, CROWD);
+	cr_expect_eq(kernel_slot_counters(counting.kernel).deaths, CROWD);
+	cr_expect_eq(kernel_slot_counters(counting.kernel).births_without_slot, 0);
 }
 
 Test(births, slots_are_used_again_without_mixing)
@@ -118,8 +119,8 @@ Test(births, slots_are_used_again_without_mixing)
 
 	/* Fewer slots than cgroups: slots have to be used again. */
 	open_with_room(32, 0);
-	books_collect(&books);
-	more = (s64)collect_cgroups_alive(books.collect) - (s64)cgroup_fixture_existing();
+	counting_collect(&counting);
+	more = (s64)collect_cgroups_alive(counting.collect) - (s64)cgroup_fixture_existing();
 	for (unsigned i = 0; i < 100; i++) {
 		_cleanup_free_ char *path = NULL;
 		u64 count;
@@ -128,33 +129,33 @@ Test(births, slots_are_used_again_without_mixing)
 		path = path_of(name);
 		count = short_life(name, 5 + i);
 		total += count;
-		books_collect(&books);
-		cr_assert_eq(books_samples(&books, path, 0), count, "%s", path);
+		counting_collect(&counting);
+		cr_assert_eq(counting_samples(&counting, path, 0), count, "%s", path);
 		/* The collection above retires the slot. A collection after the rest period frees it. */
 		if (i % 8 == 7) {
 			(void)usleep(KERNEL_REST_NS / NSEC_PER_USEC + 1000);
-			books_collect(&books);
+			counting_collect(&counting);
 		}
 	}
-	cr_expect_eq(books_unattributed(&books, 0), 0);
-	cr_expect_eq(kernel_slot_counters(books.kernel).births_without_slot, 0);
+	cr_expect_eq(counting_unattributed(&counting, 0), 0);
+	cr_expect_eq(kernel_slot_counters(counting.kernel).births_without_slot, 0);
 	cr_expect(alive_again(more), "a slot of a removed cgroup is still taken");
 	cr_expect_gt(total, 0);
 }
 
 Test(births, without_a_free_slot_samples_are_unattributed_and_counted)
 {
-	struct kernel_settings settings = books_settings(false);
+	struct kernel_settings settings = counting_settings(false);
 	u64 count;
 
 	settings.births = settings.hardware = true;
 	settings.slots = 2;
-	books_open(&books, &settings, COLLECT_GRACE_NS);
+	counting_open(&counting, &settings, COLLECT_GRACE_NS);
 	cgroup_fixture_make("first");
 	count = short_life("second", 50);
-	books_collect(&books);
-	cr_expect_eq(books_unattributed(&books, 0), count);
-	cr_expect_eq(kernel_slot_counters(books.kernel).births_without_slot, 1);
+	counting_collect(&counting);
+	cr_expect_eq(counting_unattributed(&counting, 0), count);
+	cr_expect_eq(kernel_slot_counters(counting.kernel).births_without_slot, 1);
 	cgroup_fixture_remove("first");
 }
 
@@ -167,11 +168,11 @@ Test(births, samples_of_a_removed_cgroup_are_its_own_during_the_grace_period)
 	open_with_room(32, COLLECT_GRACE_NS);
 	sample.cgroup_id = cgroup_fixture_make("leaving");
 	cgroup_fixture_remove("leaving");
-	books_collect(&books);
-	cr_assert_eq(kernel_inject(books.kernel, &sample, 1), 0);
-	books_collect(&books);
-	cr_expect_eq(books_samples(&books, path, 0), 1);
-	cr_expect_eq(books_unattributed(&books, 0), 0);
+	counting_collect(&counting);
+	cr_assert_eq(kernel_inject(counting.kernel, &sample, 1), 0);
+	counting_collect(&counting);
+	cr_expect_eq(counting_samples(&counting, path, 0), 1);
+	cr_expect_eq(counting_unattributed(&counting, 0), 0);
 }
 
 Test(births, names_ten_levels_of_two_hundred_bytes_deep_are_whole)
@@ -199,7 +200,7 @@ Test(births, names_ten_levels_of_two_hundred_bytes_deep_are_whole)
 	fd = software_event_open(
 		&(struct software_event){
 			.config = PERF_COUNT_SW_PAGE_FAULTS, .period = 1, .pid = child.pid, .cpu = -1},
-		kernel_program_fd(books.kernel, 0));
+		kernel_program_fd(counting.kernel, 0));
 	software_event_enable(fd);
 	cgroup_fixture_go(&child);
 
@@ -213,8 +214,8 @@ Test(births, names_ten_levels_of_two_hundred_bytes_deep_are_whole)
 	}
 	free(name);
 	/* All cgroups are gone before the collection, so the path comes from the recorded births. */
-	books_collect(&books);
-	cr_expect_eq(books_samples(&books, path, 0), software_event_count(fd));
+	counting_collect(&counting);
+	cr_expect_eq(counting_samples(&counting, path, 0), software_event_count(fd));
 }
 
 /*
@@ -236,24 +237,24 @@ Test(births, equal_ids_of_a_v1_hierarchy_are_not_confused)
 		(void)rmdir(directory);
 		cr_skip_test("this kernel mounts no cgroup v1 hierarchy");
 	}
-	before = kernel_slot_counters(books.kernel);
+	before = kernel_slot_counters(counting.kernel);
 	cr_assert_geq(asprintf(&theirs, "%s/theirs", directory), 0);
 	cr_assert_eq(mkdir(theirs, 0755), 0);
 	cr_assert_eq(stat(theirs, &st), 0);
-	cr_expect_lt(kernel_adopt(books.kernel, st.st_ino, 1, "ours"), kernel_settings(books.kernel)->slots,
-		     "its birth there gave it no slot here");
-	books_collect(&books);
+	cr_expect_lt(kernel_adopt(counting.kernel, st.st_ino, 1, "ours"),
+		     kernel_settings(counting.kernel)->slots, "its birth there gave it no slot here");
+	counting_collect(&counting);
 	cr_assert_eq(rmdir(theirs), 0);
 	(void)umount(directory);
 	(void)rmdir(directory);
 
-	cr_expect_eq(kernel_slot_counters(books.kernel).births, before.births);
-	cr_expect_eq(kernel_slot_counters(books.kernel).deaths, before.deaths);
-	cr_assert_eq(kernel_inject(books.kernel, &(struct sample){.cgroup_id = st.st_ino}, 1), 0);
-	books_collect(&books);
-	cr_expect_eq(books_samples(&books, "/ours", 0), 1);
-	cr_assert_not_null(ledger_find(books.ledger, "/ours"));
-	cr_expect_eq(ledger_find(books.ledger, "/ours")->living, 1, "a removal there buried it here");
+	cr_expect_eq(kernel_slot_counters(counting.kernel).births, before.births);
+	cr_expect_eq(kernel_slot_counters(counting.kernel).deaths, before.deaths);
+	cr_assert_eq(kernel_inject(counting.kernel, &(struct sample){.cgroup_id = st.st_ino}, 1), 0);
+	counting_collect(&counting);
+	cr_expect_eq(counting_samples(&counting, "/ours", 0), 1);
+	cr_assert_not_null(totals_find(counting.totals, "/ours"));
+	cr_expect_eq(totals_find(counting.totals, "/ours")->living, 1, "a removal there buried it here");
 }
 
 Test(births, existing_cgroups_are_adopted_once)
@@ -263,13 +264,13 @@ Test(births, existing_cgroups_are_adopted_once)
 
 	cgroup_fixture_make("before");
 	open_with_room(32, COLLECT_GRACE_NS);
-	books_collect(&books);
-	alive = collect_cgroups_alive(books.collect);
-	cr_assert_eq(adopt_existing(books.kernel, cgroup_fixture.mount, &counts), 0);
+	counting_collect(&counting);
+	alive = collect_cgroups_alive(counting.collect);
+	cr_assert_eq(adopt_existing(counting.kernel, cgroup_fixture.mount, &counts), 0);
 	cr_expect_eq(counts.adopted, alive);
-	books_collect(&books);
-	cr_expect_eq(collect_cgroups_alive(books.collect), alive, "adopting again makes no second slot");
+	counting_collect(&counting);
+	cr_expect_eq(collect_cgroups_alive(counting.collect), alive, "adopting again makes no second slot");
 	cgroup_fixture_remove("before");
-	books_collect(&books);
-	cr_expect_eq(collect_cgroups_alive(books.collect), alive - 1);
+	counting_collect(&counting);
+	cr_expect_eq(collect_cgroups_alive(counting.collect), alive - 1);
 }

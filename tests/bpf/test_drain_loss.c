@@ -19,7 +19,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "books.h"
+#include "counting.h"
 #include "software_event.h"
 
 #define SAMPLES_PER_SECOND 4000
@@ -48,7 +48,7 @@ static u64 program_runs(int program_fd)
 
 static void read_mapping(void *userdata)
 {
-	books_collect(userdata);
+	counting_collect(userdata);
 }
 
 struct hash_reader {
@@ -120,12 +120,12 @@ static struct hash_reader make_hash(void)
 
 Test(drain, at_full_speed_loses_no_sample)
 {
-	struct kernel_settings settings = books_settings(true);
+	struct kernel_settings settings = counting_settings(true);
 	struct hash_reader reader = make_hash();
-	struct books books;
+	struct counting counting;
 	struct outcome outcomes[] = {
 		{.what = "nobody reads", .reader = spin},
-		{.what = "collector, mapped slots", .reader = read_mapping, .userdata = &books},
+		{.what = "collector, mapped slots", .reader = read_mapping, .userdata = &counting},
 		{.what = "batch lookups of a hash", .reader = read_batches, .userdata = &reader},
 	};
 	_cleanup_close_ int statistics = bpf_enable_stats(BPF_STATS_RUN_TIME);
@@ -139,12 +139,12 @@ Test(drain, at_full_speed_loses_no_sample)
 	cr_assert_eq(sched_setaffinity(0, sizeof(first), &first), 0);
 	cr_assert_geq(statistics, 0);
 	settings.hardware = true;
-	books_open(&books, &settings, COLLECT_GRACE_NS);
+	counting_open(&counting, &settings, COLLECT_GRACE_NS);
 	fd = software_event_open(&(struct software_event){.config = PERF_COUNT_SW_CPU_CLOCK,
 							  .period = NSEC_PER_SEC / SAMPLES_PER_SECOND,
 							  .pid = 0,
 							  .cpu = 0},
-				 kernel_program_fd(books.kernel, 0));
+				 kernel_program_fd(counting.kernel, 0));
 	/*
 	 * The event counts the time of this program only, so others that run on this CPU do not dilute the loss. Late
 	 * timers affect all three cases alike, within a tenth of the loss that batch lookups cause. If they affect the
@@ -155,7 +155,7 @@ Test(drain, at_full_speed_loses_no_sample)
 			outcomes[i].readings = outcomes[i].expected = outcomes[i].counted = 0;
 		for (unsigned round = 0; round < ROUNDS; round++)
 			for (size_t i = 0; i < ARRAY_SIZE(outcomes); i++)
-				measure(&outcomes[i], kernel_program_fd(books.kernel, 0), fd);
+				measure(&outcomes[i], kernel_program_fd(counting.kernel, 0), fd);
 		by_nobody = lost(&outcomes[0]);
 		by_mapping = lost(&outcomes[1]);
 		by_batches = lost(&outcomes[2]);
@@ -164,14 +164,15 @@ Test(drain, at_full_speed_loses_no_sample)
 		if (by_mapping - by_nobody < (by_batches - by_nobody) / 10 && by_batches > by_nobody + SEEN)
 			break;
 	}
-	books_collect(&books);
-	cr_expect_eq(books_unattributed(&books, 0), counted, "every run of the program is in the books");
+	counting_collect(&counting);
+	cr_expect_eq(counting_unattributed(&counting, 0), counted,
+		     "every run of the program is in the totals");
 	cr_expect_lt(by_mapping - by_nobody, (by_batches - by_nobody) / 10);
 	cr_expect_gt(by_batches, by_nobody + SEEN, "this test could not have seen a loss");
 	(void)close(reader.map_fd);
 	free(reader.keys);
 	free(reader.values);
-	books_close(&books);
+	counting_close(&counting);
 }
 
 /*
@@ -189,7 +190,7 @@ Test(drain, at_full_speed_loses_no_sample)
  * Collects in a child that is killed by any system call except read, write, exit and sigreturn. Returns its
  * status.
  */
-static int collect_without_system_calls(struct books *books)
+static int collect_without_system_calls(struct counting *counting)
 {
 	int status;
 	pid_t pid = fork();
@@ -199,8 +200,8 @@ static int collect_without_system_calls(struct books *books)
 		if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) < 0)
 			_exit(77);
 		for (u64 i = 0; i < 1000; i++)
-			(void)collect_run(books->collect, i);
-		(void)syscall(SYS_exit, books_unattributed(books, 0) == 3 ? 0 : 1);
+			(void)collect_run(counting->collect, i);
+		(void)syscall(SYS_exit, counting_unattributed(counting, 0) == 3 ? 0 : 1);
 	}
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	return status;
@@ -212,23 +213,23 @@ static int collect_without_system_calls(struct books *books)
  */
 Test(drain, makes_no_system_call)
 {
-	struct kernel_settings settings = books_settings(true);
+	struct kernel_settings settings = counting_settings(true);
 	const struct sample sample = {.latency = 50, .fields = SAMPLE_LATENCY};
-	struct books books;
+	struct counting counting;
 	void *volatile room; /* volatile, or the compiler removes the allocation */
 	int status = -1;
 
-	books_open(&books, &settings, COLLECT_GRACE_NS);
+	counting_open(&counting, &settings, COLLECT_GRACE_NS);
 	for (unsigned i = 0; i < 2; i++) {
-		cr_assert_eq(kernel_inject(books.kernel, &sample, 1), 0);
-		books_collect(&books);
+		cr_assert_eq(kernel_inject(counting.kernel, &sample, 1), 0);
+		counting_collect(&counting);
 	}
-	cr_assert_eq(kernel_inject(books.kernel, &sample, 1), 0);
+	cr_assert_eq(kernel_inject(counting.kernel, &sample, 1), 0);
 	for (int i = 0; i < TRIES && status != 0; i++) {
-		status = collect_without_system_calls(&books);
+		status = collect_without_system_calls(&counting);
 		room = calloc(1, sizeof(struct counters));
 		free(room);
 	}
 	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "ended with status %#x", (unsigned)status);
-	books_close(&books);
+	counting_close(&counting);
 }

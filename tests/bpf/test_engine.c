@@ -95,7 +95,7 @@ Test(engine, short_lived_cgroups_are_kept_as_long_as_long_lived_ones)
 	_cleanup_(engine_freep) struct engine *engine = open_engine(512);
 	_cleanup_free_ char *path = NULL;
 	struct adopt_counts counts;
-	const struct ledger_entry *entry;
+	const struct totals_entry *entry;
 
 	cr_assert_geq(asprintf(&path, "%s/brief", cgroup_fixture.path), 0);
 	cr_assert_eq(adopt_existing(engine_kernel(engine), cgroup_fixture.mount, &counts), 0);
@@ -416,8 +416,8 @@ Test(engine, export_of_a_series_is_decided_once_and_again_after_a_reload)
 	sample(engine, 5);
 	cr_assert_eq(engine_collect(engine), 0);
 	cr_expect_eq(asked, 3, "%u", asked);
-	cr_expect_eq(counters_samples(series_of(engine, LEDGER_OTHER)->counters[0]), 1);
-	cr_expect_eq(counters_samples(series_of(engine, LEDGER_UNATTRIBUTED)->counters[0]), 3);
+	cr_expect_eq(counters_samples(series_of(engine, TOTALS_OTHER)->counters[0]), 1);
+	cr_expect_eq(counters_samples(series_of(engine, TOTALS_UNATTRIBUTED)->counters[0]), 3);
 }
 
 Test(engine, a_summary_agrees_with_the_snapshot)

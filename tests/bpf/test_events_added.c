@@ -84,12 +84,12 @@ static void restart(const struct event *first, const struct event *second)
 
 static void expect_samples(unsigned event, u64 samples)
 {
-	const struct ledger_entry *entry = engine_find(engine, "/a");
+	const struct totals_entry *entry = engine_find(engine, "/a");
 	const struct snapshot *snapshot;
 	struct counters total = {0};
 
 	if (entry)
-		ledger_total(entry, event, &total);
+		totals_counters(entry, event, &total);
 	cr_expect_eq(counters_samples(&total), samples, "event %u: %llu", event,
 		     (unsigned long long)counters_samples(&total));
 	cr_assert_eq(engine_summary(engine, &snapshot), 0);
@@ -154,7 +154,7 @@ static void restart_with_offcore(u64 hash)
 
 static u64 offcore_count(void)
 {
-	const struct ledger_entry *entry = engine_find(engine, "/a");
+	const struct totals_entry *entry = engine_find(engine, "/a");
 
 	return entry && entry->offcore_total ? entry->offcore_total->of[0][OFFCORE_L3].count : 0;
 }
@@ -164,14 +164,14 @@ Test(events_added, off_core_counts_of_other_pmus_are_dropped)
 {
 	const struct offcore_counters counts = {
 		.of[0][OFFCORE_L3] = {.count = 7, .enabled_ns = 2, .running_ns = 2}};
-	struct ledger_entry *entry;
+	struct totals_entry *entry;
 
 	offcore_hash = 1;
 	open_engine(&loads, NULL);
 	take(1);
-	cr_assert_eq(ledger_get(engine->ledger, "/a", &entry), 0);
-	cr_assert_eq(ledger_reserve_offcore(entry), 0);
-	ledger_add_offcore(entry, &counts);
+	cr_assert_eq(totals_get(engine->totals, "/a", &entry), 0);
+	cr_assert_eq(totals_reserve_offcore(entry), 0);
+	totals_add_offcore(entry, &counts);
 	take(1);
 	restart_with_offcore(1);
 	cr_expect_eq(offcore_count(), 7);

@@ -64,11 +64,11 @@ static void inject(struct engine *engine, u64 id, u16 event, u64 latency)
 
 static u64 samples(const struct engine *engine, const char *path, unsigned event)
 {
-	const struct ledger_entry *entry = engine_find(engine, path);
+	const struct totals_entry *entry = engine_find(engine, path);
 	struct counters counters = {0};
 
 	if (entry)
-		ledger_total(entry, event, &counters);
+		totals_counters(entry, event, &counters);
 	return counters_samples(&counters);
 }
 

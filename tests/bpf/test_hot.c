@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "base/monotonic.h"
-#include "books.h"
 #include "cgroup_fixture.h"
+#include "counting.h"
 #include "hot_write.h"
 #include "random_numbers.h"
 #include "software_event.h"
@@ -33,11 +33,11 @@
 #define REST_US    (KERNEL_REST_NS / NSEC_PER_USEC + 1000)
 #define FOREVER_NS UINT64_MAX
 
-static struct books books;
+static struct counting counting;
 
-static void open_books_of(u32 hot_max, bool hardware, u64 memory_max)
+static void open_counting_of(u32 hot_max, bool hardware, u64 memory_max)
 {
-	struct kernel_settings settings = books_settings(false);
+	struct kernel_settings settings = counting_settings(false);
 
 	settings.n_events = 3;
 	settings.events[LATENCY] = (struct event_settings){
@@ -47,33 +47,33 @@ static void open_books_of(u32 hot_max, bool hardware, u64 memory_max)
 	settings.births = settings.hardware = hardware;
 	settings.hot_max = hot_max;
 	settings.memory_max = memory_max;
-	books_open(&books, &settings, 0);
+	counting_open(&counting, &settings, 0);
 }
 
-static void open_books(u32 hot_max, bool hardware)
+static void open_counting(u32 hot_max, bool hardware)
 {
-	open_books_of(hot_max, hardware, 0);
+	open_counting_of(hot_max, hardware, 0);
 }
 
 static u32 name_and_adopt(u64 id, const char *path)
 {
 	int slot;
 
-	cr_assert_eq(names_add_path(books.names, id, path), 0);
-	slot = kernel_adopt(books.kernel, id, 0, path);
+	cr_assert_eq(names_add_path(counting.names, id, path), 0);
+	slot = kernel_adopt(counting.kernel, id, 0, path);
 	cr_assert_gt(slot, 0);
-	collect_adopted(books.collect, (u32)slot, path, monotonic_ns());
+	collect_adopted(counting.collect, (u32)slot, path, monotonic_ns());
 	return (u32)slot;
 }
 
 static int choose(const char *path)
 {
-	return collect_hot_choose(books.collect, path, FOREVER_NS, monotonic_ns());
+	return collect_hot_choose(counting.collect, path, FOREVER_NS, monotonic_ns());
 }
 
 static void inject(const struct sample *samples, size_t n)
 {
-	cr_assert_eq(kernel_inject(books.kernel, samples, n), 0);
+	cr_assert_eq(kernel_inject(counting.kernel, samples, n), 0);
 }
 
 static struct sample sample_at(u64 cgroup_id, u64 code, u64 data, u64 latency)
@@ -99,7 +99,7 @@ static void inject_at(u64 cgroup_id, u64 code, u64 data, u64 latency)
 static struct hot_places places_of(const char *path, unsigned event, enum hot_kind kind)
 {
 	struct hot_places places;
-	int r = collect_hot_places(books.collect, path, event, kind, &places);
+	int r = collect_hot_places(counting.collect, path, event, kind, &places);
 
 	cr_assert_eq(r, 0, "%s: %s", path, strerror(-r));
 	return places;
@@ -117,7 +117,7 @@ static u64 samples_in(const char *path, enum hot_kind kind)
 static int failure_of(const char *path, unsigned event, enum hot_kind kind)
 {
 	struct hot_places places;
-	int r = collect_hot_places(books.collect, path, event, kind, &places);
+	int r = collect_hot_places(counting.collect, path, event, kind, &places);
 
 	if (r == 0)
 		hot_places_done(&places);
@@ -127,7 +127,7 @@ static int failure_of(const char *path, unsigned event, enum hot_kind kind)
 static bool is_clear(u32 choice)
 {
 	for (unsigned event = 0; event < 3; event++) {
-		const u8 *bytes = (const u8 *)kernel_hot_table(books.kernel, choice, event, 0);
+		const u8 *bytes = (const u8 *)kernel_hot_table(counting.kernel, choice, event, 0);
 
 		for (size_t i = 0; bytes && i < sizeof(struct hot_table); i++)
 			if (bytes[i])
@@ -185,17 +185,17 @@ Test(hot, bpf_tables_equal_those_of_plain_c)
 	static struct sample samples[INJECT_MAX];
 	u64 random = XORSHIFT_SEED, seven = 0;
 
-	open_books(2, false);
+	open_counting(2, false);
 	(void)name_and_adopt(7, "seven");
 	(void)name_and_adopt(8, "eight");
-	books_collect(&books);
+	counting_collect(&counting);
 	cr_assert_eq(choose("seven"), 0);
 	for (size_t batch = 0; batch < 40; batch++) {
 		for (size_t i = 0; i < INJECT_MAX; i++) {
 			samples[i] = any_sample(&random);
 			if (samples[i].cgroup_id != 7)
 				continue;
-			count_native(native, &samples[i], kernel_hot_seed(books.kernel));
+			count_native(native, &samples[i], kernel_hot_seed(counting.kernel));
 			seven++;
 		}
 		inject(samples, INJECT_MAX);
@@ -203,13 +203,15 @@ Test(hot, bpf_tables_equal_those_of_plain_c)
 	cr_expect_gt(seven, 10000);
 	cr_expect_gt(native[LATENCY].kinds[HOT_LINES].sets[0].passed_weight, 0, "counters were short");
 	for (unsigned event = LATENCY; event <= PLAIN; event++)
-		cr_expect_eq(memcmp(kernel_hot_table(books.kernel, 0, event, 0), &native[event],
+		cr_expect_eq(memcmp(kernel_hot_table(counting.kernel, 0, event, 0), &native[event],
 				    sizeof(native[event])),
 			     0, "event %u", event);
 	cr_expect(is_clear(1), "of who is not chosen nothing is kept");
-	books_collect(&books);
-	cr_expect_eq(books_samples(&books, "seven", LATENCY) + books_samples(&books, "seven", PLAIN), seven);
-	books_close(&books);
+	counting_collect(&counting);
+	cr_expect_eq(counting_samples(&counting, "seven", LATENCY) +
+			     counting_samples(&counting, "seven", PLAIN),
+		     seven);
+	counting_close(&counting);
 }
 
 /* On a large machine tables would be most of the memory. They take none before a cgroup is chosen. */
@@ -220,29 +222,29 @@ Test(hot, a_table_is_allocated_for_the_first_chosen_cgroup)
 	const u64 one = (3 * sizeof(struct hot_table) + page - 1) / page * page;
 	u64 none, now;
 
-	open_books(3, false);
+	open_counting(3, false);
 	(void)name_and_adopt(7, "seven");
 	(void)name_and_adopt(8, "eight");
-	books_collect(&books);
-	none = kernel_map_bytes(books.kernel);
+	counting_collect(&counting);
+	none = kernel_map_bytes(counting.kernel);
 	for (u32 choice = 0; choice < 3; choice++)
-		cr_expect_null(kernel_hot_table(books.kernel, choice, LATENCY, 0));
+		cr_expect_null(kernel_hot_table(counting.kernel, choice, LATENCY, 0));
 	cr_assert_eq(choose("seven"), 0);
-	cr_expect_eq(kernel_map_bytes(books.kernel), none + one);
+	cr_expect_eq(kernel_map_bytes(counting.kernel), none + one);
 	now = monotonic_ns();
-	cr_assert_eq(collect_hot_choose(books.collect, "eight", now + NSEC_PER_MSEC, now), 0);
-	cr_expect_eq(kernel_map_bytes(books.kernel), none + 2 * one);
+	cr_assert_eq(collect_hot_choose(counting.collect, "eight", now + NSEC_PER_MSEC, now), 0);
+	cr_expect_eq(kernel_map_bytes(counting.kernel), none + 2 * one);
 	inject_at(8, 0x401000, 0x1000, 100);
 	cr_expect_eq(samples_in("eight", HOT_CODE), 1);
 	/* Free tables are reused before others are made. */
 	(void)usleep(2000);
-	books_collect(&books);
+	counting_collect(&counting);
 	(void)usleep(REST_US);
 	cr_assert_eq(choose("eight"), 0);
 	cr_expect_eq(samples_in("eight", HOT_CODE), 0);
-	cr_expect_eq(kernel_map_bytes(books.kernel), none + 2 * one);
-	cr_expect_null(kernel_hot_table(books.kernel, 2, LATENCY, 0));
-	books_close(&books);
+	cr_expect_eq(kernel_map_bytes(counting.kernel), none + 2 * one);
+	cr_expect_null(kernel_hot_table(counting.kernel, 2, LATENCY, 0));
+	counting_close(&counting);
 }
 
 /* Slots grow until the memory limit is reached, and all tables can still be made. */
@@ -252,52 +254,52 @@ Test(hot, slots_leave_room_for_the_maximum_of_tables)
 	char path[16];
 	u32 limit;
 
-	open_books_of(0, false, memory_max);
-	limit = kernel_slots_limit(books.kernel);
-	books_close(&books);
-	open_books_of(HOT_MAX, false, memory_max);
-	cr_assert_lt(kernel_slots_limit(books.kernel), limit);
-	limit = kernel_slots_limit(books.kernel);
+	open_counting_of(0, false, memory_max);
+	limit = kernel_slots_limit(counting.kernel);
+	counting_close(&counting);
+	open_counting_of(HOT_MAX, false, memory_max);
+	cr_assert_lt(kernel_slots_limit(counting.kernel), limit);
+	limit = kernel_slots_limit(counting.kernel);
 	cr_assert_gt(limit, SLOT_BLOCK);
-	cr_assert_gt(kernel_grow(books.kernel, SLOTS_MAX), 0);
-	cr_expect_eq(kernel_slots(books.kernel), limit);
+	cr_assert_gt(kernel_grow(counting.kernel, SLOTS_MAX), 0);
+	cr_expect_eq(kernel_slots(counting.kernel), limit);
 	for (u32 i = 1; i <= HOT_MAX; i++) {
 		(void)snprintf(path, sizeof(path), "c%u", i);
 		(void)name_and_adopt(i, path);
 	}
-	books_collect(&books);
+	counting_collect(&counting);
 	for (u32 i = 1; i <= HOT_MAX; i++) {
 		(void)snprintf(path, sizeof(path), "c%u", i);
 		cr_assert_eq(choose(path), 0, "%s", path);
 	}
-	cr_expect_eq(kernel_slots_limit(books.kernel), limit);
-	cr_expect_leq(kernel_map_bytes(books.kernel), memory_max);
-	books_close(&books);
+	cr_expect_eq(kernel_slots_limit(counting.kernel), limit);
+	cr_expect_leq(kernel_map_bytes(counting.kernel), memory_max);
+	counting_close(&counting);
 }
 
 Test(hot, added_slots_can_have_tables_like_the_first_slots)
 {
 	u32 slot;
 
-	open_books_of(2, false, 16ULL << 20);
+	open_counting_of(2, false, 16ULL << 20);
 	(void)name_and_adopt(7, "early");
-	for (u64 id = 1000; kernel_slots_free(books.kernel) > 0; id++)
-		cr_assert_gt(kernel_adopt(books.kernel, id, 0, "other"), 0);
-	books_collect(&books);
+	for (u64 id = 1000; kernel_slots_free(counting.kernel) > 0; id++)
+		cr_assert_gt(kernel_adopt(counting.kernel, id, 0, "other"), 0);
+	counting_collect(&counting);
 	cr_assert_eq(choose("early"), 0);
-	cr_assert_gt(kernel_grow(books.kernel, 2 * SLOT_BLOCK), 0);
+	cr_assert_gt(kernel_grow(counting.kernel, 2 * SLOT_BLOCK), 0);
 	slot = name_and_adopt(8, "late");
 	cr_assert_geq(slot, SLOT_BLOCK);
-	books_collect(&books);
+	counting_collect(&counting);
 	cr_assert_eq(choose("late"), 0);
 	inject_at(7, 0x401000, 0x1000, 100);
 	inject_at(8, 0x401000, 0x1000, 100);
 	inject_at(8, 0x401000, 0x1000, 100);
 	cr_expect_eq(samples_in("early", HOT_CODE), 1);
 	cr_expect_eq(samples_in("late", HOT_CODE), 2);
-	books_collect(&books);
-	cr_expect_eq(books_samples(&books, "late", LATENCY), 2);
-	books_close(&books);
+	counting_collect(&counting);
+	cr_expect_eq(counting_samples(&counting, "late", LATENCY), 2);
+	counting_close(&counting);
 }
 
 static bool begins_with(const char *path, void *userdata)
@@ -324,26 +326,26 @@ static void lose_maps(void)
 
 Test(hot, a_cgroup_whose_table_cannot_be_allocated_is_still_sampled)
 {
-	open_books(2, false);
+	open_counting(2, false);
 	(void)name_and_adopt(7, "seven");
 	(void)name_and_adopt(8, "eight");
-	books_collect(&books);
+	counting_collect(&counting);
 	cr_assert_eq(choose("seven"), 0);
 	lose_maps();
 	cr_expect_eq(choose("eight"), -ENOMEM);
-	cr_expect_str_eq(hot_choices_nth(collect_hot(books.collect), 0), "seven");
-	cr_expect_null(hot_choices_nth(collect_hot(books.collect), 1));
+	cr_expect_str_eq(hot_choices_nth(collect_hot(counting.collect), 0), "seven");
+	cr_expect_null(hot_choices_nth(collect_hot(counting.collect), 1));
 	inject_at(7, 0x401000, 0x1000, 100);
 	inject_at(8, 0x401000, 0x1000, 100);
-	books_collect(&books);
+	counting_collect(&counting);
 	cr_expect_eq(samples_in("seven", HOT_CODE), 1);
 	cr_expect_eq(failure_of("eight", LATENCY, HOT_CODE), -ENODATA);
-	cr_expect_eq(books_samples(&books, "eight", LATENCY), 1);
+	cr_expect_eq(counting_samples(&counting, "eight", LATENCY), 1);
 	/* A configured choice fails in the same way, and the failure is logged. */
-	collect_set_hot(books.collect, begins_with, (char[]){"e"});
-	books_collect(&books);
-	cr_expect_null(hot_choices_nth(collect_hot(books.collect), 1));
-	books_close(&books);
+	collect_set_hot(counting.collect, begins_with, (char[]){"e"});
+	counting_collect(&counting);
+	cr_expect_null(hot_choices_nth(collect_hot(counting.collect), 1));
+	counting_close(&counting);
 }
 
 Test(hot, a_place_has_its_counts_and_each_failure_its_error)
@@ -351,14 +353,14 @@ Test(hot, a_place_has_its_counts_and_each_failure_its_error)
 	struct hot_choice how;
 	struct hot_places places;
 
-	open_books(2, false);
+	open_counting(2, false);
 	(void)name_and_adopt(7, "seven");
-	books_collect(&books);
+	counting_collect(&counting);
 	inject_at(7, 0x401000, 0x1000, 100);
 	cr_expect_eq(failure_of("seven", LATENCY, HOT_CODE), -ENODATA);
 	cr_expect_eq(failure_of("nobody", LATENCY, HOT_CODE), -ENOENT);
 	cr_expect_eq(choose("nobody"), -ENOENT);
-	cr_expect_not(hot_choices_find(collect_hot(books.collect), "seven", &how));
+	cr_expect_not(hot_choices_find(collect_hot(counting.collect), "seven", &how));
 	cr_assert_eq(choose("seven"), 0);
 	inject_at(7, 0x401000, 0x1008, 300);
 	inject_at(7, 0x401004, 0x1030, 50);
@@ -386,11 +388,11 @@ Test(hot, a_place_has_its_counts_and_each_failure_its_error)
 	cr_expect_eq(failure_of("seven", PLAIN, HOT_LINES), -EOPNOTSUPP);
 	cr_expect_eq(failure_of("seven", NOTHING, HOT_CODE), -EOPNOTSUPP);
 	cr_expect_eq(failure_of("seven", 3, HOT_CODE), -EOPNOTSUPP);
-	cr_expect(hot_choices_find(collect_hot(books.collect), "seven", &how));
+	cr_expect(hot_choices_find(collect_hot(counting.collect), "seven", &how));
 	cr_expect_eq(how.until_ns, FOREVER_NS);
 	cr_expect_not(how.configured);
 	cr_expect_leq(how.since_ns, monotonic_ns());
-	books_close(&books);
+	counting_close(&counting);
 }
 
 /* An invalid event number must not lead to another event's table. */
@@ -398,15 +400,15 @@ Test(hot, event_numbers_out_of_range_are_ignored)
 {
 	struct sample sample = sample_at(7, 0x401000, 0x1000, 100);
 
-	open_books(2, false);
+	open_counting(2, false);
 	(void)name_and_adopt(7, "seven");
-	books_collect(&books);
+	counting_collect(&counting);
 	cr_assert_eq(choose("seven"), 0);
 	sample.event = 3;
 	inject(&sample, 1);
 	cr_expect(is_clear(0));
 	cr_expect(is_clear(1));
-	books_close(&books);
+	counting_close(&counting);
 }
 
 /* Released tables rest, are cleared and then pass to another cgroup. */
@@ -415,14 +417,14 @@ Test(hot, tables_are_chosen_released_and_chosen_again)
 	const struct hot_choices *chosen;
 	u64 now;
 
-	open_books(1, false);
+	open_counting(1, false);
 	(void)name_and_adopt(7, "seven");
 	(void)name_and_adopt(8, "eight");
-	books_collect(&books);
-	chosen = collect_hot(books.collect);
+	counting_collect(&counting);
+	chosen = collect_hot(counting.collect);
 	cr_expect_null(hot_choices_nth(chosen, 0));
 	now = monotonic_ns();
-	cr_assert_eq(collect_hot_choose(books.collect, "seven", now + NSEC_PER_MSEC, now), 0);
+	cr_assert_eq(collect_hot_choose(counting.collect, "seven", now + NSEC_PER_MSEC, now), 0);
 	cr_expect_str_eq(hot_choices_nth(chosen, 0), "seven");
 	cr_expect_null(hot_choices_nth(chosen, 1));
 	cr_expect_eq(choose("eight"), -ENOSPC);
@@ -431,10 +433,10 @@ Test(hot, tables_are_chosen_released_and_chosen_again)
 	(void)usleep(2000);
 	cr_expect_eq(samples_in("seven", HOT_CODE), 1, "until a collection");
 	now = monotonic_ns();
-	cr_assert_eq(collect_run(books.collect, now), 0);
+	cr_assert_eq(collect_run(counting.collect, now), 0);
 	cr_expect_null(hot_choices_nth(chosen, 0));
 	cr_expect_eq(failure_of("seven", LATENCY, HOT_CODE), -ENODATA);
-	cr_expect_eq(collect_hot_choose(books.collect, "eight", FOREVER_NS, now), -ENOSPC,
+	cr_expect_eq(collect_hot_choose(counting.collect, "eight", FOREVER_NS, now), -ENOSPC,
 		     "somebody may still write to it");
 	cr_expect_not(is_clear(0));
 	inject_at(7, 0x401000, 0x1000, 100);
@@ -446,7 +448,7 @@ Test(hot, tables_are_chosen_released_and_chosen_again)
 	cr_expect_eq(samples_in("eight", HOT_CODE), 1);
 	cr_assert_eq(choose("eight"), 0, "again, which changes nothing");
 	cr_expect_eq(samples_in("eight", HOT_CODE), 1);
-	books_close(&books);
+	counting_close(&counting);
 }
 
 /* The slot's next owner gets neither the tables nor their contents. */
@@ -454,30 +456,30 @@ Test(hot, a_reused_slot_loses_its_hot_table)
 {
 	u32 slot;
 
-	open_books(2, false);
+	open_counting(2, false);
 	slot = name_and_adopt(7, "seven");
-	books_collect(&books);
+	counting_collect(&counting);
 	cr_assert_eq(choose("seven"), 0);
 	inject_at(7, 0x401000, 0x1000, 100);
-	cr_assert_eq(kernel_mark_dead(books.kernel, 7), 0);
+	cr_assert_eq(kernel_mark_dead(counting.kernel, 7), 0);
 	cr_expect_eq(samples_in("seven", HOT_CODE), 1);
-	for (int i = 0; i < 100 && kernel_owner(books.kernel, slot)->state != SLOT_FREE; i++) {
+	for (int i = 0; i < 100 && kernel_owner(counting.kernel, slot)->state != SLOT_FREE; i++) {
 		(void)usleep(10000);
-		books_collect(&books);
+		counting_collect(&counting);
 	}
 	cr_expect_eq(failure_of("seven", LATENCY, HOT_CODE), -ENOENT);
-	cr_expect_null(hot_choices_nth(collect_hot(books.collect), 0));
+	cr_expect_null(hot_choices_nth(collect_hot(counting.collect), 0));
 	/* Slots that were never used are handed out first. */
 	for (u64 id = 100; name_and_adopt(id, "next") != slot; id++)
 		cr_assert_lt(id, 599);
 	for (u64 id = 100; id < 600; id++)
 		inject_at(id, 0x402000, 0x2000, 100);
-	books_collect(&books);
+	counting_collect(&counting);
 	cr_expect_eq(failure_of("next", LATENCY, HOT_CODE), -ENODATA);
 	(void)usleep(REST_US);
-	books_collect(&books);
+	counting_collect(&counting);
 	cr_expect(is_clear(0));
-	books_close(&books);
+	counting_close(&counting);
 }
 
 /*
@@ -489,15 +491,15 @@ Test(hot, configured_cgroups_have_hot_tables_from_their_first_sample)
 	struct hot_choice how;
 	static char first[] = "a", second[] = "b";
 
-	open_books(2, false);
-	collect_set_hot(books.collect, begins_with, first);
+	open_counting(2, false);
+	collect_set_hot(counting.collect, begins_with, first);
 	(void)name_and_adopt(7, "a1");
 	inject_at(7, 0x401000, 0x1000, 100);
 	(void)name_and_adopt(8, "b1");
 	(void)name_and_adopt(9, "a2");
 	(void)name_and_adopt(10, "a3"); /* no tables are left */
 	inject_at(9, 0x401000, 0x1000, 100);
-	books_collect(&books);
+	counting_collect(&counting);
 	cr_expect_eq(samples_in("a1", HOT_CODE), 1);
 	cr_expect_eq(samples_in("a2", HOT_LINES), 1);
 	cr_expect_eq(failure_of("a3", LATENCY, HOT_CODE), -ENODATA);
@@ -505,35 +507,35 @@ Test(hot, configured_cgroups_have_hot_tables_from_their_first_sample)
 	cr_expect_eq(choose("b1"), -ENOSPC);
 	/* A request for a cgroup that is already configured outlives the configuration. */
 	cr_assert_eq(choose("a2"), 0);
-	cr_assert(hot_choices_find(collect_hot(books.collect), "a2", &how));
+	cr_assert(hot_choices_find(collect_hot(counting.collect), "a2", &how));
 	cr_expect(how.configured);
 	cr_expect_eq(how.until_ns, 0);
-	collect_set_hot(books.collect, begins_with, second);
-	books_collect(&books);
+	collect_set_hot(counting.collect, begins_with, second);
+	counting_collect(&counting);
 	cr_expect_eq(failure_of("a1", LATENCY, HOT_CODE), -ENODATA);
 	cr_expect_eq(samples_in("a2", HOT_CODE), 1);
-	cr_assert(hot_choices_find(collect_hot(books.collect), "a2", &how));
+	cr_assert(hot_choices_find(collect_hot(counting.collect), "a2", &how));
 	cr_expect_not(how.configured);
 	cr_expect_eq(how.until_ns, FOREVER_NS);
 	(void)usleep(REST_US);
-	books_collect(&books);
+	counting_collect(&counting);
 	inject_at(8, 0x401000, 0x1000, 100);
 	cr_expect_eq(samples_in("b1", HOT_CODE), 1, "as soon as there were tables");
-	books_close(&books);
+	counting_close(&counting);
 }
 
 Test(hot, without_tables_no_cgroup_can_be_chosen)
 {
-	open_books(0, false);
-	collect_set_hot(books.collect, begins_with, (char[]){""});
+	open_counting(0, false);
+	collect_set_hot(counting.collect, begins_with, (char[]){""});
 	(void)name_and_adopt(7, "seven");
-	books_collect(&books);
+	counting_collect(&counting);
 	cr_expect_eq(choose("seven"), -EOPNOTSUPP);
 	inject_at(7, 0x401000, 0x1000, 100);
-	books_collect(&books);
-	cr_expect_eq(books_samples(&books, "seven", LATENCY), 1);
+	counting_collect(&counting);
+	cr_expect_eq(counting_samples(&counting, "seven", LATENCY), 1);
 	cr_expect_eq(failure_of("seven", LATENCY, HOT_CODE), -ENODATA);
-	books_close(&books);
+	counting_close(&counting);
 }
 
 static void setup_fixture(void)
@@ -543,7 +545,7 @@ static void setup_fixture(void)
 
 static void teardown_fixture(void)
 {
-	books_close(&books);
+	counting_close(&counting);
 	cgroup_fixture_teardown();
 }
 
@@ -554,11 +556,11 @@ static char *make_noticed(const char *name)
 {
 	char *path;
 
-	cr_assert_gt(kernel_adopt(books.kernel, 1, 0, ""), 0);
-	cr_assert_gt(kernel_adopt(books.kernel, cgroup_fixture_id(), 1, cgroup_fixture.path + 1), 0);
+	cr_assert_gt(kernel_adopt(counting.kernel, 1, 0, ""), 0);
+	cr_assert_gt(kernel_adopt(counting.kernel, cgroup_fixture_id(), 1, cgroup_fixture.path + 1), 0);
 	cgroup_fixture_make(name);
 	cr_assert_geq(asprintf(&path, "%s/%s", cgroup_fixture.path, name), 0);
-	books_collect(&books);
+	counting_collect(&counting);
 	return path;
 }
 
@@ -592,7 +594,7 @@ Test(hot_door, a_timer_finds_the_loop)
 	_cleanup_close_ int fd = -1;
 	u64 begin = (u64)(uintptr_t)turn, within = 0;
 
-	open_books(2, true);
+	open_counting(2, true);
 	path = make_noticed("spinner");
 	cr_assert_eq(choose(path), 0);
 	child = cgroup_fixture_child("spinner", spin, (void *)&n);
@@ -600,10 +602,10 @@ Test(hot_door, a_timer_finds_the_loop)
 							  .period = NSEC_PER_MSEC,
 							  .pid = child.pid,
 							  .cpu = -1},
-				 kernel_program_fd(books.kernel, PLAIN));
+				 kernel_program_fd(counting.kernel, PLAIN));
 	software_event_enable(fd);
 	cgroup_fixture_go(&child);
-	books_collect(&books);
+	counting_collect(&counting);
 	places = places_of(path, PLAIN, HOT_CODE);
 	for (size_t i = 0; i < places.n; i++)
 		if (places.places[i].address >= begin && places.places[i].address < begin + 64) {
@@ -613,7 +615,7 @@ Test(hot_door, a_timer_finds_the_loop)
 	printf("%llu of %llu samples of 1 ms are in the loop\n", (unsigned long long)within,
 	       (unsigned long long)places.samples);
 	cr_expect_gt(places.samples, 50);
-	cr_expect_eq(places.samples, books_samples(&books, path, PLAIN));
+	cr_expect_eq(places.samples, counting_samples(&counting, path, PLAIN));
 	cr_expect_eq(places.weight, places.samples);
 	cr_expect_gt(10 * within, 8 * places.samples);
 	hot_places_done(&places);
@@ -660,7 +662,7 @@ Test(hot_door, no_sample_is_lost_while_tables_are_made)
 
 	faults_end = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cr_assert_neq((const void *)faults_end, MAP_FAILED);
-	open_books(2, true);
+	open_counting(2, true);
 	path = make_noticed("worker");
 	child = cgroup_fixture_child("worker", fault_on, NULL);
 	fd = software_event_open(&(struct software_event){.config = PERF_COUNT_SW_PAGE_FAULTS,
@@ -668,7 +670,7 @@ Test(hot_door, no_sample_is_lost_while_tables_are_made)
 							  .sample_type = PERF_SAMPLE_ADDR,
 							  .pid = child.pid,
 							  .cpu = -1},
-				 kernel_program_fd(books.kernel, LATENCY));
+				 kernel_program_fd(counting.kernel, LATENCY));
 	software_event_enable(fd);
 	cgroup_fixture_start(&child);
 	await_faults(fd, 0);
@@ -678,10 +680,10 @@ Test(hot_door, no_sample_is_lost_while_tables_are_made)
 	await_faults(fd, after);
 	*faults_end = true;
 	cgroup_fixture_wait(&child);
-	books_collect(&books);
+	counting_collect(&counting);
 	cr_expect_gt(before, 0);
 	cr_expect_gt(software_event_count(fd), after, "it went on");
-	cr_expect_eq(books_samples(&books, path, LATENCY), software_event_count(fd));
+	cr_expect_eq(counting_samples(&counting, path, LATENCY), software_event_count(fd));
 	seen = samples_in(path, HOT_LINES);
 	cr_expect_geq(seen, software_event_count(fd) - after, "from the moment on that it is chosen");
 	cr_expect_leq(seen, software_event_count(fd) - before);
@@ -718,8 +720,8 @@ Test(hot_door, page_faults_are_found_at_their_addresses)
 		begin = (u64)(uintptr_t)touched;
 		(void)madvise(touched, PAGES * PAGE, MADV_NOHUGEPAGE);
 		if (chosen)
-			books_close(&books);
-		open_books(2, true);
+			counting_close(&counting);
+		open_counting(2, true);
 		path = make_noticed("worker");
 		if (chosen)
 			cr_assert_eq(choose(path), 0);
@@ -729,11 +731,11 @@ Test(hot_door, page_faults_are_found_at_their_addresses)
 								  .sample_type = PERF_SAMPLE_ADDR,
 								  .pid = child.pid,
 								  .cpu = -1},
-					 kernel_program_fd(books.kernel, LATENCY));
+					 kernel_program_fd(counting.kernel, LATENCY));
 		software_event_enable(fd);
 		cgroup_fixture_go(&child);
-		books_collect(&books);
-		cr_expect_geq(books_samples(&books, path, LATENCY), PAGES);
+		counting_collect(&counting);
+		cr_expect_geq(counting_samples(&counting, path, LATENCY), PAGES);
 		cgroup_fixture_remove("worker");
 		(void)munmap(touched, PAGES * PAGE);
 		if (!chosen) {
@@ -741,7 +743,7 @@ Test(hot_door, page_faults_are_found_at_their_addresses)
 			continue;
 		}
 		places = places_of(path, LATENCY, HOT_LINES);
-		cr_expect_eq(places.samples, books_samples(&books, path, LATENCY));
+		cr_expect_eq(places.samples, counting_samples(&counting, path, LATENCY));
 		cr_expect_eq(places.weight, 0, "a fault has no latency");
 		for (size_t i = 0; i < places.n; i++) {
 			if (places.places[i].address < begin ||
@@ -754,7 +756,7 @@ Test(hot_door, page_faults_are_found_at_their_addresses)
 		cr_expect_eq(found, PAGES);
 		hot_places_done(&places);
 		places = places_of(path, LATENCY, HOT_CODE);
-		cr_expect_eq(places.samples, books_samples(&books, path, LATENCY));
+		cr_expect_eq(places.samples, counting_samples(&counting, path, LATENCY));
 		cr_expect_gt(places.n, 0);
 		hot_places_done(&places);
 	}

@@ -9,33 +9,33 @@
 #include <string.h>
 
 #include "account.h"
-#include "books.h"
+#include "counting.h"
 #include "random_numbers.h"
 #include "some_stripes.h"
 
 #define MEMORY_FIELDS (SAMPLE_LATENCY | SAMPLE_DATA_SOURCE | SAMPLE_ADDRESS)
 
-static struct books books;
+static struct counting counting;
 
 static void name_and_adopt(u64 id, const char *path)
 {
-	cr_assert_eq(names_add_path(books.names, id, path), 0);
-	cr_assert_gt(kernel_adopt(books.kernel, id, 0, path), 0);
+	cr_assert_eq(names_add_path(counting.names, id, path), 0);
+	cr_assert_gt(kernel_adopt(counting.kernel, id, 0, path), 0);
 }
 
 static void setup(void)
 {
-	struct kernel_settings settings = books_settings(true);
+	struct kernel_settings settings = counting_settings(true);
 
 	settings.stripes = one_stripe();
 	settings.n_events = 2;
 	settings.events[1] = (struct event_settings){.has_source = 1};
-	books_open(&books, &settings, COLLECT_GRACE_NS);
+	counting_open(&counting, &settings, COLLECT_GRACE_NS);
 }
 
 static void teardown(void)
 {
-	books_close(&books);
+	counting_close(&counting);
 }
 
 TestSuite(inject, .init = setup, .fini = teardown);
@@ -65,14 +65,14 @@ Test(inject, counts_sums_and_weights_are_exact)
 
 	name_and_adopt(7, "seven");
 	name_and_adopt(8, "eight");
-	cr_assert_eq(kernel_inject(books.kernel, samples, ARRAY_SIZE(samples)), 0);
-	books_collect(&books);
+	cr_assert_eq(kernel_inject(counting.kernel, samples, ARRAY_SIZE(samples)), 0);
+	counting_collect(&counting);
 
-	cr_assert_eq(books_samples(&books, "seven", 0), 3);
-	cr_assert_eq(books_samples(&books, "eight", 0), 1);
-	cr_assert_eq(books_unattributed(&books, 0), 1);
+	cr_assert_eq(counting_samples(&counting, "seven", 0), 3);
+	cr_assert_eq(counting_samples(&counting, "eight", 0), 1);
+	cr_assert_eq(counting_unattributed(&counting, 0), 1);
 
-	counters = books_counters(&books, "seven", 0);
+	counters = counting_counters(&counting, "seven", 0);
 	cr_expect_eq(counters_latency_sum(&counters), 364);
 	cr_expect_eq(counters.samples[SOURCE_L1], 2);
 	cr_expect_eq(counters.latency_sum[SOURCE_L1], 164);
@@ -85,7 +85,7 @@ Test(inject, counts_sums_and_weights_are_exact)
 	cr_expect_eq(counters.snoop[SNOOP_NONE], 3);
 	cr_expect_eq(counters.latency[histogram_fine_index(64)], 1);
 	cr_expect_eq(counters.source_latency[SOURCE_LFB][histogram_octave_index(200)], 1);
-	cr_expect_eq(books_counters(&books, "eight", 0).samples[SOURCE_UNKNOWN], 1);
+	cr_expect_eq(counting_counters(&counting, "eight", 0).samples[SOURCE_UNKNOWN], 1);
 }
 
 Test(inject, fields_without_their_bit_are_ignored)
@@ -101,9 +101,9 @@ Test(inject, fields_without_their_bit_are_ignored)
 	struct counters counters;
 
 	name_and_adopt(7, "seven");
-	cr_assert_eq(kernel_inject(books.kernel, &sample, 1), 0);
-	books_collect(&books);
-	counters = books_counters(&books, "seven", 0);
+	cr_assert_eq(kernel_inject(counting.kernel, &sample, 1), 0);
+	counting_collect(&counting);
+	counters = counting_counters(&counting, "seven", 0);
 	cr_expect_eq(counters.samples[SOURCE_UNKNOWN], 1);
 	cr_expect_eq(counters.snoop[SNOOP_NA], 1);
 	cr_expect_eq(counters.tlb[TLB_NA], 1);
@@ -120,16 +120,16 @@ Test(inject, an_event_without_latency_uses_the_small_record)
 				      .period = 2,
 				      .event = 1,
 				      .fields = MEMORY_FIELDS};
-	const struct ledger_entry *entry;
+	const struct totals_entry *entry;
 	struct counters counters;
 
 	name_and_adopt(7, "seven");
-	cr_assert_eq(kernel_inject(books.kernel, &sample, 1), 0);
-	books_collect(&books);
-	entry = ledger_find(books.ledger, "seven");
-	cr_expect_not(ledger_has(entry, 0));
-	cr_assert(ledger_has(entry, 1));
-	ledger_total(entry, 1, &counters);
+	cr_assert_eq(kernel_inject(counting.kernel, &sample, 1), 0);
+	counting_collect(&counting);
+	entry = totals_find(counting.totals, "seven");
+	cr_expect_not(totals_has(entry, 0));
+	cr_assert(totals_has(entry, 1));
+	totals_counters(entry, 1, &counters);
 	cr_expect_eq(counters.samples[SOURCE_L1], 1);
 	cr_expect_eq(counters.weight[SOURCE_L1], 2);
 	cr_expect_eq(counters_latency_samples(&counters), 0);
@@ -144,11 +144,11 @@ Test(inject, malformed_samples_are_counted_as_lost)
 	};
 
 	name_and_adopt(7, "seven");
-	cr_assert_eq(kernel_inject(books.kernel, samples, ARRAY_SIZE(samples)), 0);
-	books_collect(&books);
-	cr_expect_eq(books_rejected(&books, 0).malformed, 2);
-	cr_expect_eq(books_samples(&books, "seven", 0), 1);
-	cr_expect_eq(books_counters(&books, "seven", 0).latency[FINE_OVERFLOW], 1);
+	cr_assert_eq(kernel_inject(counting.kernel, samples, ARRAY_SIZE(samples)), 0);
+	counting_collect(&counting);
+	cr_expect_eq(counting_rejected(&counting, 0).malformed, 2);
+	cr_expect_eq(counting_samples(&counting, "seven", 0), 1);
+	cr_expect_eq(counting_counters(&counting, "seven", 0).latency[FINE_OVERFLOW], 1);
 }
 
 /*
@@ -158,8 +158,8 @@ Test(inject, malformed_samples_are_counted_as_lost)
 Test(inject, a_loss_is_counted_in_the_stripe_of_its_cpu)
 {
 	const struct sample nobodys = {.cgroup_id = 7, .period = 1, .event = EVENTS_MAX};
-	const struct kernel_settings settings = books_settings(true);
-	struct books striped;
+	const struct kernel_settings settings = counting_settings(true);
+	struct counting striped;
 	cpu_set_t last;
 	u32 stripe, cpu;
 
@@ -170,14 +170,14 @@ Test(inject, a_loss_is_counted_in_the_stripe_of_its_cpu)
 		cr_skip("there is one CPU only");
 	CPU_ZERO(&last);
 	CPU_SET(cpu, &last);
-	books_open(&striped, &settings, COLLECT_GRACE_NS);
+	counting_open(&striped, &settings, COLLECT_GRACE_NS);
 	stripe = kernel_stripe_of(striped.kernel, cpu);
 	cr_assert_neq(stripe, 0);
 	cr_assert_eq(sched_setaffinity(0, sizeof(last), &last), 0);
 	cr_assert_eq(kernel_inject(striped.kernel, &nobodys, 1), 0);
 	cr_expect_eq(kernel_rejected(striped.kernel, 0, 0).malformed, 0);
 	cr_expect_eq(kernel_rejected(striped.kernel, 0, stripe).malformed, 1);
-	books_close(&striped);
+	counting_close(&striped);
 }
 
 Test(inject, only_the_given_number_of_samples_is_taken)
@@ -189,10 +189,10 @@ Test(inject, only_the_given_number_of_samples_is_taken)
 		samples[i] = (struct sample){
 			.cgroup_id = 7, .latency = i + 1, .period = 2, .fields = SAMPLE_LATENCY};
 	name_and_adopt(7, "seven");
-	cr_assert_eq(kernel_inject(books.kernel, samples, ARRAY_SIZE(samples)), 0);
-	books_collect(&books);
-	cr_expect_eq(books_samples(&books, "seven", 0), ARRAY_SIZE(samples));
-	counters = books_counters(&books, "seven", 0);
+	cr_assert_eq(kernel_inject(counting.kernel, samples, ARRAY_SIZE(samples)), 0);
+	counting_collect(&counting);
+	cr_expect_eq(counting_samples(&counting, "seven", 0), ARRAY_SIZE(samples));
+	counters = counting_counters(&counting, "seven", 0);
 	cr_expect_eq(counters_latency_sum(&counters), ARRAY_SIZE(samples) * (ARRAY_SIZE(samples) + 1) / 2);
 }
 
@@ -207,9 +207,9 @@ Test(inject, huge_factors_cannot_wrap_a_weighted_sum_within_a_batch)
 					     .period = ~0ULL,
 					     .fields = SAMPLE_LATENCY};
 	name_and_adopt(7, "seven");
-	cr_assert_eq(kernel_inject(books.kernel, samples, ARRAY_SIZE(samples)), 0);
-	books_collect(&books);
-	counters = books_counters(&books, "seven", 0);
+	cr_assert_eq(kernel_inject(counting.kernel, samples, ARRAY_SIZE(samples)), 0);
+	counting_collect(&counting);
+	counters = counting_counters(&counting, "seven", 0);
 	cr_expect_eq(counters.weighted_latency[SOURCE_UNKNOWN],
 		     (u64)ARRAY_SIZE(samples) * SAMPLE_WEIGHTED_LATENCY_MAX * SAMPLE_WEIGHTED_PERIOD_MAX);
 	cr_expect_eq(counters.weight[SOURCE_UNKNOWN], (u64)ARRAY_SIZE(samples) * SAMPLE_WEIGHTED_PERIOD_MAX);
@@ -235,9 +235,9 @@ Test(inject, plain_c_counts_the_same)
 		account_latency(&record, &samples[i], false);
 	}
 	name_and_adopt(7, "seven");
-	cr_assert_eq(kernel_inject(books.kernel, samples, ARRAY_SIZE(samples)), 0);
-	books_collect(&books);
+	cr_assert_eq(kernel_inject(counting.kernel, samples, ARRAY_SIZE(samples)), 0);
+	counting_collect(&counting);
 	counters_of_latency(&record, &plain);
-	counters = books_counters(&books, "seven", 0);
+	counters = counting_counters(&counting, "seven", 0);
 	cr_expect_eq(memcmp(&plain, &counters, sizeof(plain)), 0);
 }

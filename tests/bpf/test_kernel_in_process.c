@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "books.h"
+#include "counting.h"
 #include "random_numbers.h"
 #include "sampling/model_setup.h"
 #include "some_stripes.h"
@@ -19,7 +19,7 @@
 
 static struct kernel *opened(enum kernel_account account)
 {
-	struct kernel_settings settings = books_settings(true);
+	struct kernel_settings settings = counting_settings(true);
 	struct kernel *kernel = NULL;
 	char *message = NULL;
 

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "adopt_existing.h"
-#include "books.h"
 #include "cgroup_fixture.h"
+#include "counting.h"
 #include "engine_fixture.h"
 #include "kernel/kernel_internal.h"
 #include "kernel/kernel_offcore.h"
@@ -33,7 +33,7 @@
 #define FEW   3
 #define MANY  11
 
-static struct books books;
+static struct counting counting;
 static struct offcore_set *set;
 static char online_path[64];
 
@@ -46,7 +46,7 @@ static void setup(void)
 static void teardown(void)
 {
 	offcore_free(set);
-	books_close(&books);
+	counting_close(&counting);
 	(void)unlink(online_path);
 	cgroup_fixture_teardown();
 }
@@ -82,14 +82,14 @@ static struct pmu_counter counter(enum offcore_kind kind, u64 config)
 /* Takes all initial slots for other cgroups, then adds as many slots. */
 static void add_slots(void)
 {
-	for (u64 id = 1ULL << 40; kernel_slots_free(books.kernel) > 0; id++)
-		cr_assert_gt(kernel_adopt(books.kernel, id, 0, "other"), 0);
-	cr_assert_gt(kernel_grow(books.kernel, 2 * kernel_slots(books.kernel)), 0);
+	for (u64 id = 1ULL << 40; kernel_slots_free(counting.kernel) > 0; id++)
+		cr_assert_gt(kernel_adopt(counting.kernel, id, 0, "other"), 0);
+	cr_assert_gt(kernel_grow(counting.kernel, 2 * kernel_slots(counting.kernel)), 0);
 }
 
 static void open_counting_in(const struct pmu_counter *counters, size_t n, u64 grace_ns, bool added)
 {
-	struct kernel_settings settings = books_settings(false);
+	struct kernel_settings settings = counting_settings(false);
 	_cleanup_free_ char *message = NULL;
 	struct adopt_counts adopted;
 	int r = offcore_open(counters, n, online_path, &set, &message);
@@ -99,12 +99,12 @@ static void open_counting_in(const struct pmu_counter *counters, size_t n, u64 g
 	settings.slots = 512;
 	settings.offcore_cpus = offcore_cpus(set);
 	settings.memory_max = added ? 64ULL << 20 : 0;
-	books_open(&books, &settings, grace_ns);
+	counting_open(&counting, &settings, grace_ns);
 	if (added)
 		add_slots();
-	cr_assert_eq(adopt_existing(books.kernel, cgroup_fixture.mount, &adopted), 0);
+	cr_assert_eq(adopt_existing(counting.kernel, cgroup_fixture.mount, &adopted), 0);
 	cr_assert_eq(adopted.without_slot, 0);
-	r = offcore_start(set, kernel_offcore(books.kernel), NULL, &message);
+	r = offcore_start(set, kernel_offcore(counting.kernel), NULL, &message);
 	cr_assert_eq(r, 0, "%s", message ? message : strerror(-r));
 }
 
@@ -116,32 +116,32 @@ static void open_counting(const struct pmu_counter *counters, size_t n, u64 grac
 static void collect(void)
 {
 	offcore_collect(set);
-	books_collect(&books);
+	counting_collect(&counting);
 }
 
 static struct offcore_counter counted(const char *name, enum offcore_kind kind)
 {
 	_cleanup_free_ char *path = NULL;
-	const struct ledger_entry *entry;
+	const struct totals_entry *entry;
 
 	cr_assert_geq(asprintf(&path, "%s/%s", cgroup_fixture.path, name), 0);
-	entry = ledger_find(books.ledger, path);
+	entry = totals_find(counting.totals, path);
 	return entry && entry->offcore_total ? entry->offcore_total->of[0][kind]
 					     : (struct offcore_counter){0};
 }
 
 static struct offcore_counter counted_by_all(enum offcore_kind kind)
 {
-	struct ledger_entry *const *entries;
+	struct totals_entry *const *entries;
 	struct offcore_counters sum = {0};
 	size_t n;
 
-	entries = ledger_entries(books.ledger, &n);
+	entries = totals_entries(counting.totals, &n);
 	for (size_t i = 0; i < n; i++)
 		if (entries[i]->offcore_total)
 			offcore_counters_add(&sum, entries[i]->offcore_total);
-	if (ledger_unattributed(books.ledger)->offcore_total)
-		offcore_counters_add(&sum, ledger_unattributed(books.ledger)->offcore_total);
+	if (totals_unattributed(counting.totals)->offcore_total)
+		offcore_counters_add(&sum, totals_unattributed(counting.totals)->offcore_total);
 	return sum.of[0][kind];
 }
 
@@ -399,8 +399,8 @@ static void check_dirty(bool added)
 	(void)cgroup_fixture_make("idles");
 	open_counting_in(counters, ARRAY_SIZE(counters), COLLECT_GRACE_NS, added);
 	collect();
-	for (u32 slot = 1; slot < kernel_slots(books.kernel); slot++) {
-		const struct slot_owner *owner = kernel_owner(books.kernel, slot);
+	for (u32 slot = 1; slot < kernel_slots(counting.kernel); slot++) {
+		const struct slot_owner *owner = kernel_owner(counting.kernel, slot);
 
 		if (owner->state == SLOT_ALIVE && strcmp(owner->name, "works") == 0)
 			worker = (int)slot;
@@ -409,7 +409,7 @@ static void check_dirty(bool added)
 	}
 	cr_assert(worker > 0 && idler > 0);
 	cr_assert_eq(worker >= 512, added);
-	dirty = kernel_offcore_dirty(books.kernel, 0);
+	dirty = kernel_offcore_dirty(counting.kernel, 0);
 	cr_expect_eq(dirty[worker], 0);
 	child = cgroup_fixture_child("works", touch_pages, (void *)&pages);
 	cgroup_fixture_go(&child);
@@ -458,9 +458,9 @@ Test(offcore, counts_of_a_removed_cgroup_are_kept)
 	cr_expect_eq(counted("next", OFFCORE_L3).count, 0);
 	/* A path is not folded while deltas refer to it. */
 	collect();
-	cr_assert_eq(ledger_fold(books.ledger, ~0ULL, 0), 0);
-	cr_assert_not_null(ledger_other(books.ledger)->offcore_total);
-	cr_expect_geq(ledger_other(books.ledger)->offcore_total->of[0][OFFCORE_L3].count, at_death,
+	cr_assert_eq(totals_fold(counting.totals, ~0ULL, 0), 0);
+	cr_assert_not_null(totals_other(counting.totals)->offcore_total);
+	cr_expect_geq(totals_other(counting.totals)->offcore_total->of[0][OFFCORE_L3].count, at_death,
 		      "folded, not lost");
 }
 
@@ -484,7 +484,7 @@ Test(offcore, counts_of_a_cgroup_removed_between_collections_are_kept)
 	/* Noticed, retired, and left. */
 	for (int step = 0; step < 3; step++) {
 		now_ns = again_ns > now_ns ? again_ns : now_ns + 1;
-		cr_assert_eq(collect_reclaim_now(books.collect, now_ns, &again_ns), 0);
+		cr_assert_eq(collect_reclaim_now(counting.collect, now_ns, &again_ns), 0);
 	}
 	cr_expect_geq(counted("short", OFFCORE_L3).count, pages);
 }
@@ -523,7 +523,7 @@ Test(offcore, a_failed_read_is_an_error_of_the_affected_cgroups)
 	open_counting(counters, ARRAY_SIZE(counters), COLLECT_GRACE_NS);
 	fds[OFFCORE_L3] = task_event(PERF_COUNT_SW_PAGE_FAULTS, -1);
 	fds[OFFCORE_REMOTE_DRAM] = task_event(PERF_COUNT_SW_CPU_CLOCK, 0);
-	cr_assert_eq(kernel_offcore_place(kernel_offcore(books.kernel), 0, 0, fds), 0);
+	cr_assert_eq(kernel_offcore_place(kernel_offcore(counting.kernel), 0, 0, fds), 0);
 	(void)cgroup_fixture_make("mine");
 	enter("mine");
 	child = cgroup_fixture_child("a", touch_pages, &pages);
@@ -542,8 +542,8 @@ Test(offcore, a_failed_read_is_an_error_of_the_affected_cgroups)
 	cr_expect_not(offcore_scaled(&l3, &scaled), "no number");
 	cr_expect_eq(remote.errors, 0);
 	cr_expect(offcore_scaled(&remote, &scaled), "the other kind is known");
-	cr_expect_gt(kernel_offcore_cpu(kernel_offcore(books.kernel), 0)->errors[OFFCORE_L3], 0);
-	cr_expect_eq(kernel_offcore_cpu(kernel_offcore(books.kernel), 0)->errors[OFFCORE_REMOTE_DRAM], 0);
+	cr_expect_gt(kernel_offcore_cpu(kernel_offcore(counting.kernel), 0)->errors[OFFCORE_L3], 0);
+	cr_expect_eq(kernel_offcore_cpu(kernel_offcore(counting.kernel), 0)->errors[OFFCORE_REMOTE_DRAM], 0);
 }
 
 /* The running cgroup gets its counts without a task switch to another cgroup. */
@@ -558,20 +558,20 @@ Test(offcore, counts_before_a_replacement_belong_to_the_running_cgroup)
 	write_online("0");
 	stay_on(0);
 	open_counting(counters, ARRAY_SIZE(counters), COLLECT_GRACE_NS);
-	offcore = kernel_offcore(books.kernel);
+	offcore = kernel_offcore(counting.kernel);
 	fds[OFFCORE_L3] = task_event(PERF_COUNT_SW_PAGE_FAULTS, 0);
 	(void)cgroup_fixture_make("mine");
 	enter("mine");
 	cr_assert_eq(touch_pages(&pages), 0);
 	cr_assert_eq(kernel_offcore_place(offcore, 0, 0, fds), 0);
-	books_collect(&books);
+	counting_collect(&counting);
 	counts[0] = counted("mine", OFFCORE_L3).count;
 	cr_assert_eq(touch_pages(&pages), 0);
 	kernel_offcore_remove(offcore, 0);
-	books_collect(&books);
+	counting_collect(&counting);
 	counts[1] = counted("mine", OFFCORE_L3).count;
 	cr_assert_eq(touch_pages(&pages), 0);
-	books_collect(&books);
+	counting_collect(&counting);
 	counts[2] = counted("mine", OFFCORE_L3).count;
 	enter("");
 	cr_expect_geq(counts[0], pages);
@@ -706,11 +706,11 @@ Test(offcore, a_window_has_the_counts_of_its_time)
 
 Test(offcore, off_core_programs_are_not_loaded_when_disabled)
 {
-	struct kernel_settings settings = books_settings(false);
+	struct kernel_settings settings = counting_settings(false);
 
 	settings.births = true;
-	books_open(&books, &settings, COLLECT_GRACE_NS);
-	cr_expect_null(kernel_offcore(books.kernel));
-	cr_expect_lt(bpf_program__fd(books.kernel->skeleton->progs.offcore_switched), 0);
-	cr_expect_lt(bpf_program__fd(books.kernel->skeleton->progs.offcore_collect), 0);
+	counting_open(&counting, &settings, COLLECT_GRACE_NS);
+	cr_expect_null(kernel_offcore(counting.kernel));
+	cr_expect_lt(bpf_program__fd(counting.kernel->skeleton->progs.offcore_switched), 0);
+	cr_expect_lt(bpf_program__fd(counting.kernel->skeleton->progs.offcore_collect), 0);
 }

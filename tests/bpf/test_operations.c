@@ -7,27 +7,27 @@
 
 #include <linux/perf_event.h>
 
-#include "books.h"
 #include "cgroup_fixture.h"
+#include "counting.h"
 #include "software_event.h"
 
-static struct books books;
+static struct counting counting;
 
-static void open_books(struct event_settings event, bool hardware)
+static void open_counting(struct event_settings event, bool hardware)
 {
-	struct kernel_settings settings = books_settings(false);
+	struct kernel_settings settings = counting_settings(false);
 
 	settings.n_events = 2;
 	settings.events[0] = (struct event_settings){.has_source = 1};
 	settings.events[1] = event;
 	settings.births = settings.hardware = hardware;
-	books_open(&books, &settings, 0);
+	counting_open(&counting, &settings, 0);
 }
 
 static void name_and_adopt(u64 id, const char *path)
 {
-	cr_assert_eq(names_add_path(books.names, id, path), 0);
-	cr_assert_gt(kernel_adopt(books.kernel, id, 0, path), 0);
+	cr_assert_eq(names_add_path(counting.names, id, path), 0);
+	cr_assert_gt(kernel_adopt(counting.kernel, id, 0, path), 0);
 }
 
 /* IBS samples every operation. Samples of other operations are counted separately and nowhere else. */
@@ -51,17 +51,18 @@ Test(operations, samples_of_other_operations_are_filtered)
 		{.cgroup_id = 7, .event = 0, .data_source = 1, .period = 1, .fields = SAMPLE_DATA_SOURCE},
 	};
 
-	open_books((struct event_settings){.has_source = 1, .operations = OP_LOAD}, false);
+	open_counting((struct event_settings){.has_source = 1, .operations = OP_LOAD}, false);
 	name_and_adopt(7, "seven");
-	cr_assert_eq(kernel_inject(books.kernel, samples, ARRAY_SIZE(samples)), 0);
-	books_collect(&books);
-	cr_expect_eq(books_samples(&books, "seven", 1), 1);
-	cr_expect_eq(books_rejected(&books, 1).filtered, 5);
-	cr_expect_eq(books_rejected(&books, 1).malformed, 0, "what is not the event's is nothing to it");
-	cr_expect_eq(books_unattributed(&books, 1), 0);
-	cr_expect_eq(books_samples(&books, "seven", 0), 1, "the other event takes all");
-	cr_expect_eq(books_rejected(&books, 0).filtered, 0);
-	books_close(&books);
+	cr_assert_eq(kernel_inject(counting.kernel, samples, ARRAY_SIZE(samples)), 0);
+	counting_collect(&counting);
+	cr_expect_eq(counting_samples(&counting, "seven", 1), 1);
+	cr_expect_eq(counting_rejected(&counting, 1).filtered, 5);
+	cr_expect_eq(counting_rejected(&counting, 1).malformed, 0,
+		     "what is not the event's is nothing to it");
+	cr_expect_eq(counting_unattributed(&counting, 1), 0);
+	cr_expect_eq(counting_samples(&counting, "seven", 0), 1, "the other event takes all");
+	cr_expect_eq(counting_rejected(&counting, 0).filtered, 0);
+	counting_close(&counting);
 }
 
 static void setup_fixture(void)
@@ -71,7 +72,7 @@ static void setup_fixture(void)
 
 static void teardown_fixture(void)
 {
-	books_close(&books);
+	counting_close(&counting);
 	cgroup_fixture_teardown();
 }
 
@@ -79,8 +80,8 @@ TestSuite(operations_door, .init = setup_fixture, .fini = teardown_fixture);
 
 static void adopt_fixture(void)
 {
-	cr_assert_gt(kernel_adopt(books.kernel, 1, 0, ""), 0);
-	cr_assert_gt(kernel_adopt(books.kernel, cgroup_fixture_id(), 1, cgroup_fixture.path + 1), 0);
+	cr_assert_gt(kernel_adopt(counting.kernel, 1, 0, ""), 0);
+	cr_assert_gt(kernel_adopt(counting.kernel, cgroup_fixture_id(), 1, cgroup_fixture.path + 1), 0);
 }
 
 /* A page fault has no data source: an event that counts only loads treats it as another operation. */
@@ -91,7 +92,7 @@ Test(operations_door, filtered_and_counted_samples_add_up)
 	struct cgroup_child child;
 	_cleanup_close_ int fd = -1;
 
-	open_books((struct event_settings){.has_source = 1, .operations = OP_LOAD}, true);
+	open_counting((struct event_settings){.has_source = 1, .operations = OP_LOAD}, true);
 	adopt_fixture();
 	cgroup_fixture_make("worker");
 	child = cgroup_fixture_child("worker", touch_pages, &pages);
@@ -100,13 +101,13 @@ Test(operations_door, filtered_and_counted_samples_add_up)
 							  .sample_type = PERF_SAMPLE_DATA_SRC,
 							  .pid = child.pid,
 							  .cpu = -1},
-				 kernel_program_fd(books.kernel, 1));
+				 kernel_program_fd(counting.kernel, 1));
 	software_event_enable(fd);
 	cgroup_fixture_go(&child);
-	books_collect(&books);
+	counting_collect(&counting);
 	cr_assert_geq(asprintf(&path, "%s/worker", cgroup_fixture.path), 0);
-	cr_expect_geq(books_rejected(&books, 1).filtered, pages);
-	cr_expect_eq(books_rejected(&books, 1).filtered, software_event_count(fd));
-	cr_expect_eq(books_samples(&books, path, 1), 0);
+	cr_expect_geq(counting_rejected(&counting, 1).filtered, pages);
+	cr_expect_eq(counting_rejected(&counting, 1).filtered, software_event_count(fd));
+	cr_expect_eq(counting_samples(&counting, path, 1), 0);
 	cgroup_fixture_remove("worker");
 }

@@ -12,24 +12,24 @@
 
 #include <bpf/bpf.h>
 
-#include "books.h"
 #include "cgroup_fixture.h"
+#include "counting.h"
 #include "software_event.h"
 
-static struct books books;
+static struct counting counting;
 
 static void open_door(bool read_by_probe)
 {
-	struct kernel_settings settings = books_settings(true);
+	struct kernel_settings settings = counting_settings(true);
 
 	settings.births = settings.hardware = true;
 	settings.read_by_probe = read_by_probe;
-	books_open(&books, &settings, COLLECT_GRACE_NS);
+	counting_open(&counting, &settings, COLLECT_GRACE_NS);
 }
 
 static void teardown(void)
 {
-	books_close(&books);
+	counting_close(&counting);
 	cgroup_fixture_teardown();
 }
 
@@ -49,14 +49,14 @@ static struct counters counters_of(const char *name)
 	_cleanup_free_ char *path = NULL;
 
 	cr_assert_geq(asprintf(&path, "%s/%s", cgroup_fixture.path, name), 0);
-	return books_counters(&books, path, 0);
+	return counting_counters(&counting, path, 0);
 }
 
 /* The fixture's own cgroup is older than the programs on the tracepoints. Adopt it, like the walk at the start. */
 static void adopt_fixture(void)
 {
-	cr_assert_gt(kernel_adopt(books.kernel, 1, 0, ""), 0);
-	cr_assert_gt(kernel_adopt(books.kernel, cgroup_fixture_id(), 1, cgroup_fixture.path + 1), 0);
+	cr_assert_gt(kernel_adopt(counting.kernel, 1, 0, ""), 0);
+	cr_assert_gt(kernel_adopt(counting.kernel, cgroup_fixture_id(), 1, cgroup_fixture.path + 1), 0);
 }
 
 /* Page faults with period 1: the event count, the program's runs and pebsd's samples are equal. */
@@ -72,7 +72,7 @@ static void every_page_fault_is_counted(u64 sample_type, bool read_by_probe)
 
 	cr_assert_geq(statistics, 0);
 	open_door(read_by_probe);
-	program_fd = kernel_program_fd(books.kernel, 0);
+	program_fd = kernel_program_fd(counting.kernel, 0);
 	adopt_fixture();
 	cgroup_fixture_make("worker");
 	child = cgroup_fixture_child("worker", touch_pages, &pages);
@@ -86,7 +86,7 @@ static void every_page_fault_is_counted(u64 sample_type, bool read_by_probe)
 	cgroup_fixture_go(&child);
 	count = software_event_count(fd);
 	runs = program_runs(program_fd);
-	books_collect(&books);
+	counting_collect(&counting);
 
 	counters = counters_of("worker");
 	seen = counters_samples(&counters);
@@ -97,7 +97,7 @@ static void every_page_fault_is_counted(u64 sample_type, bool read_by_probe)
 	cr_expect_eq(runs, count);
 	cr_expect_eq(seen, count);
 	cr_expect_eq(counters_weight(&counters), count, "each sample's weight is its period, 1");
-	cr_expect_eq(books_unattributed(&books, 0), 0);
+	cr_expect_eq(counting_unattributed(&counting, 0), 0);
 
 	/* This event measures neither latency nor data source, whatever the kernel's fields hold. */
 	cr_expect_eq(counters.samples[SOURCE_UNKNOWN], seen);
@@ -161,15 +161,15 @@ Test(perf_door, timer_samples_are_counted_in_the_running_cgroup)
 							  .period = NSEC_PER_MSEC,
 							  .pid = child.pid,
 							  .cpu = -1},
-				 kernel_program_fd(books.kernel, 0));
+				 kernel_program_fd(counting.kernel, 0));
 	software_event_enable(fd);
 	cgroup_fixture_go(&child);
-	books_collect(&books);
+	counting_collect(&counting);
 	counters = counters_of("spinner");
 	seen = counters_samples(&counters);
 	printf("cpu-clock: %llu samples of 1 ms in half a second of CPU time\n", (unsigned long long)seen);
 	cr_expect_gt(seen, 250);
-	cr_expect_eq(books_unattributed(&books, 0), 0);
+	cr_expect_eq(counting_unattributed(&counting, 0), 0);
 	cgroup_fixture_remove("spinner");
 }
 
@@ -190,12 +190,12 @@ Test(perf_door, samples_of_two_concurrent_cgroups_are_not_mixed)
 								      .period = 1,
 								      .pid = children[i].pid,
 								      .cpu = -1},
-					     kernel_program_fd(books.kernel, 0));
+					     kernel_program_fd(counting.kernel, 0));
 		software_event_enable(fds[i]);
 	}
 	for (size_t i = 0; i < 2; i++)
 		cgroup_fixture_go(&children[i]);
-	books_collect(&books);
+	counting_collect(&counting);
 	for (size_t i = 0; i < 2; i++) {
 		struct counters counters = counters_of(names[i]);
 

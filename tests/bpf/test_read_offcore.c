@@ -18,7 +18,7 @@
 
 static struct kernel *kernel;
 static struct names *names;
-static struct ledger *ledger;
+static struct totals *totals;
 static struct collect *collect;
 static struct offcore_record *records;
 
@@ -46,11 +46,11 @@ static void open_all(void)
 		     0);
 	records = written.memory;
 	cr_assert_eq(names_new(16, &names), 0);
-	cr_assert_eq(ledger_new(&ledger), 0);
+	cr_assert_eq(totals_new(&totals), 0);
 	cr_assert_eq(names_add_path(names, ID, "/a"), 0);
 	cr_assert_geq(kernel_adopt(kernel, ID, 0, "/a"), 0);
 	cr_assert_eq(
-		collect_new(&(struct collect_settings){.kernel = kernel, .names = names, .ledger = ledger},
+		collect_new(&(struct collect_settings){.kernel = kernel, .names = names, .totals = totals},
 			    &collect),
 		0);
 }
@@ -69,11 +69,11 @@ static void count(u32 cpu, u64 n)
 
 static u64 total(void)
 {
-	struct ledger_entry *const *entries;
+	struct totals_entry *const *entries;
 	u64 sum = 0;
 	size_t n;
 
-	entries = ledger_entries(ledger, &n);
+	entries = totals_entries(totals, &n);
 	for (size_t i = 0; i < n; i++)
 		if (entries[i]->offcore_total)
 			sum += entries[i]->offcore_total->of[0][OFFCORE_L3].count;

@@ -175,13 +175,13 @@ static void tell(struct engine *engine, struct outcome *ret)
 		ret->seen[event] = engine_reading(engine, event).seen;
 	}
 	for (unsigned path = 0; path < PATHS; path++) {
-		const struct ledger_entry *entry;
+		const struct totals_entry *entry;
 		char name[16];
 
 		name_path(path, name);
 		entry = engine_find(engine, name);
 		for (unsigned event = 0; event < EVENTS && entry; event++)
-			ledger_total(entry, event, &ret->paths[path][event]);
+			totals_counters(entry, event, &ret->paths[path][event]);
 	}
 	series = engine_series(engine, &n);
 	ret->n_series = n;
@@ -194,7 +194,7 @@ static void tell(struct engine *engine, struct outcome *ret)
 				continue;
 			if (sscanf(series[i]->path, "/p%u", &path) == 1)
 				ret->series[path][event] = *counters;
-			else if (strcmp(series[i]->path, LEDGER_OTHER) == 0)
+			else if (strcmp(series[i]->path, TOTALS_OTHER) == 0)
 				ret->other[event] = *counters;
 			else
 				ret->unattributed[event] = *counters;

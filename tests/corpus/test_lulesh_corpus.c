@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "books.h"
+#include "counting.h"
 #include "window/quantile.h"
 
 #define CGROUP_ID     42
@@ -58,7 +58,7 @@ static struct latencies read_latencies(void)
 	return latencies;
 }
 
-static void inject(struct books *books, const struct latencies *latencies)
+static void inject(struct counting *counting, const struct latencies *latencies)
 {
 	struct sample *samples = calloc(latencies->n, sizeof(*samples));
 
@@ -70,7 +70,7 @@ static void inject(struct books *books, const struct latencies *latencies)
 			.period = 1,
 			.fields = SAMPLE_LATENCY,
 		};
-	cr_assert_eq(kernel_inject(books->kernel, samples, latencies->n), 0);
+	cr_assert_eq(kernel_inject(counting->kernel, samples, latencies->n), 0);
 	free(samples);
 }
 
@@ -84,18 +84,18 @@ static int compare(const void *a, const void *b)
 Test(lulesh, count_and_sum_are_exact_and_quantiles_in_their_buckets)
 {
 	static const double wanted[] = {0.5, 0.9, 0.95, 0.99, 0.999, 1};
-	struct kernel_settings settings = books_settings(true);
+	struct kernel_settings settings = counting_settings(true);
 	struct latencies latencies = read_latencies();
 	struct counters counters;
-	struct books books;
+	struct counting counting;
 	u64 sum = 0;
 
-	books_open(&books, &settings, COLLECT_GRACE_NS);
-	cr_assert_eq(names_add_path(books.names, CGROUP_ID, "lulesh"), 0);
-	cr_assert_gt(kernel_adopt(books.kernel, CGROUP_ID, 0, "lulesh"), 0);
-	inject(&books, &latencies);
-	books_collect(&books);
-	counters = books_counters(&books, "lulesh", 0);
+	counting_open(&counting, &settings, COLLECT_GRACE_NS);
+	cr_assert_eq(names_add_path(counting.names, CGROUP_ID, "lulesh"), 0);
+	cr_assert_gt(kernel_adopt(counting.kernel, CGROUP_ID, 0, "lulesh"), 0);
+	inject(&counting, &latencies);
+	counting_collect(&counting);
+	counters = counting_counters(&counting, "lulesh", 0);
 
 	for (size_t i = 0; i < latencies.n; i++)
 		sum += latencies.cycles[i];
@@ -119,5 +119,5 @@ Test(lulesh, count_and_sum_are_exact_and_quantiles_in_their_buckets)
 		cr_expect(quantile.value >= quantile.low && quantile.value <= quantile.high);
 	}
 	free(latencies.cycles);
-	books_close(&books);
+	counting_close(&counting);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Any bytes as the state that another process left: as the memory itself, or as complete records. The
- * ledger, the collection, the series and the rules refuse it, or restore it and continue. Then they collect
+ * totals, the collection, the series and the rules refuse it, or restore it and continue. Then they collect
  * and judge, and the state that they save is restored again.
  */
 #include <errno.h>
@@ -23,10 +23,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-struct books {
+struct restored {
 	struct kernel *kernel;
 	struct names *names;
-	struct ledger *ledger;
+	struct totals *totals;
 	struct collect *collect;
 	struct series_table *series;
 };
@@ -57,36 +57,36 @@ static struct kernel *some_kernel(void)
 	return kernel;
 }
 
-static void open_books(struct books *books, struct state *state)
+static void open_restored(struct restored *restored, struct state *state)
 {
-	*books = (struct books){.kernel = some_kernel()};
-	must(names_new(64, &books->names) == 0 && ledger_new(&books->ledger) == 0 &&
-	     series_table_new(3, &books->series) == 0);
-	must(collect_new(&(struct collect_settings){.kernel = books->kernel,
-						    .names = books->names,
-						    .ledger = books->ledger,
+	*restored = (struct restored){.kernel = some_kernel()};
+	must(names_new(64, &restored->names) == 0 && totals_new(&restored->totals) == 0 &&
+	     series_table_new(3, &restored->series) == 0);
+	must(collect_new(&(struct collect_settings){.kernel = restored->kernel,
+						    .names = restored->names,
+						    .totals = restored->totals,
 						    .names_from_slots = true,
 						    .state = state},
-			 &books->collect) == 0);
+			 &restored->collect) == 0);
 }
 
-static void close_books(struct books *books)
+static void close_restored(struct restored *restored)
 {
-	series_table_free(books->series);
-	collect_free(books->collect);
-	ledger_free(books->ledger);
-	names_free(books->names);
-	kernel_free(books->kernel);
+	series_table_free(restored->series);
+	collect_free(restored->collect);
+	totals_free(restored->totals);
+	names_free(restored->names);
+	kernel_free(restored->kernel);
 }
 
-static void live(struct books *books, struct state *state, u64 now_ns)
+static void live(struct restored *restored, struct state *state, u64 now_ns)
 {
 	for (u64 i = 0; i < 3; i++) {
-		(void)collect_run(books->collect, now_ns + i * KERNEL_REST_NS);
-		(void)ledger_fold(books->ledger, 1, 4);
-		(void)series_table_update(books->series, now_ns + i * KERNEL_REST_NS, NULL, 0, NULL, 0);
-		collect_save(books->collect);
-		series_table_save(books->series);
+		(void)collect_run(restored->collect, now_ns + i * KERNEL_REST_NS);
+		(void)totals_fold(restored->totals, 1, 4);
+		(void)series_table_update(restored->series, now_ns + i * KERNEL_REST_NS, NULL, 0, NULL, 0);
+		collect_save(restored->collect);
+		series_table_save(restored->series);
 		must(state_commit(state) == 0);
 	}
 }
@@ -147,15 +147,15 @@ static struct alerts_saved *judge(struct state *state, u64 now_ns, struct policy
 
 static int take_up(struct state *state, bool same_maps, u64 now_ns)
 {
-	struct books books;
+	struct restored restored;
 	int r;
 
-	open_books(&books, state);
-	r = ledger_restore(books.ledger, state);
+	open_restored(&restored, state);
+	r = totals_restore(restored.totals, state);
 	if (r == 0)
-		r = collect_restore(books.collect, same_maps, now_ns);
+		r = collect_restore(restored.collect, same_maps, now_ns);
 	if (r == 0)
-		r = series_table_restore(books.series, state, now_ns);
+		r = series_table_restore(restored.series, state, now_ns);
 	must(r == 0 || r == -EBADMSG);
 	if (r == 0) {
 		struct policy *policy;
@@ -163,11 +163,11 @@ static int take_up(struct state *state, bool same_maps, u64 now_ns)
 
 		state_settle(state);
 		must(alerts_saved_write(saved, policy) == 0);
-		live(&books, state, now_ns + COLLECT_GRACE_NS);
+		live(&restored, state, now_ns + COLLECT_GRACE_NS);
 		policy_free(policy);
 		alerts_saved_free(saved);
 	}
-	close_books(&books);
+	close_restored(&restored);
 	return r;
 }
 

@@ -26,7 +26,7 @@ struct active_result {
 	u64 map_bytes;        /* kernel_map_bytes() */
 	double collection_ms; /* of the last collection */
 	double best_ms;       /* of the fastest collection */
-	u64 found;            /* samples that arrived in the ledger */
+	u64 found;            /* samples that arrived in the totals */
 	u64 samples;          /* samples that were injected */
 };
 

@@ -11,7 +11,7 @@ struct in_packed {
 	u8 room[PACKED_MAX];
 };
 
-/* Packs the counters of an event. The result is valid as long as `room` is. It belongs to no ledger entry. */
+/* Packs the counters of an event. The result is valid as long as `room` is. It belongs to no entry of the totals. */
 static inline const struct delta *in_packed(struct in_packed *room, unsigned event,
 					    const struct counters *counters)
 {

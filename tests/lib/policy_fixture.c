@@ -93,7 +93,7 @@ struct counters fixture_counters(u64 slow, u64 fast)
 	return counters;
 }
 
-/* Imitates the numbers of a ledger: the same path always has the same number. */
+/* Imitates the numbers of the totals: the same path always has the same number. */
 static u32 number_of(const char *path)
 {
 	u32 hash = 2166136261U;

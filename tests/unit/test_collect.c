@@ -27,7 +27,7 @@ enum { LOADS, STORES, EVENTS };
 
 static struct kernel *kernel;
 static struct names *names;
-static struct ledger *ledger;
+static struct totals *totals;
 static struct collect *collect;
 static u64 now;
 static u64 state;
@@ -51,14 +51,14 @@ static bool (*hot)(const char *path, void *userdata);
 static void open_collection(struct state *saved)
 {
 	cr_assert_eq(names_new(2 * (size_t)kernel_slots_max(kernel), &names), 0);
-	cr_assert_eq(ledger_new(&ledger), 0);
+	cr_assert_eq(totals_new(&totals), 0);
 	if (saved)
-		cr_assert_eq(ledger_restore(ledger, saved), 0);
+		cr_assert_eq(totals_restore(totals, saved), 0);
 	cr_assert_eq(collect_new(
 			     &(struct collect_settings){
 				     .kernel = kernel,
 				     .names = names,
-				     .ledger = ledger,
+				     .totals = totals,
 				     .names_from_slots = true,
 				     .grace_ns = GRACE,
 				     .state = saved,
@@ -92,7 +92,7 @@ static void open_slots(u32 slots, u32 n_stripes)
 static void close_collection(void)
 {
 	collect_free(collect);
-	ledger_free(ledger);
+	totals_free(totals);
 	names_free(names);
 }
 
@@ -128,16 +128,16 @@ static void sample(u32 slot, u32 stripe)
 
 static u64 total(const char *path, unsigned event)
 {
-	const struct ledger_entry *entry = ledger_find(ledger, path);
+	const struct totals_entry *entry = totals_find(totals, path);
 	struct counters counters;
 
 	if (!entry)
 		return 0;
-	ledger_total(entry, event, &counters);
+	totals_counters(entry, event, &counters);
 	return counters_samples(&counters);
 }
 
-static u64 delta_of(const struct ledger_entry *entry, unsigned event)
+static u64 delta_of(const struct totals_entry *entry, unsigned event)
 {
 	u64 samples = 0;
 	size_t n;
@@ -151,7 +151,7 @@ static u64 delta_of(const struct ledger_entry *entry, unsigned event)
 
 static u64 delta(const char *path, unsigned event)
 {
-	const struct ledger_entry *entry = ledger_find(ledger, path);
+	const struct totals_entry *entry = totals_find(totals, path);
 
 	return entry ? delta_of(entry, event) : 0;
 }
@@ -215,7 +215,7 @@ Test(collect, deltas_and_totals_equal_the_samples)
 	run(0);
 	cr_expect_eq(total("/a", LOADS), 2);
 	cr_expect_eq(total("/a", STORES), 1);
-	cr_expect_eq(delta_of(ledger_unattributed(ledger), LOADS), 1);
+	cr_expect_eq(delta_of(totals_unattributed(totals), LOADS), 1);
 	list = deltas_list(collect_deltas(collect), &n);
 	cr_assert_eq(n, 3);
 	cr_expect_eq(list[1].entry, list[2].entry, "an entry's come one after another");
@@ -351,7 +351,7 @@ Test(collect, a_slot_can_be_reused_by_another_cgroup)
 	run(1);
 	expect_free(slot);
 	cr_expect_eq(total("/old", LOADS), 4);
-	cr_expect_eq(ledger_find(ledger, "/old")->holders, 0);
+	cr_expect_eq(totals_find(totals, "/old")->holders, 0);
 	cr_expect_eq(collect_slots_free(collect), SLOTS - 2);
 
 	cr_assert_eq(fake_kernel_born(kernel, 3, 1, "new"), slot);
@@ -377,16 +377,16 @@ Test(collect, two_slots_of_a_path_are_added)
 	run(1);
 	cr_expect_eq(delta("/service", LOADS), 3);
 	cr_expect_eq(total("/service", LOADS), 4);
-	cr_expect_eq(ledger_find(ledger, "/service")->holders, 2);
-	cr_expect_eq(ledger_find(ledger, "/service")->living, 1);
+	cr_expect_eq(totals_find(totals, "/service")->holders, 2);
+	cr_expect_eq(totals_find(totals, "/service")->living, 1);
 	run(GRACE);
 	run(REST);
 	expect_free(first);
 	sample(second, 1);
 	run(1);
 	cr_expect_eq(total("/service", LOADS), 5);
-	cr_expect_eq(ledger_find(ledger, "/service")->holders, 1);
-	cr_expect_eq(ledger_find(ledger, "/service")->id, 3);
+	cr_expect_eq(totals_find(totals, "/service")->holders, 1);
+	cr_expect_eq(totals_find(totals, "/service")->id, 3);
 }
 
 /* The first sample of this path is from the later cgroup. A sample from the earlier one follows. */
@@ -399,11 +399,11 @@ Test(collect, a_path_has_the_id_of_the_live_cgroup)
 	second = fake_kernel_born(kernel, 3, 1, "service");
 	sample(second, 0);
 	run(1);
-	cr_expect_eq(ledger_find(ledger, "/service")->id, 3);
+	cr_expect_eq(totals_find(totals, "/service")->id, 3);
 	sample(first, 0);
 	run(1);
 	cr_expect_eq(total("/service", LOADS), 2);
-	cr_expect_eq(ledger_find(ledger, "/service")->id, 3);
+	cr_expect_eq(totals_find(totals, "/service")->id, 3);
 }
 
 static u64 clock_ns;
@@ -489,7 +489,7 @@ Test(collect, the_last_collection_reads_clean_records_too)
 	cr_assert_eq(collect_last(collect, ++now), 0);
 	cr_expect_eq(delta("/a", LOADS), 7);
 	cr_expect_eq(total("/a", LOADS), 8);
-	cr_expect_null(ledger_find(ledger, "/idle"));
+	cr_expect_null(totals_find(totals, "/idle"));
 }
 
 /*
@@ -572,14 +572,14 @@ Test(collect, entries_in_deltas_are_not_folded)
 	cr_assert_eq(collect_reclaim_now(collect, now, &again_ns), 0);
 	now = again_ns;
 	cr_assert_eq(collect_reclaim_now(collect, now, &again_ns), 0);
-	cr_assert_eq(ledger_fold(ledger, now + 1, 0), 0);
+	cr_assert_eq(totals_fold(totals, now + 1, 0), 0);
 	run(1);
-	cr_assert_eq(ledger_fold(ledger, now + 1, 0), 0);
+	cr_assert_eq(totals_fold(totals, now + 1, 0), 0);
 	cr_expect_eq(delta("/a", LOADS), 1);
 	for (int i = 0; i < 2; i++)
 		run(1);
-	cr_assert_eq(ledger_fold(ledger, now + 1, 0), 0);
-	cr_expect_null(ledger_find(ledger, "/a"));
+	cr_assert_eq(totals_fold(totals, now + 1, 0), 0);
+	cr_expect_null(totals_find(totals, "/a"));
 }
 
 static u64 n_of(u64 n, const char *format, unsigned event)
@@ -873,23 +873,23 @@ static u64 samples_in_deltas(void)
 	return samples;
 }
 
-static u64 samples_of(const struct ledger_entry *entry)
+static u64 samples_of(const struct totals_entry *entry)
 {
 	struct counters counters;
 	u64 samples = 0;
 
 	for (unsigned event = 0; event < EVENTS; event++) {
-		ledger_total(entry, event, &counters);
+		totals_counters(entry, event, &counters);
 		samples += counters_samples(&counters);
 	}
 	return samples;
 }
 
-static u64 samples_in_ledger(void)
+static u64 samples_in_totals(void)
 {
-	u64 samples = samples_of(ledger_other(ledger)) + samples_of(ledger_unattributed(ledger));
+	u64 samples = samples_of(totals_other(totals)) + samples_of(totals_unattributed(totals));
 	size_t n;
-	struct ledger_entry *const *entries = ledger_entries(ledger, &n);
+	struct totals_entry *const *entries = totals_entries(totals, &n);
 
 	for (size_t i = 0; i < n; i++)
 		samples += samples_of(entries[i]);
@@ -942,7 +942,7 @@ Test(collect, kills_lose_no_sample_and_double_none)
 			now += random_below(200 * NSEC_PER_MSEC);
 			cr_assert_eq(collect_reclaim_now(collect, now, &again_ns), 0);
 		} else {
-			cr_assert_eq(ledger_fold(ledger, now - 5 * NSEC_PER_SEC, 60), 0);
+			cr_assert_eq(totals_fold(totals, now - 5 * NSEC_PER_SEC, 60), 0);
 			run(random_below(3 * NSEC_PER_SEC));
 			collected = samples_in_deltas();
 		}
@@ -961,7 +961,7 @@ Test(collect, kills_lose_no_sample_and_double_none)
 		cr_assert_eq(save(saved), 0);
 	}
 	cr_expect_gt(samples, 5000);
-	cr_expect_eq(samples_in_ledger(), samples);
+	cr_expect_eq(samples_in_totals(), samples);
 	cr_expect_eq(committed, samples);
 	close_collection();
 	state_free(saved);
@@ -1060,7 +1060,7 @@ Test(collect, memory_returns_to_its_first_size)
 		run(REST);
 		for (unsigned i = 0; i < 4; i++)
 			run(1);
-		cr_assert_eq(ledger_fold(ledger, now, 0), 0);
+		cr_assert_eq(totals_fold(totals, now, 0), 0);
 		if (round == 1)
 			before = heap_bytes();
 	}

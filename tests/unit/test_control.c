@@ -53,23 +53,23 @@ static bool read_one(const struct snapshot_cgroup *cgroup, unsigned number, stru
  */
 static int snapshot(void *userdata, const struct maybe_double *window_seconds, const struct snapshot **ret)
 {
-	struct backend *books = userdata;
+	struct backend *state = userdata;
 	struct snapshot *example = example_perf();
 
-	books->window = *window_seconds;
-	books->snapshots++;
-	if (books->snapshot_error)
-		return books->snapshot_error;
-	if (books->path)
-		example->cgroups[1].path = books->path;
-	if (books->many) {
-		example->cgroups = books->many;
-		example->n_cgroups = books->n_many;
+	state->window = *window_seconds;
+	state->snapshots++;
+	if (state->snapshot_error)
+		return state->snapshot_error;
+	if (state->path)
+		example->cgroups[1].path = state->path;
+	if (state->many) {
+		example->cgroups = state->many;
+		example->n_cgroups = state->n_many;
 		example->make_counters = read_one;
 	}
-	example->no_slot = books->no_slot;
-	if (books->taken)
-		example->taken.tv_sec = books->taken;
+	example->no_slot = state->no_slot;
+	if (state->taken)
+		example->taken.tv_sec = state->taken;
 	example->window_seconds = *window_seconds;
 	if (window_seconds->known)
 		example->n_cgroups = 1;
@@ -84,14 +84,14 @@ static void release(void *userdata)
 
 static int reload(void *userdata, char ***ret_lines)
 {
-	struct backend *books = userdata;
+	struct backend *state = userdata;
 
-	books->reloads++;
-	if (books->reload_line) {
+	state->reloads++;
+	if (state->reload_line) {
 		*ret_lines = calloc(2, sizeof(char *));
-		(*ret_lines)[0] = strdup(books->reload_line);
+		(*ret_lines)[0] = strdup(state->reload_line);
 	}
-	return books->reload_error;
+	return state->reload_error;
 }
 
 static const struct control_backend callbacks = {

@@ -38,62 +38,62 @@ static int fd; /* a client's connection */
 
 static int snapshot(void *userdata, const struct maybe_double *window_seconds, const struct snapshot **ret)
 {
-	const struct backend *books = userdata;
+	const struct backend *state = userdata;
 	static struct detail_counts detail;
 	struct snapshot *example = example_several();
 
 	(void)window_seconds;
-	detail.hot = books->hot;
+	detail.hot = state->hot;
 	example->detail = &detail;
-	example->replay_done = books->replay_done;
-	example->no_slot = books->no_slot;
+	example->replay_done = state->replay_done;
+	example->no_slot = state->no_slot;
 	*ret = example;
-	return books->snapshot_error;
+	return state->snapshot_error;
 }
 
 static int hot_choose(void *userdata, const char *path, double seconds)
 {
-	struct backend *books = userdata;
+	struct backend *state = userdata;
 
-	if (books->choose_error)
-		return books->choose_error;
+	if (state->choose_error)
+		return state->choose_error;
 	cr_expect_str_eq(path, "/batch");
-	books->chosen++;
-	books->seconds = seconds;
-	books->is_chosen = true;
+	state->chosen++;
+	state->seconds = seconds;
+	state->is_chosen = true;
 	return 0;
 }
 
 static bool hot_choice(void *userdata, const char *path, struct hot_choice *ret)
 {
-	const struct backend *books = userdata;
+	const struct backend *state = userdata;
 
 	(void)path;
-	*ret = (struct hot_choice){.configured = books->configured, .since_ns = 1, .until_ns = 2};
-	return books->is_chosen || books->configured;
+	*ret = (struct hot_choice){.configured = state->configured, .since_ns = 1, .until_ns = 2};
+	return state->is_chosen || state->configured;
 }
 
 /* Loads of cpu_core have hot code and lines, instructions only code, and the other events nothing. */
 static int hot_places(void *userdata, const char *path, unsigned number, enum hot_kind kind,
 		      struct hot_places *ret)
 {
-	const struct backend *books = userdata;
+	const struct backend *state = userdata;
 
 	cr_expect_str_eq(path, "/batch");
-	if (books->places_error)
-		return books->places_error;
+	if (state->places_error)
+		return state->places_error;
 	if (number != 0 && (number != 3 || kind != HOT_CODE))
 		return -EOPNOTSUPP;
 	*ret = (struct hot_places){.kind = kind, .latency = number == 0, .weight = 10, .samples = 10, .n = 2};
-	if (books->n_places)
-		ret->n = books->n_places;
+	if (state->n_places)
+		ret->n = state->n_places;
 	ret->places = calloc(ret->n, sizeof(*ret->places));
 	for (size_t i = 2; i < ret->n; i++)
 		ret->places[i] =
 			(struct hot_place){.address = 0x500000 + 64 * i, .weight = 1, .samples = 1, .pid = 5};
 	ret->places[0] = (struct hot_place){.address = 0xffffffff81000000, .weight = 6, .samples = 6};
 	ret->places[1] = (struct hot_place){
-		.address = 0x401000, .weight = 3, .samples = 3, .pid = books->of_no_process ? 0 : 5};
+		.address = 0x401000, .weight = 3, .samples = 3, .pid = state->of_no_process ? 0 : 5};
 	return 0;
 }
 
@@ -112,10 +112,10 @@ static const struct symbol *name(void *userdata, const struct symbol_query *quer
 {
 	static char module[] = "model:batch";
 	static const struct symbol symbol = {.region = SYMBOL_FILE, .module = module};
-	struct backend *books = userdata;
+	struct backend *state = userdata;
 
 	cr_expect_eq(query->pid, 0);
-	books->named++;
+	state->named++;
 	return query->kind == SYMBOL_CODE ? &symbol : NULL;
 }
 

@@ -53,7 +53,7 @@ static struct {
 	const char *ever; /* alerts of the whole history; NULL: `alerts` */
 	int neighbours_error;
 	double interval_seconds;
-} books;
+} replies;
 
 static struct policy *policy; /* NULL: no rules */
 static struct some_panes panes;
@@ -114,9 +114,9 @@ static void make_panes(void)
 static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const char *path, bool subtree,
 		    const struct past **ret)
 {
-	const u64 end_us = books.newest_us && books.newest_us < until_us ? books.newest_us : until_us;
+	const u64 end_us = replies.newest_us && replies.newest_us < until_us ? replies.newest_us : until_us;
 	const struct past_settings settings = {.range = {since_us, end_us}};
-	struct past **past = &pasts[books.asked % 2];
+	struct past **past = &pasts[replies.asked % 2];
 	size_t first = 0, n = 0;
 	int r;
 
@@ -124,18 +124,18 @@ static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const 
 	/* A question to the keeper has no room for it. */
 	if (path && strlen(path) >= HISTORY_TEXT_MAX)
 		return -EINVAL;
-	books.since_us = since_us;
-	books.until_us = until_us;
-	books.bins = bins;
-	books.subtree = subtree;
-	books.sum = path && !path[0];
-	books.asked++;
-	(void)snprintf(books.path, sizeof(books.path), "%s", path ? path : "");
-	if (books.error || books.past_error)
-		return books.error ? books.error : books.past_error;
-	if (books.all_error && !path)
-		return books.all_error;
-	if (books.bins_max && bins > books.bins_max)
+	replies.since_us = since_us;
+	replies.until_us = until_us;
+	replies.bins = bins;
+	replies.subtree = subtree;
+	replies.sum = path && !path[0];
+	replies.asked++;
+	(void)snprintf(replies.path, sizeof(replies.path), "%s", path ? path : "");
+	if (replies.error || replies.past_error)
+		return replies.error ? replies.error : replies.past_error;
+	if (replies.all_error && !path)
+		return replies.all_error;
+	if (replies.bins_max && bins > replies.bins_max)
 		return -E2BIG;
 	while (first < panes.n && panes.list[first].end_us <= since_us)
 		first++;
@@ -151,13 +151,13 @@ static int get_alerts(void *userdata, u64 since_us, u64 until_us, const char *cg
 		      const char **ret_json)
 {
 	(void)userdata;
-	books.since_us = since_us;
-	books.until_us = until_us;
-	books.asked++;
-	(void)snprintf(books.alerts_path, sizeof(books.alerts_path), "%s", cgroup ? cgroup : "");
-	(void)snprintf(books.rule, sizeof(books.rule), "%s", rule ? rule : "");
-	*ret_json = books.ever && since_us == 0 ? books.ever : books.alerts;
-	return books.error;
+	replies.since_us = since_us;
+	replies.until_us = until_us;
+	replies.asked++;
+	(void)snprintf(replies.alerts_path, sizeof(replies.alerts_path), "%s", cgroup ? cgroup : "");
+	(void)snprintf(replies.rule, sizeof(replies.rule), "%s", rule ? rule : "");
+	*ret_json = replies.ever && since_us == 0 ? replies.ever : replies.alerts;
+	return replies.error;
 }
 
 static int get_neighbours(void *userdata, const struct past *past, const char *path,
@@ -165,9 +165,9 @@ static int get_neighbours(void *userdata, const struct past *past, const char *p
 {
 	(void)userdata;
 	(void)past;
-	(void)snprintf(books.path, sizeof(books.path), "%s", path);
-	if (books.neighbours_error)
-		return books.neighbours_error;
+	(void)snprintf(replies.path, sizeof(replies.path), "%s", path);
+	if (replies.neighbours_error)
+		return replies.neighbours_error;
 	*ret = example_neighbours();
 	return 0;
 }
@@ -189,8 +189,8 @@ static void get_history(void *userdata, struct history_state *ret)
 				      .kept = {.bytes = 8192,
 					       .oldest_us = SOME_PANES_START_US,
 					       .newest_us = SOME_PANES_START_US + 30000000}};
-	if (books.kept_error) {
-		ret->kept.error = books.kept_error;
+	if (replies.kept_error) {
+		ret->kept.error = replies.kept_error;
 		(void)stpcpy(ret->kept.what, "cannot use /x: a newer pebsd wrote it; move the file away");
 	}
 }
@@ -201,7 +201,7 @@ static int snapshot(void *userdata, const struct maybe_double *window_seconds, c
 
 	(void)userdata;
 	example->window_seconds = *window_seconds;
-	example->interval_seconds = books.interval_seconds;
+	example->interval_seconds = replies.interval_seconds;
 	*ret = example;
 	return 0;
 }
@@ -275,9 +275,9 @@ Test(control_past, top_has_the_figures_of_the_range)
 	_cleanup_json_ json_object *top = ask("GetTop", RANGE ",\"sort\":\"samples\",\"limit\":1");
 	json_object *gaps = json_get_array(top, "gaps");
 
-	cr_expect_eq(books.since_us, SOME_PANES_START_US);
-	cr_expect_eq(books.until_us, SOME_PANES_START_US + 180000000);
-	cr_expect_eq(books.bins, 0U);
+	cr_expect_eq(replies.since_us, SOME_PANES_START_US);
+	cr_expect_eq(replies.until_us, SOME_PANES_START_US + 180000000);
+	cr_expect_eq(replies.bins, 0U);
 	cr_expect_str_eq(json_get_text(top, "since"), "2026-11-21T06:00:00Z");
 	cr_expect_str_eq(json_get_text(top, "until"), "2026-11-21T06:03:00Z");
 	cr_expect_str_eq(json_get_text(top, "taken"), "2026-11-21T06:03:00Z");
@@ -336,14 +336,14 @@ Test(control_past, a_cgroup_of_the_past_can_have_its_subtree)
 	_cleanup_json_ json_object *sum = NULL, *quiet = NULL, *none = NULL;
 	json_object *event_of;
 
-	cr_expect_str_eq(books.path, "/shop/b");
-	cr_expect_not(books.subtree);
+	cr_expect_str_eq(replies.path, "/shop/b");
+	cr_expect_not(replies.subtree);
 	event_of = json_get_object(json_get_object(one, "events"), "loads");
 	cr_expect_eq(number(event_of, "confidence"), 0.95);
 	cr_expect_not_null(json_get_array(one, "gaps"));
 	cr_expect_gt(number(json_get_object(json_get_object(one, "waits"), "wait"), "value"), 0.2);
 	sum = ask("GetCgroup", RANGE ",\"cgroup\":\"/shop\",\"subtree\":true");
-	cr_expect(books.subtree);
+	cr_expect(replies.subtree);
 	cr_expect_eq(number(sum, "subtree"), 2);
 	/* A cgroup that exists now but had no samples then, and a cgroup that never existed. */
 	quiet = ask("GetCgroup", RANGE ",\"cgroup\":\"/system.slice/db.service\"");
@@ -357,7 +357,7 @@ Test(control_past, status_of_the_past_has_samples_but_nothing_of_the_daemon)
 	_cleanup_json_ json_object *then = ask("GetStatus", RANGE);
 	_cleanup_json_ json_object *today = NULL;
 
-	cr_expect(books.sum, "it needs no cgroup");
+	cr_expect(replies.sum, "it needs no cgroup");
 	today = ask("GetStatus", "");
 	cr_expect_eq(number(json_get_object(json_get_object(then, "events"), "loads"), "ldlat"), 30);
 	cr_expect_null(json_get(then, "slots"));
@@ -371,11 +371,11 @@ Test(control_past, status_of_the_past_has_samples_but_nothing_of_the_daemon)
 Test(control_past, a_cgroup_is_looked_for_among_all_if_its_shown_form_is_not_its_path)
 {
 	json_object_put(ask("GetCgroup", RANGE ",\"cgroup\":\"/a\\\\x2db\""));
-	cr_expect_str_eq(books.path, "/a\\x2db");
+	cr_expect_str_eq(replies.path, "/a\\x2db");
 	json_object_put(ask("GetCgroup", RANGE ",\"cgroup\":\"/a\xef\xbf\xbd"
 					       "ff\""));
-	cr_expect_str_eq(books.path, "");
-	cr_expect_not(books.sum);
+	cr_expect_str_eq(replies.path, "");
+	cr_expect_not(replies.sum);
 }
 
 Test(control_past, alerts_and_neighbours_of_the_past_are_shown)
@@ -383,7 +383,7 @@ Test(control_past, alerts_and_neighbours_of_the_past_are_shown)
 	_cleanup_json_ json_object *alerts = NULL, *page = NULL, *neighbours = NULL, *bad = NULL,
 				   *changed = NULL;
 
-	books.alerts = "[{\"rule\":\"one\"},{\"rule\":\"two\"}]";
+	replies.alerts = "[{\"rule\":\"one\"},{\"rule\":\"two\"}]";
 	alerts = ask("GetAlerts", RANGE);
 	cr_expect_eq(json_object_array_length(json_get_array(alerts, "alerts")), 2U);
 	cr_expect_str_eq(json_get_text(alerts, "since"), "2026-11-21T06:00:00Z");
@@ -391,19 +391,19 @@ Test(control_past, alerts_and_neighbours_of_the_past_are_shown)
 	page = ask("GetAlerts", RANGE ",\"offset\":1");
 	cr_assert_eq(json_object_array_length(json_get_array(page, "alerts")), 1U);
 	cr_expect_str_eq(json_get_text(at(json_get_array(page, "alerts"), 0), "rule"), "two");
-	books.alerts = "[7,null,{\"rule\":\"one\"}]";
+	replies.alerts = "[7,null,{\"rule\":\"one\"}]";
 	changed = ask("GetAlerts", RANGE);
 	cr_expect_eq(json_object_array_length(json_get_array(changed, "alerts")), 1U);
-	books.alerts = "{}";
+	replies.alerts = "{}";
 	bad = ask("GetAlerts", RANGE);
 	cr_expect_str_eq(json_get_text(bad, "error"), "io.pebsd.NotMeasured");
 
 	neighbours = ask("GetNeighbours", RANGE ",\"cgroup\":\"/shop/b\"");
-	cr_expect_str_eq(books.path, "/shop/b");
-	cr_expect_eq(books.bins, 37U, "180 s in half panes");
+	cr_expect_str_eq(replies.path, "/shop/b");
+	cr_expect_eq(replies.bins, 37U, "180 s in half panes");
 	cr_expect_gt(json_object_array_length(json_get_array(neighbours, "neighbours")), 0U);
 	cr_expect_not_null(json_get_array(neighbours, "gaps"));
-	books.neighbours_error = -ENODATA;
+	replies.neighbours_error = -ENODATA;
 	expect_reason(
 		"GetNeighbours", RANGE ",\"cgroup\":\"/shop/b\"",
 		"neighbours need an event of loads with a latency and a data source, and no such event is sampled");
@@ -414,11 +414,11 @@ Test(control_past, neighbours_can_be_computed_from_fewer_bins)
 {
 	_cleanup_json_ json_object *neighbours = NULL;
 
-	books.bins_max = 10;
+	replies.bins_max = 10;
 	neighbours = ask("GetNeighbours", RANGE ",\"cgroup\":\"/shop/b\"");
 	cr_expect_gt(json_object_array_length(json_get_array(neighbours, "neighbours")), 0U);
-	cr_expect_eq(books.bins, 9U, "37, 18, 9");
-	cr_expect_eq(books.asked, 3);
+	cr_expect_eq(replies.bins, 9U, "37, 18, 9");
+	cr_expect_eq(replies.asked, 3);
 }
 
 /* The state of an alert at a time of the past follows from its stored states. */
@@ -436,7 +436,7 @@ Test(control_past, an_alert_is_explained_as_it_was)
 		{"06:00:59", "pending", NULL, "2026-11-21T06:00:30Z", NAN},
 	};
 
-	books.alerts = stored;
+	replies.alerts = stored;
 	for (size_t i = 0; i < ARRAY_SIZE(moments); i++) {
 		_cleanup_json_ json_object *reply = NULL;
 		_cleanup_free_ char *parameters = NULL;
@@ -449,8 +449,8 @@ Test(control_past, an_alert_is_explained_as_it_was)
 				moments[i].until),
 			0);
 		reply = ask("Explain", parameters);
-		cr_expect_str_eq(books.alerts_path, "/a");
-		cr_expect_str_eq(books.rule, "slow");
+		cr_expect_str_eq(replies.alerts_path, "/a");
+		cr_expect_str_eq(replies.rule, "slow");
 		cr_expect_not(json_get(reply, "rule"), "it may have been another one");
 		judged = json_get_array(reply, "judged");
 		cr_assert_eq(judged ? json_object_array_length(judged) : 0, 1U, "%s", moments[i].until);
@@ -483,27 +483,27 @@ Test(control_past, an_explanation_of_a_resolved_alert_names_the_neighbours_of_it
 	json_object *sentences;
 	char byte;
 
-	books.alerts = stored;
+	replies.alerts = stored;
 	named = ask("Explain", asked);
 	sentences = json_get_array(at(json_get_array(named, "judged"), 0), "sentences");
 	cr_assert_eq(sentences ? json_object_array_length(sentences) : 0, 2U);
 	cr_expect_str_eq(json_object_get_string(at(sentences, 1)), suspect);
-	cr_expect_str_eq(books.path, "/shop/b");
-	cr_expect_eq(books.since_us, 1795240830000000 - 600000000);
-	cr_expect_eq(books.until_us, 1795240920000000 + 600000000);
+	cr_expect_str_eq(replies.path, "/shop/b");
+	cr_expect_eq(replies.since_us, 1795240830000000 - 600000000);
+	cr_expect_eq(replies.until_us, 1795240920000000 + 600000000);
 	/* The alert is explained even if its neighbours are unknown. */
-	books.neighbours_error = -ENODATA;
+	replies.neighbours_error = -ENODATA;
 	without = ask("Explain", asked);
 	sentences = json_get_array(at(json_get_array(without, "judged"), 0), "sentences");
 	cr_expect_eq(sentences ? json_object_array_length(sentences) : 0, 1U);
 	/* A slow history. */
-	books.neighbours_error = 0;
-	books.all_error = -EAGAIN;
+	replies.neighbours_error = 0;
+	replies.all_error = -EAGAIN;
 	cr_assert_gt(asprintf(&text, "{\"method\":\"io.pebsd.Explain\",\"parameters\":{%s}}", asked), 0);
 	peer_call(event, fd, text);
 	peer_settle(event);
 	cr_expect_lt(recv(fd, &byte, 1, MSG_PEEK), 0, "it waits");
-	books.all_error = 0;
+	replies.all_error = 0;
 	control_retry(control);
 	reply = peer_receive(event, fd, NULL);
 	cr_assert_not_null(reply);
@@ -522,7 +522,7 @@ Test(control_past, a_pending_alert_keeps_its_figures)
 {
 	_cleanup_json_ json_object *reply = NULL;
 
-	books.alerts =
+	replies.alerts =
 		"[{\"rule\":\"slow\",\"cgroup\":\"/a\",\"state\":\"pending\",\"since\":\"2026-11-21T06:00:30Z\",\"breached\":\"2026-11-21T06:00:30Z\",\"value\":7}]";
 	reply = ask("GetAlerts", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:01:30Z\"");
 	cr_expect_str_eq(json_get_text(at(json_get_array(reply, "alerts"), 0), "state"), "pending");
@@ -541,7 +541,7 @@ Test(control_past, alerts_have_the_state_of_the_past)
 		{"06:00:59", "pending", NAN, NAN},
 	};
 
-	books.alerts = "[{\"rule\":\"done\",\"state\":\"resolved\"},7," ALERT_OF_PAST "]";
+	replies.alerts = "[{\"rule\":\"done\",\"state\":\"resolved\"},7," ALERT_OF_PAST "]";
 	for (size_t i = 0; i < ARRAY_SIZE(moments); i++) {
 		_cleanup_json_ json_object *reply = NULL;
 		_cleanup_free_ char *parameters = NULL;
@@ -572,7 +572,7 @@ Test(control_past, alerts_are_ordered_by_since)
 	static const char *const order[] = {"early", "late", "unknown", "waits", "a", "b", "done"};
 	_cleanup_json_ json_object *reply = NULL;
 
-	books.alerts =
+	replies.alerts =
 		"[{\"rule\":\"done\",\"state\":\"resolved\",\"since\":\"2026-11-21T06:01:10Z\"},"
 		"{\"rule\":\"unknown\",\"state\":\"unknown\",\"held\":\"firing\",\"since\":\"2026-11-21T06:01:25Z\"},"
 		"{\"rule\":\"late\",\"state\":\"firing\",\"breached\":\"2026-11-21T06:00:10Z\",\"since\":\"2026-11-21T06:01:20Z\"},"
@@ -595,7 +595,7 @@ Test(control_past, alerts_in_a_gap_are_unknown)
 				   *explained = NULL;
 	json_object *alert;
 
-	books.alerts =
+	replies.alerts =
 		"[{\"rule\":\"slow\",\"state\":\"firing\",\"since\":\"2026-11-21T06:01:00Z\",\"fired\":\"2026-11-21T06:01:00Z\"}]";
 	/* From 06:01:40 to 06:02:40. */
 	in_a_gap = ask("GetAlerts", asked);
@@ -621,12 +621,12 @@ Test(control_past, alerts_in_a_gap_are_unknown)
 	cr_expect_eq(json_object_array_length(json_get_array(explained, "gaps")), 1U);
 	cr_expect_str_eq(json_get_text(explained, "since"), "2026-11-21T06:00:00Z");
 	/* pebsd was started again without the alert. */
-	books.alerts =
+	replies.alerts =
 		"[{\"rule\":\"slow\",\"state\":\"firing\",\"fired\":\"2026-11-21T06:01:00Z\",\"to_us\":1795240870000000}]";
 	left = ask("GetAlerts", "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:01:30Z\"");
 	cr_expect_str_eq(json_get_text(at(json_get_array(left, "alerts"), 0), "unknown"), "restart");
 	/* Nothing is stored from that time. */
-	books.alerts = "[]";
+	replies.alerts = "[]";
 	nothing = ask("GetAlerts", "\"since\":\"2026-11-20T06:00:00Z\",\"until\":\"2026-11-20T06:01:30Z\"");
 	cr_expect_eq(json_object_array_length(json_get_array(nothing, "gaps")), 1U);
 }
@@ -659,9 +659,9 @@ Test(control_past, names_are_those_of_the_cgroups_of_that_time)
 			 json_object_to_json_string(nearest));
 	/* A cgroup that exists now, and had no samples then or cannot be looked up in the history. */
 	expect_found("\"name\":\"db\"," RANGE, "[\"/system.slice/db.service\"]");
-	books.error = -E2BIG;
+	replies.error = -E2BIG;
 	expect_found("\"name\":\"db\"," RANGE, "[\"/system.slice/db.service\"]");
-	books.error = -EOPNOTSUPP;
+	replies.error = -EOPNOTSUPP;
 	expect_reason("FindCgroups", "\"name\":\"db\"," RANGE, "no history is stored");
 	expect_invalid("FindCgroups", "\"name\":\"db\",\"since\":1", "since");
 }
@@ -683,19 +683,19 @@ Test(control_past, without_an_alert_the_rule_and_the_cgroup_must_be_known)
 {
 	policy = example_policy();
 	cr_assert_not_null(policy);
-	books.alerts = "[]";
+	replies.alerts = "[]";
 	expect_explained("slow-db", "/shop/b", "");
 	expect_explained("slow-db", "/shop", "");
 	expect_explained("slow-db", "/system.slice/db.service", "");
 	expect_explained("slow-db", "/shop/c", "io.pebsd.NoSuchCgroup");
-	cr_expect_eq(books.since_us, 0U, "all of the history was asked for an alert");
+	cr_expect_eq(replies.since_us, 0U, "all of the history was asked for an alert");
 	expect_explained("slow-dc", "/shop/b", "io.pebsd.NoSuchRule");
-	books.ever = "[null]";
+	replies.ever = "[null]";
 	expect_explained("slow-dc", "/shop/b", "");
 	expect_explained("slow-db", "/shop/c", "");
-	books.ever = NULL;
+	replies.ever = NULL;
 	/* If nothing is stored from that time, it is unknown whether the cgroup existed. */
-	books.past_error = -ENODATA;
+	replies.past_error = -ENODATA;
 	expect_explained("slow-db", "/shop/c", "");
 	expect_explained("slow-dc", "/shop/b", "io.pebsd.NoSuchRule");
 }
@@ -714,7 +714,7 @@ Test(control_past, only_the_newest_alerts_are_explained)
 		json_object_array_add(list, i < 4 ? NULL : json_object_get(alert));
 		json_object_put(alert);
 	}
-	books.alerts = json_object_to_json_string(list);
+	replies.alerts = json_object_to_json_string(list);
 	reply = ask("Explain", RANGE ",\"rule\":\"slow\",\"cgroup\":\"/a\"");
 	cr_assert_eq(json_object_array_length(json_get_array(reply, "judged")), 16U);
 	cr_expect_eq(number(at(json_get_array(reply, "judged"), 0), "alert"), 19, "the newest first");
@@ -733,19 +733,19 @@ Test(control_past, call_waits_for_the_history)
 	_cleanup_free_ char *reply = NULL;
 	char byte;
 
-	books.error = -EAGAIN;
+	replies.error = -EAGAIN;
 	peer_call(event, fd,
 		  "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"since\":\"2026-11-21T06:00:00Z\"}}");
 	peer_settle(event);
 	cr_expect_lt(recv(fd, &byte, 1, MSG_PEEK), 0);
-	cr_expect_eq(books.asked, 1);
-	books.error = 0;
+	cr_expect_eq(replies.asked, 1);
+	replies.error = 0;
 	control_retry(control);
 	reply = peer_receive(event, fd, NULL);
 	cr_assert_not_null(reply);
 	cr_expect_not_null(strstr(reply, "\"gaps\""));
-	cr_expect_eq(books.asked, 2);
-	cr_expect_eq(books.until_us % 10000000, 0U, "a retry asks the same question");
+	cr_expect_eq(replies.asked, 2);
+	cr_expect_eq(replies.until_us % 10000000, 0U, "a retry asks the same question");
 }
 
 Test(control_past, failures_have_a_reason)
@@ -772,13 +772,13 @@ Test(control_past, failures_have_a_reason)
 					     ? "reading takes more than 5 seconds; ask for a shorter time"
 					     : failures[i].reason;
 
-		books.error = failures[i].error;
+		replies.error = failures[i].error;
 		expect_reason("GetTop", RANGE, failures[i].reason);
 		expect_reason("GetAlerts", RANGE, of_one);
 		expect_reason("Explain", RANGE ",\"rule\":\"slow\",\"cgroup\":\"/a\"", of_one);
 		expect_reason("GetHistory", RANGE, of_one);
 		expect_reason("Compare", "\"a\":{" RANGE "},\"b\":{}", of_one);
-		cr_expect(books.sum);
+		cr_expect(replies.sum);
 	}
 }
 
@@ -795,7 +795,7 @@ Test(control_past, times_before_and_after_the_history_are_named)
 		 "nothing is stored for this time"},
 	};
 
-	books.error = -ENODATA;
+	replies.error = -ENODATA;
 	for (size_t i = 0; i < ARRAY_SIZE(times); i++)
 		expect_reason("GetTop", times[i][0], times[i][1]);
 }
@@ -803,10 +803,10 @@ Test(control_past, times_before_and_after_the_history_are_named)
 /* After a downgrade, a newer version has written the history. */
 Test(control_past, a_history_that_cannot_be_used_says_why)
 {
-	books.kept_error = EPROTONOSUPPORT;
-	books.error = -EPROTONOSUPPORT;
+	replies.kept_error = EPROTONOSUPPORT;
+	replies.error = -EPROTONOSUPPORT;
 	expect_reason("GetTop", RANGE, "cannot use /x: a newer pebsd wrote it; move the file away");
-	books.error = -EIO;
+	replies.error = -EIO;
 	expect_reason(
 		"GetAlerts", RANGE,
 		"the history cannot be read: Input/output error; cannot use /x: a newer pebsd wrote it; move the file away");
@@ -817,12 +817,12 @@ Test(control_past, alerts_need_to_know_the_gaps)
 {
 	_cleanup_json_ json_object *without = NULL;
 
-	books.alerts = "[]";
-	books.past_error = -EIO;
+	replies.alerts = "[]";
+	replies.past_error = -EIO;
 	expect_reason("GetAlerts", RANGE, "the history cannot be read: Input/output error");
-	books.past_error = -EUSERS;
+	replies.past_error = -EUSERS;
 	expect_reason("GetAlerts", RANGE, "too many requests for the history are waiting; try again");
-	books.past_error = -EOPNOTSUPP;
+	replies.past_error = -EOPNOTSUPP;
 	without = ask("GetAlerts", RANGE);
 	cr_expect_not_null(json_get_array(without, "alerts"), "no gap is known");
 }
@@ -947,7 +947,7 @@ Test(control_past, the_future_is_not_a_gap)
 	_cleanup_json_ json_object *reply = NULL, *explanation = NULL, *nothing = NULL;
 
 	move_panes(now, 8000000);
-	books.alerts = alerts;
+	replies.alerts = alerts;
 	reply = ask("GetAlerts", range);
 	cr_expect_str_eq(json_get_text(at(json_get_array(reply, "alerts"), 0), "state"), "firing");
 	cr_expect_eq(json_object_array_length(json_get_array(reply, "gaps")), 0U, "%s",
@@ -957,10 +957,10 @@ Test(control_past, the_future_is_not_a_gap)
 	explanation = ask("Explain", explained);
 	cr_expect_str_eq(json_get_text(at(json_get_array(explanation, "judged"), 0), "state"), "firing");
 	cr_expect_leq(time_of(explanation, "taken"), now + 60);
-	books.asked = 0;
+	replies.asked = 0;
 	nothing = ask("GetAlerts", later);
 	cr_expect_eq(json_object_array_length(json_get_array(nothing, "gaps")), 0U);
-	cr_expect_eq(books.asked, 1, "only the alerts");
+	cr_expect_eq(replies.asked, 1, "only the alerts");
 }
 
 /* With a collection interval of 60 s the newest pane is often a minute old. */
@@ -983,8 +983,8 @@ Test(control_past, alerts_are_known_between_two_collections)
 		_cleanup_json_ json_object *reply = NULL;
 
 		move_panes(now, times[i].age_us);
-		books.alerts = alerts;
-		books.interval_seconds = times[i].interval_seconds;
+		replies.alerts = alerts;
+		replies.interval_seconds = times[i].interval_seconds;
 		reply = ask("GetAlerts", range);
 		cr_expect_str_eq(json_get_text(at(json_get_array(reply, "alerts"), 0), "state"),
 				 times[i].state, "%zu: %s", i, json_object_to_json_string(reply));
@@ -1014,8 +1014,8 @@ Test(control_past, history_is_divided_into_bins)
 	json_object *bins = json_get_array(history, "bins"), *first, *last, *event_of;
 
 	/* 460 s in two bins: of 23 panes of 10 s at most, so each has 23 parts. */
-	cr_expect_eq(books.bins, 46U);
-	cr_expect_str_eq(books.path, "/shop/b");
+	cr_expect_eq(replies.bins, 46U);
+	cr_expect_str_eq(replies.path, "/shop/b");
 	cr_expect_eq(number(history, "bin_s"), 230);
 	cr_assert_eq(json_object_array_length(bins), 2U);
 	first = at(bins, 0);
@@ -1078,12 +1078,12 @@ Test(control_past, long_history_of_all_cgroups_has_parts_of_long_spans)
 	char text[160];
 
 	json_object_put(ask("GetHistory", day));
-	cr_expect(books.sum);
-	cr_expect_eq(books.bins, 24 * 6U, "%u", books.bins);
+	cr_expect(replies.sum);
+	cr_expect_eq(replies.bins, 24 * 6U, "%u", replies.bins);
 	(void)snprintf(text, sizeof(text), "%s,\"cgroup\":\"/shop/a\"", day);
 	json_object_put(ask("GetHistory", text));
-	cr_expect_not(books.sum);
-	cr_expect_eq(books.bins, 24 * 30U, "%u", books.bins);
+	cr_expect_not(replies.sum);
+	cr_expect_eq(replies.bins, 24 * 30U, "%u", replies.bins);
 }
 
 /* 460 s, of which 60 s are missing: each of the 11 bins is longer than four panes. */
@@ -1128,8 +1128,8 @@ Test(control_past, history_of_all_cgroups_leaves_out_empty_bins)
 		    "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:03:00Z\",\"bins\":18");
 	json_object *bins = json_get_array(history, "bins"), *event_of;
 
-	cr_expect_eq(books.bins, 18U);
-	cr_expect(books.sum, "the keeper adds up the cgroups");
+	cr_expect_eq(replies.bins, 18U);
+	cr_expect(replies.sum, "the keeper adds up the cgroups");
 	cr_assert_eq(json_object_array_length(bins), 12U);
 	cr_expect_str_eq(json_get_text(at(bins, 10), "since"), "2026-11-21T06:02:40Z");
 	event_of = json_get_object(json_get_object(at(bins, 0), "events"), "loads");
@@ -1146,7 +1146,7 @@ Test(control_past, bins_of_a_range_that_ends_now_are_those_of_the_whole_range)
 	_cleanup_json_ json_object *history = NULL;
 	json_object *bins;
 
-	books.newest_us = SOME_PANES_START_US + 70 * 1000000ULL;
+	replies.newest_us = SOME_PANES_START_US + 70 * 1000000ULL;
 	history = ask("GetHistory",
 		      "\"since\":\"2026-11-21T06:00:00Z\",\"until\":\"2026-11-21T06:01:30Z\",\"bins\":3");
 	bins = json_get_array(history, "bins");
@@ -1284,7 +1284,7 @@ Test(control_past, two_cgroups_can_be_compared_at_present)
 	_cleanup_json_ json_object *none = ask("Compare", "\"a\":{\"cgroup\":\"/nothing\"},\"b\":{}");
 	json_object *event_of = json_get_object(json_get_object(reply, "events"), "loads:cpu_core");
 
-	cr_expect_eq(books.asked, 0);
+	cr_expect_eq(replies.asked, 0);
 	cr_expect_str_eq(verdict(json_get_object(json_get_object(event_of, "latency"), "p50")), "no_bounds",
 			 "%s", json_object_to_json_string(reply));
 	cr_expect_str_eq(json_get_text(none, "error"), "io.pebsd.NoSuchCgroup");

@@ -26,35 +26,35 @@ static struct backend backend;
 
 static int snapshot(void *userdata, const struct maybe_double *window_seconds, const struct snapshot **ret)
 {
-	const struct backend *books = userdata;
+	const struct backend *state = userdata;
 	struct snapshot *example = example_perf();
 
 	(void)window_seconds;
-	example->paused = books->paused;
-	example->paused_until = books->paused_until;
+	example->paused = state->paused;
+	example->paused_until = state->paused_until;
 	*ret = example;
 	return 0;
 }
 
-static int pause_books(void *userdata, const struct maybe_double *seconds)
+static int pause_backend(void *userdata, const struct maybe_double *seconds)
 {
-	struct backend *books = userdata;
+	struct backend *state = userdata;
 
-	books->pauses++;
-	books->paused_for = *seconds;
-	if (books->pause_error)
-		return books->pause_error;
-	books->paused = true;
-	books->paused_until = (struct timespec){.tv_sec = seconds->known ? 1795327200 : 0};
+	state->pauses++;
+	state->paused_for = *seconds;
+	if (state->pause_error)
+		return state->pause_error;
+	state->paused = true;
+	state->paused_until = (struct timespec){.tv_sec = seconds->known ? 1795327200 : 0};
 	return 0;
 }
 
-static bool resume_books(void *userdata)
+static bool resume_backend(void *userdata)
 {
-	struct backend *books = userdata;
-	bool was_paused = books->paused;
+	struct backend *state = userdata;
+	bool was_paused = state->paused;
 
-	books->paused = false;
+	state->paused = false;
 	return was_paused;
 }
 
@@ -62,8 +62,8 @@ static void start(void)
 {
 	const struct control_backend callbacks = {
 		.snapshot = snapshot,
-		.pause = pause_books,
-		.resume = resume_books,
+		.pause = pause_backend,
+		.resume = resume_backend,
 		.userdata = &backend,
 	};
 

@@ -30,33 +30,33 @@ static int fd; /* a client's connection */
 
 static int snapshot(void *userdata, const struct maybe_double *window_seconds, const struct snapshot **ret)
 {
-	const struct backend *books = userdata;
+	const struct backend *state = userdata;
 	struct snapshot *example = example_perf();
 
 	cr_expect_not(window_seconds->known);
-	if (books->snapshot_error)
-		return books->snapshot_error;
-	if (books->path)
-		example->cgroups[0].path = books->path;
-	example->no_slot = books->no_slot;
+	if (state->snapshot_error)
+		return state->snapshot_error;
+	if (state->path)
+		example->cgroups[0].path = state->path;
+	example->no_slot = state->no_slot;
 	*ret = example;
 	return 0;
 }
 
 static const struct policy *policy_of(void *userdata)
 {
-	const struct backend *books = userdata;
+	const struct backend *state = userdata;
 
-	return books->policy;
+	return state->policy;
 }
 
 static int neighbours(void *userdata, const char *path, struct neighbours_report **ret)
 {
-	struct backend *books = userdata;
+	struct backend *state = userdata;
 
-	(void)snprintf(books->asked, sizeof(books->asked), "%s", path);
-	if (books->neighbours_error)
-		return books->neighbours_error;
+	(void)snprintf(state->asked, sizeof(state->asked), "%s", path);
+	if (state->neighbours_error)
+		return state->neighbours_error;
 	*ret = example_neighbours();
 	return *ret ? 0 : -ENOMEM;
 }

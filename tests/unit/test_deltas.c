@@ -58,7 +58,7 @@ Test(packed, packed_counters_fit_and_are_read_unchanged)
 }
 
 /* `deltas` does not read the entries, so addresses are enough. */
-static struct ledger_entry *entry_at(size_t i)
+static struct totals_entry *entry_at(size_t i)
 {
 	static char entries[ENTRIES];
 

@@ -54,12 +54,12 @@ Test(engine_offcore, cost_after_a_restart_is_that_of_the_last_interval)
 	static struct snapshot head = {.offcore.n_pmus = 1};
 	const struct timespec now = {.tv_sec = 1000};
 	struct engine_offcore *offcore;
-	struct ledger *ledger;
+	struct totals *totals;
 
-	cr_assert_eq(ledger_new(&ledger), 0);
+	cr_assert_eq(totals_new(&totals), 0);
 	settle(64000000);
 	cr_assert_eq(
-		engine_offcore_new(NULL, ledger, NSEC_PER_SEC, NSEC_PER_SEC, &now, NSEC_PER_SEC, &offcore),
+		engine_offcore_new(NULL, totals, NSEC_PER_SEC, NSEC_PER_SEC, &now, NSEC_PER_SEC, &offcore),
 		0);
 	for (u64 second = 2; second < 4; second++) {
 		settle(6400);
@@ -70,13 +70,13 @@ Test(engine_offcore, cost_after_a_restart_is_that_of_the_last_interval)
 		cr_expect_lt(fabs(head.offcore.settle_ns.value - 2000), 1e-6);
 	}
 	engine_offcore_free(offcore);
-	ledger_free(ledger);
+	totals_free(totals);
 }
 
 enum { SECONDS = 60 };
 
 /* Each second, a cgroup has one sample and one off-core response. */
-static void collect_seconds(struct engine *engine, struct ledger_entry *entry)
+static void collect_seconds(struct engine *engine, struct totals_entry *entry)
 {
 	const struct offcore_counters one = {.of = {{{.count = 1, .enabled_ns = 1, .running_ns = 1}}}};
 	const struct counters counters = {.samples = {1}};
@@ -87,13 +87,13 @@ static void collect_seconds(struct engine *engine, struct ledger_entry *entry)
 		const struct timespec now = {.tv_sec = (time_t)(1000 + second)};
 
 		engine->collected_ns = second * NSEC_PER_SEC;
-		cr_assert_eq(ledger_reserve_offcore(entry), 0);
-		ledger_add_offcore(entry, &one);
+		cr_assert_eq(totals_reserve_offcore(entry), 0);
+		totals_add_offcore(entry, &one);
 		window_begin(engine->window, engine->collected_ns, &now);
 		window_put(engine->window, entry->number, 0, packed, size);
 		cr_assert_eq(window_end(engine->window), 0);
 		engine_offcore_enter(engine->offcore, engine->collected_ns, &now, &engine->head);
-		ledger_offcore_taken(engine->ledger);
+		totals_offcore_taken(engine->totals);
 	}
 }
 
@@ -102,16 +102,16 @@ Test(engine_offcore, off_core_counts_cover_the_same_time_as_the_samples_of_a_win
 {
 	static struct engine engine = {.settings.n_events = 1, .head = {.sequence = SECONDS, .n_events = 1}};
 	const struct timespec start = {.tv_sec = 1000};
-	struct ledger_entry *entry;
+	struct totals_entry *entry;
 	unsigned merged = 0;
 
-	cr_assert_eq(ledger_new(&engine.ledger), 0);
-	cr_assert_eq(ledger_get(engine.ledger, "/a", &entry), 0);
+	cr_assert_eq(totals_new(&engine.totals), 0);
+	cr_assert_eq(totals_get(engine.totals, "/a", &entry), 0);
 	cr_assert_eq(window_new((size_t)10 * WINDOW_COLLECTION_BYTES, SECONDS * NSEC_PER_SEC, 0, &start,
 				&engine.window),
 		     0);
 	cr_assert_eq(readings_new(SECONDS * NSEC_PER_SEC, 1, &engine.readings), 0);
-	cr_assert_eq(engine_offcore_new(NULL, engine.ledger, SECONDS * NSEC_PER_SEC, 0, &start, 0,
+	cr_assert_eq(engine_offcore_new(NULL, engine.totals, SECONDS * NSEC_PER_SEC, 0, &start, 0,
 					&engine.offcore),
 		     0);
 	collect_seconds(&engine, entry);
@@ -132,5 +132,5 @@ Test(engine_offcore, off_core_counts_cover_the_same_time_as_the_samples_of_a_win
 	engine_offcore_free(engine.offcore);
 	readings_free(engine.readings);
 	window_free(engine.window);
-	ledger_free(engine.ledger);
+	totals_free(engine.totals);
 }

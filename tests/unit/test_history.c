@@ -21,7 +21,7 @@
 
 #include "base/cleanup.h"
 #include "base/monotonic.h"
-#include "collect/ledger.h"
+#include "collect/totals.h"
 #include "fake_clock.h"
 #include "history/answers.h"
 #include "history/history.h"
@@ -185,7 +185,7 @@ __attribute__((constructor)) static void work(int argc, char *argv[])
 static char *tree;
 static sd_event *event;
 static struct history *history;
-static struct ledger *ledger;
+static struct totals *totals;
 static struct snapshot head;
 static struct reading readings[EVENTS_MAX];
 static struct clocks now;
@@ -219,7 +219,7 @@ static void setup(void)
 	fake_clock_stop();
 	tree = tree_new();
 	cr_assert_geq(sd_event_new(&event), 0);
-	cr_assert_eq(ledger_new(&ledger), 0);
+	cr_assert_eq(totals_new(&totals), 0);
 	head = (struct snapshot){
 		.origin = "model",
 		.n_events = 1,
@@ -231,7 +231,7 @@ static void setup(void)
 static void teardown(void)
 {
 	history = history_free(history);
-	ledger_free(ledger);
+	totals_free(totals);
 	event = sd_event_unref(event);
 	tree_remove(tree);
 }
@@ -259,9 +259,9 @@ static void add_pane(u64 samples)
 	const struct counters counters = {.samples = {[SOURCE_L2] = samples}};
 	struct panes_collection collection = {.head = &head, .readings = readings, .n = 1};
 	struct in_packed room;
-	struct ledger_entry *entry;
+	struct totals_entry *entry;
 
-	cr_assert_eq(ledger_get(ledger, "/a", &entry), 0);
+	cr_assert_eq(totals_get(totals, "/a", &entry), 0);
 	(void)in_packed(&room, 0, &counters);
 	room.delta.entry = entry;
 	now.realtime_us += 10 * SEC_US;
@@ -357,9 +357,9 @@ Test(history, the_end_stores_the_incomplete_pane)
 		struct panes_collection collection = {.at = now, .head = &head, .readings = readings};
 		const struct counters counters = {.samples = {[SOURCE_L2] = 40}};
 		struct in_packed room;
-		struct ledger_entry *entry;
+		struct totals_entry *entry;
 
-		cr_assert_eq(ledger_get(ledger, "/a", &entry), 0);
+		cr_assert_eq(totals_get(totals, "/a", &entry), 0);
 		(void)in_packed(&room, 0, &counters);
 		room.delta.entry = entry;
 		collection.list = &room.delta;

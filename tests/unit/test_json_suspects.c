@@ -22,7 +22,7 @@ static struct {
 	size_t now_asked, past_asked;
 	u64 since_us, until_us;
 	enum neighbours_verdict verdict;
-} books;
+} replies;
 
 static struct some_panes panes;
 static struct past *made;
@@ -31,9 +31,9 @@ static int find(void *userdata, const char *path, struct neighbours_report **ret
 {
 	(void)userdata;
 	cr_expect_str_eq(path, "/db");
-	books.now_asked++;
+	replies.now_asked++;
 	*ret = example_neighbours();
-	(*ret)->covered_seconds = books.covered_seconds;
+	(*ret)->covered_seconds = replies.covered_seconds;
 	return 0;
 }
 
@@ -48,11 +48,11 @@ static int get_past(void *userdata, u64 since_us, u64 until_us, u32 bins, const 
 	(void)subtree;
 	cr_expect_null(path, "all cgroups are candidates");
 	cr_expect_eq(bins, MIN(2 * (until_us - since_us) / 10000000 + 1, 240));
-	books.past_asked++;
-	books.since_us = since_us;
-	books.until_us = until_us;
-	if (books.error)
-		return books.error;
+	replies.past_asked++;
+	replies.since_us = since_us;
+	replies.until_us = until_us;
+	if (replies.error)
+		return replies.error;
 	pane = some_panes_add(&panes, 0, 10);
 	(void)some_panes_event(pane, "loads", &loads, 1);
 	cr_assert_eq(past_new(&settings, panes.list, panes.n, &made), 0);
@@ -67,14 +67,14 @@ static int find_then(void *userdata, const struct past *past, const char *path,
 	cr_expect_eq(past, made);
 	cr_expect_str_eq(path, "/db");
 	*ret = example_neighbours();
-	(*ret)->ranking.verdict = books.verdict;
+	(*ret)->ranking.verdict = replies.verdict;
 	return 0;
 }
 
 static void begin(void)
 {
-	memset(&books, 0, sizeof(books));
-	books.covered_seconds = 600;
+	memset(&replies, 0, sizeof(replies));
+	replies.covered_seconds = 600;
 }
 
 static void end(void)
@@ -129,7 +129,7 @@ Test(json_suspects, a_firing_alert_has_the_neighbours_of_the_last_minutes)
 	const struct alert alert = alert_of(0);
 
 	expect_named(&suspects, &alert, "in the last 10min 0s");
-	cr_expect_eq(books.past_asked, 0U);
+	cr_expect_eq(replies.past_asked, 0U);
 }
 
 Test(json_suspects, a_recently_resolved_alert_has_the_neighbours_of_the_last_minutes)
@@ -138,7 +138,7 @@ Test(json_suspects, a_recently_resolved_alert_has_the_neighbours_of_the_last_min
 	const struct alert alert = alert_of(60);
 
 	expect_named(&suspects, &alert, "in the last 10min 0s");
-	cr_expect_eq(books.past_asked, 0U);
+	cr_expect_eq(replies.past_asked, 0U);
 }
 
 /* Ten minutes before and after, or as long as the alert lasted. */
@@ -148,22 +148,22 @@ Test(json_suspects, a_resolved_alert_has_the_neighbours_of_its_time)
 	struct alert alert = alert_of(60);
 
 	/* pebsd was started after the breach. */
-	books.covered_seconds = 299;
+	replies.covered_seconds = 299;
 	expect_named(&suspects, &alert, "from 2026-11-21T06:00:00Z to 2026-11-21T06:00:10Z");
-	cr_expect_eq(books.since_us, (START - 600) * 1000000);
-	cr_expect_eq(books.until_us, (START + 660) * 1000000);
+	cr_expect_eq(replies.since_us, (START - 600) * 1000000);
+	cr_expect_eq(replies.until_us, (START + 660) * 1000000);
 	made = past_free(made);
 	/* Too long ago: the last minutes are not even looked at. */
-	books.now_asked = 0;
+	replies.now_asked = 0;
 	suspects.now = START + 601;
 	expect_named(&suspects, &alert, "from 2026-11-21T06:00:00Z to 2026-11-21T06:00:20Z");
-	cr_expect_eq(books.now_asked, 0U);
+	cr_expect_eq(replies.now_asked, 0U);
 	made = past_free(made);
 	suspects.now = START + 86400;
 	alert = alert_of(7200);
 	expect_named(&suspects, &alert, "from 2026-11-21T06:00:00Z to 2026-11-21T06:00:30Z");
-	cr_expect_eq(books.since_us, (START - 7200) * 1000000);
-	cr_expect_eq(books.until_us, (START + 14400) * 1000000);
+	cr_expect_eq(replies.since_us, (START - 7200) * 1000000);
+	cr_expect_eq(replies.until_us, (START + 14400) * 1000000);
 }
 
 Test(json_suspects, without_a_named_neighbour_there_is_no_suspect)
@@ -176,19 +176,19 @@ Test(json_suspects, without_a_named_neighbour_there_is_no_suspect)
 	json_object *list;
 
 	for (size_t i = 0; i < ARRAY_SIZE(verdicts); i++) {
-		books.verdict = verdicts[i];
+		replies.verdict = verdicts[i];
 		expect_named(&suspects, &alert, NULL);
 		made = past_free(made);
 	}
-	books.verdict = NEIGHBOURS_NAMED;
+	replies.verdict = NEIGHBOURS_NAMED;
 	for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
-		books.error = errors[i];
+		replies.error = errors[i];
 		if (errors[i] == -E2BIG)
 			suspects.past = NULL;
 		expect_named(&suspects, &alert, NULL);
 	}
 	suspects.past = get_past;
-	books.error = -EAGAIN;
+	replies.error = -EAGAIN;
 	cr_expect_eq(json_suspects(&suspects, &alert, 1, &list), -EAGAIN, "the caller waits");
 }
 
@@ -202,7 +202,7 @@ static size_t sentences_of(const char *members, time_t now)
 	size_t n;
 
 	made = past_free(made);
-	books.since_us = books.until_us = 0;
+	replies.since_us = replies.until_us = 0;
 	cr_assert_gt(
 		asprintf(
 			&text,
@@ -229,16 +229,16 @@ Test(json_suspects, a_stored_alert_has_the_neighbours_of_its_time)
 				  ",\"resolved\":\"2026-11-21T06:00:50Z\"",
 				  START + 9000),
 		     2U);
-	cr_expect_eq(books.since_us, (START - 600) * 1000000);
-	cr_expect_eq(books.until_us, (START + 650) * 1000000);
+	cr_expect_eq(replies.since_us, (START - 600) * 1000000);
+	cr_expect_eq(replies.until_us, (START + 650) * 1000000);
 	/* The alert was firing then. */
 	cr_expect_eq(sentences_of("\"metric\":\"cores-lost\",\"event\":\"stalls\"," BREACHED, START + 9000),
 		     2U);
-	cr_expect_eq(books.until_us, (START + 660) * 1000000);
+	cr_expect_eq(replies.until_us, (START + 660) * 1000000);
 	/* A while ago. */
-	books.past_asked = 0;
+	replies.past_asked = 0;
 	cr_expect_eq(sentences_of("\"metric\":\"wait\",\"event\":\"stalls\"," BREACHED, START + 120), 2U);
-	cr_expect_eq(books.past_asked, 0U);
+	cr_expect_eq(replies.past_asked, 0U);
 }
 
 Test(json_suspects, a_stored_alert_can_have_no_neighbours)
@@ -258,5 +258,5 @@ Test(json_suspects, a_stored_alert_can_have_no_neighbours)
 	for (size_t i = 0; i < ARRAY_SIZE(members); i++)
 		cr_expect_eq(sentences_of(members[i], START + 9000), 1U, "%s", members[i]);
 	cr_expect_eq(json_past_suspects(&suspects, nothing), 0);
-	cr_expect_eq(books.past_asked, 0U);
+	cr_expect_eq(replies.past_asked, 0U);
 }

@@ -12,8 +12,8 @@
 
 #include "base/cleanup.h"
 #include "cgroup/names.h"
-#include "collect/ledger.h"
 #include "collect/no_slot.h"
+#include "collect/totals.h"
 #include "containers/container_confine.h"
 #include "containers/containers.h"
 #include "detail/zooms.h"
@@ -115,8 +115,8 @@ static const struct row {
 	{"Alerts of removed cgroups", POLICY_RESOLVED_MAX, POLICY_RESOLVED_BYTES, false},
 	/* test_trend.c */
 	{"Trends", 1, TREND_BYTES, false},
-	/* test_ledger.c */
-	{"Counts of removed cgroups", 1, LEDGER_UNHELD_BYTES, false},
+	/* test_totals.c */
+	{"Counts of removed cgroups", 1, TOTALS_UNHELD_BYTES, false},
 	/* test_series.c */
 	{"Costs of cgroups without a series", 1, SERIES_WAITING_BYTES, false},
 	/* test_no_slot.c */
@@ -128,7 +128,7 @@ static const struct row {
 /*
  * Other memory: the maps of cgroups at their greatest size; the daemon's counts and the paths of 10,000 cgroups
  * that have the default events (test_names.c tests the length of a path, bench/memory.c the counts); the daemon itself;
- * the state that is saved for the next process. The ledger has a copy of each path, and so has the table of series.
+ * the state that is saved for the next process. The totals have a copy of each path, and so has the table of series.
  */
 #define PATHS_BYTES   (2 * ((10000ULL * PATH_MAX + MIB - 1) / MIB * MIB))
 #define CGROUPS_BYTES (GROWTH_MEMORY_MAX + 72 * MIB + PATHS_BYTES)

@@ -23,7 +23,7 @@ struct desk {
 	char *tree; /* cgroups below cgroup/, sysfs below sys/ */
 	char *sysfs;
 	int cgroups;
-	struct ledger *ledger;
+	struct totals *totals;
 	struct window *window;
 	struct snapshot head;
 	struct readings *readings; /* NULL: all events ran all the time */
@@ -47,7 +47,7 @@ static void desk_open(void)
 		event->role = i == 0 ? EVENT_STORES : EVENT_LOADS;
 		event->settings.has_latency = event->settings.has_source = 1;
 	}
-	cr_assert_eq(ledger_new(&desk.ledger), 0);
+	cr_assert_eq(totals_new(&desk.totals), 0);
 	cr_assert_eq(window_new(16 << 20, 600 * SECOND, 0, &start, &desk.window), 0);
 	tree_write(desk.tree, "sys/devices/system/node/node0/cpulist", "0-3\n");
 	tree_write(desk.tree, "sys/devices/system/node/node1/cpulist", "4-7\n");
@@ -60,7 +60,7 @@ static void desk_close(void)
 	if (desk.cgroups > 0)
 		(void)close(desk.cgroups);
 	free(desk.sysfs);
-	ledger_free(desk.ledger);
+	totals_free(desk.totals);
 	window_free(desk.window);
 	readings_free(desk.readings);
 	tree_remove(desk.tree);
@@ -68,9 +68,9 @@ static void desk_close(void)
 
 static u32 number_of(const char *path)
 {
-	struct ledger_entry *entry;
+	struct totals_entry *entry;
 
-	cr_assert_eq(ledger_get(desk.ledger, path, &entry), 0);
+	cr_assert_eq(totals_get(desk.totals, path, &entry), 0);
 	return entry->number;
 }
 
@@ -146,14 +146,14 @@ static int make(const char *path, bool with_cgroups, struct neighbours_report **
 {
 	struct neighbours_sources sources = {
 		.window = desk.window,
-		.victim = ledger_find(desk.ledger, path),
+		.victim = totals_find(desk.totals, path),
 		.head = &desk.head,
 		.readings = desk.readings,
 		.now_ns = 5 * SECOND * BINS,
 	};
 
 	cr_assert_not_null(sources.victim);
-	sources.entries = ledger_entries(desk.ledger, &sources.n_entries);
+	sources.entries = totals_entries(desk.totals, &sources.n_entries);
 	if (with_cgroups && !desk.cgroups) {
 		_cleanup_free_ char *cgroups = NULL;
 

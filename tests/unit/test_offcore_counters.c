@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "collect/ledger.h"
 #include "collect/offcore_counters.h"
+#include "collect/totals.h"
 
 static struct offcore_counter figure(u64 count, u64 enabled_ns, u64 running_ns)
 {
@@ -158,21 +158,21 @@ Test(offcore_counters, a_failed_reading_ends_a_counter)
 Test(offcore_counters, folding_an_entry_moves_its_counts_to_other)
 {
 	struct offcore_counters delta = one(OFFCORE_REMOTE_DRAM, figure(70, 10, 10));
-	struct ledger_entry *entry;
-	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
+	struct totals_entry *entry;
+	_cleanup_(totals_freep) struct totals *totals = NULL;
 
-	cr_assert_eq(ledger_new(&ledger), 0);
+	cr_assert_eq(totals_new(&totals), 0);
 	for (int i = 0; i < 2; i++) {
-		ledger_begin(ledger);
-		cr_assert_eq(ledger_get(ledger, "/dead", &entry), 0);
-		cr_assert_eq(ledger_reserve_offcore(entry), 0);
-		ledger_add_offcore(entry, &delta);
+		totals_begin(totals);
+		cr_assert_eq(totals_get(totals, "/dead", &entry), 0);
+		cr_assert_eq(totals_reserve_offcore(entry), 0);
+		totals_add_offcore(entry, &delta);
 		cr_expect_eq(entry->offcore_delta->of[1][OFFCORE_REMOTE_DRAM].count, 70);
 		cr_expect_eq(entry->offcore_total->of[1][OFFCORE_REMOTE_DRAM].count, 70);
 		entry->died_ns = 1;
-		cr_assert_eq(ledger_fold(ledger, 2, 0), 0);
-		cr_expect_null(ledger_find(ledger, "/dead"));
-		cr_expect_eq(ledger_other(ledger)->offcore_total->of[1][OFFCORE_REMOTE_DRAM].count,
+		cr_assert_eq(totals_fold(totals, 2, 0), 0);
+		cr_expect_null(totals_find(totals, "/dead"));
+		cr_expect_eq(totals_other(totals)->offcore_total->of[1][OFFCORE_REMOTE_DRAM].count,
 			     70 * (u64)(i + 1));
 	}
 }
@@ -181,23 +181,23 @@ Test(offcore_counters, folding_an_entry_moves_its_counts_to_other)
 Test(offcore_counters, counts_between_two_collections_belong_to_the_next)
 {
 	struct offcore_counters delta = one(OFFCORE_L3, figure(5, 10, 10));
-	struct ledger_entry *entry;
-	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
+	struct totals_entry *entry;
+	_cleanup_(totals_freep) struct totals *totals = NULL;
 
-	cr_assert_eq(ledger_new(&ledger), 0);
-	cr_assert_eq(ledger_get(ledger, "/early", &entry), 0);
-	ledger_begin(ledger);
-	cr_assert_eq(ledger_reserve_offcore(entry), 0);
-	ledger_add_offcore(entry, &delta);
-	ledger_offcore_taken(ledger);
+	cr_assert_eq(totals_new(&totals), 0);
+	cr_assert_eq(totals_get(totals, "/early", &entry), 0);
+	totals_begin(totals);
+	cr_assert_eq(totals_reserve_offcore(entry), 0);
+	totals_add_offcore(entry, &delta);
+	totals_offcore_taken(totals);
 	cr_expect_null(entry->offcore_delta);
-	cr_assert_eq(ledger_reserve_offcore(entry), 0);
-	ledger_add_offcore(entry, &delta);
-	ledger_begin(ledger);
-	cr_assert_eq(ledger_reserve_offcore(entry), 0);
-	ledger_add_offcore(entry, &delta);
+	cr_assert_eq(totals_reserve_offcore(entry), 0);
+	totals_add_offcore(entry, &delta);
+	totals_begin(totals);
+	cr_assert_eq(totals_reserve_offcore(entry), 0);
+	totals_add_offcore(entry, &delta);
 	cr_expect_eq(entry->offcore_delta->of[1][OFFCORE_L3].count, 10);
 	cr_expect_eq(entry->offcore_total->of[1][OFFCORE_L3].count, 15);
-	ledger_offcore_taken(ledger);
+	totals_offcore_taken(totals);
 	cr_expect_null(entry->offcore_delta);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Counted off-core responses, from the ledger to the JSON, the metrics and the text. */
+/* Counted off-core responses, from the totals to the JSON, the metrics and the text. */
 #include <criterion/criterion.h>
 
 #include <stdio.h>
@@ -55,11 +55,11 @@ static const struct snapshot_cgroup *cgroup_of(const struct snapshot *snapshot, 
 	return NULL;
 }
 
-static struct ledger_entry *enter(struct ledger *ledger, const char *path)
+static struct totals_entry *enter(struct totals *totals, const char *path)
 {
-	struct ledger_entry *entry;
+	struct totals_entry *entry;
 
-	cr_assert_eq(ledger_get(ledger, path, &entry), 0);
+	cr_assert_eq(totals_get(totals, path, &entry), 0);
 	return entry;
 }
 
@@ -68,28 +68,28 @@ Test(offcore_export, a_snapshot_has_all_counts_even_of_unsampled_and_folded_cgro
 	const struct snapshot head = {.origin = "perf", .sequence = 1, .n_events = 1};
 	struct offcore_sums *sums = calloc(1, sizeof(*sums));
 	struct reading readings[EVENTS_MAX] = {{0}};
-	struct ledger_entry *sampled, *unsampled;
+	struct totals_entry *sampled, *unsampled;
 	struct counters samples = {0};
 	struct in_packed room;
 	struct offcore_counters of[4];
 	struct snapshot *snapshot;
-	struct ledger *ledger;
+	struct totals *totals;
 
-	cr_assert_eq(ledger_new(&ledger), 0);
-	sampled = enter(ledger, "/sampled");
-	unsampled = enter(ledger, "/a-unsampled");
+	cr_assert_eq(totals_new(&totals), 0);
+	sampled = enter(totals, "/sampled");
+	unsampled = enter(totals, "/a-unsampled");
 	samples.samples[SOURCE_L3] = 3;
 	(void)in_packed(&room, 0, &samples);
-	cr_assert_eq(ledger_add(sampled, 0, room.room, room.delta.size), 0);
+	cr_assert_eq(totals_add(sampled, 0, room.room, room.delta.size), 0);
 	for (u64 i = 0; i < 4; i++)
 		of[i] = reads(10 * (i + 1), 0, 0);
-	cr_assert_eq(offcore_sums_add(sums, ledger_unattributed(ledger)->number, &of[0]), 0);
+	cr_assert_eq(offcore_sums_add(sums, totals_unattributed(totals)->number, &of[0]), 0);
 	cr_assert_eq(offcore_sums_add(sums, sampled->number, &of[1]), 0);
 	cr_assert_eq(offcore_sums_add(sums, unsampled->number, &of[2]), 0);
 	cr_assert_eq(offcore_sums_add(sums, 999, &of[3]), 0);
 	cr_assert_eq(snapshot_build(
 			     &(struct snapshot_sources){
-				     .head = &head, .ledger = ledger, .readings = readings, .offcore = sums},
+				     .head = &head, .totals = totals, .readings = readings, .offcore = sums},
 			     &snapshot),
 		     0);
 	cr_assert_eq(snapshot->n_cgroups, 3);
@@ -102,7 +102,7 @@ Test(offcore_export, a_snapshot_has_all_counts_even_of_unsampled_and_folded_cgro
 	cr_expect_eq(snapshot->offcore_unattributed->of[0][OFFCORE_L3].count, 10);
 	cr_expect_eq(snapshot->offcore_total->of[0][OFFCORE_L3].count, 100);
 	snapshot_free(snapshot);
-	ledger_free(ledger);
+	totals_free(totals);
 }
 
 Test(offcore_export, json_has_only_known_counts)

@@ -10,7 +10,7 @@
 #define ALL_WORKLOADS ((1U << WORKLOAD_COUNT) - 1)
 
 /* The samples that were delivered, by cgroup id. */
-struct books {
+struct sums {
 	u64 samples[WORKLOAD_COUNT + 1];
 	u64 latency[WORKLOAD_COUNT + 1];
 	u64 shortest, shortest_instruction;
@@ -20,19 +20,19 @@ struct books {
 
 static void take(void *userdata, const struct sample *sample)
 {
-	struct books *books = userdata;
+	struct sums *sums = userdata;
 	u64 id = sample->cgroup_id;
 
 	cr_assert(id >= 1 && id <= WORKLOAD_COUNT);
-	books->samples[id]++;
-	books->latency[id] += sample->latency;
-	books->sum++;
-	books->digest[id] = books->digest[id] * 0x100000001b3ULL ^ sample->address ^ sample->latency << 40 ^
-			    sample->data_source;
-	if (sample->latency < books->shortest)
-		books->shortest = sample->latency;
-	if (sample->instruction_latency < books->shortest_instruction)
-		books->shortest_instruction = sample->instruction_latency;
+	sums->samples[id]++;
+	sums->latency[id] += sample->latency;
+	sums->sum++;
+	sums->digest[id] = sums->digest[id] * 0x100000001b3ULL ^ sample->address ^ sample->latency << 40 ^
+			   sample->data_source;
+	if (sample->latency < sums->shortest)
+		sums->shortest = sample->latency;
+	if (sample->instruction_latency < sums->shortest_instruction)
+		sums->shortest_instruction = sample->instruction_latency;
 }
 
 static struct computer_settings settings_of(const char *cpu)
@@ -46,43 +46,43 @@ static struct computer_settings settings_of(const char *cpu)
 	};
 }
 
-static struct books run(const struct computer_settings *settings, u64 ns)
+static struct sums run(const struct computer_settings *settings, u64 ns)
 {
 	_cleanup_(computer_freep) struct computer *computer = NULL;
-	struct books books = {.shortest = ~0ULL, .shortest_instruction = ~0ULL};
+	struct sums sums = {.shortest = ~0ULL, .shortest_instruction = ~0ULL};
 
 	cr_assert_eq(computer_new(settings, &computer), 0);
 	for (u64 slice = 50 * NSEC_PER_MSEC; ns > 0; ns -= slice < ns ? slice : ns)
-		cr_assert_eq(computer_run(computer, slice < ns ? slice : ns, take, &books), 0);
-	cr_assert_eq(computer_drain(computer, take, &books), 0);
-	cr_expect_eq(books.sum, computer_expected(computer), "%llu of %llu", (unsigned long long)books.sum,
+		cr_assert_eq(computer_run(computer, slice < ns ? slice : ns, take, &sums), 0);
+	cr_assert_eq(computer_drain(computer, take, &sums), 0);
+	cr_expect_eq(sums.sum, computer_expected(computer), "%llu of %llu", (unsigned long long)sums.sum,
 		     (unsigned long long)computer_expected(computer));
-	return books;
+	return sums;
 }
 
 Test(computer, every_record_becomes_a_sample)
 {
 	for (size_t i = 0; i < machines_count; i++) {
 		struct computer_settings settings = settings_of(machines[i].name);
-		struct books books;
+		struct sums sums;
 
 		if (machine_refusal(&machines[i]))
 			continue;
-		books = run(&settings, NSEC_PER_SEC);
+		sums = run(&settings, NSEC_PER_SEC);
 		for (int id = 1; id <= WORKLOAD_COUNT; id++)
-			cr_expect_gt(books.samples[id], 100, "%s, %s: %llu", machines[i].name,
-				     workload_names[id - 1], (unsigned long long)books.samples[id]);
+			cr_expect_gt(sums.samples[id], 100, "%s, %s: %llu", machines[i].name,
+				     workload_names[id - 1], (unsigned long long)sums.samples[id]);
 		if (machines[i].mechanisms & MECHANISM_LATENCY_SPLIT)
-			cr_expect_gt(books.shortest_instruction, 30);
+			cr_expect_gt(sums.shortest_instruction, 30);
 		else
-			cr_expect_gt(books.shortest, 30);
+			cr_expect_gt(sums.shortest, 30);
 	}
 }
 
 Test(computer, the_same_seed_gives_the_same_samples)
 {
 	struct computer_settings settings = settings_of("skylake");
-	struct books first = run(&settings, NSEC_PER_SEC), again = run(&settings, NSEC_PER_SEC), other;
+	struct sums first = run(&settings, NSEC_PER_SEC), again = run(&settings, NSEC_PER_SEC), other;
 
 	cr_expect_arr_eq(first.digest, again.digest, sizeof(first.digest));
 	settings.seed = 2;
@@ -94,7 +94,7 @@ Test(computer, the_same_seed_gives_the_same_samples)
 Test(computer, a_workload_does_not_depend_on_the_others)
 {
 	struct computer_settings settings = settings_of("skylake");
-	struct books all = run(&settings, NSEC_PER_SEC), one;
+	struct sums all = run(&settings, NSEC_PER_SEC), one;
 
 	settings.workloads = 1U << WORKLOAD_TLB_THRASH;
 	one = run(&settings, NSEC_PER_SEC);
@@ -106,7 +106,7 @@ Test(computer, many_small_steps_equal_one_large_step)
 {
 	struct computer_settings settings = settings_of("skylake");
 	_cleanup_(computer_freep) struct computer *computer = NULL;
-	struct books whole = run(&settings, NSEC_PER_SEC / 10), pieces = {0};
+	struct sums whole = run(&settings, NSEC_PER_SEC / 10), pieces = {0};
 
 	cr_assert_eq(computer_new(&settings, &computer), 0);
 	for (u64 ns = 0; ns < NSEC_PER_SEC / 10; ns += 1000)
@@ -119,7 +119,7 @@ Test(computer, many_small_steps_equal_one_large_step)
 Test(computer, the_period_determines_the_number_of_samples)
 {
 	struct computer_settings settings = settings_of("skylake");
-	struct books usual = run(&settings, 4 * NSEC_PER_SEC), often, seldom;
+	struct sums usual = run(&settings, 4 * NSEC_PER_SEC), often, seldom;
 
 	settings.period = 5003;
 	often = run(&settings, 4 * NSEC_PER_SEC);
@@ -142,7 +142,7 @@ Test(computer, if_no_load_exceeds_ldlat_there_is_no_sample)
 Test(computer, a_higher_ldlat_keeps_only_longer_loads)
 {
 	struct computer_settings settings = settings_of("skylake");
-	struct books usual = run(&settings, NSEC_PER_SEC), longer;
+	struct sums usual = run(&settings, NSEC_PER_SEC), longer;
 
 	settings.ldlat = 200;
 	longer = run(&settings, NSEC_PER_SEC);
@@ -158,7 +158,7 @@ Test(computer, a_higher_ldlat_keeps_only_longer_loads)
 Test(computer, the_shortest_period_works)
 {
 	struct computer_settings settings = settings_of("skylake");
-	struct books usual = run(&settings, NSEC_PER_SEC), most;
+	struct sums usual = run(&settings, NSEC_PER_SEC), most;
 
 	settings.period = 100;
 	most = run(&settings, NSEC_PER_SEC);
@@ -183,17 +183,17 @@ Test(computer, cgroups_have_the_names_of_workloads)
 	cr_expect_eq(computer_period(computer), 32, "no shorter one on Nehalem");
 }
 
-struct count_books {
+struct count_sums {
 	u64 samples[1 + MODEL_COUNTS_MAX][1 + WORKLOAD_COUNT]; /* by event and cgroup */
 };
 
 static void take_count(void *userdata, const struct sample *sample)
 {
-	struct count_books *books = userdata;
+	struct count_sums *sums = userdata;
 
 	cr_assert_leq(sample->event, MODEL_COUNTS_MAX);
 	cr_assert_leq(sample->cgroup_id, WORKLOAD_COUNT);
-	books->samples[sample->event][sample->cgroup_id]++;
+	sums->samples[sample->event][sample->cgroup_id]++;
 }
 
 /*
@@ -204,8 +204,8 @@ Test(computer, counts_are_plausible_for_a_real_core)
 {
 	struct computer_settings settings = settings_of("skylake");
 	_cleanup_(computer_freep) struct computer *computer = NULL;
-	struct count_books books = {0};
-	const u64 *cycles = books.samples[1], *stalls = books.samples[3], *misses = books.samples[4];
+	struct count_sums sums = {0};
+	const u64 *cycles = sums.samples[1], *stalls = sums.samples[3], *misses = sums.samples[4];
 
 	settings.n_counts = 4;
 	settings.counts[0] = (struct model_count){EVENT_CYCLES, 10000019};
@@ -214,7 +214,7 @@ Test(computer, counts_are_plausible_for_a_real_core)
 	settings.counts[3] = (struct model_count){EVENT_MISSES, 50021};
 	cr_assert_eq(computer_new(&settings, &computer), 0);
 	for (unsigned i = 0; i < 80; i++)
-		cr_assert_eq(computer_run(computer, 50 * NSEC_PER_MSEC, take_count, &books), 0);
+		cr_assert_eq(computer_run(computer, 50 * NSEC_PER_MSEC, take_count, &sums), 0);
 	for (unsigned i = 1; i <= WORKLOAD_COUNT; i++) {
 		const u64 threads = scenario_threads((enum workload_kind)(i - 1));
 
@@ -231,7 +231,7 @@ Test(computer, counts_are_plausible_for_a_real_core)
 		u64 sum = 0;
 
 		for (unsigned core = 1; core <= WORKLOAD_COUNT; core++)
-			sum += books.samples[1 + i][core];
+			sum += sums.samples[1 + i][core];
 		cr_expect_eq(sum, computer_counted(computer, i));
 	}
 }
@@ -240,7 +240,7 @@ Test(computer, counts_are_plausible_for_a_real_core)
 Test(computer, counting_does_not_change_the_loads)
 {
 	struct computer_settings settings = settings_of("icelake");
-	struct books without = run(&settings, NSEC_PER_SEC), with;
+	struct sums without = run(&settings, NSEC_PER_SEC), with;
 
 	settings.n_counts = 1;
 	settings.counts[0] = (struct model_count){EVENT_CYCLES, INT32_MAX};

@@ -224,25 +224,25 @@ struct digest {
 
 static void digest(void *userdata, const struct sample *sample)
 {
-	struct digest *books = userdata;
+	struct digest *sums = userdata;
 
-	books->samples++;
-	books->hash = books->hash * 0x100000001b3ULL ^ sample->address ^ sample->latency << 40 ^
-		      sample->data_source ^ sample->cgroup_id << 8 ^ sample->event;
+	sums->samples++;
+	sums->hash = sums->hash * 0x100000001b3ULL ^ sample->address ^ sample->latency << 40 ^
+		     sample->data_source ^ sample->cgroup_id << 8 ^ sample->event;
 }
 
 static struct digest digest_of(const struct computer_settings *settings, u64 ns, u64 slice)
 {
 	_cleanup_(computer_freep) struct computer *computer = NULL;
-	struct digest books = {0};
+	struct digest sums = {0};
 
 	cr_assert_eq(computer_new(settings, &computer), 0);
 	for (; ns > 0; ns -= slice < ns ? slice : ns)
-		cr_assert_eq(computer_run(computer, slice < ns ? slice : ns, digest, &books), 0);
-	cr_assert_eq(computer_drain(computer, digest, &books), 0);
+		cr_assert_eq(computer_run(computer, slice < ns ? slice : ns, digest, &sums), 0);
+	cr_assert_eq(computer_drain(computer, digest, &sums), 0);
 	cr_expect_eq(computer_cores(computer), 10);
 	cr_expect_eq(computer_cgroups(computer), 6);
-	return books;
+	return sums;
 }
 
 Test(model_scenario_play, the_same_seed_gives_the_same_samples_in_any_slices)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "collect/ledger.h"
+#include "collect/totals.h"
 #include "history/event_json.h"
 #include "history/labels_json.h"
 #include "history/panes.h"
@@ -32,7 +32,7 @@ static struct seen_pane seen[64];
 static size_t n_seen, n_lost;
 static int lost_error;
 
-static struct ledger *ledger;
+static struct totals *totals;
 static struct panes *panes;
 static struct snapshot head;
 static struct reading readings[EVENTS_MAX];
@@ -90,7 +90,7 @@ static void on_lost(void *userdata, int error)
 
 static void setup(void)
 {
-	cr_assert_eq(ledger_new(&ledger), 0);
+	cr_assert_eq(totals_new(&totals), 0);
 	head = (struct snapshot){
 		.origin = "perf",
 		.n_events = 2,
@@ -108,7 +108,7 @@ static void setup(void)
 static void teardown(void)
 {
 	panes_free(panes);
-	ledger_free(ledger);
+	totals_free(totals);
 }
 
 TestSuite(panes, .init = setup, .fini = teardown);
@@ -116,10 +116,10 @@ TestSuite(panes, .init = setup, .fini = teardown);
 /* Adds a delta to the next collection. */
 static void gain(const char *path, unsigned event, const struct counters *counters)
 {
-	struct ledger_entry *entry;
+	struct totals_entry *entry;
 
 	cr_assert_lt(n, ARRAY_SIZE(room));
-	cr_assert_eq(ledger_get(ledger, path, &entry), 0);
+	cr_assert_eq(totals_get(totals, path, &entry), 0);
 	entry->id = strlen(path);
 	list[n] = (struct delta){.entry = entry, .event = event, .packed = room[n]};
 	list[n].size = (u32)packed_of(counters, room[n]);

@@ -130,20 +130,20 @@ static struct counters counters_at(size_t bin, size_t cgroup, unsigned event)
 
 /* What the engine has after collections with the same deltas. */
 struct present {
-	struct ledger *ledger;
+	struct totals *totals;
 	struct window *window;
 	struct trend *trend;
 	struct readings *readings;
 	struct snapshot head, *snapshot;
 };
 
-static struct ledger_entry *entry_of(const struct present *present, size_t cgroup)
+static struct totals_entry *entry_of(const struct present *present, size_t cgroup)
 {
-	struct ledger_entry *entry;
+	struct totals_entry *entry;
 
 	if (cgroup < 2)
-		return cgroup ? ledger_other(present->ledger) : ledger_unattributed(present->ledger);
-	cr_assert_eq(ledger_get(present->ledger, paths[cgroup], &entry), 0);
+		return cgroup ? totals_other(present->totals) : totals_unattributed(present->totals);
+	cr_assert_eq(totals_get(present->totals, paths[cgroup], &entry), 0);
 	entry->living = 1;
 	return entry;
 }
@@ -158,7 +158,7 @@ static void collect(const struct present *present, size_t bin, struct reading re
 	for (size_t cgroup = 0; cgroup < CGROUPS; cgroup++)
 		for (unsigned event = 0; event < 3; event++) {
 			const struct counters counters = counters_at(bin, cgroup, event);
-			const struct ledger_entry *entry = entry_of(present, cgroup);
+			const struct totals_entry *entry = entry_of(present, cgroup);
 			struct in_packed room;
 
 			window_put_counters(present->window, entry->number, event, &counters);
@@ -185,7 +185,7 @@ static void present_open(struct present *present)
 	struct reading readings[3] = {0};
 	struct snapshot_sources sources;
 
-	cr_assert_eq(ledger_new(&present->ledger), 0);
+	cr_assert_eq(totals_new(&present->totals), 0);
 	cr_assert_eq(window_new(64 << 20, 6000 * SECOND, 0, &start, &present->window), 0);
 	cr_assert_eq(trend_new(16 << 20, 6000 * SECOND, 0, &present->trend), 0);
 	cr_assert_eq(readings_new(6000 * SECOND, 3, &present->readings), 0);
@@ -205,7 +205,7 @@ static void present_open(struct present *present)
 	for (unsigned event = 0; event < 3; event++)
 		present->head.events[event].frequency_hz = (struct maybe_double){true, 2.5e9};
 	sources = (struct snapshot_sources){
-		.head = &present->head, .ledger = present->ledger, .readings = readings};
+		.head = &present->head, .totals = present->totals, .readings = readings};
 	cr_assert_eq(window_sum(present->window, (u64)PANES * PANE_S * SECOND, &sources.sums), 0);
 	cr_assert_eq(snapshot_build(&sources, &present->snapshot), 0);
 	present->snapshot->window = present->window;
@@ -218,7 +218,7 @@ static void present_close(const struct present *present)
 	readings_free(present->readings);
 	trend_free(present->trend);
 	window_free(present->window);
-	ledger_free(present->ledger);
+	totals_free(present->totals);
 }
 
 static void fill_panes(void)
@@ -302,7 +302,7 @@ Test(past, neighbours_equal_those_of_the_collections)
 				     .readings = present.readings,
 				     .now_ns = (u64)PANES * PANE_S * SECOND,
 				     .span_ns = (u64)PANES * PANE_S * SECOND,
-				     .entries = ledger_entries(present.ledger, &(size_t){0}),
+				     .entries = totals_entries(present.totals, &(size_t){0}),
 				     .n_entries = CGROUPS - 2,
 				     .victim = entry_of(&present, 2),
 				     .head = &present.head,

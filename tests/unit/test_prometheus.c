@@ -8,7 +8,7 @@
 #include "export/prometheus/prometheus.h"
 
 /* The data that these tests render, with room for three series. */
-struct books {
+struct rendered {
 	struct snapshot snapshot;
 	struct series series[3];
 	struct counters counters[3][2];
@@ -17,7 +17,7 @@ struct books {
 	struct process_usage process;
 };
 
-static struct books books;
+static struct rendered rendered;
 
 static void add_sample(struct counters *counters, enum source source, u32 cycles, u64 period)
 {
@@ -34,9 +34,9 @@ static void setup(void)
 {
 	static const char *const paths[] = {"/system.slice/a.service", "other", "unattributed"};
 
-	books = (struct books){0};
-	books.n = ARRAY_SIZE(paths);
-	books.snapshot = (struct snapshot){
+	rendered = (struct rendered){0};
+	rendered.n = ARRAY_SIZE(paths);
+	rendered.snapshot = (struct snapshot){
 		.origin = "perf",
 		.n_events = 2,
 		.cgroups_alive = 7,
@@ -49,7 +49,7 @@ static void setup(void)
 		.config_reloaded = true,
 		.config_time = {1795240000, 250000000},
 	};
-	books.snapshot.events[0] = (struct snapshot_event){
+	rendered.snapshot.events[0] = (struct snapshot_event){
 		.event = {.role = EVENT_LOADS,
 			  .pmu = "cpu",
 			  .ldlat = 30,
@@ -59,14 +59,14 @@ static void setup(void)
 		.unattributed = 2,
 		.lost_malformed = {true, 1},
 	};
-	books.snapshot.events[1] = (struct snapshot_event){
+	rendered.snapshot.events[1] = (struct snapshot_event){
 		.event = {.role = EVENT_STORES, .pmu = "cpu", .settings = {.has_source = 1}},
 	};
-	for (size_t i = 0; i < books.n; i++) {
-		books.series[i].path = (char *)paths[i];
-		books.list[i] = &books.series[i];
+	for (size_t i = 0; i < rendered.n; i++) {
+		rendered.series[i].path = (char *)paths[i];
+		rendered.list[i] = &rendered.series[i];
 	}
-	books.series[0].counters[0] = &books.counters[0][0];
+	rendered.series[0].counters[0] = &rendered.counters[0][0];
 }
 
 static char *render_all(bool openmetrics, bool detail)
@@ -75,8 +75,8 @@ static char *render_all(bool openmetrics, bool detail)
 	char *text = NULL;
 	size_t length = 0;
 
-	cr_assert_eq(prometheus_render(&books.snapshot, books.list, books.n, &options, &books.process, &text,
-				       &length),
+	cr_assert_eq(prometheus_render(&rendered.snapshot, rendered.list, rendered.n, &options,
+				       &rendered.process, &text, &length),
 		     0);
 	cr_assert_eq(strlen(text), length);
 	return text;
@@ -99,8 +99,8 @@ Test(prometheus, each_le_is_an_exact_bucket_edge)
 	for (int openmetrics = 0; openmetrics < 2; openmetrics++)
 		for (u32 edge = 16; edge <= 8192; edge *= 2) {
 			setup();
-			add_sample(&books.counters[0][0], SOURCE_L1, edge, 1);
-			add_sample(&books.counters[0][0], SOURCE_L1, edge + 1, 1);
+			add_sample(&rendered.counters[0][0], SOURCE_L1, edge, 1);
+			add_sample(&rendered.counters[0][0], SOURCE_L1, edge + 1, 1);
 			read_all(openmetrics, false);
 			for (u32 le = 16; le <= 8192; le *= 2) {
 				char series[256];
@@ -116,14 +116,14 @@ Test(prometheus, each_le_is_an_exact_bucket_edge)
 
 Test(prometheus, instruction_latency_is_exported_if_reported)
 {
-	add_sample(&books.counters[0][0], SOURCE_L1, 5, 1);
-	books.counters[0][0].instruction_latency[histogram_coarse_index(64)]++;
-	books.counters[0][0].instruction_latency[histogram_coarse_index(9000)]++;
-	books.counters[0][0].instruction_latency_sum = 9064;
+	add_sample(&rendered.counters[0][0], SOURCE_L1, 5, 1);
+	rendered.counters[0][0].instruction_latency[histogram_coarse_index(64)]++;
+	rendered.counters[0][0].instruction_latency[histogram_coarse_index(9000)]++;
+	rendered.counters[0][0].instruction_latency_sum = 9064;
 	read_all(true, false);
 	metrics_expect("pebsd_instruction_latency_cycles_count{" LOADS_OF_A "}", NULL);
 
-	books.snapshot.events[0].event.settings.has_instruction_latency = 1;
+	rendered.snapshot.events[0].event.settings.has_instruction_latency = 1;
 	read_all(true, false);
 	metrics_expect("pebsd_instruction_latency_cycles_bucket{" LOADS_OF_A ",le=\"32.0\"}", "0");
 	metrics_expect("pebsd_instruction_latency_cycles_bucket{" LOADS_OF_A ",le=\"64.0\"}", "1");
@@ -137,7 +137,7 @@ Test(prometheus, counters_of_a_cgroup_are_exported)
 {
 	struct counters *counters;
 
-	counters = &books.counters[0][0];
+	counters = &rendered.counters[0][0];
 	add_sample(counters, SOURCE_L3, 60, 1000);
 	add_sample(counters, SOURCE_L3, 70, 3000);
 	add_sample(counters, SOURCE_LOCAL_DRAM, 300, 1000);
@@ -173,8 +173,8 @@ Test(prometheus, an_event_without_latency_exports_none)
 	const char *stores = "cgroup=\"other\",event=\"stores\",pmu=\"cpu\"";
 	char series[256];
 
-	books.series[1].counters[1] = &books.counters[1][1];
-	books.counters[1][1].samples[SOURCE_L1] = 5;
+	rendered.series[1].counters[1] = &rendered.counters[1][1];
+	rendered.counters[1][1].samples[SOURCE_L1] = 5;
 	read_all(true, false);
 	(void)snprintf(series, sizeof(series), "pebsd_source_samples_total{%s,source=\"l1\"}", stores);
 	metrics_expect(series, "5");
@@ -188,7 +188,7 @@ Test(prometheus, an_event_without_latency_exports_none)
 
 Test(prometheus, unknown_values_are_absent)
 {
-	books.snapshot.events[0].total.samples[SOURCE_L2] = 11;
+	rendered.snapshot.events[0].total.samples[SOURCE_L2] = 11;
 	read_all(false, false);
 	metrics_expect("pebsd_samples_seen_total{event=\"loads\",pmu=\"cpu\"}", "11");
 	metrics_expect("pebsd_samples_seen_total{event=\"stores\",pmu=\"cpu\"}", "0");
@@ -218,13 +218,13 @@ Test(prometheus, unknown_values_are_absent)
 	metrics_expect("pebsd_build_info{version=\"" PEBSD_VERSION "\"}", "1");
 	metrics_expect("process_open_fds", NULL);
 
-	books.snapshot.events[0].lost_unexplained = (struct maybe_u64){true, 0};
-	books.snapshot.events[0].multiplexed_seconds = (struct maybe_double){true, 1.5};
-	books.snapshot.events[0].throttled_seconds = (struct maybe_double){true, 0.25};
-	books.snapshot.events[0].running_ratio = (struct maybe_double){true, 0.1};
-	books.snapshot.events[0].enabled_seconds = (struct maybe_double){true, 8};
-	books.snapshot.events[0].running_seconds = (struct maybe_double){true, 0.75};
-	books.process = (struct process_usage){
+	rendered.snapshot.events[0].lost_unexplained = (struct maybe_u64){true, 0};
+	rendered.snapshot.events[0].multiplexed_seconds = (struct maybe_double){true, 1.5};
+	rendered.snapshot.events[0].throttled_seconds = (struct maybe_double){true, 0.25};
+	rendered.snapshot.events[0].running_ratio = (struct maybe_double){true, 0.1};
+	rendered.snapshot.events[0].enabled_seconds = (struct maybe_double){true, 8};
+	rendered.snapshot.events[0].running_seconds = (struct maybe_double){true, 0.75};
+	rendered.process = (struct process_usage){
 		.cpu_seconds = {true, 0.25}, .resident_bytes = {true, 4096}, .open_fds = {true, 12}};
 	read_all(true, false);
 	metrics_expect("pebsd_samples_lost_total{event=\"loads\",pmu=\"cpu\",reason=\"unexplained\"}", "0");
@@ -243,11 +243,11 @@ Test(prometheus, unknown_values_are_absent)
 
 Test(prometheus, a_recording_without_a_pmu_has_no_pmu_label)
 {
-	books.snapshot.origin = "replay";
+	rendered.snapshot.origin = "replay";
 	for (size_t i = 0; i < 2; i++) {
-		books.snapshot.events[i].event.role = EVENT_LOADS;
-		books.snapshot.events[i].event.pmu[0] = '\0';
-		books.snapshot.events[i].event.latency_kind = LATENCY_NONE;
+		rendered.snapshot.events[i].event.role = EVENT_LOADS;
+		rendered.snapshot.events[i].event.pmu[0] = '\0';
+		rendered.snapshot.events[i].event.latency_kind = LATENCY_NONE;
 	}
 	read_all(true, false);
 	metrics_expect("pebsd_samples_seen_total{event=\"loads\"}", "0");
@@ -257,13 +257,13 @@ Test(prometheus, a_recording_without_a_pmu_has_no_pmu_label)
 
 Test(prometheus, several_pmus_stay_apart)
 {
-	books.snapshot.events[1].event = books.snapshot.events[0].event;
-	(void)snprintf(books.snapshot.events[0].event.pmu, EVENT_PMU_MAX, "cpu_core");
-	(void)snprintf(books.snapshot.events[1].event.pmu, EVENT_PMU_MAX, "cpu_atom");
-	books.snapshot.events[1].event.latency_kind = LATENCY_CACHE;
-	books.series[0].counters[1] = &books.counters[0][1];
-	add_sample(&books.counters[0][0], SOURCE_L1, 5, 1);
-	add_sample(&books.counters[0][1], SOURCE_L1, 6, 1);
+	rendered.snapshot.events[1].event = rendered.snapshot.events[0].event;
+	(void)snprintf(rendered.snapshot.events[0].event.pmu, EVENT_PMU_MAX, "cpu_core");
+	(void)snprintf(rendered.snapshot.events[1].event.pmu, EVENT_PMU_MAX, "cpu_atom");
+	rendered.snapshot.events[1].event.latency_kind = LATENCY_CACHE;
+	rendered.series[0].counters[1] = &rendered.counters[0][1];
+	add_sample(&rendered.counters[0][0], SOURCE_L1, 5, 1);
+	add_sample(&rendered.counters[0][1], SOURCE_L1, 6, 1);
 	read_all(true, false);
 	metrics_expect("pebsd_latency_cycles_sum{cgroup=\"/system.slice/"
 		       "a.service\",event=\"loads\",pmu=\"cpu_core\"}",
@@ -290,9 +290,9 @@ Test(prometheus, hostile_names_stay_apart_and_valid)
 	for (int openmetrics = 0; openmetrics < 2; openmetrics++) {
 		setup();
 		for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
-			books.series[i].path = (char *)paths[i];
-			books.series[i].counters[0] = &books.counters[i][0];
-			books.counters[i][0].locked = i + 1;
+			rendered.series[i].path = (char *)paths[i];
+			rendered.series[i].counters[0] = &rendered.counters[i][0];
+			rendered.counters[i][0].locked = i + 1;
 		}
 		read_all(openmetrics, false);
 		for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
@@ -353,7 +353,7 @@ Test(prometheus, openmetrics_has_its_own_family_names)
 	_cleanup_free_ char *text = NULL;
 	_cleanup_free_ char *openmetrics = NULL;
 
-	books.counters[0][0].locked = 1;
+	rendered.counters[0][0].locked = 1;
 	text = render_all(false, false);
 	openmetrics = render_all(true, false);
 	cr_expect(strstr(text, "# TYPE pebsd_locked_samples_total counter\n"));
@@ -370,13 +370,13 @@ Test(prometheus, an_event_without_source_exports_none)
 	const char *labels = "cgroup=\"other\",event=\"instructions\",pmu=\"cpu\"";
 	char series[256];
 
-	books.snapshot.events[1].event =
+	rendered.snapshot.events[1].event =
 		(struct event){.role = EVENT_INSTRUCTIONS, .pmu = "cpu", .settings = {.has_code_address = 1}};
-	books.series[1].counters[1] = &books.counters[1][1];
-	books.counters[1][1].samples[SOURCE_UNKNOWN] = 5;
-	books.counters[1][1].weight[SOURCE_UNKNOWN] = 500;
-	books.counters[1][1].snoop[SNOOP_NA] = 5;
-	books.counters[1][1].tlb[TLB_NA] = 5;
+	rendered.series[1].counters[1] = &rendered.counters[1][1];
+	rendered.counters[1][1].samples[SOURCE_UNKNOWN] = 5;
+	rendered.counters[1][1].weight[SOURCE_UNKNOWN] = 500;
+	rendered.counters[1][1].snoop[SNOOP_NA] = 5;
+	rendered.counters[1][1].tlb[TLB_NA] = 5;
 	read_all(true, true);
 	(void)snprintf(series, sizeof(series), "pebsd_weighted_samples_total{%s}", labels);
 	metrics_expect(series, "500");
@@ -397,9 +397,9 @@ Test(prometheus, pauses_and_filtered_samples_are_exported)
 	metrics_expect(paused, NULL);
 	metrics_expect("pebsd_samples_filtered_total{event=\"loads\",pmu=\"cpu\"}", NULL);
 
-	books.snapshot.paused = true;
-	books.snapshot.events[0].paused_seconds = (struct maybe_double){true, 2.5};
-	books.snapshot.events[0].filtered = (struct maybe_u64){true, 0};
+	rendered.snapshot.paused = true;
+	rendered.snapshot.events[0].paused_seconds = (struct maybe_double){true, 2.5};
+	rendered.snapshot.events[0].filtered = (struct maybe_u64){true, 0};
 	read_all(true, false);
 	metrics_expect("pebsd_paused", "1");
 	metrics_expect(paused, "2.5");
@@ -418,7 +418,8 @@ Test(prometheus, resctrl_groups_have_their_bytes)
 	_cleanup_free_ char *text = NULL;
 	size_t length;
 
-	cr_assert_eq(prometheus_render(&books.snapshot, books.list, books.n, &options, NULL, &text, &length),
+	cr_assert_eq(prometheus_render(&rendered.snapshot, rendered.list, rendered.n, &options, NULL, &text,
+				       &length),
 		     0);
 	metrics_read(text, true);
 	metrics_expect("pebsd_resctrl_bytes_total{group=\"/\",domain=\"0\",kind=\"total\"}", "100");
@@ -441,8 +442,8 @@ Test(prometheus, frequencies_of_each_pmu_are_exported)
 	metrics_expect(nominal, NULL);
 
 	/* Both events are of one PMU, and the second one counts cycles. */
-	books.snapshot.events[0].event.nominal_hz = books.snapshot.events[1].event.nominal_hz = 2.6e9;
-	books.snapshot.events[1].frequency_hz = (struct maybe_double){true, 3141592653.5};
+	rendered.snapshot.events[0].event.nominal_hz = rendered.snapshot.events[1].event.nominal_hz = 2.6e9;
+	rendered.snapshot.events[1].frequency_hz = (struct maybe_double){true, 3141592653.5};
 	read_all(true, false);
 	metrics_expect(running, "3141592653.5");
 	metrics_expect(nominal, "2600000000");
@@ -454,8 +455,8 @@ Test(prometheus, virtual_machines_that_have_series_are_marked)
 					    {.path = "/secret", .guest_not_sampled = true},
 					    {.path = "other"}};
 
-	books.snapshot.cgroups = cgroups;
-	books.snapshot.n_cgroups = ARRAY_SIZE(cgroups);
+	rendered.snapshot.cgroups = cgroups;
+	rendered.snapshot.n_cgroups = ARRAY_SIZE(cgroups);
 	read_all(true, false);
 	metrics_expect("pebsd_guest_not_sampled{cgroup=\"/system.slice/a.service\"}", "1");
 	metrics_expect("pebsd_guest_not_sampled{cgroup=\"/secret\"}", NULL);
@@ -480,14 +481,14 @@ Test(prometheus, counts_are_exported_as_estimates_under_their_own_names)
 
 	for (int openmetrics = 0; openmetrics < 2; openmetrics++) {
 		setup();
-		books.snapshot.n_events = ARRAY_SIZE(events);
+		rendered.snapshot.n_events = ARRAY_SIZE(events);
 		for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
-			books.snapshot.events[i] = (struct snapshot_event){.event = events[i]};
+			rendered.snapshot.events[i] = (struct snapshot_event){.event = events[i]};
 			counters[i].samples[SOURCE_UNKNOWN] = 5;
 			counters[i].weight[SOURCE_UNKNOWN] = 5000;
-			books.series[0].counters[i] = &counters[i];
+			rendered.series[0].counters[i] = &counters[i];
 		}
-		books.series[0].estimates = estimates;
+		rendered.series[0].estimates = estimates;
 		read_all(openmetrics, true);
 		metrics_expect("pebsd_cycles_total" OF_A("cpu_core"), "5000000");
 		metrics_expect("pebsd_instructions_total" OF_A("cpu_core"), "9007199254740993");
@@ -512,9 +513,9 @@ Test(prometheus, counts_of_a_recording_without_a_pmu_have_only_the_cgroup)
 {
 	u64 estimates[EVENTS_MAX] = {0, 40};
 
-	books.snapshot.events[1].event = (struct event){.role = EVENT_CYCLES};
-	books.series[0].counters[1] = &books.counters[0][1];
-	books.series[0].estimates = estimates;
+	rendered.snapshot.events[1].event = (struct event){.role = EVENT_CYCLES};
+	rendered.series[0].counters[1] = &rendered.counters[0][1];
+	rendered.series[0].estimates = estimates;
 	read_all(true, false);
 	metrics_expect("pebsd_cycles_total{cgroup=\"/system.slice/a.service\"}", "40");
 }

@@ -117,8 +117,8 @@ Test(series, the_costliest_paths_have_series_and_the_rest_is_other)
 	cr_expect_eq(samples("/a"), -1);
 	cr_expect_eq(samples("/b"), 9);
 	cr_expect_eq(samples("/c"), 7);
-	cr_expect_eq(samples(LEDGER_OTHER), 5);
-	cr_expect_eq(samples(LEDGER_UNATTRIBUTED), 3);
+	cr_expect_eq(samples(TOTALS_OTHER), 5);
+	cr_expect_eq(samples(TOTALS_UNATTRIBUTED), 3);
 	cr_expect_null(find("/b")->counters[PLAIN], "no sample of that event");
 	cr_expect_eq(memcmp(find("/b")->counters[EVENT], &counters[1], sizeof(struct counters)), 0);
 }
@@ -132,7 +132,7 @@ Test(series, equal_costs_are_ordered_by_path)
 	table = new_table(1);
 	cr_assert_eq(series_table_update(table, SECOND, inputs, 3, NULL, 0), 0);
 	cr_expect_eq(samples("/a"), 5);
-	cr_expect_eq(samples(LEDGER_OTHER), 10);
+	cr_expect_eq(samples(TOTALS_OTHER), 10);
 }
 
 /* The result does not depend on how many paths there are, nor on their order. */
@@ -188,7 +188,7 @@ Test(series, counts_in_other_stay_in_other)
 	cr_assert_eq(series_table_update(table, 301 * SECOND, second, 2, NULL, 0), 0);
 	cr_expect_eq(samples("/a"), 100, "from its promotion on");
 	cr_expect_eq(samples("/b"), 101, "keeps its own after it left the N");
-	cr_expect_eq(samples(LEDGER_OTHER), 1);
+	cr_expect_eq(samples(TOTALS_OTHER), 1);
 }
 
 Test(series, cost_has_a_half_life)
@@ -216,12 +216,12 @@ Test(series, a_series_is_kept_then_frozen_then_ended_then_continued)
 	update_one(keep - 1, "/loud", 1000000);
 	update_one(keep, "/a", 1);
 	cr_expect_eq(samples("/a"), 11, "frozen, still shown");
-	cr_expect_eq(samples(LEDGER_OTHER), 1);
+	cr_expect_eq(samples(TOTALS_OTHER), 1);
 	update_one(end - 1, "/a", 1);
 	cr_expect_eq(samples("/a"), 11);
 	update_one(end, "/a", 1);
 	cr_expect_eq(samples("/a"), -1, "ended");
-	cr_expect_eq(samples(LEDGER_OTHER), 3, "and not moved to other");
+	cr_expect_eq(samples(TOTALS_OTHER), 3, "and not moved to other");
 	update_one(end + 1, "/a", 100000000);
 	cr_expect_eq(samples("/a"), 100000011, "goes on where it was");
 }
@@ -251,7 +251,7 @@ Test(series, a_restarted_service_continues_its_series)
 	cr_assert_eq(series_table_update(table, 201 * SECOND, both, 2, NULL, 0), 0);
 	cr_expect_eq(samples("/s"), 20, "old and new within one collection");
 	cr_expect_eq(length(), 3);
-	cr_expect_eq(samples(LEDGER_OTHER), 0);
+	cr_expect_eq(samples(TOTALS_OTHER), 0);
 }
 
 /*
@@ -266,7 +266,7 @@ Test(series, weight_without_a_sample_is_added_but_earns_no_series)
 	table = new_table(1);
 	cr_assert_eq(series_table_update(table, SECOND, inputs, 1, NULL, 0), 0);
 	cr_expect_null(find("/a"));
-	cr_expect_eq(find(LEDGER_OTHER)->counters[EVENT]->weight[SOURCE_L3], 1000);
+	cr_expect_eq(find(TOTALS_OTHER)->counters[EVENT]->weight[SOURCE_L3], 1000);
 	inputs[0] = input_of("/a", &rest);
 	cr_assert_eq(series_table_update(table, 2 * SECOND, inputs, 1, NULL, 0), 0);
 	cr_expect_eq(samples("/a"), 1);
@@ -329,11 +329,11 @@ Test(series, estimate_scales_each_delta_by_the_factor_of_its_time)
 	cr_expect_eq(find("/a")->estimates[EVENT], 0);
 	cr_expect_eq(counters_weight(find("/a")->counters[PLAIN]), 2101, "the weight is not scaled");
 	update_counted(5 * SECOND, "/b", 7, 2);
-	cr_expect_eq(find(LEDGER_OTHER)->estimates[PLAIN], 14);
+	cr_expect_eq(find(TOTALS_OTHER)->estimates[PLAIN], 14);
 	cr_assert_eq(
 		series_table_update(table, 6 * SECOND, NULL, 0, in_packed(&room, PLAIN, &unattributed), 1),
 		0);
-	cr_expect_eq(find(LEDGER_UNATTRIBUTED)->estimates[PLAIN], 20);
+	cr_expect_eq(find(TOTALS_UNATTRIBUTED)->estimates[PLAIN], 20);
 }
 
 static void restore(struct state *state, u64 now_ns)
@@ -371,7 +371,7 @@ Test(series, with_top_0_there_are_no_series)
 	table = new_table(0);
 	update_one(SECOND, "/a", 10);
 	cr_expect_eq(length(), 2);
-	cr_expect_eq(samples(LEDGER_OTHER), 10);
+	cr_expect_eq(samples(TOTALS_OTHER), 10);
 }
 
 Test(series, a_smaller_top_lets_series_run_out)
@@ -384,7 +384,7 @@ Test(series, a_smaller_top_lets_series_run_out)
 	cr_expect_eq(samples("/a"), 11);
 	update_one(2 * SECOND + SERIES_KEEP_NS + SERIES_LINGER_NS, "/a", 1);
 	cr_expect_eq(length(), 2);
-	cr_expect_eq(samples(LEDGER_OTHER), 1);
+	cr_expect_eq(samples(TOTALS_OTHER), 1);
 	series_table_set_top(table, 2);
 	update_one(3 * SECOND + SERIES_KEEP_NS + SERIES_LINGER_NS, "/b", 1);
 	cr_expect_eq(samples("/b"), 21, "a top of 0 in between forgets nothing");
@@ -399,7 +399,7 @@ Test(series, excluded_cgroups_are_in_other)
 	input.exported = false;
 	cr_assert_eq(series_table_update(table, SECOND, &input, 1, NULL, 0), 0);
 	cr_expect_eq(samples("/a"), -1);
-	cr_expect_eq(samples(LEDGER_OTHER), 10);
+	cr_expect_eq(samples(TOTALS_OTHER), 10);
 
 	input.exported = true;
 	cr_assert_eq(series_table_update(table, 2 * SECOND, &input, 1, NULL, 0), 0);
@@ -411,7 +411,7 @@ Test(series, excluded_cgroups_are_in_other)
 	input.exported = false;
 	cr_assert_eq(series_table_update(table, 3 * SECOND, &input, 1, NULL, 0), 0);
 	cr_expect_eq(samples("/a"), 10);
-	cr_expect_eq(samples(LEDGER_OTHER), 20);
+	cr_expect_eq(samples(TOTALS_OTHER), 20);
 	cr_assert_eq(series_table_update(table, 4 * SECOND + SERIES_KEEP_NS + SERIES_LINGER_NS, &input, 1,
 					 NULL, 0),
 		     0);
@@ -441,7 +441,7 @@ Test(series, ten_thousand_promotions_are_bounded)
 		n = samples(path);
 		total -= n > 0 ? n : 0;
 	}
-	cr_expect_eq(total, samples(LEDGER_OTHER), "those that waited are in other");
+	cr_expect_eq(total, samples(TOTALS_OTHER), "those that waited are in other");
 }
 
 /* Reproducible random numbers: xorshift64. */
@@ -544,7 +544,7 @@ Test(series, memory_of_waiting_paths_is_bounded)
 	cr_expect_geq(most, SERIES_WAITING_BYTES / 10 * 9);
 #endif
 	cr_expect_eq(samples("/a"), 1000000);
-	cr_expect_eq(samples(LEDGER_OTHER), 100000 + 24 * 500 + 12000, "no sample is lost");
+	cr_expect_eq(samples(TOTALS_OTHER), 100000 + 24 * 500 + 12000, "no sample is lost");
 }
 
 /* The cost of a path outlives thousands of cheaper ones that take too much memory. */

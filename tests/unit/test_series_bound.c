@@ -263,12 +263,12 @@ static void scrape(struct host *host, u64 now_ns)
 
 	host->most = MAX(host->most, n);
 	for (size_t i = 0; i < n; i++) {
-		bool other = strcmp(list[i]->path, LEDGER_OTHER) == 0;
+		bool other = strcmp(list[i]->path, TOTALS_OTHER) == 0;
 		size_t cgroup =
 			other ? CGROUPS : strtoul(list[i]->path + strlen(list[i]->path) - 3, NULL, 10);
 		u64 now = samples_of(list[i]), was;
 
-		if (strcmp(list[i]->path, LEDGER_UNATTRIBUTED) == 0)
+		if (strcmp(list[i]->path, TOTALS_UNATTRIBUTED) == 0)
 			continue;
 		was = host->seen[cgroup];
 		if (!other && !host->begun_ns[cgroup] && now == samples_brought(host, cgroup))

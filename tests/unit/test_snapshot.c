@@ -12,7 +12,7 @@
 
 #define SECOND NSEC_PER_SEC
 
-static struct ledger *ledger;
+static struct totals *totals;
 static struct window *window;
 static struct snapshot head;
 static struct reading readings[EVENTS_MAX];
@@ -21,7 +21,7 @@ static void setup(void)
 {
 	const struct timespec start = {.tv_sec = 1000};
 
-	cr_assert_eq(ledger_new(&ledger), 0);
+	cr_assert_eq(totals_new(&totals), 0);
 	cr_assert_eq(window_new(1 << 20, 600 * SECOND, 0, &start, &window), 0);
 	head = (struct snapshot){.origin = "replay", .sequence = 1, .n_events = 1};
 	memset(readings, 0, sizeof(readings));
@@ -30,13 +30,13 @@ static void setup(void)
 static void teardown(void)
 {
 	window_free(window);
-	ledger_free(ledger);
+	totals_free(totals);
 }
 
 TestSuite(snapshot, .init = setup, .fini = teardown);
 
 /* Adds samples of L2 with a latency and a weighted latency of 10 cycles each, as a collection would. */
-static void count(struct ledger_entry *entry, u64 samples)
+static void count(struct totals_entry *entry, u64 samples)
 {
 	struct counters counters = {0};
 	struct in_packed room;
@@ -44,21 +44,21 @@ static void count(struct ledger_entry *entry, u64 samples)
 	counters.samples[SOURCE_L2] = samples;
 	counters.latency_sum[SOURCE_L2] = counters.weighted_latency[SOURCE_L2] = 10 * samples;
 	(void)in_packed(&room, 0, &counters);
-	cr_assert_eq(ledger_add(entry, 0, room.room, room.delta.size), 0);
+	cr_assert_eq(totals_add(entry, 0, room.room, room.delta.size), 0);
 	window_put(window, entry->number, 0, room.room, room.delta.size);
 }
 
-static struct ledger_entry *entry_of(const char *path)
+static struct totals_entry *entry_of(const char *path)
 {
-	struct ledger_entry *entry;
+	struct totals_entry *entry;
 
-	cr_assert_eq(ledger_get(ledger, path, &entry), 0);
+	cr_assert_eq(totals_get(totals, path, &entry), 0);
 	return entry;
 }
 
 static struct snapshot *build(u64 window_ns)
 {
-	struct snapshot_sources sources = {.head = &head, .ledger = ledger, .readings = readings};
+	struct snapshot_sources sources = {.head = &head, .totals = totals, .readings = readings};
 	struct snapshot *snapshot;
 
 	if (window_ns)
@@ -83,7 +83,7 @@ Test(snapshot, cgroups_are_ordered_by_weighted_latency_and_add_up)
 	count(entry_of("/few"), 1);
 	count(entry_of("/many"), 5);
 	count(entry_of("/some"), 3);
-	count(ledger_unattributed(ledger), 7);
+	count(totals_unattributed(totals), 7);
 	entry_of("/none");
 	cr_assert_eq(window_end(window), 0);
 
@@ -103,7 +103,7 @@ Test(snapshot, a_window_has_the_samples_of_its_time)
 
 	window_begin(window, SECOND, &(struct timespec){.tv_sec = 1001});
 	count(entry_of("/a"), 100);
-	count(ledger_unattributed(ledger), 7);
+	count(totals_unattributed(totals), 7);
 	cr_assert_eq(window_end(window), 0);
 	window_begin(window, 2 * SECOND, &(struct timespec){.tv_sec = 1002});
 	count(entry_of("/a"), 1);
@@ -136,19 +136,19 @@ Test(snapshot, cgroups_with_virtual_machines_are_marked)
 	cr_assert_eq(window_end(window), 0);
 	entry_of("/plain")->id = 8;
 	entry_of("/machine")->id = 9;
-	ledger_mark_guests(ledger, ids, 0);
+	totals_mark_guests(totals, ids, 0);
 	snapshot = build(0);
 	cr_expect_not(snapshot->cgroups[0].guest_not_sampled || snapshot->cgroups[1].guest_not_sampled);
 	snapshot_free(snapshot);
 
-	ledger_mark_guests(ledger, ids, 2);
+	totals_mark_guests(totals, ids, 2);
 	snapshot = build(SECOND);
 	cr_expect_str_eq(snapshot->cgroups[0].path, "/machine");
 	cr_expect(snapshot->cgroups[0].guest_not_sampled);
 	cr_expect_not(snapshot->cgroups[1].guest_not_sampled);
 	snapshot_free(snapshot);
 
-	ledger_mark_guests(ledger, ids, 1);
+	totals_mark_guests(totals, ids, 1);
 	snapshot = build(0);
 	cr_expect(snapshot->cgroups[0].guest_not_sampled,
 		  "its figures are of the time with the machine, too");
@@ -164,9 +164,9 @@ Test(snapshot, a_folded_entry_keeps_its_samples_in_the_window)
 	count(entry_of("/stays"), 8);
 	count(entry_of("/gone-2"), 16);
 	cr_assert_eq(window_end(window), 0);
-	ledger_hold(entry_of("/stays"));
-	cr_assert_eq(ledger_fold(ledger, 1, 100), 0);
-	cr_assert_null(ledger_find(ledger, "/gone-1"));
+	totals_hold(entry_of("/stays"));
+	cr_assert_eq(totals_fold(totals, 1, 100), 0);
+	cr_assert_null(totals_find(totals, "/gone-1"));
 
 	snapshot = build(SECOND);
 	cr_expect_eq(samples_of(snapshot, "/stays"), 8);
@@ -239,14 +239,14 @@ Test(snapshot, figures_by_cpu_exist_only_for_the_whole_time)
 }
 
 /* Adds samples of an event without latency. */
-static void count_plain(struct ledger_entry *entry, unsigned event, u64 samples)
+static void count_plain(struct totals_entry *entry, unsigned event, u64 samples)
 {
 	struct counters counters = {0};
 	struct in_packed room;
 
 	counters.samples[SOURCE_UNKNOWN] = samples;
 	(void)in_packed(&room, event, &counters);
-	cr_assert_eq(ledger_add(entry, event, room.room, room.delta.size), 0);
+	cr_assert_eq(totals_add(entry, event, room.room, room.delta.size), 0);
 }
 
 /* Stores without latency, and instructions. A thousand instructions do not count more than one store. */
@@ -287,17 +287,17 @@ Test(snapshot, filtered_samples_are_known_if_the_event_filters)
 
 Test(snapshot, a_summary_has_totals_and_the_cgroups_with_machines)
 {
-	struct snapshot_sources sources = {.head = &head, .ledger = ledger, .readings = readings};
-	struct counters totals[1] = {{.samples[SOURCE_L2] = 42}};
+	struct snapshot_sources sources = {.head = &head, .totals = totals, .readings = readings};
+	struct counters sums[1] = {{.samples[SOURCE_L2] = 42}};
 	_cleanup_(snapshot_freep) struct snapshot *snapshot = NULL;
 
 	readings[0].malformed = 5;
 	count(entry_of("/plain"), 12);
-	count(ledger_unattributed(ledger), 9);
+	count(totals_unattributed(totals), 9);
 	entry_of("/machine")->guest = true;
 	entry_of("/machine")->living = 1;
 	count(entry_of("/machine"), 21);
-	cr_assert_eq(snapshot_build_summary(&sources, totals, &snapshot), 0);
+	cr_assert_eq(snapshot_build_summary(&sources, sums, &snapshot), 0);
 	cr_expect_eq(counters_samples(&snapshot->events[0].total), 42, "as it is given");
 	cr_expect_eq(snapshot->events[0].unattributed, 9);
 	cr_expect_eq(snapshot->events[0].lost_malformed.value, 5);

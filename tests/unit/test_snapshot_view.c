@@ -366,7 +366,7 @@ Test(snapshot_view, sums_that_take_too_much_memory_are_refused_unread)
 	free_tree(chains);
 }
 
-/* The ledger has at most one cgroup for each slot, and two removed ones (fold() in engine_collect.c). */
+/* The totals have at most one cgroup for each slot, and two removed ones (fold() in engine_collect.c). */
 Test(snapshot_view, a_view_without_sums_always_fits)
 {
 	const struct snapshot *many = large_tree(2000, name_plain);

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <math.h>
 
-#include "collect/ledger.h"
 #include "collect/packed.h"
+#include "collect/totals.h"
 #include "window/trend.h"
 
 #define START_NS (100 * NSEC_PER_SEC)
@@ -257,7 +257,7 @@ Test(trend, trends_beyond_a_page_are_refused)
 Test(trend, a_collection_omits_only_entries_that_do_not_fit)
 {
 	enum { OLD = 10, NEW = 1000 };
-	static struct ledger_entry entries[NEW + OLD];
+	static struct totals_entry entries[NEW + OLD];
 	static struct delta list[NEW + OLD];
 	const struct counters counters = {.samples[SOURCE_L3] = 3, .weight[SOURCE_L3] = 9};
 	u8 packed[PACKED_MAX];

@@ -48,7 +48,7 @@ struct history_event {
 	};
 };
 
-/* A cgroup with a row. The path is as in struct ledger_entry: "other" and "unattributed" included. */
+/* A cgroup with a row. The path is as in struct totals_entry: "other" and "unattributed" included. */
 struct history_cgroup {
 	const char *path;
 	const char *labels; /* a JSON object of texts; "": none known */
