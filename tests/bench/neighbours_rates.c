@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Counts how often the right neighbour is named, and how often a wrong one: SEEDS worlds of each story
- * (neighbour_world.h). Usage: neighbours_rates [SEEDS [FIRST]]: FIRST is the first seed. The limit for chance
+ * (neighbour_fixture.h). Usage: neighbours_rates [SEEDS [FIRST]]: FIRST is the first seed. The limit for chance
  * in the method was tuned with the seeds up to 1,000. Other seeds therefore show more.
  */
 #include <math.h>
@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
-#include "neighbour_world.h"
+#include "neighbour_fixture.h"
 
 #define SEEDS 200
 
@@ -25,16 +25,17 @@ struct rates {
 	double needed;
 };
 
-static void count(const struct neighbour_world *world, const struct neighbours *found, struct rates *rates)
+static void count(const struct neighbour_fixture *fixture, const struct neighbours *found,
+		  struct rates *rates)
 {
 	bool innocent = false;
 
 	rates->verdicts[found->verdict]++;
 	for (size_t i = 0; i < found->n; i++) {
 		const struct neighbour *one = &found->list[i];
-		bool culprit = world->culprit && one->index + 1 == world->culprit;
+		bool culprit = fixture->culprit && one->index + 1 == fixture->culprit;
 
-		if (culprit || (!world->culprit && i == 0)) {
+		if (culprit || (!fixture->culprit && i == 0)) {
 			rates->listed++;
 			rates->strength += one->strength;
 			rates->needed += one->needed;
@@ -59,17 +60,17 @@ static int tell(const struct neighbour_loads *loads, enum neighbour_story story,
 	double taken = 0;
 
 	for (unsigned seed = first; seed < first + seeds; seed++) {
-		struct neighbour_world world;
+		struct neighbour_fixture fixture;
 		struct neighbours found;
 
-		neighbour_world_make(loads, story, seed, &world);
+		neighbour_fixture_make(loads, story, seed, &fixture);
 		(void)clock_gettime(CLOCK_MONOTONIC, &begin);
-		if (neighbours_rank(&world.series[0], world.series + 1, NEIGHBOUR_WORLD_CGROUPS - 1,
+		if (neighbours_rank(&fixture.series[0], fixture.series + 1, NEIGHBOUR_WORLD_CGROUPS - 1,
 				    NEIGHBOUR_WORLD_BINS, &found) < 0)
 			return -1;
 		(void)clock_gettime(CLOCK_MONOTONIC, &end);
 		taken += seconds_of(&end) - seconds_of(&begin);
-		count(&world, &found, &rates);
+		count(&fixture, &found, &rates);
 		free(found.list);
 	}
 	printf("%s\n", neighbour_story_texts[story]);

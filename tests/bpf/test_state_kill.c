@@ -344,7 +344,7 @@ static void expect_twin(const struct outcome *have, struct engine *twin, bool al
 	expect_series_sum(have);
 }
 
-struct world {
+struct fixture {
 	struct kernel *kernel;
 	struct state *state;
 	struct engine *twin;
@@ -354,107 +354,107 @@ struct world {
 };
 
 /* The twin is as old as the engine that is killed: both have made a first collection. */
-static void begin(struct world *world, size_t top)
+static void begin(struct fixture *fixture, size_t top)
 {
 	pid_t first;
 	int status;
 
-	*world = (struct world){
+	*fixture = (struct fixture){
 		.kernel = open_kernel(),
-		.plan = calloc(1, sizeof(*world->plan)),
-		.outcome = mmap(NULL, sizeof(*world->outcome), PROT_READ | PROT_WRITE,
+		.plan = calloc(1, sizeof(*fixture->plan)),
+		.outcome = mmap(NULL, sizeof(*fixture->outcome), PROT_READ | PROT_WRITE,
 				MAP_SHARED | MAP_ANONYMOUS, -1, 0),
 		.top = top,
 	};
-	cr_assert(world->plan && world->outcome != MAP_FAILED);
-	world->plan->next_id = FIRST;
-	world->plan->random = 17;
-	cr_assert_eq(state_new(STATE_RECORDS, &world->state), 0);
-	world->twin = open_engine(NULL, NULL, false, top);
-	cr_assert_not_null(world->twin);
+	cr_assert(fixture->plan && fixture->outcome != MAP_FAILED);
+	fixture->plan->next_id = FIRST;
+	fixture->plan->random = 17;
+	cr_assert_eq(state_new(STATE_RECORDS, &fixture->state), 0);
+	fixture->twin = open_engine(NULL, NULL, false, top);
+	cr_assert_not_null(fixture->twin);
 	for (size_t i = 0; i < CGROUPS; i++)
-		be_born(world->plan, i, world->twin, world->kernel);
-	cr_assert_eq(engine_collect(world->twin), 0);
+		be_born(fixture->plan, i, fixture->twin, fixture->kernel);
+	cr_assert_eq(engine_collect(fixture->twin), 0);
 	first = fork();
 	cr_assert_geq(first, 0);
 	if (first == 0) {
-		struct engine *engine = open_engine(world->kernel, world->state, false, top);
+		struct engine *engine = open_engine(fixture->kernel, fixture->state, false, top);
 
-		learn_names(engine, world->plan);
+		learn_names(engine, fixture->plan);
 		_exit(engine_collect(engine) < 0);
 	}
 	cr_assert_eq(waitpid(first, &status, 0), first);
 	cr_assert_eq(status, 0);
 }
 
-static void end(struct world *world)
+static void end(struct fixture *fixture)
 {
-	engine_free(world->twin);
-	kernel_free(world->kernel);
-	state_free(world->state);
-	free(world->plan);
-	(void)munmap(world->outcome, sizeof(*world->outcome));
+	engine_free(fixture->twin);
+	kernel_free(fixture->kernel);
+	state_free(fixture->state);
+	free(fixture->plan);
+	(void)munmap(fixture->outcome, sizeof(*fixture->outcome));
 }
 
-static void round_of(struct world *world, unsigned round)
+static void round_of(struct fixture *fixture, unsigned round)
 {
 	u64 again_ns;
 
 	if (round % 3 == 0)
-		replace_one(world->plan, world->twin, world->kernel);
-	sample(world->plan, world->twin, world->kernel);
-	cr_assert_eq(engine_reclaim(world->twin, &again_ns), 0);
-	cr_assert_eq(engine_collect(world->twin), 0);
-	cr_assert_eq(engine_reclaim(world->twin, &again_ns), 0);
+		replace_one(fixture->plan, fixture->twin, fixture->kernel);
+	sample(fixture->plan, fixture->twin, fixture->kernel);
+	cr_assert_eq(engine_reclaim(fixture->twin, &again_ns), 0);
+	cr_assert_eq(engine_collect(fixture->twin), 0);
+	cr_assert_eq(engine_reclaim(fixture->twin, &again_ns), 0);
 }
 
 /* Kills each process, except every ninth, which is left alone and compared with the twin. */
 static void kill_through(size_t top, unsigned at_stores, unsigned at_random)
 {
-	struct world world;
+	struct fixture fixture;
 	struct timespec start, end_time;
 	unsigned killed = 0;
 	u64 *stores, whole_ns;
 
-	begin(&world, top);
+	begin(&fixture, top);
 	stores = mmap(NULL, sizeof(*stores), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cr_assert_neq(stores, MAP_FAILED);
 	(void)clock_gettime(CLOCK_MONOTONIC, &start);
-	cr_assert_not(lived(world.kernel, world.state, world.plan, top, &(struct fate){0}));
+	cr_assert_not(lived(fixture.kernel, fixture.state, fixture.plan, top, &(struct fate){0}));
 	(void)clock_gettime(CLOCK_MONOTONIC, &end_time);
 	whole_ns = (u64)(end_time.tv_sec - start.tv_sec) * NSEC_PER_SEC + (u64)end_time.tv_nsec -
 		   (u64)start.tv_nsec;
-	round_of(&world, 0);
-	cr_assert_not(lived(world.kernel, world.state, world.plan, top,
+	round_of(&fixture, 0);
+	cr_assert_not(lived(fixture.kernel, fixture.state, fixture.plan, top,
 			    &(struct fate){.watched = true, .rests = true, .ret_stores = stores}));
 	cr_assert_gt(*stores, 100);
 	for (unsigned i = 0; i < at_stores + at_random; i++) {
 		struct fate fate = {.rests = i % 2};
 
-		round_of(&world, i + 1);
+		round_of(&fixture, i + 1);
 		if (i < at_stores) {
 			fate.watched = true;
 			/* Not in ascending order, so that the stores late in a life are reached, too. */
 			fate.store = 1 + *stores * (i * 101 % at_stores) / at_stores +
-				     random_number(world.plan, (u32)(*stores / at_stores + 1));
+				     random_number(fixture.plan, (u32)(*stores / at_stores + 1));
 		} else {
-			fate.nanoseconds = 1 + random_number(world.plan, (u32)whole_ns);
+			fate.nanoseconds = 1 + random_number(fixture.plan, (u32)whole_ns);
 		}
-		killed += lived(world.kernel, world.state, world.plan, top, &fate);
+		killed += lived(fixture.kernel, fixture.state, fixture.plan, top, &fate);
 		/* Gives slots the time to become free and go to other cgroups. */
 		(void)usleep(10000);
 		if (i % 8 != 7)
 			continue;
-		cr_assert_not(lived(world.kernel, world.state, world.plan, top,
-				    &(struct fate){.rests = true, .ret = world.outcome}));
-		expect_twin(world.outcome, world.twin, top >= PATHS);
+		cr_assert_not(lived(fixture.kernel, fixture.state, fixture.plan, top,
+				    &(struct fate){.rests = true, .ret = fixture.outcome}));
+		expect_twin(fixture.outcome, fixture.twin, top >= PATHS);
 	}
 	(void)fprintf(stderr, "%u of %u killed, before %u of %llu stores and at random moments of %llu us\n",
 		      killed, at_stores + at_random, at_stores, (unsigned long long)*stores,
 		      (unsigned long long)(whole_ns / 1000));
 	cr_assert_gt(killed, at_stores / 2);
 	(void)munmap(stores, sizeof(*stores));
-	end(&world);
+	end(&fixture);
 }
 
 Test(state_kill, counts_survive_a_kill_if_every_path_has_a_series, .timeout = 300)

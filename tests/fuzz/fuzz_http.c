@@ -33,7 +33,7 @@ static struct {
 	int listener;
 	struct sockaddr_in address;
 	bool ended;
-} world;
+} fixture;
 
 static u64 sequence(void *userdata)
 {
@@ -100,26 +100,26 @@ static void start(void)
 {
 	struct http_broker_settings desk_settings = {.source = &source, .failed = on_failed};
 	struct http_server_settings settings = {.n_listeners = 1, .ended = on_ended};
-	socklen_t length = sizeof(world.address);
+	socklen_t length = sizeof(fixture.address);
 	struct http_server *server;
 	struct http_broker *broker;
 
 	(void)signal(SIGPIPE, SIG_IGN);
-	world.address =
+	fixture.address =
 		(struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	world.listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	DEMAND(bind(world.listener, (struct sockaddr *)&world.address, length) == 0);
-	DEMAND(listen(world.listener, 16) == 0);
-	DEMAND(getsockname(world.listener, (struct sockaddr *)&world.address, &length) == 0);
-	DEMAND(sd_event_new(&world.event) >= 0);
-	DEMAND(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, world.line) == 0);
-	http_bodies_init(&world.bodies, &source);
-	desk_settings.event = settings.event = world.event;
-	desk_settings.bodies = &world.bodies;
-	desk_settings.socket = world.line[0];
+	fixture.listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	DEMAND(bind(fixture.listener, (struct sockaddr *)&fixture.address, length) == 0);
+	DEMAND(listen(fixture.listener, 16) == 0);
+	DEMAND(getsockname(fixture.listener, (struct sockaddr *)&fixture.address, &length) == 0);
+	DEMAND(sd_event_new(&fixture.event) >= 0);
+	DEMAND(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fixture.line) == 0);
+	http_bodies_init(&fixture.bodies, &source);
+	desk_settings.event = settings.event = fixture.event;
+	desk_settings.bodies = &fixture.bodies;
+	desk_settings.socket = fixture.line[0];
 	DEMAND(http_broker_new(&desk_settings, &broker) == 0);
-	settings.listeners = &world.listener;
-	settings.channel = world.line[1];
+	settings.listeners = &fixture.listener;
+	settings.channel = fixture.line[1];
 	DEMAND(http_server_new(&settings, &server) == 0);
 	http_broker_configure(broker, "name");
 }
@@ -135,10 +135,10 @@ static void exchange(const unsigned char *data, size_t size, char answer[static 
 	DEMAND(fd >= 0);
 	/* Keeps closed connections from using up ports. */
 	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
-	DEMAND(connect(fd, (struct sockaddr *)&world.address, sizeof(world.address)) == 0 ||
+	DEMAND(connect(fd, (struct sockaddr *)&fixture.address, sizeof(fixture.address)) == 0 ||
 	       errno == EINPROGRESS);
 	for (int i = 0; i < 400 && n != 0; i++) {
-		(void)sd_event_run(world.event, i < 12 ? 0 : 1000);
+		(void)sd_event_run(fixture.event, i < 12 ? 0 : 1000);
 		if (size > 0) {
 			n = send(fd, data, size, MSG_NOSIGNAL);
 			data += n > 0 ? n : 0;
@@ -190,7 +190,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 		check_host(data, size);
 		return 0;
 	}
-	if (!world.event)
+	if (!fixture.event)
 		start();
 	exchange(data + 1, size - 1, answer);
 	if (strstr(answer, "pebsd_secret"))

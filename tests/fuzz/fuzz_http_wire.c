@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 /* Fewer than HTTP_QUESTIONS_BURST, so that no request waits. */
 #define PACKETS_MAX 40
 
-struct world {
+struct fixture {
 	unsigned int made, failed, begun, left;
 };
 
@@ -37,9 +37,9 @@ static u64 sequence(void *userdata)
 
 static int metrics(void *userdata, bool openmetrics, char **ret_text, size_t *ret_length)
 {
-	struct world *world = userdata;
+	struct fixture *fixture = userdata;
 
-	world->made++;
+	fixture->made++;
 	*ret_text = strdup(openmetrics ? "# EOF\n" : "pebsd_paused 0\n");
 	*ret_length = *ret_text ? strlen(*ret_text) : 0;
 	return *ret_text ? 0 : -ENOMEM;
@@ -47,9 +47,9 @@ static int metrics(void *userdata, bool openmetrics, char **ret_text, size_t *re
 
 static int json(void *userdata, char **ret_text, size_t *ret_length)
 {
-	struct world *world = userdata;
+	struct fixture *fixture = userdata;
 
-	world->made++;
+	fixture->made++;
 	*ret_text = strdup("{}");
 	*ret_length = *ret_text ? strlen(*ret_text) : 0;
 	return *ret_text ? 0 : -ENOMEM;
@@ -92,13 +92,13 @@ static bool enabled(void *userdata, enum http_profile_form form)
 
 static int begin(void *userdata, const char *path, double seconds, u64 *ret_id, char **ret_message)
 {
-	struct world *world = userdata;
+	struct fixture *fixture = userdata;
 
 	DEMAND(seconds >= 1 && seconds <= HTTP_PROFILE_SECONDS_MAX);
 	*ret_message = NULL;
 	if (*path != '/')
 		return -ENOENT;
-	*ret_id = ++world->begun;
+	*ret_id = ++fixture->begun;
 	return 0;
 }
 
@@ -120,18 +120,18 @@ static int write_profile(void *userdata, u64 id, enum http_profile_form form, u8
 
 static void leave(void *userdata, u64 id)
 {
-	struct world *world = userdata;
+	struct fixture *fixture = userdata;
 
 	(void)id;
-	world->left++;
+	fixture->left++;
 }
 
 static void on_failed(void *userdata, const char *why)
 {
-	struct world *world = userdata;
+	struct fixture *fixture = userdata;
 
 	DEMAND(why && *why);
-	world->failed++;
+	fixture->failed++;
 }
 
 static void check_wire(const unsigned char *packet, size_t size)
@@ -179,17 +179,18 @@ static void converse(sd_event *event, int line, const unsigned char *data, size_
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
-	struct world world = {0};
-	const struct http_source source = {.userdata = &world,
-					   .origin = "replay",
-					   .sequence = sequence,
-					   .metrics = metrics,
-					   .top = json,
-					   .alerts = json,
-					   .health = health,
-					   .view = view,
-					   .profiles = {&world, enabled, begin, state, write_profile, leave}};
-	struct http_broker_settings settings = {.source = &source, .failed = on_failed, .userdata = &world};
+	struct fixture fixture = {0};
+	const struct http_source source = {
+		.userdata = &fixture,
+		.origin = "replay",
+		.sequence = sequence,
+		.metrics = metrics,
+		.top = json,
+		.alerts = json,
+		.health = health,
+		.view = view,
+		.profiles = {&fixture, enabled, begin, state, write_profile, leave}};
+	struct http_broker_settings settings = {.source = &source, .failed = on_failed, .userdata = &fixture};
 	struct http_bodies bodies;
 	sd_event *event = NULL;
 	struct http_broker *broker;
@@ -205,7 +206,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 	DEMAND(http_broker_new(&settings, &broker) == 0);
 	converse(event, line[1], data, size);
 	http_broker_free(broker);
-	DEMAND(world.made <= HTTP_DOCUMENTS && world.failed <= 1 && world.left == world.begun);
+	DEMAND(fixture.made <= HTTP_DOCUMENTS && fixture.failed <= 1 && fixture.left == fixture.begun);
 	http_bodies_done(&bodies);
 	sd_event_unref(event);
 	(void)close(line[0]);

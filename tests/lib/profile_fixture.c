@@ -34,16 +34,16 @@ static struct memory memories[] = {
 	{0, 0xffff800000000000ULL, 0xfffffffffffff000ULL, SYMBOL_KERNEL, ""},
 };
 
-static void add_frame(struct world_names *world, struct symbol_frame frame)
+static void add_frame(struct profile_fixture_names *fixture, struct symbol_frame frame)
 {
 	static char file[] = "work.c";
 
 	frame.file = frame.line ? file : NULL;
-	world->frames[world->symbol.n_frames++] = frame;
+	fixture->frames[fixture->symbol.n_frames++] = frame;
 }
 
 /* Each 16 bytes of code have a source line of their own. */
-static void add_functions(struct world_names *world, u64 address)
+static void add_functions(struct profile_fixture_names *fixture, u64 address)
 {
 	static char inlined[] = "inner";
 
@@ -54,8 +54,9 @@ static void add_functions(struct world_names *world, u64 address)
 		if (offset >= 0x100)
 			continue;
 		if (functions[i].start == AT_WORK && offset >= AT_INNER - AT_WORK)
-			add_frame(world, (struct symbol_frame){.name = inlined, .line = 90, .inlined = true});
-		add_frame(world,
+			add_frame(fixture,
+				  (struct symbol_frame){.name = inlined, .line = 90, .inlined = true});
+		add_frame(fixture,
 			  (struct symbol_frame){.name = functions[i].name, .line = line, .offset = offset});
 	}
 }
@@ -63,66 +64,66 @@ static void add_functions(struct world_names *world, u64 address)
 static const struct symbol *find(void *userdata, const struct symbol_query *query)
 {
 	static char variable[] = "counters";
-	struct world_names *world = userdata;
+	struct profile_fixture_names *fixture = userdata;
 
-	world->calls++;
-	world->pid = query->pid;
-	if (world->silent) {
-		world->silent--;
+	fixture->calls++;
+	fixture->pid = query->pid;
+	if (fixture->silent) {
+		fixture->silent--;
 		return NULL;
 	}
-	world->symbol = (struct symbol){.frames = world->frames};
+	fixture->symbol = (struct symbol){.frames = fixture->frames};
 	for (size_t i = 0; i < ARRAY_SIZE(memories); i++) {
 		struct memory *memory = &memories[i];
 
 		if (query->address < memory->start || query->address >= memory->end ||
 		    (memory->pid && memory->pid != query->pid))
 			continue;
-		world->symbol.region = memory->region;
-		world->symbol.module = memory->module[0] ? memory->module : NULL;
-		world->symbol.start = memory->start;
-		world->symbol.end = memory->end;
-		world->symbol.address = query->address - memory->start;
+		fixture->symbol.region = memory->region;
+		fixture->symbol.module = memory->module[0] ? memory->module : NULL;
+		fixture->symbol.start = memory->start;
+		fixture->symbol.end = memory->end;
+		fixture->symbol.address = query->address - memory->start;
 		if (memory->region == SYMBOL_FILE) {
-			world->symbol.build_id_size = 2;
-			memcpy(world->symbol.build_id, "\xab\x01", 2);
+			fixture->symbol.build_id_size = 2;
+			memcpy(fixture->symbol.build_id, "\xab\x01", 2);
 		}
 	}
 	if (query->kind == SYMBOL_CODE)
-		add_functions(world, query->address);
+		add_functions(fixture, query->address);
 	else if (query->address - AT_COUNTERS < 0x100)
-		add_frame(world,
+		add_frame(fixture,
 			  (struct symbol_frame){.name = variable, .offset = query->address - AT_COUNTERS});
-	return &world->symbol;
+	return &fixture->symbol;
 }
 
-void world_names_init(struct world_names *world)
+void profile_fixture_names_init(struct profile_fixture_names *fixture)
 {
-	*world = (struct world_names){.names = {find, world}};
+	*fixture = (struct profile_fixture_names){.names = {find, fixture}};
 }
 
-u64 world_l1(void)
+u64 profile_fixture_l1(void)
 {
 	return OP_LOAD | (u64)(LVL_HIT | LVL_L1) << 5 | (u64)LVL_NUM_L1 << 33;
 }
 
-u64 world_hitm(void)
+u64 profile_fixture_hitm(void)
 {
 	return OP_LOAD | (u64)(LVL_HIT | LVL_L3) << 5 | (u64)SNOOP_BIT_HITM << 19 | (u64)LVL_NUM_L3 << 33;
 }
 
-u64 world_store(void)
+u64 profile_fixture_store(void)
 {
 	return OP_STORE | (u64)(LVL_HIT | LVL_L1) << 5 | (u64)LVL_NUM_L1 << 33;
 }
 
-struct zoom_sample world_sample(u64 code, u64 address, u64 latency)
+struct zoom_sample profile_fixture_sample(u64 code, u64 address, u64 latency)
 {
 	return (struct zoom_sample){
 		.pid = 100,
 		.tid = 100,
 		.of = {.latency = latency,
-		       .data_source = world_l1(),
+		       .data_source = profile_fixture_l1(),
 		       .address = address,
 		       .code_address = code,
 		       .fields = SAMPLE_CODE_ADDRESS | SAMPLE_ADDRESS | SAMPLE_LATENCY | SAMPLE_DATA_SOURCE}};
@@ -133,20 +134,22 @@ static u64 draw(u64 *state, u64 n)
 	return splitmix(state) % n;
 }
 
-struct zoom_sample world_random(u64 i, u64 stack[16])
+struct zoom_sample profile_fixture_random(u64 i, u64 stack[16])
 {
 	static const u64 code[] = {AT_MAIN, AT_WORK, AT_INNER, AT_LOAD_ROW, AT_UNNAMED, AT_FAULT, 0x10};
 	static const u64 data[] = {AT_COUNTERS, AT_BSS,     AT_HEAP,        AT_STACK,
 				   AT_SHARED,   AT_SHARED2, AT_KERNEL_DATA, 0x20};
 	u64 state = i;
-	struct zoom_sample sample =
-		world_sample(code[draw(&state, ARRAY_SIZE(code))] + draw(&state, 64),
-			     data[draw(&state, ARRAY_SIZE(data))] + draw(&state, 256), draw(&state, 500));
+	struct zoom_sample sample = profile_fixture_sample(
+		code[draw(&state, ARRAY_SIZE(code))] + draw(&state, 64),
+		data[draw(&state, ARRAY_SIZE(data))] + draw(&state, 256), draw(&state, 500));
 
 	sample.pid = draw(&state, 2) ? 100 : 200;
 	sample.tid = sample.pid + (u32)draw(&state, 3);
 	sample.cpu = (u32)draw(&state, 8);
-	sample.of.data_source = draw(&state, 3) ? world_l1() : draw(&state, 2) ? world_hitm() : world_store();
+	sample.of.data_source = draw(&state, 3)   ? profile_fixture_l1()
+				: draw(&state, 2) ? profile_fixture_hitm()
+						  : profile_fixture_store();
 	sample.of.fields = (u16)(sample.of.fields & ~(draw(&state, 8) ? 0 : 1U << draw(&state, 5)));
 	sample.physical = draw(&state, 4) ? (sample.of.address & 0xffffff) + 0x1000000 : 0;
 	sample.n_user = draw(&state, 6);

@@ -25,7 +25,7 @@ enum {
 #define AT_FAULT       0xffffffff81000000ULL
 #define AT_KERNEL_DATA 0xffff888000001000ULL
 
-struct world_names {
+struct profile_fixture_names {
 	struct profile_names names;
 	struct symbol symbol;
 	struct symbol_frame frames[2];
@@ -34,21 +34,21 @@ struct world_names {
 	size_t silent; /* this many further calls return no answer */
 };
 
-/* Initializes `names.find`. `world` must not move afterwards. */
-void world_names_init(struct world_names *world);
+/* Initializes `names.find`. `fixture` must not move afterwards. */
+void profile_fixture_names_init(struct profile_fixture_names *fixture);
 
 /*
  * Makes a sample with SAMPLE_CODE_ADDRESS, SAMPLE_ADDRESS, SAMPLE_LATENCY and SAMPLE_DATA_SOURCE, of process
  * and thread 100 on CPU 0.
  */
-struct zoom_sample world_sample(u64 code, u64 address, u64 latency);
+struct zoom_sample profile_fixture_sample(u64 code, u64 address, u64 latency);
 
 /* Data source values. */
-u64 world_l1(void);
-u64 world_hitm(void); /* a load that found its line modified in another core's cache */
-u64 world_store(void);
+u64 profile_fixture_l1(void);
+u64 profile_fixture_hitm(void); /* a load that found its line modified in another core's cache */
+u64 profile_fixture_store(void);
 
 /* Returns sample `i` of an endless sequence that is always the same, with its stack in `stack`. */
-struct zoom_sample world_random(u64 i, u64 stack[16]);
+struct zoom_sample profile_fixture_random(u64 i, u64 stack[16]);
 
 #endif

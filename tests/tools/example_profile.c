@@ -28,25 +28,25 @@ int main(int argc, char **argv)
 	static const struct report_settings settings = {.functions = 1};
 	_cleanup_(profile_freep) struct profile *profile = NULL;
 	_cleanup_free_ u8 *pprof = NULL;
-	struct world_names world;
+	struct profile_fixture_names fixture;
 	struct profile_report report;
 	u64 stack[16];
 	size_t size;
 
-	world_names_init(&world);
+	profile_fixture_names_init(&fixture);
 	if (argc != 2 || profile_new(true, &profile) < 0 || profile_name(profile, 100, 100, "example") < 0)
 		return 1;
 	for (u64 i = 0; i < SAMPLES; i++) {
-		struct zoom_sample sample = world_random(i, stack);
+		struct zoom_sample sample = profile_fixture_random(i, stack);
 
 		if (profile_add(profile, &sample) < 0)
 			return 1;
 	}
-	if (profile_report(profile, &world.names, &settings, &report) < 0 || report.n_functions != 1)
+	if (profile_report(profile, &fixture.names, &settings, &report) < 0 || report.n_functions != 1)
 		return 1;
 	printf("samples %llu\nlatency %llu\nfunction %s\n", (unsigned long long)report.totals.samples,
 	       (unsigned long long)report.totals.latency, report.functions[0].name);
 	profile_report_done(&report);
-	return pprof_write(profile, &world.names, &about, &pprof, &size) < 0 ||
+	return pprof_write(profile, &fixture.names, &about, &pprof, &size) < 0 ||
 	       write_file(argv[1], pprof, size) < 0;
 }

@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/number.h"
 #include "export/json/data_source_names.h"
-#include "world.h"
+#include "workload_fixture.h"
 
 static void print_counts(const char *title, const char *const *names, const u64 *counts, size_t n)
 {
@@ -108,16 +108,16 @@ int main(int argc, char **argv)
 	printf("{\"machine\": \"%s\", \"seed\": %" PRIu64 ", \"threshold\": %" PRIu64 ", \"workloads\": [",
 	       machine->name, seed, threshold);
 	for (unsigned kind = 0; kind < WORKLOAD_COUNT; kind++) {
-		_cleanup_(world_close) struct world world = {0};
+		_cleanup_(workload_fixture_close) struct workload_fixture fixture = {0};
 		struct truth truth = {0};
 
 		if (!(kinds & 1U << kind))
 			continue;
-		if (world_open(machine, (enum workload_kind)kind, seed, &world) < 0) {
+		if (workload_fixture_open(machine, (enum workload_kind)kind, seed, &fixture) < 0) {
 			(void)fprintf(stderr, "model_truth: no memory for a workload\n");
 			return 1;
 		}
-		truth_add(&world, (u32)threshold, loads, &truth);
+		truth_add(&fixture, (u32)threshold, loads, &truth);
 		printf("%s", between);
 		print_truth((enum workload_kind)kind, &truth);
 		between = ",\n";

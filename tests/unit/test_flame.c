@@ -122,12 +122,12 @@ Test(flame, a_large_tree_is_pruned_to_the_maximum)
 Test(flame, a_profile_becomes_a_flame_graph)
 {
 	const u64 stack[] = {AT_WORK + 1, AT_MAIN + 1, AT_START + 1};
-	struct zoom_sample sample = world_sample(AT_LOAD_ROW + 0x20, AT_HEAP, 100);
-	struct world_names world;
+	struct zoom_sample sample = profile_fixture_sample(AT_LOAD_ROW + 0x20, AT_HEAP, 100);
+	struct profile_fixture_names fixture;
 	_cleanup_(profile_freep) struct profile *profile = NULL;
 	_cleanup_(flame_done) struct flame flame;
 
-	world_names_init(&world);
+	profile_fixture_names_init(&fixture);
 	cr_assert_eq(profile_new(true, &profile), 0);
 	sample.user = stack;
 	sample.n_user = ARRAY_SIZE(stack);
@@ -143,7 +143,7 @@ Test(flame, a_profile_becomes_a_flame_graph)
 	sample.n_user = 1;
 	cr_assert_eq(profile_add(profile, &sample), 0);
 
-	cr_assert_eq(flame_make(profile, &world.names, 100, &flame), 0);
+	cr_assert_eq(flame_make(profile, &fixture.names, 100, &flame), 0);
 	cr_assert_eq(flame.n, 5);
 	expect(&flame, 0, NULL, FLAME_NONE, 3, 450);
 	expect(&flame, 1, "_start", 0, 3, 450);
@@ -157,19 +157,19 @@ Test(flame, a_profile_becomes_a_flame_graph)
 /* Many samples of a near cache can have less latency than a few of a far one. */
 Test(flame, each_source_has_its_own_latency)
 {
-	struct zoom_sample near = world_sample(AT_WORK + 1, AT_HEAP, 10);
-	struct zoom_sample far = world_sample(AT_WORK + 1, AT_HEAP, 900);
-	struct world_names world;
+	struct zoom_sample near = profile_fixture_sample(AT_WORK + 1, AT_HEAP, 10);
+	struct zoom_sample far = profile_fixture_sample(AT_WORK + 1, AT_HEAP, 900);
+	struct profile_fixture_names fixture;
 	_cleanup_(profile_freep) struct profile *profile = NULL;
 	_cleanup_(flame_done) struct flame flame;
 
-	world_names_init(&world);
-	far.of.data_source = world_hitm();
+	profile_fixture_names_init(&fixture);
+	far.of.data_source = profile_fixture_hitm();
 	cr_assert_eq(profile_new(true, &profile), 0);
 	for (int i = 0; i < 5; i++)
 		cr_assert_eq(profile_add(profile, &near), 0);
 	cr_assert_eq(profile_add(profile, &far), 0);
-	cr_assert_eq(flame_make(profile, &world.names, 100, &flame), 0);
+	cr_assert_eq(flame_make(profile, &fixture.names, 100, &flame), 0);
 	cr_assert_eq(flame.n, 2);
 	for (size_t i = 0; i < flame.n; i++) {
 		cr_expect_eq(flame.nodes[i].sources[SOURCE_L1], 5);
@@ -181,35 +181,35 @@ Test(flame, each_source_has_its_own_latency)
 
 Test(flame, a_profile_without_samples_is_only_the_root)
 {
-	struct world_names world;
+	struct profile_fixture_names fixture;
 	_cleanup_(profile_freep) struct profile *profile = NULL;
 	_cleanup_(flame_done) struct flame flame;
 
-	world_names_init(&world);
+	profile_fixture_names_init(&fixture);
 	cr_assert_eq(profile_new(true, &profile), 0);
-	cr_assert_eq(flame_make(profile, &world.names, 100, &flame), 0);
+	cr_assert_eq(flame_make(profile, &fixture.names, 100, &flame), 0);
 	cr_expect_eq(flame.n, 1);
 }
 
 /* -E2BIG would make the caller advise a shorter zoom. */
 Test(flame, a_failed_allocation_is_not_reported_as_a_large_tree)
 {
-	struct zoom_sample sample = world_sample(AT_WORK + 1, AT_HEAP, 10);
+	struct zoom_sample sample = profile_fixture_sample(AT_WORK + 1, AT_HEAP, 10);
 	bool failed = true;
-	struct world_names world;
+	struct profile_fixture_names fixture;
 	_cleanup_(profile_freep) struct profile *profile = NULL;
 	struct flame flame;
 	size_t n = 0;
 
-	world_names_init(&world);
+	profile_fixture_names_init(&fixture);
 	cr_assert_eq(profile_new(true, &profile), 0);
 	cr_assert_eq(profile_add(profile, &sample), 0);
-	(void)profile_resolve(profile, &world.names);
+	(void)profile_resolve(profile, &fixture.names);
 	for (; failed; n++) {
 		int r;
 
 		scarce_memory_after(n);
-		r = flame_make(profile, &world.names, 100, &flame);
+		r = flame_make(profile, &fixture.names, 100, &flame);
 		failed = scarce_memory_end();
 		cr_expect_eq(r, failed ? -ENOMEM : 0, "allocation %zu: %d", n, r);
 		if (r == 0)

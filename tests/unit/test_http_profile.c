@@ -18,7 +18,7 @@
 #define SIZE 100000
 
 /* The source of the profiles. */
-struct world {
+struct fixture {
 	bool enabled, modelled;
 	int begin_error;
 	const char *message;
@@ -33,19 +33,19 @@ struct world {
 	u64 left_id;
 };
 
-static struct world world;
+static struct fixture fixture;
 static struct endpoint server;
 
 static bool is_enabled(void *userdata, enum http_profile_form form)
 {
-	const struct world *of = userdata;
+	const struct fixture *of = userdata;
 
 	return of->enabled || (form == HTTP_PROFILE_FLAME && of->modelled);
 }
 
 static int begin(void *userdata, const char *path, double seconds, u64 *ret_id, char **ret_message)
 {
-	struct world *of = userdata;
+	struct fixture *of = userdata;
 
 	*ret_message = of->message ? strdup(of->message) : NULL;
 	if (of->begin_error)
@@ -59,7 +59,7 @@ static int begin(void *userdata, const char *path, double seconds, u64 *ret_id, 
 
 static enum http_profile_state state(void *userdata, u64 id)
 {
-	const struct world *of = userdata;
+	const struct fixture *of = userdata;
 
 	(void)id;
 	return of->state;
@@ -67,7 +67,7 @@ static enum http_profile_state state(void *userdata, u64 id)
 
 static int write_profile(void *userdata, u64 id, enum http_profile_form form, u8 **ret, size_t *ret_size)
 {
-	struct world *of = userdata;
+	struct fixture *of = userdata;
 
 	of->form = form;
 	if (of->write_error)
@@ -83,7 +83,7 @@ static int write_profile(void *userdata, u64 id, enum http_profile_form form, u8
 
 static void leave(void *userdata, u64 id)
 {
-	struct world *of = userdata;
+	struct fixture *of = userdata;
 
 	of->left++;
 	of->left_id = id;
@@ -94,8 +94,8 @@ static void start(void)
 	struct http_source source = endpoint_source(&server);
 	const struct listen_address any_port = endpoint_loopback(0);
 
-	world = (struct world){.enabled = true, .id = 7, .size = SIZE};
-	source.profiles = (struct http_profiles){.userdata = &world,
+	fixture = (struct fixture){.enabled = true, .id = 7, .size = SIZE};
+	source.profiles = (struct http_profiles){.userdata = &fixture,
 						 .enabled = is_enabled,
 						 .begin = begin,
 						 .state = state,
@@ -163,14 +163,14 @@ Test(http_profile, the_answer_is_sent_when_it_is_ready)
 	const char *body;
 	size_t length;
 
-	wait_until(&world.begun, 1);
+	wait_until(&fixture.begun, 1);
 	for (int i = 0; i < 5; i++)
 		expect_health();
 	(void)http_client_receive(&client);
 	cr_expect_eq(client.length, 0);
-	cr_expect_str_eq(world.path, "/system.slice/a b/c.service");
-	cr_expect_eq(world.seconds, 12);
-	world.state = HTTP_PROFILE_READY;
+	cr_expect_str_eq(fixture.path, "/system.slice/a b/c.service");
+	cr_expect_eq(fixture.seconds, 12);
+	fixture.state = HTTP_PROFILE_READY;
 	http_client_receive_all(&server, &client);
 	cr_expect_eq(http_client_status(&client), 200);
 	cr_expect(strstr(client.data, "Content-Type: application/octet-stream\r\n"));
@@ -180,32 +180,32 @@ Test(http_profile, the_answer_is_sent_when_it_is_ready)
 	for (size_t i = 0; i < SIZE; i++)
 		cr_assert_eq((u8)body[i], (u8)(i * i + 7));
 	http_client_done(&client);
-	cr_expect_eq(world.left, 1);
-	cr_expect_eq(world.left_id, 7);
+	cr_expect_eq(fixture.left, 1);
+	cr_expect_eq(fixture.left_id, 7);
 }
 
 Test(http_profile, the_default_is_thirty_seconds)
 {
-	world.state = HTTP_PROFILE_READY;
+	fixture.state = HTTP_PROFILE_READY;
 	expect("?cgroup=/", 200, "octet-stream");
-	cr_expect_eq(world.seconds, 30);
-	cr_expect_str_eq(world.path, "/");
+	cr_expect_eq(fixture.seconds, 30);
+	cr_expect_str_eq(fixture.path, "/");
 }
 
 Test(http_profile, profiles_are_refused_when_disabled)
 {
 	_cleanup_(http_client_done) struct http_client client;
 
-	world.enabled = false;
+	fixture.enabled = false;
 	/* The answer is the same before and after the HTTP process learns that there are no profiles. */
 	expect("?cgroup=/a", 404, "`profiles = yes` in [export]");
 	http_broker_configure(server.broker, "test");
 	expect("?cgroup=/a", 404, "`profiles = yes` in [export]");
-	cr_expect_eq(world.begun, 0);
+	cr_expect_eq(fixture.begun, 0);
 	client = http_client_get(&server, "/", "");
 	cr_expect_null(strstr(client.data, "pprof"));
 	http_client_done(&client);
-	world.enabled = true;
+	fixture.enabled = true;
 	http_broker_configure(server.broker, "test");
 	client = http_client_get(&server, "/", "");
 	cr_expect(strstr(client.data, "/debug/pprof/memory?cgroup="));
@@ -254,10 +254,10 @@ Test(http_profile, parameters_of_a_profile_are_checked)
 		expect(bad[i], 400, "\r\n\r\n");
 	expect("?seconds=5", 400, "cgroup: expected the path of a cgroup");
 	expect("?cgroup=/a&seconds=0", 400, "from 1 to 300");
-	cr_expect_eq(world.begun, 0);
-	world.state = HTTP_PROFILE_READY;
+	cr_expect_eq(fixture.begun, 0);
+	fixture.state = HTTP_PROFILE_READY;
 	expect("?seconds=300&cgroup=/a", 200, "octet-stream");
-	cr_expect_eq(world.seconds, 300);
+	cr_expect_eq(fixture.seconds, 300);
 }
 
 Test(http_profile, other_methods_are_refused)
@@ -273,28 +273,28 @@ Test(http_profile, other_methods_are_refused)
 		cr_expect(strstr(client.data, "\r\nAllow: GET"));
 		http_client_done(&client);
 	}
-	cr_expect_eq(world.begun, 0);
+	cr_expect_eq(fixture.begun, 0);
 }
 
 Test(http_profile, a_refused_profile_has_a_reason)
 {
-	world.message = "there is no cgroup /a";
-	world.begin_error = -ENOENT;
+	fixture.message = "there is no cgroup /a";
+	fixture.begin_error = -ENOENT;
 	expect("?cgroup=/a", 404, "there is no cgroup /a\n");
-	world.message = "4 zooms are running";
-	world.begin_error = -EBUSY;
+	fixture.message = "4 zooms are running";
+	fixture.begin_error = -EBUSY;
 	expect("?cgroup=/a", 503, "\r\nRetry-After: 30\r\n");
 	expect("?cgroup=/a", 503, "4 zooms are running\n");
-	world.message = NULL;
-	world.begin_error = -EOPNOTSUPP;
+	fixture.message = NULL;
+	fixture.begin_error = -EOPNOTSUPP;
 	expect("?cgroup=/a", 503, "Operation not supported\n");
-	world.begin_error = 0;
-	world.state = HTTP_PROFILE_GONE;
+	fixture.begin_error = 0;
+	fixture.state = HTTP_PROFILE_GONE;
 	expect("?cgroup=/a", 503, "make room for another");
-	world.state = HTTP_PROFILE_READY;
-	world.write_error = -ENOMEM;
+	fixture.state = HTTP_PROFILE_READY;
+	fixture.write_error = -ENOMEM;
 	expect("?cgroup=/a", 500, "the daemon's log says why");
-	cr_expect_eq(world.left, 2);
+	cr_expect_eq(fixture.left, 2);
 	expect_health();
 }
 
@@ -302,31 +302,31 @@ Test(http_profile, a_client_that_disconnects_ends_its_profile)
 {
 	struct http_client first = ask("?cgroup=/a"), second, third;
 
-	wait_until(&world.begun, 1);
+	wait_until(&fixture.begun, 1);
 	http_client_done(&first);
-	wait_until(&world.left, 1);
-	cr_expect_eq(world.left_id, 7);
+	wait_until(&fixture.left, 1);
+	cr_expect_eq(fixture.left_id, 7);
 
 	/* Two clients wait for the same profile: it ends when the second client leaves. */
 	first = ask("?cgroup=/a");
 	second = ask("?cgroup=/a");
-	wait_until(&world.begun, 3);
-	world.id = 8;
+	wait_until(&fixture.begun, 3);
+	fixture.id = 8;
 	third = ask("?cgroup=/b");
-	wait_until(&world.begun, 4);
+	wait_until(&fixture.begun, 4);
 	http_client_done(&first);
 	for (int i = 0; i < 20; i++)
 		endpoint_turn(&server);
-	cr_expect_eq(world.left, 1, "the second still waits for it");
+	cr_expect_eq(fixture.left, 1, "the second still waits for it");
 	http_client_done(&second);
-	wait_until(&world.left, 2);
-	cr_expect_eq(world.left_id, 7);
-	world.state = HTTP_PROFILE_READY;
+	wait_until(&fixture.left, 2);
+	cr_expect_eq(fixture.left_id, 7);
+	fixture.state = HTTP_PROFILE_READY;
 	http_client_receive_all(&server, &third);
 	cr_expect_eq(http_client_status(&third), 200);
 	http_client_done(&third);
-	cr_expect_eq(world.left, 3);
-	cr_expect_eq(world.written, 1);
+	cr_expect_eq(fixture.left, 3);
+	cr_expect_eq(fixture.written, 1);
 	expect_health();
 }
 
@@ -338,14 +338,14 @@ Test(http_profile, clients_that_disconnect_at_any_time_are_forgotten)
 	for (unsigned int i = 0; i < HTTP_PENDING_PROFILES_BURST; i++) {
 		struct http_client client = ask("?cgroup=/a");
 
-		world.state = HTTP_PROFILE_UNDER_WAY;
-		wait_until(&world.begun, i + 1);
+		fixture.state = HTTP_PROFILE_UNDER_WAY;
+		wait_until(&fixture.begun, i + 1);
 		if (i % 2)
 			(void)setsockopt(client.fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 		if (i % 4 >= 2)
-			world.state = HTTP_PROFILE_READY;
+			fixture.state = HTTP_PROFILE_READY;
 		http_client_done(&client);
-		wait_until(&world.left, i + 1);
+		wait_until(&fixture.left, i + 1);
 	}
 	expect_health();
 }
@@ -364,14 +364,14 @@ Test(http_profile, a_user_whose_clients_leave_only_delays_others)
 			endpoint_turn(&server);
 		http_client_done(&client);
 	}
-	world.id = 8;
-	world.state = HTTP_PROFILE_READY;
+	fixture.id = 8;
+	fixture.state = HTTP_PROFILE_READY;
 	client = ask_as(NOBODY, "?cgroup=/b");
 	http_client_receive_all(&server, &client);
 	cr_expect_eq(http_client_status(&client), 200, "%s", client.data);
-	cr_expect_str_eq(world.path, "/b");
+	cr_expect_str_eq(fixture.path, "/b");
 	http_client_done(&client);
-	cr_expect_leq(world.begun,
+	cr_expect_leq(fixture.begun,
 		      HTTP_PENDING_PROFILES_BURST + 1 +
 			      (monotonic_ns() - begun_ns) * HTTP_PENDING_PROFILES_PER_SECOND / NSEC_PER_SEC);
 }
@@ -383,16 +383,16 @@ Test(http_profile, waiting_clients_are_limited)
 	if (geteuid() != 0)
 		cr_skip_test("needs root to be two users");
 	for (unsigned int i = 0; i < ARRAY_SIZE(clients); i++) {
-		world.id = i + 1;
+		fixture.id = i + 1;
 		if (i == HTTP_PROFILES_OWNER_WAITING_MAX)
 			expect("?cgroup=/a", 503, "of this user or address is waiting");
 		clients[i] = ask_as(i < HTTP_PROFILES_OWNER_WAITING_MAX ? 0 : NOBODY, "?cgroup=/a");
-		wait_until(&world.begun, i + 1);
+		wait_until(&fixture.begun, i + 1);
 	}
 	expect("?cgroup=/a", 503, "The maximum number of clients is waiting");
-	cr_expect_eq(world.begun, HTTP_PROFILES_MAX);
+	cr_expect_eq(fixture.begun, HTTP_PROFILES_MAX);
 	expect_health();
-	world.state = HTTP_PROFILE_READY;
+	fixture.state = HTTP_PROFILE_READY;
 	for (size_t i = 0; i < ARRAY_SIZE(clients); i++) {
 		http_client_receive_all(&server, &clients[i]);
 		cr_expect_eq(http_client_status(&clients[i]), 200);
@@ -419,8 +419,8 @@ Test(http_profile, few_clients_hold_a_profile_at_a_time)
 
 	if (geteuid() != 0)
 		cr_skip_test("needs root to be two users");
-	world.state = HTTP_PROFILE_READY;
-	world.size = 8 << 20;
+	fixture.state = HTTP_PROFILE_READY;
+	fixture.size = 8 << 20;
 	for (size_t i = 0; i < ARRAY_SIZE(clients); i++) {
 		const uid_t user = i < HTTP_PROFILES_OWNER_MAX ? 0 : NOBODY;
 
@@ -442,7 +442,7 @@ Test(http_profile, few_clients_hold_a_profile_at_a_time)
 		"%.300s", third.data);
 	http_client_done(&third);
 	expect_health();
-	world.size = SIZE;
+	fixture.size = SIZE;
 	http_client_done(&clients[0]);
 	/* The server learns in a moment that the client has left. */
 	for (int i = 0; status != 200 && i < 8; i++) {
@@ -463,8 +463,8 @@ Test(http_profile, few_clients_hold_a_profile_at_a_time)
 /* pebsd passes a profile as a file descriptor, which holds the memory for as long as the client likes. */
 Test(http_profile, a_profile_beyond_its_size_limit_is_refused)
 {
-	world.state = HTTP_PROFILE_READY;
-	world.size = HTTP_PROFILE_BYTES_MAX + 1;
+	fixture.state = HTTP_PROFILE_READY;
+	fixture.size = HTTP_PROFILE_BYTES_MAX + 1;
 	expect("?cgroup=/a", 500, "too large");
 }
 
@@ -472,9 +472,9 @@ Test(http_profile, the_end_of_the_endpoint_ends_the_profiles_of_waiting_clients)
 {
 	struct http_client first = ask("?cgroup=/a"), second = ask("?cgroup=/a");
 
-	wait_until(&world.begun, 2);
+	wait_until(&fixture.begun, 2);
 	endpoint_stop(&server);
-	cr_expect_eq(world.left, 1, "one profile that both waited for");
+	cr_expect_eq(fixture.left, 1, "one profile that both waited for");
 	http_client_done(&first);
 	http_client_done(&second);
 }
@@ -488,14 +488,14 @@ Test(http_profile, a_profile_may_take_longer_than_other_requests)
 	_cleanup_(http_client_done) struct http_client client = ask("?cgroup=/a&seconds=20");
 	unsigned int turns = 0;
 
-	wait_until(&world.begun, 1);
+	wait_until(&fixture.begun, 1);
 	for (unsigned int ms = 0; ms < (HTTP_TIMEOUT_SECONDS + 1) * 1000; ms += 10) {
 		fake_clock_advance(10 * NSEC_PER_MSEC);
 		while (turns < 550 && sd_event_run(server.event, 0) > 0)
 			turns++;
 	}
 	cr_expect_lt(turns, 550, "%u turns", turns);
-	world.state = HTTP_PROFILE_READY;
+	fixture.state = HTTP_PROFILE_READY;
 	http_client_receive_all(&server, &client);
 	cr_expect_eq(http_client_status(&client), 200);
 }

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "memory_fixture.h"
-#include "world.h"
+#include "workload_fixture.h"
 
 TestSuite(model_memory, .fini = memory_fixture_close);
 

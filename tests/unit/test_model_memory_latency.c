@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "memory_fixture.h"
-#include "world.h"
+#include "workload_fixture.h"
 
 TestSuite(model_memory_latency, .fini = memory_fixture_close);
 
@@ -74,13 +74,13 @@ Test(model_memory_latency, latencies_are_within_the_bounds_of_their_place)
 						[PLACE_REMOTE_DRAM] = shape->remote_dram_cycles};
 
 		for (unsigned kind = 0; kind < WORKLOAD_KINDS; kind++) {
-			_cleanup_(world_close) struct world world;
+			_cleanup_(workload_fixture_close) struct workload_fixture fixture;
 
-			cr_assert_eq(world_open(machine, kind, 3, &world), 0);
+			cr_assert_eq(workload_fixture_open(machine, kind, 3, &fixture), 0);
 			for (unsigned i = 0; i < 20000; i++) {
 				struct retired load;
 
-				workload_next_load(&world.workload, &load);
+				workload_next_load(&fixture.workload, &load);
 				cr_assert_geq(load.latency, least[load.place], "%s, %s: place %u",
 					      machine->name, workload_names[kind], load.place);
 				cr_assert_geq(load.instruction_latency, load.latency);

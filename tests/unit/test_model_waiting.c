@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "model/ibs.h"
 #include "pebs_fixture.h"
-#include "world.h"
+#include "workload_fixture.h"
 
 static struct retired stalled_load(u32 cycles, u8 place)
 {
@@ -144,17 +144,17 @@ Test(model_waiting, amd_core_counters_count_their_events)
 /* Returns the share of cycles in which the workload's core is stalled. */
 static double stalled_share(enum workload_kind kind)
 {
-	_cleanup_(world_close) struct world world;
+	_cleanup_(workload_fixture_close) struct workload_fixture played;
 	u64 stalled = 0;
 	struct retired retired;
 
-	cr_assert_eq(world_open(machine_find("skylake-server"), kind, 7, &world), 0);
+	cr_assert_eq(workload_fixture_open(machine_find("skylake-server"), kind, 7, &played), 0);
 	for (u32 i = 0; i < 200000; i++) {
-		workload_step(&world.workload, &retired);
+		workload_step(&played.workload, &retired);
 		cr_assert(!retired.stalled || retired.operation == OPERATION_LOAD);
 		stalled += retired.stalled;
 	}
-	return (double)stalled / (double)world.workload.retired;
+	return (double)stalled / (double)played.workload.retired;
 }
 
 Test(model_waiting, workloads_are_stalled_as_their_loads_overlap)

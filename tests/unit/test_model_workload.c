@@ -8,7 +8,7 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "world.h"
+#include "workload_fixture.h"
 
 #define LOADS     100000
 #define THRESHOLD 30
@@ -62,12 +62,12 @@ Test(model_workload, the_same_seed_gives_the_same_run_and_another_one_another)
 	const struct machine *machine = machine_find("skylake-server");
 
 	for (unsigned kind = 0; kind < WORKLOAD_KINDS; kind++) {
-		_cleanup_(world_close) struct world one, again, other;
+		_cleanup_(workload_fixture_close) struct workload_fixture one, again, other;
 		unsigned differ = 0;
 
-		cr_assert_eq(world_open(machine, kind, 7, &one), 0);
-		cr_assert_eq(world_open(machine, kind, 7, &again), 0);
-		cr_assert_eq(world_open(machine, kind, 8, &other), 0);
+		cr_assert_eq(workload_fixture_open(machine, kind, 7, &one), 0);
+		cr_assert_eq(workload_fixture_open(machine, kind, 7, &again), 0);
+		cr_assert_eq(workload_fixture_open(machine, kind, 8, &other), 0);
 		for (unsigned i = 0; i < 20000; i++) {
 			struct retired a, b, c;
 
@@ -86,10 +86,10 @@ Test(model_workload, loads_alone_equal_the_loads_of_the_full_run)
 	const struct machine *machine = machine_find("skylake");
 
 	for (unsigned kind = 0; kind < WORKLOAD_KINDS; kind++) {
-		_cleanup_(world_close) struct world steps, loads;
+		_cleanup_(workload_fixture_close) struct workload_fixture steps, loads;
 
-		cr_assert_eq(world_open(machine, kind, 7, &steps), 0);
-		cr_assert_eq(world_open(machine, kind, 7, &loads), 0);
+		cr_assert_eq(workload_fixture_open(machine, kind, 7, &steps), 0);
+		cr_assert_eq(workload_fixture_open(machine, kind, 7, &loads), 0);
 		for (unsigned i = 0; i < 20000; i++) {
 			struct retired step, load;
 
@@ -111,15 +111,15 @@ Test(model_workload, instruction_mixes_are_plausible)
 	const struct machine *machine = machine_find("skylake");
 
 	for (u64 kind = 0; kind < WORKLOAD_KINDS; kind++) {
-		_cleanup_(world_close) struct world world;
+		_cleanup_(workload_fixture_close) struct workload_fixture fixture;
 		struct retired last = {0}, next;
 		unsigned accesses = 0;
 		u64 text = WORKLOAD_TEXT + kind * WORKLOAD_TEXT_SIZE;
 		u64 data = WORKLOAD_DATA + kind * WORKLOAD_DATA_SIZE;
 
-		cr_assert_eq(world_open(machine, (enum workload_kind)kind, 7, &world), 0);
+		cr_assert_eq(workload_fixture_open(machine, (enum workload_kind)kind, 7, &fixture), 0);
 		for (unsigned i = 0; i < 20000; i++) {
-			workload_step(&world.workload, &next);
+			workload_step(&fixture.workload, &next);
 			cr_assert(next.ip >= text && next.ip < text + 96, "%s: %lx", workload_names[kind],
 				  next.ip);
 			cr_assert(i == 0 || next.ip == last.next_ip);
@@ -152,15 +152,15 @@ Test(model_workload, code_and_data_have_names)
 	const struct machine *machine = machine_find("skylake");
 
 	for (int kind = 0; kind < WORKLOAD_KINDS; kind++) {
-		_cleanup_(world_close) struct world world;
+		_cleanup_(workload_fixture_close) struct workload_fixture fixture;
 		const char *last = NULL;
 
-		cr_assert_eq(world_open(machine, (enum workload_kind)kind, 7, &world), 0);
+		cr_assert_eq(workload_fixture_open(machine, (enum workload_kind)kind, 7, &fixture), 0);
 		for (unsigned i = 0; i < 20000; i++) {
 			struct workload_name name = {0};
 			struct retired next;
 
-			workload_step(&world.workload, &next);
+			workload_step(&fixture.workload, &next);
 			cr_assert(workload_name_of(next.ip, &name));
 			cr_assert(name.code && (int)name.kind == kind && name.name, "%s: %lx",
 				  workload_names[kind], next.ip);
@@ -180,15 +180,15 @@ Test(model_workload, code_and_data_have_names)
 /* A few loads of the stack, which is cold at first, also wait. */
 Test(model_workload, the_pointer_chase_waits_in_one_function)
 {
-	_cleanup_(world_close) struct world world;
+	_cleanup_(workload_fixture_close) struct workload_fixture fixture;
 	u64 slow = 0, there = 0;
 
-	cr_assert_eq(world_open(machine_find("skylake"), WORKLOAD_POINTER_CHASE, 7, &world), 0);
+	cr_assert_eq(workload_fixture_open(machine_find("skylake"), WORKLOAD_POINTER_CHASE, 7, &fixture), 0);
 	for (unsigned i = 0; i < 20000; i++) {
 		struct workload_name code, data;
 		struct retired load;
 
-		workload_next_load(&world.workload, &load);
+		workload_next_load(&fixture.workload, &load);
 		if (load.place != PLACE_LOCAL_DRAM)
 			continue;
 		cr_assert(workload_name_of(load.ip, &code) && workload_name_of(load.address, &data));
@@ -243,14 +243,14 @@ static u64 sum(const u64 counts[PLACE_COUNT])
  */
 static struct found run(const struct machine *machine, enum workload_kind kind, u64 slot)
 {
-	_cleanup_(world_close) struct world world;
+	_cleanup_(workload_fixture_close) struct workload_fixture fixture;
 	struct found found = {0};
 
-	cr_assert_eq(world_open(machine, kind, SEED, &world), 0);
+	cr_assert_eq(workload_fixture_open(machine, kind, SEED, &fixture), 0);
 	for (unsigned i = 0; i < LOADS; i++) {
 		struct retired load;
 
-		workload_next_load(&world.workload, &load);
+		workload_next_load(&fixture.workload, &load);
 		if (load.ip != WORKLOAD_TEXT + (u64)kind * WORKLOAD_TEXT_SIZE + 4 * slot)
 			continue;
 		found.loads++;
@@ -417,10 +417,10 @@ Test(model_workload, mean_latencies_have_the_expected_order)
 		if (!has_load_latency(machine))
 			continue;
 		for (unsigned kind = 0; kind < WORKLOAD_COUNT; kind++) {
-			_cleanup_(world_close) struct world world;
+			_cleanup_(workload_fixture_close) struct workload_fixture fixture;
 
-			cr_assert_eq(world_open(machine, kind, SEED, &world), 0);
-			truth_add(&world, THRESHOLD, LOADS, &truths[kind]);
+			cr_assert_eq(workload_fixture_open(machine, kind, SEED, &fixture), 0);
+			truth_add(&fixture, THRESHOLD, LOADS, &truths[kind]);
 			cr_expect_eq(truths[kind].loads, LOADS);
 		}
 		for (unsigned slow = 0; slow < WORKLOAD_COUNT; slow++) {
@@ -445,11 +445,11 @@ Test(model_workload, each_workload_shows_its_problem)
 		if (!has_load_latency(machine))
 			continue;
 		for (unsigned kind = 0; kind < WORKLOAD_COUNT; kind++) {
-			_cleanup_(world_close) struct world world;
+			_cleanup_(workload_fixture_close) struct workload_fixture fixture;
 			struct truth truth = {0};
 
-			cr_assert_eq(world_open(machine, kind, SEED, &world), 0);
-			truth_add(&world, THRESHOLD, LOADS, &truth);
+			cr_assert_eq(workload_fixture_open(machine, kind, SEED, &fixture), 0);
+			truth_add(&fixture, THRESHOLD, LOADS, &truth);
 			switch ((enum workload_kind)kind) {
 			case WORKLOAD_STREAMING:
 				expect_share(machine, "lfb", truth.sources[SOURCE_LFB], truth.above, 0.75,

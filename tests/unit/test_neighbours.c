@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "model/random.h"
-#include "neighbour_world.h"
+#include "neighbour_fixture.h"
 #include "neighbours/pairing.h"
 
 #define BINS 120
@@ -600,16 +600,16 @@ static void tell(const struct neighbour_loads *loads, enum neighbour_story story
 	*ret_first = *ret_named = *ret_innocent = 0;
 	for (unsigned seed = 1; seed <= SEEDS; seed++) {
 		_cleanup_(neighbours_close) struct neighbours found;
-		struct neighbour_world world;
+		struct neighbour_fixture fixture;
 		bool innocent = false;
 
-		neighbour_world_make(loads, story, seed, &world);
-		cr_assert_eq(neighbours_rank(&world.series[0], world.series + 1, NEIGHBOUR_WORLD_CGROUPS - 1,
-					     NEIGHBOUR_WORLD_BINS, &found),
+		neighbour_fixture_make(loads, story, seed, &fixture);
+		cr_assert_eq(neighbours_rank(&fixture.series[0], fixture.series + 1,
+					     NEIGHBOUR_WORLD_CGROUPS - 1, NEIGHBOUR_WORLD_BINS, &found),
 			     0);
 		ret_verdicts[found.verdict]++;
 		for (size_t i = 0; i < found.n; i++) {
-			bool culprit = found.list[i].index + 1 == world.culprit;
+			bool culprit = found.list[i].index + 1 == fixture.culprit;
 
 			*ret_first += culprit && i == 0;
 			*ret_named += culprit && found.list[i].named;

@@ -28,7 +28,8 @@ static struct profile *profile_of(bool latency, u64 from, u64 to, bool backwards
 	cr_assert_eq(profile_name(profile, 100, 100, "main-thread"), 0);
 	cr_assert_eq(profile_name(profile, 100, 101, "worker"), 0);
 	for (u64 i = from; i < to; i++) {
-		struct zoom_sample sample = world_random(backwards ? to - 1 - (i - from) : i, stack);
+		struct zoom_sample sample =
+			profile_fixture_random(backwards ? to - 1 - (i - from) : i, stack);
 
 		cr_assert_eq(profile_add(profile, &sample), 0);
 	}
@@ -53,11 +54,11 @@ static Pebsd__Pprof__Profile *unpack(const u8 *bytes, size_t size)
 static Pebsd__Pprof__Profile *written(const struct profile *profile, const struct profile_about *of)
 {
 	_cleanup_free_ u8 *bytes = NULL;
-	struct world_names world;
+	struct profile_fixture_names fixture;
 	size_t size;
 
-	world_names_init(&world);
-	cr_assert_eq(pprof_write(profile, &world.names, of, &bytes, &size), 0);
+	profile_fixture_names_init(&fixture);
+	cr_assert_eq(pprof_write(profile, &fixture.names, of, &bytes, &size), 0);
 	return unpack(bytes, size);
 }
 
@@ -110,7 +111,7 @@ static u64 sum(const Pebsd__Pprof__Profile *pprof, size_t value)
 Test(pprof, inlined_and_unnamed_frames_are_written)
 {
 	const u64 user[] = {AT_UNNAMED + 1, AT_START + 1};
-	struct zoom_sample sample = world_sample(AT_INNER, AT_HEAP, 77);
+	struct zoom_sample sample = profile_fixture_sample(AT_INNER, AT_HEAP, 77);
 	_cleanup_(profile_freep) struct profile *profile = profile_of(true, 0, 0, false);
 	Pebsd__Pprof__Profile *pprof;
 	const Pebsd__Pprof__Location *at;
@@ -162,7 +163,7 @@ Test(pprof, inlined_and_unnamed_frames_are_written)
 Test(pprof, without_kernel_names_the_kernel_is_one_frame)
 {
 	const u64 user[] = {AT_MAIN + 1, AT_START + 1}, kernel[] = {AT_FAULT + 0x10, AT_FAULT + 0x20};
-	struct zoom_sample sample = world_sample(AT_FAULT, AT_HEAP, 1);
+	struct zoom_sample sample = profile_fixture_sample(AT_FAULT, AT_HEAP, 1);
 	_cleanup_(profile_freep) struct profile *profile = profile_of(true, 0, 0, false);
 	struct profile_about no_kernel = about;
 	Pebsd__Pprof__Profile *pprof;
@@ -221,11 +222,11 @@ static u64 sum_folded(char *folded)
 static u64 folded_total(const struct profile *profile, bool latency)
 {
 	_cleanup_free_ char *folded = NULL;
-	struct world_names world;
+	struct profile_fixture_names fixture;
 	size_t size;
 
-	world_names_init(&world);
-	cr_assert_eq(folded_write(profile, &world.names, &about, latency, &folded, &size), 0);
+	profile_fixture_names_init(&fixture);
+	cr_assert_eq(folded_write(profile, &fixture.names, &about, latency, &folded, &size), 0);
 	return sum_folded(folded);
 }
 
@@ -234,12 +235,12 @@ Test(folded, folded_stacks_start_with_the_outermost_frame)
 	_cleanup_free_ char *folded = NULL;
 	const u64 user[] = {AT_INNER + 1, AT_MAIN + 1, AT_START + 1},
 		  other[] = {AT_INNER + 2, AT_MAIN + 2, AT_START + 9};
-	struct zoom_sample sample = world_sample(AT_LOAD_ROW, AT_HEAP, 20);
+	struct zoom_sample sample = profile_fixture_sample(AT_LOAD_ROW, AT_HEAP, 20);
 	_cleanup_(profile_freep) struct profile *profile = profile_of(true, 0, 0, false);
-	struct world_names world;
+	struct profile_fixture_names fixture;
 	size_t size;
 
-	world_names_init(&world);
+	profile_fixture_names_init(&fixture);
 	sample.user = user;
 	sample.n_user = 3;
 	cr_assert_eq(profile_add(profile, &sample), 0);
@@ -248,11 +249,11 @@ Test(folded, folded_stacks_start_with_the_outermost_frame)
 	sample.n_user = 0;
 	sample.of.latency = 0;
 	cr_assert_eq(profile_add(profile, &sample), 0);
-	cr_assert_eq(folded_write(profile, &world.names, &about, false, &folded, &size), 0);
+	cr_assert_eq(folded_write(profile, &fixture.names, &about, false, &folded, &size), 0);
 	cr_expect_str_eq(folded, "_start;main;work;inner;load:row 2\nload:row 1\n");
 	cr_expect_eq(size, strlen(folded));
 	free(TAKE_PTR(folded));
-	cr_assert_eq(folded_write(profile, &world.names, &about, true, &folded, &size), 0);
+	cr_assert_eq(folded_write(profile, &fixture.names, &about, true, &folded, &size), 0);
 	cr_expect_str_eq(folded, "_start;main;work;inner;load:row 40\n");
 }
 
@@ -274,13 +275,13 @@ Test(pprof, samples_add_up_to_the_profile_in_any_order)
 		_cleanup_free_ u8 *one = NULL, *two = NULL;
 		size_t one_size, two_size;
 		struct profile_totals totals;
-		struct world_names world;
+		struct profile_fixture_names fixture;
 		Pebsd__Pprof__Profile *pprof;
 
-		world_names_init(&world);
+		profile_fixture_names_init(&fixture);
 		profile_totals(profile, &totals);
-		cr_assert_eq(pprof_write(profile, &world.names, &about, &one, &one_size), 0);
-		cr_assert_eq(pprof_write(other, &world.names, &about, &two, &two_size), 0);
+		cr_assert_eq(pprof_write(profile, &fixture.names, &about, &one, &one_size), 0);
+		cr_assert_eq(pprof_write(other, &fixture.names, &about, &two, &two_size), 0);
 		cr_assert(one_size == two_size && memcmp(one, two, one_size) == 0);
 		pprof = unpack(one, one_size);
 		expect_whole(pprof);

@@ -15,7 +15,7 @@ static struct profile *new_profile(void)
 
 static void add_stack(struct profile *profile, u64 code, const u64 *user, size_t n_user)
 {
-	struct zoom_sample sample = world_sample(code, AT_HEAP, 10);
+	struct zoom_sample sample = profile_fixture_sample(code, AT_HEAP, 10);
 
 	sample.user = user;
 	sample.n_user = n_user;
@@ -33,12 +33,12 @@ static struct profile_totals totals_of(const struct profile *profile)
 Test(profile, totals_include_only_measured_values)
 {
 	_cleanup_(profile_freep) struct profile *profile = new_profile();
-	struct zoom_sample sample = world_sample(AT_WORK, AT_HEAP, 100);
+	struct zoom_sample sample = profile_fixture_sample(AT_WORK, AT_HEAP, 100);
 	struct profile_totals totals;
 
 	sample.physical = 0x1234;
 	cr_assert_eq(profile_add(profile, &sample), 0);
-	sample.of.data_source = world_hitm();
+	sample.of.data_source = profile_fixture_hitm();
 	cr_assert_eq(profile_add(profile, &sample), 0);
 	sample.of.fields = SAMPLE_CODE_ADDRESS; /* no other field is measured */
 	cr_assert_eq(profile_add(profile, &sample), 0);
@@ -55,7 +55,7 @@ Test(profile, totals_include_only_measured_values)
 Test(profile, without_latency_none_is_added)
 {
 	_cleanup_(profile_freep) struct profile *profile = NULL;
-	struct zoom_sample sample = world_sample(AT_WORK, AT_HEAP, 100);
+	struct zoom_sample sample = profile_fixture_sample(AT_WORK, AT_HEAP, 100);
 
 	cr_assert_eq(profile_new(false, &profile), 0);
 	cr_assert_eq(profile_add(profile, &sample), 0);
@@ -67,67 +67,67 @@ Test(profile, each_address_is_requested_once_until_answered)
 {
 	_cleanup_(profile_freep) struct profile *profile = new_profile();
 	const u64 user[] = {AT_MAIN + 1, AT_START + 1};
-	struct world_names world;
+	struct profile_fixture_names fixture;
 
-	world_names_init(&world);
+	profile_fixture_names_init(&fixture);
 	add_stack(profile, AT_WORK, user, 2);
 	add_stack(profile, AT_WORK, user, 2);
-	world.silent = 2;
+	fixture.silent = 2;
 	/* Three addresses of code and one of data. */
-	cr_expect_eq(profile_resolve(profile, &world.names), 2);
-	cr_expect_eq(world.calls, 4);
-	cr_expect_eq(profile_resolve(profile, &world.names), 0);
-	cr_expect_eq(world.calls, 6);
-	cr_expect_eq(profile_resolve(profile, &world.names), 0);
-	cr_expect_eq(world.calls, 6);
+	cr_expect_eq(profile_resolve(profile, &fixture.names), 2);
+	cr_expect_eq(fixture.calls, 4);
+	cr_expect_eq(profile_resolve(profile, &fixture.names), 0);
+	cr_expect_eq(fixture.calls, 6);
+	cr_expect_eq(profile_resolve(profile, &fixture.names), 0);
+	cr_expect_eq(fixture.calls, 6);
 	/* The same address in another process is asked for separately. */
-	struct zoom_sample sample = world_sample(AT_WORK, AT_HEAP, 1);
+	struct zoom_sample sample = profile_fixture_sample(AT_WORK, AT_HEAP, 1);
 
 	sample.pid = 200;
 	cr_assert_eq(profile_add(profile, &sample), 0);
-	cr_expect_eq(profile_resolve(profile, &world.names), 0);
-	cr_expect_eq(world.calls, 8);
+	cr_expect_eq(profile_resolve(profile, &fixture.names), 0);
+	cr_expect_eq(fixture.calls, 8);
 }
 
 /* The addresses are the same before and after: a program that is not relocated executes another one. */
 Test(profile, after_an_exec_a_process_counts_as_another)
 {
 	_cleanup_(profile_freep) struct profile *profile = new_profile();
-	struct world_names world;
+	struct profile_fixture_names fixture;
 
-	world_names_init(&world);
+	profile_fixture_names_init(&fixture);
 	profile_executed(profile, 100);
 	add_stack(profile, AT_WORK, NULL, 0);
-	cr_expect_eq(profile_resolve(profile, &world.names), 0);
-	cr_expect_eq(world.calls, 2);
+	cr_expect_eq(profile_resolve(profile, &fixture.names), 0);
+	cr_expect_eq(fixture.calls, 2);
 	profile_executed(profile, 100);
 	add_stack(profile, AT_WORK, NULL, 0);
-	cr_expect_eq(profile_resolve(profile, &world.names), 0);
-	cr_expect_eq(world.calls, 4, "it is asked for again");
-	cr_expect_eq(world.pid, 100);
+	cr_expect_eq(profile_resolve(profile, &fixture.names), 0);
+	cr_expect_eq(fixture.calls, 4, "it is asked for again");
+	cr_expect_eq(fixture.pid, 100);
 	/* A pending question would be answered with names of the new program. */
 	add_stack(profile, AT_MAIN, NULL, 0);
-	world.silent = 1;
-	cr_expect_eq(profile_resolve(profile, &world.names), 1);
+	fixture.silent = 1;
+	cr_expect_eq(profile_resolve(profile, &fixture.names), 1);
 	profile_executed(profile, 100);
-	cr_expect_eq(profile_resolve(profile, &world.names), 0);
-	cr_expect_eq(world.calls, 5);
+	cr_expect_eq(profile_resolve(profile, &fixture.names), 0);
+	cr_expect_eq(fixture.calls, 5);
 	cr_expect_eq(totals_of(profile).samples, 3);
 }
 
 Test(profile, a_mapping_without_names_is_requested_a_few_times_only)
 {
 	_cleanup_(profile_freep) struct profile *profile = new_profile();
-	struct world_names world;
+	struct profile_fixture_names fixture;
 
-	world_names_init(&world);
+	profile_fixture_names_init(&fixture);
 	for (u64 i = 0; i < 10000; i++) {
-		struct zoom_sample sample = world_sample(AT_WORK, AT_HEAP + 8 * i, 1);
+		struct zoom_sample sample = profile_fixture_sample(AT_WORK, AT_HEAP + 8 * i, 1);
 
 		cr_assert_eq(profile_add(profile, &sample), 0);
 	}
-	cr_expect_eq(profile_resolve(profile, &world.names), 0);
-	cr_expect_eq(world.calls, 2);
+	cr_expect_eq(profile_resolve(profile, &fixture.names), 0);
+	cr_expect_eq(fixture.calls, 2);
 }
 
 struct heap {
@@ -147,7 +147,7 @@ static const struct symbol *find_heap(void *userdata, const struct symbol_query 
 
 static void add_data(struct profile *profile, u32 pid, u64 address)
 {
-	struct zoom_sample sample = world_sample(AT_WORK, address, 1);
+	struct zoom_sample sample = profile_fixture_sample(AT_WORK, address, 1);
 
 	sample.pid = sample.tid = pid;
 	cr_assert_eq(profile_add(profile, &sample), 0);
@@ -175,37 +175,37 @@ Test(profile, a_heap_that_grows_is_requested_once_when_all_ranges_are_taken)
 Test(profile, the_number_of_unanswered_requests_grows)
 {
 	_cleanup_(profile_freep) struct profile *profile = new_profile();
-	struct world_names world;
+	struct profile_fixture_names fixture;
 
-	world_names_init(&world);
+	profile_fixture_names_init(&fixture);
 	for (u64 i = 0; i < 10000; i++) {
-		struct zoom_sample sample = world_sample(AT_WORK, AT_HEAP + 8 * i, 1);
+		struct zoom_sample sample = profile_fixture_sample(AT_WORK, AT_HEAP + 8 * i, 1);
 
 		cr_assert_eq(profile_add(profile, &sample), 0);
 	}
-	world.silent = 100000;
-	cr_expect_eq(profile_resolve(profile, &world.names), 10001);
-	cr_expect_eq(world.calls, 257);
-	cr_expect_eq(profile_resolve(profile, &world.names), 10001);
-	cr_expect_eq(world.calls, 257 + 1025);
-	world.silent = 0;
-	cr_expect_eq(profile_resolve(profile, &world.names), 0);
-	cr_expect_eq(world.calls, 257 + 1025 + 2);
+	fixture.silent = 100000;
+	cr_expect_eq(profile_resolve(profile, &fixture.names), 10001);
+	cr_expect_eq(fixture.calls, 257);
+	cr_expect_eq(profile_resolve(profile, &fixture.names), 10001);
+	cr_expect_eq(fixture.calls, 257 + 1025);
+	fixture.silent = 0;
+	cr_expect_eq(profile_resolve(profile, &fixture.names), 0);
+	cr_expect_eq(fixture.calls, 257 + 1025 + 2);
 }
 
 Test(profile, forged_kernel_addresses_are_not_looked_up)
 {
 	_cleanup_(profile_freep) struct profile *profile = new_profile();
 	const u64 user[] = {AT_FAULT + 1};
-	struct zoom_sample sample = world_sample(AT_WORK, AT_KERNEL_DATA, 1);
-	struct world_names world;
+	struct zoom_sample sample = profile_fixture_sample(AT_WORK, AT_KERNEL_DATA, 1);
+	struct profile_fixture_names fixture;
 
-	world_names_init(&world);
+	profile_fixture_names_init(&fixture);
 	sample.user = user;
 	sample.n_user = 1;
 	cr_assert_eq(profile_add(profile, &sample), 0);
-	cr_expect_eq(profile_resolve(profile, &world.names), 0);
-	cr_expect_eq(world.calls, 1, "%zu", world.calls);
+	cr_expect_eq(profile_resolve(profile, &fixture.names), 0);
+	cr_expect_eq(fixture.calls, 1, "%zu", fixture.calls);
 }
 
 Test(profile, stacks_that_do_not_reach_the_start_are_incomplete)
@@ -213,11 +213,11 @@ Test(profile, stacks_that_do_not_reach_the_start_are_incomplete)
 	_cleanup_(profile_freep) struct profile *profile = new_profile();
 	const u64 whole[] = {AT_MAIN + 1, AT_START + 1}, early[] = {AT_WORK + 1},
 		  unnamed[] = {AT_UNNAMED + 1}, before_main[] = {AT_MAIN + 1, AT_UNNAMED + 1};
-	struct zoom_sample of_kernel = world_sample(AT_FAULT, AT_KERNEL_DATA, 1);
+	struct zoom_sample of_kernel = profile_fixture_sample(AT_FAULT, AT_KERNEL_DATA, 1);
 	u64 deep[PROFILE_STACK_FULL];
-	struct world_names world;
+	struct profile_fixture_names fixture;
 
-	world_names_init(&world);
+	profile_fixture_names_init(&fixture);
 	add_stack(profile, AT_WORK, whole, 2);
 	add_stack(profile, AT_WORK, before_main, 2);
 	add_stack(profile, AT_WORK, early, 1);
@@ -232,7 +232,7 @@ Test(profile, stacks_that_do_not_reach_the_start_are_incomplete)
 	cr_expect_eq(totals_of(profile).user_stacks, 8);
 	(void)profile_resolve(profile, NULL);
 	cr_expect_eq(totals_of(profile).early, 7);
-	(void)profile_resolve(profile, &world.names);
+	(void)profile_resolve(profile, &fixture.names);
 	cr_expect_eq(totals_of(profile).early, 4, "%llu", (unsigned long long)totals_of(profile).early);
 }
 
@@ -260,16 +260,16 @@ Test(profile, memory_is_bounded_and_omitted_samples_are_counted)
 {
 	_cleanup_(profile_freep) struct profile *profile = new_profile();
 	struct profile_totals totals;
-	struct world_names world;
+	struct profile_fixture_names fixture;
 	const u64 n = 600000;
 
-	world_names_init(&world);
+	profile_fixture_names_init(&fixture);
 	for (u64 i = 0; i < n; i++) {
-		struct zoom_sample sample = world_sample(AT_WORK + (i & 7), AT_HEAP + i * 4096, 3);
+		struct zoom_sample sample = profile_fixture_sample(AT_WORK + (i & 7), AT_HEAP + i * 4096, 3);
 
 		cr_assert_eq(profile_add(profile, &sample), 0);
 	}
-	(void)profile_resolve(profile, &world.names);
+	(void)profile_resolve(profile, &fixture.names);
 	totals = totals_of(profile);
 	cr_expect_eq(totals.samples, n);
 	cr_expect_eq(totals.latency, 3 * n);
@@ -279,7 +279,7 @@ Test(profile, memory_is_bounded_and_omitted_samples_are_counted)
 	cr_expect_eq(totals.user_stacks, n - totals.dropped);
 	cr_expect_leq(profile_bytes(profile), PROFILE_BYTES_MAX + 4096);
 	/* A full profile still takes a sample whose addresses it knows. */
-	struct zoom_sample again = world_sample(AT_WORK, AT_HEAP, 3);
+	struct zoom_sample again = profile_fixture_sample(AT_WORK, AT_HEAP, 3);
 
 	cr_assert_eq(profile_add(profile, &again), 0);
 	cr_expect_eq(totals_of(profile).dropped, totals.dropped);

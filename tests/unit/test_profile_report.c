@@ -11,7 +11,7 @@ static const struct report_settings everything = {
 
 struct made {
 	struct profile *profile;
-	struct world_names world;
+	struct profile_fixture_names fixture;
 	struct profile_report report;
 };
 
@@ -19,13 +19,13 @@ static struct made made;
 
 static void begin(void)
 {
-	world_names_init(&made.world);
+	profile_fixture_names_init(&made.fixture);
 	cr_assert_eq(profile_new(true, &made.profile), 0);
 }
 
 static void report(const struct report_settings *settings)
 {
-	cr_assert_eq(profile_report(made.profile, &made.world.names, settings, &made.report), 0);
+	cr_assert_eq(profile_report(made.profile, &made.fixture.names, settings, &made.report), 0);
 }
 
 static void end(void)
@@ -54,7 +54,7 @@ TestSuite(profile_report, .init = begin, .fini = end);
 Test(profile_report, functions_have_their_own_cost_and_that_of_their_callees)
 {
 	const u64 recursive[] = {AT_WORK + 1, AT_WORK + 0x11, AT_MAIN + 1, AT_START + 1};
-	struct zoom_sample sample = world_sample(AT_LOAD_ROW + 0x20, AT_HEAP, 100);
+	struct zoom_sample sample = profile_fixture_sample(AT_LOAD_ROW + 0x20, AT_HEAP, 100);
 	const struct report_function *of;
 
 	sample.user = recursive;
@@ -87,7 +87,7 @@ Test(profile_report, functions_have_their_own_cost_and_that_of_their_callees)
 
 Test(profile_report, code_without_a_name_has_its_place)
 {
-	struct zoom_sample sample = world_sample(AT_UNNAMED, AT_HEAP, 5);
+	struct zoom_sample sample = profile_fixture_sample(AT_UNNAMED, AT_HEAP, 5);
 
 	add(&sample);
 	sample.of.code_address = 0x10;
@@ -101,9 +101,9 @@ Test(profile_report, code_without_a_name_has_its_place)
 
 Test(profile_report, unanswered_addresses_are_counted)
 {
-	struct zoom_sample sample = world_sample(AT_WORK, AT_HEAP, 5);
+	struct zoom_sample sample = profile_fixture_sample(AT_WORK, AT_HEAP, 5);
 
-	made.world.silent = 100;
+	made.fixture.silent = 100;
 	add(&sample);
 	report(&everything);
 	cr_expect_eq(made.report.unnamed, 2);
@@ -128,12 +128,12 @@ Test(profile_report, objects_are_grouped_by_the_accessed_data)
 	struct zoom_sample sample;
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		sample = world_sample(AT_WORK, cases[i].address, 1000 - 10 * i);
+		sample = profile_fixture_sample(AT_WORK, cases[i].address, 1000 - 10 * i);
 		add(&sample);
-		sample.of.data_source = world_hitm();
+		sample.of.data_source = profile_fixture_hitm();
 		add(&sample);
 	}
-	sample = world_sample(AT_FAULT, AT_KERNEL_DATA, 1);
+	sample = profile_fixture_sample(AT_FAULT, AT_KERNEL_DATA, 1);
 	add(&sample);
 	sample.of.fields &= (u16)~SAMPLE_ADDRESS;
 	add(&sample);
@@ -152,7 +152,7 @@ Test(profile_report, objects_are_grouped_by_the_accessed_data)
 
 static void access_line(u32 pid, u32 cpu, u64 address, u64 physical, u64 source)
 {
-	struct zoom_sample sample = world_sample(AT_WORK + 0x10 * (address & 3), address, 100);
+	struct zoom_sample sample = profile_fixture_sample(AT_WORK + 0x10 * (address & 3), address, 100);
 
 	sample.pid = pid;
 	sample.cpu = cpu;
@@ -165,15 +165,15 @@ Test(profile_report, hitm_of_two_cpus_at_two_offsets_is_false_sharing)
 {
 	const struct report_line *line;
 
-	access_line(100, 0, AT_COUNTERS + 0x40, 0, world_hitm());
-	access_line(100, 0, AT_COUNTERS + 0x40, 0, world_store());
-	access_line(100, 1, AT_COUNTERS + 0x48, 0, world_hitm());
-	access_line(100, 1, AT_COUNTERS + 0x48, 0, world_hitm());
-	access_line(100, 2, AT_COUNTERS + 0x48, 0, world_l1());
+	access_line(100, 0, AT_COUNTERS + 0x40, 0, profile_fixture_hitm());
+	access_line(100, 0, AT_COUNTERS + 0x40, 0, profile_fixture_store());
+	access_line(100, 1, AT_COUNTERS + 0x48, 0, profile_fixture_hitm());
+	access_line(100, 1, AT_COUNTERS + 0x48, 0, profile_fixture_hitm());
+	access_line(100, 2, AT_COUNTERS + 0x48, 0, profile_fixture_l1());
 	/* Two lines with more HITM: one with a single offset, and one with a single CPU. */
 	for (u32 i = 0; i < 10; i++) {
-		access_line(100, i % 2, AT_HEAP + 0x100, 0, world_hitm());
-		access_line(100, 3, AT_HEAP + 0x200 + i, 0, world_hitm());
+		access_line(100, i % 2, AT_HEAP + 0x100, 0, profile_fixture_hitm());
+		access_line(100, 3, AT_HEAP + 0x200 + i, 0, profile_fixture_hitm());
 	}
 	report(&everything);
 	cr_assert_eq(made.report.n_lines, 3);
@@ -201,8 +201,8 @@ Test(profile_report, hitm_of_two_cpus_at_two_offsets_is_false_sharing)
 
 Test(profile_report, shared_memory_of_processes_is_one_line)
 {
-	access_line(100, 0, AT_SHARED + 0x80, 0x7000080, world_hitm());
-	access_line(200, 1, AT_SHARED2 + 0x88, 0x7000088, world_hitm());
+	access_line(100, 0, AT_SHARED + 0x80, 0x7000080, profile_fixture_hitm());
+	access_line(200, 1, AT_SHARED2 + 0x88, 0x7000088, profile_fixture_hitm());
 	report(&everything);
 	cr_assert_eq(made.report.n_lines, 1);
 	cr_expect(made.report.lines[0].pid == 0 && made.report.lines[0].false_sharing);
@@ -212,9 +212,9 @@ Test(profile_report, shared_memory_of_processes_is_one_line)
 
 	/* Without a physical address, name and offset decide. */
 	begin();
-	access_line(100, 0, AT_SHARED + 0x80, 0, world_hitm());
-	access_line(200, 1, AT_SHARED2 + 0x88, 0, world_hitm());
-	access_line(200, 1, AT_SHARED2 + 0x100, 0, world_hitm());
+	access_line(100, 0, AT_SHARED + 0x80, 0, profile_fixture_hitm());
+	access_line(200, 1, AT_SHARED2 + 0x88, 0, profile_fixture_hitm());
+	access_line(200, 1, AT_SHARED2 + 0x100, 0, profile_fixture_hitm());
 	report(&everything);
 	cr_assert_eq(made.report.n_lines, 2);
 	cr_expect_eq(made.report.lines[0].samples, 2);
@@ -226,27 +226,27 @@ Test(profile_report, unshared_memory_is_several_lines)
 	 * One address in two processes, one page of zeros at two addresses, and one name with different
 	 * memory.
 	 */
-	access_line(100, 0, AT_HEAP, 0, world_l1());
-	access_line(200, 0, AT_HEAP, 0, world_l1());
-	access_line(100, 0, AT_HEAP + 0x1000, 0x9000000, world_l1());
-	access_line(200, 0, AT_HEAP + 0x2000, 0x9000000, world_l1());
-	access_line(100, 0, AT_SHARED, 0xa000000, world_l1());
-	access_line(200, 0, AT_SHARED2, 0xb000000, world_l1());
+	access_line(100, 0, AT_HEAP, 0, profile_fixture_l1());
+	access_line(200, 0, AT_HEAP, 0, profile_fixture_l1());
+	access_line(100, 0, AT_HEAP + 0x1000, 0x9000000, profile_fixture_l1());
+	access_line(200, 0, AT_HEAP + 0x2000, 0x9000000, profile_fixture_l1());
+	access_line(100, 0, AT_SHARED, 0xa000000, profile_fixture_l1());
+	access_line(200, 0, AT_SHARED2, 0xb000000, profile_fixture_l1());
 	report(&everything);
 	cr_expect_eq(made.report.n_lines, 6);
 	end();
 
 	/* After a fork, the same address and memory in two processes is one line. */
 	begin();
-	access_line(100, 0, AT_HEAP, 0x9000000, world_l1());
-	access_line(200, 0, AT_HEAP, 0x9000000, world_l1());
+	access_line(100, 0, AT_HEAP, 0x9000000, profile_fixture_l1());
+	access_line(200, 0, AT_HEAP, 0x9000000, profile_fixture_l1());
 	report(&everything);
 	cr_expect_eq(made.report.n_lines, 1);
 }
 
 Test(profile_report, data_of_the_kernel_belong_to_no_process)
 {
-	struct zoom_sample sample = world_sample(AT_FAULT, AT_KERNEL_DATA, 10);
+	struct zoom_sample sample = profile_fixture_sample(AT_FAULT, AT_KERNEL_DATA, 10);
 
 	add(&sample);
 	sample.pid = 200;
@@ -269,12 +269,12 @@ Test(profile_report, data_of_the_kernel_belong_to_no_process)
 /* The names may come with the report of a client that may not see addresses of the kernel. */
 Test(profile_report, data_of_the_kernel_have_the_same_name_if_addresses_are_hidden)
 {
-	struct zoom_sample sample = world_sample(AT_FAULT, AT_KERNEL_DATA, 10);
+	struct zoom_sample sample = profile_fixture_sample(AT_FAULT, AT_KERNEL_DATA, 10);
 	struct profile_names names;
 	struct hidden_names hidden;
 
 	add(&sample);
-	names = hidden_names(&hidden, &made.world.names);
+	names = hidden_names(&hidden, &made.fixture.names);
 	cr_assert_eq(profile_report(made.profile, &names, &everything, &made.report), 0);
 	cr_assert_eq(made.report.n_lines, 1);
 	cr_expect_str_eq(made.report.lines[0].object, "[kernel]");
@@ -293,12 +293,13 @@ Test(profile_report, nodes_of_data_and_accessing_cpus_are_listed)
 	settings.n_ranges = ARRAY_SIZE(ranges);
 	settings.node_of_cpu = node_of_cpu;
 	settings.n_cpus = ARRAY_SIZE(node_of_cpu);
-	access_line(100, 0, AT_HEAP, 0x1000, world_l1());
-	access_line(100, 1, AT_HEAP + 8, 0x1008, world_l1());
-	access_line(100, 2, AT_HEAP + 0x1000, 0x20000000, world_l1()); /* from a CPU without a node */
-	access_line(100, 0, AT_HEAP + 0x2000, 0x1fffffff, world_l1());
-	access_line(100, 9, AT_HEAP + 0x3000, 0x40000000, world_l1());
-	access_line(100, 0, AT_HEAP + 0x4000, 0, world_l1());
+	access_line(100, 0, AT_HEAP, 0x1000, profile_fixture_l1());
+	access_line(100, 1, AT_HEAP + 8, 0x1008, profile_fixture_l1());
+	access_line(100, 2, AT_HEAP + 0x1000, 0x20000000,
+		    profile_fixture_l1()); /* from a CPU without a node */
+	access_line(100, 0, AT_HEAP + 0x2000, 0x1fffffff, profile_fixture_l1());
+	access_line(100, 9, AT_HEAP + 0x3000, 0x40000000, profile_fixture_l1());
+	access_line(100, 0, AT_HEAP + 0x4000, 0, profile_fixture_l1());
 	report(&settings);
 	cr_assert_eq(made.report.n_nodes, 3);
 	cr_expect(made.report.nodes[0].node == -1 && made.report.nodes[0].samples == 1 &&
@@ -311,7 +312,7 @@ Test(profile_report, nodes_of_data_and_accessing_cpus_are_listed)
 	end();
 
 	begin();
-	access_line(100, 0, AT_HEAP, 0x1000, world_l1());
+	access_line(100, 0, AT_HEAP, 0x1000, profile_fixture_l1());
 	report(&everything);
 	cr_expect_eq(made.report.n_nodes, 0);
 }
@@ -322,7 +323,7 @@ Test(profile_report, the_requested_number_of_items_is_reported)
 	u64 stack[16];
 
 	for (u64 i = 0; i < 200; i++) {
-		struct zoom_sample sample = world_random(i, stack);
+		struct zoom_sample sample = profile_fixture_random(i, stack);
 
 		add(&sample);
 	}
@@ -345,8 +346,8 @@ static void add_random(u64 seed, bool backwards)
 	u64 stack[16];
 
 	for (u64 i = 0; i < RANDOM_SAMPLES; i++) {
-		struct zoom_sample sample =
-			world_random(seed * RANDOM_SAMPLES + (backwards ? RANDOM_SAMPLES - 1 - i : i), stack);
+		struct zoom_sample sample = profile_fixture_random(
+			seed * RANDOM_SAMPLES + (backwards ? RANDOM_SAMPLES - 1 - i : i), stack);
 
 		add(&sample);
 	}

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A workload of the hardware model with a memory system of its own, and the true values of its loads. */
-#ifndef PEBSD_WORLD_H
-#define PEBSD_WORLD_H
+#ifndef PEBSD_WORKLOAD_FIXTURE_H
+#define PEBSD_WORKLOAD_FIXTURE_H
 
 #include "model/load_source.h"
 #include "model/workload.h"
 
-struct world {
+struct workload_fixture {
 	const struct machine *machine;
 	struct memory *memory;
 	struct workload workload;
 };
 
 /* Returns 0 or -ENOMEM. Close it in both cases. */
-int world_open(const struct machine *machine, enum workload_kind kind, u64 seed, struct world *ret);
-void world_close(const struct world *world);
+int workload_fixture_open(const struct machine *machine, enum workload_kind kind, u64 seed,
+			  struct workload_fixture *ret);
+void workload_fixture_close(const struct workload_fixture *fixture);
 
 /* Counts all loads, and describes those above a threshold in pebsd's terms. */
 struct truth {
@@ -36,7 +37,7 @@ struct truth {
  */
 u32 truth_threshold_latency(const struct machine *machine, const struct retired *load);
 
-/* Runs the world for `loads` loads and adds them to `truth`. */
-void truth_add(struct world *world, u32 threshold, u64 loads, struct truth *truth);
+/* Runs the fixture for `loads` loads and adds them to `truth`. */
+void truth_add(struct workload_fixture *fixture, u32 threshold, u64 loads, struct truth *truth);
 
 #endif

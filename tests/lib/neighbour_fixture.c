@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "neighbour_world.h"
+#include "neighbour_fixture.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "world.h"
+#include "workload_fixture.h"
 
 #define LOADS       4096 /* of each workload */
 #define THRESHOLD   30   /* cycles */
@@ -40,18 +40,18 @@ int neighbour_loads_new(struct neighbour_loads **ret)
 	if (!loads)
 		return -ENOMEM;
 	for (unsigned kind = 0; kind < WORKLOAD_COUNT; kind++) {
-		struct world world;
+		struct workload_fixture fixture;
 		size_t shared = 0;
 
-		if (world_open(machine_find("skylake-server"), kind, 1, &world) < 0) {
-			world_close(&world);
+		if (workload_fixture_open(machine_find("skylake-server"), kind, 1, &fixture) < 0) {
+			workload_fixture_close(&fixture);
 			free(loads);
 			return -ENOMEM;
 		}
 		for (size_t n = 0; n < LOADS;) {
 			struct retired load;
 
-			workload_next_load(&world.workload, &load);
+			workload_next_load(&fixture.workload, &load);
 			if (load.latency <= THRESHOLD)
 				continue;
 			loads->loads[kind][n].latency = load.latency;
@@ -59,7 +59,7 @@ int neighbour_loads_new(struct neighbour_loads **ret)
 			shared += loads->loads[kind][n++].shared;
 		}
 		loads->shared[kind] = (double)shared / LOADS;
-		world_close(&world);
+		workload_fixture_close(&fixture);
 	}
 	*ret = loads;
 	return 0;
@@ -240,7 +240,7 @@ static void queue(const struct neighbour_loads *loads, const struct plan *plan, 
 
 /* Draws each sample of the victim in one bin. */
 static void sample_victim(const struct neighbour_loads *loads, struct random *random, const struct plan *plan,
-			  size_t bin, u64 samples, double slower, struct neighbour_world *world)
+			  size_t bin, u64 samples, double slower, struct neighbour_fixture *fixture)
 {
 	double n = (double)samples, sum = 0, squares = 0, shared = 0;
 
@@ -255,13 +255,14 @@ static void sample_victim(const struct neighbour_loads *loads, struct random *ra
 		sum += latency;
 		squares += latency * latency;
 	}
-	world->traffic[0][bin] = shared * PERIOD / BIN;
-	world->latency[bin] = samples >= SAMPLES_LOW ? sum / n : NAN;
-	world->error[bin] = samples >= SAMPLES_LOW ? sqrt((squares / n - sum / n * sum / n) / (n - 1)) : NAN;
+	fixture->traffic[0][bin] = shared * PERIOD / BIN;
+	fixture->latency[bin] = samples >= SAMPLES_LOW ? sum / n : NAN;
+	fixture->error[bin] =
+		samples >= SAMPLES_LOW ? sqrt((squares / n - sum / n * sum / n) / (n - 1)) : NAN;
 }
 
-void neighbour_world_make(const struct neighbour_loads *loads, enum neighbour_story story, u64 seed,
-			  struct neighbour_world *ret)
+void neighbour_fixture_make(const struct neighbour_loads *loads, enum neighbour_story story, u64 seed,
+			    struct neighbour_fixture *ret)
 {
 	double slower[NEIGHBOUR_WORLD_BINS];
 	struct random random;

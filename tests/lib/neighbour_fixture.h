@@ -7,8 +7,8 @@
  * number of loads varies from bin to bin. Loads served beyond the core's own caches wait longer the more all
  * cgroups request, as in a queue (M/M/1). The simulation is deterministic for a seed.
  */
-#ifndef PEBSD_NEIGHBOUR_WORLD_H
-#define PEBSD_NEIGHBOUR_WORLD_H
+#ifndef PEBSD_NEIGHBOUR_FIXTURE_H
+#define PEBSD_NEIGHBOUR_FIXTURE_H
 
 #include "neighbours/neighbours.h"
 
@@ -43,7 +43,7 @@ struct neighbour_loads;
 int neighbour_loads_new(struct neighbour_loads **ret);
 void neighbour_loads_free(struct neighbour_loads **loads);
 
-struct neighbour_world {
+struct neighbour_fixture {
 	size_t culprit; /* a cgroup; 0: there is no culprit */
 	double traffic[NEIGHBOUR_WORLD_CGROUPS][NEIGHBOUR_WORLD_BINS];
 	double latency[NEIGHBOUR_WORLD_BINS];
@@ -53,7 +53,7 @@ struct neighbour_world {
 	struct neighbour_series series[NEIGHBOUR_WORLD_CGROUPS];
 };
 
-void neighbour_world_make(const struct neighbour_loads *loads, enum neighbour_story story, u64 seed,
-			  struct neighbour_world *ret);
+void neighbour_fixture_make(const struct neighbour_loads *loads, enum neighbour_story story, u64 seed,
+			    struct neighbour_fixture *ret);
 
 #endif

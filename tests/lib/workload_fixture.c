@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "world.h"
+#include "workload_fixture.h"
 
 #include <stdlib.h>
 
-int world_open(const struct machine *machine, enum workload_kind kind, u64 seed, struct world *ret)
+int workload_fixture_open(const struct machine *machine, enum workload_kind kind, u64 seed,
+			  struct workload_fixture *ret)
 {
 	void *storage = aligned_alloc(64, memory_size(&machine->memory));
 
-	*ret = (struct world){.machine = machine};
+	*ret = (struct workload_fixture){.machine = machine};
 	if (!storage)
 		return -ENOMEM;
 	ret->memory = memory_open(storage, &machine->memory, seed);
@@ -15,9 +16,9 @@ int world_open(const struct machine *machine, enum workload_kind kind, u64 seed,
 	return 0;
 }
 
-void world_close(const struct world *world)
+void workload_fixture_close(const struct workload_fixture *fixture)
 {
-	free(world->memory);
+	free(fixture->memory);
 }
 
 u32 truth_threshold_latency(const struct machine *machine, const struct retired *load)
@@ -25,17 +26,17 @@ u32 truth_threshold_latency(const struct machine *machine, const struct retired 
 	return machine->mechanisms & MECHANISM_LATENCY_SPLIT ? load->instruction_latency : load->latency;
 }
 
-void truth_add(struct world *world, u32 threshold, u64 loads, struct truth *truth)
+void truth_add(struct workload_fixture *fixture, u32 threshold, u64 loads, struct truth *truth)
 {
 	for (u64 i = 0; i < loads; i++) {
 		struct load_source words;
 		struct retired load;
 
-		workload_next_load(&world->workload, &load);
+		workload_next_load(&fixture->workload, &load);
 		truth->loads++;
-		if (truth_threshold_latency(world->machine, &load) <= threshold)
+		if (truth_threshold_latency(fixture->machine, &load) <= threshold)
 			continue;
-		load_source_decode(world->machine, load_source_encode(world->machine, &load), &words);
+		load_source_decode(fixture->machine, load_source_encode(fixture->machine, &load), &words);
 		truth->above++;
 		truth->latency += load.latency;
 		truth->latency_squares += (u64)load.latency * load.latency;
