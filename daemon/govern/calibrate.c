@@ -29,7 +29,7 @@ struct walk {
 
 struct calibration {
 	size_t n;
-	struct pmu_opening *openings;
+	struct event_spec *specs;
 	struct calibrate_result *results;
 	struct calibrate_program program; /* owned by the caller */
 	u64 max_rate;
@@ -66,10 +66,10 @@ static void walk_on(void *userdata, u64 units)
  * another CPU do not count. (The system call takes the bits of the list as they are. A cpu_set_t for them
  * would have to be allocated, and a thread that allocates gets a malloc arena of its own.)
  */
-static void go_to(const struct pmu_opening *opening)
+static void go_to(const struct event_spec *spec)
 {
-	if (opening->has_members)
-		(void)syscall(SYS_sched_setaffinity, 0, sizeof(opening->members.bits), opening->members.bits);
+	if (spec->has_members)
+		(void)syscall(SYS_sched_setaffinity, 0, sizeof(spec->members.bits), spec->members.bits);
 }
 
 static bool is_complete(const struct calibrate_result *result)
@@ -83,14 +83,14 @@ static bool is_complete(const struct calibrate_result *result)
  */
 static bool go_by_another(struct calibration *calibration, size_t event)
 {
-	const struct pmu_opening *opening = &calibration->openings[event];
+	const struct event_spec *spec = &calibration->specs[event];
 	struct calibrate_result *result = &calibration->results[event];
 
 	for (size_t i = 0; i < calibration->n; i++) {
 		const struct calibrate_result *other = &calibration->results[i];
 
-		if (calibration->openings[i].type != opening->type ||
-		    !calibration->openings[i].precise_ip != !opening->precise_ip)
+		if (calibration->specs[i].type != spec->type ||
+		    !calibration->specs[i].precise_ip != !spec->precise_ip)
 			continue;
 		if (!result->dense.known && other->dense.known)
 			result->dense = other->dense;
@@ -107,16 +107,16 @@ static bool go_by_another(struct calibration *calibration, size_t event)
 static void measure_some(struct calibration *calibration, struct walk *walk, bool only_counter)
 {
 	for (size_t i = 0; i < calibration->n; i++) {
-		const struct pmu_opening *opening = &calibration->openings[i];
+		const struct event_spec *spec = &calibration->specs[i];
 
-		if ((opening->only_counter != 0) != only_counter)
+		if ((spec->only_counter != 0) != only_counter)
 			continue;
 		if (__atomic_load_n(&calibration->stop, __ATOMIC_RELAXED))
 			return;
 		if (go_by_another(calibration, i))
 			continue;
-		go_to(opening);
-		calibrate_measure(opening, &calibration->program, calibration->max_rate, walk_on, walk,
+		go_to(spec);
+		calibrate_measure(spec, &calibration->program, calibration->max_rate, walk_on, walk,
 				  &calibration->stop, &calibration->results[i]);
 	}
 }
@@ -172,9 +172,8 @@ static int start(struct calibration *calibration)
 	return -r;
 }
 
-int calibration_new(const struct pmu_opening *const *openings, size_t n,
-		    const struct calibrate_result *before, const struct calibrate_program *program,
-		    u64 max_rate, struct calibration **ret)
+int calibration_new(const struct event_spec *const *specs, size_t n, const struct calibrate_result *before,
+		    const struct calibrate_program *program, u64 max_rate, struct calibration **ret)
 {
 	struct calibration *calibration = calloc(1, sizeof(*calibration));
 	int r = -ENOMEM;
@@ -183,21 +182,21 @@ int calibration_new(const struct pmu_opening *const *openings, size_t n,
 		return r;
 	*calibration = (struct calibration){
 		.n = n,
-		.openings = calloc(n ? n : 1, sizeof(*calibration->openings)),
+		.specs = calloc(n ? n : 1, sizeof(*calibration->specs)),
 		.results = calloc(n ? n : 1, sizeof(*calibration->results)),
 		.program = *program,
 		.max_rate = max_rate,
 	};
-	if (calibration->openings && calibration->results) {
+	if (calibration->specs && calibration->results) {
 		for (size_t i = 0; i < n; i++) {
-			calibration->openings[i] = *openings[i];
+			calibration->specs[i] = *specs[i];
 			if (before)
 				calibration->results[i] = before[i];
 		}
 		r = start(calibration);
 	}
 	if (r < 0) {
-		free(calibration->openings);
+		free(calibration->specs);
 		free(calibration->results);
 		free(calibration);
 		return r;
@@ -217,7 +216,7 @@ struct calibration *calibration_free(struct calibration *calibration)
 		return NULL;
 	__atomic_store_n(&calibration->stop, true, __ATOMIC_RELAXED);
 	(void)pthread_join(calibration->thread, NULL);
-	free(calibration->openings);
+	free(calibration->specs);
 	free(calibration->results);
 	free(calibration);
 	return NULL;

@@ -115,8 +115,8 @@ typedef void (*calibrate_work)(void *userdata, u64 units);
  * a quarter of it is used. Checks `*stop` between rounds. Timings that `result` already knows are not
  * measured again.
  */
-void calibrate_measure(const struct pmu_opening *opening, const struct calibrate_program *program,
-		       u64 max_rate, calibrate_work work, void *userdata, const bool *stop,
+void calibrate_measure(const struct event_spec *spec, const struct calibrate_program *program, u64 max_rate,
+		       calibrate_work work, void *userdata, const bool *stop,
 		       struct calibrate_result *result);
 
 struct calibration;
@@ -129,12 +129,11 @@ struct calibration;
  * again. The caller owns the program, which must stay open until the calibration is freed. Returns 0 or
  * -errno.
  */
-int calibration_new(const struct pmu_opening *const *openings, size_t n,
-		    const struct calibrate_result *before, const struct calibrate_program *program,
-		    u64 max_rate, struct calibration **ret);
+int calibration_new(const struct event_spec *const *specs, size_t n, const struct calibrate_result *before,
+		    const struct calibrate_program *program, u64 max_rate, struct calibration **ret);
 
 /*
- * Returns the result of each event, in the order of `openings`, or NULL while the calibration runs. The
+ * Returns the result of each event, in the order of `specs`, or NULL while the calibration runs. The
  * calibration owns the results.
  */
 const struct calibrate_result *calibration_results(const struct calibration *calibration);

@@ -91,9 +91,9 @@ static void meter_close(struct meter *meter)
 }
 
 /* Opens the event like the sampling one, but for this thread only, and pinned (see the header). */
-static int meter_open(const struct pmu_opening *opening, u64 period, int program_fd, struct meter *ret)
+static int meter_open(const struct event_spec *spec, u64 period, int program_fd, struct meter *ret)
 {
-	struct pmu_opening own = *opening;
+	struct event_spec own = *spec;
 	_cleanup_(meter_close) struct meter meter = {.leader_fd = -1, .fd = -1};
 	struct perf_event_attr attr;
 
@@ -268,10 +268,10 @@ static double find_rate(const struct meter *meter, const struct task *task)
 }
 
 /* Rounds a period up to one that the PMU accepts. A longer one than the PMU accepts becomes the longest. */
-static u64 fit_period(const struct pmu_opening *opening, double period)
+static u64 fit_period(const struct event_spec *spec, double period)
 {
-	const u64 step = opening->period_step ? opening->period_step : 1;
-	const double least = opening->period_min > 1 ? opening->period_min : 1;
+	const u64 step = spec->period_step ? spec->period_step : 1;
+	const double least = spec->period_min > 1 ? spec->period_min : 1;
 	const double most = INT32_MAX / 64 * 64;
 
 	period = period > most ? most : period > least ? period : least;
@@ -281,12 +281,12 @@ static u64 fit_period(const struct pmu_opening *opening, double period)
 /*
  * Returns a period at which half a round has HALF_SAMPLES, or fewer if PART_OF_RATE does not allow as many.
  */
-static u64 find_period(const struct pmu_opening *opening, double half_events, u64 max_rate)
+static u64 find_period(const struct event_spec *spec, double half_events, u64 max_rate)
 {
 	const double allowed =
 		max_rate ? (double)max_rate / PART_OF_RATE * HALF_NS / NS_A_SECOND : HALF_SAMPLES;
 
-	return fit_period(opening, half_events / (allowed < HALF_SAMPLES ? allowed : HALF_SAMPLES));
+	return fit_period(spec, half_events / (allowed < HALF_SAMPLES ? allowed : HALF_SAMPLES));
 }
 
 /* Makes half a round long enough. Returns 0, or -1 with the reason why it cannot. */
@@ -314,7 +314,7 @@ static int find_length(const struct meter *meter, struct task *task, struct cali
 }
 
 /* Opens the event and counts the events of a unit. */
-static int prepare(const struct pmu_opening *opening, struct task *task, struct meter *meter,
+static int prepare(const struct event_spec *spec, struct task *task, struct meter *meter,
 		   struct calibrate_result *result)
 {
 	const double least_rate = HALF_SAMPLES_LEAST * PART_OF_RATE * NS_A_SECOND / (HALF_NS * LONGER_MOST);
@@ -329,7 +329,7 @@ static int prepare(const struct pmu_opening *opening, struct task *task, struct 
 		return refuse(result, reason, 0);
 	}
 	/* The first period is so long that hardly any sample comes: only the work's events are counted. */
-	r = meter_open(opening, INT32_MAX / 64 * 64, task->program->fd, meter);
+	r = meter_open(spec, INT32_MAX / 64 * 64, task->program->fd, meter);
 	if (r < 0)
 		return refuse(result, "cannot open an event for the measuring thread", r);
 	task->events = find_rate(meter, task);
@@ -381,13 +381,13 @@ static size_t add_rounds(const struct meter *meter, struct task *task, size_t en
 	return n;
 }
 
-static void measure_dense(const struct pmu_opening *opening, const struct meter *meter, struct task *task,
+static void measure_dense(const struct event_spec *spec, const struct meter *meter, struct task *task,
 			  struct calibrate_result *result)
 {
 	struct calibrate_round rounds[CALIBRATE_ROUNDS_MAX];
 	size_t n;
 
-	if (set_period(meter, task, find_period(opening, task->events * (double)task->units, task->max_rate),
+	if (set_period(meter, task, find_period(spec, task->events * (double)task->units, task->max_rate),
 		       result) < 0 ||
 	    find_length(meter, task, result) < 0)
 		return;
@@ -485,14 +485,14 @@ static size_t add_pieces(const struct meter *meter, const struct task *task, siz
 	return n;
 }
 
-static void measure_sparse(const struct pmu_opening *opening, const struct meter *meter, struct task *task,
+static void measure_sparse(const struct event_spec *spec, const struct meter *meter, struct task *task,
 			   struct calibrate_result *result)
 {
 	const double units = NS_A_SECOND / CALIBRATE_SPARSE_PER_SECOND / task->unit_ns;
 	struct calibrate_round rounds[CALIBRATE_ROUNDS_MAX];
 	size_t n;
 
-	if (set_period(meter, task, fit_period(opening, task->events * units), result) < 0)
+	if (set_period(meter, task, fit_period(spec, task->events * units), result) < 0)
 		return;
 	n = add_pieces(meter, task, CALIBRATE_ROUNDS, rounds, 0);
 	calibrate_judge(rounds, n, &result->sparse);
@@ -503,28 +503,27 @@ static void measure_sparse(const struct pmu_opening *opening, const struct meter
 	result->sparse.per_second = result->sparse.known ? CALIBRATE_SPARSE_PER_SECOND : 0;
 }
 
-void calibrate_measure(const struct pmu_opening *opening, const struct calibrate_program *program,
-		       u64 max_rate, calibrate_work work, void *userdata, const bool *stop,
-		       struct calibrate_result *result)
+void calibrate_measure(const struct event_spec *spec, const struct calibrate_program *program, u64 max_rate,
+		       calibrate_work work, void *userdata, const bool *stop, struct calibrate_result *result)
 {
 	_cleanup_(meter_close) struct meter meter = {.leader_fd = -1, .fd = -1};
 	struct task task = {
 		.program = program, .work = work, .userdata = userdata, .max_rate = max_rate, .stop = stop};
 
 	/* The sampling event must not stop for a calibration. */
-	if (opening->only_counter) {
+	if (spec->only_counter) {
 		(void)refuse(result, "only one counter can run the event, and pebsd is sampling with it", 0);
 		return;
 	}
 	task.units = find_units(work, userdata);
 	task.longest = task.units * LONGER_MOST;
 	task.unit_ns = HALF_NS / (double)task.units;
-	if (prepare(opening, &task, &meter, result) < 0)
+	if (prepare(spec, &task, &meter, result) < 0)
 		return;
 	if (!result->dense.known)
-		measure_dense(opening, &meter, &task, result);
+		measure_dense(spec, &meter, &task, result);
 	if (!result->dense.known)
 		result->sparse = result->dense;
 	else if (!result->sparse.known)
-		measure_sparse(opening, &meter, &task, result);
+		measure_sparse(spec, &meter, &task, result);
 }

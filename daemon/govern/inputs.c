@@ -76,23 +76,23 @@ void govern_busiest(double seconds, const struct cpu_counts *before, size_t n_be
 		ret->known |= take(seconds, find(before, n_before, now[i].cpu, &at), &now[i], ret);
 }
 
-void govern_bounds(const struct pmu_opening *opening, u64 usual_period, struct governor_input *ret)
+void govern_bounds(const struct event_spec *spec, u64 usual_period, struct governor_input *ret)
 {
-	const u64 step = opening->period_step ? opening->period_step : 1;
+	const u64 step = spec->period_step ? spec->period_step : 1;
 	/*
 	 * With a shorter period, records would collide more often, and each collision loses more samples than
 	 * the shorter period gains.
 	 */
-	const u64 closest = opening->collides ? usual_period : usual_period / CLOSER;
+	const u64 closest = spec->collides ? usual_period : usual_period / CLOSER;
 
 	ret->period_step = step;
-	ret->least_period = closest > opening->period_min ? closest : opening->period_min;
+	ret->least_period = closest > spec->period_min ? closest : spec->period_min;
 	if (ret->least_period == 0)
 		ret->least_period = 1;
 	ret->greatest_period = step == IBS_STEP ? IBS_GREATEST : INT32_MAX;
 }
 
-static bool share_a_cpu(const struct pmu_opening *a, const struct pmu_opening *b)
+static bool share_a_cpu(const struct event_spec *a, const struct event_spec *b)
 {
 	if (!a->has_members || !b->has_members)
 		return true;
@@ -102,7 +102,7 @@ static bool share_a_cpu(const struct pmu_opening *a, const struct pmu_opening *b
 	return false;
 }
 
-void govern_classes(const struct pmu_opening *const *openings, size_t n, u32 ret[static EVENTS_MAX])
+void govern_classes(const struct event_spec *const *specs, size_t n, u32 ret[static EVENTS_MAX])
 {
 	for (size_t i = 0; i < n; i++)
 		ret[i] = (u32)i;
@@ -110,7 +110,7 @@ void govern_classes(const struct pmu_opening *const *openings, size_t n, u32 ret
 		for (size_t j = 0; j < i; j++) {
 			const u32 from = ret[i], to = ret[j];
 
-			if (from == to || !share_a_cpu(openings[i], openings[j]))
+			if (from == to || !share_a_cpu(specs[i], specs[j]))
 				continue;
 			for (size_t k = 0; k < n; k++)
 				if (ret[k] == from)

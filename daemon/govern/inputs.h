@@ -21,9 +21,9 @@ void govern_busiest(double seconds, const struct cpu_counts *before, size_t n_be
 		    const struct cpu_counts *now, size_t n_now, struct governor_input *ret);
 
 /* Fills in the bounds for the period of an event. `usual_period` is the one in the plan. */
-void govern_bounds(const struct pmu_opening *opening, u64 usual_period, struct governor_input *ret);
+void govern_bounds(const struct event_spec *spec, u64 usual_period, struct governor_input *ret);
 
 /* Puts events that have a CPU in common into the same class. Writes a class number for each. */
-void govern_classes(const struct pmu_opening *const *openings, size_t n, u32 ret[static EVENTS_MAX]);
+void govern_classes(const struct event_spec *const *specs, size_t n, u32 ret[static EVENTS_MAX]);
 
 #endif

@@ -91,28 +91,28 @@ static bool is_same(const struct perf_event_attr *asked, const struct perf_event
 }
 
 /* Returns the requested period if the PMU supports it, or the PMU's minimum, which then differs. */
-static u64 period_of(const struct pmu_opening *opening, u64 asked)
+static u64 period_of(const struct event_spec *spec, u64 asked)
 {
-	const u64 step = opening->period_step ? opening->period_step : 1;
-	const u64 least = opening->period_min ? opening->period_min : 1;
+	const u64 step = spec->period_step ? spec->period_step : 1;
+	const u64 least = spec->period_min ? spec->period_min : 1;
 
 	return asked < least || asked % step != 0 || asked > INT64_MAX ? least : asked;
 }
 
-/* Copies the values that the caller may choose from the requested attributes to the opening. */
-static void choose(const struct perf_event_attr *asked, struct pmu_opening *opening)
+/* Copies the values that the caller may choose from the requested attributes to the spec. */
+static void choose(const struct perf_event_attr *asked, struct event_spec *spec)
 {
-	struct event_settings *settings = &opening->event.settings;
+	struct event_settings *settings = &spec->event.settings;
 
-	opening->event.period = period_of(opening, asked->sample_period);
-	opening->pinned = asked->pinned;
-	if (asked->precise_ip >= 1 && asked->precise_ip < opening->precise_ip)
-		opening->precise_ip = (u8)asked->precise_ip;
+	spec->event.period = period_of(spec, asked->sample_period);
+	spec->pinned = asked->pinned;
+	if (asked->precise_ip >= 1 && asked->precise_ip < spec->precise_ip)
+		spec->precise_ip = (u8)asked->precise_ip;
 	if (!(asked->sample_type & PERF_SAMPLE_WEIGHT_STRUCT))
 		settings->weight_struct = 0;
 }
 
-static bool is_sampling(const struct perf_event_attr *asked, const struct pmu_opening *opening,
+static bool is_sampling(const struct perf_event_attr *asked, const struct event_spec *spec,
 			enum opener_target target, struct difference *closest)
 {
 	const struct zoom_ways ways = {
@@ -123,26 +123,26 @@ static bool is_sampling(const struct perf_event_attr *asked, const struct pmu_op
 	struct perf_event_attr ours;
 
 	/* A zoom never opens an event that only counts. */
-	if (target == OPENER_CGROUP && event_is_count(&opening->event))
+	if (target == OPENER_CGROUP && event_is_count(&spec->event))
 		return false;
 	if (target == OPENER_CGROUP)
-		zoom_attr(opening, &ways, asked->task, &ours);
+		zoom_attr(spec, &ways, asked->task, &ours);
 	else
-		perf_attr(opening, opening->event.period, &ours);
+		perf_attr(spec, spec->event.period, &ours);
 	return is_same(asked, &ours, closest);
 }
 
-static bool is_leader(const struct perf_event_attr *asked, const struct pmu_opening *opening,
+static bool is_leader(const struct perf_event_attr *asked, const struct event_spec *spec,
 		      enum opener_target target, struct difference *closest)
 {
 	struct perf_event_attr ours;
 
-	if (!opening->has_leader)
+	if (!spec->has_leader)
 		return false;
 	if (target == OPENER_CGROUP)
-		zoom_attr_leader(opening, &ours);
+		zoom_attr_leader(spec, &ours);
 	else
-		perf_attr_leader(opening, &ours);
+		perf_attr_leader(spec, &ours);
 	return is_same(asked, &ours, closest);
 }
 
@@ -150,34 +150,34 @@ static bool is_leader(const struct perf_event_attr *asked, const struct pmu_open
  * Tries the planned event, the event with a leader that a kernel may demand, IBS without a threshold, and the event
  * without PEBS.
  */
-static bool is_of_opening(const struct opener_request *request, const struct pmu_opening *planned,
-			  struct difference *closest)
+static bool is_of_spec(const struct opener_request *request, const struct event_spec *planned,
+		       struct difference *closest)
 {
 	const struct perf_event_attr *asked = &request->attr;
 	static const int errors[] = {0, -ENODATA, -EINVAL};
 
 	for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
-		struct pmu_opening opening = *planned;
+		struct event_spec spec = *planned;
 
-		if (errors[i] && !perf_attr_relax(planned, errors[i], &opening))
+		if (errors[i] && !perf_attr_relax(planned, errors[i], &spec))
 			continue;
-		choose(asked, &opening);
+		choose(asked, &spec);
 		/*
 		 * A leader is requested without a group. The event of its group is requested with the leader.
 		 */
-		if (!request->has_group && is_leader(asked, &opening, request->target, closest))
+		if (!request->has_group && is_leader(asked, &spec, request->target, closest))
 			return true;
-		if (opening.has_leader != request->has_group)
+		if (spec.has_leader != request->has_group)
 			continue;
-		if (is_sampling(asked, &opening, request->target, closest))
+		if (is_sampling(asked, &spec, request->target, closest))
 			return true;
 	}
 	if (planned->may_count && !request->has_group) {
-		struct pmu_opening opening = *planned;
+		struct event_spec spec = *planned;
 
-		perf_attr_only_count(&opening);
-		choose(asked, &opening);
-		return is_sampling(asked, &opening, request->target, closest);
+		perf_attr_only_count(&spec);
+		choose(asked, &spec);
+		return is_sampling(asked, &spec, request->target, closest);
 	}
 	return false;
 }
@@ -210,8 +210,8 @@ int opener_allowed(const struct pmu_plan *plan, const struct opener_request *req
 	struct difference closest = {0};
 
 	ret_reason[0] = '\0';
-	for (size_t i = 0; i < plan->n_openings; i++)
-		if (is_of_opening(request, &plan->openings[i], &closest))
+	for (size_t i = 0; i < plan->n_specs; i++)
+		if (is_of_spec(request, &plan->specs[i], &closest))
 			return 0;
 	for (size_t i = 0; i < plan->n_counters; i++)
 		if (is_of_counter(request, &plan->counters[i], &closest))

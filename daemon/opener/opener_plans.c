@@ -25,9 +25,8 @@ static unsigned other_roles(const struct pmu_plan *plan)
 {
 	unsigned roles = 0;
 
-	for (size_t i = 0; i < plan->n_openings; i++)
-		if (plan->openings[i].event.role == EVENT_INSTRUCTIONS &&
-		    event_is_count(&plan->openings[i].event))
+	for (size_t i = 0; i < plan->n_specs; i++)
+		if (plan->specs[i].event.role == EVENT_INSTRUCTIONS && event_is_count(&plan->specs[i].event))
 			roles |= 1U << EVENT_INSTRUCTIONS;
 
 	for (size_t i = 0; i < plan->n_refusals; i++)

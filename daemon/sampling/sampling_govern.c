@@ -70,7 +70,7 @@ static u64 read_percent(void)
 int sampling_govern_new(const struct sampling_govern_settings *settings, struct sampling_govern **ret)
 {
 	_cleanup_(sampling_govern_freep) struct sampling_govern *govern = calloc(1, sizeof(*govern));
-	const struct pmu_opening *openings[EVENTS_MAX] = {0};
+	const struct event_spec *specs[EVENTS_MAX] = {0};
 	struct governor_settings wanted = {
 		.budget = settings->config->budget,
 		.n_events = settings->n_sets,
@@ -84,10 +84,10 @@ int sampling_govern_new(const struct sampling_govern_settings *settings, struct 
 	govern->percent = read_percent();
 	govern->stepped_ns = monotonic_ns();
 	for (size_t i = 0; i < settings->n_sets; i++) {
-		openings[i] = perf_opening(settings->sets[i]);
-		wanted.count[i] = event_is_count(&openings[i]->event);
+		specs[i] = perf_spec(settings->sets[i]);
+		wanted.count[i] = event_is_count(&specs[i]->event);
 	}
-	govern_classes(openings, settings->n_sets, wanted.class_of);
+	govern_classes(specs, settings->n_sets, wanted.class_of);
 	r = governor_new(&wanted, &govern->governor);
 	if (r < 0)
 		return r;
@@ -126,12 +126,12 @@ void sampling_govern_keeps(const struct sampling_govern *govern, const struct ev
 void sampling_govern_periods_set(struct sampling_govern *govern, const struct event_periods *periods)
 {
 	for (size_t i = 0; i < govern->settings.n_sets; i++) {
-		const struct pmu_opening *opening = perf_opening(govern->settings.sets[i]);
+		const struct event_spec *spec = perf_spec(govern->settings.sets[i]);
 		struct governed *event = &govern->events[i];
-		const bool fixed = event_period_of(periods, opening->event.role) != CONFIG_PERIOD_AUTO;
+		const bool fixed = event_period_of(periods, spec->event.role) != CONFIG_PERIOD_AUTO;
 
 		if (!fixed && (event->usual_period == 0 || event->fixed))
-			event->usual_period = opening->event.period;
+			event->usual_period = spec->event.period;
 		if (fixed != event->fixed)
 			governor_forget(govern->governor, i);
 		event->fixed = fixed;
@@ -214,16 +214,16 @@ static struct sample_cost sample_cost_of(const struct sampling_govern *govern, s
 static void read_input(struct sampling_govern *govern, size_t i, double seconds, u64 max_rate,
 		       struct governor_input *ret)
 {
-	const struct pmu_opening *opening = perf_opening(govern->settings.sets[i]);
+	const struct event_spec *spec = perf_spec(govern->settings.sets[i]);
 	struct governed *event = &govern->events[i];
 	const struct cpu_counts *now;
 	size_t n;
 
 	time_program(govern, i);
 	now = perf_count_cpus(govern->settings.sets[i], &n);
-	*ret = (struct governor_input){.fixed = event->fixed, .period = opening->event.period};
+	*ret = (struct governor_input){.fixed = event->fixed, .period = spec->event.period};
 	govern_busiest(seconds, event->before, event->n_before, now, n, ret);
-	govern_bounds(opening, event->usual_period ? event->usual_period : opening->event.period, ret);
+	govern_bounds(spec, event->usual_period ? event->usual_period : spec->event.period, ret);
 	if (event->least_period > ret->least_period)
 		ret->least_period = event->least_period;
 	ret->sample = sample_cost_of(govern, i, calibrate_bound_ns(max_rate, govern->percent));
@@ -431,7 +431,7 @@ static void calibrated(struct sampling_govern *govern,
 static void begin_calibration(struct sampling_govern *govern, u64 max_rate)
 {
 	const struct sampling_govern_settings *settings = &govern->settings;
-	const struct pmu_opening *openings[EVENTS_MAX] = {0};
+	const struct event_spec *specs[EVENTS_MAX] = {0};
 	struct calibrate_result results[EVENTS_MAX];
 	char reason[CALIBRATE_REASON_MAX];
 	const struct calibrate_program program = {.fd = kernel_empty_program_fd(settings->kernel),
@@ -439,9 +439,9 @@ static void begin_calibration(struct sampling_govern *govern, u64 max_rate)
 	int r = program.fd;
 
 	for (size_t i = 0; i < settings->n_sets; i++)
-		openings[i] = perf_opening(settings->sets[i]);
+		specs[i] = perf_spec(settings->sets[i]);
 	if (program.fd >= 0)
-		r = calibration_new(openings, settings->n_sets, govern->interrupts, &program, max_rate,
+		r = calibration_new(specs, settings->n_sets, govern->interrupts, &program, max_rate,
 				    &govern->calibration);
 	if (r >= 0)
 		return;

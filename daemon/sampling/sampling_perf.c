@@ -121,15 +121,15 @@ static int start_sets(struct origin_state *state, struct failure *failure)
 static void describe_sets(struct origin_state *state)
 {
 	struct snapshot *head = engine_head(state->engine);
-	const struct pmu_opening *openings[EVENTS_MAX] = {0};
+	const struct event_spec *specs[EVENTS_MAX] = {0};
 	const char *keys[EVENTS_MAX] = {0};
 
 	for (size_t i = 0; i < state->n_sets; i++) {
-		openings[i] = perf_opening(state->sets[i]);
+		specs[i] = perf_spec(state->sets[i]);
 		keys[i] = head->events[i].key;
 	}
 	for (size_t i = 0; i < state->n_sets; i++)
-		state->losses[i].colliding = perf_note_colliding(openings, keys, state->n_sets, i);
+		state->losses[i].colliding = perf_note_colliding(specs, keys, state->n_sets, i);
 	for (size_t i = 0; i < state->n_sets; i++) {
 		head->events[i].takes_turns = perf_takes_turns(state->sets[i]);
 		head->events[i].event.period = perf_event(state->sets[i])->period;

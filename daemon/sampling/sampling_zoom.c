@@ -12,29 +12,29 @@
 #include "zoom/zoom_events.h"
 
 /* Returns whether the same PMU has an event with a lower role number, which is preferred. */
-static bool outranked(const struct pmu_opening *const *openings, size_t n, size_t index)
+static bool outranked(const struct event_spec *const *specs, size_t n, size_t index)
 {
 	for (size_t i = 0; i < n; i++)
-		if (strcmp(openings[i]->event.pmu, openings[index]->event.pmu) == 0 &&
-		    openings[i]->event.role < openings[index]->event.role)
+		if (strcmp(specs[i]->event.pmu, specs[index]->event.pmu) == 0 &&
+		    specs[i]->event.role < specs[index]->event.role)
 			return true;
 	return false;
 }
 
 _Static_assert(EVENT_LOADS < EVENT_STORES && EVENT_STORES < EVENT_INSTRUCTIONS, "as they are preferred");
 
-void sampling_zoom_choose(const struct pmu_opening *const *openings, size_t n, bool chosen[static EVENTS_MAX])
+void sampling_zoom_choose(const struct event_spec *const *specs, size_t n, bool chosen[static EVENTS_MAX])
 {
 	size_t taken = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		chosen[i] = taken < ZOOM_EVENTS_MAX && openings[i]->event.role <= EVENT_INSTRUCTIONS &&
-			    !event_is_count(&openings[i]->event) && !outranked(openings, n, i);
+		chosen[i] = taken < ZOOM_EVENTS_MAX && specs[i]->event.role <= EVENT_INSTRUCTIONS &&
+			    !event_is_count(&specs[i]->event) && !outranked(specs, n, i);
 		taken += chosen[i];
 	}
 }
 
-bool sampling_zoom_displaces(const struct pmu_opening *const *openings, size_t n,
+bool sampling_zoom_displaces(const struct event_spec *const *specs, size_t n,
 			     const bool chosen[static EVENTS_MAX], bool displaced[static EVENTS_MAX])
 {
 	bool any = false;
@@ -42,9 +42,9 @@ bool sampling_zoom_displaces(const struct pmu_opening *const *openings, size_t n
 	for (size_t i = 0; i < n; i++) {
 		displaced[i] = false;
 		for (size_t j = 0; j < n; j++)
-			displaced[i] |= chosen[j] && openings[j]->only_counter != 0 &&
-					openings[j]->only_counter == openings[i]->only_counter &&
-					openings[j]->type == openings[i]->type;
+			displaced[i] |= chosen[j] && specs[j]->only_counter != 0 &&
+					specs[j]->only_counter == specs[i]->only_counter &&
+					specs[j]->type == specs[i]->type;
 		any |= displaced[i];
 	}
 	return any;
@@ -77,7 +77,7 @@ static int refuse(int error, char **ret_message, const char *format, const char 
  * Returns "the always-on sampling of loads on PMU cpu is paused for all cgroups during the zoom: ...". The
  * caller frees; NULL if memory ran out.
  */
-static char *note_displaced(const struct pmu_opening *const *openings, size_t n,
+static char *note_displaced(const struct event_spec *const *specs, size_t n,
 			    const bool displaced[static EVENTS_MAX])
 {
 	char *text = NULL;
@@ -88,7 +88,7 @@ static char *note_displaced(const struct pmu_opening *const *openings, size_t n,
 	if (!stream)
 		return NULL;
 	for (size_t i = 0; i < n; i++) {
-		const struct event *event = &openings[i]->event;
+		const struct event *event = &specs[i]->event;
 
 		if (!displaced[i])
 			continue;
@@ -98,12 +98,12 @@ static char *note_displaced(const struct pmu_opening *const *openings, size_t n,
 			separator, event_role_name(event->role), event->pmu);
 		if (strncmp(event->pmu, "ibs_", 4) == 0)
 			(void)fprintf(stream, "a CPU has only one unit for instruction based sampling");
-		else if (openings[i]->only_counter > 32)
+		else if (specs[i]->only_counter > 32)
 			(void)fprintf(stream, "only fixed counter %u of this CPU can run the event",
-				      openings[i]->only_counter - 33U);
+				      specs[i]->only_counter - 33U);
 		else
 			(void)fprintf(stream, "only counter %u of this CPU can run the event",
-				      openings[i]->only_counter - 1U);
+				      specs[i]->only_counter - 1U);
 		separator = "; ";
 	}
 	if (fclose(stream) == 0)
@@ -131,14 +131,13 @@ static int resume_displaced(struct sampling_zoom *zoom, struct perf_event_set *c
 	return result;
 }
 
-static int open_events(const struct pmu_opening *const *openings, size_t n,
-		       const bool chosen[static EVENTS_MAX], int cgroup_fd, u32 rate,
-		       struct zoom_source **ret, char **ret_message)
+static int open_events(const struct event_spec *const *specs, size_t n, const bool chosen[static EVENTS_MAX],
+		       int cgroup_fd, u32 rate, struct zoom_source **ret, char **ret_message)
 {
-	_cleanup_free_ struct pmu_opening *wanted = calloc(n ? n : 1, sizeof(*wanted));
+	_cleanup_free_ struct event_spec *wanted = calloc(n ? n : 1, sizeof(*wanted));
 	struct zoom_events_settings settings = {
 		.cgroup_fd = cgroup_fd,
-		.openings = wanted,
+		.specs = wanted,
 		.rate = rate,
 		.lbr = true,
 		.physical = true,
@@ -148,8 +147,8 @@ static int open_events(const struct pmu_opening *const *openings, size_t n,
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		if (chosen[i])
-			wanted[settings.n_openings++] = *openings[i];
-	if (settings.n_openings == 0)
+			wanted[settings.n_specs++] = *specs[i];
+	if (settings.n_specs == 0)
 		return refuse(-EOPNOTSUPP, ret_message, "%s%s",
 			      "none of the sampled events can record stacks", "");
 	return zoom_events_open(&settings, ret, ret_message);
@@ -159,7 +158,7 @@ int sampling_zoom_begin(struct sampling_zoom *zoom, int tree, struct perf_event_
 			size_t n_sets, const char *path, u32 rate, struct zoom_source **ret, char **ret_note,
 			char **ret_message)
 {
-	const struct pmu_opening *openings[EVENTS_MAX] = {0};
+	const struct event_spec *specs[EVENTS_MAX] = {0};
 	_cleanup_close_ int cgroup_fd = -1;
 	bool chosen[EVENTS_MAX] = {0};
 	bool any;
@@ -176,13 +175,13 @@ int sampling_zoom_begin(struct sampling_zoom *zoom, int tree, struct perf_event_
 		return refuse(cgroup_fd, ret_message, "cannot open the cgroup %s: %s", path,
 			      cgroup_fd == -ENOENT ? "it does not exist" : strerror(-cgroup_fd));
 	for (size_t i = 0; i < n_sets; i++)
-		openings[i] = perf_opening(sets[i]);
-	sampling_zoom_choose(openings, n_sets, chosen);
-	any = sampling_zoom_displaces(openings, n_sets, chosen, zoom->displaced);
+		specs[i] = perf_spec(sets[i]);
+	sampling_zoom_choose(specs, n_sets, chosen);
+	any = sampling_zoom_displaces(specs, n_sets, chosen, zoom->displaced);
 	for (size_t i = 0; i < n_sets; i++)
 		if (zoom->displaced[i])
 			perf_pause(sets[i]);
-	r = open_events(openings, n_sets, chosen, cgroup_fd, rate, ret, ret_message);
+	r = open_events(specs, n_sets, chosen, cgroup_fd, rate, ret, ret_message);
 	if (r < 0) {
 		_cleanup_free_ char *message = NULL;
 
@@ -191,7 +190,7 @@ int sampling_zoom_begin(struct sampling_zoom *zoom, int tree, struct perf_event_
 	}
 	zoom->open = *ret;
 	if (any)
-		*ret_note = note_displaced(openings, n_sets, zoom->displaced);
+		*ret_note = note_displaced(specs, n_sets, zoom->displaced);
 	return 0;
 }
 

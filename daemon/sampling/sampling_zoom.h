@@ -16,18 +16,17 @@ struct sampling_zoom {
 
 /*
  * Chooses which of the always-on events a zoom opens: on each PMU the loads, else the stores, else the precise
- * instructions. Events that only count have nothing that a zoom could show. `chosen` is indexed like `openings`. Pure:
+ * instructions. Events that only count have nothing that a zoom could show. `chosen` is indexed like `specs`. Pure:
  * no system call.
  */
-void sampling_zoom_choose(const struct pmu_opening *const *openings, size_t n,
-			  bool chosen[static EVENTS_MAX]);
+void sampling_zoom_choose(const struct event_spec *const *specs, size_t n, bool chosen[static EVENTS_MAX]);
 
 /*
  * Finds the always-on events that must pause during the zoom: a chosen event can run on one counter only, and
  * the always-on event needs the same counter of the same PMU. Returns whether there is any. Pure: no system
  * call.
  */
-bool sampling_zoom_displaces(const struct pmu_opening *const *openings, size_t n,
+bool sampling_zoom_displaces(const struct event_spec *const *specs, size_t n,
 			     const bool chosen[static EVENTS_MAX], bool displaced[static EVENTS_MAX]);
 
 /*

@@ -12,13 +12,13 @@
 
 #define COUNTS (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_LOST)
 
-void zoom_attr(const struct pmu_opening *opening, const struct zoom_ways *ways, bool logs_tasks,
+void zoom_attr(const struct event_spec *spec, const struct zoom_ways *ways, bool logs_tasks,
 	       struct perf_event_attr *ret)
 {
-	perf_attr(opening, opening->event.period, ret);
+	perf_attr(spec, spec->event.period, ret);
 	ret->sample_type |=
 		OF_ALL | PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_CGROUP;
-	if (ways->physical && opening->event.settings.has_address)
+	if (ways->physical && spec->event.settings.has_address)
 		ret->sample_type |= PERF_SAMPLE_PHYS_ADDR;
 	if (ways->lbr) {
 		ret->sample_type |= PERF_SAMPLE_BRANCH_STACK;
@@ -41,9 +41,9 @@ void zoom_attr(const struct pmu_opening *opening, const struct zoom_ways *ways, 
 	ret->build_id = ways->build_ids;
 }
 
-void zoom_attr_leader(const struct pmu_opening *opening, struct perf_event_attr *ret)
+void zoom_attr_leader(const struct event_spec *spec, struct perf_event_attr *ret)
 {
-	perf_attr_leader(opening, ret);
+	perf_attr_leader(spec, ret);
 	/*
 	 * From Linux 6.16 on, throttling is logged for the leader only. The record in the ring must identify
 	 * the event.

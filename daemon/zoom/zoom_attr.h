@@ -27,11 +27,11 @@ struct zoom_ways {
  * Fills in the sampling event, disabled. If `logs_tasks` is set, the event also logs mappings, names, forks
  * and exits. Exactly one event of each ring should do that.
  */
-void zoom_attr(const struct pmu_opening *opening, const struct zoom_ways *ways, bool logs_tasks,
+void zoom_attr(const struct event_spec *spec, const struct zoom_ways *ways, bool logs_tasks,
 	       struct perf_event_attr *ret);
 
 /* Fills in the leader of the event's group, which only counts. */
-void zoom_attr_leader(const struct pmu_opening *opening, struct perf_event_attr *ret);
+void zoom_attr_leader(const struct event_spec *spec, struct perf_event_attr *ret);
 
 /*
  * Gives up one optional feature after the kernel refused the event with `error` (-errno). The order is: the

@@ -44,7 +44,7 @@ struct zoom_cpu {
 };
 
 struct opened {
-	struct pmu_opening opening;
+	struct event_spec spec;
 	struct zoom_ways ways; /* the features that the kernel accepted, once opened on any CPU */
 	bool settled;
 	struct perf_event_attr attr;
@@ -85,21 +85,21 @@ static void member_close(struct member *member)
 }
 
 /* Opens the event with exactly the features in `ways`. */
-static int open_as(const struct zoom_events *events, const struct pmu_opening *opening,
+static int open_as(const struct zoom_events *events, const struct event_spec *spec,
 		   const struct zoom_ways *ways, const struct zoom_cpu *cpu, struct member *ret)
 {
 	_cleanup_close_ int leader_fd = -1;
 	struct perf_event_attr attr;
 	int fd;
 
-	if (opening->has_leader) {
-		zoom_attr_leader(opening, &attr);
+	if (spec->has_leader) {
+		zoom_attr_leader(spec, &attr);
 		leader_fd = event_open(events, &attr, cpu->cpu, -1);
 		if (leader_fd < 0)
 			return leader_fd;
 	}
 	/* Only one event of a CPU logs tasks: the others would log the same. */
-	zoom_attr(opening, ways, cpu->n == 0, &attr);
+	zoom_attr(spec, ways, cpu->n == 0, &attr);
 	fd = event_open(events, &attr, cpu->cpu, leader_fd);
 	if (fd < 0)
 		return fd;
@@ -115,7 +115,7 @@ static int open_weaker(const struct zoom_events *events, struct opened *opened, 
 	int first = 0;
 
 	for (;;) {
-		int r = open_as(events, &opened->opening, &ways, cpu, ret);
+		int r = open_as(events, &opened->spec, &ways, cpu, ret);
 
 		if (r == 0) {
 			opened->ways = ways;
@@ -173,7 +173,7 @@ static int open_member(struct zoom_events *events, u32 index, struct zoom_cpu *c
 		return 0;
 	if (r < 0) {
 		zoom_facts_gather(events->cgroup_fd, &facts);
-		return zoom_diagnose_open(r, &opened->opening.event, cpu->cpu, &facts, ret_message);
+		return zoom_diagnose_open(r, &opened->spec.event, cpu->cpu, &facts, ret_message);
 	}
 	member.event = index;
 	r = join_ring(events, cpu, &member, ring_bytes);
@@ -197,7 +197,7 @@ static int open_member(struct zoom_events *events, u32 index, struct zoom_cpu *c
 
 static bool is_on(const struct opened *opened, int cpu)
 {
-	return !opened->opening.has_members || cpu_list_has(&opened->opening.members, cpu);
+	return !opened->spec.has_members || cpu_list_has(&opened->spec.members, cpu);
 }
 
 /* The online CPUs on which at least one event is to be opened. */
@@ -290,30 +290,30 @@ static int take_settings(struct zoom_events *events, const struct zoom_events_se
 	struct zoom_limit_settings limit = {.rate = settings->rate};
 	struct stat directory;
 
-	if (settings->n_openings == 0 || settings->n_openings > ZOOM_EVENTS_MAX || settings->rate == 0)
+	if (settings->n_specs == 0 || settings->n_specs > ZOOM_EVENTS_MAX || settings->rate == 0)
 		return -EINVAL;
 	events->cgroup_fd = fcntl(settings->cgroup_fd, F_DUPFD_CLOEXEC, 0);
 	/* The inode number of a cgroup's directory is the cgroup's id (kernfs_id_ino(), Linux 6.1). */
 	if (events->cgroup_fd < 0 || fstat(events->cgroup_fd, &directory) < 0)
 		return -errno;
 	events->cgroup_id = directory.st_ino;
-	events->n_events = settings->n_openings;
-	for (size_t i = 0; i < settings->n_openings; i++) {
-		const struct pmu_opening *opening = &settings->openings[i];
+	events->n_events = settings->n_specs;
+	for (size_t i = 0; i < settings->n_specs; i++) {
+		const struct event_spec *spec = &settings->specs[i];
 
 		events->events[i] = (struct opened){
-			.opening = *opening,
+			.spec = *spec,
 			.ways = {.lbr = settings->lbr,
-				 .physical = settings->physical && opening->event.settings.has_address,
+				 .physical = settings->physical && spec->event.settings.has_address,
 				 .build_ids = true},
 		};
 		/*
 		 * Only IBS events select operations, and a machine with IBS has no other events. So all
 		 * events of a zoom select the same operations.
 		 */
-		if (i > 0 && limit.operations != opening->event.settings.operations)
+		if (i > 0 && limit.operations != spec->event.settings.operations)
 			return -EINVAL;
-		limit.operations = opening->event.settings.operations;
+		limit.operations = spec->event.settings.operations;
 	}
 	return zoom_limit_open(&limit, &events->limit, ret_message);
 }
@@ -343,7 +343,7 @@ static int drain_record(struct zoom_events *events, const struct zoom_cpu *cpu, 
 		return 0;
 	}
 	opened = &events->events[member->event];
-	if (zoom_parse(&opened->attr, &opened->opening.event, bytes, size, &events->stacks, &record) < 0) {
+	if (zoom_parse(&opened->attr, &opened->spec.event, bytes, size, &events->stacks, &record) < 0) {
 		events->counts.malformed++;
 		return 0;
 	}
@@ -456,7 +456,7 @@ static void describe(const struct zoom_source *source, struct zoom_about *ret)
 	for (size_t i = 0; i < events->n_events; i++) {
 		const struct opened *opened = &events->events[i];
 
-		ret->events[i] = opened->opening.event;
+		ret->events[i] = opened->spec.event;
 		ret->attrs[i] = opened->attr;
 		ret->lbr = ret->lbr || opened->ways.lbr;
 		ret->physical = ret->physical || opened->ways.physical;
@@ -522,7 +522,7 @@ int zoom_events_open(const struct zoom_events_settings *settings, struct zoom_so
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < events->n_events; i++)
-		zoom_attr(&events->events[i].opening, &events->events[i].ways, true, &events->events[i].attr);
+		zoom_attr(&events->events[i].spec, &events->events[i].ways, true, &events->events[i].attr);
 	control(events, PERF_EVENT_IOC_ENABLE);
 	*ret = &TAKE_PTR(events)->source;
 	return 0;

@@ -29,11 +29,11 @@ struct zoom_events_settings {
 	 * The events to open, as the always-on sampling opened them: after perf_attr_relax(), with the same
 	 * `period` and ldlat. Each is opened on its own CPUs.
 	 */
-	const struct pmu_opening *openings;
-	size_t n_openings; /* at most ZOOM_EVENTS_MAX */
-	u32 rate;          /* maximum samples a second on all CPUs together */
-	bool lbr;          /* try the LBR's call stack */
-	bool physical;     /* try physical addresses */
+	const struct event_spec *specs;
+	size_t n_specs; /* at most ZOOM_EVENTS_MAX */
+	u32 rate;       /* maximum samples a second on all CPUs together */
+	bool lbr;       /* try the LBR's call stack */
+	bool physical;  /* try physical addresses */
 };
 
 struct zoom_counts {

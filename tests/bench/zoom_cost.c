@@ -140,7 +140,7 @@ static double pace_of(struct turns *turns)
 
 static struct zoom_source *open_zoom(const char *cgroup)
 {
-	const struct pmu_opening opening = {
+	const struct event_spec spec = {
 		.event = {.role = EVENT_LOADS, .period = PERIOD_NS},
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_CLOCK,
@@ -149,7 +149,7 @@ static struct zoom_source *open_zoom(const char *cgroup)
 	_cleanup_free_ char *message = NULL;
 	struct zoom_source *events = NULL;
 	const struct zoom_events_settings settings = {
-		.cgroup_fd = fd, .openings = &opening, .n_openings = 1, .rate = RATE, .physical = true};
+		.cgroup_fd = fd, .specs = &spec, .n_specs = 1, .rate = RATE, .physical = true};
 
 	if (fd < 0 || zoom_events_open(&settings, &events, &message) < 0)
 		(void)fprintf(stderr, "cannot open the zoom: %s\n", message ? message : strerror(errno));

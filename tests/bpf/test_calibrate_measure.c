@@ -20,7 +20,7 @@
 
 #define MAX_RATE 1000000
 
-static struct pmu_opening faults = {
+static struct event_spec faults = {
 	.event = {.role = EVENT_LOADS, .pmu = "software", .period = 1},
 	.type = PERF_TYPE_SOFTWARE,
 	.config = PERF_COUNT_SW_PAGE_FAULTS,
@@ -97,13 +97,13 @@ static void touch_interrupted(void *userdata, u64 units)
 	while ((u64)now.tv_sec * 1000000000ULL + (u64)now.tv_nsec < until);
 }
 
-static void expect_refused(const struct pmu_opening *opening, u64 max_rate, calibrate_work work,
+static void expect_refused(const struct event_spec *spec, u64 max_rate, calibrate_work work,
 			   const char *reason)
 {
 	u64 before = page_faults_runs(program.fd);
 
 	result = (struct calibrate_result){0};
-	calibrate_measure(opening, &program, max_rate, work, NULL, &stop, &result);
+	calibrate_measure(spec, &program, max_rate, work, NULL, &stop, &result);
 	cr_expect_not(result.dense.known);
 	cr_expect_not(result.sparse.known);
 	cr_expect(strstr(result.dense.reason, reason), "%s", result.dense.reason);
@@ -180,14 +180,14 @@ Test(calibrate_measure, the_stop_flag_ends_the_measurement)
 
 Test(calibrate_measure, a_failed_measurement_has_a_reason)
 {
-	struct pmu_opening opening = faults;
+	struct event_spec spec = faults;
 
-	opening.only_counter = 4;
-	expect_refused(&opening, MAX_RATE, touch,
+	spec.only_counter = 4;
+	expect_refused(&spec, MAX_RATE, touch,
 		       "only one counter can run the event, and pebsd is sampling with it");
-	opening = faults;
-	opening.config = 999;
-	expect_refused(&opening, MAX_RATE, touch, "cannot open an event for the measuring thread: ");
+	spec = faults;
+	spec.config = 999;
+	expect_refused(&spec, MAX_RATE, touch, "cannot open an event for the measuring thread: ");
 	expect_refused(&faults, MAX_RATE, compute, "the measured work causes too few samples");
 	expect_refused(&faults, 100, touch,
 		       "kernel.perf_event_max_sample_rate is 100, and the measurement needs at least 250");
@@ -206,15 +206,15 @@ static const struct calibrate_result *wait_for_results(const struct calibration 
 
 Test(calibrate_measure, each_event_has_its_own_result, .timeout = 60)
 {
-	struct pmu_opening only = faults, unknown = faults;
-	const struct pmu_opening *openings[] = {&faults, &only, &unknown, &only};
+	struct event_spec only = faults, unknown = faults;
+	const struct event_spec *specs[] = {&faults, &only, &unknown, &only};
 	const struct calibrate_result *results;
 	struct calibration *calibration = NULL;
 
 	only.only_counter = 1;
 	unknown.config = 999;
 	unknown.precise_ip = 3;
-	cr_assert_eq(calibration_new(openings, 4, NULL, &program, MAX_RATE, &calibration), 0);
+	cr_assert_eq(calibration_new(specs, 4, NULL, &program, MAX_RATE, &calibration), 0);
 	/* results[0] has no timing, because the thread's own work causes too few page faults. */
 	results = wait_for_results(calibration);
 	cr_expect(strstr(results[0].dense.reason, "causes too few samples"), "%s", results[0].dense.reason);
@@ -226,7 +226,7 @@ Test(calibrate_measure, each_event_has_its_own_result, .timeout = 60)
 
 Test(calibrate_measure, known_timings_are_shared_with_other_events_and_not_measured_again, .timeout = 60)
 {
-	const struct pmu_opening *openings[] = {&faults, &faults};
+	const struct event_spec *specs[] = {&faults, &faults};
 	const struct calibrate_result before[] = {
 		{.dense = {.reason = "the counter was taken"}, .sparse = {.reason = "the counter was taken"}},
 		{.dense = {.known = true, .ns = 1234}, .sparse = {.known = true, .ns = 3456}},
@@ -234,7 +234,7 @@ Test(calibrate_measure, known_timings_are_shared_with_other_events_and_not_measu
 	const struct calibrate_result *results;
 	struct calibration *calibration = NULL;
 
-	cr_assert_eq(calibration_new(openings, 2, before, &program, MAX_RATE, &calibration), 0);
+	cr_assert_eq(calibration_new(specs, 2, before, &program, MAX_RATE, &calibration), 0);
 	results = wait_for_results(calibration);
 	for (size_t i = 0; i < 2; i++) {
 		cr_expect(results[i].dense.known, "%s", results[i].dense.reason);
@@ -251,13 +251,12 @@ Test(calibrate_measure, known_timings_are_shared_with_other_events_and_not_measu
  */
 Test(calibrate_measure, freeing_a_running_calibration_ends_it, .timeout = 60)
 {
-	const struct pmu_opening *openings[2000];
+	const struct event_spec *specs[2000];
 	struct calibration *calibration = NULL;
 
-	for (size_t i = 0; i < ARRAY_SIZE(openings); i++)
-		openings[i] = &faults;
-	cr_assert_eq(calibration_new(openings, ARRAY_SIZE(openings), NULL, &program, MAX_RATE, &calibration),
-		     0);
+	for (size_t i = 0; i < ARRAY_SIZE(specs); i++)
+		specs[i] = &faults;
+	cr_assert_eq(calibration_new(specs, ARRAY_SIZE(specs), NULL, &program, MAX_RATE, &calibration), 0);
 	cr_expect_null(calibration_free(calibration));
 	cr_expect_null(calibration_free(NULL));
 }

@@ -155,7 +155,7 @@ static void teardown(void)
 
 TestSuite(inherited, .init = setup, .fini = teardown);
 
-static const struct pmu_opening page_faults = {
+static const struct event_spec page_faults = {
 	.event = {.role = EVENT_LOADS, .pmu = "software", .period = 1},
 	.type = PERF_TYPE_SOFTWARE,
 	.config = PERF_COUNT_SW_PAGE_FAULTS,
@@ -222,7 +222,7 @@ static void begin(struct process *process, const struct variation *variation)
 		.measured = 1,
 		.n_events = 1,
 	};
-	struct pmu_opening opening = page_faults;
+	struct event_spec spec = page_faults;
 	struct perf_save_settings save = {.n_sets = 1, .stay_paused = variation->stay_paused};
 	char *message = NULL;
 	int r;
@@ -232,13 +232,13 @@ static void begin(struct process *process, const struct variation *variation)
 		settings.events[0].has_code_address = 1;
 	}
 	if (variation->period)
-		opening.event.period = variation->period;
+		spec.event.period = variation->period;
 	notify_socket_pass(&manager);
 	EXPECT(store_open(&process->store) == 0);
 	EXPECT(handover_open(process->store, &process->handover) == 0);
 	settings.handover = process->handover;
 	settings.inherit = !variation->alone && perf_save_fits(process->handover, 1);
-	EXPECT(perf_open(&opening, online, &process->set, &message) == 0);
+	EXPECT(perf_open(&spec, online, &process->set, &message) == 0);
 	open_offcore(process, variation);
 	settings.offcore_cpus = process->offcore ? offcore_cpus(process->offcore) : 0;
 	if (variation->cannot_load)

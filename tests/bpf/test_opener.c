@@ -108,7 +108,7 @@ static void setup(void)
 	cr_assert_eq(chmod(root, 0755), 0);
 	machine_tree(root, &core);
 	machine_plan(root, ROLE(LOADS), &plan);
-	cr_assert_eq(plan.n_openings, 1);
+	cr_assert_eq(plan.n_specs, 1);
 	listen_for(NOBODY);
 	opener = start_opener("60");
 }
@@ -173,7 +173,7 @@ static int open_here(int cpu, int group_fd)
 {
 	struct perf_event_attr attr;
 
-	perf_attr(&plan.openings[0], 100003, &attr);
+	perf_attr(&plan.specs[0], 100003, &attr);
 	return perf_backend_cpu(&attr, cpu, group_fd);
 }
 
@@ -211,7 +211,7 @@ static int get_events(void *userdata)
 	CPU_ZERO(&cpus);
 	CPU_SET(0, &cpus);
 	DEMAND(sched_setaffinity(0, sizeof(cpus), &cpus) == 0);
-	perf_attr(&plan.openings[0], 100003, &attr);
+	perf_attr(&plan.specs[0], 100003, &attr);
 	DEMAND(direct(&attr, -1, 0) == -EACCES);
 	first = open_patiently(0, -1);
 	DEMAND(first >= 0);
@@ -246,8 +246,8 @@ static int get_zoom(void *userdata)
 	struct perf_event_attr attr;
 	int fd;
 
-	zoom_attr(&plan.openings[0], &(struct zoom_ways){.build_ids = true}, true, &attr);
-	attr.sample_period = plan.openings[0].event.period;
+	zoom_attr(&plan.specs[0], &(struct zoom_ways){.build_ids = true}, true, &attr);
+	attr.sample_period = plan.specs[0].event.period;
 	fd = perf_backend_cgroup(&attr, *directory, 0, -1);
 	DEMAND(fd >= 0);
 	DEMAND(perf_backend_by_opener());
@@ -275,18 +275,18 @@ static int ask_for_others(void *userdata)
 	struct perf_event_attr attr;
 
 	(void)userdata;
-	perf_attr(&plan.openings[0], 100003, &attr);
+	perf_attr(&plan.specs[0], 100003, &attr);
 	attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
 	DEMAND(perf_backend_cpu(&attr, 0, -1) == -EACCES);
 	perf_backend_trouble(trouble);
 	DEMAND(strcmp(trouble,
 		      "pebsd-opener refuses the event: type 1, config 0x3 is not an event that pebsd opens on this machine: the closest one differs in config") ==
 	       0);
-	perf_attr(&plan.openings[0], 100003, &attr);
+	perf_attr(&plan.specs[0], 100003, &attr);
 	attr.inherit = 1;
 	DEMAND(perf_backend_cpu(&attr, 0, -1) == -EACCES);
 	/* A thread of another user: init's. */
-	perf_attr(&plan.openings[0], 100003, &attr);
+	perf_attr(&plan.specs[0], 100003, &attr);
 	{
 		struct opener_request request = {
 			.target = OPENER_THREAD, .cpu = -1, .thread = 1, .attr = attr};

@@ -25,7 +25,7 @@
 
 #define FAULTS 2000
 
-static const struct pmu_opening page_faults = {
+static const struct event_spec page_faults = {
 	.event = {.role = EVENT_LOADS, .pmu = "software", .period = 1},
 	.type = PERF_TYPE_SOFTWARE,
 	.config = PERF_COUNT_SW_PAGE_FAULTS,
@@ -68,12 +68,12 @@ static void fault_on(int cpu)
 	page_faults_on(cpu, FAULTS);
 }
 
-static struct perf_event_set *open_set(const struct pmu_opening *opening, const char *path)
+static struct perf_event_set *open_set(const struct event_spec *spec, const char *path)
 {
 	struct perf_event_set *set = NULL;
 	char *message = NULL;
 
-	cr_assert_eq(perf_open(opening, path, &set, &message), 0, "%s", message);
+	cr_assert_eq(perf_open(spec, path, &set, &message), 0, "%s", message);
 	cr_assert_not_null(set);
 	return set;
 }
@@ -145,14 +145,14 @@ Test(perf_origin, counts_read_after_the_stop_are_final)
 
 Test(perf_origin, samples_of_a_group_with_a_leader_are_counted)
 {
-	struct pmu_opening opening = page_faults;
+	struct event_spec spec = page_faults;
 	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
 	struct perf_counts counts;
 
-	opening.has_leader = true;
-	opening.leader_config = PERF_COUNT_SW_DUMMY;
+	spec.has_leader = true;
+	spec.leader_config = PERF_COUNT_SW_DUMMY;
 	tree_write(root, "online", "0\n");
-	set = open_set(&opening, online);
+	set = open_set(&spec, online);
 	fault_on(0);
 	perf_count(set, &counts);
 	cr_expect_eq(counts.count, 0, "counted before the start");
@@ -213,14 +213,14 @@ Test(perf_origin, events_follow_cpus_that_go_on_and_offline)
 
 Test(perf_origin, a_pmu_with_cpus_of_its_own_stays_on_them)
 {
-	struct pmu_opening opening = page_faults;
+	struct event_spec spec = page_faults;
 	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
 	char *message = NULL;
 
-	opening.has_members = true;
-	cpu_list_add(&opening.members, 0);
+	spec.has_members = true;
+	cpu_list_add(&spec.members, 0);
 	tree_write(root, "online", "0-1\n");
-	set = open_set(&opening, online);
+	set = open_set(&spec, online);
 	expect_cpus(set, "0");
 	tree_write(root, "online", "1\n");
 	cr_expect_eq(perf_hotplug(set, &message), 1);
@@ -283,14 +283,14 @@ Test(perf_origin, each_cpu_has_its_own_counts_even_when_offline)
 Test(perf_origin, partial_periods_of_several_opens_are_not_a_sample)
 {
 	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
-	struct pmu_opening opening = page_faults;
+	struct event_spec spec = page_faults;
 	const u64 period = FAULTS * 3 / 4;
 	struct perf_counts counts;
 	char *message = NULL;
 
-	opening.event.period = period;
+	spec.event.period = period;
 	tree_write(root, "online", "0\n");
-	set = open_set(&opening, online);
+	set = open_set(&spec, online);
 	start(set);
 	for (int i = 0; i < 8; i++) {
 		fault_on(0);
@@ -307,7 +307,7 @@ Test(perf_origin, partial_periods_of_several_opens_are_not_a_sample)
 /* One sample for each 10 us of a busy CPU. The kernel's timer for this event cannot sample more often. */
 #define CLOCK_PERIOD 10000
 
-static const struct pmu_opening cpu_clock = {
+static const struct event_spec cpu_clock = {
 	.event = {.role = EVENT_LOADS, .pmu = "software", .period = CLOCK_PERIOD},
 	.type = PERF_TYPE_SOFTWARE,
 	.config = PERF_COUNT_SW_CPU_CLOCK,
@@ -426,13 +426,13 @@ static void burn_until_throttled(struct perf_event_set *set, struct perf_counts 
 	}
 }
 
-static struct perf_event_set *open_clock(const struct pmu_opening *opening)
+static struct perf_event_set *open_clock(const struct event_spec *spec)
 {
 	struct perf_event_set *set = NULL;
 	char *message = NULL;
 
 	tree_write(root, "online", "0\n");
-	cr_assert_eq(perf_open(opening, online, &set, &message), 0, "%s", message);
+	cr_assert_eq(perf_open(spec, online, &set, &message), 0, "%s", message);
 	return set;
 }
 
@@ -467,14 +467,14 @@ Test(perf_throttling, time_that_the_kernel_stopped_an_event_is_counted)
 /* Since Linux 6.16 only the leader's ring reports throttling. Before, only the event's ring did. */
 Test(perf_throttling, stopped_time_of_a_group_is_counted_once)
 {
-	struct pmu_opening opening = cpu_clock;
+	struct event_spec spec = cpu_clock;
 	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
 	struct perf_counts counts;
 	u64 begun, ticks;
 
-	opening.has_leader = true;
-	opening.leader_config = PERF_COUNT_SW_CPU_CLOCK;
-	set = open_clock(&opening);
+	spec.has_leader = true;
+	spec.leader_config = PERF_COUNT_SW_CPU_CLOCK;
+	set = open_clock(&spec);
 	start(set);
 	begun = monotonic_ns();
 	burn_until_throttled(set, &counts);
@@ -563,15 +563,15 @@ Test(perf_origin, a_pause_closes_every_event_and_keeps_the_totals)
 {
 	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
 	const struct timespec half = {.tv_nsec = 500 * NSEC_PER_MSEC};
-	struct pmu_opening opening = page_faults;
+	struct event_spec spec = page_faults;
 	const u64 period = FAULTS * 3 / 4;
 	struct perf_counts before, paused, after;
 	char *message = NULL;
 	u64 runs, since;
 
-	opening.event.period = period;
+	spec.event.period = period;
 	tree_write(root, "online", "0\n");
-	cr_assert_eq(perf_open(&opening, online, &set, &message), 0, "%s", message);
+	cr_assert_eq(perf_open(&spec, online, &set, &message), 0, "%s", message);
 	start(set);
 	fault_on(0);
 	perf_count(set, &before);
@@ -687,7 +687,7 @@ Test(perf_origin, a_broken_list_of_cpus_changes_nothing)
 
 Test(perf_origin, failed_opens_have_a_reason)
 {
-	struct pmu_opening nobody = page_faults;
+	struct event_spec nobody = page_faults;
 	struct perf_event_set *set = NULL;
 	char *message = NULL;
 

@@ -16,7 +16,7 @@
 #include "page_faults.h"
 #include "tree.h"
 
-static const struct pmu_opening page_faults = {
+static const struct event_spec page_faults = {
 	.event = {.role = EVENT_LOADS, .pmu = "software", .period = 7},
 	.type = PERF_TYPE_SOFTWARE,
 	.config = PERF_COUNT_SW_PAGE_FAULTS,
@@ -55,9 +55,9 @@ static void teardown(void)
 
 TestSuite(perf_periods, .init = setup, .fini = teardown);
 
-static void start(const struct pmu_opening *opening)
+static void start(const struct event_spec *spec)
 {
-	cr_assert_eq(perf_open(opening, online, &set, &message), 0, "%s", message);
+	cr_assert_eq(perf_open(spec, online, &set, &message), 0, "%s", message);
 	cr_assert_eq(perf_start(set, program_fd, &message), 0, "%s", message);
 }
 
@@ -126,10 +126,10 @@ Test(perf_periods, a_stalled_event_counts_again_once_rearmed)
 Test(perf_periods, a_changed_period_discards_the_partial_one)
 {
 	struct perf_counts counts;
-	struct pmu_opening opening = page_faults;
+	struct event_spec spec = page_faults;
 
-	opening.event.period = 1000000;
-	start(&opening);
+	spec.event.period = 1000000;
+	start(&spec);
 	for (u64 i = 0; i < 8; i++) {
 		page_faults_on(0, 1500);
 		change(1000000 + i % 2);
@@ -164,11 +164,11 @@ Test(perf_periods, a_period_can_change_while_events_occur)
 
 Test(perf_periods, the_period_of_a_group_can_change)
 {
-	struct pmu_opening opening = page_faults;
+	struct event_spec spec = page_faults;
 
-	opening.has_leader = true;
-	opening.leader_config = PERF_COUNT_SW_DUMMY;
-	start(&opening);
+	spec.has_leader = true;
+	spec.leader_config = PERF_COUNT_SW_DUMMY;
+	start(&spec);
 	page_faults_on(0, 1000);
 	change(11);
 	page_faults_on(0, 1000);

@@ -20,18 +20,18 @@
 #include "page_faults.h"
 #include "tree.h"
 
-static const struct pmu_opening faults = {
+static const struct event_spec faults = {
 	.event = {.role = EVENT_LOADS, .pmu = "software", .period = 1},
 	.type = PERF_TYPE_SOFTWARE,
 	.config = PERF_COUNT_SW_PAGE_FAULTS,
 	.pinned = true,
 };
-static const struct pmu_opening minor_faults = {
+static const struct event_spec minor_faults = {
 	.event = {.role = EVENT_STORES, .pmu = "software", .period = 10},
 	.type = PERF_TYPE_SOFTWARE,
 	.config = PERF_COUNT_SW_PAGE_FAULTS_MIN,
 };
-static const struct pmu_opening nobodys = {
+static const struct event_spec nobodys = {
 	.event = {.role = EVENT_INSTRUCTIONS, .pmu = "nobody", .period = 10},
 	.type = 0x7fffffff,
 };
@@ -74,9 +74,9 @@ static void need_two_cpus(void)
 		cr_skip_test("needs CPUs 0 and 1");
 }
 
-static void add(const struct pmu_opening *opening)
+static void add(const struct event_spec *spec)
 {
-	plan.openings[plan.n_openings++] = *opening;
+	plan.specs[plan.n_specs++] = *spec;
 }
 
 static int open_all(void)
@@ -101,9 +101,9 @@ static void refuse_cpu(u32 cpu, u32 error)
 	cr_assert_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
 }
 
-static void add_on(const struct pmu_opening *opening, int cpu)
+static void add_on(const struct event_spec *spec, int cpu)
 {
-	struct pmu_opening members = *opening;
+	struct event_spec members = *spec;
 
 	members.has_members = true;
 	cpu_list_add(&members.members, cpu);
@@ -200,7 +200,7 @@ Test(perf_sets, a_refused_event_does_not_prevent_the_others)
 	cr_expect_null(message);
 	cr_assert_eq(n_sets, 1);
 	cr_expect_eq(perf_event(sets[0])->role, EVENT_LOADS);
-	cr_assert_eq(plan.n_openings, 1);
+	cr_assert_eq(plan.n_specs, 1);
 	cr_assert_eq(plan.n_refusals, 1);
 	cr_expect_eq(plan.refusals[0].role, EVENT_INSTRUCTIONS);
 	cr_expect_str_eq(plan.refusals[0].pmu, "nobody");
@@ -210,7 +210,7 @@ Test(perf_sets, a_refused_event_does_not_prevent_the_others)
 
 Test(perf_sets, if_no_event_opens_the_first_error_has_all_reasons)
 {
-	struct pmu_opening other = nobodys;
+	struct event_spec other = nobodys;
 
 	other.event.role = EVENT_STORES;
 	add(&nobodys);
@@ -255,7 +255,7 @@ Test(perf_sets, isolated_cpus_are_left_out)
 
 Test(perf_sets, a_pmu_without_a_selected_cpu_is_noted)
 {
-	struct pmu_opening members = minor_faults;
+	struct event_spec members = minor_faults;
 
 	members.has_members = true;
 	cpu_list_add(&members.members, 1);
@@ -274,7 +274,7 @@ Test(perf_sets, a_pmu_without_a_selected_cpu_is_noted)
 /* The `cpus` of a hybrid CPU's PMU is empty while all cores of that kind are offline. */
 Test(perf_sets, a_pmu_without_an_online_cpu_is_noted)
 {
-	struct pmu_opening members = minor_faults;
+	struct event_spec members = minor_faults;
 
 	members.has_members = true;
 	add(&members);
@@ -289,7 +289,7 @@ Test(perf_sets, a_pmu_without_an_online_cpu_is_noted)
 
 Test(perf_sets, a_refused_pmu_is_not_reported_if_another_samples_its_cpus)
 {
-	struct pmu_opening core = faults;
+	struct event_spec core = faults;
 
 	add(&faults);
 	cr_assert_eq(pmu_plan_refuse(&plan, "cpu", EVENT_LOADS, "the other one is there for that"), 0);
@@ -297,14 +297,14 @@ Test(perf_sets, a_refused_pmu_is_not_reported_if_another_samples_its_cpus)
 	cr_expect_null(perf_sets_refusal(&plan, 0));
 	expect_text(perf_sets_refusal(&plan, 1), "stores on PMU cpu is not available: no such event");
 	core.has_members = true;
-	plan.openings[0] = core;
+	plan.specs[0] = core;
 	expect_text(perf_sets_refusal(&plan, 0),
 		    "loads on PMU cpu is not available: the other one is there for that");
 }
 
 Test(perf_sets, auto_has_one_note_on_omitted_events)
 {
-	struct pmu_opening cycles = minor_faults, loads = faults;
+	struct event_spec cycles = minor_faults, loads = faults;
 
 	cycles.event.role = EVENT_CYCLES;
 	cr_expect_null(perf_sets_left_out(&plan, 0));
@@ -320,7 +320,7 @@ Test(perf_sets, auto_has_one_note_on_omitted_events)
 		perf_sets_left_out(&plan, plan.n_refusals - 1),
 		"events = auto leaves out stalls and misses on PMU cpu, stalls on PMU cpu_atom; pebsd --probe says why");
 	loads.has_members = true;
-	plan.openings[0] = loads;
+	plan.specs[0] = loads;
 	expect_text(perf_sets_left_out(&plan, 2),
 		    "events = auto leaves out loads and stalls on PMU cpu; pebsd --probe says why");
 	pmu_plan_drop(&plan, 0);
@@ -332,7 +332,7 @@ Test(perf_sets, auto_has_one_note_on_omitted_events)
 /* The messages of an automatic plan are those of different errors. */
 Test(perf_sets, auto_reports_a_common_obstacle_once)
 {
-	struct pmu_opening other = nobodys;
+	struct event_spec other = nobodys;
 
 	other.event.role = EVENT_CYCLES;
 	plan.automatic = true;
@@ -351,7 +351,7 @@ Test(perf_sets, auto_waits_for_loads_that_may_open_later)
 	need_two_cpus();
 	add_on(&faults, 1);
 	add_on(&minor_faults, 0);
-	plan.openings[1].event.role = EVENT_CYCLES;
+	plan.specs[1].event.role = EVENT_CYCLES;
 	refuse_cpu(1, ENOMEM);
 	plan.automatic = true;
 	cr_expect_eq(open_all(), -ENOMEM);
@@ -362,7 +362,7 @@ Test(perf_sets, auto_waits_for_loads_that_may_open_later)
 
 Test(perf_sets, auto_uses_counts_if_loads_can_never_be_opened)
 {
-	struct pmu_opening loads = nobodys, cycles = minor_faults;
+	struct event_spec loads = nobodys, cycles = minor_faults;
 
 	loads.event.role = EVENT_LOADS;
 	cycles.event.role = EVENT_CYCLES;
@@ -381,17 +381,17 @@ Test(perf_sets, a_new_plan_sets_its_periods)
 	add(&faults);
 	add(&minor_faults);
 	cr_assert_eq(open_all(), 0, "%s", message);
-	later.n_openings = 2;
-	later.openings[0] = minor_faults;
-	later.openings[0].event.period = 33;
-	later.openings[1] = faults;
+	later.n_specs = 2;
+	later.specs[0] = minor_faults;
+	later.specs[0].event.period = 33;
+	later.specs[1] = faults;
 	cr_expect_eq(perf_sets_set_periods(sets, n_sets, &later, &message), 0, "%s", message);
 	cr_expect_eq(perf_event(sets[0])->period, 1);
 	cr_expect_eq(perf_event(sets[1])->period, 33);
 
 	/* The new plan refuses loads, and the kernel refuses the new period of stores: both keep their periods. */
-	later.openings[0].event.period = 1ULL << 63;
-	later.n_openings = 1;
+	later.specs[0].event.period = 1ULL << 63;
+	later.n_specs = 1;
 	cr_assert_eq(pmu_plan_refuse(&later, "software", EVENT_LOADS, "no period below 144"), 0);
 	cr_expect_eq(perf_sets_set_periods(sets, n_sets, &later, &message), -EINVAL);
 	cr_expect(

@@ -23,9 +23,9 @@
 /* Makes a cgroup below the root: without one the probe refuses everything. */
 TestSuite(probe_trial, .init = cgroup_fixture_setup, .fini = cgroup_fixture_teardown);
 
-static struct pmu_opening software(enum event_role role)
+static struct event_spec software(enum event_role role)
 {
-	struct pmu_opening opening = {
+	struct event_spec spec = {
 		.event = {.role = role,
 			  .pmu = "software",
 			  .period = 1000,
@@ -36,27 +36,27 @@ static struct pmu_opening software(enum event_role role)
 		.cpus_known = true,
 	};
 
-	cr_assert_eq(cpu_list_read(PERF_ONLINE_PATH, &opening.cpus), 0);
-	return opening;
+	cr_assert_eq(cpu_list_read(PERF_ONLINE_PATH, &spec.cpus), 0);
+	return spec;
 }
 
-static struct pmu_opening with_leader(struct pmu_opening opening)
+static struct event_spec with_leader(struct event_spec spec)
 {
-	opening.has_leader = true;
-	opening.leader_config = PERF_COUNT_SW_DUMMY;
-	return opening;
+	spec.has_leader = true;
+	spec.leader_config = PERF_COUNT_SW_DUMMY;
+	return spec;
 }
 
-static struct probe_report report_of(const struct pmu_opening *first, const struct pmu_opening *second)
+static struct probe_report report_of(const struct event_spec *first, const struct event_spec *second)
 {
 	struct probe_report report = {
 		.asked = 1U << first->event.role,
 		.measured = {.page_size = (u64)sysconf(_SC_PAGESIZE)},
 	};
 
-	report.plan.openings[report.plan.n_openings++] = *first;
+	report.plan.specs[report.plan.n_specs++] = *first;
 	if (second)
-		report.plan.openings[report.plan.n_openings++] = *second;
+		report.plan.specs[report.plan.n_specs++] = *second;
 	return report;
 }
 
@@ -92,7 +92,7 @@ static u64 mapped_bytes(void)
 
 Test(probe_trial, descriptors_and_rings_equal_the_estimate)
 {
-	const struct pmu_opening loads = with_leader(software(EVENT_LOADS)), stores = software(EVENT_STORES);
+	const struct event_spec loads = with_leader(software(EVENT_LOADS)), stores = software(EVENT_STORES);
 	struct probe_report report = report_of(&loads, &stores);
 	struct perf_event_set *sets[2];
 	struct perf_cost_case machine;
@@ -107,8 +107,8 @@ Test(probe_trial, descriptors_and_rings_equal_the_estimate)
 	before = count_descriptors();
 	cr_expect_eq(mapped_bytes(), 0);
 	for (size_t i = 0; i < 2; i++)
-		cr_assert_eq(perf_open(&report.plan.openings[i], PERF_ONLINE_PATH, &sets[i], &message), 0,
-			     "%s", message);
+		cr_assert_eq(perf_open(&report.plan.specs[i], PERF_ONLINE_PATH, &sets[i], &message), 0, "%s",
+			     message);
 	cr_expect_eq(count_descriptors() - before, cost.descriptors);
 	cr_expect_eq(mapped_bytes(), cost.ring_bytes);
 	for (size_t i = 0; i < 2; i++)
@@ -177,7 +177,7 @@ Test(probe_trial, per_cpu_maps_equal_the_estimated_size)
 
 Test(probe_trial, events_that_open_are_measured)
 {
-	const struct pmu_opening loads = with_leader(software(EVENT_LOADS)), stores = software(EVENT_STORES);
+	const struct event_spec loads = with_leader(software(EVENT_LOADS)), stores = software(EVENT_STORES);
 	struct probe_report report = report_of(&loads, &stores);
 	size_t cpus = cpu_list_count(&loads.cpus);
 	size_t before = count_descriptors();
@@ -186,7 +186,7 @@ Test(probe_trial, events_that_open_are_measured)
 	FILE *out;
 
 	cr_assert_eq(probe_try(&report), 0);
-	cr_assert_eq(report.plan.n_openings, 2, "%s",
+	cr_assert_eq(report.plan.n_specs, 2, "%s",
 		     report.plan.n_refusals ? report.plan.refusals[0].reason : "");
 	cr_expect(probe_usable(&report));
 	cr_expect_eq(report.timed, 2 * (cpus < PERF_TRIAL_CPUS ? cpus : PERF_TRIAL_CPUS));
@@ -218,12 +218,12 @@ static void limit_descriptors(rlim_t n)
 
 Test(probe_trial, too_few_descriptors_are_reported_before_opening_events)
 {
-	const struct pmu_opening loads = software(EVENT_LOADS), stores = software(EVENT_STORES);
+	const struct event_spec loads = software(EVENT_LOADS), stores = software(EVENT_STORES);
 	struct probe_report report = report_of(&loads, &stores);
 
 	limit_descriptors(100);
 	cr_assert_eq(probe_try(&report), 0);
-	cr_expect_eq(report.plan.n_openings, 0);
+	cr_expect_eq(report.plan.n_specs, 0);
 	cr_assert_eq(report.plan.n_refusals, 2);
 	for (size_t i = 0; i < 2; i++) {
 		const char *reason = report.plan.refusals[i].reason;
@@ -237,7 +237,7 @@ Test(probe_trial, too_few_descriptors_are_reported_before_opening_events)
 /* There is one more event than fits. The first is opened and the second is refused. */
 Test(probe_trial, events_within_the_descriptor_limit_are_opened)
 {
-	const struct pmu_opening loads = software(EVENT_LOADS), stores = software(EVENT_STORES);
+	const struct event_spec loads = software(EVENT_LOADS), stores = software(EVENT_STORES);
 	struct probe_report report = report_of(&loads, &stores);
 
 	/*
@@ -251,9 +251,9 @@ Test(probe_trial, events_within_the_descriptor_limit_are_opened)
 	 */
 	limit_descriptors(count_descriptors() - 3 + 128 + 2 * cpu_list_count(&loads.cpus));
 	cr_assert_eq(probe_try(&report), 0);
-	cr_assert_eq(report.plan.n_openings, 1, "%s",
+	cr_assert_eq(report.plan.n_specs, 1, "%s",
 		     report.plan.n_refusals ? report.plan.refusals[0].reason : "");
-	cr_expect_eq(report.plan.openings[0].event.role, EVENT_LOADS);
+	cr_expect_eq(report.plan.specs[0].event.role, EVENT_LOADS);
 	cr_expect(probe_usable(&report));
 	cr_assert_eq(report.plan.n_refusals, 1);
 	cr_expect_eq(report.plan.refusals[0].role, EVENT_STORES);
@@ -262,7 +262,7 @@ Test(probe_trial, events_within_the_descriptor_limit_are_opened)
 
 Test(probe_trial, an_event_on_an_absent_cpu_is_refused)
 {
-	struct pmu_opening loads = software(EVENT_LOADS);
+	struct event_spec loads = software(EVENT_LOADS);
 	struct perf_trial trial;
 
 	loads.cpus = (struct cpu_list){0};

@@ -23,7 +23,7 @@
 #define USUAL    3UL
 #define MAX_RATE 100000
 
-static struct pmu_opening faults = {
+static struct event_spec faults = {
 	.event = {.role = EVENT_LOADS, .pmu = "software", .period = USUAL},
 	.type = PERF_TYPE_SOFTWARE,
 	.config = PERF_COUNT_SW_PAGE_FAULTS,
@@ -199,7 +199,7 @@ Test(sampling_govern, an_unmeasured_cost_is_absent_and_noted)
 Test(sampling_govern, the_shown_interrupt_cost_is_between_both_timings)
 {
 	const struct snapshot_cost *cost = &head.events[0].cost;
-	struct pmu_opening ticks = faults;
+	struct event_spec ticks = faults;
 
 	ticks.event.period = 1000003;
 	ticks.config = PERF_COUNT_SW_CPU_CLOCK;

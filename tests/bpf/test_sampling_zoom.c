@@ -16,13 +16,13 @@
 #include "page_faults.h"
 #include "sampling/sampling_zoom.h"
 
-static const struct pmu_opening faults = {
+static const struct event_spec faults = {
 	.event = {.role = EVENT_LOADS, .pmu = "software", .period = 1, .settings = {.has_address = 1}},
 	.type = PERF_TYPE_SOFTWARE,
 	.config = PERF_COUNT_SW_PAGE_FAULTS,
 	.only_counter = 4,
 };
-static const struct pmu_opening minor_faults = {
+static const struct event_spec minor_faults = {
 	.event = {.role = EVENT_STORES, .pmu = "software", .period = 1},
 	.type = PERF_TYPE_SOFTWARE,
 	.config = PERF_COUNT_SW_PAGE_FAULTS_MIN,

@@ -25,9 +25,9 @@
 
 TestSuite(zoom_events, .init = cgroup_fixture_setup, .fini = cgroup_fixture_teardown);
 
-static struct pmu_opening cpu_clock(u64 period_ns)
+static struct event_spec cpu_clock(u64 period_ns)
 {
-	return (struct pmu_opening){
+	return (struct event_spec){
 		.event = {.role = EVENT_INSTRUCTIONS,
 			  .period = period_ns,
 			  .settings = {.has_code_address = 1}},
@@ -36,9 +36,9 @@ static struct pmu_opening cpu_clock(u64 period_ns)
 	};
 }
 
-static struct pmu_opening page_faults(void)
+static struct event_spec page_faults(void)
 {
-	return (struct pmu_opening){
+	return (struct event_spec){
 		.event = {.role = EVENT_LOADS, .period = 1, .settings = {.has_address = 1}},
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_PAGE_FAULTS,
@@ -64,7 +64,7 @@ static struct zoom_about about_of(const struct zoom_source *source)
 	return about;
 }
 
-static struct zoom_source *zoom_on(const char *name, const struct pmu_opening *openings, size_t n, u32 rate)
+static struct zoom_source *zoom_on(const char *name, const struct event_spec *specs, size_t n, u32 rate)
 {
 	_cleanup_close_ int fd = cgroup_directory(name);
 	_cleanup_free_ char *message = NULL;
@@ -72,8 +72,8 @@ static struct zoom_source *zoom_on(const char *name, const struct pmu_opening *o
 	int r = zoom_events_open(
 		&(struct zoom_events_settings){
 			.cgroup_fd = fd,
-			.openings = openings,
-			.n_openings = n,
+			.specs = specs,
+			.n_specs = n,
 			.rate = rate,
 			.lbr = true,
 			.physical = true,
@@ -197,7 +197,7 @@ static struct zoom_counts finish(struct zoom_source *events, struct taken *taken
 
 Test(zoom_events, only_the_cgroup_and_its_descendants_are_sampled)
 {
-	const struct pmu_opening opening = cpu_clock(1000000);
+	const struct event_spec spec = cpu_clock(1000000);
 	_cleanup_(zoom_events_freep) struct zoom_source *events = NULL;
 	struct shared *shared = share((struct shared){.ns = 100 * NSEC_PER_MSEC});
 	struct taken taken = {0};
@@ -206,7 +206,7 @@ Test(zoom_events, only_the_cgroup_and_its_descendants_are_sampled)
 	taken.cgroups[0] = cgroup_fixture_make("a");
 	taken.cgroups[1] = cgroup_fixture_make("a/below");
 	(void)cgroup_fixture_make("beside");
-	events = zoom_on("a", &opening, 1, 1000000);
+	events = zoom_on("a", &spec, 1, 1000000);
 	run("a", work, shared);
 	run("beside", work, shared);
 	run("a/below", work, shared);
@@ -228,11 +228,11 @@ Test(zoom_events, only_the_cgroup_and_its_descendants_are_sampled)
 /* A new cgroup with the same name is not the removed one. */
 Test(zoom_events, a_removed_cgroup_is_recognized)
 {
-	const struct pmu_opening opening = cpu_clock(1000000);
+	const struct event_spec spec = cpu_clock(1000000);
 	_cleanup_(zoom_events_freep) struct zoom_source *events = NULL;
 	u64 id = cgroup_fixture_make("a");
 
-	events = zoom_on("a", &opening, 1, 1000);
+	events = zoom_on("a", &spec, 1, 1000);
 	cr_expect_eq(about_of(events).cgroup_id, id);
 	cr_expect_not(zoom_source_gone(events));
 	cgroup_fixture_remove("a");
@@ -243,13 +243,13 @@ Test(zoom_events, a_removed_cgroup_is_recognized)
 
 Test(zoom_events, stacks_are_those_of_the_calls)
 {
-	const struct pmu_opening opening = cpu_clock(1000000);
+	const struct event_spec spec = cpu_clock(1000000);
 	_cleanup_(zoom_events_freep) struct zoom_source *events = NULL;
 	struct shared *shared = share((struct shared){.ns = 200 * NSEC_PER_MSEC});
 	struct taken taken = {.shared = shared};
 
 	(void)cgroup_fixture_make("a");
-	events = zoom_on("a", &opening, 1, 1000000);
+	events = zoom_on("a", &spec, 1, 1000000);
 	run("a", work, shared);
 	(void)finish(events, &taken);
 
@@ -261,7 +261,7 @@ Test(zoom_events, stacks_are_those_of_the_calls)
 
 Test(zoom_events, samples_stay_within_the_rate_limit)
 {
-	const struct pmu_opening opening = cpu_clock(100000);
+	const struct event_spec spec = cpu_clock(100000);
 	const u64 spacing = zoom_limit_spacing(200);
 	_cleanup_(zoom_events_freep) struct zoom_source *events = NULL;
 	struct shared *shared = share((struct shared){.ns = 300 * NSEC_PER_MSEC});
@@ -270,7 +270,7 @@ Test(zoom_events, samples_stay_within_the_rate_limit)
 	u64 most;
 
 	(void)cgroup_fixture_make("a");
-	events = zoom_on("a", &opening, 1, 200);
+	events = zoom_on("a", &spec, 1, 200);
 	run("a", work, shared);
 	counts = finish(events, &taken);
 
@@ -306,14 +306,14 @@ static int touch(void *userdata)
 
 Test(zoom_events, samples_beyond_the_ring_are_counted_as_lost)
 {
-	const struct pmu_opening opening = page_faults();
+	const struct event_spec spec = page_faults();
 	_cleanup_(zoom_events_freep) struct zoom_source *events = NULL;
 	struct shared *shared = share((struct shared){.bytes = 20000UL * 4096});
 	struct taken taken = {.shared = shared};
 	struct zoom_counts counts;
 
 	(void)cgroup_fixture_make("a");
-	events = zoom_on("a", &opening, 1, 1000000000);
+	events = zoom_on("a", &spec, 1, 1000000000);
 	run("a", touch, shared);
 	counts = finish(events, &taken);
 
@@ -326,13 +326,13 @@ Test(zoom_events, samples_beyond_the_ring_are_counted_as_lost)
 
 Test(zoom_events, two_events_share_a_ring)
 {
-	const struct pmu_opening openings[] = {cpu_clock(1000000), page_faults()};
+	const struct event_spec specs[] = {cpu_clock(1000000), page_faults()};
 	_cleanup_(zoom_events_freep) struct zoom_source *events = NULL;
 	struct shared *shared = share((struct shared){.ns = 100 * NSEC_PER_MSEC, .bytes = 400UL * 4096});
 	struct taken taken = {.shared = shared};
 
 	(void)cgroup_fixture_make("a");
-	events = zoom_on("a", openings, 2, 1000000000);
+	events = zoom_on("a", specs, 2, 1000000000);
 	run("a", work, shared);
 	run("a", touch, shared);
 	(void)finish(events, &taken);
@@ -367,12 +367,12 @@ static int execute(void *userdata)
 
 Test(zoom_events, tasks_are_reported)
 {
-	const struct pmu_opening opening = cpu_clock(1000000);
+	const struct event_spec spec = cpu_clock(1000000);
 	_cleanup_(zoom_events_freep) struct zoom_source *events = NULL;
 	struct taken taken = {0};
 
 	(void)cgroup_fixture_make("a");
-	events = zoom_on("a", &opening, 1, 1000);
+	events = zoom_on("a", &spec, 1, 1000);
 	run("a", execute, NULL);
 	(void)finish(events, &taken);
 
@@ -394,14 +394,14 @@ static int stop_at_once(void *userdata, const struct zoom_record *record)
 
 Test(zoom_events, draining_stops_when_the_callback_fails)
 {
-	const struct pmu_opening opening = page_faults();
+	const struct event_spec spec = page_faults();
 	_cleanup_(zoom_events_freep) struct zoom_source *events = NULL;
 	struct shared *shared = share((struct shared){.bytes = 100UL * 4096});
 	struct taken taken = {.shared = shared};
 	size_t calls = 0;
 
 	(void)cgroup_fixture_make("a");
-	events = zoom_on("a", &opening, 1, 1000000000);
+	events = zoom_on("a", &spec, 1, 1000000000);
 	run("a", touch, shared);
 	cr_expect_eq(events->methods->drain(events, stop_at_once, &calls), -ECANCELED);
 	cr_expect_eq(calls, 1);
@@ -415,11 +415,10 @@ Test(zoom_events, draining_stops_when_the_callback_fails)
 
 static int try_on(int fd, char **ret_message)
 {
-	const struct pmu_opening opening = cpu_clock(1000000);
+	const struct event_spec spec = cpu_clock(1000000);
 	struct zoom_source *events = NULL;
 	int r = zoom_events_open(
-		&(struct zoom_events_settings){
-			.cgroup_fd = fd, .openings = &opening, .n_openings = 1, .rate = 1000},
+		&(struct zoom_events_settings){.cgroup_fd = fd, .specs = &spec, .n_specs = 1, .rate = 1000},
 		&events, ret_message);
 
 	zoom_events_free(events);

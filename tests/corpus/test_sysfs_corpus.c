@@ -172,12 +172,11 @@ static void plan_tree(const char *folder, const char *tree, struct pmu_plan *ret
 	cr_assert_eq(pmu_plan(path, &request, ret), 0, "%s", tree);
 }
 
-static const struct pmu_opening *find_opening(const struct pmu_plan *plan, const char *pmu,
-					      enum event_role role)
+static const struct event_spec *find_spec(const struct pmu_plan *plan, const char *pmu, enum event_role role)
 {
-	for (size_t i = 0; i < plan->n_openings; i++)
-		if (plan->openings[i].event.role == role && strcmp(plan->openings[i].event.pmu, pmu) == 0)
-			return &plan->openings[i];
+	for (size_t i = 0; i < plan->n_specs; i++)
+		if (plan->specs[i].event.role == role && strcmp(plan->specs[i].event.pmu, pmu) == 0)
+			return &plan->specs[i];
 	return NULL;
 }
 
@@ -207,25 +206,25 @@ static void expect_role(const struct pmu_plan *plan, const struct row *row, enum
 {
 	const struct cell *cell =
 		role < EVENT_OFFCORE ? &row->cells[role] : &row->counts[role - EVENT_CYCLES];
-	const struct pmu_opening *opening = find_opening(plan, row->pmu, role);
+	const struct event_spec *spec = find_spec(plan, row->pmu, role);
 	const char *name = event_role_name(role);
 	bool leads = role == EVENT_LOADS && is_led(row);
 
 	if (cell->words) {
-		cr_expect_null(opening, "%s: %s on %s", row->tree, name, row->pmu);
+		cr_expect_null(spec, "%s: %s on %s", row->tree, name, row->pmu);
 		expect_refused(plan, row, role, cell->words);
 		return;
 	}
 	if (!cell->config) {
-		cr_expect_null(opening, "%s: %s on %s", row->tree, name, row->pmu);
+		cr_expect_null(spec, "%s: %s on %s", row->tree, name, row->pmu);
 		return;
 	}
-	cr_assert_not_null(opening, "%s: %s on %s", row->tree, name, row->pmu);
-	cr_expect_eq(opening->config, cell->config, "%s: %s on %s", row->tree, name, row->pmu);
-	cr_expect_eq(opening->config1, cell->config1, "%s: %s on %s", row->tree, name, row->pmu);
-	cr_expect_eq(opening->precise_ip, cell->precise_ip, "%s: %s on %s", row->tree, name, row->pmu);
-	cr_expect_eq(opening->has_leader, leads, "%s: %s on %s", row->tree, name, row->pmu);
-	cr_expect_eq(opening->leader_config, leads ? 0x8203 : 0, "%s: %s on %s", row->tree, name, row->pmu);
+	cr_assert_not_null(spec, "%s: %s on %s", row->tree, name, row->pmu);
+	cr_expect_eq(spec->config, cell->config, "%s: %s on %s", row->tree, name, row->pmu);
+	cr_expect_eq(spec->config1, cell->config1, "%s: %s on %s", row->tree, name, row->pmu);
+	cr_expect_eq(spec->precise_ip, cell->precise_ip, "%s: %s on %s", row->tree, name, row->pmu);
+	cr_expect_eq(spec->has_leader, leads, "%s: %s on %s", row->tree, name, row->pmu);
+	cr_expect_eq(spec->leader_config, leads ? 0x8203 : 0, "%s: %s on %s", row->tree, name, row->pmu);
 }
 
 static void expect_counters(const struct pmu_plan *plan, const struct row *row)
@@ -274,18 +273,17 @@ static bool has_row(const char *tree, const char *pmu)
  */
 static void expect_whole(const char *tree, const struct pmu_plan *plan)
 {
-	cr_expect_gt(plan->n_openings + plan->n_refusals, 0, "%s: no word on it", tree);
+	cr_expect_gt(plan->n_specs + plan->n_refusals, 0, "%s: no word on it", tree);
 	cr_expect_gt(plan->n_notes, 0, "%s", tree);
 	for (size_t i = 0; i < plan->n_refusals; i++)
 		cr_expect_gt(strlen(plan->refusals[i].reason), 30, "%s", tree);
 	if (!has_row(tree, NULL)) {
 		cr_log_warn("%s: not in the table; %zu events, %zu counters, %zu refusals", tree,
-			    plan->n_openings, plan->n_counters, plan->n_refusals);
+			    plan->n_specs, plan->n_counters, plan->n_refusals);
 		return;
 	}
-	for (size_t i = 0; i < plan->n_openings; i++)
-		cr_expect(has_row(tree, plan->openings[i].event.pmu), "%s: %s", tree,
-			  plan->openings[i].event.pmu);
+	for (size_t i = 0; i < plan->n_specs; i++)
+		cr_expect(has_row(tree, plan->specs[i].event.pmu), "%s: %s", tree, plan->specs[i].event.pmu);
 	for (size_t i = 0; i < plan->n_refusals; i++)
 		cr_expect(has_row(tree, plan->refusals[i].pmu), "%s: %s", tree, plan->refusals[i].pmu);
 }

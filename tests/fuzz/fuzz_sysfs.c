@@ -143,15 +143,15 @@ static void check_plan(const struct pmu_request *request)
 	struct pmu_plan plan;
 
 	DEMAND(pmu_plan(root, request, &plan) == 0);
-	DEMAND(plan.n_openings <= EVENTS_MAX && plan.n_counters <= PMU_COUNTERS_MAX);
-	for (size_t i = 0; i < plan.n_openings; i++) {
-		const struct pmu_opening *opening = &plan.openings[i];
+	DEMAND(plan.n_specs <= EVENTS_MAX && plan.n_counters <= PMU_COUNTERS_MAX);
+	for (size_t i = 0; i < plan.n_specs; i++) {
+		const struct event_spec *spec = &plan.specs[i];
 
-		DEMAND(request->roles & 1U << opening->event.role);
-		DEMAND(opening->precise_ip <= 3);
-		DEMAND(opening->event.period >= opening->period_min);
-		DEMAND(opening->event.period % opening->period_step == 0);
-		check_text(opening->event.pmu);
+		DEMAND(request->roles & 1U << spec->event.role);
+		DEMAND(spec->precise_ip <= 3);
+		DEMAND(spec->event.period >= spec->period_min);
+		DEMAND(spec->event.period % spec->period_step == 0);
+		check_text(spec->event.pmu);
 	}
 	for (size_t i = 0; i < plan.n_counters; i++)
 		check_text(plan.counters[i].pmu);

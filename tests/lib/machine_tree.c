@@ -124,11 +124,11 @@ void machine_plan_auto(const char *root, struct pmu_plan *plan)
 	cr_assert_eq(pmu_plan(root, &request, plan), 0);
 }
 
-const struct pmu_opening *machine_opening(const struct pmu_plan *plan, const char *pmu, enum event_role role)
+const struct event_spec *machine_spec(const struct pmu_plan *plan, const char *pmu, enum event_role role)
 {
-	for (size_t i = 0; i < plan->n_openings; i++)
-		if (plan->openings[i].event.role == role && strcmp(plan->openings[i].event.pmu, pmu) == 0)
-			return &plan->openings[i];
+	for (size_t i = 0; i < plan->n_specs; i++)
+		if (plan->specs[i].event.role == role && strcmp(plan->specs[i].event.pmu, pmu) == 0)
+			return &plan->specs[i];
 	return NULL;
 }
 

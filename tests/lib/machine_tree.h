@@ -54,7 +54,7 @@ void machine_plan(const char *root, unsigned roles, struct pmu_plan *plan);
 void machine_plan_auto(const char *root, struct pmu_plan *plan);
 
 /* Return NULL if there is none. */
-const struct pmu_opening *machine_opening(const struct pmu_plan *plan, const char *pmu, enum event_role role);
+const struct event_spec *machine_spec(const struct pmu_plan *plan, const char *pmu, enum event_role role);
 const char *machine_tree_refusal(const struct pmu_plan *plan, const char *pmu, enum event_role role);
 const struct pmu_counter *machine_counter(const struct pmu_plan *plan, const char *pmu,
 					  enum offcore_kind kind);

@@ -172,39 +172,39 @@ Test(govern_inputs, counts_that_decreased_are_ignored)
 
 Test(govern_inputs, period_bounds_are_the_pmus_and_a_share_of_the_default)
 {
-	struct pmu_opening opening = {.period_min = 1, .period_step = 1};
+	struct event_spec spec = {.period_min = 1, .period_step = 1};
 
-	govern_bounds(&opening, 10007, &input);
+	govern_bounds(&spec, 10007, &input);
 	cr_expect_eq(input.least_period, 312);
 	cr_expect_eq(input.greatest_period, INT32_MAX);
-	opening.period_min = 1000;
-	govern_bounds(&opening, 10007, &input);
+	spec.period_min = 1000;
+	govern_bounds(&spec, 10007, &input);
 	cr_expect_eq(input.least_period, 1000);
-	opening = (struct pmu_opening){.period_min = 0x90, .period_step = 16};
-	govern_bounds(&opening, 1048336, &input);
+	spec = (struct event_spec){.period_min = 0x90, .period_step = 16};
+	govern_bounds(&spec, 1048336, &input);
 	cr_expect_eq(input.least_period, 32760);
 	cr_expect_eq(input.greatest_period, 134217712);
 	cr_expect_eq(input.period_step, 16);
-	opening = (struct pmu_opening){0};
-	govern_bounds(&opening, 1, &input);
+	spec = (struct event_spec){0};
+	govern_bounds(&spec, 1, &input);
 	cr_expect_eq(input.least_period, 1);
 	cr_expect_eq(input.period_step, 1);
 }
 
 Test(govern_inputs, events_whose_records_collide_keep_at_least_the_default_period)
 {
-	const struct pmu_opening opening = {.period_min = 1, .period_step = 1, .collides = true};
+	const struct event_spec spec = {.period_min = 1, .period_step = 1, .collides = true};
 
-	govern_bounds(&opening, 1000003, &input);
+	govern_bounds(&spec, 1000003, &input);
 	cr_expect_eq(input.least_period, 1000003);
 	cr_expect_eq(input.greatest_period, INT32_MAX);
 }
 
 Test(govern_inputs, events_on_the_same_cpus_are_one_class)
 {
-	struct pmu_opening big = {.has_members = true}, small = {.has_members = true}, all = {0};
-	const struct pmu_opening *hybrid[] = {&small, &big, &small, &big};
-	const struct pmu_opening *joined[] = {&small, &big, &all};
+	struct event_spec big = {.has_members = true}, small = {.has_members = true}, all = {0};
+	const struct event_spec *hybrid[] = {&small, &big, &small, &big};
+	const struct event_spec *joined[] = {&small, &big, &all};
 	u32 classes[EVENTS_MAX];
 
 	for (int cpu = 0; cpu < 8; cpu++)

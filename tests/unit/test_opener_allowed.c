@@ -61,10 +61,10 @@ static struct opener_request on_cgroup(void)
 static struct opener_request loads(void)
 {
 	struct opener_request request = on_cpu();
-	const struct pmu_opening *opening = machine_opening(&plan, "cpu", EVENT_LOADS);
+	const struct event_spec *spec = machine_spec(&plan, "cpu", EVENT_LOADS);
 
-	cr_assert_not_null(opening);
-	perf_attr(opening, 10007, &request.attr);
+	cr_assert_not_null(spec);
+	perf_attr(spec, 10007, &request.attr);
 	return request;
 }
 
@@ -80,39 +80,38 @@ static bool is_allowed(const struct opener_request *request)
 }
 
 /* Expects that every form is allowed in which pebsd may open this event after one of `errors` from the kernel. */
-static void expect_relaxed(const struct pmu_opening *planned)
+static void expect_relaxed(const struct event_spec *planned)
 {
 	static const int errors[] = {-ENODATA, -EINVAL, -EOPNOTSUPP};
 
 	for (size_t first = 0; first < ARRAY_SIZE(errors); first++) {
-		struct pmu_opening opening = *planned;
+		struct event_spec spec = *planned;
 		unsigned ways = 0;
 
 		do {
 			struct opener_request request = on_cpu();
 
-			if (opening.has_leader) {
-				perf_attr_leader(&opening, &request.attr);
+			if (spec.has_leader) {
+				perf_attr_leader(&spec, &request.attr);
 				cr_expect(is_allowed(&request), "%s's leader",
 					  event_role_name(planned->event.role));
 				request.has_group = true;
 			}
-			perf_attr(&opening, (u64)10007 * 16, &request.attr);
+			perf_attr(&spec, (u64)10007 * 16, &request.attr);
 			cr_expect(is_allowed(&request), "%s on %s, way %u of %zu",
 				  event_role_name(planned->event.role), planned->event.pmu, ways, first);
 			/* The same event for the thread that calibrates. */
 			request.target = OPENER_THREAD;
 			request.cpu = -1;
 			request.thread = 4711;
-			request.attr.pinned = !opening.has_leader;
+			request.attr.pinned = !spec.has_leader;
 			cr_expect(is_allowed(&request), "calibrated: %s",
 				  event_role_name(planned->event.role));
-		} while (++ways < 8 &&
-			 perf_attr_relax(planned, ways == 1 ? errors[first] : -EINVAL, &opening));
+		} while (++ways < 8 && perf_attr_relax(planned, ways == 1 ? errors[first] : -EINVAL, &spec));
 	}
 }
 
-static void expect_zooms(const struct pmu_opening *opening)
+static void expect_zooms(const struct event_spec *spec)
 {
 	struct zoom_ways ways = {.lbr = true, .physical = true, .build_ids = true};
 
@@ -120,23 +119,23 @@ static void expect_zooms(const struct pmu_opening *opening)
 		for (int tells = 0; tells < 2; tells++) {
 			struct opener_request request = on_cgroup();
 
-			if (opening->has_leader) {
-				zoom_attr_leader(opening, &request.attr);
+			if (spec->has_leader) {
+				zoom_attr_leader(spec, &request.attr);
 				cr_expect(is_allowed(&request), "a zoom's leader");
 				request.has_group = true;
 			}
-			zoom_attr(opening, &ways, tells, &request.attr);
-			cr_expect(is_allowed(&request), "a zoom of %s", event_role_name(opening->event.role));
+			zoom_attr(spec, &ways, tells, &request.attr);
+			cr_expect(is_allowed(&request), "a zoom of %s", event_role_name(spec->event.role));
 		}
 	while (zoom_attr_weaken(-EINVAL, &ways));
 }
 
 static void expect_all(void)
 {
-	for (size_t i = 0; i < plan.n_openings; i++) {
-		expect_relaxed(&plan.openings[i]);
-		if (!event_is_count(&plan.openings[i].event))
-			expect_zooms(&plan.openings[i]);
+	for (size_t i = 0; i < plan.n_specs; i++) {
+		expect_relaxed(&plan.specs[i]);
+		if (!event_is_count(&plan.specs[i].event))
+			expect_zooms(&plan.specs[i]);
 	}
 	for (size_t i = 0; i < plan.n_counters; i++) {
 		struct opener_request request = on_cpu();
@@ -150,17 +149,17 @@ Test(opener_allowed, all_events_of_pebsd_are_allowed)
 {
 	struct opener_request trial = on_cpu();
 
-	cr_assert_geq(plan.n_openings, 3);
+	cr_assert_geq(plan.n_specs, 3);
 	cr_assert_gt(plan.n_counters, 0);
 	expect_all();
 	plan_machine(&sapphire_rapids);
-	cr_assert(machine_opening(&plan, "cpu", EVENT_LOADS)->has_leader);
+	cr_assert(machine_spec(&plan, "cpu", EVENT_LOADS)->has_leader);
 	expect_all();
 	tree_remove(root);
 	root = tree_new();
 	machine_tree_amd(root, true);
 	plan_for(128);
-	cr_assert_gt(plan.n_openings, 0);
+	cr_assert_gt(plan.n_specs, 0);
 	expect_all();
 	perf_attr_permission(&trial.attr);
 	cr_expect(is_allowed(&trial));
@@ -248,10 +247,10 @@ Test(opener_allowed, other_events_are_refused)
 /* An event for a whole CPU must not record call chains, and a counter must not be for a cgroup. */
 Test(opener_allowed, events_are_allowed_only_with_their_target)
 {
-	const struct pmu_opening *opening = machine_opening(&plan, "cpu", EVENT_LOADS);
+	const struct event_spec *spec = machine_spec(&plan, "cpu", EVENT_LOADS);
 	struct opener_request request = on_cpu();
 
-	zoom_attr(opening, &(struct zoom_ways){0}, true, &request.attr);
+	zoom_attr(spec, &(struct zoom_ways){0}, true, &request.attr);
 	cr_expect(!is_allowed(&request), "a zoom of a whole CPU");
 	request = on_cgroup();
 	perf_attr_counter(&plan.counters[0], &request.attr);
@@ -290,12 +289,12 @@ Test(opener_allowed, counts_only_as_pebsd_opens_them)
 	static const enum event_role roles[] = {EVENT_CYCLES, EVENT_STALLS, EVENT_MISSES};
 
 	for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
-		const struct pmu_opening *opening = machine_opening(&plan, "cpu", roles[i]);
+		const struct event_spec *spec = machine_spec(&plan, "cpu", roles[i]);
 		const char *name = event_role_name(roles[i]);
 		struct opener_request ours = on_cpu(), request;
 
-		cr_assert_not_null(opening, "%s", name);
-		perf_attr(opening, 20000003, &ours.attr);
+		cr_assert_not_null(spec, "%s", name);
+		perf_attr(spec, 20000003, &ours.attr);
 		cr_expect(is_allowed(&ours), "%s", name);
 		request = ours;
 		request.attr.precise_ip = 1;
@@ -313,7 +312,7 @@ Test(opener_allowed, counts_only_as_pebsd_opens_them)
 		request.has_group = true;
 		cr_expect_not(is_allowed(&request), "%s", name);
 		request = on_cgroup();
-		zoom_attr(opening, &(const struct zoom_ways){0}, false, &request.attr);
+		zoom_attr(spec, &(const struct zoom_ways){0}, false, &request.attr);
 		cr_expect_not(is_allowed(&request), "a zoom of %s", name);
 	}
 }
@@ -323,14 +322,14 @@ Test(opener_allowed, instructions_without_pebs_are_allowed)
 {
 	static const struct machine_core goldmont = {.name = "goldmont", .precise = "0"};
 	struct opener_request request = on_cpu();
-	struct pmu_opening opening;
+	struct event_spec spec;
 
 	plan_machine(&goldmont);
-	cr_assert_not_null(machine_opening(&plan, "cpu", EVENT_INSTRUCTIONS));
-	expect_relaxed(machine_opening(&plan, "cpu", EVENT_INSTRUCTIONS));
-	opening = *machine_opening(&plan, "cpu", EVENT_INSTRUCTIONS);
-	perf_attr_only_count(&opening);
-	perf_attr(&opening, 10000019, &request.attr);
+	cr_assert_not_null(machine_spec(&plan, "cpu", EVENT_INSTRUCTIONS));
+	expect_relaxed(machine_spec(&plan, "cpu", EVENT_INSTRUCTIONS));
+	spec = *machine_spec(&plan, "cpu", EVENT_INSTRUCTIONS);
+	perf_attr_only_count(&spec);
+	perf_attr(&spec, 10000019, &request.attr);
 	cr_expect(is_allowed(&request));
 	request.attr.exclude_guest = 0;
 	cr_expect_not(is_allowed(&request));
@@ -368,16 +367,16 @@ Test(opener_allowed, events_of_any_configuration_are_allowed)
 				machine_plan(root, roles, &plan);
 			else
 				machine_plan_auto(root, &plan);
-			for (size_t j = 0; j < plan.n_openings; j++) {
+			for (size_t j = 0; j < plan.n_specs; j++) {
 				struct opener_request request = on_cpu();
 				char reason[OPENER_REASON_MAX];
 
-				request.has_group = plan.openings[j].has_leader;
-				perf_attr(&plan.openings[j], (u64)10007 * 16, &request.attr);
+				request.has_group = plan.specs[j].has_leader;
+				perf_attr(&plan.specs[j], (u64)10007 * 16, &request.attr);
 				excluded += opener_allowed(&plans.plans[0], &request, reason) < 0;
 				cr_expect_eq(opener_plans_allow(&plans, &request, reason), 0,
 					     "%s, events %#x: %s: %s", cores[i].name ? cores[i].name : "AMD",
-					     roles, event_role_name(plan.openings[j].event.role), reason);
+					     roles, event_role_name(plan.specs[j].event.role), reason);
 				cr_expect_eq(reason[0], '\0');
 			}
 			for (size_t j = 0; j < plan.n_counters; j++) {

@@ -7,7 +7,7 @@
 
 #include "origin/pmu/perf_attr.h"
 
-static const struct pmu_opening skylake = {
+static const struct event_spec skylake = {
 	.event = {.role = EVENT_LOADS,
 		  .pmu = "cpu",
 		  .ldlat = 30,
@@ -85,15 +85,15 @@ Test(perf_attr, attributes_describe_the_planned_event)
 
 Test(perf_attr, only_the_leader_of_a_group_is_pinned)
 {
-	struct pmu_opening opening = skylake;
+	struct event_spec spec = skylake;
 	struct perf_event_attr attr;
 
-	opening.has_leader = true;
-	opening.leader_config = 0x8203;
-	perf_attr(&opening, 10007, &attr);
+	spec.has_leader = true;
+	spec.leader_config = 0x8203;
+	perf_attr(&spec, 10007, &attr);
 	cr_expect_eq(attr.pinned, 0);
 	cr_expect_not(large_pebs(&attr));
-	perf_attr_leader(&opening, &attr);
+	perf_attr_leader(&spec, &attr);
 	cr_expect_eq(attr.type, 4);
 	cr_expect_eq(attr.size, sizeof(attr));
 	cr_expect_eq(attr.config, 0x8203);
@@ -109,28 +109,28 @@ Test(perf_attr, only_the_leader_of_a_group_is_pinned)
 
 Test(perf_attr, multiplexed_events_are_not_pinned)
 {
-	struct pmu_opening opening = skylake;
+	struct event_spec spec = skylake;
 	struct perf_event_attr attr;
 
-	opening.pinned = false;
-	perf_attr(&opening, 10007, &attr);
+	spec.pinned = false;
+	perf_attr(&spec, 10007, &attr);
 	cr_expect_eq(attr.pinned, 0);
-	opening.has_leader = true;
-	perf_attr(&opening, 10007, &attr);
+	spec.has_leader = true;
+	perf_attr(&spec, 10007, &attr);
 	cr_expect_eq(attr.pinned, 0);
-	perf_attr_leader(&opening, &attr);
+	perf_attr_leader(&spec, &attr);
 	cr_expect_eq(attr.pinned, 0);
 }
 
 Test(perf_attr, guests_are_left_out_as_planned)
 {
-	struct pmu_opening opening = skylake;
+	struct event_spec spec = skylake;
 	struct perf_event_attr attr;
 
-	opening.exclude_guest = false;
-	perf_attr(&opening, 10007, &attr);
+	spec.exclude_guest = false;
+	perf_attr(&spec, 10007, &attr);
 	cr_expect_eq(attr.exclude_guest, 0);
-	perf_attr_leader(&opening, &attr);
+	perf_attr_leader(&spec, &attr);
 	cr_expect_eq(attr.exclude_guest, 0);
 }
 
@@ -161,7 +161,7 @@ Test(perf_attr, counters_leave_out_guests_and_sample_nothing)
  */
 Test(perf_attr, instructions_request_no_fields_and_run_the_program_each_time)
 {
-	const struct pmu_opening opening = {
+	const struct event_spec spec = {
 		.event = {.role = EVENT_INSTRUCTIONS, .pmu = "cpu", .settings = {.has_code_address = 1}},
 		.type = 4,
 		.config = 0xc0,
@@ -171,7 +171,7 @@ Test(perf_attr, instructions_request_no_fields_and_run_the_program_each_time)
 	};
 	struct perf_event_attr attr;
 
-	perf_attr(&opening, 10000019, &attr);
+	perf_attr(&spec, 10000019, &attr);
 	cr_expect_not(large_pebs(&attr));
 	cr_expect_eq(attr.sample_type, 0);
 	cr_expect_eq(attr.precise_ip, 3);
@@ -181,28 +181,28 @@ Test(perf_attr, instructions_request_no_fields_and_run_the_program_each_time)
 
 Test(perf_attr, precise_distribution_falls_step_by_step)
 {
-	const struct pmu_opening planned = {
+	const struct event_spec planned = {
 		.event = {.role = EVENT_INSTRUCTIONS, .pmu = "cpu", .settings = {.has_code_address = 1}},
 		.config = 0xc0,
 		.precise_ip = 3,
 	};
-	struct pmu_opening opening = planned;
+	struct event_spec spec = planned;
 
-	cr_expect_not(perf_attr_relax(&planned, -ENODATA, &opening));
-	cr_assert(perf_attr_relax(&planned, -EOPNOTSUPP, &opening));
-	cr_expect_eq(opening.precise_ip, 2);
-	cr_assert(perf_attr_relax(&planned, -EINVAL, &opening));
-	cr_expect_eq(opening.precise_ip, 1);
-	cr_expect_not(perf_attr_relax(&planned, -EINVAL, &opening));
-	cr_expect_eq(opening.event.settings.weight_struct, 0);
-	cr_expect_eq(opening.event.settings.has_instruction_latency, 0);
-	cr_expect_eq(opening.event.settings.has_code_address, 1);
-	cr_expect_not(opening.has_leader);
+	cr_expect_not(perf_attr_relax(&planned, -ENODATA, &spec));
+	cr_assert(perf_attr_relax(&planned, -EOPNOTSUPP, &spec));
+	cr_expect_eq(spec.precise_ip, 2);
+	cr_assert(perf_attr_relax(&planned, -EINVAL, &spec));
+	cr_expect_eq(spec.precise_ip, 1);
+	cr_expect_not(perf_attr_relax(&planned, -EINVAL, &spec));
+	cr_expect_eq(spec.event.settings.weight_struct, 0);
+	cr_expect_eq(spec.event.settings.has_instruction_latency, 0);
+	cr_expect_eq(spec.event.settings.has_code_address, 1);
+	cr_expect_not(spec.has_leader);
 }
 
 Test(perf_attr, without_pebs_instructions_are_counted_only_if_allowed)
 {
-	const struct pmu_opening planned = {
+	const struct event_spec planned = {
 		.event = {.role = EVENT_INSTRUCTIONS, .pmu = "cpu", .settings = {.has_code_address = 1}},
 		.config = 0xc0,
 		.precise_ip = 1,
@@ -211,77 +211,77 @@ Test(perf_attr, without_pebs_instructions_are_counted_only_if_allowed)
 		.only_counter = 33,
 		.may_count = true,
 	};
-	struct pmu_opening opening = planned;
+	struct event_spec spec = planned;
 
-	cr_expect_not(perf_attr_relax(&planned, -EINVAL, &opening));
-	cr_assert(perf_attr_relax(&planned, -EOPNOTSUPP, &opening));
-	cr_expect(event_is_count(&opening.event));
-	cr_expect_eq(opening.precise_ip, 0);
-	cr_expect_eq(opening.config, 0xc0);
-	cr_expect_eq(opening.only_counter, 0);
-	cr_expect_not(opening.pinned);
-	cr_expect(opening.exclude_guest);
-	cr_expect_not(perf_attr_relax(&planned, -EOPNOTSUPP, &opening));
-	opening = planned;
-	opening.may_count = false;
-	cr_expect_not(perf_attr_relax(&planned, -EOPNOTSUPP, &opening));
+	cr_expect_not(perf_attr_relax(&planned, -EINVAL, &spec));
+	cr_assert(perf_attr_relax(&planned, -EOPNOTSUPP, &spec));
+	cr_expect(event_is_count(&spec.event));
+	cr_expect_eq(spec.precise_ip, 0);
+	cr_expect_eq(spec.config, 0xc0);
+	cr_expect_eq(spec.only_counter, 0);
+	cr_expect_not(spec.pinned);
+	cr_expect(spec.exclude_guest);
+	cr_expect_not(perf_attr_relax(&planned, -EOPNOTSUPP, &spec));
+	spec = planned;
+	spec.may_count = false;
+	cr_expect_not(perf_attr_relax(&planned, -EOPNOTSUPP, &spec));
 }
 
 Test(perf_attr, unmeasured_fields_are_not_requested)
 {
-	struct pmu_opening opening = skylake;
+	struct event_spec spec = skylake;
 	struct perf_event_attr attr;
 
-	opening.event.settings = (struct event_settings){0};
-	perf_attr(&opening, 1, &attr);
+	spec.event.settings = (struct event_settings){0};
+	perf_attr(&spec, 1, &attr);
 	cr_expect_eq(attr.sample_type, 0);
-	opening.event.settings = (struct event_settings){.has_latency = 1};
-	perf_attr(&opening, 1, &attr);
+	spec.event.settings = (struct event_settings){.has_latency = 1};
+	perf_attr(&spec, 1, &attr);
 	cr_expect_eq(attr.sample_type, PERF_SAMPLE_WEIGHT);
 }
 
 Test(perf_attr, a_leader_is_added_if_the_kernel_requires_it)
 {
-	struct pmu_opening opening = skylake;
+	struct event_spec spec = skylake;
 
-	cr_assert(perf_attr_relax(&skylake, -ENODATA, &opening));
-	cr_expect(opening.has_leader);
-	cr_expect_eq(opening.leader_config, 0x8203);
-	cr_expect_eq(opening.event.latency_kind, LATENCY_CACHE);
-	cr_expect_eq(opening.event.settings.has_instruction_latency, 1);
-	cr_expect_not(perf_attr_relax(&skylake, -ENODATA, &opening));
+	cr_assert(perf_attr_relax(&skylake, -ENODATA, &spec));
+	cr_expect(spec.has_leader);
+	cr_expect_eq(spec.leader_config, 0x8203);
+	cr_expect_eq(spec.event.latency_kind, LATENCY_CACHE);
+	cr_expect_eq(spec.event.settings.has_instruction_latency, 1);
+	cr_expect_not(perf_attr_relax(&skylake, -ENODATA, &spec));
 }
 
 Test(perf_attr, weight_struct_goes_before_precision)
 {
-	struct pmu_opening planned = skylake;
-	struct pmu_opening opening;
+	struct event_spec planned = skylake;
+	struct event_spec spec;
 
 	planned.event.latency_kind = LATENCY_CACHE;
 	planned.event.settings.has_instruction_latency = 1;
-	opening = planned;
-	cr_assert(perf_attr_relax(&planned, -EINVAL, &opening));
-	cr_expect_eq(opening.event.settings.weight_struct, 0);
-	cr_expect_eq(opening.event.settings.has_instruction_latency, 0);
-	cr_expect_eq(opening.precise_ip, 2);
-	cr_assert(perf_attr_relax(&planned, -EINVAL, &opening));
-	cr_expect_eq(opening.event.settings.weight_struct, 1);
-	cr_expect_eq(opening.event.settings.has_instruction_latency, 1);
-	cr_expect_eq(opening.precise_ip, 1);
-	cr_assert(perf_attr_relax(&planned, -EINVAL, &opening));
-	cr_expect_eq(opening.event.settings.weight_struct, 0);
-	cr_expect_eq(opening.precise_ip, 1);
-	cr_expect_not(perf_attr_relax(&planned, -EINVAL, &opening));
+	spec = planned;
+	cr_assert(perf_attr_relax(&planned, -EINVAL, &spec));
+	cr_expect_eq(spec.event.settings.weight_struct, 0);
+	cr_expect_eq(spec.event.settings.has_instruction_latency, 0);
+	cr_expect_eq(spec.precise_ip, 2);
+	cr_assert(perf_attr_relax(&planned, -EINVAL, &spec));
+	cr_expect_eq(spec.event.settings.weight_struct, 1);
+	cr_expect_eq(spec.event.settings.has_instruction_latency, 1);
+	cr_expect_eq(spec.precise_ip, 1);
+	cr_assert(perf_attr_relax(&planned, -EINVAL, &spec));
+	cr_expect_eq(spec.event.settings.weight_struct, 0);
+	cr_expect_eq(spec.precise_ip, 1);
+	cr_expect_not(perf_attr_relax(&planned, -EINVAL, &spec));
 }
 
 Test(perf_attr, precision_never_falls_to_0)
 {
-	struct pmu_opening opening = skylake;
+	struct event_spec spec = skylake;
 
-	cr_assert(perf_attr_relax(&skylake, -EOPNOTSUPP, &opening));
-	cr_expect_eq(opening.precise_ip, 1);
-	cr_expect_eq(opening.event.settings.weight_struct, 1);
-	cr_expect_not(perf_attr_relax(&skylake, -EOPNOTSUPP, &opening));
+	cr_assert(perf_attr_relax(&skylake, -EOPNOTSUPP, &spec));
+	cr_expect_eq(spec.precise_ip, 1);
+	cr_expect_eq(spec.event.settings.weight_struct, 1);
+	cr_expect_not(perf_attr_relax(&skylake, -EOPNOTSUPP, &spec));
 }
 
 Test(perf_attr, other_refusals_are_final)
@@ -289,9 +289,9 @@ Test(perf_attr, other_refusals_are_final)
 	static const int errors[] = {-EACCES, -EPERM, -ENOENT, -ENODEV, -EMFILE, -EBUSY, -ENOSYS};
 
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
-		struct pmu_opening opening = skylake;
+		struct event_spec spec = skylake;
 
-		cr_expect_not(perf_attr_relax(&skylake, errors[i], &opening));
-		cr_expect_eq(memcmp(&opening, &skylake, sizeof(opening)), 0);
+		cr_expect_not(perf_attr_relax(&skylake, errors[i], &spec));
+		cr_expect_eq(memcmp(&spec, &skylake, sizeof(spec)), 0);
 	}
 }

@@ -8,9 +8,9 @@
 
 static const struct perf_cost_facts facts = {.slots = 512, .page_size = 4096};
 
-static struct pmu_opening opening_on(u64 cpus, enum event_role role, bool has_leader)
+static struct event_spec spec_on(u64 cpus, enum event_role role, bool has_leader)
 {
-	return (struct pmu_opening){
+	return (struct event_spec){
 		.event = {.role = role, .settings = {.has_latency = role == EVENT_LOADS}},
 		.has_leader = has_leader,
 		.cpus_known = true,
@@ -24,11 +24,11 @@ static struct pmu_opening opening_on(u64 cpus, enum event_role role, bool has_le
  */
 static struct pmu_plan hybrid(void)
 {
-	struct pmu_plan plan = {.n_openings = 3, .n_counters = 1};
+	struct pmu_plan plan = {.n_specs = 3, .n_counters = 1};
 
-	plan.openings[0] = opening_on(0x0f, EVENT_LOADS, true);
-	plan.openings[1] = opening_on(0xf0, EVENT_LOADS, false);
-	plan.openings[2] = opening_on(0x0f, EVENT_STORES, false);
+	plan.specs[0] = spec_on(0x0f, EVENT_LOADS, true);
+	plan.specs[1] = spec_on(0xf0, EVENT_LOADS, false);
+	plan.specs[2] = spec_on(0x0f, EVENT_STORES, false);
 	plan.counters[0] = (struct pmu_counter){.cpus_known = true, .cpus = {{0xff}}};
 	return plan;
 }
@@ -69,7 +69,7 @@ Test(perf_cost, rings_of_counts_stay_small)
 					       .stripes = 4,
 					       .n_events = 2,
 					       .events = {{.cpus = 4, .only_counts = true}, {.cpus = 4}}};
-	const struct pmu_plan plan = {.n_openings = 1, .openings = {opening_on(0xf, EVENT_CYCLES, false)}};
+	const struct pmu_plan plan = {.n_specs = 1, .specs = {spec_on(0xf, EVENT_CYCLES, false)}};
 	struct perf_cost_case planned;
 	struct perf_cost cost;
 
@@ -173,15 +173,15 @@ Test(perf_cost, a_table_grows_by_roles)
 	cr_expect_eq(steps[2], 1U << EVENT_LOADS | 1U << EVENT_STORES | 1U << EVENT_OFFCORE);
 	plan.n_counters = 0;
 	cr_expect_eq(perf_cost_steps(&plan, steps), 2);
-	plan.n_openings = 2;
+	plan.n_specs = 2;
 	cr_expect_eq(perf_cost_steps(&plan, steps), 1);
-	plan.n_openings = 0;
+	plan.n_specs = 0;
 	cr_expect_eq(perf_cost_steps(&plan, steps), 0);
 }
 
 Test(perf_cost, if_the_cpus_of_an_event_are_unknown_all_are_assumed)
 {
-	struct pmu_plan plan = {.n_openings = 1};
+	struct pmu_plan plan = {.n_specs = 1};
 	struct perf_cost_case machine;
 
 	cr_expect_eq(perf_cost_cpus(&plan), 0);
@@ -191,8 +191,8 @@ Test(perf_cost, if_the_cpus_of_an_event_are_unknown_all_are_assumed)
 
 Test(perf_cost, each_cpu_reserves_descriptors_for_event_and_leader)
 {
-	const struct pmu_opening loads = opening_on(0x0f, EVENT_LOADS, true);
-	const struct pmu_opening stores = opening_on(0x0f, EVENT_STORES, false);
+	const struct event_spec loads = spec_on(0x0f, EVENT_LOADS, true);
+	const struct event_spec stores = spec_on(0x0f, EVENT_STORES, false);
 
 	cr_expect_eq(perf_cost_reserved(&loads), 8);
 	cr_expect_eq(perf_cost_reserved(&stores), 8, "the kernel may demand a leader");

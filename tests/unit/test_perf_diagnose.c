@@ -11,7 +11,7 @@
 #define CAP(capability) (1ULL << (capability))
 #define ROOT            (CAP(CAP_SYS_ADMIN) | CAP(CAP_PERFMON) | CAP(CAP_BPF))
 
-static const struct pmu_opening opening = {
+static const struct event_spec spec = {
 	.event = {.role = EVENT_LOADS, .pmu = "cpu", .ldlat = 30},
 	.type = 4,
 	.config = 0x1cd,
@@ -46,7 +46,7 @@ TestSuite(perf_diagnose, .init = setup);
 
 static void expect(int error, const char *words, const char *never)
 {
-	_cleanup_free_ char *message = perf_diagnose_open(error, &opening, 5, &facts);
+	_cleanup_free_ char *message = perf_diagnose_open(error, &spec, 5, &facts);
 
 	cr_assert_not_null(message);
 	cr_expect_eq(strncmp(message, "cannot open loads on PMU cpu, CPU 5", 35), 0, "%s", message);
@@ -169,7 +169,7 @@ Test(perf_diagnose, other_errors_have_their_own_explanation)
 /* An off-core counter has neither ldlat nor PEBS. */
 Test(perf_diagnose, a_refused_counter_does_not_mention_ldlat_or_pebs)
 {
-	const struct pmu_opening counter = {.event = {.role = EVENT_OFFCORE, .pmu = "cpu"}, .type = 4};
+	const struct event_spec counter = {.event = {.role = EVENT_OFFCORE, .pmu = "cpu"}, .type = 4};
 	_cleanup_free_ char *refused = perf_diagnose_open(-EINVAL, &counter, 0, &facts);
 	_cleanup_free_ char *taken = NULL;
 
@@ -181,8 +181,8 @@ Test(perf_diagnose, a_refused_counter_does_not_mention_ldlat_or_pebs)
 
 Test(perf_diagnose, a_failed_attach_is_explained)
 {
-	_cleanup_free_ char *exists = perf_diagnose_attach(-EEXIST, &opening, 0, &facts);
-	_cleanup_free_ char *stacks = perf_diagnose_attach(-EPROTO, &opening, 0, &facts);
+	_cleanup_free_ char *exists = perf_diagnose_attach(-EEXIST, &spec, 0, &facts);
+	_cleanup_free_ char *stacks = perf_diagnose_attach(-EPROTO, &spec, 0, &facts);
 
 	cr_expect_not_null(strstr(exists, "cannot attach the BPF program to loads on PMU cpu, CPU 0"), "%s",
 			   exists);

@@ -90,7 +90,7 @@ Test(perf_failing_cpus, only_the_first_refusal_of_an_event_is_diagnosed)
 	_cleanup_free_ char *message = NULL;
 
 	set->online_path = strdup(online);
-	set->opening.event.period = 1;
+	set->spec.event.period = 1;
 	set->program_fd = 0;
 	cr_expect_eq(perf_hotplug(set, &message), -EBUSY);
 	cr_expect_eq(tried, 64);

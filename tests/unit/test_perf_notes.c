@@ -200,43 +200,42 @@ Test(perf_notes, with_little_or_total_loss_no_period_is_suggested)
 
 Test(perf_notes, only_events_of_one_pmu_collide)
 {
-	const struct pmu_opening loads = {.event.pmu = "cpu", .pinned = true, .collides = true};
-	const struct pmu_opening other = {.event.pmu = "other", .pinned = true, .collides = true};
-	const struct pmu_opening stores = loads, instructions = loads;
-	const struct pmu_opening plain = {.event.pmu = "cpu", .pinned = true};
-	const struct pmu_opening *const openings[] = {&loads, &other, &stores, &plain, &instructions};
+	const struct event_spec loads = {.event.pmu = "cpu", .pinned = true, .collides = true};
+	const struct event_spec other = {.event.pmu = "other", .pinned = true, .collides = true};
+	const struct event_spec stores = loads, instructions = loads;
+	const struct event_spec plain = {.event.pmu = "cpu", .pinned = true};
+	const struct event_spec *const specs[] = {&loads, &other, &stores, &plain, &instructions};
 	const char *const keys[] = {"loads", "of another", "stores", "plain", "instructions"};
-	_cleanup_free_ char *three = perf_note_colliding(openings, keys, 5, 2);
-	_cleanup_free_ char *two = perf_note_colliding(openings, keys, 4, 0);
+	_cleanup_free_ char *three = perf_note_colliding(specs, keys, 5, 2);
+	_cleanup_free_ char *two = perf_note_colliding(specs, keys, 4, 0);
 
 	cr_expect_str_eq(three, "loads, stores and instructions collide with each other");
 	cr_expect_str_eq(two, "loads and stores collide with each other");
-	cr_expect_null(perf_note_colliding(openings, keys, 5, 1), "alone");
-	cr_expect_null(perf_note_colliding(openings, keys, 5, 3));
+	cr_expect_null(perf_note_colliding(specs, keys, 5, 1), "alone");
+	cr_expect_null(perf_note_colliding(specs, keys, 5, 3));
 }
 
 /* On Sandy Bridge, loads and stores take turns, so they do not collide with each other. */
 Test(perf_notes, records_can_collide_with_interrupts_of_counts)
 {
-	const struct pmu_opening loads = {.event.pmu = "cpu", .collides = true}, stores = loads;
-	const struct pmu_opening precise = {.event.pmu = "cpu", .pinned = true, .collides = true};
-	const struct pmu_opening cycles = {.event = {.role = EVENT_CYCLES, .pmu = "cpu"}};
-	const struct pmu_opening misses = {.event = {.role = EVENT_MISSES, .pmu = "cpu"}};
-	const struct pmu_opening elsewhere = {.event = {.role = EVENT_CYCLES, .pmu = "other"}};
-	const struct pmu_opening *const openings[] = {&loads,  &stores, &elsewhere,
-						      &cycles, &misses, &precise};
+	const struct event_spec loads = {.event.pmu = "cpu", .collides = true}, stores = loads;
+	const struct event_spec precise = {.event.pmu = "cpu", .pinned = true, .collides = true};
+	const struct event_spec cycles = {.event = {.role = EVENT_CYCLES, .pmu = "cpu"}};
+	const struct event_spec misses = {.event = {.role = EVENT_MISSES, .pmu = "cpu"}};
+	const struct event_spec elsewhere = {.event = {.role = EVENT_CYCLES, .pmu = "other"}};
+	const struct event_spec *const specs[] = {&loads, &stores, &elsewhere, &cycles, &misses, &precise};
 	const char *const keys[] = {"loads", "stores", "cycles:other", "cycles", "misses", "instructions"};
-	_cleanup_free_ char *one = perf_note_colliding(openings, keys, 4, 0);
-	_cleanup_free_ char *more = perf_note_colliding(openings, keys, 5, 1);
-	_cleanup_free_ char *both = perf_note_colliding(openings, keys, 6, 0);
+	_cleanup_free_ char *one = perf_note_colliding(specs, keys, 4, 0);
+	_cleanup_free_ char *more = perf_note_colliding(specs, keys, 5, 1);
+	_cleanup_free_ char *both = perf_note_colliding(specs, keys, 6, 0);
 
 	cr_expect_str_eq(one, "loads collide with the interrupts of cycles");
 	cr_expect_str_eq(more, "stores collide with the interrupts of cycles and misses");
 	cr_expect_str_eq(
 		both,
 		"loads and instructions collide with each other and with the interrupts of cycles and misses");
-	cr_expect_null(perf_note_colliding(openings, keys, 3, 0), "turns, and another PMU");
-	cr_expect_null(perf_note_colliding(openings, keys, 5, 3), "a count has no record");
+	cr_expect_null(perf_note_colliding(specs, keys, 3, 0), "turns, and another PMU");
+	cr_expect_null(perf_note_colliding(specs, keys, 5, 3), "a count has no record");
 }
 
 Test(perf_notes, a_note_on_a_lowered_sysctl_has_its_former_value)

@@ -8,9 +8,9 @@
 
 static struct pmu_plan plan_of(u8 precise_ip)
 {
-	struct pmu_plan plan = {.n_openings = 1};
+	struct pmu_plan plan = {.n_specs = 1};
 
-	plan.openings[0] = (struct pmu_opening){
+	plan.specs[0] = (struct event_spec){
 		.event = {.role = EVENT_LOADS, .pmu = "cpu"},
 		.precise_ip = precise_ip,
 		.cpus_known = true,
@@ -95,8 +95,8 @@ Test(perf_remarks, guests_are_mentioned_only_if_pebs_is_planned)
 	const struct perf_facts facts = {.kvm_host = true};
 	_cleanup_(pmu_plan_done) struct pmu_plan plan = plan_of(0);
 
-	plan.openings[0].event.latency_kind = LATENCY_DC_MISS;
-	plan.openings[0].event.settings.operations = 2;
+	plan.specs[0].event.latency_kind = LATENCY_DC_MISS;
+	plan.specs[0].event.settings.operations = 2;
 	cr_assert_eq(perf_remarks(&facts, &plan), 0);
 	cr_expect_not(told(&plan, "guest not sampled"));
 }

@@ -72,7 +72,7 @@ Test(perf_save, counts_of_an_event_that_could_not_be_stored_are_inherited)
 	cr_assert_eq(perf_save_new(&(struct perf_save_settings){.handover = handover, .n_sets = 1}, &save),
 		     0);
 	fill(store, fd, 0);
-	before->opening.event.period = next->opening.event.period = 10;
+	before->spec.event.period = next->spec.event.period = 10;
 	cr_assert_eq(perf_start_restored(before, -1, save, 0, &message), 0);
 	cr_assert_eq(perf_add_cpu(before, 0), 0);
 	perf_set_save_new(before, &event);

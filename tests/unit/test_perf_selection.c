@@ -62,18 +62,18 @@ Test(perf_selection, isolated_cpus_are_those_of_both_files)
 Test(perf_selection, selecting_all_cpus_changes_nothing)
 {
 	const struct perf_selection all = {0};
-	struct pmu_opening opening = {.cpus = list("0-7"), .cpus_known = true};
+	struct event_spec spec = {.cpus = list("0-7"), .cpus_known = true};
 
-	perf_selection_apply(&all, &opening);
-	cr_expect_not(opening.has_members, "CPUs that come later are sampled, too");
-	expect_list(&opening.cpus, "0-7");
+	perf_selection_apply(&all, &spec);
+	cr_expect_not(spec.has_members, "CPUs that come later are sampled, too");
+	expect_list(&spec.cpus, "0-7");
 }
 
 Test(perf_selection, named_cpus_without_isolated_ones_are_selected)
 {
 	const struct perf_selection selection = selected("0-3,9", "1");
-	struct pmu_opening any = {.cpus = list("0-7"), .cpus_known = true};
-	struct pmu_opening atoms = {.has_members = true, .members = list("3-9"), .cpus = list("3-7")};
+	struct event_spec any = {.cpus = list("0-7"), .cpus_known = true};
+	struct event_spec atoms = {.has_members = true, .members = list("3-9"), .cpus = list("3-7")};
 	const struct perf_selection quiet = selected("", "0,8191");
 
 	perf_selection_apply(&selection, &any);
@@ -84,7 +84,7 @@ Test(perf_selection, named_cpus_without_isolated_ones_are_selected)
 	expect_list(&atoms.members, "3,9");
 	expect_list(&atoms.cpus, "3");
 
-	any = (struct pmu_opening){0};
+	any = (struct event_spec){0};
 	perf_selection_apply(&quiet, &any);
 	cr_expect(any.has_members);
 	expect_list(&any.members, "1-8190");

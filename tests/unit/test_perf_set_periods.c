@@ -15,7 +15,7 @@ static struct perf_event_set *new_set(enum event_role role, u64 period)
 	struct perf_event_set *set = calloc(1, sizeof(*set));
 
 	cr_assert(set);
-	set->opening.event = (struct event){.role = role, .period = period, .pmu = "cpu"};
+	set->spec.event = (struct event){.role = role, .period = period, .pmu = "cpu"};
 	set->program_fd = -1;
 	perf_mark_configured(set);
 	return set;
@@ -36,15 +36,15 @@ static void teardown(void)
 
 TestSuite(perf_set_periods, .init = setup, .fini = teardown);
 
-static struct pmu_opening opening(enum event_role role, u64 period)
+static struct event_spec spec(enum event_role role, u64 period)
 {
-	return (struct pmu_opening){.event = {.role = role, .period = period, .pmu = "cpu"}};
+	return (struct event_spec){.event = {.role = role, .period = period, .pmu = "cpu"}};
 }
 
 Test(perf_set_periods, each_event_gets_the_period_of_the_new_plan)
 {
-	const struct pmu_plan plan = {
-		.n_openings = 2, .openings = {opening(EVENT_INSTRUCTIONS, 7000), opening(EVENT_LOADS, 2000)}};
+	const struct pmu_plan plan = {.n_specs = 2,
+				      .specs = {spec(EVENT_INSTRUCTIONS, 7000), spec(EVENT_LOADS, 2000)}};
 
 	cr_expect_eq(perf_sets_set_periods(sets, 2, &plan, &message), 0, "%s", message);
 	cr_expect_eq(perf_event(sets[0])->period, 2000);
@@ -55,7 +55,7 @@ Test(perf_set_periods, each_event_gets_the_period_of_the_new_plan)
 /* The configuration keeps its old periods then, and a reload that is equal to it changes nothing. */
 Test(perf_set_periods, if_one_event_keeps_its_period_all_do)
 {
-	const struct pmu_plan plan = {.n_openings = 1, .openings = {opening(EVENT_LOADS, 2000)}};
+	const struct pmu_plan plan = {.n_specs = 1, .specs = {spec(EVENT_LOADS, 2000)}};
 
 	cr_expect_eq(perf_sets_set_periods(sets, 2, &plan, &message), -EINVAL);
 	cr_expect_eq(perf_event(sets[0])->period, 1000, "%llu",

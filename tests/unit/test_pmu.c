@@ -32,7 +32,7 @@ static void remove_pmu_file(const char *pmu, const char *file)
 /* Expects a plan with one refusal, whose reason contains `words`. */
 static void expect_refused(const char *pmu, const char *words)
 {
-	cr_expect_eq(plan.n_openings, 0);
+	cr_expect_eq(plan.n_specs, 0);
 	cr_assert_eq(plan.n_refusals, 1);
 	cr_expect_str_eq(plan.refusals[0].pmu, pmu);
 	cr_expect_eq(plan.refusals[0].role, EVENT_LOADS);
@@ -41,40 +41,40 @@ static void expect_refused(const char *pmu, const char *words)
 
 Test(pmu, skylake_is_planned)
 {
-	const struct pmu_opening *opening;
+	const struct event_spec *spec;
 
 	tree_skylake(root);
 	plan_with(30);
-	cr_assert_eq(plan.n_openings, 1);
+	cr_assert_eq(plan.n_specs, 1);
 	cr_expect_eq(plan.n_refusals, 0);
-	opening = &plan.openings[0];
-	cr_expect_str_eq(opening->event.pmu, "cpu");
-	cr_expect_eq(opening->event.role, EVENT_LOADS);
-	cr_expect_eq(opening->event.ldlat, 30);
-	cr_expect_eq(opening->event.period, 10007);
-	cr_expect_eq(opening->event.latency_kind, LATENCY_USE);
-	cr_expect_eq(opening->event.settings.has_latency, 1);
-	cr_expect_eq(opening->event.settings.has_instruction_latency, 0);
-	cr_expect_eq(opening->event.settings.has_source, 1);
-	cr_expect_eq(opening->event.settings.has_address, 1);
-	cr_expect_eq(opening->event.settings.weight_struct, 1);
-	cr_expect_eq(opening->type, 4);
-	cr_expect_eq(opening->config, 0x1cd);
-	cr_expect_eq(opening->config1, 30);
-	cr_expect_eq(opening->config2, 0);
-	cr_expect_eq(opening->precise_ip, 2);
-	cr_expect_not(opening->has_leader);
-	cr_expect(opening->cpus_known);
-	cr_expect_eq(cpu_list_count(&opening->cpus), 4);
+	spec = &plan.specs[0];
+	cr_expect_str_eq(spec->event.pmu, "cpu");
+	cr_expect_eq(spec->event.role, EVENT_LOADS);
+	cr_expect_eq(spec->event.ldlat, 30);
+	cr_expect_eq(spec->event.period, 10007);
+	cr_expect_eq(spec->event.latency_kind, LATENCY_USE);
+	cr_expect_eq(spec->event.settings.has_latency, 1);
+	cr_expect_eq(spec->event.settings.has_instruction_latency, 0);
+	cr_expect_eq(spec->event.settings.has_source, 1);
+	cr_expect_eq(spec->event.settings.has_address, 1);
+	cr_expect_eq(spec->event.settings.weight_struct, 1);
+	cr_expect_eq(spec->type, 4);
+	cr_expect_eq(spec->config, 0x1cd);
+	cr_expect_eq(spec->config1, 30);
+	cr_expect_eq(spec->config2, 0);
+	cr_expect_eq(spec->precise_ip, 2);
+	cr_expect_not(spec->has_leader);
+	cr_expect(spec->cpus_known);
+	cr_expect_eq(cpu_list_count(&spec->cpus), 4);
 }
 
 Test(pmu, ldlat_replaces_the_one_in_sysfs)
 {
 	tree_skylake(root);
 	plan_with(64);
-	cr_expect_eq(plan.openings[0].config1, 64);
+	cr_expect_eq(plan.specs[0].config1, 64);
 	plan_with(65535);
-	cr_expect_eq(plan.openings[0].config1, 65535);
+	cr_expect_eq(plan.specs[0].config1, 65535);
 }
 
 Test(pmu, fields_lie_where_the_format_says)
@@ -85,11 +85,11 @@ Test(pmu, fields_lie_where_the_format_says)
 	tree_pmu(root, "cpu", "events/mem-loads", "event=0xcd,umask=0x101,ldlat=3\n");
 	tree_pmu(root, "cpu", "type", "7\n");
 	plan_with(30);
-	cr_assert_eq(plan.n_openings, 1);
-	cr_expect_eq(plan.openings[0].type, 7);
-	cr_expect_eq(plan.openings[0].config, 0x100000001cdULL);
-	cr_expect_eq(plan.openings[0].config1, 0);
-	cr_expect_eq(plan.openings[0].config2, 30 << 8);
+	cr_assert_eq(plan.n_specs, 1);
+	cr_expect_eq(plan.specs[0].type, 7);
+	cr_expect_eq(plan.specs[0].config, 0x100000001cdULL);
+	cr_expect_eq(plan.specs[0].config1, 0);
+	cr_expect_eq(plan.specs[0].config2, 30 << 8);
 }
 
 Test(pmu, the_auxiliary_event_leads_if_sysfs_has_it)
@@ -98,18 +98,18 @@ Test(pmu, the_auxiliary_event_leads_if_sysfs_has_it)
 	tree_pmu(root, "cpu", "caps/pmu_name", "sapphire_rapids\n");
 	tree_pmu(root, "cpu", "events/mem-loads-aux", "event=0x03,umask=0x82\n");
 	plan_with(30);
-	cr_assert_eq(plan.n_openings, 1);
-	cr_expect(plan.openings[0].has_leader);
-	cr_expect_eq(plan.openings[0].leader_config, 0x8203);
-	cr_expect_eq(plan.openings[0].event.latency_kind, LATENCY_CACHE);
-	cr_expect_eq(plan.openings[0].event.settings.has_instruction_latency, 1);
+	cr_assert_eq(plan.n_specs, 1);
+	cr_expect(plan.specs[0].has_leader);
+	cr_expect_eq(plan.specs[0].leader_config, 0x8203);
+	cr_expect_eq(plan.specs[0].event.latency_kind, LATENCY_CACHE);
+	cr_expect_eq(plan.specs[0].event.settings.has_instruction_latency, 1);
 	/* Granite Rapids has the newer kind of latency without a leader. */
 	remove_pmu_file("cpu", "events/mem-loads-aux");
 	tree_pmu(root, "cpu", "caps/pmu_name", "granite_rapids\n");
 	plan_with(30);
-	cr_expect_not(plan.openings[0].has_leader);
-	cr_expect_eq(plan.openings[0].event.latency_kind, LATENCY_CACHE);
-	cr_expect_eq(plan.openings[0].event.settings.has_instruction_latency, 1);
+	cr_expect_not(plan.specs[0].has_leader);
+	cr_expect_eq(plan.specs[0].event.latency_kind, LATENCY_CACHE);
+	cr_expect_eq(plan.specs[0].event.settings.has_instruction_latency, 1);
 }
 
 Test(pmu, latency_and_precision_by_generation)
@@ -130,9 +130,9 @@ Test(pmu, latency_and_precision_by_generation)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		tree_pmu(root, "cpu", "caps/pmu_name", cases[i].name);
 		plan_with(30);
-		cr_assert_eq(plan.n_openings, 1);
-		cr_expect_eq(plan.openings[0].event.latency_kind, cases[i].kind, "%s", cases[i].name);
-		cr_expect_eq(plan.openings[0].precise_ip, cases[i].precise_ip, "%s", cases[i].name);
+		cr_assert_eq(plan.n_specs, 1);
+		cr_expect_eq(plan.specs[0].event.latency_kind, cases[i].kind, "%s", cases[i].name);
+		cr_expect_eq(plan.specs[0].precise_ip, cases[i].precise_ip, "%s", cases[i].name);
 	}
 }
 
@@ -141,10 +141,10 @@ Test(pmu, max_precise_0_is_ignored_and_1_is_used)
 	tree_skylake(root);
 	tree_pmu(root, "cpu", "caps/max_precise", "0\n");
 	plan_with(30);
-	cr_expect_eq(plan.openings[0].precise_ip, 2);
+	cr_expect_eq(plan.specs[0].precise_ip, 2);
 	tree_pmu(root, "cpu", "caps/max_precise", "1\n");
 	plan_with(30);
-	cr_expect_eq(plan.openings[0].precise_ip, 1);
+	cr_expect_eq(plan.specs[0].precise_ip, 1);
 }
 
 Test(pmu, only_online_cpus_of_the_pmu_are_used)
@@ -155,9 +155,9 @@ Test(pmu, only_online_cpus_of_the_pmu_are_used)
 	tree_skylake(root);
 	tree_pmu(root, "cpu", "cpus", "2-7\n");
 	plan_with(30);
-	cpus = cpu_list_format(&plan.openings[0].cpus);
-	members = cpu_list_format(&plan.openings[0].members);
-	cr_expect(plan.openings[0].has_members);
+	cpus = cpu_list_format(&plan.specs[0].cpus);
+	members = cpu_list_format(&plan.specs[0].members);
+	cr_expect(plan.specs[0].has_members);
 	cr_expect_str_eq(cpus, "2-3");
 	cr_expect_str_eq(members, "2-7");
 }
@@ -171,12 +171,12 @@ Test(pmu, a_copy_without_online_file_uses_the_cpus_of_the_nodes)
 	(void)snprintf(path, sizeof(path), "%s/devices/system/cpu/online", root);
 	cr_assert_eq(unlink(path), 0);
 	plan_with(30);
-	cr_expect_not(plan.openings[0].cpus_known);
+	cr_expect_not(plan.specs[0].cpus_known);
 	tree_write(root, "devices/system/node/node0/cpulist", "0-27,56-83\n");
 	tree_write(root, "devices/system/node/node3/cpulist", "28-55,84-111\n");
 	plan_with(30);
-	cr_expect(plan.openings[0].cpus_known);
-	cpus = cpu_list_format(&plan.openings[0].cpus);
+	cr_expect(plan.specs[0].cpus_known);
+	cpus = cpu_list_format(&plan.specs[0].cpus);
 	cr_expect_str_eq(cpus, "0-111");
 }
 
@@ -200,7 +200,7 @@ Test(pmu, other_pmus_are_refused_by_name)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		tree_pmu(root, cases[i].pmu, "type", "10\n");
 	plan_with(30);
-	cr_assert_eq(plan.n_openings, 0);
+	cr_assert_eq(plan.n_specs, 0);
 	cr_assert_eq(plan.n_refusals, ARRAY_SIZE(cases));
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		cr_expect_str_eq(plan.refusals[i].pmu, cases[i].pmu);
@@ -258,7 +258,7 @@ Test(pmu, impossible_names_are_not_printed)
 	tree_pmu(root, "cpu_\033[2J", "type", "4\n");
 	tree_pmu(root, "cpu", "caps/pmu_name", "sky\033[2Jlake\n");
 	plan_with(30);
-	cr_expect_eq(plan.n_openings, 1);
+	cr_expect_eq(plan.n_specs, 1);
 	cr_expect_eq(plan.n_refusals, 0);
 }
 

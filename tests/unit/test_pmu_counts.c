@@ -17,7 +17,7 @@ static void expect_refused(const char *pmu, enum event_role role, const char *wo
 {
 	const char *reason = machine_tree_refusal(&plan, pmu, role);
 
-	cr_expect_null(machine_opening(&plan, pmu, role));
+	cr_expect_null(machine_spec(&plan, pmu, role));
 	cr_assert_not_null(reason, "nothing said of %s", words);
 	cr_expect_not_null(strstr(reason, words), "%s", reason);
 }
@@ -27,24 +27,24 @@ static void expect_count(const char *name, const char *pmu, enum event_role role
 			 enum count_kind kind, u8 only_counter)
 {
 	static const struct event_settings none = {0};
-	const struct pmu_opening *opening = machine_opening(&plan, pmu, role);
+	const struct event_spec *spec = machine_spec(&plan, pmu, role);
 
-	cr_assert_not_null(opening, "%s: no %s", name, event_role_name(role));
-	cr_expect(event_is_count(&opening->event), "%s", name);
-	cr_expect_eq(opening->config, config, "%s: %s: %#llx", name, event_role_name(role), opening->config);
-	cr_expect_eq(opening->config1, 0, "%s", name);
-	cr_expect_eq(opening->config2, 0, "%s", name);
-	cr_expect_eq(opening->precise_ip, 0, "%s", name);
-	cr_expect_not(opening->pinned, "%s", name);
-	cr_expect_not(opening->collides, "%s", name);
-	cr_expect_not(opening->has_leader, "%s", name);
-	cr_expect(opening->exclude_guest, "%s", name);
-	cr_expect_eq(opening->only_counter, only_counter, "%s: %s", name, event_role_name(role));
-	cr_expect_eq(opening->period_step, 1, "%s", name);
-	cr_expect_eq(opening->event.period, period, "%s: %s", name, event_role_name(role));
-	cr_expect_eq(opening->event.count_kind, kind, "%s: %s", name, event_role_name(role));
-	cr_expect_eq(opening->event.latency_kind, LATENCY_NONE, "%s", name);
-	cr_expect_eq(memcmp(&opening->event.settings, &none, sizeof(none)), 0, "%s", name);
+	cr_assert_not_null(spec, "%s: no %s", name, event_role_name(role));
+	cr_expect(event_is_count(&spec->event), "%s", name);
+	cr_expect_eq(spec->config, config, "%s: %s: %#llx", name, event_role_name(role), spec->config);
+	cr_expect_eq(spec->config1, 0, "%s", name);
+	cr_expect_eq(spec->config2, 0, "%s", name);
+	cr_expect_eq(spec->precise_ip, 0, "%s", name);
+	cr_expect_not(spec->pinned, "%s", name);
+	cr_expect_not(spec->collides, "%s", name);
+	cr_expect_not(spec->has_leader, "%s", name);
+	cr_expect(spec->exclude_guest, "%s", name);
+	cr_expect_eq(spec->only_counter, only_counter, "%s: %s", name, event_role_name(role));
+	cr_expect_eq(spec->period_step, 1, "%s", name);
+	cr_expect_eq(spec->event.period, period, "%s: %s", name, event_role_name(role));
+	cr_expect_eq(spec->event.count_kind, kind, "%s: %s", name, event_role_name(role));
+	cr_expect_eq(spec->event.latency_kind, LATENCY_NONE, "%s", name);
+	cr_expect_eq(memcmp(&spec->event.settings, &none, sizeof(none)), 0, "%s", name);
 	cr_expect_null(machine_tree_refusal(&plan, pmu, role), "%s", name);
 }
 
@@ -114,7 +114,7 @@ Test(pmu_counts, each_kind_of_core_of_a_hybrid_cpu_has_its_own_encodings)
 		root = tree_new();
 		machine_tree_hybrid(root, cores, 2);
 		machine_plan(root, ALL_ROLES | COUNT_ROLES, &plan);
-		cr_expect_leq(plan.n_openings, EVENTS_MAX);
+		cr_expect_leq(plan.n_specs, EVENTS_MAX);
 		expect_count(cases[i].name, "cpu_core", EVENT_CYCLES, 0x3c, 10000019, COUNT_NONE, 0);
 		expect_count(cases[i].name, "cpu_core", EVENT_STALLS, cases[i].big, 10000019,
 			     COUNT_STALLS_LOAD, 0);
@@ -219,7 +219,7 @@ Test(pmu_counts, amd_has_encodings_by_family_and_model)
 
 		tree_write(root, "devices/system/cpu/modalias", name);
 		machine_plan(root, COUNT_ROLES, &plan);
-		cr_expect_null(machine_opening(&plan, "ibs_op", EVENT_CYCLES));
+		cr_expect_null(machine_spec(&plan, "ibs_op", EVENT_CYCLES));
 		expect_count(name, "cpu", EVENT_CYCLES, 0x76, 10000019, COUNT_NONE, 0);
 		if (cases[i].stalls)
 			expect_count(name, "cpu", EVENT_STALLS, cases[i].stalls, 10000019,
@@ -303,7 +303,7 @@ Test(pmu_counts, cores_without_known_events_are_refused_by_name)
 		expect_refused("armv8_pmuv3_0", role, "knows only the events of x86 CPUs");
 		expect_refused("arm_spe_0", role, "a BPF program attached to it never runs");
 	}
-	cr_expect_eq(plan.n_openings, 0);
+	cr_expect_eq(plan.n_specs, 0);
 }
 
 /* The formats decide where the terms go. */
@@ -314,9 +314,9 @@ Test(pmu_counts, terms_are_placed_by_the_formats)
 	machine_fixture_tree(&core);
 	tree_pmu(root, "cpu", "format/cmask", "config1:0-7\n");
 	machine_plan(root, ROLE(STALLS), &plan);
-	cr_assert_eq(plan.n_openings, 1);
-	cr_expect_eq(plan.openings[0].config, 0x14a3);
-	cr_expect_eq(plan.openings[0].config1, 0x14);
+	cr_assert_eq(plan.n_specs, 1);
+	cr_expect_eq(plan.specs[0].config, 0x14a3);
+	cr_expect_eq(plan.specs[0].config1, 0x14);
 	tree_pmu(root, "cpu", "format/cmask", "config:24-25\n");
 	machine_plan(root, COUNT_ROLES, &plan);
 	expect_refused("cpu", EVENT_STALLS, "cannot build the event stalls because of \"cmask\"");
@@ -335,13 +335,13 @@ Test(pmu_counts, each_role_has_its_own_period)
 
 	machine_fixture_tree(&core);
 	cr_assert_eq(pmu_plan(root, &request, &plan), 0);
-	cr_assert_eq(plan.n_openings, 6);
-	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_LOADS)->event.period, 101);
-	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_STORES)->event.period, 101);
-	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_INSTRUCTIONS)->event.period, 1009);
-	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_CYCLES)->event.period, 2003);
-	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_STALLS)->event.period, 3001);
-	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_MISSES)->event.period, 32, "Haswell's minimum");
+	cr_assert_eq(plan.n_specs, 6);
+	cr_expect_eq(machine_spec(&plan, "cpu", EVENT_LOADS)->event.period, 101);
+	cr_expect_eq(machine_spec(&plan, "cpu", EVENT_STORES)->event.period, 101);
+	cr_expect_eq(machine_spec(&plan, "cpu", EVENT_INSTRUCTIONS)->event.period, 1009);
+	cr_expect_eq(machine_spec(&plan, "cpu", EVENT_CYCLES)->event.period, 2003);
+	cr_expect_eq(machine_spec(&plan, "cpu", EVENT_STALLS)->event.period, 3001);
+	cr_expect_eq(machine_spec(&plan, "cpu", EVENT_MISSES)->event.period, 32, "Haswell's minimum");
 	cr_expect_not_null(machine_note(&plan, "the period of misses is 32, not 7"));
 }
 
@@ -357,29 +357,27 @@ Test(pmu_counts, before_skylake_loads_and_precise_stores_collide_with_counts)
 
 	machine_fixture_tree(&core);
 	machine_plan(root, ROLE(LOADS) | COUNT_ROLES, &plan);
-	cr_assert_eq(plan.n_openings, 4);
-	for (size_t i = 0; i < plan.n_openings; i++)
-		cr_expect_eq(plan.openings[i].collides, plan.openings[i].event.role == EVENT_LOADS);
+	cr_assert_eq(plan.n_specs, 4);
+	for (size_t i = 0; i < plan.n_specs; i++)
+		cr_expect_eq(plan.specs[i].collides, plan.specs[i].event.role == EVENT_LOADS);
 	machine_plan(root, ROLE(STORES) | COUNT_ROLES, &plan);
-	cr_expect_not(machine_opening(&plan, "cpu", EVENT_STORES)->collides);
-	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_STORES)->event.period, 10007,
-		     "that of stores alone");
+	cr_expect_not(machine_spec(&plan, "cpu", EVENT_STORES)->collides);
+	cr_expect_eq(machine_spec(&plan, "cpu", EVENT_STORES)->event.period, 10007, "that of stores alone");
 	machine_plan(root, ROLE(LOADS), &plan);
-	cr_expect_not(machine_opening(&plan, "cpu", EVENT_LOADS)->collides);
+	cr_expect_not(machine_spec(&plan, "cpu", EVENT_LOADS)->collides);
 
 	machine_fixture_tree(&ivy);
 	machine_plan(root, ROLE(STORES) | ROLE(MISSES), &plan);
-	cr_expect(machine_opening(&plan, "cpu", EVENT_STORES)->collides);
-	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_STORES)->event.period, 1000003);
+	cr_expect(machine_spec(&plan, "cpu", EVENT_STORES)->collides);
+	cr_expect_eq(machine_spec(&plan, "cpu", EVENT_STORES)->event.period, 1000003);
 	machine_plan(root, ROLE(LOADS) | ROLE(STORES) | ROLE(CYCLES), &plan);
-	cr_expect(machine_opening(&plan, "cpu", EVENT_LOADS)->collides,
-		  "although it takes turns with stores");
-	cr_expect(machine_opening(&plan, "cpu", EVENT_STORES)->collides);
+	cr_expect(machine_spec(&plan, "cpu", EVENT_LOADS)->collides, "although it takes turns with stores");
+	cr_expect(machine_spec(&plan, "cpu", EVENT_STORES)->collides);
 
 	machine_fixture_tree(&later);
 	machine_plan(root, ROLE(LOADS) | COUNT_ROLES, &plan);
-	for (size_t i = 0; i < plan.n_openings; i++)
-		cr_expect_not(plan.openings[i].collides);
+	for (size_t i = 0; i < plan.n_specs; i++)
+		cr_expect_not(plan.specs[i].collides);
 }
 
 /* Returns the roles that have an event on the PMU. */
@@ -387,9 +385,9 @@ static unsigned planned_on(const char *pmu)
 {
 	unsigned roles = 0;
 
-	for (size_t i = 0; i < plan.n_openings; i++)
-		if (strcmp(plan.openings[i].event.pmu, pmu) == 0)
-			roles |= 1U << plan.openings[i].event.role;
+	for (size_t i = 0; i < plan.n_specs; i++)
+		if (strcmp(plan.specs[i].event.pmu, pmu) == 0)
+			roles |= 1U << plan.specs[i].event.role;
 	return roles;
 }
 
@@ -401,13 +399,13 @@ static void expect_auto(const char *name, const char *pmu, unsigned roles)
 	machine_plan_auto(root, &plan);
 	cr_expect(plan.automatic);
 	cr_expect_eq(planned_on(pmu), roles, "%s, %s: %#x", name, pmu, planned_on(pmu));
-	for (size_t i = 0; i < plan.n_openings; i++) {
-		const struct pmu_opening *opening = &plan.openings[i];
+	for (size_t i = 0; i < plan.n_specs; i++) {
+		const struct event_spec *spec = &plan.specs[i];
 
-		cr_expect_not(opening->collides, "%s", name);
-		cr_expect(!counts || event_is_count(&opening->event), "%s: a count before %s", name,
-			  event_role_name(opening->event.role));
-		counts = counts || event_is_count(&opening->event);
+		cr_expect_not(spec->collides, "%s", name);
+		cr_expect(!counts || event_is_count(&spec->event), "%s: a count before %s", name,
+			  event_role_name(spec->event.role));
+		counts = counts || event_is_count(&spec->event);
 	}
 	if (roles & ROLE(INSTRUCTIONS))
 		expect_count(name, pmu, EVENT_INSTRUCTIONS, 0xc0, 10000019, COUNT_NONE, 0);
@@ -436,7 +434,7 @@ Test(pmu_counts, auto_on_a_core_with_pebs_takes_loads_and_counts)
 		machine_fixture_tree(&cores[i]);
 		expect_auto(cores[i].name, "cpu", ROLE(LOADS) | PLAIN_ROLES);
 		cr_expect_eq(plan.n_refusals, 0, "%s", cores[i].name);
-		cr_expect(plan.openings[0].pinned, "%s", cores[i].name);
+		cr_expect(plan.specs[0].pinned, "%s", cores[i].name);
 	}
 }
 
@@ -447,10 +445,10 @@ Test(pmu_counts, requested_instructions_stay_precise)
 
 	machine_fixture_tree(&core);
 	machine_plan(root, EVENT_ROLES_AUTO, &plan);
-	cr_expect_gt(machine_opening(&plan, "cpu", EVENT_INSTRUCTIONS)->precise_ip, 0);
-	cr_expect(machine_opening(&plan, "cpu", EVENT_INSTRUCTIONS)->pinned);
+	cr_expect_gt(machine_spec(&plan, "cpu", EVENT_INSTRUCTIONS)->precise_ip, 0);
+	cr_expect(machine_spec(&plan, "cpu", EVENT_INSTRUCTIONS)->pinned);
 	machine_plan_auto(root, &plan);
-	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_INSTRUCTIONS)->precise_ip, 0);
+	cr_expect_eq(machine_spec(&plan, "cpu", EVENT_INSTRUCTIONS)->precise_ip, 0);
 }
 
 /* There the interrupts of counts make the kernel drop records of loads. */
@@ -508,10 +506,10 @@ Test(pmu_counts, auto_on_hybrid_cpus_puts_the_loads_of_all_cores_first)
 	expect_auto(cores[1].name, cores[1].pmu, ROLE(LOADS) | PLAIN_ROLES);
 	/* pebsd samples at most 12 events. */
 	expect_auto(cores[2].name, cores[2].pmu, ROLE(LOADS) | ROLE(INSTRUCTIONS));
-	cr_assert_eq(plan.n_openings, EVENTS_MAX);
+	cr_assert_eq(plan.n_specs, EVENTS_MAX);
 	for (size_t i = 0; i < ARRAY_SIZE(cores); i++) {
-		cr_expect_eq(plan.openings[i].event.role, EVENT_LOADS);
-		cr_expect_str_eq(plan.openings[i].event.pmu, cores[i].pmu);
+		cr_expect_eq(plan.specs[i].event.role, EVENT_LOADS);
+		cr_expect_str_eq(plan.specs[i].event.pmu, cores[i].pmu);
 	}
 }
 
@@ -533,7 +531,7 @@ Test(pmu_counts, auto_on_amd_takes_loads_from_ibs_and_counts_from_the_core)
 		tree_write(root, "devices/system/cpu/modalias", cases[i].modalias);
 		expect_auto(cases[i].modalias, "cpu", cases[i].roles);
 		cr_expect_eq(planned_on("ibs_op"), ROLE(LOADS));
-		cr_expect_eq(plan.openings[0].event.role, EVENT_LOADS, "continues the sums of loads alone");
+		cr_expect_eq(plan.specs[0].event.role, EVENT_LOADS, "continues the sums of loads alone");
 	}
 }
 
@@ -542,7 +540,7 @@ Test(pmu_counts, auto_without_a_pmu_has_one_reason_for_all_roles)
 	_cleanup_free_ char *reasons = NULL;
 
 	machine_plan_auto(root, &plan);
-	cr_expect_eq(plan.n_openings, 0);
+	cr_expect_eq(plan.n_specs, 0);
 	reasons = pmu_plan_refusals(&plan, EVENT_ROLES_AUTO);
 	cr_expect_eq(strncmp(reasons, "cpu: cannot read ", 17), 0, "%s", reasons);
 	cr_expect_null(strstr(reasons + 1, "cpu: "), "%s", reasons);
@@ -576,7 +574,7 @@ Test(pmu_counts, events_beyond_the_maximum_are_refused)
 
 	machine_tree_hybrid(root, cores, 3);
 	machine_plan(root, ALL_ROLES | COUNT_ROLES, &plan);
-	cr_expect_eq(plan.n_openings, EVENTS_MAX);
+	cr_expect_eq(plan.n_specs, EVENTS_MAX);
 	expect_refused("cpu_lowpower", EVENT_MISSES, "pebsd samples at most 12 events at once");
 }
 
@@ -584,12 +582,12 @@ Test(pmu_counts, the_attributes_ask_for_nothing_but_the_count)
 {
 	const struct machine_core core = {.name = "skylake", .loads = LOADS_CORE};
 	struct perf_event_attr attr;
-	struct pmu_opening weaker;
+	struct event_spec weaker;
 
 	machine_fixture_tree(&core);
 	machine_plan(root, ROLE(STALLS), &plan);
-	cr_assert_eq(plan.n_openings, 1);
-	perf_attr(&plan.openings[0], plan.openings[0].event.period, &attr);
+	cr_assert_eq(plan.n_specs, 1);
+	perf_attr(&plan.specs[0], plan.specs[0].event.period, &attr);
 	cr_expect_eq(attr.type, 4);
 	cr_expect_eq(attr.config, 0x140014a3);
 	cr_expect_eq(attr.sample_type, 0);
@@ -599,8 +597,8 @@ Test(pmu_counts, the_attributes_ask_for_nothing_but_the_count)
 	cr_expect_eq(attr.exclude_guest, 1);
 	cr_expect_eq(attr.freq, 0);
 	cr_expect_eq(attr.wakeup_events, 1);
-	weaker = plan.openings[0];
-	cr_expect_not(perf_attr_relax(&plan.openings[0], -EINVAL, &weaker));
-	cr_expect_not(perf_attr_relax(&plan.openings[0], -EOPNOTSUPP, &weaker));
-	cr_expect_not(perf_attr_relax(&plan.openings[0], -ENODATA, &weaker));
+	weaker = plan.specs[0];
+	cr_expect_not(perf_attr_relax(&plan.specs[0], -EINVAL, &weaker));
+	cr_expect_not(perf_attr_relax(&plan.specs[0], -EOPNOTSUPP, &weaker));
+	cr_expect_not(perf_attr_relax(&plan.specs[0], -ENODATA, &weaker));
 }

@@ -56,27 +56,27 @@ Test(pmu_generations, loads_are_planned_for_each_generation)
 	for (size_t i = 0; i < ARRAY_SIZE(generations); i++) {
 		const struct generation *generation = &generations[i];
 		const char *name = generation->name;
-		const struct pmu_opening *opening;
+		const struct event_spec *spec;
 		bool split = generation->kind == LATENCY_CACHE;
 
 		plan_generation(generation, ROLE(LOADS));
-		cr_assert_eq(plan.n_openings, 1, "%s", name);
+		cr_assert_eq(plan.n_specs, 1, "%s", name);
 		cr_expect_eq(plan.n_refusals, 0, "%s", name);
-		opening = &plan.openings[0];
-		cr_expect_eq(opening->event.role, EVENT_LOADS);
-		cr_expect_eq(opening->config, generation->loads_config, "%s", name);
-		cr_expect_eq(opening->config1, 30, "%s", name);
-		cr_expect_eq(opening->precise_ip, generation->precise_ip, "%s", name);
-		cr_expect_eq(opening->has_leader, generation->auxiliary != NULL, "%s", name);
-		cr_expect_eq(opening->event.latency_kind, generation->kind, "%s", name);
-		cr_expect_eq(opening->event.settings.has_latency, 1, "%s", name);
-		cr_expect_eq(opening->event.settings.has_instruction_latency, split, "%s", name);
-		cr_expect_eq(opening->event.settings.operations, 0, "%s", name);
-		cr_expect_eq(opening->event.period, 10007, "%s", name);
-		cr_expect_eq(opening->period_min, generation->period_min, "%s", name);
-		cr_expect_eq(opening->period_step, 1, "%s", name);
-		cr_expect(opening->pinned, "%s", name);
-		cr_expect(opening->exclude_guest, "%s", name);
+		spec = &plan.specs[0];
+		cr_expect_eq(spec->event.role, EVENT_LOADS);
+		cr_expect_eq(spec->config, generation->loads_config, "%s", name);
+		cr_expect_eq(spec->config1, 30, "%s", name);
+		cr_expect_eq(spec->precise_ip, generation->precise_ip, "%s", name);
+		cr_expect_eq(spec->has_leader, generation->auxiliary != NULL, "%s", name);
+		cr_expect_eq(spec->event.latency_kind, generation->kind, "%s", name);
+		cr_expect_eq(spec->event.settings.has_latency, 1, "%s", name);
+		cr_expect_eq(spec->event.settings.has_instruction_latency, split, "%s", name);
+		cr_expect_eq(spec->event.settings.operations, 0, "%s", name);
+		cr_expect_eq(spec->event.period, 10007, "%s", name);
+		cr_expect_eq(spec->period_min, generation->period_min, "%s", name);
+		cr_expect_eq(spec->period_step, 1, "%s", name);
+		cr_expect(spec->pinned, "%s", name);
+		cr_expect(spec->exclude_guest, "%s", name);
 	}
 }
 
@@ -85,15 +85,15 @@ Test(pmu_generations, stores_are_planned_next_to_loads)
 	for (size_t i = 0; i < ARRAY_SIZE(generations); i++) {
 		const struct generation *generation = &generations[i];
 		const char *name = generation->name;
-		const struct pmu_opening *stores;
+		const struct event_spec *stores;
 		u8 latency = generation->stores_have_latency;
 
 		plan_generation(generation, ROLE(LOADS) | ROLE(STORES));
-		cr_assert_geq(plan.n_openings, 1, "%s", name);
-		cr_expect_eq(plan.openings[0].event.role, EVENT_LOADS);
-		cr_expect_eq(plan.openings[0].pinned, !generation->turns, "%s", name);
+		cr_assert_geq(plan.n_specs, 1, "%s", name);
+		cr_expect_eq(plan.specs[0].event.role, EVENT_LOADS);
+		cr_expect_eq(plan.specs[0].pinned, !generation->turns, "%s", name);
 		cr_expect_eq(machine_note(&plan, "run in turns") != NULL, generation->turns, "%s", name);
-		stores = machine_opening(&plan, "cpu", EVENT_STORES);
+		stores = machine_spec(&plan, "cpu", EVENT_STORES);
 		if (!generation->stores_config) {
 			cr_expect_null(stores, "%s", name);
 			cr_assert_eq(plan.n_refusals, 1, "%s", name);
@@ -131,9 +131,9 @@ static void expect_colliding(const char *name, unsigned roles, unsigned collidin
 		if (strcmp(generations[i].name, name) != 0)
 			continue;
 		plan_generation(&generations[i], roles);
-		for (size_t j = 0; j < plan.n_openings; j++)
-			cr_expect_eq(plan.openings[j].collides,
-				     (colliding & 1U << plan.openings[j].event.role) != 0,
+		for (size_t j = 0; j < plan.n_specs; j++)
+			cr_expect_eq(plan.specs[j].collides,
+				     (colliding & 1U << plan.specs[j].event.role) != 0,
 				     "%s: opening %zu of roles %#x", name, j, roles);
 		return;
 	}
@@ -162,12 +162,12 @@ Test(pmu_generations, colliding_stores_have_a_longer_default_period)
 
 	cr_assert_str_eq(haswell->name, "haswell");
 	plan_generation(haswell, ROLE(LOADS) | ROLE(STORES));
-	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_LOADS)->event.period, 10007);
-	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_STORES)->event.period, 1000003);
+	cr_expect_eq(machine_spec(&plan, "cpu", EVENT_LOADS)->event.period, 10007);
+	cr_expect_eq(machine_spec(&plan, "cpu", EVENT_STORES)->event.period, 1000003);
 	plan_generation(haswell, ROLE(STORES) | ROLE(INSTRUCTIONS));
-	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_STORES)->event.period, 1000003);
+	cr_expect_eq(machine_spec(&plan, "cpu", EVENT_STORES)->event.period, 1000003);
 	plan_generation(haswell, ROLE(STORES));
-	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_STORES)->event.period, 10007);
+	cr_expect_eq(machine_spec(&plan, "cpu", EVENT_STORES)->event.period, 10007);
 }
 
 Test(pmu_generations, stores_without_loads_are_not_multiplexed)
@@ -176,8 +176,8 @@ Test(pmu_generations, stores_without_loads_are_not_multiplexed)
 		if (!generations[i].stores_config)
 			continue;
 		plan_generation(&generations[i], ROLE(STORES));
-		cr_assert_eq(plan.n_openings, 1, "%s", generations[i].name);
-		cr_expect(plan.openings[0].pinned, "%s", generations[i].name);
+		cr_assert_eq(plan.n_specs, 1, "%s", generations[i].name);
+		cr_expect(plan.specs[0].pinned, "%s", generations[i].name);
 		cr_expect_null(machine_note(&plan, "run in turns"), "%s", generations[i].name);
 	}
 }
@@ -189,10 +189,10 @@ Test(pmu_generations, a_core_without_a_name_is_treated_as_old)
 
 	machine_tree(root, &core);
 	machine_plan(root, ROLE(LOADS) | ROLE(STORES), &plan);
-	cr_assert_eq(plan.n_openings, 2);
-	cr_expect_eq(plan.openings[0].event.latency_kind, LATENCY_USE);
-	cr_expect_eq(plan.openings[1].event.settings.has_latency, 0);
-	cr_expect_not(plan.openings[0].pinned);
+	cr_assert_eq(plan.n_specs, 2);
+	cr_expect_eq(plan.specs[0].event.latency_kind, LATENCY_USE);
+	cr_expect_eq(plan.specs[1].event.settings.has_latency, 0);
+	cr_expect_not(plan.specs[0].pinned);
 	cr_expect_not_null(machine_note(&plan, "caps/pmu_name is missing"));
 }
 
@@ -221,12 +221,12 @@ static void alder_lake(const char *name, const char *auxiliary, const struct mac
 	tree_write(root, "devices/system/node/node0/cpulist", "0-17,20-23\n");
 }
 
-static void expect_cpus(const struct pmu_opening *opening, const char *expected)
+static void expect_cpus(const struct event_spec *spec, const char *expected)
 {
-	_cleanup_free_ char *cpus = cpu_list_format(&opening->cpus);
+	_cleanup_free_ char *cpus = cpu_list_format(&spec->cpus);
 
-	cr_expect(opening->has_members);
-	cr_expect(opening->cpus_known);
+	cr_expect(spec->has_members);
+	cr_expect(spec->cpus_known);
 	cr_expect_str_eq(cpus, expected);
 }
 
@@ -251,21 +251,21 @@ Test(pmu_generations, each_core_pmu_of_a_hybrid_cpu_samples_on_its_own_cpus)
 	alder_lake("alderlake_hybrid", LOADS_AUXILIARY, NULL);
 	machine_plan(root, ROLE(LOADS) | ROLE(STORES) | ROLE(INSTRUCTIONS), &plan);
 	cr_expect_eq(plan.n_refusals, 0);
-	cr_assert_eq(plan.n_openings, ARRAY_SIZE(expected));
+	cr_assert_eq(plan.n_specs, ARRAY_SIZE(expected));
 	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
-		const struct pmu_opening *opening = &plan.openings[i];
+		const struct event_spec *spec = &plan.specs[i];
 
-		cr_expect_str_eq(opening->event.pmu, expected[i].pmu);
-		expect_cpus(opening, expected[i].cpus);
-		cr_expect_eq(opening->event.role, expected[i].role);
-		cr_expect_eq(opening->type, expected[i].type);
-		cr_expect_eq(opening->config, expected[i].config);
-		cr_expect_eq(opening->config1, expected[i].config1);
-		cr_expect_eq(opening->has_leader, expected[i].has_leader);
-		cr_expect_eq(opening->precise_ip, expected[i].precise_ip);
-		cr_expect(opening->pinned);
+		cr_expect_str_eq(spec->event.pmu, expected[i].pmu);
+		expect_cpus(spec, expected[i].cpus);
+		cr_expect_eq(spec->event.role, expected[i].role);
+		cr_expect_eq(spec->type, expected[i].type);
+		cr_expect_eq(spec->config, expected[i].config);
+		cr_expect_eq(spec->config1, expected[i].config1);
+		cr_expect_eq(spec->has_leader, expected[i].has_leader);
+		cr_expect_eq(spec->precise_ip, expected[i].precise_ip);
+		cr_expect(spec->pinned);
 		if (expected[i].role != EVENT_INSTRUCTIONS)
-			cr_expect_eq(opening->event.latency_kind, LATENCY_CACHE);
+			cr_expect_eq(spec->event.latency_kind, LATENCY_CACHE);
 	}
 }
 
@@ -304,13 +304,13 @@ Test(pmu_generations, three_kinds_of_cores_are_planned)
 	alder_lake("arrowlake_h_hybrid", NULL, &tiny);
 	tree_write(root, "devices/system/cpu/online", "0-25\n");
 	machine_plan(root, ROLE(LOADS), &plan);
-	cr_assert_eq(plan.n_openings, 3);
-	cr_expect_str_eq(plan.openings[0].event.pmu, "cpu_atom");
-	cr_expect_str_eq(plan.openings[1].event.pmu, "cpu_core");
-	cr_expect_str_eq(plan.openings[2].event.pmu, "cpu_lowpower");
-	expect_cpus(&plan.openings[2], "24-25");
-	for (size_t i = 0; i < plan.n_openings; i++)
-		cr_expect_not(plan.openings[i].has_leader);
+	cr_assert_eq(plan.n_specs, 3);
+	cr_expect_str_eq(plan.specs[0].event.pmu, "cpu_atom");
+	cr_expect_str_eq(plan.specs[1].event.pmu, "cpu_core");
+	cr_expect_str_eq(plan.specs[2].event.pmu, "cpu_lowpower");
+	expect_cpus(&plan.specs[2], "24-25");
+	for (size_t i = 0; i < plan.n_specs; i++)
+		cr_expect_not(plan.specs[i].has_leader);
 }
 
 /* One core PMU of a hybrid CPU may lack an event that another one has. */
@@ -328,12 +328,12 @@ Test(pmu_generations, an_event_that_one_pmu_lacks_is_refused_there)
 
 	machine_tree_hybrid(root, cores, ARRAY_SIZE(cores));
 	machine_plan(root, ROLE(LOADS), &plan);
-	cr_assert_eq(plan.n_openings, 1);
-	cr_expect_str_eq(plan.openings[0].event.pmu, "cpu_core");
+	cr_assert_eq(plan.n_specs, 1);
+	cr_expect_str_eq(plan.specs[0].event.pmu, "cpu_core");
 	cr_expect_not_null(machine_tree_refusal(&plan, "cpu_atom", EVENT_LOADS));
 }
 
-/* The expected opening.only_counter of loads, stores and instructions. */
+/* The expected spec.only_counter of loads, stores and instructions. */
 Test(pmu_generations, events_of_only_one_counter_are_marked)
 {
 	static const struct {
@@ -353,11 +353,11 @@ Test(pmu_generations, events_of_only_one_counter_are_marked)
 			if (strcmp(generations[j].name, cases[i].name) != 0)
 				continue;
 			plan_generation(&generations[j], ROLE(LOADS) | ROLE(STORES) | ROLE(INSTRUCTIONS));
-			cr_assert_geq(plan.n_openings, 2, "%s", cases[i].name);
-			for (size_t k = 0; k < plan.n_openings; k++)
-				cr_expect_eq(plan.openings[k].only_counter,
-					     expected[plan.openings[k].event.role], "%s: %s is %u",
-					     cases[i].name, event_role_name(plan.openings[k].event.role),
-					     plan.openings[k].only_counter);
+			cr_assert_geq(plan.n_specs, 2, "%s", cases[i].name);
+			for (size_t k = 0; k < plan.n_specs; k++)
+				cr_expect_eq(plan.specs[k].only_counter, expected[plan.specs[k].event.role],
+					     "%s: %s is %u", cases[i].name,
+					     event_role_name(plan.specs[k].event.role),
+					     plan.specs[k].only_counter);
 		}
 }

@@ -107,16 +107,16 @@ static void expect_printable(const char *text)
 
 static void expect_sane(unsigned roles)
 {
-	cr_expect_leq(plan.n_openings, EVENTS_MAX);
+	cr_expect_leq(plan.n_specs, EVENTS_MAX);
 	cr_expect_leq(plan.n_counters, PMU_COUNTERS_MAX);
-	for (size_t i = 0; i < plan.n_openings; i++) {
-		const struct pmu_opening *opening = &plan.openings[i];
+	for (size_t i = 0; i < plan.n_specs; i++) {
+		const struct event_spec *spec = &plan.specs[i];
 
-		cr_expect(roles & 1U << opening->event.role);
-		cr_expect_leq(opening->precise_ip, 3);
-		cr_expect_geq(opening->event.period, opening->period_min);
-		cr_expect_eq(opening->event.period % opening->period_step, 0);
-		expect_printable(opening->event.pmu);
+		cr_expect(roles & 1U << spec->event.role);
+		cr_expect_leq(spec->precise_ip, 3);
+		cr_expect_geq(spec->event.period, spec->period_min);
+		cr_expect_eq(spec->event.period % spec->period_step, 0);
+		expect_printable(spec->event.pmu);
 	}
 	for (size_t i = 0; i < plan.n_refusals; i++) {
 		expect_printable(plan.refusals[i].pmu);
@@ -164,7 +164,7 @@ Test(pmu_hostile, pmus_beyond_the_maximum_are_refused)
 		machine_tree(root, &core);
 	}
 	machine_plan(root, ROLE(LOADS) | ROLE(STORES) | ROLE(INSTRUCTIONS), &plan);
-	cr_expect_eq(plan.n_openings, EVENTS_MAX);
+	cr_expect_eq(plan.n_specs, EVENTS_MAX);
 	for (size_t i = 0; i < plan.n_refusals; i++)
 		refused += strstr(plan.refusals[i].reason, "at most 12 events") != NULL;
 	cr_expect_eq(refused, 20 * 3 - EVENTS_MAX);
@@ -178,7 +178,7 @@ Test(pmu_hostile, changed_files_and_folders_are_harmless)
 	tree_pmu(root, "cpu", "events/mem-loads/x", "event=1\n");
 	tree_pmu(root, "cpu", "format", "event\n");
 	machine_plan(root, ALL_ROLES, &plan);
-	cr_expect_eq(plan.n_openings, 0);
+	cr_expect_eq(plan.n_specs, 0);
 	cr_expect_gt(plan.n_refusals, 0);
 	expect_sane(ALL_ROLES);
 }

@@ -20,37 +20,37 @@ static void plan_threshold(u32 ldlat)
 
 	pmu_plan_done(&plan);
 	cr_assert_eq(pmu_plan(root, &request, &plan), 0);
-	cr_assert_eq(plan.n_openings, 1);
+	cr_assert_eq(plan.n_specs, 1);
 }
 
 Test(pmu_ibs, loads_are_planned_with_ibs)
 {
-	const struct pmu_opening *opening;
+	const struct event_spec *spec;
 
 	machine_tree_amd(root, false);
 	machine_plan(root, ROLE(LOADS), &plan);
-	cr_assert_eq(plan.n_openings, 1);
-	opening = &plan.openings[0];
-	cr_expect_str_eq(opening->event.pmu, "ibs_op");
-	cr_expect_eq(opening->event.role, EVENT_LOADS);
-	cr_expect_eq(opening->type, 11);
-	cr_expect_eq(opening->config, 1 << 19);
-	cr_expect_eq(opening->config1, 0);
-	cr_expect_eq(opening->precise_ip, 0);
-	cr_expect_not(opening->exclude_guest);
-	cr_expect(opening->pinned);
-	cr_expect_not(opening->has_leader);
-	cr_expect_eq(opening->event.period, 1048336);
-	cr_expect_eq(opening->period_step, 16);
-	cr_expect_eq(opening->period_min, 0x90);
-	cr_expect_eq(opening->event.latency_kind, LATENCY_DC_MISS);
-	cr_expect_eq(opening->event.ldlat, 0);
-	cr_expect_eq(opening->event.settings.operations, PERF_MEM_OP_LOAD);
-	cr_expect_eq(opening->event.settings.has_latency, 1);
-	cr_expect_eq(opening->event.settings.has_instruction_latency, 1);
-	cr_expect_eq(opening->event.settings.has_source, 1);
-	cr_expect_eq(opening->event.settings.has_address, 1);
-	cr_expect_eq(opening->event.settings.weight_struct, 1);
+	cr_assert_eq(plan.n_specs, 1);
+	spec = &plan.specs[0];
+	cr_expect_str_eq(spec->event.pmu, "ibs_op");
+	cr_expect_eq(spec->event.role, EVENT_LOADS);
+	cr_expect_eq(spec->type, 11);
+	cr_expect_eq(spec->config, 1 << 19);
+	cr_expect_eq(spec->config1, 0);
+	cr_expect_eq(spec->precise_ip, 0);
+	cr_expect_not(spec->exclude_guest);
+	cr_expect(spec->pinned);
+	cr_expect_not(spec->has_leader);
+	cr_expect_eq(spec->event.period, 1048336);
+	cr_expect_eq(spec->period_step, 16);
+	cr_expect_eq(spec->period_min, 0x90);
+	cr_expect_eq(spec->event.latency_kind, LATENCY_DC_MISS);
+	cr_expect_eq(spec->event.ldlat, 0);
+	cr_expect_eq(spec->event.settings.operations, PERF_MEM_OP_LOAD);
+	cr_expect_eq(spec->event.settings.has_latency, 1);
+	cr_expect_eq(spec->event.settings.has_instruction_latency, 1);
+	cr_expect_eq(spec->event.settings.has_source, 1);
+	cr_expect_eq(spec->event.settings.has_address, 1);
+	cr_expect_eq(spec->event.settings.weight_struct, 1);
 	cr_expect_not_null(machine_note(&plan, "loads that hit L1 have a source, but no latency"));
 	cr_expect_not_null(machine_note(&plan, "ldlat = 30 is not applied"));
 	cr_expect_not_null(strstr(machine_tree_refusal(&plan, "cpu", EVENT_LOADS), "the PMU ibs_op does"));
@@ -63,7 +63,7 @@ Test(pmu_ibs, no_privilege_level_is_excluded)
 
 	machine_tree_amd(root, false);
 	machine_plan(root, ROLE(LOADS), &plan);
-	perf_attr(&plan.openings[0], plan.openings[0].event.period, &attr);
+	perf_attr(&plan.specs[0], plan.specs[0].event.period, &attr);
 	cr_expect_eq(attr.exclude_guest, 0);
 	cr_expect_eq(attr.exclude_host, 0);
 	cr_expect_eq(attr.exclude_kernel, 0);
@@ -78,23 +78,23 @@ Test(pmu_ibs, no_privilege_level_is_excluded)
 
 Test(pmu_ibs, stores_are_planned_if_requested_without_loads)
 {
-	const struct pmu_opening *opening;
+	const struct event_spec *spec;
 	struct perf_event_attr attr;
 
 	machine_tree_amd(root, true);
 	machine_plan(root, ROLE(STORES), &plan);
-	cr_assert_eq(plan.n_openings, 1);
-	opening = &plan.openings[0];
-	cr_expect_eq(opening->event.role, EVENT_STORES);
-	cr_expect_eq(opening->event.settings.operations, PERF_MEM_OP_STORE);
-	cr_expect_eq(opening->event.settings.has_latency, 0);
-	cr_expect_eq(opening->event.settings.has_instruction_latency, 0);
-	cr_expect_eq(opening->event.settings.has_source, 1);
-	cr_expect_eq(opening->event.latency_kind, LATENCY_NONE);
-	cr_expect_eq(opening->config1, 0);
+	cr_assert_eq(plan.n_specs, 1);
+	spec = &plan.specs[0];
+	cr_expect_eq(spec->event.role, EVENT_STORES);
+	cr_expect_eq(spec->event.settings.operations, PERF_MEM_OP_STORE);
+	cr_expect_eq(spec->event.settings.has_latency, 0);
+	cr_expect_eq(spec->event.settings.has_instruction_latency, 0);
+	cr_expect_eq(spec->event.settings.has_source, 1);
+	cr_expect_eq(spec->event.latency_kind, LATENCY_NONE);
+	cr_expect_eq(spec->config1, 0);
 	cr_expect_null(machine_tree_refusal(&plan, "ibs_op", EVENT_STORES));
 	cr_expect_null(machine_note(&plan, "ldlat"));
-	perf_attr(opening, opening->event.period, &attr);
+	perf_attr(spec, spec->event.period, &attr);
 	cr_expect_eq(attr.sample_type, PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC);
 }
 
@@ -104,15 +104,15 @@ Test(pmu_ibs, only_one_event_can_use_the_unit)
 
 	machine_tree_amd(root, false);
 	machine_plan(root, ALL_ROLES, &plan);
-	cr_assert_eq(plan.n_openings, 2);
-	cr_expect_not_null(machine_opening(&plan, "ibs_op", EVENT_LOADS));
+	cr_assert_eq(plan.n_specs, 2);
+	cr_expect_not_null(machine_spec(&plan, "ibs_op", EVENT_LOADS));
 	cr_expect_eq(plan.n_counters, 0);
 	reason = machine_tree_refusal(&plan, "ibs_op", EVENT_STORES);
 	cr_assert_not_null(reason);
 	cr_expect_not_null(strstr(reason, "to sample stores instead, leave `loads` out of `events`"), "%s",
 			   reason);
 	cr_expect_null(machine_tree_refusal(&plan, "ibs_op", EVENT_INSTRUCTIONS));
-	cr_expect_not_null(machine_opening(&plan, "cpu", EVENT_INSTRUCTIONS));
+	cr_expect_not_null(machine_spec(&plan, "cpu", EVENT_INSTRUCTIONS));
 	cr_expect_not_null(machine_tree_refusal(&plan, "ibs_op", EVENT_OFFCORE));
 }
 
@@ -130,7 +130,7 @@ Test(pmu_ibs, periods_are_multiples_of_16)
 
 		pmu_plan_done(&plan);
 		cr_assert_eq(pmu_plan(root, &request, &plan), 0);
-		cr_expect_eq(plan.openings[0].event.period, cases[i].planned);
+		cr_expect_eq(plan.specs[0].event.period, cases[i].planned);
 		cr_expect_eq(machine_note(&plan, "supports multiples of 16, at least 144") != NULL,
 			     cases[i].planned != cases[i].requested);
 	}
@@ -146,14 +146,14 @@ Test(pmu_ibs, a_threshold_is_used_if_the_cpu_supports_it)
 	machine_tree_amd(root, true);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		plan_threshold(cases[i].requested);
-		cr_expect_eq(plan.openings[0].event.ldlat, cases[i].planned);
-		cr_expect_eq(plan.openings[0].config1, cases[i].planned);
-		cr_expect_eq(plan.openings[0].config, 1 << 19);
+		cr_expect_eq(plan.specs[0].event.ldlat, cases[i].planned);
+		cr_expect_eq(plan.specs[0].config1, cases[i].planned);
+		cr_expect_eq(plan.specs[0].config, 1 << 19);
 		cr_expect_eq(machine_note(&plan, "is not applied") != NULL, cases[i].planned == 0);
 		cr_expect_eq(machine_note(&plan, "samples only loads that missed L3") != NULL,
 			     cases[i].planned != 0);
 		/* The handler would drop samples for a threshold that is not a multiple of 128. */
-		cr_expect_eq(plan.openings[0].config1 % 128, 0);
+		cr_expect_eq(plan.specs[0].config1 % 128, 0);
 		cr_expect_eq(machine_note(&plan, "this unit supports multiples of 128") != NULL,
 			     cases[i].planned && cases[i].planned != cases[i].requested);
 	}
@@ -164,8 +164,8 @@ Test(pmu_ibs, without_the_capability_there_is_no_threshold)
 	machine_tree_amd(root, true);
 	tree_pmu(root, "ibs_op", "caps/ldlat", "0\n");
 	plan_threshold(300);
-	cr_expect_eq(plan.openings[0].event.ldlat, 0);
-	cr_expect_eq(plan.openings[0].config1, 0);
+	cr_expect_eq(plan.specs[0].event.ldlat, 0);
+	cr_expect_eq(plan.specs[0].config1, 0);
 	cr_expect_not_null(machine_note(&plan, "ldlat = 300 is not applied"));
 	/* The caps file without its format file, as in an incomplete copy. */
 	tree_remove(root);
@@ -173,7 +173,7 @@ Test(pmu_ibs, without_the_capability_there_is_no_threshold)
 	machine_tree_amd(root, false);
 	tree_pmu(root, "ibs_op", "caps/ldlat", "1\n");
 	plan_threshold(300);
-	cr_expect_eq(plan.openings[0].event.ldlat, 0);
+	cr_expect_eq(plan.specs[0].event.ldlat, 0);
 }
 
 Test(pmu_ibs, early_units_count_cycles)
@@ -184,28 +184,28 @@ Test(pmu_ibs, early_units_count_cycles)
 	(void)snprintf(path, sizeof(path), "%s/bus/event_source/devices/ibs_op/format/cnt_ctl", root);
 	cr_assert_eq(unlink(path), 0);
 	machine_plan(root, ROLE(LOADS), &plan);
-	cr_assert_eq(plan.n_openings, 1);
-	cr_expect_eq(plan.openings[0].config, 0);
+	cr_assert_eq(plan.n_specs, 1);
+	cr_expect_eq(plan.specs[0].config, 0);
 	cr_expect_not_null(machine_note(&plan, "cannot count operations"));
 }
 
 Test(pmu_ibs, a_threshold_that_the_kernel_refuses_is_dropped)
 {
-	struct pmu_opening opening;
+	struct event_spec spec;
 
 	machine_tree_amd(root, true);
 	plan_threshold(300);
-	opening = plan.openings[0];
-	cr_assert(perf_attr_relax(&plan.openings[0], -EINVAL, &opening));
-	cr_expect_eq(opening.config1, 0);
-	cr_expect_eq(opening.event.ldlat, 0);
-	cr_expect_eq(opening.event.settings.weight_struct, 1);
-	cr_assert(perf_attr_relax(&plan.openings[0], -EINVAL, &opening));
-	cr_expect_eq(opening.event.settings.weight_struct, 0);
-	cr_expect_eq(opening.event.settings.has_instruction_latency, 0);
-	cr_expect_eq(opening.event.settings.has_latency, 1);
-	cr_expect_not(perf_attr_relax(&plan.openings[0], -EINVAL, &opening));
-	cr_expect_eq(opening.precise_ip, 0);
+	spec = plan.specs[0];
+	cr_assert(perf_attr_relax(&plan.specs[0], -EINVAL, &spec));
+	cr_expect_eq(spec.config1, 0);
+	cr_expect_eq(spec.event.ldlat, 0);
+	cr_expect_eq(spec.event.settings.weight_struct, 1);
+	cr_assert(perf_attr_relax(&plan.specs[0], -EINVAL, &spec));
+	cr_expect_eq(spec.event.settings.weight_struct, 0);
+	cr_expect_eq(spec.event.settings.has_instruction_latency, 0);
+	cr_expect_eq(spec.event.settings.has_latency, 1);
+	cr_expect_not(perf_attr_relax(&plan.specs[0], -EINVAL, &spec));
+	cr_expect_eq(spec.precise_ip, 0);
 }
 
 Test(pmu_ibs, amd_without_ibs_is_refused)
@@ -216,7 +216,7 @@ Test(pmu_ibs, amd_without_ibs_is_refused)
 	tree_pmu(root, "cpu", "format/event", "config:0-7,32-35\n");
 	tree_pmu(root, "cpu", "events/instructions", "event=0xc0\n");
 	machine_plan(root, ALL_ROLES, &plan);
-	cr_expect_eq(plan.n_openings, 0);
+	cr_expect_eq(plan.n_specs, 0);
 	cr_expect_eq(plan.n_refusals, 4);
 	reason = machine_tree_refusal(&plan, "cpu", EVENT_LOADS);
 	cr_assert_not_null(reason);
@@ -227,7 +227,7 @@ Test(pmu_ibs, a_copied_tree_without_formats_is_inconclusive)
 {
 	tree_pmu(root, "ibs_op", "type", "11\n");
 	machine_plan(root, ROLE(LOADS), &plan);
-	cr_expect_eq(plan.n_openings, 0);
+	cr_expect_eq(plan.n_specs, 0);
 	cr_expect_not_null(
 		strstr(machine_tree_refusal(&plan, "ibs_op", EVENT_LOADS), "the directory format/"));
 }
@@ -237,11 +237,11 @@ Test(pmu_ibs, a_broken_tree_is_refused)
 	tree_pmu(root, "ibs_op", "type", "eleven\n");
 	tree_pmu(root, "ibs_op", "format/cnt_ctl", "config:19\n");
 	machine_plan(root, ROLE(LOADS), &plan);
-	cr_expect_eq(plan.n_openings, 0);
+	cr_expect_eq(plan.n_specs, 0);
 	cr_expect_not_null(machine_tree_refusal(&plan, "ibs_op", EVENT_LOADS));
 	tree_pmu(root, "ibs_op", "type", "11\n");
 	tree_pmu(root, "ibs_op", "format/cnt_ctl", "nonsense\n");
 	machine_plan(root, ROLE(LOADS), &plan);
-	cr_expect_eq(plan.n_openings, 0);
+	cr_expect_eq(plan.n_specs, 0);
 	cr_expect_not_null(strstr(machine_tree_refusal(&plan, "ibs_op", EVENT_LOADS), "cnt_ctl"));
 }

@@ -13,17 +13,17 @@ TestSuite(pmu_instructions, .init = machine_fixture_start, .fini = machine_fixtu
 /* Expects the event that only counts instructions. */
 static void expect_plain(const char *pmu, u64 config)
 {
-	const struct pmu_opening *opening = machine_opening(&plan, pmu, EVENT_INSTRUCTIONS);
+	const struct event_spec *spec = machine_spec(&plan, pmu, EVENT_INSTRUCTIONS);
 
-	cr_assert_not_null(opening);
-	cr_expect(event_is_count(&opening->event));
-	cr_expect_eq(opening->config, config);
-	cr_expect_eq(opening->precise_ip, 0);
-	cr_expect_not(opening->pinned);
-	cr_expect(opening->exclude_guest);
-	cr_expect_eq(opening->only_counter, 0);
-	cr_expect_eq(opening->event.period, 10000019);
-	cr_expect_eq(opening->event.count_kind, COUNT_NONE);
+	cr_assert_not_null(spec);
+	cr_expect(event_is_count(&spec->event));
+	cr_expect_eq(spec->config, config);
+	cr_expect_eq(spec->precise_ip, 0);
+	cr_expect_not(spec->pinned);
+	cr_expect(spec->exclude_guest);
+	cr_expect_eq(spec->only_counter, 0);
+	cr_expect_eq(spec->event.period, 10000019);
+	cr_expect_eq(spec->event.count_kind, COUNT_NONE);
 	cr_expect_null(machine_tree_refusal(&plan, pmu, EVENT_INSTRUCTIONS));
 }
 
@@ -64,26 +64,25 @@ Test(pmu_instructions, each_generation_has_its_highest_precision)
 		const struct event_settings wanted = {
 			.has_address = strncmp(cases[i].name, "goldmont", strlen("goldmont")) == 0,
 			.has_code_address = 1};
-		const struct pmu_opening *opening;
+		const struct event_spec *spec;
 
 		machine_fixture_tree(&core);
 		machine_plan(root, ROLE(INSTRUCTIONS), &plan);
-		cr_assert_eq(plan.n_openings, 1, "%s", cases[i].name);
+		cr_assert_eq(plan.n_specs, 1, "%s", cases[i].name);
 		cr_expect_eq(plan.n_refusals, 0, "%s", cases[i].name);
-		opening = &plan.openings[0];
-		cr_expect_eq(opening->event.role, EVENT_INSTRUCTIONS);
-		cr_expect_eq(opening->config, cases[i].config, "%s", cases[i].name);
-		cr_expect_eq(opening->config1, 0, "%s", cases[i].name);
-		cr_expect_eq(opening->precise_ip, cases[i].precise_ip, "%s", cases[i].name);
-		cr_expect_eq(opening->event.period, cases[i].period, "%s", cases[i].name);
-		cr_expect_eq(opening->period_step, cases[i].step, "%s", cases[i].name);
-		cr_expect_eq(opening->period_min, 128, "%s", cases[i].name);
-		cr_expect_eq(opening->event.latency_kind, LATENCY_NONE, "%s", cases[i].name);
-		cr_expect_eq(memcmp(&opening->event.settings, &wanted, sizeof(wanted)), 0, "%s",
-			     cases[i].name);
-		cr_expect(opening->pinned, "%s", cases[i].name);
-		cr_expect(opening->exclude_guest, "%s", cases[i].name);
-		cr_expect_eq(opening->may_count, cases[i].config == 0xc0, "%s", cases[i].name);
+		spec = &plan.specs[0];
+		cr_expect_eq(spec->event.role, EVENT_INSTRUCTIONS);
+		cr_expect_eq(spec->config, cases[i].config, "%s", cases[i].name);
+		cr_expect_eq(spec->config1, 0, "%s", cases[i].name);
+		cr_expect_eq(spec->precise_ip, cases[i].precise_ip, "%s", cases[i].name);
+		cr_expect_eq(spec->event.period, cases[i].period, "%s", cases[i].name);
+		cr_expect_eq(spec->period_step, cases[i].step, "%s", cases[i].name);
+		cr_expect_eq(spec->period_min, 128, "%s", cases[i].name);
+		cr_expect_eq(spec->event.latency_kind, LATENCY_NONE, "%s", cases[i].name);
+		cr_expect_eq(memcmp(&spec->event.settings, &wanted, sizeof(wanted)), 0, "%s", cases[i].name);
+		cr_expect(spec->pinned, "%s", cases[i].name);
+		cr_expect(spec->exclude_guest, "%s", cases[i].name);
+		cr_expect_eq(spec->may_count, cases[i].config == 0xc0, "%s", cases[i].name);
 	}
 }
 
@@ -94,11 +93,11 @@ Test(pmu_instructions, precision_does_not_exceed_the_capability)
 
 	machine_fixture_tree(&core);
 	machine_plan(root, ROLE(INSTRUCTIONS), &plan);
-	cr_expect_eq(plan.openings[0].precise_ip, 2);
+	cr_expect_eq(plan.specs[0].precise_ip, 2);
 	machine_fixture_tree(&idle);
 	machine_plan(root, ROLE(INSTRUCTIONS), &plan);
-	cr_assert_eq(plan.n_openings, 1);
-	cr_expect_eq(plan.openings[0].precise_ip, 3);
+	cr_assert_eq(plan.n_specs, 1);
+	cr_expect_eq(plan.specs[0].precise_ip, 3);
 }
 
 Test(pmu_instructions, next_to_other_events_sandy_bridge_counts_without_precision)
@@ -117,9 +116,9 @@ Test(pmu_instructions, next_to_other_events_sandy_bridge_counts_without_precisio
 			machine_note(&plan, "requires the other programmable counters to be idle"));
 	}
 	machine_plan(root, ROLE(INSTRUCTIONS), &plan);
-	cr_assert_eq(plan.n_openings, 1);
-	cr_expect_eq(plan.openings[0].config, 0x1c0);
-	cr_expect_eq(plan.openings[0].precise_ip, 2);
+	cr_assert_eq(plan.n_specs, 1);
+	cr_expect_eq(plan.specs[0].config, 0x1c0);
+	cr_expect_eq(plan.specs[0].precise_ip, 2);
 }
 
 Test(pmu_instructions, next_to_other_events_ivy_bridge_stays_precise)
@@ -128,7 +127,7 @@ Test(pmu_instructions, next_to_other_events_ivy_bridge_stays_precise)
 
 	machine_fixture_tree(&core);
 	machine_plan(root, ALL_ROLES, &plan);
-	cr_expect_eq(plan.n_openings, 3);
+	cr_expect_eq(plan.n_specs, 3);
 	cr_expect_eq(plan.n_refusals, 0);
 }
 
@@ -148,8 +147,8 @@ Test(pmu_instructions, a_requested_period_is_used)
 
 		pmu_plan_done(&plan);
 		cr_assert_eq(pmu_plan(root, &request, &plan), 0);
-		cr_assert_eq(plan.n_openings, 1);
-		cr_expect_eq(plan.openings[0].event.period, cases[i].planned);
+		cr_assert_eq(plan.n_specs, 1);
+		cr_expect_eq(plan.specs[0].event.period, cases[i].planned);
 		cr_expect_eq(machine_note(&plan, "supports multiples of 64, at least 128") != NULL,
 			     cases[i].planned != cases[i].requested);
 	}
@@ -178,7 +177,7 @@ Test(pmu_instructions, amd_counts_instructions_on_the_core)
 {
 	machine_tree_amd(root, false);
 	machine_plan(root, ROLE(INSTRUCTIONS), &plan);
-	cr_expect_eq(plan.n_openings, 1);
+	cr_expect_eq(plan.n_specs, 1);
 	cr_expect_eq(plan.n_refusals, 0);
 	expect_plain("cpu", 0xc0);
 }

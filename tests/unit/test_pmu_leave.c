@@ -11,10 +11,10 @@
 
 static void add(struct pmu_plan *plan, const char *pmu, enum event_role role)
 {
-	struct pmu_opening *opening = &plan->openings[plan->n_openings++];
+	struct event_spec *spec = &plan->specs[plan->n_specs++];
 
-	*opening = (struct pmu_opening){.event.role = role, .precise_ip = role <= EVENT_STORES ? 2 : 0};
-	(void)snprintf(opening->event.pmu, sizeof(opening->event.pmu), "%s", pmu);
+	*spec = (struct event_spec){.event.role = role, .precise_ip = role <= EVENT_STORES ? 2 : 0};
+	(void)snprintf(spec->event.pmu, sizeof(spec->event.pmu), "%s", pmu);
 }
 
 /* All kinds of events of a core PMU. */
@@ -35,9 +35,9 @@ static unsigned roles_of(const struct pmu_plan *plan, const char *pmu)
 {
 	unsigned roles = 0;
 
-	for (size_t i = 0; i < plan->n_openings; i++)
-		if (strcmp(plan->openings[i].event.pmu, pmu) == 0)
-			roles |= 1U << plan->openings[i].event.role;
+	for (size_t i = 0; i < plan->n_specs; i++)
+		if (strcmp(plan->specs[i].event.pmu, pmu) == 0)
+			roles |= 1U << plan->specs[i].event.role;
 	return roles;
 }
 
@@ -63,7 +63,7 @@ Test(pmu_leave, misses_are_dropped_first_and_loads_last)
 		cr_expect_eq(roles_of(&plan, "cpu"),
 			     cases[i].left | 1 << EVENT_INSTRUCTIONS | 1 << EVENT_CYCLES, "%u: %#x",
 			     cases[i].leave, roles_of(&plan, "cpu"));
-		cr_expect_eq(plan.n_openings + plan.n_refusals, 6);
+		cr_expect_eq(plan.n_specs + plan.n_refusals, 6);
 	}
 }
 
@@ -102,7 +102,7 @@ Test(pmu_leave, a_leader_needs_a_counter_too)
 
 	add(&plan, "cpu", EVENT_LOADS);
 	add(&plan, "cpu", EVENT_STORES);
-	plan.openings[0].has_leader = true;
+	plan.specs[0].has_leader = true;
 	cr_assert_eq(pmu_leave_counters(&plan, ALL, 1, &two, 1), 0);
 	cr_expect_eq(roles_of(&plan, "cpu"), 1 << EVENT_STORES);
 	cr_assert_eq(plan.n_refusals, 1);
@@ -119,12 +119,12 @@ Test(pmu_leave, multiplexed_events_need_one_counter)
 	add(&plan, "cpu", EVENT_LOADS);
 	add(&plan, "cpu", EVENT_STORES);
 	add(&plan, "cpu", EVENT_INSTRUCTIONS);
-	plan.openings[0].only_counter = plan.openings[1].only_counter = 4;
-	plan.openings[2].only_counter = 33;
-	plan.openings[2].precise_ip = 3;
+	plan.specs[0].only_counter = plan.specs[1].only_counter = 4;
+	plan.specs[2].only_counter = 33;
+	plan.specs[2].precise_ip = 3;
 	cr_assert_eq(pmu_leave_counters(&plan, ALL, 1, &two, 1), 0);
-	cr_expect_eq(plan.n_openings, 3);
-	plan.openings[2].only_counter = 2;
+	cr_expect_eq(plan.n_specs, 3);
+	plan.specs[2].only_counter = 2;
 	cr_assert_eq(pmu_leave_counters(&plan, ALL, 1, &two, 1), 0);
 	cr_expect_eq(roles_of(&plan, "cpu"), 1 << EVENT_LOADS | 1 << EVENT_STORES);
 }
@@ -181,7 +181,7 @@ Test(pmu_leave, other_roles_and_unknown_pmus_are_kept)
 
 	cr_assert_eq(pmu_leave_counters(&plan, ALL, 4, &unknown, 1), 0);
 	cr_assert_eq(pmu_leave_counters(&plan, 1 << EVENT_LOADS, 3, &intel, 1), 0);
-	cr_expect_eq(plan.n_openings, 6);
+	cr_expect_eq(plan.n_specs, 6);
 	cr_assert_eq(pmu_leave_counters(&plan, 1 << EVENT_LOADS, 4, &intel, 1), 0);
-	cr_expect_eq(plan.n_openings, 5);
+	cr_expect_eq(plan.n_specs, 5);
 }

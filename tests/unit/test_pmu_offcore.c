@@ -78,7 +78,7 @@ Test(pmu_offcore, each_generation_has_its_values)
 		machine_fixture_tree(&core);
 		machine_tree_two_nodes(root);
 		machine_plan(root, ROLE(OFFCORE), &plan);
-		cr_expect_eq(plan.n_openings, 0, "%s", generation->name);
+		cr_expect_eq(plan.n_specs, 0, "%s", generation->name);
 		cr_expect_eq(plan.n_refusals, 0, "%s", generation->name);
 		cr_expect_eq(plan.n_counters, generation->kinds, "%s", generation->name);
 		expect_counter(generation, OFFCORE_L3, generation->l3);

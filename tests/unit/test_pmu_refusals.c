@@ -14,7 +14,7 @@ static void expect_refused(const char *pmu, enum event_role role, const char *wo
 {
 	const char *reason = machine_tree_refusal(&plan, pmu, role);
 
-	cr_expect_null(machine_opening(&plan, pmu, role), "%s", words);
+	cr_expect_null(machine_spec(&plan, pmu, role), "%s", words);
 	cr_assert_not_null(reason, "nothing said of %s", words);
 	cr_expect_not_null(strstr(reason, words), "%s", reason);
 }
@@ -45,7 +45,7 @@ Test(pmu_refusals, cores_without_load_latency_are_refused)
 		root = tree_new();
 		machine_tree(root, &core);
 		machine_plan(root, ROLE(LOADS) | ROLE(STORES), &plan);
-		cr_expect_eq(plan.n_openings, 0);
+		cr_expect_eq(plan.n_specs, 0);
 		cr_expect_eq(plan.n_refusals, 2);
 		expect_refused("cpu", EVENT_LOADS, cases[i].words);
 		expect_refused("cpu", EVENT_STORES, cases[i].words);
@@ -65,8 +65,8 @@ Test(pmu_refusals, unknown_cpu_model_without_pebs_may_be_a_virtual_machine)
 
 	machine_tree(root, &guest);
 	machine_plan(root, ALL_ROLES, &plan);
-	cr_expect_eq(plan.n_openings, 1);
-	cr_expect_not_null(machine_opening(&plan, "cpu", EVENT_INSTRUCTIONS), "which need no PEBS");
+	cr_expect_eq(plan.n_specs, 1);
+	cr_expect_not_null(machine_spec(&plan, "cpu", EVENT_INSTRUCTIONS), "which need no PEBS");
 	cr_expect_eq(plan.n_refusals, 3);
 	for (enum event_role role = 0; role <= EVENT_OFFCORE; role++) {
 		if (role == EVENT_INSTRUCTIONS)
@@ -97,8 +97,8 @@ Test(pmu_refusals, goldmont_can_still_count)
 	machine_tree(root, &core);
 	machine_plan(root, ALL_ROLES, &plan);
 	cr_expect_eq(plan.n_refusals, 2);
-	cr_assert_eq(plan.n_openings, 1);
-	cr_expect_eq(plan.openings[0].event.role, EVENT_INSTRUCTIONS);
+	cr_assert_eq(plan.n_specs, 1);
+	cr_expect_eq(plan.specs[0].event.role, EVENT_INSTRUCTIONS);
 	cr_expect_eq(plan.n_counters, 3);
 }
 
@@ -110,7 +110,7 @@ Test(pmu_refusals, virtual_machines_and_old_microcode_are_explained)
 	machine_tree(root, &guest);
 	tree_pmu(root, "cpu", "format/ldlat", "config1:0-15\n");
 	machine_plan(root, ROLE(LOADS) | ROLE(STORES), &plan);
-	cr_expect_eq(plan.n_openings, 0);
+	cr_expect_eq(plan.n_specs, 0);
 	expect_refused("cpu", EVENT_LOADS, "events/mem-loads is missing");
 	expect_refused("cpu", EVENT_STORES, "events/mem-stores is missing");
 	for (size_t i = 0; i < plan.n_refusals; i++) {
@@ -123,7 +123,7 @@ Test(pmu_refusals, without_a_pmu_each_role_has_its_own_refusal)
 {
 	tree_pmu(root, "software", "type", "1\n");
 	machine_plan(root, ALL_ROLES | COUNT_ROLES, &plan);
-	cr_expect_eq(plan.n_openings, 0);
+	cr_expect_eq(plan.n_specs, 0);
 	cr_assert_eq(plan.n_refusals, 7);
 	for (enum event_role role = 0; role < EVENT_ROLES; role++)
 		expect_refused("cpu", role, "a virtual machine without a virtual PMU");
@@ -136,7 +136,7 @@ Test(pmu_refusals, netburst_is_refused)
 	tree_pmu(root, "cpu", "format/escr", "config:32-62\n");
 	tree_pmu(root, "cpu", "events/instructions", "escr=0xc0\n");
 	machine_plan(root, ROLE(LOADS) | ROLE(STORES) | ROLE(INSTRUCTIONS), &plan);
-	cr_expect_eq(plan.n_openings, 0);
+	cr_expect_eq(plan.n_specs, 0);
 	for (enum event_role role = EVENT_LOADS; role <= EVENT_INSTRUCTIONS; role++)
 		expect_refused("cpu", role, "this is NetBurst");
 }
@@ -150,7 +150,7 @@ Test(pmu_refusals, zhaoxin_is_refused)
 	tree_pmu(root, "cpu", "events/instructions", "event=0xc0\n");
 	tree_pmu(root, "cpu", "caps/max_precise", "0\n");
 	machine_plan(root, ALL_ROLES, &plan);
-	cr_expect_eq(plan.n_openings, 0);
+	cr_expect_eq(plan.n_specs, 0);
 	cr_expect_eq(plan.n_counters, 0);
 	for (enum event_role role = EVENT_LOADS; role <= EVENT_INSTRUCTIONS; role++)
 		expect_refused("cpu", role, "this is a Zhaoxin CPU");
@@ -162,7 +162,7 @@ Test(pmu_refusals, arm_is_refused)
 	tree_pmu(root, "arm_spe_0", "type", "9\n");
 	tree_pmu(root, "armv8_pmuv3_0", "type", "10\n");
 	machine_plan(root, ROLE(LOADS) | ROLE(INSTRUCTIONS), &plan);
-	cr_expect_eq(plan.n_openings, 0);
+	cr_expect_eq(plan.n_specs, 0);
 	expect_refused("arm_spe_0", EVENT_LOADS, "a BPF program attached to it never runs");
 	expect_refused("arm_spe_0", EVENT_INSTRUCTIONS, "a BPF program attached to it never runs");
 	expect_refused("armv8_pmuv3_0", EVENT_LOADS, "neither latency nor source");
@@ -174,7 +174,7 @@ Test(pmu_refusals, a_copied_tree_without_events_is_explained)
 	tree_pmu(root, "cpu", "type", "4\n");
 	tree_pmu(root, "cpu", "caps/pmu_name", "skylake\n");
 	machine_plan(root, ALL_ROLES | COUNT_ROLES, &plan);
-	cr_expect_eq(plan.n_openings, 0);
+	cr_expect_eq(plan.n_specs, 0);
 	cr_expect_eq(plan.n_counters, 0);
 	cr_expect_eq(plan.n_refusals, 7);
 	for (enum event_role role = 0; role < EVENT_ROLES; role++)

@@ -159,11 +159,10 @@ Test(probe, events_that_the_report_has_no_room_for_are_refused)
 
 	machine_tree_hybrid(root, cores, ARRAY_SIZE(cores));
 	cr_assert_eq(probe_plan(&request, &report), 0);
-	cr_expect_eq(report.plan.n_openings, EVENTS_MAX);
+	cr_expect_eq(report.plan.n_specs, EVENTS_MAX);
 	for (size_t i = 0; i < ARRAY_SIZE(cores); i++)
 		for (enum event_role role = 0; role < EVENT_ROLES; role++)
-			cr_expect(role == EVENT_OFFCORE ||
-					  machine_opening(&report.plan, cores[i].pmu, role) ||
+			cr_expect(role == EVENT_OFFCORE || machine_spec(&report.plan, cores[i].pmu, role) ||
 					  machine_tree_refusal(&report.plan, cores[i].pmu, role),
 				  "%s on %s", event_role_name(role), cores[i].pmu);
 }
@@ -204,11 +203,11 @@ Test(probe, an_event_that_the_kernel_refuses_is_listed_as_refused)
 {
 	_cleanup_(probe_report_done) struct probe_report report = {
 		.asked = 1U << EVENT_LOADS,
-		.plan = {.n_openings = 1, .n_counters = 1},
+		.plan = {.n_specs = 1, .n_counters = 1},
 	};
 	const struct pmu_plan *plan = &report.plan;
 
-	report.plan.openings[0] = (struct pmu_opening){
+	report.plan.specs[0] = (struct event_spec){
 		.event = {.role = EVENT_LOADS, .pmu = "cpu", .ldlat = 30, .period = 10007},
 		.type = 0x7fffffff,
 		.config = 0x1cd,
@@ -217,7 +216,7 @@ Test(probe, an_event_that_the_kernel_refuses_is_listed_as_refused)
 	report.plan.counters[0] =
 		(struct pmu_counter){.pmu = "cpu", .kind = OFFCORE_L3, .type = 0x7fffffff, .config = 0x1b7};
 	cr_assert_eq(probe_try(&report), 0);
-	cr_expect_eq(plan->n_openings, 0);
+	cr_expect_eq(plan->n_specs, 0);
 	cr_expect_eq(plan->n_counters, 0);
 	cr_assert_eq(plan->n_refusals, 2);
 	cr_expect_not_null(strstr(plan->refusals[0].reason, "cannot open loads on PMU cpu, CPU 0"), "%s",
@@ -228,7 +227,7 @@ Test(probe, an_event_that_the_kernel_refuses_is_listed_as_refused)
 }
 
 /* A machine with an event of each kind, on CPUs 0 to 3. */
-static const struct pmu_opening loads = {
+static const struct event_spec loads = {
 	.event = {.role = EVENT_LOADS,
 		  .pmu = "cpu",
 		  .ldlat = 30,
@@ -251,7 +250,7 @@ static const struct pmu_opening loads = {
 	.cpus = {{0xf}},
 };
 
-static const struct pmu_opening stores = {
+static const struct event_spec stores = {
 	.event = {.role = EVENT_STORES,
 		  .pmu = "cpu",
 		  .period = 20011,
@@ -263,7 +262,7 @@ static const struct pmu_opening stores = {
 	.cpus = {{0xf}},
 };
 
-static const struct pmu_opening ibs_loads = {
+static const struct event_spec ibs_loads = {
 	.event = {.role = EVENT_LOADS,
 		  .pmu = "ibs_op",
 		  .latency_kind = LATENCY_DC_MISS,
@@ -275,7 +274,7 @@ static const struct pmu_opening ibs_loads = {
 	.cpus = {{0xf}},
 };
 
-static const struct pmu_opening instructions = {
+static const struct event_spec instructions = {
 	.event = {.role = EVENT_INSTRUCTIONS,
 		  .pmu = "cpu",
 		  .period = 1000003,
@@ -287,7 +286,7 @@ static const struct pmu_opening instructions = {
 	.cpus = {{0xf}},
 };
 
-static const struct pmu_opening stalls = {
+static const struct event_spec stalls = {
 	.event = {.role = EVENT_STALLS, .pmu = "cpu", .period = 10000019, .count_kind = COUNT_STALLS_LOAD},
 	.type = 4,
 	.config = 0x140014a3,
@@ -296,7 +295,7 @@ static const struct pmu_opening stalls = {
 	.cpus = {{0xf}},
 };
 
-static struct probe_report report_of(const struct pmu_opening *first, const struct pmu_opening *second)
+static struct probe_report report_of(const struct event_spec *first, const struct event_spec *second)
 {
 	struct probe_report report = {
 		.asked = 1U << EVENT_LOADS,
@@ -304,9 +303,9 @@ static struct probe_report report_of(const struct pmu_opening *first, const stru
 		.measured = {.slots = 600, .page_size = 4096},
 	};
 
-	report.plan.openings[report.plan.n_openings++] = *first;
+	report.plan.specs[report.plan.n_specs++] = *first;
 	if (second)
-		report.plan.openings[report.plan.n_openings++] = *second;
+		report.plan.specs[report.plan.n_specs++] = *second;
 	return report;
 }
 
@@ -334,9 +333,9 @@ static char *print(const struct probe_report *report, bool json)
 	return text;
 }
 
-static void expect_text(const struct pmu_opening *opening, const char *words, const char *never)
+static void expect_text(const struct event_spec *spec, const char *words, const char *never)
 {
-	struct probe_report report = report_of(opening, NULL);
+	struct probe_report report = report_of(spec, NULL);
 	_cleanup_free_ char *text = print(&report, false);
 
 	cr_expect_not_null(strstr(text, words), "\"%s\" is not in: %s", words, text);
@@ -386,33 +385,33 @@ Test(probe, each_role_has_its_remarks)
 
 Test(probe, counting_events_describe_what_they_count)
 {
-	struct pmu_opening opening = stalls;
+	struct event_spec spec = stalls;
 
 	expect_text(
-		&opening,
+		&spec,
 		"samples of cycles in which nothing executes while a load is outstanding: an upper bound of what memory costs period one sample per 10,000,019 stalled cycles latency none",
 		"not pinned: the event runs in turns");
-	expect_text(&opening,
-		    "precise_ip 0, exclude_guest 1 counter not pinned: the event yields its counter", NULL);
-	expect_text(&opening, "fields none: a sample only says that a period has passed", "code address");
-	opening.event.count_kind = COUNT_STALLS_L1_MISS;
-	expect_text(&opening, "while a load that missed L1 is outstanding: an upper bound", NULL);
-	opening.event.count_kind = COUNT_STALLS_RETIRE;
-	expect_text(&opening, "nothing retires while the oldest operation waits", "upper bound");
-	opening.event.role = EVENT_MISSES;
-	opening.event.count_kind = COUNT_MISSES_L2;
-	expect_text(&opening, "requests of the core that missed L2, the last level", "L3");
-	opening.event.count_kind = COUNT_MISSES_L3;
-	expect_text(&opening, "missed L3, the last level", "L2");
-	opening.event.count_kind = COUNT_MISSES_FILLS;
-	expect_text(&opening, "into the first level data cache, also by prefetches", NULL);
-	opening.event.count_kind = COUNT_MISSES_DEMAND_FILLS;
-	expect_text(&opening, "without those of hardware prefetches", NULL);
-	opening.event.role = EVENT_CYCLES;
-	opening.event.count_kind = COUNT_NONE;
-	expect_text(&opening, "samples of cycles in which the CPU did not halt", NULL);
-	opening.event.role = EVENT_INSTRUCTIONS;
-	expect_text(&opening, "which are only counted: the samples have no code address", NULL);
+	expect_text(&spec, "precise_ip 0, exclude_guest 1 counter not pinned: the event yields its counter",
+		    NULL);
+	expect_text(&spec, "fields none: a sample only says that a period has passed", "code address");
+	spec.event.count_kind = COUNT_STALLS_L1_MISS;
+	expect_text(&spec, "while a load that missed L1 is outstanding: an upper bound", NULL);
+	spec.event.count_kind = COUNT_STALLS_RETIRE;
+	expect_text(&spec, "nothing retires while the oldest operation waits", "upper bound");
+	spec.event.role = EVENT_MISSES;
+	spec.event.count_kind = COUNT_MISSES_L2;
+	expect_text(&spec, "requests of the core that missed L2, the last level", "L3");
+	spec.event.count_kind = COUNT_MISSES_L3;
+	expect_text(&spec, "missed L3, the last level", "L2");
+	spec.event.count_kind = COUNT_MISSES_FILLS;
+	expect_text(&spec, "into the first level data cache, also by prefetches", NULL);
+	spec.event.count_kind = COUNT_MISSES_DEMAND_FILLS;
+	expect_text(&spec, "without those of hardware prefetches", NULL);
+	spec.event.role = EVENT_CYCLES;
+	spec.event.count_kind = COUNT_NONE;
+	expect_text(&spec, "samples of cycles in which the CPU did not halt", NULL);
+	spec.event.role = EVENT_INSTRUCTIONS;
+	expect_text(&spec, "which are only counted: the samples have no code address", NULL);
 }
 
 /* A virtual machine without PEBS, as the whole plan sees it. */
@@ -484,7 +483,7 @@ Test(probe, a_note_for_several_roles_is_printed_once)
 /* All cores of one kind of a hybrid CPU may be offline. */
 Test(probe, a_pmu_without_an_online_cpu_is_reported)
 {
-	struct pmu_opening offline = loads;
+	struct event_spec offline = loads;
 
 	offline.cpus = (struct cpu_list){0};
 	expect_text(&offline, "CPUs none: no online CPU of the PMU is among those that", "CPUs (0)");
@@ -502,7 +501,7 @@ Test(probe, lines_fit_the_terminal)
 	report.measured.event_ns = 987654321;
 	report.measured.event_bytes = 10000;
 	for (int cpu = 0; cpu < 1000; cpu += 2)
-		cpu_list_add(&report.plan.openings[0].cpus, cpu);
+		cpu_list_add(&report.plan.specs[0].cpus, cpu);
 	cr_assert_eq(
 		pmu_plan_refuse(
 			&report.plan, "cpu", EVENT_INSTRUCTIONS,
@@ -559,7 +558,7 @@ Test(probe, off_core_counting_alone_is_usable)
 		strstr(beside,
 		       "can count off-core responses on the machine of this tree. Configured events: offcore. Available according to this tree: stores, offcore."),
 		"%s", beside);
-	report.plan.n_openings = 0;
+	report.plan.n_specs = 0;
 	cr_expect(probe_usable(&report));
 	alone = print(&report, false);
 	cr_expect_not_null(strstr(alone, "Available according to this tree: offcore."), "%s", alone);
@@ -644,8 +643,8 @@ Test(probe, unrequested_roles_are_planned_too)
 
 	tree_skylake(root);
 	cr_assert_eq(probe_plan(&request, &report), 0);
-	cr_assert_gt(report.plan.n_openings, 0);
-	cr_expect_eq(report.plan.openings[0].event.role, EVENT_LOADS);
+	cr_assert_gt(report.plan.n_specs, 0);
+	cr_expect_eq(report.plan.specs[0].event.role, EVENT_LOADS);
 	cr_expect_not(probe_usable(&report));
 	cr_expect_eq(report.cpus, 4);
 	for (size_t i = 0; i < report.plan.n_notes; i++)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which events a start must have. This file plans a machine with loads and an off-core counter, and plays the kernel. */
+/*
+ * Which events a start must have. This file plans a machine with loads and an off-core counter, and plays the kernel.
+ */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -16,8 +18,8 @@ int pmu_plan(const char *sysfs_root, const struct pmu_request *request, struct p
 	(void)sysfs_root;
 	(void)request;
 	*ret = (struct pmu_plan){
-		.n_openings = 1,
-		.openings[0] = {.event = {.role = EVENT_LOADS, .period = 1, .pmu = "cpu"}},
+		.n_specs = 1,
+		.specs[0] = {.event = {.role = EVENT_LOADS, .period = 1, .pmu = "cpu"}},
 		.n_counters = 1,
 		.counters[0] = {.kind = OFFCORE_L3, .pmu = "cpu"},
 	};

@@ -20,8 +20,8 @@ struct one {
 
 #define COUNTED 255
 
-static struct pmu_opening openings[EVENTS_MAX];
-static const struct pmu_opening *pointers[EVENTS_MAX];
+static struct event_spec specs[EVENTS_MAX];
+static const struct event_spec *pointers[EVENTS_MAX];
 static bool chosen[EVENTS_MAX], displaced[EVENTS_MAX];
 
 /*
@@ -32,13 +32,13 @@ static const char *plan(const struct one *ones, size_t n)
 	static char text[EVENTS_MAX + 1];
 
 	for (size_t i = 0; i < n; i++) {
-		openings[i] = (struct pmu_opening){
+		specs[i] = (struct event_spec){
 			.event = {.role = ones[i].role,
 				  .settings.has_code_address = ones[i].only_counter != COUNTED},
 			.type = ones[i].type,
 			.only_counter = ones[i].only_counter};
-		(void)snprintf(openings[i].event.pmu, sizeof(openings[i].event.pmu), "%s", ones[i].pmu);
-		pointers[i] = &openings[i];
+		(void)snprintf(specs[i].event.pmu, sizeof(specs[i].event.pmu), "%s", ones[i].pmu);
+		pointers[i] = &specs[i];
 	}
 	sampling_zoom_choose(pointers, n, chosen);
 	(void)sampling_zoom_displaces(pointers, n, chosen, displaced);

@@ -12,7 +12,7 @@
 #include "zoom/zoom_diagnose.h"
 #include "zoom/zoom_limit.h"
 
-static const struct pmu_opening sapphire_rapids = {
+static const struct event_spec sapphire_rapids = {
 	.event = {.role = EVENT_LOADS,
 		  .pmu = "cpu",
 		  .period = 10007,
@@ -93,7 +93,7 @@ Test(zoom_attr, one_event_of_a_ring_reports_tasks)
 
 Test(zoom_attr, without_addresses_no_physical_addresses_are_requested)
 {
-	struct pmu_opening instructions = {.event = {.role = EVENT_INSTRUCTIONS, .period = 1}};
+	struct event_spec instructions = {.event = {.role = EVENT_INSTRUCTIONS, .period = 1}};
 	struct perf_event_attr attr;
 
 	zoom_attr(&instructions, &all_ways, true, &attr);

@@ -183,11 +183,11 @@ int counter_number_find(const struct pmu_plan *plan, unsigned roles, enum counte
 {
 	int n = 0;
 
-	for (size_t i = 0; n >= 0 && i < plan->n_openings; i++) {
-		const struct pmu_opening *opening = &plan->openings[i];
+	for (size_t i = 0; n >= 0 && i < plan->n_specs; i++) {
+		const struct event_spec *spec = &plan->specs[i];
 
-		if (pmu_leave_concerns(plan, roles, opening->event.pmu))
-			n = add_pmu(opening->event.pmu, opening->type, watchdog, n, ret, ret_reason);
+		if (pmu_leave_concerns(plan, roles, spec->event.pmu))
+			n = add_pmu(spec->event.pmu, spec->type, watchdog, n, ret, ret_reason);
 	}
 	for (size_t i = 0; n >= 0 && i < plan->n_counters; i++)
 		if (pmu_leave_concerns(plan, roles, plan->counters[i].pmu))

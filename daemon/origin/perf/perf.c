@@ -11,27 +11,27 @@
 #include "origin/perf/perf_internal.h"
 
 int perf_diagnosed(int error,
-		   char *(*diagnose)(int, const struct pmu_opening *, int, const struct perf_facts *),
-		   const struct pmu_opening *opening, int cpu, char **ret_message)
+		   char *(*diagnose)(int, const struct event_spec *, int, const struct perf_facts *),
+		   const struct event_spec *spec, int cpu, char **ret_message)
 {
 	struct perf_facts facts;
 
 	if (!ret_message)
 		return error;
 	perf_facts_gather(&facts);
-	*ret_message = diagnose(error, opening, cpu, &facts);
+	*ret_message = diagnose(error, spec, cpu, &facts);
 	return error;
 }
 
-int perf_try(struct pmu_opening *opening, int cpu, char **ret_message)
+int perf_try(struct event_spec *spec, int cpu, char **ret_message)
 {
 	struct perf_cpu event;
 	int r;
 
 	*ret_message = NULL;
-	r = perf_cpu_open_relaxed(opening, cpu, &event);
+	r = perf_cpu_open_relaxed(spec, cpu, &event);
 	if (r < 0)
-		return perf_diagnosed(r, perf_diagnose_open, opening, cpu, ret_message);
+		return perf_diagnosed(r, perf_diagnose_open, spec, cpu, ret_message);
 	perf_cpu_close(&event);
 	return 0;
 }
@@ -81,7 +81,7 @@ size_t perf_find_stalled(struct perf_event_set *set, u64 now_ns, bool last)
 	size_t n = 0;
 
 	/* Without a PEBS record, none can be dropped. An event that only waits for a counter is not stalled. */
-	if (set->program_fd < 0 || event_is_count(&set->opening.event))
+	if (set->program_fd < 0 || event_is_count(&set->spec.event))
 		return 0;
 	for (size_t i = 0; i < set->n; i++)
 		if (!set->events[i].stopped)
@@ -167,12 +167,12 @@ static int open_one(struct perf_event_set *set, int cpu, char **ret_message)
 	 * The attributes that the first CPU accepts apply to all: the BPF program is built for one kind of
 	 * sample.
 	 */
-	r = set->n == 0 && set->program_fd < 0 ? perf_cpu_open_relaxed(&set->opening, cpu, &event)
-					       : perf_cpu_open(&set->opening, cpu, &event);
+	r = set->n == 0 && set->program_fd < 0 ? perf_cpu_open_relaxed(&set->spec, cpu, &event)
+					       : perf_cpu_open(&set->spec, cpu, &event);
 	if (r == -ENODEV || (r < 0 && has_gone(set, cpu))) /* the CPU went offline since the list was read */
 		return 0;
 	if (r < 0)
-		return perf_diagnosed(r, perf_diagnose_open, &set->opening, cpu, ret_message);
+		return perf_diagnosed(r, perf_diagnose_open, &set->spec, cpu, ret_message);
 	r = perf_add_cpu(set, cpu);
 	if (r < 0) {
 		perf_cpu_close(&event);
@@ -187,7 +187,7 @@ static int open_one(struct perf_event_set *set, int cpu, char **ret_message)
 		if (r < 0) {
 			perf_set_save_closed(set, cpu);
 			perf_cpu_close(&event);
-			return perf_diagnosed(r, perf_diagnose_attach, &set->opening, cpu, ret_message);
+			return perf_diagnosed(r, perf_diagnose_attach, &set->spec, cpu, ret_message);
 		}
 	}
 	set->events[set->n++] = event;
@@ -216,7 +216,7 @@ static int open_new(struct perf_event_set *set, const struct cpu_list *wanted, c
 	 */
 	r = descriptor_limit_reserve((n_wanted - set->n) * 2);
 	if (r < 0)
-		return perf_diagnosed(r, perf_diagnose_open, &set->opening, cpu_list_next(wanted, -1),
+		return perf_diagnosed(r, perf_diagnose_open, &set->spec, cpu_list_next(wanted, -1),
 				      ret_message);
 	for (int cpu = cpu_list_next(wanted, -1); cpu >= 0; cpu = cpu_list_next(wanted, cpu)) {
 		if (cpu_list_has(&set->cpus, cpu))
@@ -246,12 +246,12 @@ static int wanted_cpus(const struct perf_event_set *set, struct cpu_list *ret, c
 			*ret_message = NULL;
 		return r;
 	}
-	if (set->opening.has_members)
-		cpu_list_keep(ret, &set->opening.members);
+	if (set->spec.has_members)
+		cpu_list_keep(ret, &set->spec.members);
 	return 0;
 }
 
-int perf_open(const struct pmu_opening *opening, const char *online_path, struct perf_event_set **ret,
+int perf_open(const struct event_spec *spec, const char *online_path, struct perf_event_set **ret,
 	      char **ret_message)
 {
 	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
@@ -262,7 +262,7 @@ int perf_open(const struct pmu_opening *opening, const char *online_path, struct
 	set = calloc(1, sizeof(*set));
 	if (!set)
 		return -ENOMEM;
-	set->opening = *opening;
+	set->spec = *spec;
 	set->program_fd = -1;
 	set->online_path = strdup(online_path);
 	if (!set->online_path)
@@ -277,7 +277,7 @@ int perf_open(const struct pmu_opening *opening, const char *online_path, struct
 		if (asprintf(
 			    ret_message,
 			    "cannot open %s on PMU %s: no online CPU of the PMU is among those that `cpus` and `isolated` in [sampling] select (online CPUs: see %s); bring one online or select others, then restart pebsd",
-			    event_role_name(opening->event.role), opening->event.pmu, online_path) < 0)
+			    event_role_name(spec->event.role), spec->event.pmu, online_path) < 0)
 			*ret_message = NULL;
 		return -ENODEV;
 	}
@@ -301,17 +301,17 @@ struct perf_event_set *perf_set_free(struct perf_event_set *set)
 
 const struct event *perf_event(const struct perf_event_set *set)
 {
-	return &set->opening.event;
+	return &set->spec.event;
 }
 
-const struct pmu_opening *perf_opening(const struct perf_event_set *set)
+const struct event_spec *perf_spec(const struct perf_event_set *set)
 {
-	return &set->opening;
+	return &set->spec;
 }
 
 bool perf_takes_turns(const struct perf_event_set *set)
 {
-	return !set->opening.pinned && !event_is_count(&set->opening.event);
+	return !set->spec.pinned && !event_is_count(&set->spec.event);
 }
 
 const struct cpu_list *perf_cpus(const struct perf_event_set *set)
@@ -328,7 +328,7 @@ int perf_start(struct perf_event_set *set, int program_fd, char **ret_message)
 	for (size_t i = 0; i < set->n; i++) {
 		r = perf_cpu_start(&set->events[i], program_fd);
 		if (r < 0)
-			return perf_diagnosed(r, perf_diagnose_attach, &set->opening, set->events[i].cpu,
+			return perf_diagnosed(r, perf_diagnose_attach, &set->spec, set->events[i].cpu,
 					      ret_message);
 	}
 	return 0;
@@ -337,7 +337,7 @@ int perf_start(struct perf_event_set *set, int program_fd, char **ret_message)
 /* Sets the message, and returns `error`. */
 static int refuse_period(const struct perf_event_set *set, int error, u64 period, int cpu, char **ret_message)
 {
-	const struct event *event = &set->opening.event;
+	const struct event *event = &set->spec.event;
 
 	if (asprintf(ret_message,
 		     "%s on PMU %s keeps its period of %llu: on CPU %d the kernel refuses %llu: %s%s",
@@ -369,7 +369,7 @@ int perf_change_period(struct perf_event_set *set, struct perf_cpu *event, u64 p
 
 int perf_set_period(struct perf_event_set *set, u64 period, char **ret_message)
 {
-	const u64 before = set->opening.event.period;
+	const u64 before = set->spec.event.period;
 
 	*ret_message = NULL;
 	if (period == before)
@@ -383,14 +383,14 @@ int perf_set_period(struct perf_event_set *set, u64 period, char **ret_message)
 			(void)perf_change_period(set, &set->events[j], before);
 		return refuse_period(set, r, period, set->events[i].cpu, ret_message);
 	}
-	set->opening.event.period = period;
+	set->spec.event.period = period;
 	perf_set_save_closed_period(set);
 	return 0;
 }
 
 void perf_mark_configured(struct perf_event_set *set)
 {
-	set->configured_period = set->opening.event.period;
+	set->configured_period = set->spec.event.period;
 	if (set->program_fd >= 0)
 		perf_set_save(set);
 }

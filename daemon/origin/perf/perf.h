@@ -32,22 +32,22 @@ struct perf_counts {
 };
 
 /*
- * Opens the event, disabled, on those CPUs of the opening that the file `online_path` (PERF_ONLINE_PATH)
- * lists. The opening's period must be at least 1. Weakens the attributes if the kernel demands it
+ * Opens the event, disabled, on those CPUs of the spec that the file `online_path` (PERF_ONLINE_PATH)
+ * lists. The spec's period must be at least 1. Weakens the attributes if the kernel demands it
  * (perf_attr_relax()), in the same way on all CPUs. Raises the soft limit of file descriptors if needed.
  * Returns 0, or -errno with `ret_message` set. The caller frees the message, which is NULL when out of
  * memory.
  */
-int perf_open(const struct pmu_opening *opening, const char *online_path, struct perf_event_set **ret,
+int perf_open(const struct event_spec *spec, const char *online_path, struct perf_event_set **ret,
 	      char **ret_message);
 struct perf_event_set *perf_set_free(struct perf_event_set *set);
 DEFINE_CLEANUP(struct perf_event_set *, perf_set_free)
 
 /*
- * Opens one event on `cpu` and closes it again, to find out whether the kernel accepts it. If so, `opening`
+ * Opens one event on `cpu` and closes it again, to find out whether the kernel accepts it. If so, `spec`
  * describes afterwards how it was opened. Returns and sets `ret_message` like perf_open().
  */
-int perf_try(struct pmu_opening *opening, int cpu, char **ret_message);
+int perf_try(struct event_spec *spec, int cpu, char **ret_message);
 
 /*
  * Returns the event as opened. Its settings say which fields each sample has, and its period is the one in
@@ -56,10 +56,10 @@ int perf_try(struct pmu_opening *opening, int cpu, char **ret_message);
 const struct event *perf_event(const struct perf_event_set *set);
 
 /*
- * Returns the opening as the kernel accepted it: with weakened attributes, if the kernel demanded that, and
- * the period in force. The set owns the opening.
+ * Returns the spec as the kernel accepted it: with weakened attributes, if the kernel demanded that, and
+ * the period in force. The set owns the spec.
  */
-const struct pmu_opening *perf_opening(const struct perf_event_set *set);
+const struct event_spec *perf_spec(const struct perf_event_set *set);
 
 /*
  * Returns true if the event is multiplexed with another one of pebsd that needs the same counter. An event that

@@ -59,14 +59,14 @@ void perf_cost(const struct perf_cost_case *machine, const struct perf_cost_fact
 		ret->start_ns = facts->load_ns + opened * facts->event_ns;
 }
 
-static struct perf_cost_event event_of(const struct pmu_opening *opening, u32 cpus)
+static struct perf_cost_event event_of(const struct event_spec *spec, u32 cpus)
 {
 	return (struct perf_cost_event){
 		.cpus = cpus,
-		.has_leader = opening->has_leader,
-		.has_latency = opening->event.settings.has_latency,
-		.has_code_address = opening->event.settings.has_code_address,
-		.only_counts = event_is_count(&opening->event),
+		.has_leader = spec->has_leader,
+		.has_latency = spec->event.settings.has_latency,
+		.has_code_address = spec->event.settings.has_code_address,
+		.only_counts = event_is_count(&spec->event),
 	};
 }
 
@@ -74,11 +74,11 @@ void perf_cost_planned(const struct pmu_plan *plan, unsigned roles, u32 possible
 		       struct perf_cost_case *ret)
 {
 	*ret = (struct perf_cost_case){.cpus = possible_cpus, .stripes = stripes};
-	for (size_t i = 0; i < plan->n_openings; i++) {
-		const struct pmu_opening *opening = &plan->openings[i];
+	for (size_t i = 0; i < plan->n_specs; i++) {
+		const struct event_spec *spec = &plan->specs[i];
 
-		if (roles & 1U << opening->event.role)
-			ret->events[ret->n_events++] = event_of(opening, (u32)cpu_list_count(&opening->cpus));
+		if (roles & 1U << spec->event.role)
+			ret->events[ret->n_events++] = event_of(spec, (u32)cpu_list_count(&spec->cpus));
 	}
 	for (size_t i = 0; i < plan->n_counters && (roles & 1U << EVENT_OFFCORE); i++)
 		ret->counters += cpu_list_count(&plan->counters[i].cpus);
@@ -87,9 +87,9 @@ void perf_cost_planned(const struct pmu_plan *plan, unsigned roles, u32 possible
 static void union_of(const struct pmu_plan *plan, struct cpu_list *ret)
 {
 	*ret = (struct cpu_list){0};
-	for (size_t i = 0; i < plan->n_openings; i++)
-		if (plan->openings[i].cpus_known)
-			cpu_list_add_all(ret, &plan->openings[i].cpus);
+	for (size_t i = 0; i < plan->n_specs; i++)
+		if (plan->specs[i].cpus_known)
+			cpu_list_add_all(ret, &plan->specs[i].cpus);
 	for (size_t i = 0; i < plan->n_counters; i++)
 		if (plan->counters[i].cpus_known)
 			cpu_list_add_all(ret, &plan->counters[i].cpus);
@@ -119,12 +119,12 @@ void perf_cost_scaled(const struct pmu_plan *plan, unsigned roles, u32 cpus, str
 	u32 all = perf_cost_cpus(plan);
 
 	*ret = (struct perf_cost_case){.cpus = cpus, .stripes = perf_cost_stripes(cpus)};
-	for (size_t i = 0; i < plan->n_openings; i++) {
-		const struct pmu_opening *opening = &plan->openings[i];
+	for (size_t i = 0; i < plan->n_specs; i++) {
+		const struct event_spec *spec = &plan->specs[i];
 
-		if (roles & 1U << opening->event.role)
+		if (roles & 1U << spec->event.role)
 			ret->events[ret->n_events++] =
-				event_of(opening, share(opening->cpus_known, &opening->cpus, all, cpus));
+				event_of(spec, share(spec->cpus_known, &spec->cpus, all, cpus));
 	}
 	for (size_t i = 0; i < plan->n_counters && (roles & 1U << EVENT_OFFCORE); i++)
 		ret->counters += share(plan->counters[i].cpus_known, &plan->counters[i].cpus, all, cpus);
@@ -134,8 +134,8 @@ unsigned perf_cost_roles(const struct pmu_plan *plan)
 {
 	unsigned roles = plan->n_counters ? 1U << EVENT_OFFCORE : 0;
 
-	for (size_t i = 0; i < plan->n_openings; i++)
-		roles |= 1U << plan->openings[i].event.role;
+	for (size_t i = 0; i < plan->n_specs; i++)
+		roles |= 1U << plan->specs[i].event.role;
 	return roles;
 }
 
@@ -153,9 +153,9 @@ size_t perf_cost_steps(const struct pmu_plan *plan, unsigned ret[PERF_COST_STEPS
 	return n;
 }
 
-u64 perf_cost_reserved(const struct pmu_opening *opening)
+u64 perf_cost_reserved(const struct event_spec *spec)
 {
-	return 2 * cpu_list_count(&opening->cpus);
+	return 2 * cpu_list_count(&spec->cpus);
 }
 
 u64 perf_cost_block_descriptors(u32 slots)

@@ -73,7 +73,7 @@ size_t perf_cost_steps(const struct pmu_plan *plan, unsigned ret[PERF_COST_STEPS
 /*
  * Returns how many descriptors perf_open() reserves. This includes a leader, because the kernel may demand one.
  */
-u64 perf_cost_reserved(const struct pmu_opening *opening);
+u64 perf_cost_reserved(const struct event_spec *spec);
 
 /* Returns the number of CPUs on which any planned event is opened; 0 if that is not known. */
 u32 perf_cost_cpus(const struct pmu_plan *plan);

@@ -83,7 +83,7 @@ void perf_set_save_closed_period(struct perf_event_set *set)
 
 		if (!perf_save_read_cpu(set->save, set->number, cpu, &saved) || saved.number)
 			continue;
-		saved.counts.period = set->opening.event.period;
+		saved.counts.period = set->spec.event.period;
 		perf_save_write_cpu(set->save, set->number, cpu, &saved);
 	}
 }
@@ -91,13 +91,13 @@ void perf_set_save_closed_period(struct perf_event_set *set)
 void perf_set_save(struct perf_event_set *set)
 {
 	struct perf_saved_set saved = {
-		.opening = set->opening,
+		.spec = set->spec,
 		.known = 1,
 		.paused = set->paused,
 		.paused_seen_ns = set->paused_seen_ns,
 	};
 
-	saved.opening.event.period = set->configured_period;
+	saved.spec.event.period = set->configured_period;
 	if (set->save)
 		perf_save_write_set(set->save, set->number, &saved);
 }
@@ -111,7 +111,7 @@ void perf_set_put_new(struct perf_event_set *set, const struct perf_cpu *event, 
 	(void)log_warning(0,
 			  "cannot store %s on PMU %s, CPU %d, for the next process: %s; that process will "
 			  "open the event again, which costs a gap in its samples",
-			  event_role_name(set->opening.event.role), set->opening.event.pmu, event->cpu,
+			  event_role_name(set->spec.event.role), set->spec.event.pmu, event->cpu,
 			  r == -E2BIG ? "systemd cannot pass on more descriptors" : strerror(-r));
 }
 

@@ -17,28 +17,28 @@ void perf_cpu_close(struct perf_cpu *event)
 	cleanup_close(&event->leader_fd);
 }
 
-void perf_cpu_map(const struct pmu_opening *opening, struct perf_cpu *event)
+void perf_cpu_map(const struct event_spec *spec, struct perf_cpu *event)
 {
-	const bool count = event_is_count(&opening->event);
+	const bool count = event_is_count(&spec->event);
 
 	perf_mmap_open(event->fd, count ? PERF_MMAP_COUNT_PAGES_MAX : PERF_MMAP_DATA_PAGES_MAX, &event->map);
 	if (event->leader_fd >= 0)
 		perf_mmap_open(event->leader_fd, PERF_MMAP_DATA_PAGES_MAX, &event->leader_map);
 }
 
-int perf_cpu_open(const struct pmu_opening *opening, int cpu, struct perf_cpu *ret)
+int perf_cpu_open(const struct event_spec *spec, int cpu, struct perf_cpu *ret)
 {
 	_cleanup_close_ int leader_fd = -1;
 	struct perf_event_attr attr;
 	int fd;
 
-	if (opening->has_leader) {
-		perf_attr_leader(opening, &attr);
+	if (spec->has_leader) {
+		perf_attr_leader(spec, &attr);
 		leader_fd = perf_backend_cpu(&attr, cpu, -1);
 		if (leader_fd < 0)
 			return leader_fd;
 	}
-	perf_attr(opening, opening->event.period, &attr);
+	perf_attr(spec, spec->event.period, &attr);
 	fd = perf_backend_cpu(&attr, cpu, leader_fd);
 	if (fd < 0)
 		return fd;
@@ -46,12 +46,12 @@ int perf_cpu_open(const struct pmu_opening *opening, int cpu, struct perf_cpu *r
 		.cpu = cpu,
 		.leader_fd = TAKE_FD(leader_fd),
 		.fd = fd,
-		.period = opening->event.period,
-		.page_moves = opening->type != PERF_TYPE_SOFTWARE,
-		.stall.likely = opening->collides,
+		.period = spec->event.period,
+		.page_moves = spec->type != PERF_TYPE_SOFTWARE,
+		.stall.likely = spec->collides,
 	};
 	/* If mapping fails, reading the count takes a read(2), and throttling is not known. */
-	perf_cpu_map(opening, ret);
+	perf_cpu_map(spec, ret);
 	return 0;
 }
 
@@ -59,22 +59,22 @@ int perf_cpu_open(const struct pmu_opening *opening, int cpu, struct perf_cpu *r
  * Tries weaker attributes until the kernel accepts some. Returns the first error, because later ones say
  * less.
  */
-int perf_cpu_open_relaxed(struct pmu_opening *opening, int cpu, struct perf_cpu *ret)
+int perf_cpu_open_relaxed(struct event_spec *spec, int cpu, struct perf_cpu *ret)
 {
-	struct pmu_opening attempt = *opening;
+	struct event_spec attempt = *spec;
 	int first = 0;
 	int r;
 
 	for (;;) {
 		r = perf_cpu_open(&attempt, cpu, ret);
 		if (r >= 0) {
-			*opening = attempt;
+			*spec = attempt;
 			return 0;
 		}
 		/* -ENODATA demands a leader. Then the result of the attempt with a leader counts. */
 		if (first == 0 || first == -ENODATA)
 			first = r;
-		if (!perf_attr_relax(opening, r, &attempt))
+		if (!perf_attr_relax(spec, r, &attempt))
 			return first;
 	}
 }

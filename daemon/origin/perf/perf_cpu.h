@@ -35,21 +35,21 @@ struct perf_cpu {
 };
 
 /*
- * Opens the event, disabled, with the period of `opening`, which must be at least 1. The caller closes it
+ * Opens the event, disabled, with the period of `spec`, which must be at least 1. The caller closes it
  * with perf_cpu_close(). Returns 0, or -errno of perf_event_open(2).
  */
-int perf_cpu_open(const struct pmu_opening *opening, int cpu, struct perf_cpu *ret);
+int perf_cpu_open(const struct event_spec *spec, int cpu, struct perf_cpu *ret);
 void perf_cpu_close(struct perf_cpu *event);
 
 /*
  * Like perf_cpu_open(), but weakens the attributes if the kernel demands it (perf_attr_relax()). On success
- * `opening` has the attributes that the kernel accepted. Otherwise returns the first error (after -ENODATA the
- * next one), and `opening` is unchanged.
+ * `spec` has the attributes that the kernel accepted. Otherwise returns the first error (after -ENODATA the
+ * next one), and `spec` is unchanged.
  */
-int perf_cpu_open_relaxed(struct pmu_opening *opening, int cpu, struct perf_cpu *ret);
+int perf_cpu_open_relaxed(struct event_spec *spec, int cpu, struct perf_cpu *ret);
 
 /* Maps the pages of an event and its leader, which are open and have no mapping. */
-void perf_cpu_map(const struct pmu_opening *opening, struct perf_cpu *event);
+void perf_cpu_map(const struct event_spec *spec, struct perf_cpu *event);
 
 /* Attaches the program. An event accepts one program, which cannot be replaced. Returns 0 or -errno. */
 int perf_cpu_attach(const struct perf_cpu *event, int program_fd);

@@ -147,7 +147,7 @@ static char *reason_of_no_call(const struct perf_facts *facts)
 	return text("this kernel is built without CONFIG_PERF_EVENTS; run a kernel that has it, " REPLAY);
 }
 
-static char *reason_of_open(int error, const struct pmu_opening *opening, const struct perf_facts *facts)
+static char *reason_of_open(int error, const struct event_spec *spec, const struct perf_facts *facts)
 {
 	switch (error) {
 	case -EACCES:
@@ -168,7 +168,7 @@ static char *reason_of_open(int error, const struct pmu_opening *opening, const 
 						"newer kernel, and look for \"Performance Events\" in the "
 						"kernel log");
 	case -EOPNOTSUPP:
-		if (opening->precise_ip == 0)
+		if (spec->precise_ip == 0)
 			return text("the PMU cannot count this event, or a virtual machine with a PMU of its "
 				    "own holds the counters; look in the kernel log");
 		return reason_of_precision(facts);
@@ -179,7 +179,7 @@ static char *reason_of_open(int error, const struct pmu_opening *opening, const 
 	case -EMFILE:
 	case -ENFILE:
 		return text("too few file descriptors: each event needs one per CPU%s; raise %s",
-			    opening->has_leader ? ", and one more for its leader" : "",
+			    spec->has_leader ? ", and one more for its leader" : "",
 			    error == -EMFILE ? "LimitNOFILE= of the unit (ulimit -n)"
 					     : "fs.file-max with sysctl");
 	case -ENODEV:
@@ -192,13 +192,13 @@ static char *reason_of_open(int error, const struct pmu_opening *opening, const 
 			    "group, and the kernel refused the one from pebsd; please report this with "
 			    "the output of pebsd --probe");
 	case -EINVAL:
-		if (opening->event.ldlat == 0)
+		if (spec->event.ldlat == 0)
 			return text("the kernel refuses these attributes: no counter can run this "
 				    "combination; please report this with the output of pebsd --probe");
 		return text("the kernel refuses these attributes: this CPU does not support ldlat = "
 			    "%u, or no counter can run this combination; set another ldlat in "
 			    "[sampling], or report this with the output of pebsd --probe",
-			    opening->event.ldlat);
+			    spec->event.ldlat);
 	case -ENOMEM:
 		return text("the kernel lacks memory for the event; free memory, or give pebsd more "
 			    "(MemoryMax= of the unit)");
@@ -207,7 +207,7 @@ static char *reason_of_open(int error, const struct pmu_opening *opening, const 
 	}
 }
 
-static char *message(const char *what, int error, const struct pmu_opening *opening, int cpu, char *reason)
+static char *message(const char *what, int error, const struct event_spec *spec, int cpu, char *reason)
 {
 	_cleanup_free_ char *owned = reason;
 
@@ -215,15 +215,14 @@ static char *message(const char *what, int error, const struct pmu_opening *open
 		return NULL;
 	return text("cannot %s %s on PMU %s, CPU %d (type %u, config %#llx, config1 %#llx, precise_ip %u): "
 		    "%s: %s",
-		    what, event_role_name(opening->event.role), opening->event.pmu, cpu, opening->type,
-		    (unsigned long long)opening->config, (unsigned long long)opening->config1,
-		    opening->precise_ip, strerror(-error), owned);
+		    what, event_role_name(spec->event.role), spec->event.pmu, cpu, spec->type,
+		    (unsigned long long)spec->config, (unsigned long long)spec->config1, spec->precise_ip,
+		    strerror(-error), owned);
 }
 
-char *perf_diagnose_open(int error, const struct pmu_opening *opening, int cpu,
-			 const struct perf_facts *facts)
+char *perf_diagnose_open(int error, const struct event_spec *spec, int cpu, const struct perf_facts *facts)
 {
-	return message("open", error, opening, cpu, reason_of_open(error, opening, facts));
+	return message("open", error, spec, cpu, reason_of_open(error, spec, facts));
 }
 
 static char *reason_of_attach(int error, const struct perf_facts *facts)
@@ -245,10 +244,9 @@ static char *reason_of_attach(int error, const struct perf_facts *facts)
 	}
 }
 
-char *perf_diagnose_attach(int error, const struct pmu_opening *opening, int cpu,
-			   const struct perf_facts *facts)
+char *perf_diagnose_attach(int error, const struct event_spec *spec, int cpu, const struct perf_facts *facts)
 {
-	return message("attach the BPF program to", error, opening, cpu, reason_of_attach(error, facts));
+	return message("attach the BPF program to", error, spec, cpu, reason_of_attach(error, facts));
 }
 
 static bool may_load_bpf(const struct perf_facts *facts)

@@ -10,15 +10,13 @@
 #include "origin/pmu/pmu.h"
 
 /*
- * Returns a message for perf_event_open(2) of `opening` on `cpu` that failed with `error` (-errno): what
+ * Returns a message for perf_event_open(2) of `spec` on `cpu` that failed with `error` (-errno): what
  * failed, on what, why, and what to do. The caller frees it. NULL when out of memory.
  */
-char *perf_diagnose_open(int error, const struct pmu_opening *opening, int cpu,
-			 const struct perf_facts *facts);
+char *perf_diagnose_open(int error, const struct event_spec *spec, int cpu, const struct perf_facts *facts);
 
 /* Same as perf_diagnose_open(), for attaching a BPF program to the opened event. */
-char *perf_diagnose_attach(int error, const struct pmu_opening *opening, int cpu,
-			   const struct perf_facts *facts);
+char *perf_diagnose_attach(int error, const struct event_spec *spec, int cpu, const struct perf_facts *facts);
 
 /*
  * Sets `ret` to a message of the same form about the obstacle to loading BPF programs here, or to NULL if no

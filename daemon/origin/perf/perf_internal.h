@@ -12,7 +12,7 @@
 #include "origin/perf/perf_save.h"
 
 struct perf_event_set {
-	struct pmu_opening opening;
+	struct event_spec spec;
 	char *online_path;
 	int program_fd; /* owned by the caller; -1 until started */
 	bool paused;
@@ -52,8 +52,8 @@ int perf_change_period(struct perf_event_set *set, struct perf_cpu *event, u64 p
  * explanation if `ret_message` is NULL.
  */
 int perf_diagnosed(int error,
-		   char *(*diagnose)(int, const struct pmu_opening *, int, const struct perf_facts *),
-		   const struct pmu_opening *opening, int cpu, char **ret_message);
+		   char *(*diagnose)(int, const struct event_spec *, int, const struct perf_facts *),
+		   const struct event_spec *spec, int cpu, char **ret_message);
 
 /* Sets the counts of closed events on a CPU, which must have an entry. */
 void perf_restore_closed(struct perf_event_set *set, int cpu, const struct cpu_counts *closed);

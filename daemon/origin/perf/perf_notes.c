@@ -177,57 +177,57 @@ char *perf_note_throttled(const char *key, const struct cpu_counts *cpus, size_t
 }
 
 /* Events that are not pinned take turns, so their records do not collide. */
-static bool collide(const struct pmu_opening *one, const struct pmu_opening *other)
+static bool collide(const struct event_spec *one, const struct event_spec *other)
 {
 	return one == other || (one->collides && other->collides && (one->pinned || other->pinned) &&
 				strcmp(one->event.pmu, other->event.pmu) == 0);
 }
 
 /* Returns true if the interrupt of `other`, which only counts, can come before the record of `one`. */
-static bool interrupts(const struct pmu_opening *one, const struct pmu_opening *other)
+static bool interrupts(const struct event_spec *one, const struct event_spec *other)
 {
 	return one->collides && event_is_count(&other->event) &&
 	       strcmp(one->event.pmu, other->event.pmu) == 0;
 }
 
-/* Prints the keys of the openings that `belongs` to `one`: "loads, stores and instructions". */
-static void print_keys(const struct pmu_opening *one, const struct pmu_opening *const *openings,
+/* Prints the keys of the specs that `belongs` to `one`: "loads, stores and instructions". */
+static void print_keys(const struct event_spec *one, const struct event_spec *const *specs,
 		       const char *const *keys, size_t n,
-		       bool (*belongs)(const struct pmu_opening *one, const struct pmu_opening *other),
+		       bool (*belongs)(const struct event_spec *one, const struct event_spec *other),
 		       FILE *out)
 {
 	size_t left = 0;
 
 	for (size_t i = 0; i < n; i++)
-		left += belongs(one, openings[i]);
+		left += belongs(one, specs[i]);
 	for (size_t i = 0; i < n; i++)
-		if (belongs(one, openings[i])) {
+		if (belongs(one, specs[i])) {
 			left--;
 			(void)fprintf(out, "%s%s", keys[i], left > 1 ? ", " : left == 1 ? " and " : "");
 		}
 }
 
-char *perf_note_colliding(const struct pmu_opening *const *openings, const char *const *keys, size_t n,
+char *perf_note_colliding(const struct event_spec *const *specs, const char *const *keys, size_t n,
 			  size_t event)
 {
-	const struct pmu_opening *one = openings[event];
+	const struct event_spec *one = specs[event];
 	char *text = NULL;
 	size_t size, records = 0, counts = 0;
 	FILE *stream;
 
 	for (size_t i = 0; i < n; i++) {
-		records += collide(one, openings[i]);
-		counts += interrupts(one, openings[i]);
+		records += collide(one, specs[i]);
+		counts += interrupts(one, specs[i]);
 	}
 	stream = records + counts > 1 ? open_memstream(&text, &size) : NULL;
 	if (!stream)
 		return NULL;
-	print_keys(one, openings, keys, n, collide, stream);
+	print_keys(one, specs, keys, n, collide, stream);
 	(void)fprintf(stream, " collide with %s%s", records > 1 ? "each other" : "",
 		      counts == 0   ? ""
 		      : records > 1 ? " and with the interrupts of "
 				    : "the interrupts of ");
-	print_keys(one, openings, keys, n, interrupts, stream);
+	print_keys(one, specs, keys, n, interrupts, stream);
 	if (fclose(stream) == 0)
 		return text;
 	free(text);

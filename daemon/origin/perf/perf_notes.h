@@ -39,11 +39,11 @@ char *perf_note_rearmed(const char *key, const struct cpu_counts *cpus, size_t n
 			const struct perf_note_losses *losses);
 
 /*
- * Returns words for the openings that make the kernel drop records of the opening with the index `event`: "loads and
+ * Returns words for the specs that make the kernel drop records of the spec with the index `event`: "loads and
  * stores collide with each other and with the interrupts of cycles". NULL: there are none, or no memory. The caller
  * frees it.
  */
-char *perf_note_colliding(const struct pmu_opening *const *openings, const char *const *keys, size_t n,
+char *perf_note_colliding(const struct event_spec *const *specs, const char *const *keys, size_t n,
 			  size_t event);
 
 /* The counts of an event at two earlier collections, a minute apart; zeroed at the start. */

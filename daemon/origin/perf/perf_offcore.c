@@ -79,7 +79,7 @@ static void diagnose(int error, const struct pmu_counter *counter, int cpu, char
 {
 	_cleanup_free_ char *reason = NULL;
 	struct perf_facts facts;
-	struct pmu_opening opening = {
+	struct event_spec spec = {
 		.event = {.role = EVENT_OFFCORE},
 		.type = counter->type,
 		.config = counter->config,
@@ -100,9 +100,9 @@ static void diagnose(int error, const struct pmu_counter *counter, int cpu, char
 			*ret_message = NULL;
 		return;
 	}
-	(void)snprintf(opening.event.pmu, sizeof(opening.event.pmu), "%s", counter->pmu);
+	(void)snprintf(spec.event.pmu, sizeof(spec.event.pmu), "%s", counter->pmu);
 	perf_facts_gather(&facts);
-	reason = perf_diagnose_open(error, &opening, cpu, &facts);
+	reason = perf_diagnose_open(error, &spec, cpu, &facts);
 	if (!reason || asprintf(ret_message, "cannot count off-core responses (%s): %s",
 				offcore_kind_name(counter->kind), reason) < 0)
 		*ret_message = NULL;

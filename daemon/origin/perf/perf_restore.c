@@ -41,7 +41,7 @@ static bool take_old(struct perf_event_set *set, int cpu, const struct perf_save
 	if (!saved->number)
 		return false;
 	if (perf_save_take(set->save, set->number, cpu, saved, ret) == 0) {
-		ret->stall.likely = set->opening.collides;
+		ret->stall.likely = set->spec.collides;
 		return true;
 	}
 	*ret = perf_save_restore(cpu, &saved->counts);
@@ -65,8 +65,8 @@ static void continue_old(struct perf_event_set *set, struct perf_cpu *old, struc
 	const struct perf_throttle own = old->map.throttle, leader = old->leader_map.throttle;
 
 	perf_cpu_close(fresh);
-	old->page_moves = set->opening.type != PERF_TYPE_SOFTWARE;
-	perf_cpu_map(&set->opening, old);
+	old->page_moves = set->spec.type != PERF_TYPE_SOFTWARE;
+	perf_cpu_map(&set->spec, old);
 	old->map.throttle = own;
 	old->leader_map.throttle = leader;
 	/* An event in error must be enabled again. */
@@ -176,7 +176,7 @@ static u64 period_to_be(const struct perf_event_set *set, const struct taking_ov
 	u64 of_closed = set->configured_period;
 	struct perf_saved_cpu saved;
 
-	if (!over->known || over->before.opening.event.period != set->configured_period)
+	if (!over->known || over->before.spec.event.period != set->configured_period)
 		return set->configured_period;
 	for (int cpu = 0; cpu < perf_save_cpus(set->save); cpu++) {
 		if (!perf_save_read_cpu(set->save, set->number, cpu, &saved) || saved.changing ||
@@ -196,8 +196,8 @@ static const char *plural(size_t n)
 
 static void log_result(const struct perf_event_set *set, const struct taking_over *over)
 {
-	const char *role = event_role_name(set->opening.event.role);
-	const char *pmu = set->opening.event.pmu;
+	const char *role = event_role_name(set->spec.event.role);
+	const char *pmu = set->spec.event.pmu;
 
 	if (over->continued)
 		log_info(
@@ -238,11 +238,11 @@ int perf_start_restored(struct perf_event_set *set, int program_fd, struct perf_
 	set->save = save;
 	set->number = number;
 	set->program_fd = program_fd;
-	set->configured_period = set->opening.event.period;
+	set->configured_period = set->spec.event.period;
 	over.known = perf_save_read_set(save, number, &over.before);
-	over.same = over.known && perf_save_same(&over.before.opening, &set->opening);
+	over.same = over.known && perf_save_same(&over.before.spec, &set->spec);
 	over.period = period_to_be(set, &over);
-	set->opening.event.period = over.period;
+	set->spec.event.period = over.period;
 	if (over.settings->stay_paused)
 		return stay_paused(set, &over);
 	/*
@@ -260,7 +260,7 @@ int perf_start_restored(struct perf_event_set *set, int program_fd, struct perf_
 	for (size_t i = 0; i < set->n; i++) {
 		r = take_over_cpu(set, &set->events[i], &over);
 		if (r < 0)
-			return perf_diagnosed(r, perf_diagnose_attach, &set->opening, set->events[i].cpu,
+			return perf_diagnosed(r, perf_diagnose_attach, &set->spec, set->events[i].cpu,
 					      ret_message);
 		if (set->events[i].period != over.period)
 			(void)perf_change_period(set, &set->events[i], over.period);

@@ -131,7 +131,7 @@ static bool same_settings(const struct event_settings *a, const struct event_set
 	return memcmp(&left, &right, sizeof(left)) == 0;
 }
 
-bool perf_save_same(const struct pmu_opening *a, const struct pmu_opening *b)
+bool perf_save_same(const struct event_spec *a, const struct event_spec *b)
 {
 	return a->event.role == b->event.role && a->event.ldlat == b->event.ldlat &&
 	       a->event.latency_kind == b->event.latency_kind && a->event.count_kind == b->event.count_kind &&

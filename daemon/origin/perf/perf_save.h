@@ -43,7 +43,7 @@ struct perf_saved_cpu {
 
 /* A saved event as a whole. */
 struct perf_saved_set {
-	struct pmu_opening opening; /* with the requested period, not the one in force */
+	struct event_spec spec; /* with the requested period, not the one in force */
 	u32 known;
 	u32 paused;
 	u64 paused_seen_ns; /* as in struct perf_event_set */
@@ -86,8 +86,8 @@ void perf_save_write_cpu(struct perf_save *save, unsigned set, int cpu, const st
 /* Returns the highest CPU number in the handover plus 1. */
 int perf_save_cpus(const struct perf_save *save);
 
-/* Returns true if two openings sample the same in the same way, apart from the period. Pure. */
-bool perf_save_same(const struct pmu_opening *a, const struct pmu_opening *b);
+/* Returns true if two specs sample the same in the same way, apart from the period. Pure. */
+bool perf_save_same(const struct event_spec *a, const struct event_spec *b);
 
 /*
  * Takes the descriptors and counts of a saved event. Maps nothing. The caller closes `ret` with

@@ -27,34 +27,34 @@ static void add_sentence(char **text, char *sentence)
 /*
  * Opens one event. Returns 1 if it is open, 0 if a note says why it is not, or -errno with `ret_message` set.
  */
-static int open_opening(struct pmu_plan *plan, size_t i, const struct perf_selection *selection,
-			const char *online_path, struct perf_event_set **ret, char **ret_message)
+static int open_spec(struct pmu_plan *plan, size_t i, const struct perf_selection *selection,
+		     const char *online_path, struct perf_event_set **ret, char **ret_message)
 {
-	struct pmu_opening opening = plan->openings[i];
+	struct event_spec spec = plan->specs[i];
 	int r;
 
-	perf_selection_apply(selection, &opening);
-	if (opening.has_members && cpu_list_next(&opening.members, -1) < 0) {
-		_cleanup_free_ char *cpus = cpu_list_format(&plan->openings[i].members);
+	perf_selection_apply(selection, &spec);
+	if (spec.has_members && cpu_list_next(&spec.members, -1) < 0) {
+		_cleanup_free_ char *cpus = cpu_list_format(&plan->specs[i].members);
 
 		if (cpus && !*cpus)
 			return pmu_plan_note(plan,
 					     "%s on PMU %s is not sampled: none of its CPUs is online; "
 					     "restart pebsd when one is online",
-					     event_role_name(opening.event.role), opening.event.pmu);
+					     event_role_name(spec.event.role), spec.event.pmu);
 		return pmu_plan_note(
 			plan,
 			"%s on PMU %s is not sampled: `cpus` and `isolated` in [sampling] select none of its CPUs (%s); add one to `cpus`, or set `isolated = yes` if it is isolated",
-			event_role_name(opening.event.role), opening.event.pmu, cpus ? cpus : "?");
+			event_role_name(spec.event.role), spec.event.pmu, cpus ? cpus : "?");
 	}
-	r = perf_open(&opening, online_path, ret, ret_message);
+	r = perf_open(&spec, online_path, ret, ret_message);
 	return r < 0 ? r : 1;
 }
 
 static bool plans(const struct pmu_plan *plan, enum event_role role)
 {
-	for (size_t i = 0; i < plan->n_openings; i++)
-		if (plan->openings[i].event.role == role)
+	for (size_t i = 0; i < plan->n_specs; i++)
+		if (plan->specs[i].event.role == role)
 			return true;
 	return false;
 }
@@ -67,10 +67,10 @@ int perf_sets_open(struct pmu_plan *plan, const struct perf_selection *selection
 
 	*ret_n = 0;
 	*ret_message = NULL;
-	for (size_t i = 0; i < plan->n_openings;) {
-		const struct event event = plan->openings[i].event;
+	for (size_t i = 0; i < plan->n_specs;) {
+		const struct event event = plan->specs[i].event;
 		char *message = NULL;
-		int refused, r = open_opening(plan, i, selection, online_path, &ret[*ret_n], &message);
+		int refused, r = open_spec(plan, i, selection, online_path, &ret[*ret_n], &message);
 
 		if (r > 0) {
 			++*ret_n;
@@ -111,8 +111,8 @@ int perf_sets_open(struct pmu_plan *plan, const struct perf_selection *selection
 
 static bool has_all_cpus(const struct pmu_plan *plan, enum event_role role)
 {
-	for (size_t i = 0; i < plan->n_openings; i++)
-		if (plan->openings[i].event.role == role && !plan->openings[i].has_members)
+	for (size_t i = 0; i < plan->n_specs; i++)
+		if (plan->specs[i].event.role == role && !plan->specs[i].has_members)
 			return true;
 	return false;
 }
@@ -156,8 +156,8 @@ static char *without_loads(const struct pmu_plan *plan)
 	unsigned roles = 0;
 	char *text;
 
-	for (size_t i = 0; i < plan->n_openings; i++)
-		roles |= 1U << plan->openings[i].event.role;
+	for (size_t i = 0; i < plan->n_specs; i++)
+		roles |= 1U << plan->specs[i].event.role;
 	names = event_role_names(roles);
 	if (!names ||
 	    asprintf(
@@ -194,12 +194,12 @@ char *perf_sets_left_out(const struct pmu_plan *plan, size_t n)
 	return asprintf(&text, "events = auto leaves out %s; pebsd --probe says why", list) < 0 ? NULL : text;
 }
 
-static const struct pmu_opening *find_opening(const struct pmu_plan *plan, const struct event *event)
+static const struct event_spec *find_spec(const struct pmu_plan *plan, const struct event *event)
 {
-	for (size_t i = 0; i < plan->n_openings; i++)
-		if (plan->openings[i].event.role == event->role &&
-		    strcmp(plan->openings[i].event.pmu, event->pmu) == 0)
-			return &plan->openings[i];
+	for (size_t i = 0; i < plan->n_specs; i++)
+		if (plan->specs[i].event.role == event->role &&
+		    strcmp(plan->specs[i].event.pmu, event->pmu) == 0)
+			return &plan->specs[i];
 	return NULL;
 }
 
@@ -229,13 +229,13 @@ int perf_sets_set_periods(struct perf_event_set *const *sets, size_t n, const st
 
 	*ret_message = NULL;
 	for (size_t i = 0; i < n; i++) {
-		const struct pmu_opening *opening = find_opening(plan, perf_event(sets[i]));
+		const struct event_spec *spec = find_spec(plan, perf_event(sets[i]));
 		char *message = NULL;
 		int r;
 
 		before[i] = perf_event(sets[i])->period;
-		r = opening ? perf_set_period(sets[i], opening->event.period, &message)
-			    : refuse_period(plan, perf_event(sets[i]), &message);
+		r = spec ? perf_set_period(sets[i], spec->event.period, &message)
+			 : refuse_period(plan, perf_event(sets[i]), &message);
 		add_sentence(ret_message, message);
 		if (first == 0)
 			first = r;

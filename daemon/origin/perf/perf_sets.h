@@ -9,11 +9,11 @@
 
 /*
  * Opens the plan's events, in the plan's order, on the CPUs that the selection allows. An event that the
- * kernel refuses moves from the openings to the refusals. For an event without a selected CPU, adds a note.
+ * kernel refuses moves from the specs to the refusals. For an event without a selected CPU, adds a note.
  *
  * Returns 0 if at least one event is open. Otherwise returns -errno of the first refusal, with the messages
  * of all refusals in `ret_message`, which the caller frees. Returns -ENODEV with a NULL message if the plan
- * had no opening, or none with a selected CPU. Returns -ENOMEM if memory is short. In every case the caller
+ * had no spec, or none with a selected CPU. Returns -ENOMEM if memory is short. In every case the caller
  * owns the sets in `ret`.
  *
  * If `require_all` is set, returns at the first refusal that may succeed when it is tried again

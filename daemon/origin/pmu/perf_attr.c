@@ -20,26 +20,26 @@ static u64 sample_type(const struct event_settings *settings)
 	return type;
 }
 
-void perf_attr(const struct pmu_opening *opening, u64 period, struct perf_event_attr *ret)
+void perf_attr(const struct event_spec *spec, u64 period, struct perf_event_attr *ret)
 {
 	*ret = (struct perf_event_attr){
-		.type = opening->type,
+		.type = spec->type,
 		.size = sizeof(*ret),
-		.config = opening->config,
-		.config1 = opening->config1,
-		.config2 = opening->config2,
+		.config = spec->config,
+		.config1 = spec->config1,
+		.config2 = spec->config2,
 		.sample_period = period,
-		.sample_type = sample_type(&opening->event.settings),
+		.sample_type = sample_type(&spec->event.settings),
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.disabled = 1,
 		/* Only a leader may be pinned, which makes the whole group pinned. */
-		.pinned = opening->pinned && !opening->has_leader,
-		.precise_ip = opening->precise_ip & 3U,
+		.pinned = spec->pinned && !spec->has_leader,
+		.precise_ip = spec->precise_ip & 3U,
 		/*
 		 * PEBS counters are off in a guest anyway (intel_guest_get_msrs). With a mediated virtual PMU
 		 * (7.x), events that do not exclude guests fail.
 		 */
-		.exclude_guest = opening->exclude_guest,
+		.exclude_guest = spec->exclude_guest,
 		/* No freq and no watermark: see perf_attr.h. */
 		.wakeup_events = 1,
 		/* The clock of the throttling records in the ring. No sample contains a time. */
@@ -48,16 +48,16 @@ void perf_attr(const struct pmu_opening *opening, u64 period, struct perf_event_
 	};
 }
 
-void perf_attr_leader(const struct pmu_opening *opening, struct perf_event_attr *ret)
+void perf_attr_leader(const struct event_spec *spec, struct perf_event_attr *ret)
 {
 	*ret = (struct perf_event_attr){
-		.type = opening->type,
+		.type = spec->type,
 		.size = sizeof(*ret),
-		.config = opening->leader_config,
+		.config = spec->leader_config,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.disabled = 1,
-		.pinned = opening->pinned,
-		.exclude_guest = opening->exclude_guest,
+		.pinned = spec->pinned,
+		.exclude_guest = spec->exclude_guest,
 		/*
 		 * All events of a group must have the same clock (perf_event_open in kernel/events/core.c).
 		 */
@@ -94,40 +94,40 @@ void perf_attr_permission(struct perf_event_attr *ret)
 }
 
 /*
- * Returns true if the opening has a load threshold of IBS, which is in config1 (perf_ibs_init,
+ * Returns true if the spec has a load threshold of IBS, which is in config1 (perf_ibs_init,
  * arch/x86/events/amd/ibs.c, Linux 7.3).
  */
-static bool has_ibs_threshold(const struct pmu_opening *opening)
+static bool has_ibs_threshold(const struct event_spec *spec)
 {
-	return opening->event.latency_kind == LATENCY_DC_MISS && opening->event.ldlat;
+	return spec->event.latency_kind == LATENCY_DC_MISS && spec->event.ldlat;
 }
 
-void perf_attr_only_count(struct pmu_opening *opening)
+void perf_attr_only_count(struct event_spec *spec)
 {
-	opening->precise_ip = 0;
-	opening->pinned = false;
-	opening->collides = false;
-	opening->only_counter = 0;
-	opening->event.settings = (struct event_settings){0};
+	spec->precise_ip = 0;
+	spec->pinned = false;
+	spec->collides = false;
+	spec->only_counter = 0;
+	spec->event.settings = (struct event_settings){0};
 }
 
-bool perf_attr_relax(const struct pmu_opening *planned, int error, struct pmu_opening *opening)
+bool perf_attr_relax(const struct event_spec *planned, int error, struct event_spec *spec)
 {
-	struct event_settings *settings = &opening->event.settings;
+	struct event_settings *settings = &spec->event.settings;
 
-	if (error == -ENODATA && opening->event.role == EVENT_LOADS && !opening->has_leader) {
-		opening->has_leader = true;
-		opening->leader_config = MEM_LOADS_AUX;
+	if (error == -ENODATA && spec->event.role == EVENT_LOADS && !spec->has_leader) {
+		spec->has_leader = true;
+		spec->leader_config = MEM_LOADS_AUX;
 		/* CPUs that demand a leader also split the latency: both flags belong to the same models. */
-		opening->event.latency_kind = LATENCY_CACHE;
+		spec->event.latency_kind = LATENCY_CACHE;
 		settings->has_instruction_latency = settings->weight_struct;
 		return true;
 	}
 	if (error != -EINVAL && error != -EOPNOTSUPP)
 		return false;
-	if (error == -EINVAL && has_ibs_threshold(opening)) {
-		opening->config1 = 0;
-		opening->event.ldlat = 0;
+	if (error == -EINVAL && has_ibs_threshold(spec)) {
+		spec->config1 = 0;
+		spec->event.ldlat = 0;
 		return true;
 	}
 	if (error == -EINVAL && settings->weight_struct) {
@@ -136,15 +136,15 @@ bool perf_attr_relax(const struct pmu_opening *planned, int error, struct pmu_op
 		settings->has_instruction_latency = 0;
 		return true;
 	}
-	if (opening->precise_ip == 1 && opening->may_count && error == -EOPNOTSUPP) {
-		perf_attr_only_count(opening);
+	if (spec->precise_ip == 1 && spec->may_count && error == -EOPNOTSUPP) {
+		perf_attr_only_count(spec);
 		return true;
 	}
-	if (opening->precise_ip < 2)
+	if (spec->precise_ip < 2)
 		return false;
-	opening->precise_ip--;
+	spec->precise_ip--;
 	settings->weight_struct = planned->event.settings.weight_struct;
 	settings->has_instruction_latency =
-		settings->weight_struct && opening->event.latency_kind == LATENCY_CACHE;
+		settings->weight_struct && spec->event.latency_kind == LATENCY_CACHE;
 	return true;
 }

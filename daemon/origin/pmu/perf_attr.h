@@ -27,12 +27,12 @@
 
 /*
  * Fills in the sampling event, disabled, with a fixed `period`, the number of events for each sample. If the
- * opening has a leader, the event is a member of its group.
+ * spec has a leader, the event is a member of its group.
  */
-void perf_attr(const struct pmu_opening *opening, u64 period, struct perf_event_attr *ret);
+void perf_attr(const struct event_spec *spec, u64 period, struct perf_event_attr *ret);
 
-/* Fills in the leader of the group, which only counts. The opening must have a leader. */
-void perf_attr_leader(const struct pmu_opening *opening, struct perf_event_attr *ret);
+/* Fills in the leader of the group, which only counts. The spec must have a leader. */
+void perf_attr_leader(const struct event_spec *spec, struct perf_event_attr *ret);
 
 /* Fills in a counter of off-core responses, disabled. It samples nothing, and only BPF reads it. */
 void perf_attr_counter(const struct pmu_counter *counter, struct perf_event_attr *ret);
@@ -49,14 +49,14 @@ void perf_attr_permission(struct perf_event_attr *ret);
  * - with WEIGHT if the kernel does not know WEIGHT_STRUCT (before 5.12),
  * - with a lower precise_ip, but not below 1, because without PEBS there is neither a latency nor an exact
  *   instruction,
- * - as perf_attr_only_count() does, if the opening may count and the kernel has no PEBS (-EOPNOTSUPP).
+ * - as perf_attr_only_count() does, if the spec may count and the kernel has no PEBS (-EOPNOTSUPP).
  *
- * `planned` is the opening as planned. Changes `opening` and returns true, or returns false if there is no
+ * `planned` is the spec as planned. Changes `spec` and returns true, or returns false if there is no
  * weaker way.
  */
-bool perf_attr_relax(const struct pmu_opening *planned, int error, struct pmu_opening *opening);
+bool perf_attr_relax(const struct event_spec *planned, int error, struct event_spec *spec);
 
-/* Changes the opening to one that only counts. */
-void perf_attr_only_count(struct pmu_opening *opening);
+/* Changes the spec to one that only counts. */
+void perf_attr_only_count(struct event_spec *spec);
 
 #endif

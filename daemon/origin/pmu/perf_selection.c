@@ -53,9 +53,9 @@ static void apply(const struct perf_selection *selection, bool *has_members, str
 	select_from(selection, cpus);
 }
 
-void perf_selection_apply(const struct perf_selection *selection, struct pmu_opening *opening)
+void perf_selection_apply(const struct perf_selection *selection, struct event_spec *spec)
 {
-	apply(selection, &opening->has_members, &opening->members, &opening->cpus);
+	apply(selection, &spec->has_members, &spec->members, &spec->cpus);
 }
 
 void perf_selection_apply_counter(const struct perf_selection *selection, struct pmu_counter *counter)

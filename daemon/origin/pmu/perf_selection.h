@@ -22,10 +22,10 @@ struct perf_selection {
 struct cpu_list perf_selection_isolated(const char *sysfs_root);
 
 /*
- * Remove from the opening or counter the CPUs that are not selected. This also applies to CPUs that come online
+ * Remove from the spec or counter the CPUs that are not selected. This also applies to CPUs that come online
  * later. Pure.
  */
-void perf_selection_apply(const struct perf_selection *selection, struct pmu_opening *opening);
+void perf_selection_apply(const struct perf_selection *selection, struct event_spec *spec);
 void perf_selection_apply_counter(const struct perf_selection *selection, struct pmu_counter *counter);
 
 /*

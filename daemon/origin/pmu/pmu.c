@@ -141,7 +141,7 @@ static int plan_pmu(const struct planner *planner, const char *name)
 static bool is_of_earlier_pmu(const struct pmu_plan *plan, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
-		if (strcmp(plan->openings[i].event.pmu, plan->openings[index].event.pmu) == 0)
+		if (strcmp(plan->specs[i].event.pmu, plan->specs[index].event.pmu) == 0)
 			return true;
 	return false;
 }
@@ -151,15 +151,15 @@ static int note_copy(const struct planner *planner)
 	struct pmu_plan *plan = planner->plan;
 	int r;
 
-	for (size_t i = 0; i < plan->n_openings; i++) {
-		const struct pmu_opening *opening = &plan->openings[i];
+	for (size_t i = 0; i < plan->n_specs; i++) {
+		const struct event_spec *spec = &plan->specs[i];
 
-		if (opening->cpus_known || is_of_earlier_pmu(plan, i))
+		if (spec->cpus_known || is_of_earlier_pmu(plan, i))
 			continue;
 		r = pmu_plan_note(plan,
 				  "%s: the sysfs tree does not say which CPUs are online; pebsd opens an "
 				  "event on each online CPU",
-				  opening->event.pmu);
+				  spec->event.pmu);
 		if (r < 0)
 			return r;
 	}
@@ -189,15 +189,15 @@ static int plan_tree(const struct planner *planner)
 /* Keeps the order of the events that only count, and that of the others. */
 static void put_counts_last(struct pmu_plan *plan)
 {
-	struct pmu_opening counts[EVENTS_MAX] = {0};
+	struct event_spec counts[EVENTS_MAX] = {0};
 	size_t n_counts = 0, n = 0;
 
-	for (size_t i = 0; i < plan->n_openings; i++)
-		if (event_is_count(&plan->openings[i].event))
-			counts[n_counts++] = plan->openings[i];
+	for (size_t i = 0; i < plan->n_specs; i++)
+		if (event_is_count(&plan->specs[i].event))
+			counts[n_counts++] = plan->specs[i];
 		else
-			plan->openings[n++] = plan->openings[i];
-	memcpy(&plan->openings[n], counts, n_counts * sizeof(counts[0]));
+			plan->specs[n++] = plan->specs[i];
+	memcpy(&plan->specs[n], counts, n_counts * sizeof(counts[0]));
 }
 
 static bool in_range(const struct pmu_request *request)

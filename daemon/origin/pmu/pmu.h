@@ -25,8 +25,8 @@ struct pmu_request {
 	u32 ldlat; /* cycles, 3 to 65535 */
 };
 
-/* One event as it is to be opened on each CPU of its list. */
-struct pmu_opening {
+/* The spec of an event: how it is to be opened on each CPU of its list. */
+struct event_spec {
 	struct event event; /* its settings say which fields each sample has */
 	u64 config;
 	u64 config1;
@@ -37,10 +37,10 @@ struct pmu_opening {
 	u32 period_step; /* a period must be a multiple of this: 16 for IBS, otherwise mostly 1 */
 	u8 precise_ip;
 	u8 only_counter;    /* 1 + the only counter that can run it; 0: several can, or not known */
-	bool pinned;        /* if false, the kernel multiplexes it with another opening on the same counter */
+	bool pinned;        /* if false, the kernel multiplexes it with another spec on the same counter */
 	bool exclude_guest; /* false for IBS, which refuses true (PERF_PMU_CAP_NO_EXCLUDE, amd/ibs.c, 6.1) */
 	/*
-	 * Collides with other openings of its PMU: its record is dropped if another event with records overflows
+	 * Collides with other specs of its PMU: its record is dropped if another event with records overflows
 	 * together with it, or if the interrupt of an event that only counts comes before the record.
 	 */
 	bool collides;
@@ -80,8 +80,8 @@ struct pmu_refusal {
 
 struct pmu_plan {
 	bool automatic; /* copied from the request */
-	size_t n_openings;
-	struct pmu_opening openings[EVENTS_MAX];
+	size_t n_specs;
+	struct event_spec specs[EVENTS_MAX];
 	size_t n_counters;
 	struct pmu_counter counters[PMU_COUNTERS_MAX];
 	size_t n_refusals;
@@ -93,10 +93,10 @@ struct pmu_plan {
 /*
  * Plans the events to open, from the tree below `sysfs_root` ("/sys", or the root of a copy). Events that only
  * count come last: the next process continues the sums of the other events even if counts were added. Otherwise
- * the order is that of the PMUs' names, then of the roles. For each requested role there is an opening (for
+ * the order is that of the PMUs' names, then of the roles. For each requested role there is a spec (for
  * EVENT_OFFCORE: counters) or a refusal on each PMU that could be expected to support it. A period that a PMU does not
  * support is replaced by the nearest one below it, or by the PMU's minimum, with a note. For a machine that
- * can sample nothing, the plan has no openings, and refusals give the reasons.
+ * can sample nothing, the plan has no specs, and refusals give the reasons.
  *
  * Returns 0, -EINVAL if `request` is out of range, or -ENOMEM. pmu_plan_done() frees the contents of a plan.
  */
@@ -115,10 +115,10 @@ int pmu_plan_note(struct pmu_plan *plan, const char *format, ...) __attribute__(
  */
 char *pmu_plan_refusals(const struct pmu_plan *plan, unsigned roles);
 
-/* Adds an opening to the plan, or refuses it if the plan is full. Returns 0 or -ENOMEM. */
-int pmu_plan_add(struct pmu_plan *plan, const struct pmu_opening *opening);
+/* Adds a spec to the plan, or refuses it if the plan is full. Returns 0 or -ENOMEM. */
+int pmu_plan_add(struct pmu_plan *plan, const struct event_spec *spec);
 
-/* Remove the opening or the counter at `index` from the plan. */
+/* Remove the spec or the counter at `index` from the plan. */
 void pmu_plan_drop(struct pmu_plan *plan, size_t index);
 void pmu_plan_drop_counter(struct pmu_plan *plan, size_t index);
 

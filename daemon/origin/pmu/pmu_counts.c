@@ -27,12 +27,12 @@
  */
 static bool has_no_l3(const struct planner *planner, const struct pmu_core *core)
 {
-	struct pmu_opening opening = {0};
+	struct event_spec spec = {0};
 	char file[64];
 	int cpu;
 
-	planner_cpus(planner, core->pmu, &opening);
-	cpu = cpu_list_next(&opening.cpus, -1);
+	planner_cpus(planner, core->pmu, &spec);
+	cpu = cpu_list_next(&spec.cpus, -1);
 	(void)snprintf(file, sizeof(file), "devices/system/cpu/cpu%d/cache/index2", cpu < 0 ? 0 : cpu);
 	if (!pmu_tree_has_root(planner->tree, file))
 		return false;
@@ -138,21 +138,21 @@ static int plan_event(const struct planner *planner, const struct pmu_core *core
 	const struct pmu_term terms[] = {{.name = "event", .value = event->event},
 					 {.name = "umask", .value = event->umask},
 					 {.name = "cmask", .value = event->cmask}};
-	struct pmu_opening opening;
+	struct event_spec spec;
 	int r;
 
-	planner_opening(planner, core->pmu, core->type, role, &opening);
+	planner_spec(planner, core->pmu, core->type, role, &spec);
 	r = planner_place(planner, core->pmu, role, event_role_name(role), terms, event->cmask ? 3 : 2,
-			  &opening);
+			  &spec);
 	if (r <= 0)
 		return r;
-	opening.pinned = false;
-	opening.only_counter = event->only_counter;
-	opening.event.count_kind = event->kind;
+	spec.pinned = false;
+	spec.only_counter = event->only_counter;
+	spec.event.count_kind = event->kind;
 	if (core->quirk->smallest_period)
-		opening.period_min = core->quirk->smallest_period;
-	r = planner_period(planner, role == EVENT_MISSES ? MISSES_PERIOD : USUAL_PERIOD, &opening);
-	return r < 0 ? r : pmu_plan_add(planner->plan, &opening);
+		spec.period_min = core->quirk->smallest_period;
+	r = planner_period(planner, role == EVENT_MISSES ? MISSES_PERIOD : USUAL_PERIOD, &spec);
+	return r < 0 ? r : pmu_plan_add(planner->plan, &spec);
 }
 
 int pmu_plan_count(const struct planner *planner, const struct pmu_core *core, enum event_role role)

@@ -39,12 +39,12 @@ static u32 threshold_of(u32 ldlat)
 	return (ldlat + LDLAT_STEP - 1) / LDLAT_STEP * LDLAT_STEP;
 }
 
-/* Sets the threshold of the opening. Returns 1, 0 if CPU, kernel or value do not allow one, or -ENOMEM. */
-static int place_threshold(const struct planner *planner, const char *pmu, struct pmu_opening *opening)
+/* Sets the threshold of the spec. Returns 1, 0 if CPU, kernel or value do not allow one, or -ENOMEM. */
+static int place_threshold(const struct planner *planner, const char *pmu, struct event_spec *spec)
 {
 	const u32 ldlat = planner->request->ldlat;
 	const struct pmu_term term = {.name = "ldlat", .value = threshold_of(ldlat)};
-	u64 configs[PMU_CONFIGS] = {opening->config, opening->config1, opening->config2};
+	u64 configs[PMU_CONFIGS] = {spec->config, spec->config1, spec->config2};
 	u32 capable;
 	int r;
 
@@ -54,32 +54,32 @@ static int place_threshold(const struct planner *planner, const char *pmu, struc
 	r = pmu_tree_place(planner->tree, pmu, &term, configs);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
-	opening->config = configs[0];
-	opening->config1 = configs[1];
-	opening->config2 = configs[2];
-	opening->event.ldlat = threshold_of(ldlat);
+	spec->config = configs[0];
+	spec->config1 = configs[1];
+	spec->config2 = configs[2];
+	spec->event.ldlat = threshold_of(ldlat);
 	return 1;
 }
 
-static int plan_threshold(const struct planner *planner, const char *pmu, struct pmu_opening *opening)
+static int plan_threshold(const struct planner *planner, const char *pmu, struct event_spec *spec)
 {
 	const u32 ldlat = planner->request->ldlat;
-	int r = place_threshold(planner, pmu, opening);
+	int r = place_threshold(planner, pmu, spec);
 
-	if (r > 0 && opening->event.ldlat != ldlat)
+	if (r > 0 && spec->event.ldlat != ldlat)
 		r = pmu_plan_note(planner->plan,
 				  "%s: the latency threshold is %u cycles, not %u: this unit supports "
 				  "multiples of %d",
-				  pmu, opening->event.ldlat, ldlat, LDLAT_STEP);
+				  pmu, spec->event.ldlat, ldlat, LDLAT_STEP);
 	if (r < 0)
 		return r;
-	if (opening->event.ldlat)
+	if (spec->event.ldlat)
 		return pmu_plan_note(
 			planner->plan,
 			"%s: with ldlat = %u the kernel keeps only samples of loads with a higher "
 			"latency, and a Zen 5 CPU samples only loads that missed L3: the shares of "
 			"sources cover only such loads",
-			pmu, opening->event.ldlat);
+			pmu, spec->event.ldlat);
 	return pmu_plan_note(
 		planner->plan,
 		"%s: ldlat = %u is not applied, so loads of any latency are sampled: a threshold needs "
@@ -92,21 +92,21 @@ static int plan_role(const struct planner *planner, const char *pmu, u32 type, e
 {
 	const struct pmu_term cnt_ctl = {.name = "cnt_ctl", .value = 1};
 	const bool loads = role == EVENT_LOADS;
-	struct pmu_opening opening;
+	struct event_spec spec;
 	int r = 0;
 
-	planner_opening(planner, pmu, type, role, &opening);
-	opening.exclude_guest = false;
+	planner_spec(planner, pmu, type, role, &spec);
+	spec.exclude_guest = false;
 	/*
 	 * perf_ibs_add() in arch/x86/events/amd/ibs.c (Linux 6.1, 6.12 and 7.3) accepts one event for each
 	 * CPU.
 	 */
-	opening.only_counter = 1;
-	opening.period_step = PERIOD_STEP;
-	opening.period_min = PERIOD_MIN;
+	spec.only_counter = 1;
+	spec.period_step = PERIOD_STEP;
+	spec.period_min = PERIOD_MIN;
 	/* Stores have no latency, so do not ask for one. */
-	opening.event.latency_kind = loads ? LATENCY_DC_MISS : LATENCY_NONE;
-	opening.event.settings =
+	spec.event.latency_kind = loads ? LATENCY_DC_MISS : LATENCY_NONE;
+	spec.event.settings =
 		(struct event_settings){.has_latency = loads,
 					.has_instruction_latency = loads,
 					.has_source = 1,
@@ -115,7 +115,7 @@ static int plan_role(const struct planner *planner, const char *pmu, u32 type, e
 					.weight_struct = loads,
 					.operations = loads ? PERF_MEM_OP_LOAD : PERF_MEM_OP_STORE};
 	if (pmu_tree_has(planner->tree, pmu, "format/cnt_ctl")) {
-		r = planner_place(planner, pmu, role, "operations", &cnt_ctl, 1, &opening);
+		r = planner_place(planner, pmu, role, "operations", &cnt_ctl, 1, &spec);
 		if (r <= 0)
 			return r;
 	} else {
@@ -126,11 +126,11 @@ static int plan_role(const struct planner *planner, const char *pmu, u32 type, e
 			pmu);
 	}
 	if (r >= 0 && loads)
-		r = plan_threshold(planner, pmu, &opening);
+		r = plan_threshold(planner, pmu, &spec);
 	if (r >= 0)
-		r = planner_period(planner, OPERATIONS_PERIOD, &opening);
+		r = planner_period(planner, OPERATIONS_PERIOD, &spec);
 	if (r >= 0)
-		r = pmu_plan_add(planner->plan, &opening);
+		r = pmu_plan_add(planner->plan, &spec);
 	if (r < 0)
 		return r;
 	return pmu_plan_note(

@@ -79,7 +79,7 @@ int pmu_plan_instructions(const struct planner *planner, const struct pmu_core *
 	const struct pmu_quirk *quirk = core->quirk;
 	const struct pmu_term terms[] = {{.name = "event", .value = INSTRUCTIONS_RETIRED},
 					 {.name = "umask", .value = quirk->instructions_umask}};
-	struct pmu_opening opening;
+	struct event_spec spec;
 	int r;
 
 	/* Without PEBS, the plain event still says how many instructions ran. */
@@ -89,27 +89,27 @@ int pmu_plan_instructions(const struct planner *planner, const struct pmu_core *
 		return pmu_refuse_core(planner, core, EVENT_INSTRUCTIONS);
 	if (quirk->instructions_alone && has_company(planner))
 		return plan_in_company(planner, core);
-	planner_opening(planner, core->pmu, core->type, EVENT_INSTRUCTIONS, &opening);
+	planner_spec(planner, core->pmu, core->type, EVENT_INSTRUCTIONS, &spec);
 	r = planner_place(planner, core->pmu, EVENT_INSTRUCTIONS, "instructions", terms, ARRAY_SIZE(terms),
-			  &opening);
+			  &spec);
 	if (r <= 0)
 		return r;
-	opening.precise_ip = precise_ip(planner, core);
+	spec.precise_ip = precise_ip(planner, core);
 	/* With a lower precise_ip, the plain instruction event can run on any counter. */
-	if (quirk->instructions_umask || opening.precise_ip == quirk->instructions_precise_ip)
-		opening.only_counter = quirk->instructions_counter;
+	if (quirk->instructions_umask || spec.precise_ip == quirk->instructions_precise_ip)
+		spec.only_counter = quirk->instructions_counter;
 	/* PREC_DIST is defined only with PEBS. Without a umask, it is the event that also counts. */
-	opening.may_count = !quirk->instructions_umask;
-	opening.period_min = SMALLEST_PERIOD;
+	spec.may_count = !quirk->instructions_umask;
+	spec.period_min = SMALLEST_PERIOD;
 	if (quirk->instructions_step)
-		opening.period_step = quirk->instructions_step;
-	opening.event.settings.has_code_address = 1;
-	opening.event.settings.has_address = quirk->any_address;
+		spec.period_step = quirk->instructions_step;
+	spec.event.settings.has_code_address = 1;
+	spec.event.settings.has_address = quirk->any_address;
 	r = planner_period(planner,
 			   quirk->instructions_step ? (u64)INSTRUCTIONS_STEPS * quirk->instructions_step
 						    : INSTRUCTIONS_PERIOD,
-			   &opening);
+			   &spec);
 	if (r < 0)
 		return r;
-	return pmu_plan_add(planner->plan, &opening);
+	return pmu_plan_add(planner->plan, &spec);
 }

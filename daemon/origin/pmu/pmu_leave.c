@@ -34,9 +34,9 @@ struct division {
 	bool kept[EVENTS_MAX];
 };
 
-static bool on_pmu(const struct pmu_opening *opening, const char *pmu)
+static bool on_pmu(const struct event_spec *spec, const char *pmu)
 {
-	return strcmp(opening->event.pmu, pmu) == 0;
+	return strcmp(spec->event.pmu, pmu) == 0;
 }
 
 static bool is_ibs(const char *pmu)
@@ -48,8 +48,8 @@ bool pmu_leave_concerns(const struct pmu_plan *plan, unsigned roles, const char 
 {
 	if (is_ibs(pmu))
 		return false;
-	for (size_t i = 0; i < plan->n_openings; i++)
-		if (on_pmu(&plan->openings[i], pmu) && (roles & 1U << plan->openings[i].event.role))
+	for (size_t i = 0; i < plan->n_specs; i++)
+		if (on_pmu(&plan->specs[i], pmu) && (roles & 1U << plan->specs[i].event.role))
 			return true;
 	for (size_t i = 0; i < plan->n_counters; i++)
 		if (strcmp(plan->counters[i].pmu, pmu) == 0 && (roles & 1U << EVENT_OFFCORE))
@@ -57,15 +57,15 @@ bool pmu_leave_concerns(const struct pmu_plan *plan, unsigned roles, const char 
 	return false;
 }
 
-static enum rank rank_of(const struct pmu_opening *opening)
+static enum rank rank_of(const struct event_spec *spec)
 {
-	switch (opening->event.role) {
+	switch (spec->event.role) {
 	case EVENT_LOADS:
 		return RANK_LOADS;
 	case EVENT_STORES:
 		return RANK_STORES;
 	case EVENT_INSTRUCTIONS:
-		return opening->precise_ip > 0 ? RANK_PRECISE : RANK_INSTRUCTIONS;
+		return spec->precise_ip > 0 ? RANK_PRECISE : RANK_INSTRUCTIONS;
 	case EVENT_CYCLES:
 		return RANK_CYCLES;
 	case EVENT_STALLS:
@@ -75,21 +75,20 @@ static enum rank rank_of(const struct pmu_opening *opening)
 	}
 }
 
-/* Returns the number of general-purpose counters that an opening needs besides those of the kept openings. */
+/* Returns the number of general-purpose counters that a spec needs besides those of the kept specs. */
 static unsigned need_of(const struct pmu_plan *plan, size_t index, const struct division *division)
 {
-	const struct pmu_opening *opening = &plan->openings[index];
-	const enum rank rank = rank_of(opening);
+	const struct event_spec *spec = &plan->specs[index];
+	const enum rank rank = rank_of(spec);
 
-	if (opening->only_counter >= FIRST_FIXED ||
-	    (rank == RANK_CYCLES && division->general->fixed_cycles) ||
+	if (spec->only_counter >= FIRST_FIXED || (rank == RANK_CYCLES && division->general->fixed_cycles) ||
 	    (rank == RANK_INSTRUCTIONS && division->general->fixed_instructions))
 		return 0;
-	for (size_t i = 0; opening->only_counter && i < plan->n_openings; i++)
-		if (division->kept[i] && on_pmu(&plan->openings[i], opening->event.pmu) &&
-		    plan->openings[i].only_counter == opening->only_counter)
-			return opening->has_leader;
-	return 1U + opening->has_leader;
+	for (size_t i = 0; spec->only_counter && i < plan->n_specs; i++)
+		if (division->kept[i] && on_pmu(&plan->specs[i], spec->event.pmu) &&
+		    plan->specs[i].only_counter == spec->only_counter)
+			return spec->has_leader;
+	return 1U + spec->has_leader;
 }
 
 static int refuse(struct pmu_plan *plan, enum event_role role, unsigned need, const struct division *division)
@@ -133,22 +132,22 @@ static int divide_offcore(struct pmu_plan *plan, struct division *division)
 
 static int divide_rank(struct pmu_plan *plan, unsigned roles, enum rank rank, struct division *division)
 {
-	for (size_t i = 0; i < plan->n_openings; i++) {
-		const struct pmu_opening *opening = &plan->openings[i];
+	for (size_t i = 0; i < plan->n_specs; i++) {
+		const struct event_spec *spec = &plan->specs[i];
 		unsigned need;
 		int r;
 
-		if (!on_pmu(opening, division->general->pmu) || rank_of(opening) != rank ||
-		    !(roles & 1U << opening->event.role))
+		if (!on_pmu(spec, division->general->pmu) || rank_of(spec) != rank ||
+		    !(roles & 1U << spec->event.role))
 			continue;
 		need = need_of(plan, i, division);
 		division->kept[i] = need <= division->spare;
 		if (division->kept[i]) {
 			division->spare -= need;
-			division->used_by |= need ? 1U << opening->event.role : 0;
+			division->used_by |= need ? 1U << spec->event.role : 0;
 			continue;
 		}
-		r = refuse(plan, opening->event.role, need, division);
+		r = refuse(plan, spec->event.role, need, division);
 		if (r < 0)
 			return r;
 	}
@@ -170,9 +169,9 @@ static int divide(struct pmu_plan *plan, unsigned roles, unsigned leave, const s
 		else if (roles & 1U << EVENT_OFFCORE)
 			r = divide_offcore(plan, &division);
 	}
-	for (size_t i = plan->n_openings; r == 0 && i-- > 0;)
-		if (on_pmu(&plan->openings[i], general->pmu) && !division.kept[i] &&
-		    (roles & 1U << plan->openings[i].event.role))
+	for (size_t i = plan->n_specs; r == 0 && i-- > 0;)
+		if (on_pmu(&plan->specs[i], general->pmu) && !division.kept[i] &&
+		    (roles & 1U << plan->specs[i].event.role))
 			pmu_plan_drop(plan, i);
 	return r;
 }

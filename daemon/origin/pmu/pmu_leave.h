@@ -27,7 +27,7 @@ struct pmu_general {
 bool pmu_leave_concerns(const struct pmu_plan *plan, unsigned roles, const char *pmu);
 
 /*
- * Refuses those openings and off-core counters of the plan, with a role in `roles`, that do not fit on the
+ * Refuses those specs and off-core counters of the plan, with a role in `roles`, that do not fit on the
  * general-purpose counters other than `leave`. The first to go are count events: misses, then stalls,
  * instructions and cycles. Off-core counters follow, then precise instructions, stores, and at last loads.
  * Events on fixed counters and those of IBS need no general-purpose counter. Events of which only one counter

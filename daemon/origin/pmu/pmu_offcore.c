@@ -104,15 +104,15 @@ int pmu_plan_offcore(const struct planner *planner, const struct pmu_core *core)
 		const struct pmu_term terms[] = {{.name = "event", .value = event & 0xff},
 						 {.name = "umask", .value = event >> 8},
 						 {.name = "offcore_rsp", .value = value_of(values, kind)}};
-		struct pmu_opening opening;
+		struct event_spec spec;
 		struct pmu_counter *counter;
 
 		if (!has_kind(planner, values, kind))
 			continue;
-		planner_opening(planner, core->pmu, core->type, EVENT_OFFCORE, &opening);
+		planner_spec(planner, core->pmu, core->type, EVENT_OFFCORE, &spec);
 		r = planner_place(planner, core->pmu, EVENT_OFFCORE, "off-core response", terms,
-				  ARRAY_SIZE(terms), &opening);
-		if (r > 0 && opening.config2)
+				  ARRAY_SIZE(terms), &spec);
+		if (r > 0 && spec.config2)
 			r = pmu_plan_refuse(
 				plan, core->pmu, EVENT_OFFCORE,
 				"format/offcore_rsp is not in config1, the only place that this version of pebsd supports; leave `offcore` out of `events`");
@@ -129,13 +129,13 @@ int pmu_plan_offcore(const struct planner *planner, const struct pmu_core *core)
 		}
 		counter = &plan->counters[plan->n_counters++];
 		*counter = (struct pmu_counter){.kind = kind,
-						.type = opening.type,
-						.config = opening.config,
-						.config1 = opening.config1,
-						.has_members = opening.has_members,
-						.members = opening.members,
-						.cpus_known = opening.cpus_known,
-						.cpus = opening.cpus};
+						.type = spec.type,
+						.config = spec.config,
+						.config1 = spec.config1,
+						.has_members = spec.has_members,
+						.members = spec.members,
+						.cpus_known = spec.cpus_known,
+						.cpus = spec.cpus};
 		(void)snprintf(counter->pmu, sizeof(counter->pmu), "%s", core->pmu);
 	}
 	return note_turns(planner, core, plan->n_counters - before);

@@ -110,21 +110,21 @@ int pmu_plan_note(struct pmu_plan *plan, const char *format, ...)
 	return 0;
 }
 
-int pmu_plan_add(struct pmu_plan *plan, const struct pmu_opening *opening)
+int pmu_plan_add(struct pmu_plan *plan, const struct event_spec *spec)
 {
-	if (plan->n_openings == EVENTS_MAX)
-		return pmu_plan_refuse(plan, opening->event.pmu, opening->event.role,
+	if (plan->n_specs == EVENTS_MAX)
+		return pmu_plan_refuse(plan, spec->event.pmu, spec->event.role,
 				       "pebsd samples at most %d events at once; leave some out of `events`",
 				       EVENTS_MAX);
-	plan->openings[plan->n_openings++] = *opening;
+	plan->specs[plan->n_specs++] = *spec;
 	return 0;
 }
 
 void pmu_plan_drop(struct pmu_plan *plan, size_t index)
 {
-	plan->n_openings--;
-	memmove(&plan->openings[index], &plan->openings[index + 1],
-		(plan->n_openings - index) * sizeof(plan->openings[0]));
+	plan->n_specs--;
+	memmove(&plan->specs[index], &plan->specs[index + 1],
+		(plan->n_specs - index) * sizeof(plan->specs[0]));
 }
 
 void pmu_plan_drop_counter(struct pmu_plan *plan, size_t index)

@@ -11,7 +11,7 @@ bool planner_wants(const struct planner *planner, enum event_role role)
 	return planner->request->roles & 1U << role;
 }
 
-void planner_cpus(const struct planner *planner, const char *pmu, struct pmu_opening *opening)
+void planner_cpus(const struct planner *planner, const char *pmu, struct event_spec *spec)
 {
 	const struct pmu_tree *tree = planner->tree;
 	_cleanup_free_ char *text = NULL;
@@ -20,13 +20,13 @@ void planner_cpus(const struct planner *planner, const char *pmu, struct pmu_ope
 	 * `cpus` lists the CPUs of a hybrid core PMU. `cpumask` says on which CPUs a PMU wants its events
 	 * opened.
 	 */
-	opening->has_members = (pmu_tree_text(tree, pmu, "cpus", &text) >= 0 ||
-				pmu_tree_text(tree, pmu, "cpumask", &text) >= 0) &&
-			       cpu_list_parse(text, &opening->members) >= 0;
-	opening->cpus_known = tree->online_known || opening->has_members;
-	opening->cpus = tree->online_known ? tree->online : opening->members;
-	if (tree->online_known && opening->has_members)
-		cpu_list_keep(&opening->cpus, &opening->members);
+	spec->has_members = (pmu_tree_text(tree, pmu, "cpus", &text) >= 0 ||
+			     pmu_tree_text(tree, pmu, "cpumask", &text) >= 0) &&
+			    cpu_list_parse(text, &spec->members) >= 0;
+	spec->cpus_known = tree->online_known || spec->has_members;
+	spec->cpus = tree->online_known ? tree->online : spec->members;
+	if (tree->online_known && spec->has_members)
+		cpu_list_keep(&spec->cpus, &spec->members);
 }
 
 /*
@@ -61,10 +61,10 @@ int planner_refuse_event(const struct planner *planner, const char *pmu, enum ev
 				   : strerror(-error));
 }
 
-void planner_opening(const struct planner *planner, const char *pmu, u32 type, enum event_role role,
-		     struct pmu_opening *ret)
+void planner_spec(const struct planner *planner, const char *pmu, u32 type, enum event_role role,
+		  struct event_spec *ret)
 {
-	*ret = (struct pmu_opening){
+	*ret = (struct event_spec){
 		.event = {.role = role},
 		.type = type,
 		.period_min = 1,
@@ -77,7 +77,7 @@ void planner_opening(const struct planner *planner, const char *pmu, u32 type, e
 }
 
 int planner_open(const struct planner *planner, const struct pmu_core *core, enum event_role role,
-		 const char *file, struct pmu_opening *ret)
+		 const char *file, struct event_spec *ret)
 {
 	u64 configs[PMU_CONFIGS] = {0};
 	char culprit[PMU_TERM_MAX];
@@ -89,7 +89,7 @@ int planner_open(const struct planner *planner, const struct pmu_core *core, enu
 	if (configs[3])
 		return pmu_plan_refuse(planner->plan, core->pmu, role,
 				       "%s sets config3, which this version of pebsd does not support", file);
-	planner_opening(planner, core->pmu, core->type, role, ret);
+	planner_spec(planner, core->pmu, core->type, role, ret);
 	ret->config = configs[0];
 	ret->config1 = configs[1];
 	ret->config2 = configs[2];
@@ -100,9 +100,9 @@ int planner_open(const struct planner *planner, const struct pmu_core *core, enu
 }
 
 int planner_place(const struct planner *planner, const char *pmu, enum event_role role, const char *what,
-		  const struct pmu_term *terms, size_t n, struct pmu_opening *opening)
+		  const struct pmu_term *terms, size_t n, struct event_spec *spec)
 {
-	u64 configs[PMU_CONFIGS] = {opening->config, opening->config1, opening->config2};
+	u64 configs[PMU_CONFIGS] = {spec->config, spec->config1, spec->config2};
 
 	for (size_t i = 0; i < n; i++) {
 		int r = pmu_tree_place(planner->tree, pmu, &terms[i], configs);
@@ -112,34 +112,34 @@ int planner_place(const struct planner *planner, const char *pmu, enum event_rol
 		if (r < 0)
 			return planner_refuse_event(planner, pmu, role, what, terms[i].name, r);
 	}
-	opening->config = configs[0];
-	opening->config1 = configs[1];
-	opening->config2 = configs[2];
+	spec->config = configs[0];
+	spec->config1 = configs[1];
+	spec->config2 = configs[2];
 	return 1;
 }
 
-int planner_period(const struct planner *planner, u64 usual, struct pmu_opening *opening)
+int planner_period(const struct planner *planner, u64 usual, struct event_spec *spec)
 {
-	const u64 requested = event_period_of(&planner->request->periods, opening->event.role);
+	const u64 requested = event_period_of(&planner->request->periods, spec->event.role);
 	u64 period = requested ? requested : usual;
 
-	period -= period % opening->period_step;
-	if (period < opening->period_min)
-		period = opening->period_min;
-	opening->event.period = period;
+	period -= period % spec->period_step;
+	if (period < spec->period_min)
+		period = spec->period_min;
+	spec->event.period = period;
 	if (!requested || period == requested)
 		return 0;
-	if (opening->period_step == 1)
+	if (spec->period_step == 1)
 		return pmu_plan_note(
 			planner->plan,
 			"%s: the period of %s is %llu, not %llu: this PMU supports only periods of at least %u",
-			opening->event.pmu, event_role_name(opening->event.role), (unsigned long long)period,
-			(unsigned long long)requested, opening->period_min);
+			spec->event.pmu, event_role_name(spec->event.role), (unsigned long long)period,
+			(unsigned long long)requested, spec->period_min);
 	return pmu_plan_note(
 		planner->plan,
 		"%s: the period of %s is %llu, not %llu: this PMU supports multiples of %u, at least %u",
-		opening->event.pmu, event_role_name(opening->event.role), (unsigned long long)period,
-		(unsigned long long)requested, opening->period_step, opening->period_min);
+		spec->event.pmu, event_role_name(spec->event.role), (unsigned long long)period,
+		(unsigned long long)requested, spec->period_step, spec->period_min);
 }
 
 /*
@@ -148,8 +148,8 @@ int planner_period(const struct planner *planner, u64 usual, struct pmu_opening 
  * at the same time as either, and its interrupt can come between the overflow and the record of the other event. That
  * matters if several bits of pebs_enabled are set (perf_stall.h): loads and precise stores set two themselves.
  */
-static bool drops_record(const struct pmu_core *core, const struct pmu_opening *one,
-			 const struct pmu_opening *other)
+static bool drops_record(const struct pmu_core *core, const struct event_spec *one,
+			 const struct event_spec *other)
 {
 	if (one->precise_ip == 0 || strcmp(one->event.pmu, core->pmu) != 0 ||
 	    strcmp(other->event.pmu, core->pmu) != 0)
@@ -166,18 +166,18 @@ void planner_mark_collisions(const struct planner *planner, const struct pmu_cor
 
 	if (!core->quirk->collides)
 		return;
-	for (size_t i = 0; i < plan->n_openings; i++)
-		for (size_t j = 0; j < plan->n_openings; j++)
-			if (i != j && drops_record(core, &plan->openings[i], &plan->openings[j]))
-				plan->openings[i].collides = true;
+	for (size_t i = 0; i < plan->n_specs; i++)
+		for (size_t j = 0; j < plan->n_specs; j++)
+			if (i != j && drops_record(core, &plan->specs[i], &plan->specs[j]))
+				plan->specs[i].collides = true;
 }
 
-struct pmu_opening *planner_find(const struct planner *planner, const char *pmu, enum event_role role)
+struct event_spec *planner_find(const struct planner *planner, const char *pmu, enum event_role role)
 {
 	struct pmu_plan *plan = planner->plan;
 
-	for (size_t i = 0; i < plan->n_openings; i++)
-		if (plan->openings[i].event.role == role && strcmp(plan->openings[i].event.pmu, pmu) == 0)
-			return &plan->openings[i];
+	for (size_t i = 0; i < plan->n_specs; i++)
+		if (plan->specs[i].event.role == role && strcmp(plan->specs[i].event.pmu, pmu) == 0)
+			return &plan->specs[i];
 	return NULL;
 }

@@ -46,44 +46,44 @@ int pmu_plan_count(const struct planner *planner, const struct pmu_core *core, e
 int pmu_plan_ibs(const struct planner *planner, const char *pmu);
 
 /*
- * Fills in an opening of the role on a PMU with the values that most openings have: pinned, guests excluded,
+ * Fills in a spec of the role on a PMU with the values that most specs have: pinned, guests excluded,
  * any period, and the PMU's CPUs.
  */
-void planner_opening(const struct planner *planner, const char *pmu, u32 type, enum event_role role,
-		     struct pmu_opening *ret);
+void planner_spec(const struct planner *planner, const char *pmu, u32 type, enum event_role role,
+		  struct event_spec *ret);
 
 /*
- * Fills in an opening on a core PMU, with the config from the sysfs file `file` ("events/NAME"). Returns 1, 0
+ * Fills in a spec on a core PMU, with the config from the sysfs file `file` ("events/NAME"). Returns 1, 0
  * if the role was refused, or -ENOMEM.
  */
 int planner_open(const struct planner *planner, const struct pmu_core *core, enum event_role role,
-		 const char *file, struct pmu_opening *ret);
+		 const char *file, struct event_spec *ret);
 
 /*
- * Places the terms into the opening's config words, as the PMU's formats say. `what` names the event that the
+ * Places the terms into the spec's config words, as the PMU's formats say. `what` names the event that the
  * terms make, for messages. Returns 1, 0 if the role was refused because that failed, or -ENOMEM.
  */
 int planner_place(const struct planner *planner, const char *pmu, enum event_role role, const char *what,
-		  const struct pmu_term *terms, size_t n, struct pmu_opening *opening);
+		  const struct pmu_term *terms, size_t n, struct event_spec *spec);
 
 /*
  * Sets the period to the one that is requested for the role, or to `usual` if that is 0. Rounds it down to a multiple
- * of the opening's step, but not below the minimum. Adds a note if a requested period was changed. Returns 0 or
+ * of the spec's step, but not below the minimum. Adds a note if a requested period was changed. Returns 0 or
  * -ENOMEM.
  */
-int planner_period(const struct planner *planner, u64 usual, struct pmu_opening *opening);
+int planner_period(const struct planner *planner, u64 usual, struct event_spec *spec);
 
-/* Marks the openings of the PMU whose records are dropped because of other openings that run at the same time. */
+/* Marks the specs of the PMU whose records are dropped because of other specs that run at the same time. */
 void planner_mark_collisions(const struct planner *planner, const struct pmu_core *core);
 
-/* Returns the planned opening of a role on a PMU, or NULL. */
-struct pmu_opening *planner_find(const struct planner *planner, const char *pmu, enum event_role role);
+/* Returns the planned spec of a role on a PMU, or NULL. */
+struct event_spec *planner_find(const struct planner *planner, const char *pmu, enum event_role role);
 
 /*
  * Fills in the CPUs of the PMU, if the PMU has a list of them, and the online ones among them, if the tree has
  * the list of online CPUs.
  */
-void planner_cpus(const struct planner *planner, const char *pmu, struct pmu_opening *opening);
+void planner_cpus(const struct planner *planner, const char *pmu, struct event_spec *spec);
 
 /*
  * Refuses a role whose event cannot be built. `error` is that of pmu_tree_event() or pmu_tree_place(). Returns 0

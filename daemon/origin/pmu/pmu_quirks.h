@@ -39,7 +39,7 @@ struct pmu_offcore_values {
 struct pmu_count_event {
 	enum count_kind kind; /* COUNT_NONE: no such event is known */
 	u8 event, umask, cmask;
-	u8 only_counter; /* as in struct pmu_opening */
+	u8 only_counter; /* as in struct event_spec */
 };
 
 struct pmu_quirk {

@@ -29,9 +29,9 @@
 #define ALL_STORES 0x82d0
 #define STORES_CD  0x02cd
 
-static bool has_latency(const struct pmu_core *core, const struct pmu_opening *opening)
+static bool has_latency(const struct pmu_core *core, const struct event_spec *spec)
 {
-	u64 code = opening->config & EVENT_CODE;
+	u64 code = spec->config & EVENT_CODE;
 
 	return code != ALL_STORES && !(code == STORES_CD && core->quirk->precise_store);
 }
@@ -41,9 +41,9 @@ static bool has_latency(const struct pmu_core *core, const struct pmu_opening *o
  * would hold the counter for good, and the other would be in error. Without pinning, the kernel multiplexes
  * them.
  */
-static int take_turns(const struct planner *planner, const struct pmu_core *core, struct pmu_opening *stores)
+static int take_turns(const struct planner *planner, const struct pmu_core *core, struct event_spec *stores)
 {
-	struct pmu_opening *loads = planner_find(planner, core->pmu, EVENT_LOADS);
+	struct event_spec *loads = planner_find(planner, core->pmu, EVENT_LOADS);
 
 	if (!loads || !core->quirk->precise_store || (stores->config & EVENT_CODE) != STORES_CD)
 		return 0;
@@ -74,31 +74,30 @@ static bool collide(const struct planner *planner, const struct pmu_core *core)
 
 int pmu_plan_stores(const struct planner *planner, const struct pmu_core *core)
 {
-	struct pmu_opening opening;
+	struct event_spec spec;
 	bool latency;
 	int r;
 
 	if (!pmu_tree_has(planner->tree, core->pmu, "events/mem-stores"))
 		return pmu_refuse_core(planner, core, EVENT_STORES);
-	r = planner_open(planner, core, EVENT_STORES, "events/mem-stores", &opening);
+	r = planner_open(planner, core, EVENT_STORES, "events/mem-stores", &spec);
 	if (r <= 0)
 		return r;
-	latency = has_latency(core, &opening);
-	if ((opening.config & EVENT_CODE) == STORES_CD)
-		opening.only_counter = core->quirk->stores_counter;
-	opening.event.latency_kind = latency ? LATENCY_CACHE : LATENCY_NONE;
+	latency = has_latency(core, &spec);
+	if ((spec.config & EVENT_CODE) == STORES_CD)
+		spec.only_counter = core->quirk->stores_counter;
+	spec.event.latency_kind = latency ? LATENCY_CACHE : LATENCY_NONE;
 	/* Without a latency, do not ask for a weight: adaptive PEBS would fill in a meaningless one. */
-	opening.event.settings = (struct event_settings){.has_latency = latency,
-							 .has_instruction_latency = latency,
-							 .has_source = 1,
-							 .has_address = 1,
-							 .has_code_address = 1,
-							 .weight_struct = latency};
-	r = planner_period(planner, collide(planner, core) ? STORES_PERIOD_COLLIDING : STORES_PERIOD,
-			   &opening);
+	spec.event.settings = (struct event_settings){.has_latency = latency,
+						      .has_instruction_latency = latency,
+						      .has_source = 1,
+						      .has_address = 1,
+						      .has_code_address = 1,
+						      .weight_struct = latency};
+	r = planner_period(planner, collide(planner, core) ? STORES_PERIOD_COLLIDING : STORES_PERIOD, &spec);
 	if (r >= 0)
-		r = take_turns(planner, core, &opening);
+		r = take_turns(planner, core, &spec);
 	if (r < 0)
 		return r;
-	return pmu_plan_add(planner->plan, &opening);
+	return pmu_plan_add(planner->plan, &spec);
 }

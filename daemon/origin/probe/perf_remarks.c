@@ -131,8 +131,8 @@ static int remark_isolated(const struct perf_facts *facts, struct pmu_plan *plan
 	_cleanup_free_ char *names = NULL;
 	bool one;
 
-	for (size_t i = 0; i < plan->n_openings; i++)
-		cpu_list_add_all(&sampled, &plan->openings[i].cpus);
+	for (size_t i = 0; i < plan->n_specs; i++)
+		cpu_list_add_all(&sampled, &plan->specs[i].cpus);
 	cpu_list_add_all(&isolated, &facts->nohz_full);
 	cpu_list_keep(&isolated, &sampled);
 	if (cpu_list_count(&isolated) == 0)
@@ -177,10 +177,10 @@ static int remark_kvm(struct pmu_plan *plan)
 {
 	bool precise = false;
 
-	for (size_t i = 0; i < plan->n_openings; i++)
-		precise = precise || (plan->openings[i].precise_ip > 0 &&
-				      plan->openings[i].event.latency_kind != LATENCY_DC_MISS &&
-				      !plan->openings[i].event.settings.operations);
+	for (size_t i = 0; i < plan->n_specs; i++)
+		precise = precise || (plan->specs[i].precise_ip > 0 &&
+				      plan->specs[i].event.latency_kind != LATENCY_DC_MISS &&
+				      !plan->specs[i].event.settings.operations);
 	if (!precise)
 		return 0;
 	return pmu_plan_note(
@@ -196,7 +196,7 @@ int perf_remarks(const struct perf_facts *facts, struct pmu_plan *plan)
 {
 	int r;
 
-	if (plan->n_openings == 0)
+	if (plan->n_specs == 0)
 		return 0;
 	r = remark_watchdog(&facts->users, plan);
 	if (r >= 0)

@@ -7,9 +7,9 @@
 #include "origin/pmu/pmu.h"
 
 /*
- * Adds notes to a plan that has openings: about the NMI watchdog, other processes that have perf events, isolated CPUs,
+ * Adds notes to a plan that has specs: about the NMI watchdog, other processes that have perf events, isolated CPUs,
  * a cgroup tree without cgroups, lowered limits of sampling, and virtual machines that run here. Adds nothing to a plan
- * without openings. Returns 0 or -ENOMEM.
+ * without specs. Returns 0 or -ENOMEM.
  */
 int perf_remarks(const struct perf_facts *facts, struct pmu_plan *plan);
 

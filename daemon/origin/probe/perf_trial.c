@@ -14,16 +14,16 @@
 
 DEFINE_CLEANUP(struct btf *, btf__free)
 
-int perf_trial(const struct pmu_opening *opening, int program_fd, struct perf_trial *ret)
+int perf_trial(const struct event_spec *spec, int program_fd, struct perf_trial *ret)
 {
 	*ret = (struct perf_trial){0};
-	for (int cpu = cpu_list_next(&opening->cpus, -1); cpu >= 0 && ret->opened < PERF_TRIAL_CPUS;
-	     cpu = cpu_list_next(&opening->cpus, cpu)) {
+	for (int cpu = cpu_list_next(&spec->cpus, -1); cpu >= 0 && ret->opened < PERF_TRIAL_CPUS;
+	     cpu = cpu_list_next(&spec->cpus, cpu)) {
 		u64 start_ns = monotonic_ns();
 		struct perf_cpu event;
 		int r;
 
-		r = perf_cpu_open(opening, cpu, &event);
+		r = perf_cpu_open(spec, cpu, &event);
 		if (r == -ENODEV) /* the CPU went offline in the meantime */
 			continue;
 		if (r < 0)

@@ -19,7 +19,7 @@ struct perf_trial {
  * event for an error and closes it again. The caller owns `program_fd`. Returns 0 or -errno of the first CPU
  * that failed.
  */
-int perf_trial(const struct pmu_opening *opening, int program_fd, struct perf_trial *ret);
+int perf_trial(const struct event_spec *spec, int program_fd, struct perf_trial *ret);
 
 /* Opens a counter on one CPU and closes it again. Returns 0 or -errno. */
 int perf_trial_counter(const struct pmu_counter *counter, int cpu);

@@ -20,14 +20,14 @@ static bool has_note(const struct pmu_plan *plan, const char *note)
 	return false;
 }
 
-/* Adds the openings, counters and refusals of a role in `further` to `plan`, and the notes that are new. */
+/* Adds the specs, counters and refusals of a role in `further` to `plan`, and the notes that are new. */
 static int add_role(struct pmu_plan *plan, const struct pmu_plan *further, enum event_role role)
 {
 	int r = 0;
 
-	for (size_t i = 0; r >= 0 && i < further->n_openings; i++)
-		if (further->openings[i].event.role == role)
-			r = pmu_plan_add(plan, &further->openings[i]);
+	for (size_t i = 0; r >= 0 && i < further->n_specs; i++)
+		if (further->specs[i].event.role == role)
+			r = pmu_plan_add(plan, &further->specs[i]);
 	for (size_t i = 0; i < further->n_counters && role == EVENT_OFFCORE; i++)
 		plan->counters[plan->n_counters++] = further->counters[i];
 	for (size_t i = 0; r >= 0 && i < further->n_refusals; i++)
@@ -65,8 +65,8 @@ int probe_plan(const struct probe_request *request, struct probe_report *ret)
 		if (r >= 0)
 			r = add_role(&ret->plan, &further, (enum event_role)role);
 	}
-	for (size_t i = 0; r >= 0 && i < ret->plan.n_openings; i++)
-		perf_selection_apply(&request->selection, &ret->plan.openings[i]);
+	for (size_t i = 0; r >= 0 && i < ret->plan.n_specs; i++)
+		perf_selection_apply(&request->selection, &ret->plan.specs[i]);
 	for (size_t i = 0; r >= 0 && i < ret->plan.n_counters; i++)
 		perf_selection_apply_counter(&request->selection, &ret->plan.counters[i]);
 	if (r >= 0 && request->leave_counters > 0 && strcmp(request->sysfs_root, "/sys") != 0)

@@ -25,7 +25,7 @@ struct probe_request {
 	struct perf_running running; /* counters of a running pebsd, not of another program */
 };
 
-/* The findings. Openings that the configuration asks for come first. */
+/* The findings. Specs that the configuration asks for come first. */
 struct probe_report {
 	struct pmu_plan plan;
 	unsigned asked;              /* requested roles: 1 << enum event_role */
@@ -58,8 +58,8 @@ int probe_plan(const struct probe_request *request, struct probe_report *ret);
 void probe_report_done(struct probe_report *report);
 
 /*
- * The live part. Moves openings and counters that the kernel refuses to the refusals. Changes the other
- * openings to the attributes that the kernel accepted, and measures costs. Returns 0 or -ENOMEM.
+ * The live part. Moves specs and counters that the kernel refuses to the refusals. Changes the other
+ * specs to the attributes that the kernel accepted, and measures costs. Returns 0 or -ENOMEM.
  */
 int probe_try(struct probe_report *report);
 

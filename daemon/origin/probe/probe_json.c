@@ -81,12 +81,12 @@ static int add_fields(struct json_object *event, u64 sample_type)
 	return 0;
 }
 
-static int add_leader(struct json_object *event, const struct pmu_opening *opening,
+static int add_leader(struct json_object *event, const struct event_spec *spec,
 		      const struct perf_event_attr *attr)
 {
 	struct json_object *leader;
 
-	if (!opening->has_leader)
+	if (!spec->has_leader)
 		return add_null(event, "leader");
 	leader = json_object_new_object();
 	if (add(event, "leader", leader) < 0 || add(leader, "config", hex(attr->config)) < 0)
@@ -94,17 +94,17 @@ static int add_leader(struct json_object *event, const struct pmu_opening *openi
 	return add(leader, "type", number(attr->type));
 }
 
-static int add_words(struct json_object *event, const struct pmu_opening *opening)
+static int add_words(struct json_object *event, const struct event_spec *spec)
 {
-	_cleanup_free_ char *condition = probe_condition(opening);
-	_cleanup_free_ char *latency = probe_latency(opening);
-	const char *kind = event_latency_kind_name(opening->event.latency_kind);
-	const char *counts = event_count_kind_name(opening->event.count_kind);
+	_cleanup_free_ char *condition = probe_condition(spec);
+	_cleanup_free_ char *latency = probe_latency(spec);
+	const char *kind = event_latency_kind_name(spec->event.latency_kind);
+	const char *counts = event_count_kind_name(spec->event.count_kind);
 
 	/* The field is absent if the event has no threshold. */
-	if (opening->event.ldlat && add(event, "ldlat", number(opening->event.ldlat)) < 0)
+	if (spec->event.ldlat && add(event, "ldlat", number(spec->event.ldlat)) < 0)
 		return -ENOMEM;
-	if (opening->event.settings.has_latency && kind && add(event, "latency_kind", text(kind)) < 0)
+	if (spec->event.settings.has_latency && kind && add(event, "latency_kind", text(kind)) < 0)
 		return -ENOMEM;
 	if (counts && add(event, "counts", text(counts)) < 0)
 		return -ENOMEM;
@@ -113,27 +113,27 @@ static int add_words(struct json_object *event, const struct pmu_opening *openin
 	return 0;
 }
 
-static int fill_event(const struct probe_report *report, const struct pmu_opening *opening,
+static int fill_event(const struct probe_report *report, const struct event_spec *spec,
 		      struct json_object *event)
 {
 	struct perf_event_attr attr, leader = {0};
 
-	perf_attr(opening, opening->event.period, &attr);
-	if (opening->has_leader)
-		perf_attr_leader(opening, &leader);
-	if (add(event, "pmu", text(opening->event.pmu)) < 0 ||
-	    add(event, "role", text(event_role_name(opening->event.role))) < 0 ||
-	    add(event, "asked", boolean(report->asked & 1U << opening->event.role)) < 0 ||
+	perf_attr(spec, spec->event.period, &attr);
+	if (spec->has_leader)
+		perf_attr_leader(spec, &leader);
+	if (add(event, "pmu", text(spec->event.pmu)) < 0 ||
+	    add(event, "role", text(event_role_name(spec->event.role))) < 0 ||
+	    add(event, "asked", boolean(report->asked & 1U << spec->event.role)) < 0 ||
 	    add(event, "type", number(attr.type)) < 0 || add(event, "config", hex(attr.config)) < 0 ||
 	    add(event, "config1", hex(attr.config1)) < 0 || add(event, "config2", hex(attr.config2)) < 0 ||
 	    add(event, "precise_ip", number(attr.precise_ip)) < 0 ||
-	    add(event, "period", number(opening->event.period)) < 0 ||
+	    add(event, "period", number(spec->event.period)) < 0 ||
 	    add(event, "pinned", boolean(attr.pinned || leader.pinned)) < 0 ||
 	    add(event, "exclude_guest", boolean(attr.exclude_guest)) < 0 ||
-	    add_fields(event, attr.sample_type) < 0 || add_words(event, opening) < 0 ||
-	    add_cpus(event, opening->cpus_known, &opening->cpus) < 0)
+	    add_fields(event, attr.sample_type) < 0 || add_words(event, spec) < 0 ||
+	    add_cpus(event, spec->cpus_known, &spec->cpus) < 0)
 		return -ENOMEM;
-	return add_leader(event, opening, &leader);
+	return add_leader(event, spec, &leader);
 }
 
 static int fill_counter(const struct probe_report *report, const struct pmu_counter *counter,
@@ -185,9 +185,9 @@ static int fill_plan(const struct probe_report *report, struct json_object *root
 
 	if (!events || !counters || !refused || !notes)
 		return -ENOMEM;
-	for (size_t i = 0; i < plan->n_openings; i++) {
+	for (size_t i = 0; i < plan->n_specs; i++) {
 		object = append_object(events);
-		if (!object || fill_event(report, &plan->openings[i], object) < 0)
+		if (!object || fill_event(report, &plan->specs[i], object) < 0)
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < plan->n_counters; i++) {

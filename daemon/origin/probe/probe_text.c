@@ -148,26 +148,26 @@ static const char *not_asked(const struct probe_report *report, enum event_role 
 	return report->asked & 1U << role ? "" : " (not in `events` of [sampling])";
 }
 
-static const char *counter_words(const struct pmu_opening *opening, bool pinned)
+static const char *counter_words(const struct event_spec *spec, bool pinned)
 {
 	if (pinned)
 		return "pinned: the event keeps its counter; if none is free, pebsd reports the event as in error";
-	if (event_is_count(&opening->event))
+	if (event_is_count(&spec->event))
 		return "not pinned: the event yields its counter to other users, runs in turns if there are too "
 		       "few counters, and pebsd reports its share of the time";
 	return "not pinned: the event runs in turns with another event that needs the same counter, and pebsd "
 	       "reports its share of the time";
 }
 
-static int print_attributes(const struct pmu_opening *opening, FILE *out)
+static int print_attributes(const struct event_spec *spec, FILE *out)
 {
 	_cleanup_free_ char *fields = NULL;
 	struct perf_event_attr attr, leader = {0};
 	int r;
 
-	perf_attr(opening, opening->event.period, &attr);
-	if (opening->has_leader)
-		perf_attr_leader(opening, &leader);
+	perf_attr(spec, spec->event.period, &attr);
+	if (spec->has_leader)
+		perf_attr_leader(spec, &leader);
 	fields = sample_fields(attr.sample_type);
 	if (!fields)
 		return -ENOMEM;
@@ -175,39 +175,39 @@ static int print_attributes(const struct pmu_opening *opening, FILE *out)
 		  "type %u, config %#llx, config1 %#llx, config2 %#llx, precise_ip %u, exclude_guest %u",
 		  attr.type, (unsigned long long)attr.config, (unsigned long long)attr.config1,
 		  (unsigned long long)attr.config2, attr.precise_ip, attr.exclude_guest);
-	if (r >= 0 && opening->has_leader)
+	if (r >= 0 && spec->has_leader)
 		r = field(out, "leader", "type %u, config %#llx: counts only, in one group with the event",
 			  leader.type, (unsigned long long)leader.config);
 	if (r >= 0)
-		r = field(out, "counter", "%s", counter_words(opening, attr.pinned || leader.pinned));
+		r = field(out, "counter", "%s", counter_words(spec, attr.pinned || leader.pinned));
 	return r >= 0 ? field(out, "fields", "%s",
 			      *fields ? fields
-			      : event_is_count(&opening->event)
+			      : event_is_count(&spec->event)
 				      ? "none: a sample only says that a period has passed"
 				      : "none besides the code address, which every sample has")
 		      : r;
 }
 
-static int print_opening(const struct probe_report *report, const struct pmu_opening *opening, FILE *out)
+static int print_spec(const struct probe_report *report, const struct event_spec *spec, FILE *out)
 {
-	_cleanup_free_ char *condition = probe_condition(opening);
-	_cleanup_free_ char *latency = probe_latency(opening);
+	_cleanup_free_ char *condition = probe_condition(spec);
+	_cleanup_free_ char *latency = probe_latency(spec);
 	char period[TEXT_NUMBER_MAX];
 	int r;
 
 	if (!condition || !latency)
 		return -ENOMEM;
-	(void)fprintf(out, "\n  %s on PMU %s%s\n", event_role_name(opening->event.role), opening->event.pmu,
-		      not_asked(report, opening->event.role));
-	r = print_attributes(opening, out);
-	text_count(opening->event.period, period);
+	(void)fprintf(out, "\n  %s on PMU %s%s\n", event_role_name(spec->event.role), spec->event.pmu,
+		      not_asked(report, spec->event.role));
+	r = print_attributes(spec, out);
+	text_count(spec->event.period, period);
 	if (r >= 0)
 		r = field(out, "samples of", "%s", condition);
 	if (r >= 0)
-		r = field(out, "period", "one sample per %s %s", period, probe_period_unit(opening));
+		r = field(out, "period", "one sample per %s %s", period, probe_period_unit(spec));
 	if (r >= 0)
 		r = field(out, "latency", "%s", latency);
-	return r >= 0 ? print_cpus(out, opening->cpus_known, &opening->cpus) : r;
+	return r >= 0 ? print_cpus(out, spec->cpus_known, &spec->cpus) : r;
 }
 
 static int print_counter(const struct probe_report *report, const struct pmu_counter *counter, FILE *out)
@@ -270,8 +270,8 @@ static char *verdict(const struct probe_report *report)
 	unsigned planned = 0, roles;
 	char *text = NULL;
 
-	for (size_t i = 0; i < report->plan.n_openings; i++)
-		planned |= 1U << report->plan.openings[i].event.role;
+	for (size_t i = 0; i < report->plan.n_specs; i++)
+		planned |= 1U << report->plan.specs[i].event.role;
 	roles = planned & report->asked;
 	names = roles & MEMORY_ROLES ? strdup("memory accesses") : event_role_names(roles);
 	if (!names ||
@@ -448,8 +448,8 @@ int probe_print_text(const struct probe_report *report, FILE *out)
 	const struct pmu_plan *plan = &report->plan;
 	int r = print_verdict(report, out);
 
-	for (size_t i = 0; r >= 0 && i < plan->n_openings; i++)
-		r = print_opening(report, &plan->openings[i], out);
+	for (size_t i = 0; r >= 0 && i < plan->n_specs; i++)
+		r = print_spec(report, &plan->specs[i], out);
 	for (size_t i = 0; r >= 0 && i < plan->n_counters; i++)
 		r = print_counter(report, &plan->counters[i], out);
 	if (plan->n_refusals > 0)

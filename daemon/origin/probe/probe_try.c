@@ -23,36 +23,36 @@
  * Opens the event on a CPU where it would run, and notes how the kernel changed the attributes. Returns 1 if
  * the kernel accepted it, 0 if the kernel refused it and a refusal was added, or -errno.
  */
-static int try_opening(struct pmu_plan *plan, struct pmu_opening *opening)
+static int try_spec(struct pmu_plan *plan, struct event_spec *spec)
 {
-	const struct pmu_opening planned = *opening;
+	const struct event_spec planned = *spec;
 	const char *pmu = planned.event.pmu;
-	int cpu = opening->cpus_known ? cpu_list_next(&opening->cpus, -1) : 0;
+	int cpu = spec->cpus_known ? cpu_list_next(&spec->cpus, -1) : 0;
 	_cleanup_free_ char *message = NULL;
 	int r;
 
 	if (cpu < 0)
 		return pmu_plan_refuse(plan, pmu, planned.event.role, PROBE_NO_CPU);
-	r = perf_try(opening, cpu, &message);
+	r = perf_try(spec, cpu, &message);
 	if (r < 0)
 		return pmu_plan_refuse(plan, pmu, planned.event.role, "%s", message ? message : strerror(-r));
 	r = 0;
-	if (opening->precise_ip == 0 && planned.precise_ip > 0)
+	if (spec->precise_ip == 0 && planned.precise_ip > 0)
 		r = pmu_plan_note(
 			plan,
 			"%s: the kernel refuses a precise event of %s, because it has no PEBS here; pebsd opens an event that only counts",
 			pmu, event_role_name(planned.event.role));
-	else if (opening->precise_ip != planned.precise_ip)
+	else if (spec->precise_ip != planned.precise_ip)
 		r = pmu_plan_note(
 			plan,
 			"%s: the kernel refuses precise_ip %u here; opened with %u, so code addresses may be less exact",
-			pmu, planned.precise_ip, opening->precise_ip);
-	if (r >= 0 && opening->has_leader != planned.has_leader)
+			pmu, planned.precise_ip, spec->precise_ip);
+	if (r >= 0 && spec->has_leader != planned.has_leader)
 		r = pmu_plan_note(
 			plan,
 			"%s: the kernel requires a leader for this event (ENODATA), although sysfs has no mem-loads-aux; opened with one",
 			pmu);
-	if (r >= 0 && opening->event.settings.weight_struct != planned.event.settings.weight_struct)
+	if (r >= 0 && spec->event.settings.weight_struct != planned.event.settings.weight_struct)
 		r = pmu_plan_note(
 			plan,
 			"%s: the kernel (before 5.12) does not know PERF_SAMPLE_WEIGHT_STRUCT; opened with PERF_SAMPLE_WEIGHT, which has no instruction latency",
@@ -60,10 +60,10 @@ static int try_opening(struct pmu_plan *plan, struct pmu_opening *opening)
 	return r < 0 ? r : 1;
 }
 
-static int try_openings(struct pmu_plan *plan)
+static int try_specs(struct pmu_plan *plan)
 {
-	for (size_t i = 0; i < plan->n_openings;) {
-		int r = try_opening(plan, &plan->openings[i]);
+	for (size_t i = 0; i < plan->n_specs;) {
+		int r = try_spec(plan, &plan->specs[i]);
 
 		if (r < 0)
 			return r;
@@ -79,7 +79,7 @@ static int try_openings(struct pmu_plan *plan)
 static int try_counter(struct pmu_plan *plan, const struct pmu_counter *counter,
 		       const struct perf_facts *facts)
 {
-	struct pmu_opening opening = {
+	struct event_spec spec = {
 		.event = {.role = EVENT_OFFCORE},
 		.type = counter->type,
 		.config = counter->config,
@@ -94,8 +94,8 @@ static int try_counter(struct pmu_plan *plan, const struct pmu_counter *counter,
 	r = perf_trial_counter(counter, cpu);
 	if (r >= 0)
 		return 1;
-	memcpy(opening.event.pmu, counter->pmu, sizeof(opening.event.pmu));
-	message = perf_diagnose_open(r, &opening, cpu, facts);
+	memcpy(spec.event.pmu, counter->pmu, sizeof(spec.event.pmu));
+	message = perf_diagnose_open(r, &spec, cpu, facts);
 	return pmu_plan_refuse(plan, counter->pmu, EVENT_OFFCORE, "%s", message ? message : strerror(-r));
 }
 
@@ -114,14 +114,14 @@ static int try_counters(struct pmu_plan *plan, const struct perf_facts *facts)
 	return 0;
 }
 
-/* Refuses all openings and counters with a role in `roles`. If there are none, notes the reason anyway. */
+/* Refuses all specs and counters with a role in `roles`. If there are none, notes the reason anyway. */
 static int refuse(struct pmu_plan *plan, unsigned roles, const char *reason)
 {
 	bool found = false;
 	int r = 0;
 
-	for (size_t i = 0; r >= 0 && i < plan->n_openings;) {
-		const struct event *event = &plan->openings[i].event;
+	for (size_t i = 0; r >= 0 && i < plan->n_specs;) {
+		const struct event *event = &plan->specs[i].event;
 
 		if (!(roles & 1U << event->role)) {
 			i++;
@@ -143,8 +143,8 @@ static int refuse(struct pmu_plan *plan, unsigned roles, const char *reason)
 
 static bool plans_a_role(const struct pmu_plan *plan, unsigned roles)
 {
-	for (size_t i = 0; i < plan->n_openings; i++)
-		if (roles & 1U << plan->openings[i].event.role)
+	for (size_t i = 0; i < plan->n_specs; i++)
+		if (roles & 1U << plan->specs[i].event.role)
 			return true;
 	return (roles & 1U << EVENT_OFFCORE) && plan->n_counters > 0;
 }
@@ -173,13 +173,13 @@ static u64 descriptors_of_blocks(const struct probe_report *report)
 	return report->slots_by_cgroups ? perf_cost_block_descriptors(report->measured.slots) : 0;
 }
 
-static int check_opening(struct pmu_plan *plan, const struct pmu_opening *opening, u64 before, u64 blocks,
-			 const struct perf_facts *facts)
+static int check_spec(struct pmu_plan *plan, const struct event_spec *spec, u64 before, u64 blocks,
+		      const struct perf_facts *facts)
 {
 	_cleanup_free_ char *message = NULL;
 	struct perf_wanted wanted = {
-		.cpus = (u32)cpu_list_count(&opening->cpus),
-		.descriptors = perf_cost_reserved(opening),
+		.cpus = (u32)cpu_list_count(&spec->cpus),
+		.descriptors = perf_cost_reserved(spec),
 		.before = before,
 		.blocks = blocks,
 	};
@@ -187,7 +187,7 @@ static int check_opening(struct pmu_plan *plan, const struct pmu_opening *openin
 
 	if (r < 0 || !message)
 		return r < 0 ? r : 1;
-	return pmu_plan_refuse(plan, opening->event.pmu, opening->event.role, "%s", message);
+	return pmu_plan_refuse(plan, spec->event.pmu, spec->event.role, "%s", message);
 }
 
 static int check_counters(struct pmu_plan *plan, u64 before, u64 blocks, const struct perf_facts *facts)
@@ -216,10 +216,10 @@ static int check_descriptors(struct probe_report *report, const struct perf_fact
 	struct pmu_plan *plan = &report->plan;
 	u64 opened[EVENT_ROLES] = {0};
 
-	for (size_t i = 0; i < plan->n_openings;) {
-		const struct pmu_opening *opening = &plan->openings[i];
-		enum event_role role = opening->event.role;
-		int r = check_opening(plan, opening, opened_before(report, opened, role), blocks, facts);
+	for (size_t i = 0; i < plan->n_specs;) {
+		const struct event_spec *spec = &plan->specs[i];
+		enum event_role role = spec->event.role;
+		int r = check_spec(plan, spec, opened_before(report, opened, role), blocks, facts);
 
 		if (r < 0)
 			return r;
@@ -227,7 +227,7 @@ static int check_descriptors(struct probe_report *report, const struct perf_fact
 			pmu_plan_drop(plan, i);
 			continue;
 		}
-		opened[role] += cpu_list_count(&opening->cpus) * (opening->has_leader ? 2 : 1);
+		opened[role] += cpu_list_count(&spec->cpus) * (spec->has_leader ? 2 : 1);
 		i++;
 	}
 	return check_counters(plan, opened_before(report, opened, EVENT_OFFCORE), blocks, facts);
@@ -258,23 +258,23 @@ static int note_taken(struct probe_report *report, struct kernel *kernel, const 
 	struct pmu_plan *plan = &report->plan;
 	u64 ns = 0;
 
-	for (size_t i = 0; i < plan->n_openings; i++) {
+	for (size_t i = 0; i < plan->n_specs; i++) {
 		struct perf_trial trial = {0};
 		/*
 		 * Each requested event has its own program, but all programs cost the same to attach, so
 		 * program 0 will do.
 		 */
 		int fd = kernel_program_fd(kernel, 0);
-		int r = fd < 0 ? fd : perf_trial(&plan->openings[i], fd, &trial);
+		int r = fd < 0 ? fd : perf_trial(&plan->specs[i], fd, &trial);
 
 		if (r < 0)
 			r = pmu_plan_note(
 				plan,
 				"%s on PMU %s: opening the event on one CPU succeeded, but opening it with a BPF program on up to %d CPUs failed: %s; pebsd does this on all CPUs, and would probably fail in the same way",
-				event_role_name(plan->openings[i].event.role), plan->openings[i].event.pmu,
+				event_role_name(plan->specs[i].event.role), plan->specs[i].event.pmu,
 				PERF_TRIAL_CPUS, strerror(-r));
 		else
-			r = perf_remark_taken(&plan->openings[i].event, &trial.in_error, &report->running,
+			r = perf_remark_taken(&plan->specs[i].event, &trial.in_error, &report->running,
 					      facts->users.watchdog != COUNTER_WATCHDOG_OFF, plan);
 		if (r < 0)
 			return r;
@@ -305,9 +305,9 @@ static int rehearse(struct probe_report *report, const struct perf_facts *facts)
 	u64 start_ns;
 	int r;
 
-	for (size_t i = 0; i < plan->n_openings; i++)
-		if (!any || (report->asked & 1U << plan->openings[i].event.role))
-			settings.events[settings.n_events++] = plan->openings[i].event.settings;
+	for (size_t i = 0; i < plan->n_specs; i++)
+		if (!any || (report->asked & 1U << plan->specs[i].event.role))
+			settings.events[settings.n_events++] = plan->specs[i].event.settings;
 	start_ns = monotonic_ns();
 	r = stripes_of_machine(NULL, 0, &stripes);
 	if (r == -ENOMEM)
@@ -391,7 +391,7 @@ static int try_what_is_planned(struct probe_report *report, const struct perf_fa
 	if (r >= 0)
 		r = check_descriptors(report, facts);
 	if (r >= 0)
-		r = try_openings(&report->plan);
+		r = try_specs(&report->plan);
 	if (r >= 0)
 		r = try_counters(&report->plan, facts);
 	return r;
@@ -414,9 +414,9 @@ int probe_try(struct probe_report *report)
 		r = note_permission(plan, &facts);
 	if (r >= 0)
 		r = find_obstacle(&facts, plan);
-	if (r >= 0 && plan->n_openings > 0)
+	if (r >= 0 && plan->n_specs > 0)
 		r = rehearse(report, &facts);
-	if (plan->n_openings > 0)
+	if (plan->n_specs > 0)
 		report->measured.event_bytes = perf_trial_event_bytes();
 	if (r >= 0)
 		r = perf_diagnose_remark(&facts, &remark);

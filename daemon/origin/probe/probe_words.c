@@ -9,9 +9,9 @@
  * Returns true for IBS, which samples operations of every kind and reports a latency only for L1 misses
  * (amd/ibs.c, Linux 6.1).
  */
-static bool is_ibs(const struct pmu_opening *opening)
+static bool is_ibs(const struct event_spec *spec)
 {
-	return opening->event.settings.operations || opening->event.latency_kind == LATENCY_DC_MISS;
+	return spec->event.settings.operations || spec->event.latency_kind == LATENCY_DC_MISS;
 }
 
 static char *words(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -59,16 +59,16 @@ static const char *count_meaning(enum count_kind kind)
 	return NULL;
 }
 
-char *probe_condition(const struct pmu_opening *opening)
+char *probe_condition(const struct event_spec *spec)
 {
-	const struct event *event = &opening->event;
+	const struct event *event = &spec->event;
 	const char *role = event_role_name(event->role);
 
-	if (is_ibs(opening) && event->ldlat)
+	if (is_ibs(spec) && event->ldlat)
 		return words("operations of all kinds, one per period; of these pebsd counts the %s of "
 			     "more than %u cycles (ldlat)",
 			     role, event->ldlat);
-	if (is_ibs(opening))
+	if (is_ibs(spec))
 		return words("operations of all kinds, one per period; of these pebsd counts the %s", role);
 	if (event->ldlat)
 		return words("%s that the CPU picks at random, but only those of more than %u cycles of "
@@ -88,20 +88,20 @@ char *probe_condition(const struct pmu_opening *opening)
 		     event->settings.has_latency ? " of any latency" : "");
 }
 
-char *probe_latency(const struct pmu_opening *opening)
+char *probe_latency(const struct event_spec *spec)
 {
-	const struct event_settings *settings = &opening->event.settings;
+	const struct event_settings *settings = &spec->event.settings;
 
 	if (!settings->has_latency)
-		return opening->event.role == EVENT_STORES && settings->has_source
+		return spec->event.role == EVENT_STORES && settings->has_source
 			       ? words("none: the CPU reports where a store went, not how long it took")
 			       : words("none");
-	switch (opening->event.latency_kind) {
+	switch (spec->event.latency_kind) {
 	case LATENCY_DC_MISS:
 		return words("DC miss latency, only for loads that missed L1%s",
 			     settings->has_instruction_latency ? "; and instruction latency" : "");
 	case LATENCY_CACHE:
-		return words("%s latency%s", opening->event.role == EVENT_STORES ? "store" : "cache",
+		return words("%s latency%s", spec->event.role == EVENT_STORES ? "store" : "cache",
 			     settings->has_instruction_latency ? ", and instruction latency" : "");
 	case LATENCY_USE:
 		return words("use latency, from dispatch until the data is available");
@@ -111,15 +111,15 @@ char *probe_latency(const struct pmu_opening *opening)
 	return words("unknown kind of latency");
 }
 
-const char *probe_period_unit(const struct pmu_opening *opening)
+const char *probe_period_unit(const struct event_spec *spec)
 {
-	if (is_ibs(opening))
+	if (is_ibs(spec))
 		return "operations of all kinds";
-	if (opening->event.ldlat)
+	if (spec->event.ldlat)
 		return "loads over the threshold";
-	if (opening->event.role == EVENT_STALLS)
+	if (spec->event.role == EVENT_STALLS)
 		return "stalled cycles";
-	return event_role_name(opening->event.role);
+	return event_role_name(spec->event.role);
 }
 
 const char *probe_sample_field(unsigned bit)
@@ -171,8 +171,8 @@ const char *probe_counter_meaning(enum offcore_kind kind)
 
 bool probe_usable(const struct probe_report *report)
 {
-	for (size_t i = 0; i < report->plan.n_openings; i++)
-		if (report->asked & 1U << report->plan.openings[i].event.role)
+	for (size_t i = 0; i < report->plan.n_specs; i++)
+		if (report->asked & 1U << report->plan.specs[i].event.role)
 			return true;
 	return report->plan.n_counters > 0 && (report->asked & 1U << EVENT_OFFCORE);
 }

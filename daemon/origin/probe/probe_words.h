@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Describes an opening in words that the text and JSON reports share. Pure functions. */
+/* Describes an event spec in words that the text and JSON reports share. Pure functions. */
 #ifndef PEBSD_PROBE_WORDS_H
 #define PEBSD_PROBE_WORDS_H
 
@@ -12,13 +12,13 @@
  * Returns a sentence that says which accesses or instructions of the machine the samples stand for. The
  * caller frees it. NULL: no memory.
  */
-char *probe_condition(const struct pmu_opening *opening);
+char *probe_condition(const struct event_spec *spec);
 
 /* Returns a sentence about the latency of a sample. The caller frees it. NULL: no memory. */
-char *probe_latency(const struct pmu_opening *opening);
+char *probe_latency(const struct event_spec *spec);
 
 /* Returns the things that the period counts, such as "loads over the threshold". */
-const char *probe_period_unit(const struct pmu_opening *opening);
+const char *probe_period_unit(const struct event_spec *spec);
 
 /*
  * Returns the name of a bit of perf_event_attr.sample_type: "ADDR", "WEIGHT_STRUCT". NULL: the bit has no
