@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "export/json/json_rules.h"
-#include "history/keeper_line.h"
+#include "history/keeper_channel.h"
 
 #define SYSFS_ROOT "/sys"
 

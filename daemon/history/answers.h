@@ -27,7 +27,7 @@
 
 struct answers;
 
-/* Asks the keeper: keeper_line_ask(). */
+/* Asks the keeper: keeper_channel_ask(). */
 typedef int (*answers_ask)(void *userdata, const struct history_query *query, u32 *ret_number);
 
 /* Returns 0 or -ENOMEM. Free it with answers_free(). */

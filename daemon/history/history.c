@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "history/answers.h"
-#include "history/keeper_line.h"
+#include "history/keeper_channel.h"
 
 #define TICK_USEC 1000000 /* for answers that nobody uses any more */
 
@@ -17,7 +17,7 @@ struct history {
 	char *directory;
 	u64 bytes_max, age_max_s;
 	struct panes *panes;
-	struct keeper_line *line;
+	struct keeper_channel *channel;
 	struct answers *answers;
 	sd_event_source *tick; /* on while answers are kept */
 	u64 newest_us;         /* end of the last pane that was sent */
@@ -65,7 +65,7 @@ static void on_complete(void *userdata, const struct history_pane *pane)
 	history->newest_us = pane->end_us;
 	if (history->answers)
 		answers_cgroups(history->answers, pane->n_cgroups);
-	keeper_line_store(history->line, block, size);
+	keeper_channel_store(history->channel, block, size);
 }
 
 /* After a pane that is missing, the next ones do not follow the earlier ones. */
@@ -122,7 +122,7 @@ static int ask(void *userdata, const struct history_query *query, u32 *ret_numbe
 {
 	struct history *history = userdata;
 
-	return keeper_line_ask(history->line, query, ret_number);
+	return keeper_channel_ask(history->channel, query, ret_number);
 }
 
 /* Makes the last part of the path, for people who chose a directory of their own. */
@@ -142,7 +142,7 @@ static int open_parts(struct history *history, const struct history_settings *se
 		.containers = settings->containers,
 		.ids = settings->ids,
 	};
-	const struct keeper_line_settings line = {
+	const struct keeper_channel_settings channel = {
 		.event = settings->event,
 		.program = settings->program,
 		.directory = history->directory,
@@ -161,7 +161,7 @@ static int open_parts(struct history *history, const struct history_settings *se
 		r = sd_event_add_time_relative(settings->event, &history->tick, CLOCK_MONOTONIC, TICK_USEC, 0,
 					       on_tick, history);
 	if (r >= 0)
-		r = keeper_line_new(&line, &history->line);
+		r = keeper_channel_new(&channel, &history->channel);
 	return r < 0 ? r : 0;
 }
 
@@ -191,11 +191,11 @@ struct history *history_free(struct history *history)
 {
 	if (!history)
 		return NULL;
-	if (history->panes && history->line)
+	if (history->panes && history->channel)
 		panes_end(history->panes);
 	history->panes = panes_free(history->panes);
 	history->answers = answers_free(history->answers);
-	history->line = keeper_line_free(history->line);
+	history->channel = keeper_channel_free(history->channel);
 	sd_event_source_disable_unref(history->tick);
 	free(history->directory);
 	free(history);
@@ -217,7 +217,7 @@ void history_alert(struct history *history, const struct history_alert *alert)
 		(void)log_warning(0, "history: cannot store a change of the alert '%s': %s", alert->key,
 				  r == -E2BIG ? "its text is too long" : strerror(-r));
 	else
-		keeper_line_alert(history->line, block, size);
+		keeper_channel_alert(history->channel, block, size);
 }
 
 int history_past(struct history *history, const struct history_query *query, const struct past **ret)
@@ -242,14 +242,14 @@ void history_limit(struct history *history, u64 bytes_max, u64 age_max_s)
 {
 	history->bytes_max = bytes_max;
 	history->age_max_s = age_max_s;
-	keeper_line_limit(history->line, bytes_max, age_max_s);
+	keeper_channel_limit(history->channel, bytes_max, age_max_s);
 }
 
 void history_describe(const struct history *history, struct history_state *ret)
 {
-	struct keeper_line_state state;
+	struct keeper_channel_state state;
 
-	keeper_line_describe(history->line, &state);
+	keeper_channel_describe(history->channel, &state);
 	*ret = (struct history_state){
 		.on = true,
 		.directory = history->directory,
@@ -266,5 +266,5 @@ void history_describe(const struct history *history, struct history_state *ret)
 
 pid_t history_pid(const struct history *history)
 {
-	return keeper_line_pid(history->line);
+	return keeper_channel_pid(history->channel);
 }

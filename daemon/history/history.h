@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The history of the daemon: makes panes of collections (panes.h), has the keeper store them (keeper_line.h), and
+ * The history of the daemon: makes panes of collections (panes.h), has the keeper store them (keeper_channel.h), and
  * answers questions about the past (past.h). Nothing here waits, except history_free().
  */
 #ifndef PEBSD_HISTORY_H
@@ -14,7 +14,7 @@
 
 struct history_settings {
 	sd_event *event;
-	const char *program;   /* as in keeper_line_settings */
+	const char *program;   /* as in keeper_channel_settings */
 	const char *directory; /* absolute; made with mode 0700 if it is missing; copied */
 	u64 bytes_max;
 	u64 age_max_s;

@@ -25,7 +25,7 @@
 #include "fake_clock.h"
 #include "history/answers.h"
 #include "history/history.h"
-#include "history/keeper_line.h"
+#include "history/keeper_channel.h"
 #include "in_packed.h"
 #include "tree.h"
 

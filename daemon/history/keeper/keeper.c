@@ -15,29 +15,29 @@
 DEFINE_CLEANUP(struct archive *, archive_free)
 
 /* Waits until the socket can be read or written. The other side may have ended: the next call notices. */
-static void wait_for(int line, short what)
+static void wait_for(int channel, short what)
 {
-	struct pollfd waited = {.fd = line, .events = what};
+	struct pollfd waited = {.fd = channel, .events = what};
 
 	(void)poll(&waited, 1, -1);
 }
 
 /* If pebsd has closed its end, the answer is dropped without an error: messages that came before are still stored. */
-static int answer(int line, const struct history_message *message, int passed)
+static int answer(int channel, const struct history_message *message, int passed)
 {
 	int r;
 
-	while ((r = history_send(line, message, passed)) == -EAGAIN)
-		wait_for(line, POLLOUT);
+	while ((r = history_send(channel, message, passed)) == -EAGAIN)
+		wait_for(channel, POLLOUT);
 	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
 }
 
-static int send_status(int line, struct archive *archive)
+static int send_status(int channel, struct archive *archive)
 {
 	struct history_message message = {.type = HISTORY_STATUS};
 
 	archive_status(archive, &message.status);
-	return answer(line, &message, -1);
+	return answer(channel, &message, -1);
 }
 
 /* Returns the result of storing in `ret_stored`, or -EBADMSG if the block is not a pane. */
@@ -69,7 +69,8 @@ static int archive_alert_block(struct archive *archive, const struct history_blo
 	return r;
 }
 
-static int handle_store(int line, struct archive *archive, const struct history_message *message, int passed)
+static int handle_store(int channel, struct archive *archive, const struct history_message *message,
+			int passed)
 {
 	struct history_message reply = {.type = HISTORY_STORED, .number = message->number};
 	struct history_block block;
@@ -84,11 +85,11 @@ static int handle_store(int line, struct archive *archive, const struct history_
 	if (r < 0)
 		return r;
 	reply.error = -stored;
-	r = answer(line, &reply, -1);
-	return r < 0 ? r : send_status(line, archive);
+	r = answer(channel, &reply, -1);
+	return r < 0 ? r : send_status(channel, archive);
 }
 
-static int handle_question(int line, struct archive *archive, const struct history_message *message)
+static int handle_question(int channel, struct archive *archive, const struct history_message *message)
 {
 	struct history_message reply = {.type = HISTORY_ANSWER, .number = message->number};
 	_cleanup_free_ u8 *bytes = NULL;
@@ -99,11 +100,11 @@ static int handle_question(int line, struct archive *archive, const struct histo
 	if (r == 0)
 		r = history_block_new(bytes, size, &block);
 	reply.error = -r;
-	return answer(line, &reply, block);
+	return answer(channel, &reply, block);
 }
 
 /* Returns 1 if the process is to end, 0, or -errno. */
-static int handle(int line, struct archive *archive, const struct history_message *message, int passed)
+static int handle(int channel, struct archive *archive, const struct history_message *message, int passed)
 {
 	switch (message->type) {
 	case HISTORY_SETTINGS:
@@ -114,9 +115,9 @@ static int handle(int line, struct archive *archive, const struct history_messag
 		return 0;
 	case HISTORY_STORE:
 	case HISTORY_ALERT:
-		return handle_store(line, archive, message, passed);
+		return handle_store(channel, archive, message, passed);
 	case HISTORY_ASK:
-		return handle_question(line, archive, message);
+		return handle_question(channel, archive, message);
 	case HISTORY_STOP:
 		return 1;
 	case HISTORY_STORED:
@@ -128,28 +129,28 @@ static int handle(int line, struct archive *archive, const struct history_messag
 	return -EBADMSG;
 }
 
-int keeper_serve(int line, struct archive *archive)
+int keeper_serve(int channel, struct archive *archive)
 {
 	struct history_message message;
-	int r = send_status(line, archive);
+	int r = send_status(channel, archive);
 
 	while (r == 0) {
 		_cleanup_close_ int passed = -1;
 
-		r = history_receive(line, &message, &passed);
+		r = history_receive(channel, &message, &passed);
 		if (r == 0)
 			return 0;
 		if (r == -EAGAIN) {
-			wait_for(line, POLLIN);
+			wait_for(channel, POLLIN);
 			r = 0;
 		} else if (r == 1) {
-			r = handle(line, archive, &message, passed);
+			r = handle(channel, archive, &message, passed);
 		}
 	}
 	return r < 0 ? r : 0;
 }
 
-static int run(int line, const char *directory)
+static int run(int channel, const char *directory)
 {
 	_cleanup_(archive_freep) struct archive *archive = NULL;
 	int r = keeper_confine(directory);
@@ -166,21 +167,21 @@ static int run(int line, const char *directory)
 	if (r == 0)
 		(void)archive_begin(archive);
 	if (r == 0)
-		r = keeper_serve(line, archive);
+		r = keeper_serve(channel, archive);
 	if (r < 0)
 		(void)log_error(r, "the process that keeps the history cannot communicate with pebsd");
 	return r < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
-int keeper_worker(int line)
+int keeper_worker(int channel)
 {
 	const char *directory = getenv(KEEPER_DIRECTORY);
 
-	if (!child_is_ours(line) || !directory || directory[0] != '/') {
+	if (!child_is_ours(channel) || !directory || directory[0] != '/') {
 		(void)log_error(
 			0,
 			"--keeper: standard input is not a socket from pebsd; pebsd starts this process itself if it keeps a history, see pebsd-history(7)");
 		return EXIT_INPUT;
 	}
-	return run(line, directory);
+	return run(channel, directory);
 }

@@ -13,13 +13,13 @@
 #define KEEPER_DIRECTORY "PEBSD_HISTORY_DIRECTORY"
 
 /* Returns the exit code. */
-int keeper_worker(int line);
+int keeper_worker(int channel);
 
 /*
  * Serves the socket with an archive, without giving up privileges. Returns 0 at the end of messages, or
  * -errno. -EBADMSG: a message has a wrong form.
  */
 struct archive;
-int keeper_serve(int line, struct archive *archive);
+int keeper_serve(int channel, struct archive *archive);
 
 #endif

@@ -15,8 +15,8 @@
 #define SECONDS_PARAMETER "seconds"
 
 /* The same headers as Go's net/http/pprof. */
-static const struct http_wait_type type = {HTTP_WAIT_PROFILE, "application/octet-stream",
-					   "attachment; filename=\"profile\""};
+static const struct http_pending_type type = {HTTP_PENDING_PROFILE, "application/octet-stream",
+					      "attachment; filename=\"profile\""};
 
 struct request {
 	const char *path;
@@ -65,8 +65,9 @@ static void read_request(struct MHD_Connection *connection, struct request *ret)
 		ret->seconds = HTTP_PROFILE_SECONDS_DEFAULT;
 }
 
-enum MHD_Result http_profile_begin(struct http_waits *waits, bool enabled, struct MHD_Connection *connection,
-				   int fd, struct http_owner owner, struct http_waiting **ret)
+enum MHD_Result http_profile_begin(struct http_pending *pending, bool enabled,
+				   struct MHD_Connection *connection, int fd, struct http_owner owner,
+				   struct http_pending_request **ret)
 {
 	struct request request;
 
@@ -85,10 +86,10 @@ enum MHD_Result http_profile_begin(struct http_waits *waits, bool enabled, struc
 		}
 		return http_send_text(connection, MHD_HTTP_BAD_REQUEST, text);
 	}
-	return http_waits_begin(waits, &type, connection, fd, owner,
-				&(struct http_message){.type = HTTP_ASK_PROFILE,
-						       .form = HTTP_PROFILE_PPROF,
-						       .value = request.seconds,
-						       .text = request.path},
-				ret);
+	return http_pending_begin(pending, &type, connection, fd, owner,
+				  &(struct http_message){.type = HTTP_ASK_PROFILE,
+							 .form = HTTP_PROFILE_PPROF,
+							 .value = request.seconds,
+							 .text = request.path},
+				  ret);
 }

@@ -90,7 +90,7 @@ int http_receive(struct http_server *server, const struct http_message *message,
 		return receive_health(server, message);
 	case HTTP_TELL_READY:
 	case HTTP_TELL_REFUSED:
-		http_waits_receive(server->waits, message, TAKE_FD(passed));
+		http_pending_receive(server->pending, message, TAKE_FD(passed));
 		return 0;
 	case HTTP_TELL_SETTINGS:
 		return receive_settings(server, message);

@@ -146,10 +146,10 @@ static enum MHD_Result refuse_view(struct MHD_Connection *library, unsigned int 
 static enum MHD_Result begin_view(struct http_server *server, struct http_connection *connection,
 				  enum http_view_kind kind)
 {
-	static const struct http_wait_type view_type = {HTTP_WAIT_VIEW, HTTP_JSON_TYPE, NULL};
-	static const struct http_wait_type zoom_type = {HTTP_WAIT_PROFILE, HTTP_JSON_TYPE, NULL};
+	static const struct http_pending_type view_type = {HTTP_PENDING_VIEW, HTTP_JSON_TYPE, NULL};
+	static const struct http_pending_type zoom_type = {HTTP_PENDING_PROFILE, HTTP_JSON_TYPE, NULL};
 	struct MHD_Connection *library = connection->library;
-	const struct http_wait_type *type = &view_type;
+	const struct http_pending_type *type = &view_type;
 	struct http_view_request request;
 	struct http_message question;
 	char text[HTTP_VIEW_TEXT_MAX];
@@ -170,8 +170,8 @@ static enum MHD_Result begin_view(struct http_server *server, struct http_connec
 		http_view_write(&request.view, text);
 		question = (struct http_message){.type = HTTP_ASK_VIEW, .value = (u64)kind, .text = text};
 	}
-	return http_waits_begin(server->waits, type, library, connection->fd, connection->owner, &question,
-				&connection->waiting);
+	return http_pending_begin(server->pending, type, library, connection->fd, connection->owner,
+				  &question, &connection->waiting);
 }
 
 /* Begins the wait for a profile or a view. */
@@ -180,7 +180,7 @@ static enum MHD_Result begin_wait(struct http_server *server, struct http_connec
 {
 	if (view)
 		return begin_view(server, connection, *view);
-	return http_profile_begin(server->waits, server->profiles, connection->library, connection->fd,
+	return http_profile_begin(server->pending, server->profiles, connection->library, connection->fd,
 				  connection->owner, &connection->waiting);
 }
 
@@ -191,7 +191,7 @@ static enum MHD_Result send_waited(struct http_server *server, struct http_conne
 				   const enum http_view_kind *view)
 {
 	enum MHD_Result result = connection->waiting
-					 ? http_waits_answer(connection->library, &connection->waiting)
+					 ? http_pending_answer(connection->library, &connection->waiting)
 					 : begin_wait(server, connection, view);
 
 	if (!connection->waiting) {

@@ -113,7 +113,7 @@ static void on_connection(void *userdata, struct MHD_Connection *library, void *
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
 		*place = NULL;
 		if (connection) {
-			http_waits_closed(&connection->waiting);
+			http_pending_closed(&connection->waiting);
 			if (connection->asks)
 				http_questions_drop(&server->questions, &connection->requester);
 			connection->asks = false;
@@ -527,7 +527,7 @@ int http_server_new(const struct http_server_settings *settings, struct http_ser
 	server->settings = *settings;
 	TAILQ_INIT(&server->connections);
 	http_questions_init(&server->questions, settings->channel);
-	r = http_waits_new(settings->event, settings->channel, &server->waits);
+	r = http_pending_new(settings->event, settings->channel, &server->pending);
 	if (r == 0)
 		r = start_library(server);
 	if (r == 0)
@@ -556,7 +556,7 @@ struct http_server *http_server_free(struct http_server *server)
 	sd_event_source_disable_unref(server->again);
 	server->settings.n_listeners = 0;
 	/* The library cannot stop while it has suspended connections. */
-	http_waits_resume_all(server->waits);
+	http_pending_resume_all(server->pending);
 	while ((requester = TAILQ_FIRST(&server->questions.requesters))) {
 		http_questions_drop(&server->questions, requester);
 		http_server_resume(requester, ESHUTDOWN);
@@ -566,7 +566,7 @@ struct http_server *http_server_free(struct http_server *server)
 	/* Only lingering connections are left. The kernel continues to send the rest of their answers. */
 	while ((connection = TAILQ_FIRST(&server->connections)))
 		forget(server, connection);
-	http_waits_free(server->waits);
+	http_pending_free(server->pending);
 	http_cache_done(&server->cache);
 	free(server->origin);
 	free(server->hosts);

@@ -10,9 +10,9 @@
 #include <sys/queue.h>
 
 #include "http/server/http_cache.h"
+#include "http/server/http_pending.h"
 #include "http/server/http_questions.h"
 #include "http/server/http_server.h"
-#include "http/server/http_waits.h"
 #include "http/shared/http_places.h"
 
 struct http_connection {
@@ -24,7 +24,8 @@ struct http_connection {
 	struct http_pace pace;
 	u64 deadline_ns;
 	bool hung_up;
-	struct http_waiting *waiting; /* not NULL: waits for a profile or a view, without a deadline */
+	struct http_pending_request
+		*waiting; /* not NULL: waits for a profile or a view, without a deadline */
 
 	bool asks; /* waits for an answer from pebsd, and is suspended */
 	struct http_requester requester;
@@ -43,7 +44,7 @@ struct http_server {
 	struct MHD_Daemon *daemon;
 	struct http_cache cache;
 	struct http_questions questions;
-	struct http_waits *waits;
+	struct http_pending *pending;
 	bool profiles; /* they are served */
 	bool zooms;    /* the same for /zoom.json */
 	bool configured;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "http/server/http_waits.h"
+#include "http/server/http_pending.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,19 +22,19 @@ static const struct limits {
 	size_t asked, owner_asked;  /* of `waiting`: what pebsd is asked at a time. The others queue here. */
 	unsigned int retry_seconds; /* Retry-After */
 	const char *what;
-} limits[HTTP_WAIT_KINDS] = {
-	[HTTP_WAIT_PROFILE] = {HTTP_PROFILES_MAX, HTTP_PROFILES_HELD_MAX, HTTP_PROFILES_OWNER_WAITING_MAX,
-			       HTTP_PROFILES_OWNER_MAX, HTTP_PROFILES_MAX, HTTP_PROFILES_OWNER_WAITING_MAX,
-			       30, "profiles"},
-	[HTTP_WAIT_VIEW] = {HTTP_VIEWS_HELD_MAX, HTTP_VIEWS_HELD_MAX, HTTP_VIEWS_OWNER_MAX,
-			    HTTP_VIEWS_OWNER_MAX, HTTP_VIEWS_ASKED_MAX, HTTP_VIEWS_OWNER_ASKED_MAX, 1,
-			    "views"},
+} limits[HTTP_PENDING_KINDS] = {
+	[HTTP_PENDING_PROFILE] = {HTTP_PROFILES_MAX, HTTP_PROFILES_HELD_MAX, HTTP_PROFILES_OWNER_WAITING_MAX,
+				  HTTP_PROFILES_OWNER_MAX, HTTP_PROFILES_MAX, HTTP_PROFILES_OWNER_WAITING_MAX,
+				  30, "profiles"},
+	[HTTP_PENDING_VIEW] = {HTTP_VIEWS_HELD_MAX, HTTP_VIEWS_HELD_MAX, HTTP_VIEWS_OWNER_MAX,
+			       HTTP_VIEWS_OWNER_MAX, HTTP_VIEWS_ASKED_MAX, HTTP_VIEWS_OWNER_ASKED_MAX, 1,
+			       "views"},
 };
 
-struct http_waiting {
-	TAILQ_ENTRY(http_waiting) entry;
-	struct http_waits *waits;
-	const struct http_wait_type *type;
+struct http_pending_request {
+	TAILQ_ENTRY(http_pending_request) entry;
+	struct http_pending *pending;
+	const struct http_pending_type *type;
 	struct http_owner owner;
 	struct MHD_Connection *connection;
 	sd_event_source *hangup;
@@ -55,12 +55,12 @@ struct abandoned {
 	struct http_owner owner;
 };
 
-struct http_waits {
+struct http_pending {
 	sd_event *event; /* not owned */
 	int channel;     /* not owned */
 	u32 last_number;
 	bool stopping;
-	TAILQ_HEAD(, http_waiting) waiting; /* oldest first */
+	TAILQ_HEAD(, http_pending_request) waiting; /* oldest first */
 	struct abandoned abandoned[HTTP_VIEWS_ASKED_MAX];
 	size_t n_abandoned;
 	LIST_HEAD(, sent) sent;
@@ -69,7 +69,7 @@ struct http_waits {
 /* An answer that is being sent to a client. */
 struct sent {
 	LIST_ENTRY(sent) entry;
-	enum http_wait_kind kind;
+	enum http_pending_kind kind;
 	struct http_owner owner;
 	int fd;
 };
@@ -80,18 +80,19 @@ struct counts {
 	size_t owner_waiting, owner_asked, owner_sent;
 };
 
-static bool is_pending(const struct http_waiting *waiting)
+static bool is_pending(const struct http_pending_request *waiting)
 {
 	return waiting->asked && !waiting->gone && waiting->fd < 0 && !waiting->error;
 }
 
-static struct counts count(const struct http_waits *waits, enum http_wait_kind kind, struct http_owner owner)
+static struct counts count(const struct http_pending *pending, enum http_pending_kind kind,
+			   struct http_owner owner)
 {
-	const struct http_waiting *waiting;
+	const struct http_pending_request *waiting;
 	struct counts counts = {0};
 	const struct sent *sent;
 
-	TAILQ_FOREACH (waiting, &waits->waiting, entry) {
+	TAILQ_FOREACH (waiting, &pending->waiting, entry) {
 		bool same = http_owner_is_same(&waiting->owner, &owner);
 
 		if (waiting->type->kind != kind)
@@ -101,11 +102,11 @@ static struct counts count(const struct http_waits *waits, enum http_wait_kind k
 		counts.owner_waiting += same;
 		counts.owner_asked += same && is_pending(waiting);
 	}
-	for (size_t i = 0; i < waits->n_abandoned && kind == HTTP_WAIT_VIEW; i++) {
+	for (size_t i = 0; i < pending->n_abandoned && kind == HTTP_PENDING_VIEW; i++) {
 		counts.asked++;
-		counts.owner_asked += http_owner_is_same(&waits->abandoned[i].owner, &owner);
+		counts.owner_asked += http_owner_is_same(&pending->abandoned[i].owner, &owner);
 	}
-	LIST_FOREACH (sent, &waits->sent, entry) {
+	LIST_FOREACH (sent, &pending->sent, entry) {
 		counts.sent += sent->kind == kind;
 		counts.owner_sent += sent->kind == kind && http_owner_is_same(&sent->owner, &owner);
 	}
@@ -113,7 +114,7 @@ static struct counts count(const struct http_waits *waits, enum http_wait_kind k
 }
 
 /* The library wakes itself up and answers the request in its next run. */
-static void resume(struct http_waiting *waiting)
+static void resume(struct http_pending_request *waiting)
 {
 	if (waiting->resumed)
 		return;
@@ -121,31 +122,31 @@ static void resume(struct http_waiting *waiting)
 	MHD_resume_connection(waiting->connection);
 }
 
-static int send_question(struct http_waiting *waiting)
+static int send_question(struct http_pending_request *waiting)
 {
 	int r;
 
 	waiting->question.text = waiting->question_text;
-	r = http_channel_send(waiting->waits->channel, &waiting->question, -1);
+	r = http_channel_send(waiting->pending->channel, &waiting->question, -1);
 	waiting->asked = r >= 0;
 	return r;
 }
 
 /* Asks pebsd the questions that queue here and may be asked now. */
-static void ask_next(struct http_waits *waits)
+static void ask_next(struct http_pending *pending)
 {
-	struct http_waiting *waiting;
+	struct http_pending_request *waiting;
 
-	if (waits->stopping)
+	if (pending->stopping)
 		return;
-	TAILQ_FOREACH (waiting, &waits->waiting, entry) {
+	TAILQ_FOREACH (waiting, &pending->waiting, entry) {
 		const struct limits *limit = &limits[waiting->type->kind];
 		struct counts counts;
 		int r;
 
 		if (waiting->asked || waiting->gone || waiting->error)
 			continue;
-		counts = count(waits, waiting->type->kind, waiting->owner);
+		counts = count(pending, waiting->type->kind, waiting->owner);
 		if (counts.asked >= limit->asked || counts.owner_asked >= limit->owner_asked)
 			continue;
 		r = send_question(waiting);
@@ -157,50 +158,50 @@ static void ask_next(struct http_waits *waits)
 }
 
 /* Tells pebsd that the client has left, unless the answer has come. */
-static void leave(struct http_waiting *waiting)
+static void leave(struct http_pending_request *waiting)
 {
-	struct http_waits *waits = waiting->waits;
-	bool pending = is_pending(waiting);
+	struct http_pending *pending = waiting->pending;
+	bool asked = is_pending(waiting);
 
 	waiting->gone = true;
-	if (!pending)
+	if (!asked)
 		return;
 	(void)http_channel_send(
-		waits->channel,
+		pending->channel,
 		&(struct http_message){.type = HTTP_LEAVE, .number = waiting->question.number}, -1);
 	/* There is room: pebsd is asked for at most as many views, and these count. */
-	if (waiting->type->kind == HTTP_WAIT_VIEW && waits->n_abandoned < HTTP_VIEWS_ASKED_MAX)
-		waits->abandoned[waits->n_abandoned++] =
+	if (waiting->type->kind == HTTP_PENDING_VIEW && pending->n_abandoned < HTTP_VIEWS_ASKED_MAX)
+		pending->abandoned[pending->n_abandoned++] =
 			(struct abandoned){waiting->question.number, waiting->owner};
 }
 
 /* pebsd has answered for a view whose client has left. */
-static void free_abandoned(struct http_waits *waits, u32 number)
+static void free_abandoned(struct http_pending *pending, u32 number)
 {
-	for (size_t i = 0; i < waits->n_abandoned; i++)
-		if (waits->abandoned[i].number == number) {
-			waits->abandoned[i] = waits->abandoned[--waits->n_abandoned];
+	for (size_t i = 0; i < pending->n_abandoned; i++)
+		if (pending->abandoned[i].number == number) {
+			pending->abandoned[i] = pending->abandoned[--pending->n_abandoned];
 			return;
 		}
 }
 
 /* Removes a waiting request. Call this before its connection is freed. */
-static void forget(struct http_waiting *waiting)
+static void forget(struct http_pending_request *waiting)
 {
-	struct http_waits *waits = waiting->waits;
+	struct http_pending *pending = waiting->pending;
 
 	leave(waiting);
-	TAILQ_REMOVE(&waits->waiting, waiting, entry);
+	TAILQ_REMOVE(&pending->waiting, waiting, entry);
 	sd_event_source_disable_unref(waiting->hangup);
 	if (waiting->fd >= 0)
 		(void)close(waiting->fd);
 	free(waiting->question_text);
 	free(waiting->text);
 	free(waiting);
-	ask_next(waits);
+	ask_next(pending);
 }
 
-void http_waits_closed(struct http_waiting **waiting)
+void http_pending_closed(struct http_pending_request **waiting)
 {
 	if (*waiting)
 		forget(*waiting);
@@ -214,7 +215,7 @@ void http_waits_closed(struct http_waiting **waiting)
  */
 static int on_hangup(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
-	struct http_waiting *waiting = userdata;
+	struct http_pending_request *waiting = userdata;
 
 	(void)source;
 	(void)fd;
@@ -225,12 +226,12 @@ static int on_hangup(sd_event_source *source, int fd, uint32_t events, void *use
 	return 0;
 }
 
-void http_waits_receive(struct http_waits *waits, const struct http_message *message, int fd)
+void http_pending_receive(struct http_pending *pending, const struct http_message *message, int fd)
 {
 	_cleanup_close_ int passed = fd;
-	struct http_waiting *waiting;
+	struct http_pending_request *waiting;
 
-	TAILQ_FOREACH (waiting, &waits->waiting, entry) {
+	TAILQ_FOREACH (waiting, &pending->waiting, entry) {
 		if (waiting->question.number != message->number || !is_pending(waiting))
 			continue;
 		waiting->size = message->size;
@@ -242,60 +243,60 @@ void http_waits_receive(struct http_waits *waits, const struct http_message *mes
 		resume(waiting);
 		break;
 	}
-	free_abandoned(waits, message->number);
-	ask_next(waits);
+	free_abandoned(pending, message->number);
+	ask_next(pending);
 }
 
-int http_waits_new(sd_event *event, int channel, struct http_waits **ret)
+int http_pending_new(sd_event *event, int channel, struct http_pending **ret)
 {
-	struct http_waits *waits = calloc(1, sizeof(*waits));
+	struct http_pending *pending = calloc(1, sizeof(*pending));
 
-	if (!waits)
+	if (!pending)
 		return -ENOMEM;
-	TAILQ_INIT(&waits->waiting);
-	waits->event = event;
-	waits->channel = channel;
-	*ret = waits;
+	TAILQ_INIT(&pending->waiting);
+	pending->event = event;
+	pending->channel = channel;
+	*ret = pending;
 	return 0;
 }
 
-void http_waits_resume_all(struct http_waits *waits)
+void http_pending_resume_all(struct http_pending *pending)
 {
-	struct http_waiting *waiting;
+	struct http_pending_request *waiting;
 
-	if (!waits)
+	if (!pending)
 		return;
-	waits->stopping = true;
-	TAILQ_FOREACH (waiting, &waits->waiting, entry)
+	pending->stopping = true;
+	TAILQ_FOREACH (waiting, &pending->waiting, entry)
 		resume(waiting);
 }
 
-struct http_waits *http_waits_free(struct http_waits *waits)
+struct http_pending *http_pending_free(struct http_pending *pending)
 {
-	free(waits);
+	free(pending);
 	return NULL;
 }
 
-static int wait_for(struct http_waits *waits, const struct http_wait_type *type,
+static int wait_for(struct http_pending *pending, const struct http_pending_type *type,
 		    struct MHD_Connection *connection, int fd, struct http_owner owner,
-		    const struct http_message *question, bool now, struct http_waiting **ret)
+		    const struct http_message *question, bool now, struct http_pending_request **ret)
 {
-	struct http_waiting *waiting = calloc(1, sizeof(*waiting));
+	struct http_pending_request *waiting = calloc(1, sizeof(*waiting));
 	int r;
 
 	if (!waiting)
 		return -ENOMEM;
-	*waiting = (struct http_waiting){.waits = waits,
-					 .type = type,
-					 .owner = owner,
-					 .connection = connection,
-					 .question = *question,
-					 .question_text = strdup(question->text),
-					 .fd = -1};
-	waiting->question.number = ++waits->last_number;
+	*waiting = (struct http_pending_request){.pending = pending,
+						 .type = type,
+						 .owner = owner,
+						 .connection = connection,
+						 .question = *question,
+						 .question_text = strdup(question->text),
+						 .fd = -1};
+	waiting->question.number = ++pending->last_number;
 	r = waiting->question_text ? 0 : -ENOMEM;
 	if (r == 0)
-		r = sd_event_add_io(waits->event, &waiting->hangup, fd, EPOLLRDHUP, on_hangup, waiting);
+		r = sd_event_add_io(pending->event, &waiting->hangup, fd, EPOLLRDHUP, on_hangup, waiting);
 	if (r >= 0 && now)
 		r = send_question(waiting);
 	if (r < 0) {
@@ -304,13 +305,13 @@ static int wait_for(struct http_waits *waits, const struct http_wait_type *type,
 		free(waiting);
 		return r;
 	}
-	TAILQ_INSERT_TAIL(&waits->waiting, waiting, entry);
+	TAILQ_INSERT_TAIL(&pending->waiting, waiting, entry);
 	*ret = waiting;
 	return 0;
 }
 
-static enum MHD_Result refuse(struct MHD_Connection *connection, const struct http_wait_type *type, int error,
-			      const char *message)
+static enum MHD_Result refuse(struct MHD_Connection *connection, const struct http_pending_type *type,
+			      int error, const char *message)
 {
 	_cleanup_free_ char *text = NULL;
 
@@ -332,7 +333,7 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, const struct ht
 	}
 }
 
-static enum MHD_Result refuse_full(struct MHD_Connection *connection, const struct http_wait_type *type,
+static enum MHD_Result refuse_full(struct MHD_Connection *connection, const struct http_pending_type *type,
 				   const char *who, const char *how)
 {
 	_cleanup_free_ char *text = NULL;
@@ -345,12 +346,12 @@ static enum MHD_Result refuse_full(struct MHD_Connection *connection, const stru
 	return refuse(connection, type, -EBUSY, text);
 }
 
-enum MHD_Result http_waits_begin(struct http_waits *waits, const struct http_wait_type *type,
-				 struct MHD_Connection *connection, int fd, struct http_owner owner,
-				 const struct http_message *question, struct http_waiting **ret)
+enum MHD_Result http_pending_begin(struct http_pending *pending, const struct http_pending_type *type,
+				   struct MHD_Connection *connection, int fd, struct http_owner owner,
+				   const struct http_message *question, struct http_pending_request **ret)
 {
 	const struct limits *limit = &limits[type->kind];
-	struct counts counts = count(waits, type->kind, owner);
+	struct counts counts = count(pending, type->kind, owner);
 	bool now = counts.asked < limit->asked && counts.owner_asked < limit->owner_asked;
 	int r;
 
@@ -361,7 +362,7 @@ enum MHD_Result http_waits_begin(struct http_waits *waits, const struct http_wai
 		return refuse_full(connection, type, " of this user or address", " or receiving them");
 	if (counts.waiting + counts.sent >= limit->held)
 		return refuse_full(connection, type, "", " or receiving them");
-	r = wait_for(waits, type, connection, fd, owner, question, now, ret);
+	r = wait_for(pending, type, connection, fd, owner, question, now, ret);
 	if (r < 0)
 		return refuse(connection, type, r, NULL);
 	MHD_suspend_connection(connection);
@@ -387,7 +388,7 @@ static void free_sent(void *userdata)
 	free(sent);
 }
 
-static struct MHD_Response *respond(struct http_waiting *waiting)
+static struct MHD_Response *respond(struct http_pending_request *waiting)
 {
 	struct sent *sent = calloc(1, sizeof(*sent));
 	struct MHD_Response *response;
@@ -402,12 +403,12 @@ static struct MHD_Response *respond(struct http_waiting *waiting)
 	}
 	*sent = (struct sent){
 		.kind = waiting->type->kind, .owner = waiting->owner, .fd = TAKE_FD(waiting->fd)};
-	LIST_INSERT_HEAD(&waiting->waits->sent, sent, entry);
+	LIST_INSERT_HEAD(&waiting->pending->sent, sent, entry);
 	waiting->error = EALREADY;
 	return response;
 }
 
-static enum MHD_Result send_answer(struct MHD_Connection *connection, struct http_waiting *waiting)
+static enum MHD_Result send_answer(struct MHD_Connection *connection, struct http_pending_request *waiting)
 {
 	const char *disposition = waiting->type->disposition;
 	struct MHD_Response *response = respond(waiting);
@@ -423,7 +424,7 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct htt
 	return http_send(connection, MHD_HTTP_OK, response);
 }
 
-enum MHD_Result http_waits_answer(struct MHD_Connection *connection, struct http_waiting **waiting)
+enum MHD_Result http_pending_answer(struct MHD_Connection *connection, struct http_pending_request **waiting)
 {
 	enum MHD_Result result = MHD_NO;
 
@@ -431,6 +432,6 @@ enum MHD_Result http_waits_answer(struct MHD_Connection *connection, struct http
 		result = send_answer(connection, *waiting);
 	else if ((*waiting)->error)
 		result = refuse(connection, (*waiting)->type, -(int)(*waiting)->error, (*waiting)->text);
-	http_waits_closed(waiting);
+	http_pending_closed(waiting);
 	return result;
 }

@@ -10,8 +10,8 @@
  *
  * The keeper gets one question at a time, and panes before the next one.
  */
-#ifndef PEBSD_KEEPER_LINE_H
-#define PEBSD_KEEPER_LINE_H
+#ifndef PEBSD_KEEPER_CHANNEL_H
+#define PEBSD_KEEPER_CHANNEL_H
 
 #include <systemd/sd-event.h>
 
@@ -28,9 +28,9 @@
 #define KEEPER_TRIES             3
 
 /* The environment variable with the directory, for the process. */
-#define KEEPER_LINE_DIRECTORY "PEBSD_HISTORY_DIRECTORY"
+#define KEEPER_CHANNEL_DIRECTORY "PEBSD_HISTORY_DIRECTORY"
 
-struct keeper_line_settings {
+struct keeper_channel_settings {
 	sd_event *event;
 	const char *program;   /* NULL: this program */
 	const char *directory; /* absolute; copied */
@@ -47,7 +47,7 @@ struct keeper_line_settings {
 	void *userdata;
 };
 
-struct keeper_line_state {
+struct keeper_channel_state {
 	bool running; /* it has sent a message since its last start */
 	u64 restarts;
 	u64 stored;                   /* panes that were acknowledged */
@@ -56,30 +56,30 @@ struct keeper_line_state {
 	struct history_status status; /* the last one; all zero: none yet */
 };
 
-struct keeper_line;
+struct keeper_channel;
 
 /* Starts the process. Returns 0 or -ENOMEM. A process that cannot be started is tried again later. */
-int keeper_line_new(const struct keeper_line_settings *settings, struct keeper_line **ret);
+int keeper_channel_new(const struct keeper_channel_settings *settings, struct keeper_channel **ret);
 
 /*
- * Lets the keeper store what waits, waits for its end for at most KEEPER_STOP_SECONDS, and frees the line. Waiting
+ * Lets the keeper store what waits, waits for its end for at most KEEPER_STOP_SECONDS, and frees the channel. Waiting
  * questions get no answer.
  */
-struct keeper_line *keeper_line_free(struct keeper_line *line);
+struct keeper_channel *keeper_channel_free(struct keeper_channel *channel);
 
 /* Send a block of a pane or an alert (history_wire.h). Failures are reported by `stored`, and logged. */
-void keeper_line_store(struct keeper_line *line, const u8 *block, size_t size);
-void keeper_line_alert(struct keeper_line *line, const u8 *block, size_t size);
+void keeper_channel_store(struct keeper_channel *channel, const u8 *block, size_t size);
+void keeper_channel_alert(struct keeper_channel *channel, const u8 *block, size_t size);
 
 /* Asks. Returns 0 and the number of the question, -EUSERS if too many wait, or -ENOMEM. */
-int keeper_line_ask(struct keeper_line *line, const struct history_query *query, u32 *ret_number);
+int keeper_channel_ask(struct keeper_channel *channel, const struct history_query *query, u32 *ret_number);
 
 /* Sets other limits, for a reload. */
-void keeper_line_limit(struct keeper_line *line, u64 bytes_max, u64 age_max_s);
+void keeper_channel_limit(struct keeper_channel *channel, u64 bytes_max, u64 age_max_s);
 
-void keeper_line_describe(const struct keeper_line *line, struct keeper_line_state *ret);
+void keeper_channel_describe(const struct keeper_channel *channel, struct keeper_channel_state *ret);
 
 /* The process, for tests; -1: none. */
-pid_t keeper_line_pid(const struct keeper_line *line);
+pid_t keeper_channel_pid(const struct keeper_channel *channel);
 
 #endif
