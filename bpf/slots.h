@@ -53,7 +53,7 @@ u32 slots_taken = 0; /* slots in use now */
 volatile u32 slots_now = 0;
 
 /* Set while a message that slots are short waits in the ring, so that births do not write more than one. */
-u32 slots_told = 0;
+u32 slots_reported = 0;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -195,12 +195,12 @@ static __always_inline void slots_report_short(void)
 	u32 free = now - 1 - *(volatile u32 *)&slots_taken;
 	u32 left = free;
 
-	if (free >= slots_spare(now) || *(volatile u32 *)&slots_told ||
-	    __sync_lock_test_and_set(&slots_told, 1))
+	if (free >= slots_spare(now) || *(volatile u32 *)&slots_reported ||
+	    __sync_lock_test_and_set(&slots_reported, 1))
 		return;
 	/* The kernel refuses the ring's lock if it sees a deadlock. Then the next birth tries again. */
 	if (bpf_ringbuf_output(&slots_short, &left, sizeof(left), BPF_RB_FORCE_WAKEUP) < 0)
-		*(volatile u32 *)&slots_told = 0;
+		*(volatile u32 *)&slots_reported = 0;
 }
 
 /* Returns a free slot, now owned by the caller; SLOT_UNATTRIBUTED if there is none. */

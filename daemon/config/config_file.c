@@ -126,7 +126,7 @@ static void finish_section(struct reader *reader)
 			   reader->rule ? reader->rule->rule.name : "");
 }
 
-static size_t sections_told(const char *ret[static SECTIONS_MAX])
+static size_t sections_and_rules(const char *ret[static SECTIONS_MAX])
 {
 	size_t n = config_sections(ret);
 
@@ -138,7 +138,7 @@ static void refuse_section(struct reader *reader, const char *name)
 {
 	static const char *const rule[] = {RULE};
 	const char *sections[SECTIONS_MAX];
-	size_t n = sections_told(sections);
+	size_t n = sections_and_rules(sections);
 	/* Leave out the last section, "rule NAME": the user chooses the name. */
 	const char *near = suggest_nearest(name, sections, n - 1);
 	_cleanup_free_ char *word = strndup(name, strcspn(name, " \t"));
@@ -237,7 +237,7 @@ static bool check_key_line(struct reader *reader, const char *line, bool indente
 		const char *sections[SECTIONS_MAX];
 		char list[128];
 
-		join(sections, sections_told(sections), list, sizeof(list));
+		join(sections, sections_and_rules(sections), list, sizeof(list));
 		mistake(reader,
 			"the key is not in a section; add a header [NAME] above it, where NAME is one of %s",
 			list);

@@ -44,7 +44,7 @@ static void put_deviating(FILE *out, const struct format_style *style, json_obje
 }
 
 /* Returns ", taking turns with stores"; the caller frees it. NULL: none, or no memory. */
-static char *turns_of(json_object *event)
+static char *multiplexed_with(json_object *event)
 {
 	json_object *others = json_get_array(event, "takes_turns_with");
 	_cleanup_free_ char *list = NULL;
@@ -177,7 +177,7 @@ static void put_frequency(FILE *out, const struct format_style *style, const jso
 static void put_event(FILE *out, const struct format_style *style, const char *key, json_object *event,
 		      bool alone)
 {
-	_cleanup_free_ char *turns = turns_of(event);
+	_cleanup_free_ char *others = multiplexed_with(event);
 	_cleanup_free_ char *pmu = NULL;
 	_cleanup_free_ char *cpus = NULL;
 	char percent[TEXT_NUMBER_MAX], counting[TEXT_NUMBER_MAX + 32] = "";
@@ -195,7 +195,7 @@ static void put_event(FILE *out, const struct format_style *style, const char *k
 		(void)snprintf(counting, sizeof(counting), ", counting %s of the time", percent);
 	}
 	line_put(out, style, "", "on %s, CPUs %s%s%s", line_visible(json_get_text(event, "pmu"), &pmu),
-		 line_visible(json_get_text(event, "cpus"), &cpus), turns ? turns : "", counting);
+		 line_visible(json_get_text(event, "cpus"), &cpus), others ? others : "", counting);
 	put_deviating(out, style, json_get_array(event, "per_cpu"));
 	put_frequency(out, style, event);
 }

@@ -414,7 +414,7 @@ void kernel_slots_short_clear(struct kernel *kernel)
 		return;
 	(void)ring_buffer__consume(kernel->short_of);
 	/* Clear this last. Otherwise the notice of the next birth would be consumed unseen. */
-	__atomic_store_n(&kernel->skeleton->bss->slots_told, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&kernel->skeleton->bss->slots_reported, 0, __ATOMIC_SEQ_CST);
 }
 
 struct slot_counters kernel_slot_counters(const struct kernel *kernel)

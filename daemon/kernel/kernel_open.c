@@ -339,7 +339,7 @@ static int watch_short_slots(struct kernel *kernel)
 	if (!kernel->short_of)
 		return -errno;
 	/* The previous process may have been killed after it took a notice, and before it cleared this. */
-	__atomic_store_n(&kernel->skeleton->bss->slots_told, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&kernel->skeleton->bss->slots_reported, 0, __ATOMIC_SEQ_CST);
 	return 0;
 }
 

@@ -54,7 +54,7 @@ SAME_OFFSET(pebsd, bss, slots_used);
 SAME_OFFSET(pebsd, bss, free_head);
 SAME_OFFSET(pebsd, bss, slots_taken);
 SAME_OFFSET(pebsd, bss, slots_now);
-SAME_OFFSET(pebsd, bss, slots_told);
+SAME_OFFSET(pebsd, bss, slots_reported);
 SAME_OFFSET(pebsd, bss, index_epoch);
 SAME_OFFSET(pebsd, bss, hot_chosen);
 SAME_OFFSET(pebsd, bss, hot_choices);

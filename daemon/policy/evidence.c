@@ -437,14 +437,14 @@ static enum verdict judge_bounds(struct evidence *evidence, const struct rule *r
 
 	if (rule->metric.kind != METRIC_MEAN && !(measured->effect > 1)) {
 		double confidence = rule->metric.ratio ? (1 + rule->confidence) / 2 : rule->confidence;
-		struct approximation rough;
+		struct approximation approximation;
 		enum verdict verdict;
 
 		if (metric_is_quotient(&rule->metric))
 			confidence = (1 + confidence) / 2;
-		rough = approximate_bounds(rule, measured, log_chance(evidence, confidence));
-		verdict = verdict_of(&rough.outer, breach, clear);
-		if (verdict == verdict_of(&rough.inner, breach, clear))
+		approximation = approximate_bounds(rule, measured, log_chance(evidence, confidence));
+		verdict = verdict_of(&approximation.outer, breach, clear);
+		if (verdict == verdict_of(&approximation.inner, breach, clear))
 			return verdict;
 	}
 	bounds = estimate_bounds(rule, limits, measured);

@@ -46,7 +46,7 @@ struct origin_state {
 	struct perf_event_set *sets[EVENTS_MAX]; /* in the order of the engine's events */
 	struct perf_counts counts[EVENTS_MAX];   /* at the last collection */
 	struct perf_note_losses losses[EVENTS_MAX];
-	struct perf_turns turns[EVENTS_MAX];
+	struct perf_multiplexing multiplexing[EVENTS_MAX];
 	struct sampling_govern *govern;       /* NULL: not started, or already stopped */
 	struct sampling_frequency *frequency; /* NULL: no event counts cycles */
 	int rate_fd;                          /* kernel.perf_event_max_sample_rate; -1: unknown */
@@ -131,7 +131,7 @@ static void describe_sets(struct origin_state *state)
 	for (size_t i = 0; i < state->n_sets; i++)
 		state->losses[i].colliding = perf_note_colliding(specs, keys, state->n_sets, i);
 	for (size_t i = 0; i < state->n_sets; i++) {
-		head->events[i].takes_turns = perf_takes_turns(state->sets[i]);
+		head->events[i].multiplexed = perf_is_multiplexed(state->sets[i]);
 		head->events[i].event.period = perf_event(state->sets[i])->period;
 	}
 	head->notes = state->notes.list;
@@ -186,12 +186,13 @@ static void take_notes(struct origin_state *state)
 			       perf_note_rearmed(key, cpus, n, &state->losses[i]));
 		if (event_is_count(perf_event(state->sets[i])))
 			(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_TURNS),
-				       perf_note_waiting(key, &state->turns[i], now_ns, counts->enabled_ns,
-							 counts->running_ns, watchdog));
-		else if (perf_takes_turns(state->sets[i]))
+				       perf_note_waiting(key, &state->multiplexing[i], now_ns,
+							 counts->enabled_ns, counts->running_ns, watchdog));
+		else if (perf_is_multiplexed(state->sets[i]))
 			(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_TURNS),
-				       perf_note_turns(key, &state->turns[i], now_ns, counts->enabled_ns,
-						       counts->running_ns, watchdog));
+				       perf_note_multiplexing(key, &state->multiplexing[i], now_ns,
+							      counts->enabled_ns, counts->running_ns,
+							      watchdog));
 	}
 	(void)set_note(state, PERF_NOTE_RATE, perf_note_rate(state->rate_at_start, rate));
 	head->notes = state->notes.list;

@@ -90,7 +90,7 @@ struct snapshot_event {
 	struct maybe_u64 filtered; /* samples of operations that the event excludes; not part of `total` */
 	struct snapshot_cost cost;
 	struct maybe_double frequency_hz;   /* of cycles: the running frequency of its CPUs */
-	bool takes_turns;                   /* not pinned: another event of pebsd needs the same counter */
+	bool multiplexed;                   /* not pinned: another event of pebsd needs the same counter */
 	size_t n_per_cpu;                   /* 0: not known by CPU, or a window */
 	const struct snapshot_cpu *per_cpu; /* ascending; owned by the engine */
 };

@@ -218,7 +218,7 @@ int account_totals_add(struct account_totals *totals, const struct sample *sampl
 	return 0;
 }
 
-static void give_back(struct account_totals *totals, struct account *account)
+static void release(struct account_totals *totals, struct account *account)
 {
 	for (size_t event = 0; event < totals->n_events; event++) {
 		struct page *page = TAKE_PTR(account->pages[event]);
@@ -242,7 +242,7 @@ void account_totals_collect(struct account_totals *totals, account_totals_callba
 			if (account->pages[event])
 				deltas[event] = &account->pages[event]->counters;
 		callback(userdata, totals->moved[i], account->path, deltas);
-		give_back(totals, account);
+		release(totals, account);
 	}
 	totals->n_moved = 0;
 }

@@ -97,7 +97,7 @@ static int byte_store_take(struct byte_store *store, size_t size, u8 **ret)
 }
 
 /* Gives back the last `size` bytes of the most recent allocation. */
-static void byte_store_give_back(struct byte_store *store, size_t size)
+static void byte_store_release(struct byte_store *store, size_t size)
 {
 	store->blocks[store->n - 1].used -= size;
 }
@@ -348,7 +348,7 @@ static int add_row(struct zoom_recording *recording, const struct row *row)
 	if (row->text_bytes > 0)
 		memcpy(at, row->text, row->text_bytes);
 	at += row->text_bytes;
-	byte_store_give_back(&recording->rows, most - (size_t)(at - bytes));
+	byte_store_release(&recording->rows, most - (size_t)(at - bytes));
 	return 1;
 }
 

@@ -169,8 +169,8 @@ Test(perf_sets, each_event_has_its_own_counts)
 	add(&minor_faults);
 	cr_assert_eq(open_all(), 0, "%s", message);
 	cr_assert_eq(n_sets, 2);
-	cr_expect_not(perf_takes_turns(sets[0]));
-	cr_expect(perf_takes_turns(sets[1]));
+	cr_expect_not(perf_is_multiplexed(sets[0]));
+	cr_expect(perf_is_multiplexed(sets[1]));
 	loads_fd = page_faults_program();
 	stores_fd = page_faults_program();
 	stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);

@@ -247,7 +247,7 @@ struct snapshot *example_several(void)
 	snapshot.n_cgroups = 3;
 	snapshot.notes = NULL;
 	snapshot.config_reloaded = true;
-	snapshot.events[0].takes_turns = snapshot.events[2].takes_turns = true;
+	snapshot.events[0].multiplexed = snapshot.events[2].multiplexed = true;
 	snapshot.events[0].running_ratio.value = 0.625;
 	snapshot.events[2].running_ratio.value = 0.375;
 	return &snapshot;

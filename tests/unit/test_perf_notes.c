@@ -56,41 +56,44 @@ Test(perf_notes, a_note_on_an_event_in_error_names_cpus_and_likely_holders)
 
 Test(perf_notes, a_note_on_a_multiplexed_event_has_its_share)
 {
-	struct perf_turns turns = {0};
+	struct perf_multiplexing multiplexing = {0};
 
-	cr_expect_null(perf_note_turns("stores", &turns, 1, 0, 0, PERF_WATCHDOG_OFF), "the first call");
+	cr_expect_null(perf_note_multiplexing("stores", &multiplexing, 1, 0, 0, PERF_WATCHDOG_OFF),
+		       "the first call");
 	expect_note(
-		perf_note_turns("stores", &turns, 1, 2000, 960, PERF_WATCHDOG_OFF),
+		perf_note_multiplexing("stores", &multiplexing, 1, 2000, 960, PERF_WATCHDOG_OFF),
 		"the event stores counted 48% of the time in the last minutes, and its counts cover only that part: loads and stores take turns on one counter of this CPU; if both together counted less than 100%, another event used that counter for the rest of the time: another profiler, such as perf (the NMI watchdog is off)");
-	cr_expect_null(perf_note_turns("stores", &turns, 1, 2000, 1990, PERF_WATCHDOG_ON));
-	cr_expect_null(perf_note_turns("stores", &turns, 1, 0, 0, PERF_WATCHDOG_ON), "not started");
+	cr_expect_null(perf_note_multiplexing("stores", &multiplexing, 1, 2000, 1990, PERF_WATCHDOG_ON));
+	cr_expect_null(perf_note_multiplexing("stores", &multiplexing, 1, 0, 0, PERF_WATCHDOG_ON),
+		       "not started");
 	expect_note(
-		perf_note_turns("stores", &turns, 1, 2000, 0, PERF_WATCHDOG_ON),
+		perf_note_multiplexing("stores", &multiplexing, 1, 2000, 0, PERF_WATCHDOG_ON),
 		"the event stores counted 0% of the time in the last minutes, and its counts cover only that part: loads and stores take turns on one counter of this CPU; if both together counted less than 100%, another event used that counter for the rest of the time: usually the NMI watchdog, which is on (sysctl kernel.nmi_watchdog=0 frees its counter), or another profiler, such as perf");
 }
 
 Test(perf_notes, a_note_says_that_a_count_rarely_gets_a_counter)
 {
-	struct perf_turns turns = {0};
+	struct perf_multiplexing multiplexing = {0};
 
-	cr_expect_null(perf_note_waiting("stalls", &turns, 1, 0, 0, PERF_WATCHDOG_OFF), "the first call");
+	cr_expect_null(perf_note_waiting("stalls", &multiplexing, 1, 0, 0, PERF_WATCHDOG_OFF),
+		       "the first call");
 	expect_note(
-		perf_note_waiting("stalls", &turns, 1, 2000, 480, PERF_WATCHDOG_OFF),
+		perf_note_waiting("stalls", &multiplexing, 1, 2000, 480, PERF_WATCHDOG_OFF),
 		"the event stalls counted only 24% of the time in the last minutes, because it yields its counter to others, and other events use the counters: another profiler, such as perf (the NMI watchdog is off); set fewer `events` in [sampling], or stop other tools that use counters");
-	cr_expect_null(perf_note_waiting("stalls", &turns, 1, 2000, 500, PERF_WATCHDOG_OFF));
-	cr_expect_null(perf_note_waiting("stalls", &turns, 1, 0, 0, PERF_WATCHDOG_OFF), "not started");
+	cr_expect_null(perf_note_waiting("stalls", &multiplexing, 1, 2000, 500, PERF_WATCHDOG_OFF));
+	cr_expect_null(perf_note_waiting("stalls", &multiplexing, 1, 0, 0, PERF_WATCHDOG_OFF), "not started");
 }
 
 /* An event of the previous process continues with its counts, which may be weeks old. */
 Test(perf_notes, counts_from_before_the_start_are_not_those_of_the_last_minutes)
 {
 	const u64 week = 7ULL * 24 * 3600 * NSEC_PER_SEC;
-	struct perf_turns turns = {0};
+	struct perf_multiplexing multiplexing = {0};
 
 	for (u64 second = 1; second <= 300; second++) {
-		char *note =
-			perf_note_turns("stores", &turns, second * NSEC_PER_SEC, week + second * NSEC_PER_SEC,
-					week / 2 + second * NSEC_PER_SEC, PERF_WATCHDOG_ON);
+		char *note = perf_note_multiplexing("stores", &multiplexing, second * NSEC_PER_SEC,
+						    week + second * NSEC_PER_SEC,
+						    week / 2 + second * NSEC_PER_SEC, PERF_WATCHDOG_ON);
 
 		cr_expect_null(note, "after %llu s: %s", (unsigned long long)second, note);
 		free(note);
@@ -100,7 +103,7 @@ Test(perf_notes, counts_from_before_the_start_are_not_those_of_the_last_minutes)
 /* The note is about the present: it ends about two minutes after the other event ended, at the latest. */
 Test(perf_notes, a_note_on_multiplexing_ends_with_it)
 {
-	struct perf_turns turns = {0};
+	struct perf_multiplexing multiplexing = {0};
 	u64 enabled = 0, running = 0;
 
 	for (u64 second = 1; second <= 600; second++) {
@@ -108,8 +111,8 @@ Test(perf_notes, a_note_on_multiplexing_ends_with_it)
 
 		enabled += 1000;
 		running += second <= 300 ? 500 : 1000;
-		note = perf_note_turns("stores", &turns, second * NSEC_PER_SEC, enabled, running,
-				       PERF_WATCHDOG_ON);
+		note = perf_note_multiplexing("stores", &multiplexing, second * NSEC_PER_SEC, enabled,
+					      running, PERF_WATCHDOG_ON);
 		if (second > 1 && second <= 300)
 			cr_expect_not_null(note, "after %llu s", (unsigned long long)second);
 		if (second > 422)

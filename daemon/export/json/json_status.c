@@ -64,18 +64,18 @@ static json_object *measures_array(struct json_writer *writer, const struct even
 }
 
 /* Adds the keys of the events that share a counter with `event`; nothing if `event` has its own counter. */
-static void put_turns(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
-		      const struct snapshot_event *event)
+static void put_multiplexed(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
+			    const struct snapshot_event *event)
 {
 	json_object *others;
 
-	if (!event->takes_turns)
+	if (!event->multiplexed)
 		return;
 	others = json_checked(writer, json_object_new_array());
 	for (size_t i = 0; i < snapshot->n_events; i++) {
 		const struct snapshot_event *other = &snapshot->events[i];
 
-		if (other != event && other->takes_turns && strcmp(other->event.pmu, event->event.pmu) == 0)
+		if (other != event && other->multiplexed && strcmp(other->event.pmu, event->event.pmu) == 0)
 			json_append(writer, others, json_name(other->key));
 	}
 	json_put(writer, object, "takes_turns_with", others);
@@ -144,7 +144,7 @@ static json_object *status_event_object(struct json_writer *writer, const struct
 	if (event->event.nominal_hz > 0)
 		json_put_u64(writer, object, "nominal_frequency", (u64)event->event.nominal_hz);
 	json_put(writer, object, "measures", measures_array(writer, &event->event.settings));
-	put_turns(writer, object, snapshot, event);
+	put_multiplexed(writer, object, snapshot, event);
 	if (event->cpus[0])
 		json_put_text(writer, object, "cpus", event->cpus);
 	if (event->running_ratio.known)

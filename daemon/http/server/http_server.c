@@ -248,7 +248,7 @@ static void look_after_lingering(struct http_server *server)
 /*
  * Returns free memory to the kernel after many clients. Otherwise malloc() would keep about 8 KiB per client.
  */
-static void give_back(struct http_server *server)
+static void trim_heap(struct http_server *server)
 {
 	if (!server->was_crowd || server->n_connections > FEW)
 		return;
@@ -266,7 +266,7 @@ static u64 hang_up_on_the_slow(struct http_server *server, u64 now)
 	struct crowd crowd;
 
 	if (server->n_connections <= HTTP_PLACES_MAX / 2 && server->n_lingering == 0) {
-		give_back(server);
+		trim_heap(server);
 		return 0;
 	}
 	server->was_crowd = true;

@@ -309,7 +309,7 @@ const struct event_spec *perf_spec(const struct perf_event_set *set)
 	return &set->spec;
 }
 
-bool perf_takes_turns(const struct perf_event_set *set)
+bool perf_is_multiplexed(const struct perf_event_set *set)
 {
 	return !set->spec.pinned && !event_is_count(&set->spec.event);
 }

@@ -65,7 +65,7 @@ const struct event_spec *perf_spec(const struct perf_event_set *set);
  * Returns true if the event is multiplexed with another one of pebsd that needs the same counter. An event that
  * only counts is not: it waits for any counter.
  */
-bool perf_takes_turns(const struct perf_event_set *set);
+bool perf_is_multiplexed(const struct perf_event_set *set);
 
 /*
  * Returns the CPUs on which the event is open. The set owns the list, which is valid until the next

@@ -66,32 +66,32 @@ char *perf_note_in_error(const char *key, const struct cpu_counts *cpus, size_t 
 #define TURNS_NS (60 * NSEC_PER_SEC)
 
 /* Returns the share of the last minute or two in which the event counted, and notes the times. */
-static double share_of(struct perf_turns *turns, u64 now_ns, u64 enabled_ns, u64 running_ns)
+static double share_of(struct perf_multiplexing *multiplexing, u64 now_ns, u64 enabled_ns, u64 running_ns)
 {
 	double enabled, running;
 
 	/* The times so far may be those of previous processes. */
-	if (turns->since_ns == 0) {
-		turns->since_ns = now_ns;
-		turns->newer.enabled_ns = enabled_ns;
-		turns->newer.running_ns = running_ns;
-		turns->older = turns->newer;
+	if (multiplexing->since_ns == 0) {
+		multiplexing->since_ns = now_ns;
+		multiplexing->newer.enabled_ns = enabled_ns;
+		multiplexing->newer.running_ns = running_ns;
+		multiplexing->older = multiplexing->newer;
 	}
-	enabled = (double)(enabled_ns - MIN(turns->older.enabled_ns, enabled_ns));
-	running = (double)(running_ns - MIN(turns->older.running_ns, running_ns));
-	if (now_ns - turns->since_ns >= TURNS_NS) {
-		turns->since_ns = now_ns;
-		turns->older = turns->newer;
-		turns->newer.enabled_ns = enabled_ns;
-		turns->newer.running_ns = running_ns;
+	enabled = (double)(enabled_ns - MIN(multiplexing->older.enabled_ns, enabled_ns));
+	running = (double)(running_ns - MIN(multiplexing->older.running_ns, running_ns));
+	if (now_ns - multiplexing->since_ns >= TURNS_NS) {
+		multiplexing->since_ns = now_ns;
+		multiplexing->older = multiplexing->newer;
+		multiplexing->newer.enabled_ns = enabled_ns;
+		multiplexing->newer.running_ns = running_ns;
 	}
 	return enabled > 0 ? running / enabled : 1;
 }
 
-char *perf_note_turns(const char *key, struct perf_turns *turns, u64 now_ns, u64 enabled_ns, u64 running_ns,
-		      enum perf_watchdog watchdog)
+char *perf_note_multiplexing(const char *key, struct perf_multiplexing *multiplexing, u64 now_ns,
+			     u64 enabled_ns, u64 running_ns, enum perf_watchdog watchdog)
 {
-	const double share = share_of(turns, now_ns, enabled_ns, running_ns);
+	const double share = share_of(multiplexing, now_ns, enabled_ns, running_ns);
 	char *text;
 
 	if (share >= TURNS_SHARE)
@@ -107,10 +107,10 @@ char *perf_note_turns(const char *key, struct perf_turns *turns, u64 now_ns, u64
 /* Rules need an event to count for at least this share of a window (UNKNOWN_MULTIPLEXED of policy/decide.h). */
 #define WAITING_SHARE 0.25
 
-char *perf_note_waiting(const char *key, struct perf_turns *turns, u64 now_ns, u64 enabled_ns, u64 running_ns,
-			enum perf_watchdog watchdog)
+char *perf_note_waiting(const char *key, struct perf_multiplexing *multiplexing, u64 now_ns, u64 enabled_ns,
+			u64 running_ns, enum perf_watchdog watchdog)
 {
-	const double share = share_of(turns, now_ns, enabled_ns, running_ns);
+	const double share = share_of(multiplexing, now_ns, enabled_ns, running_ns);
 	char *text;
 
 	if (share >= WAITING_SHARE)

@@ -47,7 +47,7 @@ char *perf_note_colliding(const struct event_spec *const *specs, const char *con
 			  size_t event);
 
 /* The counts of an event at two earlier collections, a minute apart; zeroed at the start. */
-struct perf_turns {
+struct perf_multiplexing {
 	u64 since_ns; /* time of `newer` */
 	struct {
 		u64 enabled_ns, running_ns;
@@ -60,15 +60,15 @@ struct perf_turns {
  * `enabled_ns` and `running_ns` are since the event was first opened; `now_ns` is the time of the collection,
  * CLOCK_MONOTONIC.
  */
-char *perf_note_turns(const char *key, struct perf_turns *turns, u64 now_ns, u64 enabled_ns, u64 running_ns,
-		      enum perf_watchdog watchdog);
+char *perf_note_multiplexing(const char *key, struct perf_multiplexing *multiplexing, u64 now_ns,
+			     u64 enabled_ns, u64 running_ns, enum perf_watchdog watchdog);
 
 /*
  * The note for an event that only counts, and that counted less than a quarter of the last minute or two, so that
- * rules about it are unknown. The parameters are those of perf_note_turns().
+ * rules about it are unknown. The parameters are those of perf_note_multiplexing().
  */
-char *perf_note_waiting(const char *key, struct perf_turns *turns, u64 now_ns, u64 enabled_ns, u64 running_ns,
-			enum perf_watchdog watchdog);
+char *perf_note_waiting(const char *key, struct perf_multiplexing *multiplexing, u64 now_ns, u64 enabled_ns,
+			u64 running_ns, enum perf_watchdog watchdog);
 
 /*
  * Returns the note that kernel.perf_event_max_sample_rate fell from `start`, its value at the start, to

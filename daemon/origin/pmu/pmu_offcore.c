@@ -67,7 +67,7 @@ static int refuse(const struct planner *planner, const struct pmu_core *core)
 		core->name ? core->name : "");
 }
 
-static int note_turns(const struct planner *planner, const struct pmu_core *core, size_t n)
+static int note_multiplexing(const struct planner *planner, const struct pmu_core *core, size_t n)
 {
 	const struct pmu_offcore_values *values = core->quirk->offcore;
 	size_t registers = values->events[1] ? 2 : 1;
@@ -138,5 +138,5 @@ int pmu_plan_offcore(const struct planner *planner, const struct pmu_core *core)
 						.cpus = spec.cpus};
 		(void)snprintf(counter->pmu, sizeof(counter->pmu), "%s", core->pmu);
 	}
-	return note_turns(planner, core, plan->n_counters - before);
+	return note_multiplexing(planner, core, plan->n_counters - before);
 }
