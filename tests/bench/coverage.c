@@ -25,7 +25,8 @@ struct sweep {
 	double least; /* the lowest of coverage minus promise */
 };
 
-static void tell(struct sweep *sweep, const char *metric, const char *of, double n, struct coverage coverage)
+static void report(struct sweep *sweep, const char *metric, const char *of, double n,
+		   struct coverage coverage)
 {
 	double nominal = sweep->settings.confidence;
 	double least = fmin(coverage.low, coverage.high) - nominal;
@@ -58,11 +59,11 @@ static void quantiles(struct sweep *sweep)
 	for (size_t i = 0; i < COUNT(qs); i++) {
 		(void)snprintf(of, sizeof(of), "p%g", qs[i] * 100);
 		for (size_t j = 0; j < COUNT(ns); j++)
-			tell(sweep, "quantile", of, (double)ns[j],
-			     coverage_edge(settings_of(sweep, CHEAP_TIMES), ns[j], qs[i]));
+			report(sweep, "quantile", of, (double)ns[j],
+			       coverage_edge(settings_of(sweep, CHEAP_TIMES), ns[j], qs[i]));
 		for (size_t j = 0; j < COUNT(memory_ns); j++)
-			tell(sweep, "  of memory", of, (double)memory_ns[j],
-			     coverage_quantile(settings_of(sweep, 1), &law, memory_ns[j], qs[i]));
+			report(sweep, "  of memory", of, (double)memory_ns[j],
+			       coverage_quantile(settings_of(sweep, 1), &law, memory_ns[j], qs[i]));
 	}
 }
 
@@ -75,8 +76,8 @@ static void shares(struct sweep *sweep)
 	for (size_t i = 0; i < COUNT(ps); i++) {
 		(void)snprintf(of, sizeof(of), "p = %g", ps[i]);
 		for (size_t j = 0; j < COUNT(ns); j++)
-			tell(sweep, "share", of, (double)ns[j],
-			     coverage_share(settings_of(sweep, CHEAP_TIMES), ns[j], ps[i]));
+			report(sweep, "share", of, (double)ns[j],
+			       coverage_share(settings_of(sweep, CHEAP_TIMES), ns[j], ps[i]));
 	}
 }
 
@@ -98,9 +99,9 @@ static void rates(struct sweep *sweep)
 	for (size_t i = 0; i < COUNT(kinds); i++)
 		for (size_t j = 0; j < COUNT(expected); j++)
 			if (expected[j] >= kinds[i].from)
-				tell(sweep, "rate", kinds[i].name, expected[j],
-				     coverage_rate(settings_of(sweep, CHEAP_TIMES), expected[j],
-						   kinds[i].weights, kinds[i].n));
+				report(sweep, "rate", kinds[i].name, expected[j],
+				       coverage_rate(settings_of(sweep, CHEAP_TIMES), expected[j],
+						     kinds[i].weights, kinds[i].n));
 }
 
 static void means(struct sweep *sweep)
@@ -116,10 +117,10 @@ static void means(struct sweep *sweep)
 	for (size_t i = 0; i < COUNT(caps); i++)
 		for (size_t j = 0; j < COUNT(ns); j++) {
 			(void)snprintf(of, sizeof(of), "cap %u", caps[i]);
-			tell(sweep, "mean", of, (double)ns[j],
-			     coverage_mean(settings_of(sweep, 1), &memory, ns[j], caps[i]));
-			tell(sweep, "  of two", of, (double)ns[j],
-			     coverage_mean(settings_of(sweep, 1), &two, ns[j], caps[i]));
+			report(sweep, "mean", of, (double)ns[j],
+			       coverage_mean(settings_of(sweep, 1), &memory, ns[j], caps[i]));
+			report(sweep, "  of two", of, (double)ns[j],
+			       coverage_mean(settings_of(sweep, 1), &two, ns[j], caps[i]));
 		}
 }
 
@@ -136,8 +137,8 @@ static void ratios(struct sweep *sweep)
 
 	for (size_t i = 0; i < COUNT(metrics); i++)
 		for (size_t j = 0; j < COUNT(ns); j++)
-			tell(sweep, "ratio", metrics[i].name, (double)ns[j],
-			     coverage_ratio(settings_of(sweep, 1), metrics[i].metric, ns[j], 8));
+			report(sweep, "ratio", metrics[i].name, (double)ns[j],
+			       coverage_ratio(settings_of(sweep, 1), metrics[i].metric, ns[j], 8));
 }
 
 int main(int argc, char *argv[])

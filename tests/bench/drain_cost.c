@@ -339,7 +339,7 @@ static void line(const char *what, const char *name, const char *unit, double va
 	       unit, value);
 }
 
-static void tell(const struct drain_case *at, size_t rounds)
+static void report(const struct drain_case *at, size_t rounds)
 {
 	line("", at->name, "us", median(at->us[COLD], rounds));
 	line("memcpy of ", at->name, "us", median(at->us[COLD_MEMCPY], rounds));
@@ -376,7 +376,7 @@ int main(int argc, char **argv)
 			run_case(&cases[i], round);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		check_case(&cases[i]);
-		tell(&cases[i], rounds);
+		report(&cases[i], rounds);
 	}
 	line("", "100 of 10,000 over 100 of 100", "ratio",
 	     ratio(cases[2].us[COLD], cases[1].us[COLD], rounds));

@@ -2,7 +2,7 @@
 /*
  * hot_sample [ROUNDS]: measures the cost of hot tables per sample, as JSON. Prints the nanoseconds of a program
  * for one sample in each mode (enum mode): without tables, with none chosen, with another cgroup chosen, and for
- * a chosen cgroup. The samples come in one of two ways (enum door): from the program `inject`, or from page
+ * a chosen cgroup. The samples come in one of two ways (enum program): from the program `inject`, or from page
  * faults. Each round runs all modes in both ways, so that all see the same conditions. Prints the minimum and the
  * median of the rounds. Needs root.
  *
@@ -51,9 +51,9 @@ static const char *const mode_names[MODES] = {
 	"chosen, every address new",
 };
 
-enum door { INJECT, PAGE_FAULT, DOORS };
+enum program { INJECT, PAGE_FAULT, PROGRAMS };
 
-static const char *const door_names[DOORS] = {"inject", "page fault"};
+static const char *const program_names[PROGRAMS] = {"inject", "page fault"};
 
 struct bench {
 	struct kernel *kernel;
@@ -105,15 +105,15 @@ static void fill(enum mode mode)
 }
 
 /* The benchmark cannot choose the addresses of page faults. */
-static bool is_measured(enum door door, enum mode mode)
+static bool is_measured(enum program program, enum mode mode)
 {
-	return door != PAGE_FAULT || mode <= CHOSEN_FEW;
+	return program != PAGE_FAULT || mode <= CHOSEN_FEW;
 }
 
-static const char *mode_name(enum door door, enum mode mode)
+static const char *mode_name(enum program program, enum mode mode)
 {
-	return door == PAGE_FAULT && mode == CHOSEN_FEW ? "chosen, one instruction, every line new"
-							: mode_names[mode];
+	return program == PAGE_FAULT && mode == CHOSEN_FEW ? "chosen, one instruction, every line new"
+							   : mode_names[mode];
 }
 
 static int page_faults(int program_fd)
@@ -231,7 +231,7 @@ static int compare(const void *a, const void *b)
 
 int main(int argc, char **argv)
 {
-	static double times[DOORS][MODES][ROUNDS_MAX];
+	static double times[PROGRAMS][MODES][ROUNDS_MAX];
 	struct bench without, with;
 	u64 rounds = ROUNDS;
 	cpu_set_t cpus;
@@ -258,18 +258,18 @@ int main(int argc, char **argv)
 			if (is_measured(PAGE_FAULT, mode))
 				times[PAGE_FAULT][mode][round] = page_fault_ns(bench);
 		}
-	for (enum door door = 0; door < DOORS; door++)
+	for (enum program program = 0; program < PROGRAMS; program++)
 		for (enum mode mode = 0; mode < MODES; mode++) {
-			double *all = times[door][mode];
-			const double *base = times[door][NO_TABLES];
+			double *all = times[program][mode];
+			const double *base = times[program][NO_TABLES];
 
-			if (!is_measured(door, mode))
+			if (!is_measured(program, mode))
 				continue;
 			qsort(all, rounds, sizeof(*all), compare);
-			printf("{\"door\": \"%s\", \"mode\": \"%s\", \"least_ns\": %.1f, \"median_ns\": "
+			printf("{\"program\": \"%s\", \"mode\": \"%s\", \"least_ns\": %.1f, \"median_ns\": "
 			       "%.1f, "
 			       "\"added_ns\": %.1f, \"added_median_ns\": %.1f, \"ratio\": %.3f}\n",
-			       door_names[door], mode_name(door, mode), all[0], all[rounds / 2],
+			       program_names[program], mode_name(program, mode), all[0], all[rounds / 2],
 			       all[0] - base[0], all[rounds / 2] - base[rounds / 2], all[0] / base[0]);
 		}
 	kernel_free(with.kernel);

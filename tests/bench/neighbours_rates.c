@@ -52,8 +52,8 @@ static double seconds_of(const struct timespec *time)
 	return (double)time->tv_sec + (double)time->tv_nsec / 1e9;
 }
 
-static int tell(const struct neighbour_loads *loads, enum neighbour_story story, unsigned seeds,
-		unsigned first)
+static int print_result(const struct neighbour_loads *loads, enum neighbour_story story, unsigned seeds,
+			unsigned first)
 {
 	struct timespec begin, end;
 	struct rates rates = {0};
@@ -104,7 +104,7 @@ int main(int argc, char **argv)
 	printf("%u worlds of each kind, %d cgroups, %d bins\n", seeds, NEIGHBOUR_WORLD_CGROUPS,
 	       NEIGHBOUR_WORLD_BINS);
 	for (unsigned story = 0; story < STORY_COUNT; story++)
-		if (tell(loads, story, seeds, first) < 0)
+		if (print_result(loads, story, seeds, first) < 0)
 			return 1;
 	return 0;
 }

@@ -478,7 +478,7 @@ static int compare(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-static void tell(const struct variant *variant, const struct variant *base, u64 rounds)
+static void print_result(const struct variant *variant, const struct variant *base, u64 rounds)
 {
 	const double *fault = variant->fault_ns, *loop = variant->loop_ns, *both = variant->both_ns;
 	struct bpf_prog_info info;
@@ -531,6 +531,6 @@ int main(int argc, char **argv)
 		qsort(variants[i].both_ns, rounds, sizeof(double), compare);
 	}
 	for (size_t i = 0; i < n; i++)
-		tell(&variants[i], &variants[0], rounds);
+		print_result(&variants[i], &variants[0], rounds);
 	return 0;
 }

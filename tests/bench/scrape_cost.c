@@ -88,7 +88,7 @@ struct host {
 
 static bool json;
 
-static void tell(const char *name, const char *unit, double value)
+static void report(const char *name, const char *unit, double value)
 {
 	if (json)
 		(void)printf("{\"group\": \"scrape\", \"name\": \"%s\", \"unit\": \"%s\", \"value\": %.9g}\n",
@@ -249,7 +249,7 @@ static void tell_of(const char *machine, const char *what, const char *unit, dou
 	char name[128];
 
 	(void)snprintf(name, sizeof(name), "%s, %s", machine, what);
-	tell(name, unit, value);
+	report(name, unit, value);
 }
 
 static int measure_size(struct host *host, const char *machine, size_t *ret_series)
@@ -320,9 +320,9 @@ static int measure_build(struct host *host, size_t series)
 		plain[round] = (double)(built - begun);
 		compressed[round] = (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - built);
 	}
-	tell("build, plain", "ms", quantile(plain, ROUNDS, 0.5) / 1e6);
-	tell("build, gzip on top", "ms", quantile(compressed, ROUNDS, 0.5) / 1e6);
-	tell("build, plain, a series", "ns", quantile(plain, ROUNDS, 0.5) / (double)series);
+	report("build, plain", "ms", quantile(plain, ROUNDS, 0.5) / 1e6);
+	report("build, gzip on top", "ms", quantile(compressed, ROUNDS, 0.5) / 1e6);
+	report("build, plain, a series", "ns", quantile(plain, ROUNDS, 0.5) / (double)series);
 	return 0;
 }
 
@@ -479,11 +479,11 @@ static int measure_scrape(struct host *host, const char *what, bool gzip, bool e
 	own = (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begun) / SCRAPES;
 	ns = own + (double)(clock_ns(speaker) - begun_speaking) / SCRAPES;
 	(void)snprintf(name, sizeof(name), "a scrape, %s", what);
-	tell(name, "ms", ns / 1e6);
+	report(name, "ms", ns / 1e6);
 	(void)snprintf(name, sizeof(name), "a scrape, %s, the daemon's part", what);
-	tell(name, "ms", own / 1e6);
+	report(name, "ms", own / 1e6);
 	(void)snprintf(name, sizeof(name), "a scrape, %s, a series", what);
-	tell(name, "ns", ns / (double)series);
+	report(name, "ns", ns / (double)series);
 	return 0;
 }
 
@@ -537,11 +537,11 @@ static int measure_ticks(struct host *host, size_t clients)
 	if (r < 0 || ticks.failed)
 		return -1;
 	(void)snprintf(name, sizeof(name), "a collection's series %s, median", beside);
-	tell(name, "us", quantile(ticks.took, TICKS, 0.5) / 1e3);
+	report(name, "us", quantile(ticks.took, TICKS, 0.5) / 1e3);
 	(void)snprintf(name, sizeof(name), "a collection's series %s, late by, median", beside);
-	tell(name, "us", quantile(ticks.late, TICKS, 0.5) / 1e3);
+	report(name, "us", quantile(ticks.late, TICKS, 0.5) / 1e3);
 	(void)snprintf(name, sizeof(name), "a collection's series %s, late by, 95 %%", beside);
-	tell(name, "us", quantile(ticks.late, TICKS, 0.95) / 1e3);
+	report(name, "us", quantile(ticks.late, TICKS, 0.95) / 1e3);
 	return 0;
 }
 
@@ -571,7 +571,7 @@ static int measure_top(size_t top, const char *name)
 	}
 	series_table_free(many.table);
 	if (r == 0)
-		tell(name, "ms", quantile(took, TOP_ROUNDS, 0.5) / 1e6);
+		report(name, "ms", quantile(took, TOP_ROUNDS, 0.5) / 1e6);
 	return r;
 }
 

@@ -549,7 +549,7 @@ static void teardown_fixture(void)
 	cgroup_fixture_teardown();
 }
 
-TestSuite(hot_door, .init = setup_fixture, .fini = teardown_fixture);
+TestSuite(hot_program, .init = setup_fixture, .fini = teardown_fixture);
 
 /* Makes a cgroup of this name and collects once. Returns its path, which the caller frees. */
 static char *make_noticed(const char *name)
@@ -585,7 +585,7 @@ static int spin(void *userdata)
 }
 
 /* A loop of a few instructions is found at its address. */
-Test(hot_door, a_timer_finds_the_loop)
+Test(hot_program, a_timer_finds_the_loop)
 {
 	static const u64 n = 600000000;
 	_cleanup_free_ char *path = NULL;
@@ -653,7 +653,7 @@ static void await_faults(int fd, u64 before)
  * A cgroup that never rests loses no sample while its tables are made. After that, the tables get every
  * sample.
  */
-Test(hot_door, no_sample_is_lost_while_tables_are_made)
+Test(hot_program, no_sample_is_lost_while_tables_are_made)
 {
 	_cleanup_free_ char *path = NULL;
 	_cleanup_close_ int fd = -1;
@@ -705,7 +705,7 @@ static int touch_each(void *userdata)
  * A page fault has a data address and an instruction address. Neither is kept for a cgroup that is not
  * chosen.
  */
-Test(hot_door, page_faults_are_found_at_their_addresses)
+Test(hot_program, page_faults_are_found_at_their_addresses)
 {
 	for (int chosen = 0; chosen < 2; chosen++) {
 		_cleanup_free_ char *path = NULL;

@@ -76,7 +76,7 @@ static void teardown_fixture(void)
 	cgroup_fixture_teardown();
 }
 
-TestSuite(operations_door, .init = setup_fixture, .fini = teardown_fixture);
+TestSuite(operations_program, .init = setup_fixture, .fini = teardown_fixture);
 
 static void adopt_fixture(void)
 {
@@ -85,7 +85,7 @@ static void adopt_fixture(void)
 }
 
 /* A page fault has no data source: an event that counts only loads treats it as another operation. */
-Test(operations_door, filtered_and_counted_samples_add_up)
+Test(operations_program, filtered_and_counted_samples_add_up)
 {
 	_cleanup_free_ char *path = NULL;
 	unsigned pages = 2000;

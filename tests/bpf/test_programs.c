@@ -65,7 +65,7 @@ Test(programs, all_programs_load_in_this_kernel)
 	cr_expect_eq(kernel_program_fd(kernel, 2), -ENOENT, "an event that is not used is not loaded");
 }
 
-/* Loads the largest number of perf_event programs ("doors") that a machine can have, with different fields. */
+/* Loads the largest number of perf_event programs that a machine can have, with different fields. */
 Test(programs, a_program_is_loaded_for_each_event)
 {
 	struct kernel_settings settings = {.slots = 64,

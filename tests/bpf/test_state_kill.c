@@ -159,7 +159,7 @@ static void learn_names(struct engine *engine, const struct plan *plan)
 	}
 }
 
-static void tell(struct engine *engine, struct outcome *ret)
+static void report(struct engine *engine, struct outcome *ret)
 {
 	const struct series *const *series;
 	size_t n;
@@ -279,7 +279,7 @@ static void live(struct kernel *kernel, int state_fd, const struct plan *plan, s
 	if (fate->ret_stores)
 		*fate->ret_stores = watched_stores_seen();
 	if (fate->ret)
-		tell(engine, fate->ret);
+		report(engine, fate->ret);
 	_exit(0);
 }
 
@@ -326,7 +326,7 @@ static void expect_twin(const struct outcome *have, struct engine *twin, bool al
 {
 	static struct outcome want;
 
-	tell(twin, &want);
+	report(twin, &want);
 	cr_assert(have->there && want.there);
 	for (unsigned event = 0; event < EVENTS; event++) {
 		expect_same(&have->totals[event], &want.totals[event], "total", 0, event);

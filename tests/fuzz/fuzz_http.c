@@ -98,7 +98,7 @@ static void on_ended(void *userdata, int error)
 
 static void start(void)
 {
-	struct http_broker_settings desk_settings = {.source = &source, .failed = on_failed};
+	struct http_broker_settings broker_settings = {.source = &source, .failed = on_failed};
 	struct http_server_settings settings = {.n_listeners = 1, .ended = on_ended};
 	socklen_t length = sizeof(fixture.address);
 	struct http_server *server;
@@ -114,10 +114,10 @@ static void start(void)
 	DEMAND(sd_event_new(&fixture.event) >= 0);
 	DEMAND(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fixture.line) == 0);
 	http_bodies_init(&fixture.bodies, &source);
-	desk_settings.event = settings.event = fixture.event;
-	desk_settings.bodies = &fixture.bodies;
-	desk_settings.socket = fixture.line[0];
-	DEMAND(http_broker_new(&desk_settings, &broker) == 0);
+	broker_settings.event = settings.event = fixture.event;
+	broker_settings.bodies = &fixture.bodies;
+	broker_settings.socket = fixture.line[0];
+	DEMAND(http_broker_new(&broker_settings, &broker) == 0);
 	settings.listeners = &fixture.listener;
 	settings.channel = fixture.line[1];
 	DEMAND(http_server_new(&settings, &server) == 0);

@@ -69,7 +69,7 @@ static const char *const names[OPTIONS] = {
 	"precise", "sample-type", "wakeup", "pinned",  "leader",  "exclude-guest", "exclude-kernel",
 	"for",     "enough",      "stops",  "from",    "to",      "cgroup"};
 
-struct wish {
+struct request {
 	uint64_t values[OPTIONS];
 	bool given[OPTIONS];
 	const char *cgroup;
@@ -101,9 +101,9 @@ static uint64_t number(const char *option, const char *text)
 	return value;
 }
 
-static struct wish read_options(int argc, char **argv)
+static struct request read_options(int argc, char **argv)
 {
-	struct wish wish = {.values = {[TYPE] = PERF_TYPE_RAW, [PERIOD] = 10007, [FOR] = 1}};
+	struct request request = {.values = {[TYPE] = PERF_TYPE_RAW, [PERIOD] = 10007, [FOR] = 1}};
 	struct option options[OPTIONS + 1] = {0};
 	int option;
 
@@ -113,29 +113,29 @@ static struct wish read_options(int argc, char **argv)
 		if (option > OPTIONS)
 			exit(USAGE);
 		if (option - 1 == CGROUP)
-			wish.cgroup = optarg;
+			request.cgroup = optarg;
 		else
-			wish.values[option - 1] = number(names[option - 1], optarg);
-		wish.given[option - 1] = true;
+			request.values[option - 1] = number(names[option - 1], optarg);
+		request.given[option - 1] = true;
 	}
 	if (optind != argc)
 		errx(USAGE, "\"%s\" is not an option", argv[optind]);
-	return wish;
+	return request;
 }
 
-static int event_open(struct perf_event_attr *attr, const struct wish *wish, int group)
+static int event_open(struct perf_event_attr *attr, const struct request *request, int group)
 {
 	unsigned long flags = PERF_FLAG_FD_CLOEXEC;
 	int of = -1;
 	int fd;
 
-	if (wish->cgroup) {
-		of = open(wish->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (request->cgroup) {
+		of = open(request->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (of < 0)
-			err(1, "%s", wish->cgroup);
+			err(1, "%s", request->cgroup);
 		flags |= PERF_FLAG_PID_CGROUP;
 	}
-	fd = (int)syscall(SYS_perf_event_open, attr, of, (int)wish->values[CPU], group, flags);
+	fd = (int)syscall(SYS_perf_event_open, attr, of, (int)request->values[CPU], group, flags);
 
 	if (fd >= 0)
 		return fd;
@@ -143,9 +143,9 @@ static int event_open(struct perf_event_attr *attr, const struct wish *wish, int
 	exit(0);
 }
 
-static int open_wish(const struct wish *wish, int *ret_leader)
+static int open_request(const struct request *request, int *ret_leader)
 {
-	const uint64_t *values = wish->values;
+	const uint64_t *values = request->values;
 	struct perf_event_attr leader = {
 		.type = (uint32_t)values[TYPE],
 		.size = sizeof(leader),
@@ -163,19 +163,19 @@ static int open_wish(const struct wish *wish, int *ret_leader)
 		.sample_type = values[SAMPLE_TYPE],
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.disabled = 1,
-		.pinned = values[PINNED] && !wish->given[LEADER],
+		.pinned = values[PINNED] && !request->given[LEADER],
 		.precise_ip = values[PRECISE] & 3,
 		.exclude_guest = values[EXCLUDE_GUEST] != 0,
 		.exclude_kernel = values[EXCLUDE_KERNEL] != 0,
 		.wakeup_events = (uint32_t)values[WAKEUP],
 	};
 
-	if (wish->given[FREQ]) {
+	if (request->given[FREQ]) {
 		attr.freq = 1;
 		attr.sample_freq = values[FREQ];
 	}
-	*ret_leader = wish->given[LEADER] ? event_open(&leader, wish, -1) : -1;
-	return event_open(&attr, wish, *ret_leader);
+	*ret_leader = request->given[LEADER] ? event_open(&leader, request, -1) : -1;
+	return event_open(&attr, request, *ret_leader);
 }
 
 /* Reads the fields of a sample in their order, up to the physical address. Ignores samples with other fields. */
@@ -244,7 +244,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
-static void tell(int fd, const struct found *found)
+static void print_result(int fd, const struct found *found)
 {
 	struct {
 		uint64_t count, enabled, running;
@@ -273,13 +273,13 @@ static void control(int fd, unsigned long request)
 
 int main(int argc, char **argv)
 {
-	struct wish wish = read_options(argc, argv);
+	struct request request = read_options(argc, argv);
 	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
 	const struct timespec once = {.tv_nsec = ONCE_NS};
-	struct found found = {.has_ip = wish.values[SAMPLE_TYPE] & PERF_SAMPLE_IP,
-			      .sample_type = wish.values[SAMPLE_TYPE],
-			      .from = wish.values[FROM],
-			      .to = wish.values[TO]};
+	struct found found = {.has_ip = request.values[SAMPLE_TYPE] & PERF_SAMPLE_IP,
+			      .sample_type = request.values[SAMPLE_TYPE],
+			      .from = request.values[FROM],
+			      .to = request.values[TO]};
 	const struct sigaction action = {.sa_handler = end};
 	int leader, first, fd;
 	void *page;
@@ -287,24 +287,24 @@ int main(int argc, char **argv)
 
 	if (sigaction(SIGTERM, &action, NULL))
 		err(1, "sigaction");
-	fd = open_wish(&wish, &leader);
+	fd = open_request(&request, &leader);
 	page = mmap(NULL, (RING_PAGES + 1) * page_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (page == MAP_FAILED)
 		err(1, "cannot map the event's ring buffer");
 	first = leader >= 0 ? leader : fd;
 	control(first, PERF_EVENT_IOC_ENABLE);
-	until = now_ns() + wish.values[FOR] * 1000000000U;
+	until = now_ns() + request.values[FOR] * 1000000000U;
 	do {
 		(void)nanosleep(&once, NULL);
-		for (uint64_t i = 0; i < wish.values[STOPS]; i++) {
+		for (uint64_t i = 0; i < request.values[STOPS]; i++) {
 			control(first, PERF_EVENT_IOC_DISABLE);
 			control(first, PERF_EVENT_IOC_ENABLE);
 		}
 		count_records(page, &found);
 	} while (!is_told_to_end && now_ns() < until &&
-		 (!wish.given[ENOUGH] || found.samples < wish.values[ENOUGH]));
+		 (!request.given[ENOUGH] || found.samples < request.values[ENOUGH]));
 	control(first, PERF_EVENT_IOC_DISABLE);
 	count_records(page, &found);
-	tell(fd, &found);
+	print_result(fd, &found);
 	return 0;
 }

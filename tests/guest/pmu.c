@@ -13,7 +13,7 @@
  *   kernel FILE      tells the PMU where this kernel keeps its tasks, once after a boot; FILE: output of `layout`
  *   layout           prints these places for this kernel, which takes a guest seconds
  *
- * The commands go through a CPUID leaf of the PMU's own (the "door"), which user space may execute.
+ * The commands go through a CPUID leaf of the PMU's own, which user space may execute.
  */
 #include <err.h>
 #include <errno.h>
@@ -44,8 +44,8 @@
 #define PAUSES        50
 #define PAUSE_NEXT_NS 20000000L
 
-static unsigned long door(unsigned long what, unsigned long to, unsigned long from, unsigned long size,
-			  unsigned long offset)
+static unsigned long call_pmu(unsigned long what, unsigned long to, unsigned long from, unsigned long size,
+			      unsigned long offset)
 {
 	register unsigned long r8 __asm__("r8") = offset;
 	unsigned long result = DOOR_LEAF;
@@ -356,7 +356,7 @@ static void describe_kernel(char *text)
 	free(types.data);
 }
 
-/* -- the door -- */
+/* -- commands of the PMU -- */
 
 /* Populated and locked in memory, because the PMU reads and writes it as a debugger would. */
 static char *make_buffer(void)
@@ -375,7 +375,7 @@ static unsigned long run(char *buffer, const char *command)
 	unsigned long size;
 
 	(void)snprintf(buffer, PIECE, "%s", command);
-	size = door(0, 0, (unsigned long)buffer, strlen(buffer), 0);
+	size = call_pmu(0, 0, (unsigned long)buffer, strlen(buffer), 0);
 	if (size == NO_ANSWER)
 		errx(1, "the PMU does not know \"%s\"", command);
 	return size;
@@ -388,7 +388,7 @@ static void ask(char *buffer, const char *command)
 	for (unsigned long offset = 0; offset < size;) {
 		unsigned long piece = size - offset < PIECE ? size - offset : PIECE;
 
-		if (door(1, (unsigned long)buffer, 0, piece, offset) != piece)
+		if (call_pmu(1, (unsigned long)buffer, 0, piece, offset) != piece)
 			errx(1, "the PMU's answer cannot be read");
 		if (fwrite(buffer, 1, piece, stdout) != piece)
 			err(1, "standard output");

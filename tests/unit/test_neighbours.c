@@ -594,8 +594,8 @@ Test(neighbours, the_required_strength_exceeds_chance)
  * Ranks the neighbours in SEEDS worlds of one story. Counts in how many the culprit is first, in how many it
  * is named, and in how many another cgroup is named.
  */
-static void tell(const struct neighbour_loads *loads, enum neighbour_story story, unsigned *ret_first,
-		 unsigned *ret_named, unsigned *ret_innocent, unsigned *ret_verdicts)
+static void print_result(const struct neighbour_loads *loads, enum neighbour_story story, unsigned *ret_first,
+			 unsigned *ret_named, unsigned *ret_innocent, unsigned *ret_verdicts)
 {
 	*ret_first = *ret_named = *ret_innocent = 0;
 	for (unsigned seed = 1; seed <= SEEDS; seed++) {
@@ -630,7 +630,7 @@ Test(neighbours, random_scenes_name_the_right_neighbour)
 		unsigned verdicts[NEIGHBOURS_EPISODE + 1] = {0};
 		unsigned first, named, innocent;
 
-		tell(loads, story, &first, &named, &innocent, verdicts);
+		print_result(loads, story, &first, &named, &innocent, verdicts);
 		cr_expect_leq(innocent, SEEDS / 20, "%s: %u", text, innocent);
 		if (neighbour_story_has_culprit(story)) {
 			cr_expect_geq(first, SEEDS - SEEDS / 10, "%s: %u", text, first);

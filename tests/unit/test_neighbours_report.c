@@ -19,7 +19,7 @@
  * The data of an engine that sampled loads on two PMUs, and stores. Made-up trees stand in for the kernel's
  * trees of cgroups and sysfs.
  */
-struct desk {
+struct fixture {
 	char *tree; /* cgroups below cgroup/, sysfs below sys/ */
 	char *sysfs;
 	int cgroups;
@@ -29,48 +29,48 @@ struct desk {
 	struct readings *readings; /* NULL: all events ran all the time */
 };
 
-static struct desk desk;
+static struct fixture fixture;
 
-static void desk_open(void)
+static void fixture_open(void)
 {
 	const struct timespec start = {.tv_sec = 1000};
 
-	desk = (struct desk){.tree = tree_new(),
-			     .head = {.n_events = 3,
-				      .interval_seconds = 1,
-				      .events = {[0] = {.key = "stores", .event.role = EVENT_STORES},
-						 [1] = {.key = "loads:cpu_core"},
-						 [2] = {.key = "loads:cpu_atom"}}}};
+	fixture = (struct fixture){.tree = tree_new(),
+				   .head = {.n_events = 3,
+					    .interval_seconds = 1,
+					    .events = {[0] = {.key = "stores", .event.role = EVENT_STORES},
+						       [1] = {.key = "loads:cpu_core"},
+						       [2] = {.key = "loads:cpu_atom"}}}};
 	for (size_t i = 0; i < 3; i++) {
-		struct event *event = &desk.head.events[i].event;
+		struct event *event = &fixture.head.events[i].event;
 
 		event->role = i == 0 ? EVENT_STORES : EVENT_LOADS;
 		event->settings.has_latency = event->settings.has_source = 1;
 	}
-	cr_assert_eq(totals_new(&desk.totals), 0);
-	cr_assert_eq(window_new(16 << 20, 600 * SECOND, 0, &start, &desk.window), 0);
-	tree_write(desk.tree, "sys/devices/system/node/node0/cpulist", "0-3\n");
-	tree_write(desk.tree, "sys/devices/system/node/node1/cpulist", "4-7\n");
-	tree_write(desk.tree, "cgroup/cpuset.cpus.effective", "0-7\n");
-	cr_assert_geq(asprintf(&desk.sysfs, "%s/sys", desk.tree), 0);
+	cr_assert_eq(totals_new(&fixture.totals), 0);
+	cr_assert_eq(window_new(16 << 20, 600 * SECOND, 0, &start, &fixture.window), 0);
+	tree_write(fixture.tree, "sys/devices/system/node/node0/cpulist", "0-3\n");
+	tree_write(fixture.tree, "sys/devices/system/node/node1/cpulist", "4-7\n");
+	tree_write(fixture.tree, "cgroup/cpuset.cpus.effective", "0-7\n");
+	cr_assert_geq(asprintf(&fixture.sysfs, "%s/sys", fixture.tree), 0);
 }
 
-static void desk_close(void)
+static void fixture_close(void)
 {
-	if (desk.cgroups > 0)
-		(void)close(desk.cgroups);
-	free(desk.sysfs);
-	totals_free(desk.totals);
-	window_free(desk.window);
-	readings_free(desk.readings);
-	tree_remove(desk.tree);
+	if (fixture.cgroups > 0)
+		(void)close(fixture.cgroups);
+	free(fixture.sysfs);
+	totals_free(fixture.totals);
+	window_free(fixture.window);
+	readings_free(fixture.readings);
+	tree_remove(fixture.tree);
 }
 
 static u32 number_of(const char *path)
 {
 	struct totals_entry *entry;
 
-	cr_assert_eq(totals_get(desk.totals, path, &entry), 0);
+	cr_assert_eq(totals_get(fixture.totals, path, &entry), 0);
 	return entry->number;
 }
 
@@ -82,7 +82,7 @@ static void put(const char *path, unsigned event, enum source source, u64 n, u32
 	counters.weight[source] = 1000 * n;
 	counters.latency_sum[source] = n * cycles;
 	counters.latency[histogram_fine_index(cycles)] = n;
-	window_put_counters(desk.window, number_of(path), event, &counters);
+	window_put_counters(fixture.window, number_of(path), event, &counters);
 }
 
 static bool is_burst(size_t bin)
@@ -107,7 +107,7 @@ static void fill(const char *victim, const char *bursting, const char *const oth
 	for (size_t bin = 0; bin < BINS; bin++) {
 		u64 now_ns = (bin + 1) * 5 * SECOND;
 
-		window_begin(desk.window, now_ns, &(struct timespec){.tv_sec = (time_t)(1000 + 5 * bin)});
+		window_begin(fixture.window, now_ns, &(struct timespec){.tv_sec = (time_t)(1000 + 5 * bin)});
 		put(victim, 1, SOURCE_L1, 100, 10);
 		put(victim, 2, SOURCE_LOCAL_DRAM, some(bin, 0), 200);
 		put(victim, 1, SOURCE_LOCAL_DRAM, some(bin, 1),
@@ -117,19 +117,19 @@ static void fill(const char *victim, const char *bursting, const char *const oth
 		for (size_t i = 0; others[i]; i++)
 			put(others[i], 1 + i % 2, SOURCE_REMOTE_DRAM, some(bin, 3 + i), 300);
 		put("/storing", 0, SOURCE_L3, is_burst(bin) ? 900 : 1, 300);
-		for (unsigned event = 3; event < desk.head.n_events; event++) {
+		for (unsigned event = 3; event < fixture.head.n_events; event++) {
 			put(victim, event, SOURCE_UNKNOWN, some(bin, 6), 0);
 			put("/prefetching", event, SOURCE_UNKNOWN,
 			    is_burst(bin) ? 200 + some(bin, 2) : some(bin, 2), 0);
 		}
-		cr_assert_eq(window_end(desk.window), 0);
+		cr_assert_eq(window_end(fixture.window), 0);
 	}
 }
 
 /* Adds an event of misses on a PMU. fill() then gives misses to the victim, and to `/prefetching` in the bursts. */
 static void add_misses(const char *pmu)
 {
-	struct snapshot_event *event = &desk.head.events[desk.head.n_events++];
+	struct snapshot_event *event = &fixture.head.events[fixture.head.n_events++];
 
 	*event = (struct snapshot_event){.event = {.role = EVENT_MISSES, .count_kind = COUNT_MISSES_L3}};
 	(void)stpcpy(event->event.pmu, pmu);
@@ -138,30 +138,30 @@ static void add_misses(const char *pmu)
 /* Sets the PMUs of the events of loads. */
 static void set_pmus(const char *first, const char *second)
 {
-	(void)stpcpy(desk.head.events[1].event.pmu, first);
-	(void)stpcpy(desk.head.events[2].event.pmu, second);
+	(void)stpcpy(fixture.head.events[1].event.pmu, first);
+	(void)stpcpy(fixture.head.events[2].event.pmu, second);
 }
 
 static int make(const char *path, bool with_cgroups, struct neighbours_report **ret)
 {
 	struct neighbours_sources sources = {
-		.window = desk.window,
-		.victim = totals_find(desk.totals, path),
-		.head = &desk.head,
-		.readings = desk.readings,
+		.window = fixture.window,
+		.victim = totals_find(fixture.totals, path),
+		.head = &fixture.head,
+		.readings = fixture.readings,
 		.now_ns = 5 * SECOND * BINS,
 	};
 
 	cr_assert_not_null(sources.victim);
-	sources.entries = totals_entries(desk.totals, &sources.n_entries);
-	if (with_cgroups && !desk.cgroups) {
+	sources.entries = totals_entries(fixture.totals, &sources.n_entries);
+	if (with_cgroups && !fixture.cgroups) {
 		_cleanup_free_ char *cgroups = NULL;
 
-		cr_assert_geq(asprintf(&cgroups, "%s/cgroup", desk.tree), 0);
-		desk.cgroups = open(cgroups, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		cr_assert_gt(desk.cgroups, 0);
+		cr_assert_geq(asprintf(&cgroups, "%s/cgroup", fixture.tree), 0);
+		fixture.cgroups = open(cgroups, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		cr_assert_gt(fixture.cgroups, 0);
 	}
-	return neighbours_report_make(&sources, with_cgroups ? desk.cgroups : -1, desk.sysfs, ret);
+	return neighbours_report_make(&sources, with_cgroups ? fixture.cgroups : -1, fixture.sysfs, ret);
 }
 
 static bool is_candidate(const struct neighbours_report *report, const char *path)
@@ -172,7 +172,7 @@ static bool is_candidate(const struct neighbours_report *report, const char *pat
 	return false;
 }
 
-TestSuite(neighbours_report, .init = desk_open, .fini = desk_close);
+TestSuite(neighbours_report, .init = fixture_open, .fini = fixture_close);
 
 Test(neighbours_report, the_culprit_is_named)
 {
@@ -204,11 +204,11 @@ Test(neighbours_report, cgroups_of_other_nodes_are_apart)
 	static const char *const others[] = {"/b", "/far/c", "/wide", NULL};
 	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL, *replayed = NULL;
 
-	tree_write(desk.tree, "cgroup/victim/cpuset.cpus.effective", "1\n");
-	tree_write(desk.tree, "cgroup/a/cpuset.cpus.effective", "4-5\n");
-	tree_write(desk.tree, "cgroup/b/cpuset.cpus.effective", "3\n");
-	tree_write(desk.tree, "cgroup/far/cpuset.cpus.effective", "6\n");
-	tree_write(desk.tree, "cgroup/wide/cpuset.cpus.effective", "2-6\n");
+	tree_write(fixture.tree, "cgroup/victim/cpuset.cpus.effective", "1\n");
+	tree_write(fixture.tree, "cgroup/a/cpuset.cpus.effective", "4-5\n");
+	tree_write(fixture.tree, "cgroup/b/cpuset.cpus.effective", "3\n");
+	tree_write(fixture.tree, "cgroup/far/cpuset.cpus.effective", "6\n");
+	tree_write(fixture.tree, "cgroup/wide/cpuset.cpus.effective", "2-6\n");
 	fill("/victim", "/a", others);
 	cr_assert_eq(make("/victim", true, &report), 0);
 	cr_expect(report->nodes_known);
@@ -231,7 +231,7 @@ Test(neighbours_report, without_a_cpuset_controller_all_are_candidates)
 	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
 	char file[4096];
 
-	(void)snprintf(file, sizeof(file), "%s/cgroup/cpuset.cpus.effective", desk.tree);
+	(void)snprintf(file, sizeof(file), "%s/cgroup/cpuset.cpus.effective", fixture.tree);
 	cr_assert_eq(remove(file), 0);
 	fill("/victim", "/a", others);
 	cr_assert_eq(make("/victim", true, &report), 0);
@@ -265,12 +265,13 @@ Test(neighbours_report, cgroups_with_most_traffic_are_judged)
 	char path[32];
 
 	fill("/victim", "/a", none);
-	window_begin(desk.window, (BINS + 1ULL) * 5 * SECOND, &(struct timespec){.tv_sec = 1000 + 5 * BINS});
+	window_begin(fixture.window, (BINS + 1ULL) * 5 * SECOND,
+		     &(struct timespec){.tv_sec = 1000 + 5 * BINS});
 	for (unsigned i = 0; i < 300; i++) {
 		(void)snprintf(path, sizeof(path), "/crowd-%03u", i);
 		put(path, 1, SOURCE_L3, 10000 + i, 80);
 	}
-	cr_assert_eq(window_end(desk.window), 0);
+	cr_assert_eq(window_end(fixture.window), 0);
 	cr_assert_eq(make("/victim", true, &report), 0);
 	cr_expect_eq(report->n_cgroups, NEIGHBOURS_REPORT_MAX);
 	cr_expect_eq(report->beyond, 301 - NEIGHBOURS_REPORT_MAX);
@@ -289,8 +290,8 @@ Test(neighbours_report, the_cpus_of_a_bounded_number_of_cgroups_are_read)
 		(void)snprintf(paths[i], sizeof(paths[i]), "/far/%zu", i);
 		others[i] = paths[i];
 	}
-	tree_write(desk.tree, "cgroup/victim/cpuset.cpus.effective", "1\n");
-	tree_write(desk.tree, "cgroup/far/cpuset.cpus.effective", "6\n");
+	tree_write(fixture.tree, "cgroup/victim/cpuset.cpus.effective", "1\n");
+	tree_write(fixture.tree, "cgroup/far/cpuset.cpus.effective", "6\n");
 	fill("/victim", NULL, others);
 	cr_assert_eq(make("/victim", true, &report), 0);
 	cr_expect_eq(report->n_cgroups, 0);
@@ -310,8 +311,8 @@ Test(neighbours_report, missing_data_is_an_error_with_the_reason)
 	cr_assert_eq(make("/storing", true, &thin), 0);
 	cr_expect_eq(thin->ranking.verdict, NEIGHBOURS_THIN);
 	cr_expect_eq(thin->ranking.bins, 0);
-	desk.head.events[1].event.settings.has_source = 0;
-	desk.head.events[2].event.settings.has_latency = 0;
+	fixture.head.events[1].event.settings.has_source = 0;
+	fixture.head.events[2].event.settings.has_latency = 0;
 	cr_expect_eq(make("/victim", true, &none_known), -ENODATA, "no event has both");
 }
 
@@ -370,16 +371,16 @@ Test(neighbours_report, misses_that_never_ran_are_not_the_traffic)
 
 	set_pmus("cpu", "cpu");
 	add_misses("cpu");
-	cr_assert_eq(readings_new(600 * SECOND, 4, &desk.readings), 0);
+	cr_assert_eq(readings_new(600 * SECOND, 4, &fixture.readings), 0);
 	fill("/victim", "/a", none);
 	now[3].running_ns = 4 * SECOND;
-	readings_push(desk.readings, 5 * SECOND * BINS, now);
+	readings_push(fixture.readings, 5 * SECOND * BINS, now);
 	cr_assert_eq(make("/victim", true, &starved), 0);
 	cr_expect_not(starved->misses);
 	now[3].running_ns = 6 * SECOND;
-	desk.readings = readings_free(desk.readings);
-	cr_assert_eq(readings_new(600 * SECOND, 4, &desk.readings), 0);
-	readings_push(desk.readings, 5 * SECOND * BINS, now);
+	fixture.readings = readings_free(fixture.readings);
+	cr_assert_eq(readings_new(600 * SECOND, 4, &fixture.readings), 0);
+	readings_push(fixture.readings, 5 * SECOND * BINS, now);
 	cr_assert_eq(make("/victim", true, &half), 0);
 	cr_expect(half->misses);
 }

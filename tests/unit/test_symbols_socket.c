@@ -257,11 +257,11 @@ Test(symbols_socket, the_owner_that_systemd_set_can_ask)
 Test(symbols_socket, a_socket_not_created_by_root_is_not_used)
 {
 	struct child child = CHILD_NONE;
-	int tell[2], status = 0;
+	int report[2], status = 0;
 	char byte = 0;
 	pid_t impostor;
 
-	cr_assert_eq(pipe(tell), 0);
+	cr_assert_eq(pipe(report), 0);
 	cr_assert_eq(chmod(place, 0777), 0);
 	impostor = fork();
 	if (impostor == 0) {
@@ -270,21 +270,21 @@ Test(symbols_socket, a_socket_not_created_by_root_is_not_used)
 		if (setgid(STRANGER) < 0 || setuid(STRANGER) < 0)
 			_exit(3);
 		fd = listen_there();
-		(void)!write(tell[1], "x", 1);
+		(void)!write(report[1], "x", 1);
 		/* Accept two connections, of this test and of `symbols`. Neither may send anything. */
 		for (int i = 0; i < 2; i++)
 			if ((asked = accept(fd, NULL, NULL)) < 0 || recv(asked, &byte, 1, 0) != 0)
 				_exit(4);
 		_exit(0);
 	}
-	cr_assert_eq(read(tell[0], &byte, 1), 1);
+	cr_assert_eq(read(report[0], &byte, 1), 1);
 	cr_expect_eq(symbols_socket_connect(address.sun_path, &child), -EPERM);
 	open_symbols(0);
 	expect_name(a_function_of_this_test, "a_function_of_this_test");
 	cr_assert_eq(waitpid(impostor, &status, 0), impostor);
 	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the impostor was asked (%d)", status);
-	(void)close(tell[0]);
-	(void)close(tell[1]);
+	(void)close(report[0]);
+	(void)close(report[1]);
 }
 
 Test(symbols_socket, without_a_unit_the_symbolizer_is_a_child)

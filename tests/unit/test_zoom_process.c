@@ -17,7 +17,7 @@ struct told {
 	char name[64];
 };
 
-static int tell(void *userdata, const struct zoom_record *record)
+static int report(void *userdata, const struct zoom_record *record)
 {
 	struct told *told = userdata;
 
@@ -28,7 +28,7 @@ static int tell(void *userdata, const struct zoom_record *record)
 		cr_expect_not(record->named.executed);
 		(void)snprintf(told->name, sizeof(told->name), "%s", record->named.name);
 	} else if (record->kind == ZOOM_RECORD_MAPPED) {
-		u64 here = (u64)(uintptr_t)tell;
+		u64 here = (u64)(uintptr_t)report;
 
 		told->mappings++;
 		cr_expect(record->mapped.protection & PROT_EXEC);
@@ -49,7 +49,7 @@ static int look(u32 pid, struct told *told)
 	int r;
 
 	zoom_process_read(pid, &(struct zoom_process_socket){0}, &process);
-	r = zoom_process_report(&process, tell, told);
+	r = zoom_process_report(&process, report, told);
 	zoom_process_done(&process);
 	return r;
 }
@@ -115,7 +115,7 @@ Test(zoom_process, a_reader_reads_processes_in_order)
 			(void)usleep(1000);
 		cr_expect_eq(zoom, i);
 		if (i % 2)
-			cr_expect_eq(zoom_process_report(&process, tell, &told), 0);
+			cr_expect_eq(zoom_process_report(&process, report, &told), 0);
 		else
 			cr_expect_eq(process.pid, 0x7fffffff);
 		cr_expect_eq(told.of_test, i % 2);

@@ -22,7 +22,7 @@
  *   table's performance entry. An interrupt that comes while the entry is masked is held back. It is sent
  *   when the entry is unmasked, if it still has a cause. Dropping it would delay records, and sending it
  *   always makes Linux 7.3 log an NMI for an unknown reason.
- * - CPUID leaf "PEBS" (the "door") gives the guest access to the books: tests/guest/pmu.c.
+ * - CPUID leaf "PEBS" gives the guest access to the books: tests/guest/pmu.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,7 +147,7 @@ static struct {
 	struct caches *caches;
 	struct books *books;
 	struct guest_kernel kernel;
-	char *answer; /* answer to the door's last command */
+	char *answer; /* answer to the last command */
 	size_t answer_size;
 	struct cpu cpus[CACHES_CPUS];
 	struct core cores[CACHES_CPUS];
@@ -531,7 +531,7 @@ static void at_new_address_space(unsigned int index, void *unused)
 	caches_forget(plugin.caches, index);
 }
 
-/* -- the door -- */
+/* -- commands of the PMU -- */
 
 static void print_price(FILE *file)
 {
@@ -672,7 +672,7 @@ static u64 command(char *text, FILE *file)
  * ECX 0: runs the command at RSI, of RDX bytes; RAX becomes the size of the answer. ECX 1: copies RDX bytes
  * of the answer, from offset R8 on, to RDI. RAX becomes ~0 on an error.
  */
-static u64 through_door(struct cpu *cpu)
+static u64 run_command(struct cpu *cpu)
 {
 	u64 size = get(cpu, cpu->general[RDX]), from = get(cpu, cpu->general[R8]);
 	char text[DOOR_MAX + 1];
@@ -709,7 +709,7 @@ static void at_cpuid(unsigned int index, void *unused)
 	cpu->after = AFTER_CPUID;
 	if (cpu->leaf == DOOR_LEAF) {
 		tick(cpu);
-		cpu->value = through_door(cpu);
+		cpu->value = run_command(cpu);
 		cpu->after = AFTER_DOOR;
 		give(cpu);
 	}
@@ -918,7 +918,7 @@ static void let_others_run(struct cpu *cpu)
 	cpu->core->took_line = false;
 }
 
-static __attribute__((noinline)) void tell_access(struct cpu *cpu, uint32_t info, u64 address, uintptr_t insn,
+static __attribute__((noinline)) void note_access(struct cpu *cpu, uint32_t info, u64 address, uintptr_t insn,
 						  bool store)
 {
 	struct caches_access access = access_of(info, address, insn, store);
@@ -961,7 +961,7 @@ static inline void at_access(unsigned int index, uint32_t info, u64 address, voi
 	if (insn & INSN_STRING && address & 63)
 		return;
 	if (__builtin_expect(--*(store ? &cpu->stores : &cpu->loads) <= 0, 0))
-		tell_access(cpu, info, address, insn, store);
+		note_access(cpu, info, address, insn, store);
 	else if (cpu->core->exact || !caches_is_recent(cpu->recent, address, store))
 		miss(cpu, info, address, insn, store);
 }

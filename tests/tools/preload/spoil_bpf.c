@@ -35,20 +35,21 @@ static const struct bpf_insn spoiled = {.code = BPF_LDX | BPF_DW | BPF_MEM, .dst
 static bool spoil(long command, union bpf_attr *attr)
 {
 	static struct bpf_insn instructions[INSTRUCTIONS_MAX];
-	const char *wish = getenv("SPOIL_BPF");
+	const char *request = getenv("SPOIL_BPF");
 	const char *kind, *error;
 
-	if (!wish || !attr)
+	if (!request || !attr)
 		return false;
-	kind = wish;
-	wish = strchr(wish, ' ');
-	if (!wish)
+	kind = request;
+	request = strchr(request, ' ');
+	if (!request)
 		return false;
-	wish++;
-	if (!(command == BPF_MAP_CREATE && strncmp(kind, "map ", 4) == 0 && names(wish, attr->map_name)) &&
-	    !(command == BPF_PROG_LOAD && strncmp(kind, "program ", 8) == 0 && names(wish, attr->prog_name)))
+	request++;
+	if (!(command == BPF_MAP_CREATE && strncmp(kind, "map ", 4) == 0 && names(request, attr->map_name)) &&
+	    !(command == BPF_PROG_LOAD && strncmp(kind, "program ", 8) == 0 &&
+	      names(request, attr->prog_name)))
 		return false;
-	error = strchr(wish, ' ');
+	error = strchr(request, ' ');
 	if (error) {
 		errno = atoi(error + 1);
 		return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The perf_event program (a "door") in the running kernel, on software events: every run is counted in the
+ * The perf_event program in the running kernel, on software events: every run is counted in the
  * right cgroup, and no memory field is invented. Software events do not run in NMI context.
  */
 #include <criterion/criterion.h>
@@ -18,7 +18,7 @@
 
 static struct counting counting;
 
-static void open_door(bool read_by_probe)
+static void open_program(bool read_by_probe)
 {
 	struct kernel_settings settings = counting_settings(true);
 
@@ -33,7 +33,7 @@ static void teardown(void)
 	cgroup_fixture_teardown();
 }
 
-TestSuite(perf_door, .init = cgroup_fixture_setup, .fini = teardown);
+TestSuite(perf_program, .init = cgroup_fixture_setup, .fini = teardown);
 
 static u64 program_runs(int program_fd)
 {
@@ -71,7 +71,7 @@ static void every_page_fault_is_counted(u64 sample_type, bool read_by_probe)
 	int program_fd;
 
 	cr_assert_geq(statistics, 0);
-	open_door(read_by_probe);
+	open_program(read_by_probe);
 	program_fd = kernel_program_fd(counting.kernel, 0);
 	adopt_fixture();
 	cgroup_fixture_make("worker");
@@ -112,22 +112,22 @@ static void every_page_fault_is_counted(u64 sample_type, bool read_by_probe)
 
 #define MEMORY_FIELDS (PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC)
 
-Test(perf_door, fields_that_were_not_asked_for_are_not_read)
+Test(perf_program, fields_that_were_not_asked_for_are_not_read)
 {
 	every_page_fault_is_counted(0, false);
 }
 
-Test(perf_door, fields_that_the_event_does_not_fill_are_not_invented)
+Test(perf_program, fields_that_the_event_does_not_fill_are_not_invented)
 {
 	every_page_fault_is_counted(MEMORY_FIELDS, false);
 }
 
-Test(perf_door, before_linux_6_2_unrequested_fields_are_not_read)
+Test(perf_program, before_linux_6_2_unrequested_fields_are_not_read)
 {
 	every_page_fault_is_counted(0, true);
 }
 
-Test(perf_door, before_linux_6_2_unfilled_fields_are_not_invented)
+Test(perf_program, before_linux_6_2_unfilled_fields_are_not_invented)
 {
 	every_page_fault_is_counted(MEMORY_FIELDS, true);
 }
@@ -145,7 +145,7 @@ static int spin(void *userdata)
 	return 0;
 }
 
-Test(perf_door, timer_samples_are_counted_in_the_running_cgroup)
+Test(perf_program, timer_samples_are_counted_in_the_running_cgroup)
 {
 	struct timespec half_a_second = {.tv_nsec = 500000000};
 	struct cgroup_child child;
@@ -153,7 +153,7 @@ Test(perf_door, timer_samples_are_counted_in_the_running_cgroup)
 	struct counters counters;
 	u64 seen;
 
-	open_door(false);
+	open_program(false);
 	adopt_fixture();
 	cgroup_fixture_make("spinner");
 	child = cgroup_fixture_child("spinner", spin, &half_a_second);
@@ -173,7 +173,7 @@ Test(perf_door, timer_samples_are_counted_in_the_running_cgroup)
 	cgroup_fixture_remove("spinner");
 }
 
-Test(perf_door, samples_of_two_concurrent_cgroups_are_not_mixed)
+Test(perf_program, samples_of_two_concurrent_cgroups_are_not_mixed)
 {
 	unsigned few = 300, many = 4000;
 	struct cgroup_child children[2];
@@ -181,7 +181,7 @@ Test(perf_door, samples_of_two_concurrent_cgroups_are_not_mixed)
 	const unsigned *pages[2] = {&few, &many};
 	const char *names[2] = {"few", "many"};
 
-	open_door(false);
+	open_program(false);
 	adopt_fixture();
 	for (size_t i = 0; i < 2; i++) {
 		cgroup_fixture_make(names[i]);
