@@ -2,7 +2,7 @@
 /*
  * A snapshot: all counters as of one collection, for the whole time or for a window. The engine builds it when it is
  * requested, and keeps it until the next collection. It is plain data. The figures of cgroups are computed when they
- * are read, one cgroup at a time (snapshot_counters_of.h), because they take 5 KB for each event.
+ * are read, one cgroup at a time (snapshot_counters.h), because they take 5 KB for each event.
  *
  * A scrape gets a snapshot without cgroups (engine_summary()). Its counters of cgroups are those of the series
  * (series/series.h), because the sums of a window may decrease.

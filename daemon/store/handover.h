@@ -21,7 +21,7 @@ enum handover_part {
 	HANDOVER_KERNEL,  /* kernel/kernel_inherit.c */
 	HANDOVER_EVENTS,  /* origin/perf/perf_save.c */
 	HANDOVER_OFFCORE, /* origin/perf/perf_offcore_save.c */
-	HANDOVER_PAUSE,   /* sampling/pause_inherited.c */
+	HANDOVER_PAUSE,   /* sampling/pause_saved.c */
 	HANDOVER_PARTS,
 };
 

@@ -280,7 +280,7 @@ static int add_new_counts(struct archive *archive)
 }
 
 /*
- * Compares the layout of the counters in `counters.data` and `event_total.packed` with that of this pebsd. Files of the
+ * Compares the layout of the counters in `figures.data` and `event_total.packed` with that of this pebsd. Files of the
  * first pebsd do not state it: they have the layout that was in force when the table was added.
  */
 static int check_layout(struct archive *archive)

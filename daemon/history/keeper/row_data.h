@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The counters of all events of one cgroup in one span, as the column `data` of the table `counters` has them
+ * The counters of all events of one cgroup in one span, as the column `data` of the table `figures` has them
  * (pebsd-history(7)). For each event by ascending id: the id and the number of bytes, both as varints
  * (base/varint.h), then as many bytes of packed counters (collect/packed.h). Pure functions.
  */

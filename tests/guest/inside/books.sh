@@ -148,12 +148,12 @@ await_collections() {
 	done
 }
 
-# quiet and go_on stop and continue the workloads, because the test's own work is faster without them.
+# quiet and continue_workloads stop and continue the workloads, because the test's own work is faster without them.
 quiet() {
 	pkill -STOP -f "^$here/workload " || :
 }
 
-go_on() {
+continue_workloads() {
 	pkill -CONT -f "^$here/workload " || :
 }
 
@@ -168,7 +168,7 @@ settle() {
 }
 
 resume() {
-	go_on
+	continue_workloads
 	count_again
 }
 
