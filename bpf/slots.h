@@ -191,8 +191,9 @@ static __always_inline u64 free_head_with(u64 head, u32 slot)
  */
 static __always_inline void slots_report_short(void)
 {
-	u32 now = slots_now;
-	u32 free = now - 1 - *(volatile u32 *)&slots_taken;
+	u32 now = slots_now, taken = *(volatile u32 *)&slots_taken;
+	/* Slot 0 is never free. During a release, one more than exist may count as taken. */
+	u32 free = taken + 1 < now ? now - 1 - taken : 0;
 	u32 left = free;
 
 	if (free >= slots_spare(now) || *(volatile u32 *)&slots_reported ||

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 
 #include <linux/perf_event.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include "adopt_existing.h"
 #include "cgroup_fixture.h"
 #include "counting.h"
+#include "kernel/kernel_internal.h"
 #include "software_event.h"
 
 #define CROWD 500
@@ -273,4 +275,19 @@ Test(births, existing_cgroups_are_adopted_once)
 	cgroup_fixture_remove("before");
 	counting_collect(&counting);
 	cr_expect_eq(collect_cgroups_alive(counting.collect), alive - 1);
+}
+
+/*
+ * A release makes its slot free before it lowers the number of taken slots. A birth in between may take this slot, and
+ * then finds more slots taken than exist.
+ */
+Test(births, a_birth_during_a_release_reports_short_slots)
+{
+	struct pollfd notice;
+
+	open_with_room(CROWD, COLLECT_GRACE_NS);
+	counting.kernel->skeleton->bss->slots_taken = kernel_slots(counting.kernel);
+	cgroup_fixture_make("born");
+	notice = (struct pollfd){.fd = kernel_slots_short_fd(counting.kernel), .events = POLLIN};
+	cr_expect_eq(poll(&notice, 1, 60000), 1);
 }
