@@ -202,7 +202,7 @@ struct snapshot {
 	bool config_reloaded; /* the last reload was successful (or there was none) */
 	struct timespec config_time;
 	const char *const *config_files; /* files that were read, NULL-terminated; NULL: none */
-	const char *opened_by;           /* opener of the last event: "pebsd", "opener"; NULL: no events */
+	const char *opened_by;           /* perf_backend_by_opener(): "pebsd", "opener"; NULL: no events */
 	const struct counter_users *counter_users; /* owned by the origin; NULL: it uses no counters */
 	bool paused;                               /* every counter is free for other tools */
 	struct timespec paused_until;              /* CLOCK_REALTIME; 0: until it is resumed */

@@ -228,6 +228,13 @@ static int get_events(void *userdata)
 	DEMAND(thread >= 0);
 	DEMAND(count_faults(thread, &faults) == 0);
 	DEMAND(faults >= PAGES && faults < 4ULL * PAGES);
+	/*
+	 * With kernel.perf_event_paranoid = 2 a process may watch its own thread in user mode. This says nothing about the
+	 * events of whole CPUs.
+	 */
+	attr.exclude_kernel = 1;
+	DEMAND(perf_backend_thread(&attr, -1) >= 0);
+	DEMAND(perf_backend_by_opener());
 	perf_backend_trouble(trouble);
 	DEMAND(trouble[0] == '\0');
 	/* The kernel's own refusals arrive: there is no such CPU. */

@@ -20,9 +20,11 @@ static int open_directly(const struct perf_event_attr *attr, int of, int cpu, in
 	return fd < 0 ? -errno : (int)fd;
 }
 
-static void note_way(bool opener)
+/* An event of the calling thread may need fewer rights than others, so that it says nothing about them. */
+static void note_backend(const struct opener_request *request, bool opener)
 {
-	__atomic_store_n(&by_opener, opener, __ATOMIC_RELAXED);
+	if (request->target != OPENER_THREAD)
+		__atomic_store_n(&by_opener, opener, __ATOMIC_RELAXED);
 }
 
 static int open_event(struct opener_request *request, int of, unsigned long flags, int group_fd)
@@ -33,7 +35,7 @@ static int open_event(struct opener_request *request, int of, unsigned long flag
 	int r;
 
 	if (first >= 0)
-		note_way(false);
+		note_backend(request, false);
 	if (first != -EACCES && first != -EPERM)
 		return first;
 	request->has_group = group_fd >= 0;
@@ -43,7 +45,7 @@ static int open_event(struct opener_request *request, int of, unsigned long flag
 		fds[n++] = of;
 	r = opener_client_open(request, fds);
 	if (r >= 0)
-		note_way(true);
+		note_backend(request, true);
 	return r == -ENOTCONN ? first : r;
 }
 

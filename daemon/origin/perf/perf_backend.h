@@ -19,7 +19,7 @@ int perf_backend_cpu(const struct perf_event_attr *attr, int cpu, int group_fd);
 int perf_backend_cgroup(const struct perf_event_attr *attr, int cgroup_fd, int cpu, int group_fd);
 int perf_backend_thread(const struct perf_event_attr *attr, int group_fd);
 
-/* Returns true if the last event was opened by pebsd-opener. */
+/* Returns true if the last event of a CPU or cgroup was opened by pebsd-opener. */
 bool perf_backend_by_opener(void);
 
 /*
