@@ -132,8 +132,8 @@ static int read_slot(const struct collect *collect, const struct state_record *r
 
 	if (!state_read_whole(&reader) || generation >> 32 || flags > (SLOT_FLAG_ALIVE | SLOT_FLAG_MERGED) ||
 	    !entry || entry == totals_other(collect->settings.totals) ||
-	    entry == totals_unattributed(collect->settings.totals) || events >> collect->n_events ||
-	    stripes >> collect->n_stripes || record->key == SLOT_UNATTRIBUTED || record->key > SLOTS_MAX)
+	    entry == totals_unattributed(collect->settings.totals) || events >> EVENTS_MAX ||
+	    stripes >> STRIPES_MAX || record->key == SLOT_UNATTRIBUTED || record->key > SLOTS_MAX)
 		return -EBADMSG;
 	*ret = (struct saved_slot){
 		.slot = (u32)record->key,
@@ -177,7 +177,8 @@ static int restore_slot(struct collect *collect, const struct state_record *reco
 
 	if (r < 0)
 		return r;
-	if (saved.slot >= collect->n_slots)
+	if (saved.slot >= collect->n_slots || saved.merged_events >> collect->n_events ||
+	    saved.merged_stripes >> collect->n_stripes)
 		return -EBADMSG;
 	owner = kernel_owner(collect->settings.kernel, saved.slot);
 	view = &collect->slots[saved.slot];
@@ -249,6 +250,20 @@ static int restore_last(struct collect *collect, const struct state_record *reco
 	return 0;
 }
 
+/*
+ * The maps of the saved slot are gone, and its path has no slot now. If the cgroup still exists, adoption gives it one;
+ * until then its counts must stay with the path.
+ */
+static int end_slot(struct collect *collect, const struct state_record *record)
+{
+	struct saved_slot saved;
+	int r = read_slot(collect, record, &saved);
+
+	if (r == 0 && has_flag(&saved, SLOT_FLAG_ALIVE))
+		totals_died(saved.entry, collect->begun_ns);
+	return r;
+}
+
 /* The maps of the saved slot are gone: adds its counts to the sum of the former slots of its path. */
 static int merge_last(struct collect *collect, const struct state_record *record)
 {
@@ -271,9 +286,6 @@ static int merge_last(struct collect *collect, const struct state_record *record
 		if (r < 0)
 			return r;
 		entry = saved.entry;
-		/* The path has no slot now. If the cgroup still exists, adoption gives it one. */
-		if (has_flag(&saved, SLOT_FLAG_ALIVE))
-			totals_died(entry, collect->begun_ns);
 	}
 	last_reading_add(last, &counters);
 	return totals_add(entry, event, packed, packed_of(&counters, packed));
@@ -359,6 +371,13 @@ static int restore_slots(struct collect *collect)
 	return r;
 }
 
+static int end_slots(struct collect *collect)
+{
+	int r = each(collect, STATE_SLOT, end_slot);
+
+	return r < 0 ? r : each(collect, STATE_LAST_READING, merge_last);
+}
+
 int collect_restore(struct collect *collect, bool same_maps, u64 now_ns)
 {
 	int r;
@@ -372,6 +391,6 @@ int collect_restore(struct collect *collect, bool same_maps, u64 now_ns)
 	collect->review_hot = true;
 	for (u32 slot = 1; slot < collect->n_slots; slot++)
 		collect->changed[slot / DIRTY_LINE] |= 1ULL << slot % DIRTY_LINE;
-	r = same_maps ? restore_slots(collect) : each(collect, STATE_LAST_READING, merge_last);
+	r = same_maps ? restore_slots(collect) : end_slots(collect);
 	return r < 0 ? r : each(collect, STATE_EARLY, restore_early);
 }

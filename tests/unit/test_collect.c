@@ -71,7 +71,7 @@ static void open_collection(struct state *saved)
 
 #define HOT_CGROUPS 2
 
-static void open_slots(u32 slots, u32 n_stripes)
+static struct kernel *new_kernel(u32 slots, u32 n_stripes)
 {
 	const struct stripes stripes = {.n = n_stripes};
 	const struct kernel_settings settings = {
@@ -82,7 +82,12 @@ static void open_slots(u32 slots, u32 n_stripes)
 		.events = {[LOADS] = {.has_latency = 1, .has_source = 1}, [STORES] = {.has_source = 1}},
 	};
 
-	kernel = fake_kernel_new(&settings);
+	return fake_kernel_new(&settings);
+}
+
+static void open_slots(u32 slots, u32 n_stripes)
+{
+	kernel = new_kernel(slots, n_stripes);
 	open_collection(NULL);
 	now = START;
 	state = XORSHIFT_SEED;
@@ -856,6 +861,56 @@ Test(collect, configured_cgroups_have_hot_tables_after_a_restart)
 	cr_assert_eq(collect_restore(collect, true, now), 0);
 	run(1);
 	cr_expect(has_hot("/a"));
+	close_collection();
+	state_free(inherited);
+	open_collection(NULL);
+}
+
+/*
+ * The maps of the previous process do not fit. A cgroup whose path had an older life, and which has had no sample since
+ * it was created again, is not folded: it lived until the restart.
+ */
+Test(collect, restart_with_new_maps_keeps_paths_of_live_cgroups)
+{
+	struct state_ref head = {0};
+	struct state *saved, *inherited;
+	const char *wrong;
+	u32 slot;
+
+	close_collection();
+	cr_assert_eq(state_new(STATE_RECORDS, &saved), 0);
+	state_put(saved, &head, STATE_HEAD, 0, "", 0);
+	open_collection(saved);
+	slot = fake_kernel_born(kernel, 2, 1, "a");
+	sample(slot, 0);
+	run(1);
+	fake_kernel_died(kernel, slot, now);
+	for (int i = 0; i < 4; i++)
+		run(GRACE);
+	cr_assert_eq(kernel_owner(kernel, slot)->state, SLOT_FREE);
+	(void)fake_kernel_born(kernel, 3, 1, "a");
+	run(100 * NSEC_PER_SEC);
+	/* The counts of a slot were added to its path, among them those of a stripe that the new maps lack. */
+	slot = fake_kernel_born(kernel, 4, 1, "b");
+	sample(slot, STRIPES - 1);
+	run(1);
+	fake_kernel_died(kernel, slot, now);
+	run(1);
+	run(GRACE);
+	run(REST);
+	cr_assert_eq(kernel_owner(kernel, slot)->state, SLOT_RETIRED);
+	cr_assert_eq(save(saved), 0);
+	close_collection();
+	kernel_free(kernel);
+
+	cr_assert_eq(state_inherit(state_fd(saved), STATE_RECORDS, &inherited, &wrong), 0);
+	state_free(saved);
+	kernel = new_kernel(SLOTS, 1);
+	open_collection(inherited);
+	cr_assert_eq(collect_restore(collect, false, now), 0);
+	cr_assert_eq(totals_fold(totals, now - 50 * NSEC_PER_SEC, SLOTS), 0);
+	cr_expect_eq(total("/a", LOADS), 1);
+	cr_expect_eq(total("/b", LOADS), 1);
 	close_collection();
 	state_free(inherited);
 	open_collection(NULL);
