@@ -210,6 +210,7 @@ Test(replay_event, each_cpu_has_its_kind_of_latency)
 	cr_expect_eq(kind_of_loads("GenuineIntel,6,143,8"), LATENCY_CACHE);
 	cr_expect_eq(kind_of_loads("GenuineIntel,6,173,1"), LATENCY_CACHE);
 	cr_expect_eq(kind_of_loads("GenuineIntel,6,189,1"), LATENCY_CACHE, "Lunar Lake");
+	cr_expect_eq(kind_of_loads("GenuineIntel,6,213,1"), LATENCY_CACHE, "Wildcat Lake");
 	cr_expect_eq(kind_of_loads("GenuineIntel,6,215,0"), LATENCY_NONE, "Bartlett Lake, unknown here");
 	cr_expect_eq(kind_of_loads("GenuineIntel,19,1,0"), LATENCY_NONE);
 	cr_expect_eq(kind_of_loads("0x00000000410fd0c0"), LATENCY_NONE);

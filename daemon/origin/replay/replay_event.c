@@ -27,7 +27,7 @@ enum {
  * cache access, too (intel_pmu_init(), PMU_FL_INSTR_LATENCY, Linux 6.12 to 7.3).
  */
 static const unsigned int later_models[] = {
-	0xc5, 0xc6, 0xbd, 0xcc, /* Arrow Lake, Lunar Lake, Panther Lake */
+	0xc5, 0xc6, 0xbd, 0xcc, 0xd5, /* Arrow Lake, Lunar Lake, Panther Lake, and its variant Wildcat Lake */
 };
 
 /* Returns the kind of the CPU's latencies, or LATENCY_NONE if that is not known. */
