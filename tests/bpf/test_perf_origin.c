@@ -211,6 +211,35 @@ Test(perf_origin, events_follow_cpus_that_go_on_and_offline)
 	cr_expect_geq(program_runs(), runs + FAULTS * 99 / 100);
 }
 
+/* A hybrid PMU lists a CPU from the first time that it is online. */
+Test(perf_origin, a_cpu_that_its_pmu_lists_later_is_sampled)
+{
+	struct event_spec spec = page_faults;
+	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
+	char *message = NULL;
+	u64 runs;
+
+	spec.has_members = true;
+	cpu_list_add(&spec.members, 0);
+	cr_assert_lt(snprintf(spec.members_source.path, PMU_MEMBERS_PATH_MAX, "%s/cpus", root),
+		     PMU_MEMBERS_PATH_MAX);
+	tree_write(root, "cpus", "0\n");
+	tree_write(root, "online", "0\n");
+	set = open_set(&spec, online);
+	start(set);
+	tree_write(root, "online", "0-1\n");
+	cr_expect_eq(perf_hotplug(set, &message), 0, "CPU 1 is of another PMU");
+	tree_write(root, "cpus", "0-1\n");
+	cr_expect_eq(perf_hotplug(set, &message), 1, "%s", message);
+	expect_cpus(set, "0-1");
+	runs = program_runs();
+	fault_on(1);
+	cr_expect_geq(program_runs(), runs + FAULTS * 99 / 100);
+	tree_write(root, "cpus", "no list\n");
+	cr_expect_eq(perf_hotplug(set, &message), 0);
+	expect_cpus(set, "0-1");
+}
+
 Test(perf_origin, a_pmu_with_cpus_of_its_own_stays_on_them)
 {
 	struct event_spec spec = page_faults;

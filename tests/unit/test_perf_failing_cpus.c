@@ -125,3 +125,21 @@ Test(perf_failing_cpus, the_open_descriptors_are_counted_once_at_the_start)
 	cr_expect_eq(tried, 64);
 	cr_expect_eq(counted, 1, "%zu", counted);
 }
+
+/* A hybrid PMU lists a CPU from the first time that it is online. */
+Test(perf_failing_cpus, off_core_counters_are_also_for_cpus_that_the_pmu_lists_later)
+{
+	_cleanup_(offcore_freep) struct offcore_set *set = calloc(1, sizeof(*set));
+	_cleanup_free_ char *message = NULL;
+
+	set->online_path = strdup(online);
+	set->n_counters = set->n_pmus = 1;
+	set->pmus[0].kinds = 1U << OFFCORE_L3;
+	set->kernel = (struct kernel_offcore *)&message;
+	set->counters[0].has_members = true;
+	cpu_list_add(&set->counters[0].members, 0);
+	(void)snprintf(set->counters[0].members_source.path, PMU_MEMBERS_PATH_MAX, "%s/cpus", root);
+	tree_write(root, "cpus", "0-5\n");
+	cr_expect_eq(offcore_hotplug(set, &message), -EBUSY);
+	cr_expect_eq(tried, 6);
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <criterion/criterion.h>
@@ -88,6 +89,35 @@ Test(perf_selection, named_cpus_without_isolated_ones_are_selected)
 	perf_selection_apply(&quiet, &any);
 	cr_expect(any.has_members);
 	expect_list(&any.members, "1-8190");
+}
+
+Test(perf_selection, the_selection_holds_for_cpus_that_the_pmu_lists_later)
+{
+	const struct perf_selection selection = selected("2-6", "4");
+	struct event_spec spec = {.has_members = true, .members = list("2,7")};
+
+	cr_assert_lt(snprintf(spec.members_source.path, PMU_MEMBERS_PATH_MAX, "%s/cpus", root),
+		     PMU_MEMBERS_PATH_MAX);
+	perf_selection_apply(&selection, &spec);
+	expect_list(&spec.members, "2");
+	perf_selection_update_members(&spec.members_source, &spec.members);
+	expect_list(&spec.members, "2");
+	/* A CPU that went offline for good may leave the list. */
+	tree_write(root, "cpus", "3-8\n");
+	perf_selection_update_members(&spec.members_source, &spec.members);
+	expect_list(&spec.members, "2-3,5-6");
+}
+
+Test(perf_selection, without_a_selection_all_cpus_that_the_pmu_lists_are_members)
+{
+	struct event_spec spec = {.has_members = true, .members = list("2")};
+
+	cr_assert_lt(snprintf(spec.members_source.path, PMU_MEMBERS_PATH_MAX, "%s/cpus", root),
+		     PMU_MEMBERS_PATH_MAX);
+	tree_write(root, "cpus", "2-3,8191\n");
+	perf_selection_apply(&(struct perf_selection){0}, &spec);
+	perf_selection_update_members(&spec.members_source, &spec.members);
+	expect_list(&spec.members, "2-3,8191");
 }
 
 static void expect_refused(const struct perf_selection *selection, const char *online, const char *expected)

@@ -151,6 +151,7 @@ Test(pmu, only_online_cpus_of_the_pmu_are_used)
 {
 	_cleanup_free_ char *cpus = NULL;
 	_cleanup_free_ char *members = NULL;
+	_cleanup_free_ char *source = NULL;
 
 	tree_skylake(root);
 	tree_pmu(root, "cpu", "cpus", "2-7\n");
@@ -160,6 +161,9 @@ Test(pmu, only_online_cpus_of_the_pmu_are_used)
 	cr_expect(plan.specs[0].has_members);
 	cr_expect_str_eq(cpus, "2-3");
 	cr_expect_str_eq(members, "2-7");
+	/* The list is read again when a CPU comes online. */
+	cr_assert_geq(asprintf(&source, "%s/bus/event_source/devices/cpu/cpus", root), 0);
+	cr_expect_str_eq(plan.specs[0].members_source.path, source);
 }
 
 Test(pmu, a_copy_without_online_file_uses_the_cpus_of_the_nodes)

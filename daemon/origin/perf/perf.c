@@ -9,6 +9,7 @@
 #include "base/monotonic.h"
 #include "origin/perf/perf_diagnose.h"
 #include "origin/perf/perf_internal.h"
+#include "origin/pmu/perf_selection.h"
 
 int perf_diagnosed(int error,
 		   char *(*diagnose)(int, const struct event_spec *, int, const struct perf_facts *),
@@ -236,7 +237,8 @@ static int open_new(struct perf_event_set *set, const struct cpu_list *wanted, c
 	return error < 0 ? error : opened;
 }
 
-static int wanted_cpus(const struct perf_event_set *set, struct cpu_list *ret, char **ret_message)
+/* Reads the members after the online CPUs, because the PMU lists a CPU before it is online. */
+static int wanted_cpus(struct perf_event_set *set, struct cpu_list *ret, char **ret_message)
 {
 	int r = cpu_list_read(set->online_path, ret);
 
@@ -246,8 +248,10 @@ static int wanted_cpus(const struct perf_event_set *set, struct cpu_list *ret, c
 			*ret_message = NULL;
 		return r;
 	}
-	if (set->spec.has_members)
-		cpu_list_keep(ret, &set->spec.members);
+	if (!set->spec.has_members)
+		return 0;
+	perf_selection_update_members(&set->spec.members_source, &set->spec.members);
+	cpu_list_keep(ret, &set->spec.members);
 	return 0;
 }
 

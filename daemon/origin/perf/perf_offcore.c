@@ -12,6 +12,7 @@
 #include "origin/perf/perf_diagnose.h"
 #include "origin/perf/perf_offcore_internal.h"
 #include "origin/pmu/perf_attr.h"
+#include "origin/pmu/perf_selection.h"
 
 struct offcore_set *offcore_free(struct offcore_set *set)
 {
@@ -153,10 +154,15 @@ static int start_place(struct offcore_set *set, const struct offcore_place *plac
 	return 0;
 }
 
-static int online_cpus(const struct offcore_set *set, struct cpu_list *ret, char **ret_message)
+/* Then updates the members of the PMUs: a PMU lists a CPU before it is online. */
+static int online_cpus(struct offcore_set *set, struct cpu_list *ret, char **ret_message)
 {
 	int r = cpu_list_read(set->online_path, ret);
 
+	for (size_t i = 0; i < set->n_counters; i++)
+		if (set->counters[i].has_members)
+			perf_selection_update_members(&set->counters[i].members_source,
+						      &set->counters[i].members);
 	if (r < 0 &&
 	    asprintf(ret_message, "cannot read the list of online CPUs from %s: %s%s", set->online_path,
 		     strerror(-r), r == -ENOENT ? "; mount sysfs on /sys" : "") < 0)

@@ -39,28 +39,50 @@ static void select_from(const struct perf_selection *selection, struct cpu_list 
 	cpu_list_drop(cpus, &selection->isolated);
 }
 
-static void apply(const struct perf_selection *selection, bool *has_members, struct cpu_list *members,
-		  struct cpu_list *cpus)
+static struct cpu_list all_cpus(void)
 {
+	struct cpu_list all = {0};
+
+	for (int cpu = 0; cpu < CPU_LIST_MAX; cpu++)
+		cpu_list_add(&all, cpu);
+	return all;
+}
+
+static void apply(const struct perf_selection *selection, bool *has_members, struct cpu_list *members,
+		  struct pmu_members_source *source, struct cpu_list *cpus)
+{
+	struct cpu_list selected = all_cpus();
+
 	if (is_empty(&selection->named) && is_empty(&selection->isolated))
 		return;
-	if (!*has_members) {
-		for (int cpu = 0; cpu < CPU_LIST_MAX; cpu++)
-			cpu_list_add(members, cpu);
-		*has_members = true;
-	}
-	select_from(selection, members);
-	select_from(selection, cpus);
+	select_from(selection, &selected);
+	source->unselected = all_cpus();
+	cpu_list_drop(&source->unselected, &selected);
+	if (!*has_members)
+		*members = all_cpus();
+	*has_members = true;
+	cpu_list_keep(members, &selected);
+	cpu_list_keep(cpus, &selected);
 }
 
 void perf_selection_apply(const struct perf_selection *selection, struct event_spec *spec)
 {
-	apply(selection, &spec->has_members, &spec->members, &spec->cpus);
+	apply(selection, &spec->has_members, &spec->members, &spec->members_source, &spec->cpus);
 }
 
 void perf_selection_apply_counter(const struct perf_selection *selection, struct pmu_counter *counter)
 {
-	apply(selection, &counter->has_members, &counter->members, &counter->cpus);
+	apply(selection, &counter->has_members, &counter->members, &counter->members_source, &counter->cpus);
+}
+
+void perf_selection_update_members(const struct pmu_members_source *source, struct cpu_list *members)
+{
+	struct cpu_list now;
+
+	if (!source->path[0] || cpu_list_read(source->path, &now) < 0)
+		return;
+	cpu_list_drop(&now, &source->unselected);
+	cpu_list_add_all(members, &now);
 }
 
 int perf_selection_check(const struct perf_selection *selection, const struct cpu_list *online,

@@ -29,6 +29,11 @@ void perf_selection_apply(const struct perf_selection *selection, struct event_s
 void perf_selection_apply_counter(const struct perf_selection *selection, struct pmu_counter *counter);
 
 /*
+ * Adds to `members` the selected CPUs that the PMU lists now. Without a list, or if it cannot be read, changes nothing.
+ */
+void perf_selection_update_members(const struct pmu_members_source *source, struct cpu_list *members);
+
+/*
  * Checks that at least one of the `online` CPUs is selected. Returns 0, -ENODEV if none is, or -ENOMEM. With
  * -ENODEV, `ret_message` says which keys of the configuration are the cause, and the caller frees it. Pure.
  */

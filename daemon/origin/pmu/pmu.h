@@ -25,6 +25,17 @@ struct pmu_request {
 	u32 ldlat; /* cycles, 3 to 65535 */
 };
 
+#define PMU_MEMBERS_PATH_MAX 128
+
+/*
+ * How a list of members is updated when CPUs come online (perf_selection_update_members()). A hybrid PMU lists a CPU
+ * from the first time that it is online (init_hybrid_pmu(), arch/x86/events/intel/core.c, Linux 6.12).
+ */
+struct pmu_members_source {
+	char path[PMU_MEMBERS_PATH_MAX]; /* the PMU's list; "": it has none, or one that stays as it is */
+	struct cpu_list unselected;      /* CPUs that the configuration leaves out */
+};
+
 /* The spec of an event: how it is to be opened on each CPU of its list. */
 struct event_spec {
 	struct event event; /* its settings say which fields each sample has */
@@ -49,6 +60,7 @@ struct event_spec {
 	bool has_members; /* the event can run only on the CPUs in `members`, online or not; false: on all */
 	bool cpus_known;  /* `cpus` is known: those of these CPUs that are online */
 	struct cpu_list members;
+	struct pmu_members_source members_source;
 	struct cpu_list cpus;
 };
 
@@ -66,6 +78,7 @@ struct pmu_counter {
 	u64 config1;      /* the value of the MSR, placed by format/offcore_rsp */
 	bool has_members; /* the event can run only on the CPUs in `members`, online or not; false: on all */
 	struct cpu_list members;
+	struct pmu_members_source members_source;
 	bool cpus_known;
 	struct cpu_list cpus; /* CPUs of this PMU that are online, according to the tree */
 };

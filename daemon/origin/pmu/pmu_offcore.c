@@ -134,6 +134,7 @@ int pmu_plan_offcore(const struct planner *planner, const struct pmu_core *core)
 						.config1 = spec.config1,
 						.has_members = spec.has_members,
 						.members = spec.members,
+						.members_source = spec.members_source,
 						.cpus_known = spec.cpus_known,
 						.cpus = spec.cpus};
 		(void)snprintf(counter->pmu, sizeof(counter->pmu), "%s", core->pmu);

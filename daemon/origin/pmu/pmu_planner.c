@@ -15,14 +15,19 @@ void planner_cpus(const struct planner *planner, const char *pmu, struct event_s
 {
 	const struct pmu_tree *tree = planner->tree;
 	_cleanup_free_ char *text = NULL;
+	bool grows;
 
 	/*
 	 * `cpus` lists the CPUs of a hybrid core PMU. `cpumask` says on which CPUs a PMU wants its events
 	 * opened.
 	 */
-	spec->has_members = (pmu_tree_text(tree, pmu, "cpus", &text) >= 0 ||
-			     pmu_tree_text(tree, pmu, "cpumask", &text) >= 0) &&
+	grows = pmu_tree_text(tree, pmu, "cpus", &text) >= 0;
+	spec->has_members = (grows || pmu_tree_text(tree, pmu, "cpumask", &text) >= 0) &&
 			    cpu_list_parse(text, &spec->members) >= 0;
+	spec->members_source = (struct pmu_members_source){0};
+	if (grows)
+		pmu_tree_path(tree, pmu, "cpus", sizeof(spec->members_source.path),
+			      spec->members_source.path);
 	spec->cpus_known = tree->online_known || spec->has_members;
 	spec->cpus = tree->online_known ? tree->online : spec->members;
 	if (tree->online_known && spec->has_members)

@@ -23,6 +23,15 @@ static int pmu_path(const struct pmu_tree *tree, const char *pmu, const char *fi
 	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
+void pmu_tree_path(const struct pmu_tree *tree, const char *pmu, const char *file, size_t size, char *ret)
+{
+	char path[PATH_MAX];
+
+	ret[0] = '\0';
+	if (pmu_path(tree, pmu, file, path) == 0 && strlen(path) < size)
+		strcpy(ret, path);
+}
+
 bool pmu_tree_has(const struct pmu_tree *tree, const char *pmu, const char *file)
 {
 	char path[PATH_MAX];

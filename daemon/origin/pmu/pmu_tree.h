@@ -35,6 +35,9 @@ bool pmu_tree_plain_name(const char *name);
 /* Returns true if the name of any PMU starts with `prefix`. */
 bool pmu_tree_has_pmu(const struct pmu_tree *tree, const char *prefix);
 
+/* Writes the path of a PMU's file to `ret`, or "" if it does not fit into `size` bytes. */
+void pmu_tree_path(const struct pmu_tree *tree, const char *pmu, const char *file, size_t size, char *ret);
+
 /* Returns true if a PMU has this file or folder, such as "events/mem-loads". */
 bool pmu_tree_has(const struct pmu_tree *tree, const char *pmu, const char *file);
 
