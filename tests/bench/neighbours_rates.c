@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counts how often the right neighbour is named, and how often a wrong one: SEEDS worlds of each story
+ * Counts how often the right neighbour is named, and how often a wrong one: SEEDS simulations of each story
  * (neighbour_fixture.h). Usage: neighbours_rates [SEEDS [FIRST]]: FIRST is the first seed. The limit for chance
  * in the method was tuned with the seeds up to 1,000. Other seeds therefore show more.
  */
@@ -65,8 +65,8 @@ static int print_result(const struct neighbour_loads *loads, enum neighbour_stor
 
 		neighbour_fixture_make(loads, story, seed, &fixture);
 		(void)clock_gettime(CLOCK_MONOTONIC, &begin);
-		if (neighbours_rank(&fixture.series[0], fixture.series + 1, NEIGHBOUR_WORLD_CGROUPS - 1,
-				    NEIGHBOUR_WORLD_BINS, &found) < 0)
+		if (neighbours_rank(&fixture.series[0], fixture.series + 1, NEIGHBOUR_FIXTURE_CGROUPS - 1,
+				    NEIGHBOUR_FIXTURE_BINS, &found) < 0)
 			return -1;
 		(void)clock_gettime(CLOCK_MONOTONIC, &end);
 		taken += seconds_of(&end) - seconds_of(&begin);
@@ -101,8 +101,8 @@ int main(int argc, char **argv)
 		(void)fprintf(stderr, "usage: %s [SEEDS [FIRST]]\n", argv[0]);
 		return 1;
 	}
-	printf("%u worlds of each kind, %d cgroups, %d bins\n", seeds, NEIGHBOUR_WORLD_CGROUPS,
-	       NEIGHBOUR_WORLD_BINS);
+	printf("%u simulations of each kind, %d cgroups, %d bins\n", seeds, NEIGHBOUR_FIXTURE_CGROUPS,
+	       NEIGHBOUR_FIXTURE_BINS);
 	for (unsigned story = 0; story < STORY_COUNT; story++)
 		if (print_result(loads, story, seeds, first) < 0)
 			return 1;

@@ -160,6 +160,9 @@ static void settle(struct bpf_object *object, bool alone)
 	set_u32(object, "block_mask", SLOTS - 1);
 	set_u32(object, "block_slots", SLOTS);
 	set_u32(object, "stripe_mask", stripes - 1);
+	set_u32(object, "dirty_event", stripes * lines);
+	set_u32(object, "dirty_owners", EVENTS * stripes * lines);
+	/* Names of older commits. */
 	set_u32(object, "marks_event", stripes * lines);
 	set_u32(object, "marks_owners", EVENTS * stripes * lines);
 	set_u32(object, "cpu_count", cpus);
@@ -173,6 +176,7 @@ static void settle(struct bpf_object *object, bool alone)
 	size_map(object, "slot_owners", SLOTS);
 	size_map(object, "slot_index", SLOTS);
 	size_map(object, "dirty", (EVENTS * stripes + 1) * lines);
+	size_map(object, "marks", (EVENTS * stripes + 1) * lines);
 	size_map(object, "cpu_states", cpus + 1);
 }
 

@@ -36,20 +36,20 @@
 #define PATH_BYTES   128
 #define WINDOW_BYTES ((size_t)4 << 20)
 
-enum stage { COLLECT, TOTALS, WINDOW, SERIES, KEEP, POLICY_PUT, POLICY_TICK, STAGES };
+enum stage { COLLECT, SUMS, WINDOW, SERIES, SAVE, POLICY_PUT, POLICY_TICK, STAGES };
 
-static const char *const stage_names[STAGES] = {"collect", "totals",      "window",     "series",
-						"keep",    "policy puts", "policy tick"};
+static const char *const stage_names[STAGES] = {"collect", "sums",        "window",     "series",
+						"save",    "policy puts", "policy tick"};
 
 static const struct scenario {
 	const char *name;
 	u32 cgroups;
 	u32 active; /* different cgroups each time; 0: none, but all were active once before */
-	bool kept;  /* saved for a restart: most is written while collecting */
+	bool saved; /* saved for a restart: most is written while collecting */
 } scenarios[] = {
-	{"1,000 cgroups, all active", 1000, 1000, false},      {"1,000 cgroups, idle", 1000, 0, false},
-	{"10,000 cgroups, 100 active", 10000, 100, false},     {"100 cgroups, all active", 100, 100, false},
-	{"1,000 cgroups, all active, kept", 1000, 1000, true}, {"1,000 cgroups, idle, kept", 1000, 0, true},
+	{"1,000 cgroups, all active", 1000, 1000, false},       {"1,000 cgroups, idle", 1000, 0, false},
+	{"10,000 cgroups, 100 active", 10000, 100, false},      {"100 cgroups, all active", 100, 100, false},
+	{"1,000 cgroups, all active, saved", 1000, 1000, true}, {"1,000 cgroups, idle, saved", 1000, 0, true},
 };
 
 struct bench {
@@ -165,7 +165,7 @@ static void open_bench(const struct scenario *scenario, struct bench *bench)
 	open_kernel(scenario, bench);
 	check("names_new", names_new(2 * (size_t)scenario->cgroups + 1024, &bench->names));
 	check("totals_new", totals_new(&bench->totals));
-	if (scenario->kept)
+	if (scenario->saved)
 		check("state_new", state_new(STATE_RECORDS, &bench->state));
 	check("totals_restore", totals_restore(bench->totals, bench->state));
 	check("collect_new", collect_new(
@@ -179,7 +179,7 @@ static void open_bench(const struct scenario *scenario, struct bench *bench)
 				     &bench->collect));
 	check("window_new", window_new(WINDOW_BYTES, SERIES_KEEP_NS, NSEC_PER_SEC, &start, &bench->window));
 	check("series_new", series_table_new(TOP, &bench->series));
-	check("series_keep", series_table_restore(bench->series, bench->state, 0));
+	check("series_table_restore", series_table_restore(bench->series, bench->state, 0));
 	open_policy(bench);
 	for (u32 i = 0; i < scenario->cgroups; i++) {
 		char path[PATH_BYTES];
@@ -234,7 +234,7 @@ static void inject(const struct bench *bench, u32 first, u32 n)
 	}
 }
 
-static void add_totals(struct bench *bench, const struct delta *list, size_t n)
+static void add_sums(struct bench *bench, const struct delta *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		bench->seen[list[i].event] += packed_samples(list[i].packed, list[i].size);
@@ -302,13 +302,13 @@ static size_t tick(struct bench *bench, u64 now_ns, u64 ret[STAGES])
 	at[COLLECT] = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	check("collect_run", collect_run(bench->collect, now_ns));
 	list = deltas_list(collect_deltas(bench->collect), &n);
-	at[TOTALS] = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	add_totals(bench, list, n);
+	at[SUMS] = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	add_sums(bench, list, n);
 	at[WINDOW] = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	fill_window(bench, now_ns, &realtime, list, n);
 	at[SERIES] = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	fill_series(bench, now_ns, list, n);
-	at[KEEP] = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	at[SAVE] = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	if (bench->state) {
 		collect_save(bench->collect);
 		series_table_save(bench->series);
@@ -377,7 +377,7 @@ static void run(const struct scenario *scenario, size_t rounds, bool last)
 			sum += took[stage][round] = stages[stage];
 		took[STAGES][round] = sum;
 	}
-	printf("    {\"scenario\": \"%s\", \"differences\": %zu, \"window_bytes\": %zu, \"policy_bytes\": "
+	printf("    {\"scenario\": \"%s\", \"deltas\": %zu, \"window_bytes\": %zu, \"policy_bytes\": "
 	       "%zu, "
 	       "\"state_bytes\": %zu, \"anonymous_bytes\": %lld, \"stages\": {\n",
 	       scenario->name, n, window_bytes(bench.window), policy_bytes(bench.policy),

@@ -936,7 +936,7 @@ Test(inherited, maps_of_another_version_are_replaced_and_reported)
 	(void)munmap(page, 4096);
 }
 
-Test(inherited, if_totals_have_another_size_counting_starts_empty)
+Test(inherited, if_counts_of_events_have_another_size_counting_starts_empty)
 {
 	u64 *page;
 

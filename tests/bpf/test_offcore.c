@@ -382,8 +382,8 @@ Test(offcore, a_running_cgroup_is_counted_without_a_switch)
 }
 
 /*
- * A collection reads only the slots that are dirty because they have new counts, and clears their bytes. An
- * idle cgroup has none.
+ * A collection reads only the dirty slots, which have new counts, and clears their dirty bytes. The slot of an idle
+ * cgroup is clean.
  */
 static void check_dirty(bool added)
 {
@@ -421,12 +421,12 @@ static void check_dirty(bool added)
 	cr_expect_eq(dirty[worker], 0);
 }
 
-Test(offcore, a_mark_names_the_counted_slot)
+Test(offcore, a_dirty_byte_names_the_counted_slot)
 {
 	check_dirty(false);
 }
 
-Test(offcore, a_mark_names_a_counted_slot_that_was_added)
+Test(offcore, a_dirty_byte_names_a_counted_slot_that_was_added)
 {
 	check_dirty(true);
 }
@@ -587,7 +587,7 @@ Test(offcore, counters_of_a_cpu_restart_when_it_is_online_again)
 	_cleanup_free_ char *message = NULL;
 	unsigned pages = 200;
 	struct cgroup_child child;
-	struct offcore_counter figure;
+	struct offcore_counter after;
 
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		cr_skip_test("one CPU");
@@ -607,11 +607,11 @@ Test(offcore, counters_of_a_cpu_restart_when_it_is_online_again)
 		cgroup_fixture_go(&child);
 		collect();
 	}
-	figure = counted("a", OFFCORE_L3);
-	cr_expect_eq(figure.errors, 0);
-	cr_expect_geq(figure.count, 2ULL * pages);
-	cr_expect_lt(figure.count, 2ULL * pages + 200, "what came while it was gone is not counted: %llu",
-		     (unsigned long long)figure.count);
+	after = counted("a", OFFCORE_L3);
+	cr_expect_eq(after.errors, 0);
+	cr_expect_geq(after.count, 2ULL * pages);
+	cr_expect_lt(after.count, 2ULL * pages + 200, "what came while it was gone is not counted: %llu",
+		     (unsigned long long)after.count);
 }
 
 Test(offcore, while_paused_nothing_is_counted_and_no_reading_fails)

@@ -588,7 +588,7 @@ static size_t descriptors_of_events(void)
 	return n;
 }
 
-Test(perf_origin, a_pause_closes_every_event_and_keeps_the_totals)
+Test(perf_origin, a_pause_closes_every_event_and_keeps_its_counts)
 {
 	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
 	const struct timespec half = {.tv_nsec = 500 * NSEC_PER_MSEC};

@@ -50,7 +50,7 @@ struct outcome {
 	bool there;
 	u64 sequence;
 	u64 seen[EVENTS];
-	struct counters totals[EVENTS];
+	struct counters sums[EVENTS];
 	struct counters paths[PATHS][EVENTS], series[PATHS][EVENTS];
 	struct counters other[EVENTS], unattributed[EVENTS];
 	size_t n_series;
@@ -171,7 +171,7 @@ static void report(struct engine *engine, struct outcome *ret)
 
 		if (engine_summary(engine, &snapshot) < 0)
 			return;
-		ret->totals[event] = snapshot->events[event].total;
+		ret->sums[event] = snapshot->events[event].total;
 		ret->seen[event] = engine_reading(engine, event).seen;
 	}
 	for (unsigned path = 0; path < PATHS; path++) {
@@ -318,7 +318,7 @@ static void expect_series_sum(const struct outcome *have)
 		counters_add(&sum, &have->unattributed[event]);
 		for (unsigned path = 0; path < PATHS; path++)
 			counters_add(&sum, &have->series[path][event]);
-		expect_same(&sum, &have->totals[event], "sum of series", 0, event);
+		expect_same(&sum, &have->sums[event], "sum of series", 0, event);
 	}
 }
 
@@ -329,7 +329,7 @@ static void expect_twin(const struct outcome *have, struct engine *twin, bool al
 	report(twin, &want);
 	cr_assert(have->there && want.there);
 	for (unsigned event = 0; event < EVENTS; event++) {
-		expect_same(&have->totals[event], &want.totals[event], "total", 0, event);
+		expect_same(&have->sums[event], &want.sums[event], "total", 0, event);
 		cr_assert_eq(have->seen[event], want.seen[event]);
 		expect_same(&have->unattributed[event], &want.unattributed[event], "unattributed", 0, event);
 		for (unsigned path = 0; path < PATHS; path++) {
@@ -464,7 +464,7 @@ Test(state_kill, counts_survive_a_kill_if_every_path_has_a_series, .timeout = 30
 
 /*
  * Each collection decides which paths have a series, and the two engines do not collect at the same moments.
- * Still, each sample is in one series, and the totals are equal.
+ * Still, each sample is in one series, and the sums are equal.
  */
 Test(state_kill, counts_survive_a_kill_if_some_paths_are_in_other, .timeout = 300)
 {

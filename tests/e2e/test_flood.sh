@@ -162,7 +162,7 @@ expect 'localhost' 200 "$(scrape "http://localhost:$port/metrics" --ipv4)"
 http=$(speaker)
 for _ in $(seq 5); do
 	exec 6<>"/dev/tcp/127.0.0.1/$port"
-	began=$(uptime_ms) http_pending=$(waits "$http")
+	began=$(uptime_ms) http_waits=$(waits "$http")
 	printf 'GET /heal' >&6
 	until_true 'the first piece is read' has_waited $((http_pending + 1)) "$http"
 	(trap '' PIPE && printf 'thz HTTP/1.1\r\nHost: localhost\r\n\r\n' >&6) 2>/dev/null || :

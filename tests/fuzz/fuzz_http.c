@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 static struct {
 	sd_event *event;
 	struct http_bodies bodies;
-	int line[2];
+	int channel[2];
 	int listener;
 	struct sockaddr_in address;
 	bool ended;
@@ -112,14 +112,14 @@ static void start(void)
 	DEMAND(listen(fixture.listener, 16) == 0);
 	DEMAND(getsockname(fixture.listener, (struct sockaddr *)&fixture.address, &length) == 0);
 	DEMAND(sd_event_new(&fixture.event) >= 0);
-	DEMAND(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fixture.line) == 0);
+	DEMAND(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fixture.channel) == 0);
 	http_bodies_init(&fixture.bodies, &source);
 	broker_settings.event = settings.event = fixture.event;
 	broker_settings.bodies = &fixture.bodies;
-	broker_settings.socket = fixture.line[0];
+	broker_settings.socket = fixture.channel[0];
 	DEMAND(http_broker_new(&broker_settings, &broker) == 0);
 	settings.listeners = &fixture.listener;
-	settings.channel = fixture.line[1];
+	settings.channel = fixture.channel[1];
 	DEMAND(http_server_new(&settings, &server) == 0);
 	http_broker_configure(broker, "name");
 }

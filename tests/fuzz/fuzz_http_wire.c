@@ -146,20 +146,20 @@ static void check_wire(const unsigned char *packet, size_t size)
 	DEMAND(http_wire_read(buffer, size, &again) == 0 && strcmp(message.text, again.text) == 0);
 }
 
-static void read_answers(int line)
+static void read_answers(int channel)
 {
 	u8 packet[HTTP_WIRE_MAX];
 	struct http_message answer;
 	int fd;
 
-	while (http_channel_receive(line, packet, &answer, &fd) == 1) {
+	while (http_channel_receive(channel, packet, &answer, &fd) == 1) {
 		DEMAND(answer.type > HTTP_LEAVE);
 		if (fd >= 0)
 			(void)close(fd);
 	}
 }
 
-static void converse(sd_event *event, int line, const unsigned char *data, size_t size)
+static void converse(sd_event *event, int channel, const unsigned char *data, size_t size)
 {
 	for (int i = 0; i < PACKETS_MAX && size >= 2; i++) {
 		size_t length = (size_t)data[0] | (size_t)data[1] << 8;
@@ -168,12 +168,12 @@ static void converse(sd_event *event, int line, const unsigned char *data, size_
 		size -= 2;
 		length = length < size ? length : size;
 		check_wire(data, length);
-		(void)send(line, data, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+		(void)send(channel, data, length, MSG_NOSIGNAL | MSG_DONTWAIT);
 		data += length;
 		size -= length;
 		(void)sd_event_run(event, 0);
 		(void)sd_event_run(event, 0);
-		read_answers(line);
+		read_answers(channel);
 	}
 }
 
@@ -194,22 +194,22 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 	struct http_bodies bodies;
 	sd_event *event = NULL;
 	struct http_broker *broker;
-	int line[2];
+	int channel[2];
 
 	if (sd_event_new(&event) < 0 ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, line) < 0)
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, channel) < 0)
 		abort();
 	http_bodies_init(&bodies, &source);
 	settings.event = event;
 	settings.bodies = &bodies;
-	settings.socket = line[0];
+	settings.socket = channel[0];
 	DEMAND(http_broker_new(&settings, &broker) == 0);
-	converse(event, line[1], data, size);
+	converse(event, channel[1], data, size);
 	http_broker_free(broker);
 	DEMAND(fixture.made <= HTTP_DOCUMENTS && fixture.failed <= 1 && fixture.left == fixture.begun);
 	http_bodies_done(&bodies);
 	sd_event_unref(event);
-	(void)close(line[0]);
-	(void)close(line[1]);
+	(void)close(channel[0]);
+	(void)close(channel[1]);
 	return 0;
 }

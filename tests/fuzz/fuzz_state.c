@@ -171,7 +171,7 @@ static int take_up(struct state *state, bool same_maps, u64 now_ns)
 	return r;
 }
 
-static int adopt(const struct state *state, struct state **ret)
+static int inherit(const struct state *state, struct state **ret)
 {
 	const char *wrong;
 	int r = state_inherit(state_fd(state), STATE_RECORDS, ret, &wrong);
@@ -185,8 +185,8 @@ static void take_up_both(const struct state *left, bool same_maps)
 {
 	struct state *state = NULL, *next = NULL;
 
-	if (adopt(left, &state) == 0 && take_up(state, same_maps, BEGIN_NS) == 0) {
-		must(adopt(state, &next) == 0);
+	if (inherit(left, &state) == 0 && take_up(state, same_maps, BEGIN_NS) == 0) {
+		must(inherit(state, &next) == 0);
 		must(take_up(next, false, 2 * BEGIN_NS) == 0);
 	}
 	state_free(next);

@@ -31,11 +31,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define USAGE     2
-#define DOOR_LEAF 0x50454253U
-#define NO_ANSWER (~0UL)
-#define PIECE     65536UL
-#define LAYOUT    4096
+#define USAGE        2
+#define COMMAND_LEAF 0x50454253U
+#define NO_ANSWER    (~0UL)
+#define PIECE        65536UL
+#define LAYOUT       4096
 
 /*
  * Maximum number of attempts to pause, and the time between two of them. A counter waits longer for its next
@@ -48,7 +48,7 @@ static unsigned long call_pmu(unsigned long what, unsigned long to, unsigned lon
 			      unsigned long offset)
 {
 	register unsigned long r8 __asm__("r8") = offset;
-	unsigned long result = DOOR_LEAF;
+	unsigned long result = COMMAND_LEAF;
 
 	/* CPUID sets RBX, RCX and RDX, too. */
 	__asm__ volatile("cpuid"

@@ -119,16 +119,17 @@ static void start(struct endpoint *server, const struct listen_address *listen,
 	http_bodies_init(&server->bodies, &server->served);
 	cr_assert_geq(sd_event_new(&server->event), 0);
 	cr_assert_eq(http_sockets_open(listen, NULL, &server->sockets, &message), 0, "%s", message);
-	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, server->line), 0);
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, server->channel),
+		     0);
 	broker.event = server->event;
 	broker.source = &server->served;
 	broker.bodies = &server->bodies;
-	broker.socket = server->line[0];
+	broker.socket = server->channel[0];
 	cr_assert_eq(http_broker_new(&broker, &server->broker), 0);
 	settings.event = server->event;
 	settings.listeners = server->sockets.fds;
 	settings.n_listeners = server->sockets.n;
-	settings.channel = server->line[1];
+	settings.channel = server->channel[1];
 	settings.users = by_address ? -1 : server->sockets.users;
 	cr_assert_eq(http_server_new(&settings, &server->server), 0);
 	http_broker_configure(server->broker, hosts);
@@ -174,8 +175,8 @@ void endpoint_stop(struct endpoint *server)
 {
 	server->server = http_server_free(server->server);
 	server->broker = http_broker_free(server->broker);
-	(void)close(server->line[0]);
-	(void)close(server->line[1]);
+	(void)close(server->channel[0]);
+	(void)close(server->channel[1]);
 	http_sockets_close(&server->sockets);
 	http_bodies_done(&server->bodies);
 	server->event = sd_event_unref(server->event);

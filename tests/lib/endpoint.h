@@ -39,7 +39,7 @@ struct endpoint {
 	struct http_sockets sockets;
 	struct http_broker *broker;
 	struct http_server *server;
-	int line[2];
+	int channel[2];
 	const char *failed; /* the reason why the broker gave up the server */
 	bool ended;         /* the server has given up the broker */
 	struct endpoint_figures source;

@@ -26,8 +26,9 @@ static void *demand(void *memory)
 }
 
 /*
- * Counters spread over the counters. Four of five are the same in every pane of the cgroup, like the sources
- * and the usual latencies of a program. The fifth varies. Every fourth value is large, like a sum of periods.
+ * `counters` of them, spread over all of struct counters. Four of five are the same in every pane of the cgroup, like
+ * the sources and the usual latencies of a program. The fifth varies. Every fourth value is large, like a sum of
+ * periods.
  */
 static u32 make_packed(u64 *state, u64 cgroup, unsigned counters, u8 *to)
 {

@@ -109,7 +109,7 @@ static void burst(struct random *random, double low, double high, double part, d
 	size_t end = 0;
 	bool on = uniform(random) < part;
 
-	for (size_t i = 0; i < NEIGHBOUR_WORLD_BINS; i++) {
+	for (size_t i = 0; i < NEIGHBOUR_FIXTURE_BINS; i++) {
 		if (i == end) {
 			double gap = -mean * (1 - part) / part * log(uniform(random));
 
@@ -125,7 +125,7 @@ static void wander(struct random *random, double spread, double memory, double *
 {
 	double state = normal(random);
 
-	for (size_t i = 0; i < NEIGHBOUR_WORLD_BINS; i++) {
+	for (size_t i = 0; i < NEIGHBOUR_FIXTURE_BINS; i++) {
 		ret[i] = exp(spread * state - spread * spread / 2);
 		state = memory * state + sqrt(1 - memory * memory) * normal(random);
 	}
@@ -135,19 +135,19 @@ static void wander(struct random *random, double spread, double memory, double *
 static void trend(struct random *random, double *ret)
 {
 	double phase = between(random, 0, 2 * M_PI), bins = between(random, 80, 400);
-	double busy[NEIGHBOUR_WORLD_BINS];
+	double busy[NEIGHBOUR_FIXTURE_BINS];
 
 	burst(random, 4, 20, 0.3, busy);
-	for (size_t i = 0; i < NEIGHBOUR_WORLD_BINS; i++)
+	for (size_t i = 0; i < NEIGHBOUR_FIXTURE_BINS; i++)
 		ret[i] = 1 + 0.4 * sin(phase + 2 * M_PI * (double)i / bins) + 0.6 * busy[i];
 }
 
 struct plan {
 	enum neighbour_story story;
-	unsigned kind[NEIGHBOUR_WORLD_CGROUPS];
-	double demand[NEIGHBOUR_WORLD_CGROUPS][NEIGHBOUR_WORLD_BINS]; /* unhindered samples per second */
-	double moves[NEIGHBOUR_WORLD_BINS]; /* factor by which the victim's latency changes by itself */
-	double utilized;                    /* mean utilization of the shared levels */
+	unsigned kind[NEIGHBOUR_FIXTURE_CGROUPS];
+	double demand[NEIGHBOUR_FIXTURE_CGROUPS][NEIGHBOUR_FIXTURE_BINS]; /* unhindered samples per second */
+	double moves[NEIGHBOUR_FIXTURE_BINS]; /* factor by which the victim's latency changes by itself */
+	double utilized;                      /* mean utilization of the shared levels */
 	size_t lag;
 };
 
@@ -159,39 +159,39 @@ bool neighbour_story_has_culprit(enum neighbour_story story)
 static void plan_demand(struct random *random, struct plan *plan, size_t culprit)
 {
 	bool together = plan->story == STORY_COMMON || plan->story == STORY_CULPRIT_AND_TREND;
-	double common[NEIGHBOUR_WORLD_BINS];
+	double common[NEIGHBOUR_FIXTURE_BINS];
 
 	trend(random, common);
-	for (size_t c = 0; c < NEIGHBOUR_WORLD_CGROUPS; c++) {
+	for (size_t c = 0; c < NEIGHBOUR_FIXTURE_CGROUPS; c++) {
 		bool bursts = (c > 0 && (c == culprit || plan->story == STORY_IDLE)) ||
 			      (c == 0 && (plan->story == STORY_OWN || plan->story == STORY_FOLLOWED));
 		double level = plan->story == STORY_CROWD ? 40 : between(random, 15, 60);
 		double height = between(random, 6, 12);
-		double own[NEIGHBOUR_WORLD_BINS], busy[NEIGHBOUR_WORLD_BINS];
+		double own[NEIGHBOUR_FIXTURE_BINS], busy[NEIGHBOUR_FIXTURE_BINS];
 
 		wander(random, plan->story == STORY_STEADY ? 0.05 : 0.25, 0.7, own);
 		burst(random, 2, 10, between(random, 0.15, 0.4), busy);
 		/* The loads of a streaming workload do not wait for each other, so it makes more of them. */
 		if (plan->story == STORY_CULPRIT_STREAMS && c > 0 && c == culprit)
 			level *= 10;
-		for (size_t i = 0; i < NEIGHBOUR_WORLD_BINS; i++)
+		for (size_t i = 0; i < NEIGHBOUR_FIXTURE_BINS; i++)
 			plan->demand[c][i] = level * own[i] * (together ? common[i] : 1) *
 					     (bursts ? 1 + height * busy[i] : 1);
 	}
-	for (size_t i = 0; plan->story == STORY_FOLLOWED && i < NEIGHBOUR_WORLD_BINS; i++)
+	for (size_t i = 0; plan->story == STORY_FOLLOWED && i < NEIGHBOUR_FIXTURE_BINS; i++)
 		plan->demand[1][i] = plan->demand[0][i] / 3;
 }
 
 static void make_plan(struct random *random, enum neighbour_story story, size_t culprit, struct plan *plan)
 {
-	double busy[NEIGHBOUR_WORLD_BINS];
+	double busy[NEIGHBOUR_FIXTURE_BINS];
 
 	*plan = (struct plan){.story = story};
 	/*
 	 * The culprit and the cgroups of a crowd get the workloads that use memory most: streaming and
 	 * pointer-chase.
 	 */
-	for (size_t c = 0; c < NEIGHBOUR_WORLD_CGROUPS; c++)
+	for (size_t c = 0; c < NEIGHBOUR_FIXTURE_CGROUPS; c++)
 		plan->kind[c] =
 			story == STORY_CROWD ? WORKLOAD_POINTER_CHASE : random_below(random, WORKLOAD_COUNT);
 	plan->kind[0] = random_chance(random, 1, 2) ? WORKLOAD_POINTER_CHASE : WORKLOAD_MIX;
@@ -204,7 +204,7 @@ static void make_plan(struct random *random, enum neighbour_story story, size_t 
 	plan->utilized = story == STORY_IDLE || story == STORY_STEADY ? 0.02 : between(random, 0.4, 0.6);
 	plan->lag = story == STORY_CULPRIT_LATER;
 	burst(random, 2, 12, between(random, 0.15, 0.4), busy);
-	for (size_t i = 0; i < NEIGHBOUR_WORLD_BINS; i++)
+	for (size_t i = 0; i < NEIGHBOUR_FIXTURE_BINS; i++)
 		plan->moves[i] = story == STORY_IDLE ? 1 + 0.8 * busy[i] : 1;
 }
 
@@ -223,15 +223,15 @@ static double lines(const struct neighbour_loads *loads, unsigned kind)
  */
 static void queue(const struct neighbour_loads *loads, const struct plan *plan, double *ret)
 {
-	double asked[NEIGHBOUR_WORLD_BINS] = {0};
+	double asked[NEIGHBOUR_FIXTURE_BINS] = {0};
 	double mean = 0;
 
-	for (size_t i = 0; i < NEIGHBOUR_WORLD_BINS; i++) {
-		for (size_t c = 0; c < NEIGHBOUR_WORLD_CGROUPS; c++)
+	for (size_t i = 0; i < NEIGHBOUR_FIXTURE_BINS; i++) {
+		for (size_t c = 0; c < NEIGHBOUR_FIXTURE_CGROUPS; c++)
 			asked[i] += plan->demand[c][i] * lines(loads, plan->kind[c]);
-		mean += asked[i] / NEIGHBOUR_WORLD_BINS;
+		mean += asked[i] / NEIGHBOUR_FIXTURE_BINS;
 	}
-	for (size_t i = 0; i < NEIGHBOUR_WORLD_BINS; i++) {
+	for (size_t i = 0; i < NEIGHBOUR_FIXTURE_BINS; i++) {
 		double now = asked[i < plan->lag ? 0 : i - plan->lag];
 
 		ret[i] = 1 / (1 - fmin(UTILIZED, plan->utilized * now / mean));
@@ -264,17 +264,17 @@ static void sample_victim(const struct neighbour_loads *loads, struct random *ra
 void neighbour_fixture_make(const struct neighbour_loads *loads, enum neighbour_story story, u64 seed,
 			    struct neighbour_fixture *ret)
 {
-	double slower[NEIGHBOUR_WORLD_BINS];
+	double slower[NEIGHBOUR_FIXTURE_BINS];
 	struct random random;
 	struct plan plan;
 
 	random_seed(&random, seed, story);
 	ret->culprit = neighbour_story_has_culprit(story)
-			       ? 1 + random_below(&random, NEIGHBOUR_WORLD_CGROUPS - 1)
+			       ? 1 + random_below(&random, NEIGHBOUR_FIXTURE_CGROUPS - 1)
 			       : 0;
 	make_plan(&random, story, ret->culprit, &plan);
 	queue(loads, &plan, slower);
-	for (size_t c = 0; c < NEIGHBOUR_WORLD_CGROUPS; c++) {
+	for (size_t c = 0; c < NEIGHBOUR_FIXTURE_CGROUPS; c++) {
 		(void)snprintf(ret->names[c], sizeof(ret->names[c]), "/cgroup-%zu", c);
 		ret->series[c] = (struct neighbour_series){
 			.cgroup = ret->names[c],
@@ -282,7 +282,7 @@ void neighbour_fixture_make(const struct neighbour_loads *loads, enum neighbour_
 			.latency = c == 0 ? ret->latency : NULL,
 			.error = c == 0 ? ret->error : NULL,
 		};
-		for (size_t i = 0; i < NEIGHBOUR_WORLD_BINS; i++) {
+		for (size_t i = 0; i < NEIGHBOUR_FIXTURE_BINS; i++) {
 			/* A cgroup that waits longer for each load makes fewer loads. */
 			double hindered = story == STORY_CULPRIT_CLOSED && c != ret->culprit ? slower[i] : 1;
 			double mean = plan.demand[c][i] / hindered * BIN;

@@ -12,8 +12,8 @@
 
 #include "neighbours/neighbours.h"
 
-#define NEIGHBOUR_WORLD_CGROUPS 20  /* including the victim, which is number 0 */
-#define NEIGHBOUR_WORLD_BINS    120 /* of 5 s */
+#define NEIGHBOUR_FIXTURE_CGROUPS 20  /* including the victim, which is number 0 */
+#define NEIGHBOUR_FIXTURE_BINS    120 /* of 5 s */
 
 #define NEIGHBOUR_STORIES(X)                                                              \
 	X(CULPRIT, "one bursts, and all slow down")                                       \
@@ -37,7 +37,7 @@ extern const char *const neighbour_story_texts[STORY_COUNT];
 /* Returns whether the story contains a culprit. */
 bool neighbour_story_has_culprit(enum neighbour_story story);
 
-/* Loads of the model's workloads above a threshold, shared by all worlds. */
+/* Loads of the model's workloads above a threshold, shared by all fixtures. */
 struct neighbour_loads;
 /* Returns 0 or -ENOMEM. */
 int neighbour_loads_new(struct neighbour_loads **ret);
@@ -45,12 +45,12 @@ void neighbour_loads_free(struct neighbour_loads **loads);
 
 struct neighbour_fixture {
 	size_t culprit; /* a cgroup; 0: there is no culprit */
-	double traffic[NEIGHBOUR_WORLD_CGROUPS][NEIGHBOUR_WORLD_BINS];
-	double latency[NEIGHBOUR_WORLD_BINS];
-	double error[NEIGHBOUR_WORLD_BINS];
-	char names[NEIGHBOUR_WORLD_CGROUPS][16];
+	double traffic[NEIGHBOUR_FIXTURE_CGROUPS][NEIGHBOUR_FIXTURE_BINS];
+	double latency[NEIGHBOUR_FIXTURE_BINS];
+	double error[NEIGHBOUR_FIXTURE_BINS];
+	char names[NEIGHBOUR_FIXTURE_CGROUPS][16];
 	/* As neighbours_rank() expects them: series[0] belongs to the victim. */
-	struct neighbour_series series[NEIGHBOUR_WORLD_CGROUPS];
+	struct neighbour_series series[NEIGHBOUR_FIXTURE_CGROUPS];
 };
 
 void neighbour_fixture_make(const struct neighbour_loads *loads, enum neighbour_story story, u64 seed,

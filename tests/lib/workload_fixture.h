@@ -37,7 +37,7 @@ struct truth {
  */
 u32 truth_threshold_latency(const struct machine *machine, const struct retired *load);
 
-/* Runs the fixture for `loads` loads and adds them to `truth`. */
+/* Runs the workload for `loads` loads and adds them to `truth`. */
 void truth_add(struct workload_fixture *fixture, u32 threshold, u64 loads, struct truth *truth);
 
 #endif

@@ -120,7 +120,7 @@ Test(account_totals, a_collection_equals_that_of_kernel_slots)
 	cr_expect_eq(memcmp(&taken->counters[0][STORES], &expected, sizeof(expected)), 0);
 	cr_expect_not(taken->has[1][STORES]);
 
-	/* Some of the figures are also checked against literal numbers. */
+	/* Some of the counters are also checked against literal numbers. */
 	cr_expect_eq(counters_samples(&taken->counters[0][LOADS]), 4);
 	cr_expect_eq(taken->counters[0][LOADS].samples[SOURCE_REMOTE_DRAM], 2);
 	cr_expect_eq(taken->counters[1][LOADS].snoop[SNOOP_HITM], 1);

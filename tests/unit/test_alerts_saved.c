@@ -210,21 +210,21 @@ Test(alerts_saved, after_a_restart_a_removed_cgroup_ends_the_alert)
 Test(alerts_saved, the_state_of_the_later_tick_is_newer)
 {
 	struct rule rule = fixture_rule("remote", everything);
-	u64 kept_ns;
+	u64 saved_ns;
 
 	begin_first(&rule);
 	cr_expect_not(alerts_saved_is_newer(life.saved, 0), "there is nothing");
 	(void)run(12, "/a", 10, 0);
-	kept_ns = policy_judged_ns(life.fixture.policy);
+	saved_ns = policy_judged_ns(life.fixture.policy);
 	/* The process ended after it reported the transition, and before it saved the transition. */
 	(void)fixture_run(&life.fixture, 3, "/a", 10, 0);
 	cr_assert_eq(life.fixture.n, 1);
-	cr_assert_gt(policy_judged_ns(life.fixture.policy), kept_ns);
+	cr_assert_gt(policy_judged_ns(life.fixture.policy), saved_ns);
 	start_next(&rule, NSEC_PER_SEC);
 	cr_expect(alerts_saved_is_newer(life.saved, 0), "a file that tells no time");
-	cr_expect(alerts_saved_is_newer(life.saved, kept_ns - 1));
-	cr_expect(alerts_saved_is_newer(life.saved, kept_ns), "of one tick: they say the same");
-	cr_expect_not(alerts_saved_is_newer(life.saved, kept_ns + 1));
+	cr_expect(alerts_saved_is_newer(life.saved, saved_ns - 1));
+	cr_expect(alerts_saved_is_newer(life.saved, saved_ns), "of one tick: they say the same");
+	cr_expect_not(alerts_saved_is_newer(life.saved, saved_ns + 1));
 }
 
 Test(alerts_saved, an_unchanged_alert_is_not_written_again)
@@ -348,7 +348,7 @@ Test(alerts_saved, an_invalid_record_is_refused)
 	expect_saved_alert_refused(&saved);
 }
 
-Test(alerts_saved, an_alert_with_a_path_longer_than_a_record_is_not_kept)
+Test(alerts_saved, an_alert_with_a_path_longer_than_a_record_is_not_saved)
 {
 	static char path[STATE_RECORD_MAX + 2];
 	struct policy_saved_alert saved = some_saved_alert();
@@ -362,7 +362,7 @@ Test(alerts_saved, an_alert_with_a_path_longer_than_a_record_is_not_kept)
 	cr_expect_gt(alerts_record_write(&saved, bytes, &named), 8000);
 }
 
-Test(alerts_saved, without_a_state_no_alert_is_kept)
+Test(alerts_saved, without_a_state_no_alert_is_saved)
 {
 	struct rule rule = fixture_rule("remote", everything);
 

@@ -189,7 +189,7 @@ Test(collect, a_slot_of_a_removed_cgroup_is_reclaimed)
 	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_FREE);
 }
 
-Test(collect, dirty_bits_are_those_of_their_slots)
+Test(collect, each_dirty_byte_of_a_line_is_one_bit)
 {
 	u8 line[DIRTY_LINE] __attribute__((aligned(DIRTY_LINE))) = {0};
 
@@ -603,7 +603,7 @@ static u64 n_of(u64 n, const char *format, unsigned event)
 Test(collect, without_memory_nothing_is_lost)
 {
 	bool failed = true;
-	u64 deltas = 0;
+	u64 gained = 0;
 
 	close_slots();
 	for (size_t after = 0; failed; after++) {
@@ -632,7 +632,7 @@ Test(collect, without_memory_nothing_is_lost)
 			for (unsigned i = 0; i < 8; i++) {
 				char path[] = {'/', 'c', (char)('0' + i), 0};
 
-				deltas += delta(path, LOADS) + delta(path, STORES);
+				gained += delta(path, LOADS) + delta(path, STORES);
 			}
 		}
 		failed = scarce_memory_end();
@@ -641,11 +641,11 @@ Test(collect, without_memory_nothing_is_lost)
 			for (unsigned j = 0; j < 8; j++) {
 				char path[] = {'/', 'c', (char)('0' + j), 0};
 
-				deltas += delta(path, LOADS) + delta(path, STORES);
+				gained += delta(path, LOADS) + delta(path, STORES);
 			}
 		}
-		cr_expect_eq(deltas, 48, "%llu after %zu", (unsigned long long)deltas, after);
-		deltas = 0;
+		cr_expect_eq(gained, 48, "%llu after %zu", (unsigned long long)gained, after);
+		gained = 0;
 		sum = n_of(8, "/c%u", LOADS) + n_of(8, "/c%u", STORES);
 		cr_expect_eq(sum, 48, "%llu after %zu", (unsigned long long)sum, after);
 		for (unsigned i = 0; i < 4; i++)
@@ -668,7 +668,7 @@ Test(collect, last_collection_counts_once_after_a_slot_was_left_in_part)
 
 	close_slots();
 	for (size_t after = 0; failed; after++) {
-		u64 deltas = 0;
+		u64 gained = 0;
 		u32 slot;
 
 		open_slots(SLOTS, STRIPES);
@@ -683,10 +683,10 @@ Test(collect, last_collection_counts_once_after_a_slot_was_left_in_part)
 		now += REST;
 		(void)collect_run(collect, now);
 		failed = scarce_memory_end();
-		deltas += delta("/c", LOADS) + delta("/c", STORES);
+		gained += delta("/c", LOADS) + delta("/c", STORES);
 		cr_assert_eq(collect_last(collect, ++now), 0);
-		deltas += delta("/c", LOADS) + delta("/c", STORES);
-		cr_expect_eq(deltas, 0, "%llu after %zu", (unsigned long long)deltas, after);
+		gained += delta("/c", LOADS) + delta("/c", STORES);
+		cr_expect_eq(gained, 0, "%llu after %zu", (unsigned long long)gained, after);
 		cr_expect_eq(total("/c", LOADS), 1, "after %zu", after);
 		cr_expect_eq(total("/c", STORES), 1, "after %zu", after);
 		cr_assert_lt(after, 100);

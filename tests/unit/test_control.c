@@ -27,7 +27,7 @@ struct backend {
 	int snapshots, releases;
 	struct snapshot_cgroup *many; /* if not NULL, replaces the cgroups by these `n_many` */
 	size_t n_many;
-	size_t reads; /* of figures of a cgroup in `many` */
+	size_t reads; /* of counters of a cgroup in `many` */
 	const struct no_slot *no_slot;
 	time_t taken; /* 0: unchanged */
 };
@@ -429,7 +429,7 @@ Test(control, a_reply_has_at_most_16_cgroups_of_a_name)
 }
 
 /*
- * Makes `n` cgroups without figures of their own. Their paths have `names` names, and begin with `same`
+ * Makes `n` cgroups without counters of their own. Their paths have `names` names, and begin with `same`
  * equal ones.
  */
 static void make_nested(size_t n, size_t names, size_t same)

@@ -4,7 +4,7 @@
 
 #include "collect/counters.h"
 
-/* Each counter of the record has a value of its own, and all of them must reach the figures. */
+/* Each counter of the record has a value of its own, and all of them must reach struct counters. */
 Test(counters, every_counter_is_taken)
 {
 	static struct latency_record record;
@@ -61,7 +61,7 @@ Test(counters, samples_of_a_source_are_those_with_and_without_latency)
 	cr_expect_eq(counters_samples(&counters), 0x100000000ULL + 7);
 }
 
-Test(counters, an_event_without_latency_has_zero_latency_figures)
+Test(counters, an_event_without_latency_has_no_latency_counted)
 {
 	static struct plain_record record = {
 		.samples[SOURCE_L1] = 2, .weight[SOURCE_L1] = 20, .snoop[SNOOP_HITM] = 1, .tlb[TLB_WALK] = 3};

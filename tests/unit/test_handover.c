@@ -77,7 +77,7 @@ static struct part *found(struct handover *handover)
 	return memory;
 }
 
-static void goes_on(struct store *store, struct handover *handover)
+static void continues(struct store *store, struct handover *handover)
 {
 	const struct pair next = {3, 4};
 	struct part *part = found(handover);
@@ -113,7 +113,7 @@ Test(handover, memory_is_handed_to_the_next_process)
 {
 	live(first);
 	cr_expect_eq(notify_socket_count(&manager, "handover-1-1"), 1);
-	live(goes_on);
+	live(continues);
 	live(sees_what_was_done);
 	cr_expect_eq(notify_socket_count(&manager, "handover-1-1"), 1);
 	cr_expect_eq(manager.n, 1);
@@ -172,7 +172,7 @@ Test(handover, a_committed_memory_replaces_the_previous_one)
 	live(is_the_second);
 }
 
-static void goes_on_well(struct store *store, struct handover *handover)
+static void continues_well(struct store *store, struct handover *handover)
 {
 	is_the_first(store, handover);
 	handover_confirm(handover);
@@ -194,7 +194,7 @@ Test(handover, after_several_failed_starts_the_state_starts_empty)
 	live(first);
 	for (unsigned i = 0; i < HANDOVER_STARTS_MAX - 1; i++)
 		live(is_the_first);
-	live(goes_on_well);
+	live(continues_well);
 	for (unsigned i = 0; i < HANDOVER_STARTS_MAX; i++)
 		live(is_the_first);
 	cr_expect_eq(notify_socket_count(&manager, "handover-1-1"), 1);

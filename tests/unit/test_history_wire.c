@@ -11,23 +11,23 @@
 #include "base/cleanup.h"
 #include "history/shared/history_wire.h"
 
-struct line {
+struct channel {
 	int ours;
 	int its;
 };
 
-static struct line line_new(void)
+static struct channel channel_new(void)
 {
 	int pair[2];
 
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
-	return (struct line){pair[0], pair[1]};
+	return (struct channel){pair[0], pair[1]};
 }
 
-static void line_done(struct line *line)
+static void channel_done(struct channel *channel)
 {
-	(void)close(line->ours);
-	(void)close(line->its);
+	(void)close(channel->ours);
+	(void)close(channel->its);
 }
 
 static const struct history_message whole = {
@@ -62,7 +62,7 @@ static bool takes_descriptor(enum history_message_type type)
 
 Test(history_wire, every_message_arrives_unchanged)
 {
-	_cleanup_(line_done) struct line line = line_new();
+	_cleanup_(channel_done) struct channel channel = channel_new();
 
 	for (int type = 0; type < HISTORY_MESSAGE_TYPES; type++) {
 		struct history_message sent = whole, read;
@@ -70,8 +70,8 @@ Test(history_wire, every_message_arrives_unchanged)
 
 		sent.type = (enum history_message_type)type;
 		cr_assert_eq(history_block_new((const u8 *)"x", 1, &block), 0);
-		cr_assert_eq(history_send(line.ours, &sent, takes_descriptor(sent.type) ? block : -1), 0);
-		cr_assert_eq(history_receive(line.its, &read, &passed), 1);
+		cr_assert_eq(history_send(channel.ours, &sent, takes_descriptor(sent.type) ? block : -1), 0);
+		cr_assert_eq(history_receive(channel.its, &read, &passed), 1);
 		cr_expect_eq(passed >= 0, takes_descriptor(sent.type));
 		cr_expect(read.type == sent.type && read.number == sent.number && read.error == sent.error);
 		cr_expect(read.bytes_max == sent.bytes_max && read.age_max_s == sent.age_max_s);
@@ -90,15 +90,15 @@ Test(history_wire, every_message_arrives_unchanged)
 
 Test(history_wire, an_answer_without_error_has_a_descriptor)
 {
-	_cleanup_(line_done) struct line line = line_new();
+	_cleanup_(channel_done) struct channel channel = channel_new();
 	struct history_message answer = {.type = HISTORY_ANSWER, .number = 1}, read;
 	_cleanup_close_ int block = -1, passed = -1;
 	struct history_block mapped;
 
 	cr_assert_eq(history_block_new((const u8 *)"pane", 4, &block), 0);
-	cr_expect_eq(history_send(line.ours, &answer, -1), -EINVAL);
-	cr_assert_eq(history_send(line.ours, &answer, block), 0);
-	cr_assert_eq(history_receive(line.its, &read, &passed), 1);
+	cr_expect_eq(history_send(channel.ours, &answer, -1), -EINVAL);
+	cr_assert_eq(history_send(channel.ours, &answer, block), 0);
+	cr_assert_eq(history_receive(channel.its, &read, &passed), 1);
 	cr_assert_eq(history_block_map(passed, 4, &mapped), 0);
 	cr_expect_eq(mapped.size, 4);
 	cr_expect_arr_eq(mapped.bytes, "pane", 4);
@@ -154,46 +154,46 @@ Test(history_wire, messages_out_of_range_are_not_sent)
 }
 
 /* Sends the bytes of a good message with one 32-bit word changed. */
-static int receive_changed(const struct line *line, size_t at, u32 value, size_t size)
+static int receive_changed(const struct channel *channel, size_t at, u32 value, size_t size)
 {
 	static u8 packet[32768];
 	struct history_message read;
 	_cleanup_close_ int passed = -1;
 	ssize_t n;
 
-	cr_assert_eq(history_send(line->ours, &whole, -1), 0);
-	n = recv(line->its, packet, sizeof(packet), 0);
+	cr_assert_eq(history_send(channel->ours, &whole, -1), 0);
+	n = recv(channel->its, packet, sizeof(packet), 0);
 	cr_assert_gt(n, HISTORY_TEXT_MAX);
 	memcpy(packet + at, &value, sizeof(value));
-	cr_assert_geq(send(line->ours, packet, size ? size : (size_t)n, 0), 0);
-	return history_receive(line->its, &read, &passed);
+	cr_assert_geq(send(channel->ours, packet, size ? size : (size_t)n, 0), 0);
+	return history_receive(channel->its, &read, &passed);
 }
 
 Test(history_wire, malformed_packets_are_refused)
 {
-	struct line line = line_new();
+	struct channel channel = channel_new();
 	struct history_message read;
 	int passed = -1;
 
-	cr_expect_eq(receive_changed(&line, 0, HISTORY_ASK, 0), 1);
-	cr_expect_eq(receive_changed(&line, 0, HISTORY_MESSAGE_TYPES, 0), -EBADMSG);
-	cr_expect_eq(receive_changed(&line, 0, HISTORY_STORE, 0), -EBADMSG); /* no descriptor */
-	cr_expect_eq(receive_changed(&line, 0, 0xffffffff, 0), -EBADMSG);
-	cr_expect_eq(receive_changed(&line, 8, 0xffffffff, 0), -EBADMSG);
-	cr_expect_eq(receive_changed(&line, 12, HISTORY_QUESTIONS, 0), -EBADMSG);
-	cr_expect_eq(receive_changed(&line, 0, HISTORY_ASK, 100), -EBADMSG);
-	cr_expect_eq(receive_changed(&line, 0, HISTORY_ASK, 32768), -EBADMSG);
-	cr_expect_eq(receive_changed(&line, 0, HISTORY_ASK, 1), -EBADMSG);
-	cr_expect_eq(history_receive(line.its, &read, &passed), -EAGAIN);
-	(void)close(line.ours);
-	cr_expect_eq(history_receive(line.its, &read, &passed), 0);
+	cr_expect_eq(receive_changed(&channel, 0, HISTORY_ASK, 0), 1);
+	cr_expect_eq(receive_changed(&channel, 0, HISTORY_MESSAGE_TYPES, 0), -EBADMSG);
+	cr_expect_eq(receive_changed(&channel, 0, HISTORY_STORE, 0), -EBADMSG); /* no descriptor */
+	cr_expect_eq(receive_changed(&channel, 0, 0xffffffff, 0), -EBADMSG);
+	cr_expect_eq(receive_changed(&channel, 8, 0xffffffff, 0), -EBADMSG);
+	cr_expect_eq(receive_changed(&channel, 12, HISTORY_QUESTIONS, 0), -EBADMSG);
+	cr_expect_eq(receive_changed(&channel, 0, HISTORY_ASK, 100), -EBADMSG);
+	cr_expect_eq(receive_changed(&channel, 0, HISTORY_ASK, 32768), -EBADMSG);
+	cr_expect_eq(receive_changed(&channel, 0, HISTORY_ASK, 1), -EBADMSG);
+	cr_expect_eq(history_receive(channel.its, &read, &passed), -EAGAIN);
+	(void)close(channel.ours);
+	cr_expect_eq(history_receive(channel.its, &read, &passed), 0);
 	cr_expect_eq(passed, -1);
-	(void)close(line.its);
+	(void)close(channel.its);
 }
 
 Test(history_wire, a_descriptor_with_a_message_that_needs_none_is_refused)
 {
-	_cleanup_(line_done) struct line line = line_new();
+	_cleanup_(channel_done) struct channel channel = channel_new();
 	union {
 		struct cmsghdr head;
 		u8 room[CMSG_SPACE(sizeof(int))];
@@ -205,24 +205,24 @@ Test(history_wire, a_descriptor_with_a_message_that_needs_none_is_refused)
 			     .msg_control = &control,
 			     .msg_controllen = sizeof(control)};
 	struct history_message read;
-	int passed = -1, fd = line.ours;
+	int passed = -1, fd = channel.ours;
 
-	cr_assert_eq(history_send(line.ours, &whole, -1), 0);
-	data.iov_len = (size_t)recv(line.its, packet, sizeof(packet), 0);
+	cr_assert_eq(history_send(channel.ours, &whole, -1), 0);
+	data.iov_len = (size_t)recv(channel.its, packet, sizeof(packet), 0);
 	control.head = (struct cmsghdr){CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
 	memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
-	cr_assert_gt(sendmsg(line.ours, &all, 0), 0);
-	cr_expect_eq(history_receive(line.its, &read, &passed), -EBADMSG);
+	cr_assert_gt(sendmsg(channel.ours, &all, 0), 0);
+	cr_expect_eq(history_receive(channel.its, &read, &passed), -EBADMSG);
 	cr_expect_eq(passed, -1);
 }
 
 Test(history_wire, sending_to_a_side_that_does_not_read_does_not_block)
 {
-	_cleanup_(line_done) struct line line = line_new();
+	_cleanup_(channel_done) struct channel channel = channel_new();
 	int r;
 
 	do {
-		r = history_send(line.ours, &whole, -1);
+		r = history_send(channel.ours, &whole, -1);
 	} while (r == 0);
 	cr_expect_eq(r, -EAGAIN);
 }

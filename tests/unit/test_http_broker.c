@@ -16,7 +16,7 @@
 
 static struct endpoint endpoint; /* only `broker`, `bodies` and `source` are used */
 static sd_event *event;
-static int line[2];
+static int channel[2];
 static const char *failed;
 
 static void on_failed(void *userdata, const char *why)
@@ -37,9 +37,9 @@ static void start(void)
 	http_bodies_init(&bodies, &source);
 	endpoint.bodies = bodies;
 	cr_assert_geq(sd_event_new(&event), 0);
-	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, line), 0);
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, channel), 0);
 	settings.event = event;
-	settings.socket = line[0];
+	settings.socket = channel[0];
 	failed = NULL;
 	cr_assert_eq(http_broker_new(&settings, &endpoint.broker), 0);
 }
@@ -48,8 +48,8 @@ static void stop(void)
 {
 	endpoint.broker = http_broker_free(endpoint.broker);
 	event = sd_event_unref(event);
-	(void)close(line[0]);
-	(void)close(line[1]);
+	(void)close(channel[0]);
+	(void)close(channel[1]);
 }
 
 TestSuite(http_broker, .init = start, .fini = stop);
@@ -62,7 +62,7 @@ static void turn(int times)
 
 static void ask(const struct http_message *question)
 {
-	cr_assert_eq(http_channel_send(line[1], question, -1), 0);
+	cr_assert_eq(http_channel_send(channel[1], question, -1), 0);
 }
 
 /* Receives the next answer. Its text is valid until the next call. */
@@ -73,7 +73,7 @@ static int receive(struct http_message *ret, int *ret_fd)
 
 	while (r == -EAGAIN) {
 		turn(1);
-		r = http_channel_receive(line[1], packet, ret, ret_fd);
+		r = http_channel_receive(channel[1], packet, ret, ret_fd);
 	}
 	return r;
 }
@@ -132,13 +132,13 @@ Test(http_broker, an_invalid_request_ends_the_connection)
 	u8 packet[HTTP_WIRE_MAX + 1] = {0};
 
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
-		cr_assert_geq(send(line[1], wrong[i], strlen(wrong[i]), 0), 0);
+		cr_assert_geq(send(channel[1], wrong[i], strlen(wrong[i]), 0), 0);
 		turn(3);
 		cr_expect_not_null(failed, "'%s'", wrong[i]);
 		stop();
 		start();
 	}
-	cr_assert_gt(send(line[1], packet, sizeof(packet), 0), 0);
+	cr_assert_gt(send(channel[1], packet, sizeof(packet), 0), 0);
 	turn(3);
 	cr_expect_str_eq(failed, "is ended, because it sent an invalid request");
 	stop();
@@ -167,9 +167,9 @@ Test(http_broker, descriptors_of_the_other_side_are_not_accepted)
 	int fd = -1;
 
 	for (int i = 0; i < 20; i++) {
-		cr_assert_eq(
-			http_channel_send(line[1], &(struct http_message){.type = HTTP_ASK_HEALTH}, line[1]),
-			0);
+		cr_assert_eq(http_channel_send(channel[1], &(struct http_message){.type = HTTP_ASK_HEALTH},
+					       channel[1]),
+			     0);
 		cr_assert_eq(receive(&answer, &fd), 1);
 	}
 	cr_expect_eq(descriptors(), before);
@@ -183,7 +183,7 @@ Test(http_broker, of_several_descriptors_in_a_message_only_one_is_received)
 		struct cmsghdr head;
 		u8 room[CMSG_SPACE(3 * sizeof(int))];
 	} control;
-	const int given[] = {line[0], line[1], STDERR_FILENO};
+	const int given[] = {channel[0], channel[1], STDERR_FILENO};
 	u8 packet[HTTP_WIRE_MAX], received[HTTP_WIRE_MAX];
 	const struct http_message message = {.type = HTTP_ASK_HEALTH};
 	struct http_message answer;
@@ -202,8 +202,8 @@ Test(http_broker, of_several_descriptors_in_a_message_only_one_is_received)
 						.cmsg_type = SCM_RIGHTS,
 						.cmsg_len = CMSG_LEN(n * sizeof(int))};
 		memcpy(CMSG_DATA(&control.head), given, n * sizeof(int));
-		cr_assert_gt(sendmsg(line[0], &all, 0), 0);
-		cr_assert_eq(http_channel_receive(line[1], received, &answer, &fd), 1);
+		cr_assert_gt(sendmsg(channel[0], &all, 0), 0);
+		cr_assert_eq(http_channel_receive(channel[1], received, &answer, &fd), 1);
 		cr_assert_geq(fd, 0, "%zu", n);
 		(void)close(fd);
 		cr_expect_eq(descriptors(), before, "%zu descriptors", n);
@@ -215,7 +215,8 @@ Test(http_broker, a_side_that_reads_no_answers_is_closed)
 	int asked = 0;
 
 	while (!failed) {
-		asked += http_channel_send(line[1], &(struct http_message){.type = HTTP_ASK_BODY}, -1) == 0;
+		asked +=
+			http_channel_send(channel[1], &(struct http_message){.type = HTTP_ASK_BODY}, -1) == 0;
 		turn(1);
 	}
 	cr_assert_not_null(failed);
@@ -239,10 +240,10 @@ Test(http_broker, the_rate_of_answers_is_bounded)
 		struct http_message answer;
 		int fd;
 
-		while (http_channel_send(line[1], &(struct http_message){.type = HTTP_ASK_BODY}, -1) == 0)
+		while (http_channel_send(channel[1], &(struct http_message){.type = HTTP_ASK_BODY}, -1) == 0)
 			;
 		while (sd_event_run(event, 0) > 0)
-			while (http_channel_receive(line[1], packet, &answer, &fd) == 1) {
+			while (http_channel_receive(channel[1], packet, &answer, &fd) == 1) {
 				answered++;
 				(void)close(fd);
 			}

@@ -18,7 +18,7 @@
 /* More than the kernel buffers for a client that does not read (net.ipv4.tcp_wmem: at most 4 MiB by default). */
 #define LONG_BODY (8UL << 20)
 
-struct counters {
+struct fake_source {
 	u64 sequence;
 	unsigned int made[HTTP_DOCUMENTS];
 	int error;
@@ -26,28 +26,28 @@ struct counters {
 
 static u64 sequence_of(void *userdata)
 {
-	const struct counters *counters = userdata;
+	const struct fake_source *fake = userdata;
 
-	return counters->sequence;
+	return fake->sequence;
 }
 
 static int render(void *userdata, bool openmetrics, char **ret_text, size_t *ret_length)
 {
-	struct counters *counters = userdata;
+	struct fake_source *fake = userdata;
 
-	counters->made[openmetrics]++;
-	if (counters->error)
-		return counters->error;
+	fake->made[openmetrics]++;
+	if (fake->error)
+		return fake->error;
 	*ret_text = strdup("pebsd_paused 0\n");
 	cr_assert_not_null(*ret_text);
 	*ret_length = strlen(*ret_text);
 	return 0;
 }
 
-static int render_json(struct counters *counters, enum http_document document, char **ret_text,
+static int render_json(struct fake_source *fake, enum http_document document, char **ret_text,
 		       size_t *ret_length)
 {
-	counters->made[document]++;
+	fake->made[document]++;
 	*ret_text = strdup("{}");
 	cr_assert_not_null(*ret_text);
 	*ret_length = strlen(*ret_text);
@@ -64,8 +64,8 @@ static int render_alerts(void *userdata, char **ret_text, size_t *ret_length)
 	return render_json(userdata, HTTP_DOCUMENT_ALERTS, ret_text, ret_length);
 }
 
-static struct counters counters;
-static const struct http_source source = {.userdata = &counters,
+static struct fake_source fake;
+static const struct http_source source = {.userdata = &fake,
 					  .origin = "replay",
 					  .sequence = sequence_of,
 					  .metrics = render,
@@ -87,22 +87,22 @@ Test(http_bodies, a_body_is_rendered_on_demand_once_per_collection)
 	_cleanup_(http_bodies_done) struct http_bodies bodies;
 	struct http_body_made first;
 
-	counters = (struct counters){.sequence = 7};
+	fake = (struct fake_source){.sequence = 7};
 	http_bodies_init(&bodies, &source);
 	first = get(&bodies, 0);
 	cr_expect_eq(get(&bodies, 0).generation, first.generation);
 	cr_expect_eq(get(&bodies, 0).fd, first.fd, "shared, not copied");
 	cr_expect_neq(get(&bodies, gzip).generation, first.generation);
-	cr_expect_eq(counters.made[0], 1, "what is compressed is the plain one");
-	cr_expect_eq(counters.made[1], 0);
+	cr_expect_eq(fake.made[0], 1, "what is compressed is the plain one");
+	cr_expect_eq(fake.made[1], 0);
 	(void)get(&bodies, gzip | openmetrics);
 	for (u32 i = 0; i < 3 * HTTP_FORMS; i++)
 		(void)get(&bodies, i % HTTP_FORMS);
 	for (size_t document = 0; document < HTTP_DOCUMENTS; document++)
-		cr_expect_eq(counters.made[document], 1, "document %zu", document);
-	counters.sequence = 8;
+		cr_expect_eq(fake.made[document], 1, "document %zu", document);
+	fake.sequence = 8;
 	cr_expect_gt(get(&bodies, 0).generation, first.generation);
-	cr_expect_eq(counters.made[0], 2);
+	cr_expect_eq(fake.made[0], 2);
 }
 
 Test(http_bodies, a_failure_has_no_body)
@@ -110,22 +110,22 @@ Test(http_bodies, a_failure_has_no_body)
 	_cleanup_(http_bodies_done) struct http_bodies bodies;
 	struct http_body_made body;
 
-	counters = (struct counters){.sequence = 1, .error = -ENOMEM};
+	fake = (struct fake_source){.sequence = 1, .error = -ENOMEM};
 	http_bodies_init(&bodies, &source);
 	cr_expect_eq(http_bodies_get(&bodies, HTTP_FORM_GZIP, &body), -ENOMEM);
-	counters.error = 0;
+	fake.error = 0;
 	(void)get(&bodies, HTTP_FORM_GZIP);
-	cr_expect_eq(counters.made[0], 2, "tried again");
+	cr_expect_eq(fake.made[0], 2, "tried again");
 }
 
 Test(http_bodies, a_source_without_json_has_no_json_body)
 {
 	const struct http_source metrics_alone = {
-		.userdata = &counters, .origin = "replay", .sequence = sequence_of, .metrics = render};
+		.userdata = &fake, .origin = "replay", .sequence = sequence_of, .metrics = render};
 	_cleanup_(http_bodies_done) struct http_bodies bodies;
 	struct http_body_made body;
 
-	counters = (struct counters){.sequence = 1};
+	fake = (struct fake_source){.sequence = 1};
 	http_bodies_init(&bodies, &metrics_alone);
 	cr_expect_eq(http_bodies_get(&bodies, HTTP_FORM(HTTP_DOCUMENT_TOP), &body), -EOPNOTSUPP);
 	cr_expect_eq(http_bodies_get(&bodies, HTTP_FORM(HTTP_DOCUMENT_ALERTS) | HTTP_FORM_GZIP, &body),
@@ -140,7 +140,7 @@ Test(http_bodies, a_body_cannot_be_changed)
 	struct http_body_made body;
 	char text[64] = "";
 
-	counters = (struct counters){.sequence = 1};
+	fake = (struct fake_source){.sequence = 1};
 	http_bodies_init(&bodies, &source);
 	body = get(&bodies, 0);
 	cr_expect_eq(body.size, strlen("pebsd_paused 0\n"));

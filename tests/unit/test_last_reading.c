@@ -41,7 +41,7 @@ static int try_read(u32 stripes, bool has_latency, size_t *ret_size)
 	return last_reading_read(&last, places, stripes, has_latency, packed, ret_size, by_stripe);
 }
 
-/* Returns the counters that one reading gained, as figures. */
+/* Returns what one reading gained. */
 static struct counters read_stripes(u32 stripes, bool has_latency)
 {
 	struct counters counters = {0};
@@ -85,7 +85,7 @@ static void count(struct latency_record *record, unsigned source, u32 cycles, u6
 		record->flags[i] += cycles % (7 + 4 * i) == 0;
 }
 
-/* Every counter of a record, wherever it is, reaches its own figure and no other. */
+/* Every counter of a record, wherever it is, reaches its own member of struct counters and no other. */
 Test(last_reading, every_counter_is_taken)
 {
 	u32 *words = (u32 *)&records[3];

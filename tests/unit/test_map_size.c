@@ -18,7 +18,7 @@ Test(map_size, maps_of_a_server_that_samples_loads_have_the_computed_size)
 
 	maps.with_latency = 1;
 	/*
-	 * The parts of the sum: records; an empty map of plain records with one page; 17 rows of marks;
+	 * The parts of the sum: records; an empty map of plain records with one page; 17 rows of dirty bytes;
 	 * owners; 65 states of 128 bytes in three pages; samples handed over; the index.
 	 */
 	cr_expect_eq(map_size(&maps), 512UL * 16 * sizeof(struct latency_record) + 4 * KIB + 12 * KIB +
@@ -27,7 +27,7 @@ Test(map_size, maps_of_a_server_that_samples_loads_have_the_computed_size)
 }
 
 /*
- * The size grows by a record and its mark for each slot, stripe and event, besides the maps whose size depends on
+ * The size grows by a record and its dirty byte for each slot, stripe and event, besides the maps whose size depends on
  * the slots alone.
  */
 Test(map_size, the_size_grows_with_slots_stripes_and_events)
@@ -37,7 +37,7 @@ Test(map_size, the_size_grows_with_slots_stripes_and_events)
 	for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
 		struct map_size_case maps = machine(slots[i], 16, 256);
 		u64 none = map_size(&maps), one, two, plain;
-		/* A record and its mark. */
+		/* A record and its dirty byte. */
 		const u64 with_latency = sizeof(struct latency_record) + 1;
 		const u64 without = sizeof(struct plain_record) + 1;
 
@@ -71,7 +71,7 @@ Test(map_size, the_size_grows_with_cpus)
 	cr_expect_eq(map_size(&maps) - without, 3 * (6ULL * 15 * KIB + 2 * KIB), "whole pages");
 	maps.hot_cgroups = 0;
 	maps.offcore_cpus = 2;
-	/* Two more rows of marks need one more page. */
+	/* Two more rows of dirty bytes need one more page. */
 	cr_expect_eq(map_size(&maps) - without, 94ULL * 4 * KIB + 4 * KIB + 4 * KIB);
 }
 

@@ -133,7 +133,7 @@ static const struct row {
 #define PATHS_BYTES   (2 * ((10000ULL * PATH_MAX + MIB - 1) / MIB * MIB))
 #define CGROUPS_BYTES (GROWTH_MEMORY_MAX + 72 * MIB + PATHS_BYTES)
 #define DAEMON_BYTES  (10 * MIB)
-#define KEPT_BYTES    ((u64)STATE_CHUNKS_MAX * STATE_CHUNK_BYTES)
+#define SAVED_BYTES   ((u64)STATE_CHUNKS_MAX * STATE_CHUNK_BYTES)
 
 static char *read_file(const char *path)
 {
@@ -211,7 +211,7 @@ Test(memory_table, sizes_in_the_remarks_are_right)
 	cr_expect_leq(sizeof(struct alert), 288, "%zu", sizeof(struct alert));
 }
 
-/* MEMORY states what an event takes in each stripe of a slot: a record and its mark. */
+/* MEMORY states what an event takes in each stripe of a slot: a record and its dirty byte. */
 Test(memory_table, documented_sizes_of_records_are_those_of_the_structs)
 {
 	_cleanup_free_ char *manual = read_file("daemon/man/pebsd.8");
@@ -247,7 +247,7 @@ Test(memory_table, the_unit_has_room_for_their_sum)
 {
 	_cleanup_free_ char *manual = read_file("daemon/man/pebsd.8");
 	_cleanup_free_ char *unit = read_file("units/pebsd.service");
-	const u64 sum = sum_of_rows(), all = sum + CGROUPS_BYTES + DAEMON_BYTES + KEPT_BYTES;
+	const u64 sum = sum_of_rows(), all = sum + CGROUPS_BYTES + DAEMON_BYTES + SAVED_BYTES;
 	const char *most = strstr(unit, "\nMemoryMax=");
 
 	cr_expect_eq(said(manual, "The sum is "), (sum + MIB - 1) / MIB * MIB, "%g MiB",

@@ -591,11 +591,11 @@ Test(neighbours, the_required_strength_exceeds_chance)
 #define SEEDS 40
 
 /*
- * Ranks the neighbours in SEEDS worlds of one story. Counts in how many the culprit is first, in how many it
+ * Ranks the neighbours in SEEDS simulations of one story. Counts in how many the culprit is first, in how many it
  * is named, and in how many another cgroup is named.
  */
-static void print_result(const struct neighbour_loads *loads, enum neighbour_story story, unsigned *ret_first,
-			 unsigned *ret_named, unsigned *ret_innocent, unsigned *ret_verdicts)
+static void rank_story(const struct neighbour_loads *loads, enum neighbour_story story, unsigned *ret_first,
+		       unsigned *ret_named, unsigned *ret_innocent, unsigned *ret_verdicts)
 {
 	*ret_first = *ret_named = *ret_innocent = 0;
 	for (unsigned seed = 1; seed <= SEEDS; seed++) {
@@ -605,7 +605,7 @@ static void print_result(const struct neighbour_loads *loads, enum neighbour_sto
 
 		neighbour_fixture_make(loads, story, seed, &fixture);
 		cr_assert_eq(neighbours_rank(&fixture.series[0], fixture.series + 1,
-					     NEIGHBOUR_WORLD_CGROUPS - 1, NEIGHBOUR_WORLD_BINS, &found),
+					     NEIGHBOUR_FIXTURE_CGROUPS - 1, NEIGHBOUR_FIXTURE_BINS, &found),
 			     0);
 		ret_verdicts[found.verdict]++;
 		for (size_t i = 0; i < found.n; i++) {
@@ -630,7 +630,7 @@ Test(neighbours, random_scenes_name_the_right_neighbour)
 		unsigned verdicts[NEIGHBOURS_EPISODE + 1] = {0};
 		unsigned first, named, innocent;
 
-		print_result(loads, story, &first, &named, &innocent, verdicts);
+		rank_story(loads, story, &first, &named, &innocent, verdicts);
 		cr_expect_leq(innocent, SEEDS / 20, "%s: %u", text, innocent);
 		if (neighbour_story_has_culprit(story)) {
 			cr_expect_geq(first, SEEDS - SEEDS / 10, "%s: %u", text, first);

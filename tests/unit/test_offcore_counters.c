@@ -7,15 +7,15 @@
 #include "collect/offcore_counters.h"
 #include "collect/totals.h"
 
-static struct offcore_counter figure(u64 count, u64 enabled_ns, u64 running_ns)
+static struct offcore_counter counter(u64 count, u64 enabled_ns, u64 running_ns)
 {
 	return (struct offcore_counter){.count = count, .enabled_ns = enabled_ns, .running_ns = running_ns};
 }
 
 Test(offcore_counters, a_count_is_scaled_by_the_time_it_could_not_run)
 {
-	struct offcore_counter half = figure(1000, 400, 200), whole = figure(7, 400, 400);
-	struct offcore_counter third = figure(10, 300, 90);
+	struct offcore_counter half = counter(1000, 400, 200), whole = counter(7, 400, 400);
+	struct offcore_counter third = counter(10, 300, 90);
 	u64 scaled;
 
 	cr_expect(offcore_scaled(&half, &scaled));
@@ -28,7 +28,7 @@ Test(offcore_counters, a_count_is_scaled_by_the_time_it_could_not_run)
 
 Test(offcore_counters, large_counts_that_need_no_scaling_stay_exact)
 {
-	struct offcore_counter large = figure((1ULL << 60) + 1, 5, 5);
+	struct offcore_counter large = counter((1ULL << 60) + 1, 5, 5);
 	u64 scaled;
 
 	cr_expect(offcore_scaled(&large, &scaled));
@@ -37,8 +37,8 @@ Test(offcore_counters, large_counts_that_need_no_scaling_stay_exact)
 
 Test(offcore_counters, counters_that_never_ran_or_failed_are_unknown)
 {
-	struct offcore_counter never = figure(0, 500, 0), failed = figure(900, 500, 500), none = {0};
-	struct offcore_counter zero = figure(0, 500, 500);
+	struct offcore_counter never = counter(0, 500, 0), failed = counter(900, 500, 500), none = {0};
+	struct offcore_counter zero = counter(0, 500, 500);
 	u64 scaled;
 
 	failed.errors = 1;
@@ -52,8 +52,8 @@ Test(offcore_counters, counters_that_never_ran_or_failed_are_unknown)
 Test(offcore_counters, the_running_ratio_is_the_lowest_of_all_counters)
 {
 	struct offcore_counter counters[OFFCORE_KINDS] = {
-		[OFFCORE_L3] = figure(1, 100, 100),
-		[OFFCORE_LOCAL_DRAM] = figure(1, 100, 25),
+		[OFFCORE_L3] = counter(1, 100, 100),
+		[OFFCORE_LOCAL_DRAM] = counter(1, 100, 25),
 	};
 	struct offcore_counter none[OFFCORE_KINDS] = {{0}};
 	double ratio;
@@ -66,8 +66,8 @@ Test(offcore_counters, the_running_ratio_is_the_lowest_of_all_counters)
 Test(offcore_counters, the_mean_latency_needs_both_of_its_counters)
 {
 	struct offcore_counter counters[OFFCORE_KINDS] = {
-		[OFFCORE_OUTSTANDING] = figure(5000, 100, 50),
-		[OFFCORE_REQUESTS] = figure(40, 100, 100),
+		[OFFCORE_OUTSTANDING] = counter(5000, 100, 50),
+		[OFFCORE_REQUESTS] = counter(40, 100, 100),
 	};
 	double mean;
 
@@ -75,9 +75,9 @@ Test(offcore_counters, the_mean_latency_needs_both_of_its_counters)
 	cr_expect_float_eq(mean, 250, 1e-9, "each scaled by itself");
 	counters[OFFCORE_REQUESTS].count = 0;
 	cr_expect_not(offcore_latency_mean(counters, &mean), "no request");
-	counters[OFFCORE_REQUESTS] = figure(40, 100, 0);
+	counters[OFFCORE_REQUESTS] = counter(40, 100, 0);
 	cr_expect_not(offcore_latency_mean(counters, &mean));
-	counters[OFFCORE_REQUESTS] = figure(40, 100, 100);
+	counters[OFFCORE_REQUESTS] = counter(40, 100, 100);
 	counters[OFFCORE_OUTSTANDING].errors = 1;
 	cr_expect_not(offcore_latency_mean(counters, &mean));
 }
@@ -95,11 +95,11 @@ Test(offcore_counters, a_packed_row_is_read_unchanged)
 	cr_expect_eq(memcmp(&before, &after, sizeof(before)), 0);
 }
 
-static struct offcore_counters one(enum offcore_kind kind, struct offcore_counter figure_of_it)
+static struct offcore_counters one(enum offcore_kind kind, struct offcore_counter of_kind)
 {
 	struct offcore_counters counters = {0};
 
-	counters.of[1][kind] = figure_of_it;
+	counters.of[1][kind] = of_kind;
 	return counters;
 }
 
@@ -113,12 +113,12 @@ Test(offcore_counters, each_collection_is_scaled_by_its_own_ratio)
 	 * Each collection is scaled by its own running time, so that counters never fall: here 3 x 100 plus
 	 * 1.5 x 200. Over the whole time, the counter ran for half and counted 300, which also gives 600.
 	 */
-	delta = one(OFFCORE_L3, figure(100, 300, 100));
+	delta = one(OFFCORE_L3, counter(100, 300, 100));
 	offcore_scaled_add(&counters, &delta);
 	cr_expect(offcore_scaled_get(&counters, 1, OFFCORE_L3, &value));
 	cr_expect_eq(value, 300);
 	before = value;
-	delta = one(OFFCORE_L3, figure(200, 300, 200));
+	delta = one(OFFCORE_L3, counter(200, 300, 200));
 	offcore_scaled_add(&counters, &delta);
 	cr_expect(offcore_scaled_get(&counters, 1, OFFCORE_L3, &value));
 	cr_expect_eq(value, 600);
@@ -129,12 +129,12 @@ Test(offcore_counters, each_collection_is_scaled_by_its_own_ratio)
 Test(offcore_counters, counts_of_a_time_without_running_are_scaled_later)
 {
 	struct offcore_scaled_counters counters = {0};
-	struct offcore_counters delta = one(OFFCORE_L3, figure(0, 100, 0));
+	struct offcore_counters delta = one(OFFCORE_L3, counter(0, 100, 0));
 	u64 value;
 
 	offcore_scaled_add(&counters, &delta);
 	cr_expect_not(offcore_scaled_get(&counters, 1, OFFCORE_L3, &value), "not 0: it did not run");
-	delta = one(OFFCORE_L3, figure(50, 100, 100));
+	delta = one(OFFCORE_L3, counter(50, 100, 100));
 	offcore_scaled_add(&counters, &delta);
 	cr_expect(offcore_scaled_get(&counters, 1, OFFCORE_L3, &value));
 	cr_expect_eq(value, 100);
@@ -143,12 +143,12 @@ Test(offcore_counters, counts_of_a_time_without_running_are_scaled_later)
 Test(offcore_counters, a_failed_reading_ends_a_counter)
 {
 	struct offcore_scaled_counters counters = {0};
-	struct offcore_counters delta = one(OFFCORE_L3, figure(50, 100, 100));
+	struct offcore_counters delta = one(OFFCORE_L3, counter(50, 100, 100));
 	u64 value;
 
 	offcore_scaled_add(&counters, &delta);
 	delta.of[1][OFFCORE_L3].errors = 1;
-	delta.of[1][OFFCORE_LOCAL_DRAM] = figure(8, 100, 100);
+	delta.of[1][OFFCORE_LOCAL_DRAM] = counter(8, 100, 100);
 	offcore_scaled_add(&counters, &delta);
 	cr_expect_not(offcore_scaled_get(&counters, 1, OFFCORE_L3, &value));
 	cr_expect(offcore_scaled_get(&counters, 1, OFFCORE_LOCAL_DRAM, &value), "the other kind goes on");
@@ -157,7 +157,7 @@ Test(offcore_counters, a_failed_reading_ends_a_counter)
 
 Test(offcore_counters, folding_an_entry_moves_its_counts_to_other)
 {
-	struct offcore_counters delta = one(OFFCORE_REMOTE_DRAM, figure(70, 10, 10));
+	struct offcore_counters delta = one(OFFCORE_REMOTE_DRAM, counter(70, 10, 10));
 	struct totals_entry *entry;
 	_cleanup_(totals_freep) struct totals *totals = NULL;
 
@@ -180,7 +180,7 @@ Test(offcore_counters, folding_an_entry_moves_its_counts_to_other)
 /* If a slot is reclaimed between two collections, its counts are added at that time. */
 Test(offcore_counters, counts_between_two_collections_belong_to_the_next)
 {
-	struct offcore_counters delta = one(OFFCORE_L3, figure(5, 10, 10));
+	struct offcore_counters delta = one(OFFCORE_L3, counter(5, 10, 10));
 	struct totals_entry *entry;
 	_cleanup_(totals_freep) struct totals *totals = NULL;
 

@@ -17,7 +17,7 @@
 
 #define SECOND NSEC_PER_SEC
 
-static struct offcore_counter figure(u64 count, u64 enabled_ns, u64 running_ns)
+static struct offcore_counter counter(u64 count, u64 enabled_ns, u64 running_ns)
 {
 	return (struct offcore_counter){.count = count, .enabled_ns = enabled_ns, .running_ns = running_ns};
 }
@@ -27,9 +27,9 @@ static struct offcore_counters reads(u64 l3, u64 local, u64 remote)
 {
 	struct offcore_counters counters = {0};
 
-	counters.of[0][OFFCORE_L3] = figure(l3, 300, 200);
-	counters.of[0][OFFCORE_LOCAL_DRAM] = figure(local, 300, 200);
-	counters.of[0][OFFCORE_REMOTE_DRAM] = figure(remote, 300, 200);
+	counters.of[0][OFFCORE_L3] = counter(l3, 300, 200);
+	counters.of[0][OFFCORE_LOCAL_DRAM] = counter(local, 300, 200);
+	counters.of[0][OFFCORE_REMOTE_DRAM] = counter(remote, 300, 200);
 	return counters;
 }
 
@@ -253,8 +253,8 @@ static const struct series *const *table_of(struct series_table **table, size_t 
 	struct in_packed room;
 
 	samples.samples[SOURCE_L3] = samples.weight[SOURCE_L3] = samples.weighted_latency[SOURCE_L3] = 1;
-	db.of[0][OFFCORE_OUTSTANDING] = figure(9000, 100, 100);
-	db.of[0][OFFCORE_REQUESTS] = figure(30, 100, 100);
+	db.of[0][OFFCORE_OUTSTANDING] = counter(9000, 100, 100);
+	db.of[0][OFFCORE_REQUESTS] = counter(30, 100, 100);
 	cr_assert_eq(series_table_new(1, table), 0);
 	cr_assert_eq(series_table_update(*table, SECOND,
 					 (const struct series_input[]){

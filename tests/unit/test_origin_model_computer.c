@@ -10,29 +10,29 @@
 #define ALL_WORKLOADS ((1U << WORKLOAD_COUNT) - 1)
 
 /* The samples that were delivered, by cgroup id. */
-struct sums {
+struct delivered {
 	u64 samples[WORKLOAD_COUNT + 1];
 	u64 latency[WORKLOAD_COUNT + 1];
 	u64 shortest, shortest_instruction;
 	u64 digest[WORKLOAD_COUNT + 1]; /* of all samples in their order */
-	u64 sum;
+	u64 all;
 };
 
 static void take(void *userdata, const struct sample *sample)
 {
-	struct sums *sums = userdata;
+	struct delivered *delivered = userdata;
 	u64 id = sample->cgroup_id;
 
 	cr_assert(id >= 1 && id <= WORKLOAD_COUNT);
-	sums->samples[id]++;
-	sums->latency[id] += sample->latency;
-	sums->sum++;
-	sums->digest[id] = sums->digest[id] * 0x100000001b3ULL ^ sample->address ^ sample->latency << 40 ^
-			   sample->data_source;
-	if (sample->latency < sums->shortest)
-		sums->shortest = sample->latency;
-	if (sample->instruction_latency < sums->shortest_instruction)
-		sums->shortest_instruction = sample->instruction_latency;
+	delivered->samples[id]++;
+	delivered->latency[id] += sample->latency;
+	delivered->all++;
+	delivered->digest[id] = delivered->digest[id] * 0x100000001b3ULL ^ sample->address ^
+				sample->latency << 40 ^ sample->data_source;
+	if (sample->latency < delivered->shortest)
+		delivered->shortest = sample->latency;
+	if (sample->instruction_latency < delivered->shortest_instruction)
+		delivered->shortest_instruction = sample->instruction_latency;
 }
 
 static struct computer_settings settings_of(const char *cpu)
@@ -46,43 +46,43 @@ static struct computer_settings settings_of(const char *cpu)
 	};
 }
 
-static struct sums run(const struct computer_settings *settings, u64 ns)
+static struct delivered run(const struct computer_settings *settings, u64 ns)
 {
 	_cleanup_(computer_freep) struct computer *computer = NULL;
-	struct sums sums = {.shortest = ~0ULL, .shortest_instruction = ~0ULL};
+	struct delivered delivered = {.shortest = ~0ULL, .shortest_instruction = ~0ULL};
 
 	cr_assert_eq(computer_new(settings, &computer), 0);
 	for (u64 slice = 50 * NSEC_PER_MSEC; ns > 0; ns -= slice < ns ? slice : ns)
-		cr_assert_eq(computer_run(computer, slice < ns ? slice : ns, take, &sums), 0);
-	cr_assert_eq(computer_drain(computer, take, &sums), 0);
-	cr_expect_eq(sums.sum, computer_expected(computer), "%llu of %llu", (unsigned long long)sums.sum,
-		     (unsigned long long)computer_expected(computer));
-	return sums;
+		cr_assert_eq(computer_run(computer, slice < ns ? slice : ns, take, &delivered), 0);
+	cr_assert_eq(computer_drain(computer, take, &delivered), 0);
+	cr_expect_eq(delivered.all, computer_expected(computer), "%llu of %llu",
+		     (unsigned long long)delivered.all, (unsigned long long)computer_expected(computer));
+	return delivered;
 }
 
 Test(computer, every_record_becomes_a_sample)
 {
 	for (size_t i = 0; i < machines_count; i++) {
 		struct computer_settings settings = settings_of(machines[i].name);
-		struct sums sums;
+		struct delivered delivered;
 
 		if (machine_refusal(&machines[i]))
 			continue;
-		sums = run(&settings, NSEC_PER_SEC);
+		delivered = run(&settings, NSEC_PER_SEC);
 		for (int id = 1; id <= WORKLOAD_COUNT; id++)
-			cr_expect_gt(sums.samples[id], 100, "%s, %s: %llu", machines[i].name,
-				     workload_names[id - 1], (unsigned long long)sums.samples[id]);
+			cr_expect_gt(delivered.samples[id], 100, "%s, %s: %llu", machines[i].name,
+				     workload_names[id - 1], (unsigned long long)delivered.samples[id]);
 		if (machines[i].mechanisms & MECHANISM_LATENCY_SPLIT)
-			cr_expect_gt(sums.shortest_instruction, 30);
+			cr_expect_gt(delivered.shortest_instruction, 30);
 		else
-			cr_expect_gt(sums.shortest, 30);
+			cr_expect_gt(delivered.shortest, 30);
 	}
 }
 
 Test(computer, the_same_seed_gives_the_same_samples)
 {
 	struct computer_settings settings = settings_of("skylake");
-	struct sums first = run(&settings, NSEC_PER_SEC), again = run(&settings, NSEC_PER_SEC), other;
+	struct delivered first = run(&settings, NSEC_PER_SEC), again = run(&settings, NSEC_PER_SEC), other;
 
 	cr_expect_arr_eq(first.digest, again.digest, sizeof(first.digest));
 	settings.seed = 2;
@@ -94,11 +94,11 @@ Test(computer, the_same_seed_gives_the_same_samples)
 Test(computer, a_workload_does_not_depend_on_the_others)
 {
 	struct computer_settings settings = settings_of("skylake");
-	struct sums all = run(&settings, NSEC_PER_SEC), one;
+	struct delivered all = run(&settings, NSEC_PER_SEC), one;
 
 	settings.workloads = 1U << WORKLOAD_TLB_THRASH;
 	one = run(&settings, NSEC_PER_SEC);
-	cr_expect_eq(one.sum, one.samples[1 + WORKLOAD_TLB_THRASH]);
+	cr_expect_eq(one.all, one.samples[1 + WORKLOAD_TLB_THRASH]);
 	cr_expect_eq(one.digest[1 + WORKLOAD_TLB_THRASH], all.digest[1 + WORKLOAD_TLB_THRASH]);
 }
 
@@ -106,7 +106,7 @@ Test(computer, many_small_steps_equal_one_large_step)
 {
 	struct computer_settings settings = settings_of("skylake");
 	_cleanup_(computer_freep) struct computer *computer = NULL;
-	struct sums whole = run(&settings, NSEC_PER_SEC / 10), pieces = {0};
+	struct delivered whole = run(&settings, NSEC_PER_SEC / 10), pieces = {0};
 
 	cr_assert_eq(computer_new(&settings, &computer), 0);
 	for (u64 ns = 0; ns < NSEC_PER_SEC / 10; ns += 1000)
@@ -119,16 +119,16 @@ Test(computer, many_small_steps_equal_one_large_step)
 Test(computer, the_period_determines_the_number_of_samples)
 {
 	struct computer_settings settings = settings_of("skylake");
-	struct sums usual = run(&settings, 4 * NSEC_PER_SEC), often, seldom;
+	struct delivered usual = run(&settings, 4 * NSEC_PER_SEC), often, seldom;
 
 	settings.period = 5003;
 	often = run(&settings, 4 * NSEC_PER_SEC);
 	settings.period = 40009;
 	seldom = run(&settings, 4 * NSEC_PER_SEC);
-	cr_expect(often.sum > usual.sum * 19 / 10 && often.sum < usual.sum * 21 / 10, "%llu of %llu",
-		  (unsigned long long)often.sum, (unsigned long long)usual.sum);
-	cr_expect(seldom.sum > usual.sum * 23 / 100 && seldom.sum < usual.sum * 27 / 100, "%llu of %llu",
-		  (unsigned long long)seldom.sum, (unsigned long long)usual.sum);
+	cr_expect(often.all > usual.all * 19 / 10 && often.all < usual.all * 21 / 10, "%llu of %llu",
+		  (unsigned long long)often.all, (unsigned long long)usual.all);
+	cr_expect(seldom.all > usual.all * 23 / 100 && seldom.all < usual.all * 27 / 100, "%llu of %llu",
+		  (unsigned long long)seldom.all, (unsigned long long)usual.all);
 }
 
 Test(computer, if_no_load_exceeds_ldlat_there_is_no_sample)
@@ -136,19 +136,19 @@ Test(computer, if_no_load_exceeds_ldlat_there_is_no_sample)
 	struct computer_settings settings = settings_of("skylake");
 
 	settings.ldlat = 65535;
-	cr_expect_eq(run(&settings, NSEC_PER_SEC).sum, 0);
+	cr_expect_eq(run(&settings, NSEC_PER_SEC).all, 0);
 }
 
 Test(computer, a_higher_ldlat_keeps_only_longer_loads)
 {
 	struct computer_settings settings = settings_of("skylake");
-	struct sums usual = run(&settings, NSEC_PER_SEC), longer;
+	struct delivered usual = run(&settings, NSEC_PER_SEC), longer;
 
 	settings.ldlat = 200;
 	longer = run(&settings, NSEC_PER_SEC);
 	cr_expect_gt(longer.shortest, 200);
-	cr_expect_gt(longer.sum, 0);
-	cr_expect_lt(longer.sum, usual.sum);
+	cr_expect_gt(longer.all, 0);
+	cr_expect_lt(longer.all, usual.all);
 }
 
 /*
@@ -158,11 +158,11 @@ Test(computer, a_higher_ldlat_keeps_only_longer_loads)
 Test(computer, the_shortest_period_works)
 {
 	struct computer_settings settings = settings_of("skylake");
-	struct sums usual = run(&settings, NSEC_PER_SEC), most;
+	struct delivered usual = run(&settings, NSEC_PER_SEC), most;
 
 	settings.period = 100;
 	most = run(&settings, NSEC_PER_SEC);
-	cr_expect_gt(most.sum, usual.sum);
+	cr_expect_gt(most.all, usual.all);
 }
 
 Test(computer, cgroups_have_the_names_of_workloads)
@@ -189,11 +189,11 @@ struct count_sums {
 
 static void take_count(void *userdata, const struct sample *sample)
 {
-	struct count_sums *sums = userdata;
+	struct count_sums *delivered = userdata;
 
 	cr_assert_leq(sample->event, MODEL_COUNTS_MAX);
 	cr_assert_leq(sample->cgroup_id, WORKLOAD_COUNT);
-	sums->samples[sample->event][sample->cgroup_id]++;
+	delivered->samples[sample->event][sample->cgroup_id]++;
 }
 
 /*
@@ -204,8 +204,9 @@ Test(computer, counts_are_plausible_for_a_real_core)
 {
 	struct computer_settings settings = settings_of("skylake");
 	_cleanup_(computer_freep) struct computer *computer = NULL;
-	struct count_sums sums = {0};
-	const u64 *cycles = sums.samples[1], *stalls = sums.samples[3], *misses = sums.samples[4];
+	struct count_sums delivered = {0};
+	const u64 *cycles = delivered.samples[1], *stalls = delivered.samples[3],
+		  *misses = delivered.samples[4];
 
 	settings.n_counts = 4;
 	settings.counts[0] = (struct model_count){EVENT_CYCLES, 10000019};
@@ -214,7 +215,7 @@ Test(computer, counts_are_plausible_for_a_real_core)
 	settings.counts[3] = (struct model_count){EVENT_MISSES, 50021};
 	cr_assert_eq(computer_new(&settings, &computer), 0);
 	for (unsigned i = 0; i < 80; i++)
-		cr_assert_eq(computer_run(computer, 50 * NSEC_PER_MSEC, take_count, &sums), 0);
+		cr_assert_eq(computer_run(computer, 50 * NSEC_PER_MSEC, take_count, &delivered), 0);
 	for (unsigned i = 1; i <= WORKLOAD_COUNT; i++) {
 		const u64 threads = scenario_threads((enum workload_kind)(i - 1));
 
@@ -228,11 +229,11 @@ Test(computer, counts_are_plausible_for_a_real_core)
 	cr_expect_gt(misses[1 + WORKLOAD_REMOTE_NUMA], misses[1 + WORKLOAD_MIX]);
 	cr_expect_gt(misses[1 + WORKLOAD_STREAMING], 0);
 	for (size_t i = 0; i < 4; i++) {
-		u64 sum = 0;
+		u64 all = 0;
 
 		for (unsigned core = 1; core <= WORKLOAD_COUNT; core++)
-			sum += sums.samples[1 + i][core];
-		cr_expect_eq(sum, computer_counted(computer, i));
+			all += delivered.samples[1 + i][core];
+		cr_expect_eq(all, computer_counted(computer, i));
 	}
 }
 
@@ -240,12 +241,12 @@ Test(computer, counts_are_plausible_for_a_real_core)
 Test(computer, counting_does_not_change_the_loads)
 {
 	struct computer_settings settings = settings_of("icelake");
-	struct sums without = run(&settings, NSEC_PER_SEC), with;
+	struct delivered without = run(&settings, NSEC_PER_SEC), with;
 
 	settings.n_counts = 1;
 	settings.counts[0] = (struct model_count){EVENT_CYCLES, INT32_MAX};
 	with = run(&settings, NSEC_PER_SEC / 2);
-	cr_expect_gt(without.sum, with.sum);
+	cr_expect_gt(without.all, with.all);
 	settings.n_counts = 0;
 	without = run(&settings, NSEC_PER_SEC / 2);
 	cr_expect_arr_eq(without.digest, with.digest, sizeof(without.digest));

@@ -93,14 +93,14 @@ static struct counts_of_bin sum(enum workload_kind kind, unsigned from, unsigned
 	return all;
 }
 
-static double cores(const struct counts_of_bin *counters, unsigned event, unsigned seconds)
+static double cores(const struct counts_of_bin *counts, unsigned event, unsigned seconds)
 {
-	return counters->samples[event] * 10000019 / (double)MODEL_HERTZ / seconds;
+	return counts->samples[event] * 10000019 / (double)MODEL_HERTZ / seconds;
 }
 
-static double share(const struct counts_of_bin *counters, double of)
+static double share(const struct counts_of_bin *counts, double of)
 {
-	return of / counters->samples[EVENT_OF_LOADS];
+	return of / counts->samples[EVENT_OF_LOADS];
 }
 
 Test(model_scenario_play, sleeping_programs_use_no_core_and_have_few_samples)
@@ -224,25 +224,25 @@ struct digest {
 
 static void digest(void *userdata, const struct sample *sample)
 {
-	struct digest *sums = userdata;
+	struct digest *run = userdata;
 
-	sums->samples++;
-	sums->hash = sums->hash * 0x100000001b3ULL ^ sample->address ^ sample->latency << 40 ^
-		     sample->data_source ^ sample->cgroup_id << 8 ^ sample->event;
+	run->samples++;
+	run->hash = run->hash * 0x100000001b3ULL ^ sample->address ^ sample->latency << 40 ^
+		    sample->data_source ^ sample->cgroup_id << 8 ^ sample->event;
 }
 
 static struct digest digest_of(const struct computer_settings *settings, u64 ns, u64 slice)
 {
 	_cleanup_(computer_freep) struct computer *computer = NULL;
-	struct digest sums = {0};
+	struct digest run = {0};
 
 	cr_assert_eq(computer_new(settings, &computer), 0);
 	for (; ns > 0; ns -= slice < ns ? slice : ns)
-		cr_assert_eq(computer_run(computer, slice < ns ? slice : ns, digest, &sums), 0);
-	cr_assert_eq(computer_drain(computer, digest, &sums), 0);
+		cr_assert_eq(computer_run(computer, slice < ns ? slice : ns, digest, &run), 0);
+	cr_assert_eq(computer_drain(computer, digest, &run), 0);
 	cr_expect_eq(computer_cores(computer), 10);
 	cr_expect_eq(computer_cgroups(computer), 6);
-	return sums;
+	return run;
 }
 
 Test(model_scenario_play, the_same_seed_gives_the_same_samples_in_any_slices)

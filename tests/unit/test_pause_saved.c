@@ -7,7 +7,7 @@
 #include "notify_socket.h"
 #include "sampling/pause_saved.h"
 
-TestSuite(pause_inherited, .init = manager_start, .fini = manager_stop);
+TestSuite(pause_saved, .init = manager_start, .fini = manager_stop);
 
 struct life {
 	bool begins;
@@ -74,7 +74,7 @@ static void resumes(struct handover *handover)
 	pause_save(handover, false, NULL);
 }
 
-Test(pause_inherited, a_pause_continues_after_a_restart_until_its_end)
+Test(pause_saved, a_pause_continues_after_a_restart_until_its_end)
 {
 	live(true, is_not_paused);
 	live(false, pauses);
@@ -91,7 +91,7 @@ Test(pause_inherited, a_pause_continues_after_a_restart_until_its_end)
 	live(true, is_not_paused);
 }
 
-Test(pause_inherited, without_a_store_a_pause_is_not_kept)
+Test(pause_saved, without_a_store_a_pause_is_not_saved)
 {
 	struct maybe_double seconds;
 

@@ -51,7 +51,7 @@ Test(perf_cost, the_cost_on_200_cpus_is_as_computed)
 	cr_expect_eq(cost.ring_bytes_max, 10200 * 4096ULL);
 	/*
 	 * The parts of the sum: 512 slots x 16 stripes with a record of each kind; 512 owners of 320 bytes;
-	 * 1,024 samples of 56; 233 rows of 512 marks; 201 states of 128; the index; 512 slots x 200 CPUs of
+	 * 1,024 samples of 56; 233 rows of 512 dirty bytes; 201 states of 128; the index; 512 slots x 200 CPUs of
 	 * 192 bytes, and 200 times 320. Each part is rounded up to whole pages.
 	 */
 	cr_expect_eq(cost.map_bytes,

@@ -134,7 +134,7 @@ static void expect_colliding(const char *name, unsigned roles, unsigned collidin
 		for (size_t j = 0; j < plan.n_specs; j++)
 			cr_expect_eq(plan.specs[j].collides,
 				     (colliding & 1U << plan.specs[j].event.role) != 0,
-				     "%s: opening %zu of roles %#x", name, j, roles);
+				     "%s: spec %zu of roles %#x", name, j, roles);
 		return;
 	}
 	cr_assert_fail("no generation %s", name);

@@ -453,7 +453,7 @@ static u64 next_random(u64 *state)
 	return *state;
 }
 
-/* The table keeps figures for at least this many paths, so that none are dropped. */
+/* The table keeps counters for at least this many paths, so that none are dropped. */
 #define TOP   8
 #define PATHS ((size_t)TOP * SERIES_ENDED_FACTOR)
 
@@ -586,7 +586,7 @@ Test(series, random_promotions_births_deaths_and_restarts_lose_no_sample)
 	cr_assert_eq(state_new(STATE_RECORDS, &state), 0);
 	cr_assert_eq(series_table_restore(table, state, now_ns), 0);
 	for (u64 step = 0; step < 1000; step++) {
-		struct counters deltas[PATHS];
+		struct counters gained[PATHS];
 		struct series_input inputs[PATHS];
 		char paths[PATHS][PATH_MAX_LENGTH];
 		struct counters stray = counters_of(next_random(&random) % 3, 1000);
@@ -601,10 +601,10 @@ Test(series, random_promotions_births_deaths_and_restarts_lose_no_sample)
 			if (!alive[i] || dice > 70)
 				continue;
 			(void)snprintf(paths[n], sizeof(paths[n]), "/unit-%zu", i);
-			deltas[n] = counters_of(1 + next_random(&random) % loud, 1 + dice);
-			inputs[n] = input_of(paths[n], &deltas[n]);
+			gained[n] = counters_of(1 + next_random(&random) % loud, 1 + dice);
+			inputs[n] = input_of(paths[n], &gained[n]);
 			inputs[n].exported = i % 13 != 12;
-			counters_add(&total, &deltas[n]);
+			counters_add(&total, &gained[n]);
 			n++;
 		}
 		counters_add(&total, &stray);

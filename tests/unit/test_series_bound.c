@@ -272,7 +272,7 @@ static void scrape(struct host *host, u64 now_ns)
 			continue;
 		was = host->seen[cgroup];
 		if (!other && !host->begun_ns[cgroup] && now == samples_brought(host, cgroup))
-			was = 0; /* the series begins: earlier figures were dropped */
+			was = 0; /* the series begins: earlier counters were dropped */
 		cr_assert_geq(now, was, "cgroup %zu fell", cgroup);
 		host->increases += now - was;
 		host->seen[cgroup] = now;

@@ -285,7 +285,7 @@ Test(snapshot, filtered_samples_are_known_if_the_event_filters)
 	cr_expect_not(snapshot->events[1].filtered.known);
 }
 
-Test(snapshot, a_summary_has_totals_and_the_cgroups_with_machines)
+Test(snapshot, a_summary_has_sums_and_the_cgroups_with_machines)
 {
 	struct snapshot_sources sources = {.head = &head, .totals = totals, .readings = readings};
 	struct counters sums[1] = {{.samples[SOURCE_L2] = 42}};
@@ -308,7 +308,7 @@ Test(snapshot, a_summary_has_totals_and_the_cgroups_with_machines)
 	cr_expect_eq(example_samples(snapshot, &snapshot->cgroups[0], 0), 0);
 }
 
-/* Plain figures would take 5 KB for each cgroup and event. */
+/* Unpacked counters would take 5 KB for each cgroup and event. */
 Test(snapshot, a_snapshot_of_many_cgroups_is_small)
 {
 	const size_t n = 1000;

@@ -235,7 +235,7 @@ Test(snapshot_view, off_core_counts_add_up)
 	cr_expect_eq(snapshot_view_of(view)->cgroups[0].offcore->of[0][0].count, 10);
 }
 
-/* How often the figures of a cgroup were read since the last large_tree(), and values were computed. */
+/* How often the counters of a cgroup were read since the last large_tree(), and values were computed. */
 static size_t reads, computed;
 
 static bool read_one(const struct snapshot_cgroup *cgroup, unsigned event, struct counters *ret)
@@ -256,7 +256,7 @@ static double count_samples(const struct snapshot *snapshot, const struct snapsh
 	return counters->of[0] ? (double)counters_samples(counters->of[0]) : -1;
 }
 
-/* `n` cgroups with one event, whose figures read_one() makes, and whose paths `name` writes. */
+/* `n` cgroups with one event, whose counters read_one() makes, and whose paths `name` writes. */
 static const struct snapshot *large_tree(size_t n, void (*name)(size_t number, char path[4096]))
 {
 	struct snapshot *snapshot = example_perf();
@@ -396,7 +396,7 @@ Test(snapshot_view, the_depth_has_a_maximum)
 	cr_expect_leq(OPTIONS_DEPTH_MAX, VIEW_DEPTH_MAX, "pebsctl offers what the daemon refuses");
 }
 
-/* Rows are sorted by values that were computed from sums of sums. They are the values of the rows' own figures. */
+/* Rows are sorted by values that were computed from sums of sums. They are the values of the rows' own counters. */
 Test(snapshot_view, values_equal_those_of_the_rows)
 {
 	static struct snapshot_counters counters;

@@ -23,7 +23,7 @@ static struct state *new_state(void)
 	return state;
 }
 
-/* Adopts the state as the next process does, from the descriptor alone. */
+/* Inherits the state as the next process does, from the descriptor alone. */
 static struct state *taken_over(struct state *state)
 {
 	struct state *next = NULL;
@@ -332,13 +332,13 @@ Test(state, after_a_kill_a_commit_is_complete_or_absent)
 		put_text(state, &refs[i], i, "0");
 	(void)state_commit(state);
 	for (unsigned round = 0; round < 200; round++) {
-		_cleanup_(state_freep) struct state *kept = new_state();
+		_cleanup_(state_freep) struct state *left = new_state();
 		pid_t child = fork();
 		int status;
 		u64 number;
 
 		if (child == 0)
-			count_for_ever(kept);
+			count_for_ever(left);
 		usleep(500 + round * 23 % 1000);
 		(void)kill(child, SIGKILL);
 		(void)waitpid(child, &status, 0);
@@ -347,13 +347,13 @@ Test(state, after_a_kill_a_commit_is_complete_or_absent)
 			struct state *probe = NULL;
 			const char *wrong;
 
-			if (state_inherit(state_fd(kept), RECORDS, &probe, &wrong) == -ENODATA)
+			if (state_inherit(state_fd(left), RECORDS, &probe, &wrong) == -ENODATA)
 				continue;
 			state_free(probe);
 		}
-		number = checked_number(kept);
-		/* A second adoption gives the same result. */
-		cr_assert_eq(checked_number(kept), number);
+		number = checked_number(left);
+		/* To inherit it again gives the same result. */
+		cr_assert_eq(checked_number(left), number);
 		highest = number > highest ? number : highest;
 	}
 	cr_assert_gt(highest, 1);

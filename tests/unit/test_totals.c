@@ -124,7 +124,7 @@ Test(totals, a_total_includes_present_and_past_slots)
 	cr_expect_not(totals_has(entry, 1));
 }
 
-/* A marked slot without a sample gets a sum, but the entry still has no sample of the event. */
+/* A dirty slot without a sample gets a sum, but the entry still has no sample of the event. */
 Test(totals, an_entry_without_samples_does_not_have_the_event)
 {
 	_cleanup_(totals_freep) struct totals *totals = NULL;

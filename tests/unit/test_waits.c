@@ -60,10 +60,10 @@ static void setup(void)
 
 TestSuite(waits, .init = setup);
 
-static void expect_only(u32 counters)
+static void expect_only(u32 figures)
 {
 	for (enum wait_figure figure = 0; figure < WAIT_FIGURES; figure++)
-		cr_expect_eq(values[figure].known, (counters >> figure & 1) != 0, "%s is %sknown",
+		cr_expect_eq(values[figure].known, (figures >> figure & 1) != 0, "%s is %sknown",
 			     wait_figure_name(figure), values[figure].known ? "" : "not ");
 }
 

@@ -543,7 +543,7 @@ static int walk(const struct window *window, u64 span_ns, struct diary *diary)
 						    .userdata = diary});
 }
 
-/* Figures are separate: nothing of the previous ones is left in the next. */
+/* The counters of each call are separate: nothing of the previous ones is left in the next. */
 Test(window, a_walk_goes_through_collections_oldest_first)
 {
 	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 3600 * NSEC_PER_SEC);

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "zoom/zoom_reader.h"
 
-struct told {
+struct reported {
 	unsigned names, mappings, others, of_test;
 	int result; /* result of the next call */
 	char name[64];
@@ -19,84 +19,84 @@ struct told {
 
 static int report(void *userdata, const struct zoom_record *record)
 {
-	struct told *told = userdata;
+	struct reported *reported = userdata;
 
 	cr_expect_eq(record->pid, (u32)getpid());
 	cr_expect_eq(record->time_ns, 0, "when it was mapped is not known");
 	if (record->kind == ZOOM_RECORD_NAMED) {
-		told->names++;
+		reported->names++;
 		cr_expect_not(record->named.executed);
-		(void)snprintf(told->name, sizeof(told->name), "%s", record->named.name);
+		(void)snprintf(reported->name, sizeof(reported->name), "%s", record->named.name);
 	} else if (record->kind == ZOOM_RECORD_MAPPED) {
 		u64 here = (u64)(uintptr_t)report;
 
-		told->mappings++;
+		reported->mappings++;
 		cr_expect(record->mapped.protection & PROT_EXEC);
 		if (here >= record->mapped.start && here - record->mapped.start < record->mapped.size) {
-			told->of_test++;
+			reported->of_test++;
 			cr_expect_not_null(strstr(record->mapped.path, "test_zoom_process"));
 			cr_expect_neq(record->mapped.inode, 0);
 		}
 	} else {
-		told->others++;
+		reported->others++;
 	}
-	return told->result;
+	return reported->result;
 }
 
-static int look(u32 pid, struct told *told)
+static int look(u32 pid, struct reported *reported)
 {
 	struct zoom_process process;
 	int r;
 
 	zoom_process_read(pid, &(struct zoom_process_socket){0}, &process);
-	r = zoom_process_report(&process, report, told);
+	r = zoom_process_report(&process, report, reported);
 	zoom_process_done(&process);
 	return r;
 }
 
 Test(zoom_process, a_process_has_its_name_and_executable_mappings)
 {
-	struct told told = {0};
+	struct reported reported = {0};
 
 	cr_assert_eq(prctl(PR_SET_NAME, "a name; here"), 0);
-	cr_assert_eq(look((u32)getpid(), &told), 0);
-	cr_expect_eq(told.names, 1);
-	cr_expect_str_eq(told.name, "a name; here");
-	cr_expect_gt(told.mappings, 3, "the program, libc, its loader and more");
-	cr_expect_eq(told.of_test, 1);
-	cr_expect_eq(told.others, 0);
+	cr_assert_eq(look((u32)getpid(), &reported), 0);
+	cr_expect_eq(reported.names, 1);
+	cr_expect_str_eq(reported.name, "a name; here");
+	cr_expect_gt(reported.mappings, 3, "the program, libc, its loader and more");
+	cr_expect_eq(reported.of_test, 1);
+	cr_expect_eq(reported.others, 0);
 }
 
 Test(zoom_process, the_number_of_mappings_is_bounded)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	struct told told = {0};
+	struct reported reported = {0};
 	int fd = memfd_create("many", MFD_CLOEXEC);
 
 	cr_assert_geq(fd, 0);
 	cr_assert_eq(ftruncate(fd, (off_t)page), 0);
 	for (unsigned i = 0; i < 2 * ZOOM_PROCESS_MAPPINGS_MAX; i++)
 		cr_assert_neq(mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0), MAP_FAILED);
-	cr_assert_eq(look((u32)getpid(), &told), 0);
-	cr_expect_eq(told.mappings, ZOOM_PROCESS_MAPPINGS_MAX);
+	cr_assert_eq(look((u32)getpid(), &reported), 0);
+	cr_expect_eq(reported.mappings, ZOOM_PROCESS_MAPPINGS_MAX);
 	(void)close(fd);
 }
 
 Test(zoom_process, an_ended_process_has_no_records)
 {
-	struct told told = {0};
+	struct reported reported = {0};
 
-	cr_expect_eq(look(0x7fffffff, &told), 0);
-	cr_expect_eq(told.names + told.mappings, 0);
+	cr_expect_eq(look(0x7fffffff, &reported), 0);
+	cr_expect_eq(reported.names + reported.mappings, 0);
 }
 
 Test(zoom_process, an_error_of_the_callback_stops_the_reading)
 {
-	struct told told = {.result = -ENOMEM};
+	struct reported reported = {.result = -ENOMEM};
 
-	cr_expect_eq(look((u32)getpid(), &told), -ENOMEM);
-	cr_expect_eq(told.names, 1);
-	cr_expect_eq(told.mappings, 0);
+	cr_expect_eq(look((u32)getpid(), &reported), -ENOMEM);
+	cr_expect_eq(reported.names, 1);
+	cr_expect_eq(reported.mappings, 0);
 }
 
 Test(zoom_process, a_reader_reads_processes_in_order)
@@ -108,17 +108,17 @@ Test(zoom_process, a_reader_reads_processes_in_order)
 	for (u64 i = 1; i <= 50; i++)
 		cr_assert_eq(zoom_reader_ask(reader, i, i % 2 ? (u32)getpid() : 0x7fffffff), 0);
 	for (u64 i = 1; i <= 50; i++) {
-		struct told told = {0};
+		struct reported reported = {0};
 		struct zoom_process process;
 
 		while (!zoom_reader_fetch(reader, &zoom, &process))
 			(void)usleep(1000);
 		cr_expect_eq(zoom, i);
 		if (i % 2)
-			cr_expect_eq(zoom_process_report(&process, report, &told), 0);
+			cr_expect_eq(zoom_process_report(&process, report, &reported), 0);
 		else
 			cr_expect_eq(process.pid, 0x7fffffff);
-		cr_expect_eq(told.of_test, i % 2);
+		cr_expect_eq(reported.of_test, i % 2);
 		zoom_process_done(&process);
 	}
 	cr_expect_not(zoom_reader_fetch(reader, &zoom, &(struct zoom_process){0}));

@@ -8,8 +8,8 @@
 # shellcheck disable=SC2034 # the tests'
 times=3
 
-# start_saving: starts pebsd under load, without systemd's limit on restarts, and notes the present counters.
-start_saving() {
+# start_under_load: starts pebsd under load, without systemd's limit on restarts, and notes the present counters.
+start_under_load() {
 	play
 	mkdir -p "${drop_in%/*}"
 	printf '%s\n' '[Unit]' 'StartLimitIntervalSec=0' '[Service]' 'RestartSec=100ms' 'WatchdogSec=6' >"$drop_in"
@@ -56,8 +56,8 @@ returned() {
 	figures "$1: nobody answered for $(absence) ms"
 }
 
-# tell_kept TEXT: after exact(), expects that the counters rose by the number of delivered samples.
-tell_kept() {
+# report_inherited TEXT: after exact(), expects that the counters rose by the number of delivered samples.
+report_inherited() {
 	local delivered seen_first lost_first seen lost
 	scrape
 	read -r seen_first lost_first <<<"$first"

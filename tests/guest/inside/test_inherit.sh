@@ -17,7 +17,7 @@
 
 before=$(programs) cgroups_before=$(cgroups)
 bpf_objects >"$work/bpf-before"
-start_saving
+start_under_load
 [ "$(bpf_objects | diff "$work/bpf-before" - | grep -c '^> .*slot_')" -gt 0 ] || fail 'bpftool shows no map of a pebsd that runs'
 for ((i = 1; i < times; i++)); do
 	remember
@@ -33,7 +33,7 @@ mv /usr/sbin/pebsd.new /usr/sbin/pebsd
 systemctl restart pebsd.service
 returned 'an upgrade'
 exact "over $times restarts"
-tell_kept "$times restarts"
+report_inherited "$times restarts"
 resume
 
 # Other settings: each event is replaced, and the counts continue.
@@ -43,7 +43,7 @@ systemctl restart pebsd.service
 returned 'other settings'
 expect_told 'replaced on'
 exact 'over other settings'
-tell_kept "$times restarts and other settings"
+report_inherited "$times restarts and other settings"
 rm /etc/pebsd/pebsd.conf.d/guest.conf
 resume
 

@@ -13,7 +13,7 @@
 # shellcheck source=tests/guest/inside/inherit.sh
 . "${0%/*}/inherit.sh"
 
-start_saving
+start_under_load
 for ((i = 1; i <= times; i++)); do
 	remember
 	kill -KILL "$pid"
@@ -24,4 +24,4 @@ kill -STOP "$pid"
 returned 'the watchdog'
 expect_told 'Watchdog timeout'
 exact "over $times kills and the watchdog"
-tell_kept "$times kills and a watchdog timeout"
+report_inherited "$times kills and a watchdog timeout"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# systemctl reload, restart and stop of a pebsd under load, with nothing kept for the next process (test_inherit.sh
+# systemctl reload, restart and stop of a pebsd under load, with nothing saved for the next process (test_inherit.sh
 # tests a pebsd that keeps its state). A reload must lose nothing, and neither must a refused one. At an orderly
 # end the journal must account for at least the samples of the last reading, and for no more than were delivered.
 # After a restart, the counters of the new process must be exact.

@@ -39,7 +39,7 @@ static const char *const tlb_words[] = {TLBS(WORD_)};
 #undef WORD_
 
 /* The values that the kernel passes on for a record. */
-struct counters {
+struct record_values {
 	u64 latency, latency_true, instruction_latency;
 	struct load_source source;
 	bool has_source;
@@ -98,7 +98,7 @@ struct pending {
 	u32 code;
 	bool plain; /* not a record: the interrupt of a counter without PEBS */
 	unsigned int counter;
-	struct counters counters;
+	struct record_values values;
 	struct guest_task task; /* the task that was running when the record was made */
 	u64 period, ip, address;
 };
@@ -205,62 +205,62 @@ static struct book_event *event_of(struct book_cpu *cpu, u32 code)
 
 /* -- what the driver derives from a record -- */
 
-static struct counters intel_record_counters(const struct core *core, const struct core_record *record,
-					     u32 code, const struct guest_event *event,
-					     const struct guest_kernel *kernel)
+static struct record_values intel_record_values(const struct core *core, const struct core_record *record,
+						u32 code, const struct guest_event *event,
+						const struct guest_kernel *kernel)
 {
 	const struct machine *machine = core->machine;
 	u64 latency = record->record.values[RECORD_LATENCY], source = record->record.values[RECORD_SOURCE];
 	bool is_load = code == machine->load_latency_event, is_store = code == machine->store_event;
 	bool split = machine->mechanisms & MECHANISM_LATENCY_SPLIT;
 	bool whole = event->sample_type & PERF_SAMPLE_WEIGHT;
-	struct counters counters = {0};
+	struct record_values values = {0};
 
 	if (is_load)
-		load_source_decode(machine, source, &counters.source);
+		load_source_decode(machine, source, &values.source);
 	else if (is_store)
-		store_source_decode(machine, source, &counters.source);
-	counters.has_source = is_load || is_store;
+		store_source_decode(machine, source, &values.source);
+	values.has_source = is_load || is_store;
 	if (machine->format < RECORD_ADAPTIVE) {
 		if (!is_load)
-			return counters;
-		counters.latency_true = latency;
-		counters.latency = whole ? latency : (u32)latency;
-		return counters;
+			return values;
+		values.latency_true = latency;
+		values.latency = whole ? latency : (u32)latency;
+		return values;
 	}
 	if (!is_load && !(is_store && machine->mechanisms & MECHANISM_STORE_LATENCY))
-		return counters;
-	counters.latency_true = split ? latency >> 32 : latency;
-	counters.latency = counters.latency_true;
+		return values;
+	values.latency_true = split ? latency >> 32 : latency;
+	values.latency = values.latency_true;
 	if (whole)
-		return counters;
-	counters.latency = kernel->latency_is_cut ? (u16)counters.latency : (u32)counters.latency;
-	counters.instruction_latency = split ? (u16)latency : 0;
-	return counters;
+		return values;
+	values.latency = kernel->latency_is_cut ? (u16)values.latency : (u32)values.latency;
+	values.instruction_latency = split ? (u16)latency : 0;
+	return values;
 }
 
-static struct counters amd_record_counters(const struct core *core, const struct core_record *record,
-					   const struct guest_kernel *kernel)
+static struct record_values amd_record_values(const struct core *core, const struct core_record *record,
+					      const struct guest_kernel *kernel)
 {
 	u64 data2 = record->ibs[IBS_OP_DATA2 - IBS_OP_CTL], data3 = record->ibs[IBS_OP_DATA3 - IBS_OP_CTL];
-	struct counters counters = {0};
+	struct record_values values = {0};
 	u32 latency;
 
 	if (ibs_operation(data3) == IBS_OPERATION_OTHER)
-		return counters;
+		return values;
 	ibs_source_decode(core->amd, data2, data3,
-			  kernel->ibs_names_levels ? IBS_DRIVER_6_12 : IBS_DRIVER_6_1, &counters.source);
-	counters.has_source = true;
+			  kernel->ibs_names_levels ? IBS_DRIVER_6_12 : IBS_DRIVER_6_1, &values.source);
+	values.has_source = true;
 	if (!ibs_miss_latency(data3, &latency))
-		return counters;
-	counters.latency = counters.latency_true = latency;
+		return values;
+	values.latency = values.latency_true = latency;
 	/*
 	 * pebsd asks for PERF_SAMPLE_WEIGHT_STRUCT, with which the driver also reports the latency from tag
 	 * to retirement.
 	 */
-	counters.instruction_latency =
+	values.instruction_latency =
 		(u16)(record->ibs[IBS_OP_DATA - IBS_OP_CTL] >> IBS_DATA_TAG_TO_RETIRE_SHIFT);
-	return counters;
+	return values;
 }
 
 /* The maximum in IBS_OP_CTL is in units of 16, except for its upper bits. */
@@ -317,20 +317,20 @@ static struct touched *touched_of(struct books *books, const struct core *core, 
 	return NULL;
 }
 
-static void add(struct book *book, const struct counters *counters, u64 period)
+static void add(struct book *book, const struct record_values *values, u64 period)
 {
 	book->samples++;
 	book->period += period;
-	book->latency += counters->latency;
-	book->latency_true += counters->latency_true;
-	book->instruction_latency += counters->instruction_latency;
-	if (!counters->has_source)
+	book->latency += values->latency;
+	book->latency_true += values->latency_true;
+	book->instruction_latency += values->instruction_latency;
+	if (!values->has_source)
 		return;
-	book->sources[counters->source.source % SOURCE_SLOTS]++;
-	book->source_latency[counters->source.source % SOURCE_SLOTS] += counters->latency;
-	book->snoops[counters->source.snoop % SNOOP_SLOTS]++;
-	book->tlbs[counters->source.tlb % TLB_SLOTS]++;
-#define ADD_FLAG_(name) book->flags.name += counters->source.name;
+	book->sources[values->source.source % SOURCE_SLOTS]++;
+	book->source_latency[values->source.source % SOURCE_SLOTS] += values->latency;
+	book->snoops[values->source.snoop % SNOOP_SLOTS]++;
+	book->tlbs[values->source.tlb % TLB_SLOTS]++;
+#define ADD_FLAG_(name) book->flags.name += values->source.name;
 	LOAD_SOURCE_FLAGS(ADD_FLAG_)
 }
 
@@ -377,7 +377,7 @@ static void enter_some(struct books *books, const struct core *core, const struc
 		}
 		book = book_of(books, core, pending->code, of);
 		if (book) {
-			add(book, &pending->counters, pending->period);
+			add(book, &pending->values, pending->period);
 			book->guarded += guarded;
 			keep_recent(books, core, pending, of, guarded);
 		}
@@ -393,8 +393,8 @@ static void enter_some(struct books *books, const struct core *core, const struc
 		touched->guarded += guarded;
 		if (guarded)
 			continue;
-		touched->latency += pending->counters.latency;
-		touched->hitm += pending->counters.has_source && pending->counters.source.snoop == SNOOP_HITM;
+		touched->latency += pending->values.latency;
+		touched->hitm += pending->values.has_source && pending->values.source.snoop == SNOOP_HITM;
 	}
 	cpu->pending_count = left;
 }
@@ -414,8 +414,8 @@ static void put_log(FILE *log, const struct core *core, const struct core_record
 		core->cpu, core->cycles, pending->code, pending->task.cgroup, pending->task.pid,
 		pending->task.comm, pending->ip);
 	fprintf(log, "\"address\":\"0x%lx\",\"latency\":%lu,\"source\":\"%s\",\"place\":%u,\"snoop\":%u}\n",
-		pending->address, pending->counters.latency_true,
-		pending->counters.has_source ? source_words[pending->counters.source.source] : "none",
+		pending->address, pending->values.latency_true,
+		pending->values.has_source ? source_words[pending->values.source.source] : "none",
 		record->retired.place, record->retired.snoop);
 }
 
@@ -427,12 +427,12 @@ static void hold(struct books *books, const struct core *core, const struct core
 	struct pending pending = {.code = code, .counter = counter, .task = *task, .period = event->period};
 
 	if (core->amd) {
-		pending.counters = amd_record_counters(core, record, kernel);
+		pending.values = amd_record_values(core, record, kernel);
 		pending.period = ibs_period(record->ibs[0]);
 		pending.ip = record->ibs[IBS_OP_RIP - IBS_OP_CTL];
 		pending.address = record->ibs[IBS_DC_LINEAR_ADDRESS - IBS_OP_CTL];
 	} else {
-		pending.counters = intel_record_counters(core, record, code & 0xffff, event, kernel);
+		pending.values = intel_record_values(core, record, code & 0xffff, event, kernel);
 		/* Before Haswell, a record contains only the address of the next instruction. */
 		pending.ip =
 			record->record.values[core->machine->format < RECORD_HASWELL ? RECORD_IP
@@ -761,11 +761,11 @@ static void put_recent(FILE *file, const struct recent *recent)
 	put_text(file, of->task.comm);
 	fprintf(file, ",\"ip\":\"0x%lx\",\"address\":\"0x%lx\"", of->ip, of->address);
 	PUT(file, of, period);
-	PUT(file, &of->counters, latency);
-	if (of->counters.has_source)
+	PUT(file, &of->values, latency);
+	if (of->values.has_source)
 		fprintf(file, ",\"source\":\"%s\",\"snoop\":\"%s\"",
-			source_words[of->counters.source.source % SOURCE_SLOTS],
-			snoop_words[of->counters.source.snoop % SNOOP_SLOTS]);
+			source_words[of->values.source.source % SOURCE_SLOTS],
+			snoop_words[of->values.source.snoop % SNOOP_SLOTS]);
 	fprintf(file, ",\"guarded\":%s}\n", recent->guarded ? "true" : "false");
 }
 

@@ -75,8 +75,8 @@ EXPORTED int qemu_plugin_install(uint64_t id, const void *info, int argc, char *
 #define APIC_EXTENDED_END   0x540U
 #define APIC_DISPLACEMENT   0xff5fd000U
 
-#define DOOR_LEAF 0x50454253U /* "PEBS" */
-#define DOOR_MAX  8192U
+#define COMMAND_LEAF 0x50454253U /* "PEBS" */
+#define COMMAND_MAX  8192U
 
 /*
  * Kernel modules and JIT-compiled BPF programs are in this range (MODULES_VADDR with address randomization
@@ -93,7 +93,7 @@ EXPORTED int qemu_plugin_install(uint64_t id, const void *info, int argc, char *
 #define INSN_KERNEL     (1U << 18)
 #define INSN_OPERANDS   19 /* OPERANDS_BITS from this bit on */
 
-enum after { AFTER_NOTHING, AFTER_CPUID, AFTER_MSR, AFTER_MISC_ENABLE, AFTER_TSC, AFTER_DOOR, AFTER_APIC };
+enum after { AFTER_NOTHING, AFTER_CPUID, AFTER_MSR, AFTER_MISC_ENABLE, AFTER_TSC, AFTER_COMMAND, AFTER_APIC };
 
 /* Cost of sampling, in instructions: NMIs from entry to exit, and the driver and BPF programs within them. */
 struct price {
@@ -675,7 +675,7 @@ static u64 command(char *text, FILE *file)
 static u64 run_command(struct cpu *cpu)
 {
 	u64 size = get(cpu, cpu->general[RDX]), from = get(cpu, cpu->general[R8]);
-	char text[DOOR_MAX + 1];
+	char text[COMMAND_MAX + 1];
 	u64 result;
 	FILE *file;
 
@@ -685,7 +685,7 @@ static u64 run_command(struct cpu *cpu)
 		return copy(cpu, get(cpu, cpu->general[RDI]), plugin.answer + from, size, true) ? ~0ULL
 												: size;
 	}
-	if (size > DOOR_MAX || copy(cpu, get(cpu, cpu->general[RSI]), text, size, false))
+	if (size > COMMAND_MAX || copy(cpu, get(cpu, cpu->general[RSI]), text, size, false))
 		return ~0ULL;
 	text[size] = '\0';
 	free(plugin.answer);
@@ -707,10 +707,10 @@ static void at_cpuid(unsigned int index, void *unused)
 	cpu->leaf = (u32)get(cpu, cpu->general[RAX]);
 	cpu->subleaf = (u32)get(cpu, cpu->general[RCX]);
 	cpu->after = AFTER_CPUID;
-	if (cpu->leaf == DOOR_LEAF) {
+	if (cpu->leaf == COMMAND_LEAF) {
 		tick(cpu);
 		cpu->value = run_command(cpu);
-		cpu->after = AFTER_DOOR;
+		cpu->after = AFTER_COMMAND;
 		give(cpu);
 	}
 	attend_in(cpu, 0);
@@ -761,7 +761,7 @@ static void finish(struct cpu *cpu)
 	case AFTER_APIC:
 		set(cpu, cpu->general[cpu->target], APIC_MASKED);
 		return;
-	case AFTER_DOOR:
+	case AFTER_COMMAND:
 		set(cpu, cpu->general[RAX], cpu->value);
 		return;
 	}
