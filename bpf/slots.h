@@ -28,12 +28,11 @@
 const volatile u32 block_log2 = 0; /* a slot's block: the slot's number shifted right by this */
 const volatile u32 block_mask = 0; /* a slot's number within its block: the slot's number masked by this */
 const volatile u32 block_slots = 1;
-const volatile u8 stripes_alone = 0; /* each stripe has only one CPU that writes to it */
-const volatile u32 dirty_event = 1;  /* number of lines of one event's dirty bytes, in all stripes */
-const volatile u32 dirty_owners = 0; /* first line of the dirty bytes of owners */
-const volatile u32 dirty_offcore =
-	0;                          /* first line of the dirty bytes of off-core counts, for the first CPU */
-const volatile u32 dirty_lines = 1; /* number of lines in a row of dirty bytes */
+const volatile u8 stripes_alone = 0;  /* each stripe has only one CPU that writes to it */
+const volatile u32 dirty_event = 1;   /* number of lines of one event's dirty bytes, in all stripes */
+const volatile u32 dirty_owners = 0;  /* first line of the dirty bytes of owners */
+const volatile u32 dirty_offcore = 0; /* first line of those of off-core counts, for the first CPU */
+const volatile u32 dirty_lines = 1;   /* number of lines in a row of dirty bytes */
 const volatile struct event_settings events[EVENTS_MAX] = {};
 
 struct slot_counters slot_counters = {};

@@ -35,8 +35,8 @@ struct alerts_saved {
 	bool before;
 	u64 judged_ns;
 	u64 next_number;
-	struct policy_saved_alert *saved_alerts;
-	size_t n_saved_alerts;
+	struct policy_saved_alert *inherited;
+	size_t n_inherited;
 };
 
 static void list_free(struct saved_list *list)
@@ -49,12 +49,12 @@ static void list_free(struct saved_list *list)
 
 static void forget_before(struct alerts_saved *saved)
 {
-	for (size_t i = 0; i < saved->n_saved_alerts; i++) {
-		free((char *)saved->saved_alerts[i].cgroup);
-		free((char *)saved->saved_alerts[i].event_key);
+	for (size_t i = 0; i < saved->n_inherited; i++) {
+		free((char *)saved->inherited[i].cgroup);
+		free((char *)saved->inherited[i].event_key);
 	}
-	free(TAKE_PTR(saved->saved_alerts));
-	saved->n_saved_alerts = 0;
+	free(TAKE_PTR(saved->inherited));
+	saved->n_inherited = 0;
 }
 
 struct alerts_saved *alerts_saved_free(struct alerts_saved *saved)
@@ -111,7 +111,7 @@ static int read_head(struct alerts_saved *saved, u64 now_ns)
 static int read_alerts(struct alerts_saved *saved, const struct state_record *records, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct policy_saved_alert *alert = &saved->saved_alerts[saved->n_saved_alerts++];
+		struct policy_saved_alert *alert = &saved->inherited[saved->n_inherited++];
 		size_t named;
 		int r = alerts_record_read(records[i].bytes, records[i].length, saved->judged_ns,
 					   saved->next_number, alert, &named);
@@ -145,9 +145,9 @@ static int take_over(struct alerts_saved *saved, u64 now_ns)
 	if (r < 0)
 		return r;
 	records = state_records(saved->state, STATE_ALERT, &n);
-	saved->saved_alerts = calloc(n + 1, sizeof(*saved->saved_alerts));
+	saved->inherited = calloc(n + 1, sizeof(*saved->inherited));
 	saved->list.records = calloc(n + 1, sizeof(*saved->list.records));
-	if (!saved->saved_alerts || !saved->list.records)
+	if (!saved->inherited || !saved->list.records)
 		return -ENOMEM;
 	r = read_alerts(saved, records, n);
 	if (r < 0)
@@ -199,8 +199,8 @@ u64 alerts_saved_next_number(const struct alerts_saved *saved)
 
 const struct policy_saved_alert *alerts_saved_alerts(const struct alerts_saved *saved, size_t *ret_n)
 {
-	*ret_n = saved->n_saved_alerts;
-	return saved->saved_alerts;
+	*ret_n = saved->n_inherited;
+	return saved->inherited;
 }
 
 /*

@@ -27,11 +27,11 @@ int alerts_saved_new(struct state *state, u64 now_ns, struct alerts_saved **ret,
 struct alerts_saved *alerts_saved_free(struct alerts_saved *saved);
 DEFINE_CLEANUP(struct alerts_saved *, alerts_saved_free)
 
-/* Returns whether there are restored alerts and they describe a tick at or after `judged_ns`. */
+/* Returns whether there are inherited alerts and they describe a tick at or after `judged_ns`. */
 bool alerts_saved_is_newer(const struct alerts_saved *saved, u64 judged_ns);
 
 /*
- * The restored alerts: the number of the next alert (1 if nothing was restored), and the arguments for
+ * The inherited alerts: the number of the next alert (1 if nothing was inherited), and the arguments for
  * policy_restore_alert(). Valid until alerts_saved_write().
  */
 u64 alerts_saved_next_number(const struct alerts_saved *saved);

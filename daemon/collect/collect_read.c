@@ -7,7 +7,7 @@
 #include "collect/dirty.h"
 
 /* The stripes of one slot that are to be read, by event. */
-struct dirty {
+struct due_stripes {
 	u32 stripes[EVENTS_MAX];
 };
 
@@ -25,10 +25,10 @@ static const void *record_at(const struct collect *collect, unsigned event, u32 
 	return kernel_plain_record(kernel, event, stripe, slot);
 }
 
-static void put_back(struct collect *collect, u32 slot, const struct dirty *dirty)
+static void put_back(struct collect *collect, u32 slot, const struct due_stripes *due)
 {
 	for (unsigned event = 0; event < collect->n_events; event++)
-		for (u32 bits = dirty->stripes[event]; bits; bits &= bits - 1)
+		for (u32 bits = due->stripes[event]; bits; bits &= bits - 1)
 			dirty_put_back(&collect->dirty[event][__builtin_ctz(bits)][slot]);
 }
 
@@ -98,36 +98,36 @@ static int read_event(struct collect *collect, u32 slot, unsigned event, u32 str
 }
 
 /* If records cannot be read, sets their dirty bytes again. Postpones a slot whose owner is not known yet. */
-static int read_dirty(struct collect *collect, u32 slot, struct dirty *dirty, struct deltas *deltas,
-		      u64 now_ns)
+static int read_due(struct collect *collect, u32 slot, struct due_stripes *due, struct deltas *deltas,
+		    u64 now_ns)
 {
 	int r = 0;
 
 	if (slot != SLOT_UNATTRIBUTED && !collect->slots[slot].owned) {
-		put_back(collect, slot, dirty);
+		put_back(collect, slot, due);
 		return 0;
 	}
 	/* All counts of the slot were read. Its records stay unchanged until they are cleared. */
 	if (collect->slots[slot].merged)
 		return 0;
 	for (unsigned event = 0; event < collect->n_events; event++) {
-		if (!dirty->stripes[event])
+		if (!due->stripes[event])
 			continue;
-		r = read_event(collect, slot, event, dirty->stripes[event], deltas, now_ns);
+		r = read_event(collect, slot, event, due->stripes[event], deltas, now_ns);
 		if (r < 0)
 			break;
-		dirty->stripes[event] = 0;
+		due->stripes[event] = 0;
 	}
 	if (r < 0)
-		put_back(collect, slot, dirty);
+		put_back(collect, slot, due);
 	return r;
 }
 
 /*
- * Takes the dirty bytes of 64 slots. Returns a bit for each slot that has one set, and its stripes in `dirty`,
+ * Takes the dirty bytes of 64 slots. Returns a bit for each slot that has one set, and its stripes in `due`,
  * which must be all zero.
  */
-static u64 take_line(const struct collect *collect, u32 line, struct dirty dirty[DIRTY_LINE])
+static u64 take_line(const struct collect *collect, u32 line, struct due_stripes due[DIRTY_LINE])
 {
 	u64 any = 0;
 
@@ -137,7 +137,7 @@ static u64 take_line(const struct collect *collect, u32 line, struct dirty dirty
 
 			any |= bits;
 			for (; bits; bits &= bits - 1)
-				dirty[__builtin_ctzll(bits)].stripes[event] |= 1U << stripe;
+				due[__builtin_ctzll(bits)].stripes[event] |= 1U << stripe;
 		}
 	if (any)
 		dirty_taken();
@@ -166,11 +166,11 @@ static void prefetch_next(const struct collect *collect, u32 line, u64 bits)
 
 static int read_lines(struct collect *collect, u64 now_ns)
 {
-	struct dirty dirty[DIRTY_LINE] = {0};
+	struct due_stripes due[DIRTY_LINE] = {0};
 	int r = 0;
 
 	for (u32 line = 0; line < collect->n_lines; line++) {
-		u64 any = take_line(collect, line, dirty);
+		u64 any = take_line(collect, line, due);
 
 		prefetch_line(collect, line, any);
 		for (; any; any &= any - 1) {
@@ -178,21 +178,20 @@ static int read_lines(struct collect *collect, u64 now_ns)
 			int one;
 
 			prefetch_next(collect, line, any & (any - 1));
-			one = read_dirty(collect, line * DIRTY_LINE + nth, &dirty[nth], collect->deltas,
-					 now_ns);
-			dirty[nth] = (struct dirty){0};
+			one = read_due(collect, line * DIRTY_LINE + nth, &due[nth], collect->deltas, now_ns);
+			due[nth] = (struct due_stripes){0};
 			r = one < 0 ? one : r;
 		}
 	}
 	return r;
 }
 
-static void take_slot(struct collect *collect, u32 slot, struct dirty *dirty)
+static void take_slot(struct collect *collect, u32 slot, struct due_stripes *due)
 {
 	for (unsigned event = 0; event < collect->n_events; event++)
 		for (u32 stripe = 0; stripe < collect->n_stripes; stripe++)
 			if (dirty_take_one(&collect->dirty[event][stripe][slot]))
-				dirty->stripes[event] |= 1U << stripe;
+				due->stripes[event] |= 1U << stripe;
 	dirty_taken();
 }
 
@@ -200,7 +199,7 @@ static int read_slot_offcore(struct collect *collect, u32 slot, u64 now_ns)
 {
 	const struct kernel_offcore *offcore = kernel_offcore(collect->settings.kernel);
 	struct slot_view *view = &collect->slots[slot];
-	struct offcore_counters delta;
+	struct offcore_counts delta;
 	int r;
 
 	if (!offcore || view->merged ||
@@ -243,14 +242,14 @@ static bool has_record(struct collect *collect, u32 slot, unsigned event)
  * Adds all stripes of each event that has counts in the slot, dirty or not. An event in `merged_events` still has
  * its records, but no reading: all of its counts are in the entry.
  */
-static void take_all_stripes(struct collect *collect, u32 slot, struct dirty *dirty)
+static void take_all_stripes(struct collect *collect, u32 slot, struct due_stripes *due)
 {
 	const struct slot_view *view = &collect->slots[slot];
 
 	for (unsigned event = 0; event < collect->n_events; event++)
 		if (!(view->merged_events >> event & 1) &&
 		    (has_reading(view, event) || has_record(collect, slot, event)))
-			dirty->stripes[event] = stripes_of_all(collect);
+			due->stripes[event] = stripes_of_all(collect);
 }
 
 static void add_all_cpus(struct collect *collect, u32 slot, u32 n_slots)
@@ -261,7 +260,7 @@ static void add_all_cpus(struct collect *collect, u32 slot, u32 n_slots)
 }
 
 /* Adds the CPUs whose dirty byte for the slot is set. The next collection clears these bytes. */
-static void add_marked_cpus(struct collect *collect, const struct kernel_offcore *offcore, u32 slot)
+static void add_dirty_cpus(struct collect *collect, const struct kernel_offcore *offcore, u32 slot)
 {
 	for (u32 cpu = 0; cpu < kernel_offcore_cpus(offcore); cpu++)
 		if (__atomic_load_n(&kernel_offcore_dirty(collect->settings.kernel, cpu)[slot],
@@ -272,17 +271,17 @@ static void add_marked_cpus(struct collect *collect, const struct kernel_offcore
 int collect_read_slot(struct collect *collect, u32 slot, struct deltas *deltas, u64 now_ns)
 {
 	const struct kernel_offcore *offcore = kernel_offcore(collect->settings.kernel);
-	struct dirty dirty = {0};
+	struct due_stripes due = {0};
 	int r;
 
-	take_slot(collect, slot, &dirty);
+	take_slot(collect, slot, &due);
 	if (collect->read_all)
-		take_all_stripes(collect, slot, &dirty);
+		take_all_stripes(collect, slot, &due);
 	if (offcore && collect->read_all)
 		add_all_cpus(collect, slot, 1);
 	else if (offcore)
-		add_marked_cpus(collect, offcore, slot);
-	r = read_dirty(collect, slot, &dirty, deltas, now_ns);
+		add_dirty_cpus(collect, offcore, slot);
+	r = read_due(collect, slot, &due, deltas, now_ns);
 	return r < 0 ? r : read_slot_offcore(collect, slot, now_ns);
 }
 
@@ -349,13 +348,13 @@ static int read_all_slots(struct collect *collect, u64 now_ns)
 
 	for (u32 slot = 0; slot < collect->n_slots; slot++) {
 		const struct slot_view *view = &collect->slots[slot];
-		struct dirty dirty = {0};
+		struct due_stripes due = {0};
 		int one;
 
 		if (slot != SLOT_UNATTRIBUTED && !view->owned)
 			continue;
-		take_all_stripes(collect, slot, &dirty);
-		one = read_dirty(collect, slot, &dirty, collect->deltas, now_ns);
+		take_all_stripes(collect, slot, &due);
+		one = read_due(collect, slot, &due, collect->deltas, now_ns);
 		r = one < 0 ? one : r;
 	}
 	return r;
@@ -363,8 +362,8 @@ static int read_all_slots(struct collect *collect, u64 now_ns)
 
 int collect_read(struct collect *collect, u64 now_ns, bool all)
 {
-	int dirty = all ? read_all_slots(collect, now_ns) : read_lines(collect, now_ns);
+	int read = all ? read_all_slots(collect, now_ns) : read_lines(collect, now_ns);
 	int offcore = read_offcore_due(collect, now_ns, all);
 
-	return dirty < 0 ? dirty : offcore;
+	return read < 0 ? read : offcore;
 }

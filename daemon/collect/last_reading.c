@@ -67,7 +67,7 @@ static inline size_t bytes_for(size_t n_cells)
 #define SHAPED static inline __attribute__((always_inline))
 
 #define WORD(type, member) (unsigned)(offsetof(type, member) / sizeof(u32))
-#define FIGURE(member)     (unsigned)(offsetof(struct counters, member) / sizeof(u64))
+#define COUNTER(member)    (unsigned)(offsetof(struct counters, member) / sizeof(u64))
 #define CHUNK_WORDS        32U /* in a chunk */
 #define WORDS_MAX          (CELLS_MAX * LANES)
 #define INSTRUCTION_SUM    WORD(struct latency_record, instruction_latency_sum)
@@ -279,9 +279,9 @@ static inline bool walk_next(struct walk *walk, u32 *ret_cell)
 }
 
 /* The borrow of a - b, in the highest bit of a counter of any width. */
-static inline words borrow(words a, words b, words delta)
+static inline words borrow(words a, words b, words difference)
 {
-	return (~a & b) | (~(a ^ b) & delta);
+	return (~a & b) | (~(a ^ b) & difference);
 }
 
 /*
@@ -425,15 +425,15 @@ static inline u32 moved_within(const struct fresh_sums *fresh, u32 chunk, u32 fi
 	return bits;
 }
 
-/* Writes `n` words from `first` on as counters from number `figure` on. */
+/* Writes `n` words from `first` on as counters from number `counter` on. */
 static void put_words(struct packed_writer *writer, const struct fresh_sums *fresh, u32 first, u32 n,
-		      u32 figure)
+		      u32 counter)
 {
 	for (u32 chunk = first / CHUNK_WORDS; chunk * CHUNK_WORDS < first + n; chunk++)
 		for (u32 bits = moved_within(fresh, chunk, first, n); bits; bits &= bits - 1) {
 			u32 word = chunk * CHUNK_WORDS + (u32)__builtin_ctz(bits);
 
-			packed_put(writer, figure + word - first, fresh->sum.words[word]);
+			packed_put(writer, counter + word - first, fresh->sum.words[word]);
 		}
 }
 
@@ -458,15 +458,15 @@ static void put_samples(struct packed_writer *writer, const struct fresh_sums *f
 	sum_sources(fresh, WORD(struct latency_record, without_latency), 1, samples);
 	for (u32 source = 0; source < SOURCE_SLOTS; source++)
 		if (samples[source])
-			packed_put(writer, FIGURE(samples) + source, samples[source]);
+			packed_put(writer, COUNTER(samples) + source, samples[source]);
 }
 
 /* Writes one of the 64-bit sums of each source. `apart`: distance of two sources' sums in 64-bit words. */
-static void put_sums(struct packed_writer *writer, const u64 *sum, u32 apart, u32 figure)
+static void put_sums(struct packed_writer *writer, const u64 *sum, u32 apart, u32 counter)
 {
 	for (u32 source = 0; source < SOURCE_SLOTS; source++)
 		if (sum[(size_t)source * apart])
-			packed_put(writer, figure + source, sum[(size_t)source * apart]);
+			packed_put(writer, counter + source, sum[(size_t)source * apart]);
 }
 
 static void put_latency(struct packed_writer *writer, const struct fresh_sums *fresh)
@@ -475,28 +475,28 @@ static void put_latency(struct packed_writer *writer, const struct fresh_sums *f
 	const u32 apart = sizeof(struct source_sums) / sizeof(u64);
 
 	put_samples(writer, fresh);
-	put_sums(writer, &came->sums[0].weight, apart, FIGURE(weight));
-	put_sums(writer, &came->sums[0].latency, apart, FIGURE(latency_sum));
-	put_sums(writer, &came->sums[0].weighted_latency, apart, FIGURE(weighted_latency));
-	put_words(writer, fresh, WORD(struct latency_record, snoop), SNOOP_SLOTS + TLB_SLOTS, FIGURE(snoop));
-	put_words(writer, fresh, WORD(struct latency_record, flags), FLAG_COUNT, FIGURE(flags));
+	put_sums(writer, &came->sums[0].weight, apart, COUNTER(weight));
+	put_sums(writer, &came->sums[0].latency, apart, COUNTER(latency_sum));
+	put_sums(writer, &came->sums[0].weighted_latency, apart, COUNTER(weighted_latency));
+	put_words(writer, fresh, WORD(struct latency_record, snoop), SNOOP_SLOTS + TLB_SLOTS, COUNTER(snoop));
+	put_words(writer, fresh, WORD(struct latency_record, flags), FLAG_COUNT, COUNTER(flags));
 	if (came->instruction_latency_sum)
-		packed_put(writer, FIGURE(instruction_latency_sum), came->instruction_latency_sum);
-	put_words(writer, fresh, WORD(struct latency_record, latency), FINE_BUCKETS, FIGURE(latency));
+		packed_put(writer, COUNTER(instruction_latency_sum), came->instruction_latency_sum);
+	put_words(writer, fresh, WORD(struct latency_record, latency), FINE_BUCKETS, COUNTER(latency));
 	put_words(writer, fresh, WORD(struct latency_record, source_latency), SOURCE_SLOTS * OCTAVE_BUCKETS,
-		  FIGURE(source_latency));
+		  COUNTER(source_latency));
 	put_words(writer, fresh, WORD(struct latency_record, instruction_latency), COARSE_BUCKETS,
-		  FIGURE(instruction_latency));
+		  COUNTER(instruction_latency));
 }
 
 static void put_plain(struct packed_writer *writer, const struct fresh_sums *fresh)
 {
 	const struct plain_record *came = &fresh->sum.plain;
 
-	put_words(writer, fresh, WORD(struct plain_record, samples), SOURCE_SLOTS, FIGURE(samples));
-	put_sums(writer, came->weight, 1, FIGURE(weight));
-	put_words(writer, fresh, WORD(struct plain_record, snoop), SNOOP_SLOTS + TLB_SLOTS, FIGURE(snoop));
-	put_words(writer, fresh, WORD(struct plain_record, flags), FLAG_COUNT, FIGURE(flags));
+	put_words(writer, fresh, WORD(struct plain_record, samples), SOURCE_SLOTS, COUNTER(samples));
+	put_sums(writer, came->weight, 1, COUNTER(weight));
+	put_words(writer, fresh, WORD(struct plain_record, snoop), SNOOP_SLOTS + TLB_SLOTS, COUNTER(snoop));
+	put_words(writer, fresh, WORD(struct plain_record, flags), FLAG_COUNT, COUNTER(flags));
 }
 
 /* NOLINTBEGIN(readability-non-const-parameter): the writer writes to `packed`. */

@@ -13,7 +13,7 @@
 struct last_reading;
 
 /*
- * Reads the records of the stripes whose bits are set in `stripes`, and writes the counters of struct counters
+ * Reads the records of the stripes whose bits are set in `stripes`, and writes the values of struct counters
  * that moved since the last reading to `packed` (PACKED_MAX bytes). Sets *ret_size to the number of bytes, 0 if
  * none moved.
  *

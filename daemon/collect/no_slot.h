@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The cgroups that exist and have no slot, as the last walk found them. The answer to a request about such a
- * cgroup says so, and has no counters. Users choose the number and the length of the paths, so the list stores only
+ * cgroup says so, and has no figures. Users choose the number and the length of the paths, so the list stores only
  * some names. Of every other path it has a hash, by which it recognizes the path. Pure.
  */
 #ifndef PEBSD_NO_SLOT_H

@@ -44,7 +44,7 @@ static u64 settles_of(const struct kernel_offcore *offcore, u32 slot, u64 *cpus)
 	return settles;
 }
 
-static void add_record(struct offcore_counter sums[OFFCORE_KINDS], const struct offcore_record *record)
+static void add_record(struct offcore_counted sums[OFFCORE_KINDS], const struct offcore_record *record)
 {
 	for (size_t kind = 0; kind < OFFCORE_KINDS; kind++) {
 		sums[kind].count += load(&record->counts[kind].count);
@@ -54,14 +54,14 @@ static void add_record(struct offcore_counter sums[OFFCORE_KINDS], const struct 
 	}
 }
 
-static void subtract(const struct offcore_counters *now, const struct offcore_counters *before,
-		     struct offcore_counters *ret)
+static void subtract(const struct offcore_counts *now, const struct offcore_counts *before,
+		     struct offcore_counts *ret)
 {
 	for (size_t pmu = 0; pmu < OFFCORE_PMUS_MAX; pmu++)
 		for (size_t kind = 0; kind < OFFCORE_KINDS; kind++) {
-			const struct offcore_counter *a = &now->of[pmu][kind], *b = &before->of[pmu][kind];
+			const struct offcore_counted *a = &now->of[pmu][kind], *b = &before->of[pmu][kind];
 
-			ret->of[pmu][kind] = (struct offcore_counter){
+			ret->of[pmu][kind] = (struct offcore_counted){
 				.count = a->count - b->count,
 				.enabled_ns = a->enabled_ns - b->enabled_ns,
 				.running_ns = a->running_ns - b->running_ns,
@@ -81,11 +81,11 @@ bool read_offcore_moved(const struct kernel_offcore *offcore, u32 slot, u64 *cpu
 }
 
 int read_offcore(const struct kernel_offcore *offcore, u32 slot, u64 *cpus, struct offcore_base **base,
-		 struct offcore_counters *ret)
+		 struct offcore_counts *ret)
 {
 	const u32 n = kernel_offcore_cpus(offcore);
 	u64 settles = settles_of(offcore, slot, cpus);
-	struct offcore_counters now = {0};
+	struct offcore_counts now = {0};
 	u32 pmu;
 
 	if (!*base)

@@ -3,13 +3,13 @@
 #ifndef PEBSD_READ_OFFCORE_H
 #define PEBSD_READ_OFFCORE_H
 
-#include "collect/offcore_counters.h"
+#include "collect/offcore_counts.h"
 #include "kernel/kernel_offcore.h"
 
 /* The last reading of a slot. */
 struct offcore_base {
 	u64 settles;
-	struct offcore_counters sum;
+	struct offcore_counts sum;
 };
 
 /*
@@ -37,6 +37,6 @@ bool read_offcore_moved(const struct kernel_offcore *offcore, u32 slot, u64 *cpu
  * created if it is NULL; free it with free(3). Returns 0, or -ENOMEM with nothing read.
  */
 int read_offcore(const struct kernel_offcore *offcore, u32 slot, u64 *cpus, struct offcore_base **base,
-		 struct offcore_counters *ret);
+		 struct offcore_counts *ret);
 
 #endif

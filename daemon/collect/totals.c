@@ -424,7 +424,7 @@ int totals_merge(struct totals_entry *entry, struct totals_sum **of_slot)
 	return 0;
 }
 
-static int need_offcore(struct offcore_counters **counters)
+static int need_offcore(struct offcore_counts **counters)
 {
 	if (!*counters)
 		*counters = calloc(1, sizeof(**counters));
@@ -455,10 +455,10 @@ int totals_reserve_offcore(struct totals_entry *entry)
 	return 0;
 }
 
-void totals_add_offcore(struct totals_entry *entry, const struct offcore_counters *delta)
+void totals_add_offcore(struct totals_entry *entry, const struct offcore_counts *delta)
 {
-	offcore_counters_add(entry->offcore_total, delta);
-	offcore_counters_add(entry->offcore_delta, delta);
+	offcore_counts_add(entry->offcore_total, delta);
+	offcore_counts_add(entry->offcore_delta, delta);
 	save_offcore(entry);
 }
 
@@ -509,7 +509,7 @@ static int fold_one(struct totals *totals, struct totals_entry *entry)
 	if (entry->offcore_total) {
 		if (need_offcore_total(totals->other) < 0)
 			return -ENOMEM;
-		offcore_counters_add(totals->other->offcore_total, entry->offcore_total);
+		offcore_counts_add(totals->other->offcore_total, entry->offcore_total);
 		save_offcore(totals->other);
 		free(TAKE_PTR(entry->offcore_total));
 		shrink_entry(entry, heap_bytes(sizeof(*entry->offcore_total)));

@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "collect/counters.h"
 #include "collect/last_reading.h"
-#include "collect/offcore_counters.h"
+#include "collect/offcore_counts.h"
 #include "pebsd/sample.h"
 #include "state/state.h"
 
@@ -39,9 +39,9 @@ struct totals_entry {
 	 * The counts of the entry's slots, by event: the sum of former slots, as packed counters, and the last
 	 * readings of the present slots (last_reading.h). Use totals_counters() to read them.
 	 */
-	struct totals_sum *sums;                /* NULL until the first sample */
-	struct offcore_counters *offcore_total; /* NULL until something was counted */
-	struct offcore_counters *offcore_delta; /* not consumed yet; NULL: none */
+	struct totals_sum *sums;              /* NULL until the first sample */
+	struct offcore_counts *offcore_total; /* NULL until something was counted */
+	struct offcore_counts *offcore_delta; /* not consumed yet; NULL: none */
 
 	/*
 	 * Owned by the engine. `exports`: the path may have a series. `exports_as_of`: the number of the set of
@@ -85,7 +85,7 @@ DEFINE_CLEANUP(struct totals *, totals_free)
 
 /*
  * Restores the entries, and the sums of former slots, from `state`. From now on saves changes there. The
- * totals must be empty, and `state` must outlive it. The caller restores holders with totals_hold(). Returns 0
+ * totals must be empty, and `state` must outlive them. The caller restores holders with totals_hold(). Returns 0
  * or -ENOMEM; -EBADMSG: the saved state is not valid, and the totals can only be freed.
  */
 int totals_restore(struct totals *totals, struct state *state);
@@ -151,7 +151,7 @@ int totals_merge(struct totals_entry *entry, struct totals_sum **of_slot);
 
 /* Allocates memory for off-core counts, and adds them. Reserve first, then adding cannot fail. */
 int totals_reserve_offcore(struct totals_entry *entry);
-void totals_add_offcore(struct totals_entry *entry, const struct offcore_counters *delta);
+void totals_add_offcore(struct totals_entry *entry, const struct offcore_counts *delta);
 
 /*
  * Drops the off-core deltas. Call it after all consumers have read them. Later counts belong to the next
@@ -171,7 +171,7 @@ void totals_begin(struct totals *totals);
 /*
  * Folds entries without holders: all whose cgroup died before `before_ns`. If there are more than `most`
  * entries without holders, or if they take more than TOTALS_UNHELD_BYTES, also folds the longest dead of the
- * others, until three quarters of that are left. Adds their totals to `other` and frees them, so pointers to them
+ * others, until three quarters of that are left. Adds their counts to `other` and frees them, so pointers to them
  * become invalid. Entries in the deltas of this collection or the next stay for now. Returns 0, or -ENOMEM,
  * which stops folding. If it folds any entry, it also walks the array of all entries once.
  */
@@ -185,7 +185,7 @@ void totals_mark_guests(struct totals *totals, const u64 *ids, size_t n);
 
 /*
  * All entries except `other` and `unattributed`, by ascending number (see totals_numbered()). Owned by the totals,
- * valid until it changes.
+ * valid until they change.
  */
 struct totals_entry *const *totals_entries(const struct totals *totals, size_t *ret_n);
 

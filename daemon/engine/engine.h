@@ -204,7 +204,7 @@ int engine_reclaim(struct engine *engine, u64 *ret_again_ns);
  */
 bool engine_slots_short(const struct engine *engine);
 
-/* An event's counters as a whole, as of the last collection. */
+/* The counts of an event as a whole, as of the last collection. */
 struct reading engine_reading(const struct engine *engine, unsigned event);
 
 /* The exported series. Owned by the engine, valid until the next collection. */

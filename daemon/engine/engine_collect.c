@@ -207,7 +207,7 @@ static void read_events(struct engine *engine)
 		read_rejected(engine, event);
 }
 
-/* Call it after the slots were read. If memory is short, the event has no counters by CPU this time. */
+/* Call it after the slots were read. If memory is short, the event has no figures by CPU this time. */
 static void fill_cpus(struct engine *engine, unsigned event)
 {
 	struct snapshot_event *head = &engine->head.events[event];

@@ -158,7 +158,7 @@ void engine_offcore_enter(struct engine_offcore *offcore, u64 now_ns, const stru
 
 static int add_row(u32 entry, unsigned event, const struct counters *row, void *userdata)
 {
-	struct offcore_counters counters;
+	struct offcore_counts counters;
 
 	(void)event;
 	offcore_unpack(row, &counters);

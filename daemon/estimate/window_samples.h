@@ -20,9 +20,9 @@ struct window_samples {
 };
 
 /*
- * Sums up the last `span_ns` of the window, as window_each() does, for the cgroups of `entries` (numbers of `totals`)
- * together. Sorts `entries`. Returns 0, or -ENODATA if the span has fewer than BURSTS_COLLECTIONS_MIN collections:
- * then nothing is known about bursts.
+ * Sums up the last `span_ns` of the window, as window_each() does, for the cgroups of `entries` (their numbers in the
+ * totals) together. Sorts `entries`. Returns 0, or -ENODATA if the span has fewer than BURSTS_COLLECTIONS_MIN
+ * collections: then nothing is known about bursts.
  */
 int window_samples_of(const struct window *window, u64 span_ns, u32 *entries, size_t n_entries,
 		      struct window_samples *ret);

@@ -156,7 +156,7 @@ static void put_wait(FILE *out, const json_object *cgroup, enum shown_wait which
 	double value = 0;
 	bool known = waits_shown(cgroup, which, &value);
 
-	waits_text(which, known, waits_approximate(cgroup, which), value, text);
+	waits_text(which, known, waits_wide_bounds(cgroup, which), value, text);
 	(void)fprintf(out, " %*s", WAITS_WIDTH, text);
 }
 
@@ -329,10 +329,10 @@ static bool has_few(const json_object *cgroup)
 	return false;
 }
 
-static bool has_approximate(const json_object *cgroup)
+static bool has_wide_bounds(const json_object *cgroup)
 {
 	for (enum shown_wait which = 0; which < SHOWN_WAITS; which++)
-		if (waits_approximate(cgroup, which))
+		if (waits_wide_bounds(cgroup, which))
 			return true;
 	return false;
 }
@@ -340,13 +340,13 @@ static bool has_approximate(const json_object *cgroup)
 static void format_marks(FILE *out, const struct format_style *style, json_object *cgroups)
 {
 	bool sums = any_is(cgroups, is_sum), guests = any_is(cgroups, is_guest);
-	bool few = any_is(cgroups, has_few), approximate = any_is(cgroups, has_approximate);
+	bool few = any_is(cgroups, has_few), wide = any_is(cgroups, has_wide_bounds);
 
-	if (sums || guests || few || approximate)
+	if (sums || guests || few || wide)
 		(void)fputc('\n', out);
 	if (few)
 		line_put(out, style, NULL, "%s", FIGURE_FEW_MARK " too few samples for this quantile");
-	if (approximate)
+	if (wide)
 		line_put(out, style, NULL, "%s",
 			 FIGURE_FEW_MARK
 			 " at WAIT% and the figures after it: wide bounds; `pebsctl show` prints them");

@@ -48,7 +48,7 @@ const char *waits_sort(enum shown_wait which)
 	return shown[which].sort;
 }
 
-bool waits_approximate(const json_object *object, enum shown_wait which)
+bool waits_wide_bounds(const json_object *object, enum shown_wait which)
 {
 	const json_object *figure = figure_of(object, which);
 	double value, low, high;
@@ -60,8 +60,8 @@ bool waits_approximate(const json_object *object, enum shown_wait which)
 	       (value > 0 && high - low > value);
 }
 
-/* An approximate figure has a digit or two less, which makes room for the mark. */
-static void approximate_text(enum shown_wait which, double value, char ret[TEXT_NUMBER_MAX])
+/* A figure with wide bounds has a digit or two less, which makes room for the mark. */
+static void wide_text(enum shown_wait which, double value, char ret[TEXT_NUMBER_MAX])
 {
 	char number[TEXT_NUMBER_MAX], *unit = "";
 
@@ -73,14 +73,14 @@ static void approximate_text(enum shown_wait which, double value, char ret[TEXT_
 		       unit);
 }
 
-void waits_text(enum shown_wait which, bool known, bool approximate, double value, char ret[TEXT_NUMBER_MAX])
+void waits_text(enum shown_wait which, bool known, bool wide, double value, char ret[TEXT_NUMBER_MAX])
 {
 	int decimals = which == SHOWN_WAIT ? 1 : value < 99.995 ? 2 : value < 999.95 ? 1 : 0;
 
 	if (!known)
 		(void)snprintf(ret, TEXT_NUMBER_MAX, "-");
-	else if (approximate)
-		approximate_text(which, value, ret);
+	else if (wide)
+		wide_text(which, value, ret);
 	else if (which == SHOWN_TRAFFIC)
 		text_short_count(value, ret);
 	else if (value > 0 && value < 0.5 * pow(10, -decimals))

@@ -27,14 +27,14 @@ const char *waits_sort(enum shown_wait which);
  * Returns true if the bounds of a figure are farther apart than the figure is large, or if it has none although the
  * reply has bounds.
  */
-bool waits_approximate(const json_object *object, enum shown_wait which);
+bool waits_wide_bounds(const json_object *object, enum shown_wait which);
 
 /*
- * Writes the text of a column: "62.5", "3.20", "1.92G", or "-"; with FIGURE_FEW_MARK if it is approximate: "62?". It has at
- * most WAITS_WIDTH columns up to 99,999 cores, or 9,999 if it is approximate.
+ * Writes the text of a column: "62.5", "3.20", "1.92G", or "-"; with FIGURE_FEW_MARK if its bounds are wide: "62?". It has at
+ * most WAITS_WIDTH columns up to 99,999 cores, or 9,999 if its bounds are wide.
  */
 #define WAITS_WIDTH 5
-void waits_text(enum shown_wait which, bool known, bool approximate, double value, char ret[TEXT_NUMBER_MAX]);
+void waits_text(enum shown_wait which, bool known, bool wide, double value, char ret[TEXT_NUMBER_MAX]);
 
 /* Explains the columns after WAIT% and CORES. */
 extern const char waits_legend[];

@@ -25,7 +25,7 @@ int event_json_write(const struct event *event, const char *origin, char *ret);
 int event_json_read(const char *text, struct event *ret, const char **ret_origin);
 
 /*
- * Returns true if figures of both events mean the same and may be added: they have the same role, PMU, threshold,
+ * Returns true if counters of both events mean the same and may be added: they have the same role, PMU, threshold,
  * kinds, fields and operations.
  */
 bool event_json_same(const struct event *a, const struct event *b);

@@ -20,7 +20,7 @@
  */
 #define WAIT_SLACK_SECONDS (HTTP_PROFILE_SECONDS_MAX + 30)
 
-struct wait {
+struct request {
 	u64 turn;     /* ascends with each request; 0: unused entry */
 	bool begun;   /* `id` is set */
 	u32 number;   /* chosen by the requester */
@@ -37,10 +37,10 @@ struct http_pending_profiles {
 	sd_event_source *timer;
 	struct ratelimit limit;
 	u64 turns; /* requests so far */
-	struct wait list[HTTP_PROFILES_MAX];
+	struct request list[HTTP_PROFILES_MAX];
 };
 
-static struct wait *find(struct http_pending_profiles *pending, u32 number)
+static struct request *find(struct http_pending_profiles *pending, u32 number)
 {
 	for (size_t i = 0; i < HTTP_PROFILES_MAX; i++)
 		if (pending->list[i].turn && pending->list[i].number == number)
@@ -48,7 +48,7 @@ static struct wait *find(struct http_pending_profiles *pending, u32 number)
 	return NULL;
 }
 
-static struct wait *find_free(struct http_pending_profiles *pending)
+static struct request *find_free(struct http_pending_profiles *pending)
 {
 	for (size_t i = 0; i < HTTP_PROFILES_MAX; i++)
 		if (!pending->list[i].turn)
@@ -57,26 +57,26 @@ static struct wait *find_free(struct http_pending_profiles *pending)
 }
 
 /* Returns the first request after this turn; NULL: there is none. */
-static struct wait *find_next(struct http_pending_profiles *pending, u64 turn)
+static struct request *find_next(struct http_pending_profiles *pending, u64 turn)
 {
-	struct wait *found = NULL;
+	struct request *found = NULL;
 
 	for (size_t i = 0; i < HTTP_PROFILES_MAX; i++) {
-		struct wait *wait = &pending->list[i];
+		struct request *request = &pending->list[i];
 
-		if (wait->turn > turn && (!found || wait->turn < found->turn))
-			found = wait;
+		if (request->turn > turn && (!found || request->turn < found->turn))
+			found = request;
 	}
 	return found;
 }
 
 /* Forgets the request. If no other request waits for its profile, tells the source that nobody needs it. */
-static void forget(struct http_pending_profiles *pending, struct wait *wait)
+static void forget(struct http_pending_profiles *pending, struct request *request)
 {
-	const struct wait forgotten = *wait;
+	const struct request forgotten = *request;
 
-	free(wait->cgroup);
-	*wait = (struct wait){0};
+	free(request->cgroup);
+	*request = (struct request){0};
 	if (!forgotten.begun)
 		return;
 	for (size_t i = 0; i < HTTP_PROFILES_MAX; i++)
@@ -85,54 +85,57 @@ static void forget(struct http_pending_profiles *pending, struct wait *wait)
 	pending->profiles->leave(pending->profiles->userdata, forgotten.id);
 }
 
-static void refuse(struct http_pending_profiles *pending, struct wait *wait, int error, const char *text)
+static void refuse(struct http_pending_profiles *pending, struct request *request, int error,
+		   const char *text)
 {
-	http_reply_refuse(&pending->replies, wait->number, error, text);
-	forget(pending, wait);
+	http_reply_refuse(&pending->replies, request->number, error, text);
+	forget(pending, request);
 }
 
-static void hand_out(struct http_pending_profiles *pending, struct wait *wait)
+static void hand_out(struct http_pending_profiles *pending, struct request *request)
 {
 	_cleanup_free_ u8 *data = NULL;
 	size_t size;
-	int r = pending->profiles->write(pending->profiles->userdata, wait->id, wait->form, &data, &size);
+	int r = pending->profiles->write(pending->profiles->userdata, request->id, request->form, &data,
+					 &size);
 
 	if (r == 0)
 		r = size <= HTTP_PROFILE_BYTES_MAX
-			    ? http_reply_ready(&pending->replies, wait->number, data, size)
+			    ? http_reply_ready(&pending->replies, request->number, data, size)
 			    : -EFBIG;
 	if (r < 0) {
 		(void)log_warning(r, "cannot write a profile for an HTTP client");
-		refuse(pending, wait, -EIO,
+		refuse(pending, request, -EIO,
 		       r == -EFBIG ? "The profile is too large. Ask for fewer seconds."
 				   : "The profile could not be written; the daemon's log says why.");
 		return;
 	}
-	forget(pending, wait);
+	forget(pending, request);
 }
 
-static void begin(struct http_pending_profiles *pending, struct wait *wait)
+static void begin(struct http_pending_profiles *pending, struct request *request)
 {
 	_cleanup_free_ char *message = NULL;
-	int r = pending->profiles->begin(pending->profiles->userdata, wait->cgroup, (double)wait->seconds,
-					 &wait->id, &message);
+	int r = pending->profiles->begin(pending->profiles->userdata, request->cgroup,
+					 (double)request->seconds, &request->id, &message);
 
 	if (r < 0)
-		refuse(pending, wait, r, message);
+		refuse(pending, request, r, message);
 	else
-		wait->begun = true;
+		request->begun = true;
 }
 
-static void check(struct http_pending_profiles *pending, struct wait *wait)
+static void check(struct http_pending_profiles *pending, struct request *request)
 {
-	enum http_profile_state state = pending->profiles->state(pending->profiles->userdata, wait->id);
+	enum http_profile_state state = pending->profiles->state(pending->profiles->userdata, request->id);
 
 	if (state == HTTP_PROFILE_READY)
-		hand_out(pending, wait);
+		hand_out(pending, request);
 	else if (state == HTTP_PROFILE_GONE)
-		refuse(pending, wait, -EBUSY, "The profile was removed to make room for another. Try again.");
-	else if (monotonic_ns() >= wait->deadline_ns)
-		refuse(pending, wait, -EBUSY, "The profile took too long. Try again later.");
+		refuse(pending, request, -EBUSY,
+		       "The profile was removed to make room for another. Try again.");
+	else if (monotonic_ns() >= request->deadline_ns)
+		refuse(pending, request, -EBUSY, "The profile took too long. Try again later.");
 }
 
 /* Begins profiles, the oldest request first, and checks those that were begun. Returns true if some still wait. */
@@ -140,17 +143,17 @@ static bool look(struct http_pending_profiles *pending)
 {
 	bool may_begin = true;
 
-	for (struct wait *wait = find_next(pending, 0); wait;) {
-		const u64 turn = wait->turn;
+	for (struct request *request = find_next(pending, 0); request;) {
+		const u64 turn = request->turn;
 
-		if (wait->begun) {
-			check(pending, wait);
+		if (request->begun) {
+			check(pending, request);
 		} else {
 			may_begin = may_begin && ratelimit_take(&pending->limit, monotonic_ns()) == 0;
 			if (may_begin)
-				begin(pending, wait);
+				begin(pending, request);
 		}
-		wait = find_next(pending, turn);
+		request = find_next(pending, turn);
 	}
 	return find_next(pending, 0);
 }
@@ -216,7 +219,7 @@ static bool enabled(const struct http_pending_profiles *pending, enum http_profi
 void http_pending_profiles_ask(struct http_pending_profiles *pending, const struct http_message *question)
 {
 	const enum http_profile_form form = (enum http_profile_form)question->form;
-	struct wait *wait = find_free(pending);
+	struct request *request = find_free(pending);
 	char *cgroup;
 	int r;
 
@@ -229,7 +232,7 @@ void http_pending_profiles_ask(struct http_pending_profiles *pending, const stru
 					  HTTP_ZOOMS_NOT_SERVED);
 		return;
 	}
-	if (!wait || find(pending, question->number)) {
+	if (!request || find(pending, question->number)) {
 		http_reply_refuse(&pending->replies, question->number, -EBUSY,
 				  "The maximum number of clients is waiting for profiles. Try again later.");
 		return;
@@ -239,22 +242,22 @@ void http_pending_profiles_ask(struct http_pending_profiles *pending, const stru
 		http_reply_refuse(&pending->replies, question->number, -ENOMEM, NULL);
 		return;
 	}
-	*wait = (struct wait){.turn = ++pending->turns,
-			      .number = question->number,
-			      .cgroup = cgroup,
-			      .seconds = question->value,
-			      .form = form,
-			      .deadline_ns =
-				      monotonic_ns() + (question->value + WAIT_SLACK_SECONDS) * NSEC_PER_SEC};
+	*request = (struct request){.turn = ++pending->turns,
+				    .number = question->number,
+				    .cgroup = cgroup,
+				    .seconds = question->value,
+				    .form = form,
+				    .deadline_ns = monotonic_ns() +
+						   (question->value + WAIT_SLACK_SECONDS) * NSEC_PER_SEC};
 	r = look(pending) ? arm(pending) : 0;
-	if (r < 0 && wait->turn)
-		refuse(pending, wait, r, NULL);
+	if (r < 0 && request->turn)
+		refuse(pending, request, r, NULL);
 }
 
 void http_pending_profiles_leave(struct http_pending_profiles *pending, u32 number)
 {
-	struct wait *wait = find(pending, number);
+	struct request *request = find(pending, number);
 
-	if (wait)
-		forget(pending, wait);
+	if (request)
+		forget(pending, request);
 }

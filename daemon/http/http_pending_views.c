@@ -18,7 +18,7 @@
 #define REST_TIMES    4
 #define REST_LEAST_NS (5 * NSEC_PER_MSEC)
 
-struct wait {
+struct request {
 	u64 turn;       /* ascends with each request; 0: unused entry */
 	bool begun;     /* the source was asked, so the history may have a question */
 	bool abandoned; /* the client has left */
@@ -34,10 +34,10 @@ struct http_pending_views {
 	struct ratelimit limit;
 	u64 rest_ns; /* no view is made before */
 	u64 turns;   /* requests so far */
-	struct wait list[HTTP_VIEWS_ASKED_MAX];
+	struct request list[HTTP_VIEWS_ASKED_MAX];
 };
 
-static struct wait *find(struct http_pending_views *pending, u32 number)
+static struct request *find(struct http_pending_views *pending, u32 number)
 {
 	for (size_t i = 0; i < HTTP_VIEWS_ASKED_MAX; i++)
 		if (pending->list[i].turn && pending->list[i].number == number)
@@ -45,7 +45,7 @@ static struct wait *find(struct http_pending_views *pending, u32 number)
 	return NULL;
 }
 
-static struct wait *find_free(struct http_pending_views *pending)
+static struct request *find_free(struct http_pending_views *pending)
 {
 	for (size_t i = 0; i < HTTP_VIEWS_ASKED_MAX; i++)
 		if (!pending->list[i].turn)
@@ -54,45 +54,46 @@ static struct wait *find_free(struct http_pending_views *pending)
 }
 
 /* Returns the first request after this turn; NULL: there is none. */
-static struct wait *find_next(struct http_pending_views *pending, u64 turn)
+static struct request *find_next(struct http_pending_views *pending, u64 turn)
 {
-	struct wait *found = NULL;
+	struct request *found = NULL;
 
 	for (size_t i = 0; i < HTTP_VIEWS_ASKED_MAX; i++) {
-		struct wait *wait = &pending->list[i];
+		struct request *request = &pending->list[i];
 
-		if (wait->turn > turn && (!found || wait->turn < found->turn))
-			found = wait;
+		if (request->turn > turn && (!found || request->turn < found->turn))
+			found = request;
 	}
 	return found;
 }
 
-static void refuse(struct http_pending_views *pending, struct wait *wait, int error, const char *text)
+static void refuse(struct http_pending_views *pending, struct request *request, int error, const char *text)
 {
-	wait->turn = 0;
-	http_reply_refuse(&pending->replies, wait->number, error, text);
+	request->turn = 0;
+	http_reply_refuse(&pending->replies, request->number, error, text);
 }
 
-static void hand_out(struct http_pending_views *pending, struct wait *wait, const char *text, size_t length)
+static void hand_out(struct http_pending_views *pending, struct request *request, const char *text,
+		     size_t length)
 {
 	int r;
 
 	if (length > HTTP_VIEW_BYTES_MAX) {
-		refuse(pending, wait, -EINVAL,
+		refuse(pending, request, -EINVAL,
 		       "The answer is too large. Ask for a shorter time, fewer bins, or one cgroup; for a table, lower `top` in [export].");
 		return;
 	}
-	r = http_reply_ready(&pending->replies, wait->number, text, length);
+	r = http_reply_ready(&pending->replies, request->number, text, length);
 	if (r < 0) {
 		(void)log_warning(r, "cannot pass on the data of the web page");
-		refuse(pending, wait, -EIO, "The data could not be passed on; the daemon's log says why.");
+		refuse(pending, request, -EIO, "The data could not be passed on; the daemon's log says why.");
 		return;
 	}
-	wait->turn = 0;
+	request->turn = 0;
 }
 
 /* Asks the source for the view, and replies if it is made or refused. */
-static void try_to_make(struct http_pending_views *pending, struct wait *wait)
+static void try_to_make(struct http_pending_views *pending, struct request *request)
 {
 	const struct http_source *source = pending->source;
 	_cleanup_free_ char *text = NULL, *message = NULL;
@@ -101,17 +102,17 @@ static void try_to_make(struct http_pending_views *pending, struct wait *wait)
 	size_t length = 0;
 	int r;
 
-	wait->begun = true;
-	r = source->view ? source->view(source->userdata, &wait->view, wait->abandoned ? NULL : &text,
+	request->begun = true;
+	r = source->view ? source->view(source->userdata, &request->view, request->abandoned ? NULL : &text,
 					&length, &message)
 			 : -ENOENT;
 	took_ns = monotonic_ns() - begin_ns;
 	if (took_ns > REST_LEAST_NS)
 		pending->rest_ns = begin_ns + (1 + REST_TIMES) * took_ns;
-	if (r == 0 && !wait->abandoned)
-		hand_out(pending, wait, text, length);
+	if (r == 0 && !request->abandoned)
+		hand_out(pending, request, text, length);
 	else if (r != -EAGAIN)
-		refuse(pending, wait, wait->abandoned ? -ECANCELED : r, message);
+		refuse(pending, request, request->abandoned ? -ECANCELED : r, message);
 }
 
 /* Begins or continues with all requests for which it is time, the oldest first. Returns true if some still wait. */
@@ -119,21 +120,21 @@ static bool look(struct http_pending_views *pending)
 {
 	bool may_begin = true;
 
-	for (struct wait *wait = find_next(pending, 0); wait;) {
-		const u64 turn = wait->turn, now_ns = monotonic_ns();
+	for (struct request *request = find_next(pending, 0); request;) {
+		const u64 turn = request->turn, now_ns = monotonic_ns();
 
-		if (now_ns >= wait->deadline_ns)
-			refuse(pending, wait, -EBUSY,
-			       wait->begun
+		if (now_ns >= request->deadline_ns)
+			refuse(pending, request, -EBUSY,
+			       request->begun
 				       ? "The history did not answer in time. Try again later."
 				       : "Too many views were requested within a few seconds. Try again later.");
 		else if (now_ns >= pending->rest_ns) {
-			if (!wait->begun)
+			if (!request->begun)
 				may_begin = may_begin && ratelimit_take(&pending->limit, now_ns) == 0;
-			if (wait->begun || may_begin)
-				try_to_make(pending, wait);
+			if (request->begun || may_begin)
+				try_to_make(pending, request);
 		}
-		wait = find_next(pending, turn);
+		request = find_next(pending, turn);
 	}
 	return find_next(pending, 0);
 }
@@ -190,34 +191,34 @@ struct http_pending_views *http_pending_views_free(struct http_pending_views *pe
 
 int http_pending_views_ask(struct http_pending_views *pending, const struct http_message *question)
 {
-	struct wait *wait = find_free(pending);
+	struct request *request = find_free(pending);
 	struct http_view view;
 	int r = http_view_read((enum http_view_kind)question->value, question->text, &view);
 
 	if (r < 0)
 		return r;
-	if (!wait || find(pending, question->number)) {
+	if (!request || find(pending, question->number)) {
 		http_reply_refuse(&pending->replies, question->number, -EBUSY,
 				  "The maximum number of clients is waiting for views. Try again later.");
 		return 0;
 	}
-	*wait = (struct wait){.turn = ++pending->turns,
-			      .number = question->number,
-			      .deadline_ns = monotonic_ns() + HTTP_PENDING_VIEWS_SECONDS * NSEC_PER_SEC,
-			      .view = view};
+	*request = (struct request){.turn = ++pending->turns,
+				    .number = question->number,
+				    .deadline_ns = monotonic_ns() + HTTP_PENDING_VIEWS_SECONDS * NSEC_PER_SEC,
+				    .view = view};
 	r = look(pending) ? arm(pending) : 0;
-	if (r < 0 && wait->turn)
-		refuse(pending, wait, r, NULL);
+	if (r < 0 && request->turn)
+		refuse(pending, request, r, NULL);
 	return 0;
 }
 
 void http_pending_views_leave(struct http_pending_views *pending, u32 number)
 {
-	struct wait *wait = find(pending, number);
+	struct request *request = find(pending, number);
 
-	if (!wait)
+	if (!request)
 		return;
-	wait->abandoned = true;
-	if (!wait->begun)
-		refuse(pending, wait, -ECANCELED, NULL);
+	request->abandoned = true;
+	if (!request->begun)
+		refuse(pending, request, -ECANCELED, NULL);
 }

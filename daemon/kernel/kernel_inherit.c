@@ -21,8 +21,8 @@ const struct kernel_saved *kernel_saved_before(const struct handover *handover)
 	return part ? &part->copies[part->current & 1] : NULL;
 }
 
-/* `injected` is not stored, because it holds data only during a call. */
-static bool is_kept(const struct kernel *kernel, const struct bpf_map *map)
+/* `injected` is not saved, because it holds data only during a call. */
+static bool is_saved(const struct kernel *kernel, const struct bpf_map *map)
 {
 	return bpf_map__autocreate(map) && map != kernel->skeleton->maps.injected;
 }
@@ -95,7 +95,7 @@ static struct inherited_identity identify(const struct kernel *kernel)
 		identity.with_latency |= (u32)(settings->events[i].has_latency != 0) << i;
 	bpf_object__for_each_map(map, kernel->skeleton->obj)
 	{
-		if (!is_kept(kernel, map) || is_settings(kernel, map))
+		if (!is_saved(kernel, map) || is_settings(kernel, map))
 			continue;
 		identity.records = inherited_layout(identity.records, btf, map);
 	}
@@ -244,7 +244,7 @@ int kernel_inherit_maps(struct kernel *kernel)
 		 * If the settings differ, the new programs get their own map of settings and the old programs
 		 * keep theirs.
 		 */
-		if (!is_kept(kernel, map) ||
+		if (!is_saved(kernel, map) ||
 		    (is_settings(kernel, map) && before->identity.settings != own.settings))
 			continue;
 		r = take_map(kernel, map);
@@ -402,7 +402,7 @@ static int put_maps(struct kernel *kernel, const struct kernel_saved *before)
 		u32 number = handover_number(kernel->handover);
 		int r;
 
-		if (!is_kept(kernel, map) ||
+		if (!is_saved(kernel, map) ||
 		    (before && (!is_settings(kernel, map) ||
 				before->identity.settings == kernel->saved->identity.settings)))
 			continue;

@@ -194,7 +194,7 @@ void policy_put(struct policy *policy, u32 number, const char *path, const struc
 		put_event(policy, entry, &deltas[i]);
 }
 
-/* Saves the estimates at the time of the removal: the path's alerts end with them. */
+/* Keeps the estimates of the time of the removal: the path's alerts end with them. */
 static void keep_estimates(struct policy *policy, struct policy_path *path)
 {
 	for (struct target *target = path->targets; target; target = target->next)

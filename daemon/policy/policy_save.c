@@ -29,7 +29,7 @@ static void save_one(const struct alert *alert, struct policy_saved_alert *ret)
 	memcpy(ret->rule, alert->rule->name, sizeof(ret->rule));
 }
 
-/* If the state is unknown now, uses the estimate that was saved when the state last changed. */
+/* If the state is unknown now, uses the estimate as of the last change of the state. */
 static void use_last_judged(const struct policy *policy, struct alert *alert)
 {
 	const struct policy_path *path = path_find(policy, alert->cgroup);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Window sets: one window for all rules of the same length, events and scope. */
+/* Window sets: the windows that all rules of the same length, events and scope share. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

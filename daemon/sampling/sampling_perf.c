@@ -185,11 +185,11 @@ static void take_notes(struct origin_state *state)
 		(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_REARMED),
 			       perf_note_rearmed(key, cpus, n, &state->losses[i]));
 		if (event_is_count(perf_event(state->sets[i])))
-			(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_TURNS),
+			(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_MULTIPLEXING),
 				       perf_note_waiting(key, &state->multiplexing[i], now_ns,
 							 counts->enabled_ns, counts->running_ns, watchdog));
 		else if (perf_is_multiplexed(state->sets[i]))
-			(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_TURNS),
+			(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_MULTIPLEXING),
 				       perf_note_multiplexing(key, &state->multiplexing[i], now_ns,
 							      counts->enabled_ns, counts->running_ns,
 							      watchdog));

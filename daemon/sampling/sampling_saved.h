@@ -12,12 +12,12 @@
 /* Both NULL: nothing is saved. */
 struct sampling_saved {
 	struct handover *handover; /* the saved maps, programs and events */
-	struct state *state;       /* the totals */
+	struct state *state;       /* the saved records */
 };
 
 /*
  * Opens both if there is a service manager that may store them. `store` may be NULL and outlives `*ret`.
- * Returns 0 or -errno, such as -ENOMEM. After an error the totals of the previous process cannot be taken
+ * Returns 0 or -errno, such as -ENOMEM. After an error the counts of the previous process cannot be taken
  * over now, and they stay stored for the next try.
  */
 int sampling_saved_open(struct store *store, struct sampling_saved *ret);

@@ -735,7 +735,7 @@ int series_table_update(struct series_table *table, u64 now_ns, const struct ser
 	return 0;
 }
 
-int series_table_count_unattributed(struct series_table *table, const struct offcore_counters *delta)
+int series_table_count_unattributed(struct series_table *table, const struct offcore_counts *delta)
 {
 	if (reserve_offcore(&table->unattributed) < 0)
 		return -ENOMEM;

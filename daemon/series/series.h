@@ -33,7 +33,7 @@
 #include <stdint.h>
 
 #include "collect/deltas.h"
-#include "collect/offcore_counters.h"
+#include "collect/offcore_counts.h"
 #include "collect/totals.h"
 #include "pebsd/sample.h"
 #include "state/state.h"
@@ -64,7 +64,7 @@ struct series_input {
 	bool exported;              /* include and exclude allow a series; else its deltas go to `other` */
 	const struct delta *deltas; /* of this path, `n_deltas` of them */
 	size_t n_deltas;
-	const struct offcore_counters *offcore; /* NULL: nothing counted. Does not add to the cost */
+	const struct offcore_counts *offcore; /* NULL: nothing counted. Does not add to the cost */
 };
 
 /* Owned by the table: the parts of a series that are still to be saved, and their records in the state. */
@@ -83,7 +83,7 @@ struct series {
 	u64 wanted_ns; /* time at which the path was last among the N, CLOCK_MONOTONIC */
 	double cost;   /* weighted latency, decays with a half-life of SERIES_HALF_LIFE_NS */
 	struct counters *counters[EVENTS_MAX];
-	struct offcore_scaled_counters *offcore; /* NULL until something is counted */
+	struct offcore_scaled_counts *offcore; /* NULL until something is counted */
 	/*
 	 * By event: how often it happened, if event_role_is_estimate(). Each collection adds its weight times the
 	 * factor of series_table_scale(), so an estimate never falls. After 2^64 it begins again at 0, which a
@@ -138,7 +138,7 @@ int series_table_update(struct series_table *table, u64 now_ns, const struct ser
 			const struct delta *unattributed, size_t n_unattributed);
 
 /* Adds the off-core counts of slot 0 at the same collection. Returns 0 or -ENOMEM. */
-int series_table_count_unattributed(struct series_table *table, const struct offcore_counters *delta);
+int series_table_count_unattributed(struct series_table *table, const struct offcore_counts *delta);
 
 /* All series in no particular order, including those named `other` and `unattributed`. Owned by the table. */
 const struct series *const *series_table_list(const struct series_table *table, size_t *ret_n);

@@ -85,7 +85,7 @@ static void see_event(struct series_width *width, size_t event, const struct cou
 			counters_instruction_latency_samples(counters) != 0;
 }
 
-static void see_offcore(struct series_width *width, const struct offcore_scaled_counters *counters)
+static void see_offcore(struct series_width *width, const struct offcore_scaled_counts *counters)
 {
 	for (size_t pmu = 0; pmu < OFFCORE_PMUS_MAX; pmu++)
 		for (enum offcore_kind kind = 0; kind < OFFCORE_KINDS; kind++) {

@@ -17,7 +17,7 @@
 #include "cgroup/container_label.h"
 #include "collect/counters.h"
 #include "collect/no_slot.h"
-#include "collect/offcore_counters.h"
+#include "collect/offcore_counts.h"
 #include "govern/governor.h"
 #include "origin/event.h"
 #include "origin/perf/counter_users.h"
@@ -107,8 +107,8 @@ struct snapshot_cgroup {
 	/* For the sum of a subtree (snapshot_view.h): the cgroups in it. Else none. */
 	const struct snapshot_cgroup *const *members;
 	size_t n_members;
-	u64 without_slot;                       /* for such a sum: snapshot_view_without_slot() of its path */
-	const struct offcore_counters *offcore; /* NULL: nothing counted */
+	u64 without_slot;                     /* for such a sum: snapshot_view_without_slot() of its path */
+	const struct offcore_counts *offcore; /* NULL: nothing counted */
 };
 
 /* State and cost of counting off-core responses, since the start. */
@@ -161,8 +161,8 @@ struct snapshot {
 	bool offcore_known;          /* off-core responses are counted, and the members below are valid */
 	const char *offcore_refusal; /* why a requested count is impossible; else NULL. Owned by the origin */
 	struct snapshot_offcore offcore;
-	const struct offcore_counters *offcore_total; /* all cgroups and `unattributed`; NULL: nothing */
-	const struct offcore_counters *offcore_unattributed; /* NULL: nothing */
+	const struct offcore_counts *offcore_total;        /* all cgroups and `unattributed`; NULL: nothing */
+	const struct offcore_counts *offcore_unattributed; /* NULL: nothing */
 
 	/*
 	 * Cgroups with at least one sample or count. Sorted by weighted latency sum, then by samples of

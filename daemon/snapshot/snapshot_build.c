@@ -13,11 +13,11 @@
 struct owned_snapshot {
 	struct snapshot snapshot; /* first member: the caller's pointer */
 	struct window_sums *sums;
-	struct counters
-		*other[EVENTS_MAX]; /* for a window: the counters of `other`, including folded entries */
+	/* For a window: the counters of `other`, including folded entries. */
+	struct counters *other[EVENTS_MAX];
 	struct offcore_sums *offcore;
-	struct offcore_counters offcore_other; /* the same for off-core counts, also for the whole time */
-	struct offcore_counters offcore_total;
+	struct offcore_counts offcore_other; /* the same for off-core counts, also for the whole time */
+	struct offcore_counts offcore_total;
 };
 
 struct ranked {
@@ -213,11 +213,11 @@ static size_t take_offcore(struct owned_snapshot *owned, const struct snapshot_s
 		const struct totals_entry *entry = totals_numbered(sources->totals, sum->entry);
 		struct ranked *found = ranked_of(ranked, n_sampled, sum->entry);
 
-		offcore_counters_add(&owned->offcore_total, &sum->counters);
+		offcore_counts_add(&owned->offcore_total, &sum->counters);
 		if (sum->entry == unattributed->number) {
 			snapshot->offcore_unattributed = &sum->counters;
 		} else if (!entry || entry == other) {
-			offcore_counters_add(&owned->offcore_other, &sum->counters);
+			offcore_counts_add(&owned->offcore_other, &sum->counters);
 			any_other = true;
 		} else {
 			if (!found) {
@@ -281,7 +281,7 @@ static int take_cgroups(struct owned_snapshot *owned, const struct snapshot_sour
 	return 0;
 }
 
-int offcore_sums_add(struct offcore_sums *sums, u32 entry, const struct offcore_counters *counters)
+int offcore_sums_add(struct offcore_sums *sums, u32 entry, const struct offcore_counts *counters)
 {
 	struct offcore_sum *longer = reallocarray(sums->sums, sums->n + 1, sizeof(*longer));
 
@@ -320,7 +320,7 @@ int snapshot_build(const struct snapshot_sources *sources, struct snapshot **ret
 			.known = true,
 			.value = (double)owned->sums->span.covered_ns / (double)NSEC_PER_SEC,
 		};
-		/* Counters by CPU exist only for the time since the start. */
+		/* Figures by CPU exist only for the time since the start. */
 		for (size_t event = 0; event < EVENTS_MAX; event++) {
 			snapshot->events[event].n_per_cpu = 0;
 			snapshot->events[event].per_cpu = NULL;

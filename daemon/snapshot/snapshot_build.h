@@ -14,7 +14,7 @@
  */
 struct offcore_sum {
 	u32 entry;
-	struct offcore_counters counters;
+	struct offcore_counts counters;
 };
 
 struct offcore_sums {
@@ -23,7 +23,7 @@ struct offcore_sums {
 };
 
 /* Appends a sum; its entry must be above all earlier ones. Returns 0 or -ENOMEM. */
-int offcore_sums_add(struct offcore_sums *sums, u32 entry, const struct offcore_counters *counters);
+int offcore_sums_add(struct offcore_sums *sums, u32 entry, const struct offcore_counts *counters);
 struct offcore_sums *offcore_sums_free(struct offcore_sums *sums);
 DEFINE_CLEANUP(struct offcore_sums *, offcore_sums_free)
 
@@ -34,7 +34,7 @@ struct snapshot_sources {
 	struct window_sums *sums;     /* NULL: the whole time; else owned by the snapshot from now on */
 	struct offcore_sums *offcore; /* owned by the snapshot from now on; NULL: none are counted */
 	const struct reading
-		*readings;         /* counters of each event over the same time, head->n_events of them */
+		*readings; /* counts of each event as a whole over the same time, head->n_events of them */
 	bool (*synthetic)(u64 id); /* true if an id is made up and not that of a cgroup; NULL: none is */
 };
 

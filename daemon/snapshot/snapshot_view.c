@@ -22,7 +22,7 @@ struct row {
 	bool alive, guest;
 	u64 id, without_slot;
 	/* Counters of a cgroup, or of the view's `offcore`. NULL: nothing was counted. */
-	const struct offcore_counters *offcore;
+	const struct offcore_counts *offcore;
 	struct snapshot_rank rank;
 	double value;
 };
@@ -36,7 +36,7 @@ struct snapshot_view {
 	size_t n_rows;
 	double *values; /* of `snapshot.cgroups`; NULL: none */
 	char *paths;
-	struct offcore_counters *offcore;
+	struct offcore_counts *offcore;
 	size_t bytes;
 };
 
@@ -47,8 +47,8 @@ struct level {
 	size_t length;
 	struct no_slot_range no_slot; /* names that begin with the path */
 	struct glob_places places;
-	struct offcore_counters *offcore;   /* the sum in row.offcore, if it is not that of one cgroup */
-	struct snapshot_counters *counters; /* NULL: no value is requested */
+	struct offcore_counts *offcore; /* the sum in row.offcore, if it is not that of one cgroup */
+	struct snapshot_counters *sums; /* NULL: no value is requested */
 	double value;
 	size_t valued; /* number of the row's cgroups for which `value` was computed; 0: not computed yet */
 };
@@ -146,8 +146,8 @@ static int open_row(struct builder *builder, size_t leaf, size_t length)
 		.length = length,
 	};
 	if (builder->sums) {
-		level->counters = &builder->sums[builder->open];
-		memset(level->counters->of, 0, sizeof(level->counters->of));
+		level->sums = &builder->sums[builder->open];
+		memset(level->sums->of, 0, sizeof(level->sums->of));
 	}
 	if (request->sums || request->subtree)
 		find_without_slot(builder, level, above);
@@ -155,7 +155,7 @@ static int open_row(struct builder *builder, size_t leaf, size_t length)
 	return builder->filters ? filter_path(builder, level, above) : 0;
 }
 
-static void add_offcore(struct builder *builder, struct level *level, const struct offcore_counters *addend)
+static void add_offcore(struct builder *builder, struct level *level, const struct offcore_counts *addend)
 {
 	if (!addend)
 		return;
@@ -168,7 +168,7 @@ static void add_offcore(struct builder *builder, struct level *level, const stru
 		*level->offcore = *level->row.offcore;
 		level->row.offcore = level->offcore;
 	}
-	offcore_counters_add(level->offcore, addend);
+	offcore_counts_add(level->offcore, addend);
 }
 
 static void add_counters(struct snapshot_counters *sum, const struct snapshot_counters *addend)
@@ -199,8 +199,8 @@ static void add_cgroup(struct builder *builder, const struct snapshot_cgroup *cg
 			builder->view->snapshot.unlisted >> event & 1 ? NULL : builder->read.of[event];
 	}
 	snapshot_rank_count(&level->row.rank, builder->view->of, listed);
-	if (level->counters)
-		add_counters(level->counters, &builder->read);
+	if (level->sums)
+		add_counters(level->sums, &builder->read);
 	if (!request->one_event)
 		add_offcore(builder, level, cgroup->offcore);
 	if (!cgroup->path[level->length]) {
@@ -258,8 +258,8 @@ static void close_row(struct builder *builder, size_t leaf)
 
 	level->row.n = (u32)leaf - level->row.first;
 	/* In a chain of rows with the same cgroups all have the same value. */
-	if (level->counters && level->valued != level->row.n)
-		level->value = request->value(builder->view->of, level->counters, request->userdata);
+	if (level->sums && level->valued != level->row.n)
+		level->value = request->value(builder->view->of, level->sums, request->userdata);
 	keep_row(builder, level);
 	if (!above)
 		return;
@@ -267,8 +267,8 @@ static void close_row(struct builder *builder, size_t leaf)
 	above->row.alive = above->row.alive || level->row.alive;
 	above->row.guest = above->row.guest || level->row.guest;
 	add_offcore(builder, above, level->row.offcore);
-	if (above->counters)
-		add_counters(above->counters, level->counters);
+	if (above->sums)
+		add_counters(above->sums, level->sums);
 	above->value = level->value;
 	above->valued = level->row.n;
 }

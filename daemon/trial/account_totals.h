@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Accounts samples without the kernel: in this process, with the accounting function of the BPF programs
- * (bpf/account.h). The result is the same deltas that a collection reads from the slots.
+ * (bpf/account.h). The results are the same deltas that a collection reads from the slots.
  */
 #ifndef PEBSD_ACCOUNT_TOTALS_H
 #define PEBSD_ACCOUNT_TOTALS_H

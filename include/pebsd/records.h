@@ -2,8 +2,8 @@
 /*
  * The records of the BPF maps. BPF writes them, the daemon reads them through mmap(2).
  *
- * Counters only grow, and nothing resets them while a cgroup has the slot: a reader takes differences.
- * Counters of 32 bits may wrap: take their differences modulo 2^32, and those of sums modulo 2^64. The daemon
+ * Counters only grow, and nothing resets them while a cgroup has the slot: a reader takes deltas.
+ * Counters of 32 bits may wrap: take their deltas modulo 2^32, and those of sums modulo 2^64. The daemon
  * clears the records of a slot while the slot rests, when no program can find it, so that each cgroup begins
  * at zero.
  */

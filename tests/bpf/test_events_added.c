@@ -162,7 +162,7 @@ static u64 offcore_count(void)
 /* They are saved by the number of their PMU, which is another PMU in the last process. */
 Test(events_added, off_core_counts_of_other_pmus_are_dropped)
 {
-	const struct offcore_counters counts = {
+	const struct offcore_counts counts = {
 		.of[0][OFFCORE_L3] = {.count = 7, .enabled_ns = 2, .running_ns = 2}};
 	struct totals_entry *entry;
 

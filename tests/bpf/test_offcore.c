@@ -119,7 +119,7 @@ static void collect(void)
 	counting_collect(&counting);
 }
 
-static struct offcore_counter counted(const char *name, enum offcore_kind kind)
+static struct offcore_counted counted(const char *name, enum offcore_kind kind)
 {
 	_cleanup_free_ char *path = NULL;
 	const struct totals_entry *entry;
@@ -127,21 +127,21 @@ static struct offcore_counter counted(const char *name, enum offcore_kind kind)
 	cr_assert_geq(asprintf(&path, "%s/%s", cgroup_fixture.path, name), 0);
 	entry = totals_find(counting.totals, path);
 	return entry && entry->offcore_total ? entry->offcore_total->of[0][kind]
-					     : (struct offcore_counter){0};
+					     : (struct offcore_counted){0};
 }
 
-static struct offcore_counter counted_by_all(enum offcore_kind kind)
+static struct offcore_counted counted_by_all(enum offcore_kind kind)
 {
 	struct totals_entry *const *entries;
-	struct offcore_counters sum = {0};
+	struct offcore_counts sum = {0};
 	size_t n;
 
 	entries = totals_entries(counting.totals, &n);
 	for (size_t i = 0; i < n; i++)
 		if (entries[i]->offcore_total)
-			offcore_counters_add(&sum, entries[i]->offcore_total);
+			offcore_counts_add(&sum, entries[i]->offcore_total);
 	if (totals_unattributed(counting.totals)->offcore_total)
-		offcore_counters_add(&sum, totals_unattributed(counting.totals)->offcore_total);
+		offcore_counts_add(&sum, totals_unattributed(counting.totals)->offcore_total);
 	return sum.of[0][kind];
 }
 
@@ -236,7 +236,7 @@ Test(offcore, each_cgroup_on_a_shared_cpu_has_its_own_counts)
 {
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS),
 					       counter(OFFCORE_LOCAL_DRAM, PERF_COUNT_SW_CPU_CLOCK)};
-	struct offcore_counter few, many, clock;
+	struct offcore_counted few, many, clock;
 	u64 faults[2];
 
 	write_online("0");
@@ -346,7 +346,7 @@ Test(offcore, a_running_cgroup_is_counted_without_a_switch)
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
 	struct player player = {.pages = 500};
 	struct cgroup_child child;
-	struct offcore_counter before = {0}, after = {0};
+	struct offcore_counted before = {0}, after = {0};
 	int there[2], back[2];
 	bool stayed = false;
 	char go;
@@ -512,7 +512,7 @@ Test(offcore, a_failed_read_is_an_error_of_the_affected_cgroups)
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS),
 					       counter(OFFCORE_REMOTE_DRAM, PERF_COUNT_SW_CPU_CLOCK)};
 	int fds[OFFCORE_COUNTERS] = {-1, -1, -1, -1, -1};
-	struct offcore_counter l3, remote;
+	struct offcore_counted l3, remote;
 	unsigned pages = 10;
 	struct cgroup_child child;
 	u64 scaled;
@@ -587,7 +587,7 @@ Test(offcore, counters_of_a_cpu_restart_when_it_is_online_again)
 	_cleanup_free_ char *message = NULL;
 	unsigned pages = 200;
 	struct cgroup_child child;
-	struct offcore_counter after;
+	struct offcore_counted after;
 
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		cr_skip_test("one CPU");
@@ -617,7 +617,7 @@ Test(offcore, counters_of_a_cpu_restart_when_it_is_online_again)
 Test(offcore, while_paused_nothing_is_counted_and_no_reading_fails)
 {
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
-	struct offcore_counter before, paused, after;
+	struct offcore_counted before, paused, after;
 	unsigned pages = 200;
 	struct cgroup_child child;
 

@@ -123,7 +123,7 @@ Test(read_offcore, cpus_without_counts_are_forgotten)
 {
 	u64 cpus[3] = {~0ULL, ~0ULL, 3};
 	struct offcore_base *base = NULL;
-	struct offcore_counters delta;
+	struct offcore_counts delta;
 
 	open_all();
 	cr_expect_eq(offcore_cpus_words(kernel_offcore(kernel)), 3);

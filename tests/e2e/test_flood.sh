@@ -164,7 +164,7 @@ for _ in $(seq 5); do
 	exec 6<>"/dev/tcp/127.0.0.1/$port"
 	began=$(uptime_ms) http_waits=$(waits "$http")
 	printf 'GET /heal' >&6
-	until_true 'the first piece is read' has_waited $((http_pending + 1)) "$http"
+	until_true 'the first piece is read' has_waited $((http_waits + 1)) "$http"
 	(trap '' PIPE && printf 'thz HTTP/1.1\r\nHost: localhost\r\n\r\n' >&6) 2>/dev/null || :
 	ms=$(($(uptime_ms) - began))
 	answer=$(timeout 60 cat <&6) || :

@@ -78,7 +78,7 @@ enum { SECONDS = 60 };
 /* Each second, a cgroup has one sample and one off-core response. */
 static void collect_seconds(struct engine *engine, struct totals_entry *entry)
 {
-	const struct offcore_counters one = {.of = {{{.count = 1, .enabled_ns = 1, .running_ns = 1}}}};
+	const struct offcore_counts one = {.of = {{{.count = 1, .enabled_ns = 1, .running_ns = 1}}}};
 	const struct counters counters = {.samples = {1}};
 	u8 packed[PACKED_MAX];
 	size_t size = packed_of(&counters, packed);

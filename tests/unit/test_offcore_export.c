@@ -17,15 +17,15 @@
 
 #define SECOND NSEC_PER_SEC
 
-static struct offcore_counter counter(u64 count, u64 enabled_ns, u64 running_ns)
+static struct offcore_counted counter(u64 count, u64 enabled_ns, u64 running_ns)
 {
-	return (struct offcore_counter){.count = count, .enabled_ns = enabled_ns, .running_ns = running_ns};
+	return (struct offcore_counted){.count = count, .enabled_ns = enabled_ns, .running_ns = running_ns};
 }
 
 /* Three kinds that took turns in two registers. */
-static struct offcore_counters reads(u64 l3, u64 local, u64 remote)
+static struct offcore_counts reads(u64 l3, u64 local, u64 remote)
 {
-	struct offcore_counters counters = {0};
+	struct offcore_counts counters = {0};
 
 	counters.of[0][OFFCORE_L3] = counter(l3, 300, 200);
 	counters.of[0][OFFCORE_LOCAL_DRAM] = counter(local, 300, 200);
@@ -71,7 +71,7 @@ Test(offcore_export, a_snapshot_has_all_counts_even_of_unsampled_and_folded_cgro
 	struct totals_entry *sampled, *unsampled;
 	struct counters samples = {0};
 	struct in_packed room;
-	struct offcore_counters of[4];
+	struct offcore_counts of[4];
 	struct snapshot *snapshot;
 	struct totals *totals;
 
@@ -108,7 +108,7 @@ Test(offcore_export, a_snapshot_has_all_counts_even_of_unsampled_and_folded_cgro
 Test(offcore_export, json_has_only_known_counts)
 {
 	struct snapshot *snapshot = example_perf();
-	struct offcore_counters counters = reads(100, 50, 0);
+	struct offcore_counts counters = reads(100, 50, 0);
 	_cleanup_json_ json_object *top = NULL;
 	json_object *first, *pmu;
 	double ratio;
@@ -201,7 +201,7 @@ static bool has_row(const char *text, const char *row)
 Test(offcore_export, show_has_counted_and_sampled_shares)
 {
 	struct snapshot *snapshot = example_perf();
-	struct offcore_counters counters = reads(100, 200, 100);
+	struct offcore_counts counters = reads(100, 200, 100);
 	_cleanup_free_ char *text = NULL;
 
 	/* The ten loads of db.service on cpu_core are all from remote memory. */
@@ -218,7 +218,7 @@ Test(offcore_export, show_has_counted_and_sampled_shares)
 Test(offcore_export, show_has_no_shares_if_one_kind_is_unknown)
 {
 	struct snapshot *snapshot = example_perf();
-	struct offcore_counters counters = reads(100, 200, 100);
+	struct offcore_counts counters = reads(100, 200, 100);
 	_cleanup_free_ char *text = NULL;
 
 	name_pmu(snapshot);
@@ -233,12 +233,12 @@ Test(offcore_export, show_has_no_shares_if_one_kind_is_unknown)
 Test(offcore_export, uncounted_kinds_have_no_row_and_no_share)
 {
 	struct snapshot *snapshot = example_perf();
-	struct offcore_counters counters = reads(100, 300, 0);
+	struct offcore_counts counters = reads(100, 300, 0);
 	_cleanup_free_ char *text = NULL;
 
 	name_pmu(snapshot);
 	snapshot->offcore.pmus[0].kinds = 3;
-	counters.of[0][OFFCORE_REMOTE_DRAM] = (struct offcore_counter){0};
+	counters.of[0][OFFCORE_REMOTE_DRAM] = (struct offcore_counted){0};
 	snapshot->cgroups[0].offcore = &counters;
 	text = show(snapshot);
 	cr_expect(has_row(text, "L3 150 25.0% -"), "%s", text);
@@ -248,7 +248,7 @@ Test(offcore_export, uncounted_kinds_have_no_row_and_no_share)
 
 static const struct series *const *table_of(struct series_table **table, size_t *ret_n)
 {
-	struct offcore_counters db = reads(100, 200, 0), root = reads(2, 0, 0), slot_0 = reads(4, 0, 0);
+	struct offcore_counts db = reads(100, 200, 0), root = reads(2, 0, 0), slot_0 = reads(4, 0, 0);
 	struct counters samples = {0};
 	struct in_packed room;
 

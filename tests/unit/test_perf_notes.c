@@ -257,8 +257,9 @@ Test(perf_notes, lasting_notes_come_last_and_are_bounded)
 	perf_notes_add(&notes, strdup("a"));
 	perf_notes_add(&notes, strdup("b"));
 	cr_expect_eq(perf_notes_set(&notes, PERF_NOTE_RATE, strdup("rate")), PERF_NOTE_CAME);
-	cr_expect_eq(perf_notes_set(&notes, PERF_NOTE_OF(EVENTS_MAX - 1, PERF_NOTE_TURNS), strdup("turns")),
-		     PERF_NOTE_CAME);
+	cr_expect_eq(
+		perf_notes_set(&notes, PERF_NOTE_OF(EVENTS_MAX - 1, PERF_NOTE_MULTIPLEXING), strdup("turns")),
+		PERF_NOTE_CAME);
 	cr_expect_str_eq(notes.list[0], "turns");
 	cr_expect_str_eq(notes.list[1], "rate");
 	cr_expect_str_eq(notes.list[2], "a");

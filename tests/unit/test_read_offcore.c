@@ -39,9 +39,9 @@ static void count(u64 n)
 	}
 }
 
-static struct offcore_counters read_all(struct offcore_base **base)
+static struct offcore_counts read_all(struct offcore_base **base)
 {
-	struct offcore_counters delta = {0};
+	struct offcore_counts delta = {0};
 	u64 cpus = ~0ULL;
 
 	if (read_offcore_moved(NULL, 0, &cpus, *base))

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "collect/offcore_counters.h"
+#include "collect/offcore_counts.h"
 #include "ctl/call/ctl_options.h"
 #include "example_snapshot.h"
 #include "heap.h"
@@ -225,7 +225,7 @@ Test(snapshot_view, a_view_of_one_event_ignores_the_others)
 /* Off-core responses, which are counted instead of sampled, are summed as well. */
 Test(snapshot_view, off_core_counts_add_up)
 {
-	static const struct offcore_counters counted = {.of[0][0].count = 5};
+	static const struct offcore_counts counted = {.of[0][0].count = 5};
 	const struct snapshot *snapshot = tree();
 	_cleanup_(snapshot_view_freep) struct snapshot_view *view = NULL;
 
@@ -461,7 +461,7 @@ Test(snapshot_view, names_of_any_bytes_are_summed)
 /* Each row with several parts has off-core counts of its own, in memory for exactly these rows. */
 Test(snapshot_view, off_core_counts_add_up_at_every_level)
 {
-	static const struct offcore_counters counted = {.of[0][0].count = 5};
+	static const struct offcore_counts counted = {.of[0][0].count = 5};
 	static const u64 expected[] = {0, 20, 0, 0, 15, 10, 5};
 	const struct snapshot *snapshot = tree();
 	_cleanup_(snapshot_view_freep) struct snapshot_view *view = NULL;

@@ -249,7 +249,7 @@ Test(totals, many_removed_cgroups_are_folded_oldest_first)
 /* A removed cgroup with the longest path, samples of two events and off-core counts. */
 static void add_removed(struct totals *totals, unsigned i)
 {
-	static struct offcore_counters counts;
+	static struct offcore_counts counts;
 	char path[PATH_MAX];
 	struct totals_entry *entry;
 	struct totals_sum *of_slot = NULL;
@@ -440,7 +440,7 @@ static struct totals *restarted(struct state **saved)
  */
 Test(totals, offcore_counts_read_early_survive_the_process)
 {
-	const struct offcore_counters counts = {
+	const struct offcore_counts counts = {
 		.of[0][OFFCORE_L3] = {.count = 7, .enabled_ns = 2, .running_ns = 2}};
 	const struct totals_entry *found;
 	struct totals_entry *entry;

@@ -93,7 +93,7 @@ static void read_figures(struct top_pane *pane, json_object *cgroup, json_object
 	for (enum shown_wait which = SHOWN_WAIT; which <= SHOWN_LOST; which++) {
 		if (!waits_shown(cgroup, which, &value))
 			continue;
-		waits_text(which, true, waits_approximate(cgroup, which), value, number);
+		waits_text(which, true, waits_wide_bounds(cgroup, which), value, number);
 		add_figure(pane, waits_head(which), number);
 	}
 }

@@ -199,7 +199,7 @@ static int read_row(struct top_table *table, json_object *cgroup, const json_obj
 	for (enum shown_wait which = 0; which < SHOWN_WAITS; which++)
 		if (waits_shown(cgroup, which, &value)) {
 			row->waits[which] = number(value);
-			row->waits[which].few = waits_approximate(cgroup, which);
+			row->waits[which].few = waits_wide_bounds(cgroup, which);
 			table->waits[which] = true;
 		}
 	row->has_trend = trend_line_read(event, table->latency, &row->trend);

@@ -101,24 +101,23 @@ static enum snapshot_samples first_kind(const struct snapshot *snapshot)
 	return first;
 }
 
-double order_value(const struct snapshot *snapshot, const struct snapshot_counters *counters,
-		   const void *order)
+double order_value(const struct snapshot *snapshot, const struct snapshot_counters *read, const void *order)
 {
 	const struct order *by = order;
 	enum snapshot_samples kind;
 	double value = 0;
 
 	if (by->by == ORDER_WAIT)
-		return snapshot_wait(snapshot, counters->of, by->figure, &value) ? value : -1;
+		return snapshot_wait(snapshot, read->of, by->figure, &value) ? value : -1;
 	kind = first_kind(snapshot);
 	for (size_t i = 0; i < snapshot->n_events; i++) {
 		const struct event *event = &snapshot->events[i].event;
 
-		if (!counters->of[i] || (by->one_event && i != by->event))
+		if (!read->of[i] || (by->one_event && i != by->event))
 			continue;
 		if (by->by == ORDER_SAMPLES && (by->one_event || snapshot_samples_of(event) == kind))
-			value += (double)counters_samples(counters->of[i]);
-		else if (figure_of(counters->of[i], event->settings.has_source, by, &value))
+			value += (double)counters_samples(read->of[i]);
+		else if (figure_of(read->of[i], event->settings.has_source, by, &value))
 			return value;
 	}
 	return by->by == ORDER_SAMPLES ? value : -1;

@@ -46,8 +46,7 @@ int order_cgroups(const struct snapshot *snapshot, const struct order *order, si
  * cgroup by `order`, a struct order; not for ORDER_LATENCY. order_values() returns the indexes of `n` values; all
  * values are equal if `values` is NULL.
  */
-double order_value(const struct snapshot *snapshot, const struct snapshot_counters *counters,
-		   const void *order);
+double order_value(const struct snapshot *snapshot, const struct snapshot_counters *read, const void *order);
 int order_values(const double *values, size_t n, size_t **ret);
 
 #endif

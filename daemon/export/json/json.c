@@ -18,7 +18,7 @@
 #include "window/trend.h"
 
 static void put_offcore(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
-			const struct offcore_counters *counters)
+			const struct offcore_counts *counters)
 {
 	if (counters)
 		json_put(writer, object, "offcore", json_offcore(writer, snapshot, counters));

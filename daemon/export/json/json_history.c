@@ -133,7 +133,7 @@ static void add_part(const struct snapshot *snapshot, const struct counters *con
 	add_waits(&bin->waits, &waits);
 }
 
-/* Adds the figures of the chosen cgroup in a pane. `ret_read` is increased by the number of cgroups that were read. */
+/* Adds the counters of the chosen cgroup in a pane. `ret_read` is increased by the number of cgroups that were read. */
 static int add_pane(const struct json_history *history, size_t index, struct bin *bin, size_t *ret_read)
 {
 	_cleanup_(snapshot_freep) struct snapshot *pane = NULL;

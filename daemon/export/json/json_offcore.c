@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 
 static void put_kinds(struct json_writer *writer, json_object *object,
-		      const struct offcore_counter counters[OFFCORE_KINDS])
+		      const struct offcore_counted counters[OFFCORE_KINDS])
 {
 	/* The other two kinds are counted only for the mean latency. */
 	static const enum offcore_kind shown[] = {OFFCORE_L3, OFFCORE_LOCAL_DRAM, OFFCORE_REMOTE_DRAM};
@@ -34,7 +34,7 @@ static void put_failed(struct json_writer *writer, json_object *object, const u6
 }
 
 static json_object *pmu_object(struct json_writer *writer,
-			       const struct offcore_counter counters[OFFCORE_KINDS])
+			       const struct offcore_counted counters[OFFCORE_KINDS])
 {
 	json_object *object = json_checked(writer, json_object_new_object());
 	u64 errors[OFFCORE_KINDS];
@@ -52,7 +52,7 @@ static json_object *pmu_object(struct json_writer *writer,
 }
 
 json_object *json_offcore(struct json_writer *writer, const struct snapshot *snapshot,
-			  const struct offcore_counters *counters)
+			  const struct offcore_counts *counters)
 {
 	json_object *pmus = json_checked(writer, json_object_new_object());
 

@@ -7,7 +7,7 @@
 
 /* Counts by PMU; a kind that is not known is absent. */
 json_object *json_offcore(struct json_writer *writer, const struct snapshot *snapshot,
-			  const struct offcore_counters *counters);
+			  const struct offcore_counts *counters);
 
 /* The state of the counting, or why nothing is counted: one of both must be known. */
 json_object *json_offcore_status(struct json_writer *writer, const struct snapshot *snapshot);

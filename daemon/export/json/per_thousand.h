@@ -10,7 +10,7 @@
 
 /*
  * Computes the weighted samples of event `index`, per thousand weighted samples of the instructions of its
- * PMU. `counters` are those of a cgroup, or the totals. The result is not a rate of all accesses: the hardware
+ * PMU. `counters` are those of a cgroup, or the sums of all. The result is not a rate of all accesses: the hardware
  * tags some loads at random, and `ldlat` leaves out the fast ones. Returns false if either event was not
  * sampled, has no period, or ran for a different share of the time.
  */

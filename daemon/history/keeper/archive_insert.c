@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Inserts a span with its totals and the figures of its cgroups. */
+/* Inserts a span with its totals and the counters of its cgroups. */
 #include <errno.h>
 #include <string.h>
 

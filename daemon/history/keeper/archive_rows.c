@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reads the figures of spans, and adds them up. */
+/* Reads the counters of spans, and adds them up. */
 #include <errno.h>
 #include <string.h>
 

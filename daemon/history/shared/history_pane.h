@@ -3,7 +3,7 @@
  * A pane: what all cgroups gained in one span of time. Panes are what the history consists of. The daemon
  * sends the keeper one pane for every HISTORY_PANE_SECONDS, the keeper adds consecutive panes up to longer
  * ones, and answers a question with panes. As bytes, a pane is one block of memory: history_pane_write()
- * makes the block, and history_pane_read() makes a pane of it without copying texts and figures. Pure
+ * makes the block, and history_pane_read() makes a pane of it without copying texts and counters. Pure
  * functions.
  *
  * A cgroup without a sample of an event has no row for it, and a row has only the counters that moved.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Requests for answers that take pebsd a while: profiles and views. Meanwhile the connection is suspended and needs
- * nothing but its memory. If the client hangs up, this process tells pebsd. Each kind of
- * request has limits of its own.
+ * nothing but its memory. If the client hangs up, this process tells pebsd. Each kind of request has limits of its
+ * own.
  */
 #ifndef PEBSD_HTTP_PENDING_H
 #define PEBSD_HTTP_PENDING_H

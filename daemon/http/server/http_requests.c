@@ -174,9 +174,9 @@ static enum MHD_Result begin_view(struct http_server *server, struct http_connec
 				  &question, &connection->waiting);
 }
 
-/* Begins the wait for a profile or a view. */
-static enum MHD_Result begin_wait(struct http_server *server, struct http_connection *connection,
-				  const enum http_view_kind *view)
+/* Begins a request that waits for a profile or a view. */
+static enum MHD_Result begin_pending(struct http_server *server, struct http_connection *connection,
+				     const enum http_view_kind *view)
 {
 	if (view)
 		return begin_view(server, connection, *view);
@@ -187,12 +187,12 @@ static enum MHD_Result begin_wait(struct http_server *server, struct http_connec
 /*
  * `view` NULL: a profile. When the request no longer waits, its deadline starts again, for sending the answer.
  */
-static enum MHD_Result send_waited(struct http_server *server, struct http_connection *connection,
-				   const enum http_view_kind *view)
+static enum MHD_Result send_pending(struct http_server *server, struct http_connection *connection,
+				    const enum http_view_kind *view)
 {
 	enum MHD_Result result = connection->waiting
 					 ? http_pending_answer(connection->library, &connection->waiting)
-					 : begin_wait(server, connection, view);
+					 : begin_pending(server, connection, view);
 
 	if (!connection->waiting) {
 		http_server_begin(connection);
@@ -300,10 +300,10 @@ enum MHD_Result http_requests_answer(void *userdata, struct MHD_Connection *libr
 	if (strcmp(path, "/readyz") == 0)
 		return send_health(server, connection, true);
 	if (strcmp(path, HTTP_PROFILE_PATH) == 0)
-		return strcmp(method, MHD_HTTP_METHOD_GET) == 0 ? send_waited(server, connection, NULL)
+		return strcmp(method, MHD_HTTP_METHOD_GET) == 0 ? send_pending(server, connection, NULL)
 								: http_send_not_allowed(library, "GET");
 	if (is_view(library, path, &view))
-		return strcmp(method, MHD_HTTP_METHOD_GET) == 0 ? send_waited(server, connection, &view)
+		return strcmp(method, MHD_HTTP_METHOD_GET) == 0 ? send_pending(server, connection, &view)
 								: http_send_not_allowed(library, "GET");
 	if (strcmp(path, "/top.json") == 0)
 		return send_body(server, connection, HTTP_DOCUMENT_TOP, state);

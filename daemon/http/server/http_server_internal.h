@@ -24,8 +24,8 @@ struct http_connection {
 	struct http_pace pace;
 	u64 deadline_ns;
 	bool hung_up;
-	struct http_pending_request
-		*waiting; /* not NULL: waits for a profile or a view, without a deadline */
+	/* Not NULL: waits for a profile or a view, without a deadline. */
+	struct http_pending_request *waiting;
 
 	bool asks; /* waits for an answer from pebsd, and is suspended */
 	struct http_requester requester;

@@ -61,9 +61,9 @@ char *perf_note_in_error(const char *key, const struct cpu_counts *cpus, size_t 
 }
 
 /* Not 1: an event is enabled for moments without being on its counter, while it is opened and started. */
-#define TURNS_SHARE 0.99
+#define MULTIPLEXED_SHARE 0.99
 
-#define TURNS_NS (60 * NSEC_PER_SEC)
+#define MULTIPLEXING_NS (60 * NSEC_PER_SEC)
 
 /* Returns the share of the last minute or two in which the event counted, and notes the times. */
 static double share_of(struct perf_multiplexing *multiplexing, u64 now_ns, u64 enabled_ns, u64 running_ns)
@@ -79,7 +79,7 @@ static double share_of(struct perf_multiplexing *multiplexing, u64 now_ns, u64 e
 	}
 	enabled = (double)(enabled_ns - MIN(multiplexing->older.enabled_ns, enabled_ns));
 	running = (double)(running_ns - MIN(multiplexing->older.running_ns, running_ns));
-	if (now_ns - multiplexing->since_ns >= TURNS_NS) {
+	if (now_ns - multiplexing->since_ns >= MULTIPLEXING_NS) {
 		multiplexing->since_ns = now_ns;
 		multiplexing->older = multiplexing->newer;
 		multiplexing->newer.enabled_ns = enabled_ns;
@@ -94,7 +94,7 @@ char *perf_note_multiplexing(const char *key, struct perf_multiplexing *multiple
 	const double share = share_of(multiplexing, now_ns, enabled_ns, running_ns);
 	char *text;
 
-	if (share >= TURNS_SHARE)
+	if (share >= MULTIPLEXED_SHARE)
 		return NULL;
 	if (asprintf(
 		    &text,

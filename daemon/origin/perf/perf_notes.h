@@ -87,7 +87,7 @@ enum perf_note {
 	PERF_NOTE_IN_ERROR,
 	PERF_NOTE_THROTTLED,
 	PERF_NOTE_REARMED,
-	PERF_NOTE_TURNS,
+	PERF_NOTE_MULTIPLEXING,
 	PERF_NOTE_HELD,      /* written by the governor: see governor_note() */
 	PERF_NOTE_INTERRUPT, /* written by sampling_govern: the cost of an interrupt is not known */
 	PERF_NOTES_AN_EVENT

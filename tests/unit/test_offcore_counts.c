@@ -4,18 +4,18 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "collect/offcore_counters.h"
+#include "collect/offcore_counts.h"
 #include "collect/totals.h"
 
-static struct offcore_counter counter(u64 count, u64 enabled_ns, u64 running_ns)
+static struct offcore_counted counter(u64 count, u64 enabled_ns, u64 running_ns)
 {
-	return (struct offcore_counter){.count = count, .enabled_ns = enabled_ns, .running_ns = running_ns};
+	return (struct offcore_counted){.count = count, .enabled_ns = enabled_ns, .running_ns = running_ns};
 }
 
-Test(offcore_counters, a_count_is_scaled_by_the_time_it_could_not_run)
+Test(offcore_counts, a_count_is_scaled_by_the_time_it_could_not_run)
 {
-	struct offcore_counter half = counter(1000, 400, 200), whole = counter(7, 400, 400);
-	struct offcore_counter third = counter(10, 300, 90);
+	struct offcore_counted half = counter(1000, 400, 200), whole = counter(7, 400, 400);
+	struct offcore_counted third = counter(10, 300, 90);
 	u64 scaled;
 
 	cr_expect(offcore_scaled(&half, &scaled));
@@ -26,19 +26,19 @@ Test(offcore_counters, a_count_is_scaled_by_the_time_it_could_not_run)
 	cr_expect_eq(scaled, 33, "to the nearest");
 }
 
-Test(offcore_counters, large_counts_that_need_no_scaling_stay_exact)
+Test(offcore_counts, large_counts_that_need_no_scaling_stay_exact)
 {
-	struct offcore_counter large = counter((1ULL << 60) + 1, 5, 5);
+	struct offcore_counted large = counter((1ULL << 60) + 1, 5, 5);
 	u64 scaled;
 
 	cr_expect(offcore_scaled(&large, &scaled));
 	cr_expect_eq(scaled, (1ULL << 60) + 1);
 }
 
-Test(offcore_counters, counters_that_never_ran_or_failed_are_unknown)
+Test(offcore_counts, counters_that_never_ran_or_failed_are_unknown)
 {
-	struct offcore_counter never = counter(0, 500, 0), failed = counter(900, 500, 500), none = {0};
-	struct offcore_counter zero = counter(0, 500, 500);
+	struct offcore_counted never = counter(0, 500, 0), failed = counter(900, 500, 500), none = {0};
+	struct offcore_counted zero = counter(0, 500, 500);
 	u64 scaled;
 
 	failed.errors = 1;
@@ -49,13 +49,13 @@ Test(offcore_counters, counters_that_never_ran_or_failed_are_unknown)
 	cr_expect_eq(scaled, 0);
 }
 
-Test(offcore_counters, the_running_ratio_is_the_lowest_of_all_counters)
+Test(offcore_counts, the_running_ratio_is_the_lowest_of_all_counters)
 {
-	struct offcore_counter counters[OFFCORE_KINDS] = {
+	struct offcore_counted counters[OFFCORE_KINDS] = {
 		[OFFCORE_L3] = counter(1, 100, 100),
 		[OFFCORE_LOCAL_DRAM] = counter(1, 100, 25),
 	};
-	struct offcore_counter none[OFFCORE_KINDS] = {{0}};
+	struct offcore_counted none[OFFCORE_KINDS] = {{0}};
 	double ratio;
 
 	cr_expect(offcore_running_ratio(counters, &ratio));
@@ -63,9 +63,9 @@ Test(offcore_counters, the_running_ratio_is_the_lowest_of_all_counters)
 	cr_expect_not(offcore_running_ratio(none, &ratio));
 }
 
-Test(offcore_counters, the_mean_latency_needs_both_of_its_counters)
+Test(offcore_counts, the_mean_latency_needs_both_of_its_counters)
 {
-	struct offcore_counter counters[OFFCORE_KINDS] = {
+	struct offcore_counted counters[OFFCORE_KINDS] = {
 		[OFFCORE_OUTSTANDING] = counter(5000, 100, 50),
 		[OFFCORE_REQUESTS] = counter(40, 100, 100),
 	};
@@ -82,9 +82,9 @@ Test(offcore_counters, the_mean_latency_needs_both_of_its_counters)
 	cr_expect_not(offcore_latency_mean(counters, &mean));
 }
 
-Test(offcore_counters, a_packed_row_is_read_unchanged)
+Test(offcore_counts, a_packed_row_is_read_unchanged)
 {
-	struct offcore_counters before, after;
+	struct offcore_counts before, after;
 	struct counters row;
 
 	for (size_t i = 0; i < sizeof(before) / sizeof(u64); i++)
@@ -95,18 +95,18 @@ Test(offcore_counters, a_packed_row_is_read_unchanged)
 	cr_expect_eq(memcmp(&before, &after, sizeof(before)), 0);
 }
 
-static struct offcore_counters one(enum offcore_kind kind, struct offcore_counter of_kind)
+static struct offcore_counts one(enum offcore_kind kind, struct offcore_counted of_kind)
 {
-	struct offcore_counters counters = {0};
+	struct offcore_counts counters = {0};
 
 	counters.of[1][kind] = of_kind;
 	return counters;
 }
 
-Test(offcore_counters, each_collection_is_scaled_by_its_own_ratio)
+Test(offcore_counts, each_collection_is_scaled_by_its_own_ratio)
 {
-	struct offcore_scaled_counters counters = {0};
-	struct offcore_counters delta;
+	struct offcore_scaled_counts counters = {0};
+	struct offcore_counts delta;
 	u64 value = 0, before = 0;
 
 	/*
@@ -126,10 +126,10 @@ Test(offcore_counters, each_collection_is_scaled_by_its_own_ratio)
 	cr_expect_not(offcore_scaled_get(&counters, 0, OFFCORE_L3, &value), "the other PMU has none");
 }
 
-Test(offcore_counters, counts_of_a_time_without_running_are_scaled_later)
+Test(offcore_counts, counts_of_a_time_without_running_are_scaled_later)
 {
-	struct offcore_scaled_counters counters = {0};
-	struct offcore_counters delta = one(OFFCORE_L3, counter(0, 100, 0));
+	struct offcore_scaled_counts counters = {0};
+	struct offcore_counts delta = one(OFFCORE_L3, counter(0, 100, 0));
 	u64 value;
 
 	offcore_scaled_add(&counters, &delta);
@@ -140,10 +140,10 @@ Test(offcore_counters, counts_of_a_time_without_running_are_scaled_later)
 	cr_expect_eq(value, 100);
 }
 
-Test(offcore_counters, a_failed_reading_ends_a_counter)
+Test(offcore_counts, a_failed_reading_ends_a_counter)
 {
-	struct offcore_scaled_counters counters = {0};
-	struct offcore_counters delta = one(OFFCORE_L3, counter(50, 100, 100));
+	struct offcore_scaled_counts counters = {0};
+	struct offcore_counts delta = one(OFFCORE_L3, counter(50, 100, 100));
 	u64 value;
 
 	offcore_scaled_add(&counters, &delta);
@@ -155,9 +155,9 @@ Test(offcore_counters, a_failed_reading_ends_a_counter)
 	cr_expect_eq(value, 8);
 }
 
-Test(offcore_counters, folding_an_entry_moves_its_counts_to_other)
+Test(offcore_counts, folding_an_entry_moves_its_counts_to_other)
 {
-	struct offcore_counters delta = one(OFFCORE_REMOTE_DRAM, counter(70, 10, 10));
+	struct offcore_counts delta = one(OFFCORE_REMOTE_DRAM, counter(70, 10, 10));
 	struct totals_entry *entry;
 	_cleanup_(totals_freep) struct totals *totals = NULL;
 
@@ -178,9 +178,9 @@ Test(offcore_counters, folding_an_entry_moves_its_counts_to_other)
 }
 
 /* If a slot is reclaimed between two collections, its counts are added at that time. */
-Test(offcore_counters, counts_between_two_collections_belong_to_the_next)
+Test(offcore_counts, counts_between_two_collections_belong_to_the_next)
 {
-	struct offcore_counters delta = one(OFFCORE_L3, counter(5, 10, 10));
+	struct offcore_counts delta = one(OFFCORE_L3, counter(5, 10, 10));
 	struct totals_entry *entry;
 	_cleanup_(totals_freep) struct totals *totals = NULL;
 
