@@ -50,17 +50,17 @@ C
 # Words that the glossary rules out in names of sources and types, also in the plural. Words that it rules out for one
 # meaning only, such as waits, are allowed, and so are other names.
 finds names.c 1 4 6 7 <<'C'
-struct perf_book {
+struct perf_ledger {
 };
-struct bookmark { int books; };
-enum books { ONE_BOOK };
+struct ledgering { int ledgers; };
+enum ledgers { ONE_LEDGER };
 struct waits {
 }; union give_back { int x; };
 struct
 	child_wish
 {
 };
-static struct book *book_of(const struct book *from);
+static struct ledger *ledger_of(const struct ledger *from);
 C
 finds room.h 1 <<'C'
 C
