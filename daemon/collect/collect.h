@@ -58,8 +58,9 @@ DEFINE_CLEANUP(struct collect *, collect_free)
 /*
  * Restores the saved state. Call it before anything else, but after totals_restore(). `same_maps`: the maps
  * are those that the state describes, and slots continue from their last reading. Otherwise the counts of the
- * saved slots are added to the counts of their paths. Returns 0 or -ENOMEM; -EBADMSG: the saved state is not
- * valid or does not match the maps. Then collection and totals can only be freed.
+ * saved slots are added to the counts of their paths, whose cgroups count as removed at `now_ns`. Returns 0 or
+ * -ENOMEM; -EBADMSG: the saved state is not valid or does not match the maps. Then collection and totals can only
+ * be freed.
  */
 int collect_restore(struct collect *collect, bool same_maps, u64 now_ns);
 

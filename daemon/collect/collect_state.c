@@ -259,9 +259,12 @@ static int end_slot(struct collect *collect, const struct state_record *record)
 	struct saved_slot saved;
 	int r = read_slot(collect, record, &saved);
 
-	if (r == 0 && has_flag(&saved, SLOT_FLAG_ALIVE))
-		totals_died(saved.entry, collect->begun_ns);
-	return r;
+	if (r < 0 || !has_flag(&saved, SLOT_FLAG_ALIVE))
+		return r;
+	totals_died(saved.entry, collect->begun_ns);
+	/* Else the first collection would fold paths if they took too much memory, before any is adopted. */
+	totals_protect(saved.entry);
+	return 0;
 }
 
 /* The maps of the saved slot are gone: adds its counts to the sum of the former slots of its path. */

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/text_file.h"
@@ -143,6 +144,11 @@ void cpu_list_drop(struct cpu_list *list, const struct cpu_list *others)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(list->bits); i++)
 		list->bits[i] &= ~others->bits[i];
+}
+
+bool cpu_list_equal(const struct cpu_list *a, const struct cpu_list *b)
+{
+	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
 size_t cpu_list_count(const struct cpu_list *list)

@@ -39,6 +39,7 @@ void cpu_list_add_all(struct cpu_list *list, const struct cpu_list *others);
 void cpu_list_keep(struct cpu_list *list, const struct cpu_list *allowed);
 void cpu_list_drop(struct cpu_list *list, const struct cpu_list *others);
 
+bool cpu_list_equal(const struct cpu_list *a, const struct cpu_list *b);
 size_t cpu_list_count(const struct cpu_list *list);
 
 /* Returns the lowest CPU above `cpu`, or -1 if there is none. Start with -1. */

@@ -268,7 +268,7 @@ Test(perf_sets, a_pmu_without_a_selected_cpu_is_noted)
 	cr_assert_eq(plan.n_notes, 1);
 	cr_expect_str_eq(
 		plan.notes[0],
-		"stores on PMU software is not sampled: `cpus` and `isolated` in [sampling] select none of its CPUs (1); add one to `cpus`, or set `isolated = yes` if it is isolated");
+		"stores on PMU software is not sampled: `cpus` and `isolated` in [sampling] select none of its online CPUs (1); add one to `cpus`, set `isolated = yes` if it is isolated, or restart pebsd when a selected one is online");
 }
 
 /* The `cpus` of a hybrid CPU's PMU is empty while all cores of that kind are offline. */

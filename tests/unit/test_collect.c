@@ -908,9 +908,10 @@ Test(collect, restart_with_new_maps_keeps_paths_of_live_cgroups)
 	kernel = new_kernel(SLOTS, 1);
 	open_collection(inherited);
 	cr_assert_eq(collect_restore(collect, false, now), 0);
-	cr_assert_eq(totals_fold(totals, now - 50 * NSEC_PER_SEC, SLOTS), 0);
-	cr_expect_eq(total("/a", LOADS), 1);
 	cr_expect_eq(total("/b", LOADS), 1);
+	/* The first collection folds before it notices any slot. */
+	cr_assert_eq(totals_fold(totals, now - 50 * NSEC_PER_SEC, 0), 0);
+	cr_expect_eq(total("/a", LOADS), 1);
 	close_collection();
 	state_free(inherited);
 	open_collection(NULL);

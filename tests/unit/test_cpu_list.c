@@ -53,6 +53,17 @@ Test(cpu_list, an_invalid_list_is_refused_without_a_change)
 	}
 }
 
+Test(cpu_list, equal_lists_have_the_same_members)
+{
+	struct cpu_list a = {0}, b = {0};
+
+	cr_expect(cpu_list_equal(&a, &b));
+	cpu_list_add(&a, CPU_LIST_MAX - 1);
+	cr_expect_not(cpu_list_equal(&a, &b));
+	cpu_list_add(&b, CPU_LIST_MAX - 1);
+	cr_expect(cpu_list_equal(&a, &b));
+}
+
 Test(cpu_list, members_are_found_and_iterated_in_order)
 {
 	struct cpu_list list, other;

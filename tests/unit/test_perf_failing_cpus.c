@@ -126,7 +126,7 @@ Test(perf_failing_cpus, the_open_descriptors_are_counted_once_at_the_start)
 	cr_expect_eq(counted, 1, "%zu", counted);
 }
 
-/* A hybrid PMU lists a CPU from the first time that it is online. */
+/* A hybrid PMU lists only CPUs that are online. */
 Test(perf_failing_cpus, off_core_counters_are_also_for_cpus_that_the_pmu_lists_later)
 {
 	_cleanup_(offcore_freep) struct offcore_set *set = calloc(1, sizeof(*set));

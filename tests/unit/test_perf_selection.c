@@ -102,7 +102,7 @@ Test(perf_selection, the_selection_holds_for_cpus_that_the_pmu_lists_later)
 	expect_list(&spec.members, "2");
 	perf_selection_update_members(&spec.members_source, &spec.members);
 	expect_list(&spec.members, "2");
-	/* A CPU that went offline for good may leave the list. */
+	/* CPU 2 is offline now: an event may still have counts of it. */
 	tree_write(root, "cpus", "3-8\n");
 	perf_selection_update_members(&spec.members_source, &spec.members);
 	expect_list(&spec.members, "2-3,5-6");

@@ -166,6 +166,15 @@ Test(pmu, only_online_cpus_of_the_pmu_are_used)
 	cr_expect_str_eq(plan.specs[0].members_source.path, source);
 }
 
+Test(pmu, a_mask_of_cpus_is_not_read_again)
+{
+	tree_skylake(root);
+	tree_pmu(root, "cpu", "cpumask", "2-3\n");
+	plan_with(30);
+	cr_expect(plan.specs[0].has_members);
+	cr_expect_str_empty(plan.specs[0].members_source.path);
+}
+
 Test(pmu, a_copy_without_online_file_uses_the_cpus_of_the_nodes)
 {
 	_cleanup_free_ char *cpus = NULL;

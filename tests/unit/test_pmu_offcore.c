@@ -172,6 +172,8 @@ Test(pmu_offcore, hybrid_cores_have_their_own_values)
 	cr_expect_not(cpu_list_has(&machine_counter(&plan, "cpu_atom", OFFCORE_L3)->cpus, 1));
 	cr_expect(machine_counter(&plan, "cpu_atom", OFFCORE_L3)->has_members);
 	cr_expect(cpu_list_has(&machine_counter(&plan, "cpu_atom", OFFCORE_L3)->members, 9));
+	cr_expect(strstr(machine_counter(&plan, "cpu_atom", OFFCORE_L3)->members_source.path,
+			 "/cpu_atom/cpus"));
 }
 
 Test(pmu_offcore, cores_without_a_row_are_refused_by_name)

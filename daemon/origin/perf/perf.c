@@ -237,7 +237,7 @@ static int open_new(struct perf_event_set *set, const struct cpu_list *wanted, c
 	return error < 0 ? error : opened;
 }
 
-/* Reads the members after the online CPUs, because the PMU lists a CPU before it is online. */
+/* Updates the members after a change of the online CPUs: the PMU lists a CPU before it is online. */
 static int wanted_cpus(struct perf_event_set *set, struct cpu_list *ret, char **ret_message)
 {
 	int r = cpu_list_read(set->online_path, ret);
@@ -250,7 +250,9 @@ static int wanted_cpus(struct perf_event_set *set, struct cpu_list *ret, char **
 	}
 	if (!set->spec.has_members)
 		return 0;
-	perf_selection_update_members(&set->spec.members_source, &set->spec.members);
+	if (!cpu_list_equal(ret, &set->members_as_of))
+		perf_selection_update_members(&set->spec.members_source, &set->spec.members);
+	set->members_as_of = *ret;
 	cpu_list_keep(ret, &set->spec.members);
 	return 0;
 }

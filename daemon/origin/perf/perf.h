@@ -57,7 +57,7 @@ const struct event *perf_event(const struct perf_event_set *set);
 
 /*
  * Returns the spec as the kernel accepted it: with weakened attributes, if the kernel demanded that, and
- * the period in force. The set owns the spec.
+ * the period in force. The set owns the spec, whose members may grow with perf_hotplug() and perf_resume().
  */
 const struct event_spec *perf_spec(const struct perf_event_set *set);
 
@@ -155,6 +155,7 @@ const struct cpu_counts *perf_count_cpus(const struct perf_event_set *set, size_
 
 /*
  * Follows CPUs that came online or went offline:
+ * - Reads the list of a hybrid PMU's CPUs again if other CPUs are online than before.
  * - Opens the event on new CPUs, and starts it if the set is started.
  * - Closes the event on CPUs that are offline.
  * - Reopens the event on CPUs that were offline for a while, because the kernel has detached it.

@@ -14,7 +14,8 @@
 struct perf_event_set {
 	struct event_spec spec;
 	char *online_path;
-	int program_fd; /* owned by the caller; -1 until started */
+	struct cpu_list members_as_of; /* the online CPUs when the spec's members were last updated */
+	int program_fd;                /* owned by the caller; -1 until started */
 	bool paused;
 	u64 paused_seen_ns;     /* the counts include the pause up to this time */
 	struct perf_save *save; /* NULL: nothing outlives the process */

@@ -154,20 +154,23 @@ static int start_place(struct offcore_set *set, const struct offcore_place *plac
 	return 0;
 }
 
-/* Then updates the members of the PMUs: a PMU lists a CPU before it is online. */
+/* After a change also updates the members of the counters: a PMU lists a CPU before it is online. */
 static int online_cpus(struct offcore_set *set, struct cpu_list *ret, char **ret_message)
 {
 	int r = cpu_list_read(set->online_path, ret);
 
-	for (size_t i = 0; i < set->n_counters; i++)
+	if (r < 0) {
+		if (asprintf(ret_message, "cannot read the list of online CPUs from %s: %s%s",
+			     set->online_path, strerror(-r), r == -ENOENT ? "; mount sysfs on /sys" : "") < 0)
+			*ret_message = NULL;
+		return r;
+	}
+	for (size_t i = 0; i < set->n_counters && !cpu_list_equal(ret, &set->members_as_of); i++)
 		if (set->counters[i].has_members)
 			perf_selection_update_members(&set->counters[i].members_source,
 						      &set->counters[i].members);
-	if (r < 0 &&
-	    asprintf(ret_message, "cannot read the list of online CPUs from %s: %s%s", set->online_path,
-		     strerror(-r), r == -ENOENT ? "; mount sysfs on /sys" : "") < 0)
-		*ret_message = NULL;
-	return r;
+	set->members_as_of = *ret;
+	return 0;
 }
 
 /*

@@ -28,6 +28,7 @@ struct offcore_set {
 	size_t n_pmus;
 	struct offcore_pmu pmus[OFFCORE_PMUS_MAX];
 	char *online_path;
+	struct cpu_list members_as_of; /* the online CPUs when the counters' members were last updated */
 	u32 cpus;
 	size_t n;
 	struct offcore_place *places;

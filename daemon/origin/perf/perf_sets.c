@@ -44,7 +44,7 @@ static int open_spec(struct pmu_plan *plan, size_t i, const struct perf_selectio
 					     event_role_name(spec.event.role), spec.event.pmu);
 		return pmu_plan_note(
 			plan,
-			"%s on PMU %s is not sampled: `cpus` and `isolated` in [sampling] select none of its CPUs (%s); add one to `cpus`, or set `isolated = yes` if it is isolated",
+			"%s on PMU %s is not sampled: `cpus` and `isolated` in [sampling] select none of its online CPUs (%s); add one to `cpus`, set `isolated = yes` if it is isolated, or restart pebsd when a selected one is online",
 			event_role_name(spec.event.role), spec.event.pmu, cpus ? cpus : "?");
 	}
 	r = perf_open(&spec, online_path, ret, ret_message);

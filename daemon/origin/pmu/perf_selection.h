@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The CPUs that the user wants to be sampled, on any PMU. */
+/* The CPUs that the user wants to be sampled, on any PMU, also of those that come online later. */
 #ifndef PEBSD_PERF_SELECTION_H
 #define PEBSD_PERF_SELECTION_H
 

@@ -29,11 +29,13 @@ struct pmu_request {
 
 /*
  * How a list of members is updated when CPUs come online (perf_selection_update_members()). A hybrid PMU lists a CPU
- * from the first time that it is online (init_hybrid_pmu(), arch/x86/events/intel/core.c, Linux 6.12).
+ * while it is online: init_hybrid_pmu() adds it before that, and intel_pmu_cpu_dead() removes it
+ * (arch/x86/events/intel/core.c, Linux 6.12).
  */
 struct pmu_members_source {
-	char path[PMU_MEMBERS_PATH_MAX]; /* the PMU's list; "": it has none, or one that stays as it is */
-	struct cpu_list unselected;      /* CPUs that the configuration leaves out */
+	/* The PMU's list; "": it has none that changes, or the path is too long. */
+	char path[PMU_MEMBERS_PATH_MAX];
+	struct cpu_list unselected; /* CPUs that the configuration leaves out */
 };
 
 /* The spec of an event: how it is to be opened on each CPU of its list. */
@@ -57,7 +59,7 @@ struct event_spec {
 	bool collides;
 	bool may_count;  /* if the kernel has no PEBS for it, it may be opened as an event that only counts */
 	bool has_leader; /* needs a counting event as leader of its group: mem-loads-aux */
-	bool has_members; /* the event can run only on the CPUs in `members`, online or not; false: on all */
+	bool has_members; /* the event can run only on the CPUs in `members`; false: on all */
 	bool cpus_known;  /* `cpus` is known: those of these CPUs that are online */
 	struct cpu_list members;
 	struct pmu_members_source members_source;
@@ -76,7 +78,7 @@ struct pmu_counter {
 	u32 type;
 	u64 config;
 	u64 config1;      /* the value of the MSR, placed by format/offcore_rsp */
-	bool has_members; /* the event can run only on the CPUs in `members`, online or not; false: on all */
+	bool has_members; /* as in struct event_spec */
 	struct cpu_list members;
 	struct pmu_members_source members_source;
 	bool cpus_known;
