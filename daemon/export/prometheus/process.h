@@ -13,10 +13,10 @@ struct process_usage {
 };
 
 /*
- * Reads the figures of this process. A value that cannot be read is not known. The start time cannot change
+ * Reads the values of this process. A value that cannot be read is not known. The start time cannot change
  * and is read only once, so pass the same struct each time, zeroed before the first call.
  */
-void process_read(struct process_usage *counters);
+void process_read(struct process_usage *usage);
 
 /*
  * Finds the start time in the text of /proc/PID/stat (field 22, proc(5)), in clock ticks since boot. The

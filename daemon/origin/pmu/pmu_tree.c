@@ -29,7 +29,7 @@ void pmu_tree_path(const struct pmu_tree *tree, const char *pmu, const char *fil
 
 	ret[0] = '\0';
 	if (pmu_path(tree, pmu, file, path) == 0 && strlen(path) < size)
-		strcpy(ret, path);
+		memcpy(ret, path, strlen(path) + 1);
 }
 
 bool pmu_tree_has(const struct pmu_tree *tree, const char *pmu, const char *file)
