@@ -182,8 +182,8 @@ static bool says_something(const struct preference_effect *effect)
 	return effect->ignored || effect->has_threshold || effect->untrusted || effect->malformed;
 }
 
-static void heed(const struct policy *policy, struct target *target, size_t member,
-		 const struct preference_effect *effect)
+static void apply_preference(const struct policy *policy, struct target *target, size_t member,
+			     const struct preference_effect *effect)
 {
 	struct extra *extra = target->states[member].extra;
 
@@ -211,7 +211,7 @@ int target_prefer(struct policy *policy, struct target *target)
 	}
 	for (size_t i = 0; i < target->rule_set->n; i++) {
 		find_effect(policy, target, i, &effect);
-		heed(policy, target, i, &effect);
+		apply_preference(policy, target, i, &effect);
 	}
 	target->rejudge = true;
 	if (!target->active)

@@ -163,17 +163,23 @@ Test(perf_origin, samples_of_a_group_with_a_leader_are_counted)
 	cr_expect_geq(program_runs(), FAULTS * 99 / 100);
 }
 
+static void need_two_cpus(void)
+{
+	struct cpu_list cpus;
+
+	cr_assert_eq(cpu_list_read(PERF_ONLINE_PATH, &cpus), 0);
+	if (!cpu_list_has(&cpus, 0) || !cpu_list_has(&cpus, 1))
+		cr_skip_test("needs CPUs 0 and 1");
+}
+
 Test(perf_origin, events_follow_cpus_that_go_on_and_offline)
 {
 	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
 	struct perf_counts first, second, third;
 	char *message = NULL;
-	struct cpu_list cpus;
 	u64 runs;
 
-	cr_assert_eq(cpu_list_read(PERF_ONLINE_PATH, &cpus), 0);
-	if (!cpu_list_has(&cpus, 0) || !cpu_list_has(&cpus, 1))
-		cr_skip_test("needs CPUs 0 and 1");
+	need_two_cpus();
 	tree_write(root, "online", "0\n");
 	set = open_set(&page_faults, online);
 	start(set);
@@ -217,12 +223,9 @@ Test(perf_origin, a_cpu_that_its_pmu_lists_later_is_sampled)
 	struct event_spec spec = page_faults;
 	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
 	char *message = NULL;
-	struct cpu_list cpus;
 	u64 runs;
 
-	cr_assert_eq(cpu_list_read(PERF_ONLINE_PATH, &cpus), 0);
-	if (!cpu_list_has(&cpus, 0) || !cpu_list_has(&cpus, 1))
-		cr_skip_test("needs CPUs 0 and 1");
+	need_two_cpus();
 	spec.has_members = true;
 	cpu_list_add(&spec.members, 0);
 	cr_assert_lt(snprintf(spec.members_source.path, PMU_MEMBERS_PATH_MAX, "%s/cpus", root),
@@ -269,14 +272,11 @@ Test(perf_origin, each_cpu_has_its_own_counts_even_when_offline)
 	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
 	const struct cpu_counts *cpus;
 	struct perf_counts counts;
-	struct cpu_list list;
 	char *message = NULL;
 	u64 first;
 	size_t n;
 
-	cr_assert_eq(cpu_list_read(PERF_ONLINE_PATH, &list), 0);
-	if (!cpu_list_has(&list, 0) || !cpu_list_has(&list, 1))
-		cr_skip_test("needs CPUs 0 and 1");
+	need_two_cpus();
 	tree_write(root, "online", "1\n");
 	set = open_set(&page_faults, online);
 	start(set);

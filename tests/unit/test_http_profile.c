@@ -278,9 +278,9 @@ Test(http_profile, other_methods_are_refused)
 
 Test(http_profile, a_refused_profile_has_a_reason)
 {
-	fixture.message = "there is no cgroup /a";
+	fixture.message = "cgroup /a does not exist";
 	fixture.begin_error = -ENOENT;
-	expect("?cgroup=/a", 404, "there is no cgroup /a\n");
+	expect("?cgroup=/a", 404, "cgroup /a does not exist\n");
 	fixture.message = "4 zooms are running";
 	fixture.begin_error = -EBUSY;
 	expect("?cgroup=/a", 503, "\r\nRetry-After: 30\r\n");

@@ -59,7 +59,7 @@ static void apply(const struct perf_selection *selection, bool *has_members, str
 	source->unselected = all_cpus();
 	cpu_list_drop(&source->unselected, &selected);
 	if (!*has_members)
-		*members = all_cpus();
+		*members = selected;
 	*has_members = true;
 	cpu_list_keep(members, &selected);
 	cpu_list_keep(cpus, &selected);
